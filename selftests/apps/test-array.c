@@ -181,8 +181,9 @@ static const struct {
 };
 
 /* Replace each byte of data of @kind by a random one, with a chance of one in @rarity. */
-static void damage_bytes(const struct app *app, const struct app_setup *with,
-			 enum approxftl_class kind, u32 rarity, struct aftl_random *random)
+static void damage_approximate_bytes(const struct app *app, const struct app_setup *with,
+				     enum approxftl_class kind, u32 rarity,
+				     struct aftl_random *random)
 {
 	const struct app_input *input;
 
@@ -212,7 +213,7 @@ static int run_app_with_damaged_input(struct app_run *run, struct app_options *o
 
 	options->phase = PHASE_WRITE;
 	CHECK_MSG(!run_app(run, options, &error), "%s", error.text);
-	damage_bytes(options->app, &options->setup, kind, rarity, &random);
+	damage_approximate_bytes(options->app, &options->setup, kind, rarity, &random);
 	options->phase = PHASE_COMPUTE;
 	return run_app(run, options, &error);
 }

@@ -59,7 +59,7 @@ def write_app_files(app: str, folder: Path, *arguments: str) -> None:
     run_app_for_report(app, folder, "--phase", "write", *SMALL[app], *arguments)
 
 
-def compute_app_result(app: str, folder: Path, *arguments: str) -> Json:
+def run_app_for_result(app: str, folder: Path, *arguments: str) -> Json:
     return run_app_for_report(app, folder, "--phase", "compute", *arguments)
 
 
@@ -71,7 +71,7 @@ def read_integer_values(path: Path) -> NDArray[np.uint64]:
     return np.fromfile(path, dtype=np.uint64, offset=HEADER)
 
 
-def approximate_offsets(app: str, data: NDArray[np.uint8], name: str) -> NDArray[np.intp]:
+def list_approximate_offsets(app: str, data: NDArray[np.uint8], name: str) -> NDArray[np.intp]:
     """Return the offsets of all bytes of an input file in which bits may flip."""
     stride = INPUTS[app][name] or len(data)
     offsets = np.arange(len(data))
@@ -85,7 +85,7 @@ def flip_bits(app: str, folder: Path, rate: float, seed: int) -> int:
     for name in INPUTS[app]:
         data = np.fromfile(folder / name, dtype=np.uint8)
         for bit in range(8):
-            offsets = approximate_offsets(app, data, name)
+            offsets = list_approximate_offsets(app, data, name)
             hit = offsets[random.random(len(offsets)) < rate]
             data[hit] ^= np.uint8(1 << bit)
             count += len(hit)
@@ -93,7 +93,7 @@ def flip_bits(app: str, folder: Path, rate: float, seed: int) -> int:
     return count
 
 
-def quality_loss(app: str, document: Json) -> float:
+def compute_quality_loss(app: str, document: Json) -> float:
     quality = document["quality"]
     return float(quality[MEASURES.get(app, "mean_square_error")])
 
@@ -110,7 +110,7 @@ def test_apps_without_bit_errors_compute_the_right_result(app: str, way: str,
     document = run_app_for_report(app, folder, "--io", way, *SMALL[app], "--reference", tmp_path)
     assert document["check"]["passed"]
     assert not document["device_active"]
-    assert quality_loss(app, document) == 0
+    assert compute_quality_loss(app, document) == 0
     assert document["inputs"]["flipped_bits"] == document["inputs"]["damaged_precise_bits"] == 0
     if app in MEASURES:
         assert document["quality"]["repaired_values"] == 0
@@ -201,7 +201,7 @@ def test_video_stores_small_differences_between_frames(tmp_path: Path) -> None:
     frames = np.fromfile(tmp_path / "video", dtype=np.uint8).reshape(12, -1)[:, HEADER:]
     spread = np.abs(frames.astype(np.int8).astype(int)).mean(axis=1)
     assert all(spread[frame] < 30 for frame in range(12) if frame % 4)
-    assert compute_app_result("vid", tmp_path)["quality"]["psnr_db"] is None
+    assert run_app_for_result("vid", tmp_path)["quality"]["psnr_db"] is None
 
 
 def test_apps_with_one_seed_write_the_same_files(tmp_path: Path) -> None:
@@ -225,11 +225,11 @@ def test_output_quality_falls_with_bit_errors(app: str, tmp_path: Path) -> None:
         for seed in range(3):
             write_app_files(app, tmp_path)
             flips = flip_bits(app, tmp_path, rate, seed)
-            document = compute_app_result(app, tmp_path)
+            document = run_app_for_result(app, tmp_path)
             assert document["inputs"]["flipped_bits"] == flips
             assert document["inputs"]["damaged_precise_bits"] == 0
             assert document["check"]["passed"]
-            found.append(quality_loss(app, document))
+            found.append(compute_quality_loss(app, document))
         means.append(sum(found) / len(found))
     assert means == sorted(means)
     assert means[-1] > means[0]
@@ -241,14 +241,14 @@ def test_fully_damaged_input_gives_a_result(app: str, content: str, tmp_path: Pa
     write_app_files(app, tmp_path)
     for name in INPUTS[app]:
         data = np.fromfile(tmp_path / name, dtype=np.uint8)
-        offsets = approximate_offsets(app, data, name)
+        offsets = list_approximate_offsets(app, data, name)
         pattern = np.frombuffer(bytes.fromhex("00" if content == "random" else content)[::-1],
                                 dtype=np.uint8)
         data[offsets] = np.resize(pattern, len(offsets)) if content != "random" else (
             np.random.default_rng(5).integers(0, 256, len(offsets)))
         data.tofile(tmp_path / name)
-    document = compute_app_result(app, tmp_path)
-    assert quality_loss(app, document) > 0
+    document = run_app_for_result(app, tmp_path)
+    assert compute_quality_loss(app, document) > 0
     if app in NUMERIC and content.startswith(("ff", "7f")):
         assert document["quality"]["repaired_values"] >= len(offsets) // 8
 
@@ -256,7 +256,7 @@ def test_fully_damaged_input_gives_a_result(app: str, content: str, tmp_path: Pa
 def test_psnr_follows_from_the_flipped_bits(tmp_path: Path) -> None:
     write_app_files("img", tmp_path, "--width", "1024", "--height", "1024")
     flips = flip_bits("img", tmp_path, 7.2e-4, 3)
-    quality = compute_app_result("img", tmp_path)["quality"]
+    quality = run_app_for_result("img", tmp_path)["quality"]
     expected = 10 * math.log10(255**2 / (flips / 2**23 * sum(4**bit for bit in range(8))))
     assert quality["expected_psnr_db"] == pytest.approx(expected, abs=1e-3)
     # The mean square of 2^20 pixels has a standard deviation of 2.8 %.
@@ -308,7 +308,7 @@ def test_a_header_of_another_program_is_refused(tmp_path: Path) -> None:
 def test_separately_run_phases_give_the_same_report(tmp_path: Path) -> None:
     whole = run_app_for_report("sor", tmp_path, *SMALL["sor"])
     write_app_files("sor", tmp_path)
-    later = compute_app_result("sor", tmp_path)
+    later = run_app_for_result("sor", tmp_path)
     assert whole["parameters"] == later["parameters"]
     assert {"write_ns", "compute_ns"} <= set(whole)
     assert "write_ns" not in later
@@ -330,7 +330,7 @@ def test_manual_pages_show_the_report(tmp_path: Path) -> None:
         write_app_files("img", tmp_path)
         flip_bits("img", tmp_path, rate, 1)
         files.append(tmp_path / f"{policy}.app.json")
-        files[-1].write_text(json.dumps(compute_app_result("img", tmp_path)))
+        files[-1].write_text(json.dumps(run_app_for_result("img", tmp_path)))
     page = tmp_path / "page.html"
     done = run_program(BUILD / "approxftl-report", *files, "-O", page)
     assert (done.code, done.err) == (0, "")

@@ -28,12 +28,12 @@ NAMES = {"img": "image", "vid": "video", "log": "series"}
 SLOW_INPUTS = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 
-def media_options(setup: Setup) -> list[str]:
+def make_media_options(setup: Setup) -> list[str]:
     return [word for name, value in setup.items() for word in (f"--{name}", str(value))]
 
 
 def write_media_file(app: str, folder: Path, setup: Setup, *more: str) -> Path:
-    run_app_for_report(app, folder, "--phase", "write", *media_options(setup), *more)
+    run_app_for_report(app, folder, "--phase", "write", *make_media_options(setup), *more)
     return folder / NAMES[app]
 
 
@@ -44,7 +44,7 @@ def compute_media_result(app: str, folder: Path, code: int = 0) -> Json:
 # Layouts
 
 
-def image_scan_sizes(setup: Setup) -> list[int]:
+def compute_image_scan_sizes(setup: Setup) -> list[int]:
     """Return each scan of an image without header, as runs of one bit plane of a coefficient."""
     late = (setup["scans"] - 1) // 2
     runs = [8 + 63 * (8 - late)] + [9, 54] * late
@@ -52,7 +52,7 @@ def image_scan_sizes(setup: Setup) -> list[int]:
 
 
 def split_image_scans(data: Bytes, setup: Setup) -> list[Bytes]:
-    ends = np.cumsum([HEADER + size for size in image_scan_sizes(setup)])
+    ends = np.cumsum([HEADER + size for size in compute_image_scan_sizes(setup)])
     assert ends[-1] == len(data)
     parts = np.split(data, ends[:-1])
     for number, part in enumerate(parts):
@@ -60,7 +60,7 @@ def split_image_scans(data: Bytes, setup: Setup) -> list[Bytes]:
     return [part[HEADER:] for part in parts]
 
 
-def scan_bit_planes(scan: int, late: int) -> list[tuple[int, int]]:
+def list_bit_planes_of_scan(scan: int, late: int) -> list[tuple[int, int]]:
     """Return the coefficients and bit planes that a scan of an image holds, in order."""
     if scan == 0:
         return [(cell, plane) for cell in range(64)
@@ -76,7 +76,8 @@ def decode_scans(data: Bytes, setup: Setup, count: int | None = None) -> Picture
     cells = np.zeros((64, blocks), dtype=np.int64)
     for number, scan in enumerate(split_image_scans(data, setup)[:count]):
         bits = np.unpackbits(scan, bitorder="little")
-        for run_at, (cell, plane) in enumerate(scan_bit_planes(number, (setup["scans"] - 1) // 2)):
+        for run_at, (cell, plane) in enumerate(list_bit_planes_of_scan(number, (setup["scans"] - 1)
+                                                                       // 2)):
             cells[cell] |= bits[run_at * blocks:][:blocks].astype(np.int64) << plane
     places = sorted(((row, column) for row in range(8) for column in range(8)),
                     key=lambda place: (sum(place), place[0]))
@@ -139,7 +140,7 @@ def precise_unit_mask(app: str, data: Bytes, setup: Setup) -> NDArray[np.bool_]:
         frame, place = np.divmod(units, 1 + setup["width"] * setup["height"] // UNIT)
         intra: NDArray[np.bool_] = frame % setup["group"] == 0
         return intra | np.equal(place, 0)
-    marks = [np.arange(1 + size // UNIT) == 0 for size in image_scan_sizes(setup)]
+    marks = [np.arange(1 + size // UNIT) == 0 for size in compute_image_scan_sizes(setup)]
     marks[0][:] = True
     return np.concatenate(marks)
 
@@ -203,7 +204,7 @@ def test_every_io_mode_writes_the_same_media_files(app: str, setup: Setup, way: 
     first, second = tmp_path / "a", tmp_path / "b"
     for folder, how in ((first, "buffered"), (second, way)):
         folder.mkdir()
-        run_app_for_report(app, folder, "--io", how, *media_options(setup))
+        run_app_for_report(app, folder, "--io", how, *make_media_options(setup))
     for path in first.iterdir():
         assert path.read_bytes() == (second / path.name).read_bytes()
 
@@ -370,7 +371,7 @@ Spots = st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.binary(min_size
                  max_size=30)
 
 
-def corrupt_bytes_at(path: Path, spots: list[tuple[float, bytes]]) -> None:
+def corrupt_bytes_at_offsets(path: Path, spots: list[tuple[float, bytes]]) -> None:
     data = bytearray(path.read_bytes())
     for place, content in spots:
         at = int(place * len(data))
@@ -389,7 +390,7 @@ def test_damaged_media_files_are_refused_or_read(form: tuple[str, Setup],
         write_media_file(app, folder, setup)
         paths = sorted(path for path in folder.iterdir())
         path = data.draw(st.sampled_from(paths))
-        corrupt_bytes_at(path, data.draw(Spots))
+        corrupt_bytes_at_offsets(path, data.draw(Spots))
         if data.draw(st.booleans()):
             kept = int(data.draw(st.floats(0, 1)) * path.stat().st_size)
             path.write_bytes(path.read_bytes()[:kept])

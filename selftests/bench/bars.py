@@ -21,7 +21,7 @@ class Bar:
         """Tell whether the value is within the limit."""
         return self.ours >= self.limit if self.least else self.ours <= self.limit
 
-    def limit_as_json(self) -> dict[str, Any]:
+    def convert_limit_to_json(self) -> dict[str, Any]:
         """Return the limit as the members of a JSON object."""
         return {
             "what": self.what, "ours": self.ours, "limit": self.limit,

@@ -29,8 +29,8 @@ from typing import Any
 from bars import Bar, print_columns, print_limits
 from benchmark import (
     BUILD,
-    benchmark_exit_status,
-    benchmark_parser,
+    find_benchmark_exit_status,
+    make_benchmark_parser,
     require_built_program,
     write_result_json,
 )
@@ -104,15 +104,15 @@ class Case:
     samples: list[Sample] = field(default_factory=list)
     startups: list[Sample] = field(default_factory=list)
 
-    def command_arguments(self, requests: int) -> list[str]:
+    def make_command_arguments(self, requests: int) -> list[str]:
         """Return the simulator's command line for the case."""
         return [*COMMON.split(), *self.options.split(), "--requests", str(requests)]
 
     def measure_case_once(self) -> None:
         """Run the benchmark case once; the first time, also run it with a single request."""
         if not self.startups:
-            self.startups.append(run_simulator(self.program, self.command_arguments(1)))
-        self.samples.append(run_simulator(self.program, self.command_arguments(self.requests)))
+            self.startups.append(run_simulator(self.program, self.make_command_arguments(1)))
+        self.samples.append(run_simulator(self.program, self.make_command_arguments(self.requests)))
 
     @property
     def median_creation_s(self) -> float:
@@ -151,11 +151,11 @@ class Case:
         pages = geo["blocks"] * geo["pages_per_block"]
         return float(self.result_of_single_policy["memory_bytes"] / pages)
 
-    def case_as_json(self) -> Json:
+    def convert_case_to_json(self) -> Json:
         """Return all measured values of the case as JSON members."""
         return {
             "name": self.name,
-            "args": self.command_arguments(self.requests),
+            "args": self.make_command_arguments(self.requests),
             "profile": self.samples[0].result["profile"],
             "policy": self.result_of_single_policy["policy"],
             "requests": self.requests,
@@ -190,22 +190,22 @@ def run_simulator(program: Path, arguments: Sequence[str]) -> Sample:
     return Sample(usage.ru_utime + usage.ru_stime, usage.ru_maxrss, result)
 
 
-def listed_names(what: str) -> list[str]:
+def read_listed_names(what: str) -> list[str]:
     """Return the names in a list that the simulator prints, such as its policies."""
     out = subprocess.run([BINARY, what], capture_output=True, text=True, check=True).stdout
     return [line.split()[0] for line in out.splitlines() if line.strip()]
 
 
 @functools.cache
-def policy_options() -> dict[str, str]:
+def list_policy_options() -> dict[str, str]:
     """Return the options that select each policy, and each part of the policy hybrid alone."""
-    parts = [name for name in listed_names("params") if name.startswith("hybrid_")]
+    parts = [name for name in read_listed_names("params") if name.startswith("hybrid_")]
     only = {
         f"hybrid, only {part.removeprefix('hybrid_')}":
             " ".join(["--policy hybrid", *(f"--{p} {'on' if p == part else 'off'}" for p in parts)])
         for part in parts
     }
-    return {policy: f"--policy {policy}" for policy in listed_names("policies")} | only
+    return {policy: f"--policy {policy}" for policy in read_listed_names("policies")} | only
 
 
 def make_device_cases(scale: float) -> dict[str, Case]:
@@ -242,7 +242,7 @@ def make_device_cases(scale: float) -> dict[str, Case]:
                     f"{SHAPE_16G_WIDE} {ROOMY} {full} --write-share 37%", 2_000_000)
     add_device_case(MAPPED, f"{SHAPES['16 GiB']} --write-share 37% --map_cache 3MiB", 1_000_000)
     for size, shape in SHAPES.items():
-        for name, policy in policy_options().items():
+        for name, policy in list_policy_options().items():
             add_device_case(f"{size}, 37 % writes, {name}",
                             f"{shape} --write-share 37% {policy}", 1_000_000)
     return cases
@@ -272,16 +272,16 @@ def compare_with_limits(cases: dict[str, Case]) -> list[Bar]:
         ratio = pair[0].us_per_request / pair[1].us_per_request
         bars.append(Bar(f"1 TiB against {small}, {fill}", ratio, limit, "x cost", least=False))
     bars += [Bar(f"{size}, {name} against baseline", cost, SCHEME_LIMIT, "x cost", least=False)
-             for size in SHAPES for name, cost in relative_policy_costs(cases, size).items()]
+             for size in SHAPES for name, cost in compare_policy_costs(cases, size).items()]
     mapped = cases[MAPPED].us_per_request / cases["16 GiB, 37 % writes, baseline"].us_per_request
     bars.append(Bar(f"{MAPPED}, against all of it", mapped, SCHEME_LIMIT, "x cost", least=False))
     return bars
 
 
-def relative_policy_costs(cases: dict[str, Case], size: str) -> dict[str, float]:
+def compare_policy_costs(cases: dict[str, Case], size: str) -> dict[str, float]:
     """Cost of a request relative to policy baseline."""
     costs = {name: cases[f"{size}, 37 % writes, {name}"].us_per_request
-             for name in policy_options()}
+             for name in list_policy_options()}
     return {name: cost / costs["baseline"] for name, cost in costs.items()}
 
 
@@ -342,7 +342,7 @@ def print_progress(text: str) -> None:
 
 def main() -> int:
     """Run the benchmark that the command line describes."""
-    parser = benchmark_parser("Cost of simulated requests.", "bench.json", 3)
+    parser = make_benchmark_parser("Cost of simulated requests.", "bench.json", 3)
     parser.add_argument("--only", default="", metavar="TEXT",
                         help="measure the cases with this in their name; compare with no bars")
     parser.add_argument("--beside", type=Path, metavar="OTHER",
@@ -362,7 +362,7 @@ def main() -> int:
         sys.exit(str(why))
     compared = compare_with_other_program(cases, beside)
     bars = ([] if args.only else compare_with_limits(cases)) + compared
-    costs = {} if args.only else {size: relative_policy_costs(cases, size) for size in SHAPES}
+    costs = {} if args.only else {size: compare_policy_costs(cases, size) for size in SHAPES}
     version = next(iter(cases.values())).samples[0].result["tool"]["version"]
     if args.only:
         print_columns([("case", "us/request", "M/CPU-s", "start-up s")] + [
@@ -381,12 +381,12 @@ def main() -> int:
         "machine": {"cpu": processor_name(), "cpus": os.cpu_count(), "system": platform.platform()},
         "rounds": args.rounds,
         "scale": args.scale,
-        "cases": [case.case_as_json() for case in cases.values()],
-        "beside": [case.case_as_json() for case in beside.values()],
+        "cases": [case.convert_case_to_json() for case in cases.values()],
+        "beside": [case.convert_case_to_json() for case in beside.values()],
         "policy_cost_to_baseline": costs,
-        "bars": [bar.limit_as_json() for bar in bars],
+        "bars": [bar.convert_limit_to_json() for bar in bars],
     })
-    return benchmark_exit_status(args, met=all(bar.is_limit_met for bar in bars))
+    return find_benchmark_exit_status(args, met=all(bar.is_limit_met for bar in bars))
 
 
 if __name__ == "__main__":

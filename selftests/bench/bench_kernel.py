@@ -22,9 +22,9 @@ from typing import Any
 
 from bars import Bar, print_columns, print_limits
 from benchmark import (
-    benchmark_exit_status,
-    benchmark_parser,
-    guest_output_fields,
+    find_benchmark_exit_status,
+    make_benchmark_parser,
+    read_guest_fields,
     write_result_json,
 )
 
@@ -54,7 +54,7 @@ class Boot:
 
     costs: Costs
 
-    def cost_ratio(self, device: str, case: Case, yardstick: str = YARDSTICK) -> float:
+    def compute_cost_ratio(self, device: str, case: Case, yardstick: str = YARDSTICK) -> float:
         """Return the cost of a case relative to its cost on the reference device."""
         return self.costs[device, case] / self.costs[yardstick, case]
 
@@ -63,27 +63,27 @@ def measure_in_lab(requests: int) -> Boot:
     """Measure the costs of all devices and cases in the lab."""
     command = f"REQUESTS={requests} selftests/kernel/cost.py"
     return Boot({(device, (operation, int(depth))): float(ns)
-                 for device, operation, depth, ns in guest_output_fields("cost", command)})
+                 for device, operation, depth, ns in read_guest_fields("cost", command)})
 
 
-def cost_spread(boots: list[Boot], device: str, case: Case) -> float:
+def compute_cost_spread(boots: list[Boot], device: str, case: Case) -> float:
     """Return the difference between a cost's extremes over all boots, relative to the mean cost."""
     seen = [boot.costs[device, case] for boot in boots]
     return (max(seen) - min(seen)) / statistics.mean(seen)
 
 
-def largest_spread_text(boots: list[Boot], case: Case, *devices: str) -> str:
+def format_largest_spread(boots: list[Boot], case: Case, *devices: str) -> str:
     """Return the largest spread over boots that one of the devices has in a case."""
-    return f"{max(cost_spread(boots, device, case) for device in devices):.2%}"
+    return f"{max(compute_cost_spread(boots, device, case) for device in devices):.2%}"
 
 
-def largest_cost_ratio(boots: list[Boot], case: Case, device: str,
-                       yardstick: str = YARDSTICK) -> float:
+def find_largest_cost_ratio(boots: list[Boot], case: Case, device: str,
+                            yardstick: str = YARDSTICK) -> float:
     """Return the largest ratio of two costs in all boots, as a limit must hold in each boot."""
-    return max(boot.cost_ratio(device, case, yardstick) for boot in boots)
+    return max(boot.compute_cost_ratio(device, case, yardstick) for boot in boots)
 
 
-def case_title(case: Case) -> str:
+def format_case_title(case: Case) -> str:
     """Return the name of a case as it is printed."""
     return f"{case[0]}, depth {case[1]}"
 
@@ -98,12 +98,13 @@ def print_device_costs(boots: list[Boot]) -> list[Bar]:
         cells = [f"{boots[0].costs[other, case]:.0f}" for other in ("brd", YARDSTICK)]
         for device in with_ratio:
             cells += [f"{boots[0].costs[device, case]:.0f}",
-                      f"{boots[0].cost_ratio(device, case):.3f}"]
-        lines.append([case_title(case), *cells, largest_spread_text(boots, case, *OTHERS, *OURS)])
+                      f"{boots[0].compute_cost_ratio(device, case):.3f}"]
+        spread = format_largest_spread(boots, case, *OTHERS, *OURS)
+        lines.append([format_case_title(case), *cells, spread])
     print_columns(lines)
     print(f"spread: between {len(boots)} boots\n")
-    return [Bar(f"{case_title(case)}, to {TITLES[YARDSTICK]}",
-                max(largest_cost_ratio(boots, case, ours) for ours in OURS), LIMITS[case], "x",
+    return [Bar(f"{format_case_title(case)}, to {TITLES[YARDSTICK]}",
+                max(find_largest_cost_ratio(boots, case, ours) for ours in OURS), LIMITS[case], "x",
                 least=False)
             for case in cases]
 
@@ -112,15 +113,15 @@ def print_tag_costs(boots: list[Boot]) -> list[Bar]:
     """Print how tags of other files and processes slow untagged writes down; return the limits."""
     cases = [case for device, case in boots[0].costs if device == ELSEWHERE]
     lines = [["untagged write, ns", "no tag", "a tag elsewhere", "ratio", "spread"]]
-    lines += [[case_title(case), f"{boots[0].costs[UNTAGGED, case]:.0f}",
+    lines += [[format_case_title(case), f"{boots[0].costs[UNTAGGED, case]:.0f}",
                f"{boots[0].costs[ELSEWHERE, case]:.0f}",
-               f"{boots[0].cost_ratio(ELSEWHERE, case, UNTAGGED):.3f}",
-               largest_spread_text(boots, case, UNTAGGED, ELSEWHERE)] for case in cases]
+               f"{boots[0].compute_cost_ratio(ELSEWHERE, case, UNTAGGED):.3f}",
+               format_largest_spread(boots, case, UNTAGGED, ELSEWHERE)] for case in cases]
     print_columns(lines)
     print()
-    return [Bar(f"untagged {case_title(case)}, with tags elsewhere",
-                largest_cost_ratio(boots, case, ELSEWHERE, UNTAGGED), TAG_LIMIT, "x", least=False)
-            for case in cases]
+    return [Bar(f"untagged {format_case_title(case)}, with tags elsewhere",
+                find_largest_cost_ratio(boots, case, ELSEWHERE, UNTAGGED), TAG_LIMIT, "x",
+                least=False) for case in cases]
 
 
 @dataclass
@@ -135,7 +136,7 @@ class Writers:
 Measured = dict[str, Writers]  # by device
 
 
-def parse_writers(said: list[list[str]]) -> Writers:
+def parse_writer_lines(said: list[list[str]]) -> Writers:
     """Parse lines of a device: number of writers, requests/s, lock waits, waiting in millionths."""
     one, more = ([words for words in said if (words[0] == "1") == alone] for alone in (True, False))
     return Writers(
@@ -145,11 +146,11 @@ def parse_writers(said: list[list[str]]) -> Writers:
 
 def measure_writers(processors: int, rounds: int, runtime_ms: int, *how: str) -> Measured:
     """Measure one writer, and one on each processor, on all devices."""
-    said = guest_output_fields("writers",
-                               f"PROCESSORS={processors} ROUNDS={rounds} RUNTIME_MS={runtime_ms} "
-                               "sh selftests/kernel/writers.sh", "--cpus", str(processors),
-                               "--memory", "4GiB", *how)
-    return {device: parse_writers([words[1:] for words in said if words[0] == device])
+    said = read_guest_fields("writers",
+                             f"PROCESSORS={processors} ROUNDS={rounds} RUNTIME_MS={runtime_ms} "
+                             "sh selftests/kernel/writers.sh", "--cpus", str(processors),
+                             "--memory", "4GiB", *how)
+    return {device: parse_writer_lines([words[1:] for words in said if words[0] == device])
             for device in WRITERS}
 
 
@@ -162,26 +163,26 @@ def print_writer_gains(processors: int, measured: Measured) -> None:
     print()
 
 
-def writers_as_json(measured: Measured) -> dict[str, Any]:
+def convert_writers_to_json(measured: Measured) -> dict[str, Any]:
     """Return the results of the writers as the members of a JSON object."""
     return {device: asdict(told) for device, told in measured.items()}
 
 
-def writer_wait_limit(processors: int, measured: Measured, how: str) -> Bar:
+def make_writer_wait_limit(processors: int, measured: Measured, how: str) -> Bar:
     return Bar(f"{processors} writers {how}, {WRITERS['shards']}: waited for a lock",
                statistics.median(measured["shards"].waited), WAITED, "%", least=False)
 
 
-def print_alternating_writers(processors: int, measured: Measured) -> list[Bar]:
+def print_gains_of_alternating_writers(processors: int, measured: Measured) -> list[Bar]:
     """Report writers that take turns on processors and never wait for locks; return the limits."""
     print_writer_gains(processors, measured)
     work = 1 / statistics.median(measured["shards"].ratios)
     return [Bar(f"{processors} writers in turn, {WRITERS['shards']}: work, to one writer",
                 work, MORE_WORK, "x", least=False),
-            writer_wait_limit(processors, measured, "in turn")]
+            make_writer_wait_limit(processors, measured, "in turn")]
 
 
-def print_parallel_writers(measured: Measured) -> list[Bar]:
+def print_gains_of_parallel_writers(measured: Measured) -> list[Bar]:
     """Report two writers on processors that work in parallel; return the limits."""
     print_writer_gains(2, measured)
     shards, apart = measured["shards"].ratios, measured["apart"].ratios
@@ -189,12 +190,12 @@ def print_parallel_writers(measured: Measured) -> list[Bar]:
     return [Bar(f"2 writers at once, {WRITERS['shards']}: to one writer",
                 statistics.median(shards), TWO, "x"),
             Bar(f"the same, to two {WRITERS['apart']}", statistics.median(of_apart), OF_APART, "x"),
-            writer_wait_limit(2, measured, "at once")]
+            make_writer_wait_limit(2, measured, "at once")]
 
 
 def main() -> int:
     """Run the benchmark that the command line describes."""
-    parser = benchmark_parser("Cost of requests in the kernel.", "bench-kernel.json")
+    parser = make_benchmark_parser("Cost of requests in the kernel.", "bench-kernel.json")
     parser.add_argument("--boots", type=int, default=2, metavar="N", help="boots of the lab (2)")
     parser.add_argument("--requests", type=int, default=20000, metavar="N",
                         help="requests of the shorter of two measurements (20000)")
@@ -206,21 +207,21 @@ def main() -> int:
     in_turn = {processors: measure_writers(processors, 1, TURNS_MS)
                for processors in MANY if args.rounds}
     for processors, measured in in_turn.items():
-        bars += print_alternating_writers(processors, measured)
+        bars += print_gains_of_alternating_writers(processors, measured)
     at_once = measure_writers(2, args.rounds, ROUND_MS, "--parallel") if args.rounds else {}
-    bars += print_parallel_writers(at_once) if at_once else []
+    bars += print_gains_of_parallel_writers(at_once) if at_once else []
     print_limits(bars)
     write_result_json(args.json, {
         "approxftl_bench_kernel_format": [3, 0],
         "cost_ns": [{f"{device} {operation} {depth}": ns
                      for (device, (operation, depth)), ns in boot.costs.items()}
                     for boot in boots],
-        "two_writers": writers_as_json(at_once),
-        "writers_in_turn": {str(processors): writers_as_json(measured)
+        "two_writers": convert_writers_to_json(at_once),
+        "writers_in_turn": {str(processors): convert_writers_to_json(measured)
                             for processors, measured in in_turn.items()},
-        "bars": [bar.limit_as_json() for bar in bars],
+        "bars": [bar.convert_limit_to_json() for bar in bars],
     })
-    return benchmark_exit_status(args, met=all(bar.is_limit_met for bar in bars))
+    return find_benchmark_exit_status(args, met=all(bar.is_limit_met for bar in bars))
 
 
 if __name__ == "__main__":

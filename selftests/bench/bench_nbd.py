@@ -21,8 +21,8 @@ from pathlib import Path
 from bars import Bar, print_columns, print_limits
 from benchmark import (
     BUILD,
-    benchmark_exit_status,
-    benchmark_parser,
+    find_benchmark_exit_status,
+    make_benchmark_parser,
     require_built_program,
     write_result_json,
 )
@@ -92,7 +92,8 @@ def measure_lateness_us(folder: Path, how: str, operations: int, depth: int) -> 
 
 def main() -> int:
     """Run the benchmark that the command line describes."""
-    parser = benchmark_parser("Speed and lateness of the plugin of nbdkit.", "bench-nbd.json", 3)
+    parser = make_benchmark_parser("Speed and lateness of the plugin of nbdkit.", "bench-nbd.json",
+                                   3)
     args = parser.parse_args()
     require_built_program(PLUGIN)
     operations = int(200000 * args.scale)
@@ -117,8 +118,8 @@ def main() -> int:
     print_limits(bars)
     write_result_json(args.json, {"approxftl_bench_nbd_format": [1, 0],
                                   "cases": [{"name": name, **case} for name, case in cases.items()],
-                                  "bars": [bar.limit_as_json() for bar in bars]})
-    return benchmark_exit_status(args, met=all(bar.is_limit_met for bar in bars))
+                                  "bars": [bar.convert_limit_to_json() for bar in bars]})
+    return find_benchmark_exit_status(args, met=all(bar.is_limit_met for bar in bars))
 
 
 if __name__ == "__main__":

@@ -23,8 +23,8 @@ from bars import Bar, print_columns, print_limits
 from benchmark import (
     BUILD,
     TOP,
-    benchmark_exit_status,
-    benchmark_parser,
+    find_benchmark_exit_status,
+    make_benchmark_parser,
     require_built_program,
     write_result_json,
 )
@@ -60,7 +60,7 @@ def library_cpu_s(work: Callable[[], object]) -> float:
     return time.process_time() - before
 
 
-def measure_run(options: Mapping[str, Any], rounds: int, record: Path) -> dict[str, float]:
+def measure_fastest_run(options: Mapping[str, Any], rounds: int, record: Path) -> dict[str, float]:
     """Return the lowest processor times of command and library, without and with kept requests."""
     ways: dict[str, Callable[[], float]] = {
         "command": lambda: command_cpu_s(options),
@@ -88,7 +88,7 @@ def measure_call_us(requests: int, rounds: int) -> float:
 
 def main() -> int:
     """Run the benchmark that the command line describes."""
-    parser = benchmark_parser("Processor time of the Python library.", "bench-python.json", 5)
+    parser = make_benchmark_parser("Processor time of the Python library.", "bench-python.json", 5)
     args = parser.parse_args()
     require_built_program(BUILD / "approxftl")
     requests = int(1000000 * args.scale)
@@ -96,7 +96,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         for name, case in CASES.items():
             options = {"profile": "demo", "requests": requests, **case}
-            found = measure_run(options, args.rounds, Path(folder) / "record.aft")
+            found = measure_fastest_run(options, args.rounds, Path(folder) / "record.aft")
             cases.append({"name": name, "cpu_s": list(found.values()), **found})
             bars += [Bar(f"{name}: the library beside the command", found["library"] /
                          found["command"], RATIO_LIMIT, "", least=False),
@@ -112,8 +112,8 @@ def main() -> int:
     print()
     print_limits(bars)
     write_result_json(args.json, {"approxftl_bench_python_format": [1, 0], "cases": cases,
-                                  "bars": [bar.limit_as_json() for bar in bars]})
-    return benchmark_exit_status(args, met=all(bar.is_limit_met for bar in bars))
+                                  "bars": [bar.convert_limit_to_json() for bar in bars]})
+    return find_benchmark_exit_status(args, met=all(bar.is_limit_met for bar in bars))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import sys
 from dataclasses import asdict, dataclass
 
 from bars import Bar, print_columns, print_limits
-from benchmark import BUILD, benchmark_exit_status, benchmark_parser, write_result_json
+from benchmark import BUILD, find_benchmark_exit_status, make_benchmark_parser, write_result_json
 
 PROGRAM = BUILD / "recovery-cost"
 TIB = 1 << 40
@@ -49,8 +49,8 @@ def measure_recovery(blocks: int, runs: int) -> Recovery:
 
 def main() -> int:
     """Run the benchmark that the command line describes."""
-    parser = benchmark_parser("What it takes to find a volume after a crash.",
-                              "bench-recovery.json")
+    parser = make_benchmark_parser("What it takes to find a volume after a crash.",
+                                   "bench-recovery.json")
     parser.add_argument("--runs", type=int, default=5, metavar="N", help="runs of each size (5)")
     parser.add_argument("--blocks", type=int, default=512, metavar="N",
                         help="blocks of 64 MiB of the larger volume (512)")
@@ -72,9 +72,9 @@ def main() -> int:
     write_result_json(args.json, {
         "approxftl_bench_recovery_format": [1, 0],
         "recoveries": [asdict(one) for one in found],
-        "bars": [bar.limit_as_json() for bar in bars],
+        "bars": [bar.convert_limit_to_json() for bar in bars],
     })
-    return benchmark_exit_status(args, met=all(bar.is_limit_met for bar in bars))
+    return find_benchmark_exit_status(args, met=all(bar.is_limit_met for bar in bars))
 
 
 if __name__ == "__main__":

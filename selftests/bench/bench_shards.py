@@ -34,8 +34,8 @@ from typing import Any
 from bars import Bar, print_columns, print_limits
 from bench import BINARY, SHAPE_512G, processor_name
 from benchmark import (
-    benchmark_exit_status,
-    benchmark_parser,
+    find_benchmark_exit_status,
+    make_benchmark_parser,
     require_built_program,
     write_result_json,
 )
@@ -50,7 +50,7 @@ WANTED, OF_LIMIT = 1.7, 0.95
 SHARDS = (1, 2, 4, 8)
 
 
-def busiest_thread_s(pid: int) -> float:
+def busiest_thread_cpu_s(pid: int) -> float:
     """Return the processor time that the busiest thread has used so far."""
     times = [0.0]
     for path in Path(f"/proc/{pid}/task").glob("*/schedstat"):
@@ -70,7 +70,7 @@ def run_programs_in_parallel(count: int, *arguments: str) -> tuple[float, float,
         before, begin, busiest = os.times(), time.monotonic(), 0.0
         running = [subprocess.Popen(command, stdout=file) for file in files]
         while any(process.poll() is None for process in running):
-            busiest = max(busiest, *(busiest_thread_s(process.pid) for process in running), 0)
+            busiest = max(busiest, *(busiest_thread_cpu_s(process.pid) for process in running), 0)
             time.sleep(0.005)
         wall, after = time.monotonic() - begin, os.times()
         if any(process.returncode for process in running):
@@ -84,7 +84,7 @@ def run_programs_in_parallel(count: int, *arguments: str) -> tuple[float, float,
 
 
 @contextlib.contextmanager
-def idle_priority_programs(count: int) -> Iterator[None]:
+def run_idle_priority_programs(count: int) -> Iterator[None]:
     """Run programs of idle priority, which use only idle processor time."""
     command = [str(BINARY), "sim", *DEVICE, *HALF, *LITTLE, "--requests", "1000000000000",
                "--quiet", "--die-with-parent"]
@@ -129,7 +129,7 @@ class Case:
         """Processor seconds of the requests, without the start of the run."""
         return max(1e-9, self.whole[1] - self.empty[1])
 
-    def case_as_json(self, requests: int) -> dict[str, Any]:
+    def convert_case_to_json(self, requests: int) -> dict[str, Any]:
         """Return all measured values of the case as JSON members."""
         return {"name": self.name, "runs": self.count, "arguments": list(self.arguments),
                 "requests": requests, "wall_s": self.elapsed_request_s,
@@ -167,14 +167,15 @@ def compare_with_limits(cases: dict[str, Case]) -> list[Bar]:
 
 def main() -> int:
     """Run the benchmark that the command line describes."""
-    parser = benchmark_parser("Shards on one and on several processors.", "bench-shards.json", 5)
+    parser = make_benchmark_parser("Shards on one and on several processors.", "bench-shards.json",
+                                   5)
     parser.add_argument("--alone", action="store_true",
                         help="with nothing on the processors that are left")
     args = parser.parse_args()
     require_built_program(Path(BINARY))
     requests = max(10, round(4_000_000 * args.scale))
     cases = make_shard_cases(args.scale)
-    with idle_priority_programs(0 if args.alone else os.cpu_count() or 1):
+    with run_idle_priority_programs(0 if args.alone else os.cpu_count() or 1):
         for _ in range(max(1, args.rounds)):
             for case in cases.values():
                 case.measure_round(requests)
@@ -190,10 +191,10 @@ def main() -> int:
     write_result_json(args.json, {
         "approxftl_bench_shards_format": [1, 0],
         "machine": {"cpu": processor_name(), "cpus": os.cpu_count()},
-        "cases": [case.case_as_json(requests) for case in cases.values()],
-        "bars": [bar.limit_as_json() for bar in bars],
+        "cases": [case.convert_case_to_json(requests) for case in cases.values()],
+        "bars": [bar.convert_limit_to_json() for bar in bars],
     })
-    return benchmark_exit_status(args, met=all(bar.is_limit_met for bar in bars))
+    return find_benchmark_exit_status(args, met=all(bar.is_limit_met for bar in bars))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ TOP = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
 
 
-def benchmark_parser(description: str, result: str, rounds: int = 0) -> argparse.ArgumentParser:
+def make_benchmark_parser(description: str, result: str,
+                          rounds: int = 0) -> argparse.ArgumentParser:
     """Return a parser with the benchmarks' common options; with ROUNDS also those of repetition."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--json", type=Path, default=BUILD / result, metavar="FILE",
@@ -35,7 +36,7 @@ def require_built_program(program: Path) -> Path:
     return program
 
 
-def guest_output_fields(word: str, command: str, *run: str) -> list[list[str]]:
+def read_guest_fields(word: str, command: str, *run: str) -> list[list[str]]:
     """Run a command in a virtual machine; return the fields of lines that begin with WORD."""
     done = subprocess.run(
         [TOP / "userspace/lab/approxftl-lab", *run, "--timeout", "1200", "--cmd", command],
@@ -55,6 +56,6 @@ def write_result_json(file: Path, members: Mapping[str, Any]) -> None:
     print(f"\nall numbers: {file}")
 
 
-def benchmark_exit_status(args: argparse.Namespace, *, met: bool) -> int:
+def find_benchmark_exit_status(args: argparse.Namespace, *, met: bool) -> int:
     """Return a benchmark's exit status; with --strict a missed limit is a failure."""
     return 1 if args.strict and not met else 0

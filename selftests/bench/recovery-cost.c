@@ -43,7 +43,7 @@ static void exit_with_error(const char *why)
 }
 
 /* The handle of a read is the time at which it ends. */
-static void *simulated_begin_read(void *host, u64 offset, void *bytes, u32 size)
+static void *begin_simulated_read(void *host, u64 offset, void *bytes, u32 size)
 {
 	(void)host;
 	if (offset + size > disk.size)
@@ -54,7 +54,7 @@ static void *simulated_begin_read(void *host, u64 offset, void *bytes, u32 size)
 	return (void *)(uintptr_t)disk.due_ns;
 }
 
-static int simulated_end_read(void *host, void *begun)
+static int end_simulated_read(void *host, void *begun)
 {
 	u64 ns = (uintptr_t)begun;
 	struct timespec until = { .tv_sec = (time_t)(ns / 1000000000),
@@ -67,7 +67,7 @@ static int simulated_end_read(void *host, void *begun)
 
 static int simulated_read(void *host, u64 offset, void *bytes, u32 size)
 {
-	return simulated_end_read(host, simulated_begin_read(host, offset, bytes, size));
+	return end_simulated_read(host, begin_simulated_read(host, offset, bytes, size));
 }
 
 static int simulated_write(void *host, u64 offset, const void *bytes, u32 size)
@@ -90,16 +90,16 @@ static const struct aftl_host_ops ops = { .alloc = core_memory_alloc, .free = co
 static const struct aftl_backing medium = {
 	.bytes = 1ULL << 50,
 	.read = simulated_read,
-	.begin_read = simulated_begin_read,
-	.end_read = simulated_end_read,
+	.begin_read = begin_simulated_read,
+	.end_read = end_simulated_read,
 	.write = simulated_write,
 	.flush = simulated_flush,
 	.alloc = core_memory_alloc,
 	.free = core_memory_free,
 };
 
-static void size_test_volume(struct aftl_volume_header *super, struct aftl_geometry *geo,
-			     const char *blocks)
+static void set_test_volume_size(struct aftl_volume_header *super, struct aftl_geometry *geo,
+				 const char *blocks)
 {
 	const char *const pairs[] = {
 		"channels", "1", "chips", "4", "planes", "1", "bits", "1", "layers", "64",
@@ -189,7 +189,7 @@ int main(int argc, char **argv)
 
 	if (argc != 2)
 		exit_with_error("usage: recovery-cost BLOCKS");
-	size_test_volume(&super, &geo, argv[1]);
+	set_test_volume_size(&super, &geo, argv[1]);
 	disk.size = super.layout.data * AFTL_FRAME_BYTES;
 	disk.bytes = calloc(1, disk.size);
 	if (!disk.bytes)

@@ -26,7 +26,7 @@ SCHEMA = "trace-tools/approxftl_tools/tools-output.fields"
 Json = dict[str, Any]
 
 
-def device_table_line() -> str:
+def make_device_table_line() -> str:
     """Return the table line of a device that is large enough for strides to reach many blocks."""
     options = [word.removeprefix("--") for word in HIDDEN.device_options(1 << 30)]
     done = run_program(PROGRAM, "sim", *(f"--{word}" for word in options), "--fill=none",
@@ -43,7 +43,7 @@ def calibrate_own_device(tmp_path_factory: pytest.TempPathFactory) -> Json:
     """Measure the device in a virtual machine, and calibrate on the host."""
     place = tmp_path_factory.mktemp("calibrate")
     fio = "fio --eta=never --output-format=json --output=$RESULTS"
-    lines = ["set -e", f'dmsetup create hidden --table "{device_table_line()}"']
+    lines = ["set -e", f'dmsetup create hidden --table "{make_device_table_line()}"']
     for name in JOBS:
         jobs = (TOP / f"fio-profiles/calibrate-{name}.fio").read_text()
         text = jobs

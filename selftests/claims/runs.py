@@ -58,8 +58,9 @@ def build_with_mutants(mutants: tuple[str, ...]) -> None:
     """
     environment = {key: value for key, value in os.environ.items()
                    if key not in ("MAKEFLAGS", "MFLAGS")}
-    with table.temporarily_written_texts(
-        table.mutated_texts(edits_of_mutants(mutants), copied_source_tree()), copied_source_tree()):
+    with table.temporarily_written_texts(table.apply_mutant_edits(edits_of_mutants(mutants),
+                                                                  copied_source_tree()),
+                                         copied_source_tree()):
         subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "OPT=-O1", "WERROR=",
                         "build/approxftl"],
                        cwd=copied_source_tree(), env=environment, stdout=subprocess.DEVNULL,
@@ -67,7 +68,7 @@ def build_with_mutants(mutants: tuple[str, ...]) -> None:
 
 
 def edits_of_mutants(mutants: tuple[str, ...]) -> list[table.Edit]:
-    edits = {mutant.name: mutant.edits for mutant in table.all_mutants()}
+    edits = {mutant.name: mutant.edits for mutant in table.load_all_mutants()}
     return [edit for name in mutants for edit in edits[name]]
 
 

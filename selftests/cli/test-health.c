@@ -14,7 +14,7 @@ static void make_healthy_device(void)
 	scnprintf(health.status.mode, sizeof(health.status.mode), "rw");
 }
 
-static void check_verdict(enum health_verdict verdict, const char *reason)
+static void check_health(enum health_verdict verdict, const char *reason)
 {
 	health_judge_device(&health);
 	CHECK_TEXT(health_verdict_words[health.verdict], health_verdict_words[verdict]);
@@ -38,7 +38,7 @@ TAP_TEST(a_device_near_its_endurance_needs_attention)
 	health_judge_device(&health);
 	CHECK_EQ(health.verdict, HEALTH_GOOD);
 	health.endurance = 11;
-	check_verdict(HEALTH_ATTENTION, "90 % of the endurance is used");
+	check_health(HEALTH_ATTENTION, "90 % of the endurance is used");
 	health.endurance = 0;
 	CHECK_EQ(health_compute_used_endurance(&health), 0);
 }
@@ -57,31 +57,31 @@ TAP_TEST(each_fault_is_a_reason_for_the_health_state)
 {
 	make_healthy_device();
 	health.counters.retired_blocks = 2;
-	check_verdict(HEALTH_ATTENTION, "2 blocks went bad in use");
+	check_health(HEALTH_ATTENTION, "2 blocks went bad in use");
 	make_healthy_device();
 	health.status.dead_luns = 1;
-	check_verdict(HEALTH_ATTENTION, "1 LUNs have no good block left");
+	check_health(HEALTH_ATTENTION, "1 LUNs have no good block left");
 	make_healthy_device();
 	health.counters.programmed_rebuild_units = 7;
-	check_verdict(HEALTH_ATTENTION, "7 units of dead dies have been rebuilt");
+	check_health(HEALTH_ATTENTION, "7 units of dead dies have been rebuilt");
 	make_healthy_device();
 	health.counters.read_lost_units = 1;
 	health.counters.moved_lost_units = 2;
-	check_verdict(HEALTH_ATTENTION, "3 units could not be read any more");
+	check_health(HEALTH_ATTENTION, "3 units could not be read any more");
 	make_healthy_device();
 	health.status.lost_units = 3;
-	check_verdict(HEALTH_ATTENTION,
-		      "3 units are lost to the block device below or a fault, until written");
+	check_health(HEALTH_ATTENTION,
+		     "3 units are lost to the block device below or a fault, until written");
 	make_healthy_device();
 	health.counters.host_failed_requests = 4;
-	check_verdict(HEALTH_ATTENTION, "4 requests ended with an error");
+	check_health(HEALTH_ATTENTION, "4 requests ended with an error");
 	make_healthy_device();
 	health.counters.policy_bugs = 5;
-	check_verdict(HEALTH_ATTENTION, "the core refused 5 proposals of the policy: it has a bug");
+	check_health(HEALTH_ATTENTION, "the core refused 5 proposals of the policy: it has a bug");
 	make_healthy_device();
 	scnprintf(health.status.mode, sizeof(health.status.mode), "ro");
-	check_verdict(HEALTH_FAILED,
-		      "there are too few good blocks to write on: the device is read-only");
+	check_health(HEALTH_FAILED,
+		     "there are too few good blocks to write on: the device is read-only");
 }
 
 TAP_TEST(the_worst_reason_determines_the_health_state)

@@ -11,7 +11,7 @@ static struct target_line line, again;
 static struct aftl_error error;
 static char text[TARGET_LINE_SIZE];
 
-static void set_line_key(const char *key, const char *value)
+static void set_table_line_key(const char *key, const char *value)
 {
 	CHECK_MSG(!target_line_set(&line, key, value, &error), "%s=%s: %s", key, value,
 		  error.text);
@@ -45,17 +45,17 @@ TAP_TEST(every_profile_with_every_policy_is_read_as_printed)
 	for (i = 0; aftl_profile_name(i); i++) {
 		for (j = 0; aftl_policy_at(j); j++) {
 			target_line_init(&line);
-			set_line_key("profile", aftl_profile_name(i));
-			set_line_key("policy", aftl_policy_at(j)->name);
+			set_table_line_key("profile", aftl_profile_name(i));
+			set_table_line_key("policy", aftl_policy_at(j)->name);
 			check_line_round_trip();
 		}
 	}
 }
 
-static void try_key_value(const char *key, const char *value)
+static void check_parameter_value(const char *key, const char *value)
 {
 	target_line_init(&line);
-	set_line_key(key, value);
+	set_table_line_key(key, value);
 	check_line_round_trip();
 }
 
@@ -69,11 +69,11 @@ TAP_TEST(every_parameter_is_read_as_printed)
 		const struct aftl_param *param = aftl_param_at(i);
 
 		for (j = 0; param->words && param->words[j]; j++)
-			try_key_value(param->key, param->words[j]);
+			check_parameter_value(param->key, param->words[j]);
 		aftl_param_format(param, param->smallest, value);
-		try_key_value(param->key, value);
+		check_parameter_value(param->key, value);
 		aftl_param_format(param, param->largest, value);
-		try_key_value(param->key, value);
+		check_parameter_value(param->key, value);
 	}
 }
 
@@ -83,14 +83,14 @@ TAP_TEST(all_parameters_together_are_read_as_printed)
 	unsigned int i;
 
 	target_line_init(&line);
-	set_line_key("store", "/dev/mapper/below");
-	set_line_key("tag_all", "approximate");
-	set_line_key("ioprio_hint", "1023");
-	set_line_key("tag_carrier", "inode,write_hint,ioprio,write_stream");
-	set_line_key("timing", "scale:1000000");
+	set_table_line_key("store", "/dev/mapper/below");
+	set_table_line_key("tag_all", "approximate");
+	set_table_line_key("ioprio_hint", "1023");
+	set_table_line_key("tag_carrier", "inode,write_hint,ioprio,write_stream");
+	set_table_line_key("timing", "scale:1000000");
 	for (i = 0; i < aftl_param_count(); i++) {
 		aftl_param_format(aftl_param_at(i), aftl_param_at(i)->largest, value);
-		set_line_key(aftl_param_at(i)->key, value);
+		set_table_line_key(aftl_param_at(i)->key, value);
 	}
 	check_line_round_trip();
 	CHECK(strlen(text) < TARGET_LINE_SIZE - 1);
@@ -105,7 +105,7 @@ TAP_TEST(table_keys_of_a_newer_target_are_skipped)
 	CHECK_EQ(line.scale, TARGET_TIMING_OFF);
 }
 
-static void check_refused(const char *key, const char *value, const char *part)
+static void check_table_line_refused(const char *key, const char *value, const char *part)
 {
 	target_line_init(&line);
 	again = line;
@@ -116,32 +116,35 @@ static void check_refused(const char *key, const char *value, const char *part)
 
 TAP_TEST(invalid_values_in_a_table_line_are_refused)
 {
-	check_refused("store", "disk", "is not a store; there are none, ram and the path");
-	check_refused("store", "/dev/a b", "is too long or has blanks");
-	check_refused("profile", "x", "unknown profile \"x\"; there are demo");
-	check_refused("policy", "best", "unknown policy \"best\"; there are baseline");
-	check_refused("timing", "fast", "is not one of real, off or scale:N");
-	check_refused("timing", "scale:0", "is not one of real, off or scale:N");
-	check_refused("timing", "scale:1000001", "is not one of real, off or scale:N");
-	check_refused("timing", "scale:", "is not one of real, off or scale:N");
-	check_refused("tag_all", "maybe",
-		      "tag_all: \"maybe\" is not one of precise or approximate");
-	check_refused("ioprio_hint", "1024",
-		      "ioprio_hint: \"1024\" is not a number from 0, for none, to 1023");
-	check_refused("tag_carrier", "", "tag_carrier: \"\" is not a list such as inode,ioprio");
-	check_refused("tag_carrier", "inode,", "is not a list");
-	check_refused("tag_carrier", "inode,inode", "each at most once");
-	check_refused("tag_carrier", "inode ioprio", "is not a list");
-	check_refused("tag_carrier", "ino", "there are inode, write_hint, ioprio and write_stream");
-	check_refused("op", "much", "op: \"much\" is not a percentage");
-	check_refused("victim", "lru",
-		      "victim: \"lru\" is not one of greedy, cost_benefit, d_choices");
-	check_refused("victim", "lru", ", fifo or windowed");
-	check_refused("allocate", "random",
-		      "allocate: \"random\" is not one of rotate, static or least_busy");
-	check_refused("stripe", "cwd", "stripe: \"cwd\" is not one of cwdp, cwpd, cdwp");
-	check_refused("stripe", "cwd", "pwdc, pdcw or pdwc");
-	check_refused("colour", "red", "unknown option \"colour\"");
+	check_table_line_refused("store", "disk",
+				 "is not a store; there are none, ram and the path");
+	check_table_line_refused("store", "/dev/a b", "is too long or has blanks");
+	check_table_line_refused("profile", "x", "unknown profile \"x\"; there are demo");
+	check_table_line_refused("policy", "best", "unknown policy \"best\"; there are baseline");
+	check_table_line_refused("timing", "fast", "is not one of real, off or scale:N");
+	check_table_line_refused("timing", "scale:0", "is not one of real, off or scale:N");
+	check_table_line_refused("timing", "scale:1000001", "is not one of real, off or scale:N");
+	check_table_line_refused("timing", "scale:", "is not one of real, off or scale:N");
+	check_table_line_refused("tag_all", "maybe",
+				 "tag_all: \"maybe\" is not one of precise or approximate");
+	check_table_line_refused("ioprio_hint", "1024",
+				 "ioprio_hint: \"1024\" is not a number from 0, for none, to 1023");
+	check_table_line_refused("tag_carrier", "",
+				 "tag_carrier: \"\" is not a list such as inode,ioprio");
+	check_table_line_refused("tag_carrier", "inode,", "is not a list");
+	check_table_line_refused("tag_carrier", "inode,inode", "each at most once");
+	check_table_line_refused("tag_carrier", "inode ioprio", "is not a list");
+	check_table_line_refused("tag_carrier", "ino",
+				 "there are inode, write_hint, ioprio and write_stream");
+	check_table_line_refused("op", "much", "op: \"much\" is not a percentage");
+	check_table_line_refused("victim", "lru",
+				 "victim: \"lru\" is not one of greedy, cost_benefit, d_choices");
+	check_table_line_refused("victim", "lru", ", fifo or windowed");
+	check_table_line_refused("allocate", "random",
+				 "allocate: \"random\" is not one of rotate, static or least_busy");
+	check_table_line_refused("stripe", "cwd", "stripe: \"cwd\" is not one of cwdp, cwpd, cdwp");
+	check_table_line_refused("stripe", "cwd", "pwdc, pdcw or pdwc");
+	check_table_line_refused("colour", "red", "unknown option \"colour\"");
 }
 
 TAP_TEST(malformed_table_lines_are_refused)
@@ -172,11 +175,11 @@ TAP_TEST(impossible_devices_are_refused)
 	struct target_size size;
 
 	target_line_init(&line);
-	set_line_key("blocks", "16");
+	set_table_line_key("blocks", "16");
 	CHECK_EQ(target_line_compute_size(&line, &size, &error), -EINVAL);
 	CHECK_CONTAINS(error.text, "policy approxftl keeps");
 	target_line_init(&line);
-	set_line_key("unit", "0");
+	set_table_line_key("unit", "0");
 	CHECK_EQ(target_line_compute_size(&line, &size, &error), -EINVAL);
 	CHECK_CONTAINS(error.text, "cannot be a sector of the kernel; say unit=4KiB");
 }
@@ -187,7 +190,7 @@ TAP_TEST(a_profile_that_maps_whole_pages_is_built)
 	struct target_size size;
 
 	target_line_init(&line);
-	set_line_key("profile", "micro19");
+	set_table_line_key("profile", "micro19");
 	CHECK(!target_line_compute_size(&line, &size, &error));
 	CHECK_RANGE(size.shards.geo.unit_bytes, 512, 4096);
 	check_line_round_trip();
@@ -199,7 +202,7 @@ static void check_profile_fits(const char *profile, u64 mib)
 	struct target_size size;
 
 	target_line_init(&line);
-	set_line_key("profile", profile);
+	set_table_line_key("profile", profile);
 	CHECK_MSG(!target_line_fit_blocks(&line, sectors, &error), "%s %llu MiB: %s", profile,
 		  (unsigned long long)mib, error.text);
 	CHECK(!target_line_compute_size(&line, &size, &error));

@@ -16,7 +16,7 @@ static struct target_status status;
 static struct target_stats stats;
 static struct aftl_error error;
 
-static void check_complete_status(void)
+static void check_complete_status_parsed(void)
 {
 	CHECK(!target_status_parse(&status, line, &error));
 	CHECK_TEXT(status.mode, "rw");
@@ -43,7 +43,7 @@ static void check_complete_status(void)
 	CHECK_EQ(status.lost_units, 6);
 }
 
-static void check_newer_status(void)
+static void check_newer_status_parsed(void)
 {
 	char text[sizeof(line) + 40];
 
@@ -68,7 +68,7 @@ static void check_truncated_status_refused(void)
 	}
 }
 
-static void check_refused_text(const char *text, const char *part)
+static void check_status_error(const char *text, const char *part)
 {
 	CHECK_MSG(target_status_parse(&status, text, &error) == -EINVAL, "\"%s\"", text);
 	CHECK_CONTAINS(error.text, part);
@@ -76,21 +76,21 @@ static void check_refused_text(const char *text, const char *part)
 
 static void check_wrong_fields_refused(void)
 {
-	check_refused_text("Fail",
+	check_status_error("Fail",
 			   "the device could not be resumed, or another table has taken it over");
-	check_refused_text("resuming", "the device is being resumed");
-	check_refused_text("inactive", "the device has not been resumed yet");
-	check_refused_text("", "word mode ");
-	check_refused_text("rw", "word policy ");
-	check_refused_text("rw approxftl 1024 1/2 3", "word valid_units ");
-	check_refused_text("rw approxftl 1/2 /2 3", "word free_blocks ");
-	check_refused_text("rw approxftl 1/2 2/ 3", "word free_blocks ");
-	check_refused_text("rw approxftl 1/2/3 2/3 3", "word valid_units ");
-	check_refused_text("rw approxftl 1/2 2/3 -3", "word pending_requests ");
-	check_refused_text("rw approxftl 1/2 2/3 0x3", "word pending_requests ");
-	check_refused_text("rw approxftl 1/2 2/3 18446744073709551616", "word pending_requests ");
-	check_refused_text("rw approxftl 1/2 2/3 18446744073709551615", "word host_read_units ");
-	check_refused_text("rw a-policy-with-a-name-that-is-too-long 1/2", "word policy ");
+	check_status_error("resuming", "the device is being resumed");
+	check_status_error("inactive", "the device has not been resumed yet");
+	check_status_error("", "word mode ");
+	check_status_error("rw", "word policy ");
+	check_status_error("rw approxftl 1024 1/2 3", "word valid_units ");
+	check_status_error("rw approxftl 1/2 /2 3", "word free_blocks ");
+	check_status_error("rw approxftl 1/2 2/ 3", "word free_blocks ");
+	check_status_error("rw approxftl 1/2/3 2/3 3", "word valid_units ");
+	check_status_error("rw approxftl 1/2 2/3 -3", "word pending_requests ");
+	check_status_error("rw approxftl 1/2 2/3 0x3", "word pending_requests ");
+	check_status_error("rw approxftl 1/2 2/3 18446744073709551616", "word pending_requests ");
+	check_status_error("rw approxftl 1/2 2/3 18446744073709551615", "word host_read_units ");
+	check_status_error("rw a-policy-with-a-name-that-is-too-long 1/2", "word policy ");
 }
 
 /* Print the counters in @from as the target's message "stats" prints them. */
@@ -165,7 +165,7 @@ static void check_stats_read_as_printed(void)
 	CHECK(!memcmp(&stats, &made, sizeof(made)));
 }
 
-static void subtract_all_stats(void)
+static void check_stats_difference(void)
 {
 	struct target_stats before;
 	u32 i;
@@ -217,7 +217,7 @@ static void check_wrong_stats_refused(void)
 	CHECK_EQ(target_stats_parse(&stats, "host_read_requests 1 2", &error), -EINVAL);
 }
 
-static void check_block_answers(void)
+static void check_block_answers_parsed(void)
 {
 	struct block_survey survey = { 0 };
 	u32 next;
@@ -255,7 +255,7 @@ static void check_wrong_blocks_refused(void)
 }
 
 /* Parse ranges of lost units beyond 4 TiB, and beyond 16 TiB, of a device. */
-static void check_lost_runs(void)
+static void check_lost_ranges_parsed(void)
 {
 	struct lost_runs runs;
 
@@ -271,7 +271,7 @@ static void check_lost_runs(void)
 	CHECK_EQ(runs.count, 0);
 }
 
-static void check_text(const char *record, const char *wanted)
+static void check_log_line(const char *record, const char *wanted)
 {
 	struct aftl_error found = { "" };
 	bool is_one = kernel_log_get_message(record, &found);
@@ -282,33 +282,35 @@ static void check_text(const char *record, const char *wanted)
 
 static void check_status_messages(void)
 {
-	check_text("3,742,8000,-;device-mapper: table: 253:0: approxftl: op: 91 is out (-EINVAL)\n",
-		   "op: 91 is out");
-	check_text("[ 8.1] device-mapper: table: 253:0: approxftl: no (more) room (-ENOMEM)",
-		   "no (more) room");
-	check_text("3,1,2,-;device-mapper: approxftl: 253:1: unknown message \"sing\"\n",
-		   "unknown message \"sing\"");
-	check_text("3,1,2,-;device-mapper: approxftl: without a device", "without a device");
-	check_text("3,1,2,-;device-mapper: table: 253:0: linear: dm-linear: no (-EINVAL)\n", NULL);
-	check_text("3,1,2,-;device-mapper: ioctl: unable to remove open device aftl\n", NULL);
-	check_text("approxftl: who says so?\n", NULL);
-	check_text("", NULL);
-	check_text("device-mapper: approxftl: ", "");
+	check_log_line("3,7,8,-;device-mapper: table: 253:0: approxftl: op: 91 is out (-EINVAL)\n",
+		       "op: 91 is out");
+	check_log_line("[ 8.1] device-mapper: table: 253:0: approxftl: no (more) room (-ENOMEM)",
+		       "no (more) room");
+	check_log_line("3,1,2,-;device-mapper: approxftl: 253:1: unknown message \"sing\"\n",
+		       "unknown message \"sing\"");
+	check_log_line("3,1,2,-;device-mapper: approxftl: without a device", "without a device");
+	check_log_line("3,1,2,-;device-mapper: table: 253:0: linear: dm-linear: no (-EINVAL)\n",
+		       NULL);
+	check_log_line("3,1,2,-;device-mapper: ioctl: unable to remove open device aftl\n", NULL);
+	check_log_line("approxftl: who says so?\n", NULL);
+	check_log_line("", NULL);
+	check_log_line("device-mapper: approxftl: ", "");
 }
 
 int main(void)
 {
-	tap_run("every field of a status line is parsed", check_complete_status);
-	tap_run("status fields of a newer target are skipped", check_newer_status);
+	tap_run("every field of a status line is parsed", check_complete_status_parsed);
+	tap_run("status fields of a newer target are skipped", check_newer_status_parsed);
 	tap_run("a truncated status line is refused", check_truncated_status_refused);
 	tap_run("invalid fields of a status line are refused", check_wrong_fields_refused);
 	tap_run("stats are read as printed", check_stats_read_as_printed);
-	tap_run("the difference of stats is computed", subtract_all_stats);
+	tap_run("the difference of stats is computed", check_stats_difference);
 	tap_run("after a reset the difference of stats is the new value", check_stats_after_reset);
 	tap_run("invalid stats are refused", check_wrong_stats_refused);
-	tap_run("the target's answers to the message `blocks` are parsed", check_block_answers);
+	tap_run("the target's answers to the message `blocks` are parsed",
+		check_block_answers_parsed);
 	tap_run("`blocks` answers that describe no block are refused", check_wrong_blocks_refused);
-	tap_run("runs of lost units are parsed, also of large devices", check_lost_runs);
+	tap_run("runs of lost units are parsed, also of large devices", check_lost_ranges_parsed);
 	tap_run("error messages in the kernel log are found", check_status_messages);
 	return tap_finish();
 }

@@ -21,7 +21,7 @@ static void add_list_row(struct text_list *list, const char *name, const u64 *si
 	list_add_text(list, "%s", name);
 }
 
-static void check_sorting(const char *sort, const char *wanted)
+static void check_list_sorting(const char *sort, const char *wanted)
 {
 	struct list_choice choice = { .bare = true };
 	static const u64 sizes[] = { 105, 0, 20 };
@@ -46,16 +46,16 @@ static void check_sorting(const char *sort, const char *wanted)
 
 TAP_TEST(rows_keep_their_order_without_sorting)
 {
-	check_sorting(NULL, "      none\n10.5  most\n 0.0  zero\n 2.0  some\n      void\n");
+	check_list_sorting(NULL, "      none\n10.5  most\n 0.0  zero\n 2.0  some\n      void\n");
 }
 
 TAP_TEST(a_missing_value_sorts_as_the_smallest)
 {
-	check_sorting("size", "      none\n      void\n 0.0  zero\n 2.0  some\n10.5  most\n");
+	check_list_sorting("size", "      none\n      void\n 0.0  zero\n 2.0  some\n10.5  most\n");
 }
 
 TAP_TEST(a_missing_value_is_last_in_descending_order)
 {
-	check_sorting("-size,-name",
-		      "10.5  most\n 2.0  some\n 0.0  zero\n      void\n      none\n");
+	check_list_sorting("-size,-name",
+			   "10.5  most\n 2.0  some\n 0.0  zero\n      void\n      none\n");
 }

@@ -142,7 +142,7 @@ TAP_TEST(a_frame_fits_any_window)
 	}
 }
 
-static unsigned int count_cells(void)
+static unsigned int count_shown_luns(void)
 {
 	unsigned int count = 0;
 	const char *at = picture;
@@ -165,8 +165,8 @@ TAP_TEST(luns_beyond_the_window_are_counted)
 		draw_top_frame(80, rows);
 		rest = strstr(picture, "      and ");
 		more = rest ? (unsigned int)atoi(rest + 10) : 0;
-		CHECK_MSG(count_cells() + more == 100 && count_cells(),
-			  "%u rows: %u shown, %u more", rows, count_cells(), more);
+		CHECK_MSG(count_shown_luns() + more == 100 && count_shown_luns(),
+			  "%u rows: %u shown, %u more", rows, count_shown_luns(), more);
 	}
 	CHECK(!more);
 }

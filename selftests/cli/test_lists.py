@@ -104,19 +104,19 @@ def print_list_columns(verb: str, *options: str) -> str:
     return done.out
 
 
-def schema_of_verb(verb: str) -> str:
+def find_schema_of_verb(verb: str) -> str:
     return VERBS if verb in ("params", "profiles", "policies", "doctor --root /none") else \
         FORMATS if verb == "trace formats" else TOOLS
 
 
 def parse_list_rows(verb: str, *options: str) -> list[Row]:
-    found: list[Row] = parse_document(schema_of_verb(verb),
+    found: list[Row] = parse_document(find_schema_of_verb(verb),
                                       print_list_columns(verb, "-j", *options))["rows"]
     return found
 
 
 @cache
-def columns_of_help(verb: str) -> tuple[dict[str, str], ...]:
+def read_help_columns(verb: str) -> tuple[dict[str, str], ...]:
     """Return the columns that "-o help" lists."""
     done = run_verb(verb, "-o", "help")
     assert (done.code, done.err) == (0, "")
@@ -126,7 +126,7 @@ def columns_of_help(verb: str) -> tuple[dict[str, str], ...]:
 
 
 @cache
-def cells_of_column(verb: str, key: str) -> tuple[str, ...]:
+def read_column_cells(verb: str, key: str) -> tuple[str, ...]:
     """Return the cells of a column as printed in text, in row order."""
     return tuple(line.strip()
                  for line in print_list_columns(verb, "--no-head", "-o", key).splitlines())
@@ -134,21 +134,22 @@ def cells_of_column(verb: str, key: str) -> tuple[str, ...]:
 
 @cache
 def parse_all_columns(verb: str) -> tuple[Row, ...]:
-    return tuple(parse_list_rows(verb, "-o", ",".join(one["key"] for one in columns_of_help(verb))))
+    return tuple(parse_list_rows(verb, "-o", ",".join(one["key"] for one
+                                                      in read_help_columns(verb))))
 
 
-def value_sort_key(value: Any) -> tuple[int, Any]:
+def make_value_sort_key(value: Any) -> tuple[int, Any]:
     """Return a sort key that puts missing values first."""
     return (0, 0) if value is None else (1, value)
 
 
-def sorted_row_numbers(verb: str, keys: list[tuple[str, bool]]) -> list[int]:
+def sort_row_numbers(verb: str, keys: list[tuple[str, bool]]) -> list[int]:
     """Return the row numbers in sorted order; the sort is stable."""
     table = parse_all_columns(verb)
     found = list(range(len(table)))
     for key, falls in reversed(keys):
         # A reversed sort is stable, too.
-        found.sort(key=lambda at: value_sort_key(table[at][key]), reverse=falls)
+        found.sort(key=lambda at: make_value_sort_key(table[at][key]), reverse=falls)
     return found
 
 
@@ -157,18 +158,18 @@ class TestList:
     """Properties that every list must have."""
 
     def test_help_lists_the_columns(self, verb: str) -> None:
-        assert len(columns_of_help(verb)) >= 2
-        assert len(run_verb(verb, "-o", "help").out.splitlines()) == len(columns_of_help(verb))
+        assert len(read_help_columns(verb)) >= 2
+        assert len(run_verb(verb, "-o", "help").out.splitlines()) == len(read_help_columns(verb))
         assert len({one["title"].lower()
-                    for one in columns_of_help(verb)}) == len(columns_of_help(verb))
-        for one in columns_of_help(verb):
+                    for one in read_help_columns(verb)}) == len(read_help_columns(verb))
+        for one in read_help_columns(verb):
             assert len(one["help"]) > 2
             assert re.fullmatch(r"[a-z][a-z0-9_]*", one["key"])
             # "-o help" prints the list of columns, so a column "help" could not be selected.
             assert "help" not in (one["key"], one["title"].lower())
 
     def test_json_has_the_selected_columns(self, verb: str) -> None:
-        keys = [one["key"] for one in columns_of_help(verb)]
+        keys = [one["key"] for one in read_help_columns(verb)]
         assert len(parse_all_columns(verb)) >= 4
         assert all(list(row) == keys for row in parse_all_columns(verb))
         # A column that is a number in one row is a number or missing in all rows.
@@ -177,34 +178,34 @@ class TestList:
             assert kinds <= {int, float} or len(kinds) == 1, key
 
     def test_default_columns_are_shown_without_option_o(self, verb: str) -> None:
-        usual = list(parse_list_rows(verb, "-S", columns_of_help(verb)[0]["key"])[0])
-        more = [one["key"] for one in columns_of_help(verb)
+        usual = list(parse_list_rows(verb, "-S", read_help_columns(verb)[0]["key"])[0])
+        more = [one["key"] for one in read_help_columns(verb)
                 if "not shown by default" in one["help"]]
-        assert usual == [one["key"] for one in columns_of_help(verb) if one["key"] not in more]
+        assert usual == [one["key"] for one in read_help_columns(verb) if one["key"] not in more]
         if more:
             assert list(parse_list_rows(verb, "-o", f"+{more[0]}")[0]) == [*usual, more[0]]
 
     def test_rows_can_be_sorted_by_each_column(self, verb: str) -> None:
-        every = ",".join(one["key"] for one in columns_of_help(verb))
-        for one in columns_of_help(verb)[:16]:
+        every = ",".join(one["key"] for one in read_help_columns(verb))
+        for one in read_help_columns(verb)[:16]:
             for sign in ("", "-"):
-                order = sorted_row_numbers(verb, [(one["key"], sign == "-")])
+                order = sort_row_numbers(verb, [(one["key"], sign == "-")])
                 assert parse_list_rows(verb, "-o", every, "-S", sign + one["key"].upper()) == [
                     parse_all_columns(verb)[at] for at in order]
 
     @HELD
     @given(data=st.data())
     def test_columns_appear_in_the_requested_order(self, verb: str, data: st.DataObject) -> None:
-        chosen = data.draw(st.lists(st.sampled_from(columns_of_help(verb)), min_size=1, max_size=12,
-                                    unique_by=id))
+        chosen = data.draw(st.lists(st.sampled_from(read_help_columns(verb)), min_size=1,
+                                    max_size=12, unique_by=id))
         # Commas separate columns, so a title with a comma cannot be selected.
         names = [data.draw(st.sampled_from([one["key"], *(
             [one["title"], one["title"].lower()] if "," not in one["title"] else [])]))
                  for one in chosen]
         by = [(one["key"], data.draw(st.sampled_from(["", "+", "-"]))) for one in data.draw(
-            st.lists(st.sampled_from(columns_of_help(verb)), unique_by=id, max_size=3))]
+            st.lists(st.sampled_from(read_help_columns(verb)), unique_by=id, max_size=3))]
         sort = [f"--sort={','.join(sign + key for key, sign in by)}"] if by else []
-        order = sorted_row_numbers(verb, [(key, sign == "-") for key, sign in by])
+        order = sort_row_numbers(verb, [(key, sign == "-") for key, sign in by])
         keys = [one["key"] for one in chosen]
         table = parse_all_columns(verb)
         assert parse_list_rows(verb, "-o", ",".join(names), *sort) == [
@@ -213,11 +214,11 @@ class TestList:
         if verb not in BARE:
             assert lines.pop(0).split() == " ".join(one["title"] for one in chosen).split()
         assert [line.split() for line in lines] == [
-            " ".join(cells_of_column(verb, key)[at] for key in keys).split() for at in order]
+            " ".join(read_column_cells(verb, key)[at] for key in keys).split() for at in order]
 
     @pytest.mark.parametrize("option", ["-o", "-S"])
     def test_unknown_columns_are_refused(self, verb: str, option: str) -> None:
-        key = columns_of_help(verb)[0]["key"]
+        key = read_help_columns(verb)[0]["key"]
         name = verb.split()[0]
         for wrong, sentence in (
             (f"{key}x", f'no column "{key}x"; did you mean {key}?'),
@@ -238,10 +239,10 @@ OPTIONS = {"-o": "show", "-S": "sort"}
 @pytest.mark.parametrize("verb", ["params", "profiles", "policies"])
 def test_listed_names_are_accepted_as_arguments(verb: str) -> None:
     """Each listed name is accepted as listed and with dashes and underscores exchanged."""
-    for name in cells_of_column(verb, columns_of_help(verb)[0]["key"]):
+    for name in read_column_cells(verb, read_help_columns(verb)[0]["key"]):
         for way in (name, name.replace("_", "-"), name.replace("-", "_")):
             assert run_verb(verb, way, "--no-head", "-o",
-                            columns_of_help(verb)[0]["key"]).out.strip() == name
+                            read_help_columns(verb)[0]["key"]).out.strip() == name
 
 
 def test_a_plus_or_minus_without_a_column_name_is_refused() -> None:
@@ -268,7 +269,7 @@ def test_json_is_written_to_the_named_file(tmp_path: Any) -> None:
 OF_A_DEVICE = {"busy_percent", "late_mean_ns", "late_p99_ns", "read_mib", "write_mib"}
 
 
-def names_of_help(*words: str) -> list[str]:
+def read_help_names(*words: str) -> list[str]:
     return [line.split()[0] for line in run_approxftl(*words, "-o", "help").out.splitlines()
             if line]
 
@@ -283,15 +284,15 @@ OF_COMPARE_ALONE = {
 def test_a_measure_has_one_name_in_study_compare_and_stat() -> None:
     """Verb study knows all measures, compare lists the common ones, stat those of a device."""
     known = set(VALUES)
-    listed = names_of_help("compare", str(results_folder() / "r.json"))
+    listed = read_help_names("compare", str(results_folder() / "r.json"))
     assert set(listed) - known == {"label", "policy", "profile", "seed", "file"}
     assert known >= {measure.key for measure in MEASURES} == set(listed) & known
-    told = {name.removesuffix("_per_second") for name in names_of_help("stat", "-i", "1")}
-    assert told - OF_A_DEVICE <= known | documented_counters()
+    told = {name.removesuffix("_per_second") for name in read_help_names("stat", "-i", "1")}
+    assert told - OF_A_DEVICE <= known | read_documented_counters()
     assert len(told) > len(OF_A_DEVICE) + 3
 
 
-def documented_counters() -> set[str]:
+def read_documented_counters() -> set[str]:
     """Return the counters that docs/reference.md lists."""
     text = (TOP / "docs/reference.md").read_text()
     listed = re.search(r"^## Counters$.*?(?=^## )", text, re.M | re.S)
@@ -300,11 +301,11 @@ def documented_counters() -> set[str]:
 
 
 def test_measures_of_counters_have_the_counters_names() -> None:
-    names = sorted(documented_counters())
+    names = sorted(read_documented_counters())
     run_ = {"counters": {name: 1009 + index for index, name in enumerate(names)}}
     assert len(names) > 90
     of_counters = [(key, name) for key, value in VALUES.items() for name in names
-                   if measure_from_counters(value, run_) == run_["counters"][name]]
+                   if compute_measure_from_counters(value, run_) == run_["counters"][name]]
     assert len(of_counters) >= 9
     assert [pair for pair in of_counters if pair[0] != pair[1]] == []
     errors = schema_checker(VERBS).schema
@@ -322,12 +323,12 @@ def test_fields_of_the_status_line_have_the_counters_names() -> None:
              for word in found.split(", ")}
     verbs = schema_checker(VERBS).schema
     assert set(verbs["$defs"]["status"]["properties"]) == words
-    listed = {name for name in names_of_help("list")
+    listed = {name for name in read_help_names("list")
               if name.endswith(("_units", "_blocks", "_bits"))}
     assert len(listed) == 4 and listed <= words
 
 
-def measure_from_counters(value: Value, run_: dict[str, Any]) -> float | None:
+def compute_measure_from_counters(value: Value, run_: dict[str, Any]) -> float | None:
     """Return a measure computed from the counters, or None if other data are needed."""
     try:
         return value(run_)

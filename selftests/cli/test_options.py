@@ -110,7 +110,7 @@ def test_an_option_takes_a_value_in_all_verbs_or_none() -> None:
             if len(kinds) > 1 and name not in OF_TWO_KINDS} == {}
 
 
-def manual_page_name(words: Words) -> str:
+def find_manual_page_name(words: Words) -> str:
     """Return the name of a verb's manual page."""
     verb = words[0]
     if words == ("trace", "record"):
@@ -121,14 +121,14 @@ def manual_page_name(words: Words) -> str:
 def test_manual_pages_have_no_unknown_option() -> None:
     known: dict[str, set[str]] = defaultdict(set)
     for words in VERBS:
-        known[manual_page_name(words)] |= {one.name for one in options_of_help_json(words)}
+        known[find_manual_page_name(words)] |= {one.name for one in options_of_help_json(words)}
     found = {name: set(re.findall(r"^(?:\*\*)?(?:-\w, )?(--[a-z][a-z0-9-]*)", page, re.M))
              for name, page in PAGES.items() if name in known}
     assert sum(map(len, found.values())) > 250
     assert {name: more for name, there in found.items() if (more := there - known[name])} == {}
 
 
-def error_prefix_pattern(words: Words) -> str:
+def make_error_prefix_pattern(words: Words) -> str:
     """Return a pattern for the prefix of a verb's error messages, which subcommands may share."""
     if words == FOREIGN:
         return "approxrun: "
@@ -158,7 +158,7 @@ class TestVerb:
 
 
     def test_the_manual_page_has_every_option(self, words: Words) -> None:
-        name = manual_page_name(words)
+        name = find_manual_page_name(words)
         page = PAGES[name]
         for one in options_of_help_json(words):
             letter = rf"{one.letter}\b.*" if one.letter else ""
@@ -176,5 +176,5 @@ class TestVerb:
             done = run_program(*command_line(words), wrong, directory=tmp_path)
             assert (done.code, done.out) == (2, ""), done
             assert done.err.count("\n") == 1 and wrong in done.err, done.err
-            assert re.match(error_prefix_pattern(words), done.err), done.err
+            assert re.match(make_error_prefix_pattern(words), done.err), done.err
         assert list(tmp_path.iterdir()) == []

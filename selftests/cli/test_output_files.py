@@ -92,7 +92,7 @@ WITH_JSON: dict[Words, str] = {("format",): f"{COMMANDS['format',]} --force",
                                ("figures",): "figures --list"}
 
 
-def options_with_files(words: Words) -> list[str]:
+def list_file_name_options(words: Words) -> list[str]:
     """Return the options that name output files."""
     found = re.findall(r"^ .*?(--[a-z-]+)(?:\[=|[ =])(?:FILE|DIR|DIRECTORY|PATH)\b",
                        help_of_verb(words), re.M)
@@ -102,7 +102,7 @@ def options_with_files(words: Words) -> list[str]:
 def list_output_options() -> list[tuple[Words, str]]:
     """Return every verb and output option; "@OUT" stands for an output argument."""
     found = [(words, option) for words in list_verbs_and_programs() if words not in DEVICE_VERBS
-             for option in options_with_files(words)
+             for option in list_file_name_options(words)
              if not {(words[0], option), (" ".join(words), option)} & FOLDERS
              # The exit status of doctor depends on the machine.
              and words != ("doctor",)]
@@ -155,7 +155,7 @@ def prepared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def first_data_offset(file: int, at: int) -> int | None:
+def find_data_offset(file: int, at: int) -> int | None:
     try:
         return os.lseek(file, at, os.SEEK_DATA)
     except OSError as error:
@@ -168,12 +168,12 @@ def copy_sparse_file(source: str, target: str) -> None:
     """Copy only the data extents: volumes are sparse, and the tests make about 700 copies."""
     with Path(source).open("rb") as old, Path(target).open("wb") as new:
         new.truncate(os.fstat(old.fileno()).st_size)
-        at = first_data_offset(old.fileno(), 0)
+        at = find_data_offset(old.fileno(), 0)
         while at is not None:
             end = os.lseek(old.fileno(), at, os.SEEK_HOLE)
             while at < end:
                 at += os.copy_file_range(old.fileno(), new.fileno(), end - at, at, at)
-            at = first_data_offset(old.fileno(), end)
+            at = find_data_offset(old.fileno(), end)
     shutil.copymode(source, target)
 
 
@@ -205,7 +205,7 @@ def output_command_line(words: Words, what: str, path: str) -> list[str]:
     return line
 
 
-def contents_if_unwritten(what: str) -> tuple[bytes, ...]:
+def unwritten_contents(what: str) -> tuple[bytes, ...]:
     """Return the contents of an unwritten output file: None for --dropped, else empty."""
     return () if what == "--dropped" else (b"",)
 
@@ -230,7 +230,7 @@ def check_error_message(done: Done) -> None:
     assert done.err.strip().count("\n") <= 3, done.err
 
 
-def leftover_temporary_files(place: Path) -> set[str]:
+def list_temporary_files(place: Path) -> set[str]:
     """Return the names of temporary files that programs left in a directory."""
     return {path.name for path in place.rglob("*") if "part" in path.name
             or path.name.startswith(".")}
@@ -263,9 +263,9 @@ class TestOutput:
             assert done.code == 0, done
             assert (working_folder / link).is_symlink()
             assert (working_folder / target).read_bytes() not in (b"old",
-                                                                  *contents_if_unwritten(what))
+                                                                  *unwritten_contents(what))
         assert stat.S_IMODE((working_folder / "old").stat().st_mode) == 0o640
-        assert not leftover_temporary_files(working_folder)
+        assert not list_temporary_files(working_folder)
 
     def test_output_is_written_to_a_named_pipe(self, words: Words, what: str,
                                                working_folder: Path) -> None:
@@ -278,7 +278,7 @@ class TestOutput:
                 reader.kill()
         assert done.code == 0, done
         assert (working_folder / "pipe").is_fifo()
-        assert (working_folder / "piped").read_bytes() not in contents_if_unwritten(what)
+        assert (working_folder / "piped").read_bytes() not in unwritten_contents(what)
 
     def test_output_goes_directly_to_a_device(self, words: Words, what: str,
                                               working_folder: Path) -> None:
@@ -295,7 +295,7 @@ class TestOutput:
                 check_error_message(done)
             there = (working_folder / name).lstat()
             assert stat.S_ISCHR(there.st_mode) and there.st_rdev == os.makedev(1, number)
-        assert not leftover_temporary_files(working_folder)
+        assert not list_temporary_files(working_folder)
 
     def test_a_dash_writes_to_standard_output(self, words: Words, what: str,
                                               working_folder: Path) -> None:
@@ -304,7 +304,7 @@ class TestOutput:
         done = subprocess.run(output_command_line(words, what, "stdout"), cwd=working_folder,
                               input=CSV, capture_output=True, check=False)
         assert done.returncode == 0, done.stderr
-        assert done.stdout not in contents_if_unwritten(what)
+        assert done.stdout not in unwritten_contents(what)
         assert (working_folder / "stdout").is_symlink()
         with (working_folder / "redirected").open("wb") as sink:
             sink.write(b"before\n")
@@ -313,7 +313,7 @@ class TestOutput:
                            input=CSV, stdout=sink, stderr=subprocess.DEVNULL, check=True)
         written = (working_folder / "redirected").read_bytes()
         assert written.startswith(b"before\n")
-        assert written[len(b"before\n"):] not in contents_if_unwritten(what)
+        assert written[len(b"before\n"):] not in unwritten_contents(what)
 
     def test_a_full_disk_keeps_the_old_file(self, words: Words, what: str,
                                             working_folder: Path) -> None:
@@ -323,7 +323,7 @@ class TestOutput:
         check_error_message(run_with_output(output_command_line(words, what, "old"), working_folder,
                                             make_writes_fail))
         assert (working_folder / "old").read_text() == "old"
-        assert not leftover_temporary_files(working_folder)
+        assert not list_temporary_files(working_folder)
 
     def test_a_missing_folder_is_reported(self, words: Words, what: str,
                                           working_folder: Path) -> None:
@@ -363,7 +363,7 @@ SAME_FILE = (
 )
 
 
-def folder_contents(place: Path) -> dict[str, bytes]:
+def read_folder_contents(place: Path) -> dict[str, bytes]:
     """Return the contents of all files, by relative path."""
     return {str(path.relative_to(place)): path.read_bytes() for path in place.rglob("*")
             if path.is_file()}
@@ -382,11 +382,11 @@ def test_an_input_is_refused_as_output(line: str, way: str, working_folder: Path
         (working_folder / name).symlink_to(source)
     elif way == "by a hard link":
         (working_folder / name).hardlink_to(working_folder / source)
-    before = folder_contents(working_folder)
+    before = read_folder_contents(working_folder)
     done = run_with_output(command_line(tuple(line.replace("LOST", name).split())), working_folder)
     check_error_message(done)
     assert f"{name}: is also read; give " in done.err
-    assert folder_contents(working_folder) == before
+    assert read_folder_contents(working_folder) == before
 
 
 @pytest.mark.parametrize(("line", "there"), [
@@ -395,12 +395,12 @@ def test_two_outputs_to_one_file_are_refused(line: str, there: bool, working_fol
     if there or "replay a.aft same" in line:
         (working_folder / "same").write_bytes(bytes(1 << 20))
     (working_folder / "link").symlink_to("same")
-    before = folder_contents(working_folder)
+    before = read_folder_contents(working_folder)
     done = run_with_output(command_line(tuple(line.replace("SAME", "link").split())),
                            working_folder)
     check_error_message(done)
     assert " is also written by " in done.err
-    assert folder_contents(working_folder) == before
+    assert read_folder_contents(working_folder) == before
 
 
 def test_two_outputs_may_go_to_one_device(working_folder: Path) -> None:
@@ -419,12 +419,12 @@ def test_a_report_may_be_written_into_a_folder_that_it_reads(working_folder: Pat
 @pytest.mark.parametrize("line", ["report a.json -O -", "synth --like PRN_0 --requests 500 -O -",
                                   "synth --like PRN_0 --profile-out -", "approxftl-parquet -"])
 def test_a_dash_as_output_file_name_is_standard_output(line: str, working_folder: Path) -> None:
-    before = folder_contents(working_folder)
+    before = read_folder_contents(working_folder)
     done = subprocess.run(command_line(tuple(line.split())), cwd=working_folder, input=CSV,
                           capture_output=True, check=True)
     begin = {"report": b"<!", "synth": b"\x89AFT" if " -O " in line else b"{"}
     assert done.stdout.startswith(begin.get(line.split()[0], b"PAR1"))
-    assert folder_contents(working_folder) == before
+    assert read_folder_contents(working_folder) == before
     run_with_output([word.replace("-", "./-") if word == "-" else word
                      for word in command_line(tuple(line.split()))], working_folder)
     assert (working_folder / "-").is_file()
@@ -482,13 +482,13 @@ def test_temporary_files_of_a_killed_run_do_not_block_the_next(working_folder: P
     alone = ["unshare", "--map-root-user", "--pid", "--fork", "--kill-child"]
     line = command_line(("sim", "--quiet", "--json=out.json", "--requests"))
     process = subprocess.Popen([*alone, *line, "1000000000"], cwd=working_folder)
-    wait_until(lambda: file_holds_pattern(".approxftl-*")(working_folder), process)
+    wait_until(lambda: make_file_check(".approxftl-*")(working_folder), process)
     process.kill()
     process.wait()
-    left = leftover_temporary_files(working_folder)
+    left = list_temporary_files(working_folder)
     assert left
     assert run_with_output([*alone, *line, "1000"], working_folder) == Done(0, "", "")
-    assert leftover_temporary_files(working_folder) == left
+    assert list_temporary_files(working_folder) == left
 
 
 #: Verbs that write files, one for each implementation.
@@ -507,7 +507,7 @@ def check_overwritten_in_place(old: Path, done: Done, number: int) -> None:
     assert old.stat().st_ino == number
     assert b"~before~" not in old.read_bytes()
     assert len(old.read_bytes()) > 100
-    assert not leftover_temporary_files(old.parent)
+    assert not list_temporary_files(old.parent)
 
 
 @pytest.mark.parametrize("mode", [0o1777, 0o755], ids=["sticky", "of another"])
@@ -534,7 +534,7 @@ def test_output_overwrites_files_of_another_user_in_place(words: Words, what: st
     new = run_with_output([*ANYBODY, *output_command_line(words, what, "strange/new")],
                           working_folder)
     assert new.code == (0 if mode == 0o1777 else 1)
-    assert not leftover_temporary_files(working_folder / "strange")
+    assert not list_temporary_files(working_folder / "strange")
 
 
 @pytest.mark.parametrize(("words", "what"), WRITERS, ids=parameter_id)
@@ -551,7 +551,7 @@ def test_an_output_file_that_is_a_mount_point_is_written_in_place(words: Words, 
     assert not (working_folder / "mounted").read_bytes()
 
 
-def test_an_output_that_cannot_be_replaced_is_kept_elsewhere(working_folder: Path) -> None:
+def test_output_for_a_file_that_cannot_be_replaced_is_kept_elsewhere(working_folder: Path) -> None:
     skip_without_namespaces("--mount")
     script = ('mkdir full && mount -t tmpfs -o size=64k none full && echo old >full/old && '
               'touch mounted && mount --bind full/old mounted && '
@@ -627,7 +627,7 @@ def test_printing_help_to_a_full_disk_fails(words: Words) -> None:
 
 @pytest.mark.parametrize("words", [words for words in COMMANDS if words not in SILENT],
                          ids=parameter_id)
-def test_results_to_a_full_disk_fail(words: Words, working_folder: Path) -> None:
+def test_writing_results_to_a_full_disk_fails(words: Words, working_folder: Path) -> None:
     line = output_command_line(words, "", "")
     if words == ("trace", "convert") or words[:2] in (("trace", "tag"), ("trace", "fix")):
         line = output_command_line(words, "@OUT", "-")
@@ -667,7 +667,7 @@ def test_verbs_work_in_the_c_locale(words: Words, working_folder: Path) -> None:
 MARK = "AFTL_TEST_OF_HARM"
 
 
-def processes_of_command(mark: str) -> list[int]:
+def find_processes_of_command(mark: str) -> list[int]:
     """Return the processes of one command, found by a variable of their environment."""
     found = []
     for path in Path("/proc").glob("[0-9]*"):
@@ -687,7 +687,7 @@ class Long:
     kept: Callable[[Path], bool] = lambda place: True
 
 
-def file_holds_pattern(pattern: str) -> Callable[[Path], bool]:
+def make_file_check(pattern: str) -> Callable[[Path], bool]:
     def has_output_begun(place: Path) -> bool:
         with suppress(FileNotFoundError):  # Directories may be removed during the search.
             return any(place.rglob(pattern))
@@ -698,25 +698,25 @@ def file_holds_pattern(pattern: str) -> Callable[[Path], bool]:
 
 LONG: dict[Words, Long] = {
     ("sim",): Long("sim --requests 1000000000 --json=out.json --timeline lanes.json",
-                   file_holds_pattern(".approxftl-*"),
+                   make_file_check(".approxftl-*"),
                    lambda place: '"interrupted": true' in (place / "out.json").read_text()),
-    ("trace", "info"): Long("trace info --from spc endless", file_holds_pattern("endless.read")),
+    ("trace", "info"): Long("trace info --from spc endless", make_file_check("endless.read")),
     ("trace", "convert"): Long("trace convert --from spc endless out.aft",
-                               file_holds_pattern(".approxftl-*")),
+                               make_file_check(".approxftl-*")),
     ("trace", "pair"): Long("trace pair --from spc endless --requests out.csv",
-                            file_holds_pattern(".approxftl-*")),
+                            make_file_check(".approxftl-*")),
     ("trace", "tag"): Long("trace tag --from spc --rule approximate:size=4KiB.. endless out.aft",
-                           file_holds_pattern(".approxftl-*")),
+                           make_file_check(".approxftl-*")),
     ("synth",): Long("synth --like PRN_0 --requests 3000000 --output out.aft",
-                     file_holds_pattern(".approxftl-*")),
+                     make_file_check(".approxftl-*")),
     ("app",): Long("app sor data --size 2048 --rounds 100000 --json=out.json",
-                   file_holds_pattern(".approxftl-*")),
+                   make_file_check(".approxftl-*")),
     ("replay",): Long("replay a.aft target --overwrite --fold --speed 0.000001 --buffered "
-                      "--json=out.json --record out.log", file_holds_pattern("out.log"),
+                      "--json=out.json --record out.log", make_file_check("out.log"),
                       lambda place: '"interrupted": true' in (place / "out.json").read_text()),
-    ("study", "run"): Long("study run long.toml --jobs 2", file_holds_pattern("running")),
+    ("study", "run"): Long("study run long.toml --jobs 2", make_file_check("running")),
     ("figures",): Long("figures --papers approxftl-05 --output papers",
-                       file_holds_pattern("papers/*")),
+                       make_file_check("papers/*")),
 }
 
 
@@ -746,7 +746,7 @@ stderr=subprocess.DEVNULL)
                                cwd=working_folder,
         env=os.environ | {MARK: mark}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
-        wait_until(lambda: len(processes_of_command(mark)) > 2 if words == ("study", "run")
+        wait_until(lambda: len(find_processes_of_command(mark)) > 2 if words == ("study", "run")
                    else long.begun(working_folder), process)
         time.sleep(0.2)
         process.send_signal(number)
@@ -758,8 +758,8 @@ stderr=subprocess.DEVNULL)
             endless.wait()
     assert process.returncode == 130, err
     assert "Traceback" not in err
-    wait_until(lambda: not processes_of_command(mark))
-    assert not leftover_temporary_files(working_folder)
+    wait_until(lambda: not find_processes_of_command(mark))
+    assert not list_temporary_files(working_folder)
     assert long.kept(working_folder)
 
 
@@ -768,7 +768,7 @@ def test_outputs_of_an_interrupted_run_are_marked(working_folder: Path) -> None:
     line = ("sim --requests 1000000000 --quiet --json=i.json --timeline t.json --record i.aft "
             "--warmup 10")
     process = subprocess.Popen(command_line(tuple(line.split())), cwd=working_folder)
-    wait_until(lambda: len(leftover_temporary_files(working_folder)) >= 3, process)
+    wait_until(lambda: len(list_temporary_files(working_folder)) >= 3, process)
     time.sleep(0.5)
     process.send_signal(signal.SIGTERM)
     assert process.wait() == 130
@@ -791,11 +791,11 @@ def test_outputs_of_an_interrupted_run_are_marked(working_folder: Path) -> None:
 def test_a_log_and_its_summary_are_different_files(working_folder: Path) -> None:
     line = "replay a.aft target --overwrite --fold --buffered --no-stall --record log"
     assert run_with_output(command_line(tuple(line.split())), working_folder).code == 0
-    before = folder_contents(working_folder)
+    before = read_folder_contents(working_folder)
     done = run_with_output(command_line(("replay", "--summarise", "log", "--json=log")),
                            working_folder)
     assert "log: is also read; give --json another name" in done.err
-    assert folder_contents(working_folder) == before
+    assert read_folder_contents(working_folder) == before
 
 
 def test_an_interrupted_log_is_marked(working_folder: Path) -> None:
@@ -815,7 +815,7 @@ def test_an_interrupted_log_is_marked(working_folder: Path) -> None:
 SLOW_PYTHON = '''
 import atexit, pathlib, sys, time
 
-def wait_for_file_go():
+def wait_until_go_file_exists():
     pathlib.Path("paused").touch()
     while not pathlib.Path("go").exists():
         time.sleep(0.02)
@@ -823,12 +823,12 @@ def wait_for_file_go():
 class Finder:
     def find_spec(self, name, path, target=None):
         if name == "WHERE":
-            wait_for_file_go()
+            wait_until_go_file_exists()
 
 if "-m" in sys.orig_argv:
     sys.meta_path.insert(0, Finder())
     if "WHERE" == "exit":
-        atexit.register(wait_for_file_go)
+        atexit.register(wait_until_go_file_exists)
 '''
 
 
@@ -867,15 +867,15 @@ def test_a_second_signal_leaves_no_temporary_file(pause: float, working_folder: 
             [*command_line(("trace", "convert")), "--from", "spc", "endless", "out.parquet"],
                                    cwd=working_folder,
             env=os.environ | {MARK: mark}, stderr=subprocess.DEVNULL)
-        wait_until(lambda: file_holds_pattern(".approxftl-*.part")(working_folder), process)
+        wait_until(lambda: make_file_check(".approxftl-*.part")(working_folder), process)
         time.sleep(pause)
         for _ in range(2):
             process.send_signal(signal.SIGTERM)
             time.sleep(0.02)
         assert process.wait() in (130, -signal.SIGTERM)
         os.killpg(source.pid, signal.SIGKILL)
-    wait_until(lambda: not processes_of_command(mark))
-    assert not leftover_temporary_files(working_folder)
+    wait_until(lambda: not find_processes_of_command(mark))
+    assert not list_temporary_files(working_folder)
 
 
 # ---------------------------------------------------------------- hostile inputs
@@ -973,7 +973,7 @@ def test_numbers_out_of_range_are_refused(working_folder: Path) -> None:
     many = command_line(("synth", "--like", "PRN_0", "--requests", "1000000000", "-O", "x"))
     check_error_message(run_with_output(["sh", "-c", 'ulimit -v 3000000; exec "$@"', "sh", *many],
                                         working_folder))
-    assert not leftover_temporary_files(working_folder)
+    assert not list_temporary_files(working_folder)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ DEVICE_VERBS = ("create", "list", "status", "stat", "top", "health", "message", 
 NAMED = ("status", "stat", "health", "message", "fault", "remove")
 
 
-def verb_json(*arguments: str | Path, code: int = 0) -> dict[str, Any]:
+def run_verb_as_json(*arguments: str | Path, code: int = 0) -> dict[str, Any]:
     done = run_approxftl(*arguments, "--json")
     assert done.code == code, done.err
     document = parse_document(SCHEMA, done.out)
@@ -31,11 +31,11 @@ def verb_json(*arguments: str | Path, code: int = 0) -> dict[str, Any]:
     return document
 
 
-def listed_names(verb: str) -> list[str]:
-    return [one["name"] for one in verb_json(verb)[verb]]
+def read_listed_names(verb: str) -> list[str]:
+    return [one["name"] for one in run_verb_as_json(verb)[verb]]
 
 
-def listed_verbs() -> list[str]:
+def read_listed_verbs() -> list[str]:
     return re.findall(r"^  (\w+) +\w", run_approxftl("help").out, re.M)
 
 
@@ -48,7 +48,7 @@ def check_verb_refused(done: Done, code: int, sentence: str) -> None:
 # Help
 
 
-@pytest.mark.parametrize("verb", listed_verbs())
+@pytest.mark.parametrize("verb", read_listed_verbs())
 def test_every_verb_prints_help(verb: str) -> None:
     done = run_approxftl(verb, "--help")
     assert (done.code, done.err) == (0, "")
@@ -155,14 +155,14 @@ def plan_from_table(table: list[str]) -> list[str]:
     keys = [f"{key}={value}" for key, value in zip(pairs[::2], pairs[1::2], strict=True)]
     size = f"{int(table[1]) * 512}"
     return plan_table_line("--store", store, "--size", size, *keys,
-                           f"blocks={planned_block_count(pairs)}")
+                           f"blocks={read_planned_block_count(pairs)}")
 
 
-def planned_block_count(pairs: list[str]) -> str:
+def read_planned_block_count(pairs: list[str]) -> str:
     known = dict(zip(pairs[::2], pairs[1::2], strict=True))
     if "blocks" in known:
         return known["blocks"]
-    values = verb_json("params", "--profile", known["profile"])["parameters"]
+    values = run_verb_as_json("params", "--profile", known["profile"])["parameters"]
     found: str = next(one["value"] for one in values if one["key"] == "blocks")
     return found
 
@@ -175,17 +175,17 @@ def test_create_prints_the_standard_table_line() -> None:
 def test_create_prints_the_starting_state_of_a_device_in_memory() -> None:
     """A volume has no fill to print in its plan: the device starts with the volume's data."""
     for words, state in (((), "empty"), (("fill=random",), "random")):
-        assert verb_json("create", "ssd", "-n", *words)["starting_state"] == state
-    assert "starting_state" not in verb_json("create", "ssd", "-n", "--store", "/dev/null")
+        assert run_verb_as_json("create", "ssd", "-n", *words)["starting_state"] == state
+    assert "starting_state" not in run_verb_as_json("create", "ssd", "-n", "--store", "/dev/null")
 
 
-@pytest.mark.parametrize("profile", listed_names("profiles"))
-def test_every_profile_survives_its_table_line(profile: str) -> None:
+@pytest.mark.parametrize("profile", read_listed_names("profiles"))
+def test_every_profile_is_restored_from_its_table_line(profile: str) -> None:
     table = plan_table_line("--profile", profile, "--policy", "baseline")
     assert plan_from_table(table) == table
 
 
-@pytest.mark.parametrize("policy", listed_names("policies"))
+@pytest.mark.parametrize("policy", read_listed_names("policies"))
 def test_a_dry_run_accepts_or_refuses_every_policy(policy: str) -> None:
     done = run_approxftl("create", "ssd", "-n", "--policy", policy)
     if done.code:
@@ -208,7 +208,7 @@ def test_misspelt_values_are_corrected_in_messages() -> None:
 @settings(max_examples=25)
 @given(mib=st.integers(1, 1 << 20), op=st.integers(5, 60))
 def test_a_device_has_the_requested_size(mib: int, op: int) -> None:
-    document = verb_json("create", "ssd", "--dry-run", "--size", f"{mib}MiB", f"op={op}")
+    document = run_verb_as_json("create", "ssd", "--dry-run", "--size", f"{mib}MiB", f"op={op}")
     assert document["size_bytes"] == mib << 20
     assert document["room_bytes"] >= mib << 20
     assert document["table"].split()[1] == str(mib << 11)
@@ -216,8 +216,8 @@ def test_a_device_has_the_requested_size(mib: int, op: int) -> None:
 
 @pytest.mark.parametrize("shards", [1, 2, 4])
 def test_shards_have_the_requested_size(shards: int) -> None:
-    document = verb_json("create", "ssd", "--dry-run", "--size", "1000004KiB", "channels=4",
-                         f"shards={shards}")
+    document = run_verb_as_json("create", "ssd", "--dry-run", "--size", "1000004KiB", "channels=4",
+                                f"shards={shards}")
     assert document["size_bytes"] == 1000004 << 10
     assert document["room_bytes"] >= 1000004 << 10
     assert document["room_bytes"] * 115 < document["physical_bytes"] * 100
@@ -226,14 +226,16 @@ def test_shards_have_the_requested_size(shards: int) -> None:
 
 @pytest.mark.parametrize("shards", [1, 2, 4])
 def test_zones_have_the_requested_size(shards: int) -> None:
-    document = verb_json("create", "ssd", "--dry-run", "--size", "300MiB", "channels=4", "chips=1",
-                         "zoned=4MiB", "buffer=32MiB", "buffer_safe=on", f"shards={shards}")
+    document = run_verb_as_json("create", "ssd", "--dry-run", "--size", "300MiB", "channels=4",
+                                "chips=1", "zoned=4MiB", "buffer=32MiB", "buffer_safe=on",
+                                f"shards={shards}")
     assert document["size_bytes"] == 300 << 20
     assert 300 << 20 <= document["room_bytes"] < 330 << 20
 
 
 def test_dry_run_writes_json() -> None:
-    document = verb_json("create", "ssd", "--dry-run", "--policy", "vth_b", "--store", "none")
+    document = run_verb_as_json("create", "ssd", "--dry-run", "--policy", "vth_b", "--store",
+                                "none")
     assert document["table"] == " ".join(plan_table_line("--policy", "vth_b", "--store", "none"))
     assert (document["name"], document["created"]) == ("ssd", False)
     assert (document["policy"], document["store"]) == ("vth_b", "none")
@@ -304,13 +306,13 @@ class Machine:
             check=False,
         )
 
-    def doctor_answer(self) -> tuple[int, dict[str, Any]]:
+    def run_doctor_for_json(self) -> tuple[int, dict[str, Any]]:
         done = self.run_doctor("--json")
         assert done.stderr == ""
         return done.returncode, parse_document(SCHEMA, done.stdout)
 
     def failed_doctor_checks(self) -> dict[str, str | None]:
-        _, document = self.doctor_answer()
+        _, document = self.run_doctor_for_json()
         return {
             one["name"]: one["remedy"]
             for one in document["checks"]
@@ -324,7 +326,7 @@ def fake_machine(tmp_path: Path) -> Machine:
 
 
 def test_doctor_reports_no_fault_on_a_good_machine(fake_machine: Machine) -> None:
-    code, document = fake_machine.doctor_answer()
+    code, document = fake_machine.run_doctor_for_json()
     is_root = os.geteuid() == 0
     assert fake_machine.failed_doctor_checks() == {}
     assert (code, document["kernel"]) == (0 if is_root else 1, RELEASE)
@@ -373,7 +375,7 @@ def test_doctor_finds_each_fault(
     lacking = fake_machine.failed_doctor_checks()
     assert list(lacking) == [check]
     assert remedy in (lacking[check] or "")
-    code, document = fake_machine.doctor_answer()
+    code, document = fake_machine.run_doctor_for_json()
     group = next(one["group"] for one in document["checks"] if one["name"] == check)
     assert not document["usable"][group]
     assert group != "native" or code == 1

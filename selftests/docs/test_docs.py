@@ -76,19 +76,19 @@ def path_in_tree(path: Path) -> str:
     return str(path.relative_to(TOP))
 
 
-def fenced_blocks(path: Path, language: str) -> list[str]:
+def find_fenced_blocks(path: Path, language: str) -> list[str]:
     return [body for kind, body in FENCE.findall(path.read_text()) if kind == language]
 
 
-def text_without_blocks(path: Path) -> str:
+def remove_fenced_blocks(path: Path) -> str:
     return FENCE.sub("", path.read_text())
 
 
-def code_spans(path: Path) -> list[str]:
-    return SPAN.findall(text_without_blocks(path))
+def find_code_spans(path: Path) -> list[str]:
+    return SPAN.findall(remove_fenced_blocks(path))
 
 
-def console_commands(text: str) -> Iterator[Command]:
+def parse_console_commands(text: str) -> Iterator[Command]:
     command: Command | None = None
     lines = iter(text.splitlines())
     for line in lines:
@@ -106,9 +106,9 @@ def console_commands(text: str) -> Iterator[Command]:
         yield command
 
 
-def document_commands(path: Path) -> list[Command]:
-    return [command for block in fenced_blocks(path, "console")
-            for command in console_commands(block)]
+def parse_document_commands(path: Path) -> list[Command]:
+    return [command for block in find_fenced_blocks(path, "console")
+            for command in parse_console_commands(block)]
 
 
 def pattern_of_shown_line(line: str) -> re.Pattern[str]:
@@ -117,7 +117,7 @@ def pattern_of_shown_line(line: str) -> re.Pattern[str]:
     return re.compile(r"\s*" + r"\s*.*\s*".join(pieces) + r"\s*")
 
 
-def first_missing_line(shown: list[str], printed: str) -> str | None:
+def find_first_missing_line(shown: list[str], printed: str) -> str | None:
     """Return the first line of a document that a command did not print in order, or None."""
     lines = iter(printed.splitlines())
     for wanted in shown:
@@ -132,7 +132,7 @@ TAIL = ("p50", "p99", "p99.9", "max")
 CUT = "..."
 
 
-def response_without_percentiles(shown: list[str]) -> str | None:
+def find_mean_without_percentiles(shown: list[str]) -> str | None:
     """Return a shown mean response time that lacks its percentiles, or None."""
     for at, line in enumerate(shown):
         if RESPONSE.match(line):
@@ -143,7 +143,7 @@ def response_without_percentiles(shown: list[str]) -> str | None:
     return None
 
 
-def first_row_cut_without_ellipsis(shown: list[str], printed: str) -> str | None:
+def find_row_cut_without_ellipsis(shown: list[str], printed: str) -> str | None:
     """Return the first row that a document omits from a table without an ellipsis, or None."""
     rows = [row for row in printed.splitlines() if row.strip()]
     at, marked = 0, False
@@ -201,20 +201,20 @@ def prepare_folder(path: Path, directory: Path) -> None:
 @pytest.mark.parametrize("path", DOCUMENTS, ids=path_in_tree)
 @pytest.mark.in_turn
 def test_commands_print_the_documented_output(path: Path, tmp_path: Path) -> None:
-    typed = document_commands(path)
+    typed = parse_document_commands(path)
     prepare_folder(path, tmp_path)
     for command in typed:
         done = execute_command(command, tmp_path)
         told = f"$ {command.text}\n{done.stdout}"
         assert done.returncode == command.expected_exit_status(), told
-        lost = first_missing_line(command.shown, done.stdout)
+        lost = find_first_missing_line(command.shown, done.stdout)
         assert lost is None, f"not in the output: {lost}\n{told}"
         if any(RESPONSE.match(line) for line in command.shown):
-            cut = first_row_cut_without_ellipsis(command.shown, done.stdout)
+            cut = find_row_cut_without_ellipsis(command.shown, done.stdout)
             assert cut is None, f"left out without \"...\": {cut}\n{told}"
 
 
-def lab_script(sections: list[str]) -> str:
+def make_lab_script(sections: list[str]) -> str:
     """Return a script that runs sections of a document in the lab, in a copy of the tree's top."""
     lines = ['set -e; mkdir /run/fresh; cd /run/fresh; ln -s "$AFTL_TOP"/* .',
              'rm -f build; ln -s "$AFTL_BUILD" build']
@@ -233,7 +233,7 @@ def test_sections_run_in_the_lab_as_they_are_printed(tmp_path: Path) -> None:
     sections = [section for page in pages for section in IN_LAB.findall(page.read_text())]
     assert len(sections) == 2
     script = tmp_path / "script"
-    script.write_text(lab_script(sections))
+    script.write_text(make_lab_script(sections))
     done = subprocess.run([BUILD / "approxftl-lab", "--results", tmp_path, "--script", script],
                           capture_output=True, text=True, check=False)
     told = done.stdout + done.stderr
@@ -253,8 +253,8 @@ def test_sections_run_in_the_lab_as_they_are_printed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=path_in_tree)
 def test_no_mean_response_is_shown_without_percentiles(path: Path) -> None:
-    assert [line for command in document_commands(path)
-            if (line := response_without_percentiles(command.shown))] == []
+    assert [line for command in parse_document_commands(path)
+            if (line := find_mean_without_percentiles(command.shown))] == []
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=path_in_tree)
@@ -263,21 +263,21 @@ def test_lines_are_at_most_100_columns_wide(path: Path) -> None:
     assert not [line for line in wide if not line.startswith("|")]
 
 
-def heading_anchors(path: Path) -> set[str]:
+def list_heading_anchors(path: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
-            for title in re.findall(r"^#+ (.+)$", text_without_blocks(path), re.M)}
+            for title in re.findall(r"^#+ (.+)$", remove_fenced_blocks(path), re.M)}
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=path_in_tree)
 def test_linked_files_exist(path: Path) -> None:
-    for groups in LINK.findall(text_without_blocks(path)):
+    for groups in LINK.findall(remove_fenced_blocks(path)):
         target = groups[0] or groups[1]
         if target.startswith(("http:", "https:", "mailto:")):
             continue
         file, _, anchor = target.partition("#")
         there = (path.parent / file).resolve() if file else path
         assert there.exists(), target
-        assert not anchor or anchor in heading_anchors(there), target
+        assert not anchor or anchor in list_heading_anchors(there), target
 
 
 def test_the_site_has_every_page_and_no_dead_link(tmp_path: Path) -> None:
@@ -297,25 +297,25 @@ def test_the_site_has_every_page_and_no_dead_link(tmp_path: Path) -> None:
 
 
 @cache
-def help_text_of_verb(*verb: str) -> str:
+def read_help_of_verb(*verb: str) -> str:
     return subprocess.run([PROGRAM, *verb], capture_output=True, text=True, check=True).stdout
 
 
 @cache
 def known_parameters() -> set[str]:
-    return set(re.findall(r"^([a-z_]+) ", help_text_of_verb("params"), re.M))
+    return set(re.findall(r"^([a-z_]+) ", read_help_of_verb("params"), re.M))
 
 
 @cache
 def known_options() -> set[str]:
-    verbs = re.findall(r"^  ([a-z]+) ", help_text_of_verb("help"), re.M)
+    verbs = re.findall(r"^  ([a-z]+) ", read_help_of_verb("help"), re.M)
     return {o for v in verbs
-            for o in re.findall(r"--([a-z][a-z-]*)", help_text_of_verb(v, "--help"))}
+            for o in re.findall(r"--([a-z][a-z-]*)", read_help_of_verb(v, "--help"))}
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=path_in_tree)
 def test_documented_options_exist(path: Path) -> None:
-    for span in code_spans(path):
+    for span in find_code_spans(path):
         if found := re.match(r"--([a-z][a-z_-]*)", span):
             name = found[1]
             assert name in known_options() or name.replace("-", "_") in known_parameters(), span
@@ -328,7 +328,7 @@ def test_documented_make_targets_exist(path: Path) -> None:
     makefiles = [TOP / "Makefile", TOP / "packaging/install.mk", *TOP.glob("*/*/build.mk")]
     found = (re.findall(r"^([a-z%-]+):", file.read_text(), re.M) for file in makefiles)
     rules = {rule for names in found for rule in names}
-    for text in [body for _, body in FENCE.findall(path.read_text())] + code_spans(path):
+    for text in [body for _, body in FENCE.findall(path.read_text())] + find_code_spans(path):
         for target in re.findall(r"\bmake ([a-z][a-z0-9-]*)(?![a-z0-9/-])", text):
             area = TOP / "selftests" / target.removeprefix("check-")
             assert target in rules or (target.startswith("check-") and area.is_dir()), target
@@ -337,13 +337,13 @@ def test_documented_make_targets_exist(path: Path) -> None:
 @pytest.mark.parametrize("path", DOCUMENTS, ids=path_in_tree)
 def test_mentioned_files_exist(path: Path) -> None:
     tops = "dm-approxftl|userspace|selftests|docs|trace-tools|fio-profiles|LICENSES"
-    for span in code_spans(path):
+    for span in find_code_spans(path):
         if re.fullmatch(rf"(?:{tops})/[\w./*-]*", span):
             assert list(TOP.glob(span.rstrip("/"))), span
 
 
 @cache
-def source_files() -> str:
+def read_source_files() -> str:
     places = ("dm-approxftl/**/*.[ch]", "userspace/**/*.[ch]", "userspace/**/*.map",
               "userspace/python/**/*.py", "docs/examples/*.c", "docs/examples/*.py")
     return "\n".join(path.read_text() for place in places for path in sorted(TOP.glob(place)))
@@ -351,10 +351,10 @@ def source_files() -> str:
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=path_in_tree)
 def test_quoted_identifiers_exist(path: Path) -> None:
-    for span in code_spans(path):
+    for span in find_code_spans(path):
         name = span.removesuffix("()")
         if re.fullmatch(r"[A-Za-z]+(?:_\w+)+", name) or name != span:
-            assert re.search(rf"\b{re.escape(name)}\b", source_files()), span
+            assert re.search(rf"\b{re.escape(name)}\b", read_source_files()), span
 
 
 def version_in_source(path: str, expression: str) -> str:
@@ -389,8 +389,8 @@ def test_the_status_line_is_documented() -> None:
     assert re.findall(r"``([\w/]+)``", "\n".join(re.findall(r"^``.*", page, re.M))) == words
 
 
-def test_the_layout_lists_every_folder() -> None:
-    layout = fenced_blocks(TOP / "docs/README.md", "text")[0]
+def test_the_documented_layout_lists_every_folder() -> None:
+    layout = find_fenced_blocks(TOP / "docs/README.md", "text")[0]
     told = set(re.findall(r"(?:^|, )([\w/-]+)/(?=,|  )", layout, re.M))
     folders = [*TOP.glob("[a-z]*/"), *TOP.glob("userspace/[a-z]*/")]
     there = {path_in_tree(path) for path in folders} - {"build", "userspace"}
@@ -416,7 +416,7 @@ def test_documents_contain_their_example_programs_verbatim(page: str) -> None:
     language, *names = EXAMPLES[page]
     sources = [(TOP / "docs/examples" / name).read_text() for name in names]
     assert all(source.count("\n") < 60 for source in sources)
-    quoted = fenced_blocks(TOP / "docs" / page, language)
+    quoted = find_fenced_blocks(TOP / "docs" / page, language)
     assert quoted
     for block in quoted:
         for piece in block.split("...\n"):
@@ -429,7 +429,7 @@ def test_policy_page_names_every_method() -> None:
         header = (TOP / f"dm-approxftl/core/policy/{layer}-policy.h").read_text()
         body = header.split(f"struct aftl_{struct} {{")[1].split("\n};")[0]
         methods |= set(re.findall(r"\(\*(\w+)\)", body))
-    page = "\n".join(code_spans(TOP / "docs/policy-in-an-hour.md"))
+    page = "\n".join(find_code_spans(TOP / "docs/policy-in-an-hour.md"))
     assert not [m for m in sorted(methods) if not re.search(rf"\b{m}\(\)", page)]
 
 
@@ -437,7 +437,7 @@ def test_the_architecture_document_names_every_media_array() -> None:
     header = (TOP / "dm-approxftl/core/nand/media.h").read_text()
     body = header.split("struct aftl_media {")[1].split("\n};")[0]
     arrays = set(re.findall(r"\*(\w+);", body)) - {"geo"}
-    assert arrays <= set(code_spans(TOP / "docs/architecture.md"))
+    assert arrays <= set(find_code_spans(TOP / "docs/architecture.md"))
 
 
 def test_the_generated_reference_is_current(tmp_path: Path) -> None:
@@ -458,7 +458,7 @@ def test_reference_has_every_counter() -> None:
     assert listed == re.findall(r"^COUNTER\((\w+)", module.COUNTERS.read_text(), re.M)
 
 
-def line_with_new_numbers(shown: str, printed: str) -> str | None:
+def replace_numbers_in_line(shown: str, printed: str) -> str | None:
     """Return a document's line with the printed numbers, or None if the words differ."""
     line = NUMBER.sub("0", shown)
     words = pattern_of_shown_line(line).pattern.replace("0", r"(\d+(?:\.\d+)?)")
@@ -475,9 +475,9 @@ def update_shown_lines(shown: list[str], printed: str) -> list[str]:
     result = []
     for wanted in shown:
         exact = [i for i, line in enumerate(lines) if pattern_of_shown_line(wanted).fullmatch(line)]
-        alike = [i for i, line in enumerate(lines) if line_with_new_numbers(wanted, line)]
+        alike = [i for i, line in enumerate(lines) if replace_numbers_in_line(wanted, line)]
         at = next(iter(exact or alike), None)
-        new = wanted if at is None or exact else line_with_new_numbers(wanted, lines[at])
+        new = wanted if at is None or exact else replace_numbers_in_line(wanted, lines[at])
         lines = lines[0 if at is None else at + 1 :]
         result.append(new or wanted)
     return result
@@ -487,7 +487,7 @@ def update_document_numbers(path: Path, directory: Path) -> None:
     """Replace the numbers in a document by the numbers that the document's commands print now."""
     prepare_folder(path, directory)
     text = path.read_text()
-    for command in document_commands(path):
+    for command in parse_document_commands(path):
         before = "\n".join([command.text, *command.shown])
         shown = update_shown_lines(command.shown, execute_command(command, directory).stdout)
         text = text.replace(before, "\n".join([command.text, *shown]))

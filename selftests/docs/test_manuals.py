@@ -19,12 +19,12 @@ IN_THE_MACHINE = "".join((TOP / "selftests/kernel" / name).read_text()
                          for name in ("replay-capture.sh", "nvme.sh"))
 
 
-def page_name(page: Path) -> str:
+def name_manual_page(page: Path) -> str:
     return page.name
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=page_name)
+@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=name_manual_page)
 @pytest.mark.in_turn
 def test_examples_work_as_printed(page: Path, tmp_path: Path) -> None:
     path = f"{BUILD}:/usr/local/bin:/usr/bin:/bin"
@@ -41,18 +41,19 @@ def test_examples_work_as_printed(page: Path, tmp_path: Path) -> None:
         assert not re.search("^approxftl", complaints, re.M), f"{example.text}\n{done.err}"
 
 
-@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=page_name)
+@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=name_manual_page)
 def test_examples_for_root_are_run_in_the_lab(page: Path) -> None:
     if any(example.root for example in examples_of_page(page)):
         assert re.search(rf"examples_of {page.relative_to(TOP)}\s", IN_THE_MACHINE)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if ".1." in page.name], ids=page_name)
-def test_pages_of_programs_have_examples(page: Path) -> None:
+@pytest.mark.parametrize("page", [page for page in PAGES if ".1." in page.name],
+                         ids=name_manual_page)
+def test_manual_pages_of_programs_have_examples(page: Path) -> None:
     assert page in WITH_EXAMPLES
 
 
-def test_page_of_figures_lists_every_kind() -> None:
+def test_manual_page_of_figures_lists_every_kind() -> None:
     page = next(page for page in PAGES if page.name == "approxftl-figures.1.rst").read_text()
     listed = re.findall(r"^([a-z-]+)\n    ", page.split("KINDS OF FIGURE\n=")[1], re.M)
     found = json.loads(run_program(BUILD / "approxftl-figures", "--list", "--json").out)

@@ -37,10 +37,10 @@ class Installed:
         self.place = place
         self.results = place / "results"
         for name, script in STAND_INS.items():
-            self.add_stand_in(name, script)
+            self.add_stand_in_program(name, script)
         shutil.copy(DEMO, place / "bin")
 
-    def add_stand_in(self, name: str, script: str) -> None:
+    def add_stand_in_program(self, name: str, script: str) -> None:
         path = self.place / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"#!/bin/sh\n{script}\n")
@@ -54,11 +54,11 @@ class Installed:
     def has_booted_lab(self) -> bool:
         return (self.place / "bin/booted").exists()
 
-    def visible_files(self) -> dict[str, str]:
+    def read_visible_files(self) -> dict[str, str]:
         """Return the files in the results folder, except hidden ones."""
         return {path.name: path.read_text() for path in self.results.glob("[!.]*")}
 
-    def hidden_files(self) -> list[str]:
+    def list_hidden_files(self) -> list[str]:
         return [path.name for path in self.results.glob(".*")]
 
 
@@ -67,7 +67,7 @@ def installed_demo(tmp_path: Path) -> Installed:
     return Installed(tmp_path)
 
 
-def figures_of_run(number: str) -> dict[str, str]:
+def read_figures_of_run(number: str) -> dict[str, str]:
     """Return the output files of a run of the demonstration."""
     return {**{name: f"{name} of {number}\n" for name in NAMES}, "report.html": "page\n"}
 
@@ -76,8 +76,8 @@ def test_a_demo_run_replaces_the_earlier_figures(installed_demo: Installed) -> N
     for number in ("1", "2"):
         done = installed_demo.run_demo(number)
         assert (done.code, done.err) == (0, ""), done
-        assert installed_demo.visible_files() == figures_of_run(number)
-        assert installed_demo.hidden_files() == [".approxftl-demo"]
+        assert installed_demo.read_visible_files() == read_figures_of_run(number)
+        assert installed_demo.list_hidden_files() == [".approxftl-demo"]
 
 
 @pytest.mark.parametrize("code", [0, 125])
@@ -88,14 +88,15 @@ def test_files_of_the_user_in_the_results_folder_are_kept(installed_demo: Instal
     for name, text in mine.items():
         (installed_demo.results / name).write_text(text)
     assert installed_demo.run_demo(code=code).code == code
-    assert installed_demo.visible_files() == {**mine, **(figures_of_run("1") if code == 0 else {})}
+    assert installed_demo.read_visible_files() == {**mine, **(read_figures_of_run("1") if code == 0
+                                                              else {})}
 
 
 def test_a_failed_run_keeps_the_earlier_figures(installed_demo: Installed) -> None:
     installed_demo.run_demo("1")
     assert installed_demo.run_demo("2", code=98).code == 98
-    assert installed_demo.visible_files() == figures_of_run("1")
-    assert installed_demo.hidden_files() == [".approxftl-demo"]
+    assert installed_demo.read_visible_files() == read_figures_of_run("1")
+    assert installed_demo.list_hidden_files() == [".approxftl-demo"]
 
 
 @pytest.mark.parametrize("name", ["baseline.fio.json", "approxftl-image.stat.json", "report.html"])
@@ -137,8 +138,8 @@ def test_a_results_folder_that_cannot_be_made_is_named(installed_demo: Installed
 
 
 def test_missing_packages_are_reported_before_the_run(installed_demo: Installed) -> None:
-    installed_demo.add_stand_in("bin/approxftl-report",
-                                "echo 'approxftl report: no numpy' >&2; exit 1")
+    installed_demo.add_stand_in_program("bin/approxftl-report",
+                                        "echo 'approxftl report: no numpy' >&2; exit 1")
     done = installed_demo.run_demo()
     assert (done.code, done.err,
             installed_demo.has_booted_lab()) == (1, "approxftl report: no numpy\n", False)

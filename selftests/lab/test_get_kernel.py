@@ -59,7 +59,8 @@ class Machine:
             if path := shutil.which(name):
                 (self.tools / name).symlink_to(path)
 
-    def run_with_stand_ins(self, program: Path, *arguments: str | Path, **environment: str) -> Done:
+    def run_with_fake_tools(self, program: Path, *arguments: str | Path,
+                            **environment: str) -> Done:
         """Run a program with only the machine's fake tools in PATH."""
         return run_program(program, *arguments, environment={
             "PATH": str(self.tools), "CALLS": str(self.calls), "XDG_CACHE_HOME": str(self.tools),
@@ -82,9 +83,9 @@ def fetch_own_kernel(machine: Machine, tmp_path: Path, release: str, headers: st
     (source / "Makefile").write_text("include /usr/src/linux-headers-common/Makefile\n")
     (package / "usr/src/linux-headers-common").mkdir()
     (package / "usr/src/linux-headers-common/Makefile").write_text("all:\n\t@echo built\n")
-    return machine.run_with_stand_ins(TOP / "userspace/lab/get-kernel",
-                                      release[:release.index(".", 2)], PACKAGE=str(package),
-                                      HEADERS=headers)
+    return machine.run_with_fake_tools(TOP / "userspace/lab/get-kernel",
+                                       release[:release.index(".", 2)], PACKAGE=str(package),
+                                       HEADERS=headers)
 
 
 @pytest.mark.parametrize(("release", "headers"), [
@@ -108,13 +109,13 @@ def test_kernels_of_this_release_are_unpacked_with_their_headers(
 
 def test_headers_without_a_kernel_are_passed_over(bare_machine: Machine) -> None:
     """Headers of a security update are published before its signed kernel."""
-    bare_machine.run_with_stand_ins(TOP / "userspace/lab/get-kernel", "6.1", UNSIGNED=HEADERS[1])
+    bare_machine.run_with_fake_tools(TOP / "userspace/lab/get-kernel", "6.1", UNSIGNED=HEADERS[1])
     assert "linux-image-6.1.0-9-amd64 " in bare_machine.calls.read_text()
 
 
 def test_kernels_of_another_release_come_signed_from_the_same_mirror(bare_machine: Machine) -> None:
-    bare_machine.run_with_stand_ins(TOP / "userspace/lab/get-kernel", "newest",
-                                    MIRROR="http://mirror/debian/")
+    bare_machine.run_with_fake_tools(TOP / "userspace/lab/get-kernel", "newest",
+                                     MIRROR="http://mirror/debian/")
     lists = bare_machine.tools / "approxftl/apt/trixie-backports/sources.list"
     for line in lists.read_text().splitlines():
         assert re.fullmatch(
@@ -124,15 +125,15 @@ def test_kernels_of_another_release_come_signed_from_the_same_mirror(bare_machin
 
 
 def test_a_partly_fetched_kernel_is_not_used(bare_machine: Machine) -> None:
-    done = bare_machine.run_with_stand_ins(TOP / "userspace/lab/get-kernel", "newest",
-                                           MIRROR="http://mirror/debian/", HEADERS=DEBIAN_13[3],
-                                           INSTALL_STATUS="100")
+    done = bare_machine.run_with_fake_tools(TOP / "userspace/lab/get-kernel", "newest",
+                                            MIRROR="http://mirror/debian/", HEADERS=DEBIAN_13[3],
+                                            INSTALL_STATUS="100")
     assert (done.code, done.out) == (4, "")
     assert done.err.splitlines()[-1] == "get-kernel: Linux 7.3.4+deb13-amd64 cannot be fetched"
     assert [path.name for path in (bare_machine.tools / "approxftl/kernels").iterdir()] == [
         "foreign.lock"]
     # A kernel of this machine's release, whose packages lack its files.
-    done = bare_machine.run_with_stand_ins(TOP / "userspace/lab/get-kernel", "6.1")
+    done = bare_machine.run_with_fake_tools(TOP / "userspace/lab/get-kernel", "6.1")
     assert (done.code, done.out) == (4, "")
     assert done.err.splitlines()[-1] == (
         "get-kernel: Linux 6.1.0-10-amd64 cannot be fetched: are the lists of packages old? "
@@ -144,14 +145,14 @@ def test_a_missing_backports_kernel_is_skipped(bare_machine: Machine) -> None:
     there = bare_machine.tools / "approxftl/kernels/6.1.0-9-amd64"
     there.mkdir(parents=True)
     (there / "own-series").write_text("6.1\n")
-    done = bare_machine.run_with_stand_ins(TOP / "userspace/lab/get-kernel", "--update", "6.1")
+    done = bare_machine.run_with_fake_tools(TOP / "userspace/lab/get-kernel", "--update", "6.1")
     assert (done.code, done.out) == (0, f"{there}\n")
     assert done.err.splitlines()[-1] == (
         "get-kernel: Linux 6.1.0-10-amd64 cannot be fetched: are the lists of packages old? "
         "apt-get update; going on with 6.1.0-9-amd64")
     # A kernel of another release, whose mirror cannot be reached.
-    done = bare_machine.run_with_stand_ins(TOP / "userspace/lab/get-kernel", "--update", "6.1",
-                                           HEADERS=DEBIAN_13[0])
+    done = bare_machine.run_with_fake_tools(TOP / "userspace/lab/get-kernel", "--update", "6.1",
+                                            HEADERS=DEBIAN_13[0])
     assert (done.code, done.out) == (0, f"{there}\n")
     assert done.err.splitlines()[-1] == (
         "get-kernel: the package lists of bookworm cannot be fetched; going on with 6.1.0-9-amd64")
@@ -164,9 +165,9 @@ def test_unpacking_keeps_existing_folders(bare_machine: Machine,
     for folder in ("dev", "proc", "tmp", "usr/bin", "boot", f"usr/lib/modules/{release}"):
         (package / folder).mkdir(parents=True)
     (package / f"usr/lib/modules/{release}/vmlinuz").write_text("kernel")
-    done = bare_machine.run_with_stand_ins(TOP / "userspace/lab/get-kernel", "newest",
-                                           MIRROR="http://mirror/debian/", PACKAGE=str(package),
-                                           HEADERS=DEBIAN_13[3])
+    done = bare_machine.run_with_fake_tools(TOP / "userspace/lab/get-kernel", "newest",
+                                            MIRROR="http://mirror/debian/", PACKAGE=str(package),
+                                            HEADERS=DEBIAN_13[3])
     assert "cannot be fetched" not in done.err
     kernel = bare_machine.tools / "approxftl/kernels" / release
     assert (kernel / "series").read_text() == "newest\n"

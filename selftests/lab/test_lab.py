@@ -55,17 +55,17 @@ class Stage:
         image.write_text("")
         return image
 
-    def qemu_arguments(self) -> list[str]:
+    def read_qemu_arguments(self) -> list[str]:
         return (self.place / "words").read_text().splitlines()
 
-    def lab_command(self, *options: str | Path) -> list[str | Path]:
+    def make_lab_command(self, *options: str | Path) -> list[str | Path]:
         # A small memory makes the boot image quick to build.
         return [LAB, "--no-module", "--kernel", self.kernel, "--memory", "256", "--cmd", "true",
                 *options]
 
     def run_lab(self, *options: str | Path, do: str = 'echo 0 >"$share/status"',
                 **more: str) -> Done:
-        done = run_program(*self.lab_command(*options), directory=self.place,
+        done = run_program(*self.make_lab_command(*options), directory=self.place,
                            environment={**self.environment, "DO": do, **more})
         assert [*self.temporary.iterdir()] == []
         return done
@@ -107,7 +107,7 @@ def test_invalid_options_are_refused(options: list[str], text: str, fake_qemu: S
 def test_a_terminal_shows_how_long_the_guest_has_been_starting(fake_qemu: Stage) -> None:
     leader, follower = pty.openpty()
     do = 'sleep 0.5; : >"$share/started"; echo 0 >"$share/status"'
-    done = subprocess.run(fake_qemu.lab_command(), cwd=fake_qemu.place, stdout=subprocess.PIPE,
+    done = subprocess.run(fake_qemu.make_lab_command(), cwd=fake_qemu.place, stdout=subprocess.PIPE,
                           stderr=follower, env={**os.environ, **fake_qemu.environment, "DO": do},
                           check=False)
     os.close(follower)
@@ -172,7 +172,7 @@ def test_a_missing_kernel_is_refused(fake_qemu: Stage) -> None:
     assert "there is no kernel 2.6" in done.err
 
 
-def test_list_names_the_kernels(fake_qemu: Stage) -> None:
+def test_option_list_names_the_kernels(fake_qemu: Stage) -> None:
     kernels = fake_qemu.place / "cache/approxftl/kernels"
     kernels.mkdir(parents=True)
     for release in ("6.12.9+deb12-amd64", "6.12.10+deb12-amd64"):
@@ -242,7 +242,7 @@ def test_a_list_of_kernels_that_cannot_be_printed_is_reported_once() -> None:
 
 
 def test_a_full_disk_for_temporary_files_is_named(fake_qemu: Stage) -> None:
-    command = [str(word) for word in fake_qemu.lab_command()]
+    command = [str(word) for word in fake_qemu.make_lab_command()]
     done = run_program(
         "unshare", "--mount", "--map-root-user", "sh", "-c",
         'mount -t tmpfs -o size=64k none "$TMPDIR" && '
@@ -322,7 +322,7 @@ def test_result_files_of_the_guest_are_complete_or_absent(fake_qemu: Stage) -> N
     (fake_qemu.place / "results").mkdir()
     done = run_program(
         "unshare", "--mount", "--map-root-user", "sh", "-c", script, "sh",
-        *fake_qemu.lab_command("--results", "results"), directory=fake_qemu.place,
+        *fake_qemu.make_lab_command("--results", "results"), directory=fake_qemu.place,
         environment={**fake_qemu.environment, "DO": """cd "$share/results" && mkdir in empty &&
             head -c 1000000 /dev/zero | tee big >new; echo a >in/small; echo b >link
             echo 0 >"$share/status" """})
@@ -357,7 +357,7 @@ def test_a_signal_leaves_no_process(number: signal.Signals, status: int, fake_qe
     results = fake_qemu.place / "results"
     # A shell ignores Ctrl-C in background jobs; the child would inherit that.
     child = subprocess.Popen(
-        ["env", "--default-signal=INT,HUP", *fake_qemu.lab_command("--results", results)],
+        ["env", "--default-signal=INT,HUP", *fake_qemu.make_lab_command("--results", results)],
         start_new_session=True,
         env={**os.environ, **fake_qemu.environment,
              "DO": 'echo a >"$share/results/a"; echo $$ >"$PLACE/pid"; exec sleep infinity'})
@@ -377,7 +377,7 @@ def test_qemu_gets_the_requested_options(fake_qemu: Stage) -> None:
     (fake_qemu.place / "a, b").write_text("")
     done = fake_qemu.run_lab("--disk", "a, b", "--disk=1GiB", "--memory", "1GiB")
     assert done.code == 0, done.err
-    words = fake_qemu.qemu_arguments()
+    words = fake_qemu.read_qemu_arguments()
     assert f"id=disk1,file={fake_qemu.place}/a,, b,if=none,format=raw,cache=writeback" in words
     assert "nvme,serial=aftl2,drive=disk2" in words
     assert words[words.index("-smp") + 1] == "1"
@@ -386,10 +386,10 @@ def test_qemu_gets_the_requested_options(fake_qemu: Stage) -> None:
     assert words[words.index("-machine") + 1] == "q35"
     assert not (fake_qemu.place / "1GiB").exists()
     fake_qemu.run_lab("--cpus", "4")
-    assert {"4", "shift=0,sleep=off", "tcg,thread=single"} <= {*fake_qemu.qemu_arguments()}
+    assert {"4", "shift=0,sleep=off", "tcg,thread=single"} <= {*fake_qemu.read_qemu_arguments()}
     for options, threads in ((["--real-time"], "single"), (["--parallel"], "multi")):
         fake_qemu.run_lab(*options, "--cpus", "3", AFTL_KVM="no")
-        words = fake_qemu.qemu_arguments()
+        words = fake_qemu.read_qemu_arguments()
         assert "-icount" not in words
         assert f"tcg,thread={threads}" in words
         assert words[words.index("-smp") + 1] == "3"
@@ -398,7 +398,7 @@ def test_qemu_gets_the_requested_options(fake_qemu: Stage) -> None:
 def test_guest_memory_may_be_a_file(fake_qemu: Stage) -> None:
     done = fake_qemu.run_lab("--memory", "48GiB", "--memory-on-disk")
     assert done.code == 0, done.err
-    words = fake_qemu.qemu_arguments()
+    words = fake_qemu.read_qemu_arguments()
     assert words[words.index("-m") + 1] == "49152"
     assert words[words.index("-machine") + 1] == "q35,memory-backend=memory"
     memory = words[words.index("-object") + 1]
@@ -479,7 +479,7 @@ def test_a_shared_folder_may_have_any_name(fake_qemu: Stage) -> None:
     odd = fake_qemu.place / "Übung, it's \"$HOME\""
     (odd / "tmp").mkdir(parents=True)
     done = run_program(
-        *fake_qemu.lab_command(), directory=odd,
+        *fake_qemu.make_lab_command(), directory=odd,
         environment={**fake_qemu.environment, "TMPDIR": str(odd / "tmp"),
                      "DO": '. "$share/environment"; echo "$LAB_FOLDER"; echo 0 >"$share/status"'})
     assert (done.code, done.out) == (0, f"{odd}\n"), done.err
@@ -490,7 +490,7 @@ def test_missing_kvm_is_reported_once(fake_qemu: Stage) -> None:
     first = fake_qemu.run_lab("--real-time", AFTL_KVM="")
     assert "approxftl lab: no KVM" in first.err
     assert fake_qemu.run_lab("--real-time", AFTL_KVM="").err == ""
-    words = fake_qemu.qemu_arguments()
+    words = fake_qemu.read_qemu_arguments()
     assert "tcg,thread=single" in words
     assert words[words.index("-cpu") + 1] == "max,erms=off,fsrm=off,la57=off"
 

@@ -99,12 +99,12 @@ class Games:
     points: dict[tuple[str, str, int], Point]
     yardsticks: dict[tuple[str, int], Point]
 
-    def all_points(self) -> list[Point]:
+    def list_league_points(self) -> list[Point]:
         """Return all points of the league, yardsticks first."""
         return [*self.yardsticks.values(), *self.points.values()]
 
 
-def trace_loads(folder: Path | None, requests: int) -> Iterator[tuple[str, Options]]:
+def make_loads_of_traces(folder: Path | None, requests: int) -> Iterator[tuple[str, Options]]:
     """Yield a load for each trace file of a folder, repeated up to the number of requests."""
     if not folder:
         return
@@ -116,7 +116,7 @@ def trace_loads(folder: Path | None, requests: int) -> Iterator[tuple[str, Optio
                           f"--requests={requests}")
 
 
-def policy_entries(files: Sequence[Path]) -> Iterator[tuple[str, Options]]:
+def make_entries_of_policies(files: Sequence[Path]) -> Iterator[tuple[str, Options]]:
     """Yield an entry of the league for each policy's shared object."""
     for path in files:
         if not path.is_file():
@@ -130,21 +130,21 @@ def make_league_points(arguments: argparse.Namespace, program: Path) -> Games:
     length = (f"--warmup={3 * arguments.requests // 2}", f"--requests={arguments.requests}")
     loads = {name: (*options, *length) for name, options in LOADS.items()} | {
         name: (*options, length[0]) for name, options in
-        trace_loads(arguments.traces, arguments.requests)}
+        make_loads_of_traces(arguments.traces, arguments.requests)}
     loads = {name: options for name, options in loads.items()
              if not arguments.loads or name.startswith(tuple(arguments.loads))}
     if not loads:
         raise Refusal(f"no such load; there are {', '.join(LOADS)}", command.USAGE)
-    entries = ENTRIES | dict(policy_entries(arguments.policy))
+    entries = ENTRIES | dict(make_entries_of_policies(arguments.policy))
     seeds = [int(seed) for seed in derive_seeds(1, arguments.seeds)]
 
-    def point_of_entry(options: Options, load: str, entry: str, seed: int) -> Point:
+    def make_point_of_entry(options: Options, load: str, entry: str, seed: int) -> Point:
         return make_run_point(own, (*DEVICE, *options, *loads[load], f"--seed={seed}"),
                               (("entry", entry), ("load", load), ("seed", seed)))
     return Games(entries, loads, seeds, {
-        (entry, load, seed): point_of_entry(options, load, entry, seed)
+        (entry, load, seed): make_point_of_entry(options, load, entry, seed)
         for load in loads for entry, options in entries.items() for seed in seeds}, {
-        (load, seed): point_of_entry(("--yardstick=optimum",), load, "optimum", seed)
+        (load, seed): make_point_of_entry(("--yardstick=optimum",), load, "optimum", seed)
         for load in loads for seed in seeds})
 
 
@@ -165,7 +165,7 @@ def estimate_measures_of_all_runs(runs: Sequence[Json]) -> dict[str, Estimate]:
     return found
 
 
-def results_of_entry(games: Games, store: Store, entry: str, load: str) -> Cell:
+def collect_results_of_entry(games: Games, store: Store, entry: str, load: str) -> Cell:
     """Return the results of an entry on a load."""
     points = [games.points[entry, load, seed] for seed in games.seeds]
     runs = [run for point in points if (run := run_of_finished_point(store, point))]
@@ -198,7 +198,7 @@ def rank_entries(games: Games,
     return sorted(rows, key=lambda row: (math.isnan(row[1]), row[1], row[0]))
 
 
-def optimum_rows(games: Games, store: Store) -> list[list[str]]:
+def make_optimum_rows(games: Games, store: Store) -> list[list[str]]:
     """Return table rows with the lower and upper bound of the optimum of each load."""
     rows = []
     for load in games.loads:
@@ -228,7 +228,7 @@ def measure_table(games: Games, order: Sequence[str], cells: Mapping[tuple[str, 
             for load in games.loads]
 
 
-def ranking_rows(rows: Sequence[tuple[str, float, int]], loads: int) -> list[list[str]]:
+def make_ranking_rows(rows: Sequence[tuple[str, float, int]], loads: int) -> list[list[str]]:
     """Return the ranking of the entries as text."""
     return [[str(place), entry, "failed" if math.isnan(mean) else f"{mean:.3f}",
              f"{best} of {loads}"] for place, (entry, mean, best) in enumerate(rows, 1)]
@@ -238,15 +238,15 @@ STANDING = ("place", "entry", "factor", "best on")
 OPTIMUM = ("load", "no less is possible", "with knowledge of the future")
 
 
-def league_text(games: Games, store: Store, cells: Mapping[tuple[str, str], Cell]) -> str:
+def format_league_text(games: Games, store: Store, cells: Mapping[tuple[str, str], Cell]) -> str:
     """Return the tables as text, with the entries in the order of the ranking."""
     rows = rank_entries(games, cells)
     order = [entry for entry, _, _ in rows]
     parts = ["Write amplification as a factor of the optimum, geometric mean over the loads\n",
-             align_columns([STANDING, *ranking_rows(rows, len(games.loads))],
+             align_columns([STANDING, *make_ranking_rows(rows, len(games.loads))],
                            [True, False, True, True]),
              "\nThe optimum: write amplification\n",
-             align_columns([OPTIMUM, *optimum_rows(games, store)], [False, True, True]),
+             align_columns([OPTIMUM, *make_optimum_rows(games, store)], [False, True, True]),
              "\nFactors, with intervals of 95 % over the seeds\n"]
     for begin in range(0, len(order), 4):
         shown = order[begin:begin + 4]
@@ -261,13 +261,13 @@ def list_failed_policies(cells: Mapping[tuple[str, str], Cell]) -> list[str]:
             if one.why]
 
 
-def league_json(games: Games, store: Store, cells: Mapping[tuple[str, str], Cell],
-                argv: Sequence[str]) -> Json:
+def make_league_json(games: Games, store: Store, cells: Mapping[tuple[str, str], Cell],
+                     argv: Sequence[str]) -> Json:
     return {**command.json_document_head("league", argv),
             "standing": [{"entry": entry, "factor": None if math.isnan(mean) else mean,
                           "best_on": best} for entry, mean, best in rank_entries(games, cells)],
             "optimum": [dict(zip(("load", "lower", "reached"), row, strict=True))
-                        for row in optimum_rows(games, store)],
+                        for row in make_optimum_rows(games, store)],
             "cells": [{"entry": one.entry, "load": one.load,
                        "factor": asdict(one.factor) if one.factor else None,
                        **{key: asdict(value) for key, value in one.measures.items()},
@@ -276,7 +276,7 @@ def league_json(games: Games, store: Store, cells: Mapping[tuple[str, str], Cell
                       for one in cells.values()]}
 
 
-def league_page(games: Games, store: Store, cells: Mapping[tuple[str, str], Cell]) -> str:
+def make_league_page(games: Games, store: Store, cells: Mapping[tuple[str, str], Cell]) -> str:
     rows = rank_entries(games, cells)
     order = [entry for entry, _, _ in rows]
     figure = Figure("factors", "Write amplification as a factor of the optimum",
@@ -286,9 +286,9 @@ def league_page(games: Games, store: Store, cells: Mapping[tuple[str, str], Cell
                          "factor", 1.0))
     first = games.points[order[0], next(iter(games.loads)), games.seeds[0]]
     tables = [{"caption": "Standing", "head": STANDING,
-               "rows": ranking_rows(rows, len(games.loads))},
+               "rows": make_ranking_rows(rows, len(games.loads))},
               {"caption": "The optimum: write amplification", "head": OPTIMUM,
-               "rows": optimum_rows(games, store)}]
+               "rows": make_optimum_rows(games, store)}]
     tables += [{"caption": BY_KEY[key].title if key else "factor of the optimum",
                 "head": ["load", *order], "rows": measure_table(games, order, cells, key)}
                for key in ("", *MEASURES)]
@@ -298,7 +298,7 @@ def league_page(games: Games, store: Store, cells: Mapping[tuple[str, str], Cell
                "optimum in the geometric mean.",
         said=[line.strip() for line in list_failed_policies(cells)],
         figures=[figure_template_data(figure)], tables=tables,
-        points=len(games.all_points()), runs=len(games.all_points()),
+        points=len(games.list_league_points()), runs=len(games.list_league_points()),
         count=len(cells), first=" ".join(first.arguments))
 
 
@@ -325,17 +325,17 @@ def run_league(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     store = Store(arguments.output / "results")
     games = make_league_points(arguments, program)
     store.create_directory()
-    missing = [point for point in games.all_points() if store.state_of_point(point) != DONE]
+    missing = [point for point in games.list_league_points() if store.state_of_point(point) != DONE]
     progress = Progress(len(missing), arguments.progress or sys.stderr.isatty())
     if not run_study_points(missing, store, Processes(program, arguments.jobs), progress):
         raise KeyboardInterrupt
-    cells = {(entry, load): results_of_entry(games, store, entry, load)
+    cells = {(entry, load): collect_results_of_entry(games, store, entry, load)
              for entry in games.entries for load in games.loads}
-    text = league_text(games, store, cells)
+    text = format_league_text(games, store, cells)
     command.write_file(arguments.output / "league.txt", text)
     command.write_json_answer(arguments.output / "league.json",
-                              league_json(games, store, cells, argv))
-    command.write_file(arguments.output / "league.html", league_page(games, store, cells))
+                              make_league_json(games, store, cells, argv))
+    command.write_file(arguments.output / "league.html", make_league_page(games, store, cells))
     sys.stdout.write(f"{text}\n{arguments.output / 'league.html'}\n")
     return command.FAILED if list_failed_policies(cells) else command.DONE
 

@@ -27,14 +27,14 @@ def run_small_league(folder: Path, *arguments: str | Path, status: int = 0) -> s
     return done.out + done.err
 
 
-def league_document(folder: Path) -> Any:
+def read_league_document(folder: Path) -> Any:
     """Return the JSON of a league."""
     return json.loads((folder / "out/league.json").read_text())
 
 
 def load_factors(folder: Path, load: str) -> dict[str, float]:
     """Return each entry's mean write amplification on a load, over the offline optimum."""
-    return {cell["entry"]: cell["factor"]["mean"] for cell in league_document(folder)["cells"]
+    return {cell["entry"]: cell["factor"]["mean"] for cell in read_league_document(folder)["cells"]
             if cell["load"] == load and cell["factor"]}
 
 
@@ -54,7 +54,7 @@ def test_outputs_of_a_repeated_league_are_identical(league_folder: Path, tmp_pat
 
 
 def test_the_ranking_follows_from_the_factors(league_folder: Path) -> None:
-    rows = league_document(league_folder)["standing"]
+    rows = read_league_document(league_folder)["standing"]
     assert [row["entry"] for row in rows] == sorted(
         league.ENTRIES, key=lambda entry: (load_factors(league_folder, "uniform")[entry]
                                            * load_factors(league_folder, "zipf 1.2")[entry], entry))
@@ -66,7 +66,8 @@ def test_the_ranking_follows_from_the_factors(league_folder: Path) -> None:
 
 def test_the_factor_of_an_entry_equals_that_of_its_printed_command(league_folder: Path) -> None:
     """Repeat a run and its yardstick by the command that the JSON names."""
-    cell = next(one for one in league_document(league_folder)["cells"] if one["entry"] == "sepbit")
+    cell = next(one for one in read_league_document(league_folder)["cells"] if one["entry"]
+                == "sepbit")
     words = cell["command"].split()
     done = subprocess.run([PROGRAM, *words[1:], "--yardstick", "optimum", "--json", "--quiet"],
                           capture_output=True, check=True)
@@ -103,7 +104,7 @@ def test_a_failed_entry_is_ranked_last_and_named(league_folder: Path, tmp_path: 
     said = run_small_league(tmp_path / "more", "uniform", "zipf 1.2", "--policy", broken, status=1)
     assert "broken.so on uniform: no result: " in said
     assert "compile it with cc" in said
-    assert league_document(tmp_path / "more")["standing"][-1] == {
+    assert read_league_document(tmp_path / "more")["standing"][-1] == {
         "entry": "broken.so", "factor": None, "best_on": 0}
 
 

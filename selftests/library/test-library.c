@@ -35,7 +35,8 @@ static void close_fake_library(void)
 	handle = NULL;
 }
 
-static void check_extent(const struct approxftl_extent *extent, s64 offset, s64 length, u32 kind)
+static void check_tagged_extent(const struct approxftl_extent *extent, s64 offset, s64 length,
+				u32 kind)
 {
 	CHECK_EQ(extent->offset, offset);
 	CHECK_EQ(extent->length, length);
@@ -51,11 +52,11 @@ TAP_TEST(ranges_are_tagged_untagged_and_listed)
 	CHECK_EQ(approxftl_protect(handle, fd, 0, 100), 0);
 	CHECK_EQ(approxftl_untag(handle, fd, 8192, 4096), 0);
 	CHECK_EQ(approxftl_query(handle, fd, 0, extents, 8), 3);
-	check_extent(&extents[0], 0, 100, APPROXFTL_PRECISE);
-	check_extent(&extents[1], 100, 8092, APPROXFTL_APPROXIMATE);
-	check_extent(&extents[2], 12288, -1, APPROXFTL_APPROXIMATE);
+	check_tagged_extent(&extents[0], 0, 100, APPROXFTL_PRECISE);
+	check_tagged_extent(&extents[1], 100, 8092, APPROXFTL_APPROXIMATE);
+	check_tagged_extent(&extents[2], 12288, -1, APPROXFTL_APPROXIMATE);
 	CHECK_EQ(approxftl_query(handle, fd, 100, extents, 1), 1);
-	check_extent(&extents[0], 100, 8092, APPROXFTL_APPROXIMATE);
+	check_tagged_extent(&extents[0], 100, 8092, APPROXFTL_APPROXIMATE);
 	CHECK_EQ(approxftl_query(handle, fd, -1, extents, 8), 0);
 	close_fake_library();
 }
@@ -78,7 +79,7 @@ TAP_TEST(a_whole_file_is_tagged_by_each_carrier)
 	CHECK_EQ(approxftl_tag(handle, fd, 0, APPROXFTL_TO_END, APPROXFTL_APPROXIMATE), 0);
 	CHECK_EQ(fake_control.whole_files, 2);
 	CHECK_EQ(approxftl_query(handle, fd, 0, &extent, 1), 1);
-	check_extent(&extent, 0, -1, APPROXFTL_APPROXIMATE);
+	check_tagged_extent(&extent, 0, -1, APPROXFTL_APPROXIMATE);
 	close_fake_library();
 }
 
@@ -92,7 +93,7 @@ TAP_TEST(long_answers_of_the_kernel_are_fetched_in_parts)
 	for (i = 0; i < 20; i++)
 		CHECK_EQ(approxftl_tag(handle, fd, 1000 * i, 10, APPROXFTL_APPROXIMATE), 0);
 	CHECK_EQ(approxftl_query(handle, fd, 0, extents, 40), 20);
-	check_extent(&extents[19], 19000, 10, APPROXFTL_APPROXIMATE);
+	check_tagged_extent(&extents[19], 19000, 10, APPROXFTL_APPROXIMATE);
 	CHECK_EQ(approxftl_query(handle, fd, 0, extents, 7), 7);
 	close_fake_library();
 }
@@ -134,7 +135,7 @@ TAP_TEST(every_refusal_reason_has_its_own_message)
 	close_fake_library();
 }
 
-static void *query_scope_in_thread(void *unused)
+static void *begin_region_in_thread(void *unused)
 {
 	CHECK_EQ(approxftl_region_begin(handle, APPROXFTL_PRECISE, NULL), 0);
 	CHECK_CONTAINS(approxftl_reason(handle), "nothing was refused");
@@ -151,7 +152,7 @@ TAP_TEST(regions_nest_within_a_thread)
 	CHECK_EQ(approxftl_region_begin(handle, APPROXFTL_PRECISE, "inner"), 0);
 	CHECK_EQ(fake_control.scope, APPROXFTL_PRECISE);
 	CHECK_TEXT(fake_control.scope_label, "inner");
-	CHECK_EQ(pthread_create(&thread, NULL, query_scope_in_thread, NULL), 0);
+	CHECK_EQ(pthread_create(&thread, NULL, begin_region_in_thread, NULL), 0);
 	CHECK_EQ(pthread_join(thread, NULL), 0);
 	CHECK_EQ(approxftl_region_end(handle), 0);
 	CHECK_EQ(fake_control.scope, APPROXFTL_APPROXIMATE);
@@ -193,7 +194,7 @@ TAP_TEST(a_write_has_the_data_class_of_its_call)
 	CHECK_EQ(pread(fd, back, 4, 4096), 4);
 	CHECK_EQ(memcmp(back, "data", 4), 0);
 	CHECK_EQ(approxftl_query(handle, fd, 0, &extent, 1), 1);
-	check_extent(&extent, 4096, 4, APPROXFTL_APPROXIMATE);
+	check_tagged_extent(&extent, 4096, 4, APPROXFTL_APPROXIMATE);
 	CHECK_EQ(approxftl_pwrite(handle, fd, "data", 4, 0, APPROXFTL_NONE), -EINVAL);
 	CHECK_EQ(approxftl_pwrite(handle, fd, "data", 4, -1, APPROXFTL_PRECISE), -EINVAL);
 	fake_control.refuse = EPERM;
@@ -327,11 +328,11 @@ TAP_TEST(the_extended_attribute_of_tags_is_parsed_and_printed)
 	unsigned int i;
 
 	CHECK_EQ(aftl_lib_attribute_parse(&text, &extent), 1);
-	check_extent(&extent, 0, 4096, APPROXFTL_PRECISE);
+	check_tagged_extent(&extent, 0, 4096, APPROXFTL_PRECISE);
 	CHECK_EQ(aftl_lib_attribute_parse(&text, &extent), 1);
-	check_extent(&extent, 4096, -1, APPROXFTL_APPROXIMATE);
+	check_tagged_extent(&extent, 4096, -1, APPROXFTL_APPROXIMATE);
 	CHECK_EQ(aftl_lib_attribute_parse(&text, &extent), 1);
-	check_extent(&extent, 5, 6, APPROXFTL_APPROXIMATE);
+	check_tagged_extent(&extent, 5, 6, APPROXFTL_APPROXIMATE);
 	CHECK_EQ(aftl_lib_attribute_parse(&text, &extent), 0);
 	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
 		int ret;
@@ -358,11 +359,11 @@ static void check_stored_levels(void)
 	struct approxftl_errors errors;
 
 	CHECK_EQ(approxftl_query(handle, fd, 0, extents, 4), 3);
-	check_extent(&extents[0], 0, FAKE_UNIT, APPROXFTL_APPROXIMATE);
+	check_tagged_extent(&extents[0], 0, FAKE_UNIT, APPROXFTL_APPROXIMATE);
 	CHECK_EQ(extents[0].level, 1);
-	check_extent(&extents[1], FAKE_UNIT, 3 * FAKE_UNIT, APPROXFTL_APPROXIMATE);
+	check_tagged_extent(&extents[1], FAKE_UNIT, 3 * FAKE_UNIT, APPROXFTL_APPROXIMATE);
 	CHECK_EQ(extents[1].level, 2);
-	check_extent(&extents[2], 8 * FAKE_UNIT, -1, APPROXFTL_APPROXIMATE);
+	check_tagged_extent(&extents[2], 8 * FAKE_UNIT, -1, APPROXFTL_APPROXIMATE);
 	CHECK_EQ(extents[2].level, 3);
 	CHECK_EQ(count_units_of_level(0), 4);
 	CHECK_EQ(count_units_of_level(1), 1);
@@ -411,7 +412,7 @@ TAP_TEST(tags_are_remembered_and_recalled)
 	CHECK_EQ(approxftl_query(handle, fd, 0, extents, 2), 0);
 	CHECK_EQ(approxftl_recall(handle, fd), 2);
 	CHECK_EQ(approxftl_query(handle, fd, 0, extents, 2), 2);
-	check_extent(&extents[1], 4096, -1, APPROXFTL_APPROXIMATE);
+	check_tagged_extent(&extents[1], 4096, -1, APPROXFTL_APPROXIMATE);
 	CHECK_EQ(approxftl_untag(handle, fd, 0, -1), 0);
 	CHECK_EQ(approxftl_remember(handle, fd), 0);
 	CHECK_EQ(fgetxattr(fd, "user.approxftl", text, sizeof(text)), -1);
@@ -473,7 +474,7 @@ TAP_TEST(a_named_arena_persists_in_its_file)
 	open_fake_library();
 	CHECK_EQ(approxftl_arena_create(handle, fd, &arena), 0);
 	CHECK_EQ(approxftl_query(handle, fd, 0, &extent, 1), 1);
-	check_extent(&extent, 0, -1, APPROXFTL_APPROXIMATE);
+	check_tagged_extent(&extent, 0, -1, APPROXFTL_APPROXIMATE);
 	memory = approxftl_alloc(arena, 100);
 	offset = approxftl_arena_offset(arena, memory);
 	CHECK_EQ(offset, 16 * FAKE_UNIT);

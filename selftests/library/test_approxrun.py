@@ -21,7 +21,7 @@ def run_approxrun(rules: str, *command: str | Path, options: tuple[str, ...] = (
     return done, parse_call_log(log)
 
 
-def control_device_calls(found: list[Call]) -> list[tuple[str, int, int, int]]:
+def read_control_device_calls(found: list[Call]) -> list[tuple[str, int, int, int]]:
     return [(call.what, call.offset, call.length, call.kind) for call in found]
 
 
@@ -30,7 +30,7 @@ def test_a_rule_may_keep_the_head_of_a_file_precise(tmp_path: Path) -> None:
     done, found = run_approxrun("*.raw precise=4KiB\n", "dd", "if=/dev/zero", f"of={file}",
                                 "count=1", "status=none", folder=tmp_path)
     assert done == Done(0, "", "")
-    assert control_device_calls(found) == [("tag", 0, -1, 1), ("tag", 0, 4096, 0)]
+    assert read_control_device_calls(found) == [("tag", 0, -1, 1), ("tag", 0, 4096, 0)]
     assert found[0].inode == file.stat().st_ino
 
 
@@ -48,7 +48,7 @@ def test_the_first_matching_rule_applies(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     script = f"echo 1 > {tmp_path}/data/index.raw; echo 2 > {tmp_path}/data/x"
     _, found = run_approxrun(rules, "sh", "-c", script, folder=tmp_path)
-    assert control_device_calls(found) == [("tag", 0, -1, 0), ("tag", 0, -1, 1)]
+    assert read_control_device_calls(found) == [("tag", 0, -1, 0), ("tag", 0, -1, 1)]
     assert os.getxattr(tmp_path / "data/x", "user.approxftl") == b"0+"
 
 
@@ -93,7 +93,7 @@ def test_files_are_tagged_by_every_open_call(name: str, tmp_path: Path) -> None:
                    text=True, check=True)
     done, found = run_approxrun("*.raw\n", program, file, folder=tmp_path)
     assert done == Done(0, "", "")
-    assert control_device_calls(found) == [("tag", 0, -1, 1)]
+    assert read_control_device_calls(found) == [("tag", 0, -1, 1)]
     if name in ("open", "openat64", "creat"):
         assert file.stat().st_mode & 0o777 == 0o600
 
@@ -103,7 +103,7 @@ def test_files_of_a_python_program_are_tagged(tmp_path: Path) -> None:
                                 f"open({str(tmp_path / 'x.raw')!r}, 'wb').write(b'x')",
                                 folder=tmp_path)
     assert done == Done(0, "", "")
-    assert control_device_calls(found) == [("tag", 0, -1, 1)]
+    assert read_control_device_calls(found) == [("tag", 0, -1, 1)]
 
 
 def test_approxrun_keeps_status_and_output_of_the_program(tmp_path: Path) -> None:

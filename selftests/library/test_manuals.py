@@ -26,7 +26,7 @@ int example(struct approxftl *a, int fd, const void *frame, size_t bytes, off_t 
 """
 
 
-def code_below_heading(page: Path, title: str) -> str:
+def read_code_below_heading(page: Path, title: str) -> str:
     found = re.search(rf"^{title}\n=+\n\n::\n\n((?:    .*\n|\n)+)", page.read_text(), re.M)
     assert found, f"{page.name} has no {title}"
     return re.sub("^    ", "", found[1], flags=re.M)
@@ -49,18 +49,18 @@ def test_manual_pages_are_well_formed(page: Path) -> None:
 
 @pytest.mark.parametrize("page", [p for p in PAGES if "_" in p.name], ids=lambda page: page.name)
 def test_examples_of_the_manual_pages_compile(page: Path) -> None:
-    compile_c_text(f"{PRELUDE}{code_below_heading(page, 'EXAMPLE')}\n\t}}\n\treturn 0;\n}}\n")
+    compile_c_text(f"{PRELUDE}{read_code_below_heading(page, 'EXAMPLE')}\n\t}}\n\treturn 0;\n}}\n")
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_each_function_has_one_manual_page(name: str) -> None:
     """Each function is in exactly one page, with the prototype of the header."""
     pages = [p for p in PAGES if "_" in p.name
-             and re.search(rf"\b{name}\(", code_below_heading(p, "SYNOPSIS"))]
+             and re.search(rf"\b{name}\(", read_code_below_heading(p, "SYNOPSIS"))]
     assert len(pages) == 1
     assert f"**{name}**" in pages[0].read_text()
     assert f"**{name}**" in (HEADERS / "approxftl.3.rst").read_text()
-    compile_c_text(code_below_heading(pages[0], "SYNOPSIS"))
+    compile_c_text(read_code_below_heading(pages[0], "SYNOPSIS"))
 
 
 def test_installed_pages_reach_every_function() -> None:

@@ -69,14 +69,14 @@ def check_model_refused(data: bytes, sentence: str) -> None:
 # Valid files
 
 
-def tensors_of_kind(kind: str) -> st.SearchStrategy[Made]:
+def select_tensors_of_kind(kind: str) -> st.SearchStrategy[Made]:
     shapes = st.lists(st.integers(0, 9), min_size=1, max_size=4).map(tuple)
     return shapes.flatmap(lambda shape: st.binary(
         min_size=math.prod(shape) * KINDS[kind][0], max_size=math.prod(shape) * KINDS[kind][0],
     ).map(lambda data: Made("", kind, shape, data)))
 
 
-MADE = st.sampled_from(sorted(set(KINDS) - {"bf16"})).flatmap(tensors_of_kind)
+MADE = st.sampled_from(sorted(set(KINDS) - {"bf16"})).flatmap(select_tensors_of_kind)
 TENSORS = st.lists(MADE, min_size=1, max_size=6).map(
     lambda found: [one._replace(name=f"t{number}é") for number, one in enumerate(found)])
 
@@ -140,7 +140,7 @@ def test_a_file_that_ends_too_early_is_refused(form: str) -> None:
             parse_model_bytes(data[:kept])
 
 
-def file_with_changed_entry(**changes: Any) -> bytes:
+def make_changed_file(**changes: Any) -> bytes:
     """Return a safetensors file of one tensor with changes in its header entry."""
     one = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]} | changes
     return safetensors_bytes({"t": {key: value for key, value in one.items() if value is not None}})
@@ -169,29 +169,29 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "not a number": (safetensors_bytes(b'{"a":NaN}'), "a number that is none"),
     "many digits": (safetensors_bytes(b'{"t":{"dtype":"F32","data_offsets":[0,8],"shape":['
                                       + b"9" * 5000 + b"]}}"), "no JSON"),
-    "key missing": (file_with_changed_entry(dtype=None), "other keys"),
-    "key more": (file_with_changed_entry(more=1), "other keys"),
-    "type": (file_with_changed_entry(dtype="F12"), "its type F12 is unknown"),
-    "type of no text": (file_with_changed_entry(dtype=["F32"]), "is unknown"),
-    "shape of floats": (file_with_changed_entry(shape=[2.0]), "whole numbers"),
-    "shape of truth": (file_with_changed_entry(shape=[True, 2]), "whole numbers"),
-    "shape negative": (file_with_changed_entry(shape=[-2, -1]), "no shape"),
-    "shape large": (file_with_changed_entry(shape=[2**62, 2**62]), "no number of bytes"),
-    "shape that would wrap to 8 bytes": (file_with_changed_entry(shape=[2**62 + 2]),
+    "key missing": (make_changed_file(dtype=None), "other keys"),
+    "key more": (make_changed_file(more=1), "other keys"),
+    "type": (make_changed_file(dtype="F12"), "its type F12 is unknown"),
+    "type of no text": (make_changed_file(dtype=["F32"]), "is unknown"),
+    "shape of floats": (make_changed_file(shape=[2.0]), "whole numbers"),
+    "shape of truth": (make_changed_file(shape=[True, 2]), "whole numbers"),
+    "shape negative": (make_changed_file(shape=[-2, -1]), "no shape"),
+    "shape large": (make_changed_file(shape=[2**62, 2**62]), "no number of bytes"),
+    "shape that would wrap to 8 bytes": (make_changed_file(shape=[2**62 + 2]),
                                          "no number of bytes"),
-    "shape deep": (file_with_changed_entry(shape=[1] * 33), "no shape"),
-    "bytes too few": (file_with_changed_entry(shape=[3]), "it has 8 bytes, its shape needs 12"),
-    "offsets reversed": (file_with_changed_entry(data_offsets=[8, 0]), "no range"),
-    "offsets negative": (file_with_changed_entry(data_offsets=[-8, 0]), "no range"),
-    "offsets beyond": (file_with_changed_entry(data_offsets=[8, 16]), "should be at bytes"),
-    "offsets of one": (file_with_changed_entry(data_offsets=[8]), "no range"),
+    "shape deep": (make_changed_file(shape=[1] * 33), "no shape"),
+    "bytes too few": (make_changed_file(shape=[3]), "it has 8 bytes, its shape needs 12"),
+    "offsets reversed": (make_changed_file(data_offsets=[8, 0]), "no range"),
+    "offsets negative": (make_changed_file(data_offsets=[-8, 0]), "no range"),
+    "offsets beyond": (make_changed_file(data_offsets=[8, 16]), "should be at bytes"),
+    "offsets of one": (make_changed_file(data_offsets=[8]), "no range"),
     "overlap": (safetensors_bytes({"a": {**TWO, "data_offsets": [0, 8]},
                                    "b": {**TWO, "data_offsets": [4, 12]}}, bytes(12)),
                 'tensors "a" and "b" overlap'),
     "hole": (safetensors_bytes({"a": {**TWO, "data_offsets": [0, 8]}}, bytes(9)),
              "belong to no tensor"),
     "metadata": (safetensors_bytes({"__metadata__": {"a": 1}}, b""), "are not texts"),
-    "terminal": (file_with_changed_entry(dtype="\x1b[31m\n"), "\\x1b[31m\\x0a"),
+    "terminal": (make_changed_file(dtype="\x1b[31m\n"), "\\x1b[31m\\x0a"),
     "gguf version": (b"GGUF" + struct.pack("<IQQ", 1, 0, 0), "version 1"),
     "gguf big-endian": (b"GGUF" + struct.pack(">IQQ", 3, 0, 0), "little-endian"),
     "gguf tensors": (b"GGUF" + struct.pack("<IQQ", 3, 10**6, 0), "it has 1000000 tensors"),
@@ -257,7 +257,7 @@ def test_hostile_files_are_refused_in_a_sentence(name: str) -> None:
     check_model_refused(data, sentence)
 
 
-def file_of_empty_tensors(form: str, count: int) -> bytes:
+def make_file_of_empty_tensors(form: str, count: int) -> bytes:
     return WRITERS[form]([Made(f"t{number}", "i8", (0,), b"") for number in range(count)])
 
 
@@ -272,9 +272,9 @@ def processor_seconds_of(work: Callable[[], object]) -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["safetensors", "gguf", "onnx"])
 def test_a_million_tensors_are_refused_at_once(form: str) -> None:
-    data = file_of_empty_tensors(form, 400000 if form == "safetensors" else 66000)
+    data = make_file_of_empty_tensors(form, 400000 if form == "safetensors" else 66000)
     data = data.replace(struct.pack("<QQ", 66000, 4), struct.pack("<QQ", 10**6, 4), 1)
-    few = file_of_empty_tensors(form, 1000)
+    few = make_file_of_empty_tensors(form, 1000)
     # The limit of ten times the cost per byte of a small file still excludes quadratic time.
     assert processor_seconds_of(lambda: check_model_refused(data, "65536")) / len(data) < 10 * min(
         processor_seconds_of(lambda: parse_model_bytes(few)) for _ in range(5)) / len(few)
@@ -318,7 +318,7 @@ def mutate_bytes(data: bytes, chance: random.Random) -> bytes:
 @pytest.mark.slow
 @pytest.mark.parametrize("form", [*FORMS, "planes"])
 def test_mutated_files_are_read_or_refused(form: str, tmp_path: Path) -> None:
-    data = split_by_plane(SOME, tmp_path) if form == "planes" else WRITERS[form](SOME)
+    data = split_model_by_plane(SOME, tmp_path) if form == "planes" else WRITERS[form](SOME)
     good, seed, until = 0, 0, time.process_time() + FUZZ_SECONDS
     while seed % 64 or time.process_time() < until:
         seed += 1
@@ -346,8 +346,8 @@ def test_mutated_files_are_read_or_refused(form: str, tmp_path: Path) -> None:
 # Splitting by bit plane
 
 
-def split_by_plane(tensors: Sequence[Made], folder: Path, which: Callable[[str], bool] = bool,
-                   form: str = "safetensors") -> bytes:
+def split_model_by_plane(tensors: Sequence[Made], folder: Path, which: Callable[[str], bool] = bool,
+                         form: str = "safetensors") -> bytes:
     """Return some tensors of a model file that is split by bit plane."""
     model = parse_model_bytes(WRITERS[form](tensors))
     layout = Layout(model,
@@ -387,7 +387,8 @@ def test_every_format_is_restored_from_bit_planes(form: str, tensors: list[Made]
     original = WRITERS[form](tensors)
     names = sorted(one.name for one in parse_model_bytes(original).tensors)
     chosen = {name for number, name in enumerate(names) if bits >> number & 1}
-    stored = split_by_plane(tensors, tmp_path_factory.getbasetemp(), chosen.__contains__, form)
+    stored = split_model_by_plane(tensors, tmp_path_factory.getbasetemp(), chosen.__contains__,
+                                  form)
     file = PlaneFile(parse_model_bytes(stored))
     file.check_remaining_bytes()
     assert file.read_range(0, file.size) == original
@@ -399,13 +400,13 @@ def test_every_format_is_restored_from_bit_planes(form: str, tensors: list[Made]
 
 def test_large_tensors_are_converted_in_parts(tmp_path: Path) -> None:
     large = [make_tensor("t", RANDOM.integers(0, 1 << 16, (3, 100003), dtype=np.uint16), "bf16")]
-    file = PlaneFile(parse_model_bytes(split_by_plane(large, tmp_path)))
+    file = PlaneFile(parse_model_bytes(split_model_by_plane(large, tmp_path)))
     assert file.read_range(0, file.size) == model_files.safetensors_file(large)
     assert all(one.at % UNIT == one.bytes_of_plane % UNIT == 0 for one in file.planes)
 
 
-def test_a_flip_in_a_plane_is_a_flip_in_a_number(tmp_path: Path) -> None:
-    stored = bytearray(split_by_plane(SOME, tmp_path))
+def test_a_flipped_bit_of_a_bit_plane_is_a_flipped_bit_of_a_number(tmp_path: Path) -> None:
+    stored = bytearray(split_model_by_plane(SOME, tmp_path))
     file = PlaneFile(parse_model_bytes(bytes(stored)))
     one = next(one for one in file.planes if one.tensor.name == "layer.1.weight")
     begin, length = one.range_of_low_planes(3)
@@ -423,7 +424,7 @@ def test_a_flip_in_a_plane_is_a_flip_in_a_number(tmp_path: Path) -> None:
 
 
 def test_damage_outside_the_tensors_is_reported(tmp_path: Path) -> None:
-    stored = bytearray(split_by_plane(SOME, tmp_path))
+    stored = bytearray(split_model_by_plane(SOME, tmp_path))
     rest = next(one for one in parse_model_bytes(bytes(stored)).tensors
                 if one.name == "approxftl.rest")
     stored[rest.offset + 70] ^= 1
@@ -459,7 +460,7 @@ CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_inconsistent_descriptions_of_bit_planes_are_refused(name: str, tmp_path: Path) -> None:
-    stored = split_by_plane(SOME, tmp_path)
+    stored = split_model_by_plane(SOME, tmp_path)
     assert PlaneFile(parse_model_bytes(change_plane_description(stored, lambda said: None)))
     with pytest.raises(ModelError):
         PlaneFile(parse_model_bytes(change_plane_description(stored, CHANGES[name])))
@@ -511,14 +512,14 @@ RANGES = st.lists(st.tuples(st.integers(0, 300), st.integers(0, 60)), max_size=8
 @FEW
 @given(ranges=RANGES, one=st.tuples(st.integers(0, 300), st.integers(0, 60)))
 def test_approximate_ranges_are_merged(ranges: list[tuple[int, int]], one: tuple[int, int]) -> None:
-    def offsets_in_ranges(some: Sequence[tuple[int, int]]) -> set[int]:
+    def list_offsets_in_ranges(some: Sequence[tuple[int, int]]) -> set[int]:
         return {at for offset, length in some for at in range(offset, offset + length)}
 
     found = merge_ranges(ranges)
-    assert offsets_in_ranges(found) == offsets_in_ranges(ranges)
+    assert list_offsets_in_ranges(found) == list_offsets_in_ranges(ranges)
     assert found == sorted(found)
-    assert count_shared_bytes(one,
-                              found) == len(offsets_in_ranges(found) & offsets_in_ranges([one]))
+    assert count_shared_bytes(one, found) == len(list_offsets_in_ranges(found)
+                                                 & list_offsets_in_ranges([one]))
 
 
 def test_ranges_are_rounded_inward_to_units() -> None:
@@ -543,7 +544,7 @@ def test_a_restored_model_is_loaded(tmp_path: Path) -> None:
         else:
             assert array.tobytes() == one.data
         array += 1
-    path.write_bytes(split_by_plane(SOME, tmp_path))
+    path.write_bytes(split_model_by_plane(SOME, tmp_path))
     again = approxftl.load_safetensors(path)
     assert all(np.array_equal(again[name] + 1, found[name], equal_nan=True) for name in found)
 
@@ -555,7 +556,7 @@ def test_a_restored_model_is_loaded(tmp_path: Path) -> None:
 ])
 def test_protected_bits_are_unchanged(bit: int, parts: tuple[str, ...], good: bool,
                                       tmp_path: Path) -> None:
-    stored = bytearray(split_by_plane(SOME, tmp_path))
+    stored = bytearray(split_model_by_plane(SOME, tmp_path))
     one = next(one for one in PlaneFile(parse_model_bytes(bytes(stored))).planes
                if one.tensor.element.name == "bf16")
     stored[one.end_of_planes - (bit + 1) * one.bytes_of_plane] ^= 1
@@ -575,7 +576,7 @@ def test_unsupported_protection_is_refused(tmp_path: Path) -> None:
     path.write_bytes(model_files.gguf_file(SOME))
     with pytest.raises(ModelError, match="it is gguf, not safetensors"):
         approxftl.load_safetensors(path)
-    path.write_bytes(file_with_changed_entry(dtype="F8_E4M3", shape=[8]))
+    path.write_bytes(make_changed_file(dtype="F8_E4M3", shape=[8]))
     with pytest.raises(ModelError, match="numpy has no type f8_e4m3"):
         approxftl.load_safetensors(path)
 

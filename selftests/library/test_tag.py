@@ -15,13 +15,13 @@ def run_tag(*words: str | Path, log: Path | None = None) -> Done:
     return run_with_library(DOUBLE / "approxftl", "tag", *words, log=log)
 
 
-def direct_write_warning(file: Path) -> str:
+def make_direct_write_warning(file: Path) -> str:
     """Return the warning of `tag add` that a file's tags do not reach direct writes."""
     return (f"approxftl tag add: {file}: buffered writes are approximate from now on; O_DIRECT"
             " writes stay precise, see approxftl-tag(8)\n")
 
 
-def tag_verb_json(verb: str, *words: str | Path, log: Path | None = None) -> Any:
+def run_tag_verb_as_json(verb: str, *words: str | Path, log: Path | None = None) -> Any:
     done = run_tag(verb, *words, "--json", log=log)
     assert done.code == 0
     assert "O_DIRECT" in done.err if verb == "add" and "--precise" not in words else not done.err
@@ -36,22 +36,22 @@ def data_file(tmp_path: Path) -> Path:
 
 
 def test_tag_add_tags_a_whole_file(data_file: Path) -> None:
-    assert tag_verb_json("add", data_file)["ranges"] == [
+    assert run_tag_verb_as_json("add", data_file)["ranges"] == [
         {"offset_bytes": 0, "length_bytes": None, "class": "approximate", "level": 1}]
-    assert run_tag("add", data_file) == Done(0, "", direct_write_warning(data_file))
+    assert run_tag("add", data_file) == Done(0, "", make_direct_write_warning(data_file))
     assert run_tag("add", "--precise", data_file) == Done(0, "", "")
 
 
 def test_tag_add_tags_ranges(data_file: Path) -> None:
-    assert tag_verb_json("add", "--precise", data_file, "0+100", "4KiB+")["ranges"] == [
+    assert run_tag_verb_as_json("add", "--precise", data_file, "0+100", "4KiB+")["ranges"] == [
         {"offset_bytes": 0, "length_bytes": 100, "class": "precise", "level": 0},
         {"offset_bytes": 4096, "length_bytes": None, "class": "precise", "level": 0}]
 
 
 def test_tag_remember_stores_tags_in_an_attribute(data_file: Path) -> None:
-    tag_verb_json("add", "--remember", data_file, "4096+4096")
+    run_tag_verb_as_json("add", "--remember", data_file, "4096+4096")
     assert os.getxattr(data_file, "user.approxftl") == b"4096+4096"
-    assert tag_verb_json("del", "--remember", data_file)["ranges"] == []
+    assert run_tag_verb_as_json("del", "--remember", data_file)["ranges"] == []
     assert os.listxattr(data_file) == []
 
 
@@ -67,8 +67,8 @@ def test_invalid_ranges_make_no_tag_calls(data_file: Path, tmp_path: Path, wrong
 def test_tag_list_prints_the_tags(data_file: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.touch()
-    assert [f["path"] for f in tag_verb_json("list", data_file, other)["files"]] == [str(data_file),
-                                                                                     str(other)]
+    assert [f["path"] for f in run_tag_verb_as_json("list", data_file,
+                                                    other)["files"]] == [str(data_file), str(other)]
     done = run_tag("list", data_file, tmp_path / "missing", other)
     assert done.code == 1
     assert done.out.split() == ["FILE", "RANGE", "CLASS"]
@@ -77,7 +77,7 @@ def test_tag_list_prints_the_tags(data_file: Path, tmp_path: Path) -> None:
 
 
 def test_tag_query_prints_the_stored_class(data_file: Path) -> None:
-    document = tag_verb_json("query", data_file)
+    document = run_tag_verb_as_json("query", data_file)
     assert document["errors"]["units"] == len(document["units"]) == 16
     assert document["units"][3]["offset_bytes"] == 3 * 4096
     assert document["units"][3]["class"] == "precise"
@@ -114,15 +114,15 @@ def test_tag_scan_restores_remembered_tags(tmp_path: Path) -> None:
     assert sorted((c.offset, c.length, c.kind) for c in parse_call_log(log)) == [
         (0, 4096, 0), (5, 5, 1), (4096, -1, 1)]
     (folder / "d").unlink()
-    assert tag_verb_json("scan", tmp_path / "folder") | {"tool": None} == {
+    assert run_tag_verb_as_json("scan", tmp_path / "folder") | {"tool": None} == {
         "approxftl_json_format": [1, 0], "tool": None, "path": str(tmp_path / "folder"),
         "files": 3, "tagged_files": 2, "tagged_ranges": 3, "failed_files": 0}
 
 
 def test_tag_watch_prints_new_tags(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    assert tag_verb_json("watch", tmp_path, "on", log=log)["watched"] is True
-    assert tag_verb_json("watch", tmp_path, "off", log=log)["watched"] is False
+    assert run_tag_verb_as_json("watch", tmp_path, "on", log=log)["watched"] is True
+    assert run_tag_verb_as_json("watch", tmp_path, "off", log=log)["watched"] is False
     assert [c.what for c in parse_call_log(log)] == ["watch", "unwatch"]
     done = run_tag("watch", tmp_path, "yes")
     assert (done.code, done.err) == (2, 'approxftl tag watch: "yes" is neither on nor off\n')

@@ -15,7 +15,7 @@ from selftests.lib.programs import BUILD, Done
 from selftests.library import model_files
 from selftests.library.model_files import Made, make_tensor
 from selftests.library.support import DOUBLE, parse_call_log, run_with_library
-from selftests.library.test_models import FEW, split_by_plane
+from selftests.library.test_models import FEW, split_model_by_plane
 from selftests.library.test_models import TENSORS as TENSORS_OF_ANY
 
 from approxftl.models import parse_model
@@ -40,7 +40,7 @@ def run_tag_model(*words: str | Path, log: Path | None = None, device: bool = Tr
     return run_with_library(program, *words, log=log, APPROXFTL=str(DOUBLE / "approxftl"))
 
 
-def tag_model_json(*words: str | Path, log: Path | None = None) -> Any:
+def run_tag_model_as_json(*words: str | Path, log: Path | None = None) -> Any:
     done = run_tag_model(*words, "--json", log=log)
     assert (done.code, done.err) == (0, ""), done.err
     return parse_document("trace-tools/approxftl_tools/tools-output.fields", done.out)
@@ -59,7 +59,7 @@ def tagged_ranges(log: Path) -> list[tuple[int, int]]:
 
 def test_the_weights_are_tagged_and_nothing_else(model_file: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    said = tag_model_json(model_file, log=log)
+    said = run_tag_model_as_json(model_file, log=log)
     codes = next(one for one in said["tensors"] if one["name"] == "codes")
     assert [call.what for call in parse_call_log(log)] == ["untag", "tag"]
     assert tagged_ranges(log) == [(codes["offset_bytes"], 64 * 512)]
@@ -74,14 +74,14 @@ def test_the_weights_are_tagged_and_nothing_else(model_file: Path, tmp_path: Pat
 
 def test_tensors_get_quality_levels(model_file: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    said = tag_model_json(model_file, "--type", "f32,i8", "--level", "3", "--level", "2:*des",
-                          log=log)
+    said = run_tag_model_as_json(model_file, "--type", "f32,i8", "--level", "3", "--level",
+                                 "2:*des", log=log)
     offsets = {one["name"]: one["offset_bytes"] for one in said["tensors"]}
     levels = {one["offset_bytes"]: one["level"] for one in said["ranges"]}
     assert levels == {offsets["codes"]: 2, offsets["embed"]: 3}
     assert {(call.offset, call.kind) for call in parse_call_log(log) if call.what == "tag"} == {
         (offsets["codes"], 3), (offsets["embed"], 4)}
-    assert {one["level"] for one in tag_model_json(model_file, "--dry-run")["ranges"]} == {1}
+    assert {one["level"] for one in run_tag_model_as_json(model_file, "--dry-run")["ranges"]} == {1}
 
 
 @pytest.mark.parametrize("apart", [False, True])
@@ -92,7 +92,7 @@ def test_tensors_get_quality_levels(model_file: Path, tmp_path: Path) -> None:
          said=[(3, ""), (2, ":t0*"), (1, ":t[12]*")])
 def test_planes_get_quality_levels(apart: bool, tensors: list[Made], said: list[tuple[int, str]],
                                    tmp_path_factory: pytest.TempPathFactory) -> None:
-    data = split_by_plane(tensors, tmp_path_factory.getbasetemp()) if apart else \
+    data = split_model_by_plane(tensors, tmp_path_factory.getbasetemp()) if apart else \
         model_files.safetensors_file(tensors)
     args = command_line().parse_args(["x", *(f"--level={level}{name}" for level, name in said)])
     verdicts = decide_tensor_classes(Choice(rule="all"), parse_model(MemorySource(data)))
@@ -111,8 +111,8 @@ def test_planes_get_quality_levels(apart: bool, tensors: list[Made], said: list[
 def test_a_dry_run_changes_nothing(model_file: Path, tmp_path: Path) -> None:
     before = model_file.read_bytes()
     log = tmp_path / "log"
-    said = tag_model_json(model_file, "--dry-run", log=log)
-    tag_model_json(model_file, "--dry-run", "--to-planes", tmp_path / "planes", log=log)
+    said = run_tag_model_as_json(model_file, "--dry-run", log=log)
+    run_tag_model_as_json(model_file, "--dry-run", "--to-planes", tmp_path / "planes", log=log)
     assert said["ranges"] and not said["tagged"]
     assert parse_call_log(log) == [] and model_file.read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model"]
@@ -121,12 +121,12 @@ def test_a_dry_run_changes_nothing(model_file: Path, tmp_path: Path) -> None:
 
 def test_neighbouring_tensors_are_tagged_as_one_range(model_file: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    said = tag_model_json(model_file, "--rule", "all", "--remember", log=log)
+    said = run_tag_model_as_json(model_file, "--rule", "all", "--remember", log=log)
     total = sum(len(one.data) for one in TENSORS)
     header = said["total_bytes"] - total
     assert tagged_ranges(log) == [(header, total)]
     assert os.getxattr(model_file, "user.approxftl") == f"{header}+{total}".encode()
-    tag_model_json(model_file, "--type", "f64", "--remember")
+    run_tag_model_as_json(model_file, "--type", "f64", "--remember")
     assert os.listxattr(model_file) == []
 
 
@@ -136,14 +136,14 @@ def test_many_ranges_are_tagged(tmp_path: Path) -> None:
             for number in range(4500)]
     path.write_bytes(model_files.safetensors_file(rows))
     log = tmp_path / "log"
-    said = tag_model_json(path, "--tensor", "x*", log=log)
+    said = run_tag_model_as_json(path, "--tensor", "x*", log=log)
     assert len(said["ranges"]) == len(tagged_ranges(log)) == 2250
     assert said["approximate_bytes"] == 0
 
 
 def test_a_model_survives_conversion_to_planes(model_file: Path, tmp_path: Path) -> None:
     log, stored, back = tmp_path / "log", tmp_path / "planes", tmp_path / "back"
-    said = tag_model_json(model_file, "--to-planes", stored, log=log)
+    said = run_tag_model_as_json(model_file, "--to-planes", stored, log=log)
     assert said["tagged"] and said["by_plane"] and said["total_bytes"] == stored.stat().st_size
     low = {one["name"]: (one["approximate_planes"], one["approximate_bytes"])
            for one in said["tensors"]}
@@ -151,19 +151,19 @@ def test_a_model_survives_conversion_to_planes(model_file: Path, tmp_path: Path)
     assert said["approximate_bytes"] == 27 * UNIT
     assert sum(length for _, length in tagged_ranges(log)) == 27 * UNIT
     assert {call.inode for call in parse_call_log(log)} == {stored.stat().st_ino}
-    again = tag_model_json(stored, "--planes", "2")
+    again = run_tag_model_as_json(stored, "--planes", "2")
     assert again["by_plane"] and again["approximate_bytes"] == 4 * UNIT
-    assert tag_model_json(stored, "--from-planes", back)["unchanged"]
+    assert run_tag_model_as_json(stored, "--from-planes", back)["unchanged"]
     assert back.read_bytes() == model_file.read_bytes()
 
 
 def test_flipped_bits_are_reported(model_file: Path, tmp_path: Path) -> None:
     stored, back = tmp_path / "planes", tmp_path / "back"
-    said = tag_model_json(model_file, "--to-planes", stored)
+    said = run_tag_model_as_json(model_file, "--to-planes", stored)
     data = bytearray(stored.read_bytes())
     data[said["ranges"][0]["offset_bytes"]] ^= 1
     stored.write_bytes(data)
-    found = tag_model_json(stored, "--from-planes", back)
+    found = run_tag_model_as_json(stored, "--from-planes", back)
     assert not found["unchanged"]
     assert found["changed"] == [{"name": "embed", "bits": [22]}]
     assert "bits that have changed somewhere: 22\n" in run_tag_model(stored, "--from-planes",
@@ -223,5 +223,5 @@ def test_decisions_are_printed_as_a_table(model_file: Path) -> None:
 def test_rewrite_stores_existing_data_approximately(model_file: Path, tmp_path: Path) -> None:
     before = model_file.read_bytes()
     log = tmp_path / "log"
-    tag_model_json(model_file, "--rewrite", log=log)
+    run_tag_model_as_json(model_file, "--rewrite", log=log)
     assert tagged_ranges(log) and model_file.read_bytes() == before

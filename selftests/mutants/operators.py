@@ -42,12 +42,12 @@ class Change:
         return f"{file}:{text.count(chr(10), 0, self.begin) + 1}: {old} becomes {self.new}"
 
 
-def enum_prefix(name: str) -> str:
+def find_enum_prefix(name: str) -> str:
     """Return the common prefix of an enumeration's names."""
     return name.rpartition("_")[0]
 
 
-def possible_changes(text: str) -> Iterator[Change]:
+def list_possible_changes(text: str) -> Iterator[Change]:
     """Yield every change that the operators can make in a C file."""
     code = HIDDEN.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
     for found in OPERATOR.finditer(code):
@@ -58,7 +58,7 @@ def possible_changes(text: str) -> Iterator[Change]:
     names = sorted(set(NAME.findall(code)))
     for found in NAME.finditer(code):
         others = [name for name in names
-                  if name != found[0] and enum_prefix(name) == enum_prefix(found[0])]
+                  if name != found[0] and find_enum_prefix(name) == find_enum_prefix(found[0])]
         if others:
             yield Change(*found.span(), others[0])
     for found in STATEMENT.finditer(code):
@@ -67,16 +67,17 @@ def possible_changes(text: str) -> Iterator[Change]:
         yield Change(*found.span(), f"(!{found[0]})")
 
 
-def draw_changes(texts: dict[str, str], seed: int) -> Iterator[tuple[str, Change]]:
+def draw_random_changes(texts: dict[str, str], seed: int) -> Iterator[tuple[str, Change]]:
     """Yield random changes without end; each file is equally likely."""
     generator = random.Random(seed)
-    known = {file: found for file, text in texts.items() if (found := list(possible_changes(text)))}
+    known = {file: found for file, text in texts.items()
+             if (found := list(list_possible_changes(text)))}
     while known:
         file = generator.choice(sorted(known))
         yield file, generator.choice(known[file])
 
 
-def tests_of_file(file: str, mutants: list[Mutant]) -> list[str]:
+def list_tests_of_file(file: str, mutants: list[Mutant]) -> list[str]:
     """Return the tests without a virtual machine that catch mutants of FILE, most frequent first.
 
     Arguments of tests are dropped, since they select test points for another mutant.

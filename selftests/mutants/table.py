@@ -53,7 +53,7 @@ class Edit:
     new: str
 
     @property
-    def place_of_text(self) -> str:
+    def place_of_edit(self) -> str:
         """Return file and function of the replaced text, for messages."""
         return f"{self.function} of {self.file}" if self.function else self.file
 
@@ -68,7 +68,7 @@ class Mutant:
     edits: tuple[Edit, ...]
 
 
-def spans_in_python(text: str, name: str) -> list[tuple[int, int]]:
+def find_python_definitions(text: str, name: str) -> list[tuple[int, int]]:
     """Return the offsets of each function, class or method (CLASS.METHOD) of the given name."""
     starts = [0]
     for line in text.splitlines(keepends=True):
@@ -89,7 +89,7 @@ def spans_in_python(text: str, name: str) -> list[tuple[int, int]]:
 
 
 @functools.lru_cache(maxsize=64)
-def code_definitions(text: str) -> list[tuple[str, int, int]]:
+def find_code_definitions(text: str) -> list[tuple[str, int, int]]:
     """Return name, begin and end of each definition in C or shell, as offsets.
 
     A definition has its name in a line that begins in the first column, and ends with the first
@@ -126,13 +126,13 @@ def code_definitions(text: str) -> list[tuple[str, int, int]]:
     return found
 
 
-def function_spans(file: str, text: str, function: str) -> list[tuple[int, int]]:
+def find_function_spans(file: str, text: str, function: str) -> list[tuple[int, int]]:
     """Return the offsets of FUNCTION's definitions in TEXT; without a function, of all of TEXT."""
     if not function:
         return [(0, len(text))]
     if file.endswith(".py") or text.startswith("#!/usr/bin/env python"):
-        return spans_in_python(text, function)
-    return [(begin, end) for name, begin, end in code_definitions(text) if name == function]
+        return find_python_definitions(text, function)
+    return [(begin, end) for name, begin, end in find_code_definitions(text) if name == function]
 
 
 def is_word_character(char: str) -> bool:
@@ -159,14 +159,14 @@ def find_occurrences(text: str, begin: int, end: int, old: str) -> list[tuple[in
 
 def apply_edit(text: str, edit: Edit) -> str:
     """Return TEXT after the edit; new lines get the indentation of the first line replaced."""
-    where = function_spans(edit.file, text, edit.function)
+    where = find_function_spans(edit.file, text, edit.function)
     if not where:
         raise MutantError(f"{edit.file} has no function, macro or object {edit.function}")
     found = [match for begin, end in where
              for match in find_occurrences(text, begin, end, edit.old)]
     if len(found) != 1:
         raise MutantError(
-            f"`old` is {len(found)} times in {edit.place_of_text}, it has to be there once")
+            f"`old` is {len(found)} times in {edit.place_of_edit}, it has to be there once")
     first, last = found[0]
     margin = text[text.rfind("\n", 0, first) + 1:first]
     indent = margin if margin.isspace() else ""
@@ -175,16 +175,16 @@ def apply_edit(text: str, edit: Edit) -> str:
     return text[:first] + new + text[last:]
 
 
-def mutated_texts(edits: Iterable[Edit], top: Path) -> dict[str, str]:
+def apply_mutant_edits(edits: Iterable[Edit], top: Path) -> dict[str, str]:
     """Return the changed texts of the files in TOP that the edits change."""
     texts: dict[str, str] = {}
     for edit in edits:
         if edit.file not in texts and not (top / edit.file).is_file():
             raise MutantError(f"there is no file {edit.file}")
-        text = texts.get(edit.file) or cached_file_text(top / edit.file)
+        text = texts.get(edit.file) or read_cached_file(top / edit.file)
         texts[edit.file] = apply_edit(text, edit)
         if texts[edit.file] == text:
-            raise MutantError(f"`new` is what {edit.place_of_text} has")
+            raise MutantError(f"`new` is what {edit.place_of_edit} has")
     return texts
 
 
@@ -215,23 +215,23 @@ def copy_source_tree(to: Path) -> None:
 
 
 @functools.lru_cache(maxsize=256)
-def cached_file_text(path: Path) -> str:
+def read_cached_file(path: Path) -> str:
     return path.read_text()
 
 
 @functools.lru_cache(maxsize=1)
-def defining_files() -> dict[str, set[str]]:
+def files_by_definition() -> dict[str, set[str]]:
     """Return the C files that define each function, macro or object."""
     found: dict[str, set[str]] = {}
     for folder in ("dm-approxftl", "userspace", "trace-tools"):
         for path in (TOP / folder).rglob("*.[ch]"):
-            for name, _, _ in code_definitions(cached_file_text(path)):
+            for name, _, _ in find_code_definitions(read_cached_file(path)):
                 found.setdefault(name, set()).add(str(path.relative_to(TOP)))
     return found
 
 
-def defining_file(function: str) -> str:
-    files = sorted(defining_files().get(function, ()))
+def find_defining_file(function: str) -> str:
+    files = sorted(files_by_definition().get(function, ()))
     if len(files) != 1:
         raise MutantError(f"it needs a `file`: {', '.join(files) or 'no C file'} "
                           f"has {function or 'a text without function'}")
@@ -248,8 +248,8 @@ def parse_edit(words: dict[str, Any], inherited: dict[str, Any]) -> Edit:
             raise MutantError(f"it has no `{key}`")
     if not all_["old"].strip():
         raise MutantError("`old` is empty")
-    return Edit(all_.get("file") or defining_file(all_["function"]), all_["function"], all_["old"],
-                all_["new"])
+    return Edit(all_.get("file") or find_defining_file(all_["function"]), all_["function"],
+                all_["old"], all_["new"])
 
 
 def parse_mutant(name: str, words: dict[str, Any]) -> Mutant:
@@ -290,7 +290,7 @@ def load_mutants(area: Path) -> tuple[list[Mutant], list[str]]:
     return mutants, problems
 
 
-def paths_of_mutant_tests(mutant: Mutant) -> list[str]:
+def find_paths_of_mutant_tests(mutant: Mutant) -> list[str]:
     """Return the paths of the mutant's tests; of several paths in one string, one must exist."""
     first, *more = mutant.caught_by.partition(": ")[0].split()
     if "/" in first:
@@ -300,7 +300,7 @@ def paths_of_mutant_tests(mutant: Mutant) -> list[str]:
 
 def check_mutant(mutant: Mutant, top: Path) -> str:
     """Return an error message if a mutant does not match the sources of TOP, else ""."""
-    for test in paths_of_mutant_tests(mutant):
+    for test in find_paths_of_mutant_tests(mutant):
         if not any((top / file).is_file() for file in test.split()):
             return f"{mutant.name}: caught_by names a test that is not there: {test.split()[0]}"
         *_, source = test.split()
@@ -308,17 +308,17 @@ def check_mutant(mutant: Mutant, top: Path) -> str:
             if not re.search(rf"def test_\w*{word}", (top / source).read_text()):
                 return f"{mutant.name}: {source} has no test with {word} in its name"
     point = mutant.caught_by.partition(": ")[2]
-    if not any(point in (top / file).read_text() for test in paths_of_mutant_tests(mutant)
+    if not any(point in (top / file).read_text() for test in find_paths_of_mutant_tests(mutant)
                for file in test.split() if (top / file).is_file()):
         return f"{mutant.name}: its test has no point with {point!r} in its name"
     try:
-        mutated_texts(mutant.edits, top)
+        apply_mutant_edits(mutant.edits, top)
     except MutantError as wrong:
         return f"{mutant.name}: {wrong}"
     return ""
 
 
-def all_mutants() -> list[Mutant]:
+def load_all_mutants() -> list[Mutant]:
     """Return every mutant, in the order of the tables."""
     found: list[Mutant] = []
     for area in sorted(HERE.glob("*.toml")):

@@ -38,16 +38,16 @@ def run_command_in_guest(address: str, command: str) -> str:
     return done.out
 
 
-def last_checksum_line(text: str) -> str:
+def find_last_checksum_line(text: str) -> str:
     return next(line for line in reversed(text.splitlines()) if line.endswith("  -"))
 
 
 def test_a_file_system_of_a_guest_survives_server_and_guest(tmp_path: Path) -> None:
     volume = tmp_path / "volume"
     with run_server("--store", volume, "--size", "48MiB", "timing=real") as server:
-        written = last_checksum_line(run_command_in_guest(server.uri, IN_GUEST))
+        written = find_last_checksum_line(run_command_in_guest(server.uri, IN_GUEST))
     assert run_program(PROGRAM, "check", volume).code == 0
     with run_server("--store", volume, "timing=off") as server:
         read = run_command_in_guest(server.uri, "mkdir /tmp/on; mount -o ro /dev/nvme0n1 /tmp/on "
                                     "&& sha256sum </tmp/on/kept")
-    assert last_checksum_line(read) == written
+    assert find_last_checksum_line(read) == written

@@ -50,15 +50,15 @@ assert h.pread(size, 0) == model
 """
 
 
-def check_against_model(server: Server, seed: int, count: int = 400) -> None:
+def check_device_against_model(server: Server, seed: int, count: int = 400) -> None:
     server.run_nbdsh(AGAINST_A_MODEL.replace("SEED", str(seed)).replace("COUNT", str(count)))
 
 
 @pytest.mark.parametrize("options", [("timing=off",), ("timing=real",), ("timing=off", "unit=512"),
                                      ("timing=scale:2", "policy=baseline")])
-def test_random_requests_equal_the_model(options: tuple[str, ...]) -> None:
+def test_random_requests_return_the_data_of_a_model(options: tuple[str, ...]) -> None:
     with run_server(*options) as server:
-        check_against_model(server, 1)
+        check_device_against_model(server, 1)
 
 
 def test_each_connection_reads_the_latest_write() -> None:
@@ -241,21 +241,21 @@ def test_nbd_requests_of_wrong_size_or_address_are_refused() -> None:
     with run_server("timing=off", "--size", "1MiB") as server:
         server.run_nbdsh("""
 h.set_strict_mode(0)
-def expect_error(what, errno):
+def expect_nbd_error(what, errno):
     try:
         what()
     except nbd.Error as error:
         assert error.errno == errno, error
         return
     raise SystemExit("not refused")
-expect_error(lambda: h.pread(100, 0), "EINVAL")
-expect_error(lambda: h.pread(512, 100), "EINVAL")
-expect_error(lambda: h.pwrite(bytes(100), 0), "EINVAL")
-expect_error(lambda: h.trim(512, 1), "EINVAL")
-expect_error(lambda: h.pread(512, 1 << 20), "EINVAL")
-expect_error(lambda: h.pread(1024, (1 << 20) - 512), "EINVAL")
-expect_error(lambda: h.pwrite(bytes(512), 1 << 20), "ENOSPC")
-expect_error(lambda: h.pread(512, (1 << 63) - 512), "EINVAL")
+expect_nbd_error(lambda: h.pread(100, 0), "EINVAL")
+expect_nbd_error(lambda: h.pread(512, 100), "EINVAL")
+expect_nbd_error(lambda: h.pwrite(bytes(100), 0), "EINVAL")
+expect_nbd_error(lambda: h.trim(512, 1), "EINVAL")
+expect_nbd_error(lambda: h.pread(512, 1 << 20), "EINVAL")
+expect_nbd_error(lambda: h.pread(1024, (1 << 20) - 512), "EINVAL")
+expect_nbd_error(lambda: h.pwrite(bytes(512), 1 << 20), "ENOSPC")
+expect_nbd_error(lambda: h.pread(512, (1 << 63) - 512), "EINVAL")
 assert h.pread(512, (1 << 20) - 512) == bytes(512)
 """)
 
@@ -287,12 +287,12 @@ def test_the_server_survives_clients_that_vanish() -> None:
         client = connect_to_export(server.socket)
         client.sendall(b"nonsense" * 100)
         client.close()
-        check_against_model(server, 2, 100)
+        check_device_against_model(server, 2, 100)
 
 
 # The verb
 
-def leftover_paths(server: Server) -> list[Path]:
+def list_leftover_paths(server: Server) -> list[Path]:
     return [path for path in (server.socket, server.socket.parent) if path.exists()]
 
 
@@ -300,7 +300,7 @@ def leftover_paths(server: Server) -> list[Path]:
 def test_a_signal_ends_the_server_in_order(number: int) -> None:
     server = Server("timing=off")
     assert server.end_server(number) == 0
-    assert leftover_paths(server) == []
+    assert list_leftover_paths(server) == []
 
 
 def test_a_server_whose_nbdkit_was_killed_says_so(capfd: pytest.CaptureFixture[str]) -> None:
@@ -308,7 +308,7 @@ def test_a_server_whose_nbdkit_was_killed_says_so(capfd: pytest.CaptureFixture[s
     server.kill_nbdkit()
     assert server.process.returncode == 1
     assert capfd.readouterr().err == "approxftl serve: nbdkit was ended by signal 9\n"
-    assert leftover_paths(server) == []
+    assert list_leftover_paths(server) == []
 
 
 def test_nbdkit_ends_when_its_server_is_killed() -> None:
@@ -373,7 +373,7 @@ def run_tag_verb(verb: str, server: Server, *arguments: str) -> Done:
     return run_program(PROGRAM, "tag", verb, server.uri, *arguments)
 
 
-def tagged_server_ranges(server: Server) -> list[tuple[int, int, int]]:
+def list_tagged_server_ranges(server: Server) -> list[tuple[int, int, int]]:
     done = run_tag_verb("list", server, "--json")
     assert done.code == 0, done.err
     return [(one["offset_bytes"], one["length_bytes"], one["level"])
@@ -389,33 +389,33 @@ print(json.dumps([sum(map(int.bit_count, h.pread(1 << 20, at << 20))) for at in 
         assert server.run_nbdsh_json(write + flips) == [0] * 8
         assert run_tag_verb("add", server, "1MiB+2MiB").code == 0
         assert run_tag_verb("add", server, "6MiB+1MiB", "--level", "3").code == 0
-        assert tagged_server_ranges(server) == [(1 << 20, 2 << 20, 1), (6 << 20, 1 << 20, 3)]
+        assert list_tagged_server_ranges(server) == [(1 << 20, 2 << 20, 1), (6 << 20, 1 << 20, 3)]
         assert server.run_nbdsh_json(flips) == [0] * 8, "stored data stay precise"
         assert [count > 0 for count in server.run_nbdsh_json(write + flips)] == [
             False, True, True, False, False, False, True, False]
         assert run_tag_verb("add", server, "1MiB+1MiB", "--precise").code == 0
         assert run_tag_verb("del", server, "6MiB+").code == 0
-        assert tagged_server_ranges(server) == [(2 << 20, 1 << 20, 1)]
+        assert list_tagged_server_ranges(server) == [(2 << 20, 1 << 20, 1)]
         assert [count > 0 for count in server.run_nbdsh_json(write + flips)] == [
             False, False, True, *[False] * 5]
         assert run_tag_verb("add", server).code == 0
-        assert tagged_server_ranges(server) == [(0, 16 << 20, 1)]
+        assert list_tagged_server_ranges(server) == [(0, 16 << 20, 1)]
 
 
-def test_partly_covered_units_stay_precise() -> None:
+def test_units_that_a_tag_covers_in_part_stay_precise() -> None:
     with run_server("timing=off", "--size", "1MiB") as server:
         assert run_tag_verb("add", server, "1000+20000").code == 0
-        assert tagged_server_ranges(server) == [(4096, 16384, 1)]
+        assert list_tagged_server_ranges(server) == [(4096, 16384, 1)]
         assert run_tag_verb("add", server, "8191+2", "--precise").code == 0
-        assert tagged_server_ranges(server) == [(12288, 8192, 1)]
+        assert list_tagged_server_ranges(server) == [(12288, 8192, 1)]
         assert run_tag_verb("add", server, "0+100").code == 0
-        assert tagged_server_ranges(server) == [(12288, 8192, 1)]
+        assert list_tagged_server_ranges(server) == [(12288, 8192, 1)]
     with run_server("timing=off", "--size", "1MiB", "tag_all=approximate") as server:
-        assert tagged_server_ranges(server) == [(0, 1 << 20, 1)]
+        assert list_tagged_server_ranges(server) == [(0, 1 << 20, 1)]
         assert run_tag_verb("add", server, "4096+1", "--precise").code == 0
-        assert tagged_server_ranges(server) == [(0, 4096, 1), (8192, (1 << 20) - 8192, 1)]
+        assert list_tagged_server_ranges(server) == [(0, 4096, 1), (8192, (1 << 20) - 8192, 1)]
         assert run_tag_verb("del", server).code == 0
-        assert tagged_server_ranges(server) == [(0, 1 << 20, 1)]
+        assert list_tagged_server_ranges(server) == [(0, 1 << 20, 1)]
 
 
 def test_only_the_owner_of_a_server_tags_and_only_its_device() -> None:
@@ -424,7 +424,7 @@ def test_only_the_owner_of_a_server_tags_and_only_its_device() -> None:
         control = Path(f"{server.socket}.tags")
         assert stat.S_IMODE(control.stat().st_mode) == 0o600
         assert run_tag_verb("add", server).code == 0
-        assert tagged_server_ranges(other) == []
+        assert list_tagged_server_ranges(other) == []
     assert not control.exists()
     done = run_tag_verb("add", server)
     assert (done.code, done.out) == (1, "")
@@ -441,7 +441,7 @@ def test_wrong_arguments_of_tag_for_a_server_are_refused(arguments: tuple[str, .
     with run_server("timing=off", "--size", "1MiB") as server:
         done = run_tag_verb(arguments[0], server, *arguments[1:])
         assert (done.code, message in done.err) == (code, True), done.err
-        assert tagged_server_ranges(server) == []
+        assert list_tagged_server_ranges(server) == []
 
 
 def test_the_control_socket_survives_hostile_clients() -> None:
@@ -458,4 +458,4 @@ def test_the_control_socket_survives_hostile_clients() -> None:
             client.close()
         idle = socket.socket(socket.AF_UNIX)
         idle.connect(f"{server.socket}.tags")
-        assert tagged_server_ranges(server) == []
+        assert list_tagged_server_ranges(server) == []

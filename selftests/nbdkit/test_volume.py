@@ -55,11 +55,11 @@ print(json.dumps(found))
 """
 
 
-def random_write_script(seed: int, count: int = 4000) -> str:
+def make_random_write_script(seed: int, count: int = 4000) -> str:
     return WRITES.replace("SEED", str(seed)).replace("COUNT", str(count))
 
 
-def check_volume(volume: Path) -> str:
+def check_volume_contents(volume: Path) -> str:
     done = run_program(PROGRAM, "check", volume)
     assert done.code == 0, done.out + done.err
     return done.out
@@ -80,16 +80,16 @@ def test_random_flushed_writes_survive_a_kill_of_the_server(tmp_path: Path, seed
                                                             keeps_all: bool) -> None:
     volume = tmp_path / "volume"
     with run_server("--store", volume, *SMALL, *more) as server:
-        model, since = server.run_nbdsh_json(random_write_script(seed))
+        model, since = server.run_nbdsh_json(make_random_write_script(seed))
         server.kill_nbdkit()
-    assert "was not closed, which is no damage" in check_volume(volume)
+    assert "was not closed, which is no damage" in check_volume_contents(volume)
     with run_server("--store", volume, "timing=off") as server:
         found = server.run_nbdsh_json(READ)
     for page, value in enumerate(found):
         later = since.get(str(page), [])
         allowed = later[-1:] or [model[page]] if keeps_all else [model[page], *later]
         assert value in allowed, (page, value, allowed)
-    assert "was closed in order" in check_volume(volume)
+    assert "was closed in order" in check_volume_contents(volume)
 
 
 @pytest.mark.parametrize("script", [
@@ -108,7 +108,7 @@ def test_the_last_flushed_or_fua_write_survives_a_kill_of_the_server(tmp_path: P
 def test_an_orderly_end_of_the_server_keeps_all_data(tmp_path: Path) -> None:
     volume = tmp_path / "volume"
     with run_server("--store", volume, *SMALL) as server:
-        model, since = server.run_nbdsh_json(random_write_script(5))
+        model, since = server.run_nbdsh_json(make_random_write_script(5))
     with run_server("--store", volume, "policy=baseline", "timing=real") as server:
         found = server.run_nbdsh_json(READ)
         done = run_program("nbdinfo", "--map", "--json", server.uri)
@@ -133,7 +133,7 @@ def test_approximate_data_keep_their_errors(tmp_path: Path) -> None:
     assert after == before
 
 
-def test_a_volume_has_one_server(tmp_path: Path) -> None:
+def test_only_one_server_at_a_time_opens_a_volume(tmp_path: Path) -> None:
     volume = tmp_path / "volume"
     with run_server("--store", volume, *SMALL):
         for verb in ("check", "dump"):
@@ -207,4 +207,4 @@ h.pread(4096, 4096)
                           preexec_fn=limit_file_size, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
     assert f"nbdkit: {volume}: File too large; only reads succeed from now on" in done.stderr
-    assert "no damage" in check_volume(volume)
+    assert "no damage" in check_volume_contents(volume)

@@ -95,7 +95,7 @@ def set_xml_elements(text: str, values: Words) -> str:
     return text
 
 
-def workload_file(peer: Path, pair: Pair) -> str:
+def write_workload_file(peer: Path, pair: Pair) -> str:
     """Return a workload file with one of the flows of MQSim's own workload file."""
     kind = "Trace_Based" if pair.trace else "Synthetic"
     tag = f"IO_Flow_Parameter_Set_{kind}"
@@ -136,13 +136,14 @@ def run_mqsim(peer: Path, config: str, workload: str) -> dict[str, float]:
                             next(place.glob("*.log")).read_text())
 
 
-def mqsim_figures(peer: Path, pair: Pair, config: str, flow: Words) -> dict[str, float]:
+def run_mqsim_for_figures(peer: Path, pair: Pair, config: str, flow: Words) -> dict[str, float]:
     """Return MQSim's figures after the warm-up, as the difference of a long and a short run."""
     where: Words = {"File_Path": str((peer / f"traces/{pair.trace}.trace").absolute())}
 
     def run_mqsim_requests(requests: int) -> dict[str, float]:
         what = where if pair.trace else {"Total_Requests_To_Generate": requests}
-        return run_mqsim(peer, config, set_xml_elements(workload_file(peer, pair), flow | what))
+        return run_mqsim(peer, config, set_xml_elements(write_workload_file(peer, pair), flow
+                                                        | what))
 
     found = run_mqsim_requests(pair.requests)
     if pair.warmup:
@@ -152,8 +153,8 @@ def mqsim_figures(peer: Path, pair: Pair, config: str, flow: Words) -> dict[str,
     return found
 
 
-def approxftl_figures(peer: Path, pair: Pair, config: str,
-                      options: tuple[str, ...]) -> dict[str, float]:
+def run_approxftl_for_figures(peer: Path, pair: Pair, config: str,
+                              options: tuple[str, ...]) -> dict[str, float]:
     load = (["--trace", str(peer / f"traces/{pair.trace}.trace"), "--fold"] if pair.trace else
             ["--requests", str(pair.requests - pair.warmup), "--warmup", str(pair.warmup)])
     with tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
@@ -185,8 +186,8 @@ def compare_pair(peer: Path, pair: Pair) -> bool:
     for step in pair.steps:
         config, flow = set_xml_elements(config, step.config), flow | step.flow
         options += step.ours
-        theirs = mqsim_figures(peer, pair, config, flow)
-        ours = approxftl_figures(peer, pair, config, options)
+        theirs = run_mqsim_for_figures(peer, pair, config, flow)
+        ours = run_approxftl_for_figures(peer, pair, config, options)
         errors = {name: ours[name] / theirs[name] - 1 for name in pair.figures}
         agrees = all(abs(error) <= BAR for error in errors.values())
         for name, error in errors.items():

@@ -19,7 +19,7 @@ from aftl_physics import (
 
 APPROX = cell.window_channel(cell.VMAX_APPROX_V, cell.STEP_V)
 
-def published_channel(vmax_v: float) -> cell.Channel:
+def make_published_channel(vmax_v: float) -> cell.Channel:
     return cell.window_channel(
         vmax_v, cell.STEP_V, cell.PUBLIC_ERASED_MEAN_V, cell.PUBLIC_ERASED_SIGMA_V, 0.0
     )
@@ -77,10 +77,10 @@ def test_the_cell_model_gives_delta_b_an_error_rate_of_1_6e_8() -> None:
 )
 def test_the_public_cell_model_gives_the_expected_error_rates(cycles: int, precise: float,
                                                               approx: float) -> None:
-    assert cell.cell_rber(published_channel(8.0), 350.0, cycles, 1000) == pytest.approx(precise,
-                                                                                        rel=0.05)
-    assert cell.cell_rber(published_channel(5.0), 218.75, cycles, 1000) == pytest.approx(approx,
-                                                                                         rel=0.05)
+    assert cell.cell_rber(make_published_channel(8.0), 350.0, cycles,
+                          1000) == pytest.approx(precise, rel=0.05)
+    assert cell.cell_rber(make_published_channel(5.0), 218.75, cycles,
+                          1000) == pytest.approx(approx, rel=0.05)
 
 @pytest.mark.parametrize(
     ("cycles", "hours", "expected"),
@@ -128,7 +128,7 @@ def test_fewer_program_loops_save_the_published_time() -> None:
     saving = [100 * program_time.cube_saving(n) for n in (1, 2, 3)]
     assert saving == pytest.approx([6.9, 13.9, 21.8], abs=0.06)
 
-def test_cube_skipping_verifies_saves_time_per_loop() -> None:
+def test_skipping_verifies_saves_cubeftl_time_per_loop() -> None:
     saving = [100 - program_time.cube_program_ns(n, True) / 7000 for n in (1, 2, 3)]
     assert saving == pytest.approx([21.2, 26.3, 32.3], abs=0.06)
 
@@ -147,7 +147,7 @@ def test_cubeftl_followers_save_30_percent_of_program_time_when_new() -> None:
 
 # TVR
 
-def test_tvr_erase_and_program_times_meet_the_published_ends() -> None:
+def test_tvr_times_of_new_and_worn_blocks_are_as_published() -> None:
     assert [tvr.block_erase_ns(p, 0) for p in (0, 1)] == [3_300_000, 3_100_000]
     assert [tvr.block_erase_ns(p, tvr.LIFE_CYCLES) for p in (0, 1)] == [9_000_000] * 2
     assert tvr.relative_program_time(0) == 1.0
@@ -166,7 +166,7 @@ def test_reprogram_encodings_equal_the_papers_tables() -> None:
         ours = " ".join(f"{v:02b}" for v in reprogram_code.values_by_state(encoding))
         assert (ours, min(encoding)) == (words[code.name], lowest[code.name]), code
 
-def test_reprogrammed_pages_need_one_and_two_sensings() -> None:
+def test_the_two_pages_of_each_encoding_need_one_and_two_sensings() -> None:
     for encoding in reprogram_code.encodings_by_code().values():
         assert reprogram_code.sensing_counts(encoding) == (1, 2)
 

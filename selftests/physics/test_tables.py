@@ -43,7 +43,7 @@ def compiled_tables() -> ctypes.CDLL:
 
 def c_table_numbers(name: str) -> list[int]:
     """Return the numbers of a table in memory order."""
-    table = next(table for table in all_tables() if table.name == name)
+    table = next(table for table in list_c_tables() if table.name == name)
     number = {"u8": ctypes.c_uint8, "u16": ctypes.c_uint16, "u32": ctypes.c_uint32,
               "u64": ctypes.c_uint64}[table.ctype]
     return list((number * np.array(table.values).size).in_dll(compiled_tables(), name))
@@ -55,7 +55,7 @@ def c_macro_value(name: str) -> int:
     return int(found.group(1))
 
 
-def all_tables() -> list[Table]:
+def list_c_tables() -> list[Table]:
     items = [item for section in tables.file_sections() for item in section.items]
     return [item for item in items if isinstance(item, Table)]
 
@@ -99,7 +99,7 @@ def test_show_and_help_print_models_and_verbs() -> None:
     assert "generate" in run_physics("--help").stdout
 
 
-@pytest.mark.parametrize("table", all_tables(), ids=lambda t: t.name)
+@pytest.mark.parametrize("table", list_c_tables(), ids=lambda t: t.name)
 def test_values_of_c_tables_fit_their_type_and_dimensions(table: Table) -> None:
     array = np.array(table.values)
     macros = {
@@ -165,7 +165,7 @@ def test_voltage_shifts_by_two_neighbours_are_points_of_the_disturb_axis() -> No
     assert all(int(total) in axis for total in shifts.sum(axis=0))
 
 
-def profile_time_ns(profile: str, parameter: str) -> float:
+def read_profile_time_ns(profile: str, parameter: str) -> float:
     """Return a profile's time of an operation, or the common default."""
     units = {"US": 1e3, "MS": 1e6, "": 1}
     base = ROOT / "dm-approxftl" / "core" / "base"
@@ -177,11 +177,11 @@ def profile_time_ns(profile: str, parameter: str) -> float:
     found = own or usual
     assert found, parameter
     if found.group(1) == "0":
-        return mode_program_us(parameter) * profile_time_ns(profile, "program") / 700000
+        return mode_program_time_us(parameter) * read_profile_time_ns(profile, "program") / 700000
     return int(found.group(1)) * units[found.group(2) or ""]
 
 
-def mode_program_us(parameter: str) -> int:
+def mode_program_time_us(parameter: str) -> int:
     """Return a mode's program time in us if a standard program takes 700 us."""
     modes = (ROOT / "dm-approxftl/core/base/mode-list.h").read_text()
     found = re.search(rf"^MODE\(.*, {parameter}, (\d+), ", modes, re.M)
@@ -191,23 +191,23 @@ def mode_program_us(parameter: str) -> int:
 
 def test_drive_profiles_have_the_operation_times_of_the_models() -> None:
     approx = ("program", "program_between", "program_after", "program_reduced", "program_coarse")
-    times = [profile_time_ns("tcad18", name) for name in approx]
+    times = [read_profile_time_ns("tcad18", name) for name in approx]
     assert times == list(program_time.approxftl_program_ns())
     costs = ("coarse", "", "fine")
     for cost, step in enumerate(costs):
         word = f"_{step}" if step else ""
-        assert profile_time_ns("fast16", f"program{word}") == program_time.AGCR_WRITE_NS[cost]
-        assert profile_time_ns("fast16", f"read{word}") == program_time.agcr_read_ns(cost)
+        assert read_profile_time_ns("fast16", f"program{word}") == program_time.AGCR_WRITE_NS[cost]
+        assert read_profile_time_ns("fast16", f"read{word}") == program_time.agcr_read_ns(cost)
     ours = ("program", "read", "program_mlc", "reprogram", "read_mlc", "erase")
-    assert [profile_time_ns("tos22", name) for name in ours] == [
+    assert [read_profile_time_ns("tos22", name) for name in ours] == [
         reprogram_code.TLC_PROGRAM_NS, reprogram_code.TLC_READ_NS,
         reprogram_code.INITIAL_PROGRAM_NS, reprogram_code.REPROGRAM_NS,
         reprogram_code.REPROGRAM_READ_NS, reprogram_code.ERASE_NS]
     cube = c_table_numbers("aftl_cube_program_ns")
-    assert cube[0] == profile_time_ns("micro19", "program") == 700000 and cube[15] == 586600
+    assert cube[0] == read_profile_time_ns("micro19", "program") == 700000 and cube[15] == 586600
 
 
-def test_cube_margins_interpolate_to_the_known_saving() -> None:
+def test_interpolated_cubeftl_margins_give_the_known_saving() -> None:
     at = 17 - c_macro_value("AFTL_CUBE_MARGIN_FIRST")
     total = c_table_numbers("aftl_cube_start_mv")[at] + c_table_numbers("aftl_cube_final_mv")[at]
     assert total == 320

@@ -27,7 +27,7 @@ INWARD = re.compile(r"undefined|null|NaN|not a function|not iterable|TypeError|u
                     r"out of bounds|is not valid JSON|\[object")
 
 
-def shown_error(browser: Browser) -> str:
+def read_shown_error(browser: Browser) -> str:
     hidden = browser.run_script("document.getElementById('trouble').hidden")
     return "" if hidden else element_text(browser, "trouble")
 
@@ -70,7 +70,7 @@ def test_invalid_values_in_the_page_address_are_named(key: str, browser: Browser
         else:
             browser.open_playground(PAGE, address)
         assert browser.run_script("document.body.dataset.ready") == "yes", text
-        told = shown_error(browser)
+        told = read_shown_error(browser)
         assert ("dropped" if key == "trace" else f"{key}={text}") in told, (text, told)
         assert not INWARD.search(told.replace(text, ""))
         state = browser.run_script("app.state")
@@ -96,12 +96,12 @@ def test_invalid_addresses_do_not_break_the_page(words: str, browser: Browser) -
         browser.open_playground(PAGE)
     change_address(browser, f"#b=&at=30&{words}")
     assert browser.run_script("document.body.dataset.ready") == "yes"
-    told = shown_error(browser)
+    told = read_shown_error(browser)
     assert not INWARD.search(told), told
     assert told or browser.run_script("app.runs.a.at") == 30
     browser.run_script("setPlaying(true); stepBy(1); setPlaying(false); zoomOut(); zoomInto('a')")
     browser.run_script("setState({...STANDARD, b: '', at: '40'})")
-    assert shown_error(browser) == ""
+    assert read_shown_error(browser) == ""
     assert browser.run_script("app.runs.a.at") == 40
 
 
@@ -137,7 +137,7 @@ def test_extreme_parameters_give_the_native_result(end: str, browser: Browser) -
 
 # ---------------------------------------------------------------- time
 
-def test_rapid_keys_leave_one_timer(browser: Browser) -> None:
+def test_rapid_key_presses_leave_one_running_timer(browser: Browser) -> None:
     """After many starts and stops only one page timer runs: each frame is drawn once."""
     open_page(browser, "#b=&at=0")
     times, state = browser.run_script("""new Promise((done) => {
@@ -168,7 +168,7 @@ def test_an_error_during_playback_stops_it(browser: Browser) -> None:
         look();
     })""")
     assert (label, playing) == ("▶ Play", False)
-    assert shown_error(browser) == "no more"
+    assert read_shown_error(browser) == "no more"
 
 
 def test_loading_another_device_stops_the_playback(browser: Browser) -> None:
@@ -187,8 +187,8 @@ def test_loading_another_device_stops_the_playback(browser: Browser) -> None:
             look();
         }})""")
         assert state == "▶ Play", change
-        assert bool(shown_error(browser)) == ("vth_b" not in change), change
-        assert not INWARD.search(shown_error(browser))
+        assert bool(read_shown_error(browser)) == ("vth_b" not in change), change
+        assert not INWARD.search(read_shown_error(browser))
     assert browser.run_script("app.runs.a.at") == 7
 
 
@@ -283,7 +283,7 @@ def test_damaged_files_are_named_and_change_nothing(record_file_bytes: bytes, br
     open_page(browser, "#b=&at=77")
     for name, content in files.items():
         told = drop_file(browser, name, content)
-        assert told == shown_error(browser) and told.startswith(f"{name}: "), (name, told)
+        assert told == read_shown_error(browser) and told.startswith(f"{name}: "), (name, told)
         assert len(told) > len(name) + 12 and not INWARD.search(told), told
         assert ("more than 256 MB" in told) == (name == "bomb.gz")
         state = browser.run_script("[app.state.trace, app.runs.a.at, app.files.length]")
@@ -294,7 +294,7 @@ def test_a_file_that_is_too_large_is_refused(browser: Browser) -> None:
     open_page(browser, "#b=&at=5")
     browser.run_script(
         "takeFile({name: 'x', size: 3e9, arrayBuffer: () => { throw new Error('read'); }})")
-    assert shown_error(browser) == "x: this file has 3000 MB, and a page takes 256"
+    assert read_shown_error(browser) == "x: this file has 3000 MB, and a page takes 256"
 
 
 def test_the_file_dropped_last_is_shown(record_file_bytes: bytes, browser: Browser) -> None:
@@ -323,7 +323,7 @@ def test_files_that_are_no_pictures_are_refused(browser: Browser) -> None:
     for name, content in (("x.png", "[]"), ("cut.png", "[137,80,78,71,13,10,26,10,0,0,0,13]"),
                           ("text.txt", "[104,105]")):
         browser.run_script(f"takePicture(new File([Uint8Array.from({content})], '{name}'))")
-        assert shown_error(browser) == f"{name}: this is no picture that the browser can read"
+        assert read_shown_error(browser) == f"{name}: this is no picture that the browser can read"
     browser.run_script("forgetTrouble(); takePicture(undefined)")
-    assert shown_error(browser) == ""
+    assert read_shown_error(browser) == ""
     assert browser.run_script("[...KINDS[0].bytes]") == before

@@ -28,7 +28,7 @@ from selftests.playground.support import (
 pytestmark = needs_page
 
 
-def listed_names(verb: str) -> list[str]:
+def read_listed_names(verb: str) -> list[str]:
     return [line.split()[0] for line in run_program(PROGRAM, verb).out.splitlines()]
 
 
@@ -41,8 +41,8 @@ def test_the_page_is_small_and_loads_nothing_external() -> None:
 
 def test_policies_profiles_and_modes_are_listed_completely(browser: Browser) -> None:
     open_page(browser)
-    assert browser.run_script("POLICIES") == listed_names("policies")
-    assert browser.run_script("Object.keys(PROFILES)") == listed_names("profiles")
+    assert browser.run_script("POLICIES") == read_listed_names("policies")
+    assert browser.run_script("Object.keys(PROFILES)") == read_listed_names("profiles")
     modes = len(browser.run_script("app.runs.a.device.about.modes"))
     assert browser.run_script("[new Set(LETTERS).size, LETTERS.length]") == [modes, modes]
 
@@ -81,14 +81,14 @@ def compare_with_native(browser: Browser, **state: str) -> None:
     assert digest != shorter
 
 
-@pytest.mark.parametrize("policy", listed_names("policies") if PAGE.exists() else [])
+@pytest.mark.parametrize("policy", read_listed_names("policies") if PAGE.exists() else [])
 def test_every_policy_gives_the_native_digests(policy: str, browser: Browser) -> None:
     open_page(browser)
     compare_with_native(browser, a=policy, fill="random", w="80", skew="0.9")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("profile", listed_names("profiles") if PAGE.exists() else [])
+@pytest.mark.parametrize("profile", read_listed_names("profiles") if PAGE.exists() else [])
 def test_every_profile_gives_the_native_digests(profile: str, browser: Browser) -> None:
     open_page(browser)
     for policy in ("baseline", "approxftl", "cubeftl"):
@@ -161,18 +161,18 @@ def test_address_and_command_give_the_same_device(browser: Browser) -> None:
     open_page(browser, address)
     digests = command_digests(browser)
     assert len(digests) == 2 and element_text(browser, "digest").split() == digests
-    assert state_of_page(browser) == {**state_of_page(browser), "a": "vth_b", "at": "1234",
-                                      "seed": "7"}
-    open_page(browser, updated_address(browser))
+    assert read_page_state(browser) == {**read_page_state(browser), "a": "vth_b", "at": "1234",
+                                        "seed": "7"}
+    open_page(browser, read_page_address(browser))
     assert element_text(browser, "digest").split() == digests
 
 
-def state_of_page(browser: Browser) -> dict[str, str]:
+def read_page_state(browser: Browser) -> dict[str, str]:
     state: dict[str, str] = browser.run_script("app.state")
     return state
 
 
-def updated_address(browser: Browser) -> str:
+def read_page_address(browser: Browser) -> str:
     """Return the address after the page has updated it."""
     browser.run_script("new Promise((done) => setTimeout(done, 2 * TOLD_MS))")
     address: str = browser.run_script("location.hash")
@@ -183,13 +183,13 @@ def test_stepping_back_restores_the_digest(browser: Browser) -> None:
     open_page(browser, "#at=500")
     first = element_text(browser, "digest")
     browser.run_script("document.getElementById('next').click()")
-    assert state_of_page(browser)["at"] == "501"
+    assert read_page_state(browser)["at"] == "501"
     assert element_text(browser, "digest") != first
     browser.run_script("document.getElementById('back').click()")
     assert element_text(browser, "digest") == first
     browser.run_script("const scrub = document.getElementById('scrub'); scrub.value = 120;"
                        "scrub.dispatchEvent(new Event('input'))")
-    assert state_of_page(browser)["at"] == "120"
+    assert read_page_state(browser)["at"] == "120"
     assert element_text(browser, "fact-a").startswith("request 120,")
 
 
@@ -225,7 +225,7 @@ def test_each_parameter_slider_changes_the_device(browser: Browser) -> None:
         wait_until_settled(browser)
         assert option in element_text(browser, "command")
         assert (element_text(browser, "digest") != before) == (name != "months"), name
-    assert state_of_page(browser)["view"] == "errors"
+    assert read_page_state(browser)["view"] == "errors"
 
 
 def test_runs_are_compared_at_the_same_simulated_time(browser: Browser) -> None:
@@ -273,7 +273,7 @@ def test_a_policy_change_in_mid_run_keeps_the_data(browser: Browser) -> None:
 def test_printed_commands_reproduce_the_changes(lines: int, address: str, browser: Browser) -> None:
     """The shown commands reproduce the device up to the shown point, also after scrubbing."""
     open_page(browser, address)
-    at = state_of_page(browser)["at"]
+    at = read_page_state(browser)["at"]
     shown = element_text(browser, "digest").split()
     assert len(element_text(browser, "command").splitlines()) == lines
     # Two equal devices need only one native run.
@@ -314,7 +314,7 @@ def test_a_parameter_change_in_mid_run_equals_the_native_one(browser: Browser) -
     write = """(() => { const input = document.getElementById("parameter"); input.value = "%s";
         input.dispatchEvent(new Event("change")); })()"""
     browser.run_script(write % "gc_idle_valid = 30%")
-    assert state_of_page(browser)["do"] == "800:*:gc_idle_valid:30%"
+    assert read_page_state(browser)["do"] == "800:*:gc_idle_valid:30%"
     assert element_text(browser, "changes") == "at 800: gc_idle_valid 30%"
     assert command_digests(browser) == element_text(browser, "digest").split()
     for wrong, said in (("op=50", "which cannot become 50"), ("nix=1", "unknown parameter"),
@@ -322,10 +322,10 @@ def test_a_parameter_change_in_mid_run_equals_the_native_one(browser: Browser) -
                         ("age=5h", "by its name and"), ("policy=nix", "no policy")):
         browser.run_script(write % wrong)
         assert said in element_text(browser, "trouble"), wrong
-        assert state_of_page(browser)["do"] == "800:*:gc_idle_valid:30%"
+        assert read_page_state(browser)["do"] == "800:*:gc_idle_valid:30%"
         assert browser.run_script("app.runs.a.at") == 800
     browser.run_script("document.getElementById('undo').click()")
-    assert state_of_page(browser)["do"] == "" and browser.run_script("app.runs.a.at") == 800
+    assert read_page_state(browser)["do"] == "" and browser.run_script("app.runs.a.at") == 800
 
 
 def test_dragging_a_slider_does_not_exhaust_the_memory(browser: Browser) -> None:
@@ -380,7 +380,7 @@ TO_XYZ = np.array([[0.4339, 0.3762, 0.1899], [0.2126729, 0.7151522, 0.0721750],
                    [0.01775, 0.10947, 0.87277]])
 
 
-def perceived_colour(colour: str, seen: Any) -> Any:
+def convert_to_lab(colour: str, seen: Any) -> Any:
     """Return a colour in CIE Lab."""
     part = np.array([int(colour[at:at + 2], 16) for at in (1, 3, 5)]) / 255
     light = np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4)
@@ -400,7 +400,7 @@ def test_colours_are_distinguishable(view: str, ground: str, browser: Browser) -
     assert len(legend) == {"use": 4, "mode": len(about["modes"]), "kind": 8}[view]
     for sight, seen in SEEN_BY.items():
         for (one, first), (other, second) in itertools.combinations(legend, 2):
-            apart = np.linalg.norm(perceived_colour(one, seen) - perceived_colour(other, seen))
+            apart = np.linalg.norm(convert_to_lab(one, seen) - convert_to_lab(other, seen))
             assert apart > 10, (sight, first, second, one, other)
 
 
@@ -431,7 +431,7 @@ def test_the_address_contains_the_selection(zoom: str, browser: Browser) -> None
         app.pictures.a.canvas.getBoundingClientRect();
         return [box.left + box.width / 3, box.top + box.height / 3]; })(), 0, 0)""")
     here = browser.run_script("app.pictures.a.zoom")
-    there = open_and_read_view(browser, updated_address(browser))
+    there = open_and_read_view(browser, read_page_address(browser))
     assert there[:3] == ["a", {"block": 130, "page": 5}, {"slot": 1, "at": 77}]
     assert there[3] == pytest.approx(here, abs=0.05)
     # After a change of the window's shape, the same part is visible.
@@ -474,7 +474,7 @@ def test_after_rapid_changes_the_page_address_has_the_last_state(browser: Browse
         app.toldAt = -TOLD_MS;
         choose("a", 2, 2);
     })""")
-    updated_address(browser)
+    read_page_address(browser)
     assert browser.run_script("[app.runs.a.at, app.chosen.block, location.hash]") == [77, 0,
                                                                                       "#b=&at=77"]
 
@@ -483,16 +483,16 @@ def test_the_zoom_survives_a_reload_and_a_resized_window(browser: Browser) -> No
     """The zoom is kept in the address and when the window changes; a new device resets it."""
     open_page(browser, "#at=300")
     browser.run_script("choose('a', 300, 0); zoomInto('a')")
-    assert "zoom=d2" in updated_address(browser)
+    assert "zoom=d2" in read_page_address(browser)
     browser.run_script("zoomInto('a')")
-    address = updated_address(browser)
+    address = read_page_address(browser)
     assert "zoom=b300" in address and "see=a%3A300%3A0%3A0%3A0" in address
     browser.set_screen_size(600, 900)
     browser.run_script("new Promise((done) => setTimeout(done, 150))")
     assert browser.run_script("app.pictures.a.shows(300) && app.pictures.b.shows(300)")
     browser.set_screen_size(1280, 900)
     browser.run_script("setState({more: '--blocks 32 --op 60'})")
-    assert [state_of_page(browser)[key] for key in ("see", "zoom")] == ["a:0:0:0:0", ""]
+    assert [read_page_state(browser)[key] for key in ("see", "zoom")] == ["a:0:0:0:0", ""]
     assert browser.run_script("app.pictures.a.zoom") is None
     assert browser.run_script("document.getElementById('trouble').hidden")
 
@@ -587,7 +587,7 @@ def test_the_page_is_usable_by_keyboard(browser: Browser) -> None:
     assert browser.run_script("app.pictures.a.zoom !== null")
     browser.run_script(f"({press})(document.body, 'Escape'); ({press})(document.body, '.')")
     assert browser.run_script("app.pictures.a.zoom") is None
-    assert state_of_page(browser)["at"] == "201"
+    assert read_page_state(browser)["at"] == "201"
 
 
 def test_each_control_has_an_accessible_name(browser: Browser) -> None:
@@ -666,7 +666,7 @@ def test_the_address_contains_the_aged_content(browser: Browser) -> None:
         pe.value = "750";
         pe.dispatchEvent(new Event("input", {bubbles: true})); })()""")
     assert browser.run_script(texts) != first
-    address = updated_address(browser)
+    address = read_page_address(browser)
     assert "rot=vth_b%3A750%3A24" in address
     second = browser.run_script(texts)
     open_page(browser, "#place=content&rot=vth_b:5000:24&seed=3")
@@ -961,7 +961,7 @@ def test_without_parameters_the_page_opens_on_devices_that_collect_garbage(
     assert min(erases) > 0 and min(points) > 10
 
 
-def test_play_is_on_the_first_screen_of_a_phone(browser: Browser) -> None:
+def test_the_play_button_is_on_the_first_screen_of_a_phone(browser: Browser) -> None:
     browser.set_screen_size(400, 800)
     try:
         browser.open_playground(PAGE)

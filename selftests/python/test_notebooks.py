@@ -26,19 +26,19 @@ for source in json.load(sys.stdin):
 """
 
 
-def notebook_cells(notebook: Path) -> list[dict[str, object]]:
+def read_notebook_cells(notebook: Path) -> list[dict[str, object]]:
     found: list[dict[str, object]] = json.loads(notebook.read_text())["cells"]
     return found
 
 
-def cell_code(notebook: Path) -> list[str]:
-    return ["".join(cell["source"]) for cell in notebook_cells(notebook)  # type: ignore[arg-type]
+def read_cell_code(notebook: Path) -> list[str]:
+    return ["".join(cell["source"]) for cell in read_notebook_cells(notebook)  # type: ignore[arg-type]
             if cell["cell_type"] == "code"]
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_has_no_outputs(notebook: Path) -> None:
-    for cell in notebook_cells(notebook):
+    for cell in read_notebook_cells(notebook):
         assert cell["cell_type"] == "markdown" or (cell["outputs"], cell["execution_count"]) == (
             [], None)
 
@@ -46,10 +46,12 @@ def test_a_notebook_has_no_outputs(notebook: Path) -> None:
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(notebook: Path, tmp_path: Path) -> None:
     path = os.pathsep.join(str(TOP / folder) for folder in ("userspace/python", "trace-tools"))
-    done = run_program(sys.executable, "-c", RUNNER, stdin=json.dumps(cell_code(notebook)).encode(),
+    done = run_program(sys.executable, "-c", RUNNER,
+                       stdin=json.dumps(read_cell_code(notebook)).encode(),
                        environment={"PYTHONPATH": path}, directory=tmp_path)
     assert (done.code, done.err) == (0, "")
-    shown = sum(isinstance(ast.parse(source).body[-1], ast.Expr) for source in cell_code(notebook))
+    shown = sum(isinstance(ast.parse(source).body[-1], ast.Expr) for source
+                in read_cell_code(notebook))
     assert len(done.out.splitlines()) == shown
     if notebook.stem == "first-figure":
         assert (tmp_path / "write-p99.svg").exists()

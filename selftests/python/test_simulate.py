@@ -232,12 +232,12 @@ def test_other_python_threads_run_during_a_simulation() -> None:
     counted = 0
     stop = threading.Event()
 
-    def count_during_simulation() -> None:
+    def count_until_simulation_ends() -> None:
         nonlocal counted
         while not stop.is_set():
             counted += 1
 
-    thread = threading.Thread(target=count_during_simulation)
+    thread = threading.Thread(target=count_until_simulation_ends)
     thread.start()
     aftl.simulate(profile="demo", requests=300000, keep_requests=False)
     stop.set()

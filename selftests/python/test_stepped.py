@@ -19,7 +19,7 @@ def make_small_device(**options: Any) -> aftl.SimulatedDevice:
                                     **options})
 
 
-def mapped_and_all_blocks(device: aftl.SimulatedDevice) -> tuple[Any, Any]:
+def list_mapped_pages_and_blocks(device: aftl.SimulatedDevice) -> tuple[Any, Any]:
     mapped = device.mapping()
     return mapped[mapped["block"] != stepped.NOWHERE], device.blocks()
 
@@ -34,19 +34,19 @@ class Machine(RuleBasedStateMachine):
         self.pages = {"read": 0, "write": 0, "discard": 0}
         self.least_ns = 0
 
-    def written_range(self, lpn: int, pages: int) -> range:
+    def draw_written_range(self, lpn: int, pages: int) -> range:
         return range(lpn, min(lpn + pages, self.device.logical_pages))
 
     @rule(lpn=st.integers(0, 11000), pages=st.integers(1, 40))
     def write_pages(self, lpn: int, pages: int) -> None:
-        span = self.written_range(lpn, pages)
+        span = self.draw_written_range(lpn, pages)
         assert self.device.write(lpn, len(span)) > 0
         self.written.update(span)
         self.pages["write"] += len(span)
 
     @rule(lpn=st.integers(0, 11000), pages=st.integers(1, 40))
     def read_pages(self, lpn: int, pages: int) -> None:
-        span = self.written_range(lpn, pages)
+        span = self.draw_written_range(lpn, pages)
         before = self.device.now_ns
         response = self.device.read(lpn, len(span))
         assert (response > 0) == any(lpn in self.written for lpn in span)
@@ -55,7 +55,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(lpn=st.integers(0, 11000), pages=st.integers(1, 2000))
     def trim_pages(self, lpn: int, pages: int) -> None:
-        span = self.written_range(lpn, pages)
+        span = self.draw_written_range(lpn, pages)
         self.device.trim(lpn, len(span))
         self.pages["discard"] += len(self.written.intersection(span))
         self.written.difference_update(span)
@@ -86,7 +86,7 @@ class Machine(RuleBasedStateMachine):
 
     @invariant()
     def check_mapping(self) -> None:
-        mapped, blocks = mapped_and_all_blocks(self.device)
+        mapped, blocks = list_mapped_pages_and_blocks(self.device)
         assert set(np.flatnonzero(self.device.l2p())) == self.written
         assert len(set(mapped["ppn"].tolist())) == len(mapped)
         counted = np.bincount(mapped["block"], minlength=len(blocks))
@@ -165,7 +165,7 @@ def test_arrival_times_may_not_decrease() -> None:
 
 
 def test_two_threads_may_use_two_devices() -> None:
-    def drive_own_device(seed: int) -> str:
+    def run_on_own_device(seed: int) -> str:
         device = make_small_device(fill="random")
         lpns = np.random.default_rng(seed).integers(0, device.logical_pages, 20000)
         device.submit("write", lpns[:10000])
@@ -173,10 +173,10 @@ def test_two_threads_may_use_two_devices() -> None:
             device.write(lpn)
         return device.digest()
 
-    expected = {seed: drive_own_device(seed) for seed in (1, 2)}
+    expected = {seed: run_on_own_device(seed) for seed in (1, 2)}
     found: dict[int, str] = {}
     threads = [
-        threading.Thread(target=lambda seed=seed: found.update({seed: drive_own_device(seed)}))
+        threading.Thread(target=lambda seed=seed: found.update({seed: run_on_own_device(seed)}))
         for seed in expected]
     for thread in threads:
         thread.start()
@@ -188,11 +188,11 @@ def test_two_threads_may_use_two_devices() -> None:
 def test_two_threads_may_not_use_one_device() -> None:
     device = make_small_device()
 
-    def drive_shared_device() -> None:
+    def run_on_shared_device() -> None:
         for lpn in range(5000):
             device.write(lpn)
 
-    threads = [threading.Thread(target=drive_shared_device) for _ in range(2)]
+    threads = [threading.Thread(target=run_on_shared_device) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:

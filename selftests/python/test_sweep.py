@@ -69,12 +69,12 @@ def test_wrong_interval_queries_are_refused(sweep_runs: aftl.Runs) -> None:
         aftl.sweep(op=[], **BASE)
 
 
-def chart_rows(chart: aftl.Chart) -> list[tuple[Any, ...]]:
+def read_chart_rows(chart: aftl.Chart) -> list[tuple[Any, ...]]:
     return [(row[2], row[1], row[3], row[4], row[5], row[6])
             for row in chart.figure.plot.csv_rows()]
 
 
-def test_a_figure_shows_the_intervals(sweep_runs: aftl.Runs, tmp_path: Path) -> None:
+def test_a_figure_of_a_sweep_shows_the_intervals(sweep_runs: aftl.Runs, tmp_path: Path) -> None:
     chart = sweep_runs.plot("write_mean", "op", by="policy", relative_to="baseline")
     expected = []
     for op in (30, 40):
@@ -82,10 +82,10 @@ def test_a_figure_shows_the_intervals(sweep_runs: aftl.Runs, tmp_path: Path) -> 
                          [run for run in sweep_runs if run.options["op"] == op])
         found = part.interval("write_mean", by="policy", relative_to="baseline")
         expected += [(op, policy, one.mean, one.low, one.high, 3) for policy, one in found.items()]
-    assert chart_rows(chart) == expected
+    assert read_chart_rows(chart) == expected
     means = sweep_runs.interval("write_p99", by="policy")
     plain = sweep_runs.plot("write_p99", "policy")
-    assert [row[2] * 1e6 for row in chart_rows(plain)] == pytest.approx(
+    assert [row[2] * 1e6 for row in read_chart_rows(plain)] == pytest.approx(
         [means[policy].mean for policy in ("baseline", "approxftl")])
     assert "ms" in plain._repr_svg_()
     for name in ("a.svg", "a.pdf", "a.png", "a.csv"):

@@ -48,7 +48,7 @@ class Entry:
     approx_flips: int
 
     @property
-    def untimed_request(self) -> tuple[int, int, int, int, int]:
+    def request_without_times(self) -> tuple[int, int, int, int, int]:
         """A log entry's request without its times, and its result."""
         return self.off_sect, self.nsect, self.op, self.klass, self.error
 
@@ -112,6 +112,6 @@ def request_of_whole_units(t_ms: float, number: int, op: int, klass: int = 0,
     return Record(int(t_ms * MS), number * UNIT_SECTORS, units * UNIT_SECTORS, op, klass)
 
 
-def total_of_field(entries: Sequence[Entry], field: str) -> int:
+def sum_of_field(entries: Sequence[Entry], field: str) -> int:
     """Return the sum of a field over entries."""
     return sum(getattr(entry, field) for entry in entries)

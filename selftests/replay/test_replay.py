@@ -25,7 +25,7 @@ from selftests.replay.support import (
     request_of_whole_units,
     run_replay,
     start_replay,
-    total_of_field,
+    sum_of_field,
     wait_for_entries,
 )
 from selftests.sim.support import (
@@ -45,7 +45,8 @@ from selftests.sim.support import (
 APPROX = 1
 
 
-def mixed_requests(count: int, seed: int = 1, units: int = 200, gap_us: int = 200) -> list[Record]:
+def make_mixed_requests(count: int, seed: int = 1, units: int = 200,
+                        gap_us: int = 200) -> list[Record]:
     """Return requests of all operations, 4 KiB to 64 KiB."""
     draw = random.Random(seed)
     records = []
@@ -60,21 +61,21 @@ def mixed_requests(count: int, seed: int = 1, units: int = 200, gap_us: int = 20
 
 
 def test_replayed_requests_equal_the_record(tmp_path: Path) -> None:
-    records = mixed_requests(500)
+    records = make_mixed_requests(500)
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
     document = replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log)
     entries = read_log(log).entries_by_sequence
     assert [e.sequence for e in entries] == list(range(1, 501))
     wanted = [(r.off_sect, r.nsect, r.op, r.klass, 0) for r in records]
-    assert [e.untimed_request for e in entries] == wanted
+    assert [e.request_without_times for e in entries] == wanted
     assert [e.due_ns for e in entries] == [r.t_ns for r in records]
     assert document["done_requests"] == document["planned_requests"] == 500
     assert document["failed_requests"] == 0
 
 
 def test_no_request_is_early_and_the_span_is_kept(tmp_path: Path) -> None:
-    records = mixed_requests(1000)
+    records = make_mixed_requests(1000)
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
     replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log)
@@ -85,7 +86,7 @@ def test_no_request_is_early_and_the_span_is_kept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("speed", "factor"), [("2", 0.5), ("0.5", 2), ("1000", 0.001)])
 def test_option_speed_divides_arrival_times(tmp_path: Path, speed: str, factor: float) -> None:
-    records = mixed_requests(50)
+    records = make_mixed_requests(50)
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
     replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log, "--speed", speed)
@@ -93,7 +94,7 @@ def test_option_speed_divides_arrival_times(tmp_path: Path, speed: str, factor: 
                                                                      for r in records]
 
 
-def most_requests_in_flight(entries: list[Entry]) -> int:
+def count_most_requests_in_flight(entries: list[Entry]) -> int:
     """Return the largest number of requests in flight, from their times."""
     moments = [(e.submit_ns, 1) for e in entries] + [(e.complete_ns, -1) for e in entries]
     now = most = 0
@@ -115,7 +116,7 @@ def test_closed_loop_replays_ignore_arrival_times(tmp_path: Path, engine: str,
     )
     assert done["fidelity"]["mode"] == "closed_loop"
     assert done["elapsed_ns"] < records[-1].t_ns
-    assert 1 <= most_requests_in_flight(read_log(log).entries) <= 4
+    assert 1 <= count_most_requests_in_flight(read_log(log).entries) <= 4
 
 
 def test_the_depth_limit_holds_in_an_open_loop(tmp_path: Path) -> None:
@@ -124,12 +125,12 @@ def test_the_depth_limit_holds_in_an_open_loop(tmp_path: Path) -> None:
     log = tmp_path / "log"
     done = replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log, "--limit", "3")
     assert done["fidelity"]["mode"] == "open_loop"
-    assert most_requests_in_flight(read_log(log).entries) <= 3
+    assert count_most_requests_in_flight(read_log(log).entries) <= 3
     assert done["fidelity"]["lag"]["max_ns"] > 0
 
 
 def test_io_uring_and_threads_issue_the_same_requests(tmp_path: Path) -> None:
-    trace = write_trace(tmp_path / "t.aft", mixed_requests(400, gap_us=0))
+    trace = write_trace(tmp_path / "t.aft", make_mixed_requests(400, gap_us=0))
     found = {}
     for engine in ("io_uring", "threads"):
         disk, log = tmp_path / f"disk-{engine}", tmp_path / f"log-{engine}"
@@ -137,7 +138,7 @@ def test_io_uring_and_threads_issue_the_same_requests(tmp_path: Path) -> None:
         replay_json(
             trace, disk, "--size", "1MiB", "--record", log, "--engine", engine, "--closed-loop", "1"
         )
-        requests = [e.untimed_request for e in read_log(log).entries_by_sequence]
+        requests = [e.request_without_times for e in read_log(log).entries_by_sequence]
         found[engine] = (hashlib.sha256(disk.read_bytes()).hexdigest(), requests)
     assert found["io_uring"] == found["threads"]
 
@@ -172,11 +173,11 @@ def test_option_read_back_verifies_all_written_data(tmp_path: Path, engine: str,
     entries = read_log(log).entries
     assert read_log(log).about["unit_bytes"] == (UNIT if grain == 8 else 512)
     # On a busy machine, a late discard may remove data written after it was issued.
-    assert total_of_field(entries, "precise_units") > 20
-    assert total_of_field(entries, "approx_units") > 20
-    assert done["data"]["precise"]["units"] == total_of_field(entries, "precise_units")
+    assert sum_of_field(entries, "precise_units") > 20
+    assert sum_of_field(entries, "approx_units") > 20
+    assert done["data"]["precise"]["units"] == sum_of_field(entries, "precise_units")
     wrong = ("precise_flips", "approx_flips", "lost", "misplaced", "stale")
-    assert {name: total_of_field(entries, name) for name in wrong} == dict.fromkeys(wrong, 0)
+    assert {name: sum_of_field(entries, name) for name in wrong} == dict.fromkeys(wrong, 0)
 
 
 Spoil = Callable[[bytearray, bytes], None]
@@ -238,11 +239,11 @@ def test_wrong_data_are_reported_by_kind(tmp_path: Path, spoil: Spoil | None, wr
     assert running.returncode == code, err
     entries = read_log(log).entries
     kinds = ("precise_flips", "approx_flips", "lost", "misplaced", "stale")
-    assert {name: total_of_field(entries, name) for name in kinds
-            if total_of_field(entries, name)} == wrong
+    assert {name: sum_of_field(entries, name) for name in kinds
+            if sum_of_field(entries, name)} == wrong
     lost = sum(wrong.get(name, 0) for name in ("lost", "misplaced", "stale"))
-    assert total_of_field(entries, "precise_units") == 2 - lost
-    assert total_of_field(entries, "approx_units") == 1
+    assert sum_of_field(entries, "precise_units") == 2 - lost
+    assert sum_of_field(entries, "approx_units") == 1
     assert ("data came back wrong" in err) == (code == 4)
 
 
@@ -288,7 +289,7 @@ def test_an_interrupted_replay_reports_completed_requests(
 
 
 def test_a_log_cut_inside_an_entry_is_still_read(tmp_path: Path) -> None:
-    trace = write_trace(tmp_path / "t.aft", mixed_requests(20))
+    trace = write_trace(tmp_path / "t.aft", make_mixed_requests(20))
     log = tmp_path / "log"
     replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log)
     data = bytearray(log.read_bytes())
@@ -307,22 +308,23 @@ def test_a_log_cut_inside_an_entry_is_still_read(tmp_path: Path) -> None:
     assert "ends inside an entry" in done.err
 
 
-def document_without_times(document: dict[str, object], *keys: str) -> dict[str, object]:
+def remove_times_from_document(document: dict[str, object], *keys: str) -> dict[str, object]:
     return {key: value for key, value in document.items() if key not in keys}
 
 
 def test_the_printed_summary_equals_the_report(tmp_path: Path) -> None:
-    trace = write_trace(tmp_path / "t.aft", mixed_requests(300))
+    trace = write_trace(tmp_path / "t.aft", make_mixed_requests(300))
     log = tmp_path / "log"
     live = replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log, "--read-back")
     later = replay_json("--summarise", log)
     changing = ("tool", "trace", "target", "log")
-    assert document_without_times(live, *changing) == document_without_times(later, *changing)
+    assert (remove_times_from_document(live, *changing)
+            == remove_times_from_document(later, *changing))
 
 
 @pytest.mark.parametrize("spoiled", range(6))
 def test_damaged_logs_are_refused(tmp_path: Path, spoiled: int) -> None:
-    trace = write_trace(tmp_path / "t.aft", mixed_requests(5))
+    trace = write_trace(tmp_path / "t.aft", make_mixed_requests(5))
     log = tmp_path / "log"
     replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log)
     data = bytearray(log.read_bytes())
@@ -435,7 +437,7 @@ def test_a_failed_request_fails_the_replay(tmp_path: Path) -> None:
 
 
 def test_dry_run_changes_nothing(tmp_path: Path) -> None:
-    trace = write_trace(tmp_path / "t.aft", mixed_requests(50))
+    trace = write_trace(tmp_path / "t.aft", make_mixed_requests(50))
     done = run_replay(trace, tmp_path / "disk", "--size", "1MiB", "--dry-run", "--record",
                       tmp_path / "log")
     assert done.code == 0
@@ -481,7 +483,7 @@ def test_option_align_rounds_ranges_outward(tmp_path: Path) -> None:
 
 
 def test_option_count_limits_the_requests(tmp_path: Path) -> None:
-    trace = write_trace(tmp_path / "t.aft", mixed_requests(100))
+    trace = write_trace(tmp_path / "t.aft", make_mixed_requests(100))
     done = replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--requests", "7")
     assert done["done_requests"] == done["planned_requests"] == 7
 
@@ -498,7 +500,7 @@ def test_zeroes_and_discards_reach_a_file(tmp_path: Path) -> None:
     assert empty == [False, True, True, False]
 
 
-def sim_counters(document: dict[str, object]) -> dict[str, int]:
+def read_sim_counters(document: dict[str, object]) -> dict[str, int]:
     runs = document["runs"]
     assert isinstance(runs, list)
     found: dict[str, int] = runs[0]["counters"]
@@ -507,7 +509,7 @@ def sim_counters(document: dict[str, object]) -> dict[str, int]:
 
 def test_a_late_machine_is_reported(tmp_path: Path) -> None:
     """Every machine is later than a limit of a nanosecond, and none is an hour late."""
-    trace = write_trace(tmp_path / "t.aft", mixed_requests(100))
+    trace = write_trace(tmp_path / "t.aft", make_mixed_requests(100))
     for late, said in (("1ns", True), ("1h", False)):
         done = run_replay(trace, tmp_path / late, "--size", str(MIB), "--late", late)
         assert done.code == 0, done.err
@@ -515,19 +517,19 @@ def test_a_late_machine_is_reported(tmp_path: Path) -> None:
 
 
 def test_simulate_runs_the_same_requests(tmp_path: Path) -> None:
-    trace = write_trace(tmp_path / "t.aft", mixed_requests(400))
+    trace = write_trace(tmp_path / "t.aft", make_mixed_requests(400))
     direct = run_sim("--trace", trace, "--arrival", "trace")
     done = run_replay("--simulate", trace, "--json", "--", "--policy", "baseline")
     assert done.code == 0, done.err
-    assert sim_counters(json.loads(done.out)) == sim_counters(direct)
+    assert read_sim_counters(json.loads(done.out)) == read_sim_counters(direct)
     path = tmp_path / "a file.json"
     done = run_replay("--simulate", trace, f"--json={path}", "--", "--policy", "baseline")
     assert done.code == 0, done.err
-    assert sim_counters(json.loads(path.read_text())) == sim_counters(direct)
+    assert read_sim_counters(json.loads(path.read_text())) == read_sim_counters(direct)
 
 
 def test_simulate_changes_requests_as_a_replay_does(tmp_path: Path) -> None:
-    trace = write_trace(tmp_path / "t.aft", mixed_requests(400))
+    trace = write_trace(tmp_path / "t.aft", make_mixed_requests(400))
     direct = run_sim("--trace", trace, "--arrival", "trace", "--time-scale", "0.5", "--requests",
                      "99")
     done = run_replay(
@@ -538,7 +540,8 @@ def test_simulate_changes_requests_as_a_replay_does(tmp_path: Path) -> None:
     document = json.loads(done.out)
     assert len(document["runs"]) == 2
     assert document["seed"] == 5
-    assert sim_counters(document)["host_write_units"] == sim_counters(direct)["host_write_units"]
+    counter = "host_write_units"
+    assert read_sim_counters(document)[counter] == read_sim_counters(direct)[counter]
 
 
 @pytest.mark.parametrize(
@@ -554,14 +557,14 @@ def test_simulate_prints_the_starting_state(
     tmp_path: Path, own: tuple[str, ...], sim_words: tuple[str, ...], said: bool
 ) -> None:
     """A replay prints a hint about a device's initial state unless an option sets the state."""
-    trace = write_trace(tmp_path / "t.aft", mixed_requests(10))
+    trace = write_trace(tmp_path / "t.aft", make_mixed_requests(10))
     done = run_replay("--simulate", *own, trace, "--", *sim_words)
     assert done.code == 0, done.err
     assert ('or create that device with "fill random"' in done.err) == said, done.err
 
 
 def test_simulate_passes_the_exit_status_on(tmp_path: Path) -> None:
-    trace = write_trace(tmp_path / "t.aft", mixed_requests(10))
+    trace = write_trace(tmp_path / "t.aft", make_mixed_requests(10))
     done = run_replay("--simulate", trace, "--", "--policy", "nobody")
     assert done.code == 2
     assert "unknown policy" in done.err

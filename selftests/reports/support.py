@@ -74,7 +74,7 @@ def interval_stat_json(second: int) -> Json:
             "block_layer": {"read_bytes": second << 20, "write_bytes": 2 * second << 20}}
 
 
-def replay_report_json() -> Json:
+def make_replay_report_json() -> Json:
     """Return a report as approxftl-replay writes it."""
     times = {"mean_ns": 2000, "p50_ns": 1000, "p99_ns": 9000, "p99_9_ns": 9500, "max_ns": 10000}
     return {
@@ -111,7 +111,7 @@ def write_device_answers(directory: Path) -> list[Path]:
          json.dumps(device_stat_json(samples=[interval_stat_json(s) for s in range(1, 4)]))),
         ("health.json", json.dumps(device_stat_json(verdict="good", reasons=[],
                                                     blocks={"total": 8, "erases_max": 7}))),
-        ("replay.json", json.dumps(replay_report_json())),
+        ("replay.json", json.dumps(make_replay_report_json())),
         ("blocks.txt", BLOCKS), ("luns.txt", LUNS), ("block-3.txt", BLOCK),
     ):
         (directory / name).write_text(content)
@@ -129,19 +129,19 @@ def open_headless(page: Path, profile: Path, *options: str) -> Done:
                        "--host-resolver-rules=MAP * ~NOTFOUND", *options, page.as_uri())
 
 
-def console_messages(done: Done) -> list[str]:
+def read_console_messages(done: Done) -> list[str]:
     """Return the browser's console messages, such as errors and refused loads."""
     return [line for line in done.err.splitlines() if ":CONSOLE" in line]
 
 
-def page_with_script(page: Path, script: str) -> Path:
+def make_page_with_script(page: Path, script: str) -> Path:
     """Return a copy of a page with one more script at its end."""
     copy = page.with_name(f"probe-{page.name}")
     copy.write_text(page.read_text().replace("</body>", f"<script>{script}</script></body>"))
     return copy
 
 
-def urls_in_page(html: str) -> list[str]:
+def find_urls_in_page(html: str) -> list[str]:
     names = "href|src|srcset|action|data|poster"
     found: Sequence[str] = re.findall(rf'\b(?:{names})="([^"]*)"', html)
     styles = re.findall(r"(?:url\(|@import)\s*([^;)]*)", html)

@@ -13,7 +13,7 @@ from selftests.reports.support import (
     POLICIES,
     Json,
     device_stat_json,
-    replay_report_json,
+    make_replay_report_json,
     run_approxftl,
     run_successfully,
     simulate_to_file,
@@ -210,7 +210,7 @@ def test_incomplete_runs_are_marked_in_the_report(incomplete_result: Path, tmp_p
 
 
 def test_an_interrupted_replay_is_marked(tmp_path: Path) -> None:
-    (tmp_path / "r.json").write_text(json.dumps({**replay_report_json(), "interrupted": True}))
+    (tmp_path / "r.json").write_text(json.dumps({**make_replay_report_json(), "interrupted": True}))
     assert "r (interrupted after 10 requests)" in run_successfully("compare", tmp_path / "r.json")
 
 

@@ -50,7 +50,7 @@ def input_files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 @pytest.fixture(scope="module")
-def drawn_folder(input_files: list[Path]) -> Path:
+def drawn_figures_folder(input_files: list[Path]) -> Path:
     directory = input_files[0].parent / "drawn"
     told = run_successfully("figures", *input_files, "-O", directory, "--data")
     assert sorted(told.split()) == sorted(map(str, directory.glob("*.svg")))
@@ -62,9 +62,9 @@ def read_csv_rows(path: Path) -> list[list[str]]:
         return list(csv.reader(file))
 
 
-def test_each_kind_of_figure_is_drawn(drawn_folder: Path, tmp_path: Path) -> None:
-    names = {path.stem for path in drawn_folder.glob("*.svg")}
-    assert {path.stem for path in drawn_folder.glob("*.csv")} == names
+def test_each_kind_of_figure_is_drawn(drawn_figures_folder: Path, tmp_path: Path) -> None:
+    names = {path.stem for path in drawn_figures_folder.glob("*.svg")}
+    assert {path.stem for path in drawn_figures_folder.glob("*.csv")} == names
     simulate_to_file(tmp_path / "seeds.json", "--requests", "500", "--policy", "baseline,approxftl",
                      "--seed", "1..3")
     told = run_successfully("figures", tmp_path / "seeds.json", "--kind", "ratios", "-O", tmp_path)
@@ -75,33 +75,33 @@ def test_each_kind_of_figure_is_drawn(drawn_folder: Path, tmp_path: Path) -> Non
         assert any(name.startswith(start) for name in names), kind.name
 
 
-def test_figures_are_valid_svg_files(drawn_folder: Path) -> None:
-    for path in drawn_folder.glob("*.svg"):
+def test_figures_are_valid_svg_files(drawn_figures_folder: Path) -> None:
+    for path in drawn_figures_folder.glob("*.svg"):
         root = ElementTree.parse(path).getroot()
         assert root.tag == "{http://www.w3.org/2000/svg}svg"
         assert len(list(root.iter())) > 20
 
 
-def test_csv_files_contain_the_numbers_of_the_inputs(drawn_folder: Path,
+def test_csv_files_contain_the_numbers_of_the_inputs(drawn_figures_folder: Path,
                                                      input_files: list[Path]) -> None:
     import json
 
     result: Json = json.loads(input_files[0].read_text())
-    shares = read_csv_rows(drawn_folder / "block-kinds.csv")
+    shares = read_csv_rows(drawn_figures_folder / "block-kinds.csv")
     for row, one in zip(shares[1:], result["runs"], strict=True):
         pages = {name.replace("_", " "): kind["pages"] for name, kind in one["block_kinds"].items()}
         total = sum(pages.values())
         shown = dict(zip(shares[0][1:], map(float, row[1:]), strict=True))
         assert shown == pytest.approx({name: 100 * pages.get(name, 0) / total for name in shown})
         assert sum(shown.values()) == pytest.approx(100)
-    parts = read_csv_rows(drawn_folder / "write-amplification.csv")
+    parts = read_csv_rows(drawn_figures_folder / "write-amplification.csv")
     assert {*CAUSES, "host_write_units", "programmed_units", "host_write_bytes",
             "programmed_bytes", "total"} == set(
         result["runs"][0]["write_amplification"])
     for row, one in zip(parts[1:], result["runs"], strict=True):
         assert sum(map(float, row[1:])) == pytest.approx(one["write_amplification"]["total"],
                                                          abs=1e-3)
-    lanes = read_csv_rows(drawn_folder / "timeline-1.csv")
+    lanes = read_csv_rows(drawn_figures_folder / "timeline-1.csv")
     begins = [float(row[1]) for row in lanes[1:]]
     assert min(begins) == 0
     events = [event for event in json.loads(input_files[1].read_text())["traceEvents"]
@@ -232,21 +232,21 @@ def test_missing_python_modules_are_named(tmp_path: Path) -> None:
 
 
 def test_bars_of_negative_values_are_drawn_below_zero() -> None:
-    root = ElementTree.fromstring(figure_as_svg(bar_figure([2, -1])))
+    root = ElementTree.fromstring(figure_as_svg(make_bar_figure([2, -1])))
     up, down = [mark for mark in root.iter("rect") if mark.find("title") is not None]
     assert float(up.attrib["height"]) == pytest.approx(2 * float(down.attrib["height"]), abs=0.2)
     zero = float(up.attrib["y"]) + float(up.attrib["height"])
     assert float(down.attrib["y"]) == pytest.approx(zero, abs=0.2)
 
 
-def bar_figure(values: list[float]) -> Figure:
+def make_bar_figure(values: list[float]) -> Figure:
     return Figure("x", "A title", "A description.",
                   Bars([str(i) for i in range(len(values))], [("one", values)], "unit"))
 
 
 @given(st.lists(st.floats(-1e12, 1e12, allow_subnormal=False), min_size=1, max_size=40))
 def test_heights_of_bars_are_in_proportion_for_any_values(values: list[float]) -> None:
-    root = ElementTree.fromstring(figure_as_svg(bar_figure(values)))
+    root = ElementTree.fromstring(figure_as_svg(make_bar_figure(values)))
     marks = [mark for mark in root.iter("rect") if mark.find("title") is not None]
     assert len(marks) == len(values)
     heights = [float(mark.attrib["height"]) for mark in marks]
@@ -318,7 +318,8 @@ def test_histograms_become_cumulative_percentages() -> None:
 
 @pytest.mark.parametrize("kind", ["svg", "pdf"])
 def test_a_figure_is_drawn_to_the_same_bytes_again(kind: str) -> None:
-    assert render_figure(bar_figure([1, 2]), kind) == render_figure(bar_figure([1, 2]), kind)
+    assert render_figure(make_bar_figure([1, 2]), kind) == render_figure(make_bar_figure([1, 2]),
+                                                                         kind)
 
 
 def test_a_missing_value_of_a_figure_is_left_empty_in_its_csv() -> None:
@@ -329,7 +330,7 @@ def test_a_missing_value_of_a_figure_is_left_empty_in_its_csv() -> None:
 
 
 
-def text_elements(drawn_: str, klass: str = "") -> list[str]:
+def find_text_elements(drawn_: str, klass: str = "") -> list[str]:
     """Return the text elements of a drawing that have a given CSS class, or no class."""
     wanted = f' class="{klass}"' if klass else ""
     return re.findall(rf'<text [^>]*text-anchor="\w+"{wanted}>([^<]*)</text>', drawn_)
@@ -338,12 +339,12 @@ def text_elements(drawn_: str, klass: str = "") -> list[str]:
 def test_bars_side_by_side_show_their_values() -> None:
     sides: list[tuple[str, list[float | None]]] = [("one", [0.5, None]), ("two", [1.25, -3.0])]
     plot = Bars(["a", "b"], sides, "unit")
-    assert text_elements(figure_as_svg(Figure("x", "t", "d", plot)), "value") == ["0.5", "1.25",
-                                                                                  "-3"]
+    assert find_text_elements(figure_as_svg(Figure("x", "t", "d", plot)), "value") == [
+        "0.5", "1.25", "-3"]
     narrow = Bars([str(i) for i in range(90)], [("one", [0.123] * 90)], "unit")
-    assert text_elements(figure_as_svg(Figure("x", "t", "d", narrow)), "value") == []
+    assert find_text_elements(figure_as_svg(Figure("x", "t", "d", narrow)), "value") == []
     stacked = Bars(["a", "b"], sides, "unit", stacked=True)
-    assert text_elements(figure_as_svg(Figure("x", "t", "d", stacked)), "value") == []
+    assert find_text_elements(figure_as_svg(Figure("x", "t", "d", stacked)), "value") == []
 
 
 @pytest.mark.parametrize(("us", "said"), [(10, "10 us"), (1e3, "1 ms"), (1e6, "1 s"),
@@ -352,13 +353,13 @@ def test_tick_labels_of_a_time_axis_have_units(us: float, said: str) -> None:
     assert axis_tick_text(us, TIME_LABEL) == said
     assert axis_tick_text(us, "s") == number_as_text(us)
     plot = Curves(TIME_LABEL, "%", [("a", [us, 9 * us], [1, 2])], log_x=True)
-    assert said in text_elements(figure_as_svg(Figure("x", "t", "d", plot)))
+    assert said in find_text_elements(figure_as_svg(Figure("x", "t", "d", plot)))
 
 
 def test_a_timeline_figure_has_a_time_axis() -> None:
     plot = Spans("us", ["LUN 0"], ["read"], [Span(0, 1e5, 4e5, "read", "block 1")])
     drawn_ = figure_as_svg(Figure("x", "t", "d", plot))
-    assert {"100 ms", "400 ms", "0"} <= set(text_elements(drawn_))
+    assert {"100 ms", "400 ms", "0"} <= set(find_text_elements(drawn_))
     assert ">time<" in drawn_ and 'data-lanes="LUN 0" data-end="400000"' in drawn_
 
 
@@ -367,15 +368,15 @@ def test_maps_list_only_states_that_occur() -> None:
     plot = Grid("layer", "page", ["1", "0"], ["0", "1"],
                 [["precise", "erased"], ["precise", "precise"]], "page", words_)
     drawn_ = figure_as_svg(Figure("x", "t", "d", plot))
-    assert {"precise", "erased"} <= set(text_elements(drawn_))
-    assert "approximate" not in text_elements(drawn_)
+    assert {"precise", "erased"} <= set(find_text_elements(drawn_))
+    assert "approximate" not in find_text_elements(drawn_)
     # Two rows are separated by one line, and two columns by one.
     lines = re.findall(r'<path d="([^"]*)" class="cells"/>', drawn_)
     assert len(lines) == 1
     assert len(re.findall("M", lines[0])) == 2
     wide = Grid("LUN", "block", ["0"], [str(i) for i in range(128)], [[0] * 128], "wear")
     assert 'class="cells"' not in figure_as_svg(Figure("x", "t", "d", wide))
-    named = text_elements(figure_as_svg(Figure("x", "t", "d", wide)))
+    named = find_text_elements(figure_as_svg(Figure("x", "t", "d", wide)))
     assert {"0", "8", "120"} <= set(named) and "7" not in named
 
 
@@ -390,10 +391,10 @@ def test_panels_of_a_figure_have_one_legend_and_one_scale(kind: Any) -> None:
     panels = Panels([("first", kind(3.0)), ("second", kind(80.0)), ("third", kind(5.0))])
     still = figure_as_svg(Figure("x", "t", "d", panels))
     alone = figure_as_svg(Figure("x", "t", "d", panels.panels[1][1]))
-    assert text_elements(still, "panel") == ["first", "second", "third"]
-    assert (text_elements(still).count("x"), text_elements(still).count("y")) == (1, 1)
-    scale = [text for text in text_elements(alone) if re.fullmatch(r"[0-9.]+", text)]
-    assert len(scale) > 2 and all(text_elements(still).count(text) == 3 for text in scale)
+    assert find_text_elements(still, "panel") == ["first", "second", "third"]
+    assert (find_text_elements(still).count("x"), find_text_elements(still).count("y")) == (1, 1)
+    scale = [text for text in find_text_elements(alone) if re.fullmatch(r"[0-9.]+", text)]
+    assert len(scale) > 2 and all(find_text_elements(still).count(text) == 3 for text in scale)
     said = re.findall(r">([^<>]+)</text>",
                       render_figure(Figure("x", "t", "d", panels), "svg").decode())
     assert {"first", "second", "third"} <= set(said)

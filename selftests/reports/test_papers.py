@@ -13,12 +13,12 @@ import pytest
 from selftests.reports.support import (
     PROGRAM,
     Json,
-    console_messages,
+    find_urls_in_page,
     open_headless,
+    read_console_messages,
     run_approxftl,
     run_successfully,
     simulate_to_file,
-    urls_in_page,
 )
 
 from approxftl_tools import digits_told, papers, study_plan
@@ -76,7 +76,7 @@ def read_csv_rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def results_of_figures(directory: Path) -> Iterator[Json]:
+def read_results_of_figures(directory: Path) -> Iterator[Json]:
     """Return all results from which the papers' figures were made."""
     for path in sorted((directory / "runs").glob("*/result.json")):
         yield json.loads(path.read_text())
@@ -186,7 +186,7 @@ def test_numbers_of_paper_figures_are_those_of_the_runs(figures_folder: Path) ->
     assert {row["series"] for row in table} == {"delta_b", "vth_b", "approxftl"}
     for row in table:
         share = row["x"].replace(" ", "")
-        (result,) = [r for r in results_of_figures(figures_folder)
+        (result,) = [r for r in read_results_of_figures(figures_folder)
                      if f"--fill-approx={share}" in r["tool"]["argv"]]
         lives = {one["policy"]: one["blocks"]["erase_count"]["mean"] / one["blocks"]["wear"]["mean"]
                  for one in result["runs"]}
@@ -199,7 +199,7 @@ def test_reductions_in_paper_figures_equal_those_of_the_runs(figures_folder: Pat
     assert len(table) == 8
     for row in table:
         argv = {f"--channels={row['x']}", f"--utilisation={row['series']}"}
-        (result,) = [r for r in results_of_figures(figures_folder)
+        (result,) = [r for r in read_results_of_figures(figures_folder)
                      if argv <= set(r["tool"]["argv"])]
         means = []
         for one in result["runs"]:
@@ -212,13 +212,13 @@ def test_reductions_in_paper_figures_equal_those_of_the_runs(figures_folder: Pat
 def test_the_index_shows_all_figures_in_a_browser(figures_folder: Path, tmp_path: Path) -> None:
     done = open_headless(figures_folder / "selection.html", tmp_path, "--dump-dom")
     assert done.code == 0, done.err
-    assert console_messages(done) == []
+    assert read_console_messages(done) == []
     for name in QUICK:
         assert f'<figure id="{name}">' in done.out
         assert f'href="{name}.svg"' in done.out
     assert "In the paper:" in done.out
     assert "Volumes are synthetic" in done.out
-    for reference in urls_in_page(done.out):
+    for reference in find_urls_in_page(done.out):
         assert reference.startswith(("#",
                                      "data:")) or (figures_folder / reference).exists(), reference
     assert unescape(done.out).count("approxftl sim --profile") >= len(QUICK)
@@ -245,15 +245,15 @@ def test_paper_figures_of_several_seeds_have_intervals(figures_folder: Path) -> 
 
 
 def test_the_option_full_makes_runs_longer() -> None:
-    def find_size_pairs(value: Any) -> Iterator[str]:
+    def find_short_and_full_values(value: Any) -> Iterator[str]:
         if isinstance(value, dict):
             for one in value.values():
-                yield from find_size_pairs(one)
+                yield from find_short_and_full_values(one)
         elif isinstance(value, str) and "|" in value:
             yield value
 
     for path in STUDIES:
-        for value in find_size_pairs(study_plan.load_toml_file(path)):
+        for value in find_short_and_full_values(study_plan.load_toml_file(path)):
             assert int(pick_quick_or_full_size(value, True)) > int(
                 pick_quick_or_full_size(value, False)), path
 

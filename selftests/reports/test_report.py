@@ -35,15 +35,15 @@ from selftests.reports.support import (
     STREAM,
     WEAK_MARKS,
     Json,
-    console_messages,
+    find_urls_in_page,
     load_fresh_page,
+    make_page_with_script,
     open_headless,
-    page_with_script,
     press_key,
+    read_console_messages,
     run_script,
     run_successfully,
     simulate_to_file,
-    urls_in_page,
     write_all_inputs,
 )
 
@@ -74,19 +74,19 @@ def report_dom(report_page: Path, tmp_path_factory: pytest.TempPathFactory) -> s
     still.write_text(report_page.read_text().replace('class="spec"', 'class="unused"'))
     done = open_headless(still, tmp_path_factory.mktemp("profile"), "--dump-dom")
     assert done.code == 0, done.err
-    assert console_messages(done) == []
+    assert read_console_messages(done) == []
     return done.out
 
 
-def figure_element(dom: str, name: str) -> str:
+def find_figure_element(dom: str, name: str) -> str:
     found = re.search(rf'<figure id="{name}">.*?</figure>', dom, re.S)
     assert found, name
     return found[0]
 
 
-def figure_csv_rows(dom: str, name: str) -> list[list[str]]:
+def read_figure_rows(dom: str, name: str) -> list[list[str]]:
     """Return the CSV data that a figure of the report offers for download."""
-    link = re.search(r'href="data:text/csv;charset=utf-8,([^"]*)"', figure_element(dom, name))
+    link = re.search(r'href="data:text/csv;charset=utf-8,([^"]*)"', find_figure_element(dom, name))
     assert link, name
     return list(csv.reader(io.StringIO(unquote(unescape(link[1])))))
 
@@ -99,7 +99,7 @@ def test_the_page_has_all_sections_in_order(report_dom: str) -> None:
                                                 'id="figures"', 'id="provenance"')]
     assert places == sorted(places)
     for name in FIGURES:
-        element = figure_element(report_dom, name)
+        element = find_figure_element(report_dom, name)
         assert re.search(r"<svg [^>]*role=\"img\"", element), name
         assert re.search(r"<(rect|path|circle)\b", element), name
         assert "<table>" in element and "<summary>" in element, name
@@ -110,7 +110,7 @@ def test_the_page_has_all_sections_in_order(report_dom: str) -> None:
 
 
 def test_the_page_refers_to_nothing_external(report_page: Path) -> None:
-    for reference in urls_in_page(report_page.read_text()):
+    for reference in find_urls_in_page(report_page.read_text()):
         assert reference.startswith(("#", "data:")), reference
     assert "://" not in report_page.read_text()
 
@@ -133,14 +133,14 @@ def test_figures_have_titles_and_descriptions(report_dom: str) -> None:
 
 
 def test_bars_of_figures_have_titles(report_dom: str) -> None:
-    element = figure_element(report_dom, "response")
+    element = find_figure_element(report_dom, "response")
     titles = re.findall(r"<rect [^>]*><title>([^<]*)</title>", element)
     assert len(titles) == 4 * len(POLICIES)
     assert titles[0].startswith("read response, mean, baseline: 1 times that of baseline")
 
 
 def test_tooltips_show_exact_values(report_page: Path, tmp_path: Path) -> None:
-    probe = page_with_script(report_page, """
+    probe = make_page_with_script(report_page, """
         const over = (selector, right = 1) => {
             const mark = document.querySelector(selector);
             mark.scrollIntoView();
@@ -154,7 +154,7 @@ def test_tooltips_show_exact_values(report_page: Path, tmp_path: Path) -> None:
             times.find((text) => text), over("h1")].join("|");
     """)
     done = open_headless(probe, tmp_path, "--dump-dom")
-    assert console_messages(done) == []
+    assert read_console_messages(done) == []
     found = re.search(r"<title>([^<]*)</title>", done.out)
     assert found
     bar, cell, operation, nothing = unescape(found[1]).split("|")
@@ -175,7 +175,7 @@ def simulation_result(report_page: Path) -> Json:
 
 
 def test_the_page_shows_response_times(report_dom: str, simulation_result: Json) -> None:
-    rows = figure_csv_rows(report_dom, "response")
+    rows = read_figure_rows(report_dom, "response")
     assert rows[0] == ["", *POLICIES]
     for i, (kind, what) in enumerate((k, w) for k in ("read", "write") for w in ("mean", "p99")):
         values = [run["timing"][f"{kind}_response"][f"{what}_ns"]
@@ -186,7 +186,7 @@ def test_the_page_shows_response_times(report_dom: str, simulation_result: Json)
 
 def test_the_page_shows_response_times_by_data_class(report_dom: str,
                                                      simulation_result: Json) -> None:
-    rows = figure_csv_rows(report_dom, "class-response")
+    rows = read_figure_rows(report_dom, "class-response")
     wanted = [(k, w) for k in ("precise", "approx") for w in ("mean", "p99")]
     assert len(rows) == 1 + len(wanted)
     for row, (kind, what) in zip(rows[1:], wanted, strict=True):
@@ -197,7 +197,7 @@ def test_the_page_shows_response_times_by_data_class(report_dom: str,
 
 def test_the_page_shows_the_distribution_of_response_times(report_dom: str,
                                                            simulation_result: Json) -> None:
-    rows = [row for row in figure_csv_rows(report_dom, "cdf-write")[1:] if row[0] == "approxftl"]
+    rows = [row for row in read_figure_rows(report_dom, "cdf-write")[1:] if row[0] == "approxftl"]
     bins = simulation_result["runs"][3]["timing"]["write_response"]["bins"]
     assert rows[0][1:] == [rows[1][1], "100"]
     rows = rows[1:]
@@ -211,7 +211,7 @@ def test_the_time_axis_of_a_distribution_is_logarithmic(report_dom: str,
                                                         simulation_result: Json) -> None:
     """The axis is logarithmic: there is a line at each power of ten, equally spaced."""
     levels = re.findall(r'y1="([0-9.]+)" y2="\1" class="level"[^<]*(?:</line>)?<text [^>]*>'
-                        r"([^<]*)</text>", figure_element(report_dom, "cdf-write"))
+                        r"([^<]*)</text>", find_figure_element(report_dom, "cdf-write"))
     gaps = [float(a) - float(b) for (a, _), (b, _) in pairwise(levels)]
     total = sum(count
                 for _, count in simulation_result["runs"][3]["timing"]["write_response"]["bins"])
@@ -222,7 +222,7 @@ def test_the_time_axis_of_a_distribution_is_logarithmic(report_dom: str,
 
 
 def test_the_page_shows_the_energy(report_dom: str, simulation_result: Json) -> None:
-    rows = figure_csv_rows(report_dom, "energy")
+    rows = read_figure_rows(report_dom, "energy")
     base = simulation_result["runs"][0]["energy"]["total_pj"]
     for row, run in zip(rows[1:], simulation_result["runs"], strict=True):
         assert row[0] == run["policy"]
@@ -231,13 +231,13 @@ def test_the_page_shows_the_energy(report_dom: str, simulation_result: Json) -> 
 
 
 def test_maps_show_the_values_of_the_result(report_dom: str, simulation_result: Json) -> None:
-    wear = [float(row[2]) for row in figure_csv_rows(report_dom, "wear-map-1")[1:]]
+    wear = [float(row[2]) for row in read_figure_rows(report_dom, "wear-map-1")[1:]]
     assert wear == pytest.approx(simulation_result["runs"][0]["block_table"]["wear"])
     maps = [one for run in simulation_result["runs"] for one in run["page_maps"]]
     row_pages = simulation_result["geometry"]["word_lines_per_layer"]
     assert len({word for one in maps for word in one["class"]}) > 1
     for number, page_map in enumerate(maps, 1):
-        for layer, page_, word in figure_csv_rows(report_dom, f"page-map-{number}")[1:]:
+        for layer, page_, word in read_figure_rows(report_dom, f"page-map-{number}")[1:]:
             index = int(layer) * row_pages + int(page_)
             class_, mode = page_map["class"][index], page_map["mode"][index]
             if class_ is None:
@@ -257,9 +257,9 @@ def test_the_page_shows_the_counters_in_a_table(report_dom: str, simulation_resu
 
 
 def test_wear_and_page_maps_show_the_devices_blocks(report_dom: str) -> None:
-    rows = figure_csv_rows(report_dom, "wear-map-5")
+    rows = read_figure_rows(report_dom, "wear-map-5")
     assert [(row[0], float(row[2])) for row in rows[1:]] == [(f"{i // 4}", i) for i in range(8)]
-    words = [row[2] for row in figure_csv_rows(report_dom, "page-map-10")[1:]]
+    words = [row[2] for row in read_figure_rows(report_dom, "page-map-10")[1:]]
     assert "stale approximate" in words
 
 
@@ -493,7 +493,7 @@ def test_bars_and_curves_have_enough_contrast(shown_report: Browser, scheme: str
     assert weak == []
 
 
-def relative_luminance(colour: str) -> float:
+def compute_relative_luminance(colour: str) -> float:
     """Return the relative luminance of a colour by WCAG 2."""
     parts = [int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts]
@@ -512,10 +512,10 @@ def test_every_colour_has_an_edge_that_stands_out(dark: bool) -> None:
         value = found[name]
         return resolve_colour(value[6:-1]) if value.startswith("var(--") else value
 
-    beneath = relative_luminance(resolve_colour("soft"))
+    beneath = compute_relative_luminance(resolve_colour("soft"))
     edges = [f"e{i}" for i in range(8)] + [f"f{i}" for i in range(10)] + ["gone"]
     for name in edges:
-        both = sorted((beneath, relative_luminance(resolve_colour(name))))
+        both = sorted((beneath, compute_relative_luminance(resolve_colour(name))))
         assert (both[1] + 0.05) / (both[0] + 0.05) >= 3, name
     # var() means that the edge has its fill's colour: no edge is darker than necessary.
     assert sum(found[name].startswith("var(") for name in edges[:-1]) == (18 if dark else 10)
@@ -572,7 +572,7 @@ def test_keyboard_keys_show_the_value_of_each_cell_of_a_map(shown_report: Browse
                                                             name: str) -> None:
     """Colours of a scale may lack contrast, as the keyboard reads out the value of each cell."""
     run_script(shown_report, f'(await seen("{name}")).querySelector(".live").focus(); return 1;')
-    cells = figure_csv_rows(report_dom, name)[1:]
+    cells = read_figure_rows(report_dom, name)[1:]
     for key, cell in (("Home", cells[0]), ("ArrowRight", cells[1]), ("PageDown", cells[11]),
                       ("End", cells[-1])):
         press_key(shown_report, key, 0)
@@ -615,7 +615,7 @@ def test_a_report_without_vl_convert_has_static_figures(report_page: Path, tmp_p
     assert (done.code, done.err) == (0, "")
     bare = (tmp_path / "bare.html").read_text()
     assert "vega" not in bare.lower()
-    assert figure_element(bare, "response").count("<rect ") > 16
+    assert find_figure_element(bare, "response").count("<rect ") > 16
 
 
 def test_without_jinja2_no_report_is_written(report_page: Path, tmp_path: Path) -> None:
@@ -636,7 +636,7 @@ def test_names_with_markup_are_shown_as_text(tmp_path: Path) -> None:
     html = (tmp_path / "r.html").read_text()
     assert "<img" not in html and f"<h1>{escape(name)}</h1>" in html.replace("&#34;", "&quot;") \
         .replace("&#39;", "&#x27;")
-    assert [row[0] for row in figure_csv_rows(html, "response")[1:3]] == [f"{name}1", f"{name}2"]
+    assert [row[0] for row in read_figure_rows(html, "response")[1:3]] == [f"{name}1", f"{name}2"]
 
 
 VL_CONVERT = """
@@ -675,7 +675,7 @@ def test_the_script_bundle_is_made_once_and_cached(report_page: Path, tmp_path: 
 # ---------------------------------------------------------------- colours
 
 
-def legend_colours(html: str) -> dict[str, set[str]]:
+def read_legend_colours(html: str) -> dict[str, set[str]]:
     """Return the colours that the legends of all figures give to each name."""
     found: dict[str, set[str]] = {}
     for klass, name in re.findall(r'<rect [^>]*height="12" class="([^"]*)"[^>]*>(?:</rect>)?'
@@ -687,7 +687,7 @@ def legend_colours(html: str) -> dict[str, set[str]]:
 def test_each_name_in_legends_has_one_colour_in_all_figures(report_dom: str,
                                                             report_of_seeds: Path) -> None:
     for html in (report_dom, report_of_seeds.read_text()):
-        known = legend_colours(html)
+        known = read_legend_colours(html)
         several = {name: klasses for name, klasses in known.items() if len(klasses) > 1}
         # This holds for names of blocks and of pages.
         assert not several, several
@@ -698,7 +698,8 @@ def test_each_name_in_legends_has_one_colour_in_all_figures(report_dom: str,
 
 
 def test_write_causes_and_data_classes_have_one_colour(report_dom: str) -> None:
-    known = {name: klasses.copy().pop() for name, klasses in legend_colours(report_dom).items()}
+    known = {name: klasses.copy().pop() for name, klasses
+             in read_legend_colours(report_dom).items()}
     causes = {name: klass for name, klass in known.items()
               if name in ("host", "gc", "refresh", "promotion")}
     assert len(set(causes.values())) == len(causes) >= 2
@@ -739,7 +740,7 @@ def measure_by_seed(page: Path, policy: str, *keys: str) -> list[Any]:
     return values
 
 
-def mean_paired_ratio(page: Path, policy: str, *keys: str) -> tuple[float, float, float]:
+def compute_paired_ratio(page: Path, policy: str, *keys: str) -> tuple[float, float, float]:
     """Return the mean of the ratios to the baseline's runs, paired by seed, and its interval."""
     ours, base = measure_by_seed(page, policy, *keys), measure_by_seed(page, "baseline", *keys)
     assert len(ours) == SEEDS
@@ -753,8 +754,8 @@ def test_the_report_begins_with_the_setup_and_the_better_policy(report_of_seeds:
     html = unescape(report_of_seeds.read_text())
     said, first = re.findall(r"<h1>.*?</h1>\n<p[^>]*><strong>([^<]*)</strong></p>\n"
                              r"<p[^>]*>([^<]*)</p>\n<figure", html, re.S)[0]
-    means = {policy: mean_paired_ratio(report_of_seeds, policy, "timing", "write_response",
-                                       "mean_ns")
+    means = {policy: compute_paired_ratio(report_of_seeds, policy, "timing", "write_response",
+                                          "mean_ns")
              for policy in POLICIES[1:]}
     best = min(means, key=lambda policy: means[policy][0])
     mean, low, high = means[best]
@@ -768,8 +769,8 @@ def test_the_report_begins_with_the_setup_and_the_better_policy(report_of_seeds:
         "Simulated: demo, 435.2 MiB of 512 MiB, 4 LUNs; uniform requests of 4 KiB, 50 % writes, "
         f"50 % of them approximate, dies 30 % busy; {', '.join(POLICIES)}; {SEEDS} seeds each.")
     for policy in POLICIES[1:]:
-        mean, low, high = mean_paired_ratio(report_of_seeds, policy, "timing", "write_response",
-                                            "mean_ns")
+        mean, low, high = compute_paired_ratio(report_of_seeds, policy, "timing", "write_response",
+                                               "mean_ns")
         assert not low <= 1 <= high
         assert (f"<li>write response, mean: {policy} has {mean:.3f} ({low:.3f} to {high:.3f}) of "
                 "baseline's; the interval of 95 % leaves out 1.</li>") in second
@@ -778,15 +779,15 @@ def test_the_report_begins_with_the_setup_and_the_better_policy(report_of_seeds:
 
 def test_ratios_to_the_reference_are_shown_with_intervals(report_of_seeds: Path) -> None:
     shown = {(row[0], row[1]): row[2:]
-             for row in figure_csv_rows(report_of_seeds.read_text(), "ratios")[1:]}
+             for row in read_figure_rows(report_of_seeds.read_text(), "ratios")[1:]}
     for title, keys in (("write response, mean", ("timing", "write_response", "mean_ns")),
                         ("energy", ("energy", "total_pj")),
                         ("erases", ("counters", "array_erases"))):
         for policy in POLICIES[1:]:
             *ends, runs = map(float, shown[title, policy])
-            assert ends == pytest.approx(mean_paired_ratio(report_of_seeds, policy, *keys))
+            assert ends == pytest.approx(compute_paired_ratio(report_of_seeds, policy, *keys))
             assert runs == SEEDS
-    element = figure_element(report_of_seeds.read_text(), "ratios")
+    element = find_figure_element(report_of_seeds.read_text(), "ratios")
     assert element.count("<circle ") == len(shown)
 
 
@@ -798,16 +799,16 @@ def test_a_policys_column_is_the_mean_over_seeds(report_of_seeds: Path) -> None:
     row = re.search(r'<th scope="row">write response, mean</th>(.*?)</tr>',
                     html[html.index('id="tables"'):])
     assert row
-    mean, low, high = mean_paired_ratio(report_of_seeds, "vth_b", "timing", "write_response",
-                                        "mean_ns")
+    mean, low, high = compute_paired_ratio(report_of_seeds, "vth_b", "timing", "write_response",
+                                           "mean_ns")
     assert f"<small>{mean:.3f} [{low:.3f}, {high:.3f}]</small>" in row[1]
-    rows = figure_csv_rows(html, "energy")
+    rows = read_figure_rows(html, "energy")
     for policy, *parts in rows[1:]:
         assert sum(map(float, parts)) == pytest.approx(
             np.mean(measure_by_seed(report_of_seeds, policy, "energy", "total_pj"))
             / np.mean(measure_by_seed(report_of_seeds, "baseline", "energy", "total_pj")))
     assert 'Block' in html and ", approxftl, seed 1: pages</h3>" in html
-    curve = [float(row[2]) for row in figure_csv_rows(html, "cdf-write")[1:] if row[0] == "vth_b"]
+    curve = [float(row[2]) for row in read_figure_rows(html, "cdf-write")[1:] if row[0] == "vth_b"]
     requests = sum(measure_by_seed(report_of_seeds, "vth_b", "timing", "write_response", "count"))
     tops = [run[-1]
             for run in measure_by_seed(report_of_seeds, "vth_b", "timing", "write_response",
@@ -863,9 +864,9 @@ def report_of_workloads(tmp_path_factory: pytest.TempPathFactory) -> Path:
 LOADS = ["share-30", "share-50", "share-70"]
 
 
-def test_several_workloads_become_groups(report_of_workloads: Path) -> None:
+def test_several_workloads_become_groups_of_bars(report_of_workloads: Path) -> None:
     html = report_of_workloads.read_text()
-    head, *rows = figure_csv_rows(html, "response")
+    head, *rows = read_figure_rows(html, "response")
     assert head == ["", *POLICIES, "panel"]
     assert list(dict.fromkeys(row[-1] for row in rows)) == [
         "read response, mean", "read response, p99", "write response, mean",
@@ -883,12 +884,12 @@ def test_several_workloads_become_groups(report_of_workloads: Path) -> None:
 
 @pytest.mark.parametrize("name", ["ratios", "cdf-write", "energy", "wear", "luns"])
 def test_figures_of_several_workloads_have_one_scale(report_of_workloads: Path, name: str) -> None:
-    element = figure_element(report_of_workloads.read_text(), name)
+    element = find_figure_element(report_of_workloads.read_text(), name)
     assert re.findall(r'class="panel"[^>]*>([^<]*)<', element) == LOADS
     assert len(re.findall(r'height="12" class=', element)) == len(
-        {row[1] for row in figure_csv_rows(element, name)[1:]} if name == "ratios" else
-        {row[0] for row in figure_csv_rows(element, name)[1:]} if name == "cdf-write" else
-        figure_csv_rows(element, name)[0][1:-1])
+        {row[1] for row in read_figure_rows(element, name)[1:]} if name == "ratios" else
+        {row[0] for row in read_figure_rows(element, name)[1:]} if name == "cdf-write" else
+        read_figure_rows(element, name)[0][1:-1])
     levels = re.findall(r'class="level"/?>(?:</line>)?<text [^>]*>([^<]*)<', element)
     count = len(levels) // len(LOADS)
     assert count > 2 and levels == levels[:count] * len(LOADS)

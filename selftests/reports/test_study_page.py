@@ -14,10 +14,10 @@ from selftests.lib.programs import install_verb_without_module, run_program
 from selftests.playground.support import Browser
 from selftests.reports.support import (
     PROGRAM,
+    find_urls_in_page,
     load_fresh_page,
     run_approxftl,
     run_script,
-    urls_in_page,
 )
 
 from approxftl_tools.page import DIGITS
@@ -105,7 +105,7 @@ def figure_marks(page: Path, name: str) -> list[dict[str, str]]:
 
 def test_the_study_page_is_small_and_loads_nothing(study_page: Path) -> None:
     text = study_page.read_text()
-    assert [one for one in urls_in_page(text) if not one.startswith(("#", "data:"))] == []
+    assert [one for one in find_urls_in_page(text) if not one.startswith(("#", "data:"))] == []
     assert study_page.stat().st_size < 1.5e6
     assert "base64" not in re.sub(r"<script.*?</script>", "", text, flags=re.S)
 
@@ -136,7 +136,7 @@ def test_all_figures_are_interactive(shown_study: Browser, width: int) -> None:
         assert 0.6 < wide <= 1 and still == 0 and count > 3, name
 
 
-def texts_of_marks(shown: Browser, name: str) -> list[dict[str, str]]:
+def read_texts_of_marks(shown: Browser, name: str) -> list[dict[str, str]]:
     """Return the text that each mark of a figure shows when it is selected by keys."""
     texts = run_script(shown, f"""
         const figure = await seen("{name}"), live = figure.querySelector(".live");
@@ -171,7 +171,7 @@ def test_tooltips_show_the_numbers_of_the_figure_file(shown_study: Browser, stud
     wanted = {compared_mark_fields(mark) for mark in figure_marks(study_page, name)}
     axes = ["of", "in", "low", "high", "runs", "from"]
     found = set()
-    for said in texts_of_marks(shown_study, name):
+    for said in read_texts_of_marks(shown_study, name):
         measure = list(said)[-1 - sum(key in said for key in axes[2:])]
         place = [key for key in said if key not in (*axes, measure)]
         values = [said.get(key, "") for key in
@@ -200,13 +200,13 @@ def test_intervals_are_drawn_to_scale(shown_study: Browser, name: str,
     (first, low), (last, high) = min(means), max(means)
     assert len(means) == 6 and len(ends) >= 6 and first < last
 
-    def expected_position(value: float) -> float:
+    def compute_expected_position(value: float) -> float:
         return float(first + (scale(value) - scale(low)) / (scale(high) - scale(low))
                      * (last - first))
 
     for begin, end, bottom, top in ends:
-        assert sorted((begin, end)) == pytest.approx([expected_position(top),
-                                                      expected_position(bottom)])
+        assert sorted((begin, end)) == pytest.approx([compute_expected_position(top),
+                                                      compute_expected_position(bottom)])
 
 
 def test_parts_of_a_bar_are_stacked(shown_study: Browser) -> None:

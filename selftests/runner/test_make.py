@@ -15,7 +15,7 @@ def run_make(*words: str | Path, where: Path = TOP) -> subprocess.CompletedProce
                           capture_output=True, check=False)
 
 
-def linked_tree(place: Path) -> Path:
+def make_linked_tree(place: Path) -> Path:
     """Return a directory of links to the sources, without a build directory."""
     place.mkdir()
     for entry in TOP.iterdir():
@@ -27,7 +27,7 @@ def linked_tree(place: Path) -> Path:
 @pytest.mark.parametrize(("one", "other"), [("", "{}/"), ("{}/", "")])
 def test_objects_depend_on_headers_in_any_folder(tmp_path: Path, one: str, other: str) -> None:
     """Objects depend on headers for any spelling of O=; stale objects once caused a crash."""
-    own = linked_tree(tmp_path / "tree")
+    own = make_linked_tree(tmp_path / "tree")
     made = []
     for folder, words in ((one, []), (other, []), (other, ["-W", f"{HISTOGRAM}.h"])):
         build = f"{folder.format(own)}build"
@@ -41,7 +41,7 @@ def test_objects_depend_on_headers_in_any_folder(tmp_path: Path, one: str, other
 def test_missing_packages_end_a_check_but_failed_builds_do_not(tmp_path: Path, installs: str,
                                                                status: int) -> None:
     """Missing packages end `make check`; a failed build does not, but counts as a failed test."""
-    own = linked_tree(tmp_path / "tree")
+    own = make_linked_tree(tmp_path / "tree")
     (own / "selftests").unlink()
     (own / "selftests").mkdir()
     for entry in (TOP / "selftests").iterdir():
@@ -89,7 +89,7 @@ BELOW = {
 }
 
 
-def test_lower_layers_include_only_headers_of_those_below() -> None:
+def test_a_layer_includes_only_headers_of_layers_below() -> None:
     """Compilers enforce each part's list of include directories: other headers are not found."""
     shown = "".join(f"$(info {part} $(sees_{part}))" for part in BELOW)
     said = run_make("-n", "--eval", f"show: ; {shown}", "show").stdout.splitlines()

@@ -18,13 +18,13 @@ class Tree:
 
     top: Path
 
-    def runner_command(self, *arguments: str) -> list[str]:
+    def make_runner_command(self, *arguments: str) -> list[str]:
         build = ["--tree", str(self.top), "--build", str(self.top / "build")]
         return [sys.executable, str(RUN), *build, *arguments]
 
     def run_tests(self, *arguments: str) -> tuple[int, str]:
         done = subprocess.run(
-            self.runner_command(*arguments), capture_output=True, text=True, check=False
+            self.make_runner_command(*arguments), capture_output=True, text=True, check=False
         )
         return done.returncode, done.stdout + done.stderr
 
@@ -45,7 +45,7 @@ def fake_tree(tmp_path: Path) -> Tree:
     return Tree(tmp_path)
 
 
-def last_output_line(output: str) -> str:
+def read_last_output_line(output: str) -> str:
     return output.splitlines()[-1]
 
 
@@ -72,7 +72,7 @@ def test_the_runner_fails_on_a_bad_tap_program(fake_tree: Tree, script: str,
     status, output = fake_tree.run_tests()
     assert status == 1, output
     assert complaint in output
-    assert " 1 failed," in last_output_line(output)
+    assert " 1 failed," in read_last_output_line(output)
 
 
 @pytest.mark.slow
@@ -82,7 +82,7 @@ def test_the_runner_names_a_test_that_hangs_and_its_processes(fake_tree: Tree) -
     assert status == 1
     assert "core/thing" in output
     assert "did nothing for 1 s; waiting: " in output and "sleep infinity" in output
-    assert last_output_line(output) == "1 passed, 1 failed, 0 skipped"
+    assert read_last_output_line(output) == "1 passed, 1 failed, 0 skipped"
 
 
 @pytest.mark.slow
@@ -107,7 +107,7 @@ def test_the_runner_fails_when_a_whole_area_was_skipped(fake_tree: Tree, script:
     status, output = fake_tree.run_tests()
     assert status == 1
     assert "core: every test of the area was skipped" in output
-    assert last_output_line(output) == "1 passed, 1 failed, 1 skipped"
+    assert read_last_output_line(output) == "1 passed, 1 failed, 1 skipped"
 
 
 def test_the_runner_prints_ktap(fake_tree: Tree) -> None:
@@ -118,10 +118,10 @@ def test_the_runner_prints_ktap(fake_tree: Tree) -> None:
         "KTAP version 1", "1..1", "  KTAP version 1", "  1..2", "  ok 1 - one",
         "  ok 2 - two # SKIP no disk", "ok 1 - core/thing"])
     status, output = fake_tree.run_tests("--ktap", "other")
-    assert status == 4 and last_output_line(output) == "ok 1 - other/skipped # SKIP no root"
+    assert status == 4 and read_last_output_line(output) == "ok 1 - other/skipped # SKIP no root"
     fake_tree.add_file("other/broken.tap.sh", "#!/bin/sh\necho not ok 1 - one; echo 1..1; exit 1\n")
     status, output = fake_tree.run_tests("--ktap", "other/broken")
-    assert status == 1 and last_output_line(output) == "not ok 1 - other/broken"
+    assert status == 1 and read_last_output_line(output) == "not ok 1 - other/broken"
 
 
 def test_the_runner_fails_when_an_area_has_no_tests(fake_tree: Tree) -> None:
@@ -151,7 +151,7 @@ def test_a_failed_build_is_counted_even_when_an_older_program_passes(fake_tree: 
     fake_tree.add_file("../build/selftests/core/test-map", "#!/bin/sh\necho 1..1; echo ok 1 - m\n")
     status, output = fake_tree.run_tests("--build-failed")
     assert status == 1
-    assert last_output_line(output) == "1 passed, 1 failed, 0 skipped"
+    assert read_last_output_line(output) == "1 passed, 1 failed, 0 skipped"
 
 
 def test_the_runner_limits_a_fuzz_harness_and_uses_its_exit_status(fake_tree: Tree) -> None:
@@ -181,7 +181,7 @@ def test_the_runner_counts_each_pytest_case(fake_tree: Tree) -> None:
     assert status == 1
     assert "failed: test_bad: assert 1 == 2" in output
     assert "skipped: test_skipped: no disk" in output
-    assert last_output_line(output) == "1 passed, 1 failed, 1 skipped"
+    assert read_last_output_line(output) == "1 passed, 1 failed, 1 skipped"
 
 
 @pytest.mark.slow

@@ -49,7 +49,7 @@ struct search {
 
 static struct search searches[2];
 
-static void search_clear(struct search *search, const struct instance *instance)
+static void clear_searched_states(struct search *search, const struct instance *instance)
 {
 	search->instance = instance;
 	memset(search->count, 0, sizeof(search->count));
@@ -58,7 +58,7 @@ static void search_clear(struct search *search, const struct instance *instance)
 }
 
 /* Sort the interchangeable blocks of a state. A block without live units is erased at no cost. */
-static u64 state_key(struct state *state, u32 blocks)
+static u64 sort_and_encode_state(struct state *state, u32 blocks)
 {
 	u64 key = 1;
 
@@ -80,9 +80,9 @@ static u64 state_key(struct state *state, u32 blocks)
 	return key << UNITS_MAX | state->buffer;
 }
 
-static void search_add_state(struct search *search, struct state state, u32 cost)
+static void add_searched_state(struct search *search, struct state state, u32 cost)
 {
-	u64 key = state_key(&state, search->instance->device.blocks);
+	u64 key = sort_and_encode_state(&state, search->instance->device.blocks);
 	u32 at = (u32)(key * 0x9e3779b97f4a7c15ULL >> (64 - TABLE_BITS));
 
 	while (search->keys[at] && search->keys[at] != key)
@@ -105,8 +105,8 @@ static void search_add_state(struct search *search, struct state state, u32 cost
 }
 
 /* Add the states in which a block with room, other than @except, has got unit @unit of @state. */
-static void search_add_programs(struct search *search, const struct state *state, u32 unit,
-				u32 except, u32 cost)
+static void add_states_after_program(struct search *search, const struct state *state, u32 unit,
+				     u32 except, u32 cost)
 {
 	for (u32 i = 0; i < search->instance->device.blocks; i++) {
 		struct state next = *state;
@@ -115,7 +115,7 @@ static void search_add_programs(struct search *search, const struct state *state
 			continue;
 		next.live[i] |= 1 << unit;
 		next.used[i]++;
-		search_add_state(search, next, cost);
+		add_searched_state(search, next, cost);
 	}
 }
 
@@ -130,45 +130,46 @@ static struct state state_without_unit(const struct state *state, u32 unit)
 }
 
 /* Add the states that a relocation or a program out of the write buffer reaches. */
-static void search_add_relocations(struct search *search, const struct state *state, u32 cost)
+static void add_states_after_relocation(struct search *search, const struct state *state, u32 cost)
 {
 	for (u32 unit = 0; unit < search->instance->device.units; unit++) {
 		struct state next = state_without_unit(state, unit);
 
 		if (state->buffer & 1 << unit)
-			search_add_programs(search, &next, unit, BLOCKS_MAX, cost + 1);
+			add_states_after_program(search, &next, unit, BLOCKS_MAX, cost + 1);
 		for (u32 i = 0; i < search->instance->device.blocks; i++)
 			if (state->live[i] & 1 << unit)
-				search_add_programs(search, &next, unit, i, cost + 1);
+				add_states_after_program(search, &next, unit, i, cost + 1);
 	}
 }
 
-static void search_add_operation(struct search *to, const struct state *state, u32 op, u32 cost)
+static void add_states_after_operation(struct search *to, const struct state *state, u32 op,
+				       u32 cost)
 {
 	u32 unit = op & OPTIMUM_UNIT;
 	struct state next = state_without_unit(state, unit);
 
 	if (op & OPTIMUM_DISCARD) {
-		search_add_state(to, next, cost);
+		add_searched_state(to, next, cost);
 		return;
 	}
 	/* The erase of an emptied block may make room for the write. */
-	state_key(&next, to->instance->device.blocks);
-	search_add_programs(to, &next, unit, BLOCKS_MAX, cost + 1);
+	sort_and_encode_state(&next, to->instance->device.blocks);
+	add_states_after_program(to, &next, unit, BLOCKS_MAX, cost + 1);
 	next.buffer |= 1 << unit;
 	if ((u32)__builtin_popcount(next.buffer) <= to->instance->device.buffer_units)
-		search_add_state(to, next, cost);
+		add_searched_state(to, next, cost);
 }
 
 /* Add every layout of the live units in blocks as an initial state of the search. */
-static void search_add_layouts(struct search *search, const struct state *state, u32 unit, u32 live)
+static void add_initial_states(struct search *search, const struct state *state, u32 unit, u32 live)
 {
 	if (unit == search->instance->device.units) {
-		search_add_state(search, *state, 0);
+		add_searched_state(search, *state, 0);
 		return;
 	}
 	if (!(live & 1 << unit)) {
-		search_add_layouts(search, state, unit + 1, live);
+		add_initial_states(search, state, unit + 1, live);
 		return;
 	}
 	for (u32 i = 0; i < search->instance->device.blocks; i++) {
@@ -178,12 +179,12 @@ static void search_add_layouts(struct search *search, const struct state *state,
 			continue;
 		next.live[i] |= 1 << unit;
 		next.used[i]++;
-		search_add_layouts(search, &next, unit + 1, live);
+		add_initial_states(search, &next, unit + 1, live);
 	}
 }
 
 /* Return the least number of programs for the requests of @instance, by exhaustive search. */
-static u64 search_least_programs(const struct instance *instance)
+static u64 find_least_programs(const struct instance *instance)
 {
 	const struct optimum_stream *stream = &instance->stream;
 	const struct state empty = { .buffer = 0 };
@@ -196,19 +197,19 @@ static u64 search_least_programs(const struct instance *instance)
 
 		live = stream->ops[i] & OPTIMUM_DISCARD ? live & ~bit : live | bit;
 	}
-	search_clear(after, instance);
-	search_add_layouts(after, &empty, 0, live);
+	clear_searched_states(after, instance);
+	add_initial_states(after, &empty, 0, live);
 	for (u64 i = stream->begin; i < stream->count; i++) {
 		struct search *before = after;
 
 		after = &searches[after == &searches[0]];
-		search_clear(after, instance);
+		clear_searched_states(after, instance);
 		for (cost = 0; cost < COST_MAX; cost++)
 			for (u32 j = 0; j < before->count[cost]; j++) {
 				struct state state = before->states[cost][j];
 
-				search_add_relocations(before, &state, cost);
-				search_add_operation(after, &state, stream->ops[i], cost);
+				add_states_after_relocation(before, &state, cost);
+				add_states_after_operation(after, &state, stream->ops[i], cost);
 			}
 	}
 	for (cost = 0; cost < COST_MAX && !after->count[cost];)
@@ -252,14 +253,14 @@ struct score {
 	u64 reached;
 };
 
-static void check_instance(struct aftl_random *random, struct score *score)
+static void check_bounds_of_random_device(struct aftl_random *random, struct score *score)
 {
 	struct instance made = draw_instance(random);
 	struct optimum optimum;
 	u64 least;
 
 	made.stream.ops = made.ops;
-	least = search_least_programs(&made);
+	least = find_least_programs(&made);
 	CHECK_EQ(optimum_find(&made.device, &made.stream, NULL, &optimum), 0);
 	CHECK(optimum_compute_lower_bound(&optimum) <= least);
 	CHECK(least <= optimum_count_collector_programs(&optimum));
@@ -283,7 +284,7 @@ TAP_TEST(the_optimum_is_between_its_bounds_on_random_tiny_devices)
 	u32 wanted = all && *all ? 100000 : 2000;
 
 	for (u32 i = 0; i < wanted; i++)
-		check_instance(&random, &score);
+		check_bounds_of_random_device(&random, &score);
 	tap_note("%u instances: lower bound met %llu times, optimum reached %llu times", wanted,
 		 (unsigned long long)score.lower_met, (unsigned long long)score.reached_met);
 	tap_note("%llu programs instead of %llu", (unsigned long long)score.reached,

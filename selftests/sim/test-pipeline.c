@@ -75,7 +75,7 @@ static void take_pipeline_chunk(void *context, u64 number, u32 lane)
 	uncount_thread_in_lane(watch, 1 + lane);
 }
 
-static void check_pipeline(u64 chunks, u32 threads, bool slow)
+static void check_pipeline_of_lanes(u64 chunks, u32 threads, bool slow)
 {
 	struct watch watch = { .chunks = chunks, .slow = slow };
 	const struct pipeline pipeline = {
@@ -98,21 +98,21 @@ TAP_TEST(each_lane_processes_all_chunks_in_order)
 	u32 threads;
 
 	for (threads = 0; threads <= LANES + 1; threads++)
-		check_pipeline(CHUNKS, threads, false);
+		check_pipeline_of_lanes(CHUNKS, threads, false);
 }
 
 /* A chunk stays unchanged while a slow lane of the pipeline uses it. */
 TAP_TEST(a_slow_lane_keeps_its_chunk)
 {
-	check_pipeline(CHUNKS, 3, true);
-	check_pipeline(CHUNKS, LANES, true);
+	check_pipeline_of_lanes(CHUNKS, 3, true);
+	check_pipeline_of_lanes(CHUNKS, LANES, true);
 }
 
 TAP_TEST(the_pipeline_ends_without_chunks)
 {
-	check_pipeline(0, 1, false);
-	check_pipeline(0, 3, false);
-	check_pipeline(1, 3, false);
+	check_pipeline_of_lanes(0, 1, false);
+	check_pipeline_of_lanes(0, 3, false);
+	check_pipeline_of_lanes(1, 3, false);
 }
 
 static void count_taken_chunk(void *context, u64 number, u32 lane)

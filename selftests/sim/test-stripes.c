@@ -75,7 +75,7 @@ TAP_TEST(parity_rotates_over_the_members_as_in_md)
 static u32 old[STRIPE_MEMBERS_MAX];
 static u32 new[STRIPE_MEMBERS_MAX];
 
-static u32 parity_of_cells(const u32 *cells, u32 data)
+static u32 compute_parity_of_cells(const u32 *cells, u32 data)
 {
 	u32 parity = 0;
 	u32 i;
@@ -92,7 +92,7 @@ static u32 read_old_cell(u32 have, u32 cell)
 }
 
 /* Compute the parity as planned, from the cells of the row that the plan reads or writes. */
-static u32 parity_by_plan(const struct stripe_plan *plan, u32 have, u32 dirty, u32 data)
+static u32 compute_parity_by_plan(const struct stripe_plan *plan, u32 have, u32 dirty, u32 data)
 {
 	u32 parity = plan->reconstruct ? 0 : read_old_cell(have, data);
 	u32 i;
@@ -121,12 +121,13 @@ static void check_stripe_plan(u32 members, u32 dirty, u32 known)
 		modify += (dirty & ~known) >> i & 1;
 		reconstruct += (~dirty & ~known) >> i & 1;
 	}
-	old[data] = parity_of_cells(old, data);
+	old[data] = compute_parity_of_cells(old, data);
 	modify += !(known >> data & 1);
 	CHECK_EQ(plan.write, dirty | 1U << data);
 	CHECK(!(plan.read & known));
 	CHECK_EQ((u32)__builtin_popcount(plan.read), min(modify, reconstruct));
-	CHECK_EQ(parity_by_plan(&plan, known | plan.read, dirty, data), parity_of_cells(new, data));
+	CHECK_EQ(compute_parity_by_plan(&plan, known | plan.read, dirty, data),
+		 compute_parity_of_cells(new, data));
 }
 
 TAP_TEST(stripe_plans_read_the_fewest_units_and_make_the_right_parity)
@@ -150,7 +151,8 @@ TAP_TEST(stripe_plans_read_the_fewest_units_and_make_the_right_parity)
 
 static struct raid_array array;
 
-static void open_array_of(const char *policy, u32 members, u32 chunk, u32 stripes, u64 hold_ns)
+static void open_array_with_policy(const char *policy, u32 members, u32 chunk, u32 stripes,
+				   u64 hold_ns)
 {
 	const struct stripe_layout layout = { .members = members, .chunk = chunk };
 	struct aftl_config config;
@@ -168,7 +170,7 @@ static void open_array_of(const char *policy, u32 members, u32 chunk, u32 stripe
 
 static void open_array(u32 members, u32 chunk, u32 stripes, u64 hold_ns)
 {
-	open_array_of("baseline", members, chunk, stripes, hold_ns);
+	open_array_with_policy("baseline", members, chunk, stripes, hold_ns);
 }
 
 static bool drain_array_cache(void)
@@ -190,18 +192,18 @@ static void submit_array_write(u32 unit, u32 units)
 	raid_array_submit(&array, array.now_ns, AFTL_OP_WRITE, unit, units, AFTL_PRECISE, no_hint);
 }
 
-static u64 written_member_units(u32 member)
+static u64 count_written_member_units(u32 member)
 {
 	return aftl_get_stats(array.members[member])->counters.host_write_units;
 }
 
-static u64 all_member_units(void)
+static u64 count_all_member_units(void)
 {
 	u64 sum = 0;
 	u32 i;
 
 	for (i = 0; i < array.layout.members; i++)
-		sum += written_member_units(i);
+		sum += count_written_member_units(i);
 	return sum;
 }
 
@@ -217,8 +219,8 @@ TAP_TEST(writes_of_whole_rows_read_nothing)
 	CHECK_EQ(c->parity_units, 8);
 	CHECK_EQ(c->old_units, 0);
 	CHECK_EQ(c->full_rows, 8);
-	CHECK_EQ(all_member_units(), 32);
-	CHECK_EQ(written_member_units(3), 8);
+	CHECK_EQ(count_all_member_units(), 32);
+	CHECK_EQ(count_written_member_units(3), 8);
 	raid_array_release(&array);
 }
 
@@ -277,7 +279,7 @@ TAP_TEST(write_hints_reach_the_members_of_an_array)
 	u32 cell;
 	u32 i;
 
-	open_array_of("streams", 3, 8, 64, 3000000);
+	open_array_with_policy("streams", 3, 8, 64, 3000000);
 	for (cell = 0; cell < 2; cell++)
 		raid_array_submit(&array, array.now_ns, AFTL_OP_WRITE, 8 * cell, 1, AFTL_PRECISE,
 				  hints[cell]);
@@ -309,7 +311,7 @@ TAP_TEST(reads_return_cached_writes)
 }
 
 /* All requests complete even if the stripe cache holds one row and chunks are one unit. */
-static void drive_smallest_array(u32 members, u32 chunk, u32 stripes, u64 hold_ns)
+static void run_smallest_array(u32 members, u32 chunk, u32 stripes, u64 hold_ns)
 {
 	u64 units = 0;
 	u32 i;
@@ -330,7 +332,7 @@ static void drive_smallest_array(u32 members, u32 chunk, u32 stripes, u64 hold_n
 	CHECK_EQ(array.counters.read_units + array.counters.write_units, units);
 	CHECK_EQ(array.counters.failed_requests, 0);
 	CHECK(array.counters.data_units <= array.counters.write_units);
-	CHECK_EQ(array.counters.data_units + array.counters.parity_units, all_member_units());
+	CHECK_EQ(array.counters.data_units + array.counters.parity_units, count_all_member_units());
 	CHECK_EQ(array.counters.full_rows + array.counters.modified_rows +
 		 array.counters.reconstructed_rows, array.counters.parity_units);
 	raid_array_release(&array);
@@ -338,12 +340,12 @@ static void drive_smallest_array(u32 members, u32 chunk, u32 stripes, u64 hold_n
 
 TAP_TEST(arrays_of_the_smallest_size_complete_requests)
 {
-	drive_smallest_array(3, 1, 1, 0);
-	drive_smallest_array(3, 64, 1, 3000000);
-	drive_smallest_array(4, 1, 2, 3000000);
-	drive_smallest_array(5, 7, 3, 0);
-	drive_smallest_array(16, 64, 256, 3000000);
-	drive_smallest_array(10, 1000, 16, 100000);
+	run_smallest_array(3, 1, 1, 0);
+	run_smallest_array(3, 64, 1, 3000000);
+	run_smallest_array(4, 1, 2, 3000000);
+	run_smallest_array(5, 7, 3, 0);
+	run_smallest_array(16, 64, 256, 3000000);
+	run_smallest_array(10, 1000, 16, 100000);
 }
 
 /*
@@ -372,7 +374,7 @@ TAP_TEST(member_counters_equal_a_recount)
 		drain_array_cache();
 		CHECK_EQ(array.counters.old_units, reads);
 		CHECK_EQ(array.counters.parity_units, i + 1);
-		CHECK_EQ(all_member_units(), 2 * ((u64)i + 1));
+		CHECK_EQ(count_all_member_units(), 2 * ((u64)i + 1));
 	}
 	CHECK(reads > 500);
 	free(known);

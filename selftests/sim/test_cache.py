@@ -21,17 +21,17 @@ WRITES = ("--workload", "sequential", "--write-share", "100%", "--size", "128KiB
 CACHED, FULL = LINES * PAGE, LINES * PAGE * BITS
 
 
-def program_and_transfer_ns(pages: int, array_ns: float) -> float:
+def compute_program_transfer_ns(pages: int, array_ns: float) -> float:
     return array_ns + pages * PAGE / BUS
 
 
 #: Write rate of all dies in MB/s: in the cache, past it, and while dynamic SLC blocks are folded.
 #: A full TLC block of host data then costs 1.5 such blocks of programs, a third of it by folding.
-IN_CACHE = DIES * PAGE / program_and_transfer_ns(1, SLC_NS) * 1e3
-PAST = DIES * BITS * PAGE / program_and_transfer_ns(BITS, PROGRAM_NS) * 1e3
+IN_CACHE = DIES * PAGE / compute_program_transfer_ns(1, SLC_NS) * 1e3
+PAST = DIES * BITS * PAGE / compute_program_transfer_ns(BITS, PROGRAM_NS) * 1e3
 FOLDING = DIES * FULL / (
-    1.5 * LINES * program_and_transfer_ns(BITS, PROGRAM_NS)
-    + LINES * BITS / 2 * program_and_transfer_ns(1, READ_SLC_NS)
+    1.5 * LINES * compute_program_transfer_ns(BITS, PROGRAM_NS)
+    + LINES * BITS / 2 * compute_program_transfer_ns(1, READ_SLC_NS)
 + 1.5 * ERASE_NS) * 1e3
 
 

@@ -12,7 +12,7 @@ LOADS = [("--depth", "32"), ("--utilisation", "0.6"), ("--beside-rate", "500"),
          ("--rate", "3000", "--beside-rate", "500")]
 
 
-def run_and_verify(*arguments: str | Path) -> Json:
+def run_sim_and_verify(*arguments: str | Path) -> Json:
     return only_run_of(run_sim(*STREAM, *arguments, "--verify"))
 
 
@@ -20,7 +20,8 @@ def run_and_verify(*arguments: str | Path) -> Json:
 def test_a_change_without_effect_keeps_the_digest(load: tuple[str, ...]) -> None:
     """A --change without effect does not change the digest, also after the last request."""
     stops = ",".join(f"{at}:age=0s" for at in (0, 1, 500, 501, 501, 1999, 2000))
-    assert run_and_verify(*load, "--change", stops)["digest"] == run_and_verify(*load)["digest"]
+    assert run_sim_and_verify(*load, "--change",
+                              stops)["digest"] == run_sim_and_verify(*load)["digest"]
 
 
 @pytest.mark.parametrize("load", LOADS[:2], ids=" ".join)
@@ -29,8 +30,8 @@ def test_a_change_equals_saving_and_loading_the_device(load: tuple[str, ...],
     """A change of policy and parameter equals saving a device and loading it with new values."""
     whole, first, second = (tmp_path / name for name in ("whole", "first", "second"))
     changes = ("policy=approxftl", "gc_idle_valid=30%")
-    there = run_and_verify(*load, "--record", whole, "--change",
-                           ",".join(f"1000:{change}" for change in changes))
+    there = run_sim_and_verify(*load, "--record", whole, "--change",
+                               ",".join(f"1000:{change}" for change in changes))
     records = read_trace(whole)
     write_trace(first, records[:1000])
     write_trace(second, records[1000:])
@@ -39,7 +40,7 @@ def test_a_change_equals_saving_and_loading_the_device(load: tuple[str, ...],
     here = only_run_of(run_sim("--load", saved, "--trace", second, "--arrival", "device",
                                "--change", ",".join(f"0:{change}" for change in changes)))
     assert (here["policy"], here["digest"]) == (there["policy"], there["digest"])
-    assert there["digest"] != run_and_verify(*load)["digest"]
+    assert there["digest"] != run_sim_and_verify(*load)["digest"]
     again = ("--fill", "random", "--trace", whole, "--change")
     assert only_run_of(run_sim(*again, ",".join(f"1000:{change}" for change in changes)))[
         "digest"] == there["digest"]
@@ -62,8 +63,8 @@ def test_statistics_after_a_change_are_those_of_the_changed_device() -> None:
 
 
 def test_changes_after_one_request_are_done_in_their_order() -> None:
-    assert run_and_verify("--change", "9:policy=vth_b,9:policy=delta_b")["policy"] == "delta_b"
-    assert run_and_verify("--change", "9:policy=delta_b,9:policy=vth_b")["policy"] == "vth_b"
+    assert run_sim_and_verify("--change", "9:policy=vth_b,9:policy=delta_b")["policy"] == "delta_b"
+    assert run_sim_and_verify("--change", "9:policy=delta_b,9:policy=vth_b")["policy"] == "vth_b"
 
 
 def test_parameters_change_while_zones_have_partly_written_pages() -> None:

@@ -330,7 +330,7 @@ def test_an_output_that_cannot_be_created_fails_before_the_run(option: str, tmp_
     assert "cannot create: No such file or directory" in done.err
 
 
-def test_failure_of_a_policy_keeps_the_results_before_it() -> None:
+def test_failure_of_a_policy_keeps_the_results_of_earlier_ones() -> None:
     # With 8 blocks in each LUN there are too few for the open blocks of ApproxFTL.
     done = run_approxftl("sim", "--blocks", "8", "--op", "50", "--requests", "100", "--json",
                          "--policy", "baseline,approxftl")  # fmt: skip
@@ -393,7 +393,7 @@ UNITS = {"time": "_ns", "size": "_bytes", "percentage": "_percent"}
 OF_KEYS = {"bus": "_mb_per_second", "link": "_mb_per_second", "energy": "_microwatt"}
 
 
-def parameter_as_number(row: Json) -> tuple[str, object]:
+def read_parameter_number(row: Json) -> tuple[str, object]:
     """Return key and value of a parameter as a result has them, from its row in the list."""
     value, type_ = row["stored_value"], row["type"]
     if type_ == "word":
@@ -413,7 +413,7 @@ def test_printed_parameter_values_are_accepted_as_options(more: tuple[str, ...])
     given = dict(word.removeprefix("--set=").split("=") for word in more)
     pairs = [f"--set={row['key']}={given.get(row['key'], row['value'])}" for row in rows]
     found = run_sim("--requests=0", *pairs)["parameters"]
-    wanted = dict(map(parameter_as_number, rows))
+    wanted = dict(map(read_parameter_number, rows))
     if more:
         wanted |= {"queue_weights": [3, 1], "rber": 1e-7, "op_percent": 12.34}
     assert found == wanted

@@ -14,7 +14,7 @@ WRITES = ("--profile", "demo", "--buffer", "64MiB", "--fill", "none", "--set", "
 SERVICE_US = 10.0
 
 
-def write_response_us(run: dict[str, Any], what: str) -> float:
+def read_write_response_us(run: dict[str, Any], what: str) -> float:
     return float(run["timing"]["write_response"][what]) / 1e3
 
 
@@ -24,14 +24,14 @@ def test_random_controller_time_makes_a_queue_as_theory_says(utilisation: float)
     run = only_run_of(run_sim(*WRITES, "--rate", f"{utilisation / SERVICE_US * 1e6:.0f}",
                               "--set", f"controller_vary={SERVICE_US}us"))
     mean = SERVICE_US / (1 - utilisation)
-    assert write_response_us(run, "mean_ns") == pytest.approx(mean, rel=0.05)
-    assert write_response_us(run, "p50_ns") == pytest.approx(mean * math.log(2), rel=0.06)
-    assert write_response_us(run, "p99_ns") == pytest.approx(mean * math.log(100), rel=0.12)
+    assert read_write_response_us(run, "mean_ns") == pytest.approx(mean, rel=0.05)
+    assert read_write_response_us(run, "p50_ns") == pytest.approx(mean * math.log(2), rel=0.06)
+    assert read_write_response_us(run, "p99_ns") == pytest.approx(mean * math.log(100), rel=0.12)
 
 
 def test_without_variation_each_write_takes_the_same_time() -> None:
     run = only_run_of(run_sim(*WRITES, "--rate", "1000", "--set", "controller=8us"))
-    assert write_response_us(run, "max_ns") == write_response_us(run, "min_ns") == 8
+    assert read_write_response_us(run, "max_ns") == read_write_response_us(run, "min_ns") == 8
 
 
 @pytest.mark.parametrize(("rate", "longest_ms"), ((10000, 0.0), (40000, 6.8)))
@@ -44,11 +44,11 @@ def test_writes_wait_if_the_buffer_fills_during_housekeeping(rate: int, longest_
                                                              "bus=10000", "gc=20%",
                                                              "housekeeping=10ms",
                                                              "housekeeping_every=100ms"))))
-    assert write_response_us(run, "max_ns") / 1e3 == pytest.approx(longest_ms, abs=0.5)
+    assert read_write_response_us(run, "max_ns") / 1e3 == pytest.approx(longest_ms, abs=0.5)
 
 
 def test_without_erases_there_is_no_housekeeping() -> None:
     run = only_run_of(run_sim("--profile", "demo", "--buffer", "1MiB", "--write-share", "100%",
                               "--size", "4KiB", "--fill", "none", "--rate", "40000", "--set",
                               "program=20us", "--requests", "20000", "--set", "housekeeping=100ms"))
-    assert write_response_us(run, "max_ns") < 1e3
+    assert read_write_response_us(run, "max_ns") < 1e3

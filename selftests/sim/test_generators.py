@@ -67,7 +67,7 @@ def test_only_the_given_share_of_writes_is_approximate(share: float,
     assert not any(r.klass for r in records if r.op != WRITE)
 
 
-def lengths_of_one_runs(bits: list[int]) -> list[int]:
+def lengths_of_approximate_runs(bits: list[int]) -> list[int]:
     text = "".join(map(str, bits))
     return [len(run) for run in text.strip("1").split("0") if run]
 
@@ -77,7 +77,7 @@ def test_runs_of_approximate_writes_have_the_mean_length(share: float, mean: int
                                                          run_generator: Generate) -> None:
     records = run_generator("--approx-share", str(share), "--approx-run", str(mean),
                             "--write-share", "100%")  # fmt: skip
-    lengths = lengths_of_one_runs([r.klass for r in records])
+    lengths = lengths_of_approximate_runs([r.klass for r in records])
     deviation = math.sqrt(mean * (mean - 1) / len(lengths))
     assert sum(lengths) / len(lengths) == pytest.approx(mean, abs=4 * deviation)
     found = sum(r.klass for r in records) / N
@@ -87,7 +87,7 @@ def test_runs_of_approximate_writes_have_the_mean_length(share: float, mean: int
 
 def test_independent_tags_have_short_runs(run_generator: Generate) -> None:
     records = run_generator("--approx-share", "0.5", "--write-share", "100%")
-    lengths = lengths_of_one_runs([r.klass for r in records])
+    lengths = lengths_of_approximate_runs([r.klass for r in records])
     assert sum(lengths) / len(lengths) == pytest.approx(2, abs=0.08)
 
 
@@ -249,7 +249,8 @@ def test_request_sizes_follow_their_weights(run_generator: Generate) -> None:
 HOT = ("--hot-share", "0.6", "--hot-range", "0.1")
 
 
-def count_hot_and_cold(records: list[Record], units: int) -> tuple[Counter[int], Counter[int]]:
+def count_hot_and_cold_lengths(records: list[Record], units: int) -> tuple[Counter[int],
+                                                                           Counter[int]]:
     """Count requests by length in sectors, in the hot tenth of the device and outside of it."""
     hot = [record.off_sect // UNIT_SECTORS < units // 10 for record in records]
     return (
@@ -260,7 +261,7 @@ def count_hot_and_cold(records: list[Record], units: int) -> tuple[Counter[int],
 
 def test_hot_and_cold_sizes_follow_their_weights(run_generator: Generate) -> None:
     records = run_generator(*HOT, "--size", "16KiB:25,64KiB:75", "--hot-size", "4KiB:90,8KiB:10")
-    hot, cold = count_hot_and_cold(records, run_generator.units)
+    hot, cold = count_hot_and_cold_lengths(records, run_generator.units)
     assert is_share_plausible(hot.total() / N, 0.6, N)
     assert (set(hot), set(cold)) == ({8, 16}, {32, 128})
     assert is_share_plausible(hot[8] / hot.total(), 0.9, hot.total())
@@ -268,14 +269,15 @@ def test_hot_and_cold_sizes_follow_their_weights(run_generator: Generate) -> Non
 
 
 def test_hot_requests_may_be_larger_than_cold_ones(run_generator: Generate) -> None:
-    hot, cold = count_hot_and_cold(run_generator(*HOT, "--hot-size", "32KiB"), run_generator.units)
+    hot, cold = count_hot_and_cold_lengths(run_generator(*HOT, "--hot-size", "32KiB"),
+                                           run_generator.units)
     assert (set(hot), set(cold)) == ({64}, {8})
     assert is_share_plausible(hot.total() / N, 0.6, N)
 
 
 def test_without_hot_size_lengths_are_the_same_everywhere(run_generator: Generate) -> None:
     records = run_generator(*HOT, "--size", "4KiB:70,16KiB:30")
-    for lengths in count_hot_and_cold(records, run_generator.units):
+    for lengths in count_hot_and_cold_lengths(records, run_generator.units):
         assert is_share_plausible(lengths[8] / lengths.total(), 0.7, lengths.total())
 
 

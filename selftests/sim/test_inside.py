@@ -14,13 +14,13 @@ BUSY = ("--fill", "random", "--fill-approx", "0.5", "--approx-share", "0.5", "--
 LIMIT = 1000000
 
 
-def run_for_document_and_run(*arguments: str) -> tuple[Json, Json]:
+def simulate_and_return_run(*arguments: str) -> tuple[Json, Json]:
     result = run_sim(*BUSY, *arguments)
     return result, only_run_of(result)
 
 
 def test_block_table_agrees_with_the_summary() -> None:
-    result, found = run_for_document_and_run("--block-table")
+    result, found = simulate_and_return_run("--block-table")
     table, geometry = found["block_table"], result["geometry"]
     assert {len(column) for column in table.values()} == {geometry["blocks"]}
     good = [i for i, state in enumerate(table["state"]) if state != "bad"]
@@ -40,7 +40,7 @@ def test_block_table_agrees_with_the_summary() -> None:
 
 
 def test_page_maps_agree_with_the_block_table() -> None:
-    result, found = run_for_document_and_run("--block-table", "--page-map", "auto")
+    result, found = simulate_and_return_run("--block-table", "--page-map", "auto")
     table = found["block_table"]
     maps = found["page_maps"]
     assert {page_map["kind"] for page_map in maps} == {kind for kind in table["kind"] if kind}
@@ -60,18 +60,18 @@ def test_page_maps_agree_with_the_block_table() -> None:
 
 
 def test_option_page_map_shows_the_chosen_blocks() -> None:
-    _, found = run_for_document_and_run("--page-map", "511,3")
+    _, found = simulate_and_return_run("--page-map", "511,3")
     assert [page_map["block"] for page_map in found["page_maps"]] == [511, 3]
 
 
 def test_pages_of_a_page_map_have_their_age() -> None:
-    _, found = run_for_document_and_run("--page-map", "auto", "--until", "36000000s")
+    _, found = simulate_and_return_run("--page-map", "auto", "--until", "36000000s")
     ages = [age for page_map in found["page_maps"] for age in page_map["age_hours"]
             if age is not None]
     assert min(ages) >= 9000
 
 
-def timeline_operations(path: Path) -> list[Json]:
+def read_timeline_operations(path: Path) -> list[Json]:
     document: Json = json.loads(path.read_text())
     return [event for event in document["traceEvents"] if event["ph"] == "X"]
 
@@ -82,12 +82,12 @@ def timeline_operations(path: Path) -> list[Json]:
 def test_timeline_operations_add_up_to_the_counters(tmp_path: Path, suspend: str,
                                                     for_write: str) -> None:
     path = tmp_path / "timeline.json"
-    result, found = run_for_document_and_run("--timeline", str(path), "--suspend", suspend,
-                                             "--suspend_for_write", for_write)
+    result, found = simulate_and_return_run("--timeline", str(path), "--suspend", suspend,
+                                            "--suspend_for_write", for_write)
     counters = found["counters"]
     spent: dict[str, float] = defaultdict(float)
     lanes: dict[int, list[Json]] = defaultdict(list)
-    for event in timeline_operations(path):
+    for event in read_timeline_operations(path):
         spent[event["name"].split()[0]] += event["dur"] * 1000
         lanes[event["tid"]].append(event)
     interrupted = counters["array_suspends"] * 20_000  # suspend_cost
@@ -100,20 +100,20 @@ def test_timeline_operations_add_up_to_the_counters(tmp_path: Path, suspend: str
     for lane in lanes.values():
         for before, after in pairwise(lane):
             assert after["ts"] > before["ts"] + before["dur"] - 0.001
-    pieces = [event for event in timeline_operations(path) if "resumed" in event["args"]]
+    pieces = [event for event in read_timeline_operations(path) if "resumed" in event["args"]]
     assert len(pieces) == counters["array_suspends"]
 
 
 @pytest.mark.slow
 def test_timeline_names_operations(tmp_path: Path) -> None:
     path = tmp_path / "timeline.json"
-    _, found = run_for_document_and_run("--timeline", str(path))
+    _, found = simulate_and_return_run("--timeline", str(path))
     pages: Counter[str] = Counter()
-    for event in timeline_operations(path):
+    for event in read_timeline_operations(path):
         pages[event["name"]] += event["args"]["pages"]
     modes = {mode: count for mode, count in found["mode_pages"].items() if count}
     assert {mode: pages[f"program {mode}"] for mode in modes} == modes
-    assert sum(event["cat"] == "gc" for event in timeline_operations(path)) > 0
+    assert sum(event["cat"] == "gc" for event in read_timeline_operations(path)) > 0
 
 
 def test_timeline_of_several_policies_begins_after_the_warm_up(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_timeline_of_several_policies_begins_after_the_warm_up(tmp_path: Path) -
     names = {event["pid"]: event["args"]["name"] for event in document["traceEvents"]
              if event["name"] == "process_name"}
     assert names == {1: "baseline", 2: "vth_b"}
-    begins = [min(event["ts"] for event in timeline_operations(path) if event["pid"] == pid)
+    begins = [min(event["ts"] for event in read_timeline_operations(path) if event["pid"] == pid)
               for pid in names]
     ends = [run_["device_time_ns"] - run_["simulated_ns"] for run_ in result["runs"]]
     assert all(begin * 1000 >= end for begin, end in zip(begins, ends, strict=True))
@@ -148,6 +148,6 @@ def test_a_full_timeline_is_reported(tmp_path: Path) -> None:
 
 
 def test_recording_a_timeline_changes_no_result(tmp_path: Path) -> None:
-    with_it, _ = run_for_document_and_run("--timeline", str(tmp_path / "x"))
-    without, _ = run_for_document_and_run()
+    with_it, _ = simulate_and_return_run("--timeline", str(tmp_path / "x"))
+    without, _ = simulate_and_return_run()
     assert with_it["runs"] == without["runs"]

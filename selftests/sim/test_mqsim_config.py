@@ -39,23 +39,23 @@ ROWS = re.findall(r"^MQSIM\((\w+), \w+, \"(\w+)\",\s+(\w+), (?:NULL|\"(\w*))",
                   (TOP / "userspace/sim/mqsim-table.h").read_text(), re.M)
 
 
-def config_text(**changed: str) -> str:
+def make_config_text(**changed: str) -> str:
     """Return a configuration file with one value for each row of MQSim's settings."""
     known = {name: changed.get(name, VALUES.get(name, word if kind == "ONLY" else "1"))
              for _, name, kind, word in ROWS}
 
-    def xml_elements_of(parent: str) -> str:
+    def make_xml_elements(parent: str) -> str:
         return "".join(f"\t<{name}>{known[name]}</{name}>\n" for of, name, *_ in ROWS
                        if of == parent)
 
     return ('<?xml version="1.0" encoding="us-ascii"?>\n<Execution_Parameter_Set>\n'
-            f"<Host_Parameter_Set>\n{xml_elements_of('HOST')}</Host_Parameter_Set>\n"
-            f"<!-- <Seed> -->\n<Device_Parameter_Set>\n{xml_elements_of('DEVICE')}"
-            f"<Flash_Parameter_Set>\n{xml_elements_of('FLASH')}</Flash_Parameter_Set>\n"
+            f"<Host_Parameter_Set>\n{make_xml_elements('HOST')}</Host_Parameter_Set>\n"
+            f"<!-- <Seed> -->\n<Device_Parameter_Set>\n{make_xml_elements('DEVICE')}"
+            f"<Flash_Parameter_Set>\n{make_xml_elements('FLASH')}</Flash_Parameter_Set>\n"
             "</Device_Parameter_Set>\n</Execution_Parameter_Set>")
 
 
-def parameters_of(tmp_path: Path, text: str, *more: str) -> Json:
+def parameters_of_mqsim_config(tmp_path: Path, text: str, *more: str) -> Json:
     (tmp_path / "ssdconfig.xml").write_text(text)
     result = run_sim("--config", tmp_path / "ssdconfig.xml", *more, "--requests", "10")
     assert only_run_of(result)["requests"] == 10
@@ -63,12 +63,13 @@ def parameters_of(tmp_path: Path, text: str, *more: str) -> Json:
 
 
 def test_each_mqsim_value_sets_its_parameter(tmp_path: Path) -> None:
-    found = parameters_of(tmp_path, config_text())
+    found = parameters_of_mqsim_config(tmp_path, make_config_text())
     assert {key: found[key] for key in MEANT} == MEANT
 
 
 def test_later_options_override_the_configuration(tmp_path: Path) -> None:
-    assert parameters_of(tmp_path, config_text(), "--blocks", "50")["blocks"] == 50
+    assert parameters_of_mqsim_config(tmp_path, make_config_text(), "--blocks",
+                                      "50")["blocks"] == 50
 
 
 @pytest.mark.parametrize(("changed", "meant"), [
@@ -88,12 +89,12 @@ def test_later_options_override_the_configuration(tmp_path: Path) -> None:
 ])
 def test_named_and_combined_mqsim_values_set_the_parameters(tmp_path: Path, changed: dict[str, str],
                                                             meant: Json) -> None:
-    found = parameters_of(tmp_path, config_text(**changed))
+    found = parameters_of_mqsim_config(tmp_path, make_config_text(**changed))
     assert {key: found[key] for key in meant} == meant
 
 
 def test_a_note_names_mqsim_values_that_are_not_modelled(tmp_path: Path) -> None:
-    (tmp_path / "c.xml").write_text(config_text())
+    (tmp_path / "c.xml").write_text(make_config_text())
     done = run_approxftl("sim", "--config", tmp_path / "c.xml", "--requests", "10")
     assert done.code == 0
     for _, name, kind, _ in ROWS:
@@ -127,7 +128,7 @@ REFUSED = [
 ]
 
 
-def config_error(tmp_path: Path, text: str) -> str:
+def read_config_error(tmp_path: Path, text: str) -> str:
     """Return the only error that the simulator prints about the configuration."""
     (tmp_path / "c.xml").write_text(text)
     done = run_approxftl("sim", "--config", tmp_path / "c.xml")
@@ -140,7 +141,7 @@ def config_error(tmp_path: Path, text: str) -> str:
 @pytest.mark.parametrize(("changed", "sentence"), REFUSED)
 def test_values_without_counterpart_are_refused_by_name(tmp_path: Path, changed: dict[str, str],
                                                        sentence: str) -> None:
-    assert sentence in config_error(tmp_path, config_text(**changed))
+    assert sentence in read_config_error(tmp_path, make_config_text(**changed))
 
 
 @pytest.mark.parametrize(("old", "new", "sentence"), [
@@ -166,8 +167,8 @@ def test_values_without_counterpart_are_refused_by_name(tmp_path: Path, changed:
 ])
 def test_files_that_are_no_mqsim_configuration_are_refused(tmp_path: Path, old: str, new: str,
                                                            sentence: str) -> None:
-    assert old in config_text()
-    assert sentence in config_error(tmp_path, config_text().replace(old, new, 1))
+    assert old in make_config_text()
+    assert sentence in read_config_error(tmp_path, make_config_text().replace(old, new, 1))
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
@@ -177,6 +178,6 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_truncated_configuration_is_refused(tmp_path: Path) -> None:
-    text = config_text()
+    text = make_config_text()
     for end in range(0, len(text) - 1, 97):
-        config_error(tmp_path, text[:end])
+        read_config_error(tmp_path, text[:end])

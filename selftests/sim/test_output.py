@@ -84,7 +84,7 @@ def test_json_begins_with_version_arguments_and_setup() -> None:
     assert (result["seed"], result["profile"], result["interrupted"]) == (7, "demo", False)
 
 
-def test_odd_bytes_in_arguments_stay_valid_json(tmp_path: Path) -> None:
+def test_control_characters_and_invalid_utf_8_in_arguments_give_valid_json(tmp_path: Path) -> None:
     name = tmp_path / 'a"b\\c\n\t\x01\u00e9.json'
     assert run_approxftl("sim", "--requests", "1", f"--json={name}").code == 0
     assert json.loads(name.read_text())["tool"]["argv"][-1] == f"--json={name}"
@@ -282,7 +282,7 @@ def test_an_interrupted_run_prints_its_results() -> None:
     assert 0 < only_run_of(result)["requests"] < 1000000000
 
 
-def warm_up_batches(means: np.ndarray[tuple[int], np.dtype[np.float64]]) -> int:
+def compute_warm_up_batches(means: np.ndarray[tuple[int], np.dtype[np.float64]]) -> int:
     """Return the warm-up that minimises the standard error (MSER-5); of equals the shortest."""
     errors = [((rest - rest.mean()) ** 2).sum() / len(rest) ** 2
               for rest in (means[cut:] for cut in range(len(means) - len(means) // 4))]
@@ -309,9 +309,9 @@ def test_a_response_series_contains_all_requests(command: tuple[str, ...]) -> No
         assert 0 <= left <= missing * max(t["max_ns"] for t in timing)
         sums = series["batch_response_sum_ns"]
         means = np.array(sums[:len(sums) // 5 * 5], float).reshape(-1, 5).mean(axis=1)
-        cut = warm_up_batches(means)
+        cut = compute_warm_up_batches(means)
         late = means[cut:]
-        early = late[:len(late) - warm_up_batches(late[::-1])]
+        early = late[:len(late) - compute_warm_up_batches(late[::-1])]
         assert series["cut_requests"] == 5 * cut * series["batch_requests"]
         assert series["settled"] == (2 * cut <= len(means)
                                      and abs(late.mean() / early.mean() - 1) < 0.02)
@@ -350,18 +350,18 @@ def test_padding_without_a_buffer_is_explained() -> None:
 
 def test_a_quantile_needs_ten_requests_beyond_it() -> None:
     """A quantile needs ten requests beyond it; its digits are limited by the histogram bins."""
-    def rows_of_output(requests: int, *more: str) -> dict[str, list[str]]:
+    def parse_rows_of_output(requests: int, *more: str) -> dict[str, list[str]]:
         out = run_approxftl("sim", "--fill=none", "--size=8KiB", "--write-share=100%",
                             f"--requests={requests}", *more).out
         return {line.split()[0]: line.split()[1:] for line in out.splitlines()
                 if line.startswith("  p") and line.split()[0] in ("p50", "p99", "p99.9")}
 
     for name, least in (("p50", 20), ("p99", 1000), ("p99.9", 10000)):
-        assert [rows_of_output(count)[name] == ["-"] for count in (least - 1, least)] == [True,
-                                                                                          False]
-    for row in rows_of_output(10000, "--policy=baseline,approxftl").values():
+        assert [parse_rows_of_output(count)[name] == ["-"] for count in (least - 1,
+                                                                         least)] == [True, False]
+    for row in parse_rows_of_output(10000, "--policy=baseline,approxftl").values():
         first, _, second, _, ratio = row
         assert len(first.replace(".", "")) == len(second.replace(".", "")) == 3
         assert re.fullmatch(r"\d\.\d\dx", ratio)
-    few = rows_of_output(100, "--policy=baseline,approxftl")
+    few = parse_rows_of_output(100, "--policy=baseline,approxftl")
     assert few["p99"] == ["-", "-"] and len(few["p50"]) == 5

@@ -22,19 +22,19 @@ from selftests.sim.support import (
 READS = ("--fill", "sequential", "--write-share", "0", "--set", "depth=16", "--requests", "20000")
 
 
-def queue_statistics(*arguments: str | Path) -> list[Json]:
+def read_queue_statistics(*arguments: str | Path) -> list[Json]:
     counted: list[Json] = only_run_of(run_sim(*arguments))["queues"]
     return counted
 
 
 def test_tenants_share_the_device_by_queue_weight() -> None:
-    both = queue_statistics(*READS, "--tenants", "64,64", "--queue_weights", "3:1", "--verify")
+    both = read_queue_statistics(*READS, "--tenants", "64,64", "--queue_weights", "3:1", "--verify")
     assert [one["weight"] for one in both] == [3, 1]
     assert both[0]["requests_per_s"] == pytest.approx(3 * both[1]["requests_per_s"], rel=0.02)
     assert both[0]["bytes_per_s"] == pytest.approx(4096 * both[0]["requests_per_s"], rel=1e-4)
     assert both[1]["read_response"]["mean_ns"] == pytest.approx(
         3 * both[0]["read_response"]["mean_ns"], rel=0.05)
-    even = queue_statistics(*READS, "--tenants", "64,64")
+    even = read_queue_statistics(*READS, "--tenants", "64,64")
     assert even[0]["requests_per_s"] == pytest.approx(even[1]["requests_per_s"], rel=0.02)
 
 
@@ -59,21 +59,22 @@ def test_statistics_of_queues_add_up_to_those_of_the_device() -> None:
 
 def test_a_tenant_keeps_its_queue_full() -> None:
     """Little's law: requests in flight are throughput times response time."""
-    for one, depth in zip(queue_statistics(*READS, "--tenants", "2,9,40"), (2, 9, 40), strict=True):
+    for one, depth in zip(read_queue_statistics(*READS, "--tenants", "2,9,40"), (2, 9, 40),
+                          strict=True):
         under_way = one["requests_per_s"] * one["read_response"]["mean_ns"] / 1e9
         assert under_way == pytest.approx(depth, rel=0.02)
 
 
 def test_tenants_continue_after_two_changes_of_parameters() -> None:
     """A tenant continues after the device was saved and loaded between two changes."""
-    both = queue_statistics(*READS, "--tenants", "64,64", "--change",
-                            "8000:read_cache=0,9000:queue_weights=9:1")
+    both = read_queue_statistics(*READS, "--tenants", "64,64", "--change",
+                                 "8000:read_cache=0,9000:queue_weights=9:1")
     assert both[0]["requests_per_s"] == pytest.approx(9 * both[1]["requests_per_s"], rel=0.1)
 
 
 def test_the_report_shows_each_queue() -> None:
     arguments = (*READS, "--tenants", "32,96", "--queue_weights", "1:1")
-    counted = queue_statistics(*arguments)
+    counted = read_queue_statistics(*arguments)
     told = re.findall(r"^queue (\d), throughput +(\d+)/s *\n +read response, mean",
                       run_approxftl("sim", *arguments).out, re.M)
     assert told == [(str(i), str(int(one["requests_per_s"])))
@@ -92,11 +93,11 @@ def write_bursty_trace(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(("by", "numbers"), [("stream", 5), ("pid", 7)])
 def test_requests_of_a_trace_get_queues_by_stream_or_pid(trace: Path, by: str,
                                                          numbers: int) -> None:
-    def requests_by_queue(*more: str) -> list[int]:
+    def count_requests_by_queue(*more: str) -> list[int]:
         return [one["read_response"]["count"] + one["write_response"]["count"]
-                for one in queue_statistics("--trace", trace, "--queue-by", by, *more)]
-    assert requests_by_queue() == [7000 // numbers] * numbers
-    assert requests_by_queue("--queue_weights", "4:2:1") == [
+                for one in read_queue_statistics("--trace", trace, "--queue-by", by, *more)]
+    assert count_requests_by_queue() == [7000 // numbers] * numbers
+    assert count_requests_by_queue("--queue_weights", "4:2:1") == [
         7000 // numbers * len(range(queue, numbers, 3)) for queue in range(3)]
 
 
@@ -136,8 +137,8 @@ def test_a_queue_of_its_own_protects_from_a_noisy_neighbour() -> None:
     """With a queue of its own, a tenant's read latency is independent of the other tenant."""
     study = tomllib.loads((TOP / "docs/examples/noisy-neighbour.toml").read_text())
     base = [word for key, value in study["base"].items() for word in (f"--{key}", str(value))]
-    ran = {(tenants, weights): queue_statistics(*base, "--tenants", tenants, "--queue_weights",
-                                                weights)
+    ran = {(tenants, weights): read_queue_statistics(*base, "--tenants", tenants, "--queue_weights",
+                                                     weights)
            for tenants, weights in product(study["vary"]["tenants"],
                                            study["vary"]["queue_weights"])}
     p99 = {key: both[0]["read_response"]["p99_ns"] for key, both in ran.items()}

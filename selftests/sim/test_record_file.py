@@ -114,23 +114,23 @@ LEVELS = ("--policy", "levels", "--cell_model", "voltage", "--approx-share", "0.
           "--requests", "6000", "--footprint", "5%")
 
 
-def counters_by_level(counters: dict[str, int], name: str) -> list[int]:
+def read_counters_by_level(counters: dict[str, int], name: str) -> list[int]:
     return [counters[name.format(level)] for level in (1, 2, 3)]
 
 
 def test_quality_levels_are_drawn_counted_and_recorded_again(tmp_path: Path) -> None:
     path, copy = tmp_path / "x.aft", tmp_path / "y.aft"
     drawn = only_run_of(run_sim(*LEVELS, "--record", path))
-    units = counters_by_level(drawn["counters"], "host_write_level_{}_units")
+    units = read_counters_by_level(drawn["counters"], "host_write_level_{}_units")
     assert sum(units) == drawn["counters"]["host_write_approx_units"]
     shares = [unit / sum(units) for unit in units]
     assert shares == pytest.approx([0.2, 0.3, 0.5], abs=0.03)
-    flips = counters_by_level(drawn["counters"], "read_level_{}_flipped_bits")
+    flips = read_counters_by_level(drawn["counters"], "read_level_{}_flipped_bits")
     assert sum(flips) == drawn["counters"]["read_flipped_bits"]
     assert flips[0] < flips[1] < flips[2]
     played = only_run_of(run_sim("--policy", "levels", "--cell_model", "voltage", "--trace", path,
                                  "--record", copy))
-    assert counters_by_level(played["counters"], "host_write_level_{}_units") == units
+    assert read_counters_by_level(played["counters"], "host_write_level_{}_units") == units
     assert {record.klass for record in read_trace(copy)} == {0, 1, 2, 3}
     assert path.read_bytes()[576:704] == b"".join(
         name.ljust(32, b"\0") for name in (b"precise", b"approximate", b"approximate_2",
@@ -170,7 +170,7 @@ def test_a_saved_unit_has_the_quality_level_of_its_last_write(
             continue
         read = only_run_of(run_sim("--load", saved, "--verify", "--trace",
                                    write_requests(folder, "read.aft", READ, units)))["counters"]
-        flipped = counters_by_level(read, "read_level_{}_flipped_bits")
+        flipped = read_counters_by_level(read, "read_level_{}_flipped_bits")
         assert read["read_approx_units"] == (len(units) if level else 0)
         assert [bool(bits) for bits in flipped] == [of == level for of in (1, 2, 3)], flipped
 
@@ -178,7 +178,7 @@ def test_a_saved_unit_has_the_quality_level_of_its_last_write(
 def test_a_record_file_without_quality_levels_has_two_data_classes(tmp_path: Path) -> None:
     path = tmp_path / "x.aft"
     drawn = only_run_of(run_sim("--approx-share", "0.5", "--requests", "100", "--record", path))
-    assert counters_by_level(drawn["counters"], "host_write_level_{}_units")[1:] == [0, 0]
+    assert read_counters_by_level(drawn["counters"], "host_write_level_{}_units")[1:] == [0, 0]
     assert path.read_bytes()[48] == 2
 
 

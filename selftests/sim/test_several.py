@@ -27,14 +27,14 @@ ALL_OF_IT = ("--histogram", "--series", "--block-table", "--page-map", "auto", "
 ENDLESS = "1000000000000"
 
 
-def result_without_tool(result: Json) -> Json:
+def remove_tool_from_result(result: Json) -> Json:
     return {key: value for key, value in result.items() if key != "tool"}
 
 
 def read_result(path: Path) -> Json:
     result: Json = json.loads(path.read_text())
     assert SCHEMA.find_errors(result) == []
-    return result_without_tool(result)
+    return remove_tool_from_result(result)
 
 
 # ---------------------------------------------------------------- results
@@ -321,8 +321,8 @@ def convert_trace(source: Path, target: Path, *options: str) -> Path:
 
 
 def results_of_trace(trace: Path, *options: str) -> Json:
-    result = result_without_tool(run_sim("--trace", trace, "--policy", "baseline,tlc", "--repeat",
-                                         "2", *options))
+    result = remove_tool_from_result(run_sim("--trace", trace, "--policy", "baseline,tlc",
+                                             "--repeat", "2", *options))
     del result["stream"]
     return result
 
@@ -366,7 +366,7 @@ def test_standard_input_is_read_in_the_format_of_from(record_file: Path, tmp_pat
     csv = convert_trace(record_file, tmp_path / "x.csv")
     done = run_approxftl("sim", "--trace", "-", "--from", "csv", "--policy", "baseline,tlc",
                          "--repeat", "2", "--json", stdin=csv.read_bytes())
-    result = result_without_tool(json.loads(done.out))
+    result = remove_tool_from_result(json.loads(done.out))
     del result["stream"]
     assert result == results_of_trace(csv)
 

@@ -44,12 +44,12 @@ RUN = 64 * 1024 // UNIT
 SECTORS = UNIT // 512
 
 
-def result_without_tool(result: Json) -> Json:
+def remove_tool_from_result(result: Json) -> Json:
     assert SCHEMA.find_errors(result) == []
     return {key: value for key, value in result.items() if key != "tool"}
 
 
-def hash_pair(a: int, b: int) -> int:
+def hash_pair_as_core(a: int, b: int) -> int:
     """Compute the same hash as aftl_hash64_pair() in C."""
     return hash_u64(hash_u64(a) ^ b)
 
@@ -65,7 +65,7 @@ def test_the_result_does_not_depend_on_the_number_of_threads(shards: str) -> Non
             "--warmup", "300", "--requests", "1500", "--die-dies", "late",
             "--fill_overwrite", "100%")
     policies = len(json.loads(run_approxftl("policies", "--json").out)["policies"])
-    said = [result_without_tool(run_sim(*each, "--jobs", str(jobs)))
+    said = [remove_tool_from_result(run_sim(*each, "--jobs", str(jobs)))
             for jobs in (1, 2 * policies, 8 * policies)]
     assert len(said[0]["runs"]) > 12
     assert said[1] == said[0]
@@ -99,7 +99,7 @@ def test_the_overload_message_does_not_depend_on_jobs() -> None:
 # ---------------------------------------------------------------- each shard
 
 
-def requests_of_shard(records: list[Record], shards: int, index: int) -> list[Record]:
+def select_requests_of_shard(records: list[Record], shards: int, index: int) -> list[Record]:
     """Return the requests of one shard; discards are split at the borders of shards."""
     own = []
     for one in records:
@@ -132,12 +132,13 @@ def test_a_shard_equals_a_device_with_its_requests(policy: str, tmp_path: Path) 
     digest = 0
     alone = []
     for i in range(shards):
-        path = write_trace(tmp_path / f"{i}", requests_of_shard(read_trace(whole), shards, i))
+        path = write_trace(tmp_path / f"{i}", select_requests_of_shard(read_trace(whole), shards,
+                                                                       i))
         alone.append(only_run_of(run_sim(
             *device, "--fill_approx", "30%", "--channels", str(4 // shards), "--buffer", "128KiB",
-            "--seed", str(hash_pair(7, i)), "--trace", path, "--arrival", "device", "--block-table",
-            "--until", "600s")))
-        digest = hash_pair(digest, int(alone[i]["digest"], 16))
+            "--seed", str(hash_pair_as_core(7, i)), "--trace", path, "--arrival", "device",
+            "--block-table", "--until", "600s")))
+        digest = hash_pair_as_core(digest, int(alone[i]["digest"], 16))
     assert whole_run["digest"] == f"{digest:016x}"
     for name, value in whole_run["counters"].items():
         if not name.startswith("host_") or not name.endswith("_requests"):
@@ -180,7 +181,7 @@ def test_statistics_begin_at_the_same_time_in_all_shards() -> None:
     assert 1000 <= count_host_requests() < 1000 + 300
 
 
-def response_times(records: list[Record], path: Path, *options: str) -> Json:
+def read_response_times(records: list[Record], path: Path, *options: str) -> Json:
     result = only_run_of(run_sim("--trace", write_trace(path, records), *SHAPE, "--fill",
                                  "sequential", *options))
     found: Json = result["timing"]
@@ -193,10 +194,11 @@ def test_a_request_to_several_shards_ends_with_its_last_part(tmp_path: Path) -> 
     both = Record(1000, (RUN - 1) * SECTORS, 2 * SECTORS, READ)
     path = tmp_path / "x.aft"
     options = ("--shards", "4", "--buffer", "0")
-    long = response_times([busy, both], path, *options)["read_response"]
-    free = response_times([both], path, *options)["read_response"]
-    first = response_times([busy, Record(1000, (RUN - 1) * SECTORS, SECTORS, READ)], path, *options)
-    last = response_times([busy, Record(1000, RUN * SECTORS, SECTORS, READ)], path, *options)
+    long = read_response_times([busy, both], path, *options)["read_response"]
+    free = read_response_times([both], path, *options)["read_response"]
+    first = read_response_times([busy, Record(1000, (RUN - 1) * SECTORS, SECTORS, READ)], path,
+                                *options)
+    last = read_response_times([busy, Record(1000, RUN * SECTORS, SECTORS, READ)], path, *options)
     assert long["count"] == free["count"] == 1
     assert first["read_response"]["max_ns"] == free["max_ns"]
     assert long["max_ns"] == last["read_response"]["max_ns"] > 2 * free["max_ns"]
@@ -205,13 +207,13 @@ def test_a_request_to_several_shards_ends_with_its_last_part(tmp_path: Path) -> 
 def test_a_flush_waits_for_all_shards(tmp_path: Path) -> None:
     path = tmp_path / "x.aft"
     for shard in range(4):
-        found = response_times([Record(0, shard * RUN * SECTORS, SECTORS, WRITE),
-                                Record(10, 0, 0, FLUSH)],
-                               path, "--shards", "4")
+        found = read_response_times([Record(0, shard * RUN * SECTORS, SECTORS, WRITE),
+                                     Record(10, 0, 0, FLUSH)],
+                                    path, "--shards", "4")
         assert found["flush_response"]["count"] == 1
         assert found["flush_response"]["max_ns"] > 400000
-    assert response_times([Record(10, 0, 0, FLUSH)], path, "--shards",
-                          "4")["flush_response"]["max_ns"] == 0
+    assert read_response_times([Record(10, 0, 0, FLUSH)], path, "--shards",
+                               "4")["flush_response"]["max_ns"] == 0
 
 
 def test_a_large_discard_is_one_request(tmp_path: Path) -> None:

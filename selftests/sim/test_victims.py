@@ -12,7 +12,7 @@ BARE = ("--policy", "baseline", "--channels", "1", "--chips", "1", "--layers", "
         "random", "--workload", "uniform", "--write-share", "100%", "--size", "4KiB")
 
 
-def steady_write_amplification(*options: str, blocks: int = 2000) -> float:
+def measure_steady_amplification(*options: str, blocks: int = 2000) -> float:
     """Return the write amplification of a device in its steady state."""
     found = only_run_of(run_sim(*BARE, "--blocks", str(blocks), "--requests", str(blocks * 600),
                                 "--warmup", str(blocks * 400), *options))
@@ -20,7 +20,7 @@ def steady_write_amplification(*options: str, blocks: int = 2000) -> float:
     return float(found["write_amplification"]["programmed_units"] / host)
 
 
-def fifo_write_amplification(spare: float) -> float:
+def compute_fifo_amplification(spare: float) -> float:
     """Return the write amplification of FIFO collection under uniform writes.
 
     A block is collected one turn of the log after it was filled, with a valid share of u. A turn
@@ -34,14 +34,15 @@ def fifo_write_amplification(spare: float) -> float:
 
 @pytest.mark.parametrize("spare", [0.15, 0.2, 0.28])
 def test_fifo_agrees_with_the_analytical_model(spare: float) -> None:
-    found = steady_write_amplification("--victim", "fifo", "--op", f"{spare:.0%}")
-    assert found == pytest.approx(fifo_write_amplification(spare), rel=0.01)
+    found = measure_steady_amplification("--victim", "fifo", "--op", f"{spare:.0%}")
+    assert found == pytest.approx(compute_fifo_amplification(spare), rel=0.01)
 
 
 def test_more_victim_choices_cause_fewer_relocations() -> None:
     rules = ("greedy", "d_choices --victim_choices 64", "d_choices --victim_choices 8",
              "d_choices --victim_choices 2")
-    found = [steady_write_amplification("--op", "20%", "--victim", *rule.split()) for rule in rules]
+    found = [measure_steady_amplification("--op", "20%", "--victim", *rule.split()) for rule
+             in rules]
     assert found == sorted(found)
     assert found[0] == pytest.approx(found[1], rel=0.02)
     assert found[2] > 1.02 * found[0]

@@ -17,7 +17,7 @@ def run_skewed_writes(gap: int, *options: str) -> dict[str, Any]:
     return only_run_of(run_sim(*SKEWED, "--wear-gap", str(gap), "--verify", *options))
 
 
-def erase_count_spread(run: dict[str, Any]) -> float:
+def compute_erase_spread(run: dict[str, Any]) -> float:
     erases = run["blocks"]["erase_count"]
     return float(erases["max"] - erases["min"])
 
@@ -28,14 +28,14 @@ def erase_count_spread(run: dict[str, Any]) -> float:
 def test_the_spread_of_the_erase_counts_stays_within_the_gap(options: tuple[str, ...]) -> None:
     runs = [run_skewed_writes(gap, *options) for gap in GAPS]
     for gap, run in zip(GAPS, runs, strict=True):
-        assert erase_count_spread(run) <= gap
+        assert compute_erase_spread(run) <= gap
         assert run["counters"]["policy_bugs"] == 0
-    assert erase_count_spread(runs[0]) < erase_count_spread(runs[1]) < erase_count_spread(
-        runs[2]) <= erase_count_spread(runs[3])
+    assert compute_erase_spread(runs[0]) < compute_erase_spread(runs[1]) < compute_erase_spread(
+        runs[2]) <= compute_erase_spread(runs[3])
 
 
 def test_without_wear_levelling_the_spread_of_erase_counts_grows() -> None:
-    assert erase_count_spread(run_skewed_writes(0)) > 400
+    assert compute_erase_spread(run_skewed_writes(0)) > 400
 
 
 def test_wear_levelling_relocates_few_blocks() -> None:

@@ -13,7 +13,7 @@ LOAD = (*DRIVE, "--size", "4KiB", "--requests", "20000", "--arrival", "open", "-
 SECONDS, PROGRAM = 10, 12
 
 
-def counters_of_workload(*options: str) -> dict[str, int]:
+def run_for_counters(*options: str) -> dict[str, int]:
     """Return the counters of a run of LOAD with OPTIONS."""
     counted: dict[str, int] = only_run_of(run_sim(*LOAD, *options))["counters"]
     return counted
@@ -23,7 +23,7 @@ def counters_of_workload(*options: str) -> dict[str, int]:
 def test_a_working_set_in_the_buffer_is_programmed_once_a_second(footprint: str,
                                                                  units: int) -> None:
     """Each queue of buffered units, at most PROGRAM units, is programmed after buffer_hold."""
-    run = counters_of_workload("--footprint", footprint)
+    run = run_for_counters("--footprint", footprint)
     queues = -(-units // PROGRAM)
     assert queues * (SECONDS - 1) <= run["array_programs"] <= queues * SECONDS
     assert run["programmed_host_units"] + run["padded_units"] == run["array_programs"] * PROGRAM
@@ -34,7 +34,7 @@ def test_a_working_set_in_the_buffer_is_programmed_once_a_second(footprint: str,
 
 
 def test_each_flush_programs_a_working_set_once() -> None:
-    run = counters_of_workload("--footprint", "0.02%", "--flush-every", "1000")
+    run = run_for_counters("--footprint", "0.02%", "--flush-every", "1000")
     flushes = run["host_flush_requests"]
     assert flushes == 19
     # A unit that is written while a flush is in progress is programmed with the others.
@@ -42,7 +42,7 @@ def test_each_flush_programs_a_working_set_once() -> None:
 
 
 def test_without_a_watermark_a_page_is_programmed_when_it_is_full() -> None:
-    run = counters_of_workload("--footprint", "0.06%", "--buffer-high", "0")
+    run = run_for_counters("--footprint", "0.06%", "--buffer-high", "0")
     assert run["array_programs"] > 1000
     assert run["padded_units"] == 0
 

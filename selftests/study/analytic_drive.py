@@ -24,7 +24,7 @@ class AnalyticBench(Bench):
         super().__init__(Path("nothing"), 1, Store(Path("nowhere")))
 
     def results_of_runs(self, runs: Iterable[Options]) -> dict[Options, Json]:
-        return {options: analytic_result(Device(options)) for options in runs}
+        return {options: make_analytic_result(Device(options)) for options in runs}
 
 
 class Device:
@@ -46,7 +46,7 @@ class Device:
         """Return the program bandwidth of all dies, in bytes per nanosecond."""
         return self.dies * self.stripe * self.at_once / self.option_as_number("program")
 
-    def count_dies_met(self) -> float:
+    def count_dies_of_requests(self) -> float:
         """Return over how many dies the requests spread; a stride over all dies uses one."""
         stride, row = int(self.option_as_number("stride")), int(self.dies * self.stripe)
         return max(self.at_once, row // math.gcd(stride, row)) if stride else self.dies
@@ -68,8 +68,8 @@ class Device:
 def mean_read_ns(device: Device) -> float:
     """Return the mean read time; at a high queue depth dies, link or commands limit the rate."""
     lone = sum(device.single_read_times_ns()) / 3
-    busy = (lone - device.time_outside_flash_ns()) * max(1.0, device.size
-                                                         / device.stripe) / device.count_dies_met()
+    busy = (lone - device.time_outside_flash_ns()) * max(1.0, device.size / device.stripe)
+    busy /= device.count_dies_of_requests()
     slowest = max(busy, 1e3 * device.size / device.option_as_number("link"),
                   device.option_as_number("link_command"))
     beside = device.option_as_number("beside_rate") * device.option_as_number("beside_size") / 1e9
@@ -91,7 +91,7 @@ def mean_write_ns(device: Device) -> float:
     return kept * quick + (1 - kept) * slow
 
 
-def analytic_result(device: Device) -> Json:
+def make_analytic_result(device: Device) -> Json:
     """Return a result with the fields of the simulator's result that calibration uses."""
     write = device.option_as_number("write-share") > 50
     mean = mean_write_ns(device) if write else mean_read_ns(device)

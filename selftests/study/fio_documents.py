@@ -18,7 +18,7 @@ MANY = 1_000_000
 GROUPS = count()
 
 
-def fio_job_part(iops: float, size: int, times: Json | None = None) -> Json:
+def make_fio_job_part(iops: float, size: int, times: Json | None = None) -> Json:
     """Return the read or write section of a job in fio's output; times are in microseconds."""
     done = MANY if iops else 0
     told = times or {}
@@ -28,61 +28,64 @@ def fio_job_part(iops: float, size: int, times: Json | None = None) -> Json:
                                        PERCENTILES.items() if what in told}}}
 
 
-def fio_job(name: str, group: int, options: dict[str, str], kind: str, figures: Json) -> Json:
+def make_fio_job(name: str, group: int, options: dict[str, str], kind: str, figures: Json) -> Json:
     found: Json = {"jobname": name, "groupid": group, "error": 0,
                    "job options": {"direct": "1", "ioengine": "libaio", **options}}
     for each in ("read", "write"):
-        found[each] = figures if each == kind else fio_job_part(0.0, 0)
+        found[each] = figures if each == kind else make_fio_job_part(0.0, 0)
     return found
 
 
-def fio_document(jobs: list[Json]) -> Json:
+def make_fio_document(jobs: list[Json]) -> Json:
     """Return fio's JSON output for the given jobs."""
     return {"fio version": "fio-3.33", "timestamp": 1, "global options": {}, "jobs": jobs}
 
 
-def latencies_of_row(row: Row, prefix: str) -> Json:
+def make_latencies_of_row(row: Row, prefix: str) -> Json:
     return {what: float(row[f"{prefix}{what}_us"]) for what in ("mean", *PERCENTILES)
             if row.get(f"{prefix}{what}_us")}
 
 
-def random_read_job(group: int, row: Row) -> list[Json]:
+def make_random_read_jobs(group: int, row: Row) -> list[Json]:
     if row["operation"] != "random-read":
         return []
     size = int(row["block_kib"]) << 10
     options = {"rw": "randread", "bs": str(size), "iodepth": row["queue_depth"],
                "numjobs": row["streams"]}
     name = f"{row['block_kib']}k-{row['queue_depth']}x{row['streams']}"
-    return [fio_job(name, group, options, "read",
-                    fio_job_part(float(row["iops"]), size, latencies_of_row(row, "")))]
+    return [make_fio_job(name, group, options, "read",
+                         make_fio_job_part(float(row["iops"]), size,
+                                           make_latencies_of_row(row, "")))]
 
 
-def sequential_write_job(group: int, row: Row) -> list[Json]:
+def make_sequential_write_jobs(group: int, row: Row) -> list[Json]:
     if row["operation"] != "sequential-write":
         return []
     size = int(row["block_kib"]) << 10
     options = {"rw": "write", "bs": str(size), "iodepth": row["queue_depth"],
                "numjobs": row["streams"], "runtime": "60"}
-    return [fio_job(f"w{row['block_kib']}k-{row['queue_depth']}x{row['streams']}", group, options,
-                    "write", fio_job_part(float(row["iops"]), size, latencies_of_row(row, "")))]
+    return [make_fio_job(f"w{row['block_kib']}k-{row['queue_depth']}x{row['streams']}", group,
+                         options, "write", make_fio_job_part(float(row["iops"]), size,
+                                                             make_latencies_of_row(row, "")))]
 
 
-def read_and_writer_jobs(group: int, row: Row) -> list[Json]:
+def make_read_and_writer_jobs(group: int, row: Row) -> list[Json]:
     """Return a job of 4 KiB random reads, and one for the concurrent writer."""
     rate, depth = float(row["write_rate_mib"]) * (1 << 20) / BESIDE, row["read_queue_depth"]
     name = f"beside-{row['write_rate_mib']}-{depth}"
-    jobs = [fio_job(name, group, {"rw": "randread", "bs": "4k", "iodepth": depth}, "read",
-                    fio_job_part(float(row["read_iops"]), 4096, latencies_of_row(row, "read_")))]
+    jobs = [make_fio_job(name, group, {"rw": "randread", "bs": "4k", "iodepth": depth}, "read",
+                         make_fio_job_part(float(row["read_iops"]), 4096,
+                                           make_latencies_of_row(row, "read_")))]
     if rate:
         options = {"rw": "write", "bs": str(BESIDE), "rate_iops": str(round(rate))}
-        jobs.append(fio_job(f"{name}-writer", group, options, "write",
-                            fio_job_part(rate, BESIDE, {"mean": 100.0})))
+        jobs.append(make_fio_job(f"{name}-writer", group, options, "write",
+                                 make_fio_job_part(rate, BESIDE, {"mean": 100.0})))
     return jobs
 
 
 TABLES: dict[str, Callable[[int, Row], list[Json]]] = {
-    "read-grid": random_read_job, "write-grid": sequential_write_job,
-    "read-under-write": read_and_writer_jobs}
+    "read-grid": make_random_read_jobs, "write-grid": make_sequential_write_jobs,
+    "read-under-write": make_read_and_writer_jobs}
 
 
 def jobs_of_table(drive: str, table: str) -> Iterator[list[Json]]:
@@ -99,5 +102,6 @@ def write_load_halves(drive: str, tables: tuple[str, ...], folder: Path) -> tupl
     loads = [one for table in tables for one in jobs_of_table(drive, table)]
     paths = folder / "fitted.json", folder / "against.json"
     for first, path in enumerate(paths):
-        path.write_text(json.dumps(fio_document([one for load in loads[first::2] for one in load])))
+        path.write_text(json.dumps(make_fio_document([one for load in loads[first::2] for one
+                                                      in load])))
     return paths

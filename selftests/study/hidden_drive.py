@@ -51,7 +51,7 @@ def job_sections(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
             options[key] = value
 
 
-def job_requests(options: dict[str, str]) -> int:
+def count_job_requests(options: dict[str, str]) -> int:
     whole = CAPACITY // parse_fio_size(options.get("bs", "4k"))
     if "number_ios" in options:
         return min(int(options["number_ios"]), whole)
@@ -61,7 +61,7 @@ def job_requests(options: dict[str, str]) -> int:
     return int(whole * part * int(options.get("loops", "1")))
 
 
-def unmeasured_output(path: Path, when: int) -> Json:
+def make_unmeasured_output(path: Path, when: int) -> Json:
     """Return fio's output for a job file, with placeholders for all measurements."""
     found = list(job_sections(path))
     shared = found[0][1]
@@ -70,7 +70,7 @@ def unmeasured_output(path: Path, when: int) -> Json:
     for name, options in found[1:]:
         both = {**shared, **options}
         group += "stonewall" in both or not jobs
-        count, size = job_requests(both), parse_fio_size(both.get("bs", "4k"))
+        count, size = count_job_requests(both), parse_fio_size(both.get("bs", "4k"))
         kind = "write" if "write" in both["rw"] else "read"
         job: Json = {"jobname": name, "groupid": group, "error": 0, "job options": both}
         for each in ("read", "write"):
@@ -83,7 +83,7 @@ def unmeasured_output(path: Path, when: int) -> Json:
     return {"fio version": "fio-3.33", "timestamp": when, "global options": {}, "jobs": jobs}
 
 
-def histogram_bin_middle(ns: int) -> int:
+def find_histogram_bin_middle(ns: int) -> int:
     """Return the middle of fio's histogram bin, of which each power of two has 64."""
     shift = max(0, ns.bit_length() - 7)
     return ((ns >> shift) << shift) + ((1 << shift) >> 1)
@@ -96,15 +96,15 @@ def store_measurement(job: Json, kind: str, what: str, value: float) -> None:
     elif what == "mean":
         job[kind]["clat_ns"]["mean"] = value * 1e3
     else:
-        job[kind]["clat_ns"]["percentile"][PERCENTILES[what]] = histogram_bin_middle(round(value
-                                                                                           * 1e3))
+        middle = find_histogram_bin_middle(round(value * 1e3))
+        job[kind]["clat_ns"]["percentile"][PERCENTILES[what]] = middle
 
 
 def measure_drive(hidden: Hidden, files: Sequence[Path], folder: Path, bench: Bench,
                   noise: float = 0.0, seed: int = 1) -> list[Path]:
     """Simulate the drive and write one fio output for each job file."""
     paths = [folder / f"{path.stem}.json" for path in files]
-    documents = {path: unmeasured_output(file, 10 + index)
+    documents = {path: make_unmeasured_output(file, 10 + index)
                  for index, (path, file) in enumerate(zip(paths, files, strict=True))}
     for path, document in documents.items():
         path.write_text(json.dumps(document))

@@ -17,7 +17,12 @@ from selftests.lib.json_schema import parse_document
 from selftests.lib.processes import wait_until
 from selftests.lib.programs import BUILD, TOP, run_program
 from selftests.study.analytic_drive import AnalyticBench
-from selftests.study.fio_documents import fio_document, fio_job, fio_job_part, write_load_halves
+from selftests.study.fio_documents import (
+    make_fio_document,
+    make_fio_job,
+    make_fio_job_part,
+    write_load_halves,
+)
 from selftests.study.hidden_drive import Hidden, measure_drive
 
 from approxftl_tools.bench import Bench
@@ -79,7 +84,7 @@ def calibrate_formula_drive(model: Model, folder: Path, jobs: tuple[Path, ...], 
     return find_drive_model(Trial(bench, output.capacity, tuple(output.loads)), lambda _: None)
 
 
-def true_parameters(model: Model) -> dict[str, float]:
+def list_true_parameters(model: Model) -> dict[str, float]:
     return {"dies": model.dies, "stripe": model.stripe, "one_shot": model.one_shot, **model.values}
 
 
@@ -89,7 +94,7 @@ def true_parameters(model: Model) -> dict[str, float]:
 @pytest.mark.parametrize("name", DRIVES)
 def test_intervals_contain_the_true_values(name: str, tmp_path: Path) -> None:
     """The 95 % intervals contain the true values often enough, and are narrow."""
-    hidden = true_parameters(DRIVES[name])
+    hidden = list_true_parameters(DRIVES[name])
     hits: list[bool] = []
     widths: list[float] = []
     for seed in range(4):
@@ -107,7 +112,7 @@ def test_intervals_contain_the_true_values(name: str, tmp_path: Path) -> None:
 def test_with_few_dies_the_command_time_is_undetermined(tmp_path: Path) -> None:
     """Where few dies limit all loads, the command time cannot be determined; the report says so."""
     drive = replace(DRIVES["one-shot"], dies=6)
-    hidden = true_parameters(drive)
+    hidden = list_true_parameters(drive)
     for seed in range(2):
         found = calibrate_formula_drive(drive, tmp_path, (WRITES, READS, REWRITES), seed)
         known = {one.name: one for one in found.known}
@@ -165,7 +170,7 @@ def run_approxftl(*words: str | Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.slow
 def test_parameters_of_a_simulated_drive_are_recovered(tmp_path: Path) -> None:
     """All parameters of a simulated drive are found from measurements with an error of 1 %."""
-    hidden = true_parameters(DRIVES["one-shot"])
+    hidden = list_true_parameters(DRIVES["one-shot"])
     bench = Bench(BUILD / "approxftl", 2, Store(tmp_path / "store"))
     paths = measure_drive(make_hidden_drive(DRIVES["one-shot"]), (WRITES, READS, REWRITES),
                           tmp_path, bench, 0.01)
@@ -214,9 +219,9 @@ def test_half_of_a_public_drive_predicts_the_other_half(tmp_path: Path) -> None:
 
 def fio_single_reads(**changed: Any) -> Json:
     """Return fio's output for random reads at queue depth 1."""
-    found = fio_job("lone", 0, {"rw": "randread"}, "read",
-                    fio_job_part(1e4, 4096, {"mean": 100.0, "p50": 99.0, "p90": 110.0}))
-    return fio_document([{**found, **changed}])
+    found = make_fio_job("lone", 0, {"rw": "randread"}, "read",
+                         make_fio_job_part(1e4, 4096, {"mean": 100.0, "p50": 99.0, "p90": 110.0}))
+    return make_fio_document([{**found, **changed}])
 
 
 def write_fio_output(folder: Path, content: Json | str) -> Path:
@@ -253,19 +258,19 @@ REFUSALS: list[tuple[Json | str, str]] = [
                                           (json.dumps(fio_single_reads())[:-40],
                                            "was fio interrupted?"),
     ('{"a": 1}', "JSON, but not fio's"), ('{"fio version": "fio-3.33"}', "JSON, but not fio's"),
-    (f'{{"n": {"9" * 5000}}}', "no whole JSON"), (fio_document([]), "they have no jobs"),
+    (f'{{"n": {"9" * 5000}}}', "no whole JSON"), (make_fio_document([]), "they have no jobs"),
     (fio_single_reads(**{"job options": DIRECT}), "direct=1 is missing"),
     (fio_single_reads(error=5), "ended with error 5"),
                                           (fio_single_reads(groupid="x"),
                                            "not as its program writes it"),
     (fio_single_reads(read={"total_ios": float("nan")}), "not as its program writes it"),
-    (fio_single_reads(read={**fio_job_part(1e4, 4096), "iops": float("inf")}),
+    (fio_single_reads(read={**make_fio_job_part(1e4, 4096), "iops": float("inf")}),
      "not as its program writes it"),
-    (fio_single_reads(read={**fio_job_part(1e4, 4096), "iops": -1.0}),
+    (fio_single_reads(read={**make_fio_job_part(1e4, 4096), "iops": -1.0}),
      "not as its program writes it"),
-    (fio_single_reads(read={**fio_job_part(1e4, 4096), "total_ios": 10**30}),
+    (fio_single_reads(read={**make_fio_job_part(1e4, 4096), "total_ios": 10**30}),
      "not as its program writes it"),
-    (fio_single_reads(read=fio_job_part(0.0, 0)), "has done nothing"),
+    (fio_single_reads(read=make_fio_job_part(0.0, 0)), "has done nothing"),
     *((fio_single_reads(**{"job options": {**DIRECT, "direct": "1", **options}}), why) for options,
       why in (
         ({"bssplit": "4k/50:64k/50"}, "several lengths"), ({"bs": "4k,8k"}, "several lengths"),
@@ -293,8 +298,8 @@ def test_a_missing_file_is_reported(tmp_path: Path) -> None:
 
 
 def test_rewrites_without_a_capacity_are_refused(tmp_path: Path) -> None:
-    rewrites = fio_document([fio_job("age", 0, {"rw": "randwrite"}, "write",
-                                     fio_job_part(1e4, 4096, {"mean": 100.0}))])
+    rewrites = make_fio_document([make_fio_job("age", 0, {"rw": "randwrite"}, "write",
+                                               make_fio_job_part(1e4, 4096, {"mean": 100.0}))])
     path = write_fio_output(tmp_path, rewrites)
     assert [one.why for one in read_fio_files([path]).unused] == [
         "how full the drive was is not known: give the output of the job that filled it, or "
@@ -302,39 +307,40 @@ def test_rewrites_without_a_capacity_are_refused(tmp_path: Path) -> None:
     assert len(read_fio_files([path], 10**12).loads) == 1
 
 
-def paths_of_values(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+def list_paths_of_values(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Return the paths of all values in a document, as tuples of keys."""
     inner = value.items() if isinstance(value, dict) else \
         enumerate(value) if isinstance(value, list) else ()
-    return [at, *(path for key, one in inner for path in paths_of_values(one, (*at, key)))]
+    return [at, *(path for key, one in inner for path in list_paths_of_values(one, (*at, key)))]
 
 
-WHOLE = fio_document([*fio_single_reads()["jobs"],
-                      fio_job("fill", 1, {"rw": "write", "bs": "128k"}, "write",
-                              fio_job_part(1e4, 1 << 17)),
-                      fio_job("beside", 2, {"rw": "randread"}, "read", fio_job_part(1e3, 4096)),
-                      fio_job("writer", 2, {"rw": "write", "rate_iops": "80"}, "write",
-                              fio_job_part(80, 4096))])
+WHOLE = make_fio_document([*fio_single_reads()["jobs"],
+                           make_fio_job("fill", 1, {"rw": "write", "bs": "128k"}, "write",
+                                        make_fio_job_part(1e4, 1 << 17)),
+                           make_fio_job("beside", 2, {"rw": "randread"}, "read",
+                                        make_fio_job_part(1e3, 4096)),
+                           make_fio_job("writer", 2, {"rw": "write", "rate_iops": "80"}, "write",
+                                        make_fio_job_part(80, 4096))])
 ODD = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | \
     st.sampled_from(["4k", "-1", "0", "9" * 400, [], {}, "randrw", "write:4k"])
 
 
-def changed_document(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+def copy_document_with_change(value: Any, path: tuple[Any, ...], new: Any) -> Any:
     """Return a copy of a document with another value at a given path."""
     if not path:
         return new
     copy = dict(value) if isinstance(value, dict) else list(value)
-    copy[path[0]] = changed_document(copy[path[0]], path[1:], new)
+    copy[path[0]] = copy_document_with_change(copy[path[0]], path[1:], new)
     return copy
 
 
 @settings(max_examples=200)
-@given(st.sampled_from(paths_of_values(WHOLE)[1:]), ODD, st.none() | st.integers(0, 4000))
+@given(st.sampled_from(list_paths_of_values(WHOLE)[1:]), ODD, st.none() | st.integers(0, 4000))
 def test_mutated_fio_output_is_read_or_refused(
         tmp_path_factory: pytest.TempPathFactory, path: tuple[Any, ...], new: Any,
         cut: int | None) -> None:
     file = write_fio_output(tmp_path_factory.getbasetemp(),
-                            json.dumps(changed_document(WHOLE, path, new))[:cut])
+                            json.dumps(copy_document_with_change(WHOLE, path, new))[:cut])
     try:
         output: Output = read_fio_files([file])
     except Refusal as refusal:

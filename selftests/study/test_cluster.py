@@ -17,11 +17,11 @@ from selftests.study.test_study import LONG as OTHERS
 from selftests.study.test_study import (
     SMALL,
     STUDY,
-    result_times,
+    find_running_simulations,
+    read_result_times,
     run_in_this_process,
     run_study,
-    running_simulations,
-    study_verb_json,
+    run_study_verb_as_json,
     wait_for_results,
     write_study,
 )
@@ -74,11 +74,11 @@ def study_of_trace(tmp_path: Path) -> Path:
     return write_study(tmp_path, TRACED)
 
 
-def folder_contents(root: Path) -> dict[str, bytes]:
+def read_folder_contents(root: Path) -> dict[str, bytes]:
     return {path.parent.name: path.read_bytes() for path in root.glob("*/result.json")}
 
 
-def task_of_point(point: study_plan.Point) -> study_cluster.Task:
+def make_task_of_point(point: study_plan.Point) -> study_cluster.Task:
     return point.arguments, point.files[0][1], point.files[1:]
 
 
@@ -90,12 +90,12 @@ def test_workers_use_sent_file_contents(study_of_trace: Path,
     name, digest = point.files[1]
     sent = {digest: Path(name).read_bytes()}
     task = study_cluster.make_worker_task(0)
-    status, out, said, attempts = task(task_of_point(point), sent)
+    status, out, said, attempts = task(make_task_of_point(point), sent)
     assert (status, said, attempts) == (0, "", 1)
     subprocess.run([*RECORD, "--seed=9", f"--record={name}"], check=True)
-    assert task(task_of_point(point), sent) == (0, out, "", 1)
+    assert task(make_task_of_point(point), sent) == (0, out, "", 1)
     Path(name).unlink()
-    assert task(task_of_point(point), sent) == (0, out, "", 1)
+    assert task(make_task_of_point(point), sent) == (0, out, "", 1)
 
 
 def test_a_worker_of_another_build_is_refused(study_of_trace: Path, tmp_path: Path,
@@ -103,11 +103,11 @@ def test_a_worker_of_another_build_is_refused(study_of_trace: Path, tmp_path: Pa
     point = study_plan.read_study(study_of_trace, BUILD / "approxftl").points[0]
     task = study_cluster.make_worker_task(0)
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    assert task(task_of_point(point), {})[2] == "the worker has no approxftl in its PATH"
+    assert task(make_task_of_point(point), {})[2] == "the worker has no approxftl in its PATH"
     (tmp_path / "approxftl").write_text("#!/bin/sh\n")
     (tmp_path / "approxftl").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert task(task_of_point(point),
+    assert task(make_task_of_point(point),
                 {})[2] == f"the worker's {tmp_path}/approxftl is of another build"
 
 
@@ -129,9 +129,9 @@ def test_cluster_results_equal_local_ones(study_of_trace: Path, tmp_path: Path,
     address, _ = start_cluster()
     run_study("run", study_of_trace, "--scheduler", address, "--results", tmp_path / "there")
     run_study("run", study_of_trace, "--results", tmp_path / "here")
-    here = folder_contents(tmp_path / "here")
+    here = read_folder_contents(tmp_path / "here")
     assert len(here) == 2
-    assert folder_contents(tmp_path / "there") == here
+    assert read_folder_contents(tmp_path / "there") == here
     assert not list((tmp_path / "worker").glob("**/approxftl-*"))
 
 
@@ -144,13 +144,13 @@ def test_points_of_a_lost_worker_are_run_again(tmp_path: Path, start_cluster: St
     wait_for_results(tmp_path, 1)
     workers[0].kill()
     assert driver.wait() == 0
-    assert folder_contents(tmp_path / "study.results") == run_and_read_contents(file,
-                                                                                tmp_path / "here")
+    wanted = run_study_and_read_results(file, tmp_path / "here")
+    assert read_folder_contents(tmp_path / "study.results") == wanted
 
 
-def run_and_read_contents(file: Path, root: Path) -> dict[str, bytes]:
+def run_study_and_read_results(file: Path, root: Path) -> dict[str, bytes]:
     run_study("run", file, "--results", root)
-    return folder_contents(root)
+    return read_folder_contents(root)
 
 
 @pytest.mark.slow
@@ -160,14 +160,14 @@ def test_an_interrupt_ends_all_simulations(tmp_path: Path, start_cluster: Start)
     file = write_study(tmp_path, LONG.replace(str(REQUESTS), str(ENDLESS)))
     driver = subprocess.Popen(["env", "--default-signal=INT", STUDY, "run", file, "--scheduler",
                                address], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    wait_until(lambda: len(running_simulations(ENDLESS)) == 2)
+    wait_until(lambda: len(find_running_simulations(ENDLESS)) == 2)
     driver.send_signal(signal.SIGINT)
     _, said = driver.communicate()
     assert driver.returncode == 130
     assert b"the same command goes on" in said
-    wait_until(lambda: not running_simulations(ENDLESS))
+    wait_until(lambda: not find_running_simulations(ENDLESS))
     time.sleep(1)
-    assert not running_simulations(ENDLESS)
+    assert not find_running_simulations(ENDLESS)
     assert all(worker.poll() is None for worker in workers)
 
 
@@ -184,9 +184,9 @@ def test_a_point_over_its_memory_limit_fails(tmp_path: Path) -> None:
     """A point without a result has the simulator's error message; other points are completed."""
     done = run_study("run", write_study(tmp_path, STARVED), "--memory", "52MiB", status=1)
     assert re.search("profile=qlc: .*memory", done.stderr)
-    assert len(result_times(tmp_path)) == 1
+    assert len(read_result_times(tmp_path)) == 1
     run_study("run", tmp_path / "study.toml", "--memory", "4GiB", "--retry")
-    assert len(result_times(tmp_path)) == 2
+    assert len(read_result_times(tmp_path)) == 2
 
 
 @pytest.mark.long
@@ -201,7 +201,7 @@ def test_the_memory_limit_applies_on_workers(tmp_path: Path, start_cluster: Star
                                "--memory", "60MiB"], stdout=subprocess.DEVNULL)
     most = 0
     while driver.poll() is None:
-        most = max(most, len(running_simulations(REQUESTS)))
+        most = max(most, len(find_running_simulations(REQUESTS)))
         time.sleep(0.02)
     assert driver.returncode == 0
     assert most == 2
@@ -232,8 +232,8 @@ def test_clients_without_a_valid_certificate_are_refused(tmp_path: Path,
     address, _ = start_cluster("tls", ("--tls-ca-file", str(ours / "ca.pem"), "--tls-cert",
                                        str(ours / "cert.pem"), "--tls-key", str(ours / "key.pem")))
     file = write_study(tmp_path, SMALL)
-    rows = study_verb_json("run", file, "--scheduler", address, "--tls", ours)["rows"]
-    assert rows == study_verb_json("run", file, "--results", tmp_path / "here")["rows"]
+    rows = run_study_verb_as_json("run", file, "--scheduler", address, "--tls", ours)["rows"]
+    assert rows == run_study_verb_as_json("run", file, "--results", tmp_path / "here")["rows"]
     for options in (("--tls", others), ()):
         done = run_study("run", file, "--results", tmp_path / "none", "--scheduler", address,
                          *options, status=1)

@@ -139,18 +139,18 @@ def test_the_held_out_half_is_run_only_after_the_fit(drive: Drive, half: str) ->
     held = [one for one in drive_points(drive, SHAPE, OWN_TABLES) if one.half == OTHER[half]]
     other = {one.load.arguments for one in held}
 
-    def loads_run_so_far() -> set[tuple[str, ...]]:
+    def list_loads_run_so_far() -> set[tuple[str, ...]]:
         return {load for load in other for asked in bench.asked if asked[-len(load):] == load}
     if drive.free:
         judge = Judge(drive, bench, OWN_TABLES, lambda _: True, half)
         found = fit_drive(judge, 10, ignore_progress)
-        assert found.evaluations >= 3 and not loads_run_so_far()
+        assert found.evaluations >= 3 and not list_loads_run_so_far()
         judge_held_out_points(judge, found)
-        assert loads_run_so_far() == other
+        assert list_loads_run_so_far() == other
         assert found.shares[HELD][1].points == len(held)
 
 
-def write_spoilt_table(folder: Path, name: str, result: str) -> Path:
+def write_table_with_spoilt_rows(folder: Path, name: str, result: str) -> Path:
     """Write a measurement table whose held-out rows have other results."""
     folder.mkdir()
     with (OWN_TABLES / name).open(encoding="utf-8", newline="") as file:
@@ -166,7 +166,7 @@ def write_spoilt_table(folder: Path, name: str, result: str) -> Path:
 def test_held_out_points_do_not_influence_the_fit(tmp_path: Path) -> None:
     fits, profiles = [], []
     for number, (result, status) in enumerate((("23.68", 0), ("9999", 0), ("", 0), ("many", 1))):
-        tables = write_spoilt_table(tmp_path / str(number), "kioxia-xg6-fio.csv", result)
+        tables = write_table_with_spoilt_rows(tmp_path / str(number), "kioxia-xg6-fio.csv", result)
         out = tmp_path / f"{number}.json"
         run_drives("--refit", "kioxia-xg6", "--tables", tables, "--save", tables, f"--json={out}",
                    "--results", tmp_path / "kept", status=status)
@@ -193,7 +193,7 @@ def run_search(errors: Callable[[Values], Vector], start: Values, budget: int = 
     return found
 
 
-def errors_of_bent_valley(values: Values) -> Vector:
+def errors_of_curved_valley(values: Values) -> Vector:
     """Return errors whose squares are least at the parameters (70, 13.5, 3); two are constant."""
     a, b, c = values
     return np.array([(a / 70) ** 1.5 - 1, 4 * (b / 13.5 - 1), (c - 3) / 3, a * b / 945 - 1, 2.0,
@@ -202,16 +202,16 @@ def errors_of_bent_valley(values: Values) -> Vector:
 
 def test_the_search_finds_a_known_minimum() -> None:
     for start in ((10.0, 19.0, 8.0), (100.0, 10.0, 1.0), (70.0, 13.5, 3.0)):
-        found = run_search(errors_of_bent_valley, start)
+        found = run_search(errors_of_curved_valley, start)
         assert found.best_values_so_far() == (70.0, 13.5, 3.0)
         assert len(found.seen) < 60
-        assert run_search(errors_of_bent_valley, start).seen.keys() == found.seen.keys()
+        assert run_search(errors_of_curved_valley, start).seen.keys() == found.seen.keys()
 
 
 def test_parameters_stay_within_their_bounds() -> None:
-    def errors_beyond_bounds(values: Values) -> Vector:
+    def errors_with_minimum_out_of_bounds(values: Values) -> Vector:
         return np.array([(values[0] - 300) / 50, values[1] + 20, values[2] - 20])
-    found = run_search(errors_beyond_bounds, (50.0, 15.0, 4.0))
+    found = run_search(errors_with_minimum_out_of_bounds, (50.0, 15.0, 4.0))
     assert found.best_values_so_far() == (100.0, 10.0, 8.0)
     assert all(one.low <= value <= one.high for values in found.seen
                for one, value in zip(FREE, values, strict=True))
@@ -219,7 +219,7 @@ def test_parameters_stay_within_their_bounds() -> None:
 
 
 def test_the_number_of_evaluations_is_limited() -> None:
-    assert len(run_search(errors_of_bent_valley, (10.0, 19.0, 8.0), 9).seen) == 9
+    assert len(run_search(errors_of_curved_valley, (10.0, 19.0, 8.0), 9).seen) == 9
 
 
 def test_parameters_without_effect_are_undetermined() -> None:

@@ -58,7 +58,7 @@ def run_study(*arguments: str | Path, code: int = 0, **environment: str) -> Done
     return done
 
 
-def study_table_rows(*arguments: str | Path) -> list[dict[str, Any]]:
+def read_study_table(*arguments: str | Path) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = json.loads(run_study(*arguments, "--json").out)["rows"]
     return found
 
@@ -87,7 +87,7 @@ def test_means_intervals_and_ratios_follow_from_the_runs(finished_study: Path) -
     seeds = [int(str(seed)) for seed in study_plan.derive_seeds(1, 4)]
     base = [simulate_directly(seed, *stream, "--policy=baseline") for seed in seeds]
     ours = [simulate_directly(seed, *stream, "--policy=vth_b") for seed in seeds]
-    (row,) = [row for row in study_table_rows("table", finished_study)
+    (row,) = [row for row in read_study_table("table", finished_study)
               if (row["policy"], row["stream"]) == ("vth_b", "runs of 64")]
     assert row["runs"] == 4
     for key, found in (("write_response_mean_ns", estimate_mean(ours)),
@@ -107,9 +107,9 @@ def test_policies_of_one_simulation_equal_separate_runs(tmp_path: Path) -> None:
     alone = tmp_path / "alone"
     alone.mkdir()
     run_study("run", write_study(alone))
-    assert sorted((row["stream"], row[key]) for row in study_table_rows("table", path)
+    assert sorted((row["stream"], row[key]) for row in read_study_table("table", path)
                   if row[key]) == sorted(
-(row["stream"], row[key]) for row in study_table_rows("table", alone / "s.toml") if row[key])
+(row["stream"], row[key]) for row in read_study_table("table", alone / "s.toml") if row[key])
 
 
 def test_seeds_are_added_until_the_interval_is_narrow(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ policy = ["baseline"]
 """
     done = run_study("run", write_study(tmp_path, text))
     assert "1 of 1 runs were still drifting" in done.err
-    assert study_table_rows("table", tmp_path / "s.toml")[0]["drifting_runs"] == 1
+    assert read_study_table("table", tmp_path / "s.toml")[0]["drifting_runs"] == 1
     run_study("run", write_study(tmp_path, text.replace("[base]", 'warmup = "refuse"\n[base]')),
               code=1)
     quiet = run_study("run",
@@ -165,7 +165,7 @@ def test_a_figure_file_contains_its_numbers(finished_study: Path, tmp_path: Path
         assert (tmp_path / f"ratio.{kind}").read_bytes().startswith(head)
     with (tmp_path / "ratio.csv").open() as file:
         marks = list(csv.DictReader(file))
-    wanted = {row["stream"]: row for row in study_table_rows("table", finished_study)
+    wanted = {row["stream"]: row for row in read_study_table("table", finished_study)
               if row["policy"] == "vth_b"}
     own = [mark for mark in marks if mark["source"] == "approxftl"]
     assert [mark["x"] for mark in own] == list(wanted), "and the yardstick is no mean of its own"
@@ -245,7 +245,7 @@ def test_a_page_shows_the_numbers_of_the_study(finished_study: Path, tmp_path: P
     page = tmp_path / "page.html"
     run_study("report", finished_study, "--output", page)
     text = page.read_text()
-    row = next(row for row in study_table_rows("table", finished_study) if row["policy"] == "vth_b")
+    row = next(row for row in read_study_table("table", finished_study) if row["policy"] == "vth_b")
     assert f"{row['write_response_mean_ns_ratio']:.3f}" in text
     assert "write response, mean: vth_b has from" in text
     assert "of baseline's" in unescape(text)
@@ -259,7 +259,7 @@ def test_a_report_includes_a_study(finished_study: Path, tmp_path: Path) -> None
     assert (told.code, told.err) == (0, ""), told
     assert "results of a study in" in told.out
     text = page.read_text()
-    for row in study_table_rows("table", finished_study):
+    for row in read_study_table("table", finished_study):
         ratio = row["write_response_mean_ns_ratio"]
         if ratio:
             assert (f"{ratio:.3f} [{row['write_response_mean_ns_ratio_low']:.3f}, "
@@ -460,7 +460,7 @@ def test_a_missing_reference_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "results").exists()
 
 
-def test_the_reference_may_be_of_any_axis(tmp_path: Path) -> None:
+def test_the_reference_of_a_figure_may_be_a_value_of_any_axis(tmp_path: Path) -> None:
     """relative_to may name a value of any axis: streams are compared for each policy."""
     path = write_study(tmp_path, SMALL.replace('= "baseline"\n[base]', '= "few"\n[base]').replace(
         "seeds = 4", "seeds = 2"))

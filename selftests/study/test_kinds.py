@@ -50,7 +50,7 @@ def finished_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def results_with_options(done: Path) -> list[dict[str, Any]]:
+def list_results_with_options(done: Path) -> list[dict[str, Any]]:
     """Return the study's results, each with the values of its varied options."""
     found = []
     for place in done.with_suffix(".results").glob("*/result.json"):
@@ -75,9 +75,9 @@ def figure_marks(done: Path, folder: Path, figure: str) -> list[dict[str, str]]:
     return rows
 
 
-def mean_over_seeds(done: Path, measure: Any, **where: str) -> float:
+def compute_mean_over_seeds(done: Path, measure: Any, **where: str) -> float:
     """Return the mean over both seeds of the study for given values of its varied options."""
-    values = [measure(one) for one in results_with_options(done)
+    values = [measure(one) for one in list_results_with_options(done)
               if all(one[key.replace("_", "-")] == value for key, value in where.items())]
     assert len(values) == 2
     return float(sum(values)) / 2
@@ -93,7 +93,7 @@ def test_bars_of_a_study_show_changes_relative_to_the_reference(finished_study: 
                          f'relative_to = "baseline"\nchange = "{change}"')
     times = {(one["seed"], one["approx-share"], one["policy"]):
              one["timing"]["write_response"]["mean_ns"]
-             for one in results_with_options(finished_study)}
+             for one in list_results_with_options(finished_study)}
     for mark in found:
         ratios = [time / times[seed, share, "baseline"]
                   for (seed, share, policy), time in times.items()
@@ -121,12 +121,14 @@ def test_stacked_bars_show_the_shares_of_their_parts(finished_study: Path, tmp_p
         share, policy = mark["x"].split()
         kind = mark["series"].split()[-1]
 
-        def percentage_of_kind(one: Any, kind: str = kind) -> float:
+        def share_of_block_kind(one: Any, kind: str = kind) -> float:
             pages = one["class_pages"]
             return 100 * float(pages[kind]) / float(pages["precise"] + pages["approximate"])
 
-        assert float(mark["y"]) == pytest.approx(
-            mean_over_seeds(finished_study, percentage_of_kind, approx_share=share, policy=policy))
+        assert float(mark["y"]) == pytest.approx(compute_mean_over_seeds(finished_study,
+                                                                         share_of_block_kind,
+                                                                         approx_share=share,
+                                                                         policy=policy))
 
 
 def test_stacked_bars_are_relative_to_the_reference(finished_study: Path, tmp_path: Path) -> None:
@@ -147,7 +149,7 @@ def test_bars_of_a_figure_show_the_selected_measures(finished_study: Path, tmp_p
     assert [(mark["facet"], mark["series"], mark["x"]) for mark in found] == [
         (f"approximate share: {share}", "vth_b", name) for share in ("10%", "50%")
         for name in ("erases", "energy of reads")]
-    assert float(found[0]["y"]) == mean_over_seeds(
+    assert float(found[0]["y"]) == compute_mean_over_seeds(
         finished_study, lambda one: one["counters"]["array_erases"], approx_share="10%",
         policy="vth_b")
 
@@ -159,7 +161,7 @@ def test_a_distribution_pools_all_seeds(finished_study: Path, tmp_path: Path) ->
              if (mark["facet"], mark["series"]) == ("approximate share: 50%", "vth_b")]
     ys = [float(mark["y"]) for mark in found]
     assert ys == sorted(ys) and (ys[0], ys[-1]) == (0, 100)
-    bins = [pair for one in results_with_options(finished_study)
+    bins = [pair for one in list_results_with_options(finished_study)
             if (one["approx-share"], one["policy"]) == ("50%", "vth_b")
             for pair in one["timing"]["write_response"]["bins"]]
     for mark, y in zip(found[1:], ys[1:], strict=True):
@@ -243,7 +245,7 @@ def test_traces_are_generated_for_each_seed(tmp_path: Path) -> None:
     before = [file.stat().st_mtime_ns for file in files]
     run_study("run", path, "--full")
     assert [file.stat().st_mtime_ns for file in files] == before
-    assert {one["requests"] for one in results_with_options(path)} == {600}
+    assert {one["requests"] for one in list_results_with_options(path)} == {600}
     run_study("pack", path, "--full")
     for file in files:
         file.unlink()
@@ -267,7 +269,7 @@ def test_real_traces_replace_generated_ones(tmp_path: Path) -> None:
         run_program(PROGRAM, "sim", "-q", "--requests=200", f"--record={tmp_path}/{name}.aft")
     run_study("run", path, "--traces", tmp_path)
     assert not (tmp_path / "s.results/traces").exists()
-    assert {one["requests"] for one in results_with_options(path)} == {200}
+    assert {one["requests"] for one in list_results_with_options(path)} == {200}
     run_study("pack", path, "--traces", tmp_path)
     assert "0 differ" in run_study("verify", tmp_path / "s.study.tar.gz").out
     (tmp_path / "HM_0.aft").unlink()

@@ -16,11 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selftests.study.test_study import (
     STUDY,
-    result_times,
+    find_running_simulations,
+    read_result_times,
     run_in_this_process,
     run_study,
-    running_simulations,
-    study_verb_json,
+    run_study_verb_as_json,
     wait_for_results,
     write_study,
 )
@@ -46,7 +46,7 @@ victim = ["greedy", "fifo"]
 
 
 def optimise_result(*arguments: str | Path) -> dict[str, Any]:
-    found = study_verb_json("optimise", *arguments)
+    found = run_study_verb_as_json("optimise", *arguments)
     return {key: found[key] for key in ("measure", "largest", "trials", "best")}
 
 
@@ -72,7 +72,7 @@ def test_a_trial_is_reproduced_by_its_command(tmp_path: Path) -> None:
     told = json.loads(subprocess.run([STUDY.with_name("approxftl"), *words, "--json=-", "--quiet"],
                                      capture_output=True, check=True).stdout)["runs"][0]
     ours = [json.loads(Path(place, "result.json").read_text())["runs"][0]
-            for place in result_times(tmp_path)]
+            for place in read_result_times(tmp_path)]
     assert len(ours) == 2
     assert told["counters"] in [run["counters"] for run in ours]
 
@@ -112,7 +112,7 @@ def test_trials_of_a_search_run_in_parallel(tmp_path: Path) -> None:
                               stdout=subprocess.DEVNULL)
     most = 0
     while driver.poll() is None:
-        most = max(most, len(running_simulations(1999999)))
+        most = max(most, len(find_running_simulations(1999999)))
         time.sleep(0.02)
     assert (driver.returncode, most) == (0, 3)
 
@@ -135,11 +135,11 @@ def test_an_interrupted_search_is_continued(tmp_path: Path, number: signal.Signa
     if number == signal.SIGINT:
         assert process.returncode == 130
         assert "of 10 trials are done; the same command goes on" in said
-    before = result_times(tmp_path)
+    before = read_result_times(tmp_path)
     assert 7 <= len(before) < 20
     assert optimise_result(file) == optimise_result(file, "--results", tmp_path / "at-once")
-    after = result_times(tmp_path / "study.results")
-    assert len(after) == len(result_times(tmp_path / "at-once"))
+    after = read_result_times(tmp_path / "study.results")
+    assert len(after) == len(read_result_times(tmp_path / "at-once"))
     assert {place: after[place] for place in before} == before
 
 
@@ -192,7 +192,7 @@ def test_invalid_goals_are_refused_before_any_run(text: str, tmp_path: Path) -> 
     status, said = run_in_this_process("optimise", write_study(tmp_path, text))
     assert status == 2
     assert REFUSED[text] in said.splitlines()[-1]
-    assert not result_times(tmp_path)
+    assert not read_result_times(tmp_path)
 
 
 def test_a_missing_optuna_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,7 +201,7 @@ def test_a_missing_optuna_is_reported(tmp_path: Path, monkeypatch: pytest.Monkey
     assert status == 1
     assert said.splitlines() == [
         "approxftl study: study optimise needs the Python package optuna: pip install optuna"]
-    assert not result_times(tmp_path)
+    assert not read_result_times(tmp_path)
 
 
 def test_fractions_are_proposed_as_the_simulator_accepts(tmp_path: Path) -> None:

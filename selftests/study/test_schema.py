@@ -61,21 +61,21 @@ OF_OTHERS = re.compile(
     r"is not for \[optimise.range\]")
 
 
-def value_as_toml(value: Any) -> str:
+def format_value_as_toml(value: Any) -> str:
     """Return a value in TOML, on one line."""
     if isinstance(value, dict):
-        pairs = (f"{json.dumps(k)} = {value_as_toml(v)}" for k, v in value.items())
+        pairs = (f"{json.dumps(k)} = {format_value_as_toml(v)}" for k, v in value.items())
         return f"{{ {', '.join(pairs)} }}"
     if isinstance(value, list):
-        return f"[{', '.join(map(value_as_toml, value))}]"
+        return f"[{', '.join(map(format_value_as_toml, value))}]"
     return json.dumps(value)
 
 
-def reader_error(document: dict[str, Any]) -> str:
+def read_error_of_study(document: dict[str, Any]) -> str:
     """Return the reader's error for a study, or an empty string."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "s.toml"
-        path.write_text("".join(f"{json.dumps(key)} = {value_as_toml(value)}\n"
+        path.write_text("".join(f"{json.dumps(key)} = {format_value_as_toml(value)}\n"
                                 for key, value in document.items()))
         try:
             plan = study_plan.read_study(path, PROGRAM, sure=True)
@@ -88,20 +88,20 @@ def reader_error(document: dict[str, Any]) -> str:
     return ""
 
 
-def paths_of_values(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+def list_paths_of_values(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     inner = value.items() if isinstance(value, dict) else enumerate(value) \
         if isinstance(value, list) else ()
     for key, one in inner:
         yield (*way, key)
-        yield from paths_of_values(one, (*way, key))
+        yield from list_paths_of_values(one, (*way, key))
 
 
-PLACES = list(paths_of_values(WHOLE))
+PLACES = list(list_paths_of_values(WHOLE))
 VALUES = st.sampled_from([True, False, 0, 7, -1, 1.5, 10**20, "", "word", "2%", "baseline", [], {},
                           ["baseline"], [7, "15%"], [[]], {"a": 1}, {"a": {}}, [{}]])
 
 
-def study_with_change(way: tuple[Any, ...], how: str, value: Any) -> dict[str, Any]:
+def make_study_with_change(way: tuple[Any, ...], how: str, value: Any) -> dict[str, Any]:
     """Return the whole study file with the value at one path changed."""
     result = copy.deepcopy(WHOLE)
     inner = result
@@ -124,14 +124,14 @@ def study_with_change(way: tuple[Any, ...], how: str, value: Any) -> dict[str, A
 @settings(max_examples=600)
 def test_the_study_schema_refuses_what_the_program_refuses(way: tuple[Any, ...], how: str,
                                                            value: Any) -> None:
-    study = study_with_change(way, how, value)
-    found, said = Checker(SCHEMA).find_errors(study), reader_error(study)
+    study = make_study_with_change(way, how, value)
+    found, said = Checker(SCHEMA).find_errors(study), read_error_of_study(study)
     assert said or not found, found
     assert found or not said or OF_OTHERS.search(said), said
 
 
 def test_a_complete_study_passes_schema_and_program() -> None:
-    assert (Checker(SCHEMA).find_errors(WHOLE), reader_error(WHOLE)) == ([], "")
+    assert (Checker(SCHEMA).find_errors(WHOLE), read_error_of_study(WHOLE)) == ([], "")
 
 
 @pytest.mark.parametrize("way", [way for way in PLACES if isinstance(way[-1], str) and
@@ -139,9 +139,9 @@ def test_a_complete_study_passes_schema_and_program() -> None:
                                  way[-1] not in ("utilisation", "victim") and
                                  way != ("seed",)], ids=str)
 def test_a_misspelt_key_is_refused_by_schema_and_program(way: tuple[Any, ...]) -> None:
-    study = study_with_change(way, "renamed", None)
+    study = make_study_with_change(way, "renamed", None)
     assert Checker(SCHEMA).find_errors(study)
-    assert f"did you mean {way[-1]}?" in reader_error(study)
+    assert f"did you mean {way[-1]}?" in read_error_of_study(study)
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
@@ -159,6 +159,7 @@ def test_study_schema_prints_every_documented_key() -> None:
     done = run_program(BUILD / "approxftl-study", "schema")
     assert (done.code, json.loads(done.out)) == (0, SCHEMA)
     page = (TOP / "trace-tools/approxftl_tools/approxftl-study.1.rst").read_text()
-    keys = {way[-1] for way in paths_of_values(SCHEMA) if len(way) > 1 and way[-2] == "properties"}
+    keys = {way[-1] for way in list_paths_of_values(SCHEMA) if len(way) > 1 and way[-2]
+            == "properties"}
     assert len(SHIPPED) > 60 and len(keys) > 40
     assert [key for key in keys if not re.search(rf"[*\[]{key}\b|\b{key} = ", page)] == []

@@ -23,7 +23,7 @@ def random_generator() -> Generator:
     return np.random.default_rng(18)
 
 
-def share_of_covering_intervals(samples: Array, widths: Array, truth: float) -> float:
+def compute_interval_coverage(samples: Array, widths: Array, truth: float) -> float:
     """Return the share of studies whose interval contains the true value."""
     return float((np.abs(samples.mean(axis=-1) - truth) <= widths).mean())
 
@@ -61,8 +61,8 @@ def test_bootstrap_intervals_equal_scipys(random_generator: Generator) -> None:
 @pytest.mark.parametrize("runs", [3, 5, 10, 40])
 def test_intervals_of_means_cover_the_true_mean(runs: int, random_generator: Generator) -> None:
     samples = random_generator.normal(7, 2, (STUDIES, runs))
-    assert share_of_covering_intervals(samples, statistics.t_interval_half_widths(samples),
-                                       7) == pytest.approx(0.95, abs=0.01)
+    assert compute_interval_coverage(samples, statistics.t_interval_half_widths(samples),
+                                     7) == pytest.approx(0.95, abs=0.01)
 
 
 def test_intervals_of_ratios_cover_the_true_ratio(random_generator: Generator) -> None:
@@ -84,17 +84,17 @@ def test_bootstrap_intervals_cover_the_true_mean(runs: int, least: float, most: 
                                                  random_generator: Generator) -> None:
     """With few runs the bootstrap interval covers more than 95 %."""
     samples = random_generator.normal(7, 2, (STUDIES, runs))
-    assert least <= share_of_covering_intervals(samples, statistics.bootstrap_half_widths(samples),
-                                                7) <= most
+    assert least <= compute_interval_coverage(samples, statistics.bootstrap_half_widths(samples),
+                                              7) <= most
 
 
 def test_bootstrap_covers_skewed_means_better_than_t(random_generator: Generator) -> None:
     """For skewed data, t intervals cover too little, and plain bootstrap quantiles even less."""
     samples = random_generator.lognormal(0, 0.8, (STUDIES, 8))
     truth = float(np.exp(0.32))
-    student = share_of_covering_intervals(samples, statistics.t_interval_half_widths(samples),
-                                          truth)
-    boot = share_of_covering_intervals(samples, statistics.bootstrap_half_widths(samples), truth)
+    student = compute_interval_coverage(samples, statistics.t_interval_half_widths(samples),
+                                        truth)
+    boot = compute_interval_coverage(samples, statistics.bootstrap_half_widths(samples), truth)
     drawn = samples[..., statistics.resample_indices(8)].mean(axis=-1)
     low, high = np.quantile(drawn, [0.025, 0.975], axis=-1)
     plain = float(((low <= truth) & (truth <= high)).mean())
@@ -115,7 +115,7 @@ def test_equal_runs_have_a_zero_width_interval(tail: bool) -> None:
     assert statistics.estimate_mean([4.0] * 6, tail) == Estimate(4.0, 0.0, 6)
 
 
-def test_a_tail_of_two_runs_has_an_interval_by_t() -> None:
+def test_a_quantile_of_two_runs_has_a_student_t_interval() -> None:
     """With two runs, intervals use t: half of the bootstrap resamples would be one run twice."""
     assert statistics.estimate_mean([1.0, 2.0], tail=True) == statistics.estimate_mean([1.0, 2.0])
 
@@ -124,7 +124,7 @@ def test_a_ratio_to_zero_is_undefined() -> None:
     assert statistics.estimate_paired_ratio([1.0, 2.0], [0.0, 1.0]) is None
 
 
-def test_estimated_runs_give_the_requested_width(random_generator: Generator) -> None:
+def test_the_estimated_number_of_runs_gives_the_wanted_width(random_generator: Generator) -> None:
     pilot = statistics.estimate_mean(random_generator.normal(50, 5, 40))
     count = statistics.estimate_runs_needed(pilot, 0.02)
     halves = [statistics.estimate_mean(random_generator.normal(50, 5, count)).half or 0

@@ -60,11 +60,11 @@ def run_in_this_process(*arguments: str | Path) -> tuple[int, str]:
             sys.stdin, sys.stdout, sys.stderr = streams
 
 
-def study_verb_json(*arguments: str | Path, status: int = 0) -> dict[str, Any]:
+def run_study_verb_as_json(*arguments: str | Path, status: int = 0) -> dict[str, Any]:
     return parse_document(SCHEMA, run_study(*arguments, "--json", status=status).stdout)
 
 
-def result_times(folder: Path) -> dict[str, int]:
+def read_result_times(folder: Path) -> dict[str, int]:
     """Return the modification time of each result. Directories may be removed meanwhile."""
     return {place: Path(place, "result.json").stat().st_mtime_ns
             for place, _, names in os.walk(folder) if "result.json" in names}
@@ -75,7 +75,7 @@ MARK = f"AFTL_TEST_OF_STUDIES={os.getpid()}"
 os.environ[MARK.partition("=")[0]] = MARK.partition("=")[2]
 
 
-def running_simulations(requests: int = 1000000) -> list[int]:
+def find_running_simulations(requests: int = 1000000) -> list[int]:
     """Return the running simulations of points; checks of options lack --die-with-parent."""
     done = run_program("pgrep", "-f",
                        f"approxftl sim .*--requests={requests} (.* )?--die-with-parent")
@@ -87,9 +87,9 @@ def running_simulations(requests: int = 1000000) -> list[int]:
     return found
 
 
-def signal_one_simulation(number: signal.Signals) -> bool:
+def send_signal_to_one_simulation(number: signal.Signals) -> bool:
     """Send a signal to one running simulation; return whether there was one."""
-    for pid in running_simulations():
+    for pid in find_running_simulations():
         with suppress(ProcessLookupError):
             os.kill(pid, number)
             return True
@@ -97,22 +97,22 @@ def signal_one_simulation(number: signal.Signals) -> bool:
 
 
 def wait_for_results(folder: Path, count: int) -> None:
-    wait_until(lambda: len(result_times(folder)) >= count)
+    wait_until(lambda: len(read_result_times(folder)) >= count)
 
 
 def test_every_combination_is_run_once(tmp_path: Path) -> None:
     file = write_study(tmp_path, SMALL)
-    first = study_verb_json("run", file)
+    first = run_study_verb_as_json("run", file)
     assert [(row["policy"], row["approx-share"]) for row in first["rows"]] == [
         ("baseline", 0.1), ("baseline", 0.5), ("approxftl", 0.1), ("approxftl", 0.5)]
-    before = result_times(tmp_path)
+    before = read_result_times(tmp_path)
     assert len(before) == 4
-    assert study_verb_json("run", file)["rows"] == first["rows"]
-    assert result_times(tmp_path) == before
+    assert run_study_verb_as_json("run", file)["rows"] == first["rows"]
+    assert read_result_times(tmp_path) == before
 
 
 def test_results_equal_the_simulators(tmp_path: Path) -> None:
-    row = study_verb_json("run", write_study(tmp_path, SMALL))["rows"][3]
+    row = run_study_verb_as_json("run", write_study(tmp_path, SMALL))["rows"][3]
     direct = subprocess.run(
         [BUILD / "approxftl", "sim", "--requests=2000", "--policy=approxftl",
          "--approx-share=0.5", "--json=-", "--quiet"], capture_output=True, text=True, check=True)
@@ -122,9 +122,9 @@ def test_results_equal_the_simulators(tmp_path: Path) -> None:
 
 def test_a_changed_study_runs_only_new_points(tmp_path: Path) -> None:
     run_study("run", write_study(tmp_path, SMALL))
-    before = result_times(tmp_path)
+    before = read_result_times(tmp_path)
     run_study("run", write_study(tmp_path, SMALL.replace("[0.1, 0.5]", "[0.1, 0.5, 0.9]")))
-    after = result_times(tmp_path)
+    after = read_result_times(tmp_path)
     assert {path: when for path, when in after.items() if path in before} == before
     assert len(after) == 6
 
@@ -140,7 +140,7 @@ def test_a_point_depends_on_its_traces_content(tmp_path: Path) -> None:
     write_trace_record(2)
     assert "0 done, 0 failed, 1 missing" in run_study("status", file).stdout
     run_study("run", file)
-    assert len(result_times(tmp_path)) == 2
+    assert len(read_result_times(tmp_path)) == 2
 
 
 def test_a_point_depends_on_its_fault_script(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_a_point_depends_on_its_fault_script(tmp_path: Path) -> None:
         script.write_text(f'[[fault]]\nblock = 3\nafter_write = {when}\n')
         assert "0 done, 0 failed, 1 missing" in run_study("status", file).stdout
         run_study("run", file)
-    assert len(result_times(tmp_path)) == 2
+    assert len(read_result_times(tmp_path)) == 2
     write_study(tmp_path, '[base]\nset = "@faults.toml"\n[vary]\npolicy = ["baseline"]\n')
     assert "give the parameters themselves" in run_study("status", file, status=2).stderr
 
@@ -162,16 +162,16 @@ def test_failed_points_are_listed_and_stop_no_other_point(tmp_path: Path) -> Non
     done = run_study("run", file, status=1)
     assert done.stderr.count("policy=approxftl approx-share=") == 2
     assert "keeps 16 of the 12 blocks" in done.stderr
-    table = study_verb_json("table", file)
+    table = run_study_verb_as_json("table", file)
     assert [one["point"]["policy"] for one in table["failed"]] == ["approxftl"] * 2
     assert "keeps 16 of the 12 blocks" in table["failed"][0]["why"]
     assert "2 of 4 points are in the table; 2 failed, 0 missing" in run_study("table", file).stderr
     assert "2 done, 2 failed, 0 missing" in run_study("status", file, status=1).stdout
-    states = study_verb_json("status", file, status=1)
+    states = run_study_verb_as_json("status", file, status=1)
     assert [states[key] for key in ("done", "failed", "missing")] == [2, 2, 0]
-    calls = result_times(tmp_path)
+    calls = read_result_times(tmp_path)
     run_study("run", file, "--retry", status=1)
-    assert result_times(tmp_path) == calls
+    assert read_result_times(tmp_path) == calls
 
 
 def test_excluded_values_and_seeds_change_the_points(tmp_path: Path) -> None:
@@ -201,9 +201,9 @@ def test_a_killed_simulation_is_tried_again(tmp_path: Path) -> None:
     file = write_study(tmp_path, LONG)
     driver = subprocess.Popen([STUDY, "run", file, "--jobs", "2"], stdout=subprocess.DEVNULL)
     wait_for_results(tmp_path, 1)
-    wait_until(lambda: signal_one_simulation(signal.SIGKILL))
+    wait_until(lambda: send_signal_to_one_simulation(signal.SIGKILL))
     assert driver.wait() == 0
-    assert len(result_times(tmp_path)) == 8
+    assert len(read_result_times(tmp_path)) == 8
 
 
 @pytest.mark.slow
@@ -213,10 +213,10 @@ def test_a_killed_study_is_continued(tmp_path: Path) -> None:
     wait_for_results(tmp_path, 2)
     driver.kill()
     driver.wait()
-    before = result_times(tmp_path)
+    before = read_result_times(tmp_path)
     assert 2 <= len(before) < 8
     run_study("run", file)
-    after = result_times(tmp_path)
+    after = read_result_times(tmp_path)
     assert len(after) == 8
     assert {path: when for path, when in after.items() if path in before} == before
 
@@ -231,7 +231,7 @@ def test_an_interrupted_study_keeps_its_results(tmp_path: Path) -> None:
     _, said = driver.communicate()
     assert driver.returncode == 130
     assert "interrupted" in said and "the same command goes on" in said
-    assert not running_simulations()
+    assert not find_running_simulations()
     assert not list(tmp_path.rglob(".*"))
 
 
@@ -259,10 +259,10 @@ def test_exported_commands_check_their_files(tmp_path: Path) -> None:
 
     subprocess.run([*record, "--requests=500", "--seed=9"], check=True)
     assert "a.aft is another one" in run_exported_commands()
-    assert not result_times(tmp_path)
+    assert not read_result_times(tmp_path)
     subprocess.run([*record, "--requests=500"], check=True)
     assert run_exported_commands() == ""
-    assert len(result_times(tmp_path)) == 1
+    assert len(read_result_times(tmp_path)) == 1
 
 
 def test_the_table_is_written_as_csv(tmp_path: Path) -> None:
@@ -336,7 +336,7 @@ def test_an_interrupted_simulation_is_tried_again(tmp_path: Path) -> None:
     driver = subprocess.Popen([STUDY, "run",
                                write_study(tmp_path, LONG.replace("0.2, 0.3, 0.4", "0.2")),
                                "--jobs", "1", "--json"], stdout=subprocess.PIPE, text=True)
-    wait_until(lambda: signal_one_simulation(signal.SIGTERM))
+    wait_until(lambda: send_signal_to_one_simulation(signal.SIGTERM))
     out, _ = driver.communicate()
     assert driver.returncode == 0
     assert len(json.loads(out)["rows"]) == 4
@@ -357,7 +357,7 @@ exec '{BUILD}/approxftl' "$@"
     double.chmod(0o755)
     done = run_study("run", write_study(tmp_path, SMALL), status=times == 3, APPROXFTL=str(double))
     assert ("killed 3 times as it looked at the options" in done.stderr) == (times == 3)
-    assert len(result_times(tmp_path)) == (0 if times == 3 else 4)
+    assert len(read_result_times(tmp_path)) == (0 if times == 3 else 4)
 
 
 def test_a_trace_that_changes_during_a_run_is_refused(tmp_path: Path) -> None:
@@ -384,7 +384,7 @@ exec '{BUILD}/approxftl' "$@"
     _, said = driver.communicate()
     assert driver.returncode == 1
     assert "policy=vth_b" in said and "a.aft has changed since the study began" in said
-    assert len(result_times(tmp_path)) == 1
+    assert len(read_result_times(tmp_path)) == 1
 
 
 @pytest.mark.slow
@@ -394,7 +394,7 @@ def test_a_killed_study_leaves_no_process(tmp_path: Path) -> None:
     wait_for_results(tmp_path, 1)
     driver.kill()
     driver.wait()
-    wait_until(lambda: not running_simulations())
+    wait_until(lambda: not find_running_simulations())
 
 
 def test_warnings_about_options_are_printed_once(tmp_path: Path) -> None:

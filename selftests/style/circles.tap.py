@@ -27,13 +27,13 @@ NAMED = re.compile(r"(?<!struct )(?<!enum )\b(aftl_\w+)")
 Graph = dict[str, set[str]]
 
 
-def source_without_comments(path: Path) -> str:
+def remove_comments_from_source(path: Path) -> str:
     """Return the source without comments and strings; of a header, only inline functions."""
     text = PROSE.sub("", path.read_text())
     return text if path.suffix == ".c" else "\n".join(m[0] for m in INLINE.finditer(text))
 
 
-def included_headers() -> dict[Path, set[Path]]:
+def find_included_headers() -> dict[Path, set[Path]]:
     """Return the headers of the module that each file in a subdirectory includes."""
     paths = {path.relative_to(TOP): path for path in sorted(TOP.rglob("*.[ch]"))}
     included = {
@@ -52,16 +52,16 @@ def merge_nodes(used: dict[Path, set[Path]], name: Callable[[Path], str]) -> Gra
     return nodes
 
 
-def directory_of_file(path: Path) -> str:
+def find_directory_of_file(path: Path) -> str:
     return "/".join(path.parts[:-1])
 
 
-def module_of_file(path: Path) -> str:
+def name_module_of_file(path: Path) -> str:
     """Return the name that a source file and its header share."""
     return str(path.with_suffix(""))
 
 
-def reachable_nodes(nodes: Graph, start: str) -> set[str]:
+def find_reachable_nodes(nodes: Graph, start: str) -> set[str]:
     """Return the nodes that a node depends on, directly or indirectly."""
     seen: set[str] = set()
     ahead = [start]
@@ -74,7 +74,7 @@ def reachable_nodes(nodes: Graph, start: str) -> set[str]:
 
 def find_circles(nodes: Graph) -> list[list[str]]:
     """Return the groups of nodes that all depend on each other, directly or indirectly."""
-    far = {node: reachable_nodes(nodes, node) for node in nodes}
+    far = {node: find_reachable_nodes(nodes, node) for node in nodes}
     groups = {
         tuple(sorted({other for other in far[node] if node in far[other]} | {node}))
         for node in nodes
@@ -93,7 +93,7 @@ def print_point(number: int, what: str, groups: list[list[str]]) -> bool:
 
 def main() -> int:
     """Check dependencies among the core's files, among other files, and among all directories."""
-    texts = {path.relative_to(TOP): source_without_comments(path)
+    texts = {path.relative_to(TOP): remove_comments_from_source(path)
              for path in sorted(TOP.rglob("*.[ch]"))}
     home = {
         name: path
@@ -105,7 +105,7 @@ def main() -> int:
         path: {home[word] for word in said if word in home and home[word] != path}
         for path, said in words.items()
     }
-    included = included_headers()
+    included = find_included_headers()
     if min(sum(map(len, used.values())), sum(map(len, included.values()))) < len(texts):
         print("Bail out! hardly any file uses another: the patterns of names are wrong")
         return 1
@@ -116,12 +116,12 @@ def main() -> int:
         if path not in core and len(path.parts) > 1
     }
     subjects = {
-        "the core's files": merge_nodes(core, module_of_file),
+        "the core's files": merge_nodes(core, name_module_of_file),
         "the core's directories": merge_nodes(core, lambda path: path.parts[1]),
-        "files outside the core": merge_nodes(rest, module_of_file),
+        "files outside the core": merge_nodes(rest, name_module_of_file),
         "directories outside the core": merge_nodes(rest, lambda path: path.parts[0]),
         "includes of files": merge_nodes(included, str),
-        "includes of directories": merge_nodes(included, directory_of_file),
+        "includes of directories": merge_nodes(included, find_directory_of_file),
     }
     verdicts = [
         print_point(i, what, find_circles(nodes))

@@ -12,7 +12,7 @@ FOLDERS = ("dm-approxftl", "userspace", "trace-tools", "selftests")
 EXCEPTIONS: dict[str, str] = {}
 
 
-def long_functions(path: Path) -> Iterator[tuple[str, int]]:
+def find_long_functions(path: Path) -> Iterator[tuple[str, int]]:
     """Yield place and length of each function, whose braces are alone in the first column."""
     begin, name, head = 0, "", ""
     for number, line in enumerate(path.read_text().splitlines(), 1):
@@ -31,7 +31,7 @@ def main() -> int:
     failed = False
     for number, folder in enumerate(FOLDERS, 1):
         found = [(place, length) for path in sorted(Path(folder).rglob("*.c"))
-                 for place, length in long_functions(path) if place not in EXCEPTIONS]
+                 for place, length in find_long_functions(path) if place not in EXCEPTIONS]
         failed |= bool(found)
         print(f"{'not ok' if found else 'ok'} {number} - {folder}: functions of {LONGEST} lines")
         for place, length in found:

@@ -43,7 +43,7 @@ def windowed_greedy_amplification(load: float, pages: int, share: float) -> floa
     A share of 0 is FIFO collection, 1 is greedy collection. Blocks age for one turn of the log,
     then enter the window. There the block with the fewest valid pages is collected.
     """
-    def valid_pages_at_rate(rate: float) -> float:
+    def excess_valid_pages_at_rate(rate: float) -> float:
         """Return how far a block's valid share, as a rate of erases implies, exceeds the load."""
         def excess_at_turn(turn: float) -> float:
             return turn + share - 1 + float(np.exp(-rate * turn * pages)) / (rate * pages)
@@ -60,7 +60,8 @@ def windowed_greedy_amplification(load: float, pages: int, share: float) -> floa
             held, left = held + j * blocks, left - blocks
         return float(held - load * pages)
 
-    return float(1 / (load * optimize.brentq(valid_pages_at_rate, 1.0001 / pages, 50, xtol=1e-13)))
+    return float(1 / (load * optimize.brentq(excess_valid_pages_at_rate, 1.0001 / pages, 50,
+                                             xtol=1e-13)))
 
 
 def sampled_greedy_amplification(load: float, pages: int, drawn: int, *,
@@ -69,25 +70,26 @@ def sampled_greedy_amplification(load: float, pages: int, drawn: int, *,
 
     If the device draws nothing but blocks whose pages are all valid, it takes the emptiest block.
     """
-    def excess_of_level(at_least: float, falling: float, above: float, flow: float,
-                        drawable: int) -> float:
+    def outflow_minus_inflow_of_level(at_least: float, falling: float, above: float, flow: float,
+                                      drawable: int) -> float:
         """Return the rate of blocks leaving a number of valid pages, minus the rate reaching it."""
         return (falling * (at_least - above) - flow
                 + drawable * (at_least**drawn - above**drawn))
 
-    def valid_pages_at_rate(rate: float) -> float:
+    def excess_valid_pages_at_rate(rate: float) -> float:
         above, flow, held = 0.0, 1.0, 0.0
         for j in range(pages, 0, -1):
             level = (rate * j, above, flow, 0 if j == pages and not full else 1)
-            if excess_of_level(1, *level) <= 0:
+            if outflow_minus_inflow_of_level(1, *level) <= 0:
                 held += j
                 break
-            at_least = optimize.brentq(excess_of_level, above, 1, level, xtol=1e-15)
+            at_least = optimize.brentq(outflow_minus_inflow_of_level, above, 1, level, xtol=1e-15)
             held += at_least
             flow, above = rate * j * (at_least - above), at_least
         return float(held - load * pages)
 
-    return float(1 / (load * optimize.brentq(valid_pages_at_rate, 1.0001 / pages, 50, xtol=1e-13)))
+    return float(1 / (load * optimize.brentq(excess_valid_pages_at_rate, 1.0001 / pages, 50,
+                                             xtol=1e-13)))
 
 
 def fifo_class_amplification(load: float, classes: Sequence[Class]) -> float:
@@ -123,7 +125,7 @@ def sampled_class_amplification(load: float, pages: int, drawn: int,
         new = np.arange(free + 1)
         refill[index[hot[i] + new, cold[i] + free - new], i] = stats.binom.pmf(new, free, writes)
 
-    def collected_blocks(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
+    def shares_of_collected_blocks(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
         level = np.bincount(valid, blocks, pages + 1)
         at_least = np.append(np.cumsum(level[::-1])[::-1], 0).clip(0) ** drawn
         chance = at_least[:-1] - at_least[1:]
@@ -132,8 +134,8 @@ def sampled_class_amplification(load: float, pages: int, drawn: int,
             chance / chance.sum() / np.where(level > 0, level, 1))[valid]
         return found
 
-    def change_of_levels(_: float, blocks: NDArray[np.float64]) -> NDArray[np.float64]:
-        victims = collected_blocks(blocks)
+    def change_of_block_shares(_: float, blocks: NDArray[np.float64]) -> NDArray[np.float64]:
+        victims = shares_of_collected_blocks(blocks)
         total: NDArray[np.float64] = refill @ victims - victims
         for rate, count, below in ((rates[0], hot, index[hot - 1, cold]),
                                    (rates[1], cold, index[hot, cold - 1])):
@@ -143,14 +145,14 @@ def sampled_class_amplification(load: float, pages: int, drawn: int,
         return total
 
     first = stats.binom.pmf(valid, pages, load) * stats.binom.pmf(hot, valid, data)
-    last = integrate.solve_ivp(change_of_levels, (0, 10 / rates.min()), first, method="RK23",
+    last = integrate.solve_ivp(change_of_block_shares, (0, 10 / rates.min()), first, method="RK23",
                                rtol=1e-5, atol=1e-8).y[:, -1]
-    return float(pages / (collected_blocks(last) @ (pages - valid)))
+    return float(pages / (shares_of_collected_blocks(last) @ (pages - valid)))
 
 
-def best_split_amplification(load: float, classes: tuple[Class, Class],
-                             one: Callable[[float], float]
-                             ) -> tuple[float, float]:
+def amplification_at_best_split(load: float, classes: tuple[Class, Class],
+                                one: Callable[[float], float]
+                                ) -> tuple[float, float]:
     """Return the amplification of two classes in own blocks, and the first one's best share of
     space.
 

@@ -50,8 +50,8 @@ def test_two_equal_data_classes_equal_a_single_class() -> None:
     one = forms.fifo_amplification(0.9)
     halves = ((0.5, 0.5), (0.5, 0.5))
     assert forms.fifo_class_amplification(0.9, halves) == pytest.approx(one, rel=1e-9)
-    assert forms.best_split_amplification(0.9, halves, forms.fifo_amplification) == pytest.approx(
-        (one, 0.5), rel=1e-5)
+    best = forms.amplification_at_best_split(0.9, halves, forms.fifo_amplification)
+    assert best == pytest.approx((one, 0.5), rel=1e-5)
     assert forms.sampled_class_amplification(0.7, 6, 10, halves) == pytest.approx(
         forms.sampled_greedy_amplification(0.7, 6, 10), rel=1e-3)
 
@@ -97,14 +97,14 @@ def test_the_theory_page_lists_all_comparisons() -> None:
 def test_a_comparison_is_within_its_tolerance_and_as_documented(name: str) -> None:
     found = theory.compare_row(theory.all_rows()[name], "1..4")
     assert found.holds
-    assert theory.markdown_row(found) in documented_table()
+    assert theory.format_markdown_row(found) in documented_table()
 
 
 @pytest.mark.parametrize("name", CONTROLLED)
 def test_a_wrong_rule_or_load_exceeds_the_tolerance(name: str) -> None:
     row = theory.all_rows()[name]
     assert row.bar is not None and len(row.controls) == 2
-    for _, error in theory.errors_of_controls(row):
+    for _, error in theory.compute_errors_of_controls(row):
         assert abs(error) > row.bar
 
 
@@ -112,5 +112,5 @@ def test_a_wrong_rule_or_load_exceeds_the_tolerance(name: str) -> None:
 @pytest.mark.parametrize("name", theory.all_rows())
 def test_every_comparison_passes_and_its_negative_controls_fail(name: str) -> None:
     row = theory.all_rows()[name]
-    assert theory.markdown_row(theory.compare_row(row, "1..4")) in documented_table()
+    assert theory.format_markdown_row(theory.compare_row(row, "1..4")) in documented_table()
     assert theory.check_controls([row]) == 0

@@ -103,13 +103,13 @@ class Found:
     holds: bool | None
 
 
-def simulator_arguments(options: Options) -> list[str]:
+def make_simulator_arguments(options: Options) -> list[str]:
     return ["sim", *(str(word) for key, value in options.items() for word in (f"--{key}", value))]
 
 
 def run_simulator(options: Options, seeds: str) -> list[Json]:
     """Run the simulator and return the JSON of each seed, with the geometry in it."""
-    done = subprocess.run([BINARY, *simulator_arguments(options), "--seed", seeds, "--json",
+    done = subprocess.run([BINARY, *make_simulator_arguments(options), "--seed", seeds, "--json",
                            "--quiet"],
                           capture_output=True, text=True, check=False)
     if done.returncode:
@@ -123,13 +123,13 @@ def unrounded_amplification(run: Json) -> float:
     return float(counts["programmed_units"] / counts["host_write_units"])
 
 
-def share_of_valid_pages(run: Json, kept: float = KEPT) -> float:
+def compute_valid_share(run: Json, kept: float = KEPT) -> float:
     """Return the share of valid pages in blocks that are neither free nor open."""
     geometry = run["geometry"]
     return float(geometry["units"] / (geometry["pages_per_block"] * (geometry["blocks"] - kept)))
 
 
-def measure_of_one_run(measure: Callable[[Json], float], runs: Sequence[Json]) -> float:
+def measure_first_run(measure: Callable[[Json], float], runs: Sequence[Json]) -> float:
     return measure(runs[0])
 
 
@@ -138,7 +138,7 @@ def measure_of_one_run(measure: Callable[[Json], float], runs: Sequence[Json]) -
 
 def valid_share_formula(form: Callable[[float], float], kept: float = KEPT) -> Form:
     """Return a row's closed form, with the share of valid pages of the row's first run."""
-    return lambda runs: form(share_of_valid_pages(runs[0], kept))
+    return lambda runs: form(compute_valid_share(runs[0], kept))
 
 
 def random_write_options(pages: int, op: float, rounds: tuple[int, int] = (4, 6),
@@ -164,7 +164,7 @@ def rows_of_uniform_writes() -> Iterator[Row]:
                 return Row(f"{rule}-{pages}-{op}", where, form,
                            (random_write_options(pages, op) | options,),
                            valid_share_formula(corrected),
-                           partial(measure_of_one_run, unrounded_amplification), bar, published,
+                           partial(measure_first_run, unrounded_amplification), bar, published,
                            (control, wrong))
 
             yield make_row("fifo", "FIFO", forms.fifo_amplification(load),
@@ -195,7 +195,7 @@ def rows_of_windowed_collection() -> Iterator[Row]:
                        | {"victim_window": 64},),
                       valid_share_formula(partial(forms.windowed_greedy_amplification, pages=pages,
                                                   share=64 / (blocks - KEPT))),
-                      partial(measure_of_one_run, unrounded_amplification), 0.02,
+                      partial(measure_first_run, unrounded_amplification), 0.02,
                       controls=({"victim": "fifo"}, {"op": f"{op * 1.15:g}%"}))
 
 
@@ -204,11 +204,11 @@ def skewed_write_options(data: float, share: float) -> Options:
     return {"hot-range": f"{data:.0%}", "hot-share": f"{share:.0%}"}
 
 
-def devices_of_classes(pages: int, op: int, classes: tuple[forms.Class, forms.Class]
-                       ) -> tuple[tuple[Options, Options], float]:
+def make_devices_of_classes(pages: int, op: int, classes: tuple[forms.Class, forms.Class]
+                            ) -> tuple[tuple[Options, Options], float]:
     """Return options of a device for each class, with the best share of space, and the optimum."""
     one = partial(forms.windowed_greedy_amplification, pages=pages, share=1)
-    best, space = forms.best_split_amplification(1 - op / 100, classes, one)
+    best, space = forms.amplification_at_best_split(1 - op / 100, classes, one)
     made = []
     for share, (data, _) in ((space, classes[0]), (1 - space, classes[1])):
         blocks = round(2 * PAGES / pages * share)
@@ -242,7 +242,7 @@ def rows_of_data_classes() -> Iterator[Row]:
             yield Row(f"mixed-fifo-{name}-{op}", f"{text}op {op} %", "FIFO, mixed",
                       (mixed | {"victim": "fifo"},),
                       valid_share_formula(partial(forms.fifo_class_amplification, classes=classes)),
-                      partial(measure_of_one_run, unrounded_amplification), 0.02,
+                      partial(measure_first_run, unrounded_amplification), 0.02,
                       forms.fifo_class_amplification(1 - op / 100, classes),
                       ({"hot-share": f"{share * 0.8:.0%}"}, wrong))
         op, few = 10, 16
@@ -254,9 +254,9 @@ def rows_of_data_classes() -> Iterator[Row]:
                        | skewed_write_options(data, share),),
                       valid_share_formula(partial(forms.sampled_class_amplification, pages=few,
                                                   drawn=10, classes=classes)),
-                      partial(measure_of_one_run, unrounded_amplification), 0.02,
+                      partial(measure_first_run, unrounded_amplification), 0.02,
                       controls=({"victim": "fifo"}, {"op": f"{op * 1.15:g}%"}))
-        two, best = devices_of_classes(pages, op, classes)
+        two, best = make_devices_of_classes(pages, op, classes)
         yield Row(f"optimum-{name}-{op}", f"{text}op {op} %, each alone", "optimum", two,
                   partial(form_with_constant_value, best), partial(weighted_amplification, classes),
                   0.02, controls=({"victim": "d_choices", "victim_choices": 4},))
@@ -266,7 +266,7 @@ def rows_of_data_classes() -> Iterator[Row]:
                   (streams | skewed_write_options(data, share) | {"hot-stream": 1},),
                   valid_share_formula(partial(forms.windowed_greedy_amplification, pages=pages,
                                               share=1), KEPT + 0.5),
-                  partial(measure_of_one_run, unrounded_amplification), 0.02,
+                  partial(measure_first_run, unrounded_amplification), 0.02,
                   controls=({"policy": "baseline"},))
     yield from read_only_rows(pages)
 
@@ -281,7 +281,7 @@ def read_only_rows(pages: int) -> Iterator[Row]:
         yield Row(f"read-only-fifo-{active:g}", f"{text}, mixed", "FIFO, mixed",
                   (some | {"victim": "fifo"},),
                   valid_share_formula(partial(forms.fifo_class_amplification, classes=classes)),
-                  partial(measure_of_one_run, unrounded_amplification), 0.02,
+                  partial(measure_first_run, unrounded_amplification), 0.02,
                   forms.fifo_class_amplification(1 - op / 100, classes),
                   ({"fill": "sequential"}, {"op": f"{op * 1.15:g}%"}))
 
@@ -292,7 +292,7 @@ def read_only_rows(pages: int) -> Iterator[Row]:
         yield Row(f"read-only-greedy-{active:g}", f"{text}, apart", "greedy",
                   (some | {"fill": "sequential"},),
                   valid_share_formula(amplification_of_active_data),
-                  partial(measure_of_one_run, unrounded_amplification), 0.02,
+                  partial(measure_first_run, unrounded_amplification), 0.02,
                   amplification_of_active_data(1 - op / 100),
                   ({"victim": "fifo"}, {"op": f"{op * 1.15:g}%"}))
 
@@ -328,7 +328,7 @@ def rows_of_waiting_times() -> Iterator[Row]:
         yield Row(f"md1-{rate}", f"reads, {rate} a second, one die", "M/D/1",
                   (reads | {"rate": rate},),
                   partial(mean_wait_of_class, rate, {"read": 1.0}, 0),
-                  partial(measure_of_one_run, partial(mean_wait_us, "read")), 0.01,
+                  partial(measure_first_run, partial(mean_wait_us, "read")), 0.01,
                   controls=({"rate": rate * 1.05}, {"arrival-shape": "fixed"}))
     for rate in (3000, 6000, 8000):
         for number, kind in enumerate(("read", "write")):
@@ -337,7 +337,7 @@ def rows_of_waiting_times() -> Iterator[Row]:
                       (reads | {"rate": rate, "write-share": "20%", "program": "200us",
                                 "blocks": 16384, "op": "90%", "requests": 900000},),
                       partial(mean_wait_of_class, rate, {"read": 0.8, "write": 0.2}, number),
-                      partial(measure_of_one_run, partial(mean_wait_us, kind)), 0.01,
+                      partial(measure_first_run, partial(mean_wait_us, kind)), 0.01,
                       controls=({"order": "fcfs"}, {"rate": rate * 1.05}))
     for dies, requests in ((4, 4), (4, 16), (8, 4), (8, 8), (8, 16)):
         yield Row(f"closed-{dies}-{requests}", f"busy dies of {dies}, {requests} reads at a time",
@@ -345,7 +345,7 @@ def rows_of_waiting_times() -> Iterator[Row]:
                   (reads | {"channels": dies, "arrival": "closed", "depth": requests,
                             "requests": 500000},),
                   partial(form_with_constant_value, forms.busy_dies_constant(requests, dies)),
-                  partial(measure_of_one_run, mean_busy_dies), 0.01,
+                  partial(measure_first_run, mean_busy_dies), 0.01,
                   forms.busy_dies_exponential(requests, dies),
                   controls=({"depth": requests * 5 // 4},))
 
@@ -367,22 +367,22 @@ def compare_row(row: Row, seeds: str) -> Found:
     mean = float(ours.mean())
     error = mean / theory - 1
     return Found(row.name, row.load, row.form, SOURCES[row.form],
-                 [" ".join(["approxftl", *simulator_arguments(options), "--seed", seeds])
+                 [" ".join(["approxftl", *make_simulator_arguments(options), "--seed", seeds])
                   for options in row.runs], row.published, theory, mean,
                  float(t_interval_half_widths(ours)) if len(ours) > 1 else 0.0, error, row.bar,
                  None if row.bar is None else abs(error) <= row.bar)
 
 
-def errors_of_controls(row: Row) -> list[tuple[str, float]]:
+def compute_errors_of_controls(row: Row) -> list[tuple[str, float]]:
     """Return the theory's error for each falsified rule or over-provisioning."""
     theory = row.theory([run_simulator(options | {"warmup": 0, "requests": 20000}, "1")[0]
                          for options in row.runs])
-    return [(" ".join(simulator_arguments(control)[1:]),
+    return [(" ".join(make_simulator_arguments(control)[1:]),
              row.measure([run_simulator(options | control, "1")[0] for options in row.runs])
              / theory - 1) for control in row.controls]
 
 
-def cells_of_row(one: Found) -> list[str]:
+def format_cells_of_row(one: Found) -> list[str]:
     digits = 3 if one.theory < 100 else 2
     return [one.name, one.load, "" if one.published is None else f"{one.published:.{digits}f}",
             f"{one.theory:.{digits}f}", f"{one.ours:.{digits}f} ± {one.half:.{digits}f}",
@@ -393,9 +393,9 @@ def cells_of_row(one: Found) -> list[str]:
 HEAD = ["row", "load", "published", "theory", "ours", "error %", "bar", "met"]
 
 
-def markdown_row(one: Found) -> str:
+def format_markdown_row(one: Found) -> str:
     """Return a row of the table in docs/theory.md."""
-    return f"| {' | '.join(cells_of_row(one)[1:])} |\n"
+    return f"| {' | '.join(format_cells_of_row(one)[1:])} |\n"
 
 
 def markdown_table(found: Sequence[Found]) -> str:
@@ -403,11 +403,11 @@ def markdown_table(found: Sequence[Found]) -> str:
     for form in dict.fromkeys(one.form for one in found):
         parts += ["\n", textwrap.fill(f"**{form}** ({SOURCES[form]})", 100), "\n\n",
                   f"| {' | '.join(HEAD[1:])} |\n| ---{' | ---:' * (len(HEAD) - 2)} |\n"]
-        parts += [markdown_row(one) for one in found if one.form == form]
+        parts += [format_markdown_row(one) for one in found if one.form == form]
     return "".join(parts) + "\n"
 
 
-def uniform_figure(found: Sequence[Found]) -> Figure:
+def draw_uniform_figure(found: Sequence[Found]) -> Figure:
     """Return the figure of uniform writes; lines are our means, hollow marks are theory."""
     series = {"fifo": "FIFO", "d2": "2 choices", "d5": "5 choices", "d10": "10 choices",
               "greedy": "greedy"}
@@ -433,7 +433,7 @@ def check_controls(several: Sequence[Row]) -> int:
     """Print the theory's error for each control; return 1 if one is within the limit."""
     held = 0
     for row in several:
-        for what, error in errors_of_controls(row):
+        for what, error in compute_errors_of_controls(row):
             met = row.bar is not None and abs(error) <= row.bar
             held += met
             print(f"{row.name:24} {what:40} {100 * error:+8.2f} %  "
@@ -464,7 +464,7 @@ def main() -> int:
     if args.json:
         print(json.dumps([asdict(one) for one in found], indent=1))
     else:
-        lines = [cells_of_row(one) for one in found]
+        lines = [format_cells_of_row(one) for one in found]
         shown = [i for i in range(len(HEAD)) if i != 1]
         widths = {i: max(len(line[i]) for line in [HEAD, *lines]) for i in shown}
         for form in dict.fromkeys(one.form for one in found):
@@ -477,7 +477,7 @@ def main() -> int:
         path = args.document
         before, _, rest = path.read_text().partition(BEGIN)
         path.write_text(f"{before}{BEGIN}{markdown_table(found)}{END}{rest.partition(END)[2]}")
-        save_figure(uniform_figure(found), "svg", path.with_suffix(".svg"), USUAL)
+        save_figure(draw_uniform_figure(found), "svg", path.with_suffix(".svg"), USUAL)
     return 1 if any(one.holds is False for one in found) else 0
 
 

@@ -49,7 +49,7 @@ def run_trace_ok(*arguments: str | Path, stdin: bytes = b"") -> Done:
     return done
 
 
-def trace_json(verb: str, *arguments: str | Path, stdin: bytes = b"") -> Json:
+def run_trace_as_json(verb: str, *arguments: str | Path, stdin: bytes = b"") -> Json:
     """Run a verb of approxftl-trace, check its JSON against the schema, and return the JSON."""
     result: Json = json.loads(run_trace_ok(verb, *arguments, "--json", stdin=stdin).out)
     assert SCHEMA.find_errors(result) == []
@@ -72,7 +72,7 @@ class Event:
     error: int = 0
     extra: bytes = b""
 
-    def pack_event(self, version: int = 7, order: str = "<") -> bytes:
+    def pack_trace_event(self, version: int = 7, order: str = "<") -> bytes:
         """Return the event in the kernel's binary format."""
         magic = 0x65617400 | version
         head = struct.pack(
@@ -109,7 +109,7 @@ def make_write_class_note(t_ns: int, sector: int, size: int, name: str, by: str 
 
 
 def pack_events(events: Iterable[Event], version: int = 7, order: str = "<") -> bytes:
-    return b"".join(event.pack_event(version, order) for event in events)
+    return b"".join(event.pack_trace_event(version, order) for event in events)
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ class Row:
     preflush: bool
 
 
-def trace_rows(*arguments: str | Path, stdin: bytes = b"") -> list[Row]:
+def read_trace_rows(*arguments: str | Path, stdin: bytes = b"") -> list[Row]:
     lines = run_trace_ok("pair", "-q", "--requests", "-", *arguments, stdin=stdin).out.splitlines()
     assert lines[0].startswith("t_ns,op,offset_bytes,bytes,latency_ns,pid,process,stream,class")
     result = []
@@ -174,7 +174,7 @@ def write_named_file(path: Path, data: bytes | str) -> Path:
     return path
 
 
-def aft_records(path: Path) -> list[tuple[int, ...]]:
+def read_aft_records(path: Path) -> list[tuple[int, ...]]:
     """Return the records of a record file: t, sector, sectors, op, class, stream, latency, pid."""
     data = path.read_bytes()
     assert data[:8] == b"\x89AFT\r\n\x1a\n"

@@ -29,19 +29,19 @@ from selftests.traces.support import (
     make_write_class_note,
     pack_events,
     parse_events_simply,
+    read_trace_rows,
     request_event,
     run_trace,
+    run_trace_as_json,
     run_trace_ok,
     sort_events,
-    trace_json,
-    trace_rows,
     write_named_file,
 )
 
 US = 1000
 
 
-def random_capture(seed: int, requests: int = 400, processors: int = 3) -> list[list[Event]]:
+def make_random_capture(seed: int, requests: int = 400, processors: int = 3) -> list[list[Event]]:
     """Return each processor's events: requests that overlap, and complete on any processor."""
     draw = random.Random(seed)
     files: list[list[Event]] = [[] for _ in range(processors)]
@@ -92,10 +92,10 @@ def pair_events_in_python(data: list[bytes]) -> list[tuple[int, int, int, int]]:
 def test_paired_requests_equal_those_of_a_simple_implementation(
     tmp_path: Path, seed: int, requests: int, processors: int
 ) -> None:
-    name = write_capture(tmp_path, random_capture(seed, requests, processors))
+    name = write_capture(tmp_path, make_random_capture(seed, requests, processors))
     expected = pair_events_in_python([f.read_bytes()
                                       for f in sorted(tmp_path.glob("cap.blktrace.*"))])
-    found = [(r.t_ns, r.offset // 512, r.size, r.latency_ns) for r in trace_rows(name)]
+    found = [(r.t_ns, r.offset // 512, r.size, r.latency_ns) for r in read_trace_rows(name)]
     assert len(found) == requests
     assert found == expected
 
@@ -105,7 +105,8 @@ def test_requests_are_found_among_many_other_events(tmp_path: Path) -> None:
     plugs = [Event(t, PLUG, sequence=t) for t in range(1, 40_000)]
     ends = [request_event(50_000, QUEUE, READ, 8, 512),
             request_event(60_000, COMPLETE, READ, 8, 512)]
-    (row,) = trace_rows(write_named_file(tmp_path / "t", pack_events([*plugs, *ends], version=8)))
+    (row,) = read_trace_rows(write_named_file(tmp_path / "t", pack_events([*plugs, *ends],
+                                                                          version=8)))
     assert row.latency_ns == 10_000
 
 
@@ -118,7 +119,7 @@ def test_requests_of_a_deep_queue_are_paired_when_they_complete_in_any_order(
     ends = [request_event(200_000 + i, COMPLETE, WRITE, sector, 512)
             for i, sector in enumerate(draw.sample(sectors, len(sectors)))]
     file = write_named_file(tmp_path / "t", pack_events(begins + ends))
-    found = [(r.t_ns, r.offset // 512, r.size, r.latency_ns) for r in trace_rows(file)]
+    found = [(r.t_ns, r.offset // 512, r.size, r.latency_ns) for r in read_trace_rows(file)]
     assert found == pair_events_in_python([file.read_bytes()])
 
 
@@ -129,7 +130,7 @@ def test_events_of_equal_time_are_read_in_the_order_of_the_files(tmp_path: Path)
         cpu = draw.randrange(4)
         files[cpu].append(request_event(1000 + number // 8, QUEUE, READ, 8 * number, 512, cpu=cpu))
     expected = sorted((e for events in files for e in events), key=lambda e: (e.t_ns, e.cpu))
-    found = trace_rows(write_capture(tmp_path, files))
+    found = read_trace_rows(write_capture(tmp_path, files))
     assert [r.offset // 512 for r in found] == [e.sector for e in expected]
 
 
@@ -141,15 +142,15 @@ def test_blktrace_versions_and_byte_orders_give_the_same_requests(tmp_path: Path
     plain, other = tmp_path / "a", tmp_path / "b"
     plain.mkdir()
     other.mkdir()
-    files = random_capture(3)
-    expected = trace_rows(write_capture(plain, files))
-    assert trace_rows(write_capture(other, files, version, order)) == expected
+    files = make_random_capture(3)
+    expected = read_trace_rows(write_capture(plain, files))
+    assert read_trace_rows(write_capture(other, files, version, order)) == expected
     assert expected[0].process in {"writer0", "writer1", "writer2"}
 
 
 @pytest.mark.parametrize("seed", [4, 6])
 def test_mean_latency_equals_that_of_btt(tmp_path: Path, seed: int) -> None:
-    name = write_capture(tmp_path, random_capture(seed))
+    name = write_capture(tmp_path, make_random_capture(seed))
     merged = tmp_path / "merged.bin"
     subprocess.run(["blkparse", "-i", name, "-d", merged, "-O"], check=True, capture_output=True)
     said = subprocess.run(
@@ -157,35 +158,35 @@ def test_mean_latency_equals_that_of_btt(tmp_path: Path, seed: int) -> None:
     ).stdout
     q2c = re.search(r"^Q2C\S*\s+(\S+)\s+(\S+)\s+(\S+)\s+(\d+)", said, re.MULTILINE)
     assert q2c, said
-    latency = trace_json("pair", name)["requests"]["all"]["latency"]
+    latency = run_trace_as_json("pair", name)["requests"]["all"]["latency"]
     assert latency["known"] == int(q2c[4]) == 400
     for ours, theirs in zip(("min_ns", "mean_ns", "max_ns"), q2c.groups(), strict=False):
         assert latency[ours] == pytest.approx(float(theirs) * 1e9, abs=1)
 
 
 def test_events_equal_those_of_blkparse(tmp_path: Path) -> None:
-    name = write_capture(tmp_path, random_capture(8))
+    name = write_capture(tmp_path, make_random_capture(8))
     spec = r"%T.%t %c %p %a %d %S %N\n"
     said = subprocess.run(["blkparse", "-i", name, "-q", "-f", spec], check=True,
                           capture_output=True, text=True).stdout
     queued = [line.split() for line in said.splitlines() if " Q " in line]
-    ours = trace_rows(name)
+    ours = read_trace_rows(name)
     first = ours[0].t_ns
     assert len(queued) == 400
     assert [(int(c[0].replace(".", "")), int(c[2]), int(c[5]), int(c[6])) for c in queued] == [
         (r.t_ns - first, r.pid, r.offset // 512, r.size) for r in ours]
     text = write_named_file(tmp_path / "text", said)
-    again = trace_rows("--from", "blkparse", "--columns", spec, text)
+    again = read_trace_rows("--from", "blkparse", "--columns", spec, text)
     assert [(r.t_ns - again[0].t_ns, r.op, r.offset, r.size, r.latency_ns) for r in again] == [
         (r.t_ns - first, r.op, r.offset, r.size, r.latency_ns) for r in ours]
 
 
 def test_default_text_of_blkparse_gives_the_same_requests(tmp_path: Path) -> None:
-    name = write_capture(tmp_path, random_capture(10))
+    name = write_capture(tmp_path, make_random_capture(10))
     said = subprocess.run(["blkparse", "-i", name], check=True, capture_output=True).stdout
     text = write_named_file(tmp_path / "text", said)
-    ours, again = trace_rows(name), trace_rows(text)
-    assert trace_json("info", text)["losses"]["dropped_lines"] == 0
+    ours, again = read_trace_rows(name), read_trace_rows(text)
+    assert run_trace_as_json("info", text)["losses"]["dropped_lines"] == 0
     assert [(r.t_ns - again[0].t_ns, r.op, r.offset, r.size, r.latency_ns, r.process)
             for r in again] == [
         (r.t_ns - ours[0].t_ns, r.op, r.offset, r.size, r.latency_ns, r.process) for r in ours]
@@ -195,7 +196,7 @@ def test_the_completion_of_merged_requests_completes_each_of_them(tmp_path: Path
     file = write_named_file(tmp_path / "t", pack_events([
         request_event(10, QUEUE, WRITE, 8, 4096), request_event(20, QUEUE, WRITE, 0, 4096),
         request_event(30, QUEUE, WRITE, 16, 4096), request_event(90, COMPLETE, WRITE, 0, 12288)]))
-    assert [(r.t_ns, r.latency_ns) for r in trace_rows(file)] == [(10, 80), (20, 70), (30, 60)]
+    assert [(r.t_ns, r.latency_ns) for r in read_trace_rows(file)] == [(10, 80), (20, 70), (30, 60)]
 
 
 def test_a_split_request_completes_with_its_last_part(tmp_path: Path) -> None:
@@ -207,11 +208,11 @@ def test_a_split_request_completes_with_its_last_part(tmp_path: Path) -> None:
         request_event(50, COMPLETE, READ, 255, 512),
                                                     request_event(90, COMPLETE, READ, 0,
                                                                   255 * 512)]))
-    assert [(r.t_ns, r.size, r.latency_ns) for r in trace_rows(file)] == [(10, 131072, 80)]
+    assert [(r.t_ns, r.size, r.latency_ns) for r in read_trace_rows(file)] == [(10, 131072, 80)]
     partly = write_named_file(tmp_path / "u", pack_events([
         request_event(10, QUEUE, READ, 0, 8192), request_event(30, COMPLETE, READ, 0, 4096),
         request_event(60, COMPLETE, READ, 8, 4096)]))
-    assert [(r.size, r.latency_ns) for r in trace_rows(partly)] == [(8192, 50)]
+    assert [(r.size, r.latency_ns) for r in read_trace_rows(partly)] == [(8192, 50)]
 
 
 def test_a_bio_that_was_split_completes_once(tmp_path: Path) -> None:
@@ -221,8 +222,8 @@ def test_a_bio_that_was_split_completes_once(tmp_path: Path) -> None:
         request_event(12, SPLIT, WRITE, 32, 49152, extra=(32).to_bytes(8, "big")),
         request_event(14, SPLIT, WRITE, 64, 32768, extra=(64).to_bytes(8, "big")),
         request_event(70, COMPLETE, WRITE, 64, 32768)]))
-    counts = trace_json("pair", file)["losses"]
-    assert [(r.t_ns, r.size, r.latency_ns) for r in trace_rows(file)] == [(10, 65536, 60)]
+    counts = run_trace_as_json("pair", file)["losses"]
+    assert [(r.t_ns, r.size, r.latency_ns) for r in read_trace_rows(file)] == [(10, 65536, 60)]
     assert counts["unbegun_completions"] == counts["unfinished_requests"] == 0
 
 
@@ -230,15 +231,15 @@ def test_latency_is_measured_from_issue_to_completion(tmp_path: Path) -> None:
     file = write_named_file(tmp_path / "t", pack_events([
         request_event(10, QUEUE, READ, 0, 4096), request_event(25, ISSUE, READ, 0, 4096),
         request_event(60, COMPLETE, READ, 0, 4096)]))
-    assert trace_rows(file)[0].latency_ns == 50
-    assert trace_rows("--from-issue", file)[0].latency_ns == 35
+    assert read_trace_rows(file)[0].latency_ns == 50
+    assert read_trace_rows("--from-issue", file)[0].latency_ns == 35
 
 
 def test_requests_to_one_address_are_paired_by_size(tmp_path: Path) -> None:
     file = write_named_file(tmp_path / "t", pack_events([
         request_event(10, QUEUE, READ, 0, 4096), request_event(20, QUEUE, READ, 0, 8192),
         request_event(30, COMPLETE, READ, 0, 8192), request_event(40, COMPLETE, READ, 0, 4096)]))
-    assert [(r.size, r.latency_ns) for r in trace_rows(file)] == [(4096, 30), (8192, 10)]
+    assert [(r.size, r.latency_ns) for r in read_trace_rows(file)] == [(4096, 30), (8192, 10)]
 
 
 def test_flushes_fua_and_zeroes_are_recognised(tmp_path: Path) -> None:
@@ -249,14 +250,14 @@ def test_flushes_fua_and_zeroes_are_recognised(tmp_path: Path) -> None:
                                                                   flags=IS_FUA),
         request_event(30, QUEUE, WRITE, 16, 4096, flags=IS_FLUSH), zeroes,
         request_event(50, COMPLETE, FLUSH, 0, 0)], version=8))
-    found = trace_rows(file)
+    found = read_trace_rows(file)
     assert [(r.op, r.fua, r.preflush) for r in found] == [
         ("flush", False, False), ("write", True, False), ("write", False, True),
         ("write_zeroes", False, False)]
     assert found[0].latency_ns == 40
     out = tmp_path / "out.aft"
     run_trace_ok("convert", "-q", file, out)
-    assert trace_json("info", out)["requests"]["operations"]["flush"]["requests"] == 2
+    assert run_trace_as_json("info", out)["requests"]["operations"]["flush"]["requests"] == 2
 
 
 def test_tag_notes_are_assigned_to_their_writes(tmp_path: Path) -> None:
@@ -268,10 +269,10 @@ def test_tag_notes_are_assigned_to_their_writes(tmp_path: Path) -> None:
         request_event(14, QUEUE, WRITE, 16, 4096, cpu=0),
               request_event(15, COMPLETE, WRITE, 0, 4096),
         make_write_class_note(16, 999, 4096, "approximate", cpu=0)]
-    found = trace_rows(write_named_file(tmp_path / "t", pack_events(events)))
+    found = read_trace_rows(write_named_file(tmp_path / "t", pack_events(events)))
     assert [(r.name, r.by) for r in found] == [
         ("approximate", "buffer"), ("precise", "tag"), ("precise", "nobody")]
-    assert trace_json("pair", tmp_path / "t")["losses"]["untagged_notes"] == 1
+    assert run_trace_as_json("pair", tmp_path / "t")["losses"]["untagged_notes"] == 1
 
 
 def test_write_zeroes_are_distinguished_from_writes(tmp_path: Path) -> None:
@@ -284,9 +285,9 @@ def test_write_zeroes_are_distinguished_from_writes(tmp_path: Path) -> None:
                   request_event(30, COMPLETE, WRITE, 0, 1 << 20, flags=flags),
             request_event(40, COMPLETE, WRITE, 4096, 4096)]
         file = write_named_file(tmp_path / "t", pack_events(events, version=version))
-        assert [(r.op, r.size, r.latency_ns) for r in trace_rows(file)] == [
+        assert [(r.op, r.size, r.latency_ns) for r in read_trace_rows(file)] == [
             ("write_zeroes", 1 << 20, 20), ("write", 4096, 28)]
-        assert trace_json("pair", file)["losses"]["untagged_notes"] == 0
+        assert run_trace_as_json("pair", file)["losses"]["untagged_notes"] == 0
 
 
 def test_a_write_of_two_data_classes_becomes_two_requests(tmp_path: Path) -> None:
@@ -299,7 +300,7 @@ def test_a_write_of_two_data_classes_becomes_two_requests(tmp_path: Path) -> Non
   make_write_class_note(15, 32, 8192, "approximate"),
   request_event(16, SPLIT, WRITE, 48, 8192, extra=(48).to_bytes(8, "big")),
   request_event(90, COMPLETE, WRITE, 48, 8192)]
-    found = trace_rows(write_named_file(tmp_path / "t", pack_events(events)))
+    found = read_trace_rows(write_named_file(tmp_path / "t", pack_events(events)))
     assert [(r.offset, r.size, r.name, r.latency_ns) for r in found] == [
         (0, 8192, "precise", 80), (8192, 16384, "approximate", 80), (24576, 8192, "precise", 80)]
 
@@ -309,7 +310,7 @@ def test_untagged_parts_of_a_write_stay_separate(tmp_path: Path) -> None:
               make_write_class_note(11, 0, 8192, "approximate"),
               make_write_class_note(12, 32, 8192, "approximate"),
               request_event(90, COMPLETE, WRITE, 0, 24576)]
-    found = trace_rows(write_named_file(tmp_path / "t", pack_events(events)))
+    found = read_trace_rows(write_named_file(tmp_path / "t", pack_events(events)))
     assert [(r.offset, r.size, r.name) for r in found] == [
         (0, 8192, "approximate"), (8192, 8192, "precise"), (16384, 8192, "approximate")]
 
@@ -321,7 +322,7 @@ def test_regions_and_labels_are_reported(tmp_path: Path) -> None:
         [make_trace_note(5 + i, NOTE_MESSAGE, text.encode(), group=i == 0) for i,
          text in enumerate(texts)]
         + [request_event(20, QUEUE, READ, 0, 512)]))
-    remarks = trace_json("pair", file)["remarks"]
+    remarks = run_trace_as_json("pair", file)["remarks"]
     assert [(r["t_ns"], r["text"]) for r in remarks] == [
         (5, "region 7 thread approximate frames"), (6, "label 7 half way")]
 
@@ -335,7 +336,7 @@ def test_missing_events_are_counted(tmp_path: Path) -> None:
                                                     request_event(40, COMPLETE, READ, 8, 512,
                                                                   error=5)]))
     done = run_trace("pair", file, "--json")
-    losses = trace_json("pair", file)["losses"]
+    losses = run_trace_as_json("pair", file)["losses"]
     assert losses["unfinished_requests"] == losses["unbegun_completions"] == 1
     assert losses["failed_requests"] == 1
     assert losses["missing_events"] == 6
@@ -349,10 +350,10 @@ def test_damaged_data_are_skipped_and_reported(tmp_path: Path) -> None:
     data += pack_events(good[:1])[:30]
     file = write_named_file(tmp_path / "t", data)
     done = run_trace_ok("info", file, "--json")
-    assert len(trace_rows(file)) == 4
+    assert len(read_trace_rows(file)) == 4
     assert f"{file}: byte 96: no event begins here; skipped 23 bytes" in done.err
     assert f"{file}: byte 215: the file ends inside an event" in done.err
-    assert trace_json("info", file)["losses"]["skipped_bytes"] == 53
+    assert run_trace_as_json("info", file)["losses"]["skipped_bytes"] == 53
     strict = run_trace("info", "--strict", file)
     assert (strict.code, strict.out) == (1, "")
     assert "byte 96" in strict.err
@@ -368,26 +369,26 @@ def test_truncation_of_a_capture_at_any_byte_is_noticed(tmp_path: Path) -> None:
 
 
 def test_events_out_of_order_are_put_in_order(tmp_path: Path) -> None:
-    events = random_capture(12, processors=1)[0]
-    expected = trace_rows(write_named_file(tmp_path / "t", pack_events(events)))
+    events = make_random_capture(12, processors=1)[0]
+    expected = read_trace_rows(write_named_file(tmp_path / "t", pack_events(events)))
     shuffled = [Event(**{**event.__dict__, "sequence": 0}) for event in events]
     random.Random(1).shuffle(shuffled)
-    assert trace_rows(write_named_file(tmp_path / "u", pack_events(shuffled))) == expected
+    assert read_trace_rows(write_named_file(tmp_path / "u", pack_events(shuffled))) == expected
 
 
 def test_events_far_out_of_order_are_reported(tmp_path: Path) -> None:
     events = [request_event(t, QUEUE, READ, t, 512) for t in range(1000, 14000)]
     file = write_named_file(tmp_path / "t",
                             pack_events([*events, request_event(5, QUEUE, READ, 0, 512)]))
-    assert trace_json("info", file)["losses"]["late_items"] == 1
+    assert run_trace_as_json("info", file)["losses"]["late_items"] == 1
     out = tmp_path / "out.aft"
     run_trace_ok("convert", "-q", file, out)
     assert run_trace("convert", "--strict", "--force", file, out).code == 1
 
 
 def test_processors_without_events_are_accepted(tmp_path: Path) -> None:
-    name = write_capture(tmp_path, [[], *random_capture(14), []])
-    assert len(trace_rows(name)) == 400
+    name = write_capture(tmp_path, [[], *make_random_capture(14), []])
+    assert len(read_trace_rows(name)) == 400
     write_named_file(tmp_path / "cap.blktrace.0", b"")
     alone = run_trace("info", tmp_path / "cap.blktrace.0")
     assert alone.code == 1
@@ -395,7 +396,7 @@ def test_processors_without_events_are_accepted(tmp_path: Path) -> None:
 
 
 def test_a_partial_capture_is_reported(tmp_path: Path) -> None:
-    write_capture(tmp_path, random_capture(16))
+    write_capture(tmp_path, make_random_capture(16))
     done = run_trace_ok("info", tmp_path / "cap.blktrace.1")
     assert "1 of 3 files of this capture" in done.err
     assert "files of this capture" not in run_trace_ok("info", tmp_path / "cap").err
@@ -413,9 +414,9 @@ def test_one_of_several_devices_must_be_chosen(tmp_path: Path) -> None:
     assert refused.code == 1
     assert "253:0 and 253:1" in refused.err
     assert "--device" in refused.err
-    assert [r.latency_ns for r in trace_rows("--device", "253:1", file)] == [10]
-    assert [(r.stream, r.latency_ns) for r in trace_rows("--device", "all", file)] == [(0, 30),
-                                                                                       (1, 10)]
+    assert [r.latency_ns for r in read_trace_rows("--device", "253:1", file)] == [10]
+    assert [(r.stream, r.latency_ns) for r in read_trace_rows("--device", "all", file)] == [(0, 30),
+                                                                                            (1, 10)]
 
 
 @pytest.mark.slow
@@ -426,7 +427,7 @@ def test_a_request_that_never_completes_does_not_delay_later_ones(tmp_path: Path
         events.append(request_event(10 + 2 * i, QUEUE, READ, i, 512))
         events.append(request_event(11 + 2 * i, COMPLETE, READ, i, 512))
     file = write_named_file(tmp_path / "t", pack_events(events))
-    result = trace_json("info", file)
+    result = run_trace_as_json("info", file)
     assert result["requests"]["all"]["requests"] == 300_001
     assert result["requests"]["all"]["latency"]["known"] == 300_000
     assert result["losses"]["unfinished_requests"] == 1

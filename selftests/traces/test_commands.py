@@ -15,15 +15,15 @@ from selftests.traces.support import (
     NOTE_PROCESS,
     QUEUE,
     WRITE,
-    aft_records,
     make_trace_note,
     pack_events,
     parse_events_simply,
+    read_aft_records,
+    read_trace_rows,
     request_event,
     run_trace,
+    run_trace_as_json,
     run_trace_ok,
-    trace_json,
-    trace_rows,
     write_named_file,
 )
 
@@ -54,14 +54,14 @@ def test_misspelt_options_are_corrected_in_messages() -> None:
 
 def test_json_of_every_verb_matches_its_schema(tmp_path: Path) -> None:
     source, rule = write_spc_trace(tmp_path / "s"), ("--rule", "approximate:size=4KiB..")
-    assert trace_json("convert", source, tmp_path / "a.aft")["written"]["requests"] == 2000
-    assert trace_json("tag", *rule, source, tmp_path / "b.aft")["written"]["format"] == "aft"
-    left = trace_json("convert", "--sample", "1:0.1", source, tmp_path / "c.csv")["written"]
+    assert run_trace_as_json("convert", source, tmp_path / "a.aft")["written"]["requests"] == 2000
+    assert run_trace_as_json("tag", *rule, source, tmp_path / "b.aft")["written"]["format"] == "aft"
+    left = run_trace_as_json("convert", "--sample", "1:0.1", source, tmp_path / "c.csv")["written"]
     assert left["requests"] + left["not_in_sample"] == 2000
-    assert len(trace_json("formats")["formats"]) > 10
+    assert len(run_trace_as_json("formats")["formats"]) > 10
     blktrace = write_named_file(tmp_path / "t",
                                 pack_events([request_event(1, QUEUE, WRITE, 0, 512)]))
-    assert trace_json("pair", blktrace)["files"][0]["actions"] == {"Q": 1}
+    assert run_trace_as_json("pair", blktrace)["files"][0]["actions"] == {"Q": 1}
 
 
 def test_approxftl_runs_trace_as_a_verb() -> None:
@@ -95,7 +95,7 @@ def test_existing_files_are_kept_without_force(tmp_path: Path) -> None:
     assert run_trace("convert", source, out).code == 1
     assert out.read_text() == "precious"
     run_trace_ok("convert", "--force", source, out)
-    assert len(aft_records(out)) == 2000
+    assert len(read_aft_records(out)) == 2000
 
 
 def test_an_output_name_without_a_format_is_refused(tmp_path: Path) -> None:
@@ -110,15 +110,16 @@ def test_times_of_a_converted_trace_begin_at_0_unless_kept(tmp_path: Path) -> No
     source = write_named_file(tmp_path / "t", "0,0,512,r,5.0\n0,0,512,r,6.5\n")
     run_trace_ok("convert", source, tmp_path / "a.aft")
     run_trace_ok("convert", "--keep-time", source, tmp_path / "b.aft")
-    assert [r[0] for r in aft_records(tmp_path / "a.aft")] == [0, 1_500_000_000]
-    assert [r[0] for r in aft_records(tmp_path / "b.aft")] == [5 * 10**9, 6_500_000_000]
+    assert [r[0] for r in read_aft_records(tmp_path / "a.aft")] == [0, 1_500_000_000]
+    assert [r[0] for r in read_aft_records(tmp_path / "b.aft")] == [5 * 10**9, 6_500_000_000]
     assert run_trace("convert", "--keep-time", "--rebase", source, tmp_path / "c.aft").code == 2
 
 
 def test_folding_splits_requests_at_the_end_of_the_device(tmp_path: Path) -> None:
     source = write_named_file(tmp_path / "t", "0,0,1024,w,1\n0,2047,1024,w,2\n0,2050,512,w,3\n")
     run_trace_ok("convert", "--fold", "1MiB", source, tmp_path / "a.aft")
-    assert [r[1:3] for r in aft_records(tmp_path / "a.aft")] == [(0, 2), (2047, 1), (0, 1), (2, 1)]
+    assert [r[1:3] for r in read_aft_records(tmp_path / "a.aft")] == [
+        (0, 2), (2047, 1), (0, 1), (2, 1)]
     assert run_trace("convert", "--fold", "512", source, tmp_path / "b.aft").code == 1
     assert not (tmp_path / "b.aft").exists()
 
@@ -126,7 +127,7 @@ def test_folding_splits_requests_at_the_end_of_the_device(tmp_path: Path) -> Non
 def test_addresses_are_scaled_in_steps(tmp_path: Path) -> None:
     source = write_named_file(tmp_path / "t", "0,16,1024,w,1\n0,25,1024,w,2\n")
     run_trace_ok("convert", "--scale-lba", "0.5", source, tmp_path / "a.aft")
-    assert [r[1] for r in aft_records(tmp_path / "a.aft")] == [8, 9]
+    assert [r[1] for r in read_aft_records(tmp_path / "a.aft")] == [8, 9]
     assert run_trace("convert", "--scale-lba", "0", source, tmp_path / "b.aft").code == 2
 
 
@@ -144,7 +145,7 @@ def test_option_sample_selects_addresses_by_its_seed(tmp_path: Path) -> None:
     found = []
     for name, sample in (("a", "1:0.25"), ("b", "1:0.25"), ("c", "2:0.25"), ("d", "1:1")):
         run_trace_ok("convert", "--sample", sample, source, tmp_path / f"{name}.aft")
-        found.append({r[1] for r in aft_records(tmp_path / f"{name}.aft")})
+        found.append({r[1] for r in read_aft_records(tmp_path / f"{name}.aft")})
     assert found[0] == found[1] != found[2]
     assert len(found[3]) == 4000
     assert 850 < len(found[0]) < 1150
@@ -195,24 +196,25 @@ def test_long_command_lines_are_shortened(tmp_path: Path) -> None:
 # ---- rules
 
 
-def tag_by_rules(tmp_path: Path, source: Path, *rules: str, seed: int = 1) -> list[int]:
+def tag_trace_by_rules(tmp_path: Path, source: Path, *rules: str, seed: int = 1) -> list[int]:
     out = tmp_path / "tagged.aft"
     arguments = [word for rule in rules for word in ("--rule", rule)]
     run_trace_ok("tag", "-q", "--force", "--seed", str(seed), *arguments, source, out)
-    return [r[4] for r in aft_records(out)]
+    return [r[4] for r in read_aft_records(out)]
 
 
 def test_tagging_rules_match_address_ranges_and_sizes(tmp_path: Path) -> None:
     source = write_spc_trace(tmp_path / "t", 512)
-    assert sum(tag_by_rules(tmp_path, source, "approximate")) == 512
-    assert sum(tag_by_rules(tmp_path, source, "precise")) == 0
-    in_range = tag_by_rules(tmp_path, source, "approximate:range=100MiB+10MiB")
+    assert sum(tag_trace_by_rules(tmp_path, source, "approximate")) == 512
+    assert sum(tag_trace_by_rules(tmp_path, source, "precise")) == 0
+    in_range = tag_trace_by_rules(tmp_path, source, "approximate:range=100MiB+10MiB")
     assert [i for i, c in enumerate(in_range) if c] == list(range(100, 110))
-    large = tag_by_rules(tmp_path, source, "approximate:size=32KiB..")
+    large = tag_trace_by_rules(tmp_path, source, "approximate:size=32KiB..")
     assert [bool(c) for c in large] == [512 * (1 + i % 128) >= 32768 for i in range(512)]
-    small = tag_by_rules(tmp_path, source, "approximate:size=..1KiB")
+    small = tag_trace_by_rules(tmp_path, source, "approximate:size=..1KiB")
     assert sum(small) == 8
-    first = tag_by_rules(tmp_path, source, "precise:size=32KiB..", "approximate:range=100MiB+10MiB")
+    first = tag_trace_by_rules(tmp_path, source, "precise:size=32KiB..",
+                               "approximate:range=100MiB+10MiB")
     assert [i for i, c in enumerate(first) if c] == [
         i for i in range(100, 110) if 1 + i % 128 < 64]
 
@@ -221,17 +223,17 @@ def test_rule_share_selects_addresses_by_seed(tmp_path: Path) -> None:
     lines = [f"0,{i % 1000 * MIB // 512 + j},512,W,{i / 1000:.3f}\n"
              for i in range(2000) for j in (0, 8)]
     source = write_named_file(tmp_path / "t", "".join(lines))
-    one = tag_by_rules(tmp_path, source, "approximate:share=0.3")
-    assert one == tag_by_rules(tmp_path, source, "approximate:share=0.3")
-    assert one != tag_by_rules(tmp_path, source, "approximate:share=0.3", seed=2)
+    one = tag_trace_by_rules(tmp_path, source, "approximate:share=0.3")
+    assert one == tag_trace_by_rules(tmp_path, source, "approximate:share=0.3")
+    assert one != tag_trace_by_rules(tmp_path, source, "approximate:share=0.3", seed=2)
     assert 0.25 < sum(one) / len(one) < 0.35
     # All writes in a mebibyte have the same class.
     places: dict[int, set[int]] = {}
     for i, c in enumerate(one):
         places.setdefault(i // 2 % 1000, set()).add(c)
     assert all(len(found) == 1 for found in places.values())
-    assert set(tag_by_rules(tmp_path, source, "approximate:share=1")) == {1}
-    assert set(tag_by_rules(tmp_path, source, "approximate:share=0")) == {0}
+    assert set(tag_trace_by_rules(tmp_path, source, "approximate:share=1")) == {1}
+    assert set(tag_trace_by_rules(tmp_path, source, "approximate:share=0")) == {0}
 
 
 def test_tagging_rules_match_processes(tmp_path: Path) -> None:
@@ -241,9 +243,9 @@ def test_tagging_rules_match_processes(tmp_path: Path) -> None:
         events += [request_event(10 + i, QUEUE, WRITE, 8 * i, 4096, pid=pid),
                    request_event(20 + i, COMPLETE, WRITE, 8 * i, 4096)]
     source = write_named_file(tmp_path / "t", pack_events(events))
-    assert tag_by_rules(tmp_path, source, "approximate:process=ffmpeg") == [1, 0, 0]
-    assert tag_by_rules(tmp_path, source, "approximate:process=ff*") == [1, 1, 0]
-    assert tag_by_rules(tmp_path, source, "approximate:process=*") == [1, 1, 0]
+    assert tag_trace_by_rules(tmp_path, source, "approximate:process=ffmpeg") == [1, 0, 0]
+    assert tag_trace_by_rules(tmp_path, source, "approximate:process=ff*") == [1, 1, 0]
+    assert tag_trace_by_rules(tmp_path, source, "approximate:process=*") == [1, 1, 0]
     refused = run_trace("tag", "--rule", "approximate:process=x", write_spc_trace(tmp_path / "s"),
                         tmp_path / "o.aft")
     assert refused.code == 2
@@ -271,13 +273,13 @@ def test_fix_removes_control_groups_from_notes_of_a_capture(tmp_path: Path) -> N
               request_event(9, COMPLETE, WRITE, 0, 4096, sequence=2)]
     source = write_named_file(tmp_path / "a.blktrace.0", pack_events(events))
     write_named_file(tmp_path / "a.blktrace.1", b"")
-    result = trace_json("fix", tmp_path / "a", tmp_path / "b")
+    result = run_trace_as_json("fix", tmp_path / "a", tmp_path / "b")
     assert (result["events"], result["changed_notes"]) == (4, 2)
     seen = list(parse_events_simply((tmp_path / "b.blktrace.0").read_bytes()))
     assert not any(event.action & CGROUP for event in seen)
     assert [event.extra for event in seen] == [
         b"fio".ljust(16, b"\0"), b"", b"approxftl write 0 8 approximate file", b""]
-    assert trace_rows(tmp_path / "b") == trace_rows(source)
+    assert read_trace_rows(tmp_path / "b") == read_trace_rows(source)
     said = subprocess.run(["blkparse", "-i", tmp_path / "b"], check=True, capture_output=True,
                           text=True).stdout
     assert "[fio]" in said
@@ -308,7 +310,7 @@ def test_a_dash_writes_to_standard_output(tmp_path: Path) -> None:
 
 
 def test_the_summary_of_a_trace_counts_each_request_once(tmp_path: Path) -> None:
-    result = trace_json("pair", write_spc_trace(tmp_path / "t"))["requests"]
+    result = run_trace_as_json("pair", write_spc_trace(tmp_path / "t"))["requests"]
     assert result["all"]["requests"] == 2000
     assert result["operations"]["write"]["requests"] == 2000
     assert result["write_classes"]["precise"]["bytes"] == result["all"]["bytes"]
@@ -318,7 +320,7 @@ def test_the_summary_of_a_trace_counts_each_request_once(tmp_path: Path) -> None
 
 def test_the_summary_of_a_trace_has_latencies_and_queue_depth(tmp_path: Path) -> None:
     lines = [f"{10 * i},a,0,Read,{4096 * i},4096,{i % 100 + 1}\n" for i in range(10_000)]
-    result = trace_json("pair", write_named_file(tmp_path / "t", "".join(lines)))["requests"]
+    result = run_trace_as_json("pair", write_named_file(tmp_path / "t", "".join(lines)))["requests"]
     latency = result["all"]["latency"]
     assert (latency["min_ns"], latency["max_ns"]) == (100, 10_000)
     assert latency["mean_ns"] == 5050

@@ -12,16 +12,16 @@ import pytest
 from selftests.traces.support import (
     Row,
     pack_events,
+    read_trace_rows,
     request_event,
     run_trace,
+    run_trace_as_json,
     run_trace_ok,
-    trace_json,
-    trace_rows,
     write_named_file,
 )
 
 
-def row_as_tuple(row: Row) -> tuple[int, str, int, int, int, int]:
+def convert_row_to_tuple(row: Row) -> tuple[int, str, int, int, int, int]:
     return row.t_ns, row.op, row.offset, row.size, row.latency_ns, row.stream
 
 
@@ -89,14 +89,14 @@ def test_text_formats_are_detected_and_read(tmp_path: Path, name: str) -> None:
     text, expected = CASES[name]
     file = write_named_file(tmp_path / "trace", text.replace("4096,\n", "4096\n") if name == "msr"
                             else text)
-    info = trace_json("info", file)
+    info = run_trace_as_json("info", file)
     assert info["files"][0]["format"] == name
     assert info["losses"]["dropped_lines"] == 0
-    assert [row_as_tuple(row) for row in trace_rows(file)] == expected
+    assert [convert_row_to_tuple(row) for row in read_trace_rows(file)] == expected
 
 
 def test_blkparse_names_and_tags_are_read(tmp_path: Path) -> None:
-    found = trace_rows(write_named_file(tmp_path / "t", CASES["blkparse"][0]))
+    found = read_trace_rows(write_named_file(tmp_path / "t", CASES["blkparse"][0]))
     assert [r.process for r in found] == ["a b", "kjournald", "kjournald"]
     assert (found[2].name, found[2].by, found[2].fua) == ("approximate", "file", True)
 
@@ -160,13 +160,13 @@ def test_times_with_decimals_need_a_unit(tmp_path: Path) -> None:
     refused = run_trace("info", file)
     assert refused.code == 1
     assert "--time-unit" in refused.err
-    assert [r.t_ns for r in trace_rows("--time-unit", "s", file)] == [5_859_000, 17_578_000]
-    assert [r.t_ns for r in trace_rows("--time-unit", "ms", file)] == [5_859, 17_578]
+    assert [r.t_ns for r in read_trace_rows("--time-unit", "s", file)] == [5_859_000, 17_578_000]
+    assert [r.t_ns for r in read_trace_rows("--time-unit", "ms", file)] == [5_859, 17_578]
 
 
 def test_the_unit_of_times_is_set_by_an_option(tmp_path: Path) -> None:
     file = write_named_file(tmp_path / "t", CASES["alibaba"][0])
-    assert trace_rows("--time-unit", "ns", file)[0].t_ns == 1577808144360767
+    assert read_trace_rows("--time-unit", "ns", file)[0].t_ns == 1577808144360767
 
 
 CSV = "when;who;what;where;how much\n1.5;7;W;2;3\n2.25;8;R;10;1\n"
@@ -175,9 +175,9 @@ MAP = "time=1,pid=2,op=3,offset=4,bytes=5,sep=;"
 
 def test_csv_columns_may_be_in_any_order(tmp_path: Path) -> None:
     file = write_named_file(tmp_path / "t", CSV)
-    found = trace_rows("--from", "csv", "--columns", MAP, "--time-unit", "ms", "--offset-unit",
-                       "sectors", file)
-    assert [row_as_tuple(r) for r in found] == [
+    found = read_trace_rows("--from", "csv", "--columns", MAP, "--time-unit", "ms", "--offset-unit",
+                            "sectors", file)
+    assert [convert_row_to_tuple(r) for r in found] == [
         (1_500_000, "write", 1024, 1536, 0, 0), (2_250_000, "read", 5120, 512, 0, 0)]
     assert [r.pid for r in found] == [7, 8]
 
@@ -206,8 +206,8 @@ def test_missing_format_details_are_requested(tmp_path: Path, options: list[str]
 def test_operations_in_a_csv_trace_may_be_numbers(tmp_path: Path) -> None:
     file = write_named_file(tmp_path / "t", "1,0,0,512\n2,1,0,512\n3,2,0,512\n")
     columns = "time=1,op=2,offset=3,bytes=4,op-read=1"
-    found = trace_rows("--from", "csv", "--columns", columns, "--time-unit", "s", "--offset-unit",
-                       "bytes", file)
+    found = read_trace_rows("--from", "csv", "--columns", columns, "--time-unit", "s",
+                            "--offset-unit", "bytes", file)
     assert [r.op for r in found] == ["write", "read"]
 
 
@@ -216,7 +216,7 @@ def test_traces_in_oracle_general_format_are_read(tmp_path: Path) -> None:
     file = write_named_file(tmp_path / "t", data + b"tail")
     done = run_trace_ok("info", "--from", "oracle", file)
     assert "byte 72: dropped: the file ends inside a record" in done.err
-    assert [row_as_tuple(r) for r in trace_rows("--from", "oracle", file)] == [
+    assert [convert_row_to_tuple(r) for r in read_trace_rows("--from", "oracle", file)] == [
         (t * 10**9, "read", 4096 * t, 4096, 0, 0) for t in range(1, 4)]
 
 
@@ -237,8 +237,8 @@ def test_vscsi_traces_are_read(tmp_path: Path, version: int) -> None:
     info = run_trace_ok("info", file)
     assert "vscsi" in info.out
     assert f"byte {len(data)}: dropped: the file ends inside a record" in info.err
-    found = trace_rows(file)
-    assert [row_as_tuple(row)[:4] for row in found] == [one[:4] for one in FOUND]
+    found = read_trace_rows(file)
+    assert [convert_row_to_tuple(row)[:4] for row in found] == [one[:4] for one in FOUND]
     assert [row.latency_ns for row in found] == [
         one[4] if version == 2 else 0 for one in FOUND]
     high = bytearray(data)
@@ -262,7 +262,7 @@ def test_scsi_operations_are_recognised(tmp_path: Path, base: int, codes: list[s
     text = "".join(f"{i},{code},{4096 * i},512\n" for i, code in enumerate([*codes, *wrong]))
     words = ("--from", "csv", "--columns", f"time=1,op=2,offset=3,bytes=4,op-scsi={base}",
              "--time-unit", "us", "--offset-unit", "bytes", write_named_file(tmp_path / "t", text))
-    assert [row.op for row in trace_rows(*words)] == [
+    assert [row.op for row in read_trace_rows(*words)] == [
         "write", "read", "write", "read", "discard", "flush", "write_zeroes", "write"]
     assert run_trace_ok("info", *words).err.count(": dropped") == len(wrong)
     other = [word.replace(f"scsi={base}", "scsi=8") if isinstance(word, str) else word
@@ -281,11 +281,12 @@ def compress_data(data: bytes, how: str) -> bytes:
 @pytest.mark.parametrize("how", ["gzip", "zstd", "xz", "bzip2"])
 def test_compressed_files_are_read(tmp_path: Path, how: str) -> None:
     text = (CASES["spc"][0] * 30_000).encode()
-    expected = trace_json("info", write_named_file(tmp_path / "plain", text))["requests"]
+    expected = run_trace_as_json("info", write_named_file(tmp_path / "plain", text))["requests"]
     packed = compress_data(text, how)
-    assert trace_json("info", write_named_file(tmp_path / "p", packed))["requests"] == expected
-    assert trace_json("info", "-", stdin=packed)["requests"] == expected
-    twice = trace_json("info", write_named_file(tmp_path / "q", packed + packed))
+    assert run_trace_as_json("info", write_named_file(tmp_path / "p",
+                                                      packed))["requests"] == expected
+    assert run_trace_as_json("info", "-", stdin=packed)["requests"] == expected
+    twice = run_trace_as_json("info", write_named_file(tmp_path / "q", packed + packed))
     assert twice["requests"]["all"]["requests"] == 2 * expected["all"]["requests"]
     short = run_trace("info", write_named_file(tmp_path / "r", packed[:-9]))
     assert short.code == 1
@@ -322,18 +323,18 @@ def test_files_are_merged_by_time(tmp_path: Path) -> None:
     lines = [f"{i % 3},{8 * i},4096,{'rw'[i % 2]},{i / 1000:.6f}\n" for i in range(9000)]
     whole = write_named_file(tmp_path / "whole", "".join(lines))
     parts = [write_named_file(tmp_path / f"part{k}", "".join(lines[k::3])) for k in range(3)]
-    assert trace_rows(*parts) == trace_rows(whole)
+    assert read_trace_rows(*parts) == read_trace_rows(whole)
 
 
 def test_lines_that_are_not_in_order_of_time_are_sorted(tmp_path: Path) -> None:
     times = [5, 3, 9, 1, 7]
     file = write_named_file(tmp_path / "t", "".join(f"0,0,512,r,{t}.0\n" for t in times))
-    assert [r.t_ns for r in trace_rows(file)] == [t * 10**9 for t in sorted(times)]
-    assert trace_json("info", file)["losses"]["late_items"] == 0
+    assert [r.t_ns for r in read_trace_rows(file)] == [t * 10**9 for t in sorted(times)]
+    assert run_trace_as_json("info", file)["losses"]["late_items"] == 0
 
 
 def test_a_very_long_line_is_refused(tmp_path: Path) -> None:
     text = CASES["spc"][0] * 20 + "x" * 3_000_000 + "\n" + CASES["spc"][0]
-    result = trace_json("info", write_named_file(tmp_path / "t", text))
+    result = run_trace_as_json("info", write_named_file(tmp_path / "t", text))
     assert result["requests"]["all"]["requests"] == 42
     assert result["losses"]["dropped_lines"] >= 1

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from selftests.lib.programs import install_verb_without_module, run_program
 from selftests.traces.support import BINARY, run_trace, run_trace_ok, write_named_file
-from selftests.traces.test_round_trips import Request, random_stream, stream_as_csv
+from selftests.traces.test_round_trips import Request, make_random_stream, write_stream_as_csv
 
 parquet: Any = import_module("pyarrow.parquet")
 
@@ -22,14 +22,14 @@ TYPES = {"t_ns": "uint64", "op": "string", "offset_bytes": "uint64", "bytes": "u
 
 def convert_to_parquet(directory: Path, stream: list[Request]) -> Any:
     source, out = write_named_file(directory / "source",
-                                   stream_as_csv(stream)), directory / "out.parquet"
+                                   write_stream_as_csv(stream)), directory / "out.parquet"
     run_trace_ok("convert", "-q", "--keep-time", source, out)
     return parquet.read_table(out)
 
 
 @pytest.mark.slow
 @settings(max_examples=8)
-@given(random_stream())
+@given(make_random_stream())
 def test_conversion_to_parquet_keeps_every_field(stream: list[Request]) -> None:
     with tempfile.TemporaryDirectory() as name:
         table = convert_to_parquet(Path(name), stream)

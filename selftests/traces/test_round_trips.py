@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from selftests.sim.support import LIFE, READ, WRITE, Record, read_trace, write_trace
 from selftests.traces.support import (
-    aft_records,
+    read_aft_records,
+    read_trace_rows,
     run_trace,
     run_trace_ok,
-    trace_rows,
     write_named_file,
 )
 
@@ -24,7 +24,7 @@ Request = tuple[int, str, int, int, int, int, int, str]
 
 
 @st.composite
-def random_stream(draw: st.DrawFn) -> list[Request]:
+def make_random_stream(draw: st.DrawFn) -> list[Request]:
     """Return requests in the order of time, aligned to sectors."""
     now = 0
     result: list[Request] = []
@@ -41,7 +41,7 @@ def random_stream(draw: st.DrawFn) -> list[Request]:
     return result
 
 
-def stream_as_csv(stream: list[Request]) -> str:
+def write_stream_as_csv(stream: list[Request]) -> str:
     return HEADER + "".join(",".join(map(str, request)) + "\n" for request in stream)
 
 
@@ -49,37 +49,37 @@ def convert_and_read_back(stream: list[Request], form: str, *options: str) -> li
     """Write a stream of requests in a format, and read the stream back."""
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        source = write_named_file(directory / "source", stream_as_csv(stream))
+        source = write_named_file(directory / "source", write_stream_as_csv(stream))
         out = directory / "out"
         run_trace_ok("convert", "-q", "--keep-time", "--to", form, source, out)
         if not out.stat().st_size:
             return []
         return [(r.t_ns, r.op, r.offset, r.size, r.latency_ns, r.pid, r.stream, r.name)
-                for r in trace_rows("--from", form, *options, out)]
+                for r in read_trace_rows("--from", form, *options, out)]
 
 
 @settings(max_examples=20)
-@given(random_stream())
+@given(make_random_stream())
 def test_csv_and_record_files_keep_all_fields_of_requests(stream: list[Request]) -> None:
     assert convert_and_read_back(stream, "csv") == stream
     assert convert_and_read_back(stream, "aft") == stream
 
 
 @settings(max_examples=20)
-@given(random_stream())
+@given(make_random_stream())
 def test_a_record_file_follows_its_manual(stream: list[Request]) -> None:
     with tempfile.TemporaryDirectory() as name:
         out = Path(name) / "out.aft"
         run_trace_ok("convert", "-q", "--keep-time",
-                     write_named_file(Path(name) / "source", stream_as_csv(stream)), out)
-        assert aft_records(out) == [
+                     write_named_file(Path(name) / "source", write_stream_as_csv(stream)), out)
+        assert read_aft_records(out) == [
             (t, offset // 512, size // 512, OPS.index(op), CLASSES.index(kind), stream_,
              latency // 100, pid)
             for t, op, offset, size, latency, pid, stream_, kind in stream]
 
 
 @settings(max_examples=15)
-@given(random_stream())
+@given(make_random_stream())
 def test_msr_and_mqsim_keep_reads_and_writes(stream: list[Request]) -> None:
     held = [r for r in stream if r[1] in {"read", "write"}]
     assert convert_and_read_back(stream, "msr") == [
@@ -91,7 +91,7 @@ def test_msr_and_mqsim_keep_reads_and_writes(stream: list[Request]) -> None:
 
 
 @settings(max_examples=15)
-@given(random_stream())
+@given(make_random_stream())
 def test_iolog_keeps_times_in_microseconds(stream: list[Request]) -> None:
     held = [r for r in stream if r[1] != "write_zeroes"]
     names = list(dict.fromkeys(r[6] for r in held))
@@ -101,7 +101,7 @@ def test_iolog_keeps_times_in_microseconds(stream: list[Request]) -> None:
 
 
 @settings(max_examples=15)
-@given(random_stream())
+@given(make_random_stream())
 def test_blktrace_keeps_classes_and_latencies(stream: list[Request]) -> None:
     # Use separate addresses: requests of one address could only be told apart by their order.
     one = [(t, op, (i << 40) + 512, size, latency or 100, pid, 0, kind)
@@ -114,7 +114,7 @@ def test_blktrace_keeps_classes_and_latencies(stream: list[Request]) -> None:
 def test_blkparse_reads_written_blktrace_files(tmp_path: Path) -> None:
     stream = [(1000 * i, OPS[i % 2], 4096 * i, 4096, 500, 7, 0, "precise") for i in range(1, 50)]
     out = tmp_path / "x.blktrace.0"
-    run_trace_ok("convert", write_named_file(tmp_path / "source", stream_as_csv(stream)), out)
+    run_trace_ok("convert", write_named_file(tmp_path / "source", write_stream_as_csv(stream)), out)
     said = subprocess.run(["blkparse", "-i", tmp_path / "x", "-q", "-f", r"%t %a %d %S %N\n"],
                           check=True, capture_output=True, text=True).stdout.splitlines()
     queued = [line.split() for line in said if " Q " in line]
@@ -128,7 +128,7 @@ def test_fio_replays_written_iologs(tmp_path: Path) -> None:
     stream = [(1000 * i, OPS[i % 2], 4096 * i, 4096, 0, 0, 0, "precise") for i in range(100)]
     log = tmp_path / "log"
     run_trace_ok("convert", "--to", "iolog",
-                 write_named_file(tmp_path / "source", stream_as_csv(stream)), log)
+                 write_named_file(tmp_path / "source", write_stream_as_csv(stream)), log)
     done = subprocess.run(
         ["fio", "--name=x", "--ioengine=null", f"--read_iolog={log}", "--size=1g",
          f"--replay_redirect={tmp_path / 'target'}", "--output-format=terse"],
@@ -153,7 +153,7 @@ def test_request_ranges_are_rounded_outward_to_sectors(tmp_path: Path) -> None:
     source = write_named_file(tmp_path / "source", HEADER + "1,read,700,400,0,0,0,\n")
     out = tmp_path / "out.aft"
     run_trace_ok("convert", source, out)
-    assert aft_records(out)[0][1:3] == (1, 2)
+    assert read_aft_records(out)[0][1:3] == (1, 2)
 
 
 def test_conversion_keeps_lifetime_hints(tmp_path: Path) -> None:

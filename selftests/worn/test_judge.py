@@ -123,13 +123,13 @@ def run_stack(stack: HonestStack, atomic: bool = True) -> tuple[Ledger, list[Fin
     return ledger, ledger.judge_all_answers(answers)
 
 
-def worst_outcome_of_stack(stack: HonestStack) -> Outcome:
+def find_worst_outcome_of_stack(stack: HonestStack) -> Outcome:
     """Return the worst outcome that the judge finds for a stack."""
     return worst_outcome(one.outcome for one in run_stack(stack)[1])
 
 
 def test_a_stack_without_errors_is_judged_correct() -> None:
-    assert worst_outcome_of_stack(HonestStack()) == Outcome.CORRECT
+    assert find_worst_outcome_of_stack(HonestStack()) == Outcome.CORRECT
 
 
 @pytest.mark.parametrize(("stack", "outcome"), [
@@ -137,7 +137,7 @@ def test_a_stack_without_errors_is_judged_correct() -> None:
     (BitFlipper, Outcome.WRONG), (TearingStack, Outcome.WRONG)])
 def test_the_judge_finds_each_kind_of_wrong_answer(stack: type[HonestStack],
                                                    outcome: Outcome) -> None:
-    assert worst_outcome_of_stack(stack()) == outcome
+    assert find_worst_outcome_of_stack(stack()) == outcome
 
 
 def test_an_unreported_error_is_lost_data_and_a_reported_one_a_refusal() -> None:
@@ -152,7 +152,7 @@ def test_an_unreported_error_is_lost_data_and_a_reported_one_a_refusal() -> None
 def test_a_transaction_in_flight_may_be_present_or_absent() -> None:
     stack = HonestStack()
     stack.crash = stack.write_transaction  # type: ignore[assignment, method-assign]
-    assert worst_outcome_of_stack(stack) == Outcome.CORRECT
+    assert find_worst_outcome_of_stack(stack) == Outcome.CORRECT
 
 
 def test_a_file_write_in_flight_may_be_torn_but_not_contain_another_file() -> None:

@@ -214,11 +214,11 @@ def test_numbers_of_transactions_are_printed_as_they_are_parsed(numbers: set[int
 def test_a_failing_list_is_reduced_to_the_items_that_it_needs(needed: set[int]) -> None:
     tried: list[list[int]] = []
 
-    def fails_with(items: list[int]) -> bool:
+    def fails_with_message(items: list[int]) -> bool:
         tried.append(items)
         return needed <= set(items)
 
-    assert worn.reduce_failing_list(list(range(1, 91)), fails_with) == sorted(needed)
+    assert worn.reduce_failing_list(list(range(1, 91)), fails_with_message) == sorted(needed)
     assert len(tried) < 250
 
 
@@ -298,32 +298,32 @@ def test_option_plain_runs_only_faults_that_dm_dust_can_inject() -> None:
         "healthy", "power-loss", "bad-page", "bad-copies", "bad-name", "power-loss-bad-log"}
 
 
-def guest_kernel() -> str:
+def choose_guest_kernel() -> str:
     """Return the kernel of guests: User Mode Linux if it is built, because QEMU is slower."""
     listed = run_program(BUILD / "approxftl", "lab", "--list").out
     built = any(line.startswith("uml ") and "-uml" in line for line in listed.splitlines())
     return "uml" if built else "6.12"
 
 
-def records_of_cells(*words: str) -> dict[str, dict[str, Any]]:
+def run_cells_for_records(*words: str) -> dict[str, dict[str, Any]]:
     """Run cells in virtual machines and return their records."""
-    done = run_program(BUILD / "approxftl", "worn", *words, "--kernel", guest_kernel(),
+    done = run_program(BUILD / "approxftl", "worn", *words, "--kernel", choose_guest_kernel(),
                        "--json")
     assert done.code == 0, done
     document = parse_document(SCHEMA, done.out)
     return {cell["cell"]: cell for cell in document["cells"]}
 
 
-def outcomes_of_cells(*words: str) -> dict[str, str]:
+def run_cells_for_outcomes(*words: str) -> dict[str, str]:
     """Run cells in virtual machines and return their outcomes."""
-    return {name: cell["outcome"] for name, cell in records_of_cells(*words).items()}
+    return {name: cell["outcome"] for name, cell in run_cells_for_records(*words).items()}
 
 
 @pytest.mark.in_turn
 def test_cells_in_a_guest_have_the_outcomes_of_their_fault() -> None:
-    found = records_of_cells("--cell", "xfs/die-death-rain", "--cell", "ext4/bad-copies",
-                             "--cell", "sqlite-wal/power-loss", "--cell", "ext4/read-disturb",
-                             "--cell", "btrfs-raid1/read-disturb")
+    found = run_cells_for_records("--cell", "xfs/die-death-rain", "--cell", "ext4/bad-copies",
+                                  "--cell", "sqlite-wal/power-loss", "--cell", "ext4/read-disturb",
+                                  "--cell", "btrfs-raid1/read-disturb")
     mirror = found.pop("btrfs-raid1/read-disturb")
     assert mirror["outcome"] in ("correct", "detected and recovered")
     assert {name: cell["outcome"] for name, cell in found.items()} == {
@@ -371,7 +371,7 @@ def test_a_wrong_answer_below_the_workload_is_found(lie: str, tmp_path: Path) ->
     with TemporaryDirectory(dir=BUILD) as folder:
         Path(folder, "sitecustomize.py").write_text(f"import itertools, os\n{patch}")
         done = run_program(
-            BUILD / "approxftl", "lab", "--real-time", "--kernel", guest_kernel(),
+            BUILD / "approxftl", "lab", "--real-time", "--kernel", choose_guest_kernel(),
             "--results", tmp_path,
             "--cmd", f"PYTHONPATH={folder}:{TOP}/trace-tools {worn.GUEST_PYTHON} -P -m "
             f"approxftl_tools.worn_guest {cell} 1 emulated {worn.ALL} $RESULTS/record.json "
@@ -385,8 +385,8 @@ def test_a_wrong_answer_below_the_workload_is_found(lie: str, tmp_path: Path) ->
 @pytest.mark.long
 @pytest.mark.parametrize("seed", ["1", "2", "3"])
 def test_sampled_stacks_and_failures_end_as_predicted(seed: str) -> None:
-    found = outcomes_of_cells("--stacks", "ext4,xfs,md-raid1", "--seed", seed,
-                              "--lives", "healthy,die-death,power-loss")
+    found = run_cells_for_outcomes("--stacks", "ext4,xfs,md-raid1", "--seed", seed,
+                                   "--lives", "healthy,die-death,power-loss")
     assert len(found) == 9
     for cell, outcome in found.items():
         if not cell.endswith("/die-death"):
@@ -400,7 +400,7 @@ def test_sampled_stacks_and_failures_end_as_predicted(seed: str) -> None:
 def test_the_script_of_a_reduced_cell_repeats_its_outcome(tmp_path: Path) -> None:
     """Run the printed script alone, from another directory."""
     done = run_program(BUILD / "approxftl", "worn", "--cell", "ext4/bad-copies", "--only", "1-3",
-                       "--kernel", guest_kernel(), "--reduce")
+                       "--kernel", choose_guest_kernel(), "--reduce")
     assert done.code == 0, done
     script = tmp_path / "again.sh"
     script.write_text(done.out)

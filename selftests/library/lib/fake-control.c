@@ -25,7 +25,7 @@ void fake_control_reset(void)
 	fake_control = (struct fake_control){ .scope = APPROXFTL_NONE };
 }
 
-static void *pointer_of_address(uint64_t address)
+static void *convert_address_to_pointer(uint64_t address)
 {
 	return (void *)(uintptr_t)address;
 }
@@ -59,7 +59,7 @@ static struct fake_file *fake_file_of_fd(int fd)
 	return file;
 }
 
-static void add_range(struct fake_file *file, uint64_t first, uint64_t last, uint32_t kind)
+static void add_tagged_range(struct fake_file *file, uint64_t first, uint64_t last, uint32_t kind)
 {
 	uint32_t at = file->count++;
 
@@ -81,11 +81,11 @@ static void cut_tagged_range(struct fake_file *file, uint64_t first, uint64_t la
 		const struct fake_range *range = &old.ranges[i];
 
 		if (range->first < first)
-			add_range(file, range->first, range->last < first ? range->last : first - 1,
-				  range->kind);
+			add_tagged_range(file, range->first, range->last < first ? range->last :
+					 first - 1, range->kind);
 		if (range->last > last)
-			add_range(file, range->first > last ? range->first : last + 1, range->last,
-				  range->kind);
+			add_tagged_range(file, range->first > last ? range->first : last + 1,
+					 range->last, range->kind);
 	}
 }
 
@@ -106,7 +106,7 @@ static int answer_tag_ioctl(struct approxftl_range *range, uint32_t kind)
 		last = range->offset + range->length - 1;
 	cut_tagged_range(file, range->offset, last);
 	if (kind != APPROXFTL_NONE)
-		add_range(file, range->offset, last, kind);
+		add_tagged_range(file, range->offset, last, kind);
 	log_fake_call(kind == APPROXFTL_NONE ? "untag" : "tag", range->fd, range->offset,
 		      range->length, kind);
 	return 0;
@@ -137,7 +137,7 @@ static uint32_t kind_without_level(uint32_t kind)
 static int answer_query_ioctl(struct approxftl_query *query)
 {
 	const struct fake_file *file = fake_file_of_fd(query->fd);
-	struct approxftl_extent *out = pointer_of_address(query->extents);
+	struct approxftl_extent *out = convert_address_to_pointer(query->extents);
 	uint32_t room = fake_control.most && fake_control.most < query->room ?
 				fake_control.most : query->room;
 	uint32_t i;
@@ -193,7 +193,7 @@ static struct approxftl_unit fake_unit_at_offset(const struct fake_file *file, u
 static int answer_stored_ioctl(struct approxftl_stored *stored)
 {
 	const struct fake_file *file = fake_file_of_fd(stored->fd);
-	struct approxftl_unit *out = pointer_of_address(stored->units);
+	struct approxftl_unit *out = convert_address_to_pointer(stored->units);
 	uint32_t room = fake_control.most && fake_control.most < stored->room ?
 				fake_control.most : stored->room;
 	struct stat status;
@@ -221,7 +221,7 @@ static int answer_stored_ioctl(struct approxftl_stored *stored)
 static void copy_text_argument(char *to, uint64_t address, uint32_t length)
 {
 	if (length)
-		memcpy(to, pointer_of_address(address), length);
+		memcpy(to, convert_address_to_pointer(address), length);
 	to[length] = '\0';
 }
 
@@ -236,7 +236,7 @@ static int answer_scope_ioctl(struct approxftl_scope *scope)
 
 static int write_pwritev_data(struct approxftl_pwritev *wanted)
 {
-	const struct iovec *pieces = pointer_of_address(wanted->iov);
+	const struct iovec *pieces = convert_address_to_pointer(wanted->iov);
 	ssize_t written = pwritev(wanted->fd, pieces, wanted->iov_count, wanted->offset);
 	struct approxftl_range range = { .fd = wanted->fd, .offset = wanted->offset };
 
