@@ -466,7 +466,8 @@ bool aftl_dev_is_data_lost(const struct aftl_dev *dev, const struct page *page, 
  * only after later writes; a task that waits for one therefore drains the write buffer, see hurry()
  * in struct aftl_disk_ops.
  *
- * aftl_dev_alloc_page() returns a page with one reference; NULL only if @gfp forbids to wait. The
+ * aftl_dev_alloc_page() returns a page with one reference; NULL only if @gfp forbids to wait, or if
+ * @pool is NULL: the page joins @pages when it is freed, and nothing waits for other pages. The
  * others are called under @lock, or by the only user of the page.
  */
 struct page *aftl_dev_alloc_page(struct aftl_dev *dev, mempool_t *pool, gfp_t gfp);

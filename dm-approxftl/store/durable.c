@@ -88,17 +88,20 @@ static int allocate_buffer_tags(struct aftl_dev *dev)
 }
 
 /* Put a persisted logical page back into the write buffer, and read its data. */
-static int restore_plp_unit(struct aftl_dev *dev, const struct aftl_buffered_lpn *what, u64 offset)
+static int restore_plp_unit(struct aftl_dev *dev, const struct aftl_buffered_lpn *what, u32 slot,
+			    u64 offset)
 {
 	u32 tag = aftl_buffer_restore(dev->disk->ftl, what);
 	struct page *page;
 
 	if (tag >= dev->tag_count)
 		return -EUCLEAN;
-	page = aftl_dev_alloc_page(dev, &dev->pages, GFP_KERNEL);
+	page = aftl_dev_alloc_page(dev, NULL, GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
+	if (!page)
+		return -ENOMEM;
 	dev->tags[tag].page = page;
 	dev->tags[tag].persisted = true;
-	aftl_volume_attach_persisted(dev->volume, what->lpn, tag);
+	aftl_volume_attach_persisted(dev->volume, slot, tag);
 	return aftl_bdev_read_page(&dev->device, page, offset,
 				   aftl_volume_geometry(dev->volume)->unit_bytes);
 }
@@ -108,13 +111,16 @@ static int restore_write_buffer(struct aftl_dev *dev, struct aftl_error *error)
 {
 	struct aftl_buffered_lpn what;
 	u64 offset;
-	u32 from = 0;
+	u32 slot = 0;
 	int ret = 0;
 
-	while (!ret && aftl_volume_next_persisted(dev->volume, from, &what, &offset)) {
-		ret = restore_plp_unit(dev, &what, offset);
-		from = from_lpn(what.lpn) + 1;
+	while (!ret && aftl_volume_next_persisted(dev->volume, &slot, &what, &offset)) {
+		ret = restore_plp_unit(dev, &what, slot, offset);
+		if (!ret && aftl_host_durable.pause(dev->disk))
+			return aftl_fail(error, -EINTR, "interrupted while the buffer was read");
 	}
+	if (ret == -ENOMEM)
+		return aftl_fail(error, ret, "not enough memory for the persisted write buffer");
 	return ret ? aftl_fail(error, ret, "the persisted write buffer cannot be read") : 0;
 }
 

@@ -39,7 +39,7 @@
 
 struct page *aftl_dev_alloc_page(struct aftl_dev *dev, mempool_t *pool, gfp_t gfp)
 {
-	struct page *page = mempool_alloc(pool, gfp);
+	struct page *page = pool ? mempool_alloc(pool, gfp) : alloc_page(gfp);
 
 	if (page)
 		set_page_private(page, ONE_USER | (pool == &dev->copies ? OF_COPIES : 0));

@@ -282,7 +282,7 @@ static void try_load_fuzzed_volume(bool scan)
 {
 	struct aftl_error error = { "" };
 	struct aftl_buffered_lpn what;
-	u32 from = 0;
+	u32 slot = 0;
 	u64 offset;
 
 	ftl = NULL;
@@ -290,8 +290,7 @@ static void try_load_fuzzed_volume(bool scan)
 		demand(strlen(error.text) > 5 && !ftl);
 		return;
 	}
-	for (; aftl_volume_next_persisted(volume, from, &what, &offset);
-	     from = from_lpn(what.lpn) + 1)
+	while (aftl_volume_next_persisted(volume, &slot, &what, &offset))
 		demand(aftl_buffer_restore(ftl, &what) < aftl_buffer_tag_count(ftl));
 	demand(!aftl_audit(ftl, &error));
 	aftl_destroy(ftl);

@@ -276,9 +276,9 @@ static int restore_volume_buffer(struct nbd_volume *volume, struct aftl_error *e
 	struct aftl *ftl = volume->device->ftl;
 	struct aftl_buffered_lpn what;
 	u64 offset = 0;
-	u32 from = 0;
+	u32 slot = 0;
 
-	while (aftl_volume_next_persisted(volume->volume, from, &what, &offset)) {
+	while (aftl_volume_next_persisted(volume->volume, &slot, &what, &offset)) {
 		u32 tag = aftl_buffer_restore(ftl, &what);
 
 		if (tag >= aftl_buffer_tag_count(ftl))
@@ -290,8 +290,7 @@ static int restore_volume_buffer(struct nbd_volume *volume, struct aftl_error *e
 					 volume->file.path);
 		volume->device->pages[from_lpn(what.lpn)] |= NBD_PAGE_DATA;
 		volume->tags[tag].persisted = true;
-		aftl_volume_attach_persisted(volume->volume, what.lpn, tag);
-		from = from_lpn(what.lpn) + 1;
+		aftl_volume_attach_persisted(volume->volume, slot, tag);
 	}
 	return 0;
 }

@@ -150,33 +150,20 @@ void aftl_volume_release_unit(struct aftl_volume *volume, u32 tag)
 		volume->plp_slots[index - 1].state = AFTL_PLP_SLOT_RELEASED;
 }
 
-bool aftl_volume_next_persisted(const struct aftl_volume *volume, u32 from,
+bool aftl_volume_next_persisted(const struct aftl_volume *volume, u32 *slot,
 				struct aftl_buffered_lpn *what, u64 *offset)
 {
-	u32 i;
-
-	what->lpn = AFTL_NO_LPN;
-
-	for (i = 0; i < plp_slot_capacity(volume); i++) {
-		const struct aftl_plp_slot *slot = &volume->plp_slots[i];
-
-		if (slot->state != AFTL_PLP_SLOT_USED || from_lpn(slot->entry.what.lpn) < from ||
-		    from_lpn(slot->entry.what.lpn) >= from_lpn(what->lpn))
-			continue;
-		*what = slot->entry.what;
-		*offset = aftl_plp_slot_offset(volume, i);
-	}
-	return what->lpn != AFTL_NO_LPN;
+	*slot = *slot ? volume->plp_slots[*slot - 1].next : volume->plp_first;
+	if (!*slot)
+		return false;
+	*what = volume->plp_slots[*slot - 1].entry.what;
+	*offset = aftl_plp_slot_offset(volume, *slot - 1);
+	return true;
 }
 
-void aftl_volume_attach_persisted(struct aftl_volume *volume, aftl_lpn_t lpn, u32 tag)
+void aftl_volume_attach_persisted(struct aftl_volume *volume, u32 slot, u32 tag)
 {
-	u32 i;
-
-	for (i = 0; i < plp_slot_capacity(volume); i++)
-		if (volume->plp_slots[i].state == AFTL_PLP_SLOT_USED &&
-		    volume->plp_slots[i].entry.what.lpn == lpn)
-			volume->plp_slot_of[tag] = i + 1;
+	volume->plp_slot_of[tag] = slot;
 }
 
 int aftl_volume_invalidate_ppn(struct aftl_volume *volume, aftl_ppn_t ppn)

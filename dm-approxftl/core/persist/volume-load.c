@@ -759,19 +759,37 @@ static void map_recovered_block(struct aftl *ftl, struct aftl_block *block)
 	}
 }
 
-/* Build the L2P table. Pages in the persisted write buffer are not mapped to flash. */
+/* Link the pages of the persisted write buffer in ascending order; they are not mapped to flash. */
+static int link_plp_entries(struct scan *scan, struct aftl_error *error)
+{
+	u32 *link = &scan->volume->plp_first;
+	u32 units = scan->volume->geo.plp_entries ? scan->volume->geo.units : 0;
+	int ret = 0;
+	u32 unit;
+
+	*link = 0;
+	for (unit = 0; !ret && unit < units; unit++) {
+		u32 *found = aftl_l2p_entry(scan->ftl, unit);
+		struct aftl_plp_slot *slot = decode_found_plp_slot(scan, *found);
+
+		if (slot) {
+			*link = (u32)(slot - scan->volume->plp_slots) + 1;
+			link = &slot->next;
+			*link = 0;
+			*found = 0;
+		}
+		if (unit % 65536 == 65535)
+			ret = yield_during_load(scan->ftl, error);
+	}
+	return ret;
+}
+
 static int map_recovered_pages(struct scan *scan, struct aftl_error *error)
 {
 	struct aftl *ftl = scan->ftl;
-	int ret = 0;
+	int ret = link_plp_entries(scan, error);
 	u32 i;
 
-	for (i = 0; i < scan->volume->geo.plp_entries; i++) {
-		const struct aftl_plp_slot *slot = &scan->volume->plp_slots[i];
-
-		if (slot->state == AFTL_PLP_SLOT_USED)
-			*aftl_l2p_entry(ftl, from_lpn(slot->entry.what.lpn)) = 0;
-	}
 	for (i = 0; !ret && i < ftl->geo.blocks; i++) {
 		map_recovered_block(ftl, &ftl->media.blocks[i]);
 		ret = yield_during_load(ftl, error);

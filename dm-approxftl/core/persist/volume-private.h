@@ -28,10 +28,12 @@ struct aftl_frame {
 /**
  * struct aftl_plp_slot - room for a logical page in the persisted write buffer
  * @entry: table entry of the page
+ * @next: after a load, the slot plus 1 of the recovered page with the next higher lpn; 0: none
  * @state: enum aftl_plp_slot_state
  */
 struct aftl_plp_slot {
 	struct aftl_plp_entry entry;
+	u32 next;
 	u8 state;
 };
 
@@ -59,6 +61,7 @@ enum aftl_plp_slot_state {
  * @remaps_dirty: the remap table has changed since the last commit
  * @zones_dirty: the zone table has changed since the last commit
  * @plp_slots: the persisted write buffer
+ * @plp_first: after a load, the slot plus 1 of the lowest recovered page; 0: none
  * @plp_slot_of: by tag, its slot plus 1; 0: none; AFTL_PLP_WAITING: it waits for a slot
  * @plp_waiting: number of tags that wait for a slot
  * @plp_hides: a version was recorded as hidden while tags waited
@@ -94,6 +97,7 @@ struct aftl_volume {
 	bool remaps_dirty;
 	bool zones_dirty;
 	struct aftl_plp_slot *plp_slots;
+	u32 plp_first;
 	u32 *plp_slot_of;
 	u32 plp_waiting;
 	bool plp_hides;

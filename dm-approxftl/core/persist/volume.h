@@ -278,10 +278,10 @@ bool aftl_volume_must_persist(const struct aftl_volume *volume, bool bad);
 void aftl_volume_release_unit(struct aftl_volume *volume, u32 tag);
 
 /**
- * aftl_volume_next_persisted() - find the lowest recovered page of the persisted write buffer
+ * aftl_volume_next_persisted() - iterate over the recovered pages of the persisted write buffer
  * @volume: just loaded
- * @from: lowest lpn to return
- * @what: takes the page
+ * @slot: 0 for the first page, then unchanged
+ * @what: takes the page with the next higher lpn
  * @offset: takes the offset on the backing device of its data
  *
  * Before it uses the device, the host passes the pages to aftl_buffer_restore() in this order, and
@@ -289,9 +289,9 @@ void aftl_volume_release_unit(struct aftl_volume *volume, u32 tag);
  *
  * Return: false if there is none.
  */
-bool aftl_volume_next_persisted(const struct aftl_volume *volume, u32 from,
+bool aftl_volume_next_persisted(const struct aftl_volume *volume, u32 *slot,
 				struct aftl_buffered_lpn *what, u64 *offset);
-void aftl_volume_attach_persisted(struct aftl_volume *volume, aftl_lpn_t lpn, u32 tag);
+void aftl_volume_attach_persisted(struct aftl_volume *volume, u32 slot, u32 tag);
 
 /* Set device time, age and the policy's word for the next commits. */
 void aftl_volume_set_time(struct aftl_volume *volume, u64 now_ns, u64 age_ns, u64 memory);

@@ -1165,27 +1165,27 @@ static int load_durable(struct durable_device *durable, const struct aftl_policy
 static int restore_persisted_buffer(struct durable_device *durable)
 {
 	struct aftl_buffered_lpn what;
-	u32 from = 0;
+	u32 slot = 0;
 	u64 offset;
 
 	memset(durable->buffered, 0, durable->unit_count * sizeof(*durable->buffered));
-	while (aftl_volume_next_persisted(durable->volume, from, &what, &offset)) {
+	while (aftl_volume_next_persisted(durable->volume, &slot, &what, &offset)) {
 		u32 tag = aftl_buffer_restore(durable->device.ftl, &what);
+		u32 unit = from_lpn(what.lpn);
 		u32 stamp;
 		int ret;
 
-		from = from_lpn(what.lpn) + 1;
 		if (!CHECK_MSG(tag < aftl_buffer_tag_count(durable->device.ftl),
-			       "unit %u does not get back into the buffer", from - 1))
+			       "unit %u does not get back into the buffer", unit))
 			return -EIO;
 		ret = lying_disk_read(&durable->disk, offset, durable->bytes, unit_bytes(durable));
-		if (ret || !recognise_unit_pattern(durable, from - 1, &stamp))
+		if (ret || !recognise_unit_pattern(durable, unit, &stamp))
 			return ret;
-		durable->buffered[from - 1] = stamp;
+		durable->buffered[unit] = stamp;
 		durable->tags[tag] = (struct durable_tag){
-			.unit = from - 1, .stamp = stamp, .held = true, .kept = true,
+			.unit = unit, .stamp = stamp, .held = true, .kept = true,
 		};
-		aftl_volume_attach_persisted(durable->volume, what.lpn, tag);
+		aftl_volume_attach_persisted(durable->volume, slot, tag);
 	}
 	return 0;
 }
