@@ -165,7 +165,7 @@ counter()
 	dmsetup message "$1" 0 stats | sed -n "s/^$2 //p"
 }
 
-# status_word NAME POSITION: print a field of the status line; print_status_info_line() numbers the fields
+# status_word NAME POSITION: print a field of the status line, see print_status_info_line()
 status_word()
 {
 	dmsetup status "$1" | cut -d ' ' -f $(($2 + 3))
