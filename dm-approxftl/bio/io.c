@@ -126,8 +126,8 @@ static struct aftl_disk *map_bio_part(const struct aftl_device *device, const st
 	u32 index = dm_bio_get_target_bio_nr(bio);
 	u64 end = unit + request->units;
 
-	request->unit = aftl_shard_lpns_below(&device->shards, index, unit);
-	request->units = aftl_shard_lpns_below(&device->shards, index, end) - request->unit;
+	request->unit = aftl_count_shard_lpns_below(&device->shards, index, unit);
+	request->units = aftl_count_shard_lpns_below(&device->shards, index, end) - request->unit;
 	return device->disks[index];
 }
 

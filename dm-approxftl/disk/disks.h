@@ -63,8 +63,8 @@ static inline struct aftl_spot aftl_device_locate_unit(const struct aftl_device 
 {
 	return (struct aftl_spot){
 		.disk = device->disks[aftl_shard_of_lpn(&device->shards, unit)],
-		.unit = aftl_shard_lpn(&device->shards, unit),
-		.units = aftl_shard_contiguous_units(&device->shards, unit, units),
+		.unit = aftl_lpn_within_shard(&device->shards, unit),
+		.units = aftl_count_units_to_chunk_end(&device->shards, unit, units),
 	};
 }
 

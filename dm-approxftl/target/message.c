@@ -202,7 +202,7 @@ static unsigned int print_lateness(const struct aftl_histogram *late, char *resu
 	       aftl_histogram_quantile(late, 9900));
 	for (i = 0; i < AFTL_HISTOGRAM_BINS; i++)
 		if (late->bins[i])
-			DMEMIT("late_le_%llu %llu\n", aftl_histogram_top_of_bin(i), late->bins[i]);
+			DMEMIT("late_le_%llu %llu\n", aftl_histogram_max_of_bin(i), late->bins[i]);
 	return sz;
 }
 
@@ -490,7 +490,7 @@ static int fault_number_to_shard(struct message *message, u8 kind, u64 *number,
 				 "\"%llu\" is not a %s; there are 0 to %llu", *number,
 				 aftl_fault_actions[kind], count - 1);
 	shard = kind ? (u32)div64_u64(*number, of_each[kind]) : aftl_shard_of_lpn(shards, *number);
-	*number = kind ? *number - shard * of_each[kind] : aftl_shard_lpn(shards, *number);
+	*number = kind ? *number - shard * of_each[kind] : aftl_lpn_within_shard(shards, *number);
 	if (shard < place->first || shard >= place->end)
 		return aftl_fail(message->error, -EINVAL,
 				 "the fault and its trigger are in different shards; choose others");
@@ -505,7 +505,7 @@ static u64 fault_number_to_device(const struct message *message, u32 shard, u8 k
 	const u64 of_each[] = { 0, shards->geo.blocks, shards->geo.luns };
 
 	if (kind == AFTL_FAULT_UNIT)
-		return aftl_shard_lpn_to_device(shards, shard, (u32)number);
+		return aftl_device_lpn_of_shard_lpn(shards, shard, (u32)number);
 	return (kind <= AFTL_FAULT_DIE ? shard * of_each[kind] : 0) + number;
 }
 

@@ -299,8 +299,8 @@ static u32 count_units_contiguous_in_both(const struct aftl_device *to,
 {
 	u32 units = min_t(u64, end - unit, TRANSFER_UNITS);
 
-	units = aftl_shard_contiguous_units(&to->shards, unit, units);
-	return aftl_shard_contiguous_units(&from->shards, unit, units);
+	units = aftl_count_units_to_chunk_end(&to->shards, unit, units);
+	return aftl_count_units_to_chunk_end(&from->shards, unit, units);
 }
 
 static bool is_unit_unreadable(const struct aftl_device *from, u64 unit)

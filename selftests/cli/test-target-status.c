@@ -125,7 +125,7 @@ static void print_stats(const struct target_stats *from, char *text, size_t size
 	for (i = 0; i < AFTL_HISTOGRAM_BINS; i++)
 		if (from->late.bins[i])
 			used += scnprintf(text + used, size - used, "late_le_%llu %llu\n",
-					  (unsigned long long)aftl_histogram_top_of_bin(i),
+					  (unsigned long long)aftl_histogram_max_of_bin(i),
 					  (unsigned long long)from->late.bins[i]);
 }
 

@@ -18,9 +18,9 @@ static void init_events(struct aftl_events *events, u32 sources, u32 few)
 	u32 i;
 
 	*events = (struct aftl_events){ .when = when, .winner = winner };
-	aftl_events_size_tree(events, sources - few, few);
-	CHECK_EQ(aftl_events_time_count(events), sources + 1);
-	CHECK(aftl_events_node_count(events) <= ARRAY_SIZE(winner));
+	aftl_events_set_source_counts(events, sources - few, few);
+	CHECK_EQ(aftl_events_count_times(events), sources + 1);
+	CHECK(aftl_events_count_tree_nodes(events) <= ARRAY_SIZE(winner));
 	memset(when, 0x5a, sizeof(when));
 	memset(winner, 0x5a, sizeof(winner));
 	aftl_events_init(events);
@@ -54,11 +54,11 @@ TAP_TEST(each_event_source_has_a_leaf_at_the_least_depth)
 			struct aftl_events events;
 			u32 last = many + few - 1;
 
-			aftl_events_size_tree(&events, many, few);
+			aftl_events_set_source_counts(&events, many, few);
 			CHECK(aftl_events_leaf_of_source(&events, last) <
-			      aftl_events_node_count(&events));
+			      aftl_events_count_tree_nodes(&events));
 			CHECK(aftl_events_leaf_of_source(&events, many - 1) <
-			      aftl_events_node_count(&events));
+			      aftl_events_count_tree_nodes(&events));
 			CHECK_EQ(tree_level_of_node(aftl_events_leaf_of_source(&events, last)),
 				 1 + fls64(few - 1));
 			CHECK_EQ(tree_level_of_node(aftl_events_leaf_of_source(&events, 0)),

@@ -19,7 +19,7 @@ TAP_TEST(bins_cover_all_numbers_without_overlap)
 	u64 bottom = 0;
 
 	for (bin = 0; bin < AFTL_HISTOGRAM_BINS; bin++) {
-		u64 top = aftl_histogram_top_of_bin(bin);
+		u64 top = aftl_histogram_max_of_bin(bin);
 
 		CHECK(top >= bottom);
 		CHECK_EQ(aftl_histogram_bin_of_value(bottom), bin);
@@ -38,7 +38,7 @@ TAP_TEST(bins_are_at_most_one_32nd_wide)
 
 	for (i = 0; i < 100000; i++) {
 		u64 value = aftl_random_next(&random) >> aftl_random_below(&random, 64);
-		u64 top = aftl_histogram_top_of_bin(aftl_histogram_bin_of_value(value));
+		u64 top = aftl_histogram_max_of_bin(aftl_histogram_bin_of_value(value));
 
 		CHECK(top >= value);
 		CHECK((top - value) <= value / 32);

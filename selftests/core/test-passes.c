@@ -600,8 +600,8 @@ TAP_TEST(translation_pages_stay_in_the_controller_until_their_fine_pass)
 		pending += count_pending_trans_pages(device.ftl);
 		check_pending_is_cached(device.ftl, i % 40);
 		if (!device.ftl->luns->fine_pending_writes)
-			CHECK(!aftl_foggy_pass_pad(device.ftl, device.ftl->luns, false,
-						   &placement));
+			CHECK(!aftl_foggy_pass_commit_padding(device.ftl, device.ftl->luns, false,
+							      &placement));
 		test_audit(&device);
 		if (i % 800)
 			continue;

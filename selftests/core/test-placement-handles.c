@@ -328,7 +328,7 @@ TAP_TEST(the_fallback_block_has_no_handle)
 	CHECK(!lun->handle_blocks[0]);
 	free_blocks = lun->free_blocks;
 	lun->free_blocks = 0;
-	aftl_block_manager_check_reserve(device.ftl);
+	aftl_block_manager_ensure_fallback_blocks(device.ftl);
 	lun->free_blocks = free_blocks;
 	CHECK(lun->fallback == open);
 	CHECK_EQ(open->handle, 0);

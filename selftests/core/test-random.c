@@ -41,8 +41,8 @@ TAP_TEST(draws_stay_below_their_limit)
 	int round;
 
 	for (i = 0; i < ARRAY_SIZE(limits); i++) {
-		CHECK_EQ(aftl_scale_random(0, limits[i]), 0);
-		CHECK_EQ(aftl_scale_random(U64_MAX, limits[i]), limits[i] - 1);
+		CHECK_EQ(aftl_map_random_to_range(0, limits[i]), 0);
+		CHECK_EQ(aftl_map_random_to_range(U64_MAX, limits[i]), limits[i] - 1);
 		for (round = 0; round < 1000; round++)
 			CHECK(aftl_random_below(&random, limits[i]) < limits[i]);
 	}

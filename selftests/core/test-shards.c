@@ -37,9 +37,9 @@ TAP_TEST(a_single_shard_equals_the_device)
 	aftl_derive_shard_config(&own, &config, 0);
 	CHECK_EQ(memcmp(&own, &config, sizeof(own)), 0);
 	CHECK_EQ(aftl_shard_of_lpn(&shards, 12345), 0);
-	CHECK_EQ(aftl_shard_lpn(&shards, 12345), 12345);
-	CHECK_EQ(aftl_shard_contiguous_units(&shards, 12345, 6789), 6789);
-	CHECK_EQ(aftl_shard_lpn_to_device(&shards, 0, 12345), 12345);
+	CHECK_EQ(aftl_lpn_within_shard(&shards, 12345), 12345);
+	CHECK_EQ(aftl_count_units_to_chunk_end(&shards, 12345, 6789), 6789);
+	CHECK_EQ(aftl_device_lpn_of_shard_lpn(&shards, 0, 12345), 12345);
 }
 
 /* Check that each address of each shard occurs once, in rotating runs, and maps back. */
@@ -51,8 +51,9 @@ static void check_shard_addresses(const struct aftl_shards *shards)
 	for (unit = 0; unit < shards->units; unit++) {
 		u32 index = aftl_shard_of_lpn(shards, unit);
 
-		if (index >= shards->count || aftl_shard_lpn(shards, unit) != next[index]++ ||
-		    aftl_shard_lpn_to_device(shards, index, next[index] - 1) != unit)
+		if (index >= shards->count ||
+		    aftl_lpn_within_shard(shards, unit) != next[index]++ ||
+		    aftl_device_lpn_of_shard_lpn(shards, index, next[index] - 1) != unit)
 			break;
 	}
 	CHECK_EQ(unit, shards->units);
@@ -93,7 +94,7 @@ TAP_TEST(a_range_of_the_device_is_a_range_in_each_shard)
 	CHECK_EQ(aftl_shards_init(&shards, &config, &error), 0);
 	for (unit = 0; unit <= shards.units; unit++) {
 		for (i = 0; i < 3; i++)
-			wrong += aftl_shard_lpns_below(&shards, i, unit) != before[i];
+			wrong += aftl_count_shard_lpns_below(&shards, i, unit) != before[i];
 		before[aftl_shard_of_lpn(&shards, unit)]++;
 	}
 	CHECK_EQ(wrong, 0);
@@ -138,7 +139,7 @@ TAP_TEST(a_run_of_a_zoned_device_is_a_zone)
 	CHECK_EQ(shards.units, (u64)shards.geo.zones * shards.geo.zone_units * 4);
 	check_shard_addresses(&shards);
 	CHECK_EQ(aftl_shard_of_lpn(&shards, 6 * shards.geo.zone_units), 2);
-	CHECK_EQ(aftl_shard_lpn(&shards, 6 * shards.geo.zone_units), shards.geo.zone_units);
+	CHECK_EQ(aftl_lpn_within_shard(&shards, 6 * shards.geo.zone_units), shards.geo.zone_units);
 }
 
 static void check_shards_refused(u64 channels, u64 shards, const char *sentence)

@@ -1294,7 +1294,7 @@ TAP_TEST(a_crash_between_two_passes_leaves_room_for_gc)
 		if (noted)
 			record_partial_page(ftl);
 		occupy_free_blocks(ftl);
-		aftl_block_manager_check_reserve(ftl);
+		aftl_block_manager_ensure_fallback_blocks(ftl);
 		CHECK_EQ(!ftl->luns->fallback, noted);
 		if (!noted)
 			relocate_some_block();

@@ -183,7 +183,7 @@ static bool is_rule_matching(const struct class_rules *rules, const struct class
 	       request->offset >= rule->begin && request->offset + request->bytes <= rule->end &&
 	       request->bytes >= rule->least && request->bytes <= rule->most &&
 	       (rule->stream < 0 || rule->stream == request->stream) &&
-	       aftl_scale_random(draw, RATIO_ONE) < rule->share;
+	       aftl_map_random_to_range(draw, RATIO_ONE) < rule->share;
 }
 
 void class_rules_apply(const struct class_rules *rules, struct trace_request *request,

@@ -170,7 +170,7 @@ static void print_lateness_metric(const struct scraped *device)
 	u64 sum = 0;
 
 	for (unsigned int i = 0; i < AFTL_HISTOGRAM_BINS; i++) {
-		u64 top = aftl_histogram_top_of_bin(i);
+		u64 top = aftl_histogram_max_of_bin(i);
 
 		sum += late->bins[i];
 		if (!late->bins[i])

@@ -223,7 +223,8 @@ static const char *get_class_word_of_page(u16 attr)
 static u32 get_quality_level_of_oob_entry(const struct aftl_spare *spare, u32 i)
 {
 	return from_lpn(spare->word[i]) == from_lpn(AFTL_NO_LPN) ?
-		       AFTL_PRECISE : aftl_lpn_word_level(spare->word[i], spare->attr);
+		       AFTL_PRECISE :
+		       aftl_oob_lpn_word_level(spare->word[i], spare->attr);
 }
 
 /* Return true if @unit is a translation page: their numbers follow that of the last unit. */

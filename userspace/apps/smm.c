@@ -17,8 +17,8 @@ static bool is_sparse_matrix_size_invalid(const struct app_setup *setup)
 
 static u64 matrix_row_degree(const struct app_setup *setup, u64 row)
 {
-	return 1 + aftl_scale_random(app_draw_number(setup, PURPOSE_DEGREES, row),
-			      (u32)(2 * setup->degree - 1));
+	return 1 + aftl_map_random_to_range(app_draw_number(setup, PURPOSE_DEGREES, row),
+					    (u32)(2 * setup->degree - 1));
 }
 
 static u64 matrix_nonzero_count(const struct app_setup *setup)

@@ -271,6 +271,6 @@ void target_stats_subtract(struct target_stats *now, const struct target_stats *
 	for (unsigned int i = 0; i < AFTL_HISTOGRAM_BINS; i++) {
 		now->late.bins[i] -= before->late.bins[i];
 		if (now->late.bins[i])
-			now->late.largest = aftl_histogram_top_of_bin(i);
+			now->late.largest = aftl_histogram_max_of_bin(i);
 	}
 }

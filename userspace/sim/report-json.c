@@ -146,7 +146,7 @@ static void write_histogram_bins_json(struct json_writer *json,
 		if (!histogram->bins[i])
 			continue;
 		json_list(json, NULL);
-		json_u64(json, NULL, aftl_histogram_top_of_bin(i));
+		json_u64(json, NULL, aftl_histogram_max_of_bin(i));
 		json_u64(json, NULL, histogram->bins[i]);
 		json_end_array(json);
 	}

@@ -77,8 +77,8 @@ static void split_discard_among_shards(struct shard_list *lists, const struct af
 	u32 part = 0;
 
 	for (u32 i = 0; i < layout->count; i++) {
-		u32 first = aftl_shard_lpns_below(layout, i, begin);
-		u32 units = aftl_shard_lpns_below(layout, i, end) - first;
+		u32 first = aftl_count_shard_lpns_below(layout, i, begin);
+		u32 units = aftl_count_shard_lpns_below(layout, i, end) - first;
 
 		if (units)
 			set_skipped_bytes_of_parts(add_request_part(&lists[i], like, part++, first,
@@ -96,11 +96,12 @@ static void cut_request_at_chunk_ends(struct shard_list *lists, const struct aft
 	u32 part = 0;
 
 	while (unit < end) {
-		u32 units = aftl_shard_contiguous_units(layout, unit, (u32)(end - unit));
+		u32 units = aftl_count_units_to_chunk_end(layout, unit, (u32)(end - unit));
 
 		set_skipped_bytes_of_parts(add_request_part(&lists[aftl_shard_of_lpn(layout, unit)],
 							    like, part++,
-							    aftl_shard_lpn(layout, unit), units),
+							    aftl_lpn_within_shard(layout, unit),
+							    units),
 					   unit == like->request.unit, unit + units == end);
 		unit += units;
 	}
@@ -127,7 +128,7 @@ void shard_lists_add_request(struct shard_list *lists, const struct aftl_shards 
 		add_flush_to_all_shards(lists, layout, &like);
 	else if (is_zone_request(request))
 		add_request_part(&lists[aftl_shard_of_lpn(layout, request->unit)], &like, 0,
-				 aftl_shard_lpn(layout, request->unit), request->units);
+				 aftl_lpn_within_shard(layout, request->unit), request->units);
 	else if (is_discard_request(request))
 		split_discard_among_shards(lists, layout, &like);
 	else

@@ -274,7 +274,7 @@ static void prefetch_for_shard_request(const void *context, const struct sim_req
 	u32 index = aftl_shard_of_lpn(&run->layout, request->unit);
 
 	look_ahead_prefetch(run->seats[index].shard.ftl,
-			    aftl_shard_lpn(&run->layout, request->unit), request, near);
+			    aftl_lpn_within_shard(&run->layout, request->unit), request, near);
 }
 
 static void run_closed_queue(struct run *run)

@@ -9,7 +9,7 @@ static u32 count_tree_leaves(u32 sources)
 	return sources > 1 ? 1U << fls64(sources - 1) : 1;
 }
 
-void aftl_events_size_tree(struct aftl_events *events, u32 many, u32 few)
+void aftl_events_set_source_counts(struct aftl_events *events, u32 many, u32 few)
 {
 	events->many = many;
 	events->few = few;
@@ -26,7 +26,7 @@ void aftl_events_init(struct aftl_events *events)
 
 	for (i = 0; i <= sources; i++)
 		events->when[i] = AFTL_NEVER;
-	for (i = 0; i < aftl_events_node_count(events); i++)
+	for (i = 0; i < aftl_events_count_tree_nodes(events); i++)
 		events->winner[i] = sources;
 	for (i = 0; i < sources; i++)
 		for (node = aftl_events_leaf_of_source(events, i);

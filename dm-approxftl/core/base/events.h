@@ -33,28 +33,28 @@ struct aftl_events {
 };
 
 /**
- * aftl_events_size_tree() - set the number of sources
+ * aftl_events_set_source_counts() - set the number of sources
  * @events: event queue
  * @many: sources below node 2, at least one
  * @few: sources below node 3, at least one
  */
-void aftl_events_size_tree(struct aftl_events *events, u32 many, u32 few);
+void aftl_events_set_source_counts(struct aftl_events *events, u32 many, u32 few);
 
 /* Number of entries of @when. */
-static inline u32 aftl_events_time_count(const struct aftl_events *events)
+static inline u32 aftl_events_count_times(const struct aftl_events *events)
 {
 	return events->many + events->few + 1;
 }
 
 /* Number of entries of @winner: with n leaves below node 2 or 3, the first is 2 n or 3 n. */
-static inline u32 aftl_events_node_count(const struct aftl_events *events)
+static inline u32 aftl_events_count_tree_nodes(const struct aftl_events *events)
 {
 	return max(events->many_leaf / 2 * 3, events->few_leaf / 3 * 4);
 }
 
 /**
  * aftl_events_init() - make all sources inactive
- * @events: event queue; aftl_events_size_tree() was called, @when and @winner are allocated
+ * @events: event queue; aftl_events_set_source_counts() was called, @when and @winner are allocated
  */
 void aftl_events_init(struct aftl_events *events);
 

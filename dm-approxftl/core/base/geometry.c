@@ -45,7 +45,7 @@ int aftl_check_program_passes(const struct aftl_config *config, struct aftl_erro
 }
 
 /* The host of a sharded device calls this with the configuration of each shard, see shards.h. */
-static int check_config_single_shard(const struct aftl_config *config, struct aftl_error *error)
+static int check_single_shard_config(const struct aftl_config *config, struct aftl_error *error)
 {
 	if (config->shards == 1)
 		return 0;
@@ -224,7 +224,7 @@ int aftl_geometry_init(struct aftl_geometry *geo, const struct aftl_config *conf
 	int ret = check_mapping_unit(config, error);
 
 	if (!ret)
-		ret = check_config_single_shard(config, error);
+		ret = check_single_shard_config(config, error);
 	if (!ret)
 		ret = aftl_check_program_passes(config, error);
 	if (ret)

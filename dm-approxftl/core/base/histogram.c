@@ -26,7 +26,7 @@ u64 aftl_histogram_quantile(const struct aftl_histogram *histogram, u32 share)
 	for (bin = 0; bin < AFTL_HISTOGRAM_BINS; bin++) {
 		seen += histogram->bins[bin];
 		if (seen >= wanted && seen)
-			return min(aftl_histogram_top_of_bin(bin), histogram->largest);
+			return min(aftl_histogram_max_of_bin(bin), histogram->largest);
 	}
 	return 0;
 }

@@ -30,7 +30,7 @@ static inline u32 aftl_histogram_bin_of_value(u64 value)
 }
 
 /* Largest value in @bin. */
-static inline u64 aftl_histogram_top_of_bin(u32 bin)
+static inline u64 aftl_histogram_max_of_bin(u32 bin)
 {
 	u32 linear = 1U << AFTL_HISTOGRAM_LINEAR_BITS;
 	u32 shift = bin < linear ? 0 : (bin >> AFTL_HISTOGRAM_LINEAR_BITS) - 1;

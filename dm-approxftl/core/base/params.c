@@ -324,7 +324,7 @@ static int parse_choice_word(const char *const *words, const char *text, u64 *va
 	return -EINVAL;
 }
 
-static bool weight_is_valid(const struct decimal *number)
+static bool queue_weight_is_valid(const struct decimal *number)
 {
 	return number->digits && number->digits <= 255 && !number->decimals;
 }
@@ -339,7 +339,7 @@ static int parse_weight_list(const char *text, u64 *value)
 	if (!strcmp(text, "0"))
 		return 0;
 	for (i = 0; i < AFTL_QUEUES_MAX; i++) {
-		if (parse_decimal(&text, &number) || !weight_is_valid(&number))
+		if (parse_decimal(&text, &number) || !queue_weight_is_valid(&number))
 			return -EINVAL;
 		*value |= number.digits << 8 * i;
 		if (!*text)
@@ -363,8 +363,8 @@ static void format_choice_list(const char *const *words, char *text, size_t size
 	}
 }
 
-static int report_bad_value(const char *const *words, enum aftl_param_type type, const char *text,
-			    struct aftl_error *error)
+static int report_invalid_param_text(const char *const *words, enum aftl_param_type type,
+				     const char *text, struct aftl_error *error)
 {
 	char list[160];
 
@@ -405,7 +405,7 @@ int aftl_parse_value(enum aftl_param_type type, const char *const *words, const 
 	}
 	if (ret == -ERANGE)
 		return aftl_fail(error, -ERANGE, "%.40s is out of range", text);
-	return ret ? report_bad_value(words, type, text, error) : 0;
+	return ret ? report_invalid_param_text(words, type, text, error) : 0;
 }
 
 static size_t format_decimal(char *text, u64 value, u64 scale)
@@ -527,7 +527,8 @@ enum aftl_change aftl_core_param_change(unsigned int index)
 								 AFTL_CHANGE_RELOAD;
 }
 
-static int report_fixed_param(unsigned int index, u64 made, u64 wanted, struct aftl_error *error)
+static int report_param_that_cannot_change(unsigned int index, u64 made, u64 wanted,
+					   struct aftl_error *error)
 {
 	const struct aftl_param *param = &aftl_core_params[index];
 	char before[AFTL_VALUE_SIZE];
@@ -546,7 +547,9 @@ int aftl_config_check(const struct aftl_config *made, const struct aftl_config *
 
 	for (i = 0; i < ARRAY_SIZE(never); i++)
 		if (aftl_param_get(made, never[i]) != aftl_param_get(wanted, never[i]))
-			return report_fixed_param(never[i], aftl_param_get(made, never[i]),
-						  aftl_param_get(wanted, never[i]), error);
+			return report_param_that_cannot_change(never[i],
+							       aftl_param_get(made, never[i]),
+							       aftl_param_get(wanted, never[i]),
+							       error);
 	return 0;
 }

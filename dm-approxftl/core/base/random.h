@@ -23,7 +23,7 @@ static inline u64 aftl_hash64_pair(u64 a, u64 b)
 }
 
 /* Map @draw to [0, n), for n up to 2^32; the bias is below n / 2^64. */
-static inline u64 aftl_scale_random(u64 draw, u32 n)
+static inline u64 aftl_map_random_to_range(u64 draw, u32 n)
 {
 	return mul_u64_u32_shr(draw, n, 32) >> 32;
 }
@@ -48,7 +48,7 @@ static inline void aftl_random_skip_draws(struct aftl_random *random, u32 draws)
 
 static inline u64 aftl_random_below(struct aftl_random *random, u32 n)
 {
-	return aftl_scale_random(aftl_random_next(random), n);
+	return aftl_map_random_to_range(aftl_random_next(random), n);
 }
 
 /*

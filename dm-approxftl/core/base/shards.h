@@ -59,7 +59,7 @@ static inline u32 aftl_shard_of_lpn(const struct aftl_shards *shards, u64 unit)
 }
 
 /* Logical page number, within its shard, of logical page @unit of the device. */
-static inline u32 aftl_shard_lpn(const struct aftl_shards *shards, u64 unit)
+static inline u32 aftl_lpn_within_shard(const struct aftl_shards *shards, u64 unit)
 {
 	u32 within = (u32)unit & ((1U << shards->chunk_shift) - 1);
 
@@ -70,7 +70,8 @@ static inline u32 aftl_shard_lpn(const struct aftl_shards *shards, u64 unit)
 }
 
 /* Number of logical pages from @unit on, at most @units, that lie in the same chunk. */
-static inline u32 aftl_shard_contiguous_units(const struct aftl_shards *shards, u64 unit, u32 units)
+static inline u32 aftl_count_units_to_chunk_end(const struct aftl_shards *shards, u64 unit,
+						u32 units)
 {
 	u32 length = 1U << shards->chunk_shift;
 
@@ -78,11 +79,11 @@ static inline u32 aftl_shard_contiguous_units(const struct aftl_shards *shards, 
 }
 
 /* Number of logical pages of shard @index that are below logical page @unit of the device. */
-static inline u32 aftl_shard_lpns_below(const struct aftl_shards *shards, u32 index, u64 unit)
+static inline u32 aftl_count_shard_lpns_below(const struct aftl_shards *shards, u32 index, u64 unit)
 {
 	u32 owner = aftl_shard_of_lpn(shards, unit);
 	u32 within = (u32)unit & ((1U << shards->chunk_shift) - 1);
-	u32 before = aftl_shard_lpn(shards, unit);
+	u32 before = aftl_lpn_within_shard(shards, unit);
 
 	if (index == owner)
 		return before;
@@ -90,7 +91,8 @@ static inline u32 aftl_shard_lpns_below(const struct aftl_shards *shards, u32 in
 }
 
 /* Logical page number in the device of logical page @unit of shard @index. */
-static inline u64 aftl_shard_lpn_to_device(const struct aftl_shards *shards, u32 index, u32 unit)
+static inline u64 aftl_device_lpn_of_shard_lpn(const struct aftl_shards *shards, u32 index,
+					       u32 unit)
 {
 	u32 within = unit & ((1U << shards->chunk_shift) - 1);
 

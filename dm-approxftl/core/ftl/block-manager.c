@@ -230,8 +230,8 @@ struct aftl_block *aftl_victim_fewest_valid(struct aftl *ftl, struct aftl_lun *l
  * Replace @victim by the choice of the policy or of the selector. If neither chooses, or the
  * policy's choice is not a candidate, @victim remains.
  */
-void aftl_victim_apply_selector(struct aftl *ftl, struct aftl_victim_candidates *closed,
-				struct aftl_block **victim)
+void aftl_victim_choose_by_selector(struct aftl *ftl, struct aftl_victim_candidates *closed,
+				    struct aftl_block **victim)
 {
 	const struct aftl_victim_rule *rule = aftl_victim_rule(ftl->config.victim);
 	struct aftl_block *block = NULL;
@@ -262,7 +262,7 @@ struct aftl_block *aftl_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun,
 		return NULL;
 	/* After block failures, the GC reserve needs the victim that frees most pages. */
 	if (likely(!lun->below_reserve && lun->free_blocks >= aftl_gc_reserve(ftl)))
-		aftl_victim_apply_selector(ftl, &closed, &victim);
+		aftl_victim_choose_by_selector(ftl, &closed, &victim);
 	return victim;
 }
 
@@ -270,7 +270,7 @@ struct aftl_block *aftl_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun,
  * Host data must not need the GC reserve and the blocks that the policy keeps open. At least one of
  * the other blocks then has few enough valid pages to be collected.
  */
-static u32 max_valid_pages(const struct aftl *ftl, u32 good_blocks)
+static u32 max_valid_pages_per_lun(const struct aftl *ftl, u32 good_blocks)
 {
 	u32 kept = aftl_reserved_blocks_per_lun(ftl);
 	u32 most = good_blocks > kept ? (good_blocks - kept) * (ftl->gc_max_valid + 1) : 0;
@@ -279,9 +279,9 @@ static u32 max_valid_pages(const struct aftl *ftl, u32 good_blocks)
 	return most - min(most, DIV_ROUND_UP(ftl->geo.trans_pages, ftl->geo.luns));
 }
 
-static void update_max_valid_pages(struct aftl *ftl, struct aftl_lun *lun)
+static void update_max_valid_pages_of_lun(struct aftl *ftl, struct aftl_lun *lun)
 {
-	lun->max_valid = max_valid_pages(ftl, lun->good_blocks);
+	lun->max_valid = max_valid_pages_per_lun(ftl, lun->good_blocks);
 }
 
 bool aftl_has_capacity_without_failing_blocks(const struct aftl *ftl)
@@ -290,9 +290,9 @@ bool aftl_has_capacity_without_failing_blocks(const struct aftl *ftl)
 	u32 i;
 
 	for (i = 0; i < ftl->geo.luns; i++)
-		room += max_valid_pages(ftl, ftl->luns[i].good_blocks -
-					     min(ftl->luns[i].good_blocks,
-						 ftl->luns[i].failing_blocks));
+		room += max_valid_pages_per_lun(ftl, ftl->luns[i].good_blocks -
+							     min(ftl->luns[i].good_blocks,
+								 ftl->luns[i].failing_blocks));
 	return room >= ftl->geo.units;
 }
 
@@ -314,7 +314,7 @@ void aftl_block_retire(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block
 	block->state = AFTL_BLOCK_BAD;
 	ftl->stats.counters.retired_blocks++;
 	lun->good_blocks -= !block->parity;
-	update_max_valid_pages(ftl, lun);
+	update_max_valid_pages_of_lun(ftl, lun);
 	enter_read_only_if_needed(ftl);
 }
 
@@ -333,12 +333,12 @@ static void set_block_parity_role(struct aftl *ftl, struct aftl_block *block, bo
 	else
 		aftl_free_list_add_block(ftl, lun, block);
 	lun->good_blocks += parity ? -1 : 1;
-	update_max_valid_pages(ftl, lun);
+	update_max_valid_pages_of_lun(ftl, lun);
 }
 
 /*
  * Choose the parity block of an empty superblock. The load of a device calls this instead of
- * aftl_assign_parity(), because the capacity is not final yet.
+ * aftl_assign_parity_or_read_only(), because the capacity is not final yet.
  */
 void aftl_assign_parity_block(struct aftl *ftl, u32 group, u32 number)
 {
@@ -354,7 +354,7 @@ void aftl_assign_parity_block(struct aftl *ftl, u32 group, u32 number)
  * Choose the parity block of an empty superblock at run time. If the capacity does not suffice any
  * more, the device becomes read-only.
  */
-void aftl_assign_parity(struct aftl *ftl, u32 group, u32 number)
+void aftl_assign_parity_or_read_only(struct aftl *ftl, u32 group, u32 number)
 {
 	aftl_assign_parity_block(ftl, group, number);
 	enter_read_only_if_needed(ftl);
@@ -364,7 +364,8 @@ static bool is_factory_bad(const struct aftl *ftl, u32 index)
 {
 	u64 draw = aftl_hash64_pair(ftl->config.seed ^ 0xbadb10c, index);
 
-	return ftl->config.bad && aftl_scale_random(draw, 1000000000) * 1000 < ftl->config.bad;
+	return ftl->config.bad &&
+	       aftl_map_random_to_range(draw, 1000000000) * 1000 < ftl->config.bad;
 }
 
 static void reset_lun_blocks(struct aftl *ftl, struct aftl_lun *lun)
@@ -398,7 +399,7 @@ static void init_lun_blocks(struct aftl *ftl, struct aftl_lun *lun)
 		lun->good_blocks++;
 	}
 	aftl_lun_recount_wear(ftl, lun);
-	update_max_valid_pages(ftl, lun);
+	update_max_valid_pages_of_lun(ftl, lun);
 }
 
 void aftl_block_manager_init(struct aftl *ftl)
@@ -410,7 +411,7 @@ void aftl_block_manager_init(struct aftl *ftl)
 		init_lun_blocks(ftl, &ftl->luns[i]);
 	for (i = 0; ftl->config.rain && i < ftl->geo.luns / ftl->geo.superblock_luns; i++)
 		for (j = 0; j < ftl->geo.blocks_per_lun; j++)
-			aftl_assign_parity(ftl, i, j);
+			aftl_assign_parity_or_read_only(ftl, i, j);
 }
 
 void aftl_block_manager_clear(struct aftl *ftl)
@@ -431,7 +432,7 @@ void aftl_block_manager_finish_load(struct aftl *ftl)
 
 	for (i = 0; i < ftl->geo.luns; i++) {
 		aftl_lun_recount_wear(ftl, &ftl->luns[i]);
-		update_max_valid_pages(ftl, &ftl->luns[i]);
+		update_max_valid_pages_of_lun(ftl, &ftl->luns[i]);
 		if (!ftl->luns[i].good_blocks)
 			ftl->luns[i].work.phase = AFTL_PHASE_DEAD;
 	}
@@ -493,7 +494,7 @@ static struct aftl_block *find_emptiest_block(struct aftl *ftl, const struct aft
 	return best;
 }
 
-static void check_lun_reserve(struct aftl *ftl, struct aftl_lun *lun)
+static void ensure_lun_has_fallback_block(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->free_blocks > aftl_gc_reserve(ftl))
 		return;
@@ -538,10 +539,10 @@ bool aftl_fallback_adopt_open_block(struct aftl *ftl, struct aftl_lun *lun)
 	return true;
 }
 
-void aftl_block_manager_check_reserve(struct aftl *ftl)
+void aftl_block_manager_ensure_fallback_blocks(struct aftl *ftl)
 {
 	u32 i;
 
 	for (i = 0; !ftl->geo.zones && i < ftl->geo.luns; i++)
-		check_lun_reserve(ftl, &ftl->luns[i]);
+		ensure_lun_has_fallback_block(ftl, &ftl->luns[i]);
 }

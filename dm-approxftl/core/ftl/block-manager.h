@@ -13,14 +13,14 @@ void aftl_block_manager_clear(struct aftl *ftl);
 void aftl_block_manager_finish_load(struct aftl *ftl);
 
 /* After a policy change or a load: give LUNs with too few free blocks a fallback block. */
-void aftl_block_manager_check_reserve(struct aftl *ftl);
+void aftl_block_manager_ensure_fallback_blocks(struct aftl *ftl);
 bool aftl_fallback_adopt_open_block(struct aftl *ftl, struct aftl_lun *lun);
 struct aftl_block *aftl_free_block_select(struct aftl *ftl, const struct aftl_lun *lun);
 /* Return true if the good blocks that are not failing have room for all logical pages. */
 bool aftl_has_capacity_without_failing_blocks(const struct aftl *ftl);
 void aftl_lun_recount_wear(const struct aftl *ftl, struct aftl_lun *lun);
 struct aftl_block *aftl_free_block_take(struct aftl *ftl, struct aftl_lun *lun, u32 stream);
-void aftl_assign_parity(struct aftl *ftl, u32 group, u32 number);
+void aftl_assign_parity_or_read_only(struct aftl *ftl, u32 group, u32 number);
 void aftl_assign_parity_block(struct aftl *ftl, u32 group, u32 number);
 void aftl_free_list_add_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_free_list_remove_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
@@ -37,8 +37,8 @@ void aftl_victim_list_remove(struct aftl *ftl, struct aftl_lun *lun, struct aftl
 
 /* Return the block in the victim lists with the fewest valid pages, or NULL. */
 struct aftl_block *aftl_victim_fewest_valid(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_victim_apply_selector(struct aftl *ftl, struct aftl_victim_candidates *closed,
-				struct aftl_block **victim);
+void aftl_victim_choose_by_selector(struct aftl *ftl, struct aftl_victim_candidates *closed,
+				    struct aftl_block **victim);
 
 /* Return a closed block with at most @most_valid valid pages for GC, or NULL. */
 struct aftl_block *aftl_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun, u32 most_valid);

@@ -90,11 +90,11 @@ static int alloc_event_queue(struct aftl *ftl)
 	ftl->event_clock += ftl->read_cache.count ? AFTL_COMPLETION_QUEUES :
 						    AFTL_COMPLETION_CACHE_HIT;
 	ftl->event_faults = ftl->event_clock + 1;
-	aftl_events_size_tree(events, ftl->geo.luns, ftl->event_faults + 1 - ftl->geo.luns);
+	aftl_events_set_source_counts(events, ftl->geo.luns, ftl->event_faults + 1 - ftl->geo.luns);
 	events->when =
-		aftl_memory_alloc(ftl, aftl_events_time_count(events), sizeof(*events->when));
-	events->winner =
-		aftl_memory_alloc(ftl, aftl_events_node_count(events), sizeof(*events->winner));
+		aftl_memory_alloc(ftl, aftl_events_count_times(events), sizeof(*events->when));
+	events->winner = aftl_memory_alloc(ftl, aftl_events_count_tree_nodes(events),
+					   sizeof(*events->winner));
 	if (!events->when || !events->winner)
 		return -ENOMEM;
 	aftl_events_init(events);
@@ -220,7 +220,7 @@ static void reset_queue_weights(struct aftl *ftl)
 	}
 }
 
-static void count_needed_commands(struct aftl *ftl)
+static void compute_command_counts(struct aftl *ftl)
 {
 	u64 writes = aftl_has_write_buffer(ftl) ? ftl->config.buffer / ftl->geo.unit_bytes :
 					  ftl->config.depth;
@@ -237,7 +237,7 @@ void aftl_apply_config(struct aftl *ftl)
 	const struct aftl_config *config = &ftl->config;
 
 	ftl->program_units = aftl_units_per_program(&ftl->geo);
-	count_needed_commands(ftl);
+	compute_command_counts(ftl);
 	ftl->allocation.rule = aftl_lun_rule(ftl->type, config->allocate);
 	ftl->allocation.params = aftl_param_group_values(config, ftl->allocation.rule.params);
 	ftl->allocation.units = ftl->allocation.rule.fixed ? 1 : ftl->program_units;
@@ -290,7 +290,7 @@ static int check_program_steps(const struct aftl *ftl, struct aftl_error *error)
 }
 
 /* Check that all host data fit beside the blocks that the policy needs free or open in each LUN. */
-static int check_capacity(struct aftl *ftl, struct aftl_error *error)
+static int check_lun_host_capacity(struct aftl *ftl, struct aftl_error *error)
 {
 	u64 room = 0;
 	u32 least = U32_MAX;
@@ -335,7 +335,7 @@ static int build_ftl_device(struct aftl *ftl, struct aftl_error *error)
 	ftl->reads_are_observed = ftl->type->host_read || ftl->waits;
 	ftl->writes_are_observed = ftl->ops->accept || ftl->ops->release || ftl->waits;
 	ftl->array_is_observed = ftl->ops->array || ftl->waits;
-	ret = aftl_superblock_check(ftl, &ftl->config, error);
+	ret = aftl_superblock_check_config(ftl, &ftl->config, error);
 	if (ret)
 		return ret;
 	aftl_block_manager_init(ftl);
@@ -343,15 +343,16 @@ static int build_ftl_device(struct aftl *ftl, struct aftl_error *error)
 	if (!ret)
 		ret = check_program_steps(ftl, error);
 	if (!ret)
-		ret = aftl_slc_cache_check(ftl, error);
+		ret = aftl_slc_cache_check_config(ftl, error);
 	if (!ret)
-		ret = aftl_cmt_check(ftl, error);
+		ret = aftl_cmt_check_config(ftl, error);
 	if (!ret)
-		ret = aftl_read_cache_check(ftl, error);
+		ret = aftl_read_cache_check_config(ftl, error);
 	if (!ret)
-		ret = ftl->geo.zones ? aftl_zone_check(ftl, error) : aftl_handle_check(ftl, error);
+		ret = ftl->geo.zones ? aftl_zone_check_config(ftl, error) :
+				       aftl_handle_check_config(ftl, error);
 	if (!ret && !ftl->geo.zones)
-		ret = check_capacity(ftl, error);
+		ret = check_lun_host_capacity(ftl, error);
 	if (ret)
 		return ret;
 	aftl_policy_services_init(ftl);

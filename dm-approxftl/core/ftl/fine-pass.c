@@ -102,14 +102,14 @@ static bool has_pending_fine_pass(const struct aftl_foggy_block *foggy, bool mov
 }
 
 /*
- * aftl_foggy_pass_pad() - commit a coarse pass without data, so that a fine pass becomes due
+ * aftl_foggy_pass_commit_padding() - commit a coarse pass without data to make a fine pass due
  * @moves: for pending relocations, else for pending host writes
  * @placement: takes the pages to program
  *
  * No fine pass may be due. Return: true if data of that kind were pending.
  */
-bool aftl_foggy_pass_pad(struct aftl *ftl, struct aftl_lun *lun, bool moves,
-			 struct aftl_placement *placement)
+bool aftl_foggy_pass_commit_padding(struct aftl *ftl, struct aftl_lun *lun, bool moves,
+				    struct aftl_placement *placement)
 {
 	struct aftl_program_request need = { .cause = moves ? lun->reloc.cause : AFTL_CAUSE_HOST };
 	struct aftl_block *block;
@@ -135,7 +135,7 @@ bool aftl_foggy_pass_pad(struct aftl *ftl, struct aftl_lun *lun, bool moves,
 }
 
 /* Commit all due fine passes, in zero device time. */
-void aftl_fine_pass_run_untimed(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_fine_pass_commit_all_untimed(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_placement placement;
 	struct aftl_fine_pending *pending;

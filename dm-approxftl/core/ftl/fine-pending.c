@@ -59,8 +59,8 @@ struct aftl_fine_pending *aftl_fine_pending_of_page(const struct aftl *ftl,
 	return &foggy->held[aftl_word_line_of_page(&ftl->geo, page) % AFTL_FOGGY_WORD_LINES];
 }
 
-static void count_fine_pending(struct aftl *ftl, struct aftl_lun *lun,
-			       const struct aftl_fine_pending *pending, int sign)
+static void count_pending_fine_pass_data(struct aftl *ftl, struct aftl_lun *lun,
+					 const struct aftl_fine_pending *pending, int sign)
 {
 	u32 units = pending->payload.count;
 
@@ -108,14 +108,14 @@ void aftl_fine_pending_add_word_line(struct aftl *ftl, struct aftl_lun *lun,
 		pending->commands = lun->work.commands;
 		lun->work.commands = AFTL_NIL;
 	}
-	count_fine_pending(ftl, lun, pending, 1);
+	count_pending_fine_pass_data(ftl, lun, pending, 1);
 }
 
 /* Forget the buffered data of a word line that waits for its fine pass. */
 void aftl_fine_pending_drop_word_line(struct aftl *ftl, struct aftl_lun *lun,
 				      struct aftl_fine_pending *pending)
 {
-	count_fine_pending(ftl, lun, pending, -1);
+	count_pending_fine_pass_data(ftl, lun, pending, -1);
 	pending->need = (struct aftl_program_request){ 0 };
 	pending->payload.count = 0;
 	pending->payload.dropped = 0;

@@ -14,7 +14,7 @@
 #include "core/ftl/time.h"
 #include "core/ftl/wait.h"
 
-static void lun_set_event(struct aftl *ftl, struct aftl_lun *lun, u64 when)
+static void lun_set_event_time(struct aftl *ftl, struct aftl_lun *lun, u64 when)
 {
 	aftl_events_set_time(&ftl->events, lun->index, when);
 }
@@ -22,7 +22,7 @@ static void lun_set_event(struct aftl *ftl, struct aftl_lun *lun, u64 when)
 static void lun_set_work_end(struct aftl *ftl, struct aftl_lun *lun, u64 when)
 {
 	lun->work.end_ns = when;
-	lun_set_event(ftl, lun, when);
+	lun_set_event_time(ftl, lun, when);
 }
 
 static u64 bus_transfer_ns(const struct aftl *ftl, u32 units)
@@ -191,7 +191,7 @@ void aftl_array_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 devi
 {
 	u64 left_ns = array_begin_sense(ftl, lun, kind, device_page, sense_ns, units, ready_ns);
 
-	lun_set_event(ftl, lun, ftl->now_ns + left_ns);
+	lun_set_event_time(ftl, lun, ftl->now_ns + left_ns);
 }
 
 /*
@@ -230,7 +230,7 @@ bool aftl_array_read_in_one_event(struct aftl *ftl, struct aftl_lun *lun, u32 de
 
 	array_begin_sense(ftl, lun, AFTL_WORK_READ, device_page, sense_ns, units, ftl->now_ns);
 	if (aftl_events_first_ns(&ftl->events) <= end_ns) {
-		lun_set_event(ftl, lun, sensed_ns);
+		lun_set_event_time(ftl, lun, sensed_ns);
 		return false;
 	}
 	ftl->now_ns = sensed_ns;
@@ -315,7 +315,7 @@ void aftl_array_copyback(struct aftl *ftl, struct aftl_lun *lun,
 
 static inline void array_begin_data_out(struct aftl *ftl, struct aftl_lun *lun)
 {
-	lun_set_event(ftl, lun, lun_begin_transfer_out(ftl, lun));
+	lun_set_event_time(ftl, lun, lun_begin_transfer_out(ftl, lun));
 }
 
 static noinline void observe_data_out(struct aftl *ftl, struct aftl_lun *lun)
@@ -445,7 +445,7 @@ static u64 find_next_suspend_point(const struct aftl *ftl, const struct aftl_wor
 }
 
 /* The suspended operation pays for the suspend and for its resume, in array time and energy. */
-static void charge_suspend(struct aftl *ftl, struct aftl_lun *lun)
+static void charge_suspend_cost(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
 	u64 ns = 2 * ftl->config.suspend_cost;
@@ -472,7 +472,7 @@ void aftl_array_suspend(struct aftl *ftl, struct aftl_lun *lun)
 	lun->suspended.suspends++;
 	lun->suspended.reads = 0;
 	lun->suspended_ns = lun->work.end_ns - ftl->now_ns + latency_ns;
-	charge_suspend(ftl, lun);
+	charge_suspend_cost(ftl, lun);
 	trace_array_work(ftl, lun, AFTL_ARRAY_SUSPEND, ftl->now_ns, lun->suspended_ns);
 	lun->work.service_ns = 0;
 	lun->work.phase = latency_ns ? AFTL_PHASE_SUSPEND : AFTL_PHASE_IDLE;
@@ -493,5 +493,5 @@ void aftl_array_suspend_for_command(struct aftl *ftl, struct aftl_lun *lun, bool
 	if (when == ftl->now_ns)
 		aftl_array_suspend(ftl, lun);
 	else
-		lun_set_event(ftl, lun, when);
+		lun_set_event_time(ftl, lun, when);
 }

@@ -17,7 +17,7 @@
 
 #define RATE_SHIFT 8
 
-static bool is_paced_reloc(const struct aftl_reloc *reloc)
+static bool reloc_task_is_paced_gc(const struct aftl_reloc *reloc)
 {
 	return reloc->kind == AFTL_RELOC_EMPTY &&
 	       (reloc->cause == AFTL_CAUSE_GC || reloc->cause == AFTL_CAUSE_WEAR ||
@@ -33,7 +33,7 @@ bool aftl_paced_gc_is_due(const struct aftl *ftl, const struct aftl_lun *lun)
 	if (ftl->geo.zones || lun->out_of_blocks || lun->below_reserve)
 		return false;
 	if (lun->reloc.kind != AFTL_RELOC_NONE)
-		return is_paced_reloc(&lun->reloc) && lun->pace.credit > 0;
+		return reloc_task_is_paced_gc(&lun->reloc) && lun->pace.credit > 0;
 	return lun->free_blocks <=
 	       aftl_gc_reserve(ftl) + aftl_unused_static_slc_blocks(ftl, lun) + ftl->config.gc_pace;
 }

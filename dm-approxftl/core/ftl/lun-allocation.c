@@ -8,7 +8,7 @@
 #include "core/ftl/lun-allocation.h"
 #include "core/ftl/lun.h"
 
-static void advance_allocation_turn(struct aftl *ftl)
+static void advance_allocation_position(struct aftl *ftl)
 {
 	u32 next = ftl->allocation.turn + 1;
 
@@ -23,7 +23,7 @@ static struct aftl_lun *next_lun_with_room(struct aftl *ftl, u32 units)
 	for (tries = 0; tries < ftl->geo.luns; tries++) {
 		u32 lun = aftl_lun_in_allocation_order(&ftl->geo, ftl->allocation.turn);
 
-		advance_allocation_turn(ftl);
+		advance_allocation_position(ftl);
 		if (aftl_lun_has_room(&ftl->luns[lun], units))
 			return &ftl->luns[lun];
 	}
@@ -62,6 +62,6 @@ struct aftl_lun *aftl_allocate_lun(struct aftl *ftl, aftl_lpn_t lpn, u32 class, 
 		return aftl_lun_has_room(&ftl->luns[lun], units) ? &ftl->luns[lun] : NULL;
 	if (!aftl_lun_has_room(&ftl->luns[lun], units))
 		return next_lun_with_room(ftl, units);
-	advance_allocation_turn(ftl);
+	advance_allocation_position(ftl);
 	return &ftl->luns[lun];
 }

@@ -10,7 +10,7 @@
 #include "core/ftl/placement-handle.h"
 
 /* Check that policy and configuration allow the placement handles. */
-int aftl_handle_check(const struct aftl *ftl, struct aftl_error *error)
+int aftl_handle_check_config(const struct aftl *ftl, struct aftl_error *error)
 {
 	u32 most = AFTL_STREAMS - ftl->streams - aftl_count_trans_page_handles(ftl);
 	u32 handles = (u32)ftl->config.placement_handles;

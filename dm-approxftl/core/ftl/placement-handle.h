@@ -56,7 +56,7 @@ static inline u32 aftl_isolated_stream_of_block(const struct aftl *ftl,
 	return ftl->streams + block->handle - 1;
 }
 
-int __must_check aftl_handle_check(const struct aftl *ftl, struct aftl_error *error);
+int __must_check aftl_handle_check_config(const struct aftl *ftl, struct aftl_error *error);
 bool aftl_handle_alloc_table(struct aftl *ftl);
 bool aftl_handle_assign_stream(struct aftl *ftl, struct aftl_request *request);
 int aftl_handle_place_program(struct aftl *ftl, struct aftl_lun *lun,

@@ -164,7 +164,8 @@ static bool find_policy_array_word(const struct aftl_policy *policy, u32 i, u64 
 	return true;
 }
 
-static bool find_state_word(const struct aftl_policy *policy, u64 index, struct word_position *at)
+static bool find_policy_state_word(const struct aftl_policy *policy, u64 index,
+				   struct word_position *at)
 {
 	u32 i;
 
@@ -211,7 +212,7 @@ bool aftl_policy_instance_save(const struct aftl_policy *policy, u64 index, u64 
 	struct word_position at;
 	u32 i;
 
-	if (!find_state_word(policy, index, &at))
+	if (!find_policy_state_word(policy, index, &at))
 		return false;
 	*word = 0;
 	for (i = 0; i < at.count; i++)
@@ -224,7 +225,7 @@ void aftl_policy_instance_restore(struct aftl_policy *policy, u64 index, u64 wor
 	struct word_position at;
 	u32 i;
 
-	if (!find_state_word(policy, index, &at))
+	if (!find_policy_state_word(policy, index, &at))
 		return;
 	for (i = 0; i < at.count; i++)
 		write_policy_state_number(&at, i, word >> (8 * at.width * i));

@@ -21,12 +21,12 @@ static bool program_reloc_untimed(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_placement placement;
 
-	int units = aftl_reloc_commit(ftl, lun, &placement);
+	int units = aftl_reloc_program_gathered_pages(ftl, lun, &placement);
 
 	if (units > 0)
 		aftl_reloc_program_done(ftl, lun, &placement);
 	if (ftl->foggy_blocks)
-		aftl_fine_pass_run_untimed(ftl, lun);
+		aftl_fine_pass_commit_all_untimed(ftl, lun);
 	return units >= 0;
 }
 
@@ -34,8 +34,8 @@ static void pad_foggy_pass_untimed(struct aftl *ftl, struct aftl_lun *lun, bool 
 {
 	struct aftl_placement placement;
 
-	if (aftl_foggy_pass_pad(ftl, lun, moves, &placement))
-		aftl_fine_pass_run_untimed(ftl, lun);
+	if (aftl_foggy_pass_commit_padding(ftl, lun, moves, &placement))
+		aftl_fine_pass_commit_all_untimed(ftl, lun);
 }
 
 /* Program the parity that is due in the die group of @lun. */
@@ -112,7 +112,7 @@ static bool run_superblock_gc_untimed(struct aftl *ftl, const struct aftl_lun *l
 			struct aftl_lun *member = aftl_lun_of_die_group(ftl, group, i);
 
 			if (ftl->foggy_blocks)
-				aftl_fine_pass_run_untimed(ftl, member);
+				aftl_fine_pass_commit_all_untimed(ftl, member);
 			step_reloc_untimed(ftl, member);
 		}
 	program_parity_untimed(ftl, lun);
@@ -237,8 +237,9 @@ static bool is_single_page_placement(const struct aftl_placement *placement)
 }
 
 /* Ask the policy how many programs may follow @placement without asking it again. */
-static void start_fill_run(struct aftl *ftl, const struct filler *filler, struct aftl_lun *lun,
-			   const struct aftl_placement *placement)
+static void start_fill_run_without_policy(struct aftl *ftl, const struct filler *filler,
+					  struct aftl_lun *lun,
+					  const struct aftl_placement *placement)
 {
 	struct aftl_block *block = placement->block;
 	u32 steps = (ftl->geo.pages - block->programmed) / ftl->geo.program_pages;
@@ -280,7 +281,7 @@ static int program_trans_pages(struct aftl *ftl, struct filler *filler, struct a
 	aftl_program_commit(ftl, lun, &need, &placement, &payload);
 	aftl_reloc_program_done(ftl, lun, &placement);
 	if (ftl->foggy_blocks)
-		aftl_fine_pass_run_untimed(ftl, lun);
+		aftl_fine_pass_commit_all_untimed(ftl, lun);
 	return 0;
 }
 
@@ -314,11 +315,11 @@ static int fill_program_by_policy(struct aftl *ftl, struct filler *filler, struc
 	aftl_program_commit(ftl, lun, &filler->need, &placement, &filler->payload);
 	aftl_reloc_program_done(ftl, lun, &placement);
 	if (ftl->foggy_blocks)
-		aftl_fine_pass_run_untimed(ftl, lun);
+		aftl_fine_pass_commit_all_untimed(ftl, lun);
 	if (aftl_is_repeated_program_due(ftl, lun))
 		ret = fill_relocate_for_gc(ftl, filler, lun);
 	else
-		start_fill_run(ftl, filler, lun, &placement);
+		start_fill_run_without_policy(ftl, filler, lun, &placement);
 	if (ftl->geo.superblock_luns)
 		program_parity_untimed(ftl, lun);
 	payload_drop_programmed_lpns(&filler->payload, gathered);
@@ -381,14 +382,15 @@ static bool lpn_is_gathered(const struct filler *filler, aftl_lpn_t lpn)
 	return false;
 }
 
-static u32 draw_class(struct aftl *ftl, struct filler *filler)
+static u32 draw_lpn_data_class(struct aftl *ftl, struct filler *filler)
 {
 	bool approx = aftl_random_below(&filler->random, 10000) < ftl->config.fill_approx;
 
 	return aftl_class_stored_by_policy(ftl, approx ? AFTL_APPROX : AFTL_PRECISE);
 }
 
-static int fill_add_lpn(struct aftl *ftl, struct filler *filler, aftl_lpn_t lpn, u32 class)
+static int fill_add_lpn_to_payload(struct aftl *ftl, struct filler *filler, aftl_lpn_t lpn,
+				   u32 class)
 {
 	struct aftl_host_write write = { .lpn = lpn, .units = 1, .class = class,
 				    .level = class };
@@ -435,14 +437,14 @@ static u32 draw_coprime_step(u32 n, struct aftl_random *random)
  */
 #define ROUNDS_UNITS 16384U
 
-static bool lun_choice_rotates(const struct aftl *ftl)
+static bool lun_allocation_rotates(const struct aftl *ftl)
 {
 	return ftl->allocation.rule.in_turn &&
 	       (!ftl->allocation.rule.fixed || ftl->config.fill == AFTL_FILL_SEQUENTIAL);
 }
 
 /* Whole rounds need a fill of one class, because they draw no class for each logical page. */
-static bool fill_has_one_class(const struct aftl *ftl)
+static bool fill_has_one_data_class(const struct aftl *ftl)
 {
 	return ftl->type->ignores_tags || !ftl->config.fill_approx ||
 	       ftl->config.fill_approx == 10000;
@@ -450,13 +452,13 @@ static bool fill_has_one_class(const struct aftl *ftl)
 
 static bool fill_may_program_rounds(const struct aftl *ftl, const struct filler *filler)
 {
-	return !filler->asks_always && fill_has_one_class(ftl) && !ftl->ops->programmed &&
-	       lun_choice_rotates(ftl);
+	return !filler->asks_always && fill_has_one_data_class(ftl) && !ftl->ops->programmed &&
+	       lun_allocation_rotates(ftl);
 }
 
 /* Number of programs of @lun that may follow the previous one without asking the policy. */
-static u32 fill_count_steps_left(const struct aftl *ftl, const struct filler *filler,
-				 const struct aftl_lun *lun)
+static u32 fill_count_programs_without_policy(const struct aftl *ftl, const struct filler *filler,
+					      const struct aftl_lun *lun)
 {
 	u32 used = lun->valid + lun->in_flight;
 
@@ -470,8 +472,8 @@ static u32 fill_count_steps_left(const struct aftl *ftl, const struct filler *fi
  * multiple of the units of a round: there a fixed LUN rule is at its first LUN, and the L2P entries
  * can be recorded.
  */
-static u32 fill_count_rounds_left(const struct aftl *ftl, const struct filler *filler,
-				  const struct aftl_fill_order *order, u32 units)
+static u32 fill_count_program_rounds_left(const struct aftl *ftl, const struct filler *filler,
+					  const struct aftl_fill_order *order, u32 units)
 {
 	u32 rounds;
 	u32 i;
@@ -481,7 +483,8 @@ static u32 fill_count_rounds_left(const struct aftl *ftl, const struct filler *f
 		return 0;
 	rounds = min(units, max(ROUNDS_UNITS, filler->round)) / filler->round;
 	for (i = 0; rounds && i < ftl->geo.luns; i++)
-		rounds = min(rounds, fill_count_steps_left(ftl, filler, &ftl->luns[i]));
+		rounds =
+			min(rounds, fill_count_programs_without_policy(ftl, filler, &ftl->luns[i]));
 	return rounds;
 }
 
@@ -490,8 +493,8 @@ static u32 fill_count_rounds_left(const struct aftl *ftl, const struct filler *f
  * turns. @write is the number of the first write of the fill that they contain.
  * Return: number of logical pages.
  */
-static u32 fill_run_rounds(struct aftl *ftl, struct filler *filler, struct aftl_fill_order order,
-			   u32 write, u32 rounds)
+static u32 fill_commit_program_rounds(struct aftl *ftl, struct filler *filler,
+				      struct aftl_fill_order order, u32 write, u32 rounds)
 {
 	u32 turn = ftl->allocation.rule.fixed ? order.at / ftl->program_units :
 						ftl->allocation.turn;
@@ -525,18 +528,20 @@ static u32 fill_run_rounds(struct aftl *ftl, struct filler *filler, struct aftl_
 static int fill_write_next_lpns(struct aftl *ftl, struct filler *filler,
 				struct aftl_fill_order *order, u32 *units)
 {
-	u32 rounds = fill_count_rounds_left(ftl, filler, order, *units);
+	u32 rounds = fill_count_program_rounds_left(ftl, filler, order, *units);
 	u32 done = 1;
 	int ret;
 
 	order->seq = ftl->seq;
 	if (rounds) {
-		done = fill_run_rounds(ftl, filler, *order, order->units - *units, rounds);
+		done = fill_commit_program_rounds(ftl, filler, *order, order->units - *units,
+						  rounds);
 		ret = aftl_host_yield(ftl);
 	} else {
 		aftl_prefetch_l2p_entry(ftl,
 					aftl_fill_order_next_lpn(order, order->at, filler->ahead));
-		ret = fill_add_lpn(ftl, filler, to_lpn(order->at), draw_class(ftl, filler));
+		ret = fill_add_lpn_to_payload(ftl, filler, to_lpn(order->at),
+					      draw_lpn_data_class(ftl, filler));
 	}
 	aftl_fill_order_skip_writes(order, done);
 	*units -= done;
@@ -571,14 +576,14 @@ struct drawn {
 	u32 class;
 };
 
-static void draw_overwrites(struct aftl *ftl, struct filler *filler, u32 units, struct drawn *drawn,
-			    u32 count)
+static void draw_fill_overwrites(struct aftl *ftl, struct filler *filler, u32 units,
+				 struct drawn *drawn, u32 count)
 {
 	u32 i;
 
 	for (i = 0; i < count; i++) {
 		drawn[i].unit = (u32)aftl_random_below(&filler->random, units);
-		drawn[i].class = draw_class(ftl, filler);
+		drawn[i].class = draw_lpn_data_class(ftl, filler);
 		aftl_prefetch_l2p_entry(ftl, drawn[i].unit);
 	}
 	for (i = 0; i < count; i++)
@@ -586,7 +591,7 @@ static void draw_overwrites(struct aftl *ftl, struct filler *filler, u32 units, 
 }
 
 /* Time to write one logical page if the programs of all LUNs overlap and GC does nothing. */
-static u64 write_ns_of_filled_lpn(const struct aftl *ftl)
+static u64 compute_fill_write_ns(const struct aftl *ftl)
 {
 	return max(div64_u64(ftl->chip.program_ns[AFTL_MODE_NORMAL],
 			     (u64)ftl->geo.luns * ftl->program_units), 1ULL);
@@ -600,7 +605,7 @@ static u64 fill_count_overwrites(const struct aftl *ftl, u32 units)
 static int fill_write_overwrites(struct aftl *ftl, struct filler *filler, u32 units)
 {
 	u64 writes = fill_count_overwrites(ftl, units);
-	u64 write_ns = write_ns_of_filled_lpn(ftl);
+	u64 write_ns = compute_fill_write_ns(ftl);
 	struct drawn drawn[DRAWN];
 	int ret = 0;
 
@@ -608,9 +613,10 @@ static int fill_write_overwrites(struct aftl *ftl, struct filler *filler, u32 un
 		u32 count = min_t(u64, writes, DRAWN);
 		u32 i;
 
-		draw_overwrites(ftl, filler, units, drawn, count);
+		draw_fill_overwrites(ftl, filler, units, drawn, count);
 		for (i = 0; i < count && !ret; i++) {
-			ret = fill_add_lpn(ftl, filler, to_lpn(drawn[i].unit), drawn[i].class);
+			ret = fill_add_lpn_to_payload(ftl, filler, to_lpn(drawn[i].unit),
+						      drawn[i].class);
 			ftl->fill_left_ns -= write_ns;
 		}
 		writes -= count;
@@ -662,7 +668,7 @@ int aftl_precondition(struct aftl *ftl)
 	ftl->age_ns = 0;
 	ftl->filling = true;
 	/* Device time stands still, but blocks need ages, by which some victim selectors choose. */
-	ftl->fill_left_ns = fill_count_overwrites(ftl, units) * write_ns_of_filled_lpn(ftl);
+	ftl->fill_left_ns = fill_count_overwrites(ftl, units) * compute_fill_write_ns(ftl);
 	ftl->allocation.turn = 0;
 	ret = fill_write_every_lpn(ftl, &filler, units);
 	if (!ret)

@@ -308,7 +308,7 @@ static struct aftl_origin get_inherited_origin(struct aftl *ftl, aftl_ppn_t ppn)
 	if (!aftl_has_error_model(&ftl->media))
 		return origin;
 	origin = aftl_oob_origin(&ftl->media, aftl_block_of_ppn(&ftl->media, ppn), ppn);
-	if (aftl_cell_never_fails(&ftl->cell, attr) && !aftl_has_rain(ftl))
+	if (aftl_cell_ecc_never_fails(&ftl->cell, attr) && !aftl_has_rain(ftl))
 		return origin;
 	errors = aftl_cell_read_errors(&ftl->cell, ppn, aftl_device_hour(ftl));
 	if (aftl_has_rain(ftl) && aftl_stripe_reconstruct(ftl, ppn, &errors))
@@ -360,7 +360,7 @@ void aftl_payload_add_piggyback(struct aftl *ftl, const struct aftl_placement *p
 	payload->piggybacked = payload->count;
 }
 
-static u32 hours_since_open(struct aftl *ftl, const struct aftl_block *block)
+static u32 hours_since_block_open(struct aftl *ftl, const struct aftl_block *block)
 {
 	u64 hours = aftl_device_hour(ftl) - block->first_hour;
 
@@ -376,7 +376,7 @@ static void program_mark_pages(struct aftl *ftl, const struct aftl_lun *lun,
 	u16 attr = *aftl_page_attr_ptr(&ftl->media, first);
 	bool fine = attr && aftl_page_is_foggy(attr);
 	u32 again = attr && !fine ? aftl_page_reprograms(attr) + 1 : 0;
-	u32 hours = hours_since_open(ftl, block);
+	u32 hours = hours_since_block_open(ftl, block);
 	u32 page;
 
 	attr = aftl_page_attr(need->class, placement->mode, again);
@@ -505,9 +505,9 @@ static void account_program_work(struct aftl *ftl, const struct aftl_lun *lun,
 	ftl->stats.mode_pages[placement->mode] += placement->pages;
 }
 
-static void count_program(struct aftl *ftl, const struct aftl_program_request *need,
-			  const struct aftl_placement *placement,
-			  const struct aftl_payload *payload)
+static void count_program_in_stats(struct aftl *ftl, const struct aftl_program_request *need,
+				   const struct aftl_placement *placement,
+				   const struct aftl_payload *payload)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
 	bool moved = need->cause != AFTL_CAUSE_HOST;
@@ -546,10 +546,10 @@ static bool block_must_be_closed(const struct aftl *ftl, const struct aftl_lun *
 }
 
 /* Commit a coarse pass or parity: no logical page is mapped. */
-static noinline void program_without_units(struct aftl *ftl, struct aftl_lun *lun,
-					   const struct aftl_program_request *need,
-					   const struct aftl_placement *placement,
-					   const struct aftl_payload *payload)
+static noinline void commit_program_without_lpns(struct aftl *ftl, struct aftl_lun *lun,
+						 const struct aftl_program_request *need,
+						 const struct aftl_placement *placement,
+						 const struct aftl_payload *payload)
 {
 	u32 first = from_ppn(aftl_page_ppn(&ftl->media, placement->block, placement->page));
 	u32 end = first + aftl_placement_capacity(ftl, placement);
@@ -574,10 +574,10 @@ void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun,
 	account_program_work(ftl, lun, need, placement);
 	program_mark_pages(ftl, lun, need, placement);
 	if (placement->mode == AFTL_MODE_FOGGY || need->cause == AFTL_CAUSE_PARITY) {
-		program_without_units(ftl, lun, need, placement, payload);
+		commit_program_without_lpns(ftl, lun, need, placement, payload);
 		return;
 	}
-	count_program(ftl, need, placement, payload);
+	count_program_in_stats(ftl, need, placement, payload);
 	program_store_payload(ftl, lun, need, placement, payload);
 	if (!block_must_be_closed(ftl, lun, block)) {
 		if (ftl->geo.superblock_luns)
@@ -602,7 +602,7 @@ static void fill_advance_block(struct aftl *ftl, struct aftl_fill_run *run, u32 
 {
 	struct aftl_block *block = run->block;
 	u32 pages = steps * ftl->geo.program_pages;
-	u32 hours = hours_since_open(ftl, block);
+	u32 hours = hours_since_block_open(ftl, block);
 	u32 i;
 
 	for (i = 0; (hours || ftl->media.oob_layout.hours || block->extra_used) && i < pages; i++)
@@ -759,7 +759,7 @@ static bool block_is_worn_out(const struct aftl *ftl, const struct aftl_block *b
 	return ftl->config.endurance && block->wear >= ftl->config.endurance * AFTL_FULL_WEAR;
 }
 
-static void count_block_erase(struct aftl *ftl, const struct aftl_erase_result *erased)
+static void count_erase_in_stats(struct aftl *ftl, const struct aftl_erase_result *erased)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
 
@@ -774,7 +774,7 @@ static void count_block_erase(struct aftl *ftl, const struct aftl_erase_result *
 
 void aftl_erase_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
-	count_block_erase(ftl, &lun->erased);
+	count_erase_in_stats(ftl, &lun->erased);
 	if (ftl->handles)
 		ftl->stats.handles[aftl_host_handle_of_block(ftl, block)].erased_units +=
 			ftl->geo.block_ppns;

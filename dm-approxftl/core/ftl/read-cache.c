@@ -13,7 +13,7 @@
 #include "core/ftl/read-cache.h"
 
 /* Check that read-ahead fits into the read cache. */
-int aftl_read_cache_check(const struct aftl *ftl, struct aftl_error *error)
+int aftl_read_cache_check_config(const struct aftl *ftl, struct aftl_error *error)
 {
 	const struct aftl_config *config = &ftl->config;
 
@@ -63,7 +63,8 @@ static u16 get_ppn_page_attr(const struct aftl *ftl, aftl_ppn_t ppn)
 }
 
 /* Return true if a read of flash would return the data of this entry. */
-static bool read_cache_is_current(const struct aftl *ftl, const struct aftl_read_cache_entry *entry)
+static bool read_cache_entry_is_current(const struct aftl *ftl,
+					const struct aftl_read_cache_entry *entry)
 {
 	aftl_ppn_t ppn;
 
@@ -78,7 +79,7 @@ struct aftl_read_cache_entry *aftl_read_cache_find(const struct aftl *ftl, aftl_
 {
 	u32 number = ftl->read_cache.count ? read_cache_find_index(ftl, lpn) : AFTL_NIL;
 
-	if (number == AFTL_NIL || !read_cache_is_current(ftl, &ftl->read_cache.all[number]))
+	if (number == AFTL_NIL || !read_cache_entry_is_current(ftl, &ftl->read_cache.all[number]))
 		return NULL;
 	return &ftl->read_cache.all[number];
 }
@@ -118,7 +119,8 @@ void aftl_read_cache_mark_used(struct aftl *ftl, struct aftl_read_cache_entry *e
 	read_cache_add_to_lru(&ftl->read_cache, entry);
 }
 
-static void count_unused_prefetch(struct aftl *ftl, const struct aftl_read_cache_entry *entry)
+static void count_unused_prefetched_entry(struct aftl *ftl,
+					  const struct aftl_read_cache_entry *entry)
 {
 	if (entry->flags & AFTL_READ_CACHE_PREFETCHED)
 		ftl->stats.counters.read_ahead_vain_units++;
@@ -145,7 +147,7 @@ static struct aftl_read_cache_entry *read_cache_take_entry(struct aftl *ftl)
 	entry = &cache->all[cache->oldest];
 	read_cache_remove_from_lru(cache, entry);
 	read_cache_remove_from_hash(ftl, entry);
-	count_unused_prefetch(ftl, entry);
+	count_unused_prefetched_entry(ftl, entry);
 	return entry;
 }
 
@@ -156,7 +158,7 @@ static struct aftl_read_cache_entry *read_cache_entry_for(struct aftl *ftl, aftl
 
 	if (number != AFTL_NIL) {
 		entry = &ftl->read_cache.all[number];
-		count_unused_prefetch(ftl, entry);
+		count_unused_prefetched_entry(ftl, entry);
 		aftl_read_cache_mark_used(ftl, entry);
 		return entry;
 	}
@@ -190,7 +192,7 @@ void aftl_read_cache_clear(struct aftl *ftl)
 	u32 i;
 
 	for (i = 0; i < cache->used; i++)
-		count_unused_prefetch(ftl, &cache->all[i]);
+		count_unused_prefetched_entry(ftl, &cache->all[i]);
 	for (i = 0; cache->count && i <= cache->mask; i++)
 		cache->chains[i] = AFTL_NIL;
 	cache->used = 0;

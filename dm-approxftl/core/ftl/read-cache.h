@@ -58,7 +58,7 @@ struct aftl_read_cache {
 	u32 youngest;
 };
 
-int __must_check aftl_read_cache_check(const struct aftl *ftl, struct aftl_error *error);
+int __must_check aftl_read_cache_check_config(const struct aftl *ftl, struct aftl_error *error);
 bool aftl_read_cache_alloc(struct aftl *ftl);
 struct aftl_read_cache_entry *aftl_read_cache_find(const struct aftl *ftl, aftl_lpn_t lpn);
 void aftl_read_cache_mark_used(struct aftl *ftl, struct aftl_read_cache_entry *entry);

@@ -32,12 +32,12 @@ static u32 page_retention_limit_hours(const struct aftl *ftl, u16 attr)
 }
 
 /**
- * aftl_refresh_page_due() - return true if a page is older than its retention limit
+ * aftl_page_refresh_is_due() - return true if a page is older than its retention limit
  * @ftl: device
  * @block: block of the page
  * @page: number of the page in @block
  */
-bool aftl_refresh_page_due(const struct aftl *ftl, const struct aftl_block *block, u32 page)
+bool aftl_page_refresh_is_due(const struct aftl *ftl, const struct aftl_block *block, u32 page)
 {
 	u32 index = aftl_block_device_page(&ftl->media, block, page);
 	u16 attr = *aftl_page_attr_ptr(&ftl->media, index);
@@ -62,7 +62,7 @@ static bool block_needs_refresh(const struct aftl *ftl, const struct aftl_block 
 	if (!block->valid || aftl_age_in_hours(ftl) == block->first_hour)
 		return false;
 	for (page = 0; page < ftl->geo.pages; page++)
-		if (aftl_refresh_page_due(ftl, block, page) &&
+		if (aftl_page_refresh_is_due(ftl, block, page) &&
 		    aftl_page_has_valid_data(&ftl->media, block, page))
 			return true;
 	return false;
@@ -73,7 +73,7 @@ static struct aftl_block *refresh_next_block(struct aftl *ftl, const struct aftl
 	return &ftl->media.blocks[lun->index * ftl->geo.blocks_per_lun + lun->refresh_block];
 }
 
-static bool refresh_scan_pending(const struct aftl *ftl, const struct aftl_lun *lun)
+static bool refresh_scan_is_pending(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return lun->refresh_block < ftl->geo.blocks_per_lun && !lun->refresh_due &&
 	       !aftl_lun_is_dead(lun);
@@ -87,7 +87,7 @@ static struct aftl_lun *refresh_next_lun(struct aftl *ftl)
 	for (tries = 0; tries < ftl->geo.luns; tries++) {
 		struct aftl_lun *lun = &ftl->luns[(ftl->refresh.lun + tries) % ftl->geo.luns];
 
-		if (refresh_scan_pending(ftl, lun))
+		if (refresh_scan_is_pending(ftl, lun))
 			return lun;
 	}
 	return NULL;
@@ -183,7 +183,7 @@ struct aftl_block *aftl_refresh_take_block(struct aftl *ftl, struct aftl_lun *lu
 	block = refresh_next_block(ftl, lun);
 	lun->refresh_due = false;
 	lun->refresh_block++;
-	if (refresh_scan_pending(ftl, lun) && ftl->events.when[ftl->event_clock] > slice_ns)
+	if (refresh_scan_is_pending(ftl, lun) && ftl->events.when[ftl->event_clock] > slice_ns)
 		aftl_events_set_time(&ftl->events, ftl->event_clock, slice_ns);
 	return block_needs_refresh(ftl, block) ? block : NULL;
 }

@@ -59,7 +59,7 @@ static struct aftl_die_group *reloc_die_group(const struct aftl *ftl, const stru
 	return &ftl->die_groups[aftl_lun_die_group(ftl, lun)];
 }
 
-static bool superblock_gc_active(const struct aftl *ftl, const struct aftl_lun *lun)
+static bool superblock_gc_is_active(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return ftl->geo.superblock_luns && reloc_die_group(ftl, lun)->victim != AFTL_NIL;
 }
@@ -71,7 +71,7 @@ static void reloc_begin_rebuild(struct aftl *ftl, struct aftl_lun *lun, struct a
 }
 
 /* Wake the LUNs that wait until all members of the superblock can be erased. */
-static void wake_die_group(struct aftl *ftl, const struct aftl_lun *lun)
+static void wake_luns_of_die_group(struct aftl *ftl, const struct aftl_lun *lun)
 {
 	u32 i;
 
@@ -291,7 +291,7 @@ static bool reloc_pick_wear_levelling(struct aftl *ftl, struct aftl_lun *lun)
  */
 bool aftl_reloc_start_gc(struct aftl *ftl, struct aftl_lun *lun)
 {
-	if (superblock_gc_active(ftl, lun))
+	if (superblock_gc_is_active(ftl, lun))
 		return reloc_pick_superblock_member(ftl, lun);
 	return reloc_pick_failing_block(ftl, lun) || reloc_pick_wear_levelling(ftl, lun) ||
 	       reloc_start_gc_of_victim(ftl, lun, ftl->gc_max_valid);
@@ -339,7 +339,7 @@ static bool reloc_pick_lun_task(struct aftl *ftl, struct aftl_lun *lun, bool urg
 /* Superblock GC precedes the LUN's own tasks; the rebuild of data of a dead LUN is last. */
 static noinline bool pick_group_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 {
-	if (superblock_gc_active(ftl, lun))
+	if (superblock_gc_is_active(ftl, lun))
 		return reloc_pick_superblock_member(ftl, lun) ||
 		       reloc_pick_repeated_program(ftl, lun);
 	return reloc_pick_lun_task(ftl, lun, urgent) ||
@@ -420,7 +420,7 @@ static noinline bool reloc_page_due(struct aftl *ftl, const struct aftl_reloc *r
 	if (reloc->kind != AFTL_RELOC_REFRESH)
 		return true;
 	*class = AFTL_PRECISE;
-	return aftl_refresh_page_due(ftl, reloc->from, page);
+	return aftl_page_refresh_is_due(ftl, reloc->from, page);
 }
 
 static bool page_is_in_reloc_pass(struct aftl *ftl, struct aftl_lun *lun, u32 *class, u32 *stream)
@@ -490,8 +490,8 @@ static bool reloc_begin_next_pass(struct aftl *ftl, struct aftl_reloc *reloc)
 }
 
 /* Return true if the page has another class or stream than the gathered pages before it. */
-static bool pass_mixes_streams(const struct aftl *ftl, const struct aftl_reloc *reloc, u32 class,
-			       u32 stream)
+static bool reloc_pass_mixes_streams(const struct aftl *ftl, const struct aftl_reloc *reloc,
+				     u32 class, u32 stream)
 {
 	return reloc->begun && !ftl->ignore_policy_copy && ftl->type->relocate &&
 	       (class != reloc->class || stream != reloc->stream);
@@ -517,12 +517,12 @@ static enum aftl_step reloc_select_last_step(struct aftl *ftl, struct aftl_lun *
 	if (likely(!ftl->geo.superblock_luns))
 		return reloc->erase ? AFTL_STEP_ERASE : AFTL_STEP_NONE;
 	if (reloc->kind == AFTL_RELOC_REBUILD)
-		aftl_superblock_rebuild_done(ftl, reloc->from);
-	if (!reloc->erase || !superblock_gc_active(ftl, lun) ||
+		aftl_superblock_mark_block_rebuilt(ftl, reloc->from);
+	if (!reloc->erase || !superblock_gc_is_active(ftl, lun) ||
 	    !aftl_superblock_gc_is_empty(ftl, aftl_lun_die_group(ftl, lun)))
 		return AFTL_STEP_NONE;
 	if (!reloc_die_group(ftl, lun)->erased)
-		wake_die_group(ftl, lun);
+		wake_luns_of_die_group(ftl, lun);
 	return aftl_superblock_gc_member(ftl, lun) == reloc->from ? AFTL_STEP_ERASE :
 								    AFTL_STEP_NONE;
 }
@@ -537,7 +537,7 @@ static enum aftl_step reloc_continue_task(struct aftl *ftl, struct aftl_lun *lun
 		if (reloc->count >= ftl->program_units)
 			return AFTL_STEP_PROGRAM;
 		if (reloc_seek_page_of_pass(ftl, lun, &class, &stream)) {
-			if (likely(!pass_mixes_streams(ftl, reloc, class, stream)))
+			if (likely(!reloc_pass_mixes_streams(ftl, reloc, class, stream)))
 				break;
 			reloc_stop_asking_policy(ftl);
 			continue;
@@ -614,7 +614,7 @@ bool aftl_reloc_needs_reconstruct(struct aftl *ftl, struct aftl_lun *lun)
 	u32 slot;
 
 	if (!aftl_has_error_model(&ftl->media) ||
-	    aftl_cell_never_fails(&ftl->cell, *aftl_page_attr_ptr(&ftl->media, page)))
+	    aftl_cell_ecc_never_fails(&ftl->cell, *aftl_page_attr_ptr(&ftl->media, page)))
 		return false;
 	for (slot = first; slot < first + ftl->geo.page_units; slot++) {
 		struct aftl_errors errors;
@@ -673,7 +673,8 @@ static void reloc_fill_payload(struct aftl *ftl, struct aftl_reloc *reloc, u32 u
  * if the LUN has just run out of blocks: select the next step; -ENOSPC if it was out of blocks
  * before.
  */
-int aftl_reloc_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placement *placement)
+int aftl_reloc_program_gathered_pages(struct aftl *ftl, struct aftl_lun *lun,
+				      struct aftl_placement *placement)
 {
 	struct aftl_reloc *reloc = &lun->reloc;
 	struct aftl_payload payload;
@@ -695,9 +696,9 @@ int aftl_reloc_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placem
 	if (aftl_program_place(ftl, lun, &need, placement)) {
 		ret = lun->out_of_blocks ? -ENOSPC : 0;
 		lun->out_of_blocks = true;
-		if (superblock_gc_active(ftl, lun)) {
+		if (superblock_gc_is_active(ftl, lun)) {
 			reloc_die_group(ftl, lun)->victim = AFTL_NIL;
-			wake_die_group(ftl, lun);
+			wake_luns_of_die_group(ftl, lun);
 		}
 		aftl_reloc_cancel_task(ftl, lun);
 		return ret;
@@ -819,8 +820,8 @@ static void reloc_start_policy_relocation(struct aftl *ftl, struct aftl_lun *lun
 }
 
 /* Return true if data of @block may be relocated. */
-static bool lun_block_has_data(struct aftl *ftl, const struct aftl_lun *lun,
-			       const struct aftl_block *block)
+static bool block_has_relocatable_data(struct aftl *ftl, const struct aftl_lun *lun,
+				       const struct aftl_block *block)
 {
 	return block && aftl_block_lun(ftl, block) == lun &&
 	       (block->state == AFTL_BLOCK_CLOSED || block->state == AFTL_BLOCK_OPEN);
@@ -846,9 +847,11 @@ void aftl_reloc_start_idle_task(struct aftl *ftl, struct aftl_lun *lun)
 		ftl->type->idle_task(ftl->policy, lun, &task);
 	if (task.kind == AFTL_IDLE_TASK_REWRITE)
 		reloc_start_policy_rewrite(ftl, lun, task.lpn);
-	else if (task.kind == AFTL_IDLE_TASK_EMPTY && lun_block_has_data(ftl, lun, task.block))
+	else if (task.kind == AFTL_IDLE_TASK_EMPTY &&
+		 block_has_relocatable_data(ftl, lun, task.block))
 		reloc_start_emptying_block(ftl, lun, AFTL_CAUSE_GC, task.block);
-	else if (task.kind == AFTL_IDLE_TASK_RELOCATE && lun_block_has_data(ftl, lun, task.block))
+	else if (task.kind == AFTL_IDLE_TASK_RELOCATE &&
+		 block_has_relocatable_data(ftl, lun, task.block))
 		reloc_start_policy_relocation(ftl, lun, &task);
 	lun->idle_exhausted = lun->reloc.kind == AFTL_RELOC_NONE;
 }

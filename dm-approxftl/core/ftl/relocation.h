@@ -35,7 +35,8 @@ bool aftl_reloc_start_gc(struct aftl *ftl, struct aftl_lun *lun);
 u32 aftl_reloc_cursor_page(const struct aftl *ftl, const struct aftl_lun *lun);
 void aftl_reloc_gather_pages(struct aftl *ftl, struct aftl_lun *lun);
 bool aftl_reloc_needs_reconstruct(struct aftl *ftl, struct aftl_lun *lun);
-int aftl_reloc_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placement *placement);
+int aftl_reloc_program_gathered_pages(struct aftl *ftl, struct aftl_lun *lun,
+				      struct aftl_placement *placement);
 void aftl_reloc_cancel_task(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_reloc_erase_done(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_reloc_program_done(struct aftl *ftl, struct aftl_lun *lun,

@@ -19,7 +19,7 @@ static inline bool aftl_is_dispatch_pending(const struct aftl *ftl)
 #define AFTL_SLICE_WORK 256
 
 /* Return true if the scheduler has done a slice of work since ftl->work was @begin. */
-static inline bool aftl_slice_is_over(const struct aftl *ftl, u32 begin)
+static inline bool aftl_work_slice_is_over(const struct aftl *ftl, u32 begin)
 {
 	return ftl->work - begin >= AFTL_SLICE_WORK;
 }
@@ -74,7 +74,7 @@ static inline void aftl_set_forced_gc_blocks(struct aftl *ftl, struct aftl_lun *
 /* Most LUNs that one slice of the scheduler's work looks at. */
 #define AFTL_SLICE_LUNS 1024
 
-static inline void aftl_wake_lun_of_kinds(struct aftl *ftl, struct aftl_lun *lun, u32 kinds)
+static inline void aftl_wake_lun_if_of_kind(struct aftl *ftl, struct aftl_lun *lun, u32 kinds)
 {
 	if (kinds & AFTL_WAKE_IDLE)
 		aftl_wake_lun(ftl, lun);
@@ -97,7 +97,7 @@ static inline void aftl_wake_luns_of_kind(struct aftl *ftl, u32 kind)
 		return;
 	}
 	for (i = 0; i < ftl->geo.luns; i++)
-		aftl_wake_lun_of_kinds(ftl, &ftl->luns[i], kind);
+		aftl_wake_lun_if_of_kind(ftl, &ftl->luns[i], kind);
 }
 
 static inline void aftl_wake_all_luns(struct aftl *ftl)

@@ -24,16 +24,16 @@ static struct aftl_block *lun_first_block(const struct aftl *ftl, const struct a
 	return &ftl->media.blocks[lun->index * blocks];
 }
 
-static u32 slc_share_to_blocks(const struct aftl *ftl, u64 share)
+static u32 slc_share_to_block_count(const struct aftl *ftl, u64 share)
 {
 	return (u32)div64_u64(ftl->geo.blocks_per_lun * share + 9999, 10000);
 }
 
 void aftl_slc_cache_size_from_config(struct aftl *ftl)
 {
-	ftl->slc_static_blocks = slc_share_to_blocks(ftl, ftl->config.slc_static);
+	ftl->slc_static_blocks = slc_share_to_block_count(ftl, ftl->config.slc_static);
 	ftl->slc_max_blocks =
-		ftl->slc_static_blocks + slc_share_to_blocks(ftl, ftl->config.slc_dynamic);
+		ftl->slc_static_blocks + slc_share_to_block_count(ftl, ftl->config.slc_dynamic);
 }
 
 /*
@@ -51,7 +51,7 @@ u32 aftl_slc_pages_per_zone_block(const struct aftl_geometry *geo)
  * Check that policy and configuration allow the SLC cache. Folding an SLC block must free space, as
  * GC of another block does.
  */
-int aftl_slc_cache_check(const struct aftl *ftl, struct aftl_error *error)
+int aftl_slc_cache_check_config(const struct aftl *ftl, struct aftl_error *error)
 {
 	u32 units = ftl->geo.block_ppns / (u32)ftl->config.bits;
 
@@ -181,7 +181,8 @@ static void slc_open_zone_block(struct aftl *ftl, struct aftl_lun *lun, u32 hand
 }
 
 /* Data of preconditioning, which count as folded, and streams of placement ids bypass the cache. */
-static bool slc_accepts_program(const struct aftl *ftl, const struct aftl_program_request *need)
+static bool slc_cache_accepts_program(const struct aftl *ftl,
+				      const struct aftl_program_request *need)
 {
 	return need->cause == AFTL_CAUSE_HOST && !ftl->filling &&
 	       !(ftl->type->host_streams && need->stream && !ftl->geo.zones);
@@ -195,7 +196,7 @@ bool aftl_slc_cache_place_write(struct aftl *ftl, struct aftl_lun *lun,
 	struct aftl_block **open = &lun->slc_open;
 	u32 handle = aftl_handle_of_stream(ftl, need->stream);
 
-	if (!slc_accepts_program(ftl, need))
+	if (!slc_cache_accepts_program(ftl, need))
 		return false;
 	if (ftl->geo.zones) {
 		open = &lun->zone_slc_blocks[handle - 1];
@@ -209,7 +210,8 @@ bool aftl_slc_cache_place_write(struct aftl *ftl, struct aftl_lun *lun,
 	return !aftl_place_sequential(ftl->policy, lun, need, open, 0, placement);
 }
 
-static bool slc_is_folded_before(const struct aftl_block *block, const struct aftl_block *other)
+static bool slc_block_is_folded_before(const struct aftl_block *block,
+				       const struct aftl_block *other)
 {
 	return block->valid < other->valid ||
 	       (block->valid == other->valid && block->opened_ns < other->opened_ns);
@@ -227,7 +229,7 @@ struct aftl_block *aftl_slc_cache_select_fold(struct aftl *ftl, const struct aft
 	for (; lun->slc_blocks && block < end; block++)
 		if (aftl_is_slc_block(ftl, block) && block->state == AFTL_BLOCK_CLOSED &&
 		    !block->failing && !block->parity &&
-		    (!best || slc_is_folded_before(block, best)))
+		    (!best || slc_block_is_folded_before(block, best)))
 			best = block;
 	return best;
 }
@@ -236,7 +238,7 @@ struct aftl_block *aftl_slc_cache_select_fold(struct aftl *ftl, const struct aft
  * Return true if folding the block relocates no data: neither it nor its superblock has valid
  * pages.
  */
-static bool slc_fold_moves_no_data(const struct aftl *ftl, const struct aftl_block *block)
+static bool slc_fold_needs_no_relocation(const struct aftl *ftl, const struct aftl_block *block)
 {
 	u32 lun = aftl_block_index(&ftl->media, block) / ftl->geo.blocks_per_lun;
 	u32 valid = block->valid;
@@ -264,7 +266,7 @@ struct aftl_block *aftl_slc_cache_select_urgent_fold(struct aftl *ftl, struct af
 	if (likely(!lun->slc_blocks) || !(wanted || lun->slc_block_empty))
 		return NULL;
 	block = aftl_slc_cache_select_fold(ftl, lun);
-	lun->slc_block_empty = block && slc_fold_moves_no_data(ftl, block);
+	lun->slc_block_empty = block && slc_fold_needs_no_relocation(ftl, block);
 	if (!block || (!lun->slc_block_empty && (!wanted || lun->out_of_blocks)))
 		return NULL;
 	if (ftl->geo.superblock_luns || ftl->geo.zones)

@@ -40,7 +40,7 @@ static bool lun_lacks_spare_block(const struct aftl *ftl, const struct aftl_lun 
 }
 
 /* Return true if a LUN of the die group can take rebuilt data. */
-static bool group_can_rebuild(struct aftl *ftl, u32 group)
+static bool die_group_can_take_rebuilt_data(struct aftl *ftl, u32 group)
 {
 	u32 i;
 
@@ -61,8 +61,8 @@ static bool group_can_rebuild(struct aftl *ftl, u32 group)
 enum gc_reach { REACH_FILLED, REACH_SHORT, REACH_SWAP };
 
 /* Return true if the LUN may fill a free block to relocate a block that is full of valid pages. */
-static bool lun_can_swap_block(const struct aftl *ftl, const struct aftl_lun *lun,
-			       enum gc_reach reach)
+static bool lun_may_relocate_full_block(const struct aftl *ftl, const struct aftl_lun *lun,
+					enum gc_reach reach)
 {
 	return reach == REACH_SWAP && lun->free_blocks >= aftl_gc_reserve(ftl);
 }
@@ -77,8 +77,8 @@ static u32 count_pages_to_relocate(const struct aftl *ftl, const struct aftl_lun
 	return block->valid + aftl_fine_pending_block_units(ftl, lun, block);
 }
 
-static bool member_can_be_emptied(struct aftl *ftl, const struct aftl_lun *lun,
-				  const struct aftl_block *block, enum gc_reach reach)
+static bool superblock_member_can_be_emptied(struct aftl *ftl, const struct aftl_lun *lun,
+					     const struct aftl_block *block, enum gc_reach reach)
 {
 	bool small = !lun->out_of_blocks &&
 		     (count_pages_to_relocate(ftl, lun, block) <= ftl->gc_max_valid ||
@@ -87,7 +87,7 @@ static bool member_can_be_emptied(struct aftl *ftl, const struct aftl_lun *lun,
 	switch (block->state) {
 	case AFTL_BLOCK_CLOSED:
 		return !block->valid || small ||
-		       (!lun->out_of_blocks && lun_can_swap_block(ftl, lun, reach));
+		       (!lun->out_of_blocks && lun_may_relocate_full_block(ftl, lun, reach));
 	case AFTL_BLOCK_OPEN:
 		return reach != REACH_FILLED && small;
 	case AFTL_BLOCK_FREE:
@@ -98,7 +98,8 @@ static bool member_can_be_emptied(struct aftl *ftl, const struct aftl_lun *lun,
 }
 
 /* Number of pages to relocate before an erase of the superblock; U32_MAX if it is impossible. */
-static u32 superblock_gc_cost(struct aftl *ftl, u32 group, u32 number, enum gc_reach reach)
+static u32 count_superblock_gc_relocations(struct aftl *ftl, u32 group, u32 number,
+					   enum gc_reach reach)
 {
 	u32 cost = 0;
 	u32 left;
@@ -112,10 +113,10 @@ static u32 superblock_gc_cost(struct aftl *ftl, u32 group, u32 number, enum gc_r
 
 		if (block->parity)
 			continue;
-		if (!member_can_be_emptied(ftl, lun, block, reach))
+		if (!superblock_member_can_be_emptied(ftl, lun, block, reach))
 			return U32_MAX;
 		left = count_pages_to_rebuild(ftl, group, number, i);
-		if (left && !group_can_rebuild(ftl, group))
+		if (left && !die_group_can_take_rebuilt_data(ftl, group))
 			return U32_MAX;
 		cost += block->state == AFTL_BLOCK_BAD ? left :
 							 count_pages_to_relocate(ftl, lun, block);
@@ -124,7 +125,7 @@ static u32 superblock_gc_cost(struct aftl *ftl, u32 group, u32 number, enum gc_r
 }
 
 /* Return true if @lun gains free pages by the erase of the superblock. */
-static bool lun_gains_by_gc(struct aftl *ftl, const struct aftl_lun *lun, u32 number)
+static bool lun_gains_pages_by_gc(struct aftl *ftl, const struct aftl_lun *lun, u32 number)
 {
 	u32 member = aftl_lun_index_in_die_group(ftl, lun);
 	const struct aftl_block *block =
@@ -161,11 +162,11 @@ static bool superblock_is_gc_candidate(struct aftl *ftl, const struct aftl_lun *
 
 	if (superblock_is_slc(ftl, aftl_lun_die_group(ftl, lun), number))
 		return false;
-	return any || lun_gains_by_gc(ftl, lun, number);
+	return any || lun_gains_pages_by_gc(ftl, lun, number);
 }
 
-static u32 cheapest_superblock(struct aftl *ftl, const struct aftl_lun *lun, enum gc_reach reach,
-			       u32 *cost)
+static u32 find_cheapest_gc_superblock(struct aftl *ftl, const struct aftl_lun *lun,
+				       enum gc_reach reach, u32 *cost)
 {
 	u32 group = aftl_lun_die_group(ftl, lun);
 	u32 best = AFTL_NIL;
@@ -173,7 +174,7 @@ static u32 cheapest_superblock(struct aftl *ftl, const struct aftl_lun *lun, enu
 
 	*cost = U32_MAX;
 	for (number = 0; number < ftl->geo.blocks_per_lun; number++) {
-		u32 other = superblock_gc_cost(ftl, group, number, reach);
+		u32 other = count_superblock_gc_relocations(ftl, group, number, reach);
 
 		if (other < *cost && superblock_is_gc_candidate(ftl, lun, number, reach)) {
 			*cost = other;
@@ -183,7 +184,7 @@ static u32 cheapest_superblock(struct aftl *ftl, const struct aftl_lun *lun, enu
 	return best;
 }
 
-static u32 count_live_members(struct aftl *ftl, u32 group)
+static u32 count_live_luns_of_group(struct aftl *ftl, u32 group)
 {
 	u32 live = 0;
 	u32 i;
@@ -194,7 +195,7 @@ static u32 count_live_members(struct aftl *ftl, u32 group)
 }
 
 /* Most pages to relocate, if the data blocks may have @limit valid pages on average. */
-static u32 superblock_gc_limit(struct aftl *ftl, u32 group, u32 number, u32 limit)
+static u32 limit_superblock_gc_relocations(struct aftl *ftl, u32 group, u32 number, u32 limit)
 {
 	u32 most = 0;
 	u32 i;
@@ -241,16 +242,16 @@ static void superblock_gc_begin(struct aftl *ftl, u32 group, u32 number, u32 cau
 	}
 }
 
-static void count_superblock_victim(struct aftl *ftl, u32 group, u32 cost)
+static void count_superblock_victim_in_stats(struct aftl *ftl, u32 group, u32 cost)
 {
-	ftl->stats.counters.gc_blocks += count_live_members(ftl, group);
+	ftl->stats.counters.gc_blocks += count_live_luns_of_group(ftl, group);
 	ftl->stats.counters.gc_valid_units += cost;
-	ftl->stats.counters.gc_empty_blocks += cost ? 0 : count_live_members(ftl, group);
+	ftl->stats.counters.gc_empty_blocks += cost ? 0 : count_live_luns_of_group(ftl, group);
 }
 
 /* Describe a superblock to a victim selector as one block. */
-static void describe_superblock(const struct aftl *ftl, u32 group, u32 number, u32 valid,
-				struct aftl_block *entry)
+static void describe_superblock_as_block(const struct aftl *ftl, u32 group, u32 number, u32 valid,
+					 struct aftl_block *entry)
 {
 	u32 i;
 
@@ -273,11 +274,11 @@ static void describe_superblock(const struct aftl *ftl, u32 group, u32 number, u
 /*
  * Let the policy or the victim selector choose a superblock; @number is the cheapest candidate.
  */
-static u32 superblock_gc_ask_selector(struct aftl *ftl, struct aftl_lun *lun, u32 limit, u32 number,
-				      u32 *cost)
+static u32 superblock_gc_ask_victim_selector(struct aftl *ftl, struct aftl_lun *lun, u32 limit,
+					     u32 number, u32 *cost)
 {
 	u32 group = aftl_lun_die_group(ftl, lun);
-	u32 blocks = max(count_live_members(ftl, group) - (u32)ftl->config.rain, 1U);
+	u32 blocks = max(count_live_luns_of_group(ftl, group) - (u32)ftl->config.rain, 1U);
 	struct aftl_block *victim = &ftl->superblock_candidates[number];
 	struct aftl_victim_candidates closed = {
 		.policy = ftl->policy,
@@ -288,51 +289,52 @@ static u32 superblock_gc_ask_selector(struct aftl *ftl, struct aftl_lun *lun, u3
 	u32 i;
 
 	for (i = 0; i < ftl->geo.blocks_per_lun; i++) {
-		u32 other = superblock_gc_cost(ftl, group, i, REACH_FILLED);
+		u32 other = count_superblock_gc_relocations(ftl, group, i, REACH_FILLED);
 
 		ftl->superblock_candidates[i].listed = 0;
-		if (other <= superblock_gc_limit(ftl, group, i, limit) &&
+		if (other <= limit_superblock_gc_relocations(ftl, group, i, limit) &&
 		    superblock_is_gc_candidate(ftl, lun, i, REACH_FILLED))
-			describe_superblock(ftl, group, i, DIV_ROUND_UP(other, blocks),
-					    &ftl->superblock_candidates[i]);
+			describe_superblock_as_block(ftl, group, i, DIV_ROUND_UP(other, blocks),
+						     &ftl->superblock_candidates[i]);
 	}
-	aftl_victim_apply_selector(ftl, &closed, &victim);
+	aftl_victim_choose_by_selector(ftl, &closed, &victim);
 	number = (u32)(victim - ftl->superblock_candidates);
-	*cost = superblock_gc_cost(ftl, group, number, REACH_FILLED);
+	*cost = count_superblock_gc_relocations(ftl, group, number, REACH_FILLED);
 	return number;
 }
 
 /* Emergency GC at the reserve takes the cheapest superblock, as it takes the cheapest block. */
-static bool superblock_selector_is_asked(const struct aftl *ftl, const struct aftl_lun *lun)
+static bool superblock_gc_uses_victim_selector(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return (ftl->type->select_victim || ftl->config.victim != AFTL_VICTIM_greedy) &&
 	       !lun->below_reserve;
 }
 
 /* Return true if superblock @number needs no more relocations than @limit allows. */
-static bool superblock_gc_gains_pages(struct aftl *ftl, const struct aftl_lun *lun, u32 number,
-				      u32 cost, u32 limit)
+static bool superblock_gc_cost_is_allowed(struct aftl *ftl, const struct aftl_lun *lun, u32 number,
+					  u32 cost, u32 limit)
 {
 	return number != AFTL_NIL &&
-	       cost <= superblock_gc_limit(ftl, aftl_lun_die_group(ftl, lun), number, limit);
+	       cost <= limit_superblock_gc_relocations(ftl, aftl_lun_die_group(ftl, lun), number,
+						       limit);
 }
 
 /* Select a superblock for GC; AFTL_NIL if there is none. */
-static u32 superblock_gc_select(struct aftl *ftl, struct aftl_lun *lun, u32 limit, bool urgent,
-				u32 *cost)
+static u32 superblock_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun, u32 limit,
+				       bool urgent, u32 *cost)
 {
-	u32 number = cheapest_superblock(ftl, lun, REACH_FILLED, cost);
-	bool yields = superblock_gc_gains_pages(ftl, lun, number, *cost, limit);
+	u32 number = find_cheapest_gc_superblock(ftl, lun, REACH_FILLED, cost);
+	bool yields = superblock_gc_cost_is_allowed(ftl, lun, number, *cost, limit);
 
-	if (yields && superblock_selector_is_asked(ftl, lun))
-		return superblock_gc_ask_selector(ftl, lun, limit, number, cost);
+	if (yields && superblock_gc_uses_victim_selector(ftl, lun))
+		return superblock_gc_ask_victim_selector(ftl, lun, limit, number, cost);
 	if (urgent && !yields) {
-		number = cheapest_superblock(ftl, lun, REACH_SHORT, cost);
-		yields = superblock_gc_gains_pages(ftl, lun, number, *cost, limit);
+		number = find_cheapest_gc_superblock(ftl, lun, REACH_SHORT, cost);
+		yields = superblock_gc_cost_is_allowed(ftl, lun, number, *cost, limit);
 	}
 	if (yields)
 		return number;
-	return urgent ? cheapest_superblock(ftl, lun, REACH_SWAP, cost) : AFTL_NIL;
+	return urgent ? find_cheapest_gc_superblock(ftl, lun, REACH_SWAP, cost) : AFTL_NIL;
 }
 
 /*
@@ -351,12 +353,12 @@ bool aftl_superblock_gc_start(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
 
 	if (!urgent && !lun->forced_gc && ftl->seq < state->retry_seq)
 		return false;
-	number = superblock_gc_select(ftl, lun, limit, urgent, &cost);
+	number = superblock_gc_select_victim(ftl, lun, limit, urgent, &cost);
 	if (number == AFTL_NIL) {
 		state->retry_seq = ftl->seq + ftl->geo.block_ppns / 8;
 		return false;
 	}
-	count_superblock_victim(ftl, group, cost);
+	count_superblock_victim_in_stats(ftl, group, cost);
 	superblock_gc_begin(ftl, group, number, cause);
 	state->urgent = urgent;
 	return true;
@@ -372,7 +374,7 @@ bool aftl_superblock_gc_start_block(struct aftl *ftl, const struct aftl_block *b
 	u32 number = aftl_superblock_number(ftl, block);
 
 	if (ftl->die_groups[group].victim != AFTL_NIL ||
-	    superblock_gc_cost(ftl, group, number, REACH_SHORT) == U32_MAX)
+	    count_superblock_gc_relocations(ftl, group, number, REACH_SHORT) == U32_MAX)
 		return false;
 	superblock_gc_begin(ftl, group, number, cause);
 	return true;
@@ -416,7 +418,8 @@ struct aftl_block *aftl_superblock_gc_member(struct aftl *ftl, const struct aftl
 	return block->valid || aftl_superblock_gc_is_empty(ftl, group) ? block : NULL;
 }
 
-static bool rebuild_in_progress(struct aftl *ftl, u32 group, const struct aftl_block *block)
+static bool block_rebuild_is_in_progress(struct aftl *ftl, u32 group,
+					 const struct aftl_block *block)
 {
 	u32 i;
 
@@ -445,7 +448,7 @@ static struct aftl_block *find_rebuild_block(struct aftl *ftl, const struct aftl
 		struct aftl_block *block = aftl_superblock_block(ftl, group, number, i);
 
 		if (count_pages_to_rebuild(ftl, group, number, i) &&
-		    !rebuild_in_progress(ftl, group, block) &&
+		    !block_rebuild_is_in_progress(ftl, group, block) &&
 		    (!idle || lun_has_rebuild_room(ftl, lun, block->valid)))
 			return block;
 	}
@@ -465,7 +468,7 @@ struct aftl_block *aftl_superblock_gc_rebuild_block(struct aftl *ftl, const stru
 	struct aftl_block *block = NULL;
 	u32 number;
 
-	if (!ftl->config.rain || count_live_members(ftl, group) == ftl->geo.superblock_luns)
+	if (!ftl->config.rain || count_live_luns_of_group(ftl, group) == ftl->geo.superblock_luns)
 		return NULL;
 	if (ftl->die_groups[group].victim != AFTL_NIL)
 		block = find_rebuild_block(ftl, lun, ftl->die_groups[group].victim, false);
@@ -475,7 +478,7 @@ struct aftl_block *aftl_superblock_gc_rebuild_block(struct aftl *ftl, const stru
 }
 
 /* Note that all pages of @block that can be rebuilt have been rebuilt. */
-void aftl_superblock_rebuild_done(struct aftl *ftl, const struct aftl_block *block)
+void aftl_superblock_mark_block_rebuilt(struct aftl *ftl, const struct aftl_block *block)
 {
 	u32 group = aftl_lun_die_group(ftl, aftl_block_lun(ftl, block));
 	u32 number = aftl_superblock_number(ftl, block);
@@ -483,7 +486,7 @@ void aftl_superblock_rebuild_done(struct aftl *ftl, const struct aftl_block *blo
 	aftl_superblock_at(ftl, group, number)->rebuilt |=
 		1ULL << aftl_lun_index_in_die_group(ftl, aftl_block_lun(ftl, block));
 	if (aftl_superblock_is_unused(ftl, group, number))
-		aftl_assign_parity(ftl, group, number);
+		aftl_assign_parity_or_read_only(ftl, group, number);
 }
 
 /* Return true if all live members have erased their block of the victim superblock. */
@@ -503,7 +506,7 @@ static bool superblock_victim_is_erased(struct aftl *ftl, u32 group)
  * Mark the valid pages that could not be rebuilt as lost: after the erase of their stripe nothing
  * else shows the loss.
  */
-static void mark_block_lost(struct aftl *ftl, const struct aftl_block *block)
+static void mark_valid_pages_lost(struct aftl *ftl, const struct aftl_block *block)
 {
 	u32 slot = from_ppn(aftl_page_ppn(&ftl->media, block, 0));
 	u32 end = slot + ftl->geo.block_ppns;
@@ -514,7 +517,7 @@ static void mark_block_lost(struct aftl *ftl, const struct aftl_block *block)
 }
 
 /* Free the blocks of the victim superblock once all its members have erased them. */
-static void finish_superblock_gc(struct aftl *ftl, u32 group)
+static void free_erased_victim_superblock(struct aftl *ftl, u32 group)
 {
 	struct aftl_die_group *state = &ftl->die_groups[group];
 	u32 number = state->victim;
@@ -532,21 +535,21 @@ static void finish_superblock_gc(struct aftl *ftl, u32 group)
 
 		aftl_wake_lun(ftl, lun);
 		if (block->state == AFTL_BLOCK_BAD) {
-			mark_block_lost(ftl, block);
+			mark_valid_pages_lost(ftl, block);
 			continue;
 		}
 		lun->failing_blocks -= block->failing;
 		aftl_erase_commit(ftl, lun, block);
 	}
 	aftl_superblock_reset_erased(ftl, group, number);
-	aftl_assign_parity(ftl, group, number);
+	aftl_assign_parity_or_read_only(ftl, group, number);
 }
 
 /* Note that the array of @lun has erased its block of the victim superblock. */
 void aftl_superblock_gc_member_erased(struct aftl *ftl, struct aftl_lun *lun)
 {
 	lun_die_group(ftl, lun)->erased |= 1ULL << aftl_lun_index_in_die_group(ftl, lun);
-	finish_superblock_gc(ftl, aftl_lun_die_group(ftl, lun));
+	free_erased_victim_superblock(ftl, aftl_lun_die_group(ftl, lun));
 }
 
 /* Reassign the parity of unused superblocks, and continue GC without the dead @lun. */
@@ -558,8 +561,8 @@ void aftl_superblock_lun_died(struct aftl *ftl, const struct aftl_lun *lun)
 
 	for (number = 0; number < ftl->geo.blocks_per_lun; number++)
 		if (aftl_superblock_is_unused(ftl, group, number))
-			aftl_assign_parity(ftl, group, number);
-	finish_superblock_gc(ftl, group);
+			aftl_assign_parity_or_read_only(ftl, group, number);
+	free_erased_victim_superblock(ftl, group);
 	for (i = 0; i < ftl->geo.superblock_luns; i++)
 		aftl_wake_lun(ftl, aftl_lun_of_die_group(ftl, group, i));
 }
@@ -569,14 +572,14 @@ void aftl_superblock_lun_died(struct aftl *ftl, const struct aftl_lun *lun)
  * valid pages had been relocated before, so it counts as erased, too. In a dead LUN, pages that
  * could not be rebuilt are marked as lost.
  */
-static void block_catch_up_erases(struct aftl *ftl, struct aftl_block *block, u32 erases)
+static void copy_superblock_erases_to_block(struct aftl *ftl, struct aftl_block *block, u32 erases)
 {
 	u32 behind = erases - block->erases;
 
 	if (!behind)
 		return;
 	if (block->state == AFTL_BLOCK_BAD || block->valid)
-		mark_block_lost(ftl, block);
+		mark_valid_pages_lost(ftl, block);
 	else
 		aftl_oob_reset_erased_block(ftl, block);
 	block->parity = 0;
@@ -612,7 +615,8 @@ static void sync_superblock_erases(struct aftl *ftl, u32 group, u32 number)
 	for (i = 0; i < ftl->geo.superblock_luns; i++)
 		erases = max(erases, aftl_superblock_block(ftl, group, number, i)->erases);
 	for (i = 0; i < ftl->geo.superblock_luns; i++)
-		block_catch_up_erases(ftl, aftl_superblock_block(ftl, group, number, i), erases);
+		copy_superblock_erases_to_block(ftl, aftl_superblock_block(ftl, group, number, i),
+						erases);
 	drop_parity_in_dead_lun(ftl, group, number);
 }
 

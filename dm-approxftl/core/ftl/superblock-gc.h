@@ -5,7 +5,7 @@
 
 #include "core/ftl/superblock.h"
 
-void aftl_superblock_rebuild_done(struct aftl *ftl, const struct aftl_block *block);
+void aftl_superblock_mark_block_rebuilt(struct aftl *ftl, const struct aftl_block *block);
 void aftl_superblock_sync_erases(struct aftl *ftl);
 void aftl_superblock_reassign_parity(struct aftl *ftl);
 bool aftl_superblock_gc_start(struct aftl *ftl, struct aftl_lun *lun, u32 cause, u32 limit);

@@ -22,8 +22,9 @@ static u32 count_die_groups(const struct aftl *ftl)
 	return ftl->geo.luns / ftl->geo.superblock_luns;
 }
 
-static int check_superblock_features(const struct aftl *ftl, const struct aftl_config *config,
-				     struct aftl_error *error)
+static int check_superblock_config_conflicts(const struct aftl *ftl,
+					     const struct aftl_config *config,
+					     struct aftl_error *error)
 {
 	if (ftl->geo.zones)
 		return aftl_fail(error, -EINVAL,
@@ -36,8 +37,8 @@ static int check_superblock_features(const struct aftl *ftl, const struct aftl_c
 }
 
 /* Check that @config and the policy allow superblocks and RAIN. */
-int aftl_superblock_check(const struct aftl *ftl, const struct aftl_config *config,
-			  struct aftl_error *error)
+int aftl_superblock_check_config(const struct aftl *ftl, const struct aftl_config *config,
+				 struct aftl_error *error)
 {
 	u32 luns = ftl->geo.superblock_luns;
 
@@ -50,7 +51,7 @@ int aftl_superblock_check(const struct aftl *ftl, const struct aftl_config *conf
 		return aftl_fail(error, -EINVAL,
 				 "superblock: %u dies cannot be shared out in groups of %u; it takes at least 2, and a number that divides them",
 				 ftl->geo.luns, luns);
-	return check_superblock_features(ftl, config, error);
+	return check_superblock_config_conflicts(ftl, config, error);
 }
 
 bool aftl_superblock_alloc(struct aftl *ftl)
@@ -477,7 +478,7 @@ static bool ecc_can_decode(const struct aftl *ftl, aftl_ppn_t ppn)
 	u16 attr = aftl_ppn_attr(&ftl->media, ppn);
 	struct aftl_errors errors;
 
-	if (!aftl_has_error_model(&ftl->media) || aftl_cell_never_fails(&ftl->cell, attr))
+	if (!aftl_has_error_model(&ftl->media) || aftl_cell_ecc_never_fails(&ftl->cell, attr))
 		return true;
 	errors = aftl_cell_read_errors(&ftl->cell, ppn, aftl_age_in_hours(ftl));
 	if (aftl_page_class(attr) == AFTL_APPROX)
@@ -633,7 +634,7 @@ void aftl_reconstruct_cancel(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /* Return true if a data block may still program a page whose parity has been programmed. */
-static bool may_data_follow_parity(const struct aftl *ftl, u32 group, u32 number)
+static bool data_may_be_programmed_after_parity(const struct aftl *ftl, u32 group, u32 number)
 {
 	u32 member;
 	const struct aftl_block *parity = superblock_parity_block(ftl, group, number, &member);
@@ -670,7 +671,7 @@ static int audit_superblock(const struct aftl *ftl, u32 group, u32 number, struc
 	if (parity && good && parity->erases != good->erases)
 		return aftl_fail(error, -EUCLEAN,
 				 "superblock %u has parity of before its last erase", number);
-	if (may_data_follow_parity(ftl, group, number))
+	if (data_may_be_programmed_after_parity(ftl, group, number))
 		return aftl_fail(error, -EUCLEAN,
 				 "superblock %u has data after their parity",
 				 number);

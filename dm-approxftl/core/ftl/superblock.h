@@ -87,8 +87,9 @@ static inline bool aftl_has_rain(const struct aftl *ftl)
 	return unlikely(ftl->config.rain);
 }
 
-int __must_check aftl_superblock_check(const struct aftl *ftl, const struct aftl_config *config,
-				       struct aftl_error *error);
+int __must_check aftl_superblock_check_config(const struct aftl *ftl,
+					      const struct aftl_config *config,
+					      struct aftl_error *error);
 bool aftl_superblock_alloc(struct aftl *ftl);
 struct aftl_block *aftl_superblock_select_free(struct aftl *ftl, const struct aftl_lun *lun,
 					       u32 stream);

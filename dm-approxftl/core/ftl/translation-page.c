@@ -47,7 +47,7 @@ void aftl_cmt_configure(struct aftl *ftl)
 }
 
 /* Check that policy and configuration allow a cached mapping table. */
-int aftl_cmt_check(const struct aftl *ftl, struct aftl_error *error)
+int aftl_cmt_check_config(const struct aftl *ftl, struct aftl_error *error)
 {
 	const struct aftl_config *config = &ftl->config;
 	u64 least = 2ULL * cmt_max_evictions(ftl) * ftl->geo.unit_bytes;
@@ -256,7 +256,7 @@ static void cmt_add_trans_page(struct aftl *ftl, struct aftl_trans_page *tp, u8 
 }
 
 /* Note that all entries of a translation page are in the controller. */
-static void cmt_trans_page_loaded(struct aftl *ftl, struct aftl_trans_page *tp)
+static void cmt_complete_trans_page(struct aftl *ftl, struct aftl_trans_page *tp)
 {
 	tp->flags &= ~AFTL_TP_PARTIAL;
 	if (tp->flags & AFTL_TP_CACHED)
@@ -290,7 +290,7 @@ bool aftl_cmt_has_entry(struct aftl *ftl, aftl_lpn_t lpn)
 		return true;
 	}
 	if (trans_page_is_programming(ftl, tp)) {
-		cmt_trans_page_loaded(ftl, tp);
+		cmt_complete_trans_page(ftl, tp);
 		return true;
 	}
 	if (trans_page_is_readable(ftl, tp))
@@ -322,7 +322,7 @@ struct aftl_trans_page *aftl_cmt_end_page_load(struct aftl *ftl, aftl_lpn_t lpn)
 	struct aftl_trans_page *tp = &ftl->cmt.all[from_lpn(lpn) - ftl->geo.units];
 
 	tp->flags &= ~AFTL_TP_LOADING;
-	cmt_trans_page_loaded(ftl, tp);
+	cmt_complete_trans_page(ftl, tp);
 	return tp;
 }
 

@@ -29,7 +29,7 @@ static inline bool aftl_cmt_evictions_full(const struct aftl *ftl)
 }
 
 void aftl_cmt_configure(struct aftl *ftl);
-int __must_check aftl_cmt_check(const struct aftl *ftl, struct aftl_error *error);
+int __must_check aftl_cmt_check_config(const struct aftl *ftl, struct aftl_error *error);
 bool aftl_cmt_alloc(struct aftl *ftl);
 bool aftl_cmt_has_entry(struct aftl *ftl, aftl_lpn_t lpn);
 aftl_lpn_t aftl_cmt_begin_page_load(struct aftl *ftl, aftl_lpn_t lpn);

@@ -144,8 +144,9 @@ static void subtract_wait_times(u64 *__restrict to, const u64 *__restrict from,
 }
 
 /* Charge the waiting time of the request to its current wait reason. */
-static void wait_charge_request(const struct aftl *ftl, const struct aftl_request *request,
-				struct aftl_waits *waits)
+static void charge_wait_to_current_reason(const struct aftl *ftl,
+					  const struct aftl_request *request,
+					  struct aftl_waits *waits)
 {
 	u64 since_ns = max(waits->until_ns, request->arrival_ns);
 
@@ -159,7 +160,7 @@ void aftl_wait_set_reason(struct aftl *ftl, struct aftl_request *request, enum a
 
 	if (!waits)
 		return;
-	wait_charge_request(ftl, request, waits);
+	charge_wait_to_current_reason(ftl, request, waits);
 	waits->reason = reason;
 }
 
@@ -170,7 +171,7 @@ void aftl_wait_command_queued(struct aftl *ftl, struct aftl_request *request, u3
 
 	if (!waits)
 		return;
-	wait_charge_request(ftl, request, waits);
+	charge_wait_to_current_reason(ftl, request, waits);
 	start->lun = lun;
 	subtract_wait_times(start->ns, lun_clocks_at_now(ftl, lun)->ns, waits->before);
 }
@@ -243,7 +244,7 @@ void aftl_wait_request_done(struct aftl *ftl, struct aftl_request *request, u64 
 	if (waits->ended_ns != ftl->now_ns + 1 || waits->service_ns != request->service_ns) {
 		if (request->op > AFTL_OP_FLUSH)
 			waits->reason = AFTL_WAIT_OTHER;
-		wait_charge_request(ftl, request, waits);
+		charge_wait_to_current_reason(ftl, request, waits);
 		memcpy(waits->ns, waits->before, sizeof(waits->ns));
 	}
 	waits->ns[AFTL_WAIT_LINK] += link_ns - ftl->now_ns;

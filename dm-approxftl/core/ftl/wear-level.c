@@ -26,7 +26,8 @@
  */
 #define WEAR_MARGIN_MAX 8
 
-static bool exceeds_wear_gap(const struct aftl *ftl, const struct aftl_lun *lun, u32 erases)
+static bool erase_count_exceeds_wear_gap(const struct aftl *ftl, const struct aftl_lun *lun,
+					 u32 erases)
 {
 	u32 gap = (u32)ftl->config.wear_gap;
 
@@ -37,7 +38,7 @@ static bool exceeds_wear_gap(const struct aftl *ftl, const struct aftl_lun *lun,
  * Return true if wear levelling may close the open block, because no data come to it any more. The
  * open blocks of placement handles are left to the host.
  */
-static bool may_close_block_for_wear(const struct aftl *ftl, const struct aftl_block *block)
+static bool wear_levelling_may_close_block(const struct aftl *ftl, const struct aftl_block *block)
 {
 	return block->state == AFTL_BLOCK_OPEN && ftl->geo.passes == 1 &&
 	       !ftl->geo.superblock_luns && !ftl->geo.zones && !block->handle;
@@ -53,10 +54,11 @@ static struct aftl_block *find_coldest_block(struct aftl *ftl, struct aftl_lun *
 
 	aftl_lun_recount_wear(ftl, lun);
 	for (; block < end; block++)
-		if ((block->state == AFTL_BLOCK_CLOSED || may_close_block_for_wear(ftl, block)) &&
+		if ((block->state == AFTL_BLOCK_CLOSED ||
+		     wear_levelling_may_close_block(ftl, block)) &&
 		    (!least || block->erases < least->erases))
 			least = block;
-	return least && exceeds_wear_gap(ftl, lun, least->erases) ? least : NULL;
+	return least && erase_count_exceeds_wear_gap(ftl, lun, least->erases) ? least : NULL;
 }
 
 /* Select a closed block of @lun whose data wear levelling moves now, or return NULL. */
@@ -66,7 +68,7 @@ struct aftl_block *aftl_wear_select_cold(struct aftl *ftl, struct aftl_lun *lun)
 
 	if (!ftl->config.wear_gap || lun->wear.due < WEAR_PERIOD || !lun->free_blocks ||
 	    lun->free_blocks < aftl_gc_reserve(ftl) ||
-	    !exceeds_wear_gap(ftl, lun, lun->wear.least))
+	    !erase_count_exceeds_wear_gap(ftl, lun, lun->wear.least))
 		return NULL;
 	/* If no block needs wear levelling, search again after the next erase of the LUN. */
 	lun->wear.due = WEAR_PERIOD - 1;

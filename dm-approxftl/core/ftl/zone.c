@@ -38,7 +38,7 @@ static int zone_check_capacity(const struct aftl *ftl, struct aftl_error *error)
 }
 
 /* Check that policy and configuration allow the zones. */
-int aftl_zone_check(const struct aftl *ftl, struct aftl_error *error)
+int aftl_zone_check_config(const struct aftl *ftl, struct aftl_error *error)
 {
 	const struct aftl_config *config = &ftl->config;
 
@@ -170,7 +170,7 @@ static void zone_set_state(struct aftl *ftl, struct aftl_zone *zone, enum aftl_z
 }
 
 /* Close the next implicitly opened zone, by number, round robin. Return: false if there is none. */
-static bool zone_close_implicit(struct aftl *ftl)
+static bool zone_close_implicitly_opened(struct aftl *ftl)
 {
 	u32 nearest = U32_MAX;
 	u32 zone = 0;
@@ -194,7 +194,7 @@ static bool zone_close_implicit(struct aftl *ftl)
 	return true;
 }
 
-static u32 zone_max_open(const struct aftl *ftl)
+static u32 zone_get_max_open_zones(const struct aftl *ftl)
 {
 	u64 most = ftl->config.max_open_zones;
 
@@ -216,7 +216,8 @@ int aftl_zone_open(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_stat
 	if (!aftl_zone_is_active(zone) && ftl->zones.active >= ftl->config.max_active_zones)
 		return -EOVERFLOW;
 	if (!zone_state_is_open(zone->state)) {
-		if (ftl->zones.open >= zone_max_open(ftl) && !zone_close_implicit(ftl))
+		if (ftl->zones.open >= zone_get_max_open_zones(ftl) &&
+		    !zone_close_implicitly_opened(ftl))
 			return -EBUSY;
 		ftl->stats.counters.zone_opens++;
 	}
@@ -269,7 +270,7 @@ static void zone_release_open_resource(struct aftl *ftl, struct aftl_zone *zone)
  * A zone that gets no more writes frees its place among the open zones; its pages that are only
  * partly full may be programmed.
  */
-static void zone_release_place_if_finished(struct aftl *ftl, struct aftl_zone *zone)
+static void zone_leave_open_zones_if_finished(struct aftl *ftl, struct aftl_zone *zone)
 {
 	if (!aftl_zone_is_write_finished(zone))
 		return;
@@ -278,10 +279,10 @@ static void zone_release_place_if_finished(struct aftl *ftl, struct aftl_zone *z
 }
 
 /* Enter a state in which the zone cannot be written. */
-void aftl_zone_end_writes(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_state state)
+void aftl_zone_make_unwritable(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_state state)
 {
 	zone_set_state(ftl, zone, state);
-	zone_release_place_if_finished(ftl, zone);
+	zone_leave_open_zones_if_finished(ftl, zone);
 }
 
 /* Number of the zone whose data are in @block. */
@@ -299,7 +300,7 @@ static bool block_belongs_to_zone(const struct aftl *ftl, const struct aftl_bloc
 }
 
 /* Reset a zone whose logical pages have been unmapped. */
-void aftl_zone_reset_empty(struct aftl *ftl, struct aftl_zone *zone)
+void aftl_zone_reset_unmapped(struct aftl *ftl, struct aftl_zone *zone)
 {
 	aftl_lpn_t first = to_lpn(zone_number(ftl, zone) * ftl->geo.zone_units);
 	u32 i;
@@ -310,7 +311,7 @@ void aftl_zone_reset_empty(struct aftl *ftl, struct aftl_zone *zone)
 		if (ftl->luns[i].fallback &&
 		    block_belongs_to_zone(ftl, ftl->luns[i].fallback, first))
 			aftl_block_close_partial(ftl, &ftl->luns[i], ftl->luns[i].fallback);
-	aftl_zone_end_writes(ftl, zone, AFTL_ZONE_EMPTY);
+	aftl_zone_make_unwritable(ftl, zone, AFTL_ZONE_EMPTY);
 }
 
 static bool zone_has_room_for_write(const struct aftl *ftl, const struct aftl_zone *zone,
@@ -350,7 +351,7 @@ int aftl_zone_start_write(struct aftl *ftl, struct aftl_request *request)
 	zone->written += request->units;
 	zone->coming = request->units;
 	if (zone->written == ftl->geo.zone_capacity)
-		aftl_zone_end_writes(ftl, zone, AFTL_ZONE_FULL);
+		aftl_zone_make_unwritable(ftl, zone, AFTL_ZONE_FULL);
 	return 0;
 }
 
@@ -398,15 +399,15 @@ bool aftl_zone_assign_open_resource(struct aftl *ftl, struct aftl_request *reque
 }
 
 /* Note that @units logical pages of the zone's current write were allocated to a LUN, or failed. */
-void aftl_zone_count_admitted(struct aftl *ftl, struct aftl_zone *zone, u32 units)
+void aftl_zone_count_admitted_lpns(struct aftl *ftl, struct aftl_zone *zone, u32 units)
 {
 	zone->coming -= units;
 	if (units)
-		zone_release_place_if_finished(ftl, zone);
+		zone_leave_open_zones_if_finished(ftl, zone);
 }
 
 /* Note that a logical page of @stream has left the write buffer. */
-void aftl_zone_count_programmed(struct aftl *ftl, u32 stream)
+void aftl_zone_count_programmed_lpn(struct aftl *ftl, u32 stream)
 {
 	u32 slot = aftl_zone_slot_of_stream(ftl, stream);
 
@@ -453,8 +454,8 @@ static bool zone_block_has_room(const struct aftl *ftl, const struct aftl_block 
  * Use a block of the zone that was closed before it was full as the fallback block, so that the
  * zone takes no more blocks than its capacity needs.
  */
-static void zone_resume_fallback(struct aftl *ftl, struct aftl_lun *lun,
-				 const struct aftl_zone *zone)
+static void zone_reuse_block_as_fallback(struct aftl *ftl, struct aftl_lun *lun,
+					 const struct aftl_zone *zone)
 {
 	struct aftl_block *block = &ftl->media.blocks[lun->index * (size_t)ftl->geo.blocks_per_lun];
 	const struct aftl_block *end = block + ftl->geo.blocks_per_lun;
@@ -482,7 +483,7 @@ void aftl_zone_fallback_block(struct aftl *ftl, struct aftl_lun *lun, aftl_lpn_t
 	if (lun->fallback && !block_belongs_to_zone(ftl, lun->fallback, lpn))
 		aftl_block_close_partial(ftl, lun, lun->fallback);
 	if (fold && !lun->fallback)
-		zone_resume_fallback(ftl, lun, aftl_zone_of_lpn(ftl, lpn));
+		zone_reuse_block_as_fallback(ftl, lun, aftl_zone_of_lpn(ftl, lpn));
 }
 
 /* Number of the group of zones that have blocks in @lun. */
@@ -562,10 +563,10 @@ void aftl_zone_lun_died(struct aftl *ftl, const struct aftl_lun *lun)
 	for (i = zone_group_of_lun(ftl, lun); i < ftl->geo.zones;
 	     i += count_die_groups_of_zone(ftl))
 		if (ftl->zones.all[i].state < AFTL_ZONE_READ_ONLY)
-			aftl_zone_end_writes(ftl, &ftl->zones.all[i],
-					     ftl->zones.all[i].state == AFTL_ZONE_EMPTY ?
-						     AFTL_ZONE_OFFLINE :
-						     AFTL_ZONE_READ_ONLY);
+			aftl_zone_make_unwritable(ftl, &ftl->zones.all[i],
+						  ftl->zones.all[i].state == AFTL_ZONE_EMPTY ?
+							  AFTL_ZONE_OFFLINE :
+							  AFTL_ZONE_READ_ONLY);
 	/* The live LUNs take over the translation pages of a dead LUN, and need blocks for them. */
 	reserved = aftl_zone_reserved_blocks(ftl, count_live_luns(ftl));
 	for (i = 0; ftl->geo.trans_pages && i < ftl->geo.luns; i++)
@@ -593,8 +594,8 @@ static bool zone_may_own_open_resource(const struct aftl *ftl, u32 zone, u32 slo
 }
 
 /* Give an open block that was loaded to the zone that owns its slot, or close it. */
-static void zone_restore_owner(struct aftl *ftl, struct aftl_lun *lun, u32 slot,
-			       struct aftl_block *block)
+static void zone_restore_block_owner(struct aftl *ftl, struct aftl_lun *lun, u32 slot,
+				     struct aftl_block *block)
 {
 	u32 zone;
 
@@ -624,19 +625,20 @@ bool aftl_zone_finish_load(struct aftl *ftl)
 		for (j = 1; j <= ftl->config.max_active_zones; j++) {
 			struct aftl_block **slc = zone_slc_block(ftl, i, j);
 
-			zone_restore_owner(ftl, &ftl->luns[i], j, *zone_open_block_ptr(ftl, i, j));
-			zone_restore_owner(ftl, &ftl->luns[i], j, slc ? *slc : NULL);
+			zone_restore_block_owner(ftl, &ftl->luns[i], j,
+						 *zone_open_block_ptr(ftl, i, j));
+			zone_restore_block_owner(ftl, &ftl->luns[i], j, slc ? *slc : NULL);
 		}
 	return ftl->zones.active <= ftl->config.max_active_zones &&
-	       ftl->zones.open <= zone_max_open(ftl);
+	       ftl->zones.open <= zone_get_max_open_zones(ftl);
 }
 
 /*
- * aftl_zone_rebuild() - set the state of a zone after a crash
+ * aftl_zone_rebuild_state() - set the state of a zone after a crash
  * @written: logical pages without a gap from the start of the zone
  * @noted: last state that the host was told
  */
-void aftl_zone_rebuild(struct aftl *ftl, u32 zone, u32 written, enum aftl_zone_state noted)
+void aftl_zone_rebuild_state(struct aftl *ftl, u32 zone, u32 written, enum aftl_zone_state noted)
 {
 	if (noted < AFTL_ZONE_FULL && written)
 		noted = written == ftl->geo.zone_capacity ? AFTL_ZONE_FULL : AFTL_ZONE_CLOSED;

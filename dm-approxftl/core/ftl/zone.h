@@ -19,22 +19,23 @@ static inline u32 aftl_zone_slot_of_stream(const struct aftl *ftl, u32 stream)
 	return aftl_handle_of_stream(ftl, stream) - aftl_count_trans_page_handles(ftl);
 }
 
-int __must_check aftl_zone_check(const struct aftl *ftl, struct aftl_error *error);
+int __must_check aftl_zone_check_config(const struct aftl *ftl, struct aftl_error *error);
 bool aftl_zone_alloc_states(struct aftl *ftl);
 int aftl_zone_open(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_state state);
 int aftl_zone_start_write(struct aftl *ftl, struct aftl_request *request);
-void aftl_zone_end_writes(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_state state);
-void aftl_zone_reset_empty(struct aftl *ftl, struct aftl_zone *zone);
+void aftl_zone_make_unwritable(struct aftl *ftl, struct aftl_zone *zone,
+			       enum aftl_zone_state state);
+void aftl_zone_reset_unmapped(struct aftl *ftl, struct aftl_zone *zone);
 struct aftl_lun *aftl_zone_write_lun(struct aftl *ftl, aftl_lpn_t lpn);
 bool aftl_zone_assign_open_resource(struct aftl *ftl, struct aftl_request *request);
-void aftl_zone_count_admitted(struct aftl *ftl, struct aftl_zone *zone, u32 units);
-void aftl_zone_count_programmed(struct aftl *ftl, u32 stream);
+void aftl_zone_count_admitted_lpns(struct aftl *ftl, struct aftl_zone *zone, u32 units);
+void aftl_zone_count_programmed_lpn(struct aftl *ftl, u32 stream);
 bool aftl_zone_find_fold_stream(const struct aftl *ftl, aftl_lpn_t lpn, u32 *stream);
 void aftl_zone_fallback_block(struct aftl *ftl, struct aftl_lun *lun, aftl_lpn_t lpn, bool fold);
 void aftl_zone_block_retired(struct aftl *ftl, const struct aftl_lun *lun);
 void aftl_zone_lun_died(struct aftl *ftl, const struct aftl_lun *lun);
 bool aftl_zone_finish_load(struct aftl *ftl);
-void aftl_zone_rebuild(struct aftl *ftl, u32 zone, u32 written, enum aftl_zone_state noted);
+void aftl_zone_rebuild_state(struct aftl *ftl, u32 zone, u32 written, enum aftl_zone_state noted);
 bool aftl_zone_finish_excess_active(struct aftl *ftl);
 void aftl_zone_reserve_open_resource(struct aftl *ftl, aftl_lpn_t lpn);
 void aftl_zone_reopen_blocks(struct aftl *ftl);

@@ -39,7 +39,7 @@ static struct aftl_request *arbitration_dequeue(struct aftl *ftl, struct aftl_ho
 	return aftl_request_pop(&turns->head[queue]);
 }
 
-static void arbitration_enqueue(struct aftl *ftl, struct aftl_request *request, bool write)
+static void arbitration_enqueue_request(struct aftl *ftl, struct aftl_request *request, bool write)
 {
 	struct aftl_host_queues *turns = &ftl->host_queues[write];
 	u32 queue = request->queue % AFTL_QUEUES_MAX;
@@ -64,7 +64,7 @@ static void arbitration_enqueue(struct aftl *ftl, struct aftl_request *request, 
 static noinline void admission_enqueue(struct aftl *ftl, struct aftl_request *request, bool write)
 {
 	if (ftl->queues > 1 || ftl->host_queues[write].count)
-		arbitration_enqueue(ftl, request, write);
+		arbitration_enqueue_request(ftl, request, write);
 	else
 		aftl_request_list_append(&ftl->wait_head[write], &ftl->wait_tail[write], request);
 }
@@ -108,7 +108,7 @@ static inline bool admission_admit_request(struct aftl *ftl, struct aftl_request
  * aftl_wake_buffered_writes() - let the scheduler look at every LUN that holds buffered writes
  * @ftl: device
  *
- * For a flush, a full buffer or a drain: write_must_program() then programs partial pages, too.
+ * For a flush, a full buffer or a drain: the scheduler then programs partial pages, too.
  */
 void aftl_wake_buffered_writes(struct aftl *ftl)
 {
@@ -120,7 +120,7 @@ void aftl_wake_buffered_writes(struct aftl *ftl)
  * The next request cannot be admitted. If it is a write that has read the rest of a page, or that
  * waited for such a write, wake the LUNs: they have not been told yet that the buffer is full.
  */
-static void admission_handle_blocked(struct aftl *ftl, bool write)
+static void admission_handle_blocked_request(struct aftl *ftl, bool write)
 {
 	if (likely(!write || !ftl->rest.ended) || ftl->rest.awaited)
 		return;
@@ -143,13 +143,13 @@ void aftl_request_admit_waiting(struct aftl *ftl, bool write, u32 begin)
 		struct aftl_request *request = ftl->wait_head[write];
 		struct aftl_request *next = request->next;
 
-		if (ftl->zones.reset.request || aftl_slice_is_over(ftl, begin)) {
+		if (ftl->zones.reset.request || aftl_work_slice_is_over(ftl, begin)) {
 			ftl->retry = true;
 			return;
 		}
 		ftl->work++;
 		if (!admission_admit_request(ftl, request, write)) {
-			admission_handle_blocked(ftl, write);
+			admission_handle_blocked_request(ftl, write);
 			return;
 		}
 		admission_set_next_request(ftl, next, write);

@@ -117,7 +117,7 @@ static int check_fault_action(const struct aftl *ftl, const struct aftl_fault *f
 				  ends[fault->action], error);
 }
 
-static u64 fault_trigger_count(const struct aftl *ftl, u8 trigger)
+static u64 get_fault_trigger_count(const struct aftl *ftl, u8 trigger)
 {
 	const struct aftl_fault_list *list = &ftl->faults;
 
@@ -135,7 +135,7 @@ static int check_fault_trigger(const struct aftl *ftl, const struct aftl_fault *
 
 	if (fault->trigger == AFTL_FAULT_PROGRAM)
 		return check_fault_number(fault->after, "unit", ftl->geo.units, error);
-	passed = fault_trigger_count(ftl, fault->trigger);
+	passed = get_fault_trigger_count(ftl, fault->trigger);
 	if (fault->after > passed && fault->after <= AFTL_TIME_MAX - ftl->now_ns)
 		return 0;
 	return aftl_fail(error, -EINVAL,
@@ -217,7 +217,7 @@ int aftl_arm_fault(struct aftl *ftl, const struct aftl_fault *fault, struct aftl
 	    (fault->action == AFTL_FAULT_LIFE ||
 	     (fault->action == AFTL_FAULT_WEAR && ftl->geo.blocks > AFTL_WEAR_BLOCKS))) {
 		listed.trigger = AFTL_FAULT_TIME;
-		listed.after = fault_trigger_count(ftl, AFTL_FAULT_TIME);
+		listed.after = get_fault_trigger_count(ftl, AFTL_FAULT_TIME);
 		listed.state = AFTL_FAULT_DUE;
 		return add_fault_to_list(ftl, &listed, error);
 	}

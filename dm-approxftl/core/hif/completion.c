@@ -82,8 +82,8 @@ static noinline void completion_insert_rest(struct aftl *ftl, struct aftl_reques
 		completion_set_queue_event(ftl, index);
 }
 
-static inline void completion_append(struct aftl *ftl, struct aftl_request *request, u32 index,
-				     u64 crossed_ns)
+static inline void completion_append_to_queue(struct aftl *ftl, struct aftl_request *request,
+					      u32 index, u64 crossed_ns)
 {
 	struct aftl_completion_queue *line = &ftl->completion.queues[index];
 
@@ -107,7 +107,7 @@ static noinline void completion_enqueue_special(struct aftl *ftl, struct aftl_re
 	if (ftl->waits)
 		aftl_wait_request_done(ftl, request, crossed_ns,
 				       crossed_ns + ftl->completion.queues[index].delay_ns);
-	completion_append(ftl, request, index, crossed_ns);
+	completion_append_to_queue(ftl, request, index, crossed_ns);
 }
 
 /* All requests of a completion queue have the same delay, so they complete in order of arrival. */
@@ -122,7 +122,7 @@ static void completion_enqueue(struct aftl *ftl, struct aftl_request *request)
 	else if (ftl->completion.special)
 		completion_enqueue_special(ftl, request, index);
 	else
-		completion_append(ftl, request, index, ftl->now_ns);
+		completion_append_to_queue(ftl, request, index, ftl->now_ns);
 }
 
 void aftl_request_part_done(struct aftl *ftl, struct aftl_request *request, u64 service_ns)
@@ -150,7 +150,7 @@ static u32 count_partial_pages(const struct aftl_request *request)
 	return min((u32)(request->head_skip != 0) + (request->tail_skip != 0), request->units);
 }
 
-static void count_completed_in_stats(struct aftl *ftl, const struct aftl_request *request)
+static void count_completed_request_in_stats(struct aftl *ftl, const struct aftl_request *request)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
 	u64 response = request->complete_ns - request->arrival_ns;
@@ -210,14 +210,14 @@ static noinline void complete_rest(struct aftl *ftl, struct aftl_request *reques
 	ftl->retry = true;
 }
 
-static void complete_to_host(struct aftl *ftl, struct aftl_request *request)
+static void complete_request_to_host(struct aftl *ftl, struct aftl_request *request)
 {
 	if (request->rest == AFTL_REST_READING) {
 		complete_rest(ftl, request);
 		return;
 	}
 	ftl->requests--;
-	count_completed_in_stats(ftl, request);
+	count_completed_request_in_stats(ftl, request);
 	ftl->ops->complete(ftl->host, request);
 }
 
@@ -231,7 +231,7 @@ void aftl_completion_queue_event(struct aftl *ftl, u32 line)
 	struct aftl_request *request = aftl_request_pop(&ftl->completion.queues[line].head);
 
 	completion_set_queue_event(ftl, line);
-	complete_to_host(ftl, request);
+	complete_request_to_host(ftl, request);
 }
 
 /**
@@ -257,7 +257,7 @@ void aftl_read_fastpath_complete(struct aftl *ftl, struct aftl_request *request,
 	request->complete_ns = complete_ns;
 	request->next = NULL;
 	ftl->now_ns = complete_ns;
-	complete_to_host(ftl, request);
+	complete_request_to_host(ftl, request);
 }
 
 /*

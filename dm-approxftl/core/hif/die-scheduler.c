@@ -29,7 +29,7 @@ static bool sched_start_pad_program(struct aftl *ftl, struct aftl_lun *lun, bool
 {
 	struct aftl_placement placement;
 
-	if (!aftl_foggy_pass_pad(ftl, lun, moves, &placement))
+	if (!aftl_foggy_pass_commit_padding(ftl, lun, moves, &placement))
 		return false;
 	lun->work.commands = AFTL_NIL;
 	aftl_array_program(ftl, lun, moves ? AFTL_WORK_RELOC_PROGRAM : AFTL_WORK_PROGRAM,
@@ -56,8 +56,8 @@ static bool sched_start_fine_pass(struct aftl *ftl, struct aftl_lun *lun)
 	return true;
 }
 
-static bool sched_start_program_pass(struct aftl *ftl, struct aftl_lun *lun, u32 lane,
-				     u64 *retry_ns)
+static bool sched_start_fine_or_padding_pass(struct aftl *ftl, struct aftl_lun *lun, u32 lane,
+					     u64 *retry_ns)
 {
 	if (sched_start_fine_pass(ftl, lun))
 		return true;
@@ -67,12 +67,12 @@ static bool sched_start_program_pass(struct aftl *ftl, struct aftl_lun *lun, u32
 
 /*
  * Program the gathered pages of the background task. Return: their number; 0 if none has to be
- * programmed and the task goes on; -ENOSPC as aftl_reloc_commit().
+ * programmed and the task goes on; -ENOSPC as aftl_reloc_program_gathered_pages().
  */
 static int sched_start_task_program(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_placement placement;
-	int units = aftl_reloc_commit(ftl, lun, &placement);
+	int units = aftl_reloc_program_gathered_pages(ftl, lun, &placement);
 
 	if (units > 0)
 		aftl_array_program(ftl, lun, AFTL_WORK_RELOC_PROGRAM, &placement);
@@ -93,7 +93,7 @@ static void sched_start_task_read(struct aftl *ftl, struct aftl_lun *lun)
 	aftl_reconstruct_check_done(ftl, lun);
 }
 
-static bool sched_start_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
+static bool sched_start_background_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 {
 	int units;
 
@@ -134,7 +134,7 @@ static noinline bool sched_start_paced_gc(struct aftl *ftl, struct aftl_lun *lun
 		return false;
 	if (lun->reloc.kind == AFTL_RELOC_NONE && !aftl_reloc_start_gc(ftl, lun))
 		return false;
-	if (!sched_start_task(ftl, lun, true))
+	if (!sched_start_background_task(ftl, lun, true))
 		return false;
 	ftl->stats.counters.gc_paced_steps++;
 	return true;
@@ -155,14 +155,15 @@ static bool sched_is_housekeeping(const struct aftl *ftl)
 
 static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u64 *retry_ns)
 {
-	if (ftl->foggy_blocks && sched_start_program_pass(ftl, lun, lane, retry_ns))
+	if (ftl->foggy_blocks && sched_start_fine_or_padding_pass(ftl, lun, lane, retry_ns))
 		return true;
 	if (lane == AFTL_NIL)
 		return false;
-	if (aftl_is_repeated_program_due(ftl, lun) && sched_start_task(ftl, lun, false))
+	if (aftl_is_repeated_program_due(ftl, lun) && sched_start_background_task(ftl, lun, false))
 		return true;
 	if (aftl_gc_is_urgent(ftl, lun) || aftl_superblock_gc_is_urgent(ftl, lun)) {
-		if (sched_start_stripe_read(ftl, lun) || sched_start_task(ftl, lun, true)) {
+		if (sched_start_stripe_read(ftl, lun) ||
+		    sched_start_background_task(ftl, lun, true)) {
 			ftl->stats.counters.gc_urgent_steps++;
 			return true;
 		}
@@ -185,7 +186,7 @@ static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, 
 			aftl_wake_buffered_writes(ftl);
 		return true;
 	}
-	if (sched_start_task(ftl, lun, true) || sched_start_pad_program(ftl, lun, false))
+	if (sched_start_background_task(ftl, lun, true) || sched_start_pad_program(ftl, lun, false))
 		return true;
 	if (aftl_lun_waits_for_group(ftl, lun)) {
 		ftl->die_groups[aftl_lun_die_group(ftl, lun)].urgent = true;
@@ -219,7 +220,8 @@ static noinline bool sched_program_translation_pages(struct aftl *ftl, struct af
  */
 static bool sched_write_translation_pages(struct aftl *ftl, struct aftl_lun *lun)
 {
-	if (sched_program_translation_pages(ftl, lun) || sched_start_task(ftl, lun, true))
+	if (sched_program_translation_pages(ftl, lun) ||
+	    sched_start_background_task(ftl, lun, true))
 		return true;
 	if (aftl_lun_waits_for_group(ftl, lun)) {
 		ftl->die_groups[aftl_lun_die_group(ftl, lun)].urgent = true;
@@ -248,7 +250,7 @@ static bool sched_start_trans_page_write(struct aftl *ftl, struct aftl_lun *lun)
 		return false;
 	step = aftl_cmt_next_step(ftl, lun, &ppn);
 	if (step != AFTL_STEP_NONE && lun->free_blocks < aftl_gc_reserve(ftl) &&
-	    sched_start_task(ftl, lun, true))
+	    sched_start_background_task(ftl, lun, true))
 		return true;
 	switch (step) {
 	case AFTL_STEP_READ:
@@ -335,7 +337,7 @@ static bool sched_start_write_over_erase(struct aftl *ftl, struct aftl_lun *lun,
  * Return the command of the oldest write: of the suspended program, if there is one, else of the
  * queue of @lane, the class and stream; AFTL_NIL if there is none.
  */
-static u32 sched_oldest_write(const struct aftl_lun *lun, u32 lane)
+static u32 sched_get_oldest_write(const struct aftl_lun *lun, u32 lane)
 {
 	if (lun->suspended.kind == AFTL_WORK_PROGRAM)
 		return lun->suspended.commands;
@@ -349,7 +351,7 @@ static u32 sched_oldest_write(const struct aftl_lun *lun, u32 lane)
 static noinline bool sched_write_expired(const struct aftl *ftl, const struct aftl_lun *lun,
 					 u32 lane)
 {
-	u32 index = sched_oldest_write(lun, lane);
+	u32 index = sched_get_oldest_write(lun, lane);
 
 	return index != AFTL_NIL && lun->reads.head != AFTL_NIL && !lun->read_turn &&
 	       ftl->now_ns - ftl->commands[index].queued_ns >= ftl->config.write_expire &&
@@ -357,8 +359,8 @@ static noinline bool sched_write_expired(const struct aftl *ftl, const struct af
 }
 
 /* Return true if a suspended operation resumes before further reads. */
-static bool sched_suspended_goes_first(const struct aftl *ftl, const struct aftl_lun *lun,
-				       bool expired)
+static bool sched_suspended_work_goes_first(const struct aftl *ftl, const struct aftl_lun *lun,
+					    bool expired)
 {
 	u64 limit = ftl->config.suspend_reads;
 
@@ -391,7 +393,7 @@ static bool sched_start_next_operation(struct aftl *ftl, struct aftl_lun *lun, u
 	}
 	programs_since_read = lun->programs_since_read &&
 			      lun->programs_since_read < ftl->config.row;
-	if (!programs_since_read && !sched_suspended_goes_first(ftl, lun, expired) &&
+	if (!programs_since_read && !sched_suspended_work_goes_first(ftl, lun, expired) &&
 	    sched_start_read(ftl, lun)) {
 		lun->suspended.reads++;
 		return true;
@@ -418,7 +420,7 @@ static bool sched_start_next_operation(struct aftl *ftl, struct aftl_lun *lun, u
 		return true;
 	if (aftl_reloc_is_due(ftl, lun) &&
 	    (!ftl->suspending || aftl_is_repeated_program_due(ftl, lun)) &&
-	    sched_start_task(ftl, lun, false))
+	    sched_start_background_task(ftl, lun, false))
 		return true;
 	return programs_since_read && sched_start_read(ftl, lun);
 }
@@ -487,7 +489,7 @@ static noinline bool wake_some(struct aftl *ftl)
 	u32 end = min(ftl->geo.luns, ftl->wake_next + AFTL_SLICE_LUNS);
 
 	for (; ftl->wake_next < end; ftl->wake_next++)
-		aftl_wake_lun_of_kinds(ftl, &ftl->luns[ftl->wake_next], ftl->waking);
+		aftl_wake_lun_if_of_kind(ftl, &ftl->luns[ftl->wake_next], ftl->waking);
 	ftl->work += AFTL_SLICE_LUNS / 4;
 	if (end < ftl->geo.luns)
 		return false;
@@ -499,7 +501,7 @@ static noinline bool wake_some(struct aftl *ftl)
  * Wake LUNs, reset zones and admit waiting requests, in this order. Return: true if that is done,
  * so that LUNs may start operations.
  */
-static bool sched_admit_waiting(struct aftl *ftl, u32 begin)
+static bool sched_prepare_dispatch(struct aftl *ftl, u32 begin)
 {
 	struct aftl_request *reset = ftl->zones.reset.request;
 
@@ -516,7 +518,7 @@ static bool sched_admit_waiting(struct aftl *ftl, u32 begin)
 		aftl_request_complete_at_once(ftl, reset, 0);
 	aftl_request_admit_waiting(ftl, false, begin);
 	aftl_request_admit_waiting(ftl, true, begin);
-	return !ftl->zones.reset.request && !aftl_slice_is_over(ftl, begin);
+	return !ftl->zones.reset.request && !aftl_work_slice_is_over(ftl, begin);
 }
 
 /**
@@ -535,12 +537,12 @@ void aftl_schedule_lun_slice(struct aftl *ftl)
 
 	do {
 		lun = NULL;
-		if (ftl->retry && !sched_admit_waiting(ftl, begin))
+		if (ftl->retry && !sched_prepare_dispatch(ftl, begin))
 			continue;
 		lun = sched_pop_runnable(ftl);
 		if (lun)
 			sched_check_runnable_lun(ftl, lun);
-	} while ((lun || ftl->retry) && !aftl_slice_is_over(ftl, begin));
+	} while ((lun || ftl->retry) && !aftl_work_slice_is_over(ftl, begin));
 }
 
 /* Handle the end of a sensing. Return: true if a transfer or a copyback program follows. */
@@ -553,7 +555,7 @@ static bool sched_sense_done(struct aftl *ftl, struct aftl_lun *lun)
 		return true;
 	}
 	aftl_reloc_gather_pages(ftl, lun);
-	if (aftl_reloc_commit(ftl, lun, &placement) <= 0)
+	if (aftl_reloc_program_gathered_pages(ftl, lun, &placement) <= 0)
 		return false;
 	aftl_array_copyback(ftl, lun, &placement);
 	sched_serve_reads_of_program(ftl, lun);
@@ -639,7 +641,7 @@ static bool sched_end_work_phase(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /* Timer of an idle LUN: a buffered write has waited long enough, or a background task may run. */
-static void sched_idle_timeout(struct aftl *ftl, struct aftl_lun *lun)
+static void sched_handle_idle_timeout(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (ftl->now_ns >= lun->idle_since_ns + ftl->config.idle)
 		aftl_reloc_start_idle_task(ftl, lun);
@@ -671,7 +673,7 @@ void aftl_lun_fastpath_done(struct aftl *ftl, struct aftl_lun *lun)
 void aftl_lun_event(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.phase == AFTL_PHASE_IDLE)
-		sched_idle_timeout(ftl, lun);
+		sched_handle_idle_timeout(ftl, lun);
 	else if (lun->work.phase == AFTL_PHASE_SENSE ? sched_sense_done(ftl, lun) :
 						       sched_end_work_phase(ftl, lun))
 		return;

@@ -146,7 +146,8 @@ void aftl_mark_buffer_lost(struct aftl *ftl)
 }
 
 /* Take @block out of the free or victim list, and away from the policy that programs it. */
-static void fault_unlist_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+static void fault_remove_block_from_owners(struct aftl *ftl, struct aftl_lun *lun,
+					   struct aftl_block *block)
 {
 	if (block->parity)
 		return;
@@ -168,7 +169,7 @@ static void fault_retire_lun_blocks(struct aftl *ftl, struct aftl_lun *lun)
 
 		if (block->state == AFTL_BLOCK_BAD)
 			continue;
-		fault_unlist_block(ftl, lun, block);
+		fault_remove_block_from_owners(ftl, lun, block);
 		block->failing = 0;
 		aftl_block_retire(ftl, lun, block);
 	}
@@ -177,7 +178,7 @@ static void fault_retire_lun_blocks(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /* Drop the LUN's background task and suspended operation, and mark it as dead. */
-static void fault_reset_lun(struct aftl *ftl, struct aftl_lun *lun)
+static void fault_abort_lun_work(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 i;
 
@@ -224,7 +225,7 @@ int aftl_fail_lun(struct aftl *ftl, u32 index)
 	writes = fault_running_write_commands(lun);
 	aftl_write_abort_programs(ftl, writes);
 	aftl_read_abort_running(ftl, lun);
-	fault_reset_lun(ftl, lun);
+	fault_abort_lun_work(ftl, lun);
 	aftl_zone_lun_died(ftl, lun);
 	aftl_cmt_lun_died(ftl, lun);
 	fault_retire_lun_blocks(ftl, lun);

@@ -90,7 +90,7 @@ static int check_runtime_param(const struct aftl *ftl, const struct aftl_config 
 	if (!ret)
 		ret = aftl_check_program_passes(config, error);
 	if (!ret)
-		ret = aftl_superblock_check(ftl, config, error);
+		ret = aftl_superblock_check_config(ftl, config, error);
 	if (ret || aftl_param_change(index) == AFTL_CHANGE_LIVE ||
 	    aftl_param_get(&ftl->config, index) == aftl_param_get(config, index))
 		return ret;

@@ -35,7 +35,7 @@ static bool read_is_for_host(const struct aftl_request *request)
 	return request->op == AFTL_OP_READ;
 }
 
-static void read_deliver_zero(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn)
+static void read_deliver_zero_page(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn)
 {
 	struct aftl_read read = { .lpn = lpn, .source = AFTL_SOURCE_ZERO };
 
@@ -43,7 +43,7 @@ static void read_deliver_zero(struct aftl *ftl, struct aftl_request *request, af
 	read_deliver_to_host(ftl, request, &read);
 }
 
-static void read_deliver_lost(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn)
+static void read_deliver_lost_page(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn)
 {
 	struct aftl_read read = {
 		.lpn = lpn,
@@ -74,7 +74,8 @@ static u32 read_page_of_ppn(const struct aftl *ftl, aftl_ppn_t ppn)
 }
 
 /* Serve @lpn from the newest buffered write that no discard has dropped. */
-static bool read_deliver_buffered(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn)
+static bool read_deliver_buffered_page(struct aftl *ftl, struct aftl_request *request,
+				       aftl_lpn_t lpn)
 {
 	struct aftl_read read = { .lpn = lpn, .source = AFTL_SOURCE_BUFFER };
 
@@ -89,7 +90,7 @@ static bool read_deliver_buffered(struct aftl *ftl, struct aftl_request *request
 }
 
 /* Return true if @page holds the current version of @lpn, with none in the write buffer. */
-static bool lpn_is_in_page(const struct aftl *ftl, aftl_lpn_t lpn, u32 page)
+static bool page_has_current_lpn_version(const struct aftl *ftl, aftl_lpn_t lpn, u32 page)
 {
 	aftl_ppn_t ppn;
 
@@ -100,38 +101,39 @@ static bool lpn_is_in_page(const struct aftl *ftl, aftl_lpn_t lpn, u32 page)
 /*
  * Count the logical pages from @lpn on, up to @limit, that the flash page of @ppn holds in order.
  */
-static inline u32 read_run_length(const struct aftl *ftl, aftl_lpn_t lpn, aftl_ppn_t ppn, u32 limit)
+static inline u32 count_consecutive_lpns_in_page(const struct aftl *ftl, aftl_lpn_t lpn,
+						 aftl_ppn_t ppn, u32 limit)
 {
 	u32 page = read_page_of_ppn(ftl, ppn);
 	u32 run = 1;
 
 	while (run < limit && run < ftl->geo.page_units &&
-	       lpn_is_in_page(ftl, to_lpn(from_lpn(lpn) + run), page))
+	       page_has_current_lpn_version(ftl, to_lpn(from_lpn(lpn) + run), page))
 		run++;
 	return run;
 }
 
 /**
- * aftl_read_run_length() - logical pages from @lpn on that one flash read returns
+ * aftl_count_lpns_of_flash_read() - logical pages from @lpn on that one flash read returns
  * @ftl: device
  * @lpn: first logical page
  * @limit: count no more than this
  *
  * Return: how many; 0 if @lpn is buffered, being programmed, not mapped or lost.
  */
-u32 aftl_read_run_length(struct aftl *ftl, aftl_lpn_t lpn, u32 limit)
+u32 aftl_count_lpns_of_flash_read(struct aftl *ftl, aftl_lpn_t lpn, u32 limit)
 {
 	aftl_ppn_t ppn;
 
 	if (aftl_lpn_is_buffered(ftl, lpn) || !aftl_l2p_lookup(ftl, lpn, &ppn) ||
 	    read_page_is_lost(ftl, ppn) || aftl_ppn_is_programming(ftl, ppn))
 		return 0;
-	return read_run_length(ftl, lpn, ppn, limit);
+	return count_consecutive_lpns_in_page(ftl, lpn, ppn, limit);
 }
 
 /* Report a read that was queued as command @index to the policy and to the statistics of waits. */
-static void read_report_queued(struct aftl *ftl, struct aftl_request *request, u32 index,
-			       aftl_lpn_t lpn, aftl_ppn_t ppn, u32 units)
+static void read_report_queued_command(struct aftl *ftl, struct aftl_request *request, u32 index,
+				       aftl_lpn_t lpn, aftl_ppn_t ppn, u32 units)
 {
 	u16 attr = aftl_ppn_attr(&ftl->media, ppn);
 	u32 i;
@@ -172,8 +174,8 @@ static inline void read_count_returned_unit(struct aftl *ftl, const struct aftl_
 		read_count_flipped_bits(ftl, read);
 }
 
-static inline void read_deliver_flash(struct aftl *ftl, struct aftl_request *request,
-				      const struct aftl_read *read, u32 class)
+static inline void read_deliver_flash_page(struct aftl *ftl, struct aftl_request *request,
+					   const struct aftl_read *read, u32 class)
 {
 	read_count_returned_unit(ftl, request, read, class == AFTL_APPROX);
 	if (read->lost) {
@@ -202,13 +204,13 @@ static noinline void read_deliver_programming(struct aftl *ftl, struct aftl_requ
 	}
 	read.lost |= aftl_ppn_is_lost(ftl, ppn);
 	ftl->stats.counters.buffer_read_units += read_is_for_host(request);
-	read_deliver_flash(ftl, request, &read,
-			   aftl_page_class(aftl_ppn_attr(&ftl->media, ppn)));
+	read_deliver_flash_page(ftl, request, &read,
+				aftl_page_class(aftl_ppn_attr(&ftl->media, ppn)));
 }
 
 /* The read cache holds data after ECC, so its reads take no array or ECC delay. */
-static void read_deliver_cached(struct aftl *ftl, struct aftl_request *request,
-				struct aftl_read_cache_entry *recent)
+static void read_deliver_cached_page(struct aftl *ftl, struct aftl_request *request,
+				     struct aftl_read_cache_entry *recent)
 {
 	struct aftl_read read = {
 		.lpn = recent->lpn,
@@ -243,7 +245,7 @@ static noinline bool read_try_cache(struct aftl *ftl, struct aftl_request *reque
 	if (ftl->type->host_read && read_is_for_host(request))
 		ftl->type->host_read(ftl->policy, lpn,
 				     aftl_page_mode(aftl_ppn_attr(&ftl->media, recent->ppn)));
-	read_deliver_cached(ftl, request, recent);
+	read_deliver_cached_page(ftl, request, recent);
 	return true;
 }
 
@@ -258,7 +260,7 @@ static void read_init_command(struct aftl *ftl, struct aftl_request *request, u3
 	command->lpn = lpn;
 	command->units = units;
 	command->sensed = 0;
-	read_report_queued(ftl, request, index, lpn, ppn, units);
+	read_report_queued_command(ftl, request, index, lpn, ppn, units);
 }
 
 static void read_queue_command(struct aftl *ftl, struct aftl_request *request, u32 index,
@@ -279,7 +281,7 @@ static void read_complete_parts(struct aftl *ftl, struct aftl_request *request, 
 		aftl_request_part_done(ftl, request, service_ns);
 }
 
-static void read_queue_map_load(struct aftl *ftl, u32 index, aftl_lpn_t tp_lpn)
+static void read_queue_trans_page_load(struct aftl *ftl, u32 index, aftl_lpn_t tp_lpn)
 {
 	struct aftl_command *command = &ftl->commands[index];
 	struct aftl_lun *lun;
@@ -313,7 +315,7 @@ static noinline bool read_wait_for_map(struct aftl *ftl, struct aftl_request *re
 		index = aftl_command_alloc(ftl, false);
 		if (index == AFTL_NIL)
 			return false;
-		read_queue_map_load(ftl, index, aftl_cmt_begin_page_load(ftl, lpn));
+		read_queue_trans_page_load(ftl, index, aftl_cmt_begin_page_load(ftl, lpn));
 	}
 	ftl->stats.counters.map_misses++;
 	if (ftl->waits)
@@ -368,7 +370,7 @@ bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request)
 		u32 units;
 		u32 index;
 
-		if (read_deliver_buffered(ftl, request, lpn) ||
+		if (read_deliver_buffered_page(ftl, request, lpn) ||
 		    (ftl->read_cache.count && read_try_cache(ftl, request, lpn))) {
 			request->admitted++;
 			read_complete_parts(ftl, request, 1, 0);
@@ -376,11 +378,11 @@ bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request)
 			return read_wait_for_map(ftl, request, lpn);
 		} else if (!aftl_l2p_lookup(ftl, lpn, &ppn)) {
 			request->admitted++;
-			read_deliver_zero(ftl, request, lpn);
+			read_deliver_zero_page(ftl, request, lpn);
 			read_complete_parts(ftl, request, 1, 0);
 		} else if (read_page_is_lost(ftl, ppn)) {
 			request->admitted++;
-			read_deliver_lost(ftl, request, lpn);
+			read_deliver_lost_page(ftl, request, lpn);
 			read_complete_parts(ftl, request, 1, 0);
 		} else if (aftl_ppn_is_programming(ftl, ppn)) {
 			request->admitted++;
@@ -392,7 +394,7 @@ bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request)
 			index = aftl_command_alloc(ftl, false);
 			if (index == AFTL_NIL)
 				return false;
-			units = read_run_length(ftl, lpn, ppn, left);
+			units = count_consecutive_lpns_in_page(ftl, lpn, ppn, left);
 			if (ftl->geo.trans_pages)
 				units = read_count_cmt_lookup(ftl, lpn, units);
 			request->admitted += units;
@@ -419,26 +421,26 @@ bool aftl_read_needs_flash(const struct aftl *ftl, aftl_lpn_t lpn)
 }
 
 /**
- * aftl_read_buffered_rest() - deliver the pages of @request that it covers in part
+ * aftl_read_buffered_rest_of_pages() - deliver the pages of @request that it covers in part
  * @ftl: device
  * @request: a write none of whose pages aftl_read_needs_flash()
  */
-void aftl_read_buffered_rest(struct aftl *ftl, struct aftl_request *request)
+void aftl_read_buffered_rest_of_pages(struct aftl *ftl, struct aftl_request *request)
 {
 	u32 last = request->units - 1;
 
 	if (aftl_request_page_is_partial(request, 0))
-		read_deliver_buffered(ftl, request, to_lpn(request->unit));
+		read_deliver_buffered_page(ftl, request, to_lpn(request->unit));
 	if (last && aftl_request_page_is_partial(request, last))
-		read_deliver_buffered(ftl, request, to_lpn(request->unit + last));
+		read_deliver_buffered_page(ftl, request, to_lpn(request->unit + last));
 }
 
 /**
- * aftl_read_start_rest() - begin to read the pages that the write @request covers in part
+ * aftl_read_start_rest_of_pages() - begin to read the pages that the write @request covers in part
  * @ftl: device
  * @request: a write with parts set to the number of these pages; it completes as a read
  */
-void aftl_read_start_rest(struct aftl *ftl, struct aftl_request *request)
+void aftl_read_start_rest_of_pages(struct aftl *ftl, struct aftl_request *request)
 {
 	if (ftl->waits)
 		aftl_wait_set_reason(ftl, request, AFTL_WAIT_REST);
@@ -447,7 +449,8 @@ void aftl_read_start_rest(struct aftl *ftl, struct aftl_request *request)
 }
 
 /* Count the errors of a sensed page, also for read-ahead or a reconstruction. */
-static inline void read_count_errors(struct aftl *ftl, const struct aftl_errors *errors, u32 class)
+static inline void read_count_bit_errors(struct aftl *ftl, const struct aftl_errors *errors,
+					 u32 class)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
 
@@ -458,7 +461,8 @@ static inline void read_count_errors(struct aftl *ftl, const struct aftl_errors 
 }
 
 /* Lost data are not cached: a read must fail again. */
-static void read_cache_insert(struct aftl *ftl, const struct aftl_read *read, bool ahead, bool lost)
+static void read_insert_into_cache(struct aftl *ftl, const struct aftl_read *read, bool ahead,
+				   bool lost)
 {
 	struct aftl_read_cache_entry *recent;
 
@@ -494,8 +498,8 @@ static noinline void read_after_sense(struct aftl *ftl, const struct aftl_reques
 	if (request && ftl->config.rain && read_reconstruct_lost_page(ftl, read, errors))
 		return;
 	if (ftl->read_cache.count)
-		read_cache_insert(ftl, read, !request,
-				  errors->lost || aftl_ppn_is_lost(ftl, read->ppn));
+		read_insert_into_cache(ftl, read, !request,
+				       errors->lost || aftl_ppn_is_lost(ftl, read->ppn));
 }
 
 /*
@@ -519,9 +523,9 @@ static u32 read_sense_lpn(struct aftl *ftl, struct aftl_request *request, aftl_l
 		read_after_sense(ftl, request, &read, &errors);
 	errors.lost |= aftl_ppn_is_lost(ftl, ppn);
 	read.lost = errors.lost;
-	read_count_errors(ftl, &errors, class);
+	read_count_bit_errors(ftl, &errors, class);
 	if (likely(request))
-		read_deliver_flash(ftl, request, &read, class);
+		read_deliver_flash_page(ftl, request, &read, class);
 	return min(errors.levels, ftl->cell.levels);
 }
 
@@ -611,7 +615,7 @@ void aftl_read_trans_page_loaded(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /* Finish the first page of the oldest read as zeroes or lost data: it is not on flash any more. */
-static void read_finish_unmapped(struct aftl *ftl, struct aftl_lun *lun, bool lost)
+static void read_finish_unmapped_page(struct aftl *ftl, struct aftl_lun *lun, bool lost)
 {
 	struct aftl_command *command = &ftl->commands[lun->reads.head];
 	struct aftl_request *request = command->request;
@@ -621,15 +625,15 @@ static void read_finish_unmapped(struct aftl *ftl, struct aftl_lun *lun, bool lo
 		return;
 	}
 	if (lost)
-		read_deliver_lost(ftl, request, command->lpn);
+		read_deliver_lost_page(ftl, request, command->lpn);
 	else
-		read_deliver_zero(ftl, request, command->lpn);
+		read_deliver_zero_page(ftl, request, command->lpn);
 	read_finish_first_page(ftl, lun, lun->reads.head);
 }
 
 /* Serve the first page of command @index from the program in progress of @ppn. */
-static void read_serve_programming(struct aftl *ftl, struct aftl_lun *lun, u32 index,
-				   aftl_ppn_t ppn)
+static void read_serve_page_being_programmed(struct aftl *ftl, struct aftl_lun *lun, u32 index,
+					     aftl_ppn_t ppn)
 {
 	struct aftl_command *command = &ftl->commands[index];
 
@@ -650,7 +654,7 @@ static void read_serve_first_pages(struct aftl *ftl, struct aftl_lun *lun, u32 i
 
 	while (units-- && aftl_l2p_lookup(ftl, ftl->commands[index].lpn, &ppn) &&
 	       aftl_ppn_is_programming(ftl, ppn))
-		read_serve_programming(ftl, lun, index, ppn);
+		read_serve_page_being_programmed(ftl, lun, index, ppn);
 }
 
 /**
@@ -687,11 +691,11 @@ static bool read_skip_oldest_without_sensing(struct aftl *ftl, struct aftl_lun *
 
 	mapped = aftl_l2p_lookup(ftl, command->lpn, &ppn);
 	if (!mapped || read_page_is_lost(ftl, ppn)) {
-		read_finish_unmapped(ftl, lun, mapped);
+		read_finish_unmapped_page(ftl, lun, mapped);
 		return true;
 	}
 	if (aftl_ppn_is_programming(ftl, ppn)) {
-		read_serve_programming(ftl, lun, lun->reads.head, ppn);
+		read_serve_page_being_programmed(ftl, lun, lun->reads.head, ppn);
 		return true;
 	}
 	other = aftl_block_lun(ftl, aftl_block_of_ppn(&ftl->media, ppn));
@@ -714,13 +718,14 @@ static bool read_serve_from_cache(struct aftl *ftl, struct aftl_lun *lun)
 
 	if (!recent)
 		return false;
-	read_deliver_cached(ftl, command->request, recent);
+	read_deliver_cached_page(ftl, command->request, recent);
 	read_finish_first_page(ftl, lun, lun->reads.head);
 	return true;
 }
 
 /* Find the read-ahead command that covers @lpn. */
-static u32 read_find_read_ahead(const struct aftl *ftl, const struct aftl_lun *lun, aftl_lpn_t lpn)
+static u32 read_find_read_ahead_command(const struct aftl *ftl, const struct aftl_lun *lun,
+					aftl_lpn_t lpn)
 {
 	u32 index = lun->prefetches.head;
 
@@ -737,7 +742,7 @@ static u32 read_find_read_ahead(const struct aftl *ftl, const struct aftl_lun *l
 static noinline void read_promote_ahead(struct aftl *ftl, struct aftl_lun *lun)
 {
 	aftl_lpn_t lpn = ftl->commands[lun->reads.head].lpn;
-	u32 index = read_find_read_ahead(ftl, lun, lpn);
+	u32 index = read_find_read_ahead_command(ftl, lun, lpn);
 	struct aftl_command *command;
 
 	if (index == AFTL_NIL || !ftl->commands[lun->reads.head].request)
@@ -779,7 +784,7 @@ static noinline void read_wait_for_reconstruct(struct aftl *ftl, struct aftl_lun
 #define READ_MERGE_SCAN 32
 
 /* Return true if the chip can sense @page and @with, in different planes, together. */
-static bool read_planes_compatible(const struct aftl *ftl, u32 page, u32 with)
+static bool read_planes_are_compatible(const struct aftl *ftl, u32 page, u32 with)
 {
 	const struct aftl_geometry *geo = &ftl->geo;
 	u32 planes = geo->planes_wide;
@@ -867,7 +872,7 @@ static noinline u32 read_merge_planes(struct aftl *ftl, struct aftl_lun *lun, u3
 		if (read_is_in_one_page(ftl, lun, &ftl->commands[index], &ppn)) {
 			plane = read_page_of_ppn(ftl, ppn) % ftl->geo.planes_wide;
 			joins = !(taken & BIT(plane)) &&
-				read_planes_compatible(ftl, read_page_of_ppn(ftl, ppn), page);
+				read_planes_are_compatible(ftl, read_page_of_ppn(ftl, ppn), page);
 		}
 		if (joins) {
 			taken |= BIT(plane);
@@ -939,7 +944,7 @@ static noinline bool read_end_delivered(struct aftl *ftl, struct aftl_lun *lun)
 
 	for (; command->units; command->units--) {
 		if (lost)
-			read_deliver_lost(ftl, command->request, command->lpn);
+			read_deliver_lost_page(ftl, command->request, command->lpn);
 		command->lpn = to_lpn(from_lpn(command->lpn) + 1);
 	}
 	if (mapped && !lost)
@@ -1040,7 +1045,7 @@ static struct aftl_lun *read_fastpath_find(struct aftl *ftl, const struct aftl_r
 		return NULL;
 	lun = aftl_block_lun(ftl, aftl_block_of_ppn(&ftl->media, *ppn));
 	if (!read_lun_is_idle(lun) || aftl_lun_is_dead(lun) ||
-	    read_run_length(ftl, lpn, *ppn, request->units) != request->units)
+	    count_consecutive_lpns_in_page(ftl, lpn, *ppn, request->units) != request->units)
 		return NULL;
 	return lun;
 }
@@ -1197,11 +1202,11 @@ void aftl_read_reconstruct_failed(struct aftl *ftl, struct aftl_lun *lun)
 	u32 i;
 
 	for (i = 1; i <= lun->reconstruct.units; i++)
-		read_deliver_lost(ftl, command->request, to_lpn(from_lpn(command->lpn) - i));
+		read_deliver_lost_page(ftl, command->request, to_lpn(from_lpn(command->lpn) - i));
 }
 
 /* Queue the planes of a multi-plane read whose data are not transferred yet again. */
-static void read_abort_planes(struct aftl *ftl, struct aftl_lun *lun)
+static void read_abort_untransferred_planes(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 index = lun->work.commands;
 
@@ -1230,7 +1235,7 @@ void aftl_read_abort_running(struct aftl *ftl, struct aftl_lun *lun)
 	if (lun->work.kind != AFTL_WORK_READ ||
 	    (lun->work.phase != AFTL_PHASE_SENSE && lun->work.phase != AFTL_PHASE_DATA_OUT))
 		return;
-	read_abort_planes(ftl, lun);
+	read_abort_untransferred_planes(ftl, lun);
 	if (aftl_has_rain(ftl)) {
 		read_wait_for_reconstruct(ftl, lun, lun->work.commands, lun->work.units,
 					  lun->work.device_page, 0);
@@ -1241,7 +1246,7 @@ void aftl_read_abort_running(struct aftl *ftl, struct aftl_lun *lun)
 		return;
 	}
 	for (i = 1; i <= lun->work.units; i++)
-		read_deliver_lost(ftl, command->request, to_lpn(from_lpn(command->lpn) - i));
+		read_deliver_lost_page(ftl, command->request, to_lpn(from_lpn(command->lpn) - i));
 	read_end(ftl, lun, lun->work.commands, lun->work.units, 0);
 }
 
@@ -1259,7 +1264,7 @@ void aftl_read_fail_queued(struct aftl *ftl, struct aftl_lun *lun)
 		return;
 	}
 	while (lun->reads.head != AFTL_NIL)
-		read_finish_unmapped(ftl, lun, true);
+		read_finish_unmapped_page(ftl, lun, true);
 	while (lun->prefetches.head != AFTL_NIL)
 		aftl_command_free(ftl, aftl_command_queue_pop(ftl, &lun->prefetches), false);
 }

@@ -52,7 +52,7 @@ static inline struct aftl_lun *write_choose_lun(struct aftl *ftl, u32 class, u32
  * Return the buffered write of @lpn that a newer one replaces: one that is neither being programmed
  * nor awaited by a request, nor from before a reset of its zone. AFTL_NIL if there is none.
  */
-static u32 write_find_replaceable(const struct aftl *ftl, aftl_lpn_t lpn)
+static u32 write_find_replaceable_write(const struct aftl *ftl, aftl_lpn_t lpn)
 {
 	u32 index = aftl_pending_find_newest_write(ftl, lpn);
 
@@ -110,7 +110,8 @@ static void write_queue_append(struct aftl *ftl, struct aftl_lun *lun, u32 lane,
 }
 
 /* Link @prev and @next, which are neighbours in @queue from now on; AFTL_NIL is its end. */
-static void write_queue_link(struct aftl *ftl, struct aftl_queue *queue, u32 prev, u32 next)
+static void write_queue_link_neighbours(struct aftl *ftl, struct aftl_queue *queue, u32 prev,
+					u32 next)
 {
 	if (prev == AFTL_NIL)
 		queue->head = next;
@@ -123,7 +124,7 @@ static void write_queue_link(struct aftl *ftl, struct aftl_queue *queue, u32 pre
 }
 
 /* Return true if another lane with the bit of @lane in pending_write_lanes has writes. */
-static bool lanes_share_bit(const struct aftl_lun *lun, u32 lane)
+static bool other_lane_keeps_pending_bit(const struct aftl_lun *lun, u32 lane)
 {
 	u32 other = lane % AFTL_LANE_BITS;
 
@@ -142,14 +143,15 @@ static void write_dequeue(struct aftl *ftl, u32 index)
 	struct aftl_lun *lun = &ftl->luns[command->lun];
 	struct aftl_queue *queue = write_queue_of(ftl, command);
 
-	write_queue_link(ftl, queue, command->prev, command->next);
+	write_queue_link_neighbours(ftl, queue, command->prev, command->next);
 	command->lun = AFTL_NIL;
 	if (queue->count == ftl->program_units)
 		ftl->full_write_queues--;
 	queue->count--;
 	if (command->request)
 		queue->waited--;
-	if (queue->head == AFTL_NIL && !lanes_share_bit(lun, lane_of_write_command(command)))
+	if (queue->head == AFTL_NIL &&
+	    !other_lane_keeps_pending_bit(lun, lane_of_write_command(command)))
 		lun->pending_write_lanes &= ~pending_mask_of_lane(lane_of_write_command(command));
 	lun->in_flight--;
 }
@@ -185,8 +187,8 @@ static void write_replace_in_queue(struct aftl *ftl, u32 older, u32 index)
 	in->lun = out->lun;
 	in->next = out->next;
 	in->prev = out->prev;
-	write_queue_link(ftl, queue, in->prev, index);
-	write_queue_link(ftl, queue, index, in->next);
+	write_queue_link_neighbours(ftl, queue, in->prev, index);
+	write_queue_link_neighbours(ftl, queue, index, in->next);
 	out->lun = AFTL_NIL;
 	if (in->request) {
 		queue->waited++;
@@ -248,7 +250,7 @@ static void write_release_command(struct aftl *ftl, u32 index)
 
 	ftl->work++;
 	if (ftl->geo.zones)
-		aftl_zone_count_programmed(ftl, command->stream);
+		aftl_zone_count_programmed_lpn(ftl, command->stream);
 	aftl_pending_remove_write(ftl, index);
 	if (unlikely(ftl->faults.programs) && command->flags & AFTL_COMMAND_STORED &&
 	    !aftl_lpn_is_buffered(ftl, command->lpn))
@@ -299,7 +301,7 @@ static void write_bind_lpn_to_lun(struct aftl *ftl, struct aftl_request *request
 }
 
 /* Return true if no write in progress can free a command or a block. */
-static bool write_has_no_progress(const struct aftl *ftl)
+static bool writes_in_progress_free_nothing(const struct aftl *ftl)
 {
 	return !aftl_count_writes_in_flight(ftl);
 }
@@ -324,7 +326,7 @@ static bool write_admit_lpn(struct aftl *ftl, struct aftl_request *request, u32 
 
 	if (!ftl->free_write_count || ftl->read_only)
 		return false;
-	older = write_find_replaceable(ftl, lpn);
+	older = write_find_replaceable_write(ftl, lpn);
 	replaces = older != AFTL_NIL && lane_of_write_command(&ftl->commands[older]) == lane;
 	if (!replaces)
 		lun = write_choose_lun(ftl, class, request->stream, lpn);
@@ -357,7 +359,7 @@ static void write_ask_policy_for_stream(struct aftl *ftl, struct aftl_request *r
  * Stream of the next page to admit. If the policy chooses it by page, it is asked once for each,
  * even if the page has to wait. Streams of placement handles and zones are above the policy's.
  */
-static u32 write_page_stream(struct aftl *ftl, struct aftl_request *request)
+static u32 get_stream_of_next_page(struct aftl *ftl, struct aftl_request *request)
 {
 	if (ftl->type->stream_per_page && !request->asked && request->stream < ftl->streams) {
 		write_ask_policy_for_stream(ftl, request, request->unit + request->admitted, 1);
@@ -371,11 +373,11 @@ static void write_admit_lpns(struct aftl *ftl, struct aftl_request *request)
 	u32 class = aftl_class_stored_by_policy(ftl, request->class);
 
 	while (request->admitted < request->units) {
-		u32 lane = aftl_write_stream_index(class, write_page_stream(ftl, request));
+		u32 lane = aftl_write_stream_index(class, get_stream_of_next_page(ftl, request));
 
 		if (write_admit_lpn(ftl, request, class, lane))
 			continue;
-		if (ftl->read_only || write_has_no_progress(ftl))
+		if (ftl->read_only || writes_in_progress_free_nothing(ftl))
 			write_fail_remaining_pages(ftl, request, -ENOSPC);
 		break;
 	}
@@ -397,7 +399,7 @@ static void write_admit_to_zone(struct aftl *ftl, struct aftl_request *request)
 	else if (aftl_zone_assign_open_resource(ftl, request))
 		write_admit_lpns(ftl, request);
 	if (request->placed)
-		aftl_zone_count_admitted(ftl, zone, request->admitted - before);
+		aftl_zone_count_admitted_lpns(ftl, zone, request->admitted - before);
 }
 
 /**
@@ -440,13 +442,14 @@ static u32 write_pop_oldest(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
  * This is done after the reset, which a host with a persistent buffer must record first. Return:
  * false if a slice of work, which began at @begin, is over before all of them are removed.
  */
-static bool write_purge_reset_zone(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u32 begin)
+static bool write_purge_writes_before_reset(struct aftl *ftl, struct aftl_lun *lun, u32 lane,
+					    u32 begin)
 {
 	const struct aftl_queue *queue = &lun->writes[lane];
 
 	while (queue->head != AFTL_NIL && !ftl->commands[queue->head].request &&
 	       ftl->commands[queue->head].flags & AFTL_COMMAND_SUPERSEDED) {
-		if (aftl_slice_is_over(ftl, begin))
+		if (aftl_work_slice_is_over(ftl, begin))
 			return false;
 		write_release_command(ftl, write_pop_oldest(ftl, lun, lane));
 	}
@@ -467,7 +470,8 @@ static bool write_buffer_needs_partial(const struct aftl *ftl)
  * Return true if writes of @queue must be programmed now. If not, *@due_ns is the time at which the
  * oldest of them must be programmed.
  */
-static bool write_must_program(const struct aftl *ftl, const struct aftl_queue *queue, u64 *due_ns)
+static bool queued_writes_must_be_programmed(const struct aftl *ftl, const struct aftl_queue *queue,
+					     u64 *due_ns)
 {
 	const struct aftl_command *head = &ftl->commands[queue->head];
 	bool full = queue->count >= ftl->program_units;
@@ -487,7 +491,7 @@ static bool is_write_older_than_other(const struct aftl *ftl, const struct aftl_
 }
 
 /* Partly filled flash pages of a zone wait until no more writes of the zone will come. */
-static bool zone_must_program(const struct aftl *ftl, const struct aftl_queue *queue)
+static bool zone_writes_must_be_programmed(const struct aftl *ftl, const struct aftl_queue *queue)
 {
 	return queue->head != AFTL_NIL &&
 	       (queue->count >= ftl->program_units || ftl->draining ||
@@ -504,9 +508,9 @@ static noinline u32 write_ready_of_zones(struct aftl *ftl, struct aftl_lun *lun)
 
 	for (; lanes; lanes &= lanes - 1)
 		for (lane = __ffs(lanes); lane < lun->lanes; lane += AFTL_LANE_BITS) {
-			if (!write_purge_reset_zone(ftl, lun, lane, begin))
+			if (!write_purge_writes_before_reset(ftl, lun, lane, begin))
 				aftl_wake_lun(ftl, lun);
-			else if (zone_must_program(ftl, &lun->writes[lane]) &&
+			else if (zone_writes_must_be_programmed(ftl, &lun->writes[lane]) &&
 				 is_write_older_than_other(ftl, lun, lane, best))
 				best = lane;
 		}
@@ -533,7 +537,7 @@ u32 aftl_write_select_lane(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns
 	for (; lanes; lanes &= lanes - 1) {
 		u32 lane = __ffs(lanes);
 
-		if (!write_must_program(ftl, &lun->writes[lane], &due_ns))
+		if (!queued_writes_must_be_programmed(ftl, &lun->writes[lane], &due_ns))
 			*retry_ns = min(*retry_ns, due_ns);
 		else if (is_write_older_than_other(ftl, lun, lane, best))
 			best = lane;
@@ -552,7 +556,7 @@ static bool flush_waits_for_epoch(const struct aftl *ftl, u32 epoch)
  * Return true if requests wait for the write buffer until data are programmed that are pending
  * their fine pass: these take half of the buffer, or no LUN has free space before they are mapped.
  */
-static bool write_buffer_stalled(const struct aftl *ftl)
+static bool write_buffer_is_stalled(const struct aftl *ftl)
 {
 	return aftl_write_is_waiting(ftl) &&
 	       (ftl->free_write_count || 2 * ftl->fine_pending_units >= ftl->write_commands);
@@ -609,7 +613,7 @@ bool aftl_write_needs_padding(const struct aftl *ftl, const struct aftl_lun *lun
 	waited = fine_pass_is_awaited(ftl, lun, &due_ns);
 	if (lane != AFTL_NIL)
 		return waited && ftl->commands[lun->writes[lane].head].epoch == ftl->epochs.newest;
-	if (waited || ftl->draining || write_buffer_stalled(ftl) || ftl->now_ns >= due_ns)
+	if (waited || ftl->draining || write_buffer_is_stalled(ftl) || ftl->now_ns >= due_ns)
 		return true;
 	*retry_ns = min(*retry_ns, due_ns);
 	return false;
@@ -735,7 +739,7 @@ static void write_mark_unflushable(struct aftl *ftl, const struct aftl_command *
 {
 	ftl->unflushable++;
 	if (ftl->geo.zones)
-		aftl_zone_count_programmed(ftl, command->stream);
+		aftl_zone_count_programmed_lpn(ftl, command->stream);
 	aftl_epoch_count_write_done(ftl, command->epoch);
 }
 
@@ -801,7 +805,7 @@ static void write_rebind_to_live_lun(struct aftl *ftl, u32 index)
 		write_fail_command(ftl, index);
 }
 
-static bool write_is_newest(const struct aftl *ftl, u32 index)
+static bool write_is_newest_of_lpn(const struct aftl *ftl, u32 index)
 {
 	return aftl_pending_find_newest_write(ftl, ftl->commands[index].lpn) == index;
 }
@@ -819,7 +823,7 @@ void aftl_write_abort_programs(struct aftl *ftl, u32 commands)
 {
 	for (; commands != AFTL_NIL; commands = ftl->commands[commands].next) {
 		ftl->commands[commands].flags &= ~(AFTL_COMMAND_PROGRAMMING | AFTL_COMMAND_STORED);
-		if (ftl->ops->unstored && write_is_newest(ftl, commands))
+		if (ftl->ops->unstored && write_is_newest_of_lpn(ftl, commands))
 			ftl->ops->unstored(ftl->host, commands);
 	}
 }
@@ -915,7 +919,7 @@ u32 aftl_buffer_restore(struct aftl *ftl, const struct aftl_buffered_lpn *what)
 	u32 index;
 
 	aftl_write_choose_stream(ftl, &request);
-	lun = write_choose_lun(ftl, class, write_page_stream(ftl, &request), what->lpn);
+	lun = write_choose_lun(ftl, class, get_stream_of_next_page(ftl, &request), what->lpn);
 	if (!lun)
 		lun = write_any_live_lun(ftl);
 	if (!lun || !ftl->free_write_count ||

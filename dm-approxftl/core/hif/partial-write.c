@@ -15,24 +15,24 @@
 #include "core/hif/hif.h"
 #include "core/hif/host-read.h"
 
-static bool partial_ranges_overlap(const struct aftl_request *a, const struct aftl_request *b)
+static bool partial_write_ranges_overlap(const struct aftl_request *a, const struct aftl_request *b)
 {
 	return a->unit < b->unit + b->units && b->unit < a->unit + a->units;
 }
 
-static bool partial_is_in_progress(const struct aftl *ftl, const struct aftl_request *request)
+static bool partial_write_is_in_progress(const struct aftl *ftl, const struct aftl_request *request)
 {
 	u32 i;
 
 	for (i = 0; i < ftl->rest.count; i++)
-		if (partial_ranges_overlap(ftl->rest.requests[i], request))
+		if (partial_write_ranges_overlap(ftl->rest.requests[i], request))
 			return true;
 	return false;
 }
 
 /* Count the pages that @request covers in part, and set @flash if one of them is on flash. */
-static u32 partial_count_pages(const struct aftl *ftl, const struct aftl_request *request,
-			       bool *flash)
+static u32 partial_write_count_pages(const struct aftl *ftl, const struct aftl_request *request,
+				     bool *flash)
 {
 	u32 last = request->units - 1;
 	u32 count = 0;
@@ -70,13 +70,13 @@ enum aftl_rest_step aftl_partial_next_step(struct aftl *ftl, struct aftl_request
 	ftl->rest.awaited = false;
 	if (request->admitted || request->rest == AFTL_REST_READ || ftl->read_only)
 		return AFTL_REST_STEP_ADMIT;
-	if (partial_is_in_progress(ftl, request))
+	if (partial_write_is_in_progress(ftl, request))
 		return partial_must_wait(ftl);
-	pages = partial_count_pages(ftl, request, &flash);
+	pages = partial_write_count_pages(ftl, request, &flash);
 	if (!pages)
 		return AFTL_REST_STEP_ADMIT;
 	if (!flash) {
-		aftl_read_buffered_rest(ftl, request);
+		aftl_read_buffered_rest_of_pages(ftl, request);
 		request->rest = AFTL_REST_READ;
 		return AFTL_REST_STEP_ADMIT;
 	}
@@ -85,7 +85,7 @@ enum aftl_rest_step aftl_partial_next_step(struct aftl *ftl, struct aftl_request
 	ftl->rest.requests[ftl->rest.count++] = request;
 	request->rest = AFTL_REST_READING;
 	request->parts = pages;
-	aftl_read_start_rest(ftl, request);
+	aftl_read_start_rest_of_pages(ftl, request);
 	return AFTL_REST_STEP_READ;
 }
 

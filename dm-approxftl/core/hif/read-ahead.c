@@ -59,7 +59,7 @@ static u32 read_ahead_page_run_length(struct aftl *ftl, aftl_lpn_t lpn)
 	if (aftl_read_cache_find(ftl, lpn) ||
 	    (aftl_l2p_lookup(ftl, lpn, &ppn) && aftl_ppn_in_dead_lun(ftl, ppn)))
 		return 0;
-	return aftl_read_run_length(ftl, lpn, limit);
+	return aftl_count_lpns_of_flash_read(ftl, lpn, limit);
 }
 
 static bool read_ahead_queue_pages(struct aftl *ftl, aftl_lpn_t lpn, u32 units)

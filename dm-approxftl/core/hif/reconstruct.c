@@ -14,7 +14,7 @@
 #include "core/hif/host-read.h"
 
 /* End the reconstruction of @lun: the host read completes, or the background task goes on. */
-static void reconstruct_finish(struct aftl *ftl, struct aftl_lun *lun)
+static void finish_reconstruction(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_reconstruct done = lun->reconstruct;
 
@@ -91,7 +91,7 @@ void aftl_reconstruct_read_done(struct aftl *ftl, struct aftl_lun *lun)
 		other->reconstruct.service_ns =
 			max(other->reconstruct.service_ns, lun->work.service_ns);
 	if (aftl_reconstruct_page_done(ftl, other, aftl_lun_index_in_die_group(ftl, lun)))
-		reconstruct_finish(ftl, other);
+		finish_reconstruction(ftl, other);
 }
 
 /**
@@ -102,7 +102,7 @@ void aftl_reconstruct_read_done(struct aftl *ftl, struct aftl_lun *lun)
 void aftl_reconstruct_check_done(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->reconstruct.kind && !lun->reconstruct.left)
-		reconstruct_finish(ftl, lun);
+		finish_reconstruction(ftl, lun);
 }
 
 /**
@@ -125,7 +125,7 @@ void aftl_reconstruct_lun_died(struct aftl *ftl, struct aftl_lun *lun)
 		if (other->reconstruct.kind == AFTL_RECONSTRUCT_READ)
 			aftl_read_reconstruct_failed(ftl, other);
 		if (aftl_reconstruct_page_done(ftl, other, own))
-			reconstruct_finish(ftl, other);
+			finish_reconstruction(ftl, other);
 	}
 	lun->stripe_requests = 0;
 	lun->reconstructing_for = AFTL_NIL;

@@ -33,7 +33,7 @@ static int zone_close(struct aftl *ftl, struct aftl_zone *zone)
 		return 0;
 	if (!aftl_zone_is_active(zone))
 		return -EIO;
-	aftl_zone_end_writes(ftl, zone, zone->written ? AFTL_ZONE_CLOSED : AFTL_ZONE_EMPTY);
+	aftl_zone_make_unwritable(ftl, zone, zone->written ? AFTL_ZONE_CLOSED : AFTL_ZONE_EMPTY);
 	ftl->stats.counters.zone_closes++;
 	return 0;
 }
@@ -44,7 +44,7 @@ static int zone_finish(struct aftl *ftl, struct aftl_zone *zone)
 		return -EIO;
 	if (zone->state == AFTL_ZONE_FULL)
 		return 0;
-	aftl_zone_end_writes(ftl, zone, AFTL_ZONE_FULL);
+	aftl_zone_make_unwritable(ftl, zone, AFTL_ZONE_FULL);
 	ftl->stats.counters.zone_finishes++;
 	return 0;
 }
@@ -61,7 +61,7 @@ static bool unmap_zone_slice(struct aftl *ftl, struct aftl_zone *zone, u32 begin
 	u32 first = zone_first_lpn(ftl, zone) + reset->cleared;
 	u32 unit = first;
 
-	for (; reset->cleared < zone->written && !aftl_slice_is_over(ftl, begin); unit++) {
+	for (; reset->cleared < zone->written && !aftl_work_slice_is_over(ftl, begin); unit++) {
 		aftl_write_discard_lpn(ftl, to_lpn(unit));
 		if (aftl_l2p_unmap_lpn(ftl, to_lpn(unit)) && ftl->geo.trans_pages)
 			aftl_cmt_mark_entry_dirty(ftl, to_lpn(unit));
@@ -77,7 +77,7 @@ static void zone_begin_single_reset(struct aftl *ftl, struct aftl_zone *zone)
 {
 	ftl->stats.counters.zone_resets++;
 	ftl->work += ftl->geo.luns / 8;
-	aftl_zone_reset_empty(ftl, zone);
+	aftl_zone_reset_unmapped(ftl, zone);
 	if (ftl->ops->unmap)
 		ftl->ops->unmap(ftl->host, to_lpn(zone_first_lpn(ftl, zone)), ftl->geo.zone_units);
 }
@@ -120,7 +120,7 @@ bool aftl_zones_continue_resets(struct aftl *ftl, u32 begin)
 	for (; reset->zone < reset->end; reset->zone++) {
 		struct aftl_zone *zone = &ftl->zones.all[reset->zone];
 
-		if (aftl_slice_is_over(ftl, begin))
+		if (aftl_work_slice_is_over(ftl, begin))
 			return false;
 		ftl->work++;
 		if (!zone_is_resettable(zone))

@@ -12,16 +12,17 @@
 /* Additional raw errors of an over-programmed word line, in halves of the ECC limit (assumed). */
 #define OVERPROGRAMMED_ERRORS_HALVES 3
 
-static u64 interpolate_by_age(const u64 *row, struct aftl_axis_point hours)
+static u64 interpolate_rber_by_age(const u64 *row, struct aftl_axis_point hours)
 {
 	return aftl_interpolate(row[hours.index], row[hours.index + 1], hours.fraction);
 }
 
-static u64 interpolate_by_wear(const u64 (*rows)[AFTL_RBER_HOUR_POINTS],
-			       struct aftl_axis_point wear, struct aftl_axis_point hours)
+static u64 interpolate_rber_by_wear(const u64 (*rows)[AFTL_RBER_HOUR_POINTS],
+				    struct aftl_axis_point wear, struct aftl_axis_point hours)
 {
-	return aftl_interpolate(interpolate_by_age(rows[wear.index], hours),
-				interpolate_by_age(rows[wear.index + 1], hours), wear.fraction);
+	return aftl_interpolate(interpolate_rber_by_age(rows[wear.index], hours),
+				interpolate_rber_by_age(rows[wear.index + 1], hours),
+				wear.fraction);
 }
 
 static struct aftl_axis_point rber_wear_axis_point(u32 erases)
@@ -41,9 +42,10 @@ static u64 rber_curve_q40(u32 curve, u32 disturb_mv, u32 erases, u64 hours)
 	struct aftl_axis_point wear = rber_wear_axis_point(erases);
 	struct aftl_axis_point age = rber_age_axis_point(hours);
 
-	return aftl_interpolate(interpolate_by_wear(aftl_rber_q40[curve][disturb.index], wear, age),
-				interpolate_by_wear(aftl_rber_q40[curve][disturb.index + 1], wear,
-						    age),
+	return aftl_interpolate(interpolate_rber_by_wear(aftl_rber_q40[curve][disturb.index], wear,
+							 age),
+				interpolate_rber_by_wear(aftl_rber_q40[curve][disturb.index + 1],
+							 wear, age),
 				disturb.fraction);
 }
 
@@ -56,8 +58,8 @@ static u64 short_lived_rber_q40(const struct aftl_cell *cell, u32 erases, u64 ho
 	struct aftl_axis_point wear = rber_wear_axis_point(erases);
 	struct aftl_axis_point age = rber_age_axis_point(hours);
 
-	return interpolate_by_wear(aftl_tvr_rber_q40[cell->tvr], wear, age) -
-	       interpolate_by_wear(aftl_tvr_rber_q40[AFTL_TVR_MARGIN_POINTS - 1], wear, age);
+	return interpolate_rber_by_wear(aftl_tvr_rber_q40[cell->tvr], wear, age) -
+	       interpolate_rber_by_wear(aftl_tvr_rber_q40[AFTL_TVR_MARGIN_POINTS - 1], wear, age);
 }
 
 static u64 poisson_quantile_q32(u64 lambda_q32, u32 column)
@@ -225,8 +227,9 @@ static u32 program_order_position(const struct aftl_media *media, const struct a
 	return step;
 }
 
-static u32 shift_by_neighbour(const struct aftl_media *media, const struct aftl_block *block,
-			      u32 victim, u32 neighbour, u32 direction)
+static u32 compute_shift_by_neighbour(const struct aftl_media *media,
+				      const struct aftl_block *block, u32 victim, u32 neighbour,
+				      u32 direction)
 {
 	const struct aftl_geometry *geo = media->geo;
 	u16 attr = aftl_block_page_attr(media, block, neighbour * geo->program_pages);
@@ -253,13 +256,13 @@ u32 aftl_page_disturb_mv(const struct aftl_media *media, const struct aftl_block
 	u32 mv = 0;
 
 	if (column >= apart)
-		mv += shift_by_neighbour(media, block, step, step - apart, 0);
+		mv += compute_shift_by_neighbour(media, block, step, step - apart, 0);
 	if (column + apart < positions)
-		mv += shift_by_neighbour(media, block, step, step + apart, 0);
+		mv += compute_shift_by_neighbour(media, block, step, step + apart, 0);
 	if (step >= positions)
-		mv += shift_by_neighbour(media, block, step, step - positions, 1);
+		mv += compute_shift_by_neighbour(media, block, step, step - positions, 1);
 	if (step + positions < aftl_programs_per_block(geo))
-		mv += shift_by_neighbour(media, block, step, step + positions, 1);
+		mv += compute_shift_by_neighbour(media, block, step, step + positions, 1);
 	return mv;
 }
 
@@ -299,7 +302,7 @@ static u64 nondefault_ispp_rber_q40(const struct aftl_cell *cell, u32 mode, u64 
 }
 
 /* AFTL_MODE_REDUCED is ApproxFTL's mode in approximate pages and TVR's mode in precise ones. */
-static bool has_nondefault_ispp(u16 attr)
+static bool page_has_nondefault_ispp(u16 attr)
 {
 	u32 mode = aftl_page_mode(attr);
 
@@ -311,7 +314,7 @@ static u32 page_rber_curve(const struct aftl_cell *cell, u16 attr)
 {
 	if (aftl_page_reprograms(attr))
 		return AFTL_RBER_TLC_REPROGRAM;
-	return has_nondefault_ispp(attr) || aftl_page_is_short_lived(attr) ?
+	return page_has_nondefault_ispp(attr) || aftl_page_is_short_lived(attr) ?
 		       cell->curve[AFTL_MODE_NORMAL] : cell->curve[aftl_page_mode(attr)];
 }
 
@@ -323,7 +326,7 @@ static u64 voltage_model_rber_q40(const struct aftl_cell *cell, const struct aft
 	u32 disturb_mv = aftl_page_disturb_mv(cell->media, block, page);
 	u64 rber = rber_curve_q40(page_rber_curve(cell, attr), disturb_mv, block->erases, hours);
 
-	if (has_nondefault_ispp(attr))
+	if (page_has_nondefault_ispp(attr))
 		rber = nondefault_ispp_rber_q40(cell, aftl_page_mode(attr), rber, disturb_mv,
 						block->erases, hours);
 	else if (aftl_page_is_short_lived(attr))
@@ -389,7 +392,7 @@ static u32 draw_raw_bit_errors(const struct aftl_cell *cell, const struct aftl_b
 }
 
 /* Each extra sensing level raises the number of bits that ECC corrects by a quarter (assumed). */
-static u32 extra_levels_beyond_ecc(const struct aftl_cell *cell, u32 raw, u32 reach)
+static u32 count_extra_levels_beyond_ecc(const struct aftl_cell *cell, u32 raw, u32 reach)
 {
 	u32 step = max(cell->correctable / 4, 1U);
 
@@ -408,14 +411,15 @@ static bool page_borrows_parity(const struct aftl_media *media, const struct aft
 }
 
 /* Reading the lent parity costs as much as one sensing level. */
-static u32 extra_levels_needed(const struct aftl_cell *cell, const struct aftl_block *block,
-			       u32 page, u32 raw)
+static u32 count_extra_sensing_levels(const struct aftl_cell *cell, const struct aftl_block *block,
+				      u32 page, u32 raw)
 {
-	u32 levels = extra_levels_beyond_ecc(cell, raw, cell->correctable);
+	u32 levels = count_extra_levels_beyond_ecc(cell, raw, cell->correctable);
 
 	if (likely(!page_borrows_parity(cell->media, block, page)))
 		return levels;
-	return min(levels, 1 + extra_levels_beyond_ecc(cell, raw, cell->correctable + cell->lent));
+	return min(levels,
+		   1 + count_extra_levels_beyond_ecc(cell, raw, cell->correctable + cell->lent));
 }
 
 struct aftl_errors aftl_cell_read_errors(const struct aftl_cell *cell, aftl_ppn_t ppn, u64 hour)
@@ -434,8 +438,8 @@ struct aftl_errors aftl_cell_read_errors(const struct aftl_cell *cell, aftl_ppn_
 	if (aftl_page_class(attr) == AFTL_APPROX) {
 		errors.flips += errors.raw;
 	} else if (unlikely(errors.raw > cell->correctable)) {
-		errors.levels = extra_levels_needed(cell, block, page % media->geo->pages,
-						    errors.raw);
+		errors.levels = count_extra_sensing_levels(cell, block, page % media->geo->pages,
+							   errors.raw);
 		errors.lost = errors.levels > cell->levels;
 	}
 	errors.flips = min(errors.flips, media->geo->unit_bits);

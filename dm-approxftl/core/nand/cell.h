@@ -102,7 +102,7 @@ u32 aftl_page_extra_levels(const struct aftl_cell *cell, const struct aftl_block
 			   u64 hour);
 
 /* Return true if ECC corrects all errors that a page with these attributes can have at any age. */
-static inline bool aftl_cell_never_fails(const struct aftl_cell *cell, u16 attr)
+static inline bool aftl_cell_ecc_never_fails(const struct aftl_cell *cell, u16 attr)
 {
 	return cell->clean && aftl_page_class(attr) == AFTL_PRECISE &&
 	       !aftl_page_is_overprogrammed(attr) && !aftl_page_is_foggy(attr) &&

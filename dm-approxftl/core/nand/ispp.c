@@ -50,7 +50,7 @@ static u32 ispp_margin_mv(const struct aftl_ispp *ispp)
 	return (u32)ispp->start_mv + ispp->final_mv;
 }
 
-static bool may_use_ispp(const struct aftl_program_command *program)
+static bool ispp_params_are_allowed(const struct aftl_program_command *program)
 {
 	const struct aftl_ispp *ispp = &program->ispp;
 
@@ -145,7 +145,8 @@ static bool may_lend_parity(const struct aftl_chip *chip,
 }
 
 /* The modes BETWEEN and AFTER are bound to positions of the checkerboard. */
-static bool may_place_page(const struct aftl_chip *chip, const struct aftl_program_command *program)
+static bool mode_fits_page_position(const struct aftl_chip *chip,
+				    const struct aftl_program_command *program)
 {
 	const struct aftl_block *block = program->block;
 
@@ -199,7 +200,7 @@ bool aftl_chip_allows_program(const struct aftl_chip *chip,
 		return false;
 	if (unlikely(program->block->bits))
 		return program->mode == aftl_block_program_mode(program->block) &&
-		       may_use_ispp(program);
+		       ispp_params_are_allowed(program);
 	if (unlikely(program->block->order == AFTL_ORDER_FOGGY_FINE))
 		return may_program_foggy_or_fine(chip, program);
 	if (unlikely(program->block->order == AFTL_ORDER_SWITCHED))
@@ -212,7 +213,8 @@ bool aftl_chip_allows_program(const struct aftl_chip *chip,
 		return false;
 	if (likely(program->mode == AFTL_MODE_NORMAL && aftl_ispp_is_default(&program->ispp)))
 		return true;
-	return program->mode < AFTL_MODES && may_use_ispp(program) && may_place_page(chip, program);
+	return program->mode < AFTL_MODES && ispp_params_are_allowed(program) &&
+	       mode_fits_page_position(chip, program);
 }
 
 /* Program time */

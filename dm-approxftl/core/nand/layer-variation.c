@@ -30,9 +30,9 @@ static u64 draw_layer_trait(const struct aftl_chip *chip, u32 purpose, u64 what)
 }
 
 /* A random factor of 1 +- @width / 256, in 1/256. */
-static u32 random_factor_q8(u64 draw, u32 width)
+static u32 draw_random_factor_q8(u64 draw, u32 width)
 {
-	return 256 - width + (u32)aftl_scale_random(draw, 2 * width + 1);
+	return 256 - width + (u32)aftl_map_random_to_range(draw, 2 * width + 1);
 }
 
 static u32 compute_layer_errors(const struct aftl_chip *chip, const struct aftl_block *block,
@@ -43,10 +43,10 @@ static u32 compute_layer_errors(const struct aftl_chip *chip, const struct aftl_
 	u64 errors = aftl_interpolate(aftl_cube_ep1_q12[wear.index][point],
 				      aftl_cube_ep1_q12[wear.index + 1][point], wear.fraction);
 
-	errors *= random_factor_q8(draw_layer_trait(chip, DRAW_BLOCK,
-						    aftl_block_index(chip->media, block)),
-				   BLOCK_SPREAD);
-	errors *= random_factor_q8(draw_layer_trait(chip, DRAW_LAYER, layer), LAYER_SPREAD);
+	errors *= draw_random_factor_q8(draw_layer_trait(chip, DRAW_BLOCK,
+							 aftl_block_index(chip->media, block)),
+					BLOCK_SPREAD);
+	errors *= draw_random_factor_q8(draw_layer_trait(chip, DRAW_LAYER, layer), LAYER_SPREAD);
 	return min_t(u64, errors >> 16, 0xffff);
 }
 
@@ -84,7 +84,7 @@ static bool is_misprogrammed_line(const struct aftl_chip *chip, u64 line)
 {
 	u64 rate = chip->config->misprograms;
 
-	return unlikely(rate) && aftl_scale_random(line, 1000000000) * 1000 < rate;
+	return unlikely(rate) && aftl_map_random_to_range(line, 1000000000) * 1000 < rate;
 }
 
 /* A misprogrammed word line has no verifies that start too early. */
@@ -94,7 +94,7 @@ struct aftl_word_line_traits aftl_word_line_get_traits(struct aftl_chip *chip,
 	u32 word_line = aftl_word_line_of_page(chip->media->geo, page);
 	const struct aftl_layer_traits *seen = get_layer_traits(chip, block, word_line);
 	u64 line = aftl_hash64(seen->lines ^ word_line);
-	u32 errors = (seen->errors * random_factor_q8(line << 32, LINE_SPREAD)) >> 8;
+	u32 errors = (seen->errors * draw_random_factor_q8(line << 32, LINE_SPREAD)) >> 8;
 
 	if (is_misprogrammed_line(chip, line))
 		return (struct aftl_word_line_traits){ .errors = errors * ODD_ERRORS };

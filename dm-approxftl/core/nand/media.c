@@ -27,7 +27,7 @@ u32 aftl_page_min_quality_level(const struct aftl_media *media, const struct aft
 	return level;
 }
 
-void *aftl_oob_entry_any_size(const struct aftl_media *media, u32 page)
+void *aftl_oob_entry_beyond_first_chunk(const struct aftl_media *media, u32 page)
 {
 	return aftl_chunk_entry_at(&media->oob, page, media->oob_layout.bytes);
 }

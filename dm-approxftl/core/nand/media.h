@@ -129,13 +129,13 @@ struct aftl_media {
 };
 
 /* Out-of-line part of aftl_oob_entry(), for pages beyond the first chunk. */
-void *aftl_oob_entry_any_size(const struct aftl_media *media, u32 page);
+void *aftl_oob_entry_beyond_first_chunk(const struct aftl_media *media, u32 page);
 
 static inline void *aftl_oob_entry(const struct aftl_media *media, u32 page)
 {
 	if (page < media->oob_layout.near)
 		return (u8 *)media->oob.chunk[0] + (size_t)page * media->oob_layout.bytes;
-	return aftl_oob_entry_any_size(media, page);
+	return aftl_oob_entry_beyond_first_chunk(media, page);
 }
 
 /* Address of the OOB attributes of @page, which is numbered through the device. */
@@ -183,13 +183,13 @@ static inline aftl_lpn_t aftl_lpn_word(aftl_lpn_t lpn, u32 level)
 }
 
 /* Quality level of the data of an lpn word in a page with these attributes. */
-static inline u32 aftl_lpn_word_level(aftl_lpn_t word, u16 attr)
+static inline u32 aftl_oob_lpn_word_level(aftl_lpn_t word, u16 attr)
 {
 	return aftl_page_class(attr) + (from_lpn(word) >> AFTL_PPN_BITS);
 }
 
 /* Return true if a page with these attributes can hold this lpn word; checks stored data. */
-static inline bool aftl_lpn_word_is_possible(aftl_lpn_t word, u16 attr)
+static inline bool aftl_oob_lpn_word_is_possible(aftl_lpn_t word, u16 attr)
 {
 	return word == AFTL_NO_LPN || !attr ||
 	       from_lpn(word) >> AFTL_PPN_BITS < (aftl_page_class(attr) ? AFTL_LEVELS - 1 : 1);
@@ -209,7 +209,7 @@ static inline u16 aftl_ppn_attr(const struct aftl_media *media, aftl_ppn_t ppn)
 /* Quality level of the data in @ppn, which is programmed. */
 static inline u32 aftl_ppn_level(const struct aftl_media *media, aftl_ppn_t ppn)
 {
-	return aftl_lpn_word_level(*aftl_oob_lpn_word(media, ppn), aftl_ppn_attr(media, ppn));
+	return aftl_oob_lpn_word_level(*aftl_oob_lpn_word(media, ppn), aftl_ppn_attr(media, ppn));
 }
 
 static inline bool aftl_has_error_model(const struct aftl_media *media)

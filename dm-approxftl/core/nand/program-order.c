@@ -166,8 +166,8 @@ static bool order_allows_program_step(const struct aftl_media *media,
 	return false;
 }
 
-bool aftl_is_legal_in_any_order(const struct aftl_media *media, const struct aftl_block *block,
-				u32 page, u32 pages)
+bool aftl_other_order_allows_program(const struct aftl_media *media, const struct aftl_block *block,
+				     u32 page, u32 pages)
 {
 	if (block->state != AFTL_BLOCK_OPEN || !pages || pages > media->geo->program_pages)
 		return false;

@@ -90,8 +90,8 @@ static inline bool aftl_block_is_sequential(const struct aftl_block *block)
 }
 
 /* aftl_order_allows_program() for program orders that its inline part does not handle. */
-bool aftl_is_legal_in_any_order(const struct aftl_media *media, const struct aftl_block *block,
-				u32 page, u32 pages);
+bool aftl_other_order_allows_program(const struct aftl_media *media, const struct aftl_block *block,
+				     u32 page, u32 pages);
 
 /**
  * aftl_order_allows_program() - return true if @pages pages from @page may be programmed now
@@ -110,7 +110,7 @@ static inline bool aftl_order_allows_program(const struct aftl_media *media,
 		return block->state == AFTL_BLOCK_OPEN && pages == media->geo->program_pages &&
 		       page == block->frontier && page < media->geo->pages &&
 		       !aftl_page_is_programmed(media, block, page);
-	return aftl_is_legal_in_any_order(media, block, page, pages);
+	return aftl_other_order_allows_program(media, block, page, pages);
 }
 
 /**

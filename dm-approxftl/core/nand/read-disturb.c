@@ -6,7 +6,7 @@
 #include "core/nand/physics-tables.h"
 #include "core/base/table-lookup.h"
 
-static u64 interpolate_by_reads(const u64 *row, struct aftl_axis_point reads)
+static u64 interpolate_disturb_by_reads(const u64 *row, struct aftl_axis_point reads)
 {
 	return aftl_interpolate(row[reads.index], row[reads.index + 1], reads.fraction);
 }
@@ -20,7 +20,9 @@ u64 aftl_read_disturb_rber(const struct aftl_block *block, u32 pages)
 		return 0;
 	reads = aftl_axis_position(aftl_read_axis, AFTL_READ_POINTS, block->reads / pages);
 	wear = aftl_axis_position(aftl_rber_pe_axis, AFTL_RBER_PE_POINTS, block->erases);
-	return aftl_interpolate(interpolate_by_reads(aftl_read_disturb_q40[wear.index], reads),
-				interpolate_by_reads(aftl_read_disturb_q40[wear.index + 1], reads),
+	return aftl_interpolate(interpolate_disturb_by_reads(aftl_read_disturb_q40[wear.index],
+							     reads),
+				interpolate_disturb_by_reads(aftl_read_disturb_q40[wear.index + 1],
+							     reads),
 				wear.fraction);
 }

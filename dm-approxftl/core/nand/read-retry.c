@@ -64,6 +64,6 @@ u32 aftl_read_shift_by_age(const struct aftl_cell *cell, const struct aftl_block
 	    rank >> 48 >= shifted_layer_share_q16(block->erases, hours))
 		return 0;
 	return AFTL_CUBE_RETRIES - AFTL_CUBE_RETRY_SPREAD +
-	       (u32)aftl_scale_random(draw_read_shift(cell, DRAW_PAGE, block, page),
-				      2 * AFTL_CUBE_RETRY_SPREAD + 1);
+	       (u32)aftl_map_random_to_range(draw_read_shift(cell, DRAW_PAGE, block, page),
+					     2 * AFTL_CUBE_RETRY_SPREAD + 1);
 }

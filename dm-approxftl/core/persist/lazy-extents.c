@@ -19,7 +19,7 @@ static size_t extent_table_bytes(const struct aftl_volume *volume)
 	       AFTL_PAYLOAD_BYTES;
 }
 
-static bool extent_test_bit(const u8 *bits, u64 extent)
+static bool extent_bit_is_set(const u8 *bits, u64 extent)
 {
 	return bits[extent / 8] >> extent % 8 & 1;
 }
@@ -27,8 +27,8 @@ static bool extent_test_bit(const u8 *bits, u64 extent)
 bool aftl_volume_frame_initialised(const struct aftl_volume *volume, u64 frame)
 {
 	return !volume->initialised ||
-	       extent_test_bit(volume->initialised,
-			       aftl_extent_of_frame(&volume->header.layout, frame));
+	       extent_bit_is_set(volume->initialised,
+				 aftl_extent_of_frame(&volume->header.layout, frame));
 }
 
 bool aftl_extents_alloc(struct aftl_volume *volume)
@@ -156,7 +156,7 @@ static int extent_table_write_copy(struct aftl_volume *volume, u32 copy, u32 ind
 			      AFTL_FRAME_BYTES);
 }
 
-static bool extent_table_changed(const struct aftl_volume *volume, u32 index)
+static bool extent_table_frame_is_changed(const struct aftl_volume *volume, u32 index)
 {
 	return memcmp(extent_table_payload(volume->initialised, index, 0),
 		      extent_table_payload(volume->initialised_committed, index, 0),
@@ -169,7 +169,7 @@ int aftl_extents_write(struct aftl_volume *volume, bool all)
 	u32 i;
 
 	for (i = 0; !ret && i < volume->header.layout.extent_table_frames; i++) {
-		if (!all && !extent_table_changed(volume, i))
+		if (!all && !extent_table_frame_is_changed(volume, i))
 			continue;
 		ret = extent_table_write_copy(volume, 0, i);
 		if (!ret)
@@ -208,9 +208,9 @@ int aftl_extents_initialise_for(struct aftl_volume *volume, u64 frame, u8 *bytes
 	u64 extent = volume->initialised ? aftl_extent_of_frame(&volume->header.layout, frame) : 0;
 	int ret = 0;
 
-	if (!volume->initialised || extent_test_bit(volume->initialised_committed, extent))
+	if (!volume->initialised || extent_bit_is_set(volume->initialised_committed, extent))
 		return 0;
-	if (!extent_test_bit(volume->initialised, extent))
+	if (!extent_bit_is_set(volume->initialised, extent))
 		ret = initialise_extent(volume, extent);
 	memset(bytes, 0, AFTL_FRAME_BYTES);
 	aftl_frames_add_checksums(volume, frame, 1, bytes);

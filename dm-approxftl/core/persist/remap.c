@@ -140,7 +140,7 @@ int aftl_remap_write(struct aftl_volume *volume)
  * the low byte of the page's attributes, which counts reprograms, tell of later programs; the mode
  * in that byte may change in place, so it is left out.
  */
-static bool remap_is_current(const struct aftl *ftl, const struct aftl_remap *remap)
+static bool remap_entry_is_current(const struct aftl *ftl, const struct aftl_remap *remap)
 {
 	const struct aftl_media *media = &ftl->media;
 	u8 same = (u8)~AFTL_PAGE_MODE_MASK;
@@ -161,7 +161,7 @@ static void remap_decode_table(struct aftl_volume *volume, const struct aftl *ft
 
 		aftl_remap_decode(remap,
 				  volume->scratch + at.offset + at.sector * AFTL_SECTOR_BYTES);
-		if (!remap_is_current(ftl, remap))
+		if (!remap_entry_is_current(ftl, remap))
 			remap->ppn = AFTL_NO_PPN;
 		volume->remap_count += remap->ppn != AFTL_NO_PPN;
 	}

@@ -183,8 +183,8 @@ static bool block_needs_wide_format(const struct aftl_media *media, const struct
 	return block->bits;
 }
 
-static void save_pages(struct snapshot_stream *stream, const struct aftl_media *media,
-		       const struct aftl_block *block, bool wide)
+static void save_pages_of_block(struct snapshot_stream *stream, const struct aftl_media *media,
+				const struct aftl_block *block, bool wide)
 {
 	u32 first = aftl_block_device_page(media, block, 0);
 	u32 page;
@@ -228,7 +228,7 @@ static void save_block(struct snapshot_stream *stream, const struct aftl_media *
 	if (wide)
 		snapshot_put_number(stream, block->bits, 1);
 	if (block->programmed)
-		save_pages(stream, media, block, wide);
+		save_pages_of_block(stream, media, block, wide);
 }
 
 static void save_block_list(struct snapshot_stream *stream, const struct aftl *ftl, u32 head)
@@ -329,7 +329,7 @@ static void save_device(struct snapshot_stream *stream, const struct aftl *ftl)
 	snapshot_flush_buffer(stream);
 }
 
-static bool all_luns_idle(const struct aftl *ftl)
+static bool all_luns_are_idle(const struct aftl *ftl)
 {
 	u32 i;
 
@@ -348,7 +348,7 @@ bool aftl_quiesce_step(struct aftl *ftl)
 		return true;
 	}
 	ftl->suspending = true;
-	if (!all_luns_idle(ftl)) {
+	if (!all_luns_are_idle(ftl)) {
 		aftl_step(ftl, aftl_next_event_ns(ftl));
 		return true;
 	}
@@ -407,7 +407,7 @@ int aftl_save(struct aftl *ftl, const struct aftl_snapshot_sink *sink, struct af
 
 /* Loading */
 
-static int load_magic(struct snapshot_stream *stream, struct aftl_error *error)
+static int check_snapshot_magic(struct snapshot_stream *stream, struct aftl_error *error)
 {
 	u8 bytes[sizeof(magic)];
 	u32 major;
@@ -493,7 +493,7 @@ static int load_ppn(struct snapshot_stream *stream, struct aftl *ftl, struct aft
 		origin.inherited = (u16)snapshot_get_number(stream, 2);
 		aftl_oob_store_origin(ftl, block, to_ppn(slot), origin);
 	}
-	if (!aftl_lpn_word_is_possible(word, attr))
+	if (!aftl_oob_lpn_word_is_possible(word, attr))
 		return report_bad_snapshot(error, "a unit has an impossible level");
 	if (!flags)
 		return 0;
@@ -507,8 +507,8 @@ static int load_ppn(struct snapshot_stream *stream, struct aftl *ftl, struct aft
 	return 0;
 }
 
-static int load_pages(struct snapshot_stream *stream, struct aftl *ftl, struct aftl_block *block,
-		      bool wide, struct aftl_error *error)
+static int load_pages_of_block(struct snapshot_stream *stream, struct aftl *ftl,
+			       struct aftl_block *block, bool wide, struct aftl_error *error)
 {
 	u32 first = aftl_block_device_page(&ftl->media, block, 0);
 	u32 programmed = 0;
@@ -571,13 +571,15 @@ static bool load_block_fields(struct snapshot_stream *stream, struct aftl_lun *l
 }
 
 /* A sequential program never continues at a page of the word line that the block leaves unused. */
-static bool frontier_is_possible(const struct aftl_geometry *geo, const struct aftl_block *block)
+static bool loaded_frontier_is_possible(const struct aftl_geometry *geo,
+					const struct aftl_block *block)
 {
 	return block->frontier <= geo->pages &&
 	       block->frontier % geo->word_line_pages < aftl_word_line_used_pages(geo, block);
 }
 
-static bool order_is_possible(const struct aftl_geometry *geo, const struct aftl_block *block)
+static bool loaded_block_order_is_possible(const struct aftl_geometry *geo,
+					   const struct aftl_block *block)
 {
 	bool used = block->state == AFTL_BLOCK_OPEN || block->state == AFTL_BLOCK_CLOSED;
 
@@ -585,13 +587,13 @@ static bool order_is_possible(const struct aftl_geometry *geo, const struct aftl
 	       (!used || aftl_is_block_order_possible(geo, block->bits, block->order));
 }
 
-static bool block_is_possible(const struct aftl *ftl, const struct aftl_block *block)
+static bool loaded_block_is_possible(const struct aftl *ftl, const struct aftl_block *block)
 {
-	return block->state <= AFTL_BLOCK_BAD && order_is_possible(&ftl->geo, block) &&
+	return block->state <= AFTL_BLOCK_BAD && loaded_block_order_is_possible(&ftl->geo, block) &&
 	       block->kind < AFTL_KINDS_MAX && (!block->parity || ftl->config.rain) &&
 	       aftl_are_block_bits_possible(&ftl->geo, block->bits, block->order) &&
 	       block->programmed <= aftl_block_usable_pages(&ftl->geo, block) &&
-	       frontier_is_possible(&ftl->geo, block) &&
+	       loaded_frontier_is_possible(&ftl->geo, block) &&
 	       (block->state != AFTL_BLOCK_FREE || (!block->programmed && !block->handle));
 }
 
@@ -603,11 +605,11 @@ static int load_block(struct snapshot_stream *stream, struct aftl *ftl, struct a
 
 	if (stream->ret)
 		return stream->ret;
-	if (!block_is_possible(ftl, block))
+	if (!loaded_block_is_possible(ftl, block))
 		return report_bad_snapshot(error, "a block is in an impossible state");
 	lun->good_blocks += block->state != AFTL_BLOCK_BAD && !block->parity;
 	lun->failing_blocks += block->failing;
-	return block->programmed ? load_pages(stream, ftl, block, wide, error) : 0;
+	return block->programmed ? load_pages_of_block(stream, ftl, block, wide, error) : 0;
 }
 
 static struct aftl_block *load_listed_block(struct snapshot_stream *stream, struct aftl *ftl,
@@ -681,8 +683,8 @@ static int load_closed_blocks(struct snapshot_stream *stream, struct aftl *ftl,
  * A full block must be closed, as no program would close it later. The fallback block belongs to
  * the FTL, an SLC block to the SLC cache; all others need a policy that adopts them.
  */
-static bool block_stays_open(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
-			     bool same)
+static bool loaded_block_stays_open(struct aftl *ftl, struct aftl_lun *lun,
+				    struct aftl_block *block, bool same)
 {
 	if (aftl_block_is_full(&ftl->geo, block))
 		return false;
@@ -708,7 +710,7 @@ static int close_unadopted_blocks(struct aftl *ftl, struct aftl_lun *lun, bool s
 		if (block->parity)
 			continue;
 		if (block->state == AFTL_BLOCK_OPEN) {
-			if (!block_stays_open(ftl, lun, block, same))
+			if (!loaded_block_stays_open(ftl, lun, block, same))
 				aftl_block_close(ftl, block);
 		} else if (block->state == AFTL_BLOCK_CLOSED && block->bits == 1) {
 			if (!block->listed)
@@ -779,7 +781,7 @@ static void load_policy_words(struct snapshot_stream *stream, struct aftl *ftl)
 	aftl_policy_instance_finish_load(ftl->policy);
 }
 
-static bool zone_is_possible(const struct aftl *ftl, const struct aftl_zone *zone)
+static bool loaded_zone_is_possible(const struct aftl *ftl, const struct aftl_zone *zone)
 {
 	return zone->state < AFTL_ZONE_STATES && zone->written <= ftl->geo.zone_capacity &&
 	       (zone->state != AFTL_ZONE_EMPTY || !zone->written);
@@ -794,7 +796,7 @@ static int load_zones(struct snapshot_stream *stream, struct aftl *ftl, struct a
 
 		zone->state = (u8)snapshot_get_number(stream, 1);
 		zone->written = (u32)snapshot_get_number(stream, 4);
-		if (!zone_is_possible(ftl, zone))
+		if (!loaded_zone_is_possible(ftl, zone))
 			return report_bad_snapshot(error, "a zone is in an impossible state");
 	}
 	return 0;
@@ -849,7 +851,7 @@ static int load_device_body(struct snapshot_stream *stream, struct aftl *ftl,
 	for (i = 0; !ret && i < ftl->geo.luns; i++)
 		ret = close_unadopted_blocks(ftl, &ftl->luns[i], stream->same, error);
 	if (!ret && !stream->same)
-		aftl_block_manager_check_reserve(ftl);
+		aftl_block_manager_ensure_fallback_blocks(ftl);
 	if (!ret && !aftl_zone_finish_load(ftl))
 		ret = report_bad_snapshot(error, "more zones are open or active than may be");
 	if (!ret)
@@ -872,7 +874,7 @@ static int load_header(struct snapshot_stream *stream, struct aftl_config *confi
 		       const struct aftl_policy_type **type, struct aftl_error *error)
 {
 	const struct aftl_policy_type *saved;
-	int ret = load_magic(stream, error);
+	int ret = check_snapshot_magic(stream, error);
 
 	if (ret || stream->ret)
 		return ret;

@@ -531,7 +531,7 @@ static bool spare_entry_is_possible(const struct aftl_spare *spare, const struct
 	    (spare->mapped | spare->lost) >> geo->page_units)
 		return false;
 	for (i = 0; i < geo->page_units; i++)
-		if (!aftl_lpn_word_is_possible(spare->word[i], spare->attr) ||
+		if (!aftl_oob_lpn_word_is_possible(spare->word[i], spare->attr) ||
 		    (spare->mapped >> i & 1 &&
 		     from_lpn(aftl_lpn_word_lpn(spare->word[i])) >= aftl_count_mappable_pages(geo)))
 			return false;

@@ -121,7 +121,7 @@ static u32 count_pages_to_scan(const struct scan *scan)
 	return scan->volume->geo.blocks * scan->volume->geo.pages;
 }
 
-static u64 *scan_page_seq(const struct scan *scan, u32 page)
+static u64 *get_scanned_page_seq(const struct scan *scan, u32 page)
 {
 	return aftl_chunk_entry(&scan->seq, u64, page);
 }
@@ -188,12 +188,12 @@ static struct aftl_plp_slot *decode_found_plp_slot(const struct scan *scan, u32 
 	return found > scan->volume->geo.ppns ? &scan->volume->plp_slots[U32_MAX - found] : NULL;
 }
 
-static u64 seq_of_found_version(const struct scan *scan, u32 found)
+static u64 get_seq_of_found_version(const struct scan *scan, u32 found)
 {
 	const struct aftl_plp_slot *slot = decode_found_plp_slot(scan, found);
 
 	return slot ? slot->entry.seq :
-		      *scan_page_seq(scan, (found - 1) / scan->volume->geo.page_units);
+		      *get_scanned_page_seq(scan, (found - 1) / scan->volume->geo.page_units);
 }
 
 /* Drop the found version of a logical page: a newer version exists, or the page was discarded. */
@@ -210,7 +210,7 @@ static void apply_discard_to_lpn(struct scan *scan, u32 unit, u64 discard)
 {
 	u32 *found = aftl_l2p_entry(scan->ftl, unit);
 
-	if (discard && *found && seq_of_found_version(scan, *found) <= discard)
+	if (discard && *found && get_seq_of_found_version(scan, *found) <= discard)
 		drop_found_version(scan, found);
 	scan->last_seq = max(scan->last_seq, discard);
 }
@@ -374,7 +374,7 @@ static void record_newest_versions(struct scan *scan, u32 page, const struct aft
 	u32 slot = page * scan->volume->geo.page_units;
 	u32 i;
 
-	*scan_page_seq(scan, page) = spare->seq;
+	*get_scanned_page_seq(scan, page) = spare->seq;
 	for (i = 0; i < scan->volume->geo.page_units; i++) {
 		u32 unit = from_lpn(aftl_lpn_word_lpn(spare->word[i]));
 		u32 *found;
@@ -383,7 +383,7 @@ static void record_newest_versions(struct scan *scan, u32 page, const struct aft
 		if (!(spare->mapped >> i & 1) || unit >= scan->volume->geo.units)
 			continue;
 		found = aftl_l2p_entry(scan->ftl, unit);
-		if (!*found || seq_of_found_version(scan, *found) < spare->seq)
+		if (!*found || get_seq_of_found_version(scan, *found) < spare->seq)
 			*found = slot + i + 1;
 	}
 	scan->last_seq = max(scan->last_seq, spare->seq);
@@ -538,7 +538,7 @@ static bool plp_entry_is_newest(const struct scan *scan, const struct aftl_plp_s
 	if (scan->zones)
 		return !found &&
 		       slot->entry.seq > get_zone_reset_seq(scan, from_lpn(slot->entry.what.lpn));
-	return !found || slot->entry.seq > seq_of_found_version(scan, found);
+	return !found || slot->entry.seq > get_seq_of_found_version(scan, found);
 }
 
 static void choose_newest_plp_entry(struct scan *scan, u32 index)
@@ -654,7 +654,8 @@ static void recover_zone_states(struct scan *scan)
 	while (drop_newest_excess_plp(scan))
 		;
 	for (i = 0; i < scan->volume->geo.zones; i++)
-		aftl_zone_rebuild(scan->ftl, i, zone_count_written(scan, i), scan->zones[i].state);
+		aftl_zone_rebuild_state(scan->ftl, i, zone_count_written(scan, i),
+					scan->zones[i].state);
 	for (i = 0; i < scan->volume->geo.plp_entries; i++)
 		recover_plp_entry(scan, &scan->volume->plp_slots[i]);
 	while (aftl_zone_finish_excess_active(scan->ftl))
@@ -674,7 +675,8 @@ static int unmap_beyond_write_pointers(struct scan *scan)
 
 		if (aftl_ppn_attr(&ftl->media, to_ppn(i)) &&
 		    unit < geo->units &&
-		    *scan_page_seq(scan, i / geo->page_units) > get_zone_reset_seq(scan, unit) &&
+		    *get_scanned_page_seq(scan, i / geo->page_units) >
+			    get_zone_reset_seq(scan, unit) &&
 		    lpn_is_beyond_write_pointer(scan, unit))
 			ret = aftl_volume_invalidate_ppn(scan->volume, to_ppn(i));
 	}
@@ -823,7 +825,7 @@ static void assume_page_programmed(struct aftl *ftl, struct aftl_block *block, u
 	block->approx_only = 0;
 }
 
-static void assume_program_step(struct aftl *ftl, struct aftl_block *block, u32 page)
+static void assume_step_is_programmed(struct aftl *ftl, struct aftl_block *block, u32 page)
 {
 	u32 i;
 
@@ -866,7 +868,7 @@ static void replay_program_order(struct aftl *ftl, struct aftl_block *block)
 		if (page >= ftl->geo.pages)
 			break;
 		left -= program_step_is_known(ftl, block, page);
-		assume_program_step(ftl, block, page);
+		assume_step_is_programmed(ftl, block, page);
 		at.programmed += aftl_block_step_pages(&ftl->geo, block);
 		aftl_program_order_advance(&ftl->media, &at, page);
 	}
@@ -882,8 +884,8 @@ static void replay_leader_first_order(struct aftl *ftl, struct aftl_block *block
 		if (!program_step_is_known(ftl, block, page))
 			continue;
 		leader = aftl_first_page_of_word_line(geo, aftl_layer_of_page(geo, page), 0);
-		assume_program_step(ftl, block, page);
-		assume_program_step(ftl, block, leader);
+		assume_step_is_programmed(ftl, block, page);
+		assume_step_is_programmed(ftl, block, leader);
 	}
 }
 
@@ -1081,7 +1083,7 @@ static int scan_volume_tables(struct scan *scan, struct aftl_error *error)
 	for (i = 0; i < ftl->geo.luns; i++)
 		recover_lun(ftl, &ftl->luns[i]);
 	aftl_superblock_reassign_parity(ftl);
-	aftl_block_manager_check_reserve(ftl);
+	aftl_block_manager_ensure_fallback_blocks(ftl);
 	aftl_cmt_cache_all_dirty(ftl);
 	if (scan->zones)
 		aftl_zone_reopen_blocks(ftl);

@@ -340,8 +340,8 @@ static int cache_fetch_frame(struct aftl_volume *volume, u64 number, u32 *index)
 }
 
 /* Read a damaged frame, or make an empty one if it is unreadable; must not commit. */
-static int cache_fetch_damaged(struct aftl_volume *volume, u64 number, bool readable, u32 *index,
-			       struct aftl_error *error)
+static int cache_fetch_damaged_frame(struct aftl_volume *volume, u64 number, bool readable,
+				     u32 *index, struct aftl_error *error)
 {
 	int ret;
 
@@ -364,7 +364,9 @@ int aftl_volume_rebuild_sector(struct aftl_volume *volume, u64 sector, bool read
 {
 	u64 number = sector / AFTL_FRAME_SECTORS;
 	u32 index = cache_find_frame(volume, number);
-	int ret = index == NONE ? cache_fetch_damaged(volume, number, readable, &index, error) : 0;
+	int ret = index == NONE ?
+			  cache_fetch_damaged_frame(volume, number, readable, &index, error) :
+			  0;
 
 	if (ret)
 		return ret;
@@ -641,7 +643,7 @@ int aftl_volume_record_zone(struct aftl_volume *volume, u32 zone, enum aftl_zone
  * without a newer entry a crash would go back to the data on flash. So a commit at once frees
  * slots.
  */
-static int plp_take_slot(struct aftl_volume *volume, aftl_lpn_t lpn, u32 *index)
+static int plp_take_free_slot(struct aftl_volume *volume, aftl_lpn_t lpn, u32 *index)
 {
 	int ret;
 
@@ -666,7 +668,7 @@ static int plp_find_slot(struct aftl_volume *volume, u32 tag, aftl_lpn_t lpn, u3
 	*index = at - 1;
 	if (at && at != AFTL_PLP_WAITING)
 		return 0;
-	ret = plp_take_slot(volume, lpn, index);
+	ret = plp_take_free_slot(volume, lpn, index);
 	volume->plp_waiting += (ret == -EAGAIN) - (at == AFTL_PLP_WAITING);
 	volume->plp_slot_of[tag] = ret == -EAGAIN ? AFTL_PLP_WAITING : ret ? 0 : *index + 1;
 	return ret;
@@ -1068,8 +1070,9 @@ static int create_factory_device(struct aftl **out, const struct aftl_backing *b
 	return aftl_create(out, &own, type, ops, backing->host, error);
 }
 
-static int format_medium(const struct aftl_backing *backing, struct aftl_volume_header *header,
-			 const struct aftl *ftl, struct aftl_error *error)
+static int create_and_format_volume(const struct aftl_backing *backing,
+				    struct aftl_volume_header *header, const struct aftl *ftl,
+				    struct aftl_error *error)
 {
 	struct aftl_volume *volume = alloc_volume(backing);
 	int ret;
@@ -1095,7 +1098,7 @@ int aftl_volume_format(const struct aftl_backing *backing, struct aftl_volume_he
 		return ret;
 	ret = check_new_volume(backing, header, ftl, error);
 	if (!ret)
-		ret = format_medium(backing, header, ftl, error);
+		ret = create_and_format_volume(backing, header, ftl, error);
 	aftl_destroy(ftl);
 	return ret;
 }

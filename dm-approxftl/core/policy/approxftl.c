@@ -101,7 +101,7 @@ static u32 approxftl_choose_stream(struct aftl_policy *policy, const struct aftl
 }
 
 /* Return twice the smallest wear of all blocks; a new device counts as worn by one erase. */
-static u32 find_wear_limit(const struct aftl_policy *policy)
+static u32 compute_erase_wear_limit(const struct aftl_policy *policy)
 {
 	const struct aftl_media *media = aftl_policy_media(policy);
 	u32 least = U32_MAX / 2;
@@ -125,7 +125,7 @@ static bool approxftl_accept_free_block(struct aftl_policy *policy, const struct
 static void approxftl_update_wear_limit(struct approxftl *state)
 {
 	if (state->opened++ % approxftl_params(&state->policy)->wear_period == 0)
-		state->wear_limit = find_wear_limit(&state->policy);
+		state->wear_limit = compute_erase_wear_limit(&state->policy);
 }
 
 static struct aftl_block *approxftl_open_block(struct approxftl *state, struct aftl_lun *lun,
@@ -155,8 +155,8 @@ static struct aftl_block *approxftl_get_block(struct approxftl *state, struct af
 	return pool->open[kind];
 }
 
-static bool is_checkerboard_place_wanted(const struct aftl_geometry *geo,
-					 const struct aftl_block *block, u32 class)
+static bool checkerboard_wants_data_class(const struct aftl_geometry *geo,
+					  const struct aftl_block *block, u32 class)
 {
 	bool approximate = !aftl_checkerboard_colour(geo, block->frontier, block->flip);
 
@@ -172,7 +172,7 @@ static enum kind approxftl_choose_kind(const struct aftl_geometry *geo, const st
 {
 	const struct aftl_block *checkerboard = pool->open[CHECKERBOARD];
 
-	if (checkerboard && is_checkerboard_place_wanted(geo, checkerboard, class))
+	if (checkerboard && checkerboard_wants_data_class(geo, checkerboard, class))
 		return CHECKERBOARD;
 	if (class == AFTL_PRECISE)
 		return pool->open[PHASE2] ? PHASE2 : PRECISE;
@@ -189,7 +189,7 @@ static enum aftl_mode approxftl_mode(enum kind kind, u32 class)
 }
 
 /* A block has completed its first pass: choose the class of data for its second pass. */
-static void convert_phase1_block(struct approxftl *state, struct pool *pool)
+static void convert_block_after_first_pass(struct approxftl *state, struct pool *pool)
 {
 	enum kind role = !pool->open[PHASE2] ? PHASE2 : ALL_APPROX;
 
@@ -270,7 +270,7 @@ static int approxftl_place_program(struct aftl_policy *policy, struct aftl_lun *
 	if (aftl_is_last_program_step(geo, block))
 		approxftl_drop_full_block(state, pool, kind);
 	else if (kind == PHASE1 && checkerboard_pass_is_done(geo, block))
-		convert_phase1_block(state, pool);
+		convert_block_after_first_pass(state, pool);
 	return 0;
 }
 

@@ -58,7 +58,7 @@ static u16 *cubeftl_leader_results(struct aftl_policy *policy, u32 lun, u32 inde
 	return (u16 *)policy->arrays[LEADERS] + (size_t)(lun * ACTIVE + index) * layers;
 }
 
-static void cubeftl_forget_leaders(struct aftl_policy *policy, u32 lun, u32 index)
+static void cubeftl_forget_leader_results(struct aftl_policy *policy, u32 lun, u32 index)
 {
 	memset(cubeftl_leader_results(policy, lun, index), 0,
 	       aftl_policy_geometry(policy)->layers * sizeof(u16));
@@ -115,7 +115,7 @@ static void cubeftl_block_closed(struct aftl_policy *policy, const struct aftl_b
 			if (cubeftl_active_blocks(policy, lun)[i].block != block)
 				continue;
 			cubeftl_active_blocks(policy, lun)[i].block = NULL;
-			cubeftl_forget_leaders(policy, lun, i);
+			cubeftl_forget_leader_results(policy, lun, i);
 		}
 	}
 }
@@ -196,11 +196,11 @@ static void cubeftl_open_missing_blocks(struct aftl_policy *policy, struct aftl_
 	if (!active->block)
 		return;
 	active->block->note = index;
-	cubeftl_forget_leaders(policy, aftl_lun_index(lun), index);
+	cubeftl_forget_leader_results(policy, aftl_lun_index(lun), index);
 }
 
-static bool place_at_line_of_any_block(struct aftl_policy *policy, u32 lun, u32 count, bool leader,
-				       struct aftl_placement *placement)
+static bool place_at_word_line_of_any_block(struct aftl_policy *policy, u32 lun, u32 count,
+					    bool leader, struct aftl_placement *placement)
 {
 	struct active *active = cubeftl_active_blocks(policy, lun);
 	u32 i;
@@ -226,8 +226,10 @@ static int cubeftl_place_program(struct aftl_policy *policy, struct aftl_lun *lu
 
 	for (i = 0; i < ACTIVE; i++)
 		cubeftl_open_missing_blocks(policy, lun, need, i);
-	if (place_at_line_of_any_block(policy, aftl_lun_index(lun), ACTIVE, leader, placement) ||
-	    place_at_line_of_any_block(policy, aftl_lun_index(lun), ACTIVE, !leader, placement))
+	if (place_at_word_line_of_any_block(policy, aftl_lun_index(lun), ACTIVE, leader,
+					    placement) ||
+	    place_at_word_line_of_any_block(policy, aftl_lun_index(lun), ACTIVE, !leader,
+					    placement))
 		return 0;
 	return -ENOSPC;
 }
@@ -238,8 +240,8 @@ static int cubeftl_minus_place_program(struct aftl_policy *policy, struct aftl_l
 				       struct aftl_placement *placement)
 {
 	cubeftl_open_missing_blocks(policy, lun, need, 0);
-	if (place_at_line_of_any_block(policy, aftl_lun_index(lun), 1, false, placement) ||
-	    place_at_line_of_any_block(policy, aftl_lun_index(lun), 1, true, placement))
+	if (place_at_word_line_of_any_block(policy, aftl_lun_index(lun), 1, false, placement) ||
+	    place_at_word_line_of_any_block(policy, aftl_lun_index(lun), 1, true, placement))
 		return 0;
 	return -ENOSPC;
 }
@@ -268,7 +270,7 @@ static u32 cubeftl_count_fill_run(struct aftl_policy *policy, struct aftl_lun *l
 	return geo->word_lines - 1 - active->follower;
 }
 
-static bool is_last_line_of_layer(const struct aftl_geometry *geo, u32 page)
+static bool is_last_word_line_of_layer(const struct aftl_geometry *geo, u32 page)
 {
 	return aftl_word_line_of_page(geo, page) % geo->word_lines == geo->word_lines - 1;
 }
@@ -294,7 +296,7 @@ static bool cubeftl_page_programmed(struct aftl_policy *policy, struct aftl_lun 
 		bad = aftl_is_misprogrammed(*shown, outcome);
 	else
 		*shown = aftl_leader_result_encode(outcome);
-	if (bad || is_last_line_of_layer(geo, placement->page))
+	if (bad || is_last_word_line_of_layer(geo, placement->page))
 		*shown = 0;
 	return bad;
 }

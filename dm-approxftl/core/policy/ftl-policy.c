@@ -81,21 +81,21 @@ int aftl_ftl_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
 	return 0;
 }
 
-static u64 *host_write_clock(const struct aftl_policy *policy)
+static u64 *get_host_write_clock(const struct aftl_policy *policy)
 {
 	return aftl_device_state(policy, policy->type->ftl->clock, u64);
 }
 
 void aftl_ftl_count_first_writes(struct aftl_policy *policy, u32 writes)
 {
-	*host_write_clock(policy) += writes;
+	*get_host_write_clock(policy) += writes;
 }
 
 void aftl_ftl_number_first_writes(struct aftl_policy *policy, aftl_lpn_t first, u32 count,
 				  struct aftl_fill_order *order)
 {
 	u32 *number = aftl_lpn_state(policy, 0, u32, first);
-	u32 counted = (u32)*host_write_clock(policy);
+	u32 counted = (u32)*get_host_write_clock(policy);
 	u32 at = order->at;
 
 	for (; count; count--, number++) {

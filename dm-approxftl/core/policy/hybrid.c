@@ -198,9 +198,9 @@ static int place_in_plain_block(struct aftl_policy *policy, struct aftl_lun *lun
 	return aftl_place_sequential(policy, lun, need, &own->plain, KIND_PRECISE, placement);
 }
 
-static int place_standard_mode(struct hybrid *state, struct aftl_lun *lun,
-			       const struct aftl_program_request *need,
-			       struct aftl_placement *placement)
+static int place_in_standard_mode(struct hybrid *state, struct aftl_lun *lun,
+				  const struct aftl_program_request *need,
+				  struct aftl_placement *placement)
 {
 	struct aftl_program_request cold = *need;
 	int ret;
@@ -219,9 +219,9 @@ static int place_standard_mode(struct hybrid *state, struct aftl_lun *lun,
 	return 0;
 }
 
-static int place_short_lived(struct aftl_policy *policy, struct aftl_lun *lun,
-			     const struct aftl_program_request *need,
-			     struct aftl_placement *placement)
+static int place_short_lived_data(struct aftl_policy *policy, struct aftl_lun *lun,
+				  const struct aftl_program_request *need,
+				  struct aftl_placement *placement)
 {
 	struct own_blocks *own = hybrid_own_open_blocks(policy, aftl_lun_index(lun));
 	int ret = aftl_place_sequential(policy, lun, need, &own->brief, KIND_SHORT, placement);
@@ -283,8 +283,8 @@ static int place_by_sub_policy(struct hybrid *state, struct aftl_lun *lun,
 	    !place_updated_lpn(state, lun, need, placement))
 		return 0;
 	if (host && need->stream == STREAM_SHORT)
-		return place_short_lived(&state->policy, lun, need, placement);
-	return place_standard_mode(state, lun, need, placement);
+		return place_short_lived_data(&state->policy, lun, need, placement);
+	return place_in_standard_mode(state, lun, need, placement);
 }
 
 /* Followers (cubeFTL) */

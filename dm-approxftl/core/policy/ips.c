@@ -120,8 +120,8 @@ static u32 ips_next_program_page(const struct aftl_policy *policy, const struct 
 					     pages);
 }
 
-static bool next_step_switches_line(const struct aftl_policy *policy,
-				    const struct aftl_block *block)
+static bool next_step_switches_word_line(const struct aftl_policy *policy,
+					 const struct aftl_block *block)
 {
 	u32 pages;
 
@@ -142,7 +142,7 @@ static struct aftl_block **ips_find_block(struct aftl_policy *policy, const stru
 	u32 i;
 
 	for (i = 0; i < BLOCKS_MAX; i++)
-		if (cache[i] && next_step_switches_line(policy, cache[i]) == switches &&
+		if (cache[i] && next_step_switches_word_line(policy, cache[i]) == switches &&
 		    (!best || cache[i] < *best))
 			best = &cache[i];
 	return best;
@@ -184,8 +184,8 @@ static int ips_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
 		return aftl_delegate_place_program(policy, lun, need, placement);
 	placement->block = *block;
 	placement->page = ips_next_program_page(policy, *block, &placement->pages);
-	placement->mode = next_step_switches_line(policy, *block) ? AFTL_MODE_SWITCHED :
-								    AFTL_MODE_SLC;
+	placement->mode = next_step_switches_word_line(policy, *block) ? AFTL_MODE_SWITCHED :
+									 AFTL_MODE_SLC;
 	/* The core may collect and erase a full block, so the policy must drop its pointer. */
 	if ((*block)->programmed + placement->pages == aftl_policy_geometry(policy)->pages)
 		*block = NULL;
@@ -206,7 +206,7 @@ static u32 ips_pages_to_switch(struct aftl_policy *policy, const struct aftl_lun
 		const struct aftl_block *block = ips_cache_blocks(policy, aftl_lun_index(lun))[i];
 		u32 first;
 
-		if (!block || !next_step_switches_line(policy, block))
+		if (!block || !next_step_switches_word_line(policy, block))
 			continue;
 		first = block->programmed / window * window;
 		room += min(first + window, geo->pages) - block->programmed;

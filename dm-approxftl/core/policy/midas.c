@@ -248,7 +248,7 @@ static u64 survival_share_q16(const struct curve *curve, u64 age)
 						curve->tail_q16[bin + 1]);
 }
 
-static u64 survival_area_below(const struct curve *curve, u64 age)
+static u64 compute_survival_area_below(const struct curve *curve, u64 age)
 {
 	u32 bin = bin_of_rewrite_interval(max(age, 1ULL));
 
@@ -258,7 +258,7 @@ static u64 survival_area_below(const struct curve *curve, u64 age)
 }
 
 /* Share of all host writes whose data are still valid after @age in the chain of groups. */
-static u64 chain_valid_share_q16(const struct midas *midas, u64 hot_stay, u64 age)
+static u64 compute_chain_valid_share_q16(const struct midas *midas, u64 hot_stay, u64 age)
 {
 	const struct curve *curves = midas->curves;
 
@@ -271,9 +271,10 @@ static u64 count_valid_pages_of_chain(const struct midas *midas, u64 hot_stay, u
 {
 	const struct curve *curves = midas->curves;
 
-	return (curves[0].share_q16 * survival_area_below(&curves[0], age) >> 16) +
-	       (curves[1].share_q16 * (survival_area_below(&curves[1], age + hot_stay) -
-				       survival_area_below(&curves[1], hot_stay)) >> 16);
+	return (curves[0].share_q16 * compute_survival_area_below(&curves[0], age) >> 16) +
+	       (curves[1].share_q16 * (compute_survival_area_below(&curves[1], age + hot_stay) -
+				       compute_survival_area_below(&curves[1], hot_stay)) >>
+		16);
 }
 
 /*
@@ -286,15 +287,15 @@ static u64 compute_last_group_fill(const struct midas *midas, u64 hot_stay, u64 
 	u32 i;
 
 	for (i = 0; i < ROUNDS; i++)
-		sum_q16 += chain_valid_share_q16(midas, hot_stay, age + i * stay);
+		sum_q16 += compute_chain_valid_share_q16(midas, hot_stay, age + i * stay);
 	return (stay * sum_q16 >> 16) +
 	       count_valid_pages_of_chain(midas, hot_stay, start_of_interval_bin(BINS)) -
 	       count_valid_pages_of_chain(midas, hot_stay, age + ROUNDS * stay);
 }
 
 /* Writes to the last group per host write, in 2^-16; @held of the group's @space ppns are valid. */
-static u64 last_group_writes_q16(const struct midas *midas, u64 hot_stay, u64 age, u64 space,
-				 u64 held)
+static u64 compute_last_group_writes_q16(const struct midas *midas, u64 hot_stay, u64 age,
+					 u64 space, u64 held)
 {
 	u64 later = count_valid_pages_of_chain(midas, hot_stay, start_of_interval_bin(BINS)) -
 		    count_valid_pages_of_chain(midas, hot_stay, age);
@@ -334,7 +335,7 @@ static u64 predict_waf_q16(const struct midas *midas, const struct layout *layou
 	u64 hot_stay = predict_time_in_hot_group(midas, layout);
 	u64 hot_q16 = midas->curves[1].share_q16;
 	u64 moves_q16 = hot_q16 * survival_share_q16(&midas->curves[1], hot_stay) >> 16;
-	u64 enters_q16 = chain_valid_share_q16(midas, hot_stay, 0);
+	u64 enters_q16 = compute_chain_valid_share_q16(midas, hot_stay, 0);
 	u64 waf_q16 = ONE_Q16 + moves_q16;
 	/* An open block is half empty on average, and a group exceeds its size by up to a block. */
 	u64 unused = compute_group_space(midas, 3 * (layout->groups + !!layout->blocks[HOT])) / 2;
@@ -350,7 +351,7 @@ static u64 predict_waf_q16(const struct midas *midas, const struct layout *layou
 		u64 leaves_q16;
 
 		age += div64_u64(group << 16, max(enters_q16, 1ULL));
-		leaves_q16 = chain_valid_share_q16(midas, hot_stay, age);
+		leaves_q16 = compute_chain_valid_share_q16(midas, hot_stay, age);
 		if (valid_q16)
 			valid_q16[i] = div64_u64(leaves_q16 << 16, max(enters_q16, 1ULL));
 		waf_q16 += leaves_q16;
@@ -360,11 +361,12 @@ static u64 predict_waf_q16(const struct midas *midas, const struct layout *layou
 	space -= min(space, unused);
 	space -= layout->groups > FIRST ? space / MARGIN : 0;
 	held = count_valid_pages_of_chain(midas, hot_stay, age) +
-	       (hot_q16 * survival_area_below(&midas->curves[1], hot_stay) >> 16);
+	       (hot_q16 * compute_survival_area_below(&midas->curves[1], hot_stay) >> 16);
 	held = midas->valid - min(held, midas->valid - 1);
 	if (held + held / 64 >= space)
 		return U64_MAX;
-	return waf_q16 - enters_q16 + last_group_writes_q16(midas, hot_stay, age, space, held);
+	return waf_q16 - enters_q16 +
+	       compute_last_group_writes_q16(midas, hot_stay, age, space, held);
 }
 
 /* Return the first group with more or less valid data than predicted; GROUPS - 1 if none. */
@@ -497,7 +499,7 @@ static void midas_set_hot_age(const struct midas *midas, struct midas_state *sta
 		state->hot_age =
 			hot_stay +
 			div64_u64(compute_group_space(midas, state->layout.blocks[FIRST]) << 16,
-				  max(chain_valid_share_q16(midas, hot_stay, 0), 1ULL));
+				  max(compute_chain_valid_share_q16(midas, hot_stay, 0), 1ULL));
 }
 
 /*

@@ -71,7 +71,8 @@ struct aftl_block *aftl_victim_candidates_draw(const struct aftl_victim_candidat
 	u64 draw = aftl_hash64_pair(aftl_hash64_pair(core->config->seed ^ 0x71c71, past),
 				    (u64)lun << 32 | number);
 	u32 blocks = core->geo->blocks_per_lun;
-	struct aftl_block *block = &first_victim_entry(closed)[aftl_scale_random(draw, blocks)];
+	struct aftl_block *block =
+		&first_victim_entry(closed)[aftl_map_random_to_range(draw, blocks)];
 
 	return aftl_victim_candidates_contain(closed, block) ? block : NULL;
 }

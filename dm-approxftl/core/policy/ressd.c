@@ -541,7 +541,7 @@ static bool displaced_data_have_room(struct aftl_policy *policy, struct aftl_lun
 	       (open && open->frontier + pages + geo->program_pages < geo->pages);
 }
 
-static bool level_needs_reclaim(struct aftl_policy *policy, struct level *level)
+static bool hotness_level_needs_reclaim(struct aftl_policy *policy, struct level *level)
 {
 	return !level->active && !level->ready && level->count &&
 	       level->count >= to_ressd(policy)->limit;
@@ -572,7 +572,7 @@ static void ressd_choose_idle_task(struct aftl_policy *policy, struct aftl_lun *
 	for (i = 0; i < LEVELS; i++) {
 		struct level *level = &state->levels[i];
 
-		if (level_needs_reclaim(policy, level))
+		if (hotness_level_needs_reclaim(policy, level))
 			pick_reclaim_candidate(policy, level);
 		if (level->active && level->active->note & NOTE_RECLAIM &&
 		    set_reclaim_idle_task(policy, level->active, task))
@@ -583,7 +583,8 @@ static void ressd_choose_idle_task(struct aftl_policy *policy, struct aftl_lun *
 /* Restart */
 
 /* Return true if the block's programmed word lines are its first ones, each with two pages. */
-static bool block_is_well_formed(struct aftl_policy *policy, const struct aftl_block *block)
+static bool reprogram_block_is_well_formed(struct aftl_policy *policy,
+					   const struct aftl_block *block)
 {
 	const struct aftl_media *media = aftl_policy_media(policy);
 	u32 begun = block->programmed / AFTL_MLC_PAGES;
@@ -620,13 +621,13 @@ static bool adopt_reprogram_candidate(struct aftl_policy *policy, struct level *
 	return true;
 }
 
-static bool adopt_reprogrammable(struct aftl_policy *policy, struct aftl_block *block)
+static bool adopt_reprogrammable_block(struct aftl_policy *policy, struct aftl_block *block)
 {
 	struct level *level;
 
 	if (!to_ressd(policy)->reprograms || block->kind != KIND_REPROGRAMMABLE ||
 	    (block->note & NOTE_LEVEL) >> NOTE_LEVEL_SHIFT >= LEVELS ||
-	    !block_is_well_formed(policy, block))
+	    !reprogram_block_is_well_formed(policy, block))
 		return false;
 	level = ressd_block_level(policy, block);
 	if (block->note & NOTE_CANDIDATE)
@@ -641,7 +642,7 @@ static bool ressd_adopt_loaded_block(struct aftl_policy *policy, struct aftl_lun
 				     struct aftl_block *block)
 {
 	if (block_is_reprogrammable(block))
-		return adopt_reprogrammable(policy, block);
+		return adopt_reprogrammable_block(policy, block);
 	/* On a device with reprograms no sequential block is open for hot data. */
 	if (to_ressd(policy)->reprograms && block->kind && block->kind < AFTL_HOTNESS_CLASSES)
 		return false;

@@ -24,7 +24,7 @@ struct window {
 	struct aftl_block *oldest[WINDOW_MAX];
 };
 
-static void window_add_if_old_enough(struct window *window, struct aftl_block *block)
+static void victim_window_add_block_if_old(struct window *window, struct aftl_block *block)
 {
 	u32 i = window->count;
 
@@ -47,7 +47,7 @@ static struct aftl_block *windowed_victim(struct aftl_policy *policy __maybe_unu
 	u32 i;
 
 	while ((block = aftl_victim_candidates_next(closed, block)))
-		window_add_if_old_enough(&window, block);
+		victim_window_add_block_if_old(&window, block);
 	for (i = 0; i < window.count; i++)
 		if (!best || window.oldest[i]->valid < best->valid)
 			best = window.oldest[i];
