@@ -234,8 +234,8 @@ static char char_to_lower(char c)
 }
 
 /*
- * Scale of a size suffix as fio has them by default, with kb_base=1024, in upper or lower case: 4k,
- * 4KB and 4KiB are the same size. Returns 0 for any other text.
+ * Scale of a size suffix as fio interprets it by default, with kb_base=1024, in upper or lower
+ * case: 4k, 4KB and 4KiB are the same size. Returns 0 for any other text.
  */
 static u64 size_suffix_scale(const char *text)
 {

@@ -120,7 +120,7 @@ struct aftl_config {
 enum aftl_change {
 	AFTL_CHANGE_RELOAD,	/* a reload with aftl_load_as() may change the parameter */
 	AFTL_CHANGE_LIVE,	/* aftl_set_param() may change the parameter at any time */
-	AFTL_CHANGE_NEVER,	/* never: it determines the layout or history of stored data */
+	AFTL_CHANGE_NEVER,	/* never: stored data depend on the parameter */
 };
 
 /**

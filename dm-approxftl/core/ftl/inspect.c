@@ -296,9 +296,9 @@ static int audit_lpn(const struct aftl *ftl, u32 i, aftl_ppn_t ppn, struct aftl_
 	attr = aftl_ppn_attr(&ftl->media, ppn);
 	if (!(attr & AFTL_PAGE_PROGRAMMED) ||
 	    aftl_page_class(attr) != (aftl_l2p_level(ftl, to_lpn(i)) != AFTL_PRECISE))
-		return aftl_fail(error, -EUCLEAN, "unit %u and its page differ in class", i);
+		return aftl_fail(error, -EUCLEAN, "unit %u differs from its page in data class", i);
 	if (aftl_ppn_level(&ftl->media, ppn) != aftl_l2p_level(ftl, to_lpn(i)))
-		return aftl_fail(error, -EUCLEAN, "unit %u and its slot differ in level", i);
+		return aftl_fail(error, -EUCLEAN, "unit %u and its ppn differ in quality level", i);
 	return 0;
 }
 
@@ -427,7 +427,7 @@ static int audit_victim_lists(const struct aftl *ftl, const struct aftl_lun *lun
 		u32 head = lun->victims[valid];
 
 		if (head != AFTL_NIL && valid < lun->min_valid)
-			return aftl_fail(error, -EUCLEAN, "LUN %u has victims below min_valid",
+			return aftl_fail(error, -EUCLEAN, "LUN %u has victims below its min_valid",
 					 lun->index);
 		for (index = head; index != AFTL_NIL; index = ftl->media.blocks[index].next) {
 			const struct aftl_block *block = &ftl->media.blocks[index];
@@ -480,10 +480,10 @@ static int audit_device_totals(const struct aftl *ftl, struct aftl_error *error)
 	for (i = 0; i < ftl->geo.luns; i++)
 		valid += ftl->luns[i].valid;
 	if (mapped != valid)
-		return aftl_fail(error, -EUCLEAN, "%llu units are mapped, but %llu slots are valid",
+		return aftl_fail(error, -EUCLEAN, "%llu units are mapped, but %llu ppns are valid",
 				 (unsigned long long)mapped, (unsigned long long)valid);
 	if (lost != ftl->lost_units)
-		return aftl_fail(error, -EUCLEAN, "%u slots are lost, but %u are counted", lost,
+		return aftl_fail(error, -EUCLEAN, "%u ppns are lost, but the count is %u", lost,
 				 ftl->lost_units);
 	return 0;
 }

@@ -26,7 +26,7 @@ void aftl_policy_instance_restore(struct aftl_policy *policy, u64 index, u64 wor
 /* Tell the policy that all words have been restored. */
 void aftl_policy_instance_finish_load(struct aftl_policy *policy);
 
-/* The stream that a policy returned, or stream 0 if it does not exist. */
+/* The stream that a policy returned, or stream 0 if the policy has no such stream. */
 static inline u32 aftl_policy_validate_stream(struct aftl *ftl, u32 stream)
 {
 	if (likely(stream < ftl->streams))

@@ -443,7 +443,7 @@ static bool lun_allocation_rotates(const struct aftl *ftl)
 	       (!ftl->allocation.rule.fixed || ftl->config.fill == AFTL_FILL_SEQUENTIAL);
 }
 
-/* Whole rounds need a fill of one class, because they draw no class for each logical page. */
+/* Whole rounds of programs need a fill of one class, as they draw no class for a logical page. */
 static bool fill_has_one_data_class(const struct aftl *ftl)
 {
 	return ftl->type->ignores_tags || !ftl->config.fill_approx ||

@@ -191,7 +191,7 @@ static int place_in_fallback_block(struct aftl *ftl, struct aftl_lun *lun,
 	return 0;
 }
 
-/* Blocks of handles belong to the core; a policy must not place data there. */
+/* Blocks of placement handles belong to the core; a policy must not place data there. */
 static bool policy_placement_is_legal(struct aftl *ftl, struct aftl_lun *lun,
 				      const struct aftl_program_request *need,
 				      const struct aftl_placement *placement)

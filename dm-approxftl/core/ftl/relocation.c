@@ -784,7 +784,7 @@ void aftl_reloc_program_done(struct aftl *ftl, struct aftl_lun *lun,
 		reloc_add_repeated_program(ftl, lun, placement);
 }
 
-/* Return true if this idle LUN should look for an idle-time task. */
+/* Return true if the idle @lun should look for an idle-time task. */
 bool aftl_idle_task_is_wanted(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return ((ftl->type->idle_task && !ftl->geo.zones) || lun->slc_blocks) &&

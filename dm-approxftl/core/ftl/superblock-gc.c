@@ -208,7 +208,7 @@ static u32 limit_superblock_gc_relocations(struct aftl *ftl, u32 group, u32 numb
 	return most;
 }
 
-/* Close a member's block of the superblock that GC erases before it has been filled. */
+/* Close a partly filled block of the superblock that GC will erase. */
 static void close_superblock_member(struct aftl *ftl, struct aftl_lun *lun,
 				    struct aftl_block *block)
 {
@@ -400,8 +400,8 @@ bool aftl_superblock_gc_is_empty(struct aftl *ftl, u32 group)
 }
 
 /*
- * Return the block of @lun in the victim if it can be emptied or erased now; NULL if @lun has to
- * wait for other members of the group.
+ * Return the block of @lun in the victim superblock if it can be emptied or erased now; NULL if
+ * @lun has to wait for other members of the group.
  */
 struct aftl_block *aftl_superblock_gc_member(struct aftl *ftl, const struct aftl_lun *lun)
 {

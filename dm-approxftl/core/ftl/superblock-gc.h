@@ -24,7 +24,7 @@ static inline bool aftl_superblock_gc_is_urgent(const struct aftl *ftl, const st
 	       ftl->die_groups[aftl_lun_die_group(ftl, lun)].urgent;
 }
 
-/* Return true if this LUN gets its next free block after other LUNs have erased their victims. */
+/* Return true if @lun gets its next free block only after other LUNs have erased their victims. */
 static inline bool aftl_lun_waits_for_group(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return unlikely(ftl->geo.superblock_luns) &&

@@ -21,8 +21,8 @@
 #define WEAR_PERIOD 2
 
 /*
- * Moves begin before the gap is reached: while all cold blocks of a LUN are moved, one at a time,
- * other blocks are erased further.
+ * Wear-levelling moves begin before wear_gap is reached: while all cold blocks of a LUN are moved,
+ * one at a time, other blocks are erased further.
  */
 #define WEAR_MARGIN_MAX 8
 

@@ -247,7 +247,7 @@ static inline u32 aftl_block_extra_hours(const struct aftl_media *media)
 	return media->oob_layout.hours ? 0 : media->geo->pages;
 }
 
-/* Address of the hours of @page; NULL: they are 0. */
+/* Address of @page's hours since the first program of its block; NULL: zero hours. */
 static inline u16 *aftl_page_hours_ptr(const struct aftl_media *media,
 				       const struct aftl_block *block, u32 page)
 {

@@ -582,8 +582,9 @@ int aftl_volume_record_program(struct aftl_volume *volume, u32 page, const struc
 		return volume->ret;
 	volume->plp_hides = volume->plp_waiting && (volume->plp_hides || spare->hidden);
 	/*
-	 * A logical page that a later program or discard superseded stays mapped in a repeated
-	 * entry: the later record has a larger sequence number, unless it is lost in a crash.
+	 * A logical page that a later program or discard superseded stays mapped when the entry of
+	 * an older program is repeated: the later record has a larger sequence number, unless it is
+	 * lost in a crash.
 	 */
 	if (spare->lost && !aftl_spare_decode(&recorded, &volume->geo, bytes) &&
 	    spare_describes_same_program(spare, &recorded, volume->geo.page_units)) {

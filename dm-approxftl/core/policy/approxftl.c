@@ -274,7 +274,7 @@ static int approxftl_place_program(struct aftl_policy *policy, struct aftl_lun *
 	return 0;
 }
 
-/* Precise data fills a precise block until the open blocks change for another reason. */
+/* Precise data fills a precise block until the set of open blocks changes for another reason. */
 static u32 approxftl_count_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
 				    const struct aftl_program_request *need,
 				    const struct aftl_block *block)

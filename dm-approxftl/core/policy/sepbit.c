@@ -21,7 +21,7 @@
 
 enum class { SHORT_LIVED, LONG_LIVED, SURVIVORS, YOUNG, MIDDLE, OLD, CLASSES };
 
-/* Collected blocks of class 1 from which the mean lifespan is computed. */
+/* Number of collected blocks of class 1 from which the mean lifespan is computed. */
 #define COLLECTED_MAX 16
 
 /* Classes 4 and 5 hold data with ages up to these multiples of the mean lifespan. */
