@@ -18,7 +18,7 @@
 #include "core/persist/snapshot.h"
 #include "store/dev.h"
 
-/* Work, as aftl_count_work() counts it, after which the disk's lock is released: about 100 us. */
+/* Work, counted by aftl_count_work_done(), after which the disk lock is released: about 100 us. */
 #define SLICE_WORK 128
 
 /* Number of work slices of a submitter or a store's worker before disk_catch_up() takes over. */
@@ -52,7 +52,7 @@ bool aftl_disk_process_event(struct aftl_disk *disk)
 
 static bool is_disk_work_slice_over(const struct aftl_disk *disk, u32 begin)
 {
-	return aftl_count_work(disk->ftl) - begin >= SLICE_WORK;
+	return aftl_count_work_done(disk->ftl) - begin >= SLICE_WORK;
 }
 
 /*
@@ -61,7 +61,7 @@ static bool is_disk_work_slice_over(const struct aftl_disk *disk, u32 begin)
  */
 static bool run_disk_slice_without_timing(struct aftl_disk *disk)
 {
-	u32 begin = aftl_count_work(disk->ftl);
+	u32 begin = aftl_count_work_done(disk->ftl);
 
 	disk->stalled = false;
 	while (is_disk_work_due(disk)) {
@@ -78,7 +78,7 @@ static bool run_disk_slice_without_timing(struct aftl_disk *disk)
 /* Process a slice of the events up to @until_ns. Returns true if more of these are left. */
 static bool advance_disk_by_slice(struct aftl_disk *disk, u64 until_ns)
 {
-	u32 begin = aftl_count_work(disk->ftl);
+	u32 begin = aftl_count_work_done(disk->ftl);
 
 	lockdep_assert_held(&disk->lock);
 	do {
@@ -314,7 +314,7 @@ static void disk_gc_work(struct work_struct *work)
 		aftl_disk_unlock_and_end_bios(disk);
 		return;
 	}
-	begin = aftl_count_work(disk->ftl);
+	begin = aftl_count_work_done(disk->ftl);
 	while (!is_disk_work_slice_over(disk, begin) && disk_may_continue_gc(disk) &&
 	       aftl_disk_process_event(disk))
 		;

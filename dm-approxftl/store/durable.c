@@ -91,7 +91,7 @@ static int allocate_buffer_tags(struct aftl_dev *dev)
 static int restore_plp_unit(struct aftl_dev *dev, const struct aftl_buffered_lpn *what, u32 slot,
 			    u64 offset)
 {
-	u32 tag = aftl_buffer_restore(dev->disk->ftl, what);
+	u32 tag = aftl_restore_buffered_write(dev->disk->ftl, what);
 	struct page *page;
 
 	if (tag >= dev->tag_count)

@@ -215,7 +215,7 @@ static bool must_plp_entry_stay(const struct aftl_dev *dev, u32 tag)
 {
 	struct aftl_buffered_lpn what;
 
-	return !dev->tags[tag].persisted || aftl_buffer_entry(dev->disk->ftl, tag, &what);
+	return !dev->tags[tag].persisted || aftl_get_buffered_write(dev->disk->ftl, tag, &what);
 }
 
 /* Add @tag to @releases, or queue an operation if an earlier release of @tag is in the list. */
@@ -273,7 +273,7 @@ void aftl_dev_queue_program_record(struct aftl_dev *dev, aftl_ppn_t first)
 	op = alloc_queue_op(dev, AFTL_DEV_PROGRAM);
 	if (op) {
 		op->first = aftl_page_of_ppn(aftl_media(ftl), first);
-		aftl_spare_from_page(&op->spare, ftl, first);
+		aftl_spare_describe_page(&op->spare, ftl, first);
 		publish_queued_op(dev);
 	}
 	spin_unlock_irqrestore(&dev->lock, flags);
@@ -302,7 +302,7 @@ void aftl_dev_queue_erase(struct aftl_dev *dev, u32 block)
 	spin_lock_irqsave(&dev->lock, flags);
 	op = alloc_range_op(dev, AFTL_DEV_ERASE, block, 1);
 	if (op) {
-		aftl_erase_entry_from_block(&op->entry, dev->disk->ftl, block);
+		aftl_erase_entry_describe_block(&op->entry, dev->disk->ftl, block);
 		publish_queued_op(dev);
 	}
 	spin_unlock_irqrestore(&dev->lock, flags);
@@ -326,7 +326,7 @@ static void queue_tag_persist(struct aftl_dev *dev, u32 tag)
 	struct aftl_dev_op *op;
 	u32 claims;
 
-	if (!aftl_buffer_entry(dev->disk->ftl, tag, &what))
+	if (!aftl_get_buffered_write(dev->disk->ftl, tag, &what))
 		return;
 	op = alloc_range_op(dev, AFTL_DEV_PERSIST, tag, 1);
 	if (!op)
@@ -485,7 +485,7 @@ static u64 remap_op_data(struct aftl_dev *dev, const struct aftl_dev_op *op)
 	spin_lock_bh(&dev->disk->lock);
 	spin_lock_irq(&dev->lock);
 	spare = find_spare_entry_of_op(dev, op);
-	if (spare && aftl_volume_remap(dev->volume, op->to, spare))
+	if (spare && aftl_volume_remap_ppn(dev->volume, op->to, spare))
 		offset = aftl_dev_get_offset_of_ppn(dev, op->to);
 	spin_unlock_irq(&dev->lock);
 	spin_unlock_bh(&dev->disk->lock);
@@ -899,7 +899,7 @@ static int record_retired_blocks(struct aftl_dev *dev, const struct aftl_dev_op 
 
 	for (i = 0; !ret && i < op->count; i++) {
 		spin_lock_bh(&dev->disk->lock);
-		aftl_erase_entry_from_block(&entry, dev->disk->ftl, op->first + i);
+		aftl_erase_entry_describe_block(&entry, dev->disk->ftl, op->first + i);
 		spin_unlock_bh(&dev->disk->lock);
 		ret = aftl_volume_record_retire(dev->volume, op->first + i, &entry);
 	}

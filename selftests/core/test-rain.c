@@ -381,11 +381,12 @@ TAP_TEST(parity_leaves_each_die_its_reserve)
 	open_device("baseline", parity);
 	lun = &device.ftl->luns[number % EACH];
 	while (lun->free_blocks >= aftl_gc_reserve(device.ftl)) {
-		CHECK_EQ(aftl_superblock_select_parity(device.ftl, 0, number), number % EACH);
+		CHECK_EQ(aftl_superblock_select_parity_member(device.ftl, 0, number),
+			 number % EACH);
 		aftl_block_open(device.ftl, aftl_free_block_take(device.ftl, lun, 0),
 				AFTL_ORDER_SEQUENTIAL, 0);
 	}
-	CHECK(aftl_superblock_select_parity(device.ftl, 0, number) != number % EACH);
+	CHECK(aftl_superblock_select_parity_member(device.ftl, 0, number) != number % EACH);
 }
 
 /*

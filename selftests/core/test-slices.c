@@ -316,7 +316,7 @@ static void open_and_count(const char *params)
 static void record_call_work(u32 work)
 {
 	calls++;
-	most_work = max(most_work, aftl_count_work(device->ftl) - work);
+	most_work = max(most_work, aftl_count_work_done(device->ftl) - work);
 	watch.most = max(watch.most, watch.since);
 	watch.since = 0;
 }
@@ -325,7 +325,7 @@ static void record_call_work(u32 work)
 static void count_pending_events(void)
 {
 	while (aftl_next_event_ns(device->ftl) <= aftl_device_time_ns(device->ftl)) {
-		u32 work = aftl_count_work(device->ftl);
+		u32 work = aftl_count_work_done(device->ftl);
 
 		test_step(device);
 		record_call_work(work);
@@ -337,18 +337,18 @@ static void count_submit_work(enum aftl_op op, u32 unit, u32 units)
 	u32 work;
 
 	count_pending_events();
-	work = aftl_count_work(device->ftl);
+	work = aftl_count_work_done(device->ftl);
 	CHECK_EQ(test_submit(device, op, unit, units, 0, 0, aftl_device_time_ns(device->ftl)), 0);
 	record_call_work(work);
 }
 
 static void count_event_work(void)
 {
-	u32 work = aftl_count_work(device->ftl);
+	u32 work = aftl_count_work_done(device->ftl);
 
 	while (aftl_is_busy(device->ftl) && test_step(device)) {
 		record_call_work(work);
-		work = aftl_count_work(device->ftl);
+		work = aftl_count_work_done(device->ftl);
 	}
 }
 
@@ -414,12 +414,12 @@ TAP_TEST(the_work_per_call_of_gc_is_bounded)
 	calls = 0;
 	for (i = 0; i < 4096; i++) {
 		count_pending_events();
-		work = aftl_count_work(device->ftl);
+		work = aftl_count_work_done(device->ftl);
 		CHECK_EQ(aftl_start_lun_gc(device->ftl, i), 0);
 		record_call_work(work);
 	}
 	for (i = 0; i < 40000 && aftl_count_luns_in_gc(device->ftl); i++) {
-		work = aftl_count_work(device->ftl);
+		work = aftl_count_work_done(device->ftl);
 		test_step(device);
 		record_call_work(work);
 	}

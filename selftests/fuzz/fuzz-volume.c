@@ -63,7 +63,7 @@ static void record_accepted_unit(void *host, struct aftl_request *request, aftl_
 
 	if (!aftl_geometry(ftl)->plp_entries)
 		return;
-	demand(aftl_buffer_entry(ftl, tag, &kept.what) && kept.what.lpn == lpn);
+	demand(aftl_get_buffered_write(ftl, tag, &kept.what) && kept.what.lpn == lpn);
 	while (aftl_volume_persist_unit(volume, tag, &kept, &offset))
 		demand(!aftl_volume_commit(volume));
 }
@@ -78,7 +78,7 @@ static void record_programmed_page(void *host, aftl_ppn_t first)
 {
 	struct aftl_spare spare;
 
-	aftl_spare_from_page(&spare, ftl, first);
+	aftl_spare_describe_page(&spare, ftl, first);
 	demand(!aftl_volume_record_program(volume, aftl_page_of_ppn(aftl_media(ftl), first),
 					   &spare));
 }
@@ -92,7 +92,7 @@ static void record_erased_block(void *host, aftl_ppn_t first, u32 slots)
 {
 	struct aftl_erase_entry entry;
 
-	aftl_erase_entry_from_block(&entry, ftl, from_ppn(first) / slots);
+	aftl_erase_entry_describe_block(&entry, ftl, from_ppn(first) / slots);
 	demand(!aftl_volume_record_erase(volume, from_ppn(first) / slots, &entry));
 }
 
@@ -291,7 +291,7 @@ static void try_load_fuzzed_volume(bool scan)
 		return;
 	}
 	while (aftl_volume_next_persisted(volume, &slot, &what, &offset))
-		demand(aftl_buffer_restore(ftl, &what) < aftl_buffer_tag_count(ftl));
+		demand(aftl_restore_buffered_write(ftl, &what) < aftl_buffer_tag_count(ftl));
 	demand(!aftl_audit(ftl, &error));
 	aftl_destroy(ftl);
 }

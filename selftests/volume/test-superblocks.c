@@ -186,7 +186,7 @@ TAP_TEST(a_die_failure_is_recorded_before_an_erase)
 	open_superblock_volume("baseline");
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 	commit = aftl_volume_state(durable.volume)->commit;
-	aftl_erase_entry_from_block(&entry, durable.device.ftl, 0);
+	aftl_erase_entry_describe_block(&entry, durable.device.ftl, 0);
 	CHECK_EQ(aftl_volume_record_erase(durable.volume, 0, &entry), 0);
 	CHECK_EQ(aftl_volume_state(durable.volume)->commit, commit);
 	entry.bad = true;

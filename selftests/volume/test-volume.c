@@ -818,7 +818,7 @@ static void check_buffered_unit(u32 unit, u32 level)
 
 	CHECK(durable.buffered[unit]);
 	for (i = 0; i < aftl_buffer_tag_count(ftl) && from_lpn(what.lpn) != unit; i++)
-		CHECK(aftl_buffer_entry(ftl, i, &what));
+		CHECK(aftl_get_buffered_write(ftl, i, &what));
 	CHECK_EQ(from_lpn(what.lpn), unit);
 	CHECK_EQ(what.level, level);
 	CHECK_EQ(what.hint.life, level ? AFTL_LIFETIME_SHORT : AFTL_LIFETIME_UNKNOWN);
@@ -952,7 +952,7 @@ static u32 write_version_without_plp_slot(struct aftl_spare *spare)
 	drain_write_buffer();
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 	ppn = aftl_lookup(ftl, to_lpn(0), &class);
-	aftl_spare_from_page(spare, ftl, ppn);
+	aftl_spare_describe_page(spare, ftl, ppn);
 	CHECK_EQ(from_ppn(ppn) % aftl_geometry(ftl)->block_ppns, 0);
 	take_all_plp_slots();
 	CHECK_EQ(persist_unit_at_tag(0, 0), -EAGAIN);
@@ -1038,7 +1038,7 @@ TAP_TEST(a_repeated_record_of_a_page_does_not_bring_back_older_data)
 	ppn = aftl_lookup(ftl, to_lpn(0), &class);
 	ppn = to_ppn(from_ppn(ppn) / aftl_geometry(ftl)->page_units *
 		     aftl_geometry(ftl)->page_units);
-	aftl_spare_from_page(&spare, ftl, ppn);
+	aftl_spare_describe_page(&spare, ftl, ppn);
 	CHECK_EQ(spare.lost, 2);
 	spare.mapped = 2;
 	CHECK_EQ(aftl_volume_record_program(durable.volume, aftl_page_of_ppn(aftl_media(ftl), ppn),

@@ -76,7 +76,7 @@ static void persist_buffer_tag_or_wait(struct nbd_volume *volume, u32 tag)
 	struct aftl_buffered_lpn what;
 
 	if (volume->error || !nbd_volume_commits_writes(volume) ||
-	    !aftl_buffer_entry(volume->device->ftl, tag, &what))
+	    !aftl_get_buffered_write(volume->device->ftl, tag, &what))
 		return;
 	volume->tags[tag].persisted = true;
 	volume->tags[tag].entry = (struct aftl_plp_entry){ .what = what };
@@ -177,7 +177,7 @@ static void record_program_in_nbd_volume(void *host, aftl_ppn_t first)
 
 	if (volume->error)
 		return;
-	aftl_spare_from_page(&spare, ftl, first);
+	aftl_spare_describe_page(&spare, ftl, first);
 	set_volume_error(volume,
 			 aftl_volume_record_program(volume->volume,
 						    aftl_page_of_ppn(aftl_media(ftl), first),
@@ -196,7 +196,7 @@ static void release_buffer_tag(void *host, u32 tag)
 	struct aftl_buffered_lpn what;
 
 	/* A page that cannot be programmed keeps its entry (PLP) for the next load. */
-	if (at->persisted && !aftl_buffer_entry(volume->device->ftl, tag, &what)) {
+	if (at->persisted && !aftl_get_buffered_write(volume->device->ftl, tag, &what)) {
 		volume->waiting -= at->waiting;
 		at->waiting = false;
 		aftl_volume_release_unit(volume->volume, tag);
@@ -220,7 +220,7 @@ static void record_erase_in_volume(void *host, aftl_ppn_t first, u32 ppns)
 	struct aftl_erase_entry entry;
 
 	release_programmed_pages(volume, first, ppns, false);
-	aftl_erase_entry_from_block(&entry, volume->device->ftl, block);
+	aftl_erase_entry_describe_block(&entry, volume->device->ftl, block);
 	if (!volume->error)
 		set_volume_error(volume, aftl_volume_record_erase(volume->volume, block, &entry));
 }
@@ -233,7 +233,7 @@ static void record_retired_volume_blocks(void *host, u32 first, u32 blocks)
 
 	for (; blocks; blocks--, first++) {
 		release_programmed_pages(volume, to_ppn(first * ppns), ppns, true);
-		aftl_erase_entry_from_block(&entry, volume->device->ftl, first);
+		aftl_erase_entry_describe_block(&entry, volume->device->ftl, first);
 		if (!volume->error)
 			set_volume_error(volume,
 					 aftl_volume_record_retire(volume->volume, first, &entry));
@@ -279,7 +279,7 @@ static int restore_volume_buffer(struct nbd_volume *volume, struct aftl_error *e
 	u32 slot = 0;
 
 	while (aftl_volume_next_persisted(volume->volume, &slot, &what, &offset)) {
-		u32 tag = aftl_buffer_restore(ftl, &what);
+		u32 tag = aftl_restore_buffered_write(ftl, &what);
 
 		if (tag >= aftl_buffer_tag_count(ftl))
 			return aftl_fail(error, -EUCLEAN, "%.120s: the write buffer is damaged",

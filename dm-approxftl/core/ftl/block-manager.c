@@ -342,7 +342,7 @@ static void set_block_parity_role(struct aftl *ftl, struct aftl_block *block, bo
  */
 void aftl_assign_parity_block(struct aftl *ftl, u32 group, u32 number)
 {
-	u32 parity_member = aftl_superblock_select_parity(ftl, group, number);
+	u32 parity_member = aftl_superblock_select_parity_member(ftl, group, number);
 	u32 i;
 
 	for (i = 0; i < ftl->geo.superblock_luns; i++)

@@ -59,7 +59,7 @@ struct aftl {
 	bool ignore_policy_copy;
 	bool retry;
 	bool draining;
-	u32 work; /* work done so far, see aftl_count_work() */
+	u32 work; /* work done so far, see aftl_count_work_done() */
 	u32 collecting; /* LUNs with forced_gc */
 	u32 wake_next;
 	u8 waking; /* AFTL_WAKE_*: kinds of LUNs from @wake_next on that are still to be woken */

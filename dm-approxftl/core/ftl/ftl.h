@@ -406,14 +406,14 @@ u32 aftl_max_host_calls(const struct aftl_geometry *geo);
 bool aftl_step(struct aftl *ftl, u64 now_ns);
 
 /**
- * aftl_count_work() - how much has been done so far
+ * aftl_count_work_done() - how much has been done so far
  * @ftl: device
  *
  * Counts events, LUNs that were looked at, and logical pages that were admitted, programmed or
  * unmapped, each of which takes some tenths of a microsecond: for a host that wants to know when it
  * has called aftl_step() for long enough.
  */
-u32 aftl_count_work(const struct aftl *ftl);
+u32 aftl_count_work_done(const struct aftl *ftl);
 
 /**
  * aftl_advance() - process all events up to and including @now_ns
@@ -458,16 +458,17 @@ void aftl_drain_requests(struct aftl *ftl);
 u32 aftl_buffer_tag_count(const struct aftl *ftl);
 
 /* Return true if the write under @tag is the newest of its page, and not programmed; fill @what. */
-bool aftl_buffer_entry(const struct aftl *ftl, u32 tag, struct aftl_buffered_lpn *what);
+bool aftl_get_buffered_write(const struct aftl *ftl, u32 tag, struct aftl_buffered_lpn *what);
 
 /**
- * aftl_buffer_restore() - put a write that was buffered at a crash back into the write buffer
+ * aftl_restore_buffered_write() - put a write of before a crash into the write buffer
  * @ftl: device that was just loaded
  * @what: an unmapped logical page, in ascending order of @what; with zones below the write pointer
  *
  * Return: its tag, or U32_MAX if the buffer is full.
  */
-u32 __must_check aftl_buffer_restore(struct aftl *ftl, const struct aftl_buffered_lpn *what);
+u32 __must_check aftl_restore_buffered_write(struct aftl *ftl,
+					     const struct aftl_buffered_lpn *what);
 
 /**
  * aftl_advance_age() - advance the age of the cells without any operation
@@ -539,11 +540,11 @@ bool aftl_mark_unit_lost(struct aftl *ftl, aftl_ppn_t ppn);
  */
 int __must_check aftl_fail_unit(struct aftl *ftl, aftl_lpn_t lpn);
 
-/* Blocks that one step of aftl_wear_out() examines: some 12 us of a processor. */
+/* Blocks that one step of aftl_wear_out_blocks() examines: some 12 us of a processor. */
 #define AFTL_WEAR_BLOCKS 4096
 
 /**
- * aftl_wear_out() - raise the wear of some blocks to at least @cycles full erases
+ * aftl_wear_out_blocks() - raise the wear of some blocks to at least @cycles full erases
  * @ftl: device
  * @cycles: program/erase cycles, less than AFTL_WEAR_CYCLES
  * @first: first of AFTL_WEAR_BLOCKS blocks
@@ -553,7 +554,7 @@ int __must_check aftl_fail_unit(struct aftl *ftl, aftl_lpn_t lpn);
  *
  * Return: the first block of the next step, or the number of blocks after the last one.
  */
-u32 aftl_wear_out(struct aftl *ftl, u32 cycles, u32 first);
+u32 aftl_wear_out_blocks(struct aftl *ftl, u32 cycles, u32 first);
 
 /* Upper bound of P/E cycles: the wear of a block, in AFTL_FULL_WEAR, has 32 bits. */
 #define AFTL_WEAR_CYCLES (U32_MAX / 10000)
@@ -562,13 +563,13 @@ u32 aftl_wear_out(struct aftl *ftl, u32 cycles, u32 first);
 #define AFTL_FAULTS_MAX 64
 
 enum aftl_fault_action {
-	AFTL_FAULT_UNIT,	/* aftl_fail_unit() */
-	AFTL_FAULT_BLOCK,	/* aftl_fail_block() */
-	AFTL_FAULT_DIE,		/* aftl_fail_lun() */
-	AFTL_FAULT_AGE,		/* aftl_advance_age() */
-	AFTL_FAULT_WEAR,	/* aftl_wear_out() */
-	AFTL_FAULT_LIFE,	/* fault action "end": blocks fail until the device is read-only */
-	AFTL_FAULT_POWER,	/* fault action "cut": call cut_power() of the host */
+	AFTL_FAULT_UNIT, /* aftl_fail_unit() */
+	AFTL_FAULT_BLOCK, /* aftl_fail_block() */
+	AFTL_FAULT_DIE, /* aftl_fail_lun() */
+	AFTL_FAULT_AGE, /* aftl_advance_age() */
+	AFTL_FAULT_WEAR, /* aftl_wear_out_blocks() */
+	AFTL_FAULT_LIFE, /* fault action "end": blocks fail until the device is read-only */
+	AFTL_FAULT_POWER, /* fault action "cut": call cut_power() of the host */
 };
 
 enum aftl_fault_trigger {

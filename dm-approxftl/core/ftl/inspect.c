@@ -32,7 +32,7 @@ u32 aftl_buffer_tag_count(const struct aftl *ftl)
 	return ftl->write_commands;
 }
 
-bool aftl_buffer_entry(const struct aftl *ftl, u32 tag, struct aftl_buffered_lpn *what)
+bool aftl_get_buffered_write(const struct aftl *ftl, u32 tag, struct aftl_buffered_lpn *what)
 {
 	const struct aftl_command *command = &ftl->commands[tag];
 

@@ -46,7 +46,7 @@ static void program_parity_untimed(struct aftl *ftl, const struct aftl_lun *lun)
 
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
 		struct aftl_lun *parity_lun =
-			aftl_lun_of_die_group(ftl, aftl_lun_die_group(ftl, lun), i);
+			aftl_lun_of_die_group(ftl, aftl_die_group_of_lun(ftl, lun), i);
 
 		while (aftl_parity_next_program(ftl, parity_lun, &placement)) {
 			aftl_program_parity(ftl, parity_lun, &placement);
@@ -101,7 +101,7 @@ static bool step_reloc_untimed(struct aftl *ftl, struct aftl_lun *lun)
 /* Empty the victim superblock in all members of the die group, then erase it in all of them. */
 static bool run_superblock_gc_untimed(struct aftl *ftl, const struct aftl_lun *lun)
 {
-	u32 group = aftl_lun_die_group(ftl, lun);
+	u32 group = aftl_die_group_of_lun(ftl, lun);
 	const u32 *collected = &ftl->die_groups[group].collected;
 	u32 before = *collected;
 	u32 round;
@@ -169,8 +169,9 @@ static int fill_store_recorded_entries(struct aftl *ftl, struct filler *filler)
 	filler->round = 0;
 	filler->numbers.units = 0;
 	for (lpn = 0; !ret && lpn < numbers.units; lpn += NUMBERS_SLICE) {
-		aftl_ftl_number_first_writes(ftl->policy, to_lpn(lpn),
-					     min(numbers.units - lpn, NUMBERS_SLICE), &numbers);
+		aftl_ftl_store_first_write_numbers(ftl->policy, to_lpn(lpn),
+						   min(numbers.units - lpn, NUMBERS_SLICE),
+						   &numbers);
 		ret = aftl_host_yield(ftl);
 	}
 	return ret;
@@ -337,7 +338,7 @@ static int fill_program_gathered_lpns(struct aftl *ftl, struct filler *filler)
 		return -ENOSPC;
 	if (!fill_may_skip_policy(ftl, filler, lun))
 		return fill_program_by_policy(ftl, filler, lun);
-	aftl_program_fill_step(ftl, lun, &filler->runs[lun->index], &filler->payload);
+	aftl_program_commit_fill_step(ftl, lun, &filler->runs[lun->index], &filler->payload);
 	filler->payload.count = 0;
 	return 0;
 }
@@ -512,7 +513,7 @@ static u32 fill_commit_program_rounds(struct aftl *ftl, struct filler *filler,
 
 		for (k = 0; ppns && k < ftl->program_units; k++)
 			ppns[i * ftl->program_units + k] = from_ppn(first) + k - before;
-		aftl_program_fill_rounds(ftl, lun, run, order, rounds, !ppns);
+		aftl_program_commit_fill_rounds(ftl, lun, run, order, rounds, !ppns);
 		aftl_fill_order_skip_writes(&order, ftl->program_units);
 	}
 	if (ppns)

@@ -232,9 +232,9 @@ static int place_by_policy(struct aftl *ftl, struct aftl_lun *lun,
 }
 
 /* Place data of a placement handle: sequential, in normal mode, which every chip accepts. */
-static int place_by_handle(struct aftl *ftl, struct aftl_lun *lun,
-			   const struct aftl_program_request *need,
-			   struct aftl_placement *placement)
+static int place_in_handle_block(struct aftl *ftl, struct aftl_lun *lun,
+				 const struct aftl_program_request *need,
+				 struct aftl_placement *placement)
 {
 	int ret = aftl_handle_place_program(ftl, lun, need, placement);
 
@@ -255,8 +255,8 @@ static noinline int place_zone_relocation(struct aftl *ftl, struct aftl_lun *lun
 	struct aftl_program_request zone = *need;
 
 	if (fold && aftl_zone_find_fold_stream(ftl, need->lpn, &zone.stream))
-		return place_by_handle(ftl, lun, &zone, placement);
-	aftl_zone_fallback_block(ftl, lun, need->lpn, fold);
+		return place_in_handle_block(ftl, lun, &zone, placement);
+	aftl_zone_prepare_fallback_block(ftl, lun, need->lpn, fold);
 	return place_in_fallback_block(ftl, lun, need, placement);
 }
 
@@ -289,7 +289,7 @@ int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun,
 		   placement_is_legal(ftl, lun, need, placement)) {
 		ret = 0;
 	} else if (aftl_handle_of_stream(ftl, need->stream)) {
-		ret = place_by_handle(ftl, lun, need, placement);
+		ret = place_in_handle_block(ftl, lun, need, placement);
 	} else {
 		ret = place_by_policy(ftl, lun, need, placement);
 	}
@@ -347,8 +347,8 @@ static void payload_add_piggyback_page(struct aftl *ftl, const struct aftl_piggy
 	ftl->stats.counters.carried_reads++;
 }
 
-void aftl_payload_add_piggyback(struct aftl *ftl, const struct aftl_placement *placement,
-				struct aftl_payload *payload)
+void aftl_payload_add_piggybacked_pages(struct aftl *ftl, const struct aftl_placement *placement,
+					struct aftl_payload *payload)
 {
 	u32 i;
 
@@ -418,8 +418,8 @@ static u32 payload_lpn_level(const struct aftl *ftl, u32 class, const struct aft
 }
 
 /* Tell the host where the data go. Translation pages have no data. */
-static void notify_host_program(struct aftl *ftl, const struct aftl_payload *payload, u32 i,
-				aftl_ppn_t ppn)
+static void notify_host_program_begins(struct aftl *ftl, const struct aftl_payload *payload, u32 i,
+				       aftl_ppn_t ppn)
 {
 	if (payload->tag[i] != AFTL_NIL) {
 		ftl->commands[payload->tag[i]].flags |= AFTL_COMMAND_STORED;
@@ -454,7 +454,7 @@ static void program_store_lpn(struct aftl *ftl, struct aftl_lun *lun,
 	*aftl_oob_lpn_word(&ftl->media, ppn) = aftl_lpn_word(lpn, level);
 	aftl_oob_store_origin(ftl, block, ppn, payload->origin[i]);
 	if (!lost)
-		notify_host_program(ftl, payload, i, ppn);
+		notify_host_program_begins(ftl, payload, i, ppn);
 	if (payload->from[i] != AFTL_NO_PPN && likely(need->cause != AFTL_CAUSE_REBUILD))
 		program_relocate_lpn(ftl, lun, block, lpn, payload->from[i], ppn, level);
 	else if (!payload->stale[i])
@@ -466,7 +466,7 @@ static void program_store_lpn(struct aftl *ftl, struct aftl_lun *lun,
 }
 
 /* Tell the host that the programs of the flash pages from @first to before @end are complete. */
-static void notify_host_programmed(struct aftl *ftl, u32 first, u32 end)
+static void notify_host_program_done(struct aftl *ftl, u32 first, u32 end)
 {
 	if (!ftl->ops->programmed)
 		return;
@@ -487,7 +487,7 @@ static void program_store_payload(struct aftl *ftl, struct aftl_lun *lun,
 		program_store_lpn(ftl, lun, need, placement->block, payload, i, to_ppn(first + i));
 	for (i = first + payload->count; i < end; i++)
 		*aftl_oob_lpn_word(&ftl->media, to_ppn(i)) = AFTL_NO_LPN;
-	notify_host_programmed(ftl, first, end);
+	notify_host_program_done(ftl, first, end);
 }
 
 static void account_program_work(struct aftl *ftl, const struct aftl_lun *lun,
@@ -557,7 +557,7 @@ static noinline void commit_program_without_lpns(struct aftl *ftl, struct aftl_l
 
 	for (i = first; i < end; i++)
 		*aftl_oob_lpn_word(&ftl->media, to_ppn(i)) = AFTL_NO_LPN;
-	notify_host_programmed(ftl, first, end);
+	notify_host_program_done(ftl, first, end);
 	if (need->cause == AFTL_CAUSE_PARITY)
 		ftl->stats.counters.programmed_parity_units +=
 			placement->mode == AFTL_MODE_FOGGY ? 0 : end - first;
@@ -616,14 +616,14 @@ static void fill_advance_block(struct aftl *ftl, struct aftl_fill_run *run, u32 
 }
 
 /*
- * aftl_program_fill_step() - commit the next program of @run, which is in @lun
+ * aftl_program_commit_fill_step() - commit the next program of @run, which is in @lun
  * @payload: a full program of host writes
  *
  * Not for the first or the last program of a block. The policy is not asked and nothing is counted:
  * see precondition.c.
  */
-void aftl_program_fill_step(struct aftl *ftl, struct aftl_lun *lun, struct aftl_fill_run *run,
-			    const struct aftl_payload *payload)
+void aftl_program_commit_fill_step(struct aftl *ftl, struct aftl_lun *lun,
+				   struct aftl_fill_run *run, const struct aftl_payload *payload)
 {
 	struct aftl_block *block = run->block;
 	u32 page = aftl_block_device_page(&ftl->media, block, run->page);
@@ -639,7 +639,7 @@ void aftl_program_fill_step(struct aftl *ftl, struct aftl_lun *lun, struct aftl_
 		aftl_oob_store_origin(ftl, block, to_ppn(first + i), payload->origin[i]);
 		aftl_l2p_update(ftl, lun, block, payload->lpn[i], to_ppn(first + i), run->class);
 	}
-	notify_host_programmed(ftl, first, first + payload->count);
+	notify_host_program_done(ftl, first, first + payload->count);
 }
 
 /**
@@ -709,13 +709,14 @@ static __always_inline void map_first_write_lpns(struct aftl_chunks l2p, struct 
 }
 
 /*
- * aftl_program_fill_rounds() - commit several programs of first writes of @run, which is in @lun
+ * aftl_program_commit_fill_rounds() - commit programs of first writes of @run, which is in @lun
  * @order: logical pages of the first program
  * @rounds: number of programs, at least one; the last program of the block is not among them
  * @map: store the L2P entries
  */
-void aftl_program_fill_rounds(struct aftl *ftl, struct aftl_lun *lun, struct aftl_fill_run *run,
-			      struct aftl_fill_order order, u32 rounds, bool map)
+void aftl_program_commit_fill_rounds(struct aftl *ftl, struct aftl_lun *lun,
+				     struct aftl_fill_run *run, struct aftl_fill_order order,
+				     u32 rounds, bool map)
 {
 	struct aftl_block *block = run->block;
 	u32 page = aftl_block_device_page(&ftl->media, block, run->page);
@@ -796,6 +797,6 @@ void aftl_erase_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block
 		return;
 	}
 	aftl_block_retire(ftl, lun, block);
-	aftl_zone_block_retired(ftl, lun);
+	aftl_zone_adapt_to_retired_block(ftl, lun);
 	aftl_notify_blocks_retired(ftl, aftl_block_index(&ftl->media, block), 1);
 }

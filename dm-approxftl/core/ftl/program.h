@@ -61,17 +61,18 @@ struct aftl_fill_run {
 	u32 left;
 };
 
-void aftl_program_fill_step(struct aftl *ftl, struct aftl_lun *lun, struct aftl_fill_run *run,
-			    const struct aftl_payload *payload);
-void aftl_program_fill_rounds(struct aftl *ftl, struct aftl_lun *lun, struct aftl_fill_run *run,
-			      struct aftl_fill_order order, u32 rounds, bool map);
+void aftl_program_commit_fill_step(struct aftl *ftl, struct aftl_lun *lun,
+				   struct aftl_fill_run *run, const struct aftl_payload *payload);
+void aftl_program_commit_fill_rounds(struct aftl *ftl, struct aftl_lun *lun,
+				     struct aftl_fill_run *run, struct aftl_fill_order order,
+				     u32 rounds, bool map);
 
 /* Add the content of a valid page to a payload. */
 void aftl_payload_add_relocation(struct aftl *ftl, struct aftl_payload *payload, aftl_ppn_t ppn);
 
 /* Put pages that the policy relocates together with host data first into the host program. */
-void aftl_payload_add_piggyback(struct aftl *ftl, const struct aftl_placement *placement,
-				struct aftl_payload *payload);
+void aftl_payload_add_piggybacked_pages(struct aftl *ftl, const struct aftl_placement *placement,
+					struct aftl_payload *payload);
 
 /* Commit a program of parity, which maps no logical page. */
 void aftl_program_parity(struct aftl *ftl, struct aftl_lun *lun,

@@ -147,10 +147,10 @@ static void refresh_scan_next_blocks(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /**
- * aftl_refresh_scan_event() - handle the event of the next slice or day
+ * aftl_handle_refresh_scan_event() - handle the event of the next slice or day
  * @ftl: device
  */
-void aftl_refresh_scan_event(struct aftl *ftl)
+void aftl_handle_refresh_scan_event(struct aftl *ftl)
 {
 	struct aftl_lun *lun = refresh_next_lun(ftl);
 

@@ -11,7 +11,7 @@ struct aftl_lun;
 
 void aftl_refresh_set_daily_event(struct aftl *ftl);
 void aftl_refresh_restart_scan(struct aftl *ftl);
-void aftl_refresh_scan_event(struct aftl *ftl);
+void aftl_handle_refresh_scan_event(struct aftl *ftl);
 void aftl_refresh_forget_due_blocks(struct aftl *ftl);
 bool aftl_page_refresh_is_due(const struct aftl *ftl, const struct aftl_block *block, u32 page);
 struct aftl_block *aftl_refresh_take_block(struct aftl *ftl, struct aftl_lun *lun);

@@ -56,7 +56,7 @@ static void reloc_begin_emptying_block(struct aftl *ftl, struct aftl_lun *lun, u
 
 static struct aftl_die_group *reloc_die_group(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return &ftl->die_groups[aftl_lun_die_group(ftl, lun)];
+	return &ftl->die_groups[aftl_die_group_of_lun(ftl, lun)];
 }
 
 static bool superblock_gc_is_active(const struct aftl *ftl, const struct aftl_lun *lun)
@@ -76,7 +76,7 @@ static void wake_luns_of_die_group(struct aftl *ftl, const struct aftl_lun *lun)
 	u32 i;
 
 	for (i = 0; i < ftl->geo.superblock_luns; i++)
-		aftl_wake_lun(ftl, aftl_lun_of_die_group(ftl, aftl_lun_die_group(ftl, lun), i));
+		aftl_wake_lun(ftl, aftl_lun_of_die_group(ftl, aftl_die_group_of_lun(ftl, lun), i));
 }
 
 /* The last free blocks are reserved for relocations that free other blocks. */
@@ -519,7 +519,7 @@ static enum aftl_step reloc_select_last_step(struct aftl *ftl, struct aftl_lun *
 	if (reloc->kind == AFTL_RELOC_REBUILD)
 		aftl_superblock_mark_block_rebuilt(ftl, reloc->from);
 	if (!reloc->erase || !superblock_gc_is_active(ftl, lun) ||
-	    !aftl_superblock_gc_is_empty(ftl, aftl_lun_die_group(ftl, lun)))
+	    !aftl_superblock_gc_is_empty(ftl, aftl_die_group_of_lun(ftl, lun)))
 		return AFTL_STEP_NONE;
 	if (!reloc_die_group(ftl, lun)->erased)
 		wake_luns_of_die_group(ftl, lun);

@@ -118,7 +118,7 @@ static bool slc_may_open_superblock(struct aftl *ftl, u32 group, u32 number)
  */
 static void slc_open_superblock(struct aftl *ftl, struct aftl_lun *lun)
 {
-	u32 group = aftl_lun_die_group(ftl, lun);
+	u32 group = aftl_die_group_of_lun(ftl, lun);
 	u32 index = lun->free_head;
 	u32 number;
 	u32 i;

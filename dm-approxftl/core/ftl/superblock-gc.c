@@ -19,7 +19,7 @@
 
 static struct aftl_die_group *lun_die_group(struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return &ftl->die_groups[aftl_lun_die_group(ftl, lun)];
+	return &ftl->die_groups[aftl_die_group_of_lun(ftl, lun)];
 }
 
 /* Count the valid pages that RAIN can rebuild in the superblock's block of a dead LUN. */
@@ -129,7 +129,7 @@ static bool lun_gains_pages_by_gc(struct aftl *ftl, const struct aftl_lun *lun, 
 {
 	u32 member = aftl_lun_index_in_die_group(ftl, lun);
 	const struct aftl_block *block =
-		aftl_superblock_block(ftl, aftl_lun_die_group(ftl, lun), number, member);
+		aftl_superblock_block(ftl, aftl_die_group_of_lun(ftl, lun), number, member);
 
 	if (block->parity)
 		return false;
@@ -160,7 +160,7 @@ static bool superblock_is_gc_candidate(struct aftl *ftl, const struct aftl_lun *
 {
 	bool any = reach == REACH_FILLED && !ftl->read_only && !aftl_gc_is_urgent(ftl, lun);
 
-	if (superblock_is_slc(ftl, aftl_lun_die_group(ftl, lun), number))
+	if (superblock_is_slc(ftl, aftl_die_group_of_lun(ftl, lun), number))
 		return false;
 	return any || lun_gains_pages_by_gc(ftl, lun, number);
 }
@@ -168,7 +168,7 @@ static bool superblock_is_gc_candidate(struct aftl *ftl, const struct aftl_lun *
 static u32 find_cheapest_gc_superblock(struct aftl *ftl, const struct aftl_lun *lun,
 				       enum gc_reach reach, u32 *cost)
 {
-	u32 group = aftl_lun_die_group(ftl, lun);
+	u32 group = aftl_die_group_of_lun(ftl, lun);
 	u32 best = AFTL_NIL;
 	u32 number;
 
@@ -277,7 +277,7 @@ static void describe_superblock_as_block(const struct aftl *ftl, u32 group, u32 
 static u32 superblock_gc_ask_victim_selector(struct aftl *ftl, struct aftl_lun *lun, u32 limit,
 					     u32 number, u32 *cost)
 {
-	u32 group = aftl_lun_die_group(ftl, lun);
+	u32 group = aftl_die_group_of_lun(ftl, lun);
 	u32 blocks = max(count_live_luns_of_group(ftl, group) - (u32)ftl->config.rain, 1U);
 	struct aftl_block *victim = &ftl->superblock_candidates[number];
 	struct aftl_victim_candidates closed = {
@@ -315,7 +315,7 @@ static bool superblock_gc_cost_is_allowed(struct aftl *ftl, const struct aftl_lu
 					  u32 cost, u32 limit)
 {
 	return number != AFTL_NIL &&
-	       cost <= limit_superblock_gc_relocations(ftl, aftl_lun_die_group(ftl, lun), number,
+	       cost <= limit_superblock_gc_relocations(ftl, aftl_die_group_of_lun(ftl, lun), number,
 						       limit);
 }
 
@@ -346,7 +346,7 @@ static u32 superblock_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun, u
 bool aftl_superblock_gc_start(struct aftl *ftl, struct aftl_lun *lun, u32 cause, u32 limit)
 {
 	struct aftl_die_group *state = lun_die_group(ftl, lun);
-	u32 group = aftl_lun_die_group(ftl, lun);
+	u32 group = aftl_die_group_of_lun(ftl, lun);
 	bool urgent = aftl_gc_is_urgent(ftl, lun);
 	u32 number;
 	u32 cost;
@@ -370,7 +370,7 @@ bool aftl_superblock_gc_start(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
  */
 bool aftl_superblock_gc_start_block(struct aftl *ftl, const struct aftl_block *block, u32 cause)
 {
-	u32 group = aftl_lun_die_group(ftl, aftl_block_lun(ftl, block));
+	u32 group = aftl_die_group_of_lun(ftl, aftl_block_lun(ftl, block));
 	u32 number = aftl_superblock_number(ftl, block);
 
 	if (ftl->die_groups[group].victim != AFTL_NIL ||
@@ -405,7 +405,7 @@ bool aftl_superblock_gc_is_empty(struct aftl *ftl, u32 group)
  */
 struct aftl_block *aftl_superblock_gc_member(struct aftl *ftl, const struct aftl_lun *lun)
 {
-	u32 group = aftl_lun_die_group(ftl, lun);
+	u32 group = aftl_die_group_of_lun(ftl, lun);
 	u32 member = aftl_lun_index_in_die_group(ftl, lun);
 	const struct aftl_die_group *state = &ftl->die_groups[group];
 	struct aftl_block *block;
@@ -441,7 +441,7 @@ static bool lun_has_rebuild_room(const struct aftl *ftl, const struct aftl_lun *
 static struct aftl_block *find_rebuild_block(struct aftl *ftl, const struct aftl_lun *lun,
 					     u32 number, bool idle)
 {
-	u32 group = aftl_lun_die_group(ftl, lun);
+	u32 group = aftl_die_group_of_lun(ftl, lun);
 	u32 i;
 
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
@@ -464,7 +464,7 @@ static struct aftl_block *find_rebuild_block(struct aftl *ftl, const struct aftl
 struct aftl_block *aftl_superblock_gc_rebuild_block(struct aftl *ftl, const struct aftl_lun *lun,
 						    bool idle)
 {
-	u32 group = aftl_lun_die_group(ftl, lun);
+	u32 group = aftl_die_group_of_lun(ftl, lun);
 	struct aftl_block *block = NULL;
 	u32 number;
 
@@ -480,7 +480,7 @@ struct aftl_block *aftl_superblock_gc_rebuild_block(struct aftl *ftl, const stru
 /* Note that all pages of @block that can be rebuilt have been rebuilt. */
 void aftl_superblock_mark_block_rebuilt(struct aftl *ftl, const struct aftl_block *block)
 {
-	u32 group = aftl_lun_die_group(ftl, aftl_block_lun(ftl, block));
+	u32 group = aftl_die_group_of_lun(ftl, aftl_block_lun(ftl, block));
 	u32 number = aftl_superblock_number(ftl, block);
 
 	aftl_superblock_at(ftl, group, number)->rebuilt |=
@@ -549,13 +549,13 @@ static void free_erased_victim_superblock(struct aftl *ftl, u32 group)
 void aftl_superblock_gc_member_erased(struct aftl *ftl, struct aftl_lun *lun)
 {
 	lun_die_group(ftl, lun)->erased |= 1ULL << aftl_lun_index_in_die_group(ftl, lun);
-	free_erased_victim_superblock(ftl, aftl_lun_die_group(ftl, lun));
+	free_erased_victim_superblock(ftl, aftl_die_group_of_lun(ftl, lun));
 }
 
 /* Reassign the parity of unused superblocks, and continue GC without the dead @lun. */
-void aftl_superblock_lun_died(struct aftl *ftl, const struct aftl_lun *lun)
+void aftl_superblock_handle_dead_lun(struct aftl *ftl, const struct aftl_lun *lun)
 {
-	u32 group = aftl_lun_die_group(ftl, lun);
+	u32 group = aftl_die_group_of_lun(ftl, lun);
 	u32 number;
 	u32 i;
 

@@ -15,20 +15,20 @@ struct aftl_block *aftl_superblock_gc_member(struct aftl *ftl, const struct aftl
 struct aftl_block *aftl_superblock_gc_rebuild_block(struct aftl *ftl, const struct aftl_lun *lun,
 						    bool idle);
 void aftl_superblock_gc_member_erased(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_superblock_lun_died(struct aftl *ftl, const struct aftl_lun *lun);
+void aftl_superblock_handle_dead_lun(struct aftl *ftl, const struct aftl_lun *lun);
 
 /* Return true if the superblock GC of the LUN's die group goes before host writes. */
 static inline bool aftl_superblock_gc_is_urgent(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return unlikely(ftl->geo.superblock_luns) &&
-	       ftl->die_groups[aftl_lun_die_group(ftl, lun)].urgent;
+	       ftl->die_groups[aftl_die_group_of_lun(ftl, lun)].urgent;
 }
 
 /* Return true if @lun gets its next free block only after other LUNs have erased their victims. */
 static inline bool aftl_lun_waits_for_group(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return unlikely(ftl->geo.superblock_luns) &&
-	       (ftl->die_groups[aftl_lun_die_group(ftl, lun)].victim != AFTL_NIL ||
+	       (ftl->die_groups[aftl_die_group_of_lun(ftl, lun)].victim != AFTL_NIL ||
 		lun->reconstruct.kind);
 }
 

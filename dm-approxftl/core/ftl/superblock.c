@@ -76,7 +76,7 @@ bool aftl_superblock_alloc(struct aftl *ftl)
 }
 
 /*
- * aftl_superblock_select_parity() - select the member that holds the parity of a superblock
+ * aftl_superblock_select_parity_member() - select the member that holds the parity of a superblock
  *
  * Members take turns by superblock number. If the block of that member is in use or bad, or the
  * member would lack a block of its GC reserve, the member with the most free blocks is selected,
@@ -85,7 +85,7 @@ bool aftl_superblock_alloc(struct aftl *ftl)
  *
  * Return: number of the member; the number of LUNs in a group if there is nothing to protect.
  */
-u32 aftl_superblock_select_parity(const struct aftl *ftl, u32 group, u32 number)
+u32 aftl_superblock_select_parity_member(const struct aftl *ftl, u32 group, u32 number)
 {
 	u32 luns = ftl->geo.superblock_luns;
 	u32 parity_member = luns;
@@ -113,7 +113,7 @@ u32 aftl_superblock_select_parity(const struct aftl *ftl, u32 group, u32 number)
 	return used > 1 ? parity_member : luns;
 }
 
-static bool block_is_in_use(const struct aftl_block *block)
+static bool superblock_block_is_in_use(const struct aftl_block *block)
 {
 	return block->state == AFTL_BLOCK_OPEN || block->state == AFTL_BLOCK_CLOSED;
 }
@@ -126,7 +126,7 @@ static const struct aftl_block *first_opened_block(const struct aftl *ftl, u32 g
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
 		const struct aftl_block *block = aftl_superblock_block(ftl, group, number, i);
 
-		if (block_is_in_use(block) && !block->parity)
+		if (superblock_block_is_in_use(block) && !block->parity)
 			return block;
 	}
 	return NULL;
@@ -184,7 +184,7 @@ static u32 superblock_stream_of_block(const struct aftl *ftl, const struct aftl_
 struct aftl_block *aftl_superblock_select_free(struct aftl *ftl, const struct aftl_lun *lun,
 					       u32 stream)
 {
-	u32 group = aftl_lun_die_group(ftl, lun);
+	u32 group = aftl_die_group_of_lun(ftl, lun);
 	struct aftl_block *fresh = NULL;
 	struct aftl_block *begun = NULL;
 	u32 others = 0;
@@ -343,14 +343,14 @@ static void parity_queue_if_due(struct aftl *ftl, u32 group, u32 number)
 void aftl_parity_queue_if_due(struct aftl *ftl, const struct aftl_block *block)
 {
 	if (ftl->config.rain && !block->parity)
-		parity_queue_if_due(ftl, aftl_lun_die_group(ftl, aftl_block_lun(ftl, block)),
+		parity_queue_if_due(ftl, aftl_die_group_of_lun(ftl, aftl_block_lun(ftl, block)),
 				    aftl_superblock_number(ftl, block));
 }
 
 static void parity_dequeue_first(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_superblock_state *state =
-		aftl_superblock_at(ftl, aftl_lun_die_group(ftl, lun), lun->parity_head);
+		aftl_superblock_at(ftl, aftl_die_group_of_lun(ftl, lun), lun->parity_head);
 
 	state->parity_queued = false;
 	lun->parity_head = state->next;
@@ -373,7 +373,7 @@ void aftl_parity_clear_queue(struct aftl *ftl, struct aftl_lun *lun)
 bool aftl_parity_next_program(struct aftl *ftl, struct aftl_lun *lun,
 			      struct aftl_placement *placement)
 {
-	u32 group = aftl_lun_die_group(ftl, lun);
+	u32 group = aftl_die_group_of_lun(ftl, lun);
 	struct aftl_program_command program;
 	struct aftl_block *block = NULL;
 
@@ -410,7 +410,7 @@ bool aftl_parity_next_program(struct aftl *ftl, struct aftl_lun *lun,
 void aftl_parity_program_done(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 number = lun->parity_head;
-	u32 group = aftl_lun_die_group(ftl, lun);
+	u32 group = aftl_die_group_of_lun(ftl, lun);
 	struct aftl_block *block =
 		aftl_superblock_block(ftl, group, number, aftl_lun_index_in_die_group(ftl, lun));
 
@@ -466,7 +466,7 @@ struct aftl_block *aftl_parity_block_of(struct aftl *ftl, const struct aftl_bloc
 {
 	u32 member;
 
-	return superblock_parity_block(ftl, aftl_lun_die_group(ftl, aftl_block_lun(ftl, block)),
+	return superblock_parity_block(ftl, aftl_die_group_of_lun(ftl, aftl_block_lun(ftl, block)),
 				       aftl_superblock_number(ftl, block), &member);
 }
 
@@ -578,7 +578,7 @@ static bool stripe_member_has_data(const struct aftl *ftl, const struct aftl_blo
  */
 void aftl_reconstruct_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page)
 {
-	u32 group = aftl_lun_die_group(ftl, lun);
+	u32 group = aftl_die_group_of_lun(ftl, lun);
 	const struct aftl_block *own = &ftl->media.blocks[device_page / ftl->geo.pages];
 	struct aftl_reconstruct *reconstruct = &lun->reconstruct;
 	u32 i;
@@ -608,7 +608,7 @@ void aftl_reconstruct_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u3
  */
 bool aftl_reconstruct_page_done(struct aftl *ftl, struct aftl_lun *lun, u32 member)
 {
-	u32 group = aftl_lun_die_group(ftl, lun);
+	u32 group = aftl_die_group_of_lun(ftl, lun);
 
 	aftl_lun_of_die_group(ftl, group, member)->stripe_requests &=
 		~(1ULL << aftl_lun_index_in_die_group(ftl, lun));
@@ -625,7 +625,7 @@ void aftl_reconstruct_cancel(struct aftl *ftl, struct aftl_lun *lun)
 	lun->reconstruct.left = 0;
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
 		struct aftl_lun *other =
-			aftl_lun_of_die_group(ftl, aftl_lun_die_group(ftl, lun), i);
+			aftl_lun_of_die_group(ftl, aftl_die_group_of_lun(ftl, lun), i);
 
 		other->stripe_requests &= ~(1ULL << own);
 		if (other->reconstructing_for == own)

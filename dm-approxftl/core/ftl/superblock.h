@@ -36,7 +36,7 @@ struct aftl_die_group {
 	u32 collected;
 };
 
-static inline u32 aftl_lun_die_group(const struct aftl *ftl, const struct aftl_lun *lun)
+static inline u32 aftl_die_group_of_lun(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return lun->index / ftl->geo.superblock_luns;
 }
@@ -93,7 +93,7 @@ int __must_check aftl_superblock_check_config(const struct aftl *ftl,
 bool aftl_superblock_alloc(struct aftl *ftl);
 struct aftl_block *aftl_superblock_select_free(struct aftl *ftl, const struct aftl_lun *lun,
 					       u32 stream);
-u32 aftl_superblock_select_parity(const struct aftl *ftl, u32 group, u32 number);
+u32 aftl_superblock_select_parity_member(const struct aftl *ftl, u32 group, u32 number);
 bool aftl_superblock_is_unused(const struct aftl *ftl, u32 group, u32 number);
 void aftl_parity_clear_queue(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_parity_queue_if_due(struct aftl *ftl, const struct aftl_block *block);

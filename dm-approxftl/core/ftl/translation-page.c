@@ -485,9 +485,9 @@ void aftl_cmt_reclaim_pending_pages(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * aftl_cmt_lun_died() - move the evictions of a dead LUN to other LUNs
+ * aftl_cmt_move_dead_lun_evictions() - move the evictions of a dead LUN to other LUNs
  */
-void aftl_cmt_lun_died(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_cmt_move_dead_lun_evictions(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 number;
 	u32 count;

@@ -42,7 +42,7 @@ void aftl_cmt_fill_payload(struct aftl *ftl, struct aftl_lun *lun,
 			   const struct aftl_placement *placement, struct aftl_payload *payload);
 void aftl_cmt_queue_dirty_pages(struct aftl *ftl);
 void aftl_cmt_reclaim_pending_pages(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_cmt_lun_died(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_cmt_move_dead_lun_evictions(struct aftl *ftl, struct aftl_lun *lun);
 bool aftl_cmt_restore_trans_page(struct aftl *ftl, u32 number, u8 flags);
 void aftl_cmt_cache_all_dirty(struct aftl *ftl);
 int aftl_cmt_audit(const struct aftl *ftl, struct aftl_error *error);

@@ -473,12 +473,13 @@ static void zone_reuse_block_as_fallback(struct aftl *ftl, struct aftl_lun *lun,
 }
 
 /*
- * aftl_zone_fallback_block() - prepare the fallback block for data of the zone of @lpn
+ * aftl_zone_prepare_fallback_block() - prepare the fallback block for data of the zone of @lpn
  * @fold: continue a block of that zone, if there is one
  *
  * A fallback block with data of another zone is closed.
  */
-void aftl_zone_fallback_block(struct aftl *ftl, struct aftl_lun *lun, aftl_lpn_t lpn, bool fold)
+void aftl_zone_prepare_fallback_block(struct aftl *ftl, struct aftl_lun *lun, aftl_lpn_t lpn,
+				      bool fold)
 {
 	if (lun->fallback && !block_belongs_to_zone(ftl, lun->fallback, lpn))
 		aftl_block_close_partial(ftl, lun, lun->fallback);
@@ -545,7 +546,7 @@ static void zone_shrink_group(struct aftl *ftl, const struct aftl_lun *lun, u32 
  * Adapt the zones to the capacity of @lun after a block was retired: empty zones go offline. If
  * there are none, the device becomes read-only.
  */
-void aftl_zone_block_retired(struct aftl *ftl, const struct aftl_lun *lun)
+void aftl_zone_adapt_to_retired_block(struct aftl *ftl, const struct aftl_lun *lun)
 {
 	if (unlikely(ftl->geo.zones))
 		zone_shrink_group(ftl, lun, zone_group_of_lun(ftl, lun),
@@ -553,7 +554,7 @@ void aftl_zone_block_retired(struct aftl *ftl, const struct aftl_lun *lun)
 }
 
 /* Make zones with data in a dead LUN read-only, and empty ones offline. */
-void aftl_zone_lun_died(struct aftl *ftl, const struct aftl_lun *lun)
+void aftl_zone_handle_dead_lun(struct aftl *ftl, const struct aftl_lun *lun)
 {
 	u32 reserved;
 	u32 i;

@@ -31,9 +31,10 @@ bool aftl_zone_assign_open_resource(struct aftl *ftl, struct aftl_request *reque
 void aftl_zone_count_admitted_lpns(struct aftl *ftl, struct aftl_zone *zone, u32 units);
 void aftl_zone_count_programmed_lpn(struct aftl *ftl, u32 stream);
 bool aftl_zone_find_fold_stream(const struct aftl *ftl, aftl_lpn_t lpn, u32 *stream);
-void aftl_zone_fallback_block(struct aftl *ftl, struct aftl_lun *lun, aftl_lpn_t lpn, bool fold);
-void aftl_zone_block_retired(struct aftl *ftl, const struct aftl_lun *lun);
-void aftl_zone_lun_died(struct aftl *ftl, const struct aftl_lun *lun);
+void aftl_zone_prepare_fallback_block(struct aftl *ftl, struct aftl_lun *lun, aftl_lpn_t lpn,
+				      bool fold);
+void aftl_zone_adapt_to_retired_block(struct aftl *ftl, const struct aftl_lun *lun);
+void aftl_zone_handle_dead_lun(struct aftl *ftl, const struct aftl_lun *lun);
 bool aftl_zone_finish_load(struct aftl *ftl);
 void aftl_zone_rebuild_state(struct aftl *ftl, u32 zone, u32 written, enum aftl_zone_state noted);
 bool aftl_zone_finish_excess_active(struct aftl *ftl);

@@ -179,7 +179,7 @@ static noinline void submit_flush(struct aftl *ftl, struct aftl_request *request
  */
 static bool unmap_discarded_lpn(struct aftl *ftl, aftl_lpn_t lpn, bool *buffered)
 {
-	bool found = aftl_write_discard_lpn(ftl, lpn);
+	bool found = aftl_write_mark_lpn_discarded(ftl, lpn);
 
 	*buffered |= found;
 	if (!aftl_l2p_unmap_lpn(ftl, lpn))

@@ -82,7 +82,8 @@ static int make_fault_happen(struct aftl *ftl, struct aftl_fault *fault)
 		aftl_advance_age(ftl, fault->number);
 		return 0;
 	case AFTL_FAULT_WEAR:
-		fault->worn_blocks = aftl_wear_out(ftl, (u32)fault->number, fault->worn_blocks);
+		fault->worn_blocks =
+			aftl_wear_out_blocks(ftl, (u32)fault->number, fault->worn_blocks);
 		return fault->worn_blocks < ftl->geo.blocks ? -EAGAIN : 0;
 	case AFTL_FAULT_LIFE:
 		return aftl_fail_next_block(ftl) ? -EAGAIN : 0;

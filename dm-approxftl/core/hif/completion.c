@@ -111,7 +111,7 @@ static noinline void completion_enqueue_special(struct aftl *ftl, struct aftl_re
 }
 
 /* All requests of a completion queue have the same delay, so they complete in order of arrival. */
-static void completion_enqueue(struct aftl *ftl, struct aftl_request *request)
+static void completion_enqueue_request(struct aftl *ftl, struct aftl_request *request)
 {
 	u32 index = completion_queue_of_request(request);
 
@@ -129,7 +129,7 @@ void aftl_request_part_done(struct aftl *ftl, struct aftl_request *request, u64 
 {
 	request->service_ns = service_ns;
 	if (!--request->parts)
-		completion_enqueue(ftl, request);
+		completion_enqueue_request(ftl, request);
 }
 
 static_assert(AFTL_COUNTER_DISTANCE_IS(host_write_level_1_units, host_write_level_3_units,
@@ -222,11 +222,11 @@ static void complete_request_to_host(struct aftl *ftl, struct aftl_request *requ
 }
 
 /**
- * aftl_completion_queue_event() - complete the oldest request of a completion queue
+ * aftl_handle_completion_queue_event() - complete the oldest request of a completion queue
  * @ftl: device; its time is the request's complete_ns
  * @line: number of the queue
  */
-void aftl_completion_queue_event(struct aftl *ftl, u32 line)
+void aftl_handle_completion_queue_event(struct aftl *ftl, u32 line)
 {
 	struct aftl_request *request = aftl_request_pop(&ftl->completion.queues[line].head);
 
@@ -251,7 +251,7 @@ void aftl_read_fastpath_complete(struct aftl *ftl, struct aftl_request *request,
 	request->parts = 0;
 	request->service_ns = service_ns;
 	if (aftl_next_event_ns(ftl) <= complete_ns) {
-		completion_enqueue(ftl, request);
+		completion_enqueue_request(ftl, request);
 		return;
 	}
 	request->complete_ns = complete_ns;

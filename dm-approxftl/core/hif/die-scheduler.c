@@ -189,10 +189,10 @@ static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, 
 	if (sched_start_background_task(ftl, lun, true) || sched_start_pad_program(ftl, lun, false))
 		return true;
 	if (aftl_lun_waits_for_group(ftl, lun)) {
-		ftl->die_groups[aftl_lun_die_group(ftl, lun)].urgent = true;
+		ftl->die_groups[aftl_die_group_of_lun(ftl, lun)].urgent = true;
 		return false;
 	}
-	aftl_write_fail_queued(ftl, lun);
+	aftl_write_fail_queued_writes(ftl, lun);
 	return false;
 }
 
@@ -224,7 +224,7 @@ static bool sched_write_translation_pages(struct aftl *ftl, struct aftl_lun *lun
 	    sched_start_background_task(ftl, lun, true))
 		return true;
 	if (aftl_lun_waits_for_group(ftl, lun)) {
-		ftl->die_groups[aftl_lun_die_group(ftl, lun)].urgent = true;
+		ftl->die_groups[aftl_die_group_of_lun(ftl, lun)].urgent = true;
 		return false;
 	}
 	ftl->read_only = true;
@@ -435,7 +435,7 @@ static void sched_set_lun_idle(struct aftl *ftl, struct aftl_lun *lun, u64 retry
 	aftl_events_set_time(&ftl->events, lun->index, min(retry_ns, idle_ns));
 }
 
-static void sched_check_busy_lun(struct aftl *ftl, struct aftl_lun *lun)
+static void sched_serve_commands_of_busy_lun(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (unlikely(aftl_lun_is_dead(lun))) {
 		if (lun->reads.head != AFTL_NIL && aftl_has_rain(ftl) &&
@@ -464,7 +464,7 @@ static void sched_check_runnable_lun(struct aftl *ftl, struct aftl_lun *lun)
 
 	ftl->work++;
 	if (lun->work.phase != AFTL_PHASE_IDLE)
-		sched_check_busy_lun(ftl, lun);
+		sched_serve_commands_of_busy_lun(ftl, lun);
 	if (lun->work.phase != AFTL_PHASE_IDLE)
 		return;
 	if (!sched_start_next_operation(ftl, lun, &retry_ns))
@@ -568,7 +568,7 @@ static void sched_program_done(struct aftl *ftl, struct aftl_lun *lun)
 		lun->programs_since_read++;
 	aftl_reloc_program_done(ftl, lun, &lun->work.placement);
 	if (lun->work.kind == AFTL_WORK_PROGRAM)
-		aftl_write_programs_done(ftl, lun->work.commands, lun->work.service_ns);
+		aftl_write_complete_programs(ftl, lun->work.commands, lun->work.service_ns);
 }
 
 /* ECC failed for a page of the background task: reconstruct it from its stripe. */
@@ -648,11 +648,11 @@ static void sched_handle_idle_timeout(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /**
- * aftl_lun_fastpath_done() - a fast-path read has ended
+ * aftl_lun_end_fastpath_read() - a fast-path read has ended
  * @ftl: device
  * @lun: its LUN
  */
-void aftl_lun_fastpath_done(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_lun_end_fastpath_read(struct aftl *ftl, struct aftl_lun *lun)
 {
 	lun->busy_ns += lun->work.service_ns;
 	lun->idle_exhausted = false;
@@ -666,11 +666,11 @@ void aftl_lun_fastpath_done(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /**
- * aftl_lun_event() - handle the timer of a LUN: the end of a phase, or a wait that is over
+ * aftl_handle_lun_event() - handle the timer of a LUN: the end of a phase, or a wait that is over
  * @ftl: device; the caller runs aftl_dispatch_lun_slice() afterwards
  * @lun: LUN
  */
-void aftl_lun_event(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_handle_lun_event(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.phase == AFTL_PHASE_IDLE)
 		sched_handle_idle_timeout(ftl, lun);

@@ -7,8 +7,8 @@
 
 #include "core/ftl/run-queue.h"
 
-void aftl_lun_event(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_lun_fastpath_done(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_handle_lun_event(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_lun_end_fastpath_read(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_schedule_lun_slice(struct aftl *ftl);
 
 /*

@@ -48,7 +48,7 @@ int aftl_fail_block(struct aftl *ftl, u32 index)
 	if (block->state == AFTL_BLOCK_FREE && !block->parity) {
 		aftl_free_list_remove_block(ftl, lun, block);
 		aftl_block_retire(ftl, lun, block);
-		aftl_zone_block_retired(ftl, lun);
+		aftl_zone_adapt_to_retired_block(ftl, lun);
 		aftl_notify_blocks_retired(ftl, index, 1);
 		return 0;
 	}
@@ -61,7 +61,7 @@ int aftl_fail_block(struct aftl *ftl, u32 index)
 	return 0;
 }
 
-u32 aftl_wear_out(struct aftl *ftl, u32 cycles, u32 first)
+u32 aftl_wear_out_blocks(struct aftl *ftl, u32 cycles, u32 first)
 {
 	u32 end = min(ftl->geo.blocks, first + AFTL_WEAR_BLOCKS);
 	u32 i;
@@ -224,16 +224,16 @@ int aftl_fail_lun(struct aftl *ftl, u32 index)
 		return 0;
 	writes = fault_running_write_commands(lun);
 	aftl_write_abort_programs(ftl, writes);
-	aftl_read_abort_running(ftl, lun);
+	aftl_read_abort_running_read(ftl, lun);
 	fault_abort_lun_work(ftl, lun);
-	aftl_zone_lun_died(ftl, lun);
-	aftl_cmt_lun_died(ftl, lun);
+	aftl_zone_handle_dead_lun(ftl, lun);
+	aftl_cmt_move_dead_lun_evictions(ftl, lun);
 	fault_retire_lun_blocks(ftl, lun);
 	if (ftl->geo.superblock_luns) {
-		aftl_reconstruct_lun_died(ftl, lun);
-		aftl_superblock_lun_died(ftl, lun);
+		aftl_reconstruct_handle_dead_lun(ftl, lun);
+		aftl_superblock_handle_dead_lun(ftl, lun);
 	}
-	aftl_read_fail_queued(ftl, lun);
+	aftl_read_fail_queued_reads(ftl, lun);
 	aftl_reconstruct_check_done(ftl, lun);
 	aftl_write_reassign_dead_lun(ftl, lun, writes);
 	while ((writes = aftl_fine_pending_take_writes(ftl, lun)) != AFTL_NIL)

@@ -102,7 +102,7 @@ static inline struct aftl_request *aftl_request_pop(struct aftl_request **head)
 #define AFTL_PATH_READ_CACHE 0x04
 
 void aftl_request_part_done(struct aftl *ftl, struct aftl_request *request, u64 service_ns);
-void aftl_completion_queue_event(struct aftl *ftl, u32 line);
+void aftl_handle_completion_queue_event(struct aftl *ftl, u32 line);
 void aftl_read_fastpath_complete(struct aftl *ftl, struct aftl_request *request, u64 service_ns);
 void aftl_flush_enqueue(struct aftl *ftl, struct aftl_request *request);
 void aftl_epoch_count_write_done(struct aftl *ftl, u32 epoch);
@@ -128,7 +128,7 @@ void aftl_queue_read_ahead(struct aftl *ftl, const struct aftl_request *request)
 bool aftl_reconstruct_start_read(struct aftl *ftl, struct aftl_lun *lun, u32 kind);
 void aftl_reconstruct_read_done(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_reconstruct_check_done(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_reconstruct_lun_died(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_reconstruct_handle_dead_lun(struct aftl *ftl, struct aftl_lun *lun);
 
 /* zone-management.c */
 

@@ -16,11 +16,11 @@
 static void process_source_event(struct aftl *ftl, u32 source)
 {
 	if (source < ftl->geo.luns)
-		aftl_lun_event(ftl, &ftl->luns[source]);
+		aftl_handle_lun_event(ftl, &ftl->luns[source]);
 	else if (source < ftl->event_clock)
-		aftl_completion_queue_event(ftl, source - ftl->event_completions);
+		aftl_handle_completion_queue_event(ftl, source - ftl->event_completions);
 	else if (source == ftl->event_clock)
-		aftl_refresh_scan_event(ftl);
+		aftl_handle_refresh_scan_event(ftl);
 	else
 		aftl_handle_fault_event(ftl);
 }
@@ -148,7 +148,7 @@ bool aftl_is_busy(const struct aftl *ftl)
 	       (ftl->draining && aftl_count_writes_in_flight(ftl));
 }
 
-u32 aftl_count_work(const struct aftl *ftl)
+u32 aftl_count_work_done(const struct aftl *ftl)
 {
 	return ftl->work;
 }
@@ -259,7 +259,7 @@ bool aftl_try_read_fastpath(struct aftl *ftl, struct aftl_request *request)
 		return true;
 	ftl->running = true;
 	service_ns = lun->work.service_ns;
-	aftl_lun_fastpath_done(ftl, lun);
+	aftl_lun_end_fastpath_read(ftl, lun);
 	aftl_read_fastpath_complete(ftl, request, service_ns);
 	aftl_dispatch_lun_slice(ftl);
 	ftl->running = false;

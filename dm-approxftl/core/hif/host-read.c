@@ -1178,25 +1178,25 @@ bool aftl_read_data_arrived(struct aftl *ftl, struct aftl_lun *lun, u64 service_
 }
 
 /**
- * aftl_read_reconstructed() - end the host read that waited for a reconstruction
+ * aftl_read_complete_reconstructed_page() - end the host read that waited for a reconstruction
  * @ftl: device
  * @lun: its LUN
  * @repair: the finished reconstruction
  */
-void aftl_read_reconstructed(struct aftl *ftl, struct aftl_lun *lun,
-			     const struct aftl_reconstruct *repair)
+void aftl_read_complete_reconstructed_page(struct aftl *ftl, struct aftl_lun *lun,
+					   const struct aftl_reconstruct *repair)
 {
 	read_end(ftl, lun, repair->commands, repair->units, repair->service_ns);
 }
 
 /**
- * aftl_read_reconstruct_failed() - a member of the stripe died before its page was read
+ * aftl_read_fail_reconstruction() - a member of the stripe died before its page was read
  * @ftl: device
  * @lun: LUN whose host read waits for the reconstruction
  *
  * The host got the data at sensing time; deliver them again, as lost.
  */
-void aftl_read_reconstruct_failed(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_read_fail_reconstruction(struct aftl *ftl, struct aftl_lun *lun)
 {
 	const struct aftl_command *command = &ftl->commands[lun->reconstruct.commands];
 	u32 i;
@@ -1220,18 +1220,18 @@ static void read_abort_untransferred_planes(struct aftl *ftl, struct aftl_lun *l
 }
 
 /**
- * aftl_read_abort_running() - end the host read of a LUN that dies
+ * aftl_read_abort_running_read() - end the host read of a LUN that dies
  * @ftl: device
  * @lun: LUN
  *
  * With RAIN the read waits for a reconstruction, else its pages are lost.
  */
-void aftl_read_abort_running(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_read_abort_running_read(struct aftl *ftl, struct aftl_lun *lun)
 {
 	const struct aftl_command *command = &ftl->commands[lun->work.commands];
 	u32 i;
 
-	/* The read of a translation page is still queued, and fails in aftl_read_fail_queued(). */
+	/* The read of a translation page is still queued: aftl_read_fail_queued_reads() ends it. */
 	if (lun->work.kind != AFTL_WORK_READ ||
 	    (lun->work.phase != AFTL_PHASE_SENSE && lun->work.phase != AFTL_PHASE_DATA_OUT))
 		return;
@@ -1251,13 +1251,13 @@ void aftl_read_abort_running(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /**
- * aftl_read_fail_queued() - end the queued reads of a dead LUN
+ * aftl_read_fail_queued_reads() - end the queued reads of a dead LUN
  * @ftl: device
  * @lun: dead LUN
  *
  * With RAIN they stay, and the scheduler reconstructs them one by one.
  */
-void aftl_read_fail_queued(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_read_fail_queued_reads(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (aftl_has_rain(ftl)) {
 		aftl_mark_lun_runnable(ftl, lun);

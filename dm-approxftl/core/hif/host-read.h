@@ -21,11 +21,11 @@ u32 aftl_count_lpns_of_flash_read(struct aftl *ftl, aftl_lpn_t lpn, u32 limit);
 void aftl_read_transfer_next_plane(struct aftl *ftl, struct aftl_lun *lun);
 bool aftl_read_ahead_start(struct aftl *ftl, struct aftl_lun *lun);
 bool aftl_read_data_arrived(struct aftl *ftl, struct aftl_lun *lun, u64 service_ns);
-void aftl_read_reconstructed(struct aftl *ftl, struct aftl_lun *lun,
-			     const struct aftl_reconstruct *repair);
-void aftl_read_reconstruct_failed(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_read_complete_reconstructed_page(struct aftl *ftl, struct aftl_lun *lun,
+					   const struct aftl_reconstruct *repair);
+void aftl_read_fail_reconstruction(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_read_trans_page_loaded(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_read_abort_running(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_read_fail_queued(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_read_abort_running_read(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_read_fail_queued_reads(struct aftl *ftl, struct aftl_lun *lun);
 
 #endif

@@ -648,8 +648,9 @@ static void write_add_to_payload(struct aftl *ftl, struct aftl_payload *payload,
  * Fill @payload from the queue. Return the commands in it, linked in order. With a coarse pass the
  * choice of the version to be mapped is left to the fine pass, when the data become readable.
  */
-static u32 write_take_payload(struct aftl *ftl, struct aftl_lun *lun, u32 lane,
-			      const struct aftl_placement *placement, struct aftl_payload *payload)
+static u32 write_fill_payload_from_queue(struct aftl *ftl, struct aftl_lun *lun, u32 lane,
+					 const struct aftl_placement *placement,
+					 struct aftl_payload *payload)
 {
 	u32 units = aftl_placement_capacity(ftl, placement);
 	struct aftl_queue group = { .head = AFTL_NIL };
@@ -707,15 +708,15 @@ int aftl_write_start_program(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
 
 	if (ret)
 		return ret;
-	aftl_payload_add_piggyback(ftl, &placement, &payload);
-	lun->work.commands = write_take_payload(ftl, lun, lane, &placement, &payload);
+	aftl_payload_add_piggybacked_pages(ftl, &placement, &payload);
+	lun->work.commands = write_fill_payload_from_queue(ftl, lun, lane, &placement, &payload);
 	aftl_program_commit(ftl, lun, &need, &placement, &payload);
 	aftl_gc_pace_add_credit(lun, payload.count - payload.piggybacked);
 	aftl_array_program(ftl, lun, AFTL_WORK_PROGRAM, &placement);
 	return 0;
 }
 
-void aftl_write_programs_done(struct aftl *ftl, u32 commands, u64 service_ns)
+void aftl_write_complete_programs(struct aftl *ftl, u32 commands, u64 service_ns)
 {
 	while (commands != AFTL_NIL) {
 		struct aftl_request *request = ftl->commands[commands].request;
@@ -765,11 +766,11 @@ static void write_fail_command(struct aftl *ftl, u32 index)
 }
 
 /**
- * aftl_write_fail_queued() - fail all queued writes of @lun, which will never get a free block
+ * aftl_write_fail_queued_writes() - fail the queued writes of @lun, which gets no free block
  * @ftl: device, which becomes read-only
  * @lun: LUN
  */
-void aftl_write_fail_queued(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_write_fail_queued_writes(struct aftl *ftl, struct aftl_lun *lun)
 {
 	ftl->read_only = true;
 	ftl->retry = true;
@@ -847,7 +848,7 @@ void aftl_write_reassign_dead_lun(struct aftl *ftl, struct aftl_lun *lun, u32 co
 }
 
 /**
- * aftl_write_discard_lpn() - make the buffered writes of @lpn obsolete, for a discard
+ * aftl_write_mark_lpn_discarded() - make the buffered writes of @lpn obsolete, for a discard
  * @ftl: device
  * @lpn: logical page
  *
@@ -856,7 +857,7 @@ void aftl_write_reassign_dead_lun(struct aftl *ftl, struct aftl_lun *lun, u32 co
  *
  * Return: true if there was any.
  */
-bool aftl_write_discard_lpn(struct aftl *ftl, aftl_lpn_t lpn)
+bool aftl_write_mark_lpn_discarded(struct aftl *ftl, aftl_lpn_t lpn)
 {
 	u32 newest = aftl_pending_find_newest_write(ftl, lpn);
 	u32 index;
@@ -869,7 +870,7 @@ bool aftl_write_discard_lpn(struct aftl *ftl, aftl_lpn_t lpn)
 /**
  * aftl_write_drop_discarded() - remove the obsolete writes of @lpn from the buffer
  * @ftl: device
- * @lpn: logical page for which aftl_write_discard_lpn() has been called
+ * @lpn: logical page for which aftl_write_mark_lpn_discarded() has been called
  *
  * A write that is being programmed, or whose request waits for it, ends as usual.
  */
@@ -905,7 +906,7 @@ void aftl_write_choose_stream(struct aftl *ftl, struct aftl_request *request)
 		write_ask_policy_for_stream(ftl, request, request->unit, request->units);
 }
 
-u32 aftl_buffer_restore(struct aftl *ftl, const struct aftl_buffered_lpn *what)
+u32 aftl_restore_buffered_write(struct aftl *ftl, const struct aftl_buffered_lpn *what)
 {
 	struct aftl_request request = {
 		.unit = from_lpn(what->lpn),

@@ -17,9 +17,9 @@ bool aftl_write_needs_padding(const struct aftl *ftl, const struct aftl_lun *lun
 void aftl_write_start_fine_pass(struct aftl *ftl, struct aftl_lun *lun,
 				struct aftl_fine_pending *held);
 int aftl_write_start_program(struct aftl *ftl, struct aftl_lun *lun, u32 lane);
-void aftl_write_programs_done(struct aftl *ftl, u32 commands, u64 service_ns);
-void aftl_write_fail_queued(struct aftl *ftl, struct aftl_lun *lun);
-bool aftl_write_discard_lpn(struct aftl *ftl, aftl_lpn_t lpn);
+void aftl_write_complete_programs(struct aftl *ftl, u32 commands, u64 service_ns);
+void aftl_write_fail_queued_writes(struct aftl *ftl, struct aftl_lun *lun);
+bool aftl_write_mark_lpn_discarded(struct aftl *ftl, aftl_lpn_t lpn);
 void aftl_write_drop_discarded(struct aftl *ftl, aftl_lpn_t lpn);
 void aftl_write_choose_stream(struct aftl *ftl, struct aftl_request *request);
 void aftl_write_abort_programs(struct aftl *ftl, u32 commands);

@@ -20,7 +20,7 @@ static void finish_reconstruction(struct aftl *ftl, struct aftl_lun *lun)
 
 	lun->reconstruct.kind = AFTL_RECONSTRUCT_NONE;
 	if (done.kind == AFTL_RECONSTRUCT_READ)
-		aftl_read_reconstructed(ftl, lun, &done);
+		aftl_read_complete_reconstructed_page(ftl, lun, &done);
 	else
 		aftl_reloc_gather_pages(ftl, lun);
 	if (aftl_lun_is_dead(lun))
@@ -32,7 +32,7 @@ static void finish_reconstruction(struct aftl *ftl, struct aftl_lun *lun)
 /* Return the LUN of @member in the die group of @lun. */
 static struct aftl_lun *reconstruct_member(struct aftl *ftl, const struct aftl_lun *lun, u32 member)
 {
-	return aftl_lun_of_die_group(ftl, aftl_lun_die_group(ftl, lun), member);
+	return aftl_lun_of_die_group(ftl, aftl_die_group_of_lun(ftl, lun), member);
 }
 
 static u32 find_reconstruct_requester(struct aftl *ftl, const struct aftl_lun *lun, u32 kind)
@@ -67,7 +67,7 @@ bool aftl_reconstruct_start_read(struct aftl *ftl, struct aftl_lun *lun, u32 kin
 	lun->reconstructing_for = member;
 	lun->stripe_requests &= ~(1ULL << member);
 	aftl_array_sense_stripe_page(ftl, lun,
-				     aftl_superblock_block(ftl, aftl_lun_die_group(ftl, lun),
+				     aftl_superblock_block(ftl, aftl_die_group_of_lun(ftl, lun),
 							   repair->block,
 							   aftl_lun_index_in_die_group(ftl, lun)),
 				     repair->page);
@@ -106,13 +106,13 @@ void aftl_reconstruct_check_done(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /**
- * aftl_reconstruct_lun_died() - cancel the reads of a dead LUN for other members
+ * aftl_reconstruct_handle_dead_lun() - cancel the reads of a dead LUN for other members
  * @ftl: device
  * @lun: dead LUN
  *
  * Host reads that needed its page fail: two members of the stripe are missing now.
  */
-void aftl_reconstruct_lun_died(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_reconstruct_handle_dead_lun(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 own = aftl_lun_index_in_die_group(ftl, lun);
 	u32 i;
@@ -123,7 +123,7 @@ void aftl_reconstruct_lun_died(struct aftl *ftl, struct aftl_lun *lun)
 		if (!(other->reconstruct.left & 1ULL << own))
 			continue;
 		if (other->reconstruct.kind == AFTL_RECONSTRUCT_READ)
-			aftl_read_reconstruct_failed(ftl, other);
+			aftl_read_fail_reconstruction(ftl, other);
 		if (aftl_reconstruct_page_done(ftl, other, own))
 			finish_reconstruction(ftl, other);
 	}

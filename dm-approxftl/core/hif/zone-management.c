@@ -62,7 +62,7 @@ static bool unmap_zone_slice(struct aftl *ftl, struct aftl_zone *zone, u32 begin
 	u32 unit = first;
 
 	for (; reset->cleared < zone->written && !aftl_work_slice_is_over(ftl, begin); unit++) {
-		aftl_write_discard_lpn(ftl, to_lpn(unit));
+		aftl_write_mark_lpn_discarded(ftl, to_lpn(unit));
 		if (aftl_l2p_unmap_lpn(ftl, to_lpn(unit)) && ftl->geo.trans_pages)
 			aftl_cmt_mark_entry_dirty(ftl, to_lpn(unit));
 		ftl->work++;

@@ -53,7 +53,8 @@ u64 aftl_remap_data_offset(const struct aftl_volume *volume, aftl_ppn_t ppn)
 						  AFTL_FRAME_BYTES;
 }
 
-bool aftl_volume_remap(struct aftl_volume *volume, aftl_ppn_t ppn, const struct aftl_spare *spare)
+bool aftl_volume_remap_ppn(struct aftl_volume *volume, aftl_ppn_t ppn,
+			   const struct aftl_spare *spare)
 {
 	u32 place = find_remap_slot(volume, ppn);
 

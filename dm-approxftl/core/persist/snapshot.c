@@ -433,8 +433,8 @@ static const struct aftl_policy_type *load_policy(struct snapshot_stream *stream
 	return aftl_policy_find(name);
 }
 
-static int load_param(struct snapshot_stream *stream, struct aftl_config *config,
-		      struct aftl_error *error)
+static int load_config_param(struct snapshot_stream *stream, struct aftl_config *config,
+			     struct aftl_error *error)
 {
 	char key[KEY_SIZE + 1];
 	u32 length = (u32)snapshot_get_number(stream, 1);
@@ -469,7 +469,7 @@ static int load_config(struct snapshot_stream *stream, struct aftl_config *confi
 				 "the snapshot has %u parameters, but this version has %u", count,
 				 (u32)aftl_param_count());
 	while (!ret && !stream->ret && count--)
-		ret = load_param(stream, config, error);
+		ret = load_config_param(stream, config, error);
 	return ret;
 }
 

@@ -281,8 +281,8 @@ static const u8 *read_spare_bytes(struct scan *scan, u32 page, int *ret, struct 
 	return bytes;
 }
 
-static int read_spare(struct scan *scan, u32 page, struct aftl_spare *spare,
-		      struct aftl_error *error)
+static int read_spare_entry(struct scan *scan, u32 page, struct aftl_spare *spare,
+			    struct aftl_error *error)
 {
 	int ret;
 	const u8 *bytes = read_spare_bytes(scan, page, &ret, error);
@@ -463,7 +463,7 @@ static int check_zone_program_complete(struct scan *scan, const struct aftl_bloc
 	u32 i;
 
 	for (i = 0; !ret && i < geo->program_pages; i++) {
-		ret = read_spare(scan, first + i, &spare, error);
+		ret = read_spare_entry(scan, first + i, &spare, error);
 		if (ret || !spare_matches_block(block, &spare))
 			continue;
 		known++;
@@ -489,7 +489,7 @@ static int scan_block(struct scan *scan, struct aftl_block *block, struct aftl_e
 		if (scan->zones && (page - first) % scan->volume->geo.program_pages == 0)
 			ret = check_zone_program_complete(scan, block, page, &whole, error);
 		if (!ret)
-			ret = read_spare(scan, page, &spare, error);
+			ret = read_spare_entry(scan, page, &spare, error);
 		if (ret || !whole || !spare_matches_block(block, &spare))
 			continue;
 		restore_block_from_spare(block, &spare);
@@ -1155,7 +1155,7 @@ static void rebuild_erase_sector(const struct aftl_volume *volume, const struct 
 		struct aftl_place place = aftl_erase_place(&volume->header.layout, (u32)block);
 		struct aftl_erase_entry entry;
 
-		aftl_erase_entry_from_block(&entry, ftl, (u32)block);
+		aftl_erase_entry_describe_block(&entry, ftl, (u32)block);
 		aftl_erase_entry_encode(&entry, bytes + place.offset);
 	}
 }
@@ -1176,7 +1176,7 @@ static void rebuild_spare_sector(const struct aftl_volume *volume, const struct 
 
 		if (!*aftl_page_attr_ptr(&ftl->media, page))
 			continue;
-		aftl_spare_from_page(&spare, ftl, to_ppn((u32)page * volume->geo.page_units));
+		aftl_spare_describe_page(&spare, ftl, to_ppn((u32)page * volume->geo.page_units));
 		spare.seq = volume->state.seq;
 		aftl_spare_encode(&spare, &volume->geo,
 				  bytes + aftl_spare_place(&volume->header.layout, &volume->geo,

@@ -997,7 +997,7 @@ static int record_factory_blocks(struct aftl_volume *volume, const struct aftl *
 	u32 i;
 
 	for (i = 0; !ret && i < volume->geo.blocks; i++) {
-		aftl_erase_entry_from_block(&entry, ftl, i);
+		aftl_erase_entry_describe_block(&entry, ftl, i);
 		if (entry.erases || entry.wear || entry.bad)
 			ret = record_block_erase(volume, i, &entry);
 	}
@@ -1119,7 +1119,7 @@ static bool spare_hides_ppn(const struct aftl *ftl, aftl_ppn_t ppn)
 	       newer_version_is_buffered(ftl, ppn);
 }
 
-void aftl_spare_from_page(struct aftl_spare *spare, const struct aftl *ftl, aftl_ppn_t first)
+void aftl_spare_describe_page(struct aftl_spare *spare, const struct aftl *ftl, aftl_ppn_t first)
 {
 	const struct aftl_media *media = &ftl->media;
 	const struct aftl_block *block = aftl_block_of_ppn(media, first);
@@ -1153,7 +1153,8 @@ void aftl_spare_from_page(struct aftl_spare *spare, const struct aftl *ftl, aftl
 	spare->mapped &= ~spare->hidden;
 }
 
-void aftl_erase_entry_from_block(struct aftl_erase_entry *entry, const struct aftl *ftl, u32 index)
+void aftl_erase_entry_describe_block(struct aftl_erase_entry *entry, const struct aftl *ftl,
+				     u32 index)
 {
 	const struct aftl_block *block = &ftl->media.blocks[index];
 	const struct aftl_lun *lun = &ftl->luns[index / ftl->geo.blocks_per_lun];

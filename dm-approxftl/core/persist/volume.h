@@ -125,7 +125,7 @@ bool aftl_volume_frame_initialised(const struct aftl_volume *volume, u64 frame);
 u64 aftl_volume_data_offset(const struct aftl_volume *volume, aftl_ppn_t ppn);
 
 /**
- * aftl_volume_remap() - choose another place for data that could not be written
+ * aftl_volume_remap_ppn() - choose another place for data that could not be written
  * @volume: in use
  * @ppn: flash page of the data
  * @spare: of the program that stores them, which may be recorded before or after this
@@ -137,14 +137,14 @@ u64 aftl_volume_data_offset(const struct aftl_volume *volume, aftl_ppn_t ppn);
  *
  * Return: false if no place is left; then nothing has changed.
  */
-bool __must_check aftl_volume_remap(struct aftl_volume *volume, aftl_ppn_t ppn,
-				    const struct aftl_spare *spare);
+bool __must_check aftl_volume_remap_ppn(struct aftl_volume *volume, aftl_ppn_t ppn,
+					const struct aftl_spare *spare);
 
 /*
  * Free the places of remapped data in @slots ppns from @first on. The data must have newer durable
  * versions elsewhere and no readers. The caller does this before it records that the block was
  * erased or retired, and before it programs a page again, after aftl_volume_commit_programs(),
- * which covers the last remaps. Must not overlap aftl_volume_remap().
+ * which covers the last remaps. Must not overlap aftl_volume_remap_ppn().
  */
 void aftl_volume_release_remapped(struct aftl_volume *volume, aftl_ppn_t first, u32 slots);
 
@@ -249,7 +249,7 @@ int __must_check aftl_volume_record_retire(struct aftl_volume *volume, u32 block
  * aftl_volume_persist_unit() - give a buffered page an entry in the persisted write buffer (PLP)
  * @volume: in use
  * @tag: tag of the write
- * @entry: the page, see aftl_buffer_entry(), and its sequence number, which is set if it is 0
+ * @entry: the page, see aftl_get_buffered_write(), and its sequence number, which is set if it is 0
  * @offset: takes the offset on the backing device where the caller writes the page's data before
  *	the next commit
  *
@@ -284,8 +284,8 @@ void aftl_volume_release_unit(struct aftl_volume *volume, u32 tag);
  * @what: takes the page with the next higher lpn
  * @offset: takes the offset on the backing device of its data
  *
- * Before it uses the device, the host passes the pages to aftl_buffer_restore() in this order, and
- * the tags of these to aftl_volume_attach_persisted().
+ * Before it uses the device, the host passes the pages to aftl_restore_buffered_write() in this
+ * order, and the tags of these to aftl_volume_attach_persisted().
  *
  * Return: false if there is none.
  */
@@ -320,8 +320,9 @@ int __must_check aftl_volume_close(struct aftl_volume *volume, struct aftl *ftl,
 
 /* Make table entries for a commit from the state of the FTL, whose lock the caller holds. */
 
-void aftl_spare_from_page(struct aftl_spare *spare, const struct aftl *ftl, aftl_ppn_t first);
-void aftl_erase_entry_from_block(struct aftl_erase_entry *entry, const struct aftl *ftl, u32 block);
+void aftl_spare_describe_page(struct aftl_spare *spare, const struct aftl *ftl, aftl_ppn_t first);
+void aftl_erase_entry_describe_block(struct aftl_erase_entry *entry, const struct aftl *ftl,
+				     u32 block);
 u64 aftl_policy_state_word(const struct aftl *ftl);
 u64 aftl_age_ns(const struct aftl *ftl);
 

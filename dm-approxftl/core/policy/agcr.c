@@ -128,7 +128,7 @@ static void agcr_prefetch_state(const struct aftl_policy *policy, aftl_lpn_t lpn
 	prefetch(agcr_history_entry(policy, lpn));
 }
 
-static u32 agcr_lpn_lun(const struct aftl_policy *policy, aftl_lpn_t lpn)
+static u32 agcr_lun_of_lpn(const struct aftl_policy *policy, aftl_lpn_t lpn)
 {
 	const struct aftl_media *media = aftl_policy_media(policy);
 	const struct aftl_block *block = aftl_policy_lpn_block(policy, lpn);
@@ -146,7 +146,7 @@ static bool agcr_wants_rewrite(const struct aftl_policy *policy, u32 mode)
 /* Queue @lpn for a rewrite. If the queue is full, the next read of @lpn tries again. */
 static void agcr_enqueue_rewrite(struct aftl_policy *policy, aftl_lpn_t lpn, u8 *entry)
 {
-	struct queue *queue = agcr_lun_queue(policy, agcr_lpn_lun(policy, lpn));
+	struct queue *queue = agcr_lun_queue(policy, agcr_lun_of_lpn(policy, lpn));
 
 	if (queue->count == QUEUE_SIZE)
 		return;
@@ -185,7 +185,7 @@ static void agcr_choose_idle_task(struct aftl_policy *policy, struct aftl_lun *l
 
 		if (!known_accesses_are_alike(*agcr_history_entry(policy, lpn), false) ||
 		    !agcr_wants_rewrite(policy, aftl_policy_lpn_mode(policy, lpn)) ||
-		    agcr_lpn_lun(policy, lpn) != index)
+		    agcr_lun_of_lpn(policy, lpn) != index)
 			continue;
 		task->kind = AFTL_IDLE_TASK_REWRITE;
 		task->lpn = lpn;

@@ -130,8 +130,8 @@ static bool has_unprogrammed_follower(const struct aftl_geometry *geo, const str
 	return active->block && geo->word_lines > 1 && active->follower_layer < active->leader;
 }
 
-static bool cubeftl_has_word_line(const struct aftl_geometry *geo, const struct active *active,
-				  bool leader)
+static bool cubeftl_has_unprogrammed_word_line(const struct aftl_geometry *geo,
+					       const struct active *active, bool leader)
 {
 	return leader ? has_unprogrammed_leader(geo, active) :
 			has_unprogrammed_follower(geo, active);
@@ -206,7 +206,8 @@ static bool place_at_word_line_of_any_block(struct aftl_policy *policy, u32 lun,
 	u32 i;
 
 	for (i = 0; i < count; i++) {
-		if (cubeftl_has_word_line(aftl_policy_geometry(policy), &active[i], leader)) {
+		if (cubeftl_has_unprogrammed_word_line(aftl_policy_geometry(policy), &active[i],
+						       leader)) {
 			cubeftl_place_at_word_line(policy, &active[i],
 						   cubeftl_leader_results(policy, lun, i), leader,
 						   placement);

@@ -91,8 +91,8 @@ void aftl_ftl_count_first_writes(struct aftl_policy *policy, u32 writes)
 	*get_host_write_clock(policy) += writes;
 }
 
-void aftl_ftl_number_first_writes(struct aftl_policy *policy, aftl_lpn_t first, u32 count,
-				  struct aftl_fill_order *order)
+void aftl_ftl_store_first_write_numbers(struct aftl_policy *policy, aftl_lpn_t first, u32 count,
+					struct aftl_fill_order *order)
 {
 	u32 *number = aftl_lpn_state(policy, 0, u32, first);
 	u32 counted = (u32)*get_host_write_clock(policy);

@@ -133,15 +133,15 @@ struct aftl_fill_order;
 void aftl_ftl_count_first_writes(struct aftl_policy *policy, u32 writes);
 
 /**
- * aftl_ftl_number_first_writes() - store the counts at the first writes of logical pages
+ * aftl_ftl_store_first_write_numbers() - store the counts at the first writes of logical pages
  * @policy: a policy with a clock
  * @first: first of the logical pages
  * @count: number of logical pages
  * @order: number of the write of @first and of those after it; advanced past them. Writes that are
  *	not counted yet are left out
  */
-void aftl_ftl_number_first_writes(struct aftl_policy *policy, aftl_lpn_t first, u32 count,
-				  struct aftl_fill_order *order);
+void aftl_ftl_store_first_write_numbers(struct aftl_policy *policy, aftl_lpn_t first, u32 count,
+					struct aftl_fill_order *order);
 
 /* Return true if the policy has a clock. */
 static inline bool aftl_ftl_has_clock(const struct aftl_policy_type *type)

@@ -60,7 +60,7 @@ static bool ips_create(struct aftl_policy *policy)
 }
 
 /* The in-place switch cache is not used beside the SLC cache of the device. */
-static u32 ips_cache_limit(const struct aftl_policy *policy)
+static u32 ips_max_cache_blocks_per_lun(const struct aftl_policy *policy)
 {
 	const struct aftl_config *config = aftl_policy_config(policy);
 
@@ -77,7 +77,7 @@ static struct aftl_block **ips_find_free_entry(struct aftl_policy *policy,
 	struct aftl_block **cache = ips_cache_blocks(policy, aftl_lun_index(lun));
 	u32 i;
 
-	for (i = 0; i < ips_cache_limit(policy); i++)
+	for (i = 0; i < ips_max_cache_blocks_per_lun(policy); i++)
 		if (!cache[i])
 			return &cache[i];
 	return NULL;

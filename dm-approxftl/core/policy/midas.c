@@ -588,7 +588,8 @@ static void midas_block_opened(struct aftl_policy *policy, const struct aftl_blo
 	*aftl_block_state(policy, TARGETS, u8, block) = 0;
 }
 
-static void count_lun_blocks(const struct aftl_victim_candidates *closed, u32 count[GROUPS])
+static void count_closed_blocks_by_group(const struct aftl_victim_candidates *closed,
+					 u32 count[GROUPS])
 {
 	const struct aftl_media *media = aftl_policy_media(closed->policy);
 	size_t blocks = media->geo->blocks_per_lun;
@@ -625,7 +626,7 @@ static struct aftl_block *midas_victim(struct aftl_policy *policy,
 	u32 count[GROUPS] = { 0 };
 	u32 i;
 
-	count_lun_blocks(closed, count);
+	count_closed_blocks_by_group(closed, count);
 	for (i = HOT; i < layout->groups && !victim; i++) {
 		if (count[i] <= layout->blocks[i])
 			continue;

@@ -198,7 +198,7 @@ static int remap_unwritten_unit(struct durable_device *durable)
 	struct aftl *ftl = durable->device.ftl;
 	aftl_ppn_t ppn = late->ppn;
 
-	if (!aftl_volume_remap(durable->volume, ppn, &late->spare))
+	if (!aftl_volume_remap_ppn(durable->volume, ppn, &late->spare))
 		return -ENOSPC;
 	durable->displaced++;
 	CHECK_EQ(aftl_fail_block(ftl, from_ppn(ppn) / aftl_geometry(ftl)->block_ppns), 0);
@@ -503,7 +503,7 @@ static void queue_persist_op(struct durable_device *durable, u32 number)
 	struct aftl_buffered_lpn what;
 	struct durable_op *op;
 
-	if (!aftl_buffer_entry(durable->device.ftl, number, &what))
+	if (!aftl_get_buffered_write(durable->device.ftl, number, &what))
 		return;
 	CHECK_EQ(from_lpn(what.lpn), tag->unit);
 	tag->kept = true;
@@ -579,7 +579,7 @@ static void durable_on_programmed(struct test_listener *self, aftl_ppn_t first)
 	struct durable_op *op = queue_durable_op(durable, OP_NOTE);
 
 	op->number = aftl_page_of_ppn(aftl_media(ftl), first);
-	aftl_spare_from_page(&op->spare, ftl, first);
+	aftl_spare_describe_page(&op->spare, ftl, first);
 }
 
 static void durable_on_release(struct test_listener *self, u32 tag)
@@ -588,7 +588,7 @@ static void durable_on_release(struct test_listener *self, u32 tag)
 	struct aftl_buffered_lpn what;
 
 	durable->tags[tag].held = false;
-	if (durable->tags[tag].kept && !aftl_buffer_entry(durable->device.ftl, tag, &what))
+	if (durable->tags[tag].kept && !aftl_get_buffered_write(durable->device.ftl, tag, &what))
 		queue_durable_op(durable, OP_LET_GO)->number = tag;
 }
 
@@ -628,7 +628,7 @@ static void durable_on_erase(struct test_listener *self, aftl_ppn_t first, u32 s
 	struct durable_op *op = queue_durable_op(durable, OP_ERASE);
 
 	op->number = from_ppn(first) / slots;
-	aftl_erase_entry_from_block(&op->entry, ftl, op->number);
+	aftl_erase_entry_describe_block(&op->entry, ftl, op->number);
 }
 
 static void durable_on_retire(struct test_listener *self, u32 first, u32 blocks)
@@ -639,7 +639,7 @@ static void durable_on_retire(struct test_listener *self, u32 first, u32 blocks)
 		struct durable_op *op = queue_durable_op(durable, OP_RETIRE);
 
 		op->number = first;
-		aftl_erase_entry_from_block(&op->entry, durable->device.ftl, first);
+		aftl_erase_entry_describe_block(&op->entry, durable->device.ftl, first);
 	}
 }
 
@@ -1013,7 +1013,7 @@ static u32 newest_stamp_outside_buffer(const struct durable_device *durable, u32
 
 	for (i = 0; i < aftl_buffer_tag_count(ftl); i++)
 		if (durable->tags[i].held && durable->tags[i].unit == unit &&
-		    aftl_buffer_entry(ftl, i, &what))
+		    aftl_get_buffered_write(ftl, i, &what))
 			newest = min(newest, durable->tags[i].stamp - 1);
 	return newest;
 }
@@ -1170,7 +1170,7 @@ static int restore_persisted_buffer(struct durable_device *durable)
 
 	memset(durable->buffered, 0, durable->unit_count * sizeof(*durable->buffered));
 	while (aftl_volume_next_persisted(durable->volume, &slot, &what, &offset)) {
-		u32 tag = aftl_buffer_restore(durable->device.ftl, &what);
+		u32 tag = aftl_restore_buffered_write(durable->device.ftl, &what);
 		u32 unit = from_lpn(what.lpn);
 		u32 stamp;
 		int ret;
