@@ -842,6 +842,30 @@ TAP_TEST(a_persistent_buffer_survives_a_crash)
 	CHECK_EQ(aftl_lpn_level(durable.device.ftl, to_lpn(7)), 2);
 }
 
+/* The repair of a damaged table of discards keeps what only the persistent buffer has. */
+TAP_TEST(a_repair_keeps_the_persistent_buffer)
+{
+	u64 sector;
+
+	volume_format("approxftl", small_safe, false);
+	volume_start("approxftl");
+	CHECK_EQ(test_execute_request(&durable.device, AFTL_OP_WRITE, 3, 1, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(durable_commit_all(&durable), 0);
+	volume_crash();
+	sector = aftl_discard_place(&durable.super.layout, 3).sector;
+	durable.disk.bytes[sector * AFTL_SECTOR_BYTES] ^= 1;
+	CHECK_EQ(durable_load(&durable, "approxftl", false), -EUCLEAN);
+	durable.ignore_damage = true;
+	CHECK_EQ(durable_load(&durable, "approxftl", false), 0);
+	CHECK_EQ(durable.recovery.tables, 1);
+	CHECK_EQ(aftl_volume_repair_entries(durable.volume), 0);
+	durable.ignore_damage = false;
+	volume_crash();
+	volume_start("approxftl");
+	CHECK_EQ(durable.recovery.tables, 0);
+	check_buffered_unit(3, 0);
+}
+
 static int persist_unit_at_tag(u32 tag, u32 unit)
 {
 	struct aftl_plp_entry entry = { .what.lpn = to_lpn(unit) };

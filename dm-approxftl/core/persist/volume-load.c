@@ -1244,7 +1244,7 @@ static void rebuild_discard_sector(const struct aftl_volume *volume, const struc
 	u64 end = min_t(u64, lpn + AFTL_DISCARDS_PER_SECTOR, volume->geo.units);
 
 	for (; lpn < end; lpn++)
-		if (!*aftl_l2p_entry(ftl, (u32)lpn))
+		if (!*aftl_l2p_entry(ftl, (u32)lpn) && !aftl_plp_has_lpn(volume, to_lpn((u32)lpn)))
 			aftl_put_le(bytes + aftl_discard_place(layout, (u32)lpn).offset,
 				    volume->state.seq - 1, 8);
 }

@@ -1199,6 +1199,8 @@ int durable_load(struct durable_device *durable, const char *policy, bool scan)
 		return ret;
 	if (durable->formatting && is_newest_format(durable))
 		drop_durability_promises_after_format(durable);
+	if (durable->ignore_damage)
+		aftl_volume_ignore_damage(durable->volume);
 	device->config = durable->super.config;
 	listen_to_device(durable);
 	ret = load_durable(durable, aftl_policy_find(policy), scan);

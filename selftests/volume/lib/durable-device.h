@@ -85,6 +85,7 @@ struct durable_late {
  * @lost_units: lost pages in the last durable_check()
  * @uncorrectable: pages that ECC could not correct, as the host was told
  * @formatting: a format was started and not completed
+ * @ignore_damage: open a volume as `check --repair --give-up` does
  * @ret: first error of the volume
  * @digest: of the device when it was closed
  * @snapshot_bytes: size of the snapshot of that close
@@ -117,6 +118,7 @@ struct durable_device {
 	u32 lost_units;
 	u64 uncorrectable;
 	bool formatting;
+	bool ignore_damage;
 	int ret;
 	u64 digest;
 	u64 snapshot_bytes;
