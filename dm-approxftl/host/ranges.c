@@ -120,7 +120,7 @@ static void fill_extent_of_range(struct approxftl_extent *extent, u64 first, u64
 	extent->level = tag;
 }
 
-u32 aftl_ranges_list_extents(const struct aftl_ranges *ranges, u64 *cursor,
+u32 aftl_ranges_list_extents(const struct aftl_ranges *ranges, u64 *cursor, u64 last,
 			     struct approxftl_extent *extents, u32 room)
 {
 	MA_STATE(mas, tree_of_ranges(ranges), *cursor, *cursor);
@@ -129,7 +129,7 @@ u32 aftl_ranges_list_extents(const struct aftl_ranges *ranges, u64 *cursor,
 	void *entry;
 
 	mas_lock(&mas);
-	mas_for_each(&mas, entry, AFTL_LAST_BYTE) {
+	mas_for_each(&mas, entry, last) {
 		more = count == room;
 		if (more)
 			break;

@@ -107,13 +107,14 @@ u32 aftl_ranges_get_tag(const struct aftl_ranges *ranges, u64 first, u64 last);
  * @ranges: set
  * @cursor: in: list ranges that end at or after this byte; out: the byte after the last listed
  *	range, or APPROXFTL_TO_END if no more follow
+ * @last: list no range that begins after this byte
  * @extents: array that is filled in
  * @room: size of @extents
  *
  * Context: takes the tree's lock; does not sleep.
  * Return: number of extents filled in.
  */
-u32 aftl_ranges_list_extents(const struct aftl_ranges *ranges, u64 *cursor,
+u32 aftl_ranges_list_extents(const struct aftl_ranges *ranges, u64 *cursor, u64 last,
 			     struct approxftl_extent *extents, u32 room);
 
 #endif

@@ -140,7 +140,7 @@ static int list_device_tags(struct aftl_target *target, void *data)
 	struct listing *listing = data;
 
 	listing->count = aftl_ranges_list_extents(&target->table.device->tags, &listing->cursor,
-						  listing->extents, listing->room);
+						  AFTL_LAST_BYTE, listing->extents, listing->room);
 	return 0;
 }
 

@@ -327,7 +327,8 @@ static int list_tags_of_range(const struct aftl_file *file, struct aftl_said *sa
 	said->extents = kvmalloc_array(room, sizeof(*said->extents), GFP_KERNEL_ACCOUNT);
 	if (!said->extents)
 		return -ENOMEM;
-	said->count = aftl_ranges_list_extents(&file->ranges, &cursor, said->extents, room);
+	said->count = aftl_ranges_list_extents(&file->ranges, &cursor, said->last,
+					       said->extents, room);
 	return 0;
 }
 
@@ -389,7 +390,8 @@ u32 aftl_file_list_tags(const struct inode *inode, u64 *cursor, struct approxftl
 	rcu_read_lock();
 	file = aftl_find_tagged_file(inode);
 	if (file)
-		count = aftl_ranges_list_extents(&file->ranges, cursor, extents, room);
+		count = aftl_ranges_list_extents(&file->ranges, cursor, AFTL_LAST_BYTE, extents,
+						 room);
 	else
 		*cursor = APPROXFTL_TO_END;
 	rcu_read_unlock();
