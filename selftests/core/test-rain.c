@@ -412,6 +412,29 @@ TAP_TEST(gc_makes_room_for_the_rebuild)
 	}
 }
 
+/* A search for pages to rebuild counts its work; after the rebuild, it examines no superblock. */
+TAP_TEST(searches_of_superblocks_are_counted_as_work)
+{
+	struct aftl_lun *lun;
+	u32 work;
+
+	open_device("baseline", parity);
+	test_stream_write_all(&stream, &device);
+	lun = &device.ftl->luns[0];
+	work = aftl_count_work_done(device.ftl);
+	CHECK(!aftl_superblock_gc_start(device.ftl, lun, AFTL_CAUSE_GC, 0));
+	CHECK(aftl_count_work_done(device.ftl) - work >= aftl_geometry(device.ftl)->blocks_per_lun);
+	fail_die_of_lun(1);
+	work = aftl_count_work_done(device.ftl);
+	CHECK(aftl_superblock_gc_rebuild_block(device.ftl, lun, true));
+	CHECK(aftl_count_work_done(device.ftl) != work);
+	wait_for_rebuild(1);
+	CHECK(!aftl_superblock_gc_rebuild_block(device.ftl, lun, true));
+	work = aftl_count_work_done(device.ftl);
+	CHECK(!aftl_superblock_gc_rebuild_block(device.ftl, lun, true));
+	CHECK_EQ(aftl_count_work_done(device.ftl), work);
+}
+
 static bool is_lost[65536];
 
 /* Units that were readable right after the failures must stay readable. */

@@ -173,6 +173,7 @@ static u32 find_cheapest_gc_superblock(struct aftl *ftl, const struct aftl_lun *
 	u32 number;
 
 	*cost = U32_MAX;
+	ftl->work += ftl->geo.blocks_per_lun;
 	for (number = 0; number < ftl->geo.blocks_per_lun; number++) {
 		u32 other = count_superblock_gc_relocations(ftl, group, number, reach);
 
@@ -288,6 +289,7 @@ static u32 superblock_gc_ask_victim_selector(struct aftl *ftl, struct aftl_lun *
 	};
 	u32 i;
 
+	ftl->work += ftl->geo.blocks_per_lun;
 	for (i = 0; i < ftl->geo.blocks_per_lun; i++) {
 		u32 other = count_superblock_gc_relocations(ftl, group, i, REACH_FILLED);
 
@@ -418,6 +420,16 @@ struct aftl_block *aftl_superblock_gc_member(struct aftl *ftl, const struct aftl
 	return block->valid || aftl_superblock_gc_is_empty(ftl, group) ? block : NULL;
 }
 
+static bool superblock_has_pages_to_rebuild(struct aftl *ftl, u32 group, u32 number)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.superblock_luns; i++)
+		if (count_pages_to_rebuild(ftl, group, number, i))
+			return true;
+	return false;
+}
+
 static bool block_rebuild_is_in_progress(struct aftl *ftl, u32 group,
 					 const struct aftl_block *block)
 {
@@ -465,15 +477,21 @@ struct aftl_block *aftl_superblock_gc_rebuild_block(struct aftl *ftl, const stru
 						    bool idle)
 {
 	u32 group = aftl_die_group_of_lun(ftl, lun);
+	struct aftl_die_group *state = &ftl->die_groups[group];
 	struct aftl_block *block = NULL;
 	u32 number;
 
 	if (!ftl->config.rain || count_live_luns_of_group(ftl, group) == ftl->geo.superblock_luns)
 		return NULL;
-	if (ftl->die_groups[group].victim != AFTL_NIL)
-		block = find_rebuild_block(ftl, lun, ftl->die_groups[group].victim, false);
-	for (number = 0; idle && !block && number < ftl->geo.blocks_per_lun; number++)
+	if (state->victim != AFTL_NIL)
+		block = find_rebuild_block(ftl, lun, state->victim, false);
+	for (number = state->rebuild_from; idle && !block && number < ftl->geo.blocks_per_lun;
+	     number++) {
+		ftl->work++;
 		block = find_rebuild_block(ftl, lun, number, true);
+		if (number == state->rebuild_from)
+			state->rebuild_from += !superblock_has_pages_to_rebuild(ftl, group, number);
+	}
 	return block;
 }
 
@@ -559,6 +577,7 @@ void aftl_superblock_handle_dead_lun(struct aftl *ftl, const struct aftl_lun *lu
 	u32 number;
 	u32 i;
 
+	ftl->die_groups[group].rebuild_from = 0;
 	for (number = 0; number < ftl->geo.blocks_per_lun; number++)
 		if (aftl_superblock_is_unused(ftl, group, number))
 			aftl_assign_parity_or_read_only(ftl, group, number);

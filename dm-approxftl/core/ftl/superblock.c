@@ -424,6 +424,7 @@ void aftl_parity_program_done(struct aftl *ftl, struct aftl_lun *lun)
 void aftl_superblock_reset_erased(struct aftl *ftl, u32 group, u32 number)
 {
 	aftl_superblock_at(ftl, group, number)->rebuilt = 0;
+	ftl->die_groups[group].rebuild_from = min(ftl->die_groups[group].rebuild_from, number);
 }
 
 /* Drop reconstructions and GC in progress when the device stops. */
@@ -454,6 +455,7 @@ void aftl_superblock_queue_all_parity(struct aftl *ftl)
 		aftl_parity_clear_queue(ftl, &ftl->luns[i]);
 	for (i = 0; i < count_die_groups(ftl); i++) {
 		ftl->die_groups[i].retry_seq = 0;
+		ftl->die_groups[i].rebuild_from = 0;
 		for (number = 0; number < ftl->geo.blocks_per_lun; number++) {
 			aftl_superblock_at(ftl, i, number)->rebuilt = 0;
 			parity_queue_if_due(ftl, i, number);

@@ -25,6 +25,7 @@ struct aftl_superblock_state {
  * @urgent: a LUN cannot write before that GC has finished
  * @erased: bit mask of the members that have erased their block
  * @retry_seq: write sequence number before which no victim is worth collecting
+ * @rebuild_from: no superblock before this number has pages to rebuild
  * @collected: number of superblocks erased
  */
 struct aftl_die_group {
@@ -33,6 +34,7 @@ struct aftl_die_group {
 	bool urgent;
 	u64 erased;
 	u64 retry_seq;
+	u32 rebuild_from;
 	u32 collected;
 };
 
