@@ -80,8 +80,11 @@ static int allocate_buffer_tags(struct aftl_dev *dev)
 	dev->tags = kvcalloc(dev->tag_count, sizeof(*dev->tags), GFP_KERNEL);
 	if (!dev->tags)
 		return -ENOMEM;
-	for (i = 0; i < dev->tag_count; i++)
+	INIT_LIST_HEAD(&dev->unpersisted);
+	for (i = 0; i < dev->tag_count; i++) {
 		INIT_LIST_HEAD(&dev->tags[i].node);
+		INIT_LIST_HEAD(&dev->tags[i].unpersisted_node);
+	}
 	dev->persists = geo->plp_entries;
 	dev->safe = dev->persists && !geo->zones;
 	return 0;
@@ -425,6 +428,8 @@ static void dev_store_accept_unit(struct aftl_store *store, aftl_lpn_t lpn, u32 
 	list_del(&page->lru);
 	dev->tags[tag].page = page;
 	dev->tags[tag].claims = dev->persists ? AFTL_DEV_UNIT_OPS : 0;
+	if (dev->persists && !dev->safe)
+		list_add_tail(&dev->tags[tag].unpersisted_node, &dev->unpersisted);
 }
 
 /* Do nothing here: the FTL reports a discard to the durable store by the callback unmap(). */

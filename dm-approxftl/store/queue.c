@@ -244,6 +244,7 @@ void aftl_dev_release_tag(struct aftl_dev *dev, u32 tag)
 	if (!must_plp_entry_stay(dev, tag))
 		queue_plp_release(dev, tag);
 	at->persisted = false;
+	list_del_init(&at->unpersisted_node);
 	aftl_dev_return_claimed_ops(dev, at->claims);
 	at->claims = 0;
 	spin_unlock_irqrestore(&dev->lock, flags);
@@ -336,6 +337,7 @@ static void queue_tag_persist(struct aftl_dev *dev, u32 tag)
 	aftl_dev_get_page(op->page);
 	publish_queued_op(dev);
 	at->persisted = true;
+	list_del_init(&at->unpersisted_node);
 	/* Queue a PLP release as an operation only if an earlier release of the tag is pending. */
 	claims = list_empty(&at->node) ? 0 : min_t(u32, at->claims, 1);
 	aftl_dev_return_claimed_ops(dev, at->claims - claims);
@@ -356,14 +358,13 @@ void aftl_dev_persist_unflushable_page(struct aftl_dev *dev, u32 tag)
 /* A flush of a zoned device does not wait for full flash pages: it persists partial ones. */
 static void persist_partial_flash_pages(struct aftl_dev *dev)
 {
-	u32 tag;
+	struct aftl_dev_tag *at;
+	struct aftl_dev_tag *next;
 
+	lockdep_assert_held(&dev->disk->lock);
 	lockdep_assert_held(&dev->lock);
-	if (!dev->persists || dev->safe)
-		return;
-	for (tag = 0; tag < dev->tag_count; tag++)
-		if (dev->tags[tag].page && !dev->tags[tag].persisted)
-			queue_tag_persist(dev, tag);
+	list_for_each_entry_safe(at, next, &dev->unpersisted, unpersisted_node)
+		queue_tag_persist(dev, (u32)(at - dev->tags));
 }
 
 void aftl_dev_persist_buffer(struct aftl_dev *dev)

@@ -226,6 +226,29 @@ tagged_in_part()
 		[ "$(counter aftl-zones host_write_approx_units)" -eq 0 ] && blkzone reset "$zoned"
 }
 
+# flush_ns BUFFER: print the least time of a flush of a zoned volume with this write buffer
+flush_ns()
+{
+	ram_disks 1 1048576 && create aftl-zones /dev/ram0 policy baseline blocks 192 page 2KiB \
+		unit 512 zoned 4MiB buffer "$1" buffer_safe on timing off || return
+	python3 -c 'import os, sys, time
+device = os.open(sys.argv[1], os.O_RDWR)
+times = [time.monotonic_ns()]
+for _ in range(300):
+    os.fsync(device)
+    times.append(time.monotonic_ns())
+print(min(b - a for a, b in zip(times, times[1:])))' "$zoned"
+	dmsetup remove aftl-zones
+}
+
+# A flush visits only the pages that it persists, not each page that the buffer can hold.
+flush_of_an_empty_buffer()
+{
+	small=$(flush_ns 1MiB) && large=$(flush_ns 128MiB) || return
+	echo "# a flush takes $small ns, with the larger buffer $large ns"
+	[ "$large" -lt $((3 * small)) ]
+}
+
 create aftl-zones ram $zones max_open_zones 8 || exit 1
 ktap_test_run 'the kernel reports its zones' is_zoned
 ktap_test_run 'zone states change as specified' states
@@ -236,6 +259,7 @@ ktap_test_run 'a reload keeps zones and parameters' keeps_its_parameters
 dmsetup remove aftl-zones
 ktap_test_run 'a volume keeps its zones over a restart' survives_a_restart $waiting
 in_turn 'a volume with two shards keeps zones' survives_a_restart $(in_two "$waiting")
+ktap_test_run 'a flush costs the same with a larger buffer' flush_of_an_empty_buffer
 create aftl-zones ram $(in_two "$zones") || exit 1
 in_turn 'zones alternate between two shards' go_round
 # Every second kernel tests the file systems on two shards, the other kernels on one FTL.

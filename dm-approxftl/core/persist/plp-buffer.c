@@ -103,9 +103,11 @@ void aftl_plp_commit_done(struct aftl_volume *volume)
 {
 	u32 i;
 
-	for (i = 0; i < plp_slot_capacity(volume); i++)
-		if (volume->plp_slots[i].state == AFTL_PLP_SLOT_RELEASED)
+	for (i = 0; volume->plp_released && i < plp_slot_capacity(volume); i++)
+		if (volume->plp_slots[i].state == AFTL_PLP_SLOT_RELEASED) {
 			volume->plp_slots[i].state = AFTL_PLP_SLOT_FREE;
+			volume->plp_released--;
+		}
 }
 
 u64 aftl_plp_slot_offset(const struct aftl_volume *volume, u32 index)
@@ -144,10 +146,12 @@ void aftl_volume_release_unit(struct aftl_volume *volume, u32 tag)
 	u32 index = volume->plp_slot_of[tag];
 
 	volume->plp_slot_of[tag] = 0;
-	if (index == AFTL_PLP_WAITING)
+	if (index == AFTL_PLP_WAITING) {
 		volume->plp_waiting--;
-	else if (index)
+	} else if (index) {
 		volume->plp_slots[index - 1].state = AFTL_PLP_SLOT_RELEASED;
+		volume->plp_released++;
+	}
 }
 
 bool aftl_volume_next_persisted(const struct aftl_volume *volume, u32 *slot,

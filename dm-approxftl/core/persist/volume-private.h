@@ -63,6 +63,7 @@ enum aftl_plp_slot_state {
  * @plp_slots: the persisted write buffer
  * @plp_first: after a load, the slot plus 1 of the lowest recovered page; 0: none
  * @plp_slot_of: by tag, its slot plus 1; 0: none; AFTL_PLP_WAITING: it waits for a slot
+ * @plp_released: number of slots that the next commit frees
  * @plp_waiting: number of tags that wait for a slot
  * @plp_hides: a version was recorded as hidden while tags waited
  * @plp_hand: slot where the search for a free one begins
@@ -99,6 +100,7 @@ struct aftl_volume {
 	struct aftl_plp_slot *plp_slots;
 	u32 plp_first;
 	u32 *plp_slot_of;
+	u32 plp_released;
 	u32 plp_waiting;
 	bool plp_hides;
 	u32 plp_hand;
