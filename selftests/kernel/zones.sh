@@ -241,12 +241,13 @@ print(min(b - a for a, b in zip(times, times[1:])))' "$zoned"
 	dmsetup remove aftl-zones
 }
 
-# A flush visits only the pages that it persists, not each page that the buffer can hold.
+# A flush visits only the pages that it persists, not each page that the buffer can hold. The time
+# of a flush varies by a factor of six with the state of the processor.
 flush_of_an_empty_buffer()
 {
-	small=$(flush_ns 1MiB) && large=$(flush_ns 128MiB) || return
+	small=$(flush_ns 1MiB) && large=$(flush_ns 256MiB) || return
 	echo "# a flush takes $small ns, with the larger buffer $large ns"
-	[ "$large" -lt $((3 * small)) ]
+	[ "$large" -lt $((10 * small)) ]
 }
 
 create aftl-zones ram $zones max_open_zones 8 || exit 1
