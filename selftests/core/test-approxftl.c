@@ -287,8 +287,8 @@ struct copies {
 	u64 promoted;
 };
 
-static void reset_copies_of_written(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
-				    aftl_ppn_t ppn)
+static void reset_copy_counts_of_write(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
+				       aftl_ppn_t ppn)
 {
 	container_of(listener, struct copies, listener)->count[from_lpn(lpn)] = 0;
 }
@@ -317,7 +317,7 @@ static void count_copy_of_unit(struct test_listener *listener, aftl_lpn_t lpn, a
 	}
 }
 
-static void clear_precise_mark(struct test_listener *listener, aftl_ppn_t first, u32 slots)
+static void clear_precise_mark_of_block(struct test_listener *listener, aftl_ppn_t first, u32 slots)
 {
 	container_of(listener, struct copies, listener)->precise[from_ppn(first) / slots] = false;
 }
@@ -334,9 +334,9 @@ TAP_TEST(data_are_promoted_after_the_given_number_of_copies,
 		snprintf(promote, sizeof(promote), "%u", limit);
 		copies = (struct copies){
 			.listener = {
-				.program = reset_copies_of_written,
+				.program = reset_copy_counts_of_write,
 				.copy = count_copy_of_unit,
-				.erase = clear_precise_mark,
+				.erase = clear_precise_mark_of_block,
 			},
 		};
 		open_device("approxftl", test_params(PRESSED " promote=%s", promote));
@@ -377,8 +377,8 @@ static void record_programmed_class(struct test_listener *listener, u32 tag, aft
 	record_class_of_block(container_of(listener, struct wear, listener), ppn);
 }
 
-static void record_copied_class(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
-				aftl_ppn_t to)
+static void record_class_of_relocation(struct test_listener *listener, aftl_lpn_t lpn,
+				       aftl_ppn_t from, aftl_ppn_t to)
 {
 	record_class_of_block(container_of(listener, struct wear, listener), to);
 }
@@ -402,7 +402,7 @@ static void check_erase_wear(const char *policy)
 
 	wear = (struct wear){
 		.listener = { .program = record_programmed_class,
-			      .copy = record_copied_class,
+			      .copy = record_class_of_relocation,
 			      .erase = count_erase_by_voltage },
 	};
 	open_device(policy, PRESSED);

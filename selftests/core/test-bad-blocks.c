@@ -118,7 +118,7 @@ static void fail_block_in_state(u8 state)
 	CHECK_EQ(aftl_fail_block(device.ftl, index), 0);
 	CHECK_EQ(aftl_fail_block(device.ftl, index), 0);
 	while (block_at(index)->state != AFTL_BLOCK_BAD && events++ < 20000 &&
-	       test_step(&device))
+	       test_process_event(&device))
 		;
 	CHECK_MSG(block_at(index)->state == AFTL_BLOCK_BAD, "a block in state %u is not retired",
 		  state);

@@ -278,33 +278,33 @@ static struct {
 	u64 relaxed;
 } total;
 
-static u32 draw_number(u32 n)
+static u32 draw_below(u32 n)
 {
 	return aftl_random_below(&adversary.random, n);
 }
 
 static struct aftl_block *draw_any_block(void)
 {
-	return &device.ftl->media.blocks[draw_number(device.ftl->geo.blocks)];
+	return &device.ftl->media.blocks[draw_below(device.ftl->geo.blocks)];
 }
 
 static bool shallow_erase_always(struct aftl_policy *policy, const struct aftl_block *block)
 {
-	account_record_shallow(&account, block, true);
+	account_shallow_erase(&account, block, true);
 	return true;
 }
 
 static bool shallow_erase_at_random(struct aftl_policy *policy, const struct aftl_block *block)
 {
-	bool gentle = draw_number(2);
+	bool gentle = draw_below(2);
 
-	account_record_shallow(&account, block, gentle);
+	account_shallow_erase(&account, block, gentle);
 	return gentle;
 }
 
 static u32 choose_any_lun(struct aftl_policy *policy, const struct aftl_lun_request *binding)
 {
-	u32 lun = draw_number(4) ? draw_number(aftl_policy_luns(policy)) : draw_number(1000);
+	u32 lun = draw_below(4) ? draw_below(aftl_policy_luns(policy)) : draw_below(1000);
 
 	wild += lun >= aftl_policy_luns(policy);
 	return lun;
@@ -313,7 +313,7 @@ static u32 choose_any_lun(struct aftl_policy *policy, const struct aftl_lun_requ
 static struct aftl_block *select_any_victim(struct aftl_policy *policy,
 					    const struct aftl_victim_candidates *closed)
 {
-	struct aftl_block *block = draw_number(4) ? draw_any_block() : NULL;
+	struct aftl_block *block = draw_below(4) ? draw_any_block() : NULL;
 
 	wild += block && !aftl_victim_candidates_contain(closed, block);
 	return block;
@@ -323,17 +323,17 @@ static void choose_any_idle_task(struct aftl_policy *policy, struct aftl_lun *lu
 				 struct aftl_idle_task *task)
 {
 	*task = (struct aftl_idle_task){
-		.kind = draw_number(6),
-		.lpn = to_lpn(draw_number(2 * test_units(&device))),
-		.block = draw_number(8) ? draw_any_block() : NULL,
-		.page = draw_number(100),
-		.pages = draw_number(100),
+		.kind = draw_below(6),
+		.lpn = to_lpn(draw_below(2 * test_units(&device))),
+		.block = draw_below(8) ? draw_any_block() : NULL,
+		.page = draw_below(100),
+		.pages = draw_below(100),
 	};
 }
 
 static bool accept_any_free_block(struct aftl_policy *policy, const struct aftl_block *block)
 {
-	return !draw_number(8);
+	return !draw_below(8);
 }
 
 static void close_any_block(struct aftl_policy *policy, struct aftl_lun *lun)
@@ -348,16 +348,16 @@ static bool repeat_programs_at_random(struct aftl_policy *policy, struct aftl_lu
 				      const struct aftl_placement *placement,
 				      const struct aftl_program_result *outcome)
 {
-	return !draw_number(30);
+	return !draw_below(30);
 }
 
 /* Answer invalid data classes, or the approximate class for precise data. */
 static bool relocate_randomly(struct aftl_policy *policy, const struct aftl_relocation *move,
 			      u32 *class, u32 *stream)
 {
-	*stream = draw_number(1000);
-	*class = draw_number(1000);
-	return draw_number(3);
+	*stream = draw_below(1000);
+	*class = draw_below(1000);
+	return draw_below(3);
 }
 
 static void record_time_of_chip_command(struct aftl_policy *policy,
@@ -410,13 +410,13 @@ static int place_randomly(struct aftl_policy *policy, struct aftl_lun *lun,
 
 	if (ret || !refusable)
 		return ret;
-	if (!draw_number(2))
-		placement->mode = draw_number(2 * AFTL_MODES);
-	if (!draw_number(2))
+	if (!draw_below(2))
+		placement->mode = draw_below(2 * AFTL_MODES);
+	if (!draw_below(2))
 		placement->ispp =
-			(struct aftl_ispp){ draw_number(300), draw_number(300), draw_number(6) };
-	if (!draw_number(8))
-		placement->block->flip = draw_number(2);
+			(struct aftl_ispp){ draw_below(300), draw_below(300), draw_below(6) };
+	if (!draw_below(8))
+		placement->block->flip = draw_below(2);
 	return 0;
 }
 
@@ -507,7 +507,7 @@ static void check_attacked_device(struct shadow_store *store, const char *profil
 			 conditions & NO_ERRORS ? ", errors off" : "",
 			 (unsigned long long)test_counters(&device)->policy_bugs,
 			 (unsigned long long)device.failed);
-	shadow_compare(store);
+	shadow_compare_device(store);
 	total.programs += account.programs.count;
 	total.erases += account.erases.count;
 	total.reads += account.reads.count;
@@ -649,15 +649,15 @@ static struct aftl_block *open_block_wildly(struct aftl_policy *policy, struct a
 {
 	static const u32 kinds[] = { AFTL_KINDS_MAX, 200, 255, 256, 257, U32_MAX };
 	static const u32 orders[] = { AFTL_ORDER_FOGGY_FINE, AFTL_ORDERS, 255, 256, U32_MAX };
-	u32 kind = kinds[draw_number(ARRAY_SIZE(kinds))];
+	u32 kind = kinds[draw_below(ARRAY_SIZE(kinds))];
 
 	if (need->cause == AFTL_CAUSE_HOST && aftl_policy_config(policy)->bits > 1 &&
-	    !draw_number(3))
+	    !draw_below(3))
 		return aftl_policy_open_sparse_block(policy, lun, need, 1, kind);
 	/* On a two-pass device each block has the two-pass order, whatever is requested. */
-	if (draw_number(2) || aftl_policy_geometry(policy)->passes > 1)
+	if (draw_below(2) || aftl_policy_geometry(policy)->passes > 1)
 		return aftl_policy_open_block(policy, lun, need, AFTL_ORDER_SEQUENTIAL, kind);
-	return aftl_policy_open_block(policy, lun, need, orders[draw_number(ARRAY_SIZE(orders))],
+	return aftl_policy_open_block(policy, lun, need, orders[draw_below(ARRAY_SIZE(orders))],
 				      0);
 }
 
@@ -679,7 +679,7 @@ static u32 illegal_program_order(const struct aftl_policy *policy)
 	if (cheat->order == AFTL_ORDER_SWITCHED &&
 	    !aftl_has_in_place_switch(aftl_policy_geometry(policy)))
 		return AFTL_ORDER_SEQUENTIAL;
-	return cheat->order == ANY_ORDER ? draw_number(AFTL_ORDER_SUPER_LAYER) : cheat->order;
+	return cheat->order == ANY_ORDER ? draw_below(AFTL_ORDER_SUPER_LAYER) : cheat->order;
 }
 
 static struct aftl_block *open_block_for_cheat(struct aftl_policy *policy, struct aftl_lun *lun,
@@ -719,7 +719,7 @@ static struct aftl_block *block_for_cheat_program(struct aftl_policy *policy, st
 }
 
 /* Find a programmed page whose order and data allow a reprogram. */
-static u32 find_dead_page(const struct aftl_policy *policy, const struct aftl_block *block)
+static u32 find_reusable_page(const struct aftl_policy *policy, const struct aftl_block *block)
 {
 	const struct aftl_media *media = aftl_policy_media(policy);
 	u32 page;
@@ -750,9 +750,9 @@ static bool place_switched_step(const struct aftl_policy *policy, struct aftl_pl
 		aftl_switched_order_next_page(geo, placement->block->programmed, &placement->pages);
 	first = aftl_is_switch_first_pass(geo, placement->page);
 	placement->mode = first ? AFTL_MODE_SLC : AFTL_MODE_SWITCHED;
-	if (!draw_number(8))
-		placement->page += geo->word_line_pages * (1 + draw_number(3));
-	return !draw_number(cheat->mode == AFTL_MODE_SWITCHED ? 16 : 3);
+	if (!draw_below(8))
+		placement->page += geo->word_line_pages * (1 + draw_below(3));
+	return !draw_below(cheat->mode == AFTL_MODE_SWITCHED ? 16 : 3);
 }
 
 static void place_by_illegal_rule(struct aftl_placement *placement)
@@ -779,7 +779,7 @@ static int place_illegally(struct aftl_policy *policy, struct aftl_lun *lun,
 	if (!block)
 		return -ENOSPC;
 	if (cheat->turns)
-		block->flip = draw_number(2);
+		block->flip = draw_below(2);
 	placement->block = block;
 	placement->page = aftl_program_order_next_page(aftl_policy_media(policy), block);
 	placement->pages = aftl_block_step_pages(geo, block);
@@ -788,14 +788,14 @@ static int place_illegally(struct aftl_policy *policy, struct aftl_lun *lun,
 		wanted++;
 		return 0;
 	}
-	dead = cheat->again && draw_number(4) ? find_dead_page(policy, block) : geo->pages;
+	dead = cheat->again && draw_below(4) ? find_reusable_page(policy, block) : geo->pages;
 	if (dead < geo->pages) {
 		placement->page = dead;
 		place_by_illegal_rule(placement);
 		placement->pages = 1;
 	} else if (cheat->again && placement->mode == AFTL_MODE_NORMAL) {
 		place_first_program(policy, placement);
-	} else if (!cheat->again && draw_number(16) &&
+	} else if (!cheat->again && draw_below(16) &&
 		   (!cheat->turns || placement_colour(policy, placement))) {
 		place_by_illegal_rule(placement);
 	}

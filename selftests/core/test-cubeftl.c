@@ -66,7 +66,7 @@ static void open_device(const char *policy, const char *params)
 					      .copy = cubeftl_on_copy } };
 }
 
-static void check_open_blocks(u32 limit)
+static void check_open_block_count(u32 limit)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 lun;
@@ -96,7 +96,7 @@ static void check_free_leaders(const char *policy, u32 limit)
 	for (i = 0; i < 20000 && !tap_failures(); i++) {
 		stream.gap_ns = i / 1000 % 2 ? 100000 : 3000000;
 		test_stream_submit_one(&stream, &device);
-		check_open_blocks(limit);
+		check_open_block_count(limit);
 	}
 	test_drain(&device);
 	CHECK(test_counters(&device)->gc_blocks > 50);
@@ -131,7 +131,7 @@ TAP_TEST(write_buffer_use_selects_leaders_or_followers)
 	/* If over half of the write buffer's 64 entries are used, followers are programmed. */
 	for (i = 0; i < 50; i++)
 		test_submit(&device, AFTL_OP_WRITE, 100 + 3 * i, 3, AFTL_PRECISE, 0, 0);
-	while (watch.followers + watch.leaders < 36 && test_step(&device))
+	while (watch.followers + watch.leaders < 36 && test_process_event(&device))
 		;
 	CHECK_EQ(watch.leaders, 12);
 	CHECK_EQ(watch.followers, 24);

@@ -73,7 +73,7 @@ static void discard_sparse_units(u32 units)
 }
 
 /* New precise data go to sparse blocks; approximate, relocated and filled data to dense ones. */
-static void check_class_blocks(const char *bits, const char *sparse, u32 wanted)
+static void check_blocks_of_one_class(const char *bits, const char *sparse, u32 wanted)
 {
 	u32 other;
 
@@ -93,11 +93,11 @@ static void check_class_blocks(const char *bits, const char *sparse, u32 wanted)
 
 TAP_TEST(only_new_precise_data_go_to_sparse_blocks)
 {
-	check_class_blocks("2", "0", 1);
-	check_class_blocks("3", "0", 2);
-	check_class_blocks("3", "1", 1);
-	check_class_blocks("4", "0", 3);
-	check_class_blocks("4", "2", 2);
+	check_blocks_of_one_class("2", "0", 1);
+	check_blocks_of_one_class("3", "0", 2);
+	check_blocks_of_one_class("3", "1", 1);
+	check_blocks_of_one_class("4", "0", 3);
+	check_blocks_of_one_class("4", "2", 2);
 }
 
 /* With ApproxFTL off, each dense block holds data of one class. */

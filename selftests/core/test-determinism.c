@@ -133,8 +133,8 @@ static void advance_time_as_host_does(struct test_device *device, enum habit hab
 	}
 }
 
-static void record_outcome(struct test_device *device, const struct witness *witness,
-			   struct outcome *outcome)
+static void record_run_outcome(struct test_device *device, const struct witness *witness,
+			       struct outcome *outcome)
 {
 	CHECK_EQ(device->pending, 0);
 	outcome->digest = aftl_digest(device->ftl);
@@ -169,7 +169,7 @@ static void run_with_style_of_host(const char *policy, const char *params, enum 
 	}
 	advance_time_as_host_does(&device, habit == SMALL_STEPS ? LATE : habit, last, &random);
 	aftl_advance(device.ftl, last);
-	record_outcome(&device, &witness, outcome);
+	record_run_outcome(&device, &witness, outcome);
 }
 
 static void check_same_outcome(const struct outcome *first, const struct outcome *other,
@@ -236,7 +236,7 @@ static void run_one_at_a_time(const char *policy, const char *params, bool alone
 		witness.hash = aftl_hash64_pair(witness.hash, aftl_next_event_ns(device.ftl));
 	}
 	aftl_drain_requests(device.ftl);
-	record_outcome(&device, &witness, outcome);
+	record_run_outcome(&device, &witness, outcome);
 }
 
 /* A lone read served in one call must leave the same state as one served event by event. */
@@ -271,7 +271,7 @@ static const char behind[] =
 static const char in_parts[] = SHAPE " unit=1KiB page=4KiB buffer=128KiB order=fcfs row=3";
 static const char folding[] = SHAPE " bits=3 one_shot=on buffer=128KiB slc_static=4 idle=100us";
 
-static void check_every_policy(const char *params, u32 gap_ns)
+static void compare_host_styles_of_policies(const char *params, u32 gap_ns)
 {
 	unsigned int i;
 
@@ -295,22 +295,22 @@ TAP_TEST(a_lone_read_in_one_call_leaves_the_state_of_single_events)
 
 TAP_TEST(the_hosts_timing_does_not_change_the_state_under_high_load)
 {
-	check_every_policy(plain, 1000000);
+	compare_host_styles_of_policies(plain, 1000000);
 }
 
 TAP_TEST(the_hosts_timing_does_not_change_the_state_with_idle_time)
 {
-	check_every_policy(plain, 30000000);
+	compare_host_styles_of_policies(plain, 30000000);
 }
 
 TAP_TEST(the_hosts_timing_does_not_change_the_state_with_all_features)
 {
-	check_every_policy(busy, 2000000);
+	compare_host_styles_of_policies(busy, 2000000);
 }
 
 TAP_TEST(the_hosts_timing_does_not_change_the_state_with_three_bit_cells)
 {
-	check_every_policy(three_bits, 2000000);
+	compare_host_styles_of_policies(three_bits, 2000000);
 }
 
 /* Another seed changes the bit errors and nothing else. */

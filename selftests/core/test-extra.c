@@ -114,7 +114,7 @@ TAP_TEST(precise_data_written_within_an_hour_need_no_extra_metadata)
 	CHECK_EQ(frugal.held_bytes, least);
 }
 
-static bool is_same_snapshot(const struct test_bytes *a, const struct test_bytes *b)
+static bool equal_snapshots(const struct test_bytes *a, const struct test_bytes *b)
 {
 	return a->size == b->size && !memcmp(a->data, b->data, a->size);
 }
@@ -127,13 +127,13 @@ static void check_same_snapshots(void)
 	CHECK_EQ(count_blocks_with_extra(&usual), count_extra_chunks_in_use(&frugal));
 	test_device_save(&frugal, &bytes[0]);
 	test_device_save(&usual, &bytes[1]);
-	CHECK_MSG(is_same_snapshot(&bytes[0], &bytes[1]), "the two are saved as different devices");
+	CHECK_MSG(equal_snapshots(&bytes[0], &bytes[1]), "the two are saved as different devices");
 	test_bytes_free(&bytes[0]);
 	test_bytes_free(&bytes[1]);
 }
 
 /* Return a sum over rounds of writes, hours apart: the number of blocks with extra metadata. */
-static u32 count_extra(const char *policy, const char *params)
+static u32 sum_blocks_with_extra(const char *policy, const char *params)
 {
 	u32 extras = 0;
 	u32 round;
@@ -172,10 +172,11 @@ TAP_TEST(metadata_allocated_on_demand_do_not_change_the_device)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(policies); i++) {
-		CHECK_MSG(count_extra(policies[i], shape), "%s: nothing was extra", policies[i]);
+		CHECK_MSG(sum_blocks_with_extra(policies[i], shape), "%s: nothing was extra",
+			  policies[i]);
 		check_same_snapshots();
 		CHECK_EQ(aftl_memory_bytes(frugal.ftl), frugal.held_bytes);
-		count_extra(policies[i], with_room);
+		sum_blocks_with_extra(policies[i], with_room);
 		run_random_requests(&frugal, 3000);
 		run_random_requests(&usual, 3000);
 		CHECK(aftl_get_stats(frugal.ftl)->counters.array_erases);
@@ -186,7 +187,7 @@ TAP_TEST(metadata_allocated_on_demand_do_not_change_the_device)
 
 TAP_TEST(without_errors_no_block_has_extra_metadata)
 {
-	CHECK_EQ(count_extra("approxftl", without_errors), 0);
+	CHECK_EQ(sum_blocks_with_extra("approxftl", without_errors), 0);
 	CHECK_EQ(count_extra_chunks_in_use(&usual), 0);
 	check_same_snapshots();
 }

@@ -98,7 +98,7 @@ static void open_device(const char *policy, const char *params)
 }
 
 /* Let faults fail random units of the device; return the number of these units. */
-static u32 fail_units(struct aftl_random *random)
+static u32 place_random_unit_faults(struct aftl_random *random)
 {
 	u32 failed = 0;
 	u32 i;
@@ -141,11 +141,11 @@ static void run_with_failed_units(const char *policy, const char *params)
 	open_device(policy, params);
 	test_stream_write_all(&stream, &device);
 	check_units_against_model();
-	CHECK_RANGE(fail_units(&random), UNITS / 2, UNITS);
+	CHECK_RANGE(place_random_unit_faults(&random), UNITS / 2, UNITS);
 	check_units_against_model();
 	for (i = 0; i < 4 && !tap_failures(); i++) {
 		test_stream_submit(&stream, &device, 400);
-		fail_units(&random);
+		place_random_unit_faults(&random);
 		check_units_against_model();
 	}
 	CHECK(test_counters(&device)->gc_blocks);
@@ -274,7 +274,7 @@ TAP_TEST(a_fault_happens_directly_after_its_trigger)
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 0);
 }
 
-static bool read_takes_fastpath(void)
+static bool is_read_on_fast_path(void)
 {
 	u32 before = device.fast_reads;
 
@@ -291,13 +291,13 @@ TAP_TEST(faults_that_happened_are_reported_and_cost_nothing)
 	open_device("baseline", small);
 	device.alone = true;
 	test_get_latency(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
-	CHECK(read_takes_fastpath());
+	CHECK(is_read_on_fast_path());
 	for (i = 0; i < AFTL_FAULTS_MAX + 3; i++) {
 		CHECK_EQ(arm_fault_text(i ? "age 1h after write 1" : "unit 1 after write 1"), 0);
-		CHECK(!read_takes_fastpath());
+		CHECK(!is_read_on_fast_path());
 		test_get_latency(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE);
 		test_drain(&device);
-		CHECK(read_takes_fastpath());
+		CHECK(is_read_on_fast_path());
 		CHECK_EQ(aftl_get_faults(device.ftl, &all), min(i + 1, (u32)AFTL_FAULTS_MAX));
 		CHECK(all[min(i, AFTL_FAULTS_MAX - 1U)].when_ns <= aftl_device_time_ns(device.ftl));
 		CHECK(all[0].when_ns > 0);

@@ -35,7 +35,7 @@ static struct sums *witness_sums_of(const struct aftl_policy *policy)
 /* If set, the test policy answers another stream for relocated pages at every call. */
 static bool fickle;
 
-static u32 record_call_of_stream(struct aftl_policy *policy, const struct aftl_page_write *page)
+static u32 count_stream_query(struct aftl_policy *policy, const struct aftl_page_write *page)
 {
 	u32 odd = from_lpn(page->lpn) % 2;
 
@@ -50,37 +50,37 @@ static u32 record_call_of_stream(struct aftl_policy *policy, const struct aftl_p
 	return odd;
 }
 
-static void record_call_of_opened(struct aftl_policy *policy, const struct aftl_block *block)
+static void record_opened_block(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	CHECK(block->kind < STREAMS && !block->valid);
 	++*aftl_block_state(policy, OPENINGS, u32, block);
 	witness_sums_of(policy)->opened++;
 }
 
-static void record_call_of_invalidated(struct aftl_policy *policy, const struct aftl_block *block)
+static void record_invalidated_page(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	CHECK_EQ(aftl_block_rest_ns(policy, block), 0);
 	witness_sums_of(policy)->invalidated++;
 }
 
-static void record_call_of_collected(struct aftl_policy *policy, const struct aftl_block *block)
+static void record_collected_block(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	CHECK_EQ(block->valid, 0);
 	witness_sums_of(policy)->collected++;
 }
 
-static void record_call_of_restored(struct aftl_policy *policy)
+static void record_restored_policy(struct aftl_policy *policy)
 {
 	witness_sums_of(policy)->restored++;
 }
 
 static const struct aftl_ftl_policy methods = {
 	.block_ages = true,
-	.stream = record_call_of_stream,
-	.block_opened = record_call_of_opened,
-	.page_invalidated = record_call_of_invalidated,
-	.block_collected = record_call_of_collected,
-	.restored = record_call_of_restored,
+	.stream = count_stream_query,
+	.block_opened = record_opened_block,
+	.page_invalidated = record_invalidated_page,
+	.block_collected = record_collected_block,
+	.restored = record_restored_policy,
 };
 
 static const struct aftl_policy_type witness = {

@@ -22,7 +22,7 @@ static u32 strange;
 
 /* Test policy that maps each lifetime hint to a stream. */
 
-static u32 hint_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
+static u32 stream_of_lifetime_hint(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	said[write->hint.life][write->hint.stream]++;
 	return write->hint.life % LIVES_TOLD;
@@ -47,7 +47,7 @@ static void open_device(const char *more)
 	static struct aftl_policy_type type;
 
 	type = aftl_policy_tlc;
-	type.stream = hint_stream;
+	type.stream = stream_of_lifetime_hint;
 	type.place = hint_policy_place;
 	test_device_init(&device, "demo");
 	test_device_set_params(&device, plain);
@@ -70,11 +70,11 @@ static void write_unit_with_hint(u32 unit, u32 units)
 	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, unit, units, AFTL_PRECISE, 0,
 			     aftl_device_time_ns(device.ftl)),
 		 0);
-	test_drain_to(&device, 16);
+	test_drain_to_depth(&device, 16);
 }
 
 /* No page may hold units of two streams. */
-static void check_pages_one_stream(u32 units)
+static void check_each_page_has_one_stream(u32 units)
 {
 	u32 page_units = device.ftl->geo.page_units;
 	u32 pages = 0;
@@ -114,7 +114,7 @@ static void install_hint_listener(const char *more)
 	CHECK_EQ(told, writes);
 	CHECK_RANGE(placed, writes / 8, writes * 3);
 	CHECK_EQ(strange, 0);
-	check_pages_one_stream(units);
+	check_each_page_has_one_stream(units);
 }
 
 TAP_TEST(stream_and_place_receive_write_hints)
@@ -175,7 +175,7 @@ static void write_hot_and_cold(const char *policy, bool hinted)
 			aftl_reset_stats(device.ftl);
 		test_submit(&device, AFTL_OP_WRITE, place * PLACE_UNITS, PLACE_UNITS, AFTL_PRECISE,
 			    0, aftl_device_time_ns(device.ftl));
-		test_drain_to(&device, 16);
+		test_drain_to_depth(&device, 16);
 	}
 	test_drain(&device);
 	test_audit(&device);
@@ -293,7 +293,7 @@ TAP_TEST(saving_resets_the_streams_that_a_snapshot_does_not_store)
 
 static u32 answer;
 
-static u32 answer_any_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
+static u32 answer_configured_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	return answer;
 }
@@ -311,7 +311,7 @@ TAP_TEST(at_most_16_streams_can_be_named)
 	struct aftl_policy_type type = aftl_policy_baseline;
 	u32 i;
 
-	type.stream = answer_any_stream;
+	type.stream = answer_configured_stream;
 	type.place = check_stream_and_place;
 	for (i = 0; i < AFTL_STREAMS; i++)
 		type.streams[i] = "name";

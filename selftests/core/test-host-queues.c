@@ -89,7 +89,7 @@ static void choose_queue(struct model *model)
 	remove_waiter_at(model->others, &model->count, index);
 }
 
-static void model_add_arrival(struct model *model, const struct test_request *mine)
+static void model_add_request(struct model *model, const struct test_request *mine)
 {
 	struct waiter waiter = {
 		.version = mine->version,
@@ -133,7 +133,7 @@ struct write_watch {
 static void model_write_submitted(struct test_listener *self, struct test_request *request)
 {
 	if (request->request.op == AFTL_OP_WRITE)
-		model_add_arrival(&container_of(self, struct write_watch, listener)->model,
+		model_add_request(&container_of(self, struct write_watch, listener)->model,
 				  request);
 }
 
@@ -187,7 +187,7 @@ static void fill_host_queues(enum aftl_op op, struct model *model, struct aftl_r
 		CHECK_EQ(test_submit(&device, op, unit, units, 0, 0,
 				     aftl_device_time_ns(device.ftl)),
 			 0);
-		test_drain_to(&device, depth);
+		test_drain_to_depth(&device, depth);
 		if (!aftl_random_below(random, 50))
 			set_queue_weights(model, random);
 	}
@@ -334,7 +334,7 @@ static u64 completion_time_with_queues(const char *weights, u32 at_once, u32 que
 				     aftl_random_below(&random, test_units(&device)), 1, 0, 0,
 				     aftl_device_time_ns(device.ftl)),
 			 0);
-		test_drain_to(&device, at_once);
+		test_drain_to_depth(&device, at_once);
 	}
 	test_drain(&device);
 	now_ns = aftl_device_time_ns(device.ftl) ^ aftl_digest(device.ftl);

@@ -131,7 +131,7 @@ TAP_TEST(margins_are_used_by_one_part_of_policy_hybrid_only)
 	CHECK_EQ(count_mode_pages(AFTL_MODE_FOLLOWER), 3);
 }
 
-static void access_units(enum aftl_op op, u32 first, u32 end, u32 class)
+static void access_units_singly(enum aftl_op op, u32 first, u32 end, u32 class)
 {
 	for (; first < end; first++)
 		CHECK_EQ(test_execute_request(&device, op, first, 1, class, NULL), 0);
@@ -144,14 +144,14 @@ TAP_TEST(a_repeated_program_keeps_its_write_cost)
 
 	test_device_open_demo(&device, "hybrid", SHAPE " " COSTS " bits=1 hybrid_agcr=on "
 			      "hybrid_tvr=off misprograms=1e-1");
-	access_units(AFTL_OP_WRITE, 0, 300, AFTL_PRECISE);
+	access_units_singly(AFTL_OP_WRITE, 0, 300, AFTL_PRECISE);
 	repeated = test_counters(&device)->programmed_rewrite_units;
 	CHECK_RANGE(repeated, 10, 100);
 	CHECK_EQ(count_mode_pages(AFTL_MODE_FINE), 0);
 	/* Pages in mode "between" have no AGCR cost. */
 	CHECK_RANGE(count_mode_pages(AFTL_MODE_BETWEEN), 1, 2);
-	access_units(AFTL_OP_READ, 0, 10, AFTL_PRECISE);
-	access_units(AFTL_OP_READ, 0, 10, AFTL_PRECISE);
+	access_units_singly(AFTL_OP_READ, 0, 10, AFTL_PRECISE);
+	access_units_singly(AFTL_OP_READ, 0, 10, AFTL_PRECISE);
 	test_advance_by(&device, 1000000000);
 	CHECK_RANGE(count_mode_pages(AFTL_MODE_FINE), 8, 10);
 }
@@ -160,9 +160,9 @@ TAP_TEST(a_repeated_program_keeps_its_write_cost)
 TAP_TEST(approximate_data_are_not_rewritten)
 {
 	test_device_open_demo(&device, "hybrid", SHAPE " " COSTS " bits=1 hybrid_agcr=on");
-	access_units(AFTL_OP_WRITE, 0, 20, AFTL_APPROX);
-	access_units(AFTL_OP_READ, 0, 20, AFTL_APPROX);
-	access_units(AFTL_OP_READ, 0, 20, AFTL_APPROX);
+	access_units_singly(AFTL_OP_WRITE, 0, 20, AFTL_APPROX);
+	access_units_singly(AFTL_OP_READ, 0, 20, AFTL_APPROX);
+	access_units_singly(AFTL_OP_READ, 0, 20, AFTL_APPROX);
 	test_advance_by(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 0);
 }

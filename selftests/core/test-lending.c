@@ -25,7 +25,7 @@ static u16 page_attr_of(u32 block, u32 page)
 	return *aftl_page_attr_ptr(media, block * media->geo->pages + page);
 }
 
-static bool page_is_lent(u32 block, u32 page)
+static bool page_lends_parity(u32 block, u32 page)
 {
 	return aftl_page_mode(page_attr_of(block, page)) == AFTL_MODE_LENDING;
 }
@@ -72,10 +72,11 @@ static void check_unit_place(u32 unit, u32 with, u32 page, u32 kind)
 	CHECK_EQ(test_block_of(&device, unit)->kind, kind);
 }
 
-static bool unit_is_lent(u32 unit)
+static bool unit_lends_parity(u32 unit)
 {
-	return page_is_lent(aftl_block_index(aftl_media(device.ftl), test_block_of(&device, unit)),
-			    page_of_unit(unit));
+	return page_lends_parity(aftl_block_index(aftl_media(device.ftl),
+						  test_block_of(&device, unit)),
+				 page_of_unit(unit));
 }
 
 TAP_TEST(approximate_pages_lend_to_precise_pages_half_a_block_before)
@@ -83,7 +84,7 @@ TAP_TEST(approximate_pages_lend_to_precise_pages_half_a_block_before)
 	open_device(NULL);
 	/* The first approximate page lends no parity, because there is no precise page yet. */
 	test_write_each(&device, 100, 1, AFTL_APPROX);
-	CHECK(!unit_is_lent(100));
+	CHECK(!unit_lends_parity(100));
 	test_write_each(&device, 0, HALF - 1, AFTL_PRECISE);
 	/* Precise pages do not fill the first half of a block yet: unit 101 cannot lend parity. */
 	test_write_each(&device, 101, 1, AFTL_APPROX);
@@ -92,7 +93,7 @@ TAP_TEST(approximate_pages_lend_to_precise_pages_half_a_block_before)
 	check_unit_place(HALF - 1, 0, HALF - 1, KIND_LENDERS);
 	test_write_each(&device, 102, 1, AFTL_APPROX);
 	check_unit_place(102, 0, HALF, KIND_LENDERS);
-	CHECK(unit_is_lent(102) && !unit_is_lent(0));
+	CHECK(unit_lends_parity(102) && !unit_lends_parity(0));
 	/*
 	 * Precise data fill the first half of a second block; once two blocks wait for lenders of
 	 * parity, precise data open a block without lending.
@@ -108,7 +109,7 @@ TAP_TEST(approximate_pages_lend_to_precise_pages_half_a_block_before)
 	CHECK_EQ(test_block_of(&device, 0)->state, AFTL_BLOCK_CLOSED);
 	test_write_each(&device, 110, STEPS - HALF, AFTL_APPROX);
 	check_unit_place(110, 10, HALF, KIND_NEXT);
-	CHECK(unit_is_lent(110));
+	CHECK(unit_lends_parity(110));
 	CHECK_EQ(test_block_of(&device, 10)->state, AFTL_BLOCK_CLOSED);
 	test_write_each(&device, 120, 1, AFTL_APPROX);
 	check_unit_place(120, 100, 2, KIND_APPROX);
@@ -151,7 +152,7 @@ static void check_sensing_levels_with_loan(const char *rber, const char *share, 
 		CHECK_EQ(errors_of_unit(unit).levels,
 			 model_sensing_levels(errors_of_unit(unit).raw, 160, 0));
 		test_write_each(&device, unit + HALF, STEPS - HALF, AFTL_APPROX);
-		CHECK(unit_is_lent(unit + HALF));
+		CHECK(unit_lends_parity(unit + HALF));
 		CHECK_EQ(errors_of_unit(unit).levels,
 			 model_sensing_levels(errors_of_unit(unit).raw, 160, lent));
 		CHECK_EQ(errors_of_unit(unit).lost, errors_of_unit(unit).levels > 6);
@@ -171,7 +172,7 @@ TAP_TEST(lent_parity_saves_sensing_levels)
 	check_sensing_levels_with_loan("6e-3", "0", 0);
 }
 
-static bool program_model_page(u32 block, u32 page, u32 class)
+static bool chip_allows_lending_program(u32 block, u32 page, u32 class)
 {
 	struct aftl_program_command program = {
 		.block = &aftl_media(device.ftl)->blocks[block], .page = page, .pages = 1,
@@ -194,22 +195,22 @@ TAP_TEST(the_chip_refuses_illegal_lending)
 	media = &device.ftl->media;
 	block = test_block_of(&device, 0);
 	index = aftl_block_index(media, block);
-	CHECK(!program_model_page(index, HALF - 1, AFTL_APPROX));
+	CHECK(!chip_allows_lending_program(index, HALF - 1, AFTL_APPROX));
 	test_write_each(&device, HALF - 1, 1, AFTL_PRECISE);
-	CHECK(program_model_page(index, HALF, AFTL_APPROX));
-	CHECK(!program_model_page(index, HALF, AFTL_PRECISE));
-	CHECK(!program_model_page(index, HALF + 1, AFTL_APPROX));
+	CHECK(chip_allows_lending_program(index, HALF, AFTL_APPROX));
+	CHECK(!chip_allows_lending_program(index, HALF, AFTL_PRECISE));
+	CHECK(!chip_allows_lending_program(index, HALF + 1, AFTL_APPROX));
 	kept = *aftl_page_attr_ptr(media, index * STEPS);
 	*aftl_page_attr_ptr(media, index * STEPS) =
 		aftl_page_attr(AFTL_APPROX, AFTL_MODE_NORMAL, 0);
-	CHECK(!program_model_page(index, HALF, AFTL_APPROX));
+	CHECK(!chip_allows_lending_program(index, HALF, AFTL_APPROX));
 	*aftl_page_attr_ptr(media, index * STEPS) = 0;
-	CHECK(!program_model_page(index, HALF, AFTL_APPROX));
+	CHECK(!chip_allows_lending_program(index, HALF, AFTL_APPROX));
 	*aftl_page_attr_ptr(media, index * STEPS) = kept;
 	block->order = AFTL_ORDER_LEADER_FIRST;
-	CHECK(!program_model_page(index, HALF, AFTL_APPROX));
+	CHECK(!chip_allows_lending_program(index, HALF, AFTL_APPROX));
 	block->order = AFTL_ORDER_SEQUENTIAL;
-	CHECK(program_model_page(index, HALF, AFTL_APPROX));
+	CHECK(chip_allows_lending_program(index, HALF, AFTL_APPROX));
 }
 
 /* Relocation of a block moves precise pages first, to which approximate ones can lend parity. */
@@ -245,7 +246,7 @@ TAP_TEST(a_victims_pages_lend_to_each_other_after_relocation)
 	for (i = 0; i < HALF; i++)
 		check_unit_place(i, 0, i, KIND_LENDERS);
 	for (i = HALF; i < STEPS - 2; i++)
-		CHECK(unit_is_lent(i));
+		CHECK(unit_lends_parity(i));
 }
 
 TAP_TEST(a_loaded_device_continues_its_lending_blocks)
@@ -257,7 +258,7 @@ TAP_TEST(a_loaded_device_continues_its_lending_blocks)
 	CHECK_EQ(test_device_reload(&device), 0);
 	test_write_each(&device, HALF + 1, 1, AFTL_APPROX);
 	check_unit_place(HALF + 1, 0, HALF + 1, KIND_LENDERS);
-	CHECK(unit_is_lent(HALF + 1));
+	CHECK(unit_lends_parity(HALF + 1));
 	test_write_each(&device, 22, 1, AFTL_PRECISE);
 	check_unit_place(22, 20, 2, KIND_BORROWERS);
 	/* A load closes two blocks whose kinds a forged snapshot swaps. */
@@ -267,5 +268,5 @@ TAP_TEST(a_loaded_device_continues_its_lending_blocks)
 	CHECK_EQ(test_block_of(&device, 20)->state, AFTL_BLOCK_CLOSED);
 	CHECK_EQ(test_block_of(&device, 0)->state, AFTL_BLOCK_CLOSED);
 	test_write_each(&device, HALF + 2, 1, AFTL_APPROX);
-	CHECK(!unit_is_lent(HALF + 2));
+	CHECK(!unit_lends_parity(HALF + 2));
 }

@@ -170,7 +170,7 @@ TAP_TEST(a_dead_lun_is_saved_and_loaded)
 	send_requests_until_failure(500);
 }
 
-static u32 lun_free_blocks(u32 lun)
+static u32 count_free_blocks_of_lun(u32 lun)
 {
 	return test_lun_info(&device, lun).free_blocks;
 }
@@ -186,7 +186,7 @@ static void check_requested_gc(const char *policy, const char *params)
 	test_drain(&device);
 	test_advance_by(&device, 1000000000);
 	for (i = 0; i < 4; i++)
-		before[i] = lun_free_blocks(i);
+		before[i] = count_free_blocks_of_lun(i);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 1), 0);
 	CHECK(aftl_count_luns_in_gc(device.ftl));
 	/* GC on request continues after quiesce and resume, although no host request arrives. */
@@ -194,12 +194,12 @@ static void check_requested_gc(const char *policy, const char *params)
 	aftl_unquiesce_device(device.ftl);
 	CHECK(aftl_count_luns_in_gc(device.ftl));
 	for (i = 0; i < 1000000 && aftl_count_luns_in_gc(device.ftl); i++)
-		if (!test_step(&device))
+		if (!test_process_event(&device))
 			break;
 	CHECK(!aftl_count_luns_in_gc(device.ftl));
-	CHECK_MSG(lun_free_blocks(1) > before[1], "%u free blocks become %u", before[1],
-		  lun_free_blocks(1));
-	CHECK_EQ(lun_free_blocks(2), before[2]);
+	CHECK_MSG(count_free_blocks_of_lun(1) > before[1], "%u free blocks become %u", before[1],
+		  count_free_blocks_of_lun(1));
+	CHECK_EQ(count_free_blocks_of_lun(2), before[2]);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 1), 0);
 	CHECK(!aftl_count_luns_in_gc(device.ftl));
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 4), -EINVAL);

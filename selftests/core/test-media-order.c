@@ -49,7 +49,7 @@ static bool is_program_allowed(u32 page, u32 pages)
 	return aftl_order_allows_program(&one.media, &one.block, page, pages);
 }
 
-static bool page_is_used(u32 page)
+static bool model_page_is_used(u32 page)
 {
 	return aftl_page_is_programmed(&one.media, &one.block, page);
 }
@@ -73,12 +73,12 @@ static bool is_sequential_step_legal(u32 page)
 	u32 i;
 
 	for (i = 0; i < one.geo.pages; i++)
-		if (i < page ? !page_is_used(i) : page_is_used(i))
+		if (i < page ? !model_page_is_used(i) : model_page_is_used(i))
 			return false;
 	return true;
 }
 
-static bool is_step_first_colour(u32 step)
+static bool is_step_of_first_colour(u32 step)
 {
 	u32 positions = one.geo.word_lines * one.geo.word_line_pages / one.geo.program_pages;
 
@@ -91,14 +91,14 @@ static bool is_two_pass_step_legal(u32 page)
 	u32 step = page / one.geo.program_pages;
 	u32 i;
 
-	if (page_is_used(page))
+	if (model_page_is_used(page))
 		return false;
 	for (i = 0; i < steps; i++) {
-		bool before = is_step_first_colour(i) == is_step_first_colour(step) ?
+		bool before = is_step_of_first_colour(i) == is_step_of_first_colour(step) ?
 				      i < step :
-				      is_step_first_colour(i);
+				      is_step_of_first_colour(i);
 
-		if (page_is_used(i * one.geo.program_pages) != before)
+		if (model_page_is_used(i * one.geo.program_pages) != before)
 			return false;
 	}
 	return true;
@@ -109,8 +109,8 @@ static bool is_leader_first_step_legal(u32 page)
 	u32 layer_pages = one.geo.word_lines * one.geo.word_line_pages;
 	u32 leader = page / layer_pages * layer_pages;
 
-	return !page_is_used(page) &&
-	       (page == leader || page_is_used(page - one.geo.program_pages));
+	return !model_page_is_used(page) &&
+	       (page == leader || model_page_is_used(page - one.geo.program_pages));
 }
 
 /* Model of order super_layer: a program goes to the present super layer or opens the next layer. */
@@ -121,9 +121,9 @@ static bool is_super_layer_step_legal(u32 page)
 	u32 i;
 
 	for (i = 0; i < one.geo.pages; i++)
-		if (page_is_used(i))
+		if (model_page_is_used(i))
 			highest = max(i / layer_pages, highest);
-	return !page_is_used(page) && page / layer_pages + one.geo.super_layers > highest &&
+	return !model_page_is_used(page) && page / layer_pages + one.geo.super_layers > highest &&
 	       page / layer_pages <= highest + 1;
 }
 
@@ -343,7 +343,7 @@ static bool is_in_place_switch_legal(u32 page, u32 pages)
 		bool lower = i < first || (page % 3 && i % 3 == 0 && i < first + layers);
 		bool earlier = i < page && (i % 3 != 0) == (page % 3 != 0);
 
-		if (page_is_used(i) != (lower || earlier))
+		if (model_page_is_used(i) != (lower || earlier))
 			return false;
 	}
 	return true;
@@ -407,5 +407,5 @@ TAP_TEST(an_erased_block_is_empty_and_keeps_its_flip_bit)
 	CHECK_EQ(one.block.kind, 0);
 	CHECK_EQ(one.block.programmed, 0);
 	CHECK_EQ(one.block.frontier, 0);
-	CHECK(!page_is_used(0) && !page_is_used(1));
+	CHECK(!model_page_is_used(0) && !model_page_is_used(1));
 }

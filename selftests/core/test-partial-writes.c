@@ -284,7 +284,7 @@ static void run_random_partial_writes(const char *params, u64 seed)
 				    aftl_device_time_ns(device.ftl));
 		submit_sectors(aftl_random_below(&random, 100) < 70 ? AFTL_OP_WRITE : AFTL_OP_READ,
 			       first, count);
-		test_drain_to(&device, depth);
+		test_drain_to_depth(&device, depth);
 	}
 	test_drain(&device);
 	for (unit = 0; unit < test_units(&device) && !tap_failures(); unit++)

@@ -233,7 +233,7 @@ TAP_TEST(a_write_takes_the_time_and_energy_of_its_passes)
 	u64 latency_ns;
 
 	open_device("baseline", slow);
-	CHECK_EQ(test_execute_flagged(&device, AFTL_OP_WRITE, 0, LINE, AFTL_PRECISE,
+	CHECK_EQ(test_flagged_request(&device, AFTL_OP_WRITE, 0, LINE, AFTL_PRECISE,
 				      AFTL_REQUEST_FUA, &latency_ns),
 		 0);
 	CHECK_EQ(latency_ns, 3 * bring_in_ns + 2 * COARSE_NS + FINE_NS);
@@ -331,7 +331,7 @@ TAP_TEST(writes_and_discards_during_relocation_take_effect)
 	execute_request(AFTL_OP_FLUSH, 0, 0);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
 	for (i = 0; i < 400 && !device.ftl->luns->fine_pending_moves; i++)
-		test_step(&device);
+		test_process_event(&device);
 	CHECK(device.ftl->luns->fine_pending_moves);
 	execute_request(AFTL_OP_DISCARD, 3, 5);
 	execute_request(AFTL_OP_WRITE, 9, 3);
@@ -409,7 +409,7 @@ static void init_accounts_from_media(u32 open)
 }
 
 /* Reload the device and initialise the accounts, which cannot tell old and new device apart. */
-static void reload_and_count(void)
+static void reload_and_init_pass_accounts(void)
 {
 	reloading = true;
 	CHECK_EQ(test_device_reload(&device), 0);
@@ -473,7 +473,7 @@ static void run_passes_with_policy(const char *policy, u32 shape, u32 option)
 	for (i = 0; i < 2500 && !tap_failures(); i++) {
 		test_stream_submit_one(&stream, &device);
 		if (i % 50 == 0)
-			shadow_compare(&store);
+			shadow_compare_device(&store);
 	}
 	test_drain(&device);
 	check_accounted_time();
@@ -516,7 +516,7 @@ TAP_TEST(superblocks_are_collected_after_the_fine_passes_of_their_blocks)
 		bugs += test_counters(&device)->policy_bugs;
 		CHECK_RANGE(test_counters(&device)->programmed_gc_units, 0,
 			    test_counters(&device)->gc_valid_units);
-		reload_and_count();
+		reload_and_init_pass_accounts();
 	}
 	CHECK_RANGE(early_fine_passes, 3, 3000);
 	CHECK_EQ(bugs, 0);
@@ -546,7 +546,7 @@ TAP_TEST(superblocks_are_erased_after_the_fine_passes_of_their_blocks)
  * A translation page that waits for its fine pass counts as cached: neither a read nor a discard
  * of one of its logical pages loads it from flash.
  */
-static void check_pending_is_cached(struct aftl *ftl, bool discard)
+static void check_pending_trans_page_cached(struct aftl *ftl, bool discard)
 {
 	const struct aftl_fine_pending *pending = NULL;
 	u64 loads = test_counters(&device)->map_loads;
@@ -598,7 +598,7 @@ TAP_TEST(translation_pages_stay_in_the_controller_until_their_fine_pass)
 			continue;
 		test_drain(&device);
 		pending += count_pending_trans_pages(device.ftl);
-		check_pending_is_cached(device.ftl, i % 40);
+		check_pending_trans_page_cached(device.ftl, i % 40);
 		if (!device.ftl->luns->fine_pending_writes)
 			CHECK(!aftl_foggy_pass_commit_padding(device.ftl, device.ftl->luns, false,
 							      &placement));
@@ -606,7 +606,7 @@ TAP_TEST(translation_pages_stay_in_the_controller_until_their_fine_pass)
 		if (i % 800)
 			continue;
 		execute_request(AFTL_OP_FLUSH, 0, 0);
-		reload_and_count();
+		reload_and_init_pass_accounts();
 	}
 	CHECK_RANGE(pending, 25, U32_MAX);
 	fail_die_with_pending_trans_pages(device.ftl);
@@ -845,7 +845,7 @@ TAP_TEST(illegal_passes_of_a_policy_are_refused)
 		test_stream_submit(&stream, &device, 1500);
 		test_drain(&device);
 		CHECK(test_counters(&device)->policy_bugs > 0);
-		shadow_compare(&store);
+		shadow_compare_device(&store);
 		if (tap_failures())
 			tap_note("whim %u", whim);
 		test_device_close(&device);

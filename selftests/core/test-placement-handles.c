@@ -141,7 +141,7 @@ static void run_mixed_tenants(const char *policy, const char *handles, const cha
 		CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, place, 8, AFTL_PRECISE, 0,
 				     aftl_device_time_ns(device.ftl)),
 			 0);
-		test_drain_to(&device, 16);
+		test_drain_to_depth(&device, 16);
 	}
 	test_drain(&device);
 	CHECK(test_counters(&device)->programmed_gc_units > 1000);
@@ -337,8 +337,8 @@ TAP_TEST(the_fallback_block_has_no_handle)
 static void check_handles_refused(const char *policy, const char *handles, const char *blocks,
 				  const char *why)
 {
-	test_check_refused(&device, policy, test_params("placement_handles=%s "
-							"blocks=%s", handles, blocks), why);
+	test_config_refused(&device, policy, test_params("placement_handles=%s "
+							 "blocks=%s", handles, blocks), why);
 }
 
 TAP_TEST(invalid_combinations_with_placement_handles_are_refused)

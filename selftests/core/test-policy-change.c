@@ -61,7 +61,7 @@ static void save_when_idle(struct test_bytes *bytes)
 	do {
 		bytes->size = 0;
 		ret = aftl_save(device.ftl, &sink, &device.error);
-	} while (ret == -EBUSY && test_step(&device) && tries++ < 100000);
+	} while (ret == -EBUSY && test_process_event(&device) && tries++ < 100000);
 	CHECK_EQ(ret, 0);
 }
 
@@ -101,7 +101,7 @@ static void check_preserved_state(const struct aftl *before, const struct aftl *
 }
 
 /* A change of policy must clear the kinds and notes that the former policy gave to blocks. */
-static void check_kinds_cleared(const struct aftl *ftl)
+static void check_block_kinds_cleared(const struct aftl *ftl)
 {
 	const struct aftl_media *media = aftl_media(ftl);
 	u32 i;
@@ -158,7 +158,7 @@ static void reload_with_policy(struct aftl_random *random, const struct aftl_pol
 	} else {
 		check_preserved_state(device.ftl, next);
 		if (type != from)
-			check_kinds_cleared(next);
+			check_block_kinds_cleared(next);
 		aftl_destroy(device.ftl);
 		device.ftl = next;
 		count_policy_change(from, type);
@@ -191,18 +191,18 @@ static void drive_policy_changes(struct aftl_random *random, const struct aftl_p
 			device.hint.stream = aftl_random_below(random, 9);
 			test_stream_submit_one(&stream, &device);
 		}
-		shadow_compare(&store);
+		shadow_compare_device(&store);
 		CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 		reload_with_policy(random, changes ? draw_any_policy(random) : next);
-		shadow_compare(&store);
+		shadow_compare_device(&store);
 		CHECK_MSG(!aftl_is_read_only(device.ftl), "%s is read-only after change %u",
 			  aftl_policy_type(device.ftl)->name, changes);
 	}
 }
 
-static void run_change_between(u64 seed, struct aftl_random *random,
-			       const struct aftl_policy_type *from,
-			       const struct aftl_policy_type *to)
+static void change_between_policies(u64 seed, struct aftl_random *random,
+				    const struct aftl_policy_type *from,
+				    const struct aftl_policy_type *to)
 {
 	test_device_init(&device, "demo");
 	test_randomize_geometry(&device, random);
@@ -218,17 +218,17 @@ static void run_policy_change_seed(u64 seed)
 	struct aftl_random random = { aftl_hash64(seed) };
 	const struct aftl_policy_type *from = draw_any_policy(&random);
 
-	run_change_between(seed, &random, from, draw_any_policy(&random));
+	change_between_policies(seed, &random, from, draw_any_policy(&random));
 }
 
 /* At last test pairs of policies that were never drawn, because few devices suit them. */
-static void force_policy_pair(u32 from, u32 to)
+static void test_undrawn_policy_pair(u32 from, u32 to)
 {
 	struct aftl_random random = { aftl_hash64(from * POLICIES_MAX + to) };
 	u32 tries;
 
 	for (tries = 0; !seen[from][to] && !tap_failures() && tries < TRIES; tries++)
-		run_change_between(0, &random, aftl_policy_at(from), aftl_policy_at(to));
+		change_between_policies(0, &random, aftl_policy_at(from), aftl_policy_at(to));
 	CHECK_MSG(seen[from][to], "never from %s to %s", aftl_policy_at(from)->name,
 		  aftl_policy_at(to)->name);
 }
@@ -241,7 +241,7 @@ TAP_TEST(each_policy_follows_each_other_one)
 
 	for (from = 0; from < policies; from++)
 		for (to = 0; to < policies; to++)
-			force_policy_pair(from, to);
+			test_undrawn_policy_pair(from, to);
 }
 
 TAP_TEST(random_devices_survive_repeated_changes_of_policy)

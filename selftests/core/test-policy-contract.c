@@ -390,10 +390,10 @@ static void check_misbehaving_policy(u32 kind, const char *params, u32 requests)
 	for (i = 0; i < requests && !tap_failures(); i++) {
 		test_stream_submit_one(&stream, &device);
 		if (i % 64 == 0)
-			shadow_compare(&store);
+			shadow_compare_device(&store);
 	}
 	test_drain(&device);
-	shadow_compare(&store);
+	shadow_compare_device(&store);
 	CHECK_EQ(device.failed, 0);
 }
 
@@ -565,7 +565,7 @@ static bool create_complete_policy(struct aftl_policy *policy)
 	return aftl_policy_part(policy, &part_type);
 }
 
-static bool refuse_to_create(const struct aftl_policy *policy)
+static bool refuse_to_create_policy(const struct aftl_policy *policy)
 {
 	return false;
 }
@@ -672,7 +672,7 @@ TAP_TEST(unwanted_policy_arrays_are_not_allocated)
 	CHECK_RANGE(aftl_memory_bytes(device.ftl), memory + expected_array_bytes(&type.arrays[0]),
 		    memory + expected_array_bytes(&type.arrays[0]) + 64);
 	test_device_close(&device);
-	type.arrays[0].wanted = refuse_to_create;
+	type.arrays[0].wanted = refuse_to_create_policy;
 	CHECK_EQ(create_device_with_type(&type), 0);
 	CHECK(!device.ftl->policy->arrays[0] &&
 	      !aftl_policy_instance_save(device.ftl->policy, 0, &word));

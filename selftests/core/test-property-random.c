@@ -43,7 +43,7 @@ static void drive_device_model(struct test_device *device, struct aftl_random *r
 	shadow_attach(&store, device, false);
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
 		test_stream_submit_one(&stream, device);
-		shadow_compare(&store);
+		shadow_compare_device(&store);
 	}
 }
 

@@ -177,7 +177,7 @@ static void check_stripe_parity(u32 first, u32 number, u32 page)
 		  number);
 }
 
-static void check_all_parity(void)
+static void check_parity_of_all_stripes(void)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
 	u32 number;
@@ -250,7 +250,7 @@ static u32 valid_units_of_lun(u32 lun)
 }
 
 /* Return true if no LUN of the die group has room for data of the group's dead die. */
-static bool is_group_full(u32 lun)
+static bool is_die_group_full(u32 lun)
 {
 	const struct aftl_lun *other = &device.ftl->luns[lun - lun % luns_per_group()];
 	const struct aftl_lun *end = other + luns_per_group();
@@ -297,7 +297,7 @@ static void check_superblock_erase(const char *policy, const char *params)
 	check_superblock_erases();
 	CHECK_MSG(eraser.superblocks > 4, "only %u superblocks", eraser.superblocks);
 	if (device.config.rain)
-		check_all_parity();
+		check_parity_of_all_stripes();
 	CHECK(!device.config.rain == !test_counters(&device)->programmed_parity_units);
 	CHECK_EQ(check_unit_reads(), 0);
 }
@@ -316,7 +316,7 @@ static void check_die_failure(const char *policy, const char *params)
 	CHECK_EQ(check_unit_reads(), 0);
 	CHECK(test_counters(&device)->stripe_reads > 0);
 	wait_for_rebuild(2);
-	CHECK_MSG(!valid_units_of_lun(2) || is_group_full(2), "%u units are not rebuilt",
+	CHECK_MSG(!valid_units_of_lun(2) || is_die_group_full(2), "%u units are not rebuilt",
 		  valid_units_of_lun(2));
 	CHECK_RANGE(test_counters(&device)->programmed_rebuild_units, 1, held);
 	CHECK(!aftl_is_read_only(device.ftl));
@@ -366,7 +366,7 @@ static void check_each_die_gets_blocks_back(const char *policy)
 		send_requests_to_rain(3000);
 		CHECK_EQ(check_unit_reads(), 0);
 		test_advance_by(&device, SECOND_NS);
-		check_all_parity();
+		check_parity_of_all_stripes();
 		CHECK(!aftl_is_read_only(device.ftl));
 	}
 	tap_end();
@@ -535,7 +535,7 @@ static u32 lun_of_ppn(aftl_ppn_t ppn)
 	return from_ppn(ppn) / aftl_geometry(device.ftl)->block_ppns / 48;
 }
 
-static bool is_same_stripe(aftl_ppn_t ppn, aftl_ppn_t other)
+static bool ppns_share_stripe(aftl_ppn_t ppn, aftl_ppn_t other)
 {
 	u32 lun_ppns = aftl_geometry(device.ftl)->block_ppns * 48;
 
@@ -549,7 +549,7 @@ static u32 find_unit_in_stripe(aftl_ppn_t ppn, u32 end)
 {
 	u32 unit = 0;
 
-	while (unit < end && !is_same_stripe(test_lookup(&device, unit), ppn))
+	while (unit < end && !ppns_share_stripe(test_lookup(&device, unit), ppn))
 		unit++;
 	return unit;
 }
@@ -761,7 +761,7 @@ TAP_TEST(superblocks_with_bad_blocks_keep_their_parity)
 	test_drain(&device);
 	test_advance_by(&device, SECOND_NS);
 	CHECK(test_counters(&device)->retired_blocks >= 8);
-	check_all_parity();
+	check_parity_of_all_stripes();
 	fail_die_of_lun(4);
 	CHECK_EQ(check_unit_reads(), 0);
 }
@@ -845,7 +845,7 @@ TAP_TEST(a_read_only_device_becomes_idle)
 		send_requests_to_rain(200 + seed * 91 % 2500);
 		aftl_set_drain_mode(device.ftl, true);
 		for (steps = 0; aftl_is_busy(device.ftl) && steps < 200000; steps++)
-			test_step(&device);
+			test_process_event(&device);
 		CHECK_RANGE(steps, 0, 199999);
 		read_only += aftl_is_read_only(device.ftl);
 	}
@@ -1085,7 +1085,7 @@ static void check_stream_superblocks(const char *policy, const char *params, u32
 			test_submit(&device, AFTL_OP_WRITE,
 				    (u32)aftl_random_below(&stream.random, test_units(&device) - 4),
 				    4, AFTL_PRECISE, 0, aftl_device_time_ns(device.ftl));
-			test_drain_to(&device, 16);
+			test_drain_to_depth(&device, 16);
 		}
 		count_mixed_superblocks(&used, &mixed);
 		for (i = 0; i < 48; i++)
@@ -1223,7 +1223,7 @@ TAP_TEST(invalid_combinations_with_rain_are_refused)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(refused); i++)
-		test_check_refused(&device, refused[i][0], refused[i][1], refused[i][2]);
+		test_config_refused(&device, refused[i][0], refused[i][1], refused[i][2]);
 }
 
 int main(void)

@@ -337,8 +337,8 @@ TAP_TEST(unused_prefetched_units_are_counted)
 
 TAP_TEST(a_read_ahead_larger_than_half_the_cache_is_refused)
 {
-	test_check_refused(&device, "baseline",
-			   CACHE " read_ahead=513KiB", "set read_cache at least");
+	test_config_refused(&device, "baseline",
+			    CACHE " read_ahead=513KiB", "set read_cache at least");
 }
 
 static void choose_random_unit(struct aftl_random *random)
@@ -379,7 +379,7 @@ static void check_read_ahead_pages(void)
 }
 
 /* Submit the next read of one of two sequential readers with different request sizes. */
-static void submit_read_of_a_reader(struct aftl_random *random, u32 at[2])
+static void submit_sequential_read(struct aftl_random *random, u32 at[2])
 {
 	u32 who = (u32)aftl_random_below(random, 2);
 	u32 units = 1 + 2 * who;
@@ -407,8 +407,8 @@ static void drive_two_readers(struct aftl_random *random)
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
 		if (i % 3 == 0)
 			test_stream_submit_one(&stream, &device);
-		submit_read_of_a_reader(random, at);
-		test_drain_to(&device, stream.depth);
+		submit_sequential_read(random, at);
+		test_drain_to_depth(&device, stream.depth);
 		if (i % 100 == 99)
 			aftl_advance_age(device.ftl, YEAR_NS / 8);
 	}

@@ -62,7 +62,7 @@ static u64 least_sense_ns(const struct aftl_block *block, u32 page)
 						 sense_ns_or_default(device.config.read_coarse);
 }
 
-static u32 best_shift(const struct aftl_block *block, u32 page)
+static u32 best_ref_shift(const struct aftl_block *block, u32 page)
 {
 	return aftl_best_read_shift(&device.ftl->cell, block, page, aftl_age_in_hours(device.ftl));
 }
@@ -104,7 +104,7 @@ static void check_sense_event(void *host, const struct aftl_array_event *event)
 	seen.ns += event->array_ns;
 	seen.least_ns += once_ns;
 	if (seen.by_default)
-		check_default_sense(event, once_ns, best_shift(block, event->page));
+		check_default_sense(event, once_ns, best_ref_shift(block, event->page));
 }
 
 static void open_device(const char *policy, const char *params)
@@ -127,16 +127,16 @@ static void read_all_units(void)
 
 /* Read references */
 
-static u32 best_shift_at_hours(u32 block, u32 page, u64 hours)
+static u32 best_ref_shift_at(u32 block, u32 page, u64 hours)
 {
 	const struct aftl_block *mine = &device.ftl->media.blocks[block];
 
 	return aftl_best_read_shift(&device.ftl->cell, mine, page, mine->first_hour + hours);
 }
 
-static bool layer_is_shifted(u32 block, u32 layer, u64 hours)
+static bool layer_needs_reference_shift(u32 block, u32 layer, u64 hours)
 {
-	return best_shift_at_hours(block, layer * 12, hours) != 0;
+	return best_ref_shift_at(block, layer * 12, hours) != 0;
 }
 
 /*
@@ -149,16 +149,16 @@ static u32 count_inconsistent_pages(u32 block, u32 layer, u64 hours)
 	u32 page;
 
 	for (page = layer * 12; page < (layer + 1) * 12; page++) {
-		u32 shift = best_shift_at_hours(block, page, hours);
+		u32 shift = best_ref_shift_at(block, page, hours);
 
-		strange += !shift == layer_is_shifted(block, layer, hours) || shift > 4 ||
-			   shift == 1;
+		strange += !shift == layer_needs_reference_shift(block, layer, hours) ||
+			   shift > 4 || shift == 1;
 	}
 	return strange;
 }
 
 /* Percentage of layers that need shifted references; *@steps: sum of the shifts of all pages. */
-static u32 percent_layers_shifted(u64 hours, u64 *steps)
+static u32 percent_layers_needing_shift(u64 hours, u64 *steps)
 {
 	u32 blocks = device.ftl->geo.blocks;
 	u32 off = 0;
@@ -166,15 +166,15 @@ static u32 percent_layers_shifted(u64 hours, u64 *steps)
 
 	*steps = 0;
 	for (i = 0; i < blocks * LAYERS; i++) {
-		off += layer_is_shifted(i / LAYERS, i % LAYERS, hours);
+		off += layer_needs_reference_shift(i / LAYERS, i % LAYERS, hours);
 		CHECK_EQ(count_inconsistent_pages(i / LAYERS, i % LAYERS, hours), 0);
-		*steps += best_shift_at_hours(i / LAYERS, i % LAYERS * 12 + i % 12, hours);
+		*steps += best_ref_shift_at(i / LAYERS, i % LAYERS * 12 + i % 12, hours);
 	}
 	return 100 * off / (blocks * LAYERS);
 }
 
 /* Count blocks in which some layers need shifted references and other layers do not. */
-static u32 count_mixed_blocks(u64 hours)
+static u32 count_blocks_with_mixed_shifts(u64 hours)
 {
 	u32 mixed = 0;
 	u32 block;
@@ -184,7 +184,7 @@ static u32 count_mixed_blocks(u64 hours)
 		u32 off = 0;
 
 		for (layer = 0; layer < LAYERS; layer++)
-			off += layer_is_shifted(block, layer, hours);
+			off += layer_needs_reference_shift(block, layer, hours);
 		mixed += off && off < LAYERS;
 	}
 	return mixed;
@@ -195,12 +195,12 @@ TAP_TEST(the_published_shares_of_old_layers_need_shifted_references)
 	u64 steps;
 
 	open_device("baseline", SHAPE " blocks=400 cycles=1000");
-	CHECK_RANGE(percent_layers_shifted(YEAR_HOURS, &steps), 43, 47);
+	CHECK_RANGE(percent_layers_needing_shift(YEAR_HOURS, &steps), 43, 47);
 	open_device("baseline", SHAPE " blocks=400 cycles=2000");
-	CHECK(count_mixed_blocks(MONTH_HOURS) > 600);
-	CHECK_EQ(percent_layers_shifted(0, &steps), 0);
-	CHECK_RANGE(percent_layers_shifted(MONTH_HOURS, &steps), 27, 33);
-	CHECK_RANGE(percent_layers_shifted(YEAR_HOURS, &steps), 88, 92);
+	CHECK(count_blocks_with_mixed_shifts(MONTH_HOURS) > 600);
+	CHECK_EQ(percent_layers_needing_shift(0, &steps), 0);
+	CHECK_RANGE(percent_layers_needing_shift(MONTH_HOURS, &steps), 27, 33);
+	CHECK_RANGE(percent_layers_needing_shift(YEAR_HOURS, &steps), 88, 92);
 	CHECK_RANGE(steps, 800 * LAYERS * 26 / 10, 800 * LAYERS * 28 / 10);
 }
 
@@ -214,8 +214,8 @@ TAP_TEST(a_layer_that_needs_shifted_references_needs_them_at_every_age)
 		u64 hours;
 
 		for (hours = 1; hours < 50000; hours += 1 + hours / 4) {
-			CHECK(layer_is_shifted(i / LAYERS, i % LAYERS, hours) >= off);
-			off = layer_is_shifted(i / LAYERS, i % LAYERS, hours);
+			CHECK(layer_needs_reference_shift(i / LAYERS, i % LAYERS, hours) >= off);
+			off = layer_needs_reference_shift(i / LAYERS, i % LAYERS, hours);
 		}
 	}
 }
@@ -225,7 +225,7 @@ TAP_TEST(new_flash_needs_no_shifted_references_at_any_age)
 	u64 steps;
 
 	open_device("baseline", SHAPE);
-	CHECK_EQ(percent_layers_shifted(3 * YEAR_HOURS, &steps), 0);
+	CHECK_EQ(percent_layers_needing_shift(3 * YEAR_HOURS, &steps), 0);
 }
 
 /* A read takes one retry for each step to the best reference, upwards or downwards. */
@@ -237,7 +237,7 @@ TAP_TEST(each_step_between_references_is_a_retry)
 	open_device("baseline", OLD " fill=sequential");
 	for (page = 0; page < device.ftl->geo.pages; page++) {
 		const struct aftl_block *block = &device.ftl->media.blocks[3];
-		u32 best = best_shift(block, page);
+		u32 best = best_ref_shift(block, page);
 
 		for (start = 0; start <= AFTL_SHIFT_MAX; start++) {
 			struct aftl_read_result sensing =
@@ -265,7 +265,7 @@ TAP_TEST(a_remembered_reference_is_that_of_the_layer)
 		u32 page = from_ppn(test_lookup(&device, unit)) % device.ftl->geo.pages;
 
 		test_execute_request(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE, NULL);
-		if (best_shift(test_block_of(&device, unit), page))
+		if (best_ref_shift(test_block_of(&device, unit), page))
 			continue;
 		unshifted++;
 		CHECK_EQ(test_counters(&device)->read_retries, retries);
@@ -325,8 +325,8 @@ TAP_TEST(sensing_levels_follow_the_errors_of_the_page)
 		aftl_advance_age(device.ftl, MONTH_HOURS * AFTL_HOUR_NS);
 		if (aftl_l2p_lookup(device.ftl, to_lpn(5), &ppn)) {
 			u32 page = aftl_page_of_ppn(&device.ftl->media, ppn);
-			u32 shift = best_shift(aftl_block_of_ppn(&device.ftl->media, ppn),
-					       page % device.ftl->geo.pages);
+			u32 shift = best_ref_shift(aftl_block_of_ppn(&device.ftl->media, ppn),
+						   page % device.ftl->geo.pages);
 
 			CHECK_EQ(measure_read_ns(5), mine->old_ns * (1 + shift));
 		}
@@ -548,9 +548,9 @@ TAP_TEST(piggybacked_pages_are_read_with_retries)
 	device.ftl->type = &type;
 	block = &device.ftl->media.blocks[3];
 	companion.page = 0;
-	while (companion.page < device.ftl->geo.pages - 1 && !best_shift(block, companion.page))
+	while (companion.page < device.ftl->geo.pages - 1 && !best_ref_shift(block, companion.page))
 		companion.page++;
-	retries = best_shift(block, companion.page);
+	retries = best_ref_shift(block, companion.page);
 	CHECK(retries);
 	test_execute_request(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, NULL);
 	CHECK_EQ(test_counters(&device)->host_program_ns, 700000 + 60000 * (1 + retries));
@@ -682,14 +682,14 @@ static u32 choose_random_shift(struct aftl_policy *policy, const struct aftl_blo
 /* Use the optimal shift, which a policy cannot know. */
 static u32 optimal_read_shift(struct aftl_policy *policy, const struct aftl_block *block, u32 page)
 {
-	return best_shift(block, page);
+	return best_ref_shift(block, page);
 }
 
 /* The shift reported to the policy must be the true optimum. */
-static void check_found_shift(struct aftl_policy *policy, const struct aftl_block *block, u32 page,
-			      u32 shift)
+static void check_reported_shift(struct aftl_policy *policy, const struct aftl_block *block,
+				 u32 page, u32 shift)
 {
-	CHECK_EQ(shift, best_shift(block, page));
+	CHECK_EQ(shift, best_ref_shift(block, page));
 }
 
 /**
@@ -728,8 +728,8 @@ static void create_aged_device(const struct aftl_policy_type *type, const char *
 	test_device_open_type(&device, type, NULL);
 }
 
-static void check_adversary(const struct adversary *adversary, const char *profile, bool old,
-			    u32 model)
+static void check_adversarial_references(const struct adversary *adversary, const char *profile,
+					 bool old, u32 model)
 {
 	struct aftl_policy_type type = *aftl_policy_find("baseline");
 	static struct shadow_store store;
@@ -737,7 +737,7 @@ static void check_adversary(const struct adversary *adversary, const char *profi
 	u32 i;
 
 	type.reference = adversary->start;
-	type.reference_found = check_found_shift;
+	type.reference_found = check_reported_shift;
 	create_aged_device(&type, profile, old, model);
 	shadow_attach(&store, &device, false);
 	test_stream_init(&stream, model + 7);
@@ -756,7 +756,7 @@ static void check_adversary(const struct adversary *adversary, const char *profi
 	CHECK_EQ(test_counters(&device)->policy_bugs, wrong_starts);
 	CHECK_EQ(wrong_starts > 0, adversary->start == choose_random_shift);
 	CHECK_EQ(test_counters(&device)->read_precise_flipped_bits, 0);
-	shadow_compare(&store);
+	shadow_compare_device(&store);
 	test_device_close(&device);
 }
 
@@ -767,6 +767,6 @@ TAP_TEST(no_policy_reads_faster_than_the_chip_allows)
 
 	for (i = 0; i < ARRAY_SIZE(adversaries) && !tap_failures(); i++)
 		for (kind = 0; aftl_profile_name(kind / 4) && !tap_failures(); kind++)
-			check_adversary(&adversaries[i], aftl_profile_name(kind / 4), kind & 1,
-					kind >> 1 & 1);
+			check_adversarial_references(&adversaries[i], aftl_profile_name(kind / 4),
+						     kind & 1, kind >> 1 & 1);
 }

@@ -64,7 +64,7 @@ static u32 *word_line_programs(u32 block, u32 line)
 	return &watcher.programs[block * word_lines_per_block() + line];
 }
 
-static bool layer_is_spent(u32 block, u32 layer)
+static bool super_layer_is_used_up(u32 block, u32 layer)
 {
 	u32 line;
 
@@ -74,7 +74,7 @@ static bool layer_is_spent(u32 block, u32 layer)
 	return true;
 }
 
-static u32 highest_layer(u32 block)
+static u32 highest_programmed_layer(u32 block)
 {
 	u32 line;
 
@@ -93,7 +93,7 @@ static void check_super_layer_begin(u32 block, u32 layer)
 	bool *reclaimed = &watcher.reclaimed[block];
 	u32 open = layer;
 
-	while (open && !layer_is_spent(block, open - 1))
+	while (open && !super_layer_is_used_up(block, open - 1))
 		open--;
 	if (open == layer)
 		*reclaimed = false;
@@ -107,7 +107,7 @@ static void check_super_layer_begin(u32 block, u32 layer)
 
 static void check_reprogram(u32 block, u32 layer)
 {
-	u32 highest = highest_layer(block);
+	u32 highest = highest_programmed_layer(block);
 
 	if (watcher.virtual_layers)
 		CHECK_MSG(layer + 1 >= highest, "block %u: layer %u again below %u", block, layer,
@@ -549,7 +549,7 @@ TAP_TEST(idle_time_reclaims_candidates)
 	CHECK_RANGE(test_counters(&device)->reprogrammed_pages, 1, U64_MAX);
 }
 
-static u32 is_candidate_offered(struct aftl_lun *lun, u32 free_blocks)
+static u32 offers_reclamation(struct aftl_lun *lun, u32 free_blocks)
 {
 	struct aftl_idle_task task = { .kind = AFTL_IDLE_TASK_NONE };
 	u32 free = lun->free_blocks;
@@ -579,8 +579,8 @@ TAP_TEST(reclamation_does_not_use_the_gc_reserve)
 	lun = device.ftl->luns;
 	fill_hotness_class(&unit);
 	aftl_block_close_partial(device.ftl, lun, open_displaced());
-	CHECK_EQ(is_candidate_offered(lun, device.ftl->type->reserve), AFTL_IDLE_TASK_NONE);
-	CHECK_EQ(is_candidate_offered(lun, device.ftl->type->reserve + 1), AFTL_IDLE_TASK_RELOCATE);
+	CHECK_EQ(offers_reclamation(lun, device.ftl->type->reserve), AFTL_IDLE_TASK_NONE);
+	CHECK_EQ(offers_reclamation(lun, device.ftl->type->reserve + 1), AFTL_IDLE_TASK_RELOCATE);
 	watcher.moves = 0;
 	test_advance_by(&device, 1000000000);
 	CHECK_RANGE(watcher.moves, 1, 8);
@@ -593,7 +593,7 @@ static void write_cold_data(const char *policy, struct aftl_counters *counters)
 	test_device_open_demo(&device, policy, plain);
 	for (i = 0; i < 6 * test_units(&device); i++) {
 		test_submit(&device, AFTL_OP_WRITE, i % test_units(&device), 1, 0, 0, 0);
-		test_drain_to(&device, 8);
+		test_drain_to_depth(&device, 8);
 	}
 	test_drain(&device);
 	*counters = *test_counters(&device);
@@ -656,7 +656,7 @@ static void drive_random_updates(struct aftl_random *random)
 	for (i = 0; i < 1200 && !tap_failures(); i++) {
 		test_stream_submit_one(&stream, &device);
 		if (i % 16 == 0)
-			shadow_compare(&store);
+			shadow_compare_device(&store);
 	}
 }
 

@@ -30,7 +30,7 @@ static void read_all_units(struct test_device *device)
 
 	for (unit = 0; unit < all; unit += 8) {
 		CHECK_EQ(test_submit(device, AFTL_OP_READ, unit, min(8U, all - unit), 0, 0, 0), 0);
-		test_drain_to(device, 32);
+		test_drain_to_depth(device, 32);
 	}
 	test_drain(device);
 }
@@ -54,7 +54,8 @@ static void run_requests_until(struct test_device *device, u64 wanted)
 	operations += stream.operations;
 }
 
-static void check_work_done(const struct test_device *device, const struct shadow_store *store)
+static void check_enough_work_done(const struct test_device *device,
+				   const struct shadow_store *store)
 {
 	const struct aftl_counters *c = test_counters(device);
 
@@ -80,7 +81,7 @@ static void run_policy_on_shadow(const char *policy, const char *params, bool wh
 		  params == noisy ? "voltages" : "word lines of three bits");
 	shadow_attach(&store, &device, whole);
 	run_requests_until(&device, wanted);
-	check_work_done(&device, &store);
+	check_enough_work_done(&device, &store);
 	test_device_finish(&device);
 	tap_end();
 }

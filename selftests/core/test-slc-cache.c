@@ -363,11 +363,11 @@ TAP_TEST(invalid_combinations_with_an_slc_cache_are_refused)
 		"one_shot=on";
 	static const char full[] = SHAPE " slc_static=50%";
 
-	test_check_refused(&device, "baseline",
-			   "bits=1 slc_dynamic=1%", "a cell of this device holds one bit");
-	test_check_refused(&device, "vth_b", tiny, "raise layers or word_lines");
-	test_check_refused(&device, "baseline", full,
-			   "policy baseline with a cache keeps 23 of the 40 blocks");
+	test_config_refused(&device, "baseline",
+			    "bits=1 slc_dynamic=1%", "a cell of this device holds one bit");
+	test_config_refused(&device, "vth_b", tiny, "raise layers or word_lines");
+	test_config_refused(&device, "baseline", full,
+			    "policy baseline with a cache keeps 23 of the 40 blocks");
 }
 
 /* Random devices, random policies, random requests. */
@@ -421,7 +421,7 @@ static void drive_slc_cache(struct aftl_random *random)
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
 		test_stream_submit_one(&stream, &device);
 		if (i % 16 == 0)
-			shadow_compare(&store);
+			shadow_compare_device(&store);
 	}
 	check_nothing_to_fold();
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);

@@ -53,23 +53,23 @@ static int count_work_at_yield(__maybe_unused void *host)
 	return ++watch.pauses == watch.end_at ? -EINTR : 0;
 }
 
-static void slice_count_copy(__maybe_unused struct test_listener *self,
-			     __maybe_unused aftl_lpn_t lpn, __maybe_unused aftl_ppn_t from,
-			     __maybe_unused aftl_ppn_t to)
+static void count_slice_copies(__maybe_unused struct test_listener *self,
+			       __maybe_unused aftl_lpn_t lpn, __maybe_unused aftl_ppn_t from,
+			       __maybe_unused aftl_ppn_t to)
 {
 	watch.since++;
 }
 
-static void count_programmed(__maybe_unused struct test_listener *self,
-			     __maybe_unused aftl_ppn_t first)
+static void count_programmed_page_of_fill(__maybe_unused struct test_listener *self,
+					  __maybe_unused aftl_ppn_t first)
 {
 	watch.since++;
 }
 
 static void open_sliced_device(const char *params)
 {
-	watch = (struct watch){ .listener = { .copy = slice_count_copy,
-					      .programmed = count_programmed } };
+	watch = (struct watch){ .listener = { .copy = count_slice_copies,
+					      .programmed = count_programmed_page_of_fill } };
 	test_device_init(device, "demo");
 	device->ops.pause = count_work_at_yield;
 	test_device_listen(device, &watch.listener);
@@ -290,23 +290,23 @@ static const char zoned[] =
 
 static u32 calls, most_work;
 
-static void slice_count_program(__maybe_unused struct test_listener *self, __maybe_unused u32 tag,
-				__maybe_unused aftl_lpn_t lpn, __maybe_unused aftl_ppn_t ppn)
+static void count_slice_programs(__maybe_unused struct test_listener *self, __maybe_unused u32 tag,
+				 __maybe_unused aftl_lpn_t lpn, __maybe_unused aftl_ppn_t ppn)
 {
 	watch.since++;
 }
 
-static void slice_count_unmapped(__maybe_unused void *host, __maybe_unused aftl_lpn_t first,
-				 u32 units)
+static void count_slice_unmaps(__maybe_unused void *host, __maybe_unused aftl_lpn_t first,
+			       u32 units)
 {
 	watch.since += units;
 }
 
-static void open_and_count(const char *params)
+static void open_for_counting(const char *params)
 {
 	open_sliced_device(params);
-	watch.listener.program = slice_count_program;
-	device->ops.unmapping = slice_count_unmapped;
+	watch.listener.program = count_slice_programs;
+	device->ops.unmapping = count_slice_unmaps;
 	CHECK_MSG(!test_device_create(device, "baseline"), "%s", device->error.text);
 	calls = 0;
 	most_work = 0;
@@ -327,7 +327,7 @@ static void count_pending_events(void)
 	while (aftl_next_event_ns(device->ftl) <= aftl_device_time_ns(device->ftl)) {
 		u32 work = aftl_count_work_done(device->ftl);
 
-		test_step(device);
+		test_process_event(device);
 		record_call_work(work);
 	}
 }
@@ -346,7 +346,7 @@ static void count_event_work(void)
 {
 	u32 work = aftl_count_work_done(device->ftl);
 
-	while (aftl_is_busy(device->ftl) && test_step(device)) {
+	while (aftl_is_busy(device->ftl) && test_process_event(device)) {
 		record_call_work(work);
 		work = aftl_count_work_done(device->ftl);
 	}
@@ -379,7 +379,7 @@ static u32 count_woken_luns(void)
 /* An event makes one slice of LUNs runnable, and dispatches none before all are runnable. */
 TAP_TEST(luns_are_woken_in_slices)
 {
-	open_and_count(wide);
+	open_for_counting(wide);
 	CHECK_EQ(aftl_geometry(device->ftl)->luns, 4 * AFTL_SLICE_LUNS);
 	CHECK_EQ(aftl_set_param(device->ftl, "idle", "1ms", &device->error), 0);
 	for (calls = 1; calls <= 4; calls++) {
@@ -393,7 +393,7 @@ TAP_TEST(luns_are_woken_in_slices)
 
 TAP_TEST(the_work_per_call_of_a_flush_is_bounded)
 {
-	open_and_count(wide);
+	open_for_counting(wide);
 	write_counted_units(0, 16000);
 	calls = 0;
 	count_submit_work(AFTL_OP_FLUSH, 0, 0);
@@ -406,7 +406,7 @@ TAP_TEST(the_work_per_call_of_gc_is_bounded)
 {
 	u32 work, i;
 
-	open_and_count(wide);
+	open_for_counting(wide);
 	for (i = 0; i < 2; i++)
 		write_counted_units(0, test_units(device) / 2);
 	count_submit_work(AFTL_OP_FLUSH, 0, 0);
@@ -420,7 +420,7 @@ TAP_TEST(the_work_per_call_of_gc_is_bounded)
 	}
 	for (i = 0; i < 40000 && aftl_count_luns_in_gc(device->ftl); i++) {
 		work = aftl_count_work_done(device->ftl);
-		test_step(device);
+		test_process_event(device);
 		record_call_work(work);
 	}
 	CHECK(test_counters(device)->array_erases > 0);
@@ -432,7 +432,7 @@ TAP_TEST(the_work_per_call_of_discards_is_bounded)
 {
 	u32 i;
 
-	open_and_count(wide);
+	open_for_counting(wide);
 	write_counted_units(0, 64000);
 	count_submit_work(AFTL_OP_FLUSH, 0, 0);
 	count_event_work();
@@ -446,7 +446,7 @@ TAP_TEST(the_work_per_call_of_a_zone_reset_is_bounded)
 {
 	u32 zone_units, zones, i;
 
-	open_and_count(zoned);
+	open_for_counting(zoned);
 	zone_units = aftl_geometry(device->ftl)->zone_units;
 	zones = aftl_geometry(device->ftl)->zones;
 	CHECK_EQ(zone_units, 16384);
@@ -475,8 +475,8 @@ TAP_TEST(the_work_per_call_of_a_zone_reset_is_bounded)
 /* The writes wait for a busy LUN when their zone is reset. */
 TAP_TEST(the_work_per_call_for_writes_before_a_zone_reset_is_bounded)
 {
-	open_and_count("channels=1 chips=1 blocks=40 layers=64 word_lines=32 bits=1 page=16KiB "
-		       "unit=4KiB op=30 zoned=64MiB buffer=16MiB buffer_safe=on program=1s");
+	open_for_counting("channels=1 chips=1 blocks=40 layers=64 word_lines=32 bits=1 page=16KiB "
+			  "unit=4KiB op=30 zoned=64MiB buffer=16MiB buffer_safe=on program=1s");
 	write_counted_units(0, 4000);
 	count_submit_work(AFTL_OP_ZONE_RESET, 0, 0);
 	count_event_work();
@@ -497,14 +497,14 @@ static u64 reset_zones_and_continue(bool at_once)
 	u32 zone_units, i;
 	u64 digest;
 
-	open_and_count(zoned);
+	open_for_counting(zoned);
 	zone_units = aftl_geometry(device->ftl)->zone_units;
 	write_counted_units(0, 3 * zone_units);
 	count_event_work();
 	for (i = 0; i < 3; i++) {
 		count_submit_work(AFTL_OP_ZONE_RESET, i * zone_units, 0);
 		while (!at_once && aftl_is_dispatch_pending(device->ftl))
-			test_step(device);
+			test_process_event(device);
 		/* Check the first zone reset only: others may wait for a zone's open blocks. */
 		CHECK(i || aftl_is_dispatch_pending(device->ftl) == at_once);
 		test_submit(device, AFTL_OP_WRITE, i * zone_units, 40, 0, 0,

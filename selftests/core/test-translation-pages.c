@@ -126,7 +126,7 @@ TAP_TEST(a_read_waits_for_all_its_translation_pages)
 	CHECK(is_trans_page_cached(1));
 }
 
-static u64 latest_completion(struct test_request *const *requests, u32 count)
+static u64 longest_response_ns(struct test_request *const *requests, u32 count)
 {
 	u64 latest = 0;
 	u32 i;
@@ -157,10 +157,10 @@ TAP_TEST(misses_of_two_pages_load_in_parallel)
 	CHECK(aftl_block_lun(device.ftl, block_of(2)) != aftl_block_lun(device.ftl, block_of(3)));
 	apart[0] = submit_kept_read(2 * EACH);
 	apart[1] = submit_kept_read(3 * EACH + 1);
-	CHECK(latest_completion(apart, 2) < 3 * SENSE_NS);
+	CHECK(longest_response_ns(apart, 2) < 3 * SENSE_NS);
 	for (i = 0; i < ARRAY_SIZE(together); i++)
 		together[i] = submit_kept_read(4 * EACH + i);
-	latest_completion(together, 4);
+	longest_response_ns(together, 4);
 	CHECK_EQ(test_counters(&device)->map_loads, 3);
 	CHECK_EQ(test_counters(&device)->map_misses, 6);
 }
@@ -281,7 +281,7 @@ TAP_TEST(writes_wait_for_evictions)
 				     aftl_device_time_ns(device.ftl)),
 			 0);
 		while (device.pending > 20)
-			test_step(&device);
+			test_process_event(&device);
 		most = max(most, cmt->cached);
 	}
 	test_drain(&device);
@@ -380,10 +380,10 @@ TAP_TEST(reads_and_evictions_of_a_dead_die_continue)
 			 0);
 	for (i = 0; i < 12; i++)
 		requests[i] = submit_kept_read(i * EACH);
-	test_step(&device);
+	test_process_event(&device);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
 	test_audit(&device);
-	latest_completion(requests, 12);
+	longest_response_ns(requests, 12);
 	wait_until_idle();
 	test_audit(&device);
 	CHECK_EQ(device.ftl->luns[0].evictions.count, 0);
@@ -455,7 +455,7 @@ TAP_TEST(gc_without_a_destination_erases_an_empty_block)
 	wait_until_idle();
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
 	for (i = 0; i < 100 && !lun->reloc.count; i++)
-		test_step(&device);
+		test_process_event(&device);
 	CHECK(lun->reloc.count);
 	occupy_all_blocks(device.ftl, lun);
 	CHECK_EQ(test_counters(&device)->array_erases, 0);
@@ -496,7 +496,7 @@ TAP_TEST(evictions_leave_the_last_free_block_to_gc)
 
 /* Snapshots */
 
-static int reload_cmt(const char *policy, struct test_bytes *bytes)
+static int reload_device_with_cmt(const char *policy, struct test_bytes *bytes)
 {
 	struct aftl_snapshot_source source = test_bytes_source(bytes);
 	struct aftl *next;
@@ -553,7 +553,7 @@ TAP_TEST(a_loaded_device_behaves_like_the_saved_one)
 	digest = continue_requests();
 	misses = test_counters(&device)->map_misses;
 	CHECK(misses > 50);
-	CHECK_EQ(reload_cmt("baseline", &bytes), 0);
+	CHECK_EQ(reload_device_with_cmt("baseline", &bytes), 0);
 	CHECK_EQ(list_cached_trans_pages(after), 10);
 	CHECK(!memcmp(before, after, 10 * sizeof(u32)));
 	CHECK_EQ(continue_requests(), digest);
@@ -567,7 +567,7 @@ TAP_TEST(loading_a_device_with_another_policy_is_refused)
 
 	open_device_with_cmt("baseline", "4KiB", "sequential");
 	test_device_save(&device, &bytes);
-	CHECK_EQ(reload_cmt("vth_b", &bytes), -EINVAL);
+	CHECK_EQ(reload_device_with_cmt("vth_b", &bytes), -EINVAL);
 	CHECK_CONTAINS(device.error.text, "goes on with the policy that it was saved with");
 	test_bytes_free(&bytes);
 }
@@ -575,8 +575,8 @@ TAP_TEST(loading_a_device_with_another_policy_is_refused)
 static void check_cmt_refused(const char *policy, const char *key, const char *value,
 			      const char *cache, const char *why)
 {
-	test_check_refused(&device, policy,
-			   test_params(SHAPE " map_cache=%s %s=%s", cache, key, value), why);
+	test_config_refused(&device, policy,
+			    test_params(SHAPE " map_cache=%s %s=%s", cache, key, value), why);
 }
 
 /* Even with minimal over-provisioning flash has room for all translation pages. */
@@ -689,7 +689,7 @@ static void drive_cmt_requests(struct aftl_random *random)
 		test_stream_submit_one(&stream, &device);
 		seen_used += device.ftl->cmt.evicting > device.ftl->cmt.max_evicting;
 		if (i % 16 == 0)
-			shadow_compare(&store);
+			shadow_compare_device(&store);
 	}
 	wait_until_idle();
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);

@@ -188,7 +188,7 @@ TAP_TEST(blocks_without_margins_last_longer, "TV-3: blocks without margins last 
 }
 
 /* Let GC relocate every second unit, and count the relocated units without margins. */
-static void check_relocated_survivors(const char *mode, bool keep)
+static void check_mode_after_relocation(const char *mode, bool keep)
 {
 	struct aftl_random random = { 6 };
 	u32 half;
@@ -213,12 +213,12 @@ static void check_relocated_survivors(const char *mode, bool keep)
 
 TAP_TEST(mode_block_relocates_data_with_margins)
 {
-	check_relocated_survivors("block", false);
+	check_mode_after_relocation("block", false);
 }
 
 TAP_TEST(mode_device_relocates_data_without_margins)
 {
-	check_relocated_survivors("device", true);
+	check_mode_after_relocation("device", true);
 }
 
 static u64 table_ratio_q16(const u32 *table)

@@ -208,8 +208,8 @@ TAP_TEST(a_victim_selector_has_its_own_parameters)
 
 /* Blocks of one LUN */
 
-static void open_device_with_pairs(const char *key, const char *value, const char *other,
-				   const char *is)
+static void open_device_with_two_params(const char *key, const char *value, const char *other,
+					const char *is)
 {
 	const char *params = test_params("%s channels=1 %s=%s %s=%s", shape, key, value, other, is);
 
@@ -218,7 +218,7 @@ static void open_device_with_pairs(const char *key, const char *value, const cha
 
 static void open_device_with_param(const char *key, const char *value)
 {
-	open_device_with_pairs(key, value, "errors", "off");
+	open_device_with_two_params(key, value, "errors", "off");
 }
 
 /* Write random units of the first 1/@part of all units. */
@@ -243,7 +243,7 @@ TAP_TEST(d_choices_draws_anew_for_each_victim)
 	u64 erases;
 	u32 i;
 
-	open_device_with_pairs("victim", "d_choices", "gc", "60");
+	open_device_with_two_params("victim", "d_choices", "gc", "60");
 	closed = (struct aftl_victim_candidates){
 		.policy = device.ftl->policy,
 		.lun = device.ftl->luns,
@@ -254,7 +254,7 @@ TAP_TEST(d_choices_draws_anew_for_each_victim)
 	for (i = 0; i < ARRAY_SIZE(before); i++)
 		before[i] = aftl_victim_candidates_draw(&closed, i);
 	for (i = 0; i < 1000 && test_counters(&device)->array_erases == erases; i++)
-		test_step(&device);
+		test_process_event(&device);
 	CHECK_EQ(test_counters(&device)->array_erases, erases + 1);
 	for (i = 0; i < ARRAY_SIZE(before); i++)
 		same += before[i] && before[i] == aftl_victim_candidates_draw(&closed, i);
@@ -329,7 +329,7 @@ static u32 least_valid_after_idle(const char *gc_idle_valid)
 	struct aftl_victim_candidates closed;
 	u32 least;
 
-	open_device_with_pairs("gc", "60", "gc_idle_valid", gc_idle_valid);
+	open_device_with_two_params("gc", "60", "gc_idle_valid", gc_idle_valid);
 	closed = (struct aftl_victim_candidates){
 		.policy = device.ftl->policy,
 		.lun = device.ftl->luns,
@@ -385,7 +385,7 @@ TAP_TEST(below_the_reserve_gc_precedes_other_relocation)
 	struct aftl_lun *lun;
 	struct aftl_block *block;
 
-	open_device_with_pairs("gc", "0", "wear_gap", "1");
+	open_device_with_two_params("gc", "0", "wear_gap", "1");
 	lun = device.ftl->luns;
 	fullest_block()->erases = 0;
 	device.ftl->media.blocks[lun->free_head].erases = 9;
@@ -410,7 +410,7 @@ TAP_TEST(below_the_reserve_gc_takes_the_emptiest_block)
 	struct aftl_lun *lun;
 	u32 least;
 
-	open_device_with_pairs("victim", "fifo", "gc", "60");
+	open_device_with_two_params("victim", "fifo", "gc", "60");
 	lun = device.ftl->luns;
 	write_random_units(&random, 8, 200);
 	least = aftl_victim_fewest_valid(device.ftl, lun)->valid;
@@ -477,7 +477,7 @@ TAP_TEST(wear_levelling_opens_the_least_worn_free_block)
 	u32 index;
 	u32 i = 0;
 
-	open_device_with_pairs("wear_gap", "100", "fill_valid", "50");
+	open_device_with_two_params("wear_gap", "100", "fill_valid", "50");
 	lun = device.ftl->luns;
 	CHECK_RANGE(lun->free_blocks, 5, U32_MAX);
 	for (index = lun->free_head; index != AFTL_NIL;
@@ -497,7 +497,7 @@ TAP_TEST(preconditioning_collects_the_oldest_blocks)
 	u32 most = 0;
 	u32 i;
 
-	open_device_with_pairs("victim", "fifo", "fill_overwrite", "800");
+	open_device_with_two_params("victim", "fifo", "fill_overwrite", "800");
 	for (i = 0; i < device.ftl->geo.blocks_per_lun; i++) {
 		block = &device.ftl->media.blocks[i];
 		least = min(least, block->erases);

@@ -69,7 +69,7 @@ TAP_TEST(an_append_returns_its_address)
 	CHECK_EQ(first->request.unit, 5 * ZONE);
 	CHECK_EQ(second->request.unit, 5 * ZONE + 3);
 	CHECK_EQ(second->request.status, 0);
-	CHECK_EQ(test_execute_flagged(&device, AFTL_OP_WRITE, 5 * ZONE + 5, 1, 0,
+	CHECK_EQ(test_flagged_request(&device, AFTL_OP_WRITE, 5 * ZONE + 5, 1, 0,
 				      AFTL_REQUEST_APPEND, NULL),
 		 -EIO);
 	CHECK_EQ(test_counters(&device)->zone_append_requests, 2);
@@ -341,7 +341,7 @@ TAP_TEST(damaged_snapshots_of_zoned_devices_are_refused)
 static void check_zones_refused(const char *policy, const char *key, const char *value,
 				const char *why)
 {
-	test_check_refused(&device, policy, test_params(SHAPE " %s=%s", key, value), why);
+	test_config_refused(&device, policy, test_params(SHAPE " %s=%s", key, value), why);
 }
 
 TAP_TEST(invalid_combinations_with_zones_are_refused)
@@ -642,7 +642,7 @@ static void read_random_units(struct aftl_random *random)
 	test_submit(&device, AFTL_OP_READ, unit, units, 0, 0, aftl_device_time_ns(device.ftl));
 }
 
-static void do_random_operation(struct aftl_random *random, u32 few)
+static void do_random_zone_operation(struct aftl_random *random, u32 few)
 {
 	static const u8 ops[] = {
 		AFTL_OP_ZONE_OPEN, AFTL_OP_ZONE_CLOSE, AFTL_OP_ZONE_FINISH, AFTL_OP_ZONE_RESET,
@@ -681,7 +681,7 @@ static void check_zones_after_lun_death(struct aftl_random *random, u32 few)
 	CHECK_EQ(aftl_fail_lun(device.ftl, aftl_random_below(random, device.ftl->geo.luns)), 0);
 	for (i = 0; i < REQUESTS / 4 && !tap_failures(); i++) {
 		write_in_zone(random, aftl_random_below(random, few));
-		test_drain_to(&device, few);
+		test_drain_to_depth(&device, few);
 	}
 	test_drain(&device);
 	CHECK_MSG(!aftl_audit(device.ftl, &error), "%s", error.text);
@@ -698,8 +698,8 @@ static void drive_zone_requests(struct aftl_random *random)
 	test_device_listen(&device, &listener);
 	shadow_attach(&store, &device, false);
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
-		do_random_operation(random, few);
-		test_drain_to(&device, depth);
+		do_random_zone_operation(random, few);
+		test_drain_to_depth(&device, depth);
 		if (i % 64 == 0)
 			check_blocks_per_zone(spare_blocks_per_lun());
 	}

@@ -71,7 +71,7 @@ def read_device_back(path: Path, size: int) -> tuple[bytes, int]:
     return (scratch / "back").read_bytes(), read_counters(NAME)["read_flipped_bits"]
 
 
-def check_tag_all_device() -> None:
+def check_errors_of_approximate_device() -> None:
     """Two reads agree, and differ from the written data by bit errors at the rate of 7.2e-4."""
     written = random.Random(1).randbytes(8 * MIB)
     (scratch / "written").write_bytes(written)
@@ -97,7 +97,7 @@ REGIONS: tuple[tuple[int | None, int], ...] = (
     (None, 0), (APPROXIMATE, 1), (LEVEL_2, 2), (LEVEL_3, 3), (PRECISE, 0), (LEVEL_3, 3))
 
 
-def region_content(region: int) -> bytearray:
+def make_region_content(region: int) -> bytearray:
     return bytearray(random.Random(region).randbytes(MIB))
 
 
@@ -109,10 +109,10 @@ def write_level_regions(path: Path) -> None:
         for region, (said, _level) in enumerate(REGIONS[:-1]):
             if said is not None:
                 control.tag_range(file.fileno(), region * MIB, MIB, said)
-            file.write(region_content(region))
+            file.write(make_region_content(region))
         file.flush()
         last = len(REGIONS) - 1
-        control.write_with_class(file.fileno(), region_content(last), last * MIB, LEVEL_3)
+        control.write_with_class(file.fileno(), make_region_content(last), last * MIB, LEVEL_3)
         os.fsync(file.fileno())
     grown = {name: count - before[name] for name, count in control.read_counters().items()}
     units = MIB // UNIT
@@ -148,13 +148,13 @@ def check_policy_change(system: Mount) -> None:
         check_unit_levels(system.place / "levels")
 
 
-def check_aged_levels(system: Mount) -> None:
+def check_flips_of_aged_levels(system: Mount) -> None:
     """Flipped bits of each file region equal the device's report and grow with its level."""
     send_dm_message(NAME, "age", "2000h")
     system.remount_file_system()
     path = system.place / "levels"
     data = path.read_bytes()
-    found = [count_flipped_bits(data[at * MIB:(at + 1) * MIB], region_content(at))
+    found = [count_flipped_bits(data[at * MIB:(at + 1) * MIB], make_region_content(at))
              for at in range(len(REGIONS))]
     with path.open("rb") as file:
         told = [sum(unit.flips
@@ -209,7 +209,7 @@ TENSORS = (("a.weight", "BF16", 2), ("a.codes", "I8", 1), ("a.bias", "F32", 4))
 MANTISSA = 7
 
 
-def make_model() -> bytes:
+def make_random_model() -> bytes:
     """Return a safetensors model of random numbers."""
     entries, data, chance = {}, b"", random.Random(1)
     for name, kind, size in TENSORS:
@@ -230,12 +230,12 @@ def split_model_file(model: bytes) -> list[bytes]:
     return parts
 
 
-def tag_model(*words: str | Path) -> Json:
+def run_tag_model_verb(*words: str | Path) -> Json:
     said: Json = json.loads(run_command(APPROXFTL, "tag", "model", *words, "--json"))
     return said
 
 
-def check_model_bits(made: Json, stored: Path, model: bytes, back: bytes) -> list[int]:
+def count_reported_flips_of_model(made: Json, stored: Path, model: bytes, back: bytes) -> list[int]:
     """Compare a model's flipped bits with the device's report; count them for each tensor."""
     told = json.loads(run_command(APPROXFTL, "tag", "query", stored, "--json"))["errors"]
     require(told["approximate_units"] * told["unit_bytes"] == made["approximate_bytes"] > 0,
@@ -251,16 +251,16 @@ def check_model_bits(made: Json, stored: Path, model: bytes, back: bytes) -> lis
 
 def check_model_by_plane() -> None:
     """A model whose tensors are stored by bit plane has errors only in bits of small weight."""
-    model = make_model()
+    model = make_random_model()
     (scratch / "model").write_bytes(model)
     with temporary_device(NAME) as path:
         system = Mount(path)
         with system as place:
-            made = tag_model(scratch / "model", "--to-planes", place / "planes")
+            made = run_tag_model_verb(scratch / "model", "--to-planes", place / "planes")
             system.remount_file_system()
-            found = tag_model(place / "planes", "--from-planes", scratch / "back")
+            found = run_tag_model_verb(place / "planes", "--from-planes", scratch / "back")
             back = (scratch / "back").read_bytes()
-            check_model_bits(made, place / "planes", model, back)
+            count_reported_flips_of_model(made, place / "planes", model, back)
     for spared, written, read in zip((0xFF80, 0xF0F0), split_model_file(model)[1:],
                                      split_model_file(back)[1:], strict=False):
         pairs = zip(struct.iter_unpack("<H", written), struct.iter_unpack("<H", read), strict=True)
@@ -273,18 +273,18 @@ def check_model_by_plane() -> None:
 
 def check_model_by_level() -> None:
     """Tagging a safetensors file without changing its format gives each tensor a quality level."""
-    model = make_model()
+    model = make_random_model()
     with temporary_device(NAME, LEVELS) as path:
         system = Mount(path)
         with system as place:
             (place / "model").write_bytes(model)
             os.sync()
-            made = tag_model(place / "model", "--type", "bf16,i8", "--level", "3", "--level",
-                             "1:*codes", "--rewrite")
+            made = run_tag_model_verb(place / "model", "--type", "bf16,i8", "--level", "3",
+                                      "--level", "1:*codes", "--rewrite")
             send_dm_message(NAME, "age", "2000h")
             system.remount_file_system()
             back = (place / "model").read_bytes()
-            _, most, least, _ = check_model_bits(made, place / "model", model, back)
+            _, most, least, _ = count_reported_flips_of_model(made, place / "model", model, back)
     ranges = {(one["level"], one["length_bytes"]) for one in made["ranges"]}
     require(ranges == {(3, 2 * NUMBERS), (1, NUMBERS)}, f"the ranges are {ranges}")
     require(most > 100 * (least + 1), "levels do not differ")
@@ -309,7 +309,7 @@ vid mmap --width 256 --height 192 --frames 16 --group 4
 log buffered --size 262144"""
 
 
-def run_app_phase(name: str, place: Path, *options: str) -> Json:
+def run_annotated_program(name: str, place: Path, *options: str) -> Json:
     """Run a phase of an annotated program; return its report."""
     run_command(f"{APPROXFTL}-app", name, place, "--require", "--reference", scratch,
                 f"--json={scratch}/report", *options)
@@ -317,7 +317,7 @@ def run_app_phase(name: str, place: Path, *options: str) -> Json:
     return report
 
 
-def check_app_report(report: Json) -> int:
+def check_flips_of_program(report: Json) -> int:
     """Require the reported flipped bits in a program's results, all in approximate data."""
     inputs, reported = report["inputs"], report["reported"]
     flipped: int = inputs["flipped_bits"]
@@ -347,10 +347,10 @@ def check_annotated_programs() -> None:
         system = Mount(path)
         with system as place:
             for name, how, *options in map(str.split, PROGRAMS.splitlines()):
-                run_app_phase(name, place, "--phase", "write", "--io", how, *options)
+                run_annotated_program(name, place, "--phase", "write", "--io", how, *options)
                 system.remount_file_system()
-                report = run_app_phase(name, place, "--phase", "compute", "--io", how)
-                check_count_near_mean(check_app_report(report),
+                report = run_annotated_program(name, place, "--phase", "compute", "--io", how)
+                check_count_near_mean(check_flips_of_program(report),
                                       7.2e-4 * 8 * report["inputs"]["approximate_bytes"],
                                       "flipped bits")
                 check_result_quality(report)
@@ -367,13 +367,14 @@ def check_aged_image() -> None:
     with temporary_device(NAME, f"{SMALL} cell_model voltage cycles 2000") as path:
         system = Mount(path)
         with system as place:
-            run_app_phase("img", place, "--phase", "write", "--width", "512", "--height", "512")
+            run_annotated_program("img", place, "--phase", "write", "--width", "512",
+                                  "--height", "512")
             system.remount_file_system()
-            fresh = check_app_report(run_app_phase("img", place, "--phase", "read"))
+            fresh = check_flips_of_program(run_annotated_program("img", place, "--phase", "read"))
             send_dm_message(NAME, "age", "1000h")
             system.remount_file_system()
-            report = run_app_phase("img", place, "--phase", "read")
-    aged, pixels = check_app_report(report), report["inputs"]["approximate_bytes"]
+            report = run_annotated_program("img", place, "--phase", "read")
+    aged, pixels = check_flips_of_program(report), report["inputs"]["approximate_bytes"]
     mean = aged / (8 * pixels) * SQUARES
     spread = 4 * math.sqrt(aged / (8 * pixels) * FOURTH_POWERS / pixels)
     low, high = (10 * math.log10(255**2 / value) for value in (mean + spread, mean - spread))
@@ -389,13 +390,13 @@ def main() -> None:
     if not os.path.ismount("/sys/kernel/debug"):
         run_command("mount", "-t", "debugfs", "debugfs", "/sys/kernel/debug")
     run_point_in_turn("approximate data of a device have the reported errors",
-                      check_tag_all_device)
+                      check_errors_of_approximate_device)
     system = Mount(create_device(NAME, LEVELS))
     with system:
         run_point("each quality level is stored as it was tagged", check_stored_levels, system)
         for name, action in (("levels survive a change of policy", check_policy_change),
                              ("flipped bits match the report and grow with the level",
-                              check_aged_levels),
+                              check_flips_of_aged_levels),
                              ("invalid levels are refused", check_invalid_levels),
                              ("levels survive a trace and its replay", check_traced_levels)):
             run_point_in_turn(name, partial(action, system))

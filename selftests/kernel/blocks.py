@@ -62,7 +62,7 @@ class Journal:
         self.operations = 0
         self.marks = 0
 
-    def append_line(self, line: str) -> None:
+    def append_journal_line(self, line: str) -> None:
         """Append a line to the journal."""
         os.write(self.fd, line.encode() + b"\n")
 
@@ -70,16 +70,16 @@ class Journal:
         """Record an operation in the journal before it begins; return the operation's number."""
         with self.lock:
             self.operations += 1
-            self.append_line(f"{kind} {self.operations} {first} {count}")
+            self.append_journal_line(f"{kind} {self.operations} {first} {count}")
             return self.operations
 
-    def record_durable(self, about: str) -> None:
+    def record_durable_operations(self, about: str) -> None:
         with self.lock:
             self.marks += 1
             if self.log:
                 command = ["dmsetup", "message", self.log, "0", "mark", str(self.marks)]
                 subprocess.run(command, check=True)
-            self.append_line(f"mark {self.marks} {about}")
+            self.append_journal_line(f"mark {self.marks} {about}")
 
 
 class Load:
@@ -119,7 +119,7 @@ class Load:
         covered = " ".join(map(str, self.completed))
         if not self.safe:
             os.fsync(self.fd)
-        self.journal.record_durable(f"flush {covered}")
+        self.journal.record_durable_operations(f"flush {covered}")
 
     def fill_device(self) -> None:
         """Write each block of the device once."""
@@ -141,7 +141,7 @@ class Load:
             self.flush_device()
         elif kind == "forced":
             number = self.write_blocks(self.forced, buffer, first, count)
-            self.journal.record_durable(f"forced {number}")
+            self.journal.record_durable_operations(f"forced {number}")
             self.completed[thread] = number
         elif kind == "write":
             self.completed[thread] = self.write_blocks(self.fd, buffer, first, count)
@@ -182,29 +182,29 @@ class Expected:
     covered: dict[int, int] = field(default_factory=dict)
     seed: int = 0
 
-    def add_operation(self, kind: str, number: int, first: int, count: int) -> None:
+    def add_journalled_operation(self, kind: str, number: int, first: int, count: int) -> None:
         self.runs[number] = range(first, first + count)
         if kind == "clear":
             self.cleared.add(number)
         for block in self.runs[number]:
             self.begun.setdefault(block, []).append(number)
 
-    def require_operation(self, block: int, number: int) -> None:
+    def require_data_of_operation(self, block: int, number: int) -> None:
         """Require that @block is no older than its last operation up to number @number."""
         begun = self.begun[block]
         newest = bisect_right(begun, number)
         if newest:
             self.covered[block] = max(self.covered.get(block, 0), begun[newest - 1])
 
-    def add_fua_write(self, number: int) -> None:
+    def require_data_of_fua_write(self, number: int) -> None:
         """Require from now on the data of a FUA write that has completed."""
         for block in self.runs[number]:
-            self.require_operation(block, number)
+            self.require_data_of_operation(block, number)
 
-    def add_flush(self, numbers: list[int]) -> None:
+    def require_data_of_flush(self, numbers: list[int]) -> None:
         """Require data of operations up to @numbers, one for each thread: a flush has ended."""
         for block in self.begun:
-            self.require_operation(block, numbers[block // STRIPE % THREADS])
+            self.require_data_of_operation(block, numbers[block // STRIPE % THREADS])
 
     def is_data_allowed(self, block: int, number: int) -> bool:
         """Return whether @block may hold the data of operation @number."""
@@ -242,7 +242,7 @@ def read_journal(path: str, last_mark: int) -> Expected:
         if words[0] == "seed":
             expected.seed = int(words[1])
         elif words[0] != "mark":
-            expected.add_operation(words[0], int(words[1]), int(words[2]), int(words[3]))
+            expected.add_journalled_operation(words[0], int(words[1]), int(words[2]), int(words[3]))
         elif int(words[1]) > last_mark:
             continue
         elif words[2] == "forced":
@@ -251,8 +251,8 @@ def read_journal(path: str, last_mark: int) -> Expected:
             # Marks of two threads may be recorded in another order than their flushes completed.
             flushed = [max(pair) for pair in zip(flushed, map(int, words[3:]), strict=True)]
     for number in forced:
-        expected.add_fua_write(number)
-    expected.add_flush(flushed)
+        expected.require_data_of_fua_write(number)
+    expected.require_data_of_flush(flushed)
     if not expected.covered:
         raise SystemExit("the journal covers nothing")
     return expected
@@ -282,7 +282,7 @@ def check_blocks_at_each_mark(path: str, journal: str) -> None:
         print("; ".join(compare_with_journal(path, journal, int(line))) or "sound", flush=True)
 
 
-def find_content_fault(block: int, found: bytes) -> str:
+def find_fault_in_content(block: int, found: bytes) -> str:
     """Return a message if a block is torn or has another block's data, otherwise ""."""
     seed, place, number, _ = HEAD.unpack_from(found)
     if not any(found) or (place == block and found == block_content(seed, place, number)):
@@ -304,7 +304,7 @@ def read_blocks_until_stopped(end: threading.Event, path: str, strangers: list[s
         view.release()
         for index in range(count):
             found = buffer[index * BLOCK : (index + 1) * BLOCK]
-            strangers += filter(None, [find_content_fault(first + index, found)])
+            strangers += filter(None, [find_fault_in_content(first + index, found)])
 
 
 def overwrite_while_threads_read(path: str, rounds: int) -> None:
@@ -343,7 +343,7 @@ def main(arguments: list[str]) -> None:
         return
     device, path, operations, seed = arguments[1:5]
     journal = Journal(path, arguments[5] if len(arguments) > 5 else None)
-    journal.append_line(f"seed {seed}")
+    journal.append_journal_line(f"seed {seed}")
     flushes = float(arguments[6]) if len(arguments) > 6 else 3
     load = Load(device, journal, int(seed), flushes, safe=arguments[7:] == ["safe"])
     load.fill_device()

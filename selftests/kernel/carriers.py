@@ -39,7 +39,7 @@ from ktap import (
     run_in_child,
     run_point,
     send_dm_message,
-    skip_point,
+    skip_test_point,
     temporary_device,
 )
 from tagged_writes import Uring, issue_syscall
@@ -61,12 +61,12 @@ def set_life_time_hint(fd: int, life: int) -> None:
     fcntl.fcntl(fd, F_SET_RW_HINT, struct.pack("=Q", life))
 
 
-def set_priority(priority: int) -> None:
+def set_thread_io_priority(priority: int) -> None:
     """Set the I/O priority of this thread; 0 for the default."""
     issue_syscall(IOPRIO_SET, 1, 0, priority)
 
 
-def classes_of_units(fd: int) -> list[int]:
+def list_stored_classes_of_file(fd: int) -> list[int]:
     """Return the class of each stored unit of a file."""
     return [unit.kind for unit in Control().list_stored_units(fd)]
 
@@ -78,7 +78,7 @@ def make_data_memory() -> mmap.mmap:
     return data
 
 
-def write_buffered(fd: int) -> None:
+def write_by_page_cache(fd: int) -> None:
     """Write through the page cache."""
     os.pwrite(fd, make_data_memory(), 0)
     os.fsync(fd)
@@ -114,7 +114,7 @@ def write_with_stream(fd: int, stream: int) -> None:
 
 
 WAYS: dict[str, tuple[int, Callable[[int], None]]] = {
-    "buffered": (0, write_buffered),
+    "buffered": (0, write_by_page_cache),
     "mmap": (0, write_to_mapping),
     "direct": (os.O_DIRECT, write_direct),
     "io_uring-workers": (os.O_DIRECT, write_by_io_workers),
@@ -138,7 +138,7 @@ def approximate_percentage(kinds: list[int]) -> int:
     return kinds.count(APPROXIMATE) * 100 // UNITS
 
 
-def write_through_carrier(path: Path, way: str, carrier: str) -> list[int]:
+def write_file_with_carrier(path: Path, way: str, carrier: str) -> list[int]:
     """Write a new file, approximate by hint or I/O priority; return its classes."""
     flags, write = WAYS[way]
     with opened_file(path, NEW | flags) as fd:
@@ -147,13 +147,13 @@ def write_through_carrier(path: Path, way: str, carrier: str) -> list[int]:
             set_life_time_hint(fd, approx.WRITE_HINT)
         else:
             require(told.io_priority or not told.honoured & PRIORITY, "no I/O priority is told")
-            set_priority(told.io_priority)
+            set_thread_io_priority(told.io_priority)
         write(fd)
-        set_priority(0)
-        return classes_of_units(fd)
+        set_thread_io_priority(0)
+        return list_stored_classes_of_file(fd)
 
 
-def approximate_offsets(path: Path) -> set[int]:
+def list_approximate_offsets(path: Path) -> set[int]:
     """Return the device offsets of the approximate units of a file or of the device."""
     with opened_file(path, os.O_RDONLY) as fd:
         return {unit.device_offset for unit in Control().list_stored_units(fd)
@@ -171,13 +171,13 @@ def approximate_share_by_write_method(place: Path, carrier: str) -> dict[str, in
     for way, (flags, write) in WAYS.items():
         with opened_file(place / f"plain-{way}", NEW | flags) as fd:
             # The least bit of the hint in an I/O priority is bit 3.
-            set_priority(Control().tag_whole_file(fd, NONE).io_priority ^ 8 if carrier == "ioprio"
-                         else 0)
+            set_thread_io_priority(Control().tag_whole_file(fd, NONE).io_priority ^ 8
+                                   if carrier == "ioprio" else 0)
             write(fd)
-            set_priority(0)
-        found[way] = approximate_percentage(write_through_carrier(place / way, way, carrier))
-        known |= approximate_offsets(place / way)
-        astray = approximate_offsets(Path("/dev/mapper", NAME)) - known
+            set_thread_io_priority(0)
+        found[way] = approximate_percentage(write_file_with_carrier(place / way, way, carrier))
+        known |= list_approximate_offsets(place / way)
+        astray = list_approximate_offsets(Path("/dev/mapper", NAME)) - known
         require(not astray, f"{way}: {len(astray)} units of others are approximate")
     return found
 
@@ -192,7 +192,7 @@ def expected_percentage(system: str, carrier: str, way: str) -> int:
     return 100 * (HAS_HINTS and system == "xfs")
 
 
-def check_each_carrier(system: str, make: str) -> None:
+def check_each_tag_carrier(system: str, make: str) -> None:
     """Test each carrier of tags with each way to write."""
     for carrier in ("write_hint", "ioprio"):
         with mounted_device(carrier, make) as place:
@@ -208,12 +208,12 @@ def check_whole_file_tag(place: Path, honoured: int) -> None:
         told = Control().tag_whole_file(fd, APPROXIMATE)
         require(told.honoured == honoured & told.passed, f"honoured {told.honoured}")
         require(told.carriers == INODE | told.honoured & HINT, f"set {told.carriers}")
-        write_buffered(fd)
-        require(approximate_percentage(classes_of_units(fd)) == 100,
+        write_by_page_cache(fd)
+        require(approximate_percentage(list_stored_classes_of_file(fd)) == 100,
                 "a tagged file is not approximate")
         Control().tag_whole_file(fd, NONE)
-        write_buffered(fd)
-        require(approximate_percentage(classes_of_units(fd)) == 0,
+        write_by_page_cache(fd)
+        require(approximate_percentage(list_stored_classes_of_file(fd)) == 0,
                 "an untagged file is approximate")
 
 
@@ -239,22 +239,22 @@ def check_whole_file_tags_by_carrier() -> None:
         check_whole_file_tag(place, 1)
 
 
-def check_precise_has_priority() -> None:
+def check_precise_range_of_hinted_file() -> None:
     """A device without carrier "inode" ignores a file's tagged ranges, except precise ones."""
     with mounted_device("write_hint", XFS) as place, opened_file(place / "only", NEW) as fd:
         Control().tag_range(fd)
-        write_buffered(fd)
-        require(approximate_percentage(classes_of_units(fd)) == 0,
+        write_by_page_cache(fd)
+        require(approximate_percentage(list_stored_classes_of_file(fd)) == 0,
                 "the range of a file was honoured")
         Control().tag_range(fd, 0, UNIT, PRECISE)
         set_life_time_hint(fd, approx.WRITE_HINT)
-        write_buffered(fd)
-        kinds = classes_of_units(fd)
+        write_by_page_cache(fd)
+        kinds = list_stored_classes_of_file(fd)
     require(kinds[0] == PRECISE, "a precise range is approximate")
     require(kinds.count(APPROXIMATE) == (UNITS - 1 if HAS_HINTS else 0), f"{kinds}")
 
 
-def check_loop_image() -> None:
+def check_hint_of_loop_image() -> None:
     """A loop device drops the write hint of its image file, which XFS passes with writeback."""
     with mounted_device("write_hint", XFS) as place:
         with opened_file(place / "image", NEW) as fd:
@@ -262,8 +262,8 @@ def check_loop_image() -> None:
             loop = run_command("losetup", "--find", "--show", place / "image").strip()
             set_life_time_hint(fd, approx.WRITE_HINT)
             with opened_file(loop) as inner:
-                write_buffered(inner)
-            kinds = classes_of_units(fd)
+                write_by_page_cache(inner)
+            kinds = list_stored_classes_of_file(fd)
         run_command("losetup", "-d", loop)
     require(APPROXIMATE not in kinds, "data behind a loop device are approximate")
 
@@ -316,8 +316,8 @@ def write_to_stream(path: Path, stream: int) -> None:
         write_with_stream(fd, stream)
 
 
-def check_stream_counts(kind: str, name: str, write: Callable[..., None],
-                        *arguments: object) -> None:
+def check_stream_counters(kind: str, name: str, write: Callable[..., None],
+                          *arguments: object) -> None:
     """Clear the trace, write, and check that only one stream or handle counts the write."""
     (TRACING / "trace").write_text("")
     send_dm_message(NAME, "reset")
@@ -340,8 +340,8 @@ def check_life_time_streams(path: Path) -> None:
     """Where a device offers streams, the kernel maps a lifetime to a stream."""
     for life in (0, 2, 3, 4, 5):
         heard = life if HAS_HINTS else 0
-        check_stream_counts("stream", f"id_{heard}" if heard else "unhinted", write_with_life_time,
-                            path, life)
+        check_stream_counters("stream", f"id_{heard}" if heard else "unhinted",
+                              write_with_life_time, path, life)
         check_submitted_hints(heard, life if HAS_STREAMS else 0)
 
 
@@ -360,7 +360,7 @@ def check_streams_offered(path: Path) -> None:
     require((queue / "max_write_streams").read_text() == "7\n", "the device offers other streams")
     require(int((queue / "write_stream_granularity").read_text()) > 0, "no granularity")
     for stream in (1, 7):
-        check_stream_counts("stream", f"id_{stream}", write_to_stream, path, stream)
+        check_stream_counters("stream", f"id_{stream}", write_to_stream, path, stream)
         check_submitted_hints(0, stream)
     check_stream_refused(path, 8)
     reload_device(NAME, run_dmsetup("table", NAME).replace("policy streams", "policy baseline"))
@@ -375,10 +375,10 @@ def check_placement_handles(path: Path) -> None:
     """The device has three placement handles; data of longer lifetimes go to the default handle."""
     for life in (0, 2, 3, 4):
         heard = life if HAS_HINTS else 0
-        check_stream_counts("handle", str(heard if heard <= 3 else 0), write_with_life_time, path,
-                            life)
+        check_stream_counters("handle", str(heard if heard <= 3 else 0), write_with_life_time, path,
+                              life)
     if HAS_STREAMS:
-        check_stream_counts("handle", "3", write_to_stream, path, 3)
+        check_stream_counters("handle", "3", write_to_stream, path, 3)
         check_stream_refused(path, 4)
 
 
@@ -388,13 +388,13 @@ def main() -> None:
     for system, make in (("ext4", EXT4), ("xfs", XFS), ("f2fs", "mkfs.f2fs -q -f")):
         name = f"{system}: carriers reach the device"
         if has_kernel_module(system):
-            run_point(name, check_each_carrier, system, make)
+            run_point(name, check_each_tag_carrier, system, make)
         else:
-            skip_point(name, "the kernel does not have it")
+            skip_test_point(name, "the kernel does not have it")
     run_point("a whole file is tagged by what its device honours", check_whole_file_tags_by_carrier)
-    run_point("a precise range of a hinted file stays precise", check_precise_has_priority)
+    run_point("a precise range of a hinted file stays precise", check_precise_range_of_hinted_file)
     has_kernel_module("loop")
-    run_point("a hint on the image of a loop device is ignored", check_loop_image)
+    run_point("a hint on the image of a loop device is ignored", check_hint_of_loop_image)
     run_point("a carrier that the table line does not name is ignored", check_hint_is_ignored)
     run_point("the table line comes back", check_table_line_is_reproduced)
     if HAS_STREAMS:

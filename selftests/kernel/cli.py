@@ -35,7 +35,7 @@ from ktap import (
     run_in_child,
     run_point,
     send_dm_message,
-    skip_point,
+    skip_test_point,
 )
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -61,7 +61,7 @@ def check_printed_line(pattern: str, *words: str, code: int = 0) -> None:
     require(re.search(pattern, out, re.M), f"{' '.join(words)}: {out}")
 
 
-def verb_as_json(*words: str, code: int = 0) -> Any:
+def run_verb_as_json(*words: str, code: int = 0) -> Any:
     """Return the JSON of a verb, checked against its schema."""
     document = json.loads(call_verb(code, *words, "--json")[0])
     errors = schema_checker("userspace/approxftl/verbs-output.fields").find_errors(document)
@@ -114,7 +114,7 @@ def check_table_equals_dry_run(*words: str) -> None:
     require(f"--table '{table}'\n" in out, f"planned {out}, made {table}")
 
 
-def check_foreign_device_is_refused() -> None:
+def check_wrong_devices_refused() -> None:
     """The verbs refuse devices of other targets, names that exist, and unprivileged users."""
     check_verb_refuses(1, "there is a device aftl-cli already", "create", NAME)
     check_verb_refuses(1, "store /dev/null is not a block device", "create", "aftl-x", "--store",
@@ -152,12 +152,12 @@ def writes_in_background() -> Iterator[None]:
     """Context manager: another process writes to the device inside the context."""
     over = threading.Event()
 
-    def keep_writing() -> None:
+    def write_until_terminated() -> None:
         while not over.is_set():
             write_some_data()
             time.sleep(0.2)
 
-    writer = threading.Thread(target=keep_writing)
+    writer = threading.Thread(target=write_until_terminated)
     writer.start()
     try:
         yield
@@ -169,16 +169,16 @@ def writes_in_background() -> Iterator[None]:
 def check_device_list() -> None:
     """The verb list prints a table, JSON or chosen columns."""
     check_printed_line("^aftl-cli +89.60 MiB +ram +demo +approxftl +off +rw +0.0% +0$", "list")
-    devices = verb_as_json("list")["devices"]
+    devices = run_verb_as_json("list")["devices"]
     require([(one["name"], one["open_count"]) for one in devices] == [(NAME, 0)], f"{devices}")
-    rows = verb_as_json("list", "-o", "name,late99,used", "-S", "-used")["rows"]
+    rows = run_verb_as_json("list", "-o", "name,late99,used", "-S", "-used")["rows"]
     require([*rows[0]] == ["name", "late_p99_ns", "used_percent"], f"{rows}")
 
 
 def check_status_output() -> None:
     """`status` prints each field as JSON; fields from device_ns on may change between two calls."""
     check_printed_line("^written +1024 units$", "status", str(DEVICE))
-    document = verb_as_json("status", NAME)["devices"][0]
+    document = run_verb_as_json("status", NAME)["devices"][0]
     fields = run_dmsetup("status", NAME).partition(" approxftl ")[2].replace("/", " ").split()
     given = [str(value) for value in document["status"].values()]
     moving = [*document["status"]].index("device_ns")
@@ -189,16 +189,16 @@ def check_status_output() -> None:
 def check_counter_output() -> None:
     """Print counters of the device and of its LUNs, and rates at intervals."""
     check_printed_line("^host_write_units +1024$", "stat", NAME)
-    told = verb_as_json("stat", NAME)["devices"][0]
+    told = run_verb_as_json("stat", NAME)["devices"][0]
     require(told["counters"]["host_write_units"] == 1024 and len(told["luns"]) == 4
             and sum(lun["busy_ns"] for lun in told["luns"]) > 0, f"{told}")
     out, _ = call_verb(0, "stat", NAME, "--interval", "0.1", "--count", "3")
     require(len(out.splitlines()) == 4 and re.search("^ +r/s +w/s ", out, re.M), out)
-    rows = verb_as_json("stat", NAME, "-i", "0.1", "-c", "2", "-o", "waf,r/s")["rows"]
+    rows = run_verb_as_json("stat", NAME, "-i", "0.1", "-c", "2", "-o", "waf,r/s")["rows"]
     require([[*row] for row in rows]
             == 2 * [["write_amplification", "host_read_requests_per_second"]], f"{rows}")
     with writes_in_background():
-        samples = verb_as_json("stat", NAME, "-i", "0.5", "-c", "4")["devices"][0]["samples"]
+        samples = run_verb_as_json("stat", NAME, "-i", "0.5", "-c", "4")["devices"][0]["samples"]
     for part, counter in (("counters", "host_write_units"), ("block_layer", "write_bytes")):
         require(sum(sample[part][counter] for sample in samples) > 0, f"{samples}")
 
@@ -330,7 +330,7 @@ def check_top_on_terminal(keys: str, code: int) -> None:
 def check_health_output() -> None:
     """`approxftl health` reports a good device, a bad block, and a read-only device."""
     check_printed_line("^verdict: good$", "health", NAME)
-    told = verb_as_json("health", NAME)["devices"][0]
+    told = run_verb_as_json("health", NAME)["devices"][0]
     require((told["blocks"]["total"], told["reasons"]) == (256, []), f"{told}")
     # With "timing off" relocation only advances with other work, so write first.
     call_verb(0, "message", NAME, "fault", "block", "3")
@@ -339,20 +339,20 @@ def check_health_output() -> None:
     for block in range(201):
         send_dm_message(NAME, "fault", "block", str(block))
     check_printed_line("^verdict: failed$", "health", NAME, code=4)
-    require(verb_as_json("health", NAME, code=4)["devices"][0]["verdict"] == "failed",
+    require(run_verb_as_json("health", NAME, code=4)["devices"][0]["verdict"] == "failed",
             "JSON differs")
 
 
 def check_message_answers() -> None:
     check_printed_line("^state (free|open|closed)$", "message", NAME, "block", "0")
-    require(verb_as_json("message", NAME, "block", "0")["answer"][0].startswith("state "),
+    require(run_verb_as_json("message", NAME, "block", "0")["answer"][0].startswith("state "),
             "no state")
 
 
 # Remove
 
 
-def check_busy_refused() -> None:
+def check_removal_in_use_refused() -> None:
     """`approxftl remove` refuses a device in use, and names the process or mount that uses it."""
     busy = partial(check_verb_refuses, 1)
     with Mount(DEVICE, EXT4) as place:
@@ -372,9 +372,9 @@ def check_deferred_remove() -> None:
     """A device in use is removed when it is closed; with --force its I/O fails at once."""
     call_verb(0, "create", "aftl-later", "--store", "none", "--size", "64MiB")
     with opened_file("/dev/mapper/aftl-later", os.O_RDONLY):
-        told = verb_as_json("remove", "aftl-later", "--deferred")
+        told = run_verb_as_json("remove", "aftl-later", "--deferred")
         require(told["deferred"] and not told["removed"], f"{told}")
-        later = [one["deferred_remove"] for one in verb_as_json("list")["devices"]
+        later = [one["deferred_remove"] for one in run_verb_as_json("list")["devices"]
                  if one["name"] == "aftl-later"]
         require(later == [True], f"{later}")
     check_device_is_removed("aftl-later")
@@ -393,8 +393,8 @@ def check_deferred_remove() -> None:
 def check_last_device_removed() -> None:
     call_verb(0, "remove", NAME)
     check_device_is_removed(NAME)
-    require(verb_as_json("list")["devices"] == [], "a device is listed")
-    require(verb_as_json("doctor")["usable"]["native"], "doctor finds no module")
+    require(run_verb_as_json("list")["devices"] == [], "a device is listed")
+    require(run_verb_as_json("doctor")["usable"]["native"], "doctor finds no module")
 
 
 def check_missing_module() -> None:
@@ -417,7 +417,7 @@ POINTS: tuple[tuple[str, Callable[[], object]], ...] = (
 "scale:20", "--tag-all", "approximate", "--size", "1GiB", "op=20.50", "read=50000ns",
 "errors=off", "seed=7")),
     ("list prints a device, as JSON and by column", check_device_list),
-    ("other devices, names and users are refused", check_foreign_device_is_refused),
+    ("other devices, names and users are refused", check_wrong_devices_refused),
     ("data are written", write_some_data),
     ("status agrees with the status line", check_status_output),
     ("stat prints counters, and rates at intervals", check_counter_output),
@@ -428,7 +428,7 @@ POINTS: tuple[tuple[str, Callable[[], object]], ...] = (
         check_top_on_terminal, "size ^Z x q", 0)),
     ("top on a terminal: quit with Ctrl-C", partial(check_top_on_terminal, "^C", 130)),
     ("message prints the answer", check_message_answers),
-    ("a device in use is not removed", check_busy_refused),
+    ("a device in use is not removed", check_removal_in_use_refused),
     ("health reports bad blocks and a read-only device", check_health_output),
     ("remove --deferred and --force", check_deferred_remove),
     ("remove", check_last_device_removed),
@@ -442,7 +442,7 @@ def main() -> None:
     if MODULE:
         run_point("a missing module is reported", check_missing_module)
     else:
-        skip_point("a missing module is reported", "MODULE does not say where the module is")
+        skip_test_point("a missing module is reported", "MODULE does not say where the module is")
     finish_test()
 
 

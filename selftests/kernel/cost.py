@@ -30,7 +30,7 @@ from ktap import (
     run_command,
     run_dmsetup,
     run_point,
-    skip_point,
+    skip_test_point,
 )
 
 ENGINES = {1: "psync", 32: "libaio"}
@@ -52,7 +52,7 @@ scratch = Path(tempfile.mkdtemp(dir="/dev/shm", prefix="aftl-"))
 fio = str(shutil.copy(shutil.which("fio") or "fio", scratch))
 
 
-def fio_processor_ns(device: str, *options: str) -> int:
+def measure_fio_processor_ns(device: str, *options: str) -> int:
     """Run fio with options that avoid its own work; return its user plus system time."""
     command = [fio, "--name=cost", f"--filename={device}", "--direct=1", "--thread",
                f"--size={SPAN}", "--randrepeat=1", "--norandommap", "--minimal", "--gtod_reduce=1",
@@ -66,21 +66,21 @@ def fio_processor_ns(device: str, *options: str) -> int:
     return round((usage.ru_utime + usage.ru_stime) * 1e9)
 
 
-def measure_device(costs: Costs, name: str, device: str, *operations: str) -> None:
+def measure_device_costs(costs: Costs, name: str, device: str, *operations: str) -> None:
     """Fill a device, then measure the costs of its requests."""
-    fio_processor_ns(device, "--rw=write", "--bs=64k", "--ioengine=psync")
+    measure_fio_processor_ns(device, "--rw=write", "--bs=64k", "--ioengine=psync")
     for operation in operations or OPERATIONS:
         for depth in ENGINES:
             options = [f"--rw={operation}", "--bs=4k", f"--ioengine={ENGINES[depth]}",
                        f"--iodepth={depth}", "--io_size=1t"]
-            spent = [min(fio_processor_ns(device, *options, f"--number_ios={times * REQUESTS}")
-                         for _ in range(RUNS)) for times in (LOW, HIGH)]
+            spent = [min(measure_fio_processor_ns(device, *options, f"--number_ios={count}")
+                         for _ in range(RUNS)) for count in (LOW * REQUESTS, HIGH * REQUESTS)]
             cost = (spent[1] - spent[0]) / ((HIGH - LOW) * REQUESTS)
             print(f"# cost {name} {operation} {depth} {round(cost)}", flush=True)
             costs[name, operation, depth] = cost
 
 
-def measure_all_devices(costs: Costs) -> None:
+def measure_costs_of_all_devices(costs: Costs) -> None:
     """Measure an approxftl device and dm-linear; the benchmark adds devices without a limit."""
     run_command("modprobe", "brd", "rd_nr=1", "rd_size=65536")
     run_dmsetup("create", "aftl-linear", "--table", "0 131072 linear /dev/ram0 0")
@@ -92,19 +92,20 @@ def measure_all_devices(costs: Costs) -> None:
         for name, value in (("size", 64), ("blocksize", 4096), ("memory_backed", 1),
                             ("irqmode", 0), ("power", 1)):
             (NULL / name).write_text(str(value))
-        measure_device(costs, "brd", "/dev/ram0")
-        measure_device(costs, "null_blk",
-                       run_command("find", "/dev", "-name", "nullb*", "-type", "b").strip())
+        measure_device_costs(costs, "brd", "/dev/ram0")
+        measure_device_costs(costs, "null_blk",
+                             run_command("find", "/dev", "-name", "nullb*", "-type", "b").strip())
         (NULL / "power").write_text("0")
         NULL.rmdir()
-    measure_device(costs, "linear", "/dev/mapper/aftl-linear")
+    measure_device_costs(costs, "linear", "/dev/mapper/aftl-linear")
     for policy in POLICIES:
-        measure_device(costs, policy, str(create_device(f"aftl-{policy}", f"{KEYS} {policy}")))
+        path = create_device(f"aftl-{policy}", f"{KEYS} {policy}")
+        measure_device_costs(costs, policy, str(path))
         require(not read_counters(f"aftl-{policy}")["gc_blocks"], f"{policy}: GC ran")
 
 
 @contextmanager
-def active_tags_elsewhere() -> Iterator[None]:
+def process_with_tags_elsewhere() -> Iterator[None]:
     """Context manager: a process in an approximate scope, with a tagged file on another device."""
     reader, writer = os.pipe()
     child = os.fork()
@@ -129,15 +130,15 @@ def measure_tagged_writes(costs: Costs) -> None:
     decide.
     """
     device = str(create_device("aftl-elsewhere", f"{KEYS} baseline"))
-    for name, beside in (("untagged", nullcontext()), ("elsewhere", active_tags_elsewhere())):
+    for name, beside in (("untagged", nullcontext()), ("elsewhere", process_with_tags_elsewhere())):
         three: list[Costs] = [{}, {}, {}]
         with beside:
             for one in three:
-                measure_device(one, name, device, "randwrite")
+                measure_device_costs(one, name, device, "randwrite")
         costs.update({key: sorted(one[key] for one in three)[1] for key in three[0]})
 
 
-def is_cost_at_most(costs: Costs, name: str, other: str, case: Case, limit: float) -> None:
+def require_cost_at_most(costs: Costs, name: str, other: str, case: Case, limit: float) -> None:
     """Compare the costs of requests to two devices."""
     cost, bound = costs[name, *case], costs[other, *case]
     require(cost <= limit * bound, f"{name}: {cost:.0f} ns, {other}: {bound:.0f} ns")
@@ -146,19 +147,19 @@ def is_cost_at_most(costs: Costs, name: str, other: str, case: Case, limit: floa
 def main() -> None:
     """Run all test points."""
     if "AFTL_LAB" not in os.environ:
-        skip_point("cost", "only the clock of approxftl lab is steady")
+        skip_test_point("cost", "only the clock of approxftl lab is steady")
         finish_test()
     costs: Costs = {}
-    run_point("measure all devices", measure_all_devices, costs)
+    run_point("measure all devices", measure_costs_of_all_devices, costs)
     run_point("measure writes with and without tags on other files", measure_tagged_writes, costs)
     for policy in POLICIES:
         for case in product(OPERATIONS, ENGINES):
             run_point(
                 f"{policy}, {case[0]}, depth {case[1]}: at most one and a half times dm-linear",
-                is_cost_at_most, costs, policy, "linear", case, LIMIT)
+                require_cost_at_most, costs, policy, "linear", case, LIMIT)
     for depth in ENGINES:
         run_point(f"untagged write, depth {depth}: at most a twentieth more with tags elsewhere",
-                  is_cost_at_most, costs, "elsewhere", "untagged", ("randwrite", depth),
+                  require_cost_at_most, costs, "elsewhere", "untagged", ("randwrite", depth),
                   TAGGED_LIMIT)
     finish_test()
 

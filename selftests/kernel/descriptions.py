@@ -37,13 +37,13 @@ class Key:
     wrong: tuple[str, ...]
 
 
-def approxftl_verb_json(what: str) -> Any:
+def run_verb_as_parsed_json(what: str) -> Any:
     done = subprocess.run([APPROXFTL, what, "--json"], capture_output=True, check=True)
     return json.loads(done.stdout)[what.replace("params", "parameters")]
 
 
 # Prepend a digit, which keeps notation and unit. An empty value would be no word of a line.
-def value_beyond_maximum(text: str) -> str:
+def make_value_beyond_maximum(text: str) -> str:
     """Return an invalid value of a key, larger than the maximum @text, with the same unit."""
     if not (match := re.search(r"^(\d+(?:e-?\d+)?)(\w*)$", text, re.S | re.M)):
         raise DescriptionError(f"the value {text}")
@@ -62,13 +62,13 @@ def describe_parameter(one: dict[str, Any]) -> Key:
         raise DescriptionError(f"the type of {one['key']}: {one['type']}")
     near = ("1", "2", "3", "7", "16") if one["type"] == "number" else ()
     return Key(one["key"], one["value"], (one["smallest"], one["largest"], *near),
-               ("", "-1", value_beyond_maximum(one["largest"]), one["value"] + "x", "1" * 40))
+               ("", "-1", make_value_beyond_maximum(one["largest"]), one["value"] + "x", "1" * 40))
 
 
 def describe_table_keys() -> dict[str, Key]:
     own = {
-        "profile": ("demo", tuple(one["name"] for one in approxftl_verb_json("profiles"))),
-        "policy": ("approxftl", tuple(one["name"] for one in approxftl_verb_json("policies"))),
+        "profile": ("demo", tuple(one["name"] for one in run_verb_as_parsed_json("profiles"))),
+        "policy": ("approxftl", tuple(one["name"] for one in run_verb_as_parsed_json("policies"))),
         "timing": ("off", ("real", "scale:1", "scale:1000000")),
         "tag_all": ("precise", ("approximate",)),
         "ioprio_hint": ("0", ("1", "1023")),
@@ -80,7 +80,7 @@ def describe_table_keys() -> dict[str, Key]:
         raise DescriptionError(f"the target's keys are {names}")
     keys = [Key(name, *own[name], wrong) for name in names]
     return {key.name: key
-            for key in (*keys, *map(describe_parameter, approxftl_verb_json("params")))}
+            for key in (*keys, *map(describe_parameter, run_verb_as_parsed_json("params")))}
 
 
 def read_message_words() -> tuple[tuple[str, ...], ...]:

@@ -35,7 +35,7 @@ from ktap import (
     run_point,
     run_point_in_turn,
     send_dm_message,
-    skip_point,
+    skip_test_point,
     temporary_device,
 )
 
@@ -345,7 +345,7 @@ def main() -> None:
     if has_kernel_module("xfs"):
         run_point("bytes of a file on xfs fail", check_faults_on_file_system, XFS)
     else:
-        skip_point("bytes of a file on xfs fail", "this kernel has no xfs")
+        skip_test_point("bytes of a file on xfs fail", "this kernel has no xfs")
     run_point("bytes of a file on ext4 over shards fail", check_faults_on_file_system, EXT4,
               f"{SMALL} shards 2")
     run_point("bytes of a file above a partition of a loop device fail",

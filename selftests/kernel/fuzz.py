@@ -38,7 +38,7 @@ from ktap import (
     run_command,
     run_in_child,
     run_point,
-    share_of_samples,
+    share_of_random_samples,
     temporary_device,
 )
 from mapper import CREATE, REMOVE, Mapper
@@ -85,7 +85,7 @@ class BadError(Exception):
     """Raised when the module breaks a rule that the fuzzer checks."""
 
 
-def kernel_taint() -> str:
+def read_kernel_taint_mask() -> str:
     """Return the kernel's taint mask."""
     return Path("/proc/sys/kernel/tainted").read_text()
 
@@ -99,11 +99,11 @@ class Subject(ABC):
         self.accepted = set[str]()
 
     @abstractmethod
-    def seed_inputs(self) -> list[Input]:
+    def make_seed_inputs(self) -> list[Input]:
         """Return valid inputs that together use each key, message or ioctl of the interface."""
 
     @abstractmethod
-    def random_step(self) -> Step:
+    def draw_random_step(self) -> Step:
         """Return a random step."""
 
     @abstractmethod
@@ -118,7 +118,7 @@ class Subject(ABC):
         """Execute all steps; return the module's answers."""
         return [self.execute_step(step) for step in steps]
 
-    def call_and_record(self, step: Step, act: Callable[[], object], of: list[str]) -> str:
+    def call_and_record_result(self, step: Step, act: Callable[[], object], of: list[str]) -> str:
         """Call ACT; return OF[0] and the result; on success record the names OF as accepted."""
         try:
             act()
@@ -137,7 +137,7 @@ class Subject(ABC):
             if way < 0.6:
                 steps[at] = self.mutate_step(steps[at])
             elif way < 0.75:
-                steps.insert(at + 1, self.random_step())
+                steps.insert(at + 1, self.draw_random_step())
             elif way < 0.85 and len(steps) > 1:
                 del steps[at]
             else:
@@ -174,12 +174,12 @@ class Device(Subject):
         self.verbs = descriptions.read_message_words()
         self.suspended = False
 
-    def random_key_value(self, key: Key) -> str:
+    def draw_key_value(self, key: Key) -> str:
         """Return a random value for a key of the table line, mostly a valid one."""
         kinds = ((key.right,), key.others, key.wrong)
         return self.draw.choice(self.draw.choices(kinds, (5, 5, 1))[0])
 
-    def random_argument(self, word: str) -> str:
+    def draw_argument(self, word: str) -> str:
         if word == "<duration>":
             return self.draw.choice(("0", "1h", "30d", "36500d", "1"))
         if word == "<key>":
@@ -188,10 +188,10 @@ class Device(Subject):
             return "0"
         return str(self.draw.choice((0, 1, 2, 3, 63, 64, 255, 256, self.draw.choice(ODD))))
 
-    def random_message_step(self, verb: tuple[str, ...]) -> Step:
-        words = [self.random_argument(word.strip("[]")) if "<" in word else word for word in verb]
+    def draw_message_step(self, verb: tuple[str, ...]) -> Step:
+        words = [self.draw_argument(word.strip("[]")) if "<" in word else word for word in verb]
         if verb[1:] == ("<key>", "<value>"):
-            words[2] = self.random_key_value(self.keys[words[1]])
+            words[2] = self.draw_key_value(self.keys[words[1]])
         if verb[0] == "fault" and self.draw.random() < 0.5:
             trigger = self.draw.choice(("write", "read", "time", "program"))
             words += ["after", trigger, self.draw.choice(("0", "1", "9", "300", "1ms"))]
@@ -201,15 +201,15 @@ class Device(Subject):
         kind, *words = step
         if kind == "line":
             of = ["line", *words[1::2]]
-            return self.call_and_record(step, lambda: self.load_table_line(words), of)
+            return self.call_and_record_result(step, lambda: self.load_table_line(words), of)
         if kind == "message":
             text = " ".join(words).encode()
             of = [" ".join(["message", *words[:1]])]
-            return self.call_and_record(step, lambda: self.mapper.send_dm_message(text), of)
+            return self.call_and_record_result(step, lambda: self.mapper.send_dm_message(text), of)
         if kind in ("suspend", "resume"):
-            return self.call_and_record(step, lambda: self.set_suspended(suspended=kind
-                                                                         == "suspend"), [kind])
-        return self.call_and_record(step, self.write_and_read_device, [kind])
+            return self.call_and_record_result(
+                step, lambda: self.set_suspended(suspended=kind == "suspend"), [kind])
+        return self.call_and_record_result(step, self.write_and_read_device, [kind])
 
     def set_suspended(self, *, suspended: bool) -> None:
         """Suspend or resume the device."""
@@ -268,33 +268,33 @@ class Lines(Device):
         super().__init__(draw)
         self.right = set(self.keys)
 
-    def seed_inputs(self) -> list[Input]:
+    def make_seed_inputs(self) -> list[Input]:
         """Return table lines that together have each key, and one table line for each policy."""
         pairs = [[key.name, key.right] for key in self.keys.values()]
         lines = [sum(pairs[at : at + 12], ["line", "none"]) for at in range(0, len(pairs), 12)]
         small = [["line", *THREE, "policy", name] for name in self.keys["policy"].others]
         return [[line] for line in lines] + [[line, ["press"]] for line in small]
 
-    def random_step(self) -> Step:
+    def draw_random_step(self) -> Step:
         """Return an I/O step, or the table line of a small device with a few random parameters."""
         if self.draw.random() < 0.3:
             return ["press"]
         keys = self.draw.sample(list(self.keys.values()), self.draw.randrange(6))
         shape = self.draw.choice((TWO, THREE))
-        more = [[key.name, self.random_key_value(key)] for key in keys if key.name not in shape]
+        more = [[key.name, self.draw_key_value(key)] for key in keys if key.name not in shape]
         return sum(more, ["line", *shape])
 
     def mutate_step(self, step: Step) -> Step:
         """Mutate a value, an argument, the announced number or the store of a table line."""
         if step[0] != "line":
-            return self.random_step()
+            return self.draw_random_step()
         way = self.draw.random()
         if way < 0.6:
             places = [at for at in range(3, len(step), 2) if step[at - 1] in self.keys]
             if places:
                 step = list(step)
                 at = self.draw.choice(places)
-                step[at] = self.random_key_value(self.keys[step[at - 1]])
+                step[at] = self.draw_key_value(self.keys[step[at - 1]])
             return step
         if way < 0.7:
             return ["line", f"ram:{self.draw.choice(WORDS)}", *step[2:]]
@@ -308,17 +308,17 @@ class Messages(Device):
         super().__init__(draw)
         self.right = {f"message {verb[0]}" for verb in self.verbs}
 
-    def seed_inputs(self) -> list[Input]:
+    def make_seed_inputs(self) -> list[Input]:
         """Send each message, suspended and active; repeat messages that take a <key>."""
         begin = [["line", *TWO], ["press"]]
-        return [[*begin, self.random_message_step(verb), ["suspend"],
-                 self.random_message_step(verb), ["resume"], ["press"]]
+        return [[*begin, self.draw_message_step(verb), ["suspend"],
+                 self.draw_message_step(verb), ["resume"], ["press"]]
                 for verb in self.verbs for _ in range(8 if "<key>" in verb else 1)]
 
-    def random_step(self) -> Step:
+    def draw_random_step(self) -> Step:
         """Return a random step: a message, I/O, suspend or resume."""
         other = self.draw.choice((["press"], ["suspend"], ["resume"]))
-        return other if self.draw.random() < 0.3 else self.random_message_step(
+        return other if self.draw.random() < 0.3 else self.draw_message_step(
             self.draw.choice(self.verbs))
 
     def mutate_step(self, step: Step) -> Step:
@@ -326,7 +326,7 @@ class Messages(Device):
         if step[0] == "line":
             return step
         if step[0] != "message" or self.draw.random() < 0.3:
-            return self.random_step()
+            return self.draw_random_step()
         return ["message", *self.mutate_words(step[1:])]
 
 
@@ -367,7 +367,7 @@ class Control(Subject):
         """Open the control device anew, which ends the scopes of its earlier descriptor."""
         return os.open("/dev/approxftl", os.O_RDWR)
 
-    def random_member_value(self, role: str) -> str:
+    def draw_member_value(self, role: str) -> str:
         """Return a value that suits the role of an ioctl's member."""
         if role == "fd":
             return self.draw.choice([*self.fds, "file", "file"])
@@ -380,15 +380,15 @@ class Control(Subject):
 
     def make_ioctl_step(self, call: int, fd: str = "fd") -> Step:
         """Return a valid ioctl on this file descriptor, or on a random one."""
-        return ["ioctl", str(call), *(fd if role == "fd" != fd else self.random_member_value(role)
+        return ["ioctl", str(call), *(fd if role == "fd" != fd else self.draw_member_value(role)
                                       for role in CALLS[call])]
 
-    def seed_inputs(self) -> list[Input]:
+    def make_seed_inputs(self) -> list[Input]:
         """Return each ioctl on each descriptor eight times, so that some arguments fit together."""
         return [[self.make_ioctl_step(call, fd), ["write"]] for call in CALLS for fd in self.fds
                 for _ in range(8)]
 
-    def random_step(self) -> Step:
+    def draw_random_step(self) -> Step:
         """Return a random step: an ioctl or file I/O."""
         if self.draw.random() < 0.25:
             return [self.draw.choice(("write", "direct", "truncate", "sync", "reopen"))]
@@ -397,10 +397,10 @@ class Control(Subject):
     def mutate_step(self, step: Step) -> Step:
         """Mutate one member of an ioctl, mostly to a suitable value."""
         if step[0] != "ioctl":
-            return self.random_step()
+            return self.draw_random_step()
         roles = CALLS[int(step[1])]
         at = self.draw.randrange(len(roles))
-        odd = str(self.draw.choice(ODD)) if self.draw.random() < 0.4 else self.random_member_value(
+        odd = str(self.draw.choice(ODD)) if self.draw.random() < 0.4 else self.draw_member_value(
             roles[at])
         return [*step[: at + 2], odd, *step[at + 3 :]]
 
@@ -438,8 +438,9 @@ class Control(Subject):
 
     def execute_step(self, step: Step) -> str:
         if step[0] == "ioctl":
-            return self.call_and_record(step, lambda: self.execute_ioctl_step(step), [step[1]])
-        return self.call_and_record(step, lambda: self.do_file_io(step[0]), step)
+            return self.call_and_record_result(step, lambda: self.execute_ioctl_step(step),
+                                               [step[1]])
+        return self.call_and_record_result(step, lambda: self.do_file_io(step[0]), step)
 
 
 class Fuzzer:
@@ -451,36 +452,36 @@ class Fuzzer:
         self.draw = draw
         self.kept: list[Input] = []
         self.said = Counter[str]()
-        self.taint = kernel_taint()
+        self.taint = read_kernel_taint_mask()
 
     def try_input(self, steps: Input) -> None:
         """Execute an input; keep it if it reaches new coverage."""
         try:
             answers = self.subject.execute_steps(steps)
-            if kernel_taint() != self.taint:
+            if read_kernel_taint_mask() != self.taint:
                 raise BadError("the kernel complains")
         except (BadError, OSError) as error:
             raise SystemExit(f"# {error}, after\n" + "\n".join(f"#   {s}" for s in steps)) from None
         self.said.update(answer.rpartition(" ")[2] for answer in answers)
-        if self.reached.count_new_items(answers):
+        if self.reached.count_newly_covered_items(answers):
             self.kept.append(steps)
 
-    def next_input(self) -> Input:
+    def make_next_input(self) -> Input:
         """Return a mutation of a kept input or of a seed."""
         steps = self.draw.choice(self.kept)
         if self.draw.random() > KEPT:
-            steps = self.draw.choice(self.subject.seed_inputs())
+            steps = self.draw.choice(self.subject.make_seed_inputs())
         return self.subject.mutate_input(steps, self.kept)
 
     def run_inputs(self, number: int) -> int:
         """Execute at least NUMBER inputs, for at least AFTL_FUZZ_SECONDS; return how many."""
         until = time.monotonic() + LONG
         tried = 0
-        for steps in self.subject.seed_inputs():
+        for steps in self.subject.make_seed_inputs():
             self.try_input(steps)
             tried += 1
         while tried < number or time.monotonic() < until:
-            self.try_input(self.next_input())
+            self.try_input(self.make_next_input())
             tried += 1
         return tried
 
@@ -516,7 +517,7 @@ def fuzz_ioctls(action: Callable[..., None], of: str) -> None:
                           f"{SMALL} errors off") as path, temporary_device("aftl-raw"), \
             Mount(path) as place:
         place.chmod(0o777)
-        run_in_child(action, share_of_samples(900), place, of)
+        run_in_child(action, share_of_random_samples(900), place, of)
 
 
 def main() -> None:
@@ -524,8 +525,8 @@ def main() -> None:
     if not os.path.ismount("/sys/kernel/debug"):
         run_command("mount", "-t", "debugfs", "debugfs", "/sys/kernel/debug")
     allow_everybody_to_tag()
-    run_point("table lines", run_in_child, fuzz_interface, Lines, share_of_samples(150))
-    run_point("messages", run_in_child, fuzz_interface, Messages, share_of_samples(200))
+    run_point("table lines", run_in_child, fuzz_interface, Lines, share_of_random_samples(150))
+    run_point("messages", run_in_child, fuzz_interface, Messages, share_of_random_samples(200))
     run_point("ioctls", fuzz_ioctls, partial(fuzz_interface, Control, privileged=False), "")
     run_point("ioctls by root", fuzz_ioctls, partial(fuzz_interface, Control),
               "/dev/mapper/aftl-raw")

@@ -9,7 +9,7 @@
 #include <linux/preempt.h>
 #include <linux/spinlock.h>
 
-static inline bool aftl_is_held(const void *lock, bool spins, bool sleeps)
+static inline bool aftl_lock_is_held(const void *lock, bool spins, bool sleeps)
 {
 	if (spins)
 		return IS_ENABLED(CONFIG_SMP) ? spin_is_locked((spinlock_t *)lock) : !preemptible();
@@ -20,6 +20,6 @@ static inline bool aftl_is_held(const void *lock, bool spins, bool sleeps)
 
 #undef lockdep_assert_held
 #define lockdep_assert_held(lock)								\
-	WARN_ON_ONCE(!aftl_is_held(lock, aftl_is_a(lock, spinlock_t),				\
-				   aftl_is_a(lock, struct mutex)))
+	WARN_ON_ONCE(!aftl_lock_is_held(lock, aftl_is_a(lock, spinlock_t),			\
+					aftl_is_a(lock, struct mutex)))
 #endif

@@ -54,18 +54,18 @@ def run_command(*words: str | Path, text: str = "") -> str:
 # Points
 
 
-def read_turn_variable(variable: str) -> tuple[int, int]:
+def parse_turn_variable(variable: str) -> tuple[int, int]:
     """Return the two numbers of AFTL_TURN or AFTL_PHASE, such as 2/3; turns.sh explains them."""
     part, _, parts = (os.environ.get(variable) or "1/1").partition("/")
     return int(part), int(parts)
 
 
-TURN, KERNELS = read_turn_variable("AFTL_TURN")
-PHASE, PHASES = read_turn_variable("AFTL_PHASE")
+TURN, KERNELS = parse_turn_variable("AFTL_TURN")
+PHASE, PHASES = parse_turn_variable("AFTL_PHASE")
 counts = {"points": 0, "failures": 0, "wanted": 0, "turns": 0}
 
 
-def print_point(verdict: str, name: str) -> None:
+def print_test_point(verdict: str, name: str) -> None:
     """Print the TAP line of a test point."""
     if not counts["points"]:
         print("KTAP version 1")
@@ -74,9 +74,9 @@ def print_point(verdict: str, name: str) -> None:
     print(f"{verdict} {counts['points']} - {name}", flush=True)
 
 
-def skip_point(name: str, reason: str) -> None:
+def skip_test_point(name: str, reason: str) -> None:
     """Print the TAP line of a test point that cannot run in this kernel."""
-    print_point("ok", f"{name} # SKIP {reason}")
+    print_test_point("ok", f"{name} # SKIP {reason}")
 
 
 def print_error(why: BaseException) -> None:
@@ -97,9 +97,9 @@ def run_point(name: str, action: Callable[..., object], *arguments: object) -> N
         action(*arguments)
     except (FailedError, AssertionError, SystemExit, OSError) as why:
         print_error(why)
-        print_point("not ok", name)
+        print_test_point("not ok", name)
     else:
-        print_point("ok", name)
+        print_test_point("ok", name)
 
 
 def is_point_of_this_turn(name: str) -> bool:
@@ -136,7 +136,7 @@ def run_on_two_processors(action: Callable[..., None], *arguments: object) -> No
         set_processor_count(1)
 
 
-def share_of_samples(number: int) -> int:
+def share_of_random_samples(number: int) -> int:
     """Return this kernel's share of NUMBER random samples, which several kernels divide."""
     return -(-number // KERNELS)
 
@@ -148,7 +148,7 @@ def finish_test() -> NoReturn:
     said = subprocess.run(["sh", "-c", script], stdout=subprocess.PIPE, text=True, check=False)
     run_point("the kernel's log is clean", require, not said.stdout, said.stdout)
     if not counts["wanted"]:
-        print_point("not ok", f"no point has '{os.environ['KTAP_POINTS']}' in its name")
+        print_test_point("not ok", f"no point has '{os.environ['KTAP_POINTS']}' in its name")
     print(f"1..{counts['points']}")
     sys.exit(counts["failures"] > 0)
 

@@ -37,7 +37,7 @@ class Blocks:
             self.written[block] = number
             number += 1
 
-    def check_block(self, content: bytes, at: int, least: int) -> None:
+    def check_block_version(self, content: bytes, at: int, least: int) -> None:
         """Check the data of a block, which must not be older than write number LEAST."""
         number, address = STAMP.unpack_from(content)
         if content != content[: STAMP.size] * (UNIT // STAMP.size):
@@ -53,7 +53,8 @@ class Blocks:
             least = self.written[first : first + count]
             os.preadv(self.fd, [memoryview(buffer)[: count * UNIT]], first * UNIT)
             for i in range(count):
-                self.check_block(buffer[i * UNIT : (i + 1) * UNIT], (first + i) * UNIT, least[i])
+                self.check_block_version(buffer[i * UNIT : (i + 1) * UNIT], (first + i) * UNIT,
+                                         least[i])
 
 
 def main(path: str, reads: int) -> None:

@@ -31,7 +31,7 @@ from ktap import (
     require,
     run_point,
     set_processor_count,
-    skip_point,
+    skip_test_point,
     table_line,
 )
 from torture import (
@@ -42,7 +42,7 @@ from torture import (
     Device,
     HangError,
     Scenario,
-    end_after_hang,
+    exit_after_hang,
     run_command,
     run_random_scenario,
     run_torture_point,
@@ -89,9 +89,9 @@ class Pair(Scenario):
     fixed: dict[str, str] = field(default_factory=dict)  # of the volume
     seconds: float = 1.5
 
-    def choose_random_fields(self, draw: random.Random) -> None:
+    def choose_random_scenario_fields(self, draw: random.Random) -> None:
         """Choose the timing, policy, medium and load of a run at random."""
-        super().choose_random_fields(draw)
+        super().choose_random_scenario_fields(draw)
         table = Table()
         self.shaped = {}
         for name in self.names:
@@ -114,34 +114,34 @@ class Pair(Scenario):
         self.most = "64KiB"
 
     @property
-    def used_sectors(self) -> int:
+    def volume_sectors(self) -> int:
         """Return how many sectors of the backing device the volume uses."""
         return USED
 
     @property
-    def is_nested(self) -> bool:
+    def is_medium_nested(self) -> bool:
         """Return whether the backing device is another approxftl device."""
         return "nested" in self.names
 
     @property
-    def load_command(self) -> list[str]:
+    def build_load_command(self) -> list[str]:
         if "zones" in self.names:
             return ["python3", "selftests/kernel/zone_load.py"]
         # Ranges of a device that is opened exclusively cannot be tagged.
         return [TORTURE, *(["--force", "--flips", FLIPS] if "tags" in self.names else [])]
 
-    def suitable_policies(self) -> list[str]:
+    def list_suitable_policies(self) -> list[str]:
         """Return policies that the device's table line may name."""
         every = [words.split()[0] for words in run_command(APPROXFTL, "policies").splitlines()]
         return random.Random(f"{self.names} {time.monotonic()}").sample(every, 3)
 
-    def volume_parameters(self) -> str:
+    def build_volume_parameters(self) -> str:
         return " ".join(f"{key} {value}" for key, value in self.fixed.items())
 
-    def table_parameters(self) -> str:
-        return f"{self.volume_parameters()} policy {self.policy} timing {self.timing}"
+    def build_table_parameters(self) -> str:
+        return f"{self.build_volume_parameters()} policy {self.policy} timing {self.timing}"
 
-    def command_to_repeat_run(self) -> str:
+    def build_command_to_repeat_run(self) -> str:
         return f"selftests/kernel/pairs.py {'+'.join(self.names)} {self.seed}: {self.media}"
 
 
@@ -150,9 +150,9 @@ class Crossed(Device):
 
     scenario: Pair
 
-    def possible_events(self) -> dict[str, Callable[[], None]]:
+    def list_possible_events(self) -> dict[str, Callable[[], None]]:
         """Return the events that may happen to the device."""
-        return super().possible_events() | {
+        return super().list_possible_events() | {
             "tag": self.tag_random_range, "hint": self.set_life_time,
             "priority": self.set_io_priority}
 
@@ -188,15 +188,15 @@ class Crossed(Device):
         for key in self.scenario.shaped:
             if self.draw.random() < 0.4:
                 del self.scenario.fixed[key]
-        self.load_if_accepted(lambda: setattr(self.scenario, "fixed", before))
+        self.load_table_if_accepted(lambda: setattr(self.scenario, "fixed", before))
 
     def change_policy(self) -> None:
         """Load a table with another policy, if the device accepts it."""
         before = self.scenario.policy
-        self.scenario.policy = self.draw.choice(self.scenario.suitable_policies())
-        self.load_if_accepted(lambda: setattr(self.scenario, "policy", before))
+        self.scenario.policy = self.draw.choice(self.scenario.list_suitable_policies())
+        self.load_table_if_accepted(lambda: setattr(self.scenario, "policy", before))
 
-    def load_if_accepted(self, back: Callable[[], None]) -> None:
+    def load_table_if_accepted(self, back: Callable[[], None]) -> None:
         """Load a table; if the kernel refuses it, call @back to restore the old parameters."""
         try:
             self.load_table()
@@ -209,9 +209,9 @@ class Crossed(Device):
 
 def check_pair_refused(scenario: Pair) -> None:
     """Require that the kernel refuses the table line with a message."""
-    scenario.choose_random_fields(random.Random(scenario.seed))
-    table = table_line("ram", capacity_in_sectors(scenario.table_parameters()),
-                       scenario.table_parameters())
+    scenario.choose_random_scenario_fields(random.Random(scenario.seed))
+    table = table_line("ram", capacity_in_sectors(scenario.build_table_parameters()),
+                       scenario.build_table_parameters())
     run_command("dmesg", "-C")
     try:
         run_command("dmsetup", "create", NAME, "--table", table)
@@ -221,7 +221,7 @@ def check_pair_refused(scenario: Pair) -> None:
         raise FailedError(f"accepted: {table}")
 
 
-def run_pair(scenario: Pair) -> None:
+def run_feature_pair(scenario: Pair) -> None:
     """Run a pair of features, or check that the kernel refuses the pair."""
     name = "+".join(scenario.names)
     if frozenset(scenario.names) in Table().refused:
@@ -235,7 +235,7 @@ def main() -> None:
     set_processor_count(2)
     for module in ("dm_delay", "dm_flakey"):
         if not has_kernel_module(module):
-            skip_point("pairs", f"the kernel does not have {module}")
+            skip_test_point("pairs", f"the kernel does not have {module}")
             finish_test()
     seed = int(os.environ.get("AFTL_PAIRS_SEED") or 1)
     pairs = list(combinations(Table().features, 2))
@@ -243,7 +243,7 @@ def main() -> None:
         pairs = random.Random(seed).sample(pairs, SAMPLE)
     for names in pairs:
         begun = time.monotonic()
-        run_pair(Pair(crc32(f"{names} {seed}".encode()), names=names))
+        run_feature_pair(Pair(crc32(f"{names} {seed}".encode()), names=names))
         print(f"# {'+'.join(names)}: {time.monotonic() - begun:.1f} s", flush=True)
     print(f"# {dict(tally)}")
     if not os.environ.get("AFTL_TURN"):
@@ -255,9 +255,9 @@ def main() -> None:
 if __name__ == "__main__":
     if len(sys.argv) > 1:
         try:
-            run_pair(Pair(int(sys.argv[2]) if sys.argv[2:] else 1,
-                          names=tuple(sys.argv[1].split("+"))))
+            run_feature_pair(Pair(int(sys.argv[2]) if sys.argv[2:] else 1,
+                                  names=tuple(sys.argv[1].split("+"))))
         except HangError as hang:
-            end_after_hang(sys.argv[1], hang)
+            exit_after_hang(sys.argv[1], hang)
     else:
         main()

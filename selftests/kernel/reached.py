@@ -18,7 +18,7 @@ INIT_TRACE, ENABLE, TRACE_PC = 0x80086301, 0x6364, 0
 PLACES = 1 << 16
 
 
-def map_kcov(fd: int) -> memoryview:
+def map_kcov_buffer(fd: int) -> memoryview:
     """Map KCOV's buffer by libc: Python's mmap refuses it, as debugfs reports a file size of 0."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.mmap.restype = ctypes.c_void_p
@@ -41,10 +41,10 @@ class Reached:
         if os.path.exists(KCOV):  # noqa: PTH110 - Path raises where one may not look
             fd = os.open(KCOV, os.O_RDWR)
             fcntl.ioctl(fd, INIT_TRACE, PLACES)
-            self.cover = map_kcov(fd)
+            self.cover = map_kcov_buffer(fd)
             fcntl.ioctl(fd, ENABLE, TRACE_PC)
 
-    def take_code_addresses(self) -> set[object]:
+    def take_covered_addresses(self) -> set[object]:
         """Return the code addresses covered since the last call, and reset KCOV."""
         if not self.cover:
             return set()
@@ -66,9 +66,9 @@ class Reached:
             if "approxftl" in record:
                 said.add(re.sub(r'"[^"]*"|\d+', "_", record.partition(";")[2].partition("\n")[0]))
 
-    def count_new_items(self, answers: list[str]) -> int:
+    def count_newly_covered_items(self, answers: list[str]) -> int:
         """Return how many code addresses or messages are new since the last call."""
-        found = {*self.take_code_addresses(), *self.take_log_messages(), *answers} - self.seen
+        found = {*self.take_covered_addresses(), *self.take_log_messages(), *answers} - self.seen
         self.seen |= found
         return len(found)
 

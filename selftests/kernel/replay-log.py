@@ -45,7 +45,7 @@ class Entry:
     name: str = ""
 
 
-def log_entries(log: mmap.mmap) -> Iterator[Entry]:
+def parse_log_entries(log: mmap.mmap) -> Iterator[Entry]:
     magic, version, entries, sector = struct.unpack_from("<QQQL", log)
     if (magic, version) != (MAGIC, 1):
         raise SystemExit("this is not a log of dm-log-writes")
@@ -64,11 +64,11 @@ def log_entries(log: mmap.mmap) -> Iterator[Entry]:
             at += sectors * sector
 
 
-def load_log(path: str) -> list[Entry]:
+def read_write_log(path: str) -> list[Entry]:
     fd = os.open(path, os.O_RDONLY)
     size = os.lseek(fd, 0, os.SEEK_END)
     with mmap.mmap(fd, size, prot=mmap.PROT_READ) as log:
-        return list(log_entries(log))
+        return list(parse_log_entries(log))
 
 
 @dataclass(frozen=True)
@@ -87,17 +87,17 @@ class Medium:
         self.fd = os.open(path, os.O_RDWR | os.O_DIRECT)
         self.image = mmap.mmap(-1, size)  # direct I/O needs an aligned buffer
 
-    def apply_entry(self, entry: Entry) -> None:
+    def apply_log_entry(self, entry: Entry) -> None:
         self.image[entry.at : entry.at + len(entry.data)] = entry.data
 
-    def apply_torn_entry(self, entry: Entry, draw: random.Random) -> None:
+    def apply_torn_log_entry(self, entry: Entry, draw: random.Random) -> None:
         """Apply a random half of the sectors of a log entry."""
         for offset in range(0, len(entry.data), SECTOR):
             if draw.random() < 0.5:
                 at = entry.at + offset
                 self.image[at : at + SECTOR] = entry.data[offset : offset + SECTOR]
 
-    def write_image(self) -> None:
+    def write_medium_image(self) -> None:
         view = memoryview(self.image)
         for at in range(0, len(self.image), CHUNK):
             os.pwritev(self.fd, [view[at : at + CHUNK]], at)
@@ -115,7 +115,7 @@ class Replay:
         self.mark = ""
         self.states = 0
 
-    def apply_some_entries(self, last: int) -> tuple[str, str]:
+    def apply_random_log_entries(self, last: int) -> tuple[str, str]:
         """Apply random log entries up to number @last; return the last mark and a description."""
         mark = self.mark
         share = self.draw.choice((0.1, 0.5, 0.9))
@@ -124,15 +124,15 @@ class Replay:
         for entry in unflushed:
             mark = entry.name or mark
             if entry.flags & FUA or self.draw.random() < share:
-                self.medium.apply_entry(entry)
+                self.medium.apply_log_entry(entry)
                 kept += 1
             elif self.draw.random() < 0.1:
-                self.medium.apply_torn_entry(entry, self.draw)
+                self.medium.apply_torn_log_entry(entry, self.draw)
         return mark, f"{kept} of {len(unflushed)} after it"
 
-    def check_medium_state(self, mark: str, about: str) -> None:
+    def write_state_and_wait_for_check(self, mark: str, about: str) -> None:
         """Write a state to the device, name it on standard output, and wait for a line of input."""
-        self.medium.write_image()
+        self.medium.write_medium_image()
         self.states += 1
         print(
             f"{self.states} {mark} entry {self.next - 1} of {len(self.entries)}, {about}",
@@ -141,22 +141,22 @@ class Replay:
         if not sys.stdin.readline():
             raise SystemExit(0)
 
-    def check_power_failure(self, moment: Moment) -> None:
+    def write_states_of_power_failure(self, moment: Moment) -> None:
         """Write the state at a flush; for a loose failure add some of the writes after it."""
         for entry in self.entries[self.next : moment.point + 1]:
             self.mark = entry.name or self.mark
-            self.medium.apply_entry(entry)
+            self.medium.apply_log_entry(entry)
         self.next = moment.point + 1
         if not moment.loose:
-            self.check_medium_state(self.mark, "nothing after it")
+            self.write_state_and_wait_for_check(self.mark, "nothing after it")
             return
         before = self.medium.image[:]
-        mark, about = self.apply_some_entries(moment.after - 1)
-        self.check_medium_state(mark, about)
+        mark, about = self.apply_random_log_entries(moment.after - 1)
+        self.write_state_and_wait_for_check(mark, about)
         self.medium.image[:] = before
 
 
-def group_by_mark(entries: list[Entry], points: list[int]) -> list[list[int]]:
+def group_entries_by_mark(entries: list[Entry], points: list[int]) -> list[list[int]]:
     """Group the numbers in @points, log entries, by the last mark before each."""
     found: dict[str, list[int]] = {}
     mark = ""
@@ -195,7 +195,7 @@ def choose_power_failures(entries: list[Entry], mark: str, states: str,
     points = [i for i, entry in enumerate(entries) if entry.flags & (FLUSH | FUA) and i > begin]
     moments = []
     if states == "each":
-        drawn = [draw.choice(places) for places in group_by_mark(entries, points)]
+        drawn = [draw.choice(places) for places in group_entries_by_mark(entries, points)]
         moments = power_failures_at_marks(entries, begin)
     elif states == "0":
         drawn = sorted(points + points)
@@ -210,7 +210,7 @@ def choose_power_failures(entries: list[Entry], mark: str, states: str,
 
 def main(log: str, device: str, mark: str, states: str, seed: int, part: str = "1/1") -> None:
     """Write the states that the command line requests; standard input requests the next one."""
-    entries = load_log(log)
+    entries = read_write_log(log)
     size = max(entry.at + len(entry.data) for entry in entries)
     size += -size % CHUNK
     draw = random.Random(seed)
@@ -218,7 +218,7 @@ def main(log: str, device: str, mark: str, states: str, seed: int, part: str = "
     moments = choose_power_failures(entries, mark, states, draw)
     last, parts = map(int, part.split("/"))
     for moment in moments[len(moments) * (last - 1) // parts : len(moments) * last // parts]:
-        replay.check_power_failure(moment)
+        replay.write_states_of_power_failure(moment)
 
 
 if __name__ == "__main__":

@@ -113,7 +113,7 @@ def response_percentile(responses: list[float], share: float) -> float:
     return responses[int(share * len(responses))]
 
 
-def check_tails_agree() -> None:
+def check_tail_latencies_agree() -> None:
     """Check that device and simulator have the same percentiles of reads and of writes."""
     pages = capacity_in_sectors(KEYS) // PAGE_SECTORS
     runs = []
@@ -140,5 +140,5 @@ def check_tails_agree() -> None:
 
 
 set_processor_count(2)
-run_point("device and simulator agree on the tail", check_tails_agree)
+run_point("device and simulator agree on the tail", check_tail_latencies_agree)
 finish_test()

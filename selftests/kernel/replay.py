@@ -24,7 +24,7 @@ SECTOR = 512
 SUBMIT = re.compile(r" aftl_submit: (.*)$")
 
 
-def read_requests(trace: Path) -> list[dict[str, int]]:
+def read_traced_requests(trace: Path) -> list[dict[str, int]]:
     """Return the traced requests in the order of submission; exit if the trace lacks one."""
     requests = []
     for line in trace.read_text().splitlines():
@@ -39,7 +39,7 @@ def read_requests(trace: Path) -> list[dict[str, int]]:
     return requests
 
 
-def write_record(requests: list[dict[str, int]], path: Path) -> None:
+def write_traced_requests(requests: list[dict[str, int]], path: Path) -> None:
     """Write the requests as a record file with the device's submission times."""
     data = support.Header(minor=1, records=len(requests), source=b"aftl_submit").pack_header()
     for r in requests:
@@ -63,10 +63,10 @@ def main() -> None:
     parser.add_argument("--record", type=Path, required=True)
     parser.add_argument("simulator", nargs="+")
     options = parser.parse_args()
-    requests = read_requests(options.trace)
+    requests = read_traced_requests(options.trace)
     pairs = (line.split() for line in options.stats.read_text().splitlines())
     stats = {name: int(value) for name, value in pairs}
-    write_record(requests, options.record)
+    write_traced_requests(requests, options.record)
     until_ns = stats["device_ns"]
     command = [*options.simulator, "--trace", str(options.record), "--queue-by", "recorded",
                "--arrival", "device"]

@@ -20,7 +20,7 @@ from ktap import (
     require,
     run_command,
     run_point,
-    skip_point,
+    skip_test_point,
     temporary_device,
 )
 
@@ -43,7 +43,7 @@ def serve_volume() -> Iterator[str]:
     require(server.returncode == 0, f"the server ended with {server.returncode}")
 
 
-def check_volume_moves() -> None:
+def check_volume_moves_between_hosts() -> None:
     """Write a volume in the kernel, read it by `approxftl serve`; then write there, read here."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as scratch:
         first, second, read = (Path(scratch, name) for name in ("first", "second", "read"))
@@ -62,7 +62,7 @@ def check_volume_moves() -> None:
 
 
 if shutil.which("nbdkit") and Path(APPROXFTL).with_name("nbdkit-approxftl-plugin.so").exists():
-    run_point(NAME, check_volume_moves)
+    run_point(NAME, check_volume_moves_between_hosts)
 else:
-    skip_point(NAME, "nbdkit and nbdkit-plugin-dev are not installed")
+    skip_test_point(NAME, "nbdkit and nbdkit-plugin-dev are not installed")
 finish_test()

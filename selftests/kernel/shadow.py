@@ -26,20 +26,20 @@ class Device:
         self.fd = os.open(path, os.O_RDWR | os.O_DIRECT | os.O_EXCL)
         self.buffer = mmap.mmap(-1, MOST * UNIT)  # direct I/O needs an aligned buffer
         self.model = bytearray(UNITS * UNIT)
-        self.clear_range(BLKDISCARD, 0, UNITS * UNIT)
+        self.clear_device_range(BLKDISCARD, 0, UNITS * UNIT)
 
-    def write_range(self, at: int, content: bytes) -> None:
+    def write_device_range(self, at: int, content: bytes) -> None:
         """Write the same content to the device and the model."""
         self.buffer[: len(content)] = content
         os.pwritev(self.fd, [memoryview(self.buffer)[: len(content)]], at)
         self.model[at : at + len(content)] = content
 
-    def clear_range(self, request: int, at: int, size: int) -> None:
+    def clear_device_range(self, request: int, at: int, size: int) -> None:
         """Discard or zero a range; both read as zeroes."""
         fcntl.ioctl(self.fd, request, struct.pack("QQ", at, size))
         self.model[at : at + size] = bytes(size)
 
-    def check_range(self, at: int, size: int) -> None:
+    def compare_device_range(self, at: int, size: int) -> None:
         """Compare a range of the device with the model."""
         os.preadv(self.fd, [memoryview(self.buffer)[:size]], at)
         if self.buffer[:size] != self.model[at : at + size]:
@@ -55,13 +55,13 @@ def main(path: str, operations: int) -> None:
         at, size = first * UNIT, UNIT * draw.randint(1, min(MOST, UNITS - first))
         kind = draw.choices(("write", "discard", "zero", "read"), (5, 2, 1, 4))[0]
         if kind == "write":
-            device.write_range(at, struct.pack("QQ", number, at) * (size // 16))
+            device.write_device_range(at, struct.pack("QQ", number, at) * (size // 16))
         elif kind == "read":
-            device.check_range(at, size)
+            device.compare_device_range(at, size)
         else:
-            device.clear_range(BLKDISCARD if kind == "discard" else BLKZEROOUT, at, size)
+            device.clear_device_range(BLKDISCARD if kind == "discard" else BLKZEROOUT, at, size)
     for at in range(0, UNITS * UNIT, MOST * UNIT):
-        device.check_range(at, MOST * UNIT)
+        device.compare_device_range(at, MOST * UNIT)
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ run = 0
 libc = ctypes.CDLL(None, use_errno=True)
 
 
-def pattern_classes() -> list[int]:
+def classes_of_tag_pattern() -> list[int]:
     """Return a test file's class for each unit, in runs of 1, 3, 9, 10 and more units."""
     found: list[int] = []
     kind, run = PRECISE, 1
@@ -42,15 +42,15 @@ def pattern_classes() -> list[int]:
     return found[:UNITS]
 
 
-def pattern_content() -> bytes:
+def content_of_tag_pattern() -> bytes:
     """Return a test file's content: each unit has its class, its index and a run number."""
     return b"".join((MAGIC[kind] + struct.pack("=II", i, run)) * (UNIT // 16)
-                    for i, kind in enumerate(pattern_classes()))
+                    for i, kind in enumerate(classes_of_tag_pattern()))
 
 
-def tag_pattern(control: Control, fd: int) -> None:
+def tag_ranges_of_pattern(control: Control, fd: int) -> None:
     """Tag the approximate units of a file or memfd."""
-    for i, kind in enumerate(pattern_classes()):
+    for i, kind in enumerate(classes_of_tag_pattern()):
         if kind == APPROXIMATE:
             control.tag_range(fd, i * UNIT, UNIT)
 
@@ -145,8 +145,8 @@ Engine = Pwrite | Aio | Uring
 def write_page_cache(control: Control, path: str) -> None:
     """Tag a file, write() into the page cache, fsync()."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    tag_pattern(control, fd)
-    os.write(fd, pattern_content())
+    tag_ranges_of_pattern(control, fd)
+    os.write(fd, content_of_tag_pattern())
     os.fsync(fd)
 
 
@@ -155,8 +155,8 @@ def write_shared_mapping(control: Control, path: str) -> None:
     fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     os.truncate(fd, UNITS * UNIT)
     with mmap.mmap(fd, UNITS * UNIT) as memory:
-        memory[:] = pattern_content()
-        tag_pattern(control, fd)
+        memory[:] = content_of_tag_pattern()
+        tag_ranges_of_pattern(control, fd)
         memory.flush()
 
 
@@ -166,8 +166,8 @@ def write_from_memfd(control: Control, path: str, engine: Engine, flags: int = 0
     length = max(UNITS * UNIT, 2 << 20) if flags else UNITS * UNIT
     os.truncate(memfd, length)
     memory = mmap.mmap(memfd, length)
-    memory[: UNITS * UNIT] = pattern_content()
-    tag_pattern(control, memfd)
+    memory[: UNITS * UNIT] = content_of_tag_pattern()
+    tag_ranges_of_pattern(control, memfd)
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600)
     address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
     units = CHUNK
@@ -181,10 +181,10 @@ def write_from_memfd(control: Control, path: str, engine: Engine, flags: int = 0
 def write_in_tagged_scope(control: Control, path: str, whose: int, engine: Engine) -> None:
     """Write with O_DIRECT unit by unit, approximate units inside a scope."""
     memory = mmap.mmap(-1, UNITS * UNIT)
-    memory[:] = pattern_content()
+    memory[:] = content_of_tag_pattern()
     address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600)
-    for i, kind in enumerate(pattern_classes()):
+    for i, kind in enumerate(classes_of_tag_pattern()):
         control.set_scope(whose, APPROXIMATE if kind == APPROXIMATE else NONE)
         written = engine.write_and_wait(fd, address + i * UNIT, UNIT, i * UNIT)
         if written != UNIT:
@@ -198,8 +198,8 @@ def write_by_ioctl(control: Control, path: str, flags: int) -> None:
     fd = os.open(path, os.O_RDWR | os.O_CREAT | flags, 0o600)
     data = mmap.mmap(-1, UNIT)
     page = (ctypes.c_char * UNIT).from_buffer(data)
-    all_of_it = pattern_content()
-    for i, kind in enumerate(pattern_classes()):
+    all_of_it = content_of_tag_pattern()
+    for i, kind in enumerate(classes_of_tag_pattern()):
         data[:] = all_of_it[i * UNIT : (i + 1) * UNIT]
         vector = bytearray(struct.pack("=QQ", ctypes.addressof(page), UNIT))
         control.call_ioctl(PWRITEV, PWRITEV_FORMAT, fd, kind, 0, i * UNIT, buffer_address(vector),
@@ -238,7 +238,7 @@ def stored_classes_by_offset(control: Control, device: str | Path) -> dict[int, 
     return found
 
 
-def read_unit_heads(device: str | Path, offsets: list[int]) -> dict[int, bytes]:
+def read_first_bytes_of_units(device: str | Path, offsets: list[int]) -> dict[int, bytes]:
     """Return the first 16 bytes of each unit at these device offsets."""
     found = {}
     page = mmap.mmap(-1, PIECE * UNIT)

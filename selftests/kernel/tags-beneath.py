@@ -45,7 +45,7 @@ from tagged_writes import (
     Uring,
     issue_syscall,
     libc,
-    read_unit_heads,
+    read_first_bytes_of_units,
     stored_classes_by_offset,
 )
 
@@ -192,7 +192,7 @@ def check_units_of_array_legs(legs: list[Path], last: int) -> dict[Path, set[int
                  if kind == APPROXIMATE]
         found[leg] = set()
         wrong: dict[str, int] = {}
-        for told in read_unit_heads(leg, units).values():
+        for told in read_first_bytes_of_units(leg, units).values():
             index, generation = struct.unpack("=II", told[8:])
             if told[:8] == MAGIC and generation == last and index not in found[leg]:
                 found[leg].add(index)
@@ -203,7 +203,7 @@ def check_units_of_array_legs(legs: list[Path], last: int) -> dict[Path, set[int
     return found
 
 
-def check_tags_beneath(folder: Path, least: Share, legs: list[Path]) -> None:
+def check_copies_of_tagged_pages(folder: Path, least: Share, legs: list[Path]) -> None:
     """Write a tagged file's pages to other files; check the approximate share of its own units.
 
     LEAST is the minimum share in % of data written by write() and of data written by a mapping, or
@@ -237,7 +237,7 @@ def check_tags_beneath(folder: Path, least: Share, legs: list[Path]) -> None:
         require(shares[1] >= least[0] and shares[0] >= least[1], f"less than {least} %")
 
 
-def check_moving_program(folder: Path, program: str, leg: Path) -> None:
+def check_relocation_by_program(folder: Path, program: str, leg: Path) -> None:
     """Let btrfs or a program relocate both files: the untagged file must stay precise."""
     own = Tagged(Control(), folder / "tagged")
     other = os.open(folder / "other", os.O_RDWR | os.O_CREAT, 0o600)
@@ -309,7 +309,7 @@ def md_array(name: str) -> Iterator[Path]:
 
 
 @contextmanager
-def mapped_device(name: str) -> Iterator[Path]:
+def stacked_dm_device(name: str) -> Iterator[Path]:
     """Context manager: a dm device of these TABLES, or a thin volume with its pool."""
     ours = device_size_sectors(ONE)
     if name == "thin":
@@ -345,16 +345,16 @@ def two_test_devices() -> Iterator[None]:
 
 def check_stacked_device(name: str, least: Share, make: str = EXT4, options: str = "") -> None:
     """Test tags on one storage stack."""
-    with two_test_devices(), (md_array if name in ARRAYS else mapped_device)(name) as top, \
+    with two_test_devices(), (md_array if name in ARRAYS else stacked_dm_device)(name) as top, \
             Mount(top, make, options) as place:
-        run_in_child(check_tags_beneath, place, least, [ONE, TWO])
+        run_in_child(check_copies_of_tagged_pages, place, least, [ONE, TWO])
 
 
-def check_single_device(least: Share, make: str = EXT4, options: str = "") -> None:
+def check_device_without_stack(least: Share, make: str = EXT4, options: str = "") -> None:
     """Test tags on an approxftl device with slowed-down writes and no device above it."""
     with temporary_device(ONE.name, f"{SHAPE} errors off timing scale:20"), \
             Mount(ONE, make, options) as place:
-        run_in_child(check_tags_beneath, place, least, [ONE])
+        run_in_child(check_copies_of_tagged_pages, place, least, [ONE])
 
 
 def check_btrfs_raid(profile: str, least: Share) -> None:
@@ -365,13 +365,13 @@ def check_btrfs_raid(profile: str, least: Share) -> None:
         run_dmsetup("resume", SLOW.name)
         make = f"mkfs.btrfs -q -f --mixed -d {profile} -m {profile} {TWO} {SLOW}"
         with Mount(ONE, make, f"{NOCOW},device={TWO},device={SLOW}") as place:
-            run_in_child(check_tags_beneath, place, least, [ONE, TWO])
+            run_in_child(check_copies_of_tagged_pages, place, least, [ONE, TWO])
 
 
-def check_file_moves(program: str, make: str) -> None:
+def check_defragmentation(program: str, make: str) -> None:
     """Let a defragmentation program move files on an approxftl device."""
     with temporary_device(ONE.name, KEYS), Mount(ONE, make) as place:
-        run_in_child(check_moving_program, place, program, ONE)
+        run_in_child(check_relocation_by_program, place, program, ONE)
 
 
 # Loop devices
@@ -447,15 +447,16 @@ def main() -> None:
         some = many = None
     run_point("RAID-1 of md", check_stacked_device, "md1", some)
     run_point("dm-mirror", check_stacked_device, "mirror", some)
-    run_point("no other device", check_single_device, (100, 100))
-    run_point_in_turn("moved by e4defrag", check_file_moves, "e4defrag", EXT4)
-    run_point_in_turn("moved by xfs_fsr", check_file_moves, "xfs_fsr -v", XFS)
+    run_point("no other device", check_device_without_stack, (100, 100))
+    run_point_in_turn("moved by e4defrag", check_defragmentation, "e4defrag", EXT4)
+    run_point_in_turn("moved by xfs_fsr", check_defragmentation, "xfs_fsr -v", XFS)
     # This stack loses the flags of bios.
     run_point_in_turn("dm-mirror, data=journal", check_stacked_device, "mirror", None, EXT4,
                       "-o data=journal")
     run_point_in_turn("RAID-5 of btrfs", check_btrfs_raid, "raid5", (0, 0))
     run_point_in_turn("RAID-1 of btrfs", check_btrfs_raid, "raid1", (100, 100))
-    run_point_in_turn("no other device, btrfs", check_single_device, (100, 100), BTRFS, NOCOW)
+    run_point_in_turn("no other device, btrfs", check_device_without_stack, (100, 100), BTRFS,
+                      NOCOW)
     run_point_in_turn("RAID-10 of md", check_stacked_device, "md10", some)
     run_point_in_turn("RAID-5 of md that does not copy", check_stacked_device, "md5", (0, 0))
     run_point_in_turn("dm-raid", check_stacked_device, "raid", some)
@@ -465,7 +466,7 @@ def main() -> None:
     run_point_in_turn("dm-crypt", check_stacked_device, "crypt", None)
     if not os.environ.get("AFTL_TURN"):
         run_point("loop devices on a tagged image and on a tagged device", check_loop_devices)
-        run_point("no other device, XFS", check_single_device, (100, 100), XFS)
+        run_point("no other device, XFS", check_device_without_stack, (100, 100), XFS)
         # References of XFS's pages count in any kernel, those of ext4's with page migration only.
         run_point("dm-mirror, XFS", check_stacked_device, "mirror", (0, 0), XFS)
         run_point("dm-stripe", check_stacked_device, "stripes", many)

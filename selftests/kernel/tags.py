@@ -56,17 +56,17 @@ from ktap import (
     run_on_two_processors,
     run_point,
     run_point_in_turn,
-    share_of_samples,
-    skip_point,
+    share_of_random_samples,
+    skip_test_point,
     temporary_device,
 )
 from tagged_writes import (
     MAGIC,
     UNITS,
     WAYS,
-    pattern_classes,
-    pattern_content,
-    read_unit_heads,
+    classes_of_tag_pattern,
+    content_of_tag_pattern,
+    read_first_bytes_of_units,
     stored_classes_by_offset,
 )
 
@@ -94,7 +94,7 @@ def write_tagged_file(way: str, path: str) -> None:
     control = Control()
     WAYS[way](control, path)
     os.sync()
-    require(Path(path).read_bytes() == pattern_content(), "the file has not what was written")
+    require(Path(path).read_bytes() == content_of_tag_pattern(), "the file has other data")
 
 
 def check_write_method(path: str, way: str, expected: str, run: int) -> None:
@@ -133,7 +133,7 @@ def check_stored_tags(expected: str, path: str | Path) -> None:
     control = Control()
     own = device_offsets_of_file(control, path)
     classes = stored_classes_by_offset(control, DEVICE)
-    told = read_unit_heads(DEVICE, list(classes))
+    told = read_first_bytes_of_units(DEVICE, list(classes))
     seen = {kind: set() for kind in MAGIC}  # type: dict[int, set[int]]
     wrong = {(kind, told_kind): 0 for kind in MAGIC for told_kind in (*MAGIC, NONE)}
     astray = 0
@@ -146,7 +146,7 @@ def check_stored_tags(expected: str, path: str | Path) -> None:
         wrong[kind, is_kind] += 1
     said = ", ".join(f"{kind} said {of}: {count}" for (kind, of), count in wrong.items())
     for kind in MAGIC if expected != "none" else ():
-        missing = {i for i, of in enumerate(pattern_classes()) if of == kind} - seen[kind]
+        missing = {i for i, of in enumerate(classes_of_tag_pattern()) if of == kind} - seen[kind]
         require(not missing, f"class {kind} is not on the device: {sorted(missing)[:9]}")
     require(not astray, f"{astray} copies are approximate; {said}")
     require(not wrong[APPROXIMATE, PRECISE], f"precise data are approximate; {said}")
@@ -157,7 +157,7 @@ def check_stored_tags(expected: str, path: str | Path) -> None:
         require(not wrong[APPROXIMATE, APPROXIMATE], f"something is approximate; {said}")
 
 
-def check_error_report(path: Path) -> None:
+def check_flip_query_by_owner(path: Path) -> None:
     """Check that a file's owner may query flipped bits, and that the data read agree."""
     drop_privileges()
     control = Control()
@@ -482,7 +482,7 @@ def reach_tag_limits(folder: str) -> None:
     require(control.query_tags(files[3]), "a file that is not tagged any more is still counted")
 
 
-def check_file_refused(path: Path, error: int, reason: int) -> None:
+def check_file_tagging_refused(path: Path, error: int, reason: int) -> None:
     """Check that tagging a file is refused."""
     with opened_file(path) as fd:
         expect_refusal(error, reason, Control().tag_range, fd)
@@ -601,7 +601,7 @@ def open_watched_file(path: Path) -> None:
     control.watch_file_system(os.open(path.parent, os.O_RDONLY), on=True)
     fd = os.open(path, os.O_RDWR)
     require(control.query_tags(fd), "it was not tagged")
-    os.write(fd, pattern_content())
+    os.write(fd, content_of_tag_pattern())
     os.fsync(fd)
     control.watch_file_system(fd, on=False)
     os.sync()
@@ -611,7 +611,7 @@ def write_pattern_attribute(path: Path) -> None:
     """Make a file whose extended attribute describes the pattern of approximate units."""
     path.touch()
     words = []
-    told = [*pattern_classes(), PRECISE]
+    told = [*classes_of_tag_pattern(), PRECISE]
     begin = 0
     for i in range(1, len(told)):
         if told[i] != told[begin]:
@@ -624,24 +624,24 @@ def write_pattern_attribute(path: Path) -> None:
 # Devices
 
 
-def check_device_ranges() -> None:
+def check_tagged_device_ranges() -> None:
     """Check that device tags only apply while nobody has opened the device exclusively."""
     control = Control()
     fd = os.open(DEVICE, os.O_RDWR | os.O_DIRECT)
     size = os.lseek(fd, 0, os.SEEK_END)
     for offset, length in ((size, 1), (0, size + 1), (size - 1, 2)):
         expect_refusal(errno.EOVERFLOW, 0, control.tag_device_range, fd, offset, length)
-    for i, kind in enumerate(pattern_classes()):
+    for i, kind in enumerate(classes_of_tag_pattern()):
         if kind == APPROXIMATE:
             control.tag_device_range(fd, i * UNIT, UNIT)
     require(control.query_tags(fd, approx.DEVICE_QUERY), "nothing is listed")
     page = mmap.mmap(-1, UNITS * UNIT)
-    page[:] = pattern_content()
+    page[:] = content_of_tag_pattern()
     os.pwritev(fd, [page], 0)
     os.fsync(fd)
     found = {unit.offset // UNIT: unit.kind
              for unit in control.list_stored_units(fd, 0, UNITS * UNIT)}
-    require(found == dict(enumerate(pattern_classes())), f"stored: {found}")
+    require(found == dict(enumerate(classes_of_tag_pattern())), f"stored: {found}")
     claim = os.open(DEVICE, os.O_RDWR | os.O_EXCL)
     expect_refusal(errno.EBUSY, approx.REASON_IN_USE, control.tag_device_range, fd)
     os.pwritev(fd, [page], 0)
@@ -732,7 +732,7 @@ def check_scope_ends_at_exec() -> None:
               "status=none")
 
 
-def check_passed_descriptor() -> None:
+def check_descriptor_from_other_process() -> None:
     """Ioctls on another process's descriptor use the caller's rights and scopes."""
     receiver, sender = socket.socketpair()
     fd = os.open(DEVICE, os.O_RDWR | os.O_DIRECT)
@@ -774,7 +774,7 @@ class Event(NamedTuple):
     text: str
 
     @classmethod
-    def parse_fault_event(cls, header: tuple[int, ...], payload: bytes) -> Event | None:
+    def parse_blktrace_record(cls, header: tuple[int, ...], payload: bytes) -> Event | None:
         """Parse a record of linux/blktrace_api.h; return None for other actions."""
         _, _, when, sector, size, action, _, _, _, _, _ = header
         act, category = action & 0xFFFF, action >> 16
@@ -803,7 +803,7 @@ def blktrace_records(path: Path) -> Iterator[tuple[tuple[int, ...], bytes]]:
 
 def read_blktrace_events(path: Path) -> list[Event]:
     """Return the events of a blktrace file in order of time."""
-    events = (Event.parse_fault_event(*record) for record in blktrace_records(path))
+    events = (Event.parse_blktrace_record(*record) for record in blktrace_records(path))
     return sorted((event for event in events if event), key=lambda event: event.time)
 
 
@@ -815,11 +815,11 @@ class Written(NamedTuple):
     kind: str
     channel: str
 
-    def unit_offsets(self) -> range:
+    def list_unit_offsets(self) -> range:
         return range(self.first * 512, (self.first + self.sectors) * 512, UNIT)
 
 
-def write_notes_of_trace(events: list[Event]) -> list[Written]:
+def list_notes_of_writes(events: list[Event]) -> list[Written]:
     """Return a trace's notes of writes; require that each note follows its request."""
     found = []
     asked: dict[int, int] = {}
@@ -834,14 +834,15 @@ def write_notes_of_trace(events: list[Event]) -> list[Written]:
     return found
 
 
-def check_traced_units(path: Path, *files: Path) -> None:
+def check_noted_classes_of_units(path: Path, *files: Path) -> None:
     """Check that the trace notes exactly the approximately stored units as approximate."""
     events = read_blktrace_events(path)
     control = Control()
     classes = stored_classes_by_offset(control, DEVICE)
-    noted = write_notes_of_trace(events)
-    told = {offset: write.kind for write in noted for offset in write.unit_offsets()}
-    require(sum(len(write.unit_offsets()) for write in noted) == len(told), "a unit is noted twice")
+    noted = list_notes_of_writes(events)
+    told = {offset: write.kind for write in noted for offset in write.list_unit_offsets()}
+    require(sum(len(write.list_unit_offsets()) for write in noted) == len(told),
+            "a unit is noted twice")
     approximate = {offset for offset, kind in classes.items() if kind == APPROXIMATE}
     require(approximate and approximate == {offset for offset, kind in told.items()
                                             if kind == "approximate"},
@@ -849,7 +850,7 @@ def check_traced_units(path: Path, *files: Path) -> None:
     for file in files:
         fd = os.open(file, os.O_RDONLY)
         own = {unit.device_offset: unit.kind for unit in control.list_stored_units(fd)}
-        require(sum(kind == APPROXIMATE for kind in own.values()) == sum(pattern_classes()),
+        require(sum(kind == APPROXIMATE for kind in own.values()) == sum(classes_of_tag_pattern()),
                 f"{file} is not stored as it was tagged")
     channels = {write.channel for write in noted}
     require(channels == {"file", "buffer"}, f"by {channels}")
@@ -939,7 +940,7 @@ def check_swap_file_is_refused(folder: str) -> None:
     run_command("mkswap", swap)
     run_command("swapon", swap)
     try:
-        check_file_refused(swap, errno.ETXTBSY, approx.REASON_SWAP)
+        check_file_tagging_refused(swap, errno.ETXTBSY, approx.REASON_SWAP)
     finally:
         run_command("swapoff", swap)
 
@@ -948,7 +949,7 @@ def check_btrfs_checksums_refused() -> None:
     """Tagging a file of btrfs is refused unless the file has no checksums."""
     with temporary_device(NAME, KEYS) as path, Mount(path, "mkfs.btrfs -q -f --mixed") as place:
         (place / "file").write_text("data")
-        check_file_refused(place / "file", errno.EOPNOTSUPP, approx.REASON_CHECKSUM)
+        check_file_tagging_refused(place / "file", errno.EOPNOTSUPP, approx.REASON_CHECKSUM)
         (place / "nocow").touch()
         run_command("chattr", "+C", place / "nocow")
         (place / "nocow").write_text("data")
@@ -956,17 +957,17 @@ def check_btrfs_checksums_refused() -> None:
             Control().tag_range(fd)
 
 
-def check_raw_device() -> None:
+def check_tags_of_raw_device() -> None:
     """Check tags of device ranges, of memory and of scopes on a device without file system."""
     with temporary_device(NAME):
-        run_in_child(check_device_ranges)
+        run_in_child(check_tagged_device_ranges)
     with temporary_device(NAME) as path:
         run_in_child(check_precedence_of_tags)
         run_in_child(check_scope_ends_at_exec)
         with opened_file(path, os.O_RDONLY) as fd:
             require(Control().list_stored_units(fd, 0, UNIT)[0].kind == PRECISE,
                     "a scope lasts beyond exec")
-        run_in_child(check_passed_descriptor)
+        run_in_child(check_descriptor_from_other_process)
         run_dmsetup("create", "aftl-linear", "--table", f"0 65536 linear {path} 1024")
         run_in_child(check_device_refusals, "/dev/mapper/aftl-linear")
         run_dmsetup("remove", "aftl-linear")
@@ -1002,7 +1003,7 @@ def check_tags_after_remount() -> None:
         check_stored_tags("all", system.place / "again")
 
 
-def capture_trace(system: Mount, path: Path) -> None:
+def capture_block_trace(system: Mount, path: Path) -> None:
     """Start blktrace on writes, with such small buffers that its output is not delayed."""
     with path.open("wb") as output:
         tracer = subprocess.Popen(["blktrace", "-d", DEVICE, "-b", "1", "-n", "2048", "-o", "-"],
@@ -1032,14 +1033,14 @@ def check_block_trace() -> None:
     path = Path("/dev/shm/aftl-capture")
     for attempt in range(2):
         with ext4_on_new_device() as system:
-            capture_trace(system, path)
+            capture_block_trace(system, path)
             try:
                 require(list(blktrace_records(path)), "nothing is captured")
             except FailedError as why:
                 require(attempt == 0, str(why))
                 print(f"# {why}")
                 continue
-            run_in_child(check_traced_units, path, system.place / "buffered",
+            run_in_child(check_noted_classes_of_units, path, system.place / "buffered",
                          system.place / "direct")
             break
     path.unlink()
@@ -1080,7 +1081,7 @@ def relocate_tagged_data(system: Mount) -> None:
     require(False, f"nothing was promoted: {read_counters(NAME)}")
 
 
-def check_durable_tags() -> None:
+def check_classes_on_volume() -> None:
     """The volume stores classes: with data, with relocated data, and after promotion."""
     shape = "blocks 64 word_lines 4 op 30 errors off promote 1"
     keys = f"{shape} timing off policy approxftl"
@@ -1138,14 +1139,14 @@ def check_file_system(name: str, make: str, cells: str, options: str = "", top: 
     if name != "ext4" and not is_point_of_this_turn(name):
         return
     if not has_kernel_module(module):
-        skip_point(name, "the kernel does not have it")
+        skip_test_point(name, "the kernel does not have it")
         return
     with temporary_device(NAME, KEYS):
         with Mount(create_stacked_device(top), make, options) as place:
             for number, cell in enumerate(cells.split(), 1):
                 way, expected = cell.split(":")
                 if way.endswith("-huge") and not HUGE_PAGES.exists():
-                    skip_point(f"{name}, {cell}", "the kernel has no huge pages")
+                    skip_test_point(f"{name}, {cell}", "the kernel has no huge pages")
                     continue
                 run_point(f"{name}, {cell}", run_in_child, check_write_method, str(place / way),
                           way, expected, number)
@@ -1165,7 +1166,7 @@ def check_all_file_systems() -> None:
     check_file_system("xfs", XFS, ways)
     check_file_system("f2fs", "mkfs.f2fs -q -f", ways, "-o nodiscard")
     if has_kernel_module("f2fs") and not Path("/sys/fs/f2fs/features/compression").exists():
-        skip_point("f2fs-compressed", "the kernel compresses nothing there")
+        skip_test_point("f2fs-compressed", "the kernel compresses nothing there")
     else:
         check_file_system("f2fs-compressed", "mkfs.f2fs -q -f -O extra_attr,compression",
                           "buffered:compressed", "-o nodiscard,compress_extension=*")
@@ -1189,7 +1190,7 @@ def main() -> None:
         run_point("a signal ends a look at a sparse file", run_in_child, check_interrupted_query,
                   folder)
         run_point_in_turn("ranges that overlap", run_in_child, check_overlapping_ranges, folder,
-                          share_of_samples(2000))
+                          share_of_random_samples(2000))
         run_point_in_turn("refusals and permissions", run_in_child, check_tag_refusals, folder)
         run_point("a failed write leaves no tag", run_in_child, check_failed_writes, folder)
         run_point_in_turn("the rate of labels in a trace is limited", run_in_child,
@@ -1203,7 +1204,7 @@ def main() -> None:
         run_point("tags follow the file, not its name", run_in_child, check_tag_lifetime, folder)
     run_point("unmount removes all tags", check_no_tags_are_left)
     run_point_in_turn("btrfs is accepted only without checksums", check_btrfs_checksums_refused)
-    run_point_in_turn("raw devices, scopes, precedence", check_raw_device)
+    run_point_in_turn("raw devices, scopes, precedence", check_tags_of_raw_device)
     run_point_in_turn("a device that waits for another of ours is asked",
                       check_device_waiting_for_lower_device)
     # With delayed allocation, ext4 journals the data either of all files or of none.
@@ -1213,16 +1214,16 @@ def main() -> None:
     run_point("files of watched file systems", check_tags_after_remount)
     run_point("a block trace shows the stored classes", run_on_two_processors, check_block_trace)
     run_point_in_turn("files below an overlay", check_overlay_files)
-    run_point_in_turn("tags after a power failure, a copy and promotion", check_durable_tags)
+    run_point_in_turn("tags after a power failure, a copy and promotion", check_classes_on_volume)
     check_all_file_systems()
     if has_page_migration():
         with temporary_device(NAME) as path, Mount(path) as place:
             place.chmod(0o777)
-            run_point("the owner may query flipped bits", run_in_child, check_error_report,
+            run_point("the owner may query flipped bits", run_in_child, check_flip_query_by_owner,
                       place / "report")
     else:
-        skip_point("the owner may query stored data",
-                   "this kernel does not tell whether ext4 journals data")
+        skip_test_point("the owner may query stored data",
+                        "this kernel does not tell whether ext4 journals data")
     run_point("the module is unloaded while files are tagged", check_module_unload)
     finish_test()
 

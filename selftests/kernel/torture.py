@@ -42,10 +42,10 @@ from ktap import (
     has_kernel_module,
     is_point_of_this_turn,
     make_ram_disks,
-    print_point,
+    print_test_point,
     run_point,
     set_processor_count,
-    skip_point,
+    skip_test_point,
 )
 
 TORTURE = str(BUILD / "approxftl-torture")
@@ -136,7 +136,7 @@ class Scenario:
     pace: float = 0.0
     seconds: float = 2.0
 
-    def choose_random_fields(self, draw: random.Random) -> None:
+    def choose_random_scenario_fields(self, draw: random.Random) -> None:
         """Draw random values for the fields that the command line left unset."""
         drawn = {
             "shape": (shape := self.shape or draw.choice(sorted(SHAPES))),
@@ -162,36 +162,36 @@ class Scenario:
         return self.media in ("failing", "bad")
 
     @property
-    def used_sectors(self) -> int:
+    def volume_sectors(self) -> int:
         """Return how many sectors of the backing device the volume uses, at most."""
         return SECTORS
 
     @property
-    def is_nested(self) -> bool:
+    def is_medium_nested(self) -> bool:
         """Return whether the backing device is another approxftl device."""
         return self.media == "ours"
 
     @property
-    def load_command(self) -> list[str]:
+    def build_load_command(self) -> list[str]:
         """Return the program that loads the device, and its options for this device."""
         flips = ["--flips", FLIPS] if self.tag_all == "approximate" else []
         return [TORTURE, *flips]
 
-    def suitable_policies(self) -> list[str]:
+    def list_suitable_policies(self) -> list[str]:
         """Return the policies that suit the device under test."""
         return policies_of_shape(self.shape)
 
-    def volume_parameters(self) -> str:
+    def build_volume_parameters(self) -> str:
         safe = f" buffer {self.buffer} buffer_safe on" if self.shape == "safe" else ""
         shards = f" shards {self.shards}" if self.shards else ""
         return f"{SHAPES[self.shape]} unit {self.unit}{safe}{shards}"
 
-    def table_parameters(self) -> str:
+    def build_table_parameters(self) -> str:
         buffer = "" if self.shape == "safe" else f"buffer {self.buffer} "
-        return (f"{self.volume_parameters()} {buffer}policy {self.policy} "
+        return (f"{self.build_volume_parameters()} {buffer}policy {self.policy} "
                 f"timing {self.timing} tag_all {self.tag_all}")
 
-    def command_to_repeat_run(self) -> str:
+    def build_command_to_repeat_run(self) -> str:
         words = [f"{f.name}={getattr(self, f.name)}" for f in fields(self)
                  if f.name != "seed" and getattr(self, f.name)]
         return f"selftests/kernel/torture.py {self.seed} {shlex.join(words)}"
@@ -227,7 +227,7 @@ class Medium:
         run_command("modprobe", "brd", "rd_nr=1", f"rd_size={SECTORS}")
         for module in ("dm_delay", "dm_flakey"):
             run_command("modprobe", module)
-        if self.scenario.is_nested:
+        if self.scenario.is_medium_nested:
             keys = "blocks 128 word_lines 8 op 30 unit 512 timing off"
             run_command("dmsetup", "create", BELOW, "--table",
                         f"0 {SECTORS} approxftl ram {len(keys.split())} {keys}")
@@ -258,7 +258,7 @@ class Medium:
         """Make the backing device drop all further writes."""
         self.replace_table(f"0 {SECTORS} flakey {self.base} 0 0 3600 1 drop_writes")
 
-    def change_medium(self) -> None:
+    def change_medium_at_random(self) -> None:
         """Change the delays, break the backing device or repair it."""
         if self.scenario.media == "slow":
             self.scenario.delays = " ".join(str(self.draw.randint(0, 50)) for _ in range(3))
@@ -284,7 +284,7 @@ class Medium:
         """Return a dm table that fails a few small ranges."""
         at = 0
         lines = []
-        for start in sorted(self.draw.sample(range(8, self.scenario.used_sectors - 64, 64), 20)):
+        for start in sorted(self.draw.sample(range(8, self.scenario.volume_sectors - 64, 64), 20)):
             lines.append(f"{at} {start - at} linear {self.base} {at}")
             lines.append(f"{start} 8 error")
             at = start + 8
@@ -309,10 +309,10 @@ class Load:
     child: subprocess.Popen[str] | None = None
     arguments: list[str] = field(default_factory=list)
 
-    def start_load(self, *options: str) -> None:
+    def start_torture_load(self, *options: str) -> None:
         """Start the load; with a saved state, resume it."""
         tolerant = ["--errors"] if self.scenario.may_medium_fail else []
-        self.arguments = [*self.scenario.load_command, "--state", str(self.folder / "state"),
+        self.arguments = [*self.scenario.build_load_command, "--state", str(self.folder / "state"),
                           "--seed", str(self.scenario.seed), "--time", "10h", "--depth",
                           str(self.scenario.depth), "--most", self.scenario.most, "--discard",
                           "zeroes", "--patience", f"{PATIENCE:g}s", *tolerant,
@@ -369,9 +369,9 @@ class Load:
         """Announce a power failure to the load, and wait until the load acknowledges it."""
         assert self.child
         self.child.send_signal(signal.SIGUSR1)
-        wait_for_condition(lambda: self.read_state_field(36), "the load does not hear SIGUSR1")
+        wait_for_condition(lambda: self.read_ledger_field(36), "the load does not hear SIGUSR1")
 
-    def read_state_field(self, offset: int) -> int:
+    def read_ledger_field(self, offset: int) -> int:
         """Return a field of struct ledger_header of the running load's state file."""
         self.check_load_running()
         with (self.folder / "state").open("rb") as file:
@@ -380,12 +380,12 @@ class Load:
 
     def wait_until_filled(self) -> None:
         """Wait until the load has written each unit."""
-        wait_for_condition(lambda: self.read_state_field(40), "the load does not fill the device",
+        wait_for_condition(lambda: self.read_ledger_field(40), "the load does not fill the device",
                            0.1)
 
     def verify_all_blocks(self, *options: str) -> None:
         """Stop the load and verify every block."""
-        self.start_load("--verify", *options)
+        self.start_torture_load("--verify", *options)
         assert self.child
         try:
             self.child.wait(PATIENCE)
@@ -406,12 +406,12 @@ class Device:
         self.sectors = 0
 
     @property
-    def is_persistent(self) -> bool:
+    def is_device_persistent(self) -> bool:
         """Return whether the device keeps its data when it is removed."""
         return self.store != "ram"
 
     def device_table(self) -> str:
-        keys = self.scenario.table_parameters()
+        keys = self.scenario.build_table_parameters()
         return f"0 {self.sectors} approxftl {self.store} {len(keys.split())} {keys}"
 
     def open_device(self) -> None:
@@ -419,10 +419,10 @@ class Device:
 
     def close_device(self) -> None:
         """Remove the device; retry while a killed program still holds it."""
-        self.wait_until_unused()
+        self.wait_until_device_closed()
         run_command("dmsetup", "remove", NAME)
 
-    def wait_until_unused(self) -> None:
+    def wait_until_device_closed(self) -> None:
         """Wait until the pending requests of a killed program no longer hold the device."""
         count = ("dmsetup", "info", "-c", "--noheadings", "-o", "open", NAME)
         wait_for_condition(lambda: run_command(*count).strip() == "0", f"{NAME} stays in use", 0.05)
@@ -453,13 +453,13 @@ class Device:
         buffer = self.draw.choice(("0", "128KiB", "4MiB"))
         if self.scenario.shape != "safe":
             self.scenario.buffer = buffer
-        if self.scenario.shards and not self.is_persistent:
+        if self.scenario.shards and not self.is_device_persistent:
             self.scenario.shards = self.draw.choice(SHARDS)
         self.load_table(noflush=self.draw.random() < 0.3)
 
     def change_policy(self) -> None:
         """Load a table with another policy."""
-        self.scenario.policy = self.draw.choice(self.scenario.suitable_policies())
+        self.scenario.policy = self.draw.choice(self.scenario.list_suitable_policies())
         self.load_table()
 
     def load_table(self, *, noflush: bool = False) -> None:
@@ -471,7 +471,7 @@ class Device:
             run_command("dmsetup", "suspend", "--noflush", "--nolockfs", NAME)
         run_command("dmsetup", "resume", NAME)
         if self.may_lose_writes:
-            self.load.start_load(*self.load_options_after_loss())
+            self.load.start_torture_load(*self.load_options_after_loss())
 
     def send_random_message(self) -> None:
         # Old approximate data have too many errors for the load's limit.
@@ -486,13 +486,13 @@ class Device:
     def reopen_device(self, number: signal.Signals = signal.SIGTERM) -> None:
         """Stop the load, recreate the device, resume the load, which must find all its writes."""
         self.load.stop_load(number)
-        if self.is_persistent:
+        if self.is_device_persistent:
             self.repair_medium()
             self.close_device()
             self.open_device()
         else:
-            self.wait_until_unused()
-        self.load.start_load(*self.load_options_after_loss())
+            self.wait_until_device_closed()
+        self.load.start_torture_load(*self.load_options_after_loss())
 
     def kill_and_reopen(self) -> None:
         """Kill the load, recreate the device, resume the load, which must find completed writes."""
@@ -501,7 +501,7 @@ class Device:
     @property
     def may_lose_writes(self) -> bool:
         """Return whether unflushed writes may be lost because of a failing medium."""
-        return self.scenario.may_medium_fail and self.is_persistent
+        return self.scenario.may_medium_fail and self.is_device_persistent
 
     def load_options_after_loss(self) -> list[str]:
         """Return the option by which the load accepts lost writes, if some may be lost."""
@@ -510,7 +510,7 @@ class Device:
 
     def fail_power(self) -> None:
         """Emulate a power failure, after which the load must find all flushed writes."""
-        if not self.is_persistent or self.scenario.may_medium_fail:
+        if not self.is_device_persistent or self.scenario.may_medium_fail:
             return
         self.load.announce_power_failure()
         self.medium.make_medium_drop_writes()
@@ -519,20 +519,20 @@ class Device:
         self.close_device()
         self.medium.restore_working_table()
         self.open_device()
-        self.load.start_load("--power-failed")
+        self.load.start_torture_load("--power-failed")
 
     def repair_medium(self) -> None:
         """Repair the medium after a failure."""
         if self.medium.broken:
             self.medium.restore_working_table()
 
-    def possible_events(self) -> dict[str, Callable[[], None]]:
+    def list_possible_events(self) -> dict[str, Callable[[], None]]:
         """Return the events that may happen to the device."""
         return {
             "pause": self.suspend_and_audit, "noflush": self.suspend_without_flush,
             "reload": self.reload_timing,
         "policy": self.change_policy, "message": self.send_random_message,
-            "medium": self.medium.change_medium,
+            "medium": self.medium.change_medium_at_random,
         "reopen": self.reopen_device, "kill": self.kill_and_reopen, "cut": self.fail_power,
     }
 
@@ -542,7 +542,7 @@ class Device:
         if os.environ.get("AFTL_TORTURE_TALK"):
             print(f"# {time.monotonic():.2f} {name}", flush=True)
         try:
-            self.possible_events()[name]()
+            self.list_possible_events()[name]()
         except CommandError:
             if not self.scenario.may_medium_fail:
                 raise
@@ -552,7 +552,7 @@ class Device:
                 self.repair_medium()
                 run_command("dmsetup", "resume", NAME)
             if not self.load.child:
-                self.load.start_load(*self.load_options_after_loss())
+                self.load.start_torture_load(*self.load_options_after_loss())
         self.load.check_load_running()
 
     def finish_and_verify(self) -> None:
@@ -561,24 +561,24 @@ class Device:
         self.repair_medium()
         if not self.scenario.may_medium_fail:
             self.suspend_and_audit()
-        if self.is_persistent:
+        if self.is_device_persistent:
             self.close_device()
             self.open_device()
         self.load.verify_all_blocks(*self.load_options_after_loss())
         self.close_device()
-        if self.is_persistent and self.scenario.media != "bad":
+        if self.is_device_persistent and self.scenario.media != "bad":
             run_command(APPROXFTL, "check", self.store)
         self.medium.remove_medium()
 
     def run_scenario(self, draw: random.Random) -> None:
         self.store = self.medium.make_medium()
         self.sectors = min(capacity_in_sectors(replace(self.scenario,
-                                                       shards=shards).table_parameters())
+                                                       shards=shards).build_table_parameters())
                            for shards in (SHARDS if self.scenario.shards else (0,)))
-        if self.is_persistent:
-            format_volume(self.store, self.scenario.volume_parameters(), self.scenario.policy)
+        if self.is_device_persistent:
+            format_volume(self.store, self.scenario.build_volume_parameters(), self.scenario.policy)
         self.open_device()
-        self.load.start_load()
+        self.load.start_torture_load()
         self.load.wait_until_filled()
         until = time.monotonic() + self.scenario.seconds
         events = 0
@@ -625,8 +625,8 @@ def print_blocked_stacks() -> None:
 
 def run_random_scenario(scenario: Scenario, kind: type[Device] = Device) -> None:
     draw = random.Random(scenario.seed)
-    scenario.choose_random_fields(draw)
-    print(f"# {scenario.command_to_repeat_run()}", flush=True)
+    scenario.choose_random_scenario_fields(draw)
+    print(f"# {scenario.build_command_to_repeat_run()}", flush=True)
     with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="torture-") as folder:
         device = kind(scenario, draw, Path(folder))
         try:
@@ -804,11 +804,11 @@ CHOSEN = (
 )
 
 
-def end_after_hang(name: str, hang: HangError) -> None:
+def exit_after_hang(name: str, hang: HangError) -> None:
     """Print the kernel's stacks and end the test, because a hung device cannot be removed."""
     print(f"# {hang}")
     print_blocked_stacks()
-    print_point("not ok", name)
+    print_test_point("not ok", name)
     if Path("/run/share/command").exists():
         Path("/proc/sysrq-trigger").write_text("o")
     os._exit(1)
@@ -819,7 +819,7 @@ def run_torture_point(name: str, action: Callable[..., None], *arguments: object
     try:
         run_point(name, action, *arguments)
     except HangError as hang:
-        end_after_hang(name, hang)
+        exit_after_hang(name, hang)
 
 
 def main() -> None:
@@ -827,7 +827,7 @@ def main() -> None:
     set_processor_count(2)
     for module in ("dm_delay", "dm_flakey"):
         if not has_kernel_module(module):
-            skip_point("torture", f"the kernel does not have {module}")
+            skip_test_point("torture", f"the kernel does not have {module}")
             finish_test()
     if has_kernel_module("nvme"):
         time.sleep(1)
@@ -856,6 +856,6 @@ if __name__ == "__main__":
         except FailedError as wrong:
             sys.exit(f"# {wrong}")
         except HangError as hang:
-            end_after_hang(sys.argv[1], hang)
+            exit_after_hang(sys.argv[1], hang)
     else:
         main()

@@ -244,7 +244,7 @@ class Disk:
         """Record that the power has failed: from now on no write becomes durable."""
         self.words[FROZEN] = 1
 
-    def write_until_signal(self, seed: int) -> None:
+    def write_zones_until_signal(self, seed: int) -> None:
         wrong: list[BaseException] = []
 
         begun = [self.keep_one_partly_written_zone(thread) for thread in range(THREADS)]
@@ -287,7 +287,7 @@ def main() -> None:
             else:
                 disk.verify_or_reset_zone(zone, power_failed=options.power_failed)
         if not options.verify:
-            disk.write_until_signal(int(options.seed))
+            disk.write_zones_until_signal(int(options.seed))
     except (WrongError, OSError) as why:
         sys.exit(str(why))
 

@@ -53,14 +53,14 @@ class Checker:
 
     def find_errors(self, document: Any) -> list[str]:
         """Return one line per violation; none if the document is valid."""
-        return self._check_value(self.schema, document, "$")
+        return self._check_schema_value(self.schema, document, "$")
 
-    def _check_value(self, schema: dict[str, Any], value: Any, where: str) -> list[str]:
+    def _check_schema_value(self, schema: dict[str, Any], value: Any, where: str) -> list[str]:
         if "$ref" in schema:
             node: Any = self.schema
             for step in schema["$ref"].removeprefix("#/").split("/"):
                 node = node[step]
-            return self._check_value(node, value, where)
+            return self._check_schema_value(node, value, where)
         found: list[str] = []
         for keyword, rule in schema.items():
             if keyword in RULES:
@@ -69,14 +69,14 @@ class Checker:
                     if keyword == "type":
                         break
             elif keyword not in ("$schema", "$defs", "title"):
-                found += self._check_parts(schema, keyword, value, where)
+                found += self._check_schema_parts(schema, keyword, value, where)
         return found
 
-    def _check_parts(self, schema: dict[str, Any], keyword: str, value: Any,
-                     where: str) -> list[str]:
+    def _check_schema_parts(self, schema: dict[str, Any], keyword: str, value: Any,
+                            where: str) -> list[str]:
         rule = schema[keyword]
         if keyword == "oneOf":
-            each = [self._check_value(one, value, where) for one in rule]
+            each = [self._check_schema_value(one, value, where) for one in rule]
             fitting = each.count([])
             return [f"{where}: fits {fitting} of {rule}"] if fitting > 1 else min(each, key=len)
         if keyword == "properties":
@@ -93,7 +93,7 @@ class Checker:
         else:
             raise NotImplementedError(keyword)
         return [line for one, part, name in parts
-                for line in self._check_value(one, part, f"{where}.{name}")]
+                for line in self._check_schema_value(one, part, f"{where}.{name}")]
 
 
 @cache

@@ -61,7 +61,7 @@ static enum kind kinds[TABLES];
 static u32 resumes[3];
 static u32 refusals;
 
-static bool kind_is_on_volume(enum kind kind)
+static bool table_kind_has_volume(enum kind kind)
 {
 	return kind >= KIND_VOLUME;
 }
@@ -94,7 +94,7 @@ static void destroy_device(const struct aftl_device *device)
 	if (!device)
 		return;
 	CHECK(model.kind[device_to_index(device)]);
-	CHECK(kind_is_on_volume(model.kind[device_to_index(device)] - 1) ||
+	CHECK(table_kind_has_volume(model.kind[device_to_index(device)] - 1) ||
 	      !model.data[device_to_index(device)] || !model.own.tables);
 	model.kind[device_to_index(device)] = 0;
 	model.data[device_to_index(device)] = 0;
@@ -103,7 +103,7 @@ static void destroy_device(const struct aftl_device *device)
 /* Return true if a table of @kind can take over data of kind @data. */
 static bool table_kind_fits_data(enum kind data, enum kind kind)
 {
-	if (kind_is_on_volume(data) || kind_is_on_volume(kind))
+	if (table_kind_has_volume(data) || table_kind_has_volume(kind))
 		return data == kind;
 	return kind != KIND_RAM_SMALL || data == KIND_RAM_SMALL;
 }
@@ -128,7 +128,7 @@ static bool step_begin_load(u32 i, u32 choice)
 		memset(&model.own, 0, sizeof(model.own));
 		model.born = 0;
 	}
-	model.tables[i].durable = kind_is_on_volume(kinds[i]);
+	model.tables[i].durable = table_kind_has_volume(kinds[i]);
 	aftl_table_register(&model.tables[i], &model.own);
 	model.phase[i] = PHASE_LOADING;
 	return true;
@@ -226,7 +226,7 @@ static bool step_resume_work(u32 i, u32 choice)
 {
 	if (model.phase[i] != PHASE_RESUMING)
 		return false;
-	if (kind_is_on_volume(kinds[i]))
+	if (table_kind_has_volume(kinds[i]))
 		resume_volume_table(i, choice);
 	else
 		resume_memory_table(i, choice == 1);
@@ -319,12 +319,12 @@ static void check_model_devices(void)
 	for (i = 0; i < DEVICES; i++) {
 		CHECK_EQ(count_device_references(index_to_device(i)), model.kind[i] != 0);
 		volumes += index_to_device(i) == model.own.device &&
-			   kind_is_on_volume(model.kind[i] - 1);
+			   table_kind_has_volume(model.kind[i] - 1);
 		data += model.data[i];
 	}
 	CHECK(volumes <= 1);
 	/* The data of a closed volume are on its backing device. */
-	if (model.own.tables && model.born && !kind_is_on_volume(model.born - 1))
+	if (model.own.tables && model.born && !table_kind_has_volume(model.born - 1))
 		CHECK(data == 1 && model.own.device &&
 		      model.data[device_to_index(model.own.device)]);
 	if (volumes)

@@ -33,7 +33,7 @@ def put_bytes_at(path: Path, offset: int, data: bytes) -> None:
         file.write(data)
 
 
-def nonzero_digest(path: Path) -> str:
+def digest_nonzero_pages(path: Path) -> str:
     """Return a checksum of all non-zero pages and their offsets."""
     total = hashlib.sha256()
     with path.open("rb") as file:
@@ -65,7 +65,7 @@ def hash_u64(x: int) -> int:
     return x ^ x >> 31
 
 
-def probe_offset(size: int, index: int) -> int:
+def draw_probed_offset(size: int, index: int) -> int:
     """Return an offset, far from both ends, at which `approxftl format` searches for data."""
     return END + hash_u64(hash_u64(size) ^ index) % ((size - 2 * END) // 4096) * 4096
 

@@ -103,7 +103,7 @@ static u32 draw_scenario_below(struct life *life, u32 n)
 	return (u32)aftl_random_below(&life->random, n);
 }
 
-static bool draw_scenario_chance(struct life *life, u32 percent)
+static bool draw_scenario_choice(struct life *life, u32 percent)
 {
 	return draw_scenario_below(life, 100) < percent;
 }
@@ -168,7 +168,7 @@ static void draw_two_pass_programs(struct aftl_config *config)
 	config->op = 4000 + aftl_random_below(&random, 1500);
 }
 
-static void draw_small_buffer(struct life *life, struct aftl_config *config)
+static void draw_small_persistent_buffer(struct life *life, struct aftl_config *config)
 {
 	u64 wanted = (u64)config->unit * (1 + draw_scenario_below(life, 40));
 
@@ -212,7 +212,7 @@ static void draw_zone_params(struct life *life, struct aftl_config *config)
 	config->slc_static = 0;
 	config->slc_dynamic = 0;
 	config->zoned = config->unit * units;
-	config->zone_capacity = draw_scenario_chance(life, 50) ?
+	config->zone_capacity = draw_scenario_choice(life, 50) ?
 				config->unit * (1 + draw_scenario_below(life, units)) : 0;
 	config->max_active_zones = 1 + draw_scenario_below(life, 5);
 	config->max_open_zones = draw_scenario_below(life, (u32)config->max_active_zones + 1);
@@ -238,8 +238,8 @@ static void draw_scenario_config(struct life *life, struct aftl_config *config)
 	config->unit = unit;
 	config->page = (u64)unit << draw_scenario_below(life, 3);
 	config->op = 1500 + draw_scenario_below(life, 4000);
-	config->bad = draw_scenario_chance(life, 15) ? 30000000000ULL : 0;
-	config->endurance = draw_scenario_chance(life, 10) ? 8 + draw_scenario_below(life, 20) : 0;
+	config->bad = draw_scenario_choice(life, 15) ? 30000000000ULL : 0;
+	config->endurance = draw_scenario_choice(life, 10) ? 8 + draw_scenario_below(life, 20) : 0;
 	if (life->kind == ZONED) {
 		draw_zone_params(life, config);
 		return;
@@ -248,7 +248,7 @@ static void draw_scenario_config(struct life *life, struct aftl_config *config)
 	draw_mapping_cache(config);
 	draw_two_pass_programs(config);
 	if (life->kind == AGAIN || life->kind == MORTAL)
-		draw_small_buffer(life, config);
+		draw_small_persistent_buffer(life, config);
 	if (life->kind == MORTAL)
 		draw_die_failures(life, config);
 	if (life->kind == WORN)
@@ -287,7 +287,7 @@ static const char *draw_scenario_policy(struct life *life)
 {
 	if (life->kind == ZONED)
 		return test_draw_policy(true, &life->random);
-	if (life->kind == AGAIN || draw_scenario_chance(life, life->kind == MORTAL ? 50 : 12))
+	if (life->kind == AGAIN || draw_scenario_choice(life, life->kind == MORTAL ? 50 : 12))
 		return "ressd";
 	return test_draw_policy(false, &life->random);
 }
@@ -304,7 +304,7 @@ static void draw_and_create_device(struct life *life)
 			if (!strcmp(life->policy, "ressd"))
 				config.bits = 3;
 			if (config.passes > 1)
-				life->policy = draw_scenario_chance(life, 50) ? "tlc" : "baseline";
+				life->policy = draw_scenario_choice(life, 50) ? "tlc" : "baseline";
 		} while (!is_config_small_enough(&config));
 		if (life->kind == ZONED && !shrink_write_buffer(life->policy, &config))
 			continue;
@@ -368,7 +368,7 @@ static void crash_in_format(struct life *life)
 
 /* Sessions */
 
-static void count_covered_events(const struct durable_device *durable)
+static void count_events_of_scenario(const struct durable_device *durable)
 {
 	const struct aftl_counters *counters = test_counters(&durable->device);
 
@@ -390,7 +390,7 @@ static void fail_random_block(struct life *life)
 	struct test_device *device = &life->durable.device;
 	u32 block = draw_scenario_below(life, aftl_geometry(device->ftl)->blocks);
 
-	if (life->may_wear && draw_scenario_chance(life, 20) && aftl_fail_block(device->ftl, block))
+	if (life->may_wear && draw_scenario_choice(life, 20) && aftl_fail_block(device->ftl, block))
 		CHECK_EQ(aftl_media(device->ftl)->blocks[block].state, AFTL_BLOCK_BAD);
 }
 
@@ -399,7 +399,7 @@ static void fail_random_die(struct life *life)
 {
 	struct test_device *device = &life->durable.device;
 
-	if (!device->config.rain || life->dead || !draw_scenario_chance(life, 10))
+	if (!device->config.rain || life->dead || !draw_scenario_choice(life, 10))
 		return;
 	life->may_wear = true;
 	life->dead = 1;
@@ -421,7 +421,7 @@ static void fail_die_then_power(struct life *life)
 	life->dead++;
 	tally.dead++;
 	CHECK_EQ(durable_fail_die(&life->durable, draw_scenario_below(life, luns)), 0);
-	if (draw_scenario_chance(life, 50))
+	if (draw_scenario_choice(life, 50))
 		arm_power_failure(life, 60);
 }
 
@@ -456,26 +456,26 @@ static void draw_request_stream(struct life *life, struct test_stream *stream)
 static bool run_zone_session(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
-	u32 lag = draw_scenario_chance(life, 20) ? 0 : 1 + draw_scenario_below(life, 30);
+	u32 lag = draw_scenario_choice(life, 20) ? 0 : 1 + draw_scenario_below(life, 30);
 	u32 steps = 1 + draw_scenario_below(life, 300);
 	u32 depth = draw_scenario_below(life, 20);
 
 	while (steps-- && !tap_failures()) {
 		zone_stream_submit(&life->requests, &durable->device);
-		test_drain_to(&durable->device, depth);
+		test_drain_to_depth(&durable->device, depth);
 		fail_random_unit(life);
-		if (durable_work(durable, draw_scenario_below(life, lag + 1)))
+		if (durable_execute_ops(durable, draw_scenario_below(life, lag + 1)))
 			return false;
 	}
 	return true;
 }
 
 /* Return true if power is still on. */
-static bool run_live_session(struct life *life)
+static bool run_session_of_requests(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
 	u32 steps = 1 + draw_scenario_below(life, life->steps);
-	u32 lag = draw_scenario_chance(life, 20) ?
+	u32 lag = draw_scenario_choice(life, 20) ?
 			  0 :
 			  1 + draw_scenario_below(life, life->kind == MORTAL ? 150 : 30);
 	struct test_stream stream;
@@ -491,7 +491,7 @@ static bool run_live_session(struct life *life)
 		test_stream_submit_one(&stream, &durable->device);
 		fail_die_then_power(life);
 		fail_random_unit(life);
-		if (durable_work(durable, draw_scenario_below(life, lag + 1)))
+		if (durable_execute_ops(durable, draw_scenario_below(life, lag + 1)))
 			return false;
 	}
 	return true;
@@ -517,15 +517,15 @@ static void end_session_work(struct life *life, bool on)
 	struct durable_device *durable = &life->durable;
 	int ret = durable->ret;
 
-	count_covered_events(durable);
+	count_events_of_scenario(durable);
 	check_device_health(life);
 	if (!on && was_power_failure(life, ret, "work"))
 		tally.in_work++;
-	if (!on || draw_scenario_chance(life, 30))
+	if (!on || draw_scenario_choice(life, 30))
 		return;
-	if (life->kind == ZONED && !life->tight && draw_scenario_chance(life, 50))
+	if (life->kind == ZONED && !life->tight && draw_scenario_choice(life, 50))
 		test_flush_writes(&durable->device);
-	if (draw_scenario_chance(life, 50))
+	if (draw_scenario_choice(life, 50))
 		arm_power_failure(life, 30);
 	ret = durable_close_cleanly(durable);
 	if (ret && was_power_failure(life, ret, "close"))
@@ -535,7 +535,7 @@ static void end_session_work(struct life *life, bool on)
 
 static void choose_session_policy(struct life *life)
 {
-	if (!draw_scenario_chance(life, 10))
+	if (!draw_scenario_choice(life, 10))
 		return;
 	tally.changed_policy++;
 	life->policy = draw_scenario_policy(life);
@@ -545,7 +545,7 @@ static void choose_session_policy(struct life *life)
  * A zone takes as many blocks per LUN as it needs, however often power failed, or one more if other
  * zones still had all open blocks.
  */
-static void check_zone_room(const struct aftl *ftl)
+static void check_blocks_used_by_zones(const struct aftl *ftl)
 {
 	u32 *blocks = calloc((size_t)ftl->geo.zones * ftl->geo.luns, sizeof(*blocks));
 	bool counted = false;
@@ -569,7 +569,7 @@ static void check_zone_room(const struct aftl *ftl)
 static int check_loaded_zones(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
-	int ret = durable_load(durable, life->policy, draw_scenario_chance(life, 10));
+	int ret = durable_load(durable, life->policy, draw_scenario_choice(life, 10));
 	const struct aftl *ftl = durable->device.ftl;
 	u32 active = 0;
 	u32 i;
@@ -581,7 +581,7 @@ static int check_loaded_zones(struct life *life)
 		active += aftl_zone_is_active(&ftl->zones.all[i]);
 	CHECK_RANGE(active, 0, ftl->config.max_active_zones);
 	if (life->tight)
-		check_zone_room(ftl);
+		check_blocks_used_by_zones(ftl);
 	durable_stop(durable);
 	return 0;
 }
@@ -590,7 +590,7 @@ static int check_loaded_zones(struct life *life)
 static int start_session(struct life *life)
 {
 	const char *policy = life->policy;
-	bool scan = draw_scenario_chance(life, 10);
+	bool scan = draw_scenario_choice(life, 10);
 	int ret = life->kind == ZONED ? check_loaded_zones(life) : 0;
 
 	if (ret)
@@ -611,15 +611,15 @@ static void run_scenario_session(struct life *life)
 {
 	int ret;
 
-	arm_power_failure(life, draw_scenario_chance(life, 10) ? 8 :
-				draw_scenario_chance(life, 50) ? 60 :
+	arm_power_failure(life, draw_scenario_choice(life, 10) ? 8 :
+				draw_scenario_choice(life, 50) ? 60 :
 								 1000);
 	ret = start_session(life);
 	if (ret && was_power_failure(life, ret, "start"))
 		tally.in_start++;
 	if (!ret)
 		end_session_work(life, life->kind == ZONED ? run_zone_session(life) :
-							     run_live_session(life));
+							     run_session_of_requests(life));
 	crash_device(life);
 }
 
@@ -643,13 +643,13 @@ static void run_scenario_until_worn(struct life *life)
 {
 	u32 i;
 
-	if (draw_scenario_chance(life, 40))
+	if (draw_scenario_choice(life, 40))
 		crash_in_format(life);
-	if (life->kind != ZONED && draw_scenario_chance(life, 70))
+	if (life->kind != ZONED && draw_scenario_choice(life, 70))
 		fill_scenario_device(life);
 	for (i = 0; i < CRASHES_OF_LIFE && !tap_failures(); i++)
 		run_scenario_session(life);
-	if (draw_scenario_chance(life, 40))
+	if (draw_scenario_choice(life, 40))
 		crash_in_format(life);
 }
 
@@ -662,7 +662,7 @@ static bool run_scenario_of_seed(u64 seed, enum kind kind)
 		.faulty = seed % 4 == 1,
 	};
 
-	life.tight = kind == ZONED && draw_scenario_chance(&life, 50);
+	life.tight = kind == ZONED && draw_scenario_choice(&life, 50);
 	draw_and_create_device(&life);
 	life.steps = 10 + draw_scenario_below(&life, 400);
 	if (kind == ZONED)

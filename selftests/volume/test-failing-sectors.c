@@ -21,7 +21,7 @@ static void run_requests_on_slow_host(u64 seed, u32 steps)
 	while (steps-- && !tap_failures()) {
 		test_stream_submit_one(&stream, &durable.device);
 		if (steps % 3)
-			durable_work(&durable, steps % 7);
+			durable_execute_ops(&durable, steps % 7);
 	}
 	CHECK_EQ(durable.ret, 0);
 }
@@ -48,7 +48,7 @@ static u32 damage_random_sectors(struct aftl_random *random)
 static void check_recovery_counts(u32 least)
 {
 	CHECK_EQ(test_execute_request(&durable.device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-	CHECK_EQ(durable_work(&durable, U32_MAX), 0);
+	CHECK_EQ(durable_execute_ops(&durable, U32_MAX), 0);
 	test_audit(&durable.device);
 	durable_check(&durable);
 	CHECK_RANGE(aftl_count_lost_units(durable.device.ftl), least, durable.lost_units);
@@ -271,7 +271,7 @@ static void check_all_units(void)
 {
 	CHECK_EQ(durable_commit_all(&durable), 0);
 	CHECK_EQ(test_execute_request(&durable.device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-	CHECK_EQ(durable_work(&durable, U32_MAX), 0);
+	CHECK_EQ(durable_execute_ops(&durable, U32_MAX), 0);
 	check_no_remap_in_retired();
 	test_audit(&durable.device);
 	durable_check(&durable);
@@ -279,7 +279,7 @@ static void check_all_units(void)
 }
 
 /* Make one copy of the remap table unreadable. Some unwritable sectors become good again. */
-static void crash_unwritable(struct aftl_random *random)
+static void crash_and_damage_remap_table(struct aftl_random *random)
 {
 	u64 tables = durable.super.layout.snapshot * AFTL_FRAME_SECTORS;
 	u32 sectors = AFTL_REMAP_COPIES * AFTL_FRAME_SECTORS;
@@ -305,7 +305,7 @@ static u32 check_unwritable_sectors(const char *policy, const char *shape, u64 s
 		if (round % 3 == 1)
 			volume_close_cleanly();
 		else if (round % 3 == 2)
-			crash_unwritable(&random);
+			crash_and_damage_remap_table(&random);
 		if (round % 3)
 			volume_start(policy);
 		if (round % 2)

@@ -72,7 +72,7 @@ static u32 draw_pair_number_below(struct life *life, u32 n)
 	return (u32)aftl_random_below(&life->random, n);
 }
 
-static bool draw_pair_chance(struct life *life, u32 percent)
+static bool draw_pair_choice(struct life *life, u32 percent)
 {
 	return draw_pair_number_below(life, 100) < percent;
 }
@@ -104,7 +104,7 @@ static const char *draw_pair_policy(struct life *life, const struct aftl_config 
 	struct aftl_error error;
 	u32 i;
 
-	if (draw_pair_chance(life, 40))
+	if (draw_pair_choice(life, 40))
 		return life->set->policy;
 	for (i = 0; i < DRAWS_MAX; i++) {
 		const char *policy = test_draw_policy(false, &life->random);
@@ -128,7 +128,7 @@ static void draw_unrelated_params(struct life *life, struct aftl_config *config)
 	drawn.cache_commands = draw_pair_number_below(life, 4);
 	drawn.order = draw_pair_number_below(life, 2);
 	drawn.allocate = draw_pair_number_below(life, AFTL_ALLOCATES);
-	drawn.victim = draw_pair_chance(life, 50) ? AFTL_VICTIM_greedy :
+	drawn.victim = draw_pair_choice(life, 50) ? AFTL_VICTIM_greedy :
 						    draw_pair_number_below(life, AFTL_VICTIMS);
 	drawn.gc_idle_valid = draw_pair_number_below(life, 10001);
 	drawn.buffer_hold = draw_pair_number_below(life, 3) * 700000;
@@ -145,7 +145,7 @@ static void draw_and_create_device(struct life *life)
 	draw_unrelated_params(life, &config);
 	life->policy = draw_pair_policy(life, &config);
 	life->other = draw_pair_policy(life, &config);
-	if (durable_open_with_extents(durable, &config, life->policy, draw_pair_chance(life, 50)))
+	if (durable_open_with_extents(durable, &config, life->policy, draw_pair_choice(life, 50)))
 		tap_bail_out("no such device");
 	aftl_volume_header_to_shard(&durable->super,
 				    draw_pair_number_below(life, (u32)config.shards));
@@ -172,11 +172,11 @@ static void fail_random_sector(struct life *life)
 
 	if (!life->set->failing)
 		return;
-	if (draw_pair_chance(life, 10))
+	if (draw_pair_choice(life, 10))
 		tally.hurt += durable_damage_sector(durable,
 						    draw_pair_number_below(life,
 									   durable->unit_count), 0);
-	if (life->unwritable && draw_pair_chance(life, 1)) {
+	if (life->unwritable && draw_pair_choice(life, 1)) {
 		durable->disk.unwritable[first + draw_pair_number_below(life, (u32)(end - first))] =
 			true;
 		life->unwritable--;
@@ -195,7 +195,7 @@ static void send_random_request(struct life *life)
 	if (device->config.queue_weights)
 		device->queue = (u8)draw_pair_number_below(life, queues + 1);
 	zone_stream_submit(&life->zones, device);
-	test_drain_to(device, draw_pair_number_below(life, 20));
+	test_drain_to_depth(device, draw_pair_number_below(life, 20));
 }
 
 static void check_device_health(const struct life *life)
@@ -213,13 +213,13 @@ static void check_device_health(const struct life *life)
 static int run_request_steps(struct life *life, u32 steps)
 {
 	struct durable_device *durable = &life->durable;
-	u32 lag = draw_pair_chance(life, 20) ? 0 : 1 + draw_pair_number_below(life, 30);
+	u32 lag = draw_pair_choice(life, 20) ? 0 : 1 + draw_pair_number_below(life, 30);
 	int ret = 0;
 
 	while (!ret && steps-- && !tap_failures()) {
 		fail_random_sector(life);
 		send_random_request(life);
-		ret = durable_work(durable, draw_pair_number_below(life, lag + 1));
+		ret = durable_execute_ops(durable, draw_pair_number_below(life, lag + 1));
 	}
 	check_device_health(life);
 	tally.collected += test_counters(&durable->device)->gc_blocks > 0;
@@ -230,10 +230,10 @@ static int run_request_steps(struct life *life, u32 steps)
 static int start_with_policy(struct life *life, const char *wanted)
 {
 	const char *policy = life->policy;
-	int ret = durable_start(&life->durable, wanted, draw_pair_chance(life, 10));
+	int ret = durable_start(&life->durable, wanted, draw_pair_choice(life, 10));
 
 	if (ret == -EINVAL && strcmp(wanted, policy) != 0)
-		return durable_start(&life->durable, policy, draw_pair_chance(life, 10));
+		return durable_start(&life->durable, policy, draw_pair_choice(life, 10));
 	if (ret)
 		return ret;
 	tally.changed_policy += strcmp(wanted, policy) != 0;
@@ -264,36 +264,36 @@ static int run_pair_session(struct life *life, const char *policy, u32 steps)
 	return ret ? ret : durable_close_cleanly(&life->durable);
 }
 
-static bool call_succeeded(struct life *life, int ret, const char *what)
+static bool check_call_ok(struct life *life, int ret, const char *what)
 {
 	return CHECK_MSG(!ret, "%s: %d: %s", what, ret, life->durable.device.error.text);
 }
 
 /* After a power failure: recover, continue, fail again, close and reopen. */
-static void recover_pair_twice(struct life *life, enum disk_crash crash)
+static void recover_device_twice(struct life *life, enum disk_crash crash)
 {
-	const char *policy = draw_pair_chance(life, 50) ? life->policy : life->other;
+	const char *policy = draw_pair_choice(life, 50) ? life->policy : life->other;
 
 	durable_crash(&life->durable, crash, &life->random);
 	tally.crashes++;
-	if (!call_succeeded(life, start_with_policy(life, policy), "start after a power failure") ||
-	    !call_succeeded(life, run_request_steps(life, 1 + draw_pair_number_below(life, 60)),
-			    "work after a power failure"))
+	if (!check_call_ok(life, start_with_policy(life, policy), "start after a power failure") ||
+	    !check_call_ok(life, run_request_steps(life, 1 + draw_pair_number_below(life, 60)),
+			   "work after a power failure"))
 		return;
 	durable_crash(&life->durable, draw_pair_number_below(life, DISK_CRASHES), &life->random);
-	if (call_succeeded(life,
-			   run_pair_session(life, life->other, draw_pair_number_below(life, 30)),
-			   "a session after two"))
-		call_succeeded(life, start_with_policy(life, life->policy), "start after all");
+	if (check_call_ok(life,
+			  run_pair_session(life, life->other, draw_pair_number_below(life, 30)),
+			  "a session after two"))
+		check_call_ok(life, start_with_policy(life, life->policy), "start after all");
 }
 
 /*
- * run_life_once() - run one life
+ * run_sessions() - run one life
  * @change: write or flush at which the power fails, from 1; 0: none
  *
  * Return: number of writes and flushes before that.
  */
-static u64 run_life_once(const struct feature_set *set, u64 seed, u64 change, enum disk_crash crash)
+static u64 run_sessions(const struct feature_set *set, u64 seed, u64 change, enum disk_crash crash)
 {
 	struct life *life = calloc(1, sizeof(*life));
 	u64 formatted;
@@ -305,7 +305,7 @@ static u64 run_life_once(const struct feature_set *set, u64 seed, u64 change, en
 	life->random = (struct aftl_random){ aftl_hash64(seed) };
 	life->set = set;
 	draw_and_create_device(life);
-	call_succeeded(life, durable_format(&life->durable), "format");
+	check_call_ok(life, durable_format(&life->durable), "format");
 	formatted = life->durable.disk.changes;
 	life->durable.disk.power_off_at = change ? formatted + change : 0;
 	ret = run_pair_session(life, life->policy, 1000);
@@ -314,7 +314,7 @@ static u64 run_life_once(const struct feature_set *set, u64 seed, u64 change, en
 	changes = life->durable.disk.changes - formatted;
 	if (CHECK_MSG(!ret || life->durable.disk.off, "work: %d: %s", ret,
 		      life->durable.device.error.text))
-		recover_pair_twice(life, crash);
+		recover_device_twice(life, crash);
 	tally.displaced += life->durable.displaced;
 	if (tap_failures()) {
 		test_print_config(&life->durable.device, life->policy, seed);
@@ -327,17 +327,17 @@ static u64 run_life_once(const struct feature_set *set, u64 seed, u64 change, en
 }
 
 /* Repeat a use of the volume with a power failure at @samples of the disk's changes, or at each. */
-static void run_life_with_power_failures(const struct feature_set *set, u64 seed, u64 samples)
+static void run_sessions_with_power_failures(const struct feature_set *set, u64 seed, u64 samples)
 {
 	struct aftl_random random = { aftl_hash64_pair(seed, set->mask) };
 	u64 life = aftl_random_next(&random) >> 32;
-	u64 changes = run_life_once(set, life, 0, DISK_CRASH_ALL);
+	u64 changes = run_sessions(set, life, 0, DISK_CRASH_ALL);
 	u64 i;
 
 	for (i = 1; i <= min(samples, changes) && !tap_failures(); i++) {
 		u64 change = samples < changes ? 1 + aftl_random_below(&random, changes) : i;
 
-		run_life_once(set, life, change, aftl_random_below(&random, DISK_CRASHES));
+		run_sessions(set, life, change, aftl_random_below(&random, DISK_CRASHES));
 	}
 }
 
@@ -367,7 +367,7 @@ static void try_feature_set(u32 mask, u64 seed, u64 samples)
 	if (set.refused)
 		check_pair_refused(&set);
 	else if (CHECK_MSG(!try_create_device(&set.config, set.policy, &error), "%s", error.text))
-		run_life_with_power_failures(&set, seed, samples);
+		run_sessions_with_power_failures(&set, seed, samples);
 	tally.accepted += !set.refused;
 	tap_end();
 }
@@ -415,7 +415,7 @@ TAP_TEST(the_random_runs_covered_every_case)
 	CHECK_RANGE(tally.displaced, 1, U64_MAX);
 }
 
-static u64 parse_u64_or(const char *word, u64 otherwise)
+static u64 parse_u64_arg(const char *word, u64 otherwise)
 {
 	return word ? strtoull(word, NULL, 10) : otherwise;
 }
@@ -426,20 +426,20 @@ static void try_named_features(int argc, char **argv, u64 seed)
 	struct feature_set set;
 
 	if (argc < 4) {
-		try_feature_set(mask, argc > 2 ? parse_u64_or(argv[2], 0) : seed, U64_MAX);
+		try_feature_set(mask, argc > 2 ? parse_u64_arg(argv[2], 0) : seed, U64_MAX);
 		return;
 	}
 	features_apply_set(&features, mask, &set);
 	tap_begin("%s", set.name);
-	run_life_once(&set, parse_u64_or(argv[2], 0), parse_u64_or(argv[3], 0),
-		      parse_u64_or(argc > 4 ? argv[4] : NULL, DISK_CRASH_ALL) % DISK_CRASHES);
+	run_sessions(&set, parse_u64_arg(argv[2], 0), parse_u64_arg(argv[3], 0),
+		     parse_u64_arg(argc > 4 ? argv[4] : NULL, DISK_CRASH_ALL) % DISK_CRASHES);
 	tap_end();
 }
 
 int main(int argc, char **argv)
 {
-	u64 seed = parse_u64_or(getenv("AFTL_PAIRS_SEED"), FIRST_SEED);
-	u64 samples = parse_u64_or(getenv("AFTL_CRASH_STATES"), SAMPLES);
+	u64 seed = parse_u64_arg(getenv("AFTL_PAIRS_SEED"), FIRST_SEED);
+	u64 samples = parse_u64_arg(getenv("AFTL_CRASH_STATES"), SAMPLES);
 	bool all = argc == 2 && !strcmp(argv[1], "all");
 
 	features_read_table(&features);

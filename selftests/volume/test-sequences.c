@@ -228,7 +228,7 @@ static void try_write_subset(struct history *history, u32 writes)
 		describe_write_subset(history, writes);
 }
 
-static void try_subset_but_one(struct history *history, u32 writes, u32 odd, u8 rest, u8 how)
+static void try_all_but_one_write(struct history *history, u32 writes, u32 odd, u8 rest, u8 how)
 {
 	memset(history->written, rest, writes);
 	history->written[odd] = how;
@@ -258,8 +258,8 @@ static void try_some_subsets(struct history *history, u32 writes)
 	for (i = 0; i <= writes; i++)
 		try_write_prefix(history, writes, i);
 	for (i = 0; i < writes; i++) {
-		try_subset_but_one(history, writes, i, 1, 0);
-		try_subset_but_one(history, writes, i, 0, 1);
+		try_all_but_one_write(history, writes, i, 1, 0);
+		try_all_but_one_write(history, writes, i, 0, 1);
 	}
 	for (i = 0; i < SAMPLES; i++)
 		try_sampled_subsets(history, writes);
@@ -286,8 +286,8 @@ static void try_torn_writes(struct history *history, u32 writes)
 	for (i = 0; i < writes; i++, write = write->next) {
 		if (write->size == DISK_SECTOR)
 			continue;
-		try_subset_but_one(history, writes, i, 1, 2);
-		try_subset_but_one(history, writes, i, 1, 3);
+		try_all_but_one_write(history, writes, i, 1, 2);
+		try_all_but_one_write(history, writes, i, 1, 3);
 		tally.torn += 2;
 	}
 	memset(history->written, 2, writes);
@@ -376,7 +376,7 @@ static void collect_garbage(struct history *history)
 
 	for (i = 0; i < aftl_geometry(ftl)->luns; i++)
 		CHECK_EQ(aftl_start_lun_gc(ftl, i), 0);
-	while (aftl_count_luns_in_gc(ftl) && test_step(&history->live.device))
+	while (aftl_count_luns_in_gc(ftl) && test_process_event(&history->live.device))
 		;
 	tally.collected += test_counters(&history->live.device)->gc_blocks > 0;
 }

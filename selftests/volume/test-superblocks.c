@@ -169,7 +169,7 @@ TAP_TEST(the_entry_of_one_block_marks_its_die_dead)
 
 	open_superblock_volume("baseline");
 	fail_die_of_lun(1);
-	CHECK_EQ(durable_work(&durable, 3), 0);
+	CHECK_EQ(durable_execute_ops(&durable, 3), 0);
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 	volume_crash();
 	volume_start("baseline");

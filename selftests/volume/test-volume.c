@@ -68,7 +68,7 @@ static u64 close_and_compare_future(void)
 
 	CHECK_EQ(test_execute_request(device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	aftl_quiesce(device->ftl);
-	CHECK_EQ(durable_work(&durable, U32_MAX), 0);
+	CHECK_EQ(durable_execute_ops(&durable, U32_MAX), 0);
 	CHECK_EQ(aftl_volume_close(durable.volume, device->ftl, &device->error), 0);
 	durable.digest = aftl_digest(device->ftl);
 	/* The backing device stays as closing the volume left it. */
@@ -272,7 +272,7 @@ TAP_TEST(only_parameters_that_may_change_are_accepted)
 
 /* Refusals */
 
-static int try_format_params(const char *params, char text[240])
+static int format_with_params(const char *params, char text[240])
 {
 	int ret;
 
@@ -287,7 +287,7 @@ TAP_TEST(impossible_volumes_are_not_formatted)
 {
 	char text[240] = "";
 
-	CHECK_EQ(try_format_params("fill=random", text), -EINVAL);
+	CHECK_EQ(format_with_params("fill=random", text), -EINVAL);
 	CHECK_CONTAINS(text, "fill");
 }
 
@@ -590,7 +590,7 @@ TAP_TEST(damage_of_any_metadata_sector_is_tolerated_or_reported)
 }
 
 /* Write a little to a volume with an extent table, most of whose extents stay uninitialised. */
-static void open_lazy_volume(void)
+static void open_volume_with_extent_table(void)
 {
 	volume_format("approxftl",
 		      "channels=2 chips=1 blocks=48 layers=32 word_lines=4 op=60", true);
@@ -615,7 +615,7 @@ TAP_TEST(damage_of_any_sector_of_lazy_tables_is_tolerated_or_reported)
 {
 	u32 tried[AREAS] = { 0 };
 
-	open_lazy_volume();
+	open_volume_with_extent_table();
 	volume_close_cleanly();
 	CHECK_RANGE(count_initialised_extents(), 1, 6);
 	damage_each_sector(tried);
@@ -627,7 +627,7 @@ TAP_TEST(only_initialised_extents_are_read)
 	const struct aftl_layout *layout = &durable.super.layout;
 	u64 sector;
 
-	open_lazy_volume();
+	open_volume_with_extent_table();
 	durable_stop(&durable);
 	for (sector = layout->erases * AFTL_FRAME_SECTORS;
 	     sector < layout->snapshot * AFTL_FRAME_SECTORS; sector++)
@@ -703,7 +703,7 @@ TAP_TEST(the_extent_table_has_a_copy)
 {
 	u32 copy;
 
-	open_lazy_volume();
+	open_volume_with_extent_table();
 	durable_stop(&durable);
 	for (copy = 0; copy < AFTL_EXTENT_COPIES; copy++) {
 		memset(extent_table_copy(copy), 0, AFTL_SECTOR_BYTES);
@@ -720,7 +720,7 @@ TAP_TEST(the_extent_table_has_a_copy)
 }
 
 /* Write three zones, reset one more, and finish one. */
-static void use_three_zones(void)
+static void write_reset_and_finish_zones(void)
 {
 	struct test_device *device = &durable.device;
 	u32 zone_units = aftl_geometry(device->ftl)->zone_units;
@@ -739,7 +739,7 @@ static void use_three_zones(void)
 static void open_zoned_volume(void)
 {
 	volume_open("approxftl", small_zones);
-	use_three_zones();
+	write_reset_and_finish_zones();
 	volume_close_cleanly();
 }
 
@@ -1075,7 +1075,7 @@ TAP_TEST(a_repeated_record_of_a_page_does_not_bring_back_older_data)
 }
 
 /* Start programs of four pages. */
-static void start_with_programs(void)
+static void start_programs_of_four_pages(void)
 {
 	u32 i;
 
@@ -1093,11 +1093,11 @@ TAP_TEST(an_aborted_program_does_not_replace_newer_data)
 	struct test_device *device = &durable.device;
 	u32 i;
 
-	start_with_programs();
+	start_programs_of_four_pages();
 	for (i = 0; i < 4; i++)
 		CHECK_EQ(test_execute_request(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
 	CHECK_EQ(aftl_fail_lun(device->ftl, 0), 0);
-	volume_expect_success(durable_work(&durable, U32_MAX), "work");
+	volume_expect_success(durable_execute_ops(&durable, U32_MAX), "work");
 	volume_crash();
 	volume_start("approxftl");
 	for (i = 0; i < 4; i++)
@@ -1129,10 +1129,10 @@ TAP_TEST(a_persistent_buffer_survives_a_die_failure)
 {
 	struct test_device *device = &durable.device;
 
-	start_with_programs();
+	start_programs_of_four_pages();
 	CHECK_EQ(aftl_fail_lun(device->ftl, 0), 0);
 	CHECK_EQ(test_execute_request(device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-	volume_expect_success(durable_work(&durable, U32_MAX), "work");
+	volume_expect_success(durable_execute_ops(&durable, U32_MAX), "work");
 	volume_crash();
 	volume_start("approxftl");
 	CHECK(durable.recovery.bad_blocks);
@@ -1260,9 +1260,9 @@ static void crash_between_passes(void)
 		CHECK_EQ(test_submit(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0,
 				     aftl_device_time_ns(device->ftl)),
 			 0);
-	while (!is_word_line_between_passes(device->ftl) && test_step(device))
+	while (!is_word_line_between_passes(device->ftl) && test_process_event(device))
 		;
-	CHECK_EQ(durable_work(&durable, U32_MAX), 0);
+	CHECK_EQ(durable_execute_ops(&durable, U32_MAX), 0);
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 	volume_crash();
 }
@@ -1288,7 +1288,7 @@ static void occupy_free_blocks(struct aftl *ftl)
 		aftl_block_open(ftl, block, AFTL_ORDER_FOGGY_FINE, 0);
 }
 
-static void relocate_some_block(void)
+static void collect_block_and_check(void)
 {
 	CHECK_EQ(aftl_start_lun_gc(durable.device.ftl, 0), 0);
 	test_advance_by(&durable.device, 1000000000);
@@ -1321,7 +1321,7 @@ TAP_TEST(a_crash_between_two_passes_leaves_room_for_gc)
 		aftl_block_manager_ensure_fallback_blocks(ftl);
 		CHECK_EQ(!ftl->luns->fallback, noted);
 		if (!noted)
-			relocate_some_block();
+			collect_block_and_check();
 		durable_stop(&durable);
 	}
 }
@@ -1373,7 +1373,7 @@ static int format_use_and_close_once(void)
 	send_requests(3, 60, 0);
 	ret = durable.ret;
 	if (ret) {
-		CHECK_EQ(durable_work(&durable, U32_MAX), ret);
+		CHECK_EQ(durable_execute_ops(&durable, U32_MAX), ret);
 		CHECK(aftl_volume_commit(durable.volume) == ret || ret == -EIO);
 		durable_stop(&durable);
 		return ret;
@@ -1505,7 +1505,7 @@ static void prepare_volume_to_load(const char *params, bool closed)
 {
 	volume_open("approxftl", params);
 	if (params == small_zones)
-		use_three_zones();
+		write_reset_and_finish_zones();
 	else
 		run_requests_and_commit(7, 1500);
 	if (closed)

@@ -12,9 +12,9 @@ from selftests.volume.foreign_media import (
     NAME,
     PLACES,
     SIZE,
+    digest_nonzero_pages,
+    draw_probed_offset,
     make_sparse_file,
-    nonzero_digest,
-    probe_offset,
     put_bytes_at,
 )
 
@@ -23,13 +23,13 @@ LARGE = 256 << 20
 
 
 def check_format_refused(path: Path, *parts: str) -> None:
-    before = nonzero_digest(path)
+    before = digest_nonzero_pages(path)
     for arguments in ((), SMALL, ("--dry-run",)):
         done = run_approxftl("format", path, *arguments)
         assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
         assert "approxftl format --force if nobody needs it" in done.err
         assert not [part for part in parts if part not in done.err], done.err
-    assert nonzero_digest(path) == before
+    assert digest_nonzero_pages(path) == before
 
 
 @pytest.mark.parametrize("name", MEDIA)
@@ -58,7 +58,7 @@ def test_a_signature_with_a_wrong_checksum_is_kept(tmp_path: Path) -> None:
 
 
 ENDS = (0, 4095, END - 1, SIZE + 512 - END, SIZE - 4096, SIZE + 511)
-SAMPLES = tuple(probe_offset(SIZE + 512, i) + 4095 for i in (0, 1, 2, 499, 500, 998, 999))
+SAMPLES = tuple(draw_probed_offset(SIZE + 512, i) + 4095 for i in (0, 1, 2, 499, 500, 998, 999))
 
 
 @pytest.mark.parametrize("at", ENDS + SAMPLES)
@@ -71,7 +71,7 @@ def test_a_single_nonzero_byte_is_found(tmp_path: Path, at: int) -> None:
 
 def test_the_content_check_probes_a_large_device_at_a_thousand_places(tmp_path: Path) -> None:
     make_sparse_file(tmp_path / "disk", LARGE)
-    places = sorted(probe_offset(LARGE, index) for index in range(PLACES))
+    places = sorted(draw_probed_offset(LARGE, index) for index in range(PLACES))
     assert END <= places[0] < 2 * END and LARGE - 2 * END < places[-1] <= LARGE - END - 4096
     assert len(set(places)) > 980
 

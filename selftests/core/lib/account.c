@@ -115,7 +115,7 @@ void account_close_device(struct account *account)
 	account->ftl = NULL;
 }
 
-static void add_to_account(const struct account *account, struct account_sum *sum, u64 ns)
+static void add_operation_to_account(const struct account *account, struct account_sum *sum, u64 ns)
 {
 	sum->count++;
 	sum->ns += ns;
@@ -169,7 +169,7 @@ static bool is_page_of_second_colour(const struct account *account, u32 block, u
 		account_of_block(account, block)->flip) % 2;
 }
 
-static bool has_low_top_mv(u16 attr)
+static bool uses_low_voltage(u16 attr)
 {
 	u32 mode = aftl_page_mode(attr);
 
@@ -238,7 +238,7 @@ static u32 retention_margin_sixteenths(const struct aftl_config *config)
 }
 
 /* Error rate of a page with attributes @attr after a year of retention in a worn block. */
-static u64 rate_after_a_year(const struct account *account, const struct aftl_placement *place,
+static u64 errors_after_year(const struct account *account, const struct aftl_placement *place,
 			     u16 attr)
 {
 	struct aftl *ftl = account->ftl;
@@ -261,7 +261,7 @@ static u64 rate_after_a_year(const struct account *account, const struct aftl_pl
  * Return true if precise data have no more errors in this program mode than in the normal mode: the
  * mode then must not be faster.
  */
-static bool mode_is_error_free(const struct account *account, const struct command *command)
+static bool mode_adds_no_errors(const struct account *account, const struct command *command)
 {
 	const struct aftl_placement *place = command->place;
 
@@ -273,8 +273,8 @@ static bool mode_is_error_free(const struct account *account, const struct comma
 	if (place->mode == AFTL_MODE_REDUCED &&
 	    retention_margin_sixteenths(account_config(account)) == ALL_MARGINS)
 		return false;
-	return rate_after_a_year(account, place, aftl_page_attr(AFTL_PRECISE, place->mode, 0)) ==
-	       rate_after_a_year(account, place, aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0));
+	return errors_after_year(account, place, aftl_page_attr(AFTL_PRECISE, place->mode, 0)) ==
+	       errors_after_year(account, place, aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0));
 }
 
 /* If pages are programmed one by one, the first page of a word line takes less time. */
@@ -304,7 +304,7 @@ static u64 program_ns_by_wear(const struct account *account, u64 ns, u32 erases)
 }
 
 /* Return the number of ISPP steps of a program: of a whole word line or of one page. */
-static u32 ispp_steps_of(const struct account *account, u32 page, u32 kept)
+static u32 count_ispp_steps(const struct account *account, u32 page, u32 kept)
 {
 	const struct aftl_geometry *geo = &account->ftl->geo;
 
@@ -317,7 +317,8 @@ static u64 program_ns_by_margins(const struct account *account, u64 ns, u32 page
 {
 	u32 kept = retention_margin_sixteenths(account_config(account));
 
-	return ns * ispp_steps_of(account, page, kept) / ispp_steps_of(account, page, ALL_MARGINS);
+	return ns * count_ispp_steps(account, page, kept) /
+	       count_ispp_steps(account, page, ALL_MARGINS);
 }
 
 static u32 omitted_ispp_voltage_mv(const struct aftl_ispp *ispp)
@@ -325,7 +326,7 @@ static u32 omitted_ispp_voltage_mv(const struct aftl_ispp *ispp)
 	return (u32)ispp->start_mv + ispp->final_mv;
 }
 
-static bool steps_are_default(const struct aftl_ispp *ispp)
+static bool ispp_steps_are_default(const struct aftl_ispp *ispp)
 {
 	return !omitted_ispp_voltage_mv(ispp) && !ispp->skip;
 }
@@ -358,7 +359,7 @@ static bool program_must_overshoot(const struct account *account,
 	u32 mv = omitted_ispp_voltage_mv(&place->ispp);
 	struct aftl_program_result shown;
 
-	if (steps_are_default(&place->ispp))
+	if (ispp_steps_are_default(&place->ispp))
 		return false;
 	shown = aftl_chip_monitor(&account->ftl->chip, place->block, place->page);
 	return (mv && !guarded) || place->ispp.skip > shown.early ||
@@ -371,7 +372,7 @@ static u64 least_program_ns(const struct account *account, const struct command 
 	const struct aftl_placement *place = command->place;
 	u32 mode = place->mode;
 	bool no_margins = mode_has_no_margins(mode, command->class);
-	bool nothing = mode_is_error_free(account, command);
+	bool nothing = mode_adds_no_errors(account, command);
 	u64 standard_ns;
 	u64 ns;
 
@@ -397,7 +398,7 @@ static u64 least_program_ns(const struct account *account, const struct command 
 
 static void check_ispp_steps(struct account *account, const struct aftl_placement *place, u16 attr)
 {
-	if (steps_are_default(&place->ispp))
+	if (ispp_steps_are_default(&place->ispp))
 		return;
 	if (place->ispp.skip > MOST_LOOPS ||
 	    omitted_ispp_voltage_mv(&place->ispp) > MOST_LOOPS * STEP_MV ||
@@ -421,7 +422,7 @@ static void check_repeated_program(struct account *account, const struct aftl_pl
 	bool replaced = order == AFTL_ORDER_SUPER_LAYER && place->mode == AFTL_MODE_MLC &&
 			aftl_page_mode(before) == AFTL_MODE_MLC;
 
-	if ((!fine && !replaced) || !steps_are_default(&place->ispp))
+	if ((!fine && !replaced) || !ispp_steps_are_default(&place->ispp))
 		complain(account,
 			 "page %u: mode %u, %u mV given up, order %u may not program a page again",
 			 place->page, place->mode, omitted_ispp_voltage_mv(&place->ispp), order);
@@ -459,7 +460,8 @@ static u32 count_programmed_pages(const struct account *account, u32 block, u32 
  * Check the order of in-place switching: all word lines of two layers get one bit per cell, then
  * their other bits. Layers below must be full, layers above empty.
  */
-static void check_switch(struct account *account, const struct aftl_placement *place, u32 block)
+static void check_in_place_switch(struct account *account, const struct aftl_placement *place,
+				  u32 block)
 {
 	const struct aftl_geometry *geo = &account->ftl->geo;
 	u32 line = geo->word_line_pages;
@@ -475,7 +477,7 @@ static void check_switch(struct account *account, const struct aftl_placement *p
 	if (place->mode != (rest ? AFTL_MODE_SWITCHED : AFTL_MODE_SLC) ||
 	    account_config(account)->bits != 3 || geo->program_pages != line ||
 	    place->page % line != (rest ? wide : 0) ||
-	    place->pages != (rest ? line - wide : wide) || !steps_are_default(&place->ispp) ||
+	    place->pages != (rest ? line - wide : wide) || !ispp_steps_are_default(&place->ispp) ||
 	    count_programmed_pages(account, block, 0, first) != first ||
 	    count_programmed_pages(account, block, first, end) != there ||
 	    count_programmed_pages(account, block, end, geo->pages))
@@ -494,7 +496,8 @@ static void check_coarse_program(struct account *account, const struct aftl_plac
 }
 
 /* Check that the page may be programmed in its mode, whose margins may be smaller than usual. */
-static void check_mode_place(struct account *account, const struct aftl_placement *place, u32 block)
+static void check_mode_of_page(struct account *account, const struct aftl_placement *place,
+			       u32 block)
 {
 	u32 order = place->block->order;
 	u32 around;
@@ -517,7 +520,7 @@ static void check_mode_place(struct account *account, const struct aftl_placemen
 			 "page %u: mode mlc needs a super layer of 3 bits per cell; the device has %llu bits, program order %u",
 			 place->page, (unsigned long long)account_config(account)->bits, order);
 	if (order == AFTL_ORDER_SWITCHED)
-		check_switch(account, place, block);
+		check_in_place_switch(account, place, block);
 	else if (place->mode == AFTL_MODE_SWITCHED)
 		complain(account, "page %u: mode switched needs order switched, the block has %u",
 			 place->page, order);
@@ -528,13 +531,13 @@ static enum account_swing command_voltage_swing(const struct account *account,
 {
 	if (command->place->mode == AFTL_MODE_ROUGH)
 		return SWING_LOW_TOP;
-	if (command->place->mode != AFTL_MODE_REDUCED || mode_is_error_free(account, command))
+	if (command->place->mode != AFTL_MODE_REDUCED || mode_adds_no_errors(account, command))
 		return SWING_FULL;
 	return command->class == AFTL_APPROX ? SWING_LOW_TOP : SWING_NO_MARGINS;
 }
 
-static void remember_program(struct account *account, const struct command *command, u32 block,
-			     u16 attr)
+static void record_last_program_of_page(struct account *account, const struct command *command,
+					u32 block, u16 attr)
 {
 	const struct aftl_placement *place = command->place;
 	struct account_block *mine = account_of_block(account, block);
@@ -576,11 +579,11 @@ static void check_program_event(struct account *account, const struct aftl_array
 	if (command.again)
 		check_repeated_program(account, place, page->attr);
 	else
-		check_mode_place(account, place, event->block);
+		check_mode_of_page(account, place, event->block);
 	check_parity_loan(account, place, event->block, command.class);
 	check_coarse_program(account, place, command.class);
-	remember_program(account, &command, event->block, attr);
-	add_to_account(account, &account->programs, least);
+	record_last_program_of_page(account, &command, event->block, attr);
+	add_operation_to_account(account, &account->programs, least);
 }
 
 /* Erases */
@@ -599,7 +602,7 @@ static u64 worn_erase_ns(const struct account *account, u32 erases)
 	return ns * (before + (((after - before) * at.fraction) >> 16)) / new;
 }
 
-static u32 full_erase_wear_of(const struct account *account, u8 swing)
+static u32 full_erase_wear_of_block(const struct account *account, u8 swing)
 {
 	u32 kept = retention_margin_sixteenths(account_config(account));
 
@@ -616,7 +619,7 @@ static void check_erase_event(struct account *account, const struct aftl_array_e
 
 	mine->wear = block->wear;
 	mine->due_wear = mine->gentle ? (u32)account_config(account)->wear_low : 0;
-	mine->due_wear += enough ? 0 : full_erase_wear_of(account, mine->swing);
+	mine->due_wear += enough ? 0 : full_erase_wear_of_block(account, mine->swing);
 	mine->due_ns = lower_bound_after_rounding(worn_erase_ns(account, block->erases));
 	mine->due_ns *= mine->gentle && !enough ? 2 : 1;
 	mine->erasing = true;
@@ -625,7 +628,7 @@ static void check_erase_event(struct account *account, const struct aftl_array_e
 			 (unsigned long long)event->array_ns, (unsigned long long)mine->due_ns);
 }
 
-void account_record_shallow(struct account *account, const struct aftl_block *block, bool gentle)
+void account_shallow_erase(struct account *account, const struct aftl_block *block, bool gentle)
 {
 	account_of_block(account, aftl_block_index(&account->ftl->media, block))->gentle = gentle;
 }
@@ -642,7 +645,7 @@ void account_block_erased(struct account *account, aftl_ppn_t first)
 			 mine->due_wear);
 	if (mine->erasing) {
 		account->wear += mine->due_wear;
-		add_to_account(account, &account->erases, mine->due_ns);
+		add_operation_to_account(account, &account->erases, mine->due_ns);
 	}
 	*mine = (struct account_block){ 0 };
 	memset(page_at(account, number, 0), 0,
@@ -669,7 +672,7 @@ static u16 attr_of_normal_program(u16 attr)
 	       (attr & AFTL_PAGE_OVERPROGRAMMED);
 }
 
-static u64 page_rate_with_attr(const struct account *account, u32 block, u32 page, u16 attr)
+static u64 page_error_rate_with_attr(const struct account *account, u32 block, u32 page, u16 attr)
 {
 	struct aftl *ftl = account->ftl;
 	u16 *at = aftl_page_attr_ptr(&ftl->media, block * ftl->geo.pages + page);
@@ -699,8 +702,8 @@ static u32 page_errors_with_attr(const struct account *account, u32 block, u32 p
 
 static void check_page_errors(struct account *account, u32 block, u32 page, u16 attr)
 {
-	u64 relaxed = page_rate_with_attr(account, block, page, attr);
-	u64 usual = page_rate_with_attr(account, block, page, attr_of_normal_program(attr));
+	u64 relaxed = page_error_rate_with_attr(account, block, page, attr);
+	u64 usual = page_error_rate_with_attr(account, block, page, attr_of_normal_program(attr));
 
 	account->relaxed++;
 	if (relaxed < usual)
@@ -737,7 +740,7 @@ static void check_page_disturbance(struct account *account, u32 block, u32 page)
 	while (count--)
 		if (is_neighbour_newer(account, block, found[count].page, first))
 			mv += aftl_disturb_mv[found[count].direction]
-				[has_low_top_mv(page_at(account, block, found[count].page)->attr)];
+				[uses_low_voltage(page_at(account, block, found[count].page)->attr)];
 	if (told < mv)
 		complain(account, "page %u is disturbed by %u mV, expected %u", page, told, mv);
 }
@@ -767,7 +770,7 @@ static u64 least_read_ns(const struct account *account, u32 block, u32 page, u16
 	}
 	if (!config->read_fine && !config->read_coarse)
 		return shortest_configured_read_ns(config);
-	rate = page_rate_with_attr(account, block, page, attr);
+	rate = page_error_rate_with_attr(account, block, page, attr);
 	if (aftl_page_class(attr) == AFTL_APPROX || rate <= aftl_sense_limit_q40[0])
 		return read_ns_or_default(config, config->read_fine);
 	return rate <= aftl_sense_limit_q40[1] ? shortest_configured_read_ns(config) :
@@ -806,7 +809,7 @@ static void check_read_event(struct account *account, const struct aftl_array_ev
 		complain(account, "a read in mode %u takes %llu ns, expected %llu",
 			 aftl_page_mode(attr), (unsigned long long)event->array_ns,
 			 (unsigned long long)least);
-	add_to_account(account, &account->reads, least);
+	add_operation_to_account(account, &account->reads, least);
 	if (is_page_programmed_faster(attr))
 		check_page_errors(account, event->block, event->page, attr);
 	check_one_bit_page(account, event->block, event->page, attr);
@@ -826,7 +829,7 @@ void account_array_event(struct account *account, const struct aftl_array_event 
 		check_read_event(account, event);
 }
 
-static void check_sum_bound(struct account *account, const char *name, u64 told, u64 least)
+static void check_least_sum(struct account *account, const char *name, u64 told, u64 least)
 {
 	if (told < least)
 		complain(account, "counter %s is %llu, expected %llu", name,
@@ -837,14 +840,14 @@ void account_check_sums(struct account *account)
 {
 	const struct aftl_counters *counters = &account->ftl->stats.counters;
 
-	check_sum_bound(account, "programs", counters->array_programs, account->programs.count);
-	check_sum_bound(account, "program time", counters->array_program_ns, account->programs.ns);
-	check_sum_bound(account, "program energy", counters->program_energy_pj,
+	check_least_sum(account, "programs", counters->array_programs, account->programs.count);
+	check_least_sum(account, "program time", counters->array_program_ns, account->programs.ns);
+	check_least_sum(account, "program energy", counters->program_energy_pj,
 			account->programs.pj);
-	check_sum_bound(account, "erases", counters->array_erases, account->erases.count);
-	check_sum_bound(account, "erase time", counters->array_erase_ns, account->erases.ns);
-	check_sum_bound(account, "erase energy", counters->erase_energy_pj, account->erases.pj);
-	check_sum_bound(account, "read time", counters->array_read_ns, account->reads.ns);
-	check_sum_bound(account, "read energy", counters->read_energy_pj, account->reads.pj);
-	check_sum_bound(account, "wear", counters->wear_sum, account->wear);
+	check_least_sum(account, "erases", counters->array_erases, account->erases.count);
+	check_least_sum(account, "erase time", counters->array_erase_ns, account->erases.ns);
+	check_least_sum(account, "erase energy", counters->erase_energy_pj, account->erases.pj);
+	check_least_sum(account, "read time", counters->array_read_ns, account->reads.ns);
+	check_least_sum(account, "read energy", counters->read_energy_pj, account->reads.pj);
+	check_least_sum(account, "wear", counters->wear_sum, account->wear);
 }

@@ -62,7 +62,7 @@ void account_close_device(struct account *account);
 void account_array_event(struct account *account, const struct aftl_array_event *event);
 
 /* Record the policy's answer whether the next erase of @block is shallow. */
-void account_record_shallow(struct account *account, const struct aftl_block *block, bool gentle);
+void account_shallow_erase(struct account *account, const struct aftl_block *block, bool gentle);
 
 /* Record the erase of the block that begins at ppn @first; call from the host's erase(). */
 void account_block_erased(struct account *account, aftl_ppn_t first);

@@ -134,7 +134,7 @@ static void shadow_on_write_accepted(struct test_listener *listener, struct test
 }
 
 /* Return true if the host has overwritten or discarded the data in @slot. */
-static bool slot_is_obsolete(const struct shadow_store *store, u32 slot)
+static bool slot_has_obsolete_data(const struct shadow_store *store, u32 slot)
 {
 	const struct shadow_unit *unit = &store->units[store->slots[slot].unit];
 
@@ -148,7 +148,7 @@ static bool may_program_slot(struct shadow_store *store, u32 slot)
 	if (!store->slots[slot].programmed)
 		return true;
 	return aftl_block_of_ppn(media, to_ppn(slot))->order == AFTL_ORDER_SUPER_LAYER &&
-	       slot_is_obsolete(store, slot);
+	       slot_has_obsolete_data(store, slot);
 }
 
 static void forget_slot_data(struct shadow_store *store, u32 slot)
@@ -610,7 +610,7 @@ static void compare_unit_class(struct shadow_store *store, u32 unit, u32 class)
 		  "unit %u has another level than %u", unit, slot->level);
 }
 
-void shadow_compare(struct shadow_store *store)
+void shadow_compare_device(struct shadow_store *store)
 {
 	u32 unit;
 
@@ -630,7 +630,7 @@ void shadow_compare(struct shadow_store *store)
 
 static void shadow_check_at_finish(struct test_listener *self)
 {
-	shadow_compare(container_of(self, struct shadow_store, listener));
+	shadow_compare_device(container_of(self, struct shadow_store, listener));
 }
 
 static void shadow_release(struct test_listener *self)

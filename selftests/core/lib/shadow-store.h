@@ -53,12 +53,12 @@ struct shadow_store {
  * shadow_attach() - attach a store to the unused @device
  * @whole: store whole units instead of eight bytes of each unit
  *
- * The store lives as long as the device, and test_device_finish() calls shadow_compare().
+ * The store lives as long as the device, and test_device_finish() calls shadow_compare_device().
  * Approximate writes get all levels in turn.
  */
 void shadow_attach(struct shadow_store *store, struct test_device *device, bool whole);
 
 /* Compare the L2P table, classes and levels with the store, and audit the device. */
-void shadow_compare(struct shadow_store *store);
+void shadow_compare_device(struct shadow_store *store);
 
 #endif

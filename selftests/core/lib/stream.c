@@ -19,7 +19,7 @@ void test_stream_init(struct test_stream *stream, u64 seed)
 	};
 }
 
-static u32 draw_stream_below(struct test_stream *stream, u32 n)
+static u32 draw_request_number(struct test_stream *stream, u32 n)
 {
 	return aftl_random_below(&stream->random, n);
 }
@@ -28,13 +28,13 @@ static enum aftl_op choose_request_op(struct test_stream *stream)
 {
 	u32 draw;
 
-	if (draw_stream_below(stream, 1000) < stream->flush)
+	if (draw_request_number(stream, 1000) < stream->flush)
 		return AFTL_OP_FLUSH;
-	draw = draw_stream_below(stream, 100);
+	draw = draw_request_number(stream, 100);
 	if (draw < stream->read)
 		return AFTL_OP_READ;
 	if (draw < stream->read + stream->discard)
-		return draw_stream_below(stream, 2) ? AFTL_OP_DISCARD : AFTL_OP_WRITE_ZEROES;
+		return draw_request_number(stream, 2) ? AFTL_OP_DISCARD : AFTL_OP_WRITE_ZEROES;
 	return AFTL_OP_WRITE;
 }
 
@@ -42,16 +42,16 @@ static u32 choose_request_unit(struct test_stream *stream, u32 units)
 {
 	u32 tenth = max(units / 10, 1U);
 
-	return draw_stream_below(stream, 100) < stream->hot ? draw_stream_below(stream, tenth) :
-	       draw_stream_below(stream, units);
+	return draw_request_number(stream, 100) < stream->hot ? draw_request_number(stream, tenth) :
+	       draw_request_number(stream, units);
 }
 
 /* Draw a placement id; sometimes none, or an id for which no placement handle exists. */
 static void draw_placement_id(struct test_stream *stream, struct test_device *device)
 {
 	if (device->config.placement_handles)
-		device->hint.stream = (u8)draw_stream_below(stream,
-							    device->config.placement_handles + 2);
+		device->hint.stream = (u8)draw_request_number(stream,
+							      device->config.placement_handles + 2);
 }
 
 /* Draw a host queue; sometimes one that has no weight. */
@@ -60,7 +60,7 @@ static void draw_host_queue(struct test_stream *stream, struct test_device *devi
 	u32 queues = aftl_queue_weight_count(device->config.queue_weights);
 
 	if (device->config.queue_weights)
-		device->queue = (u8)draw_stream_below(stream, queues + 1);
+		device->queue = (u8)draw_request_number(stream, queues + 1);
 }
 
 /* Let some requests begin or end within a logical page, but not on zoned devices. */
@@ -84,12 +84,12 @@ bool test_stream_submit_one(struct test_stream *stream, struct test_device *devi
 	enum aftl_op op = choose_request_op(stream);
 	u32 all = test_units(device);
 	u32 unit = choose_request_unit(stream, all);
-	u32 wanted = 1 + draw_stream_below(stream, stream->units_max);
+	u32 wanted = 1 + draw_request_number(stream, stream->units_max);
 	u32 units = min(wanted, all - unit);
-	u32 class = draw_stream_below(stream, 100) < stream->approx ? AFTL_APPROX : AFTL_PRECISE;
-	u32 flags = draw_stream_below(stream, 1000) < stream->fua ? AFTL_REQUEST_FUA : 0;
+	u32 class = draw_request_number(stream, 100) < stream->approx ? AFTL_APPROX : AFTL_PRECISE;
+	u32 flags = draw_request_number(stream, 1000) < stream->fua ? AFTL_REQUEST_FUA : 0;
 	u64 at = aftl_device_time_ns(device->ftl) +
-		 (stream->gap_ns ? draw_stream_below(stream, stream->gap_ns) : 0);
+		 (stream->gap_ns ? draw_request_number(stream, stream->gap_ns) : 0);
 
 	if (op == AFTL_OP_FLUSH) {
 		unit = 0;
@@ -101,7 +101,7 @@ bool test_stream_submit_one(struct test_stream *stream, struct test_device *devi
 	draw_partial_request(stream, device, op, units);
 	CHECK_EQ(test_submit(device, op, unit, units, class, op == AFTL_OP_WRITE ? flags : 0, at),
 		 0);
-	return test_drain_to(device, stream->depth);
+	return test_drain_to_depth(device, stream->depth);
 }
 
 void test_stream_submit(struct test_stream *stream, struct test_device *device, u32 requests)
@@ -116,13 +116,13 @@ bool test_stream_write_all(struct test_stream *stream, struct test_device *devic
 	u32 unit;
 
 	for (unit = 0; unit < all; unit += stream->units_max) {
-		u32 class = draw_stream_below(stream, 100) < stream->approx ? AFTL_APPROX :
+		u32 class = draw_request_number(stream, 100) < stream->approx ? AFTL_APPROX :
 							       AFTL_PRECISE;
 		u32 units = min(stream->units_max, all - unit);
 
 		stream->operations += units;
 		if (test_submit(device, AFTL_OP_WRITE, unit, units, class, 0, 0) ||
-		    !test_drain_to(device, stream->depth))
+		    !test_drain_to_depth(device, stream->depth))
 			return false;
 	}
 	return true;
@@ -216,7 +216,7 @@ static void randomize_gc_pace(struct aftl_config *config)
 }
 
 /* Draw the queue depth and the parameters of garbage collection. */
-static void randomize_load_and_gc(struct aftl_config *config, struct aftl_random *random)
+static void randomize_depth_and_gc(struct aftl_config *config, struct aftl_random *random)
 {
 	config->depth = 16 + aftl_random_below(random, 40);
 	config->order = aftl_random_below(random, 2);
@@ -277,7 +277,7 @@ static void randomize_program_modes(struct aftl_config *config, struct aftl_rand
 }
 
 /* Draw parameters of two-pass programs, of reads between passes, and the block's read limit. */
-static void randomize_two_pass(struct aftl_config *config, struct aftl_random *random)
+static void randomize_two_pass_programs(struct aftl_config *config, struct aftl_random *random)
 {
 	config->read_coarse = aftl_random_below(random, 2) * 90000;
 	config->read_fine = config->read_coarse / 3;
@@ -309,12 +309,12 @@ void test_randomize_options(struct test_device *device, struct aftl_random *rand
 	struct aftl_config *config = &device->config;
 
 	randomize_write_buffer(config, random);
-	randomize_load_and_gc(config, random);
+	randomize_depth_and_gc(config, random);
 	randomize_failures(config, random);
 	randomize_policy_params(config, random);
 	config->seed = aftl_random_next(random);
 	randomize_program_modes(config, random);
-	randomize_two_pass(config, random);
+	randomize_two_pass_programs(config, random);
 	randomize_slc_cache(config);
 	randomize_read_cache(config);
 	randomize_host_queues(config);

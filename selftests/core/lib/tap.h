@@ -112,8 +112,8 @@ static inline bool tap_compare(u64 got, u64 wanted, const char *file, int line, 
 				  (unsigned long long)wanted);
 }
 
-static inline bool tap_within(u64 got, u64 low, u64 high, const char *file, int line,
-			      const char *text)
+static inline bool tap_check_range(u64 got, u64 low, u64 high, const char *file, int line,
+				   const char *text)
 {
 	return (got >= low && got <= high) ||
 	       tap_report_failure(file, line, "%s is %llu, not in %llu .. %llu", text,
@@ -127,7 +127,7 @@ static inline bool tap_same_text(const char *got, const char *wanted, const char
 	       tap_report_failure(file, line, "\"%s\" is not \"%s\"", got, wanted);
 }
 
-static inline bool tap_contains(const char *got, const char *part, const char *file, int line)
+static inline bool tap_check_contains(const char *got, const char *part, const char *file, int line)
 {
 	return strstr(got, part) ||
 	       tap_report_failure(file, line, "\"%s\" lacks \"%s\"", got, part);
@@ -139,8 +139,8 @@ static inline bool tap_contains(const char *got, const char *part, const char *f
 #define CHECK_EQ(got, wanted) \
 	tap_compare((u64)(got), (u64)(wanted), __FILE__, __LINE__, #got)
 #define CHECK_RANGE(got, low, high) \
-	tap_within((u64)(got), (u64)(low), (u64)(high), __FILE__, __LINE__, #got)
+	tap_check_range((u64)(got), (u64)(low), (u64)(high), __FILE__, __LINE__, #got)
 #define CHECK_TEXT(got, wanted) tap_same_text(got, wanted, __FILE__, __LINE__)
-#define CHECK_CONTAINS(got, part) tap_contains(got, part, __FILE__, __LINE__)
+#define CHECK_CONTAINS(got, part) tap_check_contains(got, part, __FILE__, __LINE__)
 
 #endif

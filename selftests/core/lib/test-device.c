@@ -354,8 +354,8 @@ void test_device_open_demo(struct test_device *device, const char *policy, const
 	test_device_open(device, policy, params);
 }
 
-void test_check_refused(struct test_device *device, const char *policy, const char *params,
-			const char *part)
+void test_config_refused(struct test_device *device, const char *policy, const char *params,
+			 const char *part)
 {
 	test_device_init(device, "demo");
 	test_device_set_params(device, params);
@@ -605,7 +605,7 @@ struct test_request *test_submit_kept(struct test_device *device, enum aftl_op o
 	return submit_pooled_request(device, mine, true) ? NULL : mine;
 }
 
-bool test_step(struct test_device *device)
+bool test_process_event(struct test_device *device)
 {
 	u64 next = aftl_next_event_ns(device->ftl);
 
@@ -621,13 +621,13 @@ bool test_wait_for_request(struct test_device *device, struct test_request *requ
 	u32 events = 0;
 
 	while (!request->done)
-		if (!test_step(device) || ++events > HANG_EVENTS)
+		if (!test_process_event(device) || ++events > HANG_EVENTS)
 			return CHECK_MSG(false, "hang: op %u of unit %u does not complete",
 					 request->request.op, request->request.unit);
 	return true;
 }
 
-int test_execute_flagged(struct test_device *device, enum aftl_op op, u32 unit, u32 units,
+int test_flagged_request(struct test_device *device, enum aftl_op op, u32 unit, u32 units,
 			 u32 class, u32 flags, u64 *latency_ns)
 {
 	u64 start = aftl_device_time_ns(device->ftl);
@@ -649,7 +649,7 @@ int test_execute_flagged(struct test_device *device, enum aftl_op op, u32 unit, 
 int test_execute_request(struct test_device *device, enum aftl_op op, u32 unit, u32 units,
 			 u32 class, u64 *latency_ns)
 {
-	return test_execute_flagged(device, op, unit, units, class, 0, latency_ns);
+	return test_flagged_request(device, op, unit, units, class, 0, latency_ns);
 }
 
 u64 test_get_latency(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class)
@@ -660,13 +660,13 @@ u64 test_get_latency(struct test_device *device, enum aftl_op op, u32 unit, u32 
 	return latency_ns;
 }
 
-bool test_drain_to(struct test_device *device, u32 depth)
+bool test_drain_to_depth(struct test_device *device, u32 depth)
 {
 	u64 completed = device->completed;
 	u32 events = 0;
 
 	while (device->pending > depth) {
-		if (!test_step(device))
+		if (!test_process_event(device))
 			return CHECK_MSG(false, "hang: %u requests under way, no event",
 					 device->pending);
 		events = device->completed == completed ? events + 1 : 0;
@@ -679,7 +679,7 @@ bool test_drain_to(struct test_device *device, u32 depth)
 
 bool test_drain(struct test_device *device)
 {
-	bool drained = test_drain_to(device, 0);
+	bool drained = test_drain_to_depth(device, 0);
 
 	CHECK_EQ(aftl_pending_requests(device->ftl), device->pending);
 	return drained;
@@ -695,7 +695,7 @@ void test_flush_writes(struct test_device *device)
 	u32 steps = HANG_EVENTS;
 
 	aftl_set_drain_mode(device->ftl, true);
-	while (steps-- && aftl_is_busy(device->ftl) && test_step(device))
+	while (steps-- && aftl_is_busy(device->ftl) && test_process_event(device))
 		;
 	CHECK(!aftl_is_busy(device->ftl));
 	aftl_set_drain_mode(device->ftl, false);

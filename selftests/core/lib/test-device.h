@@ -219,8 +219,8 @@ void test_device_open_type(struct test_device *device, const struct aftl_policy_
 void test_device_open_demo(struct test_device *device, const char *policy, const char *params);
 
 /* Check that creating the device fails with -EINVAL and a message that contains @part. */
-void test_check_refused(struct test_device *device, const char *policy, const char *params,
-			const char *part);
+void test_config_refused(struct test_device *device, const char *policy, const char *params,
+			 const char *part);
 
 /**
  * test_each_policy() - run @body as a test point with each policy that fits a device of @params
@@ -282,7 +282,7 @@ int test_execute_request(struct test_device *device, enum aftl_op op, u32 unit, 
 			 u32 class, u64 *latency_ns);
 
 /* Like test_execute_request(), with request flags. */
-int test_execute_flagged(struct test_device *device, enum aftl_op op, u32 unit, u32 units,
+int test_flagged_request(struct test_device *device, enum aftl_op op, u32 unit, u32 units,
 			 u32 class, u32 flags, u64 *latency_ns);
 
 /* Like test_execute_request(), but check that it succeeds. Return: the latency. */
@@ -299,10 +299,10 @@ void test_end_host_call(struct test_device *device);
 void test_advance(struct test_device *device, u64 now_ns);
 
 /* Advance the device by one event. Return: false if no event is left. */
-bool test_step(struct test_device *device);
+bool test_process_event(struct test_device *device);
 
 /* Advance until at most @depth requests are in progress; a hang fails the test point. */
-bool test_drain_to(struct test_device *device, u32 depth);
+bool test_drain_to_depth(struct test_device *device, u32 depth);
 
 /* Advance the device until no request is in progress. */
 bool test_drain(struct test_device *device);

@@ -478,7 +478,7 @@ static int commit_waiting_durability_promises(struct durable_device *durable)
 	return ret;
 }
 
-int durable_work(struct durable_device *durable, u32 ops)
+int durable_execute_ops(struct durable_device *durable, u32 ops)
 {
 	while (!durable->ret && durable->ops && ops--)
 		durable->ret = do_oldest_op(durable);
@@ -1280,7 +1280,7 @@ int durable_commit_all(struct durable_device *durable)
 	struct test_device *device = &durable->device;
 
 	test_drain(device);
-	return durable_work(durable, U32_MAX);
+	return durable_execute_ops(durable, U32_MAX);
 }
 
 static int close_durable_volume(struct durable_device *durable)
@@ -1292,12 +1292,12 @@ static int close_durable_volume(struct durable_device *durable)
 		return ret;
 	if (is_write_buffer_persistent(durable)) {
 		aftl_set_drain_mode(device->ftl, true);
-		while (aftl_is_busy(device->ftl) && test_step(device))
+		while (aftl_is_busy(device->ftl) && test_process_event(device))
 			;
 	}
 	aftl_quiesce(device->ftl);
 	queue_partial_pages(durable);
-	ret = durable_work(durable, U32_MAX);
+	ret = durable_execute_ops(durable, U32_MAX);
 	if (!ret)
 		ret = aftl_volume_close(durable->volume, device->ftl, &device->error);
 	return ret;

@@ -74,7 +74,7 @@ struct durable_late {
  * @last: of the queue
  * @keeps: pages that wait for a slot of the persisted write buffer
  * @promises: promises that begin with the next commit, if @batched
- * @batched: promises begin at the end of durable_work(), as in a kernel
+ * @batched: promises begin at the end of durable_execute_ops(), as in a kernel
  * @stamps: last stamp given out
  * @levels: by stamp, quality level of the write, as long as it can matter
  * @bytes: one logical page
@@ -165,11 +165,11 @@ int durable_load(struct durable_device *durable, const char *policy, bool scan);
 void durable_stop(struct durable_device *durable);
 
 /**
- * durable_work() - work off at most @ops operations of the queue
+ * durable_execute_ops() - work off at most @ops operations of the queue
  *
  * Return: 0, or the first error of volume or disk.
  */
-int durable_work(struct durable_device *durable, u32 ops);
+int durable_execute_ops(struct durable_device *durable, u32 ops);
 
 /**
  * durable_fail_die() - fail a die of a device without parity: see aftl_fail_lun()

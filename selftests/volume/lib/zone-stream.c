@@ -7,7 +7,7 @@ static u32 draw_zone_stream_below(const struct zone_stream *stream, u32 n)
 	return (u32)aftl_random_below(stream->random, n);
 }
 
-static bool draw_zone_stream_chance(const struct zone_stream *stream, u32 percent)
+static bool draw_zone_stream_choice(const struct zone_stream *stream, u32 percent)
 {
 	return draw_zone_stream_below(stream, 100) < percent;
 }
@@ -16,7 +16,7 @@ static void submit_zone_request(const struct zone_stream *stream, struct test_de
 				enum aftl_op op, u32 unit, u32 units, u32 flags)
 {
 	u32 class = stream->approx && op == AFTL_OP_WRITE &&
-				    draw_zone_stream_chance(stream, stream->approx) ?
+				    draw_zone_stream_choice(stream, stream->approx) ?
 			    AFTL_APPROX :
 			    AFTL_PRECISE;
 
@@ -29,14 +29,14 @@ static void submit_zone_request(const struct zone_stream *stream, struct test_de
 static void write_zone(const struct zone_stream *stream, struct test_device *device, u32 zone)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device->ftl);
-	u32 flags = draw_zone_stream_chance(stream, stream->flushes / 2) ? AFTL_REQUEST_FUA : 0;
+	u32 flags = draw_zone_stream_choice(stream, stream->flushes / 2) ? AFTL_REQUEST_FUA : 0;
 	u32 units = 1 + draw_zone_stream_below(stream, min(geo->zone_capacity, 16U));
 	u32 written;
 
 	aftl_zone_state(device->ftl, zone, &written);
 	if (written < geo->zone_capacity)
 		units = min(units, geo->zone_capacity - written);
-	if (draw_zone_stream_chance(stream, 30) || written + units > geo->zone_units)
+	if (draw_zone_stream_choice(stream, 30) || written + units > geo->zone_units)
 		submit_zone_request(stream, device, AFTL_OP_WRITE, zone * geo->zone_units, units,
 				    flags | AFTL_REQUEST_APPEND);
 	else
@@ -58,15 +58,15 @@ static void manage_zone(const struct zone_stream *stream, struct test_device *de
 void zone_stream_submit(const struct zone_stream *stream, struct test_device *device)
 {
 	u32 zones = aftl_geometry(device->ftl)->zones;
-	u32 limit = draw_zone_stream_chance(stream, 70) ? min(stream->few, zones) : zones;
+	u32 limit = draw_zone_stream_choice(stream, 70) ? min(stream->few, zones) : zones;
 	u32 zone = draw_zone_stream_below(stream, limit);
 
-	if (draw_zone_stream_chance(stream, 25))
+	if (draw_zone_stream_choice(stream, 25))
 		submit_zone_request(stream, device, AFTL_OP_READ,
 				    draw_zone_stream_below(stream, test_units(device)), 1, 0);
-	else if (draw_zone_stream_chance(stream, stream->flushes))
+	else if (draw_zone_stream_choice(stream, stream->flushes))
 		submit_zone_request(stream, device, AFTL_OP_FLUSH, 0, 0, 0);
-	else if (draw_zone_stream_chance(stream, 12))
+	else if (draw_zone_stream_choice(stream, 12))
 		manage_zone(stream, device, zone);
 	else
 		write_zone(stream, device, zone);
