@@ -548,11 +548,11 @@ TAP_TEST(each_fault_happens_once_on_random_devices)
 
 int main(void)
 {
-	test_each_policy("units fail", small, run_with_failed_units);
-	test_each_policy("units fail, with caches and errors",
+	test_each_policy("failed units are lost until rewritten", small, run_with_failed_units);
+	test_each_policy("failed units are lost, with caches and errors",
 			 test_params("%s buffer=256KiB read_cache=1MiB read_ahead=64KiB errors=on",
 				     small), run_with_failed_units);
-	test_each_policy("units fail, with parity", test_params("%s rain=on", small),
+	test_each_policy("failed units are lost, with parity", test_params("%s rain=on", small),
 			 run_with_failed_units);
 	test_each_policy("the device is read-only at the end of its life", small, check_life_end);
 	test_each_policy("the device is read-only at the end of its life, with parity",

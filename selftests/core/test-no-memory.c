@@ -82,7 +82,7 @@ TAP_TEST(a_device_larger_than_memory_is_refused)
 int main(void)
 {
 	test_each_policy("each allocation may fail", NULL, fail_each_demo_allocation);
-	tap_begin("with word lines between their passes, too");
+	tap_begin("loading a device with word lines between passes fails cleanly");
 	fail_each_allocation("qlc", "baseline");
 	tap_end();
 	return tap_run_all();

@@ -336,8 +336,8 @@ TAP_TEST(checksums_are_crc_32c)
 
 int main(void)
 {
-	test_each_policy("a used device", plain, check_save_and_load);
-	test_each_policy("a device with everything on", busy, check_save_and_load);
+	test_each_policy("a used device is saved, loaded", plain, check_save_and_load);
+	test_each_policy("a device with many options is saved, loaded", busy, check_save_and_load);
 	test_each_policy("a device without errors", no_errors, check_save_and_load);
 	test_each_policy("word lines of three bits", three_bits, check_save_and_load);
 	test_each_policy("superblocks", superblocks, check_save_and_load);

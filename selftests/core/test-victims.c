@@ -158,7 +158,7 @@ static void check_one_selector(u32 which)
 	u32 most;
 	u32 i;
 
-	tap_begin("%s names what its definition names", rules[which].name);
+	tap_begin("selector %s chooses what its definition says", rules[which].name);
 	asked = 0;
 	differed = 0;
 	test_device_open_demo(&device, "baseline",

@@ -45,9 +45,9 @@ class Build:
 
 
 def cross_build(machine: str, emulator: str) -> Build:
-    """Return a static build for another machine.
+    """Return a static build for another processor architecture.
 
-    Its libdevmapper and libblkid are not installed, and nothing that runs here calls them.
+    It has no libdevmapper and libblkid for that architecture, and the commands call neither.
     """
     return Build(machine, f"{machine}-linux-gnu-gcc",
                  ("OPT=-O2", f"OBJCOPY={machine}-linux-gnu-objcopy", "CLI_LIBS=",
@@ -69,7 +69,7 @@ MACHINES = (cross_build("aarch64", "aarch64"), cross_build("riscv64", "riscv64")
 
 @dataclass(frozen=True)
 class Run:
-    """A command line, the condition that makes it worth comparing, and its output files."""
+    """A command line, a condition that its output must fulfil, and its output files."""
 
     name: str
     arguments: str
@@ -168,7 +168,7 @@ FOR_EVERY_POLICY = (
 def all_command_lines() -> list[Run]:
     """Return RUNS and the runs of all policies.
 
-    The policies are split in two because one run compares only a limited number.
+    Two runs share the policies, because one run compares only a limited number of them.
     """
     said = subprocess.run([BUILD / "approxftl", "policies"], capture_output=True, text=True,
                           check=True).stdout
@@ -201,7 +201,7 @@ class Tap:
 
 
 def compile_program(build: Build) -> tuple[Path | None, str]:
-    """Build the simulator; return its path, if the build succeeded, and make's output."""
+    """Build the simulator; return its path, whether the build succeeded, and make's output."""
     program = build.place / build.folder / "approxftl"
     if not build.options:
         return (program, "") if program.exists() else (None, f"{program} is not built: make all")
@@ -215,7 +215,7 @@ def compile_program(build: Build) -> tuple[Path | None, str]:
 
 
 def run_outputs(program: Sequence[str], run: Run, place: Path) -> tuple[dict[str, bytes], str]:
-    """Return all output of a command, or an error message."""
+    """Return the output and the output files of a command, or an error message."""
     command = [*program, "sim", *run.arguments.split(), "--histogram", "--json", "-q"]
     done = subprocess.run(command, cwd=place, capture_output=True, check=False)
     if done.returncode:

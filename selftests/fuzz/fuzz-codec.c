@@ -35,7 +35,7 @@ static size_t compress_zlib(u8 *out, size_t room, const u8 *data, size_t size)
 	z_stream stream = { .next_out = out, .avail_out = (uInt)room };
 	u8 nothing = 0;
 
-	/* zlib's input is not const and must not be NULL. */
+	/* zlib's input pointer is not const and must not be NULL. */
 	stream.next_in = size ? (Bytef *)data : &nothing;
 	stream.avail_in = (uInt)size;
 	demand(deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
@@ -95,7 +95,7 @@ static int read_whole_input(struct trace_input *input, const u8 *data, size_t si
 	return 0;
 }
 
-/* Write the compressed bytes to a new anonymous file, of which @path becomes the name. */
+/* Write the compressed bytes to a new memfd; @path becomes its path in /proc. */
 static void write_compressed_file(char *path, size_t room, int *file, const struct packed *packed)
 {
 	*file = memfd_create("fuzz", MFD_CLOEXEC);

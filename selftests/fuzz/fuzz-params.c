@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lines of key=value are refused with a message, or parsed, in range, printed and parsed again.
+ * Lines of key=value are refused with a message, or have valid values that print and parse alike.
  */
 #include "core/base/geometry.h"
 #include "core/policy/param-registry.h"

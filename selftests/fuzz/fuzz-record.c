@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Record files are refused with a message, or decode and encode to the same bytes. A second attempt
- * fixes the checksum, which a fuzzer cannot guess.
+ * Record files are refused with a message, or decode and encode to the same bytes. Each input is
+ * tried twice: a fuzzer cannot guess a checksum, so the second try corrects it.
  */
 #include "lib/fuzz.h"
 #include "core/persist/record.h"
@@ -38,7 +38,7 @@ static bool try_record_header(struct aftl_record_header *header, const u8 *bytes
 		return false;
 	}
 	demand(!aftl_record_header_encode(header, again, &error));
-	/* Encoding drops the extensions of later minor versions, and raises older versions. */
+	/* A record file of another minor version is encoded in the present minor version. */
 	demand(header->minor != AFTL_RECORD_VERSION_MINOR || !memcmp(again, bytes, sizeof(again)));
 	return true;
 }

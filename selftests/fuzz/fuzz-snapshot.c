@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Snapshots are refused with a message, or yield a consistent working device. The checksum is fixed
- * first, as a fuzzer cannot guess it.
+ * Snapshots are refused with a message, or yield a consistent working device. The harness corrects
+ * the checksum, because a fuzzer cannot guess it.
  */
 #include "core/base/encoding.h"
 #include "lib/fuzz.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Texts of the kernel target in any form are decoded, or refused with a message.
+ * Table lines, messages and answers of the kernel target are decoded, or refused with a message.
  */
 #include "block-answer.h"
 #include "kernel-sentence.h"

@@ -17,7 +17,7 @@ static void check_trace_request(const struct trace_request *request, u64 *last_n
 	*last_ns = request->t_ns;
 }
 
-/* Fetch, and check, the requests whose begin and end events the pairing has found. */
+/* Fetch and check the requests of which the trace has both begin and end. */
 static void take_paired_requests(struct trace_pairing *pairing)
 {
 	struct trace_request request;
@@ -111,7 +111,7 @@ static void try_trace_format(const char *name, const char *columns, bool strict,
 	fclose(nowhere);
 }
 
-/* The list of columns for trace formats that need one. */
+/* Return the list of columns for a trace format that needs one. */
 static const char *columns_of_format(const char *name, u8 selector)
 {
 	if (!strcmp(name, "csv") && selector & 0x40)
@@ -130,7 +130,7 @@ int fuzz_input(const u8 *data, size_t size)
 		return 0;
 	while (trace_formats[count])
 		count++;
-	/* If the first byte numbers no format, the format is detected from the file. */
+	/* If the first byte is not the number of a format, the file's content determines it. */
 	if (data[0] % 32 < count)
 		name = trace_formats[data[0] % 32]->name;
 	try_trace_format(name, name ? columns_of_format(name, data[0]) : NULL, data[0] & 0x80,

@@ -9,13 +9,13 @@
 #include "core/persist/volume.h"
 
 #define VOLUME_BYTES (2 << 20)
-/* Volumes: plain, with the L2P table on flash, with superblocks, with a persistent buffer. */
+/* Parameters of the volumes: plain, L2P table on flash, superblocks, persistent write buffer. */
 #define KINDS 4
 
 static u8 sound[KINDS][VOLUME_BYTES];
 static u8 bytes[VOLUME_BYTES];
 
-/* Bytes of metadata in use; 0 until the volume is created. */
+/* Size of the volume's metadata in bytes; 0 until the volume is created. */
 static size_t used_of[KINDS];
 
 static int backing_read_bytes(void *host, u64 offset, void *to, u32 size)
@@ -46,7 +46,7 @@ static const struct aftl_backing medium = {
 	.free = fuzz_free_and_count_bytes,
 };
 
-/* Callbacks of a device that never fails, by which the volume is created */
+/* Callbacks of the device that creates the volume; none of them fails */
 
 static struct aftl *ftl;
 static struct aftl_volume *volume;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Test that the module builds for all kernels without warnings of gcc (W=1), sparse and modpost.
-# gcc, sparse and modpost must each report a planted mistake.
+# To prove that gcc, sparse and modpost ran, each of them must report a planted mistake.
 # If the module does not build for a kernel, print the names that this kernel has changed.
 #
 #   module.tap.sh [SERIES]...
@@ -23,8 +23,8 @@ build()
 	return "$built"
 }
 
-# complaints DIRECTORY: print warnings and errors of our files, not those of kernel headers
-# The paths of our files may begin with ../ instead of / if ccache compiles them.
+# complaints DIRECTORY: print the log's warnings and errors of the module, not of kernel headers
+# The paths of the module's files begin with ../ instead of / if ccache compiles them.
 complaints()
 {
 	grep -E "^(([^ ]*/)?(dm-approxftl[/.]|selftests/)|/build/|/dev/null)[^ ]*: (warning|error|fatal error)|^(WARNING|ERROR): modpost|^[^ ]*: (undefined|multiple)" \
@@ -112,13 +112,13 @@ MISTAKE
 	echo 'obj-m := for-sparse.o for-gcc.o for-modpost.o' >"$1/Kbuild"
 }
 
-# reports DIRECTORY PROGRAM TEXT: PROGRAM has reported its mistake with TEXT
+# reports DIRECTORY PROGRAM TEXT: PROGRAM has reported its planted mistake with TEXT
 reports()
 {
 	grep -F "$3" "$1/log" | grep -q "for-$2"
 }
 
-# sparse_runs DIRECTORY: kbuild has run sparse; it skips a sparse too old for the headers
+# sparse_runs DIRECTORY: kbuild has run sparse, which it skips if sparse is too old for the kernel
 sparse_runs()
 {
 	! grep -q 'sparse is not available or not up to date' "$1/log"

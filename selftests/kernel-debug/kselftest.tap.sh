@@ -18,7 +18,7 @@ cp -r "${kernel%/approxftl/*}/tools/testing/selftests/lib.mk" \
 	"${kernel%/approxftl/*}/tools/testing/selftests/kselftest" "$tree/"
 make -s -C selftests install INSTALL_PATH="$tree/dm-approxftl"
 
-# run_there VARIABLE: run three of the tests in the kernel's selftests directory
+# run_there VARIABLE=VALUE: run three tests in the kernel's selftests directory with this variable
 run_there()
 {
 	tests='selftests/kernel/discard-flush.sh selftests/kernel/carriers.py selftests/kernel/latency.sh'

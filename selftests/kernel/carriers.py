@@ -396,9 +396,10 @@ def main() -> None:
     has_kernel_module("loop")
     run_point("a hint on the image of a loop device is ignored", check_hint_of_loop_image)
     run_point("a carrier that the table line does not name is ignored", check_hint_is_ignored)
-    run_point("the table line comes back", check_table_line_is_reproduced)
+    run_point("the printed table line makes the same device", check_table_line_is_reproduced)
     if HAS_STREAMS:
-        run_point("the last write stream carries a tag", check_tag_stream_has_highest_number)
+        run_point("the write stream with the highest number carries tags",
+                  check_tag_stream_has_highest_number)
     if not os.path.ismount("/sys/kernel/tracing"):
         run_command("mount", "-t", "tracefs", "tracefs", "/sys/kernel/tracing")
     TRACING.mkdir()

@@ -443,7 +443,7 @@ in_turn 'a full device, written twice, keeps its data' at_once twice_with_collec
 ktap_test_run 'random writes, discards and zeroes are read as the model says' \
 	agrees_with_model aftl-data "$(share 800)"
 ktap_test_run 'a volume is unchanged after remove and create' comes_back
-whose='a write is put down to its cgroup below, too, with its priority'
+whose='writes to the block device have cgroup and priority of the submitter'
 if [ -e "$tracing/../../kprobe_events" ]; then
 	in_turn "$whose" whose_writes
 elif next_turn "$whose"; then
@@ -452,9 +452,9 @@ fi
 in_turn 'a device collects garbage after suspend and resume' collects_after_a_pause
 ktap_test_run 'a volume is suspended while its queue is full' suspends_with_a_full_queue
 ktap_test_run 'the table names the block device by number and can be loaded' table_round_trips
-in_turn 'in real time' in_real_time
-in_turn 'in real time, with a write buffer' in_real_time buffer 1MiB
-in_turn 'in real time, with a read cache' in_real_time buffer 256KiB read_cache 1MiB \
+in_turn 'a volume with real timing equals its model' in_real_time
+in_turn 'a volume with real timing and a write buffer equals its model' in_real_time buffer 1MiB
+in_turn 'a volume with real timing and a read cache equals its model' in_real_time buffer 256KiB read_cache 1MiB \
 	read_ahead 256KiB
 ktap_test_run 'approxftl check passes' is_sound
 ktap_test_run 'one commit serves all flushes that wait' on_slow_drive one_commit_for_all
@@ -473,6 +473,6 @@ in_turn 'a block device in use is refused' refuses_a_second_user
 in_turn 'sectors larger than the mapping unit are refused' refuses_large_sectors
 
 in_turn 'the tables of a volume are read by several reads at once' reads_ahead
-in_turn 'on a sparse file of 24 GiB, after a crash' on_a_sparse_file 24G 600
-in_turn 'two shards on a file of 40 GiB, after a crash' on_a_sparse_file 40G 1200 channels 2 shards 2
+in_turn 'a volume on a sparse file of 24 GiB recovers after a crash' on_a_sparse_file 24G 600
+in_turn 'two shards on a sparse file of 40 GiB recover after a crash' on_a_sparse_file 40G 1200 channels 2 shards 2
 finished

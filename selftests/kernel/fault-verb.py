@@ -351,13 +351,14 @@ def main() -> None:
     run_point("bytes of a file above a partition of a loop device fail",
               check_file_faults_below_partition)
     run_point("bytes of a file above dm-linear fail", check_file_faults_below_linear)
-    run_point_in_turn("bytes without a place of their own are refused",
+    run_point_in_turn("faults of inline data and holes are refused",
                       check_unplaceable_faults_are_refused)
-    run_point_in_turn("a file on another device is refused", check_foreign_device_is_refused)
+    run_point_in_turn("faults of a file on another device are refused",
+                      check_foreign_device_is_refused)
     run_point("a script arms all of its faults or none", check_fault_script)
-    run_point("power is cut from a device with a volatile buffer", check_power_cut)
-    run_point_in_turn("wear, and the end of a device's life", check_end_of_life)
-    run_point("triggers of a device with shards", check_faults_in_shards)
+    run_point("a power cut loses only unflushed data", check_power_cut)
+    run_point_in_turn("a worn-out device keeps its data and refuses writes", check_end_of_life)
+    run_point("triggers of faults count in each shard", check_faults_in_shards)
     finish_test()
 
 

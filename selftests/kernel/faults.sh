@@ -636,22 +636,22 @@ else
 	dmsetup clear aftl-medium
 	ktap_test_skip 'reads fail' 'flakey of this kernel has no error_reads'
 fi
-in_turn 'suspend while all requests fail' suspends is_dead
-in_turn 'blocks that go bad until none is left' \
+in_turn 'a suspend ends while all requests fail' suspends is_dead
+in_turn 'blocks fail until the device is read-only' \
 	shaped 'channels 1 chips 1 blocks 24 op 40 policy baseline' blocks_run_out
-in_turn 'a write buffer without a good block to program' \
+in_turn 'flushes fail without a good block for buffered data' \
 	shaped 'channels 1 chips 1 blocks 24 op 40 policy baseline buffer 256KiB' buffer_is_lost
-in_turn 'a die failure under load' at_once \
+in_turn 'a die failure under load loses only data of the die' at_once \
 	shaped 'channels 1 chips 2 blocks 64 word_lines 2 op 70' die_dies
 in_turn 'a slow block device delays requests, in bounded memory' is_slow
-in_turn 'slow reads of blocks that are erased and reprogrammed' at_once reads_while_erased
+in_turn 'slow reads return no data of a reused block' at_once reads_while_erased
 collected='channels 1 chips 2 blocks 120 word_lines 4 op 60 gc_idle_valid 90'
-in_turn 'GC on a block device with slow writes' shaped "$collected" collects_slowly 0 500
-in_turn 'GC on a block device with slow reads' shaped "$collected" collects_slowly 20 0
-in_turn 'a die failure under load with RAIN' at_once \
+in_turn 'GC on a block device with slow writes loses no data' shaped "$collected" collects_slowly 0 500
+in_turn 'GC on a block device with slow reads loses no data' shaped "$collected" collects_slowly 20 0
+in_turn 'with RAIN a die failure under load loses no data' at_once \
 	shaped 'channels 2 chips 2 blocks 64 word_lines 2 op 70 superblock 4 rain on' \
 	die_is_outlived
-in_turn 'failure of a die with many blocks' shaped \
+in_turn 'a die with more blocks than the operation queue fails' shaped \
 	'channels 1 chips 2 blocks 16384 word_lines 1 layers 4 page 4KiB op 60 policy baseline' \
 	large_die_dies
 in_turn 'create fails without memory for a large device' no_memory

@@ -525,10 +525,12 @@ def main() -> None:
     if not os.path.ismount("/sys/kernel/debug"):
         run_command("mount", "-t", "debugfs", "debugfs", "/sys/kernel/debug")
     allow_everybody_to_tag()
-    run_point("table lines", run_in_child, fuzz_interface, Lines, share_of_random_samples(150))
-    run_point("messages", run_in_child, fuzz_interface, Messages, share_of_random_samples(200))
-    run_point("ioctls", fuzz_ioctls, partial(fuzz_interface, Control, privileged=False), "")
-    run_point("ioctls by root", fuzz_ioctls, partial(fuzz_interface, Control),
+    run_point("fuzzed table lines", run_in_child, fuzz_interface, Lines,
+              share_of_random_samples(150))
+    run_point("fuzzed messages", run_in_child, fuzz_interface, Messages,
+              share_of_random_samples(200))
+    run_point("fuzzed ioctls", fuzz_ioctls, partial(fuzz_interface, Control, privileged=False), "")
+    run_point("fuzzed ioctls by root", fuzz_ioctls, partial(fuzz_interface, Control),
               "/dev/mapper/aftl-raw")
     finish_test()
 

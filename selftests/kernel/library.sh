@@ -252,7 +252,7 @@ btrfs()
 	touch "$place/bare"
 	chattr +C "$place/bare"
 	ktap_test_run 'without checksums btrfs accepts tags' "$program" tag add "$place/bare"
-	ktap_test_run 'a file of btrfs cannot be looked up' refuses 'ask the device itself' \
+	ktap_test_run 'a query of a file of btrfs is refused' refuses 'ask the device itself' \
 		"$program" tag query "$place/bare"
 	umount "$place"
 	dmsetup remove aftl-library
@@ -270,10 +270,10 @@ ktap_test_run 'the C++ program reports its flips' shows_its_flips \
 	as_nobody "$build/examples/annotated-cpp" "$place/cpp"
 ktap_test_run 'the Python program reports its flips' shows_its_flips in_python "$place/python"
 ktap_test_run 'approxrun tags data of an unmodified program' copy_has_its_flips
-ktap_test_run 'the verbs agree with the stored data' verbs_agree
-ktap_test_run 'tags are remembered: scan and watch' persists
+ktap_test_run 'the verbs of approxftl tag report the stored data' verbs_agree
+ktap_test_run 'approxftl tag scan and watch restore tags after an unmount' persists
 ktap_test_run 'tags on files of other users are refused' refuses_others
-ktap_test_run 'on other devices the library does nothing' knows_its_place
+ktap_test_run 'tagging files of other devices has no effect' knows_its_place
 ktap_test_run 'unmount' umount "$place"
 dmsetup remove aftl-library
 clones

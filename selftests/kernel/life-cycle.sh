@@ -387,19 +387,19 @@ create aftl-cycle ram $small bits 2 || exit 1
 in_turn 'the SLC cache is toggled under I/O' under_load with_a_cache pause without_a_cache \
 	with_a_cache same_table without_a_cache
 dmsetup remove aftl-cycle
-in_turn 'data that are lost stay lost in another shape' lost_stays_lost
-in_turn 'lost data stay lost in another shape, with a write buffer' lost_stays_lost buffer 256KiB
+in_turn 'lost data stay lost after a reload with another geometry' lost_stays_lost
+in_turn 'lost data stay lost after such a reload, with a write buffer' lost_stays_lost buffer 256KiB
 in_turn 'a reload keeps the counters, in memory' goes_on_counting ram "$shape policy baseline" \
 	"$shape policy baseline gc 8%" 'blocks 80 word_lines 8 op 30 policy baseline shards 1' \
 	'blocks 96 word_lines 8 op 30 policy approxftl'
 in_turn 'a reload keeps the counters, on a volume' volume_goes_on_counting
-in_turn 'a loaded table that changes nothing has no FTL' same_table_needs_no_ftl
+in_turn 'loading an identical table allocates no FTL' same_table_needs_no_ftl
 in_turn 'the load of a volume makes its workqueues, not the resume' workers_are_made_by_the_load
 ktap_test_run 'status and table answer while a volume is opened' tells_while_it_opens
 in_turn 'a volume loaded during the first resume does not free the data in memory' loaded_meanwhile \
 	'the device keeps its data in store ram' /dev/mapper/aftl-below 8192
 in_turn 'a shorter table loaded during the first resume does not cut the data' loaded_meanwhile \
 	'a reload cannot shrink it to 8192' ram 8192
-ktap_test_run 'data that do not fit a table are kept for the next one' keeps_data_that_do_not_fit
+ktap_test_run 'data that do not fit a new table stay in the old table' keeps_data_that_do_not_fit
 in_turn 'a reload keeps buffered data without a free block' keeps_what_has_no_block
 finished

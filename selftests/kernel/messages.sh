@@ -215,24 +215,24 @@ block_is_retired()
 }
 
 ktap_test_run 'the status line matches the documented words' status_matches
-ktap_test_run 'luns prints a line for each LUN' lun_lines
-ktap_test_run 'blocks prints a line for each block' block_lines
-ktap_test_run 'blocks: a long answer is complete' block_lines_fit
-ktap_test_silent 'stats prints each counter with its name' every_counter
-ktap_test_run 'reset sets counters to zero' resets
-ktap_test_run 'age lets the cells age' ages
-ktap_test_run 'block prints the state of a block' says '^state (free|open|closed|bad)$' block 0
+ktap_test_run 'message luns prints a line for each LUN' lun_lines
+ktap_test_run 'message blocks prints a line for each block' block_lines
+ktap_test_run 'a long answer to message blocks is complete' block_lines_fit
+ktap_test_silent 'message stats prints each counter with its name' every_counter
+ktap_test_run 'message reset sets counters to zero' resets
+ktap_test_run 'message age ages the cells' ages
+ktap_test_run 'message block prints the state of a block' says '^state (free|open|closed|bad)$' block 0
 ktap_test_run 'verbs may be written in capitals' says '^erases [0-9]+$' BLOCK 1
-ktap_test_run 'gc collects garbage' collects
+ktap_test_run 'message gc collects garbage' collects
 ktap_test_run 'gc of a suspended device waits for its resume' waits_for_the_end_of_rest
-ktap_test_run 'policy changes a parameter' changes_parameter
+ktap_test_run 'message policy changes a parameter' changes_parameter
 ktap_test_run 'fault block retires the block' block_is_retired
 ktap_test_run 'fault die: data with parity are rebuilt' die_is_rebuilt
 ktap_test_run 'fault die: superblocks keep their policy' superblocks_stay
 ktap_test_run 'digest and audit work while suspended' at_rest
-ktap_test_run 'digest is refused under I/O' complains \
+ktap_test_run 'message digest is refused under I/O' complains \
 	'message digest needs the device at rest; suspend it first' digest
-ktap_test_silent 'lost prints nothing if no unit is lost' dmsetup message aftl-talk 0 lost 0
+ktap_test_silent 'message lost prints nothing if no unit is lost' dmsetup message aftl-talk 0 lost 0
 ktap_test_run 'an unknown verb is refused' complains \
 	'unknown message "sing"; there are stats, reset, age, gc, policy, fault, faults, luns, blocks, block, lost, line, digest and audit' \
 	sing
@@ -262,7 +262,7 @@ ktap_test_run 'an unknown parameter is refused' \
 ktap_test_run 'a value out of range is refused' \
 	complains 'erase: 1h is out of range; it must be 1ns to 10s' \
 	policy erase 1h
-ktap_test_run 'line refuses changes of geometry' complains \
+ktap_test_run 'message line refuses changes of geometry' complains \
 	'the device was made with op 30, which cannot become 40' policy op 40
 ktap_test_run 'messages leak no memory' complains 'depth stays 2048 as long as the device is loaded' \
 	policy depth 4096

@@ -247,7 +247,8 @@ def main() -> None:
         print(f"# {'+'.join(names)}: {time.monotonic() - begun:.1f} s", flush=True)
     print(f"# {dict(tally)}")
     if not os.environ.get("AFTL_TURN"):
-        run_point("changes were accepted and refused, and power failed", require, len(tally) == 3,
+        run_point("the run had accepted and refused changes and power failures", require,
+                  len(tally) == 3,
                   "not all of it")
     finish_test()
 

@@ -140,5 +140,5 @@ def check_tail_latencies_agree() -> None:
 
 
 set_processor_count(2)
-run_point("device and simulator agree on the tail", check_tail_latencies_agree)
+run_point("device and simulator have the same tail latencies", check_tail_latencies_agree)
 finish_test()

@@ -66,6 +66,6 @@ on_one_of_ours()
 }
 
 ktap_test_run 'a device below dm-linear keeps its data' below_linear
-in_turn 'below dm-crypt, in sectors of 4 KiB' below_crypt sector_size:4096
+in_turn 'a device below dm-crypt keeps its data, in sectors of 4 KiB' below_crypt sector_size:4096
 ktap_test_run 'a device below another approxftl device is resumed in any order' on_one_of_ours
 finished

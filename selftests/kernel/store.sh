@@ -379,33 +379,33 @@ meta_exempt()
 ram_disks 3 262144 && needs_module dm_crypt || exit 1
 # Each kernel runs all tests of queue limits and of cgroup I/O, because they depend on the kernel.
 # in_turn lets the kernels divide the tests of memory and sizes, which depend on the target alone.
-in_turn 'a surviving write buffer of 2 GiB takes memory only for its content' \
+in_turn 'a persistent write buffer of 2 GiB takes memory only for its content' \
 	on_sparse_file 4G opens_with_large_buffers
 in_turn 'completed operations take no memory' at_once forgets_operations
 ktap_test_run 'limits of segments are those of dm-crypt below' limits_of_crypt
 ktap_test_run 'limits of segments are those of a drive below' limits_of_null_blk
 in_turn 'a read into memory that dm-crypt cannot take is no medium error' aligned_as_below
 in_turn 'requests and read-ahead are bounded however many LUNs there are' bounds_requests
-in_turn 'a device that does not answer delays the reads that failed' delays_only_what_fails
-slowed='a cgroup throttled by iocost below delays only itself'
+in_turn 'a block device that does not answer delays only failed reads' delays_only_what_fails
+slowed='a cgroup throttled by iocost delays only its own I/O'
 if with_cgroup has_controllers; then
 	in_turn "$slowed" with_cgroup on_sparse_file 1G beside_a_cost_model
 elif next_turn "$slowed"; then
 	ktap_test_skip "$slowed" 'the kernel does not have iocost'
 fi
 if ! with_cgroup has_controllers; then
-	ktap_test_skip 'a cgroup with io.max below delays only itself' \
+	ktap_test_skip 'a cgroup throttled by io.max delays only its own I/O' \
 		'the kernel does not have io.max'
 elif meta_exempt; then
-	on_newest 'a cgroup with io.max below delays only itself' with_cgroup beside_a_limit
+	on_newest 'a cgroup throttled by io.max delays only its own I/O' with_cgroup beside_a_limit
 else
-	ktap_test_skip 'a cgroup with io.max below delays only itself' \
+	ktap_test_skip 'a cgroup throttled by io.max delays only its own I/O' \
 		'before Linux 6.12 io.max holds back writes for which others wait'
 fi
 if with_cgroup tells_what_dies; then
-	on_newest 'buffered data do not hold a removed cgroup' with_cgroup lets_a_cgroup_go
+	on_newest 'buffered data do not keep a removed cgroup alive' with_cgroup lets_a_cgroup_go
 else
-	ktap_test_skip 'buffered data do not hold a removed cgroup' \
+	ktap_test_skip 'buffered data do not keep a removed cgroup alive' \
 		'before Linux 6.12 nothing tells what of a cgroup is still there'
 fi
 finished

@@ -447,15 +447,18 @@ def main() -> None:
         some = many = None
     run_point("RAID-1 of md", check_stacked_device, "md1", some)
     run_point("dm-mirror", check_stacked_device, "mirror", some)
-    run_point("no other device", check_device_without_stack, (100, 100))
-    run_point_in_turn("moved by e4defrag", check_defragmentation, "e4defrag", EXT4)
-    run_point_in_turn("moved by xfs_fsr", check_defragmentation, "xfs_fsr -v", XFS)
+    run_point("approxftl without a device above it", check_device_without_stack, (100, 100))
+    run_point_in_turn("files moved by e4defrag keep their classes",
+                      check_defragmentation, "e4defrag", EXT4)
+    run_point_in_turn("files moved by xfs_fsr keep their classes",
+                      check_defragmentation, "xfs_fsr -v", XFS)
     # This stack loses the flags of bios.
     run_point_in_turn("dm-mirror, data=journal", check_stacked_device, "mirror", None, EXT4,
                       "-o data=journal")
     run_point_in_turn("RAID-5 of btrfs", check_btrfs_raid, "raid5", (0, 0))
     run_point_in_turn("RAID-1 of btrfs", check_btrfs_raid, "raid1", (100, 100))
-    run_point_in_turn("no other device, btrfs", check_device_without_stack, (100, 100), BTRFS,
+    run_point_in_turn("approxftl without a device above it, btrfs", check_device_without_stack,
+                      (100, 100), BTRFS,
                       NOCOW)
     run_point_in_turn("RAID-10 of md", check_stacked_device, "md10", some)
     run_point_in_turn("RAID-5 of md that does not copy", check_stacked_device, "md5", (0, 0))
@@ -466,7 +469,8 @@ def main() -> None:
     run_point_in_turn("dm-crypt", check_stacked_device, "crypt", None)
     if not os.environ.get("AFTL_TURN"):
         run_point("loop devices on a tagged image and on a tagged device", check_loop_devices)
-        run_point("no other device, XFS", check_device_without_stack, (100, 100), XFS)
+        run_point("approxftl without a device above it, XFS", check_device_without_stack,
+                  (100, 100), XFS)
         # References of XFS's pages count in any kernel, those of ext4's with page migration only.
         run_point("dm-mirror, XFS", check_stacked_device, "mirror", (0, 0), XFS)
         run_point("dm-stripe", check_stacked_device, "stripes", many)

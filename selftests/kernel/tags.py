@@ -1183,38 +1183,47 @@ def check_all_file_systems() -> None:
 def main() -> None:
     """Run all test points."""
     allow_everybody_to_tag()
-    run_point("the ABI", run_in_child, check_ioctl_abi)
+    run_point("ioctls accept larger structures and refuse wrong sizes",
+              run_in_child, check_ioctl_abi)
     with ext4_on_new_device() as system:
         folder = str(system.place)
-        run_point("ranges at the ends of a file", run_in_child, check_offset_limits, folder)
-        run_point("a signal ends a look at a sparse file", run_in_child, check_interrupted_query,
+        run_point("tagged ranges end at the largest file offset",
+                  run_in_child, check_offset_limits, folder)
+        run_point("a signal interrupts a query of a sparse file", run_in_child,
+                  check_interrupted_query,
                   folder)
-        run_point_in_turn("ranges that overlap", run_in_child, check_overlapping_ranges, folder,
-                          share_of_random_samples(2000))
-        run_point_in_turn("refusals and permissions", run_in_child, check_tag_refusals, folder)
-        run_point("a failed write leaves no tag", run_in_child, check_failed_writes, folder)
+        run_point_in_turn("overlapping tagged ranges keep the class of each byte", run_in_child,
+                          check_overlapping_ranges, folder, share_of_random_samples(2000))
+        run_point_in_turn("tags on unsuitable objects and others' files are refused",
+                          run_in_child, check_tag_refusals, folder)
+        run_point("a failed write keeps the tags of unwritten data",
+                  run_in_child, check_failed_writes, folder)
         run_point_in_turn("the rate of labels in a trace is limited", run_in_child,
                           check_trace_note_limit)
-        run_point_in_turn("limits per user", run_in_child, check_tag_limits, folder)
+        run_point_in_turn("each user may tag a limited number of files and ranges",
+                          run_in_child, check_tag_limits, folder)
         run_point("swap files are refused", check_swap_file_is_refused, folder)
         run_point("encrypted files are refused", run_in_child, check_encrypted_folder,
                   f"{folder}/secret")
-        run_point("concurrent use of all calls", run_on_two_processors,
+        run_point("processes tag, write and delete files concurrently", run_on_two_processors,
                   change_tagged_files_in_processes, folder, "4")
         run_point("tags follow the file, not its name", run_in_child, check_tag_lifetime, folder)
     run_point("unmount removes all tags", check_no_tags_are_left)
     run_point_in_turn("btrfs is accepted only without checksums", check_btrfs_checksums_refused)
-    run_point_in_turn("raw devices, scopes, precedence", check_tags_of_raw_device)
-    run_point_in_turn("a device that waits for another of ours is asked",
+    run_point_in_turn("tags of devices, memory and scopes have their precedence",
+                      check_tags_of_raw_device)
+    run_point_in_turn("a query is answered while the lower device is suspended",
                       check_device_waiting_for_lower_device)
     # With delayed allocation, ext4 journals the data either of all files or of none.
     with ext4_on_new_device("-o nodelalloc") as system:
-        run_point_in_turn("who may ask where blocks are", run_in_child, check_query_permissions,
+        run_point_in_turn("only permitted users may query block locations", run_in_child,
+                          check_query_permissions,
                           str(system.place))
-    run_point("files of watched file systems", check_tags_after_remount)
+    run_point("opening a file of a watched file system restores its tags", check_tags_after_remount)
     run_point("a block trace shows the stored classes", run_on_two_processors, check_block_trace)
-    run_point_in_turn("files below an overlay", check_overlay_files)
-    run_point_in_turn("tags after a power failure, a copy and promotion", check_classes_on_volume)
+    run_point_in_turn("tagging a file of an overlay tags the file below", check_overlay_files)
+    run_point_in_turn("stored classes survive power failure, relocation and promotion",
+                      check_classes_on_volume)
     check_all_file_systems()
     if has_page_migration():
         with temporary_device(NAME) as path, Mount(path) as place:

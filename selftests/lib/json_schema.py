@@ -110,7 +110,7 @@ NUMBER = re.compile(r"[-+]?\d+(\.\d+)?(e-?\d+)? ?[a-zA-Z%]{0,3}")
 
 
 def find_numbers_as_text(value: Any, where: str) -> list[str]:
-    """Return the values that are numbers as text, whose unit belongs into the key."""
+    """Return JSON strings that are a number with a unit, which should be a number instead."""
     if isinstance(value, dict):
         return [line for key, one in value.items() if key not in AS_WRITTEN
                 for line in find_numbers_as_text(one, f"{where}.{key}")]
@@ -129,7 +129,7 @@ def parse_document(schema: str, text: str) -> dict[str, Any]:
 
 
 def main(schema: str, files: list[str]) -> int:
-    """Print each violation of the schema by the JSON documents in files."""
+    """Print each violation of a schema by the JSON documents of the command line."""
     found = [f"{file}: {line}" for file in files
              for line in schema_checker(schema).find_errors(json.loads(Path(file).read_text()))]
     print("\n".join(found), end="\n" if found else "")

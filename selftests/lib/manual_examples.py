@@ -24,7 +24,7 @@ INDENT = "    "
 
 @dataclass(frozen=True)
 class Example:
-    """A command, or the content of a file."""
+    """An example of a manual page: a command, or the content of a file."""
 
     text: str
     root: bool = False

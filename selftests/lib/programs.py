@@ -16,7 +16,7 @@ PROGRAM = Path(os.environ.get("APPROXFTL", BUILD / "approxftl")).absolute()
 
 @dataclass(frozen=True)
 class Done:
-    """Exit status and output of a command."""
+    """Exit status, output and errors of a program that has ended."""
 
     code: int
     out: str
@@ -25,7 +25,7 @@ class Done:
 
 def run_program(*command: str | Path, stdin: bytes = b"", directory: Path | None = None,
                 environment: Mapping[str, str] | None = None) -> Done:
-    """Run a program to its end, with `environment` added to that of the tests."""
+    """Run a program to its end, with `environment` added to the environment of the tests."""
     done = subprocess.run(command, input=stdin, cwd=directory, capture_output=True,
                           env={**os.environ, **(environment or {})}, check=False)
     return Done(done.returncode, done.stdout.decode(), done.stderr.decode())

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# List the files of the tree, committed or not, without those that git ignores. To be sourced.
+# Functions that list the files of the tree, committed or not, except what git ignores.
 
 # Include directories of all parts, for tools that check all sources at once
 # shellcheck disable=SC2034 # used by sourcing scripts
@@ -21,7 +21,7 @@ sources()
 	fi
 }
 
-# sources_to_check PATTERN...: as `sources`, but with AFTL_FAST only files changed since HEAD
+# sources_to_check PATTERN...: call `sources`; with AFTL_FAST, keep files changed since HEAD
 sources_to_check()
 {
 	if [ -z "${AFTL_FAST:-}" ] || ! git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
@@ -32,7 +32,7 @@ sources_to_check()
 	fi
 }
 
-# List the sources in an unpacked tarball, which has no index: all files but those of a build
+# List the sources in an unpacked tarball, which has no git index: all files except build output
 unpacked_sources()
 {
 	find . -type f ! -path './build/*' ! -path './.git/*' ! -name '*.pyc' | sed 's,^\./,,' |
@@ -70,7 +70,7 @@ python_scripts()
 	scripts '[.]py$' '^#!.*python'
 }
 
-# Directory of the marks for files that passed a checker
+# Directory with an empty file for each checker and source file that passed it
 silences()
 {
 	echo "${XDG_CACHE_HOME:-${HOME:?}/.cache}/approxftl/silent"

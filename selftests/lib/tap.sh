@@ -27,7 +27,7 @@ ktap_test_fail()
 	ktap_point 'not ok' "$1"
 }
 
-# ktap_test_skip NAME REASON
+# ktap_test_skip NAME REASON: print that a test point was skipped
 ktap_test_skip()
 {
 	ktap_skipped=$((ktap_skipped + 1))
@@ -44,7 +44,7 @@ ktap_is_wanted()
 	ktap_wanted=$((ktap_wanted + 1))
 }
 
-# ktap_test_run NAME COMMAND...: passes when the command succeeds
+# ktap_test_run NAME COMMAND...: test point that passes if the command succeeds
 ktap_test_run()
 {
 	ktap_is_wanted "$1" || return 0
@@ -57,8 +57,8 @@ ktap_test_run()
 	fi
 }
 
-# ktap_test_silent NAME COMMAND...: passes when the command succeeds and prints nothing
-# A point's command runs even if KTAP_POINTS excludes the point, as later ones may depend on it.
+# ktap_test_silent NAME COMMAND...: test point that passes if the command succeeds silently
+# KTAP_POINTS only hides a test point: its command runs, as later points may depend on it.
 ktap_test_silent()
 {
 	ktap_is_wanted "$1"
@@ -78,7 +78,7 @@ nothing()
 	! "$@"
 }
 
-# ktap_test_needing TOOL NAME COMMAND...: as ktap_test_run, but skip if TOOL is not installed
+# ktap_test_needing TOOL NAME COMMAND...: call ktap_test_run, or skip if TOOL is not installed
 ktap_test_needing()
 {
 	if ! command -v "$1" >/dev/null; then
@@ -89,7 +89,7 @@ ktap_test_needing()
 	ktap_test_run "$@"
 }
 
-# ktap_test_judged_by VERSION TOOL NAME COMMAND...: as ktap_test_needing, for this version only
+# ktap_test_judged_by VERSION TOOL NAME COMMAND...: skip unless TOOL is installed in VERSION
 ktap_test_judged_by()
 {
 	version=$1
@@ -102,7 +102,7 @@ ktap_test_judged_by()
 	esac
 }
 
-# Exit with kselftest's status: 0, 1 for a failure, 4 if every point was skipped.
+# Exit with a status of kselftest: 0, 1 for a failure, 4 if all test points were skipped.
 ktap_finished()
 {
 	[ -z "${KTAP_POINTS:-}" ] || [ "$ktap_wanted" -gt 0 ] ||

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""All verbs and other programs, found by their --help."""
+"""Lists of all verbs of approxftl and of other programs, which their --help name."""
 
 import os
 import re
@@ -11,7 +11,7 @@ Words = tuple[str, ...]
 
 
 def command_line(words: Words) -> list[str]:
-    """Return a command line with the path of its program."""
+    """Return a command line that begins with the path of its program."""
     own = words[:1] and words[0].startswith("approx")
     return [str(BUILD / words[0]), *words[1:]] if own else [str(BUILD / "approxftl"), *words]
 

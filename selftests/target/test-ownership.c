@@ -18,7 +18,7 @@
 /* Kinds of table lines. */
 enum kind {
 	KIND_RAM,
-	KIND_RAM_OTHER,	/* table with another geometry, which has room for the data of KIND_RAM */
+	KIND_RAM_OTHER,	/* a table with another geometry that has room for the data of KIND_RAM */
 	KIND_RAM_SMALL,	/* with less room than both */
 	KIND_VOLUME,
 	KIND_VOLUME_OTHER, /* on another backing device */
@@ -37,13 +37,13 @@ enum phase {
 };
 
 /**
- * struct model - the complete state of the search; compared byte by byte
+ * struct model - one state of the search, compared with other states byte by byte
  * @own: ownership of the mapped device
- * @tables: its tables
- * @phase: phase of each table
+ * @tables: tables of the mapped device
+ * @phase: phase of each table, such as loaded or active
  * @resume: action of the resume in progress
- * @kind: kind of a device, plus one; 0 if there is none
- * @data: the device holds the data
+ * @kind: kind of each FTL device, plus one; 0 if there is none
+ * @data: by FTL device, whether it holds the data
  * @born: kind of the data, plus one; 0 while no table has been resumed
  */
 struct model {
@@ -66,7 +66,7 @@ static bool table_kind_has_volume(enum kind kind)
 	return kind >= KIND_VOLUME;
 }
 
-/* Fake pointers to devices are the numbers from one on. */
+/* The model's pointers to devices are numbers from one on. */
 static struct aftl_device *index_to_device(u32 index)
 {
 	return (struct aftl_device *)(uintptr_t)(index + 1);
@@ -118,7 +118,7 @@ static bool table_fits_data(u32 i)
 	return table_kind_fits_data(model.born - 1, kinds[i]);
 }
 
-/* Steps of one table; each function returns true if its step was possible. */
+/* The steps of a table; each step function returns true if the step was possible. */
 
 static bool step_begin_load(u32 i, u32 choice)
 {
@@ -143,7 +143,7 @@ static bool step_refuse_load(u32 i, u32 choice)
 	return true;
 }
 
-/* End the load of a table: choice 0 creates a spare device, choice 1 finds the existing device. */
+/* End the load of a table: choice 0 makes a spare device, choice 1 uses the existing device. */
 static bool step_end_load(u32 i, u32 choice)
 {
 	if (model.phase[i] != PHASE_LOADING || (choice && !model.own.device))
@@ -221,7 +221,7 @@ static void resume_volume_table(u32 i, bool fails)
 		destroy_device(aftl_table_close_device(table));
 }
 
-/* Do the slow part of a resume, which fails with choice 1; with choice 2 a later step fails. */
+/* Do the slow part of a resume, which fails if choice is 1; if it is 2, the end will fail. */
 static bool step_resume_work(u32 i, u32 choice)
 {
 	if (model.phase[i] != PHASE_RESUMING)

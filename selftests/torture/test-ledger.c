@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The contents that a block may have after each request: now, and after a power failure.
+ * The ledger of approxftl-torture: contents that a block may have now and after a power failure.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -136,7 +136,7 @@ TAP_TEST(a_flush_covers_completed_writes)
 	CHECK(block_may_hold(1, second) && block_may_hold(0, third) && block_may_hold(1, third));
 }
 
-/* Flushes complete in any order. */
+/* Several flushes may be in progress, and complete in any order. */
 TAP_TEST(concurrent_flushes_cover_different_writes)
 {
 	u64 early, late;
@@ -173,7 +173,7 @@ TAP_TEST(each_flush_covers_the_writes_before_it)
 	CHECK(block_may_hold(2, 0));
 }
 
-/* Each unit of a request has its own oldest valid version: overlap affects common units only. */
+/* A read has an oldest valid version for each unit: a write changes that of its own units. */
 TAP_TEST(each_unit_has_its_own_oldest_valid_version)
 {
 	struct ledger_change one, other;
@@ -218,7 +218,7 @@ TAP_TEST(a_flush_during_a_power_failure_covers_nothing)
 	CHECK(!block_may_hold(0, 0) && block_may_hold(0, forced));
 }
 
-/* Data lost by the medium may be read, but are not assumed to persist. */
+/* Reads may still return data that the backing device lost, but these need not survive. */
 TAP_TEST(reads_during_a_power_failure_prove_nothing_durable)
 {
 	struct block_found lost = { .kind = BLOCK_ZEROES };
@@ -305,7 +305,7 @@ TAP_TEST(a_version_that_was_read_must_stay_until_a_power_failure)
 	free(change.floors);
 }
 
-/* The kernel may write zeroes as data, which are approximate like other data. */
+/* The kernel may write zeroes as data, which may have bit errors like other approximate data. */
 TAP_TEST(approximate_data_may_have_flipped_bits)
 {
 	static const struct block_name name = { 7, 3, 5, 9 };

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl torture finds each kind of wrong block, and none on a correct disk (a file)."""
+"""approxftl torture finds each kind of wrong block, and no wrong block on a correct file."""
 
 import mmap
 import os
@@ -71,7 +71,7 @@ class Disk:
         return [entry[1] for entry in self.allowed_generations()]
 
     def count_written_units(self) -> int:
-        """Return how often the units were written, including writes in flight."""
+        """Return how often each unit was written, including writes in flight."""
         return sum(entry[2] for entry in self.allowed_generations()) if self.state.exists() else 0
 
     def fail_power(self, child: subprocess.Popen[Any]) -> None:
@@ -234,7 +234,7 @@ def test_flushes_after_a_power_failure_do_not_make_data_durable(torture_file: Di
 
 
 def test_reads_after_a_power_failure_are_not_checked(torture_file: Disk) -> None:
-    """After a power failure, approxftl torture accepts blocks that are zero or missing."""
+    """After a power failure, approxftl torture does not report zero or missing blocks."""
     assert torture_file.run_on_fresh_file("--requests", "100").code == 0
     child = subprocess.Popen([TORTURE, "--state", torture_file.state, "--resume", "--time", "3600s",
                               torture_file.image])
@@ -281,7 +281,7 @@ def test_a_block_of_two_written_versions_is_reported(torture_file: Disk) -> None
 
 @pytest.mark.slow
 def test_tmpfs_reads_may_be_torn_during_a_write(tmp_path: Path) -> None:
-    """On tmpfs a read during a write may see half of the write; after it all blocks are whole."""
+    """On tmpfs a read during a write may see half of it; after the write all blocks are whole."""
     if os.statvfs("/dev/shm").f_bavail * os.statvfs("/dev/shm").f_bsize < 80 << 20:
         pytest.skip("/dev/shm has no 80 MiB")
     with tempfile.NamedTemporaryFile(dir="/dev/shm") as image:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Media with data of other software, made by that software or byte by byte."""
+"""Images of devices with data of other software, made by its programs or byte by byte."""
 
 import hashlib
 import os
@@ -66,7 +66,7 @@ def hash_u64(x: int) -> int:
 
 
 def draw_probed_offset(size: int, index: int) -> int:
-    """Return an offset, far from both ends, at which `approxftl format` searches for data."""
+    """Return an offset, far from a device's ends, where `approxftl format` searches for data."""
     return END + hash_u64(hash_u64(size) ^ index) % ((size - 2 * END) // 4096) * 4096
 
 
@@ -94,7 +94,7 @@ def medium_from_pieces(*pieces: tuple[int, bytes], size: int = SIZE) -> Callable
 
 
 def raid_superblock(at: int, offset: int) -> Callable[[Path], None]:
-    """Return the superblock of a RAID member, format 1; mdadm would need a kernel with md."""
+    """Return an md RAID superblock, format 1; mdadm could make it only with md in the kernel."""
     block = bytearray(256)
     struct.pack_into("<II", block, 0, 0xA92B4EFC, 1)
     block[16:32] = NAME.bytes
@@ -143,7 +143,7 @@ def partition_table(kind: int) -> bytes:
 
 
 def gpt_pieces() -> list[tuple[int, bytes]]:
-    """Return the pieces of a complete GPT; the last two are its backup."""
+    """Return the pieces of a GPT (header, entries), then those of the backup GPT."""
     last = SIZE // 512 - 1
     first, entries = gpt_header(1, last)
     backup, _ = gpt_header(last, 1)

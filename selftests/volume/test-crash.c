@@ -2,11 +2,11 @@
 /*
  * Random devices that lose power again and again, at any write or flush, while they work, are
  * formatted, recovered or closed. Nothing that a completed flush or FUA write covered is lost, no
- * unit returns torn data or another unit's data, and the device keeps working. On zoned devices, a
- * covered reset has happened, and below a write pointer all data are of one life of the zone.
+ * unit returns torn data or another unit's data, and the device keeps working. On zoned devices,
+ * flushed resets are durable, and data below a write pointer are no older than the last reset.
  *
- * test-crash [SEED [LIVES [KIND]]]: AFTL_CRASH_LIVES=N in the environment sets LIVES. A failing
- * life prints its seed; "test-crash SEED 1 KIND" repeats it.
+ * test-crash [SEED [LIVES [KIND]]]: AFTL_CRASH_LIVES=N in the environment sets LIVES, the number of
+ * devices. A failing device prints its seed; "test-crash SEED 1 KIND" repeats it.
  */
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@
 #define MEDIA_MAX (3 << 20)
 
 /**
- * struct tally - numbers of events, by which the test proves that it covered enough
+ * struct tally - numbers of events; the test fails if the random devices had too few
  */
 struct tally {
 	u32 crashes;
@@ -60,8 +60,8 @@ struct tally {
 static struct tally tally;
 
 /**
- * enum kind - focus of a life
- * @ANY: everything
+ * enum kind - what the parameters of a random device emphasise
+ * @ANY: no particular feature
  * @AGAIN: reprogrammed pages and a small persistent buffer
  * @MORTAL: a small persistent buffer and die failures
  * @WORN: sometimes more errors than ECC corrects
@@ -70,12 +70,12 @@ static struct tally tally;
 enum kind { ANY, AGAIN, MORTAL, WORN, ZONED, KINDS };
 
 /**
- * struct life - one device and its random choices
+ * struct life - a random device and the random choices for it
  * @durable: the device
  * @random: random number generator
  * @policy: current policy
- * @steps: most requests per session
- * @kind: its focus
+ * @steps: largest number of requests between two crashes
+ * @kind: what the device's parameters emphasise
  * @may_wear: blocks may fail until too few are left
  * @dead: number of dead dies
  * @requests: its requests on a zoned device
@@ -128,7 +128,7 @@ static void draw_superblocks(struct aftl_config *config)
 	config->passes = 1;
 	config->read_cache = 0;
 	config->victim = AFTL_VICTIM_greedy;
-	/* Bad blocks would shrink the parity, and uncorrectable pages could not be recovered. */
+	/* No bad blocks, which would leave stripes without parity for the recovery of pages. */
 	config->bad = 0;
 	config->errors = false;
 	config->endurance = 0;
@@ -177,7 +177,7 @@ static void draw_small_persistent_buffer(struct life *life, struct aftl_config *
 	config->errors = false;
 }
 
-/* Draw a device without parity, whose dies may fail; its erases may end before programs do. */
+/* Draw a device without parity, whose dies may fail; erases may be recorded before programs. */
 static void draw_die_failures(struct life *life, struct aftl_config *config)
 {
 	config->superblock = 0;
@@ -340,14 +340,14 @@ static void crash_device(struct life *life)
 							    life->durable.super.config.passes > 1);
 }
 
-/* Fail unless the power failure caused the error. */
+/* Check that an error was caused by the armed power failure. */
 static bool was_power_failure(struct life *life, int ret, const char *doing)
 {
 	return CHECK_MSG(life->durable.disk.off, "%s: %d: %s", doing, ret,
 			 life->durable.device.error.text);
 }
 
-/* An interrupted format leaves no volume, or a volume without data. */
+/* Format, perhaps with a power failure meanwhile: it leaves no volume or one without data. */
 static void crash_in_format(struct life *life)
 {
 	int ret;
@@ -409,7 +409,7 @@ static void fail_random_die(struct life *life)
 		 0);
 }
 
-/* Fail a die, preferably while an entry waits for a buffer slot, and fail the power soon after. */
+/* Fail a die, preferably while an entry waits for a PLP slot, and fail the power soon after. */
 static void fail_die_then_power(struct life *life)
 {
 	const struct aftl *ftl = life->durable.device.ftl;
@@ -452,7 +452,7 @@ static void draw_request_stream(struct life *life, struct test_stream *stream)
 	stream->hot = draw_scenario_below(life, 100);
 }
 
-/* Send requests to a zoned device; return true if power is still on. */
+/* Send random requests to a zoned device; return true if power is still on. */
 static bool run_zone_session(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
@@ -470,7 +470,7 @@ static bool run_zone_session(struct life *life)
 	return true;
 }
 
-/* Return true if power is still on. */
+/* Send requests to a device without zones; return true if power is still on. */
 static bool run_session_of_requests(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
@@ -542,8 +542,8 @@ static void choose_session_policy(struct life *life)
 }
 
 /*
- * A zone takes as many blocks per LUN as it needs, however often power failed, or one more if other
- * zones still had all open blocks.
+ * However often power failed, a zone must have no more blocks in a LUN than it needs, or one more
+ * if other zones had all open blocks.
  */
 static void check_blocks_used_by_zones(const struct aftl *ftl)
 {
@@ -763,7 +763,7 @@ static enum kind parse_life_kind(int argc, char **argv)
 	return kind;
 }
 
-/* Seeds of devices that once lost data or hung. */
+/* Seeds of devices that once lost data or hung in this test. */
 static void rerun_failed_seeds(void)
 {
 	static const u64 seeds[] = { 1606, 5811, 15375, 16112, 31001125, 20250477 };
@@ -774,7 +774,7 @@ static void rerun_failed_seeds(void)
 	run_scenario_of_seed(101743, AGAIN);
 	run_scenario_of_seed(70, MORTAL);
 	run_scenario_of_seed(116, MORTAL);
-	/* With this seed the buffer holds data of more zones than may be active. */
+	/* With this seed the write buffer holds data of more zones than may be active. */
 	run_scenario_of_seed(20260455, ZONED);
 	for (i = 1; i <= 12; i++)
 		run_scenario_of_seed(i, WORN);

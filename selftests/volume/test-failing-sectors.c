@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sectors of the backing device fail. The data of unreadable ones are lost, and no others, through
- * garbage collection, flush, close and crash, until they are written again. The blocks of
- * unwritable ones are retired, and no data are lost until there is no good block left. Units that a
- * fault made uncorrectable stay so after a crash, too.
+ * Sectors of the backing device fail. Only data in unreadable sectors are lost, through garbage
+ * collection, flush, close and crash, until they are written again. Blocks with unwritable sectors
+ * are retired, and no data are lost until no good block is left. Units that a fault made
+ * uncorrectable stay uncorrectable after a crash.
  */
 #include "lib/small-volume.h"
 #include "stream.h"
@@ -12,7 +12,7 @@
 /* Number of pages that one run makes unreadable. */
 #define HURT 24
 
-/* Send requests, while the host carries out the volume's operations late, by a varying amount. */
+/* Send requests, while the host executes the volume's operations with a random delay. */
 static void run_requests_on_slow_host(u64 seed, u32 steps)
 {
 	struct test_stream stream;
@@ -54,7 +54,7 @@ static void check_recovery_counts(u32 least)
 	CHECK_RANGE(aftl_count_lost_units(durable.device.ftl), least, durable.lost_units);
 }
 
-/* Relocate the data of block @block of each LUN, its lost pages included. */
+/* Relocate the data of block @block of each LUN, including lost pages. */
 static void relocate_block_of_luns(u32 block)
 {
 	const struct aftl_geometry *geo = aftl_geometry(durable.device.ftl);
@@ -84,7 +84,7 @@ static void write_all_units(void)
 	CHECK_EQ(durable.lost_units, 0);
 }
 
-/* Return the number, in its LUN, of a block with a page that is known to be lost. */
+/* Return the number within its LUN of a block that has a page known to be lost. */
 static u32 find_block_of_lost_page(void)
 {
 	const struct aftl_geometry *geo = aftl_geometry(durable.device.ftl);
@@ -95,7 +95,7 @@ static u32 find_block_of_lost_page(void)
 	return from_ppn(ppn) / geo->block_ppns % geo->blocks_per_lun;
 }
 
-/* The number of lost pages, and of those that a load could find to be lost, only decreases. */
+/* Unreadable sectors: the numbers of lost pages in use and after a load must only decrease. */
 static void check_unreadable_sectors(const char *policy, const char *shape, u64 seed)
 {
 	struct aftl_random random = { seed };
@@ -137,8 +137,8 @@ static void check_policy_unreadable(const char *policy, const char *params)
 }
 
 /*
- * A commit records the pages that faults made uncorrectable, though it programs nothing: the pages
- * stay uncorrectable after a crash.
+ * Pages that faults made uncorrectable stay uncorrectable after a crash, because a commit records
+ * them even if nothing is programmed.
  */
 static void check_faults_survive_crash(const char *policy, const char *shape, u64 seed)
 {
@@ -218,7 +218,7 @@ TAP_TEST(a_closed_volume_survives_unreadable_metadata)
 	CHECK_RANGE(sector, 300, U64_MAX);
 }
 
-/* Each run continues from the state of the disk after the same crash. */
+/* Each run continues with a copy of the disk after the same crash. */
 TAP_TEST(a_crashed_volume_survives_unreadable_metadata)
 {
 	struct aftl_random random = { 12 };
@@ -257,7 +257,7 @@ static void make_sectors_unwritable(u32 count, struct aftl_random *random)
 		durable.disk.unwritable[first + aftl_random_below(random, end - first)] = true;
 }
 
-/* Remapped data in a retired block would never be relocated. */
+/* Check that no remapped data are in a retired block, where they would never be relocated. */
 static void check_no_remap_in_retired(void)
 {
 	const struct aftl_media *media = aftl_media(durable.device.ftl);
@@ -278,7 +278,7 @@ static void check_all_units(void)
 	CHECK_EQ(durable.lost_units, 0);
 }
 
-/* Make one copy of the remap table unreadable. Some unwritable sectors become good again. */
+/* Crash, make a copy of the remap table unreadable, and perhaps repair unwritable sectors. */
 static void crash_and_damage_remap_table(struct aftl_random *random)
 {
 	u64 tables = durable.super.layout.snapshot * AFTL_FRAME_SECTORS;

@@ -20,7 +20,7 @@
 
 /**
  * struct sparse_medium - backing device that stores changed frames
- * @medium: its interface to the core
+ * @medium: interface of the backing device to the core
  * @super: volume header, which gives the layout
  * @number: numbers of the stored frames
  * @bytes: content of the stored frames
@@ -28,7 +28,7 @@
  * @kept: number of stored frames + 1
  * @written: number of frame writes
  * @largest: largest allocation
- * @held: bytes not freed
+ * @held: bytes of memory that are allocated now
  * @most_held: largest value of @held
  */
 struct sparse_medium {
@@ -51,7 +51,7 @@ static u8 *stored_frame_bytes(u32 index)
 	return disk.bytes + (size_t)index * AFTL_FRAME_BYTES;
 }
 
-/* Entry of @disk.place for the frame: its index, or 0 if it is not stored. */
+/* Return the entry of @disk.place for a frame: the frame's index, or 0 if it is not stored. */
 static u32 *find_stored_frame(u64 number)
 {
 	u32 at = number % PLACES;
@@ -72,7 +72,7 @@ static void make_formatted_frame(u64 number, u8 *bytes)
 	u32 i;
 
 	memset(bytes, 0, AFTL_FRAME_BYTES);
-	/* On a sparse device uninitialised tables are zeroes, without valid checksums. */
+	/* On a sparse backing device, uninitialised tables are zeroes without valid checksums. */
 	for (i = 0; frame_is_in_tables(number) && !disk.super.lazy_tables && i < AFTL_FRAME_SECTORS;
 	     i++)
 		aftl_sector_add_crc(bytes + (size_t)i * AFTL_SECTOR_BYTES, nonce,
@@ -160,7 +160,7 @@ static void set_volume_parameter(const char *key, const char *value)
 		tap_bail_out("%s", error.text);
 }
 
-/* Configure @blocks of 1 GiB: 16384 pages of 64 KiB. */
+/* Configure a device with @blocks blocks of 1 GiB: 16384 pages of 64 KiB. */
 static void configure_large_volume(const char *blocks, const char *unit)
 {
 	struct aftl_error error;
@@ -236,8 +236,8 @@ static void record_large_program(struct aftl_volume *volume, u32 page, u32 unit)
 }
 
 /*
- * Units from first to last are written to blocks from last to first, overwritten once, and one unit
- * of each is discarded.
+ * The test writes units in ascending order to blocks in descending order, overwrites them once, and
+ * discards one unit of each page.
  */
 #define SPOTS 64
 
@@ -286,7 +286,7 @@ static void check_sample_mappings(const struct aftl *ftl)
 	}
 }
 
-/* Index of the first stored frame of spare entries beyond the first read chunk. */
+/* Return the index of a stored frame of spare entries beyond the chunk that a load reads first. */
 static u32 find_stored_frame_beyond_chunk(void)
 {
 	u32 best = 0;
@@ -360,7 +360,7 @@ static void test_four_tebibytes(void)
 	crash_and_check_samples();
 }
 
-/* A sparse volume is written to a few MiB only. */
+/* Volumes on a sparse backing device, of which a few MiB are written. */
 static void test_sixteen_tebibytes(void)
 {
 	configure_large_volume("4096", "64KiB");

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Translation pages on a volume: a clean close preserves them. After a crash they are rebuilt from
- * spare areas, all in memory, and written before host writes continue. test-crash.c covers crashes
- * at any moment.
+ * Translation pages on a volume: a clean close preserves them. After a crash all of them are
+ * rebuilt in memory from OOB metadata, and programmed before host writes continue. test-crash.c
+ * covers crashes at any moment.
  */
 #include "core/ftl/controller.h"
 #include "core/ftl/l2p.h"
 #include "lib/small-volume.h"
 #include "tap.h"
 
-/* Two dies with two translation pages per program: four may be evicted at a time. */
+/* Two dies program two translation pages each, so that four may be evicted at a time. */
 #define LEAVE 4
 #define KEPT 12
 #define TRANS_PAGES 39
@@ -69,7 +69,7 @@ static u32 count_trans_pages_written(void)
 	return count;
 }
 
-/* Check the recovered L2P table before any request; the first programs have started. */
+/* Check the recovered L2P table before any request, when its first programs have started. */
 static void check_recovered_table(const char *policy)
 {
 	volume_load(policy, false);
@@ -115,7 +115,7 @@ static void check_clean_close(const char *policy)
 	CHECK(write_first_unit() <= 2 * PROGRAM_NS);
 }
 
-/* Repeated power failures while translation pages are written. */
+/* Power fails repeatedly while the recovery writes translation pages. */
 static void crash_repeatedly_during_recovery(const char *policy)
 {
 	u32 i;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Every feature in selftests/lib/features.txt, every pair of them, and random triples, on a durable
- * device: either the device refuses a pair, as the table says, with one message, or a random life
- * on it loses no data. A life is two sessions, the second one with another policy.
+ * device: either the device refuses a pair, as the table says, with one message, or random requests
+ * on it lose no data. A life of a device is two sessions, the second one with another policy.
  *
  * A first life without power failure counts the writes and flushes of its medium. Then the same
  * life is repeated, each time with a power failure at another of these. The device is recovered,
@@ -32,16 +32,16 @@
 #define DRAWS_MAX 20
 
 /**
- * struct life - one device and its random choices
+ * struct life - a device with some features and the random choices for it
  * @durable: the device
  * @random: random number generator
- * @set: its features
- * @policy: of the first session
+ * @set: features of the device
+ * @policy: policy of the first session
  * @other: policy of the second session
  * @filled: the fill of all logical pages has started
  * @unwritable: number of sectors still to become unwritable
- * @zones: its requests on a zoned device
- * @stream: its requests on other devices
+ * @zones: requests for a zoned device
+ * @stream: requests for a device without zones
  */
 struct life {
 	struct durable_device durable;
@@ -269,7 +269,7 @@ static bool check_call_ok(struct life *life, int ret, const char *what)
 	return CHECK_MSG(!ret, "%s: %d: %s", what, ret, life->durable.device.error.text);
 }
 
-/* After a power failure: recover, continue, fail again, close and reopen. */
+/* Recover the device after a power failure, continue, fail again, recover, close and reopen. */
 static void recover_device_twice(struct life *life, enum disk_crash crash)
 {
 	const char *policy = draw_pair_choice(life, 50) ? life->policy : life->other;
@@ -291,7 +291,7 @@ static void recover_device_twice(struct life *life, enum disk_crash crash)
  * run_sessions() - run one life
  * @change: write or flush at which the power fails, from 1; 0: none
  *
- * Return: number of writes and flushes before that.
+ * Return: number of writes and flushes between format and the end or the failure.
  */
 static u64 run_sessions(const struct feature_set *set, u64 seed, u64 change, enum disk_crash crash)
 {
@@ -326,7 +326,7 @@ static u64 run_sessions(const struct feature_set *set, u64 seed, u64 change, enu
 	return changes;
 }
 
-/* Repeat a use of the volume with a power failure at @samples of the disk's changes, or at each. */
+/* Repeat both sessions with a power failure at @samples of the disk's changes, or at each. */
 static void run_sessions_with_power_failures(const struct feature_set *set, u64 seed, u64 samples)
 {
 	struct aftl_random random = { aftl_hash64_pair(seed, set->mask) };

@@ -19,7 +19,7 @@
 #include "lib/durable-device.h"
 #include "tap.h"
 
-/* Number of unflushed writes up to which all subsets are tested, and sample sizes beyond that. */
+/* Up to this number of unflushed writes all subsets are tested, beyond it samples of them. */
 #define WRITES_ALL 10
 #define WRITES_ALL_SAMPLE 7
 #define SAMPLES 48
@@ -45,13 +45,13 @@ enum mode {
 };
 
 /**
- * struct history - one history
- * @live: device that executes it
+ * struct history - one history and the devices that test it
+ * @live: device that executes the history
  * @judge: recovers what a crash of @live would leave
- * @policy: current policy of @live
+ * @policy: present policy of @live
  * @other: policy for a change
  * @mode: enum mode
- * @words: its operations, by letter
+ * @words: operations of the history, by letter
  * @operations: available operations
  * @letters: number of available operations
  * @random: random number generator for samples
@@ -157,7 +157,7 @@ static void write_unit_if_possible(struct durable_device *durable, u32 unit)
 	CHECK_EQ(durable_commit_all(durable), 0);
 }
 
-/* Use the recovered device, and crash it again. */
+/* Write to the recovered device, and crash it again. */
 static void continue_and_crash(struct history *history, const char *policy)
 {
 	struct durable_device *judge = &history->judge;
@@ -297,7 +297,7 @@ static void try_torn_writes(struct history *history, u32 writes)
 	tally.torn += 2;
 }
 
-/* Test crashes between the previous flush and the present one. */
+/* Test all crashes between the disk's previous flush and this one. */
 static void try_crashes_before_flush(void *context)
 {
 	struct history *history = context;
@@ -524,7 +524,7 @@ static void run_whole_history(struct history *history)
 	tally.histories++;
 }
 
-/* Half of one zone is written, other zones are full, and one was reset and rewritten. */
+/* Initial state with half of one zone written, full zones, and one zone reset and rewritten. */
 static void prepare_zones_state(struct history *history)
 {
 	struct durable_device *live = &history->live;
@@ -548,7 +548,7 @@ static void prepare_zones_state(struct history *history)
 	CHECK_EQ(durable_close_cleanly(live), 0);
 }
 
-/* Initial state of histories: full, partly overwritten, collected, and cleanly closed. */
+/* Initial state of a device without zones: full, overwritten, collected, and cleanly closed. */
 static void prepare_device_state(struct history *history)
 {
 	struct durable_device *live = &history->live;
@@ -582,7 +582,7 @@ static const struct subject {
 	{ "baseline", "tlc",
 	  TINY " blocks=12 slc_static=8% slc_dynamic=10% word_lines=2 bits=4 page=512 one_shot=on "
 	  "passes=2" },
-	/* Two translation pages, one of which is cached; two dies with parity. */
+	/* A device that caches one of two translation pages; a device with parity on two dies. */
 	{ "separated", "separated",
 	  TINY " op=30 blocks=32 word_lines=2 bits=2 page=512 map_cache=1KiB" },
 	{ "vth_b", "vth_b",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Superblocks with parity on a volume: data of a dead die survive a crash, rebuilt or not; data
- * lost with two dies stay lost; parity stays on its die. test-crash.c covers crashes at any moment.
+ * lost with two dies stay lost; parity does not move. test-crash.c covers crashes at any moment.
  */
 #include <stdlib.h>
 
@@ -80,7 +80,7 @@ static u32 record_lost_units(bool *lost)
 	u32 count = 0;
 	u32 i;
 
-	/* Mark the present versions of all units as damaged: checks then accept the loss of any. */
+	/* Allow the loss of the present data of all units. */
 	for (i = 0; i < durable.unit_count; i++) {
 		durable.units[i].hurt = durable.units[i].newest;
 		if (lost)
@@ -142,7 +142,7 @@ static u32 count_parity_blocks(u8 *member)
 	return begun;
 }
 
-/* Written parity is found on the same die after a crash, and its program continues on that die. */
+/* After a crash, parity is found on the die that has it, and further parity goes to that die. */
 static void check_parity_recovered(const char *policy)
 {
 	u8 before[64];
@@ -162,7 +162,7 @@ static void check_parity_recovered(const char *policy)
 		CHECK_EQ(test_execute_request(&durable.device, AFTL_OP_READ, i, 1, 0, NULL), 0);
 }
 
-/* A die is dead if one of its blocks was recorded as retired before power failed. */
+/* After a crash a die counts as dead if one of its blocks was recorded as retired. */
 TAP_TEST(the_entry_of_one_block_marks_its_die_dead)
 {
 	struct aftl_lun_info info;
@@ -177,7 +177,7 @@ TAP_TEST(the_entry_of_one_block_marks_its_die_dead)
 	CHECK_EQ(info.good_blocks, 0);
 }
 
-/* A retirement must be durable before a later erase, or lost data could reappear. */
+/* The retirement of a dead die's block must be durable before a later erase, or data reappear. */
 TAP_TEST(a_die_failure_is_recorded_before_an_erase)
 {
 	struct aftl_erase_entry entry;
@@ -210,7 +210,7 @@ static void check_parity_takeover(const char *policy)
 	}
 }
 
-/* If two dies claim the parity, the dead one was the former parity die. */
+/* If two dies have parity of a superblock, the dead die was the earlier parity die. */
 TAP_TEST(of_two_parity_blocks_the_one_in_the_dead_die_is_older)
 {
 	const u32 each = 64;
@@ -261,7 +261,7 @@ static u32 find_superblock_in_use(void)
 	return AFTL_NIL;
 }
 
-/* A crash leaves no entry of a block that was closed without data; its stripes are full. */
+/* After a crash, a block closed without data has no spare entry, and stripes lack no page. */
 TAP_TEST(a_superblock_closed_early_is_reloaded_after_a_crash)
 {
 	static const char *const passes[] = { "", " passes=2" };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The life of a volume: formatting, opening, commits, damage, and failures of the backing device
- * and of memory allocation.
+ * Volumes: formatting, opening, commits, damaged metadata, and failures of the backing device and
+ * of memory allocation.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -60,7 +60,7 @@ static u64 digest_after_requests(void)
 	return aftl_digest(durable.device.ftl);
 }
 
-/* Close the volume and continue with the device: it must behave like a device loaded from it. */
+/* Close the volume and continue with the device, which a loaded device must equal. */
 static u64 close_and_compare_future(void)
 {
 	struct test_device *device = &durable.device;
@@ -71,7 +71,7 @@ static u64 close_and_compare_future(void)
 	CHECK_EQ(durable_execute_ops(&durable, U32_MAX), 0);
 	CHECK_EQ(aftl_volume_close(durable.volume, device->ftl, &device->error), 0);
 	durable.digest = aftl_digest(device->ftl);
-	/* The backing device stays as closing the volume left it. */
+	/* The backing device stays as the clean close left it, without later writes. */
 	durable.ret = -ESHUTDOWN;
 	aftl_unquiesce_device(device->ftl);
 	digest = digest_after_requests();
@@ -94,7 +94,7 @@ static void check_clean_close_exact(const char *policy, const char *params)
 	CHECK_EQ(digest_after_requests(), future);
 }
 
-/* State on which snapshot and tables must agree: everything except which blocks are open. */
+/* Digests of the state that snapshot and tables must share: all but the open blocks. */
 struct books {
 	u64 map;
 	u64 media;
@@ -152,7 +152,7 @@ static void check_tables_agree(const char *policy, const char *params)
 	CHECK_EQ(tables.mapped, durable.recovery.mapped_units);
 }
 
-/* Test blocks with one bit per cell beside blocks with three bits per cell. */
+/* The tables must distinguish blocks with one and with three bits per cell. */
 TAP_TEST(snapshot_and_tables_agree_on_bits_in_a_cell)
 {
 	static const char one_shot[] =
@@ -215,7 +215,7 @@ static u32 count_blocks_with_note(const struct aftl *ftl)
 }
 
 /*
- * Nothing was written since the change of policy, so all notes in blocks are the former policy's.
+ * If a new policy has written nothing, a crash leaves only the former policy's notes in blocks.
  */
 TAP_TEST(another_policy_gets_no_saved_policy_state)
 {
@@ -335,7 +335,7 @@ TAP_TEST(a_backing_device_of_the_wrong_size_is_refused)
 	CHECK_EQ(reopen_volume(), 0);
 }
 
-/* The stored parameters are those of the whole device; the volume has one shard of it. */
+/* A shard's volume stores the parameters of the whole device, and the shard's number. */
 TAP_TEST(each_shard_has_a_volume_of_its_own)
 {
 	struct aftl_config own;
@@ -420,7 +420,7 @@ TAP_TEST(invalid_headers_are_refused)
 	CHECK_EQ(reopen_volume(), -ENODATA);
 }
 
-/* A header update was interrupted: the copy is older, or the first header is torn. */
+/* An interrupted header update leaves an older copy or a torn first header. */
 TAP_TEST(the_copy_of_a_damaged_header_is_used)
 {
 	struct aftl_volume *volume;
@@ -436,7 +436,7 @@ TAP_TEST(the_copy_of_a_damaged_header_is_used)
 	CHECK_CONTAINS(durable.device.error.text, "checksum");
 }
 
-/* Fail the power while the header is written, before change @change of the disk. */
+/* Fail the power at change @change of the disk, while the volume header is written. */
 static void fail_power_in_header_write(u64 change, u32 program, struct aftl_random *random)
 {
 	volume_load(durable.super.policy, false);
@@ -447,7 +447,7 @@ static void fail_power_in_header_write(u64 change, u32 program, struct aftl_rand
 	durable_crash(&durable, DISK_CRASH_SECTORS, random);
 }
 
-/* One header stays intact, even if two updates are interrupted. */
+/* One of the two volume headers stays intact, even if two updates are interrupted. */
 TAP_TEST(one_of_two_headers_survives_interrupted_updates)
 {
 	struct aftl_random random = { 1 };
@@ -751,7 +751,7 @@ TAP_TEST(damage_of_any_sector_of_a_zoned_volume_is_tolerated_or_reported)
 	damage_each_sector(tried);
 }
 
-/* After a crash, a damaged zone table still has the zone states of the snapshot. */
+/* If the zone table is damaged after a crash, the volume uses the snapshot's zone states. */
 TAP_TEST(a_damaged_zone_table_is_rebuilt_after_a_crash)
 {
 	u8 *table;
@@ -825,7 +825,7 @@ static void check_buffered_unit(u32 unit, u32 level)
 	CHECK_EQ(what.hint.stream, level ? 5 : 0);
 }
 
-/* Data in a persistent buffer survive without a flush; closing the device programs them. */
+/* Data in a persistent write buffer survive without a flush; closing the device programs them. */
 TAP_TEST(a_persistent_buffer_survives_a_crash)
 {
 	volume_format("approxftl", small_safe, false);
@@ -880,7 +880,7 @@ static void erase_or_retire_older_version(int reused, int retired)
 
 	CHECK_EQ(aftl_volume_record_erase(durable.volume, 0, &entry), reused);
 	CHECK_EQ(aftl_volume_record_retire(durable.volume, 1, &entry), retired);
-	/* A reprogram without an erase commits the same state as the erase. */
+	/* A commit before a reprogram stores the same state as one before the erase. */
 	CHECK_EQ(aftl_volume_commit_programs(durable.volume), reused);
 }
 
@@ -891,7 +891,7 @@ static void record_units_without_mapping(u16 hidden)
 	CHECK_EQ(aftl_volume_record_program(durable.volume, 0, &spare), 0);
 }
 
-/* Occupy all slots of the persistent write buffer, one of which the next commit frees. */
+/* Occupy all PLP slots; the next commit frees one of them. */
 static void take_all_plp_slots(void)
 {
 	u32 tags = aftl_buffer_tag_count(durable.device.ftl);
@@ -902,7 +902,7 @@ static void take_all_plp_slots(void)
 	aftl_volume_release_unit(durable.volume, 0);
 }
 
-/* A page waits for a PLP slot; the block may hold its last durable version and is not erased. */
+/* While a page waits for a PLP slot, the block with its older durable data is not erased. */
 TAP_TEST(a_waiting_page_is_persisted_before_an_erase)
 {
 	u32 i;
@@ -965,7 +965,7 @@ static void drain_write_buffer(void)
 	CHECK_EQ(durable_commit_all(&durable), 0);
 }
 
-/* Lpn 0 is on flash, and a newer version waits for a slot. Return its flash page. */
+/* Make a newer write of lpn 0 wait for a PLP slot; return the flash page with the older data. */
 static u32 write_version_without_plp_slot(struct aftl_spare *spare)
 {
 	const struct aftl *ftl = durable.device.ftl;
@@ -983,7 +983,7 @@ static u32 write_version_without_plp_slot(struct aftl_spare *spare)
 	return from_ppn(ppn) / aftl_geometry(ftl)->page_units;
 }
 
-/* Store the data of the older of the unit's two writes. */
+/* Store on the disk the data of the older of two writes of lpn 0. */
 static void store_older_version(u32 page)
 {
 	u32 bytes = aftl_geometry(durable.device.ftl)->unit_bytes;
@@ -1017,7 +1017,7 @@ TAP_TEST(a_waiting_page_is_persisted_before_a_die_is_retired)
 	page = write_version_without_plp_slot(&spare);
 	CHECK_EQ(aftl_volume_record_program(durable.volume, 20 * pages, &spare), 0);
 	CHECK_EQ(aftl_volume_record_erase(durable.volume, page / pages, &entry), 0);
-	/* Newer pages take the slot of the persistent write buffer that became free. */
+	/* Newer data take the PLP slot that became free. */
 	aftl_volume_release_unit(durable.volume, 1);
 	CHECK_EQ(persist_unit_at_tag(1, 9), 0);
 	CHECK_EQ(persist_unit_at_tag(0, 0), -EAGAIN);
@@ -1087,7 +1087,7 @@ static void start_programs_of_four_pages(void)
 	CHECK_EQ(test_counters(&durable.device)->array_programs, 2);
 }
 
-/* The buffer has a newer version, and the aborted program of the older one must not replace it. */
+/* An aborted program of older data must not replace the newer data in the write buffer. */
 TAP_TEST(an_aborted_program_does_not_replace_newer_data)
 {
 	struct test_device *device = &durable.device;
@@ -1124,7 +1124,7 @@ TAP_TEST(the_newest_persisted_version_of_a_page_is_used)
 	CHECK_EQ(late.seq, anew.seq);
 }
 
-/* Pages of aborted programs are found in the buffer, whatever the tables say of the programs. */
+/* After a crash, pages of aborted programs are in the write buffer, whatever tables say. */
 TAP_TEST(a_persistent_buffer_survives_a_die_failure)
 {
 	struct test_device *device = &durable.device;
@@ -1174,7 +1174,7 @@ static void fail_blocks_in_use(void)
 	CHECK(aftl_is_read_only(durable.device.ftl));
 }
 
-/* Count the pages that are read from the buffer, and return the last one. */
+/* Count the pages whose reads the write buffer serves; *@last becomes the last of them. */
 static u32 count_buffered_reads(u32 *last)
 {
 	const u64 *reads = &test_counters(&durable.device)->buffer_read_units;
@@ -1193,8 +1193,8 @@ static u32 count_buffered_reads(u32 *last)
 }
 
 /*
- * The unflushable data are newer than what is on flash and relocated there: in use, after a close
- * without a snapshot, and after a crash. Discarded pages stay discarded.
+ * Reads return the unflushable data, not the older data that GC relocates on flash: in use, after a
+ * close without a snapshot, and after a crash. Discarded pages stay discarded.
  */
 static void check_unflushable_data(const char *params, bool closed)
 {
@@ -1233,7 +1233,7 @@ TAP_TEST(unflushable_data_stay_in_a_persistent_buffer)
 			       "one_shot=on passes=2", false);
 }
 
-/* The second word line has had its coarse pass, and the first word line has had no fine pass. */
+/* Return true if a block's second word line had its coarse pass, and the first no fine pass. */
 static bool is_word_line_between_passes(const struct aftl *ftl)
 {
 	u32 pages = ftl->geo.pages;
@@ -1300,8 +1300,8 @@ static void collect_block_and_check(void)
 }
 
 /*
- * Power fails when no block is free, and the data pending the fine pass are gone. The block then
- * has room for relocations, unless one page of the fine pass was recorded, which counts.
+ * Power fails when no block is free, so that data pending the fine pass are lost. Their block then
+ * has room for relocations, unless one page of the fine pass was recorded.
  */
 TAP_TEST(a_crash_between_two_passes_leaves_room_for_gc)
 {
@@ -1326,7 +1326,7 @@ TAP_TEST(a_crash_between_two_passes_leaves_room_for_gc)
 	}
 }
 
-/* Zeroed tables, as after a discard of the wrong range of the backing device, are damage. */
+/* Zeroed tables, which a discard of the wrong range of the backing device leaves, are damage. */
 TAP_TEST(zeroed_tables_are_reported_as_damaged)
 {
 	u64 spares;
@@ -1338,7 +1338,7 @@ TAP_TEST(zeroed_tables_are_reported_as_damaged)
 	CHECK_CONTAINS(durable.device.error.text, "sector");
 }
 
-/* The older of two state frames suffices: the tables contain the changes since. */
+/* A load needs only the older of two state frames, as the tables contain the changes since. */
 TAP_TEST(the_older_of_two_states_suffices)
 {
 	u32 frame;
@@ -1397,7 +1397,7 @@ static bool fail_disk_call(u64 number)
 	reached = durable.disk.calls >= number;
 	tolerated += !ret && reached;
 	CHECK_MSG(!ret || reached, "call %llu: %d", (unsigned long long)number, ret);
-	/* All writes that a flush covered before the failure must be found after a crash. */
+	/* Writes that were flushed before the backing device failed must be found after a crash. */
 	durable.disk.fail_at = 0;
 	durable_crash(&durable, number % DISK_CRASHES, &random);
 	ret = durable_start(&durable, "approxftl", false);
@@ -1413,7 +1413,7 @@ TAP_TEST(the_failure_of_any_device_call_is_reported)
 		number++;
 	tap_note("%llu calls", (unsigned long long)number - 1);
 	CHECK_RANGE(number, 200, 100000);
-	/* Failed reads of headers, states, the erase table, and of many frames at once. */
+	/* tolerated are failed reads of headers, states, the erase table, and of chunks */
 	CHECK_EQ(tolerated, 7);
 }
 
@@ -1472,7 +1472,7 @@ TAP_TEST(the_failure_of_any_allocation_is_reported)
 	durable.disk.no_memory_at = 0;
 }
 
-/* Read-ahead: a device whose tables have more chunks than are read ahead. */
+/* A device whose tables have more chunks than a load reads ahead. */
 static const char many_pages[] =
 	"channels=2 chips=1 blocks=400 layers=8 word_lines=8 planes=1 unit=512 page=512 op=60";
 
@@ -1514,7 +1514,7 @@ static void prepare_volume_to_load(const char *params, bool closed)
 		durable_stop(&durable);
 }
 
-/* Loads without memory leave the volume as it was. */
+/* A load that fails for lack of memory leaves the volume as it was. */
 static void check_load_without_memory(const char *params, bool closed)
 {
 	u64 expected;
@@ -1635,7 +1635,7 @@ static int fail_load_reads(u64 first, u64 calls, bool *reached)
 	return 0;
 }
 
-/* The backing device fails for a while: data read and data rebuilt must be consistent. */
+/* If the backing device fails for a while, data that were read and rebuilt must be consistent. */
 TAP_TEST(a_temporary_read_failure_loses_nothing)
 {
 	bool reached = true;
@@ -1821,7 +1821,7 @@ TAP_TEST(entries_are_decoded_as_encoded)
 	check_spare_refused(&in, &geo);
 	in.order = AFTL_ORDERS;
 	check_spare_refused(&in, &geo);
-	/* The order of in-place switches is refused on a device that programs single pages. */
+	/* A device that programs single pages refuses the program order of in-place switches. */
 	geo.passes = 1;
 	in.order = AFTL_ORDER_SWITCHED;
 	in.attr = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_SLC, 0);

@@ -63,7 +63,7 @@ SAMPLES = tuple(draw_probed_offset(SIZE + 512, i) + 4095 for i in (0, 1, 2, 499,
 
 @pytest.mark.parametrize("at", ENDS + SAMPLES)
 def test_a_single_nonzero_byte_is_found(tmp_path: Path, at: int) -> None:
-    """A non-zero byte is found near either end, and at each examined place between them."""
+    """A non-zero byte is found near both ends of a device, and at each probed place between."""
     make_sparse_file(tmp_path / "disk", SIZE + 512)
     put_bytes_at(tmp_path / "disk", at, b"\1")
     check_format_refused(tmp_path / "disk", "is not empty" if at else "")

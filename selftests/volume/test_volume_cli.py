@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl format, check and dump on files: their effects, findings, output and refusals."""
+"""`approxftl format`, `check` and `dump` on files: what they change, find, print and refuse."""
 
 import hashlib
 import lzma
@@ -71,7 +71,7 @@ def test_format_prints_a_summary(tmp_path: Path) -> None:
 
 
 def test_the_volume_format_has_not_changed(volume_image: Path) -> None:
-    """If the bytes differ, the format has changed: raise its version, and record the new bytes."""
+    """If the bytes differ, the volume format has changed: raise its version, change the bytes."""
     data = volume_image.read_bytes()
     frames = first_frame_offsets(volume_image)
     assert data[:48].hex() == (
@@ -371,7 +371,7 @@ def checksums_of_units(path: Path) -> str:
 
 @pytest.mark.parametrize("end", ["closed", "crashed"])
 def test_a_volume_of_version_0_2_0_is_read(tmp_path: Path, end: str) -> None:
-    """Read a volume of version 0.2.0: 250 random requests in 40 blocks, a flush, then `end`."""
+    """A volume that version 0.2.0 wrote by 250 random requests, a flush and `end` is read."""
     path = unpack_volume_image(tmp_path, end)
     found = check_verb_json("check", path)
     assert (found["sound"], found["closed"]) == (True, end == "closed")
@@ -381,13 +381,13 @@ def test_a_volume_of_version_0_2_0_is_read(tmp_path: Path, end: str) -> None:
 
 
 def seal_sector_checksum(sector: bytes, number: int) -> bytes:
-    """Return a sector with the checksum of its payload and nonce set."""
+    """Return a metadata sector with a valid checksum of its payload and nonce."""
     sealed = crc32c(sector[:508] + struct.pack("<Q", number))
     return sector[:508] + struct.pack("<I", sealed)
 
 
 def test_translation_pages_do_not_count_as_units(tmp_path: Path) -> None:
-    """Copy the entry of a data unit so that its number becomes that of a translation page."""
+    """A spare entry of a data unit becomes one of a translation page, which is no unit."""
     path = tmp_path / "volume"
     assert run_approxftl("format", path, "op=60", "blocks=40", "map_cache=64KiB").code == 0
     old = unpack_volume_image(tmp_path, "closed")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The format in volume-format.h, compared with the document and with real volumes."""
+"""The volume format in volume-format.h, compared with its document and with real volumes."""
 
 import json
 import re

@@ -9,7 +9,7 @@
 
 #include "core/base/params.h"
 
-/* Allow unused parameters: host callbacks have all those of their type, most harnesses use few. */
+/* Allow unused parameters: harnesses use few of the parameters that a host callback must have. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 #define FUZZ_MEMORY_MAX (64 << 20)
@@ -22,7 +22,7 @@ static inline void demand(bool condition)
 		abort();
 }
 
-/* The rest of the fuzzing input. After its end all bytes are 0. */
+/* The bytes of the fuzzing input that were not read yet; after the input's end all bytes are 0. */
 struct fuzz_bytes {
 	const u8 *data;
 	size_t left;
@@ -43,7 +43,7 @@ static inline u32 fuzz_next_u16(struct fuzz_bytes *bytes)
 	return high << 8 | fuzz_next_byte(bytes);
 }
 
-/* Memory of the device under test; if any is left when a harness ends, it has found a leak. */
+/* Bytes allocated by the device under test; if not 0 when a harness ends, memory has leaked. */
 static size_t fuzz_held;
 
 static inline void *fuzz_alloc_and_count_bytes(void *host, size_t bytes)

@@ -7,7 +7,7 @@
 #include "core/persist/snapshot.h"
 #include "tap.h"
 
-/* A write that the controller has accepted. */
+/* A write that the controller has accepted, identified by its tag. */
 struct durable_tag {
 	u32 unit;
 	u32 stamp;
@@ -39,7 +39,7 @@ enum durable_kind {
 };
 
 /**
- * struct durable_op - an operation in the queue
+ * struct durable_op - an operation in the queue from the core to the volume
  * @next: next operation
  * @kind: enum durable_kind
  * @unit: first lpn
@@ -49,14 +49,14 @@ enum durable_kind {
  * @to: destination of a program or copy
  * @number: page, block, zone or tag, depending on @kind
  * @state: new state of a zone
- * @kept: persisted entry; has a number once it waited for a slot
+ * @kept: persisted buffer entry; it has a number once it waited for a PLP slot
  * @spare: spare entry of a programmed page
  * @entry: erase entry of an erased or retired block
- * @now_ns: device time when it was queued
+ * @now_ns: device time when the operation was queued
  * @age_ns: see aftl_age_ns()
  * @memory: see aftl_policy_state_word()
- * @promised: number of units in a promise
- * @stamps: promised stamp of each unit
+ * @promised: number of units that a flush or FUA write makes durable
+ * @stamps: stamp of each unit that becomes durable
  */
 struct durable_op {
 	struct durable_op *next;
@@ -97,7 +97,7 @@ static u32 unit_bytes(const struct durable_device *durable)
 	return aftl_geometry(durable->device.ftl)->unit_bytes;
 }
 
-/* Data of a unit: every sector begins with unit and stamp. */
+/* Fill @durable->bytes with the data of a write: every sector begins with unit and stamp. */
 
 static u64 pattern_word_of_unit(u32 unit, u32 stamp, u32 word)
 {
@@ -216,7 +216,7 @@ static void process_late_failed_write(void *watcher)
 		durable->ret = ret;
 }
 
-/* Report every second failed write at once, the others before the next flush or failure. */
+/* Report every second failed write at once, the other failed writes before the next flush. */
 static int report_failed_write(struct durable_device *durable, aftl_ppn_t ppn)
 {
 	process_late_failed_write(durable);
@@ -320,7 +320,7 @@ static int do_persist_op(struct durable_device *durable, struct durable_op *op)
 	return lying_disk_write(&durable->disk, offset, durable->bytes, unit_bytes(durable));
 }
 
-/* Append an operation to a list of those that wait for the next commit. */
+/* Append an operation to a list of operations that wait for the next commit. */
 static void append_waiting_op(struct durable_op **link, struct durable_op *op)
 {
 	while (*link)
@@ -537,7 +537,7 @@ static void durable_on_unstored(struct test_listener *self, u32 tag)
 		queue_persist_op(durable, tag);
 }
 
-/* The program of a reprogrammed page needs an earlier commit: see volume.h. */
+/* Commit before the program of a page that is reprogrammed, as volume.h requires. */
 static void commit_before_reprogram(struct durable_device *durable, aftl_ppn_t ppn)
 {
 	const struct aftl_media *media = aftl_media(durable->device.ftl);
@@ -643,12 +643,12 @@ static void durable_on_retire(struct test_listener *self, u32 first, u32 blocks)
 	}
 }
 
-/* Versions that completed flushes and FUA writes make durable */
+/* Writes that become durable by flushes and FUA writes */
 
 /**
  * struct durable_flush - a flush in progress
  * @request: its request
- * @stamps: by unit, stamp that was complete at its submission
+ * @stamps: for each unit, the stamp that was complete when the flush was submitted
  */
 struct durable_flush {
 	struct durable_flush *next;
@@ -755,7 +755,7 @@ static void complete_write_or_discard(struct durable_device *durable,
 	queue_durability_promise(durable, what->unit, what->units, stamps);
 }
 
-/* The reset of an empty zone is not reported, so the reset that was reported last is complete. */
+/* The core does not report the reset of an empty zone, so the last reported reset is complete. */
 static void complete_reset(struct durable_device *durable, const struct test_request *request)
 {
 	u32 first = request->request.unit;
@@ -816,7 +816,7 @@ static void check_unit_stamp(const struct durable_device *durable, u32 unit, u32
 		  newest);
 }
 
-/* The reported quality level must be that of the version read; promoted data have no level. */
+/* The core must report the level of the write that is read, or none for promoted data. */
 static void check_unit_level(const struct durable_device *durable, u32 unit, u32 stamp)
 {
 	u32 level = aftl_lpn_level(durable->device.ftl, to_lpn(unit));
@@ -827,8 +827,8 @@ static void check_unit_level(const struct durable_device *durable, u32 unit, u32
 }
 
 /*
- * A unit may be lost only if its sector or die failed after stamp @covered. The read may have begun
- * before a later write was covered.
+ * A unit may be lost only if its sector or die failed after the write that was durable. The read
+ * may have begun before a later write became durable.
  */
 static void check_unit_may_be_lost(struct durable_device *durable, u32 unit, u32 covered)
 {
@@ -867,7 +867,7 @@ static void check_read_from_buffer(const struct durable_device *durable, u32 uni
 	check_unit_stamp(durable, unit, durable->tags[tag].stamp, covered);
 }
 
-/* Return true if the cells have more errors than ECC corrects, the only reason to lose data. */
+/* Return true if a read failed because ECC cannot correct the cells, and nothing else failed. */
 static bool is_read_beyond_ecc(const struct durable_device *durable, const struct aftl_read *read)
 {
 	const struct aftl *ftl = durable->device.ftl;
@@ -893,7 +893,7 @@ static void durable_on_read(struct test_listener *self, struct test_request *req
 	else if (read->source == AFTL_SOURCE_ZERO && !aftl_geometry(durable->device.ftl)->zones)
 		check_unit_may_be_zero(durable, unit, covered);
 	else if (read->source == AFTL_SOURCE_ZERO)
-		return; /* The zone that is read was reset and written since the read began. */
+		return; /* The zone was reset and rewritten after the read began. */
 	else if (read->source == AFTL_SOURCE_BUFFER)
 		check_read_from_buffer(durable, unit, read->tag, covered);
 	else if (read_stamp_at_ppn(durable, unit, read->ppn, covered, &stamp))
@@ -974,7 +974,7 @@ void durable_check(struct durable_device *durable)
 		check_durable_zone(durable, i);
 }
 
-/* Expect that the data of @unit at *@ppn may be lost from now on; return false if it has none. */
+/* Allow the loss of data of @unit from now on; return false if it has no data, at *@ppn. */
 static bool expect_unit_may_be_lost(struct durable_device *durable, u32 unit, aftl_ppn_t *ppn)
 {
 	u32 class;
@@ -1003,7 +1003,7 @@ bool durable_fail_unit(struct durable_device *durable, u32 unit)
 	       !aftl_fail_unit(durable->device.ftl, to_lpn(unit));
 }
 
-/* Newest stamp of @unit outside the write buffer. */
+/* Newest stamp of @unit's data outside the write buffer. */
 static u32 newest_stamp_outside_buffer(const struct durable_device *durable, u32 unit)
 {
 	const struct aftl *ftl = durable->device.ftl;

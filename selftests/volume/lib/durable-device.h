@@ -22,13 +22,13 @@ struct durable_op;
 struct durable_tag;
 
 /**
- * struct durable_unit - the promises for a logical page
- * @covered: stamp that no crash can take
+ * struct durable_unit - what a read of a logical page may return
+ * @covered: stamp of the newest write that is durable
  * @completed: newest stamp of a completed request
- * @newest: newest stamp
- * @zeroed: stamp of its last discard
+ * @newest: stamp of the newest write or discard
+ * @zeroed: stamp of the last discard
  * @hurt: newest stamp that was in a sector that became unreadable, or on a die that died
- * @lost: the last read failed
+ * @lost: the last read of the page failed
  */
 struct durable_unit {
 	u32 covered;
@@ -41,9 +41,9 @@ struct durable_unit {
 
 /**
  * struct durable_late - a failed write that the host has not noticed yet
- * @pending: there is one
- * @ppn: its destination
- * @spare: spare entry of its program
+ * @pending: there is such a failed write
+ * @ppn: destination of the write
+ * @spare: spare entry of the write's program
  * @bytes: one logical page
  */
 struct durable_late {
@@ -53,7 +53,7 @@ struct durable_late {
 	u8 *bytes;
 };
 
-/* Upper limit of the stamps that a test gives out while any version of a page is in use. */
+/* Number of stamps after which the table of quality levels by stamp is used again. */
 #define DURABLE_LEVELS (256 * 1024)
 
 /**
@@ -125,7 +125,7 @@ struct durable_device {
 };
 
 /**
- * durable_open() - prepare a disk for a device of @config
+ * durable_open() - prepare a disk in memory for a device of @config
  * @policy: policy of the first start
  *
  * Return: 0, or -EINVAL if there is no such device.
@@ -133,7 +133,7 @@ struct durable_device {
 int durable_open(struct durable_device *durable, const struct aftl_config *config,
 		 const char *policy);
 
-/* Like durable_open(); @stretches: the volume has an extent table. */
+/* Like durable_open(), but if @stretches is set, the volume has an extent table. */
 int durable_open_with_extents(struct durable_device *durable, const struct aftl_config *config,
 			      const char *policy, bool stretches);
 
@@ -142,17 +142,17 @@ void durable_close(struct durable_device *durable);
 /**
  * durable_format() - format the disk, with another UUID than the last time
  *
- * A format ends all promises. After an interrupted format the promises end when a start finds the
- * new volume: until then the old volume must be intact or gone.
+ * After a format no earlier data are expected. After an interrupted format the old data are
+ * expected until durable_start() finds the new volume: the old volume must be intact or gone.
  */
 int durable_format(struct durable_device *durable);
 
 /**
- * durable_start() - open the volume, load the device, mark it as in use
+ * durable_start() - open the volume, load the device, mark the volume as in use
  * @policy: policy to use
  * @scan: see aftl_volume_load()
  *
- * Checks the device and all promises before it marks the volume.
+ * Checks the device and the data of all pages before it marks the volume.
  *
  * Return: 0, or an error of volume or disk; the device is stopped then.
  */
@@ -165,7 +165,7 @@ int durable_load(struct durable_device *durable, const char *policy, bool scan);
 void durable_stop(struct durable_device *durable);
 
 /**
- * durable_execute_ops() - work off at most @ops operations of the queue
+ * durable_execute_ops() - execute at most @ops operations of the queue on the volume
  *
  * Return: 0, or the first error of volume or disk.
  */
@@ -174,7 +174,7 @@ int durable_execute_ops(struct durable_device *durable, u32 ops);
 /**
  * durable_fail_die() - fail a die of a device without parity: see aftl_fail_lun()
  *
- * Promises end for data that only this die had, but not for buffered data.
+ * Data that only this die had may be lost then, but not data in the write buffer.
  */
 int durable_fail_die(struct durable_device *durable, u32 lun);
 
@@ -188,28 +188,28 @@ int durable_commit_all(struct durable_device *durable);
 int durable_close_cleanly(struct durable_device *durable);
 
 /**
- * durable_crash() - stop, power off and on
+ * durable_crash() - stop the device, and turn the power of its disk off and on
  *
- * The next start must recover the remaining data.
+ * The next durable_start() must recover all data that were durable.
  */
 void durable_crash(struct durable_device *durable, enum disk_crash crash,
 		   struct aftl_random *random);
 
 /**
- * durable_check() - compare each logical page with its promises
+ * durable_check() - check that each logical page has data of an allowed write
  *
- * The versions found become the new promises: data that a crash leaves are durable.
+ * The data found count as durable from then on, because a crash has left them.
  */
 void durable_check(struct durable_device *durable);
 
 /**
  * durable_damage_sector() - make a sector of the data of @unit unreadable on the disk
  *
- * Return: false if the data are not there, or are still queued.
+ * Return: false if the unit has no data on the disk, or its data are still queued.
  */
 bool durable_damage_sector(struct durable_device *durable, u32 unit, u32 sector);
 
-/* Like durable_damage_sector(), but by aftl_fail_unit(): the FTL knows at once of the loss. */
+/* Like durable_damage_sector(), but by aftl_fail_unit(): the FTL knows of the loss at once. */
 bool durable_fail_unit(struct durable_device *durable, u32 unit);
 
 #endif

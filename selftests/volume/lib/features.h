@@ -12,11 +12,11 @@
 #define FEATURE_WORD_SIZE 48
 
 /**
- * struct feature - one line of the table
- * @name: of the feature
+ * struct feature - one line of the feature table
+ * @name: name of the feature
  * @word_count: of @words
- * @words: parameters that turn it on, KEY=VALUE
- * @refused: by feature: the table says that the device refuses the pair
+ * @words: parameters that turn the feature on, KEY=VALUE
+ * @refused: by other feature: the table says that the device refuses the pair
  */
 struct feature {
 	char name[FEATURE_WORD_SIZE];
@@ -26,7 +26,7 @@ struct feature {
 };
 
 /**
- * struct features - the table
+ * struct features - the feature table
  * @base: parameters that each device starts with
  * @triple: additional parameters of a device with three features
  * @count: of @all
@@ -41,12 +41,12 @@ struct features {
 
 /**
  * struct feature_set - a device with some of the features
- * @mask: bit mask of their numbers in the table
- * @name: their names, joined by "+"
+ * @mask: bit mask of the features' numbers in the table
+ * @name: names of the features, joined by "+"
  * @config: parameters of the device
  * @policy: that the table names
- * @failing: sectors of its backing device fail
- * @refused: the table says that the device refuses two of them together
+ * @failing: sectors of the device's backing device fail
+ * @refused: the table says that the device refuses two of the features together
  */
 struct feature_set {
 	u32 mask;
@@ -57,7 +57,7 @@ struct feature_set {
 	bool refused;
 };
 
-/* Read the table. A mistake in it ends the program. */
+/* Read the feature table; a mistake in it ends the program. */
 void features_read_table(struct features *features);
 
 /* Return the mask of features "NAME+NAME..."; for an unknown feature the program ends. */

@@ -32,12 +32,12 @@ struct lying_read {
 };
 
 /**
- * enum disk_crash - fate of unflushed writes in a crash
- * @DISK_CRASH_SECTORS: any sectors remain
- * @DISK_CRASH_NOTHING: none remains
- * @DISK_CRASH_ALL: all remain
- * @DISK_CRASH_PREFIX: a prefix remains, its last write in part
- * @DISK_CRASH_WRITES: any remain, each whole or not at all
+ * enum disk_crash - which unflushed writes a crash leaves on the disk
+ * @DISK_CRASH_SECTORS: any sectors of the writes remain
+ * @DISK_CRASH_NOTHING: no write remains
+ * @DISK_CRASH_ALL: all writes remain
+ * @DISK_CRASH_PREFIX: the oldest writes remain, the last of them in part
+ * @DISK_CRASH_WRITES: any writes remain, each whole or not at all
  */
 enum disk_crash {
 	DISK_CRASH_SECTORS,
@@ -104,7 +104,7 @@ struct lying_disk {
 	bool *unwritable;
 };
 
-/* Create a zeroed disk, all of it durable. @bytes is rounded up to frames. */
+/* Create a zeroed disk, all of it durable. The size @bytes is rounded up to whole frames. */
 void lying_disk_open(struct lying_disk *disk, u64 bytes);
 
 /* Free the disk; check that all memory was freed. */

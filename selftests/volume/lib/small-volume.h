@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The volume under test; most of its functions bail out on failure. */
+/* Functions for tests of one volume; most of them bail out on failure. */
 #ifndef SMALL_VOLUME_H
 #define SMALL_VOLUME_H
 
@@ -10,7 +10,7 @@
 /* Parameters of devices that fill up quickly. */
 extern const char *const small_volumes[SMALL_VOLUMES];
 
-/* The device under test; closed at the end of a test point, and when another one is prepared. */
+/* The device under test, which is closed at the end of a test point or by volume_prepare(). */
 extern struct durable_device durable;
 
 /* Bail out with @what unless @ret is 0. */
@@ -30,16 +30,16 @@ void volume_start(const char *policy);
 void volume_load(const char *policy, bool scan);
 void volume_close_cleanly(void);
 
-/* Send @steps requests of a stream, then work off all operations. */
+/* Send @steps requests of a random stream, then execute all operations on the volume. */
 void volume_run_requests(u64 seed, u32 steps);
 
 /* Fail the power; all writes that the disk has not flushed are lost. */
 void volume_crash(void);
 
-/* Flush, fail the power and start again: all complete writes are durable. */
+/* Flush, fail the power and start again: all completed writes must be found. */
 void volume_crash_and_start(const char *policy);
 
-/* After a clean close the volume starts with policy @own only, and is refused with @other. */
+/* Check that after a clean close the volume starts with policy @own, and is refused with @other. */
 void check_volume_keeps_policy(const char *own, const char *other);
 
 #endif

@@ -11,7 +11,7 @@
 /**
  * struct zone_stream - parameters of a request stream
  * @random: random number generator
- * @few: number of zones that get most requests
+ * @few: number of zones that get most of the requests
  * @flushes: flushes in percent
  * @approx: approximate writes in percent
  */
