@@ -485,7 +485,7 @@ static void discard_unit(u32 unit)
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_DISCARD, unit, 1, AFTL_PRECISE, NULL), 0);
 }
 
-static bool is_unit_in_victim(u32 unit)
+static bool is_unit_in_selected_victim(u32 unit)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 class;
@@ -505,7 +505,7 @@ TAP_TEST(victims_hold_few_valid_precise_pages)
 	discard_unit(7);
 	discard_unit(1);
 	discard_unit(2);
-	CHECK(is_unit_in_victim(5));
+	CHECK(is_unit_in_selected_victim(5));
 }
 
 /* GC collects a closed precise block last, unless an open phase-2 block could take its data. */
@@ -517,9 +517,9 @@ TAP_TEST(closed_precise_blocks_are_collected_last)
 	discard_unit(2);
 	discard_unit(5);
 	discard_unit(6);
-	CHECK(is_unit_in_victim(0));
+	CHECK(is_unit_in_selected_victim(0));
 	write_classes_of_letters(9, "AAAA");
-	CHECK(is_unit_in_victim(7));
+	CHECK(is_unit_in_selected_victim(7));
 }
 
 TAP_TEST(small_requests_go_to_the_hot_pool)

@@ -67,7 +67,7 @@ static void check_program_during_suspend(struct array *array, const struct aftl_
 	CHECK(++array->yields <= config->suspend_limit);
 }
 
-static void check_begun_operation(struct array *array, const struct aftl_array_event *event)
+static void check_operation_begin(struct array *array, const struct aftl_array_event *event)
 {
 	CHECK_MSG(event->begin_ns >= array->free_ns, "LUN %u begins before it has ended",
 		  event->lun);
@@ -104,7 +104,7 @@ static void check_array_event(void *host, const struct aftl_array_event *event)
 	if (event->op == AFTL_ARRAY_SUSPEND)
 		check_suspended_lun(array, event);
 	else
-		check_begun_operation(array, event);
+		check_operation_begin(array, event);
 }
 
 static void check_event_sums(void)

@@ -17,7 +17,7 @@ static struct {
 	struct aftl_cell cell;
 } lab;
 
-static void begin_cell_test(u32 blocks, u32 unit)
+static void set_up_cell_test(u32 blocks, u32 unit)
 {
 	struct aftl_error error;
 
@@ -59,7 +59,7 @@ static void end_cell_test(void)
 	free(lab.media.valid);
 }
 
-static void program_all_pages(u32 class, u32 mode)
+static void program_all_pages_of_block(u32 class, u32 mode)
 {
 	u32 page;
 
@@ -135,7 +135,7 @@ TAP_TEST(flip_positions_of_a_page_do_not_repeat)
 	u32 unit_bytes;
 
 	for (unit_bytes = 512; unit_bytes <= 65536; unit_bytes *= 2) {
-		begin_cell_test(2, unit_bytes);
+		set_up_cell_test(2, unit_bytes);
 		build_cell_model();
 		check_flip_permutation(0, 0);
 		check_flip_permutation(1, 0);
@@ -153,7 +153,7 @@ TAP_TEST(flipped_bits_are_spread_evenly_over_a_page)
 	u32 same = 0;
 	u32 i;
 
-	begin_cell_test(2, 4096);
+	set_up_cell_test(2, 4096);
 	build_cell_model();
 	for (i = 0; i < 64000; i++) {
 		u32 at = aftl_flip_position(&lab.cell, to_lpn(i % 100), i / 100, i % 23);
@@ -172,7 +172,7 @@ TAP_TEST(another_seed_moves_the_flipped_bits)
 	u32 first;
 	u32 other;
 
-	begin_cell_test(2, 4096);
+	set_up_cell_test(2, 4096);
 	build_cell_model();
 	first = aftl_flip_position(&lab.cell, to_lpn(1), 2, 3);
 	end_cell_test();
@@ -188,7 +188,8 @@ static u64 sum_raw_errors(u32 class)
 	u64 sum = 0;
 	u32 slot;
 
-	program_all_pages(class, class == AFTL_APPROX ? AFTL_MODE_REDUCED : AFTL_MODE_NORMAL);
+	program_all_pages_of_block(class,
+				   class == AFTL_APPROX ? AFTL_MODE_REDUCED : AFTL_MODE_NORMAL);
 	for (slot = 0; slot < lab.geo.ppns; slot++)
 		sum += aftl_cell_read_errors(&lab.cell, to_ppn(slot), 0).raw;
 	return sum;
@@ -208,7 +209,7 @@ static void check_error_rate(u32 class, u64 rate)
 
 static void check_rber(u32 blocks, u32 unit_bytes, u32 class, u64 rate)
 {
-	begin_cell_test(blocks, unit_bytes);
+	set_up_cell_test(blocks, unit_bytes);
 	*(class == AFTL_PRECISE ? &lab.config.rber : &lab.config.rber_approx) = rate;
 	build_cell_model();
 	check_error_rate(class, rate);
@@ -238,9 +239,9 @@ TAP_TEST(a_program_after_an_erase_draws_new_errors)
 	u32 slot;
 	u32 same = 0;
 
-	begin_cell_test(20, 4096);
+	set_up_cell_test(20, 4096);
 	build_cell_model();
-	program_all_pages(AFTL_APPROX, AFTL_MODE_REDUCED);
+	program_all_pages_of_block(AFTL_APPROX, AFTL_MODE_REDUCED);
 	for (slot = 0; slot < lab.geo.ppns; slot++) {
 		struct aftl_block *block = aftl_block_of_ppn(&lab.media, to_ppn(slot));
 		u32 before = aftl_cell_read_errors(&lab.cell, to_ppn(slot), 0).raw;
@@ -258,11 +259,11 @@ TAP_TEST(errors_never_fall_with_age)
 	u32 mode;
 	u32 slot;
 
-	begin_cell_test(4, 4096);
+	set_up_cell_test(4, 4096);
 	lab.config.cell_model = AFTL_CELL_VOLTAGE;
 	build_cell_model();
 	for (mode = 0; mode < AFTL_MODES; mode++) {
-		program_all_pages(mode == AFTL_MODE_REDUCED, mode);
+		program_all_pages_of_block(mode == AFTL_MODE_REDUCED, mode);
 		for (slot = 0; slot < lab.geo.ppns; slot += 5) {
 			u64 hour = 0;
 			u32 last = 0;
@@ -286,10 +287,10 @@ TAP_TEST(rates_rise_with_wear)
 	u64 last;
 	u32 erases;
 
-	begin_cell_test(1, 4096);
+	set_up_cell_test(1, 4096);
 	lab.config.cell_model = AFTL_CELL_VOLTAGE;
 	build_cell_model();
-	program_all_pages(AFTL_PRECISE, AFTL_MODE_NORMAL);
+	program_all_pages_of_block(AFTL_PRECISE, AFTL_MODE_NORMAL);
 	block = &lab.media.blocks[0];
 	unworn = aftl_cell_rber_q40(&lab.cell, block, 3, 1000);
 	last = unworn;
@@ -314,7 +315,7 @@ TAP_TEST(only_later_programs_of_neighbours_disturb_a_page)
 	u32 page;
 	u32 i;
 
-	begin_cell_test(1, 4096);
+	set_up_cell_test(1, 4096);
 	build_cell_model();
 	block = &lab.media.blocks[0];
 	*aftl_page_attr_ptr(&lab.media, 12) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
@@ -351,15 +352,15 @@ TAP_TEST(program_disturbance_has_the_size_of_the_paper)
 {
 	struct aftl_block *block;
 
-	begin_cell_test(1, 4096);
+	set_up_cell_test(1, 4096);
 	build_cell_model();
 	block = &lab.media.blocks[0];
-	program_all_pages(AFTL_PRECISE, AFTL_MODE_NORMAL);
+	program_all_pages_of_block(AFTL_PRECISE, AFTL_MODE_NORMAL);
 	CHECK_EQ(aftl_page_disturb_mv(&lab.media, block, 0), 350);
 	CHECK_EQ(aftl_page_disturb_mv(&lab.media, block, 7), 150);
 	CHECK_EQ(aftl_page_disturb_mv(&lab.media, block, 24), 200);
 	CHECK_EQ(aftl_page_disturb_mv(&lab.media, block, 31), 0);
-	program_all_pages(AFTL_APPROX, AFTL_MODE_REDUCED);
+	program_all_pages_of_block(AFTL_APPROX, AFTL_MODE_REDUCED);
 	CHECK_RANGE(aftl_page_disturb_mv(&lab.media, block, 0), 217, 221);
 	CHECK_RANGE(aftl_page_disturb_mv(&lab.media, block, 24), 124, 126);
 	end_cell_test();
@@ -371,12 +372,12 @@ TAP_TEST(ecc_takes_more_levels_for_more_errors_up_to_its_limit)
 	u32 seen = 0;
 	u32 slot;
 
-	begin_cell_test(64, 4096);
+	set_up_cell_test(64, 4096);
 	lab.config.rber = 3750000000ULL; /* a mean of 123 errors in 32768 bits */
 	lab.config.ecc_bits = 20;
 	lab.config.ecc_levels = 3;
 	build_cell_model();
-	program_all_pages(AFTL_PRECISE, AFTL_MODE_NORMAL);
+	program_all_pages_of_block(AFTL_PRECISE, AFTL_MODE_NORMAL);
 	for (slot = 0; slot < lab.geo.ppns; slot++) {
 		struct aftl_errors errors = aftl_cell_read_errors(&lab.cell, to_ppn(slot), 0);
 		u32 wanted = errors.raw <= 80 ? 0 : (errors.raw - 80 + 19) / 20;
@@ -394,11 +395,11 @@ TAP_TEST(approximate_data_skips_ecc)
 {
 	u32 slot;
 
-	begin_cell_test(16, 4096);
+	set_up_cell_test(16, 4096);
 	lab.config.rber_approx = 3800000000ULL;
 	lab.config.ecc_bits = 10;
 	build_cell_model();
-	program_all_pages(AFTL_APPROX, AFTL_MODE_REDUCED);
+	program_all_pages_of_block(AFTL_APPROX, AFTL_MODE_REDUCED);
 	for (slot = 0; slot < lab.geo.ppns; slot++) {
 		struct aftl_errors errors = aftl_cell_read_errors(&lab.cell, to_ppn(slot), 0);
 
@@ -415,17 +416,17 @@ TAP_TEST(errors_that_a_copy_inherited_stay)
 	struct aftl_errors errors;
 	u16 *inherited;
 
-	begin_cell_test(1, 4096);
+	set_up_cell_test(1, 4096);
 	build_cell_model();
 	lab.media.blocks->extra = tap_zalloc(lab.media.oob_layout.extra, sizeof(u16));
 	lab.media.blocks->extra_used = 1;
 	inherited = aftl_inherited_errors_ptr(&lab.media, lab.media.blocks, to_ppn(9));
-	program_all_pages(AFTL_APPROX, AFTL_MODE_REDUCED);
+	program_all_pages_of_block(AFTL_APPROX, AFTL_MODE_REDUCED);
 	errors = aftl_cell_read_errors(&lab.cell, to_ppn(9), 0);
 	*inherited = 40;
 	CHECK_EQ(aftl_cell_read_errors(&lab.cell, to_ppn(9), 0).flips, errors.raw + 40);
 	CHECK_EQ(aftl_cell_read_errors(&lab.cell, to_ppn(9), 0).raw, errors.raw);
-	program_all_pages(AFTL_PRECISE, AFTL_MODE_NORMAL);
+	program_all_pages_of_block(AFTL_PRECISE, AFTL_MODE_NORMAL);
 	CHECK_EQ(aftl_cell_read_errors(&lab.cell, to_ppn(9), 0).flips, 40);
 	*inherited = 32768 + 100;
 	CHECK_EQ(aftl_cell_read_errors(&lab.cell, to_ppn(9), 0).flips, 32768);

@@ -63,7 +63,7 @@ static u32 placement_colour(const struct aftl_policy *policy,
 }
 
 /* Mean program time of single precise writes. */
-static u64 mean_program_ns(const char *params)
+static u64 measure_mean_program_ns(const char *params)
 {
 	const struct aftl_counters *counters;
 	u64 mean_ns;
@@ -94,7 +94,7 @@ static int place_in_between_mode_on_second_colour(struct aftl_policy *policy, st
 TAP_TEST(a_smaller_margin_beside_precise_pages_is_refused)
 {
 	set_adversary_place("baseline", place_in_between_mode_on_second_colour);
-	CHECK_RANGE(mean_program_ns(pressed), 699000, 700000);
+	CHECK_RANGE(measure_mean_program_ns(pressed), 699000, 700000);
 	CHECK(test_counters(&device)->policy_bugs > 50);
 	test_device_close(&device);
 }
@@ -186,7 +186,7 @@ static void check_greedy_ispp_errors(struct aftl_ispp greed, u64 program_ns)
 
 	steps = greed;
 	set_adversary_place("baseline", place_with_ispp_steps);
-	CHECK_EQ(mean_program_ns(PRESSED " ecc_retry=45us"), program_ns);
+	CHECK_EQ(measure_mean_program_ns(PRESSED " ecc_retry=45us"), program_ns);
 	CHECK_EQ(test_counters(&device)->overshot_programs, test_counters(&device)->array_programs);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 	for (i = 0; i < 100; i++)
@@ -209,13 +209,13 @@ TAP_TEST(needed_verifies_cannot_be_skipped, "programs: skipping a needed verify 
 
 	steps = (struct aftl_ispp){ .skip = 4 };
 	set_adversary_place("baseline", place_with_ispp_steps);
-	CHECK_EQ(mean_program_ns(pressed), 539906);
+	CHECK_EQ(measure_mean_program_ns(pressed), 539906);
 	counters = test_counters(&device);
 	CHECK_RANGE(counters->overshot_programs, counters->array_programs * 6 / 10,
 		    counters->array_programs * 9 / 10);
 	test_device_close(&device);
 	steps.skip = 2;
-	CHECK_EQ(mean_program_ns(pressed), 626624);
+	CHECK_EQ(measure_mean_program_ns(pressed), 626624);
 	CHECK_EQ(test_counters(&device)->overshot_programs, 0);
 	test_device_close(&device);
 }
@@ -225,11 +225,11 @@ TAP_TEST(margins_are_spent_once, "programs: modes with less margin overshoot wit
 {
 	steps = (struct aftl_ispp){ .final_mv = 117 };
 	set_adversary_place("tvr", place_with_ispp_steps);
-	CHECK_EQ(mean_program_ns(PRESSED " tvr_mode=device"), 350000 * 651429ULL / 700000);
+	CHECK_EQ(measure_mean_program_ns(PRESSED " tvr_mode=device"), 350000 * 651429ULL / 700000);
 	CHECK_EQ(test_counters(&device)->overshot_programs, test_counters(&device)->array_programs);
 	test_device_close(&device);
 	set_adversary_place("baseline", place_with_ispp_steps);
-	mean_program_ns(pressed);
+	measure_mean_program_ns(pressed);
 	CHECK_EQ(test_counters(&device)->overshot_programs, 0);
 	test_device_close(&device);
 }
@@ -377,8 +377,9 @@ static void record_time_of_chip_command(struct aftl_policy *policy,
 }
 
 /* Choose the fastest mode and ISPP steps that the chip allows. */
-static int place_greedily(struct aftl_policy *policy, struct aftl_lun *lun,
-			  const struct aftl_program_request *need, struct aftl_placement *placement)
+static int place_with_fastest_legal_mode(struct aftl_policy *policy, struct aftl_lun *lun,
+					 const struct aftl_program_request *need,
+					 struct aftl_placement *placement)
 {
 	static const struct aftl_ispp best[] = { { 0 }, { 234, 234, 4 }, { 58, 59, 0 } };
 	int ret = place_honestly(policy, lun, need, placement);
@@ -399,8 +400,9 @@ static int place_greedily(struct aftl_policy *policy, struct aftl_lun *lun,
 	return ret;
 }
 
-static int place_randomly(struct aftl_policy *policy, struct aftl_lun *lun,
-			  const struct aftl_program_request *need, struct aftl_placement *placement)
+static int place_with_random_mode(struct aftl_policy *policy, struct aftl_lun *lun,
+				  const struct aftl_program_request *need,
+				  struct aftl_placement *placement)
 {
 	int ret = place_honestly(policy, lun, need, placement);
 	/* Keep a block's last program step legal, because its refusal would close the block. */
@@ -422,7 +424,7 @@ static int place_randomly(struct aftl_policy *policy, struct aftl_lun *lun,
 
 static void make_random_adversary(const char *policy)
 {
-	set_adversary_place(policy, place_randomly);
+	set_adversary_place(policy, place_with_random_mode);
 	adversary.type.relocate = relocate_randomly;
 	adversary.type.copy_passes = AFTL_CLASSES;
 	adversary.type.shallow_erase = shallow_erase_at_random;
@@ -437,7 +439,7 @@ static void make_random_adversary(const char *policy)
 
 static void make_greedy_adversary(const char *policy)
 {
-	set_adversary_place(policy, place_greedily);
+	set_adversary_place(policy, place_with_fastest_legal_mode);
 	adversary.type.shallow_erase = shallow_erase_always;
 	adversary.type.programmed = NULL;
 }
@@ -765,9 +767,9 @@ static void place_by_illegal_rule(struct aftl_placement *placement)
 		placement->pages = min(placement->pages, 2);
 }
 
-static int place_illegally(struct aftl_policy *policy, struct aftl_lun *lun,
-			   const struct aftl_program_request *need,
-			   struct aftl_placement *placement)
+static int place_by_illegal_command(struct aftl_policy *policy, struct aftl_lun *lun,
+				    const struct aftl_program_request *need,
+				    struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	struct aftl_block *block;
@@ -900,7 +902,7 @@ static const struct cheat cheats[] = {
 
 static void make_illegal_adversary(const char *policy)
 {
-	set_adversary_place(policy, place_illegally);
+	set_adversary_place(policy, place_by_illegal_command);
 	adversary.type.ignores_tags = false;
 	adversary.type.lun_size = sizeof(struct cheat_lun);
 	adversary.type.adopt = NULL;

@@ -80,7 +80,7 @@ static void record_completion(struct test_listener *listener, struct test_reques
 
 enum habit { ONLY_SUBMIT, EVERY_EVENT, COMPLETIONS, SMALL_STEPS, LATE, RANDOM_STEPS, HABITS };
 
-/* Call aftl_run_to_completion() until time @until; no event of a completion's time is left. */
+/* Advance to @until by aftl_run_to_completion(), which leaves no event at a completion's time. */
 static void process_events_until(struct aftl *ftl, u64 until)
 {
 	while (aftl_next_event_ns(ftl) <= until) {
@@ -146,8 +146,8 @@ static void record_run_outcome(struct test_device *device, const struct witness 
 	test_device_close(device);
 }
 
-static void run_with_style_of_host(const char *policy, const char *params, enum habit habit,
-				   struct outcome *outcome)
+static void run_requests_in_host_style(const char *policy, const char *params, enum habit habit,
+				       struct outcome *outcome)
 {
 	struct witness witness = { .listener = { .complete = record_completion } };
 	struct aftl_random random = { 9 };
@@ -172,8 +172,8 @@ static void run_with_style_of_host(const char *policy, const char *params, enum 
 	record_run_outcome(&device, &witness, outcome);
 }
 
-static void check_same_outcome(const struct outcome *first, const struct outcome *other,
-			       const char *what)
+static void check_runs_agree(const struct outcome *first, const struct outcome *other,
+			     const char *what)
 {
 	CHECK_MSG(first->digest == other->digest, "%s: another state", what);
 	CHECK_MSG(first->completions == other->completions, "%s: other completions", what);
@@ -188,10 +188,10 @@ static void compare_host_styles(const char *policy, const char *params)
 	struct outcome *other = malloc(sizeof(*other));
 	u32 habit;
 
-	run_with_style_of_host(policy, params, ONLY_SUBMIT, first);
+	run_requests_in_host_style(policy, params, ONLY_SUBMIT, first);
 	for (habit = ONLY_SUBMIT; habit < HABITS; habit++) {
-		run_with_style_of_host(policy, params, habit, other);
-		check_same_outcome(first, other, habit_names[habit]);
+		run_requests_in_host_style(policy, params, habit, other);
+		check_runs_agree(first, other, habit_names[habit]);
 	}
 	free(first);
 	free(other);
@@ -207,8 +207,8 @@ static void submit_one_at_a_time(struct test_device *device, const struct stampe
 		    aftl_device_time_ns(device->ftl));
 }
 
-static void run_one_at_a_time(const char *policy, const char *params, bool alone,
-			      struct outcome *outcome)
+static void run_requests_one_at_a_time(const char *policy, const char *params, bool alone,
+				       struct outcome *outcome)
 {
 	struct witness witness = { .listener = { .complete = record_completion } };
 	struct aftl_random random = { 9 };
@@ -245,9 +245,9 @@ static void compare_lone_reads(const char *policy, const char *params)
 	struct outcome *usual = malloc(sizeof(*usual));
 	struct outcome *short_cut = malloc(sizeof(*short_cut));
 
-	run_one_at_a_time(policy, params, false, usual);
-	run_one_at_a_time(policy, params, true, short_cut);
-	check_same_outcome(usual, short_cut, policy);
+	run_requests_one_at_a_time(policy, params, false, usual);
+	run_requests_one_at_a_time(policy, params, true, short_cut);
+	check_runs_agree(usual, short_cut, policy);
 	free(usual);
 	free(short_cut);
 }
@@ -320,8 +320,8 @@ TAP_TEST(another_seed_changes_the_bit_errors_only)
 	struct outcome *b = malloc(sizeof(*b));
 
 	generate_requests(1, 900, 1000000);
-	run_with_style_of_host("vth_b", SHAPE " seed=5", ONLY_SUBMIT, a);
-	run_with_style_of_host("vth_b", SHAPE " seed=6", ONLY_SUBMIT, b);
+	run_requests_in_host_style("vth_b", SHAPE " seed=5", ONLY_SUBMIT, a);
+	run_requests_in_host_style("vth_b", SHAPE " seed=6", ONLY_SUBMIT, b);
 	CHECK(a->stats.counters.read_flipped_bits != b->stats.counters.read_flipped_bits);
 	CHECK_EQ(a->stats.counters.array_programs, b->stats.counters.array_programs);
 	free(a);
@@ -513,7 +513,7 @@ TAP_TEST(a_random_device_is_filled_as_if_the_policy_were_asked_for_each_program)
 	}
 }
 
-static u32 half_block_pages(const struct aftl_policy *policy)
+static u32 count_pages_of_half_block(const struct aftl_policy *policy)
 {
 	return aftl_policy_geometry(policy)->pages / 2;
 }
@@ -527,7 +527,7 @@ static int place_in_half_of_each_block(struct aftl_policy *policy, struct aftl_l
 	struct aftl_block **open = mine[aftl_lun_index(lun)].open + need->stream;
 
 	if (need->cause == AFTL_CAUSE_HOST && *open &&
-	    (*open)->frontier >= half_block_pages(policy)) {
+	    (*open)->frontier >= count_pages_of_half_block(policy)) {
 		aftl_policy_close_block(policy, *open);
 		*open = NULL;
 	}
@@ -538,7 +538,7 @@ static u32 fill_half_block(struct aftl_policy *policy, __maybe_unused struct aft
 			   __maybe_unused const struct aftl_program_request *need,
 			   const struct aftl_block *block)
 {
-	u32 half = half_block_pages(policy);
+	u32 half = count_pages_of_half_block(policy);
 	u32 steps = aftl_policy_geometry(policy)->program_pages;
 
 	return block->frontier < half ? DIV_ROUND_UP(half - block->frontier, steps) : 0;
@@ -610,7 +610,7 @@ TAP_TEST(a_fill_overwrites_the_configured_share_of_units)
 }
 
 /* The digest must change if the byte at @place changes. */
-static void check_digest_of_change(const struct test_device *device, void *place)
+static void check_digest_depends_on_byte(const struct test_device *device, void *place)
 {
 	u64 usual = aftl_digest(device->ftl);
 	u8 *byte = place;
@@ -634,12 +634,13 @@ TAP_TEST(the_digest_changes_with_each_part_of_the_state)
 	block = &device.ftl->media.blocks[0];
 	CHECK(device.ftl->geo.pages % 4 && block->programmed == device.ftl->geo.pages);
 	for (i = 0; i < device.ftl->geo.pages; i++)
-		check_digest_of_change(&device, aftl_page_attr_ptr(&device.ftl->media, i));
-	check_digest_of_change(&device, aftl_l2p_entry(device.ftl, 0));
-	check_digest_of_change(&device, aftl_l2p_entry(device.ftl, device.ftl->geo.units - 1));
-	check_digest_of_change(&device, &block->erases);
-	check_digest_of_change(&device, &block->wear);
-	check_digest_of_change(&device, &block->kind);
+		check_digest_depends_on_byte(&device, aftl_page_attr_ptr(&device.ftl->media, i));
+	check_digest_depends_on_byte(&device, aftl_l2p_entry(device.ftl, 0));
+	check_digest_depends_on_byte(&device,
+				     aftl_l2p_entry(device.ftl, device.ftl->geo.units - 1));
+	check_digest_depends_on_byte(&device, &block->erases);
+	check_digest_depends_on_byte(&device, &block->wear);
+	check_digest_depends_on_byte(&device, &block->kind);
 	usual = aftl_digest(device.ftl);
 	map = aftl_l2p_entry(device.ftl, 0);
 	i = map[1];

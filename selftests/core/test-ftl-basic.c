@@ -906,7 +906,7 @@ TAP_TEST(memory_is_accounted_for, "aftl_memory_bytes() equals the allocated byte
 	CHECK_EQ(aftl_memory_bytes(device.ftl), device.held_bytes);
 }
 
-static void report_hung_clock(int number)
+static void report_clock_without_progress(int number)
 {
 	static const char text[] = "Bail out! device time does not come to an end\n";
 
@@ -920,7 +920,7 @@ static void report_hung_clock(int number)
 TAP_TEST(the_clock_can_advance_to_its_maximum)
 {
 	open_device("demo", "baseline", NULL);
-	signal(SIGALRM, report_hung_clock);
+	signal(SIGALRM, report_clock_without_progress);
 	alarm(20);
 	test_submit(&device, AFTL_OP_WRITE, 0, 2, AFTL_PRECISE, 0, U64_MAX / 2);
 	CHECK_EQ(aftl_device_time_ns(device.ftl), U64_MAX / 2);

@@ -63,7 +63,7 @@ static u64 overwrite_hot_pages(u64 count, struct aftl_random *random)
 	return most;
 }
 
-static void check_search_bound(const char *blocks)
+static void check_divisions_per_write(const char *blocks)
 {
 	struct aftl_random random = { 5 };
 	u64 before = divisions;
@@ -81,9 +81,9 @@ static void check_search_bound(const char *blocks)
 
 TAP_TEST(a_host_write_evaluates_one_configuration_on_any_device)
 {
-	check_search_bound("blocks=64");
-	check_search_bound("blocks=512");
-	check_search_bound("blocks=3000");
+	check_divisions_per_write("blocks=64");
+	check_divisions_per_write("blocks=512");
+	check_divisions_per_write("blocks=3000");
 }
 
 /* Forge a snapshot whose search continues beyond MiDAS's last group of blocks. */

@@ -257,7 +257,7 @@ TAP_TEST(random_devices_survive_repeated_changes_of_policy)
 }
 
 /* Load the device with one parameter changed. */
-static int load_with_changed_param(struct test_bytes *bytes, unsigned int index)
+static int reload_with_changed_param(struct test_bytes *bytes, unsigned int index)
 {
 	struct aftl_snapshot_source source = test_bytes_source(bytes);
 	struct aftl_config config = *aftl_config(device.ftl);
@@ -284,7 +284,7 @@ TAP_TEST(geometry_and_history_parameters_cannot_be_changed)
 	test_device_open_demo(&device, "approxftl", "op=60 blocks=48 bits=2 read_cache=1MiB");
 	save_when_idle(&bytes);
 	for (i = 0; i < aftl_param_count(); i++) {
-		int ret = load_with_changed_param(&bytes, i);
+		int ret = reload_with_changed_param(&bytes, i);
 
 		if (aftl_param_change(i) != AFTL_CHANGE_NEVER) {
 			CHECK_MSG(!ret, "%s: %s", aftl_param_at(i)->key, device.error.text);

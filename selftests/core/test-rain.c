@@ -54,7 +54,7 @@ static const struct aftl_block *block_at(u32 lun, u32 number)
 					       number];
 }
 
-static u32 luns_per_group(void)
+static u32 luns_per_die_group(void)
 {
 	return aftl_geometry(device.ftl)->superblock_luns;
 }
@@ -69,8 +69,8 @@ static u32 live_luns_of_group(u32 group)
 	u32 live = 0;
 	u32 i;
 
-	for (i = 0; i < luns_per_group(); i++)
-		live += !is_lun_dead(group * luns_per_group() + i);
+	for (i = 0; i < luns_per_die_group(); i++)
+		live += !is_lun_dead(group * luns_per_die_group() + i);
 	return live;
 }
 
@@ -79,17 +79,17 @@ static void record_block_erase(struct test_listener *listener, aftl_ppn_t first,
 	u32 block = from_ppn(first) / slots;
 	u32 each = aftl_geometry(device.ftl)->blocks_per_lun;
 
-	u32 group = block / each / luns_per_group();
+	u32 group = block / each / luns_per_die_group();
 	u32 i;
 
 	eraser.erased[group][block % each]++;
-	for (i = 0; i < luns_per_group(); i++) {
+	for (i = 0; i < luns_per_die_group(); i++) {
 		const struct aftl_block *other =
-			block_at(group * luns_per_group() + i, block % each);
+			block_at(group * luns_per_die_group() + i, block % each);
 
-		bool orphaned =
-			other->state == AFTL_BLOCK_BAD &&
-			(!device.config.rain || live_luns_of_group(group) + 1 < luns_per_group());
+		bool orphaned = other->state == AFTL_BLOCK_BAD &&
+				(!device.config.rain ||
+				 live_luns_of_group(group) + 1 < luns_per_die_group());
 
 		CHECK_MSG(!other->valid || orphaned,
 			  "block %u is erased while there is valid data beside it", block);
@@ -111,7 +111,7 @@ static void check_superblock_erases(void)
 	u32 group;
 	u32 number;
 
-	for (group = 0; group < aftl_geometry(device.ftl)->luns / luns_per_group(); group++) {
+	for (group = 0; group < aftl_geometry(device.ftl)->luns / luns_per_die_group(); group++) {
 		for (number = 0; number < 48; number++) {
 			u32 *erased = &eraser.erased[group][number];
 
@@ -154,7 +154,7 @@ static void check_stripe_parity(u32 first, u32 number, u32 page)
 	bool has = true;
 	u32 i;
 
-	for (i = first; i < first + luns_per_group(); i++) {
+	for (i = first; i < first + luns_per_die_group(); i++) {
 		const struct aftl_block *block = block_at(i, number);
 		bool here = aftl_page_is_programmed(aftl_media(device.ftl), block, page);
 		u16 attr = aftl_block_page_attr(aftl_media(device.ftl), block, page);
@@ -184,7 +184,7 @@ static void check_parity_of_all_stripes(void)
 	u32 first;
 	u32 page;
 
-	for (first = 0; first < geo->luns; first += luns_per_group())
+	for (first = 0; first < geo->luns; first += luns_per_die_group())
 		for (number = 0; number < geo->blocks_per_lun; number++)
 			for (page = 0; page < geo->pages && !tap_failures(); page++)
 				check_stripe_parity(first, number, page);
@@ -192,7 +192,7 @@ static void check_parity_of_all_stripes(void)
 
 /*
  * Return true if @ppn can be read from its die or from the rest of its stripe. A stripe that was
- * erased since looks complete although the unit is lost; see check_no_further_loss().
+ * erased since looks complete although the unit is lost; see check_no_more_units_lost().
  */
 static bool ppn_is_recoverable(aftl_ppn_t ppn)
 {
@@ -200,7 +200,7 @@ static bool ppn_is_recoverable(aftl_ppn_t ppn)
 	u32 block = from_ppn(ppn) / geo->block_ppns;
 	u32 page = from_ppn(ppn) % geo->block_ppns / geo->page_units;
 	u32 lun = block / geo->blocks_per_lun;
-	u32 first = lun - lun % luns_per_group();
+	u32 first = lun - lun % luns_per_die_group();
 	bool has_parity = false;
 	u32 i;
 
@@ -208,7 +208,7 @@ static bool ppn_is_recoverable(aftl_ppn_t ppn)
 		return true;
 	if (aftl_ppn_is_marked_lost(aftl_media(device.ftl), ppn))
 		return false;
-	for (i = first; i < first + luns_per_group(); i++) {
+	for (i = first; i < first + luns_per_die_group(); i++) {
 		const struct aftl_block *other = block_at(i, block % geo->blocks_per_lun);
 
 		has_parity |= other->parity && !is_lun_dead(i);
@@ -252,8 +252,8 @@ static u32 valid_units_of_lun(u32 lun)
 /* Return true if no LUN of the die group has room for data of the group's dead die. */
 static bool is_die_group_full(u32 lun)
 {
-	const struct aftl_lun *other = &device.ftl->luns[lun - lun % luns_per_group()];
-	const struct aftl_lun *end = other + luns_per_group();
+	const struct aftl_lun *other = &device.ftl->luns[lun - lun % luns_per_die_group()];
+	const struct aftl_lun *end = other + luns_per_die_group();
 
 	for (; other < end; other++)
 		if (aftl_lun_has_room(other, aftl_geometry(device.ftl)->block_ppns))
@@ -438,7 +438,7 @@ TAP_TEST(searches_of_superblocks_are_counted_as_work)
 static bool is_lost[65536];
 
 /* Units that were readable right after the failures must stay readable. */
-static void check_no_further_loss(bool first)
+static void check_no_more_units_lost(bool first)
 {
 	u32 unit;
 
@@ -460,12 +460,12 @@ static void check_second_die_failure(const char *policy, const char *params)
 	fail_die_of_lun(1);
 	fail_die_of_lun(3);
 	CHECK_MSG(check_unit_reads() > 20, "nothing is lost");
-	check_no_further_loss(true);
+	check_no_more_units_lost(true);
 	send_requests_to_rain(500);
 	wait_for_rebuild(1);
 	wait_for_rebuild(3);
 	check_unit_reads();
-	check_no_further_loss(false);
+	check_no_more_units_lost(false);
 	CHECK_EQ(test_counters(&device)->moved_lost_units, 0);
 }
 
@@ -540,7 +540,7 @@ static bool ppns_share_stripe(aftl_ppn_t ppn, aftl_ppn_t other)
 	u32 lun_ppns = aftl_geometry(device.ftl)->block_ppns * 48;
 
 	return lun_of_ppn(ppn) != lun_of_ppn(other) &&
-	       lun_of_ppn(ppn) / luns_per_group() == lun_of_ppn(other) / luns_per_group() &&
+	       lun_of_ppn(ppn) / luns_per_die_group() == lun_of_ppn(other) / luns_per_die_group() &&
 	       from_ppn(ppn) % lun_ppns == from_ppn(other) % lun_ppns;
 }
 
@@ -622,7 +622,7 @@ TAP_TEST(a_die_failure_in_a_multi_plane_read_delivers_each_page_once)
 	}
 }
 
-static u64 count_stripe_reads(u32 unit)
+static u64 count_reconstructing_reads(u32 unit)
 {
 	u64 before = test_counters(&device)->stripe_reads;
 
@@ -641,11 +641,11 @@ TAP_TEST(the_read_cache_holds_no_reconstructed_data)
 	while (lun_of_ppn(test_lookup(&device, unit)) == lun_of_ppn(test_lookup(&device, 0)))
 		unit++;
 	fail_die_of_lun(lun_of_ppn(test_lookup(&device, 0)));
-	CHECK(count_stripe_reads(0) > 0);
-	CHECK(count_stripe_reads(0) > 0);
-	CHECK_EQ(count_stripe_reads(unit), 0);
+	CHECK(count_reconstructing_reads(0) > 0);
+	CHECK(count_reconstructing_reads(0) > 0);
+	CHECK_EQ(count_reconstructing_reads(unit), 0);
 	hits = test_counters(&device)->read_cache_units;
-	CHECK_EQ(count_stripe_reads(unit), 0);
+	CHECK_EQ(count_reconstructing_reads(unit), 0);
 	CHECK_EQ(test_counters(&device)->read_cache_units, hits + 1);
 }
 
@@ -930,7 +930,7 @@ static u32 count_valid_besides_parity(u32 number)
 	return valid;
 }
 
-static bool is_superblock_full(u32 number)
+static bool superblock_is_full(u32 number)
 {
 	u32 i;
 
@@ -954,12 +954,12 @@ TAP_TEST(the_emptiest_superblock_is_collected)
 	test_advance_by(&device, SECOND_NS);
 	aftl_quiesce(device.ftl);
 	for (i = 0; i < 48; i++)
-		if (is_superblock_full(i))
+		if (superblock_is_full(i))
 			least = min(least, count_valid_besides_parity(i));
 	aftl_unquiesce_device(device.ftl);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 1), 0);
 	victim = device.ftl->die_groups[0].victim;
-	CHECK(victim != AFTL_NIL && is_superblock_full(victim));
+	CHECK(victim != AFTL_NIL && superblock_is_full(victim));
 	if (victim != AFTL_NIL)
 		CHECK_EQ(count_valid_besides_parity(victim), least);
 }
@@ -967,7 +967,7 @@ TAP_TEST(the_emptiest_superblock_is_collected)
 /* Return true if a victim selector may choose a superblock: it is full, with few valid units. */
 static bool superblock_may_be_victim(u32 number)
 {
-	return is_superblock_full(number) &&
+	return superblock_is_full(number) &&
 	       count_valid_besides_parity(number) <= device.ftl->gc_idle_valid * (EACH - 1);
 }
 

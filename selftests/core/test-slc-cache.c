@@ -84,7 +84,7 @@ static u32 unused_static_blocks(const struct census *census)
 	return static_slc_blocks() > census->cached ? static_slc_blocks() - census->cached : 0;
 }
 
-static u32 policy_gc_reserve(void)
+static u32 gc_reserve_of_policy(void)
 {
 	return device.ftl->type->reserve;
 }
@@ -201,7 +201,7 @@ TAP_TEST(busy_luns_do_not_fold)
 }
 
 /* Write as many units per request as fit into one program. */
-static void write_whole_programs(u32 first, u32 units)
+static void write_units_by_whole_programs(u32 first, u32 units)
 {
 	u32 end = first + units;
 
@@ -218,7 +218,7 @@ TAP_TEST(cheaper_victims_are_collected_before_folding)
 	CHECK_EQ(count_slc_blocks(), 20);
 	/* Overwrite data in normal blocks, so that GC finds normal blocks without valid data. */
 	while (test_counters(&device)->gc_blocks < 8 && !tap_failures())
-		write_whole_programs(20 * EACH, 48);
+		write_units_by_whole_programs(20 * EACH, 48);
 	CHECK_EQ(test_counters(&device)->fold_blocks, 0);
 	CHECK_EQ(test_counters(&device)->programmed_gc_units, 0);
 }
@@ -387,7 +387,7 @@ static void draw_slc_cache(struct aftl_random *random)
 }
 
 /* After idle time no block is left that could be folded. */
-static void check_nothing_to_fold(void)
+static void check_no_block_can_fold(void)
 {
 	u32 i;
 
@@ -397,7 +397,7 @@ static void check_nothing_to_fold(void)
 		struct census census = count_slc_blocks_of_lun(i);
 
 		CHECK_EQ(device.ftl->luns[i].slc_blocks, census.cached);
-		CHECK_MSG(!census.closed || census.free <= policy_gc_reserve() +
+		CHECK_MSG(!census.closed || census.free <= gc_reserve_of_policy() +
 			  unused_static_blocks(&census),
 			  "%u blocks are left, %u free", census.closed, census.free);
 	}
@@ -423,7 +423,7 @@ static void drive_slc_cache(struct aftl_random *random)
 		if (i % 16 == 0)
 			shadow_compare_device(&store);
 	}
-	check_nothing_to_fold();
+	check_no_block_can_fold();
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
 	CHECK(!aftl_is_read_only(device.ftl));
 	folds += test_counters(&device)->fold_blocks;

@@ -429,7 +429,7 @@ TAP_TEST(a_bad_block_of_translation_pages_is_relocated)
 }
 
 /* Close all blocks, so that relocations find no free page; GC can erase blocks without data. */
-static void occupy_all_blocks(struct aftl *ftl, struct aftl_lun *lun)
+static void close_all_blocks(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_block *block;
 	u32 i;
@@ -457,7 +457,7 @@ TAP_TEST(gc_without_a_destination_erases_an_empty_block)
 	for (i = 0; i < 100 && !lun->reloc.count; i++)
 		test_process_event(&device);
 	CHECK(lun->reloc.count);
-	occupy_all_blocks(device.ftl, lun);
+	close_all_blocks(device.ftl, lun);
 	CHECK_EQ(test_counters(&device)->array_erases, 0);
 	test_advance_by(&device, 1000000000);
 	CHECK_RANGE(test_counters(&device)->array_erases, 1, U64_MAX);

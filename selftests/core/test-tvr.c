@@ -221,7 +221,7 @@ TAP_TEST(mode_device_relocates_data_without_margins)
 	check_mode_after_relocation("device", true);
 }
 
-static u64 table_ratio_q16(const u32 *table)
+static u64 ratio_from_table_q16(const u32 *table)
 {
 	return ((u64)table[0] + table[1]) / 2;
 }
@@ -229,8 +229,9 @@ static u64 table_ratio_q16(const u32 *table)
 /* Wear makes programs faster and erases slower; 100000 erases are midway between table entries. */
 TAP_TEST(program_and_erase_times_follow_the_cycles)
 {
-	u64 factor = table_ratio_q16(aftl_tvr_program_wear_q16);
-	u64 erase = table_ratio_q16(aftl_tvr_erase_ns[0]) + table_ratio_q16(aftl_tvr_erase_ns[1]);
+	u64 factor = ratio_from_table_q16(aftl_tvr_program_wear_q16);
+	u64 erase = ratio_from_table_q16(aftl_tvr_erase_ns[0]) +
+		    ratio_from_table_q16(aftl_tvr_erase_ns[1]);
 	u64 new_ns = aftl_tvr_erase_ns[0][0] + aftl_tvr_erase_ns[1][0];
 	u32 unit;
 

@@ -52,7 +52,7 @@ static u32 count_older_blocks(const struct aftl_victim_candidates *closed,
 }
 
 /* Least number of valid slots among the @window oldest candidate blocks. */
-static u32 fewest_valid_slots(const struct aftl_victim_candidates *closed, u32 window)
+static u32 find_fewest_valid_slots(const struct aftl_victim_candidates *closed, u32 window)
 {
 	const struct aftl_block *first = first_candidate(closed);
 	u32 least = U32_MAX;
@@ -80,14 +80,14 @@ static void check_fifo_victim(const struct aftl_victim_candidates *closed,
 			      const struct aftl_block *block)
 {
 	CHECK_EQ(count_older_blocks(closed, block), 0);
-	differed += block->valid != fewest_valid_slots(closed, U32_MAX);
+	differed += block->valid != find_fewest_valid_slots(closed, U32_MAX);
 }
 
 static void check_windowed_victim(const struct aftl_victim_candidates *closed,
 				  const struct aftl_block *block)
 {
 	CHECK(count_older_blocks(closed, block) < 5);
-	CHECK_EQ(block->valid, fewest_valid_slots(closed, 5));
+	CHECK_EQ(block->valid, find_fewest_valid_slots(closed, 5));
 	differed += count_older_blocks(closed, block) != 0;
 }
 
@@ -103,7 +103,7 @@ static void check_cost_benefit_victim(const struct aftl_victim_candidates *close
 		if (block_may_be_victim(closed, &first[i]))
 			CHECK(cost_benefit_gain(closed, &first[i]) < most + 1.0001);
 	differed += count_older_blocks(closed, block) &&
-		    block->valid != fewest_valid_slots(closed, U32_MAX);
+		    block->valid != find_fewest_valid_slots(closed, U32_MAX);
 }
 
 static void check_d_choices_victim(const struct aftl_victim_candidates *closed,
@@ -119,7 +119,7 @@ static void check_d_choices_victim(const struct aftl_victim_candidates *closed,
 			least = min(least, drawn->valid);
 	}
 	CHECK_EQ(block->valid, least);
-	differed += least != fewest_valid_slots(closed, U32_MAX);
+	differed += least != find_fewest_valid_slots(closed, U32_MAX);
 }
 
 static const struct {
@@ -339,7 +339,7 @@ static u32 least_valid_after_idle(const char *gc_idle_valid)
 	test_advance_by(&device, 100000000000ULL);
 	CHECK_RANGE(test_counters(&device)->gc_blocks, 1, U64_MAX);
 	CHECK_RANGE(device.ftl->luns[0].free_blocks, 0, 23);
-	least = fewest_valid_slots(&closed, U32_MAX) * 100 / device.ftl->geo.block_ppns;
+	least = find_fewest_valid_slots(&closed, U32_MAX) * 100 / device.ftl->geo.block_ppns;
 	return least;
 }
 

@@ -15,7 +15,7 @@
 static struct test_device device;
 static u64 seen[AFTL_WAITS];
 
-static u64 sum_of_waits(const struct aftl_waits *waits)
+static u64 sum_wait_times_of_request(const struct aftl_waits *waits)
 {
 	u64 sum = 0;
 	u32 i;
@@ -34,9 +34,10 @@ static void check_wait_sum(struct test_listener *self, struct test_request *requ
 	(void)self;
 	if (!device.ops.waits)
 		return;
-	CHECK_MSG(sum_of_waits(&request->waits) == response_ns - min(response_ns, done->service_ns),
+	CHECK_MSG(sum_wait_times_of_request(&request->waits) ==
+			  response_ns - min(response_ns, done->service_ns),
 		  "op %u: the reasons are %llu ns, the response is %llu ns, the service %llu ns",
-		  done->op, (unsigned long long)sum_of_waits(&request->waits),
+		  done->op, (unsigned long long)sum_wait_times_of_request(&request->waits),
 		  (unsigned long long)response_ns, (unsigned long long)done->service_ns);
 	if (done->op <= AFTL_OP_FLUSH)
 		CHECK_EQ(request->waits.ns[AFTL_WAIT_OTHER], 0);
@@ -110,7 +111,7 @@ static void open_one_die(const char *pairs)
 	test_write_each(&device, 0, 8, AFTL_PRECISE);
 }
 
-static void run_until_lun_phase(u32 phase)
+static void advance_until_lun_phase(u32 phase)
 {
 	while (device.ftl->luns->work.phase != phase &&
 	       CHECK(aftl_next_event_ns(device.ftl) < AFTL_TIME_MAX))
@@ -126,7 +127,7 @@ static void check_wait_reason(enum aftl_op op, u32 unit, enum aftl_wait reason, 
 	test_drain(&device);
 	CHECK(request->done);
 	CHECK_EQ(request->waits.ns[reason], ns);
-	CHECK_EQ(sum_of_waits(&request->waits), ns);
+	CHECK_EQ(sum_wait_times_of_request(&request->waits), ns);
 	test_release_request(&device, request);
 }
 
@@ -134,7 +135,7 @@ TAP_TEST(a_read_behind_an_erase_of_10_ms_waits_for_the_erase)
 {
 	open_one_die("");
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
-	run_until_lun_phase(AFTL_PHASE_ERASE);
+	advance_until_lun_phase(AFTL_PHASE_ERASE);
 	aftl_advance(device.ftl, aftl_device_time_ns(device.ftl) + ERASE_NS / 4);
 	check_wait_reason(AFTL_OP_READ, 9, AFTL_WAIT_ERASE, ERASE_NS * 3ULL / 4);
 }
@@ -173,7 +174,8 @@ TAP_TEST(a_starved_queue_waits_for_the_other_queues)
 		test_submit(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0,
 			    aftl_device_time_ns(device.ftl));
 	test_drain(&device);
-	CHECK(request->waits.ns[AFTL_WAIT_QUEUE] > sum_of_waits(&request->waits) * 2 / 3);
+	CHECK(request->waits.ns[AFTL_WAIT_QUEUE] >
+	      sum_wait_times_of_request(&request->waits) * 2 / 3);
 	CHECK_EQ(request->waits.ns[AFTL_WAIT_OTHER], 0);
 	test_release_request(&device, request);
 }

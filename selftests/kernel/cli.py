@@ -327,7 +327,7 @@ def check_top_on_terminal(keys: str, code: int) -> None:
     require((ended, after) == (code, before), f"exit status {ended}; {after}, not {before}")
 
 
-def check_health_output() -> None:
+def check_health_reports() -> None:
     """`approxftl health` reports a good device, a bad block, and a read-only device."""
     check_printed_line("^verdict: good$", "health", NAME)
     told = run_verb_as_json("health", NAME)["devices"][0]
@@ -429,7 +429,7 @@ POINTS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("top on a terminal: quit with Ctrl-C", partial(check_top_on_terminal, "^C", 130)),
     ("message prints the answer", check_message_answers),
     ("a device in use is not removed", check_removal_in_use_refused),
-    ("health reports bad blocks and a read-only device", check_health_output),
+    ("health reports bad blocks and a read-only device", check_health_reports),
     ("remove --deferred and --force", check_deferred_remove),
     ("remove", check_last_device_removed),
 )

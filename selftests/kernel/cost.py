@@ -81,7 +81,7 @@ def measure_device_costs(costs: Costs, name: str, device: str, *operations: str)
 
 
 def measure_costs_of_all_devices(costs: Costs) -> None:
-    """Measure an approxftl device and dm-linear; the benchmark adds devices without a limit."""
+    """Measure an approxftl device and dm-linear; `make bench-kernel` measures more devices."""
     run_command("modprobe", "brd", "rd_nr=1", "rd_size=65536")
     run_dmsetup("create", "aftl-linear", "--table", "0 131072 linear /dev/ram0 0")
     if "REQUESTS" in os.environ:

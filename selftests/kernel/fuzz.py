@@ -421,7 +421,7 @@ class Control(Subject):
         argument = bytearray(form.pack(*fitted).ljust(256, b"\0"))
         fcntl.ioctl(self.control, int(step[1]), argument)
 
-    def do_file_io(self, kind: str) -> None:
+    def do_fuzzed_file_io(self, kind: str) -> None:
         """Do I/O on a fuzzed file, or reopen the control device."""
         at = self.draw.randrange(16) * UNIT
         if kind == "write":
@@ -440,7 +440,7 @@ class Control(Subject):
         if step[0] == "ioctl":
             return self.call_and_record_result(step, lambda: self.execute_ioctl_step(step),
                                                [step[1]])
-        return self.call_and_record_result(step, lambda: self.do_file_io(step[0]), step)
+        return self.call_and_record_result(step, lambda: self.do_fuzzed_file_io(step[0]), step)
 
 
 class Fuzzer:

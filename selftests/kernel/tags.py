@@ -97,7 +97,7 @@ def write_tagged_file(way: str, path: str) -> None:
     require(Path(path).read_bytes() == content_of_tag_pattern(), "the file has other data")
 
 
-def check_write_method(path: str, way: str, expected: str, run: int) -> None:
+def check_tagged_write(path: str, way: str, expected: str, run: int) -> None:
     """Write a tagged file by the given way of writing, and check the classes on the device."""
     tagged_writes.run = run
     write_tagged_file(way, path)
@@ -1056,7 +1056,7 @@ def check_overlay_files() -> None:
         options = f"lowerdir={lower},upperdir={system.place}/upper,workdir={system.place}/work"
         with Mount("overlay", "", f"-t overlay -o {options}") as over:
             for number, way in enumerate(("buffered", "mmap", "direct"), 1):
-                run_in_child(check_write_method, str(over / way), way, "all", number)
+                run_in_child(check_tagged_write, str(over / way), way, "all", number)
             write_pattern_attribute(over / "again")
             run_in_child(open_watched_file, over / "again")
         check_stored_tags("all", system.place / "upper/again")
@@ -1148,7 +1148,7 @@ def check_file_system(name: str, make: str, cells: str, options: str = "", top: 
                 if way.endswith("-huge") and not HUGE_PAGES.exists():
                     skip_test_point(f"{name}, {cell}", "the kernel has no huge pages")
                     continue
-                run_point(f"{name}, {cell}", run_in_child, check_write_method, str(place / way),
+                run_point(f"{name}, {cell}", run_in_child, check_tagged_write, str(place / way),
                           way, expected, number)
         if top != NAME:
             run_dmsetup("remove", top)

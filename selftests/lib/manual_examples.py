@@ -30,7 +30,7 @@ class Example:
     root: bool = False
     file: str = ""
 
-    def shell_command(self) -> str:
+    def to_shell_command(self) -> str:
         if not self.file:
             return self.text
         return f"printf %s {shlex.quote(self.text)} >{shlex.quote(self.file)}"
@@ -58,4 +58,4 @@ def examples_of_page(page: Path) -> list[Example]:
 
 
 if __name__ == "__main__":
-    print("\n".join(example.shell_command() for example in examples_of_page(Path(sys.argv[1]))))
+    print("\n".join(example.to_shell_command() for example in examples_of_page(Path(sys.argv[1]))))

@@ -3,7 +3,7 @@
 #
 # Functions that list the files of the tree, committed or not, except what git ignores.
 
-# Include directories of all parts, for tools that check all sources at once
+# Directories with headers of all parts, for tools that check all sources at once
 # shellcheck disable=SC2034 # used by sourcing scripts
 include_folders='userspace/libapproxftl dm-approxftl/uapi dm-approxftl userspace/host userspace/lib
 userspace/sim userspace/approxftl trace-tools/reader trace-tools/trace trace-tools/capture

@@ -414,7 +414,7 @@ static void queue_new_state(void)
 	slots[slot] = state_count;
 }
 
-static void take_all_steps_from(const struct model *from)
+static void try_all_steps_from_state(const struct model *from)
 {
 	u32 i, j, choice;
 
@@ -444,7 +444,7 @@ static u32 search_all_states(void)
 	state_count = 0;
 	queue_new_state();
 	for (at = 0; at < state_count && !tap_failures(); at++) {
-		take_all_steps_from(&states[at]);
+		try_all_steps_from_state(&states[at]);
 		if (tap_failures())
 			print_path_to_state(at);
 	}

@@ -98,14 +98,14 @@ struct life {
 	bool faulty;
 };
 
-static u32 draw_scenario_below(struct life *life, u32 n)
+static u32 draw_scenario_number(struct life *life, u32 n)
 {
 	return (u32)aftl_random_below(&life->random, n);
 }
 
 static bool draw_scenario_choice(struct life *life, u32 percent)
 {
-	return draw_scenario_below(life, 100) < percent;
+	return draw_scenario_number(life, 100) < percent;
 }
 
 /* Geometry */
@@ -170,7 +170,7 @@ static void draw_two_pass_programs(struct aftl_config *config)
 
 static void draw_small_persistent_buffer(struct life *life, struct aftl_config *config)
 {
-	u64 wanted = (u64)config->unit * (1 + draw_scenario_below(life, 40));
+	u64 wanted = (u64)config->unit * (1 + draw_scenario_number(life, 40));
 
 	config->buffer = max(wanted, 2 * config->page * config->bits * config->passes);
 	config->buffer_safe = true;
@@ -182,10 +182,10 @@ static void draw_die_failures(struct life *life, struct aftl_config *config)
 {
 	config->superblock = 0;
 	config->rain = false;
-	config->channels = 2 + draw_scenario_below(life, 3);
+	config->channels = 2 + draw_scenario_number(life, 3);
 	config->planes = 1;
 	config->passes = 1;
-	config->blocks = 10 + draw_scenario_below(life, 10);
+	config->blocks = 10 + draw_scenario_number(life, 10);
 	config->op = 6000;
 	config->erase = 1000;
 }
@@ -195,15 +195,15 @@ static void draw_error_rates(struct life *life, struct aftl_config *config)
 {
 	config->errors = !config->rain;
 	config->rber = 1000000000;
-	config->ecc_bits = 10 + draw_scenario_below(life, 20);
-	config->ecc_levels = draw_scenario_below(life, 3);
+	config->ecc_bits = 10 + draw_scenario_number(life, 20);
+	config->ecc_levels = draw_scenario_number(life, 3);
 }
 
 static void draw_zone_params(struct life *life, struct aftl_config *config)
 {
-	u32 units = 4U << draw_scenario_below(life, 5);
+	u32 units = 4U << draw_scenario_number(life, 5);
 
-	config->blocks = 12 + draw_scenario_below(life, 30);
+	config->blocks = 12 + draw_scenario_number(life, 30);
 	config->op = 6000;
 	config->bad = 0;
 	config->endurance = 0;
@@ -213,12 +213,12 @@ static void draw_zone_params(struct life *life, struct aftl_config *config)
 	config->slc_dynamic = 0;
 	config->zoned = config->unit * units;
 	config->zone_capacity = draw_scenario_choice(life, 50) ?
-				config->unit * (1 + draw_scenario_below(life, units)) : 0;
-	config->max_active_zones = 1 + draw_scenario_below(life, 5);
-	config->max_open_zones = draw_scenario_below(life, (u32)config->max_active_zones + 1);
+				config->unit * (1 + draw_scenario_number(life, units)) : 0;
+	config->max_active_zones = 1 + draw_scenario_number(life, 5);
+	config->max_open_zones = draw_scenario_number(life, (u32)config->max_active_zones + 1);
 	config->buffer_safe = AFTL_ON;
 	config->buffer = 4096 * config->unit;
-	config->wear_gap = life->tight ? 0 : draw_scenario_below(life, 3);
+	config->wear_gap = life->tight ? 0 : draw_scenario_number(life, 3);
 	config->read_limit = !life->tight;
 }
 
@@ -226,20 +226,20 @@ static void draw_scenario_config(struct life *life, struct aftl_config *config)
 {
 	static const u32 units[] = { 512, 1024, 4096, 4096 };
 	struct test_device device;
-	u32 unit = units[draw_scenario_below(life, ARRAY_SIZE(units))];
+	u32 unit = units[draw_scenario_number(life, ARRAY_SIZE(units))];
 
 	test_device_init(&device, "demo");
 	test_randomize_geometry(&device, &life->random);
 	test_randomize_options(&device, &life->random);
 	*config = device.config;
-	config->blocks = 5 + draw_scenario_below(life, 36);
+	config->blocks = 5 + draw_scenario_number(life, 36);
 	config->chips = 1;
 	config->dies = 1;
 	config->unit = unit;
-	config->page = (u64)unit << draw_scenario_below(life, 3);
-	config->op = 1500 + draw_scenario_below(life, 4000);
+	config->page = (u64)unit << draw_scenario_number(life, 3);
+	config->op = 1500 + draw_scenario_number(life, 4000);
 	config->bad = draw_scenario_choice(life, 15) ? 30000000000ULL : 0;
-	config->endurance = draw_scenario_choice(life, 10) ? 8 + draw_scenario_below(life, 20) : 0;
+	config->endurance = draw_scenario_choice(life, 10) ? 8 + draw_scenario_number(life, 20) : 0;
 	if (life->kind == ZONED) {
 		draw_zone_params(life, config);
 		return;
@@ -293,7 +293,7 @@ static const char *draw_scenario_policy(struct life *life)
 }
 
 /* Draw until a device can be created: not every policy fits every geometry. */
-static void draw_and_create_device(struct life *life)
+static void create_random_device(struct life *life)
 {
 	struct aftl_config config;
 
@@ -322,7 +322,7 @@ static void draw_and_create_device(struct life *life)
 static void arm_power_failure(struct life *life, u32 changes)
 {
 	life->durable.disk.power_off_at = life->durable.disk.changes + 1 +
-					   draw_scenario_below(life, changes);
+					   draw_scenario_number(life, changes);
 }
 
 static bool is_buffer_persistent(const struct life *life)
@@ -332,7 +332,7 @@ static bool is_buffer_persistent(const struct life *life)
 
 static void crash_device(struct life *life)
 {
-	durable_crash(&life->durable, draw_scenario_below(life, DISK_CRASHES), &life->random);
+	durable_crash(&life->durable, draw_scenario_number(life, DISK_CRASHES), &life->random);
 	tally.crashes++;
 	tally.map_crashed += life->durable.super.config.map_cache > 0;
 	tally.safe_crashed += is_buffer_persistent(life);
@@ -388,7 +388,7 @@ static void count_events_of_scenario(const struct durable_device *durable)
 static void fail_random_block(struct life *life)
 {
 	struct test_device *device = &life->durable.device;
-	u32 block = draw_scenario_below(life, aftl_geometry(device->ftl)->blocks);
+	u32 block = draw_scenario_number(life, aftl_geometry(device->ftl)->blocks);
 
 	if (life->may_wear && draw_scenario_choice(life, 20) && aftl_fail_block(device->ftl, block))
 		CHECK_EQ(aftl_media(device->ftl)->blocks[block].state, AFTL_BLOCK_BAD);
@@ -405,7 +405,7 @@ static void fail_random_die(struct life *life)
 	life->dead = 1;
 	tally.dead++;
 	CHECK_EQ(aftl_fail_lun(device->ftl,
-			       draw_scenario_below(life, aftl_geometry(device->ftl)->luns)),
+			       draw_scenario_number(life, aftl_geometry(device->ftl)->luns)),
 		 0);
 }
 
@@ -416,16 +416,16 @@ static void fail_die_then_power(struct life *life)
 	u32 luns = aftl_geometry(ftl)->luns;
 
 	if (life->kind != MORTAL || life->dead + 1 >= luns ||
-	    draw_scenario_below(life, life->durable.keeps ? 30 : 300))
+	    draw_scenario_number(life, life->durable.keeps ? 30 : 300))
 		return;
 	life->dead++;
 	tally.dead++;
-	CHECK_EQ(durable_fail_die(&life->durable, draw_scenario_below(life, luns)), 0);
+	CHECK_EQ(durable_fail_die(&life->durable, draw_scenario_number(life, luns)), 0);
 	if (draw_scenario_choice(life, 50))
 		arm_power_failure(life, 60);
 }
 
-static void fail_random_unit(struct life *life)
+static void place_random_unit_fault(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
 
@@ -444,27 +444,27 @@ static void fail_random_unit(struct life *life)
 static void draw_request_stream(struct life *life, struct test_stream *stream)
 {
 	test_stream_init(stream, aftl_random_next(&life->random));
-	stream->read = draw_scenario_below(life, 30);
-	stream->discard = draw_scenario_below(life, 20);
-	stream->flush = draw_scenario_below(life, 80);
-	stream->fua = draw_scenario_below(life, 80);
-	stream->depth = 1 + draw_scenario_below(life, 24);
-	stream->hot = draw_scenario_below(life, 100);
+	stream->read = draw_scenario_number(life, 30);
+	stream->discard = draw_scenario_number(life, 20);
+	stream->flush = draw_scenario_number(life, 80);
+	stream->fua = draw_scenario_number(life, 80);
+	stream->depth = 1 + draw_scenario_number(life, 24);
+	stream->hot = draw_scenario_number(life, 100);
 }
 
 /* Send random requests to a zoned device; return true if power is still on. */
 static bool run_zone_session(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
-	u32 lag = draw_scenario_choice(life, 20) ? 0 : 1 + draw_scenario_below(life, 30);
-	u32 steps = 1 + draw_scenario_below(life, 300);
-	u32 depth = draw_scenario_below(life, 20);
+	u32 lag = draw_scenario_choice(life, 20) ? 0 : 1 + draw_scenario_number(life, 30);
+	u32 steps = 1 + draw_scenario_number(life, 300);
+	u32 depth = draw_scenario_number(life, 20);
 
 	while (steps-- && !tap_failures()) {
 		zone_stream_submit(&life->requests, &durable->device);
 		test_drain_to_depth(&durable->device, depth);
-		fail_random_unit(life);
-		if (durable_execute_ops(durable, draw_scenario_below(life, lag + 1)))
+		place_random_unit_fault(life);
+		if (durable_execute_ops(durable, draw_scenario_number(life, lag + 1)))
 			return false;
 	}
 	return true;
@@ -474,10 +474,10 @@ static bool run_zone_session(struct life *life)
 static bool run_session_of_requests(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
-	u32 steps = 1 + draw_scenario_below(life, life->steps);
+	u32 steps = 1 + draw_scenario_number(life, life->steps);
 	u32 lag = draw_scenario_choice(life, 20) ?
 			  0 :
-			  1 + draw_scenario_below(life, life->kind == MORTAL ? 150 : 30);
+			  1 + draw_scenario_number(life, life->kind == MORTAL ? 150 : 30);
 	struct test_stream stream;
 
 	draw_request_stream(life, &stream);
@@ -490,8 +490,8 @@ static bool run_session_of_requests(struct life *life)
 	while (steps-- && !tap_failures()) {
 		test_stream_submit_one(&stream, &durable->device);
 		fail_die_then_power(life);
-		fail_random_unit(life);
-		if (durable_execute_ops(durable, draw_scenario_below(life, lag + 1)))
+		place_random_unit_fault(life);
+		if (durable_execute_ops(durable, draw_scenario_number(life, lag + 1)))
 			return false;
 	}
 	return true;
@@ -512,7 +512,7 @@ static void check_device_health(struct life *life)
 	CHECK_EQ(test_counters(device)->policy_bugs, 0);
 }
 
-static void end_session_work(struct life *life, bool on)
+static void check_and_end_session(struct life *life, bool on)
 {
 	struct durable_device *durable = &life->durable;
 	int ret = durable->ret;
@@ -618,7 +618,7 @@ static void run_scenario_session(struct life *life)
 	if (ret && was_power_failure(life, ret, "start"))
 		tally.in_start++;
 	if (!ret)
-		end_session_work(life, life->kind == ZONED ? run_zone_session(life) :
+		check_and_end_session(life, life->kind == ZONED ? run_zone_session(life) :
 							     run_session_of_requests(life));
 	crash_device(life);
 }
@@ -663,13 +663,13 @@ static bool run_scenario_of_seed(u64 seed, enum kind kind)
 	};
 
 	life.tight = kind == ZONED && draw_scenario_choice(&life, 50);
-	draw_and_create_device(&life);
-	life.steps = 10 + draw_scenario_below(&life, 400);
+	create_random_device(&life);
+	life.steps = 10 + draw_scenario_number(&life, 400);
 	if (kind == ZONED)
 		life.requests = (struct zone_stream){
 			.random = &life.random,
-			.few = 1 + draw_scenario_below(&life, 6),
-			.flushes = draw_scenario_below(&life, 25),
+			.few = 1 + draw_scenario_number(&life, 6),
+			.flushes = draw_scenario_number(&life, 25),
 		};
 	run_scenario_until_worn(&life);
 	if (tap_failures())

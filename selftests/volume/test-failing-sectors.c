@@ -45,7 +45,7 @@ static u32 damage_random_sectors(struct aftl_random *random)
 	return hurt;
 }
 
-static void check_recovery_counts(u32 least)
+static void check_lost_unit_counts(u32 least)
 {
 	CHECK_EQ(test_execute_request(&durable.device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	CHECK_EQ(durable_execute_ops(&durable, U32_MAX), 0);
@@ -80,7 +80,7 @@ static void write_all_units(void)
 
 	for (i = 0; i < durable.unit_count; i++)
 		CHECK_EQ(test_execute_request(&durable.device, AFTL_OP_WRITE, i, 1, 0, NULL), 0);
-	check_recovery_counts(0);
+	check_lost_unit_counts(0);
 	CHECK_EQ(durable.lost_units, 0);
 }
 
@@ -95,7 +95,7 @@ static u32 find_block_of_lost_page(void)
 	return from_ppn(ppn) / geo->block_ppns % geo->blocks_per_lun;
 }
 
-/* Unreadable sectors: the numbers of lost pages in use and after a load must only decrease. */
+/* Make sectors unreadable; the number of lost pages must only decrease, and loads must find it. */
 static void check_unreadable_sectors(const char *policy, const char *shape, u64 seed)
 {
 	struct aftl_random random = { seed };
@@ -104,29 +104,29 @@ static void check_unreadable_sectors(const char *policy, const char *shape, u64 
 	volume_open(policy, shape);
 	run_on_slow_host_and_commit(seed, 900);
 	CHECK_RANGE(damage_random_sectors(&random), HURT / 2, HURT);
-	check_recovery_counts(0);
+	check_lost_unit_counts(0);
 	relocate_block_of_luns(0);
 	run_on_slow_host_and_commit(seed + 1, 300);
-	check_recovery_counts(1);
+	check_lost_unit_counts(1);
 	relocate_block_of_luns(find_block_of_lost_page());
-	check_recovery_counts(1);
+	check_lost_unit_counts(1);
 	lost = aftl_count_lost_units(durable.device.ftl);
 	volume_close_cleanly();
 	reload_and_start(policy, seed % 2);
 	CHECK_EQ(aftl_count_lost_units(durable.device.ftl), lost);
 	CHECK_EQ(durable.recovery.closed, !(seed % 2));
-	check_recovery_counts(lost);
+	check_lost_unit_counts(lost);
 	run_on_slow_host_and_commit(seed + 2, 100);
 	durable_crash(&durable, seed % DISK_CRASHES, &random);
 	reload_and_start(policy, false);
-	check_recovery_counts(0);
+	check_lost_unit_counts(0);
 	write_all_units();
 	volume_close_cleanly();
 	reload_and_start(policy, false);
 	CHECK_EQ(durable.lost_units, 0);
 }
 
-static void check_policy_unreadable(const char *policy, const char *params)
+static void check_unreadable_with_policy(const char *policy, const char *params)
 {
 	static u64 calls;
 	u64 seed;
@@ -152,15 +152,15 @@ static void check_faults_survive_crash(const char *policy, const char *shape, u6
 		failed += durable_fail_unit(&durable, (u32)aftl_random_below(&random,
 									     durable.unit_count));
 	CHECK_RANGE(failed, HURT / 2, HURT);
-	check_recovery_counts(failed);
+	check_lost_unit_counts(failed);
 	durable_crash(&durable, DISK_CRASH_ALL, &random);
 	reload_and_start(policy, false);
-	check_recovery_counts(failed);
+	check_lost_unit_counts(failed);
 	run_on_slow_host_and_commit(seed + 1, 300);
-	check_recovery_counts(0);
+	check_lost_unit_counts(0);
 	volume_close_cleanly();
 	reload_and_start(policy, false);
-	check_recovery_counts(0);
+	check_lost_unit_counts(0);
 }
 
 static void check_faults_survive_crash_in_each_shape(const char *policy, const char *params)
@@ -316,7 +316,7 @@ static u32 check_unwritable_sectors(const char *policy, const char *shape, u64 s
 	return displaced;
 }
 
-static void check_policy_unwritable(const char *policy, const char *params)
+static void check_unwritable_with_policy(const char *policy, const char *params)
 {
 	static u64 calls;
 	u32 displaced = 0;
@@ -331,9 +331,9 @@ static void check_policy_unwritable(const char *policy, const char *params)
 
 int main(void)
 {
-	test_each_policy("unreadable data", NULL, check_policy_unreadable);
+	test_each_policy("unreadable data", NULL, check_unreadable_with_policy);
 	test_each_policy("units that a fault made uncorrectable", NULL,
 			 check_faults_survive_crash_in_each_shape);
-	test_each_policy("unwritable sectors", NULL, check_policy_unwritable);
+	test_each_policy("unwritable sectors", NULL, check_unwritable_with_policy);
 	return tap_run_all();
 }

@@ -287,7 +287,7 @@ static void check_sample_mappings(const struct aftl *ftl)
 }
 
 /* Return the index of a stored frame of spare entries beyond the chunk that a load reads first. */
-static u32 find_stored_frame_beyond_chunk(void)
+static u32 find_spare_frame_beyond_chunk(void)
 {
 	u32 best = 0;
 	u32 i;
@@ -306,7 +306,7 @@ static void check_damage_noticed(void)
 	struct aftl_recovery recovery;
 	struct aftl_error error = { "" };
 	struct aftl *ftl = NULL;
-	u8 *bytes = stored_frame_bytes(find_stored_frame_beyond_chunk());
+	u8 *bytes = stored_frame_bytes(find_spare_frame_beyond_chunk());
 
 	bytes[3] ^= 1;
 	CHECK_EQ(aftl_volume_load(volume, aftl_policy_find(disk.super.policy),

@@ -98,7 +98,7 @@ static void check_crash_recovery(const char *policy)
 }
 
 /* A clean close keeps the cached translation pages; writes after it do not wait. */
-static void check_clean_close(const char *policy)
+static void check_clean_close_keeps_cache(const char *policy)
 {
 	u32 cached;
 	u32 flash;
@@ -158,7 +158,7 @@ int main(void)
 	tap_run_each("translation pages are recovered after a crash", policies,
 		     ARRAY_SIZE(policies), check_crash_recovery);
 	tap_run_each("an orderly close keeps the cached translation pages", policies,
-		     ARRAY_SIZE(policies), check_clean_close);
+		     ARRAY_SIZE(policies), check_clean_close_keeps_cache);
 	tap_run_each("translation pages survive repeated crashes", policies, ARRAY_SIZE(policies),
 		     crash_repeatedly_during_recovery);
 	tap_run_each("translation pages of a dead die are rebuilt", policies, ARRAY_SIZE(policies),

@@ -137,7 +137,7 @@ static void draw_unrelated_params(struct life *life, struct aftl_config *config)
 	config->seed = aftl_random_next(&life->random);
 }
 
-static void draw_and_create_device(struct life *life)
+static void create_random_device(struct life *life)
 {
 	struct aftl_config config = life->set->config;
 	struct durable_device *durable = &life->durable;
@@ -288,12 +288,13 @@ static void recover_device_twice(struct life *life, enum disk_crash crash)
 }
 
 /*
- * run_sessions() - run one life
+ * run_two_sessions() - run one life
  * @change: write or flush at which the power fails, from 1; 0: none
  *
  * Return: number of writes and flushes between format and the end or the failure.
  */
-static u64 run_sessions(const struct feature_set *set, u64 seed, u64 change, enum disk_crash crash)
+static u64 run_two_sessions(const struct feature_set *set, u64 seed, u64 change,
+			    enum disk_crash crash)
 {
 	struct life *life = calloc(1, sizeof(*life));
 	u64 formatted;
@@ -304,7 +305,7 @@ static u64 run_sessions(const struct feature_set *set, u64 seed, u64 change, enu
 		tap_bail_out("out of memory");
 	life->random = (struct aftl_random){ aftl_hash64(seed) };
 	life->set = set;
-	draw_and_create_device(life);
+	create_random_device(life);
 	check_call_ok(life, durable_format(&life->durable), "format");
 	formatted = life->durable.disk.changes;
 	life->durable.disk.power_off_at = change ? formatted + change : 0;
@@ -331,13 +332,13 @@ static void run_sessions_with_power_failures(const struct feature_set *set, u64 
 {
 	struct aftl_random random = { aftl_hash64_pair(seed, set->mask) };
 	u64 life = aftl_random_next(&random) >> 32;
-	u64 changes = run_sessions(set, life, 0, DISK_CRASH_ALL);
+	u64 changes = run_two_sessions(set, life, 0, DISK_CRASH_ALL);
 	u64 i;
 
 	for (i = 1; i <= min(samples, changes) && !tap_failures(); i++) {
 		u64 change = samples < changes ? 1 + aftl_random_below(&random, changes) : i;
 
-		run_sessions(set, life, change, aftl_random_below(&random, DISK_CRASHES));
+		run_two_sessions(set, life, change, aftl_random_below(&random, DISK_CRASHES));
 	}
 }
 
@@ -431,8 +432,8 @@ static void try_named_features(int argc, char **argv, u64 seed)
 	}
 	features_apply_set(&features, mask, &set);
 	tap_begin("%s", set.name);
-	run_sessions(&set, parse_u64_arg(argv[2], 0), parse_u64_arg(argv[3], 0),
-		     parse_u64_arg(argc > 4 ? argv[4] : NULL, DISK_CRASH_ALL) % DISK_CRASHES);
+	run_two_sessions(&set, parse_u64_arg(argv[2], 0), parse_u64_arg(argv[3], 0),
+			 parse_u64_arg(argc > 4 ? argv[4] : NULL, DISK_CRASH_ALL) % DISK_CRASHES);
 	tap_end();
 }
 

@@ -132,7 +132,7 @@ static void copy_disk_content(struct lying_disk *to, const u8 *from)
 	memcpy(to->durable, from, to->medium.bytes);
 }
 
-static u32 zone_units(const struct durable_device *durable)
+static u32 units_per_zone(const struct durable_device *durable)
 {
 	return aftl_geometry(durable->device.ftl)->zone_units;
 }
@@ -141,10 +141,10 @@ static u32 zone_units(const struct durable_device *durable)
 static void write_unit_if_possible(struct durable_device *durable, u32 unit)
 {
 	struct test_device *device = &durable->device;
-	bool zones = zone_units(durable);
+	bool zones = units_per_zone(durable);
 
 	if (zones)
-		unit -= unit % zone_units(durable);
+		unit -= unit % units_per_zone(durable);
 	CHECK_EQ(test_submit(device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE,
 			     zones ? AFTL_REQUEST_APPEND : 0, aftl_device_time_ns(device->ftl)),
 		 0);
@@ -158,7 +158,7 @@ static void write_unit_if_possible(struct durable_device *durable, u32 unit)
 }
 
 /* Write to the recovered device, and crash it again. */
-static void continue_and_crash(struct history *history, const char *policy)
+static void write_and_crash_again(struct history *history, const char *policy)
 {
 	struct durable_device *judge = &history->judge;
 	u32 unit = (u32)aftl_random_below(&history->random, judge->unit_count);
@@ -186,7 +186,7 @@ static void recover_history(struct history *history)
 	copy_durability_promises(judge, &history->live);
 	tally.recovered++;
 	if (tally.recovered % GO_ON_OF == 0) {
-		continue_and_crash(history, tally.recovered / GO_ON_OF & 1 ? history->policy :
+		write_and_crash_again(history, tally.recovered / GO_ON_OF & 1 ? history->policy :
 									     history->other);
 		return;
 	}
@@ -251,7 +251,7 @@ static void try_sampled_subsets(struct history *history, u32 writes)
 	try_write_subset(history, writes);
 }
 
-static void try_some_subsets(struct history *history, u32 writes)
+static void try_subsets_of_writes(struct history *history, u32 writes)
 {
 	u32 i;
 
@@ -311,13 +311,13 @@ static void try_crashes_before_flush(void *context)
 	if (writes <= (history->all ? WRITES_ALL : WRITES_ALL_SAMPLE))
 		try_all_subsets(history, writes);
 	else
-		try_some_subsets(history, writes);
+		try_subsets_of_writes(history, writes);
 	try_torn_writes(history, writes);
 }
 
 /* Operations */
 
-static void start_history(struct history *history, const char *policy)
+static void open_volume_for_history(struct history *history, const char *policy)
 {
 	int ret = durable_start(&history->live, policy, false);
 
@@ -384,7 +384,7 @@ static void collect_garbage(struct history *history)
 static void reload_device(struct history *history)
 {
 	CHECK_EQ(durable_close_cleanly(&history->live), 0);
-	start_history(history, history->policy);
+	open_volume_for_history(history, history->policy);
 }
 
 static void change_policy(struct history *history)
@@ -394,7 +394,7 @@ static void change_policy(struct history *history)
 	CHECK_EQ(durable_close_cleanly(&history->live), 0);
 	history->policy = history->other;
 	history->other = policy;
-	start_history(history, history->policy);
+	open_volume_for_history(history, history->policy);
 }
 
 static const struct operation {
@@ -417,7 +417,7 @@ static const struct operation {
 
 static void submit_zone_append(struct history *history, u32 zone, u32 units, u32 flags)
 {
-	submit_request(history, AFTL_OP_WRITE, zone * zone_units(&history->live), units,
+	submit_request(history, AFTL_OP_WRITE, zone * units_per_zone(&history->live), units,
 		       AFTL_PRECISE, flags | AFTL_REQUEST_APPEND);
 }
 
@@ -441,12 +441,12 @@ static void append_to_other_zone(struct history *history)
 	submit_zone_append(history, 1, 3, 0);
 }
 
-static void write_at_pointer(struct history *history)
+static void write_at_zone_pointer(struct history *history)
 {
 	u32 written;
 
 	aftl_zone_state(history->live.device.ftl, 0, &written);
-	submit_request(history, AFTL_OP_WRITE, min(written, zone_units(&history->live) - 1), 1,
+	submit_request(history, AFTL_OP_WRITE, min(written, units_per_zone(&history->live) - 1), 1,
 		       AFTL_PRECISE, 0);
 }
 
@@ -465,7 +465,7 @@ static const struct operation zone_operations[] = {
 	{ 'W', append_three_units },
 	{ 'u', append_unit_with_fua },
 	{ 'e', append_to_other_zone },
-	{ 'p', write_at_pointer },
+	{ 'p', write_at_zone_pointer },
 	{ 'd', reset_first_zone },
 	{ 'n', finish_first_zone },
 	{ 'f', submit_flush },
@@ -510,7 +510,7 @@ static void run_whole_history(struct history *history)
 	const char *word;
 
 	restore_snapshot(history, policy, other);
-	start_history(history, policy);
+	open_volume_for_history(history, policy);
 	history->live.disk.before_flush = try_crashes_before_flush;
 	history->live.disk.watcher = history;
 	for (word = history->words; *word && !tap_failures(); word++)
@@ -532,8 +532,8 @@ static void prepare_zones_state(struct history *history)
 	u32 zone;
 	u32 i;
 
-	start_history(history, history->policy);
-	zone = zone_units(live);
+	open_volume_for_history(history, history->policy);
+	zone = units_per_zone(live);
 	for (i = 0; i < live->unit_count; i++)
 		if (i < zone / 2 || i >= zone)
 			CHECK_EQ(test_execute_request(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE,
@@ -555,7 +555,7 @@ static void prepare_device_state(struct history *history)
 	struct test_device *device = &live->device;
 	u32 i;
 
-	start_history(history, history->policy);
+	open_volume_for_history(history, history->policy);
 	for (i = 0; i < live->unit_count; i++)
 		CHECK_EQ(test_execute_request(device, AFTL_OP_WRITE, i, 1,
 					      i % 3 ? AFTL_PRECISE : AFTL_APPROX, NULL),

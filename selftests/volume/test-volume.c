@@ -54,7 +54,7 @@ static void format_use_and_close(const char *policy, const char *params)
 
 /* Snapshot and recovery */
 
-static u64 digest_after_requests(void)
+static u64 digest_after_more_requests(void)
 {
 	run_requests_and_commit(99, 800);
 	return aftl_digest(durable.device.ftl);
@@ -74,7 +74,7 @@ static u64 close_and_compare_future(void)
 	/* The backing device stays as the clean close left it, without later writes. */
 	durable.ret = -ESHUTDOWN;
 	aftl_unquiesce_device(device->ftl);
-	digest = digest_after_requests();
+	digest = digest_after_more_requests();
 	durable_stop(&durable);
 	return digest;
 }
@@ -91,7 +91,7 @@ static void check_clean_close_exact(const char *policy, const char *params)
 	CHECK_TEXT(durable.recovery.snapshot.text, "");
 	CHECK_EQ(aftl_digest(durable.device.ftl), durable.digest);
 	durable.ret = -ESHUTDOWN;
-	CHECK_EQ(digest_after_requests(), future);
+	CHECK_EQ(digest_after_more_requests(), future);
 }
 
 /* Digests of the state that snapshot and tables must share: all but the open blocks. */
@@ -776,7 +776,7 @@ TAP_TEST(zoned_volumes_record_bad_blocks)
 	CHECK(durable.recovery.bad_blocks);
 }
 
-static void check_param_is_fixed(const char *key, const char *value)
+static void check_parameter_cannot_change(const char *key, const char *value)
 {
 	CHECK_EQ(load_with_changed_param(key, value), -EINVAL);
 	CHECK_CONTAINS(durable.device.error.text, "that is as it was formatted");
@@ -786,10 +786,10 @@ static void check_param_is_fixed(const char *key, const char *value)
 TAP_TEST(a_persistent_buffer_keeps_its_size)
 {
 	open_zoned_volume();
-	check_param_is_fixed("buffer", "1MiB");
+	check_parameter_cannot_change("buffer", "1MiB");
 	format_use_and_close("baseline", small_safe);
-	check_param_is_fixed("buffer", "512KiB");
-	check_param_is_fixed("buffer_safe", "off");
+	check_parameter_cannot_change("buffer", "512KiB");
+	check_parameter_cannot_change("buffer_safe", "off");
 }
 
 /* Write lpn 3 precise and lpn 7 twice approximate; write and discard lpn 9. */
@@ -1142,7 +1142,7 @@ TAP_TEST(a_persistent_buffer_survives_a_die_failure)
 #define TWICE 48
 
 /* Write pages to flash, then newer versions, most of which are buffered and wait for a PLP slot. */
-static void write_newer_versions(void)
+static void overwrite_pages_on_flash(void)
 {
 	struct test_device *device = &durable.device;
 	u32 i;
@@ -1202,7 +1202,7 @@ static void check_unflushable_data(const char *params, bool closed)
 	u32 count;
 
 	volume_open("baseline", params);
-	write_newer_versions();
+	overwrite_pages_on_flash();
 	fail_blocks_in_use();
 	count = count_buffered_reads(&unit);
 	CHECK_RANGE(count, 8, TWICE);

@@ -24,12 +24,12 @@ def documented_tables() -> list[str]:
     return [re.sub(r"^ \*\t", "", table, flags=re.M).expandtabs() for table in found]
 
 
-def fields_of_table(index: int) -> list[Field]:
+def parse_documented_table(index: int) -> list[Field]:
     found = re.findall(r"^ *(\d+) +(\d+)  (.*)$", documented_tables()[index], re.M)
     return [(int(offset), int(size), what) for offset, size, what in found]
 
 
-def field_value(data: bytes, table: list[Field], start: str) -> int:
+def read_table_field(data: bytes, table: list[Field], start: str) -> int:
     offset, size = next((o, s) for o, s, what in table if what.startswith(start))
     return int.from_bytes(data[offset : offset + size], "little")
 
@@ -58,7 +58,7 @@ def test_the_format_document_has_every_table_of_the_header() -> None:
 def test_fields_of_volume_structures_do_not_overlap() -> None:
     for index in (0, 2, 3, 4, 5, 6, 7, 8):
         end = 0
-        for offset, size, what in fields_of_table(index):
+        for offset, size, what in parse_documented_table(index):
             assert offset >= end, what
             end = offset + size
 
@@ -66,25 +66,25 @@ def test_fields_of_volume_structures_do_not_overlap() -> None:
 def test_the_documented_header_is_read(tmp_path: Path) -> None:
     data = make_small_volume(tmp_path / "volume")
     told = dump_volume(tmp_path / "volume")["superblock"]
-    table = fields_of_table(2)
-    assert field_value(data, table, "format version, major") == 1
-    assert field_value(data, table, "bytes of a frame") == FRAME
-    assert field_value(data, table, "generation") == told["generation"]
-    assert field_value(data, table, "bytes of the volume") == told["bytes"] == len(data)
+    table = parse_documented_table(2)
+    assert read_table_field(data, table, "format version, major") == 1
+    assert read_table_field(data, table, "bytes of a frame") == FRAME
+    assert read_table_field(data, table, "generation") == told["generation"]
+    assert read_table_field(data, table, "bytes of the volume") == told["bytes"] == len(data)
     for area, frame in told["first_frames"].items():
         what = area.replace("_", " ")
-        assert field_value(data, table, f"first frame of the {what}") == frame
-    assert field_value(data, table, "number of parameters") == len(told["parameters"])
+        assert read_table_field(data, table, f"first frame of the {what}") == frame
+    assert read_table_field(data, table, "number of parameters") == len(told["parameters"])
 
 
 def test_the_documented_state_is_read(tmp_path: Path) -> None:
     data = make_small_volume(tmp_path / "volume")
-    table = fields_of_table(3)
+    table = parse_documented_table(3)
     for state in dump_volume(tmp_path / "volume", "--state")["states"]:
         payload = data[state["frame"] * FRAME :][:504]
         assert state["sound"]
-        assert field_value(payload, table, "number of the commit") == state["commit"]
-        assert field_value(payload, table, "sequence number: changes") == state["sequence"]
+        assert read_table_field(payload, table, "number of the commit") == state["commit"]
+        assert read_table_field(payload, table, "sequence number: changes") == state["sequence"]
         offset, size = next((o, s) for o, s, what in table if what.startswith("policy, padded"))
         assert payload[offset : offset + size].rstrip(b"\0").decode() == state["policy"] == "vth_b"
 
@@ -94,6 +94,6 @@ def test_the_documented_erase_table_is_read(tmp_path: Path) -> None:
     first = dump_volume(tmp_path / "volume")["superblock"]["first_frames"]["erase_table"] * FRAME
     for block in (0, 30, 31, 159):
         entry = data[first + block // 31 * 512 + block % 31 * 16 :][:16]
-        assert field_value(entry, fields_of_table(4), "erases") == 7
-        assert field_value(entry, fields_of_table(4), "wear") == 70000
+        assert read_table_field(entry, parse_documented_table(4), "erases") == 7
+        assert read_table_field(entry, parse_documented_table(4), "wear") == 70000
     assert dump_volume(tmp_path / "volume", "--blocks")["blocks"][31]["erases"] == 7

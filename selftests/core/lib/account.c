@@ -169,7 +169,7 @@ static bool is_page_of_second_colour(const struct account *account, u32 block, u
 		account_of_block(account, block)->flip) % 2;
 }
 
-static bool uses_low_voltage(u16 attr)
+static bool has_low_voltage(u16 attr)
 {
 	u32 mode = aftl_page_mode(attr);
 
@@ -740,7 +740,7 @@ static void check_page_disturbance(struct account *account, u32 block, u32 page)
 	while (count--)
 		if (is_neighbour_newer(account, block, found[count].page, first))
 			mv += aftl_disturb_mv[found[count].direction]
-				[uses_low_voltage(page_at(account, block, found[count].page)->attr)];
+				[has_low_voltage(page_at(account, block, found[count].page)->attr)];
 	if (told < mv)
 		complain(account, "page %u is disturbed by %u mV, expected %u", page, told, mv);
 }

@@ -192,7 +192,7 @@ static void test_host_read(void *host, struct aftl_request *request, const struc
 }
 
 /* An in-place switch programs the cells of the whole word line again. */
-static u32 first_programmed_page(const struct aftl_geometry *geo,
+static u32 first_page_of_program(const struct aftl_geometry *geo,
 				 const struct aftl_array_event *event)
 {
 	if (event->mode != AFTL_MODE_SWITCHED || event->pages == geo->pages)
@@ -212,7 +212,7 @@ void test_record_array_event(void *host, const struct aftl_array_event *event)
 	else if (event->op != AFTL_ARRAY_READ)
 		*program = (struct test_program){
 			.block = event->block,
-			.page = first_programmed_page(aftl_geometry(device->ftl), event),
+			.page = first_page_of_program(aftl_geometry(device->ftl), event),
 			.end = event->page + event->pages,
 			.end_ns = event->begin_ns + event->array_ns,
 		};

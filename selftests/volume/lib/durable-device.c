@@ -372,7 +372,7 @@ static int record_durability_promise(struct durable_device *durable, const struc
 	return 0;
 }
 
-static int do_record_op(struct durable_device *durable, const struct durable_op *op)
+static int do_record_program_op(struct durable_device *durable, const struct durable_op *op)
 {
 	u32 units = aftl_geometry(durable->device.ftl)->page_units;
 	struct aftl_spare spare = op->spare;
@@ -422,7 +422,7 @@ static int do_durable_op(struct durable_device *durable, struct durable_op *op)
 	case OP_COPY:
 		return do_copy_op(durable, op);
 	case OP_NOTE:
-		return do_record_op(durable, op);
+		return do_record_program_op(durable, op);
 	case OP_UNMAP:
 		return aftl_volume_record_discard(volume, to_lpn(op->unit), op->units);
 	case OP_ZONE:
