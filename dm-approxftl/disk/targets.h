@@ -93,7 +93,7 @@ int __must_check aftl_target_register(struct aftl_target *target);
  * aftl_target_unregister() - unregister a target
  * @target: target without a spare device
  *
- * Context: process; takes aftl_targets_lock and the gate.
+ * Context: process; takes aftl_targets_lock and the gate of @target.
  * Return: data in memory that no table uses any more, which the caller destroys; else NULL.
  */
 struct aftl_device *aftl_target_unregister(struct aftl_target *target);

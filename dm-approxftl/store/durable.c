@@ -120,7 +120,8 @@ static int restore_write_buffer(struct aftl_dev *dev, struct aftl_error *error)
 	while (!ret && aftl_volume_next_persisted(dev->volume, &slot, &what, &offset)) {
 		ret = restore_plp_unit(dev, &what, slot, offset);
 		if (!ret && aftl_host_durable.pause(dev->disk))
-			return aftl_fail(error, -EINTR, "interrupted while the buffer was read");
+			return aftl_fail(error, -EINTR,
+					 "interrupted while the persisted write buffer was read");
 	}
 	if (ret == -ENOMEM)
 		return aftl_fail(error, ret, "not enough memory for the persisted write buffer");

@@ -49,8 +49,8 @@ struct aftl_store_type {
 
 	/*
 	 * Make the first page of @bytes the data of @lpn, which is in the write buffer as @tag, and
-	 * append the page that it replaces. An empty @bytes changes nothing in a store in memory.
-	 * Context: under the disk's lock.
+	 * append the page that it replaces to @bytes. An empty @bytes changes nothing in a store
+	 * in memory. Context: under the disk's lock.
 	 */
 	void (*accept)(struct aftl_store *store, aftl_lpn_t lpn, u32 tag,
 		       struct list_head *bytes);

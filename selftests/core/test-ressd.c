@@ -543,7 +543,7 @@ TAP_TEST(idle_time_reclaims_candidates)
 	test_advance_by(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, host_programs);
 	CHECK_RANGE(watcher.moves, 1, 8);
-	/* After an update the candidate block takes writes again. */
+	/* A candidate block whose data were overwritten takes writes again. */
 	write_single_unit(unit - 1, NULL);
 	CHECK_EQ(count_blocks_with_note(device.ftl, NOTE_RECLAIM), 0);
 	CHECK_RANGE(test_counters(&device)->reprogrammed_pages, 1, U64_MAX);

@@ -51,7 +51,7 @@ opens_with_large_buffers()
 }
 
 # Operations of the store reuse the memory of completed ones. Each round writes 4096 units.
-# An operation takes some 300 bytes; the number of operations in flight varies between rounds.
+# A queued operation takes some 300 bytes of memory; how many are queued varies between rounds.
 forgets_operations()
 {
 	wipe /dev/ram0 && create aftl-one /dev/ram0 $small buffer 4MiB buffer_safe on || return

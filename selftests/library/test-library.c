@@ -113,7 +113,7 @@ TAP_TEST(invalid_ranges_are_refused_without_a_system_call)
 	close_fake_library();
 }
 
-/* Each kernel reason has its own message, with the remedy behind a ";". */
+/* Each reason of the kernel to refuse a tag has its own message, with the remedy behind a ";". */
 TAP_TEST(every_refusal_reason_has_its_own_message)
 {
 	u32 reason;

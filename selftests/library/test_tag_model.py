@@ -90,8 +90,9 @@ def test_tensors_get_quality_levels(model_file: Path, tmp_path: Path) -> None:
     st.integers(1, 3), st.sampled_from(["", ":t0*", ":t[12]*", ":*"])), max_size=4))
 @example(tensors=[make_tensor(f"t{number}", np.ones((4, 9), dtype="<f4")) for number in range(3)],
          said=[(3, ""), (2, ":t0*"), (1, ":t[12]*")])
-def test_planes_get_quality_levels(apart: bool, tensors: list[Made], said: list[tuple[int, str]],
-                                   tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_bit_planes_get_quality_levels(apart: bool, tensors: list[Made],
+                                       said: list[tuple[int, str]],
+                                       tmp_path_factory: pytest.TempPathFactory) -> None:
     data = split_model_by_plane(tensors, tmp_path_factory.getbasetemp()) if apart else \
         model_files.safetensors_file(tensors)
     args = command_line().parse_args(["x", *(f"--level={level}{name}" for level, name in said)])

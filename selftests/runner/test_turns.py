@@ -45,10 +45,10 @@ def test_each_python_test_in_turn_runs_in_one_of_three_commits(tmp_path: Path) -
 @pytest.mark.parametrize("number", range(30))
 def test_number(number): print(f"<{number}>")
 @pytest.mark.in_turn("pair")
-def test_one(): print("<one>")
+def test_first_of_a_pair(): print("<one>")
 @pytest.mark.in_turn("pair")
-def test_two(): print("<two>")
-def test_always(): print("<always>")
+def test_second_of_a_pair(): print("<two>")
+def test_that_always_runs(): print("<always>")
 """)
     (tmp_path / "conftest.py").write_text((TOP / "selftests/conftest.py").read_text())
     done = {phase: re.findall("<(.*)>", run_program(

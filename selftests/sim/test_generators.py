@@ -229,7 +229,7 @@ def test_the_writer_beside_the_stream_keeps_its_rate(tmp_path: Path) -> None:
     assert run["timing"]["read_response"]["mean_ns"] > alone["timing"]["read_response"]["mean_ns"]
 
 
-def test_a_late_writer_beside_the_stream_catches_up() -> None:
+def test_a_writer_beside_the_stream_is_limited_by_the_device() -> None:
     """The concurrent writer has one request in flight, so the device's rate limits it."""
     run = only_run_of(run_sim("--fill", "random", "--write-share", "0", "--depth", "1",
                               "--requests", "20000", "--beside-rate", "1000000", "--beside-size",

@@ -146,7 +146,7 @@ def test_parts_of_response_times_and_counters_add_up() -> None:
     assert 0 < luns["mean_utilisation"] <= 1
 
 
-def test_hot_sizes_appear_in_json_and_text() -> None:
+def test_sizes_of_hot_requests_appear_in_json_and_text() -> None:
     assert "hot_sizes" not in run_sim(*SMALL)["stream"]
     hot = ("--hot-share", "0.8", "--hot-range", "0.1", "--hot-size", "8KiB:3,4096")
     assert run_sim(*SMALL, *hot)["stream"]["hot_sizes"] == [

@@ -30,7 +30,7 @@ def test_the_first_line_and_json_show_the_starting_state(
     assert json.loads(run_approxftl("sim", *SMALL, *given, "--json").out)["starting_state"] == state
 
 
-def test_a_loaded_device_has_starting_state_saved(tmp_path: Path) -> None:
+def test_the_starting_state_of_a_loaded_device_is_saved(tmp_path: Path) -> None:
     assert run_approxftl("sim", *SMALL, "-q", f"--dump={tmp_path}/d").code == 0
     done = run_approxftl("sim", f"--load={tmp_path}/d", "--requests=100", "--json")
     assert json.loads(done.out)["starting_state"] == "saved"

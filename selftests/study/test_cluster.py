@@ -125,7 +125,7 @@ def test_workers_retry_killed_simulations(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.slow
 def test_cluster_results_equal_local_ones(study_of_trace: Path, tmp_path: Path,
                                           start_cluster: Start) -> None:
-    """The results equal local ones, although workers know neither the directory nor the file."""
+    """The results equal local ones, although workers read no file of the study."""
     address, _ = start_cluster()
     run_study("run", study_of_trace, "--scheduler", address, "--results", tmp_path / "there")
     run_study("run", study_of_trace, "--results", tmp_path / "here")

@@ -211,7 +211,7 @@ def test_the_list_of_workload_profiles_is_written_as_json() -> None:
 
 
 @pytest.mark.parametrize("option", ["--output=x.aft", "--within=0.1", "--approx-share=1"])
-def test_options_without_effect_on_a_list_are_refused(option: str) -> None:
+def test_a_list_of_volumes_refuses_options_without_effect(option: str) -> None:
     done = run_program(BUILD / "approxftl-synth", "--list", option)
     assert (done.code, done.out) == (2, "")
     assert "contradict each other" in done.err

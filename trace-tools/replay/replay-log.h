@@ -93,7 +93,7 @@ struct replay_log_header {
 
 /**
  * struct replay_log_entry - a completed request; its members are the fields of a log entry
- * @units: number of recognised units, by kind of data
+ * @units: number of units with data that the replay has written, by kind of data
  * @flips: flipped bits in these units, by kind of data
  */
 struct replay_log_entry {

@@ -46,7 +46,7 @@ static u64 picture_block_count(const struct app_setup *setup)
 	return picture_pixel_count(setup) / BLOCK_CELLS;
 }
 
-/* Return the bytes of one bit plane of a coefficient; the number of blocks is a multiple of 64. */
+/* Return the size in bytes of a bit plane: one bit of one coefficient of each block. */
 static u64 bit_plane_bytes(const struct app_setup *setup)
 {
 	return picture_block_count(setup) / 8;

@@ -36,7 +36,7 @@ struct aftl {
 	struct aftl_read_timing sense;
 	struct aftl_stats stats;
 	const struct aftl_policy_type *named_type; /* policy type that the host passed */
-	const struct aftl_policy_type *type; /* type in use: @named_type or @ftl_type */
+	const struct aftl_policy_type *type; /* policy type in use: @named_type or @ftl_type */
 	struct aftl_policy_type ftl_type;
 	struct aftl_policy *policy;
 	struct aftl_policy_core core;

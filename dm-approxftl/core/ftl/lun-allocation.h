@@ -35,7 +35,7 @@ struct aftl_allocation {
 	struct aftl_lane_lun lanes[AFTL_WRITE_STREAMS_MAX];
 };
 
-/* Position in the allocation order at which allocation starts: the same after preconditioning. */
+/* Position in the allocation order at which every device starts, preconditioned or not. */
 static inline u32 aftl_first_allocation_position(const struct aftl_geometry *geo)
 {
 	return 1 % geo->luns;

@@ -165,7 +165,7 @@ static u32 choose_precise_stream(struct hybrid *state, const struct aftl_host_wr
 		       STREAM_LOW : STREAM_NONE;
 }
 
-/* Precise and approximate data of a pool form checkerboards, so that both have one stream. */
+/* Data of both classes share word lines (ApproxFTL's checkerboards), so both have one stream. */
 static u32 hybrid_choose_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	return write->class == AFTL_APPROX ? STREAM_NONE :
@@ -572,7 +572,7 @@ const struct aftl_policy_type aftl_policy_hybrid = {
 	.kinds = { "checkerboard", "precise", "phase1", "phase2", "all_approx", "displaced",
 		   "reprogrammable", "short_lived" },
 	.streams = { "usual", "updated", "short_lived", "low_cost", "high_cost" },
-	/* blocks: ApproxFTL's pool, ReSSD's hot classes and displaced data, short-lived data */
+	/* one for each of ReSSD's hot classes, its displaced data, and short-lived data */
 	.open_blocks = 5 + (AFTL_HOTNESS_CLASSES - 1) + 1 + 1,
 	.no_parity = true,
 	.reserve = 5 + 1,

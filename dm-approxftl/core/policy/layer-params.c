@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Packed results of leaders, ISPP parameters of followers, and tables of read references.
+ * cubeFTL: packed results of leader word lines, ISPP parameters of their followers, and tables of
+ * read references.
  */
 #include "core/nand/physics-tables.h"
 #include "core/policy/layer-params.h"
