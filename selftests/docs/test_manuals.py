@@ -31,7 +31,7 @@ def test_examples_work_as_printed(page: Path, tmp_path: Path) -> None:
     for example in examples_of_page(page):
         if example.root:
             continue
-        done = run_program("sh", "-c", example.shell_command(), directory=tmp_path,
+        done = run_program("sh", "-c", example.to_shell_command(), directory=tmp_path,
                            environment={"PATH": path})
         assert done.code == 0, f"{example.text}\n{done.err}"
         # Notes, and warnings about a short warm-up or about GC, are no errors.

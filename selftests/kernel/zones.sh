@@ -245,9 +245,9 @@ print(min(b - a for a, b in zip(times, times[1:])))' "$zoned"
 # of a flush varies by a factor of six with the state of the processor.
 flush_of_an_empty_buffer()
 {
-	small=$(flush_ns 1MiB) && large=$(flush_ns 256MiB) || return
-	echo "# a flush takes $small ns, with the larger buffer $large ns"
-	[ "$large" -lt $((10 * small)) ]
+	small_ns=$(flush_ns 1MiB) && large_ns=$(flush_ns 256MiB) || return
+	echo "# a flush takes $small_ns ns, with the larger buffer $large_ns ns"
+	[ "$large_ns" -lt $((10 * small_ns)) ]
 }
 
 create aftl-zones ram $zones max_open_zones 8 || exit 1
