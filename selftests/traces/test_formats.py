@@ -187,7 +187,7 @@ def test_csv_columns_may_be_in_any_order(tmp_path: Path) -> None:
     (["--from", "csv"], "--columns"),
     (["--from", "csv", "--columns", MAP], "--time-unit"),
     (["--from", "csv", "--columns", MAP, "--time-unit", "s"], "--offset-unit"),
-    (["--from", "csv", "--columns", "time=1,op=2", "--time-unit", "s"], "must say"),
+    (["--from", "csv", "--columns", "time=1,op=2", "--time-unit", "s"], "must name columns"),
     (["--from", "csv", "--columns", "time=1,time=2"], "not understood"),
     (["--from", "csv", "--columns", "time=0"], "not understood"),
     (["--from", "csv", "--columns", "colour=3"], "not understood"),
