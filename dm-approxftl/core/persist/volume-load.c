@@ -1240,13 +1240,22 @@ static void rebuild_discard_sector(const struct aftl_volume *volume, const struc
 				   u64 index, u8 *bytes)
 {
 	const struct aftl_layout *layout = &volume->header.layout;
-	u64 lpn = index * AFTL_DISCARDS_PER_SECTOR;
-	u64 end = min_t(u64, lpn + AFTL_DISCARDS_PER_SECTOR, volume->geo.units);
+	u64 first = index * AFTL_DISCARDS_PER_SECTOR;
+	u64 end = min_t(u64, first + AFTL_DISCARDS_PER_SECTOR, volume->geo.units);
+	struct aftl_buffered_lpn what;
+	u32 slot = 0;
+	u64 offset;
+	u64 lpn;
 
-	for (; lpn < end; lpn++)
-		if (!*aftl_l2p_entry(ftl, (u32)lpn) && !aftl_plp_has_lpn(volume, to_lpn((u32)lpn)))
+	for (lpn = first; lpn < end; lpn++)
+		if (!*aftl_l2p_entry(ftl, (u32)lpn))
 			aftl_put_le(bytes + aftl_discard_place(layout, (u32)lpn).offset,
 				    volume->state.seq - 1, 8);
+	/* No flash page maps the pages of the persisted write buffer, which are not discarded. */
+	while (aftl_volume_next_persisted(volume, &slot, &what, &offset))
+		if (from_lpn(what.lpn) >= first && from_lpn(what.lpn) < end)
+			aftl_put_le(bytes + aftl_discard_place(layout, from_lpn(what.lpn)).offset,
+				    0, 8);
 }
 
 static int rebuild_table_sector(struct aftl_volume *volume, const struct aftl *ftl, u64 sector,
