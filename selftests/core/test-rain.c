@@ -594,31 +594,53 @@ TAP_TEST(a_reconstruction_does_not_sense_a_suspended_program)
 	CHECK_EQ(check_unit_reads(), 0);
 }
 
-/* The die of a multi-plane read dies before all planes are transferred: no page is read twice. */
-TAP_TEST(a_die_failure_in_a_multi_plane_read_delivers_each_page_once)
+static void submit_single_reads(u32 units)
 {
-	struct aftl_lun *lun;
-	u32 planes = 2;
 	u32 i;
 
-	for (; planes; planes--) {
+	for (i = 0; i < units; i++)
+		test_submit(&device, AFTL_OP_READ, i, 1, AFTL_PRECISE, 0,
+			    aftl_device_time_ns(device.ftl));
+}
+
+/*
+ * The die of a multi-plane read dies before or during the first transfer: no page is read twice,
+ * also if its data are overwritten (variant 2) or a second die of the stripe dies (variant 3).
+ */
+TAP_TEST(a_die_failure_in_a_multi_plane_read_delivers_each_page_once)
+{
+	const struct aftl_request *joined;
+	struct aftl_lun *lun;
+	u32 variant;
+	u32 i;
+
+	for (variant = 0; variant < 4; variant++) {
 		open_device("baseline", ROOMY " rain=on planes=2 plane_mode=wide "
 				      "multi_plane_read=any_page");
 		for (i = 0; i < 256; i += 64)
 			CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, i, 64, 0, NULL), 0);
 		lun = &device.ftl->luns[lun_of_ppn(test_lookup(&device, 0))];
-		for (i = 0; i < 256; i++)
-			test_submit(&device, AFTL_OP_READ, i, 1, AFTL_PRECISE, 0,
-				    aftl_device_time_ns(device.ftl));
+		/* Commands that took part in earlier multi-plane reads are used again. */
+		submit_single_reads(256);
+		test_drain(&device);
+		submit_single_reads(256);
 		for (i = 0; i < 1000 && !lun->work.planes; i++)
 			test_advance_by(&device, 1000);
 		CHECK_EQ(lun->work.planes, 1);
-		if (planes == 1)
+		i = device.ftl->commands[lun->work.commands].next;
+		joined = device.ftl->commands[i].request;
+		if (variant == 1)
 			test_advance_by(&device, device.config.read + 10000);
 		fail_die_of_lun(lun->index);
+		for (i = 0; variant == 2 && i < 256; i++)
+			test_submit(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0,
+				    aftl_device_time_ns(device.ftl));
+		if (variant == 3)
+			fail_die_of_lun(lun->index ^ 1);
 		test_drain(&device);
-		CHECK(test_counters(&device)->read_recovered_units > 0);
-		CHECK_EQ(check_unit_reads(), 0);
+		CHECK_EQ(joined->status, variant == 3 ? -EIO : 0);
+		CHECK_EQ(check_unit_reads() > 0, variant == 3);
+		CHECK(variant == 3 || test_counters(&device)->read_recovered_units > 0);
 	}
 }
 

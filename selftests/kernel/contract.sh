@@ -182,15 +182,17 @@ limits_are_ours()
 # Device-mapper keeps the live limits when a table without a block device is loaded.
 limits_follow_the_table()
 {
-	size=$(capacity $small)
+	size=$(capacity $small shards 2)
 	create aftl-fresh ram $small && limits_of aftl-fresh >"$scratch/memory" || return
-	dmsetup create aftl-zero --table "0 $size zero" &&
-		dmsetup reload aftl-zero --table "$(line ram "$size" $small)" &&
-		dmsetup resume aftl-zero && limits_of aftl-zero >"$scratch/loaded" &&
-		diff "$scratch/memory" "$scratch/loaded" &&
-		dd if=/dev/zero of=/dev/mapper/aftl-zero bs=4k count=8 oflag=direct 2>"$scratch/said"
-	followed=$?
-	dmsetup remove aftl-zero && dmsetup remove aftl-fresh && return "$followed"
+	for old in "0 $size zero" "$(line ram "$size" $small shards 2)"; do
+		dmsetup create aftl-old --table "$old" &&
+			dmsetup reload aftl-old --table "$(line ram "$size" $small)" &&
+			dmsetup resume aftl-old && limits_of aftl-old >"$scratch/loaded" &&
+			diff "$scratch/memory" "$scratch/loaded" &&
+			dd if=/dev/zero of=/dev/mapper/aftl-old bs=4k count=8 oflag=direct \
+				2>"$scratch/said" && dmsetup remove aftl-old || return
+	done
+	dmsetup remove aftl-fresh
 }
 
 xfs_is_content()

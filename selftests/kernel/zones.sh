@@ -242,12 +242,15 @@ print(min(b - a for a, b in zip(times, times[1:])))' "$zoned"
 }
 
 # A flush visits only the pages that it persists, not each page that the buffer can hold. The time
-# of a flush varies by a factor of six with the state of the processor.
+# of a flush varies by a factor of six with the state of the processor: one good pair is enough.
 flush_of_an_empty_buffer()
 {
-	small_ns=$(flush_ns 1MiB) && large_ns=$(flush_ns 256MiB) || return
-	echo "# a flush takes $small_ns ns, with the larger buffer $large_ns ns"
-	[ "$large_ns" -lt $((10 * small_ns)) ]
+	for pair in 1 2 3; do
+		small_ns=$(flush_ns 1MiB) && large_ns=$(flush_ns 256MiB) || return
+		echo "# a flush takes $small_ns ns, with the larger buffer $large_ns ns"
+		[ "$large_ns" -ge $((10 * small_ns)) ] || return 0
+	done
+	return 1
 }
 
 create aftl-zones ram $zones max_open_zones 8 || exit 1
