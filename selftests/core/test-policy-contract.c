@@ -434,7 +434,7 @@ TAP_TEST(illegal_relocation_answers_lose_no_data)
 	check_misbehaviour_of_kind(WILD_LEAVE);
 }
 
-/* Of programs into sparse blocks, the core refuses relocations and other program modes only. */
+/* The core refuses to program relocated data, or in another mode, into a sparse block. */
 TAP_TEST(sparse_blocks_take_host_writes_only)
 {
 	check_misbehaving_policy(WILD_LESS, SHAPE " bits=3 one_shot=on op=50%", 6000);

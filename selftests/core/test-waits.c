@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What requests wait for: a request's times by reason add up to its waiting time, the reasons are
- * right, and the device behaves alike whether the host has callback waits() or not.
+ * Accounting of waits: the times that a request waited for each reason add up to its waiting time,
+ * each reason is right, and the callback waits() of a host does not change the device.
  */
 #include "core/ftl/controller.h"
 #include "core/ftl/lun.h"
@@ -153,7 +153,7 @@ TAP_TEST(a_read_that_suspends_a_program_waits_for_the_suspend)
 	check_wait_reason(AFTL_OP_READ, 9, AFTL_WAIT_SUSPEND, 30000);
 }
 
-/* Beside a busy queue of weight 200, requests of a queue of weight 1 wait for other queues. */
+/* A queue of weight 1 beside a busy queue of weight 200 waits, with the reason "other queues". */
 TAP_TEST(a_starved_queue_waits_for_the_other_queues)
 {
 	struct test_request *request;

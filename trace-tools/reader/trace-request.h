@@ -7,7 +7,7 @@
 
 #include "core/persist/record.h"
 
-/* What set the class of a write, in the order of trace_by_names. */
+/* Origin of the class of a write. trace_by_names has the names in this order. */
 enum trace_by {
 	TRACE_BY_NOBODY,
 	TRACE_BY_TAG,
