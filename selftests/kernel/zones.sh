@@ -245,7 +245,7 @@ print(min(b - a for a, b in zip(times, times[1:])))' "$zoned"
 # of a flush varies by a factor of six with the state of the processor: one good pair is enough.
 flush_of_an_empty_buffer()
 {
-	for pair in 1 2 3; do
+	for _ in 1 2 3; do
 		small_ns=$(flush_ns 1MiB) && large_ns=$(flush_ns 256MiB) || return
 		echo "# a flush takes $small_ns ns, with the larger buffer $large_ns ns"
 		[ "$large_ns" -ge $((10 * small_ns)) ] || return 0
