@@ -3,8 +3,8 @@
  * Records the allowed content of each unit of a device, now and after a power failure.
  *
  * Requests that change the device are numbered: a number is a generation. A unit may hold a range
- * of generations. The ledger is a file that survives a crash of the program and, if changes are
- * written through, of the machine.
+ * of generations. The ledger is a file that survives a crash of the program; opened with @sync, it
+ * also survives a crash of the machine.
  */
 #ifndef AFTL_LEDGER_H
 #define AFTL_LEDGER_H
@@ -95,11 +95,11 @@ const struct ledger_header *ledger_header(const struct ledger *ledger);
 /* Record that all units hold zeroes, durably. */
 void ledger_set_all_units_zero(struct ledger *ledger);
 
-/* Power has failed: no change becomes durable, no content is wrong. Async-signal-safe. */
+/* Record a power failure: later flushes and reads do not change the ledger. Async-signal-safe. */
 void ledger_freeze_after_power_failure(struct ledger *ledger);
 void ledger_mark_as_filled(struct ledger *ledger);
 
-/* Allow the loss of changes that were not durable; from now on flushes count again. */
+/* After a power failure, let each unit hold its oldest durable generation or a later one. */
 void ledger_apply_power_failure(struct ledger *ledger);
 
 /**
@@ -110,13 +110,13 @@ void ledger_apply_power_failure(struct ledger *ledger);
 void ledger_begin_change(struct ledger *ledger, struct ledger_change *change,
 			 enum ledger_kind kind);
 
-/* Record that @other is in flight while @change begins, if they overlap. */
+/* If @other, in flight when @change begins, has common units with @change, lower their floors. */
 void ledger_record_overlap(struct ledger_change *change, const struct ledger_change *other);
 
-/* Record the success of @change. Not for a failed change, which may have happened or not. */
+/* Record the success of @change; do not call this for a failed change, whose effect is unknown. */
 void ledger_end_change(struct ledger *ledger, const struct ledger_change *change, bool forced);
 
-/* Return: token for the changes that a flush submitted now will cover. */
+/* Return the number of changes that a flush submitted now covers, for ledger_end_flush(). */
 u64 ledger_begin_flush(const struct ledger *ledger);
 void ledger_end_flush(struct ledger *ledger, u64 covered);
 
@@ -133,8 +133,8 @@ bool ledger_allows_content(const struct ledger *ledger, u64 unit, u32 floor,
 			   const struct block_found *found);
 
 /*
- * Record that a read returned @found in an idle unit: older generations are excluded. If @durable
- * (checked after a power failure) the content is durable.
+ * Record that a read, with no other request in flight, found @found in @unit: from now on older
+ * generations are wrong. With @durable (set after a power failure) @found is durable, too.
  */
 void ledger_record_found(struct ledger *ledger, u64 unit, const struct block_found *found,
 			 bool durable);

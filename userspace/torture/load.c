@@ -7,7 +7,7 @@ const char *const load_op_names[LOAD_OPS] = {
 	"reads", "writes", "forced writes", "discards", "zeroings", "punched holes", "flushes",
 };
 
-/* Weights of operations, in the order of enum load_op. */
+/* Relative frequencies of the operations in each kind of phase, in the order of enum load_op. */
 static const u8 moods[][LOAD_OPS] = {
 	{ 60, 30, 2, 2, 1, 1, 4 },
 	{ 96, 2, 0, 0, 0, 0, 1 },
@@ -22,7 +22,7 @@ void load_generator_init(struct load *load, const struct load_shape *shape, u64 
 	*load = (struct load){ .shape = *shape, .random = { .state = aftl_hash64(seed) } };
 }
 
-/* Draw a number below @n, at most the number of units, which fits in 32 bits. */
+/* Draw a number below @n, which fits in 32 bits: callers pass at most the number of units. */
 static u64 draw_load_number_below(struct load *load, u64 n)
 {
 	return aftl_random_below(&load->random, (u32)n);
@@ -37,7 +37,7 @@ static u64 draw_number_by_power_of_two(struct load *load, u64 most)
 	return min(value, most);
 }
 
-/* Choose a phase's region: the whole device, or an area so small that requests collide. */
+/* Draw the units that a phase of the load uses: all, or so few that requests collide. */
 static void draw_load_region(struct load *load)
 {
 	u64 units = load->shape.units;

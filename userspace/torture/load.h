@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Generates requests from a seed, independently of the device's answers.
+ * The load generator draws requests from a seed, independently of the device's answers.
  */
 #ifndef AFTL_TORTURE_LOAD_H
 #define AFTL_TORTURE_LOAD_H
@@ -25,8 +25,8 @@ extern const char *const load_op_names[LOAD_OPS];
 /**
  * struct load_shape - constants of a run
  * @units: size of the device in units
- * @most: maximum units of a request with data
- * @most_cleared: maximum units of a request without data
+ * @most: maximum units of a read or a write
+ * @most_cleared: maximum units of a discard or of a request that zeroes units
  * @depth: maximum number of requests in flight
  * @discards: discards may be generated
  */

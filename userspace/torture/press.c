@@ -22,7 +22,7 @@
 #define FALLOC_FL_NO_HIDE_STALE 0x04
 #endif
 
-/* Requests without data may be this many times longer than those with data. */
+/* Maximum length of a discard or zeroing request, as a multiple of that of a write. */
 #define CLEARED_TIMES 16
 #define FILL_DEPTH 16
 #define PAGE 4096
@@ -37,8 +37,8 @@ enum discard_way {
 
 /**
  * struct slot - a request in flight
- * @change: units of the request, and the oldest generation that each may have; for changes and
- *	reads
+ * @change: units of the request, and the oldest generation that each unit may have; flushes do not
+ *	use this member
  * @data: data of the request, within @memory
  * @covered: ledger token of a flush
  * @begin_ns: time of submission
@@ -57,14 +57,14 @@ struct slot {
 };
 
 /**
- * struct press - state of the requests in flight and of their generation
+ * struct press - the requests in flight, and the state of the generator of requests
  * @slots: requests in flight
  * @next: the next request, which may have to wait for others
  * @waiting: @next is valid
  * @filled: number of units written by the initial sequential fill
  * @under_way: number of requests in flight
  * @drawn: number of requests generated
- * @way: method by which the device discards
+ * @way: first method of discarding that has not failed yet
  * @until_ns: time to end
  * @failed: a request has failed although errors are not allowed
  */
@@ -191,7 +191,7 @@ static void begin_torture_request(struct press *press, struct slot *slot)
 		u32 steps = PAGE / press->run->target.sector;
 		size_t bytes = (size_t)slot->request.count * press->run->unit_bytes;
 
-		/* Vary the buffer's offset within a page, in steps that direct I/O allows. */
+		/* Also test buffers that are aligned to sectors only, as direct I/O allows. */
 		slot->data = slot->memory;
 		if (steps > 1)
 			slot->data += slot->request.draw % steps * press->run->target.sector;
@@ -294,7 +294,7 @@ static void describe_torture_request(const struct press *press, const struct slo
 		 ledger_header(press->run->ledger)->seed);
 }
 
-/* Return true if the device lacks the operation, because no such operation has succeeded. */
+/* Return true if the device does not support the slot's operation, which never succeeded so far. */
 static bool is_operation_unsupported(struct press *press, const struct slot *slot, int error)
 {
 	enum load_op op = slot->request.op;
@@ -449,7 +449,7 @@ static void prepare_torture_requests(struct press *press, struct torture_run *ru
 	};
 
 	*press = (struct press){ .run = run };
-	/* A resumed run needs a different sequence, so include the generation in the seed. */
+	/* A resumed run must not repeat the earlier run's requests: hash the generation, too. */
 	load_generator_init(&press->load, &shape,
 			    aftl_hash64_pair(header->seed, header->generation));
 	if (run->options.zeroed || run->options.resume)

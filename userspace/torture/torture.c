@@ -104,7 +104,7 @@ static enum exit_code check_all_blocks(struct torture_run *run)
 	return report_command_failure("torture", &error, EXIT_FAILED);
 }
 
-/* Check the device first with --resume or --verify. Without --verify, run the load and check. */
+/* Check the device (--resume, --verify), run the load (not with --verify), check again. */
 static enum exit_code run_torture(struct torture_run *run)
 {
 	const struct torture_options *options = &run->options;
