@@ -5,7 +5,7 @@
 # To prove that gcc, sparse and modpost ran, each of them must report a planted mistake.
 # If the module does not build for a kernel, print the names that this kernel has changed.
 #
-#   module.tap.sh [SERIES]...
+#   module.tap.sh [SERIES]...   default: all kernel series of userspace/lab/kernels
 set -u
 . selftests/lib/tap.sh
 . userspace/lab/kernels
@@ -23,7 +23,7 @@ build()
 	return "$built"
 }
 
-# complaints DIRECTORY: print the log's warnings and errors of the module, not of kernel headers
+# complaints DIRECTORY: print warnings and errors about the module from the build log in DIRECTORY
 # The paths of the module's files begin with ../ instead of / if ccache compiles them.
 complaints()
 {
@@ -43,7 +43,7 @@ changes()
 	} | sort -u
 }
 
-# build_module KERNEL DIRECTORY: build the module as for the guests; the output is in DIRECTORY/log
+# build_module KERNEL DIRECTORY: build the module by build-module, with the output in DIRECTORY/log
 build_module()
 {
 	mkdir "$2"
@@ -118,7 +118,7 @@ reports()
 	grep -F "$3" "$1/log" | grep -q "for-$2"
 }
 
-# sparse_runs DIRECTORY: kbuild has run sparse, which it skips if sparse is too old for the kernel
+# sparse_runs DIRECTORY: return true unless kbuild left sparse out as too old for the kernel
 sparse_runs()
 {
 	! grep -q 'sparse is not available or not up to date' "$1/log"

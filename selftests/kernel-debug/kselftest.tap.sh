@@ -18,7 +18,7 @@ cp -r "${kernel%/approxftl/*}/tools/testing/selftests/lib.mk" \
 	"${kernel%/approxftl/*}/tools/testing/selftests/kselftest" "$tree/"
 make -s -C selftests install INSTALL_PATH="$tree/dm-approxftl"
 
-# run_there VARIABLE=VALUE: run three tests in the kernel's selftests directory with this variable
+# run_there VARIABLE=VALUE: run three tests by the kernel's selftests runner with this variable set
 run_there()
 {
 	tests='selftests/kernel/discard-flush.sh selftests/kernel/carriers.py selftests/kernel/latency.sh'

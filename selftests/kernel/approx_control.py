@@ -56,7 +56,7 @@ class RefusedError(OSError):
 
 
 class Unit(NamedTuple):
-    """struct approxftl_unit."""
+    """A stored unit, as struct approxftl_unit describes it."""
 
     offset: int
     device_offset: int
@@ -67,7 +67,7 @@ class Unit(NamedTuple):
 
 
 class Carriers(NamedTuple):
-    """The results of struct approxftl_tag_fd."""
+    """The carriers that tag a file, as APPROXFTL_TAG_FD returns them."""
 
     carriers: int
     passed: int
@@ -77,7 +77,7 @@ class Carriers(NamedTuple):
 
 
 class Extent(NamedTuple):
-    """struct approxftl_extent."""
+    """A tagged range, as struct approxftl_extent describes it."""
 
     offset: int
     length: int
@@ -94,13 +94,13 @@ LIBC.ioctl.argtypes = (ctypes.c_int, ctypes.c_ulong, ctypes.c_void_p)
 
 
 def issue_ioctl(fd: int, number: int, data: bytearray) -> None:
-    """Issue an ioctl; data receives the kernel's output even when the call fails."""
+    """Issue an ioctl on structure `data`; the kernel changes `data` even when the ioctl fails."""
     if LIBC.ioctl(fd, number, buffer_address(data)) < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
 class Control:
-    """An open /dev/approxftl."""
+    """An open control device, /dev/approxftl, with a method for each ioctl."""
 
     def __init__(self) -> None:
         self.fd = os.open(PATH, os.O_RDWR | os.O_CLOEXEC)
@@ -115,7 +115,7 @@ class Control:
 
     def call_ioctl(self, number: int, form: struct.Struct, *values: int, reason: int | None = None,
                    ) -> tuple[int, ...]:
-        """Issue an ioctl and return its structure; member number @reason has the error's reason."""
+        """Issue an ioctl; return the members of its structure, or raise member number `reason`."""
         data = bytearray(form.pack(form.size, *values))
         try:
             issue_ioctl(self.fd, number, data)
@@ -141,7 +141,7 @@ class Control:
 
     def tag_device_range(self, fd: int, offset: int = 0, length: int = TO_END,
                          kind: int = APPROXIMATE) -> None:
-        """Tag a range of a device with a class; NONE removes the tag."""
+        """Tag a range of a device with a class; the class NONE removes the range's tag."""
         self.call_ioctl(DEVICE_TAG, RANGE_FORMAT, fd, kind, 0, offset, length, 0, 0, reason=6)
 
     def query_tags(self, fd: int, number: int = QUERY, room: int = 100) -> list[Extent]:
@@ -186,7 +186,7 @@ class Control:
         return [Unit(*members) for members in self.iterate_stored_units(fd, cursor, length)]
 
     def watch_file_system(self, fd: int, *, on: bool) -> None:
-        """Watch a file's file system for tags in extended attributes, or end watching it."""
+        """Let the module read tags from extended attributes of the file's file system, or stop."""
         self.call_ioctl(WATCH, WATCH_FORMAT, fd, int(on), 0, reason=3)
 
     def write_trace_note(self, label: bytes) -> None:

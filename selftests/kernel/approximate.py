@@ -72,7 +72,7 @@ def read_device_back(path: Path, size: int) -> tuple[bytes, int]:
 
 
 def check_errors_of_approximate_device() -> None:
-    """Two reads agree, and differ from the written data by bit errors at the rate of 7.2e-4."""
+    """Check that two reads of approximate data agree, with bit errors at a rate of 7.2e-4."""
     written = random.Random(1).randbytes(8 * MIB)
     (scratch / "written").write_bytes(written)
     for keys, rate in ((f"{SMALL} tag_all approximate", 7.2e-4), (SMALL, 0.0)):
@@ -102,7 +102,7 @@ def make_region_content(region: int) -> bytearray:
 
 
 def write_level_regions(path: Path) -> None:
-    """Write a file with regions of all quality levels; queries without levels see no difference."""
+    """Write a file with regions of all quality levels; check the counters of each level."""
     control = Control()
     before = control.read_counters()
     with path.open("w+b") as file:
@@ -297,7 +297,7 @@ SQUARES = sum(4**bit for bit in range(8))
 FOURTH_POWERS = sum(16**bit for bit in range(8))
 #: Allowance for several errors in one value, as a part of a prediction; see approxftl-app(1).
 COINCIDENCES = 0.04
-#: Together these use all three ways to write.
+#: Arguments of the annotated programs; together they use direct, buffered and mmap I/O.
 PROGRAMS = """fft direct --size 65536
 smm buffered --size 4096
 lu mmap --size 192
@@ -358,11 +358,11 @@ def check_annotated_programs() -> None:
 
 
 def check_aged_image() -> None:
-    """Compare an image's PSNR with the one that its rate of flipped bits predicts.
+    """Compare an image's PSNR with the PSNR that its rate of flipped bits predicts.
 
-    A bit weighs 1 to 128 grey levels and flips with probability r. So a pixel's mean square error
-    is r times the sum of the squared weights, and the variance of that square is r times the sum
-    of their fourth powers, divided by the number of pixels for the mean over all of them.
+    A bit of a pixel weighs 1 to 128 grey levels and flips with probability r. A pixel's squared
+    error has the mean r times the sum of the squared weights, and the variance r times the sum of
+    their fourth powers; the mean over n pixels has an n-th of this variance.
     """
     with temporary_device(NAME, f"{SMALL} cell_model voltage cycles 2000") as path:
         system = Mount(path)

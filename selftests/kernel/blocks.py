@@ -83,7 +83,7 @@ class Journal:
 
 
 class Load:
-    """Threads that write to, discard, zero and flush the device."""
+    """The load: threads that write to, discard, zero and flush the device."""
 
     def __init__(
         self, path: str, journal: Journal, seed: int, flushes: float = 3, *, safe: bool = False
@@ -174,7 +174,7 @@ class Load:
 
 @dataclass
 class Expected:
-    """For each block, the journalled writes whose data a read may return."""
+    """The data that each block may hold, by the journal of operations."""
 
     begun: dict[int, list[int]] = field(default_factory=dict)
     cleared: set[int] = field(default_factory=set)
@@ -190,7 +190,7 @@ class Expected:
             self.begun.setdefault(block, []).append(number)
 
     def require_data_of_operation(self, block: int, number: int) -> None:
-        """Require that @block is no older than its last operation up to number @number."""
+        """Require data of the block's last operation numbered up to `number`, or later data."""
         begun = self.begun[block]
         newest = bisect_right(begun, number)
         if newest:
@@ -202,7 +202,7 @@ class Expected:
             self.require_data_of_operation(block, number)
 
     def require_data_of_flush(self, numbers: list[int]) -> None:
-        """Require data of operations up to @numbers, one for each thread: a flush has ended."""
+        """Require the data that a flush made durable: operations up to each thread's number."""
         for block in self.begun:
             self.require_data_of_operation(block, numbers[block // STRIPE % THREADS])
 
@@ -217,7 +217,7 @@ class Expected:
         return any(n in self.cleared and self.is_data_allowed(block, n) for n in self.begun[block])
 
     def find_block_fault(self, block: int, found: bytes) -> str:
-        """Return what is wrong with a block's content @found, or an empty string."""
+        """Describe the fault of a block with content `found`; empty if the content is allowed."""
         if not any(found):
             return "" if self.is_zero_allowed(block) else "is zero"
         seed, place, number, total = HEAD.unpack_from(found)
