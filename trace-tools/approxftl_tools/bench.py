@@ -18,7 +18,7 @@ Options = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Bench:
-    """The program that runs simulations, and the store that keeps their results."""
+    """Runs simulations with one simulator program, and keeps their results in one store."""
 
     program: Path
     jobs: int

@@ -41,7 +41,7 @@ WIDEST = 1e20
 
 
 def first_available_measure(load: Measured, kind: str, *measures: str) -> float:
-    """Return the value of the first given measure that the load has; 0 if the load has none."""
+    """Return the first of `measures` that the load's figures include; 0 if they include none."""
     for what in measures:
         for figure in load.figures:
             if (figure.kind, figure.what) == (kind, what):
@@ -55,16 +55,16 @@ def has_queue_depth_1(load: Measured) -> bool:
 
 
 def shows_buffer_latency(load: Measured) -> bool:
-    """Tell whether the load shows the write buffer's latency and not the flash behind it."""
+    """Tell whether the load's write latency is that of the write buffer, not of the flash."""
     return load.writes == 1 and has_queue_depth_1(load) and load.size <= PAGE
 
 
 def is_informative_measurement(load: Measured, figure: Figure) -> bool:
     """Tell whether a measured figure adds information that the model can reproduce.
 
-    At a fixed queue depth the rate is the depth divided by the mean; at a fixed arrival rate it is
-    that rate. If the buffer cannot take writes at once, only their mean counts: the distribution
-    depends on details of garbage collection.
+    A request rate adds nothing to a mean latency: it is the queue depth divided by the mean, or the
+    given arrival rate. If the buffer cannot take writes at once, only their mean counts: the
+    distribution of their latencies depends on details of garbage collection.
     """
     if figure.what == "rate":
         return not first_available_measure(load, figure.kind, "mean")
@@ -78,17 +78,17 @@ def logarithmic_errors(rows: Sequence[Compared]) -> Vector:
 
 
 def error_weights(errs: Vector) -> Vector:
-    """Return weights by which large errors count linearly instead of squared."""
+    """Return a weight for each error of a fit, so that large errors count linearly, not squared."""
     return np.minimum(1.0, np.sqrt(ROBUST / np.maximum(np.abs(errs), 1e-9)))
 
 
 def weighted_misfit(errs: Vector) -> float:
-    """Return the weighted sum of squared errors; less is better."""
+    """Return the misfit of a model: the weighted sum of its squared errors."""
     return float(np.sum((error_weights(errs) * errs) ** 2))
 
 
 def error_slopes(trial: Trial, model: Model, names: Sequence[str]) -> tuple[Vector, Vector]:
-    """Return a model's errors, and their slopes over the logarithm of each parameter."""
+    """Return a model's errors, and their derivatives by the logarithm of each parameter."""
     moved = [model.copy_model_with_values({name: model.values[name] * math.exp(NUDGE)})
              for name in names]
     rows = trial.simulated_values([model, *moved])
@@ -110,7 +110,7 @@ def solve_fit_step(base: Vector, slope: Vector, force: float) -> Vector:
 
 
 def improve_model(trial: Trial, model: Model, names: Sequence[str]) -> tuple[Model, float]:
-    """Return the best model after one fitting step, and the share by which the misfit shrank."""
+    """Fit the model by one least-squares step; return it, and the share of misfit that it lost."""
     base, slope = error_slopes(trial, model, names)
     tries = [model.copy_model_with_values({
         name: model.values[name] * math.exp(move) for name, move in
@@ -131,7 +131,7 @@ def fit_model(trial: Trial, model: Model, names: Sequence[str], rounds: int = 4)
 
 
 def rank_models(trial: Trial, models: Sequence[Model]) -> list[tuple[float, Model]]:
-    """Return the models with their misfits, sorted by misfit."""
+    """Return the given models with their misfits, the model with the smallest misfit first."""
     costs = [weighted_misfit(logarithmic_errors(rows)) for rows in trial.simulated_values(models)]
     return sorted(zip(costs, models, strict=True), key=lambda pair: pair[0])
 

@@ -39,18 +39,18 @@ UNITS: dict[str, tuple[str, float, float]] = {
 
 class Device(Protocol):
     def device_options(self, least: int) -> Options:
-        """Return the simulator's options for a device of at least so many bytes."""
+        """Return the simulator's options for the model's device, with at least `least` bytes."""
 
     def capacity_bytes(self, least: int) -> float:
-        """Return the approximate capacity (bytes) of a device of at least so many bytes."""
+        """Return the approximate capacity (bytes) of the device that device_options() describes."""
 
     def least_device_bytes_for_gc(self) -> int:
-        """Return the least device size (bytes) at which GC can gain pages from single blocks."""
+        """Return the least device size (bytes) at which GC of a block frees a whole program."""
 
 
 @dataclass(frozen=True)
 class Model:
-    """A modelled device: its integer parameters, which are enumerated, and its fitted values."""
+    """A modelled device: integer parameters, of which all values are tried, and fitted values."""
 
     #: Dies that work in parallel, and the contiguous bytes on one die.
     dies: int
@@ -80,7 +80,7 @@ class Model:
                 "one_shot": "on" if self.one_shot else "off"}
 
     def flash_layer_bytes(self) -> int:
-        """Return the bytes of one flash layer over all blocks."""
+        """Return the bytes of a device whose blocks have a single layer of cells."""
         return self.dies * self.stripe * IN_LAYER * BLOCKS
 
     def least_device_bytes_for_gc(self) -> int:
@@ -91,7 +91,7 @@ class Model:
         return max(LEAST, self.flash_layer_bytes() * (8 if self.one_shot else 3))
 
     def over_provisioning_percent(self, least: int) -> float:
-        """Return over-provisioning (%); a constant for devices that are never rewritten."""
+        """Return over-provisioning (%); plenty for a device too small for GC, which needs none."""
         return self.values["op"] if least >= self.least_device_bytes_for_gc() else PLENTY
 
     def device_parameters(self, least: int) -> dict[str, str]:
@@ -117,12 +117,12 @@ class Model:
 
 
 def share_as_percent(share: float) -> str:
-    """Return a share as a percentage in the simulator's syntax."""
+    """Return a share, limited to 100 %, as the text of a simulator's option."""
     return f"{min(share, 1.0) * 100:.2f}%"
 
 
 def least_device_bytes_without_gc(load: Measured, device: Device, capacity: int) -> int:
-    """Return the least device size (bytes) at which no load but the given one triggers GC."""
+    """Return the least device size (bytes) for a load: only random rewrites may cause GC."""
     if load.writes and load.order == "random":
         return device.least_device_bytes_for_gc()
     if load.beside_rate or (load.writes == 1 and load.order == "sequential"
@@ -132,7 +132,7 @@ def least_device_bytes_without_gc(load: Measured, device: Device, capacity: int)
 
 
 def sequential_write_options(load: Measured, holds: float, capacity: int) -> list[str]:
-    """Return the simulator's options for a sequential fill or a burst of the measured size."""
+    """Return the simulator's options for a sequential fill, or a burst, as long as measured."""
     wide = load.bytes >= 0.5 * capacity > 0
     most = int(0.9 * holds) // load.size
     count = most if wide else min(load.bytes // load.size, most)

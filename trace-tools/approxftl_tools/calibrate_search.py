@@ -101,7 +101,7 @@ def has_overlapping_reads(load: Measured) -> bool:
 
 
 def has_no_random_rewrites(load: Measured) -> bool:
-    """Tell whether the load involves no random rewrites, except single writes."""
+    """Tell whether the measured load has no random rewrites that reach the flash."""
     return not (load.writes and load.order == "random") or shows_buffer_latency(load)
 
 
@@ -124,7 +124,7 @@ def load_with_shortest_requests(loads: Iterable[Measured]) -> Measured | None:
 
 
 def guess_controller_time(loads: Sequence[Measured]) -> float:
-    """Return a guess of the controller's time (ns), nearly all of a buffered write's latency."""
+    """Guess the controller's time (ns): it is nearly the whole latency of a buffered write."""
     found, lone = load_with_shortest_requests(filter(shows_buffer_latency,
                                                      loads)), shortest_single_reads(loads)
     if found:
@@ -173,7 +173,7 @@ def guess_first_model(loads: Sequence[Measured]) -> Model:
 
 
 def nearest_number_in_list(known: Sequence[int], wanted: float) -> int:
-    """Return the list's number that is nearest to a value on a logarithmic scale."""
+    """Return the number among `known` whose ratio to `wanted` is nearest to 1."""
     return min(known, key=lambda one: abs(math.log(one / max(wanted, 1e-9))))
 
 
@@ -212,7 +212,7 @@ def command_ns_limiting_reads(loads: Sequence[Measured]) -> float:
 
 
 def models_with_read_limits(shape: Model, limit: float) -> list[Model]:
-    """Return model variants in which dies, commands or both in turn limit short reads."""
+    """Return models with command times that explain the limit of short reads; dies may share it."""
     spare = limit * shape.dies / shape.values["read"]
     shares = [*[COMMAND_SHARE] * (spare < 1.3), *[0.98] * (spare > 1.1)]
     return [shape.copy_model_with_values({"link_command": share * limit}) for share in shares] \
@@ -220,7 +220,7 @@ def models_with_read_limits(shape: Model, limit: float) -> list[Model]:
 
 
 def better_of_two_stripe_sizes(ranked: Sequence[tuple[float, Model]]) -> list[Model]:
-    """Return the best model for each of the two best stripe sizes, if both remain plausible."""
+    """Return the best model for each of the two best sizes of a die's stripe, if plausible."""
     found: dict[int, tuple[float, Model]] = {}
     for cost, model in ranked:
         found.setdefault(model.stripe, (cost, model))
@@ -242,7 +242,7 @@ class Search:
     free: list[str] = field(default_factory=list)
 
     def trial_with_loads(self, wanted: Callable[[Measured], bool]) -> Trial:
-        """Return a calibration trial that is restricted to the loads that satisfy a predicate."""
+        """Return the calibration's trial, limited to measured loads that satisfy `wanted`."""
         return self.trial.restrict_trial_to_loads(filter(wanted, self.trial.loads))
 
     def has_strided_reads(self) -> bool:
@@ -250,7 +250,7 @@ class Search:
         return any(load.stride for load in self.trial.loads)
 
     def similar_models(self, model: Model, reach: int) -> list[Model]:
-        """Return models with similar numbers of dies and similar stripes."""
+        """Return models whose numbers of dies and stripe sizes are similar to the model's."""
         strided = self.has_strided_reads()
         return [replace(model, dies=dies, stripe=stripe, one_shot=three)
                 for dies in neighbouring_numbers(DIES, model.dies, reach)
@@ -259,7 +259,7 @@ class Search:
                 if not three or stripe <= ONE_SHOT_STRIPE]
 
     def rank_similar_models(self, model: Model) -> list[tuple[float, Model]]:
-        """Return models with similar numbers of dies and stripe sizes, the best first."""
+        """Return models with dies and stripe sizes similar to the model's, the best first."""
         deep = self.trial_with_loads(has_overlapping_reads)
         limit = command_ns_limiting_reads(deep.loads)
         found = rank_models(deep, [one for shape in self.similar_models(model, 2)
@@ -341,10 +341,10 @@ class Search:
                          3) if len(self.free) > len(paths) else model
 
     def widen_controller_interval(self, model: Model, ends: dict[str, tuple[float, float]]) -> None:
-        """Widen the interval of the controller's time: only its sum with the command's is measured.
+        """Widen the interval of the controller's time, as only controller plus command is measured.
 
-        The link has carried the fastest load, which bounds the command's time. If the link could
-        have carried more, dies limited the rate, and the command's time is not determined.
+        The fastest load bounds the link's time of a command. If the link could have carried more
+        commands, dies limited the request rate, and the command's time is not determined.
         """
         if model.values["link_command"] * highest_request_rate(self.trial.loads) < LIMITING * 1e9:
             ends["link_command"] = 0.0, math.inf
@@ -367,7 +367,7 @@ class Search:
 
 
 def pair_simulated_figures(trial: Trial, model: Model) -> list[Compared]:
-    """Return each informative measured figure with its simulated value."""
+    """Return each measured figure that informs the fit, with the model's simulated value."""
     return [row for row in trial.simulated_values([model])[0]
             if is_informative_measurement(row[0], row[1])]
 

@@ -45,7 +45,7 @@ def colour_of_run_part(name: str) -> Hue | None:
 
 
 def colours_of_runs(inputs: Inputs) -> dict[str, Hue]:
-    """Return the runs' colours: their policy's, or shades of it if the inputs are workloads."""
+    """Return a colour for each run; workloads with one policy get shades of its colour."""
     order = {name: i for i, name in enumerate(ordered_policies(inputs.runs))}
     shades = {name: i for i, name in enumerate(distinct_groups(inputs.runs))}
     if are_policies_compared(inputs):

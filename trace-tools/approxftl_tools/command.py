@@ -73,7 +73,7 @@ class Parser(argparse.ArgumentParser):
     words: Sequence[str] = ()
 
     def join_dashed_values(self, words: Sequence[str]) -> Iterator[str]:
-        """Yield words for argparse: "-used" becomes the value of -S, and --json takes no FILE."""
+        """Rewrite "-S -used" as "--sort=-used", and "--json" so that argparse gives it no FILE."""
         rest = iter(words)
         for word in rest:
             if word == "--":
@@ -97,7 +97,7 @@ class Parser(argparse.ArgumentParser):
             raise
 
     def accept_old_option_name(self, old: str, new: str) -> None:
-        """Accept an option's name of the last release as an alias that --help does not list."""
+        """Accept an option by its old name, too, which --help does not list."""
         self._option_string_actions[old] = self._option_string_actions[new]
 
     def is_json_help_wanted(self) -> bool:
@@ -176,7 +176,7 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
 
 
 def make_integer_parser(least: int, most: int, written: str = "") -> Callable[[str], int]:
-    """Return the parser of an integer option; messages print the limit as `written`."""
+    """Return the parser of an integer option; messages name `most`, or `written` in its place."""
     def parse_bounded_integer(text: str) -> int:
         value = int(text)
         if not least <= value <= most:
@@ -200,11 +200,11 @@ class Help(argparse.RawDescriptionHelpFormatter):
 
     def add_usage(self, usage: str | None, actions: Iterable[argparse.Action],
                   groups: Iterable[Any], prefix: str | None = None) -> None:
-        """Add a usage line to the help that begins with a capital letter."""
+        """Begin the usage line of the help with "Usage:"; argparse writes "usage:"."""
         super().add_usage(usage, actions, groups, "Usage: " if prefix is None else prefix)
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
-        """Show an option's value once for both forms of the option, as the commands in C do."""
+        """Show an option's short and long form with one value, as the commands in C do."""
         if not action.option_strings or action.nargs == 0:
             return super()._format_action_invocation(action)
         value = self._format_args(action, self._get_default_metavar_for_optional(action))
@@ -255,14 +255,14 @@ def refuse_bad_documents(paths: Iterable[Path]) -> Iterator[None]:
 
 
 def print_message(verb: str, sentence: str) -> None:
-    """Print a message to standard error; ignore a closed stream."""
+    """Print a message to standard error, unless that is closed."""
     with suppress(OSError):
         sys.stderr.write(f"approxftl {verb}: {sentence}\n")
         sys.stderr.flush()
 
 
 def run_for_exit_status(verb: str, body: Callable[[], int]) -> int:
-    """Run the function `body` and return the exit status; print a message if it fails."""
+    """Run `body`, a command's main function; return the exit status, print errors as messages."""
     try:
         for number in (signal.SIGTERM, signal.SIGHUP, *((signal.SIGINT,) if IS_COMMAND else ())):
             if signal.getsignal(number) != signal.SIG_IGN:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl compare: runs side by side, relative to the first, as text or as JSON."""
+"""approxftl compare: print the results of runs side by side, as ratios to the first run."""
 
 import argparse
 import re
@@ -31,7 +31,7 @@ QUANTILE = re.compile(r"_p\d+(_\d+)?_ns$")
 
 
 def comparable_groups(inputs: Inputs) -> list[list[Run]]:
-    """Return groups of runs to compare: one for each input in which several policies ran."""
+    """Return lists of runs to compare: one list for each input file with several policies."""
     if are_policies_compared(inputs):
         return [inputs.runs_of_group(name) for name in inputs.group_names()]
     return [inputs.runs] if inputs.runs else []
@@ -84,7 +84,7 @@ def device_measures(device: Device) -> dict[str, float | None]:
 
 
 def device_facts(device: Device) -> list[tuple[str, Cell]]:
-    """Return the facts in a device snapshot that results of runs lack."""
+    """Return names and values in a device snapshot that results of the simulator do not have."""
     data = device.data
     facts: list[tuple[str, Cell]] = [(key, data[key]) for key in (
         "store", "profile", "policy", "size_bytes", "verdict") if key in data]
@@ -172,7 +172,7 @@ REPLAY_HEADLINE = ("trace", "target", "engine", "interrupted", "planned_requests
 
 
 def replay_headline_rows(replay: Run) -> list[list[str]]:
-    """Return the rows of a short table of a replay."""
+    """Return table rows with the most important values of a replay's report."""
     known = dict(replay_facts(replay))
     rows = [row_of_device_fact(key, known[key]) for key in REPLAY_HEADLINE if key in known]
     return [["", replay.label],
@@ -271,7 +271,7 @@ def comparison_document(inputs: Inputs, argv: Sequence[str]) -> Json:
 # ---------------------------------------------------------------- a list of runs
 
 def measure_column(measure: Measure) -> Column:
-    """Return the column of a measure; by default only those of headline measures are shown."""
+    """Return the list column of a measure, which is shown by default if it is in HEADLINE."""
     return Column(measure.key, measure.title, f"{measure.group}: {measure.title}",
                   more=measure.key not in HEADLINE,
                   said=lambda row: value_as_text(measure, row[measure.key]))

@@ -55,7 +55,7 @@ def solve_damped_grid_step(errors: Vector, slope: Vector, force: float) -> Vecto
 
 
 def move_value_within_bounds(free: Free, value: float, steps: float) -> float:
-    """Return a parameter's value moved by so many steps, limited to the parameter's bounds."""
+    """Return a parameter's value, moved by a number of steps and limited to its bounds."""
     return round(min(max(value + round(steps) * free.step, free.low), free.high), 9)
 
 
@@ -91,7 +91,7 @@ class Search:
         return (*values[:which], changed, *values[which + 1:])
 
     def error_slope(self, values: Values, which: int, stride: int) -> Vector:
-        """Return the change of the errors for each step of a parameter, from two steps apart."""
+        """Return how the errors change by one step of a parameter, measured over `stride` steps."""
         up, down = (self.shift_parameter(values, which, way * stride) for way in (1, -1))
         other = up if up != values else down
         way = (other[which] - values[which]) / (stride * self.free[which].step)
@@ -136,7 +136,7 @@ class Search:
 
     def misfits_of_single_steps(self, values: Values,
                                 which: int) -> tuple[float | None, float | None]:
-        """Return the misfit's change by one step down and one step up; None outside the bounds."""
+        """Return how a parameter's step down, and up, changes the misfit; None beyond bounds."""
         here = self.misfit_of_values(values)
         down, up = (self.shift_parameter(values, which, way) for way in (-1, 1))
         return (None if down == values else self.misfit_of_values(down) - here,
@@ -145,7 +145,7 @@ class Search:
 
 @dataclass(frozen=True)
 class Share:
-    """Summary of the errors of the fitted or of the held-out measured points."""
+    """Summary of a drive profile's errors at the fitted, or at the held-out, measured points."""
 
     points: int
     within: int

@@ -12,7 +12,7 @@ GIB = 1 << 30
 
 @dataclass(frozen=True)
 class Free:
-    """A parameter of a profile that is fitted: its bounds and its step."""
+    """A parameter of a drive's profile that a fit may change: its bounds and its step."""
 
     name: str
     low: float
@@ -31,7 +31,7 @@ class Free:
         return f"{value:.6g}{self.unit}"
 
     def reported_parameter_value(self, parameters: Mapping[str, Any]) -> float:
-        """Return the value of the parameter that a simulator's result reports."""
+        """Return this parameter's value from the parameters that a simulator's result reports."""
         suffix, scale = {"%": ("_percent", 1.0), "us": ("_ns", 1e3), "": ("", 1.0)}[self.unit]
         return float(parameters[self.name + suffix]) / scale
 

@@ -154,7 +154,7 @@ class Table:
     def measured_points(self, index: int, row: Row, what: str, load: Load, curve: str, x: float,
                         measures: Sequence[tuple[str, str, float, Value]], **more: Any
                         ) -> Iterator[Point]:
-        """Yield a point for each measured value of a row; values in us have a tolerance in us."""
+        """Yield a point for each measured value in a table row, with its tolerance band."""
         for title, column, band, value in measures:
             measured = field_as_number(row, column)
             if measured:
@@ -185,7 +185,7 @@ class Table:
 
     def relative_rate_points(self, index: int, row: Row, what: str, load: Load, curve: str, x: float
                       ) -> Iterator[Point]:
-        """Yield points of rates: absolute, or relative to uniform writes if the table has them."""
+        """Yield the write rate of a row: in MB/s, or as a ratio to the measured uniform writes."""
         other = uniform_base_load(self.others, row)
         more: dict[str, Any] = {} if other is None else {
             "base": self.load_of_row(other, ()), "base_measured": float(other["host_mbps"])}
@@ -265,7 +265,7 @@ class Table:
         return min(done or steady or [float("inf")])
 
     def latency_points(self, index: int, row: Row) -> Iterator[Point]:
-        """Yield latencies below the saturation rate, and the saturation rate itself."""
+        """Yield points of latencies below the saturation rate, or of the saturation rate."""
         writes, reads = (float(row[f"{'done' if row['saturated'] == 'yes' else 'offered'}_{kind}"])
                          for kind in ("write_iops", "read_iops"))
         if row["saturated"] not in ("yes", "no"):
@@ -294,7 +294,7 @@ class Table:
     # ------------------------------------------------------------ grids
 
     def read_grid_points(self, index: int, row: Row) -> Iterator[Point]:
-        """Yield points of reads over block size and queue depth."""
+        """Yield points of reads with the row's block size and queue depth."""
         depth, size = int(row["queue_depth"]) * int(row["streams"]), int(row["block_kib"])
         sequential = row["operation"] == "sequential-read"
         kind = " sequential" if sequential else ""
@@ -324,7 +324,7 @@ class Table:
                 ("read p99", "read_p99_us", 0.25, response_time_us("read", "p99"))])
 
     def write_grid_points(self, index: int, row: Row) -> Iterator[Point]:
-        """Yield points of writes over block size and queue depth."""
+        """Yield points of writes with the row's block size and queue depth."""
         depth, size = int(row["queue_depth"]) * int(row["streams"]), int(row["block_kib"])
         count = self.shape.request_count_for_capacity_share(0.5, size << 10)
         order = [] if row["operation"] == "random-write" else ["--workload=sequential"]
@@ -378,7 +378,7 @@ def read_table_rows(path: Path) -> list[Row]:
 
 
 def is_zipf_pattern(pattern: str) -> bool:
-    """Return whether pages are written with frequencies of a zipf distribution."""
+    """Return whether a table's pattern name means addresses of a Zipf distribution."""
     return "zipf" in pattern
 
 
@@ -410,7 +410,7 @@ def drives_without_profile(folder: Path) -> Iterator[str]:
 
 
 def uniform_base_load(tables: Mapping[str, Sequence[Row]], row: Row) -> Row | None:
-    """Return the uniform load that a skewed load is relative to; None if not measured."""
+    """Return the row of the uniform load to which a skewed load's rate is compared, if any."""
     for other in tables.get("write-steady", []):
         if other and other["pattern"] == "uniform" and other["precondition"] == "seq" and \
                 all(other[key] == row[key] for key in ("unit", "filled_gib")) and \
@@ -426,9 +426,9 @@ def key_of_run(row: Row) -> tuple[str | int | None, ...]:
 
 
 def assign_runs_to_fit_halves(tables: Mapping[str, Sequence[Row]]) -> None:
-    """Assign each table's runs to the fitted and the held-out half in turn, ignoring results.
+    """Assign the runs of each table alternately to the fitted and to the held-out half.
 
-    Rows follow the curves, so both halves cover each curve.
+    The rows of a table follow its curves, so both halves cover each curve.
     """
     bases = [uniform_base_load(tables, row) for rows in tables.values() for row in rows
              if row.get("pattern") not in (None, "uniform", "sequential", "sequential-4k")]
@@ -442,7 +442,7 @@ def assign_runs_to_fit_halves(tables: Mapping[str, Sequence[Row]]) -> None:
 
 
 def read_drive_tables(drive: Drive, folder: Path, half: str = "") -> dict[str, list[Row]]:
-    """Return the tables of a drive; rows that are not emulated or not requested are empty."""
+    """Return a drive's tables; a row whose load is not emulated, or not in `half`, becomes {}."""
     found = {name: folder / f"{drive.name}-{name}.csv" for name in READERS}
     tables = {name: [row if is_emulated_load(name, row) else {} for row in read_table_rows(path)]
               for name, path in found.items() if path.exists()}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The runs that emulated drives are judged by: a study for each drive, beside its results.
+"""Run the loads that emulated drives are judged by; write a study file for each drive.
 
-These files are ordinary studies; approxftl study can pack, export and draw them.
+The study files are ordinary ones, which approxftl study can pack, export and draw.
 """
 
 import json

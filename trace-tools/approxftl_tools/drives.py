@@ -72,7 +72,7 @@ class Verdict:
 
     @property
     def is_within_band(self) -> bool:
-        """Tell whether the error is inside the tolerance band."""
+        """Tell whether the simulated value's error is inside the point's tolerance band."""
         return abs(self.error) <= self.point.band
 
     def point_table_cells(self) -> list[str]:
@@ -295,7 +295,7 @@ def describe_comparison_inputs(arguments: argparse.Namespace, argv: Sequence[str
 
 
 def certificate_rows(identity: Json) -> list[tuple[str, str]]:
-    """Return the rows of a certificate's table."""
+    """Return the table rows of a certificate (--certificate): hits, command, program, digests."""
     files = {**identity["tables_sha256"], **identity["profiles_sha256"]}
     return [*((f"{part['use']} points within their bands", f"{part['within']} of {part['points']}")
               for part in identity["summary"]),
@@ -336,7 +336,7 @@ COLUMNS = (
 
 
 def certificate_paths(name: Path) -> tuple[Path, Path]:
-    """Return the paths of a certificate's page and document."""
+    """Return the paths of the HTML page and the JSON document that --certificate NAME writes."""
     return name.with_name(f"{name.name}.html"), name.with_name(f"{name.name}.json")
 
 

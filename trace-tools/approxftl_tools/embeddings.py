@@ -28,7 +28,7 @@ def make_vectors_file(setup: Json) -> bytes:
 
 def judge_recall(setup: Json, tensors: Sequence[Tensor], data: Sequence[bytes]) -> tuple[float,
                                                                                          int]:
-    """Return the recall of the search, and the number of repaired values."""
+    """Return the recall of the search, and the number of non-finite values replaced by 0."""
     arrays, repaired = lossy.unpack_arrays(tensors, data)
     return vectors.recall_of_nearest(arrays[NAME], setup["seed"]), repaired
 

@@ -17,7 +17,7 @@ Cell = float | int | str | None
 
 @dataclass(frozen=True)
 class Hue:
-    """A colour: palette ("s" of policies, "m" of parts of a run), index and shade."""
+    """A colour of a figure: an index and a shade in palette "s" (policies) or "m" (run parts)."""
 
     palette: str
     index: int
@@ -26,7 +26,7 @@ class Hue:
 
 @dataclass(frozen=True)
 class Bars:
-    """Values by category and series; if stacked, the series are parts of one bar per category."""
+    """Bar plot: a bar for each category and series, or one bar of stacked series per category."""
 
     categories: Sequence[str]
     series: Sequence[tuple[str, Sequence[float | None]]]
@@ -47,7 +47,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class Dots:
-    """Means with their intervals, by category and series."""
+    """Dot plot: a mean with its confidence interval for each category and series."""
 
     categories: Sequence[str]
     series: Sequence[tuple[str, Sequence[Estimate | None]]]
@@ -68,7 +68,7 @@ class Dots:
 
 @dataclass(frozen=True)
 class Curves:
-    """Lines over a common axis, each with its own points."""
+    """Line plot: curves with a common x axis; each curve has its own points."""
 
     x_label: str
     y_label: str
@@ -201,7 +201,7 @@ class Means:
         return self.kind in ("bars", "stack")
 
     def x_position_of_mark(self, mark: Mark) -> float | None:
-        """Return the x position of a mark: its number or index; None if the axis lacks it."""
+        """Return a mark's x value, or its index on an axis of names; None if the axis lacks it."""
         if self.has_numeric_axis:
             return axis_value_as_number(mark.x)
         names = [str(x) for x in self.xs]
@@ -222,7 +222,7 @@ Panel = Bars | Dots | Curves | Means
 
 @dataclass(frozen=True)
 class Panels:
-    """Plots of one kind side by side on the same scales."""
+    """Several plots of one kind, drawn side by side on the same scales."""
 
     panels: Sequence[tuple[str, Panel]]
 
@@ -238,7 +238,7 @@ Plot = Panel | Grid | Spans | Panels
 
 
 def series_colour(plot: Panel | Grid | Spans, index: int) -> Hue:
-    """Return the colour of a series, curve, word or operation; its index gives the default."""
+    """Return the colour of a plot's series or word number `index`; by default a policy's colour."""
     return plot.hues[index] if plot.hues else Hue("s", index % 8, index // 8 % 3)
 
 
@@ -271,7 +271,7 @@ def named_panels(plot: Panel | Panels) -> Sequence[tuple[str, Panel]]:
 
 @dataclass(frozen=True)
 class Figure:
-    """A plot with its title and description."""
+    """A figure: a plot with a title and a description."""
 
     name: str
     title: str
@@ -311,7 +311,7 @@ TIME_LABEL = f"response time{IN_US}"
 
 
 def printed_axis_name(label: str) -> str:
-    """Return the printed name of an axis; ticks of times carry their own unit."""
+    """Return an axis label without "us", because the ticks of a time axis print their units."""
     return label.removesuffix(IN_US)
 
 

@@ -59,7 +59,7 @@ def utilisation_of_runs(inputs: Inputs) -> list[Figure]:
 
 
 def lun_figures(inputs: Inputs) -> list[Figure]:
-    """Return figures of the utilisation of LUNs, of runs and of devices."""
+    """Return figures of the LUN utilisation in simulated runs and in devices' answers."""
     found = utilisation_of_runs(inputs)
     for message in inputs.messages:
         if message.kind == "luns":
@@ -102,16 +102,16 @@ def names_by_process_and_thread(timeline: Timeline, name: str) -> dict[tuple[int
 
 
 def drawable_window_us(lanes: Iterable[list[Json]]) -> float:
-    """Return a window (us) in which no device has more operations than can be drawn."""
+    """Return the length (us) of a timeline in which each device's operations can be drawn."""
     lengths = [events[min(TIMELINE_SPANS, len(events)) - 1]["ts"] - events[0]["ts"]
                for events in lanes]
     return float(min(lengths))
 
 
 def first_shown_operation(events: Sequence[Json]) -> int:
-    """Return the index of the first operation shown: where the largest garbage collection begins.
+    """Return the index of the operation that begins the garbage collection with most operations.
 
-    A collection of a LUN ends with its erase, or with the timeline.
+    The timeline is shown from there. A LUN's collection ends with its erase or with the timeline.
     """
     under_way: dict[int, list[int]] = {}
     largest: list[int] = []
@@ -128,7 +128,7 @@ def first_shown_operation(events: Sequence[Json]) -> int:
 
 def describe_omitted_operations(timeline: Timeline, names: dict[tuple[int, int], str],
                                 devices: dict[int, list[Json]]) -> str:
-    """Return a sentence about the operations, and the devices, that a full timeline omits."""
+    """Return a sentence about operations that were not recorded because the timeline was full."""
     omitted = timeline.document.get("omitted_events", 0)
     end = " The run was interrupted." if timeline.document.get("interrupted") else ""
     if not omitted:
@@ -215,7 +215,7 @@ Curve = tuple[str, Sequence[float], Sequence[float]]
 
 def curve_of_known_values(name: str, at: Sequence[float],
                           values: Sequence[float | None]) -> list[Curve]:
-    """Return a curve of the points that have values; an empty list if none has."""
+    """Return a list with the curve of the known values; an empty list if all values are None."""
     there = [(t, value) for t, value in zip(at, values, strict=True) if value is not None]
     return [(name, [t for t, _ in there], [value for _, value in there])] if there else []
 

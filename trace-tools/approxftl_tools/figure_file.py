@@ -50,7 +50,7 @@ class Style:
     palette: tuple[str, ...] = ()
 
     def drawing_width(self) -> int:
-        """Return the width of a drawing (SVG units) at which letters have the wanted size."""
+        """Return the drawing's width (SVG units), at which letters have the style's font size."""
         return round(self.width * POINTS_PER_INCH * LETTER_UNITS / self.font_size)
 
     def figure_css_rules(self) -> str:
@@ -73,7 +73,7 @@ COLUMN = Style(WIDTHS["single"])
 
 
 def parse_width_in_inches(path: Path, value: object) -> float:
-    """Return a width in inches; refuse other values."""
+    """Return a style's width; refuse a value that is not a number from 1 to 50 (inches)."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= 50:
         raise Refusal(f"{path}: width is from 1 to 50 inches, or one of {', '.join(WIDTHS)}", USAGE)
     return float(value)

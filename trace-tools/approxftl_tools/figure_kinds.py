@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The kinds of figure.
 
-Each kind turns the input files into figures, or raises Lacking, whose text names the option that
-records the data.
+Each kind turns the input files into figures. If the files lack the data for a kind, it raises the
+exception Lacking, whose text names the option that records the data.
 """
 
 from collections import Counter

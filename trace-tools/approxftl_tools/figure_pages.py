@@ -31,7 +31,7 @@ def ordered_page_states(page_maps: Iterable[Json]) -> list[str]:
 
 
 def page_cells_by_layer(values: Sequence[Cell], row: int) -> list[list[Cell]]:
-    """Return the block's cells in rows of one layer, the last layer on top as usual."""
+    """Return a block's page values in rows, one for each layer; the last layer is the first row."""
     return [list(values[i:i + row]) for i in range(0, len(values), row)][::-1]
 
 
@@ -95,7 +95,7 @@ def parse_block_answer(message: Message, pages: int) -> Json:
 
 
 def page_maps_of_devices(inputs: Inputs) -> list[Figure]:
-    """Return page maps from devices' answers; a run with equal geometry gives a layer's size."""
+    """Return page maps of devices' blocks; an input run, if any, gives the pages of a layer."""
     result = []
     for message in inputs.messages:
         numbers = [int(row[1]) for row in message.rows if row[0] == "page"]

@@ -33,7 +33,7 @@ def ratio_dots(runs: Sequence[Run], names: Sequence[str]) -> Dots:
 
 
 def measured_ratio_dots(table: Table) -> Dots:
-    """Return measured values as ratios to the first column."""
+    """Return a dot plot of a table's measured values, as ratios to the table's first column."""
     lines = [line for line in table.lines if line.values[0] and any(line.values[1:])]
     return Dots([line.title for line in lines],
                 [(label, [None if not (found := relative_to_base(line.values[at], line.values[0]))
@@ -54,7 +54,7 @@ def measured_ratio_figures(inputs: Inputs) -> list[Figure]:
 
 
 def ratio_figures(inputs: Inputs) -> list[Figure]:
-    """Return ratios with intervals, in a panel for each workload if the inputs are workloads."""
+    """Return figures of the policies' ratios with intervals; each workload has a panel."""
     if not inputs.runs and (measured := measured_ratio_figures(inputs)):
         return measured
     runs = require_runs(inputs)

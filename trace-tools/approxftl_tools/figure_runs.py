@@ -35,7 +35,7 @@ def require_runs(inputs: Inputs) -> list[Run]:
 
 
 def run_as_group(run: Run, varied: dict[str, Value] | None = None) -> Group:
-    """Return a run as a group for statistics: all its seeds, or its only result."""
+    """Return the results of a run, one for each seed, as a group whose means can be computed."""
     unit_bytes = run.geometry.get("unit_bytes")
     bits = {"unit_bits": 8 * unit_bytes if unit_bytes else None}
     runs = run.seeds or {run.data.get("seed", 0): run.data}
@@ -92,7 +92,7 @@ def count_workloads_if_too_many(inputs: Inputs) -> int:
 
 def plot_run_panels(inputs: Inputs, plot_of: Callable[[Sequence[Run], Sequence[str]], Panel]
                         ) -> Panel | Panels:
-    """Return a plot of runs with a panel for each workload (if too many, for each policy)."""
+    """Return a plot of runs with a panel for each workload; for each policy if many workloads."""
     runs = require_runs(inputs)
     if not are_policies_compared(inputs):
         return plot_of(runs, [run.label for run in runs])

@@ -50,14 +50,14 @@ def ratios_to_first_run(runs: Sequence[Run], key: str) -> list[tuple[str, float 
 
 
 def response_title(key: str) -> str:
-    """Return the title of a response time, without "write" if it is in all titles."""
+    """Return the title of a response time; titles by data class omit "write response"."""
     title = BY_KEY[key].title
     return title.removeprefix("write response, ") if key in CLASS_RESPONSES else title
 
 
 def response_times_of_group(runs: Sequence[Run], name: str, title: str,
                             responses: Sequence[str]) -> list[Figure]:
-    """Return a figure of bars by kind of time, one series for each run."""
+    """Return a bar plot of response times: a category for each measure, a series for each run."""
     keys = [key for key in responses if any(mean_of_measure(run, key) is not None for run in runs)]
     columns = {key: [value for _, value in ratios_to_first_run(runs, key)] for key in keys}
     series = [(run.label, [columns[key][i] for key in keys]) for i, run in enumerate(runs)]
@@ -73,7 +73,7 @@ def response_times_of_group(runs: Sequence[Run], name: str, title: str,
 
 def response_times_of_groups(inputs: Inputs, name: str, title: str, responses: Sequence[str]
                              ) -> list[Figure]:
-    """Return a figure with a panel for each kind of time and bars by workload."""
+    """Return a bar plot with a panel for each measure of response time, and bars by workload."""
     names = inputs.group_names()
     panels = []
     for key in responses:
@@ -152,7 +152,7 @@ Curve = tuple[str, Sequence[float], Sequence[float]]
 
 
 def simplify_curve(times_us: list[float], shares: list[float]) -> tuple[list[float], list[float]]:
-    """Return a curve without the points that a drawing cannot distinguish."""
+    """Return a distribution's curve with fewer points, if it has more than a drawing can show."""
     if len(shares) <= QUANTILES:
         return times_us, shares
     # Half of the points are spaced evenly by height on the log scale, so that the tail is smooth.
@@ -165,7 +165,7 @@ def simplify_curve(times_us: list[float], shares: list[float]) -> tuple[list[flo
 
 
 def curves_of_runs(inputs: Inputs, kind: str, drawn: list[Path]) -> dict[str, list[Curve]]:
-    """Return response time distributions by panel; many inputs of one policy are pooled."""
+    """Return response time distributions by panel; with many inputs, one curve for each policy."""
     several, many = are_policies_compared(inputs), count_workloads_if_too_many(inputs)
     bins: dict[tuple[str, str], list[Sequence[Sequence[float]]]] = {}
     for run in inputs.runs:

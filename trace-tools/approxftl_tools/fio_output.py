@@ -110,7 +110,7 @@ def parse_fio_size(text: str) -> int:
 
 
 def checked_measurement(found: Any) -> float:
-    """Return a measured value; raise ValueError if it is implausible."""
+    """Return a value from fio's output as a number; raise ValueError if it is implausible."""
     value = float(found)
     if not 0 <= value <= MOST:
         raise ValueError(f"{found} is nothing that was measured")
@@ -133,7 +133,7 @@ class Options:
         return usual
 
     def option_value_for_reads(self, *names: str, usual: str) -> str:
-        """Return the value for reads of an option that has separate values for reads and writes."""
+        """Return the value for reads, the first, of an option with values for reads and writes."""
         return self.first_given_option(*names, usual=usual).split(",")[0]
 
     def option_as_integer(self, name: str, usual: int = 1) -> int:
@@ -351,7 +351,7 @@ class History:
 
 def add_load_if_state_known(output: Output, history: History, load: Measured,
                             jobs: Sequence[Job]) -> None:
-    """Add a load to the result; add a reason instead if the drive's state before it is unknown."""
+    """Add a load to the usable loads, or to the unused ones if it began in an unknown state."""
     before = history.drive_state_before_job(jobs)
     if load.writes and load.order == "random" and not history.capacity:
         output.unused.append(Unused(load.name, load.path, "how full the drive was is not known: "

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Recognise and read input files.
 
-The contents of a file decide, not its name, whether it has simulator results, timelines, device
-snapshots, replay reports, record files.
+The kind of a file (simulator result, timeline, device snapshot, replay report, record file and so
+on) is recognised by its contents, not by its name.
 """
 
 import json
@@ -106,15 +106,15 @@ class Inputs:
     fio: list[Run] = field(default_factory=list)
 
     def group_names(self) -> list[str]:
-        """Return the names of groups of runs: inputs with several policies, or workloads."""
+        """Return the names of the groups of runs; the runs of an input file form a group."""
         return list(dict.fromkeys(run.group for run in self.runs))
 
     def runs_of_group(self, name: str) -> list[Run]:
-        """Return the runs of a group; the first is the base of comparisons."""
+        """Return the runs of a group; other runs are compared with the first."""
         return [run for run in self.runs if run.group == name]
 
     def count_inputs_as_text(self) -> str:
-        """Return the numbers of inputs by kind, as text."""
+        """Return how many inputs of each kind were read, as text."""
         counts = [(len(self.runs), "run"), (len(self.failures), "policy without a result"),
                   (len(self.devices), "device"),
                   (len(self.timelines), "timeline"), (len(self.messages), "answer"),
@@ -184,12 +184,12 @@ def label_if_interrupted(label: str, data: Json) -> str:
 
 
 def seed_label_suffix(run: Json) -> str:
-    """Return the suffix of a label that distinguishes runs with different seeds."""
+    """Return a suffix for a run's label that names the run's seed; empty without a seed."""
     return f", seed {run['seed']}" if "seed" in run else ""
 
 
 def add_simulation(inputs: Inputs, path: Path, document: Json) -> None:
-    """Add the runs that a result of the simulator contains."""
+    """Add the runs that a file with simulator results contains to the inputs."""
     if not isinstance(document.get("geometry"), dict):
         raise Refusal(f"{path}: runs without a geometry; found {format_shortened_list(document)}")
     for run in document["runs"]:
@@ -207,7 +207,7 @@ def add_simulation(inputs: Inputs, path: Path, document: Json) -> None:
 
 
 def add_timeline(inputs: Inputs, path: Path, document: Json) -> None:
-    """Add a timeline; refuse the trace events of other programs, which lack block numbers."""
+    """Add a timeline to the inputs; refuse other programs' trace events, without block numbers."""
     for event in document["traceEvents"]:
         if not isinstance(event, dict) or event.get("ph") == "X":
             lost = (missing_json_keys(event, EVENT_KEYS)
@@ -280,7 +280,7 @@ LINES = {
 
 
 def add_device_answer(inputs: Inputs, path: Path, text: str) -> None:
-    """Append the device's answer to an error message."""
+    """Add a file with a device's answer to a message to the inputs; refuse any other text."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines:
         raise Refusal(f"{path}: empty; looked for {KNOWN}")
@@ -338,7 +338,7 @@ def add_input_file(inputs: Inputs, path: Path) -> None:
 
 
 def make_labels_unique(runs: list[Run]) -> None:
-    """Make the runs' labels unique by adding the group, then a number."""
+    """Make the labels of runs unique: put the group before equal labels, then append a number."""
     counts = Counter(run.label for run in runs)
     seen: Counter[str] = Counter()
     for run in runs:
@@ -352,7 +352,7 @@ def make_labels_unique(runs: list[Run]) -> None:
 
 
 def rename_equal_groups(runs: list[Run]) -> None:
-    """Name groups by their paths if files in different directories have the same name."""
+    """Rename groups of runs to the paths of their files, if files in two directories are alike."""
     paths: dict[str, list[Path]] = {}
     for run in runs:
         known = paths.setdefault(run.group, [])

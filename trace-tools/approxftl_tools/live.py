@@ -2,8 +2,9 @@
 """Interactive figures with Vega-Lite, for browsers with scripts; the page has SVG for browsers
 without scripts.
 
-A specification says how a figure is drawn; its rows are those of the CSV file that the figure
-offers. A word that begins with @ is a colour of the page's style and its opacity.
+A Vega-Lite specification says how a figure is drawn; its data rows are the rows of the CSV file
+that the page offers for the figure. In a specification a word that begins with @ stands for a
+colour of the page's style and its opacity.
 """
 
 import base64
@@ -97,7 +98,7 @@ def stroke_channel(plot: Plot, field: str) -> Json:
 
 
 def fill_channels(plot: Plot, field: str) -> Json:
-    """Return the colour and stroke channels of filled marks."""
+    """Return the Vega-Lite channels for fill colour and outline of a plot's marks."""
     return {"color": colour_channel(plot, field), "stroke": stroke_channel(plot, field)}
 
 
@@ -224,7 +225,7 @@ def transformed_layers(first: list[Json], layers: list[Json]) -> list[Json]:
 
 
 def position_test_expression(plot: Means) -> str:
-    """Return the Vega expression that is true for a published value with a position on the axis."""
+    """Return a Vega expression that selects the published values whose x lies on the axis."""
     place = "isValid(datum.at)" if plot.has_numeric_axis else \
         f"indexof({json.dumps([str(x) for x in plot.xs])}, datum.c2) >= 0"
     return f"!{OWN} && {place}"
@@ -267,7 +268,7 @@ def study_mean_chart_layers(plot: Means, place: Json, y: Json) -> list[Json]:
 
 
 def stacking_transforms(plot: Means) -> list[Json]:
-    """Return the transforms that compute the ends of bars and of their intervals."""
+    """Return the Vega-Lite transforms that compute the ends of bars and of confidence intervals."""
     names = json.dumps(list(plot.series))
     way: list[Json] = [{"calculate": f"indexof({names}, datum.c1)", "as": "rank"},
                        {"stack": "c3", "groupby": ["c0", "c2"], "sort": [{"field": "rank"}],
@@ -377,7 +378,7 @@ def span_chart_layers(plot: Spans) -> Json:
 
 @plot_chart_layers.register
 def panel_chart_layers(plot: Panels) -> Json:
-    """Return panels with common scales; the page sets the width of each panel."""
+    """Return the chart layers of panels that share their scales; the page sets a panel's width."""
     plots = [one for _, one in plot.panels]
     hues = colours_of_names(plot)
     first = plots[0]
@@ -439,7 +440,7 @@ def specification_as_json(figure: Figure) -> str:
 
 
 def build_script_bundle() -> str | None:
-    """Return Vega, Vega-Lite and Vega-Embed as one script; None without vl-convert."""
+    """Return Vega, Vega-Lite and Vega-Embed as one script; None if vl-convert is not installed."""
     try:
         library: Any = import_module("vl_convert")
     except ImportError:
@@ -459,6 +460,6 @@ def build_script_bundle() -> str | None:
 
 
 def page_script_parts(code: str) -> Json:
-    """Return the parts of a page that draw figures; the bundle is unpacked at the first view."""
+    """Return the scripts of a page that draws figures; Vega (`code`) is stored compressed."""
     return {"notice": NOTICE, "script": (HERE / "live.js").read_text("utf-8"),
             "packed": base64.b64encode(gzip.compress(code.encode(), mtime=0)).decode()}

@@ -73,7 +73,7 @@ def unpack_arrays(tensors: Sequence[Tensor], data: Sequence[bytes]) -> tuple[dic
 
 def flip_low_bits(tensors: Sequence[Tensor], data: Sequence[bytes], rates: Sequence[float],
                   chance: np.random.Generator) -> list[bytes]:
-    """Return the data with low bits flipped at a rate for each plane, the lowest first."""
+    """Return the data with low bits flipped at random; rates[0] is that of the lowest bit."""
     names, found = {tensor.name for tensor in select_lossy_tensors(tensors)}, []
     for tensor, content in zip(tensors, data, strict=True):
         if tensor.name not in names:

@@ -110,7 +110,7 @@ def device_suffix(device: Device) -> str:
 
 
 def device_groups(devices: Sequence[Device]) -> list[list[Device]]:
-    """Return groups of devices whose names differ only by their policy."""
+    """Return lists of devices to compare: devices of a list differ in their policies' names."""
     groups: dict[str, list[Device]] = {}
     for device in devices:
         if "counters" in device.data:
@@ -178,7 +178,7 @@ def column_value_text(column: dict[str, Cell], key: str) -> str:
 
 
 def program_runs_table(programs: Sequence[Run]) -> Table:
-    """Return a table of one program's runs; a run's store and read phases share a column."""
+    """Return a table of a program's runs; one column has both phases (store, read) of a run."""
     columns: dict[str, dict[str, Cell]] = {}
     for program in programs:
         columns.setdefault(program.label.removesuffix("-written"), {}).update(
@@ -201,7 +201,7 @@ def program_runs_table(programs: Sequence[Run]) -> Table:
 
 
 def measured_tables(inputs: Inputs) -> list[Table]:
-    """Return all tables of measurements from outside the simulator, the most important first."""
+    """Return all tables of measurements: of fio, then of devices, then of annotated programs."""
     return [*([fio_latency_table(inputs.fio)] if inputs.fio else []),
             *(device_counters_table(group) for group in device_groups(inputs.devices)
               if len(group) > 1),

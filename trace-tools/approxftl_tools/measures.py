@@ -10,7 +10,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure of a run; the measure's key ends with the unit."""
+    """A measure of runs, such as a mean response time; its key ends with its unit."""
 
     key: str
     title: str
@@ -48,7 +48,7 @@ def value_at_path(data: Json, *keys: str) -> Any:
 
 
 def make_timing_reader(name: str, what: str) -> Callable[[Json], float | None]:
-    """Return a function that returns a response time in a result; None without such requests."""
+    """Return a function that reads a response time, or None, from a simulator's result."""
     def response_time_in_result(data: Json) -> float | None:
         found = value_at_path(data, "timing", name, f"{what}_ns")
         return found if value_at_path(data, "timing", name, "count") else None
@@ -56,7 +56,7 @@ def make_timing_reader(name: str, what: str) -> Callable[[Json], float | None]:
 
 
 def make_number_reader(*keys: str) -> Callable[[Json], float | None]:
-    """Return a function that returns a number in a simulation's result."""
+    """Return a function that reads the number at a path of keys from a simulator's result."""
     def read_number(data: Json) -> float | None:
         found: float | None = value_at_path(data, *keys)
         return found
@@ -64,7 +64,7 @@ def make_number_reader(*keys: str) -> Callable[[Json], float | None]:
 
 
 def make_counter_reader(name: str) -> Callable[[Json], float | None]:
-    """Return a function that returns a counter in a simulation's result."""
+    """Return a function that reads a counter from a simulator's result."""
     return make_number_reader("counters", name)
 
 
@@ -76,7 +76,7 @@ def approximate_error_rate(data: Json) -> float | None:
 
 
 def make_energy_reader(what: str) -> Callable[[Json], float | None]:
-    """Return a function that returns energy from a result or from a device's counters."""
+    """Return a function that reads the energy of an operation from a result or from counters."""
     def energy_in_result(data: Json) -> float | None:
         found: float | None = value_at_path(data, "energy", f"{what}_pj")
         if found is not None:
@@ -100,7 +100,7 @@ def requests_per_second(data: Json) -> float | None:
 
 
 def make_percentage_reader(value: Callable[[Json], float | None]) -> Callable[[Json], float | None]:
-    """Return a function that computes a measure's share as a percentage."""
+    """Return a function that returns the value of `value`, a share, in percent."""
     def percentage_in_result(data: Json) -> float | None:
         found = value(data)
         return None if found is None else 100 * found

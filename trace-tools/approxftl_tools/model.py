@@ -238,7 +238,7 @@ def tag_model_file(args: argparse.Namespace, choice: Choice) -> dict[str, Any]:
 
 
 def tag_new_model_file(path: Path, told: dict[str, Any], args: argparse.Namespace) -> bool:
-    """Tag a file before its data are written; return False if no device below it takes tags."""
+    """Tag a file before its data are written; return False if it is not on an approxftl device."""
     try:
         replace_file_tags(path, told, args)
     except Refusal as refusal:
@@ -268,7 +268,7 @@ def write_by_plane(args: argparse.Namespace, choice: Choice) -> dict[str, Any]:
 
 
 def restore_from_planes(args: argparse.Namespace, argv: Sequence[str]) -> int:
-    """Restore the original file from a file by plane, and report the changed bits."""
+    """Restore the original file from a file stored by bit plane; report the changed bits."""
     with open_model(args.file) as source:
         model = parse_model(source)
         if not is_model_by_plane(model):

@@ -82,7 +82,7 @@ def recognised_share(layers: Sequence[Layer], data: Digits) -> float:
 
 
 def _layer_gradients(layers: Sequence[Layer], data: Digits) -> Iterator[tuple[int, Floats, Floats]]:
-    """Yield index and gradients of each layer, starting with the last layer."""
+    """Yield each layer's number and its gradients of weights and biases, the last layer first."""
     values = network_layer_outputs(layers, data.pictures)
     chances = np.exp(values[-1] - values[-1].max(axis=1, keepdims=True))
     chances /= chances.sum(axis=1, keepdims=True)

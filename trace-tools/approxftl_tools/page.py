@@ -28,7 +28,7 @@ RELATIVE = re.compile(r"(.*) (\S+x|\S+ \[.*\])")
 
 
 def split_value_and_ratio(cell: str) -> tuple[str, str]:
-    """Return the texts of a value and of its ratio, which is empty if there is none."""
+    """Split a table cell such as "12.5 0.594x" into value and ratio; "" without a ratio."""
     found = RELATIVE.fullmatch(cell)
     return (found[1], found[2]) if found else (cell, "")
 
@@ -54,7 +54,7 @@ def template_environment() -> Any:
 
 
 def draw_figure_on_page(figure: Figure) -> str:
-    """Return a figure's SVG drawing; narrow drawings get a class that page.css styles."""
+    """Return a figure's SVG drawing; a dot plot is narrow and has the CSS class "narrow"."""
     if not isinstance(figure.plot, Dots):
         return figure_as_svg(figure)
     before = WIDTH.set(NARROW)
@@ -65,7 +65,7 @@ def draw_figure_on_page(figure: Figure) -> str:
 
 
 def figure_template_data(figure: Figure, spec: str = "") -> Json:
-    """Return the template data of a figure; `spec` is its Vega-Lite specification."""
+    """Return what the page template needs of a figure; `spec`: its Vega-Lite specification."""
     rows = figure.plot.csv_rows()
     return {"name": figure.name, "title": figure.title, "description": figure.description,
             "sources": figure.sources, "svg": draw_figure_on_page(figure),

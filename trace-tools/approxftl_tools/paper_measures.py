@@ -74,28 +74,28 @@ def parity_percent(run: Json) -> float | None:
 
 
 def checkerboard_pages(run: Json) -> float:
-    """Return the pages programmed in blocks that alternate precise and approximate pages."""
+    """Return the pages programmed in ApproxFTL's checkerboards: half precise, half approximate."""
     return 2 * float(run["mode_pages"]["between"])
 
 
 def two_pass_pages(run: Json) -> float:
-    """Return the pages programmed in blocks of two passes: approximate, then precise pages."""
+    """Return the pages of ApproxFTL's blocks with approximate pages first, precise ones after."""
     return 2 * float(run["mode_pages"]["after"])
 
 
 def precise_block_pages(run: Json) -> float:
-    """Return the pages programmed in blocks with precise data alone."""
+    """Return the pages programmed in the normal mode, in ApproxFTL's blocks of precise data."""
     return float(run["mode_pages"]["normal"])
 
 
 def unjoined_approximate_pages(run: Json) -> float:
-    """Return the approximate pages programmed without precise pages between them."""
+    """Return ApproxFTL's approximate pages, less the precise pages placed among them."""
     modes = run["mode_pages"]
     return float(modes["reduced"] - modes["between"] - modes["after"])
 
 
 def rewrite_percent(run: Json) -> float | None:
-    """Return rewrites as a percentage of the pages that the host accesses."""
+    """Return the units that the policy AGCR rewrote, in percent of the units the host accessed."""
     return scaled_ratio(counter_of_run(run, "programmed_rewrite_units"),
                         counter_of_run(run, "host_read_units")
                         + counter_of_run(run, "host_write_units"), 100)
@@ -107,7 +107,7 @@ def sensing_mean_ns(run: Json) -> float | None:
 
 
 def queue_number_reader(index: int, *keys: str) -> Value:
-    """Return a function that returns a figure of a host queue; None if there is no such queue."""
+    """Return a function that reads a value of host queue `index` from a result, or None."""
     def read_queue_number(run: Json) -> float | None:
         queues = run.get("queues", [])
         return value_at_path(queues[index], *keys) if index < len(queues) else None

@@ -72,7 +72,7 @@ def figure_titles(names: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def drawable_figures(names: Sequence[str], setting: Setting,
                      say: Callable[[str], None]) -> list[Made]:
-    """Return the named figures, or all figures whose requirements are met."""
+    """Return the named figures, or all figures whose required Python package is installed."""
     found = find_paper_figures(names, setting)
     lacking = [one for one in found if not names and one.is_package_missing()]
     for one in lacking:

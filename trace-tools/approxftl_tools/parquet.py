@@ -39,7 +39,7 @@ def is_empty_regular_file(number: int) -> bool:
 
 @contextmanager
 def open_parquet_sink(target: Path) -> Iterator[BinaryIO]:
-    """Yield the Parquet output; the caller opened the file and will name or remove it."""
+    """Yield the Parquet output: stdout if that is an empty file, else a new file at `target`."""
     if target == command.STANDARD and is_empty_regular_file(1):
         with open(1, "wb", closefd=False) as sink:
             yield sink

@@ -51,7 +51,7 @@ def parse_run_labels(text: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Parameter:
-    """An integer parameter of the data that a program stores."""
+    """An integer option of a program, such as --vectors, which determines the data it stores."""
 
     least: int
     most: int
@@ -152,7 +152,7 @@ def device_counters(folder: Path) -> Json | None:
 
 
 def device_costs_between(before: Json | None, after: Json | None) -> Json | None:
-    """Return the device's costs from two readings of its counters; None if one is missing."""
+    """Return the device's energy, time and wear between two readings of its counters."""
     if before is None or after is None:
         return None
     return {cost: sum(after[name] - before[name] for name in names)
@@ -160,7 +160,7 @@ def device_costs_between(before: Json | None, after: Json | None) -> Json | None
 
 
 def refuse_foreign_file(subject: Subject, path: Path, force: bool) -> None:
-    """Raise Refusal if the file was not written by this program."""
+    """Raise Refusal if the file exists and was not written by `subject`, the running program."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise Refusal(f"{path}: is not a file of this program, and no file at all")
     if force or not path.exists():
@@ -394,7 +394,7 @@ def print_plane_report(subject: Subject, report: Json) -> None:
 
 
 def run_plane_app(subject: Subject) -> int:
-    """Run one of the programs and return its exit status."""
+    """Run the program that `subject` describes; return its exit status."""
     words = sys.argv[1:]
 
     def run_phase() -> int:

@@ -54,7 +54,7 @@ def describe_requests(document: Json) -> str:
 
 
 def common_text_or_count(found: Sequence[str], what: str) -> str:
-    """Return the description that all runs share, or the number of different descriptions."""
+    """Return the text that all runs of `found` share, or how many different texts there are."""
     different = list(dict.fromkeys(found))
     return different[0] if len(different) == 1 else f"{len(different)} {what}"
 
@@ -145,7 +145,7 @@ def sentence_about_runs(inputs: Inputs) -> str:
 
 
 def sentence_about_tables(tables: Sequence[Table]) -> str:
-    """Return the first row of a table as a sentence with the values of its first two columns."""
+    """Return a sentence that compares the first two columns of the first table with values."""
     for table in tables:
         said = [f"{line.values[1] / line.values[0]:.3f} of its {line.title}"
                 for line in table.lines

@@ -37,7 +37,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Choice:
-    """The list options of a command line."""
+    """The columns and the order of a list, as the options -o and -S chose them."""
 
     shown: tuple[Column, ...]
     #: Sort columns; true means descending.
@@ -57,7 +57,7 @@ class Choice:
         return found
 
     def list_cells_as_text(self, rows: Sequence[Row]) -> list[list[str]]:
-        """Return the cells of a list as text, titles first."""
+        """Return the rows of a list as texts; the first row has the column titles, if wanted."""
         head = [[column.title for column in self.shown]] if self.head else []
         return head + [[column.value_as_cell_text(row) for column in self.shown]
                        for row in self.sort_rows_of_list(rows)]

@@ -21,7 +21,7 @@ Json = dict[str, Any]
 
 
 def mean_of_json_objects(parts: Sequence[Json]) -> Json:
-    """Return the mean of JSON objects; a missing number counts as 0."""
+    """Return a JSON object with the means of several runs' results; a missing number counts 0."""
     # Leave out times without requests.
     counted = [part for part in parts if part.get("count", 1)] or parts[:1]
     first: Json = {key: value for part in reversed(counted) for key, value in part.items()}
@@ -33,7 +33,7 @@ def mean_of_json_objects(parts: Sequence[Json]) -> Json:
 
 
 def mean_of_values(values: Sequence[Any]) -> Any:
-    """Return the mean of values of any type; the first value if a mean is undefined."""
+    """Return the mean of one value of several runs; the first run's value if it has no mean."""
     first = values[0]
     if len(values) == 1:
         return first

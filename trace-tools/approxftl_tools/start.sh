@@ -21,7 +21,7 @@ if [ -x "$here/approxftl" ]; then
 	export APPROXFTL
 fi
 
-# The Python modules that the command needs
+# Set $wanted to the Python modules that the command needs.
 # shellcheck disable=SC2194 # make replaces the word between @
 case @VERB@ in
 parquet) wanted='numpy pyarrow' ;;
@@ -44,8 +44,8 @@ has_folders() # MODULE...
 	done
 }
 
-# has PYTHON MODULE...: return true if PYTHON is new enough, numpy works and the modules exist
-# Importing numpy is slow, so the project's own Python environment is not tested by it.
+# has PYTHON MODULE...: return true if PYTHON is version 3.11 or later and has each MODULE
+# In the project's own Python environment, test only if modules exist, as importing numpy is slow.
 has()
 {
 	command -v "$1" >/dev/null || return 1
@@ -60,7 +60,7 @@ has()
 sys.exit(sys.version_info < (3, 11) or not all(map(modules.find_spec, sys.argv[1:])))' "$@" 2>/dev/null
 }
 
-# `make deps` installs packages for the first two Python interpreters in the list.
+# Prefer the interpreters for which `make deps` installs packages: the project's and the system's.
 # The python3 that is first in PATH may have packages that the system's python3 lacks.
 python=
 for modules in "$wanted" numpy; do
@@ -76,7 +76,7 @@ if [ -z "$python" ]; then
 fi
 PYTHONPATH=$package
 export PYTHONPATH
-# In a source tree libapproxftl is beside the built programs.
+# In a source tree let Python find libapproxftl in the build directory.
 if [ -r "$here/libapproxftl.so.1" ]; then
 	LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$here
 	export LD_LIBRARY_PATH

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Confidence intervals of means: of several runs, of a ratio of two policies.
 
-Intervals cover 95 %. Samples lie along the last axis of an array, so that a thousand studies cost
-hardly more than one.
+Intervals cover 95 %. Samples lie along the last axis of an array, so that numpy computes the
+intervals of a thousand means in one call.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def bootstrap_half_widths(samples: Array) -> Array:
 
 
 def estimate_mean(samples: Any, tail: bool = False) -> Estimate:
-    """Return the mean of samples with its interval; `tail` means a skewed distribution."""
+    """Return the mean of samples with its interval; by bootstrap if `tail` (skewed samples)."""
     values = np.asarray(samples, dtype=np.float64)
     count = values.shape[-1]
     if count < LEAST:

@@ -153,7 +153,7 @@ def study_parser() -> command.Parser:
 
 
 def add_run_options(run: command.Parser) -> None:
-    """Add the options of verbs that run points of a study."""
+    """Add the options of the verbs, such as run, that run points of a study."""
     run.add_argument("--scheduler", metavar="ADDRESS",
                      help="a Dask scheduler, such as tcp://host:8786")
     run.add_argument("--tls", metavar="DIR", type=Path,
@@ -215,7 +215,7 @@ def print_failed_points(plan: Plan, store: Store) -> int:
 
 
 def seeds_for_intervals(plan: Plan, groups: Sequence[Group]) -> int:
-    """Return the seeds needed to make the intervals of the first measure narrow enough."""
+    """Return how many seeds make the intervals of the study's first measure narrow enough."""
     measure, rules = plan.rules.measures[0], plan.rules
     wanted = 0
     for group in groups:
@@ -332,7 +332,7 @@ def print_point_states(arguments: argparse.Namespace, argv: Sequence[str], plan:
 
 
 def note_other_results(plan: Plan, store: Store) -> str:
-    """Return a note if results are of other builds or have other options; empty if none is."""
+    """Return a note if stored results came from another build or other options; else empty."""
     own = {store.point_directory(point) for point in plan.points}
     others = sum(path.parent not in own for path in store.root.glob("*/result.json"))
     return (f"; {others} results in {store.root} are of another build or of other options: "

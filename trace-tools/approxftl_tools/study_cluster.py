@@ -41,7 +41,7 @@ def make_worker_task(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
     attempts_most, own, interrupted, often = ATTEMPTS, OWN, INTERRUPTED, ASKED_S
 
     def find_worker_folder() -> tuple[Path, Callable[[], bool]]:
-        """Return a Dask worker's folder, and a function that tells if a point lacks a result."""
+        """Return the Dask worker's folder, and a function that is false for a cancelled point."""
         try:
             worker_of = importlib.import_module("distributed.worker")
             worker, key = worker_of.get_worker(), worker_of.thread_state.key

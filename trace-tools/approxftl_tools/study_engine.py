@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Run the points of a study as processes of this machine.
 
-A point is one simulator process. A simulator that was killed runs again, since the cause may lie
-elsewhere; one that exited by itself does not.
+A point is one simulator process. If the process was killed, for example for lack of memory, the
+point runs again; if the process exited by itself, the point does not.
 """
 
 from collections.abc import Iterator, Sequence
@@ -49,7 +49,7 @@ def outcome_of_process(point: Point, status: int, out: str, err: str, attempts: 
 
 
 def first_changed_file(point: Point) -> str | None:
-    """Return the first file that changed since the point's address was computed, or None."""
+    """Return the point's first input file that changed since the study was read, or None."""
     for name, digest in point.files:
         try:
             if cached_file_digest(Path(name)) != digest:

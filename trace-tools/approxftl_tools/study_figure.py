@@ -169,7 +169,7 @@ def figure_spec(plan: Plan, table: dict[str, Any], name: str, axes: Sequence[str
 
 
 def find_reference_mean(plan: Plan, table: dict[str, Any], series: str) -> str:
-    """Return the value that a figure's means are relative to; the study may set a default."""
+    """Return the axis value, such as a policy, by whose means a figure divides all means."""
     if table.get("kind") == "cdf" or table.get("shares") or "networks" in table:
         return ""
     usual = plan.rules.yardstick
@@ -177,7 +177,7 @@ def find_reference_mean(plan: Plan, table: dict[str, Any], series: str) -> str:
 
 
 def refuse_duplicate_marks(plan: Plan, spec: Spec, marks: Sequence[Mark]) -> None:
-    """Refuse a figure with several means at one position, as when it omits an axis."""
+    """Refuse a figure with several means at one position, because it omits an axis of the study."""
     seen = set()
     for mark in marks:
         place = mark.facet, mark.series, mark.x
@@ -222,7 +222,7 @@ def groups_in_figure(spec: Spec, groups: Sequence[Group]) -> list[Group]:
 
 
 def figure_means(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
-    """Yield the means of a figure; the reference mean is left out, as it is drawn as a line."""
+    """Yield the means of a figure, without those of the reference, which are drawn as a line."""
     for group in groups_in_figure(spec, groups):
         base = reference_group_of(group, groups, spec.reference_of_figure_means)
         for measure in spec.y:
@@ -236,7 +236,7 @@ def figure_means(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
 
 
 def parts_of_bars(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
-    """Yield the parts of stacked bars: absolute, or relative to their or the reference bar."""
+    """Yield the parts of stacked bars: values, shares of their bar, or ratios to a reference."""
     for group in groups_in_figure(spec, groups):
         base = group if spec.table.get("shares") else reference_group_of(
             group, groups, spec.reference_of_figure_means)
@@ -325,7 +325,7 @@ NETWORK_LAYER = "layer"
 
 
 def error_rate_axes(one: dict[str, Any]) -> dict[str, str]:
-    """Return the axis values of the runs whose bit error rates a network is tested with."""
+    """Return the axis values by which a [[figure]] selects runs for a network's bit error rates."""
     return {key: str(value) for key, value in one.items()
             if key not in (*NETWORK_KEYS, NETWORK_LAYER)}
 
@@ -418,7 +418,7 @@ def draw_reference_line(spec: Spec) -> float | None:
 
 
 def repeat_marks_in_facets(facets: Sequence[str], others: Sequence[Mark]) -> Iterator[Mark]:
-    """Yield published marks; marks of no facet (panel) are repeated in each facet."""
+    """Yield the published marks; a mark that names no facet (panel) occurs in each facet."""
     for mark in others:
         for facet in (mark.facet,) if mark.facet else facets:
             yield replace(mark, facet=facet)

@@ -185,7 +185,7 @@ class Search:
         return min(found, key=lambda trial: sign * (trial.value or 0), default=None)
 
     def plan_trial_points(self, values: dict[str, Value]) -> Trial:
-        """Return a trial with its points, or with the simulator's reason for refusing it."""
+        """Return a trial of these option values: the runs to make, or why they are impossible."""
         trial = Trial(values)
         try:
             trial.plan = study_plan.read_study(self.plan.path, self.program, setting=replace(

@@ -76,7 +76,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Yardstick:
-    """The axis value with which other values of the axis are compared; empty for none."""
+    """The value of an axis, such as a policy, with which the others are compared; "" for none."""
 
     value: str
     axis: str = "policy"
@@ -130,7 +130,7 @@ def file_signature(path: Path) -> Signature:
 
 @cache
 def digest_by_file_signature(path: Path, _signature: Signature) -> str:
-    """Return a digest of a file's content, cached by the file's signature."""
+    """Return a digest of a file's content, cached until the file's size or times change."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -172,7 +172,7 @@ def option_name(key: str) -> str:
 
 
 def options_of_axis(key: str, values: Any) -> list[str]:
-    """Return the options that an axis sets: its own name, or the options in its named sets."""
+    """Return the options that an axis of [vary] sets: one, or those of its named sets of values."""
     if isinstance(values, dict):
         return list(dict.fromkeys(option for one in values.values() for option in one))
     return [key]
@@ -259,7 +259,7 @@ def integer_of_key(path: Path, document: dict[str, Any], key: str, usual: int, l
 
 
 def percentage_of_key(path: Path, document: dict[str, Any], key: str) -> float:
-    """Return a percentage key as a share; 0 if it is missing."""
+    """Return the value of a study's key, such as "2%", as a number; 0 if the key is missing."""
     text = document.get(key, "0%")
     if not isinstance(text, str) or not re.search(SHARE, text) or text.endswith("\n"):
         raise Refusal(f'{path}: {key} is a share such as "2%"', USAGE)
@@ -455,7 +455,7 @@ def text_in_one_line(text: object) -> str:
 
 
 def read_study_document(path: Path, setting: Setting) -> dict[str, Any]:
-    """Return the study's document after a setting from the command line is applied to it."""
+    """Return the content of a study file, changed by the settings from the command line."""
     document = load_toml_file(path)
     refuse_unknown_words(path, "key", document, KEYS)
     if document.get("study") is not LANGUAGE:
@@ -475,10 +475,10 @@ def read_study_document(path: Path, setting: Setting) -> dict[str, Any]:
 
 def read_study(path: Path, program: Path, seeds: int = 0, files: dict[str, Path] | None = None,
                setting: Setting | None = None, sure: bool = False) -> Plan:
-    """Read a study for this simulator; `seeds` overrides the file's number unless it is 0.
+    """Read a study file for a simulator; `seeds`, unless 0, is the number of runs of each point.
 
-    `files` maps names in the study to paths, if they are not beside the study's file. With `sure`
-    the simulator does not check the values before it runs them.
+    `files` maps file names in the study to paths, if the files are not beside the study's file.
+    With `sure` the values are not checked by dry runs of the simulator.
     """
     setting = setting or Setting()
     document = read_study_document(path, setting)

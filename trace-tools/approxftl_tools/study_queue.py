@@ -57,7 +57,7 @@ exit "$failed"
 
 @dataclass(frozen=True)
 class Queue:
-    """A Slurm job array."""
+    """A Slurm job array to write: its name, path, commands per task, and time limit of a task."""
 
     name: str
     path: Path

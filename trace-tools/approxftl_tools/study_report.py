@@ -23,7 +23,7 @@ from approxftl_tools.study_table import (
 
 def compared_ratios(groups: Sequence[Group], yardstick: Yardstick, measure: str
                     ) -> Iterator[tuple[str, Estimate]]:
-    """Yield each compared policy (or value of another axis) with its ratios to the reference."""
+    """Yield each policy, or value of another axis, with its mean ratio to the reference value."""
     for group in groups:
         base = reference_group_of(group, groups, yardstick)
         found = group.estimate_ratio(base, measure) if base and base is not group else None
@@ -47,7 +47,7 @@ def ratio_certainty_clause(found: Sequence[Estimate]) -> str:
 
 
 def ratio_sentence(name: str, found: Sequence[Estimate], yardstick: str, measure: str) -> str:
-    """Return a sentence about a policy's ratios."""
+    """Return a sentence about a policy's least and greatest ratio of a measure to the reference."""
     least, most = (pick(found, key=lambda one: one.mean) for pick in (min, max))
 
     def ratio_text(one: Estimate) -> str:
@@ -72,7 +72,7 @@ def comparison_sentences(groups: Sequence[Group], yardstick: Yardstick, measure:
 
 
 def study_first_sentence(groups: Sequence[Group], yardstick: Yardstick, keys: Sequence[str]) -> str:
-    """Return the first sentence of a page: the best policy by the first measure."""
+    """Return a report's first sentence, which names the best policy by the first measure."""
     for measure in keys:
         by_policy: dict[str, list[Estimate]] = {}
         for policy, one in compared_ratios(groups, yardstick, measure):
@@ -84,7 +84,7 @@ def study_first_sentence(groups: Sequence[Group], yardstick: Yardstick, keys: Se
 
 
 def study_policies(groups: Sequence[Group]) -> list[str]:
-    """Return the policies of a study, in its order."""
+    """Return the policies of a study, in the order in which the study names them."""
     return list(dict.fromkeys(str(group.varied["policy"]) for group in groups))
 
 
@@ -131,7 +131,7 @@ def study_page(plan: Plan, specs: Sequence[Spec], groups: Sequence[Group],
 
 
 def result_tables_of_folder(root: Path) -> list[Json]:
-    """Return the tables of a folder's results, one for each set of options that points share."""
+    """Return tables of all results in a folder: one table for points with equal fixed options."""
     parts = []
     for rest, groups in groups_in_folder(root).items():
         policies = [str(group.varied["policy"]) for group in groups]

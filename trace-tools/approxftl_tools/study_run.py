@@ -12,7 +12,7 @@ from approxftl_tools.study_store import DONE, FAILED, Store
 
 
 class Progress:
-    """A progress line on a terminal; callbacks get the numbers of ended and of all points."""
+    """Progress of a study: counts ended points for a line on a terminal and for a callback."""
 
     def __init__(self, total: int, shown: bool,
                  tell: Callable[[int, int], object] | None = None) -> None:
@@ -57,7 +57,7 @@ def run_study_points(points: Sequence[Point], store: Store, engine: Engine,
 
 
 def distinct_points(points: Sequence[Point]) -> list[Point]:
-    """Return points with distinct addresses: points that differ only in name are run once."""
+    """Return points with distinct addresses: two points with equal commands are run once."""
     return list({point.address: point for point in points}.values())
 
 

@@ -31,7 +31,7 @@ class Setting:
 
 
 def pick_quick_or_full_size(value: Any, full: bool) -> Any:
-    """Return a value with "1000|10000" replaced by its first (quick) or second (full) part."""
+    """Return a study's values; of a text such as "1000|10000" take 1000, or 10000 with `full`."""
     if isinstance(value, dict):
         return {key: pick_quick_or_full_size(one, full) for key, one in value.items()}
     if isinstance(value, list):
@@ -65,7 +65,7 @@ class Streams:
                 raise Refusal(f'{self.path}: [synth] "{key}" is one value', USAGE)
 
     def file_of_option(self, option: str, name: str, seed: object) -> Path:
-        """Return the file that an option of a study names, for a point with a given seed."""
+        """Return the path of the file that an option names; generated files differ by seed."""
         like = self.synth is not None and option == "trace"
         made = like and not self.setting.traces and name not in (self.packed or ())
         key = f"{name}, seed {seed}" if made else name

@@ -52,7 +52,7 @@ class Group:
     runs: dict[Value, Row] = field(default_factory=dict)
 
     def count_drifting_runs(self) -> int:
-        """Return the number of runs whose measures drift, among runs long enough to show it."""
+        """Return how many runs did not reach a steady state, as far as their batches show it."""
         found = [run.get("settling") for run in self.runs.values()]
         return sum(1 for one in found
                    if one and one["batch_requests"] > 1 and not one["settled"])
@@ -102,7 +102,7 @@ def add_result_to_groups(found: dict[Key, Group], point_varied: dict[str, Value]
 
 
 def finished_groups(plan: Plan, store: Store) -> list[Group]:
-    """Return the groups of finished points, in the order of the points."""
+    """Return the results of finished points, grouped over seeds, in the order of the points."""
     found: dict[Key, Group] = {}
     for point in plan.points:
         if store.state_of_point(point) == DONE:
@@ -118,7 +118,7 @@ def common_options(command: str, varied: dict[str, Value]) -> str:
 
 
 def groups_in_folder(root: Path) -> dict[str, list[Group]]:
-    """Return the groups of any studies in a folder, by the options that their points share."""
+    """Return all results below a folder, grouped over seeds, by the fixed options of the points."""
     found: dict[str, dict[Key, Group]] = {}
     for path in sorted(root.glob("*/point.json")):
         with refuse_bad_documents([path]):
@@ -132,7 +132,7 @@ def groups_in_folder(root: Path) -> dict[str, list[Group]]:
 
 
 def reference_group_of(group: Group, groups: Sequence[Group], yardstick: Yardstick) -> Group | None:
-    """Return the group that differs only in having the axis's reference value, or None."""
+    """Return the runs that differ from `group` only by having the reference value, or None."""
     wanted = {key: str(one) for key, one in group.varied.items()} | {
         yardstick.axis: yardstick.value}
     for one in groups:
@@ -142,7 +142,7 @@ def reference_group_of(group: Group, groups: Sequence[Group], yardstick: Yardsti
 
 
 def list_measures_as_text() -> str:
-    """Return a list of the measures by group; the measures of queues are listed once."""
+    """Return a text that lists all measures; queue_N stands for the measures of each queue."""
     groups: dict[str, list[str]] = {}
     for key in VALUES:
         of_queue = re.match(r"queue_(\d)_", key)

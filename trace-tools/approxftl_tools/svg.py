@@ -146,7 +146,7 @@ def css_class_of_line(plot: Panel, index: int) -> str:
 
 
 def svg_line_with_edge(way: str, said: str, plot: Panel, index: int) -> str:
-    """Return an SVG line in its colour above a wider line, which is its edge."""
+    """Return a curve as an SVG line drawn over a wider, darker line that looks like its edge."""
     own = series_colour(plot, index)
     edge = f"{EDGES[own.palette]}{own.index}{DASHED[own.shade]}"
     return (svg_element("path", d=way, class_=f"curve under {edge}")
@@ -186,7 +186,7 @@ def tick_texts(scale: Sequence[float]) -> list[str]:
 
 
 class Area:
-    """The plotting area of a panel: the full width, or one of several columns."""
+    """The plotting area of a panel, which has the drawing's full width or one column of it."""
 
     def __init__(self, top: float, height: float = PLOT_HEIGHT, column: int = 0,
                  columns: int = 1) -> None:
@@ -227,7 +227,7 @@ def bar_heights(plot: Bars) -> list[float]:
 
 def bar_element(plot: Bars, series: int, category: int, x: float, width: float, base: float,
                 area: Area, scale: Sequence[float]) -> str:
-    """Return the bar of a value that starts at `base`."""
+    """Return the SVG rectangle of a bar from `base` to `base` plus the bar's value."""
     name, values = plot.series[series]
     value = values[category] or 0
     low, high = sorted((area.y_of_value(base, scale), area.y_of_value(base + value, scale)))
@@ -238,7 +238,7 @@ def bar_element(plot: Bars, series: int, category: int, x: float, width: float, 
 
 
 def bar_value_text(value: float, x: float, width: float, area: Area, scale: Sequence[float]) -> str:
-    """Return a bar's value as text beyond its end; empty if it is wider than the bar."""
+    """Return a text with a bar's value beyond the bar's end; empty if the bar is too narrow."""
     text = number_as_text(value, 3)
     if SMALL_LETTER * len(text) > width:
         return ""
@@ -259,7 +259,7 @@ def bar_positions(plot: Bars, area: Area) -> tuple[float, list[list[float]]]:
 
 
 def bar_elements(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
-    """Yield the marks of all bars; if there are many, one mark for each series."""
+    """Yield an SVG mark for each bar; if there are many bars, one for each series of bars."""
     width, places = bar_positions(plot, area)
     if len(plot.categories) * len(plot.series) > MARKS:
         yield from bars_by_series(plot, area, scale)
@@ -273,7 +273,7 @@ def bar_elements(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str
 
 
 def bars_as_strokes(said: str, way: str, width: float, own: Hue, place: str) -> str:
-    """Return bars above slightly wider bars, which are their edges, as one path drawn twice."""
+    """Return many bars as the strokes of one SVG path, drawn first wider, as the bars' edges."""
     name, edge = f"{FIGURE}-{place}", f"{EDGES[own.palette]}{own.index}"
     return (svg_element("defs", svg_element("path", d=way, id=name))
             + svg_element("use", href=f"#{name}", stroke_width=width + EDGE, class_=f"bars {edge}")
@@ -282,7 +282,7 @@ def bars_as_strokes(said: str, way: str, width: float, own: Hue, place: str) -> 
 
 
 def bars_by_series(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
-    """Yield one SVG mark for each series, whose bars are strokes of one path."""
+    """Yield an SVG mark for each series of bars: one path, of which each bar is a stroke."""
     width, places = bar_positions(plot, area)
     bases = [0.0] * len(plot.categories)
     for j, (name, values) in enumerate(plot.series):
@@ -438,7 +438,7 @@ def curve_element(index: int, name: str, points: Sequence[tuple[float, float]],
 
 def horizontal_axis(scale: Sequence[float], place: Area, plot: Curves,
                     shown: Sequence[float] = ()) -> Iterator[str]:
-    """Yield ticks and label of the horizontal axis; `shown` lists the ticks to draw."""
+    """Yield label and ticks of the horizontal axis: at the values `shown`, if any, else `scale`."""
     for value in shown or scale:
         ((x, _),) = point_coordinates([value], [1], plot, place, scale, [1, 10])
         yield svg_element("line", x1=x, x2=x, y1=place.top, y2=place.bottom, class_="level")
@@ -649,7 +649,7 @@ Drawing = Callable[[Any, Area], tuple[list[str], float]]
 
 
 def panel_drawers(plots: Sequence[Panel]) -> tuple[Drawing, Callable[[Any], float]]:
-    """Return functions that draw a plot on common scales, and that give its height."""
+    """Return a function that draws a panel on common scales, and one that gives its height."""
     first = plots[0]
     if isinstance(first, Bars):
         values = [value for one in plots if isinstance(one, Bars)
@@ -709,7 +709,7 @@ def draw_panels(plot: Panel | Panels) -> tuple[str, float]:
 
 
 def runs_of_equal_cells(classes: Sequence[str]) -> Iterator[tuple[int, int, str]]:
-    """Yield start, end and CSS class of runs of equally coloured cells."""
+    """Yield start, end and CSS class of each run of cells with one colour in a map's row."""
     begin = 0
     for i in range(1, len(classes) + 1):
         if i == len(classes) or classes[i] != classes[begin]:

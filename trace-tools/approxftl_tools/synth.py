@@ -33,7 +33,7 @@ VISIBLE = 0.1
 
 
 def parse_share(text: str) -> float:
-    """Parse a fraction or a percentage."""
+    """Parse a share, such as --approx-share, from a fraction or a percentage."""
     value = float(text[:-1]) / 100 if text.endswith("%") else float(text)
     if not 0 <= value <= 1:
         raise argparse.ArgumentTypeError(f'"{text}" is no share; write 0.5 or 50%')
@@ -144,7 +144,7 @@ def choose_workload_profile(arguments: argparse.Namespace) -> Profile:
 
 def list_missed_characteristics(wanted: dict[str, float], made: dict[str, float],
                            within: float) -> list[str]:
-    """Return the stream's characteristics that deviate from the profile by more than `within`."""
+    """Return the names of characteristics that miss the profile by more than --within."""
     return [key for key, value in wanted.items()
             if abs(made[key] - value) > within * (1 if key.endswith("share") else value)]
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Generate a stream of requests like a profile, from a seed.
 
-A place is a run of units that is written as a whole. A write creates a place, or updates one whose
-last write has the age that the profile's zones ask for. A read goes to a place, or to read-only
-data, which lies before all places.
+A place is a run of units that is written as a whole. A write creates a place or updates an old one,
+which is chosen so that the ages of updated data are distributed as in the profile. A read goes to a
+place, or to read-only data, which lie before all places.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Places:
                         self.leaving[zone].append(entry)
 
     def pick_extent_of_zone(self, zone: int, share: float) -> int:
-        """Return a place whose last write has the age of the zone, or of the nearest full zone."""
+        """Return a place from a zone, a class of ages; if the zone is empty, from the nearest."""
         for other in sorted(ZONES, key=lambda other: (abs(other - zone), other)):
             if self.zones[other]:
                 return self.zones[other][int(share * len(self.zones[other]))]
@@ -120,9 +120,9 @@ def read_only_requests(draw: Draw, profile: Profile, count: int) -> tuple[Array,
 class Writer:
     """Chooses the place of each write in turn.
 
-    A trace begins in the middle of a device's life: the first update of older data looks like a new
-    write. So a write whose zone is still empty creates a place (a run of units), as long as the
-    share of updates permits; other new places are chosen at random.
+    A trace begins in the middle of a device's life: the first update of older data looks like a
+    first write. So an update of data of an age that no place has yet creates a place, as long as
+    the share of updates permits; the other writes that create places are chosen at random.
     """
 
     def __init__(self, profile: Profile, draw: Draw, count: int, begin: int) -> None:

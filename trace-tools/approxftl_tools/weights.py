@@ -28,7 +28,7 @@ def make_network_file(setup: Json) -> bytes:
 
 def judge_accuracy(setup: Json, tensors: Sequence[Tensor], data: Sequence[bytes]) -> tuple[float,
                                                                                            int]:
-    """Return the accuracy outside the training set, and the number of repaired weights."""
+    """Return the accuracy on test images, and the number of non-finite weights set to 0."""
     layers, repaired = network.unpack_network(tensors, data)
     return network.recognised_share(layers, network.load_digits(setup["seed"])[1]), repaired
 

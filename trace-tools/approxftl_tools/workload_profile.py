@@ -44,10 +44,10 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Profile:
-    """Characteristics of a workload; `source` names their origin, `assumed` lists the assumed ones.
+    """Characteristics of a workload; `assumed` lists those that are not from `source`.
 
-    `update_share` is the share of writes whose first unit was written before. `zone_shares` are the
-    shares of updates by the age of the data they replace; the last zone holds everything older.
+    `update_share` is the share of writes whose first unit was written before. `zone_shares` divide
+    the updates by the age of the data that an update replaces; the last share has no oldest age.
     """
 
     name: str
@@ -180,7 +180,7 @@ def update_zone_shares(ages: Array) -> tuple[float, ...]:
 
 
 def share_of_true_values(part: Array) -> float:
-    """Return the share of true values; 0 if there are none."""
+    """Return the share of true values in an array of booleans; 0 for an empty array."""
     return float(np.mean(part)) if len(part) else 0.0
 
 

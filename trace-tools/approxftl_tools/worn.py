@@ -85,7 +85,7 @@ FAILED_CELL = "not run"
 
 @dataclass(frozen=True)
 class Plan:
-    """A cell of the matrix: a storage stack, its drive's fault scenario, a kernel and a seed."""
+    """A cell of the matrix: a storage stack, a fault scenario of a drive, a kernel, a seed."""
 
     stack: Stack
     life: Life
@@ -250,7 +250,7 @@ def plan_cells(arguments: argparse.Namespace) -> Iterator[Plan]:
 
 
 def read_study(path: Path) -> list[argparse.Namespace]:
-    """Return the arguments of each run of a study file, whose keys are options."""
+    """Return the parsed arguments of each run in a study file; a key of a run is an option."""
     runs = load_toml_file(path)
     refuse_unknown_words(path, "key", runs, ["run"])
     found = []
@@ -314,7 +314,7 @@ def run_cell(plan: Plan, children: Children) -> Json:
 
 
 def run_worn_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list[Json]:
-    """Run the cells without a record, and return all records in the order of the cells."""
+    """Run the cells of which --results has no record; return the records of all cells in order."""
     kept: dict[Plan, Json] = {}
     folder = arguments.results
     if folder:
@@ -357,9 +357,9 @@ def run_worn_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list
 
 
 def reduce_failing_list(items: list[Item], fails: Callable[[list[Item]], bool]) -> list[Item]:
-    """Return a part of a list that fails a test, but passes it without any one of its items.
+    """Return a part of `items` for which fails() is true, but false if any single item is removed.
 
-    This is delta debugging (Zeller and Hildebrandt, 2002) with complements.
+    The algorithm is delta debugging (Zeller and Hildebrandt, 2002) with complements.
     """
     parts = 2
     while len(items) > 1:
@@ -427,7 +427,7 @@ def word_of_outcome(record: Json) -> str:
 
 def worn_matrix(records: Iterable[Json]) -> tuple[list[str], list[str], dict[str, list[str]],
                                                   dict[str, dict[str, Json]]]:
-    """Return kernels and seeds, fault scenarios (all, and by stack), and each cell's records."""
+    """Return the matrix: variants (kernel and seed), columns, rows, and the records of cells."""
     cells: dict[str, dict[str, Json]] = {}
     rows: dict[str, list[str]] = {}
     for record in records:
@@ -441,7 +441,7 @@ def worn_matrix(records: Iterable[Json]) -> tuple[list[str], list[str], dict[str
 
 
 def describe_matrix_axes(records: Sequence[Json]) -> list[str]:
-    """Return for each kernel and seed how many cells were run on which kernel release."""
+    """Return a sentence for each kernel and seed: the number of cells and the kernel release."""
     return [f"{name}: {len(found)} cells on Linux "
             f"{', '.join(sorted({one['kernel'] for one in found}))}"
             for name in dict.fromkeys(one["variant"] for one in records)
@@ -473,7 +473,7 @@ def matrix_as_text(records: Sequence[Json]) -> str:
 
 
 def explain_cell_outcome(record: Json) -> list[str]:
-    """Return sentences about the objects that gave a cell its outcome."""
+    """Return sentences about the objects whose outcome was the worst and so is the cell's."""
     notes: list[str] = record["notes"]
     return [f"{one['name']}: {found['key']}: {found['detail']}" for one in record["passes"]
             for found in one["findings"] if found["outcome"] == record["outcome"]] + notes

@@ -88,7 +88,7 @@ def send_dm_message(device: str, text: str) -> None:
 
 
 def flush_file_system(place: Path) -> None:
-    """Write all data and metadata to their places, also data that are in a journal only."""
+    """Let a file system write all data to their final blocks, also those only in its journal."""
     os.sync()
     fd = os.open(place, os.O_RDONLY)
     try:
@@ -100,7 +100,7 @@ def flush_file_system(place: Path) -> None:
 
 
 def btrfs_node_age(data: bytes, node: int) -> int:
-    """Return a number that is larger for newer nodes of btrfs; nodes of its log tree are obsolete.
+    """Return a number by which tree nodes of btrfs sort from old to new; 0 for its log tree.
 
     A transaction may write a node several times, mostly at increasing addresses.
     """
@@ -118,9 +118,9 @@ def kill_processes(place: Path) -> None:
 
 
 def read_readable_pages(fd: int, start: int, length: int) -> bytes:
-    """Read a range of a drive; a page that cannot be read is zeroes.
+    """Read a range of a drive, with zeroes in place of pages that cannot be read.
 
-    A read that meets such a page returns the data before that page, or an error.
+    A pread() that meets an unreadable page returns the data before the page, or an error.
     """
     with suppress(OSError):
         data = os.pread(fd, length, start)
@@ -338,7 +338,7 @@ class Cell:
                 self.watch_command(f"dmsetup message drive{number} 0 enable")
 
     def make_blocks_bad(self, text: str) -> list[str]:
-        """Make blocks bad, or "all" that the device accepts; return an event for each."""
+        """Let the listed flash blocks, or "all" blocks, fail; return an event for each of them."""
         parts = []
         for block in range(BLOCKS) if text == "all" else map(int, text.split()):
             with suppress(OSError):
@@ -347,7 +347,7 @@ class Cell:
         return parts
 
     def find_pattern_pages(self, needles: Mapping[str, Sequence[bytes]]) -> dict[str, list[int]]:
-        """Return for each object the first drive's pages that have bytes of it, the newest first.
+        """Search the first drive for the needles of each object; return pages, the newest first.
 
         Metadata of btrfs are written to new places, so the pages are sorted by btrfs_node_age().
         The requests of the search are not traced.
@@ -373,17 +373,18 @@ class Cell:
         return {key: [page for _, page in sorted(pages)] for key, pages in found.items()}
 
     def object_search_patterns(self, key: str) -> list[bytes]:
-        """Return the sector headers of an object's acknowledged version, to search for it."""
+        """Return the needles by which an acknowledged object is found: its sectors' headers."""
         sectors = self.ledger.sectors
         value = worn_judge.make_object_value(key, self.ledger.durable_version(key) or 0, sectors)
         return [value[at * SECTOR:][:worn_judge.HEADER.size] for at in range(sectors)]
 
     def make_pages_uncorrectable(self, what: str, only: str) -> tuple[list[str], list[str]]:
-        """Make pages uncorrectable; return what they hold, and an event for each object.
+        """Make pages of objects uncorrectable; return a description, and an event for each object.
 
-        "data" is the first page with the acknowledged version of each of some objects, "copies"
-        all such pages, "newest" all pages with the last acknowledged transaction, "names" the
-        newest page with the name of a file and no data. `only` names one object to use instead.
+        "data" selects, for objects drawn at random, the first page with the acknowledged version;
+        "copies" all pages with this version; "newest" all pages of the last acknowledged
+        transaction; "names" the newest page with a file's name and no data. `only` selects one
+        object instead.
         """
         ledger, draw = self.ledger, random.Random(self.seed)
         durable = [key for key in ledger.object_names() if ledger.durable_version(key)]
@@ -407,9 +408,9 @@ class Cell:
         return told, [] if what == "names" or only else [f"spoil {what} {key}" for key in chosen]
 
     def read_near_object_until_failure(self, limit: str, only: str) -> tuple[str, list[str]]:
-        """Read pages near an object until its page fails; return a description, and the event.
+        """Read pages near an object until read disturb makes its page fail; return the event, too.
 
-        These reads are not traced.
+        The reads are not traced.
         """
         key = only or next((key for key in self.ledger.object_names()
                             if self.ledger.durable_version(key)), "")
@@ -609,7 +610,7 @@ class Cell:
         return self.watch_command(self.stack.mount, check=False)
 
     def repair_stack(self) -> None:
-        """Repair as the stack's manual says, and count the objects left; losses are expected."""
+        """Run the storage stack's repair program, mount, and read the objects that it has left."""
         if not self.stack.repair:
             return
         why = self.watch_command(self.stack.repair, check=False)
@@ -688,7 +689,7 @@ class Cell:
 
 
 def find_worn_table_entry(table: Sequence[Any], name: str) -> Any:
-    """Return the drive's fault event of this name."""
+    """Return the entry (a stack or a fault scenario) with this name from a table of worn_table."""
     return next(one for one in table if one.name == name)
 
 

@@ -215,14 +215,14 @@ class Ledger:
 
 
 def worst_outcome(outcomes: Iterable[Outcome]) -> Outcome:
-    """Return the worst outcome of a list; "correct" if the list is empty."""
+    """Return the worst of several outcomes of reads; "correct" if there are none."""
     return max(outcomes, key=lambda one: one.rank_of_outcome, default=Outcome.CORRECT)
 
 
 def judge_cell(findings: Iterable[Finding], refused_writes: int, detected: bool) -> Outcome:
-    """Return the outcome of a cell.
+    """Return the outcome of a cell (a storage stack with a fault scenario) from all findings.
 
-    `detected` means that the kernel log or the storage stack's counters show an error.
+    `detected` is true if the kernel log or the storage stack's counters show an error.
     """
     worst = worst_outcome(one.outcome for one in findings)
     if worst == Outcome.CORRECT and refused_writes:

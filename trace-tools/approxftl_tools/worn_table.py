@@ -38,9 +38,9 @@ def format_number_ranges(numbers: Sequence[int]) -> str:
 
 @dataclass(frozen=True)
 class Stack:
-    """Software on one to three drives; commands see $dev0 to $dev2, and $place.
+    """A storage stack: software on one to three drives ($dev0 to $dev2), mounted at $place.
 
-    `seal` makes a written drive read-only and mounts it; all faults come afterwards.
+    The commands in `seal`, if any, make the written drive read-only before all faults.
     """
 
     name: str
@@ -167,7 +167,7 @@ class Life:
     approximate: bool = False
 
     def is_possible_on_stack(self, stack: Stack) -> bool:
-        """Tell whether the fault scenario can run on a stack: only files can be approximate."""
+        """Tell whether the fault scenario can run on a stack; only plain files are approximate."""
         if stack.work != "files" or stack.seal:
             return not self.approximate and not (stack.seal and self.durable)
         return True

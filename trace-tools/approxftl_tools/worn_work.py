@@ -91,7 +91,7 @@ class Files:
             self.names += [f"a{file}" for file in range(APPROXIMATE_FILES)]
 
     def plan_transactions(self, draw: random.Random) -> Iterator[list[str]]:
-        """Yield writes: first each whole file; then random blocks of a file, or a replaced file."""
+        """Yield the files or blocks of each transaction: first all files, then random changes."""
         for name in self.names:
             yield [f"{name}.{block}" for block in range(BLOCKS)]
         for file in range(REPLACED):
@@ -170,7 +170,7 @@ class Rows:
     atomic = True
 
     def plan_transactions(self, draw: random.Random) -> Iterator[list[str]]:
-        """Yield transactions: the first ones add eight rows each, the others change up to four."""
+        """Yield the rows of each transaction: first eight new rows, later one to four old rows."""
         keys = [f"k{row:03d}" for row in range(ROWS)]
         for first in range(0, ROWS, 8):
             yield keys[first:first + 8]
@@ -385,7 +385,7 @@ class Git(Rows):
         return content if stream.readline() == b"\n" else None
 
     def read_object(self, key: str) -> Answer:
-        """Read a file of the last commit; after a failure, read it again for git's message."""
+        """Read a file of the last commit; if that fails, let "git cat-file" tell the reason."""
         with suppress(FailedError):
             return self.blobs.request_child_answer(f"HEAD:{key}\n", self.read_git_blob)
         try:
@@ -486,12 +486,12 @@ KINDS: dict[str, Callable[[Path], Work]] = {
 
 
 def print_line_to_runner(*words: object) -> None:
-    """Send a line to the test's runner at once, before the next request to the device."""
+    """Print a line to approxftl_tools.worn_guest at once, before the next request to the device."""
     print(*(str(word).replace("\n", " ") for word in words), flush=True)
 
 
 def run_writer(work: Work, seed: int, numbers: Sequence[int]) -> None:
-    """Write a transaction for each line of standard input; its number is the objects' version."""
+    """Write transaction after transaction, each after a line on standard input; report each."""
     failed = 0
     planned = work.plan_transactions(random.Random(seed))
     for number, keys in zip(range(1, numbers[-1] + 1), planned, strict=False):
