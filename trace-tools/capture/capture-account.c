@@ -7,7 +7,7 @@
 #include "target-line.h"
 #include "trace-reader.h"
 
-/* A device's "stat" in sysfs has requests, merges, sectors and ms of reads, then of writes. */
+/* Parses the written sectors in sysfs "stat": requests, merges, sectors, ms of reads; of writes. */
 #define STAT_WRITTEN "%*u %*u %*u %*u %*u %*u %llu"
 
 u64 capture_written_sectors(const struct capture_device *device)
@@ -26,7 +26,7 @@ u64 capture_written_sectors(const struct capture_device *device)
 	return sectors;
 }
 
-/* Count paired requests, not events, so that a request split on its way counts once. */
+/* Count requests, not trace events, so that a request that the block layer split counts once. */
 int capture_traced_sectors(const char *directory, u64 *sectors, struct aftl_error *error)
 {
 	const struct trace_open_options open_options = { .device = TRACE_ALL_DEVICES };
@@ -41,7 +41,7 @@ int capture_traced_sectors(const char *directory, u64 *sectors, struct aftl_erro
 	*sectors = 0;
 	ret = trace_reader_open(reader, &path, 1, &open_options, error);
 	if (!ret) {
-		/* The kernel's counter of written sectors includes writes and write-zeroes. */
+		/* Count as the kernel's counter of written sectors does: include write-zeroes. */
 		while ((ret = trace_reader_next(reader, &request, error)) > 0)
 			if (request.op == AFTL_OP_WRITE || request.op == AFTL_OP_WRITE_ZEROES)
 				*sectors += request.bytes / TARGET_SECTOR;

@@ -119,9 +119,9 @@ static void sleep_milliseconds(long ms)
 }
 
 /*
- * Wait until blktrace records. Its files appear when the device is set up; the start of the trace
- * follows. This ioctl starts the trace as well: the kernel refuses a second start, so the trace
- * runs after the ioctl in either case.
+ * Wait until blktrace records. blktrace creates its files, and starts the trace a little later, at
+ * a time that cannot be observed. So start the trace here, too: the kernel refuses a second start
+ * with EINVAL, and the trace runs whoever was first.
  */
 static int wait_for_blktrace_start(struct blktrace_run *run, struct aftl_error *error)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Record files, see aft(5). The writer turns a preflush into a separate flush before the write, at
- * the same time, and rounds requests outward to whole sectors.
+ * Record files, see aft(5). The writer stores a write with a preflush as a flush and a write with
+ * equal times, and rounds requests outward to whole sectors.
  */
 #include <stdlib.h>
 

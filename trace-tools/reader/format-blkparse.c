@@ -19,8 +19,8 @@ static const char usual[] = "%D %c %s %T.%t %p %a %d";
 /**
  * struct blkparse - state of the reader
  * @spec: format string, as given to blkparse -f
- * @usual: @spec is blkparse's default; the rest of the line then depends on the action
- * @over: the summary tables at the end of the output have begun
+ * @usual: @spec is blkparse's default format, in which the end of a line depends on the action
+ * @over: the summary tables at the end of blkparse's output have begun
  */
 struct blkparse {
 	const char *spec;
@@ -35,7 +35,7 @@ struct blkparse {
  * @kind: letters of the request (RWBS)
  * @seconds: whole seconds of the event's time
  * @sectors: length of the request, valid if @sized
- * @sized: the line has the length
+ * @sized: the line contains the request's length
  */
 struct fields {
 	struct trace_event event;

@@ -127,7 +127,7 @@ static inline void load_event(const struct blktrace *trace, const u8 *at, struct
 	}
 }
 
-/* Detect lost events by gaps in a CPU's sequence numbers, which notes (messages) lack. */
+/* Detect lost events by gaps in the sequence numbers of a CPU; notes (messages) have number 0. */
 static int check_event_sequence(struct trace_file *file, const struct raw_event *raw,
 				struct aftl_error *error)
 {
@@ -314,7 +314,7 @@ static int buffer_whole_event(struct trace_file *file, u32 *size, struct raw_eve
 	return count_truncated_end(file, error);
 }
 
-/* Event kinds whose trailing data can be skipped, as enum trace_act + 1; 0 for other kinds. */
+/* For each kind of event that can begin or end a request, enum trace_act + 1; 0 for the others. */
 static const u8 plain_acts[BLKTRACE_ACTIONS] = {
 	[BLKTRACE_QUEUE] = TRACE_ACT_QUEUE + 1,
 	[BLKTRACE_ISSUE] = TRACE_ACT_ISSUE + 1,
@@ -334,7 +334,7 @@ static inline bool is_plain_event(const struct blktrace *trace, const struct raw
 	       raw->sequence == trace->sequences[raw->cpu] + 1;
 }
 
-/* This conversion does not branch on the kind of event, which the CPU cannot predict. */
+/* Convert an event without branches on its kind, which the CPU would often mispredict. */
 static inline u32 decode_plain_event(struct trace_file *file, const struct raw_event *raw,
 				     struct trace_event *event)
 {

@@ -34,7 +34,7 @@ enum column {
  * @heading: title line, or its first column if the others differ between copies; or NULL
  * @more: further columns are ignored
  * @lacks_latency: the last column may be missing
- * @lacks_op: requests without a known operation are expected, and their cause is reported
+ * @lacks_op: lines without a known operation occur; the reader drops and reports them
  */
 struct trace_columns {
 	u8 columns[8];

@@ -79,7 +79,7 @@ static int begin_parquet_file(struct trace_output *output, struct aftl_error *er
 	int ret;
 
 	output->state = memory_alloc_zeroed(1, sizeof(struct parquet));
-	/* If the converter exits early, writes fail with EPIPE; finish_parquet_file() tells why. */
+	/* If the converter exits early, let writes fail; finish_parquet_file() reports it. */
 	signal(SIGPIPE, SIG_IGN);
 	ret = open_converter_pipe(output, error);
 	if (!ret)

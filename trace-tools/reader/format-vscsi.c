@@ -3,8 +3,8 @@
  * vscsi traces, as CloudPhysics recorded the disks of virtual machines. Records are little-endian.
  * Version 1: serial number (4), bytes (4), segments (4), command (2), version (2), block (8), time
  * in us (8). Version 2: command (2), version (2), serial number (4), bytes (4), segments (4),
- * block (8), time in us (8), latency in us (8). The version is the upper half of its field. Other
- * commands than reads, writes and the like are skipped.
+ * block (8), time in us (8), latency in us (8). The upper byte of the version field is the version.
+ * SCSI commands that neither move data nor flush are skipped.
  */
 #include "checked-memory.h"
 #include "fixed-records.h"
@@ -17,8 +17,8 @@
  * @version: offset of the version byte
  * @command: offset of the SCSI command
  * @length: offset of the request's length
- * @block: offset of the first block; the time follows it
- * @took: the latency follows the time
+ * @block: offset of the first block number, which the time follows
+ * @took: the records have a latency, which follows the time
  */
 static const struct layout {
 	size_t bytes;

@@ -8,7 +8,7 @@
 #include "json-writer.h"
 #include "trace-reader.h"
 
-/* Names of the quality classes of a trace's writes, and their number. */
+/* The names of the quality classes that a trace's writes have, and the number of names. */
 struct trace_classes {
 	const char (*names)[AFTL_RECORD_NAME_SIZE];
 	u32 count;

@@ -82,7 +82,7 @@ struct trace_file {
 
 enum trace_line_verdict {
 	TRACE_LINE_WRONG,
-	TRACE_LINE_EMPTY,	/* a title, a comment or an event without a request */
+	TRACE_LINE_EMPTY,	/* the line is a title, a comment or an event without a request */
 	TRACE_LINE_DONE,
 };
 
@@ -166,7 +166,7 @@ struct trace_format {
 /* All formats; the list ends with NULL. */
 extern const struct trace_format *const trace_formats[];
 
-/* The CSV format; the Parquet format writes through it. */
+/* The CSV format; the writer of Parquet files pipes CSV to a converter. */
 extern const struct trace_format trace_format_csv;
 
 /* Return: the format called @name, or NULL if there is none. */
@@ -188,7 +188,7 @@ int __must_check trace_file_open_input(struct trace_file *file, const struct tra
 				       const struct trace_hints *hints, struct trace_losses *losses,
 				       struct aftl_error *error);
 
-/* Read as many requests or events as fit, of a binary or a text format. */
+/* Read up to @room requests or events to @out. Return: their number, 0 at the end, or an error. */
 int __must_check trace_file_fill_items(struct trace_file *file, void *out, u32 room,
 				       struct aftl_error *error);
 

@@ -14,7 +14,7 @@ static int report_input_error(const struct trace_input *input, int code, const c
 	return aftl_fail(error, code, "%.120s: %s: %s", input->name, what, strerror(-code));
 }
 
-/* Read bytes of the file, not decompressed. Return: 0 at the end of the file. */
+/* Read bytes as they are in the input file. Return: their number, 0 at the end of the file. */
 static ssize_t read_raw(struct trace_input *input, void *bytes, size_t room)
 {
 	ssize_t got;
@@ -86,7 +86,7 @@ int trace_input_fill_buffer(struct trace_input *input, size_t wanted, struct aft
 	return ret;
 }
 
-/* Give the bytes read so far to a decompressor, because they are compressed. */
+/* If the file is compressed, pass the bytes read so far to a decompressor. */
 static int start_decompressing_input(struct trace_input *input, struct aftl_error *error)
 {
 	struct aftl_error cause;

@@ -18,8 +18,8 @@ struct trace_codec;
  * @fd: descriptor of the file
  * @codec: decompressor; NULL if the file is not compressed
  * @offset: position of the byte at @begin in the (decompressed) file
- * @line: number of lines taken
- * @begin: index of the first byte not taken yet
+ * @line: number of lines that the caller has taken
+ * @begin: index of the first byte that the caller has not taken yet
  * @end: index behind the last byte in the buffer
  * @bytes: buffer
  * @over: the file has no bytes behind @end

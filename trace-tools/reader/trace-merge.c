@@ -154,7 +154,7 @@ static u64 get_merge_item_time(const u8 *item)
 	return *(const u64 *)item;
 }
 
-/* Append the items of one file to the merged run of next items, up to the time @limit_ns. */
+/* Append a file's items before the time @limit_ns to the run, the sorted array of next items. */
 static void take_items_of_source(struct trace_merge *merge, struct trace_window *window,
 				 u64 limit_ns)
 {

@@ -11,9 +11,9 @@
 
 /**
  * struct trace_source - one of the merged files
- * @file: the file
- * @window: its items, sorted by time
- * @over: the file has no more items outside the window
+ * @file: the trace file
+ * @window: buffer that sorts the file's items (requests or events) by time
+ * @over: all items of the file have been read into the window
  */
 struct trace_source {
 	struct trace_file file;
@@ -26,7 +26,7 @@ struct trace_source {
 
 /**
  * struct trace_merge - a merged stream
- * @sources: the files
+ * @sources: the merged files, each with a window of its next items
  * @times: time of the next item of each file; TRACE_MERGE_OVER if it has none
  * @count: number of files
  * @run: the next items in order, as pointers into the windows

@@ -17,7 +17,7 @@ struct class_mark {
  * struct pending - a request that has begun and was not delivered yet
  * @request: the request as far as it is known; offset and length in bytes
  * @marks: parts with a class of their own, ordered by offset
- * @piece_begin: first sector of its most recent piece
+ * @piece_begin: first sector of the request's piece that was inserted last
  * @left: sectors not completed yet
  * @emitted: bytes already delivered as parts, if the class changes within the request
  * @pieces: number of pieces of the request in the table
@@ -41,7 +41,7 @@ struct pending {
  * struct piece - sectors of a request that have not been split so far
  * @begin: first sector
  * @end: sector behind the last one; equal to @begin for a flush
- * @number: number of its request, counted from the first request of the trace
+ * @number: number of the request that the piece belongs to, counted over the trace
  * @key: device and operation; 0 for a free entry
  */
 struct piece {
@@ -51,7 +51,7 @@ struct piece {
 	u32 key;
 };
 
-/* Initial sizes of @pending and @pieces, so small that they stay in the L1 cache at first. */
+/* Initial numbers of entries in @pieces and @pending, so few that all fit in the L1 cache. */
 #define FIRST_PIECES 1024U
 #define FIRST_PENDING 128U
 
@@ -218,7 +218,7 @@ static inline void remove_request_piece(struct trace_pairing *pairing, u32 gap)
 
 #define NOWHERE U32_MAX
 
-/* Return true if @piece matches better than @best: only @piece ends at @end, or it is older. */
+/* Return true if @piece is the better match: it alone ends at @end, or its request is older. */
 static bool is_better_request_piece(const struct piece *piece, const struct piece *best, u64 end)
 {
 	bool exact = piece->end == end;
@@ -246,7 +246,7 @@ static inline u32 find_request_piece(const struct trace_pairing *pairing, u32 ke
 
 /* ---- requests */
 
-/* Find any piece of a request: at its last known index or, after a split, by a scan. */
+/* Find any piece of a request by the piece inserted last or, if that is gone, by a scan. */
 static u32 find_piece_of_request(const struct trace_pairing *pairing, u64 number)
 {
 	const struct pending *pending = pending_request_at(pairing, number);
@@ -417,7 +417,7 @@ static void complete_paired_request(struct trace_pairing *pairing, const struct 
 	} while (begin < end);
 }
 
-/* The request of an event is searched among this many of the latest requests. */
+/* Number of latest requests among which the request of a note or split event is searched. */
 #define RECENT 4096
 
 static bool does_pending_contain(const struct pending *pending, u16 stream, u8 op, u64 begin,
@@ -534,7 +534,7 @@ static void apply_note_to_request(struct trace_pairing *pairing, const struct tr
 
 	pending = find_newest(pairing, stream, AFTL_OP_WRITE, begin, end, event->cpu, &number);
 	if (!pending) {
-		/* Newer kernels trace these writes as writes of zeroes, so no write is missing. */
+		/* Newer kernels trace a write of zeroes as such: let it match the note. */
 		pairing->counts.untagged += event->op != AFTL_OP_WRITE_ZEROES ||
 					    !find_newest(pairing, stream, event->op, begin, end,
 							 event->cpu, &number);

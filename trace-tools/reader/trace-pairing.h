@@ -35,7 +35,7 @@ struct trace_pairing_counts {
 	u64 untagged;
 };
 
-/* Create the state of a pairing. With @issue, requests begin with issue, not queue events. */
+/* Create the state of a pairing. @issue: requests begin with an issue event, not a queue event. */
 struct trace_pairing *trace_pairing_create(bool issue);
 void trace_pairing_free(struct trace_pairing *pairing);
 

@@ -13,7 +13,7 @@ static void add_trace_path(struct trace_paths *paths, const char *path)
 	paths->list[paths->count++] = memory_copy_text(path);
 }
 
-/* Add all files of a capture, given its base name or directory: blktrace writes one per CPU. */
+/* Add the files of a blktrace capture, one for each CPU, given its directory or base name. */
 static bool add_capture_files(struct trace_paths *paths, const char *name, const char *base)
 {
 	char pattern[4096];
@@ -238,7 +238,7 @@ int trace_reader_next(struct trace_reader *reader, struct trace_request *request
 
 	if (ret <= 0)
 		return ret;
-	/* trace_merge has already counted and reported items that came too late. */
+	/* Delay a request that could not be sorted; trace-merge.c has counted and reported it. */
 	request->t_ns = max(request->t_ns, reader->last_ns);
 	reader->last_ns = request->t_ns;
 	return ret;

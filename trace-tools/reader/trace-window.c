@@ -42,7 +42,7 @@ void *trace_window_item_room(struct trace_window *window, u32 *room)
 	return item_of_window(window, window->items, window->count);
 }
 
-/* Check that the items from index @from on are in order; earlier items are in order. */
+/* Check that the window's items are sorted by time, given that those before @from are sorted. */
 static bool are_items_in_order(const struct trace_window *window, u32 from)
 {
 	for (u32 i = max(from, 1U); i < window->count; i++)

@@ -3,18 +3,18 @@
  * Sorts a nearly sorted stream of items by time. An item that is displaced by less than the
  * window's size is delivered in order.
  *
- * A window full of items is held back until the items that follow are known.
+ * An item can be taken once as many later items as a window holds are known, or the input ends.
  */
 #ifndef AFTL_TRACE_WINDOW_H
 #define AFTL_TRACE_WINDOW_H
 
 #include "aftl-host.h"
 
-/* Window sizes in items: block trace events are more than requests, but less displaced. */
+/* Window sizes in requests and in events: events are more frequent, but less out of order. */
 #define TRACE_WINDOW 4096
 #define TRACE_WINDOW_EVENTS 1024
 
-/* Size of the buffer in windows; the last window is held back until the others are consumed. */
+/* Size of the sorting buffer, in windows: items of all windows but the last can be taken. */
 #define TRACE_WINDOW_ROOM 4
 
 /**
@@ -44,7 +44,7 @@ struct trace_window {
 void trace_window_create(struct trace_window *window, size_t item_bytes, u32 size);
 void trace_window_free(struct trace_window *window);
 
-/* Get the memory for the next items, which is never empty after all ready items were taken. */
+/* Get the memory for the next items; if all ready items were taken, @room is greater than 0. */
 void *trace_window_item_room(struct trace_window *window, u32 *room);
 
 /* Sort @items items that the caller stored in the window; @last: no items follow. */
