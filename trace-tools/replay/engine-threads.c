@@ -41,7 +41,7 @@ static void threads_engine_wait(struct engine *engine, u64 until_ns)
 	u64 count;
 
 	if (ppoll(&event, 1, &left, NULL) > 0 && read(event.fd, &count, sizeof(count)) < 0)
-		return; /* the pool is polled after each wait: the eventfd's count is unused */
+		return; /* ignore a failed read: the caller polls the pool after each wait */
 }
 
 static struct ticket *threads_engine_reap(struct engine *engine)

@@ -23,7 +23,7 @@ struct engine {
 
 static int create_uring(struct engine *engine, struct aftl_error *error)
 {
-	/* The ring has 2 x @depth completion entries, enough for the worker pool's event, too. */
+	/* @depth submission entries suffice: at most @depth requests are in flight. */
 	int ret = io_uring_queue_init(engine->config.depth, &engine->ring, 0);
 
 	if (ret == -ENOMEM)
@@ -114,7 +114,7 @@ static void uring_engine_wait(struct engine *engine, u64 until_ns)
 		return;
 	if (ppoll(events, 2, &left, NULL) > 0 && events[1].revents &&
 	    read(events[1].fd, &count, sizeof(count)) < 0)
-		return; /* The pool is polled after each wait: the eventfd's count is unused. */
+		return; /* Ignore a failed read: the caller polls the pool after each wait. */
 }
 
 static struct ticket *reap_ring_completion(struct engine *engine)

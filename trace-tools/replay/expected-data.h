@@ -57,7 +57,7 @@ void expected_data_free(struct expected_data *data);
  * expected_data_begin_write() - report a write, discard or the like before its submission
  * @first: first unit
  * @count: number of units
- * @what: sequence number and class of the write; its unit is ignored
+ * @what: sequence number and class of the write; the member unit is not used
  * @keeps: the request stores its data; a discard may leave anything
  *
  * Return: true if no other write was in flight there; pass it to expected_data_end_write().
@@ -72,7 +72,7 @@ void expected_data_end_write(struct expected_data *data, u64 first, u32 count, u
 /* Before a read is submitted, store in @floors the oldest acceptable write of each unit. */
 void expected_data_begin_read(const struct expected_data *data, u64 first, u32 count, u32 *floors);
 
-/* Results of checking a unit (512 or 4096 bytes) that was read */
+/* Possible results when the data of a unit (512 or 4096 bytes) that was read are checked. */
 enum data_verdict {
 	DATA_GOOD,
 	DATA_FOREIGN,	/* the unit has data of another trace, and this replay did not write it */

@@ -23,7 +23,7 @@ static u64 payload_body_key(u64 seed, const struct payload *what)
 	return aftl_hash64_pair(aftl_hash64_pair(seed, what->unit), what->sequence);
 }
 
-/* Word @i of a unit: a word of the three copies of its identity, then a pseudorandom word. */
+/* Return word @i of a unit's data: three copies of the identity precede pseudorandom words. */
 static u64 payload_word_at(u32 i, const u64 head[HEAD_WORDS], u64 key)
 {
 	return htole64(i < BODY ? head[i % HEAD_WORDS] : aftl_hash64(key + i));

@@ -26,7 +26,7 @@ struct payload {
 /* Generate @bytes of data, a multiple of 512, for identity @what. @data is aligned to 8 bytes. */
 void payload_fill(void *data, u32 bytes, u64 seed, const struct payload *what);
 
-/* Count the bits of a unit that differ from the output of payload_fill(). */
+/* Count the bits of a unit that differ from the data that payload_fill() generates for @what. */
 u32 payload_count_flips(const void *data, u32 bytes, u64 seed, const struct payload *what);
 
 /* Return true if data with @flips wrong bits are recognised; unrelated data have half wrong. */

@@ -144,8 +144,8 @@ static void store_log_header(struct replay_log *log)
 }
 
 /*
- * Reopen a log that cannot be replaced, such as a device, behind the header, which the commit has
- * copied there.
+ * Reopen a log that was written in place, because it cannot be replaced (such as a device); the
+ * header has been copied to its begin, and entries follow.
  */
 static int reopen_log(struct replay_log *log, const struct output_file *file,
 		      struct aftl_error *error)
@@ -207,7 +207,7 @@ void replay_log_write_entry(struct replay_log *log, const struct replay_log_entr
 	log->entries++;
 }
 
-/* replay_log_finish() reports a failure, which stdio remembers. */
+/* Ignore a failure here: stdio remembers it, and replay_log_finish() reports it. */
 void replay_log_flush(struct replay_log *log)
 {
 	fflush(log->file);

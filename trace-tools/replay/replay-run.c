@@ -6,7 +6,7 @@
 #include "checked-memory.h"
 #include "replay-run.h"
 
-/* Request structures beyond those in flight, for prepared requests and requests to be logged. */
+/* Number of request structures for requests that are prepared, or completed but not logged yet. */
 #define TICKETS_AHEAD 15360
 
 /* Nice value of the helper threads: the highest priority below real time. */

@@ -13,7 +13,7 @@
 #include "device-holders.h"
 #include "replay-target.h"
 
-/* The start of a device, which holds signatures of file systems and partition tables. */
+/* Bytes at a device's start that are checked for signatures of file systems and partitions. */
 #define MARKED_BYTES 65536
 #define FILE_SECTOR 512
 
@@ -237,8 +237,8 @@ int target_discard_range(const struct replay_target *target, u64 offset, u64 byt
 }
 
 /*
- * Punch a hole: an emulated device unmaps zeroes. With BLKZEROOUT the device would keep the range
- * allocated, so BLKZEROOUT is only for devices that cannot unmap.
+ * Zero a byte range of a device by punching a hole, so that an emulated device unmaps the range.
+ * BLKZEROOUT would keep the range allocated; use it only for devices that cannot unmap.
  */
 int target_zero_range(const struct replay_target *target, u64 offset, u64 bytes)
 {

@@ -111,7 +111,7 @@ static int wrap_stream_addresses(struct replay *replay, u64 bytes, struct aftl_e
 	return survey_request_stream(replay->stream, &replay->survey, error);
 }
 
-/* Return the size at which addresses wrap: requests keep an alignment of up to 4 KiB. */
+/* Return the size at which addresses wrap: a multiple of the requests' alignment, up to 4 KiB. */
 static u64 wrapping_size_of_target(const struct replay *replay)
 {
 	u64 grain = max(replay->survey.grain_bytes, (u64)replay->run.target.sector);
@@ -502,8 +502,6 @@ static void release_replay(struct replay *replay)
 	target_close(&run->target);
 	stream_close(replay->stream);
 }
-
-/* The following functions print the report of an existing log (--summarise). */
 
 static int read_replay_log(struct replay_log *log, struct replay_report *report,
 			   struct aftl_error *error)

@@ -5,7 +5,7 @@
 #include "machine-clock.h"
 #include "replay-run.h"
 
-/* How often the thread looks for completed requests, and how often it flushes the log. */
+/* Intervals at which the scribe thread looks for completed requests, and flushes the log. */
 #define PAUSE_NS 5000000
 #define FLUSH_NS 100000000
 

@@ -30,7 +30,7 @@ static bool query_target_status_line(dev_t device, struct status_answer *answer)
 	answer->header.version[0] = DM_VERSION_MAJOR;
 	answer->header.data_size = sizeof(*answer);
 	answer->header.data_start = sizeof(answer->header);
-	/* dm-ioctl.h has the kernel's encoding of device numbers, as stat() returns it. */
+	/* The ioctl takes a device number in the encoding that stat() returns. */
 	answer->header.dev = device;
 	done = fd >= 0 && !ioctl(fd, DM_TABLE_STATUS, answer);
 	if (fd >= 0)

@@ -13,7 +13,7 @@
 /* Read the status of an emulated drive. Return: false for other devices, or without permission. */
 bool target_state_read(const struct replay_target *target, struct target_status *status);
 
-/* Print how full a drive is before the replay, and the simulator's option to start as full. */
+/* Print how full a drive is before the replay, and the option that fills a simulated drive so. */
 void target_state_print_start(const char *path, const struct target_status *status, FILE *out);
 
 /* Print a warning if the drive completed requests more than @late_ns later than it should. */
@@ -21,8 +21,8 @@ void target_state_print_lateness(const char *path, const struct target_status *s
 				 FILE *out);
 
 /*
- * Print how the initial state of the simulated device differs from that of a new device in the
- * kernel, unless an argument of the simulator sets this state.
+ * Print a note that a simulated device starts filled, but a new device in the kernel starts empty,
+ * unless one of the simulator's arguments says how to fill.
  */
 void simulated_state_print(int count, char *const *arguments, FILE *out);
 
