@@ -22,7 +22,7 @@ static void print_provenance_words(struct json_writer *json, const char *key, ch
 	json_end_array(json);
 }
 
-/* Write the provenance (JSON) with @words words and file names; it may be too long. */
+/* Write the provenance as JSON with @words words and file names; the caller checks its length. */
 static char *render_provenance(const struct trace_run *run, u32 words)
 {
 	struct json_writer json;

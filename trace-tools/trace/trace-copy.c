@@ -147,7 +147,7 @@ static int begin_trace_copy(struct copy *copy, const char *path, struct aftl_err
 	return ret;
 }
 
-/* Get the trace's next request, preview included. Return: 1, 0 at the end, or an error. */
+/* Get the next request: of the preview (requests read in advance), then of the trace. */
 static int next_request_to_copy(struct copy *copy, struct trace_request *request,
 				struct aftl_error *error)
 {
@@ -252,7 +252,7 @@ static int run_trace_copy(struct copy *copy, const char *path, struct aftl_error
 		return ret;
 	}
 	ret = write_all_requests(copy, error);
-	/* A signal may have interrupted a write to a pipe, which then reports a failure. */
+	/* A signal interrupts writes to a pipe: report "interrupted", not the failed write. */
 	if (ret && interrupted())
 		ret = aftl_fail(error, -EINTR, "interrupted");
 	closed = trace_output_finish(&copy->output, ret ? &other : error);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Repairs traces for blkparse 1.2.0, which ignores all notes, process names included, that begin
- * with a cgroup id. Kernels with cgroups for block devices write such notes. This subcommand
- * removes that id.
+ * "approxftl trace fix" removes the cgroup ids at the begin of notes. blkparse 1.2.0 ignores all
+ * notes with a cgroup id, process names included, which kernels with block cgroups write.
  */
 #include <stdlib.h>
 #include <unistd.h>
