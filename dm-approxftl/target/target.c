@@ -383,29 +383,36 @@ static void target_dtr(struct dm_target *ti)
 
 /* Resume */
 
-/* Wait until no table opens or closes the device's data; on success aftl_targets_lock is held. */
-static int lock_targets_when_settled(const struct aftl_target *target, struct aftl_error *error)
+/*
+ * Wait until no table opens or closes the device's data and no message runs. On success
+ * aftl_targets_lock and the gate of @target are held. A message such as "audit" may hold the gate
+ * for long: the lock of all targets is not held while this function waits for it.
+ */
+static int lock_targets_and_idle_gate(struct aftl_target *target, struct aftl_error *error)
 {
 	const struct aftl_ownership *own = &target->mapped->own;
-	int ret = 0;
+	int ret;
 
-	mutex_lock(&aftl_targets_lock);
-	while (!ret && own->state == AFTL_DATA_RESERVED) {
+	do {
+		mutex_lock(&aftl_targets_lock);
+		if (own->state != AFTL_DATA_RESERVED && mutex_trylock(&target->gate))
+			return 0;
 		mutex_unlock(&aftl_targets_lock);
 		ret = wait_event_killable(aftl_data_settled,
 					  READ_ONCE(own->state) != AFTL_DATA_RESERVED);
-		mutex_lock(&aftl_targets_lock);
-	}
-	if (!ret)
-		return 0;
-	mutex_unlock(&aftl_targets_lock);
+		if (!ret)
+			ret = mutex_lock_killable(&target->gate);
+		if (!ret)
+			mutex_unlock(&target->gate);
+	} while (!ret);
 	return aftl_fail(error, -EINTR,
 			 "interrupted while another table opened or closed the device");
 }
 
 /*
  * Reserve the data for @target. The previous owner gets no I/O any more, because device-mapper has
- * replaced its table already. Context: aftl_targets_lock is held.
+ * replaced its table already, and no messages, so that its gate is free. Context:
+ * aftl_targets_lock and the gate of @target are held.
  */
 static int begin_table_takeover(struct aftl_target *target)
 {
@@ -413,22 +420,21 @@ static int begin_table_takeover(struct aftl_target *target)
 	struct aftl_target *old = owner ? container_of(owner, struct aftl_target, table) : NULL;
 	int ret;
 
+	lockdep_assert_held(&target->gate);
 	if (old)
 		aftl_target_get_line(old, &target->mapped->line);
-	mutex_lock(&target->gate);
 	if (old && old != target)
 		mutex_lock_nested(&old->gate, SINGLE_DEPTH_NESTING);
 	ret = aftl_table_begin_takeover(&target->table);
 	if (old && old != target)
 		mutex_unlock(&old->gate);
-	mutex_unlock(&target->gate);
 	return ret;
 }
 
 /* Check the table again and reserve the data. Returns enum aftl_resume, or an error code. */
 static int begin_target_resume(struct aftl_target *target, struct aftl_error *error)
 {
-	int ret = lock_targets_when_settled(target, error);
+	int ret = lock_targets_and_idle_gate(target, error);
 
 	if (ret)
 		return ret;
@@ -437,6 +443,7 @@ static int begin_target_resume(struct aftl_target *target, struct aftl_error *er
 		aftl_table_refuse_resume(&target->table);
 	else
 		ret = begin_table_takeover(target);
+	mutex_unlock(&target->gate);
 	mutex_unlock(&aftl_targets_lock);
 	return ret;
 }

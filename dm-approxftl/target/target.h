@@ -34,7 +34,8 @@
  * 1. aftl_targets_lock protects the list of targets and the ownership of data. It is not held
  *    during I/O.
  * 2. aftl_target.gate of the target that is resumed, suspended or removed, or that gets a message.
- *    aftl_call_on_target_of_device() only tries it, because postsuspend holds it during I/O.
+ *    aftl_call_on_target_of_device() and lock_targets_and_idle_gate() only try it, because
+ *    postsuspend holds it during I/O, and the message "audit" for long.
  * 3. aftl_target.gate of the previous owner of the data, taken by begin_table_takeover() only.
  * 4. aftl_dev.gather_lock serializes submitters that wait for the last pages of a durable store;
  *    aftl_bdev.probe_lock serializes readers of the volume header. No context holds both.

@@ -324,6 +324,40 @@ tells_while_it_opens()
 		dmsetup remove aftl-cycle && dmsetup remove aftl-below && return "$told"
 }
 
+# until_asleep PID: wait until the process waits for a lock or has ended
+until_asleep()
+{
+	while read -r state <"/proc/$1/stat"; do
+		case $state in
+		*') D '* | *') Z '*) return ;;
+		esac
+		sleep 0.01
+	done 2>"$scratch/said"
+}
+
+# A resume waits for the messages to its device, but not with the lock that other devices need.
+# The shell has real-time priority, so that the load of the other device overtakes five audits.
+# An audit that gets the gate after the resume is refused.
+others_load_while_a_resume_waits()
+{
+	create aftl-cycle none blocks 8192 fill sequential timing off &&
+		capacity $small >"$scratch/said" && dmsetup suspend aftl-cycle || return
+	: >"$scratch/audits"
+	chrt --fifo --pid 1 $$ || return
+	for _ in 1 2 3 4 5; do
+		chrt --other 0 dmsetup message aftl-cycle 0 audit >>"$scratch/audits" 2>>"$scratch/refused" &
+	done
+	until_asleep $!
+	dmsetup resume aftl-cycle &
+	until_asleep $!
+	create aftl-other none $small
+	ended=$(grep -c clean "$scratch/audits")
+	chrt --other --pid 0 $$ && wait
+	all=$(grep -c clean "$scratch/audits")
+	echo "# $ended of $all audits ended before the load of another device"
+	dmsetup remove aftl-other && dmsetup remove aftl-cycle && [ "$ended" -lt "$all" ]
+}
+
 # held_memory: print the bytes of the module's vmalloc allocations
 held_memory()
 {
@@ -396,6 +430,11 @@ in_turn 'a reload keeps the counters, on a volume' volume_goes_on_counting
 in_turn 'loading an identical table allocates no FTL' same_table_needs_no_ftl
 in_turn 'the load of a volume makes its workqueues, not the resume' workers_are_made_by_the_load
 ktap_test_run 'status and table answer while a volume is opened' tells_while_it_opens
+others_load='other devices load while a resume waits for an audit'
+case $(uname -r) in
+*-uml*) ktap_test_skip "$others_load" 'User Mode Linux does not preempt the audit' ;;
+*) in_turn "$others_load" others_load_while_a_resume_waits ;;
+esac
 in_turn 'a volume loaded during the first resume does not free the data in memory' loaded_meanwhile \
 	'the device keeps its data in store ram' /dev/mapper/aftl-below 8192
 in_turn 'a shorter table loaded during the first resume does not cut the data' loaded_meanwhile \
