@@ -6,7 +6,7 @@
 
 #define SECTOR 512
 
-/* Maximum number of block devices on top of each other: a higher stack must contain itself. */
+/* Maximum number of stacked block devices, so that a device that contains itself is detected. */
 #define LEVELS_MAX 16
 
 /**

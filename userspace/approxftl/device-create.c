@@ -130,7 +130,7 @@ static int check_store_volume(const struct target_line *line, struct aftl_error 
 	return 0;
 }
 
-/* The printed command needs no escapes: checked names and values have no single quotes. */
+/* The dmsetup command needs no escaping: checked names and values contain no single quotes. */
 static void print_dmsetup_command(const struct plan *plan, const char *arguments)
 {
 	printf("dmsetup create %s --table '0 %llu %s %s'\n", plan->name,

@@ -184,7 +184,7 @@ static int send_fault_messages(struct fault_table *table, struct aftl_error *err
 	return 0;
 }
 
-/* Arm all faults of a script or none. No other fault may be armed: triggers count from 0. */
+/* Arm all faults of a script or none. No other fault may wait, or counts would not begin at 0. */
 static int send_fault_script(struct fault_table *table, struct aftl_error *error)
 {
 	struct fault_table before = { .device = table->device };
@@ -212,7 +212,7 @@ static int send_fault_script(struct fault_table *table, struct aftl_error *error
 
 /**
  * struct file_fault - a fault of the logical pages that have a file's data
- * @fault: the fault, without its number
+ * @fault: the fault, without the number of a logical page
  * @table: takes a fault for each logical page
  */
 struct file_fault {
@@ -278,7 +278,7 @@ static int locate_file_faults(const struct device_options *options, const struct
 
 /* Command line */
 
-/* Parse a fault from the @own words of @prefix and the verb's operands from number @from on. */
+/* Parse a fault from @prefix, which has @own words, and the operands from number @from on. */
 static int parse_fault_operands(const struct device_options *options, unsigned int from,
 				const char *const *prefix, unsigned int own,
 				struct aftl_fault *fault, struct aftl_error *error)

@@ -134,7 +134,7 @@ static void print_gauge_metric(const struct metrics *metrics, const char *own, c
 	}
 }
 
-/* Print two gauges: @field is a part of the whole that the next field holds. */
+/* Print two gauges: the status field at offset @field, and the next field, its maximum. */
 static void print_status_pair_gauges(const struct metrics *metrics, const char *const names[2],
 				     const char *help, size_t field)
 {

@@ -15,7 +15,7 @@ enum kind {
 	KIND_PAIR,                /* KEY=VALUE */
 };
 
-/* @code names the option in device_verb.options; @letter is its short form, 0 for none. */
+/* Options of verbs: device_verb.options lists their @code; @letter is the short form, or 0. */
 #define SWITCH(letter, code, name, field, help)                                                 \
 	{ name, letter, COMMAND_SWITCH, offsetof(struct device_options, field), NULL, help, 0, 0, \
 	  code }

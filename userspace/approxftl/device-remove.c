@@ -18,8 +18,8 @@ static int report_device_in_use(const struct dm_device *device, struct aftl_erro
 }
 
 /*
- * Only a known holder is refused early: udev opens a new device for a moment, and libdevmapper
- * retries the removal of a device without a known holder.
+ * Refuse the removal at once only if a holder is found. udev opens a new device for a moment, so
+ * libdevmapper retries the removal of a device without a known holder.
  */
 static int remove_dm_device(const struct device_options *options, const struct dm_device *device,
 			    bool *waits, struct aftl_error *error)

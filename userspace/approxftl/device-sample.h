@@ -42,7 +42,7 @@ static inline u64 sample_mean_lateness_ns(const struct sample *sample)
 	return scaled_ratio(sample->stats.late.sum, sample->stats.late.count, 1);
 }
 
-/* Return @count per second of the sample's interval, in tenths. */
+/* Return the rate of @count events in the sample's interval, in tenths of events per second. */
 static inline u64 sample_rate_per_second(const struct sample *sample, u64 count)
 {
 	return scaled_ratio(count, sample->at_ns, SECOND_NS * 10);

@@ -23,7 +23,7 @@ struct watched {
 };
 
 /**
- * struct watch - all devices at one time
+ * struct watch - all watched devices, each with its latest sample
  * @list: ordered by name
  * @count: number of devices
  */

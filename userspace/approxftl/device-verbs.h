@@ -126,7 +126,7 @@ enum exit_code device_verb_main(const struct device_verb *verb, int argc, char *
 /* Begin the verb's JSON document. */
 void device_json_begin_answer(const struct device_options *options, struct json_writer *json);
 
-/* Return true if JSON has all data; with -o or -S, JSON has the list of the table. */
+/* Return true if JSON shall have all data; with -o or -S it has only the rows of the list. */
 bool device_json_is_complete(const struct device_options *options);
 
 /* Print the list as the command line requests and free it. */

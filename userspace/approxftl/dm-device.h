@@ -32,7 +32,7 @@ struct dm_device {
 	bool deferred;
 };
 
-/* The two lines that device-mapper reports for a target. */
+/* Lines that device-mapper reports for a target: its table line, its status line. */
 enum dm_device_text {
 	DM_DEVICE_TEXT_TABLE,
 	DM_DEVICE_TEXT_STATUS,
@@ -89,7 +89,7 @@ int __must_check dm_device_get_text(const char *name, enum dm_device_text what, 
 
 /**
  * dm_device_find_linear() - find the place of a sector below a device of any target
- * @sector: sector of the device; becomes that of the device below
+ * @sector: sector of the device; updated to the corresponding sector of the device below
  * @sectors: number of sectors that follow each other below, from this one on
  *
  * Return: 1, 0 if the sector is not of target "linear", or a negative error number.

@@ -228,7 +228,7 @@ static void diagnose_module_signature(const struct machine *machine, struct diag
 		      "sign the module and enrol the key: mokutil --import /var/lib/dkms/mok.pub");
 }
 
-/* The module creates the device through which programs tag their data. */
+/* Check /dev/approxftl, which the loaded module creates, and by which programs tag data. */
 static void diagnose_tag_support(const struct machine *machine, struct diagnosis *diagnosis)
 {
 	char path[PATH_SIZE];
@@ -263,8 +263,8 @@ static bool does_glob_match_any_path(const char *format, const char *root, const
 }
 
 /*
- * Look for the package in the directories of the distribution and of the administrator, and in the
- * virtual environment of "make deps", which contains all packages.
+ * Look for a Python package in the directories of the distribution and of the administrator, and in
+ * the virtual environment of "make deps", which contains all packages.
  */
 static void diagnose_python_package(const struct machine *machine, struct diagnosis *diagnosis,
 				    const char *package)

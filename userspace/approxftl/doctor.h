@@ -28,7 +28,7 @@ enum finding {
  * struct diagnosis - result of a check
  * @finding: ok, missing or unknown
  * @found: description for the user
- * @remedy: command that solves the problem; empty if there is none or no problem
+ * @remedy: command that solves the problem; empty without a problem or a known command
  */
 struct diagnosis {
 	enum finding finding;
@@ -36,7 +36,7 @@ struct diagnosis {
 	char remedy[240];
 };
 
-/* Purpose of a check: devices in the running kernel, useful additions, virtual machines. */
+/* Groups of checks: for devices in this kernel, for optional features, for virtual machines. */
 enum doctor_group {
 	DOCTOR_NATIVE,
 	DOCTOR_HELPFUL,

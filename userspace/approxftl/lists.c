@@ -41,7 +41,7 @@ static bool get_param_at(unsigned int index, struct listed *listed)
 
 typedef bool (*list_at)(unsigned int index, struct listed *listed);
 
-/* Return true if @name is among the operands; without operands every name counts. */
+/* Return true if @name is among the operands, or if there are no operands. */
 static bool is_name_requested(const struct device_options *options, const char *name)
 {
 	for (unsigned int i = 0; i < options->word_count; i++)
@@ -50,7 +50,7 @@ static bool is_name_requested(const struct device_options *options, const char *
 	return !options->word_count;
 }
 
-/* Find the next name of list @at, from *@index on, that the operands request. */
+/* Find the next name that the operands request, from *@index on; @at returns a name by index. */
 static bool find_next_requested_name(const struct device_options *options, list_at at,
 				     unsigned int *index, struct listed *listed)
 {

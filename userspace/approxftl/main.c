@@ -185,7 +185,7 @@ int main(int argc, char **argv)
 	verb = find_main_verb(skip_leading_dashes(argv[1]));
 	if (!verb)
 		return run_program_from_path(argv);
-	/* --version after a verb: all programs have the same version. */
+	/* --version after a verb prints the common version of all programs. */
 	if (argc == 3 && !strcmp(argv[2], "--version"))
 		return version_main(2, argv);
 	scnprintf(name, sizeof(name), "approxftl %s", verb->name);

@@ -77,8 +77,8 @@ static int report_medium_open_error(struct aftl_error *error, const char *path, 
 }
 
 /*
- * A device with a durable store bypasses the page cache, whose content may be stale: drop it.
- * Return: 0 or a negative error number.
+ * Check the block device and drop its page cache, which is stale if an emulated device, which
+ * bypasses the page cache, has written to it. Return: 0 or a negative error number.
  */
 static int check_block_device_of_medium(struct medium_file *file, bool write)
 {

@@ -9,8 +9,8 @@
 /**
  * struct medium_file - an open medium
  * @medium: interface for the core
- * @whole: this medium, or the whole medium that it is a part of; @progress, @moved and
- *	@write_failure are those of @whole
+ * @whole: the medium that this medium is a part of, or this medium itself; only in @whole are
+ *	@progress, @moved and @write_failure used
  * @path: as typed, for error messages
  * @progress: progress of @moved bytes, if the caller has begun one
  * @moved: bytes read and written

@@ -12,7 +12,7 @@
 #include "interruption.h"
 #include "screen.h"
 
-/* Switch to the alternate screen and hide the cursor, and back. */
+/* Escape sequences that take the alternate screen and hide the cursor, and that undo this. */
 #define TAKE "\033[?1049h\033[?25l\033[H\033[2J"
 #define GIVE_BACK "\033[?25h\033[?1049l"
 

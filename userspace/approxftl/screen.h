@@ -5,7 +5,7 @@
 
 #include "aftl-host.h"
 
-/* Take the terminal, if stdin and stdout are one; if not, the other functions do nothing. */
+/* Take over the terminal. If stdin and stdout are no terminal, the other functions do nothing. */
 void screen_begin(void);
 
 void screen_end(void);

@@ -22,7 +22,7 @@ int tag_open_file(const struct device_options *options, const char *path, int fl
 	if (*fd >= 0)
 		return 0;
 	error = errno;
-	/* Some kernels refuse to open a mounted block device for writing. */
+	/* EBUSY: some kernels refuse to open a mounted block device for writing. */
 	complain_as(options->verb, "%s: cannot open: %s", path,
 		    error == EBUSY ? approxftl_explain(APPROXFTL_REASON_IN_USE) : strerror(error));
 	return -error;

@@ -7,7 +7,7 @@
 
 #include "device-verbs.h"
 
-/* Open libapproxftl for the device of the first operand, and execute device_verb.run_tag. */
+/* Open libapproxftl for the device that stores the first operand, and call device_verb.run_tag. */
 enum exit_code tag_run(const struct device_options *options);
 
 extern const struct device_verb tag_add;
@@ -31,8 +31,8 @@ int tag_parse_range(const struct device_options *options, const char *text, off_
 bool is_server_address(const char *word);
 
 /*
- * Tag a range of the served device that the first operand names: 0 is precise, a negative level the
- * device's default. Return a negative error number after a message.
+ * Tag a range of the served device that the first operand names. @level 0 is precise; a negative
+ * @level restores the device's default. Return: a negative error number after a message.
  */
 int tag_served_range(const struct device_options *options, int level, off_t offset, off_t length);
 

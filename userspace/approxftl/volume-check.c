@@ -135,7 +135,7 @@ static int check_header_copies(struct checkup *checkup)
 		ret = check_header_copy(checkup, 1, &super[1], bytes[1]);
 	if (ret || checkup->found > checkup->now.before)
 		return ret;
-	/* A power failure between the writes of header and copy leaves adjacent generations. */
+	/* A power failure between the writes of header and copy leaves one a generation older. */
 	if (super[0].generation != super[1].generation + 1 &&
 	    super[1].generation != super[0].generation + 1 &&
 	    memcmp(bytes[0], bytes[1], AFTL_FRAME_BYTES) != 0)
@@ -145,9 +145,7 @@ static int check_header_copies(struct checkup *checkup)
 
 /* Sectors of the tables */
 
-/*
- * Return true if a frame of the tables was initialised; frames before the erase counts always are.
- */
+/* Return true if a frame was initialised; the tables before the erase counts always are. */
 static bool was_frame_initialised(const struct checkup *checkup, u64 frame)
 {
 	return frame < aftl_volume_get_header(checkup->now.volume)->layout.erases ||

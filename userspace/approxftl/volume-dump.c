@@ -227,7 +227,7 @@ static u32 get_quality_level_of_oob_entry(const struct aftl_spare *spare, u32 i)
 		       aftl_oob_lpn_word_level(spare->word[i], spare->attr);
 }
 
-/* Return true if @unit is a translation page: their numbers follow that of the last unit. */
+/* Return true if @unit is a translation page, numbered from the number of the host's units on. */
 static bool is_unit_of_translation_page(const struct dump *dump, u32 unit)
 {
 	return unit >= dump->geo.units;
@@ -347,7 +347,7 @@ static void dump_page_range(struct dump *dump, u32 first, u32 end, const u32 *un
 		json_end_array(&dump->json);
 }
 
-/* Dump the entry of the zone that contains @unit: the zone's last reset and state. */
+/* Dump the table entry of the zone that contains @unit: last reset and state of the zone. */
 static void dump_zone_entry(struct dump *dump, u32 unit)
 {
 	u32 zone = unit / dump->geo.zone_units;

@@ -70,7 +70,7 @@ static int open_and_tag_file(struct app_file *file, int flags, struct aftl_error
 			 file->place->path, file->name);
 }
 
-/* Files of this program have a seed in their header; comments of other PGM files do not. */
+/* Return true if this program wrote the file: other PGM files have no seed in their comments. */
 static bool is_app_file_header(const struct app_file *file)
 {
 	char *header = alloc_file_buffer(HEADER_BYTES);

@@ -132,7 +132,7 @@ void app_run_print(const struct app_run *run)
 		       run->precise.error, run->precise.tolerance);
 }
 
-/* Write a finite, non-negative number as JSON; the limit replaces larger values. */
+/* Write a finite, non-negative number as JSON; values above 1e19 / 10^@decimals are limited. */
 static void write_real_json(struct json_writer *json, const char *key, double value,
 			    unsigned int decimals)
 {

@@ -114,7 +114,7 @@ struct app {
 	bool (*forecast)(const struct app_setup *setup, struct app_forecast *forecast);
 };
 
-/* Return true if the unit at @offset of an approximate input is precise. */
+/* Return true if the unit at @offset of an approximate file is precise, as headers are. */
 static inline bool is_app_unit_precise(const struct app *app, const struct app_setup *setup,
 				       u64 offset)
 {
@@ -174,7 +174,7 @@ int __must_check app_fill_array(const struct app_place *place, const struct arra
 				double (*value)(const struct app_setup *setup, u64 index),
 				struct aftl_error *error);
 
-/* Read word @index of @array; fast if the indices ascend. */
+/* Read word @index of @array. Calls with ascending indices stay in one page for long. */
 static inline double array_value(struct array *array, u64 index)
 {
 	return array_page_values(array, index / ARRAY_PAGE_WORDS, false)[index % ARRAY_PAGE_WORDS];

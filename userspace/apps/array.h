@@ -25,7 +25,7 @@
  * @name: name of the array's file
  * @words: number of 8-byte words
  * @bound: maximum absolute value; 0 for indices
- * @held: number of pages that the program uses at a time, if it is more than ARRAY_HELD
+ * @held: number of pages that the program uses at once, if more than ARRAY_HELD; else 0
  * @page_bound: returns a smaller bound for a page; NULL if @bound applies to all pages
  */
 struct array_shape {

@@ -49,7 +49,7 @@ static void list_block_diagonals(u8 places[BLOCK_CELLS])
 				places[count++] = row * BLOCK_SIDE + diagonal - row;
 }
 
-/* Return: the distance, in pixels, of pixel @i of a block from the block's first pixel. */
+/* Return: index of pixel @i of a block from the block's first pixel on; rows have @width pixels. */
 static u64 block_pixel_offset(unsigned int i, u64 width)
 {
 	return i / BLOCK_SIDE * width + i % BLOCK_SIDE;

@@ -81,7 +81,7 @@ static int create_fft_input(const struct app_place *place, const struct app_setu
 
 /**
  * struct strip - TILE rows or columns of the matrix
- * @points: points of the first row or column, then the next one
+ * @points: points of the first row or column, then of the second one, and so on
  * @grid: shape of the matrix
  * @columns: the strip consists of columns
  * @index: number of the strip, in tiles

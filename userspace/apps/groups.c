@@ -43,8 +43,8 @@ static void add_chain_error(const struct chain *chain, u8 pixel, struct app_fore
 
 		forecast->mean += chain->raised[bit] * up + chain->lowered[bit] * down;
 		/*
-		 * Upper bound: the square of n terms' sum is at most n times the sum of their
-		 * squares.
+		 * Add an upper bound of the variance: the square of a sum of n terms is at most
+		 * n times the sum of the squared terms.
 		 */
 		forecast->variance += chain->raised_frames[bit] * up * up +
 				      chain->lowered_frames[bit] * down * down;

@@ -13,6 +13,6 @@ PARAMETER(segment, 1, 16384, "N", "pixels or frames, of which the first is raw, 
 PARAMETER(degree, 1, 4096, "N", "nonzeros in a row of smm, on average")
 PARAMETER(rounds, 1, 1000000, "N", "iterations of smm and sor")
 PARAMETER(seed, 1, U64_MAX, "N", "of all data")
-/* These parameters are optional; a file header omits them if they are 0. */
+/* The parameters scans and group are optional; a file header omits them if they are 0. */
 PARAMETER(scans, 3, 15, "N", "of a progressive image, of which the first is precise; odd")
 PARAMETER(group, 2, LONGEST_GROUP, "N", "frames, of which the first is precise, others differences")

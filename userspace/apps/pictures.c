@@ -24,7 +24,7 @@
  * @file: the file
  * @frame: number of the current frame
  * @before: decoded pixels of the previous frame; all 0 for the first one
- * @stored: a piece as it is in the file
+ * @stored: a piece (PIECE_ROWS rows) as it is in the file
  * @pixels: the decoded piece
  */
 struct video {
@@ -59,7 +59,7 @@ static u64 video_frame_bytes(const struct app_setup *setup)
 	return HEADER_BYTES + picture_pixel_count(setup);
 }
 
-/* Return: the number of frames, or of pixels in a row, after which one is stored raw. */
+/* Return: the distance between frames, or between pixels of a row, that are stored raw. */
 static u64 distance_of_raw_frames(const struct app_setup *setup)
 {
 	return setup->group ? setup->group : setup->segment;
@@ -221,7 +221,7 @@ static int read_video_frame(struct video *video, struct app_result *result,
 	for (u64 row = 0; !ret && row < video->setup.height; row += PIECE_ROWS) {
 		ret = read_video_piece(video, row, error);
 		if (!ret) {
-			/* Decode a part of a frame in place, and compare it with the original. */
+			/* Replace @stored by the original, and compare @pixels with it. */
 			picture_generate_piece(&video->setup, video->frame, row, video->stored);
 			picture_compare_piece(&video->setup, video->pixels, video->stored, result);
 		}

@@ -103,7 +103,7 @@ static void free_image_buffers(struct progressive *image)
 	app_file_close(&image->file);
 }
 
-/* Encode or decode the blocks of the picture rows, beginning with @row, processed at once. */
+/* Encode (if @store) or decode the blocks in PIECE_ROWS rows of the picture, from @row on. */
 static void transform_piece_blocks(struct progressive *image, u64 row, u8 *pixels, bool store)
 {
 	u64 i, width = image->setup.width, count = picture_block_count(&image->setup);
@@ -233,7 +233,7 @@ static int read_image_scan(struct progressive *image, u32 scan, struct aftl_erro
 	return ret;
 }
 
-/* Compare the picture with the coded original, and the coded with the uncoded original. */
+/* Compare the decoded picture with the original as coding alone changes it; add up that change. */
 static void compare_picture(struct progressive *image, struct app_result *result)
 {
 	size_t bytes = image->setup.width * PIECE_ROWS;

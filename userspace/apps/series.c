@@ -15,7 +15,7 @@
 
 #define SAMPLES_NAME "series"
 
-/* Number of samples in a block, which fills one mapping unit, and bits per sample. */
+/* Number of samples in a block, which fills one mapping unit, and number of bits of a sample. */
 #define BLOCK_SAMPLES (FILE_UNIT / sizeof(u16))
 #define SAMPLE_BITS 16
 

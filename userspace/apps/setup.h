@@ -39,7 +39,7 @@ struct app_parameter {
 	size_t field;
 };
 
-/* Number of the last parameter that is not optional. */
+/* Offset of the last parameter that is not optional; optional parameters follow. */
 #define LAST_USUAL_FIELD offsetof(struct app_setup, seed)
 
 #define APP_PARAMETERS (sizeof(struct app_setup) / sizeof(u64))

@@ -49,7 +49,7 @@ static struct array_shape sor_grid_shape(const struct app_setup *setup)
 /* Bound of the grid's values: intermediate values may exceed the solution. */
 static struct array_shape sor_relaxed_shape(const struct app_setup *setup)
 {
-	/* Last member: the number of pages of the rows that a pass relaxes together. */
+	/* The member @held counts the pages of the rows that a pass relaxes together. */
 	return (struct array_shape){ "relaxed", setup->size * setup->size, 4,
 				     (u32)(SWEEPS * setup->size / ARRAY_PAGE_WORDS + 4), NULL };
 }
@@ -79,7 +79,7 @@ static void relax_grid_row(struct array *grid, u64 size, u64 row, double omega)
 		at[i] += omega * ((above[i] + below[i] + at[i - 1] + at[i + 1]) / 4 - at[i]);
 }
 
-/* Run @sweeps relaxation sweeps in one pass: sweep s is s rows behind the first sweep. */
+/* Run @sweeps relaxation sweeps in one pass; each sweep is one row behind the sweep before it. */
 static void sweep_grid(struct array *grid, u64 size, u64 sweeps, double omega)
 {
 	for (u64 front = 1; front < size - 2 + sweeps; front++)

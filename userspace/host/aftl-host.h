@@ -37,7 +37,7 @@ typedef int64_t s64;
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define BIT(nr) (1UL << (nr))
 #define noinline __attribute__((noinline))
-/* Some C libraries lack this macro of glibc. */
+/* Some C libraries lack __always_inline, a macro of glibc. */
 #ifndef __always_inline
 #define __always_inline __attribute__((always_inline))
 #endif
@@ -56,7 +56,7 @@ typedef int64_t s64;
 #define __maybe_unused __attribute__((unused))
 #define fallthrough __attribute__((fallthrough))
 
-/* The asm statement keeps gcc from treating a function that only prefetches as pure. */
+/* Without the asm statement gcc may take a function that only prefetches for pure, and drop it. */
 static inline void prefetch(const void *address)
 {
 	__builtin_prefetch(address);
@@ -98,7 +98,7 @@ static inline bool aftl_has_crc32c(void)
 #endif
 }
 
-/* Like the kernel's function: return the number of bytes written, at most size - 1. */
+/* Like the kernel's vscnprintf(): return the number of bytes written, at most size - 1. */
 static inline int vscnprintf(char *buffer, size_t size, const char *format, va_list args)
 {
 	int wanted = vsnprintf(buffer, size, format, args);

@@ -6,7 +6,7 @@
 #include "aftl-host.h"
 #include "standard-streams.h"
 
-/* The wrong access mode is on purpose: reading stdin or writing stdout must fail. */
+/* A placeholder has the wrong access mode, so that reading stdin or writing stdout fails. */
 void standard_streams_begin(void)
 {
 	/* Let write() fail with EFBIG at a file size limit instead of killing the program. */

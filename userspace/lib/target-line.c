@@ -6,13 +6,13 @@
 #include "disk/carriers.h"
 #include "target-line.h"
 
-/* Largest N of "timing scale:N". */
+/* Largest N that the key "timing scale:N" accepts. */
 #define SCALE_MAX 1000000
 
 /* Largest ioprio_hint: an I/O priority has ten bits for a hint. */
 #define HINT_MAX 1023
 
-/* Attempts to enlarge a small device by a sixteenth until the policy has enough blocks. */
+/* How often a device that is too small for its policy is enlarged by a sixteenth, at most. */
 #define FIT_TRIES 64
 
 /* Largest mapping unit: it becomes a logical block of the kernel, which is at most this large. */
@@ -118,10 +118,7 @@ static int set_line_tag_carrier(struct target_line *line, const char *value,
 	return aftl_tag_carriers_parse(value, &line->carriers, error);
 }
 
-/*
- * Keys of the target, as opposed to parameters of the core, in the order in which they are
- * printed.
- */
+/* Keys of the table line that are not parameters of the core, in the order of printing. */
 static const struct target_key {
 	const char *name;
 	int (*set)(struct target_line *line, const char *value, struct aftl_error *error);
@@ -184,7 +181,7 @@ static const struct aftl_host_ops host_ops = {
 	.complete = ignore_completed_request,
 };
 
-/* Create one shard so that the core checks the policy's needs; untouched memory costs nothing. */
+/* Create a shard: the core refuses it if the policy cannot work with this configuration. */
 static int create_trial_shard(const struct target_line *line, u64 *memory_bytes,
 			      struct aftl_error *error)
 {
@@ -230,7 +227,7 @@ static int compute_smallest_shard_geometry(const struct target_line *line,
 	return ret ? ret : aftl_geometry_init(geo, &own, error);
 }
 
-/* Return the units of each shard, whole chunks if addresses alternate among several shards. */
+/* Return the number of units per shard; with several shards it is a multiple of a chunk. */
 static u64 compute_units_per_shard(const struct target_line *line, const struct aftl_geometry *geo,
 				   u64 sectors)
 {
@@ -304,7 +301,7 @@ void target_line_format_timing(const struct target_line *line, char text[AFTL_VA
 		scnprintf(text, AFTL_VALUE_SIZE, "scale:%u", line->scale);
 }
 
-/* Print the parameters that differ from the profile; return the number of words. */
+/* Print the parameters that differ from the profile; return the number of printed words. */
 static unsigned int print_changed_line_params(const struct target_line *line, char *text,
 					      size_t size)
 {
@@ -365,7 +362,7 @@ static bool copy_next_word_of_line(const char **at, char *word, size_t size)
 	return true;
 }
 
-/* Parse the profile (if @profile) or all other pairs of a line; the profile must be set first. */
+/* Parse "profile NAME" (if @profile) or the other KEY VALUE pairs; the profile comes first. */
 static int parse_line_pairs(struct target_line *line, const char *at, bool profile,
 			    struct aftl_error *error)
 {

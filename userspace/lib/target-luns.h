@@ -43,7 +43,7 @@ struct target_luns {
 int __must_check target_luns_parse(struct target_luns *luns, const char *text,
 				   struct aftl_error *error);
 
-/* Subtract busy_ns of @before, which has the same LUNs, from @now; other members stay. */
+/* Subtract busy_ns in @before from busy_ns in @now, LUN by LUN; keep all other members. */
 void target_luns_subtract(struct target_luns *now, const struct target_luns *before);
 
 #endif

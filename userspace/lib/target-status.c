@@ -108,7 +108,7 @@ int target_status_parse(struct target_status *status, const char *text, struct a
 
 /* Statistics */
 
-/* struct place - a name that every answer must contain, and the field that receives its value */
+/* struct place - a statistic that the target always reports, and the field that receives it */
 struct place {
 	const char *name;
 	u64 *value;

@@ -88,13 +88,13 @@ void list_add_row(struct text_list *list);
 /* Add a text cell to the last row. An empty text is null in JSON. */
 __printf(2, 3) void list_add_text(struct text_list *list, const char *format, ...);
 
-/* Add @value / 10^@decimals to the last row; a table shows the text @said for it unless NULL. */
+/* Add @value / 10^@decimals to the last row; if @said is not NULL, a table shows @said instead. */
 void list_add_number(struct text_list *list, u64 value, unsigned int decimals, const char *said);
 
 /* Print the selected columns, sorted and with titles, and free the rows. */
 void list_print(struct text_list *list, FILE *out);
 
-/* Print the titles of a list, or its buffered rows, with cells of @width columns. */
+/* Print the titles of a list, or its buffered rows, in cells that are @width characters wide. */
 void list_print_head(const struct list_choice *choice, int width, FILE *out);
 void list_print_wide(struct text_list *list, int width, FILE *out);
 

@@ -46,7 +46,7 @@ extern "C" {
 enum approxftl_class {
 	APPROXFTL_PRECISE = 0,	   /* no bit may flip; overrides any other tag of the data */
 	APPROXFTL_APPROXIMATE = 1, /* bits may flip */
-	APPROXFTL_NONE = 2,	   /* no class is declared, or no data are stored */
+	APPROXFTL_NONE = 2,	   /* a range without declared class, or a unit without data */
 	APPROXFTL_LEVEL_2 = 3,	   /* more bits may flip than at level 1 */
 	APPROXFTL_LEVEL_3 = 4,	   /* more bits may flip than at level 2 */
 };
@@ -73,7 +73,7 @@ enum approxftl_reason {
 /* Bits of struct approxftl_info.can and .may. */
 #define APPROXFTL_CAN_FILE   0x01u /* files: tag, untag, query */
 #define APPROXFTL_CAN_BUFFER 0x02u /* memfds can be tagged, for O_DIRECT writes from them */
-#define APPROXFTL_CAN_SCOPE  0x04u /* regions and approxftl_pwrite() work */
+#define APPROXFTL_CAN_SCOPE  0x04u /* approxftl_region_begin(), approxftl_pwrite() */
 #define APPROXFTL_CAN_DEVICE 0x08u /* ranges of raw devices */
 #define APPROXFTL_CAN_STORED 0x10u /* approxftl_stored() and approxftl_errors() work */
 #define APPROXFTL_CAN_WATCH  0x20u /* approxftl_watch() */
@@ -242,7 +242,7 @@ APPROXFTL_PUBLIC int approxftl_tag(struct approxftl *a, int fd, off_t offset, of
 /* Remove the tag of a range. Stored data do not change. */
 APPROXFTL_PUBLIC int approxftl_untag(struct approxftl *a, int fd, off_t offset, off_t length);
 
-/* approxftl_tag() with APPROXFTL_PRECISE: for headers and indices amid approximate data. */
+/* Tag a range as APPROXFTL_PRECISE, such as a header or an index amid approximate data. */
 APPROXFTL_PUBLIC int approxftl_protect(struct approxftl *a, int fd, off_t offset, off_t length);
 
 /**
@@ -303,7 +303,7 @@ APPROXFTL_PUBLIC ssize_t approxftl_pwrite(struct approxftl *a, int fd, const voi
 APPROXFTL_PUBLIC int approxftl_errors(struct approxftl *a, int fd, off_t offset, off_t length,
 				      struct approxftl_errors *out);
 
-/* Like approxftl_errors(), for units of one quality level; since APPROXFTL_2. */
+/* Like approxftl_errors(), for units of one quality level; symbol version APPROXFTL_2. */
 APPROXFTL_PUBLIC int approxftl_level_errors(struct approxftl *a, int fd, off_t offset, off_t length,
 					    unsigned int level, struct approxftl_errors *out);
 

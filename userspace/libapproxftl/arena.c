@@ -17,7 +17,7 @@
 #include "handle.h"
 #include "refusal.h"
 
-/* Size of the reserved address range; smaller if the process may not reserve as much. */
+/* Bounds of the size of the reserved address range, which a limit of the process may reduce. */
 #define MOST_BYTES ((size_t)1 << 40)
 #define FEWEST_BYTES ((size_t)1 << 28)
 

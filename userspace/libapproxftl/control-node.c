@@ -34,7 +34,7 @@ int aftl_lib_control_get_caps(int control, struct approxftl_info *info)
 	return 0;
 }
 
-/* Tag a whole file by each carrier that its device honours. Return: -ENOTTY from older modules. */
+/* Tag a whole file, also by write hint if its device honours it. -ENOTTY: the module is too old. */
 static int tag_file_by_all_carriers(int control, int fd, unsigned int kind, unsigned int *reason)
 {
 	struct approxftl_tag_fd tag = { .size = sizeof(tag), .fd = fd, .class = kind };

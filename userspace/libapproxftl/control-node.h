@@ -21,7 +21,7 @@ int aftl_lib_device_ioctl(int control, unsigned long number, void *argument);
 
 int aftl_lib_control_get_caps(int control, struct approxftl_info *info);
 
-/* Tag a range of a file, or of a device if @device. A whole file is tagged by each carrier. */
+/* Tag a range of a file, or of a device if @device. A whole file also gets a write hint. */
 int aftl_lib_control_tag(int control, bool device, int fd, off_t offset, off_t length,
 			 unsigned int kind, unsigned int *reason);
 
@@ -35,7 +35,7 @@ static inline bool aftl_lib_is_tag_class(unsigned int kind)
 	return kind <= APPROXFTL_LEVEL_3 && kind != APPROXFTL_NONE;
 }
 
-/* Begin a scope of class @kind; APPROXFTL_NONE ends it. @label may be NULL. */
+/* Give this thread's direct writes class @kind; end with APPROXFTL_NONE. @label may be NULL. */
 int aftl_lib_control_begin_scope(int control, unsigned int kind, const char *label);
 
 int aftl_lib_control_add_label(int control, const char *label);

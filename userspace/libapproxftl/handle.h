@@ -25,7 +25,7 @@ struct approxftl {
 	struct aftl_lib_regions *regions;
 };
 
-/* Create @regions_key of a handle; destroy the key and all regions. */
+/* Create the thread-specific key @regions_key of a handle; or delete it and free all regions. */
 int aftl_lib_regions_begin(struct approxftl *a);
 void aftl_lib_regions_end(struct approxftl *a);
 

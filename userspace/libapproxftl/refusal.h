@@ -10,7 +10,7 @@
 /* Store a message that is formatted like printf(), and return @error. */
 int aftl_lib_refuse(int error, const char *format, ...);
 
-/* Store a message about operation @what with @reason, enum approxftl_reason; 0: that of @error. */
+/* Store a message that says why operation @what was refused: @reason or, if that is 0, @error. */
 int aftl_lib_refuse_operation(int error, unsigned int reason, const char *what);
 
 #endif

@@ -89,7 +89,7 @@ static int check_tag_attribute(const char *text)
 	return 0;
 }
 
-/* Apply all ranges or none: some of them alone could make a header approximate. */
+/* Apply all ranges or none: without the range of a header, the header would become approximate. */
 int approxftl_recall(struct approxftl *a, int fd)
 {
 	char text[AFTL_LIB_ATTRIBUTE_MAX + 1];

@@ -51,7 +51,7 @@ int aftl_lib_shared_next_piece(int fd, uint64_t at, uint64_t end, struct aftl_li
 	return piece->first < piece->stop;
 }
 
-/* Return true if the module finds no data of a file that has data. Refusals are reported later. */
+/* Return true if the module finds no stored unit of a file on XFS that has shared extents. */
 static bool does_module_miss_file_data(int control, int fd)
 {
 	unsigned int unit_bytes, reason;

@@ -140,7 +140,7 @@ static void add_errors_of_stored_unit(struct approxftl_errors *sum,
 	sum->raw_errors += unit->raw;
 }
 
-/* Add up the errors of units of quality level @level; above APPROXFTL_LEVEL_MAX: of all units. */
+/* Add up the errors of units of quality level @level, or of all units if it is out of range. */
 static int add_errors_of_stored_ranges(struct approxftl *a, int fd, off_t offset, off_t length,
 				       unsigned int level, struct approxftl_errors *out)
 {

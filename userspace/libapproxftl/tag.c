@@ -67,7 +67,7 @@ int approxftl_protect(struct approxftl *a, int fd, off_t offset, off_t length)
 	return send_tag_request(a, fd, offset, length, APPROXFTL_PRECISE, "protect");
 }
 
-/* Repeat the query: the kernel may return fewer ranges than fit. */
+/* The kernel may return fewer ranges than fit into @out, so repeat the query. */
 int approxftl_query(struct approxftl *a, int fd, off_t from, struct approxftl_extent *out,
 		    size_t room)
 {

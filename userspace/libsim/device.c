@@ -67,7 +67,7 @@ static int stop_fill_if_requested(void *host)
 	return is_stop_requested() ? -EINTR : 0;
 }
 
-/* The host has no alloc_later(), so that no request can fail for lack of memory. */
+/* Without alloc_later() the core allocates all memory at once, so that no request can lack it. */
 static const struct aftl_host_ops device_ops = {
 	.alloc = core_memory_alloc,
 	.free = core_memory_free,

@@ -68,7 +68,7 @@ struct simlib_arguments {
 	struct simlib_device **out;
 };
 
-/* Parse the command line; return an enum exit_code; for a wrong command line, after a message. */
+/* Parse the command line. Return: an enum exit_code; a wrong command line causes a message. */
 int job_parse_arguments(const struct simlib_job *job, struct sim_options *options,
 			const struct simlib_arguments *arguments);
 

@@ -38,7 +38,7 @@ const char *simlib_job_json(const struct simlib_job *job);
 const struct request_log *simlib_job_requests(const struct simlib_job *job);
 
 /**
- * struct simlib_facts - geometry of a device, and the bits of an L2P entry below its quality level
+ * struct simlib_facts - geometry of a device, and the number of bits of a ppn in an L2P entry
  */
 struct simlib_facts {
 	u64 page_bytes;
@@ -64,13 +64,13 @@ enum simlib_candidate_column {
 
 /**
  * struct simlib_policy_functions - decisions of a policy
- * @begin: return memory for the columns, each of which has a row for each block of a LUN, or NULL
+ * @begin: return memory for the columns, which have a row for each block of a LUN; NULL on failure
  * @select_victim: return the row of the victim among the first @count; any other number: the
  *	candidate with the least valid data
  * @stream: return the stream of a page. @stream and @age_ns are those of the block that has the
  *	page's present version, or -1
  *
- * The last two are optional. All are called by the thread that simulates, one at a time.
+ * @select_victim and @stream are optional. The thread that simulates calls the functions.
  */
 struct simlib_policy_functions {
 	s64 *(*begin)(const struct simlib_facts *facts);
@@ -123,7 +123,7 @@ int simlib_simulate(struct simlib_job *job, int argc, char **argv, bool keep_req
  * @job: takes messages
  * @path: the file
  * @count: number of requests
- * @arrival_ns: arrival times, none before the one before it
+ * @arrival_ns: arrival times, which must not decrease
  * @op: enum aftl_op
  * @offset: first bytes
  * @bytes: lengths
@@ -158,8 +158,8 @@ void simlib_device_destroy(struct simlib_device *device);
 s64 simlib_device_do(struct simlib_device *device, int op, s64 lpn, s64 pages);
 
 /*
- * Return true if this thread is in a call of the device's policy, which may call only the functions
- * that describe the device.
+ * Return true if this thread executes a function of the device's policy, which must not submit
+ * requests to the device but may query its description.
  */
 bool simlib_device_busy(struct simlib_device *device);
 
@@ -203,15 +203,15 @@ u64 simlib_device_now(struct simlib_device *device);
 void simlib_device_facts(struct simlib_device *device, struct simlib_facts *facts);
 
 /*
- * Tables of the device itself: struct aftl_block of each erase block, and aftl_l2p_table(). They
- * are valid as long as the device is, and change with it.
+ * Return the table of erase blocks (struct aftl_block) or the L2P table that the device itself uses
+ * and changes. The tables are valid until the device is destroyed.
  */
 const void *simlib_device_blocks(struct simlib_device *device);
 const u32 *simlib_device_l2p(struct simlib_device *device);
 
 /*
- * Name of a field of struct aftl_block, with its offset and size; NULL beyond the last one, with
- * the size of the structure.
+ * Return the name, the offset and the size of field @index of struct aftl_block. Beyond the last
+ * field return NULL, and the size of the structure in @bytes.
  */
 const char *simlib_block_field(u32 index, u32 *offset, u32 *bytes);
 

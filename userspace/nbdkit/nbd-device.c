@@ -43,7 +43,7 @@ struct nbd_job {
  * @request: the request
  * @job: job that it is a part of
  * @bytes: payload
- * @edges: write: content of the first and the last logical page, if it covers a part of them
+ * @edges: content of the first and the last logical page of a write, if partly covered
  */
 struct nbd_io {
 	struct aftl_request request;
@@ -110,7 +110,7 @@ static void unlink_waiting_job(struct nbd_job *job)
 	job->link = NULL;
 }
 
-/* The wake-up has no effect if @job does not exist any more: the kernel only takes its address. */
+/* The wake-up is harmless if @job is gone meanwhile: the kernel uses only the futex's address. */
 static void wake_waiting_job(struct nbd_job *job, enum nbd_job_state state)
 {
 	u32 *futex = &job->state;
@@ -156,9 +156,9 @@ static void count_job_lateness(struct nbd_device *device, u64 due_ns)
 }
 
 /*
- * Wait with the lock released; sleep until the FTL's next event, if there is one and no other
- * thread does so. Return true with the lock held, or false without it if @job is complete and the
- * thread has nothing else to do for the device.
+ * Release the lock and wait, until the FTL's next event unless another thread waits for that event.
+ * Return true with the lock held, or false without the lock if @job is complete and the thread has
+ * nothing else to do for the device.
  */
 static bool wait_for_event_without_lock(struct nbd_device *device, struct nbd_job *job)
 {
@@ -194,7 +194,7 @@ static void finish_nbd_job(struct nbd_device *device, struct nbd_job *job)
 	while (is_locked && job->pending)
 		is_locked = wait_for_event_without_lock(device, job);
 	if (is_locked) {
-		/* A thread must sleep until the FTL's next event: wake one if none does so. */
+		/* If no thread waits for the FTL's next event, wake a thread to wait for it. */
 		if (device->waiting && get_host_time_of_event_to_arm(device) != U64_MAX)
 			wake_waiting_job(device->waiting, NBD_JOB_TO_ARM);
 		pthread_mutex_unlock(&device->lock);
@@ -225,7 +225,7 @@ void nbd_device_complete_request(void *host __maybe_unused, struct aftl_request 
  * struct span - the part of a logical page that a request covers
  * @first: first byte in the page
  * @end: byte after the last
- * @at: their payload
+ * @at: payload of these bytes
  */
 struct span {
 	u32 first;

@@ -4,8 +4,8 @@
  * a store for the data.
  *
  * No thread belongs to the device. The threads that wait for their requests advance it: one of them
- * sleeps until the next event. While no request is in flight device time stands still, and the next
- * request first catches up with it, which gives the same state (see core/ftl/ftl.h).
+ * sleeps until the next event. While no request is in flight device time stands still; the next
+ * request first lets it catch up, which leads to the same state (see core/ftl/ftl.h).
  */
 #ifndef AFTL_NBD_DEVICE_H
 #define AFTL_NBD_DEVICE_H
@@ -27,7 +27,7 @@ struct nbd_volume;
 
 /**
  * struct nbd_device - the device
- * @lock: protects all of it but @late, the FTL included
+ * @lock: protects the FTL, and all members but @late
  * @ftl: FTL
  * @geo: its geometry
  * @line: options

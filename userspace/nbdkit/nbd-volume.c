@@ -270,7 +270,7 @@ int nbd_volume_open(struct nbd_volume *volume, const char *path, struct aftl_err
 	return ret;
 }
 
-/* Put the pages that a power failure left in the persisted write buffer back into it. */
+/* Refill the write buffer with the pages that the volume had persisted before a power failure. */
 static int restore_volume_buffer(struct nbd_volume *volume, struct aftl_error *error)
 {
 	struct aftl *ftl = volume->device->ftl;
@@ -306,7 +306,7 @@ static int alloc_volume_memory(struct nbd_volume *volume, struct aftl_error *err
 		       aftl_fail(error, -ENOMEM, "not enough memory for %u buffered pages", tags);
 }
 
-/* Move the data of blocks in which a write failed before: the kernel's store remaps such pages. */
+/* Retire blocks with data that the kernel's store has remapped after writes to them failed. */
 static void retire_worn_volume_blocks(struct nbd_volume *volume)
 {
 	u32 block = aftl_volume_next_remapped(volume->volume, 0);

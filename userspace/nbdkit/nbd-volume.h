@@ -59,8 +59,8 @@ int __must_check nbd_volume_load(struct nbd_volume *volume, struct nbd_device *d
 				 struct aftl_error *error);
 
 /*
- * Save the idle device in the volume, which is recovered as after a crash otherwise. Return: 0 or a
- * negative error number, with a message.
+ * Save the idle device in the volume; without this, the next opening recovers it as after a crash.
+ * Return: 0 or a negative error number, with a message.
  */
 int __must_check nbd_volume_save(struct nbd_volume *volume, struct aftl_error *error);
 

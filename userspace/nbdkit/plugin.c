@@ -112,7 +112,7 @@ static int check_plugin_table_line(struct aftl_error *error)
 	return 0;
 }
 
-/* A volume determines the device; parameters that may change over its life can be set. */
+/* Take policy and parameters from the volume; the caller then sets those that may change. */
 static int set_table_line_from_volume(const char *path, struct aftl_error *error)
 {
 	const struct aftl_volume_header *header;
@@ -294,8 +294,8 @@ static int plugin_trim(void *handle, uint32_t count, uint64_t offset, uint32_t f
 }
 
 /*
- * Zero whole logical pages by a discard. Otherwise nbdkit writes zeroes, also for a client that
- * wants them allocated.
+ * Zero whole logical pages by a discard. Zeroes in a part of a page, or that the client wants
+ * allocated, are refused here, so that nbdkit writes them as data.
  */
 static int plugin_zero(void *handle, uint32_t count, uint64_t offset, uint32_t flags)
 {

@@ -21,7 +21,7 @@
 /* Scale of the Laplace noise (nV), divided by the square root of the P/E cycles */
 #define CELL_CYCLES_NV 250000
 
-/* Factors of the voltage loss by retention: common factor, mean and variance */
+/* Voltage loss by retention: common factor, factors of mean and of variance */
 #define CELL_RETENTION_PERCENT 38
 
 #define CELL_RETENTION_MEAN_E9 400000
@@ -40,7 +40,7 @@ static const u32 cell_residual_uv[AFTL_RBER_CURVES] = {
  *
  * Level and spread of the erased state are a normal distribution's mean and deviation; a
  * programmed state begins at its level and is as wide as its spread. Retention drains the
- * swing. Zeros: that curve has no voltages, or no such state.
+ * swing. A curve without voltages, or without such a state, has zeros.
  */
 static const u32 cell_states_uv[AFTL_RBER_CURVES][CELL_STATES_MOST][3] = {
 	{ { 1983731, 322114, 0 }, { 3922487, 200000, 2038757 }, { 5861244, 200000, 3977513 },

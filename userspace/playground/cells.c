@@ -49,9 +49,9 @@ const u32 *playground_voltages(void)
 }
 
 /*
- * Return the number of the error curve of a page, if one curve gives its errors. The core models
- * program modes with other steps or a lower top for certain cells only, and adds a difference to
- * the curve for other cells, which then follow no single curve.
+ * Return the error curve of a page, or AFTL_RBER_CURVES if no single curve gives its errors: only
+ * for certain cells the core has curves of program modes with other steps or a lower top; for other
+ * cells it adds a difference to the curve of the normal mode.
  */
 static u32 rber_curve_of_page(const struct aftl_cell *cell, u16 attr)
 {

@@ -63,7 +63,7 @@ int playground_write(u32 unit, u32 units, u32 class)
 	return submit_content_write(AFTL_OP_WRITE, unit, units, class);
 }
 
-/* Complete reads of the request stream first: the stream has no bytes that errors could flip. */
+/* Complete the request stream first: its reads must not flip bits of the user's content. */
 int playground_read(u32 unit, u32 units)
 {
 	int ret = playground_finish();

@@ -42,7 +42,7 @@ int playground_run_to(u32 requests, double ns);
  * playground_finish() - complete all submitted requests
  *
  * The device is then in the state that "approxftl sim --requests" leaves after as many requests.
- * To continue without this interruption the page restores its copy of the memory.
+ * To continue as if the stream was not interrupted, the page restores a saved copy of the memory.
  */
 int playground_finish(void);
 
@@ -103,7 +103,7 @@ enum play_view {
 #define PLAY_COLOURS 256
 
 /**
- * playground_palette() - get the palette of the picture; the page sets it, red in the low byte
+ * playground_palette() - get the palette, in which the page stores colours, red in the low byte
  */
 u32 *playground_palette(void);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Computes the voltage distributions of cell.py, with its bins. selftests/playground/test_cells.py
- * compares the two.
+ * Computes the voltage distributions that userspace/physics/aftl_physics/cell.py computes, in the
+ * same bins. selftests/playground/test_cells.py compares the results.
  */
 #include <math.h>
 #include <stdlib.h>

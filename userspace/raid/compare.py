@@ -137,7 +137,7 @@ def write_fio_log(path: Path, requests: list[Request], rate: int) -> None:
 
 
 def write_records(path: Path, requests: list[Request], rate: int) -> None:
-    """Write the requests as records: the simulator writes the header, this appends the rest."""
+    """Write a record file: the simulator writes its header, this function appends the requests."""
     run_simulator("--fill", "none", "--requests", "0", "--record", str(path))
     with path.open("ab") as out:
         for number, (offset, length) in enumerate(requests):
@@ -185,7 +185,7 @@ def count_pages_consumed_by_array(counters: Json) -> int:
 
 
 def get_result_of_simulation(results: Path, policy: str) -> Outcome:
-    """Return the outcome of the simulator's array."""
+    """Return the measured activity of the simulator's array."""
     run = json.loads((results / f"{policy}.sim.json").read_text())
     counters = run["counters"]
     written = run["raid"]["data_write_units"] + run["raid"]["parity_write_units"]
@@ -202,7 +202,7 @@ def read_member_counters(results: Path, policy: str, members: int) -> Iterator[J
 
 
 def get_result_of_md(results: Path, policy: str, members: int) -> Outcome:
-    """Return the outcome of md's array from the members' counters."""
+    """Return the measured activity of md's array, from the counters of its members."""
     counted = list(read_member_counters(results, policy, members))
     report = json.loads((results / "md" / f"{policy}.fio.json").read_text())["jobs"][0]["write"]
 
@@ -218,7 +218,7 @@ def get_result_of_md(results: Path, policy: str, members: int) -> Outcome:
 
 
 def print_comparison(name: str, md: float, sim: float) -> bool:
-    """Print a comparison, and return whether the difference is within the tolerance."""
+    """Print a measure of md and of the simulator; return whether both agree within tolerance."""
     factor = sim / md
     limit = TOLERANCE.get(name)
     agrees = not limit or 1 / limit <= factor <= limit
@@ -248,7 +248,7 @@ def print_changes(changes: dict[str, tuple[float, float]]) -> bool:
 
 
 def report_arrays(results: Path, members: int) -> bool:
-    """Print both arrays under both policies; return whether they agree within tolerance."""
+    """Print md's and the simulator's measures by policy; return whether they agree."""
     agreed = True
     for policy in POLICIES:
         md = get_result_of_md(results, policy, members)

@@ -72,7 +72,7 @@ static int read_and_check_units(const struct torture_run *run, u64 first, u32 co
 	return got < 0 ? -errno : -EIO;
 }
 
-/* If a range is unreadable, read its units one by one. */
+/* Check a range of units; if the range is unreadable, read its units one by one. */
 static int check_units_in_range(struct torture_run *run, u64 first, u32 count, u8 *data,
 				struct aftl_error *error)
 {

@@ -11,7 +11,7 @@
 
 #define MAGIC 0x31776f6461687355ULL
 
-/* struct risen - a completed change that raised the lower bound of units to @low */
+/* struct risen - a completed change, since which @low is its units' oldest possible generation */
 struct risen {
 	u64 first;
 	u32 count;
@@ -21,7 +21,7 @@ struct risen {
 /**
  * struct ledger - an open ledger
  * @risen: changes since the last completed flush, in order of completion
- * @dropped: number of changes before @risen, all of which are durable
+ * @dropped: number of changes that were removed from @risen because they are durable
  * @apart: the memory does not map the file: write each change to the file
  */
 struct ledger {
@@ -63,7 +63,7 @@ static void write_ledger_units(struct ledger *ledger, u64 first, u64 count)
 	write_ledger(ledger, ledger->units + first, count * sizeof(*ledger->units));
 }
 
-/* Map the ledger; some file systems, such as a VM's shared directory, refuse writable maps. */
+/* Map the ledger, unless its file system (a VM's shared directory) refuses writable maps. */
 static void *map_ledger_file(struct ledger *ledger)
 {
 	void *memory = ledger->apart ? MAP_FAILED :
@@ -353,7 +353,7 @@ bool ledger_allows_content(const struct ledger *ledger, u64 unit, u32 floor,
 		found->name.generation >= floor && found->name.generation <= now->high;
 }
 
-/* If the unit may have any content, the block that was found does not tell the last write. */
+/* Record nothing of a unit that may have any content: its block does not show the last write. */
 void ledger_record_found(struct ledger *ledger, u64 unit, const struct block_found *found,
 			 bool durable)
 {
@@ -364,7 +364,7 @@ void ledger_record_found(struct ledger *ledger, u64 unit, const struct block_fou
 	if (now->any >= now->low || ledger->header->frozen)
 		return;
 	now->low = generation;
-	/* Unless the write is @durable, the unit may have older data after a power failure. */
+	/* Content that is not @durable may be replaced by older data after a power failure. */
 	if (durable) {
 		now->high = written ? generation : 0;
 		now->zero = written && now->zero > generation ? 0 : now->zero;

@@ -146,8 +146,8 @@ def _neighbour_shift(swing_v: float) -> Mass:
 def neighbour_shifts(total_mv: float) -> tuple[float, ...]:
     """Return the shifts (mV) of neighbours in the highest state that together cause `total_mv`.
 
-    Up to one Y and one Z neighbour of a precise page (350 mV) the two neighbours share the sum in
-    the ratio 200 : 150; a second pair causes the excess.
+    A Y and a Z neighbour share a sum of up to 350 mV in the ratio 200 : 150; a second pair of
+    neighbours causes the excess.
     """
     pair = SHIFT_Y_MV + SHIFT_Z_MV
     near = min(total_mv, pair)
@@ -299,7 +299,7 @@ def scaled_shift_mv(vmax_v: float) -> float:
 
 
 def _reference_pair(mean_v: float, sigma_v: float) -> tuple[float, float]:
-    """Return the RBERs of precise and approximate pages at the wear and age that the fit uses."""
+    """Return the RBERs of a precise and an approximate page without wear and age."""
     precise, approx = (
         cell_rber(window_channel(v, STEP_V, mean_v, sigma_v), scaled_shift_mv(v))
         for v in (VMAX_PRECISE_V, VMAX_APPROX_V)
@@ -315,7 +315,7 @@ def fit_erased_sigma(mean_v: float) -> float:
 
 
 def fit_erased_state() -> tuple[float, float]:
-    """Return erased mean and sigma (V) that meet both published RBERs; takes seconds."""
+    """Return the erased mean and sigma (V) that meet RBERs of 1e-8 and 7.2e-4; takes seconds."""
     mean = find_root(lambda m: math.log(_reference_pair(m, fit_erased_sigma(m))[1] / RBER_APPROX),
                      1.5, 2.4, steps=30)
     return mean, fit_erased_sigma(mean)

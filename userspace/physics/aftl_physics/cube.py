@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""cubeFTL measures a layer while its leader word line is programmed, and retries reads of old data.
+"""Programs and read retries of cubeFTL, which measures a layer while it programs the leader.
 
-The available text has no numerals. Two facts are remembered: a spare margin of 1.7 is worth 320 mV
-and saves 19.7 % "at most", and 0.3 or 0.9 of the reads need retries. The rest is assumed.
+The available text of the paper has no numerals. Two facts are quoted from memory: a spare margin of
+1.7 is worth 320 mV and saves at most 19.7 % of the program time; 0.3 or 0.9 of the reads need
+retries. The rest is assumed.
 """
 
 import math
@@ -31,12 +32,12 @@ def errors_by_layer() -> list[float]:
 
 
 def largest_errors() -> float:
-    """Return BER_EP1(max), at which a new device's best layer has the published spare margin."""
+    """Return BER_EP1(max): with it the best layer of a new device has a spare margin of 1.7."""
     return min(errors_by_layer()) * program_time.CUBE_MARGIN
 
 
 def growth_of_layer_errors(cycles: float) -> float:
-    """Return how layers' errors grow with wear: the worst meets its limit at LIFE_CYCLES."""
+    """Return the growth of errors with wear: the worst layer meets BER_EP1(max) at LIFE_CYCLES."""
     return 1.0 + (largest_errors() / max(errors_by_layer()) - 1.0) * cycles / LIFE_CYCLES
 
 
@@ -46,7 +47,7 @@ def spare_margin(point: int, cycles: float) -> float:
 
 
 def voltage_margins_mv(spare: float) -> tuple[float, float]:
-    """Return by how many mV the first ISPP voltage may rise and the last ISPP voltage may fall."""
+    """Return by how many mV a spare margin lets the first ISPP voltage rise and the last fall."""
     limit = program_time.CUBE_MAX_REMOVED * program_time.cube_step_mv()
     total = min(limit, program_time.cube_margin_mv(spare))
     return START_SHARE * total, (1.0 - START_SHARE) * total
@@ -69,9 +70,9 @@ def mean_follower_saving(cycles: float) -> float:
 
 @lru_cache(maxsize=1)
 def early_verify_loops() -> list[int]:
-    """Return by layer how many loops too early the default verify of a state starts. The default is
-    the same for all layers. The quarter of the layers with the most errors needs one loop more, and
-    the best quarter one loop less (assumed).
+    """Return by layer how many loops before a state needs verifies the default verifies start:
+    three, but four in the quarter of the layers with the most errors, and two in the quarter with
+    the fewest errors (assumed).
     """
     ranked = sorted(range(layers.POINTS), key=lambda point: errors_by_layer()[point])
     early = [program_time.CUBE_EARLY_VERIFIES] * layers.POINTS

@@ -19,7 +19,7 @@ PER_DOUBLING = 4
 
 
 def poisson_means_q8() -> list[int]:
-    """Return the mean error counts of the table, x 256: 0, then up to four per doubling."""
+    """Return the table's axis, mean error counts x 256: 0, then up to four values per doubling."""
     last = LARGEST_MEAN * SCALE
     ratios = [2.0 ** (i / PER_DOUBLING) for i in range(PER_DOUBLING)]
     powers = range(last.bit_length())

@@ -29,7 +29,7 @@ def approximate_program_ns() -> int:
 
 
 def approxftl_program_ns() -> tuple[int, ...]:
-    """Return ApproxFTL's program times (ns) of precise (3 cases), approximate, Delta_b pages."""
+    """Return ApproxFTL's program times (ns): normal, between, after, approximate, Delta_b."""
     return (
         APPROXFTL_PROGRAM_NS,
         round(APPROXFTL_PROGRAM_NS * (1.0 - SAVING_APPROX_NEIGHBOURS)),
@@ -53,7 +53,7 @@ def agcr_ispp_step_v(cost: int) -> float:
 
 
 def agcr_read_ns(cost: int) -> int:
-    """Return the read time of a page by its write cost 0..2 (AGCR): cheap writes slow reads."""
+    """Return a page's read time by its write cost 0..2 (AGCR): slower after a cheaper write."""
     return AGCR_READ_LEVEL_NS[2 - cost]
 
 
@@ -90,8 +90,8 @@ class LoopTimes:
 
 def verify_windows_of_states(removed: int) -> list[tuple[int, int]]:
     """Return first and last verify loop of each state when `removed` loops are cut from the start
-    of the program. The states' last loops are spread evenly from the window length to the number of
-    loops.
+    of the program. The states' last loops are spread evenly from loop CUBE_WINDOW to loop
+    CUBE_LOOPS.
     """
     span = CUBE_LOOPS - CUBE_WINDOW
     windows = []

@@ -102,12 +102,12 @@ def reprogram_count(code: Code) -> int:
 
 
 def distribution_id(code: Code) -> int:
-    """Return the ID of the states of an encoding: 0 for P1-P4 .. 3 for P4-P7; 0 for ER-P3."""
+    """Return the ID of an encoding's states: 0 for ER-P3 and for P1-P4, 1 for P2-P5, up to 3."""
     return max(0, min(encodings_by_code()[code]) - 1)
 
 
 def decode_table() -> dict[tuple[int, int], Code]:
-    """Return the encodings by reprogram count and ID; update orders LM and ML share one."""
+    """Return the encodings by reprogram count and ID; update orders LM and ML have the same."""
     codes = encodings_by_code()
     table: dict[tuple[int, int], Code] = {}
     for code in Code:
@@ -168,7 +168,7 @@ ERASE_NS = 10_000_000
 
 
 def metadata_bytes() -> float:
-    """Return the bytes of controller RAM that ReSSD needs: timestamps, tags, pointers, status."""
+    """Return the bytes of RAM that ReSSD needs for timestamps, block tags, pointers and status."""
     blocks = PLANES * BLOCKS_PER_PLANE
     pointers = PLANES * HOT_LEVELS * (BLOCK_POINTER_BITS + WORD_LINE_POINTER_BITS)
     status = blocks * WORD_LINES_PER_BLOCK * WORD_LINE_STATUS_BITS

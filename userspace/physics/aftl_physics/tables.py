@@ -48,7 +48,7 @@ def _cell_model(channel: cell.Channel) -> RberModel:
 
 
 def _delta_b_rber(mv: float, cycles: int, hours: int) -> float:
-    """Return the RBER of Delta_b programs: 7.2e-4 as published, and the growth at 1.5 x dVpp."""
+    """Return the RBER of Delta_b: the published 7.2e-4 plus growth by disturbance, wear and age."""
     channel = cell_channels()["MLC_DELTA_B"]
     start = cell.cell_rber(channel, cell.scaled_shift_mv(cell.VMAX_PRECISE_V))
     growth = cell.cell_rber(channel, mv, cycles, hours) - start
@@ -56,7 +56,7 @@ def _delta_b_rber(mv: float, cycles: int, hours: int) -> float:
 
 
 def cell_channels() -> dict[str, cell.Channel]:
-    """Return each program mode's cell model; that of Delta_b gives only the growth of errors."""
+    """Return each program mode's cell model; the model of Delta_b says only how errors grow."""
     window, step = cell.window_channel, cell.step_channel
     fine, medium, coarse = (step(program_time.agcr_ispp_step_v(cost)) for cost in (2, 1, 0))
     return {
@@ -323,7 +323,7 @@ def states_section() -> Section:
         Macro("CELL_CYCLES_NV", scaled_integer(cell.LAPLACE_PER_SQRT_CYCLE_V, 10**9),
               "Scale of the Laplace noise (nV), divided by the square root of the P/E cycles"),
         Macro("CELL_RETENTION_PERCENT", scaled_integer(cell.RETENTION_KS, 100),
-              "Factors of the voltage loss by retention: common factor, mean and variance"),
+              "Voltage loss by retention: common factor, factors of mean and of variance"),
         Macro("CELL_RETENTION_MEAN_E9", scaled_integer(cell.RETENTION_KD, 10**9)),
         Macro("CELL_RETENTION_VARIANCE_E9", scaled_integer(cell.RETENTION_KM, 10**9)),
         Table("cell_residual_uv", "u32", ("AFTL_RBER_CURVES",),
@@ -333,7 +333,7 @@ def states_section() -> Section:
               "states by curve, in ascending order: level, spread and swing, in microvolts",
               "Level and spread of the erased state are a normal distribution's mean and deviation;"
               " a programmed state begins at its level and is as wide as its spread. Retention"
-              " drains the swing. Zeros: that curve has no voltages, or no such state."),
+              " drains the swing. A curve without voltages, or without such a state, has zeros."),
     ))
 
 

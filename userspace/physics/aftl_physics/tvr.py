@@ -39,7 +39,7 @@ ERASE_OLD_NS = 9_000_000
 def reference_half_widths() -> tuple[float, ...]:
     """Return D0..D5, the distances of the state means to their read references (eqs 10-13).
 
-    All Q terms of a page type are equal: 2 x 1/4 Q = limit for MSB, 4 x 1/4 Q for LSB.
+    The tails Q of a page type are equal, so the RBER limit is 2 x 1/4 Q (MSB) or 4 x 1/4 Q (LSB).
     """
     x_msb = inverse_tail(2.0 * RBER_LIMIT)
     x_lsb = inverse_tail(RBER_LIMIT)
@@ -102,7 +102,7 @@ def _linear_ramp(start: float, end: float, low: int, high: int, cycles: int) -> 
 
 
 def block_erase_ns(pattern: int, cycles: int) -> int:
-    """Return the erase time of a block that stores '11' (0) or '01' (1), by its P/E cycles."""
+    """Return a block's erase time by its P/E cycles; `pattern`: it stores '11' (0) or '01' (1)."""
     return round(_linear_ramp(ERASE_NEW_NS[pattern], ERASE_OLD_NS, 0, LIFE_CYCLES, cycles))
 
 

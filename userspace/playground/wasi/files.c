@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Implements headers of userspace for WASI. There are no links, owners and signals, so that
- * output-file.h writes files in place, and file-claims.h and interruption.h do nothing. There is
- * one process with one thread, for parallel.h, pipeline.h and trace-import.h.
+ * Implements headers of userspace for WASI, which has no links, owners, signals and threads. The
+ * functions of output-file.h write files in place; those of file-claims.h and interruption.h do
+ * nothing; those of parallel.h, pipeline.h and trace-import.h use one thread.
  */
 #include "file-claims.h"
 #include "interruption.h"

@@ -151,7 +151,7 @@ class Errors(NamedTuple):
 
 
 class Info(NamedTuple):
-    """Version, devices and capabilities; see approxftl_caps(3)."""
+    """The kernel interface's version, devices, features and limits; see approxftl_caps(3)."""
 
     version: int
     devices: int
@@ -162,7 +162,7 @@ class Info(NamedTuple):
 
 
 class RefusedError(OSError):
-    """A request was refused; the text is the library's message."""
+    """A request was refused; the exception's text is the library's message."""
 
 
 def _make_structure(name: str, *fields: tuple[str, Any]) -> type[ctypes.Structure]:
@@ -276,7 +276,7 @@ class Device(_Closing):
         return bool(_library.active(self.handle))
 
     def caps(self) -> Info:
-        """Return version, devices and capabilities."""
+        """Return the kernel interface's version, devices, features and limits."""
         info = _Info()
         _check_result(_library.caps(self.handle, ctypes.byref(info)))
         return Info(*(getattr(info, name) for name in Info._fields))

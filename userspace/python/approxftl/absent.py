@@ -128,7 +128,7 @@ class Absent:
         return self.store_refusal(errno.EINVAL, "that is not of this arena")
 
     def arena_at(self, handle: Any, offset: int) -> int | None:
-        """Return the address of a file offset; map the whole file, as a range may span mappings."""
+        """Return the address of a file offset. Map the whole file, so that it is contiguous."""
         arena = self.arenas[handle.value]
         size = arena.file_size()
         if not 0 <= offset < size:

@@ -147,7 +147,7 @@ class Policy:
                 raise TypeError(f"{what}: {function!r} is no function")
 
     def start(self, device: Facts) -> None:
-        """Prepare for a `device` with block_pages, blocks, logical_pages, luns, page_bytes."""
+        """Prepare for `device`, which has block_pages, blocks, logical_pages, luns, page_bytes."""
 
     def __repr__(self) -> str:
         return f"<Policy {self.name}>"
@@ -241,7 +241,7 @@ class Running:
 
     @contextmanager
     def offer_policy_to_job(self, job: Job | None) -> Iterator[None]:
-        """Let a job (a call of the simulator) use the policy; then raise the policy's exception."""
+        """Let a call of the simulator use the policy; at the end raise the policy's exception."""
         self.job = job
         if job:
             lib.job_offer(job.handle, self.handle)
@@ -262,7 +262,7 @@ class Running:
 
 
 def replace_policy_by_name(options: Mapping[str, object]) -> tuple[dict[str, Any], Running | None]:
-    """Replace a policy written in Python by a name for the simulator; also return the policy."""
+    """Return options with the name in place of a policy in Python, and this policy or None."""
     policy = options.get("policy")
     if isinstance(policy, Policy):
         return {**options, "policy": policy.name}, Running(policy)

@@ -303,7 +303,7 @@ class Runs(Sequence[Run]):
         return importlib.import_module("pandas").DataFrame(self.rows())
 
     def _values_by_seed(self, measure: str, by: str, value: object) -> list[list[float]]:
-        """Return a list of runs for each seed, all in the same order of the other axes."""
+        """Return the measure's values by seed, for each seed in the same order of axis values."""
         found = [[run.measure(measure) for run in self._runs
                   if run.options[by] == value and run.options["seed"] == seed]
                  for seed in self.axes["seed"]]

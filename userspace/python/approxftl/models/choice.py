@@ -37,13 +37,13 @@ class Choice:
                     f"no type {printable_name(name)}; there are {', '.join(sorted(ELEMENTS))}")
 
     def count_low_planes(self, element: Element) -> int:
-        """Return the number of approximate bit planes: by default the mantissa or lower half."""
+        """Return the number of approximate planes: by default the mantissa, or half an integer."""
         if self.planes is not None:
             return min(self.planes, element.bits)
         return element.mantissa_bits if element.exponent else element.bits // 2
 
     def reason_for_precise(self, tensor: Tensor, apart: bool) -> str:
-        """Return why a tensor stays precise, else ""; `apart`: it is stored by bit plane."""
+        """Return why a tensor stays precise, else ""; `apart` if it is stored by bit plane."""
         if tensor.exact or not tensor.length:
             return tensor.exact or "it has no numbers"
         if self.names and not _matches_any_pattern(tensor.name, self.names):

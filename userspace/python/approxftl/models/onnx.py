@@ -74,7 +74,7 @@ class _Walk:
         return _Field(number, wire, self.cursor.skip_bytes(length), length)
 
     def read_fields(self, begin: int, end: int) -> Iterator[_Field]:
-        """Yield the fields of a message; between two fields, the caller may read nested fields."""
+        """Yield the fields of a message; the caller may read nested messages in between."""
         while begin < end:
             self.left -= 1
             if self.left < 0:

@@ -268,7 +268,7 @@ class PlaneFile:
         return b"".join(pieces)
 
     def _read_piece(self, offset: int, length: int) -> bytes:
-        """Return the first bytes of a range of the original, as far as planes are contiguous."""
+        """Return the first bytes of a range of the original: those in one tensor or in one gap."""
         number, inside = divmod(bisect_right(self._edges, offset) - 1, 2)
         if inside:
             planes = self.planes[number]

@@ -68,7 +68,7 @@ class Cursor:
         self._begin = 0
 
     def _advance_cursor(self, length: int) -> int:
-        """Advance by a number of bytes; return their position in the buffered window."""
+        """Advance by a number of bytes; return the index in the buffer at which they begin."""
         if length > self.end - self.at:
             raise ModelError(f"the file ends within what byte {self.at} begins")
         self._left -= length

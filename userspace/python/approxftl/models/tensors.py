@@ -34,7 +34,7 @@ class Element:
         return self.bits - self.exponent - self.signed
 
     def bytes_of(self, count: int) -> int | None:
-        """Return the bytes of this many numbers; None if they do not fill whole bytes or blocks."""
+        """Return the length of `count` numbers; None if these do not fill whole bytes or blocks."""
         if count % self.block or count * self.bits % 8:
             return None
         return count // self.block * self.block_bytes + count * self.bits // 8
