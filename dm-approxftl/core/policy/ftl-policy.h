@@ -38,10 +38,10 @@ struct aftl_page_write {
 /**
  * struct aftl_ftl_policy - methods of a policy of the FTL layer; all are optional
  * @block_ages: the policy uses aftl_block_age_ns() or aftl_block_rest_ns()
- * @clock: array whose first number, u64, counts the host writes; array 0 then has the count at the
- *	last host write of each lpn, u32, 0 if there was none. stream() of an lpn that was never
- *	written must return always the same stream, and may change only the number of writes and
- *	the lpn's count, so that preconditioning need not call it. 0: there is no such array
+ * @clock: index of the array whose first number (u64) counts host writes; 0: there is none. Array 0
+ *	then has, for each lpn, this count at the last host write (u32); 0: never written.
+ *	Preconditioning does not call stream() for lpns that were never written: stream() must
+ *	return a fixed stream for these, and change nothing but the two counts
  * @stream: the stream of a page, default 0. Called once for each logical page of a host write, when
  *	the core accepts it. For a relocated page it may be called several times; if a flash page
  *	has several logical pages, the first valid one decides for all
@@ -70,14 +70,14 @@ struct aftl_ftl_policy {
 };
 
 /*
- * AFTL_FTL_POLICY() - set members of a policy type of the FTL layer
+ * AFTL_FTL_POLICY() - initialise members of a struct aftl_policy_type of the FTL layer
  *
  * @methods: struct aftl_ftl_policy, or NULL for the defaults
  * @count: number of streams, at most AFTL_KINDS_MAX
- * @moved: the largest number of streams that the valid data of one block is relocated to. They must
- * differ modulo @moved: data of stream s is relocated in pass s % @moved. Data whose stream has
- * changed so that its pass is over goes to the next stream of the last pass; make @count a multiple
- * of @moved
+ * @moved: number of relocation passes over a victim block; pass p relocates the data of the streams
+ * s with s % @moved == p, so the streams of one block's valid data must differ modulo @moved. If
+ * stream() changes its answer after the pass for the new stream, the data goes to the next stream
+ * of the last pass; make @count a multiple of @moved
  */
 #define AFTL_FTL_POLICY(methods, count, moved)				\
 	.ftl = methods,							\
@@ -96,7 +96,7 @@ struct aftl_ftl_policy {
 /*
  * State that a snapshot of the device saves, an entry of .arrays: one @type for each object of
  * @scope (AFTL_PER_LPN, AFTL_PER_BLOCK, AFTL_PER_LUN, AFTL_PER_DEVICE). All members of @type are of
- * the integer type @number. The first AFTL_ARRAYS_MAX - 1 entries belong to the policy.
+ * the integer type @number. The last entry of .arrays is for the block ages of the FTL layer.
  */
 #define AFTL_STATE(scope, type, number)					\
 	{ .count = DIV_ROUND_UP(sizeof(type), sizeof(number)), .width = sizeof(number),		\
@@ -117,33 +117,33 @@ static inline void *aftl_block_state_ptr(const struct aftl_policy *policy, u32 i
 #define aftl_device_state(policy, index, type) ((type *)(policy)->arrays[index])
 
 /*
- * Mean age of the data of @block in nanoseconds, since the host wrote it: relocation does not reset
- * it. Data of one program share the mean of their source block.
+ * Mean age in nanoseconds of the data of @block, since the host wrote them. Relocation does not
+ * reset the age: all relocated data count with the mean age of their source block.
  */
 u64 aftl_block_age_ns(const struct aftl_policy *policy, const struct aftl_block *block);
 
-/* Nanoseconds since data of @block was invalidated; since its opening if none was invalidated. */
+/* Nanoseconds since data of @block was last invalidated, or since the block was opened. */
 u64 aftl_block_rest_ns(const struct aftl_policy *policy, const struct aftl_block *block);
 
 /* For the core */
 
 struct aftl_fill_order;
 
-/* Note that preconditioning wrote @writes logical pages for the first time without stream(). */
+/* Count @writes first writes of logical pages for which preconditioning did not call stream(). */
 void aftl_ftl_count_first_writes(struct aftl_policy *policy, u32 writes);
 
 /**
- * aftl_ftl_store_first_write_numbers() - store the counts at the first writes of logical pages
- * @policy: a policy with a clock
+ * aftl_ftl_store_first_write_numbers() - store which write of preconditioning wrote each lpn first
+ * @policy: a policy with a clock, see struct aftl_ftl_policy
  * @first: first of the logical pages
  * @count: number of logical pages
- * @order: number of the write of @first and of those after it; advanced past them. Writes that are
- *	not counted yet are left out
+ * @order: order of the first writes; @order->at is the number of the write of @first, and is
+ *	advanced by @count lpns. Writes not counted by aftl_ftl_count_first_writes() are skipped
  */
 void aftl_ftl_store_first_write_numbers(struct aftl_policy *policy, aftl_lpn_t first, u32 count,
 					struct aftl_fill_order *order);
 
-/* Return true if the policy has a clock. */
+/* Return true if the policy has a clock (a count of host writes), see struct aftl_ftl_policy. */
 static inline bool aftl_ftl_has_clock(const struct aftl_policy_type *type)
 {
 	return type->ftl && type->ftl->clock;

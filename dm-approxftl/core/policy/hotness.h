@@ -8,7 +8,7 @@
 
 #include "core/policy/nand-policy.h"
 
-/* Class 0 is cold, class 3 the hottest. A policy's first block kinds are those of the classes. */
+/* Class 0 is cold, class 3 the hottest; block kinds 0 to 3 of a policy are for these classes. */
 #define AFTL_HOTNESS_COLD 0
 #define AFTL_HOTNESS_CLASSES 4
 #define AFTL_HOTNESS_NAMES "cold", "hot_1", "hot_2", "hot_3"

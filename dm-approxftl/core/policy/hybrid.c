@@ -47,16 +47,16 @@ enum kind { KIND_PRECISE = 1, KIND_DISPLACED = 5, KIND_REPROGRAMMABLE, KIND_SHOR
 /* Streams of precise data: results of stream(), and of relocate() for relocated data. */
 enum stream { STREAM_NONE, STREAM_UPDATED, STREAM_SHORT, STREAM_LOW, STREAM_HIGH };
 
-/* Bits of a block's note: the block is a sequential block of ReSSD, with ReSSD's block kind. */
+/* Bits of aftl_block.note: the block is a sequential block of ReSSD, with ReSSD's block kind. */
 #define NOTE_RESSD 0x8000
 #define NOTE_RESSD_KIND 0x0007
 
-/* Relocation passes: approximate data, precise data, data of low cost, data of high cost. */
+/* Relocation passes: approximate data, precise data, data of low and of high write cost (AGCR). */
 enum pass { PASS_APPROX, PASS_PRECISE, PASS_LOW, PASS_HIGH, PASSES };
 
 /**
  * struct own_blocks - open blocks of a LUN that no delegate owns
- * @plain: takes all data that ApproxFTL would place, if it is off
+ * @plain: takes the data that ApproxFTL would place, if the delegate ApproxFTL is off
  * @brief: short-lived data, without retention margins
  */
 struct own_blocks {
@@ -233,8 +233,8 @@ static int place_short_lived_data(struct aftl_policy *policy, struct aftl_lun *l
 }
 
 /*
- * Replace the kind of a sequential block of ReSSD: hybrid has one kind for all such blocks, and the
- * note stores ReSSD's kind.
+ * Replace the kind of a sequential block of ReSSD: hybrid has one kind for all such blocks, and
+ * stores ReSSD's kind in aftl_block.note.
  */
 static void hybrid_mark_ressd_block(struct hybrid *state, struct aftl_block *block)
 {
@@ -289,7 +289,7 @@ static int place_by_sub_policy(struct hybrid *state, struct aftl_lun *lun,
 
 /* Followers (cubeFTL) */
 
-/* Find a page in an earlier word line of the layer with @mode; return @page if there is none. */
+/* Find a page of @page's layer that was programmed in @mode before @page; return @page if none. */
 static u32 find_programmed_leader(const struct aftl_media *media, const struct aftl_block *block,
 				  u32 page, u32 mode)
 {
@@ -313,7 +313,7 @@ static bool block_may_have_followers(const struct hybrid *state, const struct af
 	       geo->program_pages == geo->word_line_pages && block->order != AFTL_ORDER_SUPER_LAYER;
 }
 
-/* Monitored result of the leader of a follower word line in @mode; 0 if there is no leader. */
+/* Monitored result of the leader word line, in @mode, of @page's layer (cubeFTL); 0 if none. */
 static u16 hybrid_leader_result(const struct aftl_policy *policy, const struct aftl_block *block,
 				u32 page, u32 mode)
 {
@@ -445,7 +445,7 @@ static u32 choose_reloc_pass(u32 class, u32 stream)
 	return stream == STREAM_HIGH ? PASS_HIGH : PASS_PRECISE;
 }
 
-/* Relocated pages keep their cost; rewrites in idle time have high cost. */
+/* Relocated pages keep their write cost (AGCR); rewrites in idle time have high write cost. */
 static bool hybrid_choose_relocation(struct aftl_policy *policy, const struct aftl_relocation *move,
 				     u32 *class, u32 *stream)
 {
@@ -572,7 +572,7 @@ const struct aftl_policy_type aftl_policy_hybrid = {
 	.kinds = { "checkerboard", "precise", "phase1", "phase2", "all_approx", "displaced",
 		   "reprogrammable", "short_lived" },
 	.streams = { "usual", "updated", "short_lived", "low_cost", "high_cost" },
-	/* one for each of ReSSD's hot classes, its displaced data, and short-lived data */
+	/* five of ApproxFTL, one for each hot class of ReSSD, for displaced and short-lived data */
 	.open_blocks = 5 + (AFTL_HOTNESS_CLASSES - 1) + 1 + 1,
 	.no_parity = true,
 	.reserve = 5 + 1,

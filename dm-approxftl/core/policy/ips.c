@@ -70,7 +70,7 @@ static u32 ips_max_cache_blocks_per_lun(const struct aftl_policy *policy)
 	return (u32)ips_params(policy)->ips_blocks;
 }
 
-/* Return an unused entry for another cache block, or NULL. */
+/* Return an unused entry of the LUN's list of cache blocks, or NULL. */
 static struct aftl_block **ips_find_free_entry(struct aftl_policy *policy,
 					       const struct aftl_lun *lun)
 {

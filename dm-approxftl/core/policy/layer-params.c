@@ -15,7 +15,7 @@ static u32 read_reference_block_index(const struct aftl_policy *policy,
 	return aftl_block_index(aftl_policy_media(policy), block);
 }
 
-/* Packed result of a leader word line: 12 bits of errors in units of 16, then early verifies. */
+/* Packed result of a leader word line: 12 bits for its errors / 16, 4 for its early verifies. */
 #define SHOWN_STEP 16U
 #define SHOWN_ERRORS 0x0fffU
 #define SHOWN_EARLY_SHIFT 12
@@ -32,7 +32,7 @@ static u32 leader_result_errors(u16 shown)
 	return (shown & SHOWN_ERRORS) * SHOWN_STEP;
 }
 
-/* Interpolate a voltage between tenths of the spare margin; it is 0 below the first entry. */
+/* Interpolate a voltage in @table, which has an entry for each tenth of the spare margin. */
 static u16 interpolate_spare_margin_mv(const u16 *table, u32 tenths_q8)
 {
 	u32 index = tenths_q8 >> 8;
@@ -64,8 +64,8 @@ u16 aftl_vertftl_final_mv(const struct aftl_policy *policy, u32 page)
 }
 
 /*
- * Margins that ISPP parameters use raise the errors by less than BAD_FACTOR. If the leader's result
- * is unknown (0), the word line does not count as misprogrammed.
+ * A word line that uses its spare margin has less than BAD_FACTOR times the errors of its leader.
+ * If the leader's result is unknown (0), the word line does not count as misprogrammed.
  */
 bool aftl_is_misprogrammed(u16 shown, const struct aftl_program_result *outcome)
 {

@@ -43,7 +43,7 @@ bool aftl_is_misprogrammed(u16 shown, const struct aftl_program_result *outcome)
 /* Array of the policy for read references: the last shift that worked, by layer. */
 #define AFTL_REFERENCE_TABLE .count = 1, .width = sizeof(u16), .each = AFTL_PER_LAYER
 
-/* Entry of the layer that contains @page. */
+/* Entry of the read reference table @references for the layer that contains @page. */
 u16 *aftl_read_reference_entry(const struct aftl_policy *policy, u16 *references,
 			       const struct aftl_block *block, u32 page);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Allocation rule "rotate": LUNs in allocation order, one for each program. All streams share the
- * position, because separate positions would meet at the same LUN.
+ * position in this order: with a position each, several streams could write to one LUN at a time.
  *
  * With paced GC a LUN that collects takes fewer programs. If it got as many as the others, they
  * would fill its queue, and all requests would wait there. So the rule passes over LUNs that have

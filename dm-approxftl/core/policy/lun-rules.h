@@ -9,8 +9,8 @@
  * struct aftl_lun_rule - an allocation rule
  * @lun: like aftl_policy_type.lun
  * @fixed: like aftl_policy_type.lun_fixed
- * @in_turn: LUNs follow each other whatever their content: from program to program or, with @fixed,
- *	from one program's worth of lpns to the next
+ * @in_turn: the LUN does not depend on the state of the LUNs: it changes from program to program
+ *	or, with @fixed, after each run of lpns that fills one program
  * @params: parameters of the rule, or NULL; @binding has their values
  */
 struct aftl_lun_rule {

@@ -47,13 +47,13 @@ enum { BINS = OCTAVES * BINS_PER_OCTAVE };
 #define ONE_Q16 ((u32)BIT(16))
 
 /*
- * Sizes of a group that the search tries. A new group, or a new configuration, must reduce the
- * write amplification by at least 2^-GAIN_SHIFT of it.
+ * Number of sizes that the search tries for each group. A new group or configuration is used only
+ * if the write amplification falls by at least 1 / 2^GAIN_SHIFT of its value.
  */
 #define SIZES 64
 #define GAIN_SHIFT 7
 
-/* Rewrites in the last group that the model computes singly; fractional bits of their period. */
+/* Relocations in the last group that the model adds up; precision of their period, in bits. */
 #define ROUNDS 16
 #define STAY_BITS 8
 #define WAF_MAX_Q16 ((u64)U32_MAX)
@@ -73,22 +73,22 @@ enum { BINS = OCTAVES * BINS_PER_OCTAVE };
 #define STAMP_TIME 0x7fffffffU
 #define STAMP_HOT 0x80000000U
 
-/* Before the search, each host write counts the valid data of this many blocks. */
+/* In the phase SEARCH_COUNT each host write counts the valid data of this many blocks. */
 #define COUNTED_BLOCKS 64
 
 /* Phases of the search; each host write takes one step of it. */
 enum { SEARCH_IDLE, SEARCH_COUNT, SEARCH_CHECK, SEARCH_BASE, SEARCH_SIZE, SEARCH_END };
 
 /*
- * Arrays of the policy. STAMPS: stamp of each lpn. TARGETS: group to which a block that is being
- * emptied gives its data, or 0. STATE: struct midas_state.
+ * Arrays of the policy. STAMPS: stamp of each lpn. TARGETS: by block, the group to which GC is
+ * moving the block's data, or 0. STATE: struct midas_state.
  */
 enum { STAMPS, TARGETS, STATE };
 
 /**
  * struct layout - sizes of the groups
  * @groups: number of the last group
- * @blocks: blocks in each LUN for HOT and for the groups before the last one
+ * @blocks: blocks in each LUN: for group HOT (hot data), and for the groups before the last one
  */
 struct layout {
 	u64 groups;
@@ -150,10 +150,10 @@ struct midas_state {
 };
 
 /**
- * struct curve - how much data of a kind is still valid, by age
- * @share_q16: share of all host writes
- * @tail_q16: share of the data that is valid at the lower end of a bin
- * @area: integral of the tail up to the lower end of a bin, in host writes
+ * struct curve - share of the hot data, or of all other data, that is still valid, by age
+ * @share_q16: share of the host writes that write such data
+ * @tail_q16: by age bin, share of the data that is still valid at the lower end of the bin
+ * @area: by age bin, integral of @tail_q16 up to the lower end of the bin, in host writes
  */
 struct curve {
 	u32 share_q16;
@@ -164,7 +164,7 @@ struct curve {
 /**
  * struct midas - an instance of the policy
  * @policy: must be first
- * @curves: of other and of hot data, in the last epoch
+ * @curves: how long data stays valid, from earlier epochs: data that is not hot, then hot data
  * @space: ppns for data of all LUNs, at the last count
  * @valid: valid ppns, at the last count
  * @lun_space: blocks for data in a LUN, at the last count
@@ -278,8 +278,8 @@ static u64 count_valid_pages_of_chain(const struct midas *midas, u64 hot_stay, u
 }
 
 /*
- * Count the ppns that data of the last group fills if it enters the group at @age and is rewritten
- * after each @stay.
+ * Count the ppns that the last group takes if data enters it at @age, and GC relocates the data
+ * that are still valid after every @stay host writes.
  */
 static u64 compute_last_group_fill(const struct midas *midas, u64 hot_stay, u64 age, u64 stay)
 {
@@ -293,13 +293,13 @@ static u64 compute_last_group_fill(const struct midas *midas, u64 hot_stay, u64 
 	       count_valid_pages_of_chain(midas, hot_stay, age + ROUNDS * stay);
 }
 
-/* Writes to the last group per host write, in 2^-16; @held of the group's @space ppns are valid. */
+/* Programs in the last group per host write, in 2^-16, for @space ppns of which @held are valid. */
 static u64 compute_last_group_writes_q16(const struct midas *midas, u64 hot_stay, u64 age,
 					 u64 space, u64 held)
 {
 	u64 later = count_valid_pages_of_chain(midas, hot_stay, start_of_interval_bin(BINS)) -
 		    count_valid_pages_of_chain(midas, hot_stay, age);
-	/* Data that is never overwritten is part of @held, but is in no histogram. */
+	/* No histogram has the data that is never overwritten: the space that it takes is fixed. */
 	u64 fixed = held - min(later, held);
 	u64 step = start_of_interval_bin(BINS - 1);
 	u64 stay = 0;
@@ -315,7 +315,7 @@ static u64 compute_group_space(const struct midas *midas, u64 blocks)
 	return div64_u64(midas->space * blocks, midas->lun_space);
 }
 
-/* Predict how long data stays in group HOT. */
+/* Predict for how many host writes hot data stays in the group HOT before GC moves it. */
 static u64 predict_time_in_hot_group(const struct midas *midas, const struct layout *layout)
 {
 	return div64_u64(compute_group_space(midas, layout->blocks[HOT]) << 16,
@@ -337,7 +337,7 @@ static u64 predict_waf_q16(const struct midas *midas, const struct layout *layou
 	u64 moves_q16 = hot_q16 * survival_share_q16(&midas->curves[1], hot_stay) >> 16;
 	u64 enters_q16 = compute_chain_valid_share_q16(midas, hot_stay, 0);
 	u64 waf_q16 = ONE_Q16 + moves_q16;
-	/* An open block is half empty on average, and a group exceeds its size by up to a block. */
+	/* Each group lacks half a block, its open one, and exceeds its size by up to a block. */
 	u64 unused = compute_group_space(midas, 3 * (layout->groups + !!layout->blocks[HOT])) / 2;
 	u64 space = midas->space - compute_group_space(midas, layout->blocks[HOT]);
 	u64 age = 0;
@@ -490,7 +490,7 @@ static void midas_search_try_group_size(const struct midas *midas, struct search
 									    HOT);
 }
 
-/* Age below which overwritten data is hot: that at which data leaves group 1. */
+/* Set the age below which overwritten data counts as hot: the age at which data leaves group 1. */
 static void midas_set_hot_age(const struct midas *midas, struct midas_state *state)
 {
 	u64 hot_stay = predict_time_in_hot_group(midas, &state->layout);

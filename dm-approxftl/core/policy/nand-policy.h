@@ -246,11 +246,11 @@ struct aftl_policy_type {
 
 	/*
 	 * Optional, for preconditioning; default 0: stream() and place() are called for each
-	 * program. @need has just been programmed in @block. Returns the number of further programs
-	 * of host writes of its class in @lun that need no call: stream() would return need->stream
-	 * for all their lpns, place() the next steps of the block in the same mode, with ISPP
-	 * parameters for which every word line has the margins, programmed() false, and none would
-	 * change the state of the policy (but see the clock of the FTL layer), whatever is
+	 * program. @need has just been programmed in @block. Returns how many further host writes
+	 * of the class of @need the core may program in @lun without calling the policy. For these
+	 * the policy promises: stream() would return need->stream, place() the next steps of @block
+	 * in the same mode, with ISPP parameters that no word line misprograms, programmed() false;
+	 * and no call would change its state (but see @clock of the FTL layer), whatever is
 	 * programmed in other LUNs. The core asks again after any other program in @lun, and always
 	 * calls place() for the last step of a block. aftl_fill_whole_block() promises all other
 	 * steps.
@@ -341,7 +341,7 @@ struct aftl_policy_type {
 	 */
 	u32 (*retention_hours)(struct aftl_policy *policy, u32 class, u32 mode);
 
-	/* Optional. The LUN has been idle for the time in the parameter "idle". */
+	/* Optional. Set @task for @lun, which was idle for the time in the parameter "idle". */
 	void (*idle_task)(struct aftl_policy *policy, struct aftl_lun *lun,
 			  struct aftl_idle_task *task);
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Sequential open blocks, one for each LUN and block kind: shared by policies that separate data by
- * kind, such as by class, but do not use program patterns.
+ * kind, such as by class, and program the pages of each block in sequence.
  */
 #ifndef AFTL_POLICY_OPEN_BLOCKS_H
 #define AFTL_POLICY_OPEN_BLOCKS_H
@@ -9,8 +9,8 @@
 #include "core/policy/nand-policy.h"
 
 /**
- * struct aftl_open_blocks - open blocks of a LUN; the state that such a policy has for a LUN begins
- *	with it
+ * struct aftl_open_blocks - open blocks of a LUN; first member of a policy's state for each LUN, if
+ *	the policy uses the functions below
  * @open: by block kind, NULL where there is none
  */
 struct aftl_open_blocks {

@@ -28,8 +28,8 @@ static const struct {
 static_assert(AFTL_GROUPS_MAX == 2, "a line for each");
 
 /*
- * The group of entry @i of groups[]; NULL if the entry has none, or the same one as the entry
- * before. Policies that share a group must be adjacent in the list.
+ * Parameter group of the policy or rule of entry @i of groups[]; NULL if it has none, or the same
+ * one as entry @i - 1. Policies that share a group must be adjacent in the list of policies.
  */
 static const struct aftl_param_group *param_group_at(u32 i)
 {
@@ -38,7 +38,7 @@ static const struct aftl_param_group *param_group_at(u32 i)
 	return i && *groups[i - 1].group == group ? NULL : group;
 }
 
-/* Group of parameter @own of struct aftl_config; @within takes its index in the group. */
+/* Find the group of the @own-th parameter of policies and rules; @within takes its index there. */
 static const struct aftl_param_group *find_param_group(u32 own, u32 *within)
 {
 	const struct aftl_param_group *group;

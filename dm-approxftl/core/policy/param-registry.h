@@ -42,7 +42,7 @@ int __must_check aftl_param_set(struct aftl_config *config, const char *key, con
  */
 enum aftl_change aftl_param_change(unsigned int index);
 
-/* Values of @group in @config; NULL if @group is NULL, or if AFTL_OWN_PARAMS is too small. */
+/* Values of @group in @config; NULL if @group is NULL, or is beyond AFTL_OWN_PARAMS values. */
 const void *aftl_param_group_values(const struct aftl_config *config,
 				    const struct aftl_param_group *group);
 

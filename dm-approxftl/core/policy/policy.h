@@ -48,7 +48,7 @@ struct aftl_victim_candidates {
  * @lpn: first of the lpns
  * @class: enum aftl_class
  * @stream: stream of the policy, from stream()
- * @units: a LUN has room if it has room for this many
+ * @units: number of lpns for which a LUN must have room
  * @turn: position of the LUN whose turn it is, see aftl_lun_request_at()
  * @params: values of the rule's own parameters
  */
@@ -228,7 +228,7 @@ static inline u32 aftl_policy_luns(const struct aftl_policy *policy)
 	return policy->core->geo->luns;
 }
 
-/* Index of @lun; the first member of struct aftl_lun. */
+/* Return the index of @lun, which is the first member of the core's struct aftl_lun. */
 static inline u32 aftl_lun_index(const struct aftl_lun *lun)
 {
 	return *(const u32 *)lun;

@@ -35,7 +35,7 @@ static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, false);
 
 /* Limit of relocated pages in a one-shot program, which takes at least one page of host data. */
 #define PIGGYBACK_MAX (AFTL_REPROGRAM_BITS - 1)
-/* Largest share of the blocks of a LUN that may be candidates. */
+/* At most 1 / CANDIDATE_BLOCKS_PART of a LUN's blocks may be candidates for reprograms. */
 #define CANDIDATE_BLOCKS_PART 16
 
 enum { KIND_REPROGRAMMABLE = AFTL_HOTNESS_KINDS };
@@ -43,16 +43,16 @@ enum { KIND_REPROGRAMMABLE = AFTL_HOTNESS_KINDS };
 static_assert(KIND_REPROGRAMMABLE < AFTL_KINDS_MAX, "a kind for statistics");
 
 /*
- * Bits of the note of a reprogrammable block: its index among the candidates of its hotness class,
- * or that it is active. All other state of the block follows from its pages.
+ * Bits of aftl_block.note of a reprogrammable block: its index among the candidates of its hotness
+ * class, or that it takes the writes. All other state of the block follows from its pages.
  */
 #define NOTE_INDEX 0x003f
 #define NOTE_LEVEL 0x00c0
 #define NOTE_LEVEL_SHIFT 6
 #define NOTE_CANDIDATE 0x0100
-/* The block is active, and needs relocation of valid data before a reprogram. */
+/* The block takes writes, and valid data must be relocated before a reprogram of the block. */
 #define NOTE_RECLAIM 0x0200
-/* The super layer is virtual: upper layer of one super layer and lower layer of the next one. */
+/* A virtual super layer: the upper layer of one super layer and the lower layer of the next. */
 #define NOTE_VIRTUAL 0x0400
 
 /**
@@ -415,7 +415,7 @@ static bool place_in_reprogram_block(struct aftl_policy *policy, struct aftl_blo
 	return true;
 }
 
-/* Close the active block if it is used up, else make it a candidate: it takes no program now. */
+/* Close the active block if all its word lines are used up, else make it a reprogram candidate. */
 static void close_or_demote_active_block(struct aftl_policy *policy, struct level *level)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
@@ -443,7 +443,7 @@ static bool open_reprogram_block(struct aftl_policy *policy, struct aftl_lun *lu
 	return true;
 }
 
-/* Activate a candidate with reprogrammable pages, a new block, or a candidate to reclaim. */
+/* Activate a candidate with reprogrammable pages, a new block, or a candidate to be emptied. */
 static bool choose_active_reprogram_block(struct aftl_policy *policy, struct aftl_lun *lun,
 					  const struct aftl_program_request *need,
 					  struct level *level)
@@ -515,7 +515,7 @@ static int ressd_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
 	return aftl_open_blocks_place(policy, lun, need, need->stream, placement);
 }
 
-/* Relocated data becomes precise and cold. A reclaim relocates reprogrammable word lines only. */
+/* Relocated data become precise and cold. A rewrite skips word lines that used all reprograms. */
 static bool ressd_choose_relocation(struct aftl_policy *policy, const struct aftl_relocation *move,
 				    u32 *class, u32 *stream)
 {
@@ -669,7 +669,7 @@ const struct aftl_policy_type aftl_policy_ressd = {
 	.about = "updated data in word lines that are reprogrammed, by super layers",
 	.streams = { AFTL_HOTNESS_NAMES },
 	.kinds = { AFTL_HOTNESS_NAMES, "collected", "displaced", "reprogrammable" },
-	/* open blocks for cold, relocated and displaced data, and one for each hotness class */
+	/* There are open blocks for cold, relocated and displaced data, and for each hot class. */
 	.open_blocks = 3 + LEVELS,
 	.no_parity = true,
 	.reserve = 2,

@@ -17,7 +17,7 @@ static int vertftl_place_program(struct aftl_policy *policy, struct aftl_lun *lu
 	return ret;
 }
 
-/* The fixed ISPP parameters are safe unless a word line differs from its layer. */
+/* Preconditioning need not call place(): without misprograms the fixed ISPP parameters are safe. */
 static u32 vertftl_count_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
 				  const struct aftl_program_request *need,
 				  const struct aftl_block *block)

@@ -15,5 +15,5 @@ const struct aftl_victim_rule *aftl_victim_rule(u64 victim)
 	return list[victim].rule;
 }
 
-/* The core's victim lists find the block with the least valid data. */
+/* Greedy needs no function: the victim lists of the core find the block with least valid data. */
 const struct aftl_victim_rule aftl_victim_greedy = { .select_victim = NULL };
