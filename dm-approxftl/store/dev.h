@@ -244,7 +244,7 @@ struct aftl_dev {
 	struct list_head unpersisted;
 	bool safe;
 	u32 reserve;
-	spinlock_t lock; /* protects the members of struct aftl_dev that its kernel-doc lists */
+	spinlock_t lock; /* protects the queue and the members listed at @lock in the kernel-doc */
 	struct aftl_dev_op **op_chunks;
 	u32 op_mask;
 	u32 op_fixed;
@@ -363,10 +363,10 @@ static inline int aftl_dev_get_error(const struct aftl_dev *dev)
 }
 
 /*
- * queue.c: callbacks of the FTL, see struct aftl_host_ops, which queue operations.
+ * queue.c: callbacks of the FTL (see struct aftl_host_ops), which queue operations.
  *
- * Context: under the disk's lock; they take @lock. @again is true if the page was programmed
- * before, since its last erase.
+ * Context of the callbacks: under the disk's lock; they take @lock of struct aftl_dev. Argument
+ * @again is true if the flash page was programmed before, since its last erase.
  */
 
 /* Record the cgroup and the I/O priority of @bio, whose data are in the write buffer under @tag. */
@@ -424,13 +424,11 @@ void aftl_dev_drain_queue(struct aftl_dev *dev);
  */
 void aftl_dev_hold_worker(struct aftl_dev *dev, bool held);
 
-/* Return the bytes of a queue and its page pools in memory: of this store's; of a new one's. */
+/* Return the bytes of memory of a queue with its page pools: of @dev, or of a new store. */
 u64 aftl_dev_queue_memory_bytes(const struct aftl_dev *dev);
 u64 aftl_dev_queue_needed_bytes(const struct aftl_geometry *geo);
 
-/*
- * Allocate the queue. Context: process. Return: 0, or -ENOMEM; aftl_dev_queue_exit() frees a part.
- */
+/* Allocate the queue. Return: 0; or -ENOMEM, then call aftl_dev_queue_exit(). Context: process. */
 int __must_check aftl_dev_queue_init(struct aftl_dev *dev);
 void aftl_dev_queue_exit(struct aftl_dev *dev);
 
@@ -453,7 +451,7 @@ u32 aftl_dev_find_worn_block(struct aftl_dev *dev, u32 block);
  */
 struct page *aftl_dev_find_queued_page(struct aftl_dev *dev, aftl_ppn_t *ppn);
 
-/* Return the offset of @ppn on the medium. Context: under @lock, because it may be remapped. */
+/* Return the offset of @ppn on the medium, which a remap changes. Context: under @lock. */
 u64 aftl_dev_get_offset_of_ppn(const struct aftl_dev *dev, aftl_ppn_t ppn);
 
 /*
@@ -512,7 +510,7 @@ void aftl_dev_return_claimed_ops(struct aftl_dev *dev, u32 ops);
 /* Return true if the queue has no operation, flush or release. Context: under @lock. */
 bool aftl_dev_queue_is_empty(const struct aftl_dev *dev);
 
-/* Allocate the ring. Context: process. Return: 0, or -ENOMEM; aftl_dev_ring_exit() frees a part. */
+/* Allocate the ring. Return: 0; or -ENOMEM, then call aftl_dev_ring_exit(). Context: process. */
 int __must_check aftl_dev_ring_init(struct aftl_dev *dev);
 void aftl_dev_ring_exit(struct aftl_dev *dev);
 
@@ -535,7 +533,7 @@ void aftl_dev_shrink_ring(struct aftl_dev *dev);
  */
 bool __must_check aftl_dev_claim_ops(struct aftl_dev *dev, u32 ops);
 
-/* Return the bytes of memory of a ring: of this store's ring now, and of a new store's. */
+/* Return the bytes of memory of the ring of operations: of @dev, or of a new store. */
 u64 aftl_dev_ring_memory_bytes(const struct aftl_dev *dev);
 u64 aftl_dev_ring_needed_bytes(const struct aftl_geometry *geo);
 
@@ -548,10 +546,10 @@ void aftl_dev_readers_exit(struct aftl_dev *dev);
 /* Return the bytes of memory of the counters of reads. */
 u64 aftl_dev_readers_needed_bytes(const struct aftl_geometry *geo);
 
-/* Count @fetch as a reader of the block of @ppn; sets @fetch->block. Context: under @lock. */
+/* Count @fetch among the reads of the block of @ppn; sets @fetch->block. Context: under @lock. */
 void aftl_dev_add_reader(struct aftl_dev *dev, struct aftl_dev_fetch *fetch, aftl_ppn_t ppn);
 
-/* Stop counting @fetch as a reader. Context: process, no lock held. */
+/* Stop counting @fetch among the reads of its block. Context: process, no lock held. */
 void aftl_dev_drop_reader(struct aftl_dev *dev, const struct aftl_dev_fetch *fetch);
 
 /* Wait for the reads of @block that are in flight now. Context: the worker, no lock held. */
@@ -573,16 +571,16 @@ void aftl_dev_claim_fetches(struct aftl_dev *dev, struct aftl_io *io);
 /* Read data for the FTL: copy them from memory, or start a fetch. Context: the disk's lock held. */
 void aftl_dev_read_unit(struct aftl_dev *dev, struct aftl_io *io, const struct aftl_read *read);
 
-/* Drop a reference to @io of the FTL or a fetch; return true for the last one. Context: any. */
+/* Drop a reference to @io, which the FTL and each fetch hold; true for the last. Context: any. */
 bool aftl_dev_put_fetch(struct aftl_io *io);
 
 /* Free the fetches of @io. Context: any but a hard interrupt. */
 void aftl_dev_release_fetches(struct aftl_dev *dev, struct aftl_io *io);
 
-/* Return the bytes of memory of @fetch_sets and @readers. */
+/* Return the bytes of memory of the arrays of fetches and of the read counters of blocks. */
 u64 aftl_dev_fetch_memory_bytes(const struct aftl_geometry *geo);
 
-/* Allocate what fetches need. Context: process; may sleep. Return: 0 or -ENOMEM. */
+/* Allocate the pool of fetches and the read counters. Context: process. Return: 0 or -ENOMEM. */
 int __must_check aftl_dev_fetch_init(struct aftl_dev *dev);
 void aftl_dev_fetch_exit(struct aftl_dev *dev);
 

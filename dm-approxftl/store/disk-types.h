@@ -20,10 +20,10 @@ struct dm_table;
  * struct aftl_disk_ops - calls of a durable store to its disk
  */
 struct aftl_disk_ops {
-	/* End the bios of the list @done, linked by next. Context: any but a hard interrupt. */
+	/* End the bios of the requests in the list @done. Context: any but a hard interrupt. */
 	void (*finish)(struct aftl_disk *disk, struct aftl_request *done);
 
-	/* Continue after the queue got room, or the store has failed. Context: no lock held. */
+	/* Advance device time again: the queue got room, or the store failed. Context: no lock. */
 	void (*go_on)(struct aftl_disk *disk);
 
 	/* Retire blocks that have remapped data, see aftl_dev_find_worn_block(). Context: any. */
@@ -56,7 +56,7 @@ struct aftl_dev_workers {
  * struct aftl_disk - an emulated SSD
  * @ftl: FTL; protected by @lock
  * @ops: calls for a durable store
- * @store: store; protected by @lock, except gather(), copy() and release()
+ * @store: store; called under @lock, except its operations gather(), copy() and release()
  * @durable: @store if it is a durable store; else NULL
  * @workers: workqueues of a durable store, allocated before it is opened
  * @lock: protects @ftl, @store, @done and the clock; taken by submitters and by @timer

@@ -249,9 +249,7 @@ int aftl_dev_begin_use(struct aftl_dev *dev, const struct aftl_config *config,
 		return 0;
 	record_device_time(dev);
 	ret = aftl_volume_mark_in_use(dev->volume, aftl_policy_type(ftl), config);
-	/*
-	 * If the device was in use, fail its requests: without a worker they would block forever.
-	 */
+	/* After an earlier use, fail all requests: without the worker they would block forever. */
 	if (ret && !dev->used)
 		return aftl_fail(error, ret, "the volume cannot be written");
 	if (ret)
@@ -328,7 +326,7 @@ void aftl_dev_release_zone_ops(struct aftl_dev *dev, struct aftl_io *io)
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-/* Free the pages @bytes; give back the queue's room for them and for @missing more pages. */
+/* Free the list of pages @bytes; give back the room reserved for these and for @missing pages. */
 static void free_unused_pages(struct aftl_dev *dev, struct list_head *bytes, unsigned int missing)
 {
 	unsigned int units = missing;
@@ -352,8 +350,8 @@ static void dev_store_release_pages(struct aftl_store *store, struct list_head *
 }
 
 /*
- * Allocate memory pages for @count logical pages. Return the number of missing pages, which is not
- * 0 only if memory is short and @gfp does not allow waiting.
+ * Allocate memory pages for @count logical pages. Return the number of missing pages: 0, unless
+ * memory is short and @gfp does not allow waiting.
  */
 static unsigned int allocate_queue_pages(struct aftl_dev *dev, unsigned int count, gfp_t gfp,
 					 struct list_head *bytes)
@@ -433,7 +431,7 @@ static void dev_store_accept_unit(struct aftl_store *store, aftl_lpn_t lpn, u32 
 		list_add_tail(&dev->tags[tag].unpersisted_node, &dev->unpersisted);
 }
 
-/* Do nothing here: the FTL reports a discard to the durable store by the callback unmap(). */
+/* Ignore a discard: the FTL's callback unmap() queues an operation for it in the durable store. */
 static void dev_store_forget_units(struct aftl_store *store, aftl_lpn_t lpn, u32 units,
 				   struct list_head *bytes)
 {

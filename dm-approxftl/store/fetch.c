@@ -153,7 +153,7 @@ static struct aftl_dev_fetch *node_to_fetch(struct llist_node *node)
 	return llist_entry(node, struct aftl_dev_fetch, node);
 }
 
-/* Make a run of the first, contiguous fetches of @list. Return: rest of the list. */
+/* Combine the contiguous fetches at the head of @list into a transfer. Return: rest of the list. */
 static struct llist_node *take_contiguous_fetches(struct llist_node *list)
 {
 	struct aftl_dev_fetch *first = node_to_fetch(list);

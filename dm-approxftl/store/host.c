@@ -194,7 +194,7 @@ static void durable_persist_unflushable_page(void *host, u32 tag)
 	aftl_dev_persist_unflushable_page(host_to_dev_store(host), tag);
 }
 
-/* Set an error, which makes the worker drop all operations that it has not executed. */
+/* Set an error of the block device, so that the worker drops all operations not yet executed. */
 static void durable_cut_power(void *host)
 {
 	aftl_bdev_set_error(&host_to_dev_store(host)->device, -EIO);

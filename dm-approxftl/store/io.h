@@ -18,7 +18,7 @@ struct aftl_disk;
 /**
  * struct aftl_flush - a request that waits in the durable store for a commit
  * @node: entry of aftl_dev.flushes
- * @end: number of the first operation that it does not cover
+ * @end: number of the first operation that need not be durable for this request
  * @now_ns: device time at which it was queued
  * @age_ns: aftl_age_ns() at that time
  * @memory: aftl_policy_state_word() at that time
@@ -47,7 +47,7 @@ struct aftl_content {
  * struct aftl_io - a bio in flight
  * @request: the FTL's request
  * @bio: the bio; NULL for a request that the target makes itself
- * @bytes: pages of the payload that is to be written, then pages that it replaced; see store.h
+ * @bytes: list of memory pages: payload to be written, then the pages that it replaced; see store.h
  * @contents: data held by a read from a store in memory, to be copied when it ends; else NULL
  * @content: the only entry of @contents if one is enough, or memory is short
  * @content_room: size of @contents
@@ -89,9 +89,9 @@ static inline struct bio *aftl_io_bio(const struct aftl_io *io)
 	return io->bio;
 }
 
-/* Copy the data of @bio at @at to @to. Context: any. */
+/* Copy the data of @bio from position @at to the buffer @to. Context: any. */
 void aftl_copy_from_bio(char *to, struct bio *bio, struct bvec_iter at);
-/* Copy @from, or zeroes if it is NULL, to the data of @bio at @at. Context: any. */
+/* Copy the buffer @from (NULL: zeroes) to the data of @bio at position @at. Context: any. */
 void aftl_copy_to_bio(struct bio *bio, struct bvec_iter at, const char *from);
 
 /* Return the position and size of the data of @lpn in the bio of @io. Context: any. */
@@ -115,7 +115,7 @@ void aftl_io_pin_data(const struct aftl_disk *disk, struct aftl_io *io,
 void aftl_io_copy_data(const struct aftl_disk *disk, struct aftl_io *io);
 
 /*
- * Copy the data at @from (zeroes if NULL) to the bio, for the logical page of @read, and invert the
+ * Copy the data of @read's logical page from @from (NULL: zeroes) to the bio of @io, and invert the
  * bits that have errors. Context: under the disk's lock.
  */
 void aftl_io_fill_bio_of_read(const struct aftl_disk *disk, struct aftl_io *io,

@@ -16,14 +16,14 @@
 #include "log.h"
 #include "store/medium.h"
 
-/* Reserved bios and metadata frames: this many can be in flight when memory is short. */
+/* Numbers of reserved bios and metadata frames, for transfers while memory is short. */
 #define BIOS 64
 #define FRAMES 64
 
 /**
  * struct bdev_bio - a bio of @bios
- * @io: its transfer; @own for the write of a frame
- * @own: transfer of the write of a frame
+ * @io: transfer that the bio belongs to; &@own if it writes a metadata frame
+ * @own: transfer that writes a metadata frame
  * @page: copy of the frame that is written
  * @bio: bio; the last member, because the bio_set allocates the others as front padding
  */
@@ -89,10 +89,10 @@ static void bdev_bio_ended(struct bio *bio)
 	int error = blk_status_to_errno(bio->bi_status);
 	bool write = op_is_write(bio_op(bio));
 
-	/* A write error of metadata is permanent; data may be remapped by done(). */
+	/* A write error of metadata is permanent; after one of data, io->done() may remap them. */
 	if (write && error && bio_to_bdev_bio(bio)->io == &bio_to_bdev_bio(bio)->own)
 		aftl_bdev_set_error(device, error);
-	/* Free a read's bio before done(), which may free @device; writes keep @device. */
+	/* Free a read's bio before io->done(), which may free @device; a write keeps @device. */
 	if (!write)
 		bio_put(bio);
 	io->done(io, error);
@@ -186,8 +186,8 @@ static void submit_cgroup_bios_work(struct work_struct *work)
 }
 
 /*
- * Add @bio to the lane of its cgroup. If there is none, use @lane, which may be NULL; else free it.
- * Return: false if there is no lane.
+ * Add @bio to its cgroup's lane (list of reads to submit). If the cgroup has none, @lane (or NULL)
+ * becomes its lane, else @lane is freed. Return: false if the cgroup has no lane.
  */
 static bool add_bio_to_cgroup_lane(struct aftl_bdev *device, struct lane *lane, struct bio *bio)
 {
@@ -370,7 +370,7 @@ static int bdev_backing_read(void *host, u64 offset, void *bytes, u32 size)
 	return ret;
 }
 
-/* A read of metadata in flight, between begin_read() and end_read(). */
+/* struct read_ahead - read of metadata frames that begin_read() has started, until end_read() */
 struct read_ahead {
 	struct aftl_bdev_io io;
 	struct completion over;
@@ -472,7 +472,7 @@ bool aftl_bdev_is_alive(struct aftl_bdev *device)
 	return answers;
 }
 
-/* Errors of sectors are BLK_STS_MEDIUM, _IOERR, _PROTECTION and _TARGET, in this order. */
+/* The error numbers stand for BLK_STS_MEDIUM, _IOERR, _PROTECTION and _TARGET, in this order. */
 bool aftl_bdev_is_sector_error(int error)
 {
 	switch (error) {

@@ -99,7 +99,7 @@ bool aftl_bdev_is_sector_error(int error);
 /* Return true if a volume header can be read. Context: process; waits for the device. */
 bool aftl_bdev_is_alive(struct aftl_bdev *device);
 
-/* Return the bytes of memory of a block device's structure: of this one now, and of a new one. */
+/* Return the bytes of memory of a struct aftl_bdev: of @device, or of a new one. */
 u64 aftl_bdev_memory_bytes(const struct aftl_bdev *device);
 u64 aftl_bdev_needed_bytes(void);
 
@@ -124,8 +124,8 @@ void aftl_bdev_write(struct aftl_bdev *device, struct aftl_bdev_io *io, struct p
 		     u32 count, u64 offset, u32 bytes, const struct aftl_behalf *behalf);
 
 /*
- * Count a failed write as in flight while it is written again: flushes wait from the first
- * function, called in @io->done(), to the second. Context: any.
+ * Count a failed write as in flight from aftl_bdev_begin_postponed_write(), called in @io->done(),
+ * to aftl_bdev_end_postponed_write(), so that flushes wait for its repetition. Context: any.
  */
 void aftl_bdev_begin_postponed_write(struct aftl_bdev *device);
 void aftl_bdev_end_postponed_write(struct aftl_bdev *device);

@@ -53,7 +53,7 @@ static struct page *none_store_hold(struct aftl_store *store, aftl_lpn_t lpn)
 	return NULL;
 }
 
-/* A table has one target, so bi_sector is a sector of the emulated device, in whatever shard. */
+/* The number of the logical page follows from bi_sector, the sector in the whole mapped device. */
 static void none_store_copy_to_bio(struct page *held, struct bio *bio, struct bvec_iter at)
 {
 	u32 unit_shift = ilog2(at.bi_size >> SECTOR_SHIFT);

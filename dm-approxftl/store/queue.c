@@ -60,7 +60,7 @@ void aftl_dev_put_page(struct aftl_dev *dev, struct page *page)
 		mempool_free(page, left & OF_COPIES ? &dev->copies : &dev->pages);
 }
 
-/* Only the worker sets IS_LOST. Other tasks may change the reference count concurrently. */
+/* Only the worker sets the flag IS_LOST; other tasks may change the reference count beside it. */
 static bool is_queued_page_lost(const struct page *page)
 {
 	return READ_ONCE(page->private) & IS_LOST;
@@ -96,9 +96,10 @@ static struct aftl_dev_op *last_write_of_ppn(const struct aftl_dev *dev, aftl_pp
 }
 
 /*
- * Find the data of *@ppn before operation @before. A copy without data leads to its source, which
- * does not change until the copy's read has ended. With @loading, a read in flight counts as ended.
- * Return: page with a reference; or NULL, and the data are on the device, at *@ppn.
+ * Find the data that *@ppn has before operation @before. If a queued copy without data writes to
+ * *@ppn, look at the source of the copy, which cannot change before the copy has read it. With
+ * @loading, a read in flight counts as ended. Return: memory page with a reference; or NULL, and
+ * *@ppn is the ppn that has the data on the device.
  */
 static struct page *page_of_ppn(struct aftl_dev *dev, aftl_ppn_t *ppn, u32 before, bool loading)
 {
@@ -156,7 +157,7 @@ static void publish_queued_op(struct aftl_dev *dev)
 	queue_work(dev->disk->workers.queue, &dev->work);
 }
 
-/* Prepare an operation that writes to @to; the caller completes and publishes it. */
+/* Prepare an operation that writes to @to; the caller fills it in and calls publish_queued_op(). */
 static struct aftl_dev_op *alloc_write_op(struct aftl_dev *dev, enum aftl_dev_kind kind,
 					  aftl_ppn_t to, bool again)
 {
@@ -174,7 +175,7 @@ static struct aftl_dev_op *alloc_write_op(struct aftl_dev *dev, enum aftl_dev_ki
 	return op;
 }
 
-/* Prepare an operation on a range; the caller publishes it. */
+/* Prepare an operation on @count items from @first on; the caller calls publish_queued_op(). */
 static struct aftl_dev_op *alloc_range_op(struct aftl_dev *dev, enum aftl_dev_kind kind, u32 first,
 					  u32 count)
 {
@@ -210,7 +211,7 @@ void aftl_dev_queue_program(struct aftl_dev *dev, u32 tag, aftl_ppn_t ppn, bool 
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-/* An unflushable logical page keeps its PLP entry, so that the next open restores it. */
+/* A page that cannot be programmed keeps its PLP entry, from which the next open restores it. */
 static bool must_plp_entry_stay(const struct aftl_dev *dev, u32 tag)
 {
 	struct aftl_buffered_lpn what;
@@ -218,7 +219,7 @@ static bool must_plp_entry_stay(const struct aftl_dev *dev, u32 tag)
 	return !dev->tags[tag].persisted || aftl_get_buffered_write(dev->disk->ftl, tag, &what);
 }
 
-/* Add @tag to @releases, or queue an operation if an earlier release of @tag is in the list. */
+/* Add the release of @tag's PLP entry to dev->releases; queue it if the list has @tag already. */
 static void queue_plp_release(struct aftl_dev *dev, u32 tag)
 {
 	struct aftl_dev_tag *at = &dev->tags[tag];
@@ -338,7 +339,7 @@ static void queue_tag_persist(struct aftl_dev *dev, u32 tag)
 	publish_queued_op(dev);
 	at->persisted = true;
 	list_del_init(&at->unpersisted_node);
-	/* Queue a PLP release as an operation only if an earlier release of the tag is pending. */
+	/* Keep room to queue a release of the PLP entry only if an earlier release is pending. */
 	claims = list_empty(&at->node) ? 0 : min_t(u32, at->claims, 1);
 	aftl_dev_return_claimed_ops(dev, at->claims - claims);
 	at->claims = claims;
@@ -427,7 +428,7 @@ static void complete_failed_queue_op(struct aftl_dev_op *op)
 	struct aftl_dev *dev = op->dev;
 
 	set_bit(from_ppn(op->to), dev->lost);
-	/* Run the worker, which reports an error to user space even if no request follows. */
+	/* Run the worker, which tells user space of the error although no request follows. */
 	queue_work(dev->disk->workers.queue, &dev->work);
 	complete_queue_op(op);
 }
@@ -546,7 +547,7 @@ static void rewrite_failed_runs_work(struct work_struct *work)
 	struct aftl_dev_op *op;
 	struct aftl_dev_op *next;
 
-	/* Iterate with _safe, because the memory of a completed operation may be reused. */
+	/* Use the _safe iterator: the memory of a completed operation may be reused. */
 	llist_for_each_entry_safe(op, next, llist_reverse_order(llist_del_all(&dev->failed)),
 				  failed)
 		rewrite_failed_write_run(dev, op);
@@ -805,7 +806,7 @@ static bool does_op_program_page(const struct aftl_dev_op *op)
 	return op->kind == AFTL_DEV_WRITE || op->kind == AFTL_DEV_COPY;
 }
 
-/* Count the operations from @number on that one transfer to adjacent ppns can execute. */
+/* Count the writes from @number on that go to adjacent ppns, so that one transfer executes them. */
 static u32 count_ops_of_write_run(const struct aftl_dev *dev, u32 number, u32 end)
 {
 	const struct aftl_dev_op *first = aftl_dev_op_at(dev, number);
@@ -863,7 +864,7 @@ static u32 report_lost_run_to_ftl(struct aftl_dev *dev, u32 number, u32 run)
 	return run;
 }
 
-/* Write a run in one transfer. No run spans two programs: other operations separate these. */
+/* Write a run in one transfer. A run is in one program: AFTL_DEV_PROGRAM separates two programs. */
 static u32 write_adjacent_ops(struct aftl_dev *dev, u32 number, u32 end)
 {
 	struct aftl_dev_op *op = aftl_dev_op_at(dev, number);
@@ -976,7 +977,7 @@ static bool is_op_waiting_for_plp_slot(const struct aftl_dev *dev, u32 until)
 	return (s32)(dev->waiting - until) < 0;
 }
 
-/* Return the first operation in [@from, @until) that waits for a PLP slot, or @end. */
+/* Return the first operation in [@from, @until) that waits for a PLP slot; @end if none does. */
 static u32 find_op_waiting_for_plp_slot(const struct aftl_dev *dev, u32 from, u32 until, u32 end)
 {
 	for (; from != until; from++)
@@ -993,9 +994,7 @@ static void persist_waiting_plp_entries(struct aftl_dev *dev, u32 until, u32 end
 	while (is_op_waiting_for_plp_slot(dev, until)) {
 		struct aftl_dev_op *op = aftl_dev_op_at(dev, dev->waiting);
 
-		/*
-		 * Find the next operation first: the memory of @op may be reused once @op is done.
-		 */
+		/* Find the next waiting operation before @op is done, and its memory reused. */
 		dev->waiting = find_op_waiting_for_plp_slot(dev, dev->waiting + 1, until, end);
 		if (!ret)
 			persist_plp_entry(dev, op);
@@ -1018,8 +1017,8 @@ static void end_waiting_persist_ops(struct aftl_dev *dev, u32 tag, u32 number, u
 	if (!is_op_waiting_for_plp_slot(dev, number))
 		return;
 	/*
-	 * End the youngest operation first: as long as the oldest one waits, the memory of the
-	 * others is not reused.
+	 * End the youngest waiting operation first: while the oldest one waits, the memory of the
+	 * other operations is not reused.
 	 */
 	dev->waiting = end;
 	while (i-- != oldest) {
@@ -1066,7 +1065,7 @@ static void execute_tag_releases(struct aftl_dev *dev, u32 number, u32 end)
 		release_plp_entry_of_tag(dev, tag, number, end);
 }
 
-/* Return true if @op may destroy the durable version of a page whose newer data need a slot. */
+/* True if @op may destroy the durable version of a logical page whose new data wait for a slot. */
 static bool may_destroy_last_version(const struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
 	bool bad = op->kind == AFTL_DEV_RETIRE;
@@ -1139,7 +1138,7 @@ static bool is_flush_covered(const struct aftl_dev *dev, const struct aftl_flush
 	return (s32)(flush->end - dev->next) <= 0;
 }
 
-/* Move the flushes that cover only operations that the worker has executed to @reached. */
+/* Move the flushes whose operations the worker has all executed to the list @reached. */
 static void take_covered_flushes(struct aftl_dev *dev, struct list_head *reached)
 {
 	struct aftl_flush *flush;
@@ -1324,7 +1323,7 @@ void aftl_dev_queue_exit(struct aftl_dev *dev)
 
 	drain_workqueue(dev->disk->workers.queue);
 	drain_workqueue(dev->disk->workers.salvage);
-	/* Drop the pages of operations that were never executed. */
+	/* Drop the memory pages of the queue's operations that were never executed. */
 	for (i = dev->tail; i != dev->head; i++)
 		if (aftl_dev_op_at(dev, i)->page)
 			aftl_dev_put_page(dev, aftl_dev_op_at(dev, i)->page);

@@ -24,12 +24,12 @@
 #include "store/disk-types.h"
 #include "store/dev.h"
 
-/* Least number of operations in the fixed part that can wait while the block device is busy. */
+/* Least number of operations that the fixed part of the ring takes while the device is busy. */
 #define LEAST_OPS 4096
 
 /*
- * Number of buffered logical pages that always have room for their operations in the queue, even if
- * memory is short.
+ * Number of buffered logical pages (PLP) for whose operations the ring has room from its creation
+ * on, even if memory is short.
  */
 #define LEAST_UNITS 256
 
@@ -50,8 +50,8 @@ static u64 count_op_chunks(u64 ops)
 }
 
 /*
- * Return the number of operations of the fixed part: those of programs, and of one reset of all
- * zones. Such resets are rare, so a second one waits for room.
+ * Return the number of operations in the fixed part of the ring: those of programs, and of a reset
+ * of all zones. A second reset of all zones, which is rare, waits for room.
  */
 static u64 fixed_ring_ops(const struct aftl_geometry *geo)
 {
@@ -60,7 +60,7 @@ static u64 fixed_ring_ops(const struct aftl_geometry *geo)
 	return aftl_max_host_calls(geo) + max_t(u64, programs, LEAST_OPS);
 }
 
-/* Number of chunks of the ring that a new store allocates. */
+/* Number of chunks (pieces of the ring) that a new store allocates. */
 static u64 initial_ring_chunks(const struct aftl_geometry *geo)
 {
 	u64 units = geo->plp_entries ? LEAST_UNITS : 0;
@@ -96,7 +96,7 @@ void aftl_dev_wake_for_room(struct aftl_dev *dev, bool congested)
 {
 	lockdep_assert_held(&dev->lock);
 	congested = congested && !aftl_dev_is_congested(dev);
-	/* Run the worker: it restarts device time that stood still while the queue was full. */
+	/* Run the worker: it advances device time, which stood still while the queue was full. */
 	if (congested)
 		queue_work(dev->disk->workers.queue, &dev->work);
 	if (congested || aftl_dev_queue_is_empty(dev))
@@ -119,7 +119,7 @@ static struct aftl_dev_op **ring_chunk_entry(const struct aftl_dev *dev, u32 num
 	return &dev->op_chunks[number >> AFTL_DEV_CHUNK_SHIFT & dev->op_mask];
 }
 
-/* Return the allocated operations less the fixed part, reserved operations and @ops more. */
+/* Return the operations of the ring that are neither in its fixed part nor reserved, less @ops. */
 static s64 count_surplus_ops(const struct aftl_dev *dev, u32 ops)
 {
 	return (s64)dev->op_count - dev->op_fixed - dev->claimed - ops;

@@ -55,7 +55,7 @@ struct aftl_store_type {
 	void (*accept)(struct aftl_store *store, aftl_lpn_t lpn, u32 tag,
 		       struct list_head *bytes);
 
-	/* Move the data of @units logical pages out to @bytes. Context: under the disk's lock. */
+	/* Move the memory pages of @units lpns to the list @bytes. Context: disk's lock held. */
 	void (*forget)(struct aftl_store *store, aftl_lpn_t lpn, u32 units,
 		       struct list_head *bytes);
 
@@ -72,7 +72,7 @@ struct aftl_store_type {
 	 */
 	void (*copy)(struct page *held, struct bio *bio, struct bvec_iter at);
 
-	/* Free the pages of @bytes. Context: any but a hard interrupt. */
+	/* Free the memory pages in the list @bytes. Context: any but a hard interrupt. */
 	void (*release)(struct aftl_store *store, struct list_head *bytes);
 
 	/*
@@ -87,7 +87,7 @@ struct aftl_store_type {
 	/* Return the bytes of the store's memory that is not used for data. */
 	u64 (*overhead)(struct aftl_store *store);
 
-	/* Return what overhead() will return for a new store of a device with this geometry. */
+	/* Return the bytes that a new store of a device with this geometry takes without data. */
 	u64 (*need)(const struct aftl_geometry *geo);
 };
 
