@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Checks of arguments that several ioctls have in common. */
+/* Checks of ioctl arguments (ranges, cursors, descriptors) for the other files control*.c. */
 #include <linux/file.h>
 
 #include "tags/control.h"

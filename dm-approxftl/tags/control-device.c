@@ -28,10 +28,10 @@ static int call_on_tagged_device(dev_t dev, aftl_target_fn fn, void *data, u32 *
 /* APPROXFTL_DEVICE_TAG and APPROXFTL_DEVICE_QUERY: tagged ranges of a device */
 
 /**
- * struct tag_request - request to tag a range
+ * struct tag_request - arguments of tag_target_ranges(): a range of a device and its new tag
  * @first: first byte
  * @last: last byte
- * @tag: tag
+ * @tag: quality level, or AFTL_TAG_NONE to remove the tag
  * @reason: set to enum approxftl_reason on refusal
  */
 struct tag_request {
@@ -122,7 +122,7 @@ int aftl_control_tag_device(struct aftl_control *control, void *argument)
 }
 
 /**
- * struct listing - query of tagged ranges
+ * struct listing - arguments and result of list_device_tags(), which lists a device's tagged ranges
  * @cursor: see aftl_ranges_list_extents()
  * @extents: array that is filled in
  * @room: size of @extents
@@ -188,7 +188,7 @@ int aftl_control_query_device(struct aftl_control *control, void *argument)
 /* Queries of stored data. */
 
 /**
- * struct look - batch of logical pages to look up
+ * struct look - batch of logical pages whose class and bit errors are queried
  * @units: logical pages; device_offset is the input, the rest is filled in
  * @count: number of @units
  * @unit_bytes: set to the size of a logical page

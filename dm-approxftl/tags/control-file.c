@@ -24,7 +24,7 @@ static int sync_file_range_pages(struct inode *inode, u32 flags, u64 first, u64 
 	return filemap_write_and_wait_range(inode->i_mapping, first, last);
 }
 
-/* Tag a file; remove the tags if it got a new owner meanwhile, who has not asked for them. */
+/* Tag a range of a file; remove the file's tags if another user has become its owner meanwhile. */
 static int tag_owned_range(struct file *file, u64 first, u64 last, u32 class, u32 *reason)
 {
 	struct inode *inode = get_data_inode_of_file(file);

@@ -63,7 +63,7 @@ static int execute_caps_call(struct aftl_control *control, void *argument)
 	if (IS_ENABLED(CONFIG_BLK_DEV_IO_TRACE))
 		caps->can |= APPROXFTL_CAN_NOTE;
 	caps->may = caps->can;
-	/* Do not audit the capability check: the caller only asks what it may do. */
+	/* Do not audit the check of CAP_SYS_ADMIN: the ioctl APPROXFTL_CAPS uses no privilege. */
 	if (!ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN))
 		caps->may &= ~(APPROXFTL_CAN_DEVICE | APPROXFTL_CAN_WATCH);
 	aftl_get_tag_table_limits(caps);
@@ -136,7 +136,7 @@ static int execute_stats_call(struct aftl_control *control, void *argument)
 		.run = function,                                                                   \
 	}
 
-/* The third argument of CALL() is the last member that the structure had in version 1. */
+/* CALL(ioctl, its structure, last member of that structure in version 1, handler) */
 static const struct call calls[] = {
 	CALL(APPROXFTL_CAPS, approxftl_caps, reserved, execute_caps_call),
 	CALL(APPROXFTL_TAG, approxftl_range, reserved, aftl_control_tag_range),

@@ -15,7 +15,7 @@ struct aftl_control {
 	struct aftl_scopes scopes;
 };
 
-/* Number of items of an answer that are gathered before they are copied to user space. */
+/* Number of ranges or units that a query gathers before it copies them to user space. */
 #define AFTL_BATCH 64
 
 /* Handler of an ioctl, which sets outputs in @argument, a kernel copy of the ioctl's structure. */

@@ -18,7 +18,7 @@
 #include "disk/carriers.h"
 #include "tags/tags.h"
 
-/* Bits of folio->mapping that are set if it does not point to an address space. */
+/* Low bits of the pointer folio->mapping; if one is set, it points to no address space. */
 #define NO_ADDRESS_SPACE 3UL
 
 /**
@@ -29,7 +29,7 @@
  * @file: tagged file of @host, or NULL
  * @scope: decision by the scopes of the calling thread
  * @scope_known: @scope is valid
- * @carried: fields of @bio that mark it as approximate, APPROXFTL_CARRIER_*
+ * @carried: mask of APPROXFTL_CARRIER_*: fields of @bio that mark the write as approximate
  */
 struct tag_query {
 	const struct aftl_target *target;

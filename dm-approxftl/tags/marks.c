@@ -4,7 +4,7 @@
 
 #include "tags/marks.h"
 
-/* Until 6.6 an fsnotify group needs FSNOTIFY_GROUP_NOFS if memory reclaim may take its lock. */
+/* Until 6.6 a group of fsnotify marks needs this flag if memory reclaim may take its lock. */
 #ifndef FSNOTIFY_GROUP_NOFS
 #define FSNOTIFY_GROUP_NOFS 0
 #endif
@@ -75,10 +75,10 @@ void aftl_marks_exit(struct aftl_marks *marks)
 		aftl_mark_destroy(marks, mark);
 		aftl_mark_put(mark);
 	}
-	/* An unmount may have removed a mark from the list, and still hold a reference to it. */
+	/* Wait for marks that an unmount has removed from the list, but still has references to. */
 	for (; atomic_read(&marks->alive); msleep(1))
 		fsnotify_wait_marks_destroyed();
-	/* Wait until the last ->free_mark() has returned. */
+	/* Wait until the last ->free_mark() has returned: its code is unloaded with the module. */
 	fsnotify_wait_marks_destroyed();
 	fsnotify_put_group(marks->group);
 }

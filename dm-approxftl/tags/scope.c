@@ -108,7 +108,7 @@ static struct scope *find_task_scope(struct aftl_scopes *scopes, const struct pi
 	return NULL;
 }
 
-/* Drop the references to @pid and @mm without waiting for RCU readers, which only compare them. */
+/* Free a scope. RCU readers only compare its pid and mm, so drop the references to both at once. */
 static void drop_scope_references(struct scope *scope)
 {
 	put_pid(scope->writer.pid);

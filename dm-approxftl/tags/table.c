@@ -43,7 +43,7 @@ static const struct rhashtable_params table_params = {
 	.automatic_shrinking = true,
 };
 
-static struct aftl_marks marks;		  /* marks.lock protects @table and @accounts, too */
+static struct aftl_marks marks;		  /* marks.lock also protects the tables below */
 static struct rhashtable table;
 static DEFINE_HASHTABLE(accounts, 6);
 static DEFINE_MUTEX(change);		  /* serialises changes of the tagged ranges of files */
@@ -71,7 +71,7 @@ static struct aftl_file *get_tagged_file_of_inode(const struct inode *inode)
 	return file;
 }
 
-/* Accounts of the files and ranges that each user has tagged. Context: under marks.lock. */
+/* Functions for the accounts of users (numbers of tagged files). Context: under marks.lock. */
 
 static struct aftl_account *find_user_account(kuid_t uid)
 {
@@ -83,7 +83,7 @@ static struct aftl_account *find_user_account(kuid_t uid)
 	return NULL;
 }
 
-/* Charge @file to @uid, or return -ENOSPC. If @fresh becomes an account, it is set to NULL. */
+/* Charge @file to user @uid, or return -ENOSPC. Set *@fresh to NULL if it becomes the account. */
 static int charge_file_to_account(struct aftl_file *file, kuid_t uid, struct aftl_account **fresh)
 {
 	struct aftl_account *account = find_user_account(uid);
@@ -165,7 +165,7 @@ static const struct fsnotify_ops mark_ops = {
 	.free_mark = free_tagged_file,
 };
 
-/* Creation and change of tagged files. Context: under the mutex @change. */
+/* Functions that create and change tagged files. Context: under the mutex "change". */
 
 static bool inode_is_of_memory_file(const struct inode *inode)
 {
@@ -183,7 +183,7 @@ static struct aftl_file *alloc_tagged_file(struct inode *inode)
 	aftl_writeback_note_file_system(file, inode);
 	aftl_ranges_init_tree(&file->ranges);
 	aftl_mark_init_in_group(&marks, &file->mark);
-	/* In 6.1 a mark with an empty event mask does not keep the inode in memory. */
+	/* Watch some events: in 6.1 a mark without events does not keep the inode in memory. */
 	file->mark.fs.mask = FS_ATTRIB | FS_MODIFY;
 	return file;
 }

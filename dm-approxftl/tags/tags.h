@@ -71,9 +71,9 @@ struct aftl_tag_decision {
 };
 
 /**
- * aftl_decide_class() - return the decision for a tag
+ * aftl_decide_class() - convert a tag and its source to a tag decision
  * @by: source of the tag
- * @tag: tag
+ * @tag: quality level, or AFTL_TAG_NONE
  *
  * Return: the decision; AFTL_BY_NONE or AFTL_BY_PRECISE_TAG if the tag says so, else @by.
  */
@@ -144,7 +144,7 @@ void aftl_tag_table_exit(void);
 int __must_check aftl_file_tag(struct inode *inode, u64 first, u64 last, u32 tag, u32 *reason);
 
 /**
- * struct aftl_said - saved tags of a range of a file
+ * struct aftl_said - tags of a range of a file, saved before a write and restored after its failure
  * @first: first byte of the range
  * @last: last byte of the range
  * @extents: tagged ranges in it; to be freed by kvfree()
@@ -400,7 +400,8 @@ int __must_check aftl_scopes_set_tag(struct aftl_scopes *scopes, u32 owner, u32 
 /**
  * aftl_decide_by_scopes() - return the decision by the scopes of the calling thread and its process
  *
- * A precise scope of either wins; else that of the thread.
+ * If the thread or the process has a precise scope, the data are precise; else the scope of the
+ * thread decides.
  *
  * Context: under rcu_read_lock().
  * Return: the decision.

@@ -15,7 +15,7 @@
 #include "compat.h"
 #include "tags/tags.h"
 
-/* Return true if it is known how the file system of @file writes pages. */
+/* Return true if @file is on a file system whose bios for write-back this file can recognise. */
 static bool is_writeback_of_file_system_known(const struct aftl_file *file)
 {
 	return file->magic == EXT4_SUPER_MAGIC || file->magic == XFS_SUPER_MAGIC ||
@@ -46,10 +46,10 @@ static bool is_writeback_by_flags(const struct aftl_file *file, const struct bio
 }
 
 /*
- * Return the number of references by the page cache, by private data of the file system, and by
- * page tables. An unmapped page off the LRU list has one more: of the task that isolated it, or of
- * the batch in which it waits for the list. For a mapped page, that further reference may be the
- * one of a page table, which is counted already.
+ * Return the number of references to @folio by the page cache, by private data of the file system,
+ * and by page tables. An unmapped folio off the LRU list has one more: of the task that isolated
+ * it, or of the batch in which it waits for the list. A mapped folio is not given this reference,
+ * because it may be the one of a page table.
  */
 static int count_known_folio_refs(const struct folio *folio)
 {
@@ -61,10 +61,10 @@ static int count_known_folio_refs(const struct folio *folio)
 }
 
 /*
- * Return true if nobody else has a reference to @folio. Page tables and LRU lists take their
- * reference before they count themselves and drop it after; so equal counts before and after the
- * read of the reference count were valid in between. A temporary reference of the kernel makes this
- * false.
+ * Return true if only the references of count_known_folio_refs() exist. Users take a reference
+ * before they appear in that count and drop it after; so if the count is the same before and after
+ * the read of folio_ref_count(), it was valid in between. A temporary reference of the kernel makes
+ * the result false.
  */
 static bool only_page_cache_holds_folio(const struct folio *folio)
 {
@@ -88,8 +88,8 @@ void aftl_writeback_note_file_system(struct aftl_file *file, const struct inode 
 }
 
 /*
- * Return true if a loop device uses the file or has used it. Its data may be written back after it
- * has released the file, so remember it: fsnotify does not report all writes by a loop device.
+ * Return true if a loop device uses the file or has used it. Data of the loop device may be written
+ * back after it has released the file, and fsnotify does not report all its writes: so store it.
  */
 static bool has_file_been_on_loop(struct aftl_file *file, const struct address_space *mapping)
 {
