@@ -59,7 +59,7 @@
 /* Longest line of the answer to the message "blocks", in bytes. */
 #define BLOCK_LINE 120
 
-/* Message "lost": longest line in bytes; pages searched per locking of the disk. */
+/* Message "lost": longest line in bytes; number of lpns searched before the disk is unlocked. */
 #define LOST_LINE 32
 #define LOST_SLICE 4096
 
@@ -100,14 +100,14 @@ struct verb {
 };
 
 /**
- * struct snap - statistics that message "stats" prints, copied under the disks' locks
+ * struct snap - statistics that the message "stats" prints: sums over the disks of the device
  * @stats: sum of the FTLs' counters, and device time of the last reset
  * @streams: names of the policy's write streams
  * @handles: number of placement handles beside the default one
  * @device_ns: device time now
- * @lock_waits: sum of the disks', see struct aftl_disk
- * @lock_wait_ns: as @lock_waits
- * @handovers: as @lock_waits
+ * @lock_waits: see struct aftl_disk
+ * @lock_wait_ns: see struct aftl_disk
+ * @handovers: see struct aftl_disk
  * @late: lateness of completions, in host nanoseconds
  */
 struct snap {
@@ -331,7 +331,7 @@ static u32 count_device_luns(const struct message *message)
 }
 
 /**
- * struct part - location of a block or a LUN
+ * struct part - disk and number of a block or LUN that a message names by its number in the device
  * @disk: disk of its shard
  * @index: number within the shard
  */
@@ -474,8 +474,8 @@ struct fault_place {
 };
 
 /*
- * Replace the device's number of a logical page, block or LUN by the shard's; @place becomes the
- * shard. @kind is an enum aftl_fault_action.
+ * Replace *@number, the number in the device of a logical page, block or LUN, by the number in its
+ * shard; @place takes the shard. @kind is an enum aftl_fault_action.
  */
 static int fault_number_to_shard(struct message *message, u8 kind, u64 *number,
 				 struct fault_place *place)
@@ -674,8 +674,8 @@ static int handle_blocks_message(struct message *message)
 }
 
 /*
- * Find the first logical page of @spot, from offset @from on, whose lost state is @lost. Returns
- * its offset in @spot, or the length of @spot if there is none.
+ * Find the first logical page of @spot, from offset @from on, that is lost (or, if @lost is false,
+ * not lost). Returns its offset in @spot, or the length of @spot if there is none.
  */
 static u32 find_start_of_lost_run(struct aftl_spot spot, u32 from, bool lost)
 {
@@ -823,7 +823,7 @@ static int handle_audit_message(struct message *message)
 	return 1;
 }
 
-/* Print the table line of an unsharded device that equals one shard of this device. */
+/* Print the table line of a device with one shard that would equal the given shard of this one. */
 static int handle_line_message(struct message *message)
 {
 	struct aftl_options *options;
@@ -892,7 +892,7 @@ static int report_wrong_argument_count(const struct verb *verb, unsigned int cou
 			 verb->name, verb->least, verb->most, count);
 }
 
-/* Explain why a table in @state has no device. */
+/* Explain why a message cannot be executed: a table in @state does not own the device's data. */
 static const char *explain_missing_device(enum aftl_table_state state)
 {
 	switch (state) {

@@ -16,7 +16,7 @@
 /* Largest write, in mapping units, that moves data to new flash. */
 #define TRANSFER_UNITS 64U
 
-/* Snapshot of an FTL, kept in memory */
+/* Functions that save the snapshot of an FTL in memory, for the FTL of the new table to load. */
 
 #define PIECE_BYTES SZ_1M
 
@@ -157,7 +157,7 @@ static int load_disk_from_other_disk(struct aftl_disk *to, struct aftl_disk *fro
 	return ret;
 }
 
-/* Swap the stores when all else has succeeded, so that a failure leaves the data in @from. */
+/* Load all FTLs of @from into @to, and only then swap their stores: a failure leaves the data. */
 static int take_over_flash_state(struct aftl_device *to, struct aftl_device *from,
 				 struct aftl_error *error)
 {
@@ -244,8 +244,8 @@ static struct run find_run_to_transfer(const struct aftl_device *from, u64 first
 }
 
 /*
- * Undo a transfer: return the bytes of @units units from @first on to @from. Bytes that @to has not
- * accepted are in @bytes, which may be NULL.
+ * Undo a transfer: give the data of @units logical pages from @first on back to @from. @bytes lists
+ * the memory pages that @to has not accepted; NULL: none.
  */
 static void return_data_of_units(struct aftl_device *to, struct aftl_device *from, u64 first,
 				 u64 units, struct list_head *bytes)

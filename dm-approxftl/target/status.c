@@ -42,7 +42,7 @@ static u64 count_programmed_units(const struct aftl_counters *counters)
 	       counters->programmed_parity_units;
 }
 
-/* Return the worse of two modes: @mode, of earlier disks, and the mode of @disk. */
+/* Return the worse of "rw", "ro" and "fail": of @mode (of earlier disks) and the state of @disk. */
 static const char *get_worse_device_mode(const char *mode, const struct aftl_disk *disk)
 {
 	if (!strcmp(mode, "fail") || (disk->durable && aftl_dev_get_error(disk->durable)))
@@ -113,7 +113,7 @@ static void print_status_info_line(struct aftl_target *target, char *result, uns
 #undef STATUS_PAIR
 }
 
-/* Return the word that a table without data prints in place of the status line. */
+/* Return the word that "dmsetup status" prints for a table that owns no data. */
 static const char *get_status_word_of_table(enum aftl_table_state state)
 {
 	switch (state) {
@@ -143,7 +143,7 @@ void aftl_target_status(struct dm_target *ti, status_type_t type, unsigned int s
 		mutex_unlock(&target->gate);
 		break;
 	case STATUSTYPE_TABLE:
-		mutex_lock(&target->gate); /* the message "policy" changes @options */
+		mutex_lock(&target->gate); /* The message "policy" may change the options. */
 		aftl_options_print(&target->options, result, maxlen);
 		mutex_unlock(&target->gate);
 		break;

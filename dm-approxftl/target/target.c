@@ -31,15 +31,15 @@
 #include "target/options.h"
 #include "target/target.h"
 
-/* Approximate limit of a discard in units of one shard, which handles it in one call. */
+/* Approximate limit of a discard: number of lpns of one shard that one call of its FTL discards. */
 #define DISCARD_UNITS 256
 
 /* Upper bound of io_opt. Device-mapper sets read-ahead to twice io_opt. */
 #define OPTIMAL_BYTES SZ_4M
 
 /*
- * Device-mapper prints ti->error after the constructor has failed, so messages are kept here. A new
- * one overwrites the oldest.
+ * Error messages of failed constructors: device-mapper prints ti->error after the constructor has
+ * returned, so each message is kept until 16 newer ones exist.
  */
 static struct aftl_error sentences[16];
 static atomic_t next_sentence;
@@ -299,7 +299,7 @@ static void configure_dm_target(struct dm_target *ti, const struct aftl_shards *
 	ti->per_io_data_size = sizeof(struct aftl_io);
 }
 
-/* Return whether completed writes may be lost, in a write buffer or by a failed backing device. */
+/* Return true if a write buffer or a failed backing device may have lost completed writes. */
 static bool may_have_lost_writes(const struct aftl_device *device)
 {
 	bool lost = false;
@@ -316,7 +316,7 @@ static void drop_spare_device(struct aftl_target *target)
 	target->table.spare = NULL;
 }
 
-/* Closing a volume writes to it, so it stays reserved: no other table may open it meanwhile. */
+/* Close the volume. It stays reserved for this write: no other table may open it meanwhile. */
 static void close_target_volume(struct aftl_target *target)
 {
 	struct aftl_ownership *own = &target->mapped->own;
@@ -431,7 +431,7 @@ static int begin_table_takeover(struct aftl_target *target)
 	return ret;
 }
 
-/* Check the table again and reserve the data. Returns enum aftl_resume, or an error code. */
+/* Repeat the checks of the load, and reserve the data. Returns enum aftl_resume, or an error. */
 static int begin_target_resume(struct aftl_target *target, struct aftl_error *error)
 {
 	int ret = lock_targets_and_idle_gate(target, error);
@@ -628,7 +628,7 @@ static int resume_target_by_data_state(struct aftl_target *target, enum aftl_res
 static int target_preresume(struct dm_target *ti)
 {
 	struct aftl_target *target = ti->private;
-	unsigned int flags = memalloc_noio_save(); /* no writes to a suspended device by reclaim */
+	unsigned int flags = memalloc_noio_save(); /* Reclaim could write to the suspended disk. */
 	struct aftl_error error;
 	int ret = begin_target_resume(target, &error);
 
@@ -680,7 +680,7 @@ static int target_iterate_devices(struct dm_target *ti, iterate_devices_callout_
 
 	if (target->zones) {
 		ret = fn(ti, &target->zones_below, 0, ti->len, data);
-		/* By default one bio resets all zones, but a bio reaches one shard only. */
+		/* A bio reaches one shard only, so one bio cannot reset the zones of all shards. */
 		if (target->shards.count > 1)
 			aftl_split_zone_reset_all(ti);
 		return ret;
