@@ -37,7 +37,7 @@
 #define IOPRIO_PRIO_HINT(ioprio) ((ioprio) >> 3 & (IOPRIO_NR_HINTS - 1))
 #endif
 
-/* Updates added file_owner_or_capable() to older series of the kernel; 6.3 added idmaps. */
+/* file_owner_or_capable() is not in all older kernels; since 6.3 mounts have ID maps. */
 static inline bool aftl_file_owner_or_capable(struct file *file)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
@@ -67,7 +67,7 @@ static inline u8 aftl_bio_write_stream(const struct bio *bio)
 #endif
 }
 
-/* The carriers (APPROXFTL_CARRIER_*) that are fields of a bio. */
+/* Fields of a bio that can mark its data as approximate, as a mask of APPROXFTL_CARRIER_*. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
 #define AFTL_BIO_CARRIERS \
 	(APPROXFTL_CARRIER_WRITE_HINT | APPROXFTL_CARRIER_IOPRIO | APPROXFTL_CARRIER_WRITE_STREAM)
@@ -112,7 +112,8 @@ static inline int aftl_commit_limits_update(struct gendisk *disk, struct queue_l
 
 /*
  * A report_zones method passes each zone to a callback until 6.18, and to disk_report_zone() since
- * 6.19. AFTL_REPORT_ZONES() defines the method @name, which calls @report with an aftl_zone_fn.
+ * 6.19. AFTL_REPORT_ZONES() defines the method @name, which calls @report; @report passes each zone
+ * to its argument of type aftl_zone_fn, in all versions of Linux.
  */
 typedef int (*aftl_zone_fn)(struct gendisk *disk, struct blk_zone *zone, unsigned int index,
 			    void *data);

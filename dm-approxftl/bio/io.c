@@ -157,7 +157,7 @@ static struct aftl_disk *map_bio_to_shard(const struct aftl_target *target, stru
 		return device->disks[0];
 	if (request->op == AFTL_OP_FLUSH || is_discard_or_zeroing(request))
 		return map_bio_part(device, bio, unit, request);
-	/* No REQ_OP_ZONE_RESET_ALL comes to several shards, see aftl_split_zone_reset_all(). */
+	/* Several shards get no REQ_OP_ZONE_RESET_ALL from Linux: aftl_split_zone_reset_all(). */
 	if (unlikely(request->op == AFTL_OP_ZONE_RESET_ALL))
 		return NULL;
 	return map_bio_run(device, unit, request);

@@ -18,7 +18,7 @@
 #include "core/persist/snapshot.h"
 #include "store/dev.h"
 
-/* Work, counted by aftl_count_work_done(), after which the disk lock is released: about 100 us. */
+/* Release the disk lock when aftl_count_work_done() has grown by this much: about 100 us. */
 #define SLICE_WORK 128
 
 /* Number of work slices of a submitter or a store's worker before disk_catch_up() takes over. */
@@ -115,8 +115,8 @@ static void report_disk_failure(struct aftl_disk *disk)
 
 /*
  * Remove completed requests from disk->done, at least one, until they add up to @sectors or more.
- * The caller ends them without the lock. Returns NULL if the disk is stopped: the only request is
- * then that of aftl_disk_execute_request(), which has no bio.
+ * The caller ends them without the lock. Returns NULL if the disk is stopped: a stopped disk has
+ * only internal requests without a bio, see aftl_disk_execute_request().
  */
 static struct aftl_request *take_completed_requests(struct aftl_disk *disk, u64 sectors)
 {
@@ -262,7 +262,7 @@ static enum hrtimer_restart disk_timer_fired(struct hrtimer *timer)
 
 	spin_lock_bh(&disk->lock);
 	disk->armed_ns = KTIME_MAX;
-	/* Do nothing if the disk was stopped while the timer waited for its lock. */
+	/* Do nothing if the disk was stopped while the timer waited for the disk's lock. */
 	if (!disk->running) {
 		spin_unlock_bh(&disk->lock);
 		return HRTIMER_NORESTART;
@@ -281,8 +281,8 @@ static enum hrtimer_restart disk_timer_fired(struct hrtimer *timer)
 static void continue_stalled_disk_work(struct aftl_disk *disk)
 {
 	/*
-	 * Take the lock so that a caller that saw a full queue and is about to stall cannot miss
-	 * this wakeup. A stopped disk is driven by aftl_disk_execute_request() alone.
+	 * Take the lock so that a caller that saw the store's queue full and is about to stall sees
+	 * that there is room now. Only aftl_disk_execute_request() drives a stopped disk.
 	 */
 	spin_lock_bh(&disk->lock);
 	if (disk->running &&
@@ -331,8 +331,8 @@ void aftl_disk_queue_gc(struct aftl_disk *disk)
 }
 
 /*
- * A stopped disk's FTL belongs to the caller of aftl_disk_stop(). aftl_disk_start() requeues this
- * work item.
+ * Work item that retires the blocks with remapped data. It ends when the disk stops, because only
+ * the caller of aftl_disk_stop() may then use the FTL; aftl_disk_start() queues the item again.
  */
 static void retire_worn_blocks_work(struct work_struct *work)
 {
@@ -531,7 +531,7 @@ static void stop_disk_clock(struct aftl_disk *disk)
 	u64 now_ns;
 
 	spin_lock_bh(&disk->lock);
-	/* If opening the disk failed, it has no FTL to advance, and @running is false. */
+	/* A disk that could not be opened has no FTL to advance; its @running is false. */
 	now_ns = disk->running ? aftl_disk_now_ns(disk) : 0;
 	while (disk->running && advance_disk_by_slice(disk, now_ns))
 		yield_disk_lock(disk);

@@ -51,7 +51,7 @@ void aftl_disk_end_io(struct aftl_disk *disk, struct aftl_io *io, blk_status_t s
 	bio_endio(bio);
 }
 
-/* Report where a zone append has been written: dm uses the offset within the zone. */
+/* Set the bio's sector to where its zone append was written; dm takes the zone offset from it. */
 static void report_zone_append_sector(const struct aftl_disk *disk, struct aftl_request *request)
 {
 	struct bio *bio = aftl_io_bio(aftl_request_io(request));

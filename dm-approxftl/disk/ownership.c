@@ -89,8 +89,8 @@ struct aftl_device *aftl_table_begin_free(struct aftl_table *table)
 }
 
 /*
- * Return data in memory if @table was their last table. Data on a backing device exist without a
- * table, but nothing uses them before another load.
+ * Return the data in memory if @table was the last table of the mapped device. Data on a backing
+ * device exist without a table, but nothing uses them before another load.
  */
 struct aftl_device *aftl_table_end_free(struct aftl_table *table)
 {

@@ -64,7 +64,7 @@ enum aftl_table_state {
 enum aftl_resume {
 	AFTL_RESUME_NEW,	/* no data yet: use the table's spare device, or open a volume */
 	AFTL_RESUME_AGAIN,	/* this table owns the device's data already */
-	AFTL_RESUME_TAKE_OVER,	/* another table owned the data, or the last resume failed */
+	AFTL_RESUME_TAKE_OVER,	/* take the data from another table, or from a failed resume */
 };
 
 struct aftl_table;
@@ -73,8 +73,8 @@ struct aftl_table;
  * struct aftl_ownership - data of a mapped device
  * @tables: number of its tables
  * @state: state of the data
- * @owner: table that owns the data or has reserved them; NULL if NONE or UNOWNED
- * @device: the data; NULL if NONE, or if their volume is closed
+ * @owner: table that owns the data or has reserved them; NULL if there are no data or no owner
+ * @device: device with the data; NULL if there are no data, or if their volume is closed
  * @exists: a table has been resumed successfully
  * @lost_writes: completed writes could not be stored, so flushes must fail
  */
@@ -134,7 +134,7 @@ int __must_check aftl_table_begin_takeover(struct aftl_table *table);
 
 /**
  * aftl_table_finish_takeover() - end a resume that has succeeded
- * @table: table whose line the data match now
+ * @table: table that owns the data now, whose parameters are those of its table line
  */
 void aftl_table_finish_takeover(struct aftl_table *table);
 
@@ -185,13 +185,13 @@ struct aftl_device *aftl_table_begin_free(struct aftl_table *table);
 struct aftl_device *aftl_table_end_free(struct aftl_table *table);
 
 /**
- * aftl_table_use_spare_device() - make the spare the data
- * @table: owner; there are no data yet, or its spare is the volume that has them
+ * aftl_table_use_spare_device() - make the spare device of a table the device with the data
+ * @table: owner; there are no data yet, or its spare device is the volume that has them
  */
 void aftl_table_use_spare_device(struct aftl_table *table);
 
 /**
- * aftl_table_replace_device() - make the spare the data, after they have been copied to it
+ * aftl_table_replace_device() - replace the device with the data by the spare device, their copy
  * @table: owner
  *
  * Return: the previous device, to be destroyed.

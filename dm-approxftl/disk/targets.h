@@ -29,7 +29,7 @@ struct aftl_line {
  * @list: entry in the list of all mapped devices
  * @md: mapped device
  * @own: its data, and the table that owns them
- * @line: of the last owner, valid while the data have no owner
+ * @line: properties of the last table that owned the data; valid while the data have no owner
  */
 struct aftl_mapped {
 	struct list_head list;

@@ -59,7 +59,7 @@ static inline u32 aftl_tag_to_class(u32 tag)
 	return classes[tag];
 }
 
-/* Number of tagged files, tagged devices and scopes. While it is 0, a write needs no look-up. */
+/* Number of tagged files, devices, threads and processes; while 0, a write needs no look-up. */
 extern atomic_t aftl_tags_in_use;
 
 /**

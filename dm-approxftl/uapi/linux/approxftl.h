@@ -43,7 +43,7 @@
 enum approxftl_class {
 	APPROXFTL_PRECISE = 0,	   /* no bit may flip; wins over an approximate tag */
 	APPROXFTL_APPROXIMATE = 1, /* bits may flip */
-	APPROXFTL_NONE = 2,	   /* not tagged; in answers of APPROXFTL_STORED: not on flash */
+	APPROXFTL_NONE = 2,	   /* data without a tag; for APPROXFTL_STORED: not on flash */
 	APPROXFTL_LEVEL_2 = 3,	   /* approximate with more errors than level 1 */
 	APPROXFTL_LEVEL_3 = 4,	   /* approximate with more errors than level 2 */
 };
@@ -54,16 +54,16 @@ enum approxftl_class {
 /* Reason for which an ioctl was refused. */
 enum approxftl_reason {
 	APPROXFTL_REASON_NONE = 0,
-	APPROXFTL_REASON_KIND = 1,	/* the ioctl does not take this type of file */
+	APPROXFTL_REASON_KIND = 1,	/* the ioctl does not take a file of this type */
 	APPROXFTL_REASON_READ_ONLY = 2, /* the file descriptor is not open for writing */
 	APPROXFTL_REASON_OWNER = 3,	/* another user owns the file */
 	APPROXFTL_REASON_SWAP = 4,	/* the file is swap space */
-	APPROXFTL_REASON_ENCRYPTED = 5, /* a flipped bit would corrupt a cipher block */
-	APPROXFTL_REASON_VERITY = 6,	/* a flipped bit would make reads fail */
+	APPROXFTL_REASON_ENCRYPTED = 5, /* the file is encrypted: a flipped bit garbles a block */
+	APPROXFTL_REASON_VERITY = 6,	/* the file has fs-verity: a flipped bit makes reads fail */
 	APPROXFTL_REASON_CHECKSUM = 7,	/* btrfs checksums the file: needs chattr +C or nodatacow */
-	APPROXFTL_REASON_FILES = 8,	/* the user has tagged too many files */
+	APPROXFTL_REASON_FILES = 8,	/* the user has tagged the maximum number of files */
 	APPROXFTL_REASON_RANGES = 9,	/* the file, or the user, has too many ranges */
-	APPROXFTL_REASON_DEVICE = 10,	/* the data are not directly on dm-approxftl */
+	APPROXFTL_REASON_DEVICE = 10,	/* the file system is not directly on dm-approxftl */
 	APPROXFTL_REASON_IN_USE = 11,	/* the device is mounted, or opened exclusively */
 };
 
@@ -100,7 +100,7 @@ struct approxftl_caps {
 	__u32 reserved;
 };
 
-/* Write dirty data back with their old class before the tags change. */
+/* Flag: write dirty data of the range back with their old class before its tag changes. */
 #define APPROXFTL_SYNC_FIRST 0x1
 
 /**
@@ -255,7 +255,7 @@ struct approxftl_pwritev {
 };
 
 #define APPROXFTL_UNIT_LOST	0x1 /* the data cannot be read */
-#define APPROXFTL_UNIT_NO_MODEL 0x2 /* the device models no errors: ignore @flips and @raw */
+#define APPROXFTL_UNIT_NO_MODEL 0x2 /* errors are not modelled: ignore members flips and raw */
 #define APPROXFTL_UNIT_LEVEL_2	0x4 /* approximate, of quality level 2 */
 #define APPROXFTL_UNIT_LEVEL_3	0x8 /* approximate, of quality level 3 */
 
@@ -382,7 +382,7 @@ struct approxftl_stats {
 	__aligned_u64 by_stream;
 };
 
-/* The ioctl number is not assigned in Documentation/userspace-api/ioctl/ioctl-number.rst. */
+/* Type of the ioctls; it is free in Documentation/userspace-api/ioctl/ioctl-number.rst. */
 #define APPROXFTL_IOCTL 0xf7
 
 #define APPROXFTL_CAPS	       _IO(APPROXFTL_IOCTL, 0x40)
