@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-/* Return @memory; exit if it is NULL. */
+/* Return @memory, the result of an allocation; if it is NULL, exit with an error message. */
 void *memory_exit_if_null(void *memory);
 
 /*
@@ -23,7 +23,7 @@ void memory_set_failure_handler(void (*call)(void));
 void *memory_alloc_zeroed(size_t count, size_t size);
 char *memory_copy_text(const char *text);
 
-/* Resize @memory, which is NULL or was returned by one of these functions, to @count items. */
+/* Resize @memory, which is NULL or from an allocator of this file, to @count items. */
 void *memory_resize(void *memory, size_t count, size_t size);
 
 #endif

@@ -27,7 +27,7 @@ static bool is_help_option(const struct command_option *option)
 	return !strcmp(option->name, "help");
 }
 
-/* Return getopt_long()'s has_arg, which is also the number of colons after a short option. */
+/* Return has_arg for getopt_long(); it is also the number of colons after a short option. */
 static int get_getopt_value_kind(const struct command_option *option)
 {
 	if (option->kind == COMMAND_SWITCH)
@@ -228,7 +228,7 @@ int command_report_missing_equals(const char *option, const char *word, struct a
 			 option, word, cut);
 }
 
-/* Return the option of getopt_long()'s @code if its optional value was omitted, else NULL. */
+/* If @code, from getopt_long(), is an option without its optional value, return it, else NULL. */
 static const struct command_option *find_blank_option(const struct command_line *line, int code)
 {
 	const struct command_option *option;
@@ -239,7 +239,7 @@ static const struct command_option *find_blank_option(const struct command_line 
 	return option->kind == COMMAND_FILE ? option : NULL;
 }
 
-/* Take an operand. @blank is the option before the operand if its value was omitted, else NULL. */
+/* Take the operand @word. @blank: option directly before it, whose optional value is absent. */
 static int take_operand_word(const struct command_line *line, void *fields, const char *word,
 			     const struct command_option *blank, struct aftl_error *error)
 {

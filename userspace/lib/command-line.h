@@ -19,7 +19,7 @@ enum command_kind {
 	COMMAND_SWITCH,
 	/* An optional file name: -jFILE or --json=FILE; without one, "-" for standard output. */
 	COMMAND_FILE,
-	/* command_line.other() handles options of types with this number or a larger one. */
+	/* command_line.other() handles options of type COMMAND_OTHER and of all larger types. */
 	COMMAND_OTHER,
 };
 
@@ -94,7 +94,7 @@ int __must_check command_report_missing_equals(const char *option, const char *w
 /* Print a line for each option. command_line_parse() itself answers --help=json. */
 void command_line_print_help(const struct command_line *line);
 
-/* Print options that are not in a struct command_option as JSON: begin, each option, end. */
+/* Print --help=json for options without a struct command_option: begin, each option, end. */
 void command_help_begin(struct json_writer *json, const char *name);
 void command_help_print_option(struct json_writer *json, const char *name, char letter,
 			       const char *value, bool may_lack, const char *help);

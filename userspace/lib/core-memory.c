@@ -22,7 +22,7 @@ static size_t round_up_to_huge_page(size_t bytes)
 	return (bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
 }
 
-/* Sum of the bytes of all large arrays of the process. */
+/* Bytes of all large arrays of the process, for is_huge_page_use_modest(). */
 static atomic_size_t in_use;
 
 /*

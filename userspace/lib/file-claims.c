@@ -30,7 +30,7 @@ struct claim {
 	u64 number;
 };
 
-/* The claimed files of this thread: a library may run several commands at a time. */
+/* The claimed files of a thread, one command: a library may run commands in several threads. */
 static __thread struct claim *claims;
 
 /* Resolve the directory of @path and append the file name; NULL if there is no such directory. */
@@ -133,7 +133,7 @@ static bool is_same_claimed_file(const struct claim *a, const struct claim *b)
 	return a->place && b->place && !strcmp(a->place, b->place);
 }
 
-/* Return true if two claims of a file agree: both are reads, or outputs of the same option. */
+/* True if two claims of a file are no conflict: both are inputs, or outputs of one option. */
 static bool is_claim_compatible(const struct claim *a, const struct claim *b)
 {
 	if (!a->option || !b->option)

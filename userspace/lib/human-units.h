@@ -12,10 +12,10 @@ void human_format_scaled(char text[HUMAN_SIZE], u64 value, u64 unit, const char 
 
 void human_format_time(char text[HUMAN_SIZE], u64 ns);
 
-/* Like human_format_time() with three digits, for the value of a histogram bin. */
+/* Format @ns as human_format_time() does, but with three digits, for a bin of a histogram. */
 void human_format_bin_time(char text[HUMAN_SIZE], u64 ns);
 
-/* Like human_format_time() without padding after a one-letter unit, for running text. */
+/* Format @ns as human_format_time() does, but without padding after the unit, for running text. */
 void human_format_time_in_text(char text[HUMAN_SIZE], u64 ns);
 
 void human_format_bytes(char text[HUMAN_SIZE], u64 bytes);

@@ -17,16 +17,16 @@ void interruption_catch(void);
 
 bool interrupted(void);
 
-/* Leave the process's signal handlers alone, because another program uses this library. */
+/* Make interruption_catch() install no handlers: the program that uses the library has its own. */
 void interruption_keep_handlers(void);
 
 /* Let interrupted() in this thread return true also if @flag is set; NULL removes the flag. */
 void interruption_set_thread_flag(const atomic_bool *flag);
 
-/* Return this thread's flag of interruption_set_thread_flag(), for threads that work for it. */
+/* Return the stop flag of this thread, which the caller sets in threads that work for this one. */
 const atomic_bool *stop_flag_of_thread(void);
 
-/* Return true if this thread's flag is set: its owner wants an end, and no partial results. */
+/* True if the flag of interruption_set_thread_flag() is set: end without partial results. */
 bool is_stop_requested(void);
 
 /*
@@ -36,8 +36,8 @@ bool is_stop_requested(void);
 void interruption_stop_parent_only(void);
 
 /*
- * For programs without partial results: the first signal prints @sentence and exits with
- * EXIT_INTERRUPTED.
+ * Make the first signal print @sentence and exit with EXIT_INTERRUPTED, for a program without
+ * partial results.
  */
 void interruption_exit_with(const char *sentence);
 

@@ -16,8 +16,8 @@ void json_envelope_begin_without_arguments(struct json_writer *json, FILE *out);
 void json_envelope_begin(struct json_writer *json, FILE *out, int argc, char **argv);
 
 /*
- * Like json_envelope_begin() for a program that is verb @verb of approxftl: @argv[0] is recorded as
- * "approxftl" and @verb.
+ * Begin a document as json_envelope_begin() does, for a program that is a verb of approxftl: the
+ * recorded command is "approxftl", @verb and the arguments after @argv[0].
  */
 void json_envelope_begin_verb(struct json_writer *json, FILE *out, const char *verb, int argc,
 			      char **argv);

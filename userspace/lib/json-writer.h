@@ -2,8 +2,8 @@
 /*
  * A streaming JSON writer: no tree, no floating point, no locale.
  *
- * Every function takes the key first; it is NULL inside an array. The same calls always give
- * the same bytes.
+ * The functions that write a value take its key, which is NULL inside an array. The same calls
+ * always give the same bytes.
  */
 #ifndef AFTL_JSON_WRITER_H
 #define AFTL_JSON_WRITER_H
@@ -38,7 +38,7 @@ void json_object(struct json_writer *writer, const char *key);
 /* Begin an object with all its members on one line. */
 void json_record(struct json_writer *writer, const char *key);
 
-/* Close an object of json_object() or json_record(). */
+/* Close an object that json_object() or json_record() began. */
 void json_end_object(struct json_writer *writer);
 
 /* Begin an array with each item on its own line. */

@@ -21,8 +21,8 @@ static size_t sentence_length(const char *text)
 }
 
 /*
- * Skip the prefix "table: 253:0: approxftl: 253:0: " (constructor) or "approxftl: 253:0: "
- * (target).
+ * Skip the origin of a kernel message: "table: 253:0: approxftl: 253:0: " if a constructor failed,
+ * "approxftl: 253:0: " in other messages of the target.
  */
 static const char *skip_message_origin(const char *text)
 {

@@ -14,7 +14,7 @@
 
 /* Maximum number of output files of a thread at a time. */
 #define PENDING 8
-/* Maximum number of symbolic links to follow. */
+/* Maximum number of symbolic links to follow for an output's path. */
 #define LINKS 40
 /* Random names to try for a temporary file; a collision is very unlikely. */
 #define NAMES 16
@@ -24,7 +24,7 @@
 static __thread struct output_file *pending[PENDING];
 static pid_t owner;
 
-/* Remove the temporary files, at exit or after a signal, but not in a forked child. */
+/* At exit or after a signal, remove unfinished temporary files, but not in a forked child. */
 static void remove_pending_files(void)
 {
 	for (unsigned int i = 0; i < PENDING && getpid() == owner; i++)
@@ -71,7 +71,7 @@ static bool is_path_standard_output(const char *path, const struct stat *state)
 	       own.st_ino == state->st_ino;
 }
 
-/* /dev/fd/3 and similar paths stand for an open descriptor and cannot be renamed to. */
+/* True for /dev/fd/3 and the like, open descriptors that are written in place: no rename(). */
 static bool is_descriptor_path(const char *path)
 {
 	char *folder = NULL, *name = strdup(path);
@@ -257,7 +257,7 @@ int output_file_begin(struct output_file *file, const char *path, const char *op
 	return create_temporary_file(file, there ? &state : NULL, error);
 }
 
-/* Copy the rest of the temporary file. Return: 0 or a positive error number. */
+/* Copy file @from, from its position on, to file @to. Return: 0 or a positive error number. */
 static int copy_rest_of_temporary_file(int from, int to)
 {
 	char bytes[COPIED];

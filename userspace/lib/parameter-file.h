@@ -11,8 +11,8 @@
 /**
  * parameter_file_call_on_each() - pass the lines of a file on as if they were on the command line
  * @path: path of the file
- * @take: called for each KEY=VALUE, a string that stays until parameter_file_release_all()
- * @context: for @take
+ * @take: called for each KEY=VALUE; the string stays valid until parameter_file_release_all()
+ * @context: first argument of @take
  *
  * Return: 0, or an error code with an error message: -ENOENT if the file cannot be opened, or
  * the error of @take.

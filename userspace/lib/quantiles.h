@@ -15,7 +15,7 @@
  */
 #define QUANTILE_BEYOND 10
 
-/* Value of a quantile that too few values exceed. */
+/* Stands for a quantile that is not shown, because fewer than QUANTILE_BEYOND values exceed it. */
 #define QUANTILE_UNKNOWN U64_MAX
 
 /* Return the quantile @share / 10000: the upper end of its bin, which is up to 3 % wide. */

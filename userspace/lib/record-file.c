@@ -46,7 +46,7 @@ static int report_record_error_at(const struct record_reader *reader, u64 offset
 			 (unsigned long long)offset, cause);
 }
 
-/* errno is 0 if the stream failed in an earlier call; report EIO then. */
+/* Report errno, or EIO if it is 0: an earlier call of stdio has failed. */
 static int report_record_write_error(const struct record_writer *writer, struct aftl_error *error)
 {
 	return report_record_file_error(writer->name, errno ? -errno : -EIO, "cannot write", error);
@@ -236,7 +236,7 @@ void record_mark_interrupted(struct record_writer *writer)
 		  RECORD_INTERRUPTED);
 }
 
-/* The header of a pipe keeps the count 0, which means "until the end". */
+/* Store the number of records. In a pipe's header it stays 0: "records until the end". */
 static int complete_record_header(struct record_writer *writer, struct aftl_error *error)
 {
 	writer->header.records = writer->records;
