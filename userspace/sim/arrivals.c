@@ -11,7 +11,7 @@ static u64 compute_page_transfer_ns(const struct aftl_config *config,
 	return config->command + geo->page_bytes * 1000ULL / config->bus;
 }
 
-/* Return the die time of programming a page with the policy baseline. */
+/* Return for how long a program keeps the die busy, per page, with the policy "baseline". */
 static u64 compute_page_write_die_ns(const struct aftl_config *config,
 				     const struct aftl_geometry *geo)
 {
@@ -48,7 +48,7 @@ u64 sim_mean_interval_q16(const struct sim_options *options, const struct aftl_c
 		return 0;
 	if (options->rate)
 		return (NS_PER_S << 16) / options->rate;
-	/* The request time and the utilisation are both in 1/10000: the factors cancel. */
+	/* Mean die time and capacity are both scaled by 10000, which cancels in the quotient. */
 	wide = compute_mean_die_time_e4(options, config, geo);
 	wide <<= 16;
 	wide /= capacity_e4;
@@ -85,7 +85,7 @@ static u64 draw_arrival_distance_q16(struct sim_arrivals *arrivals)
 	return (__uint128_t)arrivals->interval_q16 * draw_q32 >> 32;
 }
 
-/* Convert next_ns, which counts at the rate of bursts, to device time between and in bursts. */
+/* Convert next_ns, which counts only time within bursts, to device time. */
 static u64 arrival_to_device_ns(const struct sim_arrivals *arrivals)
 {
 	__uint128_t at_q16 = (__uint128_t)arrivals->next_ns << 16 | arrivals->next_q16;

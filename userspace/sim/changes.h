@@ -48,7 +48,7 @@ int sim_change_parse(struct sim_change *change, const char *pair, struct aftl_er
 /* Parse N:KEY=VALUE,... into @changes. Return: 0 or -EINVAL. */
 int sim_changes_parse(struct sim_changes *changes, const char *list, struct aftl_error *error);
 
-/* Return the number of requests before the last change. */
+/* Return after how many requests the last change happens; 0 if there is none. */
 static inline u64 sim_changes_count_requests(const struct sim_changes *changes)
 {
 	return changes->count ? changes->all[changes->count - 1].at : 0;

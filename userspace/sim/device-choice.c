@@ -95,8 +95,8 @@ int set_parameters_by_pair_or_file(struct sim_options *options, const char *valu
 
 /*
  * Start full unless an option sets the starting state: an empty device collects no garbage, and
- * its reads take no flash time. This holds for all loads, because a sweep of --write-share must
- * not change the starting state at its end. Zones start empty; the core refuses to fill them.
+ * its reads take no flash time. Fill for read-only loads, too, so that all points of a sweep of
+ * --write-share start alike. Zones start empty, because the FTL refuses to fill them.
  */
 void fill_device_by_default(struct sim_options *options)
 {
@@ -164,7 +164,7 @@ static int add_chosen_policy(struct sim_options *options, const char *name,
 	return 0;
 }
 
-/* Add all policies that the list did not name before "all". */
+/* For the word "all" in --policy, add all policies that the list has not named before it. */
 static int add_all_policies(struct sim_options *options, struct aftl_error *error)
 {
 	const struct aftl_policy_type *type;

@@ -7,7 +7,7 @@
 
 struct sim_options;
 
-/* Load the profile, wherever its option is on the command line, before parameters modify it. */
+/* Find --profile on the command line, and load it before other options change its parameters. */
 int __must_check load_chosen_profile(struct sim_options *options, int argc, char **argv,
 				     struct aftl_error *error);
 

@@ -21,7 +21,7 @@ void exponential_init(struct exponential *exponential)
 		term = fixed_mul_high(term, FIXED_LN2_Q64) / (i + 2);
 		sum += term;
 	}
-	/* The last sum is the maximum: rounding has lost the rest of the series. */
+	/* Rounding has lost the terms that follow, so set the last partial sum to its limit, 1. */
 	exponential->sum_q64[EXPONENTIAL_TERMS - 1] = U64_MAX;
 }
 
@@ -62,10 +62,10 @@ u64 exponential_draw_q32(const struct exponential *exponential, struct aftl_rand
 #define GUIDE_BITS 12
 
 struct zipf_bin {
-	u64 end; /* end of the range of random draws that select this bin */
-	u64 weight; /* weight of the bin's first rank, in 2^-62 */
-	u64 sure; /* lower bound of the weights of the bin's ranks relative to @weight, in 2^-62 */
-	u64 first; /* first rank of the bin, counted from 1 */
+	u64 end; /* Draws below this, and not below the end of the bin before, select the bin. */
+	u64 weight; /* weight of the first rank of the Zipf bin, in 2^-62 */
+	u64 sure; /* lower bound of the weights of the bin's ranks, relative to @weight, in 2^-62 */
+	u64 first; /* first rank of the Zipf bin, counted from 1 */
 	u32 ranks;
 };
 
@@ -86,7 +86,7 @@ static u64 compute_zipf_weight_of_rank(const struct zipf *zipf, u64 rank)
 	return fixed_exp2_q62(&zipf->roots, y >> 38 ? 1ULL << 38 : (u64)y);
 }
 
-/* Return the number of ranks of the bin that begins with @first, a multiple of that number. */
+/* Return the number of ranks of the bin that begins with rank @first. */
 static u32 zipf_bin_width(u64 first)
 {
 	u32 bits = fls64(first);

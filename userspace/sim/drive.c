@@ -23,7 +23,7 @@ static int submit_core_request(struct sim_drive *drive, struct aftl_request *req
 	return drive->note ? drive->note(drive, request, error) : 0;
 }
 
-/* A request of the background writer is not part of the stream, and not in the log. */
+/* Begin to record a request. The request log leaves out the background writer's requests. */
 static void begin_observing_request(struct sim_drive *drive, struct aftl_request *request,
 				    bool logged)
 {
@@ -172,7 +172,7 @@ int sim_drive_run_all(struct sim_drive *drive, struct aftl_error *error)
 		pending = aftl_pending_requests(drive->ftl);
 		if (ret || !pending)
 			return ret;
-		/* Submissions or completions since the last iteration count as progress. */
+		/* Submissions and completions show that the device is not stuck. */
 		if (drive->submitted - pending != seen || !drive->ended)
 			last_ns = aftl_device_time_ns(drive->ftl);
 		seen = drive->submitted - pending;
@@ -224,9 +224,7 @@ static int flush_write_buffer(struct sim_drive *drive, struct aftl_error *error)
 	return sim_drive_run_all(drive, error);
 }
 
-/*
- * A power-loss-protected buffer ignores a flush: retry until its old writes have reached flash.
- */
+/* Retry aftl_save() while the write buffer has data: a buffer with PLP ignores the flush. */
 int sim_drive_save(struct sim_drive *drive,
 		   int (*save)(struct aftl *ftl, void *to, struct aftl_error *error), void *to,
 		   struct aftl_error *error)
@@ -234,7 +232,7 @@ int sim_drive_save(struct sim_drive *drive,
 	u64 begin_ns = aftl_device_time_ns(drive->ftl);
 	int ret = flush_write_buffer(drive, error);
 
-	/* Without drain mode a zone's data that do not fill a page stay in the write buffer. */
+	/* In drain mode the FTL also programs data of a zone that do not fill a flash page. */
 	if (drive->geo->zones)
 		aftl_set_drain_mode(drive->ftl, true);
 	if (!ret)

@@ -82,14 +82,14 @@ int sim_drive_open(struct sim_drive *drive, const struct sim_options *options,
 		   struct aftl_error *error);
 
 /**
- * sim_drive_begin_measuring() - start the look-ahead; the caller may lower @limit before this call
+ * sim_drive_begin_measuring() - start the look-ahead; @drive->limit may be lowered before this call
  */
 void sim_drive_begin_measuring(struct sim_drive *drive);
 
 /* Submit requests up to the queue depth. Return: 0 or a negative error number with a message. */
 int sim_drive_fill_queue(struct sim_drive *drive, struct aftl_error *error);
 
-/* Process the next event. @last_ns is the time of the last progress. Return: 0 or an error. */
+/* Process the next event. Return: 0, or an error if @last_ns, the last progress, is long ago. */
 int sim_drive_process_event(struct sim_drive *drive, u64 last_ns, struct aftl_error *error);
 
 /* Run until the stream is over and all requests are complete. Return: as sim_drive_fill_queue(). */
@@ -131,7 +131,7 @@ int sim_drive_save(struct sim_drive *drive,
 /* Hand a completed request to the log and to @observe. */
 void sim_drive_observe_completed(struct sim_drive *drive, struct aftl_request *request);
 
-/* The callback waits() of struct aftl_host_ops, for a drive with @observes. */
+/* The callback waits() of struct aftl_host_ops, for a drive that records why requests wait. */
 struct aftl_waits *sim_drive_waits(struct aftl_request *request);
 
 /* Account for a completed request and return it to the pool. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "fixed-math.h"
 
-/* Each squaring yields one bit of the logarithm. */
+/* Square the mantissa for each bit of the logarithm: the bit is 1 if the square is at least 2. */
 u64 fixed_log2_q32(u64 x)
 {
 	unsigned int whole = fls64(x | 1) - 1;

@@ -18,7 +18,7 @@ static inline u64 fixed_mul_high(u64 a, u64 b)
 u64 fixed_log2_q32(u64 x);
 
 /**
- * struct fixed_roots - the numbers 2^-(1/2), 2^-(1/4), 2^-(1/8) ... in units of 2^-62
+ * struct fixed_roots - factors of fixed_exp2_q62(): 2^-(1/2), 2^-(1/4), 2^-(1/8) ..., in 2^-62
  */
 struct fixed_roots {
 	u64 root_q62[32];

@@ -55,8 +55,8 @@ static void ignore_trial_completion(void *host, struct aftl_request *request)
 }
 
 /*
- * Create a device of each policy to learn the largest memory need. The result is an upper bound, as
- * most blocks never need all of their memory.
+ * Create a device of each policy and return the largest number of bytes that one allocates. A run
+ * touches less, because most erase blocks never use all of their memory.
  */
 static u64 estimate_run_memory(const struct sim_options *options)
 {

@@ -60,7 +60,7 @@ static u8 count_valid_units(const struct aftl_media *media, const struct aftl_bl
 	return valid;
 }
 
-/* An empty block still has the kind of its previous use. */
+/* Return no name for an empty block, which still has the kind of its previous use. */
 const char *sim_block_kind_name(const struct aftl_policy_type *policy,
 				const struct aftl_block *block)
 {

@@ -16,11 +16,11 @@
 #include "shares.h"
 
 #define FILE_BYTES_MAX 65536
-/* Maximum digits of a number: the simulator accepts no longer number, and products fit 64 bits. */
+/* Maximum digits of a number in ssdconfig.xml: products of two such numbers fit 64 bits. */
 #define DIGITS 10
 #define VALUE_BYTES 32
 #define BLANKS " \t\r\n"
-/* The number 1 as a value of AFTL_PARAM_RATE; FACTOR and SHARE values are parsed as this type. */
+/* 1.0 in the fixed-point format of AFTL_PARAM_RATE, as which fractions of the file are parsed. */
 #define RATE_ONE 1000000000000ULL
 
 /* XML elements of ssdconfig.xml that contain other elements. */
@@ -57,9 +57,9 @@ static const struct {
 };
 
 /*
- * MQSim has no choice for these parameters, so its file does not have them: MQSim maps one flash
- * page at a time, its cells have no errors, an address determines its die, and its write cache
- * programs a write at once.
+ * Parameters of our device that ssdconfig.xml does not have, with MQSim's fixed behaviour: MQSim
+ * maps one flash page at a time, its cells have no errors, an address determines its die, and its
+ * write cache programs a write at once.
  */
 static const char *const constants[][2] = {
 	{ "unit", "0" },	   { "layers", "1" },	     { "errors", "off" },
@@ -284,9 +284,7 @@ static int parse_mqsim_number(const struct config *config, enum row row, bool de
 				   rows[row].name, text, DIGITS);
 }
 
-/*
- * Return the translation that follows @word and "=" in @list, "" without one, NULL without @word.
- */
+/* In @list "word=translation word ..." find @word: its translation, "" if it has none, or NULL. */
 static const char *translate_mqsim_word(const char *list, const char *word)
 {
 	size_t length = strlen(word);
@@ -355,7 +353,7 @@ static bool is_mqsim_word(const struct config *config, enum row row, const char 
 	return !strcmp(config->values[row], word);
 }
 
-/* The pages of a word line have different times only if those in ssdconfig.xml differ. */
+/* Set "bits" 2 if LSB and MSB pages have different times in ssdconfig.xml, else 1. */
 static int apply_mqsim_page_times(const struct config *config, const u64 *number,
 				  struct aftl_error *error)
 {

@@ -24,7 +24,7 @@
 /**
  * struct future - the later operations on each unit
  * @next: by operation, index of the next operation on the same unit, or NEVER
- * @first: by unit, index of the first operation that counts, or NEVER
+ * @first: by unit, index of its first operation after the warm-up, or NEVER
  * @live: by unit, whether it has data at the start
  */
 struct future {
@@ -59,9 +59,9 @@ static int compute_overwrite_times(const struct optimum_device *device,
 /* The write buffer */
 
 /**
- * struct buffer - versions of units in the write buffer, a heap by the time of their overwriting
- * @heap: operation that wrote the version; the version that is overwritten last comes first
- * @place: by unit, index in @heap, or NONE
+ * struct buffer - written data (versions of units) in the write buffer, until they are overwritten
+ * @heap: operations that wrote the versions; on top is the version that is overwritten last
+ * @place: by unit, index of its version in @heap, or NONE
  * @count: number of versions
  * @ops: operations of the stream
  * @next: by operation, the operation that overwrites its version
@@ -152,8 +152,8 @@ static int mark_coalesced_writes(const struct optimum_device *device, struct opt
  * struct log_block - a block of the collector
  * @live: units with data
  * @used: units that were programmed since the erase
- * @older: neighbour in the list of blocks with as many live units, or NONE
- * @newer: the same
+ * @older: block closed before this one in the list of blocks with as many live units, or NONE
+ * @newer: block closed after this one in that list, or NONE
  * @open: the block is open
  */
 struct log_block {
@@ -265,7 +265,7 @@ static void invalidate_unit_in_log_block(struct collector *log, u32 unit)
 		erase_log_block(log, index);
 }
 
-/* Return the index in @open for data overwritten at @death; close the block of a past window. */
+/* Return the index in log->open for data overwritten at @death; free it from a past window. */
 static u32 find_open_index_of_death(struct collector *log, u32 death)
 {
 	u64 window = log->window;
@@ -363,8 +363,8 @@ static void close_blocks_of_passed_windows(struct collector *log)
 }
 
 /*
- * Open a block for data that are overwritten at @death; one block stays in reserve for relocation.
- * Return its index in @open, that of a near window if no block is free, or NONE.
+ * Open a block for data overwritten at time @death, unless relocation needs the last free block.
+ * Return its index in log->open; else the index of the open block for the nearest time, or NONE.
  */
 static u32 open_block_for_unit_of_death(struct collector *log, u32 death)
 {

@@ -11,12 +11,12 @@
 
 #include "core/ftl/ftl.h"
 
-/* Flags that an operation has in the upper bits of its unit number */
+/* An operation is the number of its unit, with these flags in the upper bits. */
 #define OPTIMUM_DISCARD 0x80000000U
 #define OPTIMUM_KEPT 0x40000000U
 #define OPTIMUM_UNIT (OPTIMUM_KEPT - 1)
 
-/* Largest number of operations; a time is the index of an operation. */
+/* Largest number of operations. Their index is the time of the model, and U32_MAX means "never". */
 #define OPTIMUM_OPS_MAX (U32_MAX - 1)
 
 /**

@@ -15,7 +15,7 @@ enum option_kind {
 	KIND_TEXT,
 	KIND_SWITCH,
 	KIND_FILE,
-	/* Macros that reading-option-table.h uses. */
+	/* Names of KIND_TEXT and KIND_SWITCH in reading-option-table.h. */
 	KIND_COMMAND_TEXT = KIND_TEXT,
 	KIND_COMMAND_SWITCH = KIND_SWITCH,
 };
@@ -37,7 +37,7 @@ struct option_row {
 extern const struct option_row option_rows[];
 extern const unsigned int option_row_count;
 
-/* Find an option; NULL if there is none. Dashes and underscores are equal. */
+/* Find the option of name @text, in which dashes equal underscores; NULL if there is none. */
 const struct option_row *option_find_by_name(const char *text, size_t length);
 
 /* Return the short form of an option, or 0; return the option with a short form, or NULL. */

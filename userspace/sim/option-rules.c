@@ -3,7 +3,7 @@
 #include "option-rules.h"
 #include "sim-options.h"
 
-/* A rule: @option requires (array needs) or excludes (array excludes) option @other. */
+/* A rule that @option requires option @other (in needs[]), or excludes it (in excludes[]). */
 struct relation {
 	const char *option;
 	const char *other;
@@ -194,7 +194,7 @@ static int check_yardstick_option(const struct sim_options *options, struct aftl
 	return 0;
 }
 
-/* The number of requests of a trace is unknown at this point; check other streams only. */
+/* Check that all changes are within the run; for a trace, whose length is unknown, do nothing. */
 static int check_change_times(const struct sim_options *options, struct aftl_error *error)
 {
 	u64 last = sim_changes_count_requests(&options->changes);

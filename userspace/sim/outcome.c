@@ -6,7 +6,7 @@
 #include "outcome.h"
 
 /**
- * struct transfer - reader or writer; sharing the code gives both the same order of fields
+ * struct transfer - reader or writer of an outcome: shared code gives both the same order of fields
  * @file: the file
  * @reading: read from @file, otherwise write
  * @good: no operation has failed

@@ -50,7 +50,7 @@ struct pool {
 	struct progress progress;
 };
 
-/* Fork a child process for the next run; return false if no process or file can be created now. */
+/* Fork a child for the next run; return false if its file or the process cannot be created now. */
 static bool start_child_process(struct pool *pool)
 {
 	struct child *child = &pool->children[pool->running];

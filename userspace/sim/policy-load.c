@@ -34,7 +34,7 @@ static int check_object_readable(const char *path, struct aftl_error *error)
 	return ret;
 }
 
-/* The text of dlerror() begins with the path. */
+/* Report dlerror() without the path at its begin, because the error message has the path, too. */
 static int report_object_load_error(const char *path, struct aftl_error *error)
 {
 	const char *cause = dlerror();

@@ -24,7 +24,7 @@ struct raid_request {
 	struct raid_request *next;
 };
 
-/* A RAID request that waits until a row of the stripe cache is written, in a list. */
+/* Entry of the list of RAID requests that wait until one row of the stripe cache is written. */
 struct raid_waiter {
 	struct raid_request *request;
 	struct raid_waiter *next;
@@ -42,9 +42,7 @@ struct raid_operation {
 	struct raid_operation *next;
 };
 
-/* Callbacks of a member's FTL, see struct aftl_host_ops */
-
-/* Called while a member advances: queue the completion and process it afterwards. */
+/* A member's FTL calls this while it advances: queue the completion, to be processed afterwards. */
 static void queue_member_completion(void *host, struct aftl_request *request)
 {
 	struct raid_array *array = host;
@@ -101,7 +99,7 @@ static void submit_to_raid_member(struct raid_array *array, u32 member,
 
 	*operation = *wanted;
 	operation->request.arrival_ns = array->now_ns;
-	/* The callers checked layout and length, so a refused request is a bug in this file. */
+	/* The request is within the member, so that a refusal is a bug in this file. */
 	if (aftl_submit(array->members[member], &operation->request))
 		abort();
 }
@@ -124,10 +122,7 @@ static void send_stripe_unit(struct raid_array *array, struct stripe *stripe, u3
 			      &operation);
 }
 
-/*
- * Send @op to the member of each cell in @cells. The caller has counted these operations before,
- * because one may complete at once.
- */
+/* Send @op to the member of each cell in @cells. Completions are processed after this call. */
 static void send_stripe_units(struct raid_array *array, struct stripe *stripe, u32 cells, u8 op)
 {
 	for (; cells; cells &= cells - 1)
@@ -296,7 +291,7 @@ static bool is_stripe_unit_cached(struct raid_array *array, u32 row, u32 cell)
 	return stripe && (stripe->dirty | stripe->flying) >> cell & 1;
 }
 
-/* Count the units from @unit on that are contiguous on a member and not in the cache. */
+/* Count the units from @unit on that one read of a member can return: none is in the cache. */
 static u32 count_contiguous_uncached_units(struct raid_array *array, u32 unit, u32 limit)
 {
 	u32 run = 0;

@@ -36,7 +36,7 @@ static int open_csv_recording(struct recording *recording, struct aftl_error *er
 	if (!recording->csv)
 		return aftl_fail(error, -errno, "%.150s cannot be written: %s",
 				 recording->file.path, strerror(errno));
-	/* The CSV columns of "approxftl trace convert", and two more. */
+	/* Print the CSV columns of "approxftl trace convert", then waiting_ns and reason. */
 	fputs("t_ns,op,offset_bytes,bytes,latency_ns,pid,stream,class,waiting_ns,reason\n",
 	      recording->csv);
 	return 0;

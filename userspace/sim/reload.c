@@ -6,8 +6,8 @@
 #include "reload.h"
 
 /**
- * struct saved - memory that a device is saved to and loaded from
- * @bytes: the data
+ * struct saved - snapshot of a device in memory
+ * @bytes: the snapshot
  * @room: allocated bytes
  * @used: written bytes
  * @taken: read bytes

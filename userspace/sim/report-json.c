@@ -18,7 +18,7 @@ static void write_request_sizes_json(struct json_writer *json, const char *key,
 	json_end_array(json);
 }
 
-/* Shares are stored in 1/10000, other fractions in 10^-12. */
+/* Write the options of the workload; shares are in 1/10000, other fractions in 10^-12. */
 static void write_workload_json(struct json_writer *json, const struct sim_options *options)
 {
 	switch (options->workload) {

@@ -50,7 +50,7 @@ static void write_block_table_json(struct json_writer *json, const struct sim_re
 	json_end_object(json);
 }
 
-/* An erased page has no name and prints null. */
+/* Write the name, such as the program mode, of each page as JSON; null for an erased page. */
 static void write_name_list_json(struct json_writer *json, const char *key,
 				 const struct sim_page_map *map, u32 pages, u32 (*number)(u16 attr),
 				 const char *const *names)

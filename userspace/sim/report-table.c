@@ -195,7 +195,7 @@ static u64 table_pages_of_class(const struct sim_result *result, u32 class)
 	return result->stats.class_pages[class];
 }
 
-/* Return a counter of the array per unit that the host wrote, in 1/10000. */
+/* Return RAID counter @index (such as parity units) per unit that the host wrote, in 1/10000. */
 static u64 table_units_of_raid_per_host_unit(const struct sim_result *result, u32 index)
 {
 	const u64 *counters = (const u64 *)&result->raid.counters;
@@ -333,7 +333,7 @@ static u64 table_rate_of_host_queue(const struct sim_result *result, u32 index)
 			    result->elapsed_ns, 1000000000);
 }
 
-/* Return a response time; @what: queue << 17 | writes << 16 | quantile in 1/10000, 0: the mean. */
+/* Return a response time of queue @what >> 17: bit 16: of writes; low bits: quantile, 0: mean. */
 static u64 table_response_time_of_host_queue(const struct sim_result *result, u32 what)
 {
 	const struct sim_queue *queue = &result->queues[what >> 17];

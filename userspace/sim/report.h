@@ -44,11 +44,11 @@ struct sim_report {
 };
 
 void sim_report_print_table(const struct sim_report *report, FILE *out);
-/* Print the objects of --block-table and --page-map. */
+/* Write the JSON that --block-table and --page-map request: states of blocks and pages. */
 void sim_report_write_media_json(struct json_writer *json, const struct sim_result *result);
 void sim_report_write_json(const struct sim_report *report, FILE *out);
 
-/* Wear of a full erase; wear counts in 1/10000 of it. */
+/* Wear of a full erase, which is the scale of all wear counters. */
 #define SIM_FULL_WEAR 10000
 
 /* Names that the table and the JSON report use, from report-names.c. */
@@ -76,7 +76,7 @@ static inline const struct aftl_histogram *sim_timing_histogram(const struct sim
 	return (const void *)((const char *)&result->stats + sim_timings[index].offset);
 }
 
-/* Causes of programmed units: the causes of enum aftl_cause, then padding. */
+/* Causes of programmed units: those of enum aftl_cause, then padding of partly filled pages. */
 #define SIM_PADDING AFTL_CAUSES
 #define SIM_CAUSES (SIM_PADDING + 1)
 
@@ -86,7 +86,7 @@ u64 sim_sum_programmed_units(const struct aftl_counters *counters);
 
 /*
  * Return the bytes programmed for one cause, or for all causes, per byte that the host wrote, in
- * 1/10000. A unit has @unit_bytes; 0 if the host wrote whole units only, as a block device does.
+ * 1/10000. @unit_bytes is the size of a unit; 0 if the host wrote whole units only.
  */
 u64 sim_get_amplification_of_cause(const struct aftl_counters *counters, unsigned int cause,
 				   u32 unit_bytes);

@@ -52,8 +52,6 @@ struct run {
 	struct aftl_host_ops ops;
 };
 
-/* Callbacks of the FTL, see struct aftl_host_ops */
-
 static void complete_run_request(void *host, struct aftl_request *request)
 {
 	struct run *run = host;
@@ -453,7 +451,7 @@ static enum exit_code arm_faults(struct run *run, struct aftl_error *error)
 	return EXIT_DONE;
 }
 
-/* Print a note about each fault of the script that did not happen or had no data to hit. */
+/* Print a note about each fault of --fault-script that did not happen, or found no data. */
 static void note_faults_without_effect(const struct run *run)
 {
 	const struct aftl_fault *fault;

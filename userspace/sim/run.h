@@ -155,7 +155,7 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 
 void sim_result_release(struct sim_result *result);
 
-/* The following functions are shared by sim_run(), sim_sharded_run() and sim_raid_run(). */
+/* sim_run(), sim_sharded_run() and sim_raid_run() share the functions from here on. */
 
 /* Return the exit code for an error of aftl_create() and similar functions. */
 enum exit_code sim_exit_code(int ret);
@@ -194,7 +194,7 @@ void sim_add_block_wear(const struct aftl *ftl, struct sim_result *result);
 /* Add the states of the zones of @ftl to @result. */
 void sim_add_zone_states(const struct aftl *ftl, struct sim_result *result);
 
-/* Every few thousand requests: update @progress; return true if the user pressed Ctrl-C. */
+/* Update @progress, and return true after Ctrl-C; both only once in some thousand requests. */
 bool sim_update_progress_and_check_stop(struct progress *progress, u64 submitted);
 
 /* Return the processor time of this program. */

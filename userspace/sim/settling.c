@@ -7,7 +7,7 @@
  */
 #include "settling.h"
 
-/* A group has GROUP batches. At least 1 / KEPT of the groups remain after cutting the ends. */
+/* Number of batches in a group of MSER-5; a cut leaves at least 1 / KEPT of all groups. */
 #define GROUP 5
 #define GROUPS (SETTLING_BATCHES / GROUP)
 #define KEPT 4
@@ -36,7 +36,7 @@ void settling_close_batch(struct settling *settling)
 		join_pairs_of_batches(settling);
 }
 
-/* Requests complete in any order, so any batch may already have times: merge them all. */
+/* Merge pairs of batches, empty ones included: requests may be added in any order. */
 static void merge_settling_batches(struct settling *settling)
 {
 	settling->count = SETTLING_BATCHES;
@@ -84,7 +84,7 @@ struct rest {
 	__uint128_t squares;
 };
 
-/* Add up the batches of each group in @sums, which is zeroed, and scale the sums to 32 bits. */
+/* Add up the batches of each group in @sums, which is zeroed; shift the sums right to 32 bits. */
 static u32 sum_batch_groups(const struct settling *settling, u64 sums[GROUPS])
 {
 	u32 count = settling->count / GROUP;
@@ -100,7 +100,7 @@ static u32 sum_batch_groups(const struct settling *settling, u64 sums[GROUPS])
 	return count;
 }
 
-/* Return the squared standard error of the mean, multiplied by the cube of @groups. */
+/* Return the squared standard error of the mean, multiplied by groups^3 to get an integer. */
 static __uint128_t squared_standard_error(const struct rest *rest)
 {
 	return rest->groups * rest->squares - (__uint128_t)rest->sum * rest->sum;
@@ -126,7 +126,7 @@ static struct rest find_best_cut(const u64 *sums, u32 count, bool backwards)
 		rest.groups++;
 		rest.sum += sum;
 		rest.squares += (__uint128_t)sum * sum;
-		/* No overflow: squared_standard_error() has 78 bits, cubes have 21. */
+		/* The products fit 128 bits: a squared error has at most 78 bits, a cube 21. */
 		if (rest.groups > count / KEPT &&
 		    (!best.groups || (squared_standard_error(&rest) * compute_cube(best.groups) <=
 				      squared_standard_error(&best) * compute_cube(rest.groups))))
@@ -149,9 +149,7 @@ static u64 compute_relative_warmup_bias(const u64 *sums, u32 count, const struct
 	return (u64)((all > part ? all - part : part - all) * 10000 / part);
 }
 
-/**
- * settling_judge() - apply MSER-5 to both ends of a run
- */
+/* Cut the warm-up off the run by MSER-5; apply MSER-5 to the end, too, to detect a drift. */
 struct settling_verdict settling_judge(const struct settling *settling)
 {
 	struct settling_verdict verdict = { .known = settling->batch > 1 };

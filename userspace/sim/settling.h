@@ -61,12 +61,12 @@ static inline void settling_add_time(struct settling *settling, u64 response_ns)
  */
 void settling_add_time_by_number(struct settling *settling, u64 number, u64 response_ns);
 
-/* Add the times of @other to @sum. No request is in both series. */
+/* Add the response times of @other to those of @sum; no request may be in both series. */
 void settling_add_series(struct settling *sum, const struct settling *other);
 
 /*
- * The times of all numbers below @count were added: bring @settling into the state that
- * settling_add_time() in their order would give.
+ * Prepare @settling for settling_judge(), after settling_add_time_by_number() was called for all
+ * numbers below @count.
  */
 void settling_find_warmup(struct settling *settling, u64 count);
 

@@ -52,7 +52,7 @@ static struct shard_work *add_request_part(struct shard_list *list, const struct
 	return work;
 }
 
-/* Clear the skipped bytes of parts that lack the request's first or last unit. */
+/* Only the parts with the request's first and last unit keep head_skip and tail_skip. */
 static void set_skipped_bytes_of_parts(struct shard_work *work, bool first, bool last)
 {
 	if (!first)
@@ -68,7 +68,7 @@ static void add_flush_to_all_shards(struct shard_list *lists, const struct aftl_
 		add_request_part(&lists[i], like, i, 0, 0);
 }
 
-/* A contiguous range of the device is a contiguous range in each shard. */
+/* Add one part for each shard: a discarded range of the device is one range in each shard. */
 static void split_discard_among_shards(struct shard_list *lists, const struct aftl_shards *layout,
 				       const struct shard_work *like)
 {

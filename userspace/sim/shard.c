@@ -8,7 +8,7 @@
 #include "shard.h"
 #include "core/base/shards.h"
 
-/* Prefetch distance: physical page states for the next FAR requests, L2P entries for FAR more. */
+/* Prefetch the page states of the next FAR requests, and L2P entries of the FAR after these. */
 #define FAR 16U
 
 #define EPOCHS 2
@@ -85,8 +85,8 @@ static const struct whole_part *find_last_part(const struct whole *whole)
 }
 
 /*
- * A request whose part failed in an earlier epoch counts as failed in the epoch of its
- * completion.
+ * Count a split request once, although the core counts each part. If a part failed in an earlier
+ * epoch, the request counts as failed in the epoch of its completion.
  */
 static void subtract_surplus_of_parts(struct shard *shard, const struct whole *whole, u8 epoch)
 {
@@ -100,7 +100,7 @@ static void subtract_surplus_of_parts(struct shard *shard, const struct whole *w
 		parts += part->epoch == epoch;
 		failed += part->epoch == epoch && part->failed;
 	}
-	/* The core counts each shard's part as a request, but the host sent a single request. */
+	/* Subtract all parts but one, as the host sent one request. */
 	switch (whole->request.op) {
 	case AFTL_OP_READ:
 		surplus->host_read_requests += parts - 1;
@@ -143,9 +143,7 @@ static void complete_split_request(struct shard *shard, struct whole *whole)
 	free(whole);
 }
 
-/*
- * The shard that completes a request's last part accounts for it; any shard may, as sums commute.
- */
+/* The shard that completes a request's last part adds the request to the shard's statistics. */
 static void complete_request_part(struct shard *shard, const struct part *part)
 {
 	struct whole *whole = part->whole;
@@ -282,7 +280,7 @@ static int execute_shard_work_item(struct shard *shard, const struct shard_work 
 	return 0;
 }
 
-/* Issue the prefetches back to back, see look-ahead.c. */
+/* Prefetch the mapping data of the next requests back to back, see look-ahead.c. */
 static void prefetch_shard_pages(const struct shard *shard, const struct shard_work *list, u32 left)
 {
 	for (u32 i = 0; i < min(left, 2 * FAR); i++)

@@ -19,12 +19,12 @@
 #include "sums.h"
 #include "core/base/random.h"
 
-/* Number of requests in a chunk: for each shard, and at most. */
+/* Number of requests in a chunk of the stream: CHUNK_SHARE for each shard, at most CHUNK_MAX. */
 #define CHUNK_SHARE 1024
 #define CHUNK_MAX 32768
 
 /**
- * struct seat - a shard and the outcome of its run
+ * struct seat - a shard and its part of the result
  * @shard: the shard
  * @stopped: number of the chunk at which it failed
  * @code: exit code of the failure
@@ -112,7 +112,7 @@ static int add_request_to_shard_lists(struct run *run, struct shard_list *lists,
 	shard_lists_add_request(lists, &run->layout, wanted, run->number, run->epoch);
 	run->number += wanted->op <= AFTL_OP_WRITE;
 	run->submitted++;
-	/* Commands that follow a request carry its arrival time. */
+	/* A command after a request is executed at the arrival time of the request. */
 	if (run->submitted == run->dies_at)
 		shard_list_add_command(&lists[run->layout.count - 1], SHARD_LOSES_DIE, run->now_ns);
 	if (run->submitted == run->options->warmup) {
@@ -243,7 +243,7 @@ static u64 get_next_event_ns_of_shards(const struct run *run)
 	return next_ns;
 }
 
-/* Process all events at @now_ns before the closed queue is refilled. */
+/* Advance all shards to @now_ns, so that the closed queue is refilled after all completions. */
 static void advance_shards(struct run *run, u64 now_ns)
 {
 	for (u32 i = 0; i < run->layout.count; i++)
@@ -295,7 +295,7 @@ static void run_closed_queue(struct run *run)
 		pending = count_requests_in_flight(run);
 		if (!is_sharded_run_unbroken(run) || !pending)
 			return;
-		/* Submissions or completions since the last iteration count as progress. */
+		/* Submissions and completions show that the device is not stuck. */
 		if (run->submitted - pending != seen || !run->ended)
 			last_ns = run->now_ns;
 		seen = run->submitted - pending;

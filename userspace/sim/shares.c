@@ -4,10 +4,10 @@
 #define DIGITS "0123456789"
 #define FRACTION_DECIMALS 4
 #define PERCENT_DECIMALS 2
-/* Upper bound of a parsed number: larger than any share, small enough to multiply. */
+/* Upper bound of a parsed number: larger than any share; times SHARE_WHOLE it fits 64 bits. */
 #define HUGE_WHOLE 1000000000000ULL
 
-/* Append the first @count digits of @text, padded with zeroes, to @value. */
+/* Append @count decimal digits to @value: those of @text, padded with zeroes. */
 static u64 append_zero_padded_digits(u64 value, const char *text, size_t length, size_t count)
 {
 	for (size_t i = 0; i < count; i++)

@@ -5,7 +5,7 @@
 
 #include "core/base/params.h"
 
-/* The value of the share 1: percentages have two decimals, fractions four. */
+/* A share of 1 (100 %) in units of share.value: fractions have four decimals, percentages two. */
 #define SHARE_WHOLE 10000
 
 /**

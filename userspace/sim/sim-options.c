@@ -182,7 +182,7 @@ static int take_all_arguments(struct sim_options *options, int argc, char **argv
 			const char *word = argv[i];
 			bool is_word = *word != '-' || !word[1];
 
-			/* The operand may be the optional value of the option before. */
+			/* @word may be meant as the optional value of the option before it. */
 			return is_word && option && option->kind == KIND_FILE ?
 				       command_report_missing_equals(option->name, word, error) :
 				       -EINVAL;

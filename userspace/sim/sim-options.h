@@ -154,7 +154,7 @@ int sim_options_parse(struct sim_options *options, int argc, char **argv,
 /* Return true if option @name, spelt as on the command line, was given by the user. */
 bool sim_is_option_given(const struct sim_options *options, const char *name);
 
-/* Return true if a parameter has this name, which is @length bytes long. */
+/* Return true if the device has a parameter named by the first @length bytes of @name. */
 bool is_sim_option_param(const char *name, size_t length);
 
 /* Return the maximum number of requests, including the warm-up. */

@@ -22,7 +22,7 @@
 /* Share of reads of unwritten data, in 1/1000, that causes a warning. */
 #define UNWRITTEN_MATTERS 10
 
-/* Watermark gc, in 1/10000, below which background GC does not cause much relocation. */
+/* Watermark of background GC (parameter gc, in 1/10000) up to which it relocates little. */
 #define LATE_GC 300
 
 /* Padding per byte that the host writes, in 1/10000, that causes a note. */
@@ -114,8 +114,8 @@ static bool is_run_duration_zero(const struct sim_result *result)
 }
 
 /*
- * Return the first run that @matches, or NULL. Print its name into @name, and how many other runs
- * match: all runs have the same requests and starting state, so that one warning is enough.
+ * Return the first run for which @matches() is true, or NULL; @name takes its name, and the number
+ * of other such runs. All runs have the same requests and starting state, so one warning is enough.
  */
 static const struct sim_result *
 find_first_matching_run(const struct sim_report *all,
@@ -142,7 +142,7 @@ find_first_matching_run(const struct sim_report *all,
 	return first;
 }
 
-/* A read of unwritten data takes no flash time, which makes the device look fast. */
+/* Warn if many reads hit unwritten data: these take no flash time, so the device looks fast. */
 static void warn_of_unwritten_reads(const struct sim_report *all)
 {
 	char name[RUN_NAME];
@@ -182,7 +182,7 @@ static void note_cause_of_padding(const struct sim_report *all)
 		    name, padding, sum, page);
 }
 
-/* The watermark of background GC is above the spare space, so that GC never rests. */
+/* Return true if the watermark of background GC exceeds the spare space: GC then never rests. */
 static bool is_gc_watermark_unreachable(const struct sim_result *result)
 {
 	u64 spare = result->slots - min(result->slots, result->units);
@@ -408,7 +408,7 @@ static void run_all_simulations(struct runs *all, const struct sim_options *opti
 	};
 	unsigned int jobs = sim_count_concurrent_runs(&work);
 
-	/* Divide the threads among the concurrent runs. */
+	/* Divide the threads of --jobs among the concurrent runs. */
 	own.jobs = max(sim_count_threads(options) / jobs, 1U);
 	if (jobs > 1) {
 		struct sim_outcome *outcomes = memory_alloc_zeroed(work.count, sizeof(*outcomes));
@@ -424,7 +424,7 @@ static void run_all_simulations(struct runs *all, const struct sim_options *opti
 		all->worst = EXIT_INTERRUPTED;
 }
 
-/* Runs with the same seed have the same stream and the same optimum. */
+/* Compute the offline optimum of each seed: runs with one seed have the same requests. */
 static enum exit_code find_yardsticks(const struct sim_options *options, struct runs *all)
 {
 	struct aftl_error error;
@@ -467,7 +467,7 @@ static enum exit_code finish_timeline(struct timeline *timeline, enum exit_code 
 	return report_command_failure("sim", &error, code ? code : EXIT_FAILED);
 }
 
-/* Claim all files before any is opened: the files of a run are opened only when the run starts. */
+/* Register all files of all runs now, to detect conflicts before the first run opens its files. */
 static int claim_all_run_files(const struct sim_options *options, struct aftl_error *error)
 {
 	int ret = options->trace ? claim_input_file(options->trace, error) : 0;

@@ -31,7 +31,7 @@ struct sim_slow {
 
 /**
  * struct sim_slowest - the slowest requests so far
- * @requests: the slowest first; among equal ones that which completed first
+ * @requests: the slowest first; equally slow requests in the order of completion
  * @count: length of @requests
  * @room: maximum number of requests
  */

@@ -33,7 +33,7 @@ struct lengths {
 	u32 count;
 };
 
-/* A zone that the stream writes to. @reset: the stream has reset it before its first write. */
+/* A zone that the stream writes to; @reset: the reset before its first write was generated. */
 struct open_zone {
 	u64 number;
 	u32 written;
@@ -125,7 +125,7 @@ struct generator {
 
 /* Lengths */
 
-/* Every list of request sizes has at least one. Sizes are rounded up to a multiple of @sectors. */
+/* Convert a list of at least one request size to lengths, each rounded up to @sectors sectors. */
 static void request_lengths_init(struct lengths *lengths, const struct sim_size_list *list,
 				 u32 sectors)
 {
@@ -254,7 +254,7 @@ static u64 draw_drifting_address(struct generator *generator)
 	       generator->places;
 }
 
-/* Draw an address in an active extent. Its last request replaces the extent by a random one. */
+/* Draw an address in an active extent; after its last request draw another extent instead. */
 static u64 draw_address_in_active_extent(struct generator *generator)
 {
 	struct aftl_random *random = &generator->place_random;
@@ -290,7 +290,7 @@ static bool is_zone_open(const struct generator *generator, u64 zone)
 	return false;
 }
 
-/* Replace a full zone by a random zone that is not open. */
+/* Let the stream write to a random zone instead of a full one; not to one it writes already. */
 static void replace_full_zone(struct generator *generator, struct open_zone *open)
 {
 	u64 zone;
@@ -471,7 +471,7 @@ static u64 greatest_common_divisor(u64 a, u64 b)
 	return a;
 }
 
-/* Return a multiplier near the golden section of @n that permutes 0 .. n - 1. */
+/* Return a multiplier near 0.618 * @n (golden section) that permutes the numbers 0 .. @n - 1. */
 static u64 compute_rank_permutation_step(u64 n)
 {
 	u64 step = (u64)((__uint128_t)n * 0x9e3779b9ULL >> 32) | 1;
@@ -522,7 +522,7 @@ static int fit_footprint_to_device(struct generator *generator, const struct sim
 	grain = smallest_request_length(&generator->lengths);
 	grain_hot = smallest_request_length(&generator->hot_lengths);
 	grain = min(grain, grain_hot);
-	/* The grain is at least 1, which static analysis does not see. */
+	/* Static analysis does not see that the smallest request length is at least 1. */
 	generator->grain = max(grain, 1U);
 	generator->places = generator->footprint / generator->grain;
 	return 0;

@@ -113,15 +113,15 @@ static void convert_trace_record(struct trace *trace, struct sim_request *reques
 		first &= ~mask;
 		end = (end + mask) & ~mask;
 	} else if (partial && record->op == AFTL_OP_WRITE_ZEROES) {
-		/* Make write-zeroes a write: a drive must keep the rest of the unit. */
+		/* Make write-zeroes of a part of a unit a write, which keeps the other part. */
 		request->op = AFTL_OP_WRITE;
 	}
 	fit_trace_sectors_to_device(trace, request, first, end - first);
 }
 
 /*
- * Folding a trace of a larger device would make the load denser than the recorded one: refuse
- * it.
+ * Refuse a trace of a larger device: its addresses modulo the capacity would overwrite each other
+ * more often than in the recorded load.
  */
 static int report_trace_beyond_device(const struct trace *trace, u64 end, struct aftl_error *error)
 {

@@ -9,7 +9,7 @@
 
 #define PURPOSE_TENANT 101
 
-/* An option's list with a value for each tenant; @value describes the syntax of a value. */
+/* Value of an option that lists one value for each tenant; @value has the syntax of one value. */
 struct tenant_list {
 	const char *text;
 	struct option_row value;
@@ -67,7 +67,7 @@ int sim_tenants_parse(struct sim_options *options, struct aftl_error *error)
 	return 0;
 }
 
-/* Return the options with those of tenant @index in place of the lists. */
+/* Return the options for the stream of tenant @index, whose values replace the lists. */
 static struct sim_options get_options_of_tenant(const struct sim_options *options, u32 index)
 {
 	const struct sim_tenant_choice *choice = &options->tenant_choices[index];

@@ -19,7 +19,7 @@ struct sim_tenant {
 
 /**
  * struct sim_tenants - all tenants of a run
- * @each: by queue
+ * @each: tenants, by number of their host queue
  * @count: number of tenants; 0: the run has a single stream without tenants
  */
 struct sim_tenants {

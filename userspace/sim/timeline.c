@@ -8,9 +8,9 @@
 #include "timeline.h"
 
 /**
- * struct lane - a LUN
+ * struct lane - operations of a LUN
  * @event: the operation in progress, or the last one
- * @busy: @event was not written yet
+ * @busy: @event is not in the file yet
  * @resumed: @event was suspended before
  */
 struct lane {
@@ -151,7 +151,7 @@ void timeline_add_event(struct timeline *timeline, const struct aftl_array_event
 	lane->event = *event;
 	lane->busy = true;
 	lane->resumed = event->op == AFTL_ARRAY_RESUME;
-	/* A suspended operation which covers all pages of a block is an erase. */
+	/* A resumed operation is an erase if it covers all pages of a block, else a program. */
 	if (lane->resumed)
 		lane->event.op = event->pages == timeline->block_pages ? AFTL_ARRAY_ERASE :
 								       AFTL_ARRAY_PROGRAM;

@@ -17,10 +17,10 @@
 #include "sibling-program.h"
 #include "trace-import.h"
 
-/* The exit code of a child process whose program is missing, as in shells. */
+/* The exit code of a child process whose program does not exist; shells use it, too. */
 #define NOT_FOUND 127
 
-/* Maximum number of arguments of "approxftl trace convert": reading options and fixed arguments. */
+/* Maximum number of arguments of "approxftl trace convert" that this file passes. */
 #define ARGUMENTS 32
 
 /**
@@ -45,7 +45,7 @@ static bool has_record_file_magic(const char *path)
 	return same;
 }
 
-/* Standard input and special files are not probed, because they can be read only once. */
+/* Probe the format of regular files only: standard input and special files can be read once. */
 static bool needs_trace_conversion(const struct sim_options *options)
 {
 	struct stat found;
@@ -120,7 +120,7 @@ static enum exit_code write_converted_trace(int fd, const struct sim_options *op
 		complain_as("sim", "no new process: %s", strerror(errno));
 		return EXIT_FAILED;
 	}
-	/* A terminal interrupts both processes; forward signals to this process alone. */
+	/* Ctrl-C reaches both processes; pass on a signal that only this process got. */
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		if (interrupted())
 			kill(child, SIGTERM);

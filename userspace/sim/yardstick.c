@@ -6,7 +6,7 @@
 #include "run.h"
 #include "shares.h"
 
-/* A list of operations that grows. */
+/* Growing list of the writes and discards of units, for optimum_find(). */
 struct operations {
 	u32 *ops;
 	u64 count;
@@ -34,7 +34,7 @@ static int append_operation_on_unit(struct operations *list, u64 op, struct aftl
 	return 0;
 }
 
-/* A discard drops whole units only, a write of a part replaces the whole unit. */
+/* Append the units of @request: a discard drops whole units only, a write also replaces parts. */
 static int add_request_operations(struct operations *list, const struct sim_request *request,
 				  struct aftl_error *error)
 {
@@ -50,7 +50,7 @@ static int add_request_operations(struct operations *list, const struct sim_requ
 	return ret;
 }
 
-/* Draw the requests of the run once more. */
+/* Draw the requests of the run a second time, to list their operations on units. */
 static int read_stream_operations(struct sim_stream *stream, const struct sim_options *options,
 				  struct sim_result *result, struct operations *list, u64 *begin,
 				  struct aftl_error *error)
