@@ -31,7 +31,7 @@ from benchmark import (
 
 sys.path[:0] = [str(TOP / "userspace/python"), str(TOP / "trace-tools")]
 import approxftl as aftl  # noqa: E402
-from approxftl.simlib import command_line  # noqa: E402
+from approxftl.simlib import make_command_line  # noqa: E402
 
 #: Largest processor time relative to the command
 RATIO_LIMIT = 1.05
@@ -46,7 +46,7 @@ CASES: Mapping[str, Mapping[str, Any]] = {
 
 def command_cpu_s(options: Mapping[str, object]) -> float:
     """Return the processor time in seconds of a simulation by the command."""
-    line = command_line(options)
+    line = make_command_line(options)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([BUILD / "approxftl", *line[1:]], check=True, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -65,7 +65,7 @@ def cube_throughput_gain(runs: dict[str, Json], policy: str = "cubeftl") -> floa
     return 100 * (rates[0] / rates[1] - 1)
 
 
-def mean_follower_saving(run: Json) -> float:
+def mean_time_saving_of_followers(run: Json) -> float:
     """Return a follower's mean saving of time, given that of all pages; a quarter are leaders."""
     pages = run["mode_pages"]
     share_: float = pages["follower"] / (pages["normal"] + pages["follower"])
@@ -78,8 +78,8 @@ def measure_cu3_throughput() -> list[Measured]:
     for followers in ("30% faster", "33% faster", BY_LOOPS):
         runs = run_saturating_writes(followers)
         gains.append(cube_throughput_gain(runs))
-        implied.append(100 * (1 / (1 - 0.75 * mean_follower_saving(runs["cubeftl"])) - 1))
-    less = mean_follower_saving(run_saturating_writes()["cubeftl"])
+        implied.append(100 * (1 / (1 - 0.75 * mean_time_saving_of_followers(runs["cubeftl"])) - 1))
+    less = mean_time_saving_of_followers(run_saturating_writes()["cubeftl"])
     return [
         make_measured(max(abs(a - b) for a, b in zip(gains, implied, strict=True)),
                       shown=f"{numbers_as_text(gains)}; implied {numbers_as_text(implied)}"),
@@ -269,7 +269,7 @@ def error_rate_of_order(order: Order) -> float:
     turn = {line: number for number, line in enumerate(order)}
     later = [sum(turn.get((layer + step, at), -1) > number for step in (-1, 1))
              for (layer, at), number in turn.items()]
-    channel = cell.window_channel(cell.VMAX_PRECISE_V, cell.STEP_V)
+    channel = cell.make_approxftl_cell(cell.VMAX_PRECISE_V, cell.STEP_V)
     return arithmetic_mean(cell.cell_rber(channel, count * cell.SHIFT_Y_MV) for count in later)
 
 

@@ -56,10 +56,10 @@ def measure_ag1_page_times() -> list[Measured]:
 
 def measure_ax11_cell_model() -> list[Measured]:
     """Return error rates of precise pages that are programmed faster, in 1e-8, and of Delta_b."""
-    approximate, precise = map(cell.scaled_shift_mv, (cell.VMAX_APPROX_V, cell.VMAX_PRECISE_V))
+    approximate, precise = map(cell.neighbour_shift_mv, (cell.VMAX_APPROX_V, cell.VMAX_PRECISE_V))
 
     def step_rber(step_v: float, shift_mv: float) -> float:
-        return cell.cell_rber(cell.window_channel(cell.VMAX_PRECISE_V, step_v), shift_mv)
+        return cell.cell_rber(cell.make_approxftl_cell(cell.VMAX_PRECISE_V, step_v), shift_mv)
 
     faster, fastest = (cell.STEP_V / (1 - saving) for saving in
                        (program_time.SAVING_APPROX_NEIGHBOURS, program_time.SAVING_NO_NEIGHBOURS))
@@ -91,7 +91,7 @@ def measure_tv1_half_widths() -> list[Measured]:
 
 def measure_tv2_ispp_steps() -> list[Measured]:
     """Return TVR's ISPP steps with and without margins, MSB and LSB, and the saving in percent."""
-    full, bare = tvr.ispp_steps(1.0), tvr.ispp_steps(0.0)
+    full, bare = tvr.tvr_ispp_steps(1.0), tvr.tvr_ispp_steps(0.0)
     return [make_measured(*full, digits=0), make_measured(*bare, digits=0),
             make_measured(100 * (sum(bare) / sum(full) - 1))]
 
@@ -136,7 +136,7 @@ def misread_cells(cycles: int, erased_widths: float = 1) -> list[float]:
     The erased state is `erased_widths` times as wide as in the model.
     """
     sigmas = (erased_widths * tvr.SIGMA_ERASED_V, *[tvr.SIGMA_PROGRAMMED_V] * 3)
-    states = cell.state_distributions(cell.gaussian_channel(tvr.MEANS_V, sigmas), 0, cycles, 0)
+    states = cell.state_distributions(cell.make_gaussian_cell(tvr.MEANS_V, sigmas), 0, cycles, 0)
     return [1e4 * cell.read_error_at_crossing(*pair) for pair in pairwise(states)]
 
 
@@ -156,7 +156,7 @@ def measure_tv10_errors_of_states() -> list[Measured]:
 def measure_tv9_limits() -> list[Measured]:
     """Return the error rate in 1e-4 that a code corrects, and the coupling avoided by 2 V less."""
     rates = [1e4 * corrected_error_rate(MLC_CODE[0], bits, 1e-16) for bits in (MLC_CODE[1], 8192)]
-    lost = 100 * (1 - cell.scaled_shift_mv(5.4 - 2) / cell.scaled_shift_mv(5.4))
+    lost = 100 * (1 - cell.neighbour_shift_mv(5.4 - 2) / cell.neighbour_shift_mv(5.4))
     return [make_measured(rates[0], shown=f"{rates[0]:.2f}; 24 bits of 1024 bytes: {rates[1]:.2f}"),
             make_measured(lost)]
 
@@ -164,7 +164,7 @@ def measure_tv9_limits() -> list[Measured]:
 def is_code_decodable() -> bool:
     """Tell whether the number of updates and the ID of a word line determine ReSSD's code."""
     try:
-        return len(reprogram_code.decode_table()) == 6
+        return len(reprogram_code.encodings_by_count_and_id()) == 6
     except ValueError:
         return False
 
@@ -178,7 +178,7 @@ def measure_re1_encodings() -> list[Measured]:
     """Check ReSSD's encodings: paths and codes, states that the paper names, sensings of a read."""
     paths = reprogram_code.all_cell_histories()
     rising = sum(list(path.states) == sorted(path.states) for path in paths)
-    codes = reprogram_code.encodings_by_code()
+    codes = reprogram_code.encodings_by_update_order()
     gray = sum(map(reprogram_code.is_gray_code, codes.values()))
     falling = backward_updates(codes[reprogram_code.Code.INITIAL], 0b01)
     once, both, twice = (reprogram_code.Code[name] for name in ("L", "LM", "LL"))
@@ -188,7 +188,7 @@ def measure_re1_encodings() -> list[Measured]:
         shown=f"{rising} of {len(paths)} paths, {gray} of 7 codes, unique: {unique}".lower()),
         make_measured(codes[once][0b11], codes[once][0b01], codes[both][0b00], codes[both][0b11],
                       codes[twice][0b00], digits=0),
-        make_measured(max(max(reprogram_code.sensing_counts(code)) for code in codes.values()),
+        make_measured(max(max(reprogram_code.references_per_read(code)) for code in codes.values()),
                       digits=0),
         make_measured(*(state(codes[code]) for code in (once, both, twice) for state in (min, max)),
                       digits=0),

@@ -167,10 +167,10 @@ CONTROLS = (
     Control("TV-8", (0, 1), "both pages take as long", "--program_fast 0"),
     Control("TV-8", (2,), "the slow page is slower", "--program 1300us"),
     Control("RE-1", (0, 1, 3), "cells may move back",
-            constant="reprogram_code.highest_start_state = lambda old, bit, target: 0"),
+            constant="reprogram_code.highest_state_before_update = lambda old, bit, target: 0"),
     Control("RE-1", (2, 4), "the first code is no Gray code",
-            constant="reprogram_code.encodings_by_code = lambda codes=reprogram_code."
-            "encodings_by_code(): codes | {reprogram_code.Code.INITIAL: (0, 1, 2, 3)}"),
+            constant="reprogram_code.encodings_by_update_order = lambda codes=reprogram_code."
+            "encodings_by_update_order(): codes | {reprogram_code.Code.INITIAL: (0, 1, 2, 3)}"),
     Control("RE-2", (0,), "a super layer is left early", mutant="ressd-advances-early"),
     Control("RE-4", (0,), "a byte for the state of a word line",
             constant="reprogram_code.WORD_LINE_STATUS_BITS = 8"),

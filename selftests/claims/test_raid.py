@@ -27,8 +27,8 @@ compare = load_compare_module()
 
 def test_requests_stay_inside_the_array_and_repeat_addresses() -> None:
     capacity = 3 * 2**20
-    requests = compare.make_short_lived_requests(capacity, 5000, 4)
-    assert requests == compare.make_short_lived_requests(capacity, 5000, 4)
+    requests = compare.make_requests_to_active_extents(capacity, 5000, 4)
+    assert requests == compare.make_requests_to_active_extents(capacity, 5000, 4)
     assert all(0 <= at <= capacity - compare.REQUEST for at, _ in requests)
     assert len({at for at, _ in requests}) < len(requests) / 10
     assert sum(size for _, size in compare.make_full_pass_requests(capacity)) == capacity
@@ -105,7 +105,7 @@ def test_changes_are_printed_by_number_of_members(tmp_path: Path,
         (tmp_path / str(number)).mkdir()
         write_fake_results(tmp_path / str(number), "tlc", 1.0, number)
         write_fake_results(tmp_path / str(number), "ressd", 2.0, number)
-    compare.print_changes_by_size(tmp_path, [4, 6])
+    compare.print_changes_by_array_size(tmp_path, [4, 6])
     lines = capsys.readouterr().out.splitlines()
     assert next(line for line in lines if "devices" in line).split() == ["4", "devices", "6",
                                                                         "devices"]

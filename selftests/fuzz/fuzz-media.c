@@ -130,7 +130,7 @@ static bool load_app_setup(const struct app *app, struct app_setup *setup, struc
 	app_file_close(&file);
 	if (ret)
 		check_refusal_has_message(error);
-	return !ret && !is_app_file_foreign(app, setup) &&
+	return !ret && !is_header_of_other_app(app, setup) &&
 	       setup->width * setup->height <= PIXELS_MAX;
 }
 

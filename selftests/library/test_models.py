@@ -34,7 +34,7 @@ from approxftl.models import parse_model, planes
 from approxftl.models.choice import (
     UNIT,
     Choice,
-    count_shared_bytes,
+    count_bytes_in_ranges,
     merge_ranges,
     whole_units_in_ranges,
 )
@@ -330,7 +330,7 @@ def test_mutated_files_are_read_or_refused(form: str, tmp_path: Path) -> None:
             for one in model.tensors:
                 if one.length:
                     assert last <= one.offset < one.end_of_data <= model.source.size
-                    assert one.length == one.element.bytes_of(math.prod(one.shape))
+                    assert one.length == one.element.length_of_numbers(math.prod(one.shape))
                     last = one.end_of_data
             if planes.is_model_by_plane(model):
                 whole = PlaneFile(model)
@@ -488,7 +488,7 @@ LARGE = [
 def test_options_choose_the_tensors_to_be_approximate(choice: Choice, wanted: set[str]) -> None:
     model = parse_model_bytes(model_files.safetensors_file(LARGE))
     assert {one.name for one in model.tensors
-            if not choice.reason_for_precise(one, apart=False)} == wanted
+            if not choice.reason_tensor_is_precise(one, apart=False)} == wanted
 
 
 @pytest.mark.parametrize(("kind", "low"), [("f32", 23), ("bf16", 7), ("f16", 10), ("i8", 4),
@@ -502,8 +502,8 @@ def test_tensors_of_truth_values_are_never_approximate() -> None:
     truth = parse_model_bytes(safetensors_bytes({"t": {"dtype": "BOOL", "shape": [2, 4],
                                                        "data_offsets": [0, 8]}}))
     for choice in (Choice(rule="all"), Choice(names=("*",)), Choice(types=("bool",))):
-        assert choice.reason_for_precise(truth.tensors[0],
-                                         apart=False) == "a truth value has no small error"
+        assert choice.reason_tensor_is_precise(truth.tensors[0],
+                                               apart=False) == "a truth value has no small error"
 
 
 RANGES = st.lists(st.tuples(st.integers(0, 300), st.integers(0, 60)), max_size=8)
@@ -518,8 +518,8 @@ def test_approximate_ranges_are_merged(ranges: list[tuple[int, int]], one: tuple
     found = merge_ranges(ranges)
     assert list_offsets_in_ranges(found) == list_offsets_in_ranges(ranges)
     assert found == sorted(found)
-    assert count_shared_bytes(one, found) == len(list_offsets_in_ranges(found)
-                                                 & list_offsets_in_ranges([one]))
+    assert count_bytes_in_ranges(one, found) == len(list_offsets_in_ranges(found)
+                                                    & list_offsets_in_ranges([one]))
 
 
 def test_ranges_are_rounded_inward_to_units() -> None:

@@ -17,10 +17,10 @@ from aftl_physics import (
     tvr,
 )
 
-APPROX = cell.window_channel(cell.VMAX_APPROX_V, cell.STEP_V)
+APPROX = cell.make_approxftl_cell(cell.VMAX_APPROX_V, cell.STEP_V)
 
 def make_published_channel(vmax_v: float) -> cell.Channel:
-    return cell.window_channel(
+    return cell.make_approxftl_cell(
         vmax_v, cell.STEP_V, cell.PUBLIC_ERASED_MEAN_V, cell.PUBLIC_ERASED_SIGMA_V, 0.0
     )
 
@@ -58,8 +58,8 @@ def test_voltages_of_the_erased_state_equal_the_fitted_ones() -> None:
     )
 
 def test_error_rates_of_relaxed_program_steps_stay_below_the_precise_limit() -> None:
-    two_approx = cell.cell_rber(cell.window_channel(8.0, 0.2 / 0.76), 218.75)
-    none = cell.cell_rber(cell.window_channel(8.0, 0.2 / 0.67), 0.0)
+    two_approx = cell.cell_rber(cell.make_approxftl_cell(8.0, 0.2 / 0.76), 218.75)
+    none = cell.cell_rber(cell.make_approxftl_cell(8.0, 0.2 / 0.67), 0.0)
     assert two_approx == pytest.approx(2.5e-9, rel=0.1)
     assert 2.8e-10 < none < 4.6e-10
     assert max(two_approx, none) < 1e-8
@@ -68,7 +68,7 @@ def test_precise_neighbours_double_the_errors_of_an_approximate_page() -> None:
     assert 1.4e-3 <= cell.cell_rber(APPROX, 350.0) <= 1.5e-3
 
 def test_the_cell_model_gives_delta_b_an_error_rate_of_1_6e_8() -> None:
-    model = cell.cell_rber(cell.window_channel(8.0, 0.3), 350.0)
+    model = cell.cell_rber(cell.make_approxftl_cell(8.0, 0.3), 350.0)
     assert model == pytest.approx(1.6e-8, rel=0.1)
 
 @pytest.mark.parametrize(
@@ -93,13 +93,13 @@ def test_the_public_cell_model_gives_the_expected_error_rates(cycles: int, preci
 def test_program_steps_of_agcr_have_the_expected_error_rates(cycles: int, hours: int,
                                                              expected: tuple[float, ...]) -> None:
     steps = [program_time.agcr_ispp_step_v(cost) for cost in (2, 1, 0)]
-    rates = [cell.cell_rber(cell.step_channel(s), 0.0, cycles, hours) for s in steps]
+    rates = [cell.cell_rber(cell.make_agcr_cell(s), 0.0, cycles, hours) for s in steps]
     assert rates == pytest.approx(expected, rel=0.05)
 
 def test_voltage_margins_reduce_the_error_rate_of_a_tvr_page() -> None:
-    rates = [cell.cell_rber(tvr.tvr_channel(i / 4), 0.0, 1000, 720) for i in range(5)]
+    rates = [cell.cell_rber(tvr.make_tvr_cell(i / 4), 0.0, 1000, 720) for i in range(5)]
     assert rates == sorted(rates, reverse=True)
-    assert cell.cell_rber(tvr.tvr_channel(0.0), 0.0) <= tvr.RBER_LIMIT
+    assert cell.cell_rber(tvr.make_tvr_cell(0.0), 0.0) <= tvr.RBER_LIMIT
     assert tvr.page_rber_without_margins() == pytest.approx((tvr.RBER_LIMIT, tvr.RBER_LIMIT),
                                                             rel=1e-6)
 
@@ -125,7 +125,7 @@ def test_error_rate_factor_of_reprogrammed_pages_meets_both_measurements() -> No
 # Program times
 
 def test_fewer_program_loops_save_the_published_time() -> None:
-    saving = [100 * program_time.cube_saving(n) for n in (1, 2, 3)]
+    saving = [100 * program_time.removed_loops_saving(n) for n in (1, 2, 3)]
     assert saving == pytest.approx([6.9, 13.9, 21.8], abs=0.06)
 
 def test_skipping_verifies_saves_cubeftl_time_per_loop() -> None:
@@ -136,14 +136,14 @@ def test_cubeftl_margin_meets_its_published_point() -> None:
     assert program_time.cube_margin_mv(1.0) == 0.0
     assert program_time.cube_margin_mv(1.7) == pytest.approx(320.0)
     loops = program_time.cube_removed_loops(1.7)
-    assert program_time.cube_saving(loops) == pytest.approx(0.197, abs=1e-6)
-    assert 115 <= program_time.cube_step_mv() <= 135
+    assert program_time.removed_loops_saving(loops) == pytest.approx(0.197, abs=1e-6)
+    assert 115 <= program_time.ispp_step_mv() <= 135
 
 def test_cubeftl_followers_save_30_percent_of_program_time_when_new() -> None:
     """The time that followers save (cubeFTL) follows from margin and profile of the layers."""
-    assert cube.mean_follower_saving(0) == pytest.approx(0.30, abs=0.02)
-    assert cube.mean_follower_saving(2000) < cube.mean_follower_saving(1000)
-    assert cube.mean_follower_saving(2000) > program_time.CUBE_SKIP_SAVING
+    assert cube.mean_time_saving_of_followers(0) == pytest.approx(0.30, abs=0.02)
+    assert cube.mean_time_saving_of_followers(2000) < cube.mean_time_saving_of_followers(1000)
+    assert cube.mean_time_saving_of_followers(2000) > program_time.CUBE_SKIP_SAVING
 
 # TVR
 
@@ -162,12 +162,12 @@ def test_reprogram_encodings_equal_the_papers_tables() -> None:
         "LM": "10 00 01 11", "ML": "10 00 01 11", "MM": "11 01 00 10",
     }
     lowest = {"INITIAL": 0, "L": 2, "M": 1, "LL": 4, "LM": 3, "ML": 3, "MM": 2}
-    for code, encoding in reprogram_code.encodings_by_code().items():
+    for code, encoding in reprogram_code.encodings_by_update_order().items():
         ours = " ".join(f"{v:02b}" for v in reprogram_code.values_by_state(encoding))
         assert (ours, min(encoding)) == (words[code.name], lowest[code.name]), code
 
 def test_the_two_pages_of_each_encoding_need_one_and_two_sensings() -> None:
-    for encoding in reprogram_code.encodings_by_code().values():
-        assert reprogram_code.sensing_counts(encoding) == (1, 2)
+    for encoding in reprogram_code.encodings_by_update_order().values():
+        assert reprogram_code.references_per_read(encoding) == (1, 2)
 
 # Poisson quantiles and layers

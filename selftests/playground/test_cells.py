@@ -95,7 +95,7 @@ def test_the_drawn_states_are_those_of_the_cell_model(policy: str, cycles: int, 
     found = browser.run_script(SPREADS % (json.dumps(options), hours))
     assert len(found) >= (4 if policy == "approxftl" else 1)
     for one in found:
-        channel = tables.cell_channels()[CURVES[one["name"]]]
+        channel = tables.cells_by_program_mode()[CURVES[one["name"]]]
         assert one["assigned"] == (one["name"] == "coarse")
         disturb = tables.EXACT_DISTURB_MV.get(one["disturb_mv"], float(one["disturb_mv"]))
         states = cell.state_distributions(channel, disturb, one["cycles"], one["hours"])

@@ -50,7 +50,7 @@ def test_results_equal_the_command_lines(options: dict[str, Any]) -> None:
         run = aftl.simulate(**options)
     except aftl.SimulationError as caught:
         error = caught
-    line = aftl.simlib.command_line(options)
+    line = aftl.simlib.make_command_line(options)
     done = run_program(PROGRAM, *line[1:])
     said = [text.removeprefix("approxftl sim: ") for text in done.err.splitlines()]
     if run:

@@ -106,7 +106,7 @@ TAP_TEST(either_of_two_concurrent_writes_may_be_the_last)
 	before = begin_and_end_write(0, 4, false);
 	one = begin_ledger_change(0, 3, LEDGER_WRITE);
 	other = begin_ledger_change(1, 3, LEDGER_WRITE);
-	ledger_record_overlap(&other, &one);
+	ledger_add_concurrent_change(&other, &one);
 	ledger_end_change(ledger, &other, false);
 	CHECK(block_may_hold(1, one.generation) && block_may_hold(1, other.generation));
 	CHECK(!block_may_hold(3, before) && !block_may_hold(1, before));
@@ -181,7 +181,7 @@ TAP_TEST(each_unit_has_its_own_oldest_valid_version)
 	reopen_ledger();
 	one = begin_ledger_change(0, 2, LEDGER_WRITE);
 	other = begin_ledger_change(1, 2, LEDGER_WRITE);
-	ledger_record_overlap(&other, &one);
+	ledger_add_concurrent_change(&other, &one);
 	ledger_end_change(ledger, &other, true);
 	ledger_apply_power_failure(ledger);
 	CHECK(block_may_hold(1, one.generation) && block_may_hold(1, other.generation) &&
@@ -228,7 +228,7 @@ TAP_TEST(reads_during_a_power_failure_prove_nothing_durable)
 	forced = begin_and_end_write(0, 1, true);
 	ledger_freeze_after_power_failure(ledger);
 	CHECK(block_may_hold(0, 0) && block_may_hold(0, forced));
-	ledger_record_found(ledger, 0, &lost, true);
+	ledger_record_found_block(ledger, 0, &lost, true);
 	ledger_apply_power_failure(ledger);
 	CHECK(!block_may_hold(0, 0) && block_may_hold(0, forced));
 }
@@ -281,7 +281,7 @@ TAP_TEST(a_version_that_was_found_must_stay)
 	ledger_apply_power_failure(ledger);
 	CHECK(block_may_hold(0, 0) && block_may_hold(0, first) && block_may_hold(0, second));
 	found.name.generation = first;
-	ledger_record_found(ledger, 0, &found, true);
+	ledger_record_found_block(ledger, 0, &found, true);
 	ledger_apply_power_failure(ledger);
 	CHECK(!block_may_hold(0, 0) && block_may_hold(0, first) && !block_may_hold(0, second));
 }
@@ -298,7 +298,7 @@ TAP_TEST(a_version_that_was_read_must_stay_until_a_power_failure)
 	second = begin_and_end_write(0, 1, false);
 	change = begin_ledger_change(0, 1, LEDGER_ZEROES);
 	ledger_end_change(ledger, &change, false);
-	ledger_record_found(ledger, 0, &zeroes, false);
+	ledger_record_found_block(ledger, 0, &zeroes, false);
 	CHECK(block_may_hold(0, 0) && !block_may_hold(0, first) && !block_may_hold(0, second));
 	ledger_apply_power_failure(ledger);
 	CHECK(block_may_hold(0, 0) && block_may_hold(0, first) && block_may_hold(0, second));

@@ -20,7 +20,7 @@ from approxftl.models.choice import (
     UNIT,
     Choice,
     Range,
-    count_shared_bytes,
+    count_bytes_in_ranges,
     merge_ranges,
     whole_units_in_ranges,
 )
@@ -125,13 +125,13 @@ def open_model(path: Path) -> Iterator[FileSource]:
 def decide_tensor_class(choice: Choice, tensor: Tensor) -> Verdict:
     """Return the decision about a tensor in its original format."""
     stored = tensor.offset, tensor.length
-    why_not = choice.reason_for_precise(tensor, apart=False)
+    why_not = choice.reason_tensor_is_precise(tensor, apart=False)
     return Verdict(tensor, stored, None if why_not else stored, why_not)
 
 
 def decide_tensor_planes(choice: Choice, one: Planes) -> Verdict:
     """Return the decision about a tensor stored by bit plane."""
-    why_not = choice.reason_for_precise(one.tensor, apart=True)
+    why_not = choice.reason_tensor_is_precise(one.tensor, apart=True)
     low = 0 if why_not else choice.count_low_planes(one.tensor.element)
     return Verdict(one.tensor, (one.at, one.end_of_planes - one.at),
                    one.range_of_low_planes(low) if low else None,
@@ -143,7 +143,7 @@ def tensors_by_plane(choice: Choice, model: Model) -> list[Tensor]:
     return [tensor for tensor in model.tensors
             if tensor.element.can_store_by_plane
             and tensor.length * 8 >= NUMBERS * tensor.element.bits
-            and not choice.reason_for_precise(tensor, apart=True)]
+            and not choice.reason_tensor_is_precise(tensor, apart=True)]
 
 
 def approximate_tensor_ranges(args: argparse.Namespace,
@@ -173,7 +173,7 @@ def tag_decisions_to_json(args: argparse.Namespace, path: Path, model: Model,
             "name": verdict.tensor.name, "type": verdict.tensor.element.name,
             "shape": list(verdict.tensor.shape), "offset_bytes": verdict.stored[0],
             "stored_bytes": verdict.stored[1], "approximate_planes": verdict.planes,
-            "approximate_bytes": count_shared_bytes(verdict.approximate, units)
+            "approximate_bytes": count_bytes_in_ranges(verdict.approximate, units)
             if verdict.approximate else 0,
    "precise_because": verdict.why_not or None,
 } for verdict in verdicts],

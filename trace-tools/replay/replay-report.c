@@ -194,13 +194,13 @@ static void add_time_cells(struct text_table *table, const struct aftl_histogram
 	char text[HUMAN_SIZE];
 
 	human_format_time(text, histogram_mean(histogram));
-	text_table_cell(table, "%s", text);
+	text_table_add_cell(table, "%s", text);
 	for (unsigned int i = 0; i < ARRAY_SIZE(quantiles); i++) {
 		quantile_format(text, histogram_quantile_ns(histogram, quantiles[i].share));
-		text_table_cell(table, "%s", text);
+		text_table_add_cell(table, "%s", text);
 	}
 	human_format_time(text, histogram->largest);
-	text_table_cell(table, "%s", text);
+	text_table_add_cell(table, "%s", text);
 }
 
 static void print_latency(const struct replay_report *report, unsigned int op, unsigned int class,
@@ -213,9 +213,9 @@ static void print_latency(const struct replay_report *report, unsigned int op, u
 		return;
 	human_format_bytes(size, latency->bytes);
 	text_table_add_row(table);
-	text_table_cell(table, "%s %s", op_names[op], report->header.class_names[class]);
-	text_table_cell(table, "%llu", (unsigned long long)latency->ns.count);
-	text_table_cell(table, "%s", size);
+	text_table_add_cell(table, "%s %s", op_names[op], report->header.class_names[class]);
+	text_table_add_cell(table, "%llu", (unsigned long long)latency->ns.count);
+	text_table_add_cell(table, "%s", size);
 	add_time_cells(table, &latency->ns);
 }
 
@@ -225,18 +225,18 @@ static void print_latency_table(const struct replay_report *report, FILE *out)
 
 	text_table_begin(&table, 8, 1);
 	text_table_add_row(&table);
-	text_table_cell(&table, "%s", "");
-	text_table_cell(&table, "requests");
-	text_table_cell(&table, "size");
-	text_table_cell(&table, "mean");
+	text_table_add_cell(&table, "%s", "");
+	text_table_add_cell(&table, "requests");
+	text_table_add_cell(&table, "size");
+	text_table_add_cell(&table, "mean");
 	for (unsigned int i = 0; i < ARRAY_SIZE(quantiles); i++)
-		text_table_cell(&table, "%s", quantiles[i].name);
-	text_table_cell(&table, "max");
+		text_table_add_cell(&table, "%s", quantiles[i].name);
+	text_table_add_cell(&table, "max");
 	if (!report->header.closed_depth) {
 		text_table_add_row(&table);
-		text_table_cell(&table, "behind schedule");
-		text_table_cell(&table, "%llu", (unsigned long long)report->done);
-		text_table_cell(&table, "%s", "");
+		text_table_add_cell(&table, "behind schedule");
+		text_table_add_cell(&table, "%llu", (unsigned long long)report->done);
+		text_table_add_cell(&table, "%s", "");
 		add_time_cells(&table, &report->lag);
 	}
 	for (unsigned int op = 0; op < AFTL_OPS; op++)

@@ -580,7 +580,7 @@ int main(int argc, char **argv)
 	struct aftl_error error;
 	enum exit_code code;
 
-	standard_streams_begin();
+	standard_streams_set_up();
 	replay.control = -1;
 	replay.run.target.fd = -1;
 	if (replay_options_parse(&replay.options, argc, argv, &error))

@@ -283,14 +283,14 @@ static void add_latency_cells(struct text_table *table, const struct latency_his
 	if (!latency->count)
 		return;
 	human_format_time(text, latency_histogram_mean(latency));
-	text_table_cell(table, "%s", text);
+	text_table_add_cell(table, "%s", text);
 	for (unsigned int i = 0; i < ARRAY_SIZE(quantiles); i++) {
 		human_format_time(text,
 				  latency_histogram_quantile(latency, quantiles[i].per_million));
-		text_table_cell(table, "%s", text);
+		text_table_add_cell(table, "%s", text);
 	}
 	human_format_time(text, latency->greatest);
-	text_table_cell(table, "%s", text);
+	text_table_add_cell(table, "%s", text);
 }
 
 static void add_share_row(struct text_table *table, const struct trace_summary *summary,
@@ -301,13 +301,13 @@ static void add_share_row(struct text_table *table, const struct trace_summary *
 
 	if (share.requests) {
 		text_table_add_row(table);
-		text_table_cell(table, "%s%s", what, name);
-		text_table_cell(table, "%llu", (unsigned long long)share.requests);
+		text_table_add_cell(table, "%s%s", what, name);
+		text_table_add_cell(table, "%llu", (unsigned long long)share.requests);
 		human_format_decimal(text, scaled_ratio(share.requests, summary->requests, 1000), 1,
 				     " %");
-		text_table_cell(table, "%s", text);
+		text_table_add_cell(table, "%s", text);
 		human_format_bytes(text, share.bytes);
-		text_table_cell(table, "%s", text);
+		text_table_add_cell(table, "%s", text);
 		add_latency_cells(table, &share.latency);
 	}
 	latency_histogram_free(&share.latency);
@@ -319,10 +319,10 @@ static void add_title_row(struct text_table *table)
 
 	text_table_add_row(table);
 	for (unsigned int i = 0; i < ARRAY_SIZE(titles); i++)
-		text_table_cell(table, "%s", titles[i]);
+		text_table_add_cell(table, "%s", titles[i]);
 	for (unsigned int i = 0; i < ARRAY_SIZE(quantiles); i++)
-		text_table_cell(table, "%s", quantiles[i].title);
-	text_table_cell(table, "max");
+		text_table_add_cell(table, "%s", quantiles[i].title);
+	text_table_add_cell(table, "max");
 }
 
 static void add_summary_rows(struct text_table *table, const struct trace_summary *summary,

@@ -75,6 +75,6 @@ static enum exit_code run_trace_verb(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	standard_streams_begin();
+	standard_streams_set_up();
 	return standard_streams_end("approxftl trace", run_trace_verb(argc, argv));
 }

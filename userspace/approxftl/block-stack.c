@@ -87,8 +87,8 @@ static int map_through_linear_target(struct device_range *range, const char *nam
 				     struct aftl_error *error)
 {
 	u64 sector = range->offset / SECTOR, sectors;
-	int ret = dm_device_find_linear(name, &sector, &sectors, &range->major, &range->minor,
-					error);
+	int ret = dm_device_map_sector_down(name, &sector, &sectors, &range->major, &range->minor,
+					    error);
 
 	if (ret <= 0)
 		return ret;
@@ -153,6 +153,6 @@ int block_stack_locate_file(const char *path, u64 offset, u64 length,
 {
 	struct descent descent = { take, context };
 
-	return file_extents_call_on_each(path, offset, length, find_devices_below_range, &descent,
+	return file_extents_locate_bytes(path, offset, length, find_devices_below_range, &descent,
 					 error);
 }

@@ -44,7 +44,7 @@ static int set_table_line_keys(const struct device_options *options, bool profil
 }
 
 /* Return true if the store is a volume: its header, not the table line, determines the data. */
-static bool is_store_of_line_volume(const struct target_line *line)
+static bool is_store_a_volume(const struct target_line *line)
 {
 	return line->store[0] == '/';
 }
@@ -115,11 +115,11 @@ static int make_creation_plan(const struct device_options *options, struct plan 
 					    error);
 }
 
-static int check_store_volume(const struct target_line *line, struct aftl_error *error)
+static int check_store_is_block_device(const struct target_line *line, struct aftl_error *error)
 {
 	struct stat found;
 
-	if (!is_store_of_line_volume(line))
+	if (!is_store_a_volume(line))
 		return 0;
 	if (stat(line->store, &found))
 		return aftl_fail(error, -ENOENT, "store %.80s: %s", line->store, strerror(errno));
@@ -148,7 +148,7 @@ static void print_creation_plan_json(const struct device_options *options, const
 	scnprintf(table, sizeof(table), "0 %llu %s %s", (unsigned long long)plan->sectors,
 		  TARGET_NAME, arguments);
 	target_line_format_timing(&plan->line, timing);
-	device_json_begin_answer(options, &json);
+	device_begin_json_document(options, &json);
 	json_string(&json, "name", plan->name);
 	json_bool(&json, "created", !options->dry_run);
 	json_string(&json, "table", table);
@@ -163,8 +163,8 @@ static void print_creation_plan_json(const struct device_options *options, const
 	json_string(&json, "policy", plan->line.policy->name);
 	json_string(&json, "timing", timing);
 	json_bool(&json, "made_volume", plan->made);
-	if (!is_store_of_line_volume(&plan->line))
-		json_string(&json, "starting_state", starting_state_get_word(&plan->line.config));
+	if (!is_store_a_volume(&plan->line))
+		json_string(&json, "starting_state", starting_state_get_name(&plan->line.config));
 	json_envelope_end(&json);
 }
 
@@ -193,7 +193,7 @@ static void print_creation_plan(const struct device_options *options, const stru
 		print_volume_plan(plan);
 		printf("/dev/mapper/%s: %s, profile %s, policy %s, store %s", plan->name, size,
 		       plan->line.profile, plan->line.policy->name, plan->line.store);
-		if (!is_store_of_line_volume(&plan->line))
+		if (!is_store_a_volume(&plan->line))
 			printf(", %s", starting);
 		putchar('\n');
 	}
@@ -202,7 +202,7 @@ static void print_creation_plan(const struct device_options *options, const stru
 int device_make_volume_header(const struct target_line *line, struct aftl_volume_header *super,
 			      bool *made, struct aftl_error *error)
 {
-	if (!is_store_of_line_volume(line))
+	if (!is_store_a_volume(line))
 		return 0;
 	super->config = line->config;
 	scnprintf(super->profile, sizeof(super->profile), "%s", line->profile);
@@ -215,9 +215,9 @@ static int create_dm_device(struct plan *plan, const char *arguments, struct aft
 	int ret = check_device_mapper_ready(error);
 
 	if (!ret)
-		ret = check_store_volume(&plan->line, error);
+		ret = check_store_is_block_device(&plan->line, error);
 	if (!ret)
-		ret = dm_device_check_name_free(plan->name, error);
+		ret = dm_device_check_name_is_unused(plan->name, error);
 	if (!ret)
 		ret = device_make_volume_header(&plan->line, &plan->super, &plan->made, error);
 	return ret ? ret : dm_device_create(plan->name, plan->sectors, arguments, error);

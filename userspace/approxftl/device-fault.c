@@ -67,11 +67,11 @@ static void print_fault_table(const struct device_options *options, const struct
 	list_begin(&list, &options->list);
 	for (unsigned int i = 0; i < table->count; i++)
 		add_fault_row(&list, &table->all[i]);
-	if (!device_json_is_complete(options)) {
+	if (!device_json_needs_all_data(options)) {
 		device_print_list(options, &list);
 		return;
 	}
-	device_json_begin_answer(options, &json);
+	device_begin_json_document(options, &json);
 	json_string(&json, "name", table->device.name);
 	json_array(&json, "faults");
 	list_write_json(&list, &json);
@@ -266,7 +266,7 @@ static int add_faults_of_device_range(void *context, const struct dm_device *dev
 	return 0;
 }
 
-static int locate_file_faults(const struct device_options *options, const struct aftl_fault *fault,
+static int add_faults_of_file(const struct device_options *options, const struct aftl_fault *fault,
 			      struct fault_table *table, struct aftl_error *error)
 {
 	struct file_fault place = { *fault, table };
@@ -307,7 +307,7 @@ static int parse_file_fault(const struct device_options *options, struct aftl_fa
 	return parse_fault_operands(options, 1, unit, ARRAY_SIZE(unit), fault, error);
 }
 
-static int check_fault_usage(const struct device_options *options, struct aftl_error *error)
+static int check_fault_command_line(const struct device_options *options, struct aftl_error *error)
 {
 	unsigned int modes = !!options->script + !!options->file + options->list_faults +
 			     options->clear;
@@ -328,7 +328,7 @@ static int check_fault_usage(const struct device_options *options, struct aftl_e
 static int parse_faults_of_command_line(const struct device_options *options,
 					struct fault_script *script, struct aftl_error *error)
 {
-	int ret = check_fault_usage(options, error);
+	int ret = check_fault_command_line(options, error);
 
 	script->count = 0;
 	if (ret || options->list_faults || options->clear)
@@ -351,14 +351,14 @@ static int send_or_clear_faults(const struct device_options *options, struct fau
 				 send_fault_messages(table, error);
 }
 
-static int find_faulty_device(const struct device_options *options,
-			      const struct fault_script *script, struct fault_table *table,
-			      struct aftl_error *error)
+static int find_device_and_its_faults(const struct device_options *options,
+				      const struct fault_script *script, struct fault_table *table,
+				      struct aftl_error *error)
 {
 	int ret = check_device_mapper_ready(error);
 
 	if (ret || options->file)
-		return ret ? ret : locate_file_faults(options, script->all, table, error);
+		return ret ? ret : add_faults_of_file(options, script->all, table, error);
 	for (unsigned int i = 0; i < script->count; i++)
 		add_fault_to_table(table, &script->all[i]);
 	return dm_device_find(&table->device, options->words[0], error);
@@ -373,7 +373,7 @@ static enum exit_code run_device_fault(const struct device_options *options)
 
 	if (parse_faults_of_command_line(options, &script, &error))
 		return report_command_failure(options->verb, &error, EXIT_USAGE);
-	ret = find_faulty_device(options, &script, &table, &error);
+	ret = find_device_and_its_faults(options, &script, &table, &error);
 	if (!ret)
 		ret = send_or_clear_faults(options, &table, &error);
 	if (!ret && (!options->clear || options->json))

@@ -11,8 +11,8 @@
 /* Number of blocks that one message asks for; the target reports as many as fit into its buffer. */
 #define BLOCKS_AT_ONCE 10000
 
-static int query_blocks(const struct dm_device *device, struct block_survey *survey, u32 *next,
-			u32 count, struct aftl_error *error)
+static int query_block_states(const struct dm_device *device, struct block_survey *survey,
+			      u32 *next, u32 count, struct aftl_error *error)
 {
 	char message[60];
 	char *answer;
@@ -27,21 +27,21 @@ static int query_blocks(const struct dm_device *device, struct block_survey *sur
 	return ret;
 }
 
-static int survey_all_blocks(const struct dm_device *device, struct health *health,
-			     struct aftl_error *error)
+static int query_all_block_states(const struct dm_device *device, struct health *health,
+				  struct aftl_error *error)
 {
 	u32 count = (u32)min(health->status.blocks, (u64)BLOCKS_AT_ONCE);
 	u32 next = 0;
 	int ret;
 
 	do {
-		ret = query_blocks(device, &health->survey, &next, count, error);
+		ret = query_block_states(device, &health->survey, &next, count, error);
 	} while (!ret && next && health->survey.blocks < health->status.blocks);
 	return ret;
 }
 
-static int query_lost_runs(const struct dm_device *device, struct lost_runs *runs,
-			   struct aftl_error *error)
+static int query_runs_of_lost_units(const struct dm_device *device, struct lost_runs *runs,
+				    struct aftl_error *error)
 {
 	char *answer;
 	int ret = dm_device_message(device, "lost 0", &answer, error);
@@ -69,9 +69,9 @@ static int examine_device_health(const struct device_options *options, struct de
 		.counters = stats.counters,
 		.endurance = view->line.config.endurance,
 	};
-	ret = survey_all_blocks(&view->device, health, error);
+	ret = query_all_block_states(&view->device, health, error);
 	if (!ret && health->status.lost_units)
-		ret = query_lost_runs(&view->device, runs, error);
+		ret = query_runs_of_lost_units(&view->device, runs, error);
 	if (!ret)
 		health_judge_device(health);
 	return ret;
@@ -85,24 +85,25 @@ static void add_block_rows(struct text_table *table, const struct health *health
 	const struct block_survey *survey = &health->survey;
 	u64 good = block_survey_count_good_blocks(survey);
 
-	text_table_pair(table, "blocks", "%llu, %llu free, %llu bad",
-			(unsigned long long)survey->blocks,
-			(unsigned long long)health->status.free_blocks,
-			(unsigned long long)survey->bad);
-	text_table_pair(table, "gone bad in use", "%llu blocks",
-			(unsigned long long)health->counters.retired_blocks);
+	text_table_add_field(table, "blocks", "%llu, %llu free, %llu bad",
+			     (unsigned long long)survey->blocks,
+			     (unsigned long long)health->status.free_blocks,
+			     (unsigned long long)survey->bad);
+	text_table_add_field(table, "gone bad in use", "%llu blocks",
+			     (unsigned long long)health->counters.retired_blocks);
 	human_format_decimal(mean, scaled_ratio(survey->erases_sum, good, 10), 1, "");
-	text_table_pair(table, "erases of a block", "%llu at least, %s on average, %llu at most",
-			(unsigned long long)survey->erases_min, mean,
-			(unsigned long long)survey->erases_max);
+	text_table_add_field(table, "erases of a block",
+			     "%llu at least, %s on average, %llu at most",
+			     (unsigned long long)survey->erases_min, mean,
+			     (unsigned long long)survey->erases_max);
 	human_format_decimal(wear, scaled_ratio(survey->wear_sum, good, 1), 4, "");
-	text_table_pair(table, "wear of a block", "%s full erases on average", wear);
+	text_table_add_field(table, "wear of a block", "%s full erases on average", wear);
 	human_format_decimal(used, health_compute_used_endurance(health), 2, "%");
 	if (health->endurance)
-		text_table_pair(table, "endurance", "%s of %llu erases used", used,
-				(unsigned long long)health->endurance);
+		text_table_add_field(table, "endurance", "%s of %llu erases used", used,
+				     (unsigned long long)health->endurance);
 	else
-		text_table_pair(table, "endurance", "without end; endurance=N sets one");
+		text_table_add_field(table, "endurance", "without end; endurance=N sets one");
 }
 
 static void print_health_report(const struct device_view *view, const struct health *health,
@@ -115,23 +116,23 @@ static void print_health_report(const struct device_view *view, const struct hea
 
 	human_format_bytes(size, view->device.sectors * TARGET_SECTOR);
 	text_table_begin(&table, 2, 2);
-	text_table_pair(&table, "device", "%s, %s, profile %s, policy %s", view->device.name, size,
-			view->line.profile, health->status.policy);
-	text_table_pair(&table, "mode", "%s", health->status.mode);
+	text_table_add_field(&table, "device", "%s, %s, profile %s, policy %s", view->device.name,
+			     size, view->line.profile, health->status.policy);
+	text_table_add_field(&table, "mode", "%s", health->status.mode);
 	add_block_rows(&table, health);
 	counters = &health->counters;
 	human_format_decimal(text, sim_get_write_amplification(counters, 0), 4, "");
-	text_table_pair(&table, "write amplification", "%s", text);
-	text_table_pair(&table, "errors corrected", "%llu bits, %llu further sensing levels",
-			(unsigned long long)counters->read_corrected_bits,
-			(unsigned long long)counters->read_retry_levels);
-	text_table_pair(&table, "errors returned", "%llu bits in approximate data",
-			(unsigned long long)counters->read_flipped_bits);
-	text_table_pair(&table, "lost", "%llu units when read, %llu when moved",
-			(unsigned long long)counters->read_lost_units,
-			(unsigned long long)counters->moved_lost_units);
-	text_table_pair(&table, "failed requests", "%llu",
-			(unsigned long long)counters->host_failed_requests);
+	text_table_add_field(&table, "write amplification", "%s", text);
+	text_table_add_field(&table, "errors corrected", "%llu bits, %llu further sensing levels",
+			     (unsigned long long)counters->read_corrected_bits,
+			     (unsigned long long)counters->read_retry_levels);
+	text_table_add_field(&table, "errors returned", "%llu bits in approximate data",
+			     (unsigned long long)counters->read_flipped_bits);
+	text_table_add_field(&table, "lost", "%llu units when read, %llu when moved",
+			     (unsigned long long)counters->read_lost_units,
+			     (unsigned long long)counters->moved_lost_units);
+	text_table_add_field(&table, "failed requests", "%llu",
+			     (unsigned long long)counters->host_failed_requests);
 	text_table_print_and_free(&table, stdout);
 	printf("verdict: %s\n", health_verdict_words[health->verdict]);
 	for (unsigned int i = 0; i < health->reason_count; i++)
@@ -171,7 +172,7 @@ static void print_health_json(const struct device_options *options,
 	struct json_writer json;
 	const struct aftl_counters *counters;
 
-	device_json_begin_answer(options, &json);
+	device_begin_json_document(options, &json);
 	json_array(&json, "devices");
 	device_json_begin(&json, view);
 	json_string(&json, "verdict", health_verdict_words[health->verdict]);

@@ -140,7 +140,7 @@ static bool process_holds_device(const struct dm_device *device, const char *pid
 	return found;
 }
 
-static bool has_process_opener(const struct dm_device *device, char *phrase, size_t size)
+static bool is_open_in_process(const struct dm_device *device, char *phrase, size_t size)
 {
 	const struct dirent *entry;
 	DIR *processes = opendir("/proc");
@@ -165,5 +165,5 @@ bool device_find_holder(const struct dm_device *device, char *phrase, size_t siz
 	return is_device_mounted(device, phrase, size) ||
 	       is_device_used_for_swap(device, phrase, size) ||
 	       has_stacked_device(device, phrase, size) ||
-	       is_nvme_namespace(device, phrase, size) || has_process_opener(device, phrase, size);
+	       is_nvme_namespace(device, phrase, size) || is_open_in_process(device, phrase, size);
 }

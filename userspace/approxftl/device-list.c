@@ -7,7 +7,7 @@
 #include "text-table.h"
 #include "verbs.h"
 
-static const char *device_mode_text(const struct device_view *view)
+static const char *get_access_mode_of_device(const struct device_view *view)
 {
 	if (view->device.suspended)
 		return "suspended";
@@ -57,7 +57,7 @@ static void add_device_row(struct text_list *list, const struct device_view *vie
 	list_add_text(list, "%s", view->line.profile);
 	list_add_text(list, "%s", view->line.policy->name);
 	list_add_text(list, "%s", timing);
-	list_add_text(list, "%s", device_mode_text(view));
+	list_add_text(list, "%s", get_access_mode_of_device(view));
 	list_add_number(list, device_used_permille(&view->status), 1, used);
 	list_add_number(list, view->device.open_count, 0, NULL);
 	list_add_number(list, view->device.major, 0, NULL);
@@ -75,7 +75,7 @@ static void print_json_list(const struct device_options *options, const struct d
 {
 	struct json_writer json;
 
-	device_json_begin_answer(options, &json);
+	device_begin_json_document(options, &json);
 	json_array(&json, "devices");
 	for (unsigned int i = 0; i < count; i++) {
 		device_json_begin(&json, &views[i]);
@@ -90,7 +90,7 @@ static void print_device_list(const struct device_options *options, const struct
 {
 	struct text_list list;
 
-	if (device_json_is_complete(options)) {
+	if (device_json_needs_all_data(options)) {
 		print_json_list(options, views, count);
 		return;
 	}
@@ -157,7 +157,7 @@ static void add_status_bytes_row(struct text_table *table, const char *title, u6
 	char text[HUMAN_SIZE];
 
 	human_format_bytes(text, bytes);
-	text_table_pair(table, title, "%s", text);
+	text_table_add_field(table, title, "%s", text);
 }
 
 static void add_status_time_row(struct text_table *table, const char *title, u64 ns)
@@ -165,23 +165,23 @@ static void add_status_time_row(struct text_table *table, const char *title, u64
 	char text[HUMAN_SIZE];
 
 	human_format_time(text, ns);
-	text_table_pair(table, title, "%s", text);
+	text_table_add_field(table, title, "%s", text);
 }
 
-static void add_device_share_row(struct text_table *table, const char *title, u64 part, u64 whole,
-				 const char *what)
+static void add_part_of_whole_row(struct text_table *table, const char *title, u64 part, u64 whole,
+				  const char *what)
 {
 	char share[HUMAN_SIZE];
 
 	human_format_decimal(share, scaled_ratio(part, whole, 1000), 1, "%");
-	text_table_pair(table, title, "%s: %llu of %llu %s", share, (unsigned long long)part,
-			(unsigned long long)whole, what);
+	text_table_add_field(table, title, "%s: %llu of %llu %s", share, (unsigned long long)part,
+			     (unsigned long long)whole, what);
 }
 
 static void add_status_count_row(struct text_table *table, const char *title, u64 count,
 				 const char *what)
 {
-	text_table_pair(table, title, "%llu %s", (unsigned long long)count, what);
+	text_table_add_field(table, title, "%llu %s", (unsigned long long)count, what);
 }
 
 static void print_device_status(const struct device_view *view)
@@ -193,14 +193,14 @@ static void print_device_status(const struct device_view *view)
 	text_table_begin(&table, 2, 2);
 	human_format_bytes(size, view->device.sectors * TARGET_SECTOR);
 	target_line_format_timing(&view->line, timing);
-	text_table_pair(&table, "device", "%s (%u:%u), %s, open %u times", view->device.name,
-			view->device.major, view->device.minor, size, view->device.open_count);
-	text_table_pair(&table, "profile", "%s, store %s, timing %s", view->line.profile,
-			view->line.store, timing);
-	text_table_pair(&table, "policy", "%s", view->status.policy);
-	text_table_pair(&table, "mode", "%s", device_mode_text(view));
-	add_device_share_row(&table, "holds data", status->valid_units, status->units, "units");
-	add_device_share_row(&table, "free blocks", status->free_blocks, status->blocks, "blocks");
+	text_table_add_field(&table, "device", "%s (%u:%u), %s, open %u times", view->device.name,
+			     view->device.major, view->device.minor, size, view->device.open_count);
+	text_table_add_field(&table, "profile", "%s, store %s, timing %s", view->line.profile,
+			     view->line.store, timing);
+	text_table_add_field(&table, "policy", "%s", view->status.policy);
+	text_table_add_field(&table, "mode", "%s", get_access_mode_of_device(view));
+	add_part_of_whole_row(&table, "holds data", status->valid_units, status->units, "units");
+	add_part_of_whole_row(&table, "free blocks", status->free_blocks, status->blocks, "blocks");
 	add_status_count_row(&table, "under way", status->pending_requests, "requests");
 	add_status_count_row(&table, "read", status->host_read_units, "units");
 	add_status_count_row(&table, "written", status->host_write_units, "units");

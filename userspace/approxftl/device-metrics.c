@@ -135,8 +135,8 @@ static void print_gauge_metric(const struct metrics *metrics, const char *own, c
 }
 
 /* Print two gauges: the status field at offset @field, and the next field, its maximum. */
-static void print_status_pair_gauges(const struct metrics *metrics, const char *const names[2],
-				     const char *help, size_t field)
+static void print_part_and_whole_gauges(const struct metrics *metrics, const char *const names[2],
+					const char *help, size_t field)
 {
 	print_gauge_metric(metrics, names[0], help, field);
 	print_gauge_metric(metrics, names[1], help, field + sizeof(u64));
@@ -148,7 +148,7 @@ static void print_status_metrics(const struct metrics *metrics)
 #define STATUS_TEXT(name, help)
 #define STATUS_NUMBER(name, help) print_gauge_metric(metrics, #name, help, FIELD(name));
 #define STATUS_PAIR(part, whole, help) \
-	print_status_pair_gauges(metrics, (const char *[]){ #part, #whole }, help, FIELD(part));
+	print_part_and_whole_gauges(metrics, (const char *[]){ #part, #whole }, help, FIELD(part));
 #include "target/status-table.h"
 #undef FIELD
 #undef STATUS_TEXT

@@ -246,12 +246,12 @@ enum exit_code device_verb_main(const struct device_verb *verb, int argc, char *
 	return EXIT_DONE;
 }
 
-void device_json_begin_answer(const struct device_options *options, struct json_writer *json)
+void device_begin_json_document(const struct device_options *options, struct json_writer *json)
 {
 	json_envelope_begin(json, options->out, options->argc, options->argv);
 }
 
-bool device_json_is_complete(const struct device_options *options)
+bool device_json_needs_all_data(const struct device_options *options)
 {
 	return options->json && !options->list.chosen;
 }
@@ -264,7 +264,7 @@ void device_print_list(const struct device_options *options, struct text_list *l
 		list_print(list, options->out);
 		return;
 	}
-	device_json_begin_answer(options, &json);
+	device_begin_json_document(options, &json);
 	json_array(&json, "rows");
 	list_write_json(list, &json);
 	json_end_array(&json);

@@ -54,7 +54,7 @@ static enum exit_code run_device_remove(const struct device_options *options)
 	if (ret)
 		return device_failed(options, ret, &error);
 	if (options->json) {
-		device_json_begin_answer(options, &json);
+		device_begin_json_document(options, &json);
 		json_string(&json, "name", device.name);
 		json_bool(&json, "removed", !waits);
 		json_bool(&json, "deferred", waits);
@@ -109,7 +109,7 @@ static void print_message_answer(const struct device_options *options,
 		fputs(answer, stdout);
 		return;
 	}
-	device_json_begin_answer(options, &json);
+	device_begin_json_document(options, &json);
 	json_string(&json, "name", device->name);
 	json_list(&json, "message");
 	for (unsigned int i = 1; i < options->word_count; i++)

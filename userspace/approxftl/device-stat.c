@@ -193,12 +193,12 @@ static void print_stat_line(struct series *series, const struct sample *sample, 
 	}
 	if (number % HEAD_EVERY == 0)
 		list_print_head(&options->list, CELL_WIDTH, options->out);
-	list_print_wide(&line, CELL_WIDTH, options->out);
+	list_print_rows_with_width(&line, CELL_WIDTH, options->out);
 }
 
 static void print_stat_sample(struct series *series, const struct sample *sample, u64 number)
 {
-	if (device_json_is_complete(series->options)) {
+	if (device_json_needs_all_data(series->options)) {
 		json_object(&series->json, NULL);
 		json_u64(&series->json, "interval_ns", sample->at_ns);
 		json_u64(&series->json, "device_interval_ns", sample->device_ns);
@@ -236,7 +236,7 @@ static int take_next_sample(struct series *series, struct sample *before, struct
 
 static void series_json_begin(struct series *series)
 {
-	device_json_begin_answer(series->options, &series->json);
+	device_begin_json_document(series->options, &series->json);
 	if (series->options->list.chosen) {
 		json_array(&series->json, "rows");
 		return;
@@ -282,25 +282,27 @@ static void print_stream_row(struct text_table *table, const struct target_strea
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(words); i++) {
 		text_table_add_row(table);
-		text_table_cell(table, "units of stream %s%s", stream->name, words[i]);
-		text_table_cell(table, "%llu", (unsigned long long)stream->units[i]);
+		text_table_add_cell(table, "units of stream %s%s", stream->name, words[i]);
+		text_table_add_cell(table, "%llu", (unsigned long long)stream->units[i]);
 	}
 }
 
-static void print_handle_row(struct text_table *table, const struct aftl_handle_stats *handles,
-			     unsigned int handle)
+static void print_placement_handle_row(struct text_table *table,
+				       const struct aftl_handle_stats *handles,
+				       unsigned int handle)
 {
 	for (unsigned int i = 0; i < AFTL_HANDLE_COUNTERS; i++) {
 		text_table_add_row(table);
-		text_table_cell(table, "handle %u, %s", handle, aftl_handle_counter_info[i].name);
-		text_table_cell(table, "%llu", (unsigned long long)
-				aftl_handle_counter_get(&handles[handle], i));
+		text_table_add_cell(table, "handle %u, %s", handle,
+				    aftl_handle_counter_info[i].name);
+		text_table_add_cell(table, "%llu", (unsigned long long)
+				    aftl_handle_counter_get(&handles[handle], i));
 	}
 }
 
 static void print_stat_totals_json(struct series *series, const struct sample *sample)
 {
-	device_json_begin_answer(series->options, &series->json);
+	device_begin_json_document(series->options, &series->json);
 	json_array(&series->json, "devices");
 	device_json_begin(&series->json, &series->view);
 	write_sample_json(&series->json, sample);
@@ -324,18 +326,19 @@ static enum exit_code print_totals_of_device(struct series *series)
 
 		text_table_begin(&table, 3, 1);
 		for (unsigned int i = 0; i < AFTL_COUNTERS; i++)
-			text_table_pair(&table, aftl_counter_info[i].name, "%llu",
-					(unsigned long long)aftl_counter_get(&stats->counters, i));
+			text_table_add_field(&table, aftl_counter_info[i].name, "%llu",
+					     (unsigned long long)
+					     aftl_counter_get(&stats->counters, i));
 		for (unsigned int i = 0; i < AFTL_STREAMS && stats->streams[i].name[0]; i++)
 			print_stream_row(&table, &stats->streams[i]);
 		for (unsigned int i = 0; i < count_placement_handles_in_use(stats->handles); i++)
-			print_handle_row(&table, stats->handles, i);
+			print_placement_handle_row(&table, stats->handles, i);
 		human_format_decimal(text, sim_get_write_amplification(&stats->counters, 0), 4, "");
-		text_table_pair(&table, "write amplification", "%s", text);
+		text_table_add_field(&table, "write amplification", "%s", text);
 		human_format_time(text, sample_mean_lateness_ns(&sample));
-		text_table_pair(&table, "late, mean", "%s", text);
+		text_table_add_field(&table, "late, mean", "%s", text);
 		human_format_time(text, aftl_histogram_quantile(&stats->late, 9900));
-		text_table_pair(&table, "late, 99%", "%s", text);
+		text_table_add_field(&table, "late, 99%", "%s", text);
 		text_table_print_and_free(&table, stdout);
 	}
 	device_sample_free(&sample);

@@ -124,10 +124,10 @@ struct device_verb {
 enum exit_code device_verb_main(const struct device_verb *verb, int argc, char **argv);
 
 /* Begin the verb's JSON document. */
-void device_json_begin_answer(const struct device_options *options, struct json_writer *json);
+void device_begin_json_document(const struct device_options *options, struct json_writer *json);
 
 /* Return true if JSON shall have all data; with -o or -S it has only the rows of the list. */
-bool device_json_is_complete(const struct device_options *options);
+bool device_json_needs_all_data(const struct device_options *options);
 
 /* Print the list as the command line requests and free it. */
 void device_print_list(const struct device_options *options, struct text_list *list);

@@ -8,7 +8,7 @@
 static int read_table_line(struct device_view *view, struct aftl_error *error)
 {
 	char *text;
-	int ret = dm_device_get_text(view->device.name, DM_DEVICE_TEXT_TABLE, &text, error);
+	int ret = dm_device_get_line(view->device.name, DM_DEVICE_TEXT_TABLE, &text, error);
 
 	if (ret)
 		return ret;
@@ -20,7 +20,7 @@ static int read_table_line(struct device_view *view, struct aftl_error *error)
 static int read_status_line(struct device_view *view, struct aftl_error *error)
 {
 	char *text;
-	int ret = dm_device_get_text(view->device.name, DM_DEVICE_TEXT_STATUS, &text, error);
+	int ret = dm_device_get_line(view->device.name, DM_DEVICE_TEXT_STATUS, &text, error);
 
 	if (ret)
 		return ret;

@@ -200,8 +200,8 @@ int dm_device_find(struct dm_device *device, const char *name, struct aftl_error
 }
 
 /* Map @sector to the device below it by a linear target of the table that task @dmt has read. */
-static int find_linear_sector(struct dm_task *dmt, u64 *sector, u64 *sectors, u32 *major,
-			      u32 *minor)
+static int map_sector_by_linear_target(struct dm_task *dmt, u64 *sector, u64 *sectors, u32 *major,
+				       u32 *minor)
 {
 	char *type, *params;
 	void *next = NULL;
@@ -224,8 +224,8 @@ static int find_linear_sector(struct dm_task *dmt, u64 *sector, u64 *sectors, u3
 	return 0;
 }
 
-int dm_device_find_linear(const char *name, u64 *sector, u64 *sectors, u32 *major, u32 *minor,
-			  struct aftl_error *error)
+int dm_device_map_sector_down(const char *name, u64 *sector, u64 *sectors, u32 *major, u32 *minor,
+			      struct aftl_error *error)
 {
 	struct task task;
 	int ret = dm_task_begin(&task, DM_DEVICE_TABLE, name, error);
@@ -234,7 +234,7 @@ int dm_device_find_linear(const char *name, u64 *sector, u64 *sectors, u32 *majo
 		return ret;
 	ret = dm_task_run_and_report_refusal(&task, error);
 	if (!ret)
-		ret = find_linear_sector(task.dmt, sector, sectors, major, minor);
+		ret = map_sector_by_linear_target(task.dmt, sector, sectors, major, minor);
 	dm_task_end(&task);
 	return ret;
 }
@@ -282,7 +282,7 @@ int dm_device_list(struct dm_device **devices, unsigned int *count, struct aftl_
 	return ret;
 }
 
-int dm_device_get_text(const char *name, enum dm_device_text what, char **text,
+int dm_device_get_line(const char *name, enum dm_device_text what, char **text,
 		       struct aftl_error *error)
 {
 	char *type = NULL, *params = NULL;
@@ -321,7 +321,7 @@ int dm_device_check_name(const char *name, struct aftl_error *error)
 			 name, DM_DEVICE_NAME - 1);
 }
 
-int dm_device_check_name_free(const char *name, struct aftl_error *error)
+int dm_device_check_name_is_unused(const char *name, struct aftl_error *error)
 {
 	struct dm_info info;
 	struct task task;
@@ -350,7 +350,7 @@ int dm_device_create(const char *name, u64 sectors, const char *arguments,
 	int ret = dm_device_check_name(name, error);
 
 	if (!ret)
-		ret = dm_device_check_name_free(name, error);
+		ret = dm_device_check_name_is_unused(name, error);
 	if (!ret)
 		ret = dm_task_begin(&task, DM_DEVICE_CREATE, name, error);
 	if (ret)

@@ -45,7 +45,7 @@ int __must_check check_device_mapper_ready(struct aftl_error *error);
 int __must_check dm_device_check_name(const char *name, struct aftl_error *error);
 
 /* Check that no device with the name exists. */
-int __must_check dm_device_check_name_free(const char *name, struct aftl_error *error);
+int __must_check dm_device_check_name_is_unused(const char *name, struct aftl_error *error);
 
 /**
  * dm_device_create() - create a device with one target; its node exists afterwards
@@ -81,21 +81,21 @@ int __must_check dm_device_list(struct dm_device **devices, unsigned int *count,
 				struct aftl_error *error);
 
 /**
- * dm_device_get_text() - get the table or status line, without start, length and target name
+ * dm_device_get_line() - get the table or status line, without start, length and target name
  * @text: to be freed with free()
  */
-int __must_check dm_device_get_text(const char *name, enum dm_device_text what, char **text,
+int __must_check dm_device_get_line(const char *name, enum dm_device_text what, char **text,
 				    struct aftl_error *error);
 
 /**
- * dm_device_find_linear() - find the place of a sector below a device of any target
+ * dm_device_map_sector_down() - find the place of a sector below a device of any target
  * @sector: sector of the device; updated to the corresponding sector of the device below
  * @sectors: number of sectors that follow each other below, from this one on
  *
  * Return: 1, 0 if the sector is not of target "linear", or a negative error number.
  */
-int __must_check dm_device_find_linear(const char *name, u64 *sector, u64 *sectors, u32 *major,
-				       u32 *minor, struct aftl_error *error);
+int __must_check dm_device_map_sector_down(const char *name, u64 *sector, u64 *sectors, u32 *major,
+					   u32 *minor, struct aftl_error *error);
 
 /**
  * dm_device_message() - send a message to the target

@@ -75,8 +75,8 @@ static FILE *open_machine_file(const struct machine *machine, const char *name)
 }
 
 /* Copy the first line of file @name that contains @word; return false if there is none. */
-static bool find_in_machine_file(const struct machine *machine, const char *name, const char *word,
-				 char *line, size_t size)
+static bool find_line_in_file(const struct machine *machine, const char *name, const char *word,
+			      char *line, size_t size)
 {
 	FILE *file = open_machine_file(machine, name);
 	bool seen = false;
@@ -119,11 +119,11 @@ static void diagnose_module_loading(const struct machine *machine, struct diagno
 		set_finding_missing(diagnosis, "this kernel cannot load modules");
 		set_remedy(diagnosis,
 			   "boot a kernel of the distribution, or use a virtual machine");
-	} else if (find_in_machine_file(machine, "/proc/cmdline", "nomodule", line, sizeof(line))) {
+	} else if (find_line_in_file(machine, "/proc/cmdline", "nomodule", line, sizeof(line))) {
 		set_finding_missing(diagnosis, "the kernel was started with \"nomodule\"");
 		set_remedy(diagnosis, "reboot without it, or use a virtual machine");
-	} else if (find_in_machine_file(machine, "/proc/sys/kernel/modules_disabled", "1", line,
-					sizeof(line))) {
+	} else if (find_line_in_file(machine, "/proc/sys/kernel/modules_disabled", "1", line,
+				     sizeof(line))) {
 		set_finding_missing(diagnosis, "loading modules has been switched off");
 		set_remedy(diagnosis,
 			   "reboot; sysctl kernel.modules_disabled cannot be taken back");
@@ -138,8 +138,8 @@ static void diagnose_device_mapper(const struct machine *machine, struct diagnos
 
 	set_diagnosis(diagnosis,
 		      machine_has_file(machine, "/sys/module/dm_mod") ||
-			      find_in_machine_file(machine, "/proc/misc", "device-mapper", line,
-						   sizeof(line)),
+			      find_line_in_file(machine, "/proc/misc", "device-mapper", line,
+						sizeof(line)),
 		      "in the kernel", "not in the kernel", "modprobe dm-mod");
 }
 
@@ -162,7 +162,7 @@ static bool is_module_installed(const struct machine *machine)
 	char line[4096];
 
 	scnprintf(name, sizeof(name), "/lib/modules/%s/modules.dep", machine->release);
-	return find_in_machine_file(machine, name, "/" MODULE ".ko", line, sizeof(line));
+	return find_line_in_file(machine, name, "/" MODULE ".ko", line, sizeof(line));
 }
 
 static void diagnose_kernel_headers(const struct machine *machine, struct diagnosis *diagnosis)
@@ -210,16 +210,16 @@ static bool is_kernel_locked_down(const struct machine *machine)
 {
 	char line[200];
 
-	return find_in_machine_file(machine, "/sys/kernel/security/lockdown", "[", line,
-				    sizeof(line)) &&
+	return find_line_in_file(machine, "/sys/kernel/security/lockdown", "[", line,
+				 sizeof(line)) &&
 	       !strstr(line, "[none]");
 }
 
 static void diagnose_module_signature(const struct machine *machine, struct diagnosis *diagnosis)
 {
 	char line[200];
-	bool enforced = find_in_machine_file(machine, "/sys/module/module/parameters/sig_enforce",
-					     "Y", line, sizeof(line));
+	bool enforced = find_line_in_file(machine, "/sys/module/module/parameters/sig_enforce",
+					  "Y", line, sizeof(line));
 
 	set_diagnosis(diagnosis,
 		      is_module_loaded(machine) || (!is_kernel_locked_down(machine) && !enforced),
@@ -310,7 +310,7 @@ static void diagnose_memory(const struct machine *machine, struct diagnosis *dia
 	char text[HUMAN_SIZE];
 	char line[200];
 
-	if (!find_in_machine_file(machine, "/proc/meminfo", "MemAvailable:", line, sizeof(line)) ||
+	if (!find_line_in_file(machine, "/proc/meminfo", "MemAvailable:", line, sizeof(line)) ||
 	    sscanf(line, "MemAvailable: %12llu", &kib) != 1) {
 		diagnosis->finding = FINDING_UNKNOWN;
 		scnprintf(diagnosis->found, sizeof(diagnosis->found), "not to be seen");

@@ -97,10 +97,10 @@ static void print_check_group(struct text_table *table, const struct examination
 	for (unsigned int i = 0; i < doctor_check_count; i++)
 		if (doctor_checks[i].group == group) {
 			text_table_add_row(table);
-			text_table_cell(table, "  %s", doctor_checks[i].name);
-			text_table_cell(table, "%s",
-					finding_names[examination->diagnoses[i].finding]);
-			text_table_cell(table, "%s", examination->diagnoses[i].found);
+			text_table_add_cell(table, "  %s", doctor_checks[i].name);
+			text_table_add_cell(table, "%s",
+					    finding_names[examination->diagnoses[i].finding]);
+			text_table_add_cell(table, "%s", examination->diagnoses[i].found);
 		}
 }
 
@@ -149,7 +149,7 @@ static void print_examination_json(const struct device_options *options,
 {
 	struct json_writer json;
 
-	device_json_begin_answer(options, &json);
+	device_begin_json_document(options, &json);
 	json_string(&json, "kernel", examination->machine.release);
 	json_object(&json, "usable");
 	for (unsigned int i = 0; i < DOCTOR_GROUPS; i++)

@@ -105,7 +105,7 @@ static int locate_file_ranges(int fd, u64 offset, u64 length, struct device_rang
 	return ret;
 }
 
-int file_extents_call_on_each(const char *path, u64 offset, u64 length,
+int file_extents_locate_bytes(const char *path, u64 offset, u64 length,
 			      int (*take)(void *context, const struct device_range *range,
 					  struct aftl_error *error),
 			      void *context, struct aftl_error *error)

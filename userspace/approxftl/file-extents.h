@@ -34,7 +34,7 @@ int __must_check file_extent_locate(const struct fiemap_extent *extent, u64 at, 
 				    struct device_range *range, struct aftl_error *error);
 
 /**
- * file_extents_call_on_each() - locate bytes of a regular file, after they were written back
+ * file_extents_locate_bytes() - locate bytes of a regular file, after they were written back
  * @path: path of the file
  * @offset: first byte
  * @length: number of bytes, all of them within the file
@@ -45,7 +45,7 @@ int __must_check file_extent_locate(const struct fiemap_extent *extent, u64 at, 
  *
  * Return: 0, or an error code with a message.
  */
-int __must_check file_extents_call_on_each(const char *path, u64 offset, u64 length,
+int __must_check file_extents_locate_bytes(const char *path, u64 offset, u64 length,
 					   int (*take)(void *context,
 						       const struct device_range *range,
 						       struct aftl_error *error),

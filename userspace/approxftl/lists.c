@@ -194,7 +194,7 @@ static void print_params_json(const struct device_options *options, const char *
 {
 	struct json_writer json;
 
-	device_json_begin_answer(options, &json);
+	device_begin_json_document(options, &json);
 	json_string(&json, "profile", profile);
 	json_array(&json, "parameters");
 	for (unsigned int i = 0; i < aftl_param_count(); i++)
@@ -215,7 +215,7 @@ static enum exit_code run_list_params(const struct device_options *options)
 		return code;
 	if (aftl_profile_load(&config, profile, &error))
 		return report_command_failure(options->verb, &error, EXIT_USAGE);
-	if (device_json_is_complete(options))
+	if (device_json_needs_all_data(options))
 		print_params_json(options, profile, &config);
 	else
 		print_param_list(options, &config);
@@ -247,7 +247,7 @@ static void print_requested_names_json(const struct device_options *options, lis
 	struct listed listed;
 	unsigned int i = 0;
 
-	device_json_begin_answer(options, &json);
+	device_begin_json_document(options, &json);
 	json_array(&json, options->verb);
 	while (find_next_requested_name(options, at, &i, &listed)) {
 		json_object(&json, NULL);
@@ -266,7 +266,7 @@ static enum exit_code run_list_names(const struct device_options *options)
 
 	if (code)
 		return code;
-	if (device_json_is_complete(options)) {
+	if (device_json_needs_all_data(options)) {
 		print_requested_names_json(options, at);
 	} else {
 		struct text_list list;

@@ -173,7 +173,7 @@ int main(int argc, char **argv)
 	const struct verb *verb;
 	char name[40];
 
-	standard_streams_begin();
+	standard_streams_set_up();
 	if (argc < 2) {
 		print_approxftl_help(stderr);
 		return EXIT_USAGE;

@@ -69,8 +69,8 @@ static void append_formatted_text(char *text, size_t size, const char *format, c
 		scnprintf(text + used, size - used, format, value);
 }
 
-static int report_known_content(const struct medium_file *file, blkid_probe probe,
-				struct aftl_error *error)
+static int report_blkid_signature(const struct medium_file *file, blkid_probe probe,
+				  struct aftl_error *error)
 {
 	const char *usage = get_blkid_value(probe, "USAGE");
 	char what[128] = "holds something that libblkid knows";
@@ -106,10 +106,10 @@ static int probe_medium_signatures(const struct medium_file *file, blkid_probe p
 	if (ret < 0)
 		return aftl_fail(error, errno ? -errno : -EIO, "%.160s cannot be read: %s",
 				 file->path, strerror(errno ? errno : EIO));
-	return ret ? 0 : report_known_content(file, probe, error);
+	return ret ? 0 : report_blkid_signature(file, probe, error);
 }
 
-static int check_known_content(const struct medium_file *file, struct aftl_error *error)
+static int check_blkid_signatures(const struct medium_file *file, struct aftl_error *error)
 {
 	blkid_probe probe = blkid_new_probe();
 	int ret;
@@ -197,7 +197,7 @@ int medium_check_empty(struct medium_file *file, struct aftl_error *error)
 	int ret = check_medium_volume(file, error);
 
 	if (!ret && file->size)
-		ret = check_known_content(file, error);
+		ret = check_blkid_signatures(file, error);
 	if (ret)
 		return ret;
 	file->moved = 0;

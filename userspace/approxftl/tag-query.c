@@ -80,8 +80,8 @@ static int query_tags_of_open_file(struct approxftl *library, int fd, struct que
 }
 
 /* Return true if unit @next follows @last with equal class and flags, both or none with flips. */
-static bool is_same_unit_run(const struct approxftl_unit *last, const struct approxftl_unit *next,
-			     u64 unit_bytes)
+static bool does_unit_continue_run(const struct approxftl_unit *last,
+				   const struct approxftl_unit *next, u64 unit_bytes)
 {
 	return next->offset == last->offset + (s64)unit_bytes && next->kind == last->kind &&
 		next->flags == last->flags && !next->flips == !last->flips;
@@ -131,7 +131,7 @@ static unsigned int add_unit_run_row(struct text_list *list, const struct query 
 	s64 bytes;
 
 	while (next < query->unit_count &&
-	       is_same_unit_run(&query->units[next - 1], &query->units[next], unit_bytes))
+	       does_unit_continue_run(&query->units[next - 1], &query->units[next], unit_bytes))
 		flips += query->units[next++].flips;
 	bytes = (s64)((next - first) * unit_bytes);
 	list_add_row(list);
@@ -175,7 +175,7 @@ static void print_flipped_bits_by_level(const struct query *query)
 		       (unsigned long long)flips[level], (unsigned long long)units[level]);
 }
 
-static void print_sums_over_units(const struct query *query)
+static void print_sums_of_stored_units(const struct query *query)
 {
 	print_flipped_bits_by_level(query);
 	printf("%llu bits are flipped in %llu of %llu units\n",
@@ -206,7 +206,7 @@ static void print_query_json(const struct device_options *options, const struct 
 	struct json_writer json;
 	const struct approxftl_errors *errors;
 
-	device_json_begin_answer(options, &json);
+	device_begin_json_document(options, &json);
 	json_string(&json, "path", options->words[0]);
 	tag_write_ranges_json(&json, "ranges", query->extents, query->extent_count);
 	errors = &query->errors;
@@ -237,7 +237,7 @@ static enum exit_code run_tag_query(struct approxftl *library, const struct devi
 		return EXIT_FAILED;
 	ret = query_tags_of_open_file(library, fd, &query);
 	close(fd);
-	if (!ret && device_json_is_complete(options)) {
+	if (!ret && device_json_needs_all_data(options)) {
 		print_query_json(options, &query);
 	} else if (!ret) {
 		struct text_list list;
@@ -250,7 +250,7 @@ static enum exit_code run_tag_query(struct approxftl *library, const struct devi
 		device_print_list(options, &list);
 	}
 	if (!ret && !options->json && !options->list.chosen)
-		print_sums_over_units(&query);
+		print_sums_of_stored_units(&query);
 	free(query.extents);
 	free(query.units);
 	return ret ? tag_report_failure(options, options->words[0], ret) : EXIT_DONE;

@@ -170,7 +170,7 @@ static enum exit_code check_all_ranges(const struct device_options *options)
 	return EXIT_DONE;
 }
 
-static int call_on_range_of_each_operand(const struct change *change, range_fn fn)
+static int call_on_each_typed_range(const struct change *change, range_fn fn)
 {
 	const struct device_options *options = change->options;
 	off_t offset, length;
@@ -193,7 +193,7 @@ static void print_file_ranges(const struct device_options *options, const char *
 
 	if (!options->json)
 		return;
-	device_json_begin_answer(options, &json);
+	device_begin_json_document(options, &json);
 	json_string(&json, "path", path);
 	tag_write_ranges_json(&json, "ranges", extents, count);
 	json_envelope_end(&json);
@@ -227,11 +227,11 @@ static void warn_of_direct_writes(const struct change *change)
 static enum exit_code change_tags_of_file(const struct change *change)
 {
 	const struct device_options *options = change->options;
-	int ret = call_on_range_of_each_operand(change, tag_file_range);
+	int ret = call_on_each_typed_range(change, tag_file_range);
 
 	if (!ret && options->remember)
 		ret = approxftl_remember(change->library, change->fd);
-	if (!ret && options->rewrite && call_on_range_of_each_operand(change, rewrite_tagged_range))
+	if (!ret && options->rewrite && call_on_each_typed_range(change, rewrite_tagged_range))
 		return EXIT_FAILED;
 	if (!ret) {
 		struct approxftl_extent *extents;
@@ -258,7 +258,7 @@ static enum exit_code set_class_of_ranges(struct approxftl *library,
 	if (code)
 		return code;
 	if (!library)
-		return call_on_range_of_each_operand(&change, tag_file_range) ? EXIT_FAILED :
+		return call_on_each_typed_range(&change, tag_file_range) ? EXIT_FAILED :
 										EXIT_DONE;
 	if (tag_open_file(options, options->words[0], O_RDWR, &change.fd))
 		return EXIT_FAILED;
@@ -362,7 +362,7 @@ struct listing {
 static void add_file_to_listing(struct listing *listing, const char *path,
 				const struct approxftl_extent *extents, unsigned int count)
 {
-	if (!device_json_is_complete(listing->options)) {
+	if (!device_json_needs_all_data(listing->options)) {
 		for (unsigned int i = 0; i < count; i++)
 			add_range_row(&listing->list, path, &extents[i]);
 		return;
@@ -400,9 +400,9 @@ static enum exit_code list_tags_of_file(struct listing *listing, struct approxft
 	return count < 0 ? tag_report_failure(listing->options, path, count) : EXIT_DONE;
 }
 
-static void print_listing(struct listing *listing)
+static void print_list_of_tags(struct listing *listing)
 {
-	if (!device_json_is_complete(listing->options)) {
+	if (!device_json_needs_all_data(listing->options)) {
 		device_print_list(listing->options, &listing->list);
 		return;
 	}
@@ -417,8 +417,8 @@ static enum exit_code run_tag_list(struct approxftl *library, const struct devic
 	enum exit_code code = EXIT_DONE;
 
 	list_begin(&listing.list, &listing.options->list);
-	if (device_json_is_complete(listing.options)) {
-		device_json_begin_answer(listing.options, &listing.json);
+	if (device_json_needs_all_data(listing.options)) {
+		device_begin_json_document(listing.options, &listing.json);
 		json_array(&listing.json, "files");
 	}
 	for (unsigned int i = 0; i < options->word_count; i++) {
@@ -426,7 +426,7 @@ static enum exit_code run_tag_list(struct approxftl *library, const struct devic
 
 		code = code ? code : one;
 	}
-	print_listing(&listing);
+	print_list_of_tags(&listing);
 	return code;
 }
 

@@ -21,7 +21,7 @@
 #define PIECE (8 << 20)
 
 /* Ignore a fault beyond the current end of the file, which may have shrunk. */
-static int rewrite_error_if_file_shrank(int fd, off_t end)
+static int get_rewrite_error_unless_file_shrank(int fd, off_t end)
 {
 	int error = errno;
 	struct stat status;
@@ -41,7 +41,7 @@ static int rewrite_mapped_bytes(int fd, off_t offset, size_t bytes)
 	if (memory == MAP_FAILED)
 		return -errno;
 	if (madvise(memory, bytes, MADV_POPULATE_WRITE))
-		ret = rewrite_error_if_file_shrank(fd, offset + (off_t)bytes);
+		ret = get_rewrite_error_unless_file_shrank(fd, offset + (off_t)bytes);
 	if (msync(memory, bytes, MS_SYNC) && !ret)
 		ret = -errno;
 	munmap(memory, bytes);

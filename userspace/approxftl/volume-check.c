@@ -209,7 +209,7 @@ static const struct aftl_host_ops ops = {
 	.free = core_memory_free,
 };
 
-static int load_checked_volume(struct checkup *checkup, bool scan, struct aftl **ftl,
+static int load_checked_device(struct checkup *checkup, bool scan, struct aftl **ftl,
 			       struct aftl_recovery *recovery, struct aftl_error *error)
 {
 	const struct aftl_volume_header *super = aftl_volume_get_header(checkup->now.volume);
@@ -221,7 +221,7 @@ static int load_checked_volume(struct checkup *checkup, bool scan, struct aftl *
 				recovery, error);
 }
 
-static void record_loaded_device(struct checkup *checkup, const struct aftl *ftl)
+static void record_slots_and_erase_counts(struct checkup *checkup, const struct aftl *ftl)
 {
 	const struct aftl_geometry *geo = aftl_geometry(ftl);
 	u32 class;
@@ -253,7 +253,7 @@ static int check_volume_recovery(struct checkup *checkup)
 {
 	struct aftl_error error = { "" };
 	struct aftl *ftl = NULL;
-	int ret = load_checked_volume(checkup, true, &ftl, &checkup->now.recovery, &error);
+	int ret = load_checked_device(checkup, true, &ftl, &checkup->now.recovery, &error);
 
 	if (ret) {
 		add_finding(checkup, error.text);
@@ -262,7 +262,7 @@ static int check_volume_recovery(struct checkup *checkup)
 	if (checkup->now.recovery.state)
 		add_finding(checkup, "one of the states is damaged, or cannot be read");
 	checkup->now.loaded = true;
-	record_loaded_device(checkup, ftl);
+	record_slots_and_erase_counts(checkup, ftl);
 	list_lost_units(checkup, ftl);
 	aftl_destroy(ftl);
 	return 0;
@@ -270,7 +270,7 @@ static int check_volume_recovery(struct checkup *checkup)
 
 /* The snapshot of a closed volume must agree with its tables. */
 
-static void compare_recovered_units(struct checkup *checkup, const struct aftl *ftl)
+static void compare_recovered_units_with_tables(struct checkup *checkup, const struct aftl *ftl)
 {
 	u32 class;
 
@@ -284,7 +284,7 @@ static void compare_recovered_units(struct checkup *checkup, const struct aftl *
 	}
 }
 
-static void compare_recovered_blocks(struct checkup *checkup, const struct aftl *ftl)
+static void compare_recovered_blocks_with_tables(struct checkup *checkup, const struct aftl *ftl)
 {
 	for (u32 i = 0; i < aftl_geometry(ftl)->blocks; i++) {
 		u32 erases = aftl_media(ftl)->blocks[i].erases;
@@ -306,12 +306,12 @@ static int check_volume_snapshot(struct checkup *checkup)
 	if (!checkup->now.loaded || checkup->options->scan ||
 	    !aftl_volume_state(checkup->now.volume)->closed)
 		return 0;
-	ret = load_checked_volume(checkup, false, &ftl, &recovery, &error);
+	ret = load_checked_device(checkup, false, &ftl, &recovery, &error);
 	if (ret)
 		return ret;
 	if (recovery.closed) {
-		compare_recovered_units(checkup, ftl);
-		compare_recovered_blocks(checkup, ftl);
+		compare_recovered_units_with_tables(checkup, ftl);
+		compare_recovered_blocks_with_tables(checkup, ftl);
 	} else {
 		add_finding(checkup, recovery.snapshot.text);
 	}
@@ -355,7 +355,7 @@ static int repair_volume(struct checkup *checkup)
 	if (!ret && checkup->options->give_up)
 		aftl_volume_ignore_damage(checkup->now.volume);
 	if (!ret)
-		ret = load_checked_volume(checkup, checkup->options->scan, &ftl, &recovery, &error);
+		ret = load_checked_device(checkup, checkup->options->scan, &ftl, &recovery, &error);
 	if (!ret)
 		ret = rewrite_damaged_sectors(checkup, ftl, &recovery, &error);
 	if (ret)
@@ -469,7 +469,7 @@ static u32 count_listed_findings(const struct checkup *checkup)
 	return min(checkup->found, (u32)FINDINGS_LISTED);
 }
 
-static void write_lost_json(struct json_writer *json, const struct checkup *checkup)
+static void write_lost_units_json(struct json_writer *json, const struct checkup *checkup)
 {
 	json_u64(json, "displaced_units", checkup->total.displaced_units);
 	json_u64(json, "lost_units", checkup->total.lost_units);
@@ -489,7 +489,7 @@ static void print_checkup_json(const struct checkup *checkup)
 {
 	struct json_writer json;
 
-	device_json_begin_answer(checkup->options, &json);
+	device_begin_json_document(checkup->options, &json);
 	json_string(&json, "path", checkup->whole.path);
 	json_bool(&json, "sound", !checkup->found);
 	json_bool(&json, "closed", !checkup->open);
@@ -504,7 +504,7 @@ static void print_checkup_json(const struct checkup *checkup)
 		json_u64(&json, "programmed_pages", checkup->total.programmed_pages);
 		json_u64(&json, "mapped_units", checkup->total.mapped_units);
 		json_u64(&json, "bad_blocks", checkup->total.bad_blocks);
-		write_lost_json(&json, checkup);
+		write_lost_units_json(&json, checkup);
 	}
 	json_object(&json, "superblock");
 	volume_write_header_json(&json, &checkup->super);

@@ -506,7 +506,7 @@ static int print_volume_dump(struct dump *dump, struct aftl_error *error)
 	if (ret)
 		return ret;
 	if (options->json) {
-		device_json_begin_answer(options, &dump->json);
+		device_begin_json_document(options, &dump->json);
 		json_string(&dump->json, "path", dump->file.path);
 	}
 	dump_requested_part(dump, block, unit);

@@ -350,7 +350,7 @@ static void print_made_volume(const struct making *making)
 	char size[HUMAN_SIZE];
 
 	if (options->json) {
-		device_json_begin_answer(options, &json);
+		device_begin_json_document(options, &json);
 		json_string(&json, "path", making->file.path);
 		json_bool(&json, "made", !options->dry_run);
 		json_object(&json, "superblock");

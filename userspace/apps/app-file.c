@@ -84,7 +84,7 @@ static bool is_app_file_header(const struct app_file *file)
 	return ours;
 }
 
-static int refuse_app_file(const struct app_file *file, const char *why, struct aftl_error *error)
+static int refuse_to_replace(const struct app_file *file, const char *why, struct aftl_error *error)
 {
 	return aftl_fail(error, -EEXIST, "%.80s/%s: %s", file->place->path, file->name, why);
 }
@@ -97,17 +97,18 @@ static int truncate_old_file(struct app_file *file, struct aftl_error *error)
 	file->fd = openat(file->place->folder, file->name,
 			  O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (file->fd < 0 && errno == ELOOP)
-		return refuse_app_file(file, "is a link, which is not followed; remove it", error);
+		return refuse_to_replace(file, "is a link, which is not followed; remove it",
+					 error);
 	if (file->fd < 0)
 		return report_app_file_error(file, errno, "open", error);
 	if (fstat(file->fd, &status))
 		return report_app_file_error(file, errno, "examine", error);
 	if (!S_ISREG(status.st_mode))
-		return refuse_app_file(file, "is no regular file; remove it", error);
+		return refuse_to_replace(file, "is no regular file; remove it", error);
 	if (status.st_size && !file->place->force && !is_app_file_header(file))
-		return refuse_app_file(file,
-				       "is another program's; name another directory or --force",
-				       error);
+		return refuse_to_replace(file,
+					 "is another program's; name another directory or --force",
+					 error);
 	return ftruncate(file->fd, 0) ? report_app_file_error(file, errno, "empty", error) : 0;
 }
 
@@ -194,8 +195,8 @@ static int write_and_tag_bytes(struct app_file *file, const void *data, u64 offs
 	return 0;
 }
 
-static int report_beyond_end(const struct app_file *file, u64 offset, size_t bytes,
-			     struct aftl_error *error)
+static int check_range_within_file(const struct app_file *file, u64 offset, size_t bytes,
+				   struct aftl_error *error)
 {
 	if (offset <= file->bytes && bytes <= file->bytes - offset)
 		return 0;
@@ -205,13 +206,13 @@ static int report_beyond_end(const struct app_file *file, u64 offset, size_t byt
 
 int app_file_has_length(const struct app_file *file, u64 bytes, struct aftl_error *error)
 {
-	return report_beyond_end(file, bytes, 0, error);
+	return check_range_within_file(file, bytes, 0, error);
 }
 
 static int write_file_bytes(struct app_file *file, const void *data, u64 offset, size_t bytes,
 			    enum approxftl_class kind, struct aftl_error *error)
 {
-	int ret = report_beyond_end(file, offset, bytes, error);
+	int ret = check_range_within_file(file, offset, bytes, error);
 
 	if (ret)
 		return ret;
@@ -240,7 +241,7 @@ int app_file_write(struct app_file *file, const void *data, u64 offset, size_t b
 int app_file_read(struct app_file *file, void *data, u64 offset, size_t bytes,
 		  struct aftl_error *error)
 {
-	int ret = report_beyond_end(file, offset, bytes, error);
+	int ret = check_range_within_file(file, offset, bytes, error);
 	char *to = data;
 
 	if (!ret && file->map)

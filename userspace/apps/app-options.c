@@ -38,8 +38,8 @@ static const struct command_option options_table[] = {
 #include "parameter-table.h"
 };
 
-static int parse_app_choice(const char *option, const char *const *words, const char *word,
-			    unsigned int *value, struct aftl_error *error)
+static int parse_word_of_list(const char *option, const char *const *words, const char *word,
+			      unsigned int *value, struct aftl_error *error)
 {
 	for (unsigned int i = 0; words[i]; i++) {
 		if (!strcmp(words[i], word)) {
@@ -58,11 +58,11 @@ static int take_app_specific_option(void *fields, const struct command_option *o
 
 	if (option->kind == OPTION_PHASE) {
 		/* "read" and "compute" name the same phase, which begins with reading. */
-		return parse_app_choice("phase", app_phases,
-					strcmp(value, "read") ? value : "compute", &options->phase,
-					error);
+		return parse_word_of_list("phase", app_phases,
+					  strcmp(value, "read") ? value : "compute",
+					  &options->phase, error);
 	}
-	return parse_app_choice("io", app_ios, value, &options->io, error);
+	return parse_word_of_list("io", app_ios, value, &options->io, error);
 }
 
 static int find_named_app(struct app_options *options, const char *name, struct aftl_error *error)
@@ -121,7 +121,8 @@ static int check_app_parameters(const struct app_options *options, struct aftl_e
 	struct app_setup forms = options->app->forms;
 
 	for (unsigned int i = 0; i < APP_PARAMETERS; i++)
-		if (*setup_value(&given, i) && !*setup_value(&usual, i) && !*setup_value(&forms, i))
+		if (*get_setup_parameter(&given, i) && !*get_setup_parameter(&usual, i) &&
+		    !*get_setup_parameter(&forms, i))
 			return aftl_fail(error, -EINVAL, "%s has no --%s", options->app->name,
 					 app_parameters[i].name);
 	return 0;
@@ -142,17 +143,17 @@ int app_options_parse(struct app_options *options, int argc, char **argv,
 	return ret ? ret : check_app_parameters(options, error);
 }
 
-static void print_usual_sizes(const struct app *app)
+static void print_default_sizes(const struct app *app)
 {
 	struct app_setup usual = app->usual, forms = app->forms;
 
 	printf("  %-4s %s\n       ", app->name, app->summary);
 	for (unsigned int i = 0; i < APP_PARAMETERS; i++)
-		if (*setup_value(&usual, i))
+		if (*get_setup_parameter(&usual, i))
 			printf("--%s %llu ", app_parameters[i].name,
-			       (unsigned long long)*setup_value(&usual, i));
+			       (unsigned long long)*get_setup_parameter(&usual, i));
 	for (unsigned int i = 0; i < APP_PARAMETERS; i++)
-		if (*setup_value(&forms, i))
+		if (*get_setup_parameter(&forms, i))
 			printf("[--%s N] ", app_parameters[i].name);
 	printf("\n       %s\n", app->sizes);
 }
@@ -166,7 +167,7 @@ void app_options_help(void)
 	     "\n"
 	     "Programs, with their usual parameters:");
 	for (unsigned int i = 0; apps[i]; i++)
-		print_usual_sizes(apps[i]);
+		print_default_sizes(apps[i]);
 	puts("  weights, embeddings\n"
 	     "       a neural network, and vectors to search in, stored by bit plane\n"
 	     "       \"approxftl app weights --help\" lists their own options");

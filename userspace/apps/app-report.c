@@ -32,7 +32,7 @@ static double mean_absolute_error(const struct app_result *result)
 }
 
 /* Return: the number of frames in the longest group of frames of the video. */
-static u64 count_group_positions(const struct app_run *run)
+static u64 count_longest_group(const struct app_run *run)
 {
 	return min(run->setup.group, run->setup.frames);
 }
@@ -48,43 +48,45 @@ static double square_error_of_position(const struct app_run *run, u64 position)
 static void print_picture_quality(struct text_table *table, const struct app_run *run)
 {
 	if (run->result.squared > 0)
-		text_table_pair(table, "PSNR", "%.2f dB", peak_ratio(mean_square(&run->result)));
+		text_table_add_field(table, "PSNR", "%.2f dB",
+				     peak_ratio(mean_square(&run->result)));
 	else
-		text_table_pair(table, "PSNR", "infinite");
+		text_table_add_field(table, "PSNR", "infinite");
 	if (run->expected > 0)
-		text_table_pair(table, "  to be expected of the flipped bits", "%.2f dB",
-				peak_ratio(run->expected));
-	text_table_pair(table, "SSIM", "%.5f", mean_window_similarity(&run->result));
+		text_table_add_field(table, "  to be expected of the flipped bits", "%.2f dB",
+				     peak_ratio(run->expected));
+	text_table_add_field(table, "SSIM", "%.5f", mean_window_similarity(&run->result));
 	if (run->result.coding > 0)
-		text_table_pair(table, "PSNR of the form without errors", "%.2f dB",
-				peak_ratio(mean_square_coding_error(&run->result)));
+		text_table_add_field(table, "PSNR of the form without errors", "%.2f dB",
+				     peak_ratio(mean_square_coding_error(&run->result)));
 	if (run->setup.group)
-		text_table_pair(table, "mean square of the first and the last of a group",
-				"%.4g, %.4g", square_error_of_position(run, 0),
-				square_error_of_position(run, count_group_positions(run) - 1));
+		text_table_add_field(table, "mean square of the first and the last of a group",
+				     "%.4g, %.4g", square_error_of_position(run, 0),
+				     square_error_of_position(run, count_longest_group(run) - 1));
 }
 
 static void print_series_quality(struct text_table *table, const struct app_run *run)
 {
-	text_table_pair(table, "samples that could not be", "%llu",
-			(unsigned long long)run->result.repaired);
-	text_table_pair(table, "mean absolute error", "%.5g", mean_absolute_error(&run->result));
+	text_table_add_field(table, "samples that could not be", "%llu",
+			     (unsigned long long)run->result.repaired);
+	text_table_add_field(table, "mean absolute error", "%.5g",
+			     mean_absolute_error(&run->result));
 	if (run->expected > 0)
-		text_table_pair(table, "  to be expected of the flipped bits", "%.5g",
-				run->expected);
+		text_table_add_field(table, "  to be expected of the flipped bits", "%.5g",
+				     run->expected);
 }
 
-static void print_number_quality(struct text_table *table, const struct app_run *run)
+static void print_relative_error(struct text_table *table, const struct app_run *run)
 {
-	text_table_pair(table, "values that were no values", "%llu",
-			(unsigned long long)run->result.repaired);
-	text_table_pair(table, "relative error of the result", "%.3g", run->result.distance);
+	text_table_add_field(table, "values that were no values", "%llu",
+			     (unsigned long long)run->result.repaired);
+	text_table_add_field(table, "relative error of the result", "%.3g", run->result.distance);
 }
 
 static void print_result_quality(struct text_table *table, const struct app_run *run)
 {
 	static void (*const print[])(struct text_table *table, const struct app_run *run) = {
-		[MEASURE_NUMBERS] = print_number_quality,
+		[MEASURE_NUMBERS] = print_relative_error,
 		[MEASURE_PICTURES] = print_picture_quality,
 		[MEASURE_SERIES] = print_series_quality,
 	};
@@ -97,7 +99,7 @@ static void print_app_time(struct text_table *table, const char *title, u64 ns)
 	char text[HUMAN_SIZE];
 
 	human_format_time(text, ns);
-	text_table_pair(table, title, "%s", text);
+	text_table_add_field(table, title, "%s", text);
 }
 
 void app_run_print(const struct app_run *run)
@@ -116,14 +118,14 @@ void app_run_print(const struct app_run *run)
 		print_app_time(&table, run->options->app->output ? "compute" : "read",
 			       run->compute_ns);
 		human_format_bytes(text, run->flips.approximate_bytes);
-		text_table_pair(&table, "approximate data", "%s", text);
-		text_table_pair(&table, "flipped bits in them", "%llu",
-				(unsigned long long)run->flips.flipped);
+		text_table_add_field(&table, "approximate data", "%s", text);
+		text_table_add_field(&table, "flipped bits in them", "%llu",
+				     (unsigned long long)run->flips.flipped);
 		if (run->active)
-			text_table_pair(&table, "  as the device reports", "%llu",
-					(unsigned long long)run->reported.flipped_bits);
-		text_table_pair(&table, "flipped bits in headers and indices", "%llu",
-				(unsigned long long)run->flips.damaged);
+			text_table_add_field(&table, "  as the device reports", "%llu",
+					     (unsigned long long)run->reported.flipped_bits);
+		text_table_add_field(&table, "flipped bits in headers and indices", "%llu",
+				     (unsigned long long)run->flips.damaged);
 		print_result_quality(&table, run);
 	}
 	text_table_print_and_free(&table, stdout);
@@ -155,8 +157,8 @@ static void write_setup_json(struct json_writer *json, const struct app_run *run
 
 	json_object(json, "parameters");
 	for (unsigned int i = 0; i < APP_PARAMETERS; i++)
-		if (*setup_value(&setup, i))
-			json_u64(json, app_parameters[i].name, *setup_value(&setup, i));
+		if (*get_setup_parameter(&setup, i))
+			json_u64(json, app_parameters[i].name, *get_setup_parameter(&setup, i));
 	json_end_object(json);
 }
 
@@ -199,7 +201,7 @@ static void write_picture_quality_json(struct json_writer *json, const struct ap
 		write_decibel_json(json, "coding_psnr_db", mean_square_coding_error(&run->result));
 	if (run->setup.group) {
 		json_array(json, "mean_square_by_position");
-		for (u64 position = 0; position < count_group_positions(run); position++)
+		for (u64 position = 0; position < count_longest_group(run); position++)
 			write_real_json(json, NULL, square_error_of_position(run, position), 6);
 		json_end_array(json);
 	}

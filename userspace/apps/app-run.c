@@ -74,15 +74,15 @@ static void remove_reference_dir(struct app_place *place)
 	rmdir(place->path);
 }
 
-static void set_usual_setup(struct app_setup *setup, const struct app_setup *given,
-			    const struct app_setup *usual)
+static void set_default_parameters(struct app_setup *setup, const struct app_setup *given,
+				   const struct app_setup *usual)
 {
 	struct app_setup from = *usual, wanted = *given;
 
 	for (unsigned int i = 0; i < APP_PARAMETERS; i++) {
-		u64 value = *setup_value(&wanted, i);
+		u64 value = *get_setup_parameter(&wanted, i);
 
-		*setup_value(setup, i) = value ? value : *setup_value(&from, i);
+		*get_setup_parameter(setup, i) = value ? value : *get_setup_parameter(&from, i);
 	}
 }
 
@@ -100,11 +100,11 @@ static int read_app_setup(struct app_run *run, const struct app_place *place,
 	app_file_close(&file);
 	if (ret)
 		return ret;
-	if (is_app_file_foreign(app, &run->setup))
+	if (is_header_of_other_app(app, &run->setup))
 		return aftl_fail(error, -EINVAL,
 				 "%.80s/%s: of another program than %s; --phase write makes it anew",
 				 place->path, name, app->name);
-	set_usual_setup(&wanted, &run->options->setup, &run->setup);
+	set_default_parameters(&wanted, &run->options->setup, &run->setup);
 	if (memcmp(&wanted, &run->setup, sizeof(wanted)) != 0)
 		return aftl_fail(error, -EINVAL,
 				 "%.80s/%s: made with other parameters; leave them out or write it anew",
@@ -119,7 +119,7 @@ static int choose_app_setup(struct app_run *run, const struct app_place *place,
 
 	if (!does_run_write_data(run))
 		return read_app_setup(run, place, error);
-	set_usual_setup(&run->setup, &run->options->setup, &app->usual);
+	set_default_parameters(&run->setup, &run->options->setup, &app->usual);
 	if (app->refuses(&run->setup))
 		return aftl_fail(error, -EINVAL, "%s: %s", app->name, app->sizes);
 	return 0;
@@ -145,8 +145,8 @@ static int run_compute_phase(struct app_run *run, const struct app_place *place,
 	return ret;
 }
 
-static int compare_with_reference(struct app_run *run, const struct app_place *place,
-				  const struct app_place *reference, struct aftl_error *error)
+static int compute_result_distance(struct app_run *run, const struct app_place *place,
+				   const struct app_place *reference, struct aftl_error *error)
 {
 	const struct app *app = run->options->app;
 	struct array_shape shape;
@@ -171,7 +171,7 @@ static int run_with_precise_data(struct app_run *run, const struct app_place *pl
 	if (!ret)
 		ret = app->compute(reference, &run->setup, &run->precise, error);
 	if (!ret)
-		ret = compare_with_reference(run, place, reference, error);
+		ret = compute_result_distance(run, place, reference, error);
 	return ret ? ret : app->check_result(reference, &run->setup, &run->precise, error);
 }
 
@@ -189,8 +189,8 @@ static void predict_result_quality(struct app_run *run)
 	run->deviation = sqrt(rate * forecast.variance);
 }
 
-static int compare_with_precise_run(struct app_run *run, const struct app_place *place,
-				    struct aftl_error *error)
+static int run_precisely_and_compare(struct app_run *run, const struct app_place *place,
+				     struct aftl_error *error)
 {
 	struct app_place reference;
 	char path[4096];
@@ -224,7 +224,7 @@ int run_app(struct app_run *run, const struct app_options *options, struct aftl_
 	if (!ret && does_run_compute(run))
 		ret = run_compute_phase(run, &place, error);
 	if (!ret && does_run_compute(run))
-		ret = compare_with_precise_run(run, &place, error);
+		ret = run_precisely_and_compare(run, &place, error);
 	if (place.tags)
 		approxftl_close(place.tags);
 	close(place.folder);

@@ -6,13 +6,13 @@ const struct app *const apps[] = {
 	NULL,
 };
 
-bool is_app_file_foreign(const struct app *app, const struct app_setup *found)
+bool is_header_of_other_app(const struct app *app, const struct app_setup *found)
 {
 	struct app_setup usual = app->usual, forms = app->forms, setup = *found;
 
 	for (unsigned int i = 0; i < APP_PARAMETERS; i++)
-		if (!*setup_value(&forms, i) &&
-		    !*setup_value(&setup, i) != !*setup_value(&usual, i))
+		if (!*get_setup_parameter(&forms, i) &&
+		    !*get_setup_parameter(&setup, i) != !*get_setup_parameter(&usual, i))
 			return true;
 	return app->refuses(&setup);
 }

@@ -191,7 +191,7 @@ double *array_page_values(struct array *array, u64 page, bool write)
 	return get_array_page(array, page, write);
 }
 
-u64 *array_indices(struct array *array, u64 page, bool write)
+u64 *array_index_page(struct array *array, u64 page, bool write)
 {
 	return get_array_page(array, page, write);
 }

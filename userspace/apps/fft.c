@@ -172,7 +172,7 @@ static complex double *roots_of(u64 n, double sign)
 }
 
 /* Multiply a strip of columns by the twiddle factors exp(-+2 pi i row column / size). */
-static void twiddle_columns(struct strip *strip, double sign)
+static void multiply_columns_by_twiddle_factors(struct strip *strip, double sign)
 {
 	double size = (double)(strip->grid.rows * strip->grid.columns * TILE * TILE);
 
@@ -201,11 +201,11 @@ static void transform_fft_dimension(struct grid grid, bool columns, double sign,
 	for (; strip.index < (columns ? grid.columns : grid.rows); strip.index++) {
 		copy_strip_of_array(&strip, from, false);
 		if (columns && sign > 0)
-			twiddle_columns(&strip, sign);
+			multiply_columns_by_twiddle_factors(&strip, sign);
 		for (line = 0; line < TILE; line++)
 			transform_fft_row(strip.points + line * strip.length, strip.length, roots);
 		if (columns && sign < 0)
-			twiddle_columns(&strip, sign);
+			multiply_columns_by_twiddle_factors(&strip, sign);
 		copy_strip_of_array(&strip, to, true);
 	}
 	free(strip.points);

@@ -15,7 +15,7 @@ struct comparison {
 	enum approxftl_class kind;
 };
 
-static u64 differing_word_bits(const u64 *a, const u64 *b, size_t bytes)
+static u64 count_differing_word_bits(const u64 *a, const u64 *b, size_t bytes)
 {
 	u64 count = 0;
 
@@ -29,8 +29,8 @@ static void compare_input_file_pieces(struct app_flips *flips, const struct comp
 				      const char *a, const char *b, u64 offset, size_t bytes)
 {
 	for (size_t at = 0; at < bytes; at += FILE_UNIT) {
-		u64 bits = differing_word_bits((const u64 *)(a + at), (const u64 *)(b + at),
-					       FILE_UNIT);
+		u64 bits = count_differing_word_bits((const u64 *)(a + at), (const u64 *)(b + at),
+						     FILE_UNIT);
 
 		flips->bytes += FILE_UNIT;
 		if (of->kind == APPROXFTL_PRECISE ||
@@ -85,8 +85,8 @@ int count_flips_in_files(const struct app *app, const struct app_setup *setup,
 	return ret;
 }
 
-static int add_reported_errors(const struct app_place *place, struct app_file *file,
-			       struct approxftl_errors *sum, struct aftl_error *error)
+static int add_errors_reported_for_file(const struct app_place *place, struct app_file *file,
+					struct approxftl_errors *sum, struct aftl_error *error)
 {
 	struct approxftl_errors one;
 	int ret = approxftl_errors(place->tags, file->fd, 0, APPROXFTL_TO_END, &one);
@@ -113,7 +113,7 @@ int count_reported_flips(const struct app *app, const struct app_place *place,
 	for (input = app->inputs; place->tags && !ret && input->name; input++) {
 		ret = app_file_open(&file, place, input->name, input->kind, error);
 		if (!ret)
-			ret = add_reported_errors(place, &file, errors, error);
+			ret = add_errors_reported_for_file(place, &file, errors, error);
 		app_file_close(&file);
 	}
 	return ret;

@@ -17,7 +17,7 @@ struct chain {
 	double lowered_frames[8];
 };
 
-static void add_difference_to_chain(struct chain *chain, u8 difference, u64 reaches)
+static void count_flips_of_difference(struct chain *chain, u8 difference, u64 reaches)
 {
 	for (unsigned int bit = 0; bit < 8; bit++) {
 		bool lowers = difference >> bit & 1;
@@ -35,7 +35,7 @@ static double flip_square_error(u8 pixel, int change)
 	return difference * difference;
 }
 
-static void add_chain_error(const struct chain *chain, u8 pixel, struct app_forecast *forecast)
+static void add_errors_of_flips(const struct chain *chain, u8 pixel, struct app_forecast *forecast)
 {
 	for (unsigned int bit = 0; bit < 8; bit++) {
 		double up = flip_square_error(pixel, 1 << bit),
@@ -65,8 +65,8 @@ static void forecast_pixel_error(const struct app_setup *setup, u64 x, u64 y,
 		if (frame % setup->group == 0)
 			chain = (struct chain){ 0 };
 		else
-			add_difference_to_chain(&chain, pixel - before, rest);
-		add_chain_error(&chain, pixel, forecast);
+			count_flips_of_difference(&chain, pixel - before, rest);
+		add_errors_of_flips(&chain, pixel, forecast);
 		before = pixel;
 	}
 }

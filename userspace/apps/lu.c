@@ -84,7 +84,7 @@ static void factor_diagonal_block(double *a, double usual)
 }
 
 /* Multiply a block of the matrix right of the diagonal by L^-1 from the left. */
-static void solve_block_right(const double *diagonal, double *a)
+static void multiply_by_inverse_of_l(const double *diagonal, double *a)
 {
 	for (unsigned int k = 0; k < BLOCK; k++)
 		for (unsigned int i = k + 1; i < BLOCK; i++)
@@ -93,7 +93,7 @@ static void solve_block_right(const double *diagonal, double *a)
 }
 
 /* Multiply a block of the matrix below the diagonal by U^-1 from the right. */
-static void solve_block_below(const double *diagonal, double *a, double usual)
+static void multiply_by_inverse_of_u(const double *diagonal, double *a, double usual)
 {
 	for (unsigned int i = 0; i < BLOCK; i++) {
 		for (unsigned int k = 0; k < BLOCK; k++) {
@@ -121,8 +121,8 @@ static void eliminate_lu_step(struct array *a, u64 side, u64 k)
 	factor_diagonal_block(array_page_values(a, k * side + k, true), usual);
 	for (u64 i = k + 1; i < side; i++) {
 		diagonal = array_page_values(a, k * side + k, false);
-		solve_block_right(diagonal, array_page_values(a, k * side + i, true));
-		solve_block_below(diagonal, array_page_values(a, i * side + k, true), usual);
+		multiply_by_inverse_of_l(diagonal, array_page_values(a, k * side + i, true));
+		multiply_by_inverse_of_u(diagonal, array_page_values(a, i * side + k, true), usual);
 	}
 	for (u64 i = k + 1; i < side; i++) {
 		for (u64 j = k + 1; j < side; j++) {

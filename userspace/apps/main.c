@@ -79,7 +79,7 @@ int main(int argc, char **argv)
 	struct app_options options;
 	struct aftl_error error;
 
-	standard_streams_begin();
+	standard_streams_set_up();
 	interruption_exit_with("approxftl app: interrupted\n");
 	if (argc > 1 && is_python_app(argv[1]))
 		return exec_python_app(argv);

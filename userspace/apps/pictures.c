@@ -60,7 +60,7 @@ static u64 video_frame_bytes(const struct app_setup *setup)
 }
 
 /* Return: the distance between frames, or between pixels of a row, that are stored raw. */
-static u64 distance_of_raw_frames(const struct app_setup *setup)
+static u64 get_raw_frame_distance(const struct app_setup *setup)
 {
 	return setup->group ? setup->group : setup->segment;
 }
@@ -74,16 +74,16 @@ static bool is_intra_frame(const struct app_setup *setup, u64 frame)
 static bool is_picture_offset_precise(const struct app_setup *setup, u64 offset)
 {
 	if (setup->scans)
-		return progressive_is_precise(setup, offset);
+		return is_progressive_offset_precise(setup, offset);
 	return offset % video_frame_bytes(setup) < HEADER_BYTES ||
 	       is_intra_frame(setup, offset / video_frame_bytes(setup));
 }
 
 /* Return: the predicted value of pixel @x, to which the stored difference is added. */
-static u8 predicted_pixel(const struct video *video, u64 x, u64 index, const u8 *before)
+static u8 predict_pixel(const struct video *video, u64 x, u64 index, const u8 *before)
 {
 	if ((is_video_setup(&video->setup) ? video->frame : x) %
-		    distance_of_raw_frames(&video->setup) ==
+		    get_raw_frame_distance(&video->setup) ==
 	    0)
 		return 0;
 	return is_video_setup(&video->setup) ? before[index] : video->pixels[index - 1];
@@ -120,7 +120,7 @@ static int write_video_piece(struct video *video, u64 row, struct aftl_error *er
 
 	picture_generate_piece(&video->setup, video->frame, row, video->pixels);
 	for (u64 i = 0; i < width * PIECE_ROWS; i++)
-		video->stored[i] = video->pixels[i] - predicted_pixel(video, i % width, i, before);
+		video->stored[i] = video->pixels[i] - predict_pixel(video, i % width, i, before);
 	memcpy(before, video->pixels, width * PIECE_ROWS);
 	return (is_intra_frame(&video->setup, video->frame) ?
 			app_file_write_precise :
@@ -151,7 +151,7 @@ static void make_picture_header(const struct app_setup *setup, char *header)
 
 	scnprintf(tail, sizeof(tail), "%u %u\n255\n", (u32)setup->width, (u32)setup->height);
 	app_header_make(header,
-			distance_of_raw_frames(setup) > 1 ? MAGIC_DIFFERENCES : MAGIC_PIXELS, setup,
+			get_raw_frame_distance(setup) > 1 ? MAGIC_DIFFERENCES : MAGIC_PIXELS, setup,
 			tail);
 }
 
@@ -190,7 +190,7 @@ static int read_video_piece(struct video *video, u64 row, struct aftl_error *err
 	if (ret)
 		return ret;
 	for (i = 0; i < width * PIECE_ROWS; i++)
-		video->pixels[i] = video->stored[i] + predicted_pixel(video, i % width, i, before);
+		video->pixels[i] = video->stored[i] + predict_pixel(video, i % width, i, before);
 	memcpy(before, video->pixels, width * PIECE_ROWS);
 	return 0;
 }

@@ -77,7 +77,7 @@ static u64 image_scan_offset(const struct app_setup *setup, u32 scan)
 	return offset;
 }
 
-bool progressive_is_precise(const struct app_setup *setup, u64 offset)
+bool is_progressive_offset_precise(const struct app_setup *setup, u64 offset)
 {
 	u32 scan = 1;
 
@@ -104,7 +104,7 @@ static void free_image_buffers(struct progressive *image)
 }
 
 /* Encode (if @store) or decode the blocks in PIECE_ROWS rows of the picture, from @row on. */
-static void transform_piece_blocks(struct progressive *image, u64 row, u8 *pixels, bool store)
+static void transform_picture_rows(struct progressive *image, u64 row, u8 *pixels, bool store)
 {
 	u64 i, width = image->setup.width, count = picture_block_count(&image->setup);
 	u8 cells[BLOCK_CELLS];
@@ -191,7 +191,7 @@ int progressive_create(const struct app_place *place, const struct app_setup *se
 	pixels = alloc_file_buffer(image.setup.width * PIECE_ROWS);
 	for (u64 row = 0; row < image.setup.height; row += PIECE_ROWS) {
 		picture_generate_piece(&image.setup, 0, row, pixels);
-		transform_piece_blocks(&image, row, pixels, true);
+		transform_picture_rows(&image, row, pixels, true);
 	}
 	free(pixels);
 	ret = app_file_create(&image.file, place, NAME, image_scan_offset(setup, (u32)setup->scans),
@@ -234,16 +234,16 @@ static int read_image_scan(struct progressive *image, u32 scan, struct aftl_erro
 }
 
 /* Compare the decoded picture with the original as coding alone changes it; add up that change. */
-static void compare_picture(struct progressive *image, struct app_result *result)
+static void compare_progressive_picture(struct progressive *image, struct app_result *result)
 {
 	size_t bytes = image->setup.width * PIECE_ROWS;
 	u8 *seen = alloc_file_buffer(3 * bytes), *wanted = seen + bytes, *original = wanted + bytes;
 
 	for (u64 row = 0; row < image->setup.height; row += PIECE_ROWS) {
-		transform_piece_blocks(image, row, seen, false);
+		transform_picture_rows(image, row, seen, false);
 		picture_generate_piece(&image->setup, 0, row, original);
-		transform_piece_blocks(image, row, original, true);
-		transform_piece_blocks(image, row, wanted, false);
+		transform_picture_rows(image, row, original, true);
+		transform_picture_rows(image, row, wanted, false);
 		picture_compare_piece(&image->setup, seen, wanted, result);
 		result->coding += (double)picture_square_error(&image->setup, wanted, original);
 	}
@@ -264,7 +264,7 @@ int progressive_compute(const struct app_place *place, const struct app_setup *s
 	for (u32 scan = 0; !ret && scan < setup->scans; scan++)
 		ret = read_image_scan(&image, scan, error);
 	if (!ret)
-		compare_picture(&image, result);
+		compare_progressive_picture(&image, result);
 	free_image_buffers(&image);
 	return ret;
 }

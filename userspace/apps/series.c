@@ -127,7 +127,7 @@ static void fill_sample_block(const struct app_setup *setup, u64 number, struct 
 }
 
 /* Return a sample as its block stores it; outliers are stored in a list instead. */
-static u16 stored_sample(const struct block *block, u32 i)
+static u16 encode_sample(const struct block *block, u32 i)
 {
 	return (u16)(block->values[i] - block->least);
 }
@@ -149,7 +149,7 @@ static int open_series_indices(struct series *series, open_function get,
 
 static u64 *series_index_word_ptr(struct array *array, u64 word, bool write)
 {
-	return array_indices(array, word / ARRAY_PAGE_WORDS, write) + word % ARRAY_PAGE_WORDS;
+	return array_index_page(array, word / ARRAY_PAGE_WORDS, write) + word % ARRAY_PAGE_WORDS;
 }
 
 static void alloc_series_buffers(struct series *series, const struct app_setup *setup)
@@ -176,7 +176,7 @@ static int write_sample_block(struct series *series, u64 number, struct aftl_err
 	*series_index_word_ptr(&series->index, 2 * number + 1, true) = block.span;
 	memset(series->stored, 0, FILE_UNIT);
 	for (u32 i = 0; i < block.count; i++) {
-		series->stored[i] = stored_sample(&block, i);
+		series->stored[i] = encode_sample(&block, i);
 		if (block.is_outlier[i]) {
 			*series_index_word_ptr(&series->outliers, series->next++, true) =
 				number * BLOCK_SAMPLES + i;
@@ -233,7 +233,7 @@ static bool take_listed_outlier(struct series *series, u64 at, u64 *value)
 }
 
 /* Compare a block that was read with the original samples, even if its index entry is damaged. */
-static void compare_sample_block(struct series *series, u64 number, struct app_result *result)
+static void compare_to_original_block(struct series *series, u64 number, struct app_result *result)
 {
 	u64 least = *series_index_word_ptr(&series->index, 2 * number, false), value;
 	u64 span = *series_index_word_ptr(&series->index, 2 * number + 1, false);
@@ -269,7 +269,7 @@ static int compute_series(const struct app_place *place, const struct app_setup 
 		ret = app_file_read(&series.file, series.stored, HEADER_BYTES + number * FILE_UNIT,
 				    FILE_UNIT, error);
 		if (!ret)
-			compare_sample_block(&series, number, result);
+			compare_to_original_block(&series, number, result);
 	}
 	return close_series_arrays(&series, ret, error);
 }
@@ -307,8 +307,8 @@ static void forecast_block_error(const struct block *block, struct app_forecast 
 	for (u32 i = 0; i < block->count; i++) {
 		if (block->is_outlier[i])
 			continue;
-		forecast_sample_error(stored_sample(block, i), before, block->span, forecast);
-		before = stored_sample(block, i);
+		forecast_sample_error(encode_sample(block, i), before, block->span, forecast);
+		before = encode_sample(block, i);
 	}
 }
 

@@ -14,7 +14,7 @@ int app_setup_check(const struct app_setup *setup, struct aftl_error *error)
 
 	for (unsigned int i = 0; i < APP_PARAMETERS; i++) {
 		const struct app_parameter *parameter = &app_parameters[i];
-		u64 value = *setup_value(&copy, i);
+		u64 value = *get_setup_parameter(&copy, i);
 
 		if (value && (value < parameter->least || value > parameter->most))
 			return aftl_fail(error, -EINVAL,
@@ -52,10 +52,10 @@ void app_header_make(char *header, const char *magic, const struct app_setup *se
 	size_t used = scnprintf(text, HEADER_BYTES, "%s\n", magic);
 
 	for (unsigned int i = 0; i < APP_PARAMETERS; i++)
-		if (*setup_value(&copy, i) || app_parameters[i].field <= LAST_USUAL_FIELD)
+		if (*get_setup_parameter(&copy, i) || app_parameters[i].field <= LAST_USUAL_FIELD)
 			used += scnprintf(text + used, HEADER_BYTES - used, "# %s %llu\n",
 					  app_parameters[i].name,
-					  (unsigned long long)*setup_value(&copy, i));
+					  (unsigned long long)*get_setup_parameter(&copy, i));
 	pad_header_with_comments(text + used, end);
 	scnprintf(end, strlen(tail) + 1, "%s", tail);
 	memcpy(header, text, HEADER_BYTES);
@@ -65,7 +65,7 @@ static void parse_header_line(struct app_setup *setup, const char *name, u64 val
 {
 	for (unsigned int i = 0; i < APP_PARAMETERS; i++)
 		if (!strcmp(app_parameters[i].name, name))
-			*setup_value(setup, i) = value;
+			*get_setup_parameter(setup, i) = value;
 }
 
 static bool has_picture_magic(const char *text)

@@ -45,7 +45,7 @@ struct app_parameter {
 #define APP_PARAMETERS (sizeof(struct app_setup) / sizeof(u64))
 extern const struct app_parameter app_parameters[APP_PARAMETERS];
 
-static inline u64 *setup_value(struct app_setup *setup, unsigned int parameter)
+static inline u64 *get_setup_parameter(struct app_setup *setup, unsigned int parameter)
 {
 	return (u64 *)((char *)setup + app_parameters[parameter].field);
 }

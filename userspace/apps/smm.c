@@ -15,7 +15,7 @@ static bool is_sparse_matrix_size_invalid(const struct app_setup *setup)
 	return setup->size > 1 << 26 || setup->degree > setup->size / 4;
 }
 
-static u64 matrix_row_degree(const struct app_setup *setup, u64 row)
+static u64 count_nonzeros_of_row(const struct app_setup *setup, u64 row)
 {
 	return 1 + aftl_map_random_to_range(app_draw_number(setup, PURPOSE_DEGREES, row),
 					    (u32)(2 * setup->degree - 1));
@@ -26,14 +26,14 @@ static u64 matrix_nonzero_count(const struct app_setup *setup)
 	u64 row, count = 0;
 
 	for (row = 0; row < setup->size; row++)
-		count += matrix_row_degree(setup, row);
+		count += count_nonzeros_of_row(setup, row);
 	return count;
 }
 
 /* Return the column of nonzero value @position: columns ascend and spread over the whole row. */
 static u64 column_of_nonzero(const struct app_setup *setup, u64 row, u64 position)
 {
-	u64 room = setup->size / matrix_row_degree(setup, row);
+	u64 room = setup->size / count_nonzeros_of_row(setup, row);
 
 	return position * room +
 	       app_draw_number(setup, PURPOSE_COLUMNS, row << 16 | position) % room;
@@ -89,13 +89,13 @@ static int close_matrix_arrays(struct matrix *matrix, int ret, u64 *repaired,
 
 static u64 *matrix_index_word_ptr(struct array *array, u64 index, bool write)
 {
-	return array_indices(array, index / ARRAY_PAGE_WORDS, write) + index % ARRAY_PAGE_WORDS;
+	return array_index_page(array, index / ARRAY_PAGE_WORDS, write) + index % ARRAY_PAGE_WORDS;
 }
 
 static void fill_matrix_row(struct matrix *matrix, const struct app_setup *setup, u64 row,
 			    u64 begin)
 {
-	u64 i, degree = matrix_row_degree(setup, row);
+	u64 i, degree = count_nonzeros_of_row(setup, row);
 	double sum = 0;
 
 	for (i = 0; i < degree; i++)
@@ -134,7 +134,7 @@ static int create_sparse_matrix_input(const struct app_place *place, const struc
 		for (row = 0; row < setup->size; row++) {
 			*matrix_index_word_ptr(&matrix.rows, row, true) = begin;
 			fill_matrix_row(&matrix, setup, row, begin);
-			begin += matrix_row_degree(setup, row);
+			begin += count_nonzeros_of_row(setup, row);
 		}
 		*matrix_index_word_ptr(&matrix.rows, row, true) = begin;
 	}

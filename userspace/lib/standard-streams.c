@@ -7,7 +7,7 @@
 #include "standard-streams.h"
 
 /* A placeholder has the wrong access mode, so that reading stdin or writing stdout fails. */
-void standard_streams_begin(void)
+void standard_streams_set_up(void)
 {
 	/* Let write() fail with EFBIG at a file size limit instead of killing the program. */
 	signal(SIGXFSZ, SIG_IGN);

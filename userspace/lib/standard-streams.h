@@ -10,7 +10,7 @@
  * the next file to be opened would take the number and receive output meant for a standard
  * stream. Call this before any file is opened.
  */
-void standard_streams_begin(void);
+void standard_streams_set_up(void);
 
 /**
  * standard_streams_end() - flush standard output and detect a full disk or a closed pipe

@@ -7,7 +7,7 @@ static bool is_starting_state_empty(const struct aftl_config *config)
 	return config->fill == AFTL_FILL_NONE || !config->fill_valid;
 }
 
-const char *starting_state_get_word(const struct aftl_config *config)
+const char *starting_state_get_name(const struct aftl_config *config)
 {
 	if (is_starting_state_empty(config))
 		return "empty";
@@ -15,8 +15,8 @@ const char *starting_state_get_word(const struct aftl_config *config)
 }
 
 /* Print the value of a parameter as the user would type it. */
-static void print_starting_parameter(const struct aftl_config *config, const char *key,
-				     char text[AFTL_VALUE_SIZE])
+static void format_starting_parameter(const struct aftl_config *config, const char *key,
+				      char text[AFTL_VALUE_SIZE])
 {
 	unsigned int index = aftl_param_find(key);
 
@@ -33,8 +33,8 @@ void starting_state_print(const struct aftl_config *config, char text[STARTING_S
 		scnprintf(text, STARTING_STATE_SIZE, "starts empty");
 		return;
 	}
-	print_starting_parameter(config, "fill_valid", valid);
-	print_starting_parameter(config, "fill_overwrite", overwritten);
+	format_starting_parameter(config, "fill_valid", valid);
+	format_starting_parameter(config, "fill_overwrite", overwritten);
 	used = scnprintf(text, STARTING_STATE_SIZE, "starts filled %s, %s %% valid", order, valid);
 	if (config->fill_overwrite)
 		scnprintf(text + used, STARTING_STATE_SIZE - used, ", then %s %% overwritten",

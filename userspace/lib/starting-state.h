@@ -8,7 +8,7 @@
 #define STARTING_STATE_SIZE 128
 
 /* Return the starting state of the device: "empty", "sequential" or "random". */
-const char *starting_state_get_word(const struct aftl_config *config);
+const char *starting_state_get_name(const struct aftl_config *config);
 
 /* Print a phrase such as "starts filled at random, 100 % valid, then 100 % overwritten". */
 void starting_state_print(const struct aftl_config *config, char text[STARTING_STATE_SIZE]);

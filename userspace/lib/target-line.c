@@ -237,8 +237,8 @@ static u64 compute_units_per_shard(const struct target_line *line, const struct 
 	return DIV_ROUND_UP(units, run * line->config.shards) * run;
 }
 
-static int try_line_block_count(struct target_line *line, u64 blocks, u64 sectors,
-				struct aftl_error *error)
+static int set_and_check_block_count(struct target_line *line, u64 blocks, u64 sectors,
+				     struct aftl_error *error)
 {
 	struct target_size size;
 	char text[AFTL_VALUE_SIZE];
@@ -279,11 +279,11 @@ int target_line_fit_blocks(struct target_line *line, u64 sectors, struct aftl_er
 
 	if (ret)
 		return ret;
-	ret = try_line_block_count(line, blocks, sectors, error);
+	ret = set_and_check_block_count(line, blocks, sectors, error);
 	/* The policy's reserve or the rounding to zones needs more blocks: enlarge the device. */
 	for (unsigned int tries = 0; ret && tries < FIT_TRIES; tries++) {
 		blocks += blocks / 16 + 1;
-		if (!try_line_block_count(line, blocks, sectors, &unused))
+		if (!set_and_check_block_count(line, blocks, sectors, &unused))
 			return 0;
 	}
 	return ret;
@@ -363,8 +363,8 @@ static bool copy_next_word_of_line(const char **at, char *word, size_t size)
 }
 
 /* Parse "profile NAME" (if @profile) or the other KEY VALUE pairs; the profile comes first. */
-static int parse_line_pairs(struct target_line *line, const char *at, bool profile,
-			    struct aftl_error *error)
+static int parse_key_value_pairs(struct target_line *line, const char *at, bool profile,
+				 struct aftl_error *error)
 {
 	char key[64];
 	char value[TARGET_STORE_SIZE];
@@ -394,6 +394,6 @@ int target_line_parse(struct target_line *line, const char *text, struct aftl_er
 		return aftl_fail(error, -EINVAL,
 				 "the table line lacks the store or the number of arguments");
 	scnprintf(line->store, sizeof(line->store), "%s", store);
-	ret = parse_line_pairs(line, text, true, error);
-	return ret ? ret : parse_line_pairs(line, text, false, error);
+	ret = parse_key_value_pairs(line, text, true, error);
+	return ret ? ret : parse_key_value_pairs(line, text, false, error);
 }

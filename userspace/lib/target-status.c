@@ -65,7 +65,7 @@ static void read_status_number(struct reader *reader, const char *name, u64 *val
 	reader->good = parse_decimal_digits(word, word + length, value);
 }
 
-static void parse_statistics_pair(struct reader *reader, const char *name, u64 *part, u64 *whole)
+static void parse_part_and_whole(struct reader *reader, const char *name, u64 *part, u64 *whole)
 {
 	const char *word, *slash;
 	size_t length;
@@ -94,7 +94,7 @@ int target_status_parse(struct target_status *status, const char *text, struct a
 #define STATUS_TEXT(name, help) read_status_text(&reader, #name, status->name);
 #define STATUS_NUMBER(name, help) read_status_number(&reader, #name, &status->name);
 #define STATUS_PAIR(part, whole, help) \
-	parse_statistics_pair(&reader, #part, &status->part, &status->whole);
+	parse_part_and_whole(&reader, #part, &status->part, &status->whole);
 #include "target/status-table.h"
 #undef STATUS_TEXT
 #undef STATUS_NUMBER

@@ -129,10 +129,10 @@ void list_print_column_help(const struct list_choice *choice, FILE *out)
 	text_table_begin(&table, 3, 3);
 	for (unsigned int i = 0; i < choice->count; i++) {
 		text_table_add_row(&table);
-		text_table_cell(&table, "%s", choice->columns[i].key);
-		text_table_cell(&table, "%s", choice->columns[i].title);
-		text_table_cell(&table, "%s%s", choice->columns[i].help,
-				choice->columns[i].more ? "; not shown by default" : "");
+		text_table_add_cell(&table, "%s", choice->columns[i].key);
+		text_table_add_cell(&table, "%s", choice->columns[i].title);
+		text_table_add_cell(&table, "%s%s", choice->columns[i].help,
+				    choice->columns[i].more ? "; not shown by default" : "");
 	}
 	text_table_print_and_free(&table, out);
 }
@@ -239,7 +239,7 @@ static void begin_table_of_list(struct text_table *table, const struct list_choi
 		return;
 	text_table_add_row(table);
 	for (unsigned int i = 0; i < choice->shown_count; i++)
-		text_table_cell(table, "%s", choice->columns[choice->shown[i]].title);
+		text_table_add_cell(table, "%s", choice->columns[choice->shown[i]].title);
 }
 
 void list_print(struct text_list *list, FILE *out)
@@ -252,7 +252,8 @@ void list_print(struct text_list *list, FILE *out)
 	for (unsigned int i = 0; i < list->count; i++) {
 		text_table_add_row(&table);
 		for (unsigned int j = 0; j < choice->shown_count; j++)
-			text_table_cell(&table, "%s", list->rows[i].cells[choice->shown[j]].text);
+			text_table_add_cell(&table, "%s",
+					    list->rows[i].cells[choice->shown[j]].text);
 	}
 	text_table_print_and_free(&table, out);
 	free_list_rows(list);
@@ -265,7 +266,7 @@ void list_print_head(const struct list_choice *choice, int width, FILE *out)
 	fputc('\n', out);
 }
 
-void list_print_wide(struct text_list *list, int width, FILE *out)
+void list_print_rows_with_width(struct text_list *list, int width, FILE *out)
 {
 	const struct list_choice *choice = list->choice;
 

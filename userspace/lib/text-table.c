@@ -39,7 +39,7 @@ static void add_table_cell(struct text_row *row, const char *format, va_list arg
 	row->cells[row->used++] = memory_copy_text(text);
 }
 
-void text_table_cell(struct text_table *table, const char *format, ...)
+void text_table_add_cell(struct text_table *table, const char *format, ...)
 {
 	va_list args;
 
@@ -49,12 +49,12 @@ void text_table_cell(struct text_table *table, const char *format, ...)
 	va_end(args);
 }
 
-void text_table_pair(struct text_table *table, const char *title, const char *format, ...)
+void text_table_add_field(struct text_table *table, const char *title, const char *format, ...)
 {
 	va_list args;
 
 	text_table_add_row(table);
-	text_table_cell(table, "%s", title);
+	text_table_add_cell(table, "%s", title);
 	va_start(args, format);
 	add_table_cell(table->last, format, args);
 	va_end(args);

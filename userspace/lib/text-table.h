@@ -33,11 +33,11 @@ void text_table_begin(struct text_table *table, unsigned int columns, unsigned i
 void text_table_add_row(struct text_table *table);
 
 /* Add a cell to the last row. Missing cells of a row are empty. */
-__printf(2, 3) void text_table_cell(struct text_table *table, const char *format, ...);
+__printf(2, 3) void text_table_add_cell(struct text_table *table, const char *format, ...);
 
 /* Add a row of two cells. */
-__printf(3, 4) void text_table_pair(struct text_table *table, const char *title,
-				    const char *format, ...);
+__printf(3, 4) void text_table_add_field(struct text_table *table, const char *title,
+					 const char *format, ...);
 
 /* Add a heading line above the rows that follow. */
 __printf(2, 3) void text_table_add_heading(struct text_table *table, const char *format, ...);

@@ -104,7 +104,7 @@ static struct piece *alloc_piece_node(size_t offset, size_t bytes, bool used)
 }
 
 /* Treat the existing content of the file as one allocated piece. */
-static int allocate_existing_content_of_arena(struct approxftl_arena *arena)
+static int mark_file_content_allocated_in_arena(struct approxftl_arena *arena)
 {
 	struct stat status;
 	size_t bytes;
@@ -130,7 +130,7 @@ static int init_arena(struct approxftl_arena *arena, struct approxftl *a)
 		ret = reserve_arena_addresses(arena);
 	if (ret)
 		return ret;
-	ret = allocate_existing_content_of_arena(arena);
+	ret = mark_file_content_allocated_in_arena(arena);
 	if (ret)
 		aftl_lib_refuse_operation(ret, 0, "arena");
 	return ret;

@@ -145,7 +145,7 @@ int aftl_lib_control_list_stored(int control, int fd, uint64_t *cursor, off_t le
 	return ret ? ret : (int)stored.count;
 }
 
-int aftl_lib_control_watch(int control, int fd, bool on, unsigned int *reason)
+int aftl_lib_control_watch_file_system(int control, int fd, bool on, unsigned int *reason)
 {
 	struct approxftl_watch watch = { .size = sizeof(watch), .fd = fd, .on = on };
 	int ret = aftl_lib_device_ioctl(control, APPROXFTL_WATCH, &watch);

@@ -30,7 +30,7 @@ int aftl_lib_control_list_ranges(int control, bool device, int fd, uint64_t *cur
 				 struct approxftl_extent *out, unsigned int room);
 
 /* Return true if a tag can declare class @kind. */
-static inline bool aftl_lib_is_tag_class(unsigned int kind)
+static inline bool aftl_lib_can_tag_declare_class(unsigned int kind)
 {
 	return kind <= APPROXFTL_LEVEL_3 && kind != APPROXFTL_NONE;
 }
@@ -48,6 +48,6 @@ int aftl_lib_control_list_stored(int control, int fd, uint64_t *cursor, off_t le
 				 struct approxftl_unit *out, unsigned int room,
 				 unsigned int *unit_bytes, unsigned int *reason);
 
-int aftl_lib_control_watch(int control, int fd, bool on, unsigned int *reason);
+int aftl_lib_control_watch_file_system(int control, int fd, bool on, unsigned int *reason);
 
 #endif

@@ -26,7 +26,7 @@ struct approxftl {
 };
 
 /* Create the thread-specific key @regions_key of a handle; or delete it and free all regions. */
-int aftl_lib_regions_begin(struct approxftl *a);
-void aftl_lib_regions_end(struct approxftl *a);
+int aftl_lib_regions_init(struct approxftl *a);
+void aftl_lib_regions_free(struct approxftl *a);
 
 #endif

@@ -68,7 +68,7 @@ static int init_library_handle(struct approxftl *a, const char *path, unsigned i
 
 	if (ret)
 		return -ret;
-	ret = aftl_lib_regions_begin(a);
+	ret = aftl_lib_regions_init(a);
 	if (!ret) {
 		ret = connect_control_device(a, path);
 		if (!ret)
@@ -76,7 +76,7 @@ static int init_library_handle(struct approxftl *a, const char *path, unsigned i
 		a->control = -1;
 		if (is_missing_device_allowed(path, flags))
 			return 0;
-		aftl_lib_regions_end(a);
+		aftl_lib_regions_free(a);
 	}
 	pthread_mutex_destroy(&a->lock);
 	return ret;
@@ -105,7 +105,7 @@ void approxftl_close(struct approxftl *a)
 {
 	if (!a)
 		return;
-	aftl_lib_regions_end(a);
+	aftl_lib_regions_free(a);
 	pthread_mutex_destroy(&a->lock);
 	if (a->control >= 0)
 		close(a->control);

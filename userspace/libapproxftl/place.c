@@ -58,17 +58,17 @@ static bool get_device_node_name(const char *folder, char name[NAME_MAX])
 	return found;
 }
 
-static void sysfs_directory_of_device(dev_t number, char folder[64])
+static void get_sysfs_directory_of_device(dev_t number, char folder[64])
 {
 	snprintf(folder, 64, "/sys/dev/block/%u:%u", major(number), minor(number));
 }
 
-int aftl_lib_open_device_number(dev_t number)
+int aftl_lib_open_device_by_number(dev_t number)
 {
 	char name[NAME_MAX], node[NAME_MAX + 8], folder[64];
 	int fd;
 
-	sysfs_directory_of_device(number, folder);
+	get_sysfs_directory_of_device(number, folder);
 	if (!get_device_node_name(folder, name))
 		return -ENODEV;
 	snprintf(node, sizeof(node), "/dev/%s", name);
@@ -125,7 +125,7 @@ static enum answer query_device_number(int control, dev_t number)
 {
 	char folder[64];
 
-	sysfs_directory_of_device(number, folder);
+	get_sysfs_directory_of_device(number, folder);
 	if (access(folder, F_OK))
 		return NO;
 	return query_device_directory(control, folder, 0);

@@ -37,7 +37,7 @@ struct aftl_lib_regions {
 	struct aftl_lib_regions **link;
 };
 
-static void free_thread_regions(struct aftl_lib_regions *regions)
+static void free_list_of_regions(struct aftl_lib_regions *regions)
 {
 	while (regions->innermost) {
 		struct region *region = regions->innermost;
@@ -49,7 +49,7 @@ static void free_thread_regions(struct aftl_lib_regions *regions)
 }
 
 /* The kernel ends the scope of an exiting thread by itself; only memory is freed here. */
-static void free_regions_of_thread(void *value)
+static void free_regions_at_thread_exit(void *value)
 {
 	struct aftl_lib_regions *regions = value;
 	struct approxftl *a = regions->handle;
@@ -59,15 +59,15 @@ static void free_regions_of_thread(void *value)
 	if (regions->next)
 		regions->next->link = regions->link;
 	pthread_mutex_unlock(&a->lock);
-	free_thread_regions(regions);
+	free_list_of_regions(regions);
 }
 
-int aftl_lib_regions_begin(struct approxftl *a)
+int aftl_lib_regions_init(struct approxftl *a)
 {
-	return -pthread_key_create(&a->regions_key, free_regions_of_thread);
+	return -pthread_key_create(&a->regions_key, free_regions_at_thread_exit);
 }
 
-void aftl_lib_regions_end(struct approxftl *a)
+void aftl_lib_regions_free(struct approxftl *a)
 {
 	struct aftl_lib_regions *regions = a->regions;
 
@@ -75,7 +75,7 @@ void aftl_lib_regions_end(struct approxftl *a)
 	while (regions) {
 		struct aftl_lib_regions *next = regions->next;
 
-		free_thread_regions(regions);
+		free_list_of_regions(regions);
 		regions = next;
 	}
 }
@@ -111,7 +111,7 @@ static int check_region_label(const char *label)
 	return 0;
 }
 
-static int set_kernel_scope(const struct approxftl *a, unsigned int kind, const char *label)
+static int set_class_in_kernel(const struct approxftl *a, unsigned int kind, const char *label)
 {
 	int ret;
 
@@ -124,7 +124,7 @@ static int set_kernel_scope(const struct approxftl *a, unsigned int kind, const 
 static int push_thread_region(struct approxftl *a, struct region *region)
 {
 	struct aftl_lib_regions *regions = regions_of_thread(a);
-	int ret = regions ? set_kernel_scope(a, region->kind, region->label) : -ENOMEM;
+	int ret = regions ? set_class_in_kernel(a, region->kind, region->label) : -ENOMEM;
 
 	if (ret)
 		return ret;
@@ -138,7 +138,7 @@ int approxftl_region_begin(struct approxftl *a, enum approxftl_class kind, const
 	struct region *region;
 	int ret;
 
-	if (!aftl_lib_is_tag_class(kind))
+	if (!aftl_lib_can_tag_declare_class(kind))
 		return aftl_lib_refuse(-EINVAL, "a region is approximate or precise");
 	ret = label ? check_region_label(label) : 0;
 	if (ret)
@@ -165,8 +165,8 @@ int approxftl_region_end(struct approxftl *a)
 	if (!region)
 		return aftl_lib_refuse(-EINVAL, "this thread is in no region; begin one first");
 	outer = region->outer;
-	ret = set_kernel_scope(a, outer ? outer->kind : APPROXFTL_NONE,
-			       outer ? outer->label : region->label);
+	ret = set_class_in_kernel(a, outer ? outer->kind : APPROXFTL_NONE,
+				  outer ? outer->label : region->label);
 	if (ret)
 		return ret;
 	regions->innermost = region->outer;

@@ -121,6 +121,6 @@ int approxftl_watch(struct approxftl *a, int fd, bool on)
 
 	if (!approxftl_active(a))
 		return 0;
-	ret = aftl_lib_control_watch(a->control, fd, on, &reason);
+	ret = aftl_lib_control_watch_file_system(a->control, fd, on, &reason);
 	return ret ? aftl_lib_refuse_operation(ret, reason, "watch") : 0;
 }

@@ -34,7 +34,7 @@ static int get_extent_of_shared_file(int fd, uint64_t at, struct fiemap_extent *
 	return ask.map.fm_mapped_extents ? 1 : 0;
 }
 
-int aftl_lib_shared_next_piece(int fd, uint64_t at, uint64_t end, struct aftl_lib_piece *piece)
+int aftl_lib_find_shared_piece(int fd, uint64_t at, uint64_t end, struct aftl_lib_piece *piece)
 {
 	struct fiemap_extent extent = { .fe_flags = 0 };
 	int ret = get_extent_of_shared_file(fd, at, &extent);
@@ -60,7 +60,7 @@ static bool does_module_miss_file_data(int control, int fd)
 	struct statfs where;
 
 	if (fstatfs(fd, &where) || where.f_type != XFS_SUPER_MAGIC ||
-	    aftl_lib_shared_next_piece(fd, 0, UINT64_MAX, &piece) <= 0)
+	    aftl_lib_find_shared_piece(fd, 0, UINT64_MAX, &piece) <= 0)
 		return false;
 	return !aftl_lib_control_list_stored(control, fd, &piece.first, 1, &unit, 1, &unit_bytes,
 					     &reason);
@@ -75,7 +75,7 @@ static bool are_extents_on_other_device(int fd)
 	       attributes.fsx_xflags & FS_XFLAG_REALTIME;
 }
 
-int aftl_lib_shared_open(int control, int fd, int *device)
+int aftl_lib_open_device_of_shared_file(int control, int fd, int *device)
 {
 	struct stat status;
 
@@ -86,7 +86,7 @@ int aftl_lib_shared_open(int control, int fd, int *device)
 	if (are_extents_on_other_device(fd))
 		return aftl_lib_refuse_operation(-EOPNOTSUPP, APPROXFTL_REASON_DEVICE,
 						 "what is stored");
-	*device = aftl_lib_open_device_number(status.st_dev);
+	*device = aftl_lib_open_device_by_number(status.st_dev);
 	if (*device < 0)
 		return aftl_lib_refuse(*device, "the file has or had clones; %s",
 				       "who may read the device can ask what is stored of it");

@@ -9,14 +9,14 @@
 #include <stdint.h>
 
 /**
- * aftl_lib_shared_open() - open the device to query instead of the file
+ * aftl_lib_open_device_of_shared_file() - open the device to query instead of the file
  * @control: descriptor of the control device
  * @fd: the file
  * @device: takes a descriptor of the device, or -1 if the file itself can be queried
  *
  * Return: 0, or a negative error number with a message for approxftl_reason().
  */
-int aftl_lib_shared_open(int control, int fd, int *device);
+int aftl_lib_open_device_of_shared_file(int control, int fd, int *device);
 
 /**
  * struct aftl_lib_piece - a contiguous part of a file on the device
@@ -31,6 +31,6 @@ struct aftl_lib_piece {
 };
 
 /* Get the first shared piece of the file between @at and @end. Return: 1, 0 or an error. */
-int aftl_lib_shared_next_piece(int fd, uint64_t at, uint64_t end, struct aftl_lib_piece *piece);
+int aftl_lib_find_shared_piece(int fd, uint64_t at, uint64_t end, struct aftl_lib_piece *piece);
 
 #endif

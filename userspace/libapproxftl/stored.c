@@ -33,8 +33,8 @@ struct survey {
 	unsigned int unit_bytes;
 };
 
-static int begin_stored_survey(struct survey *survey, const struct approxftl *a, int fd, off_t from,
-			       off_t length)
+static int begin_survey_of_stored_units(struct survey *survey, const struct approxftl *a, int fd,
+					off_t from, off_t length)
 {
 	if (from < 0 || (length < 0 && length != APPROXFTL_TO_END))
 		return aftl_lib_refuse(-EINVAL, "the range makes no sense; %s",
@@ -44,10 +44,10 @@ static int begin_stored_survey(struct survey *survey, const struct approxftl *a,
 	if (!approxftl_active(a) || (uint64_t)from >= survey->end)
 		return 0;
 	survey->cursor = from;
-	return aftl_lib_shared_open(a->control, fd, &survey->device);
+	return aftl_lib_open_device_of_shared_file(a->control, fd, &survey->device);
 }
 
-static void end_stored_survey(const struct survey *survey)
+static void end_survey_of_stored_units(const struct survey *survey)
 {
 	if (survey->device >= 0)
 		close(survey->device);
@@ -61,7 +61,7 @@ static int query_stored_units_of_extent(struct survey *survey, struct approxftl_
 	uint64_t at = UINT64_MAX;
 	int i, ret;
 
-	ret = aftl_lib_shared_next_piece(survey->fd, survey->cursor, survey->end, &piece);
+	ret = aftl_lib_find_shared_piece(survey->fd, survey->cursor, survey->end, &piece);
 	if (ret > 0) {
 		at = piece.first - piece.shift;
 		ret = aftl_lib_control_list_stored(survey->handle->control, survey->device, &at,
@@ -107,7 +107,7 @@ int approxftl_stored(struct approxftl *a, int fd, off_t *from, off_t length,
 
 	if (*from == APPROXFTL_TO_END)
 		return 0;
-	ret = begin_stored_survey(&survey, a, fd, *from, length);
+	ret = begin_survey_of_stored_units(&survey, a, fd, *from, length);
 	if (ret)
 		return ret;
 	while (count < most && survey.cursor != UINT64_MAX) {
@@ -116,7 +116,7 @@ int approxftl_stored(struct approxftl *a, int fd, off_t *from, off_t length,
 			break;
 		count += ret;
 	}
-	end_stored_survey(&survey);
+	end_survey_of_stored_units(&survey);
 	if (ret < 0 && ret != -EINTR)
 		return ret;
 	*from = survey.cursor == UINT64_MAX ? APPROXFTL_TO_END : (off_t)survey.cursor;
@@ -149,7 +149,7 @@ static int add_errors_of_stored_ranges(struct approxftl *a, int fd, off_t offset
 	int i, ret;
 
 	memset(out, 0, sizeof(*out));
-	ret = begin_stored_survey(&survey, a, fd, offset, length);
+	ret = begin_survey_of_stored_units(&survey, a, fd, offset, length);
 	if (ret)
 		return ret;
 	while (survey.cursor != UINT64_MAX) {
@@ -160,7 +160,7 @@ static int add_errors_of_stored_ranges(struct approxftl *a, int fd, off_t offset
 			if (level > APPROXFTL_LEVEL_MAX || approxftl_unit_level(&units[i]) == level)
 				add_errors_of_stored_unit(out, &units[i]);
 	}
-	end_stored_survey(&survey);
+	end_survey_of_stored_units(&survey);
 	out->unit_bytes = survey.unit_bytes;
 	return ret < 0 ? ret : 0;
 }

@@ -51,7 +51,7 @@ static int send_tag_request(struct approxftl *a, int fd, off_t offset, off_t len
 int approxftl_tag(struct approxftl *a, int fd, off_t offset, off_t length,
 		  enum approxftl_class kind)
 {
-	if (!aftl_lib_is_tag_class(kind))
+	if (!aftl_lib_can_tag_declare_class(kind))
 		return aftl_lib_refuse(-EINVAL, "data are approximate or precise; %s",
 				       "approxftl_untag() takes it back");
 	return send_tag_request(a, fd, offset, length, kind, "tag");

@@ -22,7 +22,7 @@ ssize_t approxftl_pwrite(struct approxftl *a, int fd, const void *data, size_t b
 	unsigned int reason = 0;
 	ssize_t written;
 
-	if (offset < 0 || !aftl_lib_is_tag_class(kind))
+	if (offset < 0 || !aftl_lib_can_tag_declare_class(kind))
 		return aftl_lib_refuse(-EINVAL, "data are written approximate or precise; %s",
 				       "from byte 0 on");
 	if (!approxftl_active(a))

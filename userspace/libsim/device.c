@@ -381,7 +381,7 @@ int simlib_device_fault(struct simlib_device *device, int kind, u64 number)
 
 void simlib_device_facts(struct simlib_device *device, struct simlib_facts *facts)
 {
-	facts_from_geometry(facts, device->geo);
+	set_facts_from_geometry(facts, device->geo);
 }
 
 const void *simlib_device_blocks(struct simlib_device *device)
@@ -394,7 +394,7 @@ const u32 *simlib_device_l2p(struct simlib_device *device)
 	return aftl_l2p_table(device->ftl);
 }
 
-const char *simlib_block_field(u32 index, u32 *offset, u32 *bytes)
+const char *simlib_describe_block_field(u32 index, u32 *offset, u32 *bytes)
 {
 	static const struct {
 		const char *name;
@@ -425,12 +425,12 @@ const char *simlib_counter_name(u32 index)
 	return index < AFTL_COUNTERS ? aftl_counter_info[index].name : NULL;
 }
 
-const char *simlib_wait_name(u32 index)
+const char *simlib_wait_reason_name(u32 index)
 {
 	return index < AFTL_WAITS ? aftl_wait_names[index] : NULL;
 }
 
-const char *simlib_device_kind_name(struct simlib_device *device, u32 index)
+const char *simlib_block_kind_name(struct simlib_device *device, u32 index)
 {
 	return index < AFTL_KINDS_MAX ? aftl_policy_type(device->ftl)->kinds[index] : NULL;
 }

@@ -34,7 +34,7 @@ void simlib_job_destroy(struct simlib_job *job)
 	free(job);
 }
 
-void simlib_job_offer(struct simlib_job *job, struct simlib_policy *policy)
+void simlib_job_offer_policy(struct simlib_job *job, struct simlib_policy *policy)
 {
 	job->policy = policy;
 }

@@ -25,7 +25,7 @@ struct simlib_policy {
 	s64 *columns;
 };
 
-void facts_from_geometry(struct simlib_facts *facts, const struct aftl_geometry *geo);
+void set_facts_from_geometry(struct simlib_facts *facts, const struct aftl_geometry *geo);
 
 /**
  * struct simlib_job - a long call

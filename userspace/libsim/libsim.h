@@ -96,7 +96,7 @@ int simlib_policy_create(const char *name, const char *const *streams, u32 count
 void simlib_policy_destroy(struct simlib_policy *policy);
 
 /* Let the job find the policy by its name. */
-void simlib_job_offer(struct simlib_job *job, struct simlib_policy *policy);
+void simlib_job_offer_policy(struct simlib_job *job, struct simlib_policy *policy);
 
 enum simlib_option_kind {
 	SIMLIB_OPTION_UNKNOWN,
@@ -213,12 +213,12 @@ const u32 *simlib_device_l2p(struct simlib_device *device);
  * Return the name, the offset and the size of field @index of struct aftl_block. Beyond the last
  * field return NULL, and the size of the structure in @bytes.
  */
-const char *simlib_block_field(u32 index, u32 *offset, u32 *bytes);
+const char *simlib_describe_block_field(u32 index, u32 *offset, u32 *bytes);
 
 /* Return the name of a counter, a reason of waits or a kind of blocks; NULL beyond the last one. */
-const char *simlib_wait_name(u32 index);
+const char *simlib_wait_reason_name(u32 index);
 const char *simlib_counter_name(u32 index);
-const char *simlib_device_kind_name(struct simlib_device *device, u32 index);
+const char *simlib_block_kind_name(struct simlib_device *device, u32 index);
 
 void simlib_device_counters(struct simlib_device *device, u64 *values);
 u64 simlib_device_digest(struct simlib_device *device);

@@ -9,7 +9,7 @@ static struct simlib_policy *policy_owner(const struct aftl_policy *policy)
 	return container_of(policy->type->ftl, struct simlib_policy, methods);
 }
 
-void facts_from_geometry(struct simlib_facts *facts, const struct aftl_geometry *geo)
+void set_facts_from_geometry(struct simlib_facts *facts, const struct aftl_geometry *geo)
 {
 	*facts = (struct simlib_facts){
 		.page_bytes = geo->unit_bytes,
@@ -21,19 +21,19 @@ void facts_from_geometry(struct simlib_facts *facts, const struct aftl_geometry 
 	};
 }
 
-static bool begin_simlib_policy(struct aftl_policy *policy)
+static bool prepare_simlib_policy(struct aftl_policy *policy)
 {
 	struct simlib_policy *owner = policy_owner(policy);
 	struct simlib_facts facts;
 
-	facts_from_geometry(&facts, aftl_policy_geometry(policy));
+	set_facts_from_geometry(&facts, aftl_policy_geometry(policy));
 	owner->columns = owner->functions.begin(&facts);
 	return owner->columns;
 }
 
 /* Store the description of a candidate for collection in row @row of the columns. */
-static void describe_candidate(const struct aftl_victim_candidates *closed,
-			       const struct aftl_block *block, s64 *columns, u32 row)
+static void describe_victim_candidate(const struct aftl_victim_candidates *closed,
+				      const struct aftl_block *block, s64 *columns, u32 row)
 {
 	const struct aftl_media *media = aftl_policy_media(closed->policy);
 	u32 rows = media->geo->blocks_per_lun;
@@ -65,7 +65,7 @@ static struct aftl_block *ask_for_victim(struct aftl_policy *policy,
 	u32 answer;
 
 	while ((block = aftl_victim_candidates_next(closed, block)))
-		describe_candidate(closed, block, owner->columns, count++);
+		describe_victim_candidate(closed, block, owner->columns, count++);
 	answer = owner->functions.select_victim(count, aftl_lun_index(closed->lun),
 						aftl_policy_now(policy));
 	if (answer >= count)
@@ -106,7 +106,7 @@ int simlib_policy_create(const char *name, const char *const *streams, u32 count
 	owner->type = (struct aftl_policy_type){
 		.name = owner->name,
 		.about = "a policy of the calling program",
-		.create = begin_simlib_policy,
+		.create = prepare_simlib_policy,
 		.fill_run = functions->stream ? NULL : aftl_fill_whole_block,
 		AFTL_FTL_POLICY(&owner->methods, count, moved),
 	};

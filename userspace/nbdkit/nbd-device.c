@@ -138,7 +138,7 @@ static enum nbd_job_state wait_for_job_state(struct nbd_job *job, u64 until_ns)
 }
 
 /* Return host time of the FTL's next event, unless another thread sleeps until that time. */
-static u64 get_host_time_of_event_to_arm(const struct nbd_device *device)
+static u64 get_host_time_of_unawaited_event(const struct nbd_device *device)
 {
 	u64 next_ns = device_to_host_ns(device, aftl_next_event_ns(device->ftl));
 
@@ -146,7 +146,7 @@ static u64 get_host_time_of_event_to_arm(const struct nbd_device *device)
 }
 
 /* Record in the statistics how late the thread of a completed job continues. */
-static void count_job_lateness(struct nbd_device *device, u64 due_ns)
+static void record_job_lateness(struct nbd_device *device, u64 due_ns)
 {
 	u64 now_ns = get_host_now_ns();
 
@@ -162,7 +162,7 @@ static void count_job_lateness(struct nbd_device *device, u64 due_ns)
  */
 static bool wait_for_event_without_lock(struct nbd_device *device, struct nbd_job *job)
 {
-	u64 until_ns = get_host_time_of_event_to_arm(device);
+	u64 until_ns = get_host_time_of_unawaited_event(device);
 	enum nbd_job_state state;
 
 	if (until_ns != U64_MAX)
@@ -195,12 +195,12 @@ static void finish_nbd_job(struct nbd_device *device, struct nbd_job *job)
 		is_locked = wait_for_event_without_lock(device, job);
 	if (is_locked) {
 		/* If no thread waits for the FTL's next event, wake a thread to wait for it. */
-		if (device->waiting && get_host_time_of_event_to_arm(device) != U64_MAX)
+		if (device->waiting && get_host_time_of_unawaited_event(device) != U64_MAX)
 			wake_waiting_job(device->waiting, NBD_JOB_TO_ARM);
 		pthread_mutex_unlock(&device->lock);
 	}
 	if (device->line.scale != TARGET_TIMING_OFF)
-		count_job_lateness(device, device_to_host_ns(device, job->due_ns));
+		record_job_lateness(device, device_to_host_ns(device, job->due_ns));
 }
 
 /* Callbacks of the FTL */
@@ -434,7 +434,7 @@ static void execute_nbd_job(struct nbd_device *device, struct nbd_job *job, stru
 static bool must_request_wait_for_commit(const struct nbd_volume *volume, enum aftl_op op, bool fua)
 {
 	return op == AFTL_OP_FLUSH || fua ||
-	       (op != AFTL_OP_READ && nbd_volume_commits_writes(volume));
+	       (op != AFTL_OP_READ && nbd_volume_must_commit_writes(volume));
 }
 
 int nbd_device_execute_request(struct nbd_device *device, enum aftl_op op, void *bytes, u64 offset,

@@ -71,11 +71,11 @@ static void persist_waiting_pages(struct nbd_volume *volume)
 			persist_buffered_page(volume, i);
 }
 
-static void persist_buffer_tag_or_wait(struct nbd_volume *volume, u32 tag)
+static void persist_buffered_write_if_required(struct nbd_volume *volume, u32 tag)
 {
 	struct aftl_buffered_lpn what;
 
-	if (volume->error || !nbd_volume_commits_writes(volume) ||
+	if (volume->error || !nbd_volume_must_commit_writes(volume) ||
 	    !aftl_get_buffered_write(volume->device->ftl, tag, &what))
 		return;
 	volume->tags[tag].persisted = true;
@@ -83,7 +83,7 @@ static void persist_buffer_tag_or_wait(struct nbd_volume *volume, u32 tag)
 	persist_buffered_page(volume, tag);
 }
 
-bool nbd_volume_commits_writes(const struct nbd_volume *volume)
+bool nbd_volume_must_commit_writes(const struct nbd_volume *volume)
 {
 	return aftl_volume_geometry(volume->volume)->plp_entries;
 }
@@ -91,7 +91,7 @@ bool nbd_volume_commits_writes(const struct nbd_volume *volume)
 void nbd_volume_accept_page(struct nbd_volume *volume, u32 tag, const void *page)
 {
 	memcpy(get_data_of_buffer_tag(volume, tag), page, get_unit_bytes_of_volume(volume));
-	persist_buffer_tag_or_wait(volume, tag);
+	persist_buffered_write_if_required(volume, tag);
 }
 
 int nbd_volume_commit(struct nbd_volume *volume)
@@ -125,8 +125,8 @@ static struct nbd_volume *host_to_nbd_volume(void *host)
 }
 
 /* Before pages are overwritten, commit the relocation of their data. */
-static void release_programmed_pages(struct nbd_volume *volume, aftl_ppn_t first, u32 ppns,
-				     bool bad)
+static void commit_before_overwrite(struct nbd_volume *volume, aftl_ppn_t first, u32 ppns,
+				    bool bad)
 {
 	if (volume->error)
 		return;
@@ -139,17 +139,17 @@ static void release_programmed_pages(struct nbd_volume *volume, aftl_ppn_t first
 		aftl_volume_release_remapped(volume->volume, first, ppns);
 }
 
-static void release_reprogrammed_page(struct nbd_volume *volume, aftl_ppn_t ppn)
+static void commit_before_page_reprogram(struct nbd_volume *volume, aftl_ppn_t ppn)
 {
 	if (aftl_page_reprograms(aftl_ppn_attr(aftl_media(volume->device->ftl), ppn)))
-		release_programmed_pages(volume, ppn, 1, false);
+		commit_before_overwrite(volume, ppn, 1, false);
 }
 
 static void write_unit_to_volume(void *host, u32 tag, aftl_lpn_t lpn __maybe_unused, aftl_ppn_t ppn)
 {
 	struct nbd_volume *volume = host_to_nbd_volume(host);
 
-	release_reprogrammed_page(volume, ppn);
+	commit_before_page_reprogram(volume, ppn);
 	write_volume_page(volume, aftl_volume_data_offset(volume->volume, ppn),
 			  get_data_of_buffer_tag(volume, tag));
 }
@@ -159,7 +159,7 @@ static void copy_unit_in_volume(void *host, aftl_lpn_t lpn __maybe_unused, aftl_
 {
 	struct nbd_volume *volume = host_to_nbd_volume(host);
 
-	release_reprogrammed_page(volume, to);
+	commit_before_page_reprogram(volume, to);
 	if (volume->error)
 		return;
 	set_volume_error(volume, medium_file_transfer(&volume->file,
@@ -186,7 +186,7 @@ static void record_program_in_nbd_volume(void *host, aftl_ppn_t first)
 
 static void persist_unflushable_unit(void *host, u32 tag)
 {
-	persist_buffer_tag_or_wait(host_to_nbd_volume(host), tag);
+	persist_buffered_write_if_required(host_to_nbd_volume(host), tag);
 }
 
 static void release_buffer_tag(void *host, u32 tag)
@@ -219,7 +219,7 @@ static void record_erase_in_volume(void *host, aftl_ppn_t first, u32 ppns)
 	u32 block = from_ppn(first) / ppns;
 	struct aftl_erase_entry entry;
 
-	release_programmed_pages(volume, first, ppns, false);
+	commit_before_overwrite(volume, first, ppns, false);
 	aftl_erase_entry_describe_block(&entry, volume->device->ftl, block);
 	if (!volume->error)
 		set_volume_error(volume, aftl_volume_record_erase(volume->volume, block, &entry));
@@ -232,7 +232,7 @@ static void record_retired_volume_blocks(void *host, u32 first, u32 blocks)
 	struct aftl_erase_entry entry;
 
 	for (; blocks; blocks--, first++) {
-		release_programmed_pages(volume, to_ppn(first * ppns), ppns, true);
+		commit_before_overwrite(volume, to_ppn(first * ppns), ppns, true);
 		aftl_erase_entry_describe_block(&entry, volume->device->ftl, first);
 		if (!volume->error)
 			set_volume_error(volume,

@@ -63,7 +63,7 @@ static int plugin_config(const char *key, const char *value)
 	return 0;
 }
 
-static int set_plugin_pair(const struct plugin_pair *pair, struct aftl_error *error)
+static int set_plugin_parameter(const struct plugin_pair *pair, struct aftl_error *error)
 {
 	if (!strcmp(pair->key, "profile") || !strcmp(pair->key, "size") ||
 	    !strcmp(pair->key, "control"))
@@ -145,7 +145,7 @@ static int set_plugin_table_line(struct aftl_error *error)
 	if (!ret && store && *store == '/')
 		ret = set_table_line_from_volume(store, error);
 	for (unsigned int i = 0; !ret && i < pair_count; i++)
-		ret = set_plugin_pair(&pairs[i], error);
+		ret = set_plugin_parameter(&pairs[i], error);
 	if (!ret)
 		ret = set_plugin_size(plugin_value_of_key("size"), error);
 	return ret ? ret : check_plugin_table_line(error);

@@ -143,7 +143,7 @@ static u32 draw_voltage_bin(const double *sums, u32 from, u32 to, u64 draw)
 	return from;
 }
 
-static u32 read_reference_above_state(u32 state)
+static u32 get_read_reference_above_state(u32 state)
 {
 	return state + 1 < seen->count ? seen->crossings[state].reference : VOLTAGE_BINS;
 }
@@ -161,7 +161,7 @@ static u32 draw_correct_cell_voltage(const double (*sums)[VOLTAGE_BINS + 1],
 {
 	u32 state = is_examined_page_programmed(look) ? draw % max(seen->count, 1U) : 0;
 	u32 from = state ? seen->crossings[state - 1].reference : 0;
-	u32 to = is_examined_page_programmed(look) ? read_reference_above_state(state) :
+	u32 to = is_examined_page_programmed(look) ? get_read_reference_above_state(state) :
 						      VOLTAGE_BINS;
 
 	return encode_cell_word(state, draw_voltage_bin(sums[state], from, to, aftl_hash64(draw)));

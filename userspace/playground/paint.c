@@ -167,8 +167,8 @@ static void paint_block(const struct picture *picture, u32 view, u32 *corner, st
 	}
 }
 
-static u32 *block_corner(const struct picture *picture, const struct aftl_geometry *geo, u32 across,
-			 u32 index)
+static u32 *pixels_of_block(const struct picture *picture, const struct aftl_geometry *geo,
+			    u32 across, u32 index)
 {
 	u32 lun = index / geo->blocks_per_lun;
 	u32 block = index % geo->blocks_per_lun;
@@ -252,7 +252,7 @@ u32 *playground_paint_pages(u32 view, u32 across, u32 columns, u32 width)
 	for (u32 i = 0; i < geo->blocks; i++) {
 		of.block = &of.media->blocks[i];
 		if (has_block_changed(&looks[i], i, of.block) || all)
-			paint_block(&picture, view, block_corner(&picture, geo, across, i), &of);
+			paint_block(&picture, view, pixels_of_block(&picture, geo, across, i), &of);
 	}
 	return pixels;
 }

@@ -254,8 +254,8 @@ static void write_play_flips_json(struct json_writer *json, aftl_lpn_t lpn, u16 
 	json_end_array(json);
 }
 
-static void write_errors_json(struct json_writer *json, const struct aftl_media *media,
-			      aftl_ppn_t ppn)
+static void write_unit_errors_json(struct json_writer *json, const struct aftl_media *media,
+				   aftl_ppn_t ppn)
 {
 	struct aftl_errors errors;
 
@@ -291,7 +291,7 @@ static void write_page_detail_json(struct json_writer *json, const struct aftl_m
 		json_bool(json, "valid", aftl_ppn_is_valid(media, ppn));
 		if (from_lpn(aftl_ppn_lpn(media, ppn)) < media->geo->units) {
 			json_u64(json, "unit", from_lpn(aftl_ppn_lpn(media, ppn)));
-			write_errors_json(json, media, ppn);
+			write_unit_errors_json(json, media, ppn);
 		}
 		json_end_object(json);
 	}

@@ -42,7 +42,7 @@ static int parse_size_bytes(const char *text, off_t *bytes)
 	return 0;
 }
 
-static const char *get_value_of_key_word(const char *word, const char *key)
+static const char *get_value_if_key_matches(const char *word, const char *key)
 {
 	size_t length = strlen(key);
 
@@ -52,8 +52,8 @@ static const char *get_value_of_key_word(const char *word, const char *key)
 /* Parse a word after the pattern of a rule. Return: the error, or NULL. */
 static const char *parse_rule_word(struct rule *rule, const char *word)
 {
-	const char *header = get_value_of_key_word(word, "precise");
-	const char *process = get_value_of_key_word(word, "process");
+	const char *header = get_value_if_key_matches(word, "precise");
+	const char *process = get_value_if_key_matches(word, "process");
 
 	if (header)
 		return parse_size_bytes(header, &rule->header) ?
@@ -154,7 +154,7 @@ void rules_free(struct rules *rules)
 	*rules = (struct rules){ .rules = NULL };
 }
 
-static bool does_path_rule_match(const struct rule *rule, const char *path, const char *process)
+static bool does_rule_match_path(const struct rule *rule, const char *path, const char *process)
 {
 	const char *name = strrchr(path, '/');
 
@@ -168,7 +168,7 @@ static bool does_path_rule_match(const struct rule *rule, const char *path, cons
 const struct rule *rules_match(const struct rules *rules, const char *path, const char *process)
 {
 	for (size_t i = 0; i < rules->count; i++)
-		if (does_path_rule_match(&rules->rules[i], path, process))
+		if (does_rule_match_path(&rules->rules[i], path, process))
 			return &rules->rules[i];
 	return NULL;
 }

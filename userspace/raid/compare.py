@@ -109,7 +109,7 @@ def make_full_pass_requests(capacity: int) -> list[Request]:
     return [(offset, PASS_REQUEST) for offset in range(0, capacity, PASS_REQUEST)]
 
 
-def make_short_lived_requests(capacity: int, count: int, in_use: int) -> list[Request]:
+def make_requests_to_active_extents(capacity: int, count: int, in_use: int) -> list[Request]:
     """Return writes, most of them to a changing set of active extents."""
     draw = random.Random(1)
     extents = capacity // REQUEST // EXTENT
@@ -160,7 +160,7 @@ def prepare_requests(results: Path, members: int) -> None:
     capacity = (members - 1) * MEMBER_KIB * 1024 // CHUNK * CHUNK
     first = make_full_pass_requests(capacity)
     rate = RATE * (members - 1)
-    rest = make_short_lived_requests(capacity, 2 * capacity // REQUEST,
+    rest = make_requests_to_active_extents(capacity, 2 * capacity // REQUEST,
                                 round(EXTENTS * (members - 1) / 3))
     third = len(rest) // 3
     warm, measured = first + rest[:third], rest[third:]
@@ -217,7 +217,7 @@ def get_result_of_md(results: Path, policy: str, members: int) -> Outcome:
                    per_erase, report["clat_ns"]["mean"] / 1000)
 
 
-def print_comparison(name: str, md: float, sim: float) -> bool:
+def print_measure_comparison(name: str, md: float, sim: float) -> bool:
     """Print a measure of md and of the simulator; return whether both agree within tolerance."""
     factor = sim / md
     limit = TOLERANCE.get(name)
@@ -236,7 +236,7 @@ def compute_changes_by_ressd(results: Path, members: int) -> dict[str, tuple[flo
                    100 * (ressd[1][name] / tlc[1][name] - 1)) for name in tlc[0]}
 
 
-def print_changes(changes: dict[str, tuple[float, float]]) -> bool:
+def print_changes_by_ressd(changes: dict[str, tuple[float, float]]) -> bool:
     """Print the changes that ReSSD causes in both arrays; return whether their signs agree."""
     same = True
     print("\nressd against tlc in %            md    simulator")
@@ -255,15 +255,15 @@ def report_arrays(results: Path, members: int) -> bool:
         sim = get_result_of_simulation(results, policy)
         print(f"\n{policy}, {members} devices {'md':>29} {'simulator':>12}")
         for name, value in md.get_measures_by_name().items():
-            agreed &= print_comparison(name, value, sim.get_measures_by_name()[name])
+            agreed &= print_measure_comparison(name, value, sim.get_measures_by_name()[name])
         print("  page writes for each erase, by device  " +
               " ".join(f"{value:.2f}" for value in md.per_erase))
-    agreed &= print_changes(compute_changes_by_ressd(results, members))
+    agreed &= print_changes_by_ressd(compute_changes_by_ressd(results, members))
     print("\nthe arrays " + ("agree" if agreed else "differ") + " on what the flash did")
     return agreed
 
 
-def print_changes_by_size(results: Path, counts: list[int]) -> None:
+def print_changes_by_array_size(results: Path, counts: list[int]) -> None:
     """Print the changes that ReSSD causes in arrays of several sizes, md's and simulated."""
     by_count = {members: compute_changes_by_ressd(results / str(members), members)
                 for members in counts}
@@ -278,7 +278,7 @@ def main() -> int:
     """Run the command of the command line."""
     verb, folder, counts = sys.argv[1], Path(sys.argv[2]), [int(word) for word in sys.argv[3:]]
     if verb == "changes":
-        print_changes_by_size(folder, counts)
+        print_changes_by_array_size(folder, counts)
         return 0
     if verb == "prepare":
         prepare_requests(folder, counts[0])

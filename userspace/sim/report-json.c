@@ -489,7 +489,7 @@ void sim_report_write_json(const struct sim_report *report, FILE *out)
 		json_null(&json, "profile");
 	json_u64(&json, "seed", first->config.seed);
 	json_string(&json, "starting_state",
-		    first->profile ? starting_state_get_word(&first->config) : "saved");
+		    first->profile ? starting_state_get_name(&first->config) : "saved");
 	json_write_parameters(&json, &first->config);
 	geo = &first->geo;
 	json_object(&json, "geometry");

@@ -362,16 +362,16 @@ static void add_ratio_cell(struct text_table *table, enum unit unit, u64 value, 
 	char text[HUMAN_SIZE];
 
 	if (binned && (value == QUANTILE_UNKNOWN || first == QUANTILE_UNKNOWN)) {
-		text_table_cell(table, "%s", "");
+		text_table_add_cell(table, "%s", "");
 		return;
 	}
 	if (!first) {
-		text_table_cell(table, "%s", value ? "-" : "");
+		text_table_add_cell(table, "%s", value ? "-" : "");
 		return;
 	}
 	human_format_decimal(text, (scaled_ratio(value, first, binned ? 200 : 2000) + 1) / 2,
 			     binned ? 2 : 3, "x");
-	text_table_cell(table, "%s", text);
+	text_table_add_cell(table, "%s", text);
 }
 
 static void print_table_line(struct text_table *table, const struct sim_report *report,
@@ -380,12 +380,12 @@ static void print_table_line(struct text_table *table, const struct sim_report *
 	char text[HUMAN_SIZE];
 
 	text_table_add_row(table);
-	text_table_cell(table, "%s", line->title);
+	text_table_add_cell(table, "%s", line->title);
 	for (unsigned int i = 0; i < report->count; i++) {
 		u64 value = line->value(&report->results[i], line->argument);
 
 		format_table_value(text, line->unit, value);
-		text_table_cell(table, "%s", text);
+		text_table_add_cell(table, "%s", text);
 		if (i)
 			add_ratio_cell(table, line->unit, value,
 				       line->value(&report->results[0], line->argument));
@@ -602,11 +602,11 @@ static void print_runs_of_seed(const struct sim_report *report, FILE *out)
 	print_stream_description(report->options, &report->results[0], out);
 	text_table_begin(&table, 2 * report->count, 1);
 	text_table_add_row(&table);
-	text_table_cell(&table, "%s", "");
+	text_table_add_cell(&table, "%s", "");
 	for (unsigned int i = 0; i < report->count; i++) {
-		text_table_cell(&table, "%s", report->results[i].policy->name);
+		text_table_add_cell(&table, "%s", report->results[i].policy->name);
 		if (i)
-			text_table_cell(&table, "%s", "");
+			text_table_add_cell(&table, "%s", "");
 	}
 	print_table_lines(&table, report, general_lines, ARRAY_SIZE(general_lines));
 	if (is_value_of_any_run_nonzero(report, &read_lines[0]))

@@ -77,12 +77,12 @@ void slowest_print(const struct sim_slowest *slowest, const char *title, FILE *o
 	table.right[1] = false;
 	table.right[5] = false;
 	text_table_add_row(&table);
-	text_table_cell(&table, "arrival");
-	text_table_cell(&table, "op");
-	text_table_cell(&table, "page");
-	text_table_cell(&table, "response");
-	text_table_cell(&table, "own work");
-	text_table_cell(&table, "waited for");
+	text_table_add_cell(&table, "arrival");
+	text_table_add_cell(&table, "op");
+	text_table_add_cell(&table, "page");
+	text_table_add_cell(&table, "response");
+	text_table_add_cell(&table, "own work");
+	text_table_add_cell(&table, "waited for");
 	for (u32 i = 0; i < slowest->count; i++) {
 		const struct sim_slow *slow = &slowest->requests[i];
 		char reasons[TEXT_TABLE_CELL], arrival[HUMAN_SIZE], response[HUMAN_SIZE];
@@ -93,12 +93,12 @@ void slowest_print(const struct sim_slowest *slowest, const char *title, FILE *o
 		human_format_time(response, slow->response_ns);
 		format_share(own, slow->service_ns, slow->response_ns);
 		text_table_add_row(&table);
-		text_table_cell(&table, "%s", arrival);
-		text_table_cell(&table, "%s", aftl_op_names[slow->op]);
-		text_table_cell(&table, "%llu", (unsigned long long)slow->lpn);
-		text_table_cell(&table, "%s", response);
-		text_table_cell(&table, "%s", own);
-		text_table_cell(&table, "%s", reasons);
+		text_table_add_cell(&table, "%s", arrival);
+		text_table_add_cell(&table, "%s", aftl_op_names[slow->op]);
+		text_table_add_cell(&table, "%llu", (unsigned long long)slow->lpn);
+		text_table_add_cell(&table, "%s", response);
+		text_table_add_cell(&table, "%s", own);
+		text_table_add_cell(&table, "%s", reasons);
 	}
 	text_table_print_and_free(&table, out);
 }

@@ -59,7 +59,7 @@ static void check_read_unit(struct torture_run *run, u64 unit, const void *data)
 	if (!ledger_allows_content(run->ledger, unit, floor, &found))
 		report_wrong_unit(run, unit, floor, &found, 0);
 	else
-		ledger_record_found(run->ledger, unit, &found, run->options.power_failed);
+		ledger_record_found_block(run->ledger, unit, &found, run->options.power_failed);
 }
 
 static int read_and_check_units(const struct torture_run *run, u64 first, u32 count, void *data)

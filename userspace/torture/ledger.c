@@ -64,7 +64,7 @@ static void write_ledger_units(struct ledger *ledger, u64 first, u64 count)
 }
 
 /* Map the ledger, unless its file system (a VM's shared directory) refuses writable maps. */
-static void *map_ledger_file(struct ledger *ledger)
+static void *try_to_map_ledger_file(struct ledger *ledger)
 {
 	void *memory = ledger->apart ? MAP_FAILED :
 		mmap(NULL, ledger->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ledger->fd, 0);
@@ -73,9 +73,9 @@ static void *map_ledger_file(struct ledger *ledger)
 	return memory;
 }
 
-static int map_ledger(struct ledger *ledger, struct aftl_error *error)
+static int map_or_allocate_ledger(struct ledger *ledger, struct aftl_error *error)
 {
-	void *memory = map_ledger_file(ledger);
+	void *memory = try_to_map_ledger_file(ledger);
 
 	if (ledger->apart)
 		memory = mmap(NULL, ledger->bytes, PROT_READ | PROT_WRITE,
@@ -126,7 +126,7 @@ int ledger_create(struct ledger **out, const char *path, const struct ledger_hea
 	ledger = allocate_ledger(header, fd, sync);
 	ret = ftruncate(fd, (off_t)ledger->bytes) ?
 		aftl_fail(error, -errno, "%.120s: %s", path, strerror(errno)) :
-		map_ledger(ledger, error);
+		map_or_allocate_ledger(ledger, error);
 	if (ret) {
 		ledger_close(ledger);
 		return ret;
@@ -176,7 +176,7 @@ int ledger_open(struct ledger **out, const char *path, bool sync, struct aftl_er
 		return ret;
 	}
 	ledger = allocate_ledger(&header, fd, sync);
-	ret = map_ledger(ledger, error);
+	ret = map_or_allocate_ledger(ledger, error);
 	if (!ret)
 		ret = load_ledger(ledger, error);
 	if (ret)
@@ -250,7 +250,7 @@ void ledger_begin_change(struct ledger *ledger, struct ledger_change *change, en
 	write_ledger_units(ledger, change->first, change->count);
 }
 
-void ledger_record_overlap(struct ledger_change *change, const struct ledger_change *other)
+void ledger_add_concurrent_change(struct ledger_change *change, const struct ledger_change *other)
 {
 	u64 from = max(change->first, other->first);
 	u64 to = min(change->first + change->count, other->first + other->count);
@@ -262,7 +262,7 @@ void ledger_record_overlap(struct ledger_change *change, const struct ledger_cha
 	}
 }
 
-static void append_risen_lower_bound(struct ledger *ledger, u64 first, u32 count, u32 low)
+static void append_completed_change(struct ledger *ledger, u64 first, u32 count, u32 low)
 {
 	if (ledger->count == ledger->room) {
 		ledger->room = max(ledger->room * 2, (u64)1024);
@@ -291,8 +291,8 @@ void ledger_end_change(struct ledger *ledger, const struct ledger_change *change
 		unit->low = max(unit->low, change->floors[i]);
 		if (i + 1 < change->count && change->floors[i + 1] == change->floors[i])
 			continue;
-		append_risen_lower_bound(ledger, change->first + begin, i + 1 - begin,
-					 change->floors[i]);
+		append_completed_change(ledger, change->first + begin, i + 1 - begin,
+					change->floors[i]);
 		if (forced)
 			mark_units_durable(ledger, change->first + begin, i + 1 - begin,
 					   change->floors[i]);
@@ -354,8 +354,8 @@ bool ledger_allows_content(const struct ledger *ledger, u64 unit, u32 floor,
 }
 
 /* Record nothing of a unit that may have any content: its block does not show the last write. */
-void ledger_record_found(struct ledger *ledger, u64 unit, const struct block_found *found,
-			 bool durable)
+void ledger_record_found_block(struct ledger *ledger, u64 unit, const struct block_found *found,
+			       bool durable)
 {
 	struct ledger_unit *now = &ledger->units[unit];
 	bool written = found->kind == BLOCK_WHOLE && is_block_of_this_run(ledger, &found->name);

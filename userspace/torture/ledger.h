@@ -111,7 +111,7 @@ void ledger_begin_change(struct ledger *ledger, struct ledger_change *change,
 			 enum ledger_kind kind);
 
 /* If @other, in flight when @change begins, has common units with @change, lower their floors. */
-void ledger_record_overlap(struct ledger_change *change, const struct ledger_change *other);
+void ledger_add_concurrent_change(struct ledger_change *change, const struct ledger_change *other);
 
 /* Record the success of @change; do not call this for a failed change, whose effect is unknown. */
 void ledger_end_change(struct ledger *ledger, const struct ledger_change *change, bool forced);
@@ -136,8 +136,8 @@ bool ledger_allows_content(const struct ledger *ledger, u64 unit, u32 floor,
  * Record that a read, with no other request in flight, found @found in @unit: from now on older
  * generations are wrong. With @durable (set after a power failure) @found is durable, too.
  */
-void ledger_record_found(struct ledger *ledger, u64 unit, const struct block_found *found,
-			 bool durable);
+void ledger_record_found_block(struct ledger *ledger, u64 unit, const struct block_found *found,
+			       bool durable);
 
 /* Write a message that names the block that was found and the content that is allowed. */
 void ledger_explain_wrong_content(const struct ledger *ledger, u64 unit, u32 floor,

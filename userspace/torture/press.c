@@ -168,7 +168,7 @@ static void begin_ledger_change(struct press *press, struct slot *slot)
 			    ledger_op_kind(press->run, slot->request.op));
 	for (u32 i = 0; i < press->load.shape.depth; i++)
 		if (do_requests_overlap(slot, &press->slots[i]))
-			ledger_record_overlap(&slot->change, &press->slots[i].change);
+			ledger_add_concurrent_change(&slot->change, &press->slots[i].change);
 	if (does_op_have_data(slot->request.op))
 		fill_data_of_write(press, slot);
 }

@@ -135,7 +135,7 @@ int main(int argc, char **argv)
 	enum exit_code code = EXIT_FAILED;
 	struct aftl_error error;
 
-	standard_streams_begin();
+	standard_streams_set_up();
 	if (torture_options_parse(&run.options, argc, argv, &error))
 		return report_command_failure("torture", &error, EXIT_USAGE);
 	if (run.options.help) {

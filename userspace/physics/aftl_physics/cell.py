@@ -88,11 +88,11 @@ def _mass_from_survival(survival: Callable[[float], float], centre: float, reach
     edges = [(k - 0.5) * GRID_V - centre for k in range(first, last + 2)]
     upper = [survival(abs(x)) for x in edges]
     ends = itertools.pairwise(zip(edges, upper, strict=True))
-    mass = [_mass_between(low, high, above, beyond) for (low, above), (high, beyond) in ends]
+    mass = [_probability_between(low, high, above, beyond) for (low, above), (high, beyond) in ends]
     return Mass(first, np.array(mass))
 
 
-def _mass_between(low: float, high: float, tail_low: float, tail_high: float) -> float:
+def _probability_between(low: float, high: float, tail_low: float, tail_high: float) -> float:
     """Return the probability of [low, high] under a symmetric distribution, from its two tails."""
     if low >= 0:
         return tail_low - tail_high
@@ -159,7 +159,7 @@ def neighbour_shifts(total_mv: float) -> tuple[float, ...]:
 
 
 @lru_cache(maxsize=256)
-def disturbance_mass(total_mv: float) -> Mass:
+def distribution_of_shifts(total_mv: float) -> Mass:
     """Return the distribution of the accumulated shift (V) of a cell by its neighbours."""
     result = point_mass(0.0)
     for shift_mv in neighbour_shifts(total_mv):
@@ -180,7 +180,7 @@ class State:
     swing_v: float
     is_gaussian: bool
 
-    def programmed_mass(self) -> Mass:
+    def distribution_after_program(self) -> Mass:
         """Return the state's voltage distribution right after programming."""
         if self.is_gaussian:
             return gaussian_mass(self.level_v, self.spread_v)
@@ -199,7 +199,7 @@ def _programmed_state(verify_v: float, step_v: float, erased_mean_v: float) -> S
     return State(verify_v, step_v, verify_v + 0.5 * step_v - erased_mean_v, False)
 
 
-def window_channel(
+def make_approxftl_cell(
     vmax_v: float,
     step_v: float,
     erased_mean_v: float = ERASED_MEAN_V,
@@ -218,14 +218,14 @@ def window_channel(
     return Channel((erased, *programmed), residual_laplace_v)
 
 
-def step_channel(step_v: float) -> Channel:
+def make_agcr_cell(step_v: float) -> Channel:
     """Return AGCR's cell: the public cell model with fixed verify levels and a given ISPP step."""
     erased = State(PUBLIC_ERASED_MEAN_V, PUBLIC_ERASED_SIGMA_V, 0.0, True)
     programmed = [_programmed_state(v, step_v, PUBLIC_ERASED_MEAN_V) for v in PUBLIC_VERIFY_V]
     return Channel((erased, *programmed))
 
 
-def gaussian_channel(means_v: Sequence[float], sigmas_v: Sequence[float]) -> Channel:
+def make_gaussian_cell(means_v: Sequence[float], sigmas_v: Sequence[float]) -> Channel:
     """Return a cell with four Gaussian states (TVR's description)."""
     states = [
         State(mean, sigma, mean - means_v[0], True)
@@ -247,7 +247,7 @@ def _state_noise(residual_v: float, swing_v: float, cycles: int, hours: int) -> 
 
 @lru_cache(maxsize=4096)
 def _disturbed_state(state: State, disturb_mv: float) -> Mass:
-    return state.programmed_mass().sum_distribution(disturbance_mass(disturb_mv))
+    return state.distribution_after_program().sum_distribution(distribution_of_shifts(disturb_mv))
 
 
 @lru_cache(maxsize=1024)
@@ -293,15 +293,15 @@ def cell_rber(channel: Channel, disturb_mv: float, cycles: int = 0, hours: int =
     return sum(share * read_error_at_crossing(a, b) for a, b in pairs) / math.log2(len(states))
 
 
-def scaled_shift_mv(vmax_v: float) -> float:
+def neighbour_shift_mv(vmax_v: float) -> float:
     """Return a cell's voltage shift (mV) by a Y and a Z neighbour programmed up to `vmax_v`."""
     return (SHIFT_Y_MV + SHIFT_Z_MV) * vmax_v / VMAX_PRECISE_V
 
 
-def _reference_pair(mean_v: float, sigma_v: float) -> tuple[float, float]:
+def _new_page_rbers(mean_v: float, sigma_v: float) -> tuple[float, float]:
     """Return the RBERs of a precise and an approximate page without wear and age."""
     precise, approx = (
-        cell_rber(window_channel(v, STEP_V, mean_v, sigma_v), scaled_shift_mv(v))
+        cell_rber(make_approxftl_cell(v, STEP_V, mean_v, sigma_v), neighbour_shift_mv(v))
         for v in (VMAX_PRECISE_V, VMAX_APPROX_V)
     )
     return precise, approx
@@ -310,12 +310,12 @@ def _reference_pair(mean_v: float, sigma_v: float) -> tuple[float, float]:
 def fit_erased_sigma(mean_v: float) -> float:
     """Return the erased sigma (V) for an RBER of 1e-8 of a precise page, given the erased mean."""
     return find_root(
-        lambda s: math.log(_reference_pair(mean_v, s)[0] / RBER_PRECISE), 0.2, 0.5, steps=30
+        lambda s: math.log(_new_page_rbers(mean_v, s)[0] / RBER_PRECISE), 0.2, 0.5, steps=30
     )
 
 
 def fit_erased_state() -> tuple[float, float]:
     """Return the erased mean and sigma (V) that meet RBERs of 1e-8 and 7.2e-4; takes seconds."""
-    mean = find_root(lambda m: math.log(_reference_pair(m, fit_erased_sigma(m))[1] / RBER_APPROX),
+    mean = find_root(lambda m: math.log(_new_page_rbers(m, fit_erased_sigma(m))[1] / RBER_APPROX),
                      1.5, 2.4, steps=30)
     return mean, fit_erased_sigma(mean)

@@ -44,7 +44,7 @@ class Enum:
         """Return the text of the enum with its kernel-doc comment."""
         members = [*self.members, (self.count, "number of the above")]
         lines = [f"\t{name},\n" for name, _ in members[:-1]] + [f"\t{self.count}\n"]
-        comment = kernel_doc(f"enum {self.name} - {self.doc}", members, "")
+        comment = kernel_doc_text(f"enum {self.name} - {self.doc}", members, "")
         return f"{comment}enum {self.name} {{\n{''.join(lines)}}};\n"
 
     def source_definition(self) -> str:
@@ -74,12 +74,12 @@ class Table:
 
     def header_declaration(self) -> str:
         """Return the text of the array's declaration with its comment."""
-        comment = kernel_doc(f"{self.name} - {self.doc}", (), self.detail)
+        comment = kernel_doc_text(f"{self.name} - {self.doc}", (), self.detail)
         return f"{comment}extern {self._array_declaration()};\n"
 
     def source_definition(self) -> str:
         """Return the text of the array's definition."""
-        return f"{self._array_declaration()} = {{\n{braced_lines(self.values)}}};\n"
+        return f"{self._array_declaration()} = {{\n{lines_of_initialiser(self.values)}}};\n"
 
 
 Item = Macro | Enum | Table
@@ -105,7 +105,7 @@ def comment_above_constant(text: str) -> str:
     return "/*\n" + "\n".join(_comment_lines(text)) + "\n */\n"
 
 
-def kernel_doc(summary: str, members: Sequence[tuple[str, str]], detail: str) -> str:
+def kernel_doc_text(summary: str, members: Sequence[tuple[str, str]], detail: str) -> str:
     """Return the text of a kernel-doc comment."""
     lines = _comment_lines(summary)
     for name, doc in members:
@@ -115,7 +115,7 @@ def kernel_doc(summary: str, members: Sequence[tuple[str, str]], detail: str) ->
     return "/**\n" + "\n".join(lines) + "\n */\n"
 
 
-def braced_lines(values: Values) -> str:
+def lines_of_initialiser(values: Values) -> str:
     """Return the inside of a C initialiser in braces as filled lines."""
     lines = textwrap.wrap(_joined_elements(values) + ",", WIDTH - TAB, break_long_words=False,
                           break_on_hyphens=False)

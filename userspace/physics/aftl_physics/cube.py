@@ -31,29 +31,29 @@ def errors_by_layer() -> list[float]:
     return [math.sqrt(factor / layers.UNIT) for factor in layers.layer_factors_q8()]
 
 
-def largest_errors() -> float:
+def error_limit() -> float:
     """Return BER_EP1(max): with it the best layer of a new device has a spare margin of 1.7."""
     return min(errors_by_layer()) * program_time.CUBE_MARGIN
 
 
 def growth_of_layer_errors(cycles: float) -> float:
     """Return the growth of errors with wear: the worst layer meets BER_EP1(max) at LIFE_CYCLES."""
-    return 1.0 + (largest_errors() / max(errors_by_layer()) - 1.0) * cycles / LIFE_CYCLES
+    return 1.0 + (error_limit() / max(errors_by_layer()) - 1.0) * cycles / LIFE_CYCLES
 
 
 def spare_margin(point: int, cycles: float) -> float:
     """Return the spare margin S_M of a layer: the factor by which its errors may grow."""
-    return max(1.0, largest_errors() / (errors_by_layer()[point] * growth_of_layer_errors(cycles)))
+    return max(1.0, error_limit() / (errors_by_layer()[point] * growth_of_layer_errors(cycles)))
 
 
 def voltage_margins_mv(spare: float) -> tuple[float, float]:
     """Return by how many mV a spare margin lets the first ISPP voltage rise and the last fall."""
-    limit = program_time.CUBE_MAX_REMOVED * program_time.cube_step_mv()
+    limit = program_time.CUBE_MAX_REMOVED * program_time.ispp_step_mv()
     total = min(limit, program_time.cube_margin_mv(spare))
     return START_SHARE * total, (1.0 - START_SHARE) * total
 
 
-def follower_saving(spare: float) -> float:
+def time_saving_of_follower(spare: float) -> float:
     """Return the program time that a follower saves by skipped verifies and loops (cubeFTL)."""
     loops = program_time.cube_removed_loops(spare)
     whole = min(int(loops), program_time.CUBE_MAX_REMOVED - 1)
@@ -62,9 +62,9 @@ def follower_saving(spare: float) -> float:
     return 1.0 - (low + (high - low) * (loops - whole)) / program_time.CUBE_LEADER_NS
 
 
-def mean_follower_saving(cycles: float) -> float:
+def mean_time_saving_of_followers(cycles: float) -> float:
     """Return the program time that follower word lines save, averaged over all layers."""
-    savings = [follower_saving(spare_margin(p, cycles)) for p in range(layers.POINTS)]
+    savings = [time_saving_of_follower(spare_margin(p, cycles)) for p in range(layers.POINTS)]
     return sum(savings) / len(savings)
 
 
@@ -93,16 +93,16 @@ def vertftl_reduction_mv() -> list[float]:
     CUBE_VERT_SAVING.
     """
     worst = max(errors_by_layer())
-    savings = [program_time.cube_saving(program_time.cube_removed_loops(worst / errors))
+    savings = [program_time.removed_loops_saving(program_time.cube_removed_loops(worst / errors))
                for errors in errors_by_layer()]
     scale = program_time.CUBE_VERT_SAVING * len(savings) / sum(savings)
-    return [program_time.cube_step_mv() * loops_with_saving(saving * scale) for saving in savings]
+    return [program_time.ispp_step_mv() * loops_for_saving(saving * scale) for saving in savings]
 
 
-def loops_with_saving(saving: float) -> float:
+def loops_for_saving(saving: float) -> float:
     """Return the number of ISPP loops whose removal saves a share of the program time."""
     most = program_time.CUBE_MAX_REMOVED
-    found = find_root(lambda loops: program_time.cube_saving(loops) - saving, -1e-6, most)
+    found = find_root(lambda loops: program_time.removed_loops_saving(loops) - saving, -1e-6, most)
     return max(0.0, found)
 
 

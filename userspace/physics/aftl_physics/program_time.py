@@ -101,7 +101,7 @@ def verify_windows_of_states(removed: int) -> list[tuple[int, int]]:
     return windows
 
 
-def program_verifies(removed: int, skipped: int) -> int:
+def count_verifies(removed: int, skipped: int) -> int:
     """Return the number of verifies of a program that skips some first verifies of each state."""
     return sum(
         last - max(1, first - CUBE_EARLY_VERIFIES + skipped) + 1
@@ -112,17 +112,17 @@ def program_verifies(removed: int, skipped: int) -> int:
 @lru_cache(maxsize=1)
 def calibrate_loop_times() -> LoopTimes:
     """Return the pulse and verify times that fit cubeFTL's leader time and follower saving."""
-    redundant = program_verifies(0, 0) - program_verifies(0, CUBE_EARLY_VERIFIES)
+    redundant = count_verifies(0, 0) - count_verifies(0, CUBE_EARLY_VERIFIES)
     verify = CUBE_SKIP_SAVING * CUBE_LEADER_NS / redundant
-    pulse = (CUBE_LEADER_NS - program_verifies(0, 0) * verify) / CUBE_LOOPS
+    pulse = (CUBE_LEADER_NS - count_verifies(0, 0) * verify) / CUBE_LOOPS
     return LoopTimes(pulse, verify)
 
 
 def cube_loops_ns(removed: int, skipped: int) -> float:
     """Return the program time tPROG = sum over loops of (tPGM + k_i tVFY) (cubeFTL eq 1)."""
     times = calibrate_loop_times()
-    return (CUBE_LOOPS - removed) * times.pulse_ns + program_verifies(removed,
-                                                                      skipped) * times.verify_ns
+    return (CUBE_LOOPS - removed) * times.pulse_ns + count_verifies(removed,
+                                                                    skipped) * times.verify_ns
 
 
 def cube_program_ns(removed: int, skip_verify: bool) -> float:
@@ -130,7 +130,7 @@ def cube_program_ns(removed: int, skip_verify: bool) -> float:
     return cube_loops_ns(removed, CUBE_EARLY_VERIFIES if skip_verify else 0)
 
 
-def cube_saving(loops: float) -> float:
+def removed_loops_saving(loops: float) -> float:
     """Return the share of program time saved by removing ISPP loops (fractions allowed)."""
     whole = min(int(loops), CUBE_MAX_REMOVED - 1)
     low, high = cube_program_ns(whole, False), cube_program_ns(whole + 1, False)
@@ -138,9 +138,9 @@ def cube_saving(loops: float) -> float:
 
 
 @lru_cache(maxsize=1)
-def cube_step_mv() -> float:
+def ispp_step_mv() -> float:
     """Return the ISPP step (mV) at which a margin of 320 mV saves 19.7 % of the time (derived)."""
-    loops = find_root(lambda x: cube_saving(x) - CUBE_MARGIN_SAVING, 0.0, CUBE_MAX_REMOVED)
+    loops = find_root(lambda x: removed_loops_saving(x) - CUBE_MARGIN_SAVING, 0.0, CUBE_MAX_REMOVED)
     return CUBE_MARGIN_MV / loops
 
 
@@ -155,4 +155,4 @@ def cube_margin_mv(spare: float) -> float:
 
 def cube_removed_loops(spare: float) -> float:
     """Return the number of ISPP loops that a spare margin lets a program skip, at most four."""
-    return min(float(CUBE_MAX_REMOVED), cube_margin_mv(spare) / cube_step_mv())
+    return min(float(CUBE_MAX_REMOVED), cube_margin_mv(spare) / ispp_step_mv())

@@ -6,7 +6,7 @@ from aftl_physics import cell, program_time, reprogram_code, tables, tvr
 CONDITIONS = ((0, 0), (3000, 720), (10000, 8760))
 
 
-def _rate_text(value: int) -> str:
+def _rber_text(value: int) -> str:
     return f"{value / tables.Q40:9.2e}"
 
 
@@ -21,17 +21,18 @@ def rber_lines() -> list[str]:
                  tables.HOUR_AXIS.index(h)]
             for mv in (0, 350) for pe, h in CONDITIONS
         ]
-        lines.append(f"  {name.lower():14}" + "".join(f"{_rate_text(int(v)):>18}" for v in values))
+        lines.append(f"  {name.lower():14}" + "".join(f"{_rber_text(int(v)):>18}" for v in values))
     return lines
 
 
-def relaxation_lines() -> list[str]:
+def relaxed_write_lines() -> list[str]:
     """Return lines with the RBER of precise pages programmed with larger ISPP steps."""
     short = cell.STEP_V / (1.0 - program_time.SAVING_APPROX_NEIGHBOURS)
     shorter = cell.STEP_V / (1.0 - program_time.SAVING_NO_NEIGHBOURS)
-    window = cell.window_channel
+    window = cell.make_approxftl_cell
     precise = cell.VMAX_PRECISE_V
-    after_approx = cell.cell_rber(window(precise, short), cell.scaled_shift_mv(cell.VMAX_APPROX_V))
+    after_approx = cell.cell_rber(window(precise, short),
+                                  cell.neighbour_shift_mv(cell.VMAX_APPROX_V))
     after_none = cell.cell_rber(window(precise, shorter), 0.0)
     return [
         "Precise page with fewer steps (limit 1e-8):",
@@ -51,7 +52,7 @@ def program_time_lines() -> list[str]:
     return [
         f"ApproxFTL program us (precise, b, c, approximate, Delta_b): {approx}",
         f"cubeFTL program us by removed loops: {cube[0]}; verifies skipped: {cube[1]}",
-        f"TVR steps with margins {tvr.ispp_steps(1.0)}, without {tvr.ispp_steps(0.0)}; "
+        f"TVR steps with margins {tvr.tvr_ispp_steps(1.0)}, without {tvr.tvr_ispp_steps(0.0)}; "
         f"step {tvr.ispp_step_ns() / 1000:.2f} us",
     ]
 
@@ -59,7 +60,7 @@ def program_time_lines() -> list[str]:
 def cell_encoding_lines() -> list[str]:
     """Return lines with ReSSD's cell encodings."""
     lines = ["ReSSD encodings, values MSB LSB by state:"]
-    for code, encoding in reprogram_code.encodings_by_code().items():
+    for code, encoding in reprogram_code.encodings_by_update_order().items():
         states = [
             f"{'ER' if encoding[v] == 0 else f'P{encoding[v]}'}={v:02b}"
             for v in reprogram_code.values_by_state(encoding)
@@ -69,5 +70,5 @@ def cell_encoding_lines() -> list[str]:
 
 
 def physics_report() -> str:
-    parts = (rber_lines(), relaxation_lines(), program_time_lines(), cell_encoding_lines())
+    parts = (rber_lines(), relaxed_write_lines(), program_time_lines(), cell_encoding_lines())
     return "\n\n".join("\n".join(lines) for lines in parts) + "\n"

@@ -44,12 +44,12 @@ NEXT: dict[Code, tuple[Code, Code]] = {
 }
 
 
-def value_with_bit(value: int, bit: int, new: int) -> int:
+def replace_bit_of_value(value: int, bit: int, new: int) -> int:
     """Return the two-bit `value` with one of its bits replaced."""
     return value & ~(1 << bit) | new << bit
 
 
-def highest_start_state(old: Encoding, bit: int, target: int) -> int:
+def highest_state_before_update(old: Encoding, bit: int, target: int) -> int:
     """Return the highest state from which a cell gets the value `target` when `bit` is updated."""
     return max(old[source] for source in (target, target ^ 1 << bit))
 
@@ -67,7 +67,7 @@ def is_gray_code(code: Encoding) -> bool:
 
 def _is_legal_update(old: Encoding, new: Encoding, bit: int) -> bool:
     for value in range(VALUES):
-        limit = highest_start_state(old, bit, value)
+        limit = highest_state_before_update(old, bit, value)
         keeps = old[value] >= limit
         if new[value] < limit or (keeps and new[value] != old[value]):
             return False
@@ -87,7 +87,7 @@ def next_encoding(old: Encoding, bit: int) -> Encoding:
     raise ValueError(f"no encoding after {old}")
 
 
-def encodings_by_code() -> dict[Code, Encoding]:
+def encodings_by_update_order() -> dict[Code, Encoding]:
     """Return all seven encodings of ReSSD."""
     codes = {Code.INITIAL: INITIAL}
     for code, following in NEXT.items():
@@ -101,24 +101,24 @@ def reprogram_count(code: Code) -> int:
     return 0 if code == Code.INITIAL else 1 if code in (Code.L, Code.M) else 2
 
 
-def distribution_id(code: Code) -> int:
+def id_of_encoding_states(code: Code) -> int:
     """Return the ID of an encoding's states: 0 for ER-P3 and for P1-P4, 1 for P2-P5, up to 3."""
-    return max(0, min(encodings_by_code()[code]) - 1)
+    return max(0, min(encodings_by_update_order()[code]) - 1)
 
 
-def decode_table() -> dict[tuple[int, int], Code]:
+def encodings_by_count_and_id() -> dict[tuple[int, int], Code]:
     """Return the encodings by reprogram count and ID; update orders LM and ML have the same."""
-    codes = encodings_by_code()
+    codes = encodings_by_update_order()
     table: dict[tuple[int, int], Code] = {}
     for code in Code:
-        key = (reprogram_count(code), distribution_id(code))
+        key = (reprogram_count(code), id_of_encoding_states(code))
         known = table.setdefault(key, code)
         if codes[known] != codes[code]:
             raise ValueError(f"RPCnt and ID {key} do not identify the encoding")
     return table
 
 
-def sensing_counts(code: Encoding) -> tuple[int, int]:
+def references_per_read(code: Encoding) -> tuple[int, int]:
     """Return the number of read references that reads of the LSB and of the MSB page need."""
     pairs = list(itertools.pairwise(values_by_state(code)))
     counts = [sum((a ^ b) >> bit & 1 for a, b in pairs) for bit in (LSB, MSB)]
@@ -134,14 +134,14 @@ class Path(NamedTuple):
 
 def all_cell_histories() -> list[Path]:
     """Return all 4 x (2 bits x 2 values) x (2 bits x 2 values) = 64 histories of a cell."""
-    codes = encodings_by_code()
+    codes = encodings_by_update_order()
     result = []
     choices = list(itertools.product((LSB, MSB), (0, 1)))
     for value, (bit1, new1), (bit2, new2) in itertools.product(range(VALUES), choices, choices):
         first = NEXT[Code.INITIAL][bit1]
         second = NEXT[first][bit2]
-        value1 = value_with_bit(value, bit1, new1)
-        value2 = value_with_bit(value1, bit2, new2)
+        value1 = replace_bit_of_value(value, bit1, new1)
+        value2 = replace_bit_of_value(value1, bit2, new2)
         states = (INITIAL[value], codes[first][value1], codes[second][value2])
         result.append(Path(states, (Code.INITIAL, first, second)))
     return result

@@ -49,15 +49,15 @@ def _cell_model(channel: cell.Channel) -> RberModel:
 
 def _delta_b_rber(mv: float, cycles: int, hours: int) -> float:
     """Return the RBER of Delta_b: the published 7.2e-4 plus growth by disturbance, wear and age."""
-    channel = cell_channels()["MLC_DELTA_B"]
-    start = cell.cell_rber(channel, cell.scaled_shift_mv(cell.VMAX_PRECISE_V))
+    channel = cells_by_program_mode()["MLC_DELTA_B"]
+    start = cell.cell_rber(channel, cell.neighbour_shift_mv(cell.VMAX_PRECISE_V))
     growth = cell.cell_rber(channel, mv, cycles, hours) - start
     return cell.RBER_DELTA_B + max(0.0, growth)
 
 
-def cell_channels() -> dict[str, cell.Channel]:
+def cells_by_program_mode() -> dict[str, cell.Channel]:
     """Return each program mode's cell model; the model of Delta_b says only how errors grow."""
-    window, step = cell.window_channel, cell.step_channel
+    window, step = cell.make_approxftl_cell, cell.make_agcr_cell
     fine, medium, coarse = (step(program_time.agcr_ispp_step_v(cost)) for cost in (2, 1, 0))
     return {
         "MLC_PRECISE": window(cell.VMAX_PRECISE_V, cell.STEP_V),
@@ -72,7 +72,7 @@ def cell_channels() -> dict[str, cell.Channel]:
 
 def rber_curves() -> dict[str, tuple[str, RberModel]]:
     """Return model and description of every member of enum aftl_rber_curve, in the enum's order."""
-    model = {name: _cell_model(channel) for name, channel in cell_channels().items()}
+    model = {name: _cell_model(channel) for name, channel in cells_by_program_mode().items()}
     return {
         "MLC_PRECISE": ("precise page, Vmax 8 V", model["MLC_PRECISE"]),
         "MLC_APPROX": ("approximate page, Vmax 5 V", model["MLC_APPROX"]),
@@ -133,16 +133,16 @@ def poisson_section() -> Section:
     ))
 
 
-def _disturb_neighbours() -> list[list[int]]:
+def _largest_shifts_by_neighbour() -> list[list[int]]:
     """Return the largest voltage shift (mV) that a neighbour causes, by its direction and class."""
     ratio = cell.VMAX_APPROX_V / cell.VMAX_PRECISE_V
     shifts = (cell.SHIFT_Y_MV, cell.SHIFT_Z_MV)
     return [[int(s + 0.5), int(s * ratio + 0.5)] for s in shifts]
 
 
-def _sense_limits() -> list[int]:
+def _sensing_rber_limits() -> list[int]:
     costs = (2, 1, 0)
-    channels = [cell.step_channel(program_time.agcr_ispp_step_v(cost)) for cost in costs]
+    channels = [cell.make_agcr_cell(program_time.agcr_ispp_step_v(cost)) for cost in costs]
     return [rate_q40(cell.cell_rber(c, 0.0, SENSE_CYCLES, SENSE_HOURS)) for c in channels]
 
 
@@ -168,7 +168,7 @@ def rber_section() -> Section:
               " the curve: enforced by a running maximum. TLC curves do not depend on the shift."
               " Fine, medium and coarse steps are in that order at every point. All are read with"
               " the best references."),
-        Table("aftl_disturb_mv", "u16", ("2", "2"), _disturb_neighbours(),
+        Table("aftl_disturb_mv", "u16", ("2", "2"), _largest_shifts_by_neighbour(),
               "threshold voltage shift by a neighbour programmed later, in millivolt",
               "First index: 0 = Y neighbour (same layer), 1 = Z neighbour (adjacent layer). Second"
               " index: 0 = the neighbour is precise, 1 = approximate."),
@@ -177,7 +177,7 @@ def rber_section() -> Section:
               "RBER factor x 256 by relative layer, 0 = top of the stack",
               "The mean is exactly 256. Shape and size are assumptions."),
         Macro("AFTL_SENSE_LEVELS", 3),
-        Table("aftl_sense_limit_q40", "u64", ("AFTL_SENSE_LEVELS",), _sense_limits(),
+        Table("aftl_sense_limit_q40", "u64", ("AFTL_SENSE_LEVELS",), _sensing_rber_limits(),
               "largest RBER x 2^40 that each sensing level still decodes, ascending",
               f"Assumed: RBER of fine, medium and coarse steps after {SENSE_CYCLES} cycles and"
               f" {SENSE_HOURS} hours. Beyond the last one ECC asks for further levels."),
@@ -222,13 +222,13 @@ def cube_section() -> Section:
               [scaled_integer(mv, 1) for mv in cube.vertftl_reduction_mv()],
               "vertFTL: how far the last program voltage is lowered, in millivolt, by relative"
               " layer", "The mean saves 8 % of the time."),
-        Macro("AFTL_CUBE_STEP_MV", scaled_integer(program_time.cube_step_mv(), 1),
+        Macro("AFTL_CUBE_STEP_MV", scaled_integer(program_time.ispp_step_mv(), 1),
               "ISPP step in millivolt, derived from one measured margin of the paper"),
         Table("aftl_cube_ep1_q12", "u16", ("AFTL_RBER_PE_POINTS", "AFTL_LAYER_POINTS"), errors,
               "errors between erased state and P1 after a program, in 1/4096 of their mean, by P/E"
               " cycles and relative layer",
               "The controller monitors these errors on a leader word line. They are assumed."),
-        Macro("AFTL_CUBE_EP1_MAX_Q12", scaled_integer(cube.largest_errors(), Q12),
+        Macro("AFTL_CUBE_EP1_MAX_Q12", scaled_integer(cube.error_limit(), Q12),
               "BER_EP1(max); divided by the errors of a word line it gives its spare margin S_M"),
         Macro("AFTL_CUBE_MARGIN_FIRST", MARGIN_TENTHS[0],
               "Spare margin S_M of entry 0 of the tables by margin, in tenths"),
@@ -252,7 +252,7 @@ def _tvr_rber() -> list[Any]:
     """Return TVR's RBER by margin, cycles, hours; it never rises with margin or falls with age."""
     grids = []
     for i in range(TVR_POINTS):
-        channel = tvr.tvr_channel(i / (TVR_POINTS - 1))
+        channel = tvr.make_tvr_cell(i / (TVR_POINTS - 1))
         points = [rate_q40(cell.cell_rber(channel, 0.0, pe, h))
                   for pe, h in product(PE_AXIS, HOUR_AXIS)]
         grids.append(np.array(points, dtype=np.int64).reshape(len(PE_AXIS), len(HOUR_AXIS)))
@@ -266,7 +266,7 @@ def _tvr_rber() -> list[Any]:
 def tvr_section() -> Section:
     """Return the section of C tables for TVR."""
     kept = [i / (TVR_POINTS - 1) for i in range(TVR_POINTS)]
-    steps = [list(column) for column in zip(*(tvr.ispp_steps(m) for m in kept), strict=True)]
+    steps = [list(column) for column in zip(*(tvr.tvr_ispp_steps(m) for m in kept), strict=True)]
     base = tvr.endurance_cycles(1.0)
     points, wear = "AFTL_TVR_MARGIN_POINTS", "AFTL_TVR_WEAR_POINTS"
     by_margin = "by sixteenths of the margins kept (0 = none, 16 = normal)"
@@ -297,7 +297,7 @@ def tvr_section() -> Section:
 
 
 @lru_cache(maxsize=1)
-def file_sections() -> tuple[Section, ...]:
+def table_sections() -> tuple[Section, ...]:
     """Return all sections of C tables in the order of the generated files."""
     return (poisson_section(), rber_section(), cube_section(), tvr_section())
 
@@ -309,7 +309,7 @@ STATES_GUARD = "AFTL_CELL_STATES_H"
 
 def states_section() -> Section:
     """Return the section of C tables with the cell states (uV) of each curve and their noise."""
-    cells = cell_channels()
+    cells = cells_by_program_mode()
     most = max(len(channel.states) for channel in cells.values())
     none: list[list[int]] = [[0, 0, 0]] * most
     rows = [_state_rows(cells[name], most) if name in cells else none for name in rber_curves()]
@@ -351,7 +351,7 @@ def cell_states_text() -> str:
         f" * {GENERATED.replace('generate)', 'states)')}\n */\n"
         f"#ifndef {STATES_GUARD}\n#define {STATES_GUARD}\n\n#include \"core/nand/{HEADER}\"\n"
     ]
-    for spaced, item in zip(_spaced_declarations(states_section()), states_section().items,
+    for spaced, item in zip(_declarations_of_section(states_section()), states_section().items,
                             strict=True):
         if isinstance(item, Table):
             comment = spaced[:spaced.index("extern ")]
@@ -365,7 +365,7 @@ GENERATED = "Generated by userspace/physics (python3 -m aftl_physics generate); 
 GUARD = "AFTL_PHYSICS_TABLES_H"
 
 
-def _spaced_declarations(section: Section) -> list[str]:
+def _declarations_of_section(section: Section) -> list[str]:
     """Return a section's C declarations; no blank line is between uncommented constants."""
     bare = [isinstance(item, Macro) and not item.doc for item in section.items]
     joined = [False, *(a and b for a, b in pairwise(bare))]
@@ -382,9 +382,9 @@ def tables_header_text() -> str:
         "/*\n * Fixed-point tables of the cell and program-time models.\n"
         f" * {GENERATED}\n */\n#ifndef {GUARD}\n#define {GUARD}\n\n#include \"aftl-host.h\"\n"
     ]
-    for section in file_sections():
+    for section in table_sections():
         parts.append(f"\n/*\n * {section.title}\n */\n")
-        parts += _spaced_declarations(section)
+        parts += _declarations_of_section(section)
     parts.append(f"\n#endif /* {GUARD} */\n")
     return "".join(parts)
 
@@ -396,7 +396,7 @@ def tables_source_text() -> str:
         "/*\n * Values of the tables that physics-tables.h describes.\n"
         f" * {GENERATED}\n */\n#include \"core/nand/{HEADER}\"\n"
     ]
-    for section in file_sections():
+    for section in table_sections():
         parts += [f"\n{text}" for item in section.items if (text := item.source_definition())]
     return "".join(parts)
 
@@ -410,7 +410,7 @@ def first_differing_item(name: str, text: str) -> str | None:
     """Return the first C item in which `text` differs from the generated file, or None."""
     if text == generated_files()[name]:
         return None
-    for section in file_sections():
+    for section in table_sections():
         for item in section.items:
             expected = item.header_declaration() if name == HEADER else item.source_definition()
             if expected and f"\n{expected}" not in text:

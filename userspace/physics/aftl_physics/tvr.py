@@ -66,7 +66,7 @@ def ispp_steps_of_swing(swing_v: float) -> int:
     return math.ceil(swing_v / (BETA * STEP_V) - 1e-9)
 
 
-def ispp_steps(m: float) -> tuple[int, int]:
+def tvr_ispp_steps(m: float) -> tuple[int, int]:
     """Return the numbers of ISPP steps of the MSB and of the LSB page. MSB pages go up to S2 and
     LSB pages to S1; the paper leaves S3 out, and so does this model.
     """
@@ -93,7 +93,7 @@ def state_program_ns() -> tuple[int, ...]:
 
 def ispp_step_ns() -> int:
     """Return the time of one ISPP step: the mean program time over the mean number of steps."""
-    return round(sum(state_program_ns()) / 4 / (sum(ispp_steps(1.0)) / 2))
+    return round(sum(state_program_ns()) / 4 / (sum(tvr_ispp_steps(1.0)) / 2))
 
 
 def _linear_ramp(start: float, end: float, low: int, high: int, cycles: int) -> float:
@@ -115,10 +115,10 @@ def relative_program_time(cycles: int) -> float:
 
 
 @lru_cache(maxsize=64)
-def tvr_channel(m: float) -> cell.Channel:
+def make_tvr_cell(m: float) -> cell.Channel:
     """Return TVR's cell with a fraction `m` of the state margins, for the common voltage model."""
     sigmas = (SIGMA_ERASED_V, *[SIGMA_PROGRAMMED_V] * 3)
-    return cell.gaussian_channel(tvr_state_means(m), sigmas)
+    return cell.make_gaussian_cell(tvr_state_means(m), sigmas)
 
 
 def page_rber_without_margins() -> tuple[float, float]:

@@ -165,19 +165,19 @@ class RefusedError(OSError):
     """A request was refused; the exception's text is the library's message."""
 
 
-def _make_structure(name: str, *fields: tuple[str, Any]) -> type[ctypes.Structure]:
+def _make_c_struct(name: str, *fields: tuple[str, Any]) -> type[ctypes.Structure]:
     return type(name, (ctypes.Structure,), {"_fields_": list(fields)})
 
 
 _U32, _U64, _S64 = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_int64
-_Info = _make_structure("_Info", ("version", _U32), ("devices", _U32), ("can", _U64), ("may", _U64),
-                        ("max_files", _U64), ("max_ranges", _U64), ("reserved", _U64 * 3))
-_Extent = _make_structure("_Extent", ("offset", _S64), ("length", _S64), ("kind", _U32),
-                          ("level", _U32))
-_Unit = _make_structure("_Unit", ("offset", _S64), ("device_offset", _S64), ("kind", _U32),
-                        ("flags", _U32), ("flips", _U32), ("raw", _U32))
-_Errors = _make_structure("_Errors", *((name, _U64) for name in Errors._fields),
-                          ("reserved", _U64 * 2))
+_Info = _make_c_struct("_Info", ("version", _U32), ("devices", _U32), ("can", _U64), ("may", _U64),
+                       ("max_files", _U64), ("max_ranges", _U64), ("reserved", _U64 * 3))
+_Extent = _make_c_struct("_Extent", ("offset", _S64), ("length", _S64), ("kind", _U32),
+                         ("level", _U32))
+_Unit = _make_c_struct("_Unit", ("offset", _S64), ("device_offset", _S64), ("kind", _U32),
+                       ("flags", _U32), ("flips", _U32), ("raw", _U32))
+_Errors = _make_c_struct("_Errors", *((name, _U64) for name in Errors._fields),
+                         ("reserved", _U64 * 2))
 
 _POINTER, _INT, _OFF, _SIZE = ctypes.c_void_p, ctypes.c_int, ctypes.c_int64, ctypes.c_size_t
 _TEXT = ctypes.c_char_p
@@ -228,7 +228,7 @@ def _load_library() -> Library | Absent:
 _library = _load_library()
 
 
-def _check_result(result: int) -> int:
+def _raise_refusal(result: int) -> int:
     if result < 0:
         raise RefusedError(-result, _library.reason(None).decode())
     return result
@@ -254,7 +254,7 @@ class Device(_Closing):
                  ) -> None:
         handle = ctypes.c_void_p()
         name = os.fsencode(path) if path is not None else None
-        _check_result(_library.open(name, _REQUIRE if require else 0, ctypes.byref(handle)))
+        _raise_refusal(_library.open(name, _REQUIRE if require else 0, ctypes.byref(handle)))
         self._handle: ctypes.c_void_p | None = handle
 
     @property
@@ -278,21 +278,21 @@ class Device(_Closing):
     def caps(self) -> Info:
         """Return the kernel interface's version, devices, features and limits."""
         info = _Info()
-        _check_result(_library.caps(self.handle, ctypes.byref(info)))
+        _raise_refusal(_library.caps(self.handle, ctypes.byref(info)))
         return Info(*(getattr(info, name) for name in Info._fields))
 
     def tag(self, fd: int, offset: int = 0, length: int = TO_END,
             kind: Class = Class.APPROXIMATE) -> None:
         """Tag a range of a file with a class."""
-        _check_result(_library.tag(self.handle, fd, offset, length, kind))
+        _raise_refusal(_library.tag(self.handle, fd, offset, length, kind))
 
     def untag(self, fd: int, offset: int = 0, length: int = TO_END) -> None:
         """Remove the tags of a range of a file."""
-        _check_result(_library.untag(self.handle, fd, offset, length))
+        _raise_refusal(_library.untag(self.handle, fd, offset, length))
 
     def protect(self, fd: int, offset: int, length: int) -> None:
         """Declare a range of an approximate file precise, such as a header or an index."""
-        _check_result(_library.protect(self.handle, fd, offset, length))
+        _raise_refusal(_library.protect(self.handle, fd, offset, length))
 
     def query(self, fd: int) -> list[Extent]:
         """Return the tags of a file."""
@@ -300,7 +300,7 @@ class Device(_Closing):
         room = (_Extent * _BATCH)()
         where, count = 0, _BATCH
         while count == _BATCH and where != TO_END:
-            count = _check_result(_library.query(self.handle, fd, where, room, _BATCH))
+            count = _raise_refusal(_library.query(self.handle, fd, where, room, _BATCH))
             extents += [Extent(e.offset, e.length, Class(e.kind), e.level if e.level > 1 else 0)
                         for e in room[:count]]
             if count:
@@ -316,10 +316,10 @@ class Device(_Closing):
         """
         errors = _Errors()
         if level is None:
-            _check_result(_library.errors(self.handle, fd, offset, length, ctypes.byref(errors)))
+            _raise_refusal(_library.errors(self.handle, fd, offset, length, ctypes.byref(errors)))
         else:
-            _check_result(_library.level_errors(self.handle, fd, offset, length, level,
-                                                ctypes.byref(errors)))
+            _raise_refusal(_library.level_errors(self.handle, fd, offset, length, level,
+                                                 ctypes.byref(errors)))
         return Errors(*(getattr(errors, name) for name in Errors._fields))
 
     def stored(self, fd: int, offset: int = 0, length: int = TO_END) -> Iterator[Unit]:
@@ -329,40 +329,40 @@ class Device(_Closing):
         end = None if length == TO_END else offset + length
         while cursor.value != TO_END:
             left = TO_END if end is None else max(0, end - cursor.value)
-            count = _check_result(_library.stored(self.handle, fd, ctypes.byref(cursor), left, room,
-                                                  _BATCH))
+            count = _raise_refusal(_library.stored(self.handle, fd, ctypes.byref(cursor), left,
+                                                   room, _BATCH))
             for unit in room[:count]:
                 yield Unit(unit.offset, unit.device_offset, Class(unit.kind), unit.flags,
                            unit.flips, unit.raw)
 
     def pwrite(self, fd: int, data: bytes, offset: int, kind: Class = Class.APPROXIMATE) -> int:
         """Write data of the given class and return the number of bytes written."""
-        return _check_result(_library.pwrite(self.handle, fd, data, len(data), offset, kind))
+        return _raise_refusal(_library.pwrite(self.handle, fd, data, len(data), offset, kind))
 
     def remember(self, fd: int) -> None:
         """Store the tags of a file in its extended attribute."""
-        _check_result(_library.remember(self.handle, fd))
+        _raise_refusal(_library.remember(self.handle, fd))
 
     def recall(self, fd: int) -> int:
         """Apply the tags in a file's extended attribute; return the number of tagged ranges."""
-        return _check_result(_library.recall(self.handle, fd))
+        return _raise_refusal(_library.recall(self.handle, fd))
 
     def watch(self, fd: int, *, on: bool = True) -> None:
         """Let the kernel apply the stored tags when a file of the file system is opened."""
-        _check_result(_library.watch(self.handle, fd, on))
+        _raise_refusal(_library.watch(self.handle, fd, on))
 
     def label(self, text: str) -> None:
         """Add a label to the block trace."""
-        _check_result(_library.label(self.handle, text.encode()))
+        _raise_refusal(_library.label(self.handle, text.encode()))
 
     @contextmanager
     def region(self, kind: Class = Class.APPROXIMATE, label: str | None = None) -> Iterator[None]:
         """Give O_DIRECT writes of this thread a class within the context."""
-        _check_result(_library.region_begin(self.handle, kind, label.encode() if label else None))
+        _raise_refusal(_library.region_begin(self.handle, kind, label.encode() if label else None))
         try:
             yield
         finally:
-            _check_result(_library.region_end(self.handle))
+            _raise_refusal(_library.region_end(self.handle))
 
     def arena(self, fd: int) -> Arena:
         """Return an arena of approximate memory that is backed by a file."""
@@ -374,11 +374,11 @@ class Arena(_Closing):
 
     def __init__(self, device: Device, fd: int) -> None:
         arena = ctypes.c_void_p()
-        _check_result(_library.arena_create(device.handle, fd, ctypes.byref(arena)))
+        _raise_refusal(_library.arena_create(device.handle, fd, ctypes.byref(arena)))
         self._arena: ctypes.c_void_p | None = arena
 
     @property
-    def _open(self) -> ctypes.c_void_p:
+    def _open_arena(self) -> ctypes.c_void_p:
         if self._arena is None:
             raise ValueError("the arena has been closed")
         return self._arena
@@ -391,7 +391,7 @@ class Arena(_Closing):
 
     def memory(self, size: int) -> memoryview:
         """Allocate memory of the arena: zeroes, unless the arena's file already had data there."""
-        address = _library.alloc(self._open, size)
+        address = _library.alloc(self._open_arena, size)
         if address is None:
             number = ctypes.get_errno()
             raise MemoryError(f"{size} bytes of an arena: {os.strerror(number)}")
@@ -414,19 +414,19 @@ class Arena(_Closing):
         """Return the file offset of memory that belongs to the arena."""
         view = memoryview(memory).cast("B")
         address = ctypes.addressof(ctypes.c_ubyte.from_buffer(view))
-        return _check_result(_library.arena_offset(self._open, address))
+        return _raise_refusal(_library.arena_offset(self._open_arena, address))
 
     def at(self, offset: int, size: int) -> memoryview:
         """Return the memory at a file offset, such as data of an earlier run."""
-        last = _library.arena_at(self._open, offset + size - 1) if size > 0 else None
-        address = _library.arena_at(self._open, offset)
+        last = _library.arena_at(self._open_arena, offset + size - 1) if size > 0 else None
+        address = _library.arena_at(self._open_arena, offset)
         if offset < 0 or last is None or address is None:
             raise ValueError(f"the arena's file does not reach byte {offset + size - 1}")
         return memoryview((ctypes.c_ubyte * size).from_address(address)).cast("B")
 
     def sync(self) -> None:
         """Write all changes of the arena's memory to the device."""
-        _check_result(_library.arena_sync(self._open))
+        _raise_refusal(_library.arena_sync(self._open_arena))
 
 
 class File(_Closing):

@@ -153,7 +153,7 @@ class Policy:
         return f"<Policy {self.name}>"
 
 
-def _checked_index(answer: Any, count: int, call: str, things: str) -> int:
+def _check_index(answer: Any, count: int, call: str, things: str) -> int:
     """Return a policy's decision as a number; raise an exception that explains a wrong one."""
     try:
         number = operator.index(answer)
@@ -180,7 +180,7 @@ class Running:
         self._functions = _Functions(
             _BEGIN(self._prepare_for_device),
             _SELECT_VICTIM(self._select_victim) if policy.select_victim else _SELECT_VICTIM(),
-            _STREAM(self._stream) if policy.stream else _STREAM())
+            _STREAM(self._select_stream) if policy.stream else _STREAM())
         names = policy.streams
         handle = ctypes.c_void_p()
         code = lib.policy_create(policy.name.encode(),
@@ -221,18 +221,18 @@ class Running:
             columns.flags.writeable = False
             answer = self.policy.select_victim(Blocks(columns, count, lun, now_ns,
                                                       self._block_pages))
-            return FEWEST_VALID if answer is None else _checked_index(answer, count,
-                                                                      "select_victim()", "blocks")
+            return FEWEST_VALID if answer is None else _check_index(answer, count,
+                                                                    "select_victim()", "blocks")
         found: int = self._decide_or_default(FEWEST_VALID, call_select_victim)
         return found
 
-    def _stream(self, *page: Any) -> int:
+    def _select_stream(self, *page: Any) -> int:
         # Called for each page: _decide_or_default() would take as long as all the rest.
         if self.error is None:
             try:
                 assert self.policy.stream
                 answer = self.policy.stream(Page(*page))
-                return _checked_index(answer, len(self.policy.streams), "stream()", "streams")
+                return _check_index(answer, len(self.policy.streams), "stream()", "streams")
             except BaseException as error:
                 self.error = error
                 if self.job:
@@ -244,17 +244,17 @@ class Running:
         """Let a call of the simulator use the policy; at the end raise the policy's exception."""
         self.job = job
         if job:
-            lib.job_offer(job.handle, self.handle)
+            lib.job_offer_policy(job.handle, self.handle)
         try:
             yield
         except Exception:
-            self.check()
+            self.raise_policy_exception()
             raise
         finally:
             self.job = None
-        self.check()
+        self.raise_policy_exception()
 
-    def check(self) -> None:
+    def raise_policy_exception(self) -> None:
         """Raise the exception that the policy caused, once."""
         error, self.error = self.error, None
         if error is not None:

@@ -56,7 +56,7 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "job_json": (_T, _P),
     "job_requests": (ctypes.POINTER(RequestLog), _P),
     "option_kind": (_I, _T),
-    "job_offer": (None, _P, _P),
+    "job_offer_policy": (None, _P, _P),
     "policy_create": (_I, _T, _P, _U32, _U32, _P, _P),
     "policy_destroy": (None, _P),
     "simulate": (_I, _P, _I, _P, _B),
@@ -72,10 +72,10 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "device_facts": (None, _P, _P),
     "device_blocks": (_P, _P),
     "device_l2p": (_P, _P),
-    "block_field": (_T, _U32, _P, _P),
+    "describe_block_field": (_T, _U32, _P, _P),
     "counter_name": (_T, _U32),
-    "wait_name": (_T, _U32),
-    "device_kind_name": (_T, _P, _U32),
+    "wait_reason_name": (_T, _U32),
+    "block_kind_name": (_T, _P, _U32),
     "device_counters": (None, _P, _P),
     "device_digest": (_U64, _P),
     "device_audit": (_I, _P, _P),
@@ -154,7 +154,7 @@ def option_arguments(name: str, value: object) -> list[str]:
     return [f"--{dashed}={option_as_text(value)}"]
 
 
-def command_line(options: Mapping[str, object]) -> list[str]:
+def make_command_line(options: Mapping[str, object]) -> list[str]:
     """Return the command line of "approxftl sim" that equals the keyword arguments."""
     words = [word for name, value in options.items() for word in option_arguments(name, value)]
     return ["approxftl", "sim", *words, "--json=-"]
@@ -203,13 +203,13 @@ class Job:
         codes: list[int] = []
         done = threading.Event()
 
-        def run_in_thread() -> None:
+        def call_function_in_thread() -> None:
             try:
                 codes.append(call())
             finally:
                 done.set()
 
-        thread = threading.Thread(target=run_in_thread, name="approxftl")
+        thread = threading.Thread(target=call_function_in_thread, name="approxftl")
         thread.start()
         try:
             while not done.wait(TICK if progress else None):

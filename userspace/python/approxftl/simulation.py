@@ -25,10 +25,10 @@ from approxftl.simlib import (
     Job,
     OptionError,
     RequestLog,
-    command_line,
     command_line_for_c,
     error_of_exit_code,
     lib,
+    make_command_line,
 )
 from approxftl_tools.command import Refusal, simulator_path
 from approxftl_tools.measures import all_measures
@@ -56,7 +56,7 @@ _NOT_HERE = ("help", "json", "dry_run", "die_with_parent", "quiet", "progress")
 def wait_reasons() -> tuple[str, ...]:
     """Return the names of the reasons why requests wait."""
     names: list[str] = []
-    while name := lib.wait_name(len(names)):
+    while name := lib.wait_reason_name(len(names)):
         names.append(name.decode())
     return tuple(names)
 
@@ -230,7 +230,7 @@ def _write_requests(path: Path, requests: Any) -> None:
                                                     *(column.ctypes.data for column in held)))
 
 
-def _options_with_trace(options: dict[str, object], folder: str | Path) -> dict[str, object]:
+def _options_with_requests(options: dict[str, object], folder: str | Path) -> dict[str, object]:
     for name in _NOT_HERE:
         if name in options:
             raise OptionError(f"{name} has no meaning in simulate()", USAGE)
@@ -264,7 +264,7 @@ def _simulate_in_job(job: Job, options: dict[str, object], keep_requests: bool,
                      progress: Callable[[int], object] | None) -> Run:
     with tempfile.TemporaryDirectory(prefix="approxftl-") as folder:
         options, policy = replace_policy_by_name(options)
-        line = command_line(_options_with_trace(options, folder))
+        line = make_command_line(_options_with_requests(options, folder))
         words = command_line_for_c(line)
         with policy.offer_policy_to_job(job) if policy else nullcontext():
             job.run_library_call(lambda: lib.simulate(job.handle, len(line), words, keep_requests),
@@ -302,7 +302,7 @@ class Runs(Sequence[Run]):
         """Return rows() as a pandas.DataFrame."""
         return importlib.import_module("pandas").DataFrame(self.rows())
 
-    def _values_by_seed(self, measure: str, by: str, value: object) -> list[list[float]]:
+    def _measured_by_seed(self, measure: str, by: str, value: object) -> list[list[float]]:
         """Return the measure's values by seed, for each seed in the same order of axis values."""
         found = [[run.measure(measure) for run in self._runs
                   if run.options[by] == value and run.options["seed"] == seed]
@@ -322,12 +322,12 @@ class Runs(Sequence[Run]):
             raise ValueError(f"{by} is no axis of this sweep; its axes are {', '.join(self.axes)}")
         if relative_to is not None and relative_to not in self.axes[by]:
             raise ValueError(f"{relative_to} is no value of {by}")
-        base = None if relative_to is None else self._values_by_seed(measure, by, relative_to)
+        base = None if relative_to is None else self._measured_by_seed(measure, by, relative_to)
         if base is not None and any(not one for seed in base for one in seed):
             raise ValueError(f"{measure} is 0 in a run of {by}={relative_to}")
         estimates = {}
         for value in self.axes[by]:
-            found = np.array(self._values_by_seed(measure, by, value))
+            found = np.array(self._measured_by_seed(measure, by, value))
             ratios = found if base is None else found / np.array(base)
             estimates[value] = estimate_mean(ratios.mean(axis=1))
         return estimates
@@ -352,8 +352,8 @@ class Runs(Sequence[Run]):
         return chart_means(measure_name(measure), x, relative_to, found)
 
 
-def _run_in_threads(plan: Sequence[dict[str, object]], jobs: int,
-                    progress: Callable[[int, int], object] | None) -> list[Run]:
+def _run_sweep_in_threads(plan: Sequence[dict[str, object]], jobs: int,
+                          progress: Callable[[int, int], object] | None) -> list[Run]:
     begun = [Job() for _ in plan]
     with ThreadPoolExecutor(jobs) as pool:
         waiting = [pool.submit(_simulate_in_job, job, one, False, None)
@@ -371,14 +371,14 @@ def _run_in_threads(plan: Sequence[dict[str, object]], jobs: int,
     return [future.result() for future in waiting]
 
 
-def _run_as_points(plan: Sequence[dict[str, object]], engine: Engine, store: Store,
-                   progress: Callable[[int, int], object] | None) -> list[Run]:
+def _run_sweep_as_study_points(plan: Sequence[dict[str, object]], engine: Engine, store: Store,
+                               progress: Callable[[int, int], object] | None) -> list[Run]:
     if any(isinstance(one.get("policy"), Policy) for one in plan):
         raise OptionError("policy: one in Python runs in this process only: leave out results,"
                           " scheduler and slurm", USAGE)
     program = simulator_and_digest(simulator_path())
     named = (replace_policy_by_name(one)[0] for one in plan)
-    points = [make_run_point(program, command_line(one)[2:-1]) for one in named]
+    points = [make_run_point(program, make_command_line(one)[2:-1]) for one in named]
 
     def report_progress(ended: int, missing: int) -> None:
         if progress:
@@ -431,11 +431,11 @@ def sweep(*, seeds: int | Iterable[int] = 8, jobs: int | None = None,
         try:
             store.create_directory()
             # One file for all runs: requests= may be a generator.
-            traced = _options_with_trace(options, store.root)
+            traced = _options_with_requests(options, store.root)
             traces = {"requests": None, "trace": traced["trace"]} if traced is not options else {}
             with_trace = [one | traces for one in plan]
             if results is None and scheduler is None:
-                runs = _run_in_threads(with_trace, jobs, progress)
+                runs = _run_sweep_in_threads(with_trace, jobs, progress)
             else:
                 engine: Engine = Processes(simulator_path(), jobs)
                 if scheduler:
@@ -443,7 +443,7 @@ def sweep(*, seeds: int | Iterable[int] = 8, jobs: int | None = None,
                 if slurm is not None:
                     queue = Queue("sweep", store.root / "sweep.sh", 1, slurm_time)
                     engine = JobArray(queue, store, slurm)
-                runs = _run_as_points(with_trace, engine, store, progress)
+                runs = _run_sweep_as_study_points(with_trace, engine, store, progress)
         except Refusal as refusal:
             raise error_of_exit_code(str(refusal), refusal.status) from None
     for run, one in zip(runs, plan, strict=True):

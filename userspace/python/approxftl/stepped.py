@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from approxftl.policy import Running, replace_policy_by_name
-from approxftl.simlib import Facts, Job, SimulationError, command_line, command_line_for_c, lib
+from approxftl.simlib import Facts, Job, SimulationError, command_line_for_c, lib, make_command_line
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -27,11 +27,11 @@ BEYOND_END, STOPPED, BUSY = range(-2**63, -2**63 + 3)
 #: Events between two chances for Ctrl-C.
 EVENTS = 1 << 20
 
-def _block_type() -> np.dtype[Any]:
+def _numpy_type_of_block() -> np.dtype[Any]:
     names: list[str] = []
     formats, offsets = [], []
     offset, size = ctypes.c_uint32(), ctypes.c_uint32()
-    while name := lib.block_field(len(names), ctypes.byref(offset), ctypes.byref(size)):
+    while name := lib.describe_block_field(len(names), ctypes.byref(offset), ctypes.byref(size)):
         names.append(name.decode())
         formats.append("i8" if names[-1] == "opened_ns" else f"u{size.value}")
         offsets.append(offset.value)
@@ -40,7 +40,7 @@ def _block_type() -> np.dtype[Any]:
 
 
 #: An erase block, as the device has it; the fields are those of struct aftl_block.
-BLOCK = _block_type()
+BLOCK = _numpy_type_of_block()
 #: The place of a logical page; ppn and block are NOWHERE if it is not on flash.
 MAPPING = np.dtype([("ppn", "u4"), ("block", "u4"), ("level", "u4")])
 NOWHERE = 2**32 - 1
@@ -57,7 +57,7 @@ class SimulatedDevice:
 
     def __init__(self, **options: Any) -> None:
         options, policy = replace_policy_by_name(options)
-        line = command_line(options)[:-1]
+        line = make_command_line(options)[:-1]
         words = command_line_for_c(line)
         handle = ctypes.c_void_p()
         job = Job()
@@ -101,12 +101,12 @@ class SimulatedDevice:
             yield
             return
         if lib.device_busy(self._handle):
-            raise self._error_of_result(BUSY, 0, 0)
+            raise self._exception_for_result(BUSY, 0, 0)
         with self._policy.offer_policy_to_job(job):
             yield
 
-    def _error_of_result(self, result: int, lpn: int,
-                         pages: int) -> SimulationError | OSError | ValueError:
+    def _exception_for_result(self, result: int, lpn: int,
+                              pages: int) -> SimulationError | OSError | ValueError:
         if result == BEYOND_END:
             return ValueError(f"{pages} pages at {lpn} are not within the device's"
                               f" {self.logical_pages} pages")
@@ -120,28 +120,28 @@ class SimulatedDevice:
         """Write a range of logical pages."""
         result = self._do(self._handle, WRITE, lpn, pages)
         if result < 0:
-            raise self._error_of_result(result, lpn, pages)
+            raise self._exception_for_result(result, lpn, pages)
         return result
 
     def read(self, lpn: int, pages: int = 1) -> int:
         """Read a range of logical pages."""
         result = self._do(self._handle, READ, lpn, pages)
         if result < 0:
-            raise self._error_of_result(result, lpn, pages)
+            raise self._exception_for_result(result, lpn, pages)
         return result
 
     def trim(self, lpn: int, pages: int = 1) -> int:
         """Discard a range of logical pages."""
         result = self._do(self._handle, DISCARD, lpn, pages)
         if result < 0:
-            raise self._error_of_result(result, lpn, pages)
+            raise self._exception_for_result(result, lpn, pages)
         return result
 
     def flush(self) -> int:
         """Program all buffered writes."""
         result = self._do(self._handle, FLUSH, 0, 0)
         if result < 0:
-            raise self._error_of_result(result, 0, 0)
+            raise self._exception_for_result(result, 0, 0)
         return result
 
     def submit(self, op: str, lpns: ArrayLike, pages: ArrayLike = 1, depth: int = 32,
@@ -223,7 +223,7 @@ class SimulatedDevice:
     @property
     def kinds(self) -> list[str]:
         """Names for the field "kind" of blocks(), which the policy defines."""
-        return _names_from_library(lambda i: lib.device_kind_name(self._handle, i))
+        return _names_from_library(lambda i: lib.block_kind_name(self._handle, i))
 
     def counters(self) -> dict[str, int]:
         """Return the device's counters since its creation."""

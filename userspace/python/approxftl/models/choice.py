@@ -42,7 +42,7 @@ class Choice:
             return min(self.planes, element.bits)
         return element.mantissa_bits if element.exponent else element.bits // 2
 
-    def reason_for_precise(self, tensor: Tensor, apart: bool) -> str:
+    def reason_tensor_is_precise(self, tensor: Tensor, apart: bool) -> str:
         """Return why a tensor stays precise, else ""; `apart` if it is stored by bit plane."""
         if tensor.exact or not tensor.length:
             return tensor.exact or "it has no numbers"
@@ -56,9 +56,9 @@ class Choice:
             return ""
         if len(tensor.shape) < 2:
             return "no weights: one dimension"
-        return self._unbounded_error_reason(tensor.element, apart)
+        return self._reason_error_is_unbounded(tensor.element, apart)
 
-    def _unbounded_error_reason(self, element: Element, apart: bool) -> str:
+    def _reason_error_is_unbounded(self, element: Element, apart: bool) -> str:
         if self.types or element.name in BOUNDED:
             return ""
         if element.block > 1:
@@ -91,7 +91,7 @@ def whole_units_in_ranges(ranges: Iterable[Range]) -> list[Range]:
     return [(begin, end - begin) for begin, end in inward if begin < end]
 
 
-def count_shared_bytes(one: Range, others: list[Range]) -> int:
+def count_bytes_in_ranges(one: Range, others: list[Range]) -> int:
     """Return how many bytes of a range are in other ranges, which must be sorted and disjoint."""
     count, number = 0, max(0, bisect_right(others, one) - 1)
     while number < len(others) and others[number][0] < sum(one):

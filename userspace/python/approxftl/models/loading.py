@@ -49,7 +49,7 @@ def protected_planes(element: Element, parts: Iterable[str]) -> range:
     return range(first, sign + element.exponent if "exponent" in wanted else max(first, sign))
 
 
-def _check_planes(file: PlaneFile, parts: Iterable[str]) -> None:
+def _refuse_changed_planes(file: PlaneFile, parts: Iterable[str]) -> None:
     """Raise ModelError if a protected plane has changed."""
     file.check_remaining_bytes()
     for planes in file.planes:
@@ -59,7 +59,7 @@ def _check_planes(file: PlaneFile, parts: Iterable[str]) -> None:
                                  f"{planes.bit_of_plane(plane)} is protected, and has changed")
 
 
-def _check_plain(model: Model, parts: Iterable[str], approximate: Approximate) -> None:
+def _refuse_unprotected_bits(model: Model, parts: Iterable[str], approximate: Approximate) -> None:
     """Raise ModelError if the protected bits of a tensor are approximate, too."""
     for tensor in model.tensors:
         if not tensor.length or not protected_planes(tensor.element, parts):
@@ -77,10 +77,10 @@ def load_tensors(file: BinaryIO, parts: Iterable[str], approximate: Approximate,
     model = parse_model(FileSource(file))
     if is_model_by_plane(model):
         stored = PlaneFile(model)
-        _check_planes(stored, wanted)
+        _refuse_changed_planes(stored, wanted)
         model = parse_model(stored)
     else:
-        _check_plain(model, wanted, approximate)
+        _refuse_unprotected_bits(model, wanted, approximate)
     if model.form != "safetensors":
         raise ModelError(f"it is {model.form}, not safetensors")
     return {tensor.name: array_of_tensor(tensor,

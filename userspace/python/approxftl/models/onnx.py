@@ -104,7 +104,7 @@ class _Walk:
         return self.cursor.read_text(field.length)
 
 
-def _require_once(seen: set[int], field: _Field, wire: int) -> _Field:
+def _require_single_field(seen: set[int], field: _Field, wire: int) -> _Field:
     """Return a field of a message; refuse a repeated field or a wrong wire type."""
     if field.number in seen or field.wire != wire:
         raise ModelError(f"field {field.number} before byte {field.value + field.length} comes "
@@ -121,11 +121,11 @@ def _read_tensor(walk: _Walk, begin: int, end: int) -> Tensor:
         if field.number == _DIMS:
             shape += walk.read_numbers(field)
         elif field.number == _TYPE:
-            kind = _require_once(seen, field, _VARINT).value
+            kind = _require_single_field(seen, field, _VARINT).value
         elif field.number == _NAME:
-            name = walk.read_field_text(_require_once(seen, field, _BYTES))
+            name = walk.read_field_text(_require_single_field(seen, field, _BYTES))
         elif field.number == _RAW:
-            raw = _require_once(seen, field, _BYTES)
+            raw = _require_single_field(seen, field, _BYTES)
         elif field.number == _EXTERNAL or (field.number == _PLACE and field.value):
             raise ModelError(
                 f'tensor "{printable_name(name)}": its data are in another file, which cannot '
@@ -160,9 +160,9 @@ def parse_onnx(source: Source) -> Model:
     tensors: list[Tensor] = []
     for field in walk.read_fields(0, source.size):
         if field.number == _MODEL_VERSION:
-            _require_once(seen, field, _VARINT)
+            _require_single_field(seen, field, _VARINT)
         elif field.number == _MODEL_GRAPH:
-            tensors = _read_graph(walk, _require_once(seen, field, _BYTES))
+            tensors = _read_graph(walk, _require_single_field(seen, field, _BYTES))
     if seen != {_MODEL_VERSION, _MODEL_GRAPH}:
         raise ModelError("it is neither safetensors, GGUF, npy nor ONNX")
     return make_model("onnx", source, tensors, 0)

@@ -104,13 +104,13 @@ class _Gaps:
     lengths: list[int]
 
     @classmethod
-    def _gaps_between(cls, tensors: Sequence[Tensor], size: int) -> _Gaps:
+    def _gaps_between_tensors(cls, tensors: Sequence[Tensor], size: int) -> _Gaps:
         begins = [0, *(tensor.end_of_data for tensor in tensors)]
         ends = [*(tensor.offset for tensor in tensors), size]
         return cls(begins, [end - begin for begin, end in zip(begins, ends, strict=True)])
 
     @property
-    def _total_length(self) -> int:
+    def _gap_bytes(self) -> int:
         return sum(self.lengths)
 
 
@@ -124,20 +124,20 @@ class Layout:
             if tensor.name == _REST or not tensor.element.can_store_by_plane:
                 raise ModelError(
                     f'tensor "{printable_name(tensor.name)}": its bits cannot be apart')
-        self._gaps = _Gaps._gaps_between(self.tensors, model.source.size)
+        self._gaps = _Gaps._gaps_between_tensors(self.tensors, model.source.size)
         self.planes: list[Planes] = []
         self._begin = len(self._encode_header("0" * 64, "0" * 64))
-        self._place_planes()
+        self._assign_offsets_to_planes()
 
-    def _place_planes(self) -> None:
-        at = self._begin + _padded_length(self._gaps._total_length)
+    def _assign_offsets_to_planes(self) -> None:
+        at = self._begin + _padded_length(self._gaps._gap_bytes)
         for tensor in self.tensors:
             self.planes.append(Planes(tensor, at, [0] * tensor.element.bits))
             at = self.planes[-1].end_of_planes
         self.size = at
 
     def _header_entries(self) -> Iterator[tuple[str, list[int]]]:
-        yield _REST, [_padded_length(self._gaps._total_length)]
+        yield _REST, [_padded_length(self._gaps._gap_bytes)]
         for tensor in self.tensors:
             yield tensor.name, [tensor.element.bits, Planes(tensor, 0).bytes_of_plane]
 
@@ -147,7 +147,7 @@ class Layout:
             "version": _VERSION, "form": self.model.form, "bytes": self.model.source.size,
             "sha256": whole, "rest_sha256": rest, "tensors": [
                 [t.name, t.element.name, list(t.shape), t.offset,
-                 "".join(f"{s:08x}" for s in self._checksums_of(number))]
+                 "".join(f"{s:08x}" for s in self._checksums_of_tensor_planes(number))]
                 for number, t in enumerate(self.tensors)],
         }
         shapes = dict(self._header_entries())
@@ -157,7 +157,7 @@ class Layout:
             for (name, shape), end in zip(shapes.items(), ends, strict=True)}
         return encode_header({"__metadata__": {_KEY: json.dumps(about)}, **tensors}, ALIGN)
 
-    def _checksums_of(self, number: int) -> list[int]:
+    def _checksums_of_tensor_planes(self, number: int) -> list[int]:
         return self.planes[number].sums if self.planes else [0] * self.tensors[number].element.bits
 
     def write_plane_file(self, fd: int) -> None:
@@ -166,14 +166,14 @@ class Layout:
         rest = self._write_remaining_bytes(fd)
         for planes in self.planes:
             self._write_planes(fd, planes)
-        _write_all(fd, self._encode_header(sha256_of_file(self.model.source), rest), 0)
+        _write_all_bytes(fd, self._encode_header(sha256_of_file(self.model.source), rest), 0)
 
     def _write_remaining_bytes(self, fd: int) -> str:
         found, at = hashlib.sha256(), self._begin
         for begin, length in zip(self._gaps.begins, self._gaps.lengths, strict=True):
             for piece in read_range_parts(self.model.source, begin, length):
                 found.update(piece)
-                at += _write_all(fd, piece, at)
+                at += _write_all_bytes(fd, piece, at)
         return found.hexdigest()
 
     def _write_planes(self, fd: int, planes: Planes) -> None:
@@ -184,14 +184,14 @@ class Layout:
             numbers = self.model.source.read_range(tensor.offset + first * bits // 8,
                                                    count * bits // 8)
             for plane, data in enumerate(split_into_planes(numbers, bits)):
-                _write_all(fd, data.tobytes(),
-                           planes.at + plane * planes.bytes_of_plane + first // 8)
+                _write_all_bytes(fd, data.tobytes(),
+                                 planes.at + plane * planes.bytes_of_plane + first // 8)
                 planes.sums[plane] = zlib.crc32(data, planes.sums[plane])
         padding = bytes(planes.bytes_of_plane - -(-planes.count_numbers_of_tensor // 8))
         planes.sums[:] = [zlib.crc32(padding, one) for one in planes.sums]
 
 
-def _write_all(fd: int, data: bytes, offset: int) -> int:
+def _write_all_bytes(fd: int, data: bytes, offset: int) -> int:
     done = 0
     while done < len(data):
         done += os.pwrite(fd, data[done:], offset + done)
@@ -221,16 +221,16 @@ class PlaneFile:
         self.form, self.size = str(about["form"]), _require_number(about["bytes"])
         self.sha256, self._rest_sha256 = str(about["sha256"]), str(about["rest_sha256"])
         places = {tensor.name: tensor for tensor in model.tensors}
-        self._rest = _find_place(places, _REST)
+        self._rest = _take_named_tensor(places, _REST)
         self.planes = [self._parse_planes(entry, places)
-                       for entry in _require_list(about["tensors"])]
+                       for entry in _require_list_value(about["tensors"])]
         if places:
             raise ModelError("it has tensors of which its metadata say nothing")
         tensors = make_model(self.form, self, [planes.tensor for planes in self.planes], 0).tensors
-        self._gaps = _Gaps._gaps_between(tensors, self.size)
+        self._gaps = _Gaps._gaps_between_tensors(tensors, self.size)
         if [planes.tensor for planes in self.planes] != tensors:
             raise ModelError("its tensors are not in their order")
-        if _padded_length(self._gaps._total_length) != self._rest.length:
+        if _padded_length(self._gaps._gap_bytes) != self._rest.length:
             raise ModelError("the rest of the original is not all there")
         #: Offsets in the original where gaps and tensors begin, alternating.
         self._edges = [edge for gap, tensor in zip(self._gaps.begins, tensors, strict=False)
@@ -239,16 +239,16 @@ class PlaneFile:
 
     @staticmethod
     def _parse_planes(entry: Any, places: dict[str, Tensor]) -> Planes:
-        name, kind, shape, offset, sums = _require_list(entry, 5)
+        name, kind, shape, offset, sums = _require_list_value(entry, 5)
         element = ELEMENTS.get(str(kind))
         if element is None or not element.can_store_by_plane:
             raise ModelError(f'its type "{printable_name(str(kind), 20)}" has no planes')
-        tensor = make_tensor(str(name), element, map(_require_number, _require_list(shape)),
+        tensor = make_tensor(str(name), element, map(_require_number, _require_list_value(shape)),
                              _require_number(offset))
         if not tensor.length:
             raise ModelError(
                 f'tensor "{printable_name(tensor.name)}": it has no numbers, and so no planes')
-        place = _find_place(places, tensor.name)
+        place = _take_named_tensor(places, tensor.name)
         planes = Planes(tensor, place.offset, _parse_checksums(sums, element.bits))
         if place.shape != (element.bits, planes.bytes_of_plane) or place.offset % ALIGN:
             raise ModelError(
@@ -262,12 +262,12 @@ class PlaneFile:
                              f"{offset}")
         pieces: list[bytes] = []
         while length:
-            pieces.append(self._read_piece(offset, length))
+            pieces.append(self._read_contiguous_part(offset, length))
             offset += len(pieces[-1])
             length -= len(pieces[-1])
         return b"".join(pieces)
 
-    def _read_piece(self, offset: int, length: int) -> bytes:
+    def _read_contiguous_part(self, offset: int, length: int) -> bytes:
         """Return the first bytes of a range of the original: those in one tensor or in one gap."""
         number, inside = divmod(bisect_right(self._edges, offset) - 1, 2)
         if inside:
@@ -292,7 +292,7 @@ class PlaneFile:
     def check_remaining_bytes(self) -> None:
         """Raise ModelError if bytes outside the planes, which are always precise, have changed."""
         found = hashlib.sha256()
-        for piece in read_range_parts(self.source, self._rest.offset, self._gaps._total_length):
+        for piece in read_range_parts(self.source, self._rest.offset, self._gaps._gap_bytes):
             found.update(piece)
         if found.hexdigest() != self._rest_sha256:
             raise ModelError("what is precise of it has changed: it is damaged")
@@ -319,7 +319,7 @@ def _parse_description(text: str) -> dict[str, Any]:
     return about
 
 
-def _require_list(value: Any, count: int | None = None) -> list[Any]:
+def _require_list_value(value: Any, count: int | None = None) -> list[Any]:
     if not isinstance(value, list) or count not in (None, len(value)):
         raise ModelError("what it says of its planes is not as it should be")
     return value
@@ -341,7 +341,7 @@ def _parse_checksums(text: Any, count: int) -> list[int]:
     return [int.from_bytes(sums[at:at + 4], "big") for at in range(0, len(sums), 4)]
 
 
-def _find_place(places: dict[str, Tensor], name: str) -> Tensor:
+def _take_named_tensor(places: dict[str, Tensor], name: str) -> Tensor:
     place = places.pop(name, None)
     if place is None or place.element is not ELEMENTS["u8"]:
         raise ModelError(f'tensor "{printable_name(name)}": its bytes are not there')

@@ -28,7 +28,7 @@ def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> Json:
     return result
 
 
-def _refuse_constant(word: str) -> NoReturn:
+def _refuse_json_constant(word: str) -> NoReturn:
     raise ModelError(f"its header has a number that is none, {word}")
 
 
@@ -39,7 +39,7 @@ def _parse_json(text: bytes) -> Json:
         raise ModelError(f"its header has more than {TENSORS} tensors can need")
     try:
         result = json.loads(text.decode(), object_pairs_hook=_object_without_duplicates,
-                            parse_constant=_refuse_constant)
+                            parse_constant=_refuse_json_constant)
     except ModelError:
         raise
     except (ValueError, RecursionError) as error:

@@ -33,7 +33,7 @@ class Element:
         """Return the number of mantissa bits."""
         return self.bits - self.exponent - self.signed
 
-    def bytes_of(self, count: int) -> int | None:
+    def length_of_numbers(self, count: int) -> int | None:
         """Return the length of `count` numbers; None if these do not fill whole bytes or blocks."""
         if count % self.block or count * self.bits % 8:
             return None
@@ -106,7 +106,7 @@ def make_tensor(name: str, element: Element, shape: Iterable[int], offset: int,
     dimensions = tuple(shape)
     if len(dimensions) > DIMENSIONS or not all(0 <= size < 2**63 for size in dimensions):
         raise ModelError(f'tensor "{printable_name(name)}": its shape is no shape')
-    wanted = element.bytes_of(math.prod(dimensions))
+    wanted = element.length_of_numbers(math.prod(dimensions))
     if wanted is None or wanted >= 2**63:
         raise ModelError(f'tensor "{printable_name(name)}": no number of bytes holds its shape of '
                          f"{element.name}")
