@@ -40,7 +40,7 @@ HEADERS = [
     (Header(tick=1000), "the header gives 1000 as nanoseconds of a clock tick, it must be 1"),
     (Header(sector=4096), "the header gives 4096 as size of a sector, it must be 512"),
     (Header(fields=9), "the header gives 9 as number of fields, it must be 8"),
-    (Header(spoil={64: 0x54}), "the field table is not that of version 1"),
+    (Header(spoil={64: 0x54}), "the header's field table is not that of version 1"),
     (Header(spoil={60: 1}), "byte 60 of the header must be zero"),
     (Header(classes=()), "there are 0 tag classes, it must be 1 to 16"),
     (Header(class_count=17), "there are 17 tag classes"),
@@ -76,7 +76,7 @@ RECORDS = [
     (Record(0, 0, 8, WRITE, klass=2), "tag class 2 is unknown, the largest is 1"),
     (Record(0, 0, 8, FLUSH), "a flush has a length of 8 sectors, it must be 0"),
     (Record(0, 0, 0, READ), "a request has a length of 0 sectors"),
-    (Record(0, 1 << 60, 8, READ), "sector 1152921504606846976 is beyond any device"),
+    (Record(0, 1 << 60, 8, READ), "sector 1152921504606846976 is beyond 64-bit byte offsets"),
 ]
 
 

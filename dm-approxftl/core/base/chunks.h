@@ -2,9 +2,9 @@
 /*
  * Arrays with an entry for each lpn, page or ppn.
  *
- * Up to 2^30 entries need more memory than a host can allocate at once, which in the kernel is less
- * than 2 GiB. An array of up to 8 GiB is split into chunks, each a power of two of entries and at
- * least 1 GiB, except for the last.
+ * The kernel allocates less than 2 GiB at once, and an array of 2^30 entries needs more. An array
+ * of up to 8 GiB is split into chunks, each a power of two of entries and at least 1 GiB, except
+ * for the last.
  */
 #ifndef AFTL_CHUNKS_H
 #define AFTL_CHUNKS_H
@@ -26,7 +26,7 @@ struct aftl_chunks {
 	void *chunk[AFTL_CHUNKS];
 };
 
-/* log2 of the entries of a chunk, each of @size bytes; a constant expression if @size is one. */
+/* log2 of the entries in a chunk of an array; @size: bytes of an entry. */
 static inline u32 aftl_chunk_index_bits(u32 size)
 {
 	return (u32)__builtin_clz(size) - 1;
@@ -56,7 +56,7 @@ static inline void *aftl_chunk_entry_at(const struct aftl_chunks *chunks, u32 in
 bool __must_check aftl_chunks_alloc(struct aftl_chunks *chunks, u32 entries, u32 size,
 				    aftl_alloc_t alloc, void *host);
 
-/* Free a chunked array, even one that was allocated partly or never; its @size may then be 0. */
+/* Free an array, even one allocated partly; if it was never allocated, @size may be 0. */
 void aftl_chunks_free(struct aftl_chunks *chunks, u32 entries, u32 size, aftl_free_t free,
 		      void *host);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * All counters: COUNTER(name, help). The name contains the unit; it is the key in the JSON output
- * and in the status message. Include with COUNTER defined; no include guard on purpose.
+ * and in the status message. Define COUNTER before each include; there is no include guard.
  */
 
 /* Host requests */
@@ -55,7 +55,7 @@ COUNTER(read_energy_pj, "energy of reads in picojoule")
 COUNTER(program_energy_pj, "energy of programs in picojoule")
 COUNTER(erase_energy_pj, "energy of erases in picojoule")
 
-/* Write amplification by cause; these counters sum to all programmed units */
+/* Units programmed, by cause; the sum of these counters is the number of all programmed units */
 COUNTER(programmed_host_units, "units programmed for the host")
 COUNTER(programmed_gc_units, "units relocated by garbage collection")
 COUNTER(programmed_wear_units, "units relocated by wear levelling")

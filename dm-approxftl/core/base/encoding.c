@@ -5,8 +5,8 @@
 #include "core/base/encoding.h"
 
 /*
- * remainders[N][v] is the CRC-32C remainder of the half byte v followed by N zero half bytes.
- * Sixteen half bytes are looked up independently of each other, in a table of one KiB.
+ * remainders[N][v] is the CRC-32C remainder of the half byte v followed by N zero half bytes. The
+ * sixteen lookups for eight bytes of data do not depend on each other, so they overlap.
  */
 static const u32 remainders[16][16] = {
 	{

@@ -17,7 +17,7 @@ void aftl_events_set_source_counts(struct aftl_events *events, u32 many, u32 few
 	events->few_leaf = 3 * count_tree_leaves(few);
 }
 
-/* Unused leaves point to the last entry of @when, AFTL_NEVER, which belongs to no event source. */
+/* In the tournament tree, leaves without a source point to the last entry of @when: AFTL_NEVER. */
 void aftl_events_init(struct aftl_events *events)
 {
 	u32 sources = events->many + events->few;

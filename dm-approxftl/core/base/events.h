@@ -40,13 +40,13 @@ struct aftl_events {
  */
 void aftl_events_set_source_counts(struct aftl_events *events, u32 many, u32 few);
 
-/* Number of entries of @when. */
+/* Entries of @when in struct aftl_events: one for each source, and one for unused leaves. */
 static inline u32 aftl_events_count_times(const struct aftl_events *events)
 {
 	return events->many + events->few + 1;
 }
 
-/* Number of entries of @winner: with n leaves below node 2 or 3, the first is 2 n or 3 n. */
+/* Entries of @winner in struct aftl_events: up to the last leaf below node 2 or 3. */
 static inline u32 aftl_events_count_tree_nodes(const struct aftl_events *events)
 {
 	return max(events->many_leaf / 2 * 3, events->few_leaf / 3 * 4);

@@ -27,7 +27,6 @@ static int check_mapping_unit(const struct aftl_config *config, struct aftl_erro
 	return 0;
 }
 
-/* A word line that waits for its fine pass keeps its data in the write buffer. */
 int aftl_check_program_passes(const struct aftl_config *config, struct aftl_error *error)
 {
 	if (config->passes == 1)
@@ -44,12 +43,12 @@ int aftl_check_program_passes(const struct aftl_config *config, struct aftl_erro
 	return 0;
 }
 
-/* The host of a sharded device calls this with the configuration of each shard, see shards.h. */
+/* A sharded device has an FTL for each shard: refuse a configuration that is not of one shard. */
 static int check_single_shard_config(const struct aftl_config *config, struct aftl_error *error)
 {
 	if (config->shards == 1)
 		return 0;
-	return aftl_fail(error, -EINVAL, "shards: a single FTL is created here; set shards 1");
+	return aftl_fail(error, -EINVAL, "shards: this is for a device of one shard; set shards 1");
 }
 
 static void compute_lun_geometry(struct aftl_geometry *geo, const struct aftl_config *config)
@@ -200,7 +199,7 @@ static int compute_zone_geometry(struct aftl_geometry *geo, const struct aftl_co
 	return 0;
 }
 
-/* A volume stores no more buffered writes than a write buffer of the reloaded device can take. */
+/* Number of buffered logical pages that a volume can persist: as many as the write buffer holds. */
 static void compute_buffer_geometry(struct aftl_geometry *geo, const struct aftl_config *config)
 {
 	u64 units = max_t(u64, config->buffer / geo->unit_bytes, aftl_units_per_program(geo));

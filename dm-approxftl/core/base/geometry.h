@@ -101,7 +101,7 @@ int __must_check aftl_geometry_init(struct aftl_geometry *geo, const struct aftl
 				    struct aftl_error *error);
 
 /**
- * aftl_check_program_passes() - check that the parameters allow two program passes
+ * aftl_check_program_passes() - check the parameters of coarse and fine program passes
  * @config: parameters
  * @error: takes the message on failure
  *
@@ -110,7 +110,7 @@ int __must_check aftl_geometry_init(struct aftl_geometry *geo, const struct aftl
 int __must_check aftl_check_program_passes(const struct aftl_config *config,
 					   struct aftl_error *error);
 
-/* Number of logical pages and translation pages, all of which can have a ppn. */
+/* Number of logical pages and translation pages: each can be mapped to a ppn. */
 static inline u32 aftl_count_mappable_pages(const struct aftl_geometry *geo)
 {
 	return geo->units + geo->trans_pages;
@@ -162,9 +162,9 @@ static inline u32 aftl_programs_per_block(const struct aftl_geometry *geo)
 }
 
 /*
- * Colour of @page on the checkerboard of layers and positions in a layer. A checkerboard over page
- * numbers alone would give vertical neighbours one colour if a layer has an even number of
- * positions.
+ * Colour of @page on ApproxFTL's checkerboard, whose rows are the layers of a block. A checkerboard
+ * over page numbers alone would give vertical neighbours one colour if a layer has an even number
+ * of positions.
  */
 static inline bool aftl_checkerboard_colour(const struct aftl_geometry *geo, u32 page, bool flip)
 {

@@ -5,19 +5,19 @@
  * MODE(NAME, word, bits, program, share, read, curve, rate)
  *
  * @word: name in output. @bits: bits per cell, 0 for all that the cell can hold. @program and
- * @read: parameters with the times. If @program is 0, the time is @share ns for a standard program
- * of 700 us (the device of ApproxFTL and AGCR), in proportion; if @read is 0, it is "read". @curve:
- * error curve of the voltage model (AFTL_RBER_*, STANDARD for the curve of the device). @rate:
- * error rate of the constant model (AFTL_RATE_*).
+ * @read: parameters with the times. If @program is 0, the program takes @share ns where a standard
+ * program takes 700 us (as on the device of ApproxFTL and AGCR), else in proportion; if @read is 0,
+ * the parameter is "read". @curve: error curve of the voltage model (AFTL_RBER_*, STANDARD for the
+ * curve of the device). @rate: error rate of the constant model (AFTL_RATE_*).
  *
  * The position in the list is stored on media: append only. Include with MODE defined; no include
  * guard on purpose.
  */
 /* Standard program */
 MODE(NORMAL, "normal", 0, program, 0, read, STANDARD, PRECISE)
-/* Lower top threshold voltage (ApproxFTL, Vth_b, TVR) */
+/* Program with a lower top threshold voltage (ApproxFTL, Vth_b, TVR) */
 MODE(REDUCED, "reduced", 0, program_reduced, 437500, read, MLC_APPROX, PRECISE)
-/* Precise page with approximate neighbours, which are programmed later */
+/* Precise page whose neighbours are approximate and are programmed later (ApproxFTL) */
 MODE(BETWEEN, "between", 0, program_between, 532000, read, STANDARD, PRECISE)
 /* A precise page programmed after all its neighbours */
 MODE(AFTER, "after", 0, program_after, 469000, read, STANDARD, PRECISE)
@@ -27,7 +27,7 @@ MODE(COARSE, "coarse", 0, program_coarse, 466667, read, MLC_DELTA_B, COARSE)
 MODE(FINE, "fine", 0, program_fine, 933000, read, MLC_FINE, FINE)
 /* A word line with parameters learned from the leader word line of its layer (cubeFTL) */
 MODE(FOLLOWER, "follower", 0, program, 0, read, STANDARD, PRECISE)
-/* MLC mode of cells for more bits; in a super layer the word line may be reprogrammed */
+/* MLC mode of cells for more bits; ReSSD may reprogram such a word line in a super layer */
 MODE(MLC, "mlc", 2, program_mlc, 0, read_mlc, TLC_MLC_MODE, PRECISE)
 /* SLC mode: one bit per cell in cells that can store more */
 MODE(SLC, "slc", 1, program_slc, 0, read_slc, SLC_MODE, PRECISE)
@@ -37,7 +37,7 @@ MODE(TLC, "tlc", 3, program_tlc, 0, read_tlc, TLC, PRECISE)
 MODE(FOGGY, "foggy", 0, program_foggy, 0, read, STANDARD, PRECISE)
 /* Approximate page whose ECC bytes store parity of a precise page (parity lending) */
 MODE(LENDING, "lending", 0, program, 0, read, STANDARD, PRECISE)
-/* Remaining bits of a word line whose cells hold one bit each already, which stays valid (IPS) */
+/* Program of the other bits of a word line that holds one bit a cell; that bit stays valid (IPS) */
 MODE(SWITCHED, "switched", 0, program, 0, read, TLC_REPROGRAM, PRECISE)
 /* Approximate page with larger ISPP steps and a lower top voltage: savings and errors of both */
 MODE(ROUGH, "rough", 0, program_reduced, 291667, read, MLC_APPROX, PRECISE)

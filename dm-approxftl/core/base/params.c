@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Parsing, printing and checking parameters. */
+/* Parses, prints and checks the parameters of a device. */
 #include "core/base/params.h"
 
 const char *const aftl_switch_words[] = { "off", "on", NULL };
@@ -54,8 +54,8 @@ static_assert(ARRAY_SIZE(aftl_core_params) == AFTL_CORE_PARAMS, "one entry per f
 #define AT(name) AFTL_PARAM_AT(name)
 
 /*
- * never[] has the parameters that cannot change, live[] those that can change at any time. All
- * others can change at a reload: they size memory, order completions, or are read by a policy when
+ * Parameters in never[] cannot change, those in live[] can change at any time. All others change
+ * only at a reload: they size memory, affect the order of completions, or are read by a policy when
  * it is created.
  */
 static const u8 never[] = {
@@ -81,7 +81,7 @@ static const u8 live[] = {
 	AT(suspend_reads), AT(housekeeping), AT(housekeeping_every),
 };
 
-/* A suffix and its value in stored units; the list starts with the largest. */
+/* A unit such as "ms", and its value in stored units; each list starts with the largest. */
 struct suffix {
 	const char *text;
 	u64 scale;
@@ -143,7 +143,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The number digits[.digits] as an integer and its number of decimals. */
+/* A decimal number without its point: all digits as an integer, and how many follow the point. */
 struct decimal {
 	u64 digits;
 	unsigned int decimals;
@@ -210,7 +210,7 @@ static int parse_unscaled_number(const char *text, u64 scale, u64 *value)
 	return ret ? ret : multiply_decimal(number, scale, value);
 }
 
-/* @bare_scale is the scale of a number without a suffix; 0 refuses such numbers, except zero. */
+/* Parse a number with a suffix; @bare_scale is the scale of one without: 0 refuses it unless 0. */
 static int parse_number_with_suffix(const char *text, const struct suffix *suffix, u64 bare_scale,
 				    u64 *value)
 {

@@ -22,7 +22,10 @@ enum aftl_plane_mode {
 	AFTL_PLANES_WIDE,
 };
 
-/* Multi-plane reads: off, of one block and position, of one position, or of any pages. */
+/*
+ * Pages that a multi-plane read may join: none; those of equal block and page number; those of
+ * equal page number; any.
+ */
 enum aftl_multi_plane_read {
 	AFTL_PLANE_READ_OFF,
 	AFTL_PLANE_READ_SAME_BLOCK,
@@ -95,7 +98,7 @@ enum aftl_param_type {
 	AFTL_PARAM_WEIGHTS,
 };
 
-/* Limit of the number of parameters that policies and rules define. */
+/* Most parameters that all policies and rules together may define. */
 #define AFTL_OWN_PARAMS 32
 
 /**
@@ -116,7 +119,7 @@ struct aftl_config {
 /* Size of a string with the value of a parameter, or with its key. */
 #define AFTL_VALUE_SIZE 32
 
-/* Times at which a parameter of an existing device may change */
+/* When a parameter of an existing device may change: at a reload, at any time or never */
 enum aftl_change {
 	AFTL_CHANGE_RELOAD,	/* a reload with aftl_load_as() may change the parameter */
 	AFTL_CHANGE_LIVE,	/* aftl_set_param() may change the parameter at any time */
@@ -146,7 +149,7 @@ struct aftl_param {
 extern const struct aftl_param aftl_core_params[];
 extern const char *const aftl_switch_words[];
 
-/* PARAM() as an entry of a table of struct aftl_param; the words of a choice are name_words. */
+/* PARAM() line as an entry of a struct aftl_param table; name_words: the words of a choice. */
 #define AFTL_WORDS_COUNT(name) NULL
 #define AFTL_WORDS_BYTES(name) NULL
 #define AFTL_WORDS_TIME(name) NULL
@@ -180,8 +183,8 @@ struct aftl_param_group {
 };
 
 /*
- * AFTL_PARAM_TABLE() turns a list, #define LIST(PARAM) PARAM(name, type, ...) PARAM(...), into a
- * struct with the values and a table for AFTL_PARAM_GROUP().
+ * Make a struct of values, and a table of descriptions for AFTL_PARAM_GROUP(), from LIST, a macro
+ * that calls its argument as PARAM(name, type, ...) for each parameter.
  */
 #define AFTL_PARAM_TABLE(name, LIST)						\
 	struct name {								\
@@ -240,7 +243,7 @@ static inline u64 aftl_param_get(const struct aftl_config *config, unsigned int 
 void aftl_param_format(const struct aftl_param *param, u64 value, char text[AFTL_VALUE_SIZE]);
 
 /**
- * aftl_parse_value() - parse a value by type alone, for options of a host
+ * aftl_parse_value() - parse a value that is no parameter of a device, such as an option of a tool
  * @type: type of the value
  * @words: as in struct aftl_param, for AFTL_PARAM_CHOICE
  * @text: text of the value
@@ -253,7 +256,7 @@ int __must_check aftl_parse_value(enum aftl_param_type type, const char *const *
 				  const char *text, u64 *value, struct aftl_error *error);
 
 /**
- * aftl_param_type_example() - a phrase such as "a duration such as 700us"
+ * aftl_param_type_example() - describe a type for error messages: "a duration such as 700us"
  * @type: type of the value
  */
 const char *aftl_param_type_example(enum aftl_param_type type);
@@ -284,7 +287,7 @@ int __must_check aftl_config_check(const struct aftl_config *made,
 
 /* Profiles (profiles.c) */
 
-/* Set the parameters of param-table.h to the values of a profile, for aftl_profile_load(). */
+/* Set the parameters of param-table.h from a named profile; hosts call aftl_profile_load(). */
 int __must_check aftl_profile_apply(struct aftl_config *config, const char *name,
 				    struct aftl_error *error);
 

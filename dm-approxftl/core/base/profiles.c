@@ -25,7 +25,7 @@ struct profile {
 
 static const struct setting demo_settings[] = { { NULL, 0 } };
 
-/* In the simulators of the papers reads always overtake writes. */
+/* Settings of all profiles from papers, whose simulators let reads always overtake writes. */
 static const struct setting paper_settings[] = {
 	{ "write_expire", 0 },
 	{ NULL, 0 },
@@ -39,7 +39,7 @@ static const struct setting tcad18_settings[] = {
 	{ "word_lines", 64 },
 	{ "unit", 0 },
 	{ "order", AFTL_SCHED_FCFS },
-	/* assumed: the rule "rotate" would avoid the queues that the paper's response times show */
+	/* assumed: "static" LUN allocation has the queues that the paper's response times show */
 	{ "allocate", AFTL_ALLOCATE_static },
 	{ NULL, 0 },
 };
@@ -77,7 +77,7 @@ static const struct setting micro19_settings[] = {
 	{ "unit", 0 },
 	{ "one_shot", AFTL_ON },
 	{ "read", 60 * US }, /* assumed */
-	{ "ecc_bits", 80 }, /* assumed: ReSSD's authors call it typical of TLC */
+	{ "ecc_bits", 80 }, /* assumed: the authors of ReSSD call 80 bits typical of TLC */
 	{ "buffer", 16 << 20 }, /* assumed */
 	{ NULL, 0 },
 };
@@ -94,12 +94,12 @@ static const struct setting ics14_settings[] = {
 	{ "page", 2048 },
 	{ "unit", 0 },
 	{ "read", 50 * US }, /* assumed */
-	{ "program", 1118 * US }, /* slow page: the paper's average is 789 us, (460 + 1118) / 2 */
-	{ "program_fast", 460 * US }, /* fast page: average of 380 and 1.42 * 380 us */
+	{ "program", 1118 * US }, /* slow page; the mean is 789 us, (460 + 1118) / 2 */
+	{ "program_fast", 460 * US }, /* fast page; the mean of 380 us and 1.42 * 380 us */
 	{ "program_reduced", 559 * US },
 	{ "erase", 3300 * US },
 	{ "wear_times", AFTL_ON },
-	{ "bus", 40 }, /* assumed: asynchronous ONFI 1.0 */
+	{ "bus", 40 }, /* assumed: a bus of asynchronous ONFI 1.0 */
 	{ NULL, 0 },
 };
 
@@ -261,7 +261,7 @@ static const struct setting wd_dc_960_settings[] = {
 };
 
 /*
- * Western Digital's ZN540. Measurements of its conventional (not zoned) sibling count, too: equal
+ * Western Digital's ZN540. Some values were measured on its conventional (not zoned) sibling: equal
  * read times of the two drives show that they have the same flash.
  */
 static const struct setting zn540_settings[] = {

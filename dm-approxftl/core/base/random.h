@@ -40,7 +40,6 @@ static inline u64 aftl_random_next(struct aftl_random *random)
 	return aftl_hash64(random->state++);
 }
 
-/* Skip @draws numbers of the sequence. */
 static inline void aftl_random_skip_draws(struct aftl_random *random, u32 draws)
 {
 	random->state += draws;
@@ -52,9 +51,8 @@ static inline u64 aftl_random_below(struct aftl_random *random, u32 n)
 }
 
 /*
- * Draw from the exponential distribution of mean @mean: minus @mean times the logarithm of a
- * uniform number. Between two powers of two, a parabola approximates the logarithm to base 2 (error
- * below 0.008).
+ * Draw from the exponential distribution of mean @mean: -@mean * ln(u) for a uniform u. Between two
+ * powers of two, a parabola approximates the logarithm to base 2 (error below 0.008).
  */
 static inline u64 aftl_random_exponential(struct aftl_random *random, u32 mean)
 {
@@ -64,7 +62,7 @@ static inline u64 aftl_random_exponential(struct aftl_random *random, u32 mean)
 	u64 log2 = part + (((part * (65536 - part)) >> 16) * 22704 >> 16);
 	u64 minus_log2 = ((u64)(zeros + 1) << 16) - log2;
 
-	/* Fixed point, in 2^-16: 45426 is the natural logarithm of 2. */
+	/* 45426 / 65536 is ln 2, which converts the binary logarithm into the natural one. */
 	return (minus_log2 * 45426 >> 16) * mean >> 16;
 }
 

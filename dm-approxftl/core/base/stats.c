@@ -27,7 +27,7 @@ void aftl_stats_accumulate(struct aftl_stats *sum, const struct aftl_stats *more
 	u64 *to = (u64 *)sum;
 	size_t i;
 
-	/* struct aftl_stats consists of 64-bit counters up to its first histogram. */
+	/* All members of struct aftl_stats before its first histogram are counters. */
 	for (i = 0; i < offsetof(struct aftl_stats, read_response) / sizeof(*to); i++)
 		to[i] += from[i];
 }

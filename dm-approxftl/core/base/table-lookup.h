@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Interpolation in the physics tables. */
+/* Interpolation in the tables of the flash error model, core/nand/physics-tables.h. */
 #ifndef AFTL_TABLE_LOOKUP_H
 #define AFTL_TABLE_LOOKUP_H
 
@@ -15,7 +15,7 @@ struct aftl_axis_point {
 	u32 fraction;
 };
 
-/* Values beyond the last point count as the last point. */
+/* Position of @value on an axis of ascending points; beyond the last point, that point. */
 static inline struct aftl_axis_point aftl_axis_position(const u32 *axis, u32 points, u64 value)
 {
 	struct aftl_axis_point point = { points - 2, 65536 };

@@ -25,8 +25,8 @@ typedef u32 __bitwise aftl_ppn_t;
 #define AFTL_NO_PPN ((__force aftl_ppn_t)U32_MAX)
 
 /*
- * A 32-bit L2P entry stores a ppn in 30 bits and the quality level in two; an OOB word stores an
- * lpn.
+ * The 32 bits of an L2P entry are a ppn (30 bits) and a quality level, those of an OOB word an lpn
+ * and a quality level.
  */
 #define AFTL_PPN_BITS 30
 #define AFTL_PPN_MASK ((1U << AFTL_PPN_BITS) - 1)
@@ -111,19 +111,19 @@ struct aftl_buffered_lpn {
 /* Limit of the number of streams that a policy can distinguish. */
 #define AFTL_STREAMS 16
 
-/* Placement ids that a host can use: each is a stream, and the policy has at least one stream. */
+/* Most placement ids of a host: each takes a stream, and one stream is left for the policy. */
 #define AFTL_HANDLES_MAX (AFTL_STREAMS - 1)
 
-/* Zones that may be active at a time; each is a stream. */
+/* Most zones that may be active at a time; each takes a write stream. */
 #define AFTL_ACTIVE_ZONES_MAX 128
 
-/* Host submission queues; each has one byte of the parameter queue_weights. */
+/* Most submission queues of a host: each has one byte of the parameter queue_weights. */
 #define AFTL_QUEUES_MAX 8
 
 /*
- * The stored kind of a block: the placement handle is in the upper bits, the policy's kind in the
- * lower ones. On a zoned device no block has a kind, and the lower bits are the upper bits of the
- * handle.
+ * A block's kind and placement handle are stored in one byte: the kind in the lower four bits, the
+ * handle in the upper ones. On a zoned device blocks have no kind; the handle, whose number may
+ * need eight bits, has its upper four bits in the lower half of the byte.
  */
 #define AFTL_HANDLE_SHIFT 4
 #define AFTL_HANDLE_KIND_MASK (BIT(AFTL_HANDLE_SHIFT) - 1)
@@ -144,7 +144,7 @@ static inline void aftl_decode_block_kind(u8 stored, bool zoned, u8 *kind, u8 *h
 /* A write stream is a class and a stream of the policy. A program has data of one write stream. */
 #define AFTL_WRITE_STREAMS (AFTL_CLASSES * AFTL_STREAMS)
 
-/* Streams of zones, each of one class, follow the streams of policy and translation pages. */
+/* Zones have write streams of their own, numbered after those of the policy and of the CMT. */
 #define AFTL_WRITE_STREAMS_MAX (AFTL_STREAMS + 1 + AFTL_ACTIVE_ZONES_MAX)
 
 static inline u32 aftl_write_stream_index(u32 class, u32 stream)
@@ -164,7 +164,6 @@ enum aftl_mode {
 	AFTL_MODES,
 };
 
-/* Six bits of the page attributes store the mode, see aftl_page_attr(). */
 static_assert(AFTL_MODES <= 64, "a mode has six bits in a page's attributes");
 
 /**

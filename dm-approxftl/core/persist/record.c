@@ -264,7 +264,7 @@ static int record_check_field_table(const u8 *bytes, struct aftl_error *error)
 
 	record_put_field_table(right);
 	if (memcmp(bytes + AT_TABLE, right + AT_TABLE, AT_NAMES - AT_TABLE) != 0)
-		return aftl_fail(error, -EINVAL, "the field table is not that of version %u",
+		return aftl_fail(error, -EINVAL, "the header's field table is not that of version %u",
 				 AFTL_RECORD_VERSION_MAJOR);
 	return 0;
 }
@@ -364,7 +364,7 @@ static int check_record_fields(const struct aftl_record_header *header,
 	if (record->op != AFTL_OP_FLUSH && !record->nsect)
 		return aftl_fail(error, -EINVAL, "a request has a length of 0 sectors");
 	if (record->off_sect > AFTL_RECORD_SECTORS_MAX - record->nsect)
-		return aftl_fail(error, -EINVAL, "sector %llu is beyond any device",
+		return aftl_fail(error, -EINVAL, "sector %llu is beyond 64-bit byte offsets",
 				 (unsigned long long)record->off_sect);
 	return 0;
 }

@@ -22,7 +22,7 @@
 /* Distance, in pages, at which recovery prefetches entries of the L2P table. */
 #define AHEAD 16
 
-/* Open a reader for the tables before frame @end. */
+/* Open a reader for the metadata tables of @volume, up to frame @end. */
 static int reader_open_tables(struct aftl_volume_reader *reader, const struct aftl_volume *volume,
 			      u64 end)
 {
@@ -292,7 +292,7 @@ static int read_spare_entry(struct scan *scan, u32 page, struct aftl_spare *spar
 		return ret;
 	if (aftl_spare_decode(spare, &scan->volume->geo, bytes))
 		return aftl_fail(error, -EUCLEAN,
-				 "the volume is damaged: the spare entry of page %u is impossible",
+				 "the volume is damaged: page %u has an impossible spare entry",
 				 page);
 	return 0;
 }
@@ -313,7 +313,7 @@ static int read_erase_entry(struct scan *scan, u32 block, struct aftl_erase_entr
 	return aftl_error_is_damage(ret) ? 0 : ret;
 }
 
-/* Decode the spare fields that recovery's first pass needs; prefetch L2P entries for the second. */
+/* Decode the spare fields for recovery's first pass; prefetch L2P entries for its second pass. */
 static int read_spare_for_scan(struct scan *scan, u32 page, struct aftl_spare *spare,
 			       struct aftl_error *error)
 {
@@ -337,8 +337,8 @@ static int read_spare_for_scan(struct scan *scan, u32 page, struct aftl_spare *s
 /*
  * Set the block's erase count: the largest that its erase entry or one of its pages has. The entry
  * may be missing, because its sector is damaged or because it was not committed before the programs
- * that followed the erase. If the last erase is known from nothing durable, the pages before it
- * reappear, but without valid data: these were relocated before the erase.
+ * that followed the erase. If nothing durable shows the last erase, the block's former pages
+ * reappear, but without valid data: that was relocated before the erase.
  */
 static int recover_erase_count(struct scan *scan, struct aftl_block *block,
 			       struct aftl_error *error)
@@ -379,7 +379,7 @@ static void record_newest_versions(struct scan *scan, u32 page, const struct aft
 		u32 unit = from_lpn(aftl_lpn_word_lpn(spare->word[i]));
 		u32 *found;
 
-		/* Recovery ignores mapped translation pages: the spare table may be newer. */
+		/* Skip translation pages: the spare table may be newer than their L2P entries. */
 		if (!(spare->mapped >> i & 1) || unit >= scan->volume->geo.units)
 			continue;
 		found = aftl_l2p_entry(scan->ftl, unit);
@@ -447,10 +447,9 @@ static int invalidate_scanned_page(struct scan *scan, u32 page)
 }
 
 /*
- * A program to a zone counts only if all of its pages have entries (with fewer bits per cell it has
- * fewer pages): else it is dropped, as if the
- * power had failed before it, and can be programmed again. Its data that a flush has covered are
- * still in the persisted write buffer.
+ * Set *@whole if all pages of a program to a zone have spare entries (fewer pages with fewer bits
+ * per cell). Else the program is dropped, as if power had failed before it, so that its pages can
+ * be programmed again; what a flush has covered is still in the persisted write buffer.
  */
 static int check_zone_program_complete(struct scan *scan, const struct aftl_block *block, u32 first,
 				       bool *whole, struct aftl_error *error)
@@ -504,7 +503,7 @@ static int scan_block(struct scan *scan, struct aftl_block *block, struct aftl_e
 
 static int report_impossible_entry(const char *what, u32 number, struct aftl_error *error)
 {
-	return aftl_fail(error, -EUCLEAN, "the volume is damaged: the entry of %s %u is impossible",
+	return aftl_fail(error, -EUCLEAN, "the volume is damaged: %s %u has an impossible entry",
 			 what, number);
 }
 
@@ -574,7 +573,7 @@ static int scan_plp_entries(struct scan *scan, struct aftl_error *error)
 	return ret;
 }
 
-/* Return true if no slot before @index has a page of the same zone. */
+/* Return true if no slot before @index has a page of the same zone: counts each zone once. */
 static bool plp_entry_is_first_of_zone(const struct scan *scan, u32 index)
 {
 	const struct aftl_volume *volume = scan->volume;
@@ -708,8 +707,8 @@ static int scan_plp_and_discards(struct scan *scan, struct aftl_error *error)
 }
 
 /*
- * Drop the last programs of a block if none of their pages is mapped, so that the zone has the free
- * pages that it was promised. A block without any mapped page is erased by its zone.
+ * Drop the last programs of a block if none of their pages is mapped: a zone needs the pages to
+ * fill its capacity. A block without any mapped page is erased by its zone.
  */
 static void drop_unmapped_last_programs(struct aftl *ftl, struct aftl_block *block)
 {
@@ -853,7 +852,7 @@ static u32 count_known_program_steps(const struct aftl *ftl, const struct aftl_b
 	return steps;
 }
 
-/* Mark pages before a programmed page in the program order as programmed, too. */
+/* Mark all pages before a programmed page in the program order as programmed. */
 static void replay_program_order(struct aftl *ftl, struct aftl_block *block)
 {
 	u32 left = count_known_program_steps(ftl, block);
@@ -903,8 +902,8 @@ static void replay_super_layer_order(struct aftl *ftl, struct aftl_block *block)
 }
 
 /*
- * A page's entry has the mode of its first program; entries of later programs of its word line tell
- * that the word line has been switched to more bits.
+ * A switched word line (IPS) has entries of two programs. The entry of a page shows the mode of the
+ * first one only; entries of the other pages show that the word line was switched.
  */
 static void replay_switched_order(struct aftl *ftl, struct aftl_block *block)
 {
@@ -941,7 +940,7 @@ static void replay_block_program_order(struct aftl *ftl, struct aftl_block *bloc
 		replay_program_order(ftl, block);
 }
 
-/* A stripe whose parity has been written takes no more data. */
+/* Mark all pages of a stripe with written parity as programmed: no more data may follow. */
 static void assume_parity_stripes_full(struct aftl *ftl, struct aftl_block *block)
 {
 	const struct aftl_block *parity = aftl_parity_block_of(ftl, block);
@@ -949,7 +948,7 @@ static void assume_parity_stripes_full(struct aftl *ftl, struct aftl_block *bloc
 
 	if (!parity || parity == block || parity->state == AFTL_BLOCK_BAD)
 		return;
-	/* No entry tells the program order of a block that was closed without data. */
+	/* Without data no entry has the block's program order: take the parity block's. */
 	if (!block->programmed && parity->programmed) {
 		block->order = parity->order;
 		block->bits = parity->bits;
@@ -968,7 +967,7 @@ static void assume_parity_stripes_full(struct aftl *ftl, struct aftl_block *bloc
 	}
 }
 
-/* A parity block that is not full stays open, and its next program continues it. */
+/* Leave a parity block open that is not full: its next program continues it. */
 static void recover_parity_block(const struct aftl *ftl, struct aftl_block *block)
 {
 	bool fine = block->order != AFTL_ORDER_FOGGY_FINE ||
@@ -978,7 +977,7 @@ static void recover_parity_block(const struct aftl *ftl, struct aftl_block *bloc
 								     AFTL_BLOCK_OPEN;
 }
 
-/* Close a programmed block; free blocks go to the free list. A bad block with data is failing. */
+/* Set the state of a recovered block: free, open (parity), closed, or bad but not yet emptied. */
 static void recover_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
 	bool bad = block->state == AFTL_BLOCK_BAD;
@@ -1130,10 +1129,7 @@ static int load_from_tables(struct aftl_volume *volume, const struct aftl_policy
 		ret = aftl_remap_load(volume, ftl, error);
 	if (!ret && type->restore_state_word && !strcmp(type->name, volume->state.policy))
 		type->restore_state_word(ftl->policy, volume->state.memory);
-	/*
-	 * Single ppns need no check: by construction each valid ppn is the one that its page maps
-	 * to.
-	 */
+	/* The counts suffice: recovery made each valid ppn the one that its lpn maps to. */
 	if (!ret)
 		ret = aftl_audit_counts(ftl, error);
 	if (!ret)
@@ -1161,8 +1157,8 @@ static void rebuild_erase_sector(const struct aftl_volume *volume, const struct 
 }
 
 /*
- * Write all spare entries of the sector anew, with the largest sequence number: the ppns that they
- * map are valid nowhere else.
+ * Rebuild the sector's spare entries, with a new largest sequence number: no other entry of the
+ * volume maps their ppns.
  */
 static void rebuild_spare_sector(const struct aftl_volume *volume, const struct aftl *ftl,
 				 u64 index, u8 *bytes)
@@ -1251,7 +1247,7 @@ static void rebuild_discard_sector(const struct aftl_volume *volume, const struc
 		if (!*aftl_l2p_entry(ftl, (u32)lpn))
 			aftl_put_le(bytes + aftl_discard_place(layout, (u32)lpn).offset,
 				    volume->state.seq - 1, 8);
-	/* No flash page maps the pages of the persisted write buffer, which are not discarded. */
+	/* Pages in the persisted write buffer have no ppn, but are not discarded. */
 	while (aftl_volume_next_persisted(volume, &slot, &what, &offset))
 		if (from_lpn(what.lpn) >= first && from_lpn(what.lpn) < end)
 			aftl_put_le(bytes + aftl_discard_place(layout, from_lpn(what.lpn)).offset,
@@ -1271,7 +1267,7 @@ static int rebuild_table_sector(struct aftl_volume *volume, const struct aftl *f
 
 	if (ret)
 		return ret;
-	/* Two new sequence numbers: one for rebuilt discards, the next for rebuilt programs. */
+	/* Rebuilt discards get the first of two new numbers, rebuilt programs the second. */
 	if (!recovery->tables++)
 		volume->state.seq += 2;
 	if (sector < spares)
