@@ -260,22 +260,24 @@ struct aftl_block *aftl_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun,
 
 	if (!victim || victim->valid > most_valid)
 		return NULL;
-	/* After block failures, the GC reserve needs the victim that frees most pages. */
+	/*
+	 * Below the GC reserve, take the victim with the fewest valid pages, not the rule's choice.
+	 */
 	if (likely(!lun->below_reserve && lun->free_blocks >= aftl_gc_reserve(ftl)))
 		aftl_victim_choose_by_selector(ftl, &closed, &victim);
 	return victim;
 }
 
 /*
- * Host data must not need the GC reserve and the blocks that the policy keeps open. At least one of
- * the other blocks then has few enough valid pages to be collected.
+ * Limit the valid pages of a LUN: without its GC reserve and the blocks that the policy keeps open,
+ * at least one of its blocks must have few enough valid pages to be collected.
  */
 static u32 max_valid_pages_per_lun(const struct aftl *ftl, u32 good_blocks)
 {
 	u32 kept = aftl_reserved_blocks_per_lun(ftl);
 	u32 most = good_blocks > kept ? (good_blocks - kept) * (ftl->gc_max_valid + 1) : 0;
 
-	/* Reserve room for translation pages that are programmed after the host data. */
+	/* Leave room for the LUN's share of the translation pages, which are programmed later. */
 	return most - min(most, DIV_ROUND_UP(ftl->geo.trans_pages, ftl->geo.luns));
 }
 
@@ -337,8 +339,8 @@ static void set_block_parity_role(struct aftl *ftl, struct aftl_block *block, bo
 }
 
 /*
- * Choose the parity block of an empty superblock. The load of a device calls this instead of
- * aftl_assign_parity_or_read_only(), because the capacity is not final yet.
+ * Choose the parity block of an empty superblock while a device is loaded: the capacity is not
+ * final yet, so the device does not become read-only as by aftl_assign_parity_or_read_only().
  */
 void aftl_assign_parity_block(struct aftl *ftl, u32 group, u32 number)
 {
@@ -441,7 +443,7 @@ void aftl_block_manager_finish_load(struct aftl *ftl)
 
 /*
  * aftl_program_has_valid_pages() - return true if pages of a program hold valid data
- * @first: number, in the device, of the first page of the program
+ * @first: first page of the program, numbered through all blocks of the device
  */
 bool aftl_program_has_valid_pages(const struct aftl *ftl, u32 first)
 {
@@ -510,9 +512,9 @@ static void ensure_lun_has_fallback_block(struct aftl *ftl, struct aftl_lun *lun
 }
 
 /*
- * Make an open block of the policy the fallback block of @lun, or return false if there is none.
- * Called if relocation has no free block, because blocks of the reserve have failed, or because
- * superblock GC has moved parity to this LUN. The policy may have opened the block for other data.
+ * Make an open block of the policy the fallback block of @lun; return false if there is none.
+ * Called if relocation has no free block, because blocks of the reserve failed or became parity
+ * blocks. The policy may have opened the block for other data than those relocated to it.
  */
 bool aftl_fallback_adopt_open_block(struct aftl *ftl, struct aftl_lun *lun)
 {

@@ -8,7 +8,7 @@
 
 void aftl_block_manager_init(struct aftl *ftl);
 
-/* Clear the free and victim lists before a load of blocks; derive the limits of GC afterwards. */
+/* Empty the free and victim lists before a load; finish_load() then computes the limits of GC. */
 void aftl_block_manager_clear(struct aftl *ftl);
 void aftl_block_manager_finish_load(struct aftl *ftl);
 
@@ -43,7 +43,7 @@ void aftl_victim_choose_by_selector(struct aftl *ftl, struct aftl_victim_candida
 /* Return a closed block with at most @most_valid valid pages for GC, or NULL. */
 struct aftl_block *aftl_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun, u32 most_valid);
 
-/* Note that @block, which is full or retired, is not an open block of the core any more. */
+/* Drop @lun's pointer to @block, a handle's or zone's open block that is now full or retired. */
 static inline void aftl_forget_core_open_block(struct aftl_lun *lun, const struct aftl_block *block)
 {
 	if (block->handle && lun->handle_blocks &&

@@ -22,8 +22,8 @@ struct aftl_eviction_queue {
 };
 
 /*
- * The translation page, or a set of changes to it, is in the CMT; in the LRU list unless it is
- * being evicted.
+ * The CMT holds the translation page, or some changed entries of it. The page is in the LRU list
+ * unless it is being evicted.
  */
 #define AFTL_TP_CACHED 0x01
 /* The translation page has changed since it was last programmed. */
@@ -37,7 +37,7 @@ struct aftl_eviction_queue {
  * program, unless it is used before.
  */
 #define AFTL_TP_EVICTING 0x10
-/* The translation page was used during its eviction, so it stays in the CMT. */
+/* The page was used while it was being evicted, so its program leaves it in the CMT. */
 #define AFTL_TP_REUSED 0x20
 
 /**

@@ -2,7 +2,7 @@
 #include "core/ftl/command.h"
 #include "core/ftl/controller.h"
 
-/* Tags of writes start at 0, so that an array of the host with one entry for each tag is small. */
+/* Buffer tags are indexes of write commands, which start at 0: hosts' arrays by tag are small. */
 void aftl_commands_init(struct aftl *ftl)
 {
 	u32 i;

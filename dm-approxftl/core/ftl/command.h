@@ -67,7 +67,7 @@ static inline u32 aftl_command_queue_pop(struct aftl *ftl, struct aftl_queue *qu
 	return command;
 }
 
-/* Add a command without a request at the head of @queue. */
+/* Put a command back at the head of @queue. */
 static inline void aftl_command_queue_push_front(struct aftl *ftl, struct aftl_queue *queue,
 						 u32 command)
 {

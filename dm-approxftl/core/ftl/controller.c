@@ -22,7 +22,7 @@
 #include "core/ftl/zone.h"
 #include "core/policy/ftl-policy.h"
 
-/* aftl_memory_alloc() stores the size of the chunk, because the host wants it back on free. */
+/* Hosts are told the size of what they free, so aftl_memory_alloc() stores it beside the chunk. */
 static void *alloc_chunk(void *host, size_t bytes)
 {
 	return aftl_memory_alloc(host, bytes, 1);
@@ -132,7 +132,9 @@ static void init_lun_queues(struct aftl *ftl, u32 index)
 		lun->writes[lane].head = AFTL_NIL;
 }
 
-/* Only open blocks of the policy and the fallback block have word lines between two passes. */
+/*
+ * Allocate entries for blocks between two passes: the policy's and core's open ones, and fallback.
+ */
 static int alloc_foggy_blocks(struct aftl *ftl)
 {
 	u32 i;
@@ -190,8 +192,8 @@ static u32 count_relocation_passes(const struct aftl *ftl)
 }
 
 /*
- * GC of a block must free more pages than it uses. Each pass over the victim may leave its last
- * program nearly empty; two-pass programming may need another program after it.
+ * Most valid pages of a GC victim: GC must free more pages than it programs. Each pass over the
+ * victim may end with a nearly empty program, and two-pass programming may add another one.
  */
 static u32 max_valid_pages_of_victim(const struct aftl *ftl)
 {
@@ -201,7 +203,7 @@ static u32 max_valid_pages_of_victim(const struct aftl *ftl)
 	return ftl->geo.block_ppns > waste ? ftl->geo.block_ppns - waste : 0;
 }
 
-/* Open blocks outside of the policy: of translation pages, and of active zones or handles. */
+/* Count the core's own open blocks: of translation pages, and of zones or placement handles. */
 static u32 count_core_open_blocks(const struct aftl *ftl)
 {
 	return aftl_count_trans_page_handles(ftl) +

@@ -45,12 +45,12 @@ struct aftl {
 	u64 memory_bytes;
 
 	u64 now_ns;
-	u64 fill_left_ns; /* device time that the rest of preconditioning would take */
+	u64 fill_left_ns; /* device time to write what preconditioning has left */
 	u64 age_ns;
 	u64 hour;
 	u64 housekeeping_end_ns; /* of the last housekeeping */
 	bool housekeeping_wanted; /* a block has been erased since the last housekeeping */
-	u64 hour_ns; /* device age (age_ns + now_ns) at the start of hour @hour */
+	u64 hour_ns; /* device age (age_ns + now_ns) when @hour began */
 	bool running;
 	bool filling;
 	bool suspending;
@@ -62,9 +62,9 @@ struct aftl {
 	u32 work; /* work done so far, see aftl_count_work_done() */
 	u32 collecting; /* LUNs with forced_gc */
 	u32 wake_next;
-	u8 waking; /* AFTL_WAKE_*: kinds of LUNs from @wake_next on that are still to be woken */
+	u8 waking; /* AFTL_WAKE_*: which of the LUNs from @wake_next on become runnable */
 	u32 lost_units;
-	u32 placing_cause; /* enum aftl_cause of the placement that the policy is asked for */
+	u32 placing_cause; /* enum aftl_cause of the program that the policy is placing */
 	u32 placing_handle; /* placement handle whose block is being opened; 0: none */
 	struct aftl_events events;
 	u32 event_completions;
@@ -97,15 +97,15 @@ struct aftl {
 	struct aftl_read_streams read_ahead;
 	bool reads_are_tracked;
 	/*
-	 * Whether the host or the policy wants a call for each array operation, each host read, and
-	 * each accepted write.
+	 * True if each array operation, host read or accepted write is reported to the host or the
+	 * policy.
 	 */
 	bool array_is_observed;
 	bool reads_are_observed;
 	bool writes_are_observed;
 	struct aftl_wait_state *waits;
 	struct aftl_superblock_state *superblocks;
-	/* The superblocks of a die group, described as blocks for a victim selector. */
+	/* The superblocks of a die group as entries of struct aftl_block, for victim selectors. */
 	struct aftl_block *superblock_candidates;
 	struct aftl_die_group *die_groups;
 	u32 gc_blocks;
@@ -122,8 +122,8 @@ struct aftl {
 	u32 write_commands;
 
 	/*
-	 * Number of used write commands at which programs start; number of write queues that hold
-	 * data for a full program.
+	 * @buffer_high: programs start when so many write commands are used. @full_write_queues:
+	 * number of write queues with data for a full program.
 	 */
 	u32 buffer_high;
 	u32 full_write_queues;

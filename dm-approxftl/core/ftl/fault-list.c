@@ -2,8 +2,8 @@
 /*
  * Triggers of armed faults. A trigger makes a fault due. The event of the fault list follows the
  * other events of that device time, and makes one due fault happen. So a fault never happens inside
- * the work that triggers it, and its place among the events does not depend on how late the host
- * calls.
+ * the work that triggers it, and the order of events does not depend on how late the host calls
+ * aftl_step().
  */
 #include "core/ftl/controller.h"
 #include "core/ftl/fault-list.h"

@@ -45,7 +45,7 @@ void aftl_faults_mark_due(struct aftl *ftl, u8 trigger, u64 reached);
 /* Count a host request that has just been admitted, while a fault is armed. */
 void aftl_faults_count_request(struct aftl *ftl, const struct aftl_request *request);
 
-/* Make due the faults that wait until the newest host write of @lpn has been programmed. */
+/* Make due the faults that waited for the program of the newest host write of @lpn. */
 void aftl_faults_count_program(struct aftl *ftl, aftl_lpn_t lpn);
 
 #endif

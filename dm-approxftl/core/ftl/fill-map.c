@@ -6,18 +6,18 @@
 #include "core/ftl/memory.h"
 
 /*
- * Number of runs, for each block of a LUN, that @ppns has room for. In a run, which consists of
- * rounds (one program in each LUN), the ppns of each round continue those of the previous round.
+ * Runs of program rounds that can be recorded, for each block of a LUN. A round is one program in
+ * each LUN; the ppns of the rounds of a run are consecutive in every LUN.
  */
 #define BLOCK_RUNS 8U
 
 /*
- * Fewest logical pages of a round that is recorded: with smaller rounds @runs would be larger than
- * the L2P entries that it stands for.
+ * Rounds of fewer logical pages are not recorded: map->runs, with a number for each round, would
+ * not be smaller than the L2P entries.
  */
 #define ROUND_LEAST 16U
 
-/* L2P entries stored between two calls of pause(); a divisor of the entries of a chunk. */
+/* L2P entries to be stored before the next pause(); a chunk has a multiple of so many entries. */
 #define SLICE_UNITS 65536U
 
 /* The number x for which @step * x is 1 modulo @units, to which it is coprime. */
@@ -62,8 +62,8 @@ void aftl_fill_map_init(struct aftl *ftl, struct aftl_fill_map *map,
 	map->program = ftl->program_units;
 	map->round = round;
 	/*
-	 * Limit of the number of runs: a run ends with a block, or in the order LEADER_FIRST with a
-	 * layer. If some LUNs are ahead of other LUNs, the ends of their blocks end the run, too.
+	 * There are few runs: a run ends where a LUN begins its next block, or with LEADER_FIRST
+	 * its next layer, and LUNs need not begin blocks in the same round.
 	 */
 	map->size = round * BLOCK_RUNS * ftl->geo.blocks_per_lun;
 	map->runs = aftl_memory_alloc(ftl, order->units / round + 1, sizeof(u32));
@@ -86,7 +86,7 @@ void aftl_fill_map_add_program_rounds(struct aftl_fill_map *map, u32 write, u32 
 	u32 *last = map->ppns + map->used;
 
 	map->level = level;
-	/* New rounds whose ppns continue those of the last run are added to that run. */
+	/* If these ppns continue those of the last run, extend that run. */
 	if (map->used && !memcmp(last - map->round, last, bytes))
 		map->used -= map->round;
 	while (rounds--)
@@ -94,7 +94,7 @@ void aftl_fill_map_add_program_rounds(struct aftl_fill_map *map, u32 write, u32 
 	map->used += map->round;
 }
 
-/* A write of the fill: its number, the number of its round, and its position in the round. */
+/* Position of a write of the fill: number of the write, its round, and its place in the round. */
 struct write_place {
 	u32 write;
 	u32 round;
@@ -107,8 +107,8 @@ static struct write_place place_of_fill_write(const struct aftl_fill_map *map, u
 }
 
 /*
- * Distance to the write @step earlier in the fill, which wraps around; negative numbers are modulo
- * 2^32.
+ * Distance to the write that is @step before another one in the fill order, which wraps around. The
+ * members are added to a position, modulo 2^32.
  */
 static struct write_place step_to_previous_place(const struct aftl_fill_map *map, u32 step)
 {
@@ -119,9 +119,10 @@ static struct write_place step_to_previous_place(const struct aftl_fill_map *map
 }
 
 /*
- * Store the L2P entries from @entry to @end, all in one chunk; @at: write of the first lpn. @map is
- * a copy, so that the compiler knows that the stores do not change it.
- * Return: place, in the fill, of the write of the lpn that follows these entries.
+ * Store L2P entries from @entry to before @end, which are in one chunk. @at is the position in the
+ * fill of the first of their lpns; @map a copy, which the stores cannot change for the compiler.
+ *
+ * Return: position in the fill of the lpn after the last one.
  */
 static struct write_place store_l2p_entries(const struct aftl_fill_map map, struct write_place at,
 					    u32 *entry, const u32 *end)

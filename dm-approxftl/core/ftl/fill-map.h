@@ -20,8 +20,8 @@ struct aftl;
  * @level: quality level of all data
  * @program: logical pages of a program
  * @round: logical pages of a round: one program in each LUN
- * @runs: by round: the run of the round, which is the index of its first entry in @ppns, plus 1; 0:
- * the round is not recorded
+ * @runs: by round: index in @ppns of the run that contains the round, plus 1; 0: the round is not
+ * recorded
  * @ppns: by run and position in the round: the ppn, minus the ppns that the LUN programs in all
  * rounds before; NULL: nothing is recorded
  * @used: used entries of @ppns
@@ -38,7 +38,7 @@ struct aftl_fill_map {
 	u32 size;
 };
 
-/* Inverse of a fill order: the numbers of the writes in ascending order of their lpns. */
+/* Compute, from the order of lpns in a fill, the order of write numbers by ascending lpn. */
 struct aftl_fill_order aftl_fill_order_inverse(const struct aftl_fill_order *order);
 
 /**
@@ -51,7 +51,7 @@ void aftl_fill_map_init(struct aftl *ftl, struct aftl_fill_map *map,
 			const struct aftl_fill_order *order);
 
 /**
- * aftl_fill_map_get_ppns() - entries for the ppns of the next run
+ * aftl_fill_map_get_ppns() - get room for the ppns of a new run of rounds
  * @map: recording
  * @write: number of the first write of the run
  *
@@ -59,7 +59,7 @@ void aftl_fill_map_init(struct aftl *ftl, struct aftl_fill_map *map,
  */
 u32 *aftl_fill_map_get_ppns(struct aftl_fill_map *map, u32 write);
 
-/* Record @rounds rounds from the write number @write on; their ppns have been set. */
+/* Record @rounds rounds from write @write on; the caller has filled in the ppns of their run. */
 void aftl_fill_map_add_program_rounds(struct aftl_fill_map *map, u32 write, u32 rounds, u32 level);
 
 /**

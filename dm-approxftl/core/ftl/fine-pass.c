@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Second pass of two-pass programming (foggy-fine): when the fine pass of a word line is due, its
- * program, and coarse passes with padding that make a fine pass possible when no other data are to
- * be written. Policies are not involved.
+ * Fine passes of two-pass (foggy-fine) programming: find the fine pass that is due and program it.
+ * If no data come for the coarse passes that would make it due, program coarse passes with padding.
+ * Policies are not involved.
  */
 #include "core/ftl/controller.h"
 #include "core/ftl/fine-pass.h"
@@ -10,7 +10,7 @@
 #include "core/ftl/lun.h"
 #include "core/ftl/program.h"
 
-/* Program pages that were overwritten or discarded between the two passes as padding. */
+/* Replace logical pages by padding if they were overwritten or discarded after the coarse pass. */
 static void drop_overwritten_lpns(const struct aftl *ftl, struct aftl_payload *payload)
 {
 	u32 i;
@@ -103,10 +103,10 @@ static bool has_pending_fine_pass(const struct aftl_foggy_block *foggy, bool mov
 
 /*
  * aftl_foggy_pass_commit_padding() - commit a coarse pass without data to make a fine pass due
- * @moves: for pending relocations, else for pending host writes
+ * @moves: the fine pass is that of relocated data, else of host writes
  * @placement: takes the pages to program
  *
- * No fine pass may be due. Return: true if data of that kind were pending.
+ * Call it only while no fine pass is due. Return: true if such data wait for their fine pass.
  */
 bool aftl_foggy_pass_commit_padding(struct aftl *ftl, struct aftl_lun *lun, bool moves,
 				    struct aftl_placement *placement)
@@ -128,13 +128,13 @@ bool aftl_foggy_pass_commit_padding(struct aftl *ftl, struct aftl_lun *lun, bool
 	};
 	compute_fine_pass_result(ftl, lun, &need, placement);
 	aftl_program_commit(ftl, lun, &need, placement, NULL);
-	/* The policy does not see padding, so tell it that the block is full. */
+	/* The policy has not placed this padding: tell it that its block is full now. */
 	if (block->frontier == ftl->geo.pages && block != lun->fallback && ftl->type->closed)
 		ftl->type->closed(ftl->policy, block);
 	return true;
 }
 
-/* Commit all due fine passes, in zero device time. */
+/* Commit all due fine passes of @lun while device time stands still, as in preconditioning. */
 void aftl_fine_pass_commit_all_untimed(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_placement placement;

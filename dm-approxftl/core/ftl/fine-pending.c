@@ -10,7 +10,7 @@
 #include "core/ftl/lun.h"
 #include "core/ftl/program.h"
 
-/* Find the entry of @block; NULL finds an unused entry. */
+/* Find the entry of @lun for @block, or with NULL an unused entry. */
 static struct aftl_foggy_block *find_foggy_block(const struct aftl *ftl, const struct aftl_lun *lun,
 						 const struct aftl_block *block)
 {
@@ -123,8 +123,8 @@ void aftl_fine_pending_drop_word_line(struct aftl *ftl, struct aftl_lun *lun,
 }
 
 /*
- * End the coarse passes of @block. Return: true if fine passes have to follow before the block can
- * be closed.
+ * Program no more coarse passes in @block. Return: true if fine passes must follow before it can be
+ * closed.
  */
 bool aftl_fine_pending_close_block(struct aftl *ftl, struct aftl_block *block)
 {
@@ -175,9 +175,9 @@ struct aftl_fine_pending *aftl_fine_pending_find_map(const struct aftl *ftl,
 }
 
 /*
- * aftl_fine_pending_take_writes() - take pending host writes from a dead LUN
+ * aftl_fine_pending_take_writes() - get host writes of a dead LUN that lack their fine pass
  *
- * Return: a list of commands; AFTL_NIL if no more are pending. Call it until it returns AFTL_NIL.
+ * Return: the commands of one word line, linked; AFTL_NIL if none are left. Call it until then.
  */
 u32 aftl_fine_pending_take_writes(struct aftl *ftl, struct aftl_lun *lun)
 {

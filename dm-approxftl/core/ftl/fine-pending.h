@@ -10,7 +10,7 @@ struct aftl_lun;
 
 /**
  * struct aftl_fine_pending - data of a word line that waits for its fine pass
- * @need: request of the coarse pass; all 0 if the entry is unused
+ * @need: program request of the coarse pass; zeroed if the entry is unused
  * @commands: host writes, whose data stay in the write buffer
  * @payload: logical pages of the coarse pass
  */
@@ -30,7 +30,7 @@ struct aftl_foggy_block {
 	struct aftl_fine_pending held[AFTL_FOGGY_WORD_LINES];
 };
 
-/* Return true for relocated data. Translation pages are neither relocated data nor host writes. */
+/* Return true if the data are relocated: neither host writes nor translation pages. */
 static inline bool aftl_fine_pending_is_reloc(const struct aftl_fine_pending *pending)
 {
 	return pending->need.cause != AFTL_CAUSE_HOST && pending->need.cause != AFTL_CAUSE_MAP;

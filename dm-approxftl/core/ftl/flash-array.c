@@ -80,7 +80,7 @@ static noinline void observe_read(struct aftl *ftl, const struct aftl_lun *lun,
 		trace_array_event(ftl, lun, event);
 }
 
-/* Time of the data transfers of the program that @lun begins. */
+/* Time for which the program that @lun begins occupies the channel with its data. */
 static u64 program_bus_ns(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	u64 ns = bus_transfer_ns(ftl, aftl_placement_capacity(ftl, &lun->work.placement));
@@ -149,8 +149,8 @@ static void trace_array_work(struct aftl *ftl, const struct aftl_lun *lun, enum 
  * Start of a sensing that @lun decides on now, for a read that waits since @ready_ns.
  *
  * A cache read hands the last page over to the cache register and senses the next one while that is
- * transferred. The core decides on the next read at the end of the transfer, but nothing else has
- * used the array since: a read that was waiting began as soon as the array was free.
+ * transferred. The core chooses the next read only when that transfer ends. The array was idle
+ * until then, so a read that was waiting counts as begun as soon as the array was free.
  */
 static u64 compute_sense_begin_ns(const struct aftl *ftl, const struct aftl_lun *lun, u64 ready_ns)
 {
@@ -195,8 +195,8 @@ void aftl_array_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 devi
 }
 
 /*
- * Count a page that the next read senses in a further plane. That read accounts for the time and
- * energy of both sensings: the die is active only once.
+ * Count a page that the next read senses along with its own page, in another plane of the die. Only
+ * that read accounts for time and energy: the die is active once.
  */
 void aftl_array_sense_plane(struct aftl *ftl, struct aftl_lun *lun, u32 device_page, u64 ready_ns)
 {
@@ -238,9 +238,7 @@ bool aftl_array_read_in_one_event(struct aftl *ftl, struct aftl_lun *lun, u32 de
 	return true;
 }
 
-/*
- * Transfer the data of @placement and program them; the transfer began @done_ns ago.
- */
+/* Program @placement on @lun, with a transfer of its data that began @done_ns before now. */
 static void array_begin_program(struct aftl *ftl, struct aftl_lun *lun,
 				const struct aftl_placement *placement, u64 done_ns)
 {
@@ -261,7 +259,7 @@ static void array_begin_program(struct aftl *ftl, struct aftl_lun *lun,
 	trace_array_work(ftl, lun, AFTL_ARRAY_PROGRAM, work->array_ns, lun->outcome.ns);
 }
 
-/* Time at which the newest host write of the next program arrived. */
+/* Time at which the newest of the host writes that @lun is about to program arrived. */
 static u64 newest_write_queued_ns(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	u32 index = lun->work.commands;
@@ -369,8 +367,8 @@ void aftl_array_sense_reloc(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u3
 
 	aftl_prefetch_relocation(ftl, page);
 	/*
-	 * A task that reads page after page could have sensed this page as soon as the array was
-	 * free.
+	 * With cache reads, a task that reads pages one after the other senses this page as soon as
+	 * the array is free.
 	 */
 	aftl_array_sense(ftl, lun, kind, page, ns, units,
 			 lun->work.kind == AFTL_WORK_RELOC_READ ? 0 : ftl->now_ns);
@@ -408,9 +406,9 @@ void aftl_array_resume_suspended(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * Return true if a read, or with @write a write, may suspend @work. An in-place switch must not be
- * suspended: meanwhile neither the cells nor the controller would have the data of the page that
- * the word line already stores.
+ * Return true if a read, or with @write a write, may suspend @work. An in-place switch (IPS), which
+ * adds bits to a word line, is never suspended: neither the cells nor the controller would have the
+ * word line's first page then.
  */
 static bool suspend_is_allowed(const struct aftl *ftl, const struct aftl_work *work, bool write)
 {
@@ -422,7 +420,7 @@ static bool suspend_is_allowed(const struct aftl *ftl, const struct aftl_work *w
 	return write ? ftl->config.suspend_for_write : ftl->config.suspend & AFTL_SUSPEND_ERASE;
 }
 
-/* Suspending pays nothing near the end of an operation, and cannot happen in a data transfer. */
+/* Suspending an operation near its end gains no time; during its data transfer it is impossible. */
 static bool suspend_is_worthwhile(const struct aftl *ftl, const struct aftl_lun *lun, u64 when)
 {
 	const struct aftl_work *work = &lun->work;

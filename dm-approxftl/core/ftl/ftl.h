@@ -37,7 +37,7 @@ enum aftl_op {
 
 /* Request flag: complete a write only when its data are on flash. */
 #define AFTL_REQUEST_FUA 0x01
-/* Request flag: append the write to its zone; @unit is set to the place of the data. */
+/* Request flag: append the write to its zone; the core sets @unit to the first page written. */
 #define AFTL_REQUEST_APPEND 0x02
 
 /**
@@ -143,7 +143,7 @@ struct aftl_read {
 	bool lost;
 };
 
-/* Operations of a flash array. */
+/* Operations of a flash array that the host can observe. */
 enum aftl_array_op {
 	AFTL_ARRAY_READ,
 	AFTL_ARRAY_PROGRAM,
@@ -207,8 +207,8 @@ struct aftl_host_ops {
 	/* Return zeroed memory, or NULL. Called in aftl_create() and aftl_precondition() only. */
 	void *(*alloc)(void *host, size_t bytes);
 	/*
-	 * As alloc(), but called at any time, and must not return NULL. Without it the device
-	 * allocates at creation also the metadata that most blocks never need.
+	 * Like alloc(), but may be called at any time and must not return NULL. Without
+	 * alloc_later() the core allocates at creation even metadata that few blocks ever need.
 	 */
 	void *(*alloc_later)(void *host, size_t bytes);
 	void (*free)(void *host, void *memory, size_t bytes);
@@ -228,8 +228,8 @@ struct aftl_host_ops {
 	void (*complete)(void *host, struct aftl_request *request);
 
 	/*
-	 * A write was accepted: keep the data of @lpn under @tag. If @request covers a part of
-	 * @lpn, the rest of the page is what the last read() for @request and @lpn fetched.
+	 * A write was accepted: keep the data of @lpn under @tag. If @request covers only a part of
+	 * @lpn, take the other bytes from the last read() for @request and @lpn.
 	 */
 	void (*accept)(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag);
 
@@ -239,7 +239,7 @@ struct aftl_host_ops {
 	 */
 	void (*program)(void *host, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn);
 
-	/* The program of @tag failed because its LUN dies. Called before retire(). */
+	/* The program of @tag failed, as its LUN dies; retire() of the LUN's blocks follows. */
 	void (*unstored)(void *host, u32 tag);
 
 	/* The data under @tag are not needed any more. */
@@ -250,8 +250,8 @@ struct aftl_host_ops {
 
 	/*
 	 * The page that starts at @first has been programmed with the data of the preceding calls.
-	 * Media and L2P table are up to date for it: an invalid physical page has no logical page,
-	 * or one that was overwritten meanwhile. Called again if data of the page are lost later.
+	 * The valid bits and the L2P table show which of its ppns still hold the newest data of a
+	 * logical page. Called again if data of the page are lost later.
 	 */
 	void (*programmed)(void *host, aftl_ppn_t first);
 
@@ -259,14 +259,14 @@ struct aftl_host_ops {
 	void (*unmap)(void *host, aftl_lpn_t first, u32 units);
 
 	/*
-	 * Drop a part of a zone that is being reset, before unmap() reports the whole zone. For a
-	 * host that would take too long to free the bytes of a zone at once.
+	 * Optional: free the data of a part of a zone that is being reset; unmap() reports the
+	 * whole zone later. It spares the host a long unmap().
 	 */
 	void (*unmapping)(void *host, aftl_lpn_t first, u32 units);
 
 	/*
-	 * A change of the zone's state that does not follow from its writes: reset (EMPTY),
-	 * finished (FULL), READ_ONLY or OFFLINE.
+	 * The state of @zone has changed, but not by a write: it was reset (EMPTY) or finished
+	 * (FULL), or is READ_ONLY or OFFLINE.
 	 */
 	void (*zone)(void *host, u32 zone, enum aftl_zone_state state);
 
@@ -279,7 +279,7 @@ struct aftl_host_ops {
 	/* The block of the @slots physical pages from @first on has been erased. */
 	void (*erase)(void *host, aftl_ppn_t first, u32 slots);
 
-	/* The @blocks blocks from @first on are retired. Some of these may have been bad before. */
+	/* Blocks @first to @first + @blocks - 1 are retired; some may have been reported before. */
 	void (*retire)(void *host, u32 first, u32 blocks);
 
 	/*
@@ -397,9 +397,9 @@ u32 aftl_max_host_calls(const struct aftl_geometry *geo);
  * @now_ns: device time
  *
  * Each call does one slice of work, some 100 us, however large the device is. So does every other
- * call, except those that may pause(), if the device had reached the present before. Two exceptions
- * take as long as there are blocks or such writes: a LUN that dies or has no block left, and a LUN
- * whose next writes have been discarded meanwhile.
+ * call, except those that may pause(), if the device had reached the present before. Two cases take
+ * longer: a LUN that dies or runs out of blocks (by its number of blocks), and a LUN whose next
+ * writes were discarded meanwhile (by their number).
  *
  * Return: true if an event was processed; there may be more.
  */
@@ -410,8 +410,8 @@ bool aftl_step(struct aftl *ftl, u64 now_ns);
  * @ftl: device
  *
  * Counts events, LUNs that were looked at, and logical pages that were admitted, programmed or
- * unmapped, each of which takes some tenths of a microsecond: for a host that wants to know when it
- * has called aftl_step() for long enough.
+ * unmapped, each of which takes some tenths of a microsecond. A host compares two counts to limit
+ * the work between them.
  */
 u32 aftl_count_work_done(const struct aftl *ftl);
 
@@ -457,13 +457,13 @@ void aftl_drain_requests(struct aftl *ftl);
 /* Upper bound of the tags of accept(), exclusive. */
 u32 aftl_buffer_tag_count(const struct aftl *ftl);
 
-/* Return true if the write under @tag is the newest of its page, and not programmed; fill @what. */
+/* Get in @what the write under @tag; false if it is programmed or not the newest of its page. */
 bool aftl_get_buffered_write(const struct aftl *ftl, u32 tag, struct aftl_buffered_lpn *what);
 
 /**
- * aftl_restore_buffered_write() - put a write of before a crash into the write buffer
+ * aftl_restore_buffered_write() - put a persisted write back into the write buffer after a crash
  * @ftl: device that was just loaded
- * @what: an unmapped logical page, in ascending order of @what; with zones below the write pointer
+ * @what: unmapped logical page, in ascending order of lpns; in a zone, below the write pointer
  *
  * Return: its tag, or U32_MAX if the buffer is full.
  */
@@ -540,7 +540,7 @@ bool aftl_mark_unit_lost(struct aftl *ftl, aftl_ppn_t ppn);
  */
 int __must_check aftl_fail_unit(struct aftl *ftl, aftl_lpn_t lpn);
 
-/* Blocks that one step of aftl_wear_out_blocks() examines: some 12 us of a processor. */
+/* Blocks that one step of aftl_wear_out_blocks() examines, in about 12 us. */
 #define AFTL_WEAR_BLOCKS 4096
 
 /**
@@ -577,17 +577,17 @@ enum aftl_fault_trigger {
 	AFTL_FAULT_READ,	/* a host read was admitted */
 	AFTL_FAULT_TIME,	/* device time has come */
 	AFTL_FAULT_PROGRAM,	/* trigger: a host write of a logical page is programmed */
-	AFTL_FAULT_NOW,		/* no trigger: a fault happens when it is armed */
+	AFTL_FAULT_NOW,		/* no trigger: arming the fault makes it happen */
 };
 
 enum aftl_fault_state {
 	AFTL_FAULT_PENDING,
 	AFTL_FAULT_DUE,
 	AFTL_FAULT_HAPPENED,
-	AFTL_FAULT_VOID,	/* the fault was due, but its logical page was not on flash */
+	AFTL_FAULT_VOID,	/* its logical page was not on flash when the fault came due */
 };
 
-/* Words of the actions, triggers and states of faults; each list is NULL-terminated. */
+/* Names of fault actions, triggers and states, by enum; each list ends with NULL. */
 extern const char *const aftl_fault_actions[];
 extern const char *const aftl_fault_triggers[];
 extern const char *const aftl_fault_states[];
@@ -635,8 +635,8 @@ int __must_check aftl_fault_parse(struct aftl_fault *fault, char *const *words, 
  * @fault: the fault; its state is ignored
  * @error: takes the message on failure
  *
- * The end of life, and wear of more than AFTL_WEAR_BLOCKS blocks, are in the list even without a
- * trigger, because they take several steps.
+ * The fault "end", and "wear" if there are more than AFTL_WEAR_BLOCKS blocks, take several steps:
+ * they go to the list even without a trigger.
  *
  * Return: 0, -EINVAL, -ENODATA as aftl_fail_unit(), or -ENOSPC if all faults of a full list wait.
  */
@@ -652,7 +652,7 @@ void aftl_clear_faults(struct aftl *ftl);
 /* Get the faults in the order of arming; return their number. A snapshot contains no faults. */
 u32 aftl_get_faults(const struct aftl *ftl, const struct aftl_fault **all);
 
-/* Count a logical page whose data the host could not fetch in read() as unreadable. */
+/* Count an unreadable logical page: the host calls this if read() could not fetch its data. */
 void aftl_count_unreadable(struct aftl *ftl);
 
 /* Number of logical pages marked by aftl_mark_unit_lost() or aftl_fail_unit(). */
@@ -661,7 +661,7 @@ u32 aftl_count_lost_units(const struct aftl *ftl);
 /* Return true if @lpn is marked as lost. */
 bool aftl_lpn_is_lost(const struct aftl *ftl, aftl_lpn_t lpn);
 
-/* Find the first logical page in [@unit, @end) whose lost state is @lost; @end if there is none. */
+/* Find the first lpn in [@unit, @end) that is lost or, without @lost, not lost; @end if none is. */
 u32 aftl_find_lost_lpns(const struct aftl *ftl, u32 unit, u32 end, bool lost);
 
 /**
@@ -742,7 +742,7 @@ void aftl_reset_stats(struct aftl *ftl);
  * @now_ns: device time of the former device
  * @same_policy: both devices have one policy; else streams and block kinds are not added
  *
- * The last reset is then as long ago as on the former device, or at the start of @ftl's time.
+ * Time since the last reset goes on from the former device, up to all of @ftl's device time.
  */
 void aftl_restore_stats(struct aftl *ftl, const struct aftl_stats *before, u64 now_ns,
 			bool same_policy);

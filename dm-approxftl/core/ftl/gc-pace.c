@@ -25,8 +25,8 @@ static bool reloc_task_is_paced_gc(const struct aftl_reloc *reloc)
 }
 
 /*
- * Return true if @lun may do the next step of paced GC before a host write; not after a relocation
- * found no free page: then only emergency GC helps.
+ * Return true if @lun may do a step of paced GC before a host write. If a relocation found no free
+ * page, only emergency GC can free pages, so the answer is no.
  */
 bool aftl_paced_gc_is_due(const struct aftl *ftl, const struct aftl_lun *lun)
 {
@@ -40,8 +40,8 @@ bool aftl_paced_gc_is_due(const struct aftl *ftl, const struct aftl_lun *lun)
 
 /*
  * Set the rate and the initial credit for a new victim. The credit suffices for its first page, or
- * for the erase of an empty block. Blocks emptied for another reason than GC are relocated page for
- * page with host writes.
+ * for the erase of an empty block. A block that is emptied for another reason, such as wear
+ * levelling, has the rate 1: one page for each page that the host writes.
  */
 void aftl_gc_pace_init_victim(const struct aftl *ftl, struct aftl_lun *lun)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Free blocks that a LUN needs, and that GC keeps for it. */
+/* Free blocks that GC keeps in each LUN, and blocks of a LUN that hold no host data. */
 #ifndef AFTL_GC_WATERMARK_H
 #define AFTL_GC_WATERMARK_H
 
@@ -32,7 +32,7 @@ static inline bool aftl_lun_is_below_gc_watermark(const struct aftl *ftl,
 	return lun->free_blocks < ftl->gc_blocks + aftl_unused_static_slc_blocks(ftl, lun);
 }
 
-/* Return true if @lun can take @units more logical pages; pages in flight are counted as used. */
+/* Return true if @lun can store @units more logical pages beside those it has or is writing. */
 static inline bool aftl_lun_has_room(const struct aftl_lun *lun, u32 units)
 {
 	return lun->valid + lun->in_flight + units <= lun->max_valid;
@@ -45,9 +45,9 @@ static inline u32 aftl_slc_reserved_blocks(const struct aftl *ftl)
 }
 
 /*
- * Blocks of each LUN of a zoned device that hold no zones: the GC reserve, a fallback block, a
- * spare one, and the SLC cache. With translation pages, which @luns LUNs share, also their open
- * block, the block that GC relocates them to, and enough blocks that GC finds one to empty.
+ * Blocks of each LUN of a zoned device that belong to no zone: the GC reserve, a fallback block,
+ * one more, and the SLC cache. If translation pages are on flash, spread over @luns LUNs, also
+ * their open block, a block that GC relocates them to, and so many blocks that GC can empty one.
  */
 static inline u32 aftl_zone_reserved_blocks(const struct aftl *ftl, u32 luns)
 {

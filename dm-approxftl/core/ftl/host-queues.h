@@ -6,7 +6,7 @@
 #include "core/base/random.h"
 #include "core/ftl/ftl.h"
 
-/* FIFO of requests that complete a constant time, @delay_ns, after their last page. */
+/* FIFO of requests whose last page operation has ended; each completes @delay_ns after that. */
 struct aftl_completion_queue {
 	struct aftl_request *head;
 	struct aftl_request *tail;
@@ -14,9 +14,9 @@ struct aftl_completion_queue {
 };
 
 /*
- * With a link model, reads and all other requests use different directions of the link and
- * therefore different queues. The queue for cache hits exists with a read cache only, because each
- * event source slows down the others.
+ * Completion queues, by direction on the link and delay: reads without and with ECC, writes and
+ * other requests, and hits of the read cache. Only queues that can be used have an event source,
+ * because each source makes the event queue slower.
  */
 enum {
 	AFTL_COMPLETION_READ,
@@ -27,9 +27,9 @@ enum {
 };
 
 /**
- * struct aftl_completions - requests whose last part is done
- * @queues: by data path
- * @command_ns: device time at which the controller is free; [0] to the host, [1] from the host
+ * struct aftl_completions - requests whose last page operation has ended
+ * @queues: by AFTL_COMPLETION_*
+ * @command_ns: device time at which the controller is free; [0] for reads, [1] for others
  * @link_ns: device time at which the link is free, by direction
  * @vary: source of the random times of the parameter controller_vary
  * @link_paced: there is a link model
@@ -46,14 +46,6 @@ struct aftl_completions {
 
 #define AFTL_EPOCHS 64
 
-/**
- * struct aftl_epochs - epochs of writes; a flush ends an epoch
- * @outstanding: writes in progress, by epoch modulo AFTL_EPOCHS
- * @newest: epoch of the next write
- * @oldest: oldest epoch with writes in progress
- * @flushes: flushes that wait for their epoch, oldest first
- * @last_flush: youngest of @flushes
- */
 struct aftl_epochs {
 	u32 outstanding[AFTL_EPOCHS];
 	u32 newest;
@@ -105,15 +97,16 @@ struct aftl_host_queues {
 	u32 left;
 };
 
-/* Most writes that may read the rest of partly covered pages at a time; more such writes wait. */
+/* Most writes that may at a time read what they do not cover of a logical page; others wait. */
 #define AFTL_REST_READS 128
 
 /**
- * struct aftl_rest_reads - writes that read the rest of a page which they cover in part
+ * struct aftl_rest_reads - writes of a part of a logical page, which read the rest of the page
  * @requests: the writes
  * @count: number of @requests
- * @awaited: the write at wait_head[1] waits for one of @requests, not for the write buffer
- * @ended: such a read has ended; LUNs have not been told since that the write buffer is full
+ * @awaited: the write that is admitted next waits for one of @requests, not for the write buffer
+ * @ended: one of these reads has ended, and the LUNs have not been woken for a full write buffer
+ *	since
  */
 struct aftl_rest_reads {
 	struct aftl_request *requests[AFTL_REST_READS];

@@ -207,7 +207,7 @@ void aftl_get_lun_info(const struct aftl *ftl, u32 index, struct aftl_lun_info *
 	info->queued = aftl_count_queued_commands(lun);
 }
 
-/* Hash four attributes at a time, as each hash has to wait for the previous one. */
+/* Hash four page attributes at a time: each hash has to wait for the previous one. */
 static u64 digest_page_attrs(const struct aftl_media *media, u32 page, u32 pages, u64 digest)
 {
 	u32 end = page + pages;
@@ -274,7 +274,7 @@ static int yield_during_audit(const struct aftl *ftl, struct aftl_error *error)
 	return ret ? aftl_fail(error, ret, "interrupted while the device was checked") : 0;
 }
 
-/* Translation pages and data must not share blocks. */
+/* Audit: return true if the block of @ppn mixes translation pages with data. */
 static bool audit_block_is_mixed(const struct aftl *ftl, aftl_ppn_t ppn, u32 unit)
 {
 	bool of_map = aftl_block_has_trans_pages(ftl, aftl_block_of_ppn(&ftl->media, ppn));
@@ -303,9 +303,9 @@ static int audit_lpn(const struct aftl *ftl, u32 i, aftl_ppn_t ppn, struct aftl_
 }
 
 /*
- * Audit the L2P table by ppn, as the pages of neighbouring lpns are far apart in memory: if each
- * valid ppn is the one that its lpn maps to, and as many ppns are valid as lpns are mapped, each
- * mapped lpn has a valid ppn.
+ * Audit one valid ppn: the L2P table must map its lpn to it. If that is true of all valid ppns, and
+ * as many lpns are mapped as ppns are valid, the whole table is correct. The audit goes by ppn,
+ * because neighbouring lpns are far apart in memory.
  */
 static int audit_ppn(const struct aftl *ftl, aftl_ppn_t ppn, struct aftl_error *error)
 {
@@ -325,7 +325,7 @@ static bool audit_ppn_is_valid(const struct aftl *ftl, u32 slot)
 	return slot < ftl->geo.ppns && aftl_ppn_is_valid(&ftl->media, to_ppn(slot));
 }
 
-/* Prefetch the entry of the L2P table that the audit of @slot will read. */
+/* Prefetch the L2P entry that the audit of ppn @slot will compare. */
 static void audit_prefetch_l2p_entry(const struct aftl *ftl, u32 slot)
 {
 	u32 unit = audit_ppn_is_valid(ftl, slot) ?
@@ -427,7 +427,7 @@ static int audit_victim_lists(const struct aftl *ftl, const struct aftl_lun *lun
 		u32 head = lun->victims[valid];
 
 		if (head != AFTL_NIL && valid < lun->min_valid)
-			return aftl_fail(error, -EUCLEAN, "LUN %u has victims below its min_valid",
+			return aftl_fail(error, -EUCLEAN, "LUN %u has a victim with fewer valid pages than its minimum",
 					 lun->index);
 		for (index = head; index != AFTL_NIL; index = ftl->media.blocks[index].next) {
 			const struct aftl_block *block = &ftl->media.blocks[index];

@@ -6,7 +6,7 @@
 struct aftl;
 struct aftl_error;
 
-/* Check all invariants of aftl_audit() that need no visit of every physical page. */
+/* Check the invariants that aftl_audit() can check without a visit of every physical page. */
 int __must_check aftl_audit_counts(const struct aftl *ftl, struct aftl_error *error);
 
 #endif

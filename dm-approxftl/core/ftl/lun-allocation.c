@@ -15,7 +15,7 @@ static void advance_allocation_position(struct aftl *ftl)
 	ftl->allocation.turn = next < ftl->geo.luns ? next : 0;
 }
 
-/* Next LUN in the allocation order that has room, or NULL. */
+/* Find the next LUN of the allocation order that has room for @units; NULL if no LUN has. */
 static struct aftl_lun *next_lun_with_room(struct aftl *ftl, u32 units)
 {
 	u32 tries;

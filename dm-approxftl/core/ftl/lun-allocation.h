@@ -10,7 +10,7 @@
 struct aftl_lun;
 
 /**
- * struct aftl_lane_lun - LUN of the next writes of a lane (stream and class)
+ * struct aftl_lane_lun - LUN that the next writes of one stream and class go to
  * @lun: index of the LUN
  * @left: logical pages that still go there before another LUN is chosen
  */
@@ -23,9 +23,9 @@ struct aftl_lane_lun {
  * struct aftl_allocation - distribution of host writes over LUNs
  * @turn: position of the next LUN in the allocation order
  * @rule: rule of the policy or of the parameter "allocate"
- * @params: values of its parameters
+ * @params: parameters of @rule
  * @units: logical pages that go to a LUN before the next one is chosen
- * @lanes: by lane
+ * @lanes: LUN of the next writes, by write stream and data class
  */
 struct aftl_allocation {
 	u32 turn;
@@ -35,7 +35,7 @@ struct aftl_allocation {
 	struct aftl_lane_lun lanes[AFTL_WRITE_STREAMS_MAX];
 };
 
-/* Position in the allocation order at which every device starts, preconditioned or not. */
+/* Every device starts at this position of the allocation order, preconditioned or not. */
 static inline u32 aftl_first_allocation_position(const struct aftl_geometry *geo)
 {
 	return 1 % geo->luns;

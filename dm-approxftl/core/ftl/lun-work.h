@@ -5,7 +5,7 @@
 
 #include "core/ftl/ftl.h"
 
-/* The program of this write has begun. */
+/* The program of the write has begun. */
 #define AFTL_COMMAND_PROGRAMMING 0x01
 /*
  * A newer write of the same logical page was programmed first, or the page was discarded: this
@@ -76,7 +76,7 @@ enum aftl_work_kind {
 	AFTL_WORK_RELOC_PROGRAM,
 	AFTL_WORK_RELOC_COPY,
 	AFTL_WORK_ERASE,
-	/* Reads of translation pages for a read or a read-modify-write, and their programs. */
+	/* A read of a translation page for a request, a read to merge changes, and a program. */
 	AFTL_WORK_TP_LOAD,
 	AFTL_WORK_TP_MERGE,
 	AFTL_WORK_TP_PROGRAM,
@@ -92,12 +92,12 @@ enum aftl_phase {
 	AFTL_PHASE_DATA_OUT,
 	AFTL_PHASE_PROGRAM,
 	AFTL_PHASE_ERASE,
-	/* An operation has been suspended; the die accepts no command yet. */
+	/* The die has suspended an operation, and accepts no command yet. */
 	AFTL_PHASE_SUSPEND,
 	AFTL_PHASE_DEAD,
 };
 
-/* Next operation that relocation or the CMT requests from the array. */
+/* What a background task of the LUN, or the CMT, does next with the array. */
 enum aftl_step {
 	AFTL_STEP_NONE,
 	AFTL_STEP_COPY,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Memory of the host, zeroed and counted in memory_bytes; NULL on failure. */
+/* Allocation of zeroed memory by the host's callbacks; aftl_memory_bytes() has the sum. */
 #ifndef AFTL_MEMORY_H
 #define AFTL_MEMORY_H
 
@@ -9,7 +9,7 @@ struct aftl;
 
 void *aftl_memory_alloc(struct aftl *ftl, size_t count, size_t size);
 
-/* Allocate while the device runs. Never NULL; only for hosts with alloc_later(). */
+/* Allocate memory at run time, for hosts with alloc_later(); never returns NULL. */
 void *aftl_memory_alloc_runtime(struct aftl *ftl, size_t count, size_t size);
 void aftl_memory_free(struct aftl *ftl, void *memory);
 

@@ -8,7 +8,7 @@
 #include "core/ftl/memory.h"
 #include "core/ftl/oob-extra.h"
 
-/* Bytes of one allocation of extra metadata: few hosts can allocate much more at once. */
+/* Size of one allocation for extra OOB metadata: hosts cannot allocate much more at once. */
 #define EXTRA_CHUNK_BYTES (64U << 20)
 
 static size_t oob_extra_bytes(const struct aftl *ftl)

@@ -44,8 +44,8 @@ bool aftl_handle_alloc_table(struct aftl *ftl)
 
 /*
  * Set the stream of a write with a placement id. A write lifetime hint, numbered as in the kernel,
- * stands for a placement id if there is none. A policy that separates ids gets those above the
- * number of handles. Return: false if the write belongs to the default handle.
+ * stands for a placement id if there is none. An id without a handle counts as unknown, unless the
+ * policy separates ids itself. Return: false if the write belongs to the default handle.
  */
 bool aftl_handle_assign_stream(struct aftl *ftl, struct aftl_request *request)
 {

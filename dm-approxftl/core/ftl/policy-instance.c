@@ -21,7 +21,7 @@ int aftl_policy_instance_check(const struct aftl_policy_type *type, struct aftl_
 	return 0;
 }
 
-/* Number of elements of an array. */
+/* Number of elements of @array: the policy declares one for each lpn, block, LUN or the device. */
 static u64 policy_array_length(const struct aftl_policy *policy,
 			       const struct aftl_policy_array *array)
 {

@@ -12,21 +12,21 @@ int __must_check aftl_policy_instance_check(const struct aftl_policy_type *type,
 /* Create the device's policy and the policies that it consists of; NULL without memory. */
 struct aftl_policy *aftl_policy_instance_create(struct aftl *ftl);
 
-/* Add a policy as a part of another one: see aftl_policy_part(). */
+/* Create an instance of a policy to which @whole delegates; see aftl_policy_part(). */
 struct aftl_policy *aftl_policy_instance_add_part(struct aftl_policy *whole,
 						  const struct aftl_policy_type *type);
 void aftl_policy_instance_destroy(struct aftl_policy *policy);
 
-/* Get word @index of the state of the policy and its parts. Return: false past the end. */
+/* Get word @index of the saved state of the policy and its delegates; false past the last word. */
 bool aftl_policy_instance_save(const struct aftl_policy *policy, u64 index, u64 *word);
 
 /* Set word @index of the state of the policy and its parts; ignored past the end. */
 void aftl_policy_instance_restore(struct aftl_policy *policy, u64 index, u64 word);
 
-/* Tell the policy that all words have been restored. */
+/* Tell the policy that its saved state has been restored completely. */
 void aftl_policy_instance_finish_load(struct aftl_policy *policy);
 
-/* The stream that a policy returned, or stream 0 if the policy has no such stream. */
+/* Return @stream, or count a policy bug and return 0 if the policy has no such stream. */
 static inline u32 aftl_policy_validate_stream(struct aftl *ftl, u32 stream)
 {
 	if (likely(stream < ftl->streams))

@@ -77,8 +77,8 @@ static u32 count_lun_pending_work(const struct aftl *ftl, u32 index)
 }
 
 /*
- * Return a number that each erase in @lun changes: the erased block becomes the last free block,
- * with a higher erase count.
+ * Return a number that changes with each erase in @lun, as the erased block goes to the end of the
+ * free list. It is part of the seed of draws for policies.
  */
 static u64 hash_lun_erase_history(const struct aftl *ftl, const struct aftl_lun *lun)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Preconditioning: the transactions of normal operation, in zero device time. */
+/* Preconditioning: fills a device by the transactions of normal operation, in zero device time. */
 #include "core/ftl/block.h"
 #include "core/ftl/controller.h"
 #include "core/ftl/fill-map.h"
@@ -55,7 +55,7 @@ static void program_parity_untimed(struct aftl *ftl, const struct aftl_lun *lun)
 	}
 }
 
-/* Prefetch distance, in pages, of relocation reads and first writes. */
+/* Pages by which relocation reads and first writes prefetch their metadata ahead. */
 #define PREFETCH_DISTANCE 8U
 
 static void read_reloc_untimed(struct aftl *ftl, struct aftl_lun *lun)
@@ -130,8 +130,8 @@ static bool run_reloc_untimed(struct aftl *ftl, struct aftl_lun *lun)
  * struct filler - state of preconditioning
  * @random: random number generator
  * @asks_always: stream() and place() are called for each program
- * @round: logical pages of one program in every LUN, if rounds are possible; else 0
- * @runs: by LUN: run of programs that need no call of the policy
+ * @round: logical pages of one program in every LUN; 0 if each program is placed alone
+ * @runs: by LUN: programs that follow the last one without a call of the policy
  * @need: request for the program that is being gathered
  * @payload: logical pages gathered for it
  * @map: L2P entries that are still to be stored
@@ -151,12 +151,12 @@ struct filler {
 	u32 ahead;
 };
 
-/* Logical pages between two calls of pause() while the policy's write numbers are stored. */
+/* Logical pages whose write numbers are stored between two calls of the host's pause(). */
 #define NUMBERS_SLICE 65536U
 
 /*
- * Store the L2P entries and write numbers that whole rounds have recorded. If the policy has a
- * clock, no rounds follow.
+ * Store the L2P entries of recorded rounds, and the write numbers if the policy wants these. In
+ * that case no more rounds are programmed.
  */
 static int fill_store_recorded_entries(struct aftl *ftl, struct filler *filler)
 {
@@ -203,7 +203,7 @@ static int fill_place_after_gc(struct aftl *ftl, struct filler *filler, struct a
 	}
 }
 
-/* Drop the programmed pages from a payload, whose pages differ in lpn and write generation only. */
+/* Move the pages that the last program did not take to the start of the payload. */
 static void payload_drop_programmed_lpns(struct aftl_payload *payload, u32 gathered)
 {
 	u32 done = payload->count;
@@ -228,7 +228,7 @@ static bool fill_may_skip_policy(const struct aftl *ftl, const struct filler *fi
 	       filler->payload.count == ftl->program_units && !aftl_gc_is_urgent(ftl, lun);
 }
 
-/* Return true if normal and follower programs may follow @placement at any page of its block. */
+/* Return true if @placement's block takes programs in normal and follower mode at any page. */
 static bool is_single_page_placement(const struct aftl_placement *placement)
 {
 	return (placement->mode == AFTL_MODE_NORMAL || placement->mode == AFTL_MODE_FOLLOWER) &&
@@ -260,8 +260,8 @@ static void start_fill_run_without_policy(struct aftl *ftl, const struct filler 
 }
 
 /*
- * The policy is asked for each program if a program depends on more than its LUN, or has
- * consequences beyond its block.
+ * Return true if a program depends on more than its LUN, or has consequences beyond its block: then
+ * preconditioning asks the policy for the place of each program.
  */
 static bool fill_must_ask_policy(const struct aftl *ftl)
 {
@@ -286,7 +286,7 @@ static int program_trans_pages(struct aftl *ftl, struct filler *filler, struct a
 	return 0;
 }
 
-/* Program the evictions of each LUN that has at least @least translation pages queued. */
+/* Program the translation pages of each LUN that has at least @least of them to evict. */
 static int program_cmt_evictions_untimed(struct aftl *ftl, struct filler *filler, u32 least)
 {
 	int ret = 0;
@@ -372,7 +372,7 @@ static void fill_init_payload(struct aftl_payload *payload)
 	}
 }
 
-/* One program must not contain two writes of a logical page, or valid counts would be wrong. */
+/* Return true if @lpn is in the gathered program, which must not write a logical page twice. */
 static bool lpn_is_gathered(const struct filler *filler, aftl_lpn_t lpn)
 {
 	u32 i;
@@ -413,7 +413,7 @@ static int fill_add_lpn_to_payload(struct aftl *ftl, struct filler *filler, aftl
 							     0;
 }
 
-/* A step that is coprime to @n visits every number below @n once. */
+/* Draw a step coprime to @n: steps of that size from 0 reach every number below @n, modulo @n. */
 static u32 draw_coprime_step(u32 n, struct aftl_random *random)
 {
 	u32 step = (u32)aftl_random_below(random, n) | 1;
@@ -433,8 +433,8 @@ static u32 draw_coprime_step(u32 n, struct aftl_random *random)
 }
 
 /*
- * Logical pages between two calls of pause(): few enough for their L2P entries to stay in the
- * processor's cache.
+ * Logical pages of the rounds between two calls of the host's pause(): few enough for their L2P
+ * entries to stay in the processor's cache.
  */
 #define ROUNDS_UNITS 16384U
 
@@ -444,7 +444,7 @@ static bool lun_allocation_rotates(const struct aftl *ftl)
 	       (!ftl->allocation.rule.fixed || ftl->config.fill == AFTL_FILL_SEQUENTIAL);
 }
 
-/* Whole rounds of programs need a fill of one class, as they draw no class for a logical page. */
+/* Return true if all data of the fill have one class, as whole rounds of programs require. */
 static bool fill_has_one_data_class(const struct aftl *ftl)
 {
 	return ftl->type->ignores_tags || !ftl->config.fill_approx ||
@@ -457,7 +457,7 @@ static bool fill_may_program_rounds(const struct aftl *ftl, const struct filler 
 	       lun_allocation_rotates(ftl);
 }
 
-/* Number of programs of @lun that may follow the previous one without asking the policy. */
+/* Count the programs of @lun that may follow the previous one without asking the policy. */
 static u32 fill_count_programs_without_policy(const struct aftl *ftl, const struct filler *filler,
 					      const struct aftl_lun *lun)
 {
@@ -469,9 +469,8 @@ static u32 fill_count_programs_without_policy(const struct aftl *ftl, const stru
 }
 
 /*
- * Count the rounds, of one program on each LUN, that @units logical pages fill. A round starts at a
- * multiple of the units of a round: there a fixed LUN rule is at its first LUN, and the L2P entries
- * can be recorded.
+ * Count the rounds (one program in each LUN) that the next @units logical pages fill; 0 if the next
+ * write does not begin a round.
  */
 static u32 fill_count_program_rounds_left(const struct aftl *ftl, const struct filler *filler,
 					  const struct aftl_fill_order *order, u32 units)
@@ -491,8 +490,7 @@ static u32 fill_count_program_rounds_left(const struct aftl *ftl, const struct f
 
 /*
  * Run @rounds programs in each LUN, one LUN after the other: the result is as if the LUNs took
- * turns. @write is the number of the first write of the fill that they contain.
- * Return: number of logical pages.
+ * turns. @write is the number, in the fill, of their first write. Return: number of logical pages.
  */
 static u32 fill_commit_program_rounds(struct aftl *ftl, struct filler *filler,
 				      struct aftl_fill_order order, u32 write, u32 rounds)
@@ -521,7 +519,7 @@ static u32 fill_commit_program_rounds(struct aftl *ftl, struct filler *filler,
 	if (filler->numbers.units)
 		aftl_ftl_count_first_writes(ftl->policy, units);
 	ftl->seq += units;
-	/* Skip the random numbers for the class of each logical page: the fill has one class. */
+	/* Skip the random numbers that would choose the class of each logical page. */
 	aftl_random_skip_draws(&filler->random, units);
 	return units;
 }
@@ -569,7 +567,7 @@ static int fill_write_every_lpn(struct aftl *ftl, struct filler *filler, u32 uni
 	return ret ? ret : fill_store_recorded_entries(ftl, filler);
 }
 
-/* Overwrites prepared together, so that the prefetches of their L2P entries overlap. */
+/* Overwrites that are drawn in advance, so that the prefetches of their L2P entries overlap. */
 #define DRAWN 32U
 
 struct drawn {
@@ -591,7 +589,7 @@ static void draw_fill_overwrites(struct aftl *ftl, struct filler *filler, u32 un
 		aftl_prefetch_ppn_state(ftl, drawn[i].unit, false);
 }
 
-/* Time to write one logical page if the programs of all LUNs overlap and GC does nothing. */
+/* Time of an overwrite if LUNs program in parallel and GC takes none: blocks get ages by it. */
 static u64 compute_fill_write_ns(const struct aftl *ftl)
 {
 	return max(div64_u64(ftl->chip.program_ns[AFTL_MODE_NORMAL],
@@ -665,10 +663,10 @@ int aftl_precondition(struct aftl *ftl)
 	if (fill_may_program_rounds(ftl, &filler))
 		filler.round = ftl->geo.luns * ftl->program_units;
 	fill_init_payload(&filler.payload);
-	/* Preconditioning writes to a new device; the data get the configured age afterwards. */
+	/* The data are written at age 0; the configured age passes afterwards. */
 	ftl->age_ns = 0;
 	ftl->filling = true;
-	/* Device time stands still, but blocks need ages, by which some victim selectors choose. */
+	/* No device time passes, but some victim selectors need ages of blocks: derive them. */
 	ftl->fill_left_ns = fill_count_overwrites(ftl, units) * compute_fill_write_ns(ftl);
 	ftl->allocation.turn = 0;
 	ret = fill_write_every_lpn(ftl, &filler, units);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Program and erase transactions: ask the policy for a placement, check it, change media and L2P
- * table, count. Independent of time and queues.
+ * Program and erase transactions, in zero time: ask the policy for a placement, check it, change
+ * the flash array's state and the L2P table, and count. Queues are not involved.
  */
 #include "core/ftl/block-manager.h"
 #include "core/ftl/block.h"
@@ -108,8 +108,8 @@ static bool program_time_follows_from_mode(const struct aftl *ftl,
 }
 
 /*
- * Return true if only the program order can forbid this program: neither neighbouring word lines
- * nor the previous content of the page matter.
+ * Return true if the chip can refuse this program only because of the block's program order, not
+ * because of neighbouring word lines or of what the page holds.
  */
 static bool only_order_restricts_program(const struct aftl_program_request *need,
 					 const struct aftl_placement *placement)
@@ -163,8 +163,8 @@ static bool placement_is_legal(struct aftl *ftl, struct aftl_lun *lun,
 }
 
 /*
- * Place the data in the fallback block, in the program order with which it was opened. If it was
- * opened as a checkerboard, this disturbs neighbouring pages: errors are better than no space.
+ * Place the data in the fallback block, in the program order with which it was opened. In a
+ * checkerboard block the data disturb precise neighbours: more errors are better than no space.
  */
 static int place_in_fallback_block(struct aftl *ftl, struct aftl_lun *lun,
 				   const struct aftl_program_request *need,
@@ -191,7 +191,7 @@ static int place_in_fallback_block(struct aftl *ftl, struct aftl_lun *lun,
 	return 0;
 }
 
-/* Blocks of placement handles belong to the core; a policy must not place data there. */
+/* Check a policy's placement. Blocks of placement handles are the core's, hence illegal. */
 static bool policy_placement_is_legal(struct aftl *ftl, struct aftl_lun *lun,
 				      const struct aftl_program_request *need,
 				      const struct aftl_placement *placement)
@@ -406,7 +406,7 @@ static void program_mark_pages(struct aftl *ftl, const struct aftl_lun *lun,
 	aftl_program_order_advance(&ftl->media, block, placement->page);
 }
 
-/* Quality level of a logical page: kept by a relocation, unless the whole program is precise. */
+/* Quality level to be stored: a relocation keeps the level, unless the whole program is precise. */
 static u32 payload_lpn_level(const struct aftl *ftl, u32 class, const struct aftl_payload *payload,
 			     u32 i)
 {
@@ -545,7 +545,7 @@ static bool block_must_be_closed(const struct aftl *ftl, const struct aftl_lun *
 	return aftl_block_is_full(&ftl->geo, block) && block->order != AFTL_ORDER_SUPER_LAYER;
 }
 
-/* Commit a coarse pass or parity: no logical page is mapped. */
+/* Commit a coarse pass, or parity: the program maps no logical page. */
 static noinline void commit_program_without_lpns(struct aftl *ftl, struct aftl_lun *lun,
 						 const struct aftl_program_request *need,
 						 const struct aftl_placement *placement,
@@ -597,7 +597,7 @@ void aftl_program_parity(struct aftl *ftl, struct aftl_lun *lun,
 	aftl_program_commit(ftl, lun, &need, placement, &nothing);
 }
 
-/* Advance @run and its block over @steps programs, whose pages have been marked as programmed. */
+/* Count @steps programs of @run in its block, whose pages have been marked as programmed. */
 static void fill_advance_block(struct aftl *ftl, struct aftl_fill_run *run, u32 steps)
 {
 	struct aftl_block *block = run->block;
@@ -616,11 +616,11 @@ static void fill_advance_block(struct aftl *ftl, struct aftl_fill_run *run, u32 
 }
 
 /*
- * aftl_program_commit_fill_step() - commit the next program of @run, which is in @lun
+ * aftl_program_commit_fill_step() - commit the next program of a preconditioning run in @lun
  * @payload: a full program of host writes
  *
- * Not for the first or the last program of a block. The policy is not asked and nothing is counted:
- * see precondition.c.
+ * Cheaper than aftl_program_commit(): the policy is not asked, and statistics do not count. Not for
+ * the first or the last program of a block.
  */
 void aftl_program_commit_fill_step(struct aftl *ftl, struct aftl_lun *lun,
 				   struct aftl_fill_run *run, const struct aftl_payload *payload)
@@ -646,8 +646,8 @@ void aftl_program_commit_fill_step(struct aftl *ftl, struct aftl_lun *lun,
  * struct first_writes - first writes of logical pages, on their way into one block
  * @order: order of the logical pages; the write generation is derived from the sequence number
  * @program_pages: pages of a program
- * @skip: from the first logical page of one program to that of the next
- * @skip_seq: from the sequence number of one program to that of the next
+ * @skip: distance from the first logical page of one program to that of the next
+ * @skip_seq: distance from the sequence number of one program to that of the next
  * @page: page of the device that takes the first program
  * @end: page after the last
  * @attr: attributes of the pages
@@ -663,8 +663,8 @@ struct first_writes {
 };
 
 /*
- * @media is a copy, so that the compiler knows that the stores do not change it. @units: logical
- * pages of a flash page. @pages: flash pages of a program.
+ * Store the OOB metadata of first writes: @units logical pages in each flash page, @pages flash
+ * pages in each program. @media is a copy, which the stores cannot change for the compiler.
  */
 static __always_inline void store_first_writes(struct aftl_media media, struct first_writes new,
 					       u32 units, u32 pages)
@@ -709,7 +709,7 @@ static __always_inline void map_first_write_lpns(struct aftl_chunks l2p, struct 
 }
 
 /*
- * aftl_program_commit_fill_rounds() - commit programs of first writes of @run, which is in @lun
+ * aftl_program_commit_fill_rounds() - commit first writes of a preconditioning run in @lun
  * @order: logical pages of the first program
  * @rounds: number of programs, at least one; the last program of the block is not among them
  * @map: store the L2P entries
@@ -733,7 +733,7 @@ void aftl_program_commit_fill_rounds(struct aftl *ftl, struct aftl_lun *lun,
 		.attr = aftl_page_attr(run->class, run->mode, 0),
 	};
 
-	/* A program of one logical page is the most frequent case and has its own loop. */
+	/* Inline a loop of its own for programs of one logical page, the most frequent case. */
 	if (ftl->program_units == 1)
 		store_first_writes(ftl->media, new, 1, 1);
 	else

@@ -37,20 +37,20 @@ int __must_check aftl_program_place(struct aftl *ftl, struct aftl_lun *lun,
 				    const struct aftl_program_request *need,
 				    struct aftl_placement *placement);
 
-/* Commit a program to media and L2P table. A coarse pass without data has no @payload. */
+/* Commit a program to media and L2P table; @payload is NULL for a coarse pass without data. */
 void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun,
 			 const struct aftl_program_request *need,
 			 const struct aftl_placement *placement,
 			 const struct aftl_payload *payload);
 
 /**
- * struct aftl_fill_run - programs of preconditioning that need no call of the policy, in one LUN
+ * struct aftl_fill_run - preconditioning programs of a LUN that need no call of the policy
  * @block: block of the last program
  * @page: next page; the run continues upwards
- * @class: class of that program
- * @stream: stream of that program
- * @mode: mode of that program
- * @left: programs of that class and stream that may follow
+ * @class: class of the last program
+ * @stream: stream of the last program
+ * @mode: mode of the last program
+ * @left: programs of this class and stream that may follow
  */
 struct aftl_fill_run {
 	struct aftl_block *block;
@@ -79,8 +79,8 @@ void aftl_program_parity(struct aftl *ftl, struct aftl_lun *lun,
 			 const struct aftl_placement *placement);
 
 /*
- * Start an erase with the policy's erase mode; its cost is in lun->erased. aftl_erase_commit() must
- * follow.
+ * Start an erase of @block; the policy chooses its voltage, lun->erased takes its time and wear.
+ * aftl_erase_commit() must follow.
  */
 void aftl_erase_begin(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_block *block);
 void aftl_erase_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);

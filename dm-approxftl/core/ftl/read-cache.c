@@ -62,7 +62,7 @@ static u16 get_ppn_page_attr(const struct aftl *ftl, aftl_ppn_t ppn)
 	return aftl_ppn_attr(&ftl->media, ppn);
 }
 
-/* Return true if a read of flash would return the data of this entry. */
+/* Return true if @entry holds what a read of flash would return. */
 static bool read_cache_entry_is_current(const struct aftl *ftl,
 					const struct aftl_read_cache_entry *entry)
 {

@@ -15,7 +15,7 @@ enum aftl_reconstruct_kind {
 /**
  * struct aftl_reconstruct - reconstruction of a page of this LUN from the rest of its stripe
  * @kind: enum aftl_reconstruct_kind; a LUN reconstructs one page at a time
- * @wanted: ECC fails for the page that the array is reading: reconstruct it afterwards
+ * @wanted: ECC fails for the page that the array is reading, so it is reconstructed after the read
  * @block: superblock number
  * @page: page number in each block of the superblock
  * @left: bit mask of the members of the die group whose page has not been read yet

@@ -3,8 +3,8 @@
  * Retention refresh: data older than the policy's limit or parameter "refresh" are relocated.
  *
  * A scan visits all blocks once for each day of device age, in slices. One event source fires for
- * the next slice, or for the next day if nothing is left to scan. LUNs are scanned in turns; a LUN
- * in which a block with old data has been found is skipped until its array has taken that block.
+ * the next slice, or for the next day if nothing is left to scan. LUNs are scanned in turns; one in
+ * which a block with old data was found is skipped until it relocates that block.
  */
 #include "core/ftl/controller.h"
 #include "core/ftl/lun.h"
@@ -12,13 +12,13 @@
 #include "core/ftl/run-queue.h"
 
 /*
- * Device time between two slices of a scan, and pages of a slice, which takes a few microseconds of
- * processor time.
+ * SLICE_NS: device time between two slices of a scan. SLICE_PAGES: pages that a slice examines, in
+ * a few microseconds of processor time.
  */
 #define SLICE_NS 100000ULL
 #define SLICE_PAGES 1024
 
-/* A block without valid pages counts as this many scanned pages. */
+/* A scan that skips a block without valid pages counts it as so many pages of work. */
 #define EMPTY_PAGES 16
 
 /* Age in hours at which a page is relocated; 0: never. */
@@ -52,9 +52,7 @@ bool aftl_page_refresh_is_due(const struct aftl *ftl, const struct aftl_block *b
 				  limit;
 }
 
-/*
- * Pages are not programmed strictly in time order (a block may stay open), so examine all of them.
- */
+/* Return true if a valid page of @block is too old; its pages differ in age, so examine all. */
 static bool block_needs_refresh(const struct aftl *ftl, const struct aftl_block *block)
 {
 	u32 page;
@@ -79,7 +77,7 @@ static bool refresh_scan_is_pending(const struct aftl *ftl, const struct aftl_lu
 	       !aftl_lun_is_dead(lun);
 }
 
-/* Next LUN to scan, or NULL. LUNs that are scanned, or have a found block to take, are left out. */
+/* Find the next LUN with blocks left to scan whose task has no found block to relocate; or NULL. */
 static struct aftl_lun *refresh_next_lun(struct aftl *ftl)
 {
 	u32 tries;
@@ -167,7 +165,7 @@ void aftl_handle_refresh_scan_event(struct aftl *ftl)
 }
 
 /**
- * aftl_refresh_take_block() - take the block with old data that was found in @lun
+ * aftl_refresh_take_block() - get the block with old data that the scan found in @lun
  * @ftl: device
  * @lun: LUN whose array is idle
  *
@@ -189,7 +187,7 @@ struct aftl_block *aftl_refresh_take_block(struct aftl *ftl, struct aftl_lun *lu
 }
 
 /**
- * aftl_refresh_forget_due_blocks() - forget blocks that were found and not taken
+ * aftl_refresh_forget_due_blocks() - forget found blocks that no task relocates yet
  * @ftl: device
  *
  * A later scan finds these blocks again, so a device behaves as after a load of its snapshot.

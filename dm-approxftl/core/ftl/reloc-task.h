@@ -33,7 +33,7 @@ struct aftl_repeat {
 	u32 end;
 };
 
-/* Blocks of a LUN that may wait for a repeated program. Repeats run before any other program. */
+/* Most blocks of a LUN with programs to be repeated, which the LUN does before other programs. */
 #define AFTL_REPEAT_BLOCKS 8
 
 /**
@@ -71,7 +71,7 @@ struct aftl_reloc {
 /**
  * struct aftl_gc_pace - budget of paced GC in a LUN
  * @rate: pages to relocate for each page that host writes program, in 1/256
- * @credit: pages that paced GC may relocate now, in 1/256; negative if it is ahead
+ * @credit: pages that paced GC may relocate now, in 1/256; negative if it has relocated more
  */
 struct aftl_gc_pace {
 	u32 rate;

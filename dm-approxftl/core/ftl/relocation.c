@@ -79,7 +79,7 @@ static void wake_luns_of_die_group(struct aftl *ftl, const struct aftl_lun *lun)
 		aftl_wake_lun(ftl, aftl_lun_of_die_group(ftl, aftl_die_group_of_lun(ftl, lun), i));
 }
 
-/* The last free blocks are reserved for relocations that free other blocks. */
+/* Return true if @lun has a free block for tasks that free none: the last ones are reserved. */
 static bool lun_has_spare_block(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return lun->free_blocks > aftl_gc_reserve(ftl) + 1;
@@ -97,7 +97,7 @@ static bool reloc_pick_rebuild(struct aftl *ftl, struct aftl_lun *lun, bool idle
 	return block;
 }
 
-/* Start the superblock GC's relocation task of one LUN. */
+/* Start the relocation by which @lun empties its block of the victim superblock. */
 static bool reloc_pick_superblock_member(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_block *block = aftl_superblock_gc_member(ftl, lun);
@@ -201,8 +201,8 @@ static struct aftl_block *select_map_victim(struct aftl *ftl, const struct aftl_
 }
 
 /*
- * With zones there is no GC of data: the blocks of a reset zone are erased. The SLC cache is folded
- * and translation pages are collected when free blocks run out.
+ * Start GC in a zoned device. Data need none, because a zone reset leaves blocks to erase; but when
+ * free blocks run out, the SLC cache is folded and translation pages are collected.
  */
 static bool reloc_pick_zoned_block(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 {
@@ -223,7 +223,7 @@ static bool reloc_pick_zoned_block(struct aftl *ftl, struct aftl_lun *lun, bool 
 	return block;
 }
 
-/* Return true if @lun lacks only a free block to rebuild data of a dead LUN. */
+/* Return true if @lun could rebuild data of a dead LUN if it had a spare block. */
 static bool reloc_lacks_rebuild_block(struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return ftl->geo.superblock_luns && !lun_has_spare_block(ftl, lun) &&
@@ -378,9 +378,8 @@ u32 aftl_reloc_cursor_page(const struct aftl *ftl, const struct aftl_lun *lun)
 }
 
 /*
- * The GC reserve is calculated for one stream in each pass, and for the passes that the policy
- * declares. If a policy mixes streams in a pass or leaves valid pages behind, it is not asked any
- * more: all valid pages are relocated as one stream.
+ * Relocate as one stream from now on, because the policy mixed streams in a pass or left valid
+ * pages behind: the GC reserve suffices for one stream in each of the passes it declared only.
  */
 static void reloc_stop_asking_policy(struct aftl *ftl)
 {
@@ -409,8 +408,8 @@ static bool reloc_page_can_be_rebuilt(const struct aftl *ftl, const struct aftl_
 }
 
 /*
- * Return true if the task must relocate this page; tasks that do not empty the block leave pages
- * behind. A refresh makes @class precise.
+ * Return true if the task has to relocate @page; only tasks that empty the block relocate all. For
+ * a refresh, *@class becomes precise.
  */
 static noinline bool reloc_page_due(struct aftl *ftl, const struct aftl_reloc *reloc, u32 page,
 				    u32 *class)
@@ -498,8 +497,8 @@ static bool reloc_pass_mixes_streams(const struct aftl *ftl, const struct aftl_r
 }
 
 /*
- * A single page can stay in the LUN's register. Larger programs are gathered in the controller, and
- * RAIN needs the data there for the parity.
+ * Select how to relocate a page: copyback through the LUN's page register if it fills a program and
+ * no parity is calculated, else a read into the controller.
  */
 static enum aftl_step reloc_select_read_step(const struct aftl *ftl)
 {
@@ -667,11 +666,12 @@ static void reloc_fill_payload(struct aftl *ftl, struct aftl_reloc *reloc, u32 u
 }
 
 /*
- * Program gathered pages. If there is no free page, the task is cancelled and the LUN is out of
- * blocks; erasing a block without valid pages may still help, in case the victim rule preferred one
- * with valid pages. Return: number of pages programmed; 0 if no gathered page is valid any more, or
- * if the LUN has just run out of blocks: select the next step; -ENOSPC if it was out of blocks
- * before.
+ * Program the gathered pages of @lun's task. If there is no free page, cancel the task and mark the
+ * LUN as out of blocks; an erase of a block without valid pages may still help it.
+ *
+ * Return: number of programmed pages; 0 if the caller shall select the next step, because no
+ * gathered page is valid any more or the LUN has just run out of blocks; -ENOSPC if it was out of
+ * blocks before.
  */
 int aftl_reloc_program_gathered_pages(struct aftl *ftl, struct aftl_lun *lun,
 				      struct aftl_placement *placement)
@@ -735,7 +735,7 @@ void aftl_reloc_erase_done(struct aftl *ftl, struct aftl_lun *lun)
 	aftl_erase_commit(ftl, lun, block);
 }
 
-/* Return the entry of @block in lun->repeats, or the entry after the last one. */
+/* Return @block's entry in the list of programs to repeat, or the end of the list. */
 static struct aftl_repeat *reloc_find_repeat(struct aftl_lun *lun, const struct aftl_block *block)
 {
 	struct aftl_repeat *redo = lun->repeats;
@@ -784,7 +784,7 @@ void aftl_reloc_program_done(struct aftl *ftl, struct aftl_lun *lun,
 		reloc_add_repeated_program(ftl, lun, placement);
 }
 
-/* Return true if the idle @lun should look for an idle-time task. */
+/* Return true if @lun, which is idle, may have work for idle time: folding, or of the policy. */
 bool aftl_idle_task_is_wanted(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return ((ftl->type->idle_task && !ftl->geo.zones) || lun->slc_blocks) &&
@@ -819,7 +819,7 @@ static void reloc_start_policy_relocation(struct aftl *ftl, struct aftl_lun *lun
 	lun->reloc.end = lun->reloc.begin + task->pages * ftl->geo.page_units;
 }
 
-/* Return true if data of @block may be relocated. */
+/* Return true if the policy may relocate data of @block: one of @lun's open or closed blocks. */
 static bool block_has_relocatable_data(struct aftl *ftl, const struct aftl_lun *lun,
 				       const struct aftl_block *block)
 {

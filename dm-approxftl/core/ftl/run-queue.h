@@ -13,12 +13,12 @@ static inline bool aftl_is_dispatch_pending(const struct aftl *ftl)
 }
 
 /*
- * Least work of the scheduler in one call: some 50 us. The call ends with the LUN or the request
- * that exceeds it, which takes at most as long again.
+ * Work after which the scheduler ends a call, some 50 us. It first completes the LUN or request it
+ * is at, which may take as long again.
  */
 #define AFTL_SLICE_WORK 256
 
-/* Return true if the scheduler has done a slice of work since ftl->work was @begin. */
+/* Return true if a slice of work is done; @begin is ftl->work at the start of the slice. */
 static inline bool aftl_work_slice_is_over(const struct aftl *ftl, u32 begin)
 {
 	return ftl->work - begin >= AFTL_SLICE_WORK;

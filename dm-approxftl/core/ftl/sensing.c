@@ -8,7 +8,7 @@
 #include "core/ftl/lun.h"
 #include "core/ftl/sensing.h"
 
-/* A read reference beyond the range of the read command is a bug of the policy, and ignored. */
+/* Ask the policy for a read reference; one out of range is a policy bug and becomes 0. */
 static u32 policy_initial_read_shift(struct aftl *ftl, const struct aftl_block *block, u32 page)
 {
 	u32 start = ftl->type->reference ? ftl->type->reference(ftl->policy, block, page) : 0;
@@ -41,7 +41,7 @@ static inline u64 sense_page_and_count(struct aftl *ftl, struct aftl_block *bloc
 	return sensing.ns;
 }
 
-/* Read @page of @block at device age @hour. Return: array time, without extra sensing levels. */
+/* Sense @page of @block at device age @hour. Return: array time, without extra levels for ECC. */
 u64 aftl_sense_page(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour)
 {
 	return sense_page_and_count(ftl, block, page, hour);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Read latency and read count of one page. */
+/* Senses pages: computes the latency of a read and counts it. */
 #ifndef AFTL_SENSING_H
 #define AFTL_SENSING_H
 

@@ -140,7 +140,7 @@ static void slc_open_superblock(struct aftl *ftl, struct aftl_lun *lun)
 	}
 }
 
-/* Take a block of the oldest superblock that another LUN has opened for the cache. */
+/* Continue an SLC superblock that another LUN began: open this LUN's block of the oldest one. */
 static void slc_take_waiting_block(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_block *block = lun_first_block(ftl, lun);
@@ -180,7 +180,7 @@ static void slc_open_zone_block(struct aftl *ftl, struct aftl_lun *lun, u32 hand
 	(*open)->handle = (u8)handle;
 }
 
-/* Data of preconditioning, which count as folded, and streams of placement ids bypass the cache. */
+/* Return true if the SLC cache takes a program: host data not of the fill or a placement id. */
 static bool slc_cache_accepts_program(const struct aftl *ftl,
 				      const struct aftl_program_request *need)
 {
@@ -251,8 +251,8 @@ static bool slc_fold_needs_no_relocation(const struct aftl *ftl, const struct af
 }
 
 /*
- * Select a block to fold outside of idle time: if dynamic SLC blocks are needed, on request, or if
- * the block has no valid page. Return: NULL also if GC of another block costs less.
+ * Select a block to fold outside of idle time: if dynamic SLC blocks are needed, if the host
+ * requested GC, or if it has no valid page. Return: NULL also if GC of another block costs less.
  */
 struct aftl_block *aftl_slc_cache_select_urgent_fold(struct aftl *ftl, struct aftl_lun *lun,
 						     bool urgent)
@@ -305,8 +305,8 @@ static void recount_slc_blocks(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * After a crash, blocks of an SLC superblock that were opened but not programmed look free. Close
- * them, so that they are not opened with more bits per cell beside the others.
+ * After a crash, free blocks of an SLC superblock are closed. If they were opened with more bits
+ * per cell, the superblock's stripes would mix both.
  */
 static void slc_close_unprogrammed_blocks(struct aftl *ftl, u32 index)
 {

@@ -33,7 +33,7 @@ static u32 count_pages_to_rebuild(struct aftl *ftl, u32 group, u32 number, u32 m
 	return ftl->config.rain ? block->valid : 0;
 }
 
-/* Return true if the LUN has no block to spare, so that GC must yield free pages for it. */
+/* Return true if @lun has only reserved free blocks left, so that GC must gain it free pages. */
 static bool lun_lacks_spare_block(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return lun->free_blocks <= aftl_gc_reserve(ftl) + 1;
@@ -54,13 +54,13 @@ static bool die_group_can_take_rebuilt_data(struct aftl *ftl, u32 group)
 }
 
 /*
- * Superblocks that GC considers: full ones (REACH_FILLED); then also partly filled ones, for a LUN
- * without free blocks (REACH_SHORT); as the last resort also ones whose erase gains other LUNs no
- * block (REACH_SWAP).
+ * Which superblocks GC may choose. REACH_FILLED: full ones. REACH_SHORT: also partly filled ones,
+ * for a LUN without free blocks. REACH_SWAP, the last resort: also ones with blocks full of valid
+ * pages, whose relocation costs another LUN as much as it gains.
  */
 enum gc_reach { REACH_FILLED, REACH_SHORT, REACH_SWAP };
 
-/* Return true if the LUN may fill a free block to relocate a block that is full of valid pages. */
+/* Return true if the LUN may spend a free block on relocating a block full of valid pages. */
 static bool lun_may_relocate_full_block(const struct aftl *ftl, const struct aftl_lun *lun,
 					enum gc_reach reach)
 {
@@ -195,7 +195,7 @@ static u32 count_live_luns_of_group(struct aftl *ftl, u32 group)
 	return live;
 }
 
-/* Most pages to relocate, if the data blocks may have @limit valid pages on average. */
+/* Limit the pages that GC of a superblock may relocate, by @limit valid pages per data block. */
 static u32 limit_superblock_gc_relocations(struct aftl *ftl, u32 group, u32 number, u32 limit)
 {
 	u32 most = 0;
@@ -305,7 +305,7 @@ static u32 superblock_gc_ask_victim_selector(struct aftl *ftl, struct aftl_lun *
 	return number;
 }
 
-/* Emergency GC at the reserve takes the cheapest superblock, as it takes the cheapest block. */
+/* Below its GC reserve a LUN takes the cheapest superblock, not the victim selector's choice. */
 static bool superblock_gc_uses_victim_selector(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return (ftl->type->select_victim || ftl->config.victim != AFTL_VICTIM_greedy) &&
@@ -587,9 +587,9 @@ void aftl_superblock_handle_dead_lun(struct aftl *ftl, const struct aftl_lun *lu
 }
 
 /*
- * Give a superblock's block the erase count of the other blocks, which were erased after it. Its
- * valid pages had been relocated before, so it counts as erased, too. In a dead LUN, pages that
- * could not be rebuilt are marked as lost.
+ * Set the erase count of @block to @erases, that of its superblock's other blocks, which were
+ * erased later. The valid pages of @block were relocated before those erases, so it counts as
+ * erased, too; in a dead LUN, pages that could not be rebuilt are marked as lost.
  */
 static void copy_superblock_erases_to_block(struct aftl *ftl, struct aftl_block *block, u32 erases)
 {
@@ -651,7 +651,7 @@ void aftl_superblock_sync_erases(struct aftl *ftl)
 }
 
 /*
- * After a crash, reassign parity that was not written: the data on flash suffice to calculate it.
+ * After a crash, assign unwritten parity to a block again: flash has the data to compute it from.
  */
 void aftl_superblock_reassign_parity(struct aftl *ftl)
 {

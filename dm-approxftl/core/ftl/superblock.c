@@ -79,9 +79,9 @@ bool aftl_superblock_alloc(struct aftl *ftl)
  * aftl_superblock_select_parity_member() - select the member that holds the parity of a superblock
  *
  * Members take turns by superblock number. If the block of that member is in use or bad, or the
- * member would lack a block of its GC reserve, the member with the most free blocks is selected,
- * each counted with its block of the superblock: the current parity block is not in its free list.
- * GC or a rebuild may have used the last free block of a member for the pages of this superblock.
+ * member would lack a block of its GC reserve, the member with the most free blocks is selected;
+ * the current parity block counts as free. GC or a rebuild may have used the last free block of a
+ * member for the pages of this superblock.
  *
  * Return: number of the member; the number of LUNs in a group if there is nothing to protect.
  */
@@ -160,9 +160,9 @@ bool aftl_superblock_is_unused(const struct aftl *ftl, u32 group, u32 number)
 }
 
 /*
- * Most free blocks of a LUN that wait for data of their superblock's stream: one for each placement
- * handle, for the translation pages, and for each other stream of the host, so that each has an
- * open superblock of its own; two for the block kinds of other policies.
+ * Most free blocks of a LUN that are kept for superblocks which other LUNs have opened: one for
+ * each placement handle, for translation pages, and for each but one stream of a policy that
+ * separates streams; two for other policies.
  */
 static u32 max_superblock_waiting_blocks(const struct aftl *ftl)
 {
@@ -178,8 +178,8 @@ static u32 superblock_stream_of_block(const struct aftl *ftl, const struct aftl_
 
 /*
  * Select the next free block of @lun to open: the oldest one whose superblock other LUNs have
- * opened for the same stream. If too many blocks wait for other streams, the oldest of these
- * blocks; else one of an unused superblock.
+ * opened for the same stream. If too many free blocks belong to open superblocks of other streams,
+ * the oldest of these; else a block of an unused superblock.
  */
 struct aftl_block *aftl_superblock_select_free(struct aftl *ftl, const struct aftl_lun *lun,
 					       u32 stream)
@@ -234,8 +234,8 @@ static bool stripe_has_programmed_page(const struct aftl *ftl, u32 group, u32 nu
 }
 
 /*
- * Return true if a later stripe of the superblock has data: then parity of a stripe without data,
- * after blocks were closed early, is programmed as padding.
+ * Return true if a later stripe of the superblock has data. A stripe without data, as blocks were
+ * closed early, then gets parity of padding, because the parity block is programmed in order.
  */
 static bool later_stripe_is_programmed(const struct aftl *ftl, u32 group, u32 number,
 				       const struct aftl_block *parity)
@@ -293,7 +293,7 @@ static void open_parity_block(struct aftl *ftl, struct aftl_block *parity,
 	aftl_block_set_first_colour(parity, aftl_block_first_colour(first));
 }
 
-/* Return true if the parity block needs no new parity because its next program is a fine pass. */
+/* Return true if the next program of the parity block is a fine pass, for which it has the data. */
 static bool parity_awaits_fine_pass(const struct aftl *ftl, const struct aftl_block *parity)
 {
 	return parity->order == AFTL_ORDER_FOGGY_FINE &&
@@ -473,7 +473,7 @@ struct aftl_block *aftl_parity_block_of(struct aftl *ftl, const struct aftl_bloc
 }
 
 /*
- * Return true if ECC can decode @ppn. Inherited errors are part of its data and do not count.
+ * Return true if ECC corrects the errors of @ppn; inherited ones are data that need no correction.
  */
 static bool ecc_can_decode(const struct aftl *ftl, aftl_ppn_t ppn)
 {
@@ -498,7 +498,7 @@ static bool is_stripe_member_readable(const struct aftl *ftl, const struct aftl_
 	u32 page = at / ftl->geo.page_units;
 	u32 first = from_ppn(aftl_page_ppn(&ftl->media, block, 0));
 
-	/* Parity that has not been programmed is lost together with its LUN. */
+	/* A dead LUN's parity that was not programmed is lost. */
 	if (block->state == AFTL_BLOCK_BAD)
 		return !block->parity && !page_is_readable_for_stripe(ftl, block, page);
 	return approx || !page_is_readable_for_stripe(ftl, block, page) ||

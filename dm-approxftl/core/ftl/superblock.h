@@ -24,7 +24,7 @@ struct aftl_superblock_state {
  * @cause: enum aftl_cause of that GC
  * @urgent: a LUN cannot write before that GC has finished
  * @erased: bit mask of the members that have erased their block
- * @retry_seq: write sequence number before which no victim is worth collecting
+ * @retry_seq: write sequence number before which GC does not look for a victim again
  * @rebuild_from: no superblock before this number has pages to rebuild
  * @collected: number of superblocks erased
  */
@@ -64,8 +64,8 @@ static inline struct aftl_block *aftl_superblock_block(const struct aftl *ftl, u
 }
 
 /*
- * Number of a superblock's stream: data of a block kind of the policy, of a placement handle, or of
- * the SLC cache.
+ * Key of the data that a superblock may hold: a block kind of the policy, a placement handle, or
+ * the SLC cache. Superblocks with equal keys take the same data.
  */
 static inline u32 aftl_superblock_stream(u32 kind, u32 handle, bool slc)
 {

@@ -24,8 +24,8 @@
 #include "core/ftl/write-buffer.h"
 
 /*
- * Host writes wait while more dirty translation pages than one program for each LUN wait for
- * eviction.
+ * Most translation pages that wait for eviction, one program for each LUN; with more, host writes
+ * wait.
  */
 static u32 cmt_max_evictions(const struct aftl *ftl)
 {
@@ -116,7 +116,7 @@ static struct aftl_lun *trans_page_home_lun(const struct aftl *ftl,
 	return NULL;
 }
 
-/* Return true between the coarse pass of a translation page and the fine pass that maps it. */
+/* Return true if a translation page has had its coarse, but not its fine pass, which maps it. */
 static bool trans_page_awaits_fine_pass(const struct aftl *ftl, u32 number)
 {
 	const struct aftl_lun *lun = trans_page_home_lun(ftl, &ftl->cmt.all[number]);
@@ -301,8 +301,8 @@ bool aftl_cmt_has_entry(struct aftl *ftl, aftl_lpn_t lpn)
 }
 
 /*
- * Start loading the translation page of @lpn. Return: the logical page number that stands for the
- * translation page.
+ * Start loading the translation page of @lpn. Return: the lpn under which the translation page
+ * itself is mapped.
  */
 aftl_lpn_t aftl_cmt_begin_page_load(struct aftl *ftl, aftl_lpn_t lpn)
 {
@@ -351,7 +351,7 @@ void aftl_cmt_mark_entry_dirty(struct aftl *ftl, aftl_lpn_t lpn)
  * aftl_cmt_next_step() - select the next operation of @lun for its eviction queue
  * @ppn: takes the physical page to read first, for a read-modify-write
  *
- * Evictions fill one program. Loads for waiting reads go first.
+ * Evictions wait until they fill a program. Loads for waiting reads precede them.
  */
 enum aftl_step aftl_cmt_next_step(struct aftl *ftl, struct aftl_lun *lun, aftl_ppn_t *ppn)
 {
@@ -414,7 +414,7 @@ static aftl_lpn_t cmt_pop_eviction(struct aftl *ftl, struct aftl_lun *lun)
 	return trans_page_lpn(ftl, number);
 }
 
-/* Move evictions of @lun into the payload of a program. */
+/* Fill the payload of a program with translation pages that @lun evicts. */
 void aftl_cmt_fill_payload(struct aftl *ftl, struct aftl_lun *lun,
 			   const struct aftl_placement *placement, struct aftl_payload *payload)
 {
@@ -457,10 +457,11 @@ void aftl_cmt_queue_dirty_pages(struct aftl *ftl)
 }
 
 /*
- * aftl_cmt_reclaim_pending_pages() - put pages that wait for a fine pass back into the CMT
+ * aftl_cmt_reclaim_pending_pages() - put translation pages that lack their fine pass back into the
+ * CMT
  *
- * The translation pages of @lun are dirty again. A device that stops evicts no other translation
- * page: its fine pass would not come.
+ * They are dirty again. When a device stops, no further evictions bring about the fine passes of
+ * the last ones.
  */
 void aftl_cmt_reclaim_pending_pages(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -591,7 +592,7 @@ static u32 cmt_count_pages_with_flag(const struct aftl *ftl, u8 flag)
 	return count;
 }
 
-/* Length of an LRU list or, with @evicting, of an eviction queue; U32_MAX for a broken list. */
+/* Count an LRU list or, with @evicting, an eviction queue; U32_MAX if the list is corrupt. */
 static u32 cmt_count_listed_pages(const struct aftl *ftl, u32 number, u8 evicting, u32 count)
 {
 	const u8 flags = AFTL_TP_CACHED | AFTL_TP_EVICTING;

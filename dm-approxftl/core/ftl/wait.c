@@ -2,10 +2,11 @@
 /*
  * Waiting time of requests, divided by the reasons of the wait.
  *
- * The array of a LUN is busy with one thing at a time. So each LUN has a clock for each reason,
- * and the clocks together show device time. The difference between two readings divides the time
- * that a command spent at the LUN. A request adds the time before its command was queued, and
- * subtracts the time that the flash worked for it. Its part that ends last counts.
+ * The array of a LUN is busy with one thing at a time. So each LUN has a clock for each reason, one
+ * of which runs at any time: their sum is device time. The differences between two readings of all
+ * clocks are the reasons for which a command waited at the LUN. The time before the command was
+ * queued is added, the time that the flash worked for the request is subtracted. Of a request with
+ * several commands the one that ends last counts.
  */
 #include "core/ftl/controller.h"
 #include "core/ftl/gc-watermark.h"
@@ -133,7 +134,7 @@ void aftl_wait_count_lun_suspend(struct aftl *ftl, const struct aftl_lun *lun, u
 	clocks->end_ns = end_ns;
 }
 
-/* The arrays do not overlap, so that the compiler can subtract several elements at a time. */
+/* Subtract wait times; the arrays do not overlap, so the compiler may do several at a time. */
 static void subtract_wait_times(u64 *__restrict to, const u64 *__restrict from,
 				const u64 *__restrict subtrahend)
 {
@@ -197,8 +198,8 @@ static u64 subtract_from_wait_ns(u64 *from_ns, u64 wanted_ns)
 }
 
 /*
- * Subtract the time that the flash worked for the request itself: from reason @own, from
- * AFTL_WAIT_SUSPEND if its operation was suspended, and from other reasons for the reads of other
+ * Subtract the flash's work for the request itself, which is no wait: from reason @own, from
+ * AFTL_WAIT_SUSPEND if the operation was suspended, and from other reasons for the reads of other
  * LUNs in a reconstruction.
  */
 static void subtract_service_ns(struct aftl_waits *waits, u32 own, u64 service_ns)
@@ -238,8 +239,8 @@ void aftl_wait_request_done(struct aftl *ftl, struct aftl_request *request, u64 
 	if (!waits)
 		return;
 	/*
-	 * The part of @request that ended last needed no command, so no LUN's clocks divide its
-	 * time, even if a part with a command ended at the same time.
+	 * No command served the part of @request that ended last, so its time was not spent at a
+	 * LUN, even if a command of another part ended at the same time.
 	 */
 	if (waits->ended_ns != ftl->now_ns + 1 || waits->service_ns != request->service_ns) {
 		if (request->op > AFTL_OP_FLUSH)

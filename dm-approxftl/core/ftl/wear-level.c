@@ -15,14 +15,14 @@
 #include "core/ftl/wear-level.h"
 
 /*
- * Erases of a LUN for each wear-levelling move: the erase of the emptied block and another one, so
- * that a LUN with many cold blocks still collects garbage.
+ * Erases in a LUN between two wear-levelling moves. A move causes one erase; the second one lets a
+ * LUN with many cold blocks still collect garbage.
  */
 #define WEAR_PERIOD 2
 
 /*
- * Wear-levelling moves begin before wear_gap is reached: while all cold blocks of a LUN are moved,
- * one at a time, other blocks are erased further.
+ * Erases by which wear-levelling moves begin before wear_gap is reached: the moves of all cold
+ * blocks of a LUN, one at a time, take a while, in which the most worn blocks are erased again.
  */
 #define WEAR_MARGIN_MAX 8
 

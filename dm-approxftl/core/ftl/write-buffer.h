@@ -10,7 +10,7 @@ static inline bool aftl_has_write_buffer(const struct aftl *ftl)
 	return ftl->config.buffer != 0;
 }
 
-/* Number of writes in the controller that may still be programmed. */
+/* Number of writes in the controller, without those that can never be programmed. */
 static inline u32 aftl_count_writes_in_flight(const struct aftl *ftl)
 {
 	return ftl->write_commands - ftl->free_write_count - ftl->unflushable;
@@ -21,7 +21,7 @@ static inline u32 aftl_count_used_write_commands(const struct aftl *ftl)
 	return ftl->write_commands - ftl->free_write_count;
 }
 
-/* Return true if a request waits for a write command or for space. */
+/* Return true if a write request waits for a free write command or for room on flash. */
 static inline bool aftl_write_is_waiting(const struct aftl *ftl)
 {
 	return ftl->wait_head[1] && likely(!ftl->rest.awaited);

@@ -21,7 +21,7 @@ struct aftl_zone {
 
 /**
  * struct aftl_zone_reset - a zone reset in progress, a slice at a time
- * @request: the request that resets; NULL if none does
+ * @request: the zone-reset request; NULL if no reset is in progress
  * @zone: the zone that is being reset
  * @end: the zone after the last one
  * @cleared: logical pages at the start of @zone that are unmapped already

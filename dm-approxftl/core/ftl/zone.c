@@ -129,7 +129,7 @@ static bool zone_state_needs_notify(const struct aftl *ftl, const struct aftl_zo
 	return zone->state == AFTL_ZONE_EMPTY || zone->state >= AFTL_ZONE_FULL;
 }
 
-/* A loaded state may have more open zones than the limit; aftl_zone_finish_load() refuses it. */
+/* A snapshot may have more open zones than allowed; aftl_zone_finish_load() refuses it later. */
 static void zone_add_to_open_zones(struct aftl *ftl, u32 zone)
 {
 	if (ftl->zones.open < ARRAY_SIZE(ftl->zones.opened))
@@ -267,8 +267,8 @@ static void zone_release_open_resource(struct aftl *ftl, struct aftl_zone *zone)
 }
 
 /*
- * A zone that gets no more writes frees its place among the open zones; its pages that are only
- * partly full may be programmed.
+ * If the zone gets no more writes, release its slot, so that another zone can be opened, and wake
+ * the LUNs to program its partly filled pages.
  */
 static void zone_leave_open_zones_if_finished(struct aftl *ftl, struct aftl_zone *zone)
 {
@@ -278,7 +278,7 @@ static void zone_leave_open_zones_if_finished(struct aftl *ftl, struct aftl_zone
 	aftl_wake_all_luns(ftl);
 }
 
-/* Enter a state in which the zone cannot be written. */
+/* Put a zone into a state without further writes: full, read-only or offline. */
 void aftl_zone_make_unwritable(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_state state)
 {
 	zone_set_state(ftl, zone, state);
@@ -342,8 +342,8 @@ int aftl_zone_start_write(struct aftl *ftl, struct aftl_request *request)
 		ftl->stats.counters.zone_append_requests++;
 	}
 	/*
-	 * A zone with data of both classes, which need flash pages of their own, would have two
-	 * partly filled programs at a time, and could still have both when it is full.
+	 * All data of a zone are stored as precise. Data of two classes do not share a flash page,
+	 * so the zone would have two partly filled programs at a time, even when it is full.
 	 */
 	request->class = AFTL_PRECISE;
 	request->level = 0;
@@ -398,7 +398,7 @@ bool aftl_zone_assign_open_resource(struct aftl *ftl, struct aftl_request *reque
 	return true;
 }
 
-/* Note that @units logical pages of the zone's current write were allocated to a LUN, or failed. */
+/* Note that @units more pages of the zone's current write have a LUN, or cannot be written. */
 void aftl_zone_count_admitted_lpns(struct aftl *ftl, struct aftl_zone *zone, u32 units)
 {
 	zone->coming -= units;
@@ -416,8 +416,8 @@ void aftl_zone_count_programmed_lpn(struct aftl *ftl, u32 stream)
 }
 
 /*
- * aftl_zone_find_fold_stream() - find the stream of data that leave the SLC cache
- * @stream: takes the stream of the zone of @lpn
+ * aftl_zone_find_fold_stream() - find the stream to which a folded logical page goes
+ * @stream: takes the write stream of the zone that contains @lpn
  *
  * Return: false if the zone has no open blocks.
  */
@@ -474,7 +474,7 @@ static void zone_reuse_block_as_fallback(struct aftl *ftl, struct aftl_lun *lun,
 
 /*
  * aftl_zone_prepare_fallback_block() - prepare the fallback block for data of the zone of @lpn
- * @fold: continue a block of that zone, if there is one
+ * @fold: for folded data: use a partly filled block of that zone, if there is one
  *
  * A fallback block with data of another zone is closed.
  */
@@ -522,7 +522,7 @@ static u32 find_last_empty_zone(const struct aftl *ftl, u32 group)
 	return AFTL_NIL;
 }
 
-/* Take empty zones of @group offline until their @lun has @reserved blocks that no zone needs. */
+/* Take empty zones of @group offline until @lun has @reserved blocks that no zone needs. */
 static void zone_shrink_group(struct aftl *ftl, const struct aftl_lun *lun, u32 group, u32 reserved)
 {
 	const u32 *online = &ftl->zones.online[group];
@@ -568,7 +568,9 @@ void aftl_zone_handle_dead_lun(struct aftl *ftl, const struct aftl_lun *lun)
 						  ftl->zones.all[i].state == AFTL_ZONE_EMPTY ?
 							  AFTL_ZONE_OFFLINE :
 							  AFTL_ZONE_READ_ONLY);
-	/* The live LUNs take over the translation pages of a dead LUN, and need blocks for them. */
+	/*
+	 * A dead LUN's translation pages go to live LUNs, which need blocks without zones for them.
+	 */
 	reserved = aftl_zone_reserved_blocks(ftl, count_live_luns(ftl));
 	for (i = 0; ftl->geo.trans_pages && i < ftl->geo.luns; i++)
 		zone_shrink_group(ftl, &ftl->luns[aftl_lun_in_allocation_order(&ftl->geo, i)],
@@ -583,7 +585,7 @@ enum aftl_zone_state aftl_zone_state(const struct aftl *ftl, u32 zone, u32 *writ
 	return ftl->read_only ? max(state, AFTL_ZONE_READ_ONLY) : state;
 }
 
-/* Return true if the zone may own @slot in the state that was loaded. */
+/* Return true if a loaded @zone may own slot @slot: it is active, and no other zone does. */
 static bool zone_may_own_open_resource(const struct aftl *ftl, u32 zone, u32 slot)
 {
 	u8 has;
