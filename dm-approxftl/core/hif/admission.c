@@ -14,7 +14,7 @@
 #include "core/hif/host-read.h"
 #include "core/hif/host-write.h"
 
-/* Charge one request to @queue. A queue that takes over begins with its full weight. */
+/* Count one request against the weight of @queue; a queue that takes over gets its full weight. */
 static void arbitration_charge_queue(struct aftl *ftl, struct aftl_host_queues *turns, u32 queue)
 {
 	if (queue != turns->queue || !turns->left) {
@@ -57,9 +57,9 @@ static void arbitration_enqueue_request(struct aftl *ftl, struct aftl_request *r
 }
 
 /*
- * Let @request wait: as wait_head, the next to be admitted, or with several host queues in its
- * queue until arbitration. Queues that still hold requests from before a change of queue_weights
- * count, too.
+ * Let @request wait for admission: with several host queues in its queue, where arbitration finds
+ * it, else in the list wait_head. Queues may hold requests even if a change of queue_weights left
+ * one.
  */
 static noinline void admission_enqueue(struct aftl *ftl, struct aftl_request *request, bool write)
 {
@@ -117,8 +117,8 @@ void aftl_wake_buffered_writes(struct aftl *ftl)
 }
 
 /*
- * The next request cannot be admitted. If it is a write that has read the rest of a page, or that
- * waited for such a write, wake the LUNs: they have not been told yet that the buffer is full.
+ * The next request cannot be admitted. If reads for partial writes have ended, the LUNs may not
+ * know yet that the write buffer is full: wake them, so that they program its data.
  */
 static void admission_handle_blocked_request(struct aftl *ftl, bool write)
 {
@@ -153,13 +153,13 @@ void aftl_request_admit_waiting(struct aftl *ftl, bool write, u32 begin)
 			return;
 		}
 		admission_set_next_request(ftl, next, write);
-		/* After its last page, a request is linked by next in a completion queue. */
+		/* If no part is left, a completion queue may have linked the request already. */
 		if (request->parts)
 			request->next = NULL;
 	}
 }
 
-/* Not inlined, so that aftl_request_submit() saves fewer registers for reads. */
+/* noinline: otherwise aftl_request_submit() would save more registers for each read. */
 static noinline void submit_flush(struct aftl *ftl, struct aftl_request *request)
 {
 	request->parts = 1;
@@ -225,7 +225,7 @@ static void submit_data_request(struct aftl *ftl, struct aftl_request *request, 
 	if (!queued && admission_admit_request(ftl, request, write))
 		return;
 	admission_enqueue(ftl, request, write);
-	/* The buffer is full: partial pages in it must be programmed to free commands. */
+	/* The buffer is full: wake LUNs, which then program its partial pages to free commands. */
 	if (write && !queued && likely(!ftl->rest.awaited))
 		aftl_wake_buffered_writes(ftl);
 }

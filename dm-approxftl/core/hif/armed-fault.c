@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Armed faults: parsing, arming and carrying out. */
+/* Parses faults, arms them, and makes them happen. */
 #include "core/ftl/controller.h"
 #include "core/hif/hif.h"
 

@@ -15,7 +15,7 @@ static void completion_set_queue_event(struct aftl *ftl, u32 line)
 			     head ? head->complete_ns : AFTL_NEVER);
 }
 
-/* The controller firmware processes requests one by one, reads and writes independently. */
+/* Time at which the controller has processed a request: one by one, reads apart from writes. */
 static u64 controller_process_ns(struct aftl *ftl, bool inward)
 {
 	u64 ns = ftl->config.controller_command;
@@ -62,8 +62,8 @@ static u32 completion_queue_of_request(const struct aftl_request *request)
 }
 
 /*
- * Queue the read of the rest of a page by a write. The data stay in the controller, so the read
- * takes the delay of the queue, and overtakes reads in the queue that wait for the link.
+ * Queue the completion of a read for a partial write. The data stay in the controller, so this read
+ * overtakes those that wait for the link in the same queue, and takes the queue's delay only.
  */
 static noinline void completion_insert_rest(struct aftl *ftl, struct aftl_request *request,
 					    u32 index)
@@ -185,8 +185,8 @@ static void count_completed_request_in_stats(struct aftl *ftl, const struct aftl
 }
 
 /*
- * The rest of the pages that the write @request covers in part is in the controller. It goes before
- * all waiting writes, which arrived later or have no page in common with it.
+ * The controller has read all that the partial write @request does not cover. Make the write the
+ * next one to be admitted: those that wait arrived later, or have no page in common with it.
  */
 static noinline void complete_rest(struct aftl *ftl, struct aftl_request *request)
 {

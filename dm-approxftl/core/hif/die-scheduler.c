@@ -37,7 +37,7 @@ static bool sched_start_pad_program(struct aftl *ftl, struct aftl_lun *lun, bool
 	return true;
 }
 
-/* Start a fine pass that is due. It comes before any other program of the LUN. */
+/* Start a fine pass that is due; it precedes every other program of the LUN. */
 static bool sched_start_fine_pass(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_placement placement;
@@ -66,8 +66,8 @@ static bool sched_start_fine_or_padding_pass(struct aftl *ftl, struct aftl_lun *
 }
 
 /*
- * Program the gathered pages of the background task. Return: their number; 0 if none has to be
- * programmed and the task goes on; -ENOSPC as aftl_reloc_program_gathered_pages().
+ * Program the gathered pages of the background task. Return: number of programmed pages; 0 if there
+ * was none to program and the task goes on; -ENOSPC as aftl_reloc_program_gathered_pages().
  */
 static int sched_start_task_program(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -79,7 +79,7 @@ static int sched_start_task_program(struct aftl *ftl, struct aftl_lun *lun)
 	return units;
 }
 
-/* A rebuild reads the pages of a dead LUN by reconstruction. */
+/* Read the next page of a background task; a page of a dead LUN is read by reconstruction. */
 static void sched_start_task_read(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 page = aftl_reloc_cursor_page(ftl, lun);
@@ -102,7 +102,7 @@ static bool sched_start_background_task(struct aftl *ftl, struct aftl_lun *lun, 
 	for (;;) {
 		switch (aftl_reloc_next_step(ftl, lun, urgent)) {
 		case AFTL_STEP_NONE:
-			/* If superblock GC has closed a block early, fine passes follow. */
+			/* A block that superblock GC closed early may have fine passes left. */
 			return ftl->foggy_blocks && sched_start_fine_pass(ftl, lun);
 		case AFTL_STEP_COPY:
 			aftl_array_sense_reloc(ftl, lun, AFTL_WORK_RELOC_COPY, 0);
@@ -147,7 +147,7 @@ static bool sched_start_stripe_read(struct aftl *ftl, struct aftl_lun *lun)
 	       aftl_reconstruct_start_read(ftl, lun, AFTL_RECONSTRUCT_RELOC);
 }
 
-/* Return true if housekeeping delays programs of host data. A stop of the device ends the delay. */
+/* Return true if the controller's housekeeping delays host programs; it does not delay a stop. */
 static bool sched_is_housekeeping(const struct aftl *ftl)
 {
 	return ftl->now_ns < ftl->housekeeping_end_ns && !ftl->suspending;
@@ -181,7 +181,7 @@ static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, 
 		return false;
 	}
 	if (!aftl_write_start_program(ftl, lun, lane)) {
-		/* Host requests may wait for data whose fine pass further programs make due. */
+		/* Requests may wait for a fine pass that only further programs make due. */
 		if (ftl->fine_pending_units && aftl_write_is_waiting(ftl))
 			aftl_wake_buffered_writes(ftl);
 		return true;
@@ -284,7 +284,7 @@ static bool sched_write_is_oldest(const struct aftl *ftl, const struct aftl_lun 
 	       ftl->commands[lun->writes[lane].head].seq < ftl->commands[lun->reads.head].seq;
 }
 
-/* Start the oldest read, if any. The turn of reads ends the run of programs even without a read. */
+/* Start the oldest read, if any. On the turn of reads the count of programs in a row restarts. */
 static bool sched_start_read(struct aftl *ftl, struct aftl_lun *lun)
 {
 	lun->read_turn = false;
@@ -334,8 +334,8 @@ static bool sched_start_write_over_erase(struct aftl *ftl, struct aftl_lun *lun,
 }
 
 /*
- * Return the command of the oldest write: of the suspended program, if there is one, else of the
- * queue of @lane, the class and stream; AFTL_NIL if there is none.
+ * Get the oldest write that waits in @lun: of a suspended program, else of the queue of @lane
+ * (class and stream). Return: its command; AFTL_NIL if none waits.
  */
 static u32 sched_get_oldest_write(const struct aftl_lun *lun, u32 lane)
 {
@@ -387,7 +387,7 @@ static bool sched_start_next_operation(struct aftl *ftl, struct aftl_lun *lun, u
 			lun->read_turn = expired;
 			return true;
 		}
-		/* If no block can become free, all writes in the queue have failed. */
+		/* sched_start_write() has failed these writes if no block can become free. */
 		if (lane != AFTL_NIL && lun->writes[lane].head == AFTL_NIL)
 			lane = AFTL_NIL;
 	}
@@ -527,8 +527,8 @@ static bool sched_prepare_dispatch(struct aftl *ftl, u32 begin)
  *
  * A slice is AFTL_SLICE_WORK units of work or little more. The state at the end does not depend on
  * whether the host calls again at once or drops its lock in between, because nothing else happens
- * before aftl_is_dispatch_pending() is false. It becomes false: each LUN that is looked at becomes
- * busy or has nothing to start.
+ * before aftl_is_dispatch_pending() is false. It becomes false, because each LUN that is looked at
+ * becomes busy or has nothing to start.
  */
 void aftl_schedule_lun_slice(struct aftl *ftl)
 {
@@ -626,9 +626,8 @@ static void sched_finish_work(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * An event before the end of an operation is the end of a step: suspend there for a read.
- *
- * Return: true if the die is busy with the suspend.
+ * End a phase of the LUN's operation. If the event came before the operation's end, it is at a step
+ * where a read may suspend it.
  */
 static bool sched_end_work_phase(struct aftl *ftl, struct aftl_lun *lun)
 {

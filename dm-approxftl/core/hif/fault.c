@@ -201,7 +201,7 @@ static void fault_abort_lun_work(struct aftl *ftl, struct aftl_lun *lun)
 	aftl_events_set_time(&ftl->events, lun->index, AFTL_NEVER);
 }
 
-/* The commands of the host write that the array programs, running or suspended; AFTL_NIL: none. */
+/* Commands of the host write that @lun programs, even if suspended; AFTL_NIL if there is none. */
 static u32 fault_running_write_commands(const struct aftl_lun *lun)
 {
 	if (lun->suspended.kind == AFTL_WORK_PROGRAM)

@@ -22,7 +22,7 @@ enum aftl_rest {
 	AFTL_REST_UNKNOWN,
 	/* Flash reads of the rest of partly covered pages are in progress. */
 	AFTL_REST_READING,
-	/* The host has the rest of the partly covered pages. */
+	/* The host has got what the request does not cover of its first and last page. */
 	AFTL_REST_READ,
 };
 
@@ -83,7 +83,7 @@ static inline void aftl_request_list_append(struct aftl_request **head, struct a
 	*tail = request;
 }
 
-/* Clear the list pointer of a dequeued request, which the host may keep for long. */
+/* Remove the first request of a list. Its list pointer is cleared: hosts may keep it for long. */
 static inline struct aftl_request *aftl_request_pop(struct aftl_request **head)
 {
 	struct aftl_request *request = *head;

@@ -26,10 +26,10 @@ static void process_source_event(struct aftl *ftl, u32 source)
 }
 
 /*
- * One call can start one program in each LUN, whose array is busy then: program() or copy() for
- * each of its logical pages, programmed() for each of its flash pages. On top of that comes one of
- * these: an erase that ends, with the block retired; the failure of a LUN, which aborts its
- * program; a discard; a reset of all zones. The blocks of a superblock end their erases together.
+ * Upper bound of the callbacks in one host call. The call can start one program in each LUN:
+ * program() or copy() for each logical page, programmed() for each flash page. One of these may be
+ * added: an erase that ends and retires the block (all blocks of a superblock end together); the
+ * failure of a LUN, which aborts its program; a discard; a reset of all zones.
  */
 u32 aftl_max_host_calls(const struct aftl_geometry *geo)
 {

@@ -89,7 +89,7 @@ static bool read_deliver_buffered_page(struct aftl *ftl, struct aftl_request *re
 	return true;
 }
 
-/* Return true if @page holds the current version of @lpn, with none in the write buffer. */
+/* Return true if flash page @page has the newest version of @lpn, and the buffer has none. */
 static bool page_has_current_lpn_version(const struct aftl *ftl, aftl_lpn_t lpn, u32 page)
 {
 	aftl_ppn_t ppn;
@@ -163,7 +163,7 @@ static inline void read_count_flipped_bits(struct aftl *ftl, const struct aftl_r
 	(&counters->read_precise_flipped_bits)[aftl_l2p_level(ftl, read->lpn)] += read->flips;
 }
 
-/* Count data that are returned to the host, with their errors. */
+/* Count a logical page that a read returns to the host, and its flipped bits. */
 static inline void read_count_returned_unit(struct aftl *ftl, const struct aftl_request *request,
 					    const struct aftl_read *read, bool approximate)
 {
@@ -186,8 +186,8 @@ static inline void read_deliver_flash_page(struct aftl *ftl, struct aftl_request
 }
 
 /*
- * Serve @lpn from the data of the program in progress of its page @ppn. Its errors are those that a
- * relocation found, without errors of the cells that are being programmed.
+ * Serve @lpn from the data of the program in progress of its page @ppn. It has the errors inherited
+ * from a relocation, but none of the cells, which are being programmed.
  */
 static noinline void read_deliver_programming(struct aftl *ftl, struct aftl_request *request,
 					      aftl_lpn_t lpn, aftl_ppn_t ppn)
@@ -300,8 +300,8 @@ static void read_queue_trans_page_load(struct aftl *ftl, u32 index, aftl_lpn_t t
 }
 
 /*
- * Queue @request at the translation page that maps @lpn, and read that from flash unless a read of
- * it is in progress. Other requests go on meanwhile.
+ * Let @request wait for the translation page that maps @lpn, and start to read that page from flash
+ * unless it is being read. Requests for other pages are served meanwhile.
  *
  * Return: false if no command is free for the read.
  */
@@ -332,8 +332,8 @@ static u32 read_count_cmt_lookup(struct aftl *ftl, aftl_lpn_t lpn, u32 units)
 }
 
 /*
- * Count the next pages of @request to read: all that are left of a read, or the next ones that a
- * write covers in part, after it has skipped others. Return: their number, 0 at the end.
+ * Count the next consecutive pages that @request has to read: the rest of a read; or of a write,
+ * which skips the pages that it covers fully, the next page covered in part. 0 if none are left.
  */
 static u32 read_count_pages_left(struct aftl_request *request)
 {
@@ -354,8 +354,8 @@ static u32 read_count_pages_left(struct aftl_request *request)
 /**
  * aftl_read_admit() - serve or queue the pages of @request, as far as commands are free
  * @ftl: device
- * @request: a read, or a write that reads the rest of pages; its field admitted counts the pages so
- *	far
+ * @request: a read, or a write that reads the rest of its partly covered pages; request->admitted
+ *	counts the pages that this function has handled
  *
  * Return: true if nothing is left to admit, or the request waits for a translation page; false if
  * it must wait for a command.
@@ -614,7 +614,7 @@ void aftl_read_trans_page_loaded(struct aftl *ftl, struct aftl_lun *lun)
 	read_trans_page_loaded(ftl, lun, lun->reads.head);
 }
 
-/* Finish the first page of the oldest read as zeroes or lost data: it is not on flash any more. */
+/* End the first page of the oldest read without flash: it is unmapped now, or with @lost, lost. */
 static void read_finish_unmapped_page(struct aftl *ftl, struct aftl_lun *lun, bool lost)
 {
 	struct aftl_command *command = &ftl->commands[lun->reads.head];
@@ -801,7 +801,7 @@ static bool read_planes_are_compatible(const struct aftl *ftl, u32 page, u32 wit
 	}
 }
 
-/* Return true if one page of @lun holds all of @command, which no cache serves; set @ppn. */
+/* Return true if a flash page of @lun has all pages of @command, and no buffer or cache has one. */
 static bool read_is_in_one_page(struct aftl *ftl, const struct aftl_lun *lun,
 				const struct aftl_command *command, aftl_ppn_t *ppn)
 {
@@ -822,7 +822,7 @@ static bool read_is_in_one_page(struct aftl *ftl, const struct aftl_lun *lun,
 	return true;
 }
 
-/* Move command @index, which follows @before in the queue of reads, behind @tail. */
+/* Move command @index, the one after @before in the LUN's read queue, to the place after @tail. */
 static void read_move_command_behind(struct aftl *ftl, struct aftl_lun *lun, u32 index, u32 before,
 				     u32 tail)
 {
@@ -913,7 +913,7 @@ static void read_begin_sense(struct aftl *ftl, struct aftl_lun *lun, u32 page, u
 	lun->work.planes = joined;
 }
 
-/* End @units parts of the oldest read, command @index, without an event of this array. */
+/* End @units pages of read command @index, which this LUN's array need not read. */
 static noinline void read_end(struct aftl *ftl, struct aftl_lun *lun, u32 index, u32 units,
 			      u64 service_ns)
 {
@@ -927,10 +927,8 @@ static noinline void read_end(struct aftl *ftl, struct aftl_lun *lun, u32 index,
 }
 
 /*
- * End the oldest read of a dead LUN, which had joined a multi-plane read: the host got its data at
- * sensing time. The read waits until its page is reconstructed, if the page still has the data.
- *
- * Return: true if the read waits.
+ * The LUN died after a multi-plane read had sensed and delivered its oldest read. Let the read wait
+ * until RAIN reconstructs its page; end it if the page is lost or no longer mapped.
  */
 static noinline bool read_end_delivered(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -1056,9 +1054,9 @@ static struct aftl_lun *read_fastpath_find(struct aftl *ftl, const struct aftl_r
  * @request: a read that read_fastpath_is_allowed() accepts
  *
  * The state afterwards is the same as by the normal path. If an event comes before the end of the
- * transfer, the read is queued and its array senses.
+ * transfer, only the sensing is started, as on the normal path.
  *
- * Return: the LUN, whose array has returned the data or senses; NULL: nothing has been started.
+ * Return: the LUN that has read or is sensing the data; NULL if nothing was started.
  */
 struct aftl_lun *aftl_read_fastpath_start(struct aftl *ftl, struct aftl_request *request)
 {
@@ -1082,7 +1080,7 @@ struct aftl_lun *aftl_read_fastpath_start(struct aftl *ftl, struct aftl_request 
 	return lun;
 }
 
-/* Return false if the page of @command was read, overwritten, discarded or relocated since. */
+/* Return true if the page of @command is still in @lun, and neither buffered nor cached. */
 static bool read_ahead_is_wanted(struct aftl *ftl, const struct aftl_lun *lun,
 				 const struct aftl_command *command)
 {
@@ -1098,7 +1096,7 @@ static bool read_ahead_is_wanted(struct aftl *ftl, const struct aftl_lun *lun,
  * @ftl: device
  * @lun: LUN with a free array
  *
- * While it runs, its command is the first of the LUN's host reads, of which none waits now.
+ * Called while no host read waits. The command becomes the first host read of the LUN.
  *
  * Return: false if there is none that is still useful.
  */
@@ -1194,7 +1192,7 @@ void aftl_read_complete_reconstructed_page(struct aftl *ftl, struct aftl_lun *lu
  * @ftl: device
  * @lun: LUN whose host read waits for the reconstruction
  *
- * The host got the data at sensing time; deliver them again, as lost.
+ * Deliver the pages to the host again, as lost: at sensing time it was told how to get their data.
  */
 void aftl_read_fail_reconstruction(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -1205,7 +1203,7 @@ void aftl_read_fail_reconstruction(struct aftl *ftl, struct aftl_lun *lun)
 		read_deliver_lost_page(ftl, command->request, to_lpn(from_lpn(command->lpn) - i));
 }
 
-/* Queue the planes of a multi-plane read whose data are not transferred yet again. */
+/* The LUN dies: queue the planes of its multi-plane read again whose data were not transferred. */
 static void read_abort_untransferred_planes(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 index = lun->work.commands;
@@ -1231,7 +1229,9 @@ void aftl_read_abort_running_read(struct aftl *ftl, struct aftl_lun *lun)
 	const struct aftl_command *command = &ftl->commands[lun->work.commands];
 	u32 i;
 
-	/* The read of a translation page is still queued: aftl_read_fail_queued_reads() ends it. */
+	/*
+	 * A LUN that reads a translation page runs no host read; the read for the page is queued.
+	 */
 	if (lun->work.kind != AFTL_WORK_READ ||
 	    (lun->work.phase != AFTL_PHASE_SENSE && lun->work.phase != AFTL_PHASE_DATA_OUT))
 		return;

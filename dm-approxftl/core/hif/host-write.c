@@ -49,8 +49,8 @@ static inline struct aftl_lun *write_choose_lun(struct aftl *ftl, u32 class, u32
 }
 
 /*
- * Return the buffered write of @lpn that a newer one replaces: one that is neither being programmed
- * nor awaited by a request, nor from before a reset of its zone. AFTL_NIL if there is none.
+ * Return the buffered write of @lpn that a newer one replaces: one that is not being programmed,
+ * completes no request, and was not made obsolete by a zone reset. AFTL_NIL if there is none.
  */
 static u32 write_find_replaceable_write(const struct aftl *ftl, aftl_lpn_t lpn)
 {
@@ -79,7 +79,7 @@ static struct aftl_queue *write_queue_of(struct aftl *ftl, const struct aftl_com
 	return &ftl->luns[command->lun].writes[lane_of_write_command(command)];
 }
 
-/* Bit of @lane (class and stream) in pending_write_lanes; lanes share bits only with zones. */
+/* Bit of @lane (class and stream) in pending_write_lanes; only with zones can lanes share one. */
 static u32 pending_mask_of_lane(u32 lane)
 {
 	return 1U << lane % AFTL_LANE_BITS;
@@ -109,7 +109,7 @@ static void write_queue_append(struct aftl *ftl, struct aftl_lun *lun, u32 lane,
 	lun->in_flight++;
 }
 
-/* Link @prev and @next, which are neighbours in @queue from now on; AFTL_NIL is its end. */
+/* Make @prev and @next neighbours in @queue; if one of them is AFTL_NIL, the other is an end. */
 static void write_queue_link_neighbours(struct aftl *ftl, struct aftl_queue *queue, u32 prev,
 					u32 next)
 {
@@ -123,7 +123,7 @@ static void write_queue_link_neighbours(struct aftl *ftl, struct aftl_queue *que
 		ftl->commands[next].prev = prev;
 }
 
-/* Return true if another lane with the bit of @lane in pending_write_lanes has writes. */
+/* Return true if a lane that shares the bit of @lane in pending_write_lanes has writes. */
 static bool other_lane_keeps_pending_bit(const struct aftl_lun *lun, u32 lane)
 {
 	u32 other = lane % AFTL_LANE_BITS;
@@ -273,8 +273,8 @@ static noinline void write_observe(struct aftl *ftl, struct aftl_request *reques
 /*
  * Accept the next page of @request. If it replaces a buffered one, a flush that waits for the older
  * version waits for the new one instead: otherwise flash would have neither version. The host gets
- * the new data before the older ones are released, because a persistent buffer must always have one
- * of the versions. @lun is the LUN for the page, or NULL if it takes the place of @older.
+ * the new data before the replaced write is released, because a persistent buffer must always have
+ * one of the two versions. @lun is the LUN for the page, or NULL if it takes the place of @older.
  */
 static void write_bind_lpn_to_lun(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn,
 				  struct aftl_lun *lun, u32 lane, u32 older)
@@ -300,7 +300,7 @@ static void write_bind_lpn_to_lun(struct aftl *ftl, struct aftl_request *request
 		aftl_request_part_done(ftl, request, 0);
 }
 
-/* Return true if no write in progress can free a command or a block. */
+/* Return true if no write is in progress whose end could free a write command or a block. */
 static bool writes_in_progress_free_nothing(const struct aftl *ftl)
 {
 	return !aftl_count_writes_in_flight(ftl);
@@ -356,8 +356,8 @@ static void write_ask_policy_for_stream(struct aftl *ftl, struct aftl_request *r
 }
 
 /*
- * Stream of the next page to admit. If the policy chooses it by page, it is asked once for each,
- * even if the page has to wait. Streams of placement handles and zones are above the policy's.
+ * Get the stream of the next page of @request. A policy that chooses it by page is asked once for
+ * each page, even if the page has to wait; writes to a placement handle or zone have their stream.
  */
 static u32 get_stream_of_next_page(struct aftl *ftl, struct aftl_request *request)
 {
@@ -405,10 +405,10 @@ static void write_admit_to_zone(struct aftl *ftl, struct aftl_request *request)
 /**
  * aftl_write_admit_request() - bind pages of @request to LUNs, as far as commands and free space go
  * @ftl: device
- * @request: a write; its field admitted counts the pages so far
+ * @request: a write; request->admitted counts the pages that have been bound
  *
- * Return: true if all pages are admitted, or the others have failed, or @request reads the rest of
- * a page before it comes back.
+ * Return: true if all pages are admitted, or the others have failed, or @request first reads what
+ * it does not cover of a page and is admitted again afterwards.
  */
 bool aftl_write_admit_request(struct aftl *ftl, struct aftl_request *request)
 {
@@ -438,9 +438,9 @@ static u32 write_pop_oldest(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
 }
 
 /*
- * Remove the writes from before a reset of their zone. In the queue they precede all newer writes.
- * This is done after the reset, which a host with a persistent buffer must record first. Return:
- * false if a slice of work, which began at @begin, is over before all of them are removed.
+ * Remove the writes that a zone reset has made obsolete from the head of a queue. They stay there
+ * until the host has recorded the reset, as a persistent buffer has to keep them until then.
+ * Return: false if a slice of work, which began at @begin, is over before all are removed.
  */
 static bool write_purge_writes_before_reset(struct aftl *ftl, struct aftl_lun *lun, u32 lane,
 					    u32 begin)
@@ -457,9 +457,8 @@ static bool write_purge_writes_before_reset(struct aftl *ftl, struct aftl_lun *l
 }
 
 /*
- * Return true if requests wait for the buffer and partial programs must help them: either there is
- * no full program, or commands are free and flash space is short, which partial programs free as
- * well.
+ * Return true if programs of partial pages must start, because requests wait for the buffer: either
+ * there is no data for a full program, or requests lack flash space although commands are free.
  */
 static bool write_buffer_needs_partial(const struct aftl *ftl)
 {
@@ -498,7 +497,7 @@ static bool zone_writes_must_be_programmed(const struct aftl *ftl, const struct 
 		aftl_zone_is_write_finished(aftl_zone_of_lpn(ftl, ftl->commands[queue->head].lpn)));
 }
 
-/* Select a lane as aftl_write_select_lane(), after writes from before a zone reset are dropped. */
+/* Drop the obsolete writes of reset zones, then choose a lane as aftl_write_select_lane() does. */
 static noinline u32 write_ready_of_zones(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 best = AFTL_NIL;
@@ -553,8 +552,8 @@ static bool flush_waits_for_epoch(const struct aftl *ftl, u32 epoch)
 }
 
 /*
- * Return true if requests wait for the write buffer until data are programmed that are pending
- * their fine pass: these take half of the buffer, or no LUN has free space before they are mapped.
+ * Return true if requests wait for the write buffer, and only fine passes can end the wait: data
+ * without a fine pass fill half of the buffer, or flash space gets free when they are mapped.
  */
 static bool write_buffer_is_stalled(const struct aftl *ftl)
 {
@@ -563,8 +562,8 @@ static bool write_buffer_is_stalled(const struct aftl *ftl)
 }
 
 /*
- * Return true if a request or a flush waits for one of the writes from command @index on, which are
- * pending their fine pass. *@due_ns becomes the time at which the first must be programmed.
+ * Return true if a request or a flush waits for one of the writes in the list from @index on, which
+ * lack their fine pass. *@due_ns becomes the time at which the oldest must be programmed.
  */
 static bool pending_write_is_awaited(const struct aftl *ftl, u32 index, u64 *due_ns)
 {
@@ -619,7 +618,7 @@ bool aftl_write_needs_padding(const struct aftl *ftl, const struct aftl_lun *lun
 	return false;
 }
 
-/* Mark all older writes of the page: if they are programmed later, they are not mapped. */
+/* Mark all writes of the page that are older than command @index: they will not be mapped. */
 static void write_mark_older_superseded(struct aftl *ftl, u32 index)
 {
 	while ((index = aftl_pending_find_older_write(ftl, index)) != AFTL_NIL)
@@ -732,9 +731,9 @@ void aftl_write_complete_programs(struct aftl *ftl, u32 commands, u64 service_ns
 }
 
 /*
- * Flash cannot store the write, and the buffer survives power loss: the data stay in the buffer,
- * are read from there and persist until the device, read-only by now, is loaded again. Flushes do
- * not wait for it.
+ * Give up programming a write, because the device became read-only. The buffer survives power loss,
+ * so it keeps the data and serves reads; the next load of the device restores them. No flush waits
+ * for them.
  */
 static void write_mark_unflushable(struct aftl *ftl, const struct aftl_command *command)
 {
@@ -778,7 +777,7 @@ void aftl_write_fail_queued_writes(struct aftl *ftl, struct aftl_lun *lun)
 		write_fail_command(ftl, write_pop_oldest(ftl, lun, first_pending_lane(lun)));
 }
 
-/* An accepted write needs a queue, even if no LUN has free space. */
+/* Find a LUN to queue an accepted write at; free space does not matter. */
 static struct aftl_lun *write_any_live_lun(struct aftl *ftl)
 {
 	u32 i;
@@ -812,7 +811,7 @@ static bool write_is_newest_of_lpn(const struct aftl *ftl, u32 index)
 }
 
 /**
- * aftl_write_abort_programs() - @commands' programs will not complete, because their LUN dies
+ * aftl_write_abort_programs() - abort the programs of a LUN that dies
  * @ftl: device
  * @commands: linked commands of one program
  *

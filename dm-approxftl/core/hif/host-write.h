@@ -25,7 +25,7 @@ void aftl_write_choose_stream(struct aftl *ftl, struct aftl_request *request);
 void aftl_write_abort_programs(struct aftl *ftl, u32 commands);
 void aftl_write_reassign_dead_lun(struct aftl *ftl, struct aftl_lun *lun, u32 commands);
 
-/* Bits in aftl_lun.pending_write_lanes. Lane i has bit i % AFTL_LANE_BITS. */
+/* Bits of aftl_lun.pending_write_lanes: lane (class and stream) i has bit i % AFTL_LANE_BITS. */
 #define AFTL_LANE_BITS 32
 
 #endif

@@ -48,7 +48,7 @@ static bool read_ahead_l2p_is_cached(const struct aftl *ftl, aftl_lpn_t lpn)
 					 (AFTL_TP_CACHED | AFTL_TP_PARTIAL)) == AFTL_TP_CACHED;
 }
 
-/* Logical pages from @lpn on that one flash page holds; 0 if @lpn needs no read of flash. */
+/* Count the pages from @lpn on in its flash page; 0 if @lpn is cached, buffered or not on flash. */
 static u32 read_ahead_page_run_length(struct aftl *ftl, aftl_lpn_t lpn)
 {
 	u32 limit = ftl->geo.units - from_lpn(lpn);

@@ -97,7 +97,7 @@ void aftl_reconstruct_read_done(struct aftl *ftl, struct aftl_lun *lun)
 /**
  * aftl_reconstruct_check_done() - finish a reconstruction that needs no more reads
  * @ftl: device
- * @lun: LUN that has just begun one, perhaps with no member left to read
+ * @lun: LUN that has just begun a reconstruction; maybe no member has to be read
  */
 void aftl_reconstruct_check_done(struct aftl *ftl, struct aftl_lun *lun)
 {
