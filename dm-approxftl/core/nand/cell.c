@@ -9,7 +9,7 @@
 #include "core/nand/program-order.h"
 #include "core/nand/read-disturb.h"
 
-/* Additional raw errors of an over-programmed word line, in halves of the ECC limit (assumed). */
+/* Errors that an over-programmed word line has in addition: half of the ECC limit, times this. */
 #define OVERPROGRAMMED_ERRORS_HALVES 3
 
 static u64 interpolate_rber_by_age(const u64 *row, struct aftl_axis_point hours)
@@ -87,7 +87,7 @@ static u64 poisson_quantile_q32(u64 lambda_q32, u32 column)
 	       div64_u64((aftl_poisson_count_q8[high][column] - from) * (lambda_q32 - base), span);
 }
 
-/* Round to an integer by the lower 32 bits of @draw, whose upper bits have chosen the quantile. */
+/* Round an expected number of errors up or down, at random by the lower half of @draw. */
 static u32 round_expected_errors(u64 expected_q32, u64 draw)
 {
 	return (u32)((expected_q32 + (draw & U32_MAX)) >> 32);
@@ -134,7 +134,7 @@ static void init_rber_curves(struct aftl_cell *cell, const struct aftl_config *c
 		cell->curve[AFTL_MODE_COARSE] = AFTL_RBER_MLC_COARSE;
 }
 
-/* RBER of pages with fine ISPP steps relative to medium steps on new flash, in 2^-20. */
+/* RBER of fine ISPP steps, relative to medium ones, on new flash by the tables; in 2^-20. */
 static u64 fine_ispp_rber_share_q20(void)
 {
 	return div64_u64(aftl_rber_q40[AFTL_RBER_MLC_FINE][0][0][0] << 20,
@@ -142,8 +142,8 @@ static u64 fine_ispp_rber_share_q20(void)
 }
 
 /*
- * The parameter rber is the rate of medium ISPP steps. The rates of fine and coarse steps have the
- * same ratio to it as the RBER limits of their sensing levels.
+ * The parameter "rber" is the rate of medium ISPP steps. The rates of fine and coarse steps follow
+ * from it by the ratios of the RBER that each number of sensing levels can decode.
  */
 static void init_rber_rates(struct aftl_cell *cell, const struct aftl_config *config)
 {
@@ -211,7 +211,7 @@ static u32 switched_program_position(const struct aftl_media *media, const struc
 
 /*
  * Position of @step in the program order of its block. A step with a later position disturbs the
- * cells of earlier ones. In the order LEADER_FIRST positions are approximated by the address.
+ * cells of earlier ones. For the order LEADER_FIRST the page number is used as an approximation.
  */
 static u32 program_order_position(const struct aftl_media *media, const struct aftl_block *block,
 				  u32 step)
@@ -358,16 +358,14 @@ u64 aftl_cell_rber_q40(const struct aftl_cell *cell, const struct aftl_block *bl
 	if (cell->model != AFTL_CELL_CONSTANT)
 		return voltage_model_rber_q40(cell, block, page, hour);
 	rber = cell->rber_q40[page_error_rate(attr)];
-	/*
-	 * The constant rates do not model retention: add the errors of missing retention margins.
-	 */
+	/* The rates of the constant model ignore age: add the errors of missing margins. */
 	if (unlikely(aftl_page_is_short_lived(attr)))
 		rber += short_lived_rber_q40(cell, block->erases,
 					     aftl_page_age_hours(cell->media, block, page, hour));
 	return rber;
 }
 
-/* A program draws once for each of its ppns, so that repeated reads see the same errors. */
+/* Random number of a ppn's program: the same for all reads, so that they see the same errors. */
 static u64 draw_page_program_errors(const struct aftl_cell *cell, const struct aftl_block *block,
 				    aftl_ppn_t ppn, u16 attr)
 {

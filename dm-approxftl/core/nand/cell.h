@@ -14,7 +14,7 @@
 #include "core/nand/media.h"
 #include "core/nand/physics-tables.h"
 
-/* Error curve of modes that share the curve of the device's standard program. */
+/* In mode-list.h: the mode has the same error curve as a standard program on this device. */
 #define AFTL_RBER_STANDARD AFTL_RBER_CURVES
 
 /* Error rates of the constant model: by data class, and for precise pages by ISPP step. */
@@ -138,8 +138,8 @@ static inline u32 aftl_cell_extra_levels(const struct aftl_cell *cell,
 u32 aftl_flip_position(const struct aftl_cell *cell, aftl_lpn_t lpn, u16 generation, u32 index);
 
 /*
- * aftl_flip_position() in two steps. The key depends on parameters that may change, so a host takes
- * it at the time of the read and computes positions later, when it has the data.
+ * aftl_flip_position() in two steps. The key depends on parameters that may change, so a host
+ * computes the key when the core reads, and the positions later, when it has the data.
  */
 u64 aftl_flip_key(const struct aftl_cell *cell, aftl_lpn_t lpn, u16 generation);
 u32 aftl_flip_key_position(const struct aftl_geometry *geo, u64 key, u32 index);
@@ -162,7 +162,7 @@ u32 aftl_page_disturb_mv(const struct aftl_media *media, const struct aftl_block
  */
 u32 aftl_poisson_draw(u64 lambda_q32, u64 draw);
 
-/* Convert a share of the margins in 1/10000 to the index of the TVR tables, in sixteenths. */
+/* Convert the part of the retention margins that a program keeps (1/10000) to a TVR table index. */
 static inline u32 aftl_tvr_sixteenths(u64 margin)
 {
 	return (u32)(margin * (AFTL_TVR_MARGIN_POINTS - 1) + 5000) / 10000;

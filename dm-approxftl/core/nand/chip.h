@@ -14,7 +14,7 @@
 /* Wear of an erase at full voltage. */
 #define AFTL_FULL_WEAR 10000U
 
-/* Largest reduction of the program voltage range that the model has times for. */
+/* Most millivolts by which a program may narrow its voltage range: the tables end there. */
 #define AFTL_MARGIN_MAX_MV (AFTL_CUBE_MAX_REMOVED_LOOPS * AFTL_CUBE_STEP_MV)
 
 #define AFTL_LAYER_CACHE_BITS 8
@@ -41,7 +41,7 @@ struct aftl_layer_traits {
  * @config: parameters of the device
  * @program_ns: array time of a program with default ISPP parameters, by enum aftl_mode
  * @plain: program times depend neither on wear, nor on the page of a word line, nor on passes
- * @growth: growth of the errors by millivolts of margin given up, in 1/2560
+ * @growth: factor on the errors by millivolts of margin given up, in 1/2560
  * @seen: direct-mapped cache of layer traits; results do not depend on its contents
  */
 struct aftl_chip {
@@ -115,8 +115,8 @@ struct aftl_program_result {
  * @program: the command; its block exists, all else may be wrong
  *
  * The program order of the block must allow it. A page programmed with less protection against
- * interference must either be the last of its neighbours (AFTER), or only neighbours with a lower
- * top voltage may follow (BETWEEN): any other later program is refused.
+ * interference must either be programmed after all its neighbours (AFTER), or before neighbours
+ * that have a lower top voltage (BETWEEN): any other later program next to it is refused.
  */
 bool aftl_chip_allows_program(const struct aftl_chip *chip,
 			      const struct aftl_program_command *program);

@@ -8,7 +8,7 @@
 #include "core/nand/program-order.h"
 #include "core/nand/reprogram.h"
 
-/* Tolerance of the error limit of a program, in eighths, as the word lines of a layer differ. */
+/* Eighths by which parameters may raise errors above the limit, as word lines of a layer differ. */
 #define TOLERATED_EIGHTHS 1
 
 void aftl_chip_init(struct aftl_chip *chip, const struct aftl_media *media,
@@ -67,7 +67,7 @@ static bool may_program_mlc(const struct aftl_chip *chip,
 	       program->pages <= AFTL_MLC_PAGES && chip->config->bits > 2;
 }
 
-/* A reprogram uses the voltage states that are left, which have default ISPP parameters only. */
+/* Reprograms (ReSSD) use voltage states that are left, with default ISPP parameters only. */
 static bool may_reprogram_mode(const struct aftl_chip *chip,
 			       const struct aftl_program_command *program)
 {
@@ -129,7 +129,7 @@ static bool keeps_margins_of_neighbours(const struct aftl_chip *chip,
 	return true;
 }
 
-/* The borrower of the parity must be a precise page that was programmed before. */
+/* Lent parity must be that of a precise page, programmed half a block before @program. */
 static bool may_lend_parity(const struct aftl_chip *chip,
 			    const struct aftl_program_command *program)
 {
@@ -144,7 +144,7 @@ static bool may_lend_parity(const struct aftl_chip *chip,
 	return attr && aftl_page_class(attr) == AFTL_PRECISE;
 }
 
-/* The modes BETWEEN and AFTER are bound to positions of the checkerboard. */
+/* The modes BETWEEN and AFTER (ApproxFTL) require positions of a block's checkerboard. */
 static bool mode_fits_page_position(const struct aftl_chip *chip,
 				    const struct aftl_program_command *program)
 {
@@ -236,7 +236,7 @@ static u64 program_mode_ns(const struct aftl_chip *chip, u32 mode, u32 page)
 	return div64_u64(ns * config->program_fast, config->program);
 }
 
-/* ISPP steps of a page by the TVR tables, whose row 0 is the page that the paper programs first. */
+/* ISPP steps that @page takes by the tables for TVR; row 0 is for the first page of a word line. */
 static u32 tvr_program_steps(const struct aftl_geometry *geo, u32 page, u32 sixteenths)
 {
 	if (geo->word_line_pages == geo->program_pages)
@@ -254,7 +254,7 @@ static u64 program_ns_without_margins(const struct aftl_chip *chip, u64 ns, u32 
 			 tvr_program_steps(geo, page, AFTL_TVR_MARGIN_POINTS - 1));
 }
 
-/* Program time by the number of loops left out; fractions of a loop are interpolated. */
+/* Program time if ISPP parameters skip loops; a fraction of a loop counts in proportion. */
 static u64 program_ns_with_fewer_loops(u64 ns, const struct aftl_ispp *ispp)
 {
 	const u32 *loops = aftl_cube_program_ns[ispp->skip];
@@ -265,7 +265,7 @@ static u64 program_ns_with_fewer_loops(u64 ns, const struct aftl_ispp *ispp)
 	return div64_u64(ns * (loops[whole] - less), aftl_cube_program_ns[0][0]);
 }
 
-/* Parameter program_follower applies to followers whose ISPP parameters save about as much time. */
+/* Program time with ISPP parameters; program_follower replaces it for a follower close to that. */
 static u64 program_ns_with_ispp(const struct aftl_chip *chip, u64 ns,
 				const struct aftl_program_command *program)
 {
@@ -278,7 +278,7 @@ static u64 program_ns_with_ispp(const struct aftl_chip *chip, u64 ns,
 	return own;
 }
 
-/* A mode saves time only where its errors are modelled; else it takes the standard time. */
+/* A fast mode takes the time of a standard program where its additional errors are not modelled. */
 static bool takes_standard_program_time(const struct aftl_config *config,
 					const struct aftl_program_command *program)
 {
@@ -316,7 +316,7 @@ static u64 program_ns_with_default_ispp(const struct aftl_chip *chip,
 
 /* Monitoring */
 
-/* Only standard and follower programs keep margins that ISPP parameters may use. */
+/* Return true if ISPP parameters use more margin than the word line, or the program mode, has. */
 static bool exceeds_ispp_margins(const struct aftl_program_command *program, u32 grown)
 {
 	bool guarded = program->mode == AFTL_MODE_NORMAL || program->mode == AFTL_MODE_FOLLOWER;
@@ -350,9 +350,7 @@ void aftl_chip_program(struct aftl_chip *chip, const struct aftl_program_command
 	};
 	if (!usual || program->monitor)
 		monitor_leader_program(chip, program, outcome);
-	/*
-	 * Without an error model, charge a second program for an over-programmed page.
-	 */
+	/* An over-programmed page costs a second program, unless errors are modelled. */
 	if (unlikely(outcome->overprogrammed && chip->config->errors == AFTL_OFF))
 		outcome->ns += ns;
 }

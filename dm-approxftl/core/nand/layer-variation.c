@@ -17,7 +17,7 @@
 /* Errors of a misprogrammed word line relative to the others of its layer. */
 #define ODD_ERRORS 3
 
-/* Keys of draws: layer traits of different kinds must not be correlated. */
+/* Seeds of draws, so that the traits of blocks, layers and word lines are not correlated. */
 enum draw {
 	DRAW_BLOCK = 0xb10c,
 	DRAW_LAYER = 0x1a7e,
@@ -106,7 +106,7 @@ static u32 ispp_table_margin_mv(u32 index)
 	return aftl_cube_start_mv[index] + aftl_cube_final_mv[index];
 }
 
-/* Invert the physics table, which lists margins in millivolts by error growth in tenths. */
+/* Factor on the errors if @mv of margin are given up, by interpolation in cubeFTL's tables. */
 u16 aftl_margin_error_growth(u32 mv)
 {
 	u32 index = 0;

@@ -29,13 +29,11 @@ struct aftl_word_line_traits {
 struct aftl_word_line_traits aftl_word_line_get_traits(struct aftl_chip *chip,
 						       const struct aftl_block *block, u32 page);
 
-/* Growth of the errors if no margin is given up. */
+/* Error growth factor 1, in 1/2560: no margin was given up. */
 #define AFTL_NO_GROWTH 2560
 
 /**
- * aftl_margin_error_growth() - growth of the errors of a word line that gives up @mv of its
- * margins, in
- *	1/2560
+ * aftl_margin_error_growth() - error growth of a word line that gives up margins, in 1/2560
  * @mv: rise of the first plus reduction of the last program voltage
  */
 u16 aftl_margin_error_growth(u32 mv);

@@ -36,7 +36,7 @@ void aftl_oob_layout_init(struct aftl_media *media)
 {
 	u32 units = media->geo->page_units;
 	u32 generations = media->models_errors ? units : 0;
-	/* Records have an even number of 16-bit values, so that each is aligned to 32 bits. */
+	/* OOB records have an even number of 16-bit values, so that they are aligned to 32 bits. */
 	u32 numbers = 2 * units + 1 + generations;
 	bool room = numbers % 2;
 

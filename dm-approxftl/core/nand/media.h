@@ -144,7 +144,7 @@ static inline u16 *aftl_page_attr_ptr(const struct aftl_media *media, u32 page)
 	return (u16 *)aftl_oob_entry(media, page) + media->oob_layout.attr;
 }
 
-/* Most pages hold one logical page: avoid the division for them. */
+/* No division for flash pages that hold one logical page, the most frequent case. */
 static inline u32 aftl_page_of_ppn(const struct aftl_media *media, aftl_ppn_t ppn)
 {
 	u32 units = media->geo->page_units;
@@ -241,13 +241,13 @@ static inline u16 aftl_block_page_attr(const struct aftl_media *media,
 	return *aftl_page_attr_ptr(media, aftl_block_device_page(media, block, page));
 }
 
-/* Number of page ages in the extra data of a block; the inherited errors follow them. */
+/* Number of page ages at the start of a block's extra OOB data; inherited errors follow these. */
 static inline u32 aftl_block_extra_hours(const struct aftl_media *media)
 {
 	return media->oob_layout.hours ? 0 : media->geo->pages;
 }
 
-/* Address of @page's hours since the first program of its block; NULL: zero hours. */
+/* Where @page's hours since the first program of its block are stored; NULL: all are zero. */
 static inline u16 *aftl_page_hours_ptr(const struct aftl_media *media,
 				       const struct aftl_block *block, u32 page)
 {
@@ -266,7 +266,7 @@ static inline u16 aftl_page_hours_after_first_program(const struct aftl_media *m
 	return unlikely(at) ? *at : 0;
 }
 
-/* Address of the inherited errors of @ppn; NULL: there are none. */
+/* Where the inherited errors of @ppn are stored; NULL if the block has none. */
 static inline u16 *aftl_inherited_errors_ptr(const struct aftl_media *media,
 					     const struct aftl_block *block, aftl_ppn_t ppn)
 {

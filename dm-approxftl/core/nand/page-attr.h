@@ -6,8 +6,8 @@
 #include "core/base/types.h"
 
 /*
- * Attributes of a programmed page. Volumes with at most eight modes store the low byte only; the
- * upper bits of the mode are above it.
+ * Attributes of a programmed page. The lower byte has three bits of the mode, the upper byte the
+ * others; a volume with at most eight modes stores the lower byte only.
  */
 #define AFTL_PAGE_PROGRAMMED 0x01
 #define AFTL_PAGE_CLASS_SHIFT 1
@@ -85,7 +85,7 @@ static inline u32 aftl_page_reprograms(u16 attr)
 	return (attr & AFTL_PAGE_REPROGRAMS_MASK) >> AFTL_PAGE_REPROGRAMS_SHIFT;
 }
 
-/* Return true if programs and erases can leave these attributes; checks stored data. */
+/* Return true if a page can have these attributes; used to check stored data. */
 static inline bool aftl_page_attr_is_possible(u16 attr)
 {
 	return !attr || (attr & AFTL_PAGE_PROGRAMMED && aftl_page_class(attr) < AFTL_CLASSES &&

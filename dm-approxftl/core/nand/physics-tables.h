@@ -9,7 +9,7 @@
 #include "aftl-host.h"
 
 /*
- * Poisson quantiles: number of bit errors in a page
+ * Tables of the number of bit errors in a page (Poisson quantiles)
  */
 
 #define AFTL_POISSON_ROWS 81
@@ -32,7 +32,7 @@ extern const u32 aftl_poisson_lambda_q8[AFTL_POISSON_ROWS];
 extern const u32 aftl_poisson_count_q8[AFTL_POISSON_ROWS][AFTL_POISSON_COLUMNS];
 
 /*
- * Raw bit error rates (RBER)
+ * Tables of raw bit error rates (RBER)
  */
 
 /**
@@ -88,9 +88,9 @@ extern const u32 aftl_rber_hour_axis[AFTL_RBER_HOUR_POINTS];
 /**
  * aftl_rber_q40 - RBER x 2^40 by curve, threshold voltage shift, P/E cycles and age
  *
- * At most a half. Non-decreasing along every axis except the curve: enforced by a running
- * maximum. TLC curves do not depend on the shift. Fine, medium and coarse steps are in that
- * order at every point. All are read with the best references.
+ * Rates are at most a half. Non-decreasing along every axis except the curve: enforced by a
+ * running maximum. TLC curves do not depend on the shift. Fine, medium and coarse steps are
+ * in that order at every point. All are read with the best references.
  */
 extern const u64 aftl_rber_q40[AFTL_RBER_CURVES]
 	[AFTL_RBER_DISTURB_POINTS][AFTL_RBER_PE_POINTS][AFTL_RBER_HOUR_POINTS];
@@ -118,8 +118,8 @@ extern const u16 aftl_layer_factor_q8[AFTL_LAYER_POINTS];
  * aftl_sense_limit_q40 - largest RBER x 2^40 that each sensing level still decodes,
  * ascending
  *
- * Assumed: RBER of fine, medium and coarse steps after 5000 cycles and 2160 hours. Beyond
- * the last one ECC asks for further levels.
+ * Assumed: RBER of fine, medium and coarse steps after 5000 cycles and 2160 hours. Above the
+ * last limit ECC asks for further levels.
  */
 extern const u64 aftl_sense_limit_q40[AFTL_SENSE_LEVELS];
 
@@ -167,7 +167,7 @@ extern const u8 aftl_cube_early_verifies[AFTL_LAYER_POINTS];
  */
 extern const u16 aftl_cube_vert_mv[AFTL_LAYER_POINTS];
 
-/* ISPP step in millivolt, derived from one measured margin of the paper */
+/* ISPP step in millivolt, derived from one margin that the paper on cubeFTL measured */
 #define AFTL_CUBE_STEP_MV 117
 
 /**
@@ -178,10 +178,10 @@ extern const u16 aftl_cube_vert_mv[AFTL_LAYER_POINTS];
  */
 extern const u16 aftl_cube_ep1_q12[AFTL_RBER_PE_POINTS][AFTL_LAYER_POINTS];
 
-/* BER_EP1(max); divided by the errors of a word line it gives its spare margin S_M */
+/* Largest errors (cubeFTL: BER_EP1(max)) / errors of a word line = spare margin S_M */
 #define AFTL_CUBE_EP1_MAX_Q12 6472
 
-/* Spare margin S_M of entry 0 of the tables by margin, in tenths */
+/* Spare margin S_M, in tenths, of the first entry of tables that go by this margin */
 #define AFTL_CUBE_MARGIN_FIRST 10
 
 #define AFTL_CUBE_MARGIN_POINTS 21
@@ -252,8 +252,8 @@ extern const u32 aftl_tvr_wear_axis[AFTL_TVR_WEAR_POINTS];
 /**
  * aftl_tvr_erase_ns - erase time in nanoseconds, by content of the block and by P/E cycles
  *
- * First index: 0 = '11' everywhere, 1 = '01' everywhere. Straight lines between the measured
- * ends; an assumption.
+ * First index: 0 = all cells hold '11' (erased), 1 = all hold '01'. Straight lines between
+ * the measured ends; an assumption.
  */
 extern const u32 aftl_tvr_erase_ns[2][AFTL_TVR_WEAR_POINTS];
 

@@ -179,7 +179,7 @@ bool aftl_other_order_allows_program(const struct aftl_media *media, const struc
 	return order_allows_program_step(media, block, page, pages);
 }
 
-/* First page at or after @page that has @colour, or the number of pages. */
+/* First page from @page on with @colour on the checkerboard; the number of pages if none has. */
 static u32 next_page_of_colour(const struct aftl_geometry *geo, u32 page, bool colour, bool flip)
 {
 	while (page < geo->pages && aftl_checkerboard_colour(geo, page, flip) != colour)

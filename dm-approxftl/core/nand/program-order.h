@@ -44,8 +44,8 @@ static inline u32 aftl_block_program_mode(const struct aftl_block *block)
 }
 
 /*
- * Colour that is programmed first in @block. The policy may change @flip of a block in use, which
- * takes effect after the erase.
+ * Colour that is programmed first in @block. A policy may change block->flip while the block has
+ * data; the new value applies after the next erase.
  */
 static inline bool aftl_block_first_colour(const struct aftl_block *block)
 {
@@ -157,7 +157,7 @@ static inline bool aftl_is_switch_first_pass(const struct aftl_geometry *geo, u3
 void aftl_mark_word_line_switched(const struct aftl_media *media, const struct aftl_block *block,
 				  u32 page);
 
-/* Most word lines of a block that wait for their fine pass at the same time. */
+/* At most so many word lines of a block wait for their fine pass. */
 #define AFTL_FOGGY_WORD_LINES 2
 
 /**
@@ -172,7 +172,7 @@ void aftl_mark_word_line_switched(const struct aftl_media *media, const struct a
  */
 u32 aftl_next_fine_pass_page(const struct aftl_media *media, const struct aftl_block *block);
 
-/* Pages in the first half of a block; the middle one of an odd number of program steps counts. */
+/* Pages in the first half of a block (parity lending), which is larger if program steps are odd. */
 static inline u32 aftl_lending_first_half_pages(const struct aftl_geometry *geo)
 {
 	return DIV_ROUND_UP(aftl_programs_per_block(geo), 2) * geo->program_pages;

@@ -15,7 +15,7 @@ enum draw {
 	DRAW_PAGE = 0x9a6e,
 };
 
-/* Draw a random number for layer or page @what of @block; it changes with each erase. */
+/* Draw a random number for @what, a layer or page of @block; it changes with each erase. */
 static u64 draw_read_shift(const struct aftl_cell *cell, u32 purpose,
 			   const struct aftl_block *block, u32 what)
 {

@@ -13,7 +13,7 @@
 
 #include "core/nand/media.h"
 
-/* Pages of a word line in MLC mode, and the bit mask of all of them. */
+/* Pages of a word line in MLC mode, and the bit mask that stands for both pages. */
 #define AFTL_MLC_PAGES 2
 #define AFTL_MLC_VALID 3U
 

@@ -7,7 +7,7 @@
 #include "core/nand/chip.h"
 #include "core/base/table-lookup.h"
 
-/* Highest charge in the cells of a page, in the order of the erase voltage that it needs. */
+/* How far the cells of a page are charged, ascending by the erase voltage that they need. */
 enum swing { SWING_NONE, SWING_REDUCED, SWING_WITHOUT_MARGINS, SWING_FULL };
 
 static enum swing page_voltage_swing(u16 attr)

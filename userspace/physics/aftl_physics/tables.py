@@ -119,7 +119,7 @@ def poisson_section() -> Section:
     """Return the section of C tables with the error counts of a page."""
     grid, rows = poisson.poisson_table_q8()
     count = "aftl_poisson_count_q8"
-    return Section("Poisson quantiles: number of bit errors in a page", (
+    return Section("Tables of the number of bit errors in a page (Poisson quantiles)", (
         Macro("AFTL_POISSON_ROWS", len(grid)),
         Macro("AFTL_POISSON_COLUMNS", poisson.COLUMNS),
         Table("aftl_poisson_lambda_q8", "u32", ("AFTL_POISSON_ROWS",), grid,
@@ -152,7 +152,7 @@ def rber_section() -> Section:
     dims = [f"AFTL_RBER_{d}" for d in ("CURVES", "DISTURB_POINTS", "PE_POINTS", "HOUR_POINTS")]
     members = [(f"AFTL_RBER_{name}", doc) for name, (doc, _) in curves.items()]
     values = [grid.tolist() for grid in rber_tables().values()]
-    return Section("Raw bit error rates (RBER)", (
+    return Section("Tables of raw bit error rates (RBER)", (
         Enum("aftl_rber_curve", "how the cells of a page were programmed", members, dims[0]),
         Macro(dims[1], len(DISTURB_AXIS_MV)),
         Macro(dims[2], len(PE_AXIS)),
@@ -164,7 +164,7 @@ def rber_section() -> Section:
               "hours since the page was programmed"),
         Table("aftl_rber_q40", "u64", dims, values,
               "RBER x 2^40 by curve, threshold voltage shift, P/E cycles and age",
-              "At most a half. Non-decreasing along every axis except"
+              "Rates are at most a half. Non-decreasing along every axis except"
               " the curve: enforced by a running maximum. TLC curves do not depend on the shift."
               " Fine, medium and coarse steps are in that order at every point. All are read with"
               " the best references."),
@@ -180,7 +180,7 @@ def rber_section() -> Section:
         Table("aftl_sense_limit_q40", "u64", ("AFTL_SENSE_LEVELS",), _sensing_rber_limits(),
               "largest RBER x 2^40 that each sensing level still decodes, ascending",
               f"Assumed: RBER of fine, medium and coarse steps after {SENSE_CYCLES} cycles and"
-              f" {SENSE_HOURS} hours. Beyond the last one ECC asks for further levels."),
+              f" {SENSE_HOURS} hours. Above the last limit ECC asks for further levels."),
         Macro("AFTL_READ_POINTS", len(READ_AXIS)),
         Table("aftl_read_axis", "u32", ("AFTL_READ_POINTS",), READ_AXIS,
               "average reads per page of a block since its erase"),
@@ -223,15 +223,15 @@ def cube_section() -> Section:
               "vertFTL: how far the last program voltage is lowered, in millivolt, by relative"
               " layer", "The mean saves 8 % of the time."),
         Macro("AFTL_CUBE_STEP_MV", scaled_integer(program_time.ispp_step_mv(), 1),
-              "ISPP step in millivolt, derived from one measured margin of the paper"),
+              "ISPP step in millivolt, derived from one margin that the paper on cubeFTL measured"),
         Table("aftl_cube_ep1_q12", "u16", ("AFTL_RBER_PE_POINTS", "AFTL_LAYER_POINTS"), errors,
               "errors between erased state and P1 after a program, in 1/4096 of their mean, by P/E"
               " cycles and relative layer",
               "The controller monitors these errors on a leader word line. They are assumed."),
         Macro("AFTL_CUBE_EP1_MAX_Q12", scaled_integer(cube.error_limit(), Q12),
-              "BER_EP1(max); divided by the errors of a word line it gives its spare margin S_M"),
+              "Largest errors (cubeFTL: BER_EP1(max)) / errors of a word line = spare margin S_M"),
         Macro("AFTL_CUBE_MARGIN_FIRST", MARGIN_TENTHS[0],
-              "Spare margin S_M of entry 0 of the tables by margin, in tenths"),
+              "Spare margin S_M, in tenths, of the first entry of tables that go by this margin"),
         Macro("AFTL_CUBE_MARGIN_POINTS", len(MARGIN_TENTHS)),
         Table("aftl_cube_start_mv", "u16", points, [scaled_integer(mv, 1) for mv in margins[0]],
               f"how far the first program voltage may rise, in millivolt, {margin_axis}",
@@ -288,8 +288,8 @@ def tvr_section() -> Section:
         Table("aftl_tvr_erase_ns", "u32", ("2", wear),
               [[tvr.block_erase_ns(p, c) for c in TVR_WEAR_AXIS] for p in (0, 1)],
               "erase time in nanoseconds, by content of the block and by P/E cycles",
-              "First index: 0 = '11' everywhere, 1 = '01' everywhere. Straight lines between the"
-              " measured ends; an assumption."),
+              "First index: 0 = all cells hold '11' (erased), 1 = all hold '01'. Straight lines"
+              " between the measured ends; an assumption."),
         Table("aftl_tvr_program_wear_q16", "u32", (wear,),
               [scaled_integer(tvr.relative_program_time(c), Q16, digits=6) for c in TVR_WEAR_AXIS],
               "program time relative to a new device, x 65536, by P/E cycles"),
