@@ -128,7 +128,7 @@ void aftl_record_header_init(struct aftl_record_header *header);
 /* Names of enum aftl_op. */
 extern const char *const aftl_op_names[AFTL_OPS];
 
-/* Class names by quality level. */
+/* Names of data classes in record files, by quality level. */
 extern const char *const aftl_level_names[AFTL_LEVELS];
 
 /* Name the classes of @header by the quality levels below @levels, in order. */
@@ -165,7 +165,7 @@ int __must_check aftl_record_header_decode(struct aftl_record_header *header, co
 
 /**
  * aftl_record_encode() - encode a record
- * @header: for the number of classes
+ * @header: header of the file, which limits the class of @record
  * @record: the record
  * @bytes: takes AFTL_RECORD_BYTES, on success only
  * @error: takes the message on failure
@@ -178,7 +178,7 @@ int __must_check aftl_record_encode(const struct aftl_record_header *header,
 
 /**
  * aftl_record_decode() - decode and check a record
- * @header: for the number of classes
+ * @header: header of the file, which limits the class of the record
  * @record: takes the record
  * @bytes: AFTL_RECORD_BYTES of them
  * @error: takes the message on failure

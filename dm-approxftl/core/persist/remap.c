@@ -138,8 +138,8 @@ int aftl_remap_write(struct aftl_volume *volume)
 
 /*
  * Return true if the remap entry is that of the page's current program. The block's erase count and
- * the low byte of the page's attributes, which counts reprograms, tell of later programs; the mode
- * in that byte may change in place, so it is left out.
+ * the low byte of the page's attributes, which counts reprograms, differ after a later program; the
+ * mode in that byte may change in place, so it is left out.
  */
 static bool remap_entry_is_current(const struct aftl *ftl, const struct aftl_remap *remap)
 {

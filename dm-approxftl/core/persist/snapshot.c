@@ -30,7 +30,7 @@ static const u8 magic[8] = { 'A', 'F', 'T', 'L', 'S', 'N', 'A', 'P' };
 enum { FLAG_FLIP = 1, FLAG_APPROX_ONLY = 2, FLAG_FAILING = 4, FLAG_FALLBACK = 8 };
 enum { FLAG_BETWEEN = 16, FLAG_WIDE = 32, FLAG_PARITY = 64 };
 enum { FLAG_NO_FREE_BLOCK = 1, FLAG_BELOW_RESERVE = 2 };
-/* Write streams whose LUN is saved. For other streams, saved and loaded device choose new LUNs. */
+/* Snapshots store the next LUN of so many streams. For others the loaded device chooses anew. */
 #define SAVED_STREAMS 4
 #define SAVED_LANES (AFTL_CLASSES * SAVED_STREAMS)
 
@@ -38,7 +38,7 @@ enum { FLAG_VALID = 1, FLAG_LOST = 2 };
 
 /*
  * A snapshot that is being written or read. After the first error nothing more is transferred.
- * @same is true if the device goes on with the policy that saved the snapshot.
+ * @same: the loaded device has the policy that saved the snapshot.
  */
 struct snapshot_stream {
 	const struct aftl_snapshot_sink *sink;
@@ -570,7 +570,7 @@ static bool load_block_fields(struct snapshot_stream *stream, struct aftl_lun *l
 	return flags & FLAG_WIDE;
 }
 
-/* A sequential program never continues at a page of the word line that the block leaves unused. */
+/* Return true if the block's next program may be at the loaded page, in a page that it uses. */
 static bool loaded_frontier_is_possible(const struct aftl_geometry *geo,
 					const struct aftl_block *block)
 {

@@ -5,7 +5,7 @@
 #include "core/persist/volume-format.h"
 
 #define PAYLOAD_BYTES AFTL_PAYLOAD_BYTES
-/* aftl_crc32c() of a payload of zeroes. */
+/* What aftl_crc32c() returns for the payload of a sector that is all zero. */
 #define CRC_OF_ZEROES 0x67974299U
 #define SPARE_FIXED_BYTES 40
 #define SPARE_UNIT_BYTES 8
@@ -25,7 +25,7 @@ static const u8 state_magic[8] = { 0x89, 'A', 'F', 'S', '\r', '\n', 0x1a, '\n' }
 
 enum { STATE_CLOSED = 1 };
 enum { ERASE_BAD = 1, ERASE_FLIP = 2, ERASE_DEAD = 4 };
-/* Byte 35 of a spare entry: flags, bits in a cell, upper bits of the mode. */
+/* Byte 35 of a spare entry (OOB metadata): flags, bits in a cell, upper bits of the mode. */
 enum { SPARE_FLIP = 1, SPARE_BITS_SHIFT = 1, SPARE_BITS = 3, SPARE_MODE_SHIFT = 3, SPARE_MODE = 7 };
 enum { SPARE_PARITY = 0x40 };
 
@@ -53,7 +53,7 @@ int aftl_layout_init(struct aftl_layout *layout, const struct aftl_geometry *geo
 		return aftl_fail(error, -EINVAL,
 				 "a page has %u units, its spare area has room for %u; raise unit or lower page",
 				 geo->page_units, AFTL_SPARE_UNITS);
-	/* In L2P entries recovery counts ppns upwards, PLP slots downwards: they must not meet. */
+	/* During recovery L2P entries hold ppns from 0 up or PLP slots from U32_MAX down. */
 	if (geo->plp_entries > U32_MAX - geo->ppns)
 		return aftl_fail(error, -EINVAL,
 				 "a write buffer of %u units that survives is too large beside %u slots; lower buffer",
@@ -158,7 +158,7 @@ static bool bytes_are_zero(const u8 *bytes, size_t size)
 	return !bytes[0] && !memcmp(bytes, bytes + 1, size - 1);
 }
 
-/* Most sectors of a large volume are zero, and comparing is faster than a checksum. */
+/* Checksum of a sector's payload. Most sectors are zero, which a comparison finds faster. */
 static u32 sector_payload_crc(const u8 *sector)
 {
 	return bytes_are_zero(sector, PAYLOAD_BYTES) ?
@@ -334,7 +334,7 @@ static int check_volume_header(const u8 *bytes, struct aftl_error *error)
 	return 0;
 }
 
-/* The layout follows from the parameters; a header that disagrees is damaged. */
+/* Refuse a volume header as damaged if its layout is not the one that its parameters give. */
 static int check_header_layout(struct aftl_volume_header *header, const u8 *bytes,
 			       struct aftl_error *error)
 {

@@ -168,7 +168,7 @@
 #define AFTL_DISCARDS_PER_SECTOR 63
 #define AFTL_ZONES_PER_SECTOR 31
 
-/* Frames of an extent, which are initialised together; number of copies of the extent table. */
+/* Extents: frames that are initialised together; copies of the table that tells which ones are. */
 #define AFTL_EXTENT_FRAMES 4
 #define AFTL_EXTENT_COPIES 2
 #define AFTL_PAYLOAD_BYTES 504
@@ -237,7 +237,7 @@ struct aftl_volume_header {
  * @seq: sequence number of the last change
  * @now_ns: device time
  * @age_ns: time that passed without the device
- * @memory: the word that the policy saves
+ * @memory: the policy's state word, see aftl_policy_state_word()
  * @snapshot_bytes: size of the snapshot
  * @policy_seq: sequence number of the last change before @policy took over
  * @policy: policy that uses the volume
@@ -421,7 +421,7 @@ int __must_check aftl_volume_header_set_layout(struct aftl_volume_header *header
 /* Change the header of shard 0 into that of shard @index of the same device. */
 void aftl_volume_header_to_shard(struct aftl_volume_header *header, u32 index);
 
-/* Return true if @own is the header of shard @index of the device whose shard 0 has @first. */
+/* Return true if @own can be the header of shard @index, where @first is the header of shard 0. */
 bool aftl_volume_header_matches(const struct aftl_volume_header *own,
 				const struct aftl_volume_header *first, u32 index);
 
@@ -478,7 +478,7 @@ void aftl_spare_encode(const struct aftl_spare *spare, const struct aftl_geometr
 int __must_check aftl_spare_decode(struct aftl_spare *spare, const struct aftl_geometry *geo,
 				   const u8 *bytes);
 
-/* Decode only @seq, @erases, @wear, @flip, @mapped and @word of a spare entry, without a check. */
+/* Decode a spare entry unchecked, and only @seq, @erases, @wear, @flip, @mapped and @word of it. */
 void aftl_spare_decode_brief(struct aftl_spare *spare, const struct aftl_geometry *geo,
 			     const u8 *bytes);
 

@@ -151,7 +151,7 @@ u8 *aftl_volume_change_entry(struct aftl_volume *volume, struct aftl_place place
 bool __must_check aftl_plp_alloc_slots(struct aftl_volume *volume);
 void aftl_plp_destroy(struct aftl_volume *volume);
 
-/* Entry in plp_slot_of of a buffer tag that waits for a slot of the persisted write buffer. */
+/* Value of plp_slot_of[tag] for a write that waits for a slot of the persisted write buffer. */
 #define AFTL_PLP_WAITING U32_MAX
 
 /* Return true if a version of @lpn has a PLP entry that has not been released. */
@@ -208,8 +208,8 @@ int __must_check aftl_extents_write(struct aftl_volume *volume, bool all);
 void aftl_extents_commit_done(struct aftl_volume *volume);
 
 /*
- * Initialise the extent of @frame if it is not, and fill @bytes with the empty frame if the extent
- * was not initialised at the last commit.
+ * Initialise the extent that contains @frame, unless it is. If the extent was not initialised at
+ * the last commit either, fill @bytes with an empty frame.
  *
  * Return: 1; 0 if the frame must be read; or an error of the backing device.
  */

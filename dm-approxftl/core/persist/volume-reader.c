@@ -80,7 +80,7 @@ void aftl_volume_reader_close(struct aftl_volume_reader *reader)
 	backing->free(backing->host, reader->bytes, reader_memory_bytes(reader->chunks));
 }
 
-/* Start to read chunk @number, in place of one that is not needed any more. */
+/* Start to read chunk @number; it takes the memory of a chunk that is not needed any more. */
 static void reader_start_chunk(struct aftl_volume_reader *reader, u64 number)
 {
 	const struct aftl_backing *backing = reader->volume->backing;

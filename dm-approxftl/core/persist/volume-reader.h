@@ -8,7 +8,7 @@
 
 #include "core/persist/volume-private.h"
 
-/* Frames of a chunk, which one read transfers. */
+/* Number of frames in a chunk, which is the amount of one read. */
 #define AFTL_READER_CHUNK_FRAMES 128
 /* Chunks in memory, a power of two. Reads of half of them may be in progress. */
 #define AFTL_READER_CHUNKS 8
@@ -53,7 +53,7 @@ struct aftl_volume_reader {
 int __must_check aftl_volume_reader_open(struct aftl_volume_reader *reader,
 					 const struct aftl_volume *volume, u64 first, u64 end);
 
-/* Wait for reads in progress and free the memory. A reader may be zeroed except for its volume. */
+/* Wait for reads in progress and free the memory; does nothing if the reader was never opened. */
 void aftl_volume_reader_close(struct aftl_volume_reader *reader);
 
 /*

@@ -120,7 +120,7 @@ static int use_only_readable_state(struct aftl_volume *volume,
 	return 0;
 }
 
-/* Sectors are written atomically, so both state records are valid, one commit apart. */
+/* Choose the newer of the two state records. Each is a sector, so a crash leaves one intact. */
 static int choose_newer_volume_state(struct aftl_volume *volume, struct aftl_error *error)
 {
 	struct aftl_volume_state odd = { 0 };
@@ -478,7 +478,7 @@ static int write_volume_state(struct aftl_volume *volume)
 	return volume_write_frame(volume, number, volume->scratch);
 }
 
-/* The remap table is durable before the volume header mentions it. */
+/* Write the remap table before the volume header mentions it. */
 static int commit_remap_table(struct aftl_volume *volume)
 {
 	int ret = aftl_remap_write(volume);
@@ -524,14 +524,14 @@ int aftl_volume_commit(struct aftl_volume *volume)
 }
 
 /*
- * A buffered page that waits for a slot is not on the backing device. Until it has an entry, a
- * crash goes back to the page's version on flash. Two things could lose that version, too:
+ * The data of a buffered page that waits for a PLP slot are not on the backing device. A crash
+ * before it gets a slot goes back to the page's version on flash, which two things could destroy:
  *
- * - A relocation of the version since then was recorded as hidden, for a newer one was in the
- *   buffer. A crash does not map a hidden version, but the one before it, wherever that is. So no
- *   block may be erased and no page reprogrammed.
- * - The blocks of a LUN that dies (@bad) are retired. The version was in one of them, and the one
- *   before it may have been erased long ago. So no block may be retired.
+ * - A relocation of that version, recorded as hidden because the buffer had a newer one. After a
+ *   crash recovery ignores a hidden copy and maps its source, wherever that is: so no block may be
+ *   erased and no page reprogrammed.
+ * - The death of a LUN (@bad), whose blocks are retired. If the version was in one of them, an
+ *   older one may have been erased long ago: so no block may be retired.
  */
 bool aftl_volume_must_persist(const struct aftl_volume *volume, bool bad)
 {
@@ -560,8 +560,8 @@ void aftl_volume_set_time(struct aftl_volume *volume, u64 now_ns, u64 age_ns, u6
 /* Changes */
 
 /*
- * Return true if @spare is the entry of a page that is recorded again, because data on it were lost
- * since its program, and not the entry of another program.
+ * Return true if @recorded is of the same program as @spare: the page is recorded again only
+ * because data in it were lost since.
  */
 static bool spare_describes_same_program(const struct aftl_spare *spare,
 					 const struct aftl_spare *recorded, u32 units)
@@ -582,9 +582,9 @@ int aftl_volume_record_program(struct aftl_volume *volume, u32 page, const struc
 		return volume->ret;
 	volume->plp_hides = volume->plp_waiting && (volume->plp_hides || spare->hidden);
 	/*
-	 * A logical page that a later program or discard superseded stays mapped when the entry of
-	 * an older program is repeated: the later record has a larger sequence number, unless it is
-	 * lost in a crash.
+	 * Keep the sequence number and mapping of the older entry: with a new number, logical pages
+	 * that later programs or discards superseded would be mapped to this page again after a
+	 * crash.
 	 */
 	if (spare->lost && !aftl_spare_decode(&recorded, &volume->geo, bytes) &&
 	    spare_describes_same_program(spare, &recorded, volume->geo.page_units)) {
@@ -640,9 +640,8 @@ int aftl_volume_record_zone(struct aftl_volume *volume, u32 zone, enum aftl_zone
 
 /*
  * Find a free slot for @lpn. Return -EAGAIN if there is none and @lpn can wait for one. It cannot
- * wait if an older version of it has an entry: that entry is durable and will be released soon, and
- * without a newer entry a crash would go back to the data on flash. So a commit at once frees
- * slots.
+ * wait if an older version of it has an entry, which will be released soon: without a newer entry a
+ * crash would then go back to the data on flash. In this case commit at once, which frees slots.
  */
 static int plp_take_free_slot(struct aftl_volume *volume, aftl_lpn_t lpn, u32 *index)
 {
@@ -690,7 +689,7 @@ int aftl_volume_persist_unit(struct aftl_volume *volume, u32 tag, struct aftl_pl
 					 aftl_plp_entry_place(&volume->header.layout, index));
 	if (!bytes)
 		return volume->ret;
-	/* A page that waited for a slot may be persisted again, with a newer sequence number. */
+	/* If a page that waited for a slot is persisted again, keep the newer sequence number. */
 	if (volume->plp_slots[index].state == AFTL_PLP_SLOT_USED)
 		entry->seq = max(entry->seq, volume->plp_slots[index].entry.seq);
 	volume->plp_slots[index].entry = *entry;
@@ -710,7 +709,7 @@ static int record_block_erase(struct aftl_volume *volume, u32 block,
 	if (!bytes)
 		return volume->ret;
 	aftl_erase_entry_encode(entry, bytes);
-	/* A dead block of an erased superblock may hold data: commit before the next erase. */
+	/* A dead LUN's block may still hold data: commit before the next erase. */
 	volume->uncommitted |= volume->geo.superblock_luns && entry->bad;
 	return 0;
 }
@@ -840,7 +839,7 @@ int aftl_volume_mark_in_use(struct aftl_volume *volume, const struct aftl_policy
 
 /* Closing */
 
-/* A snapshot that is written frame by frame. */
+/* Output of a snapshot to the volume, frame by frame. */
 struct snapshot_writer {
 	struct aftl_volume *volume;
 	u64 bytes;
@@ -919,8 +918,8 @@ int aftl_volume_close(struct aftl_volume *volume, struct aftl *ftl, struct aftl_
 	if (ret)
 		return aftl_fail(error, ret, "the volume could not be written");
 	/*
-	 * Remapped data are where the snapshot would be, and a snapshot does not hold the write
-	 * buffer. Then the volume is left as after a crash: the tables have everything.
+	 * Remapped data use the snapshot's area, and a snapshot has no write buffer: in these cases
+	 * save none. The next load recovers from the tables, as after a crash.
 	 */
 	if (volume->remap_count || aftl_plp_count_used_slots(volume))
 		return 0;

@@ -65,7 +65,7 @@ struct aftl_backing {
 	/* Make everything durable that write() or the host itself has written. */
 	int (*flush)(void *host);
 
-	/* Zeroed memory or NULL. Only used while a volume is opened or formatted. */
+	/* Zeroed memory or NULL. Called only while a volume is opened or formatted. */
 	void *(*alloc)(void *host, size_t bytes);
 	void (*free)(void *host, void *memory, size_t bytes);
 };
@@ -128,7 +128,7 @@ u64 aftl_volume_data_offset(const struct aftl_volume *volume, aftl_ppn_t ppn);
  * aftl_volume_remap_ppn() - choose another place for data that could not be written
  * @volume: in use
  * @ppn: flash page of the data
- * @spare: of the program that stores them, which may be recorded before or after this
+ * @spare: spare entry of the program that stores them; it may be recorded before or after this call
  *
  * From now on aftl_volume_data_offset() returns the new place. The caller writes the data there
  * before the next flush ends, and calls aftl_fail_block() for the block, now and after each load
@@ -211,8 +211,8 @@ void aftl_volume_ignore_damage(struct aftl_volume *volume);
  * aftl_volume_repair_entries() - write what was damaged and has been rebuilt by aftl_volume_load()
  * @volume: loaded, and after aftl_volume_set_time()
  *
- * aftl_volume_mark_in_use() does that, too, but leaves out a damaged header, of which one is
- * enough: an unreadable sector may be unwritable, too.
+ * aftl_volume_mark_in_use() does that, too, except for a damaged copy of the header: an unreadable
+ * sector may be unwritable, and one copy is enough.
  *
  * Return: 0 or an error of the backing device.
  */
@@ -265,9 +265,9 @@ int __must_check aftl_volume_persist_unit(struct aftl_volume *volume, u32 tag,
 					  struct aftl_plp_entry *entry, u64 *offset);
 
 /*
- * Return true if pages that wait for a slot must have one before a block is erased or a page
- * programmed again; or, with @bad, before a block is retired. Until then calls to record such
- * changes fail with -EAGAIN.
+ * Return true if buffered pages that wait for a PLP slot must get one before the next erase or
+ * reprogram or, with @bad, before a block is retired. Until then aftl_volume_record_...() of such a
+ * change returns -EAGAIN.
  */
 bool aftl_volume_must_persist(const struct aftl_volume *volume, bool bad);
 
@@ -299,8 +299,8 @@ void aftl_volume_set_time(struct aftl_volume *volume, u64 now_ns, u64 age_ns, u6
 int __must_check aftl_volume_commit(struct aftl_volume *volume);
 
 /*
- * Commit if a program or a discard was recorded since the last commit, before space is reused.
- * Return: -EAGAIN if pages wait for a slot, which they must have before.
+ * Commit recorded programs and discards, if any, before their old places are used again. Return:
+ * -EAGAIN if buffered pages wait for a PLP slot, and must get one first.
  */
 int __must_check aftl_volume_commit_programs(struct aftl_volume *volume);
 
