@@ -27,7 +27,7 @@ AFTL_PARAM_TABLE(own, PARAMS);
 
 static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, false);
 
-/* Cost of a program. It is also the stream of relocated pages: pages of one cost stay together. */
+/* Cost of a program, and number of the stream of relocated pages: each cost has a stream. */
 enum cost { MEDIUM, LOW, HIGH, COSTS };
 
 #define COST_NAMES "medium_cost", "low_cost", "high_cost"
@@ -86,7 +86,7 @@ static u32 count_known_accesses(u8 entry)
 	return (entry & ENTRY_KNOWN) >> ENTRY_KNOWN_SHIFT;
 }
 
-/* Return true if all known accesses of the entry are writes, or with @write false, reads. */
+/* Return true if all known accesses of an entry are writes or, if @write is false, reads. */
 static bool known_accesses_are_alike(u8 entry, bool write)
 {
 	u8 mask = BIT(count_known_accesses(entry)) - 1;

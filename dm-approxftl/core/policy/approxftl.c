@@ -100,7 +100,7 @@ static u32 approxftl_choose_stream(struct aftl_policy *policy, const struct aftl
 	return bytes <= approxftl_params(policy)->hot_size ? HOT : COLD;
 }
 
-/* Return twice the smallest wear of all blocks; a new device counts as worn by one erase. */
+/* Wear limit of blocks to be opened: twice the smallest wear of all blocks, at least 2 erases. */
 static u32 compute_erase_wear_limit(const struct aftl_policy *policy)
 {
 	const struct aftl_media *media = aftl_policy_media(policy);
@@ -208,7 +208,7 @@ static bool checkerboard_pass_is_done(const struct aftl_geometry *geo,
 /* The core may collect and erase a full block, so the policy must drop its pointer to the block. */
 static void approxftl_drop_full_block(struct approxftl *state, struct pool *pool, enum kind kind)
 {
-	/* A full block with precise data in its second pass (phase 2) looks like a checkerboard. */
+	/* A block filled in its second pass (phase 2) with precise data is a full checkerboard. */
 	if (kind == PHASE2)
 		aftl_policy_set_block_kind(&state->policy, pool->open[kind], CHECKERBOARD);
 	pool->open[kind] = NULL;
@@ -274,7 +274,7 @@ static int approxftl_place_program(struct aftl_policy *policy, struct aftl_lun *
 	return 0;
 }
 
-/* Precise data fills a precise block until the set of open blocks changes for another reason. */
+/* Precise data fill the open precise block until another program changes the pool's open blocks. */
 static u32 approxftl_count_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
 				    const struct aftl_program_request *need,
 				    const struct aftl_block *block)
@@ -289,8 +289,8 @@ static u32 approxftl_count_fill_run(struct aftl_policy *policy, struct aftl_lun 
 }
 
 /*
- * Prefer blocks with few precise pages. Full precise blocks come last while no block takes precise
- * data, fast, in its second pass (phase 2).
+ * Prefer blocks with few precise pages. Full precise blocks come last while no block is in its
+ * second pass (phase 2), in which precise data are programmed fast.
  */
 static u32 approxftl_victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
 				 const struct aftl_block *block)

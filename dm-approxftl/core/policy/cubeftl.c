@@ -50,7 +50,7 @@ static struct active *cubeftl_active_blocks(struct aftl_policy *policy, u32 lun)
 	return (struct active *)policy->luns + (size_t)ACTIVE * lun;
 }
 
-/* Monitored results of the leader word lines of an active block, by layer. */
+/* Monitored results of the leader word lines of active block @index of LUN @lun, by layer. */
 static u16 *cubeftl_leader_results(struct aftl_policy *policy, u32 lun, u32 index)
 {
 	u32 layers = aftl_policy_geometry(policy)->layers;
@@ -72,8 +72,8 @@ static bool is_word_line_written(const struct aftl_media *media, const struct af
 }
 
 /*
- * Leader and follower word lines are programmed in ascending order, so the cursors can be found
- * after a reload, and after followers that preconditioning has programmed without a call.
+ * Find the next leader and follower of an active block, which are programmed in ascending order:
+ * after a reload, and after followers that preconditioning programmed without a call.
  */
 static void cubeftl_find_cursors(const struct aftl_media *media, struct active *active)
 {
@@ -248,8 +248,8 @@ static int cubeftl_minus_place_program(struct aftl_policy *policy, struct aftl_l
 }
 
 /*
- * Count the word lines after a follower (cubeFTL) that have the same leader, if its result is
- * known. None of them is misprogrammed. The last one drops the result.
+ * Count the followers (cubeFTL) after this one that need no call of the policy: the rest of the
+ * layer but the last, which drops the leader's result. 0 if one may be misprogrammed.
  */
 static u32 cubeftl_count_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
 				  const struct aftl_program_request *need,
@@ -277,8 +277,8 @@ static bool is_last_word_line_of_layer(const struct aftl_geometry *geo, u32 page
 }
 
 /*
- * Keep a leader's monitored result if a follower needs it. After a misprogrammed follower the next
- * word line of the layer is monitored again. The block's note tells which active block it is.
+ * Keep a leader's monitored result if a follower needs it. After a misprogrammed follower monitor
+ * the next word line of its layer instead. block->note tells which active block this is.
  */
 static bool cubeftl_page_programmed(struct aftl_policy *policy, struct aftl_lun *lun,
 				    const struct aftl_placement *placement,

@@ -10,7 +10,7 @@
 
 #include "core/policy/open-blocks.h"
 
-/* Block kinds: five of ApproxFTL, two of them also used without ApproxFTL, and the policy's own. */
+/* Block kinds: ApproxFTL's five, of which two are used without ApproxFTL, then the policy's own. */
 enum { AFTL_DELEGATE_PRECISE = 1, AFTL_DELEGATE_APPROX = 4, AFTL_DELEGATE_OWN };
 #define AFTL_DELEGATE_KINDS "checkerboard", "precise", "phase1", "phase2", "all_approx"
 
@@ -36,8 +36,8 @@ static inline struct aftl_policy *aftl_delegate_approxftl(struct aftl_policy *po
 bool aftl_delegate_create(struct aftl_policy *policy, bool wanted);
 
 /*
- * Methods of a policy that delegates. These methods know a block of the kind AFTL_DELEGATE_OWN only
- * through struct aftl_open_blocks.
+ * Methods of a policy that delegates. Of the policy's own blocks, kind AFTL_DELEGATE_OWN, they know
+ * only the pointers in struct aftl_open_blocks.
  */
 bool aftl_delegate_adopt(struct aftl_policy *policy, struct aftl_lun *lun,
 			 struct aftl_block *block);

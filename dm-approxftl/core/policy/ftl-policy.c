@@ -6,7 +6,7 @@
 #include "core/base/fill-order.h"
 #include "core/policy/ftl-policy.h"
 
-/* Array of struct ages; the entries before it belong to the policy. */
+/* The policy's last array has a struct ages for each block; all others are the policy's own. */
 #define AGES (AFTL_ARRAYS_MAX - 1)
 
 /**
@@ -167,7 +167,7 @@ static void ftl_record_invalidation(struct aftl_policy *policy, struct aftl_bloc
 		ftl->page_invalidated(policy, block);
 }
 
-/* Blocks of placement handles and of the SLC cache were not opened for the policy. */
+/* Tell the policy that a block of its own will be erased, not one of a handle or the SLC cache. */
 static bool ftl_prepare_erase(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	if (!block->handle && !block->bits)
