@@ -427,7 +427,8 @@ static int audit_victim_lists(const struct aftl *ftl, const struct aftl_lun *lun
 		u32 head = lun->victims[valid];
 
 		if (head != AFTL_NIL && valid < lun->min_valid)
-			return aftl_fail(error, -EUCLEAN, "LUN %u has a victim with fewer valid pages than its minimum",
+			return aftl_fail(error, -EUCLEAN,
+					 "LUN %u has a victim below its least valid count",
 					 lun->index);
 		for (index = head; index != AFTL_NIL; index = ftl->media.blocks[index].next) {
 			const struct aftl_block *block = &ftl->media.blocks[index];

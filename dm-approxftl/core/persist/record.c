@@ -264,7 +264,7 @@ static int record_check_field_table(const u8 *bytes, struct aftl_error *error)
 
 	record_put_field_table(right);
 	if (memcmp(bytes + AT_TABLE, right + AT_TABLE, AT_NAMES - AT_TABLE) != 0)
-		return aftl_fail(error, -EINVAL, "the header's field table is not that of version %u",
+		return aftl_fail(error, -EINVAL, "the header's field table is not of version %u",
 				 AFTL_RECORD_VERSION_MAJOR);
 	return 0;
 }
