@@ -67,7 +67,7 @@ def set_thread_io_priority(priority: int) -> None:
 
 
 def list_stored_classes_of_file(fd: int) -> list[int]:
-    """Return the class of each stored unit of a file."""
+    """Return the data class (precise or approximate) of each unit of a file on flash."""
     return [unit.kind for unit in Control().list_stored_units(fd)]
 
 
@@ -79,7 +79,7 @@ def make_data_memory() -> mmap.mmap:
 
 
 def write_by_page_cache(fd: int) -> None:
-    """Write through the page cache."""
+    """Write the test data to a file through the page cache."""
     os.pwrite(fd, make_data_memory(), 0)
     os.fsync(fd)
 
@@ -93,7 +93,7 @@ def write_to_mapping(fd: int) -> None:
 
 
 def write_direct(fd: int) -> None:
-    """Write by direct I/O, past the page cache."""
+    """Write the test data to a file by direct I/O, past the page cache."""
     require(os.pwrite(fd, make_data_memory(), 0) == LENGTH, "a short write")
     os.fsync(fd)
 
@@ -133,13 +133,13 @@ def mounted_device(carriers: str, make: str, keys: str = "") -> Iterator[Path]:
 
 
 def approximate_percentage(kinds: list[int]) -> int:
-    """Return the percentage of approximate units."""
+    """Return the percentage of approximate units among a file's data classes."""
     require(len(kinds) == UNITS, f"{len(kinds)} units are stored")
     return kinds.count(APPROXIMATE) * 100 // UNITS
 
 
 def write_file_with_carrier(path: Path, way: str, carrier: str) -> list[int]:
-    """Write a new file, approximate by hint or I/O priority; return its classes."""
+    """Write a new file, approximate by hint or I/O priority; return the class of each unit."""
     flags, write = WAYS[way]
     with opened_file(path, NEW | flags) as fd:
         told = Control().tag_whole_file(fd, NONE)
@@ -183,7 +183,7 @@ def approximate_share_by_write_method(place: Path, carrier: str) -> dict[str, in
 
 
 def expected_percentage(system: str, carrier: str, way: str) -> int:
-    """Return which percentage of a file a carrier makes approximate on this kernel."""
+    """Return how many percent of a file a hint or an I/O priority makes approximate here."""
     past_the_cache = way in ("direct", "io_uring-workers")
     if carrier == "ioprio":
         return 100 * past_the_cache
@@ -310,7 +310,7 @@ def write_with_life_time(path: Path, life: int) -> None:
 
 
 def write_to_stream(path: Path, stream: int) -> None:
-    """Write with a write stream and no life time."""
+    """Write a new file with a write stream and without a life-time hint."""
     with opened_file(path, DIRECT) as fd:
         set_life_time_hint(fd, 0)
         write_with_stream(fd, stream)
@@ -318,7 +318,7 @@ def write_to_stream(path: Path, stream: int) -> None:
 
 def check_stream_counters(kind: str, name: str, write: Callable[..., None],
                           *arguments: object) -> None:
-    """Clear the trace, write, and check that only one stream or handle counts the write."""
+    """Check that a write increments the counter of one stream or handle, and no other one."""
     (TRACING / "trace").write_text("")
     send_dm_message(NAME, "reset")
     write(*arguments)
@@ -354,7 +354,7 @@ def check_stream_refused(path: Path, stream: int) -> None:
 
 
 def check_streams_offered(path: Path) -> None:
-    """The write streams in a device's queue limits are those of its policy, and each is counted."""
+    """A device offers its policy's write streams to the block layer, with a counter for each."""
     number = path.stat().st_rdev  # without udev, /dev/mapper has a node instead of a link to dm-N
     queue = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}/queue")
     require((queue / "max_write_streams").read_text() == "7\n", "the device offers other streams")

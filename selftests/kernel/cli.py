@@ -48,7 +48,7 @@ MODULE = os.environ.get("MODULE", "")
 
 
 def call_verb(code: int, *words: str, program: str = APPROXFTL) -> tuple[str, str]:
-    """Run a verb, which must end with this exit status; return both outputs."""
+    """Run a verb, which must end with this exit status; return standard output and errors."""
     done = subprocess.run([program, *words], stdin=subprocess.DEVNULL, capture_output=True,
                           text=True, check=False)
     require(done.returncode == code, f"{' '.join(words)}: {done}")
@@ -300,7 +300,7 @@ def press_key(key: str, child: int, terminal: int) -> None:
 
 
 def check_top_on_terminal(keys: str, code: int) -> None:
-    """Send keys to `approxftl top`, each after two screens; it restores the terminal's settings."""
+    """`approxftl top` restores the terminal when it ends; each key is sent after two frames."""
     begin, end = os.pipe()
     child, terminal = pty.fork()
     if not child:

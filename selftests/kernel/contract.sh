@@ -32,7 +32,7 @@ much_garbage()
 	done
 }
 
-# With timing scale:1000 GC takes minutes, and continues after the message and suspension returned.
+# The message gc and a suspension return at once, although GC takes minutes with timing scale:1000.
 collection_is_only_begun()
 {
 	create aftl-slow ram $half timing off && much_garbage aftl-slow &&
@@ -61,7 +61,7 @@ has_filled()
 }
 
 # filling_is_killed SHARDS: SIGKILL interrupts a constructor that would take minutes
-# dmsetup has created the device before the constructor runs; the device is left without a table.
+# A killed constructor leaves a device without a table, which dmsetup had created before.
 filling_is_killed()
 {
 	dmsetup create aftl-big --table "$(line none 8388608 blocks 1024 word_lines 64 op 30 \

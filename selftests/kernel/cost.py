@@ -124,7 +124,7 @@ def process_with_tags_elsewhere() -> Iterator[None]:
 
 
 def measure_tagged_writes(costs: Costs) -> None:
-    """Measure untagged writes without tags in the system, and with tags of others.
+    """Measure untagged writes, first without any tag, then beside tags of another process.
 
     Take the median of three: the limit is so tight that kernel background work in one run would
     decide.

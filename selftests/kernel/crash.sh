@@ -22,7 +22,7 @@ mkdir "$place" "$scratch/files"
 logged=131072
 ram_kib=524288
 
-# Sectors before the volume are f2fs's conventional device; power fails for both devices at once.
+# f2fs has a second, conventional device in the sectors before the volume; power fails for both.
 # The conventional device is a loop device: f2fs wants its sectors as large as the zones' sectors.
 conventional=0
 beside=/dev/loop0
@@ -88,7 +88,7 @@ opens()
 	return 1
 }
 
-# stands CHECK MARK [KEY VALUE]...: CHECK finds all data synced before the log mark after a crash
+# stands CHECK MARK [KEY VALUE]...: open a crashed volume; CHECK finds the data synced before MARK
 stands()
 {
 	check=$1
@@ -132,7 +132,7 @@ replay()
 		{ [ "$states" = each ] || [ "$visited" -ge "$states" ]; }
 }
 
-# Use one checker process for all crash states, because reading the journal takes long.
+# Use one checker process for all crash states: to read the journal of blocks.py takes long.
 checker_on()
 {
 	mkfifo "$scratch/marks" "$scratch/verdicts"
@@ -155,7 +155,7 @@ check_blocks()
 	return 1
 }
 
-# blocks_survive OPERATIONS "FLUSHES [safe]" [KEY VALUE]...: check crash states of blocks.py's load
+# blocks_survive OPERATIONS "FLUSHES [safe]" [KEY VALUE]...: check crash states of `blocks.py load`
 blocks_survive()
 {
 	operations=$1
@@ -311,7 +311,7 @@ check_system()
 	explained "check_$system" "$1"
 }
 
-# zones_survive FILE-SYSTEM WRITER: check files and run the file system's checker on each state
+# zones_survive FILE-SYSTEM WRITER: after each simulated crash check files and the file system
 zones_survive()
 {
 	system=$1

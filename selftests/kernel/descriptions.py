@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The keys of a table line and the messages for fuzz.py, extracted from what defines them.
+"""The keys of a table line and the messages for fuzz.py, extracted from the sources of the target.
 
 Anything that cannot be parsed is an error, so that fuzz.py covers the complete interface.
 """
@@ -84,7 +84,7 @@ def describe_table_keys() -> dict[str, Key]:
 
 
 def read_message_words() -> tuple[tuple[str, ...], ...]:
-    """Parse MESSAGES' comment: return each message's words, arguments as <name> or [<name>]."""
+    """Return the words of each message of message.c; an argument is <name> or [<name>]."""
     lines = MESSAGES.read_text().split("*/")[0].splitlines()
     usages = (line[3:MEANING_AT].split() for line in lines if line.startswith(" *   "))
     return tuple(tuple(words) for words in usages if words)

@@ -7,11 +7,11 @@ cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 . selftests/kernel/trace.sh
 
-# The device under test has half the size of the device that kernel/lib.sh describes.
+# The device under test has 64 MiB of flash, half as much as the device of kernel/lib.sh.
 shape='blocks 64 word_lines 4 op 30'
 small="$shape timing off"
 needs_program "$approxftl"
-# The geometry in the form that `approxftl create` takes
+# The device's geometry as KEY=VALUE words of `approxftl create`
 pairs='blocks=64 word_lines=4 op=30'
 disk_bytes=268435456
 deep='--ioengine=libaio --iodepth=16 --bs=16k'
@@ -54,7 +54,7 @@ priorities_below()
 	echo 0 >"$tracing/events/kprobes/aftl/enable" && echo >"$probes"
 }
 
-# writes_in_turn CGROUP DEVICE: write 64 units, by turns from inside the cgroup and from outside
+# writes_in_turn CGROUP DEVICE: write 64 mapping units, each second one from inside the cgroup
 # All units have an I/O priority; a flash page has units from inside and from outside the cgroup.
 writes_in_turn()
 {
@@ -94,7 +94,7 @@ whose_writes()
 	umount "$scratch/cgroup" && wipe /dev/ram1 && return "$put_down"
 }
 
-# in_real_time [KEY VALUE]...: compare a device with its model, and run fio, with real timing
+# in_real_time [KEY VALUE]...: compare a device with shadow.py's model, and run fio, in real time
 in_real_time()
 {
 	create aftl-real /dev/ram1 $shape "$@" || return
@@ -131,7 +131,7 @@ on_slow_drive()
 	dmsetup remove aftl-slow && losetup -d "$loop" && rm "$scratch/file" && return "$status"
 }
 
-# Print the FTL's digest and some blocks of a suspended device.
+# Print the FTL's digest and the state of five blocks, which tests compare before and after a step.
 state_of()
 {
 	dmsetup suspend "$1" && dmsetup message "$1" 0 digest
@@ -325,7 +325,7 @@ keeps_what_is_held()
 	blockdev --setrw /dev/ram1 && return "$kept"
 }
 
-# Unreadable sectors are in the last 16 MiB, which "approxftl create" always examines.
+# "approxftl create" refuses a device with unreadable sectors in the last 16 MiB, and keeps it.
 keeps_what_is_unreadable()
 {
 	zeroed /dev/ram1 && dmsetup create aftl-part --table "0 500000 linear /dev/ram1 0
@@ -416,8 +416,8 @@ reads_ahead()
 		dmsetup remove aftl-new && dmsetup remove aftl-part && checked /dev/ram1
 }
 
-# A task suspends a device on which small units make more operations than the store's queue holds.
-# The durable store's thread must leave operations without a bio to the suspending task.
+# Small mapping units make more operations than the durable store's queue holds.
+# A task that suspends the device must then execute the queued operations that have no bio.
 suspends_with_a_full_queue()
 {
 	wipe /dev/ram1 && create aftl-full /dev/ram1 blocks 64 word_lines 4 op 40 unit 512 \

@@ -29,7 +29,7 @@ def load_and_resume_device(mapper: Mapper, line: bytes) -> None:
 
 
 def fail_one_allocation(mapper: Mapper, line: bytes, nth: int, number: int) -> tuple[int, bool]:
-    """Load a table and fail one allocation; return fail-nth's rest, and if the load failed."""
+    """Load a table, fail allocation NUMBER; return the rest of the count and if the load failed."""
     failed = False
     os.pwrite(nth, b"%d" % number, 0)
     try:
@@ -51,7 +51,7 @@ def replace_by_error_target(mapper: Mapper) -> None:
 
 
 def fail_allocations_in_turn(mapper: Mapper, line: bytes) -> tuple[int, int, int]:
-    """Fail chosen allocations one by one; count failures, attempts and allocations."""
+    """Fail one allocation in each load of a table; count failed loads, loads and allocations."""
     nth = os.open(NTH, os.O_RDWR)
     replace_by_error_target(mapper)
     allocations = NEVER - fail_one_allocation(mapper, line, nth, NEVER)[0]

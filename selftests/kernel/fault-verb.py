@@ -48,7 +48,7 @@ BLOCKS = 48
 
 
 def place_faults(*words: str | Path) -> list[dict[str, Any]]:
-    """Run the verb fault; return the faults of its JSON, checked against the schema."""
+    """Run `approxftl fault --json`; return the faults that its valid document lists."""
     document = json.loads(run_command(APPROXFTL, "fault", *words, "--json"))
     errors = schema_checker("userspace/approxftl/verbs-output.fields").find_errors(document)
     require(not errors, f"{words}: {errors}")
@@ -149,7 +149,7 @@ def partition_on_loop(path: Path) -> Iterator[Path]:
 
 
 def check_file_faults_below_partition() -> None:
-    """A file system on a partition of a loop device over a part of the device."""
+    """Check file faults on a partition of a loop device over a part of the device."""
     with temporary_device(NAME) as path, partition_on_loop(path) as part, \
             Mount(part, f"{EXT4} -b {UNIT}") as folder:
         check_file_faults(folder)
@@ -296,7 +296,7 @@ def check_power_cut() -> None:
 
 
 def check_end_of_life() -> None:
-    """At the end of its life the device keeps its data and refuses writes; wear is set first."""
+    """After the faults "wear" and "life" the device keeps its data and refuses writes."""
     content = os.urandom(64 * UNIT)
     with temporary_device(NAME) as path:
         write_blocks(path, content, 0, sync=True)
@@ -315,7 +315,7 @@ def check_end_of_life() -> None:
 
 
 def check_faults_in_shards() -> None:
-    """Each shard counts triggers alone; units, blocks and dies have device-wide numbers."""
+    """A fault's trigger counts requests to one shard; its unit, block or die is device-wide."""
     with temporary_device(NAME, f"{SMALL} shards 2") as path:
         check_faults_refused("shards of a device lose power at different times", NAME, "power",
                              "cut")

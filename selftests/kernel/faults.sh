@@ -29,13 +29,13 @@ fails()
 	becomes "0 $size flakey /dev/ram0 0 0 3600 1 $1"
 }
 
-# frame POSITION: print the number of the frame that byte POSITION of the volume header has
+# frame POSITION: print the number of a metadata frame (4 KiB), stored at POSITION of the header
 frame()
 {
 	od -A n -t u8 -j "$1" -N 8 /dev/ram0 | tr -d ' '
 }
 
-# hole FRAME COUNT: let reads and writes of these frames of the backing device fail
+# hole FRAME COUNT: let reads and writes of COUNT frames (4 KiB) of the backing device fail
 hole()
 {
 	first=$(($1 * 8))
@@ -111,7 +111,7 @@ until_mark()
 	done
 }
 
-# Return once the load has filled the device and has completed flushes after that.
+# Start the load of blocks.py; return once it has filled the device and then flushed.
 begin_load()
 {
 	rm -f "$scratch/journal"
@@ -140,7 +140,7 @@ events()
 	dmsetup info -c --noheadings -o events aftl-fault
 }
 
-# notices EVENTS: the load and writes fail, which an event, the status line and the log report
+# notices EVENTS: writes fail; the load, a device-mapper event, the status line and the log say so
 notices()
 {
 	load_ends
@@ -308,7 +308,7 @@ $bad 8 flakey /dev/ram0 $bad 0 3600 1 error_writes
 	becomes "$table$at $((size - at)) linear /dev/ram0 $at"
 }
 
-# until_bad BLOCK...: wait, under load, until all these flash blocks are bad
+# until_bad BLOCK...: wait until the load has made the target retire all these flash blocks
 until_bad()
 {
 	for block; do
@@ -330,7 +330,7 @@ retires_worn_blocks()
 		has_kept
 }
 
-# no_place: let writes to the data area fail, but not writes of metadata or of remapped sectors
+# no_place: fail writes to the volume's data, but not to its metadata or its remapped sectors
 no_place()
 {
 	first=$(($(frame 112) * 8))
@@ -363,7 +363,7 @@ suspends()
 	grep -q 'Input/output error' "$scratch/blocks" && removed && has_kept
 }
 
-# Faults of the simulated flash
+# Tests of faults of the simulated flash
 
 # Fail blocks until the device becomes read-only; the device stays read-only after reopening.
 blocks_run_out()
@@ -455,7 +455,7 @@ shaped()
 	return "$shaped"
 }
 
-# Volumes that lose writes
+# Tests of volumes that lose writes
 
 flushes()
 {
@@ -470,7 +470,7 @@ load_with()
 		dmsetup load aftl-fault
 }
 
-# A reload that fails must close the volume: what a copy restores meanwhile is read by the next one.
+# A failed reload must close the volume: the next one reads an image that was copied back meanwhile.
 reads_what_a_copy_restores()
 {
 	new_device timing off && dd if="$scratch/data" of=/dev/mapper/aftl-fault bs=64k \
@@ -516,7 +516,7 @@ begins_when_it_is_mended()
 		"$approxftl" check /dev/mapper/aftl-medium >"$scratch/said"
 }
 
-# Slow devices and missing memory
+# Tests of slow backing devices and of missing memory
 
 available()
 {
@@ -602,7 +602,7 @@ page 64KiB policy baseline errors off" 2>"$scratch/said" &&
 		[ "$(grep -c dm_approxftl /proc/vmallocinfo)" -eq "$held" ]
 }
 
-# fails_cleanly LINE: fail each allocation of a table in turn, then create it without failures
+# fails_cleanly LINE: create a device once for each allocation, which fails, then without failure
 fails_cleanly()
 {
 	grep -q debugfs /proc/mounts || mount -t debugfs debugfs /sys/kernel/debug || return

@@ -119,7 +119,7 @@ class Subject(ABC):
         return [self.execute_step(step) for step in steps]
 
     def call_and_record_result(self, step: Step, act: Callable[[], object], of: list[str]) -> str:
-        """Call ACT; return OF[0] and the result; on success record the names OF as accepted."""
+        """Call a step's function; return its name and result; record the accepted names."""
         try:
             act()
         except OSError as error:
@@ -226,7 +226,7 @@ class Device(Subject):
             raise BadError(f"{line!r}: {printed!r} became {self.mapper.live_table()!r}")
 
     def reload_reported_line(self, line: bytes) -> bytes:
-        """Load the table line that the module reported; return the line that it then reports."""
+        """Load the table line that the device reported; return the one that it reports now."""
         self.mapper.load_table(line)
         self.set_suspended(suspended=True)
         self.set_suspended(suspended=False)
@@ -285,7 +285,7 @@ class Lines(Device):
         return sum(more, ["line", *shape])
 
     def mutate_step(self, step: Step) -> Step:
-        """Mutate a value, an argument, the announced number or the store of a table line."""
+        """Mutate a table line: a value, its count of feature arguments or its store."""
         if step[0] != "line":
             return self.draw_random_step()
         way = self.draw.random()
@@ -309,7 +309,7 @@ class Messages(Device):
         self.right = {f"message {verb[0]}" for verb in self.verbs}
 
     def make_seed_inputs(self) -> list[Input]:
-        """Send each message, suspended and active; repeat messages that take a <key>."""
+        """Return inputs with each message to an active and to a suspended device."""
         begin = [["line", *TWO], ["press"]]
         return [[*begin, self.draw_message_step(verb), ["suspend"],
                  self.draw_message_step(verb), ["resume"], ["press"]]
@@ -364,11 +364,11 @@ class Control(Subject):
             self.right = set(map(str, CALLS))
 
     def open_control(self) -> int:
-        """Open the control device anew, which ends the scopes of its earlier descriptor."""
+        """Open the control device anew; the close of its old descriptor ends that one's scopes."""
         return os.open("/dev/approxftl", os.O_RDWR)
 
     def draw_member_value(self, role: str) -> str:
-        """Return a value that suits the role of an ioctl's member."""
+        """Return a value for a member of an ioctl's structure, such as "fd" or "offset"."""
         if role == "fd":
             return self.draw.choice([*self.fds, "file", "file"])
         if role in VALUES:
@@ -405,7 +405,7 @@ class Control(Subject):
         return [*step[: at + 2], odd, *step[at + 3 :]]
 
     def parse_number(self, text: str, size: int) -> int:
-        """Return the number for a word of an ioctl step, such as a descriptor or a size."""
+        """Return the number that a word such as "fd" or "size" stands for in a fuzzed ioctl."""
         names = {"room": self.room, "vectors": self.vectors, "text": self.label}
         if text in names:
             return buffer_address(names[text])
@@ -512,7 +512,7 @@ def fuzz_interface(kind: type[Subject], number: int, *arguments: object,
 
 
 def fuzz_ioctls(action: Callable[..., None], of: str) -> None:
-    """Fuzz ioctls on files of ext4, and on a second approxftl device if OF names one."""
+    """Fuzz ioctls on files of ext4, and on a second approxftl device if one is named."""
     with temporary_device("aftl-place",
                           f"{SMALL} errors off") as path, temporary_device("aftl-raw"), \
             Mount(path) as place:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Replace lockdep's assertions in kernels without it: check that any task holds the lock. For
- * tests, build-module includes this file before all others. The replacements also serve assertions
- * of kernel headers. The spinlocks of a kernel for one processor only disable preemption.
+ * Replace lockdep's assertions in kernels without it by a check that some task holds the lock.
+ * For tests, build-module includes this file before all others. Assertions in kernel headers use
+ * these checks, too. The spinlocks of a kernel for one processor only disable preemption.
  */
 #ifndef CONFIG_LOCKDEP
 #include <linux/mutex.h>

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit 1
 only_in_the_lab
 
 # The clock of the lab's virtual machine counts a nanosecond for each instruction.
-# Real processors execute two or more instructions in a nanosecond: the limit is 0.1 ms for them.
+# The limit of 200 us for a lock means 100 us on real processors, with two instructions in a ns.
 longest_us=200
 tracing=/sys/kernel/tracing
 mountpoint -q "$tracing" || mount -t tracefs tracefs "$tracing" || exit 1
@@ -22,7 +22,7 @@ watch_locks()
 }
 
 # Print how often the module held a lock, the longest hold in us, and the function that took it.
-# With one processor and no preemption under spinlocks, lock holds nest and a trylock succeeds.
+# Lock and unlock events nest and no trylock fails, as the only processor is not preempted.
 holds()
 {
 	echo 0 >"$tracing/tracing_on"
@@ -47,7 +47,7 @@ is_whole()
 	awk -F '[:/ ]+' '/entries-in-buffer/ { whole = $4 == $5 } END { exit !whole }' "$tracing/trace"
 }
 
-# briefly AT-LEAST COMMAND...: the command takes AT-LEAST locks or more, and holds none for long
+# briefly AT-LEAST COMMAND...: the module takes AT-LEAST locks or more, and holds none for long
 briefly()
 {
 	at_least=$1

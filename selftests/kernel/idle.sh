@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit 1
 only_in_the_lab
 
 interval_s=60
-# An idle minute takes 7 to 10 ms of CPU time, sometimes more: compare the least of some minutes.
+# An idle minute takes 7 to 10 ms of CPU time, sometimes more: compare the least of three minutes.
 minutes=3
 # Tolerance for the least CPU times, which differ by up to 2 ms between idle minutes.
 # A thread that only wakes up takes 6 us, so twelve wakeups per second are detected.

@@ -103,7 +103,7 @@ def run_point(name: str, action: Callable[..., object], *arguments: object) -> N
 
 
 def is_point_of_this_turn(name: str) -> bool:
-    """Count a kernel-independent test point; return whether AFTL_TURN and AFTL_PHASE select it."""
+    """Return whether AFTL_TURN and AFTL_PHASE select the next kernel-independent test point."""
     counts["turns"] += 1
     before = counts["turns"] - 1
     if before // KERNELS % PHASES != PHASE - 1:
@@ -122,7 +122,7 @@ def run_point_in_turn(name: str, action: Callable[..., object], *arguments: obje
 
 
 def set_processor_count(number: int) -> None:
-    """Set the number of processors if several kernels share the test points; see turns.sh."""
+    """Switch the guest's second processor on or off if kernels share the test points."""
     second = Path("/sys/devices/system/cpu/cpu1/online")
     if os.environ.get("AFTL_TURN") and second.exists():
         second.write_text(str(number - 1))
@@ -137,7 +137,7 @@ def run_on_two_processors(action: Callable[..., None], *arguments: object) -> No
 
 
 def share_of_random_samples(number: int) -> int:
-    """Return this kernel's share of NUMBER random samples, which several kernels divide."""
+    """Return how many of NUMBER random samples this kernel tests; other kernels test the rest."""
     return -(-number // KERNELS)
 
 
@@ -170,7 +170,7 @@ def table_line(store: str | Path, sectors: int, keys: str) -> str:
 
 
 def capacity_in_sectors(keys: str) -> int:
-    """Return a device's capacity in sectors, which the error for a too large device states."""
+    """Return a device's capacity in sectors from the kernel's error for a too large table."""
     subprocess.run(["dmsetup", "create", "aftl-capacity", "--table",
                     table_line("none", 2**43, keys)],
                    stderr=subprocess.DEVNULL, check=False)
@@ -180,7 +180,7 @@ def capacity_in_sectors(keys: str) -> int:
 
 
 def create_device(name: str, keys: str = SMALL, store: str | Path = "ram") -> Path:
-    """Create a device of the full capacity; return its path."""
+    """Create a device that uses the whole capacity of its flash; return its path."""
     run_dmsetup("create", name, "--table", table_line(store, capacity_in_sectors(keys), keys))
     return Path("/dev/mapper", name)
 

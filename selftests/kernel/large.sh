@@ -5,8 +5,8 @@
 # Format the volume, write at both ends and in the middle, crash, recover and check.
 # The tables of each shard exceed the kernel's largest single allocation.
 #
-# A volume of 16 TiB is refused, because its tables take 43 GiB of memory.
-# kernel-huge sets AFTL_LARGE='channels 8 shards 8 blocks 19400' to test a volume of 16 TiB.
+# In this guest a volume of 16 TiB is refused, because its tables would take 43 GiB of memory.
+# The guest of kernel-huge has 48 GiB, and its AFTL_LARGE selects a volume of 16 TiB.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh

@@ -23,7 +23,7 @@ job()
 		--randrepeat=1 --ioengine=psync --output-format=json --output="$scratch/said" "$@"
 }
 
-# seen read|write: print fio's shortest and mean latency of reads or writes, in ns
+# seen read|write: print the shortest and the mean latency of reads or writes that fio saw, in ns
 seen()
 {
 	python3 -c 'import json, sys
@@ -31,7 +31,7 @@ seen = json.load(open(sys.argv[1]))["jobs"][0][sys.argv[2]]["lat_ns"]
 print(round(seen["min"]), round(seen["mean"]))' "$scratch/said" "$1"
 }
 
-# measure DEVICE read|write: set shortest_ns, mean_ns and late_ns
+# measure DEVICE read|write: set fio's shortest_ns and mean_ns, and the p99 lateness late_ns
 measure()
 {
 	dmsetup message "$1" 0 reset

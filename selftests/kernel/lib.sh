@@ -39,7 +39,7 @@ needs_program()
 	done
 }
 
-# kernel_has MODULE: load a module that the kernel has; report a failure to load
+# kernel_has MODULE: load the module; return false if this kernel has none, print a failed load
 kernel_has()
 {
 	modinfo "$1" >"$scratch/said" 2>&1 || return
@@ -88,7 +88,7 @@ grep_log()
 	dmesg | grep -E "$@"
 }
 
-# Clear the kernel log before a check of new messages; `finished` still reports its warnings.
+# Clear the kernel log before a check of new messages; keep its warnings for `finished`.
 clear_log()
 {
 	grep_log "$complaints" >>"$scratch/complaints"
@@ -102,7 +102,7 @@ remove_all()
 	done
 }
 
-# Parameters of a device with 128 MiB of flash; $small does not wait for device time.
+# Parameters of a device with 128 MiB of flash; with $small its requests complete at once.
 shape='blocks 64 word_lines 8 op 30'
 # shellcheck disable=SC2034 # for the tests
 small="$shape timing off"
@@ -116,7 +116,7 @@ line()
 }
 
 # capacity [KEY VALUE]...: print the device's size in sectors, as found in an error message
-# All tests in one kernel share the cached result of `capacity`.
+# The printed capacity is cached for all tests in one kernel.
 capacity()
 {
 	known="${AFTL_CAPACITIES:-$scratch}/capacity $*"

@@ -38,7 +38,7 @@ a_device()
 	return 1
 }
 
-# Remount the file system, so that data are read from flash, and check it.
+# Run fsck and remount the file system, so that data are read from flash.
 remounted()
 {
 	umount "$place" && fsck.ext4 -f -n /dev/mapper/aftl-library >"$scratch/said" 2>&1 &&
@@ -143,7 +143,7 @@ persists()
 		cat "$place/verbs" >"$scratch/said" && tagged_ranges 0
 }
 
-# tagged_ranges COUNT: check that the tested file has COUNT tagged ranges now
+# tagged_ranges COUNT: check that `approxftl tag list` lists COUNT ranges of file "verbs"
 tagged_ranges()
 {
 	"$program" tag list "$place/verbs" >"$scratch/out" &&

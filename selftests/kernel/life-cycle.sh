@@ -149,7 +149,7 @@ keeps_data_that_do_not_fit()
 		cmp -n 33554432 "$scratch/data" /dev/mapper/aftl-cycle && dmsetup remove aftl-cycle
 }
 
-# with_idle SHARE: print a table of a small device with PLP, where gc_idle_valid is SHARE
+# with_idle SHARE: print a table of a small device with PLP and gc_idle_valid=SHARE
 with_idle()
 {
 	line ram "$sectors" channels 1 chips 1 blocks 24 op 40 policy baseline timing scale:100 \
@@ -157,7 +157,7 @@ with_idle()
 }
 
 # A reload moves flushed data of a persistent write buffer to the new table.
-# Without a block for buffered data, a table is refused unless it equals the live table.
+# If all blocks failed, data stay in the PLP buffer, and only a table equal to the live one loads.
 keeps_what_has_no_block()
 {
 	sectors=16384
@@ -189,7 +189,7 @@ other_table()
 	dmsetup reload aftl-cycle && dmsetup resume aftl-cycle
 }
 
-# until_waiting: wait until no table of the device is inactive, because a resume made it live
+# until_waiting: wait until a resume, which may still be in progress, has taken the inactive table
 until_waiting()
 {
 	while dmsetup info aftl-cycle | grep -q INACTIVE; do
@@ -198,8 +198,8 @@ until_waiting()
 }
 
 # loaded_meanwhile SENTENCE STORE SECTORS: load a table while another table is first resumed
-# That resume lasts long, because device-mapper waits for I/O of an earlier table of dm-linear.
-# The new table's own resume must fail with SENTENCE; the table resumed first keeps the data.
+# The first resume lasts long, because device-mapper waits for I/O of an earlier dm-linear table.
+# The resume of the second table must fail with SENTENCE; the first table keeps the data.
 loaded_meanwhile()
 {
 	sectors=$(capacity $small) && create aftl-below none $small &&
@@ -226,7 +226,7 @@ loaded_meanwhile()
 	dmsetup remove aftl-cycle && dmsetup remove aftl-below && return "$kept"
 }
 
-# read_failures: count unreadable units in the first 16 MiB; save the others in $scratch/read
+# read_failures: count unreadable units in the first 16 MiB; save the readable ones
 read_failures()
 {
 	dmsetup message aftl-cycle 0 reset
@@ -293,7 +293,7 @@ volume_goes_on_counting()
 		dmsetup remove aftl-below
 }
 
-# answers COMMAND...: while a volume is opened, the command ends and is never in state D for 5 s
+# answers COMMAND...: COMMAND ends while a volume is opened, without 5 s of uninterruptible sleep
 answers()
 {
 	"$@" >"$scratch/answer" &

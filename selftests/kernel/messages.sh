@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Syntax of the status line and of messages.
+# Test the syntax and the effects of messages, and the status line.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -198,7 +198,7 @@ die_is_rebuilt()
 		[ "$(status_word aftl-kept 18)" -eq 1 ] && kept_die
 }
 
-# A superblock's blocks depend on the policy, so a reload with another policy is refused.
+# With RAIN a reload with another policy is refused: the policy fixes which blocks share parity.
 superblocks_stay()
 {
 	sed 's/policy baseline/policy separated/' "$scratch/kept" >"$scratch/other" &&

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit 1
 
 nodes=/sys/devices/system/node
 
-# tables: print the pages of the device's tables on the first and on the second node
+# tables: print how many pages of the FTL's tables are on the first and on the second NUMA node
 tables()
 {
 	awk '/\[dm_approxftl\]/ {
@@ -34,7 +34,7 @@ tables_are_shared_out()
 		[ $((($1 - $2) * 100)) -le "$1" ] && [ $((($2 - $1) * 100)) -le "$1" ]
 }
 
-# pages: print how many page allocations wanted memory of the second NUMA node and got it
+# pages: print the numa_hit counter of the second node: allocations that got memory of that node
 pages()
 {
 	sed -n 's/^numa_hit //p' "$nodes/node1/numastat"

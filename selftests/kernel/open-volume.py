@@ -6,7 +6,7 @@ open-volume.py NAME SECTORS
 
 Each input line gets one line of output. An empty line closes the device NAME and prints
 "closed". Any other line has the parameters of a table line: it opens the device, audits it
-while suspended, and prints "clean" or the error. Close the device after either result.
+while suspended, and prints "clean" or the error; then the device has to be closed.
 """
 
 import sys

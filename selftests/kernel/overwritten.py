@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Read blocks during overwrites: each must be whole, its own, and not older than completed writes.
+"""Read blocks during overwrites: no block may be torn, of another address, or too old.
 
-overwritten.py DEVICE READS: prints nothing when they are.
+overwritten.py DEVICE READS: prints nothing if all blocks are right.
 """
 
 import mmap
@@ -38,7 +38,7 @@ class Blocks:
             number += 1
 
     def check_block_version(self, content: bytes, at: int, least: int) -> None:
-        """Check the data of a block, which must not be older than write number LEAST."""
+        """Check a block that was read; its number of writes must be at least LEAST."""
         number, address = STAMP.unpack_from(content)
         if content != content[: STAMP.size] * (UNIT // STAMP.size):
             raise SystemExit(f"# the block at {at} is of several writes")

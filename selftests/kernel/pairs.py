@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Pairs of features on one device under the load and the events of torture.py.
 
-pairs.py                    a sample; all without AFTL_TURN; AFTL_PAIRS_SEED draws other ones
-pairs.py NAME+NAME [SEED]   one pair
+pairs.py                    run all pairs, or with AFTL_TURN a sample, drawn by AFTL_PAIRS_SEED
+pairs.py NAME+NAME [SEED]   run one pair
 
 The features are those of selftests/lib/features.txt, and "nested": the block device below is
 another approxftl device. A pair that the table refuses must be refused by the kernel, too.
@@ -82,7 +82,7 @@ class Table:
 
 @dataclass
 class Pair(Scenario):
-    """A device with two features."""
+    """The random choices of a run, with the table parameters of a pair of features."""
 
     names: tuple[str, ...] = ()
     shaped: dict[str, str] = field(default_factory=dict)  # by the features alone
@@ -115,7 +115,7 @@ class Pair(Scenario):
 
     @property
     def volume_sectors(self) -> int:
-        """Return how many sectors of the backing device the volume uses."""
+        """Return the size of the tested volume on the backing device, in sectors."""
         return USED
 
     @property
@@ -161,7 +161,7 @@ class Crossed(Device):
         tally["power failures"] += 1
 
     def tag_random_range(self) -> None:
-        """Tag a range of the device, or remove the tag."""
+        """Tag a random range of the device that the load writes to, or remove its tag."""
         first, last = sorted(self.draw.sample(range(self.sectors // 8 + 1), 2))
         verb = self.draw.choice(("add", "add", "del"))
         run_command(APPROXFTL, "tag", verb, f"/dev/mapper/{NAME}",
@@ -197,7 +197,7 @@ class Crossed(Device):
         self.load_table_if_accepted(lambda: setattr(self.scenario, "policy", before))
 
     def load_table_if_accepted(self, back: Callable[[], None]) -> None:
-        """Load a table; if the kernel refuses it, call @back to restore the old parameters."""
+        """Load the changed table; if the kernel refuses it, load the table before the change."""
         try:
             self.load_table()
             tally["changes accepted"] += 1

@@ -107,7 +107,7 @@ on_loop()
 	modprobe loop && on_ext4 "$1" "$place" in_loop
 }
 
-# cell USE STORE BUFFER TIMING: test a device with these parameters as swap, loop or file_system
+# cell swap|loop|file_system STORE BUFFER TIMING: put a device under memory pressure in one use
 cell()
 {
 	[ "$2" = ram ] || wipe "$2" || return

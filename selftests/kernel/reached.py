@@ -3,7 +3,7 @@
 
 Where the kernel has KCOV (userspace/lab/debug.config enables it, Kbuild instruments the module),
 coverage is the set of code addresses. Elsewhere it is the set of error messages in the kernel
-log, without the values that they quote. The caller adds the answers that it got.
+log, without the values that they quote. fuzz.py also counts new answers of the module.
 """
 
 import ctypes
@@ -31,7 +31,7 @@ def map_kcov_buffer(fd: int) -> memoryview:
 
 
 class Reached:
-    """Coverage of the calling thread since this object was made."""
+    """Coverage of the module's code by the calling thread since this object was made."""
 
     def __init__(self) -> None:
         self.cover: memoryview | None = None

@@ -56,7 +56,7 @@ captured()
 			"$capture/device.json" "$capture/program.json"
 }
 
-# units [CLASS]...: count 4 KiB units of these classes, or of all, that the record's writes have
+# units [CLASS]...: count the 4 KiB units that writes of these classes have in the record file
 units()
 {
 	python3 - "$record" "$@" <<'END'
@@ -75,7 +75,7 @@ grown()
 		{ read -r before && read -r after && echo $((after - before)); }
 }
 
-# same NAME A B: print the number A with its NAME, and require that B equals it
+# same NAME A B: print "NAME: A", and require that the numbers A and B are equal
 same()
 {
 	echo "# $1: $2"

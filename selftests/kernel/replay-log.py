@@ -73,7 +73,7 @@ def read_write_log(path: str) -> list[Entry]:
 
 @dataclass(frozen=True)
 class Moment:
-    """A power failure at flush @point; if loose, some writes before log entry @after survive."""
+    """A power failure after flush @point; if loose, some writes between it and @after survive."""
 
     point: int
     after: int
@@ -91,7 +91,7 @@ class Medium:
         self.image[entry.at : entry.at + len(entry.data)] = entry.data
 
     def apply_torn_log_entry(self, entry: Entry, draw: random.Random) -> None:
-        """Apply a random half of the sectors of a log entry."""
+        """Apply a random half of the sectors of a logged write to the medium, as if torn."""
         for offset in range(0, len(entry.data), SECTOR):
             if draw.random() < 0.5:
                 at = entry.at + offset
@@ -116,7 +116,7 @@ class Replay:
         self.states = 0
 
     def apply_random_log_entries(self, last: int) -> tuple[str, str]:
-        """Apply random log entries up to number @last; return the last mark and a description."""
+        """Apply random entries up to number @last; return the last mark of the log, and a text."""
         mark = self.mark
         share = self.draw.choice((0.1, 0.5, 0.9))
         kept = 0
@@ -131,7 +131,7 @@ class Replay:
         return mark, f"{kept} of {len(unflushed)} after it"
 
     def write_state_and_wait_for_check(self, mark: str, about: str) -> None:
-        """Write a state to the device, name it on standard output, and wait for a line of input."""
+        """Write a crash state to the device, print its name, and wait for a line of input."""
         self.medium.write_medium_image()
         self.states += 1
         print(
@@ -142,7 +142,7 @@ class Replay:
             raise SystemExit(0)
 
     def write_states_of_power_failure(self, moment: Moment) -> None:
-        """Write the state at a flush; for a loose failure add some of the writes after it."""
+        """Write the crash state at a flush; if it is loose, add some writes after the flush."""
         for entry in self.entries[self.next : moment.point + 1]:
             self.mark = entry.name or self.mark
             self.medium.apply_log_entry(entry)
@@ -157,7 +157,7 @@ class Replay:
 
 
 def group_entries_by_mark(entries: list[Entry], points: list[int]) -> list[list[int]]:
-    """Group the numbers in @points, log entries, by the last mark before each."""
+    """Group numbers of log entries by the last mark that the log has before each entry."""
     found: dict[str, list[int]] = {}
     mark = ""
     wanted = set(points)
@@ -177,7 +177,7 @@ def next_flush_number(entries: list[Entry], point: int) -> int:
 
 
 def power_failures_at_marks(entries: list[Entry], begin: int) -> list[Moment]:
-    """Return a loose power failure for each mark from log entry @begin on."""
+    """Return for each mark from entry @begin on a power failure with some unflushed writes."""
     moments = []
     flush = 0
     for index, entry in enumerate(entries):

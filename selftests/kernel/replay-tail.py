@@ -3,7 +3,7 @@
 """Replay requests on a device and in the simulator, and compare the tail latencies.
 
 Both start filled at random, so both collect garbage. The device's time is slowed down, so that the
-time which Linux spends on a request is small against the time of the flash. Run in counted time.
+time which Linux spends on a request is small against the time of the flash. Run it in the lab.
 
 Small differences of arrival times change which requests collide, and so the tail: in the simulator,
 delays of at most 5 us move a percentile by up to 4 %. So the simulator runs several times with

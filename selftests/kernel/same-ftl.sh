@@ -38,7 +38,7 @@ use_raw()
 		--bsrange=4k-128k --io_size="$1"
 }
 
-# Run programs with deep queues; I/O priorities assign the second and the third to host queue 1.
+# Run three fio jobs with deep queues; I/O priorities assign the last two jobs to host queue 1.
 use_queues()
 {
 	fio --filename=/dev/mapper/aftl-same --ioengine=libaio --direct=1 --randrepeat=1 \
@@ -85,8 +85,8 @@ write_more()
 		2>"$scratch/said"
 }
 
-# Write the faults as a script, with the time at which each fault happened. The kernel counts a
-# fault's time from the moment when the fault was armed, the simulator from its start.
+# Write the faults of the device as a fault script, with the time at which each fault happened.
+# The kernel's trigger times count from the arming of a fault, the simulator's from its start.
 write_script()
 {
 	while read -r action number _ trigger at _ when; do
@@ -119,7 +119,7 @@ use_until_end_of_life()
 		dmsetup status aftl-same | grep -q ' ro '
 }
 
-# Device and simulator have one list of faults; without it the simulator ends in another state.
+# The simulator ends in the device's state with the device's list of faults, and not without it.
 faults_replayed()
 {
 	use=$1
@@ -169,7 +169,7 @@ looked_at()
 	done <"$scratch/digests"
 }
 
-# used "USE" POLICY "TARGET KEYS" KEY VALUE...: create, use and suspend a device
+# used "USE" POLICY "TARGET KEYS" KEY VALUE...: create a device, run function USE, suspend it
 # Background work stays pending, because the device is compared as it was when it was suspended.
 used()
 {
@@ -196,7 +196,7 @@ simulated()
 		--record "$scratch/stream.aft" -- "$program" sim --fill none "$@"
 }
 
-# replayed "USE" POLICY "TARGET KEYS" KEY VALUE...: use a device, then simulate the same requests
+# replayed "USE" POLICY "TARGET KEYS" KEY VALUE...: run USE on a device, simulate the same requests
 replayed()
 {
 	used "$@" || return
@@ -216,7 +216,7 @@ shards_replayed()
 	[ "$shards" -gt 1 ]
 }
 
-# differs KEY VALUE...: simulated on another device, the last request stream gives another digest
+# differs KEY VALUE...: a simulated device with these parameters ends with another digest
 differs()
 {
 	! python3 selftests/kernel/replay.py --trace "$trace" --stats "$stats" \

@@ -44,7 +44,7 @@ def serve_volume() -> Iterator[str]:
 
 
 def check_volume_moves_between_hosts() -> None:
-    """Write a volume in the kernel, read it by `approxftl serve`; then write there, read here."""
+    """The kernel and `approxftl serve` each read the data that the other one wrote to a volume."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as scratch:
         first, second, read = (Path(scratch, name) for name in ("first", "second", "read"))
         first.write_bytes(os.urandom(BYTES))

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 
 fast="channels 4 $small shards 4"
-# With the parameters $slow device time nearly stands still, and only flushes cause programs.
+# Device time of a device with the parameters $slow nearly stops, so that only flushes program data.
 slow="channels 4 $shape shards 4 policy baseline timing scale:60 buffer 4MiB buffer_hold 1s"
 
 # of_shard NAME SHARD COUNTER: print a counter of one shard
@@ -143,7 +143,7 @@ has_data()
 	cmp -n 16777216 "$scratch/data" /dev/mapper/aftl-data
 }
 
-# Create a device of two shards that is small enough for all tables that follow, and fill it.
+# Create and fill a device of two shards, small enough for all tables that the tests load later.
 with_data()
 {
 	sectors=$(capacity channels 2 $small shards 2)
@@ -258,7 +258,7 @@ fails_with()
 	! create_kept 2>"$scratch/said" && dmesg | tail -n 3 | grep -qF "$1"
 }
 
-# Each volume records its device and shard; a misplaced one is refused.
+# A shard's volume records its device and shard number; one at another shard's place is refused.
 shards_are_told_apart()
 {
 	dmsetup remove aftl-kept && stride=$(stride_mib) && [ "$stride" -gt 0 ] &&
@@ -283,7 +283,7 @@ part_is()
 $third $((all - third)) $of /dev/ram0 $third $*" && dmsetup resume aftl-part
 }
 
-# If the third shard's volume cannot be opened, the resume fails; it succeeds once the volume works.
+# A resume fails while the volume of the third shard cannot be opened, and succeeds afterwards.
 begins_with_all()
 {
 	dd if=/dev/urandom of=/dev/mapper/aftl-kept bs=1M count=16 oflag=direct conv=fsync \

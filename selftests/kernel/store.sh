@@ -50,8 +50,8 @@ opens_with_large_buffers()
 		[ "$(status_word aftl-one 16)" -ge "$much" ] && dmsetup remove aftl-one
 }
 
-# Operations of the store reuse the memory of completed ones. Each round writes 4096 units.
-# A queued operation takes some 300 bytes of memory; how many are queued varies between rounds.
+# The durable store's operations reuse memory of completed operations: write 4096 units three times.
+# A queued operation takes some 300 bytes; the largest number of queued operations varies.
 forgets_operations()
 {
 	wipe /dev/ram0 && create aftl-one /dev/ram0 $small buffer 4MiB buffer_safe on || return
@@ -81,26 +81,23 @@ of_queue()
 	done
 }
 
-# Queue attributes whose values come from the emulated device, each with the reason:
-# All other queue attributes must equal those of a dm-linear device on the same block device.
-# - sectors are mapping units, pages are written whole, a program of all LUNs is the best request:
-#   logical_block_size physical_block_size minimum_io_size optimal_io_size hw_sector_size
-#   zone_write_granularity read_ahead_kb
-# - bios are split by the target; the backing device's size of requests is no limit: max_sectors_kb
-#   max_hw_sectors_kb
-# - discards and zeroes are handled by the FTL: discard_granularity discard_max_bytes
-#   discard_max_hw_bytes write_zeroes_max_bytes write_zeroes_unmap_max_bytes
-#   write_zeroes_unmap_max_hw_bytes discard_zeroes_data max_discard_segments
-# - flash does not rotate, and the write buffer is a cache, whatever the backing device: rotational
-#   write_cache fua
-# - a write is copied before it is complete, and its page does not change afterwards: stable_writes
-# - the policy has write streams: max_write_streams write_stream_granularity
-# - reads may wait in the FTL: io_poll nowait
+# Queue attributes of an approxftl device, except $own_limits, equal those of a dm-linear device on
+# the same block device. A sector is a mapping unit, a page is written whole, and the optimal
+# request programs all LUNs.
 own_limits='logical_block_size physical_block_size minimum_io_size optimal_io_size hw_sector_size
-zone_write_granularity read_ahead_kb max_sectors_kb max_hw_sectors_kb discard_granularity
-discard_max_bytes discard_max_hw_bytes write_zeroes_max_bytes write_zeroes_unmap_max_bytes
-write_zeroes_unmap_max_hw_bytes discard_zeroes_data max_discard_segments rotational write_cache fua
-stable_writes max_write_streams write_stream_granularity io_poll nowait'
+zone_write_granularity read_ahead_kb'
+# The target splits bios, so the block device's limit of request sizes does not apply.
+own_limits="$own_limits max_sectors_kb max_hw_sectors_kb"
+# Discards and write-zeroes requests are handled by the FTL, not by the block device.
+own_limits="$own_limits discard_granularity discard_max_bytes discard_max_hw_bytes
+write_zeroes_max_bytes write_zeroes_unmap_max_bytes write_zeroes_unmap_max_hw_bytes
+discard_zeroes_data max_discard_segments"
+# Flash does not rotate, and the emulated write buffer is a cache, whatever the block device is.
+own_limits="$own_limits rotational write_cache fua"
+# The target copies the data of a write, so the block device below gets pages that do not change.
+own_limits="$own_limits stable_writes"
+# Write streams are those of the policy, and reads may wait in the FTL.
+own_limits="$own_limits max_write_streams write_stream_granularity io_poll nowait"
 
 # Segment limits come from the block device, whose alignment is not the default.
 has_limits_below()
@@ -176,7 +173,7 @@ aligned_as_below()
 		dmsetup remove aftl-crypt && wipe /dev/ram1
 }
 
-# has_requests KEY VALUE...: optimal I/O size is a multiple of pages, and read-ahead is bounded
+# has_requests KEY VALUE...: check that the optimal I/O size is a multiple of pages, and read-ahead
 has_requests()
 {
 	create aftl-one none timing off "$@" || return
@@ -199,7 +196,7 @@ bounds_requests()
 # Tests of a backing device that does not answer
 
 # After a failed data read the target reads the volume header, to see if the device responds.
-# Here the volume header is on a suspended device: only the failed data read may wait for it.
+# With the volume header on a suspended device, only a failed data read may wait for the header.
 delays_only_what_fails()
 {
 	dmsetup create aftl-head --table '0 2048 linear /dev/ram1 0' &&
@@ -297,7 +294,7 @@ none_is_dying()
 	grep -q '^nr_dying_subsys_io 0$' "$scratch/cgroup/cgroup.stat"
 }
 
-# Write so much that blocks are erased, but not where root_works() has written.
+# Overwrite data until blocks are erased, but keep the data that root_works() wrote.
 root_overwrites()
 {
 	for _ in 1 2 3; do
@@ -329,7 +326,7 @@ beside_a_limit()
 }
 
 # The iocost controller makes the submitter sleep: here 16 s for each of 64 reads of 64 KiB.
-# I/O of the root cgroup is not throttled. At its end the test raises the cgroup's rate.
+# I/O of the root cgroup is not throttled. At the end a higher rate lets the throttled dd finish.
 beside_a_cost_model()
 {
 	dev=$(cat "/sys/block/$(basename "$loop")/dev")
@@ -360,7 +357,7 @@ tells_what_dies()
 	grep -q '^nr_dying_subsys_io ' "$scratch/cgroup/cgroup.stat"
 }
 
-# A unit waits in the write buffer for a full page while the cgroup of its writer is removed.
+# A unit in the write buffer must not keep the removed cgroup of its writer alive.
 lets_a_cgroup_go()
 {
 	create aftl-one /dev/ram2 policy baseline blocks 24 page 16KiB unit 4KiB zoned 4MiB \

@@ -6,7 +6,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 
-# prints EXPECTED WORD...: a device made with these arguments has the expected table
+# prints EXPECTED WORD...: `dmsetup table` of a device made with these arguments prints EXPECTED
 prints()
 {
 	expected="0 20480 approxftl $1"

@@ -33,7 +33,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def classes_of_tag_pattern() -> list[int]:
-    """Return a test file's class for each unit, in runs of 1, 3, 9, 10 and more units."""
+    """Return the class of each unit of a test file, which alternates after 1, 3, 9, ... units."""
     found: list[int] = []
     kind, run = PRECISE, 1
     while len(found) < UNITS:
@@ -43,7 +43,7 @@ def classes_of_tag_pattern() -> list[int]:
 
 
 def content_of_tag_pattern() -> bytes:
-    """Return a test file's content: each unit has its class, its index and a run number."""
+    """Return a test file's content: each unit holds its class, its index and the number @run."""
     return b"".join((MAGIC[kind] + struct.pack("=II", i, run)) * (UNIT // 16)
                     for i, kind in enumerate(classes_of_tag_pattern()))
 
@@ -64,7 +64,7 @@ def issue_syscall(number: int, *arguments: object) -> int:
 
 
 class Aio:
-    """Linux AIO by io_submit(2)."""
+    """A way to write files: Linux AIO by io_submit(2)."""
 
     def __init__(self) -> None:
         self.context = ctypes.c_ulong(0)
@@ -82,7 +82,7 @@ class Aio:
 
 
 class Uring:
-    """io_uring with one request in flight."""
+    """A way to write files: io_uring with one request in flight."""
 
     opcode = 23  # IORING_OP_WRITE
     stream = 0  # write stream; needs Linux 6.16
@@ -115,7 +115,7 @@ class Uring:
 
 
 class FixedUring(Uring):
-    """io_uring with a registered buffer."""
+    """A way to write files: io_uring with a registered buffer."""
 
     opcode = 5  # IORING_OP_WRITE_FIXED with buffer index 0
 
@@ -123,7 +123,7 @@ class FixedUring(Uring):
         super().__init__(by_workers=False)
 
     def write_and_wait(self, fd: int, address: int, length: int, offset: int) -> int:
-        """Register the buffer, write, wait and unregister the buffer."""
+        """Register the memory as a buffer, write it to the file, wait, and unregister it."""
         vector = bytearray(struct.pack("=QQ", address, length))
         issue_syscall(427, self.fd, 0, ctypes.c_void_p(buffer_address(vector)), 1)
         written = super().write_and_wait(fd, address, length, offset)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Tags beneath other devices: untagged data are precise, by physical address, on any storage stack.
+"""Tags on approxftl devices below other devices: untagged data are precise on any storage stack.
 
 A file is tagged, mapped and under writeback while its pages are written into other, untagged files.
 Each unit on the device holds the file's magic and the generation of its data. Copies in other files
@@ -184,7 +184,7 @@ def open_target_file(path: Path, way: Callable[[Tagged, int], None]) -> int:
 
 
 def check_units_of_array_legs(legs: list[Path], last: int) -> dict[Path, set[int]]:
-    """Return each device's approximate units; all must be data of the tagged file."""
+    """Return each device's units that are stored approximately; all must be of the tagged file."""
     control = Control()
     found: dict[Path, set[int]] = {}
     for leg in legs:
@@ -204,7 +204,7 @@ def check_units_of_array_legs(legs: list[Path], last: int) -> dict[Path, set[int
 
 
 def check_copies_of_tagged_pages(folder: Path, least: Share, legs: list[Path]) -> None:
-    """Write a tagged file's pages to other files; check the approximate share of its own units.
+    """Write a tagged file's pages to other files; check how much of the file is approximate.
 
     LEAST is the minimum share in % of data written by write() and of data written by a mapping, or
     None if no unit may be approximate.
@@ -238,7 +238,7 @@ def check_copies_of_tagged_pages(folder: Path, least: Share, legs: list[Path]) -
 
 
 def check_relocation_by_program(folder: Path, program: str, leg: Path) -> None:
-    """Let btrfs or a program relocate both files: the untagged file must stay precise."""
+    """An untagged file stays precise when defragmentation moves it together with a tagged file."""
     own = Tagged(Control(), folder / "tagged")
     other = os.open(folder / "other", os.O_RDWR | os.O_CREAT, 0o600)
     own.overwrite_mapping()
@@ -369,7 +369,7 @@ def check_btrfs_raid(profile: str, least: Share) -> None:
 
 
 def check_defragmentation(program: str, make: str) -> None:
-    """Let a defragmentation program move files on an approxftl device."""
+    """Check that files keep their classes when a defragmentation program moves them."""
     with temporary_device(ONE.name, KEYS), Mount(ONE, make) as place:
         run_in_child(check_relocation_by_program, place, program, ONE)
 

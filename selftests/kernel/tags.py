@@ -98,7 +98,7 @@ def write_tagged_file(way: str, path: str) -> None:
 
 
 def check_tagged_write(path: str, way: str, expected: str, run: int) -> None:
-    """Write a tagged file by the given way of writing, and check the classes on the device."""
+    """Write a tagged file by the given way of writing, and check the class of each stored unit."""
     tagged_writes.run = run
     write_tagged_file(way, path)
     if expected == "compressed":
@@ -112,7 +112,7 @@ def check_tagged_write(path: str, way: str, expected: str, run: int) -> None:
 
 
 def device_offsets_of_file(control: Control, path: str | Path) -> set[int]:
-    """Return the device offsets of a file's blocks; none if the file system hides them."""
+    """Return the device offsets of a file's blocks; none if the file system refuses to tell."""
     fd = os.open(path, os.O_RDONLY)
     try:
         return {unit.device_offset for unit in control.list_stored_units(fd)}
@@ -256,7 +256,7 @@ def check_interrupted_query(folder: str) -> None:
 
 
 def check_overlapping_ranges(folder: str, steps: int) -> None:
-    """Compare overlapping ranges with a model that has a class for each byte."""
+    """Tag overlapping ranges of a file, and compare them with a model of each byte's class."""
     control = Control()
     fd = open_new_file(f"{folder}/model")
     draw = random.Random(f"2018 {TURN}")
@@ -387,7 +387,7 @@ def check_failed_writes(folder: str) -> None:
 
 
 def check_query_permissions(folder: str) -> None:
-    """Only root may query block locations of files whose data are journaled, owners of others.
+    """Owners may query block locations of their files, but only root those of journaled data.
 
     A kernel without page migration does not tell which files ext4 journals with their data.
     """
@@ -755,7 +755,7 @@ def check_descriptor_from_other_process() -> None:
 
 
 def send_descriptors(sender: socket.socket) -> None:
-    """Send the control device's descriptor, opened by root in a scope, and root's memfd."""
+    """Send to a socket the control device's descriptor, opened by root in a scope, and a memfd."""
     control = Control()
     control.set_scope(approx.PROCESS, APPROXIMATE)
     socket.send_fds(sender, [b"x"], [control.fd, os.memfd_create("roots")])
@@ -1082,7 +1082,7 @@ def relocate_tagged_data(system: Mount) -> None:
 
 
 def check_classes_on_volume() -> None:
-    """The volume stores classes: with data, with relocated data, and after promotion."""
+    """After a power failure units have their class, also relocated and promoted units."""
     shape = "blocks 64 word_lines 4 op 30 errors off promote 1"
     keys = f"{shape} timing off policy approxftl"
     make_ram_disks(2, 98304)

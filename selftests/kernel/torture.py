@@ -379,12 +379,12 @@ class Load:
             return int.from_bytes(file.read(4), "little")
 
     def wait_until_filled(self) -> None:
-        """Wait until the load has written each unit."""
+        """Wait until the load has written each unit of the device."""
         wait_for_condition(lambda: self.read_ledger_field(40), "the load does not fill the device",
                            0.1)
 
     def verify_all_blocks(self, *options: str) -> None:
-        """Stop the load and verify every block."""
+        """Let approxftl torture verify every block of the device."""
         self.start_torture_load("--verify", *options)
         assert self.child
         try:
@@ -504,7 +504,7 @@ class Device:
         return self.scenario.may_medium_fail and self.is_device_persistent
 
     def load_options_after_loss(self) -> list[str]:
-        """Return the option by which the load accepts lost writes, if some may be lost."""
+        """Return the load's option --power-failed if unflushed writes may be lost, else none."""
         failed = "fail" in run_command("dmsetup", "status", NAME).split()
         return ["--power-failed"] if self.may_lose_writes and not failed else []
 
@@ -689,8 +689,8 @@ class Scarcity:
         return init["State"][0] == "S" and not int(init["SigPnd"], 16) | int(init["ShdPnd"], 16)
 
     def begin_memory_shortage(self) -> None:
-        """Begin the shortage of memory. Process 1 handles the signals of its stopped children
-        before it, because a handler needs a page, and Linux panics if process 1 cannot have one.
+        """Begin the shortage of memory after process 1 has handled the signals of its stopped
+        children: a handler needs a page, and Linux panics if process 1 cannot have one.
         """
         self.signal_other_processes(signal.SIGSTOP)
         until = time.monotonic() + PATIENCE
@@ -708,7 +708,7 @@ class Scarcity:
 
 
 class Writer(threading.Thread):
-    """Thread that writes all of DATA once @gate is set: at each offset a unit, then 64 units."""
+    """A thread that waits for an event, then writes DATA: at each offset a unit, then 64 units."""
 
     def __init__(self, fd: int, data: mmap.mmap) -> None:
         super().__init__(daemon=True)

@@ -18,7 +18,7 @@ its_turn()
 	[ $((($1 - turn) % in_all)) -eq 0 ]
 }
 
-# next_turn NAME: count a test point; return true if this run has it, or report which run has it
+# next_turn NAME: count a test point; return true if it runs here, else print where it is left to
 turns=0
 next_turn()
 {
@@ -33,13 +33,13 @@ next_turn()
 	return 1
 }
 
-# in_turn NAME COMMAND...: run a kernel-independent test point if it is its turn
+# in_turn NAME COMMAND...: run a kernel-independent test point if AFTL_TURN and AFTL_PHASE select it
 in_turn()
 {
 	! next_turn "$1" || ktap_test_run "$@"
 }
 
-# on_newest NAME COMMAND...: run a test point that needs a feature of recent kernels
+# on_newest NAME COMMAND...: run a test point only on the newest kernel, whose features it needs
 on_newest()
 {
 	if [ "$turn" -eq "$in_all" ]; then
@@ -67,7 +67,7 @@ share()
 
 # processors NUMBER: set the number of the guest's processors if kernels share the points
 # On a loaded host one processor is faster than two, which mostly wait for each other.
-# A test has one processor, except in at_once, unless it calls `processors` at its beginning.
+# A test runs on one processor, unless it calls `processors`; a command of `at_once` has two.
 # User Mode Linux has no second processor.
 processors()
 {

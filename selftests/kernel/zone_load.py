@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Write, reset, finish, flush and verify the zones of a device; as approxftl torture on others.
+"""Load a zoned device as `approxftl torture` loads other ones: write, reset, finish, flush, verify.
 
 zone_load.py --state FILE [--resume|--verify] [--power-failed] [--errors] DEVICE
 
@@ -75,7 +75,7 @@ class Disk:
         return [ZONE.unpack_from(data, 16 + n * ZONE.size) for n in range(count)]
 
     def zone_content(self, zone: Zone, generation: int, first: int, count: int) -> bytes:
-        """Return the data that a zone of this generation must contain."""
+        """Return the data that a zone must contain after a number of resets, its generation."""
         names = (NAME.pack(MAGIC, zone.number, generation, first + n, 1) for n in range(count))
         return b"".join(name * (self.unit // NAME.size) for name in names)
 
@@ -148,7 +148,7 @@ class Disk:
     # Again
 
     def parse_zone_data(self, zone: Zone, data: bytes) -> tuple[int, int]:
-        """Return the generation and the block count of a zone's data; the rest must be zero."""
+        """Return generation and number of written blocks of a zone, whose other blocks are zero."""
         generation = NAME.unpack_from(data)[2]
         blocks = [data[at : at + self.unit] for at in range(0, len(data), self.unit)]
         count = next((n for n, block in enumerate(blocks) if not any(block)), len(blocks))
@@ -202,7 +202,7 @@ class Disk:
     # The load
 
     def keep_one_partly_written_zone(self, thread: int) -> list[Zone]:
-        """Return one of a thread's partly written zones, if any; reset the others of them."""
+        """Reset all but one of a thread's partly written zones; return the one, if there is any."""
         size, words = self.zone_bytes // self.unit, self.words
         zones = [zone for zone in self.zones[thread::THREADS]
                  if 0 < words[zone.at + DONE] < size and not words[zone.at + FINISHING]]

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit 1
 zoned=/dev/mapper/aftl-zones
 place=$scratch/mounted
 mkdir "$place"
-# The device has 81 zones of 4 MiB, each over all four dies.
+# The device has 81 zones of 4 MiB; a zone has blocks on each of the four dies.
 zones='policy baseline blocks 96 zoned 4MiB buffer 4MiB buffer_safe on errors off'
 # Compare files with a copy of the source tree, because somebody may edit the tree meanwhile.
 tree=$scratch/tree
@@ -43,13 +43,13 @@ put()
 		conv=notrunc 2>"$scratch/said"
 }
 
-# in_two KEY VALUE...: print these table parameters, changed to two shards
+# in_two KEY VALUE...: print table parameters with one shard as parameters with two shards
 in_two()
 {
 	echo "$*" | sed 's/buffer 4MiB/channels 2 shards 2 buffer 8MiB/'
 }
 
-# Flash pages have four units, so that a partly written page waits in the write buffer.
+# Flash pages hold four units, so a flush finds a partly written page in the write buffer.
 waiting='policy baseline blocks 24 page 16KiB unit 4KiB zoned 4MiB buffer 4MiB buffer_safe on errors off'
 
 # survives_a_restart KEY VALUE...: a reopened volume has all synced data, and its zones are closed
@@ -185,7 +185,7 @@ uses_f2fs()
 		[ "$(counter aftl-zones zone_opens)" -gt 0 ]
 }
 
-# btrfs writes data by zone append. Until 6.14 btrfs's direct writes use the program's memory.
+# btrfs appends data to zones; until Linux 6.14 its direct writes do so from the program's memory.
 appends_tagged_in_part()
 {
 	mount -t btrfs "$zoned" "$place" || return
@@ -241,8 +241,8 @@ print(min(b - a for a, b in zip(times, times[1:])))' "$zoned"
 	dmsetup remove aftl-zones
 }
 
-# A flush visits only the pages that it persists, not each page that the buffer can hold. The time
-# of a flush varies by a factor of six with the state of the processor: one good pair is enough.
+# A flush visits only the pages that it persists, not each page that the write buffer can hold.
+# Flush times vary by a factor of six with the state of the processor, so three pairs are measured.
 flush_of_an_empty_buffer()
 {
 	for _ in 1 2 3; do
