@@ -65,7 +65,7 @@ struct window_case {
 	u32 mode;
 };
 
-/* Program mode of a unit's last write, which depends on the accesses that its window holds. */
+/* Program mode of a unit's last write, by the length of AGCR's window of accesses to the unit. */
 static const struct window_case windows[] = {
 	{ "0", "W", AFTL_MODE_COARSE },	     { "0", "WRW", AFTL_MODE_COARSE },
 	{ "1", "W", AFTL_MODE_COARSE },	     { "1", "WRW", AFTL_MODE_NORMAL },
@@ -113,7 +113,7 @@ TAP_TEST(data_that_are_only_read_are_rewritten_at_high_write_cost)
 	}
 }
 
-/* Check that rewrite=@word makes AGCR rewrite @low units of low and @medium of medium cost. */
+/* Check the program modes of two units after idle time with rewrite=@word. */
 static void check_rewritten_units(const char *word, u32 low, u32 medium)
 {
 	test_device_open_demo(&device, "agcr", test_params(SHAPE " rewrite=%s", word));
@@ -131,7 +131,7 @@ TAP_TEST(parameter_rewrite_selects_which_costs_are_rewritten)
 	check_rewritten_units("any", AFTL_MODE_FINE, AFTL_MODE_FINE);
 }
 
-/* Units that a fill wrote have medium cost; their first access is their whole history. */
+/* Units that a fill wrote have medium cost, and no access history before their first access. */
 TAP_TEST(filled_data_have_medium_cost_and_no_history)
 {
 	test_device_open_demo(&device, "agcr", SHAPE " fill=sequential");
@@ -215,7 +215,7 @@ TAP_TEST(rewriting_does_not_use_the_gc_reserve)
 	CHECK_EQ(device.failed, 0);
 }
 
-/* Independent model of AGCR's rule for an access window of 1. */
+/* Independent model of AGCR's choice of a program mode from a unit's previous access (window 1). */
 struct access_model {
 	u8 last[1000];
 	u8 mode[1000];

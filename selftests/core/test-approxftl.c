@@ -63,7 +63,7 @@ static u64 write_unit_and_time(u32 unit, u32 class)
 	return test_get_latency(&device, AFTL_OP_WRITE, unit, 1, class) - PAGE_NS;
 }
 
-/* Program time for data of @class, by block kind and page order (paper claim AX-1). */
+/* Program time for data of @class, by block kind and page order (ApproxFTL paper). */
 static u64 expected_program_ns(u32 class)
 {
 	if (class == AFTL_APPROX)
@@ -147,7 +147,7 @@ static u32 model_pages_per_block(void)
 	return hand.layers * hand.positions;
 }
 
-/* Model a new block: its flip bit, which says what colour is approximate, becomes 1. */
+/* Model the opening of a block: its flip bit (which colour is approximate) becomes 1. */
 static void model_open_block(enum role role)
 {
 	if (hand.exists[role])
@@ -276,8 +276,8 @@ TAP_TEST(placements_equal_those_of_algorithm_1)
 #define TEST_BLOCKS_MAX 1024
 
 /*
- * Copies by relocation (claim AX-8): @count is how often each unit was relocated as approximate.
- * @precise marks blocks whose relocated data became precise: later data must, too.
+ * Copies by relocation: @count is how often each unit was relocated as approximate data. @precise
+ * marks victim blocks of which a unit was promoted: the units relocated after it must be, too.
  */
 struct copies {
 	struct test_listener listener;
@@ -354,7 +354,7 @@ TAP_TEST(data_are_promoted_after_the_given_number_of_copies,
 	}
 }
 
-/* Only a block without any precise page is erased at low voltage (paper claim AX-6). */
+/* Only a block without any precise page is erased at low voltage (ApproxFTL paper). */
 struct wear {
 	struct test_listener listener;
 	u64 erases;
@@ -508,7 +508,7 @@ TAP_TEST(victims_hold_few_valid_precise_pages)
 	CHECK(is_unit_in_selected_victim(5));
 }
 
-/* GC collects a closed precise block last, unless an open phase-2 block could take its data. */
+/* GC collects a closed precise block last, unless a checkerboard's second phase takes its data. */
 TAP_TEST(closed_precise_blocks_are_collected_last)
 {
 	open_device("approxftl", TINY);

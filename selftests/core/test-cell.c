@@ -9,7 +9,7 @@
 #include "core/base/random.h"
 #include "tap.h"
 
-/* Media, configuration and blocks that the tests program directly, without an FTL. */
+/* The media that the tests program directly, without an FTL. */
 static struct {
 	struct aftl_config config;
 	struct aftl_geometry geo;
@@ -84,7 +84,7 @@ TAP_TEST(drawn_error_counts_have_the_requested_mean)
 
 		for (n = 0; n < draws; n++)
 			sum += aftl_poisson_draw(means[i] << 16, aftl_random_next(&random));
-		/* Allow an error of one percent plus four standard deviations of the sum. */
+		/* The sum of drawn errors may deviate by 1 % plus four standard deviations. */
 		CHECK_RANGE((sum > wanted ? sum - wanted : wanted - sum) *
 			    (sum > wanted ? sum - wanted : wanted - sum), 0,
 			    (wanted / 100 + 1) * (wanted / 100 + 1) + 16 * wanted);
@@ -195,7 +195,7 @@ static u64 sum_raw_errors(u32 class)
 	return sum;
 }
 
-/* Compare the raw errors of all slots with rate * bits, the rate in 10^-12. */
+/* Check the sum of raw errors of all units of the media against @rate, in 10^-12 per bit. */
 static void check_error_rate(u32 class, u64 rate)
 {
 	double wanted = (double)lab.geo.ppns * lab.geo.unit_bits * rate / 1e12;
@@ -347,7 +347,7 @@ TAP_TEST(only_later_programs_of_neighbours_disturb_a_page)
 	end_cell_test();
 }
 
-/* A neighbour programmed later shifts V_th by 0.2 V in Y or 0.15 V in Z, at a 5 V swing by 5/8. */
+/* A later neighbour shifts V_th by 0.2 V (Y) or 0.15 V (Z), with a swing of 5 V by 5/8 of that. */
 TAP_TEST(program_disturbance_has_the_size_of_the_paper)
 {
 	struct aftl_block *block;
@@ -373,7 +373,7 @@ TAP_TEST(ecc_takes_more_levels_for_more_errors_up_to_its_limit)
 	u32 slot;
 
 	set_up_cell_test(64, 4096);
-	lab.config.rber = 3750000000ULL; /* a mean of 123 errors in 32768 bits */
+	lab.config.rber = 3750000000ULL; /* 123 errors on average in a unit of 32768 bits */
 	lab.config.ecc_bits = 20;
 	lab.config.ecc_levels = 3;
 	build_cell_model();

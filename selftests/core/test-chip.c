@@ -39,7 +39,7 @@ static void open_device_with_adversary_policy(const char *params)
 
 static const char pressed[] = PRESSED;
 
-/* In these programs the policy chooses the page, the adversary mode and ISPP steps. */
+/* Adversarial policies that take the page from a real policy, and choose mode and ISPP steps. */
 
 static int (*place_honestly)(struct aftl_policy *policy, struct aftl_lun *lun,
 			     const struct aftl_program_request *need,
@@ -99,7 +99,7 @@ TAP_TEST(a_smaller_margin_beside_precise_pages_is_refused)
 	test_device_close(&device);
 }
 
-/* Set up a block whose pages before @page are programmed, page @between in mode "between". */
+/* Set up a block with programmed pages below @page; only page @between is in mode "between". */
 static struct aftl_block *init_half_full_block(u32 page, u32 between)
 {
 	struct aftl_media *media = &device.ftl->media;
@@ -202,7 +202,7 @@ TAP_TEST(steps_beyond_the_margin_cost_errors,
 	check_greedy_ispp_errors((struct aftl_ispp){ .final_mv = 468 }, 499047);
 }
 
-/* Slow layers can skip four verifies, other layers fewer. */
+/* A program that skips four verifies overshoots, except in slow layers. */
 TAP_TEST(needed_verifies_cannot_be_skipped, "programs: skipping a needed verify overshoots")
 {
 	const struct aftl_counters *counters;
@@ -912,7 +912,7 @@ static void make_illegal_adversary(const char *policy)
 		cheat->methods();
 }
 
-/* Return a program_follower time that large ISPP steps can nearly reach, or cannot reach. */
+/* Return a value of program_follower that large ISPP steps can, or cannot, nearly reach. */
 static u64 draw_follower_ns(u32 conditions)
 {
 	return device.config.program * (conditions & VOLTAGE ? 4 : 5) / 7;

@@ -85,7 +85,7 @@ TAP_TEST(no_allocation_exceeds_the_limit_of_a_kernel)
 		check_array_length(AFTL_PPNS_MAX, size);
 }
 
-/* OOB metadata of a page of 64 units take four hundred bytes. */
+/* Allocations of OOB metadata stay small, although a page of 64 units has 400 bytes of them. */
 TAP_TEST(no_allocation_of_oob_metadata_exceeds_the_kernels_limit)
 {
 	struct aftl_geometry geo = { .page_units = 1 };
@@ -101,7 +101,7 @@ TAP_TEST(no_allocation_of_oob_metadata_exceeds_the_kernels_limit)
 	}
 }
 
-/* Entry sizes that are no power of two must not overlap either. */
+/* OOB entries must not overlap, even if the size of an entry is no power of two. */
 TAP_TEST(oob_metadata_of_pages_do_not_overlap)
 {
 	enum { NEAR = 1 << 26 };

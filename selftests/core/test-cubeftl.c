@@ -82,7 +82,7 @@ static void check_open_block_count(u32 limit)
 	}
 }
 
-/* Check the number of free leader word lines while a write buffer fills and drains (CU-2). */
+/* Check the number of free leader word lines while a write buffer fills and drains. */
 static void check_free_leaders(const char *policy, u32 limit)
 {
 	static struct shadow_store store;
@@ -156,7 +156,7 @@ TAP_TEST(relocation_follows_write_buffer_use_too)
 	}
 }
 
-/* ISPP steps of followers, if the leader's error count is 10 / @tenths of the allowed maximum. */
+/* ISPP steps of followers if the allowed errors are @tenths / 10 times the leader's errors. */
 static struct aftl_ispp ispp_of_spare_margin(u32 tenths, u32 early)
 {
 	struct aftl_program_result outcome = {
@@ -167,7 +167,7 @@ static struct aftl_ispp ispp_of_spare_margin(u32 tenths, u32 early)
 	return aftl_follower_ispp(aftl_leader_result_encode(&outcome));
 }
 
-/* Time to program the first word line of a new block as a follower with these steps. */
+/* Program time of a follower word line in a new block with the ISPP steps @ispp. */
 static u64 measure_follower_ns(const char *program, struct aftl_ispp ispp)
 {
 	struct aftl_program_command command = { .pages = 3,
@@ -258,7 +258,7 @@ TAP_TEST(parameters_are_kept_while_followers_pend, "CU-2: parameters are kept wh
 	CHECK_EQ(check_parameters_kept(), 0);
 	for (i = 0; i < 2 * 4 * 6; i++) {
 		test_execute_request(&device, AFTL_OP_WRITE, 3 * i, 3, AFTL_PRECISE, NULL);
-		/* After every second write both dies are at the same word line. */
+		/* Writes alternate between two dies: after a pair both have one word line more. */
 		if (i % 2)
 			CHECK_EQ(check_parameters_kept(), i / 2 % 4 == 3 ? 0 : 2);
 	}
@@ -301,7 +301,7 @@ static u32 count_pending_repeated_programs(void)
 	return pending;
 }
 
-/* Under GC, several word lines may be misprogrammed before the first is repeated (CU-10). */
+/* Every misprogrammed word line must be programmed again, also if GC delays the repetitions. */
 static void check_bad_word_lines_repeated(const char *policy)
 {
 	static struct shadow_store store;
@@ -372,7 +372,7 @@ static u64 measure_read_ns(u32 unit)
 
 #define OLD SHAPE " op=30 fill=sequential cycles=2000 age=365d read=60us refresh=0 errors=off"
 
-/* The first read of a layer takes retries, later reads few, a repeated read none (CU-6). */
+/* The first read of a layer takes retries, later reads take few, and a repeated read none. */
 TAP_TEST(reads_learn_the_references_of_their_layer,
 	 "CU-6: read references of a layer are remembered")
 {

@@ -62,7 +62,7 @@ static void run_density_seed(u64 seed, u32 steps)
 	CHECK(test_drain(&device));
 }
 
-/* Discard all units in sparse blocks, and collect these blocks. */
+/* Discard the units, and collect all sparse blocks of the only LUN. */
 static void discard_sparse_units(u32 units)
 {
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_DISCARD, 0, units, AFTL_PRECISE, NULL), 0);
@@ -134,7 +134,7 @@ TAP_TEST(a_freed_sparse_block_is_used_after_a_blocks_worth_of_steps)
 	CHECK_EQ(test_block_of(&device, 50)->kind, KIND_PRECISE);
 	discard_sparse_units(12);
 	for (unit = 51; unit < 50 + 24; unit++) {
-		/* Only precise writes count as steps until the next sparse block is opened. */
+		/* Approximate writes do not bring the opening of the next sparse block nearer. */
 		test_write_each(&device, 200, 1, AFTL_APPROX);
 		test_write_each(&device, unit, 1, AFTL_PRECISE);
 		CHECK_EQ(test_block_of(&device, unit)->kind, KIND_PRECISE);
@@ -212,7 +212,7 @@ TAP_TEST(dense_blocks_take_two_passes_sparse_blocks_one)
 	CHECK_EQ(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_REDUCED], 0);
 }
 
-/* A loaded device continues its open blocks, and the steps until it opens a sparse block. */
+/* A loaded device continues its open blocks and its count of steps to the next sparse block. */
 TAP_TEST(a_loaded_device_continues_its_open_blocks)
 {
 	u32 unit;

@@ -156,7 +156,7 @@ static void run_requests_in_host_style(const char *policy, const char *params, e
 	u32 i;
 
 	test_device_open_demo(&device, policy, params);
-	device.inside = true; /* so that test_device_listen() does not advance the device */
+	device.inside = true; /* test_device_listen() must not advance the device */
 	test_device_listen(&device, &witness.listener);
 	for (i = 0; i < REQUESTS; i++) {
 		const struct stamped *mine = &requests[i];
@@ -227,7 +227,7 @@ static void run_requests_one_at_a_time(const char *policy, const char *params, b
 		if (!aftl_random_below(&random, 3))
 			test_advance(&device, aftl_device_time_ns(device.ftl) +
 						      aftl_random_below(&random, 200000));
-		/* Half of the reads follow the previous request at the same unit. */
+		/* Half of the reads are of the unit that the previous request accessed. */
 		again = i && read && aftl_random_below(&random, 2);
 		submit_one_at_a_time(&device, mine, requests[i - again].unit);
 		if (!read && !aftl_random_below(&random, 4))
@@ -263,7 +263,7 @@ static const char busy[] =
 static const char three_bits[] =
 	SHAPE " bits=3 one_shot=on buffer=128KiB zone1=50ms zone2=200ms zone3=500ms";
 
-/* Programs continue after the requests are complete; two LUNs share a slow bus. */
+/* Buffered data are programmed after their requests completed; two LUNs share a slow bus. */
 static const char behind[] =
 	SHAPE " channels=1 chips=2 bus=100 buffer=128KiB buffer_hold=300us idle=250us ecc=60us "
 	"read_limit=2 cell_model=voltage suspend=both";
@@ -609,7 +609,7 @@ TAP_TEST(a_fill_overwrites_the_configured_share_of_units)
 	}
 }
 
-/* The digest must change if the byte at @place changes. */
+/* Check that the device's digest changes if the byte at @place in its state changes. */
 static void check_digest_depends_on_byte(const struct test_device *device, void *place)
 {
 	u64 usual = aftl_digest(device->ftl);

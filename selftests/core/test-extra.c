@@ -132,7 +132,7 @@ static void check_same_snapshots(void)
 	test_bytes_free(&bytes[1]);
 }
 
-/* Return a sum over rounds of writes, hours apart: the number of blocks with extra metadata. */
+/* Send requests in rounds, hours apart; sum up the chunks of extra metadata in use after each. */
 static u32 sum_blocks_with_extra(const char *policy, const char *params)
 {
 	u32 extras = 0;
@@ -149,7 +149,7 @@ static u32 sum_blocks_with_extra(const char *policy, const char *params)
 	return extras;
 }
 
-/* An erase must clear the program times (in hours) of a block's pages in each array of them. */
+/* Check that erased blocks have no program hours in any of the arrays with hours of pages. */
 static void check_erase_clears_hours(const struct test_device *device)
 {
 	const struct aftl_media *media = &device->ftl->media;

@@ -167,7 +167,7 @@ TAP_TEST(a_unit_that_is_not_on_flash_cannot_fail)
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 0, 1, 0, NULL), -EIO);
 	CHECK_EQ(aftl_fail_unit(device.ftl, to_lpn(0)), 0);
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 1);
-	/* The write buffer serves reads of a newer version, and a discard leaves no data. */
+	/* A fault of a unit is refused while its newest version is in the buffer or discarded. */
 	test_get_latency(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE);
 	test_get_latency(&device, AFTL_OP_READ, 0, 1, AFTL_PRECISE);
 	test_get_latency(&device, AFTL_OP_DISCARD, 0, 1, AFTL_PRECISE);
@@ -326,7 +326,7 @@ TAP_TEST(the_program_of_an_overwritten_unit_triggers_nothing)
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 0, 1, 0, NULL), -EIO);
 }
 
-/* Data are relocated out of failing blocks; then the device refuses writes, also after a reload. */
+/* At the end of its life the device relocates data of failing blocks, then refuses all writes. */
 static void check_life_end(const char *policy, const char *params)
 {
 	const struct aftl_fault *all;
@@ -439,7 +439,7 @@ TAP_TEST(faults_that_a_device_cannot_have_are_refused)
 
 #define FAULTS 40
 
-/* Arm random faults, but none of a unit by time: the model cannot order it among writes. */
+/* Arm random faults; a fault of a unit has no time trigger, which the model could not order. */
 static void arm_random_faults(struct aftl_random *random)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device.ftl);

@@ -105,7 +105,7 @@ static void open_device(const char *pairs)
 		tap_bail_out("%s", device.error.text);
 }
 
-/* A request gets a stream for each of its pages, and the policy is asked once for each. */
+/* The core calls the policy's stream() once for each logical page of a write. */
 TAP_TEST(stream_is_called_once_for_each_page)
 {
 	u32 i;
@@ -183,7 +183,7 @@ TAP_TEST(the_age_of_a_blocks_data_survives_relocation)
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
 	test_drain(&device);
 	written_ns = device.ftl->now_ns;
-	/* Overwrite two of each four units; GC relocates the other two. */
+	/* Overwrite only two of each four units, so that GC relocates the other two. */
 	for (i = 0; i < 8 * units; i++)
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE,
 					      aftl_random_below(&random, units) & ~2U, 1,

@@ -99,7 +99,7 @@ TAP_TEST(selected_geometries_are_refused_or_usable)
 	CHECK_RANGE(lived, 100, U32_MAX);
 }
 
-/* The smallest over-provisioning that is accepted must suffice. */
+/* A device with the least over-provisioning that its policy accepts must complete all writes. */
 TAP_TEST(the_least_accepted_over_provisioning_suffices)
 {
 	unsigned int i;

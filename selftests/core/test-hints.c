@@ -269,7 +269,7 @@ static int discard_snapshot_bytes(void *host, const void *data, size_t bytes)
 	return 0;
 }
 
-/* A snapshot has the next LUN of four streams; saving resets that of others, as loading does. */
+/* A snapshot stores the next LUN of four streams; saving resets the next LUN of other streams. */
 TAP_TEST(saving_resets_the_streams_that_a_snapshot_does_not_store)
 {
 	const struct aftl_snapshot_sink sink = { .write = discard_snapshot_bytes };

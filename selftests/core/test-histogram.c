@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Log-linear histogram compared with sorted samples.
+ * The log-linear histogram has the quantiles of the sorted samples.
  */
 #include <stdlib.h>
 

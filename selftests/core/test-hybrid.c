@@ -73,7 +73,7 @@ TAP_TEST(no_part_of_policy_hybrid_violates_the_rules_of_another)
 	check_block_pages();
 	CHECK(test_counters(&device)->gc_blocks > 50);
 	CHECK(test_counters(&device)->repeated_programs > 5);
-	/* AGCR must not rewrite units on this device: each would take a whole word line. */
+	/* AGCR must not rewrite units, because each would take a whole one-shot word line. */
 	CHECK_EQ(count_mode_pages(AFTL_MODE_FINE), 0);
 	for (mode = 0; mode < AFTL_MODE_SLC; mode++)
 		CHECK_MSG(count_mode_pages(mode) || mode == AFTL_MODE_FINE, "no page of mode %u",
@@ -113,7 +113,7 @@ TAP_TEST(margins_are_used_by_one_part_of_policy_hybrid_only)
 	u64 skipped = aftl_cube_program_ns[4][0];
 
 	test_device_open_demo(&device, "hybrid", SHAPE " channels=1");
-	/* The first write opens a phase-1 block; four more fill a checkerboard's first layer. */
+	/* The first page opens a block for one colour; four more fill a layer of a checkerboard. */
 	CHECK_EQ(measure_write_ns(0, AFTL_APPROX), 437500);
 	CHECK_EQ(measure_write_ns(3, AFTL_PRECISE), 532000);
 	CHECK_EQ(measure_write_ns(6, AFTL_APPROX), 437500);
@@ -184,6 +184,6 @@ TAP_TEST(the_age_of_updated_data_selects_the_part)
 	test_advance_by(&device, 1000000000);
 	measure_write_ns(0, AFTL_PRECISE);
 	CHECK_EQ(count_mode_pages(AFTL_MODE_REDUCED), 3);
-	/* This test may program nothing in AGCR's mode of low write cost. */
+	/* No page may be programmed in AGCR's mode of low write cost. */
 	CHECK_EQ(count_mode_pages(AFTL_MODE_COARSE), 0);
 }

@@ -159,7 +159,7 @@ TAP_TEST(a_switch_takes_a_sensing_and_a_full_program)
 	CHECK_EQ(measure_read_ns(1), config->read_slc);
 }
 
-/* Read during a write of @units from @unit on; return how often the read suspended it. */
+/* Send a read while a write of @units is programmed; return the number of suspensions. */
 static u64 check_suspend_by_read(u32 unit, u32 units, u64 program_ns)
 {
 	u64 before = test_counters(&device)->array_suspends;
@@ -216,7 +216,7 @@ static u32 disturb_mv_of_unit(u32 unit)
 				    ips_page_of_unit(unit));
 }
 
-/* The switch of the word line before disturbs a one-bit word line; its own switch does not. */
+/* A one-bit word line is disturbed by the switch of its predecessor, not by its own switch. */
 TAP_TEST(only_later_programs_disturb_a_cached_word_line)
 {
 	u32 side;
@@ -255,7 +255,7 @@ TAP_TEST(relocated_data_fill_the_other_bits_of_cached_word_lines)
 	CHECK(approximate_cached);
 }
 
-/* Fill a block of which four pages stay valid, and write six word lines with one bit per cell. */
+/* Make a victim of four valid pages, and write six word lines with one bit per cell. */
 static void open_nearly_empty_block(const char *idle)
 {
 	open_device(test_params("ips_blocks=1 ips_idle=%s fill=sequential idle=1ms", idle));
@@ -283,7 +283,7 @@ TAP_TEST(idle_time_relocates_blocks_up_to_ips_idle)
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 0);
 }
 
-/* Idle-time GC relocates only when word lines can be switched, and only as much as these hold. */
+/* Idle-time GC relocates no more data than the word lines to be switched can take. */
 TAP_TEST(idle_time_relocates_only_what_cached_word_lines_hold)
 {
 	open_device("ips_blocks=1 ips_idle=100% fill=sequential idle=1ms");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ECC-parity lending: which pages lend parity to which, refused loans, and the reads' gain.
+ * ECC-parity lending: which pages lend parity to which, refused loans, and faster reads.
  */
 #include "core/ftl/controller.h"
 #include "stream.h"
@@ -64,7 +64,7 @@ static u32 page_of_unit(u32 unit)
 	return aftl_page_of_ppn(aftl_media(device.ftl), test_lookup(&device, unit)) % STEPS;
 }
 
-/* Check that @unit is at @page of the block that has unit @with, and that its kind is @kind. */
+/* Check that @unit is at @page of the block of unit @with, a block of kind @kind. */
 static void check_unit_place(u32 unit, u32 with, u32 page, u32 kind)
 {
 	CHECK(test_block_of(&device, unit) == test_block_of(&device, with));
@@ -86,7 +86,7 @@ TAP_TEST(approximate_pages_lend_to_precise_pages_half_a_block_before)
 	test_write_each(&device, 100, 1, AFTL_APPROX);
 	CHECK(!unit_lends_parity(100));
 	test_write_each(&device, 0, HALF - 1, AFTL_PRECISE);
-	/* Precise pages do not fill the first half of a block yet: unit 101 cannot lend parity. */
+	/* Approximate data lend no parity before precise data fill the first half of a block. */
 	test_write_each(&device, 101, 1, AFTL_APPROX);
 	check_unit_place(101, 100, 1, KIND_APPROX);
 	test_write_each(&device, HALF - 1, 1, AFTL_PRECISE);
@@ -95,8 +95,8 @@ TAP_TEST(approximate_pages_lend_to_precise_pages_half_a_block_before)
 	check_unit_place(102, 0, HALF, KIND_LENDERS);
 	CHECK(unit_lends_parity(102) && !unit_lends_parity(0));
 	/*
-	 * Precise data fill the first half of a second block; once two blocks wait for lenders of
-	 * parity, precise data open a block without lending.
+	 * While two half-full blocks wait for approximate data that lend parity, further precise
+	 * data open a block without lending.
 	 */
 	test_write_each(&device, 10, HALF, AFTL_PRECISE);
 	CHECK(test_block_of(&device, 10) != test_block_of(&device, 0));

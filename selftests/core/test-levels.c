@@ -57,7 +57,7 @@ static void check_levels_change_nothing(const char *policy, const char *params)
 	CHECK(test_counters(&device)->host_write_level_3_units);
 }
 
-/* With quality levels a device must end at the same time, with the same other counters. */
+/* Quality levels must change neither time nor counters of policies with two data classes. */
 TAP_TEST(policies_with_two_data_classes_ignore_quality_levels)
 {
 	static const char *const policies[] = { "delta_b", "vth_b", "approxftl", "lending" };
@@ -157,7 +157,7 @@ TAP_TEST(mixed_pages_are_relocated_in_the_most_careful_mode)
 	test_audit(&device);
 }
 
-/* Cost of writing and reading data of one quality level. */
+/* Sums over the programs and reads of data of one quality level. */
 struct cost {
 	u64 flips;
 	u64 program_ns;

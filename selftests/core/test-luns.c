@@ -138,7 +138,7 @@ TAP_TEST(least_busy_selects_a_lun_with_the_least_work)
 	CHECK_EQ(count, idle);
 }
 
-/* Each LUN executes one read, and three more reads wait for every second LUN. */
+/* Writes go to LUNs with fewer waiting reads: each second LUN has three reads that wait. */
 TAP_TEST(waiting_requests_count_as_work_of_a_lun)
 {
 	bool busy[LUNS] = { false };

@@ -305,7 +305,7 @@ TAP_TEST(a_word_line_is_reprogrammed_at_most_twice)
 		  "the word line of page 1 was reprogrammed twice already");
 }
 
-/* The cells hold two bits, so the third page of the word line cannot be programmed. */
+/* In MLC mode cells hold two bits, so the third page of a word line cannot be programmed. */
 TAP_TEST(the_third_page_of_an_mlc_word_line_stays_empty)
 {
 	init_block_of_order(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);

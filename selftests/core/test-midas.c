@@ -45,7 +45,7 @@ static void open_device(const char *blocks)
 		tap_bail_out("%s", device.error.text);
 }
 
-/* Overwrite few pages often; return the largest number of divisions in one host write. */
+/* Write random units, mostly of a hot tenth; return the most divisions in one host write. */
 static u64 overwrite_hot_pages(u64 count, struct aftl_random *random)
 {
 	u32 units = test_units(&device);

@@ -112,7 +112,7 @@ TAP_TEST(a_forged_snapshot_with_an_impossible_frontier_is_refused)
 	CHECK_CONTAINS(device.error.text, "impossible state");
 }
 
-/* Bits and time of each program mode, by number; flash stores the numbers, so they must stay. */
+/* Program modes must keep their numbers, which flash stores: check bits and time of each. */
 TAP_TEST(program_modes_keep_their_numbers)
 {
 	static const u32 bits[] = { 0, 0, 0, 0, 0, 0, 0, 2, 1, 3, 0, 0, 0, 0 };

@@ -129,7 +129,7 @@ static void partial_on_copy(struct test_listener *self, aftl_lpn_t lpn, aftl_ppn
 	slots[from_ppn(to)] = slots[from_ppn(from)];
 }
 
-/* Return the number of a request's sectors, and in *@first the first of them. */
+/* Return the number of sectors of a request; *@first becomes the request's first sector. */
 static u32 sector_range_of_request(const struct aftl_request *request, u32 *first)
 {
 	*first = request->unit * UNIT_SECTORS + request->head_skip;
@@ -379,7 +379,7 @@ TAP_TEST(later_writes_wait_for_the_read)
 	check_sector_stamp(8, 4);
 	check_sector_stamp(UNIT_SECTORS + 7, 4);
 	check_sector_stamp(UNIT_SECTORS + 8, 1);
-	/* Two reads fetch missing sectors: of the first write, and of the last write's end. */
+	/* Missing sectors are read twice: page 0 for the first write, page 1 for the last one. */
 	CHECK_EQ(test_counters(&device)->rmw_reads, 2);
 	write_sectors(4, 2);
 	write_sectors(0, UNIT_SECTORS);

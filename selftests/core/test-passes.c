@@ -280,13 +280,13 @@ TAP_TEST(with_a_persistent_buffer_a_flush_needs_no_pass)
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, &latency_ns), 0);
 	CHECK_EQ(latency_ns, 0);
 	CHECK_EQ(coarse_passes, 1);
-	/* After the time buffer_hold the waiting data are programmed. */
+	/* After the time buffer_hold, data that wait for a full word line are programmed. */
 	test_advance_by(&device, 2000000000);
 	CHECK(units_are_on_flash(0, LINE));
 }
 
 /*
- * A word line of each of two streams fills the write buffer: writes must not wait for buffer_hold.
+ * If data of two streams, a word line each, fill the write buffer, writes do not wait buffer_hold.
  */
 TAP_TEST(writes_to_a_full_buffer_do_not_wait_for_buffer_hold)
 {
@@ -492,7 +492,7 @@ TAP_TEST(reads_return_the_right_data_at_every_stage)
 }
 
 /*
- * One die gets most of the writes. In its superblocks the other die's blocks are closed early, some
+ * One die gets most of the writes, so blocks of the other die are closed before they are full, some
  * of them between the passes of a word line, whose fine pass then needs no other coarse pass.
  */
 TAP_TEST(superblocks_are_collected_after_the_fine_passes_of_their_blocks)
@@ -639,7 +639,7 @@ TAP_TEST(a_device_that_stops_programs_only_fine_passes_that_are_due)
 	CHECK_RANGE(taken_back, 10, U32_MAX);
 }
 
-/* Blocks and dies fail that have data pending the fine pass. */
+/* Data that wait for their fine pass must survive the failure of their block. */
 TAP_TEST(failing_blocks_lose_no_data_pending_the_fine_pass)
 {
 	u32 held = 0;
@@ -786,7 +786,7 @@ TAP_TEST(invalid_parameters_for_two_passes_are_refused)
 	CHECK_EQ(aftl_set_param(device.ftl, "passes", "1", &device.error), -EINVAL);
 }
 
-/* Illegal command that the policy tries: one pass, a wrong page or size, too many open blocks. */
+/* Number of the illegal command that the test's policy tries in place of a pass. */
 
 static u32 whim;
 

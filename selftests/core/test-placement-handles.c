@@ -16,7 +16,7 @@ static struct test_device device;
 
 #define SHAPE "channels=1 chips=1 blocks=40 layers=4 word_lines=4 bits=3 one_shot=on page=4KiB " \
 	"unit=4KiB op=40"
-/* Units in a block of a device with the parameters SHAPE. */
+/* Number of units in a block of the test device. */
 #define EACH 48
 
 static void open_device_with_handles(const char *policy, const char *handles, const char *isolation,
@@ -289,7 +289,7 @@ static void continue_with_policy(const char *policy, u64 seed)
 	test_audit(&device);
 }
 
-/* If the new policy finds too few free blocks, the core relocates into its fallback block. */
+/* After a change of policy GC uses the fallback block if the new policy lacks free blocks. */
 TAP_TEST(a_change_of_policy_keeps_handles_working)
 {
 	static const char params[] =

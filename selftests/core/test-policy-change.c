@@ -71,7 +71,7 @@ static bool is_read_count_kept(u32 before, u32 after)
 	return before <= after + 1 + AFTL_SHIFT_MAX && after <= before + 1 + AFTL_SHIFT_MAX;
 }
 
-/* Check everything that a change of policy must preserve. */
+/* Check that a change of policy keeps device time, wear, mapping, and errors of stored data. */
 static void check_preserved_state(const struct aftl *before, const struct aftl *after)
 {
 	const struct aftl_media *a = aftl_media(before);
@@ -221,7 +221,7 @@ static void run_policy_change_seed(u64 seed)
 	change_between_policies(seed, &random, from, draw_any_policy(&random));
 }
 
-/* At last test pairs of policies that were never drawn, because few devices suit them. */
+/* Test a pair of policies that no random device had, because few geometries suit both. */
 static void test_undrawn_policy_pair(u32 from, u32 to)
 {
 	struct aftl_random random = { aftl_hash64(from * POLICIES_MAX + to) };

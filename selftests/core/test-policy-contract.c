@@ -98,7 +98,7 @@ static bool propose_block_of_other_lun(struct wild *wild, struct aftl_lun *lun,
 	return geo->luns > 1;
 }
 
-/* Propose an illegal place; legal ones come from the sequential helper. */
+/* Propose an illegal place; legal places come from aftl_place_sequential(). */
 static void propose_illegal_place(struct wild *wild, struct aftl_lun *lun,
 				  struct aftl_placement *placement)
 {
@@ -144,8 +144,8 @@ static void piggyback_random_pages(struct wild *wild, struct aftl_placement *pla
 }
 
 /*
- * Place into a block of one bit per cell, sometimes relocated data or in another mode, which is
- * illegal. A block's last step stays legal, because its refusal would close the block.
+ * Place data into a block of one bit per cell; relocated data or another mode there are illegal. A
+ * block's last program step stays legal, because its refusal would close the block.
  */
 static bool place_in_one_bit_block(struct wild *wild, struct aftl_lun *lun,
 				   const struct aftl_program_request *need,
@@ -182,7 +182,7 @@ static struct aftl_block *find_open_core_block(struct wild *wild, const struct a
 	return NULL;
 }
 
-/* Propose a block of the core or piggyback a translation page; other proposals are legal. */
+/* Propose a block of the core, or a translation page for a program of host data: both illegal. */
 static int place_in_foreign_block(struct wild *wild, struct aftl_lun *lun,
 				  const struct aftl_program_request *need,
 				  struct aftl_placement *placement)
@@ -434,7 +434,7 @@ TAP_TEST(illegal_relocation_answers_lose_no_data)
 	check_misbehaviour_of_kind(WILD_LEAVE);
 }
 
-/* The core refuses to program relocated data, or in another mode, into a sparse block. */
+/* The core programs sparse blocks only with host data, and only in the mode of the block. */
 TAP_TEST(sparse_blocks_take_host_writes_only)
 {
 	check_misbehaving_policy(WILD_LESS, SHAPE " bits=3 one_shot=on op=50%", 6000);
@@ -472,7 +472,7 @@ TAP_TEST(only_relocation_may_use_the_reserve)
 	test_device_close(&device);
 }
 
-/* A host write that the policy declares a relocation must not use the reserve either. */
+/* A host write may not use the GC reserve, even if the policy declares the write a relocation. */
 TAP_TEST(a_host_write_declared_as_relocation_may_not_use_the_reserve)
 {
 	struct aftl_program_request need = { .cause = AFTL_CAUSE_GC };
@@ -494,7 +494,7 @@ TAP_TEST(too_short_programs_lose_no_data)
 	test_device_close(&device);
 }
 
-/* The core decides which piggybacked pages are legal; the test accepts either answer. */
+/* The core programs or refuses each page that the policy piggybacks; no data are lost. */
 TAP_TEST(piggybacked_pages_are_programmed_or_refused)
 {
 	check_misbehaving_policy(WILD_CARRY, one_shot, 6000);
@@ -590,7 +590,7 @@ static int create_device_with_type(const struct aftl_policy_type *type)
 	return aftl_create(&device.ftl, &device.config, type, &device.ops, &device, &device.error);
 }
 
-/* Expected size of a policy's array, in bytes. */
+/* Size in bytes that an array has by its declaration in the policy. */
 static u64 expected_array_bytes(const struct aftl_policy_array *array)
 {
 	const struct aftl_geometry *geo = &device.ftl->geo;

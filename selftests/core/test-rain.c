@@ -191,8 +191,8 @@ static void check_parity_of_all_stripes(void)
 }
 
 /*
- * Return true if @ppn can be read from its die or from the rest of its stripe. A stripe that was
- * erased since looks complete although the unit is lost; see check_no_more_units_lost().
+ * Return true if @ppn can be read from its die or from the rest of its stripe. A lost @ppn looks
+ * readable if its stripe has been erased and rewritten; see check_no_more_units_lost().
  */
 static bool ppn_is_recoverable(aftl_ppn_t ppn)
 {
@@ -344,8 +344,8 @@ static void check_host_waits_for_rebuild(struct test_listener *listener, u32 tag
  * full it is. GC must not go on with superblocks that yield no page, and parity moves to a die that
  * has a block for it.
  *
- * Every other seed loads the device without a pause until most data are rebuilt by GC. Host writes
- * must not use the block that the rebuild needs.
+ * With every second seed requests have no pauses until GC has rebuilt most data. Host writes must
+ * not use the block that the rebuild needs.
  */
 static void check_each_die_gets_blocks_back(const char *policy)
 {
@@ -412,7 +412,7 @@ TAP_TEST(gc_makes_room_for_the_rebuild)
 	}
 }
 
-/* A search for pages to rebuild counts its work; after the rebuild, it examines no superblock. */
+/* The work limit of a call counts examined superblocks; after a rebuild none is examined. */
 TAP_TEST(searches_of_superblocks_are_counted_as_work)
 {
 	struct aftl_lun *lun;
@@ -479,7 +479,7 @@ TAP_TEST(one_dead_die_in_each_group_loses_no_data)
 	CHECK_EQ(check_unit_reads(), 0);
 }
 
-/* After a complete rebuild, the failure of a second die loses no data either. */
+/* After a complete rebuild, a second die failure loses no data. */
 TAP_TEST(a_second_failure_after_the_rebuild_loses_no_data)
 {
 	open_device("baseline", parity);
@@ -604,8 +604,8 @@ static void submit_single_reads(u32 units)
 }
 
 /*
- * The die of a multi-plane read dies before or during the first transfer: no page is read twice,
- * also if its data are overwritten (variant 2) or a second die of the stripe dies (variant 3).
+ * A die fails before or during the first transfer of its multi-plane read: each page is read once,
+ * also if its data are overwritten (variant 2) or a second die of its stripe fails (variant 3).
  */
 TAP_TEST(a_die_failure_in_a_multi_plane_read_delivers_each_page_once)
 {
@@ -620,7 +620,7 @@ TAP_TEST(a_die_failure_in_a_multi_plane_read_delivers_each_page_once)
 		for (i = 0; i < 256; i += 64)
 			CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, i, 64, 0, NULL), 0);
 		lun = &device.ftl->luns[lun_of_ppn(test_lookup(&device, 0))];
-		/* Commands that took part in earlier multi-plane reads are used again. */
+		/* The second round of reads reuses commands of earlier multi-plane reads. */
 		submit_single_reads(256);
 		test_drain(&device);
 		submit_single_reads(256);
@@ -683,7 +683,7 @@ TAP_TEST(a_die_failure_of_a_full_device_loses_no_data)
 	CHECK_EQ(check_unit_reads(), 0);
 }
 
-/* The first unit of each page of a die is uncorrectable before the die fails. */
+/* A rebuild of pages whose first unit was uncorrectable must recover the other units. */
 TAP_TEST(the_rebuild_leaves_out_only_the_lost_units_of_a_page)
 {
 	static bool in_lun[65536];
@@ -741,7 +741,7 @@ static u64 count_recovered_by_reading(u32 units)
 	return test_counters(&device)->read_recovered_units - before;
 }
 
-/* Read 200 pages repeatedly; return the number of reads whose data parity recovered. */
+/* Read 200 pages repeatedly; return how many reads had to be recovered by RAIN parity. */
 static u64 count_recovered_with_cache(const char *cache)
 {
 	u64 recovered;
@@ -809,7 +809,7 @@ static void check_one_die_written(const char *policy, const char *params)
 	CHECK_EQ(check_unit_reads(), 0);
 }
 
-/* Run @lives random devices until dies fail; no request may fail. */
+/* Run @lives devices with random requests and die failures; no request may fail. */
 static void run_devices_until_dies_fail(const char *params, u32 lives)
 {
 	u32 seed;
@@ -1014,7 +1014,7 @@ static double superblock_merit(u32 number)
 	return used > 0 ? age * (1 - used) / (2 * used) : 1e300;
 }
 
-/* Check the GC victim of the first die group; return true if selector greedy chooses another. */
+/* Check that a die group's victim fits @selector; return true if greedy would differ. */
 static bool check_selected_superblock(const char *selector)
 {
 	u32 victim = device.ftl->die_groups[0].victim;
@@ -1088,7 +1088,7 @@ static const char mapped[] = "map_cache=64KiB page=4KiB unit=512 word_lines=8";
 
 /*
  * Policy streams, placement handles and translation pages each fill superblocks of their own. A few
- * are mixed, where a die needed a block and no superblock was unused.
+ * superblocks are mixed: a die needed a block while every superblock was in use.
  */
 static void check_stream_superblocks(const char *policy, const char *params, u32 ids)
 {
@@ -1177,8 +1177,8 @@ TAP_TEST(superblocks_of_the_slc_cache_are_folded)
 }
 
 /*
- * While a group erases a superblock, an idle LUN must not begin with another one, or with the same
- * one again: the device would forget which blocks of the first one have been erased.
+ * While a die group erases a superblock, no idle LUN may begin to collect a superblock: the device
+ * would forget which blocks of the first superblock have been erased.
  */
 TAP_TEST(one_superblock_of_a_group_is_collected_at_a_time)
 {

@@ -182,7 +182,7 @@ static u32 ppn_of_unit(u32 unit)
 	return from_ppn(aftl_lookup(device.ftl, to_lpn(unit), &class));
 }
 
-/* Write unit 0 @writes times, read it, overwrite it until it is in the same slot, read it again. */
+/* Read unit 0 in one slot, with other data each time: the cached read must not serve the second. */
 static void read_unit_in_same_ppn(const char *policy, const char *params, u32 writes)
 {
 	u32 slot;
@@ -295,7 +295,7 @@ TAP_TEST(a_read_before_its_prefetch_senses_the_page)
 	CHECK_RANGE(test_counters(&device)->array_read_ns, 9 * 45000, 11 * 45000);
 }
 
-/* Host reads precede read-ahead on the array, and half of the commands are kept for them. */
+/* Host reads precede read-ahead on the array; read-ahead uses at most half of the commands. */
 TAP_TEST(other_reads_precede_read_ahead)
 {
 	u32 i;
@@ -378,7 +378,7 @@ static void check_read_ahead_pages(void)
 	seen_hits += counters->read_cache_units;
 }
 
-/* Submit the next read of one of two sequential readers with different request sizes. */
+/* Submit the next read of a sequential reader: one of two, whose reads have different sizes. */
 static void submit_sequential_read(struct aftl_random *random, u32 at[2])
 {
 	u32 who = (u32)aftl_random_below(random, 2);

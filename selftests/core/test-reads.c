@@ -140,8 +140,8 @@ static bool layer_needs_reference_shift(u32 block, u32 layer, u64 hours)
 }
 
 /*
- * Count pages of a layer whose need of a reference shift differs from the layer's first page, or
- * whose shift is implausible.
+ * Count pages whose best reference shift is implausible, or is zero while that of the first page of
+ * their layer is not (or the reverse).
  */
 static u32 count_inconsistent_pages(u32 block, u32 layer, u64 hours)
 {
@@ -383,7 +383,7 @@ TAP_TEST(each_extra_sensing_level_takes_time)
 	CHECK_MSG((seen_levels & (seen_levels - 1)) && seen_levels > 3, "levels %x", seen_levels);
 }
 
-/* These tests age data, then let the host read them and GC relocate them. */
+/* Tests of the read times and errors of old data that the host reads and GC relocates. */
 
 static void relocate_old_data(const char *read_move)
 {
@@ -521,7 +521,7 @@ TAP_TEST(relocation_of_uncorrectable_precise_data_loses_them)
 static const struct aftl_policy_type *baseline;
 static struct aftl_piggyback companion;
 
-/* Piggyback an old page on each host program. */
+/* Policy method that adds an old page to each program of host data. */
 static int place_and_piggyback_old_page(struct aftl_policy *policy, struct aftl_lun *lun,
 					const struct aftl_program_request *need,
 					struct aftl_placement *placement)
@@ -679,7 +679,7 @@ static u32 choose_random_shift(struct aftl_policy *policy, const struct aftl_blo
 	return start;
 }
 
-/* Use the optimal shift, which a policy cannot know. */
+/* Policy method that returns the optimal shift of read references, which no policy can know. */
 static u32 optimal_read_shift(struct aftl_policy *policy, const struct aftl_block *block, u32 page)
 {
 	return best_ref_shift(block, page);

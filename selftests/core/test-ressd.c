@@ -20,7 +20,7 @@
 #define NOTE_RECLAIM 0x200
 #define KIND_REPROGRAMMABLE 6
 
-/* Word-line IDs; selftests/physics checks their cell codes, and that updates only raise V_th. */
+/* A word line's ID follows from the reprograms of its pages; selftests/physics checks its codes. */
 TAP_TEST(the_distribution_id_follows_from_the_reprograms_of_each_page)
 {
 	/* ReSSD's word-line IDs, by the numbers of reprograms of LSB page and MSB page. */
@@ -85,8 +85,8 @@ static u32 highest_programmed_layer(u32 block)
 }
 
 /*
- * A super layer must be used up before the next one is opened, a virtual super layer only by half.
- * A reclamation makes a block's super layer virtual until it is used up as a whole.
+ * A super layer must be used up before the next one is opened; half suffices for a virtual super
+ * layer. A reclamation makes a block's super layer virtual until all of it is used up.
  */
 static void check_super_layer_begin(u32 block, u32 layer)
 {
@@ -198,7 +198,7 @@ static void watch_ressd(void)
 
 static const char plain[] = ONE_DIE " blocks=200 " ZONES " candidates=2";
 static const char virtual[] = ONE_DIE " blocks=200 " ZONES " candidates=2 virtual_layers=on";
-/* A device whose second super layer has only two layers */
+/* Parameters of a device with super layers of four layers, the last one of two layers. */
 static const char deep[] = ONE_DIE " blocks=200 " ZONES " candidates=2 super_layers=4";
 static const char patient[] = ONE_DIE " blocks=200 zone1=10s candidates=2";
 static const char roomy[] = ONE_DIE " blocks=200 zone1=10s candidates=3";
@@ -377,7 +377,7 @@ TAP_TEST(a_word_line_takes_four_pages)
 	write_single_unit(0, NULL);
 	CHECK_EQ(home_of_unit(0, &before)->kind, KIND_REPROGRAMMABLE);
 	CHECK_EQ(before, 0);
-	/* The first four writes each open a word line and pad one page of it. */
+	/* Each of the first four writes opens a word line, with one page of data and padding. */
 	for (i = 1; i < 4; i++)
 		write_single_unit(0, NULL);
 	home_of_unit(0, &page);
@@ -609,11 +609,11 @@ TAP_TEST(cold_data_are_stored_as_by_policy_tlc)
 	CHECK_EQ(ressd.reprogrammed_pages, 0);
 	CHECK_RANGE(ressd.gc_blocks, 100, U64_MAX);
 	CHECK_EQ(ressd.array_programs, tlc.array_programs);
-	/* The reserves of the policies ressd and tlc differ by one block. */
+	/* The policies' erases may differ by one, because their reserves differ by one block. */
 	CHECK_RANGE(ressd.array_erases, tlc.array_erases - 1, tlc.array_erases + 1);
 }
 
-/* Write short-lived hot data to a device that programs single pages. */
+/* Overwrite few units often on a device that programs single pages, to compare two policies. */
 static void write_hot_single_pages(const char *policy, struct aftl_counters *counters)
 {
 	struct aftl_random random = { 5 };
@@ -640,7 +640,7 @@ TAP_TEST(ressd_on_other_geometries_behaves_as_policy_tlc)
 	CHECK_EQ(ressd.array_program_ns, tlc.array_program_ns);
 }
 
-/* Random devices with policy ressd, which test-property-random.c draws rarely. */
+/* Tests of random devices with policy ressd, which test-property-random.c seldom draws. */
 
 static void drive_random_updates(struct aftl_random *random)
 {

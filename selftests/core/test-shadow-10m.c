@@ -67,7 +67,7 @@ static void check_enough_work_done(const struct test_device *device,
 		CHECK(store->flipped > 0);
 }
 
-/* Not every policy fits each of the devices. */
+/* Send requests to a device with a shadow store; do nothing if the policy refuses the geometry. */
 static void run_policy_on_shadow(const char *policy, const char *params, bool whole, u64 wanted)
 {
 	struct test_device device;

@@ -21,8 +21,8 @@ static struct test_device device;
 /**
  * struct census - numbers of blocks of a LUN
  * @cached: blocks with one bit per cell
- * @open: open blocks among these
- * @closed: closed blocks among these
+ * @open: open blocks with one bit per cell
+ * @closed: closed blocks with one bit per cell
  * @free: erased blocks
  */
 struct census {
@@ -279,7 +279,7 @@ TAP_TEST(requested_gc_folds)
 	write_units_singly(0, 5 * EACH);
 	CHECK_EQ(count_slc_blocks(), 5);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
-	/* GC on request collects all 40 blocks of the LUN; the first collection has started. */
+	/* The requested GC of all 40 blocks of the LUN has begun with the first block. */
 	CHECK_EQ(device.ftl->luns[0].forced_gc, 40 - 1);
 	test_advance_by(&device, 100 * device.config.idle);
 	CHECK_EQ(test_counters(&device)->fold_idle_blocks, 0);
@@ -334,7 +334,7 @@ TAP_TEST(the_cache_survives_a_snapshot)
 	CHECK(test_block_of(&device, 3) == test_block_of(&device, 0));
 }
 
-/* When the SLC cache is turned off, GC collects its blocks; turned on, GC frees its blocks. */
+/* The SLC cache can be turned off, which leaves its data to GC, and turned on again. */
 TAP_TEST(the_cache_can_be_turned_off_and_on)
 {
 	u32 i;
@@ -370,7 +370,7 @@ TAP_TEST(invalid_combinations_with_an_slc_cache_are_refused)
 			    "policy baseline with a cache keeps 23 of the 40 blocks");
 }
 
-/* Random devices, random policies, random requests. */
+/* Tests of the SLC cache under random requests, on random devices with random policies. */
 
 static void draw_slc_cache(struct aftl_random *random)
 {

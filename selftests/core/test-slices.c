@@ -21,7 +21,7 @@ static const char filled[] =
 	"channels=2 chips=1 blocks=40 layers=4 word_lines=8 op=30 fill=random fill_overwrite=200 "
 	"fill_approx=50";
 
-/* A device with blocks of 192 pages of approximate data */
+/* Parameters of a device full of approximate data that refresh rewrites after 30 days. */
 static const char old[] =
 	"channels=2 chips=1 blocks=80 layers=24 word_lines=32 op=30 fill=sequential "
 	"fill_approx=100 refresh=30d";
@@ -212,7 +212,7 @@ TAP_TEST(the_search_for_old_data_alternates_between_luns)
 	CHECK_EQ(test_counters(device)->refresh_blocks, 2);
 }
 
-/* Check that the device and the loaded copy have the same events at the same times. */
+/* Check that a device and the one loaded from its snapshot have the same events and times. */
 static void check_devices_continue_alike(struct aftl *loaded)
 {
 	u32 events;
@@ -275,7 +275,7 @@ TAP_TEST(with_refresh_off_no_daily_event_is_due)
 
 /* Work per call */
 
-/* A device with 4,096 LUNs, each of which programs four units at once */
+/* Parameters of a device with 4,096 LUNs, each of which programs four units at once. */
 static const char wide[] =
 	"channels=64 chips=16 dies=4 blocks=8 layers=2 word_lines=2 bits=1 page=16KiB unit=4KiB "
 	"op=60 buffer=64MiB buffer_hold=1s";
@@ -472,7 +472,7 @@ TAP_TEST(the_work_per_call_of_a_zone_reset_is_bounded)
 		CHECK(aftl_lookup(device->ftl, to_lpn(i), &zone_units) == AFTL_NO_PPN);
 }
 
-/* The writes wait for a busy LUN when their zone is reset. */
+/* A call that resets a zone does bounded work, although 4,000 writes to the zone wait for a LUN. */
 TAP_TEST(the_work_per_call_for_writes_before_a_zone_reset_is_bounded)
 {
 	open_for_counting("channels=1 chips=1 blocks=40 layers=64 word_lines=32 bits=1 page=16KiB "
@@ -505,7 +505,7 @@ static u64 reset_zones_and_continue(bool at_once)
 		count_submit_work(AFTL_OP_ZONE_RESET, i * zone_units, 0);
 		while (!at_once && aftl_is_dispatch_pending(device->ftl))
 			test_process_event(device);
-		/* Check the first zone reset only: others may wait for a zone's open blocks. */
+		/* Resets after the first one may have to wait for open blocks of their zone. */
 		CHECK(i || aftl_is_dispatch_pending(device->ftl) == at_once);
 		test_submit(device, AFTL_OP_WRITE, i * zone_units, 40, 0, 0,
 			    aftl_device_time_ns(device->ftl));

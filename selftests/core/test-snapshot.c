@@ -311,7 +311,7 @@ TAP_TEST(saving_most_loaded_devices_gives_the_same_bytes)
 	CHECK_MSG(saved_again > 40, "%u", saved_again);
 }
 
-/* Checksums of all lengths and alignments, computed in one call and in two. */
+/* The CRC is right for all lengths and alignments, also if it is computed in two calls. */
 TAP_TEST(checksums_are_crc_32c)
 {
 	u8 bytes[48];

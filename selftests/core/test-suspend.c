@@ -142,7 +142,7 @@ TAP_TEST(suspension_is_charged_to_the_suspended_program)
 	check_erase_end(erased_ns);
 }
 
-/* One suspension serves all programs that arrive meanwhile, up to the limit. */
+/* An erase stays suspended for the programs that arrive meanwhile, up to suspend_limit. */
 TAP_TEST(at_most_suspend_limit_programs_delay_an_erase)
 {
 	struct test_request *writes[5];
@@ -248,7 +248,7 @@ TAP_TEST(data_of_a_program_in_progress_are_not_sensed)
 	CHECK_EQ(end_operation_and_return_time(other), over_ns);
 	CHECK_EQ(counters->buffer_read_units, 4);
 	CHECK_EQ(counters->array_reads, 2);
-	/* A host read senses units 2 and 3 in the victim block: GC has not relocated them. */
+	/* A host read of units 0 to 3 senses units 2 and 3, which GC has not relocated yet. */
 	CHECK_EQ(end_operation_and_return_time(begin_suspending(AFTL_OP_READ, 0, 4)),
 		 over_ns + LATENCY_NS + SENSE_NS + PAGE_NS);
 	CHECK_EQ(counters->buffer_read_units, 6);
@@ -273,7 +273,7 @@ TAP_TEST(queued_reads_are_served_when_their_program_begins)
 	check_relocation_end();
 }
 
-/* A read of a unit waits for the die with old data; another die begins to program the new data. */
+/* A queued read of old data is served from the controller once another die programs new data. */
 TAP_TEST(a_queued_read_is_served_from_a_program_on_another_die)
 {
 	struct test_request *writes[2];

@@ -27,7 +27,7 @@
 
 static struct test_device device;
 
-/* A translation page fills a flash page. The device has 39 of them; the CMT holds six. */
+/* A translation page fills a flash page. The device has 39 translation pages; the CMT holds six. */
 #define SHAPE "channels=1 chips=2 blocks=64 layers=4 word_lines=16 page=512 unit=512 op=40 " \
 	"errors=off"
 /* A flash page holds two translation pages, so that an eviction waits for another one. */
@@ -247,7 +247,7 @@ TAP_TEST(a_page_used_during_eviction_stays_cached)
 	u32 i;
 
 	test_device_open_demo(&device, "baseline", PAIRS);
-	/* Programs take two translation pages: the first eviction waits. */
+	/* A program takes two translation pages, so a single eviction waits for a second one. */
 	measure_unit_write(0);
 	for (i = 1; i <= device.ftl->cmt.capacity; i++)
 		measure_unit_read(2 * i * EACH);
@@ -613,7 +613,7 @@ TAP_TEST(invalid_combinations_with_a_map_cache_are_refused)
 	CHECK_EQ(aftl_set_param(device.ftl, "map_cache", "8KiB", &error), -EINVAL);
 }
 
-/* Random policies, options and concurrent requests. */
+/* Tests of the CMT under concurrent random requests, with random policies and parameters. */
 
 /* Draw small logical pages, which need many translation pages. */
 static void draw_device_shape(struct aftl_random *random)
@@ -660,7 +660,7 @@ static void check_trans_block_leaves_reserve(void *host, const struct aftl_array
 		  lun->free_blocks);
 }
 
-/* Evictions may exceed their limit by one program per LUN, which starts before the check. */
+/* The number of translation pages under eviction may exceed its limit by those of one program. */
 static void check_eviction_limit(struct test_listener *self, u32 tag, aftl_lpn_t lpn,
 				 aftl_ppn_t ppn)
 {

@@ -77,7 +77,7 @@ TAP_TEST(update_intervals_identify_short_lived_data)
 {
 	test_device_open_demo(&device, "tvr", SHAPE " fill=sequential age=30d");
 	CHECK(!is_unit_short_lived(1));
-	/* The unit's data were a month old when overwritten, longer than the retention budget. */
+	/* Data that were overwritten after a month, beyond the retention budget, get margins. */
 	measure_write_ns(1);
 	CHECK(!is_unit_short_lived(1));
 	measure_write_ns(1);
@@ -142,7 +142,7 @@ static void check_unit_ages(u32 budget_hours)
 				  (unsigned long long)age_hours_of_unit(unit));
 }
 
-/* Check ages at each hour, also just before each daily search, when data are oldest. */
+/* Check the ages of data without margins at each hour; they are highest before a daily search. */
 TAP_TEST(data_without_margins_are_refreshed_in_time)
 {
 	u32 hour;

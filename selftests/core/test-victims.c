@@ -69,7 +69,7 @@ static double cost_benefit_gain(const struct aftl_victim_candidates *closed,
 				const struct aftl_block *block)
 {
 	double used = (double)block->valid / device.ftl->geo.block_ppns;
-	/* The selector counts ages in units of 65,536 ns, from 1. */
+	/* Selector cost_benefit counts ages in units of 65,536 ns, from 1. */
 	double age = (double)((((s64)device.ftl->now_ns - block->opened_ns) >> 16) + 1);
 
 	(void)closed;
@@ -98,7 +98,7 @@ static void check_cost_benefit_victim(const struct aftl_victim_candidates *close
 	double most = cost_benefit_gain(closed, block);
 	u32 i;
 
-	/* The selector divides integers, so another block may have a gain larger by up to 1. */
+	/* Selector cost_benefit divides integers, so another block's gain may be larger by 1. */
 	for (i = 0; i < device.ftl->geo.blocks_per_lun; i++)
 		if (block_may_be_victim(closed, &first[i]))
 			CHECK(cost_benefit_gain(closed, &first[i]) < most + 1.0001);
@@ -181,7 +181,7 @@ static void check_one_selector(u32 which)
 	tap_end();
 }
 
-/* Number of valid units that a workload caused to be relocated. */
+/* Number of units that GC relocates under a fixed workload with victim selector @rule. */
 static u64 relocated_units_with_rule(const char *rule, const char *window)
 {
 	struct aftl_random random = { 3 };
@@ -429,7 +429,7 @@ static u32 max_block_erases(void)
 	return most;
 }
 
-/* Return true if wear levelling is running; it must empty a least-erased block. */
+/* Return true if LUN 0 levels wear, and check that it empties a block with the fewest erases. */
 static bool is_wear_levelling_running(void)
 {
 	const struct aftl_reloc *job = &device.ftl->luns[0].reloc;

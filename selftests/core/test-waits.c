@@ -47,7 +47,7 @@ static void check_wait_sum(struct test_listener *self, struct test_request *requ
 
 static struct test_listener listener = { .complete = check_wait_sum };
 
-/* Run requests of @seed; return the device's final digest, or 0 if it cannot be created. */
+/* Run random requests on a random device; return its digest, or 0 if the policy refuses it. */
 static u64 run_waits_seed(u64 seed, bool with_waits)
 {
 	struct aftl_random random = { aftl_hash64(seed) };

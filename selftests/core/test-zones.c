@@ -21,7 +21,7 @@
 
 static struct test_device device;
 
-/* Four LUNs, blocks of 16 units, nine zones of 64 units. */
+/* Parameters of a device with four LUNs, blocks of 16 units, and nine zones of 64 units. */
 #define SHAPE "channels=2 chips=2 blocks=12 layers=2 word_lines=4 bits=1 page=8KiB unit=4KiB " \
 	"op=25 zoned=256KiB buffer=1MiB buffer_safe=on"
 #define ZONE 64
@@ -267,7 +267,7 @@ TAP_TEST(a_die_failure_makes_its_zones_read_only)
 	test_advance_by(&device, 1000000000);
 }
 
-/* A device with two groups of nine zones; a LUN has twelve blocks. */
+/* With two groups of nine zones on separate LUNs, bad blocks affect only zones on their LUN. */
 TAP_TEST(bad_blocks_affect_zones_of_their_luns_only)
 {
 	u32 lun;
@@ -458,7 +458,7 @@ TAP_TEST(each_zone_request_leads_to_its_zone_state)
 	}
 }
 
-/* One LUN; each zone has one block and one translation page. */
+/* Parameters of a device with one LUN, whose zones have one block and one translation page each. */
 #define MAPPED "channels=1 chips=1 blocks=64 layers=2 word_lines=8 bits=1 page=512 unit=512 " \
 	"op=17 zoned=64KiB zone_capacity=8KiB max_active_zones=2 buffer=64KiB buffer_safe=on "
 #define MAPPED_UNITS 16
@@ -546,7 +546,7 @@ static u32 test_zone_of_block(const struct aftl_block *block)
 	return zone;
 }
 
-/* Check that a zone has no more blocks in a LUN than needed, and @more for relocations. */
+/* Check that no zone has more blocks in a LUN than it needs, plus @more for relocation. */
 static void check_blocks_per_zone(u32 more)
 {
 	const struct aftl_geometry *geo = &device.ftl->geo;

@@ -24,7 +24,7 @@
 #define YEAR_HOURS 8760
 #define WORN 3000
 
-/* The widest voltage swing that a block was programmed with since its erase. */
+/* Widest voltage swing among all programs of a block since its erase. */
 enum account_swing { SWING_NONE, SWING_LOW_TOP, SWING_NO_MARGINS, SWING_FULL };
 
 /**
@@ -159,7 +159,7 @@ static u32 count_programmed_neighbours(const struct account *account, u32 block,
 	return programmed;
 }
 
-/* Return true if the page has the colour that the checkerboard of its block programs second. */
+/* Return true if the page has the colour that is programmed second in the block's checkerboard. */
 static bool is_page_of_second_colour(const struct account *account, u32 block, u32 page)
 {
 	const struct aftl_geometry *geo = &account->ftl->geo;
@@ -179,7 +179,7 @@ static bool has_low_voltage(u16 attr)
 
 /* Programs */
 
-/* Time of a mode: from the profile if set, else scaled from profile "demo". */
+/* Program time of a mode: as the profile sets it, else scaled from the time in profile "demo". */
 static u64 ns_from_profile_or_demo(const struct aftl_config *config, u32 at, u64 demo_ns)
 {
 	u64 own = aftl_param_get(config, at);
@@ -277,7 +277,7 @@ static bool mode_adds_no_errors(const struct account *account, const struct comm
 	       errors_after_year(account, place, aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0));
 }
 
-/* If pages are programmed one by one, the first page of a word line takes less time. */
+/* Program time of a page by its position: the first page of a word line may be faster. */
 static u64 program_ns_by_place(const struct account *account, u64 ns, u32 mode, u32 page)
 {
 	const struct aftl_config *config = account_config(account);
@@ -343,7 +343,7 @@ static u64 program_ns_by_ispp_steps(u64 ns, const struct aftl_ispp *ispp)
 	return ns * tenth_ns / STEP_MV / aftl_cube_program_ns[0][0];
 }
 
-/* Followers take time program_follower only if their ISPP steps save nearly as much time. */
+/* cubeFTL's followers take time program_follower only if their ISPP steps save nearly as much. */
 static u64 follower_program_ns(const struct aftl_config *config, u64 standard_ns, u64 ns)
 {
 	u64 told_ns = standard_ns * config->program_follower / config->program;
@@ -522,7 +522,7 @@ static void check_mode_of_page(struct account *account, const struct aftl_placem
 	if (order == AFTL_ORDER_SWITCHED)
 		check_in_place_switch(account, place, block);
 	else if (place->mode == AFTL_MODE_SWITCHED)
-		complain(account, "page %u: mode switched needs order switched, the block has %u",
+		complain(account, "page %u: mode switched needs a block of order switched, not %u",
 			 place->page, order);
 }
 
@@ -640,7 +640,7 @@ void account_block_erased(struct account *account, aftl_ppn_t first)
 	struct account_block *mine = account_of_block(account, number);
 
 	if (mine->erasing && block->wear < (u64)mine->wear + mine->due_wear)
-		complain(account, "an erase of swing %u%s adds %u wear, expected %u",
+		complain(account, "an erase after a voltage swing %u%s adds %u wear, expected %u",
 			 mine->swing, mine->gentle ? ", shallow," : "", block->wear - mine->wear,
 			 mine->due_wear);
 	if (mine->erasing) {
@@ -654,7 +654,7 @@ void account_block_erased(struct account *account, aftl_ppn_t first)
 
 /* Reads */
 
-/* Return true if the page was programmed in a faster mode, as a follower or by a switch. */
+/* Return true if the page was programmed faster than in normal mode. */
 static bool is_page_programmed_faster(u16 attr)
 {
 	u32 mode = aftl_page_mode(attr);
@@ -707,7 +707,7 @@ static void check_page_errors(struct account *account, u32 block, u32 page, u16 
 
 	account->relaxed++;
 	if (relaxed < usual)
-		complain(account, "mode %u, class %u: error rate %llu / 2^40, expected %llu",
+		complain(account, "pages of mode %u, class %u: error rate %llu / 2^40, expected %llu",
 			 aftl_page_mode(attr), aftl_page_class(attr), (unsigned long long)relaxed,
 			 (unsigned long long)usual);
 	if (!aftl_page_reprograms(attr) && aftl_has_error_model(&account->ftl->media) &&

@@ -292,7 +292,7 @@ static void check_read_stamp(const struct shadow_store *store, const struct test
 		  stamp);
 }
 
-/* Flip the bits of a read's reported errors in the scratch copy; return how many bits differ. */
+/* Flip the reported error bits in a copy of the unit's data; return the number of wrong bits. */
 static u32 flip_reported_bits(struct shadow_store *store, const struct aftl_read *read)
 {
 	const struct aftl_cell *cell = aftl_cell(store->device->ftl);
@@ -434,7 +434,7 @@ static void mark_durable_by_flush(struct shadow_store *store, u32 flush,
 	store->promises = mine;
 }
 
-/* Note the acknowledged data not on flash yet, which this flush must make durable. */
+/* Note which completed writes are not on flash yet, as a flush now has to make them durable. */
 static void shadow_submitted_flush(struct shadow_store *store, const struct test_request *request)
 {
 	u32 i;

@@ -58,7 +58,7 @@ struct shadow_store {
  */
 void shadow_attach(struct shadow_store *store, struct test_device *device, bool whole);
 
-/* Compare the L2P table, classes and levels with the store, and audit the device. */
+/* Compare the device's L2P table, classes and levels with the store's data; audit the device. */
 void shadow_compare_device(struct shadow_store *store);
 
 #endif

@@ -276,7 +276,7 @@ static void randomize_program_modes(struct aftl_config *config, struct aftl_rand
 	*test_device_set_param(config, "hybrid_ressd") = aftl_random_below(random, 4) != 0;
 }
 
-/* Draw parameters of two-pass programs, of reads between passes, and the block's read limit. */
+/* Draw parameters of two-pass programs, of reads between the passes, and of read disturb. */
 static void randomize_two_pass_programs(struct aftl_config *config, struct aftl_random *random)
 {
 	config->read_coarse = aftl_random_below(random, 2) * 90000;

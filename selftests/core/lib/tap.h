@@ -73,7 +73,7 @@ void tap_register_seed(void (*body)(u64 seed));
 	}
 
 /**
- * tap_begin(), tap_end() - begin and end a test point that is no function of its own
+ * tap_begin(), tap_end() - begin and end a test point within a function
  */
 void tap_begin(const char *format, ...) __printf(1, 2);
 bool tap_end(void);

@@ -55,7 +55,7 @@ static void *test_host_alloc(void *host, size_t bytes)
 	struct test_device *device = host;
 	struct header *header;
 
-	/* Memory is only allocated to create a device: forget the programs of the last one. */
+	/* The core allocates memory only for a new device: forget the former device's programs. */
 	memset(device->programs, 0, sizeof(device->programs));
 	if (++device->allocations == device->fail_at || bytes > (size_t)1 << 32)
 		return NULL;

@@ -13,7 +13,7 @@
 /* Allow unused parameters: tests use few of the parameters that a host callback must have. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-/* Largest request in units, as struct test_request has one oldest legal stamp for each unit. */
+/* Largest number of units of a request; struct test_request has an array of this size. */
 #define TEST_REQUEST_UNITS 64
 
 /**
@@ -51,11 +51,11 @@ struct test_device;
 
 /**
  * struct test_program - the last program or erase of a LUN, see test_record_array_event()
- * @block: its block
- * @page: its first page there
- * @end: the page after the last one
- * @end_ns: its end, unless it is suspended
- * @suspended: it is suspended
+ * @block: block of the program or erase
+ * @page: first programmed page
+ * @end: the page after the last programmed one
+ * @end_ns: time at which the operation ends, unless it is suspended
+ * @suspended: the operation is suspended
  */
 struct test_program {
 	u32 block;
@@ -223,8 +223,8 @@ void test_config_refused(struct test_device *device, const char *policy, const c
 			 const char *part);
 
 /**
- * test_each_policy() - run @body as a test point with each policy that fits a device of @params
- * @params: of profile "demo"; NULL: with every policy
+ * test_each_policy() - run @body as a test point for each policy
+ * @params: leave out policies that profile "demo" with these parameters refuses; may be NULL
  *
  * Return: the number of points.
  */
