@@ -180,7 +180,7 @@ static const struct {
 	{ &app_log, { .size = 5000, .seed = 1 } },
 };
 
-/* Replace each byte of data of @kind by a random one, with a chance of one in @rarity. */
+/* Replace bytes of the input data of class @kind by random ones, each with a chance 1 / @rarity. */
 static void damage_approximate_bytes(const struct app *app, const struct app_setup *with,
 				     enum approxftl_class kind, u32 rarity,
 				     struct aftl_random *random)

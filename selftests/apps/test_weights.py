@@ -31,7 +31,7 @@ def run_app_for_report(folder: Path, *words: str | Path) -> Any:
 
 def flip_plane_bits(folder: Path, planes: range, rate: float, seed: int,
                     name: str = "weights") -> int:
-    """Flip bits of whole units in some bit planes, 0 the lowest; return the number of flips."""
+    """Flip bits of some bit planes (plane 0 has the lowest bits); return the number of flips."""
     path, chance, count = folder / name, np.random.default_rng(seed), 0
     data = np.fromfile(path, dtype=np.uint8)
     for one in PlaneFile(parse_model(MemorySource(path.read_bytes()))).planes:

@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Bar:
-    """A limit on a measured value."""
+    """A measured value of a benchmark, and the limit that it must reach or not exceed."""
 
     what: str
     ours: float
@@ -18,7 +18,7 @@ class Bar:
 
     @property
     def is_limit_met(self) -> bool:
-        """Tell whether the value is within the limit."""
+        """Tell whether the measured value keeps its limit."""
         return self.ours >= self.limit if self.least else self.ours <= self.limit
 
     def convert_limit_to_json(self) -> dict[str, Any]:

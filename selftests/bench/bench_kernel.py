@@ -79,7 +79,7 @@ def format_largest_spread(boots: list[Boot], case: Case, *devices: str) -> str:
 
 def find_largest_cost_ratio(boots: list[Boot], case: Case, device: str,
                             yardstick: str = YARDSTICK) -> float:
-    """Return the largest ratio of two costs in all boots, as a limit must hold in each boot."""
+    """Return the worst ratio of a cost to the reference cost over all boots of the machine."""
     return max(boot.compute_cost_ratio(device, case, yardstick) for boot in boots)
 
 
@@ -137,7 +137,7 @@ Measured = dict[str, Writers]  # by device
 
 
 def parse_writer_lines(said: list[list[str]]) -> Writers:
-    """Parse lines of a device: number of writers, requests/s, lock waits, waiting in millionths."""
+    """Parse a device's lines of writers.sh: writers, requests/s, lock waits, millionths waited."""
     one, more = ([words for words in said if (words[0] == "1") == alone] for alone in (True, False))
     return Writers(
         [float(many[1]) / float(single[1]) for single, many in zip(one, more, strict=True)],
@@ -174,7 +174,7 @@ def make_writer_wait_limit(processors: int, measured: Measured, how: str) -> Bar
 
 
 def print_gains_of_alternating_writers(processors: int, measured: Measured) -> list[Bar]:
-    """Report writers that take turns on processors and never wait for locks; return the limits."""
+    """Report writers on emulated processors, where no writer waits for locks; return the limits."""
     print_writer_gains(processors, measured)
     work = 1 / statistics.median(measured["shards"].ratios)
     return [Bar(f"{processors} writers in turn, {WRITERS['shards']}: work, to one writer",

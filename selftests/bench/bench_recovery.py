@@ -36,7 +36,7 @@ class Recovery:
 
     @property
     def elapsed_s_per_tib(self) -> float:
-        """Return the elapsed time per TiB in seconds."""
+        """Return the elapsed seconds of a recovery, scaled to a volume of one TiB."""
         return self.scale_to_tib(self.elapsed_ns / 1e9)
 
 

@@ -60,7 +60,7 @@ def busiest_thread_cpu_s(pid: int) -> float:
 
 
 def run_programs_in_parallel(count: int, *arguments: str) -> tuple[float, float, float, list[Any]]:
-    """Run COUNT programs in parallel; return their times and results.
+    """Run COUNT simulators in parallel; return their times and results.
 
     The times in seconds are elapsed, processor, and processor of the busiest thread.
     """

@@ -16,7 +16,7 @@ BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
 
 def make_benchmark_parser(description: str, result: str,
                           rounds: int = 0) -> argparse.ArgumentParser:
-    """Return a parser with the benchmarks' common options; with ROUNDS also those of repetition."""
+    """Return a parser of the options of all benchmarks; ROUNDS adds --rounds with a default."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--json", type=Path, default=BUILD / result, metavar="FILE",
                         help=f"results ({result} in the build directory)")

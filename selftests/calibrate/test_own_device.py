@@ -86,7 +86,7 @@ def test_integer_parameters_are_recovered_exactly(found: Json) -> None:
 
 @pytest.mark.slow
 def test_measured_parameters_are_recovered_within_tolerance(found: Json) -> None:
-    """Over-provisioning stays unknown without rewrites, as do values that need more requests."""
+    """The fast jobs determine read and program times, but not over-provisioning (no rewrites)."""
     known = {one["name"]: one for one in found["parameters"] if one["determined"]}
     assert {"read", "read_first", "read_last", "program", "buffer"} <= known.keys()
     assert "op" not in known

@@ -218,7 +218,7 @@ TAP_TEST(the_number_of_blocks_follows_from_the_size)
 		check_profile_fits("demo", mib);
 		check_profile_fits("tcad18", mib);
 	}
-	/* With one block less, the device's host capacity would be below 4 GiB. */
+	/* No fewer blocks would do: with one less, the capacity is below 4 GiB. */
 	check_profile_fits("demo", 4096);
 	line.config.blocks--;
 	CHECK(!target_line_compute_size(&line, &size, &error));
