@@ -26,7 +26,7 @@ from approxftl_tools import aft
 
 
 def response_change_by_cost(state: str) -> tuple[float, float, float, float]:
-    """Return the change in % of read and write response: by cheap writes, then by cheap reads."""
+    """Return the changes (%) of read and write response by cheap writes, and by cheap reads."""
     changes = []
     for runs in results_of_study("agcr-combinations", "trace", "costs", state=state).values():
         base, coarse, fine = map(mean_responses_us, runs.values())
@@ -72,7 +72,7 @@ def response_savings(scheme: str, rival: str,
 
 
 def measure_ag4_rivals() -> list[Measured]:
-    """Measure AGCR and other policies; queues are short, li writes nearly all data at high cost."""
+    """Measure AGCR against other policies; in short queues li writes nearly all at high cost."""
     lost = sum(counter_of_run(run, "read_lost_units") for runs in runs_of_schemes("aged").values()
                for run in runs.values())
     reads, writes = response_savings("agcr", "traditional", "aged")
@@ -116,7 +116,7 @@ def measure_ag7_mapping_entry() -> list[Measured]:
 
 
 def mean_read_of_written_data_us(policy: str, *pace: str) -> float:
-    """Return the mean response in us of reads of data that a policy wrote at a given rate."""
+    """Return the mean read response in us after a policy wrote the data at the given rate."""
     common = ("--size=8KiB", "--footprint=1%")
     run = run_two_streams_on_one_device(
         ("--profile=fast16", "--blocks=16", "--fill=none", f"--policy={policy}", *common, *pace,
@@ -126,7 +126,7 @@ def mean_read_of_written_data_us(policy: str, *pace: str) -> float:
 
 
 def measure_ag8_slow_reads() -> list[Measured]:
-    """Compare reads of data that agcr and li wrote, idle and in a queue; count low-cost writes."""
+    """Compare reads of data that agcr and li wrote with and without queue; count cheap writes."""
     changes = [saving_in_percent(*(mean_read_of_written_data_us(policy, pace)
                                    for policy in ("agcr", "li")))
                for pace in ("--utilisation=2%", "--depth=512")]
@@ -148,9 +148,9 @@ def make_writing_copy(path: Path) -> Path:
 
 
 def runs_on_own_data(policy: str, *options: str) -> list[Json]:
-    """Return the runs of the talk's volumes, the policy having written all their data before.
+    """Return runs of the AGCR talk's volumes on devices where the policy wrote all data before.
 
-    It wrote them at the volume's pace: the first stream has the same requests, all of them writes.
+    The policy wrote the data at the volume's pace, by the same requests as writes.
     """
     common = ("--whole-units", "--fold", "--arrival=trace")
     device = ("--profile=fast16", "--allocate=static", "--order=fcfs", "--fill=none",
@@ -161,7 +161,7 @@ def runs_on_own_data(policy: str, *options: str) -> list[Json]:
 
 
 def measure_ag9_own_data() -> list[Measured]:
-    """Compare AGCR with li, whose cost is high or medium while no command waits, on own data."""
+    """Compare AGCR with li (whose idle writes cost much or medium); each reads what it wrote."""
     ours = runs_on_own_data("agcr")
     rivals = (runs_on_own_data("li"),
               runs_on_own_data("li", "--program_fine=600us", "--read_fine=170us"))

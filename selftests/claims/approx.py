@@ -35,7 +35,7 @@ SHARES = ("0%", "10%", "30%", "50%", "70%", "100%")
 
 
 def run_on_one_die(policy: str, shares: Sequence[str] = SHARES) -> list[Json]:
-    """Return the runs on one die for each share of independently tagged pages."""
+    """Return a policy's runs on one die, by the share of pages that are tagged independently."""
     found = results_of_study("approx-one-die", "approx-share", policy=policy)
     return [found[share] for share in shares]
 
@@ -99,7 +99,7 @@ def run_with_collection() -> Json:
 
 
 def measure_ax2_illegal_placements() -> list[Measured]:
-    """Count illegal placements at the end; test-property-random.c checks after each step."""
+    """Count refused placements of whole runs, and audit the devices after the runs."""
     runs = [run_with_collection(), *run_on_one_die("approxftl", ["50%"])]
     bugs = sum(counter_of_run(run, "policy_bugs") for run in runs)
     verified = all(run["verified"] for run in runs)
@@ -212,8 +212,7 @@ def measure_ax7_energy() -> list[Measured]:
 def copies_per_approximate_page(run: Json) -> float:
     """Return the mean number of approximate copies per page of initially approximate data.
 
-    A copy counts for its whole block, so the mean stays below the bound; the C tests follow single
-    pages.
+    The mean over all pages is lower than the bound for each page; the C tests follow single pages.
     """
     copies: int = run["class_pages"]["approximate"]
     units: int = run["geometry"]["units"]
@@ -237,7 +236,7 @@ def write_amplifications(runs: dict[str, Json]) -> list[float]:
 
 
 def measure_ax9_amplification() -> list[Measured]:
-    """Measure the change of write amplification on hot and cold data, and with half the blocks."""
+    """Measure ApproxFTL's change of write amplification on skewed loads and a half-size device."""
     loads = [*results_of_study("approx-skewed", "stream", "policy", blocks=1024).values(),
              results_of_study("approx-skewed", blocks=512)]
     changes = [100 * (ours / base - 1) for base, ours in map(write_amplifications, loads)]
@@ -262,7 +261,7 @@ def measure_ax10_accuracy() -> list[Measured]:
 
 
 def wear_rule_excess_percent(study: str, **where: Any) -> float:
-    """Return how much more the most worn block is worn than by the ideal rule, over mean wear."""
+    """Return by how many percent maximum / mean wear exceeds that of the ideal block choice."""
     own = Step.step_from_run(results_of_study(study, policy="approxftl", **where)["approxftl"])
     with falsified_settings(mutants=mutants_without_rules("approx-least-worn")):
         runs = results_of_study(study, policy="approxftl", **where)
@@ -354,7 +353,7 @@ def open_blocks_of_die(run: Json) -> int:
 
 
 def measure_ax16_open_blocks() -> list[Measured]:
-    """Count the open blocks of a die after runs of twenty lengths, tags in runs of 64."""
+    """Count the open blocks of a die after twenty runs of different lengths."""
     opened = [open_blocks_of_die(results_of_study("approx-layout", given={
         "requests": requests, "approx-run": 64})["approxftl"])
         for requests in range(2001, 30001, 1400)]
@@ -365,7 +364,7 @@ APPS = ("fft", "smm", "lu", "sor", "img", "vid")
 
 
 def runs_of_applications(dies: str, rule: str) -> dict[str, dict[str, Json]]:
-    """Return the runs of the captured applications on so many dies, with a rule for hot data."""
+    """Return the runs of captured applications by their number of dies and rule for hot data."""
     return results_of_study("approx-apps", "app", "policy", dies=dies, rule=rule)
 
 
@@ -475,7 +474,7 @@ def run_ablation_step(policy: str, *missing: str) -> Step:
 
 
 def run_without_and_with_rule(rule: str, load: str) -> tuple[Step, Step]:
-    """Run ApproxFTL without pools on a load that a rule affects, with that rule off and on."""
+    """Run ApproxFTL on a load that an enhancement affects, without and with the enhancement."""
     found = []
     for after in (0, 1):
         missing = ENHANCEMENTS[ENHANCEMENTS.index(rule) + after:]

@@ -66,7 +66,7 @@ def cube_throughput_gain(runs: dict[str, Json], policy: str = "cubeftl") -> floa
 
 
 def mean_time_saving_of_followers(run: Json) -> float:
-    """Return a follower's mean saving of time, given that of all pages; a quarter are leaders."""
+    """Return the share of program time that followers save, from the mean time of all programs."""
     pages = run["mode_pages"]
     share_: float = pages["follower"] / (pages["normal"] + pages["follower"])
     return (1 - mean_program_us(run) / 700) / share_
@@ -165,7 +165,7 @@ def gains_by_write_share(state: str) -> dict[str, float]:
 
 
 def measure_cu7_device_states() -> list[Measured]:
-    """Measure which loads cubeFTL speeds up by device state: bursts, and 90, 50, 10 % writes."""
+    """Measure cubeFTL's gains on new and old devices, for bursts and three shares of writes."""
     fresh, old = ([gains_by_write_share(state)[writes] for writes in ("90%", "50%", "10%")]
                   for state in ("fresh", YEAR))
     open_queue = results_of_study("cubeftl-mixed", "write-share", "policy", state="fresh",
@@ -262,7 +262,7 @@ def program_orders(policy: str) -> list[Order]:
 
 
 def error_rate_of_order(order: Order) -> float:
-    """Return the mean error rate of word lines; programs of a string's neighbours disturb them.
+    """Return word lines' mean error rate; programs on the same string disturb earlier ones.
 
     Transistors select one string of a layer at a time, so that other strings are not disturbed.
     """

@@ -17,7 +17,7 @@ PARTS = ("approx", "cube", "agcr", "tvr", "ressd")
 
 @dataclass(frozen=True)
 class Ablation:
-    """Measures of a run with some parts of hybrid; the first two times are per unit written."""
+    """Measures of a run with some parts of hybrid; host_us and all_us are per written unit."""
 
     host_us: float
     all_us: float
@@ -102,14 +102,14 @@ DEFAULT = ("approx", "cube", "tvr")
 
 
 def array_us_per_unit(run: Json) -> float:
-    """Return the array time per accessed unit in us."""
+    """Return the array time (us) of a run per unit that the host wrote or read."""
     busy = sum(counter_of_run(run, f"array_{what}_ns") for what in ("program", "read", "erase"))
     return busy / (counter_of_run(run, "host_write_units")
                    + counter_of_run(run, "host_read_units")) / 1000
 
 
 def report_hy3_combinations() -> list[Claim]:
-    """Report hybrid's best combinations of parts, by the sum over devices, and its default."""
+    """Report the best combinations of hybrid's parts over all devices, and the default parts."""
     every = [on for count in range(len(PARTS) + 1) for on in combinations(PARTS, count)]
     runs = results_of_study("hybrid-parts", *(f"hybrid_{part}" for part in PARTS), "device")
     busy = {on: [*map(array_us_per_unit, value_at_path(

@@ -55,7 +55,7 @@ def measure_ag1_page_times() -> list[Measured]:
 
 
 def measure_ax11_cell_model() -> list[Measured]:
-    """Return error rates of precise pages that are programmed faster, in 1e-8, and of Delta_b."""
+    """Return error rates of precise pages in faster program modes, and of mode Delta_b."""
     approximate, precise = map(cell.neighbour_shift_mv, (cell.VMAX_APPROX_V, cell.VMAX_PRECISE_V))
 
     def step_rber(step_v: float, shift_mv: float) -> float:
@@ -82,7 +82,7 @@ def measure_cu1_leader_time() -> list[Measured]:
 
 
 def measure_tv1_half_widths() -> list[Measured]:
-    """Return the half widths of TVR's voltage states, D0 D1 D4 D5, D2 D3, and their sums, in V."""
+    """Return the half widths of TVR's voltage states in V: D0 D1 D4 D5, D2 D3, and two sums."""
     widths = tvr.reference_half_widths()
     return [make_measured(*widths[:2], *widths[4:], digits=3),
             make_measured(*widths[2:4], digits=3),
@@ -105,9 +105,9 @@ def measure_tv3_endurance() -> list[Measured]:
 
 
 def extrapolate_slowdown(of: int, first: int, second: int) -> float:
-    """Return by how many percent a state programs slower than S0, from two states by equation 1.
+    """Return a state's slowdown against S0 in percent, extrapolated from two other states.
 
-    By equation 1 the number of equal steps, so the time, grows in proportion to the voltage.
+    By the TVR paper's equation 1, the program time grows in proportion to the state's voltage.
     """
     ns, volts = tvr.state_program_ns(), tvr.MEANS_V
     slope = (ns[second] - ns[first]) / (volts[second] - volts[first])
@@ -141,7 +141,7 @@ def misread_cells(cycles: int, erased_widths: float = 1) -> list[float]:
 
 
 def measure_tv10_errors_of_states() -> list[Measured]:
-    """Return TVR's errors by the cell model: by pair of states, of LSB over MSB pages, by wear."""
+    """Return TVR's errors by the cell model: for each pair of states, LSB / MSB pages, by wear."""
     pairs = [make_measured(*misread_cells(200_000, widths)) for widths in (1, 3)]
     pages = [make_measured((one.values[0] + one.values[2]) / one.values[1], digits=2)
              for one in pairs]
@@ -154,7 +154,7 @@ def measure_tv10_errors_of_states() -> list[Measured]:
 
 
 def measure_tv9_limits() -> list[Measured]:
-    """Return the error rate in 1e-4 that a code corrects, and the coupling avoided by 2 V less."""
+    """Return the error rate (1e-4) that ECC corrects, and the disturbance that 2 V less avoid."""
     rates = [1e4 * corrected_error_rate(MLC_CODE[0], bits, 1e-16) for bits in (MLC_CODE[1], 8192)]
     lost = 100 * (1 - cell.neighbour_shift_mv(5.4 - 2) / cell.neighbour_shift_mv(5.4))
     return [make_measured(rates[0], shown=f"{rates[0]:.2f}; 24 bits of 1024 bytes: {rates[1]:.2f}"),
@@ -170,12 +170,12 @@ def is_code_decodable() -> bool:
 
 
 def backward_updates(states: Sequence[int], bit: int) -> list[tuple[int, int]]:
-    """Return the pairs of old and new value whose voltage falls if a bit changes within a code."""
+    """Return the pairs of old and new value for which flipping a bit lowers the cell's voltage."""
     return [(old, old ^ bit) for old in range(4) if states[old ^ bit] < states[old]]
 
 
 def measure_re1_encodings() -> list[Measured]:
-    """Check ReSSD's encodings: paths and codes, states that the paper names, sensings of a read."""
+    """Check ReSSD's encodings: cell histories, Gray codes, named states, sensings of a read."""
     paths = reprogram_code.all_cell_histories()
     rising = sum(list(path.states) == sorted(path.states) for path in paths)
     codes = reprogram_code.encodings_by_update_order()
@@ -197,7 +197,7 @@ def measure_re1_encodings() -> list[Measured]:
 
 
 def measure_re4_metadata() -> list[Measured]:
-    """Return the MiB of ReSSD's metadata, and the number of blocks whose mapping takes as many."""
+    """Return the MiB of ReSSD's metadata, and how many blocks have a mapping of this size."""
     size = reprogram_code.metadata_bytes()
     return [make_measured(size / 2**20, digits=2), make_measured(size / 896, digits=0)]
 
@@ -214,9 +214,9 @@ ORDER_MEANS = (1, 2, 9, 11)
 
 
 def largest_page_errors(mean: float, difference: float = 1) -> int:
-    """Return the median of the most errors of a page in a block of the paper, 6 pages to a layer.
+    """Return the median, over blocks, of the largest number of errors of a page of a block.
 
-    With DIFFERENCE the layers differ so many times as much as in the model.
+    A layer has 6 pages; DIFFERENCE scales the model's differences between layers.
     """
     rates = [mean * (1 + difference * (factor / layers.UNIT - 1))
              for factor in layers.layer_factors_q8()]
@@ -228,9 +228,9 @@ def largest_page_errors(mean: float, difference: float = 1) -> int:
 
 
 def measure_re21_largest_errors() -> list[Measured]:
-    """Return the most errors of a page of a block, with the model's layers and the paper's means.
+    """Return the most errors of a page of a block, for the mean errors that the paper measured.
 
-    The second figures that are printed have layers that differ twice as much.
+    After a semicolon it prints the figures for layers that differ twice as much as in the model.
     """
     result = [make_measured(*map(largest_page_errors, ORDER_MEANS[:2]), digits=0)]
     for means in (ORDER_MEANS[2:], (*tlc.WORN_MEAN_FRESH, *tlc.WORN_MEAN_YEAR)):

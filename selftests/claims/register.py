@@ -93,7 +93,7 @@ class Entry:
 
     @property
     def paper_figures(self) -> list[float]:
-        """Return as numbers the figures that the paper states, or that its rules imply."""
+        """Return the numbers in the paper, or those that the paper's rules imply."""
         given = self.model if self.model != [] else self.paper
         if isinstance(given, str):
             return []

@@ -53,7 +53,7 @@ def run_on_one_plane(**where: Any) -> dict[str, Json]:
 
 @dataclass(frozen=True)
 class Gain:
-    """ReSSD relative to the TLC device, as ratios; writes per erase in percent."""
+    """Ratios of a ReSSD run's figures to those of a TLC run; writes per erase in percent."""
 
     pages: float
     moved: float
@@ -112,7 +112,7 @@ def measure_re3_operation_times() -> list[Measured]:
 
 
 def gain_in_percent(gain: Gain) -> tuple[float, float, float]:
-    """Return the changes of pages consumed, of writes per erase, of collection time in percent."""
+    """Return three changes in percent: consumed pages, writes per erase, and GC time."""
     return 100 * (gain.pages - 1), gain.writes_per_erase, 100 * (gain.collection - 1)
 
 
@@ -130,14 +130,14 @@ def run_on_raid5(members: int = 4) -> dict[str, Json]:
 
 
 def run_short_lived_data(policy: str, option: Json | None = None) -> Json:
-    """Run an array on hot data of which 6.4 % get cold, one of 16 writes (Fig. 26)."""
+    """Run an array on short-lived hot data: 6.4 % become cold, as in the paper's Fig. 26."""
     run: Json = results_of_study("rss-raid", array="4 devices", policy=policy,
                                  given={"active-requests": 16} | (option or {}))[policy]
     return run
 
 
 def run_with_layer_options() -> list[Json]:
-    """Run ReSSD's array with plain super layers, with those of 32 layers, and with virtual ones."""
+    """Run ReSSD's array with normal super layers, with 32 layers in each, and with virtual ones."""
     return [run_short_lived_data("ressd", option)
             for option in ({}, {"super_layers": 32}, {"virtual_layers": "on"})]
 
@@ -152,7 +152,7 @@ def change_in_percent(value: Callable[..., float], runs: dict[str, Json], *argum
 
 
 def free_pages_as_in_paper(run: Json, blocks_at_start: int) -> float:
-    """Return the free pages; in ReSSD's blocks a free word line counts as two pages (7.2.5)."""
+    """Return the free pages as the paper counts: two for a free word line of a ReSSD block."""
     geo, pages = run["geometry"], run["mode_pages"]
     lines = geo["layers"] * geo["word_lines_per_layer"]
     again = counter_of_run(run, "reprogrammed_pages")
@@ -189,7 +189,7 @@ class Played:
 
 @functools.cache
 def replay_trace_on_devices(path: Path) -> Played:
-    """Replay a trace on the devices that Replay lists."""
+    """Replay a trace on an array, on a larger array, and on a single device."""
     def replay_on_members(data_members: int, on: str) -> dict[str, Json]:
         capacity = data_members * FOLDED // 2**20 * 2**20
         folded = convert_real_trace(path, f"--fold={capacity}", name=f"{path.stem}-{capacity}")
@@ -206,7 +206,7 @@ def replay_trace_on_devices(path: Path) -> Played:
 
 
 def measure_on_real_traces(of: Callable[[Played], Sequence[float]]) -> list[Measured]:
-    """Measure some figures on each real trace that fills the array."""
+    """Average the figures that a function computes for each real trace that fills the array."""
     found = [of(played) for played in map(replay_trace_on_devices, real_record_files().values())
              if all(counter_of_run(run, "array_erases") for run in played.larger.values())]
     return [*map(average_measured, zip(*found, strict=True))]
@@ -247,7 +247,7 @@ def measure_re6_raid_response() -> list[Measured]:
 
 
 def measure_erases_without_copies(runs: dict[str, Json]) -> Measured:
-    """Count collected blocks without a valid page, and those of an array with much spare space."""
+    """Count the collected blocks without valid pages, also in an array with much spare space."""
     roomy = results_of_study("rss-raid", array="4 devices",
                              given={"op": "30%", "active-others": "0%"})
     direct, other = ([counter_of_run(both[policy], "gc_empty_blocks")
@@ -263,7 +263,7 @@ def collected_blocks_with_data(run: Json) -> int:
 
 
 def measure_re7_single_device() -> list[Measured]:
-    """Measure a single device for the same user data, and an array over it."""
+    """Compare ReSSD's gain on a single device with its gain on an array with the same user data."""
     if trace_directory():
         return measure_on_real_traces(
             lambda played: gain_in_percent(gain_over_tlc(played.alone))[:2])
@@ -366,7 +366,7 @@ def measure_re12_mlc_mode() -> list[Measured]:
 
 
 def measure_re13_threshold() -> list[Measured]:
-    """Measure writes per erase with the paper's threshold, under two interpretations of it."""
+    """Measure writes per erase under two interpretations of the paper's fill threshold."""
     return [make_measured(gain_over_tlc(runs).writes_per_erase)
             for runs in results_of_study("ressd-full", "filled", "policy").values()]
 
@@ -459,7 +459,7 @@ FASTER: Json = {"time-scale": 0.001, "zone1": "1800ms", "zone2": "3600ms", "zone
 
 @functools.cache
 def requests_to_one_plane(volume: str, seed: str) -> Path:
-    """Generate the requests of a volume that one of 64 planes gets, a page each."""
+    """Generate the one-page requests that one of 64 planes gets from a volume's stream."""
     profile = published_profile(volume)
     write, read = (share * (1 + (sizes.mean_request_kib() - KIB_PER_UNIT) / PAGE_KIB)
                    for share, sizes in ((profile.write_share, profile.write_sizes),
@@ -484,7 +484,7 @@ def updates_on_raid5(path: Path) -> int:
 
 
 def measure_volume(volume: str) -> list[float]:
-    """Run what a plane gets of a volume; return the figures of the entries of RE-20."""
+    """Run a volume's requests to one plane; return the figures for the paper's Table 6."""
     path = requests_to_one_plane(volume, seed_of_runs())
     given = {"trace": str(path), "arrival": "trace"}
     runs = results_of_study("ressd-volumes", "on", "policy", given=given | FASTER)
@@ -522,7 +522,7 @@ def measure_volume(volume: str) -> list[float]:
 
 
 def measure_re20_volumes_one_by_one() -> list[Measured]:
-    """Measure what one plane gets of each volume of Table 6, in hours; mean of the volumes."""
+    """Measure the requests to one plane for each volume of Table 6; average over the volumes."""
     by_volume = {row[0]: measure_volume(row[0]) for row in PUBLISHED}
     (pages, erases, each, collection, host, collected, displaced, read, write, free, free_few, dead,
      few_dead, members, hot, alone, alone_wide, virtual, displaced_few, *zones) = map(

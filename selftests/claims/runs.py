@@ -88,7 +88,7 @@ def program_with_mutants(mutants: tuple[str, ...]) -> Path:
 
 
 def run_two_streams_on_one_device(first: tuple[str, ...], then: tuple[str, ...]) -> Json:
-    """Run a stream on a new device, then another stream on that device; return the second run."""
+    """Run one stream on a new device, save it, run a second stream; return the second result."""
     with tempfile.TemporaryDirectory(prefix="claims-device-") as folder:
         device, command = f"{folder}/device", (program_with_mutants(false_mutants), "sim")
         subprocess.run([*command, *first, f"--seed={seed_of_runs()}", *false_arguments,

@@ -35,7 +35,7 @@ def test_requests_stay_inside_the_array_and_repeat_addresses() -> None:
 
 
 def fake_member_counters(factor: float) -> dict[str, int]:
-    """Return the counters of an array member: 1000 units of the host, as many relocated."""
+    """Return fake counters of an array member: FACTOR times 1000 written and relocated units."""
     return {
         "host_write_units": int(1000 * factor), "programmed_host_units": int(1000 * factor),
         "programmed_gc_units": int(1000 * factor), "padded_units": 0, "reprogrammed_pages": 0,

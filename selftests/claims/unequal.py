@@ -20,7 +20,7 @@ COLUMNS = ("us of a page of the host, of all for a unit; us of a read; units los
 
 @dataclass(frozen=True)
 class Price:
-    """The cost of a policy: times in us, lost units, erases, flips per approximate unit read."""
+    """Costs of a policy: program and read times in us, lost units, erases, flips per unit read."""
 
     host: float
     every: float
