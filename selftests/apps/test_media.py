@@ -131,7 +131,7 @@ def read_raw_pictures(app: str, setup: Setup) -> Pictures:
     return frames.reshape(-1, setup["height"], setup["width"]).astype(np.int64)
 
 
-def precise_unit_mask(app: str, data: Bytes, setup: Setup) -> NDArray[np.bool_]:
+def make_precise_unit_mask(app: str, data: Bytes, setup: Setup) -> NDArray[np.bool_]:
     """Return a mask of the units of a file in which no bits may flip."""
     units = np.arange(len(data) // UNIT)
     if app == "log":
@@ -179,7 +179,7 @@ def test_media_files_are_read_back_as_written(form: tuple[str, Setup], way: str)
         quality = document["quality"]
         assert document["check"]["passed"]
         assert document["check"]["error"] == 0
-        precise = precise_unit_mask(app, data, setup)
+        precise = make_precise_unit_mask(app, data, setup)
         assert document["inputs"]["approximate_bytes"] == UNIT * int((~precise).sum())
         if app == "log":
             assert quality["mean_absolute_error"] == quality["repaired_values"] == 0
@@ -256,7 +256,7 @@ def test_errors_grow_after_the_first_picture_of_a_group(tmp_path: Path) -> None:
     setup = {"width": 320, "height": 192, "frames": 24, "group": 6}
     path = write_media_file("vid", tmp_path, setup)
     data = np.fromfile(path, dtype=np.uint8)
-    flip_bits(path, precise_unit_mask("vid", data, setup), 7.2e-4, 1)
+    flip_bits(path, make_precise_unit_mask("vid", data, setup), 7.2e-4, 1)
     quality = compute_media_result("vid", tmp_path)["quality"]
     squares = quality["mean_square_by_position"]
     assert squares[0] == 0
@@ -280,7 +280,7 @@ COINCIDENCES = 0.04
 def test_media_quality_is_as_the_error_rate_predicts(app: str, setup: Setup, rate: float,
                                                      tmp_path: Path) -> None:
     path = write_media_file(app, tmp_path, setup)
-    precise = precise_unit_mask(app, np.fromfile(path, dtype=np.uint8), setup)
+    precise = make_precise_unit_mask(app, np.fromfile(path, dtype=np.uint8), setup)
     flips = flip_bits(path, precise, rate, 11)
     document = compute_media_result(app, tmp_path)
     inputs, quality = document["inputs"], document["quality"]
@@ -333,7 +333,7 @@ def test_a_progressive_image_is_better_than_a_raw_one(tmp_path: Path) -> None:
         setup = {"width": 512, "height": 512, **more}
         path = write_media_file("img", folder, setup)
         units = path.stat().st_size // UNIT
-        precise = (precise_unit_mask("img", np.zeros(units * UNIT, dtype=np.uint8), setup)
+        precise = (make_precise_unit_mask("img", np.zeros(units * UNIT, dtype=np.uint8), setup)
                    if more else np.arange(units) == 0)
         flip_bits(path, precise, 7.2e-4, 5)
         found[name] = compute_media_result("img", folder)["quality"]["psnr_db"]
@@ -472,7 +472,7 @@ def test_impossible_media_parameters_are_refused(arguments: list[str], code: int
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_output_shows_predicted_and_measured_quality(tmp_path: Path) -> None:
+def test_media_apps_print_predicted_and_measured_quality(tmp_path: Path) -> None:
     lines: dict[str, tuple[Setup, tuple[str, ...]]] = {
         "img": ({"width": 64, "height": 64, "scans": 9}, ("PSNR ", "of the form without errors")),
         "vid": ({"width": 64, "height": 64, "group": 4}, ("first and the last of a group", )),
@@ -482,7 +482,7 @@ def test_the_output_shows_predicted_and_measured_quality(tmp_path: Path) -> None
         path = write_media_file(app, tmp_path, setup)
         assert "to be expected" not in run_app(app, tmp_path, "--phase", "read").out
         data: Any = np.fromfile(path, dtype=np.uint8)
-        flip_bits(path, precise_unit_mask(app, data, {"frames": 32, **setup}), 1e-3, 1)
+        flip_bits(path, make_precise_unit_mask(app, data, {"frames": 32, **setup}), 1e-3, 1)
         done = run_app(app, tmp_path, "--phase", "read")
         assert done.code == 0
         for word in (*words, "  to be expected of the flipped bits"):

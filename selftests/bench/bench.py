@@ -287,10 +287,10 @@ def compare_policy_costs(cases: dict[str, Case], size: str) -> dict[str, float]:
 
 def compare_with_other_program(cases: dict[str, Case], beside: dict[str, Case]) -> list[Bar]:
     """Compare the cost of each case between the measured program and another build of it."""
-    def case_cost(case: Case) -> float:
+    def find_case_cost(case: Case) -> float:
         return case.median_creation_s if case.name.startswith(RANDOM_FILL) else case.us_per_request
 
-    return [Bar(f"{name}, against the other", case_cost(cases[name]) / case_cost(other),
+    return [Bar(f"{name}, against the other", find_case_cost(cases[name]) / find_case_cost(other),
                 BESIDE_LIMIT, "x cost", least=False) for name, other in beside.items()]
 
 

@@ -59,7 +59,7 @@ class Boot:
         return self.costs[device, case] / self.costs[yardstick, case]
 
 
-def measure_in_lab(requests: int) -> Boot:
+def measure_request_costs_in_lab(requests: int) -> Boot:
     """Measure the costs of all devices and cases in the lab."""
     command = f"REQUESTS={requests} selftests/kernel/cost.py"
     return Boot({(device, (operation, int(depth))): float(ns)
@@ -202,7 +202,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=7, metavar="N",
                         help="comparisons of one writer with two (7); 0 leaves out all of writers")
     args = parser.parse_args()
-    boots = [measure_in_lab(args.requests) for _ in range(max(1, args.boots))]
+    boots = [measure_request_costs_in_lab(args.requests) for _ in range(max(1, args.boots))]
     bars = print_device_costs(boots) + print_tag_costs(boots)
     in_turn = {processors: measure_writers(processors, 1, TURNS_MS)
                for processors in MANY if args.rounds}

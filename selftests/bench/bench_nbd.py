@@ -70,8 +70,8 @@ def measure_plugin(folder: Path, plugin: Sequence[str | Path], how: str, operati
     return rate, (int(words[11]) + int(words[12])) / TICKS, log.read_text()
 
 
-def measure_rates(folder: Path, how: str, operations: int,
-                  rounds: int) -> dict[str, dict[str, float]]:
+def measure_plugin_request_rates(folder: Path, how: str, operations: int,
+                                 rounds: int) -> dict[str, dict[str, float]]:
     """Return each plugin's highest rate and lowest processor time of an operation."""
     found = [{name: measure_plugin(folder, plugin, how, operations, 32, THREADS_OFF)
               for name, plugin in PLUGINS.items()} for _ in range(rounds)]
@@ -102,7 +102,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for how in ("randread", "randwrite"):
-            found = measure_rates(folder, how, operations, args.rounds)
+            found = measure_plugin_request_rates(folder, how, operations, args.rounds)
             cases |= {f"{plugin}, {how}": case for plugin, case in found.items()}
             ours, memory = (found[name]["operations_s"] for name in ("approxftl", "memory"))
             bars += [Bar(f"{how}, depth 32", ours, RATE_LIMIT, "1/s"),

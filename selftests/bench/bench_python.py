@@ -73,7 +73,7 @@ def measure_fastest_run(options: Mapping[str, Any], rounds: int, record: Path) -
     return {name: min(one[name] for one in found) for name in ways}
 
 
-def measure_call_us(requests: int, rounds: int) -> float:
+def measure_write_call_us(requests: int, rounds: int) -> float:
     """Return the cost of a call of write() in addition to the simulation."""
     pages = np.random.default_rng(1).integers(0, 50000, requests)
     numbers = pages.tolist()
@@ -103,8 +103,8 @@ def main() -> int:
                      Bar(f"{name}: with requests, beside --record",
                          found["library with requests"] / found["command with record"],
                          RATIO_LIMIT, "", least=False)]
-    bars.append(Bar("a call of write()", measure_call_us(max(requests // 10, 1000), args.rounds),
-                    CALL_LIMIT_US, "us", least=False))
+    call_us = measure_write_call_us(max(requests // 10, 1000), args.rounds)
+    bars.append(Bar("a call of write()", call_us, CALL_LIMIT_US, "us", least=False))
     titles = ["command", "library", "command with record", "library with requests"]
     print_columns([["processor time, s", *titles],
                    *([str(case["name"]), *(f"{case[title]:.3f}" for title in titles)]

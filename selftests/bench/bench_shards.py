@@ -125,7 +125,7 @@ class Case:
         return max(1e-9, self.whole[0] - self.empty[0])
 
     @property
-    def processor_request_s(self) -> float:
+    def request_processor_s(self) -> float:
         """Processor seconds of the requests, without the start of the run."""
         return max(1e-9, self.whole[1] - self.empty[1])
 
@@ -133,7 +133,7 @@ class Case:
         """Return all measured values of the case as JSON members."""
         return {"name": self.name, "runs": self.count, "arguments": list(self.arguments),
                 "requests": requests, "wall_s": self.elapsed_request_s,
-                "cpu_s": self.processor_request_s,
+                "cpu_s": self.request_processor_s,
                 "startup_wall_s": self.empty[0], "work_to_busiest_thread": self.shared_out}
 
 
@@ -154,8 +154,8 @@ def compare_with_limits(cases: dict[str, Case]) -> list[Bar]:
     """Compare the cases with the limits, as far as the machine can reach the limits."""
     one, two = cases["one thread"], cases["two threads"]
     most = 2 * cases["half alone"].elapsed_request_s / cases["two halves"].elapsed_request_s
-    costs = {1: cases["1 shards"].processor_request_s, 2: one.processor_request_s,
-             4: cases["4 shards"].processor_request_s, 8: cases["8 shards"].processor_request_s}
+    costs = {1: cases["1 shards"].request_processor_s, 2: one.request_processor_s,
+             4: cases["4 shards"].request_processor_s, 8: cases["8 shards"].request_processor_s}
     return [
         Bar("one run on two processors", one.elapsed_request_s / two.elapsed_request_s,
             min(WANTED, OF_LIMIT * most), f"x as fast; unrelated runs: {most:.2f}"),
@@ -182,8 +182,8 @@ def main() -> int:
     if cases["one thread"].said != cases["two threads"].said:
         sys.exit("bench: two threads do not say what one says")
     print_columns([("case", "s", "CPU-s", "us/request", "start s")] + [
-        (c.name, f"{c.elapsed_request_s:.2f}", f"{c.processor_request_s:.2f}",
-         f"{c.processor_request_s / c.count / requests * 1e6:.3f}", f"{c.empty[0]:.2f}")
+        (c.name, f"{c.elapsed_request_s:.2f}", f"{c.request_processor_s:.2f}",
+         f"{c.request_processor_s / c.count / requests * 1e6:.3f}", f"{c.empty[0]:.2f}")
         for c in cases.values()])
     bars = compare_with_limits(cases)
     print_limits(bars)

@@ -10,13 +10,13 @@ from selftests.claims.real_traces import scratch_directory, trace_directory
 from selftests.claims.register import Measured, make_measured
 from selftests.claims.rows import (
     arithmetic_mean,
-    average_measured,
-    counter_of_run,
+    average_figures,
+    compute_saving,
+    find_measure,
+    list_mean_responses,
     mean_response_us,
-    mean_responses_us,
-    measure_of_run,
     numbers_as_text,
-    saving_in_percent,
+    read_counter,
     sensing_us_per_page,
 )
 from selftests.claims.runs import Json, run_two_streams_on_one_device
@@ -25,11 +25,11 @@ from selftests.claims.studies import record_files_of_trace_volumes, results_of_s
 from approxftl_tools import aft
 
 
-def response_change_by_cost(state: str) -> tuple[float, float, float, float]:
+def compute_response_changes(state: str) -> tuple[float, float, float, float]:
     """Return the changes (%) of read and write response by cheap writes, and by cheap reads."""
     changes = []
     for runs in results_of_study("agcr-combinations", "trace", "costs", state=state).values():
-        base, coarse, fine = map(mean_responses_us, runs.values())
+        base, coarse, fine = map(list_mean_responses, runs.values())
         changes.append([100 * (a / b - 1) for a, b in zip((*coarse, *fine), base * 2, strict=True)])
     read_dear, write_cheap, read_cheap, write_dear = (
         arithmetic_mean(column) for column in zip(*changes, strict=True))
@@ -40,7 +40,7 @@ def measure_ag2_write_costs() -> list[Measured]:
     """Measure fixed combinations of access costs, at the profile's error rate and on worn flash."""
     result = []
     for state in ("the profile's rate of errors", "worn"):
-        read_dear, write_cheap, read_cheap, write_dear = response_change_by_cost(state)
+        read_dear, write_cheap, read_cheap, write_dear = compute_response_changes(state)
         result += [*map(make_measured, (write_cheap, read_cheap, write_dear - write_cheap,
                                         read_dear - read_cheap))]
     return result
@@ -50,35 +50,35 @@ def measure_ag3_page_classes() -> list[Measured]:
     """Count the page classes of streams; synthetic streams are made to have the paper's classes."""
     found = [census.classify_pages(census.read_record_accesses(path))
              for path in record_files_of_trace_volumes().values()]
-    return [average_measured(100 * one.read_only_share for one in found),
-            average_measured(100 * one.write_only_share for one in found)]
+    return [average_figures(100 * one.read_only_share for one in found),
+            average_figures(100 * one.write_only_share for one in found)]
 
 
-def runs_of_schemes(state: str = "the profile's rate of errors") -> dict[str, dict[str, Json]]:
+def list_agcr_runs(state: str = "the profile's rate of errors") -> dict[str, dict[str, Json]]:
     """Return the runs of AGCR, of its ablations and of the policies compared, by volume name."""
     found = results_of_study("agcr-schemes", "trace", "scheme", state=state)
     return dict(zip(record_files_of_trace_volumes(), found.values(), strict=True))
 
 
-def response_savings(scheme: str, rival: str,
-                     state: str = "the profile's rate of errors") -> tuple[list[float],
-                                                                           list[float]]:
+def compute_response_savings(scheme: str, rival: str,
+                             state: str = "the profile's rate of errors") -> tuple[list[float],
+                                                                                   list[float]]:
     """Return by how much a scheme shortens the response of reads and of writes, by volume."""
-    pairs = [[saving_in_percent(a, b)
-              for a, b in zip(mean_responses_us(runs[scheme]), mean_responses_us(runs[rival]),
-                              strict=True)] for runs in runs_of_schemes(state).values()]
+    pairs = [[compute_saving(a, b)
+              for a, b in zip(list_mean_responses(runs[scheme]), list_mean_responses(runs[rival]),
+                              strict=True)] for runs in list_agcr_runs(state).values()]
     reads, writes = zip(*pairs, strict=True)
     return [*reads], [*writes]
 
 
-def measure_ag4_rivals() -> list[Measured]:
+def measure_ag4_other_policies() -> list[Measured]:
     """Measure AGCR against other policies; in short queues li writes nearly all at high cost."""
-    lost = sum(counter_of_run(run, "read_lost_units") for runs in runs_of_schemes("aged").values()
+    lost = sum(read_counter(run, "read_lost_units") for runs in list_agcr_runs("aged").values()
                for run in runs.values())
-    reads, writes = response_savings("agcr", "traditional", "aged")
+    reads, writes = compute_response_savings("agcr", "traditional", "aged")
     return [
-        *map(average_measured, response_savings("agcr", "traditional")),
-        *map(average_measured, response_savings("agcr", "li")),
+        *map(average_figures, compute_response_savings("agcr", "traditional")),
+        *map(average_figures, compute_response_savings("agcr", "li")),
         make_measured(arithmetic_mean(reads), arithmetic_mean(writes),
                       holds=min(*reads, *writes) > 0 and not lost),
     ]
@@ -86,8 +86,8 @@ def measure_ag4_rivals() -> list[Measured]:
 
 def measure_ag5_rewrites() -> list[Measured]:
     """Count AGCR's rewrites under both interpretations of its rule that the paper allows."""
-    return [average_measured([measure_of_run(runs[rule], "rewrite_percent")
-                              for runs in runs_of_schemes().values()], 2)
+    return [average_figures([find_measure(runs[rule], "rewrite_percent")
+                             for runs in list_agcr_runs().values()], 2)
             for rule in ("agcr", "agcr, low")]
 
 
@@ -115,7 +115,7 @@ def measure_ag7_mapping_entry() -> list[Measured]:
                             for part in ("channels", "chips", "planes")), digits=0)]
 
 
-def mean_read_of_written_data_us(policy: str, *pace: str) -> float:
+def measure_read_of_written_data_us(policy: str, *pace: str) -> float:
     """Return the mean read response in us after a policy wrote the data at the given rate."""
     common = ("--size=8KiB", "--footprint=1%")
     run = run_two_streams_on_one_device(
@@ -127,18 +127,18 @@ def mean_read_of_written_data_us(policy: str, *pace: str) -> float:
 
 def measure_ag8_slow_reads() -> list[Measured]:
     """Compare reads of data that agcr and li wrote with and without queue; count cheap writes."""
-    changes = [saving_in_percent(*(mean_read_of_written_data_us(policy, pace)
-                                   for policy in ("agcr", "li")))
+    changes = [compute_saving(*(measure_read_of_written_data_us(policy, pace)
+                                for policy in ("agcr", "li")))
                for pace in ("--utilisation=2%", "--depth=512")]
-    low = [arithmetic_mean(run["mode_pages"]["coarse"] / counter_of_run(run,
-                                                                        "host_write_units") * 100
+    low = [arithmetic_mean(run["mode_pages"]["coarse"] / read_counter(run,
+                                                                      "host_write_units") * 100
                            for run in (by_scheme[scheme]
-                                       for by_scheme in runs_of_schemes().values()))
+                                       for by_scheme in list_agcr_runs().values()))
            for scheme in ("li", "agcr")]
     return [*map(make_measured, changes), make_measured(*low)]
 
 
-def make_writing_copy(path: Path) -> Path:
+def copy_as_writes(path: Path) -> Path:
     """Return a copy of a record file in which each read has become a write."""
     records, data = aft.open_record_file(path).records, bytearray(path.read_bytes())
     np.frombuffer(data, records.dtype, offset=len(data) - records.nbytes)["op"] = census.WRITE
@@ -147,7 +147,7 @@ def make_writing_copy(path: Path) -> Path:
     return copy
 
 
-def runs_on_own_data(policy: str, *options: str) -> list[Json]:
+def list_runs_on_written_data(policy: str, *options: str) -> list[Json]:
     """Return runs of the AGCR talk's volumes on devices where the policy wrote all data before.
 
     The policy wrote the data at the volume's pace, by the same requests as writes.
@@ -155,32 +155,32 @@ def runs_on_own_data(policy: str, *options: str) -> list[Json]:
     common = ("--whole-units", "--fold", "--arrival=trace")
     device = ("--profile=fast16", "--allocate=static", "--order=fcfs", "--fill=none",
               f"--blocks={2048 if trace_directory() else 16}", f"--policy={policy}", *options)
-    return [run_two_streams_on_one_device((*device, *common, f"--trace={make_writing_copy(path)}"),
+    return [run_two_streams_on_one_device((*device, *common, f"--trace={copy_as_writes(path)}"),
                                           (*common, f"--trace={path}"))
             for path in record_files_of_trace_volumes("agcr-combinations").values()]
 
 
-def measure_ag9_own_data() -> list[Measured]:
+def measure_ag9_reads_of_written_data() -> list[Measured]:
     """Compare AGCR with li (whose idle writes cost much or medium); each reads what it wrote."""
-    ours = runs_on_own_data("agcr")
-    rivals = (runs_on_own_data("li"),
-              runs_on_own_data("li", "--program_fine=600us", "--read_fine=170us"))
-    pairs = [[mean_responses_us(run) for run in runs] for runs in (ours, *rivals)]
+    ours = list_runs_on_written_data("agcr")
+    rivals = (list_runs_on_written_data("li"),
+              list_runs_on_written_data("li", "--program_fine=600us", "--read_fine=170us"))
+    pairs = [[list_mean_responses(run) for run in runs] for runs in (ours, *rivals)]
     sensing = [arithmetic_mean(map(sensing_us_per_page, runs)) for runs in (*rivals, ours)]
     return [
-        *(average_measured(saving_in_percent(a[kind], b[kind])
-                           for a, b in zip(pairs[0], rival, strict=True))
+        *(average_figures(compute_saving(a[kind], b[kind])
+                          for a, b in zip(pairs[0], rival, strict=True))
           for rival in pairs[1:] for kind in (0, 1)),
         make_measured(*sensing[1:], shown=numbers_as_text(sensing, 0)),
-        average_measured((measure_of_run(run, "rewrite_percent") for run in ours), 2),
+        average_figures((find_measure(run, "rewrite_percent") for run in ours), 2),
     ]
 
 
 def ablate_agcr() -> list[Measured]:
     """Ablate AGCR: mean response of reads and of writes in us, re-writes in percent."""
     steps = ("traditional", "agcr, off", "agcr, low", "agcr")
-    runs = [[by_scheme[scheme] for scheme in steps] for by_scheme in runs_of_schemes().values()]
-    found = [[(*mean_responses_us(run), measure_of_run(run, "rewrite_percent")) for run in by_step]
+    runs = [[by_scheme[scheme] for scheme in steps] for by_scheme in list_agcr_runs().values()]
+    found = [[(*list_mean_responses(run), find_measure(run, "rewrite_percent")) for run in by_step]
              for by_step in zip(*runs, strict=True)]
     means = [tuple(map(arithmetic_mean, zip(*by_volume, strict=True))) for by_volume in found]
     checks = (
@@ -196,11 +196,11 @@ def ablate_agcr() -> list[Measured]:
 CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "AG-2": measure_ag2_write_costs,
     "AG-3": measure_ag3_page_classes,
-    "AG-4": measure_ag4_rivals,
+    "AG-4": measure_ag4_other_policies,
     "AG-5": measure_ag5_rewrites,
     "AG-6": measure_ag6_window,
     "AG-7": measure_ag7_mapping_entry,
     "AG-8": measure_ag8_slow_reads,
-    "AG-9": measure_ag9_own_data,
+    "AG-9": measure_ag9_reads_of_written_data,
     "AG-A": ablate_agcr,
 }

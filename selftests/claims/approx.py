@@ -15,16 +15,16 @@ from selftests.claims.real_traces import trace_directory
 from selftests.claims.register import Measured, make_measured
 from selftests.claims.rows import (
     arithmetic_mean,
-    average_measured,
-    counter_of_run,
+    average_figures,
+    compute_reduction,
+    compute_saving,
+    find_measure,
     lifetime_gain_percent,
+    list_rule_mutants,
     mean_response_us,
-    measure_of_run,
-    mutants_without_rules,
     program_us_per_page,
     program_us_per_unit,
-    reduction_in_percent,
-    saving_in_percent,
+    read_counter,
 )
 from selftests.claims.runs import Json, falsified_settings
 from selftests.claims.studies import results_of_study
@@ -60,14 +60,14 @@ def solve_mode_times_us(policy: str, modes: Sequence[str], shares: Sequence[str]
     runs = run_on_one_die(policy, shares)
     equations = [
         [Fraction(run["mode_pages"][mode]) for mode in modes]
-        + [Fraction(counter_of_run(run, "array_program_ns"), 1000)]
+        + [Fraction(read_counter(run, "array_program_ns"), 1000)]
         for run in runs
     ]
     # A mode that never occurs has no time; NaN fails every tolerance.
     return [float(value) for value in solve_linear_equations(equations)] or [math.nan] * len(modes)
 
 
-def has_modes_of_block_kinds(run: Json) -> bool:
+def do_pages_fit_block_kinds(run: Json) -> bool:
     """Tell whether closed blocks of each kind contain only pages in the kind's program modes."""
     pages = {kind: count["pages"] for kind, count in run["block_kinds"].items()}
     modes = run["mode_pages"]
@@ -87,7 +87,7 @@ def measure_ax1_program_times() -> list[Measured]:
     modes = ("normal", "between", "after", "reduced")
     ours = [*solve_mode_times_us("approxftl", modes, SHARES[1:-1]),
             solve_mode_times_us("delta_b", ("normal", "coarse"), ("30%", "70%"))[1]]
-    kinds = all(map(has_modes_of_block_kinds, run_on_one_die("approxftl")))
+    kinds = all(map(do_pages_fit_block_kinds, run_on_one_die("approxftl")))
     return [make_measured(*ours),
             make_measured(shown="always" if kinds else "not always", holds=kinds)]
 
@@ -101,7 +101,7 @@ def run_with_collection() -> Json:
 def measure_ax2_illegal_placements() -> list[Measured]:
     """Count refused placements of whole runs, and audit the devices after the runs."""
     runs = [run_with_collection(), *run_on_one_die("approxftl", ["50%"])]
-    bugs = sum(counter_of_run(run, "policy_bugs") for run in runs)
+    bugs = sum(read_counter(run, "policy_bugs") for run in runs)
     verified = all(run["verified"] for run in runs)
     return [make_measured(bugs, holds=bugs == 0 and verified,
                           shown=f"{bugs} refused, audit {'clean' if verified else 'failed'}")]
@@ -111,7 +111,7 @@ def measure_ax3_service_time() -> list[Measured]:
     """Measure the saving of service time, and the share of pages in checkerboards."""
     result = []
     for policy in ALL[1:]:
-        ours = [saving_in_percent(program_us_per_page(run), program_us_per_page(base))
+        ours = [compute_saving(program_us_per_page(run), program_us_per_page(base))
                 for run, base in zip(run_on_one_die(policy), run_on_one_die("baseline"),
                                      strict=True)]
         # Even without tags, the first position of a checkerboard block may take a precise page.
@@ -136,7 +136,7 @@ def measure_ax4_write_response() -> list[Measured]:
     result = []
     for use, runs in results_of_study("approx-queues", "utilisation", "policy").items():
         means = [mean_response_us(runs[policy], "write") for policy in ALL]
-        cuts = [saving_in_percent(mean, means[0]) for mean in means]
+        cuts = [compute_saving(mean, means[0]) for mean in means]
         busy = runs["baseline"]["luns"]["mean_utilisation"]
         ordered = means == sorted(means, reverse=True) and len(set(means)) == len(means)
         result.append(make_measured(cuts[3], shown=f"{cuts[3]:.1f} > {cuts[2]:.1f} > {cuts[1]:.1f}",
@@ -144,10 +144,10 @@ def measure_ax4_write_response() -> list[Measured]:
     return result
 
 
-def response_cuts(runs: dict[str, Json]) -> tuple[float, float]:
+def compare_responses(runs: dict[str, Json]) -> tuple[float, float]:
     """Return by how much ApproxFTL shortens the responses of reads and of writes in percent."""
-    read, write = (reduction_in_percent(*(mean_response_us(runs[policy], kind)
-                                          for policy in ("approxftl", "baseline")))
+    read, write = (compute_reduction(*(mean_response_us(runs[policy], kind)
+                                       for policy in ("approxftl", "baseline")))
                    for kind in ("read", "write"))
     return read, write
 
@@ -155,10 +155,10 @@ def response_cuts(runs: dict[str, Json]) -> tuple[float, float]:
 def measure_ax5_read_response() -> list[Measured]:
     """Measure the response time of reads, which wait behind writes."""
     found = results_of_study("approx-reads", "utilisation", "order", "write-share", "policy")
-    by_order = {order: {share: response_cuts(runs) for share, runs in by_share.items()}
+    by_order = {order: {share: compare_responses(runs) for share, runs in by_share.items()}
                 for order, by_share in found["60%"].items()}
     busy, in_turn = by_order["read_first"], by_order["fcfs"]
-    light = {share: response_cuts(runs) for share, runs in found["2%"]["read_first"].items()}
+    light = {share: compare_responses(runs) for share, runs in found["2%"]["read_first"].items()}
     less = [write - read for read, write in (busy["50%"], in_turn["50%"])]
     few, _ = busy["90%"]
     return [
@@ -171,7 +171,7 @@ def measure_ax5_read_response() -> list[Measured]:
 
 
 def low_voltage_erase_share(run: Json) -> float:
-    return counter_of_run(run, "array_low_erases") / counter_of_run(run, "array_erases")
+    return read_counter(run, "array_low_erases") / read_counter(run, "array_erases")
 
 
 def measure_ax6_lifetime() -> list[Measured]:
@@ -195,16 +195,16 @@ def measure_ax7_energy() -> list[Measured]:
     runs = results_of_study("approx-one-die", approx_share="50%")
     far = []
     for policy in ALL[1:]:
-        energy = saving_in_percent(*(measure_of_run(runs[name], "program_energy_mean_pj")
-                                     for name in (policy, "baseline")))
-        far.append(abs(energy - saving_in_percent(*(program_us_per_page(runs[name])
-                                                    for name in (policy, "baseline")))))
+        energy = compute_saving(*(find_measure(runs[name], "program_energy_mean_pj")
+                                  for name in (policy, "baseline")))
+        far.append(abs(energy - compute_saving(*(program_us_per_page(runs[name])
+                                                 for name in (policy, "baseline")))))
     tagged = results_of_study("approx-tags", "stream", "policy",
                               stream=["50 % in runs of 64", "50 % in runs of 1"])
-    total = [[saving_in_percent(*(by_policy[name]["energy"]["total_pj"]
-                                  for name in ("approxftl", policy))) for policy in ALL[:3]]
+    total = [[compute_saving(*(by_policy[name]["energy"]["total_pj"]
+                               for name in ("approxftl", policy))) for policy in ALL[:3]]
              for by_policy in (runs, tagged["50 % in runs of 64"], tagged["50 % in runs of 1"])]
-    erase = counter_of_run(run, "erase_energy_pj") / counter_of_run(run, "array_erases") / 1e6
+    erase = read_counter(run, "erase_energy_pj") / read_counter(run, "array_erases") / 1e6
     return [make_measured(erase, digits=2), make_measured(max(far), digits=2),
             *(make_measured(*cuts) for cuts in total), make_measured(total[-1][0])]
 
@@ -221,7 +221,7 @@ def copies_per_approximate_page(run: Json) -> float:
 
 def measure_ax8_bit_errors() -> list[Measured]:
     """Measure bit error rates, which are drawn for each read, and count copies."""
-    flipped = [counter_of_run(run, "read_flipped_bits") / counter_of_run(run, "read_approx_units")
+    flipped = [read_counter(run, "read_flipped_bits") / read_counter(run, "read_approx_units")
                / 65536 for run in results_of_study("approx-fresh").values()]
     copies = [*map(copies_per_approximate_page,
                    results_of_study("approx-promotion", "promote").values())]
@@ -230,7 +230,7 @@ def measure_ax8_bit_errors() -> list[Measured]:
             make_measured(*copies, digits=3, holds=bounded)]
 
 
-def write_amplifications(runs: dict[str, Json]) -> list[float]:
+def list_write_amplifications(runs: dict[str, Json]) -> list[float]:
     """Return the write amplification of Baseline and of ApproxFTL."""
     return [runs[name]["write_amplification"]["total"] for name in ("baseline", "approxftl")]
 
@@ -239,11 +239,11 @@ def measure_ax9_amplification() -> list[Measured]:
     """Measure ApproxFTL's change of write amplification on skewed loads and a half-size device."""
     loads = [*results_of_study("approx-skewed", "stream", "policy", blocks=1024).values(),
              results_of_study("approx-skewed", blocks=512)]
-    changes = [100 * (ours / base - 1) for base, ours in map(write_amplifications, loads)]
-    unsorted = ([-reduction_in_percent(*(runs[name]["write_amplification"]["total"]
-                                         for name in (policy, "baseline"))) for runs in loads[:3]]
+    changes = [100 * (ours / base - 1) for base, ours in map(list_write_amplifications, loads)]
+    unsorted = ([-compute_reduction(*(runs[name]["write_amplification"]["total"]
+                                      for name in (policy, "baseline"))) for runs in loads[:3]]
                 for policy in ("delta_b", "vth_b"))
-    base, by_age = write_amplifications(results_of_study(
+    base, by_age = list_write_amplifications(results_of_study(
         "approx-skewed", given={"set": "hot_age=40s"}, stream="80 % on 20 %", blocks=1024,
         policy=["baseline", "approxftl"]))
     return [*map(make_measured, changes), *(make_measured(*change) for change in unsorted),
@@ -253,26 +253,26 @@ def measure_ax9_amplification() -> list[Measured]:
 def measure_ax10_accuracy() -> list[Measured]:
     """Measure the loss of accuracy on flipped bytes, floats, and mantissas, by classifier."""
     run = results_of_study("approx-fresh")["approxftl"]
-    rate = counter_of_run(run, "read_flipped_bits") / counter_of_run(run,
-                                                                     "read_approx_units") / 65536
+    rate = read_counter(run, "read_flipped_bits") / read_counter(run,
+                                                                 "read_approx_units") / 65536
     return [make_measured(*classifiers.accuracy_losses(rate, kind, bits))
             for kind, bits in (("u1", 8), ("f4", classifiers.ALL_BITS),
                                ("f4", classifiers.MANTISSA))]
 
 
-def wear_rule_excess_percent(study: str, **where: Any) -> float:
+def compute_wear_excess_percent(study: str, **where: Any) -> float:
     """Return by how many percent maximum / mean wear exceeds that of the ideal block choice."""
-    own = Step.step_from_run(results_of_study(study, policy="approxftl", **where)["approxftl"])
-    with falsified_settings(mutants=mutants_without_rules("approx-least-worn")):
+    own = Step.measure_run(results_of_study(study, policy="approxftl", **where)["approxftl"])
+    with falsified_settings(mutants=list_rule_mutants("approx-least-worn")):
         runs = results_of_study(study, policy="approxftl", **where)
-        ideal = Step.step_from_run(runs["approxftl"])
+        ideal = Step.measure_run(runs["approxftl"])
     return 100 * (own.peak / ideal.peak - 1)
 
 
 def measure_ax12_wear_rule() -> list[Measured]:
     """Compare ApproxFTL's choice of free blocks with one that always opens the least worn block."""
-    return [make_measured(wear_rule_excess_percent("approx-collected", tags="0.5")),
-            make_measured(wear_rule_excess_percent("approx-rules", load="for the wear rule"))]
+    return [make_measured(compute_wear_excess_percent("approx-collected", tags="0.5")),
+            make_measured(compute_wear_excess_percent("approx-rules", load="for the wear rule"))]
 
 
 def share_of_responses_below(run: Json, limit_ns: float) -> float:
@@ -295,20 +295,20 @@ def measure_ax13_burst() -> list[Measured]:
     return measure_largest_responses(results_of_study("approx-burst"))
 
 
-def measure_ax14_implied_share() -> list[Measured]:
+def measure_ax14_implied_approx_share() -> list[Measured]:
     """Measure energy and lifetime at the share of approximate data that Fig. 9 implies."""
     found = results_of_study("approx-implied", "load", "policy")
     base, *others = (found["much space"][policy]["energy"]["total_pj"]
                      for policy in ("baseline", "delta_b", "vth_b"))
-    return [*(make_measured(saving_in_percent(energy, base)) for energy in others),
+    return [*(make_measured(compute_saving(energy, base)) for energy in others),
             make_measured(lifetime_gain_percent(found["a small full device"]["approxftl"]))]
 
 
-def later_neighbours(block: Json, pages_of_layer: int, page: int) -> list[str]:
+def list_later_neighbour_classes(block: Json, pages_of_layer: int, page: int) -> list[str]:
     """Return the classes of a page's neighbours in Y and Z that are programmed after the page."""
     classes = block["class"]
 
-    def program_order(at: int) -> tuple[bool, int]:
+    def find_program_turn(at: int) -> tuple[bool, int]:
         # In two phases all approximate pages are programmed before the precise ones.
         return "after" in block["mode"] and classes[at] == "precise", at
 
@@ -316,7 +316,7 @@ def later_neighbours(block: Json, pages_of_layer: int, page: int) -> list[str]:
     near = [at for at in (page - 1, page + 1) if at // pages_of_layer == row]
     near += [at for at in (page - pages_of_layer, page + pages_of_layer)
              if 0 <= at < len(classes)]
-    return [classes[at] for at in near if program_order(at) > program_order(page)]
+    return [classes[at] for at in near if find_program_turn(at) > find_program_turn(page)]
 
 
 def measure_ax15_neighbours() -> list[Measured]:
@@ -328,20 +328,20 @@ def measure_ax15_neighbours() -> list[Measured]:
         order = "two phases" if "after" in block["mode"] else block["kind"]
         for page, kind in enumerate(block["class"]):
             found.setdefault((order, kind), []).append(
-                later_neighbours(block, pages_of_layer, page))
+                list_later_neighbour_classes(block, pages_of_layer, page))
 
-    def most_neighbours(order: str, kind: str, of: Sequence[str] = CLASSES) -> float:
+    def find_most_later_neighbours(order: str, kind: str, of: Sequence[str] = CLASSES) -> float:
         return max((sum(map(near.count, of)) for near in found.get((order, kind), [])),
                    default=math.nan)
 
     board = "checkerboard"
     return [
-        make_measured(most_neighbours(board, "precise"),
-                      most_neighbours(board, "precise", ["precise"]), digits=0),
-        make_measured(most_neighbours("two phases", "precise"), digits=0),
-        make_measured(most_neighbours("precise", "precise", ["precise"]), digits=0),
-        make_measured(most_neighbours(board, "approximate", ["precise"]), digits=0),
-        make_measured(most_neighbours("two phases", "approximate"), digits=0),
+        make_measured(find_most_later_neighbours(board, "precise"),
+                      find_most_later_neighbours(board, "precise", ["precise"]), digits=0),
+        make_measured(find_most_later_neighbours("two phases", "precise"), digits=0),
+        make_measured(find_most_later_neighbours("precise", "precise", ["precise"]), digits=0),
+        make_measured(find_most_later_neighbours(board, "approximate", ["precise"]), digits=0),
+        make_measured(find_most_later_neighbours("two phases", "approximate"), digits=0),
     ]
 
 
@@ -363,45 +363,45 @@ def measure_ax16_open_blocks() -> list[Measured]:
 APPS = ("fft", "smm", "lu", "sor", "img", "vid")
 
 
-def runs_of_applications(dies: str, rule: str) -> dict[str, dict[str, Json]]:
+def list_application_runs(dies: str, rule: str) -> dict[str, dict[str, Json]]:
     """Return the runs of captured applications by their number of dies and rule for hot data."""
     return results_of_study("approx-apps", "app", "policy", dies=dies, rule=rule)
 
 
-def mean_application_cuts(dies: str, rule: str) -> tuple[float, float]:
+def compute_application_cuts(dies: str, rule: str) -> tuple[float, float]:
     """Return ApproxFTL's mean cuts of the responses of reads and of writes over six programs."""
-    runs = runs_of_applications(dies, rule)
-    read, write = (arithmetic_mean(cuts) for cuts in zip(*(response_cuts(runs[app])
+    runs = list_application_runs(dies, rule)
+    read, write = (arithmetic_mean(cuts) for cuts in zip(*(compare_responses(runs[app])
                                                            for app in APPS), strict=True))
     return read, write
 
 
-def cut_over_vth_b(runs: dict[str, Json]) -> float:
+def compare_cut_to_vth_b(runs: dict[str, Json]) -> float:
     """Return by how many points ApproxFTL cuts the response of writes more than Vth_b."""
     base, vth_b, ours = (mean_response_us(runs[name], "write")
                          for name in ("baseline", "vth_b", "approxftl"))
-    return saving_in_percent(ours, base) - saving_in_percent(vth_b, base)
+    return compute_saving(ours, base) - compute_saving(vth_b, base)
 
 
 def measure_ax17_applications() -> list[Measured]:
     """Replay our annotated applications, by number of dies and by rule for hot data."""
     rules = ("size", "age")
-    cuts = [zip(*(mean_application_cuts(dies, rule) for dies in "1248"), strict=True)
+    cuts = [zip(*(compute_application_cuts(dies, rule) for dies in "1248"), strict=True)
             for rule in rules]
-    by_rule = [runs_of_applications("4", rule) for rule in rules]
-    energy = {app: saving_in_percent(*(by_rule[0][app][policy]["energy"]["total_pj"]
-                                       for policy in ("approxftl", "baseline"))) for app in APPS}
-    again = [runs_of_applications("1, again", rule) for rule in rules]
-    many, few = (response_cuts(runs["mc"])[0]
-                 for runs in (runs_of_applications("32", "size"), by_rule[0]))
+    by_rule = [list_application_runs("4", rule) for rule in rules]
+    energy = {app: compute_saving(*(by_rule[0][app][policy]["energy"]["total_pj"]
+                                    for policy in ("approxftl", "baseline"))) for app in APPS}
+    again = [list_application_runs("1, again", rule) for rule in rules]
+    many, few = (compare_responses(runs["mc"])[0]
+                 for runs in (list_application_runs("32", "size"), by_rule[0]))
     return [
         *(make_measured(*means) for pair in cuts for means in pair),
-        *(make_measured(cut) for cut in mean_application_cuts("32", "size")),
-        *(make_measured(*(cut_over_vth_b(runs[app]) for app in APPS)) for runs in by_rule),
-        *(average_measured(lifetime_gain_percent(runs[app]["vth_b"])
-                           - lifetime_gain_percent(runs[app]["approxftl"]) for app in APPS)
+        *(make_measured(cut) for cut in compute_application_cuts("32", "size")),
+        *(make_measured(*(compare_cut_to_vth_b(runs[app]) for app in APPS)) for runs in by_rule),
+        *(average_figures(lifetime_gain_percent(runs[app]["vth_b"])
+                          - lifetime_gain_percent(runs[app]["approxftl"]) for app in APPS)
           for runs in again),
-        average_measured(energy.values()),
+        average_figures(energy.values()),
         make_measured(energy["smm"], holds=min(energy, key=energy.__getitem__) == "smm"),
         make_measured(*(checkerboard_share(by_rule[1][app]["approxftl"]) for app in APPS)),
         make_measured(few, shown=f"{few:.1f}; on 32 dies: {many:.1f}"),
@@ -418,17 +418,17 @@ def measure_ax_tagged_traces() -> list[Measured]:
     for runs in streams.values():
         base, ours = runs["baseline"], runs["approxftl"]
         for what, value in (
-            ("write", reduction_in_percent(*(mean_response_us(r, "write") for r in (ours, base)))),
-            ("read", reduction_in_percent(*(mean_response_us(r, "read") for r in (ours, base)))),
-            ("energy", reduction_in_percent(*(r["energy"]["total_pj"] for r in (ours, base)))),
+            ("write", compute_reduction(*(mean_response_us(r, "write") for r in (ours, base)))),
+            ("read", compute_reduction(*(mean_response_us(r, "read") for r in (ours, base)))),
+            ("energy", compute_reduction(*(r["energy"]["total_pj"] for r in (ours, base)))),
             ("lifetime",
-             lifetime_gain_percent(ours) if counter_of_run(ours, "array_erases") else math.nan),
+             lifetime_gain_percent(ours) if read_counter(ours, "array_erases") else math.nan),
             ("amplification",
-             reduction_in_percent(*(r["write_amplification"]["total"] for r in (ours, base)))),
+             compute_reduction(*(r["write_amplification"]["total"] for r in (ours, base)))),
         ):
             found.setdefault(what, []).append(value)
     ends = [[min(found[what]), max(found[what])] for what in ("write", "energy")]
-    return [*map(average_measured, found.values()), *(make_measured(*pair) for pair in ends)]
+    return [*map(average_figures, found.values()), *(make_measured(*pair) for pair in ends)]
 
 
 # The enhancements of ApproxFTL, from the last to the first. With all of them switched off except
@@ -448,7 +448,7 @@ class Step:
     peak: float
 
     @classmethod
-    def step_from_run(cls, run: Json) -> Step:
+    def measure_run(cls, run: Json) -> Step:
         """Extract the measures of an ablation step from a run."""
         wear = run["blocks"]["wear"]
         return cls(program_us_per_page(run), program_us_per_unit(run),
@@ -460,7 +460,7 @@ class Step:
         """Return the mean program time of relocated data in us."""
         return (self.all_us - self.host_us) / (self.amplification - 1)
 
-    def step_as_cell(self) -> str:
+    def format_step_cell(self) -> str:
         """Format the measures of an ablation step for a cell of the table."""
         return (f"{self.host_us:.1f} {self.all_us:.0f} {self.amplification:.3f} "
                 f"{self.lifetime:.1f} {self.peak:.2f}")
@@ -468,19 +468,19 @@ class Step:
 
 def run_ablation_step(policy: str, *missing: str) -> Step:
     """Run a policy without some enhancements on hot and cold data, half of it approximate."""
-    with falsified_settings(mutants=mutants_without_rules(*missing)):
-        return Step.step_from_run(results_of_study("approx-skewed", policy=policy,
-                                                   stream="80 % on 20 %", blocks=1024)[policy])
+    with falsified_settings(mutants=list_rule_mutants(*missing)):
+        return Step.measure_run(results_of_study("approx-skewed", policy=policy,
+                                                 stream="80 % on 20 %", blocks=1024)[policy])
 
 
-def run_without_and_with_rule(rule: str, load: str) -> tuple[Step, Step]:
+def toggle_enhancement(rule: str, load: str) -> tuple[Step, Step]:
     """Run ApproxFTL on a load that an enhancement affects, without and with the enhancement."""
     found = []
     for after in (0, 1):
         missing = ENHANCEMENTS[ENHANCEMENTS.index(rule) + after:]
-        with falsified_settings(mutants=mutants_without_rules(*missing)):
+        with falsified_settings(mutants=list_rule_mutants(*missing)):
             runs = results_of_study("approx-rules", load=load)
-            found.append(Step.step_from_run(runs["approxftl"]))
+            found.append(Step.measure_run(runs["approxftl"]))
     return found[0], found[1]
 
 
@@ -495,10 +495,10 @@ def ablate_approxftl() -> list[Measured]:
     steps = [run_ablation_step("baseline"), run_ablation_step("vth_b")]
     steps += [run_ablation_step("approxftl", *ENHANCEMENTS[i + 1:])
               for i in range(len(ENHANCEMENTS))]
-    shown = [f"from {a.step_as_cell()} to {b.step_as_cell()}" for a, b in pairwise(steps)]
-    without_rule, with_rule = run_without_and_with_rule("approx-no-wear-rule", "for the wear rule")
-    precise_first, approx_first = run_without_and_with_rule("approx-precise-copied-first",
-                                                            "for the order of copies")
+    shown = [f"from {a.format_step_cell()} to {b.format_step_cell()}" for a, b in pairwise(steps)]
+    without_rule, with_rule = toggle_enhancement("approx-no-wear-rule", "for the wear rule")
+    precise_first, approx_first = toggle_enhancement("approx-precise-copied-first",
+                                                     "for the order of copies")
     return [
         *(make_measured(holds=holds(steps[at], steps[at - 1]), shown=shown[at - 1])
           for at, holds in checks.items()),
@@ -523,7 +523,7 @@ CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "AX-10": measure_ax10_accuracy,
     "AX-12": measure_ax12_wear_rule,
     "AX-13": measure_ax13_burst,
-    "AX-14": measure_ax14_implied_share,
+    "AX-14": measure_ax14_implied_approx_share,
     "AX-15": measure_ax15_neighbours,
     "AX-16": measure_ax16_open_blocks,
     "AX-17": measure_ax17_applications,

@@ -43,7 +43,7 @@ from selftests.claims import (  # noqa: E402
 from selftests.claims.real_traces import trace_directory  # noqa: E402
 from selftests.claims.register import Entry, Measured  # noqa: E402
 from selftests.claims.rows import Claim  # noqa: E402
-from selftests.claims.runs import program_under_test, seed_of_runs  # noqa: E402
+from selftests.claims.runs import get_seed_of_runs, program_under_test  # noqa: E402
 
 #: The claims that the register has entries for, and those about designs that no paper has.
 CLAIMS: dict[str, Callable[[], list[Measured]]] = {
@@ -76,7 +76,7 @@ class Judged:
     @property
     def verdict(self) -> str:
         """Return the verdict on an entry of the register that follows from our figures."""
-        return self.entry.judge_measured(self.ours)
+        return self.entry.judge_figures(self.ours)
 
     @property
     def difference_from_register(self) -> str:
@@ -87,7 +87,7 @@ class Judged:
             return f"the register says {self.entry.ours}"
         return ""
 
-    def claim_table_cells(self) -> tuple[str, ...]:
+    def make_claim_table_cells(self) -> tuple[str, ...]:
         """Return the cells of the claim's row in the table."""
         allowed = f" [{self.entry.tolerance_text}]" if self.entry.tolerance_text else ""
         return (self.entry.id, self.verdict, self.entry.says + allowed,
@@ -144,7 +144,7 @@ def print_claim_tables(papers: Sequence[Judged], own: Sequence[Claim]) -> None:
     """Print the rows as a table with a section for each system."""
     sections: dict[str, list[tuple[str, ...]]] = {}
     for one in papers:
-        sections.setdefault(one.entry.id[:2], []).append(one.claim_table_cells())
+        sections.setdefault(one.entry.id[:2], []).append(one.make_claim_table_cells())
     for row in own:
         sections.setdefault(row.id[:2], []).append(
             (row.id, row.verdict, f"{row.what} [{row.tolerance}]", row.paper, row.ours))
@@ -160,7 +160,7 @@ def print_verdict_summary(papers: Sequence[Judged], unmeasured: Iterable[Entry],
     """Print the verdicts by paper, the checks of other designs, and missing register entries."""
     verdicts = [(one.entry.id[:2], one.verdict) for one in papers]
     verdicts += [(entry.id[:2], entry.verdict) for entry in unmeasured]
-    print(f"\nseed {seed_of_runs()}: verdicts by paper\n")
+    print(f"\nseed {get_seed_of_runs()}: verdicts by paper\n")
     for row in register.count_verdicts_by_system(verdicts):
         print_table_row(row, (10, *(12,) * len(register.VERDICTS), 4))
     counts = Counter(row.verdict for row in own)
@@ -180,7 +180,7 @@ def main() -> int:
     """Measure the claims that the command line names."""
     parser = argparse.ArgumentParser(description="The papers' figures beside ours.")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--seed", default=seed_of_runs(), metavar="N", help="seed of all runs")
+    parser.add_argument("--seed", default=get_seed_of_runs(), metavar="N", help="seed of all runs")
     parser.add_argument("--traces", default=trace_directory(), metavar="DIR",
                         help="traces for the claims about them, of 10,000 requests or more, in "
                              "any format that \"approxftl trace formats\" lists; synthetic "

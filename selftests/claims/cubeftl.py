@@ -14,14 +14,14 @@ from selftests.claims.real_traces import trace_directory
 from selftests.claims.register import Measured, make_measured
 from selftests.claims.rows import (
     arithmetic_mean,
-    average_measured,
-    counter_of_run,
+    average_figures,
+    compute_reduction,
+    find_measure,
+    list_rule_mutants,
     mean_program_us,
     mean_response_us,
-    measure_of_run,
-    mutants_without_rules,
     numbers_as_text,
-    reduction_in_percent,
+    read_counter,
     sensing_us_per_page,
 )
 from selftests.claims.runs import Json, falsified_settings
@@ -47,7 +47,7 @@ def measure_cu2_followers() -> list[Measured]:
         leaders, followers = (run["mode_pages"][mode] for mode in ("normal", "follower"))
         (closed,) = (kind["blocks"] for kind in run["block_kinds"].values())
         opened = run["blocks"]["good"] - sum(run["luns"]["free_blocks"]) - closed
-        bugs = counter_of_run(run, "policy_bugs")
+        bugs = read_counter(run, "policy_bugs")
         # In an open block, leaders may precede their followers; a follower never precedes its
         # leader.
         pending = (geo["word_lines_per_layer"] - 1) * leaders - followers
@@ -59,13 +59,13 @@ def measure_cu2_followers() -> list[Measured]:
     return result
 
 
-def cube_throughput_gain(runs: dict[str, Json], policy: str = "cubeftl") -> float:
+def compute_throughput_gain(runs: dict[str, Json], policy: str = "cubeftl") -> float:
     """Return the throughput gain over pageFTL in percent."""
-    rates = [measure_of_run(runs[name], "requests_per_second") for name in (policy, "pageftl")]
+    rates = [find_measure(runs[name], "requests_per_second") for name in (policy, "pageftl")]
     return 100 * (rates[0] / rates[1] - 1)
 
 
-def mean_time_saving_of_followers(run: Json) -> float:
+def compute_follower_saving(run: Json) -> float:
     """Return the share of program time that followers save, from the mean time of all programs."""
     pages = run["mode_pages"]
     share_: float = pages["follower"] / (pages["normal"] + pages["follower"])
@@ -77,9 +77,9 @@ def measure_cu3_throughput() -> list[Measured]:
     gains, implied = [], []
     for followers in ("30% faster", "33% faster", BY_LOOPS):
         runs = run_saturating_writes(followers)
-        gains.append(cube_throughput_gain(runs))
-        implied.append(100 * (1 / (1 - 0.75 * mean_time_saving_of_followers(runs["cubeftl"])) - 1))
-    less = mean_time_saving_of_followers(run_saturating_writes()["cubeftl"])
+        gains.append(compute_throughput_gain(runs))
+        implied.append(100 * (1 / (1 - 0.75 * compute_follower_saving(runs["cubeftl"])) - 1))
+    less = compute_follower_saving(run_saturating_writes()["cubeftl"])
     return [
         make_measured(max(abs(a - b) for a, b in zip(gains, implied, strict=True)),
                       shown=f"{numbers_as_text(gains)}; implied {numbers_as_text(implied)}"),
@@ -92,7 +92,7 @@ def run_write_bursts(followers: str = BY_LOOPS, interface: str = "no limit") -> 
     return results_of_study("cubeftl-write-bursts", followers=followers, interface=interface)
 
 
-def burst_throughput_gain(runs: dict[str, Json], policy: str) -> float:
+def compute_burst_gain(runs: dict[str, Json], policy: str) -> float:
     """Return the gain in burst throughput over pageFTL in percent.
 
     Writes between bursts complete at once; writes of a burst complete as fast as the buffer drains.
@@ -106,13 +106,13 @@ def measure_cu4_bursts() -> list[Measured]:
     result = []
     for followers in ("30 % faster", "33 % faster", BY_LOOPS):
         runs = run_write_bursts(followers)
-        gain, minus = (burst_throughput_gain(runs, policy)
+        gain, minus = (compute_burst_gain(runs, policy)
                        for policy in ("cubeftl", "cubeftl_minus"))
         result.append(make_measured(gain, shown=f"{gain:.1f} > {minus:.1f}",
                                     holds=gain > minus + 5))
     own, faster = (run_write_bursts(BY_LOOPS, interface) for interface in ("profile", "3200 MB/s"))
-    gain, minus = (burst_throughput_gain(own, policy) for policy in ("cubeftl", "cubeftl_minus"))
-    shown = f"{gain:.1f} > {minus:.1f}; {burst_throughput_gain(faster, 'cubeftl'):.1f} at 3200 MB/s"
+    gain, minus = (compute_burst_gain(own, policy) for policy in ("cubeftl", "cubeftl_minus"))
+    shown = f"{gain:.1f} > {minus:.1f}; {compute_burst_gain(faster, 'cubeftl'):.1f} at 3200 MB/s"
     return [*result, make_measured(gain, shown=shown, holds=gain > minus)]
 
 
@@ -120,7 +120,7 @@ def measure_cu5_vertftl() -> list[Measured]:
     """Measure vertFTL, which knows the layers without measuring them, against pageFTL."""
     runs = run_saturating_writes()
     return [make_measured(100 * (mean_program_us(runs["vertftl"]) / 700 - 1)),
-            make_measured(cube_throughput_gain(runs, "vertftl"))]
+            make_measured(compute_throughput_gain(runs, "vertftl"))]
 
 
 def run_reads_of_old_data(state: str) -> dict[str, Json]:
@@ -130,7 +130,7 @@ def run_reads_of_old_data(state: str) -> dict[str, Json]:
 
 def retries_per_page_read(run: Json) -> float:
     """Return the mean number of retries per page read."""
-    return counter_of_run(run, "read_retries") / counter_of_run(run, "array_reads")
+    return read_counter(run, "read_retries") / read_counter(run, "array_reads")
 
 
 def measure_cu6_read_retries() -> list[Measured]:
@@ -139,14 +139,14 @@ def measure_cu6_read_retries() -> list[Measured]:
     for name in (MONTH, YEAR):
         runs = run_reads_of_old_data(name)
         plain, default, learned = (retries_per_page_read(run) for run in runs.values())
-        lost = sum(counter_of_run(run, "read_lost_units") for run in runs.values())
+        lost = sum(read_counter(run, "read_lost_units") for run in runs.values())
         times = [sensing_us_per_page(run) / 60 for run in runs.values()]
         pays = all(abs(us - 1 - more) <= 0.01
                    for us, more in zip(times, (plain, default, learned), strict=True))
         result += [
             make_measured(*times, digits=2, holds=pays and not lost and plain == default > learned),
             make_measured(default, digits=2),
-            make_measured(reduction_in_percent(learned, default)),
+            make_measured(compute_reduction(learned, default)),
         ]
     runs = results_of_study("cubeftl-memory")
     more = runs["cubeftl"]["memory_bytes"] - runs["pageftl"]["memory_bytes"]
@@ -158,22 +158,22 @@ def measure_cu6_read_retries() -> list[Measured]:
     return [*result, make_measured((more - active) / layers, digits=2)]
 
 
-def gains_by_write_share(state: str) -> dict[str, float]:
+def compute_gains_by_write_share(state: str) -> dict[str, float]:
     """Return cubeFTL's gain in percent on a half-full device, by the share of writes."""
     found = results_of_study("cubeftl-mixed", "write-share", "policy", state=state)
-    return {writes: cube_throughput_gain(runs) for writes, runs in found.items()}
+    return {writes: compute_throughput_gain(runs) for writes, runs in found.items()}
 
 
 def measure_cu7_device_states() -> list[Measured]:
     """Measure cubeFTL's gains on new and old devices, for bursts and three shares of writes."""
-    fresh, old = ([gains_by_write_share(state)[writes] for writes in ("90%", "50%", "10%")]
+    fresh, old = ([compute_gains_by_write_share(state)[writes] for writes in ("90%", "50%", "10%")]
                   for state in ("fresh", YEAR))
     open_queue = results_of_study("cubeftl-mixed", "write-share", "policy", state="fresh",
                                   write_share=["90%", "50%"], given={"utilisation": "50%"})
-    return [make_measured(burst_throughput_gain(run_write_bursts(), "cubeftl"), *fresh),
+    return [make_measured(compute_burst_gain(run_write_bursts(), "cubeftl"), *fresh),
             make_measured(*old, holds=old[2] > fresh[2] + 5),
-            make_measured(*(reduction_in_percent(*(mean_response_us(runs[policy], "read")
-                                                   for policy in ("cubeftl", "pageftl")))
+            make_measured(*(compute_reduction(*(mean_response_us(runs[policy], "read")
+                                                for policy in ("cubeftl", "pageftl")))
                             for runs in open_queue.values()))]
 
 
@@ -189,19 +189,19 @@ def measure_cu9_largest_gain() -> list[Measured]:
     if trace_directory():
         # No scheme can speed up writes that the write buffer absorbs. A buffer that drains faster
         # even absorbs fewer: an overwrite finds its page still buffered less often.
-        gains = [*map(cube_throughput_gain,
+        gains = [*map(compute_throughput_gain,
                       results_of_study("cubeftl-traces", "trace", "policy").values())]
-        return [average_measured(gains)] * 2
-    return [make_measured(max(burst_throughput_gain(run_write_bursts(), "cubeftl"),
-                              gains_by_write_share("fresh")["100%"])),
-            make_measured(burst_throughput_gain(run_write_bursts("32.3 % faster"), "cubeftl"))]
+        return [average_figures(gains)] * 2
+    return [make_measured(max(compute_burst_gain(run_write_bursts(), "cubeftl"),
+                              compute_gains_by_write_share("fresh")["100%"])),
+            make_measured(compute_burst_gain(run_write_bursts("32.3 % faster"), "cubeftl"))]
 
 
 def measure_cu10_misprograms() -> list[Measured]:
     """Count misprogrammed follower word lines; test-cubeftl.c compares their data."""
     run, rate = run_saturating_writes("one in 1000 bad")["cubeftl"], 0.001
     followers = run["mode_pages"]["follower"] / 3
-    repeated, moved = counter_of_run(run, "repeated_programs"), counter_of_run(
+    repeated, moved = read_counter(run, "repeated_programs"), read_counter(
         run, "programmed_rewrite_units") / 3
     # Some data were overwritten before the policy could relocate them.
     holds = (run["verified"] and abs(repeated / followers / rate - 1) < 0.4
@@ -214,7 +214,7 @@ def measure_cu11_device_sizes() -> list[Measured]:
     """Measure the gains of cubeFTL and cubeFTL- with garbage collection, on two device sizes."""
     result = []
     for runs in results_of_study("cubeftl-collected", "device", "policy").values():
-        gains = [cube_throughput_gain(runs, policy) for policy in ("cubeftl", "cubeftl_minus")]
+        gains = [compute_throughput_gain(runs, policy) for policy in ("cubeftl", "cubeftl_minus")]
         result.append(make_measured(gains[0], shown=numbers_as_text(gains)))
     return result
 
@@ -222,9 +222,9 @@ def measure_cu11_device_sizes() -> list[Measured]:
 def measure_cu12_workloads() -> list[Measured]:
     """Measure the paper's six workloads on its device: fresh, at the end of life, collecting."""
     found = results_of_study("cubeftl-workloads", "state", "load", "policy")
-    fresh, old, collecting = ({load: cube_throughput_gain(runs) for load, runs in loads.items()}
+    fresh, old, collecting = ({load: compute_throughput_gain(runs) for load, runs in loads.items()}
                               for loads in found.values())
-    vert = [cube_throughput_gain(runs, "vertftl") for runs in found["fresh"].values()]
+    vert = [compute_throughput_gain(runs, "vertftl") for runs in found["fresh"].values()]
     shown = numbers_as_text([*fresh.values()])
     return [
         make_measured(fresh["oltp"], shown=shown, holds=fresh["oltp"] == max(fresh.values())),
@@ -239,7 +239,7 @@ def measure_cu12_workloads() -> list[Measured]:
 Order = list[tuple[int, int]]
 
 
-def program_orders(policy: str) -> list[Order]:
+def list_word_line_orders(policy: str) -> list[Order]:
     """Return in which order a policy programs the word lines of the blocks that it fills."""
     arguments = ("--profile=micro19", "--blocks=100", "--fill=none", "--write-share=100%",
                  "--size=48KiB", "--requests=4000", "--rate=1000", *simulator.false_arguments)
@@ -275,7 +275,7 @@ def error_rate_of_order(order: Order) -> float:
 
 def measure_cu13_program_orders() -> list[Measured]:
     """Compare the error rates of the mixed and the vertical order with those of the horizontal."""
-    horizontal, mixed = (program_orders(policy) for policy in ("cubeftl_minus", "cubeftl"))
+    horizontal, mixed = (list_word_line_orders(policy) for policy in ("cubeftl_minus", "cubeftl"))
     vertical = sorted(horizontal[0], key=lambda line: line[::-1])
     # In the mixed order leaders are programmed before the followers of lower layers.
     ahead = all(any(b[0] < a[0] for a, b in itertools.pairwise(order)) for order in mixed)
@@ -288,13 +288,13 @@ def measure_cu13_program_orders() -> list[Measured]:
 
 def ablate_cubeftl() -> list[Measured]:
     """Ablate cubeFTL: bursts of writes, then reads of old data."""
-    with falsified_settings(mutants=mutants_without_rules("cube-margin-unspent")):
+    with falsified_settings(mutants=list_rule_mutants("cube-margin-unspent")):
         skips = run_write_bursts()["cubeftl_minus"]
     runs = run_write_bursts()
-    with falsified_settings(mutants=mutants_without_rules("cube-references-not-learned")):
+    with falsified_settings(mutants=list_rule_mutants("cube-references-not-learned")):
         before = retries_per_page_read(run_reads_of_old_data(YEAR)["cubeftl"])
     after = retries_per_page_read(run_reads_of_old_data(YEAR)["cubeftl"])
-    rates = [burst_throughput_gain(runs | {"skips": skips}, name)
+    rates = [compute_burst_gain(runs | {"skips": skips}, name)
              for name in ("vertftl", "skips", "cubeftl_minus", "cubeftl")]
     times = [mean_program_us(run) for run in (runs["pageftl"], skips, runs["cubeftl_minus"])]
     return [

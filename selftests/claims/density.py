@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from selftests.claims.rows import (
     Claim,
-    counter_of_run,
     make_claim_row,
     program_us_per_page,
+    read_counter,
     sensing_us_per_page,
 )
 from selftests.claims.studies import results_of_study
@@ -21,9 +21,9 @@ def ablate_density_classes() -> list[Claim]:
     runs = [*results_of_study("density-parts", "parts").values()]
     us, sensing = [program_us_per_page(run) for run in runs], [sensing_us_per_page(run)
                                                                for run in runs]
-    erases = [counter_of_run(run, "array_erases") for run in runs]
+    erases = [read_counter(run, "array_erases") for run in runs]
     cells = [f"{a:.0f} {b:.1f} {c}" for a, b, c in zip(us, sensing, erases, strict=True)]
-    clean = [not counter_of_run(run, "policy_bugs") for run in runs]
+    clean = [not read_counter(run, "policy_bugs") for run in runs]
     holds = (us[1] < 0.8 * us[0] and sensing[1] < sensing[0] and erases[1] > erases[0],
              us[2] < 0.8 * us[1], sensing[3] < sensing[1] and erases[3] > 1.5 * erases[1])
     return [

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import combinations
 
-from selftests.claims.rows import Claim, counter_of_run, make_claim_row, sensing_us_per_page
+from selftests.claims.rows import Claim, make_claim_row, read_counter, sensing_us_per_page
 from selftests.claims.runs import Json
 from selftests.claims.studies import results_of_study
 
@@ -26,25 +26,25 @@ class Ablation:
     wear: float
     bugs: int
 
-    def ablation_as_text(self) -> str:
+    def format_ablation(self) -> str:
         """Format the measures of a run for a cell of the table."""
         return (f"{self.host_us:.0f} {self.all_us:.0f} {self.read_us:.1f} {self.erases} "
                 f"{self.wear:.3f}")
 
 
-def options_of_parts(on: Iterable[str]) -> Json:
+def list_part_options(on: Iterable[str]) -> Json:
     """Return the options that enable the given parts of policy hybrid and no other parts."""
     return {f"hybrid_{part}": "on" if part in on else "off" for part in PARTS}
 
 
-def run_with_parts(*on: str) -> Ablation:
+def run_hybrid_parts(*on: str) -> Ablation:
     """Run policy hybrid with the given parts and return the measures."""
-    run = results_of_study("hybrid-parts", device="cubeFTL", **options_of_parts(on))["hybrid"]
-    units, erases = counter_of_run(run, "host_write_units"), counter_of_run(run, "array_erases")
-    return Ablation(counter_of_run(run, "host_program_ns") / units / 1000,
-                    counter_of_run(run, "array_program_ns") / units / 1000,
-                    sensing_us_per_page(run), erases, counter_of_run(run, "wear_sum") / erases
-                    / 10000, counter_of_run(run, "policy_bugs"))
+    run = results_of_study("hybrid-parts", device="cubeFTL", **list_part_options(on))["hybrid"]
+    units, erases = read_counter(run, "host_write_units"), read_counter(run, "array_erases")
+    return Ablation(read_counter(run, "host_program_ns") / units / 1000,
+                    read_counter(run, "array_program_ns") / units / 1000,
+                    sensing_us_per_page(run), erases, read_counter(run, "wear_sum") / erases
+                    / 10000, read_counter(run, "policy_bugs"))
 
 
 HYBRID_COLUMNS = "program us of a unit: host's, all; sensing us; erases; wear of one"
@@ -52,9 +52,9 @@ HYBRID_COLUMNS = "program us of a unit: host's, all; sensing us; erases; wear of
 
 def report_hy1_single_parts() -> list[Claim]:
     """Report the gain and the cost of each part of hybrid alone."""
-    none = run_with_parts()
+    none = run_hybrid_parts()
     result = [make_claim_row("HY-1", f"hybrid without parts ({HYBRID_COLUMNS})", "-",
-                             none.ablation_as_text(), "no part: wear 1",
+                             none.format_ablation(), "no part: wear 1",
                              none.wear == 1 and none.bugs == 0)]
     checks: tuple[tuple[str, str, Callable[[Ablation], bool]], ...] = (
         ("approx", "programs faster", lambda a: a.all_us < 0.9 * none.all_us),
@@ -68,17 +68,17 @@ def report_hy1_single_parts() -> list[Claim]:
          lambda a: a.erases < none.erases and a.host_us > none.host_us),
     )
     for part, what, holds in checks:
-        alone = run_with_parts(part)
-        result.append(make_claim_row("HY-1", f"only {part}: {what}", "-", alone.ablation_as_text(),
+        alone = run_hybrid_parts(part)
+        result.append(make_claim_row("HY-1", f"only {part}: {what}", "-", alone.format_ablation(),
                                      "order", holds(alone) and alone.bugs == 0))
     return result
 
 
 def report_hy2_removed_parts() -> list[Claim]:
     """Report the loss when one of its parts is removed from policy hybrid."""
-    every, none = run_with_parts(*PARTS), run_with_parts()
+    every, none = run_hybrid_parts(*PARTS), run_hybrid_parts()
     result = [make_claim_row("HY-2", f"hybrid with all parts ({HYBRID_COLUMNS})", "-",
-                             every.ablation_as_text(), "programs and erases below none",
+                             every.format_ablation(), "programs and erases below none",
                              every.all_us < none.all_us and every.erases < none.erases
                              and every.bugs == 0)]
     checks: tuple[tuple[str, str, Callable[[Ablation], bool]], ...] = (
@@ -90,9 +90,9 @@ def report_hy2_removed_parts() -> list[Claim]:
          lambda a: a.all_us < every.all_us),
     )
     for part, what, holds in checks:
-        rest = run_with_parts(*(other for other in PARTS if other != part))
+        rest = run_hybrid_parts(*(other for other in PARTS if other != part))
         result.append(make_claim_row("HY-2", f"without {part}: {what}", "-",
-                                     rest.ablation_as_text(), "order",
+                                     rest.format_ablation(), "order",
                                      holds(rest) and rest.bugs == 0))
     return result
 
@@ -103,9 +103,9 @@ DEFAULT = ("approx", "cube", "tvr")
 
 def array_us_per_unit(run: Json) -> float:
     """Return the array time (us) of a run per unit that the host wrote or read."""
-    busy = sum(counter_of_run(run, f"array_{what}_ns") for what in ("program", "read", "erase"))
-    return busy / (counter_of_run(run, "host_write_units")
-                   + counter_of_run(run, "host_read_units")) / 1000
+    busy = sum(read_counter(run, f"array_{what}_ns") for what in ("program", "read", "erase"))
+    return busy / (read_counter(run, "host_write_units")
+                   + read_counter(run, "host_read_units")) / 1000
 
 
 def report_hy3_combinations() -> list[Claim]:
@@ -113,13 +113,13 @@ def report_hy3_combinations() -> list[Claim]:
     every = [on for count in range(len(PARTS) + 1) for on in combinations(PARTS, count)]
     runs = results_of_study("hybrid-parts", *(f"hybrid_{part}" for part in PARTS), "device")
     busy = {on: [*map(array_us_per_unit, value_at_path(
-        runs, *options_of_parts(on).values()).values())] for on in every}
+        runs, *list_part_options(on).values()).values())] for on in every}
     best = [*map(min, zip(*busy.values(), strict=True))]
     over = {on: 100 * (sum(map(operator.truediv, us, best)) / len(best) - 1)
             for on, us in busy.items()}
     found = sorted(every, key=lambda on: over[on])
     unasked = results_of_study("hybrid-default")["hybrid"]["parameters"]
-    usual = options_of_parts(DEFAULT).items() <= unasked.items()
+    usual = list_part_options(DEFAULT).items() <= unasked.items()
     rows = [Claim("HY-3", f"busy time over the best of each of {len(best)} devices, %: "
                   f"{' '.join(on) or 'no part'}", "-", f"{over[on]:.1f}", "-", "report")
             for on in (*found[:4], found[-1])]

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from selftests.claims.rows import (
     Claim,
-    counter_of_run,
+    find_measure,
     make_claim_row,
     make_deviation_row,
     mean_response_us,
-    measure_of_run,
     numbers_as_text,
     program_us_per_page,
+    read_counter,
 )
 from selftests.claims.runs import Json
 from selftests.claims.studies import results_of_study
@@ -23,11 +23,11 @@ def ablate_in_place_switch() -> list[Claim]:
     steps = ("", "+ word lines are switched", "+ beside what idle time moves", "+ whatever that is",
              "", "", "+ ApproxFTL's placement")
     runs = [*results_of_study("ips-parts", "parts").values()]
-    us, erases = [program_us_per_page(run) for run in runs], [counter_of_run(run, "array_erases")
+    us, erases = [program_us_per_page(run) for run in runs], [read_counter(run, "array_erases")
                                                               for run in runs]
     slc = [run["mode_pages"]["slc"] for run in runs]
     cells = [f"{a:.0f} {b} {c}" for a, b, c in zip(us, slc, erases, strict=True)]
-    clean = [not counter_of_run(run, "policy_bugs") for run in runs]
+    clean = [not read_counter(run, "policy_bugs") for run in runs]
     holds = {1: 0.9 * us[0] < us[1] < us[0] and erases[1] > erases[0],
              2: us[2] < 0.9 * us[1] and slc[2] > 1.1 * slc[1],
              3: us[3] < 1.02 * us[4] and erases[3] < 0.8 * erases[4],
@@ -46,8 +46,8 @@ def ablate_in_place_switch() -> list[Claim]:
 def compare_with_folding(switched: Json, folded: Json) -> Claim:
     """Compare in-place switch to folding, as the abstract does without naming load or cache."""
     times = mean_response_us(switched, "write") / mean_response_us(folded, "write")
-    moves = measure_of_run(switched, "write_amplification") / measure_of_run(folded,
-                                                                             "write_amplification")
+    moves = find_measure(switched, "write_amplification") / find_measure(folded,
+                                                                         "write_amplification")
     return make_deviation_row("IP-A", "beside folded blocks: write response, write amplification",
                               "up to 0.75 0.53", numbers_as_text([times, moves], 2),
                               "slower: the switch is a whole program",

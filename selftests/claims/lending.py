@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from selftests.claims.rows import (
     Claim,
-    counter_of_run,
+    compute_saving,
     make_claim_row,
     numbers_as_text,
-    saving_in_percent,
+    read_counter,
 )
 from selftests.claims.studies import results_of_study
 
@@ -21,9 +21,9 @@ def ablate_lent_parity() -> list[Claim]:
     """
     plain, *runs = results_of_study("lending-parts", "lent").values()
     unpaired, *service = [run["timing"]["read_service"]["mean_ns"] / 1000 for run in (plain, *runs)]
-    lost = [counter_of_run(run, "read_lost_units") for run in runs]
+    lost = [read_counter(run, "read_lost_units") for run in runs]
     cells = [f"{us:.0f} {units}" for us, units in zip(service, lost, strict=True)]
-    lends = [run["mode_pages"]["lending"] > 10000 and not counter_of_run(run, "policy_bugs")
+    lends = [run["mode_pages"]["lending"] > 10000 and not read_counter(run, "policy_bugs")
              for run in runs]
     return [
         Claim("PL-A", "pages are paired, nothing is lent (us of a read; units lost)", "-",
@@ -34,7 +34,7 @@ def ablate_lent_parity() -> list[Claim]:
           for i, what, share in ((1, "+ half as much parity as ECC has", 50),
                                  (2, "+ as much", 80))),
         Claim("PL-A", "reads faster, %: than baseline, than paired and not lent, than that with as "
-              "much", "30 on average", numbers_as_text([saving_in_percent(a, b) for a, b in (
+              "much", "30 on average", numbers_as_text([compute_saving(a, b) for a, b in (
                   (service[1], unpaired), (service[1], service[0]), (service[2], service[0]))]),
               "-", "report"),
     ]

@@ -34,18 +34,18 @@ MLC_CODE = (24, 8 * 1080)
 TLC_CODE = (80, 8 * 1024)
 
 
-def corrected_error_rate(corrected: int, bits: int, uber: float) -> float:
+def find_corrected_rber(corrected: int, bits: int, uber: float) -> float:
     """Return the bit error rate at which a code word fails so often that UBER is reached."""
-    def excess_uber(rate: float) -> float:
+    def compute_uber_excess(rate: float) -> float:
         first, weights = poisson.poisson_probabilities(rate * bits)
         return sum(weights[max(0, corrected + 1 - first):]) / bits - uber
 
-    return find_root(excess_uber, 1e-7, corrected / bits)
+    return find_root(compute_uber_excess, 1e-7, corrected / bits)
 
 
-def correctable_page_errors(corrected: int) -> float:
+def compute_correctable_page_errors(corrected: int) -> float:
     """Return the mean errors of a 16 KiB page at which a code of N bits per KB has UBER 1e-15."""
-    return corrected_error_rate(corrected, TLC_CODE[1], 1e-15) * 16 * TLC_CODE[1]
+    return find_corrected_rber(corrected, TLC_CODE[1], 1e-15) * 16 * TLC_CODE[1]
 
 
 def measure_ag1_page_times() -> list[Measured]:
@@ -58,15 +58,16 @@ def measure_ax11_cell_model() -> list[Measured]:
     """Return error rates of precise pages in faster program modes, and of mode Delta_b."""
     approximate, precise = map(cell.neighbour_shift_mv, (cell.VMAX_APPROX_V, cell.VMAX_PRECISE_V))
 
-    def step_rber(step_v: float, shift_mv: float) -> float:
+    def find_step_rber(step_v: float, shift_mv: float) -> float:
         return cell.cell_rber(cell.make_approxftl_cell(cell.VMAX_PRECISE_V, step_v), shift_mv)
 
     faster, fastest = (cell.STEP_V / (1 - saving) for saving in
                        (program_time.SAVING_APPROX_NEIGHBOURS, program_time.SAVING_NO_NEIGHBOURS))
-    coarse = [step_rber(factor * cell.STEP_V, precise) for factor in (cell.DELTA_B_STEP_FACTOR, 6)]
-    shown = f"{1e8 * step_rber(faster, precise):.2f} before precise ones"
-    relaxed = make_measured(1e8 * step_rber(faster, approximate), 1e8 * step_rber(fastest, 0),
-                            digits=2)
+    coarse = [find_step_rber(factor * cell.STEP_V, precise)
+              for factor in (cell.DELTA_B_STEP_FACTOR, 6)]
+    shown = f"{1e8 * find_step_rber(faster, precise):.2f} before precise ones"
+    relaxed = make_measured(1e8 * find_step_rber(faster, approximate),
+                            1e8 * find_step_rber(fastest, 0), digits=2)
     return [
         make_measured(*relaxed.values, shown=f"{relaxed.shown}; {shown}"),
         make_measured(1e4 * coarse[0], shown=f"{coarse[0]:.1e}; six times: {coarse[1]:.1e}"),
@@ -130,7 +131,7 @@ def measure_tv4_state_times() -> list[Measured]:
     ]
 
 
-def misread_cells(cycles: int, erased_widths: float = 1) -> list[float]:
+def count_misread_cells(cycles: int, erased_widths: float = 1) -> list[float]:
     """Return the misread cells, in 1e-4, between each two neighbouring states of TVR's flash.
 
     The erased state is `erased_widths` times as wide as in the model.
@@ -142,10 +143,10 @@ def misread_cells(cycles: int, erased_widths: float = 1) -> list[float]:
 
 def measure_tv10_errors_of_states() -> list[Measured]:
     """Return TVR's errors by the cell model: for each pair of states, LSB / MSB pages, by wear."""
-    pairs = [make_measured(*misread_cells(200_000, widths)) for widths in (1, 3)]
+    pairs = [make_measured(*count_misread_cells(200_000, widths)) for widths in (1, 3)]
     pages = [make_measured((one.values[0] + one.values[2]) / one.values[1], digits=2)
              for one in pairs]
-    worn = [sum(misread_cells(cycles)) for cycles in (200_000, 400_000, 800_000, 1_200_000)]
+    worn = [sum(count_misread_cells(cycles)) for cycles in (200_000, 400_000, 800_000, 1_200_000)]
     return [
         *(make_measured(*own.values, shown=f"{own.shown}; wider: {wide.shown}")
           for own, wide in (pairs, pages)),
@@ -153,9 +154,9 @@ def measure_tv10_errors_of_states() -> list[Measured]:
     ]
 
 
-def measure_tv9_limits() -> list[Measured]:
+def measure_tv9_ecc_and_coupling_limits() -> list[Measured]:
     """Return the error rate (1e-4) that ECC corrects, and the disturbance that 2 V less avoid."""
-    rates = [1e4 * corrected_error_rate(MLC_CODE[0], bits, 1e-16) for bits in (MLC_CODE[1], 8192)]
+    rates = [1e4 * find_corrected_rber(MLC_CODE[0], bits, 1e-16) for bits in (MLC_CODE[1], 8192)]
     lost = 100 * (1 - cell.neighbour_shift_mv(5.4 - 2) / cell.neighbour_shift_mv(5.4))
     return [make_measured(rates[0], shown=f"{rates[0]:.2f}; 24 bits of 1024 bytes: {rates[1]:.2f}"),
             make_measured(lost)]
@@ -169,7 +170,7 @@ def is_code_decodable() -> bool:
         return False
 
 
-def backward_updates(states: Sequence[int], bit: int) -> list[tuple[int, int]]:
+def list_voltage_lowering_updates(states: Sequence[int], bit: int) -> list[tuple[int, int]]:
     """Return the pairs of old and new value for which flipping a bit lowers the cell's voltage."""
     return [(old, old ^ bit) for old in range(4) if states[old ^ bit] < states[old]]
 
@@ -180,7 +181,7 @@ def measure_re1_encodings() -> list[Measured]:
     rising = sum(list(path.states) == sorted(path.states) for path in paths)
     codes = reprogram_code.encodings_by_update_order()
     gray = sum(map(reprogram_code.is_gray_code, codes.values()))
-    falling = backward_updates(codes[reprogram_code.Code.INITIAL], 0b01)
+    falling = list_voltage_lowering_updates(codes[reprogram_code.Code.INITIAL], 0b01)
     once, both, twice = (reprogram_code.Code[name] for name in ("L", "LM", "LL"))
     unique = is_code_decodable()
     return [make_measured(
@@ -204,7 +205,7 @@ def measure_re4_metadata() -> list[Measured]:
 
 def measure_re18_correctable_errors() -> list[Measured]:
     """Return the errors per page that the paper's code corrects, and that weaker codes correct."""
-    most, half = (correctable_page_errors(TLC_CODE[0] // part) for part in (1, 2))
+    most, half = (compute_correctable_page_errors(TLC_CODE[0] // part) for part in (1, 2))
     return [make_measured(most, digits=0),
             make_measured(most, shown=f"{most:.0f}; 40 bits of 1 KB: {half:.0f}")]
 
@@ -252,7 +253,7 @@ CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "TV-2": measure_tv2_ispp_steps,
     "TV-3": measure_tv3_endurance,
     "TV-4": measure_tv4_state_times,
-    "TV-9": measure_tv9_limits,
+    "TV-9": measure_tv9_ecc_and_coupling_limits,
     "TV-10": measure_tv10_errors_of_states,
 }
 
@@ -277,7 +278,7 @@ __all__ = [
     "CLAIMS",
     "asdict",
     "cell",
-    "corrected_error_rate",
+    "find_corrected_rber",
     "json",
     "layers",
     "measure_falsified_claim",

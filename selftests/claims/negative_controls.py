@@ -55,7 +55,7 @@ class Control:
             return judge_claim_figures(self.id,
                                        CLAIMS[self.id]()) if self.id in CLAIMS else OWN[self.id]()
 
-    def rows_wrongly_held(self) -> list[Judged | Claim]:
+    def find_wrongly_held_rows(self) -> list[Judged | Claim]:
         found = self.measure_claim_rows()
         return [found[i] for i in self.rows if is_row_confirmed(found[i])]
 
@@ -67,7 +67,7 @@ def is_row_confirmed(row: Judged | Claim) -> bool:
     return not is_worse_verdict(row.verdict, row.entry.verdict)
 
 
-def row_as_text(row: Judged | Claim) -> str:
+def format_claim_row(row: Judged | Claim) -> str:
     """Return a row's text and the figures that we measured."""
     return f"{row.what}: {row.ours}" if isinstance(row, Claim) else (
         f"{row.entry.says}: {row.ours.shown}")
@@ -156,7 +156,7 @@ CONTROLS = (
     Control("TV-3", (3,), "the states are in the opposite order",
             constant="tvr.MEANS_V = (-1.67, 4.62, 3.23, 1.86)"),
     Control("TV-9", (0,), "half as many bits are corrected",
-            constant="sys.modules[corrected_error_rate.__module__].MLC_CODE = (12, 8640)"),
+            constant="sys.modules[find_corrected_rber.__module__].MLC_CODE = (12, 8640)"),
     Control("TV-4", (3,), "the rest of the life changes nothing",
             constant="tvr.LATE_PROGRAM_DROP = 0"),
     Control("TV-4", (4,), "the states have unequal distances",
@@ -175,7 +175,7 @@ CONTROLS = (
     Control("RE-4", (0,), "a byte for the state of a word line",
             constant="reprogram_code.WORD_LINE_STATUS_BITS = 8"),
     Control("RE-18", (0,), "30 bits of 1 KB are corrected",
-            constant="sys.modules[corrected_error_rate.__module__].TLC_CODE = (30, 8192)"),
+            constant="sys.modules[find_corrected_rber.__module__].TLC_CODE = (30, 8192)"),
     Control("RE-21", (0,), "all layers are alike",
             constant="layers.layer_factors_q8 = lambda: [layers.UNIT] * layers.POINTS"),
     Control("RE-5", (0,), "14 % of spare space", "--op 14%"),
@@ -255,7 +255,7 @@ def find_rows_without_control(id_: str) -> list[str]:
     rows: list[Judged | Claim] = [*measured_register_entries(id_)] if id_ in CLAIMS else [
         *measured_claim_rows(id_)]
     return [] if id_ in SELF_CONTROLLED else [
-        row_as_text(row) for i, row in enumerate(rows)
+        format_claim_row(row) for i, row in enumerate(rows)
         if row.verdict in ("pass", *TESTED) and i not in have]
 
 
@@ -269,12 +269,12 @@ def run_negative_controls(ids: Sequence[str]) -> int:
     """Try the controls of claims. Return 1 if a row holds that must fail, or has no control."""
     held = 0
     for control in (control for control in CONTROLS if control.id in ids):
-        still = control.rows_wrongly_held()
+        still = control.find_wrongly_held_rows()
         held += bool(still)
         rows = " ".join(str(i + 1) for i in control.rows)
         print(f"{control.id:6}{'HOLDS' if still else 'misses':8}row {rows:18}{control.false}: "
               f"{control.falsified_setting_text}",
-              *(f"\n{'':14}{row_as_text(row)}" for row in still), flush=True)
+              *(f"\n{'':14}{format_claim_row(row)}" for row in still), flush=True)
     missing = [(id_, what) for id_ in ids for what in find_rows_without_control(id_)]
     for id_, what in missing:
         print(f"{id_:6}no control for: {what}")

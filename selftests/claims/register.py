@@ -119,7 +119,7 @@ class Entry:
             parts.append(self.order)
         return ", ".join(parts)
 
-    def judge_measured(self, ours: Measured) -> str:
+    def judge_figures(self, ours: Measured) -> str:
         """Return the verdict that follows from the figures."""
         right = ours.holds and are_values_ordered(ours.values, self.order)
         has_limits = self.within is not None or self.band is not None

@@ -19,16 +19,16 @@ from selftests.claims.real_traces import (
 from selftests.claims.register import Measured, make_measured
 from selftests.claims.rows import (
     arithmetic_mean,
-    average_measured,
-    counter_of_run,
+    average_figures,
+    compute_saving,
+    find_measure,
+    list_rule_mutants,
     mean_response_us,
-    measure_of_run,
-    mutants_without_rules,
     numbers_as_text,
-    saving_in_percent,
+    read_counter,
     sensing_us_per_page,
 )
-from selftests.claims.runs import Json, falsified_settings, program_under_test, seed_of_runs
+from selftests.claims.runs import Json, falsified_settings, get_seed_of_runs, program_under_test
 from selftests.claims.studies import results_of_study
 from selftests.lib.programs import run_program
 
@@ -63,24 +63,24 @@ class Gain:
 
 def ressd_to_tlc_ratios(base: Json, run: Json) -> Gain:
     """Return the ratios of a ReSSD run to a TLC run on the same stream."""
-    def measure_ratio(key: str) -> float:
-        return measure_of_run(run, key) / measure_of_run(base, key)
+    def divide_measures(key: str) -> float:
+        return find_measure(run, key) / find_measure(base, key)
 
     # A trace that rewrites a few pages leaves no valid pages in victims, and nothing is relocated.
-    ends = [measure_of_run(one, "moved_pages") for one in (base, run)]
+    ends = [find_measure(one, "moved_pages") for one in (base, run)]
     moved = ends[1] / ends[0] if ends[0] else math.inf if ends[1] else 1.0
-    return Gain(measure_ratio("consumed_pages"), moved,
-                100 * (measure_ratio("writes_per_erase") - 1), measure_ratio("collection_ns"))
+    return Gain(divide_measures("consumed_pages"), moved,
+                100 * (divide_measures("writes_per_erase") - 1), divide_measures("collection_ns"))
 
 
-def gain_over_tlc(runs: dict[str, Json]) -> Gain:
+def compare_to_tlc(runs: dict[str, Json]) -> Gain:
     """Return the ratios of ReSSD's run to the run of policy tlc."""
     return ressd_to_tlc_ratios(runs["tlc"], runs["ressd"])
 
 
-def pages_per_word_line(run: Json) -> float:
+def compute_pages_per_word_line(run: Json) -> float:
     """Return the mean number of pages programmed per reprogrammable word line between erases."""
-    again = counter_of_run(run, "reprogrammed_pages")
+    again = read_counter(run, "reprogrammed_pages")
     modes: dict[str, int] = run["mode_pages"]
     return 2 + again / ((modes["mlc"] - again) / 2)
 
@@ -88,13 +88,13 @@ def pages_per_word_line(run: Json) -> float:
 def measure_re2_pages_per_line() -> list[Measured]:
     """Count programs of each word line as the run ends; test-ressd.c counts after each program."""
     run = run_on_one_plane()["ressd"]
-    bugs = counter_of_run(run, "policy_bugs")
-    pages = pages_per_word_line(run)
+    bugs = read_counter(run, "policy_bugs")
+    pages = compute_pages_per_word_line(run)
     # The limit covers word lines that the warm-up left partly programmed.
     return [make_measured(pages, digits=3, holds=bugs == 0 and run["verified"] and pages > 3.9)]
 
 
-def write_service_us(run: Json) -> float:
+def compute_write_service_us(run: Json) -> float:
     total: int = run["timing"]["write_service"]["sum_ns"]
     return float(total / 1000)
 
@@ -102,26 +102,26 @@ def write_service_us(run: Json) -> float:
 def measure_re3_operation_times() -> list[Measured]:
     """Measure the paper's six operation times, each on a load that needs the operation."""
     # The first write is cold. Its updates open four word lines, then reprogram them.
-    one_shot, two_of, last_two = map(write_service_us,
+    one_shot, two_of, last_two = map(compute_write_service_us,
                                      results_of_study("ressd-one-page", "warmup").values())
     cold, hot = results_of_study("ressd-reads", "data").values()
     erased = run_on_one_plane()["tlc"]
-    erase = counter_of_run(erased, "array_erase_ns") / counter_of_run(erased, "array_erases") / 1000
+    erase = read_counter(erased, "array_erase_ns") / read_counter(erased, "array_erases") / 1000
     return [make_measured(one_shot, two_of / 2, last_two - two_of / 2, sensing_us_per_page(cold),
                           sensing_us_per_page(hot), erase, digits=0)]
 
 
-def gain_in_percent(gain: Gain) -> tuple[float, float, float]:
+def list_gain_percents(gain: Gain) -> tuple[float, float, float]:
     """Return three changes in percent: consumed pages, writes per erase, and GC time."""
     return 100 * (gain.pages - 1), gain.writes_per_erase, 100 * (gain.collection - 1)
 
 
 def measure_re5_little_spare() -> list[Measured]:
     """Measure writes per erase with less spare space and a single victim candidate."""
-    at90 = gain_over_tlc(results_of_study("ressd-space", space="90 % valid"))
+    at90 = compare_to_tlc(results_of_study("ressd-space", space="90 % valid"))
     return [make_measured(at90.writes_per_erase),
-            make_measured(gain_over_tlc(run_on_one_plane(candidates=1)).writes_per_erase),
-            make_measured(100 * 3 / pages_per_word_line(run_on_one_plane()["ressd"]))]
+            make_measured(compare_to_tlc(run_on_one_plane(candidates=1)).writes_per_erase),
+            make_measured(100 * 3 / compute_pages_per_word_line(run_on_one_plane()["ressd"]))]
 
 
 def run_on_raid5(members: int = 4) -> dict[str, Json]:
@@ -136,30 +136,30 @@ def run_short_lived_data(policy: str, option: Json | None = None) -> Json:
     return run
 
 
-def run_with_layer_options() -> list[Json]:
+def run_super_layer_variants() -> list[Json]:
     """Run ReSSD's array with normal super layers, with 32 layers in each, and with virtual ones."""
     return [run_short_lived_data("ressd", option)
             for option in ({}, {"super_layers": 32}, {"virtual_layers": "on"})]
 
 
-def free_blocks_at_end(run: Json) -> int:
+def sum_free_blocks(run: Json) -> int:
     return sum(run["luns"]["free_blocks"])
 
 
-def change_in_percent(value: Callable[..., float], runs: dict[str, Json], *arguments: Any) -> float:
+def compute_change(value: Callable[..., float], runs: dict[str, Json], *arguments: Any) -> float:
     """Return the change of a measure from TLC to ReSSD in percent."""
-    return -saving_in_percent(value(runs["ressd"], *arguments), value(runs["tlc"], *arguments))
+    return -compute_saving(value(runs["ressd"], *arguments), value(runs["tlc"], *arguments))
 
 
-def free_pages_as_in_paper(run: Json, blocks_at_start: int) -> float:
+def count_free_pages(run: Json, blocks_at_start: int) -> float:
     """Return the free pages as the paper counts: two for a free word line of a ReSSD block."""
     geo, pages = run["geometry"], run["mode_pages"]
     lines = geo["layers"] * geo["word_lines_per_layer"]
-    again = counter_of_run(run, "reprogrammed_pages")
+    again = read_counter(run, "reprogrammed_pages")
     programmed = pages["normal"] / 3 + (pages["mlc"] - again) / 2
-    unused = free_blocks_at_end(run)
+    unused = sum_free_blocks(run)
     # The collected blocks were full.
-    partly = (blocks_at_start - unused + counter_of_run(run, "array_erases")) * lines - programmed
+    partly = (blocks_at_start - unused + read_counter(run, "array_erases")) * lines - programmed
     return float(3 * unused * lines + (2 if run["policy"] == "ressd" else 3) * partly)
 
 
@@ -167,8 +167,8 @@ def free_space_after_short_runs() -> tuple[list[float], list[float]]:
     """Return ReSSD's change of free blocks, and of free pages as the paper counts, in percent."""
     fresh, *later = results_of_study("ressd-array", "on", "policy", on=[
         "1 request", "15000 requests", "30000 requests", "45000 requests"]).values()
-    return ([change_in_percent(free_blocks_at_end, runs) for runs in later],
-            [change_in_percent(free_pages_as_in_paper, runs, free_blocks_at_end(fresh["tlc"]))
+    return ([compute_change(sum_free_blocks, runs) for runs in later],
+            [compute_change(count_free_pages, runs, sum_free_blocks(fresh["tlc"]))
              for runs in later])
 
 
@@ -190,7 +190,7 @@ class Played:
 @functools.cache
 def replay_trace_on_devices(path: Path) -> Played:
     """Replay a trace on an array, on a larger array, and on a single device."""
-    def replay_on_members(data_members: int, on: str) -> dict[str, Json]:
+    def replay_trace_on_array(data_members: int, on: str) -> dict[str, Json]:
         capacity = data_members * FOLDED // 2**20 * 2**20
         folded = convert_real_trace(path, f"--fold={capacity}", name=f"{path.stem}-{capacity}")
         assert folded, "it has been read before"
@@ -200,45 +200,46 @@ def replay_trace_on_devices(path: Path) -> Played:
         return results_of_study("ressd-traces", on=on, given={
             "trace": folded.stem, "repeat": min(repeat, 1000)})
 
-    return Played(replay_on_members(3, "4 devices"),
-                  replay_on_members(3, "4 devices, virtual super layers"),
-                  replay_on_members(3, "one device"), replay_on_members(5, "6 devices"))
+    return Played(replay_trace_on_array(3, "4 devices"),
+                  replay_trace_on_array(3, "4 devices, virtual super layers"),
+                  replay_trace_on_array(3, "one device"), replay_trace_on_array(5, "6 devices"))
 
 
-def measure_on_real_traces(of: Callable[[Played], Sequence[float]]) -> list[Measured]:
+def average_over_real_traces(of: Callable[[Played], Sequence[float]]) -> list[Measured]:
     """Average the figures that a function computes for each real trace that fills the array."""
     found = [of(played) for played in map(replay_trace_on_devices, real_record_files().values())
-             if all(counter_of_run(run, "array_erases") for run in played.larger.values())]
-    return [*map(average_measured, zip(*found, strict=True))]
+             if all(read_counter(run, "array_erases") for run in played.larger.values())]
+    return [*map(average_figures, zip(*found, strict=True))]
 
 
 def response_time_change(runs: dict[str, Json], kind: str = "write") -> float:
     """Return the change of a response time from TLC to ReSSD in percent."""
-    return -saving_in_percent(*(mean_response_us(runs[policy], kind)
-                                for policy in ("ressd", "tlc")))
+    return -compute_saving(*(mean_response_us(runs[policy], kind)
+                             for policy in ("ressd", "tlc")))
 
 
 def measure_re6_raid_response() -> list[Measured]:
     """Measure RSS-RAID on a synthetic load with the share of hot data of the paper's 15 traces."""
     if trace_directory():
-        found = measure_on_real_traces(lambda played: (*gain_in_percent(gain_over_tlc(played.raid)),
-                                                       *[response_time_change(played.raid)] * 2))
+        found = average_over_real_traces(
+            lambda played: (*list_gain_percents(compare_to_tlc(played.raid)),
+                            *[response_time_change(played.raid)] * 2))
         return [*found, *[make_measured(math.nan)] * 7]
     runs = run_on_raid5()
-    moved = [counter_of_run(runs["ressd"], f"programmed_{cause}_units")
+    moved = [read_counter(runs["ressd"], f"programmed_{cause}_units")
              for cause in ("gc", "rewrite")]
-    parts = [measure_of_run(runs["ressd"], "consumed_pages") - sum(moved), *moved]
+    parts = [find_measure(runs["ressd"], "consumed_pages") - sum(moved), *moved]
     # Without a write buffer a write waits for its program: 2675 or 2705 us instead of 3000.
     unbuffered = results_of_study("ressd-array", on="no buffer")
     blocks, pages = free_space_after_short_runs()
     return [
-        *map(make_measured, gain_in_percent(gain_over_tlc(runs))),
+        *map(make_measured, list_gain_percents(compare_to_tlc(runs))),
         make_measured(response_time_change(unbuffered)),
         make_measured(response_time_change(runs)),
         make_measured(*blocks, shown=f"{numbers_as_text(blocks)}; pages {numbers_as_text(pages)}"),
-        make_measured(change_in_percent(free_blocks_at_end, runs)),
-        make_measured(100 * (gain_over_tlc(runs).moved - 1)),
-        make_measured(change_in_percent(counter_of_run, runs, "array_erases")),
+        make_measured(compute_change(sum_free_blocks, runs)),
+        make_measured(100 * (compare_to_tlc(runs).moved - 1)),
+        make_measured(compute_change(read_counter, runs, "array_erases")),
         make_measured(*(100 * part / sum(parts) for part in parts)),
         make_measured(100 * (collected_blocks_with_data(runs["ressd"])
                              / collected_blocks_with_data(runs["tlc"]) - 1)),
@@ -250,7 +251,7 @@ def measure_erases_without_copies(runs: dict[str, Json]) -> Measured:
     """Count the collected blocks without valid pages, also in an array with much spare space."""
     roomy = results_of_study("rss-raid", array="4 devices",
                              given={"op": "30%", "active-others": "0%"})
-    direct, other = ([counter_of_run(both[policy], "gc_empty_blocks")
+    direct, other = ([read_counter(both[policy], "gc_empty_blocks")
                       for policy in ("tlc", "ressd")]
                      for both in (runs, roomy))
     return make_measured(*direct,
@@ -259,43 +260,43 @@ def measure_erases_without_copies(runs: dict[str, Json]) -> Measured:
 
 def collected_blocks_with_data(run: Json) -> int:
     """Return the number of collected blocks that had valid pages."""
-    return counter_of_run(run, "gc_blocks") - counter_of_run(run, "gc_empty_blocks")
+    return read_counter(run, "gc_blocks") - read_counter(run, "gc_empty_blocks")
 
 
 def measure_re7_single_device() -> list[Measured]:
     """Compare ReSSD's gain on a single device with its gain on an array with the same user data."""
     if trace_directory():
-        return measure_on_real_traces(
-            lambda played: gain_in_percent(gain_over_tlc(played.alone))[:2])
-    raid, alone = gain_over_tlc(run_on_raid5()), gain_over_tlc(results_of_study("ressd-array",
-                                                                                on="one device"))
-    return [make_measured(gain_in_percent(alone)[0], holds=raid.pages < alone.pages),
-            make_measured(gain_in_percent(alone)[1],
+        return average_over_real_traces(
+            lambda played: list_gain_percents(compare_to_tlc(played.alone))[:2])
+    raid, alone = compare_to_tlc(run_on_raid5()), compare_to_tlc(results_of_study("ressd-array",
+                                                                                  on="one device"))
+    return [make_measured(list_gain_percents(alone)[0], holds=raid.pages < alone.pages),
+            make_measured(list_gain_percents(alone)[1],
                           holds=raid.writes_per_erase > alone.writes_per_erase)]
 
 
 def measure_re8_super_layers() -> list[Measured]:
     """Measure virtual super layers: pages, writes per erase, and displaced pages in percent."""
     if trace_directory():
-        found = measure_on_real_traces(
-            lambda played: gain_in_percent(ressd_to_tlc_ratios(played.raid["ressd"],
-                                                               played.virtual["ressd"]))[:2])
+        found = average_over_real_traces(
+            lambda played: list_gain_percents(ressd_to_tlc_ratios(played.raid["ressd"],
+                                                                  played.virtual["ressd"]))[:2])
         return [*found, *[make_measured(math.nan)] * 4]
-    plain, _, virtual = run_with_layer_options()
-    pages, writes_per_erase, collection = gain_in_percent(ressd_to_tlc_ratios(plain, virtual))
-    displaced = [counter_of_run(run, "programmed_rewrite_units") for run in (plain, virtual)]
+    plain, _, virtual = run_super_layer_variants()
+    pages, writes_per_erase, collection = list_gain_percents(ressd_to_tlc_ratios(plain, virtual))
+    displaced = [read_counter(run, "programmed_rewrite_units") for run in (plain, virtual)]
     fewer = displaced[0] - displaced[1]
-    erases = -saving_in_percent(*(counter_of_run(run, "array_erases") for run in (virtual, plain)))
+    erases = -compute_saving(*(read_counter(run, "array_erases") for run in (virtual, plain)))
     return [*map(make_measured, (
         pages, writes_per_erase, 100 * fewer / displaced[0],
-        100 * fewer / measure_of_run(plain, "consumed_pages"), erases, collection))]
+        100 * fewer / find_measure(plain, "consumed_pages"), erases, collection))]
 
 
 def measure_re9_rewritten_data() -> list[Measured]:
     """Rewrite all data after an hour; without earlier updates ReSSD and TLC are equal."""
     runs = results_of_study("ressd-cold")
     busy = [run["luns"]["mean_utilisation"] for run in runs.values()]
-    return [make_measured(*gain_in_percent(gain_over_tlc(runs)), 100 * (busy[1] / busy[0] - 1),
+    return [make_measured(*list_gain_percents(compare_to_tlc(runs)), 100 * (busy[1] / busy[0] - 1),
                           digits=2)]
 
 
@@ -311,23 +312,23 @@ def ablate_ressd() -> list[Measured]:
     )
     gains = []
     for candidates, missing, virtual in steps:
-        with falsified_settings(mutants=mutants_without_rules(*missing)):
-            gains.append(gain_over_tlc(run_on_one_plane(candidates=candidates,
-                                                        virtual_layers=virtual)))
+        with falsified_settings(mutants=list_rule_mutants(*missing)):
+            gains.append(compare_to_tlc(run_on_one_plane(candidates=candidates,
+                                                         virtual_layers=virtual)))
     more = [b.writes_per_erase - a.writes_per_erase for a, b in pairwise(gains)]
     holds = [gains[0].writes_per_erase < 0, more[0] > 0, more[1] > 0, more[2] < 0, more[3] > 0]
-    return [make_measured(*gain_in_percent(gain)[:2], holds=good)
+    return [make_measured(*list_gain_percents(gain)[:2], holds=good)
             for gain, good in zip(gains, holds, strict=True)]
 
 
 def measure_re10_array_sizes() -> list[Measured]:
     """Measure arrays of 4 and of 6 members."""
     if trace_directory():
-        return measure_on_real_traces(lambda played: [b - a for a, b in zip(
-            gain_in_percent(gain_over_tlc(played.raid))[:2],
-            gain_in_percent(gain_over_tlc(played.larger))[:2],
+        return average_over_real_traces(lambda played: [b - a for a, b in zip(
+            list_gain_percents(compare_to_tlc(played.raid))[:2],
+            list_gain_percents(compare_to_tlc(played.larger))[:2],
 strict=True)])
-    small, large = (gain_in_percent(gain_over_tlc(run_on_raid5(members))) for members in (4, 6))
+    small, large = (list_gain_percents(compare_to_tlc(run_on_raid5(members))) for members in (4, 6))
     return [make_measured(b - a, shown=f"{b - a:+.1f}: {a:.1f}, {b:.1f}", holds=better)
             for a, b, better in ((small[0], large[0], large[0] < 0),
                                  (small[1], large[1], large[1] > 0))]
@@ -336,10 +337,10 @@ strict=True)])
 def measure_re11_parity_writes() -> list[Measured]:
     """Measure parity writes; how long a stripe cache merges them is not in the paper."""
     if trace_directory():
-        return measure_on_real_traces(lambda played: [measure_of_run(played.raid["tlc"],
+        return average_over_real_traces(lambda played: [find_measure(played.raid["tlc"],
                                                                      "parity_percent")] * 2)
-    short = measure_of_run(run_on_raid5()["tlc"], "parity_percent")
-    longer = [measure_of_run(run, "parity_percent")
+    short = find_measure(run_on_raid5()["tlc"], "parity_percent")
+    longer = [find_measure(run, "parity_percent")
               for run in results_of_study("ressd-parity", "stripe-hold").values()]
     return [make_measured(short), make_measured(longer[-1], shown=numbers_as_text(longer))]
 
@@ -348,26 +349,26 @@ def measure_re12_mlc_mode() -> list[Measured]:
     """Measure devices in MLC mode: two of three pages, faster programs."""
     runs = results_of_study("ressd-mlc-mode", "load", "bits")
     tlc, mlc = runs["an array that waits"].values()
-    ends = [measure_of_run(run, "writes_per_erase")
+    ends = [find_measure(run, "writes_per_erase")
             for run in runs["a plane that collects"].values()]
     # The paper's endurance divides erases by the largest number of cycles of a cell.
     endurance = ends[1] / ends[0] * 30000 / 1500
     with_reads = results_of_study("ressd-mlc-mode", "bits", load="an array that waits",
                                   given={"write-share": "75%"})
     return [
-        make_measured(-saving_in_percent(mean_response_us(mlc, "write"),
-                                         mean_response_us(tlc, "write"))),
+        make_measured(-compute_saving(mean_response_us(mlc, "write"),
+                                      mean_response_us(tlc, "write"))),
         make_measured(100 * (mlc["geometry"]["units"] / tlc["geometry"]["units"] - 1)),
         make_measured(endurance),
-        make_measured(endurance / (1 + gain_over_tlc(run_on_raid5()).writes_per_erase / 100)),
-        make_measured(-saving_in_percent(*(mean_response_us(run, "read")
-                                           for run in (with_reads["two"], with_reads["three"])))),
+        make_measured(endurance / (1 + compare_to_tlc(run_on_raid5()).writes_per_erase / 100)),
+        make_measured(-compute_saving(*(mean_response_us(run, "read")
+                                        for run in (with_reads["two"], with_reads["three"])))),
     ]
 
 
 def measure_re13_threshold() -> list[Measured]:
     """Measure writes per erase under two interpretations of the paper's fill threshold."""
-    return [make_measured(gain_over_tlc(runs).writes_per_erase)
+    return [make_measured(compare_to_tlc(runs).writes_per_erase)
             for runs in results_of_study("ressd-full", "filled", "policy").values()]
 
 
@@ -391,10 +392,10 @@ def measure_re16_layer_counts() -> list[Measured]:
         "ressd-plane", policy="ressd", candidates=16, virtual_layers="off",
         given={"super_layers": depth})["ressd"]) for depth in (4, 8, 16, 32, 64)]
     writes = [gain.writes_per_erase for gain in gains]
-    plain, deep, joined = run_with_layer_options()
-    (pages, writes_per_erase, _), virtual = (gain_in_percent(ressd_to_tlc_ratios(plain, run))
+    plain, deep, joined = run_super_layer_variants()
+    (pages, writes_per_erase, _), virtual = (list_gain_percents(ressd_to_tlc_ratios(plain, run))
                                              for run in (deep, joined))
-    faster = (-saving_in_percent(mean_response_us(run, "write"), mean_response_us(plain, "write"))
+    faster = (-compute_saving(mean_response_us(run, "write"), mean_response_us(plain, "write"))
               for run in (deep, joined))
     return [
         make_measured(pages),
@@ -419,33 +420,33 @@ def measure_re17_load_of_paper_tables() -> list[Measured]:
     """Measure RSS-RAID on a load whose settings come from the paper's tables."""
     runs = results_of_study("ressd-array", on="4 devices", given=PAPER_LOAD)
     tlc, ours = runs["tlc"], runs["ressd"]
-    consumed, host = (measure_of_run(ours, key) for key in ("consumed_pages", "host_pages"))
-    moved = [counter_of_run(ours, f"programmed_{cause}_units") for cause in ("gc", "rewrite")]
-    pages, writes_per_erase, collection = gain_in_percent(gain_over_tlc(runs))
+    consumed, host = (find_measure(ours, key) for key in ("consumed_pages", "host_pages"))
+    moved = [read_counter(ours, f"programmed_{cause}_units") for cause in ("gc", "rewrite")]
+    pages, writes_per_erase, collection = list_gain_percents(compare_to_tlc(runs))
     return [
-        make_measured(measure_of_run(tlc, "consumed_pages") / written_pages(tlc),
+        make_measured(find_measure(tlc, "consumed_pages") / written_pages(tlc),
                       digits=2),
-        make_measured(change_in_percent(measure_of_run, runs, "host_pages")),
+        make_measured(compute_change(find_measure, runs, "host_pages")),
         *map(make_measured, (pages, writes_per_erase, collection)),
-        make_measured(change_in_percent(counter_of_run, runs, "array_erases")),
+        make_measured(compute_change(read_counter, runs, "array_erases")),
         make_measured(*(100 * part / consumed for part in (moved[0], host, moved[1]))),
-        make_measured(100 * (gain_over_tlc(runs).moved - 1)),
+        make_measured(100 * (compare_to_tlc(runs).moved - 1)),
     ]
 
 
 def measure_re19_short_lived_data() -> list[Measured]:
     """Measure RSS-RAID on hot data that get cold as soon as in the paper's Fig. 26."""
     runs = {policy: run_short_lived_data(policy) for policy in ("tlc", "ressd")}
-    _, _, virtual = run_with_layer_options()
-    gain = gain_over_tlc(runs)
-    pages, writes_per_erase, collection = gain_in_percent(gain)
-    consumed = measure_of_run(runs["tlc"], "consumed_pages") / written_pages(runs["tlc"])
+    _, _, virtual = run_super_layer_variants()
+    gain = compare_to_tlc(runs)
+    pages, writes_per_erase, collection = list_gain_percents(gain)
+    consumed = find_measure(runs["tlc"], "consumed_pages") / written_pages(runs["tlc"])
     return [
         make_measured(consumed, digits=2),
         make_measured(pages),
         make_measured(writes_per_erase),
         make_measured(ressd_to_tlc_ratios(runs["tlc"], virtual).writes_per_erase),
-        make_measured(change_in_percent(counter_of_run, runs, "array_erases")),
+        make_measured(compute_change(read_counter, runs, "array_erases")),
         make_measured(100 * (gain.moved - 1)),
         make_measured(collection),
     ]
@@ -475,7 +476,7 @@ def requests_to_one_plane(volume: str, seed: str) -> Path:
     return path
 
 
-def updates_on_raid5(path: Path) -> int:
+def count_updates_on_raid5(path: Path) -> int:
     """Return the number of writes to written pages of data, and to written pages of parity."""
     file = aft.open_record_file(path)
     pages = file.field_of_records("off_sect")[file.operations_without_flags() == census.WRITE] \
@@ -483,9 +484,9 @@ def updates_on_raid5(path: Path) -> int:
     return 2 * len(pages) - len({*pages.tolist()}) - len({*(pages // 3).tolist()})
 
 
-def measure_volume(volume: str) -> list[float]:
+def measure_requests_to_plane(volume: str) -> list[float]:
     """Run a volume's requests to one plane; return the figures for the paper's Table 6."""
-    path = requests_to_one_plane(volume, seed_of_runs())
+    path = requests_to_one_plane(volume, get_seed_of_runs())
     given = {"trace": str(path), "arrival": "trace"}
     runs = results_of_study("ressd-volumes", "on", "policy", given=given | FASTER)
     real = results_of_study("ressd-volumes", on="4 devices", given=given | {"buffer": "0"})
@@ -493,37 +494,39 @@ def measure_volume(volume: str) -> list[float]:
                              given=given | FASTER | {"requests": 1})["tlc"]
     usual, members = runs["4 devices"], runs["10 devices"]
     few = runs["4 devices, one candidate"] | {"tlc": usual["tlc"]}
-    dead, consumed = runs["4 devices, 5 % dead"], measure_of_run(usual["ressd"], "consumed_pages")
+    dead, consumed = runs["4 devices, 5 % dead"], find_measure(usual["ressd"], "consumed_pages")
     few_dead = runs["4 devices, 5 % dead, one candidate"] | {"tlc": dead["tlc"]}
     virtual = {"tlc": usual["ressd"]} | runs["4 devices, virtual super layers"]
 
-    def percent(both: dict[str, Json], key: str = "consumed_pages") -> float:
-        return change_in_percent(measure_of_run, both, key)
+    def measure_change(both: dict[str, Json], key: str = "consumed_pages") -> float:
+        return compute_change(find_measure, both, key)
 
-    def free_space(both: dict[str, Json]) -> float:
-        return change_in_percent(free_pages_as_in_paper, both, free_blocks_at_end(fresh))
+    def measure_free_space(both: dict[str, Json]) -> float:
+        return compute_change(count_free_pages, both, sum_free_blocks(fresh))
 
-    erases = [counter_of_run(run, "array_erases") for run in usual.values()]
-    relocated = [counter_of_run(usual["ressd"], f"programmed_{cause}_units")
+    erases = [read_counter(run, "array_erases") for run in usual.values()]
+    relocated = [read_counter(usual["ressd"], f"programmed_{cause}_units")
                  for cause in ("gc", "rewrite")]
     return [
-        percent(usual), 100 * (erases[1] / erases[0] - 1), percent(usual, "writes_per_erase"),
-        percent(usual, "collection_ns"),
+        measure_change(usual), 100 * (erases[1] / erases[0] - 1),
+        measure_change(usual, "writes_per_erase"), measure_change(usual, "collection_ns"),
         *(100 * part / consumed for part in (consumed - sum(relocated), *relocated)),
         response_time_change(real, "read"), response_time_change(real),
-        free_space(usual), free_space(few), percent(dead), percent(few_dead),
-        percent(members) - percent(usual),
-        100 * usual["ressd"]["mode_pages"]["mlc"] / updates_on_raid5(path),
-        percent(runs["one plane"]), percent(runs["three planes"]), percent(virtual),
-        100 * counter_of_run(few["ressd"], "programmed_rewrite_units")
-        / measure_of_run(few["ressd"], "consumed_pages"),
+        measure_free_space(usual), measure_free_space(few),
+        measure_change(dead), measure_change(few_dead),
+        measure_change(members) - measure_change(usual),
+        100 * usual["ressd"]["mode_pages"]["mlc"] / count_updates_on_raid5(path),
+        measure_change(runs["one plane"]), measure_change(runs["three planes"]),
+        measure_change(virtual),
+        100 * read_counter(few["ressd"], "programmed_rewrite_units")
+        / find_measure(few["ressd"], "consumed_pages"),
         *(100 * share for share in profile_of_record_file(path).zone_shares),
     ]
 
 
 def measure_re20_volumes_one_by_one() -> list[Measured]:
     """Measure the requests to one plane for each volume of Table 6; average over the volumes."""
-    by_volume = {row[0]: measure_volume(row[0]) for row in PUBLISHED}
+    by_volume = {row[0]: measure_requests_to_plane(row[0]) for row in PUBLISHED}
     (pages, erases, each, collection, host, collected, displaced, read, write, free, free_few, dead,
      few_dead, members, hot, alone, alone_wide, virtual, displaced_few, *zones) = map(
         arithmetic_mean, zip(*by_volume.values(), strict=True))

@@ -39,12 +39,12 @@ def make_deviation_row(id_: str, what: str, paper: str, ours: str, account: str,
     return Claim(id_, what, paper, ours, account, "explained" if stays else "fail")
 
 
-def counter_of_run(run: Json, name: str) -> int:
+def read_counter(run: Json, name: str) -> int:
     value: int = run["counters"][name]
     return value
 
 
-def measure_of_run(run: Json, key: str) -> float:
+def find_measure(run: Json, key: str) -> float:
     """Return a measure of a run by the name that studies use."""
     found = VALUES[key](run)
     assert found is not None, key
@@ -53,7 +53,7 @@ def measure_of_run(run: Json, key: str) -> float:
 
 def program_us_per_page(run: Json) -> float:
     """Return the mean array time per page of host data in us."""
-    return counter_of_run(run, "host_program_ns") / counter_of_run(run, "host_program_pages") / 1000
+    return read_counter(run, "host_program_ns") / read_counter(run, "host_program_pages") / 1000
 
 
 def mean_response_us(run: Json, kind: str) -> float:
@@ -62,7 +62,7 @@ def mean_response_us(run: Json, kind: str) -> float:
     return mean / 1000
 
 
-def saving_in_percent(of: float, base: float) -> float:
+def compute_saving(of: float, base: float) -> float:
     return 100 * (1 - of / base)
 
 
@@ -74,30 +74,30 @@ def numbers_as_text(values: Sequence[float], digits: int = 1) -> str:
 
 def lifetime_gain_percent(run: Json) -> float:
     """Return the lifetime gained by low-voltage erases in percent, from the wear of all blocks."""
-    return 100 * (measure_of_run(run, "lifetime") - 1)
+    return 100 * (find_measure(run, "lifetime") - 1)
 
 
-def reduction_in_percent(ours: float, base: float) -> float:
+def compute_reduction(ours: float, base: float) -> float:
     """Return the reduction of a response time in percent; NaN if the trace has no such requests."""
-    return saving_in_percent(ours, base) if base else math.nan
+    return compute_saving(ours, base) if base else math.nan
 
 
-def mutants_without_rules(*names: str) -> tuple[str, ...]:
+def list_rule_mutants(*names: str) -> tuple[str, ...]:
     """Return the names of the mutants that disable the given rules."""
     return tuple(f"core/{name}" for name in names)
 
 
 def program_us_per_unit(run: Json) -> float:
     """Return the array time of all programs per unit written by the host in us."""
-    return counter_of_run(run, "array_program_ns") / counter_of_run(run, "host_write_units") / 1000
+    return read_counter(run, "array_program_ns") / read_counter(run, "host_write_units") / 1000
 
 
 def mean_program_us(run: Json) -> float:
     """Return the mean array time of a program in us."""
-    return counter_of_run(run, "array_program_ns") / counter_of_run(run, "array_programs") / 1000
+    return read_counter(run, "array_program_ns") / read_counter(run, "array_programs") / 1000
 
 
-def mean_responses_us(run: Json) -> tuple[float, float]:
+def list_mean_responses(run: Json) -> tuple[float, float]:
     return mean_response_us(run, "read"), mean_response_us(run, "write")
 
 
@@ -108,10 +108,10 @@ def arithmetic_mean(values: Iterable[float]) -> float:
 
 def sensing_us_per_page(run: Json) -> float:
     """Return the mean array time per page sensed in us."""
-    return measure_of_run(run, "sensing_mean_ns") / 1000
+    return find_measure(run, "sensing_mean_ns") / 1000
 
 
-def average_measured(values: Iterable[float], digits: int = 1) -> Measured:
+def average_figures(values: Iterable[float], digits: int = 1) -> Measured:
     """Return figures of several volumes or runs, and their mean, as one measured value."""
     listed = list(values)
     return make_measured(arithmetic_mean(listed), shown=f"{numbers_as_text(listed, digits)}, mean "

@@ -38,7 +38,7 @@ def program_under_test() -> Path:
     return Path(os.environ.get("APPROXFTL", build_directory() / "approxftl")).absolute()
 
 
-def seed_of_runs() -> str:
+def get_seed_of_runs() -> str:
     return os.environ.get("CLAIMS_SEED", "1")
 
 
@@ -91,7 +91,7 @@ def run_two_streams_on_one_device(first: tuple[str, ...], then: tuple[str, ...])
     """Run one stream on a new device, save it, run a second stream; return the second result."""
     with tempfile.TemporaryDirectory(prefix="claims-device-") as folder:
         device, command = f"{folder}/device", (program_with_mutants(false_mutants), "sim")
-        subprocess.run([*command, *first, f"--seed={seed_of_runs()}", *false_arguments,
+        subprocess.run([*command, *first, f"--seed={get_seed_of_runs()}", *false_arguments,
                         f"--dump={device}", "-q"], stdout=subprocess.DEVNULL, check=True)
         done = subprocess.run([*command, f"--load={device}", *then, "--json", "-q"],
                               stdout=subprocess.PIPE, check=True)

@@ -24,13 +24,13 @@ from approxftl_tools.study_table import finished_groups
 FOLDER = Path(__file__).parent / "studies"
 
 
-def plan_of_claim_study(name: str, given: Mapping[str, Any]) -> Plan:
+def read_claim_study(name: str, given: Mapping[str, Any]) -> Plan:
     """Read a study; add options to its base settings, and the available trace volumes."""
     path = FOLDER / f"{name}.toml"
     path = path if path.exists() else papers.FOLDER / f"{name}.toml"
     document = study_plan.load_toml_file(path)
     vary, real = document.get("vary", {}), bool(real_traces.trace_directory())
-    more = {"base": {"seed": runs.seed_of_runs(), **given}, "vary": vary}
+    more = {"base": {"seed": runs.get_seed_of_runs(), **given}, "vary": vary}
     if "synth" in document:
         more["synth"] = document["synth"] | runs.false_streams
     if "trace" in vary and real:
@@ -44,7 +44,7 @@ def record_files_of_trace_volumes(name: str = "agcr-windows") -> dict[str, Path]
     """Return the record files that a study replays, by the name of their volume."""
     kind = "trace" if real_traces.trace_directory() else "synthetic"
     return {f"{kind} {dict(point.varied)['trace']}": Path(word.partition("=")[2])
-            for point in plan_of_claim_study(name, {}).points for word in point.arguments
+            for point in read_claim_study(name, {}).points for word in point.arguments
             if word.startswith("--trace=")}
 
 
@@ -60,7 +60,7 @@ def drop_repeated_options(words: Iterable[str]) -> list[str]:
     return list({study_plan.option_name(word.partition("=")[0]): word for word in words}.values())
 
 
-def falsify_point(point: Point, program: Path) -> Point:
+def falsify_study_run(point: Point, program: Path) -> Point:
     """Return a run of a study with the falsified settings of the present negative control."""
     arguments = drop_repeated_options((*point.arguments, *runs.false_arguments))
     return study_plan.make_run_point(study_plan.simulator_and_digest(program), arguments,
@@ -73,9 +73,9 @@ def results_of_study(name: str, *axes: str, given: Mapping[str, Any] | None = No
 
     Only runs that match `where` are executed; a list there matches each of its values.
     """
-    plan = plan_of_claim_study(name, given or {})
+    plan = read_claim_study(name, given or {})
     program = runs.program_with_mutants(runs.false_mutants)
-    points = tuple(falsify_point(point, program) for point in plan.points
+    points = tuple(falsify_study_run(point, program) for point in plan.points
                    if has_axis_values(dict(point.varied), where))
     store = Store(runs.build_directory() / "cache/claims/results")
     require_point_results(points, store, Processes(program, os.cpu_count() or 1))

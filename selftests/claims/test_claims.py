@@ -106,8 +106,8 @@ ENTRY = register.Entry("XX-1.1", "1", "x", "direction", paper=10, within=1, dire
 def test_verdict_of_a_claim_follows_from_its_measured_figures(entry: register.Entry,
                                                               values: tuple[float, ...],
                                                               verdict: str) -> None:
-    assert entry.judge_measured(register.make_measured(*values)) == verdict
-    assert entry.judge_measured(register.make_measured(*values, holds=False)) == "contradicted"
+    assert entry.judge_figures(register.make_measured(*values)) == verdict
+    assert entry.judge_figures(register.make_measured(*values, holds=False)) == "contradicted"
 
 
 def test_the_table_of_claims_fits_100_columns(capsys: pytest.CaptureFixture[str]) -> None:
@@ -130,11 +130,11 @@ def count_commits() -> int:
                          ids=lambda control: control.falsified_setting_text)
 def test_a_negative_control_makes_its_claims_fail(control: negative_controls.Control) -> None:
     with runs.falsified_settings(("--requests=100000",) if control.id.startswith("HY") else ()):
-        assert control.rows_wrongly_held() == []
+        assert control.find_wrongly_held_rows() == []
 
 
-def test_a_claim_that_a_negative_control_leaves_is_named(capsys: pytest.CaptureFixture[str],
-                                                         monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ineffective_and_missing_negative_controls_are_reported(
+        capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     same = negative_controls.Control("TV-2", (1,), "nothing", constant="tvr.STEP_V = 0.2")
     monkeypatch.setattr(negative_controls, "CONTROLS", (same,))
     assert negative_controls.run_negative_controls(["TV-2"]) == 1
@@ -142,7 +142,7 @@ def test_a_claim_that_a_negative_control_leaves_is_named(capsys: pytest.CaptureF
     assert "no control for: half widths" in capsys.readouterr().out
 
 
-def test_streams_of_negative_controls_are_stored_in_other_files() -> None:
+def test_negative_controls_store_their_streams_in_own_files() -> None:
     usual = studies.record_files_of_trace_volumes()
     assert [path.name.partition("-")[0] for path in usual.values()] == ["HM_0", "PRN_1", "PROJ_1"]
     with runs.falsified_settings(made_by={"reads-of-a-place": 40, "requests": 100}):
@@ -171,7 +171,7 @@ def test_negative_controls_override_the_options_of_a_study(tmp_path: Path,
 def test_each_study_is_valid_and_used_by_a_claim(tmp_path: Path) -> None:
     said = "".join(path.read_text() for path in Path(studies.__file__).parent.glob("*.py"))
     for path in studies.FOLDER.glob("*.toml"):
-        plan = studies.plan_of_claim_study(path.stem, {})
+        plan = studies.read_claim_study(path.stem, {})
         study_plan.check_axis_values(path, runs.program_under_test(), plan.points)
         assert plan.text and f'"{path.stem}"' in said
 

@@ -67,7 +67,7 @@ def test_md_and_simulated_arrays_agree_within_the_tolerance(tmp_path: Path, fact
     assert compare.report_arrays(tmp_path, 4) is agrees
 
 
-def test_arrays_that_change_in_opposite_directions_do_not_agree(
+def test_arrays_with_opposite_changes_of_a_counter_do_not_agree(
         tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_fake_results(tmp_path, "tlc", 1.0)
     write_fake_results(tmp_path, "ressd", 1.0)
@@ -82,7 +82,7 @@ def test_arrays_that_change_in_opposite_directions_do_not_agree(
     assert "differs, up to" not in capsys.readouterr().out
 
 
-def test_each_member_of_a_larger_array_gets_as_many_requests(
+def test_members_of_small_and_large_arrays_get_equally_many_requests(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compare, "simulate_array", lambda *_: {})
     monkeypatch.setattr(compare, "MEMBER_KIB", 1024)
@@ -99,8 +99,8 @@ def test_each_member_of_a_larger_array_gets_as_many_requests(
     assert load[4][1] == pytest.approx(load[7][1], rel=0.05)
 
 
-def test_changes_are_printed_by_number_of_members(tmp_path: Path,
-                                                  capsys: pytest.CaptureFixture[str]) -> None:
+def test_changes_from_tlc_to_ressd_are_printed_by_array_size(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for number in (4, 6):
         (tmp_path / str(number)).mkdir()
         write_fake_results(tmp_path / str(number), "tlc", 1.0, number)

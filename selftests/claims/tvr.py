@@ -6,13 +6,13 @@ from collections.abc import Callable
 from selftests.claims.real_traces import trace_directory
 from selftests.claims.register import Measured, make_measured
 from selftests.claims.rows import (
-    average_measured,
-    counter_of_run,
+    average_figures,
+    compute_saving,
+    find_measure,
+    list_rule_mutants,
     mean_program_us,
-    measure_of_run,
-    mutants_without_rules,
     numbers_as_text,
-    saving_in_percent,
+    read_counter,
 )
 from selftests.claims.runs import Json, falsified_settings
 from selftests.claims.studies import results_of_study
@@ -20,8 +20,8 @@ from selftests.claims.studies import results_of_study
 
 def response_cut_by_tvr(runs: dict[str, Json]) -> float:
     """Return TVR's reduction of the mean response of all requests in percent."""
-    return saving_in_percent(*(measure_of_run(runs[policy], "response_mean_ns")
-                               for policy in ("tvr", "baseline")))
+    return compute_saving(*(find_measure(runs[policy], "response_mean_ns")
+                            for policy in ("tvr", "baseline")))
 
 
 def measure_tv5_mixed_streams() -> list[Measured]:
@@ -29,7 +29,7 @@ def measure_tv5_mixed_streams() -> list[Measured]:
     if trace_directory():
         cuts = [*map(response_cut_by_tvr,
                      results_of_study("tvr-traces", "trace", "policy").values())]
-        return [*[average_measured(cuts)] * 2, *map(make_measured, (max(cuts), min(cuts)))]
+        return [*[average_figures(cuts)] * 2, *map(make_measured, (max(cuts), min(cuts)))]
     found = results_of_study("tvr-mixed", "times", "write-share", "policy")
     own = found["the paper's simulator"]
     ends = own.pop("100%"), own["18%"]
@@ -65,12 +65,12 @@ def measure_tv8_page_times() -> list[Measured]:
 
 def ablate_tvr() -> list[Measured]:
     """Ablate TVR: time of a program, and wear of an erase, with and without each part."""
-    with falsified_settings(mutants=mutants_without_rules("tvr-wears-fully")):
+    with falsified_settings(mutants=list_rule_mutants("tvr-wears-fully")):
         steps = results_of_study("tvr-worn-out", "scheme", scheme="device")["device"]
     base, whole, block = results_of_study("tvr-worn-out", "scheme").values()
     runs = (base, steps, whole, block)
     us = [mean_program_us(run) for run in runs]
-    wear = [counter_of_run(run, "wear_sum") / counter_of_run(run, "array_erases") / 10000
+    wear = [read_counter(run, "wear_sum") / read_counter(run, "array_erases") / 10000
             for run in runs]
     return [
         make_measured(us[0], us[1], digits=0, holds=us[1] < 0.6 * us[0]),

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from selftests.claims.rows import (
     Claim,
-    counter_of_run,
     make_claim_row,
     program_us_per_page,
     program_us_per_unit,
+    read_counter,
 )
 from selftests.claims.runs import Json
 from selftests.claims.studies import results_of_study
@@ -30,26 +30,26 @@ class Price:
     flips: float
     bugs: int
 
-    def costs_as_text(self) -> str:
+    def format_policy_costs(self) -> str:
         """Format the measures of a policy for a cell of the table."""
         return (f"{self.host:.0f} {self.every:.0f} {self.read:.0f} {self.lost} "
                 f"{self.erases} {self.flips:.0f}")
 
 
-def costs_of_run(run: Json) -> Price:
+def extract_policy_costs(run: Json) -> Price:
     """Extract the measures of a policy from a run."""
     return Price(program_us_per_page(run), program_us_per_unit(run),
                  run["timing"]["read_service"]["mean_ns"] / 1000,
-                 counter_of_run(run, "read_lost_units"), counter_of_run(run, "array_erases"),
-                 counter_of_run(run, "read_flipped_bits")
-                 / max(1, counter_of_run(run, "read_approx_units")),
-                 counter_of_run(run, "policy_bugs"))
+                 read_counter(run, "read_lost_units"), read_counter(run, "array_erases"),
+                 read_counter(run, "read_flipped_bits")
+                 / max(1, read_counter(run, "read_approx_units")),
+                 read_counter(run, "policy_bugs"))
 
 
-def costs_of_policies(*how: str) -> Iterator[Price]:
+def measure_policy_costs(*how: str) -> Iterator[Price]:
     """Yield the measures of each policy, run with the given options."""
     runs = results_of_study("unequal-protection", "how", how=[*how])
-    return (costs_of_run(runs[one]) for one in how)
+    return (extract_policy_costs(runs[one]) for one in how)
 
 
 Check = tuple[str, str, Price, bool]
@@ -57,15 +57,15 @@ Check = tuple[str, str, Price, bool]
 
 def claim_rows_of_costs(id_: str, first: str, base: Price, rows: tuple[Check, ...]) -> list[Claim]:
     """Return the rows of a claim; the first row is the base and is not tested."""
-    return [Claim(id_, f"{first} ({COLUMNS})", "-", base.costs_as_text(), "-", "report"),
-            *(make_claim_row(id_, what, "-", now.costs_as_text(), f"order: {order}",
+    return [Claim(id_, f"{first} ({COLUMNS})", "-", base.format_policy_costs(), "-", "report"),
+            *(make_claim_row(id_, what, "-", now.format_policy_costs(), f"order: {order}",
                              holds and not now.bugs)
               for what, order, now, holds in rows)]
 
 
 def compare_up1_policies() -> list[Claim]:
     """Compare each policy alone and, where compatible, combined with ApproxFTL's placement."""
-    base, placed, lent, dense, both, ips, beside = costs_of_policies(
+    base, placed, lent, dense, both, ips, beside = measure_policy_costs(
         "baseline", "approxftl", "lending", "density", "density with ApproxFTL", "ips",
         "ips with ApproxFTL")
     return claim_rows_of_costs("UP-1", "baseline", base, (
@@ -88,7 +88,7 @@ def compare_up1_policies() -> list[Claim]:
 
 def compare_up2_levels() -> list[Claim]:
     """Compare quality levels, each alone and all mixed, with ApproxFTL, which ignores them."""
-    base, placed, one, two, three, mixed = costs_of_policies(
+    base, placed, one, two, three, mixed = measure_policy_costs(
         "baseline", "approxftl, a third of each", "level 1", "level 2", "level 3",
         "a third of each")
     return claim_rows_of_costs("UP-2", "baseline", base, (

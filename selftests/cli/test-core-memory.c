@@ -46,7 +46,7 @@ static bool has_mapping_flag(const void *memory, const char *flag)
 	return found;
 }
 
-static void allocate_and_free(size_t bytes)
+static void allocate_and_free_core_memory(size_t bytes)
 {
 	unsigned char *memory = core_memory_alloc(NULL, bytes);
 	size_t i;
@@ -69,7 +69,7 @@ TAP_TEST(allocated_memory_is_zeroed)
 
 	for (round = 0; round < 3; round++)
 		for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
-			allocate_and_free(sizes[i]);
+			allocate_and_free_core_memory(sizes[i]);
 }
 
 TAP_TEST(large_allocations_are_returned_to_the_system)
@@ -78,7 +78,7 @@ TAP_TEST(large_allocations_are_returned_to_the_system)
 	unsigned int i;
 
 	for (i = 0; i < 50; i++)
-		allocate_and_free(2 * HUGE_PAGE + i * 4096);
+		allocate_and_free_core_memory(2 * HUGE_PAGE + i * 4096);
 	CHECK(address_space_pages() - before < 100);
 }
 

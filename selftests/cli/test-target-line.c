@@ -196,7 +196,7 @@ TAP_TEST(a_profile_that_maps_whole_pages_is_built)
 	check_line_round_trip();
 }
 
-static void check_profile_fits(const char *profile, u64 mib)
+static void check_profile_has_size(const char *profile, u64 mib)
 {
 	u64 sectors = mib * 2048;
 	struct target_size size;
@@ -215,11 +215,11 @@ TAP_TEST(the_number_of_blocks_follows_from_the_size)
 	u64 mib;
 
 	for (mib = 1; mib <= 1 << 20; mib *= 8) {
-		check_profile_fits("demo", mib);
-		check_profile_fits("tcad18", mib);
+		check_profile_has_size("demo", mib);
+		check_profile_has_size("tcad18", mib);
 	}
 	/* No fewer blocks would do: with one less, the capacity is below 4 GiB. */
-	check_profile_fits("demo", 4096);
+	check_profile_has_size("demo", 4096);
 	line.config.blocks--;
 	CHECK(!target_line_compute_size(&line, &size, &error));
 	CHECK(size.sectors < 4096 * 2048ULL);

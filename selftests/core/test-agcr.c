@@ -19,7 +19,7 @@
 static struct test_device device;
 
 /* Program mode of @unit, or AFTL_MODES if it is unmapped. */
-static u32 agcr_mode_of_unit(u32 unit)
+static u32 find_agcr_mode_of_unit(u32 unit)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 class;
@@ -85,8 +85,8 @@ TAP_TEST(the_write_mode_follows_from_windows_of_0_1_and_2_accesses)
 		test_device_open_demo(&device, "agcr", test_params(SHAPE " history=%s "
 								   "rewrite=off", mine->history));
 		perform_access_letters(3, mine->accesses);
-		CHECK_MSG(agcr_mode_of_unit(3) == mine->mode, "history %s, %s: mode %u",
-			  mine->history, mine->accesses, agcr_mode_of_unit(3));
+		CHECK_MSG(find_agcr_mode_of_unit(3) == mine->mode, "history %s, %s: mode %u",
+			  mine->history, mine->accesses, find_agcr_mode_of_unit(3));
 	}
 }
 
@@ -108,8 +108,8 @@ TAP_TEST(data_that_are_only_read_are_rewritten_at_high_write_cost)
 								   " history=%s", mine->history));
 		perform_access_letters(3, mine->accesses);
 		test_advance_by(&device, IDLE_NS);
-		CHECK_MSG(agcr_mode_of_unit(3) == mine->mode, "history %s, %s: mode %u",
-			  mine->history, mine->accesses, agcr_mode_of_unit(3));
+		CHECK_MSG(find_agcr_mode_of_unit(3) == mine->mode, "history %s, %s: mode %u",
+			  mine->history, mine->accesses, find_agcr_mode_of_unit(3));
 	}
 }
 
@@ -120,8 +120,8 @@ static void check_rewritten_units(const char *word, u32 low, u32 medium)
 	perform_access_letters(1, "WRR");
 	perform_access_letters(2, "WRWRR");
 	test_advance_by(&device, IDLE_NS);
-	CHECK_EQ(agcr_mode_of_unit(1), low);
-	CHECK_EQ(agcr_mode_of_unit(2), medium);
+	CHECK_EQ(find_agcr_mode_of_unit(1), low);
+	CHECK_EQ(find_agcr_mode_of_unit(2), medium);
 }
 
 TAP_TEST(parameter_rewrite_selects_which_costs_are_rewritten)
@@ -135,12 +135,12 @@ TAP_TEST(parameter_rewrite_selects_which_costs_are_rewritten)
 TAP_TEST(filled_data_have_medium_cost_and_no_history)
 {
 	test_device_open_demo(&device, "agcr", SHAPE " fill=sequential");
-	CHECK_EQ(agcr_mode_of_unit(1), AFTL_MODE_NORMAL);
+	CHECK_EQ(find_agcr_mode_of_unit(1), AFTL_MODE_NORMAL);
 	perform_access_letters(1, "W");
-	CHECK_EQ(agcr_mode_of_unit(1), AFTL_MODE_COARSE);
+	CHECK_EQ(find_agcr_mode_of_unit(1), AFTL_MODE_COARSE);
 	perform_access_letters(2, "R");
 	test_advance_by(&device, IDLE_NS);
-	CHECK_EQ(agcr_mode_of_unit(2), AFTL_MODE_FINE);
+	CHECK_EQ(find_agcr_mode_of_unit(2), AFTL_MODE_FINE);
 }
 
 /* The rewrite queue holds 1,024 units; on a device without idle time later units are dropped. */
@@ -155,11 +155,11 @@ TAP_TEST(the_rewrite_queue_holds_at_most_1024_units)
 		measure_access_ns(false, unit);
 	test_advance_by(&device, 20000000000ULL);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 1024);
-	CHECK_EQ(agcr_mode_of_unit(1023), AFTL_MODE_FINE);
-	CHECK_EQ(agcr_mode_of_unit(1024), AFTL_MODE_NORMAL);
+	CHECK_EQ(find_agcr_mode_of_unit(1023), AFTL_MODE_FINE);
+	CHECK_EQ(find_agcr_mode_of_unit(1024), AFTL_MODE_NORMAL);
 	measure_access_ns(false, 1024);
 	test_advance_by(&device, IDLE_NS);
-	CHECK_EQ(agcr_mode_of_unit(1024), AFTL_MODE_FINE);
+	CHECK_EQ(find_agcr_mode_of_unit(1024), AFTL_MODE_FINE);
 }
 
 TAP_TEST(a_queued_unit_is_checked_again_before_it_is_rewritten)
@@ -170,9 +170,9 @@ TAP_TEST(a_queued_unit_is_checked_again_before_it_is_rewritten)
 	perform_access_letters(3, "WRR");
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_DISCARD, 2, 1, AFTL_PRECISE, NULL), 0);
 	test_advance_by(&device, IDLE_NS);
-	CHECK_EQ(agcr_mode_of_unit(1), AFTL_MODE_NORMAL);
-	CHECK_EQ(agcr_mode_of_unit(2), AFTL_MODES);
-	CHECK_EQ(agcr_mode_of_unit(3), AFTL_MODE_FINE);
+	CHECK_EQ(find_agcr_mode_of_unit(1), AFTL_MODE_NORMAL);
+	CHECK_EQ(find_agcr_mode_of_unit(2), AFTL_MODES);
+	CHECK_EQ(find_agcr_mode_of_unit(3), AFTL_MODE_FINE);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 1);
 }
 
@@ -203,14 +203,14 @@ TAP_TEST(rewriting_does_not_use_the_gc_reserve)
 
 	test_device_open_demo(&device, "agcr",
 			      SHAPE " blocks=24 op=30 gc=0 gc_idle_valid=0 fill=sequential");
-	for (unit = 0; unit < test_units(&device); unit += 2)
+	for (unit = 0; unit < test_unit_count(&device); unit += 2)
 		perform_access_letters(unit, "RR");
 	test_advance_by(&device, 2000000000);
 	aftl_get_lun_info(device.ftl, 0, &info);
 	CHECK_EQ(info.free_blocks, aftl_policy_type(device.ftl)->reserve);
 	CHECK_RANGE(test_counters(&device)->programmed_rewrite_units, 50,
-		    test_units(&device) / 2 - 1);
-	for (unit = 0; unit < test_units(&device); unit++)
+		    test_unit_count(&device) / 2 - 1);
+	for (unit = 0; unit < test_unit_count(&device); unit++)
 		perform_access_letters(unit, "W");
 	CHECK_EQ(device.failed, 0);
 }
@@ -233,9 +233,9 @@ static void compare_modes_with_model(const struct access_model *model)
 {
 	u32 unit;
 
-	for (unit = 0; unit < test_units(&device); unit++)
-		CHECK_MSG(!model->last[unit] || agcr_mode_of_unit(unit) == model->mode[unit],
-			  "unit %u has mode %u, not %u", unit, agcr_mode_of_unit(unit),
+	for (unit = 0; unit < test_unit_count(&device); unit++)
+		CHECK_MSG(!model->last[unit] || find_agcr_mode_of_unit(unit) == model->mode[unit],
+			  "unit %u has mode %u, not %u", unit, find_agcr_mode_of_unit(unit),
 			  model->mode[unit]);
 }
 
@@ -246,9 +246,9 @@ TAP_TEST(relocation_keeps_the_write_cost_of_data)
 	u32 i;
 
 	test_device_open_demo(&device, "agcr", SHAPE " rewrite=off wear_gap=4");
-	CHECK_RANGE(test_units(&device), 100, 1000);
+	CHECK_RANGE(test_unit_count(&device), 100, 1000);
 	for (i = 0; i < 20000 && !tap_failures(); i++) {
-		u32 unit = aftl_random_below(&random, test_units(&device));
+		u32 unit = aftl_random_below(&random, test_unit_count(&device));
 		bool write = !model.last[unit] || aftl_random_below(&random, 2);
 
 		measure_access_ns(write, unit);
@@ -263,15 +263,15 @@ TAP_TEST(relocation_keeps_the_write_cost_of_data)
 TAP_TEST(policy_li_writes_faster_if_another_request_waits)
 {
 	test_device_open_demo(&device, "li", SHAPE " fill=sequential");
-	CHECK_EQ(agcr_mode_of_unit(4), AFTL_MODE_NORMAL);
+	CHECK_EQ(find_agcr_mode_of_unit(4), AFTL_MODE_NORMAL);
 	CHECK_EQ(measure_access_ns(true, 1), 800000 + BUS_NS);
 	test_submit(&device, AFTL_OP_WRITE, 1, 1, AFTL_PRECISE, 0, 0);
 	test_submit(&device, AFTL_OP_WRITE, 2, 1, AFTL_PRECISE, 0, 0);
 	test_submit(&device, AFTL_OP_WRITE, 3, 1, AFTL_PRECISE, 0, 0);
 	test_drain(&device);
-	CHECK_EQ(agcr_mode_of_unit(1), AFTL_MODE_FINE);
-	CHECK_EQ(agcr_mode_of_unit(2), AFTL_MODE_COARSE);
-	CHECK_EQ(agcr_mode_of_unit(3), AFTL_MODE_FINE);
+	CHECK_EQ(find_agcr_mode_of_unit(1), AFTL_MODE_FINE);
+	CHECK_EQ(find_agcr_mode_of_unit(2), AFTL_MODE_COARSE);
+	CHECK_EQ(find_agcr_mode_of_unit(3), AFTL_MODE_FINE);
 }
 
 /* AGCR allocates one byte per unit and its queues, whatever the length of the access window. */
@@ -283,6 +283,6 @@ TAP_TEST(the_policy_needs_one_byte_for_each_unit)
 	test_device_open_demo(&device, "traditional", off);
 	without = aftl_memory_bytes(device.ftl);
 	test_device_open_demo(&device, "agcr", off);
-	CHECK_RANGE(aftl_memory_bytes(device.ftl) - without, test_units(&device),
-		    test_units(&device) + 64);
+	CHECK_RANGE(aftl_memory_bytes(device.ftl) - without, test_unit_count(&device),
+		    test_unit_count(&device) + 64);
 }

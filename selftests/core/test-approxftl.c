@@ -58,7 +58,7 @@ static void open_device(const char *policy, const char *params)
 
 static const char one_die[] = ONE_DIE;
 
-static u64 write_unit_and_time(u32 unit, u32 class)
+static u64 measure_approxftl_write_ns(u32 unit, u32 class)
 {
 	return test_get_latency(&device, AFTL_OP_WRITE, unit, 1, class) - PAGE_NS;
 }
@@ -83,7 +83,7 @@ TAP_TEST(service_times_follow_the_placement, "AX-1: program times follow from th
 	test_device_listen(&device, &probe.listener);
 	for (i = 0; i < 6000 && !tap_failures(); i++) {
 		u32 class = aftl_random_below(&random, 100) < 30 + i / 100;
-		u64 ns = write_unit_and_time(i, class);
+		u64 ns = measure_approxftl_write_ns(i, class);
 
 		CHECK_EQ(ns, expected_program_ns(class));
 		seen[class][probe.mode == AFTL_MODE_BETWEEN ? 0 :
@@ -112,8 +112,10 @@ TAP_TEST(baseline_delta_b_and_vth_b_have_their_program_times,
 	for (i = 0; i < ARRAY_SIZE(wanted); i++) {
 		open_device(wanted[i].name, one_die);
 		for (n = 0; n < 300; n++) {
-			CHECK_EQ(write_unit_and_time(2 * n, AFTL_PRECISE), wanted[i].precise);
-			CHECK_EQ(write_unit_and_time(2 * n + 1, AFTL_APPROX), wanted[i].approx);
+			CHECK_EQ(measure_approxftl_write_ns(2 * n, AFTL_PRECISE),
+				 wanted[i].precise);
+			CHECK_EQ(measure_approxftl_write_ns(2 * n + 1, AFTL_APPROX),
+				 wanted[i].approx);
 		}
 	}
 }
@@ -137,7 +139,7 @@ struct hand {
 
 static struct hand hand;
 
-static bool is_place_approximate(bool flip, u32 page)
+static bool is_page_for_approximate_data(bool flip, u32 page)
 {
 	return (page % hand.positions + page / hand.positions + flip) % 2 == 0;
 }
@@ -162,14 +164,14 @@ static void model_open_block(enum role role)
 static u32 model_next_page_of_class(enum role role, u32 page, bool approximate)
 {
 	while (page < model_pages_per_block() &&
-	       is_place_approximate(hand.flip[role], page) != approximate)
+	       is_page_for_approximate_data(hand.flip[role], page) != approximate)
 		page++;
 	return page;
 }
 
 static enum role model_select_block(bool approximate)
 {
-	if (is_place_approximate(hand.flip[CHB], hand.next[CHB]) == approximate)
+	if (is_page_for_approximate_data(hand.flip[CHB], hand.next[CHB]) == approximate)
 		return CHB;
 	if (!approximate)
 		return hand.exists[PHASE2] ? PHASE2 : PRECISE;
@@ -178,7 +180,7 @@ static enum role model_select_block(bool approximate)
 	return hand.exists[ALL_APPROX] ? ALL_APPROX : PHASE1;
 }
 
-static void model_promote_phase1(void)
+static void model_begin_second_phase(void)
 {
 	enum role role = !hand.exists[PHASE2] ? PHASE2 : ALL_APPROX;
 
@@ -213,7 +215,7 @@ static void model_place_unit(bool approximate, u32 *block, u32 *page)
 	if ((role == PHASE2 || role == ALL_APPROX) &&
 	    model_next_page_of_class(role, hand.next[role], false) == model_pages_per_block())
 		hand.exists[role] = false;
-	model_promote_phase1();
+	model_begin_second_phase();
 }
 
 static void compare_with_model(u64 seed, u32 layers, u32 positions, u32 share, u32 run)
@@ -233,7 +235,7 @@ static void compare_with_model(u64 seed, u32 layers, u32 positions, u32 share, u
 		if (!aftl_random_below(&random, run))
 			approximate = aftl_random_below(&random, 100) < share;
 		model_place_unit(approximate, &block, &page);
-		write_unit_and_time(i, approximate ? AFTL_APPROX : AFTL_PRECISE);
+		measure_approxftl_write_ns(i, approximate ? AFTL_APPROX : AFTL_PRECISE);
 		if (block_of[block] == U32_MAX)
 			block_of[block] = probe.block - aftl_media(device.ftl)->blocks;
 		CHECK_MSG(block_of[block] == probe.block - aftl_media(device.ftl)->blocks,
@@ -462,7 +464,7 @@ static u32 count_units_of_class(u32 wanted)
 	u32 count = 0;
 	u32 unit;
 
-	for (unit = 0; unit < test_units(&device); unit++) {
+	for (unit = 0; unit < test_unit_count(&device); unit++) {
 		u32 class;
 
 		if (from_ppn(aftl_lookup(device.ftl, to_lpn(unit), &class)) != U32_MAX)
@@ -474,10 +476,10 @@ static u32 count_units_of_class(u32 wanted)
 /* In blocks of four pages a checkerboard takes precise (P) and approximate (A) pages as P A A P. */
 #define TINY ONE_DIE " op=60 blocks=60 layers=2 word_lines=2 gc=0 gc_idle_valid=0"
 
-static void write_classes_of_letters(u32 unit, const char *classes)
+static void write_units_of_class_letters(u32 unit, const char *classes)
 {
 	for (; *classes; classes++)
-		write_unit_and_time(unit++, *classes == 'A' ? AFTL_APPROX : AFTL_PRECISE);
+		measure_approxftl_write_ns(unit++, *classes == 'A' ? AFTL_APPROX : AFTL_PRECISE);
 }
 
 static void discard_unit(u32 unit)
@@ -500,7 +502,7 @@ static bool is_unit_in_selected_victim(u32 unit)
 TAP_TEST(victims_hold_few_valid_precise_pages)
 {
 	open_device("approxftl", TINY);
-	write_classes_of_letters(0, "PAAPPAAP");
+	write_units_of_class_letters(0, "PAAPPAAP");
 	discard_unit(4);
 	discard_unit(7);
 	discard_unit(1);
@@ -512,13 +514,13 @@ TAP_TEST(victims_hold_few_valid_precise_pages)
 TAP_TEST(closed_precise_blocks_are_collected_last)
 {
 	open_device("approxftl", TINY);
-	write_classes_of_letters(0, "PAAPPPPPP");
+	write_units_of_class_letters(0, "PAAPPPPPP");
 	discard_unit(1);
 	discard_unit(2);
 	discard_unit(5);
 	discard_unit(6);
 	CHECK(is_unit_in_selected_victim(0));
-	write_classes_of_letters(9, "AAAA");
+	write_units_of_class_letters(9, "AAAA");
 	CHECK(is_unit_in_selected_victim(7));
 }
 
@@ -526,7 +528,7 @@ TAP_TEST(small_requests_go_to_the_hot_pool)
 {
 	open_device("approxftl", ONE_DIE " hot_size=8KiB");
 	test_device_listen(&device, &probe.listener);
-	write_unit_and_time(0, AFTL_PRECISE);
+	measure_approxftl_write_ns(0, AFTL_PRECISE);
 	CHECK(probe.block->note & NOTE_HOT);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 1, 2, AFTL_PRECISE, NULL), 0);
 	CHECK(!(probe.block->note & NOTE_HOT));
@@ -536,12 +538,12 @@ TAP_TEST(young_updates_of_any_size_go_to_the_hot_pool)
 {
 	open_device("approxftl", ONE_DIE " hot_size=8KiB hot_age=1s");
 	test_device_listen(&device, &probe.listener);
-	write_unit_and_time(0, AFTL_PRECISE);
+	measure_approxftl_write_ns(0, AFTL_PRECISE);
 	CHECK(!(probe.block->note & NOTE_HOT));
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 0, 2, AFTL_PRECISE, NULL), 0);
 	CHECK(probe.block->note & NOTE_HOT);
 	test_advance_by(&device, 2000000000);
-	write_unit_and_time(0, AFTL_PRECISE);
+	measure_approxftl_write_ns(0, AFTL_PRECISE);
 	CHECK(!(probe.block->note & NOTE_HOT));
 }
 
@@ -563,12 +565,12 @@ TAP_TEST(blocks_with_twice_the_least_wear_are_not_opened)
 	open_device("approxftl", TINY " wear_period=2");
 	test_device_listen(&device, &probe.listener);
 	set_free_block_wear(60000, 30000);
-	write_classes_of_letters(0, "P");
+	write_units_of_class_letters(0, "P");
 	CHECK_EQ(probe.block->wear, 30000);
-	write_classes_of_letters(1, "P");
+	write_units_of_class_letters(1, "P");
 	CHECK(!strcmp(probe.kind, "precise"));
 	set_free_block_wear(150000, 70000);
-	write_classes_of_letters(2, "AAA");
+	write_units_of_class_letters(2, "AAA");
 	CHECK(!strcmp(probe.kind, "phase1"));
 	CHECK_EQ(probe.block->wear, 70000);
 	set_free_block_wear(100000, 70000);

@@ -23,7 +23,7 @@ static struct test_stream stream;
 
 static void read_all_units(struct test_listener *self)
 {
-	u32 all = test_units(&device);
+	u32 all = test_unit_count(&device);
 	u32 unit;
 
 	for (unit = 0; unit < all; unit += 8)
@@ -62,7 +62,7 @@ static u32 count_bad_blocks(void)
 	return bad;
 }
 
-static u32 bad_blocks_of_seed(const char *seed, const char *share)
+static u32 count_factory_bad_blocks(const char *seed, const char *share)
 {
 	u32 bad;
 
@@ -78,10 +78,10 @@ static u32 bad_blocks_of_seed(const char *seed, const char *share)
 /* The number of bad blocks among 512 is binomial; allow four standard deviations. */
 TAP_TEST(the_number_of_factory_bad_blocks_is_as_configured)
 {
-	CHECK_EQ(bad_blocks_of_seed("1", "0"), 0);
-	CHECK_RANGE(bad_blocks_of_seed("1", "0.1"), 51 - 28, 51 + 28);
-	CHECK_RANGE(bad_blocks_of_seed("2", "0.02"), 1, 24);
-	CHECK_EQ(bad_blocks_of_seed("1", "0.1"), bad_blocks_of_seed("1", "0.1"));
+	CHECK_EQ(count_factory_bad_blocks("1", "0"), 0);
+	CHECK_RANGE(count_factory_bad_blocks("1", "0.1"), 51 - 28, 51 + 28);
+	CHECK_RANGE(count_factory_bad_blocks("2", "0.02"), 1, 24);
+	CHECK_EQ(count_factory_bad_blocks("1", "0.1"), count_factory_bad_blocks("1", "0.1"));
 }
 
 TAP_TEST(bad_blocks_are_never_programmed)
@@ -166,14 +166,14 @@ static void check_open_block_is_used(const char *params)
 	lun = &device.ftl->luns[0];
 	test_stream_write_all(&stream, &device);
 	while (lun->free_blocks > 4 || count_free_pages_of_open_block(lun) < 12)
-		test_write_each(&device, unit++ * 7 % test_units(&device), 1, AFTL_PRECISE);
+		test_write_each(&device, unit++ * 7 % test_unit_count(&device), 1, AFTL_PRECISE);
 	CHECK_EQ(test_counters(&device)->gc_blocks, 0);
 	for (i = 0; i < aftl_geometry(device.ftl)->blocks_per_lun; i++)
 		if (block_at(i)->state == AFTL_BLOCK_FREE)
 			CHECK_EQ(aftl_fail_block(device.ftl, i), 0);
 	CHECK_EQ(lun->free_blocks, 0);
 	for (i = 0; i < 100; i++)
-		test_write_each(&device, unit++ * 7 % test_units(&device), 1, AFTL_PRECISE);
+		test_write_each(&device, unit++ * 7 % test_unit_count(&device), 1, AFTL_PRECISE);
 	CHECK(!aftl_is_read_only(device.ftl));
 	CHECK_EQ(device.failed, 0);
 	CHECK_RANGE(lun->free_blocks, 1, U32_MAX);

@@ -31,7 +31,7 @@ static struct test_request *submit_page_command(enum aftl_op op, u32 page)
 	return test_submit_kept(&device, op, 2 * page, 2, 0, 0, aftl_device_time_ns(device.ftl));
 }
 
-static u64 command_duration(struct test_request *request, u64 begun_ns)
+static u64 measure_cache_command_ns(struct test_request *request, u64 begun_ns)
 {
 	u64 ns;
 
@@ -64,7 +64,7 @@ static void check_times_of_three_requests(enum aftl_op op, const char *params, u
 	for (i = 0; i < 3; i++)
 		requests[i] = submit_page_command(op, i);
 	for (i = 0; i < 3; i++)
-		CHECK_EQ(command_duration(requests[i], begun_ns), first_ns + i * each_ns);
+		CHECK_EQ(measure_cache_command_ns(requests[i], begun_ns), first_ns + i * each_ns);
 	CHECK_EQ(test_lun_info(&device, 0).busy_ns, first_ns + 2 * each_ns);
 }
 
@@ -103,11 +103,12 @@ TAP_TEST(a_cache_read_begins_when_its_request_arrives)
 	reads[0] = submit_page_command(AFTL_OP_READ, 0);
 	test_advance_by(&device, SENSE_NS + 15000);
 	reads[1] = submit_page_command(AFTL_OP_READ, 1);
-	CHECK_EQ(command_duration(reads[0], begun_ns), SENSE_NS + PAGE_NS);
-	CHECK_EQ(command_duration(reads[1], begun_ns), SENSE_NS + 15000 + SENSE_NS + PAGE_NS);
+	CHECK_EQ(measure_cache_command_ns(reads[0], begun_ns), SENSE_NS + PAGE_NS);
+	CHECK_EQ(measure_cache_command_ns(reads[1], begun_ns),
+		 SENSE_NS + 15000 + SENSE_NS + PAGE_NS);
 	reads[0] = submit_page_command(AFTL_OP_READ, 0);
 	begun_ns = aftl_device_time_ns(device.ftl);
-	CHECK_EQ(command_duration(reads[0], begun_ns), SENSE_NS + PAGE_NS);
+	CHECK_EQ(measure_cache_command_ns(reads[0], begun_ns), SENSE_NS + PAGE_NS);
 	CHECK_EQ(count_cache_reads(), 1);
 }
 
@@ -127,10 +128,12 @@ TAP_TEST(a_cache_read_follows_a_multi_plane_read)
 	begun_ns = aftl_device_time_ns(device.ftl);
 	for (i = 0; i < 4; i++)
 		reads[i] = submit_page_command(AFTL_OP_READ, pages[i]);
-	CHECK_EQ(command_duration(reads[0], begun_ns), SENSE_NS + PAGE_NS);
-	CHECK_EQ(command_duration(reads[1], begun_ns), 2 * SENSE_NS + BUSY_NS + PAGE_NS);
-	CHECK_EQ(command_duration(reads[2], begun_ns), 2 * SENSE_NS + BUSY_NS + 2 * PAGE_NS);
-	CHECK_EQ(command_duration(reads[3], begun_ns), 3 * SENSE_NS + 2 * BUSY_NS + PAGE_NS);
+	CHECK_EQ(measure_cache_command_ns(reads[0], begun_ns), SENSE_NS + PAGE_NS);
+	CHECK_EQ(measure_cache_command_ns(reads[1], begun_ns), 2 * SENSE_NS + BUSY_NS + PAGE_NS);
+	CHECK_EQ(measure_cache_command_ns(reads[2], begun_ns),
+		 2 * SENSE_NS + BUSY_NS + 2 * PAGE_NS);
+	CHECK_EQ(measure_cache_command_ns(reads[3], begun_ns),
+		 3 * SENSE_NS + 2 * BUSY_NS + PAGE_NS);
 }
 
 TAP_TEST(a_read_after_a_program_is_no_cache_read)
@@ -144,14 +147,15 @@ TAP_TEST(a_read_after_a_program_is_no_cache_read)
 	reads[0] = submit_page_command(AFTL_OP_READ, 0);
 	write = submit_page_command(AFTL_OP_WRITE, 8);
 	reads[1] = submit_page_command(AFTL_OP_READ, 1);
-	CHECK_EQ(command_duration(reads[0], begun_ns), SENSE_NS + PAGE_NS);
-	CHECK_EQ(command_duration(write, begun_ns), SENSE_NS + 2 * PAGE_NS + PROGRAM_NS);
-	CHECK_EQ(command_duration(reads[1], begun_ns), 2 * SENSE_NS + 3 * PAGE_NS + PROGRAM_NS);
+	CHECK_EQ(measure_cache_command_ns(reads[0], begun_ns), SENSE_NS + PAGE_NS);
+	CHECK_EQ(measure_cache_command_ns(write, begun_ns), SENSE_NS + 2 * PAGE_NS + PROGRAM_NS);
+	CHECK_EQ(measure_cache_command_ns(reads[1], begun_ns),
+		 2 * SENSE_NS + 3 * PAGE_NS + PROGRAM_NS);
 	CHECK_EQ(count_cache_reads() + count_cache_programs(), 0);
 }
 
 /* Collect a block that is half valid. Return: the time that GC takes for it. */
-static u64 time_half_valid_relocation(const char *commands)
+static u64 measure_half_valid_relocation_ns(const char *commands)
 {
 	u64 begun_ns;
 	u32 i;
@@ -175,10 +179,10 @@ static u64 time_half_valid_relocation(const char *commands)
 /* GC reads two pages for each program, so each second read overlaps with a transfer. */
 TAP_TEST(relocation_reads_overlap_with_transfers)
 {
-	u64 saved_ns = time_half_valid_relocation("off");
+	u64 saved_ns = measure_half_valid_relocation_ns("off");
 
 	CHECK_EQ(count_cache_reads(), 0);
-	saved_ns -= time_half_valid_relocation("read");
+	saved_ns -= measure_half_valid_relocation_ns("read");
 	CHECK_EQ(count_cache_reads(), test_counters(&device)->array_reads / 2);
 	CHECK_EQ(saved_ns, count_cache_reads() * (PAGE_NS - BUSY_NS));
 }
@@ -206,8 +210,9 @@ TAP_TEST(data_that_arrives_late_is_transferred_in_part)
 	writes[0] = submit_page_command(AFTL_OP_WRITE, 0);
 	test_advance_by(&device, PAGE_NS + PROGRAM_NS - 5000);
 	writes[1] = submit_page_command(AFTL_OP_WRITE, 1);
-	CHECK_EQ(command_duration(writes[0], begun_ns), PAGE_NS + PROGRAM_NS);
-	CHECK_EQ(command_duration(writes[1], begun_ns), 2 * PAGE_NS - 5000 + 2 * PROGRAM_NS);
+	CHECK_EQ(measure_cache_command_ns(writes[0], begun_ns), PAGE_NS + PROGRAM_NS);
+	CHECK_EQ(measure_cache_command_ns(writes[1], begun_ns),
+		 2 * PAGE_NS - 5000 + 2 * PROGRAM_NS);
 }
 
 /* Dies share a channel, on which a page takes 409.6 us: their transfers wait for each other. */
@@ -222,6 +227,6 @@ TAP_TEST(cached_data_waits_for_the_channel_of_another_die)
 	for (i = 0; i < 4; i++)
 		writes[i] = submit_page_command(AFTL_OP_WRITE, i);
 	for (i = 0; i < 4; i++)
-		CHECK_EQ(command_duration(writes[i], begun_ns),
+		CHECK_EQ(measure_cache_command_ns(writes[i], begun_ns),
 			 20 * (i + 1) * PAGE_NS + PROGRAM_NS);
 }

@@ -55,8 +55,8 @@ static void set_adversary_place(const char *policy,
 	adversary.type.place = place;
 }
 
-static u32 placement_colour(const struct aftl_policy *policy,
-			    const struct aftl_placement *placement)
+static u32 find_colour_of_placement(const struct aftl_policy *policy,
+				    const struct aftl_placement *placement)
 {
 	return aftl_checkerboard_colour(aftl_policy_geometry(policy), placement->page,
 					placement->block->flip);
@@ -71,8 +71,8 @@ static u64 measure_mean_program_ns(const char *params)
 
 	open_device_with_adversary_policy(params);
 	for (i = 0; i < 300; i++)
-		test_execute_request(&device, AFTL_OP_WRITE, i * 8 % (test_units(&device) - 8), 8,
-				     AFTL_PRECISE, NULL);
+		test_execute_request(&device, AFTL_OP_WRITE, i * 8 % (test_unit_count(&device) - 8),
+				     8, AFTL_PRECISE, NULL);
 	counters = test_counters(&device);
 	mean_ns = counters->array_program_ns / counters->array_programs;
 	test_audit(&device);
@@ -86,7 +86,7 @@ static int place_in_between_mode_on_second_colour(struct aftl_policy *policy, st
 {
 	int ret = place_honestly(policy, lun, need, placement);
 
-	if (!ret && placement_colour(policy, placement))
+	if (!ret && find_colour_of_placement(policy, placement))
 		placement->mode = AFTL_MODE_BETWEEN;
 	return ret;
 }
@@ -180,7 +180,7 @@ static int place_with_ispp_steps(struct aftl_policy *policy, struct aftl_lun *lu
 }
 
 /* Check that ISPP steps beyond the spare margin overshoot, and that reads then take retries. */
-static void check_greedy_ispp_errors(struct aftl_ispp greed, u64 program_ns)
+static void check_errors_of_large_ispp_steps(struct aftl_ispp greed, u64 program_ns)
 {
 	u32 i;
 
@@ -198,8 +198,9 @@ static void check_greedy_ispp_errors(struct aftl_ispp greed, u64 program_ns)
 TAP_TEST(steps_beyond_the_margin_cost_errors,
 	 "programs: steps beyond the margin overshoot and cost read levels")
 {
-	check_greedy_ispp_errors((struct aftl_ispp){ .start_mv = 234, .final_mv = 234 }, 499047);
-	check_greedy_ispp_errors((struct aftl_ispp){ .final_mv = 468 }, 499047);
+	check_errors_of_large_ispp_steps((struct aftl_ispp){ .start_mv = 234, .final_mv = 234 },
+					 499047);
+	check_errors_of_large_ispp_steps((struct aftl_ispp){ .final_mv = 468 }, 499047);
 }
 
 /* A program that skips four verifies overshoots, except in slow layers. */
@@ -278,17 +279,17 @@ static struct {
 	u64 relaxed;
 } total;
 
-static u32 draw_below(u32 n)
+static u32 draw_adversary_number(u32 n)
 {
 	return aftl_random_below(&adversary.random, n);
 }
 
 static struct aftl_block *draw_any_block(void)
 {
-	return &device.ftl->media.blocks[draw_below(device.ftl->geo.blocks)];
+	return &device.ftl->media.blocks[draw_adversary_number(device.ftl->geo.blocks)];
 }
 
-static bool shallow_erase_always(struct aftl_policy *policy, const struct aftl_block *block)
+static bool always_choose_shallow_erase(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	account_shallow_erase(&account, block, true);
 	return true;
@@ -296,7 +297,7 @@ static bool shallow_erase_always(struct aftl_policy *policy, const struct aftl_b
 
 static bool shallow_erase_at_random(struct aftl_policy *policy, const struct aftl_block *block)
 {
-	bool gentle = draw_below(2);
+	bool gentle = draw_adversary_number(2);
 
 	account_shallow_erase(&account, block, gentle);
 	return gentle;
@@ -304,7 +305,8 @@ static bool shallow_erase_at_random(struct aftl_policy *policy, const struct aft
 
 static u32 choose_any_lun(struct aftl_policy *policy, const struct aftl_lun_request *binding)
 {
-	u32 lun = draw_below(4) ? draw_below(aftl_policy_luns(policy)) : draw_below(1000);
+	u32 lun = draw_adversary_number(4) ? draw_adversary_number(aftl_policy_luns(policy)) :
+					     draw_adversary_number(1000);
 
 	wild += lun >= aftl_policy_luns(policy);
 	return lun;
@@ -313,7 +315,7 @@ static u32 choose_any_lun(struct aftl_policy *policy, const struct aftl_lun_requ
 static struct aftl_block *select_any_victim(struct aftl_policy *policy,
 					    const struct aftl_victim_candidates *closed)
 {
-	struct aftl_block *block = draw_below(4) ? draw_any_block() : NULL;
+	struct aftl_block *block = draw_adversary_number(4) ? draw_any_block() : NULL;
 
 	wild += block && !aftl_victim_candidates_contain(closed, block);
 	return block;
@@ -323,17 +325,17 @@ static void choose_any_idle_task(struct aftl_policy *policy, struct aftl_lun *lu
 				 struct aftl_idle_task *task)
 {
 	*task = (struct aftl_idle_task){
-		.kind = draw_below(6),
-		.lpn = to_lpn(draw_below(2 * test_units(&device))),
-		.block = draw_below(8) ? draw_any_block() : NULL,
-		.page = draw_below(100),
-		.pages = draw_below(100),
+		.kind = draw_adversary_number(6),
+		.lpn = to_lpn(draw_adversary_number(2 * test_unit_count(&device))),
+		.block = draw_adversary_number(8) ? draw_any_block() : NULL,
+		.page = draw_adversary_number(100),
+		.pages = draw_adversary_number(100),
 	};
 }
 
 static bool accept_any_free_block(struct aftl_policy *policy, const struct aftl_block *block)
 {
-	return !draw_below(8);
+	return !draw_adversary_number(8);
 }
 
 static void close_any_block(struct aftl_policy *policy, struct aftl_lun *lun)
@@ -348,16 +350,16 @@ static bool repeat_programs_at_random(struct aftl_policy *policy, struct aftl_lu
 				      const struct aftl_placement *placement,
 				      const struct aftl_program_result *outcome)
 {
-	return !draw_below(30);
+	return !draw_adversary_number(30);
 }
 
 /* Answer invalid data classes, or the approximate class for precise data. */
 static bool relocate_randomly(struct aftl_policy *policy, const struct aftl_relocation *move,
 			      u32 *class, u32 *stream)
 {
-	*stream = draw_below(1000);
-	*class = draw_below(1000);
-	return draw_below(3);
+	*stream = draw_adversary_number(1000);
+	*class = draw_adversary_number(1000);
+	return draw_adversary_number(3);
 }
 
 static void record_time_of_chip_command(struct aftl_policy *policy,
@@ -412,13 +414,14 @@ static int place_with_random_mode(struct aftl_policy *policy, struct aftl_lun *l
 
 	if (ret || !refusable)
 		return ret;
-	if (!draw_below(2))
-		placement->mode = draw_below(2 * AFTL_MODES);
-	if (!draw_below(2))
-		placement->ispp =
-			(struct aftl_ispp){ draw_below(300), draw_below(300), draw_below(6) };
-	if (!draw_below(8))
-		placement->block->flip = draw_below(2);
+	if (!draw_adversary_number(2))
+		placement->mode = draw_adversary_number(2 * AFTL_MODES);
+	if (!draw_adversary_number(2))
+		placement->ispp = (struct aftl_ispp){ draw_adversary_number(300),
+						      draw_adversary_number(300),
+						      draw_adversary_number(6) };
+	if (!draw_adversary_number(8))
+		placement->block->flip = draw_adversary_number(2);
 	return 0;
 }
 
@@ -440,7 +443,7 @@ static void make_random_adversary(const char *policy)
 static void make_greedy_adversary(const char *policy)
 {
 	set_adversary_place(policy, place_with_fastest_legal_mode);
-	adversary.type.shallow_erase = shallow_erase_always;
+	adversary.type.shallow_erase = always_choose_shallow_erase;
 	adversary.type.programmed = NULL;
 }
 
@@ -651,20 +654,20 @@ static struct aftl_block *open_block_wildly(struct aftl_policy *policy, struct a
 {
 	static const u32 kinds[] = { AFTL_KINDS_MAX, 200, 255, 256, 257, U32_MAX };
 	static const u32 orders[] = { AFTL_ORDER_FOGGY_FINE, AFTL_ORDERS, 255, 256, U32_MAX };
-	u32 kind = kinds[draw_below(ARRAY_SIZE(kinds))];
+	u32 kind = kinds[draw_adversary_number(ARRAY_SIZE(kinds))];
 
 	if (need->cause == AFTL_CAUSE_HOST && aftl_policy_config(policy)->bits > 1 &&
-	    !draw_below(3))
+	    !draw_adversary_number(3))
 		return aftl_policy_open_sparse_block(policy, lun, need, 1, kind);
 	/* On a two-pass device each block has the two-pass order, whatever is requested. */
-	if (draw_below(2) || aftl_policy_geometry(policy)->passes > 1)
+	if (draw_adversary_number(2) || aftl_policy_geometry(policy)->passes > 1)
 		return aftl_policy_open_block(policy, lun, need, AFTL_ORDER_SEQUENTIAL, kind);
-	return aftl_policy_open_block(policy, lun, need, orders[draw_below(ARRAY_SIZE(orders))],
-				      0);
+	return aftl_policy_open_block(policy, lun, need,
+				      orders[draw_adversary_number(ARRAY_SIZE(orders))], 0);
 }
 
-static void check_open_block(struct aftl_policy *policy, struct aftl_lun *lun,
-			     const struct aftl_program_request *need)
+static void open_block_and_check_refusal(struct aftl_policy *policy, struct aftl_lun *lun,
+					 const struct aftl_program_request *need)
 {
 	bool refused = need->cause != AFTL_CAUSE_HOST || aftl_policy_has_spare_blocks(policy, lun);
 	u64 bugs = test_counters(&device)->policy_bugs;
@@ -676,18 +679,19 @@ static void check_open_block(struct aftl_policy *policy, struct aftl_lun *lun,
 	wild += refused;
 }
 
-static u32 illegal_program_order(const struct aftl_policy *policy)
+static u32 choose_illegal_program_order(const struct aftl_policy *policy)
 {
 	if (cheat->order == AFTL_ORDER_SWITCHED &&
 	    !aftl_has_in_place_switch(aftl_policy_geometry(policy)))
 		return AFTL_ORDER_SEQUENTIAL;
-	return cheat->order == ANY_ORDER ? draw_below(AFTL_ORDER_SUPER_LAYER) : cheat->order;
+	return cheat->order == ANY_ORDER ? draw_adversary_number(AFTL_ORDER_SUPER_LAYER) :
+					   cheat->order;
 }
 
 static struct aftl_block *open_block_for_cheat(struct aftl_policy *policy, struct aftl_lun *lun,
 					       const struct aftl_program_request *need)
 {
-	u32 order = illegal_program_order(policy);
+	u32 order = choose_illegal_program_order(policy);
 	struct aftl_block *block = NULL;
 
 	if (cheat->bits)
@@ -721,7 +725,8 @@ static struct aftl_block *block_for_cheat_program(struct aftl_policy *policy, st
 }
 
 /* Find a programmed page whose order and data allow a reprogram. */
-static u32 find_reusable_page(const struct aftl_policy *policy, const struct aftl_block *block)
+static u32 find_reprogrammable_page(const struct aftl_policy *policy,
+				    const struct aftl_block *block)
 {
 	const struct aftl_media *media = aftl_policy_media(policy);
 	u32 page;
@@ -743,7 +748,8 @@ static void place_first_program(const struct aftl_policy *policy, struct aftl_pl
 }
 
 /* Choose the next legal step of an in-place switch, and sometimes an illegal page. */
-static bool place_switched_step(const struct aftl_policy *policy, struct aftl_placement *placement)
+static bool place_in_place_switch_step(const struct aftl_policy *policy,
+				       struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	bool first;
@@ -752,9 +758,9 @@ static bool place_switched_step(const struct aftl_policy *policy, struct aftl_pl
 		aftl_switched_order_next_page(geo, placement->block->programmed, &placement->pages);
 	first = aftl_is_switch_first_pass(geo, placement->page);
 	placement->mode = first ? AFTL_MODE_SLC : AFTL_MODE_SWITCHED;
-	if (!draw_below(8))
-		placement->page += geo->word_line_pages * (1 + draw_below(3));
-	return !draw_below(cheat->mode == AFTL_MODE_SWITCHED ? 16 : 3);
+	if (!draw_adversary_number(8))
+		placement->page += geo->word_line_pages * (1 + draw_adversary_number(3));
+	return !draw_adversary_number(cheat->mode == AFTL_MODE_SWITCHED ? 16 : 3);
 }
 
 static void place_by_illegal_rule(struct aftl_placement *placement)
@@ -776,29 +782,30 @@ static int place_by_illegal_command(struct aftl_policy *policy, struct aftl_lun 
 	u32 dead;
 
 	if (cheat->opens)
-		check_open_block(policy, lun, need);
+		open_block_and_check_refusal(policy, lun, need);
 	block = block_for_cheat_program(policy, lun, need);
 	if (!block)
 		return -ENOSPC;
 	if (cheat->turns)
-		block->flip = draw_below(2);
+		block->flip = draw_adversary_number(2);
 	placement->block = block;
 	placement->page = aftl_program_order_next_page(aftl_policy_media(policy), block);
 	placement->pages = aftl_block_step_pages(geo, block);
 	placement->mode = aftl_block_program_mode(block);
-	if (block->order == AFTL_ORDER_SWITCHED && !place_switched_step(policy, placement)) {
+	if (block->order == AFTL_ORDER_SWITCHED && !place_in_place_switch_step(policy, placement)) {
 		wanted++;
 		return 0;
 	}
-	dead = cheat->again && draw_below(4) ? find_reusable_page(policy, block) : geo->pages;
+	dead = cheat->again && draw_adversary_number(4) ? find_reprogrammable_page(policy, block) :
+							  geo->pages;
 	if (dead < geo->pages) {
 		placement->page = dead;
 		place_by_illegal_rule(placement);
 		placement->pages = 1;
 	} else if (cheat->again && placement->mode == AFTL_MODE_NORMAL) {
 		place_first_program(policy, placement);
-	} else if (!cheat->again && draw_below(16) &&
-		   (!cheat->turns || placement_colour(policy, placement))) {
+	} else if (!cheat->again && draw_adversary_number(16) &&
+		   (!cheat->turns || find_colour_of_placement(policy, placement))) {
 		place_by_illegal_rule(placement);
 	}
 	return 0;
@@ -907,7 +914,7 @@ static void make_illegal_adversary(const char *policy)
 	adversary.type.lun_size = sizeof(struct cheat_lun);
 	adversary.type.adopt = NULL;
 	adversary.type.closed = NULL;
-	adversary.type.shallow_erase = shallow_erase_always;
+	adversary.type.shallow_erase = always_choose_shallow_erase;
 	if (cheat->methods)
 		cheat->methods();
 }

@@ -62,7 +62,7 @@ TAP_TEST(arrays_of_each_length_are_allocated_and_freed)
 /*
  * Allocate and free @entries of @size bytes; each allocation must be below INT_MAX, as in a kernel.
  */
-static void check_array_length(u32 entries, u32 size)
+static void check_chunked_array(u32 entries, u32 size)
 {
 	struct aftl_chunks chunks = { 0 };
 
@@ -82,7 +82,7 @@ TAP_TEST(no_allocation_exceeds_the_limit_of_a_kernel)
 	u32 size;
 
 	for (size = 1; size <= sizeof(u64); size++)
-		check_array_length(AFTL_PPNS_MAX, size);
+		check_chunked_array(AFTL_PPNS_MAX, size);
 }
 
 /* Allocations of OOB metadata stay small, although a page of 64 units has 400 bytes of them. */
@@ -94,10 +94,10 @@ TAP_TEST(no_allocation_of_oob_metadata_exceeds_the_kernels_limit)
 	for (; geo.page_units <= AFTL_PROGRAM_UNITS_MAX; geo.page_units++) {
 		media.models_errors = !media.models_errors;
 		aftl_oob_layout_init(&media);
-		check_array_length(AFTL_PPNS_MAX / geo.page_units, media.oob_layout.bytes);
+		check_chunked_array(AFTL_PPNS_MAX / geo.page_units, media.oob_layout.bytes);
 		media.models_errors = !media.models_errors;
 		aftl_oob_layout_init(&media);
-		check_array_length(AFTL_PPNS_MAX / geo.page_units, media.oob_layout.bytes);
+		check_chunked_array(AFTL_PPNS_MAX / geo.page_units, media.oob_layout.bytes);
 	}
 }
 

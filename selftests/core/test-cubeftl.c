@@ -362,7 +362,7 @@ TAP_TEST(a_bad_follower_refreshes_the_parameters,
 	CHECK(monitored > 3);
 }
 
-static u64 measure_read_ns(u32 unit)
+static u64 measure_cubeftl_read_ns(u32 unit)
 {
 	u64 before = test_counters(&device)->array_read_ns;
 
@@ -383,10 +383,10 @@ TAP_TEST(reads_learn_the_references_of_their_layer,
 
 	open_device("cubeftl", OLD);
 	for (unit = 0; unit + 36 < 2 * 36 * 20; unit++) {
-		u64 ns = measure_read_ns(unit);
+		u64 ns = measure_cubeftl_read_ns(unit);
 
 		first += ns;
-		second += measure_read_ns(unit);
+		second += measure_cubeftl_read_ns(unit);
 		others += ns > 60000 + 4 * 60000;
 	}
 	CHECK_EQ(second, unit * 60000ULL);
@@ -401,9 +401,9 @@ TAP_TEST(default_references_are_always_off, "CU-6: default references need retri
 
 	open_device("pageftl", OLD);
 	for (unit = 0; unit < 1000; unit++) {
-		u64 ns = measure_read_ns(unit);
+		u64 ns = measure_cubeftl_read_ns(unit);
 
-		CHECK_EQ(measure_read_ns(unit), ns);
+		CHECK_EQ(measure_cubeftl_read_ns(unit), ns);
 		total += ns;
 	}
 	/* On average, reads take three retries in 90 % of the layers. */
@@ -420,7 +420,7 @@ TAP_TEST(retries_never_decrease_with_age, "CU-6: retries never decrease with age
 	open_device("vertftl", OLD " age=1d");
 	for (month = 0; month < 12; month++) {
 		for (unit = 0; unit < ARRAY_SIZE(before); unit++) {
-			u64 ns = measure_read_ns(unit);
+			u64 ns = measure_cubeftl_read_ns(unit);
 
 			CHECK(ns >= before[unit]);
 			before[unit] = ns;

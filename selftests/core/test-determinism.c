@@ -198,7 +198,7 @@ static void compare_host_styles(const char *policy, const char *params)
 }
 
 /* Submit requests one after the other, like a host whose clock runs only during requests. */
-static void submit_one_at_a_time(struct test_device *device, const struct stamped *mine, u32 unit)
+static void submit_single_request(struct test_device *device, const struct stamped *mine, u32 unit)
 {
 	u32 units = mine->op == AFTL_OP_READ ? min(mine->units, 2U) : mine->units;
 	u32 room = aftl_geometry(device->ftl)->units - unit;
@@ -229,7 +229,7 @@ static void run_requests_one_at_a_time(const char *policy, const char *params, b
 						      aftl_random_below(&random, 200000));
 		/* Half of the reads are of the unit that the previous request accessed. */
 		again = i && read && aftl_random_below(&random, 2);
-		submit_one_at_a_time(&device, mine, requests[i - again].unit);
+		submit_single_request(&device, mine, requests[i - again].unit);
 		if (!read && !aftl_random_below(&random, 4))
 			continue;
 		aftl_drain_requests(device.ftl);
@@ -330,7 +330,7 @@ TAP_TEST(another_seed_changes_the_bit_errors_only)
 
 static u32 pauses;
 
-static int count_host_yield(__maybe_unused void *host)
+static int count_pause_of_fill(__maybe_unused void *host)
 {
 	pauses++;
 	return 0;
@@ -347,7 +347,7 @@ static int fill_configured_device(struct test_device *device, const struct aftl_
 				  void (*programmed)(void *host, aftl_ppn_t first))
 {
 	device->ops.programmed = programmed;
-	device->ops.pause = count_host_yield;
+	device->ops.pause = count_pause_of_fill;
 	pauses = 0;
 	pages = 0;
 	device->ret = aftl_create(&device->ftl, &device->config, type, &device->ops, device,

@@ -26,7 +26,7 @@ static void open_device_of_shape(const char *policy, const char *params)
 	test_device_open_demo(&usual, policy, params);
 }
 
-static void open_both_devices(const char *policy)
+static void open_frugal_and_usual_device(const char *policy)
 {
 	open_device_of_shape(policy, shape);
 }
@@ -47,7 +47,7 @@ static u32 count_extra_chunks_in_use(const struct test_device *device)
 }
 
 /* Number of blocks whose extra metadata are in use. */
-static u32 count_blocks_with_extra(const struct test_device *device)
+static u32 count_blocks_with_extra_metadata(const struct test_device *device)
 {
 	u32 count = 0;
 	u32 i;
@@ -102,7 +102,7 @@ TAP_TEST(precise_data_written_within_an_hour_need_no_extra_metadata)
 	u64 least;
 	u32 i;
 
-	open_both_devices("baseline");
+	open_frugal_and_usual_device("baseline");
 	least = frugal.held_bytes;
 	CHECK_EQ(count_extra_chunks_in_use(&frugal), 0);
 	CHECK_EQ(count_extra_chunks_in_use(&usual), usual.ftl->geo.blocks);
@@ -114,7 +114,7 @@ TAP_TEST(precise_data_written_within_an_hour_need_no_extra_metadata)
 	CHECK_EQ(frugal.held_bytes, least);
 }
 
-static bool equal_snapshots(const struct test_bytes *a, const struct test_bytes *b)
+static bool have_equal_snapshots(const struct test_bytes *a, const struct test_bytes *b)
 {
 	return a->size == b->size && !memcmp(a->data, b->data, a->size);
 }
@@ -124,16 +124,17 @@ static void check_same_snapshots(void)
 	struct test_bytes bytes[2] = { 0 };
 
 	CHECK_EQ(aftl_digest(frugal.ftl), aftl_digest(usual.ftl));
-	CHECK_EQ(count_blocks_with_extra(&usual), count_extra_chunks_in_use(&frugal));
+	CHECK_EQ(count_blocks_with_extra_metadata(&usual), count_extra_chunks_in_use(&frugal));
 	test_device_save(&frugal, &bytes[0]);
 	test_device_save(&usual, &bytes[1]);
-	CHECK_MSG(equal_snapshots(&bytes[0], &bytes[1]), "the two are saved as different devices");
+	CHECK_MSG(have_equal_snapshots(&bytes[0], &bytes[1]),
+		  "the two are saved as different devices");
 	test_bytes_free(&bytes[0]);
 	test_bytes_free(&bytes[1]);
 }
 
 /* Send requests in rounds, hours apart; sum up the chunks of extra metadata in use after each. */
-static u32 sum_blocks_with_extra(const char *policy, const char *params)
+static u32 sum_extra_chunks_over_rounds(const char *policy, const char *params)
 {
 	u32 extras = 0;
 	u32 round;
@@ -150,7 +151,7 @@ static u32 sum_blocks_with_extra(const char *policy, const char *params)
 }
 
 /* Check that erased blocks have no program hours in any of the arrays with hours of pages. */
-static void check_erase_clears_hours(const struct test_device *device)
+static void check_erase_clears_program_hours(const struct test_device *device)
 {
 	const struct aftl_media *media = &device->ftl->media;
 	u32 wrong = 0;
@@ -172,22 +173,22 @@ TAP_TEST(metadata_allocated_on_demand_do_not_change_the_device)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(policies); i++) {
-		CHECK_MSG(sum_blocks_with_extra(policies[i], shape), "%s: nothing was extra",
+		CHECK_MSG(sum_extra_chunks_over_rounds(policies[i], shape), "%s: nothing was extra",
 			  policies[i]);
 		check_same_snapshots();
 		CHECK_EQ(aftl_memory_bytes(frugal.ftl), frugal.held_bytes);
-		sum_blocks_with_extra(policies[i], with_room);
+		sum_extra_chunks_over_rounds(policies[i], with_room);
 		run_random_requests(&frugal, 3000);
 		run_random_requests(&usual, 3000);
 		CHECK(aftl_get_stats(frugal.ftl)->counters.array_erases);
 		check_same_snapshots();
-		check_erase_clears_hours(&frugal);
+		check_erase_clears_program_hours(&frugal);
 	}
 }
 
 TAP_TEST(without_errors_no_block_has_extra_metadata)
 {
-	CHECK_EQ(sum_blocks_with_extra("approxftl", without_errors), 0);
+	CHECK_EQ(sum_extra_chunks_over_rounds("approxftl", without_errors), 0);
 	CHECK_EQ(count_extra_chunks_in_use(&usual), 0);
 	check_same_snapshots();
 }

@@ -80,12 +80,14 @@ static void faults_on_close(struct test_listener *self)
 static void start_fault_model(void)
 {
 	model = (struct model){
-		.listener = { .accept = faults_on_accept, .submitted = faults_on_submitted,
-			      .program = faults_on_program, .release = faults_on_release,
+		.listener = { .accept = faults_on_accept,
+			      .submitted = faults_on_submitted,
+			      .program = faults_on_program,
+			      .release = faults_on_release,
 			      .close = faults_on_close },
-		.failed = tap_zalloc(test_units(&device), sizeof(bool)),
-		.programmed = tap_zalloc(test_units(&device), sizeof(bool)),
-		.newest = tap_zalloc(test_units(&device), sizeof(u32)),
+		.failed = tap_zalloc(test_unit_count(&device), sizeof(bool)),
+		.programmed = tap_zalloc(test_unit_count(&device), sizeof(bool)),
+		.newest = tap_zalloc(test_unit_count(&device), sizeof(u32)),
 	};
 	test_device_listen(&device, &model.listener);
 }
@@ -104,7 +106,7 @@ static u32 place_random_unit_faults(struct aftl_random *random)
 	u32 i;
 
 	for (i = 0; i < UNITS; i++) {
-		u32 unit = aftl_random_below(random, test_units(&device));
+		u32 unit = aftl_random_below(random, test_unit_count(&device));
 		int ret;
 
 		test_begin_host_call(&device);
@@ -123,7 +125,7 @@ static void check_units_against_model(void)
 	u32 unit;
 
 	test_drain(&device);
-	for (unit = 0; unit < test_units(&device) && !tap_failures(); unit++) {
+	for (unit = 0; unit < test_unit_count(&device) && !tap_failures(); unit++) {
 		CHECK_EQ(aftl_lpn_is_unreadable(device.ftl, to_lpn(unit)), model.failed[unit]);
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, unit, 1, 0, NULL),
 			 model.failed[unit] ? -EIO : 0);
@@ -156,7 +158,7 @@ static void run_with_failed_units(const char *policy, const char *params)
 TAP_TEST(a_unit_that_is_not_on_flash_cannot_fail)
 {
 	open_device("baseline", "blocks=8 op=60 buffer=1MiB buffer_hold=0 fill=none");
-	CHECK_EQ(aftl_fail_unit(device.ftl, to_lpn(test_units(&device))), -EINVAL);
+	CHECK_EQ(aftl_fail_unit(device.ftl, to_lpn(test_unit_count(&device))), -EINVAL);
 	CHECK_EQ(aftl_fail_unit(device.ftl, to_lpn(0)), -ENODATA);
 	test_get_latency(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE);
 	test_flush_writes(&device);
@@ -514,7 +516,7 @@ static u64 run_random_faults(u64 seed, u32 steps)
 	start_fault_model();
 	test_stream_submit(&stream, &device, 60);
 	test_drain(&device);
-	memset(model.programmed, 0, test_units(&device));
+	memset(model.programmed, 0, test_unit_count(&device));
 	memset(model.counts, 0, sizeof(model.counts));
 	since_ns = aftl_device_time_ns(device.ftl);
 	arm_random_faults(&random);

@@ -47,8 +47,8 @@ TAP_TEST(single_requests_of_tcad18_take_the_computed_times)
 	open_device("tcad18", "baseline", NULL);
 	CHECK_EQ(measure_write_ns(0, 1), WRITE_NS);
 	CHECK_EQ(time_unit_reads(0, 1), SENSE_NS + PAGE_NS);
-	CHECK_EQ(measure_write_ns(test_units(&device) - 1, 1), WRITE_NS);
-	CHECK_EQ(time_unit_reads(test_units(&device) - 1, 1), SENSE_NS + PAGE_NS);
+	CHECK_EQ(measure_write_ns(test_unit_count(&device) - 1, 1), WRITE_NS);
+	CHECK_EQ(time_unit_reads(test_unit_count(&device) - 1, 1), SENSE_NS + PAGE_NS);
 	CHECK_EQ(measure_write_ns(0, 1), WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 3);
 	CHECK_EQ(test_counters(&device)->array_reads, 2);
@@ -125,7 +125,7 @@ TAP_TEST(invalid_requests_are_refused)
 	u32 op;
 
 	open_device("demo", "baseline", NULL);
-	units = test_units(&device);
+	units = test_unit_count(&device);
 	for (op = 0; op < AFTL_OPS; op++) {
 		if (op == AFTL_OP_FLUSH)
 			continue;
@@ -361,8 +361,8 @@ TAP_TEST(only_relocation_reads_take_the_time_read_move)
 	u32 i;
 
 	open_device("demo", "baseline", ONE_DIE " read_move=7us");
-	for (i = 0; i < 4 * test_units(&device) / 2; i++)
-		measure_write_ns(2 * (i * 2654435761U % (test_units(&device) / 2)), 2);
+	for (i = 0; i < 4 * test_unit_count(&device) / 2; i++)
+		measure_write_ns(2 * (i * 2654435761U % (test_unit_count(&device) / 2)), 2);
 	counters = test_counters(&device);
 	CHECK(counters->array_reads > 0);
 	CHECK_EQ(counters->array_read_ns, 7000 * counters->array_reads);
@@ -521,7 +521,8 @@ TAP_TEST(flush_and_fua_take_no_time_with_a_persistent_buffer)
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB buffer_safe=on");
 	CHECK_EQ(measure_write_ns(3, 1), 0);
 	CHECK_EQ(measure_latency(AFTL_OP_FLUSH, 0, 0, 0), 0);
-	CHECK_EQ(test_flagged_request(&device, AFTL_OP_WRITE, 9, 1, 0, AFTL_REQUEST_FUA, &latency),
+	CHECK_EQ(test_execute_flagged_request(&device, AFTL_OP_WRITE, 9, 1, 0, AFTL_REQUEST_FUA,
+					      &latency),
 		 0);
 	CHECK_EQ(latency, 0);
 }
@@ -531,7 +532,8 @@ TAP_TEST(a_fua_write_completes_after_its_program)
 	u64 latency = 0;
 
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB");
-	CHECK_EQ(test_flagged_request(&device, AFTL_OP_WRITE, 9, 1, 0, AFTL_REQUEST_FUA, &latency),
+	CHECK_EQ(test_execute_flagged_request(&device, AFTL_OP_WRITE, 9, 1, 0, AFTL_REQUEST_FUA,
+					      &latency),
 		 0);
 	CHECK_EQ(latency, WRITE_NS);
 }
@@ -543,7 +545,8 @@ TAP_TEST(a_fua_write_ends_the_wait_for_a_full_page)
 
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB page=16KiB");
 	CHECK_EQ(measure_write_ns(3, 1), 0);
-	CHECK_EQ(test_flagged_request(&device, AFTL_OP_WRITE, 9, 1, 0, AFTL_REQUEST_FUA, &latency),
+	CHECK_EQ(test_execute_flagged_request(&device, AFTL_OP_WRITE, 9, 1, 0, AFTL_REQUEST_FUA,
+					      &latency),
 		 0);
 	CHECK_EQ(latency, 4 * UNIT_NS + PROGRAM_NS);
 }
@@ -650,7 +653,8 @@ TAP_TEST(a_fua_write_replaces_a_buffered_unit)
 
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB buffer_hold=1s");
 	CHECK_EQ(measure_write_ns(9, 1), 0);
-	CHECK_EQ(test_flagged_request(&device, AFTL_OP_WRITE, 9, 1, 0, AFTL_REQUEST_FUA, &latency),
+	CHECK_EQ(test_execute_flagged_request(&device, AFTL_OP_WRITE, 9, 1, 0, AFTL_REQUEST_FUA,
+					      &latency),
 		 0);
 	CHECK_EQ(latency, WRITE_NS);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 1);
@@ -722,7 +726,7 @@ static u64 lun_busy_ns(void)
 	return test_lun_info(&device, 0).busy_ns;
 }
 
-static void check_reads_of_two_planes(u32 first, u32 second, bool together)
+static void check_read_times_of_two_planes(u32 first, u32 second, bool together)
 {
 	u64 reads = test_counters(&device)->multi_plane_reads;
 	u64 sensed_ns = test_counters(&device)->array_read_ns;
@@ -747,17 +751,17 @@ TAP_TEST(waiting_reads_of_planes_are_merged)
 	CHECK_EQ(test_counters(&device)->array_reads, 4);
 	CHECK_EQ(test_counters(&device)->multi_plane_reads, 1);
 	CHECK_EQ(time_unit_reads(4, 8), 2 * PLANES_NS(2));
-	check_reads_of_two_planes(8, 14, true);
-	check_reads_of_two_planes(14, 8, true);
-	check_reads_of_two_planes(8, 8, false);
-	check_reads_of_two_planes(8, 18, false);
+	check_read_times_of_two_planes(8, 14, true);
+	check_read_times_of_two_planes(14, 8, true);
+	check_read_times_of_two_planes(8, 8, false);
+	check_read_times_of_two_planes(8, 18, false);
 	open_four_plane_device("any_page");
-	check_reads_of_two_planes(8, 18, true);
-	check_reads_of_two_planes(8, 16, false);
+	check_read_times_of_two_planes(8, 18, true);
+	check_read_times_of_two_planes(8, 16, false);
 	CHECK_EQ(time_unit_reads(4, 8), PLANES_NS(4));
 	open_four_plane_device("off");
 	CHECK_EQ(time_unit_reads(0, 8), 4 * PLANES_NS(1));
-	check_reads_of_two_planes(8, 14, false);
+	check_read_times_of_two_planes(8, 14, false);
 	CHECK_EQ(test_counters(&device)->multi_plane_reads, 0);
 }
 
@@ -906,7 +910,7 @@ TAP_TEST(memory_is_accounted_for, "aftl_memory_bytes() equals the allocated byte
 	CHECK_EQ(aftl_memory_bytes(device.ftl), device.held_bytes);
 }
 
-static void report_clock_without_progress(int number)
+static void bail_out_of_stopped_clock(int number)
 {
 	static const char text[] = "Bail out! device time does not come to an end\n";
 
@@ -920,7 +924,7 @@ static void report_clock_without_progress(int number)
 TAP_TEST(the_clock_can_advance_to_its_maximum)
 {
 	open_device("demo", "baseline", NULL);
-	signal(SIGALRM, report_clock_without_progress);
+	signal(SIGALRM, bail_out_of_stopped_clock);
 	alarm(20);
 	test_submit(&device, AFTL_OP_WRITE, 0, 2, AFTL_PRECISE, 0, U64_MAX / 2);
 	CHECK_EQ(aftl_device_time_ns(device.ftl), U64_MAX / 2);

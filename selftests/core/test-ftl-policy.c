@@ -137,7 +137,7 @@ static void run_policy_with_params(const char *pairs)
 		test_stream_submit_one(&stream, &device);
 	test_drain(&device);
 	sums = witness_sums_of(device.ftl->policy);
-	for (i = 0; i < test_units(&device); i++)
+	for (i = 0; i < test_unit_count(&device); i++)
 		asked += *aftl_lpn_state(device.ftl->policy, ASKED, u16, to_lpn(i));
 	for (i = 0; i < device.ftl->geo.blocks; i++)
 		opened += *aftl_block_state(device.ftl->policy, OPENINGS, u32,
@@ -178,7 +178,7 @@ TAP_TEST(the_age_of_a_blocks_data_survives_relocation)
 
 	open_device(SHAPE);
 	policy = device.ftl->policy;
-	units = test_units(&device);
+	units = test_unit_count(&device);
 	for (i = 0; i < units; i++)
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
 	test_drain(&device);
@@ -210,7 +210,7 @@ TAP_TEST(preconditioned_data_have_ages)
 
 	open_device(SHAPE " fill=random fill_overwrite=100");
 	CHECK_EQ(aftl_precondition(device.ftl), 0);
-	units = test_units(&device);
+	units = test_unit_count(&device);
 	fill_ns = units * device.ftl->chip.program_ns[AFTL_MODE_NORMAL] /
 		  (device.ftl->geo.luns * device.ftl->program_units);
 	for (i = 0; i < units; i++) {

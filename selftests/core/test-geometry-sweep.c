@@ -13,7 +13,7 @@ static u32 lived;
 
 static void overwrite_whole_device(struct test_device *device, struct test_stream *stream)
 {
-	u64 wanted = 3ULL * test_units(device);
+	u64 wanted = 3ULL * test_unit_count(device);
 
 	stream->operations = 0;
 	stream->flush = 0;
@@ -49,7 +49,7 @@ static void try_policy_on_geometry(const struct test_device *shape, const char *
 		CHECK_EQ(device.ret, -EINVAL);
 		CHECK_MSG(strlen(device.error.text) > 20, "refused with \"%s\"",
 			  device.error.text);
-	} else if (test_units(&device) <= UNITS_MAX) {
+	} else if (test_unit_count(&device) <= UNITS_MAX) {
 		lived++;
 		drive_random_geometry(&device);
 	}

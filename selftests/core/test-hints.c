@@ -102,7 +102,7 @@ static void install_hint_listener(const char *more)
 	u32 i;
 
 	open_device(more);
-	units = test_units(&device) / 6 * 3;
+	units = test_unit_count(&device) / 6 * 3;
 	for (i = 0; i < units; i += 3, writes++)
 		write_unit_with_hint(i, 3);
 	test_drain(&device);
@@ -136,9 +136,9 @@ TAP_TEST(relocated_data_have_no_hint)
 	open_device("fill=random");
 	if (aftl_precondition(device.ftl))
 		tap_bail_out("the device cannot be filled");
-	for (i = 0; i < test_units(&device); i++)
-		write_unit_with_hint((u32)aftl_random_below(&random, test_units(&device) / 3) * 3,
-				     3);
+	for (i = 0; i < test_unit_count(&device); i++)
+		write_unit_with_hint((u32)aftl_random_below(&random, test_unit_count(&device) / 3) *
+				     3, 3);
 	test_drain(&device);
 	CHECK_RANGE(test_counters(&device)->programmed_gc_units, 1000, U64_MAX);
 	CHECK_EQ(strange, 0);
@@ -156,7 +156,7 @@ TAP_TEST(invalid_lifetimes_are_refused)
 #define PLACE_UNITS 4
 
 /* Mix hot and cold data: nine of ten writes go to a tenth of the address space. */
-static void write_hot_and_cold(const char *policy, bool hinted)
+static void write_hot_and_cold_data(const char *policy, bool hinted)
 {
 	static const char mixed[] =
 		"channels=2 chips=1 blocks=80 layers=4 word_lines=4 op=50 fill=random errors=off";
@@ -165,7 +165,7 @@ static void write_hot_and_cold(const char *policy, bool hinted)
 	u32 i;
 
 	test_device_open(&device, policy, mixed);
-	places = test_units(&device) / PLACE_UNITS;
+	places = test_unit_count(&device) / PLACE_UNITS;
 	for (i = 0; i < places * 6 && !tap_failures(); i++) {
 		bool hot = aftl_random_below(&random, 10);
 		u32 place = (u32)aftl_random_below(&random, hot ? places / 10 : places);
@@ -194,11 +194,11 @@ TAP_TEST(lifetime_hints_reduce_write_amplification)
 	u64 without;
 	u64 same;
 
-	write_hot_and_cold("streams", false);
+	write_hot_and_cold_data("streams", false);
 	without = write_amplification_permille();
-	write_hot_and_cold("baseline", true);
+	write_hot_and_cold_data("baseline", true);
 	same = write_amplification_permille();
-	write_hot_and_cold("streams", true);
+	write_hot_and_cold_data("streams", true);
 	tap_note("write amplification %llu/1000 with hints, %llu without, %llu of baseline",
 		 (unsigned long long)write_amplification_permille(), (unsigned long long)without,
 		 (unsigned long long)same);
@@ -211,7 +211,7 @@ TAP_TEST(streams_have_blocks_of_their_own)
 	const struct aftl_stats *stats;
 	u32 i;
 
-	write_hot_and_cold("streams", true);
+	write_hot_and_cold_data("streams", true);
 	stats = aftl_get_stats(device.ftl);
 	for (i = 0; i < AFTL_STREAMS; i++) {
 		bool used = i == AFTL_LIFETIME_SHORT || i == AFTL_LIFETIME_EXTREME;
@@ -255,7 +255,7 @@ TAP_TEST(units_per_stream_add_up_to_all_programmed_units)
 	for (i = 0; i < ARRAY_SIZE(policies); i++) {
 		u64 units[2] = { 0 };
 
-		write_hot_and_cold(policies[i], true);
+		write_hot_and_cold_data(policies[i], true);
 		stats = aftl_get_stats(device.ftl);
 		for (j = 0; j < 2 * AFTL_STREAMS; j++)
 			units[j & 1] += stats->stream_units[j & 1][j >> 1];

@@ -72,7 +72,7 @@ static u32 oldest_waiter_of_queue(const struct model *model, u32 queue)
 }
 
 /* After as many requests as its weight, or when it is empty, the next nonempty queue is served. */
-static void choose_queue(struct model *model)
+static void model_choose_queue(struct model *model)
 {
 	u32 index = model->left ? oldest_waiter_of_queue(model, model->queue) : model->count;
 	u32 step;
@@ -119,7 +119,7 @@ static u32 model_admit_unit(struct model *model)
 		return version;
 	remove_waiter_at(model->first, &model->firsts, 0);
 	if (!model->firsts)
-		choose_queue(model);
+		model_choose_queue(model);
 	return version;
 }
 
@@ -180,7 +180,7 @@ static void fill_host_queues(enum aftl_op op, struct model *model, struct aftl_r
 	set_queue_weights(model, random);
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
 		u32 units = 1 + aftl_random_below(random, 6);
-		u32 unit = aftl_random_below(random, test_units(&device) - units);
+		u32 unit = aftl_random_below(random, test_unit_count(&device) - units);
 		u32 depth = aftl_random_below(random, 3) ? WAITING_MAX / 2 : 2;
 
 		device.queue = (u8)aftl_random_below(random, 256);
@@ -240,7 +240,7 @@ struct tenants {
 
 static void submit_for_tenant(struct tenants *tenants, u32 queue)
 {
-	u32 unit = aftl_random_below(&tenants->random, test_units(&device));
+	u32 unit = aftl_random_below(&tenants->random, test_unit_count(&device));
 
 	device.queue = (u8)queue;
 	CHECK_EQ(test_submit(&device, tenants->op, unit, 1, 0, 0, aftl_device_time_ns(device.ftl)),
@@ -318,7 +318,7 @@ TAP_TEST(a_shallow_queue_still_gets_its_share)
 
 /* Total time */
 
-static u64 completion_time_with_queues(const char *weights, u32 at_once, u32 queues)
+static u64 measure_completion_with_queues(const char *weights, u32 at_once, u32 queues)
 {
 	struct aftl_random random = { 77 };
 	u64 now_ns;
@@ -331,7 +331,7 @@ static u64 completion_time_with_queues(const char *weights, u32 at_once, u32 que
 		device.queue = (u8)(i % queues);
 		CHECK_EQ(test_submit(&device,
 				     aftl_random_below(&random, 2) ? AFTL_OP_READ : AFTL_OP_WRITE,
-				     aftl_random_below(&random, test_units(&device)), 1, 0, 0,
+				     aftl_random_below(&random, test_unit_count(&device)), 1, 0, 0,
 				     aftl_device_time_ns(device.ftl)),
 			 0);
 		test_drain_to_depth(&device, at_once);
@@ -343,13 +343,13 @@ static u64 completion_time_with_queues(const char *weights, u32 at_once, u32 que
 
 TAP_TEST(weights_have_no_effect_while_commands_suffice)
 {
-	u64 few = completion_time_with_queues("0", 8, 1);
-	u64 many = completion_time_with_queues("0", 100, 1);
+	u64 few = measure_completion_with_queues("0", 8, 1);
+	u64 many = measure_completion_with_queues("0", 100, 1);
 
-	CHECK_EQ(completion_time_with_queues("7", 100, 4), many);
-	CHECK_EQ(completion_time_with_queues("3:1", 8, 4), few);
-	CHECK_EQ(completion_time_with_queues("3:1:5", 100, 1), many);
-	CHECK(completion_time_with_queues("3:1", 100, 2) != many);
+	CHECK_EQ(measure_completion_with_queues("7", 100, 4), many);
+	CHECK_EQ(measure_completion_with_queues("3:1", 8, 4), few);
+	CHECK_EQ(measure_completion_with_queues("3:1:5", 100, 1), many);
+	CHECK(measure_completion_with_queues("3:1", 100, 2) != many);
 }
 
 /* Requests of several queues must not be lost when queues are switched off. */

@@ -95,7 +95,7 @@ TAP_TEST(without_parts_policy_hybrid_is_plain_page_mapping)
 	CHECK(count_mode_pages(AFTL_MODE_NORMAL) > 1000);
 }
 
-static u64 measure_write_ns(u32 unit, u32 class)
+static u64 measure_hybrid_write_ns(u32 unit, u32 class)
 {
 	u64 before = test_counters(&device)->host_program_ns;
 
@@ -114,20 +114,20 @@ TAP_TEST(margins_are_used_by_one_part_of_policy_hybrid_only)
 
 	test_device_open_demo(&device, "hybrid", SHAPE " channels=1");
 	/* The first page opens a block for one colour; four more fill a layer of a checkerboard. */
-	CHECK_EQ(measure_write_ns(0, AFTL_APPROX), 437500);
-	CHECK_EQ(measure_write_ns(3, AFTL_PRECISE), 532000);
-	CHECK_EQ(measure_write_ns(6, AFTL_APPROX), 437500);
-	CHECK_EQ(measure_write_ns(9, AFTL_PRECISE), 532000 * skipped / 700000);
-	CHECK_EQ(measure_write_ns(18, AFTL_APPROX), 437500 * skipped / 700000);
+	CHECK_EQ(measure_hybrid_write_ns(0, AFTL_APPROX), 437500);
+	CHECK_EQ(measure_hybrid_write_ns(3, AFTL_PRECISE), 532000);
+	CHECK_EQ(measure_hybrid_write_ns(6, AFTL_APPROX), 437500);
+	CHECK_EQ(measure_hybrid_write_ns(9, AFTL_PRECISE), 532000 * skipped / 700000);
+	CHECK_EQ(measure_hybrid_write_ns(18, AFTL_APPROX), 437500 * skipped / 700000);
 	/* Data that are overwritten again are programmed without retention margins. */
-	CHECK_EQ(measure_write_ns(3, AFTL_PRECISE), brief);
-	CHECK_EQ(measure_write_ns(9, AFTL_PRECISE), brief * skipped / 700000);
+	CHECK_EQ(measure_hybrid_write_ns(3, AFTL_PRECISE), brief);
+	CHECK_EQ(measure_hybrid_write_ns(9, AFTL_PRECISE), brief * skipped / 700000);
 	/*
 	 * The next page of the checkerboard is for approximate data, so precise data open a block
 	 * of their own, with full margins.
 	 */
-	CHECK_EQ(measure_write_ns(12, AFTL_PRECISE), 700000);
-	CHECK_RANGE(measure_write_ns(15, AFTL_PRECISE), 400000, 586000);
+	CHECK_EQ(measure_hybrid_write_ns(12, AFTL_PRECISE), 700000);
+	CHECK_RANGE(measure_hybrid_write_ns(15, AFTL_PRECISE), 400000, 586000);
 	CHECK_EQ(count_mode_pages(AFTL_MODE_FOLLOWER), 3);
 }
 
@@ -170,19 +170,19 @@ TAP_TEST(approximate_data_are_not_rewritten)
 TAP_TEST(the_age_of_updated_data_selects_the_part)
 {
 	test_device_open_demo(&device, "hybrid", SHAPE " " SOON " " ALL);
-	measure_write_ns(0, AFTL_PRECISE);
-	measure_write_ns(30, AFTL_PRECISE);
+	measure_hybrid_write_ns(0, AFTL_PRECISE);
+	measure_hybrid_write_ns(30, AFTL_PRECISE);
 	/* Soon overwritten data go to two-bit word lines, which can be reprogrammed. */
-	measure_write_ns(0, AFTL_PRECISE);
+	measure_hybrid_write_ns(0, AFTL_PRECISE);
 	CHECK(count_mode_pages(AFTL_MODE_MLC) > 0);
 	CHECK_EQ(count_mode_pages(AFTL_MODE_REDUCED), 0);
 	/* Data overwritten within a week are programmed without margins, others with them. */
 	test_advance_by(&device, 10000000000ULL);
-	measure_write_ns(30, AFTL_PRECISE);
+	measure_hybrid_write_ns(30, AFTL_PRECISE);
 	CHECK_EQ(count_mode_pages(AFTL_MODE_REDUCED), 3);
 	aftl_advance_age(device.ftl, 30 * 24 * AFTL_HOUR_NS);
 	test_advance_by(&device, 1000000000);
-	measure_write_ns(0, AFTL_PRECISE);
+	measure_hybrid_write_ns(0, AFTL_PRECISE);
 	CHECK_EQ(count_mode_pages(AFTL_MODE_REDUCED), 3);
 	/* No page may be programmed in AGCR's mode of low write cost. */
 	CHECK_EQ(count_mode_pages(AFTL_MODE_COARSE), 0);

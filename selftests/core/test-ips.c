@@ -329,7 +329,7 @@ TAP_TEST(with_approxftl_on_approximate_data_are_not_cached)
 	CHECK(programs[AFTL_MODE_SWITCHED][false] > 50);
 }
 
-static void check_nothing_is_switched(const char *params)
+static void check_no_word_line_is_switched(const char *params)
 {
 	test_device_open_demo(&device, "ips", params);
 	run_ips_seed(1, 3000);
@@ -344,9 +344,9 @@ TAP_TEST(devices_that_cannot_switch_have_no_cache)
 	run_ips_seed(1, 3000);
 	CHECK(test_counters(&device)->cached_host_units);
 	CHECK_EQ(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_SWITCHED], 0);
-	check_nothing_is_switched("bits=2 one_shot=on");
-	check_nothing_is_switched("bits=3 op=40%");
-	check_nothing_is_switched("bits=4 one_shot=on passes=2 buffer=1MiB op=40%");
+	check_no_word_line_is_switched("bits=2 one_shot=on");
+	check_no_word_line_is_switched("bits=3 op=40%");
+	check_no_word_line_is_switched("bits=4 one_shot=on passes=2 buffer=1MiB op=40%");
 }
 
 TAP_TEST(a_loaded_device_continues_its_switched_blocks)

@@ -18,7 +18,7 @@ static struct test_device device;
 static u32 moved_lenders;
 static u32 wrong_loans;
 
-static u16 page_attr_of(u32 block, u32 page)
+static u16 read_page_attr(u32 block, u32 page)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 
@@ -27,7 +27,7 @@ static u16 page_attr_of(u32 block, u32 page)
 
 static bool page_lends_parity(u32 block, u32 page)
 {
-	return aftl_page_mode(page_attr_of(block, page)) == AFTL_MODE_LENDING;
+	return aftl_page_mode(read_page_attr(block, page)) == AFTL_MODE_LENDING;
 }
 
 static void check_lending_event(void *host, const struct aftl_array_event *event)
@@ -37,7 +37,7 @@ static void check_lending_event(void *host, const struct aftl_array_event *event
 	if (event->op != AFTL_ARRAY_PROGRAM || event->mode != AFTL_MODE_LENDING)
 		return;
 	moved_lenders += event->cause == AFTL_CAUSE_GC;
-	borrower = page_attr_of(event->block, event->page - HALF);
+	borrower = read_page_attr(event->block, event->page - HALF);
 	wrong_loans += event->page < HALF || !borrower || aftl_page_class(borrower) != AFTL_PRECISE;
 }
 
@@ -146,7 +146,7 @@ static void check_sensing_levels_with_loan(const char *rber, const char *share, 
 	open_device(test_params("rber=%s ecc_lent=%s ecc_bits=40", rber, share));
 	for (i = 0; i < 100; i++) {
 		u32 first = i * STEPS;
-		u32 unit = first % (test_units(&device) - STEPS);
+		u32 unit = first % (test_unit_count(&device) - STEPS);
 
 		test_write_each(&device, unit, HALF, AFTL_PRECISE);
 		CHECK_EQ(errors_of_unit(unit).levels,

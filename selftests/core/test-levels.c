@@ -32,7 +32,7 @@ static void run_level_requests(u32 requests)
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 }
 
-static bool is_level_counter(unsigned int counter)
+static bool is_counter_of_quality_level(unsigned int counter)
 {
 	return strstr(aftl_counter_info[counter].name, "_level_");
 }
@@ -51,9 +51,10 @@ static void check_levels_change_nothing(const char *policy, const char *params)
 	run_level_requests(4000);
 	CHECK_EQ(aftl_device_time_ns(device.ftl), ended_ns);
 	for (i = 0; i < AFTL_COUNTERS; i++)
-		CHECK_MSG(is_level_counter(i) || aftl_counter_get(&plain, i) ==
-			  aftl_counter_get(test_counters(&device), i), "%s: %s differs", policy,
-			  aftl_counter_info[i].name);
+		CHECK_MSG(is_counter_of_quality_level(i) ||
+				  aftl_counter_get(&plain, i) ==
+					  aftl_counter_get(test_counters(&device), i),
+			  "%s: %s differs", policy, aftl_counter_info[i].name);
 	CHECK(test_counters(&device)->host_write_level_3_units);
 }
 
@@ -173,11 +174,11 @@ static struct cost cost_of_level(u32 level)
 
 	open_device("levels", small, level);
 	for (round = 0; round < 6; round++)
-		for (unit = 0; unit < test_units(&device); unit++)
+		for (unit = 0; unit < test_unit_count(&device); unit++)
 			CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, unit, 1, level != 0,
 						      NULL),
 				 0);
-	for (unit = 0; unit < test_units(&device); unit++)
+	for (unit = 0; unit < test_unit_count(&device); unit++)
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, unit, 1, 0, NULL), 0);
 	cost.flips = test_counters(&device)->read_flipped_bits;
 	CHECK_EQ(cost.flips,

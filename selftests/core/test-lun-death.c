@@ -49,7 +49,7 @@ static void check_lost_units(u32 lun)
 
 	test_drain(&device);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-	for (unit = 0; unit < test_units(&device) && !tap_failures(); unit++) {
+	for (unit = 0; unit < test_unit_count(&device) && !tap_failures(); unit++) {
 		bool gone = is_unit_in_lun(unit, lun);
 		struct aftl_errors errors = { 0 };
 

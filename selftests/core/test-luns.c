@@ -45,19 +45,19 @@ static void write_single_page(u32 unit)
 }
 
 /* Number of channels, chips, dies or planes that @letter (C, W, D or P) stands for. */
-static u32 count_elements_of_letter(char letter)
+static u32 count_parallel_units_of_letter(char letter)
 {
 	return letter == 'c' ? CHANNELS : letter == 'w' ? CHIPS : letter == 'd' ? DIES : PLANES;
 }
 
-static u32 lun_number_step_of_letter(char letter)
+static u32 find_lun_stride_of_letter(char letter)
 {
 	static const char letters[] = "cwdp";
 	const char *before;
 	u32 step = 1;
 
 	for (before = letters; *before != letter; before++)
-		step *= count_elements_of_letter(*before);
+		step *= count_parallel_units_of_letter(*before);
 	return step;
 }
 
@@ -70,14 +70,14 @@ static void compute_expected_order(const char *word, u32 expected[LUNS])
 	u32 c;
 	u32 d;
 
-	for (d = 0; d < count_elements_of_letter(word[3]); d++)
-		for (c = 0; c < count_elements_of_letter(word[2]); c++)
-			for (b = 0; b < count_elements_of_letter(word[1]); b++)
-				for (a = 0; a < count_elements_of_letter(word[0]); a++)
-					expected[i++] = a * lun_number_step_of_letter(word[0]) +
-							b * lun_number_step_of_letter(word[1]) +
-							c * lun_number_step_of_letter(word[2]) +
-							d * lun_number_step_of_letter(word[3]);
+	for (d = 0; d < count_parallel_units_of_letter(word[3]); d++)
+		for (c = 0; c < count_parallel_units_of_letter(word[2]); c++)
+			for (b = 0; b < count_parallel_units_of_letter(word[1]); b++)
+				for (a = 0; a < count_parallel_units_of_letter(word[0]); a++)
+					expected[i++] = a * find_lun_stride_of_letter(word[0]) +
+							b * find_lun_stride_of_letter(word[1]) +
+							c * find_lun_stride_of_letter(word[2]) +
+							d * find_lun_stride_of_letter(word[3]);
 }
 
 static void check_allocation_order(const char *word)

@@ -48,7 +48,7 @@ static void open_device(const char *blocks)
 /* Write random units, mostly of a hot tenth; return the most divisions in one host write. */
 static u64 overwrite_hot_pages(u64 count, struct aftl_random *random)
 {
-	u32 units = test_units(&device);
+	u32 units = test_unit_count(&device);
 	u64 most = 0;
 
 	while (count--) {
@@ -70,7 +70,7 @@ static void check_divisions_per_write(const char *blocks)
 	u64 most;
 
 	open_device(blocks);
-	most = overwrite_hot_pages(8 * test_units(&device), &random);
+	most = overwrite_hot_pages(8 * test_unit_count(&device), &random);
 	test_drain(&device);
 	CHECK(midas_state_of_device()->layout.groups > FIRST);
 	CHECK(divisions - before > 20 * most);
@@ -93,7 +93,7 @@ TAP_TEST(a_hostile_snapshot_leads_the_search_to_no_other_group)
 	u32 i;
 
 	open_device("blocks=64");
-	overwrite_hot_pages(2 * test_units(&device), &random);
+	overwrite_hot_pages(2 * test_unit_count(&device), &random);
 	midas_state_of_device()->search = (struct search){
 		.phase = SEARCH_SIZE,
 		.usable = 128,

@@ -287,7 +287,7 @@ static void run_random_partial_writes(const char *params, u64 seed)
 		test_drain_to_depth(&device, depth);
 	}
 	test_drain(&device);
-	for (unit = 0; unit < test_units(&device) && !tap_failures(); unit++)
+	for (unit = 0; unit < test_unit_count(&device) && !tap_failures(); unit++)
 		check_page_sectors(unit);
 	CHECK_MSG(flash_rests > 100, "only %u pages were read for writes", flash_rests);
 	CHECK_EQ(device.failed, 0);
@@ -458,7 +458,7 @@ TAP_TEST(more_partial_writes_than_may_read_at_once_are_queued)
 	u32 i;
 
 	open_device(timed_and_buffered);
-	units = min(test_units(&device), 2U * AFTL_REST_READS);
+	units = min(test_unit_count(&device), 2U * AFTL_REST_READS);
 	CHECK_MSG(units > AFTL_REST_READS, "only %u pages", units);
 	for (i = 0; i < units; i++)
 		write_and_drain(i * UNIT_SECTORS, UNIT_SECTORS);

@@ -233,8 +233,8 @@ TAP_TEST(a_write_takes_the_time_and_energy_of_its_passes)
 	u64 latency_ns;
 
 	open_device("baseline", slow);
-	CHECK_EQ(test_flagged_request(&device, AFTL_OP_WRITE, 0, LINE, AFTL_PRECISE,
-				      AFTL_REQUEST_FUA, &latency_ns),
+	CHECK_EQ(test_execute_flagged_request(&device, AFTL_OP_WRITE, 0, LINE, AFTL_PRECISE,
+					      AFTL_REQUEST_FUA, &latency_ns),
 		 0);
 	CHECK_EQ(latency_ns, 3 * bring_in_ns + 2 * COARSE_NS + FINE_NS);
 	CHECK(units_are_on_flash(0, LINE));
@@ -505,7 +505,7 @@ TAP_TEST(superblocks_are_collected_after_the_fine_passes_of_their_blocks)
 	open_device("baseline", "channels=2 chips=1 " SHAPE
 		    " op=40% superblock=2 allocate=static buffer=256KiB buffer_hold=1s");
 	may_end_early = true;
-	lines = test_units(&device) / LINE / 2;
+	lines = test_unit_count(&device) / LINE / 2;
 	for (i = 0; i < 6000 && !tap_failures(); i++) {
 		execute_request(i % 31 == 15 ? AFTL_OP_DISCARD : AFTL_OP_WRITE,
 				(i % 31 % 15 ? (u32)aftl_random_below(&random, lines) * 2 : 1) *

@@ -135,7 +135,7 @@ static void run_mixed_tenants(const char *policy, const char *handles, const cha
 	stream.approx = 0;
 	test_stream_write_all(&stream, &device);
 	for (i = 0; i < 9000 && !tap_failures(); i++) {
-		u32 place = aftl_random_below(&stream.random, test_units(&device) - 8);
+		u32 place = aftl_random_below(&stream.random, test_unit_count(&device) - 8);
 
 		device.hint.stream = (u8)(place / 64 % 8);
 		CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, place, 8, AFTL_PRECISE, 0,
@@ -209,10 +209,11 @@ TAP_TEST(isolated_data_are_relocated_in_one_pass)
 	test_device_init(&device, "demo");
 	test_device_open_type(&device, &type, "placement_handles=1 placement_isolation=persistent");
 	device.hint.stream = 1;
-	for (i = 0; i < test_units(&device) * 3; i++)
+	for (i = 0; i < test_unit_count(&device) * 3; i++)
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE,
-					      aftl_random_below(&random, test_units(&device)), 1,
-					      aftl_random_below(&random, 2), NULL), 0);
+					      aftl_random_below(&random, test_unit_count(&device)),
+					      1, aftl_random_below(&random, 2), NULL),
+			 0);
 	CHECK(stats_of_handle(1)->reallocated_units > 1000);
 }
 
@@ -252,11 +253,11 @@ static void check_handle_snapshot(u32 map_blocks)
 	for (i = 1; i < 6; i++)
 		CHECK_EQ(test_block_of(&device, i * EACH)->handle, i < 3 ? map_blocks + i : 0);
 	CHECK_EQ(test_block_of(&device, 6 * EACH)->state, AFTL_BLOCK_CLOSED);
-	write_with_placement_id(0, test_units(&device), 0, 2);
+	write_with_placement_id(0, test_unit_count(&device), 0, 2);
 	test_audit(&device);
 	reload_with_handles(&bytes, 0);
 	CHECK_EQ(test_block_of(&device, EACH)->handle, 0);
-	write_with_placement_id(0, test_units(&device), 0, 2);
+	write_with_placement_id(0, test_unit_count(&device), 0, 2);
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
 	test_audit(&device);
 	test_bytes_free(&bytes);
@@ -337,8 +338,11 @@ TAP_TEST(the_fallback_block_has_no_handle)
 static void check_handles_refused(const char *policy, const char *handles, const char *blocks,
 				  const char *why)
 {
-	test_config_refused(&device, policy, test_params("placement_handles=%s "
-							 "blocks=%s", handles, blocks), why);
+	test_check_config_refused(&device, policy,
+				  test_params("placement_handles=%s "
+					      "blocks=%s",
+					      handles, blocks),
+				  why);
 }
 
 TAP_TEST(invalid_combinations_with_placement_handles_are_refused)

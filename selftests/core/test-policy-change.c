@@ -222,7 +222,7 @@ static void run_policy_change_seed(u64 seed)
 }
 
 /* Test a pair of policies that no random device had, because few geometries suit both. */
-static void test_undrawn_policy_pair(u32 from, u32 to)
+static void try_undrawn_policy_pair(u32 from, u32 to)
 {
 	struct aftl_random random = { aftl_hash64(from * POLICIES_MAX + to) };
 	u32 tries;
@@ -241,7 +241,7 @@ TAP_TEST(each_policy_follows_each_other_one)
 
 	for (from = 0; from < policies; from++)
 		for (to = 0; to < policies; to++)
-			test_undrawn_policy_pair(from, to);
+			try_undrawn_policy_pair(from, to);
 }
 
 TAP_TEST(random_devices_survive_repeated_changes_of_policy)

@@ -57,7 +57,7 @@ static bool create_misbehaving_policy(struct aftl_policy *policy)
 	return true;
 }
 
-static void misbehaving_block_closed(struct aftl_policy *policy, const struct aftl_block *block)
+static void misbehaving_forget_block(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	struct wild *wild = to_wild(policy);
 	unsigned int i;
@@ -70,7 +70,7 @@ static void misbehaving_block_closed(struct aftl_policy *policy, const struct af
 			wild->less[i] = NULL;
 }
 
-static u32 draw_misbehaving_below(struct wild *wild, u32 n)
+static u32 draw_misbehaviour(struct wild *wild, u32 n)
 {
 	return aftl_random_below(&wild->random, n);
 }
@@ -79,8 +79,8 @@ static struct aftl_block *any_block(struct wild *wild)
 {
 	const struct aftl_media *media = aftl_policy_media(&wild->policy);
 
-	return draw_misbehaving_below(wild, 9) ?
-		       &media->blocks[draw_misbehaving_below(wild, media->geo->blocks)] :
+	return draw_misbehaviour(wild, 9) ?
+		       &media->blocks[draw_misbehaviour(wild, media->geo->blocks)] :
 		       NULL;
 }
 
@@ -104,20 +104,19 @@ static void propose_illegal_place(struct wild *wild, struct aftl_lun *lun,
 {
 	const struct aftl_media *media = aftl_policy_media(&wild->policy);
 	struct aftl_block *mine = wild->open[aftl_lun_index(lun)];
-	struct aftl_block *block = draw_misbehaving_below(wild, 2) ? mine : any_block(wild);
+	struct aftl_block *block = draw_misbehaviour(wild, 2) ? mine : any_block(wild);
 
 	wrong_places++;
-	if (draw_misbehaving_below(wild, 4) == 0 &&
-	    propose_block_of_other_lun(wild, lun, placement))
+	if (draw_misbehaviour(wild, 4) == 0 && propose_block_of_other_lun(wild, lun, placement))
 		return;
 	placement->block = block;
-	placement->page = draw_misbehaving_below(wild, media->geo->pages + 3);
-	if (draw_misbehaving_below(wild, 3) == 0)
-		placement->page = U32_MAX - draw_misbehaving_below(wild, 3);
-	placement->pages = draw_misbehaving_below(wild, 3) ? media->geo->program_pages :
-							     draw_misbehaving_below(wild, 9);
-	placement->mode = draw_misbehaving_below(wild, 2) ? AFTL_MODE_NORMAL :
-							    draw_misbehaving_below(wild, 20);
+	placement->page = draw_misbehaviour(wild, media->geo->pages + 3);
+	if (draw_misbehaviour(wild, 3) == 0)
+		placement->page = U32_MAX - draw_misbehaviour(wild, 3);
+	placement->pages = draw_misbehaviour(wild, 3) ? media->geo->program_pages :
+							draw_misbehaviour(wild, 9);
+	placement->mode = draw_misbehaviour(wild, 2) ? AFTL_MODE_NORMAL :
+						       draw_misbehaviour(wild, 20);
 	if (block && placement->page == block->frontier)
 		placement->page++;
 }
@@ -130,16 +129,15 @@ static void piggyback_random_pages(struct wild *wild, struct aftl_placement *pla
 	u32 i;
 
 	placement->piggyback = wild->piggyback;
-	placement->piggybacked = draw_misbehaving_below(wild, CARRY);
-	if (draw_misbehaving_below(wild, 30) == 0)
+	placement->piggybacked = draw_misbehaviour(wild, CARRY);
+	if (draw_misbehaviour(wild, 30) == 0)
 		placement->piggybacked = U32_MAX;
 	for (i = 0; i < CARRY; i++) {
-		wild->piggyback[i].from = draw_misbehaving_below(wild, 4) ? from : any_block(wild);
-		wild->piggyback[i].page = draw_misbehaving_below(wild, 40) ?
-						  draw_misbehaving_below(wild, pages) :
-						  U32_MAX;
+		wild->piggyback[i].from = draw_misbehaviour(wild, 4) ? from : any_block(wild);
+		wild->piggyback[i].page =
+			draw_misbehaviour(wild, 40) ? draw_misbehaviour(wild, pages) : U32_MAX;
 	}
-	if (draw_misbehaving_below(wild, 4) == 0)
+	if (draw_misbehaviour(wild, 4) == 0)
 		wild->piggyback[1] = wild->piggyback[0];
 }
 
@@ -160,8 +158,8 @@ static bool place_in_one_bit_block(struct wild *wild, struct aftl_lun *lun,
 	if (!*less || (wrong && aftl_is_last_program_step(geo, *less)))
 		return false;
 	CHECK_EQ(aftl_place_sequential(&wild->policy, lun, need, less, 0, placement), 0);
-	if (*less && !draw_misbehaving_below(wild, 4)) {
-		placement->mode = (placement->mode + 1 + draw_misbehaving_below(wild, 20)) % 20;
+	if (*less && !draw_misbehaviour(wild, 4)) {
+		placement->mode = (placement->mode + 1 + draw_misbehaviour(wild, 20)) % 20;
 		wrong |= placement->mode != AFTL_MODE_SLC;
 	}
 	wrong_places += wrong;
@@ -192,7 +190,7 @@ static int place_in_foreign_block(struct wild *wild, struct aftl_lun *lun,
 	bool host = need->cause == AFTL_CAUSE_HOST;
 	int ret;
 
-	if (!block || (host && draw_misbehaving_below(wild, 2)))
+	if (!block || (host && draw_misbehaviour(wild, 2)))
 		return aftl_place_sequential(&wild->policy, lun, need, block ? &block : open, 0,
 					     placement);
 	ret = aftl_place_sequential(&wild->policy, lun, need, open, 0, placement);
@@ -200,7 +198,7 @@ static int place_in_foreign_block(struct wild *wild, struct aftl_lun *lun,
 		return ret;
 	wild->piggyback[0] =
 		(struct aftl_piggyback){ .from = block,
-					 .page = draw_misbehaving_below(wild, block->frontier) };
+					 .page = draw_misbehaviour(wild, block->frontier) };
 	placement->piggyback = wild->piggyback;
 	placement->piggybacked = 1;
 	return 0;
@@ -218,25 +216,25 @@ static int misbehaving_place_page(struct aftl_policy *policy, struct aftl_lun *l
 	struct wild *wild = to_wild(policy);
 	int ret;
 
-	if (wildness & WILD_SQUAT && draw_misbehaving_below(wild, 3) == 0) {
+	if (wildness & WILD_SQUAT && draw_misbehaviour(wild, 3) == 0) {
 		ret = place_in_foreign_block(wild, lun, need, placement);
 		wrong_places += !ret && is_in_foreign_block(placement);
 		return ret;
 	}
-	if (wildness & WILD_PLACE && draw_misbehaving_below(wild, 4) == 0) {
+	if (wildness & WILD_PLACE && draw_misbehaviour(wild, 4) == 0) {
 		propose_illegal_place(wild, lun, placement);
 		return 0;
 	}
 	/* Report a lack of blocks only if GC can free some: else the device becomes read-only. */
 	if (wildness & WILD_CLOSE && need->cause == AFTL_CAUSE_HOST &&
-	    lun->free_blocks < lun->good_blocks / 2 && draw_misbehaving_below(wild, 8) == 0)
+	    lun->free_blocks < lun->good_blocks / 2 && draw_misbehaviour(wild, 8) == 0)
 		return -ENOSPC;
-	if (wildness & WILD_LESS && draw_misbehaving_below(wild, 3) &&
+	if (wildness & WILD_LESS && draw_misbehaviour(wild, 3) &&
 	    place_in_one_bit_block(wild, lun, need, placement))
 		return 0;
 	ret = aftl_place_sequential(policy, lun, need, &wild->open[aftl_lun_index(lun)], 0,
 				    placement);
-	if (!ret && wildness & WILD_SHORT && draw_misbehaving_below(wild, 8) == 0)
+	if (!ret && wildness & WILD_SHORT && draw_misbehaviour(wild, 8) == 0)
 		placement->pages = 1;
 	/* A block's last program step must not be refused: the block is closed after it. */
 	if (!ret && wildness & WILD_CARRY && wild->open[aftl_lun_index(lun)])
@@ -251,13 +249,12 @@ static void misbehaving_out_of_blocks(struct aftl_policy *policy, struct aftl_lu
 		to_wild(policy)->open[aftl_lun_index(lun)], lun->fallback, lun->slc_open,
 		any_block(to_wild(policy)),
 	};
-	struct aftl_block *block =
-		blocks[draw_misbehaving_below(to_wild(policy), ARRAY_SIZE(blocks))];
+	struct aftl_block *block = blocks[draw_misbehaviour(to_wild(policy), ARRAY_SIZE(blocks))];
 
 	if (!(wildness & WILD_CLOSE) || !block)
 		return;
 	closings += block->state == AFTL_BLOCK_OPEN;
-	misbehaving_block_closed(policy, block);
+	misbehaving_forget_block(policy, block);
 	aftl_policy_close_block(policy, block);
 }
 
@@ -270,13 +267,13 @@ static bool misbehaving_relocate(struct aftl_policy *policy, const struct aftl_r
 	if (wildness & WILD_MIX)
 		return true;
 	if (wildness & WILD_LEAVE)
-		return move->class == move->pass && draw_misbehaving_below(wild, 2);
+		return move->class == move->pass && draw_misbehaviour(wild, 2);
 	if (!(wildness & WILD_COPY))
 		return move->class == move->pass;
-	*class = draw_misbehaving_below(wild, 2);
-	*stream = draw_misbehaving_below(wild, 100);
+	*class = draw_misbehaviour(wild, 2);
+	*stream = draw_misbehaviour(wild, 100);
 	wrong_places += *stream >= WILD_STREAMS;
-	return draw_misbehaving_below(wild, 2);
+	return draw_misbehaviour(wild, 2);
 }
 
 static void misbehaving_offer_any_task(struct aftl_policy *policy, struct aftl_lun *lun,
@@ -286,36 +283,36 @@ static void misbehaving_offer_any_task(struct aftl_policy *policy, struct aftl_l
 
 	if (!(wildness & WILD_CHORE))
 		return;
-	task->kind = draw_misbehaving_below(wild, AFTL_IDLE_TASK_RELOCATE + 2);
-	task->page = draw_misbehaving_below(wild, 9) ? draw_misbehaving_below(wild, 20) :
-						       U32_MAX - draw_misbehaving_below(wild, 5);
-	task->pages = draw_misbehaving_below(wild, 9) ? draw_misbehaving_below(wild, 20) :
-							U32_MAX - draw_misbehaving_below(wild, 5);
-	task->lpn = to_lpn(draw_misbehaving_below(wild, 2) ? draw_misbehaving_below(wild, 1000) :
-							     U32_MAX);
+	task->kind = draw_misbehaviour(wild, AFTL_IDLE_TASK_RELOCATE + 2);
+	task->page = draw_misbehaviour(wild, 9) ? draw_misbehaviour(wild, 20) :
+						  U32_MAX - draw_misbehaviour(wild, 5);
+	task->pages = draw_misbehaviour(wild, 9) ? draw_misbehaviour(wild, 20) :
+						   U32_MAX - draw_misbehaviour(wild, 5);
+	task->lpn = to_lpn(draw_misbehaviour(wild, 2) ? draw_misbehaviour(wild, 1000) : U32_MAX);
 	task->block = any_block(wild);
 }
 
 static u32 misbehaving_choose_stream(struct aftl_policy *policy,
 				     const struct aftl_host_write *write)
 {
-	u32 answer = wildness & WILD_ANSWERS ? draw_misbehaving_below(to_wild(policy), 100) : 0;
+	u32 answer = wildness & WILD_ANSWERS ? draw_misbehaviour(to_wild(policy), 100) : 0;
 
 	wrong_places += answer >= WILD_STREAMS;
 	return answer;
 }
 
-static u32 misbehaving_victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
+static u32 misbehaving_rank_victim(struct aftl_policy *policy, struct aftl_lun *lun,
 				   const struct aftl_block *block)
 {
-	return wildness & WILD_ANSWERS ? U32_MAX : draw_misbehaving_below(to_wild(policy), 100);
+	return wildness & WILD_ANSWERS ? U32_MAX : draw_misbehaviour(to_wild(policy), 100);
 }
 
 static struct aftl_block *wild_select_victim(struct aftl_policy *policy,
 					     const struct aftl_victim_candidates *closed)
 {
-	return wildness & WILD_VICTIM && draw_misbehaving_below(to_wild(policy), 2) ?
-	       any_block(to_wild(policy)) : NULL;
+	return wildness & WILD_VICTIM && draw_misbehaviour(to_wild(policy), 2) ?
+		       any_block(to_wild(policy)) :
+		       NULL;
 }
 
 static u32 misbehaving_choose_lun(struct aftl_policy *policy,
@@ -324,9 +321,8 @@ static u32 misbehaving_choose_lun(struct aftl_policy *policy,
 	struct wild *wild = to_wild(policy);
 
 	if (wildness & WILD_LUN)
-		return draw_misbehaving_below(wild, 3) ?
-			       draw_misbehaving_below(wild,
-						      2 * aftl_policy_geometry(policy)->luns) :
+		return draw_misbehaviour(wild, 3) ?
+			       draw_misbehaviour(wild, 2 * aftl_policy_geometry(policy)->luns) :
 			       U32_MAX;
 	return aftl_lun_request_at(binding, binding->turn);
 }
@@ -337,11 +333,11 @@ static bool misbehaving_accept_free_block(struct aftl_policy *policy,
 	return !(wildness & WILD_ANSWERS);
 }
 
-static bool misbehaving_page_programmed(struct aftl_policy *policy, struct aftl_lun *lun,
-					const struct aftl_placement *placement,
-					const struct aftl_program_result *outcome)
+static bool misbehaving_judge_program(struct aftl_policy *policy, struct aftl_lun *lun,
+				      const struct aftl_placement *placement,
+				      const struct aftl_program_result *outcome)
 {
-	return wildness & WILD_ANSWERS && draw_misbehaving_below(to_wild(policy), 20) == 0;
+	return wildness & WILD_ANSWERS && draw_misbehaviour(to_wild(policy), 20) == 0;
 }
 
 static const struct aftl_policy_type wild_type = {
@@ -354,14 +350,14 @@ static const struct aftl_policy_type wild_type = {
 	.copy_passes = 2,
 	.size = sizeof(struct wild),
 	.create = create_misbehaving_policy,
-	.closed = misbehaving_block_closed,
+	.closed = misbehaving_forget_block,
 	.stream = misbehaving_choose_stream,
 	.place = misbehaving_place_page,
 	.out_of_blocks = misbehaving_out_of_blocks,
-	.programmed = misbehaving_page_programmed,
+	.programmed = misbehaving_judge_program,
 	.lun = misbehaving_choose_lun,
 	.select_victim = wild_select_victim,
-	.victim_rank = misbehaving_victim_rank,
+	.victim_rank = misbehaving_rank_victim,
 	.relocate = misbehaving_relocate,
 	.accept_free = misbehaving_accept_free_block,
 	.idle_task = misbehaving_offer_any_task,

@@ -18,7 +18,7 @@
 static u32 refused;
 static u32 survived;
 
-static void check_error_message(const struct test_device *device)
+static void check_creation_error_message(const struct test_device *device)
 {
 	size_t length = strlen(device->error.text);
 
@@ -62,7 +62,7 @@ static void run_property_seed(u64 seed)
 	}
 	if (test_device_create(&device, policy)) {
 		refused++;
-		check_error_message(&device);
+		check_creation_error_message(&device);
 	} else {
 		survived++;
 		drive_device_model(&device, &random);

@@ -54,7 +54,7 @@ static const struct aftl_block *block_at(u32 lun, u32 number)
 					       number];
 }
 
-static u32 luns_per_die_group(void)
+static u32 count_luns_per_die_group(void)
 {
 	return aftl_geometry(device.ftl)->superblock_luns;
 }
@@ -69,8 +69,8 @@ static u32 live_luns_of_group(u32 group)
 	u32 live = 0;
 	u32 i;
 
-	for (i = 0; i < luns_per_die_group(); i++)
-		live += !is_lun_dead(group * luns_per_die_group() + i);
+	for (i = 0; i < count_luns_per_die_group(); i++)
+		live += !is_lun_dead(group * count_luns_per_die_group() + i);
 	return live;
 }
 
@@ -79,17 +79,17 @@ static void record_block_erase(struct test_listener *listener, aftl_ppn_t first,
 	u32 block = from_ppn(first) / slots;
 	u32 each = aftl_geometry(device.ftl)->blocks_per_lun;
 
-	u32 group = block / each / luns_per_die_group();
+	u32 group = block / each / count_luns_per_die_group();
 	u32 i;
 
 	eraser.erased[group][block % each]++;
-	for (i = 0; i < luns_per_die_group(); i++) {
+	for (i = 0; i < count_luns_per_die_group(); i++) {
 		const struct aftl_block *other =
-			block_at(group * luns_per_die_group() + i, block % each);
+			block_at(group * count_luns_per_die_group() + i, block % each);
 
 		bool orphaned = other->state == AFTL_BLOCK_BAD &&
 				(!device.config.rain ||
-				 live_luns_of_group(group) + 1 < luns_per_die_group());
+				 live_luns_of_group(group) + 1 < count_luns_per_die_group());
 
 		CHECK_MSG(!other->valid || orphaned,
 			  "block %u is erased while there is valid data beside it", block);
@@ -111,7 +111,8 @@ static void check_superblock_erases(void)
 	u32 group;
 	u32 number;
 
-	for (group = 0; group < aftl_geometry(device.ftl)->luns / luns_per_die_group(); group++) {
+	for (group = 0; group < aftl_geometry(device.ftl)->luns / count_luns_per_die_group();
+	     group++) {
 		for (number = 0; number < 48; number++) {
 			u32 *erased = &eraser.erased[group][number];
 
@@ -154,7 +155,7 @@ static void check_stripe_parity(u32 first, u32 number, u32 page)
 	bool has = true;
 	u32 i;
 
-	for (i = first; i < first + luns_per_die_group(); i++) {
+	for (i = first; i < first + count_luns_per_die_group(); i++) {
 		const struct aftl_block *block = block_at(i, number);
 		bool here = aftl_page_is_programmed(aftl_media(device.ftl), block, page);
 		u16 attr = aftl_block_page_attr(aftl_media(device.ftl), block, page);
@@ -184,7 +185,7 @@ static void check_parity_of_all_stripes(void)
 	u32 first;
 	u32 page;
 
-	for (first = 0; first < geo->luns; first += luns_per_die_group())
+	for (first = 0; first < geo->luns; first += count_luns_per_die_group())
 		for (number = 0; number < geo->blocks_per_lun; number++)
 			for (page = 0; page < geo->pages && !tap_failures(); page++)
 				check_stripe_parity(first, number, page);
@@ -200,7 +201,7 @@ static bool ppn_is_recoverable(aftl_ppn_t ppn)
 	u32 block = from_ppn(ppn) / geo->block_ppns;
 	u32 page = from_ppn(ppn) % geo->block_ppns / geo->page_units;
 	u32 lun = block / geo->blocks_per_lun;
-	u32 first = lun - lun % luns_per_die_group();
+	u32 first = lun - lun % count_luns_per_die_group();
 	bool has_parity = false;
 	u32 i;
 
@@ -208,7 +209,7 @@ static bool ppn_is_recoverable(aftl_ppn_t ppn)
 		return true;
 	if (aftl_ppn_is_marked_lost(aftl_media(device.ftl), ppn))
 		return false;
-	for (i = first; i < first + luns_per_die_group(); i++) {
+	for (i = first; i < first + count_luns_per_die_group(); i++) {
 		const struct aftl_block *other = block_at(i, block % geo->blocks_per_lun);
 
 		has_parity |= other->parity && !is_lun_dead(i);
@@ -228,7 +229,7 @@ static u32 check_unit_reads(void)
 
 	test_drain(&device);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-	for (unit = 0; unit < test_units(&device) && !tap_failures(); unit++) {
+	for (unit = 0; unit < test_unit_count(&device) && !tap_failures(); unit++) {
 		struct aftl_errors errors;
 		u32 class;
 		aftl_ppn_t ppn = aftl_lookup(device.ftl, to_lpn(unit), &class);
@@ -244,7 +245,7 @@ static u32 check_unit_reads(void)
 	return lost;
 }
 
-static u32 valid_units_of_lun(u32 lun)
+static u32 count_valid_units_of_lun(u32 lun)
 {
 	return test_lun_info(&device, lun).valid_units;
 }
@@ -252,8 +253,8 @@ static u32 valid_units_of_lun(u32 lun)
 /* Return true if no LUN of the die group has room for data of the group's dead die. */
 static bool is_die_group_full(u32 lun)
 {
-	const struct aftl_lun *other = &device.ftl->luns[lun - lun % luns_per_die_group()];
-	const struct aftl_lun *end = other + luns_per_die_group();
+	const struct aftl_lun *other = &device.ftl->luns[lun - lun % count_luns_per_die_group()];
+	const struct aftl_lun *end = other + count_luns_per_die_group();
 
 	for (; other < end; other++)
 		if (aftl_lun_has_room(other, aftl_geometry(device.ftl)->block_ppns))
@@ -274,8 +275,8 @@ static void wait_for_rebuild(u32 lun)
 {
 	u32 last = U32_MAX;
 
-	while (valid_units_of_lun(lun) && valid_units_of_lun(lun) != last) {
-		last = valid_units_of_lun(lun);
+	while (count_valid_units_of_lun(lun) && count_valid_units_of_lun(lun) != last) {
+		last = count_valid_units_of_lun(lun);
 		test_advance_by(&device, SECOND_NS);
 	}
 }
@@ -302,7 +303,7 @@ static void check_superblock_erase(const char *policy, const char *params)
 	CHECK_EQ(check_unit_reads(), 0);
 }
 
-static void check_die_failure(const char *policy, const char *params)
+static void check_die_failure_loses_nothing(const char *policy, const char *params)
 {
 	u32 held;
 
@@ -310,18 +311,18 @@ static void check_die_failure(const char *policy, const char *params)
 	test_stream_write_all(&stream, &device);
 	send_requests_to_rain(700);
 	fail_die_of_lun(2);
-	held = valid_units_of_lun(2);
+	held = count_valid_units_of_lun(2);
 	CHECK(held > 20);
 	send_requests_to_rain(200);
 	CHECK_EQ(check_unit_reads(), 0);
 	CHECK(test_counters(&device)->stripe_reads > 0);
 	wait_for_rebuild(2);
-	CHECK_MSG(!valid_units_of_lun(2) || is_die_group_full(2), "%u units are not rebuilt",
-		  valid_units_of_lun(2));
+	CHECK_MSG(!count_valid_units_of_lun(2) || is_die_group_full(2), "%u units are not rebuilt",
+		  count_valid_units_of_lun(2));
 	CHECK_RANGE(test_counters(&device)->programmed_rebuild_units, 1, held);
 	CHECK(!aftl_is_read_only(device.ftl));
 	aftl_reset_stats(device.ftl);
-	held = valid_units_of_lun(2);
+	held = count_valid_units_of_lun(2);
 	CHECK_EQ(check_unit_reads(), 0);
 	CHECK_EQ(test_counters(&device)->read_recovered_units, held);
 	send_requests_to_rain(3000);
@@ -406,8 +407,8 @@ TAP_TEST(gc_makes_room_for_the_rebuild)
 		fail_die_of_lun(1);
 		send_requests_to_rain(seed * 20);
 		wait_for_rebuild(1);
-		CHECK_MSG(!valid_units_of_lun(1), "seed %u: %u units are not rebuilt", seed,
-			  valid_units_of_lun(1));
+		CHECK_MSG(!count_valid_units_of_lun(1), "seed %u: %u units are not rebuilt", seed,
+			  count_valid_units_of_lun(1));
 		CHECK_EQ(check_unit_reads(), 0);
 	}
 }
@@ -442,8 +443,8 @@ static void check_no_more_units_lost(bool first)
 {
 	u32 unit;
 
-	CHECK(test_units(&device) <= ARRAY_SIZE(is_lost));
-	for (unit = 0; unit < test_units(&device); unit++) {
+	CHECK(test_unit_count(&device) <= ARRAY_SIZE(is_lost));
+	for (unit = 0; unit < test_unit_count(&device); unit++) {
 		bool lost = test_execute_request(&device, AFTL_OP_READ, unit, 1, 0, NULL) == -EIO;
 
 		CHECK_MSG(first || !lost || is_lost[unit], "unit %u is lost too late", unit);
@@ -452,7 +453,7 @@ static void check_no_more_units_lost(bool first)
 }
 
 /* Data rebuilt in time survive; stripes with pages on both failed dies are lost. */
-static void check_second_die_failure(const char *policy, const char *params)
+static void check_losses_of_two_die_failures(const char *policy, const char *params)
 {
 	open_device(policy, params);
 	test_stream_write_all(&stream, &device);
@@ -488,7 +489,7 @@ TAP_TEST(a_second_failure_after_the_rebuild_loses_no_data)
 	fail_die_of_lun(1);
 	test_drain(&device);
 	wait_for_rebuild(1);
-	CHECK_EQ(valid_units_of_lun(1), 0);
+	CHECK_EQ(count_valid_units_of_lun(1), 0);
 	fail_die_of_lun(6);
 	CHECK_EQ(check_unit_reads(), 0);
 }
@@ -540,7 +541,8 @@ static bool ppns_share_stripe(aftl_ppn_t ppn, aftl_ppn_t other)
 	u32 lun_ppns = aftl_geometry(device.ftl)->block_ppns * 48;
 
 	return lun_of_ppn(ppn) != lun_of_ppn(other) &&
-	       lun_of_ppn(ppn) / luns_per_die_group() == lun_of_ppn(other) / luns_per_die_group() &&
+	       lun_of_ppn(ppn) / count_luns_per_die_group() ==
+		       lun_of_ppn(other) / count_luns_per_die_group() &&
 	       from_ppn(ppn) % lun_ppns == from_ppn(other) % lun_ppns;
 }
 
@@ -731,7 +733,7 @@ TAP_TEST(uncorrectable_pages_are_recovered_from_their_stripe)
 	CHECK(test_counters(&device)->moved_recovered_units > 0);
 }
 
-static u64 count_recovered_by_reading(u32 units)
+static u64 read_and_count_recovered_units(u32 units)
 {
 	u64 before = test_counters(&device)->read_recovered_units;
 	u32 unit;
@@ -742,26 +744,26 @@ static u64 count_recovered_by_reading(u32 units)
 }
 
 /* Read 200 pages repeatedly; return how many reads had to be recovered by RAIN parity. */
-static u64 count_recovered_with_cache(const char *cache)
+static u64 count_recovered_units_with_cache(const char *cache)
 {
 	u64 recovered;
 
 	open_device("baseline", test_params(ROOMY " rain=on rber=4.2e-3 ecc_levels=0 %s", cache));
 	test_stream_write_all(&stream, &device);
 	test_drain(&device);
-	recovered = count_recovered_by_reading(200);
-	CHECK_EQ(count_recovered_by_reading(200), recovered);
+	recovered = read_and_count_recovered_units(200);
+	CHECK_EQ(read_and_count_recovered_units(200), recovered);
 	CHECK(test_counters(&device)->read_cache_units > 0);
 	return recovered;
 }
 
 TAP_TEST(the_read_cache_holds_no_page_that_ecc_could_not_correct)
 {
-	u64 recovered = count_recovered_with_cache("read_cache=1MiB");
+	u64 recovered = count_recovered_units_with_cache("read_cache=1MiB");
 
 	CHECK(recovered > 0);
 	/* Read-ahead reconstructs no page of a dead die from its stripe. */
-	CHECK_EQ(count_recovered_with_cache("read_cache=1MiB read_ahead=64KiB"), recovered);
+	CHECK_EQ(count_recovered_units_with_cache("read_cache=1MiB read_ahead=64KiB"), recovered);
 }
 
 /* A superblock with bad blocks has fewer pages of data, but still parity. */
@@ -894,9 +896,9 @@ TAP_TEST(parity_takes_one_block_of_each_superblock)
 	u32 number;
 
 	test_device_open_demo(&device, "baseline", plain);
-	units = test_units(&device);
+	units = test_unit_count(&device);
 	test_device_open_demo(&device, "baseline", parity);
-	CHECK_EQ(test_units(&device), units - units / EACH);
+	CHECK_EQ(test_unit_count(&device), units - units / EACH);
 	for (number = 0; number < 48; number++) {
 		CHECK_EQ(block_at(number % EACH, number)->parity, 1);
 		CHECK_EQ(block_at(number % EACH + EACH, number)->parity, 1);
@@ -929,8 +931,8 @@ TAP_TEST(blocks_of_the_same_number_are_filled_together)
 	geo = aftl_geometry(device.ftl);
 	each = geo->block_ppns * geo->luns * 3 / 4;
 	for (i = 0; i < 4 * each; i++)
-		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, i % test_units(&device), 1, 0,
-					      NULL),
+		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, i % test_unit_count(&device),
+					      1, 0, NULL),
 			 0);
 	for (i = 0; i < geo->blocks; i++) {
 		u32 first = i / geo->blocks_per_lun / EACH * EACH;
@@ -942,7 +944,7 @@ TAP_TEST(blocks_of_the_same_number_are_filled_together)
 	}
 }
 
-static u32 count_valid_besides_parity(u32 number)
+static u32 count_valid_data_units(u32 number)
 {
 	u32 valid = 0;
 	u32 i;
@@ -977,20 +979,20 @@ TAP_TEST(the_emptiest_superblock_is_collected)
 	aftl_quiesce(device.ftl);
 	for (i = 0; i < 48; i++)
 		if (superblock_is_full(i))
-			least = min(least, count_valid_besides_parity(i));
+			least = min(least, count_valid_data_units(i));
 	aftl_unquiesce_device(device.ftl);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 1), 0);
 	victim = device.ftl->die_groups[0].victim;
 	CHECK(victim != AFTL_NIL && superblock_is_full(victim));
 	if (victim != AFTL_NIL)
-		CHECK_EQ(count_valid_besides_parity(victim), least);
+		CHECK_EQ(count_valid_data_units(victim), least);
 }
 
 /* Return true if a victim selector may choose a superblock: it is full, with few valid units. */
 static bool superblock_may_be_victim(u32 number)
 {
 	return superblock_is_full(number) &&
-	       count_valid_besides_parity(number) <= device.ftl->gc_idle_valid * (EACH - 1);
+	       count_valid_data_units(number) <= device.ftl->gc_idle_valid * (EACH - 1);
 }
 
 static s64 superblock_open_time(u32 number)
@@ -1007,7 +1009,7 @@ static s64 superblock_open_time(u32 number)
 /* Cost-benefit value of a superblock with three data blocks: age * (1 - u) / 2u, u: utilisation. */
 static double superblock_merit(u32 number)
 {
-	u32 valid = DIV_ROUND_UP(count_valid_besides_parity(number), EACH - 1);
+	u32 valid = DIV_ROUND_UP(count_valid_data_units(number), EACH - 1);
 	double used = (double)valid / device.ftl->geo.block_ppns;
 	double age = (double)((s64)device.ftl->now_ns - superblock_open_time(number));
 
@@ -1026,13 +1028,13 @@ static bool check_selected_superblock(const char *selector)
 	for (i = 0; i < 48; i++) {
 		if (!superblock_may_be_victim(i))
 			continue;
-		least = min(least, count_valid_besides_parity(i));
+		least = min(least, count_valid_data_units(i));
 		if (!strcmp(selector, "fifo"))
 			CHECK(superblock_open_time(victim) <= superblock_open_time(i));
 		else
 			CHECK(superblock_merit(i) <= superblock_merit(victim) * 1.001);
 	}
-	return count_valid_besides_parity(victim) != least;
+	return count_valid_data_units(victim) != least;
 }
 
 static void check_selector_ranking(const char *selector)
@@ -1105,7 +1107,8 @@ static void check_stream_superblocks(const char *policy, const char *params, u32
 		for (i = 0; i < 200; i++) {
 			device.hint.stream = (u8)aftl_random_below(&stream.random, ids);
 			test_submit(&device, AFTL_OP_WRITE,
-				    (u32)aftl_random_below(&stream.random, test_units(&device) - 4),
+				    (u32)aftl_random_below(&stream.random,
+							   test_unit_count(&device) - 4),
 				    4, AFTL_PRECISE, 0, aftl_device_time_ns(device.ftl));
 			test_drain_to_depth(&device, 16);
 		}
@@ -1245,7 +1248,7 @@ TAP_TEST(invalid_combinations_with_rain_are_refused)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(refused); i++)
-		test_config_refused(&device, refused[i][0], refused[i][1], refused[i][2]);
+		test_check_config_refused(&device, refused[i][0], refused[i][1], refused[i][2]);
 }
 
 int main(void)
@@ -1260,22 +1263,27 @@ int main(void)
 	check_stream_superblocks("baseline", mapped, 1);
 	devices += test_each_policy("superblocks with an SLC cache", slc,
 				    check_superblock_erase);
-	devices += test_each_policy("a die dies, with an SLC cache", slc, check_die_failure);
+	devices += test_each_policy("a die dies, with an SLC cache", slc,
+				    check_die_failure_loses_nothing);
 	devices += test_each_policy("a second die dies, with an SLC cache", slc,
-				    check_second_die_failure);
+				    check_losses_of_two_die_failures);
 	devices += test_each_policy("superblocks", plain, check_superblock_erase);
 	devices += test_each_policy("superblocks with parity", parity,
 				    check_superblock_erase);
-	devices += test_each_policy("a die dies", parity, check_die_failure);
-	devices += test_each_policy("a die dies, with a buffer", buffered, check_die_failure);
-	devices += test_each_policy("a die dies, word lines at once", whole, check_die_failure);
+	devices += test_each_policy("a die dies", parity, check_die_failure_loses_nothing);
+	devices += test_each_policy("a die dies, with a buffer", buffered,
+				    check_die_failure_loses_nothing);
+	devices += test_each_policy("a die dies, word lines at once", whole,
+				    check_die_failure_loses_nothing);
 	devices += test_each_policy("superblocks with parity, two passes", foggy,
 				    check_superblock_erase);
-	devices += test_each_policy("a die dies, two passes", foggy, check_die_failure);
-	devices += test_each_policy("a die dies, with a read cache", caching, check_die_failure);
-	devices += test_each_policy("a second die dies", parity, check_second_die_failure);
+	devices +=
+		test_each_policy("a die dies, two passes", foggy, check_die_failure_loses_nothing);
+	devices += test_each_policy("a die dies, with a read cache", caching,
+				    check_die_failure_loses_nothing);
+	devices += test_each_policy("a second die dies", parity, check_losses_of_two_die_failures);
 	devices += test_each_policy("a second die dies, writes to the least busy die", least_busy,
-				    check_second_die_failure);
+				    check_losses_of_two_die_failures);
 	devices += test_each_policy("one die is written", fixed, check_one_die_written);
 	devices += test_each_policy("one die is written, with parity", fixed_parity,
 				    check_one_die_written);

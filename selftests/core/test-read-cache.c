@@ -337,8 +337,8 @@ TAP_TEST(unused_prefetched_units_are_counted)
 
 TAP_TEST(a_read_ahead_larger_than_half_the_cache_is_refused)
 {
-	test_config_refused(&device, "baseline",
-			    CACHE " read_ahead=513KiB", "set read_cache at least");
+	test_check_config_refused(&device, "baseline", CACHE " read_ahead=513KiB",
+				  "set read_cache at least");
 }
 
 static void choose_random_unit(struct aftl_random *random)
@@ -384,8 +384,8 @@ static void submit_sequential_read(struct aftl_random *random, u32 at[2])
 	u32 who = (u32)aftl_random_below(random, 2);
 	u32 units = 1 + 2 * who;
 
-	if (at[who] + units > test_units(&device) || !aftl_random_below(random, 50))
-		at[who] = (u32)aftl_random_below(random, test_units(&device) - 4);
+	if (at[who] + units > test_unit_count(&device) || !aftl_random_below(random, 50))
+		at[who] = (u32)aftl_random_below(random, test_unit_count(&device) - 4);
 	CHECK_EQ(test_submit(&device, AFTL_OP_READ, at[who], units, 0, 0,
 			     aftl_device_time_ns(device.ftl)),
 		 0);
@@ -426,7 +426,7 @@ static void run_read_cache_seed(u64 seed)
 	choose_random_unit(&random);
 	device.config.read_cache = 65536 + 16384 * aftl_random_below(&random, 20);
 	device.config.read_ahead = device.config.read_cache / (2 + aftl_random_below(&random, 4));
-	if (!test_device_create(&device, policy) && test_units(&device) > 8)
+	if (!test_device_create(&device, policy) && test_unit_count(&device) > 8)
 		drive_two_readers(&random);
 	test_finish_random_device(&device, policy, seed);
 }

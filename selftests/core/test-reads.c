@@ -62,7 +62,7 @@ static u64 least_sense_ns(const struct aftl_block *block, u32 page)
 						 sense_ns_or_default(device.config.read_coarse);
 }
 
-static u32 best_ref_shift(const struct aftl_block *block, u32 page)
+static u32 find_best_ref_shift(const struct aftl_block *block, u32 page)
 {
 	return aftl_best_read_shift(&device.ftl->cell, block, page, aftl_age_in_hours(device.ftl));
 }
@@ -104,7 +104,7 @@ static void check_sense_event(void *host, const struct aftl_array_event *event)
 	seen.ns += event->array_ns;
 	seen.least_ns += once_ns;
 	if (seen.by_default)
-		check_default_sense(event, once_ns, best_ref_shift(block, event->page));
+		check_default_sense(event, once_ns, find_best_ref_shift(block, event->page));
 }
 
 static void open_device(const char *policy, const char *params)
@@ -120,14 +120,15 @@ static void read_all_units(void)
 {
 	u32 i;
 
-	for (i = 0; i < test_units(&device); i++)
-		test_execute_request(&device, AFTL_OP_READ, (u64)i * 7919 % test_units(&device), 1,
-				     AFTL_PRECISE, NULL);
+	for (i = 0; i < test_unit_count(&device); i++)
+		test_execute_request(&device, AFTL_OP_READ,
+				     (u64)i * 7919 % test_unit_count(&device), 1, AFTL_PRECISE,
+				     NULL);
 }
 
 /* Read references */
 
-static u32 best_ref_shift_at(u32 block, u32 page, u64 hours)
+static u32 find_best_ref_shift_at_age(u32 block, u32 page, u64 hours)
 {
 	const struct aftl_block *mine = &device.ftl->media.blocks[block];
 
@@ -136,20 +137,20 @@ static u32 best_ref_shift_at(u32 block, u32 page, u64 hours)
 
 static bool layer_needs_reference_shift(u32 block, u32 layer, u64 hours)
 {
-	return best_ref_shift_at(block, layer * 12, hours) != 0;
+	return find_best_ref_shift_at_age(block, layer * 12, hours) != 0;
 }
 
 /*
  * Count pages whose best reference shift is implausible, or is zero while that of the first page of
  * their layer is not (or the reverse).
  */
-static u32 count_inconsistent_pages(u32 block, u32 layer, u64 hours)
+static u32 count_pages_unlike_their_layer(u32 block, u32 layer, u64 hours)
 {
 	u32 strange = 0;
 	u32 page;
 
 	for (page = layer * 12; page < (layer + 1) * 12; page++) {
-		u32 shift = best_ref_shift_at(block, page, hours);
+		u32 shift = find_best_ref_shift_at_age(block, page, hours);
 
 		strange += !shift == layer_needs_reference_shift(block, layer, hours) ||
 			   shift > 4 || shift == 1;
@@ -158,7 +159,7 @@ static u32 count_inconsistent_pages(u32 block, u32 layer, u64 hours)
 }
 
 /* Percentage of layers that need shifted references; *@steps: sum of the shifts of all pages. */
-static u32 percent_layers_needing_shift(u64 hours, u64 *steps)
+static u32 compute_shifted_layer_percent(u64 hours, u64 *steps)
 {
 	u32 blocks = device.ftl->geo.blocks;
 	u32 off = 0;
@@ -167,8 +168,8 @@ static u32 percent_layers_needing_shift(u64 hours, u64 *steps)
 	*steps = 0;
 	for (i = 0; i < blocks * LAYERS; i++) {
 		off += layer_needs_reference_shift(i / LAYERS, i % LAYERS, hours);
-		CHECK_EQ(count_inconsistent_pages(i / LAYERS, i % LAYERS, hours), 0);
-		*steps += best_ref_shift_at(i / LAYERS, i % LAYERS * 12 + i % 12, hours);
+		CHECK_EQ(count_pages_unlike_their_layer(i / LAYERS, i % LAYERS, hours), 0);
+		*steps += find_best_ref_shift_at_age(i / LAYERS, i % LAYERS * 12 + i % 12, hours);
 	}
 	return 100 * off / (blocks * LAYERS);
 }
@@ -195,12 +196,12 @@ TAP_TEST(the_published_shares_of_old_layers_need_shifted_references)
 	u64 steps;
 
 	open_device("baseline", SHAPE " blocks=400 cycles=1000");
-	CHECK_RANGE(percent_layers_needing_shift(YEAR_HOURS, &steps), 43, 47);
+	CHECK_RANGE(compute_shifted_layer_percent(YEAR_HOURS, &steps), 43, 47);
 	open_device("baseline", SHAPE " blocks=400 cycles=2000");
 	CHECK(count_blocks_with_mixed_shifts(MONTH_HOURS) > 600);
-	CHECK_EQ(percent_layers_needing_shift(0, &steps), 0);
-	CHECK_RANGE(percent_layers_needing_shift(MONTH_HOURS, &steps), 27, 33);
-	CHECK_RANGE(percent_layers_needing_shift(YEAR_HOURS, &steps), 88, 92);
+	CHECK_EQ(compute_shifted_layer_percent(0, &steps), 0);
+	CHECK_RANGE(compute_shifted_layer_percent(MONTH_HOURS, &steps), 27, 33);
+	CHECK_RANGE(compute_shifted_layer_percent(YEAR_HOURS, &steps), 88, 92);
 	CHECK_RANGE(steps, 800 * LAYERS * 26 / 10, 800 * LAYERS * 28 / 10);
 }
 
@@ -225,7 +226,7 @@ TAP_TEST(new_flash_needs_no_shifted_references_at_any_age)
 	u64 steps;
 
 	open_device("baseline", SHAPE);
-	CHECK_EQ(percent_layers_needing_shift(3 * YEAR_HOURS, &steps), 0);
+	CHECK_EQ(compute_shifted_layer_percent(3 * YEAR_HOURS, &steps), 0);
 }
 
 /* A read takes one retry for each step to the best reference, upwards or downwards. */
@@ -237,7 +238,7 @@ TAP_TEST(each_step_between_references_is_a_retry)
 	open_device("baseline", OLD " fill=sequential");
 	for (page = 0; page < device.ftl->geo.pages; page++) {
 		const struct aftl_block *block = &device.ftl->media.blocks[3];
-		u32 best = best_ref_shift(block, page);
+		u32 best = find_best_ref_shift(block, page);
 
 		for (start = 0; start <= AFTL_SHIFT_MAX; start++) {
 			struct aftl_read_result sensing =
@@ -259,18 +260,18 @@ TAP_TEST(a_remembered_reference_is_that_of_the_layer)
 
 	open_device("cubeftl", SHAPE " cycles=2000 age=30d fill=sequential");
 	read_all_units();
-	for (i = 0; i < test_units(&device); i++) {
-		u32 unit = (u64)i * 7919 % test_units(&device);
+	for (i = 0; i < test_unit_count(&device); i++) {
+		u32 unit = (u64)i * 7919 % test_unit_count(&device);
 		u64 retries = test_counters(&device)->read_retries;
 		u32 page = from_ppn(test_lookup(&device, unit)) % device.ftl->geo.pages;
 
 		test_execute_request(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE, NULL);
-		if (best_ref_shift(test_block_of(&device, unit), page))
+		if (find_best_ref_shift(test_block_of(&device, unit), page))
 			continue;
 		unshifted++;
 		CHECK_EQ(test_counters(&device)->read_retries, retries);
 	}
-	CHECK(unshifted > test_units(&device) / 2);
+	CHECK(unshifted > test_unit_count(&device) / 2);
 }
 
 /* Sensing levels */
@@ -325,8 +326,8 @@ TAP_TEST(sensing_levels_follow_the_errors_of_the_page)
 		aftl_advance_age(device.ftl, MONTH_HOURS * AFTL_HOUR_NS);
 		if (aftl_l2p_lookup(device.ftl, to_lpn(5), &ppn)) {
 			u32 page = aftl_page_of_ppn(&device.ftl->media, ppn);
-			u32 shift = best_ref_shift(aftl_block_of_ppn(&device.ftl->media, ppn),
-						   page % device.ftl->geo.pages);
+			u32 shift = find_best_ref_shift(aftl_block_of_ppn(&device.ftl->media, ppn),
+							page % device.ftl->geo.pages);
 
 			CHECK_EQ(measure_read_ns(5), mine->old_ns * (1 + shift));
 		}
@@ -548,9 +549,10 @@ TAP_TEST(piggybacked_pages_are_read_with_retries)
 	device.ftl->type = &type;
 	block = &device.ftl->media.blocks[3];
 	companion.page = 0;
-	while (companion.page < device.ftl->geo.pages - 1 && !best_ref_shift(block, companion.page))
+	while (companion.page < device.ftl->geo.pages - 1 &&
+	       !find_best_ref_shift(block, companion.page))
 		companion.page++;
-	retries = best_ref_shift(block, companion.page);
+	retries = find_best_ref_shift(block, companion.page);
 	CHECK(retries);
 	test_execute_request(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, NULL);
 	CHECK_EQ(test_counters(&device)->host_program_ns, 700000 + 60000 * (1 + retries));
@@ -562,7 +564,7 @@ TAP_TEST(piggybacked_pages_are_read_with_retries)
 
 /* Read disturb */
 
-static u64 error_rate_after_reads(struct aftl_block *block, u64 reads_of_each_page)
+static u64 compute_error_rate_after_reads(struct aftl_block *block, u64 reads_of_each_page)
 {
 	block->reads = reads_of_each_page * device.ftl->geo.pages;
 	return aftl_cell_rber_q40(&device.ftl->cell, block, 7, aftl_age_in_hours(device.ftl));
@@ -577,16 +579,16 @@ TAP_TEST(reads_raise_the_error_rate_of_their_block)
 
 	open_device("baseline", SHAPE " cycles=2000 fill=sequential");
 	block = &device.ftl->media.blocks[1];
-	none = error_rate_after_reads(block, 0);
+	none = compute_error_rate_after_reads(block, 0);
 	last = none;
 	for (reads = 1; reads < 2000; reads += 1 + reads / 3) {
-		CHECK(error_rate_after_reads(block, reads) >= last);
-		last = error_rate_after_reads(block, reads);
+		CHECK(compute_error_rate_after_reads(block, reads) >= last);
+		last = compute_error_rate_after_reads(block, reads);
 	}
 	/* At 2,000 erases 1,000 reads per page add 7.2e-3 to the error rate of an edge layer. */
 	CHECK_RANGE(last - none, 6ULL << 30, 11ULL << 30);
 	block->erases = 500;
-	CHECK(error_rate_after_reads(block, 1000) < last / 4 * 3);
+	CHECK(compute_error_rate_after_reads(block, 1000) < last / 4 * 3);
 	aftl_block_clear_oob(&device.ftl->media, block);
 	CHECK_EQ(block->reads, 0);
 	test_device_close(&device);
@@ -616,7 +618,7 @@ static void read_block_to_limit(const char *limit, bool moves)
 
 	open_device("vth_b", test_params(ONE_DIE " read_limit=%s", limit));
 	shadow_attach(&store, &device, true);
-	for (unit = 0; unit < test_units(&device); unit++)
+	for (unit = 0; unit < test_unit_count(&device); unit++)
 		test_execute_request(&device, AFTL_OP_WRITE, unit, 1, unit % 2, NULL);
 	for (i = 0; i < 1000; i++) {
 		test_execute_request(&device, AFTL_OP_READ, 10 + i % 2, 1, 0, NULL);
@@ -627,7 +629,7 @@ static void read_block_to_limit(const char *limit, bool moves)
 	CHECK_EQ(test_counters(&device)->disturbed_blocks > 3, moves);
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units > 30, moves);
 	CHECK_EQ(test_counters(&device)->programmed_promotion_units, 0);
-	for (unit = 0; unit < test_units(&device); unit++) {
+	for (unit = 0; unit < test_unit_count(&device); unit++) {
 		aftl_ppn_t ppn;
 		u32 class;
 
@@ -669,7 +671,8 @@ static struct aftl_random draws;
 static u64 wrong_starts;
 
 /* Start reads with any shift of the references, including invalid ones. */
-static u32 choose_random_shift(struct aftl_policy *policy, const struct aftl_block *block, u32 page)
+static u32 choose_random_ref_shift(struct aftl_policy *policy, const struct aftl_block *block,
+				   u32 page)
 {
 	u32 start = aftl_random_below(&draws, 12);
 
@@ -680,16 +683,17 @@ static u32 choose_random_shift(struct aftl_policy *policy, const struct aftl_blo
 }
 
 /* Policy method that returns the optimal shift of read references, which no policy can know. */
-static u32 optimal_read_shift(struct aftl_policy *policy, const struct aftl_block *block, u32 page)
+static u32 choose_optimal_ref_shift(struct aftl_policy *policy, const struct aftl_block *block,
+				    u32 page)
 {
-	return best_ref_shift(block, page);
+	return find_best_ref_shift(block, page);
 }
 
 /* The shift reported to the policy must be the true optimum. */
-static void check_reported_shift(struct aftl_policy *policy, const struct aftl_block *block,
-				 u32 page, u32 shift)
+static void check_reported_ref_shift(struct aftl_policy *policy, const struct aftl_block *block,
+				     u32 page, u32 shift)
 {
-	CHECK_EQ(shift, best_ref_shift(block, page));
+	CHECK_EQ(shift, find_best_ref_shift(block, page));
 }
 
 /**
@@ -705,8 +709,8 @@ struct adversary {
 };
 
 static const struct adversary adversaries[] = {
-	{ "random", choose_random_shift, 200 },
-	{ "greedy", optimal_read_shift, 100 },
+	{ "random", choose_random_ref_shift, 200 },
+	{ "greedy", choose_optimal_ref_shift, 100 },
 };
 
 static const char small[] =
@@ -737,7 +741,7 @@ static void check_adversarial_references(const struct adversary *adversary, cons
 	u32 i;
 
 	type.reference = adversary->start;
-	type.reference_found = check_reported_shift;
+	type.reference_found = check_reported_ref_shift;
 	create_aged_device(&type, profile, old, model);
 	shadow_attach(&store, &device, false);
 	test_stream_init(&stream, model + 7);
@@ -754,7 +758,7 @@ static void check_adversarial_references(const struct adversary *adversary, cons
 		  "%s on %s: %llu ns in place of %llu", adversary->name, profile,
 		  (unsigned long long)seen.ns, (unsigned long long)seen.least_ns);
 	CHECK_EQ(test_counters(&device)->policy_bugs, wrong_starts);
-	CHECK_EQ(wrong_starts > 0, adversary->start == choose_random_shift);
+	CHECK_EQ(wrong_starts > 0, adversary->start == choose_random_ref_shift);
 	CHECK_EQ(test_counters(&device)->read_precise_flipped_bits, 0);
 	shadow_compare_device(&store);
 	test_device_close(&device);

@@ -59,7 +59,7 @@ static u32 word_lines_per_block(void)
 }
 
 /* Pages programmed into word line @line of the block since its erase. */
-static u32 *word_line_programs(u32 block, u32 line)
+static u32 *find_word_line_program_count(u32 block, u32 line)
 {
 	return &watcher.programs[block * word_lines_per_block() + line];
 }
@@ -69,7 +69,7 @@ static bool super_layer_is_used_up(u32 block, u32 layer)
 	u32 line;
 
 	for (line = layer * geo()->word_lines; line < (layer + 1) * geo()->word_lines; line++)
-		if (*word_line_programs(block, line) != 4)
+		if (*find_word_line_program_count(block, line) != 4)
 			return false;
 	return true;
 }
@@ -79,7 +79,7 @@ static u32 highest_programmed_layer(u32 block)
 	u32 line;
 
 	for (line = word_lines_per_block(); line; line--)
-		if (*word_line_programs(block, line - 1))
+		if (*find_word_line_program_count(block, line - 1))
 			return (line - 1) / geo()->word_lines;
 	return 0;
 }
@@ -123,7 +123,7 @@ static void ressd_on_programmed(struct test_listener *listener, aftl_ppn_t first
 	const struct aftl_block *block = aftl_block_of_ppn(media, first);
 	u32 index = aftl_block_index(media, block);
 	u32 line = aftl_page_of_ppn(media, first) % geo()->pages / LINE;
-	u32 *programs = word_line_programs(index, line);
+	u32 *programs = find_word_line_program_count(index, line);
 
 	if (block->order != AFTL_ORDER_SUPER_LAYER)
 		return;
@@ -163,7 +163,7 @@ static void ressd_on_erase(struct test_listener *listener, aftl_ppn_t first, u32
 	u32 index = aftl_block_index(aftl_media(device.ftl),
 				     aftl_block_of_ppn(aftl_media(device.ftl), first));
 
-	memset(word_line_programs(index, 0), 0, word_lines_per_block() * sizeof(u32));
+	memset(find_word_line_program_count(index, 0), 0, word_lines_per_block() * sizeof(u32));
 	watcher.moved[index] = 0;
 	watcher.reclaimed[index] = false;
 }
@@ -549,7 +549,7 @@ TAP_TEST(idle_time_reclaims_candidates)
 	CHECK_RANGE(test_counters(&device)->reprogrammed_pages, 1, U64_MAX);
 }
 
-static u32 offers_reclamation(struct aftl_lun *lun, u32 free_blocks)
+static u32 does_policy_offer_reclamation(struct aftl_lun *lun, u32 free_blocks)
 {
 	struct aftl_idle_task task = { .kind = AFTL_IDLE_TASK_NONE };
 	u32 free = lun->free_blocks;
@@ -579,8 +579,10 @@ TAP_TEST(reclamation_does_not_use_the_gc_reserve)
 	lun = device.ftl->luns;
 	fill_hotness_class(&unit);
 	aftl_block_close_partial(device.ftl, lun, open_displaced());
-	CHECK_EQ(offers_reclamation(lun, device.ftl->type->reserve), AFTL_IDLE_TASK_NONE);
-	CHECK_EQ(offers_reclamation(lun, device.ftl->type->reserve + 1), AFTL_IDLE_TASK_RELOCATE);
+	CHECK_EQ(does_policy_offer_reclamation(lun, device.ftl->type->reserve),
+		 AFTL_IDLE_TASK_NONE);
+	CHECK_EQ(does_policy_offer_reclamation(lun, device.ftl->type->reserve + 1),
+		 AFTL_IDLE_TASK_RELOCATE);
 	watcher.moves = 0;
 	test_advance_by(&device, 1000000000);
 	CHECK_RANGE(watcher.moves, 1, 8);
@@ -591,8 +593,8 @@ static void write_cold_data(const char *policy, struct aftl_counters *counters)
 	u32 i;
 
 	test_device_open_demo(&device, policy, plain);
-	for (i = 0; i < 6 * test_units(&device); i++) {
-		test_submit(&device, AFTL_OP_WRITE, i % test_units(&device), 1, 0, 0, 0);
+	for (i = 0; i < 6 * test_unit_count(&device); i++) {
+		test_submit(&device, AFTL_OP_WRITE, i % test_unit_count(&device), 1, 0, 0, 0);
 		test_drain_to_depth(&device, 8);
 	}
 	test_drain(&device);

@@ -25,7 +25,7 @@ static u64 operations;
 
 static void read_all_units(struct test_device *device)
 {
-	u32 all = test_units(device);
+	u32 all = test_unit_count(device);
 	u32 unit;
 
 	for (unit = 0; unit < all; unit += 8) {
@@ -54,8 +54,8 @@ static void run_requests_until(struct test_device *device, u64 wanted)
 	operations += stream.operations;
 }
 
-static void check_enough_work_done(const struct test_device *device,
-				   const struct shadow_store *store)
+static void check_counters_of_long_run(const struct test_device *device,
+				       const struct shadow_store *store)
 {
 	const struct aftl_counters *c = test_counters(device);
 
@@ -81,7 +81,7 @@ static void run_policy_on_shadow(const char *policy, const char *params, bool wh
 		  params == noisy ? "voltages" : "word lines of three bits");
 	shadow_attach(&store, &device, whole);
 	run_requests_until(&device, wanted);
-	check_enough_work_done(&device, &store);
+	check_counters_of_long_run(&device, &store);
 	test_device_finish(&device);
 	tap_end();
 }

@@ -73,15 +73,17 @@ static u32 round_share_to_blocks(u64 share)
 	return (u32)((device.ftl->geo.blocks_per_lun * share + 9999) / 10000);
 }
 
-static u32 static_slc_blocks(void)
+static u32 count_static_slc_blocks(void)
 {
 	return round_share_to_blocks(device.ftl->config.slc_static);
 }
 
 /* Number of static cache blocks that are not in use. */
-static u32 unused_static_blocks(const struct census *census)
+static u32 count_unused_static_slc_blocks(const struct census *census)
 {
-	return static_slc_blocks() > census->cached ? static_slc_blocks() - census->cached : 0;
+	return count_static_slc_blocks() > census->cached ?
+		       count_static_slc_blocks() - census->cached :
+		       0;
 }
 
 static u32 gc_reserve_of_policy(void)
@@ -111,7 +113,7 @@ static void write_random_units(u32 writes, u64 seed)
 	u32 i;
 
 	for (i = 0; i < writes; i++)
-		write_units_singly(aftl_random_below(&random, test_units(&device)), 1);
+		write_units_singly(aftl_random_below(&random, test_unit_count(&device)), 1);
 }
 
 /* Units per cache block. */
@@ -162,8 +164,8 @@ TAP_TEST(free_blocks_are_cache_blocks_until_gc_needs_them)
 	write_units_singly(36 * EACH, 1);
 	CHECK_EQ(test_block_of(&device, 36 * EACH)->bits, 0);
 	/* Filling the device folds the data of dynamic cache blocks back into normal blocks. */
-	write_units_singly(0, test_units(&device));
-	write_units_singly(0, test_units(&device));
+	write_units_singly(0, test_unit_count(&device));
+	write_units_singly(0, test_unit_count(&device));
 	CHECK(count_slc_blocks() < lent / 4);
 	CHECK(test_counters(&device)->fold_blocks > lent / 2);
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
@@ -347,7 +349,7 @@ TAP_TEST(the_cache_can_be_turned_off_and_on)
 	for (i = 0; i < device.ftl->geo.blocks; i++)
 		CHECK(device.ftl->media.blocks[i].state != AFTL_BLOCK_OPEN);
 	for (i = 0; i < 4; i++)
-		write_units_singly(0, test_units(&device));
+		write_units_singly(0, test_unit_count(&device));
 	CHECK_EQ(count_slc_blocks(), 0);
 	CHECK_EQ(test_counters(&device)->cached_host_units, 0);
 	reload_with_slc("baseline", "10%", "0");
@@ -363,11 +365,11 @@ TAP_TEST(invalid_combinations_with_an_slc_cache_are_refused)
 		"one_shot=on";
 	static const char full[] = SHAPE " slc_static=50%";
 
-	test_config_refused(&device, "baseline",
-			    "bits=1 slc_dynamic=1%", "a cell of this device holds one bit");
-	test_config_refused(&device, "vth_b", tiny, "raise layers or word_lines");
-	test_config_refused(&device, "baseline", full,
-			    "policy baseline with a cache keeps 23 of the 40 blocks");
+	test_check_config_refused(&device, "baseline", "bits=1 slc_dynamic=1%",
+				  "a cell of this device holds one bit");
+	test_check_config_refused(&device, "vth_b", tiny, "raise layers or word_lines");
+	test_check_config_refused(&device, "baseline", full,
+				  "policy baseline with a cache keeps 23 of the 40 blocks");
 }
 
 /* Tests of the SLC cache under random requests, on random devices with random policies. */
@@ -397,8 +399,9 @@ static void check_no_block_can_fold(void)
 		struct census census = count_slc_blocks_of_lun(i);
 
 		CHECK_EQ(device.ftl->luns[i].slc_blocks, census.cached);
-		CHECK_MSG(!census.closed || census.free <= gc_reserve_of_policy() +
-			  unused_static_blocks(&census),
+		CHECK_MSG(!census.closed ||
+				  census.free <= gc_reserve_of_policy() +
+							 count_unused_static_slc_blocks(&census),
 			  "%u blocks are left, %u free", census.closed, census.free);
 	}
 }

@@ -80,7 +80,7 @@ TAP_TEST(a_fill_pauses_after_a_bounded_number_of_writes)
 {
 	open_sliced_device(filled);
 	CHECK_EQ(test_device_create(device, "baseline"), 0);
-	CHECK(watch.pauses > test_units(device) / 2);
+	CHECK(watch.pauses > test_unit_count(device) / 2);
 	CHECK(watch.most > 0);
 	CHECK_RANGE(watch.most, 1, MOVES_BETWEEN);
 	test_audit(device);
@@ -159,8 +159,8 @@ TAP_TEST(audit_save_and_load_can_be_interrupted)
 static struct aftl_policy_type counting;
 static u32 asked;
 
-static u32 count_retention_queries(__maybe_unused struct aftl_policy *policy, u32 class,
-				   __maybe_unused u32 mode)
+static u32 count_age_checks(__maybe_unused struct aftl_policy *policy, u32 class,
+			    __maybe_unused u32 mode)
 {
 	asked++;
 	return class == AFTL_APPROX ? 30 * 24 : 0;
@@ -170,12 +170,12 @@ static void open_refresh_device(void)
 {
 	open_sliced_device(old);
 	counting = *aftl_policy_find("delta_b");
-	counting.retention_hours = count_retention_queries;
+	counting.retention_hours = count_age_checks;
 	test_device_open_type(device, &counting, NULL);
 }
 
 /* Return the largest number of pages that one event checked for age. */
-static u32 max_pages_checked_until(u64 ns)
+static u32 find_max_age_checks_per_event(u64 ns)
 {
 	u64 end_ns = aftl_device_time_ns(device->ftl) + ns;
 	u32 most = 0;
@@ -194,12 +194,12 @@ TAP_TEST(the_daily_search_for_old_data_is_sliced)
 	asked = 0;
 	aftl_advance_age(device->ftl, 29 * AFTL_DAY_NS);
 	CHECK_EQ(asked, 0);
-	CHECK_RANGE(max_pages_checked_until(AFTL_HOUR_NS), 512, EVENT_PAGES);
+	CHECK_RANGE(find_max_age_checks_per_event(AFTL_HOUR_NS), 512, EVENT_PAGES);
 	CHECK_EQ(test_counters(device)->programmed_refresh_units, 0);
 	aftl_advance_age(device->ftl, 2 * AFTL_DAY_NS);
-	CHECK_RANGE(max_pages_checked_until(AFTL_HOUR_NS), 512, 2 * EVENT_PAGES);
+	CHECK_RANGE(find_max_age_checks_per_event(AFTL_HOUR_NS), 512, 2 * EVENT_PAGES);
 	/* Check that each unit of old data was refreshed once. */
-	CHECK_EQ(test_counters(device)->programmed_refresh_units, test_units(device));
+	CHECK_EQ(test_counters(device)->programmed_refresh_units, test_unit_count(device));
 	test_audit(device);
 }
 
@@ -270,7 +270,7 @@ TAP_TEST(with_refresh_off_no_daily_event_is_due)
 	CHECK_EQ(aftl_set_param(device->ftl, "refresh", "30d", &device->error), 0);
 	aftl_advance_age(device->ftl, 40 * AFTL_DAY_NS);
 	aftl_advance(device->ftl, aftl_device_time_ns(device->ftl) + AFTL_HOUR_NS);
-	CHECK_EQ(test_counters(device)->programmed_refresh_units, test_units(device));
+	CHECK_EQ(test_counters(device)->programmed_refresh_units, test_unit_count(device));
 }
 
 /* Work per call */
@@ -302,7 +302,7 @@ static void count_slice_unmaps(__maybe_unused void *host, __maybe_unused aftl_lp
 	watch.since += units;
 }
 
-static void open_for_counting(const char *params)
+static void open_counted_device(const char *params)
 {
 	open_sliced_device(params);
 	watch.listener.program = count_slice_programs;
@@ -379,7 +379,7 @@ static u32 count_woken_luns(void)
 /* An event makes one slice of LUNs runnable, and dispatches none before all are runnable. */
 TAP_TEST(luns_are_woken_in_slices)
 {
-	open_for_counting(wide);
+	open_counted_device(wide);
 	CHECK_EQ(aftl_geometry(device->ftl)->luns, 4 * AFTL_SLICE_LUNS);
 	CHECK_EQ(aftl_set_param(device->ftl, "idle", "1ms", &device->error), 0);
 	for (calls = 1; calls <= 4; calls++) {
@@ -393,7 +393,7 @@ TAP_TEST(luns_are_woken_in_slices)
 
 TAP_TEST(the_work_per_call_of_a_flush_is_bounded)
 {
-	open_for_counting(wide);
+	open_counted_device(wide);
 	write_counted_units(0, 16000);
 	calls = 0;
 	count_submit_work(AFTL_OP_FLUSH, 0, 0);
@@ -406,9 +406,9 @@ TAP_TEST(the_work_per_call_of_gc_is_bounded)
 {
 	u32 work, i;
 
-	open_for_counting(wide);
+	open_counted_device(wide);
 	for (i = 0; i < 2; i++)
-		write_counted_units(0, test_units(device) / 2);
+		write_counted_units(0, test_unit_count(device) / 2);
 	count_submit_work(AFTL_OP_FLUSH, 0, 0);
 	count_event_work();
 	calls = 0;
@@ -432,7 +432,7 @@ TAP_TEST(the_work_per_call_of_discards_is_bounded)
 {
 	u32 i;
 
-	open_for_counting(wide);
+	open_counted_device(wide);
 	write_counted_units(0, 64000);
 	count_submit_work(AFTL_OP_FLUSH, 0, 0);
 	count_event_work();
@@ -446,7 +446,7 @@ TAP_TEST(the_work_per_call_of_a_zone_reset_is_bounded)
 {
 	u32 zone_units, zones, i;
 
-	open_for_counting(zoned);
+	open_counted_device(zoned);
 	zone_units = aftl_geometry(device->ftl)->zone_units;
 	zones = aftl_geometry(device->ftl)->zones;
 	CHECK_EQ(zone_units, 16384);
@@ -468,15 +468,16 @@ TAP_TEST(the_work_per_call_of_a_zone_reset_is_bounded)
 		CHECK(aftl_zone_state(device->ftl, i, &written) == AFTL_ZONE_EMPTY);
 		CHECK_EQ(written, 0);
 	}
-	for (i = 0; i < test_units(device); i++)
+	for (i = 0; i < test_unit_count(device); i++)
 		CHECK(aftl_lookup(device->ftl, to_lpn(i), &zone_units) == AFTL_NO_PPN);
 }
 
 /* A call that resets a zone does bounded work, although 4,000 writes to the zone wait for a LUN. */
 TAP_TEST(the_work_per_call_for_writes_before_a_zone_reset_is_bounded)
 {
-	open_for_counting("channels=1 chips=1 blocks=40 layers=64 word_lines=32 bits=1 page=16KiB "
-			  "unit=4KiB op=30 zoned=64MiB buffer=16MiB buffer_safe=on program=1s");
+	open_counted_device("channels=1 chips=1 blocks=40 layers=64 word_lines=32 bits=1 "
+			    "page=16KiB unit=4KiB op=30 zoned=64MiB buffer=16MiB buffer_safe=on "
+			    "program=1s");
 	write_counted_units(0, 4000);
 	count_submit_work(AFTL_OP_ZONE_RESET, 0, 0);
 	count_event_work();
@@ -497,7 +498,7 @@ static u64 reset_zones_and_continue(bool at_once)
 	u32 zone_units, i;
 	u64 digest;
 
-	open_for_counting(zoned);
+	open_counted_device(zoned);
 	zone_units = aftl_geometry(device->ftl)->zone_units;
 	write_counted_units(0, 3 * zone_units);
 	count_event_work();

@@ -83,7 +83,7 @@ static void check_same_state(void)
 	CHECK(aftl_policy_type(loaded.ftl) == aftl_policy_type(device.ftl));
 	CHECK(!memcmp(aftl_config(loaded.ftl), aftl_config(device.ftl),
 		      sizeof(struct aftl_config)));
-	for (unit = 0; unit < test_units(&device); unit++) {
+	for (unit = 0; unit < test_unit_count(&device); unit++) {
 		struct aftl_errors a = { 0 };
 		struct aftl_errors b = { 0 };
 		u32 class;

@@ -57,7 +57,7 @@ static struct aftl_block *block_of(u32 number)
 {
 	aftl_ppn_t ppn;
 
-	if (!aftl_l2p_lookup(device.ftl, to_lpn(test_units(&device) + number), &ppn))
+	if (!aftl_l2p_lookup(device.ftl, to_lpn(test_unit_count(&device) + number), &ppn))
 		return NULL;
 	return aftl_block_of_ppn(&device.ftl->media, ppn);
 }
@@ -126,7 +126,7 @@ TAP_TEST(a_read_waits_for_all_its_translation_pages)
 	CHECK(is_trans_page_cached(1));
 }
 
-static u64 longest_response_ns(struct test_request *const *requests, u32 count)
+static u64 find_longest_response_ns(struct test_request *const *requests, u32 count)
 {
 	u64 latest = 0;
 	u32 i;
@@ -157,10 +157,10 @@ TAP_TEST(misses_of_two_pages_load_in_parallel)
 	CHECK(aftl_block_lun(device.ftl, block_of(2)) != aftl_block_lun(device.ftl, block_of(3)));
 	apart[0] = submit_kept_read(2 * EACH);
 	apart[1] = submit_kept_read(3 * EACH + 1);
-	CHECK(longest_response_ns(apart, 2) < 3 * SENSE_NS);
+	CHECK(find_longest_response_ns(apart, 2) < 3 * SENSE_NS);
 	for (i = 0; i < ARRAY_SIZE(together); i++)
 		together[i] = submit_kept_read(4 * EACH + i);
-	longest_response_ns(together, 4);
+	find_longest_response_ns(together, 4);
 	CHECK_EQ(test_counters(&device)->map_loads, 3);
 	CHECK_EQ(test_counters(&device)->map_misses, 6);
 }
@@ -194,7 +194,7 @@ static u32 trans_page_being_programmed(void)
 		if (work->kind != AFTL_WORK_TP_PROGRAM || work->phase != AFTL_PHASE_PROGRAM)
 			continue;
 		ppn = aftl_page_ppn(media, work->placement.block, work->placement.page);
-		return from_lpn(aftl_ppn_lpn(media, ppn)) - test_units(&device);
+		return from_lpn(aftl_ppn_lpn(media, ppn)) - test_unit_count(&device);
 	}
 	return U32_MAX;
 }
@@ -318,7 +318,7 @@ TAP_TEST(translation_pages_have_their_own_blocks)
 	for (i = 0; i < 39; i++)
 		CHECK_EQ(block_of(i)->handle, 1);
 	for (i = 0; i < 12000; i++)
-		measure_unit_write((u32)aftl_random_below(&random, test_units(&device)));
+		measure_unit_write((u32)aftl_random_below(&random, test_unit_count(&device)));
 	CHECK(test_counters(&device)->map_moved_units > 0);
 	CHECK(test_counters(&device)->programmed_gc_units >
 	      test_counters(&device)->map_moved_units);
@@ -383,7 +383,7 @@ TAP_TEST(reads_and_evictions_of_a_dead_die_continue)
 	test_process_event(&device);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
 	test_audit(&device);
-	longest_response_ns(requests, 12);
+	find_longest_response_ns(requests, 12);
 	wait_until_idle();
 	test_audit(&device);
 	CHECK_EQ(device.ftl->luns[0].evictions.count, 0);
@@ -511,7 +511,7 @@ static int reload_device_with_cmt(const char *policy, struct test_bytes *bytes)
 	return 0;
 }
 
-static u64 continue_requests(void)
+static u64 run_requests_for_digest(void)
 {
 	struct test_stream stream;
 
@@ -550,13 +550,13 @@ TAP_TEST(a_loaded_device_behaves_like_the_saved_one)
 	CHECK_EQ(list_cached_trans_pages(before), 10);
 	test_device_save(&device, &bytes);
 	aftl_reset_stats(device.ftl);
-	digest = continue_requests();
+	digest = run_requests_for_digest();
 	misses = test_counters(&device)->map_misses;
 	CHECK(misses > 50);
 	CHECK_EQ(reload_device_with_cmt("baseline", &bytes), 0);
 	CHECK_EQ(list_cached_trans_pages(after), 10);
 	CHECK(!memcmp(before, after, 10 * sizeof(u32)));
-	CHECK_EQ(continue_requests(), digest);
+	CHECK_EQ(run_requests_for_digest(), digest);
 	CHECK_EQ(test_counters(&device)->map_misses, misses);
 	test_bytes_free(&bytes);
 }
@@ -575,8 +575,8 @@ TAP_TEST(loading_a_device_with_another_policy_is_refused)
 static void check_cmt_refused(const char *policy, const char *key, const char *value,
 			      const char *cache, const char *why)
 {
-	test_config_refused(&device, policy,
-			    test_params(SHAPE " map_cache=%s %s=%s", cache, key, value), why);
+	test_check_config_refused(&device, policy,
+				  test_params(SHAPE " map_cache=%s %s=%s", cache, key, value), why);
 }
 
 /* Even with minimal over-provisioning flash has room for all translation pages. */
@@ -592,7 +592,7 @@ TAP_TEST(capacity_includes_the_translation_pages)
 		if (!test_device_create(&device, "baseline")) {
 			made++;
 			CHECK(device.ftl->luns[0].max_valid + device.ftl->luns[1].max_valid >=
-			      test_units(&device) + device.ftl->geo.trans_pages +
+			      test_unit_count(&device) + device.ftl->geo.trans_pages +
 				      2 * device.ftl->program_units);
 			CHECK_EQ(aftl_reserved_blocks_per_lun(device.ftl),
 				 device.ftl->type->open_blocks + device.ftl->type->reserve + 2);

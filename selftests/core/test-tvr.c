@@ -135,7 +135,7 @@ static void check_unit_ages(u32 budget_hours)
 {
 	u32 unit;
 
-	for (unit = 0; unit < test_units(&device); unit++)
+	for (unit = 0; unit < test_unit_count(&device); unit++)
 		if (test_lookup(&device, unit) != AFTL_NO_PPN && is_unit_short_lived(unit))
 			CHECK_MSG(age_hours_of_unit(unit) <= budget_hours,
 				  "unit %u is %llu hours old without margins", unit,
@@ -151,7 +151,7 @@ TAP_TEST(data_without_margins_are_refreshed_in_time)
 	test_device_open_demo(&device, "tvr", SHAPE " tvr_mode=device tvr_retention=4d");
 	for (hour = 0; hour < 24 * 12; hour++) {
 		for (unit = 0; hour < 60 && unit < 3; unit++)
-			measure_write_ns((hour * 3 + unit) % test_units(&device));
+			measure_write_ns((hour * 3 + unit) % test_unit_count(&device));
 		test_advance_by(&device, AFTL_HOUR_NS / 2);
 		check_unit_ages(4 * 24);
 		test_advance_by(&device, AFTL_HOUR_NS / 2);
@@ -173,7 +173,7 @@ static u64 measure_erase_wear(const char *mode, const char *margin)
 	while (!test_counters(&device)->array_erases) {
 		measure_write_ns(unit);
 		test_execute_request(&device, AFTL_OP_DISCARD, unit, 1, AFTL_PRECISE, NULL);
-		unit = (unit + 1) % test_units(&device);
+		unit = (unit + 1) % test_unit_count(&device);
 	}
 	wear = test_counters(&device)->wear_sum / test_counters(&device)->array_erases;
 	return wear;
@@ -196,7 +196,7 @@ static void check_mode_after_relocation(const char *mode, bool keep)
 	u32 i;
 
 	test_device_open_demo(&device, "tvr", test_params(SHAPE " op=30 tvr_mode=%s", mode));
-	half = test_units(&device) / 2;
+	half = test_unit_count(&device) / 2;
 	for (i = 0; i < 2 * half; i++) {
 		measure_write_ns(i);
 		measure_write_ns(i);
@@ -221,7 +221,7 @@ TAP_TEST(mode_device_relocates_data_without_margins)
 	check_mode_after_relocation("device", true);
 }
 
-static u64 ratio_from_table_q16(const u32 *table)
+static u64 interpolate_tvr_table_q16(const u32 *table)
 {
 	return ((u64)table[0] + table[1]) / 2;
 }
@@ -229,9 +229,9 @@ static u64 ratio_from_table_q16(const u32 *table)
 /* Wear makes programs faster and erases slower; 100000 erases are midway between table entries. */
 TAP_TEST(program_and_erase_times_follow_the_cycles)
 {
-	u64 factor = ratio_from_table_q16(aftl_tvr_program_wear_q16);
-	u64 erase = ratio_from_table_q16(aftl_tvr_erase_ns[0]) +
-		    ratio_from_table_q16(aftl_tvr_erase_ns[1]);
+	u64 factor = interpolate_tvr_table_q16(aftl_tvr_program_wear_q16);
+	u64 erase = interpolate_tvr_table_q16(aftl_tvr_erase_ns[0]) +
+		    interpolate_tvr_table_q16(aftl_tvr_erase_ns[1]);
 	u64 new_ns = aftl_tvr_erase_ns[0][0] + aftl_tvr_erase_ns[1][0];
 	u32 unit;
 

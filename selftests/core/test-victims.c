@@ -182,7 +182,7 @@ static void check_one_selector(u32 which)
 }
 
 /* Number of units that GC relocates under a fixed workload with victim selector @rule. */
-static u64 relocated_units_with_rule(const char *rule, const char *window)
+static u64 count_units_relocated_by_selector(const char *rule, const char *window)
 {
 	struct aftl_random random = { 3 };
 	u64 moved;
@@ -200,10 +200,10 @@ static u64 relocated_units_with_rule(const char *rule, const char *window)
 
 TAP_TEST(a_victim_selector_has_its_own_parameters)
 {
-	u64 fifo = relocated_units_with_rule("fifo", "5");
+	u64 fifo = count_units_relocated_by_selector("fifo", "5");
 
-	CHECK_EQ(relocated_units_with_rule("windowed", "1"), fifo);
-	CHECK_RANGE(relocated_units_with_rule("windowed", "20"), 1, fifo - 1);
+	CHECK_EQ(count_units_relocated_by_selector("windowed", "1"), fifo);
+	CHECK_RANGE(count_units_relocated_by_selector("windowed", "20"), 1, fifo - 1);
 }
 
 /* Blocks of one LUN */
@@ -323,7 +323,7 @@ TAP_TEST(idle_gc_keeps_the_configured_share_of_blocks_free)
 }
 
 /* Valid percentage of the emptiest closed block once an idle device has stopped collecting. */
-static u32 least_valid_after_idle(const char *gc_idle_valid)
+static u32 find_least_valid_percent_after_idle(const char *gc_idle_valid)
 {
 	struct aftl_random random = { 4 };
 	struct aftl_victim_candidates closed;
@@ -346,12 +346,12 @@ static u32 least_valid_after_idle(const char *gc_idle_valid)
 /* Idle GC spares blocks with more valid data than gc_idle_valid, even if few blocks are free. */
 TAP_TEST(idle_gc_stops_at_gc_idle_valid)
 {
-	CHECK_RANGE(least_valid_after_idle("50"), 51, 60);
-	CHECK_RANGE(least_valid_after_idle("70"), 71, 80);
+	CHECK_RANGE(find_least_valid_percent_after_idle("50"), 51, 60);
+	CHECK_RANGE(find_least_valid_percent_after_idle("70"), 71, 80);
 }
 
 /* Cause of the first relocation of a LUN on which relocations of all causes are due. */
-static u32 first_relocation_cause(bool below_reserve)
+static u32 find_first_relocation_cause(bool below_reserve)
 {
 	struct aftl_lun *lun = device.ftl->luns;
 	u32 cause;
@@ -390,17 +390,17 @@ TAP_TEST(below_the_reserve_gc_precedes_other_relocation)
 	fullest_block()->erases = 0;
 	device.ftl->media.blocks[lun->free_head].erases = 9;
 	aftl_lun_recount_wear(device.ftl, lun);
-	CHECK_EQ(first_relocation_cause(false), AFTL_CAUSE_WEAR);
-	CHECK_EQ(first_relocation_cause(true), AFTL_CAUSE_GC);
+	CHECK_EQ(find_first_relocation_cause(false), AFTL_CAUSE_WEAR);
+	CHECK_EQ(find_first_relocation_cause(true), AFTL_CAUSE_GC);
 	block = fullest_block();
 	lun->repeats[0] = (struct aftl_repeat){ block, block->erases, 0, 1 };
 	lun->repeat_blocks = 1;
-	CHECK_EQ(first_relocation_cause(true), AFTL_CAUSE_GC);
-	CHECK_EQ(first_relocation_cause(false), AFTL_CAUSE_REWRITE);
+	CHECK_EQ(find_first_relocation_cause(true), AFTL_CAUSE_GC);
+	CHECK_EQ(find_first_relocation_cause(false), AFTL_CAUSE_REWRITE);
 	block->failing = 1;
 	lun->failing_blocks = 1;
-	CHECK_EQ(first_relocation_cause(true), AFTL_CAUSE_GC);
-	CHECK_EQ(first_relocation_cause(false), AFTL_CAUSE_RETIRE);
+	CHECK_EQ(find_first_relocation_cause(true), AFTL_CAUSE_GC);
+	CHECK_EQ(find_first_relocation_cause(false), AFTL_CAUSE_RETIRE);
 }
 
 /* With fewer free blocks than the reserve, GC takes the emptiest block, whatever the selector. */
@@ -419,7 +419,7 @@ TAP_TEST(below_the_reserve_gc_takes_the_emptiest_block)
 	CHECK_EQ(aftl_gc_select_victim(device.ftl, lun, U32_MAX)->valid, least);
 }
 
-static u32 max_block_erases(void)
+static u32 find_max_block_erases(void)
 {
 	u32 most = 0;
 	u32 i;
@@ -437,14 +437,14 @@ static bool is_wear_levelling_running(void)
 
 	if (job->kind != AFTL_RELOC_EMPTY || job->cause != AFTL_CAUSE_WEAR)
 		return false;
-	CHECK(max_block_erases() > job->from->erases + 3);
+	CHECK(find_max_block_erases() > job->from->erases + 3);
 	for (i = 0; i < device.ftl->geo.blocks; i++)
 		CHECK(device.ftl->media.blocks[i].state != AFTL_BLOCK_CLOSED ||
 		      device.ftl->media.blocks[i].erases >= job->from->erases);
 	return true;
 }
 
-static u32 max_erases_with_wear_gap(const char *wear_gap)
+static u32 measure_max_erases_with_wear_gap(const char *wear_gap)
 {
 	struct aftl_random random = { 3 };
 	u32 seen = 0;
@@ -458,16 +458,16 @@ static u32 max_erases_with_wear_gap(const char *wear_gap)
 	}
 	CHECK_EQ(seen > 10, wear_gap[0] != '0');
 	CHECK_EQ(test_counters(&device)->wear_blocks > 10, wear_gap[0] != '0');
-	most = max_block_erases();
+	most = find_max_block_erases();
 	return most;
 }
 
 /* Blocks with static data must take their share of the erases. */
 TAP_TEST(wear_levelling_empties_the_least_erased_block)
 {
-	u32 without = max_erases_with_wear_gap("0");
+	u32 without = measure_max_erases_with_wear_gap("0");
 
-	CHECK_RANGE(max_erases_with_wear_gap("4"), 1, without * 2 / 3);
+	CHECK_RANGE(measure_max_erases_with_wear_gap("4"), 1, without * 2 / 3);
 }
 
 /* Wear levelling only compares the 16 blocks whose erases are longest ago. */

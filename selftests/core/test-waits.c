@@ -94,7 +94,7 @@ TAP_TEST(the_reasons_add_up_and_observing_changes_nothing)
 		CHECK_MSG(seen[i] || rare[i], "no request has waited for %s", aftl_wait_names[i]);
 }
 
-static void open_one_die(const char *pairs)
+static void open_device_of_one_die(const char *pairs)
 {
 	static const char shape[] =
 		"channels=1 chips=1 blocks=16 layers=2 word_lines=4 unit=0 op=30 errors=off "
@@ -107,7 +107,7 @@ static void open_one_die(const char *pairs)
 	if (test_device_create(&device, "baseline"))
 		tap_bail_out("no such device: %s", device.error.text);
 	test_device_listen(&device, &listener);
-	test_write_each(&device, 0, test_units(&device), AFTL_PRECISE);
+	test_write_each(&device, 0, test_unit_count(&device), AFTL_PRECISE);
 	test_write_each(&device, 0, 8, AFTL_PRECISE);
 }
 
@@ -133,7 +133,7 @@ static void check_wait_reason(enum aftl_op op, u32 unit, enum aftl_wait reason, 
 
 TAP_TEST(a_read_behind_an_erase_of_10_ms_waits_for_the_erase)
 {
-	open_one_die("");
+	open_device_of_one_die("");
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
 	advance_until_lun_phase(AFTL_PHASE_ERASE);
 	aftl_advance(device.ftl, aftl_device_time_ns(device.ftl) + ERASE_NS / 4);
@@ -144,7 +144,7 @@ TAP_TEST(a_read_that_suspends_a_program_waits_for_the_suspend)
 {
 	const struct aftl_work *work;
 
-	open_one_die("suspend=both suspend_cost=30us");
+	open_device_of_one_die("suspend=both suspend_cost=30us");
 	test_submit(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, 0, aftl_device_time_ns(device.ftl));
 	aftl_advance(device.ftl, aftl_device_time_ns(device.ftl));
 	work = &device.ftl->luns->work;
@@ -159,7 +159,7 @@ TAP_TEST(a_starved_queue_waits_for_the_other_queues)
 	struct test_request *request;
 	u32 i;
 
-	open_one_die("depth=16 queue_weights=1:200");
+	open_device_of_one_die("depth=16 queue_weights=1:200");
 	device.queue = 1;
 	for (i = 0; i < 50; i++)
 		test_submit(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0,

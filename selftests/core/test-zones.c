@@ -69,8 +69,8 @@ TAP_TEST(an_append_returns_its_address)
 	CHECK_EQ(first->request.unit, 5 * ZONE);
 	CHECK_EQ(second->request.unit, 5 * ZONE + 3);
 	CHECK_EQ(second->request.status, 0);
-	CHECK_EQ(test_flagged_request(&device, AFTL_OP_WRITE, 5 * ZONE + 5, 1, 0,
-				      AFTL_REQUEST_APPEND, NULL),
+	CHECK_EQ(test_execute_flagged_request(&device, AFTL_OP_WRITE, 5 * ZONE + 5, 1, 0,
+					      AFTL_REQUEST_APPEND, NULL),
 		 -EIO);
 	CHECK_EQ(test_counters(&device)->zone_append_requests, 2);
 	test_release_request(&device, first);
@@ -341,7 +341,7 @@ TAP_TEST(damaged_snapshots_of_zoned_devices_are_refused)
 static void check_zones_refused(const char *policy, const char *key, const char *value,
 				const char *why)
 {
-	test_config_refused(&device, policy, test_params(SHAPE " %s=%s", key, value), why);
+	test_check_config_refused(&device, policy, test_params(SHAPE " %s=%s", key, value), why);
 }
 
 TAP_TEST(invalid_combinations_with_zones_are_refused)
@@ -636,8 +636,8 @@ static void write_in_zone(struct aftl_random *random, u32 zone)
 
 static void read_random_units(struct aftl_random *random)
 {
-	u32 units = 1 + aftl_random_below(random, min(test_units(&device), 60U));
-	u32 unit = aftl_random_below(random, test_units(&device) - units + 1);
+	u32 units = 1 + aftl_random_below(random, min(test_unit_count(&device), 60U));
+	u32 unit = aftl_random_below(random, test_unit_count(&device) - units + 1);
 
 	test_submit(&device, AFTL_OP_READ, unit, units, 0, 0, aftl_device_time_ns(device.ftl));
 }
@@ -662,7 +662,7 @@ static void do_random_zone_operation(struct aftl_random *random, u32 few)
 }
 
 /* Return the number of extra blocks that relocation may take in a zone and a LUN. */
-static u32 spare_blocks_per_lun(void)
+static u32 count_spare_blocks_per_lun(void)
 {
 	const struct aftl_counters *counters = test_counters(&device);
 
@@ -701,11 +701,11 @@ static void drive_zone_requests(struct aftl_random *random)
 		do_random_zone_operation(random, few);
 		test_drain_to_depth(&device, depth);
 		if (i % 64 == 0)
-			check_blocks_per_zone(spare_blocks_per_lun());
+			check_blocks_per_zone(count_spare_blocks_per_lun());
 	}
 	test_drain(&device);
 	test_advance_by(&device, 1000000000);
-	check_blocks_per_zone(spare_blocks_per_lun());
+	check_blocks_per_zone(count_spare_blocks_per_lun());
 	/* On a zoned device GC collects only blocks with translation pages. */
 	CHECK_EQ(test_counters(&device)->programmed_gc_units,
 		 test_counters(&device)->gc_valid_units);

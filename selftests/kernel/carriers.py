@@ -71,7 +71,7 @@ def list_stored_classes_of_file(fd: int) -> list[int]:
     return [unit.kind for unit in Control().list_stored_units(fd)]
 
 
-def make_data_memory() -> mmap.mmap:
+def make_memory_with_file_data() -> mmap.mmap:
     """Return anonymous memory with the data of a file."""
     data = mmap.mmap(-1, LENGTH)
     data[:] = b"c" * LENGTH
@@ -80,7 +80,7 @@ def make_data_memory() -> mmap.mmap:
 
 def write_by_page_cache(fd: int) -> None:
     """Write the test data to a file through the page cache."""
-    os.pwrite(fd, make_data_memory(), 0)
+    os.pwrite(fd, make_memory_with_file_data(), 0)
     os.fsync(fd)
 
 
@@ -94,20 +94,20 @@ def write_to_mapping(fd: int) -> None:
 
 def write_direct(fd: int) -> None:
     """Write the test data to a file by direct I/O, past the page cache."""
-    require(os.pwrite(fd, make_data_memory(), 0) == LENGTH, "a short write")
+    require(os.pwrite(fd, make_memory_with_file_data(), 0) == LENGTH, "a short write")
     os.fsync(fd)
 
 
 def write_by_io_workers(fd: int) -> None:
     """Write by direct I/O from a worker thread of io_uring."""
-    data = make_data_memory()
+    data = make_memory_with_file_data()
     require(Uring(by_workers=True).write_and_wait(fd, buffer_address(data), LENGTH, 0) == LENGTH,
             "a short write")
     os.fsync(fd)
 
 
 def write_with_stream(fd: int, stream: int) -> None:
-    ring, data = Uring(by_workers=False), make_data_memory()
+    ring, data = Uring(by_workers=False), make_memory_with_file_data()
     ring.stream = stream
     require(ring.write_and_wait(fd, buffer_address(data), LENGTH, 0) == LENGTH,
             f"stream {stream} is refused")
@@ -132,7 +132,7 @@ def mounted_device(carriers: str, make: str, keys: str = "") -> Iterator[Path]:
         yield place
 
 
-def approximate_percentage(kinds: list[int]) -> int:
+def compute_approx_percent(kinds: list[int]) -> int:
     """Return the percentage of approximate units among a file's data classes."""
     require(len(kinds) == UNITS, f"{len(kinds)} units are stored")
     return kinds.count(APPROXIMATE) * 100 // UNITS
@@ -160,7 +160,7 @@ def list_approximate_offsets(path: Path) -> set[int]:
                 if unit.kind == APPROXIMATE}
 
 
-def approximate_share_by_write_method(place: Path, carrier: str) -> dict[str, int]:
+def measure_approximate_share_by_method(place: Path, carrier: str) -> dict[str, int]:
     """Return a file's approximate share for each way of writing; all else must be precise.
 
     A second file is written in the same way without a tag, or with another hint in its I/O
@@ -175,14 +175,14 @@ def approximate_share_by_write_method(place: Path, carrier: str) -> dict[str, in
                                    if carrier == "ioprio" else 0)
             write(fd)
             set_thread_io_priority(0)
-        found[way] = approximate_percentage(write_file_with_carrier(place / way, way, carrier))
+        found[way] = compute_approx_percent(write_file_with_carrier(place / way, way, carrier))
         known |= list_approximate_offsets(place / way)
         astray = list_approximate_offsets(Path("/dev/mapper", NAME)) - known
         require(not astray, f"{way}: {len(astray)} units of others are approximate")
     return found
 
 
-def expected_percentage(system: str, carrier: str, way: str) -> int:
+def expect_percentage(system: str, carrier: str, way: str) -> int:
     """Return how many percent of a file a hint or an I/O priority makes approximate here."""
     past_the_cache = way in ("direct", "io_uring-workers")
     if carrier == "ioprio":
@@ -196,9 +196,9 @@ def check_each_tag_carrier(system: str, make: str) -> None:
     """Test each carrier of tags with each way to write."""
     for carrier in ("write_hint", "ioprio"):
         with mounted_device(carrier, make) as place:
-            found = approximate_share_by_write_method(place, carrier)
+            found = measure_approximate_share_by_method(place, carrier)
         print(f"# {system}, {carrier}: {found}")
-        require(found == {way: expected_percentage(system, carrier, way) for way in WAYS},
+        require(found == {way: expect_percentage(system, carrier, way) for way in WAYS},
                 "that is unexpected")
 
 
@@ -209,11 +209,11 @@ def check_whole_file_tag(place: Path, honoured: int) -> None:
         require(told.honoured == honoured & told.passed, f"honoured {told.honoured}")
         require(told.carriers == INODE | told.honoured & HINT, f"set {told.carriers}")
         write_by_page_cache(fd)
-        require(approximate_percentage(list_stored_classes_of_file(fd)) == 100,
+        require(compute_approx_percent(list_stored_classes_of_file(fd)) == 100,
                 "a tagged file is not approximate")
         Control().tag_whole_file(fd, NONE)
         write_by_page_cache(fd)
-        require(approximate_percentage(list_stored_classes_of_file(fd)) == 0,
+        require(compute_approx_percent(list_stored_classes_of_file(fd)) == 0,
                 "an untagged file is approximate")
 
 
@@ -244,7 +244,7 @@ def check_precise_range_of_hinted_file() -> None:
     with mounted_device("write_hint", XFS) as place, opened_file(place / "only", NEW) as fd:
         Control().tag_range(fd)
         write_by_page_cache(fd)
-        require(approximate_percentage(list_stored_classes_of_file(fd)) == 0,
+        require(compute_approx_percent(list_stored_classes_of_file(fd)) == 0,
                 "the range of a file was honoured")
         Control().tag_range(fd, 0, UNIT, PRECISE)
         set_life_time_hint(fd, approx.WRITE_HINT)
@@ -271,7 +271,7 @@ def check_hint_of_loop_image() -> None:
 def check_hint_is_ignored() -> None:
     """Check that a file's hint is ignored if the table line names another carrier."""
     with mounted_device("ioprio", XFS) as place:
-        found = approximate_share_by_write_method(place, "write_hint")
+        found = measure_approximate_share_by_method(place, "write_hint")
     require(not any(found.values()), f"{found}")
 
 
@@ -327,7 +327,7 @@ def check_stream_counters(kind: str, name: str, write: Callable[..., None],
     require(found == {f"{kind}_{name}_host_units": UNITS}, f"{arguments}: {found}")
 
 
-def check_submitted_hints(life: int, stream: int) -> None:
+def check_hints_of_traced_writes(life: int, stream: int) -> None:
     """Check that every traced write request has this life-time hint and this write stream."""
     events = [event for event in (TRACING / "trace").read_text().splitlines()
               if " aftl_submit: " in event and " op=1 " in event]
@@ -342,11 +342,11 @@ def check_life_time_streams(path: Path) -> None:
         heard = life if HAS_HINTS else 0
         check_stream_counters("stream", f"id_{heard}" if heard else "unhinted",
                               write_with_life_time, path, life)
-        check_submitted_hints(heard, life if HAS_STREAMS else 0)
+        check_hints_of_traced_writes(heard, life if HAS_STREAMS else 0)
 
 
 def check_stream_refused(path: Path, stream: int) -> None:
-    ring, data = Uring(by_workers=False), make_data_memory()
+    ring, data = Uring(by_workers=False), make_memory_with_file_data()
     ring.stream = stream
     with opened_file(path, DIRECT) as fd:
         require(ring.write_and_wait(fd, buffer_address(data), LENGTH, 0) < 0,
@@ -361,14 +361,14 @@ def check_streams_offered(path: Path) -> None:
     require(int((queue / "write_stream_granularity").read_text()) > 0, "no granularity")
     for stream in (1, 7):
         check_stream_counters("stream", f"id_{stream}", write_to_stream, path, stream)
-        check_submitted_hints(0, stream)
+        check_hints_of_traced_writes(0, stream)
     check_stream_refused(path, 8)
     reload_device(NAME, run_dmsetup("table", NAME).replace("policy streams", "policy baseline"))
     require((queue / "max_write_streams").read_text() == "0\n", "policy baseline has streams")
     check_stream_refused(path, 1)
     (TRACING / "trace").write_text("")
     write_with_life_time(path, 2)
-    check_submitted_hints(2, 0)
+    check_hints_of_traced_writes(2, 0)
 
 
 def check_placement_handles(path: Path) -> None:

@@ -69,7 +69,7 @@ def run_verb_as_json(*words: str, code: int = 0) -> Any:
     return document
 
 
-def check_verb_refuses(code: int, sentence: str, *words: str) -> None:
+def check_verb_fails(code: int, sentence: str, *words: str) -> None:
     """Check that a verb of approxftl fails and prints only one line, on standard error."""
     out, err = call_verb(code, *words)
     require(not out and err.count("\n") == 1 and f"approxftl {words[0]}: {sentence}" in err,
@@ -116,15 +116,15 @@ def check_table_equals_dry_run(*words: str) -> None:
 
 def check_wrong_devices_refused() -> None:
     """The verbs refuse devices of other targets, names that exist, and unprivileged users."""
-    check_verb_refuses(1, "there is a device aftl-cli already", "create", NAME)
-    check_verb_refuses(1, "store /dev/null is not a block device", "create", "aftl-x", "--store",
-                       "/dev/null")
-    check_verb_refuses(3, "there is no device aftl-x;", "status", "aftl-x")
-    check_verb_refuses(3, "there is no device aftl-x;", "top", "aftl-x")
-    check_verb_refuses(1, 'unknown message "sing"; there are stats, reset', "message", NAME, "sing")
+    check_verb_fails(1, "there is a device aftl-cli already", "create", NAME)
+    check_verb_fails(1, "store /dev/null is not a block device", "create", "aftl-x", "--store",
+                     "/dev/null")
+    check_verb_fails(3, "there is no device aftl-x;", "status", "aftl-x")
+    check_verb_fails(3, "there is no device aftl-x;", "top", "aftl-x")
+    check_verb_fails(1, 'unknown message "sing"; there are stats, reset', "message", NAME, "sing")
     run_dmsetup("create", "aftl-other", "--table", "0 8192 zero")
-    check_verb_refuses(3, "aftl-other is a device of another target, not approxftl", "remove",
-                       "aftl-other")
+    check_verb_fails(3, "aftl-other is a device of another target, not approxftl", "remove",
+                     "aftl-other")
     run_dmsetup("remove", "aftl-other")
     # The tree may be private.
     readable = str(shutil.copy(APPROXFTL, "/dev/shm/approxftl"))
@@ -148,7 +148,7 @@ def write_some_data() -> None:
 
 
 @contextmanager
-def writes_in_background() -> Iterator[None]:
+def process_that_writes() -> Iterator[None]:
     """Context manager: another process writes to the device inside the context."""
     over = threading.Event()
 
@@ -197,7 +197,7 @@ def check_counter_output() -> None:
     rows = run_verb_as_json("stat", NAME, "-i", "0.1", "-c", "2", "-o", "waf,r/s")["rows"]
     require([[*row] for row in rows]
             == 2 * [["write_amplification", "host_read_requests_per_second"]], f"{rows}")
-    with writes_in_background():
+    with process_that_writes():
         samples = run_verb_as_json("stat", NAME, "-i", "0.5", "-c", "4")["devices"][0]["samples"]
     for part, counter in (("counters", "host_write_units"), ("block_layer", "write_bytes")):
         require(sum(sample[part][counter] for sample in samples) > 0, f"{samples}")
@@ -274,7 +274,7 @@ def check_metrics_output() -> None:
 
 def check_top_output() -> None:
     """`approxftl top` shows one busy device of four dies, or all devices."""
-    with writes_in_background():
+    with process_that_writes():
         out, _ = call_verb(0, "top", NAME, "--interval", "0.5", "--count", "4")
     for pattern in ("^writes +[1-9][0-9.]*/s", r" 3 \|",
                     "^written +[1-9][0-9.]* programmed for each unit: host 1"):
@@ -343,7 +343,7 @@ def check_health_reports() -> None:
             "JSON differs")
 
 
-def check_message_answers() -> None:
+def check_message_verb_prints_answers() -> None:
     check_printed_line("^state (free|open|closed)$", "message", NAME, "block", "0")
     require(run_verb_as_json("message", NAME, "block", "0")["answer"][0].startswith("state "),
             "no state")
@@ -354,7 +354,7 @@ def check_message_answers() -> None:
 
 def check_removal_in_use_refused() -> None:
     """`approxftl remove` refuses a device in use, and names the process or mount that uses it."""
-    busy = partial(check_verb_refuses, 1)
+    busy = partial(check_verb_fails, 1)
     with Mount(DEVICE, EXT4) as place:
         busy(f"aftl-cli is in use: mounted on {place}; umount {place} first", "remove", NAME)
     with opened_file(DEVICE):
@@ -368,7 +368,7 @@ def check_removal_in_use_refused() -> None:
     run_command("swapoff", DEVICE)
 
 
-def check_deferred_remove() -> None:
+def check_removal_at_close() -> None:
     """A device in use is removed when it is closed; with --force its I/O fails at once."""
     call_verb(0, "create", "aftl-later", "--store", "none", "--size", "64MiB")
     with opened_file("/dev/mapper/aftl-later", os.O_RDONLY):
@@ -397,12 +397,12 @@ def check_last_device_removed() -> None:
     require(run_verb_as_json("doctor")["usable"]["native"], "doctor finds no module")
 
 
-def check_missing_module() -> None:
+def check_create_without_module() -> None:
     """Without the module, `approxftl create` fails and names the command that loads the module."""
     run_command("rmmod", "dm_approxftl")
     try:
-        check_verb_refuses(1, "the kernel has no target approxftl; try: modprobe dm-approxftl",
-                           "create", "x")
+        check_verb_fails(1, "the kernel has no target approxftl; try: modprobe dm-approxftl",
+                         "create", "x")
     finally:
         run_command("insmod", MODULE)
 
@@ -427,10 +427,10 @@ POINTS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("top on a terminal: resize, stop and continue, quit with q", partial(
         check_top_on_terminal, "size ^Z x q", 0)),
     ("top on a terminal: quit with Ctrl-C", partial(check_top_on_terminal, "^C", 130)),
-    ("message prints the answer", check_message_answers),
+    ("message prints the answer", check_message_verb_prints_answers),
     ("a device in use is not removed", check_removal_in_use_refused),
     ("health reports bad blocks and a read-only device", check_health_reports),
-    ("remove --deferred and --force", check_deferred_remove),
+    ("remove --deferred and --force", check_removal_at_close),
     ("remove", check_last_device_removed),
 )
 
@@ -440,7 +440,7 @@ def main() -> None:
     for name, action in POINTS:
         run_point(name, action)
     if MODULE:
-        run_point("a missing module is reported", check_missing_module)
+        run_point("a missing module is reported", check_create_without_module)
     else:
         skip_test_point("a missing module is reported", "MODULE does not say where the module is")
     finish_test()

@@ -105,7 +105,7 @@ def measure_costs_of_all_devices(costs: Costs) -> None:
 
 
 @contextmanager
-def process_with_tags_elsewhere() -> Iterator[None]:
+def tagging_process() -> Iterator[None]:
     """Context manager: a process in an approximate scope, with a tagged file on another device."""
     reader, writer = os.pipe()
     child = os.fork()
@@ -123,14 +123,14 @@ def process_with_tags_elsewhere() -> Iterator[None]:
         os.waitpid(child, 0)
 
 
-def measure_tagged_writes(costs: Costs) -> None:
+def measure_writes_beside_tags(costs: Costs) -> None:
     """Measure untagged writes, first without any tag, then beside tags of another process.
 
     Take the median of three: the limit is so tight that kernel background work in one run would
     decide.
     """
     device = str(create_device("aftl-elsewhere", f"{KEYS} baseline"))
-    for name, beside in (("untagged", nullcontext()), ("elsewhere", process_with_tags_elsewhere())):
+    for name, beside in (("untagged", nullcontext()), ("elsewhere", tagging_process())):
         three: list[Costs] = [{}, {}, {}]
         with beside:
             for one in three:
@@ -151,7 +151,8 @@ def main() -> None:
         finish_test()
     costs: Costs = {}
     run_point("the cost of each device is measured", measure_costs_of_all_devices, costs)
-    run_point("measure writes with and without tags on other files", measure_tagged_writes, costs)
+    run_point("measure writes with and without tags on other files", measure_writes_beside_tags,
+              costs)
     for policy in POLICIES:
         for case in product(OPERATIONS, ENGINES):
             run_point(

@@ -25,7 +25,7 @@ EACH, SAMPLES = 100, 200
 
 def load_and_resume_device(mapper: Mapper, line: bytes) -> None:
     mapper.load_table(line)
-    mapper.set_suspended(suspended=False)
+    mapper.suspend_or_resume(suspended=False)
 
 
 def fail_one_allocation(mapper: Mapper, line: bytes, nth: int, number: int) -> tuple[int, bool]:
@@ -47,7 +47,7 @@ def fail_one_allocation(mapper: Mapper, line: bytes, nth: int, number: int) -> t
 def replace_by_error_target(mapper: Mapper) -> None:
     """Replace the table by one of target "error", which destroys the approxftl target."""
     mapper.load_table(b"", b"error")
-    mapper.set_suspended(suspended=False)
+    mapper.suspend_or_resume(suspended=False)
 
 
 def fail_allocations_in_turn(mapper: Mapper, line: bytes) -> tuple[int, int, int]:

@@ -33,7 +33,7 @@ from ktap import (
     run_command,
     run_dmsetup,
     run_point,
-    run_point_in_turn,
+    run_selected_point,
     send_dm_message,
     skip_test_point,
     temporary_device,
@@ -135,7 +135,7 @@ def check_faults_on_file_system(make: str, keys: str = SMALL) -> None:
 
 
 @contextmanager
-def partition_on_loop(path: Path) -> Iterator[Path]:
+def make_partition_on_loop_device(path: Path) -> Iterator[Path]:
     """Context manager: a partition of a loop device over a part of the device."""
     loop = run_command("losetup", "--find", "--show", "--partscan", "--offset", "1MiB",
                        "--sector-size", "4096", "--direct-io=on", path).strip()
@@ -150,12 +150,12 @@ def partition_on_loop(path: Path) -> Iterator[Path]:
 
 def check_file_faults_below_partition() -> None:
     """Check file faults on a partition of a loop device over a part of the device."""
-    with temporary_device(NAME) as path, partition_on_loop(path) as part, \
+    with temporary_device(NAME) as path, make_partition_on_loop_device(path) as part, \
             Mount(part, f"{EXT4} -b {UNIT}") as folder:
         check_file_faults(folder)
 
 
-def check_file_faults_below_linear() -> None:
+def check_file_faults_below_dm_linear() -> None:
     """Check file faults on a dm-linear device that maps small pieces in reverse order."""
     piece = 40 * UNIT // 512
     with temporary_device(NAME) as path:
@@ -350,14 +350,14 @@ def main() -> None:
               f"{SMALL} shards 2")
     run_point("bytes of a file above a partition of a loop device fail",
               check_file_faults_below_partition)
-    run_point("bytes of a file above dm-linear fail", check_file_faults_below_linear)
-    run_point_in_turn("faults of inline data and holes are refused",
-                      check_unplaceable_faults_are_refused)
-    run_point_in_turn("faults of a file on another device are refused",
-                      check_foreign_device_is_refused)
+    run_point("bytes of a file above dm-linear fail", check_file_faults_below_dm_linear)
+    run_selected_point("faults of inline data and holes are refused",
+                       check_unplaceable_faults_are_refused)
+    run_selected_point("faults of a file on another device are refused",
+                       check_foreign_device_is_refused)
     run_point("a script arms all of its faults or none", check_fault_script)
     run_point("a power cut loses only unflushed data", check_power_cut)
-    run_point_in_turn("a worn-out device keeps its data and refuses writes", check_end_of_life)
+    run_selected_point("a worn-out device keeps its data and refuses writes", check_end_of_life)
     run_point("triggers of faults count in each shard", check_faults_in_shards)
     finish_test()
 

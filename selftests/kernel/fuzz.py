@@ -33,12 +33,12 @@ from ktap import (
     UNIT,
     Mount,
     allow_everybody_to_tag,
+    count_own_samples,
     drop_privileges,
     finish_test,
     run_command,
     run_in_child,
     run_point,
-    share_of_random_samples,
     temporary_device,
 )
 from mapper import CREATE, REMOVE, Mapper
@@ -118,7 +118,7 @@ class Subject(ABC):
         """Execute all steps; return the module's answers."""
         return [self.execute_step(step) for step in steps]
 
-    def call_and_record_result(self, step: Step, act: Callable[[], object], of: list[str]) -> str:
+    def execute_and_record_step(self, step: Step, act: Callable[[], object], of: list[str]) -> str:
         """Call a step's function; return its name and result; record the accepted names."""
         try:
             act()
@@ -145,7 +145,7 @@ class Subject(ABC):
                 steps[at + 1 :] = other[self.draw.randrange(len(other)) :]
         return steps[:STEPS]
 
-    def mutate_words(self, words: Step) -> Step:
+    def mutate_words_of_step(self, words: Step) -> Step:
         """Mutate a few words of a step regardless of their meaning."""
         words = list(words)
         at = self.draw.randrange(len(words))
@@ -179,7 +179,7 @@ class Device(Subject):
         kinds = ((key.right,), key.others, key.wrong)
         return self.draw.choice(self.draw.choices(kinds, (5, 5, 1))[0])
 
-    def draw_argument(self, word: str) -> str:
+    def draw_word_value(self, word: str) -> str:
         if word == "<duration>":
             return self.draw.choice(("0", "1h", "30d", "36500d", "1"))
         if word == "<key>":
@@ -189,7 +189,7 @@ class Device(Subject):
         return str(self.draw.choice((0, 1, 2, 3, 63, 64, 255, 256, self.draw.choice(ODD))))
 
     def draw_message_step(self, verb: tuple[str, ...]) -> Step:
-        words = [self.draw_argument(word.strip("[]")) if "<" in word else word for word in verb]
+        words = [self.draw_word_value(word.strip("[]")) if "<" in word else word for word in verb]
         if verb[1:] == ("<key>", "<value>"):
             words[2] = self.draw_key_value(self.keys[words[1]])
         if verb[0] == "fault" and self.draw.random() < 0.5:
@@ -201,19 +201,19 @@ class Device(Subject):
         kind, *words = step
         if kind == "line":
             of = ["line", *words[1::2]]
-            return self.call_and_record_result(step, lambda: self.load_table_line(words), of)
+            return self.execute_and_record_step(step, lambda: self.load_table_line(words), of)
         if kind == "message":
             text = " ".join(words).encode()
             of = [" ".join(["message", *words[:1]])]
-            return self.call_and_record_result(step, lambda: self.mapper.send_dm_message(text), of)
+            return self.execute_and_record_step(step, lambda: self.mapper.send_dm_message(text), of)
         if kind in ("suspend", "resume"):
-            return self.call_and_record_result(
-                step, lambda: self.set_suspended(suspended=kind == "suspend"), [kind])
-        return self.call_and_record_result(step, self.write_and_read_device, [kind])
+            return self.execute_and_record_step(
+                step, lambda: self.suspend_or_resume(suspended=kind == "suspend"), [kind])
+        return self.execute_and_record_step(step, self.write_and_read_device, [kind])
 
-    def set_suspended(self, *, suspended: bool) -> None:
+    def suspend_or_resume(self, *, suspended: bool) -> None:
         """Suspend or resume the device."""
-        self.mapper.set_suspended(suspended=suspended)
+        self.mapper.suspend_or_resume(suspended=suspended)
         self.suspended = suspended
 
     def load_table_line(self, words: Step) -> None:
@@ -221,15 +221,15 @@ class Device(Subject):
         store, colon, number = words[0].partition(":")
         line = " ".join([store, number if colon else str(len(words) - 1), *words[1:]]).encode()
         self.mapper.load_table(line)
-        self.set_suspended(suspended=False)
+        self.suspend_or_resume(suspended=False)
         if (printed := self.mapper.live_table()) != self.reload_reported_line(printed):
             raise BadError(f"{line!r}: {printed!r} became {self.mapper.live_table()!r}")
 
     def reload_reported_line(self, line: bytes) -> bytes:
         """Load the table line that the device reported; return the one that it reports now."""
         self.mapper.load_table(line)
-        self.set_suspended(suspended=True)
-        self.set_suspended(suspended=False)
+        self.suspend_or_resume(suspended=True)
+        self.suspend_or_resume(suspended=False)
         return self.mapper.live_table()
 
     def write_and_read_device(self) -> None:
@@ -298,7 +298,7 @@ class Lines(Device):
             return step
         if way < 0.7:
             return ["line", f"ram:{self.draw.choice(WORDS)}", *step[2:]]
-        return ["line", *self.mutate_words(step[1:])]
+        return ["line", *self.mutate_words_of_step(step[1:])]
 
 
 class Messages(Device):
@@ -327,7 +327,7 @@ class Messages(Device):
             return step
         if step[0] != "message" or self.draw.random() < 0.3:
             return self.draw_random_step()
-        return ["message", *self.mutate_words(step[1:])]
+        return ["message", *self.mutate_words_of_step(step[1:])]
 
 
 def buffer_address(data: mmap.mmap) -> int:
@@ -367,7 +367,7 @@ class Control(Subject):
         """Open the control device anew; the close of its old descriptor ends that one's scopes."""
         return os.open("/dev/approxftl", os.O_RDWR)
 
-    def draw_member_value(self, role: str) -> str:
+    def draw_ioctl_member(self, role: str) -> str:
         """Return a value for a member of an ioctl's structure, such as "fd" or "offset"."""
         if role == "fd":
             return self.draw.choice([*self.fds, "file", "file"])
@@ -380,7 +380,7 @@ class Control(Subject):
 
     def make_ioctl_step(self, call: int, fd: str = "fd") -> Step:
         """Return a valid ioctl on this file descriptor, or on a random one."""
-        return ["ioctl", str(call), *(fd if role == "fd" != fd else self.draw_member_value(role)
+        return ["ioctl", str(call), *(fd if role == "fd" != fd else self.draw_ioctl_member(role)
                                       for role in CALLS[call])]
 
     def make_seed_inputs(self) -> list[Input]:
@@ -400,11 +400,11 @@ class Control(Subject):
             return self.draw_random_step()
         roles = CALLS[int(step[1])]
         at = self.draw.randrange(len(roles))
-        odd = str(self.draw.choice(ODD)) if self.draw.random() < 0.4 else self.draw_member_value(
+        odd = str(self.draw.choice(ODD)) if self.draw.random() < 0.4 else self.draw_ioctl_member(
             roles[at])
         return [*step[: at + 2], odd, *step[at + 3 :]]
 
-    def parse_number(self, text: str, size: int) -> int:
+    def find_number_of_ioctl_word(self, text: str, size: int) -> int:
         """Return the number that a word such as "fd" or "size" stands for in a fuzzed ioctl."""
         names = {"room": self.room, "vectors": self.vectors, "text": self.label}
         if text in names:
@@ -414,7 +414,7 @@ class Control(Subject):
     def execute_ioctl_step(self, step: Step) -> None:
         """Issue an ioctl; zeroes follow its structure, in case the size is too large."""
         form = FORMATS[int(step[1])]
-        values = (self.parse_number(text, form.size) for text in step[2:])
+        values = (self.find_number_of_ioctl_word(text, form.size) for text in step[2:])
         fitted = [(value + 2**31) % 2**32 - 2**31 if letter == "i" else
                   value % 2 ** (32 if letter == "I" else 64)
                   for value, letter in zip(values, form.format[1:], strict=True)]
@@ -438,9 +438,9 @@ class Control(Subject):
 
     def execute_step(self, step: Step) -> str:
         if step[0] == "ioctl":
-            return self.call_and_record_result(step, lambda: self.execute_ioctl_step(step),
-                                               [step[1]])
-        return self.call_and_record_result(step, lambda: self.do_fuzzed_file_io(step[0]), step)
+            return self.execute_and_record_step(step, lambda: self.execute_ioctl_step(step),
+                                                [step[1]])
+        return self.execute_and_record_step(step, lambda: self.do_fuzzed_file_io(step[0]), step)
 
 
 class Fuzzer:
@@ -454,7 +454,7 @@ class Fuzzer:
         self.said = Counter[str]()
         self.taint = read_kernel_taint_mask()
 
-    def try_input(self, steps: Input) -> None:
+    def try_fuzzing_input(self, steps: Input) -> None:
         """Execute an input; keep it if it reaches new coverage."""
         try:
             answers = self.subject.execute_steps(steps)
@@ -473,15 +473,15 @@ class Fuzzer:
             steps = self.draw.choice(self.subject.make_seed_inputs())
         return self.subject.mutate_input(steps, self.kept)
 
-    def run_inputs(self, number: int) -> int:
+    def run_fuzzing_inputs(self, number: int) -> int:
         """Execute at least NUMBER inputs, for at least AFTL_FUZZ_SECONDS; return how many."""
         until = time.monotonic() + LONG
         tried = 0
         for steps in self.subject.make_seed_inputs():
-            self.try_input(steps)
+            self.try_fuzzing_input(steps)
             tried += 1
         while tried < number or time.monotonic() < until:
-            self.try_input(self.make_next_input())
+            self.try_fuzzing_input(self.make_next_input())
             tried += 1
         return tried
 
@@ -504,7 +504,7 @@ def fuzz_interface(kind: type[Subject], number: int, *arguments: object,
         drop_privileges()
     fuzzer = Fuzzer(kind(draw, *arguments), reached, draw)
     begun = time.monotonic()
-    tried = fuzzer.run_inputs(number)
+    tried = fuzzer.run_fuzzing_inputs(number)
     print(f"# {tried} inputs in {time.monotonic() - begun:.0f} s:",
           ", ".join(f"{word} {count}" for word, count in fuzzer.said.most_common()))
     print(f"# {len(fuzzer.kept)} kept, for {reached}")
@@ -517,7 +517,7 @@ def fuzz_ioctls(action: Callable[..., None], of: str) -> None:
                           f"{SMALL} errors off") as path, temporary_device("aftl-raw"), \
             Mount(path) as place:
         place.chmod(0o777)
-        run_in_child(action, share_of_random_samples(900), place, of)
+        run_in_child(action, count_own_samples(900), place, of)
 
 
 def main() -> None:
@@ -526,9 +526,9 @@ def main() -> None:
         run_command("mount", "-t", "debugfs", "debugfs", "/sys/kernel/debug")
     allow_everybody_to_tag()
     run_point("fuzzed table lines", run_in_child, fuzz_interface, Lines,
-              share_of_random_samples(150))
+              count_own_samples(150))
     run_point("fuzzed messages", run_in_child, fuzz_interface, Messages,
-              share_of_random_samples(200))
+              count_own_samples(200))
     run_point("fuzzed ioctls", fuzz_ioctls, partial(fuzz_interface, Control, privileged=False), "")
     run_point("fuzzed ioctls by root", fuzz_ioctls, partial(fuzz_interface, Control),
               "/dev/mapper/aftl-raw")

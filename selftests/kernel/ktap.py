@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Test points, devices and file systems for tests in Python, as lib.sh and turns.sh for shell.
 
-A test calls run_point() or run_point_in_turn() for each point and ends with finish_test(). A point
+A test calls run_point() or run_selected_point() for each point and ends with finish_test(). A point
 fails when its function raises FailedError, SystemExit or OSError.
 """
 
@@ -54,14 +54,14 @@ def run_command(*words: str | Path, text: str = "") -> str:
 # Points
 
 
-def parse_turn_variable(variable: str) -> tuple[int, int]:
+def parse_share_variable(variable: str) -> tuple[int, int]:
     """Return the two numbers of AFTL_TURN or AFTL_PHASE, such as 2/3; turns.sh explains them."""
     part, _, parts = (os.environ.get(variable) or "1/1").partition("/")
     return int(part), int(parts)
 
 
-TURN, KERNELS = parse_turn_variable("AFTL_TURN")
-PHASE, PHASES = parse_turn_variable("AFTL_PHASE")
+TURN, KERNELS = parse_share_variable("AFTL_TURN")
+PHASE, PHASES = parse_share_variable("AFTL_PHASE")
 counts = {"points": 0, "failures": 0, "wanted": 0, "turns": 0}
 
 
@@ -102,7 +102,7 @@ def run_point(name: str, action: Callable[..., object], *arguments: object) -> N
         print_test_point("ok", name)
 
 
-def is_point_of_this_turn(name: str) -> bool:
+def is_point_selected(name: str) -> bool:
     """Return whether AFTL_TURN and AFTL_PHASE select the next kernel-independent test point."""
     counts["turns"] += 1
     before = counts["turns"] - 1
@@ -115,9 +115,9 @@ def is_point_of_this_turn(name: str) -> bool:
     return False
 
 
-def run_point_in_turn(name: str, action: Callable[..., object], *arguments: object) -> None:
+def run_selected_point(name: str, action: Callable[..., object], *arguments: object) -> None:
     """Run a kernel-independent test point if AFTL_TURN and AFTL_PHASE select it."""
-    if is_point_of_this_turn(name):
+    if is_point_selected(name):
         run_point(name, action, *arguments)
 
 
@@ -136,7 +136,7 @@ def run_on_two_processors(action: Callable[..., None], *arguments: object) -> No
         set_processor_count(1)
 
 
-def share_of_random_samples(number: int) -> int:
+def count_own_samples(number: int) -> int:
     """Return how many of NUMBER random samples this kernel tests; other kernels test the rest."""
     return -(-number // KERNELS)
 

@@ -47,6 +47,6 @@ class Mapper:
         payload = struct.pack("=Q", 0) + text + b"\0"
         return self.issue_dm_ioctl(MESSAGE, payload).split(b"\0", 1)[0].rstrip()
 
-    def set_suspended(self, *, suspended: bool) -> None:
+    def suspend_or_resume(self, *, suspended: bool) -> None:
         """Suspend or resume the device."""
         self.issue_dm_ioctl(SUSPEND, flags=SUSPEND_FLAG if suspended else 0)

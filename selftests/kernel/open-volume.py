@@ -20,11 +20,11 @@ def open_volume(mapper: Mapper, line: bytes) -> str:
     mapper.issue_dm_ioctl(CREATE)
     try:
         mapper.load_table(line)
-        mapper.set_suspended(suspended=False)
+        mapper.suspend_or_resume(suspended=False)
         Path("/dev/mapper", mapper.name).symlink_to(mapper.node)
-        mapper.set_suspended(suspended=True)
+        mapper.suspend_or_resume(suspended=True)
         said = mapper.send_dm_message(b"audit").decode()
-        mapper.set_suspended(suspended=False)
+        mapper.suspend_or_resume(suspended=False)
     except OSError as error:
         return f"{line.decode()}: {error}"
     return said

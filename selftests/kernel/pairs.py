@@ -180,7 +180,7 @@ class Crossed(Device):
         for task in Path(f"/proc/{self.load.child.pid}/task").iterdir():
             run_command("ionice", *words, "-p", task.name, tolerant=True)  # workers of io_uring end
 
-    def reload_timing(self) -> None:
+    def reload_with_other_timing(self) -> None:
         """Load a table with another timing; then one with fewer keys, if the device accepts it."""
         self.scenario.timing = self.draw.choice(("real", "off", "scale:2"))
         super().load_table(noflush=self.draw.random() < 0.3)

@@ -44,7 +44,7 @@ class Reached:
             self.cover = map_kcov_buffer(fd)
             fcntl.ioctl(fd, ENABLE, TRACE_PC)
 
-    def take_covered_addresses(self) -> set[object]:
+    def fetch_new_addresses(self) -> set[object]:
         """Return the code addresses covered since the last call, and reset KCOV."""
         if not self.cover:
             return set()
@@ -68,7 +68,7 @@ class Reached:
 
     def count_newly_covered_items(self, answers: list[str]) -> int:
         """Return how many code addresses or messages are new since the last call."""
-        found = {*self.take_covered_addresses(), *self.take_log_messages(), *answers} - self.seen
+        found = {*self.fetch_new_addresses(), *self.take_log_messages(), *answers} - self.seen
         self.seen |= found
         return len(found)
 

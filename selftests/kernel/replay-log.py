@@ -168,7 +168,7 @@ def group_entries_by_mark(entries: list[Entry], points: list[int]) -> list[list[
     return list(found.values())
 
 
-def next_flush_number(entries: list[Entry], point: int) -> int:
+def find_next_flush_number(entries: list[Entry], point: int) -> int:
     """Return the number of the next flush after entry @point, or of the log's end."""
     for index in range(point + 1, len(entries)):
         if entries[index].flags & FLUSH:
@@ -176,7 +176,7 @@ def next_flush_number(entries: list[Entry], point: int) -> int:
     return len(entries)
 
 
-def power_failures_at_marks(entries: list[Entry], begin: int) -> list[Moment]:
+def list_power_failures_at_marks(entries: list[Entry], begin: int) -> list[Moment]:
     """Return for each mark from entry @begin on a power failure with some unflushed writes."""
     moments = []
     flush = 0
@@ -196,14 +196,14 @@ def choose_power_failures(entries: list[Entry], mark: str, states: str,
     moments = []
     if states == "each":
         drawn = [draw.choice(places) for places in group_entries_by_mark(entries, points)]
-        moments = power_failures_at_marks(entries, begin)
+        moments = list_power_failures_at_marks(entries, begin)
     elif states == "0":
         drawn = sorted(points + points)
     else:
         times = (draw.uniform(points[0], len(entries)) for _ in range(int(states)))
         drawn = sorted(points[bisect_right(points, time) - 1] for time in times)
     every = 2 if states == "0" else 3
-    moments += [Moment(point, next_flush_number(entries, point), number % every > 0)
+    moments += [Moment(point, find_next_flush_number(entries, point), number % every > 0)
                 for number, point in enumerate(drawn)]
     return sorted(moments, key=lambda moment: moment.point)
 

@@ -72,7 +72,7 @@ def write_skewed_record(path: Path, pages: int, delays: random.Random | None = N
 Responses = dict[int, list[float]]
 
 
-def responses_by_operation(pairs: Iterable[tuple[int, float]]) -> Responses:
+def sort_responses_by_operation(pairs: Iterable[tuple[int, float]]) -> Responses:
     """Sort response times into lists by operation."""
     responses: Responses = {READ: [], WRITE: []}
     for op, response in pairs:
@@ -91,8 +91,8 @@ def replay_on_device(trace: Path) -> tuple[Responses, int]:
         print("".join(f"# {line}\n" for line in said.splitlines()), end="")
         require("100.0 % full" in said, "the replay does not say that the device starts full")
         collected = read_counters("aftl-tail")["gc_blocks"]
-    return responses_by_operation((entry.op, (entry.complete_ns - entry.due_ns) / SLOWED)
-                                  for entry in read_log(log).entries), collected
+    return sort_responses_by_operation((entry.op, (entry.complete_ns - entry.due_ns) / SLOWED)
+                                       for entry in read_log(log).entries), collected
 
 
 def simulate_trace(trace: Path) -> tuple[Responses, int]:
@@ -104,8 +104,8 @@ def simulate_trace(trace: Path) -> tuple[Responses, int]:
     run_command(APPROXFTL, "replay", "--simulate", f"--json={result}", trace, "--", *pairs,
                 f"--record={record}")
     counts = json.loads(result.read_text())["runs"][0]["counters"]
-    return responses_by_operation((each.op, 100 * each.lat_100ns)
-                                  for each in read_trace(record)), counts["gc_blocks"]
+    return sort_responses_by_operation((each.op, 100 * each.lat_100ns)
+                                       for each in read_trace(record)), counts["gc_blocks"]
 
 
 def response_percentile(responses: list[float], share: float) -> float:

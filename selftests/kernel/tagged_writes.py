@@ -32,7 +32,7 @@ run = 0
 libc = ctypes.CDLL(None, use_errno=True)
 
 
-def classes_of_tag_pattern() -> list[int]:
+def list_pattern_classes() -> list[int]:
     """Return the class of each unit of a test file, which alternates after 1, 3, 9, ... units."""
     found: list[int] = []
     kind, run = PRECISE, 1
@@ -42,15 +42,15 @@ def classes_of_tag_pattern() -> list[int]:
     return found[:UNITS]
 
 
-def content_of_tag_pattern() -> bytes:
+def make_pattern_content() -> bytes:
     """Return a test file's content: each unit holds its class, its index and the number @run."""
     return b"".join((MAGIC[kind] + struct.pack("=II", i, run)) * (UNIT // 16)
-                    for i, kind in enumerate(classes_of_tag_pattern()))
+                    for i, kind in enumerate(list_pattern_classes()))
 
 
 def tag_ranges_of_pattern(control: Control, fd: int) -> None:
     """Tag the approximate units of a file or memfd."""
-    for i, kind in enumerate(classes_of_tag_pattern()):
+    for i, kind in enumerate(list_pattern_classes()):
         if kind == APPROXIMATE:
             control.tag_range(fd, i * UNIT, UNIT)
 
@@ -146,7 +146,7 @@ def write_page_cache(control: Control, path: str) -> None:
     """Tag a file, write() into the page cache, fsync()."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     tag_ranges_of_pattern(control, fd)
-    os.write(fd, content_of_tag_pattern())
+    os.write(fd, make_pattern_content())
     os.fsync(fd)
 
 
@@ -155,7 +155,7 @@ def write_shared_mapping(control: Control, path: str) -> None:
     fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     os.truncate(fd, UNITS * UNIT)
     with mmap.mmap(fd, UNITS * UNIT) as memory:
-        memory[:] = content_of_tag_pattern()
+        memory[:] = make_pattern_content()
         tag_ranges_of_pattern(control, fd)
         memory.flush()
 
@@ -166,7 +166,7 @@ def write_from_memfd(control: Control, path: str, engine: Engine, flags: int = 0
     length = max(UNITS * UNIT, 2 << 20) if flags else UNITS * UNIT
     os.truncate(memfd, length)
     memory = mmap.mmap(memfd, length)
-    memory[: UNITS * UNIT] = content_of_tag_pattern()
+    memory[: UNITS * UNIT] = make_pattern_content()
     tag_ranges_of_pattern(control, memfd)
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600)
     address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
@@ -181,10 +181,10 @@ def write_from_memfd(control: Control, path: str, engine: Engine, flags: int = 0
 def write_in_tagged_scope(control: Control, path: str, whose: int, engine: Engine) -> None:
     """Write with O_DIRECT unit by unit, approximate units inside a scope."""
     memory = mmap.mmap(-1, UNITS * UNIT)
-    memory[:] = content_of_tag_pattern()
+    memory[:] = make_pattern_content()
     address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600)
-    for i, kind in enumerate(classes_of_tag_pattern()):
+    for i, kind in enumerate(list_pattern_classes()):
         control.set_scope(whose, APPROXIMATE if kind == APPROXIMATE else NONE)
         written = engine.write_and_wait(fd, address + i * UNIT, UNIT, i * UNIT)
         if written != UNIT:
@@ -198,8 +198,8 @@ def write_by_ioctl(control: Control, path: str, flags: int) -> None:
     fd = os.open(path, os.O_RDWR | os.O_CREAT | flags, 0o600)
     data = mmap.mmap(-1, UNIT)
     page = (ctypes.c_char * UNIT).from_buffer(data)
-    all_of_it = content_of_tag_pattern()
-    for i, kind in enumerate(classes_of_tag_pattern()):
+    all_of_it = make_pattern_content()
+    for i, kind in enumerate(list_pattern_classes()):
         data[:] = all_of_it[i * UNIT : (i + 1) * UNIT]
         vector = bytearray(struct.pack("=QQ", ctypes.addressof(page), UNIT))
         control.call_ioctl(PWRITEV, PWRITEV_FORMAT, fd, kind, 0, i * UNIT, buffer_address(vector),
@@ -231,7 +231,7 @@ WAYS: dict[str, Callable[[Control, str], None]] = {
 }
 
 
-def stored_classes_by_offset(control: Control, device: str | Path) -> dict[int, int]:
+def map_stored_classes(control: Control, device: str | Path) -> dict[int, int]:
     fd = os.open(device, os.O_RDONLY)
     found = {unit[1]: unit[2] for unit in control.iterate_stored_units(fd) if unit[2] != NONE}
     os.close(fd)

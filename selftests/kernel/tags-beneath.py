@@ -37,7 +37,7 @@ from ktap import (
     run_dmsetup,
     run_in_child,
     run_point,
-    run_point_in_turn,
+    run_selected_point,
     temporary_device,
 )
 from tagged_writes import (
@@ -45,8 +45,8 @@ from tagged_writes import (
     Uring,
     issue_syscall,
     libc,
+    map_stored_classes,
     read_first_bytes_of_units,
-    stored_classes_by_offset,
 )
 
 UNITS = 64
@@ -58,7 +58,7 @@ F_SETPIPE_SZ = 1031
 FICLONE = 0x40049409
 
 
-def generation_content(generation: int) -> bytes:
+def make_generation_content(generation: int) -> bytes:
     """Return a file's content, in which each unit holds its number and its generation."""
     return b"".join((MAGIC + struct.pack("=II", i, generation)) * (UNIT // 16)
                     for i in range(UNITS))
@@ -69,7 +69,7 @@ class Tagged:
 
     def __init__(self, control: Control, path: Path) -> None:
         self.fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        os.write(self.fd, generation_content(0))
+        os.write(self.fd, make_generation_content(0))
         os.fsync(self.fd)
         control.tag_range(self.fd)
         self.memory = mmap.mmap(self.fd, SIZE)
@@ -79,7 +79,7 @@ class Tagged:
     def overwrite_mapping(self) -> None:
         """Overwrite a file's whole mapping with the file's next generation of data."""
         self.generation += 1
-        self.memory[:] = generation_content(self.generation)
+        self.memory[:] = make_generation_content(self.generation)
 
     def begin_writeback(self) -> None:
         """Start writeback without waiting for it."""
@@ -93,7 +93,7 @@ def make_full_size_pipe() -> tuple[int, int]:
     return ends
 
 
-def drain_pipe(pipe: int, target: int) -> None:
+def splice_pipe_to_file(pipe: int, target: int) -> None:
     """Splice a pipe's content into the target file."""
     left = SIZE
     while left:
@@ -133,7 +133,7 @@ def copy_by_splice(own: Tagged, target: int) -> None:
         moved = os.splice(own.fd, writer, SIZE - position, offset_src=position)
         require(moved, "splice ends early")
         position += moved
-    drain_pipe(reader, target)
+    splice_pipe_to_file(reader, target)
 
 
 def copy_by_vmsplice(own: Tagged, target: int) -> None:
@@ -144,7 +144,7 @@ def copy_by_vmsplice(own: Tagged, target: int) -> None:
     moved = libc.vmsplice(writer, ctypes.c_void_p(ctypes.addressof(buffer)), ctypes.c_ulong(1),
                           ctypes.c_uint(0))
     require(moved == SIZE, f"vmsplice moved {moved}")
-    drain_pipe(reader, target)
+    splice_pipe_to_file(reader, target)
 
 
 def copy_by_sendfile(own: Tagged, target: int) -> None:
@@ -160,7 +160,7 @@ def copy_by_copy_file_range(own: Tagged, target: int) -> None:
     except OSError as why:
         require(why.errno == errno.EOPNOTSUPP, f"{why}")
     else:
-        os.pwrite(target, generation_content(own.generation), 0)
+        os.pwrite(target, make_generation_content(own.generation), 0)
         return
     position = 0
     while position < SIZE:
@@ -183,12 +183,12 @@ def open_target_file(path: Path, way: Callable[[Tagged, int], None]) -> int:
     return os.open(path, os.O_RDWR | os.O_DIRECT)
 
 
-def check_units_of_array_legs(legs: list[Path], last: int) -> dict[Path, set[int]]:
+def check_approximate_units_of_devices(legs: list[Path], last: int) -> dict[Path, set[int]]:
     """Return each device's units that are stored approximately; all must be of the tagged file."""
     control = Control()
     found: dict[Path, set[int]] = {}
     for leg in legs:
-        units = [at for at, kind in stored_classes_by_offset(control, leg).items()
+        units = [at for at, kind in map_stored_classes(control, leg).items()
                  if kind == APPROXIMATE]
         found[leg] = set()
         wrong: dict[str, int] = {}
@@ -224,12 +224,12 @@ def check_copies_of_tagged_pages(folder: Path, least: Share, legs: list[Path]) -
         if way_last == "write":
             own.memory.close()
             own.generation += 1
-            os.pwrite(own.fd, generation_content(own.generation), 0)
+            os.pwrite(own.fd, make_generation_content(own.generation), 0)
         else:
             own.overwrite_mapping()
         os.fsync(own.fd)
         os.sync()
-        found = check_units_of_array_legs(legs, own.generation)
+        found = check_approximate_units_of_devices(legs, own.generation)
         require(least or not any(found.values()), f"{way_last}: something is approximate")
         shares.append(100 * len(set().union(*found.values())) // UNITS)
     print(f"# {shares[1]} % of what was written, {shares[0]} % of what was mapped")
@@ -243,7 +243,7 @@ def check_relocation_by_program(folder: Path, program: str, leg: Path) -> None:
     other = os.open(folder / "other", os.O_RDWR | os.O_CREAT, 0o600)
     own.overwrite_mapping()
     # Write in pieces, so that the file is fragmented.
-    data = generation_content(own.generation + 1)
+    data = make_generation_content(own.generation + 1)
     for unit in reversed(range(UNITS)):
         os.pwrite(other, data[unit * UNIT : (unit + 1) * UNIT], unit * UNIT)
         os.fsync(other)
@@ -253,7 +253,7 @@ def check_relocation_by_program(folder: Path, program: str, leg: Path) -> None:
     for name in ("other", "tagged"):
         run_command(*program.split(), folder / name)
     os.sync()
-    check_units_of_array_legs([leg], own.generation)
+    check_approximate_units_of_devices([leg], own.generation)
 
 
 # Stacks
@@ -268,7 +268,7 @@ def slow_disk_table(sectors: int, ms: int) -> str:
     return f"0 {sectors} delay /dev/ram0 0 0 /dev/ram0 0 {ms}"
 
 
-def device_size_sectors(path: str | Path) -> int:
+def read_size_sectors(path: str | Path) -> int:
     return int(run_command("blockdev", "--getsz", path))
 
 
@@ -311,7 +311,7 @@ def md_array(name: str) -> Iterator[Path]:
 @contextmanager
 def stacked_dm_device(name: str) -> Iterator[Path]:
     """Context manager: a dm device of these TABLES, or a thin volume with its pool."""
-    ours = device_size_sectors(ONE)
+    ours = read_size_sectors(ONE)
     if name == "thin":
         run_dmsetup("create", "aftl-pool", "--table",
                     f"0 {ours - 8192} thin-pool {SLOW} {ONE} 128 0")
@@ -319,7 +319,7 @@ def stacked_dm_device(name: str) -> Iterator[Path]:
         table = f"0 {ours - 16384} thin /dev/mapper/aftl-pool 0"
     else:
         table = TABLES[name].format(ours=ours, ours_less=ours - 2048,
-                                    slow=device_size_sectors(SLOW), twice=(ours - ours % 128) * 2)
+                                    slow=read_size_sectors(SLOW), twice=(ours - ours % 128) * 2)
     run_dmsetup("create", TOP.name, "--table", table)
     try:
         yield TOP
@@ -334,8 +334,8 @@ def two_test_devices() -> Iterator[None]:
     """Context manager: two approxftl devices, and a disk with slow writes."""
     run_command("dd", "if=/dev/zero", "of=/dev/ram0", "bs=1M", "count=8")
     with temporary_device(ONE.name, KEYS), temporary_device(TWO.name, KEYS):
-        slow = device_size_sectors("/dev/ram0")
-        require(slow <= device_size_sectors(ONE), "the slow disk is too large")
+        slow = read_size_sectors("/dev/ram0")
+        require(slow <= read_size_sectors(ONE), "the slow disk is too large")
         run_dmsetup("create", SLOW.name, "--table", slow_disk_table(slow, 30))
         try:
             yield
@@ -360,7 +360,7 @@ def check_device_without_stack(least: Share, make: str = EXT4, options: str = ""
 def check_btrfs_raid(profile: str, least: Share) -> None:
     """Test tags on btrfs, which is its own RAID; a disk with slow writes delays its threads."""
     with two_test_devices():
-        run_dmsetup("reload", SLOW.name, text=slow_disk_table(device_size_sectors(SLOW), 1000))
+        run_dmsetup("reload", SLOW.name, text=slow_disk_table(read_size_sectors(SLOW), 1000))
         run_dmsetup("suspend", SLOW.name)
         run_dmsetup("resume", SLOW.name)
         make = f"mkfs.btrfs -q -f --mixed -d {profile} -m {profile} {TWO} {SLOW}"
@@ -378,7 +378,7 @@ def check_defragmentation(program: str, make: str) -> None:
 
 
 @contextmanager
-def loop_device_on(path: Path, *options: str) -> Iterator[str]:
+def make_loop_device_of_file(path: Path, *options: str) -> Iterator[str]:
     loop = run_command("losetup", "--show", "-f", *options, path).strip()
     try:
         yield loop
@@ -395,7 +395,7 @@ def make_tagged_image(path: Path, mib: int) -> None:
 
 def write_through_loop(image: Path, options: str) -> None:
     """Write to an image through a loop device, then detach it."""
-    with loop_device_on(image) as loop:
+    with make_loop_device_of_file(image) as loop:
         run_command("dd", "if=/dev/urandom", f"of={loop}", "bs=64k", "count=4", *options.split())
 
 
@@ -405,30 +405,30 @@ def check_loop_devices() -> None:
     with temporary_device(ONE.name, KEYS), Mount(ONE) as place:
         for options in ((), ("--direct-io=on",)):
             make_tagged_image(place / "image", 24)
-            with loop_device_on(place / "image", *options) as loop:
+            with make_loop_device_of_file(place / "image", *options) as loop:
                 with Mount(loop) as inside:
                     run_command("dd", "if=/dev/urandom", f"of={inside}/data", "bs=1M", "count=4")
                 run_command("dd", "if=/dev/urandom", f"of={loop}", "bs=4k", "count=1",
                             "conv=notrunc")
             os.sync()
-            check_units_of_array_legs([ONE], NOWHERE)
+            check_approximate_units_of_devices([ONE], NOWHERE)
         # Some of the data are written back after the loop device is detached.
         make_tagged_image(place / "outlived", 1)
         write_through_loop(place / "outlived", "conv=notrunc,fsync")
         write_through_loop(place / "outlived", "conv=notrunc seek=4")
         os.sync()
-        check_units_of_array_legs([ONE], NOWHERE)
+        check_approximate_units_of_devices([ONE], NOWHERE)
         if KERNEL == (6, 1):  # which alone reports that all are written back after that
             make_tagged_image(place / "outlived", 1)
             write_through_loop(place / "outlived", "conv=notrunc")
             os.sync()
-            check_units_of_array_legs([ONE], NOWHERE)
+            check_approximate_units_of_devices([ONE], NOWHERE)
     with temporary_device(ONE.name, KEYS):
         run_command(APPROXFTL, "tag", "add", ONE, "0+")
-        with loop_device_on(ONE) as loop:
+        with make_loop_device_of_file(ONE) as loop:
             run_command("dd", "if=/dev/urandom", f"of={loop}", "bs=1M", "count=2")
             os.sync()
-            check_units_of_array_legs([ONE], NOWHERE)
+            check_approximate_units_of_devices([ONE], NOWHERE)
 
 
 NOCOW = "-o nodatacow,discard=sync"
@@ -448,25 +448,25 @@ def main() -> None:
     run_point("RAID-1 of md", check_stacked_device, "md1", some)
     run_point("dm-mirror", check_stacked_device, "mirror", some)
     run_point("approxftl without a device above it", check_device_without_stack, (100, 100))
-    run_point_in_turn("files moved by e4defrag keep their classes",
-                      check_defragmentation, "e4defrag", EXT4)
-    run_point_in_turn("files moved by xfs_fsr keep their classes",
-                      check_defragmentation, "xfs_fsr -v", XFS)
+    run_selected_point("files moved by e4defrag keep their classes",
+                       check_defragmentation, "e4defrag", EXT4)
+    run_selected_point("files moved by xfs_fsr keep their classes",
+                       check_defragmentation, "xfs_fsr -v", XFS)
     # This stack loses the flags of bios.
-    run_point_in_turn("dm-mirror, data=journal", check_stacked_device, "mirror", None, EXT4,
-                      "-o data=journal")
-    run_point_in_turn("RAID-5 of btrfs", check_btrfs_raid, "raid5", (0, 0))
-    run_point_in_turn("RAID-1 of btrfs", check_btrfs_raid, "raid1", (100, 100))
-    run_point_in_turn("approxftl without a device above it, btrfs", check_device_without_stack,
-                      (100, 100), BTRFS,
-                      NOCOW)
-    run_point_in_turn("RAID-10 of md", check_stacked_device, "md10", some)
-    run_point_in_turn("RAID-5 of md that does not copy", check_stacked_device, "md5", (0, 0))
-    run_point_in_turn("dm-raid", check_stacked_device, "raid", some)
-    run_point_in_turn("RAID-0 of md", check_stacked_device, "md0", many)
-    run_point_in_turn("dm-linear", check_stacked_device, "linear", many)
-    run_point_in_turn("dm-thin", check_stacked_device, "thin", some)
-    run_point_in_turn("dm-crypt", check_stacked_device, "crypt", None)
+    run_selected_point("dm-mirror, data=journal", check_stacked_device, "mirror", None, EXT4,
+                       "-o data=journal")
+    run_selected_point("RAID-5 of btrfs", check_btrfs_raid, "raid5", (0, 0))
+    run_selected_point("RAID-1 of btrfs", check_btrfs_raid, "raid1", (100, 100))
+    run_selected_point("approxftl without a device above it, btrfs", check_device_without_stack,
+                       (100, 100), BTRFS,
+                       NOCOW)
+    run_selected_point("RAID-10 of md", check_stacked_device, "md10", some)
+    run_selected_point("RAID-5 of md that does not copy", check_stacked_device, "md5", (0, 0))
+    run_selected_point("dm-raid", check_stacked_device, "raid", some)
+    run_selected_point("RAID-0 of md", check_stacked_device, "md0", many)
+    run_selected_point("dm-linear", check_stacked_device, "linear", many)
+    run_selected_point("dm-thin", check_stacked_device, "thin", some)
+    run_selected_point("dm-crypt", check_stacked_device, "crypt", None)
     if not os.environ.get("AFTL_TURN"):
         run_point("loop devices on a tagged image and on a tagged device", check_loop_devices)
         run_point("approxftl without a device above it, XFS", check_device_without_stack,

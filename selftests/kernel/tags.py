@@ -40,12 +40,13 @@ from ktap import (
     Mount,
     allow_everybody_to_tag,
     count_flipped_bits,
+    count_own_samples,
     drop_privileges,
     finish_test,
     format_volume,
     has_kernel_module,
     has_page_migration,
-    is_point_of_this_turn,
+    is_point_selected,
     make_ram_disks,
     opened_file,
     read_counters,
@@ -55,8 +56,7 @@ from ktap import (
     run_in_child,
     run_on_two_processors,
     run_point,
-    run_point_in_turn,
-    share_of_random_samples,
+    run_selected_point,
     skip_test_point,
     temporary_device,
 )
@@ -64,10 +64,10 @@ from tagged_writes import (
     MAGIC,
     UNITS,
     WAYS,
-    classes_of_tag_pattern,
-    content_of_tag_pattern,
+    list_pattern_classes,
+    make_pattern_content,
+    map_stored_classes,
     read_first_bytes_of_units,
-    stored_classes_by_offset,
 )
 
 NAME = "aftl-tags"
@@ -94,10 +94,10 @@ def write_tagged_file(way: str, path: str) -> None:
     control = Control()
     WAYS[way](control, path)
     os.sync()
-    require(Path(path).read_bytes() == content_of_tag_pattern(), "the file has other data")
+    require(Path(path).read_bytes() == make_pattern_content(), "the file has other data")
 
 
-def check_tagged_write(path: str, way: str, expected: str, run: int) -> None:
+def check_stored_classes(path: str, way: str, expected: str, run: int) -> None:
     """Write a tagged file by the given way of writing, and check the class of each stored unit."""
     tagged_writes.run = run
     write_tagged_file(way, path)
@@ -132,7 +132,7 @@ def check_stored_tags(expected: str, path: str | Path) -> None:
     """
     control = Control()
     own = device_offsets_of_file(control, path)
-    classes = stored_classes_by_offset(control, DEVICE)
+    classes = map_stored_classes(control, DEVICE)
     told = read_first_bytes_of_units(DEVICE, list(classes))
     seen = {kind: set() for kind in MAGIC}  # type: dict[int, set[int]]
     wrong = {(kind, told_kind): 0 for kind in MAGIC for told_kind in (*MAGIC, NONE)}
@@ -146,7 +146,7 @@ def check_stored_tags(expected: str, path: str | Path) -> None:
         wrong[kind, is_kind] += 1
     said = ", ".join(f"{kind} said {of}: {count}" for (kind, of), count in wrong.items())
     for kind in MAGIC if expected != "none" else ():
-        missing = {i for i, of in enumerate(classes_of_tag_pattern()) if of == kind} - seen[kind]
+        missing = {i for i, of in enumerate(list_pattern_classes()) if of == kind} - seen[kind]
         require(not missing, f"class {kind} is not on the device: {sorted(missing)[:9]}")
     require(not astray, f"{astray} copies are approximate; {said}")
     require(not wrong[APPROXIMATE, PRECISE], f"precise data are approximate; {said}")
@@ -157,7 +157,7 @@ def check_stored_tags(expected: str, path: str | Path) -> None:
         require(not wrong[APPROXIMATE, APPROXIMATE], f"something is approximate; {said}")
 
 
-def check_flip_query_by_owner(path: Path) -> None:
+def check_owner_may_query_flips(path: Path) -> None:
     """Check that a file's owner may query flipped bits, and that the data read agree."""
     drop_privileges()
     control = Control()
@@ -295,7 +295,7 @@ def check_tag_refusals(folder: str) -> None:
     """Check the reason of each refusal for objects that cannot be tagged."""
     control = Control()
     path = f"{folder}/refused"
-    require(has_few_tagged_files(control, 0), "something is tagged from before")
+    require(are_at_most_files_tagged(control, 0), "something is tagged from before")
     os.close(open_new_file(path, mode=0o666))
     read_only = os.open(path, os.O_RDONLY)
     expect_refusal(errno.EBADF, approx.REASON_READ_ONLY, control.tag_range, read_only)
@@ -338,7 +338,7 @@ def check_tag_refusals_for_user_nobody(path: str, folder: str) -> None:
     Path(f"{folder}/own").unlink()
 
 
-def pwritev_at_address(control: Control, fd: int, address: int, length: int, kind: int) -> int:
+def issue_pwritev_ioctl(control: Control, fd: int, address: int, length: int, kind: int) -> int:
     """Issue APPROXFTL_PWRITEV at byte 0; return the bytes written or a negative errno."""
     vector = bytearray(struct.pack("=QQ", address, length))
     argument = bytearray(approx.PWRITEV_FORMAT.pack(
@@ -350,7 +350,7 @@ def pwritev_at_address(control: Control, fd: int, address: int, length: int, kin
     return int(approx.PWRITEV_FORMAT.unpack(argument)[8])
 
 
-def check_failed_writes(folder: str) -> None:
+def check_tags_after_failed_writes(folder: str) -> None:
     """Check that a failed or short APPROXFTL_PWRITEV keeps the tags of unwritten data."""
     control = Control()
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -370,7 +370,7 @@ def check_failed_writes(folder: str) -> None:
                 if limit:
                     old = resource.getrlimit(resource.RLIMIT_FSIZE)
                     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, old[1]))
-                written = pwritev_at_address(control, fd, address, 8 * UNIT, kind)
+                written = issue_pwritev_ioctl(control, fd, address, 8 * UNIT, kind)
                 if limit:
                     resource.setrlimit(resource.RLIMIT_FSIZE, old)
                 require(written < 8 * UNIT, f"all of it was written from {address:#x}")
@@ -401,11 +401,11 @@ def check_query_permissions(folder: str) -> None:
     for journaled in (False, True):
         subprocess.run(["chattr", "+j" if journaled else "-j", own], check=True)
         require(Control().list_stored_units(os.open(own, os.O_RDONLY)), "root may not ask")
-        run_in_child(query_as_nobody, roots, own, journaled or all_may_be)
+        run_in_child(query_locations_as_nobody, roots, own, journaled or all_may_be)
     Path(own).unlink()
 
 
-def query_as_nobody(roots: str, own: str, journaled: bool) -> None:
+def query_locations_as_nobody(roots: str, own: str, journaled: bool) -> None:
     """Query the block locations of files without privileges."""
     fds = [os.open(name, os.O_RDWR) for name in (roots, own)]
     control = Control()
@@ -461,7 +461,7 @@ def reach_tag_limits(folder: str) -> None:
     """Tag as many files and ranges as max_files and max_ranges allow an unprivileged user."""
     drop_privileges()
     control = Control()
-    require(has_few_tagged_files(control, 0), "something is tagged from before")
+    require(are_at_most_files_tagged(control, 0), "something is tagged from before")
     files = [open_new_file(f"{folder}/limit-{i}") for i in range(4)]
     for fd in files[:3]:
         control.tag_range(fd, 0, 1)
@@ -503,7 +503,7 @@ def check_encrypted_folder(folder: str) -> None:
 # Lifetimes
 
 
-def has_few_tagged_files(control: Control, count: int) -> bool:
+def are_at_most_files_tagged(control: Control, count: int) -> bool:
     """Wait until at most COUNT files are tagged, as the kernel evicts inodes with a delay."""
     while control.read_counters()["files"] > count:
         time.sleep(0.02)
@@ -535,7 +535,7 @@ def check_tag_lifetime(folder: str) -> None:
     Path(path).unlink()
     Path(other).unlink()
     os.close(fd)
-    require(has_few_tagged_files(control, before), "a deleted file is still tagged")
+    require(are_at_most_files_tagged(control, before), "a deleted file is still tagged")
     for i in range(50):
         again = open_new_file(f"{folder}/again-{i}")
         require(not control.query_tags(again),
@@ -558,7 +558,7 @@ def leave_tagged_files(folder: Path) -> None:
 def check_no_tags_are_left() -> None:
     """Check that no tags are left in the module."""
     control = Control()
-    require(has_few_tagged_files(control, 0), f"{control.read_counters()}")
+    require(are_at_most_files_tagged(control, 0), f"{control.read_counters()}")
     require(control.read_counters()["ranges"] == 0, f"{control.read_counters()}")
 
 
@@ -567,7 +567,7 @@ def set_tag_attribute(path: str | Path, text: str) -> None:
     os.setxattr(path, "user.approxftl", text.encode())
 
 
-def check_watched_files(folder: str) -> None:
+def check_tags_of_watched_files(folder: str) -> None:
     """Only on a watched file system, opening a file tags it as its extended attribute says."""
     control = Control()
     top = os.open(folder, os.O_RDONLY)
@@ -601,7 +601,7 @@ def open_watched_file(path: Path) -> None:
     control.watch_file_system(os.open(path.parent, os.O_RDONLY), on=True)
     fd = os.open(path, os.O_RDWR)
     require(control.query_tags(fd), "it was not tagged")
-    os.write(fd, content_of_tag_pattern())
+    os.write(fd, make_pattern_content())
     os.fsync(fd)
     control.watch_file_system(fd, on=False)
     os.sync()
@@ -611,7 +611,7 @@ def write_pattern_attribute(path: Path) -> None:
     """Make a file whose extended attribute describes the pattern of approximate units."""
     path.touch()
     words = []
-    told = [*classes_of_tag_pattern(), PRECISE]
+    told = [*list_pattern_classes(), PRECISE]
     begin = 0
     for i in range(1, len(told)):
         if told[i] != told[begin]:
@@ -631,17 +631,17 @@ def check_tagged_device_ranges() -> None:
     size = os.lseek(fd, 0, os.SEEK_END)
     for offset, length in ((size, 1), (0, size + 1), (size - 1, 2)):
         expect_refusal(errno.EOVERFLOW, 0, control.tag_device_range, fd, offset, length)
-    for i, kind in enumerate(classes_of_tag_pattern()):
+    for i, kind in enumerate(list_pattern_classes()):
         if kind == APPROXIMATE:
             control.tag_device_range(fd, i * UNIT, UNIT)
     require(control.query_tags(fd, approx.DEVICE_QUERY), "nothing is listed")
     page = mmap.mmap(-1, UNITS * UNIT)
-    page[:] = content_of_tag_pattern()
+    page[:] = make_pattern_content()
     os.pwritev(fd, [page], 0)
     os.fsync(fd)
     found = {unit.offset // UNIT: unit.kind
              for unit in control.list_stored_units(fd, 0, UNITS * UNIT)}
-    require(found == dict(enumerate(classes_of_tag_pattern())), f"stored: {found}")
+    require(found == dict(enumerate(list_pattern_classes())), f"stored: {found}")
     claim = os.open(DEVICE, os.O_RDWR | os.O_EXCL)
     expect_refusal(errno.EBUSY, approx.REASON_IN_USE, control.tag_device_range, fd)
     os.pwritev(fd, [page], 0)
@@ -653,7 +653,7 @@ def check_tagged_device_ranges() -> None:
     control.tag_device_range(fd, 0, UNIT)
 
 
-def write_to_zones(path: str) -> None:
+def write_tagged_data_to_zones(path: str) -> None:
     """Write to a device or a new file from a memfd in which every second unit is tagged."""
     control = Control()
     memfd = os.memfd_create("striped")
@@ -699,7 +699,7 @@ def check_precedence_of_tags() -> None:
     anonymous = mmap.mmap(-1, UNIT)
     anonymous[:] = b"z" * UNIT
 
-    def classes_after_write(buffer: mmap.mmap) -> list[int]:
+    def write_and_classify(buffer: mmap.mmap) -> list[int]:
         os.pwritev(fd, [buffer], 0)
         return [unit.kind for unit in control.list_stored_units(fd, 0, len(buffer))]
 
@@ -707,19 +707,19 @@ def check_precedence_of_tags() -> None:
     control.tag_range(memfd, UNIT, UNIT)
     control.tag_range(memfd, UNIT + 5, 1, PRECISE)
     control.tag_range(memfd, 2 * UNIT, UNIT)
-    require(classes_after_write(memory) == [0, 0, 1, 0], "partly approximate units")
+    require(write_and_classify(memory) == [0, 0, 1, 0], "partly approximate units")
     control.set_scope(approx.PROCESS, PRECISE)
-    require(classes_after_write(memory) == [0, 0, 0, 0], "a precise scope against a buffer")
+    require(write_and_classify(memory) == [0, 0, 0, 0], "a precise scope against a buffer")
     control.set_scope(approx.PROCESS, APPROXIMATE)
-    require(classes_after_write(memory) == [1, 0, 1, 1],
+    require(write_and_classify(memory) == [1, 0, 1, 1],
             "a scope where nothing is said of all of a unit")
     another.set_scope(approx.THREAD, PRECISE)
-    require(classes_after_write(anonymous) == [0], "a precise thread in an approximate process")
+    require(write_and_classify(anonymous) == [0], "a precise thread in an approximate process")
     another.close_control()
-    require(classes_after_write(anonymous) == [1], "a scope that was closed still counts")
+    require(write_and_classify(anonymous) == [1], "a scope that was closed still counts")
     control.close_control()
     control = Control()
-    require(classes_after_write(anonymous) == [0], "a scope outlives its descriptor")
+    require(write_and_classify(anonymous) == [0], "a scope outlives its descriptor")
 
 
 def check_scope_ends_at_exec() -> None:
@@ -838,7 +838,7 @@ def check_noted_classes_of_units(path: Path, *files: Path) -> None:
     """Check that the trace notes exactly the approximately stored units as approximate."""
     events = read_blktrace_events(path)
     control = Control()
-    classes = stored_classes_by_offset(control, DEVICE)
+    classes = map_stored_classes(control, DEVICE)
     noted = list_notes_of_writes(events)
     told = {offset: write.kind for write in noted for offset in write.list_unit_offsets()}
     require(sum(len(write.list_unit_offsets()) for write in noted) == len(told),
@@ -850,7 +850,7 @@ def check_noted_classes_of_units(path: Path, *files: Path) -> None:
     for file in files:
         fd = os.open(file, os.O_RDONLY)
         own = {unit.device_offset: unit.kind for unit in control.list_stored_units(fd)}
-        require(sum(kind == APPROXIMATE for kind in own.values()) == sum(classes_of_tag_pattern()),
+        require(sum(kind == APPROXIMATE for kind in own.values()) == sum(list_pattern_classes()),
                 f"{file} is not stored as it was tagged")
     channels = {write.channel for write in noted}
     require(channels == {"file", "buffer"}, f"by {channels}")
@@ -973,7 +973,7 @@ def check_tags_of_raw_device() -> None:
         run_dmsetup("remove", "aftl-linear")
 
 
-def check_device_waiting_for_lower_device() -> None:
+def check_query_while_device_waits() -> None:
     """A query of tags is answered while a device waits for the suspended device below it."""
     with temporary_device("aftl-lower", "blocks 160 word_lines 8 op 30 timing off") as lower:
         format_volume(lower, SHAPE)
@@ -984,7 +984,7 @@ def check_device_waiting_for_lower_device() -> None:
             time.sleep(1)
             asking = os.fork()
             if not asking:
-                os._exit(not stored_classes_by_offset(Control(), path))
+                os._exit(not map_stored_classes(Control(), path))
             time.sleep(1)
             waits = suspending.poll() is None and os.waitpid(asking, os.WNOHANG) == (0, 0)
             run_dmsetup("resume", "aftl-lower")
@@ -996,7 +996,7 @@ def check_device_waiting_for_lower_device() -> None:
 def check_tags_after_remount() -> None:
     """After a remount, the tags are restored from the extended attribute."""
     with ext4_on_new_device() as system:
-        run_in_child(check_watched_files, str(system.place))
+        run_in_child(check_tags_of_watched_files, str(system.place))
         write_pattern_attribute(system.place / "again")
         system.remount_file_system()
         run_in_child(open_watched_file, system.place / "again")
@@ -1056,7 +1056,7 @@ def check_overlay_files() -> None:
         options = f"lowerdir={lower},upperdir={system.place}/upper,workdir={system.place}/work"
         with Mount("overlay", "", f"-t overlay -o {options}") as over:
             for number, way in enumerate(("buffered", "mmap", "direct"), 1):
-                run_in_child(check_tagged_write, str(over / way), way, "all", number)
+                run_in_child(check_stored_classes, str(over / way), way, "all", number)
             write_pattern_attribute(over / "again")
             run_in_child(open_watched_file, over / "again")
         check_stored_tags("all", system.place / "upper/again")
@@ -1097,12 +1097,12 @@ def check_classes_on_volume() -> None:
                 else:
                     relocate_tagged_data(system)
                 run_command("sync", "-f", system.place)
-                before = stored_classes_by_offset(Control(), DEVICE)
+                before = map_stored_classes(Control(), DEVICE)
                 # The copy is what a power failure leaves.
                 run_command("dd", f"if={source}", f"of={target}", "bs=1M")
             system.make = ""
         with temporary_device(NAME, keys, target):
-            require(stored_classes_by_offset(Control(), DEVICE) == before
+            require(map_stored_classes(Control(), DEVICE) == before
                     and APPROXIMATE in before.values(), "the classes are others")
             with system:
                 check_stored_tags(expected, system.place / "buffered")
@@ -1133,10 +1133,10 @@ def create_stacked_device(name: str) -> Path:
     return Path("/dev/mapper", name)
 
 
-def check_file_system(name: str, make: str, cells: str, options: str = "", top: str = NAME) -> None:
+def check_write_ways(name: str, make: str, cells: str, options: str = "", top: str = NAME) -> None:
     """Test ways to write tagged data on a file system, each given as WAY:EXPECTED."""
     module = name.partition("-")[0]
-    if name != "ext4" and not is_point_of_this_turn(name):
+    if name != "ext4" and not is_point_selected(name):
         return
     if not has_kernel_module(module):
         skip_test_point(name, "the kernel does not have it")
@@ -1148,7 +1148,7 @@ def check_file_system(name: str, make: str, cells: str, options: str = "", top: 
                 if way.endswith("-huge") and not HUGE_PAGES.exists():
                     skip_test_point(f"{name}, {cell}", "the kernel has no huge pages")
                     continue
-                run_point(f"{name}, {cell}", run_in_child, check_tagged_write, str(place / way),
+                run_point(f"{name}, {cell}", run_in_child, check_stored_classes, str(place / way),
                           way, expected, number)
         if top != NAME:
             run_dmsetup("remove", top)
@@ -1162,22 +1162,22 @@ def check_all_file_systems() -> None:
     ways = "buffered:all mmap:all direct:all libaio:all io_uring:all io_uring-workers:all"
     more = ("io_uring-fixed:all direct-huge:all fixed-huge:all thread:all process:all pwritev:all "
             "pwritev-sync:all pwritev-direct:all")
-    run_on_two_processors(check_file_system, "ext4", EXT4, f"{ways} {more}")
-    check_file_system("xfs", XFS, ways)
-    check_file_system("f2fs", "mkfs.f2fs -q -f", ways, "-o nodiscard")
+    run_on_two_processors(check_write_ways, "ext4", EXT4, f"{ways} {more}")
+    check_write_ways("xfs", XFS, ways)
+    check_write_ways("f2fs", "mkfs.f2fs -q -f", ways, "-o nodiscard")
     if has_kernel_module("f2fs") and not Path("/sys/fs/f2fs/features/compression").exists():
         skip_test_point("f2fs-compressed", "the kernel compresses nothing there")
     else:
-        check_file_system("f2fs-compressed", "mkfs.f2fs -q -f -O extra_attr,compression",
-                          "buffered:compressed", "-o nodiscard,compress_extension=*")
-    check_file_system("btrfs", "mkfs.btrfs -q -f --mixed", ways, "-o nodatacow")
+        check_write_ways("f2fs-compressed", "mkfs.f2fs -q -f -O extra_attr,compression",
+                         "buffered:compressed", "-o nodiscard,compress_extension=*")
+    check_write_ways("btrfs", "mkfs.btrfs -q -f --mixed", ways, "-o nodatacow")
     some = "buffered:some " if has_page_migration() else ""
-    check_file_system("ext4-on-linear", EXT4, f"{some}direct:all io_uring-workers:all", "", LINEAR)
-    check_file_system("ext4-on-crypt", EXT4, "buffered:none direct:none io_uring-workers:none", "",
-                      CRYPT)
+    check_write_ways("ext4-on-linear", EXT4, f"{some}direct:all io_uring-workers:all", "", LINEAR)
+    check_write_ways("ext4-on-crypt", EXT4, "buffered:none direct:none io_uring-workers:none", "",
+                     CRYPT)
     # With data=journal O_DIRECT uses the page cache, and the journal has buffered data.
-    check_file_system("ext4-data=journal", EXT4, "buffered:some direct:some io_uring-workers:some",
-                      "-o data=journal")
+    check_write_ways("ext4-data=journal", EXT4, "buffered:some direct:some io_uring-workers:some",
+                     "-o data=journal")
 
 
 def main() -> None:
@@ -1192,16 +1192,16 @@ def main() -> None:
         run_point("a signal interrupts a query of a sparse file", run_in_child,
                   check_interrupted_query,
                   folder)
-        run_point_in_turn("overlapping tagged ranges keep the class of each byte", run_in_child,
-                          check_overlapping_ranges, folder, share_of_random_samples(2000))
-        run_point_in_turn("tags on unsuitable objects and others' files are refused",
-                          run_in_child, check_tag_refusals, folder)
+        run_selected_point("overlapping tagged ranges keep the class of each byte", run_in_child,
+                           check_overlapping_ranges, folder, count_own_samples(2000))
+        run_selected_point("tags on unsuitable objects and others' files are refused",
+                           run_in_child, check_tag_refusals, folder)
         run_point("a failed write keeps the tags of unwritten data",
-                  run_in_child, check_failed_writes, folder)
-        run_point_in_turn("the rate of labels in a trace is limited", run_in_child,
-                          check_trace_note_limit)
-        run_point_in_turn("each user may tag a limited number of files and ranges",
-                          run_in_child, check_tag_limits, folder)
+                  run_in_child, check_tags_after_failed_writes, folder)
+        run_selected_point("the rate of labels in a trace is limited", run_in_child,
+                           check_trace_note_limit)
+        run_selected_point("each user may tag a limited number of files and ranges",
+                           run_in_child, check_tag_limits, folder)
         run_point("swap files are refused", check_swap_file_is_refused, folder)
         run_point("encrypted files are refused", run_in_child, check_encrypted_folder,
                   f"{folder}/secret")
@@ -1209,26 +1209,26 @@ def main() -> None:
                   change_tagged_files_in_processes, folder, "4")
         run_point("tags follow the file, not its name", run_in_child, check_tag_lifetime, folder)
     run_point("unmount removes all tags", check_no_tags_are_left)
-    run_point_in_turn("btrfs is accepted only without checksums", check_btrfs_checksums_refused)
-    run_point_in_turn("tags of devices, memory and scopes have their precedence",
-                      check_tags_of_raw_device)
-    run_point_in_turn("a query is answered while the lower device is suspended",
-                      check_device_waiting_for_lower_device)
+    run_selected_point("btrfs is accepted only without checksums", check_btrfs_checksums_refused)
+    run_selected_point("tags of devices, memory and scopes have their precedence",
+                       check_tags_of_raw_device)
+    run_selected_point("a query is answered while the lower device is suspended",
+                       check_query_while_device_waits)
     # With delayed allocation, ext4 journals the data either of all files or of none.
     with ext4_on_new_device("-o nodelalloc") as system:
-        run_point_in_turn("only permitted users may query block locations", run_in_child,
-                          check_query_permissions,
-                          str(system.place))
+        run_selected_point("only permitted users may query block locations", run_in_child,
+                           check_query_permissions,
+                           str(system.place))
     run_point("opening a file of a watched file system restores its tags", check_tags_after_remount)
     run_point("a block trace shows the stored classes", run_on_two_processors, check_block_trace)
-    run_point_in_turn("tagging a file of an overlay tags the file below", check_overlay_files)
-    run_point_in_turn("stored classes survive power failure, relocation and promotion",
-                      check_classes_on_volume)
+    run_selected_point("tagging a file of an overlay tags the file below", check_overlay_files)
+    run_selected_point("stored classes survive power failure, relocation and promotion",
+                       check_classes_on_volume)
     check_all_file_systems()
     if has_page_migration():
         with temporary_device(NAME) as path, Mount(path) as place:
             place.chmod(0o777)
-            run_point("the owner may query flipped bits", run_in_child, check_flip_query_by_owner,
+            run_point("the owner may query flipped bits", run_in_child, check_owner_may_query_flips,
                       place / "report")
     else:
         skip_test_point("the owner may query stored data",
@@ -1239,6 +1239,6 @@ def main() -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        write_to_zones(sys.argv[1])
+        write_tagged_data_to_zones(sys.argv[1])
     else:
         main()

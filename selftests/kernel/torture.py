@@ -40,7 +40,7 @@ from ktap import (
     finish_test,
     format_volume,
     has_kernel_module,
-    is_point_of_this_turn,
+    is_point_selected,
     make_ram_disks,
     print_test_point,
     run_point,
@@ -96,7 +96,7 @@ def run_command(*arguments: str, text: str = "", tolerant: bool = False) -> str:
     except subprocess.TimeoutExpired:
         raise HangError(f"{' '.join(arguments)} has not ended after {PATIENCE:g} s") from None
     if child.returncode and not tolerant:
-        raise CommandError(describe_command(arguments, output) + last_kernel_messages())
+        raise CommandError(describe_command(arguments, output) + read_last_kernel_messages())
     return output
 
 
@@ -109,7 +109,7 @@ def wait_for_condition(condition: Callable[[], object], late: str, pause: float 
         time.sleep(pause)
 
 
-def last_kernel_messages() -> str:
+def read_last_kernel_messages() -> str:
     """Return the last kernel log lines of the module, as the end of an error message."""
     lines = [line for line in run_command("dmesg", tolerant=True).splitlines()
              if "approxftl" in line]
@@ -142,7 +142,7 @@ class Scenario:
             "shape": (shape := self.shape or draw.choice(sorted(SHAPES))),
             "media": draw.choice([m for m in MEDIA if m != "nvme" or has_nvme_drive()]),
             "shards": draw.choice(SHARDS) if shape == "shared" else 0,
-            "policy": draw.choice(policies_of_shape(shape)),
+            "policy": draw.choice(list_policies_of_shape(shape)),
             "timing": draw.choice(("real", "off", "scale:3")),
             "unit": draw.choice(("512", "1KiB", "2KiB", "4KiB", "4KiB")),
             "buffer": draw.choice(("0", "64KiB", "256KiB", "8MiB")),
@@ -179,7 +179,7 @@ class Scenario:
 
     def list_suitable_policies(self) -> list[str]:
         """Return the policies that suit the device under test."""
-        return policies_of_shape(self.shape)
+        return list_policies_of_shape(self.shape)
 
     def build_volume_parameters(self) -> str:
         safe = f" buffer {self.buffer} buffer_safe on" if self.shape == "safe" else ""
@@ -197,7 +197,7 @@ class Scenario:
         return f"selftests/kernel/torture.py {self.seed} {shlex.join(words)}"
 
 
-def policies_of_shape(shape: str) -> list[str]:
+def list_policies_of_shape(shape: str) -> list[str]:
     """Return the policies that suit a device of this shape."""
     if shape in ("tiny", "mapped"):
         return ["baseline"]
@@ -243,7 +243,7 @@ class Medium:
         return (f"0 {SECTORS} delay {self.base} 0 {reads} {self.base} 0 {writes} "
                 f"{self.base} 0 {flushes}")
 
-    def replace_table(self, table: str) -> None:
+    def swap_medium_table(self, table: str) -> None:
         """Replace the dm table of the medium; pending requests continue with the new table."""
         run_command("dmsetup", "reload", MEDIUM, text=table)
         run_command("dmsetup", "suspend", "--noflush", "--nolockfs", MEDIUM)
@@ -252,11 +252,11 @@ class Medium:
     def restore_working_table(self) -> None:
         """Restore the dm table with which the medium works."""
         self.broken = False
-        self.replace_table(self.table_of_working_medium())
+        self.swap_medium_table(self.table_of_working_medium())
 
     def make_medium_drop_writes(self) -> None:
         """Make the backing device drop all further writes."""
-        self.replace_table(f"0 {SECTORS} flakey {self.base} 0 0 3600 1 drop_writes")
+        self.swap_medium_table(f"0 {SECTORS} flakey {self.base} 0 0 3600 1 drop_writes")
 
     def change_medium_at_random(self) -> None:
         """Change the delays, break the backing device or repair it."""
@@ -267,8 +267,9 @@ class Medium:
             self.restore_working_table()
         elif self.scenario.media in ("failing", "bad"):
             self.broken = True
-            self.replace_table(self.table_of_failing_medium() if self.scenario.media == "failing"
-                               else self.table_with_failing_ranges())
+            self.swap_medium_table(
+                self.table_of_failing_medium() if self.scenario.media == "failing"
+                else self.table_with_failing_ranges())
 
     def table_of_failing_medium(self) -> str:
         """Return a dm table that fails all requests, all writes or all reads."""
@@ -352,7 +353,7 @@ class Load:
         if "no answer for" in output:
             raise HangError(output)
         if code not in (0, 130, -signal.SIGKILL):
-            raise FailedError(output + last_kernel_messages())
+            raise FailedError(output + read_last_kernel_messages())
 
     def stop_load(self, number: signal.Signals = signal.SIGTERM) -> None:
         """Stop the load and evaluate its result."""
@@ -378,7 +379,7 @@ class Load:
             file.seek(offset)
             return int.from_bytes(file.read(4), "little")
 
-    def wait_until_filled(self) -> None:
+    def wait_until_device_filled(self) -> None:
         """Wait until the load has written each unit of the device."""
         wait_for_condition(lambda: self.read_ledger_field(40), "the load does not fill the device",
                            0.1)
@@ -410,12 +411,12 @@ class Device:
         """Return whether the device keeps its data when it is removed."""
         return self.store != "ram"
 
-    def device_table(self) -> str:
+    def make_device_table(self) -> str:
         keys = self.scenario.build_table_parameters()
         return f"0 {self.sectors} approxftl {self.store} {len(keys.split())} {keys}"
 
     def open_device(self) -> None:
-        run_command("dmsetup", "create", NAME, "--table", self.device_table())
+        run_command("dmsetup", "create", NAME, "--table", self.make_device_table())
 
     def close_device(self) -> None:
         """Remove the device; retry while a killed program still holds it."""
@@ -441,13 +442,13 @@ class Device:
             raise FailedError(f"audit: {books}")
         run_command("dmsetup", "resume", NAME)
 
-    def suspend_without_flush(self) -> None:
+    def suspend_with_pending_requests(self) -> None:
         """Suspend the device with requests still pending, and resume it."""
         run_command("dmsetup", "suspend", "--noflush", "--nolockfs", NAME)
         time.sleep(self.draw.choice((0, 0.05)))
         run_command("dmsetup", "resume", NAME)
 
-    def reload_timing(self) -> None:
+    def reload_with_other_timing(self) -> None:
         """Load a table with other timing, buffer size and shards, sometimes with --noflush."""
         self.scenario.timing = self.draw.choice(("real", "off", "scale:2"))
         buffer = self.draw.choice(("0", "128KiB", "4MiB"))
@@ -466,12 +467,12 @@ class Device:
         """Load a table; if writes may have failed, restart the load as after a power failure."""
         if self.may_lose_writes:
             self.load.stop_load()
-        run_command("dmsetup", "reload", NAME, text=self.device_table())
+        run_command("dmsetup", "reload", NAME, text=self.make_device_table())
         if noflush:
             run_command("dmsetup", "suspend", "--noflush", "--nolockfs", NAME)
         run_command("dmsetup", "resume", NAME)
         if self.may_lose_writes:
-            self.load.start_torture_load(*self.load_options_after_loss())
+            self.load.start_torture_load(*self.list_load_options_after_loss())
 
     def send_random_message(self) -> None:
         # Old approximate data have too many errors for the load's limit.
@@ -492,7 +493,7 @@ class Device:
             self.open_device()
         else:
             self.wait_until_device_closed()
-        self.load.start_torture_load(*self.load_options_after_loss())
+        self.load.start_torture_load(*self.list_load_options_after_loss())
 
     def kill_and_reopen(self) -> None:
         """Kill the load, recreate the device, resume the load, which must find completed writes."""
@@ -503,7 +504,7 @@ class Device:
         """Return whether unflushed writes may be lost because of a failing medium."""
         return self.scenario.may_medium_fail and self.is_device_persistent
 
-    def load_options_after_loss(self) -> list[str]:
+    def list_load_options_after_loss(self) -> list[str]:
         """Return the load's option --power-failed if unflushed writes may be lost, else none."""
         failed = "fail" in run_command("dmsetup", "status", NAME).split()
         return ["--power-failed"] if self.may_lose_writes and not failed else []
@@ -529,8 +530,8 @@ class Device:
     def list_possible_events(self) -> dict[str, Callable[[], None]]:
         """Return the events that may happen to the device."""
         return {
-            "pause": self.suspend_and_audit, "noflush": self.suspend_without_flush,
-            "reload": self.reload_timing,
+            "pause": self.suspend_and_audit, "noflush": self.suspend_with_pending_requests,
+            "reload": self.reload_with_other_timing,
         "policy": self.change_policy, "message": self.send_random_message,
             "medium": self.medium.change_medium_at_random,
         "reopen": self.reopen_device, "kill": self.kill_and_reopen, "cut": self.fail_power,
@@ -552,7 +553,7 @@ class Device:
                 self.repair_medium()
                 run_command("dmsetup", "resume", NAME)
             if not self.load.child:
-                self.load.start_torture_load(*self.load_options_after_loss())
+                self.load.start_torture_load(*self.list_load_options_after_loss())
         self.load.check_load_running()
 
     def finish_and_verify(self) -> None:
@@ -564,7 +565,7 @@ class Device:
         if self.is_device_persistent:
             self.close_device()
             self.open_device()
-        self.load.verify_all_blocks(*self.load_options_after_loss())
+        self.load.verify_all_blocks(*self.list_load_options_after_loss())
         self.close_device()
         if self.is_device_persistent and self.scenario.media != "bad":
             run_command(APPROXFTL, "check", self.store)
@@ -579,7 +580,7 @@ class Device:
             format_volume(self.store, self.scenario.build_volume_parameters(), self.scenario.policy)
         self.open_device()
         self.load.start_torture_load()
-        self.load.wait_until_filled()
+        self.load.wait_until_device_filled()
         until = time.monotonic() + self.scenario.seconds
         events = 0
         while time.monotonic() < until or events < LEAST_EVENTS:
@@ -653,7 +654,7 @@ DATA = 4 << 20
 STANDSTILL = 4  # seconds; below the 5 s after which a waiting mempool_alloc() retries
 
 
-def process_status(pid: int) -> dict[str, str]:
+def read_process_status(pid: int) -> dict[str, str]:
     """Return the fields of a process in /proc/PID/status."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return dict(line.split(":\t", 1) for line in lines if ":\t" in line)
@@ -683,9 +684,9 @@ class Scarcity:
         for pid in self.others:
             with suppress(FileNotFoundError, ProcessLookupError):
                 is_program = Path(f"/proc/{pid}/cmdline").read_bytes() != b""
-                if is_program and process_status(pid)["State"][0] not in "TZX":
+                if is_program and read_process_status(pid)["State"][0] not in "TZX":
                     return False
-        init = process_status(1)
+        init = read_process_status(1)
         return init["State"][0] == "S" and not int(init["SigPnd"], 16) | int(init["ShdPnd"], 16)
 
     def begin_memory_shortage(self) -> None:
@@ -728,7 +729,7 @@ class Writer(threading.Thread):
         self.gate.wait()
         self.write_all_data()
 
-    def has_made_progress(self) -> bool:
+    def run_and_check_progress(self) -> bool:
         """Start the thread, wait for its end; return False if it stalls for STANDSTILL seconds."""
         self.gate.set()
         before = -1
@@ -756,7 +757,7 @@ def check_write_without_free_memory(unit: int) -> None:
     writer.start()
     scarcity = Scarcity()
     scarcity.begin_memory_shortage()
-    goes_on = writer.has_made_progress()
+    goes_on = writer.run_and_check_progress()
     scarcity.end_memory_shortage()
     writer.join(PATIENCE)
     if writer.is_alive():
@@ -840,11 +841,11 @@ def main() -> None:
             seed += 1
         finish_test()
     for name, words in CHOSEN:
-        if is_point_of_this_turn(name):
+        if is_point_selected(name):
             run_torture_point(name, run_random_scenario, parse_scenario(shlex.split(words)))
     for unit in (UNIT, 512):
         name = f"no memory for pages, all data in the write buffer, units of {unit} bytes"
-        if is_point_of_this_turn(name):
+        if is_point_selected(name):
             run_torture_point(name, check_write_without_free_memory, unit)
     finish_test()
 

@@ -240,7 +240,7 @@ class Disk:
         self.words[zone.at + FINISHING] = 1
         self.reset_or_finish_zone(zone, FINISH_ZONE)
 
-    def handle_power_failure(self, *_: object) -> None:
+    def note_power_failure(self, *_: object) -> None:
         """Record that the power has failed: from now on no write becomes durable."""
         self.words[FROZEN] = 1
 
@@ -259,7 +259,7 @@ class Disk:
 
         self.words[FROZEN] = 0
         signal.signal(signal.SIGTERM, lambda *_: self.end.set())
-        signal.signal(signal.SIGUSR1, self.handle_power_failure)
+        signal.signal(signal.SIGUSR1, self.note_power_failure)
         threads = [threading.Thread(target=run_writer_thread, args=(n,)) for n in range(THREADS)]
         for thread in threads:
             thread.start()

@@ -27,7 +27,7 @@ def make_published_channel(vmax_v: float) -> cell.Channel:
 @pytest.mark.parametrize("id_", models.CLAIMS)
 def test_physics_models_agree_with_the_papers_register(id_: str) -> None:
     pairs = zip(register.entries_of_claim(id_), models.CLAIMS[id_](), strict=True)
-    assert all(entry.judge_measured(ours) == entry.verdict and entry.ours == ours.shown
+    assert all(entry.judge_figures(ours) == entry.verdict and entry.ours == ours.shown
                for entry, ours in pairs)
 
 # Normal distribution and rounding

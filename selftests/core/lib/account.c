@@ -93,7 +93,7 @@ static struct account_page *page_at(const struct account *account, u32 block, u3
 	return &account->pages[block * account->ftl->geo.pages + page];
 }
 
-static u64 lower_bound_after_rounding(u64 value)
+static u64 reduce_by_rounding_error(u64 value)
 {
 	return value - value / ROUNDING;
 }
@@ -169,7 +169,7 @@ static bool is_page_of_second_colour(const struct account *account, u32 block, u
 		account_of_block(account, block)->flip) % 2;
 }
 
-static bool has_low_voltage(u16 attr)
+static bool is_low_voltage(u16 attr)
 {
 	u32 mode = aftl_page_mode(attr);
 
@@ -180,7 +180,7 @@ static bool has_low_voltage(u16 attr)
 /* Programs */
 
 /* Program time of a mode: as the profile sets it, else scaled from the time in profile "demo". */
-static u64 ns_from_profile_or_demo(const struct aftl_config *config, u32 at, u64 demo_ns)
+static u64 find_configured_ns(const struct aftl_config *config, u32 at, u64 demo_ns)
 {
 	u64 own = aftl_param_get(config, at);
 
@@ -189,22 +189,22 @@ static u64 ns_from_profile_or_demo(const struct aftl_config *config, u32 at, u64
 	return config->program * demo_ns / DEMO_NS;
 }
 
-static u64 program_ns_of_mode(const struct aftl_config *config, u32 mode)
+static u64 compute_program_ns_of_mode(const struct aftl_config *config, u32 mode)
 {
 	switch (mode) {
 	case AFTL_MODE_REDUCED:
-		return ns_from_profile_or_demo(config, AFTL_PARAM_AT(program_reduced), 437500);
+		return find_configured_ns(config, AFTL_PARAM_AT(program_reduced), 437500);
 	case AFTL_MODE_BETWEEN:
-		return ns_from_profile_or_demo(config, AFTL_PARAM_AT(program_between), 532000);
+		return find_configured_ns(config, AFTL_PARAM_AT(program_between), 532000);
 	case AFTL_MODE_AFTER:
-		return ns_from_profile_or_demo(config, AFTL_PARAM_AT(program_after), 469000);
+		return find_configured_ns(config, AFTL_PARAM_AT(program_after), 469000);
 	case AFTL_MODE_COARSE:
-		return ns_from_profile_or_demo(config, AFTL_PARAM_AT(program_coarse), 466667);
+		return find_configured_ns(config, AFTL_PARAM_AT(program_coarse), 466667);
 	case AFTL_MODE_FINE:
-		return ns_from_profile_or_demo(config, AFTL_PARAM_AT(program_fine), 933000);
+		return find_configured_ns(config, AFTL_PARAM_AT(program_fine), 933000);
 	case AFTL_MODE_ROUGH:
-		return program_ns_of_mode(config, AFTL_MODE_REDUCED) *
-		       program_ns_of_mode(config, AFTL_MODE_COARSE) / config->program;
+		return compute_program_ns_of_mode(config, AFTL_MODE_REDUCED) *
+		       compute_program_ns_of_mode(config, AFTL_MODE_COARSE) / config->program;
 	case AFTL_MODE_MLC:
 		return config->program_mlc;
 	case AFTL_MODE_SLC:
@@ -227,7 +227,7 @@ static bool mode_has_no_margins(u32 mode, u32 class)
 	return mode == AFTL_MODE_REDUCED && class == AFTL_PRECISE;
 }
 
-static u64 read_ns_or_default(const struct aftl_config *config, u64 ns)
+static u64 get_page_read_ns(const struct aftl_config *config, u64 ns)
 {
 	return ns ? ns : config->read;
 }
@@ -238,8 +238,8 @@ static u32 retention_margin_sixteenths(const struct aftl_config *config)
 }
 
 /* Error rate of a page with attributes @attr after a year of retention in a worn block. */
-static u64 errors_after_year(const struct account *account, const struct aftl_placement *place,
-			     u16 attr)
+static u64 compute_errors_after_year(const struct account *account,
+				     const struct aftl_placement *place, u16 attr)
 {
 	struct aftl *ftl = account->ftl;
 	u16 *at = aftl_page_attr_ptr(&ftl->media,
@@ -273,12 +273,14 @@ static bool mode_adds_no_errors(const struct account *account, const struct comm
 	if (place->mode == AFTL_MODE_REDUCED &&
 	    retention_margin_sixteenths(account_config(account)) == ALL_MARGINS)
 		return false;
-	return errors_after_year(account, place, aftl_page_attr(AFTL_PRECISE, place->mode, 0)) ==
-	       errors_after_year(account, place, aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0));
+	return compute_errors_after_year(account, place,
+					 aftl_page_attr(AFTL_PRECISE, place->mode, 0)) ==
+	       compute_errors_after_year(account, place,
+					 aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0));
 }
 
 /* Program time of a page by its position: the first page of a word line may be faster. */
-static u64 program_ns_by_place(const struct account *account, u64 ns, u32 mode, u32 page)
+static u64 compute_program_ns_by_page(const struct account *account, u64 ns, u32 mode, u32 page)
 {
 	const struct aftl_config *config = account_config(account);
 	const struct aftl_geometry *geo = &account->ftl->geo;
@@ -289,7 +291,7 @@ static u64 program_ns_by_place(const struct account *account, u64 ns, u32 mode, 
 	return ns * config->program_fast / config->program;
 }
 
-static u64 program_ns_by_wear(const struct account *account, u64 ns, u32 erases)
+static u64 compute_program_ns_by_wear(const struct account *account, u64 ns, u32 erases)
 {
 	struct aftl_axis_point at;
 	u64 before;
@@ -313,7 +315,7 @@ static u32 count_ispp_steps(const struct account *account, u32 page, u32 kept)
 	return aftl_tvr_steps[page % geo->word_line_pages >= geo->planes_wide][kept];
 }
 
-static u64 program_ns_by_margins(const struct account *account, u64 ns, u32 page)
+static u64 compute_program_ns_by_margins(const struct account *account, u64 ns, u32 page)
 {
 	u32 kept = retention_margin_sixteenths(account_config(account));
 
@@ -326,13 +328,13 @@ static u32 omitted_ispp_voltage_mv(const struct aftl_ispp *ispp)
 	return (u32)ispp->start_mv + ispp->final_mv;
 }
 
-static bool ispp_steps_are_default(const struct aftl_ispp *ispp)
+static bool has_default_ispp_steps(const struct aftl_ispp *ispp)
 {
 	return !omitted_ispp_voltage_mv(ispp) && !ispp->skip;
 }
 
 /* Scale a program time by the ISPP loops and verifies that are skipped. */
-static u64 program_ns_by_ispp_steps(u64 ns, const struct aftl_ispp *ispp)
+static u64 compute_program_ns_by_ispp(u64 ns, const struct aftl_ispp *ispp)
 {
 	const u32 *loops = aftl_cube_program_ns[min_t(u32, ispp->skip, MOST_LOOPS)];
 	u32 mv = min_t(u32, omitted_ispp_voltage_mv(ispp), MOST_LOOPS * STEP_MV);
@@ -359,7 +361,7 @@ static bool program_must_overshoot(const struct account *account,
 	u32 mv = omitted_ispp_voltage_mv(&place->ispp);
 	struct aftl_program_result shown;
 
-	if (ispp_steps_are_default(&place->ispp))
+	if (has_default_ispp_steps(&place->ispp))
 		return false;
 	shown = aftl_chip_monitor(&account->ftl->chip, place->block, place->page);
 	return (mv && !guarded) || place->ispp.skip > shown.early ||
@@ -378,18 +380,19 @@ static u64 least_program_ns(const struct account *account, const struct command 
 
 	if (command->again && place->block->order == AFTL_ORDER_SUPER_LAYER)
 		return config->reprogram;
-	ns = program_ns_of_mode(config, no_margins || nothing ? AFTL_MODE_NORMAL : mode);
-	ns = program_ns_by_wear(account, program_ns_by_place(account, ns, mode, place->page),
-				place->block->erases);
+	ns = compute_program_ns_of_mode(config, no_margins || nothing ? AFTL_MODE_NORMAL : mode);
+	ns = compute_program_ns_by_wear(account,
+					compute_program_ns_by_page(account, ns, mode, place->page),
+					place->block->erases);
 	if (no_margins && !nothing)
-		ns = program_ns_by_margins(account, ns, place->page);
+		ns = compute_program_ns_by_margins(account, ns, place->page);
 	standard_ns = ns;
-	ns = program_ns_by_ispp_steps(ns, &place->ispp);
+	ns = compute_program_ns_by_ispp(ns, &place->ispp);
 	if (mode == AFTL_MODE_FOLLOWER)
 		ns = follower_program_ns(config, standard_ns, ns);
 	/* An in-place switch of a word line first senses the bit that the cells store. */
 	if (mode == AFTL_MODE_SWITCHED)
-		ns += read_ns_or_default(config, config->read_slc);
+		ns += get_page_read_ns(config, config->read_slc);
 	/* Without an error model the chip detects an overshoot at once and repeats the program. */
 	if (!config->errors && program_must_overshoot(account, place))
 		ns += standard_ns;
@@ -398,7 +401,7 @@ static u64 least_program_ns(const struct account *account, const struct command 
 
 static void check_ispp_steps(struct account *account, const struct aftl_placement *place, u16 attr)
 {
-	if (ispp_steps_are_default(&place->ispp))
+	if (has_default_ispp_steps(&place->ispp))
 		return;
 	if (place->ispp.skip > MOST_LOOPS ||
 	    omitted_ispp_voltage_mv(&place->ispp) > MOST_LOOPS * STEP_MV ||
@@ -422,7 +425,7 @@ static void check_repeated_program(struct account *account, const struct aftl_pl
 	bool replaced = order == AFTL_ORDER_SUPER_LAYER && place->mode == AFTL_MODE_MLC &&
 			aftl_page_mode(before) == AFTL_MODE_MLC;
 
-	if ((!fine && !replaced) || !ispp_steps_are_default(&place->ispp))
+	if ((!fine && !replaced) || !has_default_ispp_steps(&place->ispp))
 		complain(account,
 			 "page %u: mode %u, %u mV given up, order %u may not program a page again",
 			 place->page, place->mode, omitted_ispp_voltage_mv(&place->ispp), order);
@@ -477,7 +480,7 @@ static void check_in_place_switch(struct account *account, const struct aftl_pla
 	if (place->mode != (rest ? AFTL_MODE_SWITCHED : AFTL_MODE_SLC) ||
 	    account_config(account)->bits != 3 || geo->program_pages != line ||
 	    place->page % line != (rest ? wide : 0) ||
-	    place->pages != (rest ? line - wide : wide) || !ispp_steps_are_default(&place->ispp) ||
+	    place->pages != (rest ? line - wide : wide) || !has_default_ispp_steps(&place->ispp) ||
 	    count_programmed_pages(account, block, 0, first) != first ||
 	    count_programmed_pages(account, block, first, end) != there ||
 	    count_programmed_pages(account, block, end, geo->pages))
@@ -560,7 +563,7 @@ static void check_program_event(struct account *account, const struct aftl_array
 	u16 attr = aftl_block_page_attr(media, &media->blocks[event->block], event->page);
 	struct command command = { place, aftl_page_class(attr), page->turn != 0 };
 	struct account_block *mine = account_of_block(account, event->block);
-	u64 least = lower_bound_after_rounding(least_program_ns(account, &command));
+	u64 least = reduce_by_rounding_error(least_program_ns(account, &command));
 
 	if (!mine->begun)
 		mine->flip = place->block->flip;
@@ -588,7 +591,7 @@ static void check_program_event(struct account *account, const struct aftl_array
 
 /* Erases */
 
-static u64 worn_erase_ns(const struct account *account, u32 erases)
+static u64 compute_erase_ns_by_wear(const struct account *account, u32 erases)
 {
 	u64 ns = account_config(account)->erase;
 	struct aftl_axis_point at = aftl_axis_position(aftl_tvr_wear_axis, AFTL_TVR_WEAR_POINTS,
@@ -620,7 +623,7 @@ static void check_erase_event(struct account *account, const struct aftl_array_e
 	mine->wear = block->wear;
 	mine->due_wear = mine->gentle ? (u32)account_config(account)->wear_low : 0;
 	mine->due_wear += enough ? 0 : full_erase_wear_of_block(account, mine->swing);
-	mine->due_ns = lower_bound_after_rounding(worn_erase_ns(account, block->erases));
+	mine->due_ns = reduce_by_rounding_error(compute_erase_ns_by_wear(account, block->erases));
 	mine->due_ns *= mine->gentle && !enough ? 2 : 1;
 	mine->erasing = true;
 	if (event->array_ns < mine->due_ns)
@@ -672,7 +675,7 @@ static u16 attr_of_normal_program(u16 attr)
 	       (attr & AFTL_PAGE_OVERPROGRAMMED);
 }
 
-static u64 page_error_rate_with_attr(const struct account *account, u32 block, u32 page, u16 attr)
+static u64 compute_page_error_rate(const struct account *account, u32 block, u32 page, u16 attr)
 {
 	struct aftl *ftl = account->ftl;
 	u16 *at = aftl_page_attr_ptr(&ftl->media, block * ftl->geo.pages + page);
@@ -686,7 +689,7 @@ static u64 page_error_rate_with_attr(const struct account *account, u32 block, u
 	return rate;
 }
 
-static u32 page_errors_with_attr(const struct account *account, u32 block, u32 page, u16 attr)
+static u32 compute_page_errors(const struct account *account, u32 block, u32 page, u16 attr)
 {
 	struct aftl *ftl = account->ftl;
 	aftl_ppn_t ppn = aftl_page_ppn(&ftl->media, &ftl->media.blocks[block], page);
@@ -702,17 +705,17 @@ static u32 page_errors_with_attr(const struct account *account, u32 block, u32 p
 
 static void check_page_errors(struct account *account, u32 block, u32 page, u16 attr)
 {
-	u64 relaxed = page_error_rate_with_attr(account, block, page, attr);
-	u64 usual = page_error_rate_with_attr(account, block, page, attr_of_normal_program(attr));
+	u64 relaxed = compute_page_error_rate(account, block, page, attr);
+	u64 usual = compute_page_error_rate(account, block, page, attr_of_normal_program(attr));
 
 	account->relaxed++;
 	if (relaxed < usual)
-		complain(account, "pages of mode %u, class %u: error rate %llu / 2^40, expected %llu",
+		complain(account, "error rate of mode %u, class %u: %llu / 2^40, expected %llu",
 			 aftl_page_mode(attr), aftl_page_class(attr), (unsigned long long)relaxed,
 			 (unsigned long long)usual);
 	if (!aftl_page_reprograms(attr) && aftl_has_error_model(&account->ftl->media) &&
-	    page_errors_with_attr(account, block, page, attr) <
-		    page_errors_with_attr(account, block, page, attr_of_normal_program(attr)))
+	    compute_page_errors(account, block, page, attr) <
+		    compute_page_errors(account, block, page, attr_of_normal_program(attr)))
 		complain(account, "mode %u, class %u has fewer errors than a normal program",
 			 aftl_page_mode(attr), aftl_page_class(attr));
 }
@@ -740,7 +743,7 @@ static void check_page_disturbance(struct account *account, u32 block, u32 page)
 	while (count--)
 		if (is_neighbour_newer(account, block, found[count].page, first))
 			mv += aftl_disturb_mv[found[count].direction]
-				[has_low_voltage(page_at(account, block, found[count].page)->attr)];
+				[is_low_voltage(page_at(account, block, found[count].page)->attr)];
 	if (told < mv)
 		complain(account, "page %u is disturbed by %u mV, expected %u", page, told, mv);
 }
@@ -748,8 +751,8 @@ static void check_page_disturbance(struct account *account, u32 block, u32 page)
 /* Shortest sensing time of any page of a word line. */
 static u64 shortest_configured_read_ns(const struct aftl_config *config)
 {
-	u64 least = min(read_ns_or_default(config, config->read_first),
-			read_ns_or_default(config, config->read_last));
+	u64 least = min(get_page_read_ns(config, config->read_first),
+			get_page_read_ns(config, config->read_last));
 
 	return min(least, (u64)config->read);
 }
@@ -762,23 +765,23 @@ static u64 least_read_ns(const struct account *account, u32 block, u32 page, u16
 
 	switch (aftl_page_mode(attr)) {
 	case AFTL_MODE_MLC:
-		return read_ns_or_default(config, config->read_mlc);
+		return get_page_read_ns(config, config->read_mlc);
 	case AFTL_MODE_SLC:
-		return read_ns_or_default(config, config->read_slc);
+		return get_page_read_ns(config, config->read_slc);
 	case AFTL_MODE_TLC:
-		return read_ns_or_default(config, config->read_tlc);
+		return get_page_read_ns(config, config->read_tlc);
 	}
 	if (!config->read_fine && !config->read_coarse)
 		return shortest_configured_read_ns(config);
-	rate = page_error_rate_with_attr(account, block, page, attr);
+	rate = compute_page_error_rate(account, block, page, attr);
 	if (aftl_page_class(attr) == AFTL_APPROX || rate <= aftl_sense_limit_q40[0])
-		return read_ns_or_default(config, config->read_fine);
+		return get_page_read_ns(config, config->read_fine);
 	return rate <= aftl_sense_limit_q40[1] ? shortest_configured_read_ns(config) :
-						 read_ns_or_default(config, config->read_coarse);
+						 get_page_read_ns(config, config->read_coarse);
 }
 
 /* A page must not be read like a one-bit page once a switch added bits to its cells. */
-static void check_one_bit_page(struct account *account, u32 block, u32 page, u16 attr)
+static void check_page_not_read_as_slc(struct account *account, u32 block, u32 page, u16 attr)
 {
 	u32 line = account->ftl->geo.word_line_pages;
 	u32 last = page - page % line + line - 1;
@@ -812,7 +815,7 @@ static void check_read_event(struct account *account, const struct aftl_array_ev
 	add_operation_to_account(account, &account->reads, least);
 	if (is_page_programmed_faster(attr))
 		check_page_errors(account, event->block, event->page, attr);
-	check_one_bit_page(account, event->block, event->page, attr);
+	check_page_not_read_as_slc(account, event->block, event->page, attr);
 	if (!block->bits)
 		check_page_disturbance(account, event->block, event->page);
 }
@@ -829,7 +832,8 @@ void account_array_event(struct account *account, const struct aftl_array_event 
 		check_read_event(account, event);
 }
 
-static void check_least_sum(struct account *account, const char *name, u64 told, u64 least)
+static void check_counter_reaches_sum(struct account *account, const char *name, u64 told,
+				      u64 least)
 {
 	if (told < least)
 		complain(account, "counter %s is %llu, expected %llu", name,
@@ -840,14 +844,19 @@ void account_check_sums(struct account *account)
 {
 	const struct aftl_counters *counters = &account->ftl->stats.counters;
 
-	check_least_sum(account, "programs", counters->array_programs, account->programs.count);
-	check_least_sum(account, "program time", counters->array_program_ns, account->programs.ns);
-	check_least_sum(account, "program energy", counters->program_energy_pj,
-			account->programs.pj);
-	check_least_sum(account, "erases", counters->array_erases, account->erases.count);
-	check_least_sum(account, "erase time", counters->array_erase_ns, account->erases.ns);
-	check_least_sum(account, "erase energy", counters->erase_energy_pj, account->erases.pj);
-	check_least_sum(account, "read time", counters->array_read_ns, account->reads.ns);
-	check_least_sum(account, "read energy", counters->read_energy_pj, account->reads.pj);
-	check_least_sum(account, "wear", counters->wear_sum, account->wear);
+	check_counter_reaches_sum(account, "programs", counters->array_programs,
+				  account->programs.count);
+	check_counter_reaches_sum(account, "program time", counters->array_program_ns,
+				  account->programs.ns);
+	check_counter_reaches_sum(account, "program energy", counters->program_energy_pj,
+				  account->programs.pj);
+	check_counter_reaches_sum(account, "erases", counters->array_erases, account->erases.count);
+	check_counter_reaches_sum(account, "erase time", counters->array_erase_ns,
+				  account->erases.ns);
+	check_counter_reaches_sum(account, "erase energy", counters->erase_energy_pj,
+				  account->erases.pj);
+	check_counter_reaches_sum(account, "read time", counters->array_read_ns, account->reads.ns);
+	check_counter_reaches_sum(account, "read energy", counters->read_energy_pj,
+				  account->reads.pj);
+	check_counter_reaches_sum(account, "wear", counters->wear_sum, account->wear);
 }

@@ -383,8 +383,8 @@ static void shadow_read_buffer(struct shadow_store *store, const struct test_req
 	check_pattern_words(store, shadow_tag_data(store, read->tag), tag->unit, tag->stamp);
 }
 
-static void shadow_read_rest(struct shadow_store *store, struct test_request *request,
-			     const struct aftl_read *read)
+static void shadow_read_rest_of_unit(struct shadow_store *store, struct test_request *request,
+				     const struct aftl_read *read)
 {
 	u32 unit = from_lpn(read->lpn);
 	u32 *rest = &request->rest[unit != request->request.unit];
@@ -406,7 +406,7 @@ static void shadow_on_read(struct test_listener *listener, struct test_request *
 	if (read->lost && read->ppn == AFTL_NO_PPN)
 		return;
 	if (request->request.op == AFTL_OP_WRITE) {
-		shadow_read_rest(store, request, read);
+		shadow_read_rest_of_unit(store, request, read);
 		return;
 	}
 	switch (read->source) {
@@ -435,7 +435,8 @@ static void mark_durable_by_flush(struct shadow_store *store, u32 flush,
 }
 
 /* Note which completed writes are not on flash yet, as a flush now has to make them durable. */
-static void shadow_submitted_flush(struct shadow_store *store, const struct test_request *request)
+static void shadow_note_submitted_flush(struct shadow_store *store,
+					const struct test_request *request)
 {
 	u32 i;
 
@@ -457,7 +458,8 @@ static void check_unit_durable(struct shadow_store *store, u32 unit, u32 stamp, 
 		  "unit %u: %s is complete and its data is not on flash", unit, what);
 }
 
-static void shadow_completed_flush(struct shadow_store *store, const struct test_request *request)
+static void shadow_check_completed_flush(struct shadow_store *store,
+					 const struct test_request *request)
 {
 	struct shadow_promise **link = &store->promises;
 
@@ -483,7 +485,8 @@ static bool write_must_be_durable(const struct shadow_store *store,
 	return !config->buffer || (request->flags & AFTL_REQUEST_FUA && !config->buffer_safe);
 }
 
-static void shadow_completed_write(struct shadow_store *store, const struct test_request *request)
+static void shadow_note_completed_write(struct shadow_store *store,
+					const struct test_request *request)
 {
 	u32 i;
 
@@ -499,7 +502,8 @@ static void shadow_completed_write(struct shadow_store *store, const struct test
 	}
 }
 
-static void shadow_completed_discard(struct shadow_store *store, const struct test_request *request)
+static void shadow_note_completed_discard(struct shadow_store *store,
+					  const struct test_request *request)
 {
 	u32 i;
 
@@ -510,7 +514,7 @@ static void shadow_completed_discard(struct shadow_store *store, const struct te
 	}
 }
 
-static void shadow_completed_read(const struct test_request *request)
+static void shadow_note_completed_read(const struct test_request *request)
 {
 	CHECK_MSG(request->request.status || request->seen == request->request.units,
 		  "a read of %u units fetched %u", request->request.units, request->seen);
@@ -530,20 +534,20 @@ static void shadow_on_complete(struct test_listener *listener, struct test_reque
 		  "op %u fails with %d", request->request.op, request->request.status);
 	switch (request->request.op) {
 	case AFTL_OP_READ:
-		shadow_completed_read(request);
+		shadow_note_completed_read(request);
 		break;
 	case AFTL_OP_WRITE:
-		shadow_completed_write(store, request);
+		shadow_note_completed_write(store, request);
 		break;
 	case AFTL_OP_FLUSH:
-		shadow_completed_flush(store, request);
+		shadow_check_completed_flush(store, request);
 		break;
 	default:
-		shadow_completed_discard(store, request);
+		shadow_note_completed_discard(store, request);
 	}
 }
 
-static void shadow_submitted_discard(struct shadow_store *store, struct test_request *request)
+static void shadow_note_submitted_discard(struct shadow_store *store, struct test_request *request)
 {
 	u32 i;
 
@@ -569,7 +573,7 @@ static void shadow_on_unmap(struct test_listener *listener, aftl_lpn_t first, u3
 	}
 }
 
-static void shadow_submitted_read(struct shadow_store *store, struct test_request *request)
+static void shadow_note_submitted_read(struct shadow_store *store, struct test_request *request)
 {
 	u32 i;
 
@@ -586,15 +590,15 @@ static void shadow_on_submitted(struct test_listener *listener, struct test_requ
 			     TEST_REQUEST_UNITS);
 	switch (request->request.op) {
 	case AFTL_OP_READ:
-		shadow_submitted_read(store, request);
+		shadow_note_submitted_read(store, request);
 		break;
 	case AFTL_OP_WRITE:
 		break;
 	case AFTL_OP_FLUSH:
-		shadow_submitted_flush(store, request);
+		shadow_note_submitted_flush(store, request);
 		break;
 	default:
-		shadow_submitted_discard(store, request);
+		shadow_note_submitted_discard(store, request);
 	}
 }
 
@@ -614,7 +618,7 @@ void shadow_compare_device(struct shadow_store *store)
 {
 	u32 unit;
 
-	for (unit = 0; unit < test_units(store->device); unit++) {
+	for (unit = 0; unit < test_unit_count(store->device); unit++) {
 		u32 best = store->units[unit].best;
 		bool mapped = best != U32_MAX &&
 			      store->slots[best].stamp > store->units[unit].zero;
@@ -633,7 +637,7 @@ static void shadow_check_at_finish(struct test_listener *self)
 	shadow_compare_device(container_of(self, struct shadow_store, listener));
 }
 
-static void shadow_release(struct test_listener *self)
+static void shadow_free_store(struct test_listener *self)
 {
 	struct shadow_store *store = container_of(self, struct shadow_store, listener);
 	struct shadow_promise *promise_left;
@@ -667,7 +671,7 @@ void shadow_attach(struct shadow_store *store, struct test_device *device, bool 
 			.erase = shadow_on_erase,
 			.read = shadow_on_read,
 			.finish = shadow_check_at_finish,
-			.close = shadow_release,
+			.close = shadow_free_store,
 		},
 		.device = device,
 		.words = whole ? geo->unit_bytes / 8 : 1,

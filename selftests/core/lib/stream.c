@@ -19,7 +19,7 @@ void test_stream_init(struct test_stream *stream, u64 seed)
 	};
 }
 
-static u32 draw_request_number(struct test_stream *stream, u32 n)
+static u32 draw_number_for_stream(struct test_stream *stream, u32 n)
 {
 	return aftl_random_below(&stream->random, n);
 }
@@ -28,13 +28,13 @@ static enum aftl_op choose_request_op(struct test_stream *stream)
 {
 	u32 draw;
 
-	if (draw_request_number(stream, 1000) < stream->flush)
+	if (draw_number_for_stream(stream, 1000) < stream->flush)
 		return AFTL_OP_FLUSH;
-	draw = draw_request_number(stream, 100);
+	draw = draw_number_for_stream(stream, 100);
 	if (draw < stream->read)
 		return AFTL_OP_READ;
 	if (draw < stream->read + stream->discard)
-		return draw_request_number(stream, 2) ? AFTL_OP_DISCARD : AFTL_OP_WRITE_ZEROES;
+		return draw_number_for_stream(stream, 2) ? AFTL_OP_DISCARD : AFTL_OP_WRITE_ZEROES;
 	return AFTL_OP_WRITE;
 }
 
@@ -42,16 +42,17 @@ static u32 choose_request_unit(struct test_stream *stream, u32 units)
 {
 	u32 tenth = max(units / 10, 1U);
 
-	return draw_request_number(stream, 100) < stream->hot ? draw_request_number(stream, tenth) :
-	       draw_request_number(stream, units);
+	return draw_number_for_stream(stream, 100) < stream->hot ?
+		       draw_number_for_stream(stream, tenth) :
+		       draw_number_for_stream(stream, units);
 }
 
 /* Draw a placement id; sometimes none, or an id for which no placement handle exists. */
 static void draw_placement_id(struct test_stream *stream, struct test_device *device)
 {
 	if (device->config.placement_handles)
-		device->hint.stream = (u8)draw_request_number(stream,
-							      device->config.placement_handles + 2);
+		device->hint.stream =
+			(u8)draw_number_for_stream(stream, device->config.placement_handles + 2);
 }
 
 /* Draw a host queue; sometimes one that has no weight. */
@@ -60,7 +61,7 @@ static void draw_host_queue(struct test_stream *stream, struct test_device *devi
 	u32 queues = aftl_queue_weight_count(device->config.queue_weights);
 
 	if (device->config.queue_weights)
-		device->queue = (u8)draw_request_number(stream, queues + 1);
+		device->queue = (u8)draw_number_for_stream(stream, queues + 1);
 }
 
 /* Let some requests begin or end within a logical page, but not on zoned devices. */
@@ -82,14 +83,15 @@ static void draw_partial_request(struct test_stream *stream, struct test_device 
 bool test_stream_submit_one(struct test_stream *stream, struct test_device *device)
 {
 	enum aftl_op op = choose_request_op(stream);
-	u32 all = test_units(device);
+	u32 all = test_unit_count(device);
 	u32 unit = choose_request_unit(stream, all);
-	u32 wanted = 1 + draw_request_number(stream, stream->units_max);
+	u32 wanted = 1 + draw_number_for_stream(stream, stream->units_max);
 	u32 units = min(wanted, all - unit);
-	u32 class = draw_request_number(stream, 100) < stream->approx ? AFTL_APPROX : AFTL_PRECISE;
-	u32 flags = draw_request_number(stream, 1000) < stream->fua ? AFTL_REQUEST_FUA : 0;
+	u32 class = draw_number_for_stream(stream, 100) < stream->approx ? AFTL_APPROX :
+									   AFTL_PRECISE;
+	u32 flags = draw_number_for_stream(stream, 1000) < stream->fua ? AFTL_REQUEST_FUA : 0;
 	u64 at = aftl_device_time_ns(device->ftl) +
-		 (stream->gap_ns ? draw_request_number(stream, stream->gap_ns) : 0);
+		 (stream->gap_ns ? draw_number_for_stream(stream, stream->gap_ns) : 0);
 
 	if (op == AFTL_OP_FLUSH) {
 		unit = 0;
@@ -112,12 +114,12 @@ void test_stream_submit(struct test_stream *stream, struct test_device *device, 
 
 bool test_stream_write_all(struct test_stream *stream, struct test_device *device)
 {
-	u32 all = test_units(device);
+	u32 all = test_unit_count(device);
 	u32 unit;
 
 	for (unit = 0; unit < all; unit += stream->units_max) {
-		u32 class = draw_request_number(stream, 100) < stream->approx ? AFTL_APPROX :
-							       AFTL_PRECISE;
+		u32 class = draw_number_for_stream(stream, 100) < stream->approx ? AFTL_APPROX :
+										   AFTL_PRECISE;
 		u32 units = min(stream->units_max, all - unit);
 
 		stream->operations += units;

@@ -35,7 +35,7 @@ void tap_begin(const char *format, ...)
 	tap.failures = 0;
 }
 
-void tap_at_end(void (*cleanup)(void))
+void tap_call_at_point_end(void (*cleanup)(void))
 {
 	u32 i;
 

@@ -79,7 +79,7 @@ void tap_begin(const char *format, ...) __printf(1, 2);
 bool tap_end(void);
 
 /* Call @cleanup at the end of every test point, before the functions that were added earlier. */
-void tap_at_end(void (*cleanup)(void));
+void tap_call_at_point_end(void (*cleanup)(void));
 
 /* Print the TAP line "Bail out!" and exit. */
 void tap_bail_out(const char *format, ...) __printf(1, 2);

@@ -227,7 +227,7 @@ void test_device_init(struct test_device *device, const char *profile)
 {
 	if (is_test_device_open(device))
 		test_device_finish(device);
-	tap_at_end(finish_open_devices);
+	tap_call_at_point_end(finish_open_devices);
 	*device = (struct test_device){ 0 };
 	device->ops = (struct aftl_host_ops){
 		.alloc = test_host_alloc,
@@ -354,8 +354,8 @@ void test_device_open_demo(struct test_device *device, const char *policy, const
 	test_device_open(device, policy, params);
 }
 
-void test_config_refused(struct test_device *device, const char *policy, const char *params,
-			 const char *part)
+void test_check_config_refused(struct test_device *device, const char *policy, const char *params,
+			       const char *part)
 {
 	test_device_init(device, "demo");
 	test_device_set_params(device, params);
@@ -627,8 +627,8 @@ bool test_wait_for_request(struct test_device *device, struct test_request *requ
 	return true;
 }
 
-int test_flagged_request(struct test_device *device, enum aftl_op op, u32 unit, u32 units,
-			 u32 class, u32 flags, u64 *latency_ns)
+int test_execute_flagged_request(struct test_device *device, enum aftl_op op, u32 unit, u32 units,
+				 u32 class, u32 flags, u64 *latency_ns)
 {
 	u64 start = aftl_device_time_ns(device->ftl);
 	struct test_request *request = test_submit_kept(device, op, unit, units, class, flags,
@@ -649,7 +649,7 @@ int test_flagged_request(struct test_device *device, enum aftl_op op, u32 unit, 
 int test_execute_request(struct test_device *device, enum aftl_op op, u32 unit, u32 units,
 			 u32 class, u64 *latency_ns)
 {
-	return test_flagged_request(device, op, unit, units, class, 0, latency_ns);
+	return test_execute_flagged_request(device, op, unit, units, class, 0, latency_ns);
 }
 
 u64 test_get_latency(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class)

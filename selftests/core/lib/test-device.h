@@ -219,8 +219,8 @@ void test_device_open_type(struct test_device *device, const struct aftl_policy_
 void test_device_open_demo(struct test_device *device, const char *policy, const char *params);
 
 /* Check that creating the device fails with -EINVAL and a message that contains @part. */
-void test_config_refused(struct test_device *device, const char *policy, const char *params,
-			 const char *part);
+void test_check_config_refused(struct test_device *device, const char *policy, const char *params,
+			       const char *part);
 
 /**
  * test_each_policy() - run @body as a test point for each policy
@@ -282,8 +282,8 @@ int test_execute_request(struct test_device *device, enum aftl_op op, u32 unit, 
 			 u32 class, u64 *latency_ns);
 
 /* Like test_execute_request(), with request flags. */
-int test_flagged_request(struct test_device *device, enum aftl_op op, u32 unit, u32 units,
-			 u32 class, u32 flags, u64 *latency_ns);
+int test_execute_flagged_request(struct test_device *device, enum aftl_op op, u32 unit, u32 units,
+				 u32 class, u32 flags, u64 *latency_ns);
 
 /* Like test_execute_request(), but check that it succeeds. Return: the latency. */
 u64 test_get_latency(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class);
@@ -332,7 +332,7 @@ void test_write_each(struct test_device *device, u32 first, u32 count, u32 class
 aftl_ppn_t test_lookup(const struct test_device *device, u32 unit);
 struct aftl_block *test_block_of(struct test_device *device, u32 unit);
 
-static inline u32 test_units(const struct test_device *device)
+static inline u32 test_unit_count(const struct test_device *device)
 {
 	return aftl_geometry(device->ftl)->units;
 }

@@ -39,7 +39,7 @@ void volume_prepare(const char *policy, const char *params, bool extents)
 	if (durable_open_with_extents(&durable, &device.config, policy, extents))
 		tap_bail_out("no such device");
 	is_open = true;
-	tap_at_end(close_small_volume);
+	tap_call_at_point_end(close_small_volume);
 }
 
 void volume_format(const char *policy, const char *params, bool extents)

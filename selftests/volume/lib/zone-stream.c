@@ -63,7 +63,7 @@ void zone_stream_submit(const struct zone_stream *stream, struct test_device *de
 
 	if (draw_zone_stream_choice(stream, 25))
 		submit_zone_request(stream, device, AFTL_OP_READ,
-				    draw_zone_stream_below(stream, test_units(device)), 1, 0);
+				    draw_zone_stream_below(stream, test_unit_count(device)), 1, 0);
 	else if (draw_zone_stream_choice(stream, stream->flushes))
 		submit_zone_request(stream, device, AFTL_OP_FLUSH, 0, 0, 0);
 	else if (draw_zone_stream_choice(stream, 12))
