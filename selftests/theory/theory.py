@@ -42,22 +42,23 @@ Form = Callable[[Sequence[Json]], float]
 BINARY = Path(os.environ.get("APPROXFTL", TOP / "build/approxftl")).absolute()
 BEGIN, END = "<!-- make theory: begin -->\n", "<!-- make theory: end -->\n"
 
-DESNOYERS = "Desnoyers, ACM Trans. Storage 10(2), 2014"
-MEAN_FIELD = "Van Houdt, SIGMETRICS 2013"
-#: Each form with its source.
+DESNOYERS = "Desnoyers (ACM Transactions on Storage 10(2), 2014)"
+#: Each form with the source of its formula.
 SOURCES = {
-    "FIFO": f"Lambert W: Xiang and Kurkoski, ICNC 2012; {DESNOYERS}",
-    "greedy": f"mean field: {DESNOYERS}; Van Houdt, SIGMETRICS 2013",
-    "d-choices": f"mean field: {MEAN_FIELD}; Li, Lee, Lui, SIGMETRICS 2013",
-    "windowed": "rule: Hu and others, SYSTOR 2009; limit of many blocks: forms.py",
-    "FIFO, mixed": DESNOYERS,
-    "d-choices, mixed": "mean field: Van Houdt, Performance Evaluation 70(10), 2013",
-    "optimum": f"{DESNOYERS}, best share of spare space, each class alone",
-    "greedy, streams": "derived from the mean field of greedy, see docs/theory.md",
-    "M/D/1": "Pollaczek and Khinchine; Kleinrock, Queueing Systems 1, 1975",
-    "M/G/1": "non-preemptive priorities: Cobham, Operations Research 2(1), 1954",
-    "closed": "equal services: Bhandarkar, IEEE Trans. Computers C-24(9), 1975; published: "
-              "exponential ones, mean value analysis, Reiser and Lavenberg, JACM 27(2), 1980",
+    "FIFO": f"by Xiang and Kurkoski (ICNC 2012) and {DESNOYERS}, with the Lambert W function",
+    "greedy": f"a mean field, by {DESNOYERS} and Van Houdt (SIGMETRICS 2013)",
+    "d-choices": "a mean field, by Van Houdt (SIGMETRICS 2013) and by Li, Lee and Lui (SIGMETRICS "
+                 "2013)",
+    "windowed": "our limit of many blocks (forms.py) for the rule of Hu and others (SYSTOR 2009)",
+    "FIFO, mixed": f"by {DESNOYERS}",
+    "d-choices, mixed": "a mean field, by Van Houdt (Performance Evaluation 70(10), 2013)",
+    "optimum": f"by {DESNOYERS}, for each class alone with the best share of the spare space",
+    "greedy, streams": "derived in docs/theory.md from the mean field of greedy collection",
+    "M/D/1": "by Pollaczek and Khinchine, as in Kleinrock (Queueing Systems 1, 1975)",
+    "M/G/1": "by Cobham (Operations Research 2(1), 1954), for non-preemptive priorities",
+    "closed": "for equal service times, by Bhandarkar (IEEE Transactions on Computers C-24(9), "
+              "1975); the column *published* has exponential service times, by the mean value "
+              "analysis of Reiser and Lavenberg (JACM 27(2), 1980)",
 }
 #: One die, no idle work, no reserve but that of relocation, as in the models.
 DIE: Options = {"channels": 1, "chips": 1, "layers": 1, "page": "4KiB", "size": "4KiB",
@@ -401,7 +402,7 @@ def format_markdown_row(one: Found) -> str:
 def markdown_table(found: Sequence[Found]) -> str:
     parts = []
     for form in dict.fromkeys(one.form for one in found):
-        parts += ["\n", textwrap.fill(f"**{form}** ({SOURCES[form]})", 100), "\n\n",
+        parts += ["\n", textwrap.fill(f"The formula **{form}** is {SOURCES[form]}.", 100), "\n\n",
                   f"| {' | '.join(HEAD[1:])} |\n| ---{' | ---:' * (len(HEAD) - 2)} |\n"]
         parts += [format_markdown_row(one) for one in found if one.form == form]
     return "".join(parts) + "\n"
