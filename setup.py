@@ -73,7 +73,7 @@ class PlatformWheel(bdist_wheel):
 
 
 class WithLibrary(Distribution):
-    """A distribution with machine code, so that it is installed in platlib."""
+    """Tell setuptools that the package has machine code, so that it goes to platlib."""
 
     def has_ext_modules(self) -> bool:
         """Return True, as the wheel contains the library."""

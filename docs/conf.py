@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Sphinx: the documents and the manual pages as one searchable site (make site)."""
+"""Sphinx settings of `make site`, which makes one site of the documents and manual pages."""
 
 import re
 from pathlib import Path

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Write docs/reference.md from what the program and the counter table say of themselves.
+"""Write docs/reference.md from the JSON of `approxftl params` and from tables in C headers.
 
     docs/generate-reference.py [--program build/approxftl] [--out docs/reference.md]
 """
@@ -34,7 +34,8 @@ sim --help` explains the options of the simulator itself.
 ## Parameters
 
 `--KEY VALUE` or `--set KEY=VALUE` on the command line of `approxftl sim` sets a parameter. The
-values shown are those of the profile `demo`; [the profiles](#profiles) say how the others differ.
+values shown are those of the profile `demo`; the section [Profiles](#profiles) lists the values of
+other profiles that differ.
 
 | type | how to write it |
 | --- | --- |
@@ -68,7 +69,7 @@ def markdown_table_head(*titles: str) -> Iterator[str]:
 
 
 def read_macro_sections(path: Path, macro: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield the C comment above each group of a table of macros, with the group's arguments."""
+    """Yield each heading comment of a C table of macros, and the arguments of its macros."""
     pattern = re.compile(rf"^/\* ([^*\n]+) \*/$|^{macro}\((\w+),?(.*?)\)$", re.M | re.S)
     title, members = "", list[tuple[str, str]]()
     for comment, name, rest in pattern.findall(path.read_text()):
@@ -125,8 +126,8 @@ def policy_table(program: Path) -> Iterator[str]:
 def counter_tables() -> Iterator[str]:
     """Return the tables of counters, grouped as in their source."""
     yield "\n## Counters\n"
-    yield ("The object `counters` of each run in `approxftl sim --json` has these counters. "
-           "Names tell the unit.")
+    yield ("The JSON output of `approxftl sim` has the following counters of each run in its "
+           "object\n`counters`. The name of a counter contains its unit.")
     for title, members in read_macro_sections(COUNTERS, "COUNTER"):
         yield f"\n### {title}\n"
         yield from markdown_table_head("counter", "meaning")
@@ -142,7 +143,8 @@ def counter_tables() -> Iterator[str]:
 def status_word_table() -> Iterator[str]:
     """Return the table of the words of a device's status line."""
     yield "\n## Status line\n"
-    yield "`dmsetup status` prints these words after the target's name. New words are appended.\n"
+    yield ("After the target's name `dmsetup status` prints the following words. New words are "
+           "appended.\n")
     yield from markdown_table_head("position", "word", "meaning")
     pattern = re.compile(r'^STATUS_(TEXT|NUMBER|PAIR)\(([^"]*), "([^"]*)"\)$', re.M)
     for position, (_, names, text) in enumerate(pattern.findall(STATUS.read_text()), 1):

@@ -89,7 +89,7 @@ class Parser:
         return self.tokens[0]
 
     def skip_if_token(self, *marks: str) -> bool:
-        """Skip the next token if it is one of these punctuation marks."""
+        """Skip the next token if it is one of the punctuation marks `marks`; return True if so."""
         if self.peek_token()[0] == "mark" and self.peek_token()[1] in marks:
             self.tokens.pop(0)
             return True
@@ -211,7 +211,7 @@ class Parser:
 
 
 def resolve_type(node: Any, definitions: dict[str, Schema], used: dict[str, Any]) -> Any:
-    """Return a type with each `...name` resolved; `used` collects the definitions it names."""
+    """Return a type with each `...name` resolved; add each definition that it names to `used`."""
     if isinstance(node, list):
         return [resolve_type(one, definitions, used) for one in node]
     if not isinstance(node, dict) or "const" in node or "enum" in node:
@@ -240,7 +240,7 @@ def resolve_type(node: Any, definitions: dict[str, Schema], used: dict[str, Any]
 
 
 def expand_spreads(node: Schema, definitions: dict[str, Schema]) -> Schema:
-    """Return the properties of an object in order, those that `...name` inserts included."""
+    """Return the properties of an object in order, with those that `...name` inserts."""
     own = list(node["properties"].items())
     properties: Schema = {}
     required: list[str] = []
@@ -270,7 +270,7 @@ def load_schema(path: Path) -> Schema:
 
 
 def main(fields: str, out: str) -> int:
-    """Write the schema of a file."""
+    """Write the JSON schema of the .fields file `fields` to the file `out`."""
     text = json.dumps(load_schema(Path(fields)), indent=2) + "\n"
     Path(out).write_text(text, encoding="utf-8")
     return 0

@@ -21,7 +21,7 @@ LEGEND = "N normal, R reduced, B between, A after, C coarse, F fine, L follower,
 
 @dataclass
 class Page:
-    """Program mode and number of valid slots of a page."""
+    """A flash page: its program mode, and how many of its logical pages are valid."""
 
     mode: int | None
     valid: int
@@ -37,7 +37,7 @@ class Block:
     pages: list[Page] = field(default_factory=list)
 
     def count_valid_slots(self) -> int:
-        """Return how many slots hold current data."""
+        """Return how many logical pages of the block hold current data."""
         return sum(page.valid for page in self.pages)
 
     def count_programmed_pages(self) -> int:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Relocated data, which has survived a garbage collection, has blocks of its own. */
+/* Policy that puts data that have survived a garbage collection into blocks of their own. */
 #include "core/policy/ftl-policy.h"
 #include "core/policy/policy-object.h"
 

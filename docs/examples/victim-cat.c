@@ -10,8 +10,8 @@
 #include "core/policy/victim-rules.h"
 
 /*
- * Age times the number of invalid slots, divided by the valid slots and the erases. The unit of age
- * is 65 us, so that years fit into 32 bits and all products into 64.
+ * Return the merit of @block as a victim: its age times its invalid pages, divided by its valid pages
+ * and its erases. The unit of age is 65 us, so that years fit 32 bits, and all products 64 bits.
  */
 static u64 cat_merit(const struct aftl_victim_candidates *closed, const struct aftl_block *block,
 		     u32 slots)
