@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Policy with separate blocks for hot, cold and relocated data. A write is hot if the version that it
- * replaces was never relocated, and is younger than the median age of overwritten data.
+ * Policy with separate blocks for hot, cold and relocated data. A write is hot if the version
+ * that it replaces was never relocated, and is younger than the median age of overwritten data.
  */
 #include "core/policy/open-blocks.h"
 #include "core/policy/policies.h"

@@ -10,8 +10,9 @@
 #include "core/policy/victim-rules.h"
 
 /*
- * Return the merit of @block as a victim: its age times its invalid pages, divided by its valid pages
- * and its erases. The unit of age is 65 us, so that years fit 32 bits, and all products 64 bits.
+ * Return the merit of @block as a victim: its age times its invalid pages, divided by its
+ * valid pages and its erases. The unit of age is 65 us, so that years fit 32 bits, and
+ * all products 64 bits.
  */
 static u64 cat_merit(const struct aftl_victim_candidates *closed, const struct aftl_block *block,
 		     u32 slots)
