@@ -195,7 +195,7 @@ def check_unplaceable_faults_are_refused() -> None:
                              "uncorrectable")
         check_faults_refused("byte 8192 is in a hole", "--file", folder / "none", "--offset",
                              "8KiB", "uncorrectable")
-        check_faults_refused("it is not a regular file", "--file", folder, "uncorrectable")
+        check_faults_refused("not a regular file", "--file", folder, "uncorrectable")
         check_faults_refused("No such file", "--file", folder / "no", "uncorrectable")
         memory = Path("/dev/shm/aftl-verb")
         memory.write_bytes(bytes(UNIT))

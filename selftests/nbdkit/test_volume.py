@@ -161,7 +161,7 @@ def test_a_server_that_cannot_start_leaves_no_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    (("profile=tcad18",), "profile: the volume has its own; leave it out"),
+    (("profile=tcad18",), "profile: the volume determines it; leave it out"),
     (("seed=99",), "seed"), (("blocks=64",), "blocks"), (("unit=512",), "unit")])
 def test_options_that_would_change_the_geometry_of_a_volume_are_refused(tmp_path: Path,
                                                                         arguments: tuple[str, ...],

@@ -27,7 +27,7 @@ def check_format_refused(path: Path, *parts: str) -> None:
     for arguments in ((), SMALL, ("--dry-run",)):
         done = run_approxftl("format", path, *arguments)
         assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
-        assert "approxftl format --force if nobody needs it" in done.err
+        assert "approxftl format --force overwrites it" in done.err
         assert not [part for part in parts if part not in done.err], done.err
     assert digest_nonzero_pages(path) == before
 

@@ -48,7 +48,7 @@ static int check_file_on_device(int fd, u64 offset, u64 length, struct device_ra
 	if (fstat(fd, &found))
 		return aftl_fail(error, -errno, "%s", strerror(errno));
 	if (!S_ISREG(found.st_mode))
-		return aftl_fail(error, -EINVAL, "it is not a regular file");
+		return aftl_fail(error, -EINVAL, "not a regular file");
 	if (offset >= (u64)found.st_size || length > (u64)found.st_size - offset)
 		return aftl_fail(error, -EINVAL,
 				 "the range goes beyond the end of the file at byte %llu",
@@ -59,7 +59,7 @@ static int check_file_on_device(int fd, u64 offset, u64 length, struct device_ra
 				 "its file system is not directly on a block device, as ext4, XFS and F2FS are");
 	if (!ioctl(fd, FS_IOC_FSGETXATTR, &attributes) &&
 	    attributes.fsx_xflags & FS_XFLAG_REALTIME)
-		return aftl_fail(error, -EINVAL, "its data are on the real-time device of XFS");
+		return aftl_fail(error, -EINVAL, "the data are on the real-time device of XFS");
 	range->major = major(found.st_dev);
 	range->minor = minor(found.st_dev);
 	return 0;

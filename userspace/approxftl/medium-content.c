@@ -11,7 +11,7 @@
 static int report_medium_content(const struct medium_file *file, const char *what,
 				 struct aftl_error *error)
 {
-	return aftl_fail(error, -EEXIST, "%.80s %s; approxftl format --force if nobody needs it",
+	return aftl_fail(error, -EEXIST, "%.80s %s; approxftl format --force overwrites it",
 			 file->path, what);
 }
 

@@ -408,7 +408,7 @@ static int open_shard_volume(struct checkup *checkup, u32 index, struct aftl_err
 	ret = aftl_volume_open(&checkup->now.volume, &checkup->now.file.medium, &cause);
 	if (!ret && !aftl_volume_header_matches(aftl_volume_get_header(checkup->now.volume),
 						&checkup->super, index))
-		ret = aftl_fail(&cause, -EUCLEAN, "the volume belongs to another device");
+		ret = aftl_fail(&cause, -EUCLEAN, "the volume is not of the device of shard 0");
 	if (!ret)
 		return 0;
 	/* A shard without a volume counts as damage. */

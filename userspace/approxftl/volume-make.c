@@ -200,7 +200,7 @@ static int wipe_old_shard_headers(struct making *making, struct aftl_error *erro
 					 sizeof(zeroes));
 	if (!ret)
 		ret = file->medium.flush(file);
-	return ret ? aftl_fail(error, ret, "the volumes of shards cannot be written") : 0;
+	return ret ? aftl_fail(error, ret, "the headers of old volumes cannot be erased") : 0;
 }
 
 static int format_one_shard(struct making *making, u32 index, struct aftl_error *error)

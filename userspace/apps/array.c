@@ -174,8 +174,10 @@ static void *get_array_page(struct array *array, u64 page, bool write)
 		struct aftl_error error;
 
 		record_array_failure(array,
-				     aftl_fail(&error, -EINVAL, "%.80s/%s: there is no such page",
-					       array->file.place->path, array->shape.name),
+				     aftl_fail(&error, -EINVAL,
+					       "%.80s/%s: page %llu is beyond the end",
+					       array->file.place->path, array->shape.name,
+					       (unsigned long long)page),
 				     &error);
 		return array->spare;
 	}

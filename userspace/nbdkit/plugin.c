@@ -119,7 +119,7 @@ static int set_table_line_from_volume(const char *path, struct aftl_error *error
 	int ret;
 
 	if (plugin_value_of_key("profile"))
-		return aftl_fail(error, -EINVAL, "profile: the volume has its own; leave it out");
+		return aftl_fail(error, -EINVAL, "profile: the volume determines it; leave it out");
 	ret = nbd_volume_open(&volume, path, error);
 	if (ret)
 		return ret;

@@ -81,7 +81,7 @@ static int map_or_allocate_ledger(struct ledger *ledger, struct aftl_error *erro
 		memory = mmap(NULL, ledger->bytes, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
-		return aftl_fail(error, -errno, "the state does not fit into memory: %s",
+		return aftl_fail(error, -errno, "not enough memory for the state file: %s",
 				 strerror(errno));
 	ledger->header = memory;
 	ledger->units = (struct ledger_unit *)(ledger->header + 1);
