@@ -52,7 +52,7 @@ static void check_newer_status_parsed(void)
 	CHECK_EQ(status.dead_luns, 2);
 }
 
-/* Each copy of a status line ends with its allocation, so that a read past the line is detected. */
+/* A status line fills its allocated buffer, so that a read past the end of the line is detected. */
 static void check_truncated_status_refused(void)
 {
 	size_t length;
@@ -303,10 +303,11 @@ int main(void)
 	tap_run("status fields of a newer target are skipped", check_newer_status_parsed);
 	tap_run("a truncated status line is refused", check_truncated_status_refused);
 	tap_run("invalid fields of a status line are refused", check_wrong_fields_refused);
-	tap_run("stats are read as printed", check_stats_read_as_printed);
-	tap_run("the difference of stats is computed", check_stats_difference);
-	tap_run("after a reset the difference of stats is the new value", check_stats_after_reset);
-	tap_run("invalid stats are refused", check_wrong_stats_refused);
+	tap_run("counters of message `stats` are read as printed", check_stats_read_as_printed);
+	tap_run("the difference of two `stats` is computed", check_stats_difference);
+	tap_run("after a reset the difference of two `stats` is the newer one",
+		check_stats_after_reset);
+	tap_run("invalid answers to message `stats` are refused", check_wrong_stats_refused);
 	tap_run("the target's answers to the message `blocks` are parsed",
 		check_block_answers_parsed);
 	tap_run("`blocks` answers that describe no block are refused", check_wrong_blocks_refused);

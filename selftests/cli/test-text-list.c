@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Test text lists with empty values, which the lists in tests without a device do not have. */
+/* Test printed lists with empty values, which no list has that is printed without a device. */
 #include <stdio.h>
 #include <stdlib.h>
 

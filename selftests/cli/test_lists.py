@@ -155,7 +155,7 @@ def sort_row_numbers(verb: str, keys: list[tuple[str, bool]]) -> list[int]:
 
 @pytest.mark.parametrize("verb", LISTS)
 class TestList:
-    """Properties that every list must have."""
+    """Properties of each list that a verb prints."""
 
     def test_help_lists_the_columns(self, verb: str) -> None:
         assert len(read_help_columns(verb)) >= 2
@@ -238,7 +238,7 @@ OPTIONS = {"-o": "show", "-S": "sort"}
 
 @pytest.mark.parametrize("verb", ["params", "profiles", "policies"])
 def test_listed_names_are_accepted_as_arguments(verb: str) -> None:
-    """Each listed name is accepted as listed and with dashes and underscores exchanged."""
+    """A verb accepts each name that it lists, also with dashes and underscores exchanged."""
     for name in read_column_cells(verb, read_help_columns(verb)[0]["key"]):
         for way in (name, name.replace("_", "-"), name.replace("-", "_")):
             assert run_verb(verb, way, "--no-head", "-o",
@@ -282,7 +282,7 @@ OF_COMPARE_ALONE = {
 
 
 def test_a_measure_has_one_name_in_study_compare_and_stat() -> None:
-    """Verb study knows all measures, compare lists the common ones, stat those of a device."""
+    """A measure that `compare` or `stat` lists has the name by which studies know the measure."""
     known = set(VALUES)
     listed = read_help_names("compare", str(results_folder() / "r.json"))
     assert set(listed) - known == {"label", "policy", "profile", "seed", "file"}
@@ -329,7 +329,7 @@ def test_fields_of_the_status_line_have_the_counters_names() -> None:
 
 
 def compute_measure_from_counters(value: Value, run_: dict[str, Any]) -> float | None:
-    """Return a measure computed from the counters, or None if other data are needed."""
+    """Return a measure of a run; None if the run lacks data from which the measure is computed."""
     try:
         return value(run_)
     except (KeyError, TypeError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The messages of `approxftl nvme` about parts that a machine lacks, simulated in a namespace."""
+"""The messages of `approxftl nvme` about modules and programs that a namespace hides from it."""
 
 import subprocess
 from pathlib import Path
@@ -27,7 +27,7 @@ needs_namespaces = pytest.mark.skipif(
 
 def run_nvme(tmp_path: Path, prepare: str, *arguments: str, stubs: tuple[str, ...] = ("nvme",),
              root: str = "--map-root-user") -> Done:
-    """Run verb nvme as if a machine had only device "ssd" and the files that `prepare` makes."""
+    """Run verb nvme where only device "ssd" exists, and files that the script `prepare` makes."""
     for name in ("approxftl", *stubs):
         (tmp_path / name).write_text("#!/bin/sh\n")
         (tmp_path / name).chmod(0o755)

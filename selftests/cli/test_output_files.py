@@ -110,11 +110,11 @@ def list_output_options() -> list[tuple[Words, str]]:
 
 
 def parameter_id(value: object) -> str:
-    """Return the identifier of a test parameter."""
+    """Return the text by which pytest names a parameter of a test."""
     return "-".join(value) if isinstance(value, tuple) else str(value)
 
 
-# ---------------------------------------------------------------- the prepared directory
+# ---------------------------------------------------------------- the directory of input files
 
 SMALL = ("sim", "--requests", "1000", "--quiet")
 #: fio's JSON output for random reads at queue depth 1.
@@ -126,7 +126,7 @@ FIO = {"fio version": "fio-3.33", "timestamp": 1, "jobs": [
 
 @pytest.fixture(scope="session")
 def prepared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with one input file of each kind."""
+    """A directory with one input file of each kind that the verbs read."""
     folder = tmp_path_factory.mktemp("prepared")
 
     def run_successfully(*words: str, stdin: bytes = b"") -> None:
@@ -179,7 +179,7 @@ def copy_sparse_file(source: str, target: str) -> None:
 
 @pytest.fixture
 def working_folder(prepared_folder: Path, tmp_path: Path) -> Path:
-    """A test's own copy of the prepared directory."""
+    """A test's own copy of the directory of input files."""
     folder = tmp_path / "place"
     shutil.copytree(prepared_folder, folder, copy_function=copy_sparse_file)
     return folder
@@ -206,7 +206,7 @@ def output_command_line(words: Words, what: str, path: str) -> list[str]:
 
 
 def unwritten_contents(what: str) -> tuple[bytes, ...]:
-    """Return the contents of an unwritten output file: None for --dropped, else empty."""
+    """Return contents that prove an output unwritten: empty ones, none for --dropped."""
     return () if what == "--dropped" else (b"",)
 
 
@@ -364,7 +364,7 @@ SAME_FILE = (
 
 
 def read_folder_contents(place: Path) -> dict[str, bytes]:
-    """Return the contents of all files, by relative path."""
+    """Return the contents of all files below a folder, by relative path."""
     return {str(path.relative_to(place)): path.read_bytes() for path in place.rglob("*")
             if path.is_file()}
 
@@ -858,7 +858,7 @@ def test_python_verbs_are_interrupted_without_a_traceback(words: Words, where: s
 
 @pytest.mark.parametrize("pause", [0, 0.2, 1])
 def test_a_second_signal_leaves_no_temporary_file(pause: float, working_folder: Path) -> None:
-    """The output of a child process that outlives its parent is an unlinked file."""
+    """Killed by two signals, `trace convert` leaves no file, even if its child lives on."""
     os.mkfifo(working_folder / "endless")
     mark = f"{os.getpid()}-second-{pause}"
     with subprocess.Popen(["sh", "-c", 'yes "0,0,512,w,1.0" >endless'], cwd=working_folder,

@@ -47,7 +47,7 @@ def test_pythons_environment_variables_are_ignored(name: str, value: str | None,
 
 
 def test_an_environment_without_a_package_is_skipped(tmp_path: Path) -> None:
-    """If a Python environment lacks a package, the search tries the next one, which has all."""
+    """A verb skips a Python environment that lacks a package, and uses one that has all."""
     program = install_verb_with_module(tmp_path, "compare", "unused", "")
     environment = tmp_path / "venv"
     (environment / "bin").mkdir(parents=True)
@@ -72,7 +72,7 @@ def test_bytecode_is_written_only_to_the_configured_directory(tmp_path: Path) ->
 
 @pytest.mark.parametrize("verb", sorted({*VERBS} - {*NAMES}))
 def test_help_does_not_wait_for_numpy(verb: str) -> None:
-    """Loading numpy doubles the start time of a verb, and only the library's models need it."""
+    """No verb loads numpy to print its help, because numpy doubles the start time."""
     done = run_program(BUILD / f"approxftl-{verb}", "--help",
                        environment={"PYTHONPROFILEIMPORTTIME": "1"})
     assert done.code == 0 and " approxftl_tools" in done.err
