@@ -133,7 +133,7 @@ CUT = "..."
 
 
 def find_mean_without_percentiles(shown: list[str]) -> str | None:
-    """Return a shown mean response time that lacks its percentiles, or None."""
+    """Return a mean response time that a document shows without percentiles, or None."""
     for at, line in enumerate(shown):
         if RESPONSE.match(line):
             rows = itertools.takewhile(
@@ -144,7 +144,7 @@ def find_mean_without_percentiles(shown: list[str]) -> str | None:
 
 
 def find_row_cut_without_ellipsis(shown: list[str], printed: str) -> str | None:
-    """Return the first row that a document omits from a table without an ellipsis, or None."""
+    """Return the first table row that a document leaves out without a "...", or None."""
     rows = [row for row in printed.splitlines() if row.strip()]
     at, marked = 0, False
     for line in filter(str.strip, shown):
@@ -358,7 +358,7 @@ def test_quoted_identifiers_exist(path: Path) -> None:
 
 
 def version_in_source(path: str, expression: str) -> str:
-    """Return the version, whose numbers the expression finds in a source file."""
+    """Return the version whose three numbers a regular expression finds in a source file."""
     return ".".join(re.findall(expression, (TOP / path).read_text())[:3])
 
 
@@ -459,7 +459,7 @@ def test_reference_has_every_counter() -> None:
 
 
 def replace_numbers_in_line(shown: str, printed: str) -> str | None:
-    """Return a document's line with the printed numbers, or None if the words differ."""
+    """Return a document's line with the numbers of a command's line; None if words differ."""
     line = NUMBER.sub("0", shown)
     words = pattern_of_shown_line(line).pattern.replace("0", r"(\d+(?:\.\d+)?)")
     found = re.fullmatch(words, printed)
@@ -470,7 +470,7 @@ def replace_numbers_in_line(shown: str, printed: str) -> str | None:
 
 
 def update_shown_lines(shown: list[str], printed: str) -> list[str]:
-    """Return a document's lines with the printed numbers; lines without a counterpart stay."""
+    """Return a document's lines with the numbers that their command prints now, if it does."""
     lines = printed.splitlines()
     result = []
     for wanted in shown:
