@@ -30,10 +30,10 @@ Counters = Mapping[str, int]
 
 @dataclass(frozen=True)
 class Build:
-    """A compiler, its options and its build directory; without options it is built already.
+    """A compiler, its options and its build directory; a build without options exists already.
 
-    The sanitizers' objects are shared with the other tests. The emulator runs programs of another
-    machine.
+    The sanitizers' objects are shared with the other tests. An emulator runs the programs of a
+    build for another processor architecture.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Build:
 def cross_build(machine: str, emulator: str) -> Build:
     """Return a static build for another processor architecture.
 
-    It has no libdevmapper and libblkid for that architecture, and the commands call neither.
+    The build lacks libdevmapper and libblkid, which the compared commands do not call.
     """
     return Build(machine, f"{machine}-linux-gnu-gcc",
                  ("OPT=-O2", f"OBJCOPY={machine}-linux-gnu-objcopy", "CLI_LIBS=",
@@ -166,9 +166,9 @@ FOR_EVERY_POLICY = (
 
 
 def all_command_lines() -> list[Run]:
-    """Return RUNS and the runs of all policies.
+    """Return the command lines in RUNS, and two more that run half of the policies each.
 
-    Two runs share the policies, because one run compares only a limited number of them.
+    One command cannot run all policies, as the number of policies of a command is limited.
     """
     said = subprocess.run([BUILD / "approxftl", "policies"], capture_output=True, text=True,
                           check=True).stdout
@@ -260,7 +260,7 @@ FORMAT = ("--uuid=8e41f2c6-0b3a-4d5e-9f70-123456789abc", "--profile=demo", "bloc
 
 
 def check_volumes(tap: Tap, machine: str, command: Sequence[str]) -> None:
-    """Compare volumes that another machine's build checks, prints and makes with ours."""
+    """Compare what our build and another machine's do with volumes: check, print, format."""
     def run_verb(program: Sequence[str], *words: str | Path) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run([*program, *words], cwd=place, capture_output=True, check=False)
 
