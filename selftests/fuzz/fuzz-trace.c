@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Trace files: the first byte selects the format, the rest is the file. A trace is refused with a
- * message, or yields valid requests in order; bit 0x80 makes a lost event an error.
+ * Trace files: the first byte selects the format, and by bit 0x80 whether a lost event is an error;
+ * the rest is the file. A trace is refused with a message, or yields valid requests in order.
  */
 #include "lib/fuzz.h"
 #include "trace-format.h"

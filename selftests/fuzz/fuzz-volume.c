@@ -169,7 +169,7 @@ static int load_fuzzed_volume(const struct aftl_host_ops *ops, bool scan, struct
 	struct aftl_recovery recovery;
 
 	if (!type)
-		return aftl_fail(error, -EINVAL, "the volume's policy does not exist");
+		return aftl_fail(error, -EINVAL, "no policy has the name in the volume header");
 	return aftl_volume_load(volume, type, &super->config, ops, NULL, scan, &ftl, &recovery,
 				error);
 }
