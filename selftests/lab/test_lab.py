@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Test refusals, messages, QEMU arguments and exit status of the lab, and two real machines."""
+"""Test the lab's refusals, messages, QEMU arguments and exit status, and boot two real guests."""
 
 import os
 import pty
@@ -131,7 +131,7 @@ def test_missing_programs_are_named(fake_qemu: Stage) -> None:
 
 
 def test_missing_build_tools_are_named(fake_qemu: Stage) -> None:
-    """Kernel headers are unpacked, but not the packages that the headers' package depends on."""
+    """kbuild names packages that unpacked kernel headers need, and that are not installed."""
     build = fake_qemu.kernel.rename(fake_qemu.place / RELEASE) / f"lib/modules/{RELEASE}/build"
     (build / "tools/objtool").mkdir(parents=True)
     (build / "Makefile").write_text("modules:\n\t@echo built in $(M)\n")
@@ -434,7 +434,7 @@ def make_initramfs(stage: Stage, *words: str) -> Path:
 
 @pytest.mark.slow
 def test_the_initramfs_has_copies_of_this_machines_files(fake_qemu: Stage) -> None:
-    """The lab copies files, links and parent folders of any owner, fewer to a small guest."""
+    """The initramfs has copies of host files, links and parent folders; a bare one has none."""
     fake_qemu.kernel = fake_qemu.kernel.rename(fake_qemu.kernel.with_name(RELEASE))
     near = unpack_initramfs(make_initramfs(fake_qemu), fake_qemu.place / "unpacked")
     files = [near, *near.rglob("*")]
@@ -475,7 +475,7 @@ def test_changed_host_files_are_copied_into_the_initramfs_again(fake_qemu: Stage
 
 
 def test_a_shared_folder_may_have_any_name(fake_qemu: Stage) -> None:
-    """The guest reads the right folder, even with a name that is special to a shell or to QEMU."""
+    """The guest gets the path of its folder, even if a shell or QEMU could interpret the name."""
     odd = fake_qemu.place / "Übung, it's \"$HOME\""
     (odd / "tmp").mkdir(parents=True)
     done = run_program(
@@ -536,7 +536,7 @@ def test_a_guest_that_counts_instructions_boots(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.in_turn
 def test_a_real_time_guest_runs_udev(tmp_path: Path) -> None:
-    """A program that waits for udev continues, and udev makes the by-name links."""
+    """With --udev, programs in the guest can wait for udev, which makes links by device name."""
     done = run_program(
         LAB, "--real-time", "--cpus", "3", "--memory", "1GiB", "--udev", "--kernel", "6.1",
         "--append", "init_on_alloc=0 a=b", "--append=c", "--cmd",
