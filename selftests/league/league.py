@@ -91,7 +91,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Games:
-    """The points of a league by entry, load and seed; the yardsticks by load and seed."""
+    """The simulations of a league by entry, load and seed, and those that find the optimum."""
 
     entries: dict[str, Options]
     loads: dict[str, Options]
@@ -100,12 +100,12 @@ class Games:
     yardsticks: dict[tuple[str, int], Point]
 
     def list_league_points(self) -> list[Point]:
-        """Return all points of the league, yardsticks first."""
+        """Return all simulations of the league, first those that find the optimum."""
         return [*self.yardsticks.values(), *self.points.values()]
 
 
 def make_loads_of_traces(folder: Path | None, requests: int) -> Iterator[tuple[str, Options]]:
-    """Yield a load for each trace file of a folder, repeated up to the number of requests."""
+    """Yield a load for each trace file of a folder; a short trace is repeated."""
     if not folder:
         return
     files = sorted(path for path in folder.iterdir() if path.is_file())
@@ -125,7 +125,7 @@ def make_entries_of_policies(files: Sequence[Path]) -> Iterator[tuple[str, Optio
 
 
 def make_league_points(arguments: argparse.Namespace, program: Path) -> Games:
-    """Return the runs of the league: each entry on each load with each seed, and the yardsticks."""
+    """Return the simulations of each entry on each load with each seed, and of the optimum."""
     own = simulator_and_digest(program)
     length = (f"--warmup={3 * arguments.requests // 2}", f"--requests={arguments.requests}")
     loads = {name: (*options, *length) for name, options in LOADS.items()} | {
@@ -149,7 +149,7 @@ def make_league_points(arguments: argparse.Namespace, program: Path) -> Games:
 
 
 def run_of_finished_point(store: Store, point: Point) -> Json | None:
-    """Return the run of a finished point; None if the run failed."""
+    """Return the result of a simulation; None if it has none, or failed."""
     if store.state_of_point(point) != DONE:
         return None
     run: Json = store.read_point_result(point)["runs"][0]
@@ -184,7 +184,7 @@ def collect_results_of_entry(games: Games, store: Store, entry: str, load: str) 
 
 def rank_entries(games: Games,
                  cells: Mapping[tuple[str, str], Cell]) -> list[tuple[str, float, int]]:
-    """Return the entries, best first: geometric mean of their factors, number of best factors."""
+    """Return entry, geometric mean of its factors, number of loads on which it is the best."""
     rows = []
     best = {load: min((one.factor.mean for entry in games.entries
                        if (one := cells[entry, load]).factor), default=math.nan)
@@ -320,7 +320,7 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def run_league(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
-    """Run the league's points that have no result yet, and write the outputs."""
+    """Run the league's simulations that have no result yet, and write the outputs."""
     program = command.simulator_path()
     store = Store(arguments.output / "results")
     games = make_league_points(arguments, program)

@@ -65,7 +65,7 @@ def test_the_ranking_follows_from_the_factors(league_folder: Path) -> None:
 
 
 def test_the_factor_of_an_entry_equals_that_of_its_printed_command(league_folder: Path) -> None:
-    """Repeat a run and its yardstick by the command that the JSON names."""
+    """An entry's command in the JSON, run with --yardstick, gives the entry's factor."""
     cell = next(one for one in read_league_document(league_folder)["cells"] if one["entry"]
                 == "sepbit")
     words = cell["command"].split()
