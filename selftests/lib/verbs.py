@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Lists of all verbs of approxftl and of other programs, which their --help name."""
+"""Lists of the verbs of approxftl and of other programs, read from the programs' --help."""
 
 import os
 import re
