@@ -61,7 +61,7 @@ TAP_TEST(ranges_are_tagged_untagged_and_listed)
 	close_fake_library();
 }
 
-/* A kernel module without APPROXFTL_TAG_FD gets a tag of the range instead of the descriptor. */
+/* If the kernel module lacks APPROXFTL_TAG_FD, the library tags the file's whole range instead. */
 TAP_TEST(a_whole_file_is_tagged_by_each_carrier)
 {
 	struct approxftl_extent extent;

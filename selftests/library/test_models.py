@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Test reading model files of any writer, and splitting and joining tensors by bit plane."""
+"""Test reading model files of all formats, and splitting and joining tensors by bit plane."""
 
 import json
 import math
@@ -348,7 +348,7 @@ def test_mutated_files_are_read_or_refused(form: str, tmp_path: Path) -> None:
 
 def split_model_by_plane(tensors: Sequence[Made], folder: Path, which: Callable[[str], bool] = bool,
                          form: str = "safetensors") -> bytes:
-    """Return some tensors of a model file that is split by bit plane."""
+    """Return a file that stores the tensors that `which` accepts by bit plane."""
     model = parse_model_bytes(WRITERS[form](tensors))
     layout = Layout(model,
                     [one for one in model.tensors if which(one.name)
