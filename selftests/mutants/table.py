@@ -291,7 +291,7 @@ def load_mutants(area: Path) -> tuple[list[Mutant], list[str]]:
 
 
 def find_paths_of_mutant_tests(mutant: Mutant) -> list[str]:
-    """Return the paths of the mutant's tests; of several paths in one string, one must exist."""
+    """Return each test of a mutant as its possible paths in one text; one path must exist."""
     first, *more = mutant.caught_by.partition(": ")[0].split()
     if "/" in first:
         return [f"selftests/{first}.c selftests/{first}.py"]
