@@ -122,7 +122,7 @@ def test_installed_manual_pages_are_found(installation: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.in_turn
 def test_programs_installed_under_a_prefix_need_no_source_tree(tmp_path: Path) -> None:
-    """Lab, demo and report work without the source tree and without anything in /usr/src."""
+    """The verbs lab, demo and report work without the source tree and with an empty /usr/src."""
     prefix = tmp_path / "Übungen"
     run_successfully("make", "install", f"O={BUILD}", f"PREFIX={prefix}")
     assert (prefix / "src" / MODULE / "dkms.conf").is_file()
