@@ -87,7 +87,7 @@ PAIRS = (
 
 
 def set_xml_elements(text: str, values: Words) -> str:
-    """Return a file of MQSim with changed values, all of which the file must contain."""
+    """Return a file of MQSim with changed values; exit if the file lacks an element."""
     for name, value in values.items():
         text, found = re.subn(f"(<{name}>)[^<]*<", rf"\g<1>{value}<", text)
         if not found:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Test how MQSim's files are read, and with PEERS=DIR that the differences have causes."""
+"""Test how MQSim's files are read and, with PEERS=DIR, that known causes explain differences."""
 
 import os
 from pathlib import Path
