@@ -140,7 +140,7 @@ def test_cubeftl_margin_meets_its_published_point() -> None:
     assert 115 <= program_time.ispp_step_mv() <= 135
 
 def test_cubeftl_followers_save_30_percent_of_program_time_when_new() -> None:
-    """The time that followers save (cubeFTL) follows from margin and profile of the layers."""
+    """cubeFTL's followers save the time that the voltage margins of their layers allow."""
     assert cube.mean_time_saving_of_followers(0) == pytest.approx(0.30, abs=0.02)
     assert cube.mean_time_saving_of_followers(2000) < cube.mean_time_saving_of_followers(1000)
     assert cube.mean_time_saving_of_followers(2000) > program_time.CUBE_SKIP_SAVING

@@ -137,9 +137,9 @@ def test_coarser_program_steps_never_have_lower_error_rates() -> None:
 
 
 def test_making_error_rates_monotone_changes_them_little() -> None:
-    """Making the error rates monotone changes them by 2 %, those of reprogrammed pages by 15 %.
+    """Error rates made monotone along an axis change by 2 %, those of reprogrammed pages by 15 %.
 
-    The factor of reprogrammed pages falls with time, and their retention errors hardly rise.
+    The error-rate factor of reprogrammed pages falls with time; their retention errors hardly rise.
     """
     for name, (_, model) in tables.rber_curves().items():
         grid = tables.rber_tables()[name]
