@@ -150,7 +150,7 @@ def element_text(browser: Browser, name: str) -> str:
 
 
 def command_digests(browser: Browser, directory: Path | None = None) -> list[str]:
-    """Run the command lines that the page shows, and return the digests of both devices."""
+    """Run the page's command lines natively; return the digest of each simulated device."""
     found = []
     for line in element_text(browser, "command").splitlines():
         words = shlex.split(line)

@@ -148,10 +148,10 @@ static void check_parameter_change(void)
 
 int main(void)
 {
-	if (!tap_run("a device is created", open_playground_drive))
+	if (!tap_run("the playground creates a device", open_playground_drive))
 		tap_bail_out("%s", playground_text());
 	tap_run("a run in steps ends as in the simulator", check_random_actions);
-	tap_run("cells that crossed a reference match the errors", check_cell_errors);
+	tap_run("as many cells cross a reference voltage as bits flip", check_cell_errors);
 	tap_run("bytes are read with the device's flipped bits", check_page_content);
 	tap_run("a change of policy keeps the data", check_parameter_change);
 	return tap_finish();

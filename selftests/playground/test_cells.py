@@ -85,7 +85,7 @@ CURVES = {"normal": "MLC_PRECISE", "between": "MLC_PRECISE", "after": "MLC_PRECI
 @pytest.mark.parametrize("policy", ["approxftl", "delta_b", "baseline"])
 def test_the_drawn_states_are_those_of_the_cell_model(policy: str, cycles: int, hours: int,
                                                       browser: Browser) -> None:
-    """The drawn histograms equal the model's, also in the tails; so do the reference voltages."""
+    """The drawn histograms and reference voltages are the cell model's, also in the tails."""
     open_page(browser)
     options = ["--policy", policy, "--blocks", "32", "--op", "60", "--write-share", "100%",
                "--approx-share", "0.5", "--cycles", str(cycles), "--refresh", "0"]

@@ -62,7 +62,7 @@ WRONG = {
 
 @pytest.mark.parametrize("key", WRONG)
 def test_invalid_values_in_the_page_address_are_named(key: str, browser: Browser) -> None:
-    """Invalid values are named, all other values are used, and the page still works."""
+    """The error names an invalid value of the address; all other values take effect."""
     for number, text in enumerate(WRONG[key]):
         address = f"#b=&seed=7&at=30&{key}={text.replace(' ', '+')}"
         if number:
@@ -121,7 +121,7 @@ LIMITS = """%s.map((args) => {
 @pytest.mark.parametrize("end", ["smallest", "largest"])
 @pytest.mark.in_turn
 def test_extreme_parameters_give_the_native_result(end: str, browser: Browser) -> None:
-    """Each parameter at its limit gives the native digest or error; the page has no shards."""
+    """Each parameter at its limit, except shards, gives the native program's digest or error."""
     open_page(browser)
     listed = json.loads(run_program(PROGRAM, "params", "--json").out)["parameters"]
     runs = [["--policy", "approxftl", "--write-share", "0.8", "--approx-share", "0.5",
@@ -138,7 +138,7 @@ def test_extreme_parameters_give_the_native_result(end: str, browser: Browser) -
 # ---------------------------------------------------------------- time
 
 def test_rapid_key_presses_leave_one_running_timer(browser: Browser) -> None:
-    """After many starts and stops only one page timer runs: each frame is drawn once."""
+    """After many starts and stops of the playback one timer runs: a frame is drawn once."""
     open_page(browser, "#b=&at=0")
     times, state = browser.run_script("""new Promise((done) => {
         for (let i = 0; i < 20; i++)
@@ -172,7 +172,7 @@ def test_an_error_during_playback_stops_it(browser: Browser) -> None:
 
 
 def test_loading_another_device_stops_the_playback(browser: Browser) -> None:
-    """Loading another device by address, control or file stops playing, even if it fails."""
+    """Loading another device by address, control or file stops playing, even if loading fails."""
     open_page(browser, "#b=&at=0")
     for change in ("location.hash = '#b=&a=nix&at=5'", "setState({a: 'nix', profile: 'demo'})",
                    "takeFile(new File(['{\"approxftl_json_format\":1}'], 'x'))",
@@ -238,7 +238,7 @@ def test_nothing_flashes_with_reduced_motion(browser: Browser) -> None:
 # ---------------------------------------------------------------- commands
 
 def test_a_command_that_cannot_be_copied_is_selected(browser: Browser) -> None:
-    """If the clipboard refuses the command, its text is selected instead."""
+    """If the clipboard refuses the simulator's command, the page selects the command's text."""
     open_page(browser, "#b=&at=5")
     assert browser.run_script("""(async () => {
         Object.defineProperty(navigator, "clipboard", {value: {writeText: async () => {

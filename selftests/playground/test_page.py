@@ -237,7 +237,7 @@ def test_runs_are_compared_at_the_same_simulated_time(browser: Browser) -> None:
 
 
 def test_a_policy_change_in_mid_run_keeps_the_data(browser: Browser) -> None:
-    """Data survive a change of policy, the audit passes, and going back restores the digest."""
+    """A policy change keeps the data; going back in time and forth again gives the same digest."""
     open_page(browser, "#b=&at=2000&do=1000:a:policy:vth_b;1500:*:age:730")
     found = browser.run_script("""(() => {
         const run = app.runs.a;
@@ -271,7 +271,7 @@ def test_a_policy_change_in_mid_run_keeps_the_data(browser: Browser) -> None:
         "--buffer_safe+on+--workload+zones+--open-zones+4&size=4KiB&x=0"),
     (1, "#b=&at=600&load=90&more=--beside-rate+400&do=300:*:age:5")])
 def test_printed_commands_reproduce_the_changes(lines: int, address: str, browser: Browser) -> None:
-    """The shown commands reproduce the device up to the shown point, also after scrubbing."""
+    """The printed commands give the device at the shown time, also after jumps in time."""
     open_page(browser, address)
     at = read_page_state(browser)["at"]
     shown = element_text(browser, "digest").split()
@@ -309,7 +309,7 @@ def test_a_change_to_any_policy_in_mid_run_equals_the_native_one(browser: Browse
 
 
 def test_a_parameter_change_in_mid_run_equals_the_native_one(browser: Browser) -> None:
-    """A refused change is reported and does not become part of the state."""
+    """A refused change of a parameter is reported, and is not added to the page's address."""
     open_page(browser, "#at=800")
     write = """(() => { const input = document.getElementById("parameter"); input.value = "%s";
         input.dispatchEvent(new Event("change")); })()"""
@@ -506,7 +506,7 @@ def touch_page(browser: Browser, *moments: list[tuple[float, float]]) -> None:
 
 
 def test_two_fingers_zoom_the_picture_and_one_finger_moves_it(browser: Browser) -> None:
-    """Two fingers zoom both pictures about the point below them; unzoomed, the page scrolls."""
+    """Two fingers zoom both pictures; one finger moves a zoomed picture, or scrolls the page."""
     browser.set_screen_size(400, 800)
     open_page(browser, "#at=500")
     browser.call_method("Emulation.setTouchEmulationEnabled", enabled=True)
@@ -626,7 +626,7 @@ def test_nothing_is_cut_off_on_a_narrow_screen(scheme: str, browser: Browser) ->
 # ---------------------------------------------------------------- approximate content
 
 def test_flipped_bits_equal_the_devices_count(browser: Browser) -> None:
-    """Flipped bits equal the device's count, spare precise data, and grow with wear and age."""
+    """Flipped bits equal the device's count, hit no precise data, and grow with wear and age."""
     open_page(browser, "#place=content")
     found = browser.run_script("""[[0, 0], [3000, 12], [8000, 48]].flatMap(([pe, months]) =>
         ["approxftl", "baseline"].flatMap((policy) => [true, false].map((approximate) => {
@@ -701,7 +701,7 @@ def test_the_course_has_ten_tours(browser: Browser) -> None:
 
 
 def estimate_tour_seconds(browser: Browser, number: int) -> float:
-    """Estimate the duration of a tour from its text, requests, looks, questions and tasks."""
+    """Estimate a tour's duration from its text, simulated requests, devices to see and tasks."""
     text, *counts = browser.run_script("""(() => {
         const all = (what) => document.querySelectorAll(`#tour ${what}`);
         const read = [...all(".part > p:not(.verdict), .choice")].map((one) => one.textContent);
@@ -847,7 +847,7 @@ def test_the_shown_lifetime_follows_from_the_erases(browser: Browser) -> None:
 
 
 def test_each_tour_step_shows_the_device_that_it_describes(browser: Browser) -> None:
-    """Each tour step's device can be created; a step about content shows the page's content."""
+    """Each tour step creates its device, and opens the view (device or content) of the step."""
     open_page(browser, "#place=course")
     steps = browser.run_script(
         """(() => { const patient = goTo; goTo = (at) => patient(at, Infinity);
