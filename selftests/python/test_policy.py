@@ -58,7 +58,7 @@ def test_a_stream_rule_in_python_equals_the_built_in_one() -> None:
 
 
 class Recorder(aftl.Policy):
-    """A policy that compares the data shown to it with its device."""
+    """A policy that compares the blocks and pages of its arguments with its device."""
 
     streams = ("cold", "hot")
     device: aftl.SimulatedDevice | None = None

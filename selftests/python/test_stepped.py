@@ -25,7 +25,7 @@ def list_mapped_pages_and_blocks(device: aftl.SimulatedDevice) -> tuple[Any, Any
 
 
 class Machine(RuleBasedStateMachine):
-    """A random sequence of requests; the model is the set of pages with data, and the counts."""
+    """Random requests; the model has the pages with data and the number of pages per operation."""
 
     def __init__(self) -> None:
         super().__init__()
