@@ -49,7 +49,7 @@ class Entry:
 
     @property
     def request_without_times(self) -> tuple[int, int, int, int, int]:
-        """A log entry's request without its times, and its result."""
+        """The request and the error number of a log entry, without times."""
         return self.off_sect, self.nsect, self.op, self.klass, self.error
 
 
@@ -113,5 +113,5 @@ def request_of_whole_units(t_ms: float, number: int, op: int, klass: int = 0,
 
 
 def sum_of_field(entries: Sequence[Entry], field: str) -> int:
-    """Return the sum of a field over entries."""
+    """Return the sum of a field over the entries of a log."""
     return sum(getattr(entry, field) for entry in entries)

@@ -48,7 +48,7 @@ TAP_TEST(flipped_bits_of_a_unit_are_counted)
 	}
 }
 
-/* A bit error rate of 1 % is higher than the rate of any flash in use. */
+/* Replayed data are recognised at a bit error rate of 1 %, more than any flash in use has. */
 TAP_TEST(data_with_errors_are_recognised)
 {
 	struct aftl_random random = { 4 };

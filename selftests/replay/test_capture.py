@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The command line of captures is checked; selftests/kernel/replay-capture.sh makes real ones."""
+"""Test the options of `trace record`; selftests/kernel/replay-capture.sh makes real captures."""
 
 from pathlib import Path
 

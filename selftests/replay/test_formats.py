@@ -89,7 +89,7 @@ def test_tags_of_a_capture_become_classes(tmp_path: Path) -> None:
 
 
 def test_a_flush_before_a_write_is_a_request(tmp_path: Path) -> None:
-    """The device receives both requests of the trace, as when a record file is replayed."""
+    """A write event with a preceding flush is replayed as a flush and a write."""
     events = [traces.request_event(1000, traces.QUEUE, traces.WRITE, 8, UNIT,
                                    flags=traces.IS_FLUSH),
               traces.request_event(2000, traces.COMPLETE, traces.WRITE, 8, UNIT,

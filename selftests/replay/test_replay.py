@@ -508,7 +508,7 @@ def read_sim_counters(document: dict[str, object]) -> dict[str, int]:
 
 
 def test_a_late_machine_is_reported(tmp_path: Path) -> None:
-    """Every machine is later than a limit of a nanosecond, and none is an hour late."""
+    """With --late 1ns every replay is reported as late, with --late 1h none."""
     trace = write_trace(tmp_path / "t.aft", make_mixed_requests(100))
     for late, said in (("1ns", True), ("1h", False)):
         done = run_replay(trace, tmp_path / late, "--size", str(MIB), "--late", late)
@@ -571,7 +571,7 @@ def test_simulate_passes_the_exit_status_on(tmp_path: Path) -> None:
 
 
 def test_the_simulator_folds_a_trace(tmp_path: Path) -> None:
-    """Fold addresses at the given size or the device's; without --fold the trace is refused."""
+    """--fold wraps addresses at --size or the device's size; without --fold they are refused."""
     trace = write_trace(tmp_path / "t.aft", [request_of_whole_units(0, 1 << 20, WRITE)])
     refused = run_replay("--simulate", trace)
     assert (refused.code, "--fold takes addresses modulo" in refused.err) == (1, True), refused.err
