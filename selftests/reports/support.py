@@ -40,7 +40,7 @@ def simulate_to_file(path: Path, *arguments: str | Path) -> Json:
 
 
 def write_all_inputs(directory: Path) -> list[Path]:
-    """Write one input of each kind that needs no device."""
+    """Write one input file of each kind that is made without an emulated device."""
     result, timeline = directory / "result.json", directory / "timeline.json"
     simulate_to_file(result, *STREAM, *FULL, "--policy", ",".join(POLICIES), "--timeline", timeline)
     records = directory / "stream.aft"
@@ -103,7 +103,7 @@ EVERYTHING = "4 runs, 3 devices, 1 timeline, 3 answers, 1 record file, 1 replay,
 
 
 def write_device_answers(directory: Path) -> list[Path]:
-    """Write sample answers of a device, as the programs and the module format them."""
+    """Write sample files about a device, as approxftl's verbs and the kernel module print them."""
     paths = []
     for name, content in (
         ("stat.json", json.dumps(device_stat_json())),

@@ -239,7 +239,7 @@ def test_a_full_timeline_names_the_devices_with_lost_operations(tmp_path: Path) 
 
 
 def test_a_timeline_opens_at_the_largest_collection(tmp_path: Path) -> None:
-    """The timeline starts at the second garbage collection, which relocates more data."""
+    """The page opens a timeline at its second collection, which relocates more than the first."""
     def timeline_event(ts: int, name: str, cause: str) -> Json:
         return {"ph": "X", "pid": 1, "tid": 0, "ts": ts, "dur": 1, "name": name, "cat": cause,
                 "args": {"block": 0, "page": ts, "pages": 1}}

@@ -161,7 +161,7 @@ def test_neural_networks_of_a_mounted_device_stand_beside_simulated_ones(
 ])
 def test_each_workload_fills_the_expected_kind_of_block(tmp_path: Path, options: tuple[str, ...],
                                                         most: str) -> None:
-    """The kinds of blocks add up to all pages; each request stream fills the expected kind."""
+    """The pages of all kinds of blocks add up; each stream fills mostly the expected kind."""
     measures = study_plan.load_toml_file(papers.FOLDER / "approxftl-blocks.toml")["figure"][0]["y"]
     simulate_to_file(tmp_path / "x.json", "--policy", "approxftl", "--write-share", "100%",
                      "--requests", "30000", "--channels", "1", "--chips", "1", "--profile",
@@ -175,7 +175,7 @@ def test_each_workload_fills_the_expected_kind_of_block(tmp_path: Path, options:
 @pytest.mark.slow
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
 def test_the_simulator_accepts_every_paper_study(path: Path, tiny_volumes: Setting) -> None:
-    """The simulator accepts all parameter values of the study."""
+    """The simulator accepts all parameter values of a paper's study."""
     plan = study_plan.read_study(path, PROGRAM, setting=tiny_volumes)
     assert plan.points and figure_specs(plan)
 

@@ -355,7 +355,7 @@ def test_the_filter_for_measures_applies_to_all_figures(shown_report: Browser) -
 
 
 def check_stated_ratio(text: str, result: Json) -> None:
-    """Compare the ratio that a mark of a figure shows with the result."""
+    """Compare the ratio in the text of a bar with the ratio of the runs' response times."""
     found = re.fullmatch("what: (.*) response, (.*), of: (.*), times that of baseline: (.*)", text)
     assert found, text
     times = [run["timing"][f"{found[1]}_response"][f"{found[2]}_ns"] for run in result["runs"]]
