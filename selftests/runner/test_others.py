@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Test how other projects' tests are run in pieces, judged, and compared with dm-linear."""
+"""Test how run-others runs xfstests in pieces, and repeats failed tests on dm-linear."""
 
 import os
 import shutil
@@ -33,7 +33,7 @@ done
 
 @pytest.fixture(name="tree")
 def tree_with_lab(tmp_path: Path) -> Path:
-    """Return a tree with the program and a stand-in for the lab."""
+    """Return a tree with run-others and a stand-in for the lab."""
     for file in ("selftests/kernel/run-others", "selftests/lib/tap.sh"):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(TOP / file, tmp_path / file)
@@ -51,7 +51,7 @@ def tree_with_lab(tmp_path: Path) -> Path:
 
 
 def test_a_failed_test_counts_only_if_it_passes_on_dm_linear(tree: Path) -> None:
-    """Every test has one verdict, even if it stops its machine; a second run repeats none."""
+    """Every test gets one verdict, even if it stops its machine; a second run repeats no test."""
     command = ["selftests/kernel/run-others", "xfstests", "xfstests", "-g", "quick"]
     env = {**os.environ, "ON": "ram-off", "AFTL_BUILD": str(tree / "build"), "PIECE": "3",
            "PATIENCE": "1"}

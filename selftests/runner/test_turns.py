@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Kernels that share test points together run each point."""
+"""Test points are divided among kernels and commits so that each point has its turn."""
 
 import re
 import sys
