@@ -36,7 +36,7 @@ def run_sim(*arguments: str | Path, stdin: bytes = b"") -> Json:
 
 
 def compile_policy(place: Path, text: str, name: str = "mine") -> Path:
-    """Compile a policy with the document's command, which must not print a warning."""
+    """Compile a policy as docs/policy-in-an-hour.md does; no warning may appear."""
     source = place / f"{name}.c"
     source.write_text(text)
     made = source.with_suffix(".so")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Integer logarithms and powers against exact values; test_generators.py tests the draws.
+ * Compare integer logarithms and powers with exact values; test_generators.py tests random draws.
  */
 #include "distributions.h"
 #include "tap.h"
@@ -66,7 +66,8 @@ int main(void)
 {
 	tap_run("binary logarithms are exact", check_logarithm);
 	tap_run("powers of two are exact", check_exp2_table);
-	tap_run("powers of logarithms return the number", check_exp2_of_log2);
-	tap_run("shares and lengths of tag runs have limits", check_tag_run_limits);
+	tap_run("2 to the power of log2(x) is x", check_exp2_of_log2);
+	tap_run("shares and lengths of runs of approximate writes have limits",
+		check_tag_run_limits);
 	return tap_finish();
 }

@@ -153,7 +153,7 @@ static void add_states_after_operation(struct search *to, const struct state *st
 		add_searched_state(to, next, cost);
 		return;
 	}
-	/* The erase of an emptied block may make room for the write. */
+	/* Erasing the blocks without live units may make room for the written unit. */
 	sort_and_encode_state(&next, to->instance->device.blocks);
 	add_states_after_program(to, &next, unit, BLOCKS_MAX, cost + 1);
 	next.buffer |= 1 << unit;
@@ -244,7 +244,7 @@ static struct instance draw_instance(struct aftl_random *random)
 	return made;
 }
 
-/* Number of random devices, of devices whose bound is the optimum, and sums of their programs. */
+/* Numbers of random devices, of devices on which a bound is the optimum, and of their programs. */
 struct score {
 	u64 instances;
 	u64 lower_met;
@@ -275,7 +275,7 @@ static void check_bounds_of_random_device(struct aftl_random *random, struct sco
 	score->reached += optimum_count_collector_programs(&optimum);
 }
 
-/* Compare 2,000 random devices, with AFTL_ALL=1 100,000. */
+/* Compare both bounds with the optimum on 2,000 random devices, with AFTL_ALL=1 on 100,000. */
 TAP_TEST(the_optimum_is_between_its_bounds_on_random_tiny_devices)
 {
 	struct aftl_random random = { 47 };

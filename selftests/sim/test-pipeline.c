@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The pipeline makes chunks in order, and each lane takes all chunks in that order, with any
- * number of threads.
+ * The pipeline makes chunks in order, and each of its lanes (consumers) takes all chunks in that
+ * order, with any number of threads.
  */
 #include <stdatomic.h>
 #include <unistd.h>
@@ -51,7 +51,7 @@ static bool make_pipeline_chunk(void *context, u64 number)
 	return number < watch->chunks;
 }
 
-/* Wait a little longer, in case a lane wrongly goes farther, but at most 500 ms per lane. */
+/* Wait up to 500 ms per lane, and a little longer to notice a lane that takes too many chunks. */
 static void wait_for_other_lanes(struct watch *watch)
 {
 	u32 lane, ms;

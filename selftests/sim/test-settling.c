@@ -6,7 +6,7 @@
 #include "settling.h"
 #include "tap.h"
 
-/* Judge @count values: @early (the first @until) or @late, plus noise below @noise. */
+/* Judge @count times: the first @until are @early, the others @late, plus random noise < @noise. */
 static struct settling_verdict judge_series(u64 count, u64 until, u64 early, u64 late, u64 noise)
 {
 	struct aftl_random random = { 18 };
@@ -129,7 +129,7 @@ TAP_TEST(a_warm_up_longer_than_half_the_run_is_not_cut)
 	CHECK(!judge_series(40960, 21000, 2000, 1000, 1).settled);
 }
 
-/* Response times double at value 35000 of 40960, as if the device had kept up until then. */
+/* A run whose response times double near its end, at value 35000 of 40960, is not settled. */
 TAP_TEST(a_run_with_a_different_end_does_not_settle)
 {
 	struct settling_verdict verdict = judge_series(40960, 35000, 1000, 2000, 100);

@@ -70,8 +70,7 @@ TAP_TEST(parity_rotates_over_the_members_as_in_md)
 				 expected[row][cell]);
 }
 
-/* Carry out the planned writes of rows on bytes, so that wrong parity is noticed. */
-
+/* Values of a row's cells before and after a planned write, from which parity is computed. */
 static u32 old[STRIPE_MEMBERS_MAX];
 static u32 new[STRIPE_MEMBERS_MAX];
 
@@ -91,7 +90,7 @@ static u32 read_old_cell(u32 have, u32 cell)
 	return old[cell];
 }
 
-/* Compute the parity as planned, from the cells of the row that the plan reads or writes. */
+/* Compute the parity of a row by the method and from the cells that @plan names. */
 static u32 compute_parity_by_plan(const struct stripe_plan *plan, u32 have, u32 dirty, u32 data)
 {
 	u32 parity = plan->reconstruct ? 0 : read_old_cell(have, data);
@@ -237,7 +236,7 @@ TAP_TEST(a_write_of_one_unit_reads_the_fewest_units)
 	drain_array_cache();
 	CHECK_EQ(c->reconstructed_rows, 1);
 	CHECK_EQ(c->old_units, 2);
-	/* The stripe cache now holds the whole row, so a write of a unit reads nothing. */
+	/* A write to a row that the stripe cache holds completely reads nothing. */
 	submit_array_write(8, 1);
 	drain_array_cache();
 	CHECK_EQ(c->full_rows, 1);
@@ -271,7 +270,7 @@ TAP_TEST(writes_of_one_stripe_are_combined_in_the_cache)
 	raid_array_release(&array);
 }
 
-/* A row has a unit with a stream id, a unit with a lifetime, and parity, which gets no hint. */
+/* The hint of each unit reaches the member that stores the unit; parity gets no hint. */
 TAP_TEST(write_hints_reach_the_members_of_an_array)
 {
 	const struct aftl_hint hints[] = { { .stream = 7 }, { .life = AFTL_LIFETIME_SHORT } };

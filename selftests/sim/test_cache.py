@@ -40,7 +40,7 @@ def write_rate_mb_s(result: Json) -> float:
 
 
 def run_after_warm_up(at: float, *cache: str) -> Json:
-    """Return a run that writes AT MB before the statistics start, and 64 MB after that."""
+    """Return a run that writes `at` MB before the statistics start, and 64 MB after that."""
     return only_run_of(run_sim(*SHAPE, *WRITES, *cache, "--warmup", str(round(at * 1e6 / REQUEST)),
                                "--requests", "512"))
 
@@ -94,7 +94,7 @@ def test_idle_time_empties_the_slc_cache(tmp_path: Path) -> None:
 
 
 def test_folding_and_cached_writes_are_reported() -> None:
-    """Folding and cached writes are reported by cause, in the table, and for each die."""
+    """The JSON and the table report folded data as a cause of writes, and cached writes."""
     cache = ("--slc_dynamic", "30%")
     result = only_run_of(run_sim(*SHAPE, *WRITES, *cache, "--requests", "4000", "--until", "30s"))
     counters = result["counters"]

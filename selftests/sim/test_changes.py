@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""--change changes the device during a run: when, with which data, and the refused changes."""
+"""Test --change: when it changes a device, which data are kept, which changes are refused."""
 
 from pathlib import Path
 

@@ -283,7 +283,7 @@ UNCLEAR = "approxftl sim: warning: --{} {} means {}: write {}, or {} if that was
 ])
 def test_numbers_that_are_shares_or_percentages_cause_a_warning(
         option: str, value: str, meant: str, other: str) -> None:
-    """A number with a sign, a share with a point and a percentage above 1 give no warning."""
+    """The value 1 may mean 1 % or 100 %: it causes a warning, which a % sign or a point avoids."""
     done = run_approxftl("sim", f"--{option}", value, "--dry-run", "--quiet")
     assert done.code == 0 and done.err == UNCLEAR.format(option, value, meant, meant, other)
     assert run_approxftl("sim", f"--{option}", meant, "--dry-run", "--quiet").err == ""
@@ -394,7 +394,7 @@ OF_KEYS = {"bus": "_mb_per_second", "link": "_mb_per_second", "energy": "_microw
 
 
 def read_parameter_number(row: Json) -> tuple[str, object]:
-    """Return key and value of a parameter as a result has them, from its row in the list."""
+    """Return the key and value that results have for a row of `params --json`."""
     value, type_ = row["stored_value"], row["type"]
     if type_ == "word":
         value = row["value"]

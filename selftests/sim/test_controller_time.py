@@ -36,7 +36,7 @@ def test_without_variation_each_write_takes_the_same_time() -> None:
 
 @pytest.mark.parametrize(("rate", "longest_ms"), ((10000, 0.0), (40000, 6.8)))
 def test_writes_wait_if_the_buffer_fills_during_housekeeping(rate: int, longest_ms: float) -> None:
-    """The free half of the buffer lasts for 12.8 or 3.2 ms of the 10 ms of housekeeping."""
+    """Housekeeping takes 10 ms; the buffer's free half lasts 12.8 ms at the low rate, else 3.2."""
     run = only_run_of(run_sim("--profile", "demo", "--buffer", "1MiB", "--write-share", "100%",
                               "--size", "4KiB", "--fill", "sequential", "--arrival-shape", "fixed",
                               "--op", "50%", "--rate", str(rate), "--requests", "200000",

@@ -230,7 +230,7 @@ def test_the_writer_beside_the_stream_keeps_its_rate(tmp_path: Path) -> None:
 
 
 def test_a_writer_beside_the_stream_is_limited_by_the_device() -> None:
-    """The concurrent writer has one request in flight, so the device's rate limits it."""
+    """The writer of --beside-rate has one request in flight, so the device limits its rate."""
     run = only_run_of(run_sim("--fill", "random", "--write-share", "0", "--depth", "1",
                               "--requests", "20000", "--beside-rate", "1000000", "--beside-size",
                               "4KiB"))

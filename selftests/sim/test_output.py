@@ -297,7 +297,7 @@ def compute_warm_up_batches(means: np.ndarray[tuple[int], np.dtype[np.float64]])
     ("--requests", "9000", "--raid", "5", "--warmup", "1000"),
 ], ids=" ".join)
 def test_a_response_series_contains_all_requests(command: tuple[str, ...]) -> None:
-    """The series contains all response times, and its MSER-5 result follows the definition."""
+    """--series outputs all response times in batches, and the warm-up that MSER-5 defines."""
     result = run_sim(*command, "--series")
     for one in result["runs"]:
         series = one["settling"]

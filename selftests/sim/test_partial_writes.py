@@ -74,7 +74,7 @@ def test_the_write_buffer_completes_units_without_reads() -> None:
     ("--read-cache", "1MiB"), ("--map-cache", "256KiB"), ("--buffer", "1MiB", "--depth", "256"),
     ("--link", "1000", "--controller-command", "2us"), ("--queue-weights", "3:1")])
 def test_random_partial_requests_lose_no_data(options: tuple[str, ...]) -> None:
-    """Random writes of mixed sizes, to so few units that several write one unit at a time."""
+    """No data are lost if several partial writes to one unit are in progress at a time."""
     run = only_run_of(run_sim(*LARGE_UNITS, *options, "--size", "512B:3,2KiB:3,20KiB",
                               "--footprint", "0.1%", "--write-share", "60%", "--flush-every", "500",
                               "--requests", "20000", "--verify"))
@@ -94,7 +94,7 @@ def test_a_recording_keeps_the_sectors_of_partial_writes(tmp_path: Path) -> None
 
 
 def test_requests_divided_among_shards_are_counted_in_sectors() -> None:
-    """Consecutive parts of the device belong to different shards."""
+    """Requests of 70 KiB are divided, because a shard has runs of 64 KiB of the addresses."""
     run = only_run_of(run_sim("--channels", "4", "--shards", "4", "--size", "70KiB",
                               "--write-share", "50%", "--requests", "4000"))
     counters = run["counters"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Test read cache and read-ahead: response times, the report, the tutorial's study."""
+"""Test read cache and read-ahead: response times, report, docs/examples/read-ahead.toml."""
 
 import re
 import tomllib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Record files: errors are reported with their position, and misfits are counted."""
+"""Record files: errors are reported with their position, unaligned requests are counted."""
 
 import os
 import re

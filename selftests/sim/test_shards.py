@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Devices of several shards: each shard acts like a device of its own.
 
-The sums are those of one device, and the number of threads does not affect any result.
+Results are sums over the shards, and the number of threads does not affect any result.
 """
 
 import json
@@ -189,7 +189,7 @@ def read_response_times(records: list[Record], path: Path, *options: str) -> Jso
 
 
 def test_a_request_to_several_shards_ends_with_its_last_part(tmp_path: Path) -> None:
-    """A read spans two shards, one of which is busy with an earlier write."""
+    """A read of two shards ends when the shard that a write keeps busy has read its part."""
     busy = Record(0, (RUN + 8) * SECTORS, SECTORS, WRITE)
     both = Record(1000, (RUN - 1) * SECTORS, 2 * SECTORS, READ)
     path = tmp_path / "x.aft"

@@ -27,7 +27,7 @@ def test_waiting_times_by_reason_add_up_to_the_waiting_time() -> None:
 
 
 def test_slowest_names_erases_as_a_reason() -> None:
-    """The list and the table name the erase as the reason of reads that wait for an erase."""
+    """JSON and table of --slowest name the erase as the reason of a read that waits for it."""
     args = (*BUSY, "--slowest=500")
     reads = [request for request in only_run_of(run_sim(*args))["slowest"]
              if request["op"] == "read"]
@@ -51,7 +51,7 @@ def test_slowest_is_refused_for_several_devices(options: tuple[str, ...]) -> Non
 
 
 def test_recorded_response_times_add_up_to_those_of_the_report(tmp_path: Path) -> None:
-    """Response and waiting times add up to the report's times; a record file rounds them."""
+    """Times in the CSV file of --record add up to the report's; a record file has rounded ones."""
     table, record = tmp_path / "run.csv", tmp_path / "run.aft"
     args = ("--op=20%", "--utilisation=60%", "--requests=20000")
     timing = only_run_of(run_sim(*args, "--record", table))["timing"]

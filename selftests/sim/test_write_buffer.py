@@ -22,7 +22,7 @@ def run_for_counters(*options: str) -> dict[str, int]:
 @pytest.mark.parametrize(("footprint", "units"), [("0.02%", 16), ("0.06%", 50)])
 def test_a_working_set_in_the_buffer_is_programmed_once_a_second(footprint: str,
                                                                  units: int) -> None:
-    """Each queue of buffered units, at most PROGRAM units, is programmed after buffer_hold."""
+    """Buffered units wait in queues of one program each, which start after buffer_hold."""
     run = run_for_counters("--footprint", footprint)
     queues = -(-units // PROGRAM)
     assert queues * (SECONDS - 1) <= run["array_programs"] <= queues * SECONDS

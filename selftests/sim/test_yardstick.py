@@ -16,7 +16,7 @@ SMALL = ["--blocks", "256", "--channels", "2", "--requests", "60000", "--warmup"
 
 
 def run_for_yardsticks(*arguments: str) -> list[Json]:
-    """Run a small device; return each run's yardstick together with its write amplification."""
+    """Run a small device; return each run's bounds of the optimum and write amplification."""
     runs = run_sim(*SMALL, *arguments)["runs"]
     return [{**each["yardstick"], "total": each["write_amplification"]["total"]} for each in runs]
 
