@@ -47,7 +47,7 @@ class Device:
         return self.dies * self.stripe * self.at_once / self.option_as_number("program")
 
     def count_dies_of_requests(self) -> float:
-        """Return over how many dies the requests spread; a stride over all dies uses one."""
+        """Return how many dies serve the requests; a stride as long as all dies uses one die."""
         stride, row = int(self.option_as_number("stride")), int(self.dies * self.stripe)
         return max(self.at_once, row // math.gcd(stride, row)) if stride else self.dies
 

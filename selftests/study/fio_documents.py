@@ -70,7 +70,7 @@ def make_sequential_write_jobs(group: int, row: Row) -> list[Json]:
 
 
 def make_read_and_writer_jobs(group: int, row: Row) -> list[Json]:
-    """Return a job of 4 KiB random reads, and one for the concurrent writer."""
+    """Return a job of 4 KiB random reads, and one of a writer beside the reads, if there is any."""
     rate, depth = float(row["write_rate_mib"]) * (1 << 20) / BESIDE, row["read_queue_depth"]
     name = f"beside-{row['write_rate_mib']}-{depth}"
     jobs = [make_fio_job(name, group, {"rw": "randread", "bs": "4k", "iodepth": depth}, "read",
@@ -98,7 +98,7 @@ def jobs_of_table(drive: str, table: str) -> Iterator[list[Json]]:
 
 
 def write_load_halves(drive: str, tables: tuple[str, ...], folder: Path) -> tuple[Path, Path]:
-    """Write the loads alternately into two files."""
+    """Write every second load into a file to fit to, the other loads into a file to predict."""
     loads = [one for table in tables for one in jobs_of_table(drive, table)]
     paths = folder / "fitted.json", folder / "against.json"
     for first, path in enumerate(paths):

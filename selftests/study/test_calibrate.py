@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Calibration finds hidden parameters of formulas, of the simulator, and of real drives."""
+"""Calibration finds the hidden parameters of analytic, of simulated and of real drives."""
 
 import json
 import os
@@ -63,7 +63,7 @@ DRIVES = {
 @pytest.mark.parametrize("one_shot", [False, True])
 @pytest.mark.parametrize("stripe", STRIPES)
 def test_simulator_accepts_geometries_that_the_search_tries(stripe: int, one_shot: bool) -> None:
-    """A model with the widest one-shot program has the size that the simulator allows at most."""
+    """The search limits stripes with one-shot programming to the size that the simulator allows."""
     model = replace(DRIVES["one-shot"], stripe=stripe, one_shot=one_shot)
     done = run_program(BUILD / "approxftl", "sim", *model.device_options(1 << 30), "--fill=none",
                        "--requests=0", "--quiet")
@@ -195,8 +195,8 @@ def test_parameters_of_a_simulated_drive_are_recovered(tmp_path: Path) -> None:
 def test_half_of_a_public_drive_predicts_the_other_half(tmp_path: Path) -> None:
     """Half of the ZN540's 18 read loads predict the other half.
 
-    Misses are percentiles at 128 reads of 8 KiB in flight, where the drive schedules waiting
-    reads more evenly than the model.
+    Only percentiles at 128 reads of 8 KiB in flight are predicted wrong: there the drive schedules
+    waiting reads more evenly than the model.
     """
     fitted, against = write_load_halves("wd-zn540", ("read-grid",), tmp_path)
     out = tmp_path / "found.json"

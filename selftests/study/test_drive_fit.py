@@ -194,7 +194,7 @@ def run_search(errors: Callable[[Values], Vector], start: Values, budget: int = 
 
 
 def errors_of_curved_valley(values: Values) -> Vector:
-    """Return errors whose squares are least at the parameters (70, 13.5, 3); two are constant."""
+    """Return six errors, two of them constant; their squares are least at values (70, 13.5, 3)."""
     a, b, c = values
     return np.array([(a / 70) ** 1.5 - 1, 4 * (b / 13.5 - 1), (c - 3) / 3, a * b / 945 - 1, 2.0,
                      -0.5]) * 5

@@ -30,7 +30,7 @@ def run_drives(*arguments: str | Path, status: int = 0) -> Done:
 
 
 def write_changed_table(folder: Path, name: str, keep: int, **changed: str) -> None:
-    """Write a table with one row of the package's table, with some fields changed."""
+    """Write a measurement table with one row of the built-in table, some fields of it changed."""
     with (OWN_TABLES / name).open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     with (folder / name).open("w", encoding="utf-8", newline="") as file:
@@ -91,7 +91,7 @@ def test_saved_results_are_not_run_again(tmp_path: Path) -> None:
 
 
 def test_the_runs_of_a_drive_are_written_as_a_study(tmp_path: Path) -> None:
-    """The study file beside the results has all loads of a drive, and reuses these results."""
+    """A drive's study runs all loads except those whose results `approxftl drives` has stored."""
     out = tmp_path / "points.json"
     run_drives("kioxia-xg6", "--only", "sequential-read", "--results", tmp_path)
     before = set(tmp_path.glob("*/result.json"))
@@ -118,7 +118,7 @@ def test_a_study_equals_runs_of_single_loads(drive: Drive, tmp_path: Path) -> No
 
 
 def test_measurement_tables_of_users_are_compared(tmp_path: Path) -> None:
-    """A user's table may have loads and results that the package's table lacks."""
+    """A user's measurement table may have loads and results that the built-in table lacks."""
     write_changed_table(tmp_path, "samsung-pm9a3-latency-load.csv", 0, offered_write_iops="5000",
                         offered_read_iops="5000", read_mean_us="1", saturated="no")
     out = tmp_path / "points.json"

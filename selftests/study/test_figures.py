@@ -347,7 +347,7 @@ def test_a_missing_archive_is_reported(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_another_build_reproduces_an_archive(finished_study: Path, tmp_path: Path) -> None:
-    """Clang without optimisation makes the build that repeats the archive's runs."""
+    """A simulator built by clang without optimisation reproduces the runs of an archive."""
     run_study("pack", finished_study, "--output", tmp_path / "archive")
     environment = {key: value for key, value in os.environ.items()
                    if key not in ("MAKEFLAGS", "MFLAGS")}

@@ -209,7 +209,7 @@ def test_neural_networks_are_measured_at_the_error_rates_of_their_policy(
 
 
 def test_longer_runs_of_option_full_are_separate_points(finished_study: Path) -> None:
-    """The short runs of a study complete its points; with --full, longer runs are other points."""
+    """After its short runs a study is complete; with --full its longer runs are missing."""
     said = run_study("status", finished_study).out, run_study("status", finished_study,
                                                               "--full").out
     assert said == ("s: 4 points, 4 done, 0 failed, 0 missing\n",

@@ -217,7 +217,7 @@ def test_fractions_are_proposed_as_the_simulator_accepts(tmp_path: Path) -> None
 
 @given(low=st.floats(1e-8, 1e6), width=st.floats(1e-3, 1e6), unit=st.sampled_from(["", "%", "us"]))
 def test_proposed_numbers_are_printed_with_four_digits(low: float, width: float, unit: str) -> None:
-    """Tried numbers have no exponent, but four digits or, as a percentage, two decimals."""
+    """Proposed numbers have no exponent, but four digits or, as percentages, two decimals."""
     value = low + width / 3
     span = study_optimise.Range(low=low, high=low + width, unit=unit)
     text = str(span.format_option_value(value))

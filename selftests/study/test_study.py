@@ -76,7 +76,7 @@ os.environ[MARK.partition("=")[0]] = MARK.partition("=")[2]
 
 
 def find_running_simulations(requests: int = 1000000) -> list[int]:
-    """Return the running simulations of points; checks of options lack --die-with-parent."""
+    """Return the processes that simulate points, and not those that only check options."""
     done = run_program("pgrep", "-f",
                        f"approxftl sim .*--requests={requests} (.* )?--die-with-parent")
     found = []
@@ -410,7 +410,7 @@ def test_warnings_about_options_are_printed_once(tmp_path: Path) -> None:
 
 
 def test_the_table_shows_the_measures_of_the_figures(tmp_path: Path) -> None:
-    """Further measures are named below the table, unless no run has them."""
+    """Measures without a column are named below the table, unless no run has them."""
     text = SMALL.replace("[base]\n", 'seeds = 2\n[base]\nwrite-share = "100%"\n')
     file = write_study(tmp_path, text)
     everything = run_study("run", file).stdout
