@@ -19,9 +19,8 @@ checks=$checks,-bugprone-reserved-identifier,-bugprone-assignment-in-if-conditio
 checks=$checks,-bugprone-macro-parentheses
 checks=$checks,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling
 
-# A thirtieth of the analyser's default budget of paths through a function suffices for short
-# functions. AFTL_ANALYSER_NODES=225000 is the analyser's default budget, which takes ten times as
-# long.
+# Short functions need a thirtieth of the nodes that clang's analyser may explore by default.
+# AFTL_ANALYSER_NODES=225000 is the analyser's default, which takes ten times as long.
 nodes=${AFTL_ANALYSER_NODES:-7000}
 
 # One file per process, because the analyser confuses the va_lists of several files.

@@ -31,7 +31,7 @@ foreign_includes()
 		done
 }
 
-# Each directory of the core may include headers only from itself and from earlier directories.
+# Each directory of the core may include headers only from itself and from the layers below it.
 includes_of_later_rooms()
 {
 	later='base nand policy ftl hif persist'
@@ -65,7 +65,7 @@ link_core()
 }
 
 # Allowed symbols: string functions, which each host has, and vsnprintf, which the host header uses.
-# Compilers add names with underscores for population counts and processor features.
+# Compilers add __popcountdi2 to count bits, and __cpu_model to look up processor features.
 symbols_from_outside()
 {
 	nm -u "$work/core" | awk '{ print $2 }' |

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Lint and types of every Python file.
+# Check the style and the types of every Python file, by ruff and mypy.
 set -u
 . selftests/lib/tap.sh
 . selftests/lib/sources.sh
@@ -25,7 +25,7 @@ types_of() # FILE...
 }
 
 # A change of any Python file can break types elsewhere, so the cache key of mypy covers all files.
-# shellcheck disable=SC2086 # as above
+# shellcheck disable=SC2086 # file names without blanks, by another check
 types()
 {
 	echo "$scripts" | anew "$(cat pyproject.toml selftests/requirements.txt $scripts | sha256sum)" \

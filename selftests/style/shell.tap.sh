@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Lint of every shell script.
+# Check every shell script by shellcheck.
 set -u
 . selftests/lib/tap.sh
 . selftests/lib/sources.sh
