@@ -18,8 +18,8 @@
 /* Kinds of table lines. */
 enum kind {
 	KIND_RAM,
-	KIND_RAM_OTHER,	/* a table with another geometry that has room for the data of KIND_RAM */
-	KIND_RAM_SMALL,	/* with less room than both */
+	KIND_RAM_OTHER,	/* in memory, another geometry, has room for a KIND_RAM table's data */
+	KIND_RAM_SMALL,	/* in memory, with less room than the other two kinds in memory */
 	KIND_VOLUME,
 	KIND_VOLUME_OTHER, /* on another backing device */
 	KINDS,
@@ -118,7 +118,7 @@ static bool table_fits_data(u32 i)
 	return table_kind_fits_data(model.born - 1, kinds[i]);
 }
 
-/* The steps of a table; each step function returns true if the step was possible. */
+/* Transitions of table @i of the model: each step function returns false if it is not possible. */
 
 static bool step_begin_load(u32 i, u32 choice)
 {
@@ -143,7 +143,7 @@ static bool step_refuse_load(u32 i, u32 choice)
 	return true;
 }
 
-/* End the load of a table: choice 0 makes a spare device, choice 1 uses the existing device. */
+/* End a table's load: it makes an FTL device of its own (@choice 0), or uses the existing one. */
 static bool step_end_load(u32 i, u32 choice)
 {
 	if (model.phase[i] != PHASE_LOADING || (choice && !model.own.device))
@@ -221,7 +221,7 @@ static void resume_volume_table(u32 i, bool fails)
 		destroy_device(aftl_table_close_device(table));
 }
 
-/* Do the slow part of a resume, which fails if choice is 1; if it is 2, the end will fail. */
+/* Do the slow part of a resume. @choice 1: this part fails; 2: the end of the resume will fail. */
 static bool step_resume_work(u32 i, u32 choice)
 {
 	if (model.phase[i] != PHASE_RESUMING)
