@@ -40,11 +40,12 @@ def fifo_amplification(load: float) -> float:
 def windowed_greedy_amplification(load: float, pages: int, share: float) -> float:
     """Return the amplification of greedy collection among the oldest blocks, a `share` of all.
 
-    A share of 0 is FIFO collection, 1 is greedy collection. Blocks age for one turn of the log,
-    then enter the window. There the block with the fewest valid pages is collected.
+    A share of 0 is FIFO collection, 1 is greedy collection. A block ages until the log has been
+    written once around, then enters the window of oldest blocks, where the block with the fewest
+    valid pages is collected.
     """
     def excess_valid_pages_at_rate(rate: float) -> float:
-        """Return how far a block's valid share, as a rate of erases implies, exceeds the load."""
+        """Return how many valid pages more than `load` a mean block has at this overwrite rate."""
         def excess_at_turn(turn: float) -> float:
             return turn + share - 1 + float(np.exp(-rate * turn * pages)) / (rate * pages)
 
@@ -72,7 +73,7 @@ def sampled_greedy_amplification(load: float, pages: int, drawn: int, *,
     """
     def outflow_minus_inflow_of_level(at_least: float, falling: float, above: float, flow: float,
                                       drawable: int) -> float:
-        """Return the rate of blocks leaving a number of valid pages, minus the rate reaching it."""
+        """Return the rate of blocks that leave a level (of valid pages), minus the inflow to it."""
         return (falling * (at_least - above) - flow
                 + drawable * (at_least**drawn - above**drawn))
 
@@ -98,7 +99,7 @@ def fifo_class_amplification(load: float, classes: Sequence[Class]) -> float:
     A page is moved once for each turn of the log in which it is not overwritten.
     """
     def pages_programmed_in_turn(turn: float) -> float:
-        """Return the pages programmed in one turn of the log, which takes so many host writes."""
+        """Return the pages programmed in a turn of the log, while the host writes `turn` pages."""
         return sum(writes * turn / -float(np.expm1(-writes * turn / data)) if writes else data
                    for data, writes in classes)
 
@@ -109,10 +110,10 @@ def fifo_class_amplification(load: float, classes: Sequence[Class]) -> float:
 
 def sampled_class_amplification(load: float, pages: int, drawn: int,
                                 classes: tuple[Class, Class]) -> float:
-    """Return the amplification of d-choices if two classes of data share blocks, also relocated.
+    """Return the amplification of d-choices if host and relocated data of two classes share blocks.
 
-    The state of the mean-field equations is the share of blocks with so many valid pages of each
-    class. They are integrated until the colder pages have been overwritten ten times.
+    The mean-field equations have the share of blocks for each pair of numbers of valid pages of the
+    classes. The equations are integrated until the colder pages were overwritten ten times.
     """
     (data, writes), (other_data, other_writes) = classes
     hot, cold = np.array([(i, j) for i in range(pages + 1) for j in range(pages + 1 - i)]).T
@@ -153,10 +154,9 @@ def sampled_class_amplification(load: float, pages: int, drawn: int,
 def amplification_at_best_split(load: float, classes: tuple[Class, Class],
                                 one: Callable[[float], float]
                                 ) -> tuple[float, float]:
-    """Return the amplification of two classes in own blocks, and the first one's best share of
-    space.
+    """Return the least amplification of two classes in separate blocks, and the first one's space.
 
-    `one` is the write amplification of a class, by its load.
+    `one` returns the write amplification of a class from its load.
     """
     (data, writes), (other_data, other_writes) = classes
 
@@ -171,9 +171,9 @@ def amplification_at_best_split(load: float, classes: tuple[Class, Class],
 
 
 def mean_priority_waits(arrivals: Sequence[tuple[float, float]]) -> list[float]:
-    """Return the mean waits at one die for arrivals of (rate, constant service), first class first.
+    """Return the mean wait of each class at one die, for (rate, service time) in order of priority.
 
-    Poisson arrivals, not preempted. One class is M/D/1.
+    Arrivals are Poisson; a service is constant and not preempted. One class is M/D/1.
     """
     rest = sum(rate * service**2 for rate, service in arrivals) / 2
     busy = np.cumsum([0.0, *(rate * service for rate, service in arrivals)])

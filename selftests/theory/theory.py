@@ -138,13 +138,13 @@ def measure_first_run(measure: Callable[[Json], float], runs: Sequence[Json]) ->
 
 
 def valid_share_formula(form: Callable[[float], float], kept: float = KEPT) -> Form:
-    """Return a row's closed form, with the share of valid pages of the row's first run."""
+    """Return a formula that applies `form` to the share of valid pages of a row's first run."""
     return lambda runs: form(compute_valid_share(runs[0], kept))
 
 
 def random_write_options(pages: int, op: float, rounds: tuple[int, int] = (4, 6),
                          **more: str | int) -> Options:
-    """Return options of random writes; `rounds` are warm-up and measurement in device sizes."""
+    """Return options of random writes: rounds[0] device sizes of warm-up, rounds[1] measured."""
     return DIE | {"word_lines": pages, "blocks": PAGES // pages, "op": f"{op:g}%",
                   "fill": "random", "write-share": 1, "warmup": rounds[0] * PAGES,
                   "requests": rounds[1] * PAGES} | more
@@ -207,7 +207,7 @@ def skewed_write_options(data: float, share: float) -> Options:
 
 def make_devices_of_classes(pages: int, op: int, classes: tuple[forms.Class, forms.Class]
                             ) -> tuple[tuple[Options, Options], float]:
-    """Return options of a device for each class, with the best share of space, and the optimum."""
+    """Return options of one device per class, space divided best, and the least amplification."""
     one = partial(forms.windowed_greedy_amplification, pages=pages, share=1)
     best, space = forms.amplification_at_best_split(1 - op / 100, classes, one)
     made = []
@@ -375,7 +375,7 @@ def compare_row(row: Row, seeds: str) -> Found:
 
 
 def compute_errors_of_controls(row: Row) -> list[tuple[str, float]]:
-    """Return the theory's error for each falsified rule or over-provisioning."""
+    """Return the theory's error against runs with each wrong rule or over-provisioning."""
     theory = row.theory([run_simulator(options | {"warmup": 0, "requests": 20000}, "1")[0]
                          for options in row.runs])
     return [(" ".join(make_simulator_arguments(control)[1:]),
@@ -431,7 +431,7 @@ def draw_uniform_figure(found: Sequence[Found]) -> Figure:
 
 
 def check_controls(several: Sequence[Row]) -> int:
-    """Print the theory's error for each control; return 1 if one is within the limit."""
+    """Print the theory's error for each negative control; return 1 if one meets its tolerance."""
     held = 0
     for row in several:
         for what, error in compute_errors_of_controls(row):
