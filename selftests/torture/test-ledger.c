@@ -173,7 +173,7 @@ TAP_TEST(each_flush_covers_the_writes_before_it)
 	CHECK(block_may_hold(2, 0));
 }
 
-/* A read has an oldest valid version for each unit: a write changes that of its own units. */
+/* A write changes the oldest valid version of the units that it covers, and of no other units. */
 TAP_TEST(each_unit_has_its_own_oldest_valid_version)
 {
 	struct ledger_change one, other;
@@ -218,7 +218,7 @@ TAP_TEST(a_flush_during_a_power_failure_covers_nothing)
 	CHECK(!block_may_hold(0, 0) && block_may_hold(0, forced));
 }
 
-/* Reads may still return data that the backing device lost, but these need not survive. */
+/* What a read returns during a power failure need not be what the drive holds afterwards. */
 TAP_TEST(reads_during_a_power_failure_prove_nothing_durable)
 {
 	struct block_found lost = { .kind = BLOCK_ZEROES };

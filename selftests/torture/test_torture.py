@@ -249,7 +249,7 @@ def test_reads_after_a_power_failure_are_not_checked(torture_file: Disk) -> None
 
 
 def test_a_block_of_two_written_versions_is_reported(torture_file: Disk) -> None:
-    """A block with mixed contents is reported if it is not being written, even in a file."""
+    """A block that mixes two versions is reported, unless a write to it is in progress."""
     assert torture_file.run_on_fresh_file("--requests", "100").code == 0
     try:
         os.close(os.open(torture_file.image, os.O_RDWR | os.O_DIRECT))
