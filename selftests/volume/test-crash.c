@@ -128,7 +128,7 @@ static void draw_superblocks(struct aftl_config *config)
 	config->passes = 1;
 	config->read_cache = 0;
 	config->victim = AFTL_VICTIM_greedy;
-	/* No bad blocks, which would leave stripes without parity for the recovery of pages. */
+	/* Bad blocks would leave stripes without the parity that reconstructs lost pages. */
 	config->bad = 0;
 	config->errors = false;
 	config->endurance = 0;
@@ -347,7 +347,7 @@ static bool was_power_failure(struct life *life, int ret, const char *doing)
 			 life->durable.device.error.text);
 }
 
-/* Format, perhaps with a power failure meanwhile: it leaves no volume or one without data. */
+/* A power failure during a format leaves no volume, or one without data. */
 static void crash_in_format(struct life *life)
 {
 	int ret;
@@ -409,7 +409,7 @@ static void fail_random_die(struct life *life)
 		 0);
 }
 
-/* Fail a die, preferably while an entry waits for a PLP slot, and fail the power soon after. */
+/* Fail a die, preferably while buffered data wait for a PLP slot, and soon after the power. */
 static void fail_die_then_power(struct life *life)
 {
 	const struct aftl *ftl = life->durable.device.ftl;

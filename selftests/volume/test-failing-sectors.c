@@ -95,7 +95,7 @@ static u32 find_block_of_lost_page(void)
 	return from_ppn(ppn) / geo->block_ppns % geo->blocks_per_lun;
 }
 
-/* Make sectors unreadable; the number of lost pages must only decrease, and loads must find it. */
+/* Make sectors unreadable: later no further page is lost, and a load finds all lost pages. */
 static void check_unreadable_sectors(const char *policy, const char *shape, u64 seed)
 {
 	struct aftl_random random = { seed };
@@ -218,7 +218,7 @@ TAP_TEST(a_closed_volume_survives_unreadable_metadata)
 	CHECK_RANGE(sector, 300, U64_MAX);
 }
 
-/* Each run continues with a copy of the disk after the same crash. */
+/* If metadata of a crashed volume are unreadable, the volume is refused, or has all its data. */
 TAP_TEST(a_crashed_volume_survives_unreadable_metadata)
 {
 	struct aftl_random random = { 12 };

@@ -286,7 +286,7 @@ static void check_sample_mappings(const struct aftl *ftl)
 	}
 }
 
-/* Return the index of a stored frame of spare entries beyond the chunk that a load reads first. */
+/* Return the index of the first stored frame of spare entries beyond a load's first chunk. */
 static u32 find_spare_frame_beyond_chunk(void)
 {
 	u32 best = 0;

@@ -69,7 +69,7 @@ static u32 count_trans_pages_written(void)
 	return count;
 }
 
-/* Check the recovered L2P table before any request, when its first programs have started. */
+/* After recovery all translation pages are in memory, except those whose program has started. */
 static void check_recovered_table(const char *policy)
 {
 	volume_load(policy, false);

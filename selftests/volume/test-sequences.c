@@ -297,7 +297,7 @@ static void try_torn_writes(struct history *history, u32 writes)
 	tally.torn += 2;
 }
 
-/* Test all crashes between the disk's previous flush and this one. */
+/* Before a flush of the disk, test all crashes since the disk's previous flush. */
 static void try_crashes_before_flush(void *context)
 {
 	struct history *history = context;

@@ -195,7 +195,7 @@ TAP_TEST(a_die_failure_is_recorded_before_an_erase)
 	CHECK_EQ(aftl_volume_state(durable.volume)->commit, commit + 1);
 }
 
-/* Another die takes over the parity of a dead die that had written some of it. */
+/* If a die fails that has parity of an unfinished superblock, another die takes the parity over. */
 static void check_parity_takeover(const char *policy)
 {
 	u32 i;
@@ -210,7 +210,7 @@ static void check_parity_takeover(const char *policy)
 	}
 }
 
-/* If two dies have parity of a superblock, the dead die was the earlier parity die. */
+/* If a dead and a living die have parity of one superblock, that of the dead die is outdated. */
 TAP_TEST(of_two_parity_blocks_the_one_in_the_dead_die_is_older)
 {
 	const u32 each = 64;
@@ -261,7 +261,7 @@ static u32 find_superblock_in_use(void)
 	return AFTL_NIL;
 }
 
-/* After a crash, a block closed without data has no spare entry, and stripes lack no page. */
+/* Recovery accepts a superblock that GC closed early, some of whose blocks have no data. */
 TAP_TEST(a_superblock_closed_early_is_reloaded_after_a_crash)
 {
 	static const char *const passes[] = { "", " passes=2" };

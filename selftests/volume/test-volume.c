@@ -60,7 +60,7 @@ static u64 digest_after_more_requests(void)
 	return aftl_digest(durable.device.ftl);
 }
 
-/* Close the volume and continue with the device, which a loaded device must equal. */
+/* Close the volume, send the device further requests, and return the digest of its state. */
 static u64 close_and_compare_future(void)
 {
 	struct test_device *device = &durable.device;
@@ -654,8 +654,8 @@ static void write_and_flush(u32 first, u32 units)
 }
 
 /*
- * Fail the power at @change of the disk while an extent is initialised: by the first write, or, on
- * a zoned device, by a reset of a written zone before it is written again.
+ * Fail the power at write or flush @change of the disk, while a request initialises an extent: the
+ * first write or, on a zoned device, the reset of a written zone.
  */
 static bool crash_extent_init(bool zones, u32 change, u64 seed)
 {
@@ -792,7 +792,7 @@ TAP_TEST(a_persistent_buffer_keeps_its_size)
 	check_parameter_cannot_change("buffer_safe", "off");
 }
 
-/* Write lpn 3 precise and lpn 7 twice approximate; write and discard lpn 9. */
+/* Put a precise, an overwritten approximate and a discarded page into the write buffer. */
 static void write_buffered_units(void)
 {
 	struct test_device *device = &durable.device;
@@ -880,7 +880,7 @@ static void erase_or_retire_older_version(int reused, int retired)
 
 	CHECK_EQ(aftl_volume_record_erase(durable.volume, 0, &entry), reused);
 	CHECK_EQ(aftl_volume_record_retire(durable.volume, 1, &entry), retired);
-	/* A commit before a reprogram stores the same state as one before the erase. */
+	/* The commit before a reprogram has the result of the commit before an erase. */
 	CHECK_EQ(aftl_volume_commit_programs(durable.volume), reused);
 }
 
@@ -926,7 +926,7 @@ TAP_TEST(a_waiting_page_is_persisted_before_an_erase)
 	}
 }
 
-/* Restoring 65,536 pages takes less time than the load; a search for each took 1,000 times it. */
+/* Restoring 65,536 pages takes less time than the load; searching each took 1,000 loads. */
 TAP_TEST(a_large_persistent_buffer_is_restored_in_linear_time)
 {
 	struct test_device *device = &durable.device;
@@ -1022,7 +1022,7 @@ TAP_TEST(a_waiting_page_is_persisted_before_a_die_is_retired)
 	page = write_version_without_plp_slot(&spare);
 	CHECK_EQ(aftl_volume_record_program(durable.volume, 20 * pages, &spare), 0);
 	CHECK_EQ(aftl_volume_record_erase(durable.volume, page / pages, &entry), 0);
-	/* Newer data take the PLP slot that became free. */
+	/* lpn 1 takes the PLP slot that became free, so that lpn 0 still has to wait. */
 	aftl_volume_release_unit(durable.volume, 1);
 	CHECK_EQ(persist_unit_at_tag(1, 9), 0);
 	CHECK_EQ(persist_unit_at_tag(0, 0), -EAGAIN);
@@ -1079,7 +1079,6 @@ TAP_TEST(a_repeated_record_of_a_page_does_not_bring_back_older_data)
 	CHECK(durable.units[1].lost);
 }
 
-/* Start programs of four pages. */
 static void start_programs_of_four_pages(void)
 {
 	u32 i;
@@ -1174,7 +1173,7 @@ static void fail_blocks_in_use(void)
 		if (i < aftl_geometry(ftl)->blocks_per_lun || aftl_media(ftl)->blocks[i].programmed)
 			CHECK_EQ(aftl_fail_block(durable.device.ftl, i), 0);
 	drain_write_buffer();
-	/* Data whose relocation is being programmed are read from the controller, too. */
+	/* Until their program ends, relocated data are read from the controller. */
 	test_advance_by(&durable.device, 10000000000ULL);
 	CHECK(aftl_is_read_only(durable.device.ftl));
 }
@@ -1198,8 +1197,8 @@ static u32 count_buffered_reads(u32 *last)
 }
 
 /*
- * Reads return the unflushable data, not the older data that GC relocates on flash: in use, after a
- * close without a snapshot, and after a crash. Discarded pages stay discarded.
+ * Reads return buffered data that no block can take, not the older data that GC relocates: in use,
+ * after a close without a snapshot, and after a crash. Discarded pages stay discarded.
  */
 static void check_unflushable_data(const char *params, bool closed)
 {
@@ -1364,8 +1363,6 @@ TAP_TEST(the_older_of_two_states_suffices)
 	CHECK_CONTAINS(durable.device.error.text, "state");
 }
 
-/* Failures of the backing device */
-
 static int format_use_and_close_once(void)
 {
 	int ret = durable_format(&durable);
@@ -1418,7 +1415,7 @@ TAP_TEST(the_failure_of_any_device_call_is_reported)
 		number++;
 	tap_note("%llu calls", (unsigned long long)number - 1);
 	CHECK_RANGE(number, 200, 100000);
-	/* tolerated are failed reads of headers, states, the erase table, and of chunks */
+	/* The device tolerated failed reads of headers, states, the erase table and chunks. */
 	CHECK_EQ(tolerated, 7);
 }
 
@@ -1640,7 +1637,7 @@ static int fail_load_reads(u64 first, u64 calls, bool *reached)
 	return 0;
 }
 
-/* If the backing device fails for a while, data that were read and rebuilt must be consistent. */
+/* If reads fail for a while during a load, the loaded device must be consistent and complete. */
 TAP_TEST(a_temporary_read_failure_loses_nothing)
 {
 	bool reached = true;
@@ -1713,8 +1710,6 @@ TAP_TEST(a_load_can_be_interrupted)
 	}
 	durable.device.ops.pause = NULL;
 }
-
-/* Commits of more changes than a volume keeps in memory */
 
 TAP_TEST(many_changes_are_committed_without_a_flush)
 {
@@ -1809,7 +1804,7 @@ TAP_TEST(entries_are_decoded_as_encoded)
 		CHECK_EQ(aftl_spare_decode(&out, &geo, bytes), 0);
 		CHECK(is_same_spare_entry(&in, &out, geo.page_units));
 	}
-	/* Refuse a coarse pass in sequential order, and a mapped page of a coarse pass. */
+	/* Refuse a coarse pass in a block of sequential order, and a coarse pass that is mapped. */
 	in.order = AFTL_ORDER_SEQUENTIAL;
 	check_spare_refused(&in, &geo);
 	in.order = AFTL_ORDER_FOGGY_FINE;
@@ -1826,7 +1821,7 @@ TAP_TEST(entries_are_decoded_as_encoded)
 	check_spare_refused(&in, &geo);
 	in.order = AFTL_ORDERS;
 	check_spare_refused(&in, &geo);
-	/* A device that programs single pages refuses the program order of in-place switches. */
+	/* A device that programs single pages refuses blocks in the order of in-place switches. */
 	geo.passes = 1;
 	in.order = AFTL_ORDER_SWITCHED;
 	in.attr = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_SLC, 0);

@@ -371,7 +371,7 @@ def checksums_of_units(path: Path) -> str:
 
 @pytest.mark.parametrize("end", ["closed", "crashed"])
 def test_a_volume_of_version_0_2_0_is_read(tmp_path: Path, end: str) -> None:
-    """A volume that version 0.2.0 wrote by 250 random requests, a flush and `end` is read."""
+    """A volume that version 0.2.0 wrote is read, whether 0.2.0 closed it or crashed."""
     path = unpack_volume_image(tmp_path, end)
     found = check_verb_json("check", path)
     assert (found["sound"], found["closed"]) == (True, end == "closed")
@@ -387,7 +387,7 @@ def seal_sector_checksum(sector: bytes, number: int) -> bytes:
 
 
 def test_translation_pages_do_not_count_as_units(tmp_path: Path) -> None:
-    """A spare entry of a data unit becomes one of a translation page, which is no unit."""
+    """`dump` shows a slot with a translation page as such, and not as a data unit."""
     path = tmp_path / "volume"
     assert run_approxftl("format", path, "op=60", "blocks=40", "map_cache=64KiB").code == 0
     old = unpack_volume_image(tmp_path, "closed")

@@ -643,8 +643,6 @@ static void durable_on_retire(struct test_listener *self, u32 first, u32 blocks)
 	}
 }
 
-/* Writes that become durable by flushes and FUA writes */
-
 /**
  * struct durable_flush - a flush in progress
  * @request: its request
@@ -755,7 +753,7 @@ static void complete_write_or_discard(struct durable_device *durable,
 	queue_durability_promise(durable, what->unit, what->units, stamps);
 }
 
-/* The core does not report the reset of an empty zone, so the last reported reset is complete. */
+/* Resets of empty zones are not reported, so the zone's last reported discard is complete now. */
 static void complete_reset(struct durable_device *durable, const struct test_request *request)
 {
 	u32 first = request->request.unit;
@@ -816,7 +814,7 @@ static void check_unit_stamp(const struct durable_device *durable, u32 unit, u32
 		  newest);
 }
 
-/* The core must report the level of the write that is read, or none for promoted data. */
+/* The core must report the level of the version read, or none if it was promoted to precise. */
 static void check_unit_level(const struct durable_device *durable, u32 unit, u32 stamp)
 {
 	u32 level = aftl_lpn_level(durable->device.ftl, to_lpn(unit));
@@ -827,8 +825,8 @@ static void check_unit_level(const struct durable_device *durable, u32 unit, u32
 }
 
 /*
- * A unit may be lost only if its sector or die failed after the write that was durable. The read
- * may have begun before a later write became durable.
+ * A unit may be lost only if its sector or die failed after the unit's durable version was written.
+ * The read may have begun before a later version became durable.
  */
 static void check_unit_may_be_lost(struct durable_device *durable, u32 unit, u32 covered)
 {
@@ -893,7 +891,7 @@ static void durable_on_read(struct test_listener *self, struct test_request *req
 	else if (read->source == AFTL_SOURCE_ZERO && !aftl_geometry(durable->device.ftl)->zones)
 		check_unit_may_be_zero(durable, unit, covered);
 	else if (read->source == AFTL_SOURCE_ZERO)
-		return; /* The zone was reset and rewritten after the read began. */
+		return; /* Zeroes are right: the zone was reset and rewritten during the read. */
 	else if (read->source == AFTL_SOURCE_BUFFER)
 		check_read_from_buffer(durable, unit, read->tag, covered);
 	else if (read_stamp_at_ppn(durable, unit, read->ppn, covered, &stamp))
@@ -974,7 +972,7 @@ void durable_check(struct durable_device *durable)
 		check_durable_zone(durable, i);
 }
 
-/* Allow the loss of data of @unit from now on; return false if it has no data, at *@ppn. */
+/* Find the ppn of @unit, and allow the loss of its data; return false if it has no such data. */
 static bool expect_unit_may_be_lost(struct durable_device *durable, u32 unit, aftl_ppn_t *ppn)
 {
 	u32 class;

@@ -24,7 +24,7 @@ static int count_disk_call(struct lying_disk *disk)
 	       disk->calls - disk->fail_at <= disk->fail_again ? -EIO : 0;
 }
 
-/* If power fails during this change, the crash decides which part of the change remains. */
+/* Count a write or flush; if the power fails during it, the crash decides which part remains. */
 static void count_disk_change(struct lying_disk *disk)
 {
 	disk->off = ++disk->changes == disk->power_off_at;
