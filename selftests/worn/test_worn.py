@@ -79,7 +79,7 @@ def test_the_writer_reports_each_transaction(tmp_path: Path) -> None:
 
 
 def make_record(cell: str, outcome: Outcome) -> dict[str, object]:
-    """Return a fake record of a cell."""
+    """Return a fake record of a cell, a test of one stack with one failure."""
     return {"cell": cell, "seed": 1, "outcome": outcome.value, "events": [
         {"when": 3, "what": "message fault die 1"}], "passes": [
             {"name": "mounted", "counts": {outcome.value: 2}, "findings": [
@@ -274,7 +274,7 @@ def test_a_bad_page_does_not_hide_the_pages_behind_it(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("failing", ["ext4", "xfs"])
 def test_a_cell_whose_lab_fails_does_not_end_the_others(
         failing: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """If the first cell cannot be run, approxftl worn ends with the reason."""
+    """If the lab fails at the first cell of the matrix, approxftl worn ends with the reason."""
     def run_cell(plan: worn.Plan, children: Children) -> dict[str, Any]:
         assert children
         if plan.stack.name == failing:
@@ -306,7 +306,7 @@ def choose_guest_kernel() -> str:
 
 
 def run_cells_for_records(*words: str) -> dict[str, dict[str, Any]]:
-    """Run cells in virtual machines and return their records."""
+    """Run cells (stack and failure) in virtual machines; return each cell's JSON record."""
     done = run_program(BUILD / "approxftl", "worn", *words, "--kernel", choose_guest_kernel(),
                        "--json")
     assert done.code == 0, done
@@ -315,7 +315,7 @@ def run_cells_for_records(*words: str) -> dict[str, dict[str, Any]]:
 
 
 def run_cells_for_outcomes(*words: str) -> dict[str, str]:
-    """Run cells in virtual machines and return their outcomes."""
+    """Run cells (stack and failure) in virtual machines; return each cell's outcome."""
     return {name: cell["outcome"] for name, cell in run_cells_for_records(*words).items()}
 
 
@@ -398,7 +398,7 @@ def test_sampled_stacks_and_failures_end_as_predicted(seed: str) -> None:
 
 @pytest.mark.long
 def test_the_script_of_a_reduced_cell_repeats_its_outcome(tmp_path: Path) -> None:
-    """Run the printed script alone, from another directory."""
+    """Run the script that --reduce has printed alone, from another directory."""
     done = run_program(BUILD / "approxftl", "worn", "--cell", "ext4/bad-copies", "--only", "1-3",
                        "--kernel", choose_guest_kernel(), "--reduce")
     assert done.code == 0, done
