@@ -18,7 +18,7 @@ LEFT = pytest.StashKey[int]()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests that AFTL_PHASE, which is 1/3 for one commit and 2/3 for the next, lacks.
+    """Select a third of the `in_turn` tests: AFTL_PHASE is 1/3 in one commit, 2/3 in the next.
 
     Tests with the same argument of `in_turn` run in the same commits, as they share a fixture.
     """
