@@ -68,7 +68,7 @@ def markdown_table_head(*titles: str) -> Iterator[str]:
     yield markdown_row(*("---" for _ in titles))
 
 
-def read_macro_sections(path: Path, macro: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+def read_macro_groups(path: Path, macro: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Yield each heading comment of a C table of macros, and the arguments of its macros."""
     pattern = re.compile(rf"^/\* ([^*\n]+) \*/$|^{macro}\((\w+),?(.*?)\)$", re.M | re.S)
     title, members = "", list[tuple[str, str]]()
@@ -82,7 +82,7 @@ def read_macro_sections(path: Path, macro: str) -> Iterator[tuple[str, list[tupl
     yield title, members
 
 
-def parameter_range(parameter: Json) -> str:
+def format_parameter_range(parameter: Json) -> str:
     """Return the values that a parameter may have."""
     words = parameter.get("words")
     if words:
@@ -95,14 +95,14 @@ def parameter_tables(program: Path) -> Iterator[str]:
     known = {one["key"]: one for one in run_program_for_json(program, "params")["parameters"]}
     groups = [
         (title, [known.pop(key) for key, _ in members])
-        for title, members in read_macro_sections(TABLE, "PARAM")
+        for title, members in read_macro_groups(TABLE, "PARAM")
     ]
     for title, members in [*groups, ("Policies and rules", list(known.values()))]:
         yield f"\n### {title}\n"
         yield from markdown_table_head("key", "value", "type", "range", "meaning")
         for one in members:
-            yield markdown_row(f"`{one['key']}`", one["value"], one["type"], parameter_range(one),
-                               one["help"])
+            yield markdown_row(f"`{one['key']}`", one["value"], one["type"],
+                               format_parameter_range(one), one["help"])
 
 
 def profile_table(program: Path) -> Iterator[str]:
@@ -128,14 +128,14 @@ def counter_tables() -> Iterator[str]:
     yield "\n## Counters\n"
     yield ("The JSON output of `approxftl sim` has the following counters of each run in its "
            "object\n`counters`. The name of a counter contains its unit.")
-    for title, members in read_macro_sections(COUNTERS, "COUNTER"):
+    for title, members in read_macro_groups(COUNTERS, "COUNTER"):
         yield f"\n### {title}\n"
         yield from markdown_table_head("counter", "meaning")
         for name, rest in members:
             yield markdown_row(f"`{name}`", rest.strip().strip('"'))
     yield "\n### Of each placement handle\n"
     yield from markdown_table_head("counter", "meaning")
-    for _, members in read_macro_sections(HANDLES, "HANDLE_COUNTER"):
+    for _, members in read_macro_groups(HANDLES, "HANDLE_COUNTER"):
         for name, rest in members:
             yield markdown_row(f"`{name}`", rest.strip().strip('"'))
 
@@ -151,7 +151,7 @@ def status_word_table() -> Iterator[str]:
         yield markdown_row(str(position), f"`{names.replace(', ', '/')}`", text)
 
 
-def message_table() -> Iterator[str]:
+def format_message_table() -> Iterator[str]:
     """Return the table of device messages, read from the C comment above their handler."""
     yield "\n## Messages\n"
     yield ("`approxftl message NAME ...` or `dmsetup message NAME 0 ...` "
@@ -176,7 +176,7 @@ def main() -> None:
     options = parser.parse_args()
     program = options.program.absolute()
     parts = [*parameter_tables(program), *profile_table(program), *policy_table(program),
-             *counter_tables(), *status_word_table(), *message_table()]
+             *counter_tables(), *status_word_table(), *format_message_table()]
     options.out.write_text(HEAD + "\n".join(parts) + "\n")
 
 

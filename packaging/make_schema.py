@@ -88,7 +88,7 @@ class Parser:
     def peek_token(self) -> tuple[str, str]:
         return self.tokens[0]
 
-    def skip_if_token(self, *marks: str) -> bool:
+    def skip_mark_if_next(self, *marks: str) -> bool:
         """Skip the next token if it is one of the punctuation marks `marks`; return True if so."""
         if self.peek_token()[0] == "mark" and self.peek_token()[1] in marks:
             self.tokens.pop(0)
@@ -103,12 +103,12 @@ class Parser:
         return token[1]
 
     def skip_newlines(self) -> None:
-        while self.skip_if_token("\n"):
+        while self.skip_mark_if_next("\n"):
             pass
 
     def parse_definition(self) -> None:
         """Parse the title, or one definition `name = TYPE`."""
-        if self.skip_if_token("\n"):
+        if self.skip_mark_if_next("\n"):
             return
         name = self.expect_token("name")
         if name == "title":
@@ -119,7 +119,7 @@ class Parser:
 
     def parse_type(self) -> Schema:
         several = [self.parse_single_type()]
-        while self.skip_if_token("|"):
+        while self.skip_mark_if_next("|"):
             self.skip_newlines()
             several.append(self.parse_single_type())
         if len(several) == 1:
@@ -136,25 +136,26 @@ class Parser:
         if kind in ("string", "number") or value in ("true", "false"):
             self.tokens.pop(0)
             return {"const": json.loads(value)}
-        if self.skip_if_token("{"):
+        if self.skip_mark_if_next("{"):
             return self.parse_object()
-        if self.skip_if_token("["):
+        if self.skip_mark_if_next("["):
             items = self.parse_type()
             self.expect_token("mark", "]")
-            return {"type": "array", "items": items} | self.parse_bounds("minItems", "maxItems")
+            bounds = self.parse_optional_range("minItems", "maxItems")
+            return {"type": "array", "items": items} | bounds
         name = self.expect_token("name")
         if name not in SIMPLE:
             return {"$ref": name}
-        if name == "text" and self.skip_if_token("("):
+        if name == "text" and self.skip_mark_if_next("("):
             pattern = self.expect_token("pattern").replace("\\n", "\n")
             self.expect_token("mark", ")")
             return SIMPLE[name] | {"pattern": pattern}
-        return SIMPLE[name] | self.parse_bounds("minimum", "maximum")
+        return SIMPLE[name] | self.parse_optional_range("minimum", "maximum")
 
-    def parse_bounds(self, least: str, most: str) -> Schema:
+    def parse_optional_range(self, least: str, most: str) -> Schema:
         """Parse an optional range (A..B), of which A or B may be left out."""
         found: Schema = {}
-        if self.skip_if_token("("):
+        if self.skip_mark_if_next("("):
             if self.peek_token()[0] == "number":
                 found[least] = int(self.expect_token("number"))
             self.expect_token("mark", "..")
@@ -168,15 +169,15 @@ class Parser:
         result: Schema = {"type": "object", "...": [], "properties": {}, "required": [],
                           "additionalProperties": False}
         while True:
-            while self.skip_if_token("\n", ","):
+            while self.skip_mark_if_next("\n", ","):
                 pass
-            if self.skip_if_token("}"):
+            if self.skip_mark_if_next("}"):
                 return result
-            if self.skip_if_token("..."):
+            if self.skip_mark_if_next("..."):
                 # Fields keep their order: those before a spread go in front of it.
                 result["..."].append((self.expect_token("name"), len(result["properties"])))
-            elif self.skip_if_token("*"):
-                result |= self.parse_bounds("minProperties", "maxProperties")
+            elif self.skip_mark_if_next("*"):
+                result |= self.parse_optional_range("minProperties", "maxProperties")
                 if self.peek_token()[0] == "pattern":
                     result["propertyNames"] = {"pattern": self.expect_token("pattern")}
                 elif self.peek_token()[0] == "string":
@@ -192,14 +193,14 @@ class Parser:
         names: list[tuple[str, bool]] = []
         while True:
             self.skip_newlines()
-            if self.skip_if_token("@"):
+            if self.skip_mark_if_next("@"):
                 source = (TOP / self.expect_token("string")[1:-1]).read_text(encoding="utf-8")
                 found = re.findall(self.expect_token("pattern"), source, re.M)
                 names += [(name, False) for name in found]
             else:
                 name = self.expect_token("name")
-                names.append((name, self.skip_if_token("?")))
-            if self.skip_if_token(":"):
+                names.append((name, self.skip_mark_if_next("?")))
+            if self.skip_mark_if_next(":"):
                 break
             self.expect_token("mark", ",")
         self.skip_newlines()
@@ -226,7 +227,7 @@ def resolve_type(node: Any, definitions: dict[str, Schema], used: dict[str, Any]
         return {"$ref": f"#/$defs/{name}"}
     if "..." not in node:
         return {key: resolve_type(value, definitions, used) for key, value in node.items()}
-    spread = expand_spreads(node, definitions)
+    spread = expand_inserted_fields(node, definitions)
     properties = {key: resolve_type(value, definitions, used)
                   for key, value in spread["properties"].items()}
     rest = {key: resolve_type(value, definitions, used)
@@ -239,14 +240,14 @@ def resolve_type(node: Any, definitions: dict[str, Schema], used: dict[str, Any]
     return result | rest
 
 
-def expand_spreads(node: Schema, definitions: dict[str, Schema]) -> Schema:
+def expand_inserted_fields(node: Schema, definitions: dict[str, Schema]) -> Schema:
     """Return the properties of an object in order, with those that `...name` inserts."""
     own = list(node["properties"].items())
     properties: Schema = {}
     required: list[str] = []
     at = 0
     for name, before in node["..."]:
-        inner = expand_spreads(definitions[name], definitions)
+        inner = expand_inserted_fields(definitions[name], definitions)
         properties |= dict(own[at:before]) | inner["properties"]
         required += inner["required"]
         at = before

@@ -52,24 +52,25 @@ class Reader:
         self.data = data
         self.at = 0
 
-    def read_bytes(self, size: int) -> bytes:
+    def read_next_bytes(self, size: int) -> bytes:
         self.at += size
         return self.data[self.at - size : self.at]
 
-    def read_number(self, size: int) -> int:
-        return int.from_bytes(self.read_bytes(size), "little")
+    def read_next_number(self, size: int) -> int:
+        return int.from_bytes(self.read_next_bytes(size), "little")
 
 
 class Device:
     def __init__(self, data: bytes) -> None:
         reader = Reader(data)
-        if reader.read_bytes(8) != MAGIC or reader.read_number(2) != 2:
+        if reader.read_next_bytes(8) != MAGIC or reader.read_next_number(2) != 2:
             raise SystemExit("this is not a snapshot of a device in format 2")
-        reader.read_bytes(2)
-        self.policy = reader.read_bytes(16).rstrip(b"\0").decode()
-        self.parameters = dict(self._read_parameter(reader) for _ in range(reader.read_number(4)))
-        self.now_ns, self.age_ns, _ = struct.unpack("<QQQ", reader.read_bytes(24))
-        reader.read_bytes(4 + 8 * STREAMS + 8)
+        reader.read_next_bytes(2)
+        self.policy = reader.read_next_bytes(16).rstrip(b"\0").decode()
+        parameters = reader.read_next_number(4)
+        self.parameters = dict(self._read_parameter(reader) for _ in range(parameters))
+        self.now_ns, self.age_ns, _ = struct.unpack("<QQQ", reader.read_next_bytes(24))
+        reader.read_next_bytes(4 + 8 * STREAMS + 8)
         p = self.parameters
         if p["plane_mode"] == 2:
             raise SystemExit("blocks that are wide over several planes are not drawn")
@@ -81,36 +82,36 @@ class Device:
 
     @staticmethod
     def _read_parameter(reader: Reader) -> tuple[str, int]:
-        key = reader.read_bytes(reader.read_number(1)).decode()
-        return key, reader.read_number(8)
+        key = reader.read_next_bytes(reader.read_next_number(1)).decode()
+        return key, reader.read_next_number(8)
 
     def _read_block(self, reader: Reader) -> Block:
-        state, order, kind, flags = reader.read_bytes(4)
-        reader.read_bytes(2)
-        programmed, _, erases, _, _, _, _ = struct.unpack("<IIIIIIQ", reader.read_bytes(32))
+        state, order, kind, flags = reader.read_next_bytes(4)
+        reader.read_next_bytes(2)
+        programmed, _, erases, _, _, _, _ = struct.unpack("<IIIIIIQ", reader.read_next_bytes(32))
         block = Block(state, order, kind, flags & 1, erases)
         if programmed:
             block.pages = [self._read_page(reader) for _ in range(self.block_pages)]
         return block
 
     def _read_page(self, reader: Reader) -> Page:
-        attr = reader.read_number(1)
-        reader.read_bytes(2)
+        attr = reader.read_next_number(1)
+        reader.read_next_bytes(2)
         valid = 0
         for _ in range(self.page_units):
-            valid += reader.read_number(1)
-            reader.read_bytes(8 if self.parameters["errors"] else 4)
+            valid += reader.read_next_number(1)
+            reader.read_next_bytes(8 if self.parameters["errors"] else 4)
         return Page(attr >> 3 & 7 if attr & 1 else None, valid)
 
 
-def page_symbol(page: Page) -> str:
+def choose_page_symbol(page: Page) -> str:
     """Return the character that stands for a page in the drawing."""
     if page.mode is None:
         return "."
     return MODES[page.mode] if page.valid else MODES[page.mode].lower()
 
 
-def block_heading(device: Device, number: int, block: Block) -> str:
+def format_block_heading(device: Device, number: int, block: Block) -> str:
     """Return the heading of a printed block."""
     slots = device.block_pages * device.page_units
     return (
@@ -124,10 +125,10 @@ def block_heading(device: Device, number: int, block: Block) -> str:
 def print_block(device: Device, number: int) -> None:
     """Print one block, a layer in each row."""
     block = device.blocks[number]
-    print(block_heading(device, number, block))
+    print(format_block_heading(device, number, block))
     for start in range(0, len(block.pages), device.row_pages):
         row = block.pages[start : start + device.row_pages]
-        print("  " + " ".join(page_symbol(page) for page in row))
+        print("  " + " ".join(choose_page_symbol(page) for page in row))
 
 
 def main() -> None:
@@ -148,7 +149,7 @@ def main() -> None:
     print(f"{device.policy}: {len(numbers)} blocks; {LEGEND}")
     for number in numbers[: options.limit]:
         if options.list:
-            print(block_heading(device, number, device.blocks[number]))
+            print(format_block_heading(device, number, device.blocks[number]))
         else:
             print_block(device, number)
 

@@ -16,13 +16,12 @@ static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, true);
 
 enum { COLD, HOT, MOVED };
 
-/* @median_age: running median of the age at which data are overwritten, in nanoseconds */
 struct hotcold {
 	struct aftl_policy policy;
-	u64 median_age;
+	u64 median_age; /* running median of the ages at which data are overwritten, in ns */
 };
 
-static u32 hotcold_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
+static u32 hotcold_choose_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	u64 *median = &container_of(policy, struct hotcold, policy)->median_age;
 	const struct aftl_block *old = aftl_policy_lpn_block(policy, write->lpn);
@@ -35,8 +34,9 @@ static u32 hotcold_stream(struct aftl_policy *policy, const struct aftl_host_wri
 	return answer;
 }
 
-static int hotcold_place(struct aftl_policy *policy, struct aftl_lun *lun,
-			 const struct aftl_program_request *need, struct aftl_placement *placement)
+static int hotcold_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
+				 const struct aftl_program_request *need,
+				 struct aftl_placement *placement)
 {
 	u32 kind = need->cause == AFTL_CAUSE_HOST ? need->stream : MOVED;
 
@@ -54,6 +54,6 @@ const struct aftl_policy_type aftl_policy_hotcold = {
 	.size = sizeof(struct hotcold),
 	.params = { &group },
 	AFTL_OPEN_BLOCKS_METHODS,
-	.stream = hotcold_stream,
-	.place = hotcold_place,
+	.stream = hotcold_choose_stream,
+	.place = hotcold_place_program,
 };

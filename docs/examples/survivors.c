@@ -5,13 +5,13 @@
 
 enum { FRESH, MOVED };
 
-static u32 survivors_stream(struct aftl_policy *policy, const struct aftl_page_write *page)
+static u32 survivors_choose_stream(struct aftl_policy *policy, const struct aftl_page_write *page)
 {
 	(void)policy;
 	return page->cause == AFTL_CAUSE_HOST ? FRESH : MOVED;
 }
 
-static const struct aftl_ftl_policy methods = { .stream = survivors_stream };
+static const struct aftl_ftl_policy methods = { .stream = survivors_choose_stream };
 
 static const struct aftl_policy_type survivors = {
 	.name = "survivors",

@@ -10,12 +10,12 @@
 #include "core/policy/victim-rules.h"
 
 /*
- * Return the merit of @block as a victim: its age times its invalid pages, divided by its
- * valid pages and its erases. The unit of age is 65 us, so that years fit 32 bits, and
- * all products 64 bits.
+ * Return the merit of @block as a victim: its age times its invalid pages, divided by its valid
+ * pages and its erases. The unit of age is 65 us, so that years fit 32 bits, and all products 64
+ * bits.
  */
-static u64 cat_merit(const struct aftl_victim_candidates *closed, const struct aftl_block *block,
-		     u32 slots)
+static u64 cat_compute_victim_merit(const struct aftl_victim_candidates *closed,
+				    const struct aftl_block *block, u32 slots)
 {
 	u64 age = min_t(u64, aftl_victim_age_ns(closed, block) >> 16, U32_MAX) + 1;
 
@@ -32,7 +32,7 @@ static struct aftl_block *cat_select_victim(struct aftl_policy *policy,
 	u64 most = 0;
 
 	while ((block = aftl_victim_candidates_next(closed, block))) {
-		u64 value = cat_merit(closed, block, slots);
+		u64 value = cat_compute_victim_merit(closed, block, slots);
 
 		if (!best || value > most) {
 			best = block;
