@@ -209,7 +209,7 @@ static bool prepare_durable_io(struct aftl_disk *disk, struct aftl_io *io)
 	if (unlikely(request->op >= AFTL_OPS))
 		aftl_dev_claim_zone_ops(disk->durable, io);
 	if (request->op == AFTL_OP_READ)
-		aftl_dev_claim_fetches(disk->durable, io);
+		aftl_dev_alloc_fetches(disk->durable, io);
 	else
 		io->commits = disk->durable->safe || request->op == AFTL_OP_FLUSH ||
 			      request->flags & AFTL_REQUEST_FUA;

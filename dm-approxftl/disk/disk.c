@@ -36,7 +36,7 @@ static bool is_store_queue_congested(const struct aftl_disk *disk)
 	return disk->durable && aftl_dev_is_congested(disk->durable);
 }
 
-static bool is_disk_work_due(const struct aftl_disk *disk)
+static bool has_disk_pending_events(const struct aftl_disk *disk)
 {
 	return aftl_is_busy(disk->ftl) && aftl_next_event_ns(disk->ftl) != U64_MAX;
 }
@@ -64,7 +64,7 @@ static bool run_disk_slice_without_timing(struct aftl_disk *disk)
 	u32 begin = aftl_count_work_done(disk->ftl);
 
 	disk->stalled = false;
-	while (is_disk_work_due(disk)) {
+	while (has_disk_pending_events(disk)) {
 		if (is_disk_work_slice_over(disk, begin))
 			return true;
 		if (!aftl_disk_process_event(disk)) {
@@ -150,7 +150,7 @@ static void queue_disk_catch_up(struct aftl_disk *disk, bool behind)
 }
 
 /* Execute a slice of due work, and arm the timer for the rest. Returns true if more is due. */
-static bool run_slice_of_due_work(struct aftl_disk *disk)
+static bool execute_slice_of_disk_work(struct aftl_disk *disk)
 {
 	bool more = false;
 
@@ -180,7 +180,7 @@ static void lock_disk_and_read_clock(struct aftl_disk *disk)
 }
 
 /* Release the disk's lock briefly, for other CPUs, and end completed requests meanwhile. */
-static void yield_disk_lock(struct aftl_disk *disk)
+static void drop_disk_lock_briefly(struct aftl_disk *disk)
 	__must_hold(&disk->lock)
 {
 	struct aftl_request *done = take_completed_requests(disk, U64_MAX);
@@ -204,7 +204,7 @@ int aftl_disk_lock_and_advance(struct aftl_disk *disk, bool killable) __acquires
 	now_ns = aftl_disk_now_ns(disk);
 	while (!ret) {
 		if (advance_disk_by_slice(disk, max(now_ns, aftl_device_time_ns(disk->ftl)))) {
-			yield_disk_lock(disk);
+			drop_disk_lock_briefly(disk);
 			if (killable && fatal_signal_pending(current))
 				ret = -EINTR;
 		} else if (disk->stalled) {
@@ -225,12 +225,12 @@ void aftl_disk_unlock_and_end_bios(struct aftl_disk *disk) __releases(&disk->loc
 	u32 slices = 1;
 
 	/* A stopped disk's FTL may be called by the caller of aftl_disk_stop() only. */
-	while (disk->running == running && run_slice_of_due_work(disk)) {
+	while (disk->running == running && execute_slice_of_disk_work(disk)) {
 		if (slices++ >= OWN_SLICES && running) {
 			queue_disk_catch_up(disk, true);
 			break;
 		}
-		yield_disk_lock(disk);
+		drop_disk_lock_briefly(disk);
 	}
 	done = take_completed_requests(disk, U64_MAX);
 	spin_unlock_bh(&disk->lock);
@@ -249,7 +249,7 @@ static void disk_catch_up(struct work_struct *work)
 	while (disk->running && (disk->scale == AFTL_TIMING_OFF ?
 					 run_disk_slice_without_timing(disk) :
 					 advance_disk_by_slice(disk, aftl_disk_now_ns(disk))))
-		yield_disk_lock(disk);
+		drop_disk_lock_briefly(disk);
 	disk->behind = false;
 	aftl_disk_unlock_and_end_bios(disk);
 }
@@ -304,7 +304,7 @@ static bool disk_may_continue_gc(const struct aftl_disk *disk)
  * With "timing off" device time passes only while requests are pending. GC has no request, so this
  * work item processes its events, one slice at a time.
  */
-static void disk_gc_work(struct work_struct *work)
+static void advance_untimed_gc_work(struct work_struct *work)
 {
 	struct aftl_disk *disk = container_of(work, struct aftl_disk, collect);
 	u32 begin;
@@ -460,7 +460,7 @@ struct aftl_disk *aftl_disk_new(const struct aftl_options *options, u32 shard)
 	disk->armed_ns = KTIME_MAX;
 	INIT_WORK(&disk->event, disk_send_event_work);
 	INIT_WORK(&disk->wear, retire_worn_blocks_work);
-	INIT_WORK(&disk->collect, disk_gc_work);
+	INIT_WORK(&disk->collect, advance_untimed_gc_work);
 	INIT_WORK(&disk->catch_up, disk_catch_up);
 	aftl_hrtimer_setup(&disk->timer, disk_timer_fired, HRTIMER_MODE_ABS_SOFT);
 	return disk;
@@ -534,7 +534,7 @@ static void stop_disk_clock(struct aftl_disk *disk)
 	/* A disk that could not be opened has no FTL to advance; its @running is false. */
 	now_ns = disk->running ? aftl_disk_now_ns(disk) : 0;
 	while (disk->running && advance_disk_by_slice(disk, now_ns))
-		yield_disk_lock(disk);
+		drop_disk_lock_briefly(disk);
 	disk->running = false;
 	spin_unlock_bh(&disk->lock);
 	hrtimer_cancel(&disk->timer);
@@ -549,7 +549,7 @@ static void stop_disk_clock(struct aftl_disk *disk)
 /* Process events until no request is pending; if the store's queue is full, wait for room. */
 static void drain_disk_without_timing(struct aftl_disk *disk)
 {
-	while (is_disk_work_due(disk)) {
+	while (has_disk_pending_events(disk)) {
 		if (!aftl_disk_lock_and_advance(disk, false))
 			run_disk_slice_without_timing(disk);
 		spin_unlock_bh(&disk->lock);

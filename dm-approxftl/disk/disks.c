@@ -61,8 +61,8 @@ static void wait_for_shard_tasks(struct aftl_device *device)
  * Run @act on the disks from @first on and wait for all. The calls run in parallel, because each
  * also waits for the block device. A fatal signal to the calling task ends them.
  */
-static void run_task_on_disks(struct aftl_device *device, u32 first,
-			      void (*act)(struct aftl_shard_task *task))
+static void run_shard_tasks_in_parallel(struct aftl_device *device, u32 first,
+					void (*act)(struct aftl_shard_task *task))
 {
 	u32 i;
 
@@ -147,8 +147,8 @@ int aftl_device_alloc(struct aftl_device **out, const struct aftl_options *optio
 }
 
 /* Copy the message of a failed disk, with the shard's number if several are on a block device. */
-static int copy_error_of_failed_disk(const struct aftl_device *device, u32 index, int ret,
-				     const struct aftl_error *cause, struct aftl_error *error)
+static int set_error_with_shard_number(const struct aftl_device *device, u32 index, int ret,
+				       const struct aftl_error *cause, struct aftl_error *error)
 {
 	if (ret && (device->shards.count == 1 || !device->tasks[index].bdev))
 		*error = *cause;
@@ -157,17 +157,17 @@ static int copy_error_of_failed_disk(const struct aftl_device *device, u32 index
 	return ret;
 }
 
-static void create_disk_task(struct aftl_shard_task *task)
+static void run_disk_create_task(struct aftl_shard_task *task)
 {
 	task->ret = aftl_disk_create(task->disk, task->options, &task->error);
 }
 
-static void precondition_disk_task(struct aftl_shard_task *task)
+static void run_disk_precondition_task(struct aftl_shard_task *task)
 {
 	task->ret = aftl_disk_precondition(task->disk, &task->error);
 }
 
-static void open_disk_task(struct aftl_shard_task *task)
+static void run_disk_open_task(struct aftl_shard_task *task)
 {
 	task->ret = aftl_disk_open(task->disk, task->options, task->bdev, task->first,
 				   &task->error);
@@ -181,7 +181,7 @@ static int find_first_failed_disk(const struct aftl_device *device, struct aftl_
 	u32 i;
 
 	for (i = 0; !ret && i < device->shards.count; i++, task++)
-		ret = copy_error_of_failed_disk(device, i, task->ret, &task->error, error);
+		ret = set_error_with_shard_number(device, i, task->ret, &task->error, error);
 	return ret;
 }
 
@@ -192,12 +192,12 @@ static int create_disks_one_by_one(struct aftl_device *device, struct aftl_error
 	u32 i;
 
 	for (i = 0; !ret && i < device->shards.count; i++) {
-		create_disk_task(&device->tasks[i]);
+		run_disk_create_task(&device->tasks[i]);
 		ret = find_first_failed_disk(device, error);
 	}
 	if (ret)
 		return ret;
-	run_task_on_disks(device, 0, precondition_disk_task);
+	run_shard_tasks_in_parallel(device, 0, run_disk_precondition_task);
 	return find_first_failed_disk(device, error);
 }
 
@@ -214,13 +214,13 @@ int aftl_device_open(struct aftl_device *device, struct block_device *bdev,
 
 	for (i = 0; i < device->shards.count; i++)
 		device->tasks[i].bdev = bdev;
-	open_disk_task(device->tasks);
+	run_disk_open_task(device->tasks);
 	ret = find_first_failed_disk(device, error);
 	if (!ret)
 		ret = aftl_disk_check_other_shards(first->disk, first->options, error);
 	if (ret)
 		return ret;
-	run_task_on_disks(device, 1, open_disk_task);
+	run_shard_tasks_in_parallel(device, 1, run_disk_open_task);
 	return find_first_failed_disk(device, error);
 }
 
@@ -249,7 +249,7 @@ int aftl_device_begin_use(struct aftl_device *device, const struct aftl_config *
 
 	for (i = 0; !ret && i < device->shards.count; i++) {
 		ret = aftl_disk_begin_use(device->disks[i], config, &cause);
-		ret = copy_error_of_failed_disk(device, i, ret, &cause, error);
+		ret = set_error_with_shard_number(device, i, ret, &cause, error);
 	}
 	return ret;
 }
@@ -293,7 +293,7 @@ struct aftl_counts {
 	} disk[];
 };
 
-struct aftl_counts *aftl_device_sum_counts(const struct aftl_device *device)
+struct aftl_counts *aftl_device_save_counters(const struct aftl_device *device)
 {
 	u32 disks = device->shards.count;
 	struct aftl_counts *counts = kvzalloc(struct_size(counts, disk, disks), GFP_KERNEL);
@@ -320,7 +320,7 @@ struct aftl_counts *aftl_device_sum_counts(const struct aftl_device *device)
  * Add the counters saved before a reload to the disks of the new device. With fewer disks than
  * before, a disk takes the counters of several.
  */
-void aftl_device_restore_counts(struct aftl_device *device, const struct aftl_counts *counts)
+void aftl_device_restore_counters(struct aftl_device *device, const struct aftl_counts *counts)
 {
 	u32 i;
 
@@ -344,7 +344,7 @@ static void drop_device_tags(struct aftl_device *device)
 	aftl_ranges_destroy(&device->tags);
 }
 
-static void close_disk_task(struct aftl_shard_task *task)
+static void run_disk_close_task(struct aftl_shard_task *task)
 {
 	aftl_disk_close(task->disk);
 }
@@ -355,6 +355,6 @@ void aftl_device_destroy(struct aftl_device *device)
 		return;
 	drop_device_tags(device);
 	aftl_device_stop(device);
-	run_task_on_disks(device, 0, close_disk_task);
+	run_shard_tasks_in_parallel(device, 0, run_disk_close_task);
 	free_disk_device(device);
 }

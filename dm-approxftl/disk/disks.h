@@ -143,22 +143,22 @@ void aftl_device_empty_buffers(struct aftl_device *device);
 struct aftl_counts;
 
 /**
- * aftl_device_sum_counts() - copy the counters of all disks
+ * aftl_device_save_counters() - copy the counters of all disks
  * @device: device that is stopped
  *
  * Context: process; may sleep.
  * Return: the counters, to be freed by kvfree(), or NULL if there is no memory.
  */
-struct aftl_counts *aftl_device_sum_counts(const struct aftl_device *device);
+struct aftl_counts *aftl_device_save_counters(const struct aftl_device *device);
 
 /**
- * aftl_device_restore_counts() - add the counters of the device whose data @device has taken over
+ * aftl_device_restore_counters() - add the counters of the device whose data @device has taken over
  * @device: device that is stopped
  * @counts: counters of the previous device
  *
  * Context: process.
  */
-void aftl_device_restore_counts(struct aftl_device *device, const struct aftl_counts *counts);
+void aftl_device_restore_counters(struct aftl_device *device, const struct aftl_counts *counts);
 
 /**
  * aftl_device_start() - call aftl_disk_start() for each disk

@@ -22,7 +22,7 @@ static blk_status_t request_to_block_status(struct aftl_request *request)
 	}
 }
 
-static void count_disk_completion(struct aftl_disk *disk, const struct aftl_request *request)
+static void record_completion_lateness(struct aftl_disk *disk, const struct aftl_request *request)
 {
 	u64 late_ns = 0;
 
@@ -44,7 +44,7 @@ void aftl_disk_end_io(struct aftl_disk *disk, struct aftl_io *io, blk_status_t s
 	if (io->contents)
 		aftl_io_copy_data(disk, io);
 	if (io->fetches)
-		aftl_dev_release_fetches(disk->durable, io);
+		aftl_dev_free_fetches(disk->durable, io);
 	if (unlikely(io->zone_claims))
 		aftl_dev_release_zone_ops(disk->durable, io);
 	bio->bi_status = status;
@@ -66,7 +66,7 @@ void aftl_disk_finish_requests(struct aftl_disk *disk, struct aftl_request *done
 		struct aftl_request *request = done;
 
 		done = request->next;
-		count_disk_completion(disk, request);
+		record_completion_lateness(disk, request);
 		report_zone_append_sector(disk, request);
 		aftl_disk_end_io(disk, aftl_request_io(request), request_to_block_status(request));
 	}

@@ -9,7 +9,7 @@ void aftl_table_register(struct aftl_table *table, struct aftl_ownership *owners
 	ownership->tables++;
 }
 
-bool aftl_table_get_predecessor(const struct aftl_table *table, struct aftl_table **predecessor)
+bool aftl_table_find_old_owner(const struct aftl_table *table, struct aftl_table **predecessor)
 {
 	const struct aftl_ownership *own = table->ownership;
 
@@ -17,7 +17,7 @@ bool aftl_table_get_predecessor(const struct aftl_table *table, struct aftl_tabl
 	return own->exists && own->owner != table;
 }
 
-int aftl_table_begin_takeover(struct aftl_table *table)
+int aftl_table_begin_data_takeover(struct aftl_table *table)
 {
 	struct aftl_ownership *own = table->ownership;
 	struct aftl_table *before = own->owner;
@@ -37,7 +37,7 @@ int aftl_table_begin_takeover(struct aftl_table *table)
 	return own->exists ? AFTL_RESUME_TAKE_OVER : AFTL_RESUME_NEW;
 }
 
-void aftl_table_finish_takeover(struct aftl_table *table)
+void aftl_table_finish_data_takeover(struct aftl_table *table)
 {
 	struct aftl_ownership *own = table->ownership;
 
@@ -47,7 +47,7 @@ void aftl_table_finish_takeover(struct aftl_table *table)
 	table->device = own->device;
 }
 
-void aftl_table_fail_takeover(struct aftl_table *table)
+void aftl_table_fail_data_takeover(struct aftl_table *table)
 {
 	struct aftl_ownership *own = table->ownership;
 
@@ -109,7 +109,7 @@ struct aftl_device *aftl_table_end_free(struct aftl_table *table)
 	return last;
 }
 
-void aftl_table_use_spare_device(struct aftl_table *table)
+void aftl_table_put_spare_device_in_use(struct aftl_table *table)
 {
 	table->ownership->device = table->spare;
 	table->spare = NULL;
@@ -119,7 +119,7 @@ struct aftl_device *aftl_table_replace_device(struct aftl_table *table)
 {
 	struct aftl_device *before = table->ownership->device;
 
-	aftl_table_use_spare_device(table);
+	aftl_table_put_spare_device_in_use(table);
 	return before;
 }
 

@@ -114,40 +114,40 @@ struct aftl_table {
 void aftl_table_register(struct aftl_table *table, struct aftl_ownership *ownership);
 
 /**
- * aftl_table_get_predecessor() - find the table whose data @table would take over
+ * aftl_table_find_old_owner() - find the table whose data @table would take over
  * @table: table to be loaded or resumed
  * @predecessor: set to the owner of the data; NULL if they have no owner
  *
  * Return: true if there are data that another table owns or has left.
  */
-bool aftl_table_get_predecessor(const struct aftl_table *table, struct aftl_table **predecessor);
+bool aftl_table_find_old_owner(const struct aftl_table *table, struct aftl_table **predecessor);
 
 /**
- * aftl_table_begin_takeover() - reserve the data for a table that is being resumed
+ * aftl_table_begin_data_takeover() - reserve the data for a table that is being resumed
  * @table: table that fits the data
  *
  * The previous owner loses them.
  *
  * Return: enum aftl_resume, or -EAGAIN while the data are reserved.
  */
-int __must_check aftl_table_begin_takeover(struct aftl_table *table);
+int __must_check aftl_table_begin_data_takeover(struct aftl_table *table);
 
 /**
- * aftl_table_finish_takeover() - end a resume that has succeeded
+ * aftl_table_finish_data_takeover() - end a resume that has succeeded
  * @table: table that owns the data now, whose parameters are those of its table line
  */
-void aftl_table_finish_takeover(struct aftl_table *table);
+void aftl_table_finish_data_takeover(struct aftl_table *table);
 
 /**
- * aftl_table_fail_takeover() - end a resume that has failed and has not changed the data
+ * aftl_table_fail_data_takeover() - end a resume that has failed and has not changed the data
  * @table: table
  *
  * A new device that was never used becomes the spare of @table again.
  */
-void aftl_table_fail_takeover(struct aftl_table *table);
+void aftl_table_fail_data_takeover(struct aftl_table *table);
 
 /**
- * aftl_table_refuse_resume() - record that a resume was refused before aftl_table_begin_takeover()
+ * aftl_table_refuse_resume() - record a resume that was refused before it reserved the data
  * @table: table; keeps its state if it is the owner
  */
 void aftl_table_refuse_resume(struct aftl_table *table);
@@ -185,10 +185,10 @@ struct aftl_device *aftl_table_begin_free(struct aftl_table *table);
 struct aftl_device *aftl_table_end_free(struct aftl_table *table);
 
 /**
- * aftl_table_use_spare_device() - make the spare device of a table the device with the data
+ * aftl_table_put_spare_device_in_use() - make the spare device of a table the device with the data
  * @table: owner; there are no data yet, or its spare device is the volume that has them
  */
-void aftl_table_use_spare_device(struct aftl_table *table);
+void aftl_table_put_spare_device_in_use(struct aftl_table *table);
 
 /**
  * aftl_table_replace_device() - replace the device with the data by the spare device, their copy

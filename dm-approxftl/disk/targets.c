@@ -92,7 +92,7 @@ static dev_t get_target_device_number(const struct aftl_target *target)
  * Call @fn if the target is live or suspended. Returns -EAGAIN while it is being suspended or
  * resumed, -ENODEV if it has no data.
  */
-static int call_on_target_with_data(struct aftl_target *target, aftl_target_fn fn, void *data)
+static int call_fn_if_target_owns_data(struct aftl_target *target, aftl_target_fn fn, void *data)
 {
 	int ret = target->table.state == AFTL_TABLE_RESUMING ? -EAGAIN : -ENODEV;
 
@@ -104,7 +104,7 @@ static int call_on_target_with_data(struct aftl_target *target, aftl_target_fn f
 	return ret;
 }
 
-static int try_call_on_target_of_device(dev_t dev, aftl_target_fn fn, void *data)
+static int try_call_fn_on_target_of_device(dev_t dev, aftl_target_fn fn, void *data)
 {
 	struct aftl_target *target;
 	int ret = -ENODEV;
@@ -113,7 +113,7 @@ static int try_call_on_target_of_device(dev_t dev, aftl_target_fn fn, void *data
 		return -EINTR;
 	list_for_each_entry(target, &aftl_targets, list) {
 		if (get_target_device_number(target) == dev)
-			ret = call_on_target_with_data(target, fn, data);
+			ret = call_fn_if_target_owns_data(target, fn, data);
 		if (ret != -ENODEV)
 			break;
 	}
@@ -128,11 +128,11 @@ static int try_call_on_target_of_device(dev_t dev, aftl_target_fn fn, void *data
 int aftl_call_on_target_of_device(dev_t dev, aftl_target_fn fn, void *data)
 {
 	unsigned int flags = memalloc_noio_save(); /* resume needs these locks */
-	int ret = try_call_on_target_of_device(dev, fn, data);
+	int ret = try_call_fn_on_target_of_device(dev, fn, data);
 
 	while (ret == -EAGAIN && !fatal_signal_pending(current)) {
 		schedule_timeout_killable(1);
-		ret = try_call_on_target_of_device(dev, fn, data);
+		ret = try_call_fn_on_target_of_device(dev, fn, data);
 	}
 	memalloc_noio_restore(flags);
 	return ret == -EAGAIN ? -EINTR : ret;

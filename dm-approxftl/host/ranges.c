@@ -30,7 +30,7 @@ static struct maple_tree *tree_of_ranges(const struct aftl_ranges *ranges)
 	return (struct maple_tree *)&ranges->tree;
 }
 
-static u32 get_tag_of_range_entry(const void *entry)
+static u32 get_tag_of_tree_entry(const void *entry)
 {
 	return xa_to_value(entry);
 }
@@ -43,11 +43,11 @@ static void widen_tagged_range(const struct aftl_ranges *ranges, u64 *first, u64
 
 	mas_lock(&mas);
 	entry = mas_walk(&mas);
-	if (entry && get_tag_of_range_entry(entry) == tag)
+	if (entry && get_tag_of_tree_entry(entry) == tag)
 		*first = min_t(u64, *first, mas.index);
 	mas_set(&mas, *last + 1);
 	entry = mas_walk(&mas);
-	if (entry && get_tag_of_range_entry(entry) == tag)
+	if (entry && get_tag_of_tree_entry(entry) == tag)
 		*last = mas.last;
 	mas_unlock(&mas);
 }
@@ -55,8 +55,8 @@ static void widen_tagged_range(const struct aftl_ranges *ranges, u64 *first, u64
 /*
  * Return the number of ranges after those from @first to @last have been replaced by @added ones.
  */
-static u32 count_ranges_after_replacing(const struct aftl_ranges *ranges, u64 first, u64 last,
-					u32 added)
+static u32 count_ranges_after_tagging(const struct aftl_ranges *ranges, u64 first, u64 last,
+				      u32 added)
 {
 	MA_STATE(mas, tree_of_ranges(ranges), first, first);
 	u32 count = ranges->count + added;
@@ -83,7 +83,7 @@ int aftl_ranges_set_tag(struct aftl_ranges *ranges, u64 first, u64 last, u32 tag
 
 	if (tagged)
 		widen_tagged_range(ranges, &first, &last, tag);
-	count = count_ranges_after_replacing(ranges, first, last, tagged);
+	count = count_ranges_after_tagging(ranges, first, last, tagged);
 	if (count > ranges->count && count - ranges->count > room)
 		return -ENOSPC;
 	ret = mtree_store_range(&ranges->tree, first, last, tagged ? xa_mk_value(tag) : NULL,
@@ -102,7 +102,7 @@ u32 aftl_ranges_get_tag(const struct aftl_ranges *ranges, u64 first, u64 last)
 
 	mas_lock(&mas);
 	mas_for_each(&mas, entry, last) {
-		tag = min(tag, get_tag_of_range_entry(entry));
+		tag = min(tag, get_tag_of_tree_entry(entry));
 		if (!tag)
 			break;
 		if (mas.index <= next)
@@ -134,7 +134,7 @@ u32 aftl_ranges_list_extents(const struct aftl_ranges *ranges, u64 *cursor, u64 
 		if (more)
 			break;
 		fill_extent_of_range(&extents[count++], mas.index, mas.last,
-				     get_tag_of_range_entry(entry));
+				     get_tag_of_tree_entry(entry));
 		*cursor = mas.last + 1;
 	}
 	mas_unlock(&mas);

@@ -371,8 +371,8 @@ static inline int aftl_dev_get_error(const struct aftl_dev *dev)
 
 /* Record the cgroup and the I/O priority of @bio, whose data are in the write buffer under @tag. */
 void aftl_dev_record_write_submitter(struct aftl_dev *dev, u32 tag, struct bio *bio);
-void aftl_dev_queue_program(struct aftl_dev *dev, u32 tag, aftl_ppn_t ppn, bool again);
-void aftl_dev_release_tag(struct aftl_dev *dev, u32 tag);
+void aftl_dev_queue_buffered_write(struct aftl_dev *dev, u32 tag, aftl_ppn_t ppn, bool again);
+void aftl_dev_release_buffer_tag(struct aftl_dev *dev, u32 tag);
 void aftl_dev_queue_copy(struct aftl_dev *dev, aftl_ppn_t from, aftl_ppn_t to, bool again);
 void aftl_dev_queue_program_record(struct aftl_dev *dev, aftl_ppn_t first);
 void aftl_dev_queue_unmap(struct aftl_dev *dev, aftl_lpn_t first, u32 units);
@@ -416,13 +416,13 @@ int aftl_dev_wait_for_room(struct aftl_dev *dev, bool killable);
 void aftl_dev_drain_queue(struct aftl_dev *dev);
 
 /**
- * aftl_dev_hold_worker() - hold the worker, or let it run
+ * aftl_dev_hold_or_run_worker() - hold the worker, or let it run
  * @dev: store
  * @held: true: the worker starts nothing more; only writes may still be in flight on return
  *
  * Context: process, no lock held; sleeps.
  */
-void aftl_dev_hold_worker(struct aftl_dev *dev, bool held);
+void aftl_dev_hold_or_run_worker(struct aftl_dev *dev, bool held);
 
 /* Return the bytes of memory of a queue with its page pools: of @dev, or of a new store. */
 u64 aftl_dev_queue_memory_bytes(const struct aftl_dev *dev);
@@ -499,13 +499,13 @@ bool aftl_dev_is_congested(const struct aftl_dev *dev);
  * Wake tasks that wait for room. The caller has made room: tasks are woken if the queue was
  * @congested before and is not congested now, or if it is empty. Context: under @lock.
  */
-void aftl_dev_wake_for_room(struct aftl_dev *dev, bool congested);
+void aftl_dev_wake_room_waiters(struct aftl_dev *dev, bool congested);
 
 /*
- * Give back the room of @ops reserved operations; wake tasks as aftl_dev_wake_for_room() does.
+ * Give back the room of @ops reserved operations; wake tasks as aftl_dev_wake_room_waiters() does.
  * Context: under @lock.
  */
-void aftl_dev_return_claimed_ops(struct aftl_dev *dev, u32 ops);
+void aftl_dev_release_reserved_ops(struct aftl_dev *dev, u32 ops);
 
 /* Return true if the queue has no operation, flush or release. Context: under @lock. */
 bool aftl_dev_queue_is_empty(const struct aftl_dev *dev);
@@ -524,14 +524,14 @@ void aftl_dev_ring_advance_tail(struct aftl_dev *dev, u32 tail);
 void aftl_dev_shrink_ring(struct aftl_dev *dev);
 
 /**
- * aftl_dev_claim_ops() - reserve room in the queue beside that of aftl_max_host_calls()
+ * aftl_dev_reserve_ops() - reserve room in the queue beside that of aftl_max_host_calls()
  * @dev: store
  * @ops: number of operations
  *
  * Context: process, no lock held; may sleep. Return: false if there is no memory; retry, because
  * other tasks give room back.
  */
-bool __must_check aftl_dev_claim_ops(struct aftl_dev *dev, u32 ops);
+bool __must_check aftl_dev_reserve_ops(struct aftl_dev *dev, u32 ops);
 
 /* Return the bytes of memory of the ring of operations: of @dev, or of a new store. */
 u64 aftl_dev_ring_memory_bytes(const struct aftl_dev *dev);
@@ -547,10 +547,10 @@ void aftl_dev_readers_exit(struct aftl_dev *dev);
 u64 aftl_dev_readers_needed_bytes(const struct aftl_geometry *geo);
 
 /* Count @fetch among the reads of the block of @ppn; sets @fetch->block. Context: under @lock. */
-void aftl_dev_add_reader(struct aftl_dev *dev, struct aftl_dev_fetch *fetch, aftl_ppn_t ppn);
+void aftl_dev_begin_block_read(struct aftl_dev *dev, struct aftl_dev_fetch *fetch, aftl_ppn_t ppn);
 
 /* Stop counting @fetch among the reads of its block. Context: process, no lock held. */
-void aftl_dev_drop_reader(struct aftl_dev *dev, const struct aftl_dev_fetch *fetch);
+void aftl_dev_end_block_read(struct aftl_dev *dev, const struct aftl_dev_fetch *fetch);
 
 /* Wait for the reads of @block that are in flight now. Context: the worker, no lock held. */
 void aftl_dev_wait_for_readers(struct aftl_dev *dev, u32 block);
@@ -566,16 +566,16 @@ void aftl_dev_release_zone_ops(struct aftl_dev *dev, struct aftl_io *io);
 /* fetch.c: reads */
 
 /* Allocate the fetches of @io, one for each logical page. Context: process; may sleep. */
-void aftl_dev_claim_fetches(struct aftl_dev *dev, struct aftl_io *io);
+void aftl_dev_alloc_fetches(struct aftl_dev *dev, struct aftl_io *io);
 
 /* Read data for the FTL: copy them from memory, or start a fetch. Context: the disk's lock held. */
 void aftl_dev_read_unit(struct aftl_dev *dev, struct aftl_io *io, const struct aftl_read *read);
 
 /* Drop a reference to @io, which the FTL and each fetch hold; true for the last. Context: any. */
-bool aftl_dev_put_fetch(struct aftl_io *io);
+bool aftl_dev_put_io_reference(struct aftl_io *io);
 
 /* Free the fetches of @io. Context: any but a hard interrupt. */
-void aftl_dev_release_fetches(struct aftl_dev *dev, struct aftl_io *io);
+void aftl_dev_free_fetches(struct aftl_dev *dev, struct aftl_io *io);
 
 /* Return the bytes of memory of the arrays of fetches and of the read counters of blocks. */
 u64 aftl_dev_fetch_memory_bytes(const struct aftl_geometry *geo);

@@ -146,9 +146,9 @@ static int load_device_from_volume(struct aftl_dev *dev, const struct aftl_volum
 	return allocate_buffer_tags(dev);
 }
 
-static int open_durable_store_parts(struct aftl_dev *dev, const struct aftl_dev *first,
-				    const struct aftl_volume_header *wanted,
-				    struct aftl_error *error)
+static int open_and_load_durable_store(struct aftl_dev *dev, const struct aftl_dev *first,
+				       const struct aftl_volume_header *wanted,
+				       struct aftl_error *error)
 {
 	int ret = open_backing_volume(dev, first, wanted, error);
 
@@ -226,7 +226,7 @@ int aftl_dev_open(struct aftl_store **out, struct aftl_disk *disk, struct block_
 	/* Set the disk's store before loading the FTL, which may relocate data in it at once. */
 	*out = &dev->store;
 	disk->durable = dev;
-	return open_durable_store_parts(dev, first ? : dev, super, error);
+	return open_and_load_durable_store(dev, first ? : dev, super, error);
 }
 
 /* Use and closing */
@@ -256,7 +256,7 @@ int aftl_dev_begin_use(struct aftl_dev *dev, const struct aftl_config *config,
 		aftl_bdev_set_error(&dev->device, ret);
 	dev->used = true;
 	dev->begun = true;
-	aftl_dev_hold_worker(dev, false);
+	aftl_dev_hold_or_run_worker(dev, false);
 	return 0;
 }
 
@@ -268,7 +268,7 @@ int aftl_dev_suspend(struct aftl_dev *dev)
 		return 0;
 	aftl_dev_persist_buffer(dev);
 	aftl_dev_drain_queue(dev);
-	aftl_dev_hold_worker(dev, true);
+	aftl_dev_hold_or_run_worker(dev, true);
 	dev->begun = false;
 	record_device_time(dev);
 	ret = aftl_volume_commit(dev->volume);
@@ -282,7 +282,7 @@ bool aftl_dev_resume(struct aftl_dev *dev)
 	if (!dev->used)
 		return false;
 	dev->begun = true;
-	aftl_dev_hold_worker(dev, false);
+	aftl_dev_hold_or_run_worker(dev, false);
 	return true;
 }
 
@@ -303,7 +303,7 @@ int aftl_dev_close(struct aftl_dev *dev, struct aftl_error *error)
  */
 static bool reserve_queue_ops(struct aftl_dev *dev, u32 ops, bool wait)
 {
-	while (!aftl_dev_claim_ops(dev, ops)) {
+	while (!aftl_dev_reserve_ops(dev, ops)) {
 		if (!wait)
 			return false;
 		schedule_timeout_uninterruptible(1);
@@ -322,7 +322,7 @@ void aftl_dev_release_zone_ops(struct aftl_dev *dev, struct aftl_io *io)
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->lock, flags);
-	aftl_dev_return_claimed_ops(dev, io->zone_claims);
+	aftl_dev_release_reserved_ops(dev, io->zone_claims);
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
@@ -339,7 +339,7 @@ static void free_unused_pages(struct aftl_dev *dev, struct list_head *bytes, uns
 		aftl_dev_put_page(dev, page);
 		units++;
 	}
-	aftl_dev_return_claimed_ops(dev, dev->persists ? units * AFTL_DEV_UNIT_OPS : 0);
+	aftl_dev_release_reserved_ops(dev, dev->persists ? units * AFTL_DEV_UNIT_OPS : 0);
 	spin_unlock_irqrestore(&dev->lock, flags);
 	INIT_LIST_HEAD(bytes);
 }
@@ -432,8 +432,8 @@ static void dev_store_accept_unit(struct aftl_store *store, aftl_lpn_t lpn, u32 
 }
 
 /* Ignore a discard: the FTL's callback unmap() queues an operation for it in the durable store. */
-static void dev_store_forget_units(struct aftl_store *store, aftl_lpn_t lpn, u32 units,
-				   struct list_head *bytes)
+static void dev_store_ignore_discarded_units(struct aftl_store *store, aftl_lpn_t lpn, u32 units,
+					     struct list_head *bytes)
 {
 }
 
@@ -480,7 +480,7 @@ const struct aftl_store_type aftl_store_dev = {
 	.destroy = dev_store_destroy,
 	.gather = dev_store_copy_from_bio,
 	.accept = dev_store_accept_unit,
-	.forget = dev_store_forget_units,
+	.forget = dev_store_ignore_discarded_units,
 	.release = dev_store_release_pages,
 	.held = dev_store_held_bytes,
 	.overhead = dev_store_overhead_bytes,

@@ -19,17 +19,17 @@
 /* Reserved arrays of fetches: the number of bios that are read at a time when memory is short. */
 #define SETS 16
 
-static u32 fetch_set_bytes(const struct aftl_geometry *geo)
+static u32 get_fetch_array_bytes(const struct aftl_geometry *geo)
 {
 	return AFTL_IO_SECTORS / (geo->unit_bytes >> SECTOR_SHIFT) * sizeof(struct aftl_dev_fetch);
 }
 
 u64 aftl_dev_fetch_memory_bytes(const struct aftl_geometry *geo)
 {
-	return SETS * (u64)fetch_set_bytes(geo) + aftl_dev_readers_needed_bytes(geo);
+	return SETS * (u64)get_fetch_array_bytes(geo) + aftl_dev_readers_needed_bytes(geo);
 }
 
-void aftl_dev_claim_fetches(struct aftl_dev *dev, struct aftl_io *io)
+void aftl_dev_alloc_fetches(struct aftl_dev *dev, struct aftl_io *io)
 {
 	io->fetches = kmalloc_array(io->request.units, sizeof(*io->fetches),
 				    GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN);
@@ -40,7 +40,7 @@ void aftl_dev_claim_fetches(struct aftl_dev *dev, struct aftl_io *io)
 	atomic_set(&io->fetching, 1);
 }
 
-void aftl_dev_release_fetches(struct aftl_dev *dev, struct aftl_io *io)
+void aftl_dev_free_fetches(struct aftl_dev *dev, struct aftl_io *io)
 {
 	if (io->fetches_pooled)
 		mempool_free(io->fetches, &dev->fetch_sets);
@@ -49,7 +49,7 @@ void aftl_dev_release_fetches(struct aftl_dev *dev, struct aftl_io *io)
 	io->fetches = NULL;
 }
 
-bool aftl_dev_put_fetch(struct aftl_io *io)
+bool aftl_dev_put_io_reference(struct aftl_io *io)
 {
 	return atomic_dec_and_test(&io->fetching);
 }
@@ -83,7 +83,7 @@ static void add_fetch_to_io(struct aftl_dev *dev, struct aftl_io *io, const stru
 		.flip_key = aftl_io_compute_flip_key(dev->disk, read),
 		.offset = aftl_dev_get_offset_of_ppn(dev, ppn),
 	};
-	aftl_dev_add_reader(dev, fetch, ppn);
+	aftl_dev_begin_block_read(dev, fetch, ppn);
 	atomic_inc(&io->fetching);
 	llist_add(&fetch->node, &dev->to_fetch);
 	queue_work(dev->disk->workers.fetch, &dev->fetch_work);
@@ -118,7 +118,7 @@ void aftl_dev_read_unit(struct aftl_dev *dev, struct aftl_io *io, const struct a
 		read_flash_unit(dev, io, read);
 }
 
-static void fetch_bio_done(struct aftl_bdev_io *bdev, int error)
+static void handle_end_of_fetch_transfer(struct aftl_bdev_io *bdev, int error)
 {
 	struct aftl_dev_fetch *fetch = container_of(bdev, struct aftl_dev_fetch, bdev);
 	struct aftl_dev *dev = fetch->dev;
@@ -133,7 +133,7 @@ static void start_single_fetch(struct aftl_dev *dev, struct aftl_dev_fetch *fetc
 	struct bvec_iter at = aftl_io_lpn_offset(dev->disk, fetch->io, fetch->read.lpn);
 
 	at.bi_size *= fetch->run;
-	fetch->bdev.done = fetch_bio_done;
+	fetch->bdev.done = handle_end_of_fetch_transfer;
 	aftl_bdev_read_bio(&dev->device, &fetch->bdev, aftl_io_bio(fetch->io), at,
 			   fetch->offset);
 }
@@ -193,7 +193,7 @@ static void retry_fetches_singly(struct aftl_dev *dev, struct aftl_dev_fetch *fi
 	}
 }
 
-static void set_fetch_failed(struct aftl_dev *dev, const struct aftl_dev_fetch *fetch, bool answers)
+static void fail_fetch_bio(struct aftl_dev *dev, const struct aftl_dev_fetch *fetch, bool answers)
 {
 	bool unreadable = answers && aftl_bdev_is_sector_error(fetch->error);
 
@@ -219,7 +219,7 @@ static void finish_transferred_fetches(struct aftl_dev *dev, struct aftl_dev_fet
 	for (fetch = first; fetch < first + run; fetch++)
 		aftl_io_flip_bits(dev->disk, io, &fetch->read, fetch->flip_key);
 	while (run--)
-		if (aftl_dev_put_fetch(io))
+		if (aftl_dev_put_io_reference(io))
 			dev->disk->ops->finish(dev->disk, &io->request);
 }
 
@@ -236,7 +236,7 @@ static void probe_device_work(struct work_struct *work)
 	struct aftl_dev_fetch *next;
 
 	llist_for_each_entry_safe(fetch, next, failed, node) {
-		set_fetch_failed(dev, fetch, answers);
+		fail_fetch_bio(dev, fetch, answers);
 		finish_transferred_fetches(dev, fetch);
 	}
 }
@@ -251,7 +251,7 @@ static void handle_ended_fetches(struct aftl_dev *dev, struct aftl_dev_fetch *fi
 		return;
 	}
 	for (i = 0; i < run; i++)
-		aftl_dev_drop_reader(dev, &first[i]);
+		aftl_dev_end_block_read(dev, &first[i]);
 	if (!first->error)
 		finish_transferred_fetches(dev, first);
 	else if (llist_add(&first->node, &dev->unread))
@@ -283,7 +283,7 @@ int aftl_dev_fetch_init(struct aftl_dev *dev)
 	if (ret)
 		return ret;
 	return mempool_init_kmalloc_pool(&dev->fetch_sets, SETS,
-					 fetch_set_bytes(aftl_volume_geometry(dev->volume)));
+					 get_fetch_array_bytes(aftl_volume_geometry(dev->volume)));
 }
 
 void aftl_dev_fetch_exit(struct aftl_dev *dev)

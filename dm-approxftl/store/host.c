@@ -33,7 +33,7 @@ static void host_free_memory(void *host, void *memory, size_t bytes)
 }
 
 /* The FTL calls pause() during creation, fill, save, load and audit; no spinlock is held. */
-static int host_pause_long_call(void *host)
+static int host_yield_in_long_call(void *host)
 {
 	const struct aftl_disk *disk = host;
 
@@ -90,7 +90,7 @@ static void host_trace_array_operation(void *host, const struct aftl_array_event
 const struct aftl_host_ops aftl_host_memory = {
 	.alloc = host_alloc_memory,
 	.free = host_free_memory,
-	.pause = host_pause_long_call,
+	.pause = host_yield_in_long_call,
 	.complete = host_queue_completed_request,
 	.accept = host_accept_write,
 	.unmapping = host_unmap_zone_data,
@@ -120,7 +120,7 @@ static void durable_complete_request(void *host, struct aftl_request *request)
 	lockdep_assert_held(&disk->lock);
 	if (io->commits && !request->status)
 		aftl_dev_queue_flush(disk->durable, io);
-	else if (!io->fetches || aftl_dev_put_fetch(io))
+	else if (!io->fetches || aftl_dev_put_io_reference(io))
 		add_completed_request(disk, request);
 }
 
@@ -137,11 +137,12 @@ static void durable_read_lpn(void *host, struct aftl_request *request, const str
 		aftl_dev_read_unit(disk->durable, io, read);
 }
 
-static void durable_queue_program(void *host, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
+static void durable_queue_buffered_write(void *host, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
 {
 	struct aftl_disk *disk = host;
 
-	aftl_dev_queue_program(disk->durable, tag, ppn, is_page_reprogrammed(disk->ftl, ppn));
+	aftl_dev_queue_buffered_write(disk->durable, tag, ppn,
+				      is_page_reprogrammed(disk->ftl, ppn));
 }
 
 static void durable_queue_copy(void *host, aftl_lpn_t lpn, aftl_ppn_t from, aftl_ppn_t to)
@@ -151,9 +152,9 @@ static void durable_queue_copy(void *host, aftl_lpn_t lpn, aftl_ppn_t from, aftl
 	aftl_dev_queue_copy(disk->durable, from, to, is_page_reprogrammed(disk->ftl, to));
 }
 
-static void durable_release_tag(void *host, u32 tag)
+static void durable_release_buffer_tag(void *host, u32 tag)
 {
-	aftl_dev_release_tag(host_to_dev_store(host), tag);
+	aftl_dev_release_buffer_tag(host_to_dev_store(host), tag);
 }
 
 static void durable_record_program(void *host, aftl_ppn_t first)
@@ -195,7 +196,7 @@ static void durable_persist_unflushable_page(void *host, u32 tag)
 }
 
 /* Set an error of the block device, so that the worker drops all operations not yet executed. */
-static void durable_cut_power(void *host)
+static void durable_drop_unexecuted_ops(void *host)
 {
 	aftl_bdev_set_error(&host_to_dev_store(host)->device, -EIO);
 }
@@ -203,17 +204,17 @@ static void durable_cut_power(void *host)
 const struct aftl_host_ops aftl_host_durable = {
 	.alloc = host_alloc_memory,
 	.free = host_free_memory,
-	.pause = host_pause_long_call,
+	.pause = host_yield_in_long_call,
 	.complete = durable_complete_request,
 	.accept = durable_accept_write,
-	.program = durable_queue_program,
+	.program = durable_queue_buffered_write,
 	.unstored = durable_persist_unflushable_page,
-	.release = durable_release_tag,
+	.release = durable_release_buffer_tag,
 	.copy = durable_queue_copy,
 	.programmed = durable_record_program,
 	.unmap = durable_queue_unmap,
 	.zone = durable_queue_zone_state,
-	.cut_power = durable_cut_power,
+	.cut_power = durable_drop_unexecuted_ops,
 	.erase = durable_queue_erase,
 	.retire = durable_queue_retire,
 	.array = host_trace_array_operation,

@@ -72,12 +72,12 @@ static void bdev_write_ended(struct aftl_bdev *device)
 	spin_unlock_irqrestore(&device->lock, flags);
 }
 
-void aftl_bdev_begin_postponed_write(struct aftl_bdev *device)
+void aftl_bdev_begin_write_retry(struct aftl_bdev *device)
 {
 	bdev_count_write_in_flight(device);
 }
 
-void aftl_bdev_end_postponed_write(struct aftl_bdev *device)
+void aftl_bdev_end_write_retry(struct aftl_bdev *device)
 {
 	bdev_write_ended(device);
 }

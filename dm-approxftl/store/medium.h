@@ -124,11 +124,11 @@ void aftl_bdev_write(struct aftl_bdev *device, struct aftl_bdev_io *io, struct p
 		     u32 count, u64 offset, u32 bytes, const struct aftl_behalf *behalf);
 
 /*
- * Count a failed write as in flight from aftl_bdev_begin_postponed_write(), called in @io->done(),
- * to aftl_bdev_end_postponed_write(), so that flushes wait for its repetition. Context: any.
+ * Count a failed write as in flight from aftl_bdev_begin_write_retry(), called in @io->done(),
+ * to aftl_bdev_end_write_retry(), so that flushes wait for its repetition. Context: any.
  */
-void aftl_bdev_begin_postponed_write(struct aftl_bdev *device);
-void aftl_bdev_end_postponed_write(struct aftl_bdev *device);
+void aftl_bdev_begin_write_retry(struct aftl_bdev *device);
+void aftl_bdev_end_write_retry(struct aftl_bdev *device);
 
 /* Write or read @bytes of one page, and wait. Context: process. Return: 0, or an error code. */
 int __must_check aftl_bdev_write_page(struct aftl_bdev *device, struct page *page, u64 offset,

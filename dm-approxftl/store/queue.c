@@ -71,7 +71,7 @@ static void mark_page_data_lost(struct page *page)
 	set_page_private(page, page_private(page) | IS_LOST);
 }
 
-static bool is_same_submitter(const struct aftl_behalf *a, const struct aftl_behalf *b)
+static bool are_writes_of_same_submitter(const struct aftl_behalf *a, const struct aftl_behalf *b)
 {
 	return a->cgroup == b->cgroup && a->ioprio == b->ioprio;
 }
@@ -151,13 +151,13 @@ static struct aftl_dev_op *alloc_queue_op(struct aftl_dev *dev, enum aftl_dev_ki
 	return op;
 }
 
-static void publish_queued_op(struct aftl_dev *dev)
+static void append_op_to_queue(struct aftl_dev *dev)
 {
 	WRITE_ONCE(dev->head, dev->head + 1);
 	queue_work(dev->disk->workers.queue, &dev->work);
 }
 
-/* Prepare an operation that writes to @to; the caller fills it in and calls publish_queued_op(). */
+/* Prepare an operation that writes to @to; the caller completes it, then append_op_to_queue(). */
 static struct aftl_dev_op *alloc_write_op(struct aftl_dev *dev, enum aftl_dev_kind kind,
 					  aftl_ppn_t to, bool again)
 {
@@ -175,7 +175,7 @@ static struct aftl_dev_op *alloc_write_op(struct aftl_dev *dev, enum aftl_dev_ki
 	return op;
 }
 
-/* Prepare an operation on @count items from @first on; the caller calls publish_queued_op(). */
+/* Prepare an operation on @count items from @first on; the caller calls append_op_to_queue(). */
 static struct aftl_dev_op *alloc_range_op(struct aftl_dev *dev, enum aftl_dev_kind kind, u32 first,
 					  u32 count)
 {
@@ -194,7 +194,7 @@ void aftl_dev_record_write_submitter(struct aftl_dev *dev, u32 tag, struct bio *
 	dev->tags[tag].behalf = aftl_bdev_get_submitter(bio);
 }
 
-void aftl_dev_queue_program(struct aftl_dev *dev, u32 tag, aftl_ppn_t ppn, bool again)
+void aftl_dev_queue_buffered_write(struct aftl_dev *dev, u32 tag, aftl_ppn_t ppn, bool again)
 {
 	struct aftl_dev_op *op;
 	unsigned long flags;
@@ -206,13 +206,13 @@ void aftl_dev_queue_program(struct aftl_dev *dev, u32 tag, aftl_ppn_t ppn, bool 
 		op->behalf = dev->tags[tag].behalf;
 		op->loaded = true;
 		aftl_dev_get_page(op->page);
-		publish_queued_op(dev);
+		append_op_to_queue(dev);
 	}
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
 /* A page that cannot be programmed keeps its PLP entry, from which the next open restores it. */
-static bool must_plp_entry_stay(const struct aftl_dev *dev, u32 tag)
+static bool must_keep_plp_entry_of_tag(const struct aftl_dev *dev, u32 tag)
 {
 	struct aftl_buffered_lpn what;
 
@@ -226,7 +226,7 @@ static void queue_plp_release(struct aftl_dev *dev, u32 tag)
 
 	if (!list_empty(&at->node)) {
 		if (alloc_range_op(dev, AFTL_DEV_RELEASE, tag, 1))
-			publish_queued_op(dev);
+			append_op_to_queue(dev);
 		return;
 	}
 	at->released = dev->head;
@@ -234,7 +234,7 @@ static void queue_plp_release(struct aftl_dev *dev, u32 tag)
 	queue_work(dev->disk->workers.queue, &dev->work);
 }
 
-void aftl_dev_release_tag(struct aftl_dev *dev, u32 tag)
+void aftl_dev_release_buffer_tag(struct aftl_dev *dev, u32 tag)
 {
 	struct aftl_dev_tag *at = &dev->tags[tag];
 	unsigned long flags;
@@ -242,11 +242,11 @@ void aftl_dev_release_tag(struct aftl_dev *dev, u32 tag)
 	spin_lock_irqsave(&dev->lock, flags);
 	aftl_dev_put_page(dev, at->page);
 	at->page = NULL;
-	if (!must_plp_entry_stay(dev, tag))
+	if (!must_keep_plp_entry_of_tag(dev, tag))
 		queue_plp_release(dev, tag);
 	at->persisted = false;
 	list_del_init(&at->unpersisted_node);
-	aftl_dev_return_claimed_ops(dev, at->claims);
+	aftl_dev_release_reserved_ops(dev, at->claims);
 	at->claims = 0;
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
@@ -260,7 +260,7 @@ void aftl_dev_queue_copy(struct aftl_dev *dev, aftl_ppn_t from, aftl_ppn_t to, b
 	op = alloc_write_op(dev, AFTL_DEV_COPY, to, again);
 	if (op) {
 		op->from = from;
-		publish_queued_op(dev);
+		append_op_to_queue(dev);
 	}
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
@@ -276,24 +276,24 @@ void aftl_dev_queue_program_record(struct aftl_dev *dev, aftl_ppn_t first)
 	if (op) {
 		op->first = aftl_page_of_ppn(aftl_media(ftl), first);
 		aftl_spare_describe_page(&op->spare, ftl, first);
-		publish_queued_op(dev);
+		append_op_to_queue(dev);
 	}
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-static void queue_range_op(struct aftl_dev *dev, enum aftl_dev_kind kind, u32 first, u32 count)
+static void queue_op_on_range(struct aftl_dev *dev, enum aftl_dev_kind kind, u32 first, u32 count)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->lock, flags);
 	if (alloc_range_op(dev, kind, first, count))
-		publish_queued_op(dev);
+		append_op_to_queue(dev);
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
 void aftl_dev_queue_unmap(struct aftl_dev *dev, aftl_lpn_t first, u32 units)
 {
-	queue_range_op(dev, AFTL_DEV_UNMAP, from_lpn(first), units);
+	queue_op_on_range(dev, AFTL_DEV_UNMAP, from_lpn(first), units);
 }
 
 void aftl_dev_queue_erase(struct aftl_dev *dev, u32 block)
@@ -305,19 +305,19 @@ void aftl_dev_queue_erase(struct aftl_dev *dev, u32 block)
 	op = alloc_range_op(dev, AFTL_DEV_ERASE, block, 1);
 	if (op) {
 		aftl_erase_entry_describe_block(&op->entry, dev->disk->ftl, block);
-		publish_queued_op(dev);
+		append_op_to_queue(dev);
 	}
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
 void aftl_dev_queue_retire(struct aftl_dev *dev, u32 first, u32 blocks)
 {
-	queue_range_op(dev, AFTL_DEV_RETIRE, first, blocks);
+	queue_op_on_range(dev, AFTL_DEV_RETIRE, first, blocks);
 }
 
 void aftl_dev_queue_zone_state(struct aftl_dev *dev, u32 zone, enum aftl_zone_state state)
 {
-	queue_range_op(dev, AFTL_DEV_ZONE, zone, state);
+	queue_op_on_range(dev, AFTL_DEV_ZONE, zone, state);
 }
 
 /* Queue an operation to persist the data of @tag, unless they are programmed or obsolete. */
@@ -336,12 +336,12 @@ static void queue_tag_persist(struct aftl_dev *dev, u32 tag)
 	op->kept = (struct aftl_plp_entry){ .what = what };
 	op->page = at->page;
 	aftl_dev_get_page(op->page);
-	publish_queued_op(dev);
+	append_op_to_queue(dev);
 	at->persisted = true;
 	list_del_init(&at->unpersisted_node);
 	/* Keep room to queue a release of the PLP entry only if an earlier release is pending. */
 	claims = list_empty(&at->node) ? 0 : min_t(u32, at->claims, 1);
-	aftl_dev_return_claimed_ops(dev, at->claims - claims);
+	aftl_dev_release_reserved_ops(dev, at->claims - claims);
 	at->claims = claims;
 }
 
@@ -405,7 +405,7 @@ static void free_finished_ops(struct aftl_dev *dev)
 	while (tail != dev->next && aftl_dev_op_at(dev, tail)->done)
 		tail++;
 	aftl_dev_ring_advance_tail(dev, tail);
-	aftl_dev_wake_for_room(dev, congested);
+	aftl_dev_wake_room_waiters(dev, congested);
 }
 
 static void complete_queue_op(struct aftl_dev_op *op)
@@ -494,7 +494,7 @@ static u64 remap_op_data(struct aftl_dev *dev, const struct aftl_dev_op *op)
 	return offset;
 }
 
-static u64 current_offset_of_op(struct aftl_dev *dev, const struct aftl_dev_op *op)
+static u64 get_medium_offset_of_op(struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
 	u64 offset;
 
@@ -513,7 +513,7 @@ static int write_op_singly(struct aftl_dev *dev, const struct aftl_dev_op *op, u
 /* Write the data of @op again, alone, because most of a failed run can be written; else remap. */
 static int rewrite_or_remap_op(struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
-	int error = write_op_singly(dev, op, current_offset_of_op(dev, op));
+	int error = write_op_singly(dev, op, get_medium_offset_of_op(dev, op));
 	u64 offset;
 
 	if (!error)
@@ -538,7 +538,7 @@ static void rewrite_failed_write_run(struct aftl_dev *dev, struct aftl_dev_op *f
 	if (ret)
 		aftl_bdev_set_error(&dev->device, ret);
 	complete_ops_of_write_run(dev, first->number, first->run, ret);
-	aftl_bdev_end_postponed_write(&dev->device);
+	aftl_bdev_end_write_retry(&dev->device);
 }
 
 static void rewrite_failed_runs_work(struct work_struct *work)
@@ -555,7 +555,7 @@ static void rewrite_failed_runs_work(struct work_struct *work)
 
 static void postpone_rewrite_of_failed_run(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
-	aftl_bdev_begin_postponed_write(&dev->device);
+	aftl_bdev_begin_write_retry(&dev->device);
 	if (llist_add(&op->failed, &dev->failed))
 		queue_work(dev->disk->workers.salvage, &dev->salvage_work);
 }
@@ -618,7 +618,7 @@ static bool take_next_batch(struct aftl_dev *dev, struct batch *batch)
 	return busy;
 }
 
-static void put_copy_load(struct aftl_dev *dev)
+static void finish_copy_load(struct aftl_dev *dev)
 {
 	if (atomic_dec_and_test(&dev->loads))
 		complete(&dev->loaded);
@@ -629,7 +629,7 @@ static void copy_load_bio_done(struct aftl_bdev_io *io, int error)
 	struct aftl_dev_op *op = container_of(io, struct aftl_dev_op, bdev);
 
 	op->error = error;
-	put_copy_load(op->dev);
+	finish_copy_load(op->dev);
 }
 
 /* Choose the memory page of a copy. Return: true if its data must be read from the device. */
@@ -713,7 +713,7 @@ static void start_copy_loads_of_batch(struct aftl_dev *dev, const struct batch *
 }
 
 /* Read the data of a batch's copies, and wait. Return: true if a read has failed. */
-static bool run_copy_loads_of_batch(struct aftl_dev *dev, const struct batch *batch, bool again)
+static bool read_sources_of_copies(struct aftl_dev *dev, const struct batch *batch, bool again)
 {
 	bool failed = false;
 	u32 number;
@@ -721,7 +721,7 @@ static bool run_copy_loads_of_batch(struct aftl_dev *dev, const struct batch *ba
 	atomic_set(&dev->loads, 1);
 	reinit_completion(&dev->loaded);
 	start_copy_loads_of_batch(dev, batch, again);
-	put_copy_load(dev);
+	finish_copy_load(dev);
 	wait_for_completion(&dev->loaded);
 	for (number = batch->first; number != batch->end; number++) {
 		struct aftl_dev_op *op = aftl_dev_op_at(dev, number);
@@ -759,7 +759,7 @@ static void load_data_of_copies(struct aftl_dev *dev, const struct batch *batch)
 {
 	u32 number;
 
-	if (run_copy_loads_of_batch(dev, batch, false) && run_copy_loads_of_batch(dev, batch, true))
+	if (read_sources_of_copies(dev, batch, false) && read_sources_of_copies(dev, batch, true))
 		mark_unreadable_copies_lost(dev, batch);
 	/*
 	 * After a failure of the device leave copies unloaded, so that readers use their sources.
@@ -801,7 +801,7 @@ static int prepare_blocks_for_overwrite(struct aftl_dev *dev, u32 first, u32 blo
 	return prepare_ppns_for_overwrite(dev, to_ppn(first * slots), blocks * slots);
 }
 
-static bool does_op_program_page(const struct aftl_dev_op *op)
+static bool does_op_write_page(const struct aftl_dev_op *op)
 {
 	return op->kind == AFTL_DEV_WRITE || op->kind == AFTL_DEV_COPY;
 }
@@ -815,9 +815,9 @@ static u32 count_ops_of_write_run(const struct aftl_dev *dev, u32 number, u32 en
 	for (run = 1; number + run != end && run < ARRAY_SIZE(dev->run_pages); run++) {
 		const struct aftl_dev_op *op = aftl_dev_op_at(dev, number + run);
 
-		if (!does_op_program_page(op) || op->again != first->again ||
+		if (!does_op_write_page(op) || op->again != first->again ||
 		    is_queued_page_lost(op->page) != is_queued_page_lost(first->page) ||
-		    !is_same_submitter(&op->behalf, &first->behalf) ||
+		    !are_writes_of_same_submitter(&op->behalf, &first->behalf) ||
 		    from_ppn(op->to) != from_ppn(first->to) + run)
 			break;
 	}
@@ -834,7 +834,7 @@ static void start_run_write(struct aftl_dev *dev, struct aftl_dev_op *op)
 	}
 	op->bdev.done = write_run_bio_done;
 	aftl_bdev_write(&dev->device, &op->bdev, dev->run_pages, op->run,
-			current_offset_of_op(dev, op),
+			get_medium_offset_of_op(dev, op),
 			aftl_volume_geometry(dev->volume)->unit_bytes, &op->behalf);
 }
 
@@ -1009,7 +1009,7 @@ static void persist_waiting_plp_entries(struct aftl_dev *dev, u32 until, u32 end
  * End the operations before @number that wait for a slot to persist the buffered write @tag: its
  * data need no slot any more.
  */
-static void end_waiting_persist_ops(struct aftl_dev *dev, u32 tag, u32 number, u32 end)
+static void end_persist_ops_waiting_for_slot(struct aftl_dev *dev, u32 tag, u32 number, u32 end)
 {
 	u32 oldest = dev->waiting;
 	u32 i = number;
@@ -1035,7 +1035,7 @@ static void end_waiting_persist_ops(struct aftl_dev *dev, u32 tag, u32 number, u
 
 static void release_plp_entry_of_tag(struct aftl_dev *dev, u32 tag, u32 number, u32 end)
 {
-	end_waiting_persist_ops(dev, tag, number, end);
+	end_persist_ops_waiting_for_slot(dev, tag, number, end);
 	aftl_volume_release_unit(dev->volume, tag);
 }
 
@@ -1105,7 +1105,7 @@ static u32 execute_queue_op(struct aftl_dev *dev, u32 number, u32 end)
 	execute_tag_releases(dev, number, end);
 	if (may_destroy_last_version(dev, op))
 		persist_waiting_plp_entries(dev, number, end);
-	if (does_op_program_page(op))
+	if (does_op_write_page(op))
 		return write_adjacent_ops(dev, number, end);
 	if (op->kind == AFTL_DEV_PERSIST) {
 		persist_plp_entry_or_wait(dev, op);
@@ -1133,20 +1133,20 @@ static void execute_batch(struct aftl_dev *dev, const struct batch *batch)
 	blk_finish_plug(&plug);
 }
 
-static bool is_flush_covered(const struct aftl_dev *dev, const struct aftl_flush *flush)
+static bool are_ops_of_flush_executed(const struct aftl_dev *dev, const struct aftl_flush *flush)
 {
 	return (s32)(flush->end - dev->next) <= 0;
 }
 
 /* Move the flushes whose operations the worker has all executed to the list @reached. */
-static void take_covered_flushes(struct aftl_dev *dev, struct list_head *reached)
+static void take_flushes_of_executed_ops(struct aftl_dev *dev, struct list_head *reached)
 {
 	struct aftl_flush *flush;
 	struct aftl_flush *next;
 
 	spin_lock_irq(&dev->lock);
 	list_for_each_entry_safe(flush, next, &dev->flushes, node) {
-		if (!is_flush_covered(dev, flush))
+		if (!are_ops_of_flush_executed(dev, flush))
 			break;
 		list_move_tail(&flush->node, reached);
 	}
@@ -1177,7 +1177,7 @@ static void commit_covered_flushes(struct aftl_dev *dev)
 	LIST_HEAD(reached);
 	int error;
 
-	take_covered_flushes(dev, &reached);
+	take_flushes_of_executed_ops(dev, &reached);
 	if (list_empty(&reached))
 		return;
 	last = list_last_entry(&reached, struct aftl_flush, node);
@@ -1236,7 +1236,7 @@ void aftl_dev_drain_queue(struct aftl_dev *dev)
 	flush_work(&dev->work);
 }
 
-void aftl_dev_hold_worker(struct aftl_dev *dev, bool held)
+void aftl_dev_hold_or_run_worker(struct aftl_dev *dev, bool held)
 {
 	spin_lock_irq(&dev->lock);
 	WRITE_ONCE(dev->held, held);
@@ -1267,7 +1267,7 @@ static int init_page_pool(struct aftl_dev *dev, const struct aftl_geometry *geo)
  * Size of the hash table @pending, for the operations of one call of the FTL. Operations that
  * persist buffered data are not in the table.
  */
-static u32 pending_table_bits(const struct aftl_geometry *geo)
+static u32 get_pending_table_bits(const struct aftl_geometry *geo)
 {
 	return ilog2(max_t(u32, aftl_max_host_calls(geo), LEAST_PENDING));
 }
@@ -1278,21 +1278,21 @@ static size_t lost_bitmap_bytes(const struct aftl_geometry *geo)
 }
 
 /* Return the bytes of memory of a queue besides its ring of operations. */
-static u64 queue_fixed_bytes(const struct aftl_geometry *geo)
+static u64 compute_queue_bytes_without_ring(const struct aftl_geometry *geo)
 {
-	return (sizeof(struct hlist_head) << pending_table_bits(geo)) + lost_bitmap_bytes(geo) +
+	return (sizeof(struct hlist_head) << get_pending_table_bits(geo)) + lost_bitmap_bytes(geo) +
 	       (u64)(min_queue_pool_pages(geo) + BATCH_COPIES) * PAGE_SIZE;
 }
 
 u64 aftl_dev_queue_needed_bytes(const struct aftl_geometry *geo)
 {
-	return aftl_dev_ring_needed_bytes(geo) + queue_fixed_bytes(geo);
+	return aftl_dev_ring_needed_bytes(geo) + compute_queue_bytes_without_ring(geo);
 }
 
 u64 aftl_dev_queue_memory_bytes(const struct aftl_dev *dev)
 {
 	return aftl_dev_ring_memory_bytes(dev) +
-	       queue_fixed_bytes(aftl_volume_geometry(dev->volume));
+	       compute_queue_bytes_without_ring(aftl_volume_geometry(dev->volume));
 }
 
 int aftl_dev_queue_init(struct aftl_dev *dev)
@@ -1308,7 +1308,7 @@ int aftl_dev_queue_init(struct aftl_dev *dev)
 	init_completion(&dev->loaded);
 	INIT_WORK(&dev->work, execute_queue_work);
 	dev->held = true;
-	dev->pending_bits = pending_table_bits(geo);
+	dev->pending_bits = get_pending_table_bits(geo);
 	dev->pending = kvzalloc_node(sizeof(*dev->pending) << dev->pending_bits, GFP_KERNEL, node);
 	INIT_WORK(&dev->salvage_work, rewrite_failed_runs_work);
 	dev->lost = kvzalloc_node(lost_bitmap_bytes(geo), GFP_KERNEL, node);

@@ -35,7 +35,7 @@ void aftl_dev_readers_exit(struct aftl_dev *dev)
 	kvfree(dev->readers);
 }
 
-void aftl_dev_add_reader(struct aftl_dev *dev, struct aftl_dev_fetch *fetch, aftl_ppn_t ppn)
+void aftl_dev_begin_block_read(struct aftl_dev *dev, struct aftl_dev_fetch *fetch, aftl_ppn_t ppn)
 {
 	lockdep_assert_held(&dev->lock);
 	fetch->block = from_ppn(ppn) / aftl_volume_geometry(dev->volume)->block_ppns;
@@ -43,7 +43,7 @@ void aftl_dev_add_reader(struct aftl_dev *dev, struct aftl_dev_fetch *fetch, aft
 	dev->readers[fetch->block].count[fetch->epoch]++;
 }
 
-void aftl_dev_drop_reader(struct aftl_dev *dev, const struct aftl_dev_fetch *fetch)
+void aftl_dev_end_block_read(struct aftl_dev *dev, const struct aftl_dev_fetch *fetch)
 {
 	spin_lock_irq(&dev->lock);
 	if (!--dev->readers[fetch->block].count[fetch->epoch])

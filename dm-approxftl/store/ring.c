@@ -9,14 +9,14 @@
  *   those in flight while the block device is busy.
  * - With a persisted write buffer (PLP), a buffered logical page adds up to two operations more, to
  *   persist and to release its entry, in calls that add no flash operations. The submitter reserves
- *   room for them, aftl_dev_claim_ops(), before it takes the disk's lock. So the ring grows with
+ *   room for them, aftl_dev_reserve_ops(), before it takes the disk's lock. So the ring grows with
  *   the writes in flight, not with the size of the buffer. A zone request reserves room, too, as
  *   one call of the FTL may execute all zone requests that wait.
  *
  * A chunk whose operations are all done moves to the end of the ring. The worker frees chunks for
  * which no operation has room reserved any more, aftl_dev_shrink_ring().
  *
- * The ring is under @lock of struct aftl_dev, which aftl_dev_claim_ops(), aftl_dev_shrink_ring()
+ * The ring is under @lock of struct aftl_dev, which aftl_dev_reserve_ops(), aftl_dev_shrink_ring()
  * and aftl_dev_ring_init() take.
  */
 #include <linux/slab.h>
@@ -53,7 +53,7 @@ static u64 count_op_chunks(u64 ops)
  * Return the number of operations in the fixed part of the ring: those of programs, and of a reset
  * of all zones. A second reset of all zones, which is rare, waits for room.
  */
-static u64 fixed_ring_ops(const struct aftl_geometry *geo)
+static u64 count_ops_of_fixed_ring_part(const struct aftl_geometry *geo)
 {
 	u64 programs = (u64)geo->luns * (aftl_units_per_program(geo) + geo->program_pages);
 
@@ -61,18 +61,18 @@ static u64 fixed_ring_ops(const struct aftl_geometry *geo)
 }
 
 /* Number of chunks (pieces of the ring) that a new store allocates. */
-static u64 initial_ring_chunks(const struct aftl_geometry *geo)
+static u64 count_initial_ring_chunks(const struct aftl_geometry *geo)
 {
 	u64 units = geo->plp_entries ? LEAST_UNITS : 0;
 
-	return count_op_chunks(fixed_ring_ops(geo) + units * AFTL_DEV_UNIT_OPS);
+	return count_op_chunks(count_ops_of_fixed_ring_part(geo) + units * AFTL_DEV_UNIT_OPS);
 }
 
-static u64 ring_table_entries(const struct aftl_geometry *geo)
+static u64 count_ring_table_entries(const struct aftl_geometry *geo)
 {
 	u64 units = geo->plp_entries ? (u64)geo->plp_entries + MOST_UNITS : 0;
 
-	return roundup_pow_of_two(initial_ring_chunks(geo) +
+	return roundup_pow_of_two(count_initial_ring_chunks(geo) +
 				  count_op_chunks(units * AFTL_DEV_UNIT_OPS) + SPARE_CHUNKS);
 }
 
@@ -92,7 +92,7 @@ bool aftl_dev_queue_is_empty(const struct aftl_dev *dev)
 	return dev->head == dev->tail && list_empty(&dev->flushes) && list_empty(&dev->releases);
 }
 
-void aftl_dev_wake_for_room(struct aftl_dev *dev, bool congested)
+void aftl_dev_wake_room_waiters(struct aftl_dev *dev, bool congested)
 {
 	lockdep_assert_held(&dev->lock);
 	congested = congested && !aftl_dev_is_congested(dev);
@@ -103,7 +103,7 @@ void aftl_dev_wake_for_room(struct aftl_dev *dev, bool congested)
 		wake_up_all(&dev->room);
 }
 
-void aftl_dev_return_claimed_ops(struct aftl_dev *dev, u32 ops)
+void aftl_dev_release_reserved_ops(struct aftl_dev *dev, u32 ops)
 {
 	bool congested = aftl_dev_is_congested(dev);
 
@@ -111,7 +111,7 @@ void aftl_dev_return_claimed_ops(struct aftl_dev *dev, u32 ops)
 	if (!ops)
 		return;
 	WRITE_ONCE(dev->claimed, dev->claimed - ops);
-	aftl_dev_wake_for_room(dev, congested);
+	aftl_dev_wake_room_waiters(dev, congested);
 }
 
 static struct aftl_dev_op **ring_chunk_entry(const struct aftl_dev *dev, u32 number)
@@ -171,7 +171,7 @@ static bool grow_ring_of_ops(struct aftl_dev *dev, u32 ops)
 	return room;
 }
 
-bool aftl_dev_claim_ops(struct aftl_dev *dev, u32 ops)
+bool aftl_dev_reserve_ops(struct aftl_dev *dev, u32 ops)
 {
 	bool congested;
 	bool room;
@@ -181,7 +181,7 @@ bool aftl_dev_claim_ops(struct aftl_dev *dev, u32 ops)
 	room = grow_ring_of_ops(dev, ops);
 	if (room)
 		WRITE_ONCE(dev->claimed, dev->claimed + ops);
-	aftl_dev_wake_for_room(dev, congested);
+	aftl_dev_wake_room_waiters(dev, congested);
 	spin_unlock_irq(&dev->lock);
 	return room;
 }
@@ -212,18 +212,18 @@ void aftl_dev_shrink_ring(struct aftl_dev *dev)
 int aftl_dev_ring_init(struct aftl_dev *dev)
 {
 	const struct aftl_geometry *geo = aftl_volume_geometry(dev->volume);
-	u64 entries = ring_table_entries(geo);
+	u64 entries = count_ring_table_entries(geo);
 	bool added = true;
 	u64 i;
 
 	dev->reserve = aftl_max_host_calls(geo);
-	dev->op_fixed = (u32)fixed_ring_ops(geo);
+	dev->op_fixed = (u32)count_ops_of_fixed_ring_part(geo);
 	dev->op_mask = (u32)(entries - 1);
 	dev->op_chunks = kvzalloc_node(entries * sizeof(*dev->op_chunks), GFP_KERNEL,
 				       dev->disk->node);
 	if (!dev->op_chunks)
 		return -ENOMEM;
-	for (i = 0; added && i < initial_ring_chunks(geo); i++) {
+	for (i = 0; added && i < count_initial_ring_chunks(geo); i++) {
 		struct aftl_dev_op *chunk = kmalloc_node(CHUNK_BYTES, GFP_KERNEL, dev->disk->node);
 
 		spin_lock_irq(&dev->lock);
@@ -244,8 +244,8 @@ void aftl_dev_ring_exit(struct aftl_dev *dev)
 
 u64 aftl_dev_ring_needed_bytes(const struct aftl_geometry *geo)
 {
-	return ring_table_entries(geo) * sizeof(struct aftl_dev_op *) +
-	       initial_ring_chunks(geo) * CHUNK_BYTES;
+	return count_ring_table_entries(geo) * sizeof(struct aftl_dev_op *) +
+	       count_initial_ring_chunks(geo) * CHUNK_BYTES;
 }
 
 u64 aftl_dev_ring_memory_bytes(const struct aftl_dev *dev)

@@ -94,7 +94,7 @@ static int tag_device_file(struct aftl_control *control, struct file *file, void
 {
 	struct approxftl_range *range = argument;
 	struct tag_request request = { .tag = aftl_class_to_tag(range->class) };
-	int ret = aftl_control_get_range(range, &request.first, &request.last);
+	int ret = aftl_control_read_range(range, &request.first, &request.last);
 
 	if (!ret)
 		ret = check_block_device_file(file, range);
@@ -242,7 +242,7 @@ static void describe_unit_at_device_offset(const struct aftl_device *device,
 	spin_unlock_bh(&spot.disk->lock);
 }
 
-static int describe_units_of_look_up(struct aftl_target *target, void *data)
+static int describe_units_of_batch(struct aftl_target *target, void *data)
 {
 	struct look *look = data;
 	u32 i;
@@ -292,7 +292,7 @@ static int locate_file_page(struct survey *survey, u64 cursor, u64 *offset)
 }
 
 /* Collect the next batch of logical pages that are no holes, and advance the cursor. */
-static int gather_located_pages(struct survey *survey)
+static int locate_next_batch_of_pages(struct survey *survey)
 {
 	struct approxftl_stored *stored = survey->stored;
 	u32 room = min_t(u32, stored->room - stored->count, AFTL_BATCH);
@@ -316,14 +316,14 @@ static int gather_located_pages(struct survey *survey)
 	return 0;
 }
 
-static int answer_query_batch(struct survey *survey)
+static int answer_next_batch_of_stored_units(struct survey *survey)
 {
 	struct approxftl_unit __user *to = u64_to_user_ptr(survey->stored->units);
 	struct look *look = &survey->look;
-	int ret = gather_located_pages(survey);
+	int ret = locate_next_batch_of_pages(survey);
 
 	if (!ret)
-		ret = call_on_tagged_device(survey->dev, describe_units_of_look_up, look,
+		ret = call_on_tagged_device(survey->dev, describe_units_of_batch, look,
 					    &survey->stored->reason);
 	if (ret)
 		return ret;
@@ -335,10 +335,10 @@ static int answer_query_batch(struct survey *survey)
 }
 
 /* Find the device, and set the first and the last byte of the query. */
-static int begin_stored_query(struct survey *survey, const struct file *file)
+static int set_limits_of_stored_query(struct survey *survey, const struct file *file)
 {
 	struct approxftl_stored *stored = survey->stored;
-	int ret = call_on_tagged_device(survey->dev, describe_units_of_look_up, &survey->look,
+	int ret = call_on_tagged_device(survey->dev, describe_units_of_batch, &survey->look,
 					&stored->reason);
 	u64 bytes = survey->inode ? i_size_read(survey->inode) : survey->look.bytes;
 
@@ -358,13 +358,13 @@ static int begin_stored_query(struct survey *survey, const struct file *file)
  * A sparse file may have 2^62 bytes, so any signal ends the call. The caller can continue from the
  * cursor, which is copied to user space on errors, too.
  */
-static int answer_stored_query(struct survey *survey, const struct file *file)
+static int answer_query_of_stored_units(struct survey *survey, const struct file *file)
 {
 	struct approxftl_stored *stored = survey->stored;
-	int ret = begin_stored_query(survey, file);
+	int ret = set_limits_of_stored_query(survey, file);
 
 	while (!ret && stored->count < stored->room && stored->cursor < survey->end) {
-		ret = answer_query_batch(survey);
+		ret = answer_next_batch_of_stored_units(survey);
 		cond_resched();
 		if (signal_pending(current))
 			break;
@@ -428,7 +428,7 @@ static int query_stored_file(struct aftl_control *control, struct file *file, vo
 	survey.look.units = kcalloc(AFTL_BATCH, sizeof(*survey.look.units), GFP_KERNEL);
 	if (!survey.look.units)
 		return -ENOMEM;
-	ret = answer_stored_query(&survey, file);
+	ret = answer_query_of_stored_units(&survey, file);
 	kfree(survey.look.units);
 	return ret;
 }

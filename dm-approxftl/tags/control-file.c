@@ -25,7 +25,7 @@ static int sync_file_range_pages(struct inode *inode, u32 flags, u64 first, u64 
 }
 
 /* Tag a range of a file; remove the file's tags if another user has become its owner meanwhile. */
-static int tag_owned_range(struct file *file, u64 first, u64 last, u32 class, u32 *reason)
+static int tag_range_of_owner(struct file *file, u64 first, u64 last, u32 class, u32 *reason)
 {
 	struct inode *inode = get_data_inode_of_file(file);
 	int ret = aftl_file_tag(inode, first, last, aftl_class_to_tag(class), reason);
@@ -43,7 +43,7 @@ static int check_and_tag_file_range(struct aftl_control *control, struct file *f
 	struct approxftl_range *range = argument;
 	u64 first;
 	u64 last;
-	int ret = aftl_control_get_range(range, &first, &last);
+	int ret = aftl_control_read_range(range, &first, &last);
 
 	if (!ret)
 		ret = aftl_check_file_tag_owner(file, &range->reason);
@@ -53,7 +53,7 @@ static int check_and_tag_file_range(struct aftl_control *control, struct file *f
 		ret = sync_file_range_pages(get_data_inode_of_file(file), range->flags, first,
 					    last);
 	if (!ret)
-		ret = tag_owned_range(file, first, last, range->class, &range->reason);
+		ret = tag_range_of_owner(file, first, last, range->class, &range->reason);
 	return ret;
 }
 
@@ -104,7 +104,7 @@ static int gather_tag_carriers(struct aftl_target *target, void *data)
  * Find the carriers that the device below evaluates: the device that @file is, or on which its file
  * system is directly. All other devices evaluate none.
  */
-static int ask_device_for_carriers(const struct file *file, struct approxftl_tag_fd *tag)
+static int get_carriers_of_device_below(const struct file *file, struct approxftl_tag_fd *tag)
 {
 	const struct inode *inode = get_data_inode_of_file(file);
 	const struct block_device *below = inode->i_sb->s_bdev;
@@ -137,7 +137,7 @@ static int tag_file_by_carriers(struct file *file, struct approxftl_tag_fd *tag,
 	int ret = 0;
 
 	if (carriers & APPROXFTL_CARRIER_INODE)
-		ret = tag_owned_range(file, 0, AFTL_LAST_BYTE, tag->class, &tag->reason);
+		ret = tag_range_of_owner(file, 0, AFTL_LAST_BYTE, tag->class, &tag->reason);
 	if (ret)
 		return ret;
 	tag->carriers = carriers & APPROXFTL_CARRIER_INODE;
@@ -152,7 +152,7 @@ static int tag_whole_file(struct aftl_control *control, struct file *file, void 
 {
 	struct approxftl_tag_fd *tag = argument;
 	u32 carriers = tag->carriers;
-	int ret = ask_device_for_carriers(file, tag);
+	int ret = get_carriers_of_device_below(file, tag);
 
 	tag->carriers = 0;
 	if (ret || S_ISBLK(file_inode(file)->i_mode))
@@ -244,11 +244,11 @@ static int tag_written_range(struct approxftl_pwritev *pwritev, struct file *fil
 
 	if (!bytes || !S_ISREG(file_inode(file)->i_mode))
 		return 0;
-	return tag_owned_range(file, first, first + bytes - 1, pwritev->class, &pwritev->reason);
+	return tag_range_of_owner(file, first, first + bytes - 1, pwritev->class, &pwritev->reason);
 }
 
 /* Check that the range of a write can be tagged, before the write begins. */
-static int check_written_tag(struct approxftl_pwritev *pwritev, struct file *file, u64 bytes)
+static int check_range_of_pwritev(struct approxftl_pwritev *pwritev, struct file *file, u64 bytes)
 {
 	int ret;
 
@@ -330,7 +330,7 @@ static ssize_t write_as_precise(struct aftl_control *control, struct approxftl_p
 static int write_tagged_file(struct aftl_control *control, struct approxftl_pwritev *pwritev,
 			     struct file *file, struct iov_iter *iter)
 {
-	ssize_t written = check_written_tag(pwritev, file, iov_iter_count(iter));
+	ssize_t written = check_range_of_pwritev(pwritev, file, iov_iter_count(iter));
 
 	if (!written)
 		written = pwritev->class == APPROXFTL_PRECISE ?

@@ -43,7 +43,7 @@ struct call {
 	aftl_control_fn run;
 };
 
-static int count_one_target(struct aftl_target *target, void *devices)
+static int increment_device_count(struct aftl_target *target, void *devices)
 {
 	++*(u32 *)devices;
 	return 0;
@@ -66,8 +66,8 @@ static int execute_caps_call(struct aftl_control *control, void *argument)
 	/* Do not audit the check of CAP_SYS_ADMIN: the ioctl APPROXFTL_CAPS uses no privilege. */
 	if (!ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN))
 		caps->may &= ~(APPROXFTL_CAN_DEVICE | APPROXFTL_CAN_WATCH);
-	aftl_get_tag_table_limits(caps);
-	aftl_call_on_each_target(count_one_target, &caps->devices);
+	aftl_get_limits_of_tagged_files(caps);
+	aftl_call_on_each_target(increment_device_count, &caps->devices);
 	return 0;
 }
 
@@ -122,7 +122,7 @@ static int execute_stats_call(struct aftl_control *control, void *argument)
 	struct approxftl_stats *stats = argument;
 
 	*stats = (struct approxftl_stats){ .size = stats->size };
-	aftl_get_tag_table_stats(stats);
+	aftl_get_stats_of_tagged_files(stats);
 	aftl_get_decision_stats(stats);
 	stats->scopes = aftl_count_scopes();
 	stats->watches = aftl_count_watched_file_systems();

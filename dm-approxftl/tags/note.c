@@ -66,7 +66,7 @@ module_param(max_notes, uint, 0644);
 MODULE_PARM_DESC(max_notes, "notes a second in block traces by users without privileges");
 
 /* All unprivileged callers have one rate limit together, so that they cannot flood a trace. */
-static bool may_trace_note(void)
+static bool is_trace_note_allowed(void)
 {
 	static struct ratelimit_state others =
 		RATELIMIT_STATE_INIT_FLAGS(others, HZ, 0, RATELIMIT_MSG_ON_RELEASE);
@@ -79,7 +79,7 @@ void aftl_trace_scope_note(u32 owner, u32 tag, const char *label)
 {
 	char text[BLK_TN_MAX_MSG];
 
-	if (!may_trace_note())
+	if (!is_trace_note_allowed())
 		return;
 	scnprintf(text, sizeof(text), "approxftl region %d %s %s%s%s", current->pid,
 		  owner == APPROXFTL_THREAD ? "thread" : "process",
@@ -91,7 +91,7 @@ int aftl_trace_label_note(const char *label)
 {
 	char text[BLK_TN_MAX_MSG];
 
-	if (!may_trace_note())
+	if (!is_trace_note_allowed())
 		return -EAGAIN;
 	scnprintf(text, sizeof(text), "approxftl label %d %s", current->pid, label);
 	aftl_call_on_each_target(add_note_to_target_trace, text);

@@ -156,7 +156,7 @@ static void free_tagged_file(struct fsnotify_mark *mark)
 	spin_unlock(&marks.lock);
 	aftl_ranges_destroy(&file->ranges);
 	kfree_rcu(file, rcu);
-	aftl_mark_count_freed(&marks);
+	aftl_mark_record_freed(&marks);
 }
 
 static const struct fsnotify_ops mark_ops = {
@@ -249,7 +249,7 @@ static struct aftl_file *add_tagged_file(struct inode *inode, u32 *reason)
 }
 
 /* Return the number of ranges that the file's owner may still add. */
-static u32 count_free_ranges(const struct aftl_account *account)
+static u32 count_ranges_left_for_account(const struct aftl_account *account)
 {
 	u32 left;
 
@@ -263,7 +263,7 @@ static int change_tagged_ranges(struct aftl_file *file, u64 first, u64 last, u32
 {
 	u32 before = file->ranges.count;
 	int ret = aftl_ranges_set_tag(&file->ranges, first, last, tag,
-				      count_free_ranges(file->account));
+				      count_ranges_left_for_account(file->account));
 
 	if (ret == -ENOSPC)
 		*reason = APPROXFTL_REASON_RANGES;
@@ -398,13 +398,13 @@ u32 aftl_file_list_tags(const struct inode *inode, u64 *cursor, struct approxftl
 	return count;
 }
 
-void aftl_get_tag_table_limits(struct approxftl_caps *caps)
+void aftl_get_limits_of_tagged_files(struct approxftl_caps *caps)
 {
 	caps->max_files = max_files;
 	caps->max_ranges = max_ranges;
 }
 
-void aftl_get_tag_table_stats(struct approxftl_stats *stats)
+void aftl_get_stats_of_tagged_files(struct approxftl_stats *stats)
 {
 	struct aftl_account *account;
 	int bucket;

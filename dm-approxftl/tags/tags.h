@@ -219,20 +219,20 @@ u32 aftl_file_list_tags(const struct inode *inode, u64 *cursor, struct approxftl
 struct aftl_file *aftl_find_tagged_file(const struct inode *inode);
 
 /**
- * aftl_get_tag_table_limits() - fill in the limits of tagged files
+ * aftl_get_limits_of_tagged_files() - fill in the limits of tagged files
  * @caps: answer to APPROXFTL_CAPS
  *
  * Context: any.
  */
-void aftl_get_tag_table_limits(struct approxftl_caps *caps);
+void aftl_get_limits_of_tagged_files(struct approxftl_caps *caps);
 
 /**
- * aftl_get_tag_table_stats() - fill in the numbers of tagged files and of their ranges
+ * aftl_get_stats_of_tagged_files() - fill in the numbers of tagged files and of their ranges
  * @stats: answer to APPROXFTL_STATS
  *
  * Context: process.
  */
-void aftl_get_tag_table_stats(struct approxftl_stats *stats);
+void aftl_get_stats_of_tagged_files(struct approxftl_stats *stats);
 
 /* writeback.c */
 

@@ -16,7 +16,7 @@
 #include "tags/tags.h"
 
 /* Return true if @file is on a file system whose bios for write-back this file can recognise. */
-static bool is_writeback_of_file_system_known(const struct aftl_file *file)
+static bool can_recognise_writeback_of_file(const struct aftl_file *file)
 {
 	return file->magic == EXT4_SUPER_MAGIC || file->magic == XFS_SUPER_MAGIC ||
 	       file->magic == F2FS_SUPER_MAGIC || file->magic == BTRFS_SUPER_MAGIC;
@@ -66,7 +66,7 @@ static int count_known_folio_refs(const struct folio *folio)
  * the read of folio_ref_count(), it was valid in between. A temporary reference of the kernel makes
  * the result false.
  */
-static bool only_page_cache_holds_folio(const struct folio *folio)
+static bool has_folio_only_known_references(const struct folio *folio)
 {
 	int known = count_known_folio_refs(folio);
 	int found;
@@ -103,7 +103,7 @@ bool aftl_is_file_writeback(struct aftl_file *file, struct folio *folio, const s
 {
 	const struct address_space *mapping = READ_ONCE(folio->mapping);
 
-	if (!is_writeback_of_file_system_known(file) || !mapping ||
+	if (!can_recognise_writeback_of_file(file) || !mapping ||
 	    has_file_been_on_loop(file, mapping))
 		return false;
 	if (!folio_test_writeback(folio) || bio->bi_opf & REQ_IDLE ||
@@ -111,5 +111,5 @@ bool aftl_is_file_writeback(struct aftl_file *file, struct folio *folio, const s
 		return false;
 	if (is_file_system_directly_on_disk(file, disk) && is_writeback_by_flags(file, bio))
 		return true;
-	return !aftl_ext4_logs_data(file->magic, mapping) && only_page_cache_holds_folio(folio);
+	return !aftl_ext4_logs_data(file->magic, mapping) && has_folio_only_known_references(folio);
 }

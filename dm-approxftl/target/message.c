@@ -177,8 +177,8 @@ static unsigned int print_stream_units(const struct snap *snap, char *result, un
 	return sz;
 }
 
-static unsigned int print_handle_counters(const struct snap *snap, char *result,
-					  unsigned int maxlen)
+static unsigned int print_counters_of_placement_handles(const struct snap *snap, char *result,
+							unsigned int maxlen)
 {
 	unsigned int sz = 0;
 	unsigned int i, j;
@@ -190,8 +190,8 @@ static unsigned int print_handle_counters(const struct snap *snap, char *result,
 	return sz;
 }
 
-static unsigned int print_lateness(const struct aftl_histogram *late, char *result,
-				   unsigned int maxlen)
+static unsigned int print_lateness_histogram(const struct aftl_histogram *late, char *result,
+					     unsigned int maxlen)
 {
 	unsigned int sz = 0;
 	unsigned int i;
@@ -258,8 +258,8 @@ static int handle_stats_message(struct message *message)
 		accumulate_disk_stats(message->device->disks[i], snap);
 	sz = print_stats_counters(snap, message->result, message->maxlen);
 	sz += print_stream_units(snap, message->result + sz, message->maxlen - sz);
-	sz += print_handle_counters(snap, message->result + sz, message->maxlen - sz);
-	print_lateness(&snap->late, message->result + sz, message->maxlen - sz);
+	sz += print_counters_of_placement_handles(snap, message->result + sz, message->maxlen - sz);
+	print_lateness_histogram(&snap->late, message->result + sz, message->maxlen - sz);
 	kvfree(snap);
 	return 1;
 }
@@ -288,7 +288,7 @@ static int handle_reset_message(struct message *message)
  * Lock @disk and advance it to the present. On success the caller may make one call that changes
  * the FTL. It must call aftl_disk_unlock_and_end_bios() in any case.
  */
-static int begin_change_of_disk(struct message *message, struct aftl_disk *disk)
+static int lock_disk_for_message(struct message *message, struct aftl_disk *disk)
 {
 	int ret = aftl_disk_lock_and_advance(disk, true);
 
@@ -300,7 +300,7 @@ static int begin_change_of_disk(struct message *message, struct aftl_disk *disk)
 
 static int advance_disk_age(struct message *message, struct aftl_disk *disk, u64 ns)
 {
-	int ret = begin_change_of_disk(message, disk);
+	int ret = lock_disk_for_message(message, disk);
 
 	if (!ret)
 		aftl_advance_age(disk->ftl, ns);
@@ -368,7 +368,7 @@ static int parse_lun_argument(struct message *message, const char *text, u32 *nu
 static int start_gc_in_lun(struct message *message, u32 number)
 {
 	struct part lun = locate_lun_in_shard(message, number);
-	int ret = begin_change_of_disk(message, lun.disk);
+	int ret = lock_disk_for_message(message, lun.disk);
 
 	if (!ret)
 		ret = aftl_start_lun_gc(lun.disk->ftl, lun.index);
@@ -414,7 +414,7 @@ static int check_shard_param(struct message *message, u32 index, const struct af
 	int ret;
 
 	print_own_value(message, config, index, value);
-	ret = begin_change_of_disk(message, disk);
+	ret = lock_disk_for_message(message, disk);
 	if (!ret)
 		ret = aftl_check_param(disk->ftl, message->words[0], value, message->error);
 	aftl_disk_unlock_and_end_bios(disk);
@@ -509,9 +509,9 @@ static u64 fault_number_to_device(const struct message *message, u32 shard, u8 k
 	return (kind <= AFTL_FAULT_DIE ? shard * of_each[kind] : 0) + number;
 }
 
-static unsigned int emit_fault_action(const struct message *message, u32 shard,
-				      const struct aftl_fault *fault, char *result,
-				      unsigned int maxlen)
+static unsigned int print_action_of_fault(const struct message *message, u32 shard,
+					  const struct aftl_fault *fault, char *result,
+					  unsigned int maxlen)
 {
 	const char *word = aftl_fault_action_word(fault->action);
 	unsigned int sz = 0;
@@ -528,7 +528,7 @@ static unsigned int emit_fault_action(const struct message *message, u32 shard,
 static int arm_fault_in_shard(struct message *message, u32 shard, const struct aftl_fault *fault)
 {
 	struct aftl_disk *disk = message->device->disks[shard];
-	int ret = begin_change_of_disk(message, disk);
+	int ret = lock_disk_for_message(message, disk);
 
 	if (!ret)
 		ret = aftl_arm_fault(disk->ftl, fault, message->error);
@@ -553,7 +553,7 @@ static unsigned int emit_disk_faults(const struct message *message, u32 shard, c
 
 	spin_lock_bh(&disk->lock);
 	for (count = aftl_get_faults(disk->ftl, &fault); count; count--, fault++) {
-		sz += emit_fault_action(message, shard, fault, result + sz, maxlen - sz);
+		sz += print_action_of_fault(message, shard, fault, result + sz, maxlen - sz);
 		DMEMIT(" after %s %llu %s", aftl_fault_triggers[fault->trigger],
 		       fault->trigger == AFTL_FAULT_PROGRAM ?
 			       fault_number_to_device(message, shard, AFTL_FAULT_UNIT,
@@ -677,7 +677,7 @@ static int handle_blocks_message(struct message *message)
  * Find the first logical page of @spot, from offset @from on, that is lost (or, if @lost is false,
  * not lost). Returns its offset in @spot, or the length of @spot if there is none.
  */
-static u32 find_start_of_lost_run(struct aftl_spot spot, u32 from, bool lost)
+static u32 find_next_lost_or_readable_lpn(struct aftl_spot spot, u32 from, bool lost)
 {
 	u32 end = spot.unit + spot.units;
 	u32 unit;
@@ -715,8 +715,8 @@ static int handle_lost_units_message(struct message *message)
 	       sz + 2 * LOST_LINE < maxlen) {
 		struct aftl_spot spot = aftl_device_locate_unit(message->device, unit,
 							    min_t(u64, units - unit, LOST_SLICE));
-		u32 first = find_start_of_lost_run(spot, 0, true);
-		u32 end = find_start_of_lost_run(spot, first, false);
+		u32 first = find_next_lost_or_readable_lpn(spot, 0, true);
+		u32 end = find_next_lost_or_readable_lpn(spot, first, false);
 
 		if (end > first)
 			DMEMIT("%llu %u\n", unit + first, end - first);
@@ -824,7 +824,7 @@ static int handle_audit_message(struct message *message)
 }
 
 /* Print the table line of a device with one shard that would equal the given shard of this one. */
-static int handle_line_message(struct message *message)
+static int handle_table_line_message(struct message *message)
 {
 	struct aftl_options *options;
 	u32 first, end;
@@ -853,7 +853,7 @@ static const struct verb verbs[] = {
 	{ .name = "blocks", .least = 2, .most = 2, .run = handle_blocks_message },
 	{ .name = "block", .least = 1, .most = 1, .run = handle_block_message },
 	{ .name = "lost", .least = 1, .most = 1, .run = handle_lost_units_message },
-	{ .name = "line", .least = 1, .most = 1, .run = handle_line_message },
+	{ .name = "line", .least = 1, .most = 1, .run = handle_table_line_message },
 	{ .name = "digest", .suspended = true, .run = handle_digest_message },
 	{ .name = "audit", .suspended = true, .run = handle_audit_message },
 };

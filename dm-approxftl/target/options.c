@@ -84,7 +84,7 @@ static int find_option_key(const char *key)
 	return index < 0 ? index : TARGET_KEYS + index;
 }
 
-static int check_option_keys(unsigned int argc, char **argv, struct aftl_error *error)
+static int check_keys_of_table_line(unsigned int argc, char **argv, struct aftl_error *error)
 {
 	DECLARE_BITMAP(seen, TARGET_KEYS + AFTL_PARAMS_MAX) = { 0 };
 	unsigned int i;
@@ -267,7 +267,7 @@ int aftl_options_parse(struct aftl_options *options, unsigned int argc, char **a
 	argc -= 2;
 	argv += 2;
 	if (!ret)
-		ret = check_option_keys(argc, argv, error);
+		ret = check_keys_of_table_line(argc, argv, error);
 	if (!ret)
 		ret = parse_profile(options, find_option_value(argc, argv, KEY_PROFILE, "demo"),
 				    error);
@@ -299,7 +299,7 @@ static bool is_param_default(const struct aftl_options *options, unsigned int in
 	return aftl_param_get(&options->config, index) == aftl_param_get(&options->standard, index);
 }
 
-static unsigned int count_option_words(const struct aftl_options *options)
+static unsigned int count_words_of_table_line(const struct aftl_options *options)
 {
 	unsigned int words = 2 * KEY_TAG_ALL;
 	unsigned int i;
@@ -332,8 +332,8 @@ static const char *format_timing_option(u32 scale, char text[AFTL_VALUE_SIZE])
 	return text;
 }
 
-static unsigned int print_target_keys(const struct aftl_options *options, bool measured,
-				      char *result, unsigned int maxlen)
+static unsigned int print_target_options(const struct aftl_options *options, bool measured,
+					 char *result, unsigned int maxlen)
 {
 	char carriers[AFTL_CARRIERS_SIZE];
 	char value[AFTL_VALUE_SIZE];
@@ -363,7 +363,7 @@ static unsigned int print_target_keys(const struct aftl_options *options, bool m
 static unsigned int print_option_keys(const struct aftl_options *options, bool measured,
 				      char *result, unsigned int maxlen)
 {
-	unsigned int sz = print_target_keys(options, measured, result, maxlen);
+	unsigned int sz = print_target_options(options, measured, result, maxlen);
 	char value[AFTL_VALUE_SIZE];
 	unsigned int i;
 
@@ -387,7 +387,7 @@ unsigned int aftl_options_print(const struct aftl_options *options, char *result
 {
 	unsigned int sz = 0;
 
-	DMEMIT("%s %u", get_store_name_of_options(options), count_option_words(options));
+	DMEMIT("%s %u", get_store_name_of_options(options), count_words_of_table_line(options));
 	return sz + print_option_keys(options, false, result + sz, maxlen - sz);
 }
 

@@ -158,8 +158,8 @@ static int load_disk_from_other_disk(struct aftl_disk *to, struct aftl_disk *fro
 }
 
 /* Load all FTLs of @from into @to, and only then swap their stores: a failure leaves the data. */
-static int take_over_flash_state(struct aftl_device *to, struct aftl_device *from,
-				 struct aftl_error *error)
+static int load_ftls_and_swap_stores(struct aftl_device *to, struct aftl_device *from,
+				     struct aftl_error *error)
 {
 	int ret = 0;
 	u32 i;
@@ -204,8 +204,8 @@ static bool does_disk_store_unit(const struct aftl_disk *disk, u32 unit)
 	return disk->store->type->holds(disk->store, to_lpn(unit));
 }
 
-static void drop_disk_units(const struct aftl_disk *disk, u32 unit, u32 units,
-			    struct list_head *bytes)
+static void take_units_from_disk_store(const struct aftl_disk *disk, u32 unit, u32 units,
+				       struct list_head *bytes)
 {
 	disk->store->type->forget(disk->store, to_lpn(unit), units, bytes);
 }
@@ -259,7 +259,7 @@ static void return_data_of_units(struct aftl_device *to, struct aftl_device *fro
 		if (does_disk_store_unit(there.disk, there.unit)) {
 			LIST_HEAD(back);
 
-			drop_disk_units(there.disk, there.unit, 1, &back);
+			take_units_from_disk_store(there.disk, there.unit, 1, &back);
 			store_disk_unit(here.disk, here.unit, &back);
 		} else if (bytes && !list_empty(bytes)) {
 			store_disk_unit(here.disk, here.unit, bytes);
@@ -267,7 +267,7 @@ static void return_data_of_units(struct aftl_device *to, struct aftl_device *fro
 	}
 }
 
-static int transfer_units(struct aftl_device *to, struct aftl_device *from, const struct run *run)
+static int transfer_run(struct aftl_device *to, struct aftl_device *from, const struct run *run)
 {
 	struct aftl_spot there = aftl_device_locate_unit(to, run->first, run->units);
 	struct aftl_spot here = aftl_device_locate_unit(from, run->first, run->units);
@@ -285,7 +285,7 @@ static int transfer_units(struct aftl_device *to, struct aftl_device *from, cons
 	if (run->class == AFTL_CLASSES)
 		return 0;
 	INIT_LIST_HEAD(&io.bytes);
-	drop_disk_units(here.disk, here.unit, run->units, &io.bytes);
+	take_units_from_disk_store(here.disk, here.unit, run->units, &io.bytes);
 	ret = aftl_disk_execute_request(there.disk, &io);
 	if (ret)
 		return_data_of_units(to, from, run->first, run->units, &io.bytes);
@@ -345,7 +345,7 @@ static int transfer_device_data(struct aftl_device *to, struct aftl_device *from
 		u64 units = count_units_contiguous_in_both(to, from, unit, end);
 		struct run run = find_run_to_transfer(from, unit, units);
 
-		ret = transfer_units(to, from, &run);
+		ret = transfer_run(to, from, &run);
 		unit += run.units;
 		cond_resched();
 	}
@@ -366,7 +366,7 @@ int aftl_device_take_over(struct aftl_device *to, struct aftl_device *from,
 	int ret;
 
 	if (can_device_keep_flash_of(to, from, error))
-		return take_over_flash_state(to, from, error);
+		return load_ftls_and_swap_stores(to, from, error);
 	ret = transfer_device_data(to, from);
 	if (ret)
 		return aftl_fail(error, ret,

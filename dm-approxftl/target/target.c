@@ -74,7 +74,7 @@ static int check_table_size(const struct aftl_target *target, struct aftl_error 
 }
 
 /* Refuse a backing device of another mapped device: two writers would destroy the volume. */
-static int check_backing_not_shared(const struct aftl_target *target, struct aftl_error *error)
+static int check_backing_device_unshared(const struct aftl_target *target, struct aftl_error *error)
 {
 	struct mapped_device *md = dm_table_get_md(target->ti->table);
 	const struct aftl_target *other;
@@ -96,7 +96,7 @@ static const struct aftl_line *predecessor_table_line(const struct aftl_target *
 	struct aftl_table *owner;
 
 	lockdep_assert_held(&aftl_targets_lock);
-	if (!aftl_table_get_predecessor(&target->table, &owner))
+	if (!aftl_table_find_old_owner(&target->table, &owner))
 		return NULL;
 	if (owner)
 		aftl_target_get_line(container_of(owner, struct aftl_target, table), line);
@@ -104,7 +104,7 @@ static const struct aftl_line *predecessor_table_line(const struct aftl_target *
 }
 
 /* Refuse a table that could not take over the data of the mapped device. */
-static int check_predecessor_table(const struct aftl_target *target, struct aftl_error *error)
+static int check_data_can_be_taken_over(const struct aftl_target *target, struct aftl_error *error)
 {
 	const struct aftl_line *old = predecessor_table_line(target);
 
@@ -138,8 +138,8 @@ static int check_predecessor_table(const struct aftl_target *target, struct aftl
 }
 
 /* Return whether the FTLs of @device have the shards, policy and parameters of @options. */
-static bool device_matches_options(const struct aftl_options *options,
-				   const struct aftl_device *device)
+static bool is_device_configured_as(const struct aftl_options *options,
+				    const struct aftl_device *device)
 {
 	bool same = options->config.shards == device->shards.count;
 	struct aftl_config own;
@@ -218,11 +218,11 @@ static int parse_table_line(struct aftl_target *target, unsigned int argc, char 
 	return ret;
 }
 
-static int check_other_tables(const struct aftl_target *target, struct aftl_error *error)
+static int check_table_conflicts(const struct aftl_target *target, struct aftl_error *error)
 {
-	int ret = check_backing_not_shared(target, error);
+	int ret = check_backing_device_unshared(target, error);
 
-	return ret ? ret : check_predecessor_table(target, error);
+	return ret ? ret : check_data_can_be_taken_over(target, error);
 }
 
 /*
@@ -236,9 +236,9 @@ static int check_new_table(const struct aftl_target *target, bool *as_it_is,
 	int ret;
 
 	mutex_lock(&aftl_targets_lock);
-	ret = check_other_tables(target, error);
+	ret = check_table_conflicts(target, error);
 	*as_it_is = !ret && own->state != AFTL_DATA_RESERVED && own->device &&
-		    device_matches_options(&target->options, own->device);
+		    is_device_configured_as(&target->options, own->device);
 	mutex_unlock(&aftl_targets_lock);
 	return ret;
 }
@@ -425,7 +425,7 @@ static int begin_table_takeover(struct aftl_target *target)
 		aftl_target_get_line(old, &target->mapped->line);
 	if (old && old != target)
 		mutex_lock_nested(&old->gate, SINGLE_DEPTH_NESTING);
-	ret = aftl_table_begin_takeover(&target->table);
+	ret = aftl_table_begin_data_takeover(&target->table);
 	if (old && old != target)
 		mutex_unlock(&old->gate);
 	return ret;
@@ -438,7 +438,7 @@ static int begin_target_resume(struct aftl_target *target, struct aftl_error *er
 
 	if (ret)
 		return ret;
-	ret = check_other_tables(target, error);
+	ret = check_table_conflicts(target, error);
 	if (ret)
 		aftl_table_refuse_resume(&target->table);
 	else
@@ -453,9 +453,9 @@ static void end_target_resume(struct aftl_target *target, int ret)
 	mutex_lock(&aftl_targets_lock);
 	mutex_lock(&target->gate);
 	if (ret)
-		aftl_table_fail_takeover(&target->table);
+		aftl_table_fail_data_takeover(&target->table);
 	else
-		aftl_table_finish_takeover(&target->table);
+		aftl_table_finish_data_takeover(&target->table);
 	mutex_unlock(&target->gate);
 	mutex_unlock(&aftl_targets_lock);
 	wake_up_all(&aftl_data_settled);
@@ -475,7 +475,7 @@ static int reopen_target_volume(struct aftl_target *target, struct aftl_error *e
 	if (ret)
 		drop_spare_device(target);
 	else
-		aftl_table_use_spare_device(&target->table);
+		aftl_table_put_spare_device_in_use(&target->table);
 	return ret;
 }
 
@@ -487,12 +487,12 @@ static int create_and_use_new_device(struct aftl_target *target, struct aftl_err
 		return reopen_target_volume(target, error);
 	ret = create_spare_device(target, error);
 	if (!ret)
-		aftl_table_use_spare_device(&target->table);
+		aftl_table_put_spare_device_in_use(&target->table);
 	return ret;
 }
 
 /* Move data in memory to the spare device; on failure they stay where they are. */
-static int move_data_to_spare(struct aftl_target *target, struct aftl_error *error)
+static int move_data_to_spare_device(struct aftl_target *target, struct aftl_error *error)
 {
 	int ret = create_spare_device(target, error);
 
@@ -515,16 +515,16 @@ static int take_over_with_new_params(struct aftl_target *target, struct aftl_err
 	if (own->device && !target->below)
 		aftl_device_empty_buffers(own->device);
 	if (own->device) {
-		counts = aftl_device_sum_counts(own->device);
+		counts = aftl_device_save_counters(own->device);
 		if (!counts)
 			return aftl_fail(error, -ENOMEM, "not enough memory for the counters");
 	}
 	if (target->below)
 		ret = reopen_target_volume(target, error);
 	else
-		ret = move_data_to_spare(target, error);
+		ret = move_data_to_spare_device(target, error);
 	if (!ret && counts)
-		aftl_device_restore_counts(own->device, counts);
+		aftl_device_restore_counters(own->device, counts);
 	kvfree(counts);
 	return ret;
 }
@@ -533,7 +533,7 @@ static int take_over_device_data(struct aftl_target *target, struct aftl_error *
 {
 	struct aftl_ownership *own = &target->mapped->own;
 
-	if (!own->device || !device_matches_options(&target->options, own->device))
+	if (!own->device || !is_device_configured_as(&target->options, own->device))
 		return take_over_with_new_params(target, error);
 	aftl_each_disk(disk, own->device)
 		(*disk)->scale = target->options.scale;
@@ -591,7 +591,7 @@ static int update_queue_limits(const struct aftl_target *target, struct aftl_err
 	return ret ? aftl_fail(error, ret, "the queue limits cannot be set: error %d", -ret) : 0;
 }
 
-static int begin_device_use(struct aftl_target *target, struct aftl_error *error)
+static int begin_use_of_owned_device(struct aftl_target *target, struct aftl_error *error)
 {
 	struct aftl_ownership *own = &target->mapped->own;
 
@@ -619,7 +619,7 @@ static int resume_target_by_data_state(struct aftl_target *target, enum aftl_res
 	else if (!ret && how == AFTL_RESUME_TAKE_OVER)
 		ret = take_over_device_data(target, error);
 	if (!ret)
-		ret = begin_device_use(target, error);
+		ret = begin_use_of_owned_device(target, error);
 	if (ret && target->below)
 		aftl_device_destroy(aftl_table_close_device(&target->table));
 	return ret;
@@ -775,7 +775,7 @@ fail_files:
 }
 
 /* Watches of file systems tag files, so they end before the table of tagged files is freed. */
-static void exit_tagging(void)
+static void exit_tag_subsystems(void)
 {
 	aftl_control_exit();
 	aftl_scope_table_exit();
@@ -798,7 +798,7 @@ static int __init approxftl_init(void)
 	return 0;
 
 fail_tags:
-	exit_tagging();
+	exit_tag_subsystems();
 fail_disks:
 	aftl_disks_exit();
 	return ret;
@@ -807,7 +807,7 @@ fail_disks:
 static void __exit approxftl_exit(void)
 {
 	dm_unregister_target(&approxftl_target);
-	exit_tagging();
+	exit_tag_subsystems();
 	aftl_disks_exit();
 }
 

@@ -16,7 +16,7 @@ static const struct aftl_ftl_policy methods = { .stream = survivors_choose_strea
 static const struct aftl_policy_type survivors = {
 	.name = "survivors",
 	.about = "page mapping, relocated data in blocks of its own",
-	.fill_run = aftl_fill_whole_block,
+	.fill_run = aftl_fill_to_block_end,
 	AFTL_FTL_POLICY(&methods, 2, 1),
 	AFTL_FTL_STREAMS("fresh", "moved"),
 };

@@ -305,10 +305,10 @@ static bool shallow_erase_at_random(struct aftl_policy *policy, const struct aft
 
 static u32 choose_any_lun(struct aftl_policy *policy, const struct aftl_lun_request *binding)
 {
-	u32 lun = draw_adversary_number(4) ? draw_adversary_number(aftl_policy_luns(policy)) :
+	u32 lun = draw_adversary_number(4) ? draw_adversary_number(aftl_policy_count_luns(policy)) :
 					     draw_adversary_number(1000);
 
-	wild += lun >= aftl_policy_luns(policy);
+	wild += lun >= aftl_policy_count_luns(policy);
 	return lun;
 }
 

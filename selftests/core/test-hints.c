@@ -34,7 +34,7 @@ static int hint_policy_place(struct aftl_policy *policy, struct aftl_lun *lun,
 {
 	if (need->cause != AFTL_CAUSE_HOST) {
 		strange += need->hint.life || need->hint.stream;
-	} else if (!aftl_policy_is_filling(policy)) {
+	} else if (!aftl_policy_is_preconditioning(policy)) {
 		placed++;
 		strange += need->hint.life % LIVES_TOLD != need->stream ||
 			   need->hint.stream != need->hint.life + 100;

@@ -104,7 +104,7 @@ TAP_TEST(a_hostile_snapshot_leads_the_search_to_no_other_group)
 		.base_q16 = U64_MAX,
 		.best_q16 = 1ULL << 60,
 	};
-	midas_state_restored(device.ftl->policy);
+	midas_sanitize_loaded_state(device.ftl->policy);
 	for (i = 0; i < 4 * SIZES; i++) {
 		overwrite_hot_pages(1, &random);
 		CHECK(midas_state_of_device()->search.group < GROUPS);

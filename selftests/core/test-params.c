@@ -123,7 +123,7 @@ TAP_TEST(the_parameter_table_is_consistent)
 static void check_policy_param_owner(const struct aftl_param_group *group)
 {
 	struct aftl_config config = demo_config();
-	const u64 *values = aftl_param_group_values(&config, group);
+	const u64 *values = aftl_get_values_of_param_group(&config, group);
 	u32 i;
 
 	if (!group || !CHECK_MSG(values, "raise AFTL_OWN_PARAMS"))

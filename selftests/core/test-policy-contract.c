@@ -324,7 +324,7 @@ static u32 misbehaving_choose_lun(struct aftl_policy *policy,
 		return draw_misbehaviour(wild, 3) ?
 			       draw_misbehaviour(wild, 2 * aftl_policy_geometry(policy)->luns) :
 			       U32_MAX;
-	return aftl_lun_request_at(binding, binding->turn);
+	return aftl_lun_request_get_lun(binding, binding->turn);
 }
 
 static bool misbehaving_accept_free_block(struct aftl_policy *policy,

@@ -65,8 +65,8 @@ static u32 find_fewest_valid_slots(const struct aftl_victim_candidates *closed, 
 	return least;
 }
 
-static double cost_benefit_gain(const struct aftl_victim_candidates *closed,
-				const struct aftl_block *block)
+static double get_cost_benefit(const struct aftl_victim_candidates *closed,
+			       const struct aftl_block *block)
 {
 	double used = (double)block->valid / device.ftl->geo.block_ppns;
 	/* Selector cost_benefit counts ages in units of 65,536 ns, from 1. */
@@ -95,13 +95,13 @@ static void check_cost_benefit_victim(const struct aftl_victim_candidates *close
 				      const struct aftl_block *block)
 {
 	const struct aftl_block *first = first_candidate(closed);
-	double most = cost_benefit_gain(closed, block);
+	double most = get_cost_benefit(closed, block);
 	u32 i;
 
 	/* Selector cost_benefit divides integers, so another block's gain may be larger by 1. */
 	for (i = 0; i < device.ftl->geo.blocks_per_lun; i++)
 		if (block_may_be_victim(closed, &first[i]))
-			CHECK(cost_benefit_gain(closed, &first[i]) < most + 1.0001);
+			CHECK(get_cost_benefit(closed, &first[i]) < most + 1.0001);
 	differed += count_older_blocks(closed, block) &&
 		    block->valid != find_fewest_valid_slots(closed, U32_MAX);
 }
@@ -140,7 +140,7 @@ static void call_and_check_victim_selector(u32 which, u32 lun, u32 most_valid)
 		.policy = ftl->policy,
 		.lun = &ftl->luns[lun],
 		.most_valid = most_valid,
-		.params = aftl_param_group_values(&ftl->config, rules[which].rule->params),
+		.params = aftl_get_values_of_param_group(&ftl->config, rules[which].rule->params),
 	};
 	const struct aftl_block *block = rules[which].rule->select_victim(ftl->policy, &closed);
 

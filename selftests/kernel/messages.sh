@@ -117,9 +117,9 @@ waits_for_the_end_of_rest()
 	queued=$tracing/events/workqueue/workqueue_queue_work/enable
 	echo 1 >"$queued" && forget_events && dmsetup suspend aftl-talk &&
 		dmsetup message aftl-talk 0 gc || return
-	! grep -q function=disk_gc_work "$tracing/trace"
+	! grep -q function=advance_untimed_gc_work "$tracing/trace"
 	waited=$?
-	dmsetup resume aftl-talk && grep -q function=disk_gc_work "$tracing/trace" &&
+	dmsetup resume aftl-talk && grep -q function=advance_untimed_gc_work "$tracing/trace" &&
 		echo 0 >"$queued" && return "$waited"
 }
 

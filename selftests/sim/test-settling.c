@@ -56,8 +56,8 @@ TAP_TEST(the_series_does_not_depend_on_the_order_of_responses)
 		for (i = 0; i < counts[k]; i++)
 			settling_add_time_by_number(&put[i % 5 % 3], counts[k] - 1 - i,
 						    (counts[k] - 1 - i) * (counts[k] - 1 - i));
-		settling_add_series(&put[0], &put[1]);
-		settling_add_series(&put[0], &put[2]);
+		settling_add_times_of_series(&put[0], &put[1]);
+		settling_add_times_of_series(&put[0], &put[2]);
 		settling_find_warmup(&put[0], counts[k]);
 		CHECK_EQ(put[0].batch, added.batch);
 		CHECK_EQ(put[0].count, added.count);

@@ -53,7 +53,7 @@ EDITS = [
      "it has version 999 of the contract, this program has 1; compile it with"),
     ('.about = "page mapping, relocated data in blocks of its own",', "",
      "the policy is incomplete; set name, about,"),
-    (".fill_run = aftl_fill_whole_block,",
+    (".fill_run = aftl_fill_to_block_end,",
      ".params = { &(const struct aftl_param_group){ .count = 0 } },",
      "only built-in policies can declare parameters"),
     ("AFTL_EXPORT_POLICY(survivors);",

@@ -112,7 +112,7 @@ static bool table_fits_data(u32 i)
 {
 	struct aftl_table *predecessor;
 
-	if (!aftl_table_get_predecessor(&model.tables[i], &predecessor))
+	if (!aftl_table_find_old_owner(&model.tables[i], &predecessor))
 		return true;
 	CHECK(model.born);
 	return table_kind_fits_data(model.born - 1, kinds[i]);
@@ -163,7 +163,7 @@ static bool step_begin_resume(u32 i, u32 choice)
 	if (model.phase[i] != PHASE_IDLE || choice)
 		return false;
 	if (model.own.state == AFTL_DATA_RESERVED) {
-		CHECK_EQ(aftl_table_begin_takeover(&model.tables[i]), -EAGAIN);
+		CHECK_EQ(aftl_table_begin_data_takeover(&model.tables[i]), -EAGAIN);
 		return false;
 	}
 	if (!table_fits_data(i)) {
@@ -171,7 +171,7 @@ static bool step_begin_resume(u32 i, u32 choice)
 		refusals++;
 		return true;
 	}
-	ret = aftl_table_begin_takeover(&model.tables[i]);
+	ret = aftl_table_begin_data_takeover(&model.tables[i]);
 	CHECK(ret >= 0);
 	CHECK((ret == AFTL_RESUME_NEW) == !model.born);
 	model.resume[i] = (u8)ret;
@@ -192,7 +192,7 @@ static void resume_memory_table(u32 i, bool fails)
 
 	if (model.resume[i] == AFTL_RESUME_NEW) {
 		make_spare_device(i);
-		aftl_table_use_spare_device(table);
+		aftl_table_put_spare_device_in_use(table);
 	} else if (model.resume[i] == AFTL_RESUME_TAKE_OVER &&
 		   model.kind[device_to_index(model.own.device)] != kinds[i] + 1) {
 		make_spare_device(i);
@@ -215,7 +215,7 @@ static void resume_volume_table(u32 i, bool fails)
 	if (model.resume[i] != AFTL_RESUME_AGAIN) {
 		destroy_device(aftl_table_close_device(table));
 		make_spare_device(i);
-		aftl_table_use_spare_device(table);
+		aftl_table_put_spare_device_in_use(table);
 	}
 	if (fails)
 		destroy_device(aftl_table_close_device(table));
@@ -242,9 +242,9 @@ static bool step_end_resume(u32 i, u32 choice)
 	if (choice || (model.phase[i] != PHASE_RESUMED && model.phase[i] != PHASE_FAILING))
 		return false;
 	if (model.phase[i] == PHASE_FAILING) {
-		aftl_table_fail_takeover(table);
+		aftl_table_fail_data_takeover(table);
 	} else {
-		aftl_table_finish_takeover(table);
+		aftl_table_finish_data_takeover(table);
 		destroy_device(table->spare);
 		table->spare = NULL;
 		model.born = kinds[i] + 1;

@@ -31,7 +31,7 @@ static const char *const action_names[] = {
 
 static void write_actions_json(struct json_writer *json, const struct trace_file *file)
 {
-	json_record(json, "actions");
+	json_inline_object(json, "actions");
 	for (u32 i = 0; i < ARRAY_SIZE(action_names); i++)
 		if (action_names[i] && file->actions[i])
 			json_u64(json, action_names[i], file->actions[i]);

@@ -127,8 +127,8 @@ static void write_fidelity_json(const struct replay_report *report, struct json_
 		json_end_object(json);
 		json_u64(json, "late_ns", report->late_ns);
 		json_u64(json, "late_requests", report->late);
-		json_fixed(json, "late_share", scaled_ratio(report->late, report->done, 1000000),
-			   6);
+		json_decimal(json, "late_share", scaled_ratio(report->late, report->done, 1000000),
+			     6);
 		json_u64(json, "offered_per_second",
 			 rate_per_second(report->done, report->last_due_ns));
 	}

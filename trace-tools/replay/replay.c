@@ -278,7 +278,7 @@ static void write_replay_description(struct replay *replay)
 	json_string(&json, "target", replay->options.target);
 	json_u64(&json, "target_bytes", replay->run.target.size);
 	json_bool(&json, "direct", replay->run.target.direct);
-	json_fixed(&json, "speed", replay->options.speed, 12);
+	json_decimal(&json, "speed", replay->options.speed, 12);
 	json_u64(&json, "seed", replay->options.seed);
 	json_u64(&json, "unit_bytes", replay->run.expected.unit_bytes);
 	json_string(&json, "tags", replay->tags.text);

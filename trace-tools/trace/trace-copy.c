@@ -229,7 +229,7 @@ static int write_copy_json(const struct copy *copy, struct aftl_error *error)
 	json_object(&json, "written");
 	json_string(&json, "format", copy->output.format->name);
 	json_u64(&json, "requests", copy->output.written);
-	json_record(&json, "left_out");
+	json_inline_object(&json, "left_out");
 	for (u32 op = 0; op < AFTL_OPS; op++)
 		if (copy->output.unfit[op])
 			json_u64(&json, trace_op_names[op], copy->output.unfit[op]);

@@ -74,7 +74,7 @@ static int write_pair_json(struct trace_run *run, const struct trace_summary *su
 	trace_run_write_summary_json(run, &json, summary);
 	json_array(&json, "remarks");
 	for (u32 i = 0; i < run->reader.remark_count; i++) {
-		json_record(&json, NULL);
+		json_inline_object(&json, NULL);
 		json_u64(&json, "t_ns", run->reader.remarks[i].t_ns);
 		json_string(&json, "text", run->reader.remarks[i].text);
 		json_end_object(&json);

@@ -194,7 +194,7 @@ static const struct quantile quantiles[] = {
 
 static void write_latency_json(struct json_writer *json, const struct latency_histogram *latency)
 {
-	json_record(json, "latency");
+	json_inline_object(json, "latency");
 	json_u64(json, "known", latency->count);
 	if (latency->count) {
 		json_u64(json, "mean_ns", latency_histogram_mean(latency));
@@ -269,9 +269,9 @@ void trace_summary_write_json(struct json_writer *json, const struct trace_summa
 	write_operations_json(json, summary);
 	write_classes_json(json, summary, classes);
 	write_processes_json(json, summary);
-	json_record(json, "depth");
-	json_fixed(json, "met_mean", scaled_ratio(summary->depth_sum, summary->depth_known, 1000),
-		   3);
+	json_inline_object(json, "depth");
+	json_decimal(json, "met_mean", scaled_ratio(summary->depth_sum, summary->depth_known, 1000),
+		     3);
 	json_u64(json, "max", summary->depth_max);
 	json_end_object(json);
 }

@@ -157,11 +157,11 @@ static void write_blocks_json(struct json_writer *json, const struct health *hea
 	json_u64(json, "bad", survey->bad);
 	json_u64(json, "retired", health->counters.retired_blocks);
 	json_u64(json, "erases_min", survey->erases_min);
-	json_fixed(json, "erases_mean", scaled_ratio(survey->erases_sum, good, 10000), 4);
+	json_decimal(json, "erases_mean", scaled_ratio(survey->erases_sum, good, 10000), 4);
 	json_u64(json, "erases_max", survey->erases_max);
-	json_fixed(json, "wear_mean", scaled_ratio(survey->wear_sum, good, 1), 4);
+	json_decimal(json, "wear_mean", scaled_ratio(survey->wear_sum, good, 1), 4);
 	json_u64(json, "endurance", health->endurance);
-	json_fixed(json, "endurance_used_percent", health_compute_used_endurance(health), 2);
+	json_decimal(json, "endurance_used_percent", health_compute_used_endurance(health), 2);
 	json_end_object(json);
 }
 
@@ -180,8 +180,8 @@ static void print_health_json(const struct device_options *options,
 	for (unsigned int i = 0; i < health->reason_count; i++)
 		json_string(&json, NULL, health->reasons[i]);
 	json_end_array(&json);
-	json_fixed(&json, "write_amplification", sim_get_write_amplification(&health->counters, 0),
-		   4);
+	json_decimal(&json, "write_amplification",
+		     sim_get_write_amplification(&health->counters, 0), 4);
 	write_blocks_json(&json, health);
 	counters = &health->counters;
 	json_object(&json, "errors");

@@ -111,7 +111,7 @@ static void print_message_answer(const struct device_options *options,
 	}
 	device_begin_json_document(options, &json);
 	json_string(&json, "name", device->name);
-	json_list(&json, "message");
+	json_inline_array(&json, "message");
 	for (unsigned int i = 1; i < options->word_count; i++)
 		json_string(&json, NULL, options->words[i]);
 	json_end_array(&json);

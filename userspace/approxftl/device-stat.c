@@ -142,8 +142,8 @@ static void write_sample_json(struct json_writer *json, const struct sample *sam
 	json_u64(json, "since_ns", stats->since_ns);
 	json_u64(json, "lock_waits", stats->lock_waits);
 	json_u64(json, "lock_wait_ns", stats->lock_wait_ns);
-	json_fixed(json, "write_amplification", sim_get_write_amplification(&stats->counters, 0),
-		   4);
+	json_decimal(json, "write_amplification", sim_get_write_amplification(&stats->counters, 0),
+		     4);
 	late = &stats->late;
 	json_object(json, "late");
 	json_u64(json, "count", late->count);
@@ -153,7 +153,7 @@ static void write_sample_json(struct json_writer *json, const struct sample *sam
 	json_u64(json, "max_ns", late->largest);
 	json_end_object(json);
 	write_block_layer_json(json, &sample->layer);
-	json_list(json, "luns");
+	json_inline_array(json, "luns");
 	for (unsigned int i = 0; i < sample->luns.count; i++) {
 		const struct target_lun *lun = &sample->luns.list[i];
 

@@ -45,7 +45,7 @@ typedef bool (*list_at)(unsigned int index, struct listed *listed);
 static bool is_name_requested(const struct device_options *options, const char *name)
 {
 	for (unsigned int i = 0; i < options->word_count; i++)
-		if (option_is_named(name, options->words[i], strlen(options->words[i])))
+		if (option_has_name(name, options->words[i], strlen(options->words[i])))
 			return true;
 	return !options->word_count;
 }
@@ -67,7 +67,7 @@ static enum exit_code check_word(const struct device_options *options, list_at a
 	const char *meant;
 
 	for (unsigned int i = 0; at(i, &listed); i++) {
-		if (option_is_named(listed.name, word, strlen(word)))
+		if (option_has_name(listed.name, word, strlen(word)))
 			return EXIT_DONE;
 		names[i] = listed.name;
 	}
@@ -180,7 +180,7 @@ static void write_param_json(struct json_writer *json, const struct aftl_param *
 	add_param_cell(json, "smallest", param, param->smallest);
 	add_param_cell(json, "largest", param, param->largest);
 	if (param->words) {
-		json_list(json, "words");
+		json_inline_array(json, "words");
 		for (unsigned int i = 0; param->words[i]; i++)
 			json_string(json, NULL, param->words[i]);
 		json_end_array(json);

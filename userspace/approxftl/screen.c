@@ -68,7 +68,7 @@ void screen_begin(void)
 		return;
 	taken = true;
 	sigaction(SIGTSTP, &stop, NULL);
-	interruption_clean_up(restore_terminal);
+	interruption_register_clean_up(restore_terminal);
 	interruption_catch();
 	set_terminal_raw();
 }

@@ -101,7 +101,7 @@ void tag_write_ranges_json(struct json_writer *json, const char *key,
 {
 	json_array(json, key);
 	for (unsigned int i = 0; i < count; i++) {
-		json_record(json, NULL);
+		json_inline_object(json, NULL);
 		json_u64(json, "offset_bytes", extents[i].offset);
 		if (extents[i].length == APPROXFTL_TO_END)
 			json_null(json, "length_bytes");

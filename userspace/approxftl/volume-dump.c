@@ -207,7 +207,7 @@ static void dump_block_summary(struct dump *dump, u32 block)
 	json_u64(&dump->json, "block", block);
 	json_bool(&dump->json, "sound", sound && !tally.damaged);
 	json_u64(&dump->json, "erases", tally.erases);
-	json_fixed(&dump->json, "wear", entry.wear, 4);
+	json_decimal(&dump->json, "wear", entry.wear, 4);
 	json_bool(&dump->json, "bad", entry.bad);
 	json_u64(&dump->json, "programmed_pages", tally.programmed);
 	json_end_object(&dump->json);

@@ -140,7 +140,7 @@ static void write_real_json(struct json_writer *json, const char *key, double va
 {
 	double scaled = round(value * pow(10, decimals));
 
-	json_fixed(json, key, scaled < 1e19 ? (u64)scaled : 10000000000000000000ULL, decimals);
+	json_decimal(json, key, scaled < 1e19 ? (u64)scaled : 10000000000000000000ULL, decimals);
 }
 
 static void write_decibel_json(struct json_writer *json, const char *key, double square)

@@ -80,7 +80,7 @@ int main(int argc, char **argv)
 	struct aftl_error error;
 
 	standard_streams_set_up();
-	interruption_exit_with("approxftl app: interrupted\n");
+	interruption_exit_with_message("approxftl app: interrupted\n");
 	if (argc > 1 && is_python_app(argv[1]))
 		return exec_python_app(argv);
 	if (app_options_parse(&options, argc, argv, &error))

@@ -129,19 +129,19 @@ static int set_number_option(u64 *value, const struct command_option *option, co
 	return option->most ? check_option_range(option, text, *value, error) : 0;
 }
 
-void command_help_begin(struct json_writer *json, const char *name)
+void command_help_json_begin(struct json_writer *json, const char *name)
 {
 	json_envelope_begin_without_arguments(json, stdout);
 	json_string(json, "command", name);
 	json_array(json, "options");
 }
 
-void command_help_print_option(struct json_writer *json, const char *name, char letter,
-			       const char *value, bool may_lack, const char *help)
+void command_help_json_add_option(struct json_writer *json, const char *name, char letter,
+				  const char *value, bool may_lack, const char *help)
 {
 	char letters[] = { letter, '\0' };
 
-	json_record(json, NULL);
+	json_inline_object(json, NULL);
 	json_string(json, "name", name);
 	json_string(json, "letter", letters);
 	json_string(json, "value", value ? value : "");
@@ -150,7 +150,7 @@ void command_help_print_option(struct json_writer *json, const char *name, char 
 	json_end_object(json);
 }
 
-enum exit_code command_help_end(struct json_writer *json)
+enum exit_code command_help_json_end(struct json_writer *json)
 {
 	json_end_array(json);
 	json_envelope_end(json);
@@ -164,16 +164,16 @@ static int print_lines_of_options(const struct command_line *line, const char *f
 
 	if (strcmp(form, "json") != 0)
 		return aftl_fail(error, -EINVAL, "--help takes json, or no value");
-	command_help_begin(&json, line->name);
+	command_help_json_begin(&json, line->name);
 	for (unsigned int i = 0; i < line->count; i++) {
 		const struct command_option *option = &line->options[i];
 
 		if (does_command_have_option(line, option))
-			command_help_print_option(&json, option->name, option->letter,
-						  option->value, option->kind == COMMAND_FILE,
-						  option->help);
+			command_help_json_add_option(&json, option->name, option->letter,
+						     option->value, option->kind == COMMAND_FILE,
+						     option->help);
 	}
-	exit(standard_streams_end(line->name, command_help_end(&json)));
+	exit(standard_streams_end(line->name, command_help_json_end(&json)));
 }
 
 static int take_option_value(const struct command_line *line, void *fields,

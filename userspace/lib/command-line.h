@@ -95,9 +95,9 @@ int __must_check command_report_missing_equals(const char *option, const char *w
 void command_line_print_help(const struct command_line *line);
 
 /* Print --help=json for options without a struct command_option: begin, each option, end. */
-void command_help_begin(struct json_writer *json, const char *name);
-void command_help_print_option(struct json_writer *json, const char *name, char letter,
-			       const char *value, bool may_lack, const char *help);
-enum exit_code command_help_end(struct json_writer *json);
+void command_help_json_begin(struct json_writer *json, const char *name);
+void command_help_json_add_option(struct json_writer *json, const char *name, char letter,
+				  const char *value, bool may_lack, const char *help);
+enum exit_code command_help_json_end(struct json_writer *json);
 
 #endif

@@ -22,14 +22,14 @@ static size_t round_up_to_huge_page(size_t bytes)
 	return (bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
 }
 
-/* Bytes of all large arrays of the process, for is_huge_page_use_modest(). */
+/* Bytes of all large arrays of the process, for may_use_huge_pages(). */
 static atomic_size_t in_use;
 
 /*
  * Huge pages would allocate more memory than a sparsely used array touches. Use them only while
  * all large arrays together take less than a quarter of the machine's memory.
  */
-static bool is_huge_page_use_modest(size_t all)
+static bool may_use_huge_pages(size_t all)
 {
 	long pages = sysconf(_SC_PHYS_PAGES);
 
@@ -54,7 +54,7 @@ static void *map_huge_pages(size_t bytes)
 		munmap(memory, before);
 	munmap(memory + before + wanted, HUGE_PAGE - before);
 	memory += before;
-	if (is_huge_page_use_modest(atomic_fetch_add(&in_use, wanted) + wanted))
+	if (may_use_huge_pages(atomic_fetch_add(&in_use, wanted) + wanted))
 		madvise(memory, wanted, MADV_HUGEPAGE);
 	return memory;
 }

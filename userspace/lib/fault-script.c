@@ -80,7 +80,7 @@ static bool split_toml_line(const char *line, char key[FAULT_WORD], char value[F
 	return copy_toml_value(value, rest + strspn(rest, " \t"));
 }
 
-static int take_toml_line(struct reader *reader, const char *line, struct aftl_error *error)
+static int parse_fault_toml_line(struct reader *reader, const char *line, struct aftl_error *error)
 {
 	char key[FAULT_WORD], value[FAULT_WORD];
 	static const char table[] = "[[fault]]";
@@ -119,11 +119,11 @@ static int take_toml_line(struct reader *reader, const char *line, struct aftl_e
 	return 0;
 }
 
-static int take_script_line(void *context, const char *line, struct aftl_error *error)
+static int parse_fault_script_line(void *context, const char *line, struct aftl_error *error)
 {
 	struct reader *reader = context;
 	struct aftl_error cause;
-	int ret = take_toml_line(reader, line, &cause);
+	int ret = parse_fault_toml_line(reader, line, &cause);
 
 	return ret ? aftl_fail(error, ret, "%.80s: %.150s", reader->path, cause.text) : 0;
 }
@@ -135,7 +135,7 @@ int fault_script_read(struct fault_script *script, const char *path, struct aftl
 	int ret;
 
 	script->count = 0;
-	ret = parameter_file_call_on_each(path, take_script_line, &reader, error);
+	ret = parameter_file_call_on_each(path, parse_fault_script_line, &reader, error);
 	if (ret || !add_fault_of_script(&reader, &cause))
 		return ret;
 	return aftl_fail(error, -EINVAL, "%.80s: %.150s", path, cause.text);

@@ -58,10 +58,10 @@ void interruption_catch(void)
 
 bool interrupted(void)
 {
-	return atomic_load(&seen) || is_stop_requested();
+	return atomic_load(&seen) || is_stop_of_thread_requested();
 }
 
-void interruption_keep_handlers(void)
+void interruption_install_no_handlers(void)
 {
 	atomic_store(&embedded, true);
 }
@@ -76,23 +76,23 @@ const atomic_bool *stop_flag_of_thread(void)
 	return stop;
 }
 
-bool is_stop_requested(void)
+bool is_stop_of_thread_requested(void)
 {
 	return stop && atomic_load(stop);
 }
 
-void interruption_stop_parent_only(void)
+void interruption_ignore_second_signal(void)
 {
 	atomic_store(&patient, true);
 }
 
-void interruption_exit_with(const char *sentence)
+void interruption_exit_with_message(const char *sentence)
 {
 	last_sentence = sentence;
 	install_signal_handlers();
 }
 
-void interruption_clean_up(void (*clean_up)(void))
+void interruption_register_clean_up(void (*clean_up)(void))
 {
 	struct sigaction action = { .sa_handler = terminate_program_by_signal };
 

@@ -18,7 +18,7 @@ void interruption_catch(void);
 bool interrupted(void);
 
 /* Make interruption_catch() install no handlers: the program that uses the library has its own. */
-void interruption_keep_handlers(void);
+void interruption_install_no_handlers(void);
 
 /* Let interrupted() in this thread return true also if @flag is set; NULL removes the flag. */
 void interruption_set_thread_flag(const atomic_bool *flag);
@@ -27,24 +27,24 @@ void interruption_set_thread_flag(const atomic_bool *flag);
 const atomic_bool *stop_flag_of_thread(void);
 
 /* True if the flag of interruption_set_thread_flag() is set: end without partial results. */
-bool is_stop_requested(void);
+bool is_stop_of_thread_requested(void);
 
 /*
  * Call this in a forked child after interruption_catch(): a second signal then ends only the
  * parent.
  */
-void interruption_stop_parent_only(void);
+void interruption_ignore_second_signal(void);
 
 /*
  * Make the first signal print @sentence and exit with EXIT_INTERRUPTED, for a program without
  * partial results.
  */
-void interruption_exit_with(const char *sentence);
+void interruption_exit_with_message(const char *sentence);
 
 /**
- * interruption_clean_up() - register a function to call when a signal ends the program
+ * interruption_register_clean_up() - register a function to call when a signal ends the program
  * @clean_up: runs in a signal handler and must be async-signal-safe
  */
-void interruption_clean_up(void (*clean_up)(void));
+void interruption_register_clean_up(void (*clean_up)(void));
 
 #endif

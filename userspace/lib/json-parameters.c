@@ -31,7 +31,7 @@ static const char *get_unit_name_of_param(const struct aftl_param *param)
 /* Write the weights of host queues, a byte each, the first in the lowest; 0: a single queue. */
 static void write_queue_weights_json(struct json_writer *json, const char *key, u64 weights)
 {
-	json_list(json, key);
+	json_inline_array(json, key);
 	for (; weights; weights >>= 8)
 		json_u64(json, NULL, weights & 255);
 	json_end_array(json);
@@ -42,9 +42,9 @@ static void write_param_value_json(struct json_writer *json, const char *key,
 {
 	switch (param->type) {
 	case AFTL_PARAM_PERCENT:
-		return json_fixed(json, key, value, 2);
+		return json_decimal(json, key, value, 2);
 	case AFTL_PARAM_RATE:
-		return json_fixed(json, key, value, 12);
+		return json_decimal(json, key, value, 12);
 	case AFTL_PARAM_CHOICE:
 		return json_string(json, key, param->words[value]);
 	case AFTL_PARAM_WEIGHTS:
@@ -79,7 +79,7 @@ void json_write_counters(struct json_writer *json, const struct aftl_counters *c
 void json_write_handles(struct json_writer *json, const struct aftl_handle_stats *handles,
 			u64 count)
 {
-	json_list(json, "placement_handles");
+	json_inline_array(json, "placement_handles");
 	for (unsigned int i = 0; i < count; i++) {
 		json_object(json, NULL);
 		for (unsigned int j = 0; j < AFTL_HANDLE_COUNTERS; j++)

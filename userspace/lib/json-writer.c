@@ -88,7 +88,8 @@ static void begin_json_value(struct json_writer *writer, const char *key)
 	}
 }
 
-static void open_level(struct json_writer *writer, const char *key, char bracket, bool inline_items)
+static void open_json_level(struct json_writer *writer, const char *key, char bracket,
+			    bool inline_items)
 {
 	begin_json_value(writer, key);
 	assert(writer->depth < JSON_DEPTH);
@@ -109,12 +110,12 @@ static void close_json_level(struct json_writer *writer, char bracket)
 
 void json_object(struct json_writer *writer, const char *key)
 {
-	open_level(writer, key, '{', false);
+	open_json_level(writer, key, '{', false);
 }
 
-void json_record(struct json_writer *writer, const char *key)
+void json_inline_object(struct json_writer *writer, const char *key)
 {
-	open_level(writer, key, '{', true);
+	open_json_level(writer, key, '{', true);
 }
 
 void json_end_object(struct json_writer *writer)
@@ -124,12 +125,12 @@ void json_end_object(struct json_writer *writer)
 
 void json_array(struct json_writer *writer, const char *key)
 {
-	open_level(writer, key, '[', false);
+	open_json_level(writer, key, '[', false);
 }
 
-void json_list(struct json_writer *writer, const char *key)
+void json_inline_array(struct json_writer *writer, const char *key)
 {
-	open_level(writer, key, '[', true);
+	open_json_level(writer, key, '[', true);
 }
 
 void json_end_array(struct json_writer *writer)
@@ -155,7 +156,7 @@ void json_null(struct json_writer *writer, const char *key)
 	fputs("null", writer->out);
 }
 
-void json_fixed(struct json_writer *writer, const char *key, u64 value, unsigned int decimals)
+void json_decimal(struct json_writer *writer, const char *key, u64 value, unsigned int decimals)
 {
 	unsigned long long scale = 1;
 

@@ -36,18 +36,18 @@ void json_end(struct json_writer *writer);
 void json_object(struct json_writer *writer, const char *key);
 
 /* Begin an object with all its members on one line. */
-void json_record(struct json_writer *writer, const char *key);
+void json_inline_object(struct json_writer *writer, const char *key);
 
-/* Close an object that json_object() or json_record() began. */
+/* Close an object that json_object() or json_inline_object() began. */
 void json_end_object(struct json_writer *writer);
 
 /* Begin an array with each item on its own line. */
 void json_array(struct json_writer *writer, const char *key);
 
 /* Begin an array of numbers or short strings, on one line. */
-void json_list(struct json_writer *writer, const char *key);
+void json_inline_array(struct json_writer *writer, const char *key);
 
-/* Close an array of json_array() or json_list(). */
+/* Close an array of json_array() or json_inline_array(). */
 void json_end_array(struct json_writer *writer);
 
 void json_u64(struct json_writer *writer, const char *key, u64 value);
@@ -55,7 +55,7 @@ void json_bool(struct json_writer *writer, const char *key, bool value);
 void json_null(struct json_writer *writer, const char *key);
 
 /* Print @value / 10^@decimals, with exactly @decimals digits after the point. */
-void json_fixed(struct json_writer *writer, const char *key, u64 value, unsigned int decimals);
+void json_decimal(struct json_writer *writer, const char *key, u64 value, unsigned int decimals);
 
 /* Bytes that are not valid UTF-8 are printed as U+FFFD, the replacement character. */
 void json_string(struct json_writer *writer, const char *key, const char *text);

@@ -16,7 +16,7 @@ void copy_pair_key(char key[KEY_SIZE], const char *text, size_t length)
 			key[i] = '_';
 }
 
-bool next_list_item(const char **list, char item[LIST_ITEM])
+bool copy_next_list_item(const char **list, char item[LIST_ITEM])
 {
 	size_t length = strcspn(*list, ",");
 

@@ -21,6 +21,6 @@ void copy_pair_key(char key[KEY_SIZE], const char *text, size_t length);
 #define LIST_ITEM 4096
 
 /* Copy the next item of a comma-separated list and advance @list. Return false at the end. */
-bool next_list_item(const char **list, char item[LIST_ITEM]);
+bool copy_next_list_item(const char **list, char item[LIST_ITEM]);
 
 #endif

@@ -44,7 +44,7 @@ static void register_unfinished_output(struct output_file *file)
 	if (owner != getpid()) {
 		owner = getpid();
 		atexit(remove_pending_files);
-		interruption_clean_up(remove_pending_files);
+		interruption_register_clean_up(remove_pending_files);
 	}
 	for (unsigned int i = 0; i < PENDING; i++)
 		if (!pending[i]) {

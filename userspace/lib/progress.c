@@ -67,7 +67,7 @@ void progress_report(struct progress *progress, u64 done)
 	progress->printed = true;
 }
 
-void progress_send_to(u64 *to)
+void progress_store_count(u64 *to)
 {
 	receiver = to;
 }

@@ -36,11 +36,11 @@ void progress_begin(struct progress *progress, enum progress_when when, const ch
 void progress_report(struct progress *progress, u64 done);
 
 /**
- * progress_send_to() - from now on store the number of completed steps in a variable and print
+ * progress_store_count() - from now on store the number of completed steps in a variable and print
  * nothing
  * @to: variable that another thread or process polls; applies to activities of the calling thread
  */
-void progress_send_to(u64 *to);
+void progress_store_count(u64 *to);
 
 /* Erase the line. */
 void progress_end(struct progress *progress);

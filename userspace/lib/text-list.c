@@ -86,7 +86,7 @@ static int choose_shown_columns(struct list_choice *choice, const char *list,
 	list += *list == '+';
 	if (!*list)
 		return report_unknown_column(choice, "", error);
-	while (!ret && next_list_item(&list, item))
+	while (!ret && copy_next_list_item(&list, item))
 		ret = add_list_column(choice, item, choice->shown, &choice->shown_count, error);
 	return ret;
 }
@@ -99,7 +99,7 @@ static int choose_sort_columns(struct list_choice *choice, const char *list,
 
 	if (list && !*list)
 		return report_unknown_column(choice, "", error);
-	while (!ret && list && next_list_item(&list, item)) {
+	while (!ret && list && copy_next_list_item(&list, item)) {
 		choice->falls[choice->sorted_count] = *item == '-';
 		ret = add_list_column(choice, item + (*item == '-' || *item == '+'), choice->sorted,
 				      &choice->sorted_count, error);
@@ -281,7 +281,7 @@ void list_print_rows_with_width(struct text_list *list, int width, FILE *out)
 static void write_cell_json(struct json_writer *json, const char *key, const struct list_cell *cell)
 {
 	if (cell->number && cell->decimals)
-		json_fixed(json, key, cell->value, cell->decimals);
+		json_decimal(json, key, cell->value, cell->decimals);
 	else if (cell->number)
 		json_u64(json, key, cell->value);
 	else if (*cell->text)
@@ -296,7 +296,7 @@ void list_write_json(struct text_list *list, struct json_writer *json)
 
 	sort_list_rows(list);
 	for (unsigned int i = 0; i < list->count; i++) {
-		json_record(json, NULL);
+		json_inline_object(json, NULL);
 		for (unsigned int j = 0; j < choice->shown_count; j++)
 			write_cell_json(json, choice->columns[choice->shown[j]].key,
 					&list->rows[i].cells[choice->shown[j]]);

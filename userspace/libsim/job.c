@@ -22,7 +22,7 @@ const char *simlib_version(void)
 
 struct simlib_job *simlib_job_create(void)
 {
-	interruption_keep_handlers();
+	interruption_install_no_handlers();
 	return calloc(1, sizeof(struct simlib_job));
 }
 
@@ -88,22 +88,22 @@ int job_run_guarded(struct simlib_job *job, int (*work)(struct simlib_job *job, 
 	int code;
 
 	current = job;
-	complain_to(append_job_message, job);
+	redirect_messages(append_job_message, job);
 	memory_set_failure_handler(abort_job_without_memory);
 	interruption_set_thread_flag(&job->stop);
-	progress_send_to(&job->progress);
-	register_thread_policy(job->policy ? &job->policy->type : NULL);
+	progress_store_count(&job->progress);
+	set_policy_of_thread(job->policy ? &job->policy->type : NULL);
 	if (setjmp(job->no_memory)) {
 		append_job_message(job, "out of memory");
 		code = EXIT_FAILED;
 	} else {
 		code = work(job, context);
 	}
-	register_thread_policy(NULL);
-	progress_send_to(NULL);
+	set_policy_of_thread(NULL);
+	progress_store_count(NULL);
 	interruption_set_thread_flag(NULL);
 	memory_set_failure_handler(NULL);
-	complain_to(NULL, NULL);
+	redirect_messages(NULL, NULL);
 	release_file_claims();
 	parameter_file_release_all();
 	return code;

@@ -46,7 +46,7 @@ static void describe_victim_candidate(const struct aftl_victim_candidates *close
 		[SIMLIB_CANDIDATE_DATA_AGE] = (s64)(closed->superblocks ? age_ns :
 			aftl_block_age_ns(closed->policy, block)),
 		[SIMLIB_CANDIDATE_REST] = (s64)(closed->superblocks ? age_ns :
-			aftl_block_rest_ns(closed->policy, block)),
+			aftl_ns_since_invalidation(closed->policy, block)),
 		[SIMLIB_CANDIDATE_ERASES] = block->erases,
 		[SIMLIB_CANDIDATE_READS] = block->reads,
 		[SIMLIB_CANDIDATE_STREAM] = block->kind,
@@ -107,7 +107,7 @@ int simlib_policy_create(const char *name, const char *const *streams, u32 count
 		.name = owner->name,
 		.about = "a policy of the calling program",
 		.create = prepare_simlib_policy,
-		.fill_run = functions->stream ? NULL : aftl_fill_whole_block,
+		.fill_run = functions->stream ? NULL : aftl_fill_to_block_end,
 		AFTL_FTL_POLICY(&owner->methods, count, moved),
 	};
 	for (u32 i = 0; i < count; i++) {

@@ -75,7 +75,7 @@ void sim_arrivals_init(struct sim_arrivals *arrivals, const struct sim_options *
 	}
 }
 
-static u64 draw_arrival_distance_q16(struct sim_arrivals *arrivals)
+static u64 draw_arrival_interval_q16(struct sim_arrivals *arrivals)
 {
 	u64 draw_q32;
 
@@ -86,7 +86,7 @@ static u64 draw_arrival_distance_q16(struct sim_arrivals *arrivals)
 }
 
 /* Convert next_ns, which counts only time within bursts, to device time. */
-static u64 arrival_to_device_ns(const struct sim_arrivals *arrivals)
+static u64 convert_arrival_to_device_ns(const struct sim_arrivals *arrivals)
 {
 	__uint128_t at_q16 = (__uint128_t)arrivals->next_ns << 16 | arrivals->next_q16;
 	__uint128_t on_q16 = (__uint128_t)arrivals->burst_on_ns << 16;
@@ -116,9 +116,9 @@ static u64 advance_to_next_burst(const struct sim_arrivals *arrivals, u64 now_ns
 /* The first arrival is at 0, as in the replay of a record file. */
 static u64 draw_next_open_arrival(struct sim_arrivals *arrivals)
 {
-	u64 now_ns = arrival_to_device_ns(arrivals);
+	u64 now_ns = convert_arrival_to_device_ns(arrivals);
 
-	arrivals->next_q16 += draw_arrival_distance_q16(arrivals);
+	arrivals->next_q16 += draw_arrival_interval_q16(arrivals);
 	arrivals->next_ns += arrivals->next_q16 >> 16;
 	arrivals->next_q16 &= 0xffff;
 	return now_ns;

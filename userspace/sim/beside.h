@@ -50,7 +50,7 @@ static inline void background_writer_init(struct sim_beside *beside,
 }
 
 /* Return the start of the next request; U64_MAX while a request is in flight. */
-static inline u64 background_writer_due_ns(const struct sim_beside *beside)
+static inline u64 background_writer_get_due_ns(const struct sim_beside *beside)
 {
 	return beside->interval_ns && !beside->request ? beside->due_ns : U64_MAX;
 }

@@ -27,7 +27,7 @@ static int report_invalid_change_time(const char *item, struct aftl_error *error
 			 item);
 }
 
-static int check_change_time(const struct sim_changes *changes, u64 at, struct aftl_error *error)
+static int check_change_order(const struct sim_changes *changes, u64 at, struct aftl_error *error)
 {
 	u64 last = sim_changes_count_requests(changes);
 
@@ -39,7 +39,7 @@ static int check_change_time(const struct sim_changes *changes, u64 at, struct a
 	return 0;
 }
 
-static int add_parameter_change(struct sim_changes *changes, char *item, struct aftl_error *error)
+static int parse_and_add_change(struct sim_changes *changes, char *item, struct aftl_error *error)
 {
 	struct sim_change change = { .at = 0 };
 	char *pair = strchr(item, ':');
@@ -51,7 +51,7 @@ static int add_parameter_change(struct sim_changes *changes, char *item, struct 
 	*pair++ = '\0';
 	if (aftl_parse_value(AFTL_PARAM_COUNT, NULL, item, &change.at, &cause))
 		return report_invalid_change_time(item, error);
-	ret = check_change_time(changes, change.at, error);
+	ret = check_change_order(changes, change.at, error);
 	if (!ret && sim_change_parse(&change, pair, &cause))
 		ret = aftl_fail(error, -EINVAL, "--change: %.190s", cause.text);
 	if (!ret)
@@ -64,7 +64,7 @@ int sim_changes_parse(struct sim_changes *changes, const char *list, struct aftl
 	char item[LIST_ITEM] = "";
 	int ret = *list ? 0 : report_invalid_change_time(list, error);
 
-	while (!ret && next_list_item(&list, item))
-		ret = add_parameter_change(changes, item, error);
+	while (!ret && copy_next_list_item(&list, item))
+		ret = parse_and_add_change(changes, item, error);
 	return ret;
 }

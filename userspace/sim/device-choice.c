@@ -54,7 +54,7 @@ int parse_seed_list(struct sim_options *options, const char *list, struct aftl_e
 	options->seed_count = 0;
 	if (!*list)
 		return add_seed_range(options, item, error);
-	while (!ret && next_list_item(&list, item))
+	while (!ret && copy_next_list_item(&list, item))
 		ret = add_seed_range(options, item, error);
 	options->params.seed = options->seeds[0];
 	return ret;
@@ -184,7 +184,7 @@ int choose_listed_policies(struct sim_options *options, struct aftl_error *error
 
 	if (!*list)
 		return aftl_fail(error, -EINVAL, "--policy needs a name");
-	while (!ret && next_list_item(&list, item))
+	while (!ret && copy_next_list_item(&list, item))
 		ret = strcmp(item, "all") ? add_chosen_policy(options, item, error) :
 					    add_all_policies(options, error);
 	return ret;

@@ -185,8 +185,8 @@ static const struct zipf_bin *draw_zipf_bin(const struct zipf *zipf, struct aftl
 	return bin;
 }
 
-static bool accept_zipf_rank(const struct zipf *zipf, const struct zipf_bin *bin, u64 rank,
-			     struct aftl_random *random)
+static bool draw_rank_acceptance(const struct zipf *zipf, const struct zipf_bin *bin, u64 rank,
+				 struct aftl_random *random)
 {
 	u64 draw = aftl_random_next(random) >> 2;
 
@@ -203,7 +203,7 @@ u64 zipf_draw_rank(const struct zipf *zipf, struct aftl_random *random)
 		if (bin->ranks == 1)
 			return rank - 1;
 		rank += aftl_random_below(random, bin->ranks);
-		if (accept_zipf_rank(zipf, bin, rank, random))
+		if (draw_rank_acceptance(zipf, bin, rank, random))
 			return rank - 1;
 	}
 }
@@ -225,7 +225,7 @@ bool tag_runs_init(struct tags *tags, u32 share, u32 mean_run, struct aftl_rando
 	return tags->enter <= 1ULL << 32;
 }
 
-static bool draw_tag_run_end(struct tags *tags)
+static bool draw_whether_tag_run_ends(struct tags *tags)
 {
 	u64 chance = tags->approx ? tags->leave : tags->enter;
 
@@ -238,7 +238,7 @@ bool tag_runs_draw(struct tags *tags)
 
 	if (!tags->runs)
 		return draw_with_probability(&tags->random, tags->share);
-	if (draw_tag_run_end(tags))
+	if (draw_whether_tag_run_ends(tags))
 		tags->approx = !tags->approx;
 	return now;
 }

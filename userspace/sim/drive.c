@@ -77,7 +77,7 @@ static int submit_background_write(struct sim_drive *drive, struct aftl_error *e
 	struct aftl_request *request;
 
 	if (drive->ended ||
-	    background_writer_due_ns(&drive->beside) > aftl_device_time_ns(drive->ftl))
+	    background_writer_get_due_ns(&drive->beside) > aftl_device_time_ns(drive->ftl))
 		return 0;
 	request = request_pool_take_request(&drive->pool);
 	if (!request)
@@ -138,7 +138,7 @@ int sim_drive_process_event(struct sim_drive *drive, u64 last_ns, struct aftl_er
 	u64 next_ns = aftl_next_event_ns(drive->ftl);
 
 	if (unlikely(drive->beside.interval_ns) && !drive->ended)
-		next_ns = min(next_ns, background_writer_due_ns(&drive->beside));
+		next_ns = min(next_ns, background_writer_get_due_ns(&drive->beside));
 	if (is_sim_device_stuck(next_ns, last_ns))
 		return sim_report_stuck_device(aftl_pending_requests(drive->ftl), error);
 	aftl_advance(drive->ftl, next_ns);
@@ -183,7 +183,7 @@ int sim_drive_run_all(struct sim_drive *drive, struct aftl_error *error)
 }
 
 /* Submit open arrivals one by one if the run ends at a time, because each arrival advances time. */
-static u64 get_request_limit_before_event(const struct sim_drive *drive, u64 requests, u64 ns)
+static u64 get_request_limit_of_next_step(const struct sim_drive *drive, u64 requests, u64 ns)
 {
 	return drive->depth == U32_MAX && ns != U64_MAX ? min(requests, drive->submitted + 1) :
 							  requests;
@@ -197,7 +197,7 @@ int sim_drive_run_to(struct sim_drive *drive, u64 requests, u64 ns, struct aftl_
 	while (!ret && aftl_device_time_ns(drive->ftl) < ns) {
 		u64 before = drive->submitted;
 
-		drive->limit = get_request_limit_before_event(drive, requests, ns);
+		drive->limit = get_request_limit_of_next_step(drive, requests, ns);
 		drive->ended = false;
 		ret = sim_drive_fill_queue(drive, error);
 		if (ret || drive->submitted >= requests || has_sim_drive_ended(drive))
@@ -246,7 +246,7 @@ int sim_drive_save(struct sim_drive *drive,
 	return ret;
 }
 
-static void set_drive_limits(struct sim_drive *drive, const struct sim_options *options)
+static void init_drive_from_options(struct sim_drive *drive, const struct sim_options *options)
 {
 	drive->limit = sim_options_request_limit(options);
 	drive->depth = options->arrival == SIM_ARRIVAL_CLOSED ? options->depth : U32_MAX;
@@ -274,7 +274,7 @@ int sim_drive_open(struct sim_drive *drive, const struct sim_options *options,
 	if (ret)
 		return ret;
 	sim_arrivals_init(&drive->arrivals, options, config, geo);
-	set_drive_limits(drive, options);
+	init_drive_from_options(drive, options);
 	return 0;
 }
 

@@ -36,7 +36,7 @@ static void prefetch_drawn_requests(const struct look_ahead *ahead, u32 position
 			      &ahead->ring[get_ring_index_of_request(ahead, position)], near);
 }
 
-static void draw_half_ring_ahead(struct look_ahead *ahead)
+static void draw_half_ring_of_requests(struct look_ahead *ahead)
 {
 	u32 first = ahead->count;
 
@@ -49,10 +49,10 @@ int look_ahead_next(struct look_ahead *ahead, struct sim_request *request, struc
 {
 	if (!ahead->near) {
 		if (!ahead->count)
-			draw_half_ring_ahead(ahead);
+			draw_half_ring_of_requests(ahead);
 		prefetch_drawn_requests(ahead, 0, true);
 		ahead->near = ahead->count;
-		draw_half_ring_ahead(ahead);
+		draw_half_ring_of_requests(ahead);
 	}
 	if (!ahead->count) {
 		*error = ahead->error;

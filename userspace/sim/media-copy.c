@@ -15,7 +15,7 @@ int media_check_mapped_blocks(const struct aftl_geometry *geo, const struct sim_
 	return 0;
 }
 
-static bool is_block_fuller(const struct aftl_block *block, const struct aftl_block *other)
+static bool is_block_fuller_than(const struct aftl_block *block, const struct aftl_block *other)
 {
 	if (!other || block->programmed != other->programmed)
 		return !other || block->programmed > other->programmed;
@@ -30,7 +30,7 @@ static const struct aftl_block *find_fullest_block(const struct aftl *ftl, u8 ki
 	const struct aftl_block *found = NULL;
 
 	for (; block < end; block++)
-		if (block->kind == kind && block->programmed && is_block_fuller(block, found))
+		if (block->kind == kind && block->programmed && is_block_fuller_than(block, found))
 			found = block;
 	return found;
 }

@@ -314,7 +314,7 @@ static int apply_translated_mqsim_word(const struct config *config, enum row row
 				      meaning);
 }
 
-static int apply_mqsim_row(const struct config *config, enum row row, struct aftl_error *error)
+static int apply_mqsim_value(const struct config *config, enum row row, struct aftl_error *error)
 {
 	bool decimals = rows[row].kind == SHARE;
 	char share[AFTL_VALUE_SIZE], word[VALUE_BYTES];
@@ -348,7 +348,7 @@ static int apply_mqsim_row(const struct config *config, enum row row, struct aft
 	}
 }
 
-static bool is_mqsim_word(const struct config *config, enum row row, const char *word)
+static bool is_mqsim_value(const struct config *config, enum row row, const char *word)
 {
 	return !strcmp(config->values[row], word);
 }
@@ -357,8 +357,8 @@ static bool is_mqsim_word(const struct config *config, enum row row, const char 
 static int apply_mqsim_page_times(const struct config *config, const u64 *number,
 				  struct aftl_error *error)
 {
-	bool single = is_mqsim_word(config, FLASH_TECHNOLOGY, "SLC");
-	bool triple = is_mqsim_word(config, FLASH_TECHNOLOGY, "TLC");
+	bool single = is_mqsim_value(config, FLASH_TECHNOLOGY, "SLC");
+	bool triple = is_mqsim_value(config, FLASH_TECHNOLOGY, "TLC");
 	u64 read = number[PAGE_READ_LATENCY_LSB], program = number[PAGE_PROGRAM_LATENCY_LSB];
 	u64 last_read = single ? read : number[PAGE_READ_LATENCY_MSB];
 	u64 last_program = single ? program : number[PAGE_PROGRAM_LATENCY_MSB];
@@ -397,9 +397,9 @@ static int apply_mqsim_suspension(const struct config *config, const u64 *number
 	bool erase = strstr(config->values[CMD_SUSPENSION_SUPPORT], "ERASE");
 	u64 time = number[erase ? SUSPEND_ERASE_TIME : SUSPEND_PROGRAM_TIME];
 
-	if (is_mqsim_word(config, CMD_SUSPENSION_SUPPORT, "NONE"))
+	if (is_mqsim_value(config, CMD_SUSPENSION_SUPPORT, "NONE"))
 		return 0;
-	if (is_mqsim_word(config, CMD_SUSPENSION_SUPPORT, "PROGRAM_ERASE") &&
+	if (is_mqsim_value(config, CMD_SUSPENSION_SUPPORT, "PROGRAM_ERASE") &&
 	    time != number[SUSPEND_PROGRAM_TIME])
 		return refuse_mqsim_config(config, error,
 					   "Suspend_Program_Time: it must be Suspend_Erase_Time");
@@ -429,18 +429,18 @@ static int apply_combined_parameters(const struct config *config, struct aftl_er
 								  number[PCIE_LANE_COUNT]));
 	if (!ret)
 		ret = format_mqsim_parameter(config, "map_cache", error, "%llu",
-					     is_mqsim_word(config, IDEAL_MAPPING_TABLE, "true") ?
+					     is_mqsim_value(config, IDEAL_MAPPING_TABLE, "true") ?
 						     0ULL :
 						     (unsigned long long)number[CMT_CAPACITY]);
 	if (!ret)
 		ret = format_mqsim_parameter(config, "wear_gap", error, "%llu",
-					     is_mqsim_word(config, STATIC_WEARLEVELING_ENABLED,
+					     is_mqsim_value(config, STATIC_WEARLEVELING_ENABLED,
 							   "true") ?
 					     number[STATIC_WEARLEVELING_THRESHOLD] + 0ULL : 0ULL);
 	/* MQSim's victim selector RGA draws log2(blocks of a plane) candidates. */
 	for (u64 blocks = number[BLOCK_NO_PER_PLANE]; blocks > 1; blocks /= 2)
 		choices++;
-	if (!ret && is_mqsim_word(config, GC_BLOCK_SELECTION_POLICY, "RGA"))
+	if (!ret && is_mqsim_value(config, GC_BLOCK_SELECTION_POLICY, "RGA"))
 		ret = format_mqsim_parameter(config, "victim_choices", error, "%u",
 					     max(choices, 1U));
 	if (!ret)
@@ -448,7 +448,7 @@ static int apply_combined_parameters(const struct config *config, struct aftl_er
 	return ret ? ret : apply_mqsim_suspension(config, number, error);
 }
 
-static void note_unmodelled_values(const struct config *config)
+static void print_note_of_unmodelled_values(const struct config *config)
 {
 	char names[400] = "";
 	size_t used = 0;
@@ -468,11 +468,11 @@ static int apply_all_mqsim_rows(const struct config *config, struct aftl_error *
 	for (unsigned int i = 0; i < ARRAY_SIZE(constants) && !ret; i++)
 		ret = set_mqsim_parameter(config, constants[i][0], constants[i][1], error);
 	for (enum row i = 0; i < ROWS && !ret; i++)
-		ret = apply_mqsim_row(config, i, error);
+		ret = apply_mqsim_value(config, i, error);
 	if (!ret)
 		ret = apply_combined_parameters(config, error);
 	if (!ret)
-		note_unmodelled_values(config);
+		print_note_of_unmodelled_values(config);
 	return ret;
 }
 

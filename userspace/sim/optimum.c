@@ -266,7 +266,7 @@ static void invalidate_unit_in_log_block(struct collector *log, u32 unit)
 }
 
 /* Return the index in log->open for data overwritten at @death; free it from a past window. */
-static u32 find_open_index_of_death(struct collector *log, u32 death)
+static u32 find_open_index_for_overwrite_time(struct collector *log, u32 death)
 {
 	u64 window = log->window;
 
@@ -321,7 +321,7 @@ static void program_unit_in_log_block(struct collector *log, u32 unit, u32 ring)
 
 static bool relocate_live_unit(struct collector *log, u32 unit)
 {
-	u32 ring = find_open_index_of_death(log, log->death[unit]);
+	u32 ring = find_open_index_for_overwrite_time(log, log->death[unit]);
 
 	if (log->open[ring] == NONE && log->free_count)
 		open_log_block(log, ring);
@@ -366,9 +366,9 @@ static void close_blocks_of_passed_windows(struct collector *log)
  * Open a block for data overwritten at time @death, unless relocation needs the last free block.
  * Return its index in log->open; else the index of the open block for the nearest time, or NONE.
  */
-static u32 open_block_for_unit_of_death(struct collector *log, u32 death)
+static u32 open_block_for_overwrite_time(struct collector *log, u32 death)
 {
-	u32 ring = find_open_index_of_death(log, death);
+	u32 ring = find_open_index_for_overwrite_time(log, death);
 
 	if (log->open[ring] != NONE)
 		return ring;
@@ -425,7 +425,7 @@ static int run_collector_on_stream(struct collector *log, const struct optimum_s
 		invalidate_unit_in_log_block(log, unit);
 		if (stream->ops[i] & (OPTIMUM_DISCARD | OPTIMUM_KEPT))
 			continue;
-		ring = open_block_for_unit_of_death(log, future->next[i]);
+		ring = open_block_for_overwrite_time(log, future->next[i]);
 		if (ring == NONE)
 			return -ENOSPC;
 		log->death[unit] = future->next[i];
@@ -473,7 +473,7 @@ static const struct schedule schedules[] = {
 	{ 8, 3, 8 },  { 8, 3, 4 },  { 16, 4, 1 }, { 16, 6, 8 },
 };
 
-static int try_collector_schedules(struct collector *log, const struct optimum_stream *stream,
+static int run_collector_schedules(struct collector *log, const struct optimum_stream *stream,
 				   const struct future *future, int (*pause)(void),
 				   struct optimum *optimum)
 {
@@ -502,9 +502,10 @@ static int try_collector_schedules(struct collector *log, const struct optimum_s
 	return 0;
 }
 
-static int find_best_collection(const struct optimum_device *device,
-				const struct optimum_stream *stream, const struct future *future,
-				int (*pause)(void), struct optimum *optimum)
+static int find_best_collector_result(const struct optimum_device *device,
+				      const struct optimum_stream *stream,
+				      const struct future *future, int (*pause)(void),
+				      struct optimum *optimum)
 {
 	u64 rings = 4 * (u64)device->blocks + 64;
 	u64 slots = (u64)device->blocks * device->block_units;
@@ -523,7 +524,7 @@ static int find_best_collection(const struct optimum_device *device,
 
 	if (log.blocks && log.lists && log.free && log.content && log.slot && log.death &&
 	    log.open && log.open_of)
-		ret = try_collector_schedules(&log, stream, future, pause, optimum);
+		ret = run_collector_schedules(&log, stream, future, pause, optimum);
 	free(log.blocks);
 	free(log.lists);
 	free(log.free);
@@ -546,7 +547,7 @@ int optimum_find(const struct optimum_device *device, struct optimum_stream *str
 	if (!ret)
 		ret = mark_coalesced_writes(device, stream, &future, optimum);
 	if (!ret)
-		ret = find_best_collection(device, stream, &future, pause, optimum);
+		ret = find_best_collector_result(device, stream, &future, pause, optimum);
 	free(future.next);
 	free(future.first);
 	free(future.live);

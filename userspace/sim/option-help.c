@@ -48,16 +48,16 @@ void sim_options_print_json(void)
 	struct json_writer json;
 	char name[OPTION_NAME];
 
-	command_help_begin(&json, "sim");
+	command_help_json_begin(&json, "sim");
 	for (unsigned int i = 0; i < option_row_count; i++) {
 		const struct option_row *row = &option_rows[i];
 
 		if (row->name)
-			command_help_print_option(&json, option_get_dashed_name(row->name, name),
-						  option_get_short_letter(row), row->value,
-						  row->kind == KIND_FILE, row->help);
+			command_help_json_add_option(&json, option_get_dashed_name(row->name, name),
+						     option_get_short_letter(row), row->value,
+						     row->kind == KIND_FILE, row->help);
 	}
-	command_help_end(&json);
+	command_help_json_end(&json);
 }
 
 void sim_options_print_help(void)

@@ -52,7 +52,7 @@ static char dash_to_underscore(char letter)
 	return letter == '-' ? '_' : letter;
 }
 
-bool option_is_named(const char *name, const char *text, size_t length)
+bool option_has_name(const char *name, const char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
 		if (dash_to_underscore(name[i]) != dash_to_underscore(text[i]))
@@ -63,7 +63,7 @@ bool option_is_named(const char *name, const char *text, size_t length)
 const struct option_row *option_find_by_name(const char *text, size_t length)
 {
 	for (unsigned int i = 0; i < option_row_count; i++)
-		if (option_rows[i].name && option_is_named(option_rows[i].name, text, length))
+		if (option_rows[i].name && option_has_name(option_rows[i].name, text, length))
 			return &option_rows[i];
 	return NULL;
 }

@@ -45,7 +45,7 @@ char option_get_short_letter(const struct option_row *row);
 const struct option_row *option_find_by_letter(char letter);
 
 /* Compare an option's name with unterminated @text. Dashes and underscores are equal. */
-bool option_is_named(const char *name, const char *text, size_t length);
+bool option_has_name(const char *name, const char *text, size_t length);
 
 /* Return the values of an option of kind CHOICE. */
 const char *const *option_words(const struct option_row *row);

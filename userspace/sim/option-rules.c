@@ -98,7 +98,7 @@ static const struct specialty arrival_specialties[] = {
 	{ "time-scale", "trace", SIM_ARRIVAL_TRACE },
 };
 
-static int check_options_of_choice(const struct sim_options *options, const char *what, u64 value,
+static int check_options_by_choice(const struct sim_options *options, const char *what, u64 value,
 				   const struct specialty *table, unsigned int count,
 				   struct aftl_error *error)
 {
@@ -114,7 +114,7 @@ static int check_workload_options(const struct sim_options *options, struct aftl
 	if (options->workload != SIM_WORKLOAD_UNIFORM && options->workload != SIM_WORKLOAD_BURSTS &&
 	    sim_is_option_given(options, "hot-share"))
 		return aftl_fail(error, -EINVAL, "--hot-share needs --workload uniform or bursts");
-	return check_options_of_choice(options, "workload", options->workload, workload_specialties,
+	return check_options_by_choice(options, "workload", options->workload, workload_specialties,
 				       ARRAY_SIZE(workload_specialties), error);
 }
 
@@ -126,7 +126,7 @@ static int check_arrival_options(const struct sim_options *options, struct aftl_
 	if (options->arrival == SIM_ARRIVAL_OPEN && !sim_is_option_given(options, "rate") &&
 	    !sim_is_option_given(options, "utilisation"))
 		return aftl_fail(error, -EINVAL, "--arrival open needs --rate or --utilisation");
-	return check_options_of_choice(options, "arrival", options->arrival, arrival_specialties,
+	return check_options_by_choice(options, "arrival", options->arrival, arrival_specialties,
 				       ARRAY_SIZE(arrival_specialties), error);
 }
 

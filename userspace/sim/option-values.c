@@ -16,8 +16,8 @@ static int report_invalid_number(const struct option_row *row, const char *text,
 	return report_option_error(row, error, "%.190s", cause);
 }
 
-static void print_option_number(const struct option_row *row, bool percent, u64 value,
-				char text[AFTL_VALUE_SIZE])
+static void format_option_number(const struct option_row *row, bool percent, u64 value,
+				 char text[AFTL_VALUE_SIZE])
 {
 	struct aftl_param like = { .type = (enum aftl_param_type)row->kind };
 
@@ -37,8 +37,8 @@ static int check_range_of_option_value(const struct option_row *row, const char 
 
 	if (value >= row->smallest && value <= row->largest)
 		return 0;
-	print_option_number(row, percent, row->smallest, smallest);
-	print_option_number(row, percent, row->largest, largest);
+	format_option_number(row, percent, row->smallest, smallest);
+	format_option_number(row, percent, row->largest, largest);
 	return report_option_error(row, error, "%.40s is out of range; it must be %s to %s", text,
 				   smallest, largest);
 }
@@ -58,7 +58,7 @@ static int set_number_of_option(u64 *value, const struct option_row *row,
 
 /* Shares */
 
-void option_warn_ambiguous_value(const char *name, const char *text, const char *meant,
+void option_warn_ambiguous_share(const char *name, const char *text, const char *meant,
 				 const char *other)
 {
 	complain_as("sim", "warning: --%s %.40s means %s: write %s, or %s if that was meant", name,
@@ -75,7 +75,7 @@ static void warn_of_share_without_sign(const struct option_row *row, const struc
 		return;
 	share_format(share->value, true, meant);
 	share_format(share->value / 100, true, other);
-	option_warn_ambiguous_value(option_get_dashed_name(row->name, name), text, meant, other);
+	option_warn_ambiguous_share(option_get_dashed_name(row->name, name), text, meant, other);
 }
 
 static int set_share_option(u64 *value, const struct option_row *row, const char *text,

@@ -68,8 +68,8 @@ static bool start_child_process(struct pool *pool)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != parent)
 			_exit(EXIT_FAILED);
-		interruption_stop_parent_only();
-		progress_send_to(&pool->done[child->index]);
+		interruption_ignore_second_signal();
+		progress_store_count(&pool->done[child->index]);
 		work->run(work->options, child->index, outcome);
 		_exit(sim_outcome_write(outcome, child->fd) ? EXIT_DONE : EXIT_FAILED);
 	}

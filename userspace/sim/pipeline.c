@@ -88,7 +88,7 @@ static void make_next_chunk(struct crew *crew)
 }
 
 /* Let @lane take its next chunk. Context: under @lock of @crew, dropped while take() runs. */
-static void let_lane_take_chunk(struct crew *crew, struct lane *lane)
+static void run_next_chunk_of_lane(struct crew *crew, struct lane *lane)
 {
 	lane->busy = true;
 	pthread_mutex_unlock(&crew->lock);
@@ -102,7 +102,7 @@ static void let_lane_take_chunk(struct crew *crew, struct lane *lane)
  * Do one piece of work; return false if there is none. Chunks are made first while less than half
  * of the possible ones are ready, and beyond that only if no lane waits for a thread.
  */
-static bool do_pipeline_work(struct crew *crew)
+static bool make_or_take_next_chunk(struct crew *crew)
 {
 	struct lane *lane;
 
@@ -112,7 +112,7 @@ static bool do_pipeline_work(struct crew *crew)
 	}
 	lane = find_waiting_lane(crew);
 	if (lane)
-		let_lane_take_chunk(crew, lane);
+		run_next_chunk_of_lane(crew, lane);
 	else if (may_make_chunk(crew, PIPELINE_AHEAD))
 		make_next_chunk(crew);
 	else
@@ -127,7 +127,7 @@ static void *run_pipeline_thread(void *data)
 	interruption_set_thread_flag(crew->stop);
 	pthread_mutex_lock(&crew->lock);
 	while (!(crew->last && count_chunks_taken_by_all(crew) == crew->made)) {
-		if (do_pipeline_work(crew))
+		if (make_or_take_next_chunk(crew))
 			pthread_cond_broadcast(&crew->news);
 		else
 			pthread_cond_wait(&crew->news, &crew->lock);
@@ -165,18 +165,18 @@ void pipeline_run(const struct pipeline *pipeline)
 	free(crew.lanes);
 }
 
-static bool run_single_chunk_once(void *context, u64 number)
+static bool make_single_chunk(void *context, u64 number)
 {
 	(void)context;
 	return !number;
 }
 
-void pipeline_run_each(void *context, void (*work)(void *context, u64 number, u32 lane), u32 lanes,
-		       u32 threads)
+void pipeline_run_lanes(void *context, void (*work)(void *context, u64 number, u32 lane), u32 lanes,
+			u32 threads)
 {
 	const struct pipeline pipeline = {
 		.context = context,
-		.make = run_single_chunk_once,
+		.make = make_single_chunk,
 		.take = work,
 		.lanes = lanes,
 		.threads = threads,

@@ -8,7 +8,7 @@
 
 static __thread const struct aftl_policy_type *offered;
 
-void register_thread_policy(const struct aftl_policy_type *type)
+void set_policy_of_thread(const struct aftl_policy_type *type)
 {
 	offered = type;
 }
@@ -67,12 +67,12 @@ static int check_object_abi(const char *path, const struct aftl_policy_object *o
 }
 
 /* A loaded policy cannot add parameters: their registry is fixed when the program is built. */
-static bool has_policy_own_params(const struct aftl_policy_type *type)
+static bool has_policy_unregistered_params(const struct aftl_policy_type *type)
 {
 	struct aftl_config config = { 0 };
 
 	for (u32 i = 0; i < AFTL_GROUPS_MAX; i++)
-		if (type->params[i] && !aftl_param_group_values(&config, type->params[i]))
+		if (type->params[i] && !aftl_get_values_of_param_group(&config, type->params[i]))
 			return true;
 	return false;
 }
@@ -89,7 +89,7 @@ static int check_object_policy(const char *path, const struct aftl_policy_type *
 		return aftl_fail(error, -EINVAL,
 				 "--policy %.60s: a built-in policy has the name %.40s, too; choose another one",
 				 path, type->name);
-	if (has_policy_own_params(type))
+	if (has_policy_unregistered_params(type))
 		return aftl_fail(error, -EINVAL,
 				 "--policy %.60s: only built-in policies can declare parameters; make them constants, or add the policy to policy-list.h",
 				 path);

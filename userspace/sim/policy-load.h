@@ -29,11 +29,11 @@ static inline const struct aftl_policy_type *policy_offered(const char *name)
 	return NULL;
 }
 #else
-/* Return the policy of register_thread_policy() in this thread if @name is its name, else NULL. */
+/* Return the policy of set_policy_of_thread() in this thread if @name is its name, else NULL. */
 const struct aftl_policy_type *policy_offered(const char *name);
 
 /* Let this thread find @type, a policy of the process, by its name from now on; NULL: none. */
-void register_thread_policy(const struct aftl_policy_type *type);
+void set_policy_of_thread(const struct aftl_policy_type *type);
 
 int __must_check policy_load(const char *path, const struct aftl_policy_type **type,
 			     struct aftl_error *error);

@@ -143,7 +143,7 @@ static void write_stripe_row(struct raid_array *array, struct stripe *stripe)
 
 static void start_stripe_row(struct raid_array *array, struct stripe *stripe)
 {
-	u32 index = stripe_get_index(&array->cache, stripe);
+	u32 index = stripe_cache_index(&array->cache, stripe);
 	struct raid_counters *counters;
 
 	stripe_begin_write(&array->cache, &array->layout, stripe);
@@ -171,7 +171,7 @@ static void start_stripe_if_full(struct raid_array *array, struct stripe *stripe
 		start_stripe_row(array, stripe);
 }
 
-static void add_waiter_to_row(struct raid_array *array, u32 index, struct raid_request *request)
+static void add_waiting_request(struct raid_array *array, u32 index, struct raid_request *request)
 {
 	struct raid_waiter *waiter = memory_alloc_zeroed(1, sizeof(*waiter));
 
@@ -181,7 +181,7 @@ static void add_waiter_to_row(struct raid_array *array, u32 index, struct raid_r
 }
 
 /* Put units into the stripe cache; return false if it has no room for all of them. */
-static bool admit_raid_write(struct raid_array *array, struct raid_request *request)
+static bool put_raid_write_into_cache(struct raid_array *array, struct raid_request *request)
 {
 	for (; request->admitted < request->units; request->admitted++) {
 		struct stripe *stripe;
@@ -193,9 +193,9 @@ static bool admit_raid_write(struct raid_array *array, struct raid_request *requ
 		if (!stripe)
 			return false;
 		stripe->hints[cell] = request->hint;
-		stripe_mark_dirty(&array->cache, stripe, cell, request->class == AFTL_APPROX,
+		stripe_dirty_cell(&array->cache, stripe, cell, request->class == AFTL_APPROX,
 				  array->now_ns);
-		add_waiter_to_row(array, stripe_get_index(&array->cache, stripe), request);
+		add_waiting_request(array, stripe_cache_index(&array->cache, stripe), request);
 		start_stripe_if_full(array, stripe);
 	}
 	return true;
@@ -207,9 +207,9 @@ static void start_oldest_dirty_stripe(struct raid_array *array)
 		start_stripe_row(array, &array->cache.stripes[array->cache.dirty.head]);
 }
 
-static void admit_blocked_writes(struct raid_array *array)
+static void put_blocked_writes_into_cache(struct raid_array *array)
 {
-	while (array->blocked && admit_raid_write(array, array->blocked)) {
+	while (array->blocked && put_raid_write_into_cache(array, array->blocked)) {
 		array->blocked = array->blocked->next;
 		if (!array->blocked)
 			array->blocked_end = &array->blocked;
@@ -218,15 +218,15 @@ static void admit_blocked_writes(struct raid_array *array)
 		start_oldest_dirty_stripe(array);
 }
 
-static void fail_waiters_of_row(struct raid_waiter *waiter)
+static void fail_waiting_requests(struct raid_waiter *waiter)
 {
 	for (; waiter; waiter = waiter->next)
 		waiter->request->failed = true;
 }
 
-static void finish_stripe_row(struct raid_array *array, struct stripe *stripe)
+static void finish_write_of_stripe_row(struct raid_array *array, struct stripe *stripe)
 {
-	u32 index = stripe_get_index(&array->cache, stripe);
+	u32 index = stripe_cache_index(&array->cache, stripe);
 	struct raid_waiter *waiter = array->flying[index];
 
 	array->flying[index] = NULL;
@@ -239,19 +239,19 @@ static void finish_stripe_row(struct raid_array *array, struct stripe *stripe)
 		waiter = next;
 	}
 	start_stripe_if_full(array, stripe);
-	admit_blocked_writes(array);
+	put_blocked_writes_into_cache(array);
 }
 
-static void count_operation_of_row(struct raid_array *array, struct stripe *stripe, bool failed)
+static void count_row_operation_end(struct raid_array *array, struct stripe *stripe, bool failed)
 {
 	if (failed)
-		fail_waiters_of_row(array->flying[stripe_get_index(&array->cache, stripe)]);
+		fail_waiting_requests(array->flying[stripe_cache_index(&array->cache, stripe)]);
 	if (--stripe->operations)
 		return;
 	if (stripe->reading)
 		write_stripe_row(array, stripe);
 	else
-		finish_stripe_row(array, stripe);
+		finish_write_of_stripe_row(array, stripe);
 }
 
 static void complete_member_operation(struct raid_array *array, struct raid_operation *operation)
@@ -263,7 +263,7 @@ static void complete_member_operation(struct raid_array *array, struct raid_oper
 
 	free(operation);
 	if (!owner) {
-		count_operation_of_row(array, stripe, failed);
+		count_row_operation_end(array, stripe, failed);
 		return;
 	}
 	owner->failed |= failed;
@@ -365,7 +365,7 @@ void raid_array_submit(struct raid_array *array, u64 at_ns, u8 op, u32 unit, u32
 		*array->blocked_end = request;
 		array->blocked_end = &request->next;
 		if (array->blocked == request)
-			admit_blocked_writes(array);
+			put_blocked_writes_into_cache(array);
 	}
 	process_done_operations(array);
 }

@@ -32,7 +32,7 @@ static int append_snapshot_bytes(void *host, const void *data, size_t bytes)
 	return 0;
 }
 
-static int take_snapshot_bytes(void *host, void *data, size_t bytes)
+static int read_saved_bytes(void *host, void *data, size_t bytes)
 {
 	struct saved *saved = host;
 
@@ -57,7 +57,7 @@ int sim_drive_apply_change(struct sim_drive *drive, const struct sim_change *cha
 {
 	struct aftl_config config = *aftl_config(drive->ftl);
 	struct saved saved = { .bytes = NULL };
-	const struct aftl_snapshot_source source = { .read = take_snapshot_bytes, .host = &saved };
+	const struct aftl_snapshot_source source = { .read = read_saved_bytes, .host = &saved };
 	struct aftl *ftl;
 	int ret = change->policy ? 0 : aftl_param_set(&config, change->key, change->value, error);
 

@@ -23,21 +23,21 @@ static void write_workload_json(struct json_writer *json, const struct sim_optio
 {
 	switch (options->workload) {
 	case SIM_WORKLOAD_ZIPF:
-		json_fixed(json, "zipf_skew", options->zipf_skew / 100000000, 4);
+		json_decimal(json, "zipf_skew", options->zipf_skew / 100000000, 4);
 		break;
 	case SIM_WORKLOAD_SEQUENTIAL:
 		if (options->stride)
 			json_u64(json, "stride_bytes", options->stride);
 		break;
 	case SIM_WORKLOAD_DRIFT:
-		json_fixed(json, "drift_set_percent", options->drift_set, 2);
+		json_decimal(json, "drift_set_percent", options->drift_set, 2);
 		json_u64(json, "drift_requests", options->drift_requests);
 		break;
 	case SIM_WORKLOAD_ACTIVE:
-		json_fixed(json, "active_set_percent", options->active_set, 2);
+		json_decimal(json, "active_set_percent", options->active_set, 2);
 		json_u64(json, "active_requests", options->active_requests);
 		json_u64(json, "active_extent", options->active_extent);
-		json_fixed(json, "active_others_percent", options->active_others, 2);
+		json_decimal(json, "active_others_percent", options->active_others, 2);
 		break;
 	case SIM_WORKLOAD_ZONES:
 		json_u64(json, "zone_bytes", options->zone_size);
@@ -59,7 +59,7 @@ static void write_tenants_json(struct json_writer *json, const struct sim_option
 		if (options->tenant_size)
 			json_u64(json, "bytes", choice->bytes);
 		if (options->tenant_write_share)
-			json_fixed(json, "write_share_percent", choice->write_share, 2);
+			json_decimal(json, "write_share_percent", choice->write_share, 2);
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -70,18 +70,18 @@ static void write_generator_json(struct json_writer *json, const struct sim_opti
 	json_string(json, "source", "generator");
 	json_string(json, "workload", sim_workload_name(options));
 	write_workload_json(json, options);
-	json_fixed(json, "write_share_percent", options->write_share, 2);
-	json_fixed(json, "approx_share_percent", options->approx_share, 2);
+	json_decimal(json, "write_share_percent", options->write_share, 2);
+	json_decimal(json, "approx_share_percent", options->approx_share, 2);
 	json_u64(json, "approx_run_writes", options->approx_run);
 	if (options->level_2_share)
-		json_fixed(json, "level_2_share_percent", options->level_2_share, 2);
+		json_decimal(json, "level_2_share_percent", options->level_2_share, 2);
 	if (options->level_3_share)
-		json_fixed(json, "level_3_share_percent", options->level_3_share, 2);
-	json_fixed(json, "discard_share_percent", options->discard_share, 2);
+		json_decimal(json, "level_3_share_percent", options->level_3_share, 2);
+	json_decimal(json, "discard_share_percent", options->discard_share, 2);
 	json_u64(json, "flush_every_requests", options->flush_every);
-	json_fixed(json, "footprint_percent", options->footprint, 2);
-	json_fixed(json, "hot_share_percent", options->hot_share, 2);
-	json_fixed(json, "hot_range_percent", options->hot_range, 2);
+	json_decimal(json, "footprint_percent", options->footprint, 2);
+	json_decimal(json, "hot_share_percent", options->hot_share, 2);
+	json_decimal(json, "hot_range_percent", options->hot_range, 2);
 	if (options->scatter)
 		json_bool(json, "scatter", true);
 	if (options->hot_stream)
@@ -103,7 +103,7 @@ static void write_stream_json(struct json_writer *json, const struct sim_options
 		json_string(json, "source", "trace");
 		json_string(json, "trace", options->trace);
 		json_u64(json, "repeat", options->repeat);
-		json_fixed(json, "time_scale", options->time_scale / 1000000, 6);
+		json_decimal(json, "time_scale", options->time_scale / 1000000, 6);
 		json_u64(json, "widened_requests", notes->widened);
 		json_u64(json, "wrapped_requests", notes->wrapped);
 		json_u64(json, "clipped_requests", notes->clipped);
@@ -119,9 +119,9 @@ static void write_stream_json(struct json_writer *json, const struct sim_options
 	if (options->arrival == SIM_ARRIVAL_OPEN) {
 		json_string(json, "arrival_shape", sim_arrival_shape_name(options));
 		if (options->utilisation)
-			json_fixed(json, "utilisation_percent", options->utilisation, 2);
-		json_fixed(json, "mean_interval_ns",
-			   scaled_ratio(result->interval_q16, 1 << 16, 1000), 3);
+			json_decimal(json, "utilisation_percent", options->utilisation, 2);
+		json_decimal(json, "mean_interval_ns",
+			     scaled_ratio(result->interval_q16, 1 << 16, 1000), 3);
 	}
 	if (options->burst_off) {
 		json_u64(json, "burst_on_ns", options->burst_on);
@@ -145,7 +145,7 @@ static void write_histogram_bins_json(struct json_writer *json,
 	for (u32 i = 0; i < AFTL_HISTOGRAM_BINS; i++) {
 		if (!histogram->bins[i])
 			continue;
-		json_list(json, NULL);
+		json_inline_array(json, NULL);
 		json_u64(json, NULL, aftl_histogram_max_of_bin(i));
 		json_u64(json, NULL, histogram->bins[i]);
 		json_end_array(json);
@@ -159,7 +159,7 @@ static void write_timing_json(struct json_writer *json, const char *key,
 	json_object(json, key);
 	json_u64(json, "count", histogram->count);
 	json_u64(json, "sum_ns", histogram->sum);
-	json_fixed(json, "mean_ns", scaled_ratio(histogram->sum, histogram->count, 1000), 3);
+	json_decimal(json, "mean_ns", scaled_ratio(histogram->sum, histogram->count, 1000), 3);
 	json_u64(json, "min_ns", histogram->smallest);
 	json_u64(json, "p50_ns", aftl_histogram_quantile(histogram, 5000));
 	json_u64(json, "p90_ns", aftl_histogram_quantile(histogram, 9000));
@@ -182,7 +182,7 @@ static void write_waiting_times_json(struct json_writer *json, const char *key,
 	json_object(json, key);
 	json_u64(json, "count", response->count);
 	json_u64(json, "sum_ns", sum);
-	json_fixed(json, "mean_ns", scaled_ratio(sum, response->count, 1000), 3);
+	json_decimal(json, "mean_ns", scaled_ratio(sum, response->count, 1000), 3);
 	json_end_object(json);
 }
 
@@ -212,7 +212,7 @@ static void write_steady_state_json(struct json_writer *json, const struct settl
 	json_u64(json, "cut_requests", verdict.cut);
 	json_bool(json, "settled", verdict.settled);
 	json_u64(json, "batch_requests", settling->batch);
-	json_list(json, "batch_response_sum_ns");
+	json_inline_array(json, "batch_response_sum_ns");
 	for (u32 i = 0; i < settling->count; i++)
 		json_u64(json, NULL, settling->sums_ns[i]);
 	json_end_array(json);
@@ -230,10 +230,10 @@ static void write_energy_json(struct json_writer *json, const struct aftl_counte
 	json_u64(json, "read_pj", read);
 	json_u64(json, "program_pj", program);
 	json_u64(json, "erase_pj", erase);
-	json_fixed(json, "mean_read_pj", scaled_ratio(read, counters->array_reads, 1000), 3);
-	json_fixed(json, "mean_program_pj",
-		   scaled_ratio(program, counters->array_programs, 1000), 3);
-	json_fixed(json, "mean_erase_pj", scaled_ratio(erase, counters->array_erases, 1000), 3);
+	json_decimal(json, "mean_read_pj", scaled_ratio(read, counters->array_reads, 1000), 3);
+	json_decimal(json, "mean_program_pj", scaled_ratio(program, counters->array_programs, 1000),
+		     3);
+	json_decimal(json, "mean_erase_pj", scaled_ratio(erase, counters->array_erases, 1000), 3);
 	json_end_object(json);
 }
 
@@ -245,9 +245,9 @@ static void write_spread_json(struct json_writer *json, const char *key,
 	for (unsigned int i = 0; i < decimals; i++)
 		scale *= 10;
 	json_object(json, key);
-	json_fixed(json, "min", spread->smallest * scale / per, decimals);
-	json_fixed(json, "mean", scaled_ratio(spread->sum, spread->count * per, scale), decimals);
-	json_fixed(json, "max", spread->largest * scale / per, decimals);
+	json_decimal(json, "min", spread->smallest * scale / per, decimals);
+	json_decimal(json, "mean", scaled_ratio(spread->sum, spread->count * per, scale), decimals);
+	json_decimal(json, "max", spread->largest * scale / per, decimals);
 	json_end_object(json);
 }
 
@@ -259,11 +259,11 @@ static void write_lifetime_json(struct json_writer *json, const struct aftl_coun
 	json_object(json, "lifetime");
 	json_u64(json, "erases", erases);
 	json_u64(json, "low_erases", counters->array_low_erases);
-	json_fixed(json, "low_erase_share", scaled_ratio(counters->array_low_erases, erases, 10000),
-		   4);
-	json_fixed(json, "mean_erase_wear", scaled_ratio(counters->wear_sum, erases, 1), 4);
-	json_fixed(json, "factor",
-		   scaled_ratio(erases * SIM_FULL_WEAR, counters->wear_sum, 10000), 4);
+	json_decimal(json, "low_erase_share",
+		     scaled_ratio(counters->array_low_erases, erases, 10000), 4);
+	json_decimal(json, "mean_erase_wear", scaled_ratio(counters->wear_sum, erases, 1), 4);
+	json_decimal(json, "factor",
+		     scaled_ratio(erases * SIM_FULL_WEAR, counters->wear_sum, 10000), 4);
 	json_end_object(json);
 }
 
@@ -312,8 +312,8 @@ static void write_queue_json(struct json_writer *json, const struct sim_result *
 
 	json_object(json, NULL);
 	json_u64(json, "weight", aftl_queue_weight_at(result->config.queue_weights, index));
-	json_fixed(json, "requests_per_s",
-		   scaled_ratio(requests, result->elapsed_ns, 1000000000000ULL), 3);
+	json_decimal(json, "requests_per_s",
+		     scaled_ratio(requests, result->elapsed_ns, 1000000000000ULL), 3);
 	json_u64(json, "bytes_per_s", scaled_ratio(queue->bytes, result->elapsed_ns, 1000000000));
 	write_timing_json(json, "read_response", &queue->read_response, bins);
 	write_timing_json(json, "write_response", &queue->write_response, bins);
@@ -339,18 +339,18 @@ static void write_luns_json(struct json_writer *json, const struct sim_result *r
 		busy_ns += result->luns[i].busy_ns;
 	json_object(json, "luns");
 	json_u64(json, "busy_ns", busy_ns);
-	json_fixed(json, "mean_utilisation",
-		   scaled_ratio(busy_ns, result->elapsed_ns * result->geo.luns, 10000), 4);
-	json_list(json, "utilisation");
+	json_decimal(json, "mean_utilisation",
+		     scaled_ratio(busy_ns, result->elapsed_ns * result->geo.luns, 10000), 4);
+	json_inline_array(json, "utilisation");
 	for (u32 i = 0; i < result->geo.luns; i++)
-		json_fixed(json, NULL,
-			   scaled_ratio(result->luns[i].busy_ns, result->elapsed_ns, 10000), 4);
+		json_decimal(json, NULL,
+			     scaled_ratio(result->luns[i].busy_ns, result->elapsed_ns, 10000), 4);
 	json_end_array(json);
-	json_list(json, "free_blocks");
+	json_inline_array(json, "free_blocks");
 	for (u32 i = 0; i < result->geo.luns; i++)
 		json_u64(json, NULL, result->luns[i].free_blocks);
 	json_end_array(json);
-	json_list(json, "cached_blocks");
+	json_inline_array(json, "cached_blocks");
 	for (u32 i = 0; i < result->geo.luns; i++)
 		json_u64(json, NULL, result->luns[i].cached_blocks);
 	json_end_array(json);
@@ -369,7 +369,7 @@ static void write_raid_member_json(struct json_writer *json, u64 units, u64 eras
 	json_object(json, NULL);
 	json_u64(json, "write_units", units);
 	json_u64(json, "erases", erases);
-	json_fixed(json, "writes_per_erase", scaled_ratio(units, erases, 100), 2);
+	json_decimal(json, "writes_per_erase", scaled_ratio(units, erases, 100), 2);
 	json_end_object(json);
 }
 
@@ -400,16 +400,16 @@ static void write_yardstick_json(struct json_writer *json, const struct sim_resu
 	json_object(json, "yardstick");
 	json_u64(json, "host_write_units", optimum->writes);
 	json_u64(json, "buffered_units", optimum->kept);
-	json_fixed(json, "lower", sim_yardstick_get_lower_bound(result), 4);
+	json_decimal(json, "lower", sim_yardstick_get_lower_bound(result), 4);
 	if (reached) {
 		json_u64(json, "relocated_units", optimum->relocated);
 		json_u64(json, "erases", optimum->erases);
-		json_fixed(json, "reached", reached, 4);
-		json_fixed(json, "factor",
-			   scaled_ratio(sim_get_write_amplification(&result->stats.counters,
-								    result->geo.unit_bytes),
-					reached, 10000),
-			   4);
+		json_decimal(json, "reached", reached, 4);
+		json_decimal(json, "factor",
+			     scaled_ratio(sim_get_write_amplification(&result->stats.counters,
+								      result->geo.unit_bytes),
+					  reached, 10000),
+			     4);
 	}
 	json_end_object(json);
 }
@@ -448,10 +448,12 @@ static void write_result_json(struct json_writer *json, const struct sim_options
 	json_u64(json, "host_write_bytes", counters->host_write_bytes);
 	json_u64(json, "programmed_bytes",
 		 sim_sum_programmed_units(counters) * result->geo.unit_bytes);
-	json_fixed(json, "total", sim_get_write_amplification(counters, result->geo.unit_bytes), 4);
+	json_decimal(json, "total", sim_get_write_amplification(counters, result->geo.unit_bytes),
+		     4);
 	for (unsigned int i = 0; i < SIM_CAUSES; i++)
-		json_fixed(json, sim_cause_names[i],
-			   sim_get_amplification_of_cause(counters, i, result->geo.unit_bytes), 4);
+		json_decimal(json, sim_cause_names[i],
+			     sim_get_amplification_of_cause(counters, i, result->geo.unit_bytes),
+			     4);
 	json_end_object(json);
 	if (result->yardstick.known)
 		write_yardstick_json(json, result);
@@ -515,7 +517,7 @@ void sim_report_write_json(const struct sim_report *report, FILE *out)
 	json_end_array(&json);
 	json_array(&json, "failed");
 	for (unsigned int i = 0; i < report->failed; i++) {
-		json_record(&json, NULL);
+		json_inline_object(&json, NULL);
 		json_string(&json, "policy", report->failures[i].policy);
 		write_seed_json(&json, report->options, report->failures[i].seed);
 		json_string(&json, "why", report->failures[i].why);

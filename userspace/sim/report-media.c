@@ -15,35 +15,35 @@ static void write_block_table_json(struct json_writer *json, const struct sim_re
 	u32 i;
 
 	json_object(json, "block_table");
-	json_list(json, "state");
+	json_inline_array(json, "state");
 	for (i = 0; i < result->geo.blocks; i++)
 		json_string(json, NULL, state_names[result->blocks[i].state]);
 	json_end_array(json);
-	json_list(json, "kind");
+	json_inline_array(json, "kind");
 	for (i = 0; i < result->geo.blocks; i++)
 		json_string(json, NULL, sim_block_kind_name(result->policy, &result->blocks[i]));
 	json_end_array(json);
-	json_list(json, "erases");
+	json_inline_array(json, "erases");
 	for (i = 0; i < result->geo.blocks; i++)
 		json_u64(json, NULL, result->blocks[i].erases);
 	json_end_array(json);
-	json_list(json, "wear");
+	json_inline_array(json, "wear");
 	for (i = 0; i < result->geo.blocks; i++)
-		json_fixed(json, NULL, result->blocks[i].wear, 4);
+		json_decimal(json, NULL, result->blocks[i].wear, 4);
 	json_end_array(json);
-	json_list(json, "programmed_pages");
+	json_inline_array(json, "programmed_pages");
 	for (i = 0; i < result->geo.blocks; i++)
 		json_u64(json, NULL, result->blocks[i].programmed);
 	json_end_array(json);
-	json_list(json, "valid_units");
+	json_inline_array(json, "valid_units");
 	for (i = 0; i < result->geo.blocks; i++)
 		json_u64(json, NULL, result->blocks[i].valid);
 	json_end_array(json);
-	json_list(json, "approximate_units");
+	json_inline_array(json, "approximate_units");
 	for (i = 0; i < result->geo.blocks; i++)
 		json_u64(json, NULL, result->blocks[i].valid_approx);
 	json_end_array(json);
-	json_list(json, "reads");
+	json_inline_array(json, "reads");
 	for (i = 0; i < result->geo.blocks; i++)
 		json_u64(json, NULL, result->blocks[i].reads);
 	json_end_array(json);
@@ -55,7 +55,7 @@ static void write_name_list_json(struct json_writer *json, const char *key,
 				 const struct sim_page_map *map, u32 pages, u32 (*number)(u16 attr),
 				 const char *const *names)
 {
-	json_list(json, key);
+	json_inline_array(json, key);
 	for (u32 i = 0; i < pages; i++) {
 		if (map->attr[i] & AFTL_PAGE_PROGRAMMED)
 			json_string(json, NULL, names[number(map->attr[i])]);
@@ -76,11 +76,11 @@ static void write_page_map_json(struct json_writer *json, const struct sim_resul
 	json_string(json, "kind", map->kind);
 	write_name_list_json(json, "class", map, pages, aftl_page_class, sim_class_names);
 	write_name_list_json(json, "mode", map, pages, aftl_page_mode, sim_mode_names);
-	json_list(json, "valid_units");
+	json_inline_array(json, "valid_units");
 	for (u32 i = 0; i < pages; i++)
 		json_u64(json, NULL, map->valid[i]);
 	json_end_array(json);
-	json_list(json, "age_hours");
+	json_inline_array(json, "age_hours");
 	for (u32 i = 0; i < pages; i++) {
 		if (map->attr[i] & AFTL_PAGE_PROGRAMMED)
 			json_u64(json, NULL, map->age_hours[i]);

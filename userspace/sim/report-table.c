@@ -76,44 +76,44 @@ static void format_table_value(char text[HUMAN_SIZE], enum unit unit, u64 value)
 
 /* Values of a run */
 
-static u64 table_counter_of_run(const struct sim_result *result, u32 index)
+static u64 get_counter_of_result(const struct sim_result *result, u32 index)
 {
 	return aftl_counter_get(&result->stats.counters, index);
 }
 
 #define COUNTER_AT(name) (offsetof(struct aftl_counters, name) / sizeof(u64))
 
-static u64 table_member_of_result(const struct sim_result *result, u32 offset)
+static u64 get_member_of_result(const struct sim_result *result, u32 offset)
 {
 	return *(const u64 *)((const char *)result + offset);
 }
 
 #define NUMBER_AT(name) offsetof(struct sim_result, name)
 
-static u64 table_request_rate(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 compute_request_rate(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	return scaled_ratio(result->requests, result->elapsed_ns, 1000000000);
 }
 
-static u64 table_mean_time(const struct sim_result *result, u32 timing)
+static u64 compute_mean_time_of_requests(const struct sim_result *result, u32 timing)
 {
 	const struct aftl_histogram *histogram = sim_timing_histogram(result, timing);
 
 	return scaled_ratio(histogram->sum, histogram->count, 1);
 }
 
-static u64 table_quantile(const struct sim_result *result, u32 timing_and_share)
+static u64 get_quantile_of_times(const struct sim_result *result, u32 timing_and_share)
 {
 	return histogram_quantile_ns(sim_timing_histogram(result, timing_and_share >> 16),
 				     timing_and_share & 0xffff);
 }
 
-static u64 table_largest_time(const struct sim_result *result, u32 timing)
+static u64 get_largest_time(const struct sim_result *result, u32 timing)
 {
 	return sim_timing_histogram(result, timing)->largest;
 }
 
-static u64 table_mean_waiting_time(const struct sim_result *result, u32 response)
+static u64 compute_mean_waiting_time(const struct sim_result *result, u32 response)
 {
 	const struct aftl_histogram *histogram = sim_timing_histogram(result, response);
 	u64 service = sim_timing_histogram(result, response + 1)->sum;
@@ -121,26 +121,26 @@ static u64 table_mean_waiting_time(const struct sim_result *result, u32 response
 	return scaled_ratio(histogram->sum - min(service, histogram->sum), histogram->count, 1);
 }
 
-static u64 table_amplification(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 get_amplification_of_result(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	return sim_get_write_amplification(&result->stats.counters, result->geo.unit_bytes);
 }
 
-static u64 table_amplification_by_cause(const struct sim_result *result, u32 cause)
+static u64 get_amplification_by_cause(const struct sim_result *result, u32 cause)
 {
 	return sim_get_amplification_of_cause(&result->stats.counters, cause,
 					      result->geo.unit_bytes);
 }
 
 /* Return the share of the units programmed for the host that went to the SLC cache. */
-static u64 table_slc_cache_share(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 compute_slc_cache_share(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	const struct aftl_counters *counters = &result->stats.counters;
 
 	return scaled_ratio(counters->cached_host_units, counters->programmed_host_units, 10000);
 }
 
-static u64 table_miss_share_of_cmt(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 compute_cmt_miss_share(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	const struct aftl_counters *counters = &result->stats.counters;
 
@@ -148,7 +148,7 @@ static u64 table_miss_share_of_cmt(const struct sim_result *result, u32 unused _
 }
 
 /* Return the number of SLC cache blocks at the end of the run. */
-static u64 table_slc_cache_blocks(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 count_slc_cache_blocks(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	u64 blocks = 0;
 	u32 i;
@@ -158,7 +158,7 @@ static u64 table_slc_cache_blocks(const struct sim_result *result, u32 unused __
 	return blocks;
 }
 
-static u64 table_mean_utilisation(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 compute_mean_utilisation(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	u64 busy_ns = 0;
 	u32 i;
@@ -168,35 +168,35 @@ static u64 table_mean_utilisation(const struct sim_result *result, u32 unused __
 	return scaled_ratio(busy_ns, result->elapsed_ns * result->geo.luns, 10000);
 }
 
-static u64 table_mean_erases(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 compute_mean_erases(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	return scaled_ratio(result->erases.sum, result->erases.count, 10000);
 }
 
-static u64 table_mean_wear(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 compute_mean_wear(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	return scaled_ratio(result->wear.sum, result->wear.count, 1);
 }
 
-static u64 table_lifetime_factor(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 compute_lifetime_factor(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	const struct aftl_counters *counters = &result->stats.counters;
 
 	return scaled_ratio(counters->array_erases * SIM_FULL_WEAR, counters->wear_sum, 10000);
 }
 
-static u64 table_pages_of_program_mode(const struct sim_result *result, u32 mode)
+static u64 count_pages_of_program_mode(const struct sim_result *result, u32 mode)
 {
 	return result->stats.mode_pages[mode];
 }
 
-static u64 table_pages_of_class(const struct sim_result *result, u32 class)
+static u64 count_pages_of_class(const struct sim_result *result, u32 class)
 {
 	return result->stats.class_pages[class];
 }
 
 /* Return RAID counter @index (such as parity units) per unit that the host wrote, in 1/10000. */
-static u64 table_units_of_raid_per_host_unit(const struct sim_result *result, u32 index)
+static u64 compute_raid_counter_per_host_unit(const struct sim_result *result, u32 index)
 {
 	const u64 *counters = (const u64 *)&result->raid.counters;
 
@@ -204,7 +204,7 @@ static u64 table_units_of_raid_per_host_unit(const struct sim_result *result, u3
 }
 
 /* Return the number of data and parity units written to the members per erase. */
-static u64 table_writes_per_erase(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 get_writes_per_erase(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	const struct raid_counters *counters = &result->raid.counters;
 
@@ -220,112 +220,113 @@ enum { READ_RESPONSE, READ_SERVICE, WRITE_RESPONSE, WRITE_SERVICE, FLUSH_RESPONS
 #define AT_SHARE(timing, share) ((timing) << 16 | (share))
 
 static const struct line general_lines[] = {
-	{ "requests", table_member_of_result, UNIT_NUMBER, NUMBER_AT(requests) },
-	{ "failed", table_counter_of_run, UNIT_NUMBER, COUNTER_AT(host_failed_requests) },
-	{ "simulated time", table_member_of_result, UNIT_TIME, NUMBER_AT(elapsed_ns) },
-	{ "throughput", table_request_rate, UNIT_RATE, 0 },
-	{ "die utilisation", table_mean_utilisation, UNIT_PERCENT, 0 },
+	{ "requests", get_member_of_result, UNIT_NUMBER, NUMBER_AT(requests) },
+	{ "failed", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(host_failed_requests) },
+	{ "simulated time", get_member_of_result, UNIT_TIME, NUMBER_AT(elapsed_ns) },
+	{ "throughput", compute_request_rate, UNIT_RATE, 0 },
+	{ "die utilisation", compute_mean_utilisation, UNIT_PERCENT, 0 },
 };
 
 static const struct line read_lines[] = {
-	{ "read response, mean", table_mean_time, UNIT_TIME, READ_RESPONSE },
-	{ "  waiting, mean", table_mean_waiting_time, UNIT_TIME, READ_RESPONSE },
-	{ "  service, mean", table_mean_time, UNIT_TIME, READ_SERVICE },
-	{ "  p50", table_quantile, UNIT_QUANTILE, AT_SHARE(READ_RESPONSE, 5000) },
-	{ "  p99", table_quantile, UNIT_QUANTILE, AT_SHARE(READ_RESPONSE, 9900) },
-	{ "  p99.9", table_quantile, UNIT_QUANTILE, AT_SHARE(READ_RESPONSE, 9990) },
-	{ "  max", table_largest_time, UNIT_TIME, READ_RESPONSE },
+	{ "read response, mean", compute_mean_time_of_requests, UNIT_TIME, READ_RESPONSE },
+	{ "  waiting, mean", compute_mean_waiting_time, UNIT_TIME, READ_RESPONSE },
+	{ "  service, mean", compute_mean_time_of_requests, UNIT_TIME, READ_SERVICE },
+	{ "  p50", get_quantile_of_times, UNIT_QUANTILE, AT_SHARE(READ_RESPONSE, 5000) },
+	{ "  p99", get_quantile_of_times, UNIT_QUANTILE, AT_SHARE(READ_RESPONSE, 9900) },
+	{ "  p99.9", get_quantile_of_times, UNIT_QUANTILE, AT_SHARE(READ_RESPONSE, 9990) },
+	{ "  max", get_largest_time, UNIT_TIME, READ_RESPONSE },
 };
 
 static const struct line write_lines[] = {
-	{ "write response, mean", table_mean_time, UNIT_TIME, WRITE_RESPONSE },
-	{ "  waiting, mean", table_mean_waiting_time, UNIT_TIME, WRITE_RESPONSE },
-	{ "  service, mean", table_mean_time, UNIT_TIME, WRITE_SERVICE },
-	{ "  p50", table_quantile, UNIT_QUANTILE, AT_SHARE(WRITE_RESPONSE, 5000) },
-	{ "  p99", table_quantile, UNIT_QUANTILE, AT_SHARE(WRITE_RESPONSE, 9900) },
-	{ "  p99.9", table_quantile, UNIT_QUANTILE, AT_SHARE(WRITE_RESPONSE, 9990) },
-	{ "  max", table_largest_time, UNIT_TIME, WRITE_RESPONSE },
+	{ "write response, mean", compute_mean_time_of_requests, UNIT_TIME, WRITE_RESPONSE },
+	{ "  waiting, mean", compute_mean_waiting_time, UNIT_TIME, WRITE_RESPONSE },
+	{ "  service, mean", compute_mean_time_of_requests, UNIT_TIME, WRITE_SERVICE },
+	{ "  p50", get_quantile_of_times, UNIT_QUANTILE, AT_SHARE(WRITE_RESPONSE, 5000) },
+	{ "  p99", get_quantile_of_times, UNIT_QUANTILE, AT_SHARE(WRITE_RESPONSE, 9900) },
+	{ "  p99.9", get_quantile_of_times, UNIT_QUANTILE, AT_SHARE(WRITE_RESPONSE, 9990) },
+	{ "  max", get_largest_time, UNIT_TIME, WRITE_RESPONSE },
 };
 
 static const struct line flush_lines[] = {
-	{ "flush response, mean", table_mean_time, UNIT_TIME, FLUSH_RESPONSE },
-	{ "  p99", table_quantile, UNIT_QUANTILE, AT_SHARE(FLUSH_RESPONSE, 9900) },
+	{ "flush response, mean", compute_mean_time_of_requests, UNIT_TIME, FLUSH_RESPONSE },
+	{ "  p99", get_quantile_of_times, UNIT_QUANTILE, AT_SHARE(FLUSH_RESPONSE, 9900) },
 };
 
 static const struct line flash_lines[] = {
-	{ "pages sensed", table_counter_of_run, UNIT_NUMBER, COUNTER_AT(array_reads) },
-	{ "programs", table_counter_of_run, UNIT_NUMBER, COUNTER_AT(array_programs) },
-	{ "erases", table_counter_of_run, UNIT_NUMBER, COUNTER_AT(array_erases) },
-	{ "  with low voltage", table_counter_of_run, UNIT_NUMBER, COUNTER_AT(array_low_erases) },
-	{ "erase count, mean", table_mean_erases, UNIT_FIXED4, 0 },
-	{ "  max", table_member_of_result, UNIT_NUMBER, NUMBER_AT(erases.largest) },
-	{ "wear in full erases, mean", table_mean_wear, UNIT_FIXED4, 0 },
-	{ "lifetime factor", table_lifetime_factor, UNIT_FIXED4, 0 },
-	{ "energy of reads", table_counter_of_run, UNIT_ENERGY, COUNTER_AT(read_energy_pj) },
-	{ "  of programs", table_counter_of_run, UNIT_ENERGY, COUNTER_AT(program_energy_pj) },
-	{ "  of erases", table_counter_of_run, UNIT_ENERGY, COUNTER_AT(erase_energy_pj) },
-	{ "flipped bits read", table_counter_of_run, UNIT_NUMBER, COUNTER_AT(read_flipped_bits) },
-	{ "units lost", table_counter_of_run, UNIT_NUMBER, COUNTER_AT(read_lost_units) },
-	{ "refused proposals", table_counter_of_run, UNIT_NUMBER, COUNTER_AT(policy_bugs) },
+	{ "pages sensed", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(array_reads) },
+	{ "programs", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(array_programs) },
+	{ "erases", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(array_erases) },
+	{ "  with low voltage", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(array_low_erases) },
+	{ "erase count, mean", compute_mean_erases, UNIT_FIXED4, 0 },
+	{ "  max", get_member_of_result, UNIT_NUMBER, NUMBER_AT(erases.largest) },
+	{ "wear in full erases, mean", compute_mean_wear, UNIT_FIXED4, 0 },
+	{ "lifetime factor", compute_lifetime_factor, UNIT_FIXED4, 0 },
+	{ "energy of reads", get_counter_of_result, UNIT_ENERGY, COUNTER_AT(read_energy_pj) },
+	{ "  of programs", get_counter_of_result, UNIT_ENERGY, COUNTER_AT(program_energy_pj) },
+	{ "  of erases", get_counter_of_result, UNIT_ENERGY, COUNTER_AT(erase_energy_pj) },
+	{ "flipped bits read", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(read_flipped_bits) },
+	{ "units lost", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(read_lost_units) },
+	{ "refused proposals", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(policy_bugs) },
 };
 
 static const struct line cache_lines[] = {
-	{ "host writes to the cache", table_slc_cache_share, UNIT_PERCENT, 0 },
-	{ "  blocks folded", table_counter_of_run, UNIT_NUMBER, COUNTER_AT(fold_blocks) },
-	{ "  in idle time", table_counter_of_run, UNIT_NUMBER, COUNTER_AT(fold_idle_blocks) },
-	{ "  blocks in use at the end", table_slc_cache_blocks, UNIT_NUMBER, 0 },
+	{ "host writes to the cache", compute_slc_cache_share, UNIT_PERCENT, 0 },
+	{ "  blocks folded", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(fold_blocks) },
+	{ "  in idle time", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(fold_idle_blocks) },
+	{ "  blocks in use at the end", count_slc_cache_blocks, UNIT_NUMBER, 0 },
 };
 
 static const struct line map_lines[] = {
-	{ "look-ups in the map", table_counter_of_run, UNIT_NUMBER, COUNTER_AT(map_lookups) },
-	{ "  that waited for the map", table_miss_share_of_cmt, UNIT_PERCENT, 0 },
-	{ "  map pages read for them", table_counter_of_run, UNIT_NUMBER, COUNTER_AT(map_loads) },
-	{ "  map pages read to write", table_counter_of_run, UNIT_NUMBER, COUNTER_AT(map_merges) },
-	{ "  map pages moved", table_counter_of_run, UNIT_NUMBER, COUNTER_AT(map_moved_units) },
+	{ "look-ups in the map", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(map_lookups) },
+	{ "  that waited for the map", compute_cmt_miss_share, UNIT_PERCENT, 0 },
+	{ "  map pages read for them", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(map_loads) },
+	{ "  map pages read to write", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(map_merges) },
+	{ "  map pages moved", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(map_moved_units) },
 };
 
 static const struct line recent_lines[] = {
-	{ "units read from the cache", table_counter_of_run, UNIT_NUMBER,
+	{ "units read from the cache", get_counter_of_result, UNIT_NUMBER,
 	  COUNTER_AT(read_cache_units) },
-	{ "  read ahead", table_counter_of_run, UNIT_NUMBER, COUNTER_AT(read_ahead_units) },
-	{ "  read ahead in vain", table_counter_of_run, UNIT_NUMBER,
+	{ "  read ahead", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(read_ahead_units) },
+	{ "  read ahead in vain", get_counter_of_result, UNIT_NUMBER,
 	  COUNTER_AT(read_ahead_vain_units) },
 };
 
 static const struct line raid_lines[] = {
-	{ "data written to members", table_units_of_raid_per_host_unit, UNIT_FIXED4,
+	{ "data written to members", compute_raid_counter_per_host_unit, UNIT_FIXED4,
 	  RAID_AT(data_units) },
-	{ "parity written", table_units_of_raid_per_host_unit, UNIT_FIXED4, RAID_AT(parity_units) },
-	{ "read for parity", table_units_of_raid_per_host_unit, UNIT_FIXED4, RAID_AT(old_units) },
-	{ "writes per erase", table_writes_per_erase, UNIT_FIXED4, 0 },
+	{ "parity written", compute_raid_counter_per_host_unit, UNIT_FIXED4,
+	  RAID_AT(parity_units) },
+	{ "read for parity", compute_raid_counter_per_host_unit, UNIT_FIXED4, RAID_AT(old_units) },
+	{ "writes per erase", get_writes_per_erase, UNIT_FIXED4, 0 },
 };
 
-static const struct line memory_line = { "memory of the device", table_member_of_result, UNIT_BYTES,
+static const struct line memory_line = { "memory of the device", get_member_of_result, UNIT_BYTES,
 					 NUMBER_AT(memory_bytes) };
 
-static const struct line cpu_line = { "processor time", table_member_of_result, UNIT_TIME,
+static const struct line cpu_line = { "processor time", get_member_of_result, UNIT_TIME,
 				      NUMBER_AT(cpu_ns) };
 
 static const struct line amplification_line = {
-	"write amplification", table_amplification, UNIT_FIXED4, 0
+	"write amplification", get_amplification_of_result, UNIT_FIXED4, 0
 };
 
-static u64 table_yardstick_lower_bound(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 get_yardstick_lower_bound(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	return result->yardstick.known ? sim_yardstick_get_lower_bound(result) : 0;
 }
 
-static u64 table_yardstick_collector(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 get_collector_yardstick(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	return result->yardstick.known ? sim_yardstick_get_collector_result(result) : 0;
 }
 
 static const struct line yardstick_lines[] = {
-	{ "  with knowledge of the future", table_yardstick_collector, UNIT_FIXED4, 0 },
-	{ "  no less is possible", table_yardstick_lower_bound, UNIT_FIXED4, 0 },
+	{ "  with knowledge of the future", get_collector_yardstick, UNIT_FIXED4, 0 },
+	{ "  no less is possible", get_yardstick_lower_bound, UNIT_FIXED4, 0 },
 };
 
-static u64 table_rate_of_host_queue(const struct sim_result *result, u32 index)
+static u64 compute_rate_of_host_queue(const struct sim_result *result, u32 index)
 {
 	const struct sim_queue *queue = &result->queues[index];
 
@@ -334,7 +335,7 @@ static u64 table_rate_of_host_queue(const struct sim_result *result, u32 index)
 }
 
 /* Return a response time of queue @what >> 17: bit 16: of writes; low bits: quantile, 0: mean. */
-static u64 table_response_time_of_host_queue(const struct sim_result *result, u32 what)
+static u64 get_response_time_of_host_queue(const struct sim_result *result, u32 what)
 {
 	const struct sim_queue *queue = &result->queues[what >> 17];
 	const struct aftl_histogram *histogram = what >> 16 & 1 ? &queue->write_response :
@@ -346,11 +347,10 @@ static u64 table_response_time_of_host_queue(const struct sim_result *result, u3
 }
 
 static const struct line queue_lines[] = {
-	{ "  read response, mean", table_response_time_of_host_queue, UNIT_TIME, 0 },
-	{ "  read response, p99", table_response_time_of_host_queue, UNIT_QUANTILE, 9900 },
-	{ "  write response, mean", table_response_time_of_host_queue, UNIT_TIME, 1 << 16 },
-	{ "  write response, p99", table_response_time_of_host_queue, UNIT_QUANTILE,
-	  1 << 16 | 9900 },
+	{ "  read response, mean", get_response_time_of_host_queue, UNIT_TIME, 0 },
+	{ "  read response, p99", get_response_time_of_host_queue, UNIT_QUANTILE, 9900 },
+	{ "  write response, mean", get_response_time_of_host_queue, UNIT_TIME, 1 << 16 },
+	{ "  write response, p99", get_response_time_of_host_queue, UNIT_QUANTILE, 1 << 16 | 9900 },
 };
 
 /* Lines */
@@ -434,7 +434,7 @@ static void print_named_counter_lines(struct text_table *table, const struct sim
 static void print_queue_lines(struct text_table *table, const struct sim_report *report)
 {
 	char title[32];
-	struct line line = { title, table_rate_of_host_queue, UNIT_RATE, 0 };
+	struct line line = { title, compute_rate_of_host_queue, UNIT_RATE, 0 };
 
 	for (u32 queue = 0; queue < report->results->queue_count; queue++) {
 		scnprintf(title, sizeof(title), "queue %u, throughput", queue);
@@ -451,9 +451,9 @@ static void print_queue_lines(struct text_table *table, const struct sim_report 
 
 static void print_page_count_lines(struct text_table *table, const struct sim_report *report)
 {
-	const struct line by_cause = { NULL, table_amplification_by_cause, UNIT_FIXED4, 0 };
-	const struct line by_mode = { NULL, table_pages_of_program_mode, UNIT_NUMBER, 0 };
-	const struct line by_class = { NULL, table_pages_of_class, UNIT_NUMBER, 0 };
+	const struct line by_cause = { NULL, get_amplification_by_cause, UNIT_FIXED4, 0 };
+	const struct line by_mode = { NULL, count_pages_of_program_mode, UNIT_NUMBER, 0 };
+	const struct line by_class = { NULL, count_pages_of_class, UNIT_NUMBER, 0 };
 
 	print_table_line(table, report, &amplification_line);
 	for (unsigned int i = 0; report->options->yardstick && i < ARRAY_SIZE(yardstick_lines); i++)

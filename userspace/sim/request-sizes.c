@@ -45,7 +45,7 @@ static int parse_size_list(struct sim_size_list *sizes, const char *name, const 
 
 	if (!*list)
 		return report_invalid_size(name, "", error);
-	while (!ret && next_list_item(&list, item))
+	while (!ret && copy_next_list_item(&list, item))
 		ret = add_request_size(sizes, name, item, error);
 	return ret;
 }

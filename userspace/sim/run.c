@@ -64,7 +64,7 @@ static void complete_run_request(void *host, struct aftl_request *request)
 	if (unlikely(run->queues) && request->op <= AFTL_OP_WRITE) {
 		struct sim_request ended = sim_request_from_core(request);
 
-		sim_queue_count(run->queues, &ended, run->drive.geo, response_ns);
+		sim_add_queue_io(run->queues, &ended, run->drive.geo, response_ns);
 	}
 	sim_drive_complete_request(&run->drive, request);
 }
@@ -72,7 +72,7 @@ static void complete_run_request(void *host, struct aftl_request *request)
 static int stop_run_if_requested(void *host)
 {
 	(void)host;
-	return is_stop_requested() ? -EINTR : 0;
+	return is_stop_of_thread_requested() ? -EINTR : 0;
 }
 
 static const struct aftl_host_ops host_ops = {
@@ -129,7 +129,7 @@ static void observe_completed_request(struct sim_drive *drive, struct observed_r
 	const struct recorded_end end = {
 		.response_ns = request->complete_ns - request->arrival_ns,
 		.waiting_ns = get_waiting_ns_of_request(request),
-		.reason = request_main_wait_reason(&observed->waits),
+		.reason = request_find_main_wait_reason(&observed->waits),
 	};
 
 	if (run->record.active)
@@ -155,7 +155,7 @@ u64 sim_count_requests_before_die_fails(const struct sim_options *options)
 }
 
 /* Requests in flight when the warm-up ends count in the statistics. */
-static int act_before_next_request(struct run *run, struct aftl_error *error)
+static int start_statistics_or_fail_die(struct run *run, struct aftl_error *error)
 {
 	u64 now = run->drive.submitted;
 
@@ -173,7 +173,7 @@ static int observe_submitted_request(struct sim_drive *drive, struct aftl_reques
 	struct run *run = container_of(drive, struct run, drive);
 
 	if (drive->submitted == run->next && request != drive->beside.request &&
-	    act_before_next_request(run, error))
+	    start_statistics_or_fail_die(run, error))
 		return -EIO;
 	run->drive.ended |=
 		sim_update_progress_and_check_stop(&run->progress, run->drive.submitted);

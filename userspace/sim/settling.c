@@ -17,7 +17,7 @@ void settling_init(struct settling *settling)
 	*settling = (struct settling){ .batch = 1 };
 }
 
-static void join_pairs_of_batches(struct settling *settling)
+static void merge_pairs_of_batches(struct settling *settling)
 {
 	u64 *sums = settling->sums_ns;
 
@@ -27,20 +27,20 @@ static void join_pairs_of_batches(struct settling *settling)
 		sums[i] = sums[(size_t)2 * i] + sums[(size_t)2 * i + 1];
 }
 
-void settling_close_batch(struct settling *settling)
+void settling_complete_batch(struct settling *settling)
 {
 	settling->sums_ns[settling->count++] = settling->last_ns;
 	settling->last_ns = 0;
 	settling->in_last = 0;
 	if (settling->count == SETTLING_BATCHES)
-		join_pairs_of_batches(settling);
+		merge_pairs_of_batches(settling);
 }
 
 /* Merge pairs of batches, empty ones included: requests may be added in any order. */
 static void merge_settling_batches(struct settling *settling)
 {
 	settling->count = SETTLING_BATCHES;
-	join_pairs_of_batches(settling);
+	merge_pairs_of_batches(settling);
 	memset(settling->sums_ns + settling->count, 0, sizeof(settling->sums_ns) / 2);
 }
 
@@ -51,7 +51,7 @@ void settling_add_time_by_number(struct settling *settling, u64 number, u64 resp
 	settling->sums_ns[number >> (fls64(settling->batch) - 1)] += response_ns;
 }
 
-void settling_add_series(struct settling *sum, const struct settling *other)
+void settling_add_times_of_series(struct settling *sum, const struct settling *other)
 {
 	u64 ratio;
 
@@ -136,7 +136,7 @@ static struct rest find_best_cut(const u64 *sums, u32 count, bool backwards)
 }
 
 /* Return the relative difference between the mean of all groups and that of @best, in 1/10000. */
-static u64 compute_relative_warmup_bias(const u64 *sums, u32 count, const struct rest *best)
+static u64 compute_relative_bias_of_mean(const u64 *sums, u32 count, const struct rest *best)
 {
 	__uint128_t all = 0;
 	__uint128_t part = (__uint128_t)best->sum * count;
@@ -164,9 +164,9 @@ struct settling_verdict settling_judge(const struct settling *settling)
 	late = find_best_cut(sums, count, false);
 	cut = count - late.groups;
 	early = find_best_cut(sums + cut, late.groups, true);
-	end_off = compute_relative_warmup_bias(sums + cut, late.groups, &early);
+	end_off = compute_relative_bias_of_mean(sums + cut, late.groups, &early);
 	verdict.cut = (u64)cut * GROUP * settling->batch;
-	verdict.off = max(compute_relative_warmup_bias(sums, count, &late), end_off);
+	verdict.off = max(compute_relative_bias_of_mean(sums, count, &late), end_off);
 	verdict.settled = 2 * cut <= count && end_off < SETTLING_MATTERS;
 	return verdict;
 }

@@ -43,14 +43,14 @@ struct settling_verdict {
 };
 
 void settling_init(struct settling *settling);
-void settling_close_batch(struct settling *settling);
+void settling_complete_batch(struct settling *settling);
 struct settling_verdict settling_judge(const struct settling *settling);
 
 static inline void settling_add_time(struct settling *settling, u64 response_ns)
 {
 	settling->last_ns += response_ns;
 	if (++settling->in_last == settling->batch)
-		settling_close_batch(settling);
+		settling_complete_batch(settling);
 }
 
 /**
@@ -62,7 +62,7 @@ static inline void settling_add_time(struct settling *settling, u64 response_ns)
 void settling_add_time_by_number(struct settling *settling, u64 number, u64 response_ns);
 
 /* Add the response times of @other to those of @sum; no request may be in both series. */
-void settling_add_series(struct settling *sum, const struct settling *other);
+void settling_add_times_of_series(struct settling *sum, const struct settling *other);
 
 /*
  * Prepare @settling for settling_judge(), after settling_add_time_by_number() was called for all

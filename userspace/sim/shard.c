@@ -67,7 +67,8 @@ static void count_completed_host_request(struct shard *shard, u8 epoch, const st
 	if (request->op <= AFTL_OP_WRITE && end->fresh)
 		settling_add_time_by_number(&sums->settling, end->number, end->response_ns);
 	if (unlikely(sums->queues) && request->op <= AFTL_OP_WRITE)
-		sim_queue_count(sums->queues, request, aftl_geometry(shard->ftl), end->response_ns);
+		sim_add_queue_io(sums->queues, request, aftl_geometry(shard->ftl),
+				 end->response_ns);
 	shard->ended++;
 	if (unlikely(shard->tenants) && request->queue < shard->tenants->count)
 		shard->tenants->each[request->queue].pending--;
@@ -259,22 +260,22 @@ static int submit_request_part(struct shard *shard, const struct shard_work *wor
 	return ret;
 }
 
-static int fail_shard_die(struct shard *shard, struct aftl_error *error)
+static int fail_last_die_of_shard(struct shard *shard, struct aftl_error *error)
 {
 	if (aftl_fail_lun(shard->ftl, aftl_geometry(shard->ftl)->luns - 1))
 		return aftl_fail(error, -EIO, "--die-dies: the last die cannot be made to fail");
 	return 0;
 }
 
-static int execute_shard_work_item(struct shard *shard, const struct shard_work *work,
-				   struct aftl_error *error)
+static int execute_request_or_command(struct shard *shard, const struct shard_work *work,
+				      struct aftl_error *error)
 {
 	if (likely(work->request.op < SHARD_COUNTS))
 		return work->whole ? submit_request_part(shard, work, error) :
 				     submit_to_shard(shard, work, error);
 	aftl_advance(shard->ftl, work->request.time_ns);
 	if (work->request.op == SHARD_LOSES_DIE)
-		return fail_shard_die(shard, error);
+		return fail_last_die_of_shard(shard, error);
 	aftl_reset_stats(shard->ftl);
 	shard->epoch = 1;
 	return 0;
@@ -296,7 +297,7 @@ int shard_execute_work_list(struct shard *shard, const struct shard_work *list, 
 	for (u32 i = 0; i < count && !ret; i++) {
 		if (i % FAR == 0)
 			prefetch_shard_pages(shard, list + i, count - i);
-		ret = execute_shard_work_item(shard, list + i, error);
+		ret = execute_request_or_command(shard, list + i, error);
 	}
 	return ret;
 }

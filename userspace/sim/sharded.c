@@ -153,7 +153,7 @@ static void clear_shard_lists(const struct run *run, struct shard_list *lists)
 
 /* Open arrivals */
 
-static bool is_sharded_run_unbroken(const struct run *run)
+static bool has_no_shard_failed(const struct run *run)
 {
 	return !run->broken && atomic_load(&run->stopped) == U64_MAX;
 }
@@ -185,7 +185,7 @@ static void stop_run_at_failed_chunk(struct run *run, struct seat *seat, u64 num
 		;
 }
 
-static void run_chunk_on_shard(void *context, u64 number, u32 index)
+static void execute_request_chunk_on_shard(void *context, u64 number, u32 index)
 {
 	struct run *run = context;
 	struct seat *seat = &run->seats[index];
@@ -210,14 +210,14 @@ static void run_open_arrivals(struct run *run)
 	const struct pipeline pipeline = {
 		.context = run,
 		.make = make_request_chunk,
-		.take = run_chunk_on_shard,
+		.take = execute_request_chunk_on_shard,
 		.lanes = run->layout.count,
 		.threads = sim_count_threads(run->options),
 	};
 
 	pipeline_run(&pipeline);
-	if (is_sharded_run_unbroken(run))
-		pipeline_run_each(run, drain_shard_in_thread, run->layout.count, pipeline.threads);
+	if (has_no_shard_failed(run))
+		pipeline_run_lanes(run, drain_shard_in_thread, run->layout.count, pipeline.threads);
 }
 
 /* A closed queue */
@@ -289,11 +289,11 @@ static void run_closed_queue(struct run *run)
 	for (;;) {
 		u64 next_ns;
 
-		while (is_sharded_run_unbroken(run) && !run->ended &&
+		while (has_no_shard_failed(run) && !run->ended &&
 		       count_requests_in_flight(run) < depth)
 			submit_next_to_shards(run);
 		pending = count_requests_in_flight(run);
-		if (!is_sharded_run_unbroken(run) || !pending)
+		if (!has_no_shard_failed(run) || !pending)
 			return;
 		/* Submissions and completions show that the device is not stuck. */
 		if (run->submitted - pending != seen || !run->ended)
@@ -360,7 +360,7 @@ static enum exit_code create_all_shards(struct run *run, struct aftl_error *erro
 	run->seats = memory_alloc_zeroed(count, sizeof(*run->seats));
 	for (i = 0; i < PIPELINE_AHEAD; i++)
 		run->chunks[i] = memory_alloc_zeroed(count, sizeof(*run->chunks[i]));
-	pipeline_run_each(run, create_shard_in_thread, count, sim_count_threads(run->options));
+	pipeline_run_lanes(run, create_shard_in_thread, count, sim_count_threads(run->options));
 	return find_first_shard_failure(run, error);
 }
 
@@ -443,7 +443,7 @@ static void sum_shard_statistics(const struct shard_sums *sums, struct sim_resul
 		aftl_histogram_merge(&stats->write_response, &sums->class_response[i]);
 		aftl_histogram_merge(&result->class_response[i], &sums->class_response[i]);
 	}
-	settling_add_series(&result->settling, &sums->settling);
+	settling_add_times_of_series(&result->settling, &sums->settling);
 	for (u32 i = 0; i < AFTL_COUNTERS; i++)
 		((u64 *)&stats->counters)[i] -= aftl_counter_get(&sums->surplus, i);
 }
@@ -527,11 +527,11 @@ static enum exit_code run_sharded_stream(struct run *run, struct sim_result *res
 
 		run->until_ns = max(run->until_ns, own_ns);
 	}
-	pipeline_run_each(run, run_shard_to_end, run->layout.count,
-			  sim_count_threads(run->options));
+	pipeline_run_lanes(run, run_shard_to_end, run->layout.count,
+			   sim_count_threads(run->options));
 	result->cpu_ns = sim_get_processor_ns() - begin_ns;
-	pipeline_run_each(run, audit_shard_in_thread, run->layout.count,
-			  sim_count_threads(run->options));
+	pipeline_run_lanes(run, audit_shard_in_thread, run->layout.count,
+			   sim_count_threads(run->options));
 	store_sharded_result(run, result);
 	code = find_first_shard_failure(run, error);
 	result->verified = run->options->verify && !code;

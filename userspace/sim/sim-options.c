@@ -51,7 +51,7 @@ struct argument {
 };
 
 /* Parse -q, -jFILE or -F FORMAT. */
-static bool split_letter_argument(char **argv, struct argument *argument, struct aftl_error *error)
+static bool split_short_option(char **argv, struct argument *argument, struct aftl_error *error)
 {
 	const char *text = argv[0];
 	const struct option_row *row = *text == '-' ? option_find_by_letter(text[1]) : NULL;
@@ -73,7 +73,7 @@ static bool split_letter_argument(char **argv, struct argument *argument, struct
 static bool split_long_argument(char **argv, struct argument *argument, struct aftl_error *error)
 {
 	if (argv[0][0] != '-' || argv[0][1] != '-' || !argv[0][2])
-		return split_letter_argument(argv, argument, error);
+		return split_short_option(argv, argument, error);
 	argument->name = argv[0] + 2;
 	argument->length = strcspn(argument->name, "=");
 	if (argument->name[argument->length]) {
@@ -98,7 +98,7 @@ static bool has_argument_value(const struct argument *argument, struct aftl_erro
 static const struct aftl_param *find_param(const char *name, size_t length)
 {
 	for (unsigned int i = 0; i < aftl_param_count(); i++)
-		if (option_is_named(aftl_param_at(i)->key, name, length))
+		if (option_has_name(aftl_param_at(i)->key, name, length))
 			return aftl_param_at(i);
 	return NULL;
 }
@@ -119,11 +119,11 @@ static void warn_of_percentage_without_sign(const struct aftl_param *param, cons
 		return;
 	scnprintf(meant, sizeof(meant), "%s%%", text);
 	share_format(share.value, true, other);
-	option_warn_ambiguous_value(param->key, text, meant, other);
+	option_warn_ambiguous_share(param->key, text, meant, other);
 }
 
-static int take_param_argument(struct sim_options *options, const struct argument *argument,
-			       struct aftl_error *error)
+static int set_parameter_of_argument(struct sim_options *options, const struct argument *argument,
+				     struct aftl_error *error)
 {
 	const struct aftl_param *param = find_param(argument->name, argument->length);
 	int ret;
@@ -139,8 +139,8 @@ static int take_param_argument(struct sim_options *options, const struct argumen
 	return ret;
 }
 
-static int take_option_argument(struct sim_options *options, const struct option_row *option,
-				struct argument *argument, struct aftl_error *error)
+static int set_option_of_argument(struct sim_options *options, const struct option_row *option,
+				  struct argument *argument, struct aftl_error *error)
 {
 	options->given[option - option_rows] = true;
 	if (option->kind == KIND_SWITCH) {
@@ -188,8 +188,8 @@ static int take_all_arguments(struct sim_options *options, int argc, char **argv
 				       -EINVAL;
 		}
 		option = option_find_by_name(argument.name, argument.length);
-		ret = option ? take_option_argument(options, option, &argument, error) :
-			       take_param_argument(options, &argument, error);
+		ret = option ? set_option_of_argument(options, option, &argument, error) :
+			       set_parameter_of_argument(options, &argument, error);
 		i += argument.count;
 	}
 	return ret;
@@ -233,7 +233,7 @@ static int parse_page_map_option(struct sim_options *options, struct aftl_error 
 		return 0;
 	if (!*list)
 		return add_page_map_block(options, list, error);
-	while (!ret && next_list_item(&list, item))
+	while (!ret && copy_next_list_item(&list, item))
 		ret = add_page_map_block(options, item, error);
 	return ret;
 }

@@ -58,7 +58,7 @@ static void warn_of_unaligned_requests(const struct sim_notes *notes)
 }
 
 /* Warn if the start of a run biases the mean, or if the run never reached a steady state. */
-static void warn_of_warmup(const struct sim_options *options, const struct sim_result *result)
+static void warn_of_unsteady_run(const struct sim_options *options, const struct sim_result *result)
 {
 	char name[RUN_NAME];
 	struct settling_verdict verdict = settling_judge(&result->settling);
@@ -259,7 +259,7 @@ static int write_report_json(const struct sim_report *report, struct output_file
 }
 
 /* --json or --record to standard output replaces the table. */
-static bool is_table_wanted(const struct sim_options *options)
+static bool is_result_table_wanted(const struct sim_options *options)
 {
 	return !options->quiet && !(options->json && !strcmp(options->json, "-")) &&
 	       !(options->record && !strcmp(options->record, "-"));
@@ -274,7 +274,7 @@ static enum exit_code print_report(const struct sim_report *all, struct output_f
 	if (!all->options->quiet) {
 		warn_of_unaligned_requests(&all->results[0].notes);
 		for (unsigned int i = 0; i < all->count; i++)
-			warn_of_warmup(all->options, &all->results[i]);
+			warn_of_unsteady_run(all->options, &all->results[i]);
 		warn_of_unwritten_reads(all);
 		note_cause_of_padding(all);
 		warn_of_gc_watermark(all);
@@ -282,7 +282,7 @@ static enum exit_code print_report(const struct sim_report *all, struct output_f
 	}
 	if (json->stream && write_report_json(all, json))
 		code = EXIT_FAILED;
-	if (is_table_wanted(all->options))
+	if (is_result_table_wanted(all->options))
 		sim_report_print_table(all, stdout);
 	return code;
 }

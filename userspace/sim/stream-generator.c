@@ -185,7 +185,7 @@ static u64 compute_mean_pages_of_lengths_q16(const struct sim_size_list *list,
 	return (sum << 16) / lengths.end[lengths.count - 1];
 }
 
-static bool has_own_hot_sizes(const struct sim_options *options)
+static bool has_separate_hot_sizes(const struct sim_options *options)
 {
 	return options->hot_size_list.count && options->hot_share && options->hot_range;
 }
@@ -196,7 +196,7 @@ u64 sim_compute_mean_pages_q16(const struct sim_options *options, const struct a
 	u64 hot_share = options->hot_range < SHARE_WHOLE ? options->hot_share : SHARE_WHOLE;
 	u64 hot_mean;
 
-	if (!has_own_hot_sizes(options))
+	if (!has_separate_hot_sizes(options))
 		return mean;
 	hot_mean = compute_mean_pages_of_lengths_q16(&options->hot_size_list, geo);
 	return (hot_mean * hot_share + mean * (SHARE_WHOLE - hot_share)) / SHARE_WHOLE;
@@ -205,7 +205,7 @@ u64 sim_compute_mean_pages_q16(const struct sim_options *options, const struct a
 /* Addresses */
 
 /* The hot range, if any, is the start of the footprint, or the whole footprint. */
-static bool draw_is_request_hot(struct generator *generator)
+static bool draw_whether_request_is_hot(struct generator *generator)
 {
 	if (!generator->hot_places)
 		return false;
@@ -214,7 +214,7 @@ static bool draw_is_request_hot(struct generator *generator)
 }
 
 /* Map @rank to an address such that neighbouring ranks are far apart. */
-static u64 map_rank_to_address(const struct generator *generator, u64 rank)
+static u64 map_rank_to_scattered_address(const struct generator *generator, u64 rank)
 {
 	u64 step = generator->step;
 	u64 high;
@@ -236,13 +236,14 @@ static u64 draw_uniform_address(struct generator *generator, bool hot)
 		place = draw_number_below(random, generator->hot_places);
 	else
 		place = generator->hot_places + draw_number_below(random, cold);
-	return generator->scatter ? map_rank_to_address(generator, place) : place;
+	return generator->scatter ? map_rank_to_scattered_address(generator, place) : place;
 }
 
 static u64 draw_zipf_address(struct generator *generator)
 {
-	return map_rank_to_address(generator,
-				   zipf_draw_rank(generator->zipf, &generator->place_random));
+	return map_rank_to_scattered_address(generator,
+					     zipf_draw_rank(generator->zipf,
+							    &generator->place_random));
 }
 
 static u64 draw_drifting_address(struct generator *generator)
@@ -395,7 +396,7 @@ static u8 draw_quality_level(struct generator *generator)
 
 static struct sim_request draw_request(struct generator *generator)
 {
-	bool hot = draw_is_request_hot(generator);
+	bool hot = draw_whether_request_is_hot(generator);
 	u32 sectors = draw_request_sectors(generator, hot);
 	u64 first = draw_first_sector(generator, hot, sectors);
 	struct sim_request request = { .op = draw_request_operation(generator) };
@@ -481,7 +482,7 @@ static u64 compute_rank_permutation_step(u64 n)
 	return step;
 }
 
-static u64 compute_share_of_number(u64 whole, u64 share)
+static u64 compute_share_min_one(u64 whole, u64 share)
 {
 	u64 units = whole * share / SHARE_WHOLE;
 
@@ -495,7 +496,7 @@ static void prepare_request_lengths(struct generator *generator, const struct si
 
 	generator->unit_shift = sim_get_unit_shift(geo);
 	request_lengths_init(&generator->lengths, &options->size_list, sectors);
-	generator->own_hot_lengths = has_own_hot_sizes(options);
+	generator->own_hot_lengths = has_separate_hot_sizes(options);
 	request_lengths_init(&generator->hot_lengths,
 			     generator->own_hot_lengths ? &options->hot_size_list :
 							  &options->size_list,
@@ -511,7 +512,7 @@ static int fit_footprint_to_device(struct generator *generator, const struct sim
 	u32 grain, grain_hot;
 
 	longest = max(longest, longest_hot);
-	generator->footprint = compute_share_of_number(units, options->footprint)
+	generator->footprint = compute_share_min_one(units, options->footprint)
 			       << generator->unit_shift;
 	if (longest > generator->footprint)
 		return aftl_fail(error, -EINVAL,
@@ -535,7 +536,7 @@ static void prepare_active_extents(struct generator *generator, const struct sim
 		return;
 	generator->active_extent = max(min(options->active_extent, generator->places), 1ULL);
 	generator->extents = generator->places / generator->active_extent;
-	generator->active_count = compute_share_of_number(generator->extents, options->active_set);
+	generator->active_count = compute_share_min_one(generator->extents, options->active_set);
 	generator->active_requests = options->active_requests * generator->active_extent;
 	generator->active_others = options->active_others;
 	generator->active =
@@ -579,7 +580,7 @@ static int restrict_requests_to_zones(struct generator *generator,
 	if (!geo->zones)
 		return 0;
 	if (options->workload != SIM_WORKLOAD_ZONES || options->discard_share ||
-	    options->size_list.count > 1 || has_own_hot_sizes(options))
+	    options->size_list.count > 1 || has_separate_hot_sizes(options))
 		return aftl_fail(error, -EINVAL,
 				 "a device with zones is written in order: use --workload zones, with one --size and without discards");
 	if (capacity % generator->grain)
@@ -598,8 +599,8 @@ static int restrict_requests_to_zones(struct generator *generator,
 }
 
 /* Check that --stride is a multiple of the grain and less than the footprint. */
-static int fit_sequential_stride(struct generator *generator, const struct sim_options *options,
-				 struct aftl_error *error)
+static int check_and_set_stride(struct generator *generator, const struct sim_options *options,
+				struct aftl_error *error)
 {
 	u64 grain = (u64)generator->grain * AFTL_SECTOR_BYTES;
 
@@ -660,7 +661,7 @@ int sim_generator_open(struct sim_stream **out, const struct sim_options *option
 	if (!ret)
 		ret = restrict_requests_to_zones(generator, options, config, geo, error);
 	if (!ret)
-		ret = fit_sequential_stride(generator, options, error);
+		ret = check_and_set_stride(generator, options, error);
 	if (!ret)
 		ret = set_request_shares_and_sequences(generator, options, config->seed, error);
 	if (ret) {
@@ -670,10 +671,10 @@ int sim_generator_open(struct sim_stream **out, const struct sim_options *option
 	generator->workload = options->workload;
 	if (options->hot_share && options->hot_range)
 		generator->hot_places =
-			compute_share_of_number(generator->places, options->hot_range);
+			compute_share_min_one(generator->places, options->hot_range);
 	generator->hot_share = options->hot_share;
 	generator->hot_stream = (u8)options->hot_stream;
-	generator->window = compute_share_of_number(generator->places, options->drift_set);
+	generator->window = compute_share_min_one(generator->places, options->drift_set);
 	generator->window_requests = options->drift_requests;
 	generator->step = compute_rank_permutation_step(generator->places);
 	generator->scatter = options->scatter;

@@ -45,7 +45,7 @@ struct stripe_plan stripe_make_plan(const struct stripe_layout *layout, u32 dirt
 static void stripe_list_add(struct stripe_cache *cache, struct stripe_list *list,
 			    struct stripe *stripe)
 {
-	u32 index = stripe_get_index(cache, stripe);
+	u32 index = stripe_cache_index(cache, stripe);
 
 	stripe->prev = list->tail;
 	stripe->next = STRIPE_NONE;
@@ -71,17 +71,17 @@ static void stripe_list_remove(struct stripe_cache *cache, struct stripe_list *l
 
 /* Rows by number */
 
-static u32 *stripe_get_hash_chain(struct stripe_cache *cache, u32 row)
+static u32 *stripe_get_hash_bucket(struct stripe_cache *cache, u32 row)
 {
 	return &cache->heads[aftl_hash64(row) % cache->count];
 }
 
 static void stripe_hash_add(struct stripe_cache *cache, struct stripe *stripe)
 {
-	u32 *head = stripe_get_hash_chain(cache, stripe->row);
+	u32 *head = stripe_get_hash_bucket(cache, stripe->row);
 
 	stripe->hash_next = *head;
-	*head = stripe_get_index(cache, stripe);
+	*head = stripe_cache_index(cache, stripe);
 }
 
 void stripe_cache_init(struct stripe_cache *cache, u32 count)
@@ -108,7 +108,7 @@ void stripe_cache_release(struct stripe_cache *cache)
 
 struct stripe *stripe_find(struct stripe_cache *cache, u32 row)
 {
-	u32 index = *stripe_get_hash_chain(cache, row);
+	u32 index = *stripe_get_hash_bucket(cache, row);
 
 	while (index != STRIPE_NONE && cache->stripes[index].row != row)
 		index = cache->stripes[index].hash_next;
@@ -125,9 +125,9 @@ struct stripe *stripe_get(struct stripe_cache *cache, u32 row)
 		return NULL;
 	stripe = &cache->stripes[cache->clean.head];
 	if (stripe->row != STRIPE_NONE) {
-		u32 *link = stripe_get_hash_chain(cache, stripe->row);
+		u32 *link = stripe_get_hash_bucket(cache, stripe->row);
 
-		while (*link != stripe_get_index(cache, stripe))
+		while (*link != stripe_cache_index(cache, stripe))
 			link = &cache->stripes[*link].hash_next;
 		*link = stripe->hash_next;
 	}
@@ -140,7 +140,7 @@ struct stripe *stripe_get(struct stripe_cache *cache, u32 row)
 
 /* States */
 
-void stripe_mark_dirty(struct stripe_cache *cache, struct stripe *stripe, u32 cell, bool approx,
+void stripe_dirty_cell(struct stripe_cache *cache, struct stripe *stripe, u32 cell, bool approx,
 		       u64 now_ns)
 {
 	if (!stripe->dirty && !stripe->busy) {

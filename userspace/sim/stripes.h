@@ -142,7 +142,7 @@ struct stripe *stripe_find(struct stripe_cache *cache, u32 row);
 struct stripe *stripe_get(struct stripe_cache *cache, u32 row);
 
 /* Mark a cell as dirty. */
-void stripe_mark_dirty(struct stripe_cache *cache, struct stripe *stripe, u32 cell, bool approx,
+void stripe_dirty_cell(struct stripe_cache *cache, struct stripe *stripe, u32 cell, bool approx,
 		       u64 now_ns);
 
 /* Mark the dirty cells of @stripe as being written, and set its plan. */
@@ -152,7 +152,7 @@ void stripe_begin_write(struct stripe_cache *cache, const struct stripe_layout *
 /* End the write of stripe_begin_write(): mark the stripe as clean, or dirty if it has new data. */
 void stripe_end_write(struct stripe_cache *cache, struct stripe *stripe, u64 now_ns);
 
-static inline u32 stripe_get_index(const struct stripe_cache *cache, const struct stripe *stripe)
+static inline u32 stripe_cache_index(const struct stripe_cache *cache, const struct stripe *stripe)
 {
 	return (u32)(stripe - cache->stripes);
 }

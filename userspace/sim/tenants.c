@@ -23,7 +23,7 @@ static int parse_tenant_list(struct sim_options *options, const struct tenant_li
 	char item[LIST_ITEM];
 	int count;
 
-	for (count = 0; next_list_item(&text, item); count++) {
+	for (count = 0; copy_next_list_item(&text, item); count++) {
 		struct option_row row = list->value;
 
 		if (count == AFTL_QUEUES_MAX)

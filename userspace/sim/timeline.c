@@ -64,12 +64,12 @@ static void write_timeline_track_name(struct timeline *timeline, const char *wha
 {
 	struct json_writer *json = &timeline->json;
 
-	json_record(json, NULL);
+	json_inline_object(json, NULL);
 	json_string(json, "ph", "M");
 	json_u64(json, "pid", timeline->device);
 	json_u64(json, "tid", lun);
 	json_string(json, "name", what);
-	json_record(json, "args");
+	json_inline_object(json, "args");
 	json_string(json, "name", name);
 	json_end_object(json);
 	json_end_object(json);
@@ -109,15 +109,15 @@ static void write_timeline_event(struct timeline *timeline, const struct lane *l
 		scnprintf(name, 32, "program %s", sim_mode_names[event->mode]);
 	else
 		scnprintf(name, 32, "%s", event->op == AFTL_ARRAY_READ ? "read" : "erase");
-	json_record(json, NULL);
+	json_inline_object(json, NULL);
 	json_string(json, "ph", "X");
 	json_u64(json, "pid", timeline->device);
 	json_u64(json, "tid", event->lun);
-	json_fixed(json, "ts", event->begin_ns, 3);
-	json_fixed(json, "dur", end_ns - event->begin_ns, 3);
+	json_decimal(json, "ts", event->begin_ns, 3);
+	json_decimal(json, "dur", end_ns - event->begin_ns, 3);
 	json_string(json, "name", name);
 	json_string(json, "cat", sim_cause_names[event->cause]);
-	json_record(json, "args");
+	json_inline_object(json, "args");
 	json_u64(json, "block", event->block);
 	json_u64(json, "page", event->page);
 	json_u64(json, "pages", event->pages);

@@ -60,7 +60,7 @@ static bool needs_trace_conversion(const struct sim_options *options)
 	return S_ISREG(found.st_mode) && !has_record_file_magic(options->trace);
 }
 
-static void add_word_to_command(struct words *words, const char *word)
+static void add_argument_to_command(struct words *words, const char *word)
 {
 	words->list[words->count++] = memory_copy_text(word);
 }
@@ -69,14 +69,14 @@ static void add_option_to_command(struct words *words, const char *option, const
 {
 	if (!value)
 		return;
-	add_word_to_command(words, option);
-	add_word_to_command(words, value);
+	add_argument_to_command(words, option);
+	add_argument_to_command(words, value);
 }
 
 static void add_flag_to_command(struct words *words, const char *option, bool wanted)
 {
 	if (wanted)
-		add_word_to_command(words, option);
+		add_argument_to_command(words, option);
 }
 
 static void make_convert_command(struct words *words, const struct sim_options *options)
@@ -84,7 +84,7 @@ static void make_convert_command(struct words *words, const struct sim_options *
 	static const char *const fixed[] = { "trace", "convert", "--quiet", "--to=aft" };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(fixed); i++)
-		add_word_to_command(words, fixed[i]);
+		add_argument_to_command(words, fixed[i]);
 #define READING(name, letter, kind, member, value, help) READING_##kind(name, member)
 #define READING_COMMAND_TEXT(name, member) add_option_to_command(words, "--" name, options->member);
 #define READING_COMMAND_SWITCH(name, member) add_flag_to_command(words, "--" name, options->member);
@@ -92,9 +92,9 @@ static void make_convert_command(struct words *words, const struct sim_options *
 #undef READING_COMMAND_SWITCH
 #undef READING_COMMAND_TEXT
 #undef READING
-	add_word_to_command(words, "--");
-	add_word_to_command(words, options->trace);
-	add_word_to_command(words, "-");
+	add_argument_to_command(words, "--");
+	add_argument_to_command(words, options->trace);
+	add_argument_to_command(words, "-");
 }
 
 static enum exit_code write_converted_trace(int fd, const struct sim_options *options)

@@ -13,7 +13,7 @@ struct operations {
 	u64 room;
 };
 
-static int append_operation_on_unit(struct operations *list, u64 op, struct aftl_error *error)
+static int append_operation_to_list(struct operations *list, u64 op, struct aftl_error *error)
 {
 	if (list->count == list->room) {
 		u64 room = max(2 * list->room, 1ULL << 16);
@@ -46,7 +46,7 @@ static int add_request_operations(struct operations *list, const struct sim_requ
 	if (request->op == AFTL_OP_READ || request->op == AFTL_OP_FLUSH)
 		return 0;
 	for (u64 unit = begin; unit < end && !ret; unit++)
-		ret = append_operation_on_unit(list, unit | (discard ? OPTIMUM_DISCARD : 0), error);
+		ret = append_operation_to_list(list, unit | (discard ? OPTIMUM_DISCARD : 0), error);
 	return ret;
 }
 
@@ -76,7 +76,7 @@ static int read_stream_operations(struct sim_stream *stream, const struct sim_op
 	return ret;
 }
 
-static int interrupt_optimum_search(void)
+static int stop_optimum_search_if_interrupted(void)
 {
 	return interrupted() ? -EINTR : 0;
 }
@@ -101,7 +101,7 @@ static int find_stream_optimum(const struct sim_result *result, const struct ope
 
 	if (config->fill != AFTL_FILL_NONE)
 		stream.filled = (u32)(geo->units * config->fill_valid / SHARE_WHOLE);
-	return optimum_find(&device, &stream, interrupt_optimum_search, optimum);
+	return optimum_find(&device, &stream, stop_optimum_search_if_interrupted, optimum);
 }
 
 int sim_yardstick_find(const struct sim_options *options, struct sim_result *result,

@@ -236,7 +236,7 @@ void aftl_victim_choose_by_selector(struct aftl *ftl, struct aftl_victim_candida
 	const struct aftl_victim_rule *rule = aftl_victim_rule(ftl->config.victim);
 	struct aftl_block *block = NULL;
 
-	closed->params = aftl_param_group_values(&ftl->config, rule->params);
+	closed->params = aftl_get_values_of_param_group(&ftl->config, rule->params);
 	if (ftl->type->select_victim)
 		block = ftl->type->select_victim(ftl->policy, closed);
 	else if (rule->select_victim)

@@ -241,7 +241,8 @@ void aftl_apply_config(struct aftl *ftl)
 	ftl->program_units = aftl_units_per_program(&ftl->geo);
 	compute_command_counts(ftl);
 	ftl->allocation.rule = aftl_lun_rule(ftl->type, config->allocate);
-	ftl->allocation.params = aftl_param_group_values(config, ftl->allocation.rule.params);
+	ftl->allocation.params =
+		aftl_get_values_of_param_group(config, ftl->allocation.rule.params);
 	ftl->allocation.units = ftl->allocation.rule.fixed ? 1 : ftl->program_units;
 	ftl->unit_transfer_ns = DIV_ROUND_UP(ftl->geo.unit_bytes * 1000ULL, config->bus);
 	ftl->unit_link_ns = config->link ?

@@ -53,7 +53,7 @@ static bool find_policy_params(struct aftl_policy *policy, u32 i)
 {
 	const struct aftl_param_group *group = policy->type->params[i];
 
-	policy->params[i] = aftl_param_group_values(&policy->ftl->config, group);
+	policy->params[i] = aftl_get_values_of_param_group(&policy->ftl->config, group);
 	return !group || policy->params[i];
 }
 

@@ -169,9 +169,8 @@ static int fill_store_recorded_entries(struct aftl *ftl, struct filler *filler)
 	filler->round = 0;
 	filler->numbers.units = 0;
 	for (lpn = 0; !ret && lpn < numbers.units; lpn += NUMBERS_SLICE) {
-		aftl_ftl_store_first_write_numbers(ftl->policy, to_lpn(lpn),
-						   min(numbers.units - lpn, NUMBERS_SLICE),
-						   &numbers);
+		aftl_ftl_store_first_write_clock(ftl->policy, to_lpn(lpn),
+						 min(numbers.units - lpn, NUMBERS_SLICE), &numbers);
 		ret = aftl_host_yield(ftl);
 	}
 	return ret;
@@ -559,7 +558,7 @@ static int fill_write_every_lpn(struct aftl *ftl, struct filler *filler, u32 uni
 		if (filler->round)
 			aftl_fill_map_init(ftl, &filler->map, &order);
 	}
-	if (filler->round && aftl_ftl_has_clock(ftl->type))
+	if (filler->round && aftl_ftl_has_host_write_clock(ftl->type))
 		filler->numbers = aftl_fill_order_inverse(&order);
 	filler->ahead = (u32)((u64)PREFETCH_DISTANCE * order.step % units);
 	while (!ret && units)

@@ -22,7 +22,7 @@
  * @wear: sum of the wear of its erases, in 1/10000 of a full erase
  * @reads: sensings of its pages since the erase
  * @first_hour: device age in hours at the first program since the erase
- * @opened_ns: time of the first program since the erase, or of aftl_policy_restamp_block()
+ * @opened_ns: time of the first program since the erase, or of aftl_policy_reset_block_age()
  * @extra: NULL if all of it is 0, which is so for most blocks. For each page the hours from the
  *	first program of the block to its own, if the OOB record has no room for them; then for each
  *	ppn the inherited errors, see struct aftl_origin

@@ -116,7 +116,7 @@ static u32 agcr_choose_stream(struct aftl_policy *policy, const struct aftl_host
 	u8 *entry = agcr_history_entry(policy, write->lpn);
 	u32 i;
 
-	if (aftl_policy_is_filling(policy))
+	if (aftl_policy_is_preconditioning(policy))
 		return 0;
 	for (i = 0; i < write->units; i++)
 		record_write_in_history(policy, entry + i);
@@ -247,7 +247,7 @@ static int li_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
 	int ret = aftl_open_blocks_place(policy, lun, need, AFTL_PRECISE, placement);
 	u32 cost = need->stream;
 
-	if (need->cause == AFTL_CAUSE_HOST && !aftl_policy_is_filling(policy))
+	if (need->cause == AFTL_CAUSE_HOST && !aftl_policy_is_preconditioning(policy))
 		cost = aftl_policy_count_queued_commands(policy, lun) > need->units ? LOW : HIGH;
 	placement->mode = agcr_cost_to_mode(cost);
 	return ret;
@@ -310,7 +310,7 @@ const struct aftl_policy_type aftl_policy_agcr = {
 	.prefetch_state = agcr_prefetch_state,
 	.host_read = agcr_record_host_read,
 	.place = agcr_place_program,
-	.fill_run = aftl_fill_whole_block,
+	.fill_run = aftl_fill_to_block_end,
 	.mode = agcr_choose_program_mode,
 	.relocate = agcr_choose_relocation,
 	.idle_task = agcr_choose_idle_task,
@@ -327,6 +327,6 @@ const struct aftl_policy_type aftl_policy_li = {
 	.ignores_tags = true,
 	AFTL_OPEN_BLOCKS_METHODS,
 	.place = li_place_program,
-	.fill_run = aftl_fill_whole_block,
+	.fill_run = aftl_fill_to_block_end,
 	.relocate = agcr_choose_relocation,
 };

@@ -228,7 +228,7 @@ static void approxftl_block_closed(struct aftl_policy *policy, const struct aftl
 	u32 lun;
 	u32 pool;
 
-	for (lun = 0; lun < aftl_policy_luns(policy); lun++)
+	for (lun = 0; lun < aftl_policy_count_luns(policy); lun++)
 		for (pool = 0; pool < POOLS; pool++)
 			approxftl_forget_block(approxftl_pool(policy, lun, pool), block);
 }

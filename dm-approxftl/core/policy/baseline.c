@@ -12,7 +12,7 @@ const struct aftl_policy_type aftl_policy_baseline = {
 	.name = "baseline",
 	.about = "page mapping in sequential order, everything precise",
 	.kinds = { "precise" },
-	.fill_run = aftl_fill_whole_block,
+	.fill_run = aftl_fill_to_block_end,
 	AFTL_FTL_POLICY(NULL, 1, 1),
 };
 
@@ -20,7 +20,7 @@ const struct aftl_policy_type aftl_policy_pageftl = {
 	.name = "pageftl",
 	.about = "page mapping, word lines layer by layer, all with the leader's parameters",
 	.kinds = { "horizontal" },
-	.fill_run = aftl_fill_whole_block,
+	.fill_run = aftl_fill_to_block_end,
 	AFTL_FTL_POLICY(NULL, 1, 1),
 };
 
@@ -28,6 +28,6 @@ const struct aftl_policy_type aftl_policy_traditional = {
 	.name = "traditional",
 	.about = "page mapping, every write and every read at medium cost",
 	.kinds = { "mixed" },
-	.fill_run = aftl_fill_whole_block,
+	.fill_run = aftl_fill_to_block_end,
 	AFTL_FTL_POLICY(NULL, 1, 1),
 };

@@ -110,7 +110,7 @@ static void cubeftl_block_closed(struct aftl_policy *policy, const struct aftl_b
 	u32 lun;
 	u32 i;
 
-	for (lun = 0; lun < aftl_policy_luns(policy); lun++) {
+	for (lun = 0; lun < aftl_policy_count_luns(policy); lun++) {
 		for (i = 0; i < ACTIVE; i++) {
 			if (cubeftl_active_blocks(policy, lun)[i].block != block)
 				continue;
@@ -294,7 +294,7 @@ static bool cubeftl_page_programmed(struct aftl_policy *policy, struct aftl_lun 
 	shown = cubeftl_leader_results(policy, aftl_lun_index(lun), block->note) +
 		aftl_layer_of_page(geo, placement->page);
 	if (placement->mode == AFTL_MODE_FOLLOWER)
-		bad = aftl_is_misprogrammed(*shown, outcome);
+		bad = aftl_is_word_line_misprogrammed(*shown, outcome);
 	else
 		*shown = aftl_leader_result_encode(outcome);
 	if (bad || is_last_word_line_of_layer(geo, placement->page))

@@ -19,16 +19,17 @@ bool aftl_delegate_create(struct aftl_policy *policy, bool wanted)
 bool aftl_delegate_adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
 {
 	if (block->kind == AFTL_DELEGATE_OWN)
-		return aftl_open_blocks_adopt(policy, lun, block);
+		return aftl_open_blocks_adopt_block(policy, lun, block);
 	if (aftl_delegate_approxftl(policy))
 		return aftl_policy_approxftl.adopt(aftl_delegate_approxftl(policy), lun, block);
 	return (block->kind == AFTL_DELEGATE_PRECISE || block->kind == AFTL_DELEGATE_APPROX) &&
-	       block->order != AFTL_ORDER_TWO_PASS && aftl_open_blocks_adopt(policy, lun, block);
+	       block->order != AFTL_ORDER_TWO_PASS &&
+	       aftl_open_blocks_adopt_block(policy, lun, block);
 }
 
 void aftl_delegate_block_closed(struct aftl_policy *policy, const struct aftl_block *block)
 {
-	aftl_open_blocks_block_closed(policy, block);
+	aftl_open_blocks_forget_closed(policy, block);
 	if (aftl_delegate_approxftl(policy))
 		aftl_policy_approxftl.closed(aftl_delegate_approxftl(policy), block);
 }

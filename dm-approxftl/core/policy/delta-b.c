@@ -22,5 +22,5 @@ const struct aftl_policy_type aftl_policy_delta_b = {
 	.reserve = 1,
 	AFTL_OPEN_BLOCKS_METHODS,
 	.place = delta_b_place_program,
-	.fill_run = aftl_fill_whole_block,
+	.fill_run = aftl_fill_to_block_end,
 };

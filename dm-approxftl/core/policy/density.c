@@ -59,7 +59,7 @@ static void density_sanitize_arrays(struct aftl_policy *policy)
 	u32 *steps = policy->arrays[0];
 	u32 lun;
 
-	for (lun = 0; lun < aftl_policy_luns(policy); lun++)
+	for (lun = 0; lun < aftl_policy_count_luns(policy); lun++)
 		steps[lun] = min(steps[lun],
 				 aftl_programs_per_block(aftl_policy_geometry(policy)));
 }
@@ -116,7 +116,7 @@ static int density_place_program(struct aftl_policy *policy, struct aftl_lun *lu
 				 struct aftl_placement *placement)
 {
 	bool fresh = need->cause == AFTL_CAUSE_HOST && need->class == AFTL_PRECISE &&
-		     !aftl_policy_is_filling(policy);
+		     !aftl_policy_is_preconditioning(policy);
 	int ret;
 
 	if (fresh && density_open_sparse_block(policy, lun, need))

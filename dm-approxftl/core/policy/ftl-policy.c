@@ -37,7 +37,7 @@ u64 aftl_block_age_ns(const struct aftl_policy *policy, const struct aftl_block 
 	return elapsed_ns_since(policy, block_ages_of(policy, block)->written_ns);
 }
 
-u64 aftl_block_rest_ns(const struct aftl_policy *policy, const struct aftl_block *block)
+u64 aftl_ns_since_invalidation(const struct aftl_policy *policy, const struct aftl_block *block)
 {
 	return elapsed_ns_since(policy, block_ages_of(policy, block)->invalidated_ns);
 }
@@ -64,9 +64,9 @@ static void update_mean_write_time(struct aftl_policy *policy, const struct aftl
 					  need->units);
 }
 
-int aftl_ftl_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
-			   const struct aftl_program_request *need,
-			   struct aftl_placement *placement)
+int aftl_ftl_place_in_stream_block(struct aftl_policy *policy, struct aftl_lun *lun,
+				   const struct aftl_program_request *need,
+				   struct aftl_placement *placement)
 {
 	const struct aftl_ftl_policy *ftl = policy->type->ftl;
 	u32 stream = min(need->stream, policy->type->open_blocks - 1);
@@ -91,8 +91,8 @@ void aftl_ftl_count_first_writes(struct aftl_policy *policy, u32 writes)
 	*get_host_write_clock(policy) += writes;
 }
 
-void aftl_ftl_store_first_write_numbers(struct aftl_policy *policy, aftl_lpn_t first, u32 count,
-					struct aftl_fill_order *order)
+void aftl_ftl_store_first_write_clock(struct aftl_policy *policy, aftl_lpn_t first, u32 count,
+				      struct aftl_fill_order *order)
 {
 	u32 *number = aftl_lpn_state(policy, 0, u32, first);
 	u32 counted = (u32)*get_host_write_clock(policy);

@@ -23,7 +23,7 @@ u64 aftl_hotness_age_ns(struct aftl_policy *policy, const struct aftl_host_write
 	const struct aftl_block *old = aftl_policy_lpn_block(policy, write->lpn);
 	s64 now_ns = aftl_policy_now(policy);
 
-	if (!old || aftl_policy_is_filling(policy) || old->opened_ns > now_ns)
+	if (!old || aftl_policy_is_preconditioning(policy) || old->opened_ns > now_ns)
 		return U64_MAX;
 	return (u64)(now_ns - old->opened_ns);
 }

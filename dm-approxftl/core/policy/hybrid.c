@@ -106,7 +106,7 @@ static bool hybrid_uses_program_costs(const struct aftl_policy *policy)
 	return own->hybrid_agcr && config->read_coarse && config->read_fine;
 }
 
-static bool hybrid_uses_followers(const struct aftl_policy *policy)
+static bool hybrid_uses_cubeftl(const struct aftl_policy *policy)
 {
 	const struct own *own = policy->params[0];
 
@@ -155,7 +155,7 @@ static u32 choose_precise_stream(struct hybrid *state, const struct aftl_host_wr
 
 	if (state->agcr)
 		aftl_policy_agcr.stream(state->agcr, write);
-	if (aftl_policy_is_filling(&state->policy))
+	if (aftl_policy_is_preconditioning(&state->policy))
 		return STREAM_NONE;
 	if (state->ressd && aftl_policy_ressd.stream(state->ressd, write) != AFTL_HOTNESS_COLD)
 		return STREAM_UPDATED;
@@ -189,9 +189,9 @@ static void hybrid_record_host_read(struct aftl_policy *policy, aftl_lpn_t lpn, 
 
 /* Placement */
 
-static int place_in_plain_block(struct aftl_policy *policy, struct aftl_lun *lun,
-				const struct aftl_program_request *need,
-				struct aftl_placement *placement)
+static int place_in_sequential_block(struct aftl_policy *policy, struct aftl_lun *lun,
+				     const struct aftl_program_request *need,
+				     struct aftl_placement *placement)
 {
 	struct own_blocks *own = hybrid_own_open_blocks(policy, aftl_lun_index(lun));
 
@@ -209,7 +209,7 @@ static int place_in_standard_mode(struct hybrid *state, struct aftl_lun *lun,
 	if (state->approx)
 		ret = aftl_policy_approxftl.place(state->approx, lun, &cold, placement);
 	else
-		ret = place_in_plain_block(&state->policy, lun, need, placement);
+		ret = place_in_sequential_block(&state->policy, lun, need, placement);
 	if (ret || !state->agcr || placement->mode != AFTL_MODE_NORMAL)
 		return ret;
 	if (need->stream == STREAM_LOW)
@@ -244,16 +244,16 @@ static void hybrid_mark_ressd_block(struct hybrid *state, struct aftl_block *blo
 	aftl_policy_set_block_kind(&state->policy, block, KIND_DISPLACED);
 }
 
-static void hybrid_out_of_blocks(struct aftl_policy *policy, struct aftl_lun *lun)
+static void hybrid_close_block_for_gc(struct aftl_policy *policy, struct aftl_lun *lun)
 {
 	if (to_hybrid(policy)->ressd)
 		aftl_policy_ressd.out_of_blocks(to_hybrid(policy)->ressd, lun);
 }
 
 /* All lpns of a program use the hotness class that the first lpn has now. */
-static int place_updated_lpn(struct hybrid *state, struct aftl_lun *lun,
-			     const struct aftl_program_request *need,
-			     struct aftl_placement *placement)
+static int place_updated_data_by_ressd(struct hybrid *state, struct aftl_lun *lun,
+				       const struct aftl_program_request *need,
+				       struct aftl_placement *placement)
 {
 	struct aftl_host_write write = { .lpn = need->lpn, .units = need->units };
 	struct aftl_program_request hot = *need;
@@ -262,7 +262,7 @@ static int place_updated_lpn(struct hybrid *state, struct aftl_lun *lun,
 	hot.stream = aftl_policy_ressd.stream(state->ressd, &write);
 	ret = aftl_policy_ressd.place(state->ressd, lun, &hot, placement);
 	if (ret)
-		hybrid_out_of_blocks(&state->policy, lun);
+		hybrid_close_block_for_gc(&state->policy, lun);
 	else if (placement->block->order == AFTL_ORDER_SEQUENTIAL)
 		hybrid_mark_ressd_block(state, placement->block);
 	return ret;
@@ -273,14 +273,14 @@ static bool ressd_is_reclaiming(const struct aftl_program_request *need)
 	return need->cause == AFTL_CAUSE_REWRITE && need->from->order == AFTL_ORDER_SUPER_LAYER;
 }
 
-static int place_by_sub_policy(struct hybrid *state, struct aftl_lun *lun,
-			       const struct aftl_program_request *need,
-			       struct aftl_placement *placement)
+static int place_by_delegate(struct hybrid *state, struct aftl_lun *lun,
+			     const struct aftl_program_request *need,
+			     struct aftl_placement *placement)
 {
 	bool host = need->cause == AFTL_CAUSE_HOST;
 
 	if (state->ressd && (host ? need->stream == STREAM_UPDATED : ressd_is_reclaiming(need)) &&
-	    !place_updated_lpn(state, lun, need, placement))
+	    !place_updated_data_by_ressd(state, lun, need, placement))
 		return 0;
 	if (host && need->stream == STREAM_SHORT)
 		return place_short_lived_data(&state->policy, lun, need, placement);
@@ -309,8 +309,8 @@ static bool block_may_have_followers(const struct hybrid *state, const struct af
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(&state->policy);
 
-	return hybrid_uses_followers(&state->policy) &&
-	       geo->program_pages == geo->word_line_pages && block->order != AFTL_ORDER_SUPER_LAYER;
+	return hybrid_uses_cubeftl(&state->policy) && geo->program_pages == geo->word_line_pages &&
+	       block->order != AFTL_ORDER_SUPER_LAYER;
 }
 
 /* Monitored result of the leader word line, in @mode, of @page's layer (cubeFTL); 0 if none. */
@@ -348,7 +348,7 @@ static int hybrid_place_program(struct aftl_policy *policy, struct aftl_lun *lun
 				struct aftl_placement *placement)
 {
 	struct hybrid *state = to_hybrid(policy);
-	int ret = place_by_sub_policy(state, lun, need, placement);
+	int ret = place_by_delegate(state, lun, need, placement);
 
 	if (!ret && block_may_have_followers(state, placement->block))
 		hybrid_set_follower_ispp(policy, placement);
@@ -359,7 +359,7 @@ static int hybrid_place_program(struct aftl_policy *policy, struct aftl_lun *lun
  * Count the word lines after a follower (cubeFTL) that have the same leader: the rest of its layer.
  * None of them is misprogrammed if the parameter misprograms is 0.
  */
-static u32 count_followers_left(const struct hybrid *state, const struct aftl_block *block)
+static u32 count_remaining_followers(const struct hybrid *state, const struct aftl_block *block)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(&state->policy);
 	const struct aftl_media *media = aftl_policy_media(&state->policy);
@@ -377,7 +377,7 @@ static u32 hybrid_count_fill_run(struct aftl_policy *policy, struct aftl_lun *lu
 				 const struct aftl_block *block)
 {
 	struct hybrid *state = to_hybrid(policy);
-	u32 run = block_may_have_followers(state, block) ? count_followers_left(state, block) :
+	u32 run = block_may_have_followers(state, block) ? count_remaining_followers(state, block) :
 							   U32_MAX;
 
 	if (run && state->approx)
@@ -385,13 +385,13 @@ static u32 hybrid_count_fill_run(struct aftl_policy *policy, struct aftl_lun *lu
 	return run;
 }
 
-static bool hybrid_page_programmed(struct aftl_policy *policy, struct aftl_lun *lun,
-				   const struct aftl_placement *placement,
-				   const struct aftl_program_result *outcome)
+static bool hybrid_check_programmed_page(struct aftl_policy *policy, struct aftl_lun *lun,
+					 const struct aftl_placement *placement,
+					 const struct aftl_program_result *outcome)
 {
 	(void)policy;
 	(void)lun;
-	return aftl_is_misprogrammed(placement->note, outcome);
+	return aftl_is_word_line_misprogrammed(placement->note, outcome);
 }
 
 static u32 hybrid_first_read_reference(struct aftl_policy *policy, const struct aftl_block *block,
@@ -414,7 +414,7 @@ static void hybrid_save_read_reference(struct aftl_policy *policy, const struct 
 /* Relocation */
 
 /* If a program writes several units, rewriting a single unit would pad the rest of the program. */
-static bool program_holds_one_unit(const struct aftl_policy *policy)
+static bool program_has_one_logical_page(const struct aftl_policy *policy)
 {
 	return aftl_units_per_program(aftl_policy_geometry(policy)) == 1;
 }
@@ -422,10 +422,10 @@ static bool program_holds_one_unit(const struct aftl_policy *policy)
 /* Return true if a rewrite was requested by AGCR, and not because of a misprogrammed page. */
 static bool wants_high_cost_mode(const struct hybrid *state, const struct aftl_relocation *move)
 {
-	return program_holds_one_unit(&state->policy) && !move->bad;
+	return program_has_one_logical_page(&state->policy) && !move->bad;
 }
 
-static u32 choose_relocated_stream(const struct hybrid *state, const struct aftl_relocation *move)
+static u32 choose_relocation_stream(const struct hybrid *state, const struct aftl_relocation *move)
 {
 	if (!state->agcr)
 		return STREAM_NONE;
@@ -436,7 +436,7 @@ static u32 choose_relocated_stream(const struct hybrid *state, const struct aftl
 	return move->mode == AFTL_MODE_FINE ? STREAM_HIGH : STREAM_NONE;
 }
 
-static u32 choose_reloc_pass(u32 class, u32 stream)
+static u32 choose_relocation_pass(u32 class, u32 stream)
 {
 	if (class == AFTL_APPROX)
 		return PASS_APPROX;
@@ -456,18 +456,18 @@ static bool hybrid_choose_relocation(struct aftl_policy *policy, const struct af
 		return aftl_policy_ressd.relocate(state->ressd, move, class, stream);
 	if (state->approx)
 		aftl_policy_approxftl.relocate(state->approx, move, class, stream);
-	*stream = *class == AFTL_APPROX ? STREAM_NONE : choose_relocated_stream(state, move);
-	return move->pass == choose_reloc_pass(*class, *stream);
+	*stream = *class == AFTL_APPROX ? STREAM_NONE : choose_relocation_stream(state, move);
+	return move->pass == choose_relocation_pass(*class, *stream);
 }
 
-static void hybrid_unit_invalidated(struct aftl_policy *policy, struct aftl_block *block, u32 page)
+static void hybrid_note_invalid_page(struct aftl_policy *policy, struct aftl_block *block, u32 page)
 {
 	if (to_hybrid(policy)->ressd)
 		aftl_policy_ressd.invalidated(to_hybrid(policy)->ressd, block, page);
 }
 
-static u32 hybrid_victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
-			      const struct aftl_block *block)
+static u32 hybrid_get_victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
+				  const struct aftl_block *block)
 {
 	struct aftl_policy *approx = to_hybrid(policy)->approx;
 
@@ -504,13 +504,14 @@ static void hybrid_choose_idle_task(struct aftl_policy *policy, struct aftl_lun 
 
 	if (state->ressd)
 		aftl_policy_ressd.idle_task(state->ressd, lun, task);
-	if (state->agcr && task->kind == AFTL_IDLE_TASK_NONE && program_holds_one_unit(policy))
+	if (state->agcr && task->kind == AFTL_IDLE_TASK_NONE &&
+	    program_has_one_logical_page(policy))
 		aftl_policy_agcr.idle_task(state->agcr, lun, task);
 }
 
 /* Restart */
 
-static bool adopt_own_block(struct aftl_block **open, struct aftl_block *block)
+static bool adopt_open_block_of_hybrid(struct aftl_block **open, struct aftl_block *block)
 {
 	if (*open)
 		return false;
@@ -541,13 +542,13 @@ static bool hybrid_adopt_loaded_block(struct aftl_policy *policy, struct aftl_lu
 	if (block->order == AFTL_ORDER_SUPER_LAYER || block->note & NOTE_RESSD)
 		return adopt_ressd_block(state, lun, block);
 	if (block->kind == KIND_SHORT)
-		return adopt_own_block(&own->brief, block);
+		return adopt_open_block_of_hybrid(&own->brief, block);
 	if (state->approx)
 		return aftl_policy_approxftl.adopt(state->approx, lun, block);
-	return block->kind == KIND_PRECISE && adopt_own_block(&own->plain, block);
+	return block->kind == KIND_PRECISE && adopt_open_block_of_hybrid(&own->plain, block);
 }
 
-static void hybrid_block_closed(struct aftl_policy *policy, const struct aftl_block *block)
+static void hybrid_forget_closed_block(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	struct hybrid *state = to_hybrid(policy);
 	u32 lun;
@@ -556,7 +557,7 @@ static void hybrid_block_closed(struct aftl_policy *policy, const struct aftl_bl
 		aftl_policy_approxftl.closed(state->approx, block);
 	if (state->ressd)
 		aftl_policy_ressd.closed(state->ressd, block);
-	for (lun = 0; lun < aftl_policy_luns(policy); lun++) {
+	for (lun = 0; lun < aftl_policy_count_luns(policy); lun++) {
 		struct own_blocks *own = hybrid_own_open_blocks(policy, lun);
 
 		if (own->plain == block)
@@ -580,24 +581,24 @@ const struct aftl_policy_type aftl_policy_hybrid = {
 	.least_steps = 2,
 	.size = sizeof(struct hybrid),
 	.lun_size = sizeof(struct own_blocks),
-	.arrays = { { AFTL_REFERENCE_TABLE, .wanted = hybrid_uses_followers } },
+	.arrays = { { AFTL_REFERENCE_TABLE, .wanted = hybrid_uses_cubeftl } },
 	.params = { &group },
 	.create = hybrid_create,
 	.adopt = hybrid_adopt_loaded_block,
 	.save_state_word = hybrid_save_state_word,
 	.restore_state_word = hybrid_restore_state_word,
-	.closed = hybrid_block_closed,
+	.closed = hybrid_forget_closed_block,
 	.stream = hybrid_choose_stream,
 	.prefetch_state = hybrid_prefetch_state,
 	.host_read = hybrid_record_host_read,
 	.place = hybrid_place_program,
 	.fill_run = hybrid_count_fill_run,
-	.out_of_blocks = hybrid_out_of_blocks,
-	.programmed = hybrid_page_programmed,
-	.invalidated = hybrid_unit_invalidated,
+	.out_of_blocks = hybrid_close_block_for_gc,
+	.programmed = hybrid_check_programmed_page,
+	.invalidated = hybrid_note_invalid_page,
 	.reference = hybrid_first_read_reference,
 	.reference_found = hybrid_save_read_reference,
-	.victim_rank = hybrid_victim_rank,
+	.victim_rank = hybrid_get_victim_rank,
 	.relocate = hybrid_choose_relocation,
 	.shallow_erase = hybrid_allows_shallow_erase,
 	.accept_free = hybrid_accept_free_block,

@@ -99,12 +99,12 @@ static bool ips_adopt_loaded_block(struct aftl_policy *policy, struct aftl_lun *
 	return room;
 }
 
-static void ips_block_closed(struct aftl_policy *policy, const struct aftl_block *block)
+static void ips_forget_closed_block(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	u32 lun;
 	u32 i;
 
-	for (lun = 0; lun < aftl_policy_luns(policy); lun++)
+	for (lun = 0; lun < aftl_policy_count_luns(policy); lun++)
 		for (i = 0; i < BLOCKS_MAX; i++)
 			if (ips_cache_blocks(policy, lun)[i] == block)
 				ips_cache_blocks(policy, lun)[i] = NULL;
@@ -120,8 +120,8 @@ static u32 ips_next_program_page(const struct aftl_policy *policy, const struct 
 					     pages);
 }
 
-static bool next_step_switches_word_line(const struct aftl_policy *policy,
-					 const struct aftl_block *block)
+static bool does_next_program_switch_word_line(const struct aftl_policy *policy,
+					       const struct aftl_block *block)
 {
 	u32 pages;
 
@@ -142,7 +142,7 @@ static struct aftl_block **ips_find_block(struct aftl_policy *policy, const stru
 	u32 i;
 
 	for (i = 0; i < BLOCKS_MAX; i++)
-		if (cache[i] && next_step_switches_word_line(policy, cache[i]) == switches &&
+		if (cache[i] && does_next_program_switch_word_line(policy, cache[i]) == switches &&
 		    (!best || cache[i] < *best))
 			best = &cache[i];
 	return best;
@@ -166,7 +166,7 @@ static struct aftl_block **ips_choose_block(struct aftl_policy *policy, struct a
 
 	if (need->class == AFTL_APPROX && aftl_delegate_approxftl(policy))
 		return NULL;
-	if (need->cause == AFTL_CAUSE_HOST && !aftl_policy_is_filling(policy)) {
+	if (need->cause == AFTL_CAUSE_HOST && !aftl_policy_is_preconditioning(policy)) {
 		block = ips_find_block(policy, lun, false);
 		if (!block)
 			block = ips_open_block(policy, lun, need);
@@ -184,8 +184,8 @@ static int ips_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
 		return aftl_delegate_place_program(policy, lun, need, placement);
 	placement->block = *block;
 	placement->page = ips_next_program_page(policy, *block, &placement->pages);
-	placement->mode = next_step_switches_word_line(policy, *block) ? AFTL_MODE_SWITCHED :
-									 AFTL_MODE_SLC;
+	placement->mode = does_next_program_switch_word_line(policy, *block) ? AFTL_MODE_SWITCHED :
+									       AFTL_MODE_SLC;
 	/* The core may collect and erase a full block, so the policy must drop its pointer. */
 	if ((*block)->programmed + placement->pages == aftl_policy_geometry(policy)->pages)
 		*block = NULL;
@@ -195,7 +195,7 @@ static int ips_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
 /* Idle time */
 
 /* Count the pages that fit into the remaining bits of the layers that are being switched. */
-static u32 ips_pages_to_switch(struct aftl_policy *policy, const struct aftl_lun *lun)
+static u32 ips_count_pages_to_switch(struct aftl_policy *policy, const struct aftl_lun *lun)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	u32 window = AFTL_SWITCH_LAYERS * geo->word_lines * geo->word_line_pages;
@@ -206,7 +206,7 @@ static u32 ips_pages_to_switch(struct aftl_policy *policy, const struct aftl_lun
 		const struct aftl_block *block = ips_cache_blocks(policy, aftl_lun_index(lun))[i];
 		u32 first;
 
-		if (!block || !next_step_switches_word_line(policy, block))
+		if (!block || !does_next_program_switch_word_line(policy, block))
 			continue;
 		first = block->programmed / window * window;
 		room += min(first + window, geo->pages) - block->programmed;
@@ -235,7 +235,7 @@ static struct aftl_block *ips_find_sparse_victim(const struct aftl_policy *polic
 static void ips_choose_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
 				 struct aftl_idle_task *task)
 {
-	u32 room = ips_pages_to_switch(policy, lun);
+	u32 room = ips_count_pages_to_switch(policy, lun);
 	u32 page = 0;
 
 	task->block = room ? ips_find_sparse_victim(policy, lun) : NULL;
@@ -261,7 +261,7 @@ const struct aftl_policy_type aftl_policy_ips = {
 	.params = { &group },
 	.create = ips_create,
 	.adopt = ips_adopt_loaded_block,
-	.closed = ips_block_closed,
+	.closed = ips_forget_closed_block,
 	.place = ips_place_program,
 	.idle_task = ips_choose_idle_task,
 	AFTL_DELEGATE_METHODS,

@@ -67,7 +67,7 @@ u16 aftl_vertftl_final_mv(const struct aftl_policy *policy, u32 page)
  * A word line that uses its spare margin has less than BAD_FACTOR times the errors of its leader.
  * If the leader's result is unknown (0), the word line does not count as misprogrammed.
  */
-bool aftl_is_misprogrammed(u16 shown, const struct aftl_program_result *outcome)
+bool aftl_is_word_line_misprogrammed(u16 shown, const struct aftl_program_result *outcome)
 {
 	return shown && outcome->errors > BAD_FACTOR * leader_result_errors(shown);
 }

@@ -32,13 +32,13 @@ struct aftl_ispp aftl_follower_ispp(u16 shown);
 u16 aftl_vertftl_final_mv(const struct aftl_policy *policy, u32 page);
 
 /**
- * aftl_is_misprogrammed() - return true if a word line has far more errors than its leader
+ * aftl_is_word_line_misprogrammed() - true if a word line has far more errors than its leader
  * @shown: packed result of the leader; 0: unknown
  * @outcome: result of the word line
  *
  * More errors are allowed if the word line uses margins that may cause these.
  */
-bool aftl_is_misprogrammed(u16 shown, const struct aftl_program_result *outcome);
+bool aftl_is_word_line_misprogrammed(u16 shown, const struct aftl_program_result *outcome);
 
 /* Array of the policy for read references: the last shift that worked, by layer. */
 #define AFTL_REFERENCE_TABLE .count = 1, .width = sizeof(u16), .each = AFTL_PER_LAYER

@@ -34,11 +34,11 @@ static bool lending_adopt_loaded_block(struct aftl_policy *policy, struct aftl_l
 
 	if (block->bits || (block->kind == BORROWERS && second) || (lends && !second))
 		return false;
-	return aftl_open_blocks_adopt(policy, lun, block);
+	return aftl_open_blocks_adopt_block(policy, lun, block);
 }
 
 /* If this program fills the first half (precise data) of the open block, change its block kind. */
-static void change_role_of_half_full_block(struct aftl_policy *policy,
+static void change_kind_of_half_full_block(struct aftl_policy *policy,
 					   struct aftl_open_blocks *mine)
 {
 	struct aftl_block *block = mine->open[BORROWERS];
@@ -71,7 +71,7 @@ static int lending_place_program(struct aftl_policy *policy, struct aftl_lun *lu
 	if (kind == LENDERS || kind == NEXT)
 		placement->mode = AFTL_MODE_LENDING;
 	else if (kind == BORROWERS)
-		change_role_of_half_full_block(policy, mine);
+		change_kind_of_half_full_block(policy, mine);
 	return 0;
 }
 
@@ -110,7 +110,7 @@ const struct aftl_policy_type aftl_policy_lending = {
 	.least_steps = 2,
 	.lun_size = sizeof(struct aftl_open_blocks),
 	.adopt = lending_adopt_loaded_block,
-	.closed = aftl_open_blocks_block_closed,
+	.closed = aftl_open_blocks_forget_closed,
 	.place = lending_place_program,
 	.fill_run = lending_count_fill_run,
 	.relocate = lending_choose_relocation,

@@ -57,7 +57,7 @@ const struct aftl_policy_type aftl_policy_levels = {
 	AFTL_OPEN_BLOCKS_METHODS,
 	.stream = levels_choose_stream,
 	.place = levels_place_program,
-	.fill_run = aftl_fill_whole_block,
+	.fill_run = aftl_fill_to_block_end,
 	.relocate = levels_choose_relocation,
 	.shallow_erase = levels_allows_shallow_erase,
 };

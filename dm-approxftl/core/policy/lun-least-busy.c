@@ -13,8 +13,8 @@ static u32 choose_least_busy_lun(struct aftl_policy *policy, const struct aftl_l
 	u32 i;
 
 	for (i = 0; i < luns && least; i++) {
-		u32 lun = aftl_lun_request_at(binding, binding->turn + i);
-		u32 work = aftl_lun_request_backlog(binding, lun);
+		u32 lun = aftl_lun_request_get_lun(binding, binding->turn + i);
+		u32 work = aftl_lun_request_count_waiting(binding, lun);
 
 		if (aftl_lun_request_fits(binding, lun) && work < least) {
 			least = work;

@@ -12,9 +12,9 @@
 static u32 choose_rotating_lun(struct aftl_policy *policy, const struct aftl_lun_request *binding)
 {
 	if (unlikely(aftl_policy_config(policy)->gc_mode == AFTL_GC_PACED) &&
-	    !aftl_policy_is_filling(policy))
+	    !aftl_policy_is_preconditioning(policy))
 		return aftl_lun_least_busy.lun(policy, binding);
-	return aftl_lun_request_at(binding, binding->turn);
+	return aftl_lun_request_get_lun(binding, binding->turn);
 }
 
 const struct aftl_lun_rule aftl_lun_rotate = { .lun = choose_rotating_lun, .in_turn = true };

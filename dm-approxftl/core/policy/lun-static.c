@@ -10,16 +10,16 @@ static u32 choose_static_lun(struct aftl_policy *policy, const struct aftl_lun_r
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	u32 place = from_lpn(binding->lpn) / aftl_units_per_program(geo);
 	u32 home = place % geo->luns;
-	u32 lun = aftl_lun_request_at(binding, home);
+	u32 lun = aftl_lun_request_get_lun(binding, home);
 	u32 tries;
 
-	if (likely(aftl_lun_request_alive(binding, lun)))
+	if (likely(aftl_lun_request_is_lun_alive(binding, lun)))
 		return lun;
 	home += 1 + place / geo->luns % max(geo->luns - 1, 1U);
 	for (tries = 0; tries < geo->luns; tries++, home++)
-		if (aftl_lun_request_alive(binding, aftl_lun_request_at(binding, home)))
+		if (aftl_lun_request_is_lun_alive(binding, aftl_lun_request_get_lun(binding, home)))
 			break;
-	return aftl_lun_request_at(binding, home);
+	return aftl_lun_request_get_lun(binding, home);
 }
 
 const struct aftl_lun_rule aftl_lun_static = { .lun = choose_static_lun,

@@ -186,7 +186,7 @@ static struct midas_state *midas_state(const struct aftl_policy *policy)
 static const u32 fractions_q16[BINS_PER_OCTAVE] = { 65536, 77936, 92682, 110218 };
 
 /* Histogram bin of a rewrite interval, which is at least 1. */
-static u32 bin_of_rewrite_interval(u64 interval)
+static u32 find_interval_bin(u64 interval)
 {
 	u32 octave = fls64(interval) - 1;
 	u64 fraction_q16 = octave < 16 ? interval << (16 - octave) : interval >> (octave - 16);
@@ -240,7 +240,7 @@ static u64 interpolate_curve_at_age(u64 age, u32 bin, u64 low, u64 high)
 
 static u64 survival_share_q16(const struct curve *curve, u64 age)
 {
-	u32 bin = bin_of_rewrite_interval(max(age, 1ULL));
+	u32 bin = find_interval_bin(max(age, 1ULL));
 
 	return age >= start_of_interval_bin(BINS) ?
 		       0 :
@@ -250,7 +250,7 @@ static u64 survival_share_q16(const struct curve *curve, u64 age)
 
 static u64 compute_survival_area_below(const struct curve *curve, u64 age)
 {
-	u32 bin = bin_of_rewrite_interval(max(age, 1ULL));
+	u32 bin = find_interval_bin(max(age, 1ULL));
 
 	return age >= start_of_interval_bin(BINS) ?
 		       curve->area[BINS] :
@@ -310,7 +310,7 @@ static u64 compute_last_group_writes_q16(const struct midas *midas, u64 hot_stay
 	return stay ? div64_u64(space << 16, stay) : WAF_MAX_Q16;
 }
 
-static u64 compute_group_space(const struct midas *midas, u64 blocks)
+static u64 count_ppns_of_blocks(const struct midas *midas, u64 blocks)
 {
 	return div64_u64(midas->space * blocks, midas->lun_space);
 }
@@ -318,7 +318,7 @@ static u64 compute_group_space(const struct midas *midas, u64 blocks)
 /* Predict for how many host writes hot data stays in the group HOT before GC moves it. */
 static u64 predict_time_in_hot_group(const struct midas *midas, const struct layout *layout)
 {
-	return div64_u64(compute_group_space(midas, layout->blocks[HOT]) << 16,
+	return div64_u64(count_ppns_of_blocks(midas, layout->blocks[HOT]) << 16,
 			 max(midas->curves[1].share_q16, 1U));
 }
 
@@ -338,8 +338,8 @@ static u64 predict_waf_q16(const struct midas *midas, const struct layout *layou
 	u64 enters_q16 = compute_chain_valid_share_q16(midas, hot_stay, 0);
 	u64 waf_q16 = ONE_Q16 + moves_q16;
 	/* Each group lacks half a block, its open one, and exceeds its size by up to a block. */
-	u64 unused = compute_group_space(midas, 3 * (layout->groups + !!layout->blocks[HOT])) / 2;
-	u64 space = midas->space - compute_group_space(midas, layout->blocks[HOT]);
+	u64 unused = count_ppns_of_blocks(midas, 3 * (layout->groups + !!layout->blocks[HOT])) / 2;
+	u64 space = midas->space - count_ppns_of_blocks(midas, layout->blocks[HOT]);
 	u64 age = 0;
 	u64 held;
 	u32 i;
@@ -347,7 +347,7 @@ static u64 predict_waf_q16(const struct midas *midas, const struct layout *layou
 	if (valid_q16)
 		valid_q16[HOT] = div64_u64(moves_q16 << 16, max(hot_q16, 1ULL));
 	for (i = FIRST; i < layout->groups; i++) {
-		u64 group = compute_group_space(midas, layout->blocks[i]);
+		u64 group = count_ppns_of_blocks(midas, layout->blocks[i]);
 		u64 leaves_q16;
 
 		age += div64_u64(group << 16, max(enters_q16, 1ULL));
@@ -498,7 +498,7 @@ static void midas_set_hot_age(const struct midas *midas, struct midas_state *sta
 	if (state->layout.groups > FIRST)
 		state->hot_age =
 			hot_stay +
-			div64_u64(compute_group_space(midas, state->layout.blocks[FIRST]) << 16,
+			div64_u64(count_ppns_of_blocks(midas, state->layout.blocks[FIRST]) << 16,
 				  max(compute_chain_valid_share_q16(midas, hot_stay, 0), 1ULL));
 }
 
@@ -555,7 +555,7 @@ static void midas_search_next_configuration(struct midas *midas)
 	}
 }
 
-static u32 midas_host_write_group(struct aftl_policy *policy, aftl_lpn_t lpn)
+static u32 midas_choose_group_of_host_write(struct aftl_policy *policy, aftl_lpn_t lpn)
 {
 	struct midas_state *state = midas_state(policy);
 	u32 *stamp = aftl_lpn_state(policy, STAMPS, u32, lpn);
@@ -563,7 +563,7 @@ static u32 midas_host_write_group(struct aftl_policy *policy, aftl_lpn_t lpn)
 	bool hot = *stamp && interval < state->hot_age;
 
 	if (*stamp)
-		state->updates[*stamp >= STAMP_HOT][bin_of_rewrite_interval(max(interval, 1ULL))]++;
+		state->updates[*stamp >= STAMP_HOT][find_interval_bin(max(interval, 1ULL))]++;
 	*stamp = max((u32)state->now & STAMP_TIME, 1U) | (hot ? STAMP_HOT : 0);
 	midas_search_next_configuration(container_of(policy, struct midas, policy));
 	return hot && state->layout.blocks[HOT] ? HOT : FIRST;
@@ -576,14 +576,14 @@ static u32 midas_choose_stream(struct aftl_policy *policy, const struct aftl_pag
 	u8 *target;
 
 	if (!page->from)
-		return midas_host_write_group(policy, page->lpn);
+		return midas_choose_group_of_host_write(policy, page->lpn);
 	target = aftl_block_state(policy, TARGETS, u8, page->from);
 	if (!*target)
 		*target = min_t(u8, page->from->kind + 1, last);
 	return *target;
 }
 
-static void midas_block_opened(struct aftl_policy *policy, const struct aftl_block *block)
+static void midas_note_opened_block(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	*aftl_block_state(policy, TARGETS, u8, block) = 0;
 }
@@ -648,7 +648,7 @@ static void sanitize_loaded_layout(struct layout *layout)
 		layout->blocks[i] = min_t(u64, layout->blocks[i], U32_MAX / GROUPS);
 }
 
-static void midas_state_restored(struct aftl_policy *policy)
+static void midas_sanitize_loaded_state(struct aftl_policy *policy)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	struct midas_state *state = midas_state(policy);
@@ -686,8 +686,8 @@ static const struct aftl_ftl_policy methods = {
 	.clock = STATE,
 	.stream = midas_choose_stream,
 	.select_victim = midas_victim,
-	.block_opened = midas_block_opened,
-	.restored = midas_state_restored,
+	.block_opened = midas_note_opened_block,
+	.restored = midas_sanitize_loaded_state,
 };
 
 const struct aftl_policy_type aftl_policy_midas = {
@@ -700,7 +700,7 @@ const struct aftl_policy_type aftl_policy_midas = {
 		[STATE] = AFTL_STATE(AFTL_PER_DEVICE, struct midas_state, u64),
 	},
 	AFTL_FTL_POLICY(&methods, GROUPS, 1),
-	.fill_run = aftl_fill_whole_block,
+	.fill_run = aftl_fill_to_block_end,
 	AFTL_FTL_STREAMS("hot", "group_1", "group_2", "group_3", "group_4", "group_5", "group_6",
 			 "group_7"),
 };

@@ -252,7 +252,7 @@ struct aftl_policy_type {
 	 * in the same mode, with ISPP parameters that no word line misprograms, programmed() false;
 	 * and no call would change its state (but see @clock of the FTL layer), whatever is
 	 * programmed in other LUNs. The core asks again after any other program in @lun, and always
-	 * calls place() for the last step of a block. aftl_fill_whole_block() promises all other
+	 * calls place() for the last step of a block. aftl_fill_to_block_end() promises all other
 	 * steps.
 	 */
 	u32 (*fill_run)(struct aftl_policy *policy, struct aftl_lun *lun,
@@ -388,11 +388,11 @@ static inline void aftl_policy_close_block(struct aftl_policy *policy, struct af
 }
 
 /**
- * aftl_policy_restamp_block() - treat the data of @block as written now
+ * aftl_policy_reset_block_age() - treat the data of @block as written now
  * @policy: the policy itself
  * @block: block
  */
-static inline void aftl_policy_restamp_block(struct aftl_policy *policy, struct aftl_block *block)
+static inline void aftl_policy_reset_block_age(struct aftl_policy *policy, struct aftl_block *block)
 {
 	const struct aftl_policy_core *core = policy->core;
 
@@ -469,7 +469,7 @@ int aftl_place_sequential(struct aftl_policy *policy, struct aftl_lun *lun,
 			  u32 kind, struct aftl_placement *placement);
 
 /* Method fill_run() of policies that fill each block in sequence. */
-u32 aftl_fill_whole_block(struct aftl_policy *policy, struct aftl_lun *lun,
-			  const struct aftl_program_request *need, const struct aftl_block *block);
+u32 aftl_fill_to_block_end(struct aftl_policy *policy, struct aftl_lun *lun,
+			   const struct aftl_program_request *need, const struct aftl_block *block);
 
 #endif

@@ -9,8 +9,8 @@ static struct aftl_open_blocks *lun_open_blocks(struct aftl_policy *policy, u32 
 	return (void *)((u8 *)policy->luns + policy->type->lun_size * lun);
 }
 
-bool aftl_open_blocks_adopt(struct aftl_policy *policy, struct aftl_lun *lun,
-			    struct aftl_block *block)
+bool aftl_open_blocks_adopt_block(struct aftl_policy *policy, struct aftl_lun *lun,
+				  struct aftl_block *block)
 {
 	struct aftl_block **open;
 
@@ -23,12 +23,12 @@ bool aftl_open_blocks_adopt(struct aftl_policy *policy, struct aftl_lun *lun,
 	return true;
 }
 
-void aftl_open_blocks_block_closed(struct aftl_policy *policy, const struct aftl_block *block)
+void aftl_open_blocks_forget_closed(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	u32 kind;
 	u32 i;
 
-	for (i = 0; i < aftl_policy_luns(policy); i++)
+	for (i = 0; i < aftl_policy_count_luns(policy); i++)
 		for (kind = 0; kind < AFTL_KINDS_MAX; kind++)
 			if (lun_open_blocks(policy, i)->open[kind] == block)
 				lun_open_blocks(policy, i)->open[kind] = NULL;

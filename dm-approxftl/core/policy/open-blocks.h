@@ -17,15 +17,15 @@ struct aftl_open_blocks {
 	struct aftl_block *open[AFTL_KINDS_MAX];
 };
 
-bool aftl_open_blocks_adopt(struct aftl_policy *policy, struct aftl_lun *lun,
-			    struct aftl_block *block);
-void aftl_open_blocks_block_closed(struct aftl_policy *policy, const struct aftl_block *block);
+bool aftl_open_blocks_adopt_block(struct aftl_policy *policy, struct aftl_lun *lun,
+				  struct aftl_block *block);
+void aftl_open_blocks_forget_closed(struct aftl_policy *policy, const struct aftl_block *block);
 
 /* Methods of a policy that keeps struct aftl_open_blocks; the policy adds at least place(). */
 #define AFTL_OPEN_BLOCKS_METHODS				\
-	.lun_size = sizeof(struct aftl_open_blocks),	\
-	.adopt = aftl_open_blocks_adopt,			\
-	.closed = aftl_open_blocks_block_closed
+	.lun_size = sizeof(struct aftl_open_blocks),		\
+	.adopt = aftl_open_blocks_adopt_block,			\
+	.closed = aftl_open_blocks_forget_closed
 
 /**
  * aftl_open_blocks_place() - place a program in the open block of @kind

@@ -129,8 +129,8 @@ enum aftl_change aftl_param_change(unsigned int index)
 								     AFTL_CHANGE_RELOAD;
 }
 
-const void *aftl_param_group_values(const struct aftl_config *config,
-				    const struct aftl_param_group *group)
+const void *aftl_get_values_of_param_group(const struct aftl_config *config,
+					   const struct aftl_param_group *group)
 {
 	u32 at = 0;
 	u32 i;

@@ -43,8 +43,8 @@ int __must_check aftl_param_set(struct aftl_config *config, const char *key, con
 enum aftl_change aftl_param_change(unsigned int index);
 
 /* Values of @group in @config; NULL if @group is NULL, or is beyond AFTL_OWN_PARAMS values. */
-const void *aftl_param_group_values(const struct aftl_config *config,
-				    const struct aftl_param_group *group);
+const void *aftl_get_values_of_param_group(const struct aftl_config *config,
+					   const struct aftl_param_group *group);
 
 /* Set every parameter to its value in the profile "demo". */
 void aftl_config_set_defaults(struct aftl_config *config);

@@ -138,8 +138,8 @@ int aftl_place_sequential(struct aftl_policy *policy, struct aftl_lun *lun,
 	return 0;
 }
 
-u32 aftl_fill_whole_block(struct aftl_policy *policy, struct aftl_lun *lun,
-			  const struct aftl_program_request *need, const struct aftl_block *block)
+u32 aftl_fill_to_block_end(struct aftl_policy *policy, struct aftl_lun *lun,
+			   const struct aftl_program_request *need, const struct aftl_block *block)
 {
 	(void)policy;
 	(void)lun;

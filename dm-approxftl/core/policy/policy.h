@@ -49,7 +49,7 @@ struct aftl_victim_candidates {
  * @class: enum aftl_class
  * @stream: stream of the policy, from stream()
  * @units: number of lpns for which a LUN must have room
- * @turn: position of the LUN whose turn it is, see aftl_lun_request_at()
+ * @turn: position of the LUN whose turn it is, see aftl_lun_request_get_lun()
  * @params: values of the rule's own parameters
  */
 struct aftl_lun_request {
@@ -130,8 +130,8 @@ struct aftl_policy_array {
  * @hours: see aftl_policy_age_hours()
  * @queued: see aftl_policy_count_queued_commands()
  * @room: see aftl_lun_request_fits()
- * @works: see aftl_lun_request_alive()
- * @work: see aftl_lun_request_backlog()
+ * @works: see aftl_lun_request_is_lun_alive()
+ * @work: see aftl_lun_request_count_waiting()
  * @command_seq: a number that changes with each command and each erase of the LUN
  */
 struct aftl_policy_services {
@@ -157,7 +157,7 @@ struct aftl_policy_services {
  * @chip: flash chip, for monitoring
  * @now_ns: device time
  * @fill_left_ns: time that the rest of preconditioning would take
- * @filling: see aftl_policy_is_filling()
+ * @filling: see aftl_policy_is_preconditioning()
  * @services: services of the core
  */
 struct aftl_policy_core {
@@ -223,7 +223,7 @@ static inline struct aftl_policy *aftl_policy_part(struct aftl_policy *whole,
 	return whole->core->services->part(whole, type);
 }
 
-static inline u32 aftl_policy_luns(const struct aftl_policy *policy)
+static inline u32 aftl_policy_count_luns(const struct aftl_policy *policy)
 {
 	return policy->core->geo->luns;
 }
@@ -242,11 +242,11 @@ static inline bool aftl_policy_has_spare_blocks(const struct aftl_policy *policy
 }
 
 /**
- * aftl_lun_request_at() - LUN at a position of the allocation order
+ * aftl_lun_request_get_lun() - LUN at a position of the allocation order
  * @binding: argument of lun()
  * @position: any number; the order repeats after the last LUN
  */
-static inline u32 aftl_lun_request_at(const struct aftl_lun_request *binding, u32 position)
+static inline u32 aftl_lun_request_get_lun(const struct aftl_lun_request *binding, u32 position)
 {
 	return aftl_lun_in_allocation_order(binding->policy->core->geo, position);
 }
@@ -259,13 +259,13 @@ static inline bool aftl_lun_request_fits(const struct aftl_lun_request *binding,
 	return policy->core->services->room(policy->ftl, lun, binding->units);
 }
 
-static inline bool aftl_lun_request_alive(const struct aftl_lun_request *binding, u32 lun)
+static inline bool aftl_lun_request_is_lun_alive(const struct aftl_lun_request *binding, u32 lun)
 {
 	return binding->policy->core->services->works(binding->policy->ftl, lun);
 }
 
 /* Number of host reads and programs that wait for @lun, including the one in progress. */
-static inline u32 aftl_lun_request_backlog(const struct aftl_lun_request *binding, u32 lun)
+static inline u32 aftl_lun_request_count_waiting(const struct aftl_lun_request *binding, u32 lun)
 {
 	return binding->policy->core->services->work(binding->policy->ftl, lun);
 }
@@ -317,7 +317,7 @@ static inline u64 aftl_policy_age_hours(const struct aftl_policy *policy)
 }
 
 /* Return true while preconditioning writes data that counts as older than the first request. */
-static inline bool aftl_policy_is_filling(const struct aftl_policy *policy)
+static inline bool aftl_policy_is_preconditioning(const struct aftl_policy *policy)
 {
 	return *policy->core->filling;
 }

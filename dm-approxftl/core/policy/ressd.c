@@ -249,7 +249,7 @@ static u32 count_pages_to_empty(struct aftl_policy *policy, struct aftl_block *b
 
 /* Candidates */
 
-static void set_reprogram_role_in_note(struct aftl_block *block, u32 role)
+static void set_reprogram_role_of_block(struct aftl_block *block, u32 role)
 {
 	block->note = (block->note & (NOTE_LEVEL | NOTE_VIRTUAL)) | role;
 }
@@ -272,17 +272,17 @@ static void add_reprogram_candidate(struct level *level, struct aftl_block *bloc
 		index++;
 	level->candidates[index] = block;
 	level->count++;
-	set_reprogram_role_in_note(block, NOTE_CANDIDATE | index);
+	set_reprogram_role_of_block(block, NOTE_CANDIDATE | index);
 }
 
 static void set_active_reprogram_block(struct level *level, struct aftl_block *block, u32 role)
 {
 	level->active = block;
-	set_reprogram_role_in_note(block, role);
+	set_reprogram_role_of_block(block, role);
 }
 
 /* A page of a candidate was invalidated: check whether its word line can be reprogrammed now. */
-static void ressd_unit_invalidated(struct aftl_policy *policy, struct aftl_block *block, u32 page)
+static void ressd_note_invalid_page(struct aftl_policy *policy, struct aftl_block *block, u32 page)
 {
 	struct aftl_word_line status;
 	struct span span;
@@ -333,7 +333,7 @@ static void pick_reclaim_candidate(struct aftl_policy *policy, struct level *lev
 }
 
 /* Close the candidate with the least valid data, so that it can be collected. */
-static void ressd_out_of_blocks(struct aftl_policy *policy, struct aftl_lun *lun)
+static void ressd_close_candidate_for_gc(struct aftl_policy *policy, struct aftl_lun *lun)
 {
 	struct level *levels = ressd_lun_state(policy, lun)->levels;
 	u32 least = U32_MAX;
@@ -383,12 +383,12 @@ static bool may_begin_next_layer(struct aftl_policy *policy, const struct aftl_b
 	       word_lines_are_used_up(policy, block, span->first, span->lower_end);
 }
 
-static void begin_next_layer(struct aftl_policy *policy, struct aftl_block *block,
-			     const struct span *span)
+static void begin_next_reprogram_layer(struct aftl_policy *policy, struct aftl_block *block,
+				       const struct span *span)
 {
 	if (word_lines_are_used_up(policy, block, span->first, span->end))
 		block->note &= ~NOTE_VIRTUAL;
-	aftl_policy_restamp_block(policy, block);
+	aftl_policy_reset_block_age(policy, block);
 }
 
 /* Find the next program of @block; false if there is none at present. */
@@ -410,7 +410,7 @@ static bool place_in_reprogram_block(struct aftl_policy *policy, struct aftl_blo
 	}
 	if (!may_begin_next_layer(policy, block, &span))
 		return false;
-	begin_next_layer(policy, block, &span);
+	begin_next_reprogram_layer(policy, block, &span);
 	set_reprogram_placement(block, span.begun, 0, AFTL_MLC_PAGES, placement);
 	return true;
 }
@@ -474,7 +474,7 @@ static bool place_with_piggyback(struct aftl_policy *policy, struct aftl_lun *lu
 	u32 count = count_pages_to_empty(policy, from);
 
 	if (!count) {
-		set_reprogram_role_in_note(from, 0);
+		set_reprogram_role_of_block(from, 0);
 		return false;
 	}
 	*ret = aftl_open_blocks_place(policy, lun, need, AFTL_KIND_DISPLACED, placement);
@@ -530,7 +530,7 @@ static bool ressd_choose_relocation(struct aftl_policy *policy, const struct aft
 /* Idle time */
 
 /* Relocation in idle time must not use one of the last free blocks. */
-static bool displaced_data_have_room(struct aftl_policy *policy, struct aftl_lun *lun)
+static bool has_room_for_displaced_data(struct aftl_policy *policy, struct aftl_lun *lun)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	const struct aftl_block *open =
@@ -567,7 +567,7 @@ static void ressd_choose_idle_task(struct aftl_policy *policy, struct aftl_lun *
 	struct lun_state *state = ressd_lun_state(policy, lun);
 	u32 i;
 
-	if (!displaced_data_have_room(policy, lun))
+	if (!has_room_for_displaced_data(policy, lun))
 		return;
 	for (i = 0; i < LEVELS; i++) {
 		struct level *level = &state->levels[i];
@@ -647,14 +647,14 @@ static bool ressd_adopt_loaded_block(struct aftl_policy *policy, struct aftl_lun
 	if (to_ressd(policy)->reprograms && block->kind && block->kind < AFTL_HOTNESS_CLASSES)
 		return false;
 	return block->order == AFTL_ORDER_SEQUENTIAL && block->kind < KIND_REPROGRAMMABLE &&
-	       aftl_open_blocks_adopt(policy, lun, block);
+	       aftl_open_blocks_adopt_block(policy, lun, block);
 }
 
-static void ressd_block_closed(struct aftl_policy *policy, const struct aftl_block *block)
+static void ressd_forget_closed_block(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	struct level *level;
 
-	aftl_open_blocks_block_closed(policy, block);
+	aftl_open_blocks_forget_closed(policy, block);
 	if (!block_is_reprogrammable(block))
 		return;
 	level = ressd_block_level(policy, block);
@@ -680,12 +680,12 @@ const struct aftl_policy_type aftl_policy_ressd = {
 	.params = { &aftl_hotness_params, &group },
 	.create = ressd_create,
 	.adopt = ressd_adopt_loaded_block,
-	.closed = ressd_block_closed,
+	.closed = ressd_forget_closed_block,
 	.stream = aftl_hotness_class,
 	.place = ressd_place_program,
-	.fill_run = aftl_fill_whole_block,
-	.out_of_blocks = ressd_out_of_blocks,
-	.invalidated = ressd_unit_invalidated,
+	.fill_run = aftl_fill_to_block_end,
+	.out_of_blocks = ressd_close_candidate_for_gc,
+	.invalidated = ressd_note_invalid_page,
 	.relocate = ressd_choose_relocation,
 	.idle_task = ressd_choose_idle_task,
 };

@@ -20,7 +20,7 @@ static const struct aftl_ftl_policy methods = { .stream = separated_choose_strea
 const struct aftl_policy_type aftl_policy_separated = {
 	.name = "separated",
 	.about = "page mapping, relocated data in blocks of its own, everything precise",
-	.fill_run = aftl_fill_whole_block,
+	.fill_run = aftl_fill_to_block_end,
 	AFTL_FTL_POLICY(&methods, 2, 1),
 	AFTL_FTL_STREAMS("fresh", "moved"),
 };

@@ -26,7 +26,7 @@ const struct aftl_policy_type aftl_policy_streams = {
 	.name = "streams",
 	.about = "page mapping, each placement id of the host in blocks of its own",
 	.host_streams = IDS,
-	.fill_run = aftl_fill_whole_block,
+	.fill_run = aftl_fill_to_block_end,
 	AFTL_FTL_POLICY(&methods, IDS + 1, 1),
 	AFTL_FTL_STREAMS("unhinted", "id_1", "id_2", "id_3", "id_4", "id_5", "id_6", "id_7"),
 };

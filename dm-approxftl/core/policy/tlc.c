@@ -29,5 +29,5 @@ const struct aftl_policy_type aftl_policy_tlc = {
 	AFTL_OPEN_BLOCKS_METHODS,
 	.stream = aftl_hotness_class,
 	.place = tlc_place_program,
-	.fill_run = aftl_fill_whole_block,
+	.fill_run = aftl_fill_to_block_end,
 };

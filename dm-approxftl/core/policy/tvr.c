@@ -43,7 +43,7 @@ static u32 tvr_budget_hours(const struct aftl_policy *policy)
 	return (u32)div64_u64(tvr_params(policy)->tvr_retention, AFTL_HOUR_NS) - 24;
 }
 
-static bool tvr_applies_to_whole_device(const struct aftl_policy *policy)
+static bool tvr_reduces_margins_of_all_data(const struct aftl_policy *policy)
 {
 	return tvr_params(policy)->tvr_mode == TVR_DEVICE;
 }
@@ -61,14 +61,15 @@ static bool write_is_short_lived(const struct aftl_policy *policy,
 {
 	if (tvr_params(policy)->tvr_mode == TVR_TAGGED)
 		return write->class == AFTL_APPROX;
-	return tvr_applies_to_whole_device(policy) || lpn_was_short_lived(policy, write->lpn);
+	return tvr_reduces_margins_of_all_data(policy) || lpn_was_short_lived(policy, write->lpn);
 }
 
 /* No preconditioned data are short-lived: the age of the data that they replace is unknown. */
 static u32 tvr_choose_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
-	return !aftl_policy_is_filling(policy) && write_is_short_lived(policy, write) ? SHORT :
-											WHOLE;
+	return !aftl_policy_is_preconditioning(policy) && write_is_short_lived(policy, write) ?
+		       SHORT :
+		       WHOLE;
 }
 
 static int tvr_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
@@ -88,7 +89,7 @@ static int tvr_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
 static bool tvr_choose_relocation(struct aftl_policy *policy, const struct aftl_relocation *move,
 				  u32 *class, u32 *stream)
 {
-	bool keeps = tvr_applies_to_whole_device(policy) && move->mode == AFTL_MODE_REDUCED &&
+	bool keeps = tvr_reduces_margins_of_all_data(policy) && move->mode == AFTL_MODE_REDUCED &&
 		     move->cause != AFTL_CAUSE_REFRESH;
 
 	(void)class;
@@ -115,7 +116,7 @@ const struct aftl_policy_type aftl_policy_tvr = {
 	AFTL_OPEN_BLOCKS_METHODS,
 	.stream = tvr_choose_stream,
 	.place = tvr_place_program,
-	.fill_run = aftl_fill_whole_block,
+	.fill_run = aftl_fill_to_block_end,
 	.relocate = tvr_choose_relocation,
 	.retention_hours = tvr_retention_hours,
 };

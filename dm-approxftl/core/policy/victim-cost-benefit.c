@@ -8,8 +8,8 @@
  */
 #include "core/policy/victim-rules.h"
 
-static u64 cost_benefit_gain(const struct aftl_victim_candidates *closed,
-			     const struct aftl_block *block)
+static u64 get_cost_benefit(const struct aftl_victim_candidates *closed,
+			    const struct aftl_block *block)
 {
 	u32 slots = aftl_policy_geometry(closed->policy)->block_ppns;
 	u64 age = min_t(u64, aftl_victim_age_ns(closed, block) >> 16, U32_MAX) + 1;
@@ -26,7 +26,7 @@ static struct aftl_block *cost_benefit_victim(struct aftl_policy *policy __maybe
 	while ((block = aftl_victim_candidates_next(closed, block))) {
 		if (!block->valid)
 			return block;
-		if (!best || cost_benefit_gain(closed, block) > cost_benefit_gain(closed, best))
+		if (!best || get_cost_benefit(closed, block) > get_cost_benefit(closed, best))
 			best = block;
 	}
 	return best;

@@ -31,6 +31,6 @@ const struct aftl_policy_type aftl_policy_vth_b = {
 	.reserve = 2,
 	AFTL_OPEN_BLOCKS_METHODS,
 	.place = vth_b_place_program,
-	.fill_run = aftl_fill_whole_block,
+	.fill_run = aftl_fill_to_block_end,
 	.shallow_erase = vth_b_allows_shallow_erase,
 };

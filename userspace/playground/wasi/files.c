@@ -35,12 +35,12 @@ bool interrupted(void)
 	return false;
 }
 
-bool is_stop_requested(void)
+bool is_stop_of_thread_requested(void)
 {
 	return false;
 }
 
-void interruption_clean_up(void (*clean_up)(void))
+void interruption_register_clean_up(void (*clean_up)(void))
 {
 	(void)clean_up;
 }
@@ -132,8 +132,8 @@ void pipeline_run(const struct pipeline *pipeline)
 			pipeline->take(pipeline->context, number, lane);
 }
 
-void pipeline_run_each(void *context, void (*work)(void *context, u64 number, u32 lane), u32 lanes,
-		       u32 threads)
+void pipeline_run_lanes(void *context, void (*work)(void *context, u64 number, u32 lane), u32 lanes,
+			u32 threads)
 {
 	(void)threads;
 	for (u32 lane = 0; lane < lanes; lane++)
