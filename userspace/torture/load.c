@@ -29,7 +29,7 @@ static u64 draw_load_number_below(struct load *load, u64 n)
 }
 
 /* Draw a number up to @most; the range up to each power of two is equally likely. */
-static u64 draw_number_by_power_of_two(struct load *load, u64 most)
+static u64 draw_log_uniform_number(struct load *load, u64 most)
 {
 	u64 value = 1ULL << draw_load_number_below(load, fls64(most));
 
@@ -38,11 +38,11 @@ static u64 draw_number_by_power_of_two(struct load *load, u64 most)
 }
 
 /* Draw the units that a phase of the load uses: all, or so few that requests collide. */
-static void draw_load_region(struct load *load)
+static void draw_unit_range_of_phase(struct load *load)
 {
 	u64 units = load->shape.units;
 
-	load->window = draw_load_number_below(load, 3) ? draw_number_by_power_of_two(load, units) :
+	load->window = draw_load_number_below(load, 3) ? draw_log_uniform_number(load, units) :
 							 units;
 	load->first = draw_load_number_below(load, units - load->window + 1);
 	load->cursor = 0;
@@ -81,11 +81,11 @@ struct load_request load_next(struct load *load)
 	struct load_request request = { 0 };
 
 	if (!load->left) {
-		load->left = (u32)draw_number_by_power_of_two(load, MOST_OF_A_PHASE);
-		load->depth = (u32)draw_number_by_power_of_two(load, load->shape.depth);
+		load->left = (u32)draw_log_uniform_number(load, MOST_OF_A_PHASE);
+		load->depth = (u32)draw_log_uniform_number(load, load->shape.depth);
 		load->weights = moods[draw_load_number_below(load, ARRAY_SIZE(moods))];
-		load->size = (u32)draw_number_by_power_of_two(load, load->shape.most);
-		draw_load_region(load);
+		load->size = (u32)draw_log_uniform_number(load, load->shape.most);
+		draw_unit_range_of_phase(load);
 	}
 	load->left--;
 	request.op = draw_load_operation(load);
@@ -97,7 +97,7 @@ struct load_request load_next(struct load *load)
 
 		most = min(most, load->window);
 		request.count = draw_load_number_below(load, 2) ?
-					(u32)draw_number_by_power_of_two(load, most) :
+					(u32)draw_log_uniform_number(load, most) :
 					1;
 		request.first = draw_first_unit(load, request.count);
 	}

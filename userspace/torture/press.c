@@ -113,7 +113,7 @@ static u32 get_max_request_units(const struct torture_run *run)
 }
 
 /* Get the next request of the initial fill: sequential writes of all units, then a flush. */
-static bool make_next_request_of_fill(struct press *press)
+static bool make_next_request_of_initial_fill(struct press *press)
 {
 	u64 left = count_ledger_units(press) - min(press->filled, count_ledger_units(press));
 	u32 depth = press->load.shape.depth;
@@ -133,7 +133,7 @@ static void draw_next_torture_request(struct press *press)
 {
 	if (press->waiting)
 		return;
-	if (!make_next_request_of_fill(press)) {
+	if (!make_next_request_of_initial_fill(press)) {
 		if (!press->drawn)
 			ledger_mark_as_filled(press->run->ledger);
 		press->next = load_next(&press->load);
@@ -173,7 +173,7 @@ static void begin_ledger_change(struct press *press, struct slot *slot)
 		fill_data_of_write(press, slot);
 }
 
-static void record_floors_of_read(struct press *press, struct slot *slot)
+static void record_oldest_generations_for_read(struct press *press, struct slot *slot)
 {
 	for (u32 i = 0; i < slot->change.count; i++)
 		slot->change.floors[i] =
@@ -201,7 +201,7 @@ static void begin_torture_request(struct press *press, struct slot *slot)
 	if (does_op_change_data(slot->request.op))
 		begin_ledger_change(press, slot);
 	else if (slot->request.op == LOAD_READ)
-		record_floors_of_read(press, slot);
+		record_oldest_generations_for_read(press, slot);
 	else
 		slot->covered = ledger_begin_flush(press->run->ledger);
 	slot->begin_ns = machine_clock_now_ns();
