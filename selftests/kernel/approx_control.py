@@ -157,7 +157,7 @@ class Control:
                 extents.append(Extent(offset, length, kind))
         return extents
 
-    def set_scope(self, whose: int, kind: int, label: bytes = b"") -> int:
+    def set_class_scope(self, whose: int, kind: int, label: bytes = b"") -> int:
         """Set the class of a thread's or process's writes; return the previous class."""
         text = bytearray(label)
         address = buffer_address(text) if label else 0

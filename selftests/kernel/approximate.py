@@ -132,14 +132,14 @@ def check_unit_levels(path: Path) -> None:
     require(said <= {PRECISE, APPROXIMATE}, f"the tags are of classes {said}")
 
 
-def check_stored_levels(system: Mount) -> None:
+def check_levels_after_remount(system: Mount) -> None:
     """Write a file of regions with quality levels, remount, and check the levels of its units."""
     write_level_regions(system.place / "levels")
     system.remount_file_system()
     check_unit_levels(system.place / "levels")
 
 
-def check_policy_change(system: Mount) -> None:
+def check_levels_after_policy_change(system: Mount) -> None:
     """Check that a change to another policy and back keeps the quality levels."""
     sectors = int(run_command("blockdev", "--getsz", system.path))
     for policy in ("vth_b", "levels"):
@@ -173,7 +173,8 @@ def check_invalid_levels(system: Mount) -> None:
         fd, data = file.fileno(), bytearray(UNIT)
         for kind in (5, 6, 0x100, 2**32 - 1):
             approx_control.expect_refusal(EINVAL, 0, control.tag_range, fd, 0, UNIT, kind)
-            approx_control.expect_refusal(EINVAL, 0, control.set_scope, approx_control.THREAD, kind)
+            approx_control.expect_refusal(EINVAL, 0, control.set_class_scope, approx_control.THREAD,
+                                          kind)
             approx_control.expect_refusal(EINVAL, 0, control.write_with_class, fd, data, 0, kind)
         approx_control.expect_refusal(EINVAL, 0, control.write_with_class, fd, data, 0, NONE)
 
@@ -357,7 +358,7 @@ def check_annotated_programs() -> None:
                 run_command("find", place, "-type", "f", "-delete")
 
 
-def check_aged_image() -> None:
+def check_psnr_of_aged_image() -> None:
     """Compare an image's PSNR with the PSNR that its rate of flipped bits predicts.
 
     A bit of a pixel weighs 1 to 128 grey levels and flips with probability r. A pixel's squared
@@ -393,8 +394,10 @@ def main() -> None:
                        check_errors_of_approximate_device)
     system = Mount(create_device(NAME, LEVELS))
     with system:
-        run_point("each quality level is stored as it was tagged", check_stored_levels, system)
-        for name, action in (("levels survive a change of policy", check_policy_change),
+        run_point("each quality level is stored as it was tagged", check_levels_after_remount,
+                  system)
+        for name, action in (("levels survive a change of policy",
+                              check_levels_after_policy_change),
                              ("flipped bits match the report and grow with the level",
                               check_flips_of_aged_levels),
                              ("invalid levels are refused", check_invalid_levels),
@@ -406,7 +409,7 @@ def main() -> None:
     run_selected_point("a model has a quality level for each tensor", check_model_by_level)
     run_selected_point("each annotated program finds the reported flipped bits",
                        check_annotated_programs)
-    run_selected_point("an aged image has the predicted quality", check_aged_image)
+    run_selected_point("an aged image has the predicted quality", check_psnr_of_aged_image)
     run_command("rm", "-r", scratch)
     finish_test()
 

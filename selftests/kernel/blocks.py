@@ -46,7 +46,7 @@ BLKDISCARD = NO_TYPE | 0x1277
 BLKZEROOUT = NO_TYPE | 0x127F
 
 
-def block_content(seed: int, block: int, operation: int) -> bytes:
+def make_block_content(seed: int, block: int, operation: int) -> bytes:
     """Return a block's content after a write operation."""
     head = HEAD.pack(seed, block, operation, seed + block + operation)
     return head * (BLOCK // HEAD.size)
@@ -102,13 +102,13 @@ class Load:
         number = self.journal.record_operation("write", first, count)
         for index in range(count):
             at = index * BLOCK
-            buffer[at : at + BLOCK] = block_content(self.seed, first + index, number)
+            buffer[at : at + BLOCK] = make_block_content(self.seed, first + index, number)
         view = memoryview(buffer)
         os.pwritev(fd, [view[: count * BLOCK]], first * BLOCK)
         view.release()
         return number
 
-    def clear_blocks(self, request: int, first: int, count: int) -> int:
+    def discard_or_zero_blocks(self, request: int, first: int, count: int) -> int:
         """Discard or zero blocks; return the operation's number."""
         number = self.journal.record_operation("clear", first, count)
         fcntl.ioctl(self.fd, request, struct.pack("QQ", first * BLOCK, count * BLOCK))
@@ -147,7 +147,7 @@ class Load:
             self.completed[thread] = self.write_blocks(self.fd, buffer, first, count)
         else:
             request = BLKDISCARD if kind == "discard" else BLKZEROOUT
-            self.completed[thread] = self.clear_blocks(request, first, count)
+            self.completed[thread] = self.discard_or_zero_blocks(request, first, count)
 
     def run_operations(self, operations: int) -> None:
         """Run a number of operations, divided among all threads."""
@@ -221,7 +221,7 @@ class Expected:
         if not any(found):
             return "" if self.is_zero_allowed(block) else "is zero"
         seed, place, number, total = HEAD.unpack_from(found)
-        if found != block_content(seed, place, number) or total != seed + place + number:
+        if found != make_block_content(seed, place, number) or total != seed + place + number:
             return "is torn"
         if (seed, place) != (self.seed, block):
             return f"holds block {place} of seed {seed}"
@@ -285,7 +285,7 @@ def check_blocks_at_each_mark(path: str, journal: str) -> None:
 def find_fault_in_content(block: int, found: bytes) -> str:
     """Return a message if a block is torn or has another block's data, otherwise ""."""
     seed, place, number, _ = HEAD.unpack_from(found)
-    if not any(found) or (place == block and found == block_content(seed, place, number)):
+    if not any(found) or (place == block and found == make_block_content(seed, place, number)):
         return ""
     return f"block {block} is block {place}"
 
@@ -307,7 +307,7 @@ def read_blocks_until_stopped(end: threading.Event, path: str, strangers: list[s
             strangers += filter(None, [find_fault_in_content(first + index, found)])
 
 
-def overwrite_while_threads_read(path: str, rounds: int) -> None:
+def overwrite_device_while_threads_read(path: str, rounds: int) -> None:
     """Overwrite the device repeatedly while 24 threads read it."""
     load = Load(path, Journal(os.devnull, None), 1)
     strangers: list[str] = []
@@ -330,7 +330,7 @@ def overwrite_while_threads_read(path: str, rounds: int) -> None:
 
 def main(arguments: list[str]) -> None:
     if arguments[0] == "race":
-        overwrite_while_threads_read(arguments[1], int(arguments[2]))
+        overwrite_device_while_threads_read(arguments[1], int(arguments[2]))
         return
     if arguments[0] == "check" and arguments[3:] == ["-"]:
         check_blocks_at_each_mark(arguments[1], arguments[2])

@@ -112,7 +112,7 @@ def tagging_process() -> Iterator[None]:
     if not child:
         control = Control()
         control.tag_range(os.open(scratch / "tagged", os.O_RDWR | os.O_CREAT))
-        control.set_scope(PROCESS, APPROXIMATE)
+        control.set_class_scope(PROCESS, APPROXIMATE)
         os.write(writer, b"ready")
         signal.pause()
     os.read(reader, 5)

@@ -185,11 +185,11 @@ def write_in_tagged_scope(control: Control, path: str, whose: int, engine: Engin
     address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600)
     for i, kind in enumerate(list_pattern_classes()):
-        control.set_scope(whose, APPROXIMATE if kind == APPROXIMATE else NONE)
+        control.set_class_scope(whose, APPROXIMATE if kind == APPROXIMATE else NONE)
         written = engine.write_and_wait(fd, address + i * UNIT, UNIT, i * UNIT)
         if written != UNIT:
             raise SystemExit(f"# wrote {written} of {UNIT} bytes")
-    control.set_scope(whose, NONE)
+    control.set_class_scope(whose, NONE)
     os.fsync(fd)
 
 

@@ -330,11 +330,13 @@ def check_tag_refusals_for_user_nobody(path: str, folder: str) -> None:
     memfd = os.memfd_create("own")
     control.tag_range(memfd, 0, UNIT)
     require(control.read_counters()["files"] == 2, "the counts are wrong")
-    require(control.set_scope(approx.THREAD, APPROXIMATE, b"a label") == NONE, "there was a scope")
-    require(control.set_scope(approx.THREAD, PRECISE) == APPROXIMATE, "the scope is forgotten")
-    require(control.set_scope(approx.THREAD, NONE) == PRECISE, "the scope did not change")
+    require(control.set_class_scope(approx.THREAD, APPROXIMATE, b"a label") == NONE,
+            "there was a scope")
+    require(control.set_class_scope(approx.THREAD, PRECISE) == APPROXIMATE,
+            "the scope is forgotten")
+    require(control.set_class_scope(approx.THREAD, NONE) == PRECISE, "the scope did not change")
     for label in (b"two\nlines", b"\x7f", b"\xff", b"x" * 65):
-        expect_refusal(errno.EINVAL, 0, control.set_scope, approx.THREAD, APPROXIMATE, label)
+        expect_refusal(errno.EINVAL, 0, control.set_class_scope, approx.THREAD, APPROXIMATE, label)
     Path(f"{folder}/own").unlink()
 
 
@@ -708,12 +710,12 @@ def check_precedence_of_tags() -> None:
     control.tag_range(memfd, UNIT + 5, 1, PRECISE)
     control.tag_range(memfd, 2 * UNIT, UNIT)
     require(write_and_classify(memory) == [0, 0, 1, 0], "partly approximate units")
-    control.set_scope(approx.PROCESS, PRECISE)
+    control.set_class_scope(approx.PROCESS, PRECISE)
     require(write_and_classify(memory) == [0, 0, 0, 0], "a precise scope against a buffer")
-    control.set_scope(approx.PROCESS, APPROXIMATE)
+    control.set_class_scope(approx.PROCESS, APPROXIMATE)
     require(write_and_classify(memory) == [1, 0, 1, 1],
             "a scope where nothing is said of all of a unit")
-    another.set_scope(approx.THREAD, PRECISE)
+    another.set_class_scope(approx.THREAD, PRECISE)
     require(write_and_classify(anonymous) == [0], "a precise thread in an approximate process")
     another.close_control()
     require(write_and_classify(anonymous) == [1], "a scope that was closed still counts")
@@ -726,8 +728,8 @@ def check_scope_ends_at_exec() -> None:
     """Begin scopes, then exec dd, which must end the scopes although it inherits the descriptor."""
     control = Control()
     os.set_inheritable(control.fd, True)
-    control.set_scope(approx.THREAD, APPROXIMATE)
-    control.set_scope(approx.PROCESS, APPROXIMATE)
+    control.set_class_scope(approx.THREAD, APPROXIMATE)
+    control.set_class_scope(approx.PROCESS, APPROXIMATE)
     os.execlp("dd", "dd", "if=/dev/zero", f"of={DEVICE}", "bs=4k", "count=1", "oflag=direct",
               "status=none")
 
@@ -742,8 +744,8 @@ def check_descriptor_from_other_process() -> None:
     os.dup2(handed[0], control.fd)
     os.close(handed[0])
     expect_refusal(errno.EPERM, approx.REASON_OWNER, control.tag_range, handed[1])
-    control.set_scope(approx.THREAD, APPROXIMATE)
-    control.set_scope(approx.PROCESS, APPROXIMATE)
+    control.set_class_scope(approx.THREAD, APPROXIMATE)
+    control.set_class_scope(approx.PROCESS, APPROXIMATE)
     page = mmap.mmap(-1, UNIT)
     page[:] = b"h" * UNIT
     os.pwritev(fd, [page], 0)
@@ -757,7 +759,7 @@ def check_descriptor_from_other_process() -> None:
 def send_descriptors(sender: socket.socket) -> None:
     """Send to a socket the control device's descriptor, opened by root in a scope, and a memfd."""
     control = Control()
-    control.set_scope(approx.PROCESS, APPROXIMATE)
+    control.set_class_scope(approx.PROCESS, APPROXIMATE)
     socket.send_fds(sender, [b"x"], [control.fd, os.memfd_create("roots")])
 
 
@@ -866,8 +868,8 @@ def check_noted_classes_of_units(path: Path, *files: Path) -> None:
 def write_trace_labels() -> None:
     """Begin and end a labelled scope, then put a label into the block trace."""
     control = Control()
-    control.set_scope(approx.THREAD, APPROXIMATE, b"my region")
-    control.set_scope(approx.THREAD, NONE)
+    control.set_class_scope(approx.THREAD, APPROXIMATE, b"my region")
+    control.set_class_scope(approx.THREAD, NONE)
     control.write_trace_note(b"my label")
 
 
