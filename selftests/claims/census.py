@@ -27,11 +27,11 @@ class Access(NamedTuple):
 
 def read_record_accesses(path: Path) -> list[Access]:
     file = aft.open_record_file(path)
-    first = file.field_of_records("off_sect").astype(np.int64)
+    first = file.get_record_column("off_sect").astype(np.int64)
     begin = first // PAGE_SECTORS
-    pages = -(-(first + file.field_of_records("nsect")) // PAGE_SECTORS) - begin
-    rows = zip(file.field_of_records("t_ns").tolist(), begin.tolist(), pages.tolist(),
-               file.operations_without_flags().tolist(), strict=True)
+    pages = -(-(first + file.get_record_column("nsect")) // PAGE_SECTORS) - begin
+    rows = zip(file.get_record_column("t_ns").tolist(), begin.tolist(), pages.tolist(),
+               file.get_operations_without_flags().tolist(), strict=True)
     return [Access(t_ns, page, count, op == WRITE) for t_ns, page, count, op in rows
             if op in (READ, WRITE)]
 

@@ -33,7 +33,7 @@ from selftests.claims.studies import results_of_study
 from selftests.lib.programs import run_program
 
 from approxftl_tools import aft
-from approxftl_tools.paper_measures import written_pages
+from approxftl_tools.paper_measures import count_pages_written_to_devices
 from approxftl_tools.workload_profile import (
     KIB_PER_UNIT,
     PUBLISHED,
@@ -424,7 +424,7 @@ def measure_re17_load_of_paper_tables() -> list[Measured]:
     moved = [read_counter(ours, f"programmed_{cause}_units") for cause in ("gc", "rewrite")]
     pages, writes_per_erase, collection = list_gain_percents(compare_to_tlc(runs))
     return [
-        make_measured(find_measure(tlc, "consumed_pages") / written_pages(tlc),
+        make_measured(find_measure(tlc, "consumed_pages") / count_pages_written_to_devices(tlc),
                       digits=2),
         make_measured(compute_change(find_measure, runs, "host_pages")),
         *map(make_measured, (pages, writes_per_erase, collection)),
@@ -440,7 +440,8 @@ def measure_re19_short_lived_data() -> list[Measured]:
     _, _, virtual = run_super_layer_variants()
     gain = compare_to_tlc(runs)
     pages, writes_per_erase, collection = list_gain_percents(gain)
-    consumed = find_measure(runs["tlc"], "consumed_pages") / written_pages(runs["tlc"])
+    consumed = find_measure(runs["tlc"], "consumed_pages") / \
+        count_pages_written_to_devices(runs["tlc"])
     return [
         make_measured(consumed, digits=2),
         make_measured(pages),
@@ -479,7 +480,8 @@ def requests_to_one_plane(volume: str, seed: str) -> Path:
 def count_updates_on_raid5(path: Path) -> int:
     """Return the number of writes to written pages of data, and to written pages of parity."""
     file = aft.open_record_file(path)
-    pages = file.field_of_records("off_sect")[file.operations_without_flags() == census.WRITE] \
+    written = file.get_operations_without_flags() == census.WRITE
+    pages = file.get_record_column("off_sect")[written] \
         // (PAGE_KIB * 2)
     return 2 * len(pages) - len({*pages.tolist()}) - len({*(pages // 3).tolist()})
 

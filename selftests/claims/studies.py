@@ -63,7 +63,7 @@ def drop_repeated_options(words: Iterable[str]) -> list[str]:
 def falsify_study_run(point: Point, program: Path) -> Point:
     """Return a run of a study with the falsified settings of the present negative control."""
     arguments = drop_repeated_options((*point.arguments, *runs.false_arguments))
-    return study_plan.make_run_point(study_plan.simulator_and_digest(program), arguments,
+    return study_plan.make_run_point(study_plan.find_simulator_and_digest(program), arguments,
                                      point.varied)
 
 

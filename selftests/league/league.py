@@ -37,8 +37,8 @@ from approxftl_tools.study_engine import Processes  # noqa: E402
 from approxftl_tools.study_plan import (  # noqa: E402
     Point,
     derive_seeds,
+    find_simulator_and_digest,
     make_run_point,
-    simulator_and_digest,
 )
 from approxftl_tools.study_run import Progress, run_study_points  # noqa: E402
 from approxftl_tools.study_store import DONE, Store  # noqa: E402
@@ -126,7 +126,7 @@ def make_entries_of_policies(files: Sequence[Path]) -> Iterator[tuple[str, Optio
 
 def make_league_points(arguments: argparse.Namespace, program: Path) -> Games:
     """Return the simulations of each entry on each load with each seed, and of the optimum."""
-    own = simulator_and_digest(program)
+    own = find_simulator_and_digest(program)
     length = (f"--warmup={3 * arguments.requests // 2}", f"--requests={arguments.requests}")
     loads = {name: (*options, *length) for name, options in LOADS.items()} | {
         name: (*options, length[0]) for name, options in
@@ -324,7 +324,7 @@ def run_league(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     program = command.simulator_path()
     store = Store(arguments.output / "results")
     games = make_league_points(arguments, program)
-    store.create_directory()
+    store.create_result_directory()
     missing = [point for point in games.list_league_points() if store.state_of_point(point) != DONE]
     progress = Progress(len(missing), arguments.progress or sys.stderr.isatty())
     if not run_study_points(missing, store, Processes(program, arguments.jobs), progress):
@@ -333,8 +333,8 @@ def run_league(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
              for entry in games.entries for load in games.loads}
     text = format_league_text(games, store, cells)
     command.write_file(arguments.output / "league.txt", text)
-    command.write_json_answer(arguments.output / "league.json",
-                              make_league_json(games, store, cells, argv))
+    command.write_json_document(arguments.output / "league.json",
+                                make_league_json(games, store, cells, argv))
     command.write_file(arguments.output / "league.html", make_league_page(games, store, cells))
     sys.stdout.write(f"{text}\n{arguments.output / 'league.html'}\n")
     return command.FAILED if list_failed_policies(cells) else command.DONE

@@ -104,16 +104,15 @@ def test_facts_of_devices_replays_and_record_files_are_listed(comparison_documen
     (records,) = comparison_document["records"]
     file = aft.open_record_file(next(path for path in input_files if path.suffix == ".aft"))
     assert records["facts"]["records"] == len(file.records) == 500
-    writes = int((file.operations_without_flags() == 1).sum())
+    writes = int((file.get_operations_without_flags() == 1).sum())
     assert records["facts"]["write_requests"] == writes
     assert records["facts"]["writes_of_class_precise"] == writes
 
 
 def test_flags_of_records_are_no_part_of_their_operations(tmp_path: Path) -> None:
     records = [Record(0, 0, 8, WRITE | FUA | 5 << LIFE), Record(1, 0, 8, READ)]
-    assert aft.open_record_file(write_trace(tmp_path / "x.aft",
-                                            records)).operations_without_flags().tolist() == [WRITE,
-                                                                                              READ]
+    file = aft.open_record_file(write_trace(tmp_path / "x.aft", records))
+    assert file.get_operations_without_flags().tolist() == [WRITE, READ]
 
 
 def test_the_table_shows_the_ratios(input_files: list[Path], simulation_result: Json) -> None:

@@ -23,7 +23,7 @@ from selftests.reports.support import (
 
 from approxftl_tools import digits_told, papers, study_plan
 from approxftl_tools.paper_measures import VALUES
-from approxftl_tools.study_figure import device_accuracies, figure_specs
+from approxftl_tools.study_figure import figure_specs, list_accuracies_on_devices
 from approxftl_tools.study_streams import Setting, pick_quick_or_full_size
 
 #: Figures whose runs take a second or two.
@@ -142,13 +142,15 @@ def test_neural_networks_of_a_mounted_device_stand_beside_simulated_ones(
                network_report(0.1, 0.1) | {"labels": {"cycles": "1000", "months": "3"}},
                network_report(0.1, 0.1) | {"labels": {"cycles": "5000"}}]
     reports.append({key: value for key, value in reports[0].items() if key != "share"})
-    marks = {mark.series: mark for mark in device_accuracies(specs["weights-shelf"], reports)}
+    marks = {mark.series: mark
+             for mark in list_accuracies_on_devices(specs["weights-shelf"], reports)}
     one = marks["all of int8"]
     assert (one.x, one.source) == ("3", "mounted, 2 seeds")
     assert one.y == pytest.approx(85)
     assert one.low is not None and one.high is not None and one.low < 80 and one.high > 90
     assert marks["half of int8"].y == pytest.approx(10) and len(marks) == 2
-    layers = {mark.series: mark.y for mark in device_accuracies(specs["weights-layers"], reports)}
+    layers = {mark.series: mark.y
+              for mark in list_accuracies_on_devices(specs["weights-layers"], reports)}
     assert layers == {f"{name} layer, all of int8": pytest.approx(60 + 10 * at)
                       for at, name in enumerate(("first", "second", "last"))}
 

@@ -23,7 +23,7 @@ class AnalyticBench(Bench):
     def __init__(self) -> None:
         super().__init__(Path("nothing"), 1, Store(Path("nowhere")))
 
-    def results_of_runs(self, runs: Iterable[Options]) -> dict[Options, Json]:
+    def run_or_look_up_simulations(self, runs: Iterable[Options]) -> dict[Options, Json]:
         return {options: make_analytic_result(Device(options)) for options in runs}
 
 

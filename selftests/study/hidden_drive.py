@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from approxftl_tools.bench import Bench
-from approxftl_tools.calibrate_model import simulated_value, simulator_options
+from approxftl_tools.calibrate_model import compute_simulated_figure, make_simulator_options_of_load
 from approxftl_tools.fio_output import PERCENTILES, parse_fio_size, read_fio_files
 
 Json = dict[str, Any]
@@ -25,11 +25,11 @@ class Hidden:
     device: tuple[str, ...]
     holds: float
 
-    def device_options(self, _least: int) -> tuple[str, ...]:
+    def make_simulated_device_options(self, _least: int) -> tuple[str, ...]:
         """Return the simulator's options."""
         return self.device
 
-    def capacity_bytes(self, _least: int) -> float:
+    def estimate_device_capacity(self, _least: int) -> float:
         return self.holds
 
     def least_device_bytes_for_gc(self) -> int:
@@ -109,13 +109,13 @@ def measure_drive(hidden: Hidden, files: Sequence[Path], folder: Path, bench: Be
     for path, document in documents.items():
         path.write_text(json.dumps(document))
     loads = read_fio_files(paths).loads
-    runs = {load: simulator_options(load, hidden, CAPACITY) for load in loads}
-    results = bench.results_of_runs(runs.values())
+    runs = {load: make_simulator_options_of_load(load, hidden, CAPACITY) for load in loads}
+    results = bench.run_or_look_up_simulations(runs.values())
     draw = random.Random(seed)
     for load in loads:
         (job,) = (job for job in documents[load.path]["jobs"] if job["jobname"] == load.name)
         for figure in load.figures:
-            value = simulated_value(figure, results[runs[load]])
+            value = compute_simulated_figure(figure, results[runs[load]])
             store_measurement(job, figure.kind, figure.what, value * draw.lognormvariate(0, noise))
     for path, document in documents.items():
         path.write_text(json.dumps(document))

@@ -65,7 +65,8 @@ DRIVES = {
 def test_simulator_accepts_geometries_that_the_search_tries(stripe: int, one_shot: bool) -> None:
     """The search limits stripes with one-shot programming to the size that the simulator allows."""
     model = replace(DRIVES["one-shot"], stripe=stripe, one_shot=one_shot)
-    done = run_program(BUILD / "approxftl", "sim", *model.device_options(1 << 30), "--fill=none",
+    done = run_program(BUILD / "approxftl", "sim", *model.make_simulated_device_options(1 << 30),
+                       "--fill=none",
                        "--requests=0", "--quiet")
     assert (done.code == 0) == (not one_shot or stripe <= ONE_SHOT_STRIPE), done.err
 
@@ -73,7 +74,8 @@ def test_simulator_accepts_geometries_that_the_search_tries(stripe: int, one_sho
 def make_hidden_drive(model: Model) -> Hidden:
     """Return a simulated drive of a model, large enough for bursts, with a seed of its own."""
     least = max(8 << 29, model.least_device_bytes_for_gc())
-    return Hidden((*model.device_options(least), "--seed=77"), model.capacity_bytes(least))
+    return Hidden((*model.make_simulated_device_options(least), "--seed=77"),
+                  model.estimate_device_capacity(least))
 
 
 def calibrate_formula_drive(model: Model, folder: Path, jobs: tuple[Path, ...], seed: int) -> Found:
@@ -100,7 +102,7 @@ def test_intervals_contain_the_true_values(name: str, tmp_path: Path) -> None:
     for seed in range(4):
         found = calibrate_formula_drive(DRIVES[name], tmp_path, (WRITES, READS, REWRITES), seed)
         for known in found.known:
-            if known.is_determined and known.name in hidden:
+            if known.is_parameter_determined and known.name in hidden:
                 low, high = known.low * (1 - 1e-9), known.high * (1 + 1e-9)
                 hits.append(low <= hidden[known.name] <= high)
                 widths.append(high / max(low, 1e-9) if low else 1.0)
@@ -116,17 +118,18 @@ def test_with_few_dies_the_command_time_is_undetermined(tmp_path: Path) -> None:
     for seed in range(2):
         found = calibrate_formula_drive(drive, tmp_path, (WRITES, READS, REWRITES), seed)
         known = {one.name: one for one in found.known}
-        assert not known["link_command"].is_determined
-        assert not known["controller"].is_determined or \
+        assert not known["link_command"].is_parameter_determined
+        assert not known["controller"].is_parameter_determined or \
             known["controller"].low <= hidden["controller"] <= known["controller"].high
 
 
 def test_reads_alone_determine_read_parameters_only(tmp_path: Path) -> None:
     found = calibrate_formula_drive(DRIVES["one-shot"], tmp_path, (READS,), 1)
-    told = {known.name for known in found.known if known.is_determined}
+    told = {known.name for known in found.known if known.is_parameter_determined}
     assert {"dies", "stripe", "one_shot", "read", "link"} <= told
     assert told.isdisjoint({"program", "buffer", "op"})
-    assert all(known.determining_measurements.startswith("assumed; ask") for known in found.known
+    assert all(known.name_determining_measurements.startswith("assumed; ask")
+               for known in found.known
                if known.name in ("program", "buffer", "op"))
 
 
@@ -134,7 +137,7 @@ def test_without_strided_reads_one_shot_programming_is_undetermined(tmp_path: Pa
     jobs = tmp_path / "random.fio"
     jobs.write_text(READS.read_text().partition("[stride-")[0])
     found = calibrate_formula_drive(DRIVES["one-shot"], tmp_path, (jobs,), 1)
-    assert "one_shot" not in {known.name for known in found.known if known.is_determined}
+    assert "one_shot" not in {known.name for known in found.known if known.is_parameter_determined}
     assert {known.name: known.value for known in found.known}["dies"] == 16
 
 

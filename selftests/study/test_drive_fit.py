@@ -116,7 +116,7 @@ class Pretended:
     asked: set[Options] = field(default_factory=set)
     progress: bool = False
 
-    def results_of_runs(self, runs: Iterable[Options]) -> dict[Options, Any]:
+    def run_or_look_up_simulations(self, runs: Iterable[Options]) -> dict[Options, Any]:
         times = {f"{what}_ns": 1e4 for what in ("mean", "p50", "p99", "p99_9")}
         result = {"counters": defaultdict(lambda: 1000), "simulated_ns": 10**9, "unit_bytes": 4096,
                   "write_amplification": {"total": 2.0},
@@ -203,7 +203,7 @@ def errors_of_curved_valley(values: Values) -> Vector:
 def test_the_search_finds_a_known_minimum() -> None:
     for start in ((10.0, 19.0, 8.0), (100.0, 10.0, 1.0), (70.0, 13.5, 3.0)):
         found = run_search(errors_of_curved_valley, start)
-        assert found.best_values_so_far() == (70.0, 13.5, 3.0)
+        assert found.find_best_parameters_so_far() == (70.0, 13.5, 3.0)
         assert len(found.seen) < 60
         assert run_search(errors_of_curved_valley, start).seen.keys() == found.seen.keys()
 
@@ -212,10 +212,10 @@ def test_parameters_stay_within_their_bounds() -> None:
     def errors_with_minimum_out_of_bounds(values: Values) -> Vector:
         return np.array([(values[0] - 300) / 50, values[1] + 20, values[2] - 20])
     found = run_search(errors_with_minimum_out_of_bounds, (50.0, 15.0, 4.0))
-    assert found.best_values_so_far() == (100.0, 10.0, 8.0)
+    assert found.find_best_parameters_so_far() == (100.0, 10.0, 8.0)
     assert all(one.low <= value <= one.high for values in found.seen
                for one, value in zip(FREE, values, strict=True))
-    assert found.misfits_of_single_steps(found.best_values_so_far(), 0)[1] is None
+    assert found.compute_misfit_changes_of_steps(found.find_best_parameters_so_far(), 0)[1] is None
 
 
 def test_the_number_of_evaluations_is_limited() -> None:
@@ -226,9 +226,9 @@ def test_parameters_without_effect_are_undetermined() -> None:
     found = run_search(lambda values: np.array([values[0] - 40, 0.0001 * values[1]]),
                        (50.0, 15.0, 4.0))
     found.budget += 6
-    best = found.best_values_so_far()
+    best = found.find_best_parameters_so_far()
     done = Fit(replace(DRIVES[0], free=FREE), best, best,
-               felt=[found.misfits_of_single_steps(best, which) for which in range(3)])
+               felt=[found.compute_misfit_changes_of_steps(best, which) for which in range(3)])
     assert [done.is_parameter_undetermined(which) for which in range(3)] == [False, True, True]
     assert re.search(r"# Not determined:\nb=.*\n# Not determined:\nc=", done.profile_as_text())
 
@@ -277,13 +277,14 @@ def write_measurements(folder: Path, bench: Bench) -> None:
                 writer = csv.DictWriter(file, list(lines[0]))
                 writer.writeheader()
                 writer.writerows(lines)
-        result = bench.results_of_runs([(*hidden.simulator_arguments(),
-                                         "--requests=0")]).popitem()[1]["geometry"]
+        result = bench.run_or_look_up_simulations([(*hidden.make_drive_arguments(),
+                                                    "--requests=0")]).popitem()[1]["geometry"]
         shape = Shape(result["units"], result["unit_bytes"],
                       result["physical_bytes"] // result["blocks_per_lun"])
         for point in drive_points(hidden, shape, folder):
-            options = (*hidden.simulator_arguments(), *point.load.arguments)
-            ours = point.value_from_results({point.load: bench.results_of_runs([options])[options]})
+            options = (*hidden.make_drive_arguments(), *point.load.arguments)
+            results = bench.run_or_look_up_simulations([options])
+            ours = point.compute_simulated_value({point.load: results[options]})
             column = {"thousand/s": "kiops", "rate, MB/s": "host_mbps"}.get(
                 point.measure, "wa_measured")
             rows[f"own-{point.table}.csv"][point.row][column] = f"{ours:.6g}"

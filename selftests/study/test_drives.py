@@ -114,7 +114,7 @@ def test_a_study_equals_runs_of_single_loads(drive: Drive, tmp_path: Path) -> No
     assert {load for _, load in runs} == {load for point in points
                                           for load in (point.load, point.base) if load}
     for (_, load), run in runs.items():
-        assert run.arguments == (*drive.simulator_arguments(), *load.arguments)
+        assert run.arguments == (*drive.make_drive_arguments(), *load.arguments)
 
 
 def test_measurement_tables_of_users_are_compared(tmp_path: Path) -> None:

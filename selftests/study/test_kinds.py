@@ -14,7 +14,7 @@ from approxftl_tools import digits_told, study_plan, study_streams, study_table
 from approxftl_tools.command import Refusal
 from approxftl_tools.figure_file import read_figure_style, render_figure
 from approxftl_tools.statistics import Estimate
-from approxftl_tools.study_figure import figure_specs, study_chart
+from approxftl_tools.study_figure import draw_figure_of_study, figure_specs
 from approxftl_tools.study_store import Store
 from approxftl_tools.study_streams import Setting, Streams
 
@@ -66,7 +66,7 @@ def figure_marks(done: Path, folder: Path, figure: str) -> list[dict[str, str]]:
     plan = study_plan.read_study(path, PROGRAM, sure=True)
     (spec,) = figure_specs(plan)
     groups = study_table.finished_groups(plan, Store(done.with_suffix(".results")))
-    chart = study_chart(plan, spec, groups)
+    chart = draw_figure_of_study(plan, spec, groups)
     rows = list(csv.DictReader(chart.figure_as_csv().splitlines()))
     drawn = ElementTree.fromstring(render_figure(chart, "svg", read_figure_style(None, "")))
     assert sum(not one.tag.endswith(("text", "title", "desc", "style", "g"))

@@ -235,7 +235,7 @@ def test_a_minimised_failure_is_printed_as_a_script(monkeypatch: pytest.MonkeyPa
         is_lost = {3, 70} <= set(parse_number_ranges(plan.numbers)) and {
             "fault-blocks 7", "fault-blocks 31"} <= parts
         record = make_record(plan.cell_name, Outcome.LOST if is_lost else Outcome.CORRECT)
-        return {**record, "events": events, "again": plan.command_line(),
+        return {**record, "events": events, "again": plan.make_command_to_run_cell(),
                 "versions": {"e2fsprogs": "1.47"}}
 
     monkeypatch.setattr(worn, "run_cell", run_cell)
@@ -247,7 +247,7 @@ def test_a_minimised_failure_is_printed_as_a_script(monkeypatch: pytest.MonkeyPa
             "--event '55 fault-blocks 7' --event '55 fault-blocks 31'\n")
     assert said.endswith(last)
     plan, = worn.plan_cells(worn.worn_parser().parse_args(shlex.split(last)[3:]))
-    assert f"exec {plan.command_line()}\n" == last
+    assert f"exec {plan.make_command_to_run_cell()}\n" == last
     assert plan.record_file_name not in {one.record_file_name for one in worn.plan_cells(
         worn.worn_parser().parse_args(["--cell", plan.cell_name, "--only", "3,70"]))}
     monkeypatch.setattr(worn, "ATTEMPTS", 5)
@@ -279,7 +279,8 @@ def test_a_cell_whose_lab_fails_does_not_end_the_others(
         assert children
         if plan.stack.name == failing:
             raise Refusal("the lab ended with 1: no memory")
-        return {**worn.record_without_guest(plan, "", "", ""), "outcome": Outcome.CORRECT.value}
+        return {**worn.make_record_of_unfinished_cell(plan, "", "", ""),
+                "outcome": Outcome.CORRECT.value}
 
     monkeypatch.setattr(worn, "run_cell", run_cell)
     code = worn.main(["--stacks", "ext4,xfs,btrfs", "--lives", "healthy"])

@@ -56,11 +56,11 @@ class RecordFile:
             marked = False
         return f"{self.path.name} (interrupted)" if marked else self.path.name
 
-    def field_of_records(self, name: str) -> NDArray[Any]:
+    def get_record_column(self, name: str) -> NDArray[Any]:
         return np.asarray(self.records[name])
 
-    def operations_without_flags(self) -> NDArray[Any]:
-        return self.field_of_records("op") & np.uint8(OPERATION)
+    def get_operations_without_flags(self) -> NDArray[Any]:
+        return self.get_record_column("op") & np.uint8(OPERATION)
 
 
 @dataclass(frozen=True)
@@ -82,19 +82,19 @@ class ReplayLog:
         return (f"{self.path.name} (interrupted after {done} of {self.planned} requests)"
                 if done < self.planned else self.path.name)
 
-    def field_of_entries(self, name: str) -> NDArray[Any]:
+    def get_entry_column(self, name: str) -> NDArray[Any]:
         return np.asarray(self.entries[name])
 
-    def operations_without_flags(self) -> NDArray[Any]:
-        return self.field_of_entries("op") & np.uint8(OPERATION)
+    def get_operations_without_flags(self) -> NDArray[Any]:
+        return self.get_entry_column("op") & np.uint8(OPERATION)
 
     def request_latencies_ns(self) -> NDArray[Any]:
-        return np.asarray(self.field_of_entries("complete_ns") - self.field_of_entries("submit_ns"))
+        return np.asarray(self.get_entry_column("complete_ns") - self.get_entry_column("submit_ns"))
 
-    def request_lags_ns(self) -> NDArray[Any]:
+    def compute_submission_lags_ns(self) -> NDArray[Any]:
         """Return the delay (ns) of each request behind its due time; never negative."""
-        begin = self.field_of_entries("submit_ns")
-        return np.asarray(begin - np.minimum(self.field_of_entries("due_ns"), begin))
+        begin = self.get_entry_column("submit_ns")
+        return np.asarray(begin - np.minimum(self.get_entry_column("due_ns"), begin))
 
 
 def decode_c_string(data: bytes) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from approxftl_tools.study_engine import Processes
-from approxftl_tools.study_plan import Point, make_run_point, simulator_and_digest
+from approxftl_tools.study_plan import Point, find_simulator_and_digest, make_run_point
 from approxftl_tools.study_run import require_point_results
 from approxftl_tools.study_store import Store
 
@@ -25,18 +25,20 @@ class Bench:
     store: Store
     progress: bool = False
 
-    def results_of_runs(self, runs: Iterable[Options]) -> dict[Options, Json]:
-        points = {options: make_run_point(simulator_and_digest(self.program),
+    def run_or_look_up_simulations(self, runs: Iterable[Options]) -> dict[Options, Json]:
+        points = {options: make_run_point(find_simulator_and_digest(self.program),
                                           options) for options in runs}
-        return dict(zip(points, self.run_missing_points(list(points.values())), strict=True))
+        return dict(zip(points, self.run_simulations_without_result(list(points.values())),
+                        strict=True))
 
-    def run_missing_points(self, points: Sequence[Point]) -> list[Json]:
+    def run_simulations_without_result(self, points: Sequence[Point]) -> list[Json]:
         """Run the simulations that have no stored result, in order; return all results."""
         require_point_results(points, self.store, Processes(self.program, self.jobs), self.progress)
-        return [self.result_with_geometry(self.store.read_point_result(point)) for point in points]
+        return [self.add_geometry_to_result(self.store.read_point_result(point))
+                for point in points]
 
     @staticmethod
-    def result_with_geometry(whole: Json) -> Json:
+    def add_geometry_to_result(whole: Json) -> Json:
         """Return the result of a run together with its geometry and parameters."""
         result: Json = whole["runs"][0]
         return {**result, "unit_bytes": whole["geometry"]["unit_bytes"],

@@ -90,14 +90,14 @@ def format_parameter(name: str, value: float) -> str:
 
 def format_parameter_row(known: Known) -> list[str]:
     between = "not determined"
-    if known.is_determined:
+    if known.is_parameter_determined:
         between = " to ".join(dict.fromkeys(format_parameter(known.name, end)
                                             for end in (known.low, known.high)))
     return [known.name, format_parameter(known.name, known.value), between,
-            known.determining_measurements]
+            known.name_determining_measurements]
 
 
-def compared_figure_row(row: Compared) -> list[str]:
+def make_row_of_compared_figure(row: Compared) -> list[str]:
     load, figure, ours = row
     return [load.name, f"{figure.fio_figure_name()}, {'1/s' if figure.what == 'rate' else 'us'}",
             f"{figure.value:.4g}", f"{ours:.4g}", f"{(ours / figure.value - 1) * 100:+.1f} %"]
@@ -116,7 +116,7 @@ def list_unused_fio_jobs(unused: Sequence[Unused]) -> list[str]:
 
 def profile_as_text(found: Found) -> str:
     """Return the profile as text, one parameter in a line."""
-    told = {known.name for known in found.known if known.is_determined}
+    told = {known.name for known in found.known if known.is_parameter_determined}
     settings = [(key in told or key not in found.model.values, f"{key}={value}") for key, value in
                 found.model.device_parameters(found.model.least_device_bytes_for_gc()).items()]
     return "\n".join([
@@ -141,10 +141,10 @@ def calibration_as_json(found: Found, output: Output, against: Sequence[Compared
     """Return parameters and compared figures as a JSON object."""
     return {**command.json_document_head("calibrate", argv),
             "parameters": [{"name": known.name, "value": known.value,
-                            "low": known.low if known.is_determined else None,
-                            "high": known.high if known.is_determined else None,
-                            "determined": known.is_determined,
-                            "rests_on": known.determining_measurements}
+                            "low": known.low if known.is_parameter_determined else None,
+                            "high": known.high if known.is_parameter_determined else None,
+                            "determined": known.is_parameter_determined,
+                            "rests_on": known.name_determining_measurements}
                            for known in found.known],
             "profile": found.model.device_parameters(found.model.least_device_bytes_for_gc()),
             "fitted": comparison_as_json(found.comparison),
@@ -183,17 +183,19 @@ def run_calibration(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
                                          found.model) if others.loads else []
     output.unused += others.unused
     if arguments.json:
-        command.write_json_answer(arguments.json, calibration_as_json(found, output, rows, argv))
+        command.write_json_document(arguments.json, calibration_as_json(found, output, rows, argv))
     if arguments.out:
         command.write_file(arguments.out, profile_as_text(found))
     if command.STANDARD not in (arguments.json, arguments.out):
         against = rows
         text = align_columns([HEAD, *(format_parameter_row(known) for known in found.known)])
         text += "\n" + align_columns([COMPARED,
-                                      *(compared_figure_row(row) for row in found.comparison)])
+                                      *(make_row_of_compared_figure(row)
+                                        for row in found.comparison)])
         text += f"median error of what was fitted: {median_relative_error(found.comparison)}\n"
         if against:
-            text += "\n" + align_columns([COMPARED, *(compared_figure_row(row) for row in against)])
+            text += "\n" + align_columns([COMPARED,
+                                          *(make_row_of_compared_figure(row) for row in against)])
             text += f"median error of what was not: {median_relative_error(against)}\n"
         sys.stdout.write(text + "".join(f"{line}\n"
                                         for line in list_unused_fio_jobs(output.unused)))

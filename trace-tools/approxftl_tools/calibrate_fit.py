@@ -40,7 +40,7 @@ UNFINISHED = 1.5
 WIDEST = 1e20
 
 
-def first_available_measure(load: Measured, kind: str, *measures: str) -> float:
+def find_first_measure_in_load(load: Measured, kind: str, *measures: str) -> float:
     """Return the first of `measures` that the load's figures include; 0 if they include none."""
     for what in measures:
         for figure in load.figures:
@@ -54,7 +54,7 @@ def has_queue_depth_1(load: Measured) -> bool:
     return load.depth == 1 and not load.rate and not load.beside_rate
 
 
-def shows_buffer_latency(load: Measured) -> bool:
+def does_load_show_buffer_latency(load: Measured) -> bool:
     """Tell whether the load's write latency is that of the write buffer, not of the flash."""
     return load.writes == 1 and has_queue_depth_1(load) and load.size <= PAGE
 
@@ -67,8 +67,8 @@ def is_informative_measurement(load: Measured, figure: Figure) -> bool:
     distribution of their latencies depends on details of garbage collection.
     """
     if figure.what == "rate":
-        return not first_available_measure(load, figure.kind, "mean")
-    return figure.kind == "read" or figure.what == "mean" or shows_buffer_latency(load)
+        return not find_first_measure_in_load(load, figure.kind, "mean")
+    return figure.kind == "read" or figure.what == "mean" or does_load_show_buffer_latency(load)
 
 
 def logarithmic_errors(rows: Sequence[Compared]) -> Vector:
@@ -77,21 +77,22 @@ def logarithmic_errors(rows: Sequence[Compared]) -> Vector:
                      for load, figure, ours in rows if is_informative_measurement(load, figure)])
 
 
-def error_weights(errs: Vector) -> Vector:
+def compute_robust_error_weights(errs: Vector) -> Vector:
     """Return a weight for each error of a fit, so that large errors count linearly, not squared."""
     return np.minimum(1.0, np.sqrt(ROBUST / np.maximum(np.abs(errs), 1e-9)))
 
 
 def weighted_misfit(errs: Vector) -> float:
     """Return the misfit of a model: the weighted sum of its squared errors."""
-    return float(np.sum((error_weights(errs) * errs) ** 2))
+    return float(np.sum((compute_robust_error_weights(errs) * errs) ** 2))
 
 
-def error_slopes(trial: Trial, model: Model, names: Sequence[str]) -> tuple[Vector, Vector]:
+def compute_model_errors_and_slopes(trial: Trial, model: Model,
+                                    names: Sequence[str]) -> tuple[Vector, Vector]:
     """Return a model's errors, and their derivatives by the logarithm of each parameter."""
     moved = [model.copy_model_with_values({name: model.values[name] * math.exp(NUDGE)})
              for name in names]
-    rows = trial.simulated_values([model, *moved])
+    rows = trial.simulate_figures_of_models([model, *moved])
     base, *others = map(logarithmic_errors, rows)
     least = np.array([(MEANS_REPEAT if figure.what in ("mean", "rate") else BIN) /
                       EXACT[figure.what] for load, figure, _ in rows[0]
@@ -103,7 +104,7 @@ def error_slopes(trial: Trial, model: Model, names: Sequence[str]) -> tuple[Vect
 
 def solve_fit_step(base: Vector, slope: Vector, force: float) -> Vector:
     """Return the damped least-squares step, as changes of the parameters' logarithms."""
-    weight = error_weights(base)
+    weight = compute_robust_error_weights(base)
     weighted = slope * weight[:, None]
     normal = weighted.T @ weighted + force * np.eye(slope.shape[1])
     return np.clip(np.linalg.solve(normal, -weighted.T @ (weight * base)), -STRIDE, STRIDE)
@@ -111,7 +112,7 @@ def solve_fit_step(base: Vector, slope: Vector, force: float) -> Vector:
 
 def improve_model(trial: Trial, model: Model, names: Sequence[str]) -> tuple[Model, float]:
     """Fit the model by one least-squares step; return it, and the share of misfit that it lost."""
-    base, slope = error_slopes(trial, model, names)
+    base, slope = compute_model_errors_and_slopes(trial, model, names)
     tries = [model.copy_model_with_values({
         name: model.values[name] * math.exp(move) for name, move in
         zip(names, solve_fit_step(base, slope, force), strict=True)})
@@ -132,11 +133,12 @@ def fit_model(trial: Trial, model: Model, names: Sequence[str], rounds: int = 4)
 
 def rank_models(trial: Trial, models: Sequence[Model]) -> list[tuple[float, Model]]:
     """Return the given models with their misfits, the model with the smallest misfit first."""
-    costs = [weighted_misfit(logarithmic_errors(rows)) for rows in trial.simulated_values(models)]
+    costs = [weighted_misfit(logarithmic_errors(rows))
+             for rows in trial.simulate_figures_of_models(models)]
     return sorted(zip(costs, models, strict=True), key=lambda pair: pair[0])
 
 
-def filter_equally_good_models(ranked: Sequence[tuple[float, Model]], figures: int) -> list[Model]:
+def keep_models_as_good_as_best(ranked: Sequence[tuple[float, Model]], figures: int) -> list[Model]:
     """Return the models that the measurements cannot distinguish from the best."""
     least = ranked[0][0]
     # Chi-square limit of one normal variable, scaled up if even the best model fits badly.
@@ -148,8 +150,8 @@ def confidence_intervals(trial: Trial, model: Model, names: Sequence[str]) -> di
                                                                                    tuple[float,
                                                                                          float]]:
     """Return the confidence interval of each parameter."""
-    base, slope = error_slopes(trial, model, names)
-    weight = error_weights(base)
+    base, slope = compute_model_errors_and_slopes(trial, model, names)
+    weight = compute_robust_error_weights(base)
     normal = (slope * weight[:, None]).T @ (slope * weight[:, None]) + 1e-6 * np.eye(len(names))
     # Errors of figures of one load are correlated, so each load counts as one observation.
     loads = max(1, len(trial.loads))

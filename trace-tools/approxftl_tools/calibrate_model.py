@@ -38,11 +38,11 @@ UNITS: dict[str, tuple[str, float, float]] = {
 
 
 class Device(Protocol):
-    def device_options(self, least: int) -> Options:
+    def make_simulated_device_options(self, least: int) -> Options:
         """Return the simulator's options for the model's device, with at least `least` bytes."""
 
-    def capacity_bytes(self, least: int) -> float:
-        """Return the approximate capacity (bytes) of the device that device_options() describes."""
+    def estimate_device_capacity(self, least: int) -> float:
+        """Return the approximate capacity (bytes) of a device with at least `least` bytes."""
 
     def least_device_bytes_for_gc(self) -> int:
         """Return the least device size (bytes) at which GC of a block frees a whole program."""
@@ -105,11 +105,11 @@ class Model:
             settings[name] = f"{value:.2f}%" if unit == "%" else f"{round(value)}{unit}"
         return {key: str(value) for key, value in settings.items()}
 
-    def device_options(self, least: int) -> Options:
+    def make_simulated_device_options(self, least: int) -> Options:
         """Return the simulator's options for the device."""
         return tuple(f"--{key}={value}" for key, value in self.device_parameters(least).items())
 
-    def capacity_bytes(self, least: int) -> float:
+    def estimate_device_capacity(self, least: int) -> float:
         """Return the approximate capacity (bytes) of the simulated device."""
         shape = self.device_geometry(least)
         pages = self.dies * int(shape["planes"]) * int(shape["layers"]) * IN_LAYER * BLOCKS
@@ -121,7 +121,7 @@ def share_as_percent(share: float) -> str:
     return f"{min(share, 1.0) * 100:.2f}%"
 
 
-def least_device_bytes_without_gc(load: Measured, device: Device, capacity: int) -> int:
+def find_least_device_bytes_for_load(load: Measured, device: Device, capacity: int) -> int:
     """Return the least device size (bytes) for a load: only random rewrites may cause GC."""
     if load.writes and load.order == "random":
         return device.least_device_bytes_for_gc()
@@ -150,8 +150,8 @@ def random_write_options(load: Measured, holds: float, capacity: int) -> list[st
     return [f"--requests={max(1, round(count))}"]
 
 
-def simulator_options(load: Measured, device: Device, capacity: int) -> Options:
-    before, least = load.before, least_device_bytes_without_gc(load, device, capacity)
+def make_simulator_options_of_load(load: Measured, device: Device, capacity: int) -> Options:
+    before, least = load.before, find_least_device_bytes_for_load(load, device, capacity)
     options = [f"--write-share={share_as_percent(load.writes)}", f"--size={load.size}"]
     if before.filled >= HARDLY:
         options += ["--fill=sequential", f"--fill_valid={share_as_percent(before.filled)}",
@@ -174,13 +174,13 @@ def simulator_options(load: Measured, device: Device, capacity: int) -> Options:
         options += [f"--requests={READS}"]
         options += ["--workload=sequential"] if load.order == "sequential" else []
     elif load.order == "sequential":
-        options += sequential_write_options(load, device.capacity_bytes(least), capacity)
+        options += sequential_write_options(load, device.estimate_device_capacity(least), capacity)
     else:
-        options += random_write_options(load, device.capacity_bytes(least), capacity)
-    return (*device.device_options(least), *options)
+        options += random_write_options(load, device.estimate_device_capacity(least), capacity)
+    return (*device.make_simulated_device_options(least), *options)
 
 
-def simulated_value(figure: Figure, result: Json) -> float:
+def compute_simulated_figure(figure: Figure, result: Json) -> float:
     if figure.what == "rate":
         count = float(result["counters"][f"host_{figure.kind}_requests"])
         return count * 1e9 / float(result["simulated_ns"])
@@ -203,10 +203,10 @@ class Trial:
     def restrict_trial_to_loads(self, loads: Iterable[Measured]) -> Trial:
         return replace(self, loads=tuple(loads))
 
-    def simulated_values(self, models: Sequence[Model]) -> list[list[Compared]]:
-        runs = {(index, load): simulator_options(load, model, self.capacity)
+    def simulate_figures_of_models(self, models: Sequence[Model]) -> list[list[Compared]]:
+        runs = {(index, load): make_simulator_options_of_load(load, model, self.capacity)
                 for index, model in enumerate(models) for load in self.loads}
-        results = self.bench.results_of_runs(runs.values())
-        return [[(load, figure, simulated_value(figure, results[runs[index, load]]))
+        results = self.bench.run_or_look_up_simulations(runs.values())
+        return [[(load, figure, compute_simulated_figure(figure, results[runs[index, load]]))
                  for load in self.loads for figure in load.figures]
                 for index in range(len(models))]

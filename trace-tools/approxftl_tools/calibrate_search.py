@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, replace
 
 from approxftl_tools.calibrate_fit import (
     confidence_intervals,
-    filter_equally_good_models,
-    first_available_measure,
+    does_load_show_buffer_latency,
+    find_first_measure_in_load,
     fit_model,
     has_queue_depth_1,
     is_informative_measurement,
+    keep_models_as_good_as_best,
     rank_models,
-    shows_buffer_latency,
 )
 from approxftl_tools.calibrate_model import PAGE, Compared, Model, Trial
 from approxftl_tools.fio_output import Measured
@@ -69,14 +69,14 @@ class Known:
     high: float
 
     @property
-    def is_determined(self) -> bool:
+    def is_parameter_determined(self) -> bool:
         """Tell whether the confidence interval is narrow enough to be useful."""
         return self.low >= 0 and self.high < USELESS * max(self.low, 1.0 / USELESS)
 
     @property
-    def determining_measurements(self) -> str:
+    def name_determining_measurements(self) -> str:
         """Return the measurements that determine the parameter, or that would determine it."""
-        return f"{'' if self.is_determined else 'assumed; ask '}{TOLD_BY[self.name]}"
+        return f"{'' if self.is_parameter_determined else 'assumed; ask '}{TOLD_BY[self.name]}"
 
 
 @dataclass
@@ -91,32 +91,32 @@ class Found:
 # ---------------------------------------------------------------- loads
 
 
-def has_reads_only(load: Measured) -> bool:
+def does_load_only_read(load: Measured) -> bool:
     return load.writes == 0 and not load.beside_rate
 
 
 def has_overlapping_reads(load: Measured) -> bool:
     """Tell whether reads overlap, so that they contend for dies."""
-    return has_reads_only(load) and (load.depth >= 4 or load.rate > 0 or load.stride > 0)
+    return does_load_only_read(load) and (load.depth >= 4 or load.rate > 0 or load.stride > 0)
 
 
 def has_no_random_rewrites(load: Measured) -> bool:
     """Tell whether the measured load has no random rewrites that reach the flash."""
-    return not (load.writes and load.order == "random") or shows_buffer_latency(load)
+    return not (load.writes and load.order == "random") or does_load_show_buffer_latency(load)
 
 
-def began_in_steady_state(load: Measured) -> bool:
+def did_load_begin_in_steady_state(load: Measured) -> bool:
     """Tell whether random rewrites began in steady state."""
-    return load.writes == 0 or load.order == "sequential" or shows_buffer_latency(load) or \
-        load.before.overwritten >= 1
+    return load.writes == 0 or load.order == "sequential" or load.before.overwritten >= 1 or \
+        does_load_show_buffer_latency(load)
 
 
-def shortest_single_reads(loads: Iterable[Measured]) -> Measured | None:
-    return load_with_shortest_requests(load for load in loads if has_reads_only(load)
-                                       and has_queue_depth_1(load))
+def find_load_of_shortest_single_reads(loads: Iterable[Measured]) -> Measured | None:
+    return find_load_with_shortest_requests(load for load in loads if does_load_only_read(load)
+                                            and has_queue_depth_1(load))
 
 
-def load_with_shortest_requests(loads: Iterable[Measured]) -> Measured | None:
+def find_load_with_shortest_requests(loads: Iterable[Measured]) -> Measured | None:
     return min(loads, key=lambda load: load.size, default=None)
 
 
@@ -125,24 +125,24 @@ def load_with_shortest_requests(loads: Iterable[Measured]) -> Measured | None:
 
 def guess_controller_time(loads: Sequence[Measured]) -> float:
     """Guess the controller's time (ns): it is nearly the whole latency of a buffered write."""
-    found, lone = load_with_shortest_requests(filter(shows_buffer_latency,
-                                                     loads)), shortest_single_reads(loads)
+    found = find_load_with_shortest_requests(filter(does_load_show_buffer_latency, loads))
+    lone = find_load_of_shortest_single_reads(loads)
     if found:
-        return 900.0 * first_available_measure(found, "write", "p50", "mean")
-    return min(8e3, 100.0 * first_available_measure(lone, "read", "mean")) if lone else 8e3
+        return 900.0 * find_first_measure_in_load(found, "write", "p50", "mean")
+    return min(8e3, 100.0 * find_first_measure_in_load(lone, "read", "mean")) if lone else 8e3
 
 
 def guess_link_rate(loads: Sequence[Measured]) -> float:
     """Return a guess of the link rate (MB/s): the highest rate of all loads."""
-    return max(first_available_measure(load, kind, "rate") * load.size / 1e6
+    return max(find_first_measure_in_load(load, kind, "rate") * load.size / 1e6
                for load in loads for kind in ("read", "write"))
 
 
 def guess_die_count(loads: Sequence[Measured], occupied: float) -> int:
     """Return a guess of the number of dies: the reads that proceed in parallel under load."""
-    rates = [first_available_measure(load, "read", "rate") for load in loads
-             if has_reads_only(load) and load.order == "random" and load.size <= PAGE]
-    return nearest_number_in_list(DIES, max(rates, default=0.0) * occupied / 1e9)
+    rates = [find_first_measure_in_load(load, "read", "rate") for load in loads
+             if does_load_only_read(load) and load.order == "random" and load.size <= PAGE]
+    return find_nearest_known_number(DIES, max(rates, default=0.0) * occupied / 1e9)
 
 
 def guess_die_stride(loads: Sequence[Measured]) -> int:
@@ -150,7 +150,8 @@ def guess_die_stride(loads: Sequence[Measured]) -> int:
 
     This is the smallest stride that is about as slow as the slowest.
     """
-    strides = sorted((load.stride, first_available_measure(load, "read", "rate")) for load in loads
+    strides = sorted((load.stride, find_first_measure_in_load(load, "read", "rate"))
+                     for load in loads
                      if load.stride)
     slow = min((rate for _, rate in strides), default=0.0)
     return next((stride for stride, rate in strides if rate <= 1.15 * slow), 0)
@@ -159,12 +160,12 @@ def guess_die_stride(loads: Sequence[Measured]) -> int:
 def guess_first_model(loads: Sequence[Measured]) -> Model:
     """Return a first model, guessed from the measurements without simulation."""
     controller = guess_controller_time(loads)
-    lone = shortest_single_reads(loads)
-    times = [first_available_measure(load, "read", "p50", "mean")
+    lone = find_load_of_shortest_single_reads(loads)
+    times = [find_first_measure_in_load(load, "read", "p50", "mean")
              for load in ([lone] if lone else loads) if load.writes < 1]
     read = max(1e3, 1e3 * min(times, default=60.0) - controller - WAY)
     dies, row = guess_die_count(loads, read + WAY), guess_die_stride(loads)
-    stripe = nearest_number_in_list(STRIPES, row / dies) if row else PAGE
+    stripe = find_nearest_known_number(STRIPES, row / dies) if row else PAGE
     values = {"controller": controller, **guess_page_read_times(loads, read), "bus": 1200.0,
               "link": max(guess_link_rate(loads) * 1.5, 1000.0),
               "link_command": COMMAND_SHARE * 1e9 / highest_request_rate(loads),
@@ -172,20 +173,21 @@ def guess_first_model(loads: Sequence[Measured]) -> Model:
     return Model(dies, stripe, False, {}).copy_model_with_values(values)
 
 
-def nearest_number_in_list(known: Sequence[int], wanted: float) -> int:
+def find_nearest_known_number(known: Sequence[int], wanted: float) -> int:
     """Return the number among `known` whose ratio to `wanted` is nearest to 1."""
     return min(known, key=lambda one: abs(math.log(one / max(wanted, 1e-9))))
 
 
-def neighbouring_numbers(known: Sequence[int], middle: int, reach: int) -> tuple[int, ...]:
+def list_neighbouring_known_numbers(known: Sequence[int], middle: int, reach: int
+                                    ) -> tuple[int, ...]:
     at = known.index(middle)
     return tuple(known[max(0, at - reach):at + reach + 1])
 
 
 def guess_page_read_times(loads: Sequence[Measured], read: float) -> dict[str, float]:
     """Return guesses of the read times (ns) of page types, from the spread of single reads."""
-    lone = shortest_single_reads(loads)
-    half, most, mean = (1e3 * first_available_measure(lone, "read", what) if lone else 0.0
+    lone = find_load_of_shortest_single_reads(loads)
+    half, most, mean = (1e3 * find_first_measure_in_load(lone, "read", what) if lone else 0.0
                         for what in ("p50", "p90", "mean"))
     if not half or (most < 1.06 * half and abs(mean / half - 1) < 0.05):
         return {"read": read}
@@ -195,23 +197,23 @@ def guess_page_read_times(loads: Sequence[Measured], read: float) -> dict[str, f
 
 def highest_request_rate(loads: Sequence[Measured]) -> float:
     """Return the highest request rate of all loads (1/s)."""
-    return max(first_available_measure(load, kind, "rate") for load in loads
+    return max(find_first_measure_in_load(load, kind, "rate") for load in loads
                for kind in ("read", "write"))
 
 
-def command_ns_limiting_reads(loads: Sequence[Measured]) -> float:
+def estimate_command_ns_limiting_reads(loads: Sequence[Measured]) -> float:
     """Return the time of a command (ns) if commands limit short reads; 0 if not.
 
     Commands are the limit if a higher queue depth does not raise the rate.
     """
     short = min(load.size for load in loads)
-    deep = sorted((load.depth, first_available_measure(load, "read", "rate")) for load in loads
+    deep = sorted((load.depth, find_first_measure_in_load(load, "read", "rate")) for load in loads
                   if not load.stride and not load.rate and load.size == short)
     flat = len(deep) > 1 and deep[-1][1] < 1.03 * deep[-2][1]
     return 1e9 / deep[-1][1] if flat else 0.0
 
 
-def models_with_read_limits(shape: Model, limit: float) -> list[Model]:
+def make_models_with_read_limits(shape: Model, limit: float) -> list[Model]:
     """Return models with command times that explain the limit of short reads; dies may share it."""
     spare = limit * shape.dies / shape.values["read"]
     shares = [*[COMMAND_SHARE] * (spare < 1.3), *[0.98] * (spare > 1.1)]
@@ -219,7 +221,7 @@ def models_with_read_limits(shape: Model, limit: float) -> list[Model]:
         if limit else [shape]
 
 
-def better_of_two_stripe_sizes(ranked: Sequence[tuple[float, Model]]) -> list[Model]:
+def choose_best_models_of_two_stripes(ranked: Sequence[tuple[float, Model]]) -> list[Model]:
     """Return the best model for each of the two best sizes of a die's stripe, if plausible."""
     found: dict[int, tuple[float, Model]] = {}
     for cost, model in ranked:
@@ -241,7 +243,7 @@ class Search:
     #: Names of the parameters that were fitted so far.
     free: list[str] = field(default_factory=list)
 
-    def trial_with_loads(self, wanted: Callable[[Measured], bool]) -> Trial:
+    def make_trial_of_loads(self, wanted: Callable[[Measured], bool]) -> Trial:
         """Return the calibration's trial, limited to measured loads that satisfy `wanted`."""
         return self.trial.restrict_trial_to_loads(filter(wanted, self.trial.loads))
 
@@ -249,25 +251,26 @@ class Search:
         """Tell whether the measured loads include reads at strides."""
         return any(load.stride for load in self.trial.loads)
 
-    def similar_models(self, model: Model, reach: int) -> list[Model]:
+    def make_similar_models(self, model: Model, reach: int) -> list[Model]:
         """Return models whose numbers of dies and stripe sizes are similar to the model's."""
         strided = self.has_strided_reads()
         return [replace(model, dies=dies, stripe=stripe, one_shot=three)
-                for dies in neighbouring_numbers(DIES, model.dies, reach)
-                for stripe in neighbouring_numbers(STRIPES, model.stripe, 1 if strided else 3)
+                for dies in list_neighbouring_known_numbers(DIES, model.dies, reach)
+                for stripe in list_neighbouring_known_numbers(STRIPES, model.stripe,
+                                                              1 if strided else 3)
                 for three in ((False, True) if strided else (model.one_shot,))
                 if not three or stripe <= ONE_SHOT_STRIPE]
 
     def rank_similar_models(self, model: Model) -> list[tuple[float, Model]]:
         """Return models with dies and stripe sizes similar to the model's, the best first."""
-        deep = self.trial_with_loads(has_overlapping_reads)
-        limit = command_ns_limiting_reads(deep.loads)
-        found = rank_models(deep, [one for shape in self.similar_models(model, 2)
-                                   for one in models_with_read_limits(shape, limit)])
-        good = filter_equally_good_models(found,
-                                          sum(is_informative_measurement(load, figure)
-                                              for load in deep.loads
-                                              for figure in load.figures))
+        deep = self.make_trial_of_loads(has_overlapping_reads)
+        limit = estimate_command_ns_limiting_reads(deep.loads)
+        found = rank_models(deep, [one for shape in self.make_similar_models(model, 2)
+                                   for one in make_models_with_read_limits(shape, limit)])
+        good = keep_models_as_good_as_best(found,
+                                           sum(is_informative_measurement(load, figure)
+                                               for load in deep.loads
+                                               for figure in load.figures))
         self.counted = {name: {int(getattr(one, name)) for one in good} for name in COUNTED}
         if not self.has_strided_reads():
             self.counted["one_shot"] = {0, 1}
@@ -275,11 +278,12 @@ class Search:
 
     def fit_read_parameters(self, model: Model) -> Model:
         """Fit the parameters that reads and single writes determine."""
-        quick = self.trial_with_loads(lambda load: has_queue_depth_1(load) and
-                                      (has_reads_only(load) or shows_buffer_latency(load)))
-        whole = self.trial_with_loads(lambda load: has_reads_only(load) or
-                                      shows_buffer_latency(load))
-        deep = self.trial_with_loads(has_overlapping_reads)
+        quick = self.make_trial_of_loads(lambda load: has_queue_depth_1(load) and
+                                         (does_load_only_read(load)
+                                          or does_load_show_buffer_latency(load)))
+        whole = self.make_trial_of_loads(lambda load: does_load_only_read(load) or
+                                         does_load_show_buffer_latency(load))
+        deep = self.make_trial_of_loads(has_overlapping_reads)
         times = tuple(name for name in READ_TIMES if name in model.values)
         self.free = ["controller", *times, "bus"]
         self.say("single reads and writes")
@@ -292,7 +296,7 @@ class Search:
         for _ in range(RANKINGS):
             self.say(f"times of reads, with {ranked[0][1].dies} dies")
             model = rank_models(whole, [fit_model(whole, one, self.free, 3)
-                                        for one in better_of_two_stripe_sizes(ranked)])[0][1]
+                                        for one in choose_best_models_of_two_stripes(ranked)])[0][1]
             ranked = self.rank_similar_models(model)
             if ranked[0][1].integer_parameters() == model.integer_parameters():
                 break
@@ -304,16 +308,17 @@ class Search:
 
     def fit_write_parameters(self, model: Model) -> Model:
         """Fit the parameters that sequential writes, and reads during the writes, determine."""
-        ordered = self.trial_with_loads(lambda load: load.writes == 1 and load.order == "sequential"
-                                        and not shows_buffer_latency(load))
-        besides = self.trial_with_loads(lambda load: bool(load.beside_rate))
+        ordered = self.make_trial_of_loads(lambda load: load.writes == 1
+                                           and load.order == "sequential"
+                                           and not does_load_show_buffer_latency(load))
+        besides = self.make_trial_of_loads(lambda load: bool(load.beside_rate))
         if not ordered.loads:
             return model
         self.say("programs")
         whole = self.trial.restrict_trial_to_loads((*ordered.loads, *besides.loads))
         fill = max(ordered.loads, key=lambda load: load.bytes)
-        each = model.dies * model.stripe * 1e9 / (first_available_measure(fill, "write",
-                                                                          "rate") * fill.size)
+        each = model.dies * model.stripe * 1e9 / (find_first_measure_in_load(fill, "write",
+                                                                             "rate") * fill.size)
         kinds = {bool(one) for one in self.counted.get("one_shot", {0})} or {False}
         tries = [replace(model, one_shot=three).copy_model_with_values(
             {"program": each * (3 if three else 1), "buffer": size})
@@ -323,9 +328,9 @@ class Search:
 
     def fit_over_provisioning(self, model: Model) -> Model:
         """Fit over-provisioning to random rewrites."""
-        aged = self.trial_with_loads(lambda load: load.writes > 0 and load.order == "random"
-                                     and not shows_buffer_latency(load)
-                                     and began_in_steady_state(load))
+        aged = self.make_trial_of_loads(lambda load: load.writes > 0 and load.order == "random"
+                                        and not does_load_show_buffer_latency(load)
+                                        and did_load_begin_in_steady_state(load))
         if not aged.loads:
             return model
         self.say("over-provisioning")
@@ -337,7 +342,7 @@ class Search:
         """Fit all parameters again: a later step may have changed what an earlier step fitted."""
         paths = [name for name in self.free if name not in ("program", "buffer", "op")]
         self.say("everything together")
-        return fit_model(self.trial_with_loads(has_no_random_rewrites), model, paths,
+        return fit_model(self.make_trial_of_loads(has_no_random_rewrites), model, paths,
                          3) if len(self.free) > len(paths) else model
 
     def widen_controller_interval(self, model: Model, ends: dict[str, tuple[float, float]]) -> None:
@@ -349,13 +354,14 @@ class Search:
         if model.values["link_command"] * highest_request_rate(self.trial.loads) < LIMITING * 1e9:
             ends["link_command"] = 0.0, math.inf
         low, high = ends.get("controller", (0.0, 0.0))
-        if low and not Known("link_command", 0.0, *ends.get("link_command", (0, 0))).is_determined:
+        if low and not Known("link_command", 0.0,
+                             *ends.get("link_command", (0, 0))).is_parameter_determined:
             own = model.values["link_command"]
             most = max(own, 1e9 / highest_request_rate(self.trial.loads))
             ends["controller"] = max(1.0, low - (most - own)), high + own
 
-    def parameter_results(self, model: Model) -> list[Known]:
-        ends = confidence_intervals(self.trial_with_loads(began_in_steady_state), model,
+    def list_calibrated_parameters(self, model: Model) -> list[Known]:
+        ends = confidence_intervals(self.make_trial_of_loads(did_load_begin_in_steady_state), model,
                                     self.free) if self.free else {}
         self.widen_controller_interval(model, ends)
         found = []
@@ -368,7 +374,7 @@ class Search:
 
 def pair_simulated_figures(trial: Trial, model: Model) -> list[Compared]:
     """Return each measured figure that informs the fit, with the model's simulated value."""
-    return [row for row in trial.simulated_values([model])[0]
+    return [row for row in trial.simulate_figures_of_models([model])[0]
             if is_informative_measurement(row[0], row[1])]
 
 
@@ -380,4 +386,5 @@ def find_drive_model(trial: Trial, say: Callable[[str], None]) -> Found:
                  search.fit_over_provisioning, search.fit_all_parameters):
         model = part(model)
     say("what the measurements leave open")
-    return Found(model, search.parameter_results(model), pair_simulated_figures(trial, model))
+    return Found(model, search.list_calibrated_parameters(model),
+                 pair_simulated_figures(trial, model))

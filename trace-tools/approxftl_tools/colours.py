@@ -10,7 +10,11 @@ from dataclasses import replace
 from itertools import cycle
 
 from approxftl_tools.figure import Figure, Hue, Panels, Plot, coloured_names
-from approxftl_tools.figure_runs import are_policies_compared, distinct_groups, ordered_policies
+from approxftl_tools.figure_runs import (
+    do_inputs_compare_policies,
+    list_group_names_of_runs,
+    ordered_policies,
+)
 from approxftl_tools.inputs import Inputs
 
 #: Number of colours of policies and of parts, and of shades of each colour.
@@ -26,7 +30,7 @@ MODES = {"between": 1, "after": 2, "coarse": 1, "fine": 2, "follower": 1, "mlc":
          "foggy": 1, "lending": 2, "switched": 1, "rough": 2}
 
 
-def palette_colour(index: int, shade: int = 0) -> Hue:
+def make_colour_of_part_palette(index: int, shade: int = 0) -> Hue:
     return Hue("m", index % PARTS, (shade + index // PARTS) % SHADES)
 
 
@@ -34,21 +38,21 @@ def colour_of_run_part(name: str) -> Hue | None:
     """Return the colour of a cause, operation, statistic or class; None for other names."""
     operation, _, cause = name.removesuffix(")").partition(" (")
     if operation in OPERATIONS and cause in ("", *CAUSES):
-        return palette_colour(CAUSES[cause or "host"], OPERATIONS.index(operation))
+        return make_colour_of_part_palette(CAUSES[cause or "host"], OPERATIONS.index(operation))
     for table in (CAUSES, STATISTICS):
         if name in table:
-            return palette_colour(table[name])
+            return make_colour_of_part_palette(table[name])
     class_, _, mode = name.partition(", ")
     if class_ in CLASSES:
-        return palette_colour(CLASSES[class_], MODES.get(mode, 0))
+        return make_colour_of_part_palette(CLASSES[class_], MODES.get(mode, 0))
     return None
 
 
 def colours_of_runs(inputs: Inputs) -> dict[str, Hue]:
     """Return a colour for each run; workloads with one policy get shades of its colour."""
     order = {name: i for i, name in enumerate(ordered_policies(inputs.runs))}
-    shades = {name: i for i, name in enumerate(distinct_groups(inputs.runs))}
-    if are_policies_compared(inputs):
+    shades = {name: i for i, name in enumerate(list_group_names_of_runs(inputs.runs))}
+    if do_inputs_compare_policies(inputs):
         known = {name: Hue("s", i % COLOURS, i // COLOURS % SHADES) for name, i in order.items()}
         return known | {run.label: replace(known[run.policy], shade=(
             known[run.policy].shade + shades[run.group]) % SHADES) for run in inputs.runs}
@@ -65,7 +69,7 @@ def assign_figure_colours(figure: Figure, known: Mapping[str, Hue]) -> Figure:
     # Other names get the remaining colours, each its own as long as there are any.
     taken = {hue.index for hue in own.values() if hue and hue.palette == "m"}
     free = cycle([i for i in range(PARTS) if i not in taken] or range(PARTS))
-    hues = {name: hue or palette_colour(next(free)) for name, hue in own.items()}
+    hues = {name: hue or make_colour_of_part_palette(next(free)) for name, hue in own.items()}
 
     def assign_plot_colours(plot: Plot) -> Plot:
         if isinstance(plot, Panels):

@@ -47,13 +47,13 @@ __all__ = [
     "json_document_head",
     "make_verb_parser",
     "output_path",
-    "refuse_bad_documents",
+    "refuse_malformed_documents",
     "run_command",
     "suggest_known_word",
     "temporary_output",
     "wrap_help_text",
     "write_file",
-    "write_json_answer",
+    "write_json_document",
 ]
 
 #: Version of the JSON documents: a minor version adds keys, a major one changes them.
@@ -72,7 +72,7 @@ class Parser(argparse.ArgumentParser):
 
     words: Sequence[str] = ()
 
-    def join_dashed_values(self, words: Sequence[str]) -> Iterator[str]:
+    def join_dashed_option_values(self, words: Sequence[str]) -> Iterator[str]:
         """Rewrite "-S -used" as "--sort=-used", and "--json" so that argparse gives it no FILE."""
         rest = iter(words)
         for word in rest:
@@ -125,7 +125,7 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]
             self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:
         """Parse the command line; refuse unknown words."""
-        self.words = list(self.join_dashed_values(sys.argv[1:] if args is None else args))
+        self.words = list(self.join_dashed_option_values(sys.argv[1:] if args is None else args))
         if self.is_json_help_wanted():
             print(json.dumps(self.options_as_json(), indent=1))
             sys.exit(DONE)
@@ -147,7 +147,7 @@ class Parser(argparse.ArgumentParser):
                 return f'unknown option "{word}"'
         return ""
 
-    def json_file_error(self, others: Sequence[str]) -> str:
+    def explain_file_name_after_json(self, others: Sequence[str]) -> str:
         """Return an error message about a file name after --json; empty if there is none."""
         for before, word in pairwise(self.words):
             if before == f"--json={STANDARD}" and word in others:
@@ -158,8 +158,8 @@ class Parser(argparse.ArgumentParser):
         """Print a one-line error and exit; report an unknown option before a missing argument."""
         if message.startswith(("the following arguments", "unrecognized", "one of the arguments")):
             others = message.split(": ")[-1].split()
-            message = self.unknown_option_error(others) or self.json_file_error(others) or \
-                message
+            message = self.unknown_option_error(others) or \
+                self.explain_file_name_after_json(others) or message
         sys.stderr.write(f"{self.prog}: {message}; "
                          f'"{self.prog} --help" lists the options\n')
         sys.exit(USAGE)
@@ -186,7 +186,7 @@ def make_integer_parser(least: int, most: int, written: str = "") -> Callable[[s
     return parse_bounded_integer
 
 
-def write_json_answer(file: Path, document: Any) -> None:
+def write_json_document(file: Path, document: Any) -> None:
     write_file(file, json.dumps(document, indent=1) + "\n")
 
 
@@ -221,7 +221,7 @@ def raise_interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def make_stream_byte_safe(number: int, stream: TextIO | None) -> TextIO:
+def make_stream_print_any_file_name(number: int, stream: TextIO | None) -> TextIO:
     """Return a standard stream that can print any file name."""
     if stream is None:
         # The descriptor was closed. Occupy it, or the next opened file would get it and receive
@@ -244,7 +244,7 @@ def restore_signal_handlers() -> None:
 
 
 @contextmanager
-def refuse_bad_documents(paths: Iterable[Path]) -> Iterator[None]:
+def refuse_malformed_documents(paths: Iterable[Path]) -> Iterator[None]:
     """Raise Refusal for a JSON document whose values have wrong types or are missing."""
     try:
         yield
@@ -261,7 +261,7 @@ def print_message(verb: str, sentence: str) -> None:
         sys.stderr.flush()
 
 
-def run_for_exit_status(verb: str, body: Callable[[], int]) -> int:
+def run_main_function_for_exit_status(verb: str, body: Callable[[], int]) -> int:
     """Run `body`, a command's main function; return the exit status, print errors as messages."""
     try:
         for number in (signal.SIGTERM, signal.SIGHUP, *((signal.SIGINT,) if IS_COMMAND else ())):
@@ -288,16 +288,16 @@ def run_for_exit_status(verb: str, body: Callable[[], int]) -> int:
         return FAILED
 
 
-def status_after_flush(verb: str, status: int) -> int:
+def flush_stdout_and_choose_exit_status(verb: str, status: int) -> int:
     """Flush standard output and return the status; a full disk must not pass for success."""
     try:
         sys.stdout.flush()
     except OSError as error:
-        return status_of_failed_write(verb, status, error)
+        return choose_exit_status_of_failed_write(verb, status, error)
     return status
 
 
-def status_of_failed_write(verb: str, status: int, error: OSError) -> int:
+def choose_exit_status_of_failed_write(verb: str, status: int, error: OSError) -> int:
     """Return the exit status after a failed write to standard output."""
     # Discard buffered output: a later flush would fail again.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -311,18 +311,18 @@ def status_of_failed_write(verb: str, status: int, error: OSError) -> int:
 def run_command(verb: str, body: Callable[[], int]) -> int:
     """Run a command and return its exit status; `body` also parses the command line."""
     CLAIMS.forget_claims()
-    sys.stdin = make_stream_byte_safe(0, sys.stdin)
-    sys.stdout = make_stream_byte_safe(1, sys.stdout)
-    sys.stderr = make_stream_byte_safe(2, sys.stderr)
+    sys.stdin = make_stream_print_any_file_name(0, sys.stdin)
+    sys.stdout = make_stream_print_any_file_name(1, sys.stdout)
+    sys.stderr = make_stream_print_any_file_name(2, sys.stderr)
     try:
-        status = run_for_exit_status(verb, body)
+        status = run_main_function_for_exit_status(verb, body)
     except OSError as error:
         if error.filename is None:
-            return status_of_failed_write(verb, DONE, error)
+            return choose_exit_status_of_failed_write(verb, DONE, error)
         print_message(verb, f"{error.filename}: {error.strerror}")
         status = FAILED
     restore_signal_handlers()
-    return status_after_flush(verb, status)
+    return flush_stdout_and_choose_exit_status(verb, status)
 
 
 def simulator_path() -> Path:

@@ -11,15 +11,19 @@ from typing import Any
 from approxftl_tools import aft, command, row_list
 from approxftl_tools import measured as outside
 from approxftl_tools.figure import Cell
-from approxftl_tools.figure_runs import are_policies_compared
+from approxftl_tools.figure_runs import do_inputs_compare_policies
 from approxftl_tools.inputs import WHAT_FILES_ARE, Device, Inputs, Run, read_inputs
-from approxftl_tools.measured import flatten_document, key_title_and_unit, value_with_unit
+from approxftl_tools.measured import (
+    flatten_document,
+    split_key_into_title_and_unit,
+    value_with_unit,
+)
 from approxftl_tools.measures import (
     HEADLINE,
     MEASURES,
     Measure,
     all_measures,
-    relative_to_base,
+    compute_ratio_to_base_value,
     value_as_text,
 )
 from approxftl_tools.row_list import Column
@@ -32,7 +36,7 @@ QUANTILE = re.compile(r"_p\d+(_\d+)?_ns$")
 
 def comparable_groups(inputs: Inputs) -> list[list[Run]]:
     """Return lists of runs to compare: one list for each input file with several policies."""
-    if are_policies_compared(inputs):
+    if do_inputs_compare_policies(inputs):
         return [inputs.runs_of_group(name) for name in inputs.group_names()]
     return [inputs.runs] if inputs.runs else []
 
@@ -53,7 +57,7 @@ def measures_with_values(tables: Sequence[dict[str, float | None]], every: bool)
 def format_value_with_ratio(measure: Measure, value: float | None, base: float | None,
                             first: bool) -> str:
     """Return a table cell: the value and its ratio to the first run."""
-    relative = None if first else relative_to_base(value, base)
+    relative = None if first else compute_ratio_to_base_value(value, base)
     said = value_as_text(measure, value)
     # A histogram bin is up to 3 % wide, so a third decimal of a quantile would mean nothing.
     decimals = 2 if QUANTILE.search(measure.key) else 3
@@ -83,7 +87,7 @@ def device_measures(device: Device) -> dict[str, float | None]:
     return {key: value for key, value in all_measures(device.data).items() if value is not None}
 
 
-def device_facts(device: Device) -> list[tuple[str, Cell]]:
+def list_device_snapshot_values(device: Device) -> list[tuple[str, Cell]]:
     """Return names and values in a device snapshot that results of the simulator do not have."""
     data = device.data
     facts: list[tuple[str, Cell]] = [(key, data[key]) for key in (
@@ -100,7 +104,7 @@ def device_facts(device: Device) -> list[tuple[str, Cell]]:
 
 def row_of_device_fact(key: str, value: Cell) -> list[str]:
     """Return the table row of a fact: its name, and its value in a readable unit."""
-    name, unit = key_title_and_unit(key)
+    name, unit = split_key_into_title_and_unit(key)
     return [name, value_with_unit(unit, value)]
 
 
@@ -111,21 +115,21 @@ def rows_of_device_facts(label: str, facts: Sequence[tuple[str, Cell]]) -> list[
 def device_rows(device: Device) -> list[list[str]]:
     """Return the table rows with the facts of a device."""
     by_key = {measure.key: measure for measure in MEASURES}
-    lines = rows_of_device_facts(device.label, device_facts(device))
+    lines = rows_of_device_facts(device.label, list_device_snapshot_values(device))
     lines += [[by_key[key].title, value_as_text(by_key[key], value)]
               for key, value in device_measures(device).items()]
     return lines
 
 
-def record_file_facts(file: aft.RecordFile) -> list[tuple[str, Cell]]:
+def list_record_file_values(file: aft.RecordFile) -> list[tuple[str, Cell]]:
     """Return the facts that describe the contents of a record file."""
     facts: list[tuple[str, Cell]] = [
         ("written by", file.tool), ("from", file.source_format), ("records", len(file.records)),
         ("device_bytes", file.device_bytes)]
     if not len(file.records):
         return facts
-    operations, classes = file.operations_without_flags(), file.field_of_records("class")
-    t_ns, sectors = file.field_of_records("t_ns"), file.field_of_records("nsect").astype("u8")
+    operations, classes = file.get_operations_without_flags(), file.get_record_column("class")
+    t_ns, sectors = file.get_record_column("t_ns"), file.get_record_column("nsect").astype("u8")
     facts.append(("span_ns", int(t_ns.max()) - int(t_ns.min())))
     for i, name in enumerate(aft.OPERATIONS):
         chosen = operations == i
@@ -137,27 +141,27 @@ def record_file_facts(file: aft.RecordFile) -> list[tuple[str, Cell]]:
     return facts
 
 
-def replay_log_facts(log: aft.ReplayLog) -> list[tuple[str, Cell]]:
+def list_replay_log_values(log: aft.ReplayLog) -> list[tuple[str, Cell]]:
     """Return the counters and the mean latencies of a replay's log."""
     facts: list[tuple[str, Cell]] = [("written by", log.tool), ("engine", log.engine),
                                      ("planned_requests", log.planned),
                                      ("done_requests", len(log.entries))]
     if not len(log.entries):
         return facts
-    facts += [("failed_requests", int((log.field_of_entries("error") != 0).sum())),
-              ("lag_mean_ns", float(log.request_lags_ns().mean())),
-              ("lag_max_ns", int(log.request_lags_ns().max()))]
+    facts += [("failed_requests", int((log.get_entry_column("error") != 0).sum())),
+              ("lag_mean_ns", float(log.compute_submission_lags_ns().mean())),
+              ("lag_max_ns", int(log.compute_submission_lags_ns().max()))]
     for i, name in enumerate(aft.OPERATIONS):
-        chosen = log.request_latencies_ns()[log.operations_without_flags() == i]
+        chosen = log.request_latencies_ns()[log.get_operations_without_flags() == i]
         if len(chosen):
             facts += [(f"{name}_requests", len(chosen)), (f"{name}_mean_ns", float(chosen.mean()))]
     for kind in ("precise", "approx"):
-        facts += [(f"{kind}_{what}", int(log.field_of_entries(f"{kind}_{what}").sum()))
+        facts += [(f"{kind}_{what}", int(log.get_entry_column(f"{kind}_{what}").sum()))
                   for what in ("units", "flips")]
     return facts
 
 
-def replay_facts(replay: Run) -> list[tuple[str, Cell]]:
+def list_replay_report_values(replay: Run) -> list[tuple[str, Cell]]:
     """Return the values of a replay's report that a comparison shows."""
     return [(key, value) for key, value in flatten_document(replay.data)
             if not key.startswith("tool.")]
@@ -173,7 +177,7 @@ REPLAY_HEADLINE = ("trace", "target", "engine", "interrupted", "planned_requests
 
 def replay_headline_rows(replay: Run) -> list[list[str]]:
     """Return table rows with the most important values of a replay's report."""
-    known = dict(replay_facts(replay))
+    known = dict(list_replay_report_values(replay))
     rows = [row_of_device_fact(key, known[key]) for key in REPLAY_HEADLINE if key in known]
     return [["", replay.label],
             *([name.removeprefix("fidelity, ").removeprefix("data, "), said]
@@ -209,15 +213,15 @@ def comparison_as_text(inputs: Inputs, every: bool) -> str:
         parts.append(head + align_text_table(comparison_rows(runs, every)))
     if inputs.failures:
         parts.append("".join(f"{line}\n" for line in list_failed_policies(inputs)))
-    parts += [align_text_table(table.quantity_rows_as_text())
+    parts += [align_text_table(table.format_rows_with_ratios())
               for table in outside.measured_tables(inputs)]
     parts += [align_text_table(device_rows(device)) for device in inputs.devices
-              if every or not outside.is_compared_device(inputs, device)]
-    parts += [align_text_table(rows_of_device_facts(one.label, replay_facts(one)))
+              if every or not outside.is_device_compared_with_others(inputs, device)]
+    parts += [align_text_table(rows_of_device_facts(one.label, list_replay_report_values(one)))
               for one in inputs.replays]
-    parts += [align_text_table(rows_of_device_facts(one.label, record_file_facts(one)))
+    parts += [align_text_table(rows_of_device_facts(one.label, list_record_file_values(one)))
               for one in inputs.records]
-    parts += [align_text_table(rows_of_device_facts(one.label, replay_log_facts(one)))
+    parts += [align_text_table(rows_of_device_facts(one.label, list_replay_log_values(one)))
               for one in inputs.logs]
     return "\n".join(parts)
 
@@ -240,7 +244,7 @@ def run_as_json(run: Run, base: Run) -> Json:
         "interrupted": bool(run.data.get("interrupted")),
         "measures": known,
         "relative": {key: relative for key, value in known.items()
-                     if (relative := relative_to_base(value, bases[key])) is not None},
+                     if (relative := compute_ratio_to_base_value(value, bases[key])) is not None},
     }
 
 
@@ -260,17 +264,20 @@ def comparison_document(inputs: Inputs, argv: Sequence[str]) -> Json:
                     "rows": [{"name": line.title, "values": list(line.values)}
                              for line in table.lines]}
                    for table in outside.measured_tables(inputs)],
-        "devices": [facts_as_json(d.label, d.path, [*device_facts(d), *device_measures(d).items()])
+        "devices": [facts_as_json(d.label, d.path,
+                                  [*list_device_snapshot_values(d), *device_measures(d).items()])
                     for d in inputs.devices],
-        "replays": [facts_as_json(r.label, r.path, replay_facts(r)) for r in inputs.replays],
-        "logs": [facts_as_json(g.label, g.path, replay_log_facts(g)) for g in inputs.logs],
-        "records": [facts_as_json(f.label, f.path, record_file_facts(f)) for f in inputs.records],
+        "replays": [facts_as_json(r.label, r.path, list_replay_report_values(r))
+                    for r in inputs.replays],
+        "logs": [facts_as_json(g.label, g.path, list_replay_log_values(g)) for g in inputs.logs],
+        "records": [facts_as_json(f.label, f.path, list_record_file_values(f))
+                    for f in inputs.records],
     }
 
 
 # ---------------------------------------------------------------- a list of runs
 
-def measure_column(measure: Measure) -> Column:
+def make_column_of_measure(measure: Measure) -> Column:
     """Return the list column of a measure, which is shown by default if it is in HEADLINE."""
     return Column(measure.key, measure.title, f"{measure.group}: {measure.title}",
                   more=measure.key not in HEADLINE,
@@ -282,7 +289,7 @@ COLUMNS = (Column("label", "run", "as the table calls it", False),
            Column("profile", "profile", "the device it started from", False, True),
            Column("seed", "seed", "of all that is random", more=True),
            Column("file", "file", "where the run is from", False, True),
-           *map(measure_column, MEASURES))
+           *map(make_column_of_measure, MEASURES))
 
 
 def list_row_of_run(run: Run) -> Json:
@@ -300,7 +307,7 @@ def print_comparison(args: argparse.Namespace, given: Sequence[str], inputs: Inp
         choice.print_list_rows(args, "compare", given,
                                [list_row_of_run(run) for run in inputs.runs])
     elif args.json:
-        command.write_json_answer(args.json, comparison_document(inputs, given))
+        command.write_json_document(args.json, comparison_document(inputs, given))
     else:
         sys.stdout.write(comparison_as_text(inputs, args.all))
 
@@ -335,7 +342,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise command.Refusal(
                 f"found {inputs.count_inputs_as_text()}, which has no numbers to compare; "
                 "approxftl report draws it")
-        with command.refuse_bad_documents(args.files):
+        with command.refuse_malformed_documents(args.files):
             print_comparison(args, given, inputs, choice)
         return command.DONE
 

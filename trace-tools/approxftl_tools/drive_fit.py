@@ -77,13 +77,14 @@ class Search:
             if len(self.seen) >= self.budget:
                 raise SpentError
             self.seen[values] = self.errors(values)
-            self.tell(len(self.seen), self.misfit_of_values(self.best_values_so_far()))
+            self.tell(len(self.seen),
+                      self.compute_parameter_misfit(self.find_best_parameters_so_far()))
         return self.seen[values]
 
-    def misfit_of_values(self, values: Values) -> float:
+    def compute_parameter_misfit(self, values: Values) -> float:
         return robust_misfit(self.errors_of_values(values))
 
-    def best_values_so_far(self) -> Values:
+    def find_best_parameters_so_far(self) -> Values:
         return min(self.seen, key=lambda values: (robust_misfit(self.seen[values]), values))
 
     def shift_parameter(self, values: Values, which: int, steps: float) -> Values:
@@ -107,7 +108,7 @@ class Search:
                 move_value_within_bounds(one, value, move)
                 for one, value, move in zip(self.free, values, far.tolist(), strict=True)))
 
-    def neighbouring_values(self, values: Values) -> Iterator[Values]:
+    def list_neighbouring_parameters(self, values: Values) -> Iterator[Values]:
         """Yield the sets of values, within bounds, that differ by one step of one parameter."""
         for which in range(len(self.free)):
             yield from (one for one in (self.shift_parameter(values, which, way) for way in (1, -1))
@@ -115,9 +116,9 @@ class Search:
 
     def descend_by_single_steps(self, values: Values) -> None:
         """Move one parameter by one step at a time while that reduces the misfit."""
-        for one in self.neighbouring_values(values):
-            if self.misfit_of_values(one) < self.misfit_of_values(values):
-                return self.descend_by_single_steps(self.best_values_so_far())
+        for one in self.list_neighbouring_parameters(values):
+            if self.compute_parameter_misfit(one) < self.compute_parameter_misfit(values):
+                return self.descend_by_single_steps(self.find_best_parameters_so_far())
         return None
 
     def search_fit_from_values(self, start: Values) -> None:
@@ -126,21 +127,21 @@ class Search:
             self.errors_of_values(start)
             for stride in STRIDES:
                 for _ in count():
-                    best = self.best_values_so_far()
+                    best = self.find_best_parameters_so_far()
                     self.try_least_squares_steps(best, stride)
-                    if self.best_values_so_far() == best:
+                    if self.find_best_parameters_so_far() == best:
                         break
-            self.descend_by_single_steps(self.best_values_so_far())
+            self.descend_by_single_steps(self.find_best_parameters_so_far())
         except SpentError:
             pass
 
-    def misfits_of_single_steps(self, values: Values,
-                                which: int) -> tuple[float | None, float | None]:
+    def compute_misfit_changes_of_steps(self, values: Values,
+                                        which: int) -> tuple[float | None, float | None]:
         """Return how a parameter's step down, and up, changes the misfit; None beyond bounds."""
-        here = self.misfit_of_values(values)
+        here = self.compute_parameter_misfit(values)
         down, up = (self.shift_parameter(values, which, way) for way in (-1, 1))
-        return (None if down == values else self.misfit_of_values(down) - here,
-                None if up == values else self.misfit_of_values(up) - here)
+        return (None if down == values else self.compute_parameter_misfit(down) - here,
+                None if up == values else self.compute_parameter_misfit(up) - here)
 
 
 @dataclass(frozen=True)
@@ -189,7 +190,7 @@ class Fit:
         for which, (one, value) in enumerate(zip(self.drive.free, self.values, strict=True)):
             if self.is_parameter_undetermined(which):
                 lines.append("# Not determined:")
-            lines.append(f"{one.name}={one.value_as_text(value)}")
+            lines.append(f"{one.name}={one.format_parameter_value(value)}")
         return "\n".join(lines) + "\n"
 
 
@@ -204,10 +205,10 @@ class Judge:
     #: The half that the fit uses.
     half: str = FITTED
 
-    def errors_of_point_half(self, half: str, values: Values) -> Vector:
+    def compute_errors_of_point_half(self, half: str, values: Values) -> Vector:
         """Return the errors of the fitted or of the held-out points, in units of their bands."""
         drive = self.drive.copy_drive_with_options(*(
-            f"--{one.name}={one.value_as_text(value)}"
+            f"--{one.name}={one.format_parameter_value(value)}"
             for one, value in zip(self.drive.free, values, strict=True)))
         # The fitted half includes the anchors, which the relative points of both halves share.
         found = [point
@@ -216,40 +217,43 @@ class Judge:
                  if self.only(point) and (half == self.half or point.half == half)]
         if not found and half == self.half:
             raise Refusal(f"{self.tables}: no point of {drive.name} to fit to", NOT_FOUND)
-        loads = {load: (*drive.simulator_arguments(), *load.arguments) for point in found
+        loads = {load: (*drive.make_drive_arguments(), *load.arguments) for point in found
                  for load in (point.load, point.base) if load}
-        results = self.bench.results_of_runs(loads.values())
+        results = self.bench.run_or_look_up_simulations(loads.values())
         by_load = {load: results[options] for load, options in loads.items()}
-        return np.array([point.error_of_value(point.value_from_results(by_load)) / point.band
+        return np.array([point.compute_simulation_error(point.compute_simulated_value(by_load))
+                         / point.band
                          for point in found])
 
-    def profile_values(self) -> Values:
+    def read_parameter_values_of_profile(self) -> Values:
         """Return the values of the profile; raise Refusal if one is out of its range."""
         parameters = device_parameters(self.drive, self.bench)
-        values = tuple(one.reported_parameter_value(parameters) for one in self.drive.free)
+        values = tuple(one.read_parameter_value_from_result(parameters) for one in self.drive.free)
         for one, value in zip(self.drive.free, values, strict=True):
             if value != move_value_within_bounds(one, value, 0):
                 raise Refusal(
-                    f"{self.drive.name}: {one.name} is {one.value_as_text(value)}, not from "
-                    f"{one.value_as_text(one.low)} to {one.value_as_text(one.high)}")
+                    f"{self.drive.name}: {one.name} is {one.format_parameter_value(value)}, not "
+                    f"from {one.format_parameter_value(one.low)} "
+                    f"to {one.format_parameter_value(one.high)}")
         return values
 
 
 def fit_drive(judge: Judge, budget: int, tell: Callable[[int, float], None]) -> Fit:
     """Fit a drive to half of its measured points; if interrupted, return the best values yet."""
-    search = Search(judge.drive.free, lambda values: judge.errors_of_point_half(judge.half, values),
+    search = Search(judge.drive.free,
+                    lambda values: judge.compute_errors_of_point_half(judge.half, values),
                     budget, tell)
-    start = judge.profile_values()
+    start = judge.read_parameter_values_of_profile()
     found = Fit(judge.drive, start, start)
     try:
         search.search_fit_from_values(start)
         search.budget += 2 * len(start)
-        found.values = search.best_values_so_far()
-        found.felt = [search.misfits_of_single_steps(found.values, which)
+        found.values = search.find_best_parameters_so_far()
+        found.felt = [search.compute_misfit_changes_of_steps(found.values, which)
                       for which in range(len(start))]
     except KeyboardInterrupt:
         found.interrupted = True
-        found.values = search.best_values_so_far() if search.seen else start
+        found.values = search.find_best_parameters_so_far() if search.seen else start
     found.evaluations = len(search.seen)
     if search.seen:
         found.shares[FITTED] = (Share.summarise_errors(search.seen[start]),
@@ -259,6 +263,7 @@ def fit_drive(judge: Judge, budget: int, tell: Callable[[int, float], None]) -> 
 
 def judge_held_out_points(judge: Judge, found: Fit) -> None:
     """Judge the fit by the held-out points, which are read only after the fit."""
-    before, after = (Share.summarise_errors(judge.errors_of_point_half(OTHER[judge.half], values))
+    before, after = (Share.summarise_errors(judge.compute_errors_of_point_half(OTHER[judge.half],
+                                                                               values))
                      for values in (found.start, found.values))
     found.shares[HELD] = (before, after)

@@ -72,12 +72,12 @@ def fitted_parameter_rows(found: Fit) -> Iterator[list[str]]:
         felt = ["?", "?"]
         if found.felt:
             felt = [describe_misfit_change(way) for way in found.felt[which]]
-        yield [one.name, one.value_as_text(before), one.value_as_text(after),
-               f"{one.value_as_text(one.low)} to {one.value_as_text(one.high)}",
-               one.value_as_text(one.step), *felt]
+        yield [one.name, one.format_parameter_value(before), one.format_parameter_value(after),
+               f"{one.format_parameter_value(one.low)} to {one.format_parameter_value(one.high)}",
+               one.format_parameter_value(one.step), *felt]
 
 
-def fit_table_rows(found: Fit) -> Iterator[list[str]]:
+def make_error_rows_of_fit(found: Fit) -> Iterator[list[str]]:
     """Yield table rows with the errors of fitted and held-out points, before and after the fit."""
     for half, pair in found.shares.items():
         for when, share in zip(("before", "fitted"), pair, strict=True):
@@ -85,7 +85,7 @@ def fit_table_rows(found: Fit) -> Iterator[list[str]]:
                    f"{share.worst:.1f}", f"{share.misfit:.1f}"]
 
 
-def fit_remarks(found: Fit) -> Iterator[str]:
+def make_remarks_about_fit(found: Fit) -> Iterator[str]:
     ended = "interrupted after" if found.interrupted else "after"
     yield f"{ended} {found.evaluations} evaluations"
     for which, (one, value) in enumerate(zip(found.drive.free, found.values, strict=True)):
@@ -102,17 +102,17 @@ def fit_remarks(found: Fit) -> Iterator[str]:
 def fit_as_text(found: Fit) -> str:
     """Return the report of a drive as text."""
     tables = (((PARAMETERS, *fitted_parameter_rows(found)), [False] + [True] * 6),
-              ((SHARES, *fit_table_rows(found)), [False, False] + [True] * 5))
+              ((SHARES, *make_error_rows_of_fit(found)), [False, False] + [True] * 5))
     return f"{found.drive.name}: {found.drive.about}\n" + \
         "".join(align_columns(rows, right) for rows, right in tables) + \
-        "".join(f"{note}\n" for note in fit_remarks(found)) + "\n"
+        "".join(f"{note}\n" for note in make_remarks_about_fit(found)) + "\n"
 
 
 # ---------------------------------------------------------------- the command
 
 
 def fit_as_json(found: Fit) -> Json:
-    def shares_as_json(pair: tuple[Share, Share]) -> Json:
+    def convert_error_summaries_to_json(pair: tuple[Share, Share]) -> Json:
         return dict(zip(("before", "fitted"), map(asdict, pair), strict=True))
     felt = found.felt or [(None, None)] * len(found.values)
     return {"drive": found.drive.name, "evaluations": found.evaluations,
@@ -123,7 +123,8 @@ def fit_as_json(found: Fit) -> Json:
                             "determined": not found.is_parameter_undetermined(which)}
                            for which, (one, before, after, (less, more)) in enumerate(zip(
                                found.drive.free, found.start, found.values, felt, strict=True))],
-            "halves": {half: shares_as_json(pair) for half, pair in found.shares.items()}}
+            "halves": {half: convert_error_summaries_to_json(pair)
+                       for half, pair in found.shares.items()}}
 
 
 def fit_one_drive(judge: Judge, arguments: argparse.Namespace, path: Path | None,
@@ -166,8 +167,8 @@ def fit_drives(arguments: argparse.Namespace, argv: Sequence[str], drives: Seque
         if fits[-1].interrupted:
             break
     if arguments.json:
-        command.write_json_answer(arguments.json, {**command.json_document_head("drives", argv),
-                                                   "fits": [fit_as_json(found) for found in fits]})
+        command.write_json_document(arguments.json, {**command.json_document_head("drives", argv),
+                                                     "fits": list(map(fit_as_json, fits))})
     if fits[-1].interrupted:
         raise KeyboardInterrupt
     return command.DONE

@@ -26,11 +26,11 @@ class Free:
             raise ValueError(f"{self.name}: {self.low:g} to {self.high:g} by {self.step:g} is no "
                              "range to fit in")
 
-    def value_as_text(self, value: float) -> str:
+    def format_parameter_value(self, value: float) -> str:
         """Return a parameter's value in the simulator's syntax."""
         return f"{value:.6g}{self.unit}"
 
-    def reported_parameter_value(self, parameters: Mapping[str, Any]) -> float:
+    def read_parameter_value_from_result(self, parameters: Mapping[str, Any]) -> float:
         """Return this parameter's value from the parameters that a simulator's result reports."""
         suffix, scale = {"%": ("_percent", 1.0), "us": ("_ns", 1e3), "": ("", 1.0)}[self.unit]
         return float(parameters[self.name + suffix]) / scale
@@ -63,7 +63,7 @@ class Drive:
         """Return a copy of the drive with additional options."""
         return replace(self, options=(*self.device_options(), *options))
 
-    def simulator_arguments(self) -> tuple[str, ...]:
+    def make_drive_arguments(self) -> tuple[str, ...]:
         """Return the simulator's options for the device and its policy."""
         return (*self.device_options(), f"--policy={self.policy}")
 

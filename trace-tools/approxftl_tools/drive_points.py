@@ -83,16 +83,17 @@ class Point:
     def title_of_measured_point(self) -> str:
         return f"{self.table} {self.what} {self.measure}"
 
-    def value_from_results(self, results: dict[Load, Json]) -> float:
+    def compute_simulated_value(self, results: dict[Load, Json]) -> float:
         value = self.value(results[self.load])
         return value / self.value(results[self.base]) if self.base else value
 
-    def target_value(self) -> float:
+    def compute_measured_value(self) -> float:
         return self.measured / self.base_measured
 
-    def error_of_value(self, ours: float) -> float:
+    def compute_simulation_error(self, ours: float) -> float:
         """Return the error of a simulated value: relative, or in microseconds if `absolute`."""
-        return ours - self.target_value() if self.absolute else ours / self.target_value() - 1
+        measured = self.compute_measured_value()
+        return ours - measured if self.absolute else ours / measured - 1
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ def response_time_us(name: str, what: str) -> Value:
     return lambda result: float(result["timing"][f"{name}_response"][f"{what}_ns"]) / 1e3
 
 
-def share_as_text(part: float) -> str:
+def format_share_for_simulator(part: float) -> str:
     """Return a share in the simulator's syntax."""
     return f"{min(part, 1.0) * 100:.2f}%"
 
@@ -143,11 +144,11 @@ class Table:
                  others: dict[str, list[Row]]) -> None:
         self.drive, self.shape, self.name, self.rows, self.others = drive, shape, name, rows, others
 
-    def points_of_table(self) -> Iterator[Point]:
+    def list_points_of_drive_table(self) -> Iterator[Point]:
         reader = READERS[self.name]
         for index, row in enumerate(self.rows):
             if row:
-                with refuse_bad_table_row(self.drive, self.name, index):
+                with refuse_malformed_table_row(self.drive, self.name, index):
                     found = list(reader(self, index, row))
                 yield from (replace(point, half=row[HALF]) for point in found)
 
@@ -178,15 +179,15 @@ class Table:
                                                             * float(row["written_capacities"]),
                                                             size)
         return Load((*self.preconditioning_options(row), "--write-share=100%",
-                     f"--footprint={share_as_text(self.filled_capacity_share(row))}",
+                     f"--footprint={format_share_for_simulator(self.filled_capacity_share(row))}",
                      f"--size={size}", f"--depth={row['queue_depth']}",
                      f"--warmup={count * 7 // 10}", f"--requests={count - count * 7 // 10}",
                      *options))
 
-    def relative_rate_points(self, index: int, row: Row, what: str, load: Load, curve: str, x: float
-                      ) -> Iterator[Point]:
+    def make_write_rate_points(self, index: int, row: Row, what: str, load: Load, curve: str,
+                               x: float) -> Iterator[Point]:
         """Yield the write rate of a row: in MB/s, or as a ratio to the measured uniform writes."""
-        other = uniform_base_load(self.others, row)
+        other = find_uniform_row_for_skewed_row(self.others, row)
         more: dict[str, Any] = {} if other is None else {
             "base": self.load_of_row(other, ()), "base_measured": float(other["host_mbps"])}
         title = "rate, of uniform" if other else "rate, MB/s"
@@ -231,17 +232,19 @@ class Table:
         elif is_zipf_pattern(pattern):
             (skew,) = map(float, re.findall(r"\d*\.?\d+", row["parameter"]))
             load = self.load_of_row(row, ["--workload=zipf", f"--zipf-skew={skew:g}"])
-            yield from self.relative_rate_points(index, row, f"{pattern}, {row['parameter']}", load,
-                                                 pattern, skew)
+            yield from self.make_write_rate_points(index, row, f"{pattern}, {row['parameter']}",
+                                                   load, pattern, skew)
         else:
             parts = [float(text) for text in re.findall(r"[\d.]+", row["parameter"])]
             # Each part has a size s and a share f; the simulator calls the first one hot.
             first, asked = (parts[2], parts[3]) if not parts[1] else (parts[0], parts[1])
-            load = self.load_of_row(row, ["--scatter", f"--hot-range={share_as_text(first)}",
-                                          f"--hot-share={share_as_text(asked)}"])
-            yield from self.relative_rate_points(index, row, f"{pattern}, {row['parameter']}", load,
-                                                 pattern, 1 - first if pattern == "read-only-part"
-                                                 else parts[0])
+            load = self.load_of_row(row, ["--scatter",
+                                          f"--hot-range={format_share_for_simulator(first)}",
+                                          f"--hot-share={format_share_for_simulator(asked)}"])
+            yield from self.make_write_rate_points(index, row, f"{pattern}, {row['parameter']}",
+                                                   load, pattern,
+                                                   1 - first if pattern == "read-only-part"
+                                                   else parts[0])
 
     def zone_write_points(self, index: int, row: Row) -> Iterator[Point]:
         """Yield points of sequential writes to zones, whose size scales with the superblock."""
@@ -250,8 +253,8 @@ class Table:
         scaled = float(size) * GIB / self.drive.superblock * self.shape.superblock
         load = self.load_of_row(row, ["--workload=zones", f"--open-zones={count}",
                                    f"--zone-size={max(1, round(scaled / grain)) * grain}"])
-        yield from self.relative_rate_points(index, row, f"zones {row['parameter']}", load,
-                                      f"zones, {count} open", float(size))
+        yield from self.make_write_rate_points(index, row, f"zones {row['parameter']}", load,
+                                               f"zones, {count} open", float(size))
 
     # ------------------------------------------------------------ latency under load
 
@@ -272,7 +275,7 @@ class Table:
             raise ValueError(row["saturated"])
         mix = reads / (writes + reads)
         before = ["--fill=random", "--fill_overwrite=300",
-                  f"--write-share={share_as_text(1 - mix)}"]
+                  f"--write-share={format_share_for_simulator(1 - mix)}"]
         what = f"{float(row['offered_write_iops']):.0f} writes/s offered"
         if row["saturated"] == "yes":
             load = Load((*before, "--depth=448", "--warmup=200000", "--requests=600000"))
@@ -345,7 +348,7 @@ class Table:
         options = ["--workload=sequential"] if "sequential" in kind else []
         fill = f"--fill={'none' if write else 'sequential'}"
         count = self.shape.request_count_for_capacity_share(0.5, int(size) << 10)
-        load = Load((fill, *options, f"--write-share={share_as_text(float(write))}",
+        load = Load((fill, *options, f"--write-share={format_share_for_simulator(float(write))}",
                      f"--size={int(size) << 10}", f"--depth={row['queue_depth']}",
                      f"--requests={min(count, 200000)}"))
 
@@ -409,7 +412,7 @@ def drives_without_profile(folder: Path) -> Iterator[str]:
                "approxftl calibrate makes one")
 
 
-def uniform_base_load(tables: Mapping[str, Sequence[Row]], row: Row) -> Row | None:
+def find_uniform_row_for_skewed_row(tables: Mapping[str, Sequence[Row]], row: Row) -> Row | None:
     """Return the row of the uniform load to which a skewed load's rate is compared, if any."""
     for other in tables.get("write-steady", []):
         if other and other["pattern"] == "uniform" and other["precondition"] == "seq" and \
@@ -430,7 +433,8 @@ def assign_runs_to_fit_halves(tables: Mapping[str, Sequence[Row]]) -> None:
 
     The rows of a table follow its curves, so both halves cover each curve.
     """
-    bases = [uniform_base_load(tables, row) for rows in tables.values() for row in rows
+    bases = [find_uniform_row_for_skewed_row(tables, row) for rows in tables.values()
+             for row in rows
              if row.get("pattern") not in (None, "uniform", "sequential", "sequential-4k")]
     for rows in tables.values():
         halves: dict[tuple[str | int | None, ...], str] = {}
@@ -446,15 +450,15 @@ def read_drive_tables(drive: Drive, folder: Path, half: str = "") -> dict[str, l
     found = {name: folder / f"{drive.name}-{name}.csv" for name in READERS}
     tables = {name: [row if is_emulated_load(name, row) else {} for row in read_table_rows(path)]
               for name, path in found.items() if path.exists()}
-    with refuse_bad_table_row(drive):
+    with refuse_malformed_table_row(drive):
         assign_runs_to_fit_halves(tables)
     return {name: [row if not half or row.get(HALF) != OTHER[half] else {} for row in rows]
             for name, rows in tables.items()}
 
 
 @contextmanager
-def refuse_bad_table_row(drive: Drive, name: str = "TABLE",
-                         index: int | None = None) -> Iterator[None]:
+def refuse_malformed_table_row(drive: Drive, name: str = "TABLE",
+                               index: int | None = None) -> Iterator[None]:
     """Turn errors about a table's contents into a Refusal that names table, line and cause."""
     at = f"{drive.name}-{name}.csv" + ("" if index is None else f", line {index + 2}")
     try:
@@ -470,4 +474,4 @@ def drive_points(drive: Drive, shape: Shape, folder: Path, half: str = "") -> li
     """Return the points of a drive's tables, or of their fitted or held-out half."""
     tables = read_drive_tables(drive, folder, half)
     return [point for name, rows in tables.items()
-            for point in Table(drive, shape, name, rows, tables).points_of_table()]
+            for point in Table(drive, shape, name, rows, tables).list_points_of_drive_table()]

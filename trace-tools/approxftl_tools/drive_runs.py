@@ -31,7 +31,7 @@ def drive_study_text(drive: Drive, loads: Mapping[str, Load]) -> str:
                    for name, load in loads.items())
     return (f"study = {study_plan.LANGUAGE}\nname = {json.dumps(drive.name)}\n"
             f"text = {json.dumps(drive.about)}\nwarmup = \"ignore\"\n"
-            f"base = {{ {options_as_toml(drive.simulator_arguments())} }}\n\n[vary.row]\n{rows}")
+            f"base = {{ {options_as_toml(drive.make_drive_arguments())} }}\n\n[vary.row]\n{rows}")
 
 
 def name_loads_of_points(points: Iterable[Point]) -> dict[str, Load]:
@@ -43,7 +43,7 @@ def name_loads_of_points(points: Iterable[Point]) -> dict[str, Load]:
 
 
 def run_drive_study(drive: Drive, loads: Mapping[str, Load], bench: Bench) -> Runs:
-    bench.store.create_directory()
+    bench.store.create_result_directory()
     path = bench.store.root / f"{drive.name}.toml"
     write_file(path, drive_study_text(drive, loads))
     plan = study_plan.read_study(path, bench.program, sure=True)
@@ -52,9 +52,8 @@ def run_drive_study(drive: Drive, loads: Mapping[str, Load], bench: Bench) -> Ru
 
 def run_without_requests(drive: Drive, bench: Bench) -> dict[str, Any]:
     """Return the result of a run without requests, which describes the device."""
-    return replace(bench, progress=False).results_of_runs([(*drive.simulator_arguments(),
-                                                            *NOTHING.arguments)]
-                                                          ).popitem()[1]
+    run = (*drive.make_drive_arguments(), *NOTHING.arguments)
+    return replace(bench, progress=False).run_or_look_up_simulations([run])[run]
 
 
 def device_parameters(drive: Drive, bench: Bench) -> dict[str, Any]:

@@ -71,23 +71,26 @@ class Verdict:
     use: str
 
     @property
-    def is_within_band(self) -> bool:
+    def is_error_within_band(self) -> bool:
         """Tell whether the simulated value's error is inside the point's tolerance band."""
         return abs(self.error) <= self.point.band
 
-    def point_table_cells(self) -> list[str]:
+    def make_table_cells_of_point(self) -> list[str]:
         point = self.point
         scale, unit = (1.0, " us") if point.absolute else (100.0, " %")
-        return [point.table, point.unit, point.what, point.measure, f"{point.target_value():.4g}",
+        return [point.table, point.unit, point.what, point.measure,
+                f"{point.compute_measured_value():.4g}",
                 f"{self.ours:.4g}", f"{self.error * scale:+.1f}{unit}",
-                f"{point.band * scale:g}{unit}", "within" if self.is_within_band else "missed",
+                f"{point.band * scale:g}{unit}",
+                "within" if self.is_error_within_band else "missed",
                 self.use]
 
 
-    def point_table_json(self) -> Json:
+    def make_json_of_point(self) -> Json:
         """Return the table row of the point with unformatted values."""
-        cells = dict(zip(HEAD, self.point_table_cells(), strict=True))
-        return {**cells, "drive": self.point.drive.name, "measured": self.point.target_value(),
+        cells = dict(zip(HEAD, self.make_table_cells_of_point(), strict=True))
+        return {**cells, "drive": self.point.drive.name,
+                "measured": self.point.compute_measured_value(),
                 "ours": self.ours, "said_error": cells["error"], "said_band": cells["band"],
                 "error": None, "band": None, "error_us": None, "band_us": None,
                 "error_us" if self.point.absolute else "error": self.error,
@@ -190,18 +193,20 @@ def role_of_point_in_fit(point: Point, tables: Path) -> str:
     return HELD if point.half == HELD or not point.drive.free else FITTED
 
 
-def judge_points(points: Sequence[Point], runs: Runs, bench: Bench, tables: Path) -> list[Verdict]:
+def simulate_and_judge_points(points: Sequence[Point], runs: Runs, bench: Bench,
+                              tables: Path) -> list[Verdict]:
     """Run the loads of the measured points and return the simulated value and error of each."""
     needed = {(point.drive, load) for point in points for load in (point.load, point.base) if load}
     # Start the longest runs first, so that none remains alone at the end.
     ordered = sorted(needed, key=lambda pair: -pair[1].request_count())
-    results = dict(zip(ordered, bench.run_missing_points([runs[pair] for pair in ordered]),
+    results = dict(zip(ordered,
+                       bench.run_simulations_without_result([runs[pair] for pair in ordered]),
                        strict=True))
     verdicts = []
     for point in points:
-        ours = point.value_from_results({load: results[point.drive, load]
+        ours = point.compute_simulated_value({load: results[point.drive, load]
                            for load in (point.load, point.base) if load})
-        verdicts.append(Verdict(point, ours, point.error_of_value(ours),
+        verdicts.append(Verdict(point, ours, point.compute_simulation_error(ours),
                                 role_of_point_in_fit(point, tables)))
     return verdicts
 
@@ -215,7 +220,7 @@ def summary_rows(verdicts: Sequence[Verdict]) -> list[list[str]]:
             continue
         shares = [abs(v.error) for v in found if not v.point.absolute]
         middle = f"{median_high(shares) * 100:.1f} %" if shares else "\u2013"
-        rows.append([what, f"{sum(v.is_within_band for v in found)} of {len(found)}", middle])
+        rows.append([what, f"{sum(v.is_error_within_band for v in found)} of {len(found)}", middle])
     return rows
 
 
@@ -225,13 +230,14 @@ def compared_points_as_text(verdicts: Sequence[Verdict]) -> str:
         rows = list(group)
         lines.append(f"{name}: {rows[0].point.drive.about}")
         lines.append(row_list.align_columns([HEAD,
-                                             *(verdict.point_table_cells() for verdict in rows)],
+                                             *(verdict.make_table_cells_of_point()
+                                               for verdict in rows)],
                                             [index >= 4
                                              for index in range(len(HEAD))]).rstrip("\n"))
         lines += [f"{half}: {count} within their bands, median error {middle}"
                   for half, count, middle in summary_rows(rows)]
         lines.append("")
-    within = sum(verdict.is_within_band for verdict in verdicts)
+    within = sum(verdict.is_error_within_band for verdict in verdicts)
     lines.append(f"{within} of {len(verdicts)} points are within their bands")
     return "\n".join(lines) + "\n"
 
@@ -239,10 +245,10 @@ def compared_points_as_text(verdicts: Sequence[Verdict]) -> str:
 def points_as_json(verdicts: Sequence[Verdict]) -> list[Json]:
     return [{"drive": v.point.drive.name, "table": v.point.table, "unit": v.point.unit,
              "row": v.point.row, "load": v.point.what, "measure": v.point.measure,
-             "measured": v.point.target_value(), "ours": v.ours,
+             "measured": v.point.compute_measured_value(), "ours": v.ours,
              "error_us" if v.point.absolute else "error": v.error, "band": v.point.band,
-             "within": v.is_within_band, "fitted": v.use == FITTED,
-             "arguments": ["sim", *v.point.drive.simulator_arguments(), *v.point.load.arguments]}
+             "within": v.is_error_within_band, "fitted": v.use == FITTED,
+             "arguments": ["sim", *v.point.drive.make_drive_arguments(), *v.point.load.arguments]}
             for v in verdicts]
 
 
@@ -260,7 +266,8 @@ def curve_figures(verdicts: Sequence[Verdict]) -> list[Figure]:
                           key=lambda v: v.point.x)
             xs = [v.point.x for v in mine]
             label = " ".join(part for part in curve if part)
-            curves.append((f"{label}, measured", xs, [v.point.target_value() for v in mine]))
+            curves.append((f"{label}, measured", xs,
+                           [v.point.compute_measured_value() for v in mine]))
             curves.append((f"{label}, ours", xs, [v.ours for v in mine]))
         if any(len(xs) > 1 for _, xs, _ in curves):
             axis = AXES.get(kind, "")
@@ -287,14 +294,14 @@ def describe_comparison_inputs(arguments: argparse.Namespace, argv: Sequence[str
         "profiles_sha256": {path.name: cached_file_digest(path) for path in
                             sorted(arguments.profiles.glob("*.profile"))}
         if arguments.profiles else {},
-        "summary": [{"use": use, "within": sum(v.is_within_band for v in found),
+        "summary": [{"use": use, "within": sum(v.is_error_within_band for v in found),
                      "points": len(found)}
                     for use in (FITTED, HELD, UNSEEN)
                     if (found := [v for v in verdicts if v.use == use])],
     }
 
 
-def certificate_rows(identity: Json) -> list[tuple[str, str]]:
+def make_certificate_rows(identity: Json) -> list[tuple[str, str]]:
     """Return the table rows of a certificate (--certificate): hits, command, program, digests."""
     files = {**identity["tables_sha256"], **identity["profiles_sha256"]}
     return [*((f"{part['use']} points within their bands", f"{part['within']} of {part['points']}")
@@ -313,9 +320,9 @@ def compared_points_as_html(verdicts: Sequence[Verdict], argv: Sequence[str],
         rows = list(group)
         drives.append((rows[0].point.drive.about, name, summary_rows(rows),
                        [*map(figure_template_data, curve_figures(rows))],
-                       [verdict.point_table_cells() for verdict in rows]))
+                       [verdict.make_table_cells_of_point() for verdict in rows]))
     return render_page("drives.html", "Real drives and their emulation", drives=drives, head=HEAD,
-                       certificate=certificate_rows(identity) if identity else [],
+                       certificate=make_certificate_rows(identity) if identity else [],
                        own=f"{command.simulator_version()}: approxftl drives {' '.join(argv)}")
 
 
@@ -345,29 +352,30 @@ def write_comparison(arguments: argparse.Namespace, argv: Sequence[str],
     """Write the comparison in the forms that the options ask for."""
     if choice.chosen:
         choice.print_list_rows(arguments, "drives", argv,
-                               [verdict.point_table_json() for verdict in verdicts])
+                               [verdict.make_json_of_point() for verdict in verdicts])
     elif arguments.json:
-        command.write_json_answer(arguments.json, {**command.json_document_head("drives", argv),
-                                                   "points": points_as_json(verdicts)})
+        command.write_json_document(arguments.json, {**command.json_document_head("drives", argv),
+                                                     "points": points_as_json(verdicts)})
     if arguments.html:
         command.write_file(arguments.html, compared_points_as_html(verdicts, argv))
     if arguments.certificate:
         identity = describe_comparison_inputs(arguments, argv, verdicts)
         page, document = certificate_paths(arguments.certificate)
-        command.write_json_answer(document, {**command.json_document_head("drives", argv),
-                                             "certificate": identity,
-                                             "points": points_as_json(verdicts)})
+        command.write_json_document(document, {**command.json_document_head("drives", argv),
+                                               "certificate": identity,
+                                               "points": points_as_json(verdicts)})
         command.write_file(page, compared_points_as_html(verdicts, argv, identity))
     if command.STANDARD not in (arguments.json, arguments.html) and not choice.chosen:
         sys.stdout.write(compared_points_as_text(verdicts))
 
 
-def compare_with_points(arguments: argparse.Namespace, argv: Sequence[str], choice: row_list.Choice,
-                        bench: Bench ) -> int:
+def compare_drives_with_measured_points(arguments: argparse.Namespace, argv: Sequence[str],
+                                        choice: row_list.Choice, bench: Bench) -> int:
     """Compare the drives with all measured points and write the table of results."""
-    verdicts = judge_points(*requested_points(arguments, bench), bench, arguments.tables)
+    verdicts = simulate_and_judge_points(*requested_points(arguments, bench), bench,
+                                         arguments.tables)
     write_comparison(arguments, argv, verdicts, choice)
-    share = 100.0 * sum(verdict.is_within_band for verdict in verdicts) / len(verdicts)
+    share = 100.0 * sum(verdict.is_error_within_band for verdict in verdicts) / len(verdicts)
     if share < arguments.at_least:
         sys.stderr.write(f"approxftl drives: {share:.1f} % of the points are within their bands, "
                          f"not {arguments.at_least:g} %\n")
@@ -393,7 +401,7 @@ def run_drives(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
         if arguments.refit:
             return drive_fit_report.fit_drives(arguments, argv,
                                                [*requested_drives(arguments, bench)], bench)
-        return compare_with_points(arguments, argv, choice, bench)
+        return compare_drives_with_measured_points(arguments, argv, choice, bench)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

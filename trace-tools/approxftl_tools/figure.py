@@ -36,7 +36,7 @@ class Bars:
     mark: float | None = None
     hues: Sequence[Hue] = ()
 
-    def csv_head(self) -> list[str]:
+    def list_csv_column_names(self) -> list[str]:
         """Return the column names of the CSV table."""
         return ["", *(name for name, _ in self.series)]
 
@@ -56,7 +56,7 @@ class Dots:
     mark: float | None = None
     hues: Sequence[Hue] = ()
 
-    def csv_head(self) -> list[str]:
+    def list_csv_column_names(self) -> list[str]:
         """Return the column names of the CSV table."""
         return ["", "of", self.unit, "low", "high", "runs"]
 
@@ -81,7 +81,7 @@ class Curves:
     points: bool = False
     hues: Sequence[Hue] = ()
 
-    def csv_head(self) -> list[str]:
+    def list_csv_column_names(self) -> list[str]:
         """Return the column names of the CSV table."""
         return ["curve", self.x_label, self.y_label]
 
@@ -105,7 +105,7 @@ class Grid:
     words: Sequence[str] = ()
     hues: Sequence[Hue] = ()
 
-    def csv_head(self) -> list[str]:
+    def list_csv_column_names(self) -> list[str]:
         """Return the column names of the CSV table."""
         return [self.row_label, self.column_label, self.value_label]
 
@@ -137,7 +137,7 @@ class Spans:
     spans: Sequence[Span]
     hues: Sequence[Hue] = ()
 
-    def csv_head(self) -> list[str]:
+    def list_csv_column_names(self) -> list[str]:
         """Return the column names of the CSV table."""
         return ["lane", f"begin, {self.x_label}", f"end, {self.x_label}", "what", "details"]
 
@@ -184,7 +184,7 @@ class Means:
     log_y: bool = False
     hues: Sequence[Hue] = ()
 
-    def csv_head(self) -> list[str]:
+    def list_csv_column_names(self) -> list[str]:
         """Return the column names of the CSV table."""
         return [one.name for one in fields(Mark)]
 
@@ -226,9 +226,9 @@ class Panels:
 
     panels: Sequence[tuple[str, Panel]]
 
-    def csv_head(self) -> list[str]:
+    def list_csv_column_names(self) -> list[str]:
         """Return the column names of the CSV table."""
-        return [*self.panels[0][1].csv_head(), "panel"]
+        return [*self.panels[0][1].list_csv_column_names(), "panel"]
 
     def csv_rows(self) -> list[list[Cell]]:
         return [[*row, name] for name, plot in self.panels for row in plot.csv_rows()]
@@ -255,9 +255,10 @@ def coloured_names(plot: Plot) -> list[str]:
     return list(plot.words if isinstance(plot, Grid) else plot.kinds)
 
 
-def colours_of_names(plot: Plot) -> dict[str, Hue]:
+def choose_colours_of_plot_names(plot: Plot) -> dict[str, Hue]:
     if isinstance(plot, Panels):
-        return {name: own for _, one in plot.panels for name, own in colours_of_names(one).items()}
+        return {name: own for _, one in plot.panels
+                for name, own in choose_colours_of_plot_names(one).items()}
     return {name: series_colour(plot, i) for i, name in enumerate(coloured_names(plot))}
 
 
@@ -290,7 +291,7 @@ class Figure:
 
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(self.plot.csv_head())
+        writer.writerow(self.plot.list_csv_column_names())
         writer.writerows([[csv_value_text(cell) for cell in row] for row in self.plot.csv_rows()])
         return out.getvalue()
 

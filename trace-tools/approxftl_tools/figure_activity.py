@@ -16,10 +16,10 @@ from approxftl_tools.figure import (
     number_as_text,
 )
 from approxftl_tools.figure_runs import (
-    count_workloads_if_too_many,
+    count_workloads_beyond_panel_limit,
     ordered_policies,
     plot_run_panels,
-    require_figures,
+    require_nonempty_figures,
     source_files_of_runs,
 )
 from approxftl_tools.inputs import Inputs, Run, Timeline
@@ -47,7 +47,7 @@ def utilisation_of_runs(inputs: Inputs) -> list[Figure]:
     def utilisation_bars(found: Sequence[tuple[str, Sequence[Run]]]) -> Bars:
         return Bars(names, [(name, lun_utilisation(runs)) for name, runs in found], "% of the time")
 
-    many = count_workloads_if_too_many(inputs)
+    many = count_workloads_beyond_panel_limit(inputs)
     plot = utilisation_bars([(policy, [run for run in inputs.runs if run.policy == policy])
                              for policy in ordered_policies(inputs.runs)]) if many else \
         plot_run_panels(inputs, lambda runs, labels: utilisation_bars(
@@ -69,8 +69,9 @@ def lun_figures(inputs: Inputs) -> list[Figure]:
                                 Bars([name_of_lun(row[0]) for row in message.rows],
                                      [("busy", busy)], "s"),
                                 (str(message.path),)))
-    return require_figures(found, 'approxftl sim --json=FILE has it; a device answers approxftl '
-                           'message NAME "luns"; runs must have the same number of LUNs')
+    return require_nonempty_figures(found,
+                                    'approxftl sim --json=FILE has it; a device answers approxftl '
+                                    'message NAME "luns"; runs must have the same number of LUNs')
 
 
 def operation_kind(event: Json) -> str:
@@ -101,7 +102,7 @@ def names_by_process_and_thread(timeline: Timeline, name: str) -> dict[tuple[int
             for event in timeline.document["traceEvents"] if event.get("name") == name}
 
 
-def drawable_window_us(lanes: Iterable[list[Json]]) -> float:
+def compute_drawable_timeline_us(lanes: Iterable[list[Json]]) -> float:
     """Return the length (us) of a timeline in which each device's operations can be drawn."""
     lengths = [events[min(TIMELINE_SPANS, len(events)) - 1]["ts"] - events[0]["ts"]
                for events in lanes]
@@ -147,8 +148,8 @@ def timeline_figures(timeline: Timeline) -> list[Figure]:
     for events in devices.values():
         events.sort(key=lambda event: event["ts"])
     first = {pid: first_shown_operation(events) for pid, events in devices.items()}
-    window = drawable_window_us(events[first[pid]:]
-                                for pid, events in devices.items()) if devices else 0
+    window = compute_drawable_timeline_us(events[first[pid]:]
+                                          for pid, events in devices.items()) if devices else 0
     order = ordered_operation_kinds(event for events in devices.values() for event in events)
     policies_ = names_by_process_and_thread(timeline, "process_name")
     threads = names_by_process_and_thread(timeline, "thread_name")
@@ -177,7 +178,7 @@ def timeline_figures(timeline: Timeline) -> list[Figure]:
 def timeline_of_luns(inputs: Inputs) -> list[Figure]:
     """Return figures of the operations of LUNs over time."""
     found = [figure for one in inputs.timelines for figure in timeline_figures(one)]
-    return require_figures(found, "approxftl sim --timeline FILE records it")
+    return require_nonempty_figures(found, "approxftl sim --timeline FILE records it")
 
 
 def device_rate_figures(name: str, samples: Sequence[Json], source: str) -> list[Figure]:
@@ -195,16 +196,16 @@ def device_rate_figures(name: str, samples: Sequence[Json], source: str) -> list
                [("read", at, rates_by_interval("read_bytes")),
                 ("write", at, rates_by_interval("write_bytes"))],
                steps=True), (source,))
-    written = curve_of_known_values("write amplification", at,
-                                    [sample["write_amplification"]
-                                     if sample["counters"].get("host_write_units")
-                                     else None for sample in samples])
+    written = make_curve_of_known_values("write amplification", at,
+                                         [sample["write_amplification"]
+                                          if sample["counters"].get("host_write_units")
+                                          else None for sample in samples])
     amplification = Figure(
         "device-amplification", f"Write amplification over time, {name}",
         "Units programmed for each unit written, in each interval.",
         Curves("s", "write amplification", written, steps=True), (source,))
     found = [throughput, *([amplification] if written else []),
-             *interval_time_figures(name, at, samples, source)]
+             *make_response_figures_by_interval(name, at, samples, source)]
     if samples and all(sample.get("luns") for sample in samples):
         found.append(lun_utilisation_by_interval(name, at, samples, source))
     return found
@@ -213,15 +214,15 @@ def device_rate_figures(name: str, samples: Sequence[Json], source: str) -> list
 Curve = tuple[str, Sequence[float], Sequence[float]]
 
 
-def curve_of_known_values(name: str, at: Sequence[float],
-                          values: Sequence[float | None]) -> list[Curve]:
+def make_curve_of_known_values(name: str, at: Sequence[float],
+                               values: Sequence[float | None]) -> list[Curve]:
     """Return a list with the curve of the known values; an empty list if all values are None."""
     there = [(t, value) for t, value in zip(at, values, strict=True) if value is not None]
     return [(name, [t for t, _ in there], [value for _, value in there])] if there else []
 
 
-def interval_time_figures(name: str, at: Sequence[float], samples: Sequence[Json], source: str
-                          ) -> list[Figure]:
+def make_response_figures_by_interval(name: str, at: Sequence[float], samples: Sequence[Json],
+                                      source: str) -> list[Figure]:
     """Return figures of response times and lateness in each interval."""
     def response_times_by_interval(kind: str) -> list[float | None]:
         layers = [sample["block_layer"] for sample in samples]
@@ -230,9 +231,9 @@ def interval_time_figures(name: str, at: Sequence[float], samples: Sequence[Json
 
     late = [sample["late"]["p99_ns"] / 1e3 if sample.get("late", {}).get("count") else None
             for sample in samples]
-    curves = [*curve_of_known_values("read, mean", at, response_times_by_interval("read")),
-              *curve_of_known_values("write, mean", at, response_times_by_interval("write")),
-              *curve_of_known_values("late, p99", at, late)]
+    curves = [*make_curve_of_known_values("read, mean", at, response_times_by_interval("read")),
+              *make_curve_of_known_values("write, mean", at, response_times_by_interval("write")),
+              *make_curve_of_known_values("late, p99", at, late)]
     return [Figure(
         "device-response", f"Response times over time, {name}",
         "Mean response times as the block layer counts them, and how much later than the model's "
@@ -258,4 +259,4 @@ def device_interval_figures(inputs: Inputs) -> list[Figure]:
     found = [figure for device in inputs.devices if device.data.get("samples")
              for figure in device_rate_figures(device.label, device.data["samples"],
                                                str(device.path))]
-    return require_figures(found, "approxftl stat NAME -i 1s -j records it")
+    return require_nonempty_figures(found, "approxftl stat NAME -i 1s -j records it")

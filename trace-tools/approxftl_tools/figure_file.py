@@ -53,7 +53,7 @@ class Style:
         """Return the drawing's width (SVG units), at which letters have the style's font size."""
         return round(self.width * POINTS_PER_INCH * LETTER_UNITS / self.font_size)
 
-    def figure_css_rules(self) -> str:
+    def make_css_rules_of_figure_style(self) -> str:
         """Return the CSS rules for figures with all CSS variables replaced by values."""
         known, rules = read_page_style()
         own = {f"{kind}{i}": self.palette[i % len(self.palette)]
@@ -106,7 +106,7 @@ def render_figure(figure: Figure, kind: str, style: Style = USUAL) -> bytes:
     wide, tall = map(int, re.findall(r'viewBox="0 0 (\d+) (\d+)"', head)[0])
     text = (f'{head} xmlns="http://www.w3.org/2000/svg" width="{style.width:g}in" '
             f'height="{style.width * tall / wide:.4g}in">\n'
-            f"<style>\n{style.figure_css_rules()}\n</style>\n"
+            f"<style>\n{style.make_css_rules_of_figure_style()}\n</style>\n"
             f'<rect width="{wide}" height="{tall}" fill="#ffffff"/>\n{body}\n')
     return text.encode() if kind == "svg" else convert_svg(text, kind)
 

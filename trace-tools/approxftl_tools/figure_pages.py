@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from approxftl_tools.figure import Cell, Figure, Grid
-from approxftl_tools.figure_runs import require_figures
+from approxftl_tools.figure_runs import require_nonempty_figures
 from approxftl_tools.inputs import Inputs, Message, seed_label_suffix
 
 Json = dict[str, Any]
@@ -78,7 +78,7 @@ MODES = ("normal", "reduced", "between", "after", "coarse", "fine", "follower", 
 CLASSES = ("precise", "approximate")
 
 
-def parse_block_answer(message: Message, pages: int) -> Json:
+def parse_answer_to_block_message(message: Message, pages: int) -> Json:
     """Convert a device's answer to the message "block" into the simulator's format."""
     number = re.search(r"\d+", message.label)
     result: Json = {"block": number[0] if number else "", "kind": "", "class": [None] * pages,
@@ -103,7 +103,7 @@ def page_maps_of_devices(inputs: Inputs) -> list[Figure]:
             shape = inputs.runs[0].geometry if inputs.runs else None
             row = page_count_of_layer(shape) if shape else 16
             pages = max(numbers[-1] + 1, shape["pages_per_block"] if shape else 0)
-            pages_ = parse_block_answer(message, pages)
+            pages_ = parse_answer_to_block_message(message, pages)
             result += page_figures(message.path.name, pages_, row, ordered_page_states([pages_]),
                                    str(message.path))
     return result
@@ -118,6 +118,6 @@ def page_map_figures(inputs: Inputs) -> list[Figure]:
                                    page_count_of_layer(run.geometry), order, str(run.path))
             found += [replace(figure, of=run.label) for figure in figures]
     found += page_maps_of_devices(inputs)
-    return require_figures(found,
-                           "approxftl sim --json=FILE --page-map auto records it; a device answers "
-                       'approxftl message NAME "block 0"')
+    return require_nonempty_figures(found,
+                                    "approxftl sim --json=FILE --page-map auto records it; a "
+                                    'device answers approxftl message NAME "block 0"')

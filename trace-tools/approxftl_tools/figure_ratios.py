@@ -7,14 +7,14 @@ from approxftl_tools.figure import Dots, Figure, Panels
 from approxftl_tools.figure_runs import (
     PANELS,
     Lacking,
-    are_policies_compared,
+    do_inputs_compare_policies,
     ratio_of_measure,
     require_runs,
     source_files_of_runs,
 )
 from approxftl_tools.inputs import Inputs, Run
 from approxftl_tools.measured import Table, measured_tables
-from approxftl_tools.measures import BY_KEY, relative_to_base
+from approxftl_tools.measures import BY_KEY, compute_ratio_to_base_value
 from approxftl_tools.statistics import Estimate
 
 #: Measures of which less is better: means and tails.
@@ -36,7 +36,8 @@ def measured_ratio_dots(table: Table) -> Dots:
     """Return a dot plot of a table's measured values, as ratios to the table's first column."""
     lines = [line for line in table.lines if line.values[0] and any(line.values[1:])]
     return Dots([line.title for line in lines],
-                [(label, [None if not (found := relative_to_base(line.values[at], line.values[0]))
+                [(label, [None if not (found := compute_ratio_to_base_value(line.values[at],
+                                                                            line.values[0]))
                           else Estimate(found, None, 1) for line in lines])
                  for at, label in enumerate(table.labels) if at],
                 f"times that of {table.labels[0]}", mark=1.0)
@@ -58,7 +59,7 @@ def ratio_figures(inputs: Inputs) -> list[Figure]:
     if not inputs.runs and (measured := measured_ratio_figures(inputs)):
         return measured
     runs = require_runs(inputs)
-    several = are_policies_compared(inputs)
+    several = do_inputs_compare_policies(inputs)
     groups = [inputs.runs_of_group(name) for name in inputs.group_names()] if several else [runs]
     dots = [(group[0].group, ratio_dots(group, [run.policy if several else run.label
                                                 for run in group])) for group in groups]

@@ -6,7 +6,7 @@ from collections import Counter
 from approxftl_tools import aft
 from approxftl_tools.arrays import np
 from approxftl_tools.figure import Bars, Cell, Curves, Figure, Grid
-from approxftl_tools.figure_runs import require_figures
+from approxftl_tools.figure_runs import require_nonempty_figures
 from approxftl_tools.inputs import Inputs
 
 #: Time intervals in which requests are counted.
@@ -17,7 +17,7 @@ ADDRESS_ROWS = 32
 
 def request_rate_figure(file: aft.RecordFile) -> Figure:
     """Return a figure of the request rate over time."""
-    t_ns, operations = file.field_of_records("t_ns"), file.operations_without_flags()
+    t_ns, operations = file.get_record_column("t_ns"), file.get_operations_without_flags()
     end = max(int(t_ns.max()), 1)
     edges = np.linspace(0, end, INTERVALS + 1)
     seconds = (edges[1:] - edges[:-1]) / 1e9
@@ -33,8 +33,8 @@ def request_rate_figure(file: aft.RecordFile) -> Figure:
 
 def request_address_figure(file: aft.RecordFile) -> Figure:
     """Return a map of addresses over time."""
-    t_ns, sectors = file.field_of_records("t_ns"), file.field_of_records("off_sect")
-    moves = np.isin(file.operations_without_flags(), (0, 1))
+    t_ns, sectors = file.get_record_column("t_ns"), file.get_record_column("off_sect")
+    moves = np.isin(file.get_operations_without_flags(), (0, 1))
     top = max(int(sectors[moves].max()) + 1, file.device_bytes // aft.SECTOR)
     end = max(int(t_ns[moves].max()), 1)
     counts, rows, columns = np.histogram2d(
@@ -50,7 +50,7 @@ def request_address_figure(file: aft.RecordFile) -> Figure:
 
 
 def request_size_figure(file: aft.RecordFile) -> Figure:
-    operations, sizes = file.operations_without_flags(), file.field_of_records("nsect")
+    operations, sizes = file.get_operations_without_flags(), file.get_record_column("nsect")
     moves = np.isin(operations, (0, 1))
     lengths = sorted(set(sizes[moves].tolist()), key=int)
     powers = sorted({int(size - 1).bit_length() if size else 0 for size in lengths})
@@ -70,8 +70,8 @@ def record_file_figures(inputs: Inputs) -> list[Figure]:
     for file in inputs.records:
         if len(file.records):
             found.append(request_rate_figure(file))
-            if np.isin(file.operations_without_flags(), (0, 1)).any():
+            if np.isin(file.get_operations_without_flags(), (0, 1)).any():
                 found += [request_address_figure(file), request_size_figure(file)]
-    return require_figures(found,
-                           "approxftl trace convert and approxftl trace record write record files, "
-                       "and so does approxftl sim --record FILE")
+    return require_nonempty_figures(found,
+                                    "approxftl trace convert and approxftl trace record write "
+                                    "record files, and so does approxftl sim --record FILE")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from approxftl_tools.figure import Figure, Panel, Panels
 from approxftl_tools.inputs import Inputs, Run
-from approxftl_tools.measures import all_measures, relative_to_base
+from approxftl_tools.measures import all_measures, compute_ratio_to_base_value
 from approxftl_tools.statistics import Estimate
 from approxftl_tools.study_plan import Value
 from approxftl_tools.study_table import Group
@@ -16,7 +16,7 @@ class Lacking(Exception):  # noqa: N818
     """The input files lack a figure's data; the exception's text says how to record the data."""
 
 
-def require_figures(figures: list[Figure], lacking: str) -> list[Figure]:
+def require_nonempty_figures(figures: list[Figure], lacking: str) -> list[Figure]:
     """Return the figures of a kind; raise Lacking if there are none."""
     if not figures:
         raise Lacking(lacking)
@@ -34,7 +34,7 @@ def require_runs(inputs: Inputs) -> list[Run]:
     return inputs.runs
 
 
-def run_as_group(run: Run, varied: dict[str, Value] | None = None) -> Group:
+def make_group_of_run_seeds(run: Run, varied: dict[str, Value] | None = None) -> Group:
     """Return the results of a run, one for each seed, as a group whose means can be computed."""
     unit_bytes = run.geometry.get("unit_bytes")
     bits = {"unit_bits": 8 * unit_bytes if unit_bytes else None}
@@ -44,10 +44,10 @@ def run_as_group(run: Run, varied: dict[str, Value] | None = None) -> Group:
 
 def ratio_of_measure(run: Run, yardstick: Run, key: str) -> Estimate | None:
     """Return the ratio of a measure between two runs, by seed if both have the same seeds."""
-    one, base = run_as_group(run), run_as_group(yardstick)
+    one, base = make_group_of_run_seeds(run), make_group_of_run_seeds(yardstick)
     if set(one.runs) == set(base.runs):
         return one.estimate_ratio(base, key)
-    found = relative_to_base(mean_of_measure(run, key), mean_of_measure(yardstick, key))
+    found = compute_ratio_to_base_value(mean_of_measure(run, key), mean_of_measure(yardstick, key))
     return None if found is None else Estimate(found, None, 1)
 
 
@@ -55,7 +55,7 @@ def mean_of_measure(run: Run, key: str) -> float | None:
     """Return a measure of a run, or its mean over seeds."""
     if not run.seeds:
         return all_measures(run.data, run.geometry.get("unit_bytes"))[key]
-    found = run_as_group(run).estimate_measure(key)
+    found = make_group_of_run_seeds(run).estimate_measure(key)
     return found.mean if found else None
 
 
@@ -68,7 +68,7 @@ def first_run_of_policy(runs: Iterable[Run], policy: str) -> Run | None:
     return next((run for run in runs if run.policy == policy), None)
 
 
-def distinct_groups(runs: Sequence[Run]) -> list[str]:
+def list_group_names_of_runs(runs: Sequence[Run]) -> list[str]:
     return list(dict.fromkeys(run.group for run in runs))
 
 
@@ -84,19 +84,19 @@ def pool_histograms(all_bins: Sequence[Sequence[Sequence[float]]]) -> list[list[
 PANELS = 12
 
 
-def count_workloads_if_too_many(inputs: Inputs) -> int:
+def count_workloads_beyond_panel_limit(inputs: Inputs) -> int:
     """Return the number of workloads if they are too many to draw a panel for each; else 0."""
     count = len(inputs.group_names())
-    return count if count > PANELS and are_policies_compared(inputs) else 0
+    return count if count > PANELS and do_inputs_compare_policies(inputs) else 0
 
 
 def plot_run_panels(inputs: Inputs, plot_of: Callable[[Sequence[Run], Sequence[str]], Panel]
                         ) -> Panel | Panels:
     """Return a plot of runs with a panel for each workload; for each policy if many workloads."""
     runs = require_runs(inputs)
-    if not are_policies_compared(inputs):
+    if not do_inputs_compare_policies(inputs):
         return plot_of(runs, [run.label for run in runs])
-    many = count_workloads_if_too_many(inputs)
+    many = count_workloads_beyond_panel_limit(inputs)
     panels: dict[str, list[Run]] = {}
     for run in runs:
         panels.setdefault(run.policy if many else run.group, []).append(run)
@@ -104,7 +104,7 @@ def plot_run_panels(inputs: Inputs, plot_of: Callable[[Sequence[Run], Sequence[s
                    for name, found in panels.items()])
 
 
-def are_policies_compared(inputs: Inputs) -> bool:
+def do_inputs_compare_policies(inputs: Inputs) -> bool:
     """Tell whether the inputs are workloads, each simulated with the same policies."""
     groups = [inputs.runs_of_group(name) for name in inputs.group_names()]
     return len(groups) > 1 and any(len(group) > 1 for group in groups)

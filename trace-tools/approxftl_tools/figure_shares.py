@@ -15,16 +15,16 @@ from approxftl_tools.figure_runs import (
 from approxftl_tools.inputs import Inputs, Run
 
 
-def stacked_bars(inputs: Inputs, parts: Callable[[Run], dict[str, float]], name: str, title: str,
-                 description: str, unit: str, *, lacking: str,
-                 shares: bool = False) -> list[Figure]:
+def make_stacked_bar_figures(inputs: Inputs, parts: Callable[[Run], dict[str, float]], name: str,
+                             title: str, description: str, unit: str, *, lacking: str,
+                             shares: bool = False) -> list[Figure]:
     every = [parts(run) for run in require_runs(inputs)]
     keys = list(dict.fromkeys(key for table in every for key in table))
     keys = [key for key in keys if any(table.get(key) for table in every)]
     if not keys:
         raise Lacking(lacking)
 
-    def stacked_plot(runs: Sequence[Run], names: Sequence[str]) -> Bars:
+    def make_stacked_bar_plot(runs: Sequence[Run], names: Sequence[str]) -> Bars:
         tables = [parts(run) for run in runs]
         series = []
         for key in keys:
@@ -35,12 +35,12 @@ def stacked_bars(inputs: Inputs, parts: Callable[[Run], dict[str, float]], name:
             series.append((key.replace("_", " "), values))
         return Bars(names, series, unit, stacked=True)
 
-    return [Figure(name, title, description, plot_run_panels(inputs, stacked_plot),
+    return [Figure(name, title, description, plot_run_panels(inputs, make_stacked_bar_plot),
                    source_files_of_runs(inputs.runs))]
 
 
 def block_kind_shares(inputs: Inputs) -> list[Figure]:
-    return stacked_bars(
+    return make_stacked_bar_figures(
         inputs,
         lambda run: {name: count["pages"] for name, count in run.data["block_kinds"].items()},
         "block-kinds", "Kinds of blocks",
@@ -49,7 +49,7 @@ def block_kind_shares(inputs: Inputs) -> list[Figure]:
 
 
 def program_mode_shares(inputs: Inputs) -> list[Figure]:
-    return stacked_bars(
+    return make_stacked_bar_figures(
         inputs, lambda run: run.data["mode_pages"], "modes", "Program modes",
         "How pages were programmed, as shares of all programmed pages.", "% of pages",
         shares=True, lacking="no page has been programmed; more writes do it")
@@ -61,7 +61,7 @@ def energy_shares(inputs: Inputs) -> list[Figure]:
     base = mean_of_measure(runs[0], "total_energy_pj")
     if not base:
         raise Lacking("the first run has used no energy")
-    return stacked_bars(
+    return make_stacked_bar_figures(
         inputs,
         lambda run: {what: run.data["energy"][f"{what}_pj"] / base
                      for what in ("program", "erase", "read")},
@@ -71,7 +71,7 @@ def energy_shares(inputs: Inputs) -> list[Figure]:
 
 
 def amplification_by_cause(inputs: Inputs) -> list[Figure]:
-    return stacked_bars(
+    return make_stacked_bar_figures(
         inputs,
         lambda run: {cause: run.data["write_amplification"].get(cause, 0) for cause in CAUSES},
         "write-amplification", "Write amplification",

@@ -11,15 +11,15 @@ from approxftl_tools.arrays import np
 from approxftl_tools.figure import TIME_LABEL, Bars, Curves, Figure, Panels
 from approxftl_tools.figure_runs import (
     Lacking,
-    are_policies_compared,
-    count_workloads_if_too_many,
-    distinct_groups,
+    count_workloads_beyond_panel_limit,
+    do_inputs_compare_policies,
     first_run_of_policy,
+    list_group_names_of_runs,
     mean_of_measure,
     ordered_policies,
     pool_histograms,
     ratio_of_measure,
-    require_figures,
+    require_nonempty_figures,
     require_runs,
     source_files_of_runs,
 )
@@ -49,7 +49,7 @@ def ratios_to_first_run(runs: Sequence[Run], key: str) -> list[tuple[str, float 
     return [(run.label, mean_ratio_of_measure(run, runs[0], key)) for run in runs]
 
 
-def response_title(key: str) -> str:
+def choose_title_of_response_time(key: str) -> str:
     """Return the title of a response time; titles by data class omit "write response"."""
     title = BY_KEY[key].title
     return title.removeprefix("write response, ") if key in CLASS_RESPONSES else title
@@ -61,12 +61,14 @@ def response_times_of_group(runs: Sequence[Run], name: str, title: str,
     keys = [key for key in responses if any(mean_of_measure(run, key) is not None for run in runs)]
     columns = {key: [value for _, value in ratios_to_first_run(runs, key)] for key in keys}
     series = [(run.label, [columns[key][i] for key in keys]) for i, run in enumerate(runs)]
-    inputs = [one for one in distinct_groups(runs) if one not in {run.label for run in runs}]
+    labels = {run.label for run in runs}
+    inputs = [one for one in list_group_names_of_runs(runs) if one not in labels]
     return [Figure(
         name, ", ".join([f"{title} relative to {runs[0].label}", *inputs]),
         f"Response times of requests relative to {runs[0].label}. Shorter is better; "
         "the line is at 1.",
-        Bars([response_title(key) for key in keys], series, f"times that of {runs[0].label}",
+        Bars([choose_title_of_response_time(key) for key in keys], series,
+             f"times that of {runs[0].label}",
              mark=1.0),
         source_files_of_runs(runs))] if keys else []
 
@@ -85,7 +87,7 @@ def response_times_of_groups(inputs: Inputs, name: str, title: str, responses: S
                 values.append(mean_ratio_of_measure(run, group[0], key) if run else None)
             series.append((policy, values))
         if any(value is not None for _, values in series for value in values):
-            panels.append((response_title(key),
+            panels.append((choose_title_of_response_time(key),
                            Bars(names, series, "times that of the first", mark=1.0)))
     return [Figure(name, f"{title}, by input",
                    "Each group of bars is one input, relative to its first policy. Shorter is "
@@ -94,18 +96,19 @@ def response_times_of_groups(inputs: Inputs, name: str, title: str, responses: S
         if panels else []
 
 
-def response_figures(inputs: Inputs, name: str, title: str, keys: Sequence[str], lacking: str
-                     ) -> list[Figure]:
+def make_relative_response_figures(inputs: Inputs, name: str, title: str, keys: Sequence[str],
+                                   lacking: str) -> list[Figure]:
     """Return figures of response times relative to the first run."""
     runs = require_runs(inputs)
-    found = (response_times_of_groups(inputs, name, title, keys) if are_policies_compared(inputs)
+    found = (response_times_of_groups(inputs, name, title, keys)
+             if do_inputs_compare_policies(inputs)
              else response_times_of_group(runs, name, title, keys))
-    return require_figures(found, lacking)
+    return require_nonempty_figures(found, lacking)
 
 
 def relative_response_times(inputs: Inputs) -> list[Figure]:
-    return response_figures(inputs, "response", "Response times", RESPONSES,
-                            "no run has completed a read or a write")
+    return make_relative_response_figures(inputs, "response", "Response times", RESPONSES,
+                                          "no run has completed a read or a write")
 
 
 def response_times_by_class(inputs: Inputs) -> list[Figure]:
@@ -113,8 +116,9 @@ def response_times_by_class(inputs: Inputs) -> list[Figure]:
     lacking = "no approximate data were written; --approx-share above 0 does it"
     if all(mean_of_measure(run, CLASS_RESPONSES[-1]) is None for run in require_runs(inputs)):
         raise Lacking(lacking)
-    return response_figures(inputs, "class-response", "Response times of writes by class",
-                            CLASS_RESPONSES, lacking)
+    return make_relative_response_figures(inputs, "class-response",
+                                          "Response times of writes by class",
+                                          CLASS_RESPONSES, lacking)
 
 
 def cumulative_percentages(bins: Sequence[Sequence[float]]) -> tuple[list[float], list[float]]:
@@ -127,7 +131,7 @@ def cumulative_percentages(bins: Sequence[Sequence[float]]) -> tuple[list[float]
 
 def select_records_with_latency(inputs: Inputs) -> list[aft.RecordFile]:
     return [file for file in inputs.records if len(file.records)
-            and file.field_of_records("lat_100ns").any()]
+            and file.get_record_column("lat_100ns").any()]
 
 
 def quantile_curve(times_us: Any) -> tuple[list[float], list[float]]:
@@ -136,7 +140,7 @@ def quantile_curve(times_us: Any) -> tuple[list[float], list[float]]:
     return list(np.percentile(times_us, shares)), list(shares)
 
 
-def allows_log_axis(curves: Iterable[tuple[str, Sequence[float], Sequence[float]]]) -> bool:
+def can_curves_use_log_axis(curves: Iterable[tuple[str, Sequence[float], Sequence[float]]]) -> bool:
     """Tell whether a logarithmic time axis is possible: buffered requests may take no time."""
     return all(x > 0 for _, xs, _ in curves for x in xs)
 
@@ -164,9 +168,10 @@ def simplify_curve(times_us: list[float], shares: list[float]) -> tuple[list[flo
     return [times_us[i] for i in kept], [shares[i] for i in kept]
 
 
-def curves_of_runs(inputs: Inputs, kind: str, drawn: list[Path]) -> dict[str, list[Curve]]:
+def make_response_curves_by_panel(inputs: Inputs, kind: str,
+                                  drawn: list[Path]) -> dict[str, list[Curve]]:
     """Return response time distributions by panel; with many inputs, one curve for each policy."""
-    several, many = are_policies_compared(inputs), count_workloads_if_too_many(inputs)
+    several, many = do_inputs_compare_policies(inputs), count_workloads_beyond_panel_limit(inputs)
     bins: dict[tuple[str, str], list[Sequence[Sequence[float]]]] = {}
     for run in inputs.runs:
         found = value_at_path(run.data, "timing", f"{kind}_response", "bins")
@@ -181,20 +186,20 @@ def curves_of_runs(inputs: Inputs, kind: str, drawn: list[Path]) -> dict[str, li
     return panels
 
 
-def response_distribution(inputs: Inputs, kind: str) -> Figure | None:
+def make_response_distribution_figure(inputs: Inputs, kind: str) -> Figure | None:
     drawn: list[Path] = []
-    many = count_workloads_if_too_many(inputs)
-    panels = curves_of_runs(inputs, kind, drawn)
+    many = count_workloads_beyond_panel_limit(inputs)
+    panels = make_response_curves_by_panel(inputs, kind, drawn)
     curves: list[Curve] = []
     number = aft.OPERATIONS.index(kind)
     for file in select_records_with_latency(inputs):
-        chosen = file.field_of_records("lat_100ns")[file.operations_without_flags() == number]
+        chosen = file.get_record_column("lat_100ns")[file.get_operations_without_flags() == number]
         if len(chosen):
             curves.append((file.path.stem, *slower_request_shares(*quantile_curve(chosen / 10))))
             drawn.append(file.path)
     for log in inputs.logs:
-        chosen = log.request_latencies_ns()[(log.operations_without_flags() == number)
-                                            & (log.field_of_entries("error") == 0)]
+        chosen = log.request_latencies_ns()[(log.get_operations_without_flags() == number)
+                                            & (log.get_entry_column("error") == 0)]
         if len(chosen):
             curves.append((log.path.stem, *slower_request_shares(*quantile_curve(chosen / 1000))))
             drawn.append(log.path)
@@ -204,7 +209,7 @@ def response_distribution(inputs: Inputs, kind: str) -> Figure | None:
     if not every:
         return None
     plots = [(name, Curves(TIME_LABEL, f"% of {kind}s that took longer", found,
-                           log_x=allows_log_axis(every), log_y=True, steps=True))
+                           log_x=can_curves_use_log_axis(every), log_y=True, steps=True))
              for name, found in panels.items()]
     return Figure(f"cdf-{kind}", f"Response times of {kind}s, distribution",
                   f"How many of the {kind}s took longer, by powers of ten, so that the tail is "
@@ -229,12 +234,12 @@ def replay_latency_figures(inputs: Inputs) -> list[Figure]:
                 "replay", f"Latencies of the replay, {one.label}",
                 "How long replayed requests took, by operation and class of their data.",
                 Bars(names, series, "us"), (str(one.path),)))
-    return require_figures(found, "approxftl replay --json=FILE records it")
+    return require_nonempty_figures(found, "approxftl replay --json=FILE records it")
 
 
 def replay_lag_figure(log: aft.ReplayLog) -> Figure:
     """Return a figure of the lateness of a replay's requests."""
-    due, lags = log.field_of_entries("due_ns"), log.request_lags_ns()
+    due, lags = log.get_entry_column("due_ns"), log.compute_submission_lags_ns()
     edges = np.linspace(0, max(int(due.max()), 1), INTERVALS + 1)
     places = np.clip(np.digitize(due, edges) - 1, 0, INTERVALS - 1)
     worst = np.zeros(INTERVALS)
@@ -249,12 +254,13 @@ def replay_lag_figure(log: aft.ReplayLog) -> Figure:
 
 def lateness_figures(inputs: Inputs) -> list[Figure]:
     found = [replay_lag_figure(log) for log in inputs.logs if len(log.entries)]
-    return require_figures(found, "approxftl replay --record LOG records it")
+    return require_nonempty_figures(found, "approxftl replay --record LOG records it")
 
 
 def distribution_figures(inputs: Inputs) -> list[Figure]:
     """Return figures of response time distributions."""
     found = [figure for kind in ("read", "write")
-             if (figure := response_distribution(inputs, kind))]
-    return require_figures(found, "approxftl sim --json=FILE --histogram records it, and so do a "
-                           "record file of a capture and the log of a replay")
+             if (figure := make_response_distribution_figure(inputs, kind))]
+    return require_nonempty_figures(found,
+                                    "approxftl sim --json=FILE --histogram records it, and so do a "
+                                    "record file of a capture and the log of a replay")

@@ -70,7 +70,7 @@ def write_figures(inputs: Inputs, kinds: Sequence[Kind], args: argparse.Namespac
     count = 0
     for one in kinds:
         try:
-            with command.refuse_bad_documents(run.path for run in inputs.runs):
+            with command.refuse_malformed_documents(run.path for run in inputs.runs):
                 figures = draw_figures_of_named_kind(one, inputs)
         except Lacking as reason:
             if args.kind:

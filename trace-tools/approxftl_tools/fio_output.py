@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from approxftl_tools.command import CLAIMS, Refusal, refuse_bad_documents
+from approxftl_tools.command import CLAIMS, Refusal, refuse_malformed_documents
 from approxftl_tools.refusal import refuse_read_errors
 
 Json = dict[str, Any]
@@ -109,7 +109,7 @@ def parse_fio_size(text: str) -> int:
     return int(found[1]) * (1 << 10 * SUFFIXES[found[2]])
 
 
-def checked_measurement(found: Any) -> float:
+def parse_plausible_measurement(found: Any) -> float:
     """Return a value from fio's output as a number; raise ValueError if it is implausible."""
     value = float(found)
     if not 0 <= value <= MOST:
@@ -139,7 +139,7 @@ class Options:
     def option_as_integer(self, name: str, usual: int = 1) -> int:
         return int(self.first_given_option(name, usual=str(usual)))
 
-    def access_pattern(self) -> tuple[str, int]:
+    def parse_access_pattern_of_job(self) -> tuple[str, int]:
         """Return the rw mode of a job, and the bytes that the job skips after each request."""
         word, _, hole = self.first_given_option("rw", "readwrite", usual="read").partition(":")
         return word, parse_fio_size(hole) if hole and not word.startswith("rand") else 0
@@ -147,11 +147,11 @@ class Options:
     def request_size_bytes(self) -> int:
         return parse_fio_size(self.option_value_for_reads("bs", "blocksize", usual="4k"))
 
-    def queue_depth(self) -> int:
+    def compute_fio_queue_depth(self) -> int:
         return 1 if self.first_given_option("ioengine", usual="psync") in ONE_BY_ONE \
             else self.option_as_integer("iodepth")
 
-    def arrival_rate(self) -> float:
+    def compute_fio_arrival_rate(self) -> float:
         """Return the arrival rate (1/s) of one process; 0 if it is unlimited."""
         asked = self.option_value_for_reads("rate_iops", usual="0")
         if asked and asked != "0":
@@ -175,20 +175,20 @@ class Job:
     data: Json
 
     def completed_fio_requests(self, kind: str) -> int:
-        return int(checked_measurement(self.data[kind]["total_ios"]))
+        return int(parse_plausible_measurement(self.data[kind]["total_ios"]))
 
     def completed_fio_bytes(self, kind: str) -> int:
-        return int(checked_measurement(self.data[kind]["io_bytes"]))
+        return int(parse_plausible_measurement(self.data[kind]["io_bytes"]))
 
     def does_job_fill_drive(self) -> bool:
         """Tell whether the job writes the whole drive once sequentially."""
         bounds = ("io_size", "io_limit", "number_ios", "runtime", "rate", "rate_iops")
-        return self.options.access_pattern() == ("write", 0) and \
+        return self.options.parse_access_pattern_of_job() == ("write", 0) and \
             not any(self.options.first_given_option(name) for name in bounds)
 
     def reason_job_is_unusable(self) -> str:
         """Return the reason why the job cannot be used; empty if the job can be used."""
-        word, _ = self.options.access_pattern()
+        word, _ = self.options.parse_access_pattern_of_job()
         if self.data.get("error"):
             return f"ended with error {self.data['error']}"
         if word not in ORDERS:
@@ -197,7 +197,7 @@ class Job:
             return "direct=1 is missing, so that most was done in the host's memory"
         if not self.completed_fio_requests("read") + self.completed_fio_requests("write"):
             return "has done nothing"
-        if not any(checked_measurement(self.data[kind]["clat_ns"]["N"])
+        if not any(parse_plausible_measurement(self.data[kind]["clat_ns"]["N"])
                    for kind in ("read", "write")):
             return "fio was told to measure no latencies"
         return self.reason_sizes_are_unusable() or self.reason_pattern_is_unusable()
@@ -211,7 +211,8 @@ class Job:
             return "has requests of several lengths"
         if size % GRAIN or not GRAIN <= size <= LONGEST:
             return f"requests of {size} bytes are not looked at, but whole 4 KiB up to 16 MiB"
-        if not 1 <= options.queue_depth() <= DEEPEST or not 0 <= options.arrival_rate() < 1e9 or \
+        if not 1 <= options.compute_fio_queue_depth() <= DEEPEST or \
+                not 0 <= options.compute_fio_arrival_rate() < 1e9 or \
                 not 1 <= options.option_as_integer("numjobs") <= DEEPEST:
             return "that many requests are not looked at"
         return "pauses between requests" if options.first_given_option("thinktime",
@@ -219,7 +220,7 @@ class Job:
 
     def reason_pattern_is_unusable(self) -> str:
         """Return the reason why a job's access pattern is unusable; empty if it is usable."""
-        word, hole = self.options.access_pattern()
+        word, hole = self.options.parse_access_pattern_of_job()
         stride = self.options.request_size_bytes() + hole
         if ORDERS[word] == "random" or (word, hole) == ("write", 0):
             return ""
@@ -235,23 +236,25 @@ def job_figures(jobs: Sequence[Job]) -> Iterator[Figure]:
     """Yield the measured figures of processes that ran the same job."""
     for kind in ("read", "write"):
         parts = [job.data[kind] for job in jobs if job.completed_fio_requests(kind)]
-        counts = [int(checked_measurement(part["clat_ns"]["N"])) for part in parts]
+        counts = [int(parse_plausible_measurement(part["clat_ns"]["N"])) for part in parts]
         if not sum(counts):
             continue
-        yield Figure(kind, "rate", sum(checked_measurement(part["iops"]) for part in parts))
+        yield Figure(kind, "rate", sum(parse_plausible_measurement(part["iops"]) for part in parts))
 
-        def weighted_mean(values: Sequence[float], weights: Sequence[int] = tuple(counts)) -> float:
+        def average_over_processes(values: Sequence[float],
+                                   weights: Sequence[int] = tuple(counts)) -> float:
             total = sum(weights)
             return sum(v * w for v, w in zip(values, weights, strict=True)) / total / 1e3
 
         yield Figure(kind, "mean",
-                     weighted_mean([checked_measurement(part["clat_ns"]["mean"])
-                                    for part in parts]))
+                     average_over_processes([parse_plausible_measurement(part["clat_ns"]["mean"])
+                                             for part in parts]))
         for what, name in PERCENTILES.items():
             found = [part["clat_ns"].get("percentile", {}).get(name) for part in parts]
             if sum(counts) >= RESTS_ON[what] and None not in found:
                 yield Figure(kind, what,
-                             weighted_mean([checked_measurement(value) for value in found]))
+                             average_over_processes([parse_plausible_measurement(value)
+                                                     for value in found]))
 
 
 def load_of_process(jobs: Sequence[Job]) -> Measured:
@@ -259,12 +262,12 @@ def load_of_process(jobs: Sequence[Job]) -> Measured:
     job, options = jobs[0], jobs[0].options
     # With group_reporting fio reports all processes as one entry.
     processes = max(len(jobs), options.option_as_integer("numjobs"))
-    word, hole = options.access_pattern()
-    size, rate = options.request_size_bytes(), options.arrival_rate()
+    word, hole = options.parse_access_pattern_of_job()
+    size, rate = options.request_size_bytes(), options.compute_fio_arrival_rate()
     writes, reads = (sum(each.completed_fio_requests(kind) for each in jobs)
                      for kind in ("write", "read"))
     return Measured(job.name, job.path, ORDERS[word], writes / (reads + writes), size,
-                    processes * options.queue_depth(), rate * processes,
+                    processes * options.compute_fio_queue_depth(), rate * processes,
                     options.first_given_option("rate_process") == "poisson",
                     size + hole if hole else 0,
                     bytes=sum(each.completed_fio_bytes(kind) for each in jobs
@@ -343,7 +346,7 @@ class History:
 
     def update_drive_state_with_jobs(self, jobs: Sequence[Job]) -> None:
         for job in jobs:
-            if ORDERS.get(job.options.access_pattern()[0]) == "random":
+            if ORDERS.get(job.options.parse_access_pattern_of_job()[0]) == "random":
                 self.overwritten += job.completed_fio_bytes("write")
             elif job.does_job_fill_drive():
                 self.filled, self.overwritten = job.completed_fio_bytes("write"), 0
@@ -366,7 +369,7 @@ def read_fio_files(paths: Sequence[Path], capacity: int = 0) -> Output:
     """Read fio's output files in the order in which their jobs ran."""
     output = Output()
     documents = {path: read_fio_document(path) for path in paths}
-    with refuse_bad_documents(paths):
+    with refuse_malformed_documents(paths):
         ordered = sorted(documents, key=lambda path: int(documents[path]["timestamp"]))
         jobs = {path: read_fio_jobs(path, documents[path]) for path in ordered}
         history = History(capacity, [job for path in ordered for job in jobs[path]])

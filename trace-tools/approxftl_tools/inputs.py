@@ -14,7 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from approxftl_tools import aft
-from approxftl_tools.command import CLAIMS, NOT_FOUND, Refusal, refuse_bad_documents, wrap_help_text
+from approxftl_tools.command import (
+    CLAIMS,
+    NOT_FOUND,
+    Refusal,
+    refuse_malformed_documents,
+    wrap_help_text,
+)
 from approxftl_tools.refusal import refuse_read_errors
 
 Json = dict[str, Any]
@@ -129,7 +135,7 @@ def plural_of_word(what: str) -> str:
     return what.replace("policy", "policies") if "policy" in what else f"{what}s"
 
 
-def format_shortened_list(names: Iterable[str], most: int = 8) -> str:
+def format_names_with_limit(names: Iterable[str], most: int = 8) -> str:
     """Return a list as text, which is shortened to a number of items."""
     listed = list(names)
     rest = f" and {len(listed) - most} more" if len(listed) > most else ""
@@ -143,7 +149,7 @@ def expand_folders(paths: Sequence[Path]) -> list[Path]:
         if path.is_dir():
             found = sorted({file for pattern in PATTERNS for file in path.glob(pattern)})
             if not found:
-                there = format_shortened_list(sorted(file.name for file in path.iterdir()))
+                there = format_names_with_limit(sorted(file.name for file in path.iterdir()))
                 raise Refusal(f"{path}: no input; looked for {', '.join(PATTERNS)}, found {there}",
                               NOT_FOUND)
             result += found
@@ -152,7 +158,8 @@ def expand_folders(paths: Sequence[Path]) -> list[Path]:
         else:
             near = sorted(file.name for pattern in PATTERNS for file in path.parent.glob(pattern)
                           ) if path.parent.is_dir() else []
-            raise Refusal(f"{path}: no such file; {path.parent}/ has {format_shortened_list(near)}",
+            raise Refusal(f"{path}: no such file; {path.parent}/ has "
+                          f"{format_names_with_limit(near)}",
                           NOT_FOUND)
     return result
 
@@ -173,7 +180,7 @@ def missing_json_keys(node: Any, keys: Sequence[str]) -> str:
 
 def json_keys_as_text(node: Any) -> str:
     """Return the keys of a JSON object as text; return any other value itself."""
-    return format_shortened_list(node) if isinstance(node, dict) else repr(node)[:60]
+    return format_names_with_limit(node) if isinstance(node, dict) else repr(node)[:60]
 
 
 def label_if_interrupted(label: str, data: Json) -> str:
@@ -191,7 +198,7 @@ def seed_label_suffix(run: Json) -> str:
 def add_simulation(inputs: Inputs, path: Path, document: Json) -> None:
     """Add the runs that a file with simulator results contains to the inputs."""
     if not isinstance(document.get("geometry"), dict):
-        raise Refusal(f"{path}: runs without a geometry; found {format_shortened_list(document)}")
+        raise Refusal(f"{path}: runs without a geometry; found {format_names_with_limit(document)}")
     for run in document["runs"]:
         lost = missing_json_keys(run, RUN_KEYS)
         if lost:
@@ -265,7 +272,7 @@ def add_json_document(inputs: Inputs, path: Path, document: Any) -> None:
     elif "fio version" in document:
         add_fio_result(inputs, path, document)
     else:
-        raise Refusal(f"{path}: JSON with {format_shortened_list(document)}; looked for {KNOWN}")
+        raise Refusal(f"{path}: JSON with {format_names_with_limit(document)}; looked for {KNOWN}")
 
 
 # ---------------------------------------------------------------- answers to messages
@@ -369,7 +376,7 @@ def read_inputs(paths: Sequence[Path]) -> Inputs:
     for path in files:
         CLAIMS.claim_input(path)
     for path in files:
-        with refuse_bad_documents([path]):
+        with refuse_malformed_documents([path]):
             add_input_file(inputs, path)
     rename_equal_groups(inputs.runs)
     make_labels_unique(inputs.runs)

@@ -31,8 +31,8 @@ from approxftl_tools.figure import (
     Panels,
     Plot,
     Spans,
+    choose_colours_of_plot_names,
     coloured_names,
-    colours_of_names,
     named_panels,
     printed_axis_name,
 )
@@ -42,10 +42,10 @@ from approxftl_tools.refusal import Refusal
 from approxftl_tools.svg import (
     LINE,
     PLOT_HEIGHT,
+    choose_x_ticks_of_means,
     means_scales,
     panels_per_row,
     scale_of_dot_axis,
-    tick_positions,
 )
 
 Json = dict[str, Any]
@@ -66,13 +66,13 @@ ZOOM = {"name": "zoom", "select": {"type": "interval", "encodings": ["x"],
                                    "zoom": "wheel![event.shiftKey]"}, "bind": "scales"}
 
 
-def series_edge_colour(name: str, own: Hue) -> str:
-    if word_colour(name, own).startswith("@--gone"):
+def choose_edge_colour_of_series(name: str, own: Hue) -> str:
+    if choose_fill_colour_of_series(name, own).startswith("@--gone"):
         return "@--gone 1"
     return f"@--{'e' if own.palette == 's' else 'f'}{own.index} 1"
 
 
-def word_colour(name: str, own: Hue) -> str:
+def choose_fill_colour_of_series(name: str, own: Hue) -> str:
     """Return the fill colour of the marks of a series; the marks of stale pages are grey."""
     if name == "erased":
         return "@--paper 1"
@@ -82,19 +82,20 @@ def word_colour(name: str, own: Hue) -> str:
 
 
 def colour_channel(plot: Plot, field: str) -> Json:
-    names = colours_of_names(plot)
+    names = choose_colours_of_plot_names(plot)
     return {"field": field, "type": "nominal", "title": None,
             "scale": {"domain": [*names],
-                      "range": [word_colour(name, own) for name, own in names.items()]},
+                      "range": [choose_fill_colour_of_series(name, own)
+                                for name, own in names.items()]},
             "legend": {"orient": "top", "columns": {"signal": "width < 500 ? 2 : 5"},
                        **({"values": [name for name in names if name]} if "" in names else {})}
             if len(names) > 1 else None}
 
 
 def stroke_channel(plot: Plot, field: str) -> Json:
-    found, names = colour_channel(plot, field), colours_of_names(plot)
+    found, names = colour_channel(plot, field), choose_colours_of_plot_names(plot)
     return {**found, "scale": {"domain": [*names], "range": [
-        series_edge_colour(name, own) for name, own in names.items()]}}
+        choose_edge_colour_of_series(name, own) for name, own in names.items()]}}
 
 
 def fill_channels(plot: Plot, field: str) -> Json:
@@ -130,7 +131,7 @@ def quantitative_channel(field: str, title: str, log: bool = False, **more: Any)
             "scale": {"type": "log", "nice": False} if log else {"type": "linear", **more}}
 
 
-def names_axis(names: Sequence[str]) -> Json:
+def make_axis_of_names(names: Sequence[str]) -> Json:
     """Return an axis whose ticks are names: horizontal labels if they fit, else slanted ones."""
     longest = max((len(line) for name in names for line in name.split(", ")), default=0)
     if longest * len(names) > LETTERS:
@@ -159,7 +160,7 @@ def bar_chart_layers(plot: Bars) -> Json:
         "xOffset": {"field": "series", "type": "nominal", "sort": names}}
     encoding = {
         "x": {"field": "c0", "type": "nominal", "sort": None, "title": None,
-              "axis": names_axis(plot.categories)},
+              "axis": make_axis_of_names(plot.categories)},
         "y": {**quantitative_channel("value",
                                      plot.unit), "stack": "zero" if plot.stacked else None},
         "order": {"field": "rank"}, **apart, **fill_channels(plot, "series"),
@@ -200,7 +201,7 @@ def curve_chart_layers(plot: Curves) -> Json:
     encoding: Json = {"x": quantitative_channel("c1", plot.x_label, plot.log_x, zero=False),
                 "y": quantitative_channel("c2", plot.y_label, plot.log_y),
                 "tooltip": tooltip_channel(("c0", ""), ("c1", plot.x_label), ("c2", plot.y_label))}
-    names = colours_of_names(plot)
+    names = choose_colours_of_plot_names(plot)
     dashes: Json = {**colour_channel(plot, "c0"), "scale": {
         "domain": [*names], "range": [DASHES[own.shade] for own in names.values()]}}
     steps = "step-after" if plot.steps else "linear"
@@ -220,11 +221,11 @@ def curve_chart_layers(plot: Curves) -> Json:
 OWN = "isValid(datum.c6)"
 
 
-def transformed_layers(first: list[Json], layers: list[Json]) -> list[Json]:
+def prepend_transforms_to_layers(first: list[Json], layers: list[Json]) -> list[Json]:
     return [{**one, "transform": [*first, *one.get("transform", [])]} for one in layers]
 
 
-def position_test_expression(plot: Means) -> str:
+def make_expression_of_values_on_axis(plot: Means) -> str:
     """Return a Vega expression that selects the published values whose x lies on the axis."""
     place = "isValid(datum.at)" if plot.has_numeric_axis else \
         f"indexof({json.dumps([str(x) for x in plot.xs])}, datum.c2) >= 0"
@@ -240,12 +241,12 @@ def vega_mark_encoding(plot: Means) -> tuple[Json, Json]:
     if plot.has_numeric_axis:
         x = quantitative_channel("at", plot.x_label, plot.log_x)
         x["scale"] |= {"domain": [x_scale[0], x_scale[-1]], "nice": False}
-        if few := tick_positions(plots):
+        if few := choose_x_ticks_of_means(plots):
             x["axis"] |= {"values": few, "labelExpr": "format(datum.value, '~g')"}
         return {"x": x}, y
     names = [str(x) for x in plot.xs]
     x = {"field": "c2", "type": "nominal", "sort": names, "title": plot.x_label,
-         "scale": {"domain": names}, "axis": names_axis(names)}
+         "scale": {"domain": names}, "axis": make_axis_of_names(names)}
     apart = {} if plot.kind == "stack" or len(plot.series) < 2 else {
         "xOffset": {"field": "c1", "type": "nominal", "sort": list(plot.series),
                     "scale": {"domain": list(plot.series)}}}
@@ -308,9 +309,10 @@ def published_value_chart_layers(plot: Means, place: Json, y: Json) -> list[Json
             "mark": {"type": "rect", "fillOpacity": 0.12},
             "encoding": {"y": {**y, "field": "c4"}, "y2": {"field": "c5"},
                          **layered_mark_channels(plot, "c1")}}
-    return [*transformed_layers([{"filter": position_test_expression(plot)}], [
+    return [*prepend_transforms_to_layers([{"filter": make_expression_of_values_on_axis(plot)}], [
                 *interval_chart_layers(plot, place, y, "c4", "c5", plain=False), point]),
-            *transformed_layers([{"filter": f"!{OWN} && datum.c2 === ''"}], [band, level])]
+            *prepend_transforms_to_layers([{"filter": f"!{OWN} && datum.c2 === ''"}],
+                                          [band, level])]
 
 
 @plot_chart_layers.register
@@ -322,7 +324,7 @@ def study_chart_layers(plot: Means) -> Json:
                        *interval_chart_layers(plot, place, y, *ends, plain=plot.has_bars)]
     if plot.has_numeric_axis:
         own[0]["params"] = [ZOOM]
-    layers = [*transformed_layers([{"filter": OWN},
+    layers = [*prepend_transforms_to_layers([{"filter": OWN},
                                        *(stacking_transforms(plot) if plot.has_bars else [])], own),
               *published_value_chart_layers(plot, place, y), *reference_line_layer("y", plot.line)]
     panel = [("c0", "in")] if len(plot.facets) > 1 else []
@@ -342,7 +344,7 @@ def study_chart_layers(plot: Means) -> Json:
 @plot_chart_layers.register
 def grid_chart_layers(plot: Grid) -> Json:
     """Return the chart layers that draw the cells of a map."""
-    def axis_channel(field: str, title: str) -> Json:
+    def make_ordinal_axis_channel(field: str, title: str) -> Json:
         return {"field": field, "type": "ordinal", "sort": None, "title": title,
                 "axis": {"labelOverlap": True, "labelAngle": 0},
                 "scale": {"paddingInner": 0}}
@@ -354,8 +356,8 @@ def grid_chart_layers(plot: Grid) -> Json:
             "view": {"stroke": "@--gone 1"},
             "mark": {"type": "rect", **({} if plot.words else {"stroke": "@--soft 1"}),
                      "strokeWidth": 1 if plot.words else 0.5},
-            "encoding": {"x": axis_channel("c1", plot.column_label),
-                         "y": axis_channel("c0", plot.row_label), **shade,
+            "encoding": {"x": make_ordinal_axis_channel("c1", plot.column_label),
+                         "y": make_ordinal_axis_channel("c0", plot.row_label), **shade,
                          "tooltip": tooltip_channel(("c0", plot.row_label),
                                                     ("c1", plot.column_label),
                                                     ("c2", plot.value_label))},
@@ -380,7 +382,7 @@ def span_chart_layers(plot: Spans) -> Json:
 def panel_chart_layers(plot: Panels) -> Json:
     """Return the chart layers of panels that share their scales; the page sets a panel's width."""
     plots = [one for _, one in plot.panels]
-    hues = colours_of_names(plot)
+    hues = choose_colours_of_plot_names(plot)
     first = plots[0]
     if isinstance(first, Curves):
         whole: Panel = replace(first, curves=[(name, [], []) for name in hues])
@@ -411,14 +413,15 @@ def row_filter_expression(words: Sequence[str]) -> str:
 
 def hideable_series(plot: Plot) -> list[str]:
     """Return the series that can be hidden in a single figure: parts of a run, not policies."""
-    names = [name for name, own in colours_of_names(plot).items() if name and own.palette == "m"]
+    names = [name for name, own in choose_colours_of_plot_names(plot).items()
+             if name and own.palette == "m"]
     return names if isinstance(plot, Means) and len(names) > 1 else []
 
 
 def vega_specification(figure: Figure) -> Json:
     """Return the Vega-Lite specification; the page supplies the rows."""
     found = plot_chart_layers(figure.plot)
-    hues = colours_of_names(figure.plot)
+    hues = choose_colours_of_plot_names(figure.plot)
     wide = {} if "facet" in found else {"width": "container"}
     return {**found, **wide, "description": figure.description,
             "params": [*found.get("params", []), {"name": "hidden", "value": []},

@@ -10,7 +10,7 @@ from approxftl_tools.inputs import Device, Inputs, Run
 from approxftl_tools.measures import (
     BY_KEY,
     all_measures,
-    relative_to_base,
+    compute_ratio_to_base_value,
     scale_time_to_unit,
     scaled_ratio,
     value_as_text,
@@ -52,11 +52,11 @@ class Table:
     lines: Sequence[Line]
     sources: Sequence[str]
 
-    def quantity_rows_as_text(self) -> list[list[str]]:
+    def format_rows_with_ratios(self) -> list[list[str]]:
         """Return the table as text; values after the first column have their ratio to the first."""
         return [[self.title, *self.labels],
                 *([line.title, line.said[0], *(
-                    said if (times := relative_to_base(value, line.values[0])) is None
+                    said if (times := compute_ratio_to_base_value(value, line.values[0])) is None
                     else f"{said} {times:.3f}x"
                     for said, value in zip(line.said[1:], line.values[1:], strict=True))]
                   for line in self.lines)]
@@ -104,7 +104,7 @@ def fio_latency_table(outputs: Sequence[Run]) -> Table:
 # ---------------------------------------------------------------- devices
 
 
-def device_suffix(device: Device) -> str:
+def strip_policy_from_device_name(device: Device) -> str:
     """Return a device's name without the name of its policy."""
     return device.label.removeprefix(str(device.data.get("policy", "")))
 
@@ -114,11 +114,11 @@ def device_groups(devices: Sequence[Device]) -> list[list[Device]]:
     groups: dict[str, list[Device]] = {}
     for device in devices:
         if "counters" in device.data:
-            groups.setdefault(device_suffix(device), []).append(device)
+            groups.setdefault(strip_policy_from_device_name(device), []).append(device)
     return list(groups.values())
 
 
-def is_compared_device(inputs: Inputs, device: Device) -> bool:
+def is_device_compared_with_others(inputs: Inputs, device: Device) -> bool:
     return any(len(group) > 1 and device in group for group in device_groups(inputs.devices))
 
 
@@ -132,7 +132,7 @@ def device_counters_table(devices: Sequence[Device]) -> Table:
         values = [one[key] for one in found]
         lines.append(Line(BY_KEY[key].title, values,
                           [value_as_text(BY_KEY[key], value) for value in values]))
-    suffix = device_suffix(devices[0]).strip("-_ ")
+    suffix = strip_policy_from_device_name(devices[0]).strip("-_ ")
     return Table(f"Device counters, {suffix}" if suffix else "Device counters",
                  [one.label for one in devices],
                  [line for line in lines if any(value is not None for value in line.values)],
@@ -158,7 +158,7 @@ def flatten_document(node: Any, name: str = "") -> list[tuple[str, Cell]]:
     return [(name, int(node) if isinstance(node, bool) else node)]
 
 
-def key_title_and_unit(key: str) -> tuple[str, str]:
+def split_key_into_title_and_unit(key: str) -> tuple[str, str]:
     name, unit = key, ""
     for one in ("ns", "bytes"):
         if key.endswith((f"_{one}", f".{one}")):
@@ -174,7 +174,7 @@ def column_value_text(column: dict[str, Cell], key: str) -> str:
         return "infinite"
     if key == "check.passed":
         return "yes" if column.get(key) else "no"
-    return value_with_unit(key_title_and_unit(key)[1], column.get(key))
+    return value_with_unit(split_key_into_title_and_unit(key)[1], column.get(key))
 
 
 def program_runs_table(programs: Sequence[Run]) -> Table:
@@ -189,7 +189,7 @@ def program_runs_table(programs: Sequence[Run]) -> Table:
             *dict.fromkeys(key for column in columns.values() for key in column
                            if key not in OF_PROGRAM)]
     return Table(f"Program {programs[0].group}", list(columns),
-                 [Line(key_title_and_unit(key)[0],
+                 [Line(split_key_into_title_and_unit(key)[0],
                        [None if key == "check.passed" else number_or_none(column.get(key))
                                                     for column in columns.values()],
                        [column_value_text(column, key) for column in columns.values()])

@@ -20,7 +20,7 @@ class Measure:
     less: bool | None = True
 
     @property
-    def unit_of_value(self) -> str:
+    def unit_at_end_of_key(self) -> str:
         for unit in ("ns", "pj", "percent"):
             if self.key.endswith("_" + unit):
                 return unit
@@ -47,7 +47,7 @@ def value_at_path(data: Json, *keys: str) -> Any:
     return node
 
 
-def make_timing_reader(name: str, what: str) -> Callable[[Json], float | None]:
+def make_response_time_reader(name: str, what: str) -> Callable[[Json], float | None]:
     """Return a function that reads a response time, or None, from a simulator's result."""
     def response_time_in_result(data: Json) -> float | None:
         found = value_at_path(data, "timing", name, f"{what}_ns")
@@ -55,7 +55,7 @@ def make_timing_reader(name: str, what: str) -> Callable[[Json], float | None]:
     return response_time_in_result
 
 
-def make_number_reader(*keys: str) -> Callable[[Json], float | None]:
+def make_result_number_reader(*keys: str) -> Callable[[Json], float | None]:
     """Return a function that reads the number at a path of keys from a simulator's result."""
     def read_number(data: Json) -> float | None:
         found: float | None = value_at_path(data, *keys)
@@ -65,7 +65,7 @@ def make_number_reader(*keys: str) -> Callable[[Json], float | None]:
 
 def make_counter_reader(name: str) -> Callable[[Json], float | None]:
     """Return a function that reads a counter from a simulator's result."""
-    return make_number_reader("counters", name)
+    return make_result_number_reader("counters", name)
 
 
 def approximate_error_rate(data: Json) -> float | None:
@@ -75,7 +75,7 @@ def approximate_error_rate(data: Json) -> float | None:
     return scaled_ratio(bits, value_at_path(data, "unit_bits"))
 
 
-def make_energy_reader(what: str) -> Callable[[Json], float | None]:
+def make_result_energy_reader(what: str) -> Callable[[Json], float | None]:
     """Return a function that reads the energy of an operation from a result or from counters."""
     def energy_in_result(data: Json) -> float | None:
         found: float | None = value_at_path(data, "energy", f"{what}_pj")
@@ -87,7 +87,7 @@ def make_energy_reader(what: str) -> Callable[[Json], float | None]:
     return energy_in_result
 
 
-def write_amplification_of(data: Json) -> float | None:
+def compute_write_amplification_of_result(data: Json) -> float | None:
     found: float | None = value_at_path(data, "write_amplification", "total")
     if found is None and not isinstance(data.get("write_amplification"), dict):
         found = value_at_path(data, "write_amplification")
@@ -112,18 +112,18 @@ def response_measures(kind: str) -> Iterator[Measure]:
     for what, title in (("mean", "mean"), ("p50", "p50"), ("p99", "p99"),
                         ("p99_9", "p99.9"), ("max", "max")):
         yield Measure(f"{kind}_response_{what}_ns", f"{kind} response, {title}", group,
-                      make_timing_reader(f"{kind}_response", what))
+                      make_response_time_reader(f"{kind}_response", what))
     yield Measure(f"{kind}_waiting_mean_ns", f"{kind} waiting, mean", group,
-                  make_timing_reader(f"{kind}_waiting", "mean"))
+                  make_response_time_reader(f"{kind}_waiting", "mean"))
     yield Measure(f"{kind}_service_mean_ns", f"{kind} service, mean", group,
-                  make_timing_reader(f"{kind}_service", "mean"))
+                  make_response_time_reader(f"{kind}_service", "mean"))
 
 
 def class_write_measures(name: str, title: str) -> Iterator[Measure]:
     """Yield the measures of writes by data class; reads have none, as they may mix classes."""
     for what, said in (("mean", "mean"), ("p99", "p99")):
         yield Measure(f"write_{name}_response_{what}_ns", f"write response, {title}, {said}",
-                      "writes", make_timing_reader(f"write_{name}_response", what))
+                      "writes", make_response_time_reader(f"write_{name}_response", what))
 
 
 MEASURES: tuple[Measure, ...] = (
@@ -133,25 +133,27 @@ MEASURES: tuple[Measure, ...] = (
     *class_write_measures("approx", "approximate"),
     Measure("requests_per_second", "throughput", "load", requests_per_second, False),
     Measure("lun_utilisation_percent", "die utilisation", "load",
-            make_percentage_reader(make_number_reader("luns", "mean_utilisation")), None),
-    Measure("total_energy_pj", "energy", "energy", make_energy_reader("total")),
-    Measure("program_energy_pj", "energy of programs", "energy", make_energy_reader("program")),
-    Measure("read_energy_pj", "energy of reads", "energy", make_energy_reader("read")),
-    Measure("erase_energy_pj", "energy of erases", "energy", make_energy_reader("erase")),
-    Measure("write_amplification", "write amplification", "wear", write_amplification_of),
+            make_percentage_reader(make_result_number_reader("luns", "mean_utilisation")), None),
+    Measure("total_energy_pj", "energy", "energy", make_result_energy_reader("total")),
+    Measure("program_energy_pj", "energy of programs", "energy",
+            make_result_energy_reader("program")),
+    Measure("read_energy_pj", "energy of reads", "energy", make_result_energy_reader("read")),
+    Measure("erase_energy_pj", "energy of erases", "energy", make_result_energy_reader("erase")),
+    Measure("write_amplification", "write amplification", "wear",
+            compute_write_amplification_of_result),
     Measure("array_erases", "erases", "wear", make_counter_reader("array_erases")),
     Measure("erases_of_a_block_mean", "erase count, mean", "wear",
-            make_number_reader("blocks", "erase_count", "mean")),
+            make_result_number_reader("blocks", "erase_count", "mean")),
     Measure("erases_of_a_block_max", "erase count, max", "wear",
-            make_number_reader("blocks", "erase_count", "max")),
+            make_result_number_reader("blocks", "erase_count", "max")),
     Measure("wear_mean", "wear in full erases, mean", "wear",
-            make_number_reader("blocks", "wear", "mean")),
+            make_result_number_reader("blocks", "wear", "mean")),
     Measure("lifetime_factor", "lifetime factor", "wear",
-            make_number_reader("lifetime", "factor"), False),
+            make_result_number_reader("lifetime", "factor"), False),
     Measure("precise_pages", "pages of class precise", "classes",
-            make_number_reader("class_pages", "precise"), None),
+            make_result_number_reader("class_pages", "precise"), None),
     Measure("approximate_pages", "pages of class approximate", "classes",
-            make_number_reader("class_pages", "approximate"), None),
+            make_result_number_reader("class_pages", "approximate"), None),
     Measure("read_approx_units", "approximate units read", "quality",
             make_counter_reader("read_approx_units"), None),
     Measure("read_flipped_bits", "flipped bits read", "quality",
@@ -195,10 +197,10 @@ def scale_time_to_unit(unit: str, value: float) -> str | None:
 def value_as_text(measure: Measure, value: float | None) -> str:
     if value is None:
         return "\u2013"
-    with_unit = scale_time_to_unit(measure.unit_of_value, value)
+    with_unit = scale_time_to_unit(measure.unit_at_end_of_key, value)
     if with_unit:
         return with_unit
-    if measure.unit_of_value == "percent":
+    if measure.unit_at_end_of_key == "percent":
         return f"{value:.2f} %"
     if float(value).is_integer() and abs(value) < 1e15:
         return f"{int(value)}"
@@ -207,5 +209,5 @@ def value_as_text(measure: Measure, value: float | None) -> str:
     return f"{value:.4f}" if abs(value) < 100 else f"{value:.1f}"
 
 
-def relative_to_base(value: float | None, base: float | None) -> float | None:
+def compute_ratio_to_base_value(value: float | None, base: float | None) -> float | None:
     return scaled_ratio(value, base)

@@ -138,7 +138,7 @@ def decide_tensor_planes(choice: Choice, one: Planes) -> Verdict:
                    why_not or ("" if low else "no planes"), low)
 
 
-def tensors_by_plane(choice: Choice, model: Model) -> list[Tensor]:
+def select_tensors_to_store_by_plane(choice: Choice, model: Model) -> list[Tensor]:
     """Return the tensors that are large enough to be stored by bit plane."""
     return [tensor for tensor in model.tensors
             if tensor.element.can_store_by_plane
@@ -249,13 +249,13 @@ def tag_new_model_file(path: Path, told: dict[str, Any], args: argparse.Namespac
     return True
 
 
-def write_by_plane(args: argparse.Namespace, choice: Choice) -> dict[str, Any]:
+def write_model_by_plane(args: argparse.Namespace, choice: Choice) -> dict[str, Any]:
     """Write a file whose data are ordered by bit plane; set its tags before the data."""
     with open_model(args.file) as source:
         model = parse_model(source)
         if is_model_by_plane(model):
             raise Refusal(f"{args.file}: it is by plane already")
-        layout = Layout(model, tensors_by_plane(choice, model))
+        layout = Layout(model, select_tensors_to_store_by_plane(choice, model))
         told = tag_decisions_to_json(args, args.to_planes, layout.model,
                                   [decide_tensor_planes(choice, one) for one in layout.planes])
         told |= {"by_plane": True, "total_bytes": layout.size, "tagged": False}
@@ -267,7 +267,7 @@ def write_by_plane(args: argparse.Namespace, choice: Choice) -> dict[str, Any]:
     return told
 
 
-def restore_from_planes(args: argparse.Namespace, argv: Sequence[str]) -> int:
+def restore_model_from_planes(args: argparse.Namespace, argv: Sequence[str]) -> int:
     """Restore the original file from a file stored by bit plane; report the changed bits."""
     with open_model(args.file) as source:
         model = parse_model(source)
@@ -322,8 +322,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise Refusal(f"--type: {error}", command.USAGE) from error
         try:
             if args.from_planes:
-                return restore_from_planes(args, words)
-            return print_decisions(args, words, write_by_plane(args, choice) if args.to_planes else
+                return restore_model_from_planes(args, words)
+            return print_decisions(args, words,
+                                   write_model_by_plane(args, choice) if args.to_planes else
                                    tag_model_file(args, choice))
         except ModelError as error:
             raise Refusal(f"{args.file}: {error}") from error

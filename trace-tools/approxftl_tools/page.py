@@ -27,7 +27,7 @@ PLAIN = " !$()*+,-./:;<=>?@[]^_`{|}~"
 RELATIVE = re.compile(r"(.*) (\S+x|\S+ \[.*\])")
 
 
-def split_value_and_ratio(cell: str) -> tuple[str, str]:
+def split_cell_into_value_and_ratio(cell: str) -> tuple[str, str]:
     """Split a table cell such as "12.5 0.594x" into value and ratio; "" without a ratio."""
     found = RELATIVE.fullmatch(cell)
     return (found[1], found[2]) if found else (cell, "")
@@ -48,7 +48,7 @@ def template_environment() -> Any:
     found = library.Environment(
         loader=library.FileSystemLoader(HERE / "templates"), autoescape=True, trim_blocks=True,
         lstrip_blocks=True, undefined=library.StrictUndefined)
-    found.filters |= {"cell": cell_as_text, "apart": split_value_and_ratio,
+    found.filters |= {"cell": cell_as_text, "apart": split_cell_into_value_and_ratio,
                       "address": lambda text: quote(text, safe=PLAIN)}
     return found
 
@@ -69,7 +69,7 @@ def figure_template_data(figure: Figure, spec: str = "") -> Json:
     rows = figure.plot.csv_rows()
     return {"name": figure.name, "title": figure.title, "description": figure.description,
             "sources": figure.sources, "svg": draw_figure_on_page(figure),
-            "head": figure.plot.csv_head(), "rows": rows[:ROWS], "count": len(rows),
+            "head": figure.plot.list_csv_column_names(), "rows": rows[:ROWS], "count": len(rows),
             "csv": figure.figure_as_csv(DIGITS), "spec": spec}
 
 

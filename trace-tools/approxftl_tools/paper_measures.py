@@ -26,7 +26,7 @@ def mean_program_energy(run: Json) -> float | None:
                         counter_of_run(run, "array_programs"))
 
 
-def erases_per_wear(run: Json) -> float | None:
+def count_erases_per_full_erase_wear(run: Json) -> float | None:
     """Return how many erases of the run wear a block as much as one full-voltage erase."""
     return scaled_ratio(run["blocks"]["erase_count"]["mean"], run["blocks"]["wear"]["mean"])
 
@@ -36,19 +36,19 @@ def relocated_pages(run: Json) -> float:
                                                                        "programmed_rewrite_units")
 
 
-def pages_of_host_writes(run: Json) -> float:
+def count_pages_consumed_by_host_writes(run: Json) -> float:
     """Return the pages that host writes consumed; a reprogrammed word line counts as two."""
     modes = run["mode_pages"]
     return float(modes["normal"] + modes["mlc"] - counter_of_run(run, "reprogrammed_pages")
                  - relocated_pages(run))
 
 
-def consumed_pages(run: Json) -> float:
+def count_pages_consumed_by_all_writes(run: Json) -> float:
     """Return the pages that host writes and relocation consumed."""
-    return pages_of_host_writes(run) + relocated_pages(run)
+    return count_pages_consumed_by_host_writes(run) + relocated_pages(run)
 
 
-def written_pages(run: Json) -> float:
+def count_pages_written_to_devices(run: Json) -> float:
     """Return the pages that the host, or the RAID array, wrote to its devices."""
     raid = run.get("raid")
     if raid:
@@ -58,7 +58,7 @@ def written_pages(run: Json) -> float:
 
 def writes_per_erase(run: Json) -> float | None:
     """Return the pages written per erase."""
-    return scaled_ratio(written_pages(run), counter_of_run(run, "array_erases"))
+    return scaled_ratio(count_pages_written_to_devices(run), counter_of_run(run, "array_erases"))
 
 
 def gc_time_ns(run: Json) -> float:
@@ -73,22 +73,22 @@ def parity_percent(run: Json) -> float | None:
                         counter_of_run(run, "host_write_units"), 100)
 
 
-def checkerboard_pages(run: Json) -> float:
+def count_checkerboard_pages(run: Json) -> float:
     """Return the pages programmed in ApproxFTL's checkerboards: half precise, half approximate."""
     return 2 * float(run["mode_pages"]["between"])
 
 
-def two_pass_pages(run: Json) -> float:
+def count_pages_of_phase_2_blocks(run: Json) -> float:
     """Return the pages of ApproxFTL's blocks with approximate pages first, precise ones after."""
     return 2 * float(run["mode_pages"]["after"])
 
 
-def precise_block_pages(run: Json) -> float:
+def count_pages_of_precise_blocks(run: Json) -> float:
     """Return the pages programmed in the normal mode, in ApproxFTL's blocks of precise data."""
     return float(run["mode_pages"]["normal"])
 
 
-def unjoined_approximate_pages(run: Json) -> float:
+def count_approximate_pages_left_alone(run: Json) -> float:
     """Return ApproxFTL's approximate pages, less the precise pages placed among them."""
     modes = run["mode_pages"]
     return float(modes["reduced"] - modes["between"] - modes["after"])
@@ -101,44 +101,44 @@ def rewrite_percent(run: Json) -> float | None:
                         + counter_of_run(run, "host_write_units"), 100)
 
 
-def sensing_mean_ns(run: Json) -> float | None:
+def compute_mean_sensing_ns(run: Json) -> float | None:
     """Return the mean array time of a page read, including retries."""
     return scaled_ratio(counter_of_run(run, "array_read_ns"), counter_of_run(run, "array_reads"))
 
 
-def queue_number_reader(index: int, *keys: str) -> Value:
+def make_host_queue_value_reader(index: int, *keys: str) -> Value:
     """Return a function that reads a value of host queue `index` from a result, or None."""
-    def read_queue_number(run: Json) -> float | None:
+    def read_host_queue_value(run: Json) -> float | None:
         queues = run.get("queues", [])
         return value_at_path(queues[index], *keys) if index < len(queues) else None
-    return read_queue_number
+    return read_host_queue_value
 
 
 def queue_value_readers() -> Iterator[tuple[str, Value]]:
     for index in range(8):
-        yield f"queue_{index}_requests_per_s", queue_number_reader(index, "requests_per_s")
-        yield f"queue_{index}_bytes_per_s", queue_number_reader(index, "bytes_per_s")
+        yield f"queue_{index}_requests_per_s", make_host_queue_value_reader(index, "requests_per_s")
+        yield f"queue_{index}_bytes_per_s", make_host_queue_value_reader(index, "bytes_per_s")
         for kind, what in itertools.product(("read", "write"), ("mean", "p50", "p99", "p99_9")):
             yield (f"queue_{index}_{kind}_response_{what}_ns",
-                   queue_number_reader(index, f"{kind}_response", f"{what}_ns"))
+                   make_host_queue_value_reader(index, f"{kind}_response", f"{what}_ns"))
 
 
 VALUES: dict[str, Value] = {
     **{measure.key: measure.value for measure in MEASURES},
     "response_mean_ns": response_mean_ns,
     "program_energy_mean_pj": mean_program_energy,
-    "lifetime": erases_per_wear,
-    "host_pages": pages_of_host_writes,
+    "lifetime": count_erases_per_full_erase_wear,
+    "host_pages": count_pages_consumed_by_host_writes,
     "moved_pages": relocated_pages,
-    "consumed_pages": consumed_pages,
+    "consumed_pages": count_pages_consumed_by_all_writes,
     "writes_per_erase": writes_per_erase,
     "collection_ns": gc_time_ns,
     "parity_percent": parity_percent,
     "rewrite_percent": rewrite_percent,
-    "sensing_mean_ns": sensing_mean_ns,
-    "checkerboard": checkerboard_pages,
-    "phase_2": two_pass_pages,
-    "precise": precise_block_pages,
-    "all_approximate": unjoined_approximate_pages,
+    "sensing_mean_ns": compute_mean_sensing_ns,
+    "checkerboard": count_checkerboard_pages,
+    "phase_2": count_pages_of_phase_2_blocks,
+    "precise": count_pages_of_precise_blocks,
+    "all_approximate": count_approximate_pages_left_alone,
     **dict(queue_value_readers()),
 }

@@ -18,7 +18,7 @@ from approxftl_tools.figure_file import Style
 from approxftl_tools.inputs import Json, read_inputs
 from approxftl_tools.page import render_page, template_environment
 from approxftl_tools.study_engine import Processes
-from approxftl_tools.study_figure import Spec, figure_specs, study_chart
+from approxftl_tools.study_figure import Spec, draw_figure_of_study, figure_specs
 from approxftl_tools.study_plan import Plan
 from approxftl_tools.study_run import distinct_points, require_point_results
 from approxftl_tools.study_store import Store
@@ -36,7 +36,7 @@ class Made:
     plan: Plan
     spec: Spec
 
-    def page_position(self) -> tuple[int, str]:
+    def make_sort_key_of_paper_figure(self) -> tuple[int, str]:
         return SYSTEMS.index(self.plan.name), self.spec.name
 
     def is_package_missing(self) -> bool:
@@ -58,7 +58,7 @@ def find_paper_figures(names: Sequence[str], setting: Setting) -> list[Made]:
              for path, own in tables.items() if any(one.startswith(start) for one in own)]
     found = [Made(plan, spec) for plan in plans for spec in figure_specs(plan)
              if spec.name.startswith(start)]
-    return sorted(found, key=Made.page_position)
+    return sorted(found, key=Made.make_sort_key_of_paper_figure)
 
 
 def figure_titles(names: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -100,8 +100,9 @@ def draw_paper_figure(one: Made, store: Store, folder: Path, kind: str, style: S
                       reports: Sequence[Json]) -> tuple[Figure, list[Path], list[str]]:
     """Draw a paper's figure and write its CSV; return the figure, its files and its policies."""
     groups = study_table.finished_groups(one.plan, store)
-    chart = study_chart(one.plan, one.spec, groups, reports,
-                        f"In the paper: {one.spec.figure_spec_as_text()} Here: {one.plan.text}")
+    chart = draw_figure_of_study(one.plan, one.spec, groups, reports,
+                                 f"In the paper: {one.spec.figure_spec_as_text()} "
+                                 f"Here: {one.plan.text}")
     files = [folder / f"{chart.name}.{ending}" for ending in (kind, "csv")]
     command.write_file(files[0], figure_file.render_figure(chart, kind, style))
     command.write_file(files[1], chart.figure_as_csv())

@@ -122,7 +122,7 @@ def levels_of_planes(said: Sequence[tuple[int, int | None]], planes: int) -> lis
     return levels
 
 
-def stored_parameters(subject: Subject, args: argparse.Namespace) -> Json:
+def collect_parameters_of_data(subject: Subject, args: argparse.Namespace) -> Json:
     """Return the parameters of the data, which are stored in the files."""
     kind = args.type or "bfloat16"
     usual = Choice(planes=args.planes).count_low_planes(KINDS[kind])
@@ -167,7 +167,7 @@ def refuse_foreign_file(subject: Subject, path: Path, force: bool) -> None:
         return
     try:
         with path.open("rb") as file:
-            parameters_in_file(subject, open_plane_file_uncached(file))
+            read_parameters_from_file(subject, open_plane_file_uncached(file))
     except ModelError:
         raise Refusal(f"{path}: is not of this program; --force replaces it") from None
 
@@ -179,7 +179,8 @@ def plane_location(one: Planes, bit: int) -> tuple[int, int]:
 
 def write_both_copies(subject: Subject, args: argparse.Namespace) -> Json:
     """Store the numbers twice: in a precise and in an approximate file."""
-    setup, names = stored_parameters(subject, args), (subject.precise_copy_name, subject.name)
+    setup, names = collect_parameters_of_data(subject, args), (subject.precise_copy_name,
+                                                               subject.name)
     for name in names:
         refuse_foreign_file(subject, args.directory / name, args.force)
     model = parse_model(MemorySource(subject.make(setup)))
@@ -216,7 +217,7 @@ def open_plane_file_uncached(file: Any) -> PlaneFile:
     return PlaneFile(model)
 
 
-def parameters_in_file(subject: Subject, file: PlaneFile) -> Json:
+def read_parameters_from_file(subject: Subject, file: PlaneFile) -> Json:
     """Return the parameters stored in a file; refuse a file of another program."""
     try:
         setup: Json = json.loads(parse_model(file).metadata[lossy.ABOUT])
@@ -247,7 +248,7 @@ def open_both_copies(subject: Subject, folder: Path) -> Iterator[tuple[PlaneFile
         raise Refusal(f"{path}: {error}", command.NOT_VERIFIED) from error
 
 
-def read_tensors(file: PlaneFile) -> list[bytes]:
+def read_tensors_from_plane_file(file: PlaneFile) -> list[bytes]:
     """Return each tensor's data, converted from bit planes to the original order."""
     return [file.read_range(tensor.offset, tensor.length) for tensor in parse_model(file).tensors]
 
@@ -283,10 +284,11 @@ def reported_errors(folder: Path, fd: int, require: bool) -> Json | None:
             "flipped_bits_by_level": [one.flipped_bits for one in levels]}
 
 
-def predicted_quality(subject: Subject, setup: Json, precise: PlaneFile, rates: Sequence[float],
-                      draws: int) -> Json:
+def predict_quality_with_flips(subject: Subject, setup: Json, precise: PlaneFile,
+                               rates: Sequence[float],
+                               draws: int) -> Json:
     """Judge copies whose bits flip at random at the measured rates, and return the findings."""
-    tensors, original = parse_model(precise).tensors, read_tensors(precise)
+    tensors, original = parse_model(precise).tensors, read_tensors_from_plane_file(precise)
     chance = np.random.default_rng([setup["seed"], 2])
     found = [subject.judge(setup, tensors, lossy.flip_low_bits(tensors, original, rates, chance))[0]
              for _ in range(draws)]
@@ -301,8 +303,8 @@ def read_and_compare(subject: Subject, args: argparse.Namespace) -> Json:
     with open_both_copies(subject, args.directory) as (stored, precise, fd):
         for file in (stored, precise):
             file.check_remaining_bytes()
-        setup = parameters_in_file(subject, stored)
-        if parameters_in_file(subject, precise) != setup or precise.sha256 != stored.sha256:
+        setup = read_parameters_from_file(subject, stored)
+        if read_parameters_from_file(subject, precise) != setup or precise.sha256 != stored.sha256:
             raise Refusal(f"{args.directory / subject.precise_copy_name}: it is of other numbers")
         said = vars(args) | {"level": args.level and levels_of_planes(args.level, setup["planes"])}
         for name, key in (("type", "type"), ("planes", "planes"), ("level", "levels"),
@@ -327,7 +329,7 @@ def compare_with_precise_copy(subject: Subject, setup: Json, files: tuple[PlaneF
     by_level = [sum(one[bit] for one in flips for bit, own in enumerate(levels) if own == level)
                 for level in LEVELS]
     rates = [by_level[level - 1] / (bits * levels.count(level)) for level in levels]
-    data, original = read_tensors(stored), read_tensors(precise)
+    data, original = read_tensors_from_plane_file(stored), read_tensors_from_plane_file(precise)
     share, repaired = subject.judge(setup, tensors, data)
 
     def numbers_of_single_tensor(name: str) -> float:
@@ -344,7 +346,8 @@ def compare_with_precise_copy(subject: Subject, setup: Json, files: tuple[PlaneF
         "repaired_values": repaired,
         "share": {
             "of": subject.measure, "precise": subject.judge(setup, tensors, original)[0],
-            "stored": share, "predicted": predicted_quality(subject, setup, precise, rates, draws)},
+            "stored": share,
+            "predicted": predict_quality_with_flips(subject, setup, precise, rates, draws)},
         "arrays": [{"name": planes.tensor.name, "numbers": planes.count_numbers_of_tensor,
                     "flipped_bits_by_plane": flips[at],
                     "share": numbers_of_single_tensor(planes.tensor.name)}
@@ -397,7 +400,7 @@ def run_plane_app(subject: Subject) -> int:
     """Run the program that `subject` describes; return its exit status."""
     words = sys.argv[1:]
 
-    def run_phase() -> int:
+    def run_chosen_phase_of_program() -> int:
         args = plane_app_parser(subject).parse_args(words)
         if not args.directory.is_dir():
             raise Refusal(f"{args.directory}: is no directory", command.NOT_FOUND)
@@ -411,7 +414,7 @@ def run_plane_app(subject: Subject) -> int:
             raise Refusal(f"{args.directory}: {error.strerror}") from error
         if args.json:
             document = {**command.json_document_head("app", [subject.name, *words]), **report}
-            command.write_json_answer(args.json, document)
+            command.write_json_document(args.json, document)
         if args.json != command.STANDARD:
             print_plane_report(subject, report)
         if report.get("inputs", {}).get("damaged_precise_bits"):
@@ -419,4 +422,4 @@ def run_plane_app(subject: Subject) -> int:
                           command.NOT_VERIFIED)
         return command.DONE
 
-    return command.run_command(f"app {subject.name}", run_phase)
+    return command.run_command(f"app {subject.name}", run_chosen_phase_of_program)

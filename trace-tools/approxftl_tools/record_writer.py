@@ -23,7 +23,7 @@ INPUT, OUTPUT = "requests.csv", "requests.aft"
 Column: TypeAlias = "NDArray[Any] | Sequence[int]"
 
 
-def csv_lines(columns: Mapping[str, Column]) -> Iterable[str]:
+def make_csv_lines_of_requests(columns: Mapping[str, Column]) -> Iterable[str]:
     """Yield the CSV header, then a line of CSV for each request."""
     yield HEADER
     for t_ns, sector, sectors, op, tag in zip(
@@ -50,5 +50,5 @@ def write_record_file(file: Path, columns: Mapping[str, Column], device_bytes: i
                       about: Mapping[str, object]) -> None:
     """Write a record file, alone in its directory; its header stores the facts in `about`."""
     facts = [f"--about={key}={value}" for key, value in about.items()]
-    file.with_name(INPUT).write_text("\n".join(csv_lines(columns)) + "\n", "utf-8")
+    file.with_name(INPUT).write_text("\n".join(make_csv_lines_of_requests(columns)) + "\n", "utf-8")
     convert_trace(file.parent, [f"--device-bytes={device_bytes}", f"--origin={origin}", *facts])

@@ -16,15 +16,15 @@ from approxftl_tools.figure import Figure, number_as_text
 from approxftl_tools.figure_kinds import KINDS, Kind, draw_figures_of_named_kind
 from approxftl_tools.figure_runs import (
     Lacking,
-    count_workloads_if_too_many,
+    count_workloads_beyond_panel_limit,
     first_run_of_policy,
     ordered_policies,
 )
 from approxftl_tools.inputs import WHAT_FILES_ARE, Inputs, Run, label_if_interrupted, read_inputs
-from approxftl_tools.measures import relative_to_base
+from approxftl_tools.measures import compute_ratio_to_base_value
 from approxftl_tools.page import DIGITS, figure_template_data, render_page
 from approxftl_tools.report_words import (
-    compare_policies,
+    describe_policy_comparison,
     describe_simulation,
     mean_interval_rows,
     report_first_sentence,
@@ -61,7 +61,7 @@ def policy_ratios_over_inputs(inputs: Inputs) -> list[list[str]]:
         cells = []
         for found in pairs.values():
             ratios = [one for ours, base in found
-                      if (one := relative_to_base(ours[measure.key], base[measure.key]))]
+                      if (one := compute_ratio_to_base_value(ours[measure.key], base[measure.key]))]
             cells.append(f"{geometric_mean(ratios):.3f} ({min(ratios):.3f} to {max(ratios):.3f})"
                          if ratios else number_as_text(None))
         lines.append([measure.title, *cells])
@@ -70,7 +70,7 @@ def policy_ratios_over_inputs(inputs: Inputs) -> list[list[str]]:
 
 def report_tables(inputs: Inputs) -> Json:
     """Return a report's tables: comparisons of runs, all measures, and inputs other than runs."""
-    many = count_workloads_if_too_many(inputs)
+    many = count_workloads_beyond_panel_limit(inputs)
     over = {"lines": policy_ratios_over_inputs(inputs), "measures": measures_as_csv(inputs.runs),
             "caption": f"{many} inputs: how many times that of the first policy a measure is; "
                        "geometric mean, least and most"} if many else None
@@ -81,25 +81,29 @@ def report_tables(inputs: Inputs) -> Json:
         caption = (f"{runs[0].group}; beside a value how many times that of {runs[0].label} it is"
                    f"{beside}")
         blocks.append((rows(runs, every=False), rows(runs, every=True), caption))
-    alone = [one for one in inputs.devices if not measured.is_compared_device(inputs, one)]
+    alone = [one for one in inputs.devices
+             if not measured.is_device_compared_with_others(inputs, one)]
     return {"over": over, "blocks": blocks, "failures": compare.list_failed_policies(inputs),
             "replays": [(compare.replay_headline_rows(one), compare.replay_latency_rows(one),
-                         compare.rows_of_device_facts(one.label, compare.replay_facts(one)))
+                         compare.rows_of_device_facts(one.label,
+                                                      compare.list_replay_report_values(one)))
                         for one in inputs.replays],
-            "measured": [([["", *table.labels], *table.quantity_rows_as_text()[1:]], table.title)
+            "measured": [([["", *table.labels], *table.format_rows_with_ratios()[1:]], table.title)
                          for table in measured.measured_tables(inputs)],
             "facts": [("Device", compare.device_rows(one)) for one in inputs.devices
                       if one not in alone],
             "others": [*(("Device", compare.device_rows(one)) for one in alone),
                        *(("Record file",
-                          compare.rows_of_device_facts(one.label, compare.record_file_facts(one)))
+                          compare.rows_of_device_facts(one.label,
+                                                       compare.list_record_file_values(one)))
                          for one in inputs.records),
                        *(("Log of a replay",
-                          compare.rows_of_device_facts(one.label, compare.replay_log_facts(one)))
+                          compare.rows_of_device_facts(one.label,
+                                                       compare.list_replay_log_values(one)))
                          for one in inputs.logs)]}
 
 
-def document_origin(path: Path, document: Json, what: str) -> list[str]:
+def describe_origin_of_document(path: Path, document: Json, what: str) -> list[str]:
     tool = document.get("tool", {})
     kernel = document.get("kernel", {}).get("release", "")
     version = f"{tool.get('version', 'unknown')} {kernel}".strip()
@@ -110,19 +114,20 @@ def document_origin(path: Path, document: Json, what: str) -> list[str]:
 def input_provenance(inputs: Inputs) -> list[list[str]]:
     rows: dict[str, list[str]] = {}
     for run in inputs.runs:
-        rows[str(run.path)] = document_origin(run.path, run.document, "simulator")
+        rows[str(run.path)] = describe_origin_of_document(run.path, run.document, "simulator")
     for device in inputs.devices:
-        rows[str(device.path)] = document_origin(device.path, device.document, "device")
+        rows[str(device.path)] = describe_origin_of_document(device.path, device.document, "device")
     for timeline in inputs.timelines:
-        rows[str(timeline.path)] = document_origin(
+        rows[str(timeline.path)] = describe_origin_of_document(
             timeline.path, timeline.document, label_if_interrupted("timeline", timeline.document))
     for replay in inputs.replays:
-        rows[str(replay.path)] = document_origin(replay.path, replay.document, "replay")
+        rows[str(replay.path)] = describe_origin_of_document(replay.path, replay.document, "replay")
     for output in inputs.fio:
         rows[str(output.path)] = [str(output.path), "fio", str(output.data["fio version"]), "", "",
                                   ""]
     for program in inputs.programs:
-        rows[str(program.path)] = document_origin(program.path, program.document, "program")
+        rows[str(program.path)] = describe_origin_of_document(program.path, program.document,
+                                                              "program")
     for message in inputs.messages:
         rows[str(message.path)] = [str(message.path), f"answer to {message.kind}", "", "", "", ""]
     for file in inputs.records:
@@ -181,7 +186,7 @@ def report_as_html(given: Inputs, studies: Sequence[Path], heading: str,
                        bundle=live.page_script_parts(code) if code else None,
                        answer=report_first_sentence(inputs),
                        simulated=describe_simulation(inputs) if inputs.runs else "",
-                       verdicts=compare_policies(inputs) if inputs.runs else [],
+                       verdicts=describe_policy_comparison(inputs) if inputs.runs else [],
                        summary=count_inputs_and_studies(given, studies), figures=figures,
                        provenance=input_provenance(inputs),
                        studies=[(str(path), result_tables_of_folder(path)) for path in studies],
@@ -214,7 +219,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         command.CLAIMS.claim_output(args.output, "--output")
         studies = [path for path in args.files if is_study_folder(path)]
         inputs = read_inputs([path for path in args.files if path not in studies])
-        with command.refuse_bad_documents(args.files):
+        with command.refuse_malformed_documents(args.files):
             page_ = report_as_html(inputs, studies, args.title, given)
         command.write_file(args.output, page_)
         if args.output != command.STANDARD:

@@ -8,10 +8,10 @@ from typing import Any
 
 from approxftl_tools.compare import measures_of_run, measures_with_values
 from approxftl_tools.figure_runs import (
-    are_policies_compared,
+    do_inputs_compare_policies,
+    make_group_of_run_seeds,
     mean_of_measure,
     ratio_of_measure,
-    run_as_group,
 )
 from approxftl_tools.inputs import Inputs, Run
 from approxftl_tools.measured import Table, measured_tables
@@ -53,7 +53,7 @@ def describe_requests(document: Json) -> str:
             f"{stream['approx_share_percent']:g} % of them approximate{load}")
 
 
-def common_text_or_count(found: Sequence[str], what: str) -> str:
+def merge_equal_texts_or_count(found: Sequence[str], what: str) -> str:
     """Return the text that all runs of `found` share, or how many different texts there are."""
     different = list(dict.fromkeys(found))
     return different[0] if len(different) == 1 else f"{len(different)} {what}"
@@ -65,15 +65,16 @@ def describe_simulation(inputs: Inputs) -> str:
     policies = ", ".join(dict.fromkeys(run.policy for run in inputs.runs))
     seeds = [f"{len(run.seeds)} seeds" for run in inputs.runs if len(run.seeds) > 1]
     return ("Simulated: "
-            + common_text_or_count([describe_device(one) for one in documents], "devices") + "; "
-            + common_text_or_count([describe_requests(one) for one in documents],
-                                   "streams of requests")
+            + merge_equal_texts_or_count([describe_device(one) for one in documents],
+                                         "devices") + "; "
+            + merge_equal_texts_or_count([describe_requests(one) for one in documents],
+                                         "streams of requests")
             + f"; {policies}"
-            + (f"; {common_text_or_count(seeds, 'numbers of seeds')} each" if seeds
+            + (f"; {merge_equal_texts_or_count(seeds, 'numbers of seeds')} each" if seeds
                else "") + ".")
 
 
-def compare_policies(inputs: Inputs) -> list[str]:
+def describe_policy_comparison(inputs: Inputs) -> list[str]:
     """Return the comparison of each policy with the first, with confidence intervals."""
     groups = statistics_groups(inputs)
     yardstick = Yardstick(str(groups[0].varied["policy"]))
@@ -126,7 +127,7 @@ def name_best_policy(groups: Sequence[Sequence[Run]], keys: tuple[str, str]) -> 
 
 def sentence_about_runs(inputs: Inputs) -> str:
     """Return the result of simulated runs as one sentence."""
-    several = are_policies_compared(inputs)
+    several = do_inputs_compare_policies(inputs)
     groups = [inputs.runs_of_group(name)
               for name in inputs.group_names()] if several else [inputs.runs]
     # The keys of mean and tail that runs are judged by; None without requests.
@@ -144,7 +145,7 @@ def sentence_about_runs(inputs: Inputs) -> str:
             f"{tail} at the 99th percentile.")
 
 
-def sentence_about_tables(tables: Sequence[Table]) -> str:
+def describe_first_table_with_values(tables: Sequence[Table]) -> str:
     """Return a sentence that compares the first two columns of the first table with values."""
     for table in tables:
         said = [f"{line.values[1] / line.values[0]:.3f} of its {line.title}"
@@ -158,12 +159,12 @@ def sentence_about_tables(tables: Sequence[Table]) -> str:
 
 def report_first_sentence(inputs: Inputs) -> str:
     return sentence_about_runs(inputs) if inputs.runs else \
-        sentence_about_tables(measured_tables(inputs))
+        describe_first_table_with_values(measured_tables(inputs))
 
 
 def mean_interval_rows(runs: Sequence[Run], every: bool) -> list[list[str]]:
     """Return a table of means over seeds with intervals, header first."""
-    groups = [run_as_group(run) for run in runs]
+    groups = [make_group_of_run_seeds(run) for run in runs]
     lines = [["", *(run.label for run in runs)]]
     for measure in measures_with_values([measures_of_run(run) for run in runs], every):
         row = [measure.title]

@@ -73,8 +73,8 @@ class Choice:
                         rows: Sequence[Row]) -> None:
         """Print the list, or write it as JSON."""
         if arguments.json:
-            command.write_json_answer(arguments.json, {**command.json_document_head(verb, argv),
-                                                       "rows": self.list_rows_as_json(rows)})
+            command.write_json_document(arguments.json, {**command.json_document_head(verb, argv),
+                                                         "rows": self.list_rows_as_json(rows)})
         else:
             sys.stdout.write(self.list_as_text(rows))
 

@@ -6,7 +6,11 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from approxftl_tools.figure_runs import are_policies_compared, pool_histograms, run_as_group
+from approxftl_tools.figure_runs import (
+    do_inputs_compare_policies,
+    make_group_of_run_seeds,
+    pool_histograms,
+)
 from approxftl_tools.inputs import (
     Inputs,
     Run,
@@ -49,7 +53,7 @@ def mean_of_values(values: Sequence[Any]) -> Any:
     return first
 
 
-def mean_of_runs(runs: Sequence[Run]) -> Run:
+def compute_mean_of_runs(runs: Sequence[Run]) -> Run:
     """Return the mean of runs that differ in their seeds."""
     first = runs[0]
     data = {**mean_of_values([run.data for run in runs]), "seed": first.data["seed"]}
@@ -70,7 +74,7 @@ def average_over_seeds(inputs: Inputs) -> Inputs:
     for _, found in groupby(sorted(inputs.runs, key=lambda run: order[key_without_seed(run)]),
                             key=key_without_seed):
         same = list(found)
-        runs += [mean_of_runs(same)] if "seed" in same[0].data else same
+        runs += [compute_mean_of_runs(same)] if "seed" in same[0].data else same
     if any(run.seeds for run in runs):
         rename_equal_groups(runs)
         make_labels_unique(runs)
@@ -79,6 +83,6 @@ def average_over_seeds(inputs: Inputs) -> Inputs:
 
 def statistics_groups(inputs: Inputs) -> list[Group]:
     """Return the runs grouped by policy for statistics, in the order of first appearance."""
-    several = are_policies_compared(inputs)
-    return [run_as_group(run, {"input": run.group, "policy": run.policy} if several else
-                         {"policy": run.label}) for run in inputs.runs]
+    several = do_inputs_compare_policies(inputs)
+    return [make_group_of_run_seeds(run, {"input": run.group, "policy": run.policy} if several else
+                                    {"policy": run.label}) for run in inputs.runs]

@@ -25,7 +25,7 @@ from approxftl_tools.fio_output import parse_fio_size
 from approxftl_tools.statistics import estimate_runs_needed
 from approxftl_tools.study_cluster import Cluster
 from approxftl_tools.study_engine import Engine, Processes
-from approxftl_tools.study_figure import figure_specs, study_chart
+from approxftl_tools.study_figure import draw_figure_of_study, figure_specs
 from approxftl_tools.study_plan import Plan
 from approxftl_tools.study_queue import TIME_LIMIT, Queue, result_store_commands, write_job_array
 from approxftl_tools.study_run import Progress, distinct_points, run_study_points
@@ -226,7 +226,7 @@ def seeds_for_intervals(plan: Plan, groups: Sequence[Group]) -> int:
     return wanted
 
 
-def add_missing_seeds(plan: Plan, store: Store, seeds: int) -> tuple[Plan, int]:
+def add_seeds_required_by_results(plan: Plan, store: Store, seeds: int) -> tuple[Plan, int]:
     """Return the study's plan with the number of seeds that its results require."""
     if not plan.rules.until or any(store.state_of_point(point) != DONE for point in plan.points):
         return plan, seeds
@@ -241,10 +241,10 @@ def add_missing_seeds(plan: Plan, store: Store, seeds: int) -> tuple[Plan, int]:
 def plan_with_all_seeds(plan: Plan, store: Store) -> tuple[Plan, int]:
     """Return the study's plan with all seeds that the stored results require."""
     seeds = plan.rules.seeds
-    larger, more = add_missing_seeds(plan, store, seeds)
+    larger, more = add_seeds_required_by_results(plan, store, seeds)
     while more > seeds:
         plan, seeds = larger, more
-        larger, more = add_missing_seeds(plan, store, seeds)
+        larger, more = add_seeds_required_by_results(plan, store, seeds)
     return plan, seeds
 
 
@@ -253,7 +253,7 @@ def run_missing_points(arguments: argparse.Namespace, argv: Sequence[str], plan:
     """Run a study's missing points; with "until", add seeds until intervals are narrow enough."""
     keys = study_table.choose_measures(arguments.measures, plan)
     row_list.choose_list_columns(arguments, study_table.table_columns(plan, keys))
-    store.create_directory()
+    store.create_result_directory()
     whole, seeds = True, 0
     plan, now = plan_with_all_seeds(plan, store)
     while whole and (now > seeds or not seeds):
@@ -263,8 +263,8 @@ def run_missing_points(arguments: argparse.Namespace, argv: Sequence[str], plan:
                                   if store.state_of_point(point) in wanted])
         progress = Progress(len(points), arguments.progress or sys.stderr.isatty())
         whole = run_study_points(points, store, select_study_engine(arguments), progress)
-        plan, now = add_missing_seeds(plan, store, now)
-    status = max(print_finished_points(arguments, argv, plan, store, keys),
+        plan, now = add_seeds_required_by_results(plan, store, now)
+    status = max(print_table_of_finished_points(arguments, argv, plan, store, keys),
                  print_failed_points(plan, store))
     if not whole:
         done = sum(store.state_of_point(point) == DONE for point in plan.points)
@@ -273,7 +273,7 @@ def run_missing_points(arguments: argparse.Namespace, argv: Sequence[str], plan:
     return status if whole else command.INTERRUPTED
 
 
-def warn_about_drift(plan: Plan, groups: Sequence[Group]) -> int:
+def warn_about_drifting_runs(plan: Plan, groups: Sequence[Group]) -> int:
     """Warn about runs that drift and about wide intervals, and return the exit status."""
     drifting = sum(group.count_drifting_runs() for group in groups)
     runs = sum(len(group.runs) for group in groups)
@@ -286,17 +286,18 @@ def warn_about_drift(plan: Plan, groups: Sequence[Group]) -> int:
     return command.FAILED if drifting and plan.rules.warmup == "refuse" else command.DONE
 
 
-def print_finished_points(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
-                          store: Store, keys: Sequence[str]) -> int:
+def print_table_of_finished_points(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
+                                   store: Store, keys: Sequence[str]) -> int:
     groups = study_table.finished_groups(plan, store)
     rows = study_table.table_rows_of_groups(groups, plan.rules.yardstick, keys)
     choice = row_list.choose_list_columns(arguments, study_table.table_columns(plan, keys))
     if choice.chosen:
         choice.print_list_rows(arguments, "study", argv, rows)
     elif arguments.json:
-        command.write_json_answer(arguments.json,
-                                  {**command.json_document_head("study", argv), "study": plan.name,
-                                                   "rows": rows, **unfinished_points(plan, store)})
+        command.write_json_document(arguments.json,
+                                    {**command.json_document_head("study", argv),
+                                     "study": plan.name, "rows": rows,
+                                     **unfinished_points(plan, store)})
     elif arguments.csv:
         sys.stdout.write(study_table.table_rows_as_csv(rows))
     else:
@@ -304,7 +305,7 @@ def print_finished_points(arguments: argparse.Namespace, argv: Sequence[str], pl
         all_keys = tuple(dict.fromkeys([*shown, *keys]))
         rows = study_table.table_rows_of_groups(groups, plan.rules.yardstick, all_keys)
         sys.stdout.write(study_table.measure_tables(rows, shown))
-    return warn_about_drift(plan, groups)
+    return warn_about_drifting_runs(plan, groups)
 
 
 def unfinished_points(plan: Plan, store: Store) -> dict[str, object]:
@@ -321,17 +322,16 @@ def print_point_states(arguments: argparse.Namespace, argv: Sequence[str], plan:
     states = Counter(store.state_of_point(point) for point in plan.points)
     counts = {state: states[state] for state in (DONE, FAILED, MISSING)}
     if arguments.json:
-        command.write_json_answer(arguments.json,
-                                  {**command.json_document_head("study",
-                                                                argv), "study": plan.name,
-                                   **counts})
+        command.write_json_document(arguments.json,
+                                    {**command.json_document_head("study", argv),
+                                     "study": plan.name, **counts})
     else:
         print(f"{plan.name}: {len(plan.points)} points, "
               + ", ".join(f"{count} {state}" for state, count in counts.items()))
     return print_failed_points(plan, store)
 
 
-def note_other_results(plan: Plan, store: Store) -> str:
+def note_results_of_other_builds(plan: Plan, store: Store) -> str:
     """Return a note if stored results came from another build or other options; else empty."""
     own = {store.point_directory(point) for point in plan.points}
     others = sum(path.parent not in own for path in store.root.glob("*/result.json"))
@@ -339,10 +339,10 @@ def note_other_results(plan: Plan, store: Store) -> str:
             "study run runs the points again") if others else ""
 
 
-def print_absent_points(plan: Plan, store: Store, where: str) -> None:
+def print_count_of_absent_points(plan: Plan, store: Store, where: str) -> None:
     """Print the number of the study's points that lack results in the output."""
     states = Counter(store.state_of_point(point) for point in plan.points)
-    others = "" if states[DONE] else note_other_results(plan, store)
+    others = "" if states[DONE] else note_results_of_other_builds(plan, store)
     if states[DONE] < len(plan.points):
         sys.stderr.write(f"approxftl study: {states[DONE]} of {len(plan.points)} points are in the "
                          f"{where}; {states[FAILED]} failed, {states[MISSING]} missing{others}\n")
@@ -352,8 +352,8 @@ def print_table_of_points(arguments: argparse.Namespace, argv: Sequence[str], pl
                           store: Store) -> int:
     keys = study_table.choose_measures(arguments.measures, plan)
     plan, _ = plan_with_all_seeds(plan, store)
-    result = print_finished_points(arguments, argv, plan, store, keys)
-    print_absent_points(plan, store, "table")
+    result = print_table_of_finished_points(arguments, argv, plan, store, keys)
+    print_count_of_absent_points(plan, store, "table")
     return result
 
 
@@ -375,12 +375,13 @@ def draw_study_figures(arguments: argparse.Namespace, argv: Sequence[str], plan:
         raise command.Refusal(f"{plan.path}: it has no [[figure]]", command.USAGE)
     plan, _ = plan_with_all_seeds(plan, store)
     if all(store.state_of_point(point) != DONE for point in plan.points):
-        raise command.Refusal(f"{plan.path}: no point is done{note_other_results(plan, store)}")
+        raise command.Refusal(f"{plan.path}: no point is done"
+                              f"{note_results_of_other_builds(plan, store)}")
     groups = study_table.finished_groups(plan, store)
     folder = arguments.figures or plan.path.parent
     folder.mkdir(parents=True, exist_ok=True)
     for spec in specs:
-        chart = study_chart(plan, spec, groups)
+        chart = draw_figure_of_study(plan, spec, groups)
         for kind in kinds:
             command.write_file(folder / f"{spec.name}.{kind}",
                                figure_file.render_figure(chart, kind, style))
@@ -389,8 +390,8 @@ def draw_study_figures(arguments: argparse.Namespace, argv: Sequence[str], plan:
         command.write_file(folder / f"{spec.name}.json", json.dumps(
             {**command.json_document_head("study", argv), "figure": {
                 "name": chart.name, "title": chart.title, **asdict(chart.plot)}}, indent=1) + "\n")
-    print_absent_points(plan, store, "figures")
-    return warn_about_drift(plan, groups)
+    print_count_of_absent_points(plan, store, "figures")
+    return warn_about_drifting_runs(plan, groups)
 
 
 def print_written_output(output: Path, what: str) -> None:
@@ -408,8 +409,8 @@ def write_report_page(arguments: argparse.Namespace, _argv: Sequence[str], plan:
     output = arguments.output or plan.path.with_suffix(".html")
     command.write_file(output, study_report.study_page(plan, specs, groups, keys))
     print_written_output(output, f"{len(groups)} means, {len(specs)} figures")
-    print_absent_points(plan, store, "page")
-    return warn_about_drift(plan, groups)
+    print_count_of_absent_points(plan, store, "page")
+    return warn_about_drifting_runs(plan, groups)
 
 
 def write_archive(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
@@ -441,7 +442,7 @@ def search_best_values(arguments: argparse.Namespace, argv: Sequence[str], plan:
     """Search the option values that optimise a measure, and print the trials."""
     columns = study_optimise.trial_columns(study_optimise.parse_optimise(plan))
     choice = row_list.choose_list_columns(arguments, columns)
-    store.create_directory()
+    store.create_result_directory()
     search = study_optimise.Search(
         plan, study_optimise.parse_optimise(plan), store, command.simulator_path(),
                                    lambda: select_study_engine(arguments),
@@ -452,9 +453,9 @@ def search_best_values(arguments: argparse.Namespace, argv: Sequence[str], plan:
     if choice.chosen:
         choice.print_list_rows(arguments, "study", argv, study_optimise.trial_rows(search))
     elif arguments.json:
-        command.write_json_answer(arguments.json,
-                                  {**command.json_document_head("study", argv), "study": plan.name,
-                                                   **study_optimise.trials_as_json(search)})
+        command.write_json_document(arguments.json,
+                                    {**command.json_document_head("study", argv),
+                                     "study": plan.name, **study_optimise.trials_as_json(search)})
     else:
         sys.stdout.write(study_optimise.trials_as_text(search))
     for trial in search.trials:
@@ -478,7 +479,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     def run_study() -> int:
         arguments = study_parser().parse_args(words)
         if arguments.verb == "schema":
-            command.write_json_answer(command.STANDARD, study_schema.study_schema())
+            command.write_json_document(command.STANDARD, study_schema.study_schema())
             return command.DONE
         command.CLAIMS.claim_input(arguments.file)
         if arguments.verb == "verify":

@@ -36,7 +36,7 @@ Task = tuple[Sequence[str], str, Sequence[tuple[str, str]]]
 Ended = tuple[int, str, str, int]
 
 
-def make_worker_task(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
+def make_function_for_workers(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
     """Return the function that workers execute: a closure, since workers lack this package."""
     attempts_most, own, interrupted, often = ATTEMPTS, OWN, INTERRUPTED, ASKED_S
 
@@ -48,10 +48,10 @@ def make_worker_task(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
         except (ImportError, ValueError, AttributeError):
             return Path(tempfile.gettempdir()), lambda: True
 
-        def has_point_no_result() -> bool:
+        def is_worker_point_wanted() -> bool:
             state = worker.state.tasks.get(key)
             return state is not None and state.state != "cancelled"
-        return Path(worker.local_directory), has_point_no_result
+        return Path(worker.local_directory), is_worker_point_wanted
 
     def worker_file_digest(path: Path) -> str:
         with path.open("rb") as file:
@@ -60,7 +60,8 @@ def make_worker_task(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
     def quote_worker_path(name: str) -> str:
         return json.dumps(name, ensure_ascii=False)[1:-1]
 
-    def run_worker_once(words: Sequence[str], wanted: Callable[[], bool]) -> tuple[int, str, str]:
+    def run_program_on_worker_once(words: Sequence[str],
+                                   wanted: Callable[[], bool]) -> tuple[int, str, str]:
         with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, encoding="utf-8",
                               errors="surrogateescape") as process:
@@ -77,7 +78,7 @@ def make_worker_task(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
         attempts = 0
         while True:
             attempts += 1
-            status, out, err = run_worker_once(words, wanted)
+            status, out, err = run_program_on_worker_once(words, wanted)
             if 0 <= status != interrupted or attempts == attempts_most or not wanted():
                 return status, out, err, attempts
 
@@ -168,7 +169,7 @@ class Cluster:
         except (OSError, ValueError, TypeError, TimeoutError) as error:
             raise Refusal(f"{self.address}: no Dask scheduler answers there ({error}); "
                           '"dask scheduler" and "dask worker" start one') from error
-        task, share, contents = make_worker_task(
+        task, share, contents = make_function_for_workers(
             self.memory), self.worker_memory_of_point(), self.send_files_to_workers(points)
         for point in points:
             needed = {digest: contents[digest] for _, digest in point.files[1:]}
@@ -177,9 +178,9 @@ class Cluster:
                 retries=ATTEMPTS - 1, resources=share)
             self.futures[future] = point
         for future in self.dask.as_completed(list(self.futures)):
-            yield self.outcome_of_future(self.futures.pop(future), future)
+            yield self.get_outcome_of_worker_future(self.futures.pop(future), future)
 
-    def outcome_of_future(self, point: Point, future: Any) -> Outcome:
+    def get_outcome_of_worker_future(self, point: Point, future: Any) -> Outcome:
         error = future.exception()
         if error is not None:
             return Outcome(point, None, f"the cluster lost it: {error}")

@@ -57,7 +57,7 @@ class Spec:
     across: str
 
     @property
-    def reference_of_figure_means(self) -> Yardstick:
+    def reference_value_of_figure(self) -> Yardstick:
         return Yardstick(self.relative_to, self.across)
 
     def choice_or_default_of_key(self, key: str) -> str:
@@ -69,7 +69,7 @@ class Spec:
         return text_in_one_line(self.table.get("text", ""))
 
 
-def check_figure_words(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None:
+def check_keys_and_names_of_figure(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None:
     """Refuse a [[figure]] with unknown keys, measures or axes."""
     path = plan.path
     refuse_unknown_words(path, "key of [[figure]]", table, KEYS)
@@ -108,7 +108,7 @@ def check_figure_spec(plan: Plan, table: dict[str, Any], axes: Sequence[str]) ->
     """Refuse an invalid [[figure]] of a study."""
     check_value_types(plan.path, table)
     several = isinstance(table.get("y"), list)
-    check_figure_words(plan, table, [*axes, MEASURE] if several else axes)
+    check_keys_and_names_of_figure(plan, table, [*axes, MEASURE] if several else axes)
     for key in ("points", "networks"):
         value = table.get(key, [])
         if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
@@ -208,7 +208,7 @@ class Found:
 def unit_shared_by_marks(measure: str, marks: Sequence[float]) -> tuple[float, str]:
     """Return scale and name of the largest unit in which every value is at least 1."""
     least = min((abs(value) for value in marks if value), default=0)
-    unit = BY_KEY[measure].unit_of_value if measure in BY_KEY else measure.rpartition("_")[2]
+    unit = BY_KEY[measure].unit_at_end_of_key if measure in BY_KEY else measure.rpartition("_")[2]
     for size, name in SCALES.get(unit, ()):
         if least >= size:
             return 1 / size, name
@@ -224,7 +224,7 @@ def groups_in_figure(spec: Spec, groups: Sequence[Group]) -> list[Group]:
 def figure_means(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
     """Yield the means of a figure, without those of the reference, which are drawn as a line."""
     for group in groups_in_figure(spec, groups):
-        base = reference_group_of(group, groups, spec.reference_of_figure_means)
+        base = reference_group_of(group, groups, spec.reference_value_of_figure)
         for measure in spec.y:
             if not spec.relative_to:
                 one = group.estimate_measure(measure)
@@ -232,19 +232,20 @@ def figure_means(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
                 one = group.estimate_ratio(base, measure) if base and base is not group else None
             if one:
                 yield Found(group.varied | {MEASURE: measure_title(measure)}, one,
-                            list(group.measure_by_seed(measure).values()))
+                            list(group.read_measure_of_each_seed(measure).values()))
 
 
-def parts_of_bars(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
+def list_parts_of_stacked_bars(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
     """Yield the parts of stacked bars: values, shares of their bar, or ratios to a reference."""
     for group in groups_in_figure(spec, groups):
         base = group if spec.table.get("shares") else reference_group_of(
-            group, groups, spec.reference_of_figure_means)
+            group, groups, spec.reference_value_of_figure)
         wholes = base.sum_measures_by_seed(spec.y) if base else dict.fromkeys(group.runs, 1.0)
         scale = 100 if spec.table.get("shares") else 1
         for measure in spec.y:
             values = [scale * value / wholes[seed]
-                      for seed, value in group.measure_by_seed(measure).items() if wholes.get(seed)]
+                      for seed, value in group.read_measure_of_each_seed(measure).items()
+                      if wholes.get(seed)]
             if values:
                 yield Found(group.varied | {MEASURE: measure_title(measure)}, estimate_mean(values),
                             values)
@@ -324,7 +325,7 @@ NETWORK_KEYS = ("name", "type", "planes")
 NETWORK_LAYER = "layer"
 
 
-def error_rate_axes(one: dict[str, Any]) -> dict[str, str]:
+def select_axis_values_of_error_rates(one: dict[str, Any]) -> dict[str, str]:
     """Return the axis values by which a [[figure]] selects runs for a network's bit error rates."""
     return {key: str(value) for key, value in one.items()
             if key not in (*NETWORK_KEYS, NETWORK_LAYER)}
@@ -334,7 +335,7 @@ def network_accuracies(spec: Spec, groups: Sequence[Group]) -> Iterator[Mark]:
     """Yield the accuracy of networks at the simulated bit error rates."""
     told = import_module("approxftl_tools.digits_told").mean_accuracy
     for one in spec.table["networks"]:
-        own = error_rate_axes(one)
+        own = select_axis_values_of_error_rates(one)
         for group in groups:
             rate = group.estimate_measure(spec.y[0])
             if rate and all(str(group.varied[key]) == value for key, value in own.items()):
@@ -350,7 +351,7 @@ def accuracy_in_report(report: dict[str, Any], one: dict[str, Any]) -> float | N
     if "share" not in report or set(setup["levels"]) - {1} or (
             setup["type"], setup["planes"], setup.get("hidden")) != (
             one["type"], one["planes"], hidden) or not (
-            error_rate_axes(one).items() <= labels.items()):
+            select_axis_values_of_error_rates(one).items() <= labels.items()):
         return None
     if NETWORK_LAYER not in one:
         return 100 * float(report["share"]["stored"])
@@ -358,7 +359,7 @@ def accuracy_in_report(report: dict[str, Any], one: dict[str, Any]) -> float | N
     return next(100 * float(array["share"]) for array in report["arrays"] if array["name"] == name)
 
 
-def device_accuracies(spec: Spec, reports: Sequence[dict[str, Any]]) -> Iterator[Mark]:
+def list_accuracies_on_devices(spec: Spec, reports: Sequence[dict[str, Any]]) -> Iterator[Mark]:
     """Yield the accuracy of networks whose weights were stored on real devices."""
     for one in spec.table.get("networks", []):
         found: dict[str, list[float]] = {}
@@ -402,7 +403,8 @@ def study_marks_and_unit(plan: Plan, spec: Spec, groups: Sequence[Group]) -> tup
         return response_distributions(plan, spec, groups), "% of requests"
     if "networks" in spec.table:
         return list(network_accuracies(spec, groups)), "%"
-    found = list((parts_of_bars if spec.kind == "stack" else figure_means)(spec, groups))
+    means = list_parts_of_stacked_bars if spec.kind == "stack" else figure_means
+    found = list(means(spec, groups))
     units = {measure.rpartition("_")[2] for measure in spec.y}
     scaled = found and len(units) == 1 and not spec.relative_to and not spec.table.get("shares")
     scale, unit = unit_shared_by_marks(spec.y[0],
@@ -424,8 +426,8 @@ def repeat_marks_in_facets(facets: Sequence[str], others: Sequence[Mark]) -> Ite
             yield replace(mark, facet=facet)
 
 
-def study_chart(plan: Plan, spec: Spec, groups: Sequence[Group],
-                reports: Sequence[dict[str, Any]] = (), said: str = "") -> Figure:
+def draw_figure_of_study(plan: Plan, spec: Spec, groups: Sequence[Group],
+                         reports: Sequence[dict[str, Any]] = (), said: str = "") -> Figure:
     """Return a figure of finished points, published values and reports of devices."""
     marks, unit = study_marks_and_unit(plan, spec, groups)
     if not marks:
@@ -437,7 +439,8 @@ def study_chart(plan: Plan, spec: Spec, groups: Sequence[Group],
     facets = tuple(dict.fromkeys(mark.facet for mark in marks))
     every = (*marks,
              *repeat_marks_in_facets(facets,
-                                     [*published_marks(spec), *device_accuracies(spec, reports)]))
+                                     [*published_marks(spec),
+                                      *list_accuracies_on_devices(spec, reports)]))
     return Figure(spec.name, heading, said or spec.figure_spec_as_text(), Means(
         kind, x_label, y_label, facets, tuple(dict.fromkeys(mark.series for mark in every)), xs,
         every, draw_reference_line(spec), spec.choice_or_default_of_key("x_scale") == "log",

@@ -195,7 +195,7 @@ class Search:
             trial.why = str(refusal).removeprefix(f"{self.plan.path}: ")
         return trial
 
-    def set_trial_value(self, trial: Trial) -> None:
+    def compute_value_of_trial(self, trial: Trial) -> None:
         """Set a trial's value: the mean over all points, each averaged over seeds."""
         if trial.plan is None:
             return
@@ -245,7 +245,7 @@ class Search:
                                     Progress(len(points), False)):
                 return False
             for one, trial in zip(asked, trials, strict=True):
-                self.set_trial_value(trial)
+                self.compute_value_of_trial(trial)
                 study.tell(one, trial.value, state=None if trial.value is not None else
                            optuna.trial.TrialState.FAIL)
             self.trials += trials
@@ -286,7 +286,8 @@ def trial_columns(goal: Goal) -> tuple[Column, ...]:
     return (Column("trial", "trial", "its number"),
             *(Column(key, study_table.measure_title(key), "what is looked for")
               for key in goal.ranges),
-            *study_table.measure_columns(goal.measure, study_table.measure_title(goal.measure)),
+            *study_table.make_columns_of_measure(goal.measure,
+                                                 study_table.measure_title(goal.measure)),
             Column("why", "why", "why it has no value", False, True),
             Column("command", "command", "that runs its first point", False, True))
 

@@ -149,7 +149,7 @@ def load_toml_file(path: Path) -> dict[str, Any]:
         raise Refusal(f"{path}: no TOML: {error}") from error
 
 
-def suggest_or_list(wrong: str, known: Iterable[str]) -> str:
+def suggest_or_list_known_words(wrong: str, known: Iterable[str]) -> str:
     """Return a suffix for an error message with the nearest known word, or with all known words."""
     words = list(known)
     return command.suggest_known_word(wrong, words, f"; there are {', '.join(words) or 'none'}")
@@ -159,7 +159,8 @@ def refuse_unknown_words(path: Path, what: str, words: Iterable[str], known: Seq
     """Refuse unknown words and suggest the nearest known one."""
     for word in words:
         if word not in known:
-            raise Refusal(f'{path}: unknown {what} "{word}"{suggest_or_list(word, known)}', USAGE)
+            raise Refusal(f'{path}: unknown {what} "{word}"'
+                          f'{suggest_or_list_known_words(word, known)}', USAGE)
 
 
 def is_valid_option_value(value: object) -> bool:
@@ -171,7 +172,7 @@ def option_name(key: str) -> str:
     return key.replace("_", "-")
 
 
-def options_of_axis(key: str, values: Any) -> list[str]:
+def list_options_set_by_axis(key: str, values: Any) -> list[str]:
     """Return the options that an axis of [vary] sets: one, or those of its named sets of values."""
     if isinstance(values, dict):
         return list(dict.fromkeys(option for one in values.values() for option in one))
@@ -193,7 +194,7 @@ def check_options(path: Path, document: dict[str, Any]) -> None:
     for axis, values in document.get("vary", {}).items():
         if isinstance(values, dict):
             check_option_sets(path, axis, values)
-        given += [("[vary]", key) for key in options_of_axis(axis, values)]
+        given += [("[vary]", key) for key in list_options_set_by_axis(axis, values)]
     for section, key in given:
         if option_name(key) in RESERVED:
             raise Refusal(f'{path}: "{key}" is not for a study, which does that itself', USAGE)
@@ -215,7 +216,8 @@ def values_as_strings(values: Any) -> list[str]:
     return [str(value) for value in option_values_as_list(values)]
 
 
-def check_exclude(path: Path, document: dict[str, Any], varying: dict[str, list[Value]]) -> None:
+def check_exclude_rules(path: Path, document: dict[str, Any],
+                        varying: dict[str, list[Value]]) -> None:
     """Refuse [[exclude]] rules that are malformed or match nothing."""
     rules = document.get("exclude", [])
     if not isinstance(rules, list) or not all(isinstance(rule, dict) and rule for rule in rules):
@@ -230,7 +232,8 @@ def check_exclude(path: Path, document: dict[str, Any], varying: dict[str, list[
                                  known)
 
 
-def study_axes(path: Path, document: dict[str, Any], seeds: int) -> dict[str, list[Value]]:
+def list_values_of_all_axes(path: Path, document: dict[str, Any], seeds: int
+                            ) -> dict[str, list[Value]]:
     """Return the values of each axis of a study; the seeds are an axis, too."""
     result: dict[str, list[Value]] = {}
     for key, values in document.get("vary", {}).items():
@@ -283,7 +286,7 @@ def check_string_values(path: Path, table: dict[str, Any], keys: Iterable[str],
             raise Refusal(f"{path}: {key}{where} is a text in quotes", USAGE)
 
 
-def study_rules(path: Path, document: dict[str, Any]) -> Rules:
+def read_rules_of_study(path: Path, document: dict[str, Any]) -> Rules:
     until = percentage_of_key(path, document, "until")
     seeds = integer_of_key(path, document, "seeds", FIRST_SEEDS if until else 1, *COUNTS["seeds"]) \
         if until or "seeds" in document else 0
@@ -418,7 +421,7 @@ def make_point_of_values(document: dict[str, Any], varied: dict[str, Value],
     return make_run_point(program, command_arguments(options, streams), tuple(varied.items()))
 
 
-def simulator_and_digest(program: Path) -> tuple[str, str]:
+def find_simulator_and_digest(program: Path) -> tuple[str, str]:
     try:
         return str(program), cached_file_digest(program)
     except OSError as error:
@@ -446,7 +449,8 @@ def find_reference_value(path: Path, points: Iterable[Point], value: str) -> Yar
     if axes_of_it or not value or "all" in found["policy"]:
         return Yardstick(value, [*axes_of_it, "policy"][0])
     known = [one for values in found.values() for one in values]
-    raise Refusal(f'{path}: relative_to: no run has "{value}"{suggest_or_list(value, known)}',
+    raise Refusal(f'{path}: relative_to: no run has "{value}"'
+                  f'{suggest_or_list_known_words(value, known)}',
                   USAGE)
 
 
@@ -482,13 +486,13 @@ def read_study(path: Path, program: Path, seeds: int = 0, files: dict[str, Path]
     """
     setting = setting or Setting()
     document = read_study_document(path, setting)
-    rules = study_rules(path, document)
-    varying = study_axes(path, document, min(max(seeds, rules.seeds), MOST_POINTS))
-    check_exclude(path, document, varying)
+    rules = read_rules_of_study(path, document)
+    varying = list_values_of_all_axes(path, document, min(max(seeds, rules.seeds), MOST_POINTS))
+    check_exclude_rules(path, document, varying)
     size = math.prod(map(len, varying.values()))
     if size > MOST_POINTS:
         raise Refusal(f"{path}: {size} points; {MOST_POINTS} are the most", USAGE)
-    own = simulator_and_digest(program)
+    own = find_simulator_and_digest(program)
     streams = Streams(path, program, setting, document.get("synth"), files)
     streams.check_synth_options()
     points = [make_point_of_values(document, varied, own, streams)

@@ -10,7 +10,7 @@ from approxftl_tools.colours import COLOURS, SHADES, assign_figure_colours
 from approxftl_tools.figure import Figure, Hue
 from approxftl_tools.page import Json, figure_template_data, render_page
 from approxftl_tools.statistics import Estimate
-from approxftl_tools.study_figure import Spec, study_chart
+from approxftl_tools.study_figure import Spec, draw_figure_of_study
 from approxftl_tools.study_plan import DEFAULT, Plan, Yardstick
 from approxftl_tools.study_table import (
     Group,
@@ -21,7 +21,7 @@ from approxftl_tools.study_table import (
 )
 
 
-def compared_ratios(groups: Sequence[Group], yardstick: Yardstick, measure: str
+def list_ratios_to_reference(groups: Sequence[Group], yardstick: Yardstick, measure: str
                     ) -> Iterator[tuple[str, Estimate]]:
     """Yield each policy, or value of another axis, with its mean ratio to the reference value."""
     for group in groups:
@@ -65,7 +65,7 @@ def ratio_sentence(name: str, found: Sequence[Estimate], yardstick: str, measure
 def comparison_sentences(groups: Sequence[Group], yardstick: Yardstick, measure: str) -> list[str]:
     """Return a sentence for each axis value that is compared with the reference value."""
     by_policy: dict[str, list[Estimate]] = {}
-    for policy, one in compared_ratios(groups, yardstick, measure):
+    for policy, one in list_ratios_to_reference(groups, yardstick, measure):
         by_policy.setdefault(policy, []).append(one)
     return [ratio_sentence(name, found, yardstick.value, measure) for name,
             found in by_policy.items()]
@@ -75,7 +75,7 @@ def study_first_sentence(groups: Sequence[Group], yardstick: Yardstick, keys: Se
     """Return a report's first sentence, which names the best policy by the first measure."""
     for measure in keys:
         by_policy: dict[str, list[Estimate]] = {}
-        for policy, one in compared_ratios(groups, yardstick, measure):
+        for policy, one in list_ratios_to_reference(groups, yardstick, measure):
             by_policy.setdefault(policy, []).append(one)
         if by_policy:
             best = min(by_policy, key=lambda name: fmean(one.mean for one in by_policy[name]))
@@ -120,7 +120,8 @@ def mean_sentences(groups: Sequence[Group], yardstick: Yardstick, keys: Sequence
 def study_page(plan: Plan, specs: Sequence[Spec], groups: Sequence[Group],
                keys: Sequence[str]) -> str:
     first = [key for spec in specs for key in spec.y if key in keys]
-    figures, bundle = chart_template_data([study_chart(plan, spec, groups) for spec in specs],
+    figures, bundle = chart_template_data([draw_figure_of_study(plan, spec, groups)
+                                           for spec in specs],
                                           study_policies(groups))
     return render_page("study.html", plan.name, text=plan.text, points=len(plan.points),
                        bundle=bundle,

@@ -65,7 +65,7 @@ def require_point_results(points: Sequence[Point], store: Store, engine: Engine,
                           shown: bool = False,
                           tell: Callable[[int, int], object] | None = None) -> None:
     """Run the points of a study that lack results; raise Refusal if one fails."""
-    store.create_directory()
+    store.create_result_directory()
     missing = distinct_points([point for point in points if store.state_of_point(point) != DONE])
     if not run_study_points(missing, store, engine, Progress(len(missing), shown, tell)):
         raise KeyboardInterrupt

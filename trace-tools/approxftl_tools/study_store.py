@@ -45,7 +45,7 @@ class Store:
             return DONE
         return FAILED if (place / "failure.json").exists() else MISSING
 
-    def create_directory(self) -> None:
+    def create_result_directory(self) -> None:
         try:
             self.root.mkdir(parents=True, exist_ok=True)
         except OSError as error:

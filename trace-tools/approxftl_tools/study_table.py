@@ -15,7 +15,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from approxftl_tools.command import USAGE, Refusal, refuse_bad_documents
+from approxftl_tools.command import USAGE, Refusal, refuse_malformed_documents
 from approxftl_tools.measures import BY_KEY, value_as_text
 from approxftl_tools.paper_measures import VALUES
 from approxftl_tools.row_list import Column, align_columns
@@ -25,7 +25,7 @@ from approxftl_tools.study_plan import (
     Plan,
     Value,
     Yardstick,
-    suggest_or_list,
+    suggest_or_list_known_words,
     values_as_strings,
 )
 from approxftl_tools.study_store import DONE, Store, read_result
@@ -57,25 +57,26 @@ class Group:
         return sum(1 for one in found
                    if one and one["batch_requests"] > 1 and not one["settled"])
 
-    def measure_by_seed(self, measure: str) -> dict[Value, float]:
+    def read_measure_of_each_seed(self, measure: str) -> dict[Value, float]:
         found = {seed: VALUES[measure](run) for seed, run in self.runs.items()}
         return {seed: float(value) for seed, value in found.items() if value is not None}
 
     def sum_measures_by_seed(self, measures: Sequence[str]) -> dict[Value, float]:
-        found = [self.measure_by_seed(measure) for measure in measures]
+        found = [self.read_measure_of_each_seed(measure) for measure in measures]
         return {seed: sum(values[seed] for values in found) for seed in self.runs
                 if all(seed in values for values in found)}
 
     def estimate_measure(self, measure: str) -> Estimate | None:
         """Return the mean of a measure over the seeds; None if a run lacks the measure."""
-        values = self.measure_by_seed(measure)
+        values = self.read_measure_of_each_seed(measure)
         if not values or len(values) < len(self.runs):
             return None
         return estimate_mean(list(values.values()), bool(TAIL.search(measure)))
 
     def estimate_ratio(self, yardstick: Group, measure: str) -> Estimate | None:
         """Return the mean ratio to another group's runs, paired by seed."""
-        ours, theirs = self.measure_by_seed(measure), yardstick.measure_by_seed(measure)
+        ours = self.read_measure_of_each_seed(measure)
+        theirs = yardstick.read_measure_of_each_seed(measure)
         seeds = [seed for seed in ours if seed in theirs]
         if not seeds or len(seeds) < len(self.runs):
             return None
@@ -85,7 +86,7 @@ class Group:
 
 def runs_of_result(where: Path, document: dict[str, Any]) -> Iterable[tuple[str, Row]]:
     """Yield the policy and the measures of each run in a simulator's result."""
-    with refuse_bad_documents([where]):
+    with refuse_malformed_documents([where]):
         bits = 8 * int(document["geometry"]["unit_bytes"])
         shared = {key: document[key] for key in ("geometry", "parameters")}
         for run in document["runs"]:
@@ -121,7 +122,7 @@ def groups_in_folder(root: Path) -> dict[str, list[Group]]:
     """Return all results below a folder, grouped over seeds, by the fixed options of the points."""
     found: dict[str, dict[Key, Group]] = {}
     for path in sorted(root.glob("*/point.json")):
-        with refuse_bad_documents([path]):
+        with refuse_malformed_documents([path]):
             known = json.loads(path.read_text("utf-8"))
             groups = found.setdefault(common_options(known["command"], known["varied"]), {})
         result = path.with_name("result.json")
@@ -152,11 +153,11 @@ def list_measures_as_text() -> str:
             BY_KEY[key].group if key in BY_KEY else "of papers"
         groups.setdefault(group, []).append(key.replace("queue_0_", "queue_N_"))
     return "".join(
-        f"{group}\n{''.join(f'  {key}{other_names_of_measure(key)}{chr(10)}' for key in keys)}"
+        f"{group}\n{''.join(f'  {key}{list_alias_names_of_measure(key)}{chr(10)}' for key in keys)}"
         for group, keys in groups.items())
 
 
-def other_names_of_measure(key: str) -> str:
+def list_alias_names_of_measure(key: str) -> str:
     names = [name for name, meant_key in ALIASES.items() if meant_key == key]
     return f" ({', '.join(names)})" if names else ""
 
@@ -169,7 +170,7 @@ def choose_measures(text: str | None, plan: Plan) -> tuple[str, ...]:
     keys = tuple(ALIASES.get(key, key) for key in text.split(",")) if text else plan.rules.measures
     for key in keys:
         if key not in VALUES:
-            raise Refusal(f'no measure "{key}"{suggest_or_list(key, VALUES)}', USAGE)
+            raise Refusal(f'no measure "{key}"{suggest_or_list_known_words(key, VALUES)}', USAGE)
     return keys
 
 
@@ -251,7 +252,7 @@ def measure_tables(rows: Sequence[Row], keys: Sequence[str]) -> str:
     if not rows:
         return "no point is done\n"
 
-    def columns_as_text(columns: Sequence[str]) -> str:
+    def format_list_of_measure_columns(columns: Sequence[str]) -> str:
         return align_columns([list(map(measure_title, columns)),
                               *([cell_with_interval(row, key) for key in columns] for row in rows)],
                              [True] * len(columns))
@@ -266,16 +267,17 @@ def measure_tables(rows: Sequence[Row], keys: Sequence[str]) -> str:
     for key in keys:
         columns = [name for name in (key, f"{key}_ratio") if name in there]
         wider = [*tables[-1], *columns]
-        if tables[-1] == axes or max(map(len, columns_as_text(wider).splitlines())) <= WIDTH:
+        width = max(map(len, format_list_of_measure_columns(wider).splitlines()))
+        if tables[-1] == axes or width <= WIDTH:
             tables[-1] = wider
         else:
             tables.append([*axes, *columns])
     more = [key for key in VALUES if key in there and key not in keys]
-    return "\n".join([*map(columns_as_text, tables), *([
+    return "\n".join([*map(format_list_of_measure_columns, tables), *([
         fill(f"More with --measures, or --csv: {', '.join(more)}", WIDTH) + "\n"] if more else [])])
 
 
-def measure_columns(key: str, what: str) -> tuple[Column, ...]:
+def make_columns_of_measure(key: str, what: str) -> tuple[Column, ...]:
     """Return the table columns of a mean or of a ratio."""
     return (Column(key, what, f"{what}, with its interval",
                    said=lambda row: cell_with_interval(row, key)),
@@ -290,7 +292,7 @@ def table_columns(plan: Plan, keys: Sequence[str]) -> tuple[Column, ...]:
     found += [Column("runs", "runs", "that differ in their seeds"),
               Column("drifting_runs", "drifting runs", "whose means are not worth much")]
     for key in keys:
-        found += measure_columns(key, measure_title(key))
+        found += make_columns_of_measure(key, measure_title(key))
         if plan.rules.yardstick.value:
-            found += measure_columns(f"{key}_ratio", f"{measure_title(key)}, ratio")
+            found += make_columns_of_measure(f"{key}_ratio", f"{measure_title(key)}, ratio")
     return tuple(found)

@@ -72,7 +72,7 @@ MARKS, ABREAST = 200, 40
 LINED = 8
 
 
-def px(value: float) -> str:
+def format_px(value: float) -> str:
     """Return a coordinate as text of an SVG attribute."""
     return f"{value:.1f}".removesuffix(".0")
 
@@ -80,7 +80,7 @@ def px(value: float) -> str:
 def svg_element(name: str, content: str = "", **attributes: str | float) -> str:
     """Return an SVG element; a "_" in attribute names becomes "-", a trailing "_" is dropped."""
     words = [f' {key.rstrip("_").replace("_", "-")}="'
-             f'{escape(value) if isinstance(value, str) else px(value)}"'
+             f'{escape(value) if isinstance(value, str) else format_px(value)}"'
              for key, value in attributes.items()]
     return f"<{name}{''.join(words)}>{content}</{name}>" if content else \
         f"<{name}{''.join(words)}/>"
@@ -101,8 +101,8 @@ Box = tuple[float, float, float, float]
 
 def boxes_as_path(text: str, boxes: Sequence[Box], klass: str, **more: float) -> str:
     """Return many boxes that have one meaning (colour and title) as one SVG path."""
-    way = "".join(f"M{px(x)} {px(y)}h{px(wide)}v{px(tall)}h{px(-wide)}z"
-                  for x, y, wide, tall in boxes)
+    way = "".join(f"M{format_px(x)} {format_px(y)}h{format_px(wide)}v{format_px(tall)}"
+                  f"h{format_px(-wide)}z" for x, y, wide, tall in boxes)
     return svg_element("path", title_element(text) if text else "", d=way, class_=klass, **more)
 
 
@@ -292,13 +292,13 @@ def bars_by_series(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[s
                 low, high = (f"{area.y_of_value(end, scale):.0f}"
                              for end in (bases[i], bases[i] + value))
                 if low != high:
-                    way.append(f"M{px(places[i][j] + width / 2)} {low}V{high}")
+                    way.append(f"M{format_px(places[i][j] + width / 2)} {low}V{high}")
                 bases[i] += value if plot.stacked else 0
         yield bars_as_strokes(title_element(name), "".join(way), max(width, 0.5),
                               series_colour(plot, j), f"{j}-{area.left:.0f}-{area.top:.0f}")
 
 
-def bar_values(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
+def label_bars_with_values(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
     """Yield the values of bars that stand side by side."""
     width, places = bar_positions(plot, area)
     for i, lefts in enumerate(places):
@@ -331,7 +331,7 @@ def draw_bars(plot: Bars, area: Area, scale: Sequence[float]) -> tuple[list[str]
     if plot.mark is not None:
         y = area.y_of_value(plot.mark, scale)
         parts.append(svg_element("line", x1=area.left, x2=area.right, y1=y, y2=y, class_="mark"))
-    return [*parts, *bar_values(plot, area, scale)], area.bottom + room
+    return [*parts, *label_bars_with_values(plot, area, scale)], area.bottom + room
 
 
 # ---------------------------------------------------------------- dots
@@ -366,11 +366,12 @@ def dot_element(plot: Dots, index: int, about: str, one: Estimate, y: float,
     low, x, high = (at(one.mean if value is None else value)
                     for value in (one.low, one.mean, one.high))
     said = title_element(f"{about}: {format_estimate(one)}")
-    return (svg_line_with_edge(f"M{px(low)} {px(y)}H{px(high)}", said, plot, index)
+    line = f"M{format_px(low)} {format_px(y)}H{format_px(high)}"
+    return (svg_line_with_edge(line, said, plot, index)
             + svg_element("circle", said, cx=x, cy=y, r=5, class_=css_class_of_series(plot, index)))
 
 
-def height_of_dots(plot: Dots) -> float:
+def compute_height_of_dot_plot(plot: Dots) -> float:
     return LINE * (1 + len(plot.series)) * max(1, len(plot.categories))
 
 
@@ -411,7 +412,7 @@ def point_coordinates(xs: Sequence[float], ys: Sequence[float], plot: Curves, pl
 
 def svg_path_through(points: Sequence[tuple[float, float]], steps: bool) -> str:
     """Return the path through points, without steps that are too small to be seen."""
-    places = [(px(x), px(y)) for x, y in points]
+    places = [(format_px(x), format_px(y)) for x, y in points]
     way = [f"M{' '.join(places[0])}"]
     for (left, before), (x, y) in pairwise(places):
         if steps and y != before:
@@ -494,7 +495,7 @@ def round_scale(values: Sequence[float], log: bool) -> list[float]:
     return log_ticks(min(positive), max(positive))
 
 
-def tick_positions(plots: Sequence[Means]) -> list[float]:
+def choose_x_ticks_of_means(plots: Sequence[Means]) -> list[float]:
     """Return ticks at the x values of a study's means; empty if their labels would overlap."""
     xs = sorted({x for plot in plots if plot.kind == "lines" for mark in plot.marks
                  if (x := plot.x_position_of_mark(mark)) is not None})
@@ -518,7 +519,7 @@ def means_scales(plots: Sequence[Means]) -> tuple[list[float], list[float]]:
     """Return the scales of the x and the y axis."""
     xs = [x for plot in plots if plot.has_numeric_axis for mark in plot.marks
           if (x := plot.x_position_of_mark(mark)) is not None]
-    few = tick_positions(plots)
+    few = choose_x_ticks_of_means(plots)
     return (positions_with_margin(few, plots[0].log_x) if few else round_scale(xs, plots[0].log_x),
             round_scale([value for plot in plots for value in vertical_axis_values(plot)],
                         plots[0].log_y))
@@ -532,7 +533,7 @@ class Ground:
         """Divide the width of the plotting area into slots, one for each value of the axis."""
         self.plot, self.area, self.x_scale, self.y_scale = plot, area, x_scale, y_scale
         self.frame = Curves(plot.x_label, plot.y_label, [], plot.log_x, plot.log_y)
-        few = tick_positions([plot])
+        few = choose_x_ticks_of_means([plot])
         self.ticks = x_scale[1:-1] if few and set(few) <= set(x_scale[1:-1]) else ()
         self.slot = (area.right - area.left) / max(1, len(plot.xs))
         self.width = 0.8 * self.slot / (1 if plot.kind == "stack" else max(1, len(plot.series)))
@@ -574,8 +575,8 @@ def mark_error_bar(mark: Mark, x: float, lift: float, ground: Ground, index: int
     """Return the error bar of a mark; empty without a confidence interval."""
     if mark.low is None or mark.high is None:
         return ""
-    low, high = (px(ground.y_of_value(end + lift)) for end in (mark.low, mark.high))
-    way = f"M{px(x)} {low}V{high}"
+    low, high = (format_px(ground.y_of_value(end + lift)) for end in (mark.low, mark.high))
+    way = f"M{format_px(x)} {low}V{high}"
     if ground.plot.has_bars and mark.runs is not None:
         return svg_element("path", mark_title(mark, ground.plot), d=way, class_="interval")
     return svg_line_with_edge(way, mark_title(mark, ground.plot), ground.plot, index)
@@ -584,8 +585,8 @@ def mark_error_bar(mark: Mark, x: float, lift: float, ground: Ground, index: int
 def draw_published_value(mark: Mark, ground: Ground, index: int) -> str:
     """Return a horizontal line for a published value without an x position."""
     area, said = ground.area, mark_title(mark, ground.plot)
-    own, y = series_colour(ground.plot, index), px(ground.y_of_value(mark.y))
-    line = svg_element("path", said, d=f"M{px(area.left)} {y}H{px(area.right)}",
+    own, y = series_colour(ground.plot, index), format_px(ground.y_of_value(mark.y))
+    line = svg_element("path", said, d=f"M{format_px(area.left)} {y}H{format_px(area.right)}",
                        class_=f"curve dashed {EDGES[own.palette]}{own.index}")
     if mark.low is None or mark.high is None:
         return line
@@ -648,7 +649,7 @@ def draw_means(plot: Means, area: Area, x_scale: Sequence[float], y_scale: Seque
 Drawing = Callable[[Any, Area], tuple[list[str], float]]
 
 
-def panel_drawers(plots: Sequence[Panel]) -> tuple[Drawing, Callable[[Any], float]]:
+def make_panel_drawing_functions(plots: Sequence[Panel]) -> tuple[Drawing, Callable[[Any], float]]:
     """Return a function that draws a panel on common scales, and one that gives its height."""
     first = plots[0]
     if isinstance(first, Bars):
@@ -658,7 +659,7 @@ def panel_drawers(plots: Sequence[Panel]) -> tuple[Drawing, Callable[[Any], floa
         return lambda plot, area: draw_bars(plot, area, scale), lambda plot: PLOT_HEIGHT
     if isinstance(first, Dots):
         own, log = scale_of_dot_axis([one for one in plots if isinstance(one, Dots)])
-        return lambda plot, area: draw_dots(plot, area, own, log), height_of_dots
+        return lambda plot, area: draw_dots(plot, area, own, log), compute_height_of_dot_plot
     if isinstance(first, Means):
         both = means_scales([one for one in plots if isinstance(one, Means)])
         return lambda plot, area: draw_means(plot, area, *both), lambda plot: PLOT_HEIGHT
@@ -686,7 +687,7 @@ def panel_legend(panels: Sequence[tuple[str, Panel]]) -> list[tuple[str, str]]:
 def draw_panels(plot: Panel | Panels) -> tuple[str, float]:
     """Return the drawing of a plot, or of panels with one legend, and its height."""
     panels = named_panels(plot)
-    drawn, height_of = panel_drawers([one for _, one in panels])
+    drawn, height_of = make_panel_drawing_functions([one for _, one in panels])
     entries = panel_legend(panels)
     # A single colour needs no legend; the title names it.
     alone = len(entries) < 2 and isinstance(panels[0][1], Bars)
@@ -762,10 +763,10 @@ def lines_between_grid_cells(plot: Grid, top: float, wide: float, tall: float) -
     right, bottom = WIDTH.get() - RIGHT, top + tall * len(plot.row_names)
     way = []
     if tall >= LINED:
-        way += [f"M{LEFT} {px(top + tall * i)}H{right}"
+        way += [f"M{LEFT} {format_px(top + tall * i)}H{right}"
                 for i in range(1, len(plot.row_names))]
     if wide >= LINED:
-        way += [f"M{px(LEFT + wide * i)} {px(top)}V{px(bottom)}"
+        way += [f"M{format_px(LEFT + wide * i)} {format_px(top)}V{format_px(bottom)}"
                 for i in range(1, len(plot.column_names))]
     return svg_element("path", d="".join(way), class_="cells") if way else ""
 
@@ -798,7 +799,7 @@ def draw_grid(plot: Grid) -> tuple[str, float]:
 # ---------------------------------------------------------------- spans
 
 
-def draw_spans(plot: Spans) -> tuple[str, float]:
+def draw_timeline_spans(plot: Spans) -> tuple[str, float]:
     there = {span.kind for span in plot.spans}
     named, top = draw_legend([(kind, css_class_of_series(plot, i))
                               for i, kind in enumerate(plot.kinds) if kind in there], 4)
@@ -827,7 +828,7 @@ def draw_spans(plot: Spans) -> tuple[str, float]:
 def draw_plot(plot: Plot) -> tuple[str, float]:
     if isinstance(plot, Grid):
         return draw_grid(plot)
-    return draw_spans(plot) if isinstance(plot, Spans) else draw_panels(plot)
+    return draw_timeline_spans(plot) if isinstance(plot, Spans) else draw_panels(plot)
 
 
 def figure_as_svg(figure: Figure) -> str:

@@ -118,10 +118,10 @@ def list_trace_volumes(arguments: argparse.Namespace, argv: Sequence[str]) -> in
                                                   "reads_of_a_place", "read_places_share"))
     choice = row_list.choose_list_columns(arguments, COLUMNS)
     if arguments.json and not choice.chosen:
-        command.write_json_answer(arguments.json,
-                                  {**command.json_document_head("synth",
-                                                                argv),
-                                   "volumes": volumes_of_published_traces()})
+        command.write_json_document(arguments.json,
+                                    {**command.json_document_head("synth",
+                                                                  argv),
+                                     "volumes": volumes_of_published_traces()})
     else:
         choice.print_list_rows(arguments, "synth", argv, [
             {**row, "hot_updates_percent": round(sum(row["update_zones_percent"][:3]), 6)}
@@ -154,7 +154,7 @@ def print_characteristics(arguments: argparse.Namespace, argv: Sequence[str], pr
     """Print the workload profile's characteristics beside those of the generated stream."""
     wanted = profile.compared_characteristics()
     if arguments.json:
-        command.write_json_answer(arguments.json, {
+        command.write_json_document(arguments.json, {
             **command.json_document_head("synth", argv), "name": profile.name,
             "source": profile.source,
              "assumed": list(profile.assumed), "requests": arguments.requests,

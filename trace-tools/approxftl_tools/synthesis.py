@@ -61,7 +61,7 @@ class Places:
         default_factory=lambda: [deque() for _ in ZONE_ENDS_NS])
     writes: list[int] = field(default_factory=list)
 
-    def add_extent(self, first: int, units: int) -> int:
+    def add_unwritten_extent(self, first: int, units: int) -> int:
         """Add an unwritten place (a run of units) and return its number."""
         self.first.append(first)
         self.units.append(units)
@@ -107,7 +107,8 @@ def draw_request_lengths(draw: Draw, sizes: Sizes, count: int) -> NDArray[np.int
     return draw.choice(np.array(sizes.units, np.int64), count, p=weights / weights.sum())
 
 
-def read_only_requests(draw: Draw, profile: Profile, count: int) -> tuple[Array, Array, int]:
+def draw_reads_of_read_only_data(draw: Draw, profile: Profile, count: int
+                                 ) -> tuple[Array, Array, int]:
     """Return starts and lengths (units) of reads of read-only data, and the size of these data."""
     places = max(1, round(count / profile.reads_of_a_place))
     units = draw_request_lengths(draw, profile.read_sizes, places)
@@ -136,7 +137,7 @@ class Writer:
         self.zones = draw.choice(len(zones), count, p=zones / zones.sum())
         self.draw = draw
 
-    def creates_new_extent(self, zone: int) -> bool:
+    def does_write_create_extent(self, zone: int) -> bool:
         if not self.places.first:
             return True
         return self.new > 0 and (not self.places.zones[zone] or
@@ -145,13 +146,14 @@ class Writer:
     def choose_extent_of_write(self, number: int, t_ns: int) -> int:
         self.places.move_aged_extents(t_ns)
         zone = int(self.zones[number])
-        new = self.creates_new_extent(zone)
+        new = self.does_write_create_extent(zone)
         self.left -= 1
         if not new:
             return self.places.pick_extent_of_zone(zone, self.draw.random())
         self.new -= 1
         self.end += int(self.units[number])
-        return self.places.add_extent(self.end - int(self.units[number]), int(self.units[number]))
+        return self.places.add_unwritten_extent(self.end - int(self.units[number]),
+                                                int(self.units[number]))
 
 
 def generate_stream(profile: Profile, requests: int, seed: int) -> Stream:
@@ -165,7 +167,8 @@ def generate_stream(profile: Profile, requests: int, seed: int) -> Stream:
     of_written = draw.random(requests) < profile.read_written_share
     alone = ~write & ~of_written
     first, units = np.zeros(requests, np.int64), np.zeros(requests, np.int64)
-    first[alone], units[alone], begin = read_only_requests(draw, profile, int(alone.sum()))
+    first[alone], units[alone], begin = draw_reads_of_read_only_data(draw, profile,
+                                                                     int(alone.sum()))
     writer = Writer(profile, draw, int(write.sum()), begin)
     places = writer.places
     approximate: list[bool] = []

@@ -186,14 +186,15 @@ def share_of_true_values(part: Array) -> float:
 
 def profile_of_record_file(path: Path) -> Profile:
     file = aft.open_record_file(path)
-    ops = file.operations_without_flags()
+    ops = file.get_operations_without_flags()
     kept = ops <= aft.OPERATIONS.index("write")
     if not kept.any():
         raise Refusal(f"{path}: no read and no write in {len(ops)} records; nothing to fit to")
     write = ops[kept] == aft.OPERATIONS.index("write")
-    first = file.field_of_records("off_sect")[kept] // UNIT_SECTORS
-    units = np.maximum(1, -(-file.field_of_records("nsect")[kept].astype(np.int64) // UNIT_SECTORS))
-    t_ns = file.field_of_records("t_ns")[kept]
+    first = file.get_record_column("off_sect")[kept] // UNIT_SECTORS
+    units = np.maximum(1,
+                       -(-file.get_record_column("nsect")[kept].astype(np.int64) // UNIT_SECTORS))
+    t_ns = file.get_record_column("t_ns")[kept]
     ages = ages_of_updates(first[write], t_ns[write])
     written = np.isin(first[~write], first[write])
     alone = first[~write][~written]
@@ -206,7 +207,7 @@ def profile_of_record_file(path: Path) -> Profile:
         request_length_distribution(units[write]), request_length_distribution(units[~write]),
         tuple(map(float, np.quantile(gaps, np.linspace(0, 1, QUANTILES)))),
         share_of_true_values(written), len(alone) / max(1, len(np.unique(alone))),
-        share_of_true_values(classes[file.field_of_records("class")[kept][write]]),
+        share_of_true_values(classes[file.get_record_column("class")[kept][write]]),
         ("order within zones", "independent times between requests"))
 
 

@@ -101,7 +101,7 @@ class Plan:
         return f"{self.stack.name}/{self.life.name}"
 
     @property
-    def kernel_and_seed(self) -> str:
+    def names_of_kernel_and_seed(self) -> str:
         """Return the kernel and the seed of the cell."""
         return f"{self.kernel}, seed {self.seed}"
 
@@ -115,7 +115,7 @@ class Plan:
             only += f"-{zlib.crc32(repr(self.events).encode()):08x}"
         return f"{kernel}-{plain}{self.stack.name}-{self.life.name}-{self.seed}{only}.json"
 
-    def command_line(self) -> str:
+    def make_command_to_run_cell(self) -> str:
         """Return the command that runs this cell alone."""
         only = f" --only {self.numbers}" if self.numbers != ALL else ""
         only += "".join(f" --event '{one.when} {one.what}'" for one in self.events or ())
@@ -254,7 +254,7 @@ def read_study(path: Path) -> list[argparse.Namespace]:
     runs = load_toml_file(path)
     refuse_unknown_words(path, "key", runs, ["run"])
     found = []
-    with command.refuse_bad_documents([path]):
+    with command.refuse_malformed_documents([path]):
         for run in runs["run"]:
             refuse_unknown_words(path, "key of a run", run, STUDY_KEYS)
             found.append(worn_parser().parse_args(
@@ -270,7 +270,7 @@ def package_versions(stack: Stack) -> dict[str, str]:
     return dict(line.split(" ", 1) for line in told.splitlines())
 
 
-def record_without_guest(plan: Plan, error: str, note: str, said: str) -> Json:
+def make_record_of_unfinished_cell(plan: Plan, error: str, note: str, said: str) -> Json:
     """Return the record of a cell whose guest died, or, with @error, of a cell that was not run."""
     outcome = FAILED_CELL if error else Outcome.CRASHED.value
     return {"cell": plan.cell_name, "seed": plan.seed, "outcome": outcome, "passes": [],
@@ -279,7 +279,7 @@ def record_without_guest(plan: Plan, error: str, note: str, said: str) -> Json:
             "noticed": said.splitlines()[-60:], "noticed_count": 0, "defects": [],
             "refused_writes": [], "refused_count": 0, "log": said.splitlines(), "counters": {},
             "commands": {}, "kernel": plan.kernel, "seconds": 0, "durable": 0, "objects": 0,
-            "transactions": 0, "again": plan.command_line()}
+            "transactions": 0, "again": plan.make_command_to_run_cell()}
 
 
 def run_cell(plan: Plan, children: Children) -> Json:
@@ -300,15 +300,15 @@ def run_cell(plan: Plan, children: Children) -> Json:
         if status in (CRASHED, TIMED_OUT):
             late = (f"the virtual machine did not end in {GUEST_SECONDS} s: it hangs, or this "
                     "machine is too busy; run the cell again")
-            return record_without_guest(plan, late if status == TIMED_OUT else "",
-                                        f"the guest ended with status {status}", err)
+            return make_record_of_unfinished_cell(plan, late if status == TIMED_OUT else "",
+                                                  f"the guest ended with status {status}", err)
         if status not in (0, COMPLAINED) or not record.exists():
             last = (err + out).strip().splitlines()[-1:] or ["no message"]
             raise Refusal(f"{plan.cell_name}: the lab ended with {status}: {last[0]}", FAILED)
         found: Json = json.loads(record.read_text())
     if found["error"]:
         found["outcome"] = FAILED_CELL
-    found["again"] = plan.command_line()
+    found["again"] = plan.make_command_to_run_cell()
     found["versions"] = package_versions(plan.stack)
     return found
 
@@ -321,10 +321,10 @@ def run_worn_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list
         folder.mkdir(parents=True, exist_ok=True)
         for plan in plans:
             if (folder / plan.record_file_name).exists():
-                with command.refuse_bad_documents([folder / plan.record_file_name]):
+                with command.refuse_malformed_documents([folder / plan.record_file_name]):
                     record = json.loads((folder / plan.record_file_name).read_text())
                     if not record["error"]:
-                        kept[plan] = {**record, "variant": plan.kernel_and_seed}
+                        kept[plan] = {**record, "variant": plan.names_of_kernel_and_seed}
     children, show = Children(), arguments.progress or sys.stderr.isatty()
     if show and (left := len(plans) - len(kept)):
         minutes = -(-left * CELL_SECONDS // arguments.jobs // 60)
@@ -342,8 +342,9 @@ def run_worn_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list
                 # If the first cell cannot be run, no other can: the lab itself does not work.
                 if plan == next(iter(running.values())):
                     raise
-                record = record_without_guest(plan, str(error), "the cell could not be run", "")
-            kept[plan] = record = {**record, "variant": plan.kernel_and_seed}
+                record = make_record_of_unfinished_cell(plan, str(error),
+                                                        "the cell could not be run", "")
+            kept[plan] = record = {**record, "variant": plan.names_of_kernel_and_seed}
             if folder:
                 command.write_file(folder / plan.record_file_name,
                                    json.dumps(record, indent=1) + "\n")
@@ -386,7 +387,7 @@ def reduce_cell(plans: Sequence[Plan]) -> int:
             plans[0], events=tuple(one for one in items if isinstance(one, Event)),
             numbers=format_number_ranges([one for one in items if isinstance(one, int)])), children)
 
-    def keeps_cell_outcome(items: Sequence[Event | int]) -> bool:
+    def do_items_keep_cell_outcome(items: Sequence[Event | int]) -> bool:
         nonlocal attempts
         numbers = sum(isinstance(one, int) for one in items)
         if not 0 < numbers < len(items) or attempts == ATTEMPTS:
@@ -406,7 +407,7 @@ def reduce_cell(plans: Sequence[Plan]) -> int:
     if not items:
         raise Refusal("a life without an event has nothing to reduce", FAILED)
     items = reduce_failing_list([*items, *parse_number_ranges(plans[0].numbers)],
-                                keeps_cell_outcome)
+                                do_items_keep_cell_outcome)
     begun = time.monotonic()
     record = run_reduced_cell(items)
     versions = (f"{name} {version}" for name, version in record.get("versions", {}).items())
@@ -519,7 +520,7 @@ def run_worn(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
         return reduce_cell(plans)
     records = run_worn_cells(plans, arguments)
     if arguments.json:
-        command.write_json_answer(arguments.json, {
+        command.write_json_document(arguments.json, {
             **command.json_document_head("worn", argv), "cells": records})
     if arguments.html:
         command.write_file(arguments.html, matrix_as_html(records, argv))

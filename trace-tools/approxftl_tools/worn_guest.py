@@ -346,7 +346,8 @@ class Cell:
                 parts.append(f"fault-blocks {block}")
         return parts
 
-    def find_pattern_pages(self, needles: Mapping[str, Sequence[bytes]]) -> dict[str, list[int]]:
+    def find_pages_with_patterns(self, needles: Mapping[str, Sequence[bytes]]
+                                 ) -> dict[str, list[int]]:
         """Search the first drive for the needles of each object; return pages, the newest first.
 
         Metadata of btrfs are written to new places, so the pages are sorted by btrfs_node_age().
@@ -375,7 +376,8 @@ class Cell:
     def object_search_patterns(self, key: str) -> list[bytes]:
         """Return the needles by which an acknowledged object is found: its sectors' headers."""
         sectors = self.ledger.sectors
-        value = worn_judge.make_object_value(key, self.ledger.durable_version(key) or 0, sectors)
+        value = worn_judge.make_object_value(key, self.ledger.find_acknowledged_version(key) or 0,
+                                             sectors)
         return [value[at * SECTOR:][:worn_judge.HEADER.size] for at in range(sectors)]
 
     def make_pages_uncorrectable(self, what: str, only: str) -> tuple[list[str], list[str]]:
@@ -387,14 +389,14 @@ class Cell:
         object instead.
         """
         ledger, draw = self.ledger, random.Random(self.seed)
-        durable = [key for key in ledger.object_names() if ledger.durable_version(key)]
+        durable = [key for key in ledger.object_names() if ledger.find_acknowledged_version(key)]
         chosen = draw.sample(durable, min(SPOILED, len(durable)))
         if what == "newest":
             chosen = list(next((one.versions for one in reversed(ledger.transactions)
                                 if one.status == "durable"), []))
         keys = ["name"] if what == "names" else [only] if only else chosen
         told = []
-        for key, pages in self.find_pattern_pages(
+        for key, pages in self.find_pages_with_patterns(
                 {key: [b"worn-f1", b"worn."] if key == "name" else self.object_search_patterns(key)
                  for key in keys}).items():
             for page in pages if what in ("copies", "newest") else pages[:1]:
@@ -413,10 +415,11 @@ class Cell:
         The reads are not traced.
         """
         key = only or next((key for key in self.ledger.object_names()
-                            if self.ledger.durable_version(key)), "")
+                            if self.ledger.find_acknowledged_version(key)), "")
         if not key:
             return "; no object is durable", []
-        page = next(iter(self.find_pattern_pages({key: self.object_search_patterns(key)})[key]), 0)
+        found = self.find_pages_with_patterns({key: self.object_search_patterns(key)})
+        page = next(iter(found[key]), 0)
         buffer, count = mmap.mmap(-1, CHUNK), 0
         fd = os.open(self.names["dev0"], os.O_RDONLY | os.O_DIRECT)
         switch_request_trace(False)
@@ -435,7 +438,7 @@ class Cell:
         return f"; {count} reads of the MiB around page {page}: {key}", [
             f"read-often {limit} {key}"]
 
-    def make_lost_page_test(self) -> Callable[[int], bool]:
+    def make_lost_page_predicate(self) -> Callable[[int], bool]:
         """Return a function that tells whether the first drive has lost the data of a page."""
         runs, start = [], "0"
         while start:
@@ -446,13 +449,13 @@ class Cell:
             start = "".join(re.findall(r"^next (\d+)$", said, re.M))
         return lambda page: any(page in run for run in runs)
 
-    def failed_requests(self) -> list[str]:
+    def list_failed_requests(self) -> list[str]:
         """Return the drives' failed requests, and the injected fault that each failed read met."""
         numbers = {}
         for number in range(self.stack.drives):
             with suppress(OSError):
                 numbers[os.minor(Path(f"/dev/mapper/drive{number}").stat().st_rdev)] = number
-        is_lost = self.make_lost_page_test()
+        is_lost = self.make_lost_page_predicate()
         trace = TRACEFS / "trace"
         seen = Counter(tuple(map(int, found.groups()[1:])) for found in FAILED_REQUEST.finditer(
             trace.read_text() if trace.exists() else ""))
@@ -534,7 +537,7 @@ class Cell:
         if why and not self.is_cut:
             self.findings.append(Finding("writer", Outcome.CRASHED, f"the writer {why}"))
 
-    def read_answers(self) -> Iterator[tuple[str, Answer | Finding]]:
+    def read_objects_with_new_readers(self) -> Iterator[tuple[str, Answer | Finding]]:
         """Read all objects; if the reader dies at an object, continue with the next one."""
         keys = self.ledger.object_names()
         while keys:
@@ -561,16 +564,16 @@ class Cell:
         Path("/proc/sys/vm/drop_caches").write_text("3")
         answers: dict[str, Answer] = {}
         found: list[Finding] = []
-        for key, answer in self.read_answers():
+        for key, answer in self.read_objects_with_new_readers():
             if isinstance(answer, Finding):
                 found.append(answer)
                 answers[key] = Refused(answer.detail)
             else:
                 answers[key] = answer
         found += self.ledger.judge_all_answers(answers)
-        self.count_findings_of_pass(name, found)
+        self.count_findings_of_one_read(name, found)
 
-    def count_findings_of_pass(self, name: str, found: Sequence[Finding]) -> None:
+    def count_findings_of_one_read(self, name: str, found: Sequence[Finding]) -> None:
         """Count the findings of one read of all objects, and keep a few of each outcome."""
         counts = Counter(one.outcome.value for one in found)
         shown = [one for outcome in Outcome
@@ -582,8 +585,8 @@ class Cell:
 
     def count_all_objects_as_refused(self, name: str, why: str) -> None:
         """Count all objects as refused: the stack did not start, or reading is impossible."""
-        self.count_findings_of_pass(name, [Finding(key, Outcome.REFUSED, why)
-                                           for key in self.ledger.object_names()])
+        self.count_findings_of_one_read(name, [Finding(key, Outcome.REFUSED, why)
+                                               for key in self.ledger.object_names()])
 
     # ------------------------------------------------------------ the cell
 
@@ -670,14 +673,14 @@ class Cell:
         lines = log.splitlines()
         noticed = [line for line in lines if NOTICED.search(line)]
         defects = [line for line in lines if DEFECTS.search(line)]
-        refused, failed = self.ledger.refused_writes, self.failed_requests()
+        refused, failed = self.ledger.refused_writes, self.list_failed_requests()
         outcome = worn_judge.judge_cell(self.findings, len(refused), bool(noticed))
         stats = subprocess.run(["dmsetup", "message", "drive0", "0", "stats"], text=True,
                                capture_output=True, check=False).stdout
         counters = {name: int(value) for name, value in re.findall(r"^(\w+) (\d+)$", stats, re.M)}
         return {**self.record, "outcome": outcome.value, "seed": self.seed,
                 "transactions": len(self.ledger.transactions),
-                "durable": self.ledger.durable_transactions(),
+                "durable": self.ledger.count_acknowledged_transactions(),
                 "objects": len(self.ledger.object_names()),
                 "refused_writes": refused[:5], "refused_count": len(refused),
                 "requests": failed[:REQUESTS], "requests_count": len(failed),

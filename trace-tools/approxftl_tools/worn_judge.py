@@ -117,7 +117,7 @@ class Ledger:
         """Record that the workload is about to write versions of objects."""
         self.transactions.append(Transaction(number, dict(versions)))
 
-    def _last_transaction(self, number: int) -> Transaction:
+    def _get_running_transaction(self, number: int) -> Transaction:
         last = self.transactions[-1] if self.transactions else None
         if last is None or last.number != number:
             raise ValueError(f"transaction {number} ended and is not the last one")
@@ -125,22 +125,22 @@ class Ledger:
 
     def acknowledge_transaction(self, number: int) -> None:
         """Record that fsync or commit returned success."""
-        self._last_transaction(number).status = "durable"
+        self._get_running_transaction(number).status = "durable"
 
     def note_failed_transaction(self, number: int, why: str) -> None:
         """Record that the stack reported an error to the writer."""
-        self._last_transaction(number).status = "failed"
+        self._get_running_transaction(number).status = "failed"
         self.refused_writes.append(f"transaction {number}: {why}")
 
     def object_names(self) -> list[str]:
         """Return all objects that the workload wrote or attempted to write."""
         return list(dict.fromkeys(key for one in self.transactions for key in one.versions))
 
-    def durable_transactions(self) -> int:
+    def count_acknowledged_transactions(self) -> int:
         """Return the number of acknowledged transactions."""
         return sum(one.status == "durable" for one in self.transactions)
 
-    def durable_version(self, key: str) -> int | None:
+    def find_acknowledged_version(self, key: str) -> int | None:
         """Return the last acknowledged version of an object."""
         return next((one.versions[key] for one in reversed(self.transactions)
                      if one.status == "durable" and key in one.versions), None)
@@ -173,7 +173,7 @@ class Ledger:
         if len(ours) == len(found) == self.sectors:
             if not self.atomic and all(one[2] in allowed for one in ours):
                 return Finding(key, Outcome.CORRECT, f"torn write in flight: {told}")
-            newest = self.durable_version(key)
+            newest = self.find_acknowledged_version(key)
             if newest is not None and any(one[2] < newest for one in ours):
                 return Finding(key, Outcome.LOST, f"stale: {told}; allowed: {wanted}")
         if not value.strip(b"\0"):

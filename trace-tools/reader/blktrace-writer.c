@@ -92,7 +92,7 @@ static u32 blktrace_kind_of_request(const struct trace_request *request)
 	       (request->fua ? (u32)BLKTRACE_IS_FUA : 0) | BLKTRACE_IS_FS;
 }
 
-static bool does_complete_earlier(const struct completion *a, const struct completion *b)
+static bool does_request_complete_earlier(const struct completion *a, const struct completion *b)
 {
 	return a->t_ns != b->t_ns ? a->t_ns < b->t_ns : a->order < b->order;
 }
@@ -105,7 +105,8 @@ static void push_pending_completion(struct blktrace_out *out, const struct compl
 		out->room = out->room ? 2 * out->room : 256;
 		out->heap = memory_resize(out->heap, out->room, sizeof(*out->heap));
 	}
-	for (; at && does_complete_earlier(completion, &out->heap[(at - 1) / 2]); at = (at - 1) / 2)
+	for (; at && does_request_complete_earlier(completion, &out->heap[(at - 1) / 2]);
+	     at = (at - 1) / 2)
 		out->heap[at] = out->heap[(at - 1) / 2];
 	out->heap[at] = *completion;
 }
@@ -117,9 +118,9 @@ static void pop_first_completion(struct blktrace_out *out)
 
 	while ((child = 2 * at + 1) < out->waiting) {
 		if (child + 1 < out->waiting &&
-		    does_complete_earlier(&out->heap[child + 1], &out->heap[child]))
+		    does_request_complete_earlier(&out->heap[child + 1], &out->heap[child]))
 			child++;
-		if (!does_complete_earlier(&out->heap[child], &last))
+		if (!does_request_complete_earlier(&out->heap[child], &last))
 			break;
 		out->heap[at] = out->heap[child];
 		at = child;
@@ -155,7 +156,7 @@ static void write_process_name(struct trace_output *output, const struct trace_r
 			  bytes, sizeof(bytes));
 }
 
-static u8 quality_level_digit(const struct trace_output *output, u32 class)
+static u8 find_level_digit_of_class(const struct trace_output *output, u32 class)
 {
 	u8 level = TRACE_PRECISE;
 
@@ -167,7 +168,7 @@ static u8 quality_level_digit(const struct trace_output *output, u32 class)
 static void write_class_note(struct trace_output *output, const struct trace_request *request)
 {
 	static const char *const levels[TRACE_CLASSES] = { "", "", " 2", " 3" };
-	u8 level = quality_level_digit(output, request->class);
+	u8 level = find_level_digit_of_class(output, request->class);
 	char note[NOTE_SIZE];
 	int length;
 
@@ -184,7 +185,7 @@ static void write_class_note(struct trace_output *output, const struct trace_req
 }
 
 /* blktrace records whole sectors and 32-bit sizes, which other requests do not fit. */
-static bool can_blktrace_store(const struct trace_request *request)
+static bool does_request_fit_blktrace(const struct trace_request *request)
 {
 	return request->op != AFTL_OP_WRITE_ZEROES && request->offset % TRACE_SECTOR == 0 &&
 	       request->bytes % TRACE_SECTOR == 0 && request->bytes <= U32_MAX;
@@ -195,7 +196,7 @@ int blktrace_write_request(struct trace_output *output, const struct trace_reque
 {
 	struct blktrace_out *out = output->state;
 
-	if (!can_blktrace_store(request)) {
+	if (!does_request_fit_blktrace(request)) {
 		output->unfit[request->op]++;
 		return 0;
 	}

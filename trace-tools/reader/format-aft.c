@@ -21,7 +21,7 @@ struct aft {
 	u64 records;
 };
 
-static bool is_aft_format(const u8 *head, size_t size)
+static bool is_head_of_record_file(const u8 *head, size_t size)
 {
 	return size >= AFTL_RECORD_MAGIC_BYTES && aftl_record_has_magic(head);
 }
@@ -131,7 +131,7 @@ static int begin_aft_file(struct trace_output *output, struct aftl_error *error)
 	return ret;
 }
 
-static u32 latency_in_record_units(u64 latency_ns)
+static u32 convert_latency_to_record_units(u64 latency_ns)
 {
 	u64 units = DIV_ROUND_UP(latency_ns, LATENCY_UNIT_NS);
 
@@ -161,7 +161,7 @@ u32 trace_request_records(const struct trace_request *request, struct aftl_recor
 		.life = request->op == AFTL_OP_WRITE ? request->life : 0,
 		.class = request->op == AFTL_OP_WRITE ? request->class : 0,
 		.stream = request->stream,
-		.lat_100ns = latency_in_record_units(request->latency_ns),
+		.lat_100ns = convert_latency_to_record_units(request->latency_ns),
 		.pid = request->pid,
 	};
 	return count;
@@ -193,7 +193,7 @@ const struct trace_format trace_format_aft = {
 	.units = "times in ns, latencies in 100 ns, sectors of 512 bytes",
 	.time_unit_ns = 1,
 	.open = open_aft_file,
-	.known = is_aft_format,
+	.known = is_head_of_record_file,
 	.fill = read_aft_requests,
 	.own_file = true,
 	.begin = begin_aft_file,

@@ -182,7 +182,7 @@ static bool interpret_action_field(struct fields *fields)
 }
 
 /* RWBS letters of blkparse: F before the operation is a preflush, F behind it is FUA. */
-static bool interpret_kind_field(struct fields *fields)
+static bool interpret_rwbs_letters(struct fields *fields)
 {
 	struct trace_event *event = &fields->event;
 	struct text_cursor kind = fields->kind;
@@ -255,7 +255,7 @@ static enum trace_line_verdict parse_event_line(struct trace_file *file, struct 
 	}
 	if (state->usual && !parse_rest_of_blkparse_line(file, &text, fields))
 		return TRACE_LINE_WRONG;
-	if (!interpret_kind_field(fields) || fields->sectors > U32_MAX / TRACE_SECTOR) {
+	if (!interpret_rwbs_letters(fields) || fields->sectors > U32_MAX / TRACE_SECTOR) {
 		file->other_events++;
 		return TRACE_LINE_EMPTY;
 	}

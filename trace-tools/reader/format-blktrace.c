@@ -103,8 +103,8 @@ static int open_blktrace(struct trace_file *file, struct aftl_error *error)
 	return 0;
 }
 
-static inline void load_event(const struct blktrace *trace, const u8 *at, struct raw_event *raw,
-			      bool swapped)
+static inline void load_raw_blktrace_event(const struct blktrace *trace, const u8 *at,
+					   struct raw_event *raw, bool swapped)
 {
 	raw->sequence = load_u32(at + 4, swapped);
 	raw->t_ns = load_u64(at + 8, swapped);
@@ -216,8 +216,8 @@ static bool parse_action_event(struct trace_file *file, const struct raw_event *
 }
 
 /* Convert an event from blktrace's binary format. Return: false if it describes no request. */
-static bool convert_event(struct trace_file *file, const struct raw_event *raw, const u8 *extra,
-			  struct trace_event *event)
+static bool convert_blktrace_event(struct trace_file *file, const struct raw_event *raw,
+				   const u8 *extra, struct trace_event *event)
 {
 	u32 skipped = raw->action & BLKTRACE_CGROUP && raw->extra >= BLKTRACE_CGROUP_BYTES ?
 		BLKTRACE_CGROUP_BYTES : 0;
@@ -303,7 +303,7 @@ static int buffer_whole_event(struct trace_file *file, u32 *size, struct raw_eve
 	if (load_u32(trace_input_next_bytes(input), trace->swapped) !=
 	    (BLKTRACE_MAGIC | trace->version))
 		return skip_damaged_bytes(file, error);
-	load_event(trace, trace_input_next_bytes(input), raw, trace->swapped);
+	load_raw_blktrace_event(trace, trace_input_next_bytes(input), raw, trace->swapped);
 	*size = trace->header_bytes + raw->extra;
 	if (trace_input_left(input) >= *size)
 		return 0;
@@ -325,7 +325,8 @@ static const u8 plain_acts[BLKTRACE_ACTIONS] = {
 	(BLKTRACE_IS_NOTE | BLKTRACE_IS_DISCARD | BLKTRACE_IS_PASSTHROUGH |            \
 	 BLKTRACE_IS_ZONE_MANAGEMENT | BLKTRACE_IS_WRITE_ZEROES)
 
-static inline bool is_plain_event(const struct blktrace *trace, const struct raw_event *raw)
+static inline bool is_event_fit_for_fast_path(const struct blktrace *trace,
+					      const struct raw_event *raw)
 {
 	u32 action = raw->action & BLKTRACE_ACT_MASK;
 
@@ -373,9 +374,9 @@ static u32 convert_buffered_events(struct trace_file *file, struct trace_event *
 	       load_u32(at, false) == (BLKTRACE_MAGIC | trace->version)) {
 		u32 size;
 
-		load_event(trace, at, &raw, false);
+		load_raw_blktrace_event(trace, at, &raw, false);
 		size = trace->header_bytes + raw.extra;
-		if (size > (size_t)(end - at) || !is_plain_event(trace, &raw))
+		if (size > (size_t)(end - at) || !is_event_fit_for_fast_path(trace, &raw))
 			break;
 		trace->sequences[raw.cpu] = raw.sequence;
 		done += decode_plain_event(file, &raw, &events[done]);
@@ -400,14 +401,14 @@ static int convert_next_event(struct trace_file *file, struct trace_event *event
 		ret = check_event_sequence(file, &raw, error);
 	if (ret)
 		return ret;
-	ret = convert_event(file, &raw, trace_input_next_bytes(&file->input) + trace->header_bytes,
-			    event);
+	ret = convert_blktrace_event(
+		file, &raw, trace_input_next_bytes(&file->input) + trace->header_bytes, event);
 	trace_input_consume(&file->input, size);
 	return ret;
 }
 
-static int fill_from_blktrace(struct trace_file *file, void *out, u32 room,
-			      struct aftl_error *error)
+static int read_blktrace_items(struct trace_file *file, void *out, u32 room,
+			       struct aftl_error *error)
 {
 	struct trace_event *events = out;
 	u32 done = 0;
@@ -436,7 +437,7 @@ const struct trace_format trace_format_blktrace = {
 	.time_unit_ns = 1,
 	.open = open_blktrace,
 	.known = is_blktrace_format,
-	.fill = fill_from_blktrace,
+	.fill = read_blktrace_items,
 	.begin = blktrace_begin_output,
 	.put = blktrace_write_request,
 	.finish = blktrace_finish_output,

@@ -26,7 +26,8 @@ static enum trace_line_verdict parse_oracle_record(const struct trace_file *file
 	return trace_check_request(request, cause);
 }
 
-static int fill_from_oracle(struct trace_file *file, void *out, u32 room, struct aftl_error *error)
+static int read_oracle_requests(struct trace_file *file, void *out, u32 room,
+				struct aftl_error *error)
 {
 	return fixed_records_fill(file, out, room, RECORD_BYTES, parse_oracle_record, error);
 }
@@ -37,5 +38,5 @@ const struct trace_format trace_format_oracle = {
 	.units = "times in s, objects taken for offsets in bytes, sizes in bytes",
 	.time_unit_ns = SECOND_NS,
 	.told_only = true,
-	.fill = fill_from_oracle,
+	.fill = read_oracle_requests,
 };

@@ -24,7 +24,8 @@ struct parquet {
 	pid_t program;
 };
 
-static int start_converter(struct parquet *parquet, int input, int output, struct aftl_error *error)
+static int start_parquet_converter(struct parquet *parquet, int input, int output,
+				   struct aftl_error *error)
 {
 	char program[2 * PATH_MAX], name[] = "approxftl-parquet", standard[] = "-";
 	char *const words[] = { name, standard, NULL };
@@ -50,12 +51,12 @@ static int start_converter_into_output(struct trace_output *output, int input,
 	int fd, ret;
 
 	if (!strcmp(output->path, "-"))
-		return start_converter(output->state, input, STDOUT_FILENO, error);
+		return start_parquet_converter(output->state, input, STDOUT_FILENO, error);
 	fd = open(output->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
 	if (fd < 0)
 		return aftl_fail(error, -errno, "%.120s: cannot create: %s", output->name,
 				 strerror(errno));
-	ret = start_converter(output->state, input, fd, error);
+	ret = start_parquet_converter(output->state, input, fd, error);
 	close(fd);
 	return ret;
 }

@@ -92,7 +92,8 @@ static enum trace_line_verdict parse_vscsi_record(const struct trace_file *file,
 	return trace_check_request(request, cause);
 }
 
-static int fill_from_vscsi(struct trace_file *file, void *out, u32 room, struct aftl_error *error)
+static int read_vscsi_requests(struct trace_file *file, void *out, u32 room,
+			       struct aftl_error *error)
 {
 	const struct layout *layout = file->state;
 
@@ -106,5 +107,5 @@ const struct trace_format trace_format_vscsi = {
 	.time_unit_ns = MICROSECOND_NS,
 	.open = open_vscsi_trace,
 	.known = is_vscsi_format,
-	.fill = fill_from_vscsi,
+	.fill = read_vscsi_requests,
 };

@@ -56,7 +56,7 @@ static int set_device_option(const char *name, u32 *device, struct aftl_error *e
 	return 0;
 }
 
-int reading_format_check(const char *option, const char *name, struct aftl_error *error)
+int reading_options_check_format(const char *option, const char *name, struct aftl_error *error)
 {
 	const struct trace_format *format = trace_format_find(name);
 
@@ -82,7 +82,7 @@ int reading_options_to_open(const struct reading_options *options,
 		.issue = options->from_issue,
 	};
 	if (options->from)
-		ret = reading_format_check("from", options->from, error);
+		ret = reading_options_check_format("from", options->from, error);
 	if (!ret && options->time_unit)
 		ret = set_time_unit_option(options->time_unit, &open_options->hints.time_unit_ns,
 					   error);

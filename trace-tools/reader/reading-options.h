@@ -25,7 +25,7 @@ int __must_check reading_options_to_open(const struct reading_options *options,
 					 struct aftl_error *error);
 
 /* Check that trace format @name, given by @option, exists. @return: 0, or -EINVAL. */
-int __must_check reading_format_check(const char *option, const char *name,
-				      struct aftl_error *error);
+int __must_check reading_options_check_format(const char *option, const char *name,
+					      struct aftl_error *error);
 
 #endif

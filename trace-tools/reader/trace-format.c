@@ -258,7 +258,8 @@ static int count_lost_line(struct trace_file *file, const char *cause, struct af
 				  "dropped: %s", cause ? cause : "not a line of this format");
 }
 
-static int fill_from_lines(struct trace_file *file, void *out, u32 room, struct aftl_error *error)
+static int read_items_from_text_lines(struct trace_file *file, void *out, u32 room,
+				      struct aftl_error *error)
 {
 	size_t item_bytes = trace_item_bytes(file->format);
 	u32 done = 0;
@@ -290,6 +291,6 @@ static int fill_from_lines(struct trace_file *file, void *out, u32 room, struct 
 
 int trace_file_fill_items(struct trace_file *file, void *out, u32 room, struct aftl_error *error)
 {
-	return file->format->line ? fill_from_lines(file, out, room, error) :
+	return file->format->line ? read_items_from_text_lines(file, out, room, error) :
 				    file->format->fill(file, out, room, error);
 }

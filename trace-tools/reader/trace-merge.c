@@ -155,8 +155,8 @@ static u64 get_merge_item_time(const u8 *item)
 }
 
 /* Append a file's items before the time @limit_ns to the run, the sorted array of next items. */
-static void take_items_of_source(struct trace_merge *merge, struct trace_window *window,
-				 u64 limit_ns)
+static void append_source_items_to_run(struct trace_merge *merge, struct trace_window *window,
+				       u64 limit_ns)
 {
 	do {
 		merge->run[merge->run_end++] = trace_window_peek_item(window);
@@ -220,7 +220,8 @@ static bool extend_merged_run(struct trace_merge *merge)
 	if (turn.first == NONE)
 		return false;
 	if (turn.second == NONE) {
-		take_items_of_source(merge, &merge->sources[turn.first].window, turn.limit_ns);
+		append_source_items_to_run(merge, &merge->sources[turn.first].window,
+					   turn.limit_ns);
 		return peek_next_item_time(merge, turn.first);
 	}
 	merge_items_of_two_sources(merge, &merge->sources[min(turn.first, turn.second)].window,

@@ -219,7 +219,7 @@ static inline void remove_request_piece(struct trace_pairing *pairing, u32 gap)
 #define NOWHERE U32_MAX
 
 /* Return true if @piece is the better match: it alone ends at @end, or its request is older. */
-static bool is_better_request_piece(const struct piece *piece, const struct piece *best, u64 end)
+static bool does_piece_match_better(const struct piece *piece, const struct piece *best, u64 end)
 {
 	bool exact = piece->end == end;
 	bool best_exact = best->end == end;
@@ -238,7 +238,7 @@ static inline u32 find_request_piece(const struct trace_pairing *pairing, u32 ke
 
 		if (piece->key == key && piece->begin == begin &&
 		    (best == NOWHERE ||
-		     is_better_request_piece(piece, &pairing->pieces[best], end)))
+		     does_piece_match_better(piece, &pairing->pieces[best], end)))
 			best = place;
 	}
 	return best;
@@ -262,7 +262,7 @@ static u32 find_piece_of_request(const struct trace_pairing *pairing, u64 number
 	return NOWHERE;
 }
 
-static void deliver_oldest_unfinished_request(struct trace_pairing *pairing)
+static void give_up_completion_of_oldest_request(struct trace_pairing *pairing)
 {
 	struct pending *oldest = pending_request_at(pairing, pairing->first);
 
@@ -328,7 +328,7 @@ static void begin_paired_request(struct trace_pairing *pairing, const struct tra
 	add_request_piece(pairing, key_of_request_piece(stream, event->op), number, begin,
 			  begin + sectors_of_request(event));
 	if (number - pairing->first >= TRACE_PAIRING_WINDOW) {
-		deliver_oldest_unfinished_request(pairing);
+		give_up_completion_of_oldest_request(pairing);
 		pairing->ripe = RIPE;
 	}
 }
@@ -525,8 +525,8 @@ static void add_request_mark(struct pending *pending, u64 begin, u64 end,
 	mark->by = event->by;
 }
 
-static void apply_note_to_request(struct trace_pairing *pairing, const struct trace_event *event,
-				  u16 stream)
+static void apply_class_note_to_request(struct trace_pairing *pairing,
+					const struct trace_event *event, u16 stream)
 {
 	u64 begin = event->sector, end = event->sector + event->bytes / TRACE_PAIRING_SECTOR;
 	struct pending *pending;
@@ -569,7 +569,7 @@ static inline void pair_trace_event(struct trace_pairing *pairing, const struct 
 		split_pending_request(pairing, event, stream);
 		break;
 	case TRACE_ACT_TAG:
-		apply_note_to_request(pairing, event, stream);
+		apply_class_note_to_request(pairing, event, stream);
 		break;
 	}
 }

@@ -74,7 +74,7 @@ static bool find_write_of_data(const struct expected_data *data, const void *byt
 		return false;
 	*what = (struct payload){ unit, now->newest, now->class };
 	*flips = payload_count_flips(bytes, data->unit_bytes, data->seed, what);
-	return is_payload_same(data->unit_bytes, *flips);
+	return is_payload_recognised(data->unit_bytes, *flips);
 }
 
 enum data_verdict expected_data_judge(const struct expected_data *data, const void *bytes, u64 unit,

@@ -79,5 +79,5 @@ bool payload_read_head(const void *data, u32 bytes, u64 seed, struct payload *wh
 	what->unit = second & UNIT_MASK;
 	what->class = second >> UNIT_BITS;
 	*flips = payload_count_flips(data, bytes, seed, what);
-	return is_payload_same(bytes, *flips);
+	return is_payload_recognised(bytes, *flips);
 }

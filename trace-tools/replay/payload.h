@@ -30,7 +30,7 @@ void payload_fill(void *data, u32 bytes, u64 seed, const struct payload *what);
 u32 payload_count_flips(const void *data, u32 bytes, u64 seed, const struct payload *what);
 
 /* Return true if data with @flips wrong bits are recognised; unrelated data have half wrong. */
-static inline bool is_payload_same(u32 bytes, u32 flips)
+static inline bool is_payload_recognised(u32 bytes, u32 flips)
 {
 	return flips < bytes * 8 / 4;
 }

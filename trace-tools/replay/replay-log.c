@@ -57,7 +57,7 @@ static const struct field fields[] = {
 
 static_assert(ARRAY_SIZE(fields) == REPLAY_LOG_FIELDS, "as the header says");
 
-static u64 log_entry_member(const struct replay_log_entry *entry, const struct field *field)
+static u64 get_log_entry_member(const struct replay_log_entry *entry, const struct field *field)
 {
 	const void *at = (const u8 *)entry + field->member;
 
@@ -201,7 +201,7 @@ void replay_log_write_entry(struct replay_log *log, const struct replay_log_entr
 	u8 bytes[REPLAY_LOG_ENTRY_BYTES] = { 0 };
 
 	for (unsigned int i = 0; i < REPLAY_LOG_FIELDS; i++)
-		aftl_put_le(bytes + fields[i].offset, log_entry_member(entry, &fields[i]),
+		aftl_put_le(bytes + fields[i].offset, get_log_entry_member(entry, &fields[i]),
 			    fields[i].size);
 	fwrite(bytes, 1, sizeof(bytes), log->file);
 	log->entries++;

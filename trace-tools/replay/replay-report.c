@@ -45,7 +45,8 @@ void replay_report_free(struct replay_report *report)
 	free(report);
 }
 
-static void add_entry_times(struct replay_report *report, const struct replay_log_entry *entry)
+static void add_entry_times_to_report(struct replay_report *report,
+				      const struct replay_log_entry *entry)
 {
 	u64 lag = entry->submit_ns > entry->due_ns ? entry->submit_ns - entry->due_ns : 0;
 
@@ -79,7 +80,7 @@ void replay_report_add_entry(struct replay_report *report, const struct replay_l
 	if (!entry->sequence)
 		return;
 	report->done++;
-	add_entry_times(report, entry);
+	add_entry_times_to_report(report, entry);
 }
 
 bool replay_report_is_data_wrong(const struct replay_report *report)
@@ -97,7 +98,7 @@ static u64 histogram_mean(const struct aftl_histogram *histogram)
 	return histogram->count ? histogram->sum / histogram->count : 0;
 }
 
-static u64 rate_per_second(u64 requests, u64 ns)
+static u64 compute_requests_per_second(u64 requests, u64 ns)
 {
 	return scaled_ratio(requests, ns, NS_PER_S);
 }
@@ -113,7 +114,7 @@ static void write_times_json(struct json_writer *json, const struct aftl_histogr
 	json_u64(json, "max_ns", histogram->largest);
 }
 
-static void write_fidelity_json(const struct replay_report *report, struct json_writer *json)
+static void write_timing_fidelity_json(const struct replay_report *report, struct json_writer *json)
 {
 	bool closed = report->header.closed_depth;
 
@@ -130,10 +131,10 @@ static void write_fidelity_json(const struct replay_report *report, struct json_
 		json_decimal(json, "late_share", scaled_ratio(report->late, report->done, 1000000),
 			     6);
 		json_u64(json, "offered_per_second",
-			 rate_per_second(report->done, report->last_due_ns));
+			 compute_requests_per_second(report->done, report->last_due_ns));
 	}
 	json_u64(json, "achieved_per_second",
-		 rate_per_second(report->done, report->last_submit_ns));
+		 compute_requests_per_second(report->done, report->last_submit_ns));
 	json_end_object(json);
 }
 
@@ -176,7 +177,7 @@ void replay_report_write_json(const struct replay_report *report, struct json_wr
 	json_string(json, "engine", report->header.engine);
 	json_u64(json, "limit", report->header.limit);
 	json_u64(json, "elapsed_ns", report->last_complete_ns);
-	write_fidelity_json(report, json);
+	write_timing_fidelity_json(report, json);
 	write_replay_latency_json(report, json);
 	json_object(json, "data");
 	write_latency_kind_json(report, DATA_PRECISE, "precise", json);
@@ -247,7 +248,8 @@ static void print_latency_table(const struct replay_report *report, FILE *out)
 
 static void print_request_rates(const struct replay_report *report, FILE *out)
 {
-	unsigned long long achieved = rate_per_second(report->done, report->last_submit_ns);
+	unsigned long long achieved =
+		compute_requests_per_second(report->done, report->last_submit_ns);
 	char share[HUMAN_SIZE];
 	char late[HUMAN_SIZE];
 
@@ -259,8 +261,8 @@ static void print_request_rates(const struct replay_report *report, FILE *out)
 	human_format_time_in_text(late, report->late_ns);
 	human_format_decimal(share, scaled_ratio(report->late, report->done, 1000000), 4, "%");
 	fprintf(out, "rate: %llu requests/s, offered %llu/s; more than %s late: %s\n", achieved,
-		(unsigned long long)rate_per_second(report->done, report->last_due_ns), late,
-		share);
+		(unsigned long long)compute_requests_per_second(report->done, report->last_due_ns),
+		late, share);
 	if (scaled_ratio(report->late, report->done, 100) >= LATE_MATTERS)
 		fprintf(out, TOO_SLOW, share, late);
 }

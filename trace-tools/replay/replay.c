@@ -112,7 +112,7 @@ static int wrap_stream_addresses(struct replay *replay, u64 bytes, struct aftl_e
 }
 
 /* Return the size at which addresses wrap: a multiple of the requests' alignment, up to 4 KiB. */
-static u64 wrapping_size_of_target(const struct replay *replay)
+static u64 compute_address_wrapping_size(const struct replay *replay)
 {
 	u64 grain = max(replay->survey.grain_bytes, (u64)replay->run.target.sector);
 
@@ -131,7 +131,8 @@ static int fit_stream_to_target(struct replay *replay, struct aftl_error *error)
 				 (unsigned long long)survey->end_bytes, target->path,
 				 (unsigned long long)target->size);
 	if (survey->end_bytes > target->size) {
-		int ret = wrap_stream_addresses(replay, wrapping_size_of_target(replay), error);
+		int ret =
+			wrap_stream_addresses(replay, compute_address_wrapping_size(replay), error);
 
 		if (ret)
 			return ret;
@@ -144,7 +145,7 @@ static int fit_stream_to_target(struct replay *replay, struct aftl_error *error)
 	return 0;
 }
 
-static int check_replay_limits(const struct replay *replay, struct aftl_error *error)
+static int check_stream_size_limits(const struct replay *replay, struct aftl_error *error)
 {
 	const struct stream_survey *survey = &replay->survey;
 
@@ -221,7 +222,7 @@ static int prepare_replay(struct replay *replay, struct aftl_error *error)
 	int ret = open_request_stream(replay, error);
 
 	if (!ret)
-		ret = check_replay_limits(replay, error);
+		ret = check_stream_size_limits(replay, error);
 	if (!ret)
 		ret = open_replay_target(replay, error);
 	if (!ret)
@@ -467,7 +468,7 @@ static enum exit_code replay_to_simulator(struct replay *replay, struct aftl_err
 		  options->speed != REPLAY_SPEED_ONE || options->align_bytes ||
 		  options->requests || (options->fold && options->size_bytes);
 	if (!options->quiet)
-		simulated_state_print(options->sim_count, options->sim_arguments, stderr);
+		print_note_about_simulated_fill(options->sim_count, options->sim_arguments, stderr);
 	return simulate_stream(options, replay->stream, changed);
 }
 

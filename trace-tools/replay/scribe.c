@@ -9,8 +9,8 @@
 #define PAUSE_NS 5000000
 #define FLUSH_NS 100000000
 
-static void classify_unit_data(const struct replay_run *run, const struct ticket *ticket, u32 i,
-			       struct replay_log_entry *entry)
+static void judge_and_count_read_unit(const struct replay_run *run, const struct ticket *ticket,
+				      u32 i, struct replay_log_entry *entry)
 {
 	const u8 *bytes = (const u8 *)ticket->data + (u64)i * run->expected.unit_bytes;
 	u32 kind;
@@ -58,7 +58,7 @@ static void write_ticket_to_log(struct replay_run *run, const struct ticket *tic
 		u32 units = count_ticket_units(run, ticket);
 
 		for (u32 i = 0; i < units; i++)
-			classify_unit_data(run, ticket, i, &entry);
+			judge_and_count_read_unit(run, ticket, i, &entry);
 	}
 	replay_report_add_entry(run->report, &entry);
 	if (run->log)

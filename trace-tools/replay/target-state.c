@@ -83,7 +83,7 @@ void target_state_print_lateness(const char *path, const struct target_status *s
 	fputs("timing scale:N slows the device down\n", out);
 }
 
-void simulated_state_print(int count, char *const *arguments, FILE *out)
+void print_note_about_simulated_fill(int count, char *const *arguments, FILE *out)
 {
 	for (int i = 0; i < count; i++) {
 		if (!strncmp(arguments[i], "--fill", 6) || strstr(arguments[i], "fill=") ||

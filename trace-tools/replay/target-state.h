@@ -24,6 +24,6 @@ void target_state_print_lateness(const char *path, const struct target_status *s
  * Print a note that a simulated device starts filled, but a new device in the kernel starts empty,
  * unless one of the simulator's arguments says how to fill.
  */
-void simulated_state_print(int count, char *const *arguments, FILE *out);
+void print_note_about_simulated_fill(int count, char *const *arguments, FILE *out);
 
 #endif

@@ -47,7 +47,7 @@ static struct ticket *take_first_ticket(struct ticket_list *list)
 	return ticket;
 }
 
-static int check_transfer(const struct ticket *ticket, ssize_t moved)
+static int check_transferred_byte_count(const struct ticket *ticket, ssize_t moved)
 {
 	if (moved < 0)
 		return -errno;
@@ -60,7 +60,7 @@ static int write_ticket_data(const struct replay_target *target, const struct ti
 	off_t offset = (off_t)ticket_offset(ticket);
 	int flags = ticket->request.fua ? RWF_DSYNC : 0;
 
-	return check_transfer(ticket, pwritev2(target->fd, &iov, 1, offset, flags));
+	return check_transferred_byte_count(ticket, pwritev2(target->fd, &iov, 1, offset, flags));
 }
 
 static int execute_ticket(const struct replay_target *target, const struct ticket *ticket)
@@ -69,8 +69,8 @@ static int execute_ticket(const struct replay_target *target, const struct ticke
 
 	switch (ticket->request.op) {
 	case AFTL_OP_READ:
-		return check_transfer(ticket, pread(target->fd, ticket->data, ticket->bytes,
-						    (off_t)offset));
+		return check_transferred_byte_count(ticket, pread(target->fd, ticket->data,
+								  ticket->bytes, (off_t)offset));
 	case AFTL_OP_WRITE:
 		return write_ticket_data(target, ticket);
 	case AFTL_OP_DISCARD:

@@ -146,8 +146,8 @@ static int fix_trace_file(struct fix *fix, const char *in, const char *out,
 }
 
 /* Repair one file of a capture: "x.blktrace.3" belongs to the capture "x". */
-static int fix_capture_member(struct fix *fix, const char *in, const char *capture, const char *out,
-			      struct aftl_error *error)
+static int fix_file_of_capture(struct fix *fix, const char *in, const char *capture,
+			       const char *out, struct aftl_error *error)
 {
 	char target[4096];
 
@@ -168,8 +168,8 @@ static int fix_capture_files(struct fix *fix, struct aftl_error *error)
 	trace_paths_add(&paths, in);
 	for (u32 i = 0; i < paths.count && !ret; i++)
 		ret = strcmp(paths.list[i], in) ?
-			fix_capture_member(fix, paths.list[i], in, out, error) :
-			fix_trace_file(fix, in, out, error);
+			      fix_file_of_capture(fix, paths.list[i], in, out, error) :
+			      fix_trace_file(fix, in, out, error);
 	trace_paths_free(&paths);
 	return ret;
 }

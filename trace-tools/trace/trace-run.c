@@ -76,7 +76,7 @@ static int check_verb_options(struct trace_run *run, const struct trace_verb *ve
 				 verb->targets ? "IN or OUT" : "FILE", verb->name);
 	ret = reading_options_to_open(&options->reading, open_options, error);
 	if (!ret && options->to)
-		ret = reading_format_check("to", options->to, error);
+		ret = reading_options_check_format("to", options->to, error);
 	return ret;
 }
 

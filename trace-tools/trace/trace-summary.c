@@ -73,7 +73,7 @@ static struct trace_leaf *summary_leaf(struct trace_summary *summary,
 	return leaf;
 }
 
-static void push_request_end(struct trace_summary *summary, u64 end_ns)
+static void push_end_time_of_request(struct trace_summary *summary, u64 end_ns)
 {
 	u64 at = summary->depth++;
 
@@ -112,7 +112,7 @@ static void compute_queue_depth(struct trace_summary *summary, const struct trac
 		/* Compute the queue depth that a request met, if the trace does not record it. */
 		while (summary->depth && summary->ends[0] <= request->t_ns)
 			pop_earliest_request_end(summary);
-		push_request_end(summary, request->t_ns + request->latency_ns);
+		push_end_time_of_request(summary, request->t_ns + request->latency_ns);
 		depth = summary->depth;
 	}
 	summary->depth_max = max(summary->depth_max, depth);
@@ -313,7 +313,7 @@ static void add_share_row(struct text_table *table, const struct trace_summary *
 	latency_histogram_free(&share.latency);
 }
 
-static void add_title_row(struct text_table *table)
+static void add_statistics_title_row(struct text_table *table)
 {
 	static const char *const titles[] = { "", "requests", "share", "data", "mean" };
 
@@ -355,7 +355,7 @@ void trace_summary_print(FILE *out, const struct trace_summary *summary,
 	fprintf(out, "addresses up to %s, streams %u\n", text,
 		trace_summary_count_streams(summary));
 	text_table_begin(&table, 10, 1);
-	add_title_row(&table);
+	add_statistics_title_row(&table);
 	add_summary_rows(&table, summary, classes);
 	text_table_print_and_free(&table, out);
 	if (!summary->depth_known)

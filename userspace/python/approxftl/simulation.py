@@ -35,7 +35,7 @@ from approxftl_tools.measures import all_measures
 from approxftl_tools.statistics import Estimate, estimate_mean
 from approxftl_tools.study_cluster import Cluster
 from approxftl_tools.study_engine import OWN, Engine, Processes
-from approxftl_tools.study_plan import cached_file_digest, make_run_point, simulator_and_digest
+from approxftl_tools.study_plan import cached_file_digest, find_simulator_and_digest, make_run_point
 from approxftl_tools.study_queue import TIME_LIMIT, JobArray, Queue
 from approxftl_tools.study_run import require_point_results
 from approxftl_tools.study_store import Store
@@ -376,7 +376,7 @@ def _run_sweep_as_study_points(plan: Sequence[dict[str, object]], engine: Engine
     if any(isinstance(one.get("policy"), Policy) for one in plan):
         raise OptionError("policy: one in Python runs in this process only: leave out results,"
                           " scheduler and slurm", USAGE)
-    program = simulator_and_digest(simulator_path())
+    program = find_simulator_and_digest(simulator_path())
     named = (replace_policy_by_name(one)[0] for one in plan)
     points = [make_run_point(program, make_command_line(one)[2:-1]) for one in named]
 
@@ -429,7 +429,7 @@ def sweep(*, seeds: int | Iterable[int] = 8, jobs: int | None = None,
     with tempfile.TemporaryDirectory(prefix="approxftl-") as folder:
         store = Store(Path(folder if results is None else results).absolute())
         try:
-            store.create_directory()
+            store.create_result_directory()
             # One file for all runs: requests= may be a generator.
             traced = _options_with_requests(options, store.root)
             traces = {"requests": None, "trace": traced["trace"]} if traced is not options else {}
