@@ -134,15 +134,15 @@ static void check_page_content(void)
 static void check_parameter_change(void)
 {
 	scnprintf(playground_text(), PLAY_TEXT_BYTES, "policy=vth_b");
-	CHECK_EQ(playground_change(), 0);
+	CHECK_EQ(playground_change_parameters(), 0);
 	scnprintf(playground_text(), PLAY_TEXT_BYTES, "age=730h");
-	CHECK_EQ(playground_change(), 0);
+	CHECK_EQ(playground_change_parameters(), 0);
 	CHECK_EQ(playground_audit(), 0);
 	CHECK_EQ(playground_run_to(REQUESTS + 2000, 1e18), 0);
 	CHECK_EQ(playground_audit(), 0);
 	CHECK(call_every_query());
 	scnprintf(playground_text(), PLAY_TEXT_BYTES, "policy=none");
-	CHECK(playground_change());
+	CHECK(playground_change_parameters());
 	CHECK_TEXT(playground_text(), "there is no policy \"none\"");
 }
 

@@ -70,8 +70,8 @@ static void add_device_row(struct text_list *list, const struct device_view *vie
 	list_add_number(list, view->status.late_p99_ns, 0, late);
 }
 
-static void print_json_list(const struct device_options *options, const struct device_view *views,
-			    unsigned int count)
+static void print_device_list_json(const struct device_options *options,
+				   const struct device_view *views, unsigned int count)
 {
 	struct json_writer json;
 
@@ -91,7 +91,7 @@ static void print_device_list(const struct device_options *options, const struct
 	struct text_list list;
 
 	if (device_json_needs_all_data(options)) {
-		print_json_list(options, views, count);
+		print_device_list_json(options, views, count);
 		return;
 	}
 	list_begin(&list, &options->list);
@@ -226,7 +226,7 @@ static enum exit_code run_device_status(const struct device_options *options)
 	if (ret)
 		return device_failed(options, ret, &error);
 	if (options->json)
-		print_json_list(options, &view, 1);
+		print_device_list_json(options, &view, 1);
 	else
 		print_device_status(&view);
 	return EXIT_DONE;

@@ -246,7 +246,7 @@ static int query_device_metrics(struct metrics *metrics, const struct dm_device 
 	return ret ? ret : device_sample_take(device, &scraped->sample, error);
 }
 
-static int query_all_devices(struct metrics *metrics, struct aftl_error *error)
+static int query_metrics_of_all_devices(struct metrics *metrics, struct aftl_error *error)
 {
 	struct dm_device *devices;
 	unsigned int count, i;
@@ -260,7 +260,8 @@ static int query_all_devices(struct metrics *metrics, struct aftl_error *error)
 	return ret;
 }
 
-static int query_named_device(struct metrics *metrics, const char *name, struct aftl_error *error)
+static int query_metrics_of_named_device(struct metrics *metrics, const char *name,
+					 struct aftl_error *error)
 {
 	struct dm_device device;
 	int ret = dm_device_find(&device, name, error);
@@ -275,8 +276,9 @@ enum exit_code metrics_print(const struct device_options *options)
 	int ret = check_device_mapper_ready(&error);
 
 	if (!ret)
-		ret = options->word_count ? query_named_device(&metrics, options->words[0], &error)
-					  : query_all_devices(&metrics, &error);
+		ret = options->word_count ?
+			query_metrics_of_named_device(&metrics, options->words[0], &error) :
+			query_metrics_of_all_devices(&metrics, &error);
 	if (!ret) {
 		print_metric_head("approxftl_device_info", "gauge",
 				  "a device, and what it was made of");

@@ -234,7 +234,7 @@ static int take_next_sample(struct series *series, struct sample *before, struct
 	return ret;
 }
 
-static void series_json_begin(struct series *series)
+static void begin_sample_series_json(struct series *series)
 {
 	device_begin_json_document(series->options, &series->json);
 	if (series->options->list.chosen) {
@@ -255,7 +255,7 @@ static enum exit_code print_sample_series(struct series *series)
 
 	interruption_catch();
 	if (series->options->json)
-		series_json_begin(series);
+		begin_sample_series_json(series);
 	ret = device_sample_take(&series->view.device, &before, &error);
 	if (!ret)
 		ret = take_next_sample(series, &before, &error);

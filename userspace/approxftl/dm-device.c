@@ -245,8 +245,8 @@ static int compare_device_names(const void *a, const void *b)
 }
 
 /* A device that was removed meanwhile is left out of the list. */
-static void add_named_devices(const struct dm_names *names, struct dm_device **devices,
-			      unsigned int *count)
+static void add_devices_of_name_list(const struct dm_names *names, struct dm_device **devices,
+				     unsigned int *count)
 {
 	struct aftl_error unused;
 	struct dm_device device;
@@ -275,7 +275,7 @@ int dm_device_list(struct dm_device **devices, unsigned int *count, struct aftl_
 	ret = dm_task_run_and_report_refusal(&task, error);
 	names = ret ? NULL : dm_task_get_names(task.dmt);
 	if (names)
-		add_named_devices(names, devices, count);
+		add_devices_of_name_list(names, devices, count);
 	if (*count)
 		qsort(*devices, *count, sizeof(**devices), compare_device_names);
 	dm_task_end(&task);

@@ -71,7 +71,7 @@ static int query_tags_of_open_file(struct approxftl *library, int fd, struct que
 {
 	int ret;
 
-	query->extent_count = tag_query_ranges(library, fd, &query->extents);
+	query->extent_count = query_tagged_ranges(library, fd, &query->extents);
 	if (query->extent_count < 0)
 		return query->extent_count;
 	fsync(fd);
@@ -148,11 +148,11 @@ static void add_tagged_range_row(struct text_list *list, const struct approxftl_
 {
 	char text[TAG_RANGE_SIZE];
 
-	tag_format_range(extent, text);
+	format_tagged_range(extent, text);
 	list_add_row(list);
 	list_add_text(list, "tagged");
 	list_add_text(list, "%s", text);
-	list_add_text(list, "%s", tag_range_class_name(extent));
+	list_add_text(list, "%s", get_class_name_of_range(extent));
 	list_add_text(list, "%s", "");
 	list_add_text(list, "%s", "");
 	add_flash_address_cells(list, extent->offset, extent->length);
@@ -208,7 +208,7 @@ static void print_query_json(const struct device_options *options, const struct 
 
 	device_begin_json_document(options, &json);
 	json_string(&json, "path", options->words[0]);
-	tag_write_ranges_json(&json, "ranges", query->extents, query->extent_count);
+	write_tagged_ranges_json(&json, "ranges", query->extents, query->extent_count);
 	errors = &query->errors;
 	json_inline_object(&json, "errors");
 	json_u64(&json, "unit_bytes", errors->unit_bytes);
@@ -233,7 +233,7 @@ static enum exit_code run_tag_query(struct approxftl *library, const struct devi
 	struct query query = { .extents = NULL };
 	int fd, ret;
 
-	if (tag_open_file(options, options->words[0], O_RDONLY, &fd))
+	if (open_file_to_tag(options, options->words[0], O_RDONLY, &fd))
 		return EXIT_FAILED;
 	ret = query_tags_of_open_file(library, fd, &query);
 	close(fd);

@@ -14,7 +14,7 @@
 
 #define BATCH 256
 
-int tag_open_file(const struct device_options *options, const char *path, int flags, int *fd)
+int open_file_to_tag(const struct device_options *options, const char *path, int flags, int *fd)
 {
 	int error;
 
@@ -44,8 +44,8 @@ static int parse_range_bytes(const char *text, size_t length, off_t *bytes)
 	return 0;
 }
 
-int tag_parse_range(const struct device_options *options, const char *text, off_t *offset,
-		    off_t *length)
+int parse_range_to_tag(const struct device_options *options, const char *text, off_t *offset,
+		       off_t *length)
 {
 	size_t before = strcspn(text, "+");
 	const char *rest = text + before;
@@ -59,7 +59,7 @@ int tag_parse_range(const struct device_options *options, const char *text, off_
 	return -EINVAL;
 }
 
-int tag_query_ranges(struct approxftl *library, int fd, struct approxftl_extent **extents)
+int query_tagged_ranges(struct approxftl *library, int fd, struct approxftl_extent **extents)
 {
 	unsigned int count = 0;
 	off_t from = 0;
@@ -81,7 +81,7 @@ int tag_query_ranges(struct approxftl *library, int fd, struct approxftl_extent 
 	return more < 0 ? more : (int)count;
 }
 
-void tag_format_range(const struct approxftl_extent *extent, char text[TAG_RANGE_SIZE])
+void format_tagged_range(const struct approxftl_extent *extent, char text[TAG_RANGE_SIZE])
 {
 	int used = scnprintf(text, TAG_RANGE_SIZE, "%lld+", (long long)extent->offset);
 
@@ -90,14 +90,14 @@ void tag_format_range(const struct approxftl_extent *extent, char text[TAG_RANGE
 			  (long long)extent->length);
 }
 
-const char *tag_range_class_name(const struct approxftl_extent *extent)
+const char *get_class_name_of_range(const struct approxftl_extent *extent)
 {
 	return approxftl_class_name(extent->level < 2 ? (enum approxftl_class)extent->kind :
 							approxftl_level_class(extent->level));
 }
 
-void tag_write_ranges_json(struct json_writer *json, const char *key,
-			   const struct approxftl_extent *extents, unsigned int count)
+void write_tagged_ranges_json(struct json_writer *json, const char *key,
+			      const struct approxftl_extent *extents, unsigned int count)
 {
 	json_array(json, key);
 	for (unsigned int i = 0; i < count; i++) {
@@ -150,7 +150,7 @@ static int tag_file_range(const struct change *change, off_t offset, off_t lengt
 /* Store the data of the range again with the class of the present tags. */
 static int rewrite_tagged_range(const struct change *change, off_t offset, off_t length)
 {
-	int ret = tag_rewrite_range(change->options, change->fd, offset, length);
+	int ret = rewrite_range_of_file(change->options, change->fd, offset, length);
 
 	if (ret)
 		complain_as(change->options->verb, "%s: cannot be stored again: %s",
@@ -165,7 +165,7 @@ static enum exit_code check_all_ranges(const struct device_options *options)
 	off_t offset, length;
 
 	for (unsigned int i = 1; i < options->word_count; i++)
-		if (tag_parse_range(options, options->words[i], &offset, &length))
+		if (parse_range_to_tag(options, options->words[i], &offset, &length))
 			return EXIT_USAGE;
 	return EXIT_DONE;
 }
@@ -179,7 +179,7 @@ static int call_on_each_typed_range(const struct change *change, range_fn fn)
 	if (options->word_count == 1)
 		return fn(change, 0, APPROXFTL_TO_END);
 	for (unsigned int i = 1; !ret && i < options->word_count; i++) {
-		ret = tag_parse_range(options, options->words[i], &offset, &length);
+		ret = parse_range_to_tag(options, options->words[i], &offset, &length);
 		if (!ret)
 			ret = fn(change, offset, length);
 	}
@@ -195,7 +195,7 @@ static void print_file_ranges(const struct device_options *options, const char *
 		return;
 	device_begin_json_document(options, &json);
 	json_string(&json, "path", path);
-	tag_write_ranges_json(&json, "ranges", extents, count);
+	write_tagged_ranges_json(&json, "ranges", extents, count);
 	json_envelope_end(&json);
 }
 
@@ -235,7 +235,7 @@ static enum exit_code change_tags_of_file(const struct change *change)
 		return EXIT_FAILED;
 	if (!ret) {
 		struct approxftl_extent *extents;
-		int count = tag_query_ranges(change->library, change->fd, &extents);
+		int count = query_tagged_ranges(change->library, change->fd, &extents);
 
 		/* Print the resulting tags of the file. */
 		if (count >= 0)
@@ -260,7 +260,7 @@ static enum exit_code set_class_of_ranges(struct approxftl *library,
 	if (!library)
 		return call_on_each_typed_range(&change, tag_file_range) ? EXIT_FAILED :
 										EXIT_DONE;
-	if (tag_open_file(options, options->words[0], O_RDWR, &change.fd))
+	if (open_file_to_tag(options, options->words[0], O_RDWR, &change.fd))
 		return EXIT_FAILED;
 	code = change_tags_of_file(&change);
 	close(change.fd);
@@ -334,11 +334,11 @@ static void add_range_row(struct text_list *list, const char *path,
 {
 	char text[TAG_RANGE_SIZE];
 
-	tag_format_range(extent, text);
+	format_tagged_range(extent, text);
 	list_add_row(list);
 	list_add_text(list, "%s", path);
 	list_add_text(list, "%s", text);
-	list_add_text(list, "%s", tag_range_class_name(extent));
+	list_add_text(list, "%s", get_class_name_of_range(extent));
 	list_add_number(list, extent->offset, 0, NULL);
 	if (extent->length == APPROXFTL_TO_END)
 		list_add_text(list, "%s", "");
@@ -369,7 +369,7 @@ static void add_file_to_listing(struct listing *listing, const char *path,
 	}
 	json_object(&listing->json, NULL);
 	json_string(&listing->json, "path", path);
-	tag_write_ranges_json(&listing->json, "ranges", extents, count);
+	write_tagged_ranges_json(&listing->json, "ranges", extents, count);
 	json_end_object(&listing->json);
 }
 
@@ -389,9 +389,9 @@ static enum exit_code list_tags_of_file(struct listing *listing, struct approxft
 		if (count < 0)
 			return EXIT_FAILED;
 	} else {
-		if (tag_open_file(listing->options, path, O_RDONLY, &fd))
+		if (open_file_to_tag(listing->options, path, O_RDONLY, &fd))
 			return EXIT_FAILED;
-		count = tag_query_ranges(library, fd, &extents);
+		count = query_tagged_ranges(library, fd, &extents);
 		close(fd);
 	}
 	if (count >= 0)

@@ -106,7 +106,7 @@ static int rewrite_all_data_extents(const struct device_options *options, int fd
 	return ret == -ENXIO ? 0 : ret;
 }
 
-int tag_rewrite_range(const struct device_options *options, int fd, off_t offset, off_t length)
+int rewrite_range_of_file(const struct device_options *options, int fd, off_t offset, off_t length)
 {
 	struct stat status;
 	off_t end;

@@ -29,11 +29,11 @@ struct scan {
 	u64 failed;
 };
 
-static void apply_file_attribute(struct scan *scan, const char *path)
+static void apply_tag_attribute_of_file(struct scan *scan, const char *path)
 {
 	int fd, ret;
 
-	if (tag_open_file(scan->options, path, O_RDWR | O_NOFOLLOW, &fd)) {
+	if (open_file_to_tag(scan->options, path, O_RDWR | O_NOFOLLOW, &fd)) {
 		scan->failed++;
 		return;
 	}
@@ -54,7 +54,7 @@ static void scan_file_of_tree(struct scan *scan, const FTSENT *entry)
 	case FTS_F:
 		scan->looked++;
 		if (lgetxattr(entry->fts_accpath, "user.approxftl", NULL, 0) >= 0)
-			apply_file_attribute(scan, entry->fts_path);
+			apply_tag_attribute_of_file(scan, entry->fts_path);
 		return;
 	case FTS_DNR:
 	case FTS_ERR:
@@ -136,7 +136,7 @@ static enum exit_code run_tag_watch(struct approxftl *library, const struct devi
 		complain_as(options->verb, "\"%s\" is neither on nor off", options->words[1]);
 		return EXIT_USAGE;
 	}
-	if (tag_open_file(options, options->words[0], O_RDONLY, &fd))
+	if (open_file_to_tag(options, options->words[0], O_RDONLY, &fd))
 		return EXIT_FAILED;
 	ret = approxftl_watch(library, fd, on);
 	close(fd);

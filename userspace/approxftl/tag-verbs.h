@@ -21,11 +21,11 @@ extern const struct device_verb tag_watch;
 enum exit_code tag_report_failure(const struct device_options *options, const char *path, int ret);
 
 /* Open a file; on failure print an error message and return a negative error number. */
-int tag_open_file(const struct device_options *options, const char *path, int flags, int *fd);
+int open_file_to_tag(const struct device_options *options, const char *path, int flags, int *fd);
 
 /* Parse "OFFSET+LENGTH" or "OFFSET+", with units such as KiB. Print a message on failure. */
-int tag_parse_range(const struct device_options *options, const char *text, off_t *offset,
-		    off_t *length);
+int parse_range_to_tag(const struct device_options *options, const char *text, off_t *offset,
+		       off_t *length);
 
 /* Return true if the operand is the address of a device that "approxftl serve" serves. */
 bool is_server_address(const char *word);
@@ -36,25 +36,25 @@ bool is_server_address(const char *word);
  */
 int tag_served_range(const struct device_options *options, int level, off_t offset, off_t length);
 
-/* Get the approximate ranges of a served device, as tag_query_ranges() does. */
+/* Get the approximate ranges of a served device, as query_tagged_ranges() does. */
 int query_served_ranges(const struct device_options *options, const char *address,
 			struct approxftl_extent **extents);
 
 /* Store the data of a file's range again; return a negative error number on failure. */
-int tag_rewrite_range(const struct device_options *options, int fd, off_t offset, off_t length);
+int rewrite_range_of_file(const struct device_options *options, int fd, off_t offset, off_t length);
 
 /* Get all tagged ranges of a file, to be freed; return their number or a negative error number. */
-int tag_query_ranges(struct approxftl *library, int fd, struct approxftl_extent **extents);
+int query_tagged_ranges(struct approxftl *library, int fd, struct approxftl_extent **extents);
 
 /* Print a range as "0+4096" or "4096+". */
 #define TAG_RANGE_SIZE 48
-void tag_format_range(const struct approxftl_extent *extent, char text[TAG_RANGE_SIZE]);
+void format_tagged_range(const struct approxftl_extent *extent, char text[TAG_RANGE_SIZE]);
 
 /* Return the name of the range's class, including its quality level. */
-const char *tag_range_class_name(const struct approxftl_extent *extent);
+const char *get_class_name_of_range(const struct approxftl_extent *extent);
 
 /* Print the tagged ranges as an array into an open JSON object. */
-void tag_write_ranges_json(struct json_writer *json, const char *key,
-			   const struct approxftl_extent *extents, unsigned int count);
+void write_tagged_ranges_json(struct json_writer *json, const char *key,
+			      const struct approxftl_extent *extents, unsigned int count);
 
 #endif

@@ -125,7 +125,7 @@ static void copy_strip_of_array(struct strip *strip, struct array *array, bool s
 	}
 }
 
-static void permute_bit_reversed(complex double *x, u64 n)
+static void permute_points_bit_reversed(complex double *x, u64 n)
 {
 	u64 i, bit, j = 0;
 
@@ -147,7 +147,7 @@ static void transform_fft_row(complex double *x, u64 n, const complex double *ro
 {
 	u64 half, begin, k;
 
-	permute_bit_reversed(x, n);
+	permute_points_bit_reversed(x, n);
 	for (half = 1; half < n; half *= 2) {
 		for (begin = 0; begin < n; begin += 2 * half) {
 			for (k = 0; k < half; k++) {

@@ -75,7 +75,7 @@ enum approxftl_reason {
 #define APPROXFTL_CAN_BUFFER 0x02u /* memfds can be tagged, for O_DIRECT writes from them */
 #define APPROXFTL_CAN_SCOPE  0x04u /* approxftl_region_begin(), approxftl_pwrite() */
 #define APPROXFTL_CAN_DEVICE 0x08u /* ranges of raw devices */
-#define APPROXFTL_CAN_STORED 0x10u /* approxftl_stored() and approxftl_errors() work */
+#define APPROXFTL_CAN_STORED 0x10u /* approxftl_stored(), approxftl_errors() */
 #define APPROXFTL_CAN_WATCH  0x20u /* approxftl_watch() */
 #define APPROXFTL_CAN_NOTE   0x40u /* labels in a block trace */
 #define APPROXFTL_CAN_LEVEL  0x80u /* quality levels 2 and 3 */

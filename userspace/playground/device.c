@@ -180,7 +180,7 @@ int playground_age(u32 hours)
 	return 0;
 }
 
-int playground_change(void)
+int playground_change_parameters(void)
 {
 	const struct aftl *before = play.drive.ftl;
 	struct sim_change change = { .at = 0 };

@@ -179,7 +179,7 @@ static u32 *pixels_of_block(const struct picture *picture, const struct aftl_geo
 	return picture->pixels + (size_t)y * picture->stride + x;
 }
 
-static u32 max_painted_erases(const struct aftl_media *media)
+static u32 find_max_erase_count(const struct aftl_media *media)
 {
 	u32 most = 0;
 
@@ -245,7 +245,7 @@ u32 *playground_paint_pages(u32 view, u32 across, u32 columns, u32 width)
 	pixels = memory_resize(pixels, picture.height, picture.stride * sizeof(*pixels));
 	looks = looks ? looks : memory_alloc_zeroed(geo->blocks, sizeof(*looks));
 	picture.pixels = pixels;
-	of.most_erases = max_painted_erases(of.media);
+	of.most_erases = find_max_erase_count(of.media);
 	all = must_repaint_picture(&picture, view, of.most_erases);
 	if (all)
 		memset(pixels, 0, (size_t)picture.height * picture.stride * sizeof(*pixels));

@@ -59,7 +59,7 @@ int playground_audit(void);
 int playground_age(u32 hours);
 
 /* Apply a change: playground_text() has what follows the colon of "approxftl sim --change". */
-int playground_change(void);
+int playground_change_parameters(void);
 
 /* Return JSON in playground_text(): about constants, counters and times, a block, or a page. */
 int playground_describe(void);

@@ -8,7 +8,7 @@ from pathlib import Path
 from aftl_physics import report, tables
 
 
-def check_files(directory: Path) -> int:
+def check_generated_files(directory: Path) -> int:
     """Compare the generated C files with newly computed text and return the exit status."""
     for name in (tables.HEADER, tables.SOURCE):
         path = directory / name
@@ -44,7 +44,7 @@ def main() -> int:
                 (args.out / name).write_text(text, encoding="utf-8")
             return 0
         if args.command == "check":
-            return check_files(args.against)
+            return check_generated_files(args.against)
         print(tables.cell_states_text() if args.command == "states" else report.physics_report(),
               end="")
     except OSError as error:

@@ -133,7 +133,7 @@ class Run {
 		this.done = this.done || 0;
 		while (this.done < this.actions.length && this.actions[this.done].at === at) {
 			this.device.hand([changeOf(this.actions[this.done++])]);
-			this.device.call("playground_change");
+			this.device.call("playground_change_parameters");
 			this.device.about = this.device.json("playground_describe");
 		}
 	}

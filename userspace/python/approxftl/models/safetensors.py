@@ -21,7 +21,7 @@ _KEYS = {"dtype", "shape", "data_offsets"}
 Json = dict[str, Any]
 
 
-def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> Json:
+def _refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> Json:
     result = dict(pairs)
     if len(result) < len(pairs):
         raise ModelError("its header has a key twice")
@@ -38,7 +38,7 @@ def _parse_json(text: bytes) -> Json:
     if text.count(b"[") > 2 * TENSORS + 2 or text.count(b",") > 40 * TENSORS:
         raise ModelError(f"its header has more than {TENSORS} tensors can need")
     try:
-        result = json.loads(text.decode(), object_pairs_hook=_object_without_duplicates,
+        result = json.loads(text.decode(), object_pairs_hook=_refuse_duplicate_keys,
                             parse_constant=_refuse_json_constant)
     except ModelError:
         raise
