@@ -28,8 +28,8 @@ HEAD = """\
 <!-- Written by docs/generate-reference.py; the tests compare. -->
 
 This page lists every parameter, profile, policy and counter of the emulated device. `approxftl
-params`, `approxftl profiles` and `approxftl policies` print the same on a terminal, and `approxftl
-sim --help` explains the options of the simulator itself.
+params`, `approxftl profiles` and `approxftl policies` print the parameters, profiles and policies
+on a terminal, and `approxftl sim --help` explains the options of the simulator itself.
 
 ## Parameters
 
