@@ -162,7 +162,7 @@ static int check_device_not_traced(const struct capture_device *device, struct a
 	scnprintf(path, sizeof(path), "/sys/kernel/debug/block/%s/trace0", device->name);
 	if (access(path, F_OK))
 		return 0;
-	return aftl_fail(error, -EBUSY, "%s is being traced already; end that with blktrace -k %s",
+	return aftl_fail(error, -EBUSY, "%s is being traced already; end the trace: blktrace -k %s",
 			 device->path, device->path);
 }
 

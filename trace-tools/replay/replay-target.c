@@ -114,7 +114,7 @@ static int report_target_in_use(const struct target_options *options, const stru
 	char phrase[160] = "in use";
 
 	device_find_holder(&device, phrase, sizeof(phrase));
-	return aftl_fail(error, -EBUSY, "%.60s is %.120s (or --force, which may destroy it)",
+	return aftl_fail(error, -EBUSY, "%.60s is %.120s (--force may destroy its data)",
 			 options->path, phrase);
 }
 

@@ -74,9 +74,9 @@ static int check_torture_options(const struct torture_options *options, struct a
 		return aftl_fail(error, -EINVAL,
 				 "DEVICE missing; \"approxftl torture --help\" explains it");
 	if (!options->state)
-		return aftl_fail(error, -EINVAL, "--state FILE missing");
+		return aftl_fail(error, -EINVAL, "--state FILE missing: name the ledger file");
 	if (options->power_failed && !options->resume && !options->verify)
-		return aftl_fail(error, -EINVAL, "--power-failed is for --resume and --verify");
+		return aftl_fail(error, -EINVAL, "--power-failed needs --resume or --verify");
 	if (options->unit_bytes & (options->unit_bytes - 1))
 		return aftl_fail(error, -EINVAL, "--unit must be a power of two");
 	if (strcmp(options->discard, "zeroes") != 0 && strcmp(options->discard, "undefined") != 0 &&
