@@ -58,9 +58,9 @@ def build_with_mutants(mutants: tuple[str, ...]) -> None:
     """
     environment = {key: value for key, value in os.environ.items()
                    if key not in ("MAKEFLAGS", "MFLAGS")}
-    with table.temporarily_written_texts(table.apply_mutant_edits(edits_of_mutants(mutants),
-                                                                  copied_source_tree()),
-                                         copied_source_tree()):
+    with table.write_texts_temporarily(table.apply_mutant_edits(edits_of_mutants(mutants),
+                                                                copied_source_tree()),
+                                       copied_source_tree()):
         subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "OPT=-O1", "WERROR=",
                         "build/approxftl"],
                        cwd=copied_source_tree(), env=environment, stdout=subprocess.DEVNULL,

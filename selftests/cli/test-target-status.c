@@ -68,7 +68,7 @@ static void check_truncated_status_refused(void)
 	}
 }
 
-static void check_status_error(const char *text, const char *part)
+static void check_status_refused(const char *text, const char *part)
 {
 	CHECK_MSG(target_status_parse(&status, text, &error) == -EINVAL, "\"%s\"", text);
 	CHECK_CONTAINS(error.text, part);
@@ -76,25 +76,25 @@ static void check_status_error(const char *text, const char *part)
 
 static void check_wrong_fields_refused(void)
 {
-	check_status_error("Fail",
-			   "the device could not be resumed, or another table has taken it over");
-	check_status_error("resuming", "the device is being resumed");
-	check_status_error("inactive", "the device has not been resumed yet");
-	check_status_error("", "word mode ");
-	check_status_error("rw", "word policy ");
-	check_status_error("rw approxftl 1024 1/2 3", "word valid_units ");
-	check_status_error("rw approxftl 1/2 /2 3", "word free_blocks ");
-	check_status_error("rw approxftl 1/2 2/ 3", "word free_blocks ");
-	check_status_error("rw approxftl 1/2/3 2/3 3", "word valid_units ");
-	check_status_error("rw approxftl 1/2 2/3 -3", "word pending_requests ");
-	check_status_error("rw approxftl 1/2 2/3 0x3", "word pending_requests ");
-	check_status_error("rw approxftl 1/2 2/3 18446744073709551616", "word pending_requests ");
-	check_status_error("rw approxftl 1/2 2/3 18446744073709551615", "word host_read_units ");
-	check_status_error("rw a-policy-with-a-name-that-is-too-long 1/2", "word policy ");
+	check_status_refused("Fail",
+			     "the device could not be resumed, or another table has taken it over");
+	check_status_refused("resuming", "the device is being resumed");
+	check_status_refused("inactive", "the device has not been resumed yet");
+	check_status_refused("", "word mode ");
+	check_status_refused("rw", "word policy ");
+	check_status_refused("rw approxftl 1024 1/2 3", "word valid_units ");
+	check_status_refused("rw approxftl 1/2 /2 3", "word free_blocks ");
+	check_status_refused("rw approxftl 1/2 2/ 3", "word free_blocks ");
+	check_status_refused("rw approxftl 1/2/3 2/3 3", "word valid_units ");
+	check_status_refused("rw approxftl 1/2 2/3 -3", "word pending_requests ");
+	check_status_refused("rw approxftl 1/2 2/3 0x3", "word pending_requests ");
+	check_status_refused("rw approxftl 1/2 2/3 18446744073709551616", "word pending_requests ");
+	check_status_refused("rw approxftl 1/2 2/3 18446744073709551615", "word host_read_units ");
+	check_status_refused("rw a-policy-with-a-name-that-is-too-long 1/2", "word policy ");
 }
 
 /* Print the counters in @from as the target's message "stats" prints them. */
-static void print_stats(const struct target_stats *from, char *text, size_t size)
+static void print_counters_as_stats(const struct target_stats *from, char *text, size_t size)
 {
 	size_t used = 0;
 	u32 i;
@@ -160,7 +160,7 @@ static void check_stats_read_as_printed(void)
 	struct target_stats made;
 
 	make_stats_values(&made, 3);
-	print_stats(&made, answer, sizeof(answer));
+	print_counters_as_stats(&made, answer, sizeof(answer));
 	CHECK(!target_stats_parse(&stats, answer, &error));
 	CHECK(!memcmp(&stats, &made, sizeof(made)));
 }
@@ -205,7 +205,7 @@ static void check_wrong_stats_refused(void)
 	struct target_stats made;
 
 	make_stats_values(&made, 1);
-	print_stats(&made, answer, sizeof(answer));
+	print_counters_as_stats(&made, answer, sizeof(answer));
 	memcpy(strstr(answer, "since_ns"), "sinze_ns", 8);
 	CHECK_EQ(target_stats_parse(&stats, answer, &error), -EINVAL);
 	CHECK_CONTAINS(error.text, "lacks since_ns");
@@ -235,7 +235,7 @@ static void check_block_answers_parsed(void)
 	CHECK_EQ(survey.wear_sum, 70010);
 }
 
-static void check_wrong_blocks_refused(void)
+static void check_wrong_block_answers_refused(void)
 {
 	static const char *const wrong[] = {
 		"next", "next x", "0 free -", "0 free - 7\n", "0 free - x 1 0 0", "\n",
@@ -271,7 +271,7 @@ static void check_lost_ranges_parsed(void)
 	CHECK_EQ(runs.count, 0);
 }
 
-static void check_log_line(const char *record, const char *wanted)
+static void check_log_text(const char *record, const char *wanted)
 {
 	struct aftl_error found = { "" };
 	bool is_one = kernel_log_get_message(record, &found);
@@ -280,21 +280,21 @@ static void check_log_line(const char *record, const char *wanted)
 	CHECK_TEXT(found.text, wanted ? wanted : "");
 }
 
-static void check_status_messages(void)
+static void check_kernel_log_messages(void)
 {
-	check_log_line("3,7,8,-;device-mapper: table: 253:0: approxftl: op: 91 is out (-EINVAL)\n",
+	check_log_text("3,7,8,-;device-mapper: table: 253:0: approxftl: op: 91 is out (-EINVAL)\n",
 		       "op: 91 is out");
-	check_log_line("[ 8.1] device-mapper: table: 253:0: approxftl: no (more) room (-ENOMEM)",
+	check_log_text("[ 8.1] device-mapper: table: 253:0: approxftl: no (more) room (-ENOMEM)",
 		       "no (more) room");
-	check_log_line("3,1,2,-;device-mapper: approxftl: 253:1: unknown message \"sing\"\n",
+	check_log_text("3,1,2,-;device-mapper: approxftl: 253:1: unknown message \"sing\"\n",
 		       "unknown message \"sing\"");
-	check_log_line("3,1,2,-;device-mapper: approxftl: without a device", "without a device");
-	check_log_line("3,1,2,-;device-mapper: table: 253:0: linear: dm-linear: no (-EINVAL)\n",
+	check_log_text("3,1,2,-;device-mapper: approxftl: without a device", "without a device");
+	check_log_text("3,1,2,-;device-mapper: table: 253:0: linear: dm-linear: no (-EINVAL)\n",
 		       NULL);
-	check_log_line("3,1,2,-;device-mapper: ioctl: unable to remove open device aftl\n", NULL);
-	check_log_line("approxftl: who says so?\n", NULL);
-	check_log_line("", NULL);
-	check_log_line("device-mapper: approxftl: ", "");
+	check_log_text("3,1,2,-;device-mapper: ioctl: unable to remove open device aftl\n", NULL);
+	check_log_text("approxftl: who says so?\n", NULL);
+	check_log_text("", NULL);
+	check_log_text("device-mapper: approxftl: ", "");
 }
 
 int main(void)
@@ -310,8 +310,9 @@ int main(void)
 	tap_run("invalid answers to message `stats` are refused", check_wrong_stats_refused);
 	tap_run("the target's answers to the message `blocks` are parsed",
 		check_block_answers_parsed);
-	tap_run("`blocks` answers that describe no block are refused", check_wrong_blocks_refused);
+	tap_run("`blocks` answers that describe no block are refused",
+		check_wrong_block_answers_refused);
 	tap_run("runs of lost units are parsed, also of large devices", check_lost_ranges_parsed);
-	tap_run("error messages in the kernel log are found", check_status_messages);
+	tap_run("error messages in the kernel log are found", check_kernel_log_messages);
 	return tap_finish();
 }

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from selftests.lib.json_schema import parse_document, schema_checker
+from selftests.lib.json_schema import make_schema_checker, parse_document
 from selftests.lib.programs import PROGRAM as BINARY
 from selftests.lib.programs import TOP, Done
 from selftests.sim.support import run_approxftl
@@ -54,7 +54,7 @@ HELD = settings(max_examples=12)
 
 
 @cache
-def results_folder() -> Path:
+def make_results_folder() -> Path:
     folder = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, folder)
     assert run_approxftl("sim", "--requests=300", "--warmup=10", "--policy=baseline,approxftl",
@@ -65,7 +65,8 @@ def results_folder() -> Path:
 
 
 def run_verb(verb: str, *options: str) -> Done:
-    words = [str(results_folder()) + word[1:] if word[0] == "@" else word for word in verb.split()]
+    words = [str(make_results_folder()) + word[1:] if word[0] == "@" else word
+             for word in verb.split()]
     if words[0] in MODULES:
         return run_verb_in_process(MODULES[words[0]], [*words[1:], *options])
     return run_approxftl(*words, *options)
@@ -133,7 +134,7 @@ def read_column_cells(verb: str, key: str) -> tuple[str, ...]:
 
 
 @cache
-def parse_all_columns(verb: str) -> tuple[Row, ...]:
+def parse_rows_with_all_columns(verb: str) -> tuple[Row, ...]:
     return tuple(parse_list_rows(verb, "-o", ",".join(one["key"] for one
                                                       in read_help_columns(verb))))
 
@@ -145,7 +146,7 @@ def make_value_sort_key(value: Any) -> tuple[int, Any]:
 
 def sort_row_numbers(verb: str, keys: list[tuple[str, bool]]) -> list[int]:
     """Return the row numbers in sorted order; the sort is stable."""
-    table = parse_all_columns(verb)
+    table = parse_rows_with_all_columns(verb)
     found = list(range(len(table)))
     for key, falls in reversed(keys):
         # A reversed sort is stable, too.
@@ -170,11 +171,11 @@ class TestList:
 
     def test_json_has_the_selected_columns(self, verb: str) -> None:
         keys = [one["key"] for one in read_help_columns(verb)]
-        assert len(parse_all_columns(verb)) >= 4
-        assert all(list(row) == keys for row in parse_all_columns(verb))
+        assert len(parse_rows_with_all_columns(verb)) >= 4
+        assert all(list(row) == keys for row in parse_rows_with_all_columns(verb))
         # A column that is a number in one row is a number or missing in all rows.
         for key in keys:
-            kinds = {type(row[key]) for row in parse_all_columns(verb)} - {type(None)}
+            kinds = {type(row[key]) for row in parse_rows_with_all_columns(verb)} - {type(None)}
             assert kinds <= {int, float} or len(kinds) == 1, key
 
     def test_default_columns_are_shown_without_option_o(self, verb: str) -> None:
@@ -191,7 +192,7 @@ class TestList:
             for sign in ("", "-"):
                 order = sort_row_numbers(verb, [(one["key"], sign == "-")])
                 assert parse_list_rows(verb, "-o", every, "-S", sign + one["key"].upper()) == [
-                    parse_all_columns(verb)[at] for at in order]
+                    parse_rows_with_all_columns(verb)[at] for at in order]
 
     @HELD
     @given(data=st.data())
@@ -207,7 +208,7 @@ class TestList:
         sort = [f"--sort={','.join(sign + key for key, sign in by)}"] if by else []
         order = sort_row_numbers(verb, [(key, sign == "-") for key, sign in by])
         keys = [one["key"] for one in chosen]
-        table = parse_all_columns(verb)
+        table = parse_rows_with_all_columns(verb)
         assert parse_list_rows(verb, "-o", ",".join(names), *sort) == [
             {key: table[at][key] for key in keys} for at in order]
         lines = print_list_columns(verb, "-o", ",".join(names), *sort).splitlines()
@@ -255,11 +256,12 @@ def test_json_is_written_to_the_named_file(tmp_path: Any) -> None:
     for words in ((f"-j{file}",), (f"--json={file}",)):
         done = run_verb("params", *words, "-o", "key")
         assert (done.code, done.out, done.err) == (0, "", "")
-        assert len(json.loads(file.read_text())["rows"]) == len(parse_all_columns("params"))
+        assert len(json.loads(file.read_text())["rows"]) == len(
+            parse_rows_with_all_columns("params"))
         file.unlink()
     # The value of -j must be attached; the next argument is an input file.
     for option in ("-j", "--json"):
-        done = run_verb("compare", option, str(results_folder() / "r.json"))
+        done = run_verb("compare", option, str(make_results_folder() / "r.json"))
         assert (done.code, bool(json.loads(done.out)["runs"])) == (0, True)
     assert run_verb("params", f"-j{file}", "--profile", "none").code == 2
     assert not file.exists()
@@ -284,7 +286,7 @@ OF_COMPARE_ALONE = {
 def test_a_measure_has_one_name_in_study_compare_and_stat() -> None:
     """A measure that `compare` or `stat` lists has the name by which studies know the measure."""
     known = set(VALUES)
-    listed = read_help_names("compare", str(results_folder() / "r.json"))
+    listed = read_help_names("compare", str(make_results_folder() / "r.json"))
     assert set(listed) - known == {"label", "policy", "profile", "seed", "file"}
     assert known >= {measure.key for measure in MEASURES} == set(listed) & known
     told = {name.removesuffix("_per_second") for name in read_help_names("stat", "-i", "1")}
@@ -300,7 +302,7 @@ def read_documented_counters() -> set[str]:
     return set(re.findall(r"^\| `(\w+)`", listed[0], re.M))
 
 
-def test_measures_of_counters_have_the_counters_names() -> None:
+def test_measures_that_are_counters_have_the_counters_names() -> None:
     names = sorted(read_documented_counters())
     run_ = {"counters": {name: 1009 + index for index, name in enumerate(names)}}
     assert len(names) > 90
@@ -308,7 +310,7 @@ def test_measures_of_counters_have_the_counters_names() -> None:
                    if compute_measure_from_counters(value, run_) == run_["counters"][name]]
     assert len(of_counters) >= 9
     assert [pair for pair in of_counters if pair[0] != pair[1]] == []
-    errors = schema_checker(VERBS).schema
+    errors = make_schema_checker(VERBS).schema
     health = errors["$defs"]["health"]["properties"]["devices"]["items"]
     assert set(health["properties"]["errors"]["properties"]) <= set(names)
 
@@ -321,7 +323,7 @@ def test_fields_of_the_status_line_have_the_counters_names() -> None:
     table = (TOP / "dm-approxftl/target/status-table.h").read_text()
     words = {word for found in re.findall(r"^STATUS_\w+\(([\w, ]+), \"", table, re.M)
              for word in found.split(", ")}
-    verbs = schema_checker(VERBS).schema
+    verbs = make_schema_checker(VERBS).schema
     assert set(verbs["$defs"]["status"]["properties"]) == words
     listed = {name for name in read_help_names("list")
               if name.endswith(("_units", "_blocks", "_bits"))}

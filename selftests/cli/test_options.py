@@ -13,9 +13,9 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from selftests.lib.json_schema import schema_checker
+from selftests.lib.json_schema import make_schema_checker
 from selftests.lib.programs import TOP, run_program
-from selftests.lib.verbs import Words, command_line, help_of_verb, list_verbs_and_programs
+from selftests.lib.verbs import Words, list_verbs_and_programs, make_verb_command, run_help_of_verb
 
 PAGES = {page.name.split(".")[0]: page.read_text() for folder in ("userspace", "trace-tools")
          for page in (TOP / folder).rglob("*.[18].rst")}
@@ -32,7 +32,7 @@ for page_name, page_verbs in (
 FOREIGN = ("approxrun",)
 #: These verbs pass their arguments on or have no options.
 BARE = {("help",), ("version",)}
-HELP = schema_checker("userspace/lib/help-output.fields")
+HELP = make_schema_checker("userspace/lib/help-output.fields")
 #: Options with two meanings that users do not confuse; every other name has one meaning.
 OF_TWO_KINDS = {
     # --state prints the state of a volume; for torture it is the file of allowed block contents.
@@ -51,19 +51,19 @@ class Option:
     value: str
 
 
-def options_of_help(words: Words) -> tuple[Option, ...]:
+def parse_options_of_help_text(words: Words) -> tuple[Option, ...]:
     found = re.findall(r"^ {2,8}(?:(-\w), )?(--[a-z0-9][a-z0-9-]*)((?:\[=| )[^ ]+)?",
-                       help_of_verb(words), re.M)
+                       run_help_of_verb(words), re.M)
     return tuple(Option(letter, name, value.strip()) for letter, name, value in dict.fromkeys(found)
                  if not value.startswith("  "))
 
 
 @cache
-def options_of_help_json(words: Words) -> tuple[Option, ...]:
+def read_options_of_help_json(words: Words) -> tuple[Option, ...]:
     """Return the options listed by --help=json, which prints the option table of the parser."""
     if words in BARE:
-        return options_of_help(words)
-    done = run_program(*command_line(words), "--help=json")
+        return parse_options_of_help_text(words)
+    done = run_program(*make_verb_command(words), "--help=json")
     assert (done.code, done.err) == (0, ""), done
     told = json.loads(done.out)
     assert HELP.find_errors(told) == []
@@ -79,15 +79,15 @@ OURS = [words for words in VERBS if words != FOREIGN]
 
 def test_every_verb_lists_its_options() -> None:
     assert len(VERBS) > 50
-    assert sum(len(options_of_help_json(words)) for words in VERBS) > 300
-    assert Option("-j", "--json", "[=FILE]") in options_of_help_json(("sim",))
-    assert Option("-o", "--show", "COLUMN,...") in options_of_help_json(("compare",))
+    assert sum(len(read_options_of_help_json(words)) for words in VERBS) > 300
+    assert Option("-j", "--json", "[=FILE]") in read_options_of_help_json(("sim",))
+    assert Option("-o", "--show", "COLUMN,...") in read_options_of_help_json(("compare",))
 
 
 def test_short_options_have_one_meaning() -> None:
     found: dict[str, set[str]] = defaultdict(set)
     for words in OURS:
-        for one in options_of_help_json(words):
+        for one in read_options_of_help_json(words):
             found[one.letter].add(one.name)
     found.pop("")
     assert {letter: names for letter, names in found.items() if len(names) > 1} == {}
@@ -96,15 +96,15 @@ def test_short_options_have_one_meaning() -> None:
 def test_an_option_has_the_same_letter_in_all_verbs() -> None:
     found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for words in OURS:
-        for one in options_of_help_json(words):
+        for one in read_options_of_help_json(words):
             found[one.name][one.letter].append(" ".join(words))
     assert {name: dict(letters) for name, letters in found.items() if len(letters) > 1} == {}
 
 
-def test_an_option_takes_a_value_in_all_verbs_or_none() -> None:
+def test_an_option_takes_a_value_in_every_verb_or_in_no_verb() -> None:
     found: dict[str, dict[bool, list[str]]] = defaultdict(lambda: defaultdict(list))
     for words in VERBS:
-        for one in options_of_help_json(words):
+        for one in read_options_of_help_json(words):
             found[one.name][bool(one.value)].append(" ".join(words))
     assert {name: dict(kinds) for name, kinds in found.items()
             if len(kinds) > 1 and name not in OF_TWO_KINDS} == {}
@@ -121,7 +121,8 @@ def find_manual_page_name(words: Words) -> str:
 def test_manual_pages_have_no_unknown_option() -> None:
     known: dict[str, set[str]] = defaultdict(set)
     for words in VERBS:
-        known[find_manual_page_name(words)] |= {one.name for one in options_of_help_json(words)}
+        known[find_manual_page_name(words)] |= {one.name
+                                                for one in read_options_of_help_json(words)}
     found = {name: set(re.findall(r"^(?:\*\*)?(?:-\w, )?(--[a-z][a-z0-9-]*)", page, re.M))
              for name, page in PAGES.items() if name in known}
     assert sum(map(len, found.values())) > 250
@@ -141,7 +142,8 @@ def make_error_prefix_pattern(words: Words) -> str:
     "compare a.json", "study status study.toml"])
 def test_a_file_name_separated_from_option_json_is_refused(line: str, tmp_path: Path) -> None:
     for option, name in (("--json", "x.json"), ("-j", "-")):
-        done = run_program(*command_line(tuple(line.split())), option, name, directory=tmp_path)
+        done = run_program(*make_verb_command(tuple(line.split())), option, name,
+                           directory=tmp_path)
         assert done.code == 2, done
         assert f'"{name}" is one word too many; did you mean --json={name}?' in done.err
     assert not list(tmp_path.iterdir())
@@ -151,16 +153,15 @@ def test_a_file_name_separated_from_option_json_is_refused(line: str, tmp_path: 
 class TestVerb:
     def test_help_text_lists_the_options_of_help_json(self, words: Words) -> None:
         """--help lists each option that --help=json lists; its examples may repeat options."""
-        assert set(options_of_help_json(words)) <= set(options_of_help(words))
-        assert {one.name for one in options_of_help_json(words)} == {one.name
-                                                                     for one in options_of_help(
-                                                                         words)}
+        assert set(read_options_of_help_json(words)) <= set(parse_options_of_help_text(words))
+        assert {one.name for one in read_options_of_help_json(words)} == {
+            one.name for one in parse_options_of_help_text(words)}
 
 
     def test_the_manual_page_has_every_option(self, words: Words) -> None:
         name = find_manual_page_name(words)
         page = PAGES[name]
-        for one in options_of_help_json(words):
+        for one in read_options_of_help_json(words):
             letter = rf"{one.letter}\b.*" if one.letter else ""
             known = re.search(rf"^(?! )[*]*{letter}.*{one.name}\b|\*\*{letter}{one.name}\b", page,
                               re.M)
@@ -170,10 +171,10 @@ class TestVerb:
         """An abbreviated option name is refused like an unknown one."""
         if words in BARE:
             return
-        names = {one.name for one in options_of_help_json(words)}
+        names = {one.name for one in read_options_of_help_json(words)}
         cut = next(name[:-1] for name in sorted(names) if name[:-1] not in names)
         for wrong in (cut, "-Z"):
-            done = run_program(*command_line(words), wrong, directory=tmp_path)
+            done = run_program(*make_verb_command(words), wrong, directory=tmp_path)
             assert (done.code, done.out) == (2, ""), done
             assert done.err.count("\n") == 1 and wrong in done.err, done.err
             assert re.match(make_error_prefix_pattern(words), done.err), done.err

@@ -25,12 +25,12 @@ from pathlib import Path
 import pytest
 from selftests.lib.processes import wait_until
 from selftests.lib.programs import BUILD, Done, install_verb_with_module, run_program
-from selftests.lib.verbs import Words, command_line, help_of_verb, list_verbs_and_programs
+from selftests.lib.verbs import Words, list_verbs_and_programs, make_verb_command, run_help_of_verb
 from selftests.traces import support as traces
 
 from approxftl_tools import compare, figures, report, synth
 
-#: How to run a verb in a directory made by prepared_folder(). "@OUT" stands for the output file.
+#: How to run a verb in a directory made by folder_of_input_files(). "@OUT" is the output file.
 COMMANDS: dict[Words, str] = {
     ("sim",): "sim --requests 1000 --quiet",
     ("params",): "params",
@@ -95,7 +95,7 @@ WITH_JSON: dict[Words, str] = {("format",): f"{COMMANDS['format',]} --force",
 def list_file_name_options(words: Words) -> list[str]:
     """Return the options that name output files."""
     found = re.findall(r"^ .*?(--[a-z-]+)(?:\[=|[ =])(?:FILE|DIR|DIRECTORY|PATH)\b",
-                       help_of_verb(words), re.M)
+                       run_help_of_verb(words), re.M)
     return [option for option in dict.fromkeys(found) if option not in INPUTS]
 
 
@@ -109,7 +109,7 @@ def list_output_options() -> list[tuple[Words, str]]:
     return found + [(words, "@OUT") for words, text in COMMANDS.items() if "@OUT" in text]
 
 
-def parameter_id(value: object) -> str:
+def name_test_parameter(value: object) -> str:
     """Return the text by which pytest names a parameter of a test."""
     return "-".join(value) if isinstance(value, tuple) else str(value)
 
@@ -125,19 +125,19 @@ FIO = {"fio version": "fio-3.33", "timestamp": 1, "jobs": [
 
 
 @pytest.fixture(scope="session")
-def prepared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder_of_input_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with one input file of each kind that the verbs read."""
     folder = tmp_path_factory.mktemp("prepared")
 
     def run_successfully(*words: str, stdin: bytes = b"") -> None:
-        done = run_program(*command_line(words), directory=folder, stdin=stdin)
+        done = run_program(*make_verb_command(words), directory=folder, stdin=stdin)
         assert done.code == 0, done.err
 
     run_successfully(*SMALL, "--json=a.json", "--record", "a.aft", "--histogram")
     run_successfully("format", "a.volume", *COMMANDS[("format",)].split()[2:])
     traces.write_named_file(folder / "a.blktrace.0", traces.pack_events(
-        [traces.request_event(1, traces.QUEUE, traces.WRITE, 0, 4096, sequence=1),
-         traces.request_event(9, traces.COMPLETE, traces.WRITE, 0, 4096, sequence=2)]))
+        [traces.make_request_event(1, traces.QUEUE, traces.WRITE, 0, 4096, sequence=1),
+         traces.make_request_event(9, traces.COMPLETE, traces.WRITE, 0, 4096, sequence=2)]))
     (folder / "fio.output").write_text(json.dumps(FIO))
     (folder / "rules").write_text("*.dat\n")
     with (folder / "target").open("wb") as target:
@@ -178,20 +178,20 @@ def copy_sparse_file(source: str, target: str) -> None:
 
 
 @pytest.fixture
-def working_folder(prepared_folder: Path, tmp_path: Path) -> Path:
+def copied_inputs(folder_of_input_files: Path, tmp_path: Path) -> Path:
     """A test's own copy of the directory of input files."""
     folder = tmp_path / "place"
-    shutil.copytree(prepared_folder, folder, copy_function=copy_sparse_file)
+    shutil.copytree(folder_of_input_files, folder, copy_function=copy_sparse_file)
     return folder
 
 
 CSV = b"t_ns,op,offset_bytes,bytes,latency_ns,pid,stream,class\n1,write,0,4096,0,0,0,precise\n"
 
 
-def output_command_line(words: Words, what: str, path: str) -> list[str]:
+def make_command_with_output(words: Words, what: str, path: str) -> list[str]:
     text = WITH_JSON.get(words, COMMANDS[words]) if what == "--json" else COMMANDS[words]
     text = text.replace("@OUT", path if what == "@OUT" else "fresh.out")
-    line = command_line(tuple(text.split(" ")))
+    line = make_verb_command(tuple(text.split(" ")))
     if what == "--json":
         line.append(f"--json={path}")
     elif what.startswith("--"):
@@ -205,7 +205,7 @@ def output_command_line(words: Words, what: str, path: str) -> list[str]:
     return line
 
 
-def unwritten_contents(what: str) -> tuple[bytes, ...]:
+def list_contents_if_unwritten(what: str) -> tuple[bytes, ...]:
     """Return contents that prove an output unwritten: empty ones, none for --dropped."""
     return () if what == "--dropped" else (b"",)
 
@@ -241,93 +241,93 @@ def list_temporary_files(place: Path) -> set[str]:
 
 def test_every_verb_with_an_output_is_tested() -> None:
     assert set(list_verbs_and_programs()) == set(COMMANDS) | DEVICE_VERBS
-    assert len(list_output_options()) > 20 and len(list_reading_commands()) > 30
+    assert len(list_output_options()) > 20 and len(list_commands_with_inputs()) > 30
 
 
 # ---------------------------------------------------------------- output files
 
 
-@pytest.mark.parametrize(("words", "what"), list_output_options(), ids=parameter_id)
+@pytest.mark.parametrize(("words", "what"), list_output_options(), ids=name_test_parameter)
 @pytest.mark.in_turn
 class TestOutput:
     """Test output to symbolic links, devices, pipes and standard output."""
 
     def test_output_through_a_symbolic_link_is_written_to_its_target(self, words: Words, what: str,
-                                                                     working_folder: Path) -> None:
-        (working_folder / "sub").mkdir()
-        (working_folder / "old").write_text("old")
-        (working_folder / "old").chmod(0o640)
+                                                                     copied_inputs: Path) -> None:
+        (copied_inputs / "sub").mkdir()
+        (copied_inputs / "old").write_text("old")
+        (copied_inputs / "old").chmod(0o640)
         for link, target in (("to-old", "old"), ("to-none", "sub/none")):
-            (working_folder / link).symlink_to(target)
-            done = run_with_output(output_command_line(words, what, link), working_folder)
+            (copied_inputs / link).symlink_to(target)
+            done = run_with_output(make_command_with_output(words, what, link), copied_inputs)
             assert done.code == 0, done
-            assert (working_folder / link).is_symlink()
-            assert (working_folder / target).read_bytes() not in (b"old",
-                                                                  *unwritten_contents(what))
-        assert stat.S_IMODE((working_folder / "old").stat().st_mode) == 0o640
-        assert not list_temporary_files(working_folder)
+            assert (copied_inputs / link).is_symlink()
+            assert (copied_inputs / target).read_bytes() not in (b"old",
+                                                                 *list_contents_if_unwritten(what))
+        assert stat.S_IMODE((copied_inputs / "old").stat().st_mode) == 0o640
+        assert not list_temporary_files(copied_inputs)
 
     def test_output_is_written_to_a_named_pipe(self, words: Words, what: str,
-                                               working_folder: Path) -> None:
-        line = output_command_line(words, what, "pipe")
-        os.mkfifo(working_folder / "pipe")
-        with (working_folder / "piped").open("wb") as sink, subprocess.Popen(
-                ["cat", working_folder / "pipe"], stdout=sink) as reader:
-            done = run_with_output(line, working_folder)
+                                               copied_inputs: Path) -> None:
+        line = make_command_with_output(words, what, "pipe")
+        os.mkfifo(copied_inputs / "pipe")
+        with (copied_inputs / "piped").open("wb") as sink, subprocess.Popen(
+                ["cat", copied_inputs / "pipe"], stdout=sink) as reader:
+            done = run_with_output(line, copied_inputs)
             if done.code:
                 reader.kill()
         assert done.code == 0, done
-        assert (working_folder / "pipe").is_fifo()
-        assert (working_folder / "piped").read_bytes() not in unwritten_contents(what)
+        assert (copied_inputs / "pipe").is_fifo()
+        assert (copied_inputs / "piped").read_bytes() not in list_contents_if_unwritten(what)
 
     def test_output_goes_directly_to_a_device(self, words: Words, what: str,
-                                              working_folder: Path) -> None:
+                                              copied_inputs: Path) -> None:
         for name, number, works in (("null", 3, True), ("full", 7, False)):
             # Create a device node for the test, so that the machine's own nodes are safe.
             try:
-                os.mknod(working_folder / name, stat.S_IFCHR | 0o666, os.makedev(1, number))
+                os.mknod(copied_inputs / name, stat.S_IFCHR | 0o666, os.makedev(1, number))
             except PermissionError:
                 pytest.skip("making devices needs root")
-            done = run_with_output(output_command_line(words, what, name), working_folder)
+            done = run_with_output(make_command_with_output(words, what, name), copied_inputs)
             if works or what == "--dropped":
                 assert done.code == 0, done
             else:
                 check_error_message(done)
-            there = (working_folder / name).lstat()
+            there = (copied_inputs / name).lstat()
             assert stat.S_ISCHR(there.st_mode) and there.st_rdev == os.makedev(1, number)
-        assert not list_temporary_files(working_folder)
+        assert not list_temporary_files(copied_inputs)
 
     def test_a_dash_writes_to_standard_output(self, words: Words, what: str,
-                                              working_folder: Path) -> None:
+                                              copied_inputs: Path) -> None:
         # A private link: a program that replaces it does not damage the machine's /dev/stdout.
-        (working_folder / "stdout").symlink_to("/proc/self/fd/1")
-        done = subprocess.run(output_command_line(words, what, "stdout"), cwd=working_folder,
+        (copied_inputs / "stdout").symlink_to("/proc/self/fd/1")
+        done = subprocess.run(make_command_with_output(words, what, "stdout"), cwd=copied_inputs,
                               input=CSV, capture_output=True, check=False)
         assert done.returncode == 0, done.stderr
-        assert done.stdout not in unwritten_contents(what)
-        assert (working_folder / "stdout").is_symlink()
-        with (working_folder / "redirected").open("wb") as sink:
+        assert done.stdout not in list_contents_if_unwritten(what)
+        assert (copied_inputs / "stdout").is_symlink()
+        with (copied_inputs / "redirected").open("wb") as sink:
             sink.write(b"before\n")
             sink.flush()
-            subprocess.run(output_command_line(words, what, "stdout"), cwd=working_folder,
+            subprocess.run(make_command_with_output(words, what, "stdout"), cwd=copied_inputs,
                            input=CSV, stdout=sink, stderr=subprocess.DEVNULL, check=True)
-        written = (working_folder / "redirected").read_bytes()
+        written = (copied_inputs / "redirected").read_bytes()
         assert written.startswith(b"before\n")
-        assert written[len(b"before\n"):] not in unwritten_contents(what)
+        assert written[len(b"before\n"):] not in list_contents_if_unwritten(what)
 
     def test_a_full_disk_keeps_the_old_file(self, words: Words, what: str,
-                                            working_folder: Path) -> None:
+                                            copied_inputs: Path) -> None:
         if what == "--dropped":
             pytest.skip("what is empty has room on a full disk")
-        (working_folder / "old").write_text("old")
-        check_error_message(run_with_output(output_command_line(words, what, "old"), working_folder,
-                                            make_writes_fail))
-        assert (working_folder / "old").read_text() == "old"
-        assert not list_temporary_files(working_folder)
+        (copied_inputs / "old").write_text("old")
+        check_error_message(run_with_output(make_command_with_output(words, what, "old"),
+                                            copied_inputs, make_writes_fail))
+        assert (copied_inputs / "old").read_text() == "old"
+        assert not list_temporary_files(copied_inputs)
 
     def test_a_missing_folder_is_reported(self, words: Words, what: str,
-                                          working_folder: Path) -> None:
-        done = run_with_output(output_command_line(words, what, "nowhere/out"), working_folder)
+                                          copied_inputs: Path) -> None:
+        done = run_with_output(make_command_with_output(words, what, "nowhere/out"), copied_inputs)
         check_error_message(done)
         assert done.code == 1
         assert "nowhere/out" in done.err
@@ -375,67 +375,68 @@ WAYS = ("by name", "by another name", "by a link", "by a hard link")
 @pytest.mark.parametrize(("line", "way"), [
     *((line, WAYS[at % len(WAYS)]) for at, line in enumerate(OVER_INPUTS)),
     *((OVER_INPUTS[at], way) for at in (0, 1, 10, 14) for way in WAYS if WAYS[at % 4] != way)])
-def test_an_input_is_refused_as_output(line: str, way: str, working_folder: Path) -> None:
+def test_an_input_is_refused_as_output(line: str, way: str, copied_inputs: Path) -> None:
     source = "a.json" if "a.json" in line else "a.aft"
     name = {"by name": source, "by another name": f"../place/{source}"}.get(way, "other")
     if way == "by a link":
-        (working_folder / name).symlink_to(source)
+        (copied_inputs / name).symlink_to(source)
     elif way == "by a hard link":
-        (working_folder / name).hardlink_to(working_folder / source)
-    before = read_folder_contents(working_folder)
-    done = run_with_output(command_line(tuple(line.replace("LOST", name).split())), working_folder)
+        (copied_inputs / name).hardlink_to(copied_inputs / source)
+    before = read_folder_contents(copied_inputs)
+    done = run_with_output(make_verb_command(tuple(line.replace("LOST", name).split())),
+                           copied_inputs)
     check_error_message(done)
     assert f"{name}: is also read; give " in done.err
-    assert read_folder_contents(working_folder) == before
+    assert read_folder_contents(copied_inputs) == before
 
 
 @pytest.mark.parametrize(("line", "there"), [
     (line, bool(at % 2)) for at, line in enumerate(SAME_FILE)] + [(SAME_FILE[0], True)])
-def test_two_outputs_to_one_file_are_refused(line: str, there: bool, working_folder: Path) -> None:
+def test_two_outputs_to_one_file_are_refused(line: str, there: bool, copied_inputs: Path) -> None:
     if there or "replay a.aft same" in line:
-        (working_folder / "same").write_bytes(bytes(1 << 20))
-    (working_folder / "link").symlink_to("same")
-    before = read_folder_contents(working_folder)
-    done = run_with_output(command_line(tuple(line.replace("SAME", "link").split())),
-                           working_folder)
+        (copied_inputs / "same").write_bytes(bytes(1 << 20))
+    (copied_inputs / "link").symlink_to("same")
+    before = read_folder_contents(copied_inputs)
+    done = run_with_output(make_verb_command(tuple(line.replace("SAME", "link").split())),
+                           copied_inputs)
     check_error_message(done)
     assert " is also written by " in done.err
-    assert read_folder_contents(working_folder) == before
+    assert read_folder_contents(copied_inputs) == before
 
 
-def test_two_outputs_may_go_to_one_device(working_folder: Path) -> None:
+def test_two_outputs_may_go_to_one_device(copied_inputs: Path) -> None:
     line = "sim --requests 1000 --quiet --json=/dev/null --record /dev/null --dump /dev/null"
-    assert run_with_output(command_line(tuple(line.split())), working_folder).code == 0
+    assert run_with_output(make_verb_command(tuple(line.split())), copied_inputs).code == 0
 
 
-def test_a_report_may_be_written_into_a_folder_that_it_reads(working_folder: Path) -> None:
-    assert run_with_output(command_line(("report", ".", "-O", "all.html")),
-                           working_folder).code == 0
-    done = run_with_output(command_line(("report", ".", "-O", "./study.d/../a.json")),
-                           working_folder)
+def test_a_report_may_be_written_into_a_folder_that_it_reads(copied_inputs: Path) -> None:
+    assert run_with_output(make_verb_command(("report", ".", "-O", "all.html")),
+                           copied_inputs).code == 0
+    done = run_with_output(make_verb_command(("report", ".", "-O", "./study.d/../a.json")),
+                           copied_inputs)
     assert "is also read" in done.err
 
 
 @pytest.mark.parametrize("line", ["report a.json -O -", "synth --like PRN_0 --requests 500 -O -",
                                   "synth --like PRN_0 --profile-out -", "approxftl-parquet -"])
-def test_a_dash_as_output_file_name_is_standard_output(line: str, working_folder: Path) -> None:
-    before = read_folder_contents(working_folder)
-    done = subprocess.run(command_line(tuple(line.split())), cwd=working_folder, input=CSV,
+def test_a_dash_as_output_file_name_is_standard_output(line: str, copied_inputs: Path) -> None:
+    before = read_folder_contents(copied_inputs)
+    done = subprocess.run(make_verb_command(tuple(line.split())), cwd=copied_inputs, input=CSV,
                           capture_output=True, check=True)
     begin = {"report": b"<!", "synth": b"\x89AFT" if " -O " in line else b"{"}
     assert done.stdout.startswith(begin.get(line.split()[0], b"PAR1"))
-    assert read_folder_contents(working_folder) == before
+    assert read_folder_contents(copied_inputs) == before
     run_with_output([word.replace("-", "./-") if word == "-" else word
-                     for word in command_line(tuple(line.split()))], working_folder)
-    assert (working_folder / "-").is_file()
+                     for word in make_verb_command(tuple(line.split()))], copied_inputs)
+    assert (copied_inputs / "-").is_file()
 
 
-def test_a_full_disk_is_reported_by_format(working_folder: Path) -> None:
-    (working_folder / "full").mkdir()
+def test_a_full_disk_is_reported_by_format(copied_inputs: Path) -> None:
+    (copied_inputs / "full").mkdir()
     done = run_with_output(["unshare", "--mount", "--map-root-user", "sh", "-c",
                             'mount -t tmpfs -o size=64k none full && "$@"; code=$?; '
                             "ls -A full >&2; exit $code",
-                            "sh", *command_line(("format",)), "full/volume"], working_folder)
+                            "sh", *make_verb_command(("format",)), "full/volume"], copied_inputs)
     if "unshare" in done.err or "mount" in done.err:
         pytest.skip("no name spaces here")
     assert (done.code, done.err) == (
@@ -443,52 +444,52 @@ def test_a_full_disk_is_reported_by_format(working_folder: Path) -> None:
         "No space left on device\n")
 
 
-def test_format_accepts_only_disks_and_regular_files(working_folder: Path) -> None:
+def test_format_accepts_only_disks_and_regular_files(copied_inputs: Path) -> None:
     options = COMMANDS[("format",)].split()[2:]
-    os.mkfifo(working_folder / "pipe")
-    (working_folder / "link").symlink_to("linked")
-    (working_folder / "linked").write_bytes(b"old")
+    os.mkfifo(copied_inputs / "pipe")
+    (copied_inputs / "link").symlink_to("linked")
+    (copied_inputs / "linked").write_bytes(b"old")
     names = ["pipe"]
     with suppress(PermissionError):
-        os.mknod(working_folder / "null", stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        os.mknod(copied_inputs / "null", stat.S_IFCHR | 0o666, os.makedev(1, 3))
         names.append("null")
     for name in names:
-        before = (working_folder / name).lstat()
-        check_error_message(run_with_output([*command_line(("format",)), name, "--force", *options],
-                                            working_folder))
-        assert (working_folder / name).lstat().st_mode == before.st_mode
-    assert run_with_output([*command_line(("format",)), "link", "--force", *options],
-                           working_folder).code == 0
-    assert (working_folder / "link").is_symlink()
+        before = (copied_inputs / name).lstat()
+        check_error_message(run_with_output([*make_verb_command(("format",)), name, "--force",
+                                             *options], copied_inputs))
+        assert (copied_inputs / name).lstat().st_mode == before.st_mode
+    assert run_with_output([*make_verb_command(("format",)), "link", "--force", *options],
+                           copied_inputs).code == 0
+    assert (copied_inputs / "link").is_symlink()
 
 
-def test_folders_are_refused_as_files(working_folder: Path) -> None:
+def test_folders_are_refused_as_files(copied_inputs: Path) -> None:
     for words, option in ((("study", "run"), "--out"), (("figures",), "--output")):
-        done = run_with_output([*output_command_line(words, "", ""), option, "a.json"],
-                               working_folder)
+        done = run_with_output([*make_command_with_output(words, "", ""), option, "a.json"],
+                               copied_inputs)
         check_error_message(done)
-        assert (working_folder / "a.json").read_text().startswith("{")
+        assert (copied_inputs / "a.json").read_text().startswith("{")
 
 
-def skip_without_namespaces(*spaces: str) -> None:
+def skip_test_without_namespaces(*spaces: str) -> None:
     if subprocess.run(["unshare", "--map-root-user", *spaces, "true"], capture_output=True,
                       check=False).returncode:
         pytest.skip("no name spaces here")
 
 
-def test_temporary_files_of_a_killed_run_do_not_block_the_next(working_folder: Path) -> None:
+def test_temporary_files_of_a_killed_run_do_not_block_the_next(copied_inputs: Path) -> None:
     """Temporary files of a killed process with the same pid do not block the next run."""
-    skip_without_namespaces("--pid", "--fork")
+    skip_test_without_namespaces("--pid", "--fork")
     alone = ["unshare", "--map-root-user", "--pid", "--fork", "--kill-child"]
-    line = command_line(("sim", "--quiet", "--json=out.json", "--requests"))
-    process = subprocess.Popen([*alone, *line, "1000000000"], cwd=working_folder)
-    wait_until(lambda: make_file_check(".approxftl-*")(working_folder), process)
+    line = make_verb_command(("sim", "--quiet", "--json=out.json", "--requests"))
+    process = subprocess.Popen([*alone, *line, "1000000000"], cwd=copied_inputs)
+    wait_until(lambda: make_check_for_file(".approxftl-*")(copied_inputs), process)
     process.kill()
     process.wait()
-    left = list_temporary_files(working_folder)
+    left = list_temporary_files(copied_inputs)
     assert left
-    assert run_with_output([*alone, *line, "1000"], working_folder) == Done(0, "", "")
-    assert list_temporary_files(working_folder) == left
+    assert run_with_output([*alone, *line, "1000"], copied_inputs) == Done(0, "", "")
+    assert list_temporary_files(copied_inputs) == left
 
 
 #: Verbs that write files, one for each implementation.
@@ -511,12 +512,12 @@ def check_overwritten_in_place(old: Path, done: Done, number: int) -> None:
 
 
 @pytest.mark.parametrize("mode", [0o1777, 0o755], ids=["sticky", "of another"])
-@pytest.mark.parametrize(("words", "what"), WRITERS, ids=parameter_id)
+@pytest.mark.parametrize(("words", "what"), WRITERS, ids=name_test_parameter)
 def test_output_overwrites_files_of_another_user_in_place(words: Words, what: str, mode: int,
-                                                          working_folder: Path) -> None:
+                                                          copied_inputs: Path) -> None:
     if os.geteuid():
         pytest.skip("files of others need root")
-    folder = working_folder / "strange"
+    folder = copied_inputs / "strange"
     folder.mkdir()
     (folder / "old").write_text("~before~" * 100000)
     for path, bits in ((folder / "old", 0o666), (folder, mode)):
@@ -524,45 +525,46 @@ def test_output_overwrites_files_of_another_user_in_place(words: Words, what: st
         path.chmod(bits)
     old = folder / "old"
     number = old.stat().st_ino
-    done = run_with_output([*ANYBODY, *output_command_line(words, what, "strange/old")],
-                           working_folder)
+    done = run_with_output([*ANYBODY, *make_command_with_output(words, what, "strange/old")],
+                           copied_inputs)
     check_overwritten_in_place(old, done, number)
     if what == "--record" and words == ("replay",):
-        read = run_with_output(command_line(("replay", "--summarise", "strange/old")),
-                               working_folder)
+        read = run_with_output(make_verb_command(("replay", "--summarise", "strange/old")),
+                               copied_inputs)
         assert read.code == 0 and "interrupted" not in read.err, read
-    new = run_with_output([*ANYBODY, *output_command_line(words, what, "strange/new")],
-                          working_folder)
+    new = run_with_output([*ANYBODY, *make_command_with_output(words, what, "strange/new")],
+                          copied_inputs)
     assert new.code == (0 if mode == 0o1777 else 1)
-    assert not list_temporary_files(working_folder / "strange")
+    assert not list_temporary_files(copied_inputs / "strange")
 
 
-@pytest.mark.parametrize(("words", "what"), WRITERS, ids=parameter_id)
+@pytest.mark.parametrize(("words", "what"), WRITERS, ids=name_test_parameter)
 def test_an_output_file_that_is_a_mount_point_is_written_in_place(words: Words, what: str,
-                                                                  working_folder: Path) -> None:
-    skip_without_namespaces("--mount")
-    (working_folder / "old").write_text("~before~" * 100000)
-    (working_folder / "mounted").touch()
-    number = (working_folder / "old").stat().st_ino
+                                                                  copied_inputs: Path) -> None:
+    skip_test_without_namespaces("--mount")
+    (copied_inputs / "old").write_text("~before~" * 100000)
+    (copied_inputs / "mounted").touch()
+    number = (copied_inputs / "old").stat().st_ino
     script = 'mount --bind old mounted && exec "$@"'
     done = run_with_output(["unshare", "--mount", "--map-root-user", "sh", "-c", script, "sh",
-                            *output_command_line(words, what, "mounted")], working_folder)
-    check_overwritten_in_place(working_folder / "old", done, number)
-    assert not (working_folder / "mounted").read_bytes()
+                            *make_command_with_output(words, what, "mounted")], copied_inputs)
+    check_overwritten_in_place(copied_inputs / "old", done, number)
+    assert not (copied_inputs / "mounted").read_bytes()
 
 
-def test_output_for_a_file_that_cannot_be_replaced_is_kept_elsewhere(working_folder: Path) -> None:
-    skip_without_namespaces("--mount")
+def test_output_for_a_file_that_cannot_be_replaced_is_kept_elsewhere(copied_inputs: Path) -> None:
+    skip_test_without_namespaces("--mount")
     script = ('mkdir full && mount -t tmpfs -o size=64k none full && echo old >full/old && '
               'touch mounted && mount --bind full/old mounted && '
               'head -c 1000000 /dev/zero >full/filler 2>/dev/null; exec "$@"')
     done = run_with_output(["unshare", "--mount", "--map-root-user", "sh", "-c", script, "sh",
-                            *output_command_line(("sim",), "--json", "mounted")], working_folder)
+                            *make_command_with_output(("sim",), "--json", "mounted")],
+                           copied_inputs)
     assert done.code == 1
     told = re.search(r": mounted: can be neither replaced nor written: No space left on device; "
                      r"its new content is in (.*)$", done.err, re.M)
     assert told, done.err
-    assert json.loads((working_folder / told[1]).read_text())["runs"]
+    assert json.loads((copied_inputs / told[1]).read_text())["runs"]
 
 
 # ---------------------------------------------------------------- inputs
@@ -582,79 +584,79 @@ MAY_BE_EMPTY = {"a.blktrace.0", "a.toml", "rules"}
 WORDS = {"rules"}
 
 
-def list_reading_commands() -> list[tuple[str, str]]:
+def list_commands_with_inputs() -> list[tuple[str, str]]:
     lines = [*(text.replace("@OUT", "fresh.out") for text in COMMANDS.values()), *READING]
     return [(line, name) for line in lines for name in line.split()[1:]
             if re.fullmatch(READ, name) and name != line.split()[0]]
 
 
 def check_command_refused(line: str, code: int, place: Path) -> None:
-    done = run_with_output(command_line(tuple(line.split())), place)
+    done = run_with_output(make_verb_command(tuple(line.split())), place)
     check_error_message(done)
     assert (done.code, done.out) == (code, ""), done
 
 
-@pytest.mark.parametrize(("line", "name"), list_reading_commands())
+@pytest.mark.parametrize(("line", "name"), list_commands_with_inputs())
 def test_exit_status_is_3_for_missing_and_1_for_invalid_inputs(line: str, name: str,
-                                                               working_folder: Path) -> None:
-    (working_folder / name).unlink(missing_ok=True)
-    check_command_refused(line, 3, working_folder)
-    (working_folder / name).mkdir()
-    check_command_refused(line, 3, working_folder)
-    (working_folder / name).rmdir()
+                                                               copied_inputs: Path) -> None:
+    (copied_inputs / name).unlink(missing_ok=True)
+    check_command_refused(line, 3, copied_inputs)
+    (copied_inputs / name).mkdir()
+    check_command_refused(line, 3, copied_inputs)
+    (copied_inputs / name).rmdir()
     for content in (b"", b"\x8f\x01nothing of ours\n\xff" * 300):
         if content or name not in MAY_BE_EMPTY:
-            (working_folder / name).write_bytes(content)
-            check_command_refused(line, 2 if name in WORDS else 1, working_folder)
+            (copied_inputs / name).write_bytes(content)
+            check_command_refused(line, 2 if name in WORDS else 1, copied_inputs)
 
 
 
 # ---------------------------------------------------------------- standard output
 
 
-@pytest.mark.parametrize("words", list_verbs_and_programs(), ids=parameter_id)
+@pytest.mark.parametrize("words", list_verbs_and_programs(), ids=name_test_parameter)
 def test_printing_help_to_a_full_disk_fails(words: Words) -> None:
     with Path("/dev/full").open("wb") as full:
-        done = subprocess.run([*command_line(words), "--help"], stdout=full, stderr=subprocess.PIPE,
-                              text=True, check=False)
+        done = subprocess.run([*make_verb_command(words), "--help"], stdout=full,
+                              stderr=subprocess.PIPE, text=True, check=False)
     check_error_message(Done(done.returncode, "", done.stderr))
     assert done.returncode == 1
-    closed = subprocess.run(["sh", "-c", '"$@" --help >&-', "sh", *command_line(words)],
+    closed = subprocess.run(["sh", "-c", '"$@" --help >&-', "sh", *make_verb_command(words)],
                             stderr=subprocess.PIPE, text=True, check=False)
     check_error_message(Done(closed.returncode, "", closed.stderr))
     assert closed.returncode == 1
 
 
 @pytest.mark.parametrize("words", [words for words in COMMANDS if words not in SILENT],
-                         ids=parameter_id)
-def test_writing_results_to_a_full_disk_fails(words: Words, working_folder: Path) -> None:
-    line = output_command_line(words, "", "")
+                         ids=name_test_parameter)
+def test_writing_results_to_a_full_disk_fails(words: Words, copied_inputs: Path) -> None:
+    line = make_command_with_output(words, "", "")
     if words == ("trace", "convert") or words[:2] in (("trace", "tag"), ("trace", "fix")):
-        line = output_command_line(words, "@OUT", "-")
+        line = make_command_with_output(words, "@OUT", "-")
     for way in (">/dev/full", ">&-"):
-        done = run_with_output(["sh", "-c", f'"$@" {way}', "sh", *line], working_folder)
+        done = run_with_output(["sh", "-c", f'"$@" {way}', "sh", *line], copied_inputs)
         check_error_message(done)
         assert done.code == 1
 
 
-def test_closed_standard_output_is_not_reused_for_files(working_folder: Path) -> None:
+def test_closed_standard_output_is_not_reused_for_files(copied_inputs: Path) -> None:
     shell = ["sh", "-c", '"$@" >&- 2>&-', "sh", str(BUILD / "approxftl")]
     assert run_with_output([*shell, "sim", "--requests", "1000", "--json=x.json"],
-                           working_folder).code == 1
-    assert (working_folder / "x.json").read_bytes()[:1] == b"{"
-    assert (working_folder / "x.json").read_bytes().rstrip()[-1:] == b"}"
+                           copied_inputs).code == 1
+    assert (copied_inputs / "x.json").read_bytes()[:1] == b"{"
+    assert (copied_inputs / "x.json").read_bytes().rstrip()[-1:] == b"}"
 
 
-@pytest.mark.parametrize("words", list(COMMANDS), ids=parameter_id)
-def test_verbs_work_in_the_c_locale(words: Words, working_folder: Path) -> None:
+@pytest.mark.parametrize("words", list(COMMANDS), ids=name_test_parameter)
+def test_verbs_work_in_the_c_locale(words: Words, copied_inputs: Path) -> None:
     """Verbs work in the C locale without UTF-8 mode, since file names are bytes."""
     name = b"\xc3\x9cbung \xff".decode(errors="surrogateescape")
     try:
-        moved = working_folder.rename(working_folder.with_name(name))
+        moved = copied_inputs.rename(copied_inputs.with_name(name))
     except OSError:
         pytest.skip("this file system does not take such names")
     line = [word if not (moved / word).exists() or word in ("", ".") else str(moved / word)
-            for word in output_command_line(words, "", "")]
+            for word in make_command_with_output(words, "", "")]
     environment = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     done = subprocess.run(line, cwd=moved, input=CSV, env=os.environ | environment,
                           capture_output=True, check=False)
@@ -687,7 +689,7 @@ class Long:
     kept: Callable[[Path], bool] = lambda place: True
 
 
-def make_file_check(pattern: str) -> Callable[[Path], bool]:
+def make_check_for_file(pattern: str) -> Callable[[Path], bool]:
     def has_output_begun(place: Path) -> bool:
         with suppress(FileNotFoundError):  # Directories may be removed during the search.
             return any(place.rglob(pattern))
@@ -698,25 +700,25 @@ def make_file_check(pattern: str) -> Callable[[Path], bool]:
 
 LONG: dict[Words, Long] = {
     ("sim",): Long("sim --requests 1000000000 --json=out.json --timeline lanes.json",
-                   make_file_check(".approxftl-*"),
+                   make_check_for_file(".approxftl-*"),
                    lambda place: '"interrupted": true' in (place / "out.json").read_text()),
-    ("trace", "info"): Long("trace info --from spc endless", make_file_check("endless.read")),
+    ("trace", "info"): Long("trace info --from spc endless", make_check_for_file("endless.read")),
     ("trace", "convert"): Long("trace convert --from spc endless out.aft",
-                               make_file_check(".approxftl-*")),
+                               make_check_for_file(".approxftl-*")),
     ("trace", "pair"): Long("trace pair --from spc endless --requests out.csv",
-                            make_file_check(".approxftl-*")),
+                            make_check_for_file(".approxftl-*")),
     ("trace", "tag"): Long("trace tag --from spc --rule approximate:size=4KiB.. endless out.aft",
-                           make_file_check(".approxftl-*")),
+                           make_check_for_file(".approxftl-*")),
     ("synth",): Long("synth --like PRN_0 --requests 3000000 --output out.aft",
-                     make_file_check(".approxftl-*")),
+                     make_check_for_file(".approxftl-*")),
     ("app",): Long("app sor data --size 2048 --rounds 100000 --json=out.json",
-                   make_file_check(".approxftl-*")),
+                   make_check_for_file(".approxftl-*")),
     ("replay",): Long("replay a.aft target --overwrite --fold --speed 0.000001 --buffered "
-                      "--json=out.json --record out.log", make_file_check("out.log"),
+                      "--json=out.json --record out.log", make_check_for_file("out.log"),
                       lambda place: '"interrupted": true' in (place / "out.json").read_text()),
-    ("study", "run"): Long("study run long.toml --jobs 2", make_file_check("running")),
+    ("study", "run"): Long("study run long.toml --jobs 2", make_check_for_file("running")),
     ("figures",): Long("figures --papers approxftl-05 --output papers",
-                       make_file_check("papers/*")),
+                       make_check_for_file("papers/*")),
 }
 
 
@@ -726,28 +728,28 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 @pytest.mark.parametrize(("words", "number"), [
     *((words, SIGNALS[at % len(SIGNALS)]) for at, words in enumerate(LONG)),
     (("sim",), signal.SIGINT), (("sim",), signal.SIGHUP), (("study", "run"), signal.SIGHUP),
-    (("replay",), signal.SIGTERM)], ids=parameter_id)
+    (("replay",), signal.SIGTERM)], ids=name_test_parameter)
 def test_signals_leave_no_temporary_file(words: Words, number: signal.Signals,
-                                         working_folder: Path) -> None:
+                                         copied_inputs: Path) -> None:
     long = LONG[words]
     mark = f"{os.getpid()}-{'-'.join(words)}-{number}"
-    (working_folder / "long.toml").write_text(
+    (copied_inputs / "long.toml").write_text(
         'study = 1\n[base]\nrequests = 1000000000\n[vary]\nop = [7, 10, 20]\n')
     endless = None
     if "endless" in long.line:
-        os.mkfifo(working_folder / "endless")
+        os.mkfifo(copied_inputs / "endless")
         endless = subprocess.Popen(
             ["sh", "-c", 'exec 3>endless; touch endless.read; yes "0,0,512,w,1.0" >&3'],
-            cwd=working_folder,
+            cwd=copied_inputs,
 stderr=subprocess.DEVNULL)
     # A shell may start the tests in the background with SIGINT ignored.
     process = subprocess.Popen(
-        ["env", "--default-signal=INT,HUP,TERM", *command_line(tuple(long.line.split()))],
-                               cwd=working_folder,
+        ["env", "--default-signal=INT,HUP,TERM", *make_verb_command(tuple(long.line.split()))],
+                               cwd=copied_inputs,
         env=os.environ | {MARK: mark}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         wait_until(lambda: len(find_processes_of_command(mark)) > 2 if words == ("study", "run")
-                   else long.begun(working_folder), process)
+                   else long.begun(copied_inputs), process)
         time.sleep(0.2)
         process.send_signal(number)
         _, err = process.communicate()
@@ -759,55 +761,55 @@ stderr=subprocess.DEVNULL)
     assert process.returncode == 130, err
     assert "Traceback" not in err
     wait_until(lambda: not find_processes_of_command(mark))
-    assert not list_temporary_files(working_folder)
-    assert long.kept(working_folder)
+    assert not list_temporary_files(copied_inputs)
+    assert long.kept(copied_inputs)
 
 
-def test_outputs_of_an_interrupted_run_are_marked(working_folder: Path) -> None:
+def test_outputs_of_an_interrupted_run_are_marked(copied_inputs: Path) -> None:
     """All output of an interrupted run says that it was interrupted; so do its reports."""
     line = ("sim --requests 1000000000 --quiet --json=i.json --timeline t.json --record i.aft "
             "--warmup 10")
-    process = subprocess.Popen(command_line(tuple(line.split())), cwd=working_folder)
-    wait_until(lambda: len(list_temporary_files(working_folder)) >= 3, process)
+    process = subprocess.Popen(make_verb_command(tuple(line.split())), cwd=copied_inputs)
+    wait_until(lambda: len(list_temporary_files(copied_inputs)) >= 3, process)
     time.sleep(0.5)
     process.send_signal(signal.SIGTERM)
     assert process.wait() == 130
-    assert json.loads((working_folder / "t.json").read_text())["interrupted"] is True
-    told = run_with_output(command_line(("trace", "convert", "i.aft", "copy.aft")),
-                           working_folder).err
+    assert json.loads((copied_inputs / "t.json").read_text())["interrupted"] is True
+    told = run_with_output(make_verb_command(("trace", "convert", "i.aft", "copy.aft")),
+                           copied_inputs).err
     assert "; of a run that was interrupted" in told
     for name in ("i.aft", "copy.aft"):
-        assert f"{name} (interrupted)" in run_with_output(command_line(("compare", name)),
-                                                          working_folder).out
+        assert f"{name} (interrupted)" in run_with_output(make_verb_command(("compare", name)),
+                                                          copied_inputs).out
     for name, mark in (("t.json", "timeline (interrupted)"), ("i.aft", "i.aft (interrupted)"),
                        ("t.json", "The run was interrupted.")):
-        assert run_with_output(command_line(("report", name)), working_folder).code == 0
-        assert mark in (working_folder / "report.html").read_text()
+        assert run_with_output(make_verb_command(("report", name)), copied_inputs).code == 0
+        assert mark in (copied_inputs / "report.html").read_text()
     for name in ("a.aft", "a.json"):
-        run_with_output(command_line(("report", name)), working_folder)
-        assert "(interrupted" not in (working_folder / "report.html").read_text()
+        run_with_output(make_verb_command(("report", name)), copied_inputs)
+        assert "(interrupted" not in (copied_inputs / "report.html").read_text()
 
 
-def test_a_log_and_its_summary_are_different_files(working_folder: Path) -> None:
+def test_a_log_and_its_summary_are_different_files(copied_inputs: Path) -> None:
     line = "replay a.aft target --overwrite --fold --buffered --no-stall --record log"
-    assert run_with_output(command_line(tuple(line.split())), working_folder).code == 0
-    before = read_folder_contents(working_folder)
-    done = run_with_output(command_line(("replay", "--summarise", "log", "--json=log")),
-                           working_folder)
+    assert run_with_output(make_verb_command(tuple(line.split())), copied_inputs).code == 0
+    before = read_folder_contents(copied_inputs)
+    done = run_with_output(make_verb_command(("replay", "--summarise", "log", "--json=log")),
+                           copied_inputs)
     assert "log: is also read; give --json another name" in done.err
-    assert read_folder_contents(working_folder) == before
+    assert read_folder_contents(copied_inputs) == before
 
 
-def test_an_interrupted_log_is_marked(working_folder: Path) -> None:
+def test_an_interrupted_log_is_marked(copied_inputs: Path) -> None:
     line = "replay a.aft target --overwrite --fold --buffered --no-stall --record log"
-    whole = run_with_output(command_line(tuple(line.split())), working_folder)
+    whole = run_with_output(make_verb_command(tuple(line.split())), copied_inputs)
     assert whole.code == 0
-    assert "(interrupted" not in run_with_output(command_line(("compare", "log")),
-                                                 working_folder).out
+    assert "(interrupted" not in run_with_output(make_verb_command(("compare", "log")),
+                                                 copied_inputs).out
     # A killed replay leaves no record count and a truncated last entry.
-    content = (working_folder / "log").read_bytes()
-    (working_folder / "log").write_bytes(content[:4096 + 6000])
-    told = run_with_output(command_line(("compare", "log")), working_folder).out
+    content = (copied_inputs / "log").read_bytes()
+    (copied_inputs / "log").write_bytes(content[:4096 + 6000])
+    told = run_with_output(make_verb_command(("compare", "log")), copied_inputs).out
     assert re.search(r"log \(interrupted after \d+ of 1000 requests\)", told), told
 
 
@@ -836,38 +838,38 @@ if "-m" in sys.orig_argv:
     *((("report",), where)
       for where in ("approxftl_tools", "difflib", "approxftl_tools.command", "exit")),
     (("compare",), "approxftl_tools"), (("study", "status"), "approxftl_tools.command"),
-    (("synth",), "exit")], ids=parameter_id)
+    (("synth",), "exit")], ids=name_test_parameter)
 def test_python_verbs_are_interrupted_without_a_traceback(words: Words, where: str,
-                                                          working_folder: Path) -> None:
+                                                          copied_inputs: Path) -> None:
     """SIGINT ends Python verbs cleanly before and after their signal handler is active."""
-    (working_folder / "own").mkdir()
-    program = install_verb_with_module(working_folder / "own", words[0], "sitecustomize",
+    (copied_inputs / "own").mkdir()
+    program = install_verb_with_module(copied_inputs / "own", words[0], "sitecustomize",
                                        SLOW_PYTHON.replace("WHERE", where))
-    arguments = output_command_line(words, "", "")[2:]
+    arguments = make_command_with_output(words, "", "")[2:]
     process = subprocess.Popen(
-        ["env", "--default-signal=INT", str(program), *arguments], cwd=working_folder, text=True,
+        ["env", "--default-signal=INT", str(program), *arguments], cwd=copied_inputs, text=True,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    wait_until((working_folder / "paused").exists, process)
+    wait_until((copied_inputs / "paused").exists, process)
     process.send_signal(signal.SIGINT)
     # The signal arrives before the package is imported.
-    (working_folder / "go").touch()
+    (copied_inputs / "go").touch()
     _, err = process.communicate()
     assert "Traceback" not in err
     assert process.returncode == -signal.SIGINT
 
 
 @pytest.mark.parametrize("pause", [0, 0.2, 1])
-def test_a_second_signal_leaves_no_temporary_file(pause: float, working_folder: Path) -> None:
+def test_a_second_signal_leaves_no_temporary_file(pause: float, copied_inputs: Path) -> None:
     """Killed by two signals, `trace convert` leaves no file, even if its child lives on."""
-    os.mkfifo(working_folder / "endless")
+    os.mkfifo(copied_inputs / "endless")
     mark = f"{os.getpid()}-second-{pause}"
-    with subprocess.Popen(["sh", "-c", 'yes "0,0,512,w,1.0" >endless'], cwd=working_folder,
+    with subprocess.Popen(["sh", "-c", 'yes "0,0,512,w,1.0" >endless'], cwd=copied_inputs,
                           stderr=subprocess.DEVNULL, start_new_session=True) as source:
         process = subprocess.Popen(
-            [*command_line(("trace", "convert")), "--from", "spc", "endless", "out.parquet"],
-                                   cwd=working_folder,
+            [*make_verb_command(("trace", "convert")), "--from", "spc", "endless", "out.parquet"],
+                                   cwd=copied_inputs,
             env=os.environ | {MARK: mark}, stderr=subprocess.DEVNULL)
-        wait_until(lambda: make_file_check(".approxftl-*.part")(working_folder), process)
+        wait_until(lambda: make_check_for_file(".approxftl-*.part")(copied_inputs), process)
         time.sleep(pause)
         for _ in range(2):
             process.send_signal(signal.SIGTERM)
@@ -875,7 +877,7 @@ def test_a_second_signal_leaves_no_temporary_file(pause: float, working_folder: 
         assert process.wait() in (130, -signal.SIGTERM)
         os.killpg(source.pid, signal.SIGKILL)
     wait_until(lambda: not find_processes_of_command(mark))
-    assert not list_temporary_files(working_folder)
+    assert not list_temporary_files(copied_inputs)
 
 
 # ---------------------------------------------------------------- hostile inputs
@@ -905,7 +907,7 @@ def run_verb_in_process(place: Path, line: str) -> None:
 
 
 @pytest.fixture
-def restored_signal_handlers() -> Iterator[None]:
+def restore_handlers_and_streams() -> Iterator[None]:
     """Restore the signal handlers and standard streams that a verb changes."""
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
     streams = (sys.stdin, sys.stdout, sys.stderr)
@@ -915,41 +917,41 @@ def restored_signal_handlers() -> Iterator[None]:
         signal.signal(number, handler)
 
 
-@pytest.mark.usefixtures("restored_signal_handlers")
+@pytest.mark.usefixtures("restore_handlers_and_streams")
 @pytest.mark.parametrize("name", HOSTILE)
-def test_malformed_json_documents_are_refused(name: str, working_folder: Path) -> None:
-    (working_folder / "hostile").write_text(HOSTILE[name])
+def test_malformed_json_documents_are_refused(name: str, copied_inputs: Path) -> None:
+    (copied_inputs / "hostile").write_text(HOSTILE[name])
     for line in ("compare hostile", "report hostile", "figures hostile", "synth --fit hostile -O x",
                  "synth --profile hostile -O x"):
-        run_verb_in_process(working_folder, line)
+        run_verb_in_process(copied_inputs, line)
 
 
 @pytest.mark.parametrize("name", ["deep", "number", "no-run"])
-def test_malformed_studies_are_refused(name: str, working_folder: Path) -> None:
-    (working_folder / "hostile.toml").write_text(f"study = 1\n[base]\nx = {HOSTILE[name]}")
-    done = run_with_output(command_line(("study", "status", "hostile.toml")), working_folder)
+def test_malformed_studies_are_refused(name: str, copied_inputs: Path) -> None:
+    (copied_inputs / "hostile.toml").write_text(f"study = 1\n[base]\nx = {HOSTILE[name]}")
+    done = run_with_output(make_verb_command(("study", "status", "hostile.toml")), copied_inputs)
     check_error_message(done)
 
 
-@pytest.mark.usefixtures("restored_signal_handlers")
+@pytest.mark.usefixtures("restore_handlers_and_streams")
 @pytest.mark.parametrize("value", [None, 7, -1, 1e308, "x", [], [7], {}, True])
-def test_values_of_wrong_types_are_refused(value: object, working_folder: Path) -> None:
+def test_values_of_wrong_types_are_refused(value: object, copied_inputs: Path) -> None:
     """Replace one field of a simulator's result at a time by a value of another type."""
-    document = json.loads((working_folder / "a.json").read_text())
-    path = working_folder / "changed.json"
+    document = json.loads((copied_inputs / "a.json").read_text())
+    path = copied_inputs / "changed.json"
     for key in ("timing", "counters", "energy", "write_amplification", "blocks", "block_kinds",
                 "mode_pages", "luns", "policy", "interrupted", "requests"):
         run = {**document["runs"][0], key: value}
         path.write_text(json.dumps({**document, "runs": [run]}))
-        run_verb_in_process(working_folder, "compare changed.json")
-        run_verb_in_process(working_folder, "report changed.json")
+        run_verb_in_process(copied_inputs, "compare changed.json")
+        run_verb_in_process(copied_inputs, "report changed.json")
 
 
-def test_an_endless_input_is_refused(working_folder: Path) -> None:
+def test_an_endless_input_is_refused(copied_inputs: Path) -> None:
     def limit_address_space() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
 
-    done = run_with_output([*command_line(("compare",)), "/dev/zero"], working_folder,
+    done = run_with_output([*make_verb_command(("compare",)), "/dev/zero"], copied_inputs,
                            limit_address_space)
     check_error_message(done)
 
@@ -958,23 +960,23 @@ def test_an_endless_input_is_refused(working_folder: Path) -> None:
                                   "replay a.aft --simulate", "sim --quiet --trace a.csv"])
 @pytest.mark.parametrize("words", ["--from msx", "--time-unit x", "--offset-unit x", "--device 9"])
 def test_options_for_reading_a_trace_are_checked_before_the_trace_is_read(
-        verb: str, words: str, working_folder: Path) -> None:
-    check_command_refused(f"{verb} {words}", 2, working_folder)
+        verb: str, words: str, copied_inputs: Path) -> None:
+    check_command_refused(f"{verb} {words}", 2, copied_inputs)
 
 
-def test_numbers_out_of_range_are_refused(working_folder: Path) -> None:
+def test_numbers_out_of_range_are_refused(copied_inputs: Path) -> None:
     for line in ("synth --like PRN_0 --seed -1 -O x", "synth --like PRN_0 --requests 0 -O x",
                  "synth --like PRN_0 --seed 99999999999999999999 -O x",
                  "study run study.toml --jobs 0", "figures --papers --seed x"):
-        done = run_with_output(command_line(tuple(line.split())), working_folder)
+        done = run_with_output(make_verb_command(tuple(line.split())), copied_inputs)
         assert done.code == 2, done
         assert done.err.count("\n") == 1
     # The address-space limit is less than the command needs.
-    many = command_line(("synth", "--like", "PRN_0", "--requests", "1000000000", "-O", "x"))
+    many = make_verb_command(("synth", "--like", "PRN_0", "--requests", "1000000000", "-O", "x"))
     check_error_message(run_with_output(["sh", "-c", 'ulimit -v 3000000; exec "$@"', "sh", *many],
-                                        working_folder))
-    assert not list_temporary_files(working_folder)
+                                        copied_inputs))
+    assert not list_temporary_files(copied_inputs)
 
 
 if __name__ == "__main__":
-    sys.exit("\n".join(map(parameter_id, list_verbs_and_programs())))
+    sys.exit("\n".join(map(name_test_parameter, list_verbs_and_programs())))

@@ -14,7 +14,7 @@ NAMES = {"embeddings": "app embeddings", "model": "tag model", "weights": "app w
 
 
 @pytest.fixture(scope="module")
-def folder_of_false_modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder_of_fake_modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with one unrelated program named after each module of Python and of the tools."""
     folder = tmp_path_factory.mktemp("homework")
     for name in {*sys.stdlib_module_names, "numpy", "vl_convert", "pyarrow", "approxftl_tools"}:
@@ -29,8 +29,8 @@ def has_printed_help(verb: str, done: Done) -> bool:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_modules_of_the_working_directory_are_not_imported(verb: str,
-                                                           folder_of_false_modules: Path) -> None:
-    done = run_program(BUILD / "approxftl", verb, "--help", directory=folder_of_false_modules)
+                                                           folder_of_fake_modules: Path) -> None:
+    done = run_program(BUILD / "approxftl", verb, "--help", directory=folder_of_fake_modules)
     assert has_printed_help(verb, done), done
 
 
@@ -39,14 +39,14 @@ def test_modules_of_the_working_directory_are_not_imported(verb: str,
     ("PYTHONSTARTUP", "/nowhere"),
 ])
 def test_pythons_environment_variables_are_ignored(name: str, value: str | None,
-                                                   folder_of_false_modules: Path) -> None:
-    setting = {name: str(folder_of_false_modules) if value is None else value}
-    done = run_program(BUILD / "approxftl", "report", "--help", directory=folder_of_false_modules,
+                                                   folder_of_fake_modules: Path) -> None:
+    setting = {name: str(folder_of_fake_modules) if value is None else value}
+    done = run_program(BUILD / "approxftl", "report", "--help", directory=folder_of_fake_modules,
                        environment=setting)
     assert has_printed_help("report", done), done
 
 
-def test_an_environment_without_a_package_is_skipped(tmp_path: Path) -> None:
+def test_a_python_environment_without_a_package_is_skipped(tmp_path: Path) -> None:
     """A verb skips a Python environment that lacks a package, and uses one that has all."""
     program = install_verb_with_module(tmp_path, "compare", "unused", "")
     environment = tmp_path / "venv"

@@ -138,7 +138,7 @@ def test_wrong_usage_is_refused(arguments: list[str], sentence: str) -> None:
 # create --dry-run
 
 
-def plan_table_line(*arguments: str) -> list[str]:
+def read_planned_table_line(*arguments: str) -> list[str]:
     """Return the words of the table line that `approxftl create` would load."""
     done = run_approxftl("create", "ssd", "--dry-run", *arguments)
     assert (done.code, done.err) == (0, "")
@@ -148,14 +148,14 @@ def plan_table_line(*arguments: str) -> list[str]:
     return command[4].split()
 
 
-def plan_from_table(table: list[str]) -> list[str]:
+def replan_table_line(table: list[str]) -> list[str]:
     """Return the plan that `create --dry-run` prints for the parameters of a table line."""
     store, count, *pairs = table[3:]
     assert int(count) == len(pairs)
     keys = [f"{key}={value}" for key, value in zip(pairs[::2], pairs[1::2], strict=True)]
     size = f"{int(table[1]) * 512}"
-    return plan_table_line("--store", store, "--size", size, *keys,
-                           f"blocks={read_planned_block_count(pairs)}")
+    return read_planned_table_line("--store", store, "--size", size, *keys,
+                                   f"blocks={read_planned_block_count(pairs)}")
 
 
 def read_planned_block_count(pairs: list[str]) -> str:
@@ -169,7 +169,7 @@ def read_planned_block_count(pairs: list[str]) -> str:
 
 def test_create_prints_the_standard_table_line() -> None:
     line = "0 891288 approxftl ram 6 profile demo policy approxftl timing real"
-    assert " ".join(plan_table_line()) == line
+    assert " ".join(read_planned_table_line()) == line
 
 
 def test_create_prints_the_starting_state_of_a_device_in_memory() -> None:
@@ -181,8 +181,8 @@ def test_create_prints_the_starting_state_of_a_device_in_memory() -> None:
 
 @pytest.mark.parametrize("profile", read_listed_names("profiles"))
 def test_every_profile_is_restored_from_its_table_line(profile: str) -> None:
-    table = plan_table_line("--profile", profile, "--policy", "baseline")
-    assert plan_from_table(table) == table
+    table = read_planned_table_line("--profile", profile, "--policy", "baseline")
+    assert replan_table_line(table) == table
 
 
 @pytest.mark.parametrize("policy", read_listed_names("policies"))
@@ -195,12 +195,13 @@ def test_a_dry_run_accepts_or_refuses_every_policy(policy: str) -> None:
 
 
 def test_the_profile_is_applied_before_other_options() -> None:
-    assert plan_table_line("op=20", "--profile", "tcad18") == plan_table_line("--profile", "tcad18",
-                                                                              "op=20")
+    assert read_planned_table_line("op=20", "--profile",
+                                   "tcad18") == read_planned_table_line("--profile", "tcad18",
+                                                                        "op=20")
 
 
 def test_misspelt_values_are_corrected_in_messages() -> None:
-    table = plan_table_line("--set", "wear-gap=50", "--tag-all=approximate", "read=50000ns")
+    table = read_planned_table_line("--set", "wear-gap=50", "--tag-all=approximate", "read=50000ns")
     line = "ram 12 profile demo policy approxftl timing real"
     assert " ".join(table[3:]) == f"{line} tag_all approximate read 50us wear_gap 50"
 
@@ -236,7 +237,8 @@ def test_zones_have_the_requested_size(shards: int) -> None:
 def test_dry_run_writes_json() -> None:
     document = run_verb_as_json("create", "ssd", "--dry-run", "--policy", "vth_b", "--store",
                                 "none")
-    assert document["table"] == " ".join(plan_table_line("--policy", "vth_b", "--store", "none"))
+    assert document["table"] == " ".join(read_planned_table_line("--policy", "vth_b", "--store",
+                                                                 "none"))
     assert (document["name"], document["created"]) == ("ssd", False)
     assert (document["policy"], document["store"]) == ("vth_b", "none")
     assert document["room_bytes"] == document["size_bytes"] == 891288 * 512
@@ -311,7 +313,7 @@ class Machine:
         assert done.stderr == ""
         return done.returncode, parse_document(SCHEMA, done.stdout)
 
-    def failed_doctor_checks(self) -> dict[str, str | None]:
+    def list_failed_doctor_checks(self) -> dict[str, str | None]:
         _, document = self.run_doctor_for_json()
         return {
             one["name"]: one["remedy"]
@@ -321,22 +323,22 @@ class Machine:
 
 
 @pytest.fixture
-def fake_machine(tmp_path: Path) -> Machine:
+def fake_root_machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
-def test_doctor_reports_no_fault_on_a_good_machine(fake_machine: Machine) -> None:
-    code, document = fake_machine.run_doctor_for_json()
+def test_doctor_reports_no_fault_on_a_good_machine(fake_root_machine: Machine) -> None:
+    code, document = fake_root_machine.run_doctor_for_json()
     is_root = os.geteuid() == 0
-    assert fake_machine.failed_doctor_checks() == {}
+    assert fake_root_machine.list_failed_doctor_checks() == {}
     assert (code, document["kernel"]) == (0 if is_root else 1, RELEASE)
     assert document["usable"] == {"native": is_root, "helpful": True, "virtual": True}
 
 
-def test_doctor_changes_nothing(fake_machine: Machine) -> None:
-    before = fake_machine.list_root_files()
-    fake_machine.run_doctor()
-    assert fake_machine.list_root_files() == before
+def test_doctor_changes_nothing(fake_root_machine: Machine) -> None:
+    before = fake_root_machine.list_root_files()
+    fake_root_machine.run_doctor()
+    assert fake_root_machine.list_root_files() == before
 
 
 FAULTS = [
@@ -366,48 +368,49 @@ FAULTS = [
 
 @pytest.mark.parametrize(("name", "text", "check", "remedy"), FAULTS)
 def test_doctor_finds_each_fault(
-    fake_machine: Machine, name: str, text: str | None, check: str, remedy: str
+    fake_root_machine: Machine, name: str, text: str | None, check: str, remedy: str
 ) -> None:
     if text is None:
-        fake_machine.remove_fake_root_file(name)
+        fake_root_machine.remove_fake_root_file(name)
     else:
-        fake_machine.write_fake_root_file(name, text)
-    lacking = fake_machine.failed_doctor_checks()
+        fake_root_machine.write_fake_root_file(name, text)
+    lacking = fake_root_machine.list_failed_doctor_checks()
     assert list(lacking) == [check]
     assert remedy in (lacking[check] or "")
-    code, document = fake_machine.run_doctor_for_json()
+    code, document = fake_root_machine.run_doctor_for_json()
     group = next(one["group"] for one in document["checks"] if one["name"] == check)
     assert not document["usable"][group]
     assert group != "native" or code == 1
-    assert remedy in fake_machine.run_doctor().stdout
+    assert remedy in fake_root_machine.run_doctor().stdout
 
 
-def test_doctor_reports_a_missing_module(fake_machine: Machine) -> None:
-    fake_machine.write_fake_root_file(f"lib/modules/{RELEASE}/modules.dep",
-                                      "kernel/drivers/md/dm-mod.ko:\n")
-    lacking = fake_machine.failed_doctor_checks()
+def test_doctor_reports_a_missing_module(fake_root_machine: Machine) -> None:
+    fake_root_machine.write_fake_root_file(f"lib/modules/{RELEASE}/modules.dep",
+                                           "kernel/drivers/md/dm-mod.ko:\n")
+    lacking = fake_root_machine.list_failed_doctor_checks()
     assert list(lacking) == ["module", "module loaded"]
     assert f"/lib/modules/{RELEASE}/build" in (lacking["module"] or "")
-    fake_machine.remove_fake_root_file(f"lib/modules/{RELEASE}/build/Makefile")
-    assert fake_machine.failed_doctor_checks()["kernel headers"] \
+    fake_root_machine.remove_fake_root_file(f"lib/modules/{RELEASE}/build/Makefile")
+    assert fake_root_machine.list_failed_doctor_checks()["kernel headers"] \
         == f"apt-get install linux-headers-{RELEASE}"
 
 
-def test_doctor_accepts_a_loaded_module(fake_machine: Machine) -> None:
-    fake_machine.remove_fake_root_file(f"lib/modules/{RELEASE}/modules.dep")
-    fake_machine.remove_fake_root_file(f"lib/modules/{RELEASE}/build/Makefile")
-    fake_machine.write_fake_root_file("sys/module/dm_approxftl/version", "")
-    fake_machine.write_fake_root_file("sys/module/module/parameters/sig_enforce", "Y\n")
-    fake_machine.write_fake_root_file("dev/approxftl", "")
-    assert fake_machine.failed_doctor_checks() == {}
-    fake_machine.remove_fake_root_file("dev/approxftl")
-    assert fake_machine.failed_doctor_checks() == {"tags": "udevadm trigger --subsystem-match=misc"}
+def test_doctor_accepts_a_loaded_module(fake_root_machine: Machine) -> None:
+    fake_root_machine.remove_fake_root_file(f"lib/modules/{RELEASE}/modules.dep")
+    fake_root_machine.remove_fake_root_file(f"lib/modules/{RELEASE}/build/Makefile")
+    fake_root_machine.write_fake_root_file("sys/module/dm_approxftl/version", "")
+    fake_root_machine.write_fake_root_file("sys/module/module/parameters/sig_enforce", "Y\n")
+    fake_root_machine.write_fake_root_file("dev/approxftl", "")
+    assert fake_root_machine.list_failed_doctor_checks() == {}
+    fake_root_machine.remove_fake_root_file("dev/approxftl")
+    assert fake_root_machine.list_failed_doctor_checks() == {
+        "tags": "udevadm trigger --subsystem-match=misc"}
 
 
-def test_doctor_accepts_the_python_of_make_deps(fake_machine: Machine) -> None:
-    fake_machine.remove_fake_root_file("usr/lib/python3/dist-packages/numpy")
-    fake_machine.write_fake_root_file("user/.cache/approxftl/venv-0123/bin/python3", "")
-    assert fake_machine.failed_doctor_checks() == {}
+def test_doctor_accepts_the_python_of_make_deps(fake_root_machine: Machine) -> None:
+    fake_root_machine.remove_fake_root_file("usr/lib/python3/dist-packages/numpy")
+    fake_root_machine.write_fake_root_file("user/.cache/approxftl/venv-0123/bin/python3", "")
+    assert fake_root_machine.list_failed_doctor_checks() == {}
 
 
 def test_doctor_works_without_a_source_tree(tmp_path: Path) -> None:

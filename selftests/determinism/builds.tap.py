@@ -44,7 +44,7 @@ class Build:
     emulator: str = ""
 
 
-def cross_build(machine: str, emulator: str) -> Build:
+def make_cross_build(machine: str, emulator: str) -> Build:
     """Return a static build for another processor architecture.
 
     The build lacks libdevmapper and libblkid, which the compared commands do not call.
@@ -63,8 +63,8 @@ BUILDS = (
     Build("gcc -O2 with sanitizers", "gcc", ("OPT=-O2", "SAN=address,undefined"), BUILD,
           "san-address-undefined"),
 )
-MACHINES = (cross_build("aarch64", "aarch64"), cross_build("riscv64", "riscv64"),
-            cross_build("s390x", "s390x"))
+MACHINES = (make_cross_build("aarch64", "aarch64"), make_cross_build("riscv64", "riscv64"),
+            make_cross_build("s390x", "s390x"))
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ FOR_EVERY_POLICY = (
 )
 
 
-def all_command_lines() -> list[Run]:
+def list_compared_commands() -> list[Run]:
     """Return the command lines in RUNS, and two more that run half of the policies each.
 
     One command cannot run all policies, as the number of policies of a command is limited.
@@ -214,7 +214,8 @@ def compile_program(build: Build) -> tuple[Path | None, str]:
     return (program, "") if done.returncode == 0 else (None, done.stderr)
 
 
-def run_outputs(program: Sequence[str], run: Run, place: Path) -> tuple[dict[str, bytes], str]:
+def run_command_for_outputs(program: Sequence[str], run: Run,
+                            place: Path) -> tuple[dict[str, bytes], str]:
     """Return the output and the output files of a command, or an error message."""
     command = [*program, "sim", *run.arguments.split(), "--histogram", "--json", "-q"]
     done = subprocess.run(command, cwd=place, capture_output=True, check=False)
@@ -223,7 +224,7 @@ def run_outputs(program: Sequence[str], run: Run, place: Path) -> tuple[dict[str
     return {"JSON": done.stdout} | {f: (place / f).read_bytes() for f in run.files}, ""
 
 
-def first_text_difference(a: bytes, b: bytes) -> str:
+def describe_first_difference(a: bytes, b: bytes) -> str:
     """Describe the first difference of two texts."""
     both = zip(a, b, strict=False)
     at = next((i for i, (x, y) in enumerate(both) if x != y), min(len(a), len(b)))
@@ -245,21 +246,21 @@ def check_build_results(tap: Tap, build: Build, runs: Sequence[Run],
     command = [*filter(None, [build.emulator]), str(program)]
     with tempfile.TemporaryDirectory() as place:
         for run in runs:
-            said, why = run_outputs(command, run, Path(place))
+            said, why = run_command_for_outputs(command, run, Path(place))
             expected = reference.setdefault(run.name, said)
             for name, data in expected.items():
                 if said and said[name] != data:
-                    why += f"{name} {first_text_difference(data, said[name])}\n"
+                    why += f"{name} {describe_first_difference(data, said[name])}\n"
             tap.print_point(bool(said) and said == expected, f"{build.name}: {run.name}", why)
     if build.emulator:
-        check_volumes(tap, build.name, command)
+        compare_volumes_of_builds(tap, build.name, command)
 
 
 #: A volume has no identity of its own in this comparison.
 FORMAT = ("--uuid=8e41f2c6-0b3a-4d5e-9f70-123456789abc", "--profile=demo", "blocks=40", "op=60")
 
 
-def check_volumes(tap: Tap, machine: str, command: Sequence[str]) -> None:
+def compare_volumes_of_builds(tap: Tap, machine: str, command: Sequence[str]) -> None:
     """Compare what our build and another machine's do with volumes: check, print, format."""
     def run_verb(program: Sequence[str], *words: str | Path) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run([*program, *words], cwd=place, capture_output=True, check=False)
@@ -284,7 +285,7 @@ def main() -> int:
     """Compare the outputs of all builds with those of the reference build."""
     tap = Tap()
     reference: dict[str, dict[str, bytes]] = {}
-    runs = all_command_lines()
+    runs = list_compared_commands()
     phase, _, phases = os.environ.get("AFTL_PHASE", "").partition("/")
     for number, build in enumerate((*BUILDS, *MACHINES)):
         if number and phases and number % int(phases) != int(phase) - 1:

@@ -67,12 +67,12 @@ class Command:
     text: str
     shown: list[str] = field(default_factory=list)
 
-    def expected_exit_status(self) -> int:
+    def read_expected_exit_status(self) -> int:
         found = STATUS.search(self.text)
         return int(found[1]) if found else 0
 
 
-def path_in_tree(path: Path) -> str:
+def make_path_relative_to_tree(path: Path) -> str:
     return str(path.relative_to(TOP))
 
 
@@ -111,7 +111,7 @@ def parse_document_commands(path: Path) -> list[Command]:
             for command in parse_console_commands(block)]
 
 
-def pattern_of_shown_line(line: str) -> re.Pattern[str]:
+def make_pattern_of_shown_line(line: str) -> re.Pattern[str]:
     """Return a regular expression for a shown line, in which "..." matches anything."""
     pieces = [r"\s+".join(map(re.escape, piece.split())) for piece in line.split("...")]
     return re.compile(r"\s*" + r"\s*.*\s*".join(pieces) + r"\s*")
@@ -121,7 +121,7 @@ def find_first_missing_line(shown: list[str], printed: str) -> str | None:
     """Return the first line of a document that a command did not print in order, or None."""
     lines = iter(printed.splitlines())
     for wanted in shown:
-        if wanted.strip() and not any(pattern_of_shown_line(wanted).fullmatch(line)
+        if wanted.strip() and not any(make_pattern_of_shown_line(wanted).fullmatch(line)
                                       for line in lines):
             return wanted
     return None
@@ -152,7 +152,7 @@ def find_row_cut_without_ellipsis(shown: list[str], printed: str) -> str | None:
             marked = True
             continue
         found = next(i for i in range(at, len(rows))
-                     if pattern_of_shown_line(line).fullmatch(rows[i]))
+                     if make_pattern_of_shown_line(line).fullmatch(rows[i]))
         if found > at and not marked:
             return rows[at]
         at, marked = found + 1, False
@@ -192,21 +192,21 @@ def copy_tree(directory: Path) -> None:
             shutil.copy2(source, directory / name)
 
 
-def prepare_folder(path: Path, directory: Path) -> None:
+def prepare_folder_of_document(path: Path, directory: Path) -> None:
     """Context manager: the directory in which the commands of a document run."""
     (copy_tree if COPY in path.read_text() else link_build_tree)(directory)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", DOCUMENTS, ids=path_in_tree)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=make_path_relative_to_tree)
 @pytest.mark.in_turn
 def test_commands_print_the_documented_output(path: Path, tmp_path: Path) -> None:
     typed = parse_document_commands(path)
-    prepare_folder(path, tmp_path)
+    prepare_folder_of_document(path, tmp_path)
     for command in typed:
         done = execute_command(command, tmp_path)
         told = f"$ {command.text}\n{done.stdout}"
-        assert done.returncode == command.expected_exit_status(), told
+        assert done.returncode == command.read_expected_exit_status(), told
         lost = find_first_missing_line(command.shown, done.stdout)
         assert lost is None, f"not in the output: {lost}\n{told}"
         if any(RESPONSE.match(line) for line in command.shown):
@@ -251,13 +251,13 @@ def test_sections_run_in_the_lab_as_they_are_printed(tmp_path: Path) -> None:
     assert (tmp_path / "ratios.pdf").read_bytes().startswith(b"%PDF")
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=path_in_tree)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=make_path_relative_to_tree)
 def test_no_mean_response_is_shown_without_percentiles(path: Path) -> None:
     assert [line for command in parse_document_commands(path)
             if (line := find_mean_without_percentiles(command.shown))] == []
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=path_in_tree)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=make_path_relative_to_tree)
 def test_lines_are_at_most_100_columns_wide(path: Path) -> None:
     wide = [line for line in path.read_text().splitlines() if len(line) > 100]
     assert not [line for line in wide if not line.startswith("|")]
@@ -268,7 +268,7 @@ def list_heading_anchors(path: Path) -> set[str]:
             for title in re.findall(r"^#+ (.+)$", remove_fenced_blocks(path), re.M)}
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=path_in_tree)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=make_path_relative_to_tree)
 def test_linked_files_exist(path: Path) -> None:
     for groups in LINK.findall(remove_fenced_blocks(path)):
         target = groups[0] or groups[1]
@@ -302,28 +302,30 @@ def read_help_of_verb(*verb: str) -> str:
 
 
 @cache
-def known_parameters() -> set[str]:
+def list_known_parameters() -> set[str]:
     return set(re.findall(r"^([a-z_]+) ", read_help_of_verb("params"), re.M))
 
 
 @cache
-def known_options() -> set[str]:
+def list_known_options() -> set[str]:
     verbs = re.findall(r"^  ([a-z]+) ", read_help_of_verb("help"), re.M)
     return {o for v in verbs
             for o in re.findall(r"--([a-z][a-z-]*)", read_help_of_verb(v, "--help"))}
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=path_in_tree)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=make_path_relative_to_tree)
 def test_documented_options_exist(path: Path) -> None:
     for span in find_code_spans(path):
         if found := re.match(r"--([a-z][a-z_-]*)", span):
             name = found[1]
-            assert name in known_options() or name.replace("-", "_") in known_parameters(), span
+            assert name in list_known_options() or name.replace("-",
+                                                                "_") in list_known_parameters(
+                ), span
         if found := re.fullmatch(r"([a-z_]+)=\S+", span):
-            assert found[1] in known_parameters(), span
+            assert found[1] in list_known_parameters(), span
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=path_in_tree)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=make_path_relative_to_tree)
 def test_documented_make_targets_exist(path: Path) -> None:
     makefiles = [TOP / "Makefile", TOP / "packaging/install.mk", *TOP.glob("*/*/build.mk")]
     found = (re.findall(r"^([a-z%-]+):", file.read_text(), re.M) for file in makefiles)
@@ -334,7 +336,7 @@ def test_documented_make_targets_exist(path: Path) -> None:
             assert target in rules or (target.startswith("check-") and area.is_dir()), target
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=path_in_tree)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=make_path_relative_to_tree)
 def test_mentioned_files_exist(path: Path) -> None:
     tops = "dm-approxftl|userspace|selftests|docs|trace-tools|fio-profiles|LICENSES"
     for span in find_code_spans(path):
@@ -349,7 +351,7 @@ def read_source_files() -> str:
     return "\n".join(path.read_text() for place in places for path in sorted(TOP.glob(place)))
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=path_in_tree)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=make_path_relative_to_tree)
 def test_quoted_identifiers_exist(path: Path) -> None:
     for span in find_code_spans(path):
         name = span.removesuffix("()")
@@ -357,7 +359,7 @@ def test_quoted_identifiers_exist(path: Path) -> None:
             assert re.search(rf"\b{re.escape(name)}\b", read_source_files()), span
 
 
-def version_in_source(path: str, expression: str) -> str:
+def read_version_in_source(path: str, expression: str) -> str:
     """Return the version whose three numbers a regular expression finds in a source file."""
     return ".".join(re.findall(expression, (TOP / path).read_text())[:3])
 
@@ -369,11 +371,12 @@ def test_documented_interface_versions_are_current() -> None:
     core = "dm-approxftl/core"
     assert told == [
         ".".join(target),
-        version_in_source("dm-approxftl/uapi/linux/approxftl.h",
-                          r"#define APPROXFTL_VERSION (\d+)"),
-        version_in_source(f"{core}/persist/volume-format.h", r"format version, m\w+: (\d+)"),
-        version_in_source(f"{core}/persist/record.h", r"#define AFTL_RECORD_VERSION_M\w+ (\d+)"),
-        version_in_source("userspace/lib/json-envelope.h", r"#define JSON_FORMAT_M\w+ (\d+)"),
+        read_version_in_source("dm-approxftl/uapi/linux/approxftl.h",
+                               r"#define APPROXFTL_VERSION (\d+)"),
+        read_version_in_source(f"{core}/persist/volume-format.h", r"format version, m\w+: (\d+)"),
+        read_version_in_source(f"{core}/persist/record.h",
+                               r"#define AFTL_RECORD_VERSION_M\w+ (\d+)"),
+        read_version_in_source("userspace/lib/json-envelope.h", r"#define JSON_FORMAT_M\w+ (\d+)"),
     ]
     history = (TOP / "docs/dm-approxftl.rst").read_text().split("Version history\n")[1]
     assert re.findall(r"^(\d\S*)$", history, re.M)[-1] == ".".join(target)
@@ -393,7 +396,7 @@ def test_the_documented_layout_lists_every_folder() -> None:
     layout = find_fenced_blocks(TOP / "docs/README.md", "text")[0]
     told = set(re.findall(r"(?:^|, )([\w/-]+)/(?=,|  )", layout, re.M))
     folders = [*TOP.glob("[a-z]*/"), *TOP.glob("userspace/[a-z]*/")]
-    there = {path_in_tree(path) for path in folders} - {"build", "userspace"}
+    there = {make_path_relative_to_tree(path) for path in folders} - {"build", "userspace"}
     assert there <= told
     assert all((TOP / name).is_dir() for name in told)
 
@@ -461,7 +464,7 @@ def test_reference_has_every_counter() -> None:
 def replace_numbers_in_line(shown: str, printed: str) -> str | None:
     """Return a document's line with the numbers of a command's line; None if words differ."""
     line = NUMBER.sub("0", shown)
-    words = pattern_of_shown_line(line).pattern.replace("0", r"(\d+(?:\.\d+)?)")
+    words = make_pattern_of_shown_line(line).pattern.replace("0", r"(\d+(?:\.\d+)?)")
     found = re.fullmatch(words, printed)
     if not found:
         return None
@@ -474,7 +477,8 @@ def update_shown_lines(shown: list[str], printed: str) -> list[str]:
     lines = printed.splitlines()
     result = []
     for wanted in shown:
-        exact = [i for i, line in enumerate(lines) if pattern_of_shown_line(wanted).fullmatch(line)]
+        exact = [i for i, line in enumerate(lines)
+                 if make_pattern_of_shown_line(wanted).fullmatch(line)]
         alike = [i for i, line in enumerate(lines) if replace_numbers_in_line(wanted, line)]
         at = next(iter(exact or alike), None)
         new = wanted if at is None or exact else replace_numbers_in_line(wanted, lines[at])
@@ -485,7 +489,7 @@ def update_shown_lines(shown: list[str], printed: str) -> list[str]:
 
 def update_document_numbers(path: Path, directory: Path) -> None:
     """Replace the numbers in a document by the numbers that the document's commands print now."""
-    prepare_folder(path, directory)
+    prepare_folder_of_document(path, directory)
     text = path.read_text()
     for command in parse_document_commands(path):
         before = "\n".join([command.text, *command.shown])

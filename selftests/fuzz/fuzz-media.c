@@ -43,7 +43,7 @@ static void remove_media_files(void)
 
 	for (i = 0; i < ARRAY_SIZE(names); i++)
 		unlinkat(place.folder, names[i], 0);
-	demand(!rmdir(folder));
+	fuzz_demand(!rmdir(folder));
 }
 
 static void save_app_setup(unsigned int form, unsigned int input)
@@ -51,11 +51,11 @@ static void save_app_setup(unsigned int form, unsigned int input)
 	int fd = openat(place.folder, forms[form].app->inputs[input].name, O_RDONLY | O_CLOEXEC);
 	struct stat status;
 
-	demand(fd >= 0 && !fstat(fd, &status));
+	fuzz_demand(fd >= 0 && !fstat(fd, &status));
 	kept[form][input].size = status.st_size;
 	kept[form][input].data = malloc(status.st_size);
-	demand(kept[form][input].data &&
-	       pread(fd, kept[form][input].data, status.st_size, 0) == status.st_size);
+	fuzz_demand(kept[form][input].data &&
+		    pread(fd, kept[form][input].data, status.st_size, 0) == status.st_size);
 	close(fd);
 }
 
@@ -66,13 +66,13 @@ static void write_media_files(void)
 	unsigned int form, i;
 
 	scnprintf(folder, sizeof(folder), "%s/aftl-fuzz-media.XXXXXX", memory);
-	demand(mkdtemp(folder));
+	fuzz_demand(mkdtemp(folder));
 	place = (struct app_place){ .path = folder, .force = true };
 	place.folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	demand(place.folder >= 0);
+	fuzz_demand(place.folder >= 0);
 	atexit(remove_media_files);
 	for (form = 0; form < ARRAY_SIZE(forms); form++) {
-		demand(!forms[form].app->create(&place, &forms[form].setup, &error));
+		fuzz_demand(!forms[form].app->create(&place, &forms[form].setup, &error));
 		for (i = 0; forms[form].app->inputs[i].name; i++)
 			save_app_setup(form, i);
 	}
@@ -83,7 +83,7 @@ static void put_media_file(unsigned int form, unsigned int input, const u8 *data
 	int fd = openat(place.folder, forms[form].app->inputs[input].name,
 			O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
-	demand(fd >= 0 && pwrite(fd, data, size, 0) == size);
+	fuzz_demand(fd >= 0 && pwrite(fd, data, size, 0) == size);
 	close(fd);
 }
 
@@ -111,7 +111,7 @@ static void damage_media_file(unsigned int form, const u8 *data, size_t size)
 	if (!bytes)
 		return;
 	file = malloc(bytes);
-	demand(file);
+	fuzz_demand(file);
 	memcpy(file, kept[form][input].data, bytes);
 	change_file_bytes(file, bytes, data + 2, size - 2);
 	put_media_file(form, input, file, data[1] & 0x80 ? bytes * (data[1] & 0x7f) / 128 : bytes);
@@ -134,7 +134,7 @@ static bool load_app_setup(const struct app *app, struct app_setup *setup, struc
 	       setup->width * setup->height <= PIXELS_MAX;
 }
 
-static void compute_app_result(const struct app *app)
+static void compute_media_quality(const struct app *app)
 {
 	struct aftl_error error = { "" };
 	struct app_result result = { 0 };
@@ -144,8 +144,8 @@ static void compute_app_result(const struct app *app)
 		return;
 	if (app->compute(&place, &setup, &result, &error))
 		check_refusal_has_message(&error);
-	demand(isfinite(result.squared) && isfinite(result.absolute) &&
-	       isfinite(result.similarity) && isfinite(result.coding));
+	fuzz_demand(isfinite(result.squared) && isfinite(result.absolute) &&
+		    isfinite(result.similarity) && isfinite(result.coding));
 }
 
 int fuzz_input(const u8 *data, size_t size)
@@ -160,6 +160,6 @@ int fuzz_input(const u8 *data, size_t size)
 	for (i = 0; forms[form].app->inputs[i].name; i++)
 		put_media_file(form, i, kept[form][i].data, kept[form][i].size);
 	damage_media_file(form, data, size);
-	compute_app_result(forms[form].app);
+	compute_media_quality(forms[form].app);
 	return 0;
 }

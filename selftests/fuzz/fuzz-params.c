@@ -15,30 +15,31 @@ static void check_param_value(const struct aftl_config *config, const char *key)
 	char text[AFTL_VALUE_SIZE];
 	u64 value;
 
-	demand(index >= 0);
+	fuzz_demand(index >= 0);
 	param = aftl_param_at(index);
 	value = aftl_param_get(config, index);
-	demand(value >= param->smallest && value <= param->largest);
+	fuzz_demand(value >= param->smallest && value <= param->largest);
 	aftl_param_format(param, value, text);
-	demand(strlen(text) < sizeof(text));
-	demand(!aftl_param_set(&again, key, text, &error));
-	demand(aftl_param_get(&again, index) == value);
+	fuzz_demand(strlen(text) < sizeof(text));
+	fuzz_demand(!aftl_param_set(&again, key, text, &error));
+	fuzz_demand(aftl_param_get(&again, index) == value);
 }
 
-static void set_param_pair(struct aftl_config *config, char *line)
+static void set_param_from_line(struct aftl_config *config, char *line)
 {
 	struct aftl_config before = *config;
 	struct aftl_error error = { "" };
 	char *value = strchr(line, '=');
 
 	if (!value) {
-		demand(aftl_profile_load(&before, line, &error) || aftl_param_find("page") >= 0);
+		fuzz_demand(aftl_profile_load(&before, line, &error) ||
+			    aftl_param_find("page") >= 0);
 		return;
 	}
 	*value++ = '\0';
 	if (aftl_param_set(config, line, value, &error)) {
 		check_refusal_has_message(&error);
-		demand(!memcmp(config, &before, sizeof(before)));
+		fuzz_demand(!memcmp(config, &before, sizeof(before)));
 	} else {
 		check_param_value(config, line);
 	}
@@ -53,10 +54,10 @@ static void check_config_geometry(const struct aftl_config *config)
 		check_refusal_has_message(&error);
 		return;
 	}
-	demand(geo.units && geo.units <= geo.ppns);
-	demand((u64)geo.blocks * geo.pages * geo.page_units == geo.ppns);
-	demand((u64)geo.ppns * geo.unit_bytes ==
-	       (u64)geo.blocks * geo.pages * geo.page_bytes);
+	fuzz_demand(geo.units && geo.units <= geo.ppns);
+	fuzz_demand((u64)geo.blocks * geo.pages * geo.page_units == geo.ppns);
+	fuzz_demand((u64)geo.ppns * geo.unit_bytes ==
+		    (u64)geo.blocks * geo.pages * geo.page_bytes);
 }
 
 int fuzz_input(const u8 *data, size_t size)
@@ -72,7 +73,7 @@ int fuzz_input(const u8 *data, size_t size)
 	memcpy(text, data, size);
 	text[size] = '\0';
 	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-		set_param_pair(&config, line);
+		set_param_from_line(&config, line);
 	check_config_geometry(&config);
 	free(text);
 	return 0;

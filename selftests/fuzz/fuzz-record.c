@@ -37,9 +37,10 @@ static bool try_record_header(struct aftl_record_header *header, const u8 *bytes
 		check_refusal_has_message(&error);
 		return false;
 	}
-	demand(!aftl_record_header_encode(header, again, &error));
+	fuzz_demand(!aftl_record_header_encode(header, again, &error));
 	/* A record file of another minor version is encoded in the present minor version. */
-	demand(header->minor != AFTL_RECORD_VERSION_MINOR || !memcmp(again, bytes, sizeof(again)));
+	fuzz_demand(header->minor != AFTL_RECORD_VERSION_MINOR ||
+		    !memcmp(again, bytes, sizeof(again)));
 	return true;
 }
 
@@ -53,10 +54,10 @@ static void try_single_record(const struct aftl_record_header *header, const u8 
 		check_refusal_has_message(&error);
 		return;
 	}
-	demand(record.class < header->classes && record.op < AFTL_OPS);
-	demand(record.off_sect + record.nsect <= AFTL_RECORD_SECTORS_MAX);
-	demand(!aftl_record_encode(header, &record, again, &error));
-	demand(!memcmp(again, bytes, sizeof(again)));
+	fuzz_demand(record.class < header->classes && record.op < AFTL_OPS);
+	fuzz_demand(record.off_sect + record.nsect <= AFTL_RECORD_SECTORS_MAX);
+	fuzz_demand(!aftl_record_encode(header, &record, again, &error));
+	fuzz_demand(!memcmp(again, bytes, sizeof(again)));
 }
 
 static void try_all_records(const struct aftl_record_header *header, const u8 *bytes, size_t size)

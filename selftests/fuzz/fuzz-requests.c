@@ -21,7 +21,7 @@ static void count_completed_request(void *host, struct aftl_request *request)
 {
 	u32 index = request - run.requests;
 
-	demand(index < REQUESTS && run.busy[index]);
+	fuzz_demand(index < REQUESTS && run.busy[index]);
 	run.busy[index] = false;
 	run.pending--;
 }
@@ -29,9 +29,10 @@ static void count_completed_request(void *host, struct aftl_request *request)
 static void check_fuzzed_read(void *host, struct aftl_request *request,
 			      const struct aftl_read *read)
 {
-	demand(from_lpn(read->lpn) - request->unit < request->units);
-	demand(read->source != AFTL_SOURCE_BUFFER || read->tag < aftl_buffer_tag_count(run.ftl));
-	demand(read->lost || read->flips <= aftl_geometry(run.ftl)->unit_bits);
+	fuzz_demand(from_lpn(read->lpn) - request->unit < request->units);
+	fuzz_demand(read->source != AFTL_SOURCE_BUFFER ||
+		    read->tag < aftl_buffer_tag_count(run.ftl));
+	fuzz_demand(read->lost || read->flips <= aftl_geometry(run.ftl)->unit_bits);
 }
 
 static const struct aftl_host_ops ops = {
@@ -106,7 +107,7 @@ static struct aftl *create_fuzzed_device(struct fuzz_bytes *input)
 		return NULL;
 	if (aftl_create(&ftl, &config, aftl_policy_at(fuzz_next_byte(input) % policies), &ops, NULL,
 			&error)) {
-		demand(strlen(error.text) > 10);
+		fuzz_demand(strlen(error.text) > 10);
 		return NULL;
 	}
 	return ftl;
@@ -116,16 +117,16 @@ static void process_one_event(void)
 {
 	u64 when = aftl_next_event_ns(run.ftl);
 
-	demand(when != U64_MAX);
+	fuzz_demand(when != U64_MAX);
 	aftl_advance(run.ftl, when);
 }
 
-static void wait_for_pending(u32 pending)
+static void process_events_to_pending_count(u32 pending)
 {
 	u32 events = 0;
 
 	while (run.pending > pending) {
-		demand(events++ < EVENTS_MAX);
+		fuzz_demand(events++ < EVENTS_MAX);
 		process_one_event();
 	}
 }
@@ -136,7 +137,7 @@ static void submit_fuzzed_request(struct fuzz_bytes *input, u32 op)
 	struct aftl_request *request;
 	u32 said;
 
-	wait_for_pending(REQUESTS - 1);
+	process_events_to_pending_count(REQUESTS - 1);
 	while (run.busy[index])
 		index++;
 	request = &run.requests[index];
@@ -157,7 +158,7 @@ static void submit_fuzzed_request(struct fuzz_bytes *input, u32 op)
 	}
 }
 
-static void do_device_action(struct fuzz_bytes *input)
+static void do_fuzzed_device_action(struct fuzz_bytes *input)
 {
 	u32 what = fuzz_next_byte(input) % 32;
 
@@ -168,7 +169,7 @@ static void do_device_action(struct fuzz_bytes *input)
 	else if (what == 29)
 		aftl_advance_age(run.ftl, fuzz_next_byte(input) * 86400000000000ULL);
 	else if (what == 30 && aftl_fail_block(run.ftl, fuzz_next_u16(input) % 64))
-		demand(aftl_geometry(run.ftl)->blocks <= 64);
+		fuzz_demand(aftl_geometry(run.ftl)->blocks <= 64);
 	else
 		aftl_advance(run.ftl,
 			     aftl_device_time_ns(run.ftl) + fuzz_next_u16(input) * 10000ULL);
@@ -185,14 +186,14 @@ int fuzz_input(const u8 *data, size_t size)
 		return 0;
 	if (!aftl_precondition(run.ftl))
 		while (input.left)
-			do_device_action(&input);
-	wait_for_pending(0);
-	demand(!aftl_pending_requests(run.ftl));
+			do_fuzzed_device_action(&input);
+	process_events_to_pending_count(0);
+	fuzz_demand(!aftl_pending_requests(run.ftl));
 	if (aftl_audit(run.ftl, &error)) {
 		fprintf(stderr, "audit: %s\n", error.text);
 		abort();
 	}
-	demand(!aftl_get_stats(run.ftl)->counters.policy_bugs);
+	fuzz_demand(!aftl_get_stats(run.ftl)->counters.policy_bugs);
 	aftl_destroy(run.ftl);
 	return 0;
 }

@@ -10,10 +10,10 @@
 
 static void check_trace_request(const struct trace_request *request, u64 *last_ns)
 {
-	demand(request->op < AFTL_OPS && request->by < TRACE_BYS);
-	demand(request->bytes || request->op == AFTL_OP_FLUSH);
-	demand(request->bytes <= TRACE_BYTES_MAX);
-	demand(request->t_ns >= *last_ns);
+	fuzz_demand(request->op < AFTL_OPS && request->by < TRACE_BYS);
+	fuzz_demand(request->bytes || request->op == AFTL_OP_FLUSH);
+	fuzz_demand(request->bytes <= TRACE_BYTES_MAX);
+	fuzz_demand(request->t_ns >= *last_ns);
 	*last_ns = request->t_ns;
 }
 
@@ -23,13 +23,13 @@ static void take_paired_requests(struct trace_pairing *pairing)
 	struct trace_request request;
 
 	while (trace_pairing_take_request(pairing, &request)) {
-		demand(request.op < AFTL_OPS && request.by < TRACE_BYS);
-		demand(request.bytes || request.op == AFTL_OP_FLUSH);
+		fuzz_demand(request.op < AFTL_OPS && request.by < TRACE_BYS);
+		fuzz_demand(request.bytes || request.op == AFTL_OP_FLUSH);
 	}
 }
 
-static void take_window_items(struct trace_window *window, struct trace_pairing *pairing,
-			      u64 *last_ns)
+static void take_events_from_window(struct trace_window *window, struct trace_pairing *pairing,
+				    u64 *last_ns)
 {
 	const void *item;
 
@@ -42,7 +42,7 @@ static void take_window_items(struct trace_window *window, struct trace_pairing 
 			continue;
 		}
 		if (event->act == TRACE_ACT_TEXT)
-			demand(strlen(event->text) < 1U << 16);
+			fuzz_demand(strlen(event->text) < 1U << 16);
 		else if (event->act != TRACE_ACT_PROCESS)
 			trace_pairing_add_event(pairing, event, 0);
 		take_paired_requests(pairing);
@@ -62,11 +62,11 @@ static int read_whole_trace(struct trace_file *file, struct trace_window *window
 		ret = trace_file_fill_items(file, out, room, error);
 		if (ret < 0)
 			return ret;
-		demand((u32)ret <= room);
+		fuzz_demand((u32)ret <= room);
 		trace_window_add_items(window, (u32)ret, !ret);
-		take_window_items(window, pairing, &last_ns);
+		take_events_from_window(window, pairing, &last_ns);
 	} while (ret);
-	demand(!trace_input_left(&file->input) || file->format->fill);
+	fuzz_demand(!trace_input_left(&file->input) || file->format->fill);
 	return 0;
 }
 
@@ -107,12 +107,12 @@ static void try_trace_format(const char *name, const char *columns, bool strict,
 		read_opened_trace(&file, size & 1, &error);
 		trace_file_close(&file);
 	}
-	demand(!strict || losses.told <= 1);
+	fuzz_demand(!strict || losses.told <= 1);
 	fclose(nowhere);
 }
 
 /* Return the list of columns for a trace format that needs one. */
-static const char *columns_of_format(const char *name, u8 selector)
+static const char *get_columns_of_format(const char *name, u8 selector)
 {
 	if (!strcmp(name, "csv") && selector & 0x40)
 		return "time=1,op=2,offset=3,bytes=4,latency=6,class=5";
@@ -133,7 +133,7 @@ int fuzz_input(const u8 *data, size_t size)
 	/* If the first byte is not the number of a format, the file's content determines it. */
 	if (data[0] % 32 < count)
 		name = trace_formats[data[0] % 32]->name;
-	try_trace_format(name, name ? columns_of_format(name, data[0]) : NULL, data[0] & 0x80,
+	try_trace_format(name, name ? get_columns_of_format(name, data[0]) : NULL, data[0] & 0x80,
 			 data + 1, size - 1);
 	return 0;
 }

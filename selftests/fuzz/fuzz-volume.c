@@ -20,14 +20,14 @@ static size_t used_of[KINDS];
 
 static int backing_read_bytes(void *host, u64 offset, void *to, u32 size)
 {
-	demand(offset <= VOLUME_BYTES && size <= VOLUME_BYTES - offset);
+	fuzz_demand(offset <= VOLUME_BYTES && size <= VOLUME_BYTES - offset);
 	memcpy(to, bytes + offset, size);
 	return 0;
 }
 
 static int backing_write_bytes(void *host, u64 offset, const void *from, u32 size)
 {
-	demand(offset <= VOLUME_BYTES && size <= VOLUME_BYTES - offset);
+	fuzz_demand(offset <= VOLUME_BYTES && size <= VOLUME_BYTES - offset);
 	memcpy(bytes + offset, from, size);
 	return 0;
 }
@@ -53,7 +53,7 @@ static struct aftl_volume *volume;
 
 static void demand_request_success(void *host, struct aftl_request *request)
 {
-	demand(!request->status);
+	fuzz_demand(!request->status);
 }
 
 static void record_accepted_unit(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag)
@@ -63,9 +63,9 @@ static void record_accepted_unit(void *host, struct aftl_request *request, aftl_
 
 	if (!aftl_geometry(ftl)->plp_entries)
 		return;
-	demand(aftl_get_buffered_write(ftl, tag, &kept.what) && kept.what.lpn == lpn);
+	fuzz_demand(aftl_get_buffered_write(ftl, tag, &kept.what) && kept.what.lpn == lpn);
 	while (aftl_volume_persist_unit(volume, tag, &kept, &offset))
-		demand(!aftl_volume_commit(volume));
+		fuzz_demand(!aftl_volume_commit(volume));
 }
 
 static void release_plp_entry(void *host, u32 tag)
@@ -79,13 +79,13 @@ static void record_programmed_page(void *host, aftl_ppn_t first)
 	struct aftl_spare spare;
 
 	aftl_spare_describe_page(&spare, ftl, first);
-	demand(!aftl_volume_record_program(volume, aftl_page_of_ppn(aftl_media(ftl), first),
-					   &spare));
+	fuzz_demand(!aftl_volume_record_program(volume, aftl_page_of_ppn(aftl_media(ftl), first),
+						&spare));
 }
 
 static void record_unmapped_range(void *host, aftl_lpn_t first, u32 units)
 {
-	demand(!aftl_volume_record_discard(volume, first, units));
+	fuzz_demand(!aftl_volume_record_discard(volume, first, units));
 }
 
 static void record_erased_block(void *host, aftl_ppn_t first, u32 slots)
@@ -93,7 +93,7 @@ static void record_erased_block(void *host, aftl_ppn_t first, u32 slots)
 	struct aftl_erase_entry entry;
 
 	aftl_erase_entry_describe_block(&entry, ftl, from_ppn(first) / slots);
-	demand(!aftl_volume_record_erase(volume, from_ppn(first) / slots, &entry));
+	fuzz_demand(!aftl_volume_record_erase(volume, from_ppn(first) / slots, &entry));
 }
 
 static const struct aftl_host_ops working_ops = {
@@ -122,8 +122,8 @@ static void set_config(struct aftl_config *config, const char *params)
 	int length;
 
 	for (; *params; params += length) {
-		demand(sscanf(params, " %39[a-z0-9_]=%39[^ ]%n", key, value, &length) == 2);
-		demand(!aftl_param_set(config, key, value, &error));
+		fuzz_demand(sscanf(params, " %39[a-z0-9_]=%39[^ ]%n", key, value, &length) == 2);
+		fuzz_demand(!aftl_param_set(config, key, value, &error));
 	}
 }
 
@@ -137,7 +137,7 @@ static void configure_volume(struct aftl_volume_header *super, u32 kind)
 	};
 	struct aftl_error error;
 
-	demand(!aftl_profile_load(&super->config, "demo", &error));
+	fuzz_demand(!aftl_profile_load(&super->config, "demo", &error));
 	set_config(&super->config,
 		   "channels=1 chips=2 blocks=12 layers=2 word_lines=2 page=4096 unit=2048 op=70");
 	set_config(&super->config, own[kind]);
@@ -157,7 +157,7 @@ static void submit_volume_write(u32 i, u32 stride)
 		.arrival_ns = aftl_device_time_ns(ftl),
 	};
 
-	demand(!aftl_submit(ftl, &request));
+	fuzz_demand(!aftl_submit(ftl, &request));
 	while (aftl_pending_requests(ftl))
 		aftl_advance(ftl, aftl_next_event_ns(ftl));
 }
@@ -182,18 +182,18 @@ static void make_seed_volume(u32 kind)
 
 	memset(&super, 0, sizeof(super));
 	configure_volume(&super, kind);
-	demand(!aftl_volume_format(&medium, &super, &error));
-	demand(super.layout.data * AFTL_FRAME_BYTES < VOLUME_BYTES);
-	demand(!aftl_volume_open(&volume, &medium, &error));
-	demand(!load_fuzzed_volume(&working_ops, false, &error));
-	demand(!aftl_volume_mark_in_use(volume, aftl_policy_type(ftl), aftl_config(ftl)));
+	fuzz_demand(!aftl_volume_format(&medium, &super, &error));
+	fuzz_demand(super.layout.data * AFTL_FRAME_BYTES < VOLUME_BYTES);
+	fuzz_demand(!aftl_volume_open(&volume, &medium, &error));
+	fuzz_demand(!load_fuzzed_volume(&working_ops, false, &error));
+	fuzz_demand(!aftl_volume_mark_in_use(volume, aftl_policy_type(ftl), aftl_config(ftl)));
 	for (i = 0; i < 120; i++)
 		submit_volume_write(i, kind ? 37 : 5);
-	demand(kind != 1 || aftl_get_stats(ftl)->counters.programmed_map_units);
-	demand(kind != 2 || aftl_get_stats(ftl)->counters.programmed_parity_units);
-	demand(!aftl_volume_commit(volume));
-	demand(!aftl_volume_close(volume, ftl, &error));
-	demand(kind != 3 || !aftl_volume_state(volume)->closed);
+	fuzz_demand(kind != 1 || aftl_get_stats(ftl)->counters.programmed_map_units);
+	fuzz_demand(kind != 2 || aftl_get_stats(ftl)->counters.programmed_parity_units);
+	fuzz_demand(!aftl_volume_commit(volume));
+	fuzz_demand(!aftl_volume_close(volume, ftl, &error));
+	fuzz_demand(kind != 3 || !aftl_volume_state(volume)->closed);
 	used_of[kind] = super.layout.snapshot * AFTL_FRAME_BYTES +
 	       aftl_volume_state(volume)->snapshot_bytes;
 	aftl_volume_release(volume);
@@ -240,8 +240,8 @@ static void demand_same_volume_state(void)
 	struct aftl_volume_state state;
 
 	aftl_volume_state_encode(aftl_volume_state(volume), payload);
-	demand(!aftl_volume_state_decode(&state, payload));
-	demand(!memcmp(&state, aftl_volume_state(volume), sizeof(state)));
+	fuzz_demand(!aftl_volume_state_decode(&state, payload));
+	fuzz_demand(!memcmp(&state, aftl_volume_state(volume), sizeof(state)));
 }
 
 static void demand_same_header(void)
@@ -251,8 +251,8 @@ static void demand_same_header(void)
 	struct aftl_error error;
 
 	aftl_volume_header_encode(aftl_volume_get_header(volume), frame);
-	demand(!aftl_volume_header_decode(&super, frame, &error));
-	demand(!memcmp(&super, aftl_volume_get_header(volume), sizeof(super)));
+	fuzz_demand(!aftl_volume_header_decode(&super, frame, &error));
+	fuzz_demand(!memcmp(&super, aftl_volume_get_header(volume), sizeof(super)));
 }
 
 static void demand_same_spare_entries(void)
@@ -273,8 +273,8 @@ static void demand_same_spare_entries(void)
 		if (aftl_spare_decode(&first, geo, entry))
 			continue;
 		aftl_spare_encode(&first, geo, again);
-		demand(!aftl_spare_decode(&second, geo, again) || !first.seq);
-		demand(!memcmp(&first, &second, sizeof(first)));
+		fuzz_demand(!aftl_spare_decode(&second, geo, again) || !first.seq);
+		fuzz_demand(!memcmp(&first, &second, sizeof(first)));
 	}
 }
 
@@ -287,12 +287,12 @@ static void try_load_fuzzed_volume(bool scan)
 
 	ftl = NULL;
 	if (load_fuzzed_volume(&loaded_ops, scan, &error)) {
-		demand(strlen(error.text) > 5 && !ftl);
+		fuzz_demand(strlen(error.text) > 5 && !ftl);
 		return;
 	}
 	while (aftl_volume_next_persisted(volume, &slot, &what, &offset))
-		demand(aftl_restore_buffered_write(ftl, &what) < aftl_buffer_tag_count(ftl));
-	demand(!aftl_audit(ftl, &error));
+		fuzz_demand(aftl_restore_buffered_write(ftl, &what) < aftl_buffer_tag_count(ftl));
+	fuzz_demand(!aftl_audit(ftl, &error));
 	aftl_destroy(ftl);
 }
 
@@ -301,7 +301,7 @@ static void try_open_fuzzed_volume(bool scan)
 	struct aftl_error error = { "" };
 
 	if (aftl_volume_open(&volume, &medium, &error)) {
-		demand(strlen(error.text) > 5);
+		fuzz_demand(strlen(error.text) > 5);
 		return;
 	}
 	demand_same_volume_state();
@@ -320,11 +320,11 @@ int fuzz_input(const u8 *data, size_t size)
 	if (!used_of[kind])
 		make_seed_volume(kind);
 	memcpy(bytes, sound[kind], used_of[kind]);
-	demand(!aftl_volume_header_decode(&super, bytes, &error));
+	fuzz_demand(!aftl_volume_header_decode(&super, bytes, &error));
 	change_fuzzed_bytes(data + 1, size ? size - 1 : 0, used_of[kind]);
 	if (size && data[0] & 2)
 		set_all_checksums(&super);
 	try_open_fuzzed_volume(size && data[0] & 1);
-	demand(!fuzz_held);
+	fuzz_demand(!fuzz_held);
 	return 0;
 }

@@ -40,7 +40,7 @@ from ktap import (
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from selftests.lib.json_schema import schema_checker
+from selftests.lib.json_schema import make_schema_checker
 
 NAME = "aftl-cli"
 DEVICE = Path("/dev/mapper", NAME)
@@ -64,7 +64,7 @@ def check_printed_line(pattern: str, *words: str, code: int = 0) -> None:
 def run_verb_as_json(*words: str, code: int = 0) -> Any:
     """Return the JSON of a verb, checked against its schema."""
     document = json.loads(call_verb(code, *words, "--json")[0])
-    errors = schema_checker("userspace/approxftl/verbs-output.fields").find_errors(document)
+    errors = make_schema_checker("userspace/approxftl/verbs-output.fields").find_errors(document)
     require(not errors, f"{' '.join(words)}: {errors}")
     return document
 

@@ -41,7 +41,7 @@ from ktap import (
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from selftests.lib.json_schema import schema_checker
+from selftests.lib.json_schema import make_schema_checker
 
 NAME = "aftl-verb"
 BLOCKS = 48
@@ -50,7 +50,7 @@ BLOCKS = 48
 def place_faults(*words: str | Path) -> list[dict[str, Any]]:
     """Run `approxftl fault --json`; return the faults that its valid document lists."""
     document = json.loads(run_command(APPROXFTL, "fault", *words, "--json"))
-    errors = schema_checker("userspace/approxftl/verbs-output.fields").find_errors(document)
+    errors = make_schema_checker("userspace/approxftl/verbs-output.fields").find_errors(document)
     require(not errors, f"{words}: {errors}")
     require(document["name"] == NAME, f"{document}")
     faults: list[dict[str, Any]] = document["faults"]

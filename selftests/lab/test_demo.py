@@ -63,7 +63,7 @@ class Installed:
 
 
 @pytest.fixture
-def installed_demo(tmp_path: Path) -> Installed:
+def stubbed_demo(tmp_path: Path) -> Installed:
     return Installed(tmp_path)
 
 
@@ -72,75 +72,75 @@ def read_figures_of_run(number: str) -> dict[str, str]:
     return {**{name: f"{name} of {number}\n" for name in NAMES}, "report.html": "page\n"}
 
 
-def test_a_demo_run_replaces_the_earlier_figures(installed_demo: Installed) -> None:
+def test_a_demo_run_replaces_the_earlier_figures(stubbed_demo: Installed) -> None:
     for number in ("1", "2"):
-        done = installed_demo.run_demo(number)
+        done = stubbed_demo.run_demo(number)
         assert (done.code, done.err) == (0, ""), done
-        assert installed_demo.read_visible_files() == read_figures_of_run(number)
-        assert installed_demo.list_hidden_files() == [".approxftl-demo"]
+        assert stubbed_demo.read_visible_files() == read_figures_of_run(number)
+        assert stubbed_demo.list_hidden_files() == [".approxftl-demo"]
 
 
 @pytest.mark.parametrize("code", [0, 125])
-def test_files_of_the_user_in_the_results_folder_are_kept(installed_demo: Installed,
+def test_files_of_the_user_in_the_results_folder_are_kept(stubbed_demo: Installed,
                                                           code: int) -> None:
     mine = {"mail.fio.json": "me", "thesis.app.json": "me", "a.stat.json": "me", "x.html": "me"}
-    installed_demo.results.mkdir()
+    stubbed_demo.results.mkdir()
     for name, text in mine.items():
-        (installed_demo.results / name).write_text(text)
-    assert installed_demo.run_demo(code=code).code == code
-    assert installed_demo.read_visible_files() == {**mine, **(read_figures_of_run("1") if code == 0
-                                                              else {})}
+        (stubbed_demo.results / name).write_text(text)
+    assert stubbed_demo.run_demo(code=code).code == code
+    assert stubbed_demo.read_visible_files() == {**mine, **(read_figures_of_run("1") if code == 0
+                                                            else {})}
 
 
-def test_a_failed_run_keeps_the_earlier_figures(installed_demo: Installed) -> None:
-    installed_demo.run_demo("1")
-    assert installed_demo.run_demo("2", code=98).code == 98
-    assert installed_demo.read_visible_files() == read_figures_of_run("1")
-    assert installed_demo.list_hidden_files() == [".approxftl-demo"]
+def test_a_failed_run_keeps_the_earlier_figures(stubbed_demo: Installed) -> None:
+    stubbed_demo.run_demo("1")
+    assert stubbed_demo.run_demo("2", code=98).code == 98
+    assert stubbed_demo.read_visible_files() == read_figures_of_run("1")
+    assert stubbed_demo.list_hidden_files() == [".approxftl-demo"]
 
 
 @pytest.mark.parametrize("name", ["baseline.fio.json", "approxftl-image.stat.json", "report.html"])
 @pytest.mark.parametrize("before", [True, False])
-def test_files_of_the_user_with_names_of_outputs_are_not_replaced(installed_demo: Installed,
+def test_files_of_the_user_with_names_of_outputs_are_not_replaced(stubbed_demo: Installed,
                                                                   name: str, before: bool) -> None:
     if before:
-        installed_demo.run_demo()
-        (installed_demo.place / "bin/booted").unlink()
-    installed_demo.results.mkdir(exist_ok=True)
-    (installed_demo.results / name).write_text("me")
-    done = installed_demo.run_demo("2")
+        stubbed_demo.run_demo()
+        (stubbed_demo.place / "bin/booted").unlink()
+    stubbed_demo.results.mkdir(exist_ok=True)
+    (stubbed_demo.results / name).write_text("me")
+    done = stubbed_demo.run_demo("2")
     assert done.code == 1
-    assert f"{installed_demo.results}/{name} is not of a demonstration" in done.err
+    assert f"{stubbed_demo.results}/{name} is not of a demonstration" in done.err
     assert "--output" in done.err
-    assert (installed_demo.results / name).read_text() == "me"
-    assert not installed_demo.has_booted_lab()
+    assert (stubbed_demo.results / name).read_text() == "me"
+    assert not stubbed_demo.has_booted_lab()
 
 
 def test_a_symbolic_link_as_output_is_neither_followed_nor_replaced(
-        installed_demo: Installed) -> None:
-    installed_demo.results.mkdir()
-    (installed_demo.place / "precious").write_text("me")
-    (installed_demo.results / "report.html").symlink_to("../precious")
-    assert "report.html is not of a demonstration" in installed_demo.run_demo().err
-    assert (installed_demo.place / "precious").read_text() == "me"
-    (installed_demo.results / "report.html").unlink()
-    (installed_demo.results / "report.html").symlink_to("nowhere")
-    assert "report.html is not of a demonstration" in installed_demo.run_demo().err
+        stubbed_demo: Installed) -> None:
+    stubbed_demo.results.mkdir()
+    (stubbed_demo.place / "precious").write_text("me")
+    (stubbed_demo.results / "report.html").symlink_to("../precious")
+    assert "report.html is not of a demonstration" in stubbed_demo.run_demo().err
+    assert (stubbed_demo.place / "precious").read_text() == "me"
+    (stubbed_demo.results / "report.html").unlink()
+    (stubbed_demo.results / "report.html").symlink_to("nowhere")
+    assert "report.html is not of a demonstration" in stubbed_demo.run_demo().err
 
 
-def test_a_results_folder_that_cannot_be_made_is_named(installed_demo: Installed) -> None:
-    installed_demo.results.write_text("me")
-    done = installed_demo.run_demo()
-    assert (done.code, installed_demo.has_booted_lab()) == (1, False)
+def test_a_results_folder_that_cannot_be_made_is_named(stubbed_demo: Installed) -> None:
+    stubbed_demo.results.write_text("me")
+    done = stubbed_demo.run_demo()
+    assert (done.code, stubbed_demo.has_booted_lab()) == (1, False)
     assert done.err.splitlines()[-1] == (
-        f"approxftl demo: {installed_demo.results}: no folder can be made there; --output names "
+        f"approxftl demo: {stubbed_demo.results}: no folder can be made there; --output names "
         f"another")
 
 
-def test_missing_packages_are_reported_before_the_run(installed_demo: Installed) -> None:
-    installed_demo.add_stand_in_program("bin/approxftl-report",
-                                        "echo 'approxftl report: no numpy' >&2; exit 1")
-    done = installed_demo.run_demo()
+def test_missing_packages_are_reported_before_the_run(stubbed_demo: Installed) -> None:
+    stubbed_demo.add_stand_in_program("bin/approxftl-report",
+                                      "echo 'approxftl report: no numpy' >&2; exit 1")
+    done = stubbed_demo.run_demo()
     assert (done.code, done.err,
-            installed_demo.has_booted_lab()) == (1, "approxftl report: no numpy\n", False)
-    assert not installed_demo.results.exists()
+            stubbed_demo.has_booted_lab()) == (1, "approxftl report: no numpy\n", False)
+    assert not stubbed_demo.results.exists()

@@ -138,17 +138,17 @@ def make_league_points(arguments: argparse.Namespace, program: Path) -> Games:
     entries = ENTRIES | dict(make_entries_of_policies(arguments.policy))
     seeds = [int(seed) for seed in derive_seeds(1, arguments.seeds)]
 
-    def make_point_of_entry(options: Options, load: str, entry: str, seed: int) -> Point:
+    def make_league_simulation(options: Options, load: str, entry: str, seed: int) -> Point:
         return make_run_point(own, (*DEVICE, *options, *loads[load], f"--seed={seed}"),
                               (("entry", entry), ("load", load), ("seed", seed)))
     return Games(entries, loads, seeds, {
-        (entry, load, seed): make_point_of_entry(options, load, entry, seed)
+        (entry, load, seed): make_league_simulation(options, load, entry, seed)
         for load in loads for entry, options in entries.items() for seed in seeds}, {
-        (load, seed): make_point_of_entry(("--yardstick=optimum",), load, "optimum", seed)
+        (load, seed): make_league_simulation(("--yardstick=optimum",), load, "optimum", seed)
         for load in loads for seed in seeds})
 
 
-def run_of_finished_point(store: Store, point: Point) -> Json | None:
+def read_simulation_result(store: Store, point: Point) -> Json | None:
     """Return the result of a simulation; None if it has none, or failed."""
     if store.state_of_point(point) != DONE:
         return None
@@ -168,9 +168,9 @@ def estimate_measures_of_all_runs(runs: Sequence[Json]) -> dict[str, Estimate]:
 def collect_results_of_entry(games: Games, store: Store, entry: str, load: str) -> Cell:
     """Return the results of an entry on a load."""
     points = [games.points[entry, load, seed] for seed in games.seeds]
-    runs = [run for point in points if (run := run_of_finished_point(store, point))]
+    runs = [run for point in points if (run := read_simulation_result(store, point))]
     bounds = [run["yardstick"] for seed in games.seeds
-              if (run := run_of_finished_point(store, games.yardsticks[load, seed]))]
+              if (run := read_simulation_result(store, games.yardsticks[load, seed]))]
     if len(runs) < len(points):
         return Cell(entry, load, None, {}, next(
             store.read_point_failure(point) for point in points
@@ -198,12 +198,12 @@ def rank_entries(games: Games,
     return sorted(rows, key=lambda row: (math.isnan(row[1]), row[1], row[0]))
 
 
-def make_optimum_rows(games: Games, store: Store) -> list[list[str]]:
+def make_rows_of_optimum_bounds(games: Games, store: Store) -> list[list[str]]:
     """Return table rows with the lower and upper bound of the optimum of each load."""
     rows = []
     for load in games.loads:
         bounds = [run["yardstick"] for seed in games.seeds
-                  if (run := run_of_finished_point(store, games.yardsticks[load, seed]))]
+                  if (run := read_simulation_result(store, games.yardsticks[load, seed]))]
         rows.append([load, *(format_estimate(estimate_mean([bound[key] for bound in bounds]))
                              if bounds and all(key in bound for bound in bounds) else "\u2013"
                              for key in ("lower", "reached"))])
@@ -220,8 +220,8 @@ def format_estimate(found: Estimate | None, key: str = "") -> str:
     return f"{found.mean:.3f}" + ("" if found.half is None else f" \u00b1{found.half:.3f}")
 
 
-def measure_table(games: Games, order: Sequence[str], cells: Mapping[tuple[str, str], Cell],
-                  key: str) -> list[list[str]]:
+def make_table_of_measure(games: Games, order: Sequence[str], cells: Mapping[tuple[str, str], Cell],
+                          key: str) -> list[list[str]]:
     """Return a table of a measure or the factor: a row for each load, a column for each entry."""
     return [[load, *(format_estimate(cells[entry, load].measures.get(key) if key else
                                      cells[entry, load].factor, key) for entry in order)]
@@ -244,13 +244,14 @@ def format_league_text(games: Games, store: Store, cells: Mapping[tuple[str, str
     order = [entry for entry, _, _ in rows]
     parts = ["Write amplification as a factor of the optimum, geometric mean over the loads\n",
              align_columns([STANDING, *make_ranking_rows(rows, len(games.loads))],
-                           [True, False, True, True]),
-             "\nThe optimum: write amplification\n",
-             align_columns([OPTIMUM, *make_optimum_rows(games, store)], [False, True, True]),
+                           [True, False, True, True]), "\nThe optimum: write amplification\n",
+             align_columns([OPTIMUM, *make_rows_of_optimum_bounds(games, store)],
+                           [False, True, True]),
              "\nFactors, with intervals of 95 % over the seeds\n"]
     for begin in range(0, len(order), 4):
         shown = order[begin:begin + 4]
-        parts.append(align_columns([("load", *shown), *measure_table(games, shown, cells, "")],
+        parts.append(align_columns([("load", *shown),
+                                    *make_table_of_measure(games, shown, cells, "")],
                                    [False, *[True] * len(shown)]) + "\n")
     return "".join([*parts, *list_failed_policies(cells)])
 
@@ -267,7 +268,7 @@ def make_league_json(games: Games, store: Store, cells: Mapping[tuple[str, str],
             "standing": [{"entry": entry, "factor": None if math.isnan(mean) else mean,
                           "best_on": best} for entry, mean, best in rank_entries(games, cells)],
             "optimum": [dict(zip(("load", "lower", "reached"), row, strict=True))
-                        for row in make_optimum_rows(games, store)],
+                        for row in make_rows_of_optimum_bounds(games, store)],
             "cells": [{"entry": one.entry, "load": one.load,
                        "factor": asdict(one.factor) if one.factor else None,
                        **{key: asdict(value) for key, value in one.measures.items()},
@@ -288,9 +289,9 @@ def make_league_page(games: Games, store: Store, cells: Mapping[tuple[str, str],
     tables = [{"caption": "Standing", "head": STANDING,
                "rows": make_ranking_rows(rows, len(games.loads))},
               {"caption": "The optimum: write amplification", "head": OPTIMUM,
-               "rows": make_optimum_rows(games, store)}]
+               "rows": make_rows_of_optimum_bounds(games, store)}]
     tables += [{"caption": BY_KEY[key].title if key else "factor of the optimum",
-                "head": ["load", *order], "rows": measure_table(games, order, cells, key)}
+                "head": ["load", *order], "rows": make_table_of_measure(games, order, cells, key)}
                for key in ("", *MEASURES)]
     return render_page(
         "study.html", "A league of policies", text=__doc__.partition("\n\n    league.py")[0],

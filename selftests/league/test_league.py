@@ -32,7 +32,7 @@ def read_league_document(folder: Path) -> Any:
     return json.loads((folder / "out/league.json").read_text())
 
 
-def load_factors(folder: Path, load: str) -> dict[str, float]:
+def read_factors_of_load(folder: Path, load: str) -> dict[str, float]:
     """Return each entry's mean write amplification on a load, over the offline optimum."""
     return {cell["entry"]: cell["factor"]["mean"] for cell in read_league_document(folder)["cells"]
             if cell["load"] == load and cell["factor"]}
@@ -53,18 +53,20 @@ def test_outputs_of_a_repeated_league_are_identical(league_folder: Path, tmp_pat
             (tmp_path / "again/out" / name).read_bytes(), name
 
 
-def test_the_ranking_follows_from_the_factors(league_folder: Path) -> None:
+def test_entries_are_ranked_by_the_mean_of_their_factors(league_folder: Path) -> None:
     rows = read_league_document(league_folder)["standing"]
     assert [row["entry"] for row in rows] == sorted(
-        league.ENTRIES, key=lambda entry: (load_factors(league_folder, "uniform")[entry]
-                                           * load_factors(league_folder, "zipf 1.2")[entry], entry))
+        league.ENTRIES, key=lambda entry: (read_factors_of_load(league_folder, "uniform")[entry]
+                                           * read_factors_of_load(league_folder, "zipf 1.2")[entry],
+                                           entry))
     assert sum(row["best_on"] for row in rows) >= 2
     first = rows[0]["factor"] ** 2
-    assert first == pytest.approx(load_factors(league_folder, "uniform")[rows[0]["entry"]]
-                                  * load_factors(league_folder, "zipf 1.2")[rows[0]["entry"]])
+    assert first == pytest.approx(read_factors_of_load(league_folder, "uniform")[rows[0]["entry"]]
+                                  * read_factors_of_load(league_folder,
+                                                         "zipf 1.2")[rows[0]["entry"]])
 
 
-def test_the_factor_of_an_entry_equals_that_of_its_printed_command(league_folder: Path) -> None:
+def test_the_printed_command_reproduces_the_factor_of_an_entry(league_folder: Path) -> None:
     """An entry's command in the JSON, run with --yardstick, gives the entry's factor."""
     cell = next(one for one in read_league_document(league_folder)["cells"] if one["entry"]
                 == "sepbit")
@@ -78,7 +80,7 @@ def test_the_factor_of_an_entry_equals_that_of_its_printed_command(league_folder
 
 
 def test_fifo_ranks_below_greedy_collection(league_folder: Path) -> None:
-    found = load_factors(league_folder, "uniform")
+    found = read_factors_of_load(league_folder, "uniform")
     assert 1 < found["baseline, greedy"] < found["baseline, fifo"]
     assert found["streams, greedy"] == found["baseline, greedy"]
 
@@ -88,7 +90,7 @@ def test_a_new_entry_costs_only_its_own_runs(league_folder: Path, tmp_path: Path
     before = set((tmp_path / "more/out/results").iterdir())
     mine = compile_policy(tmp_path, SOURCE.read_text())
     run_small_league(tmp_path / "more", "uniform", "zipf 1.2", "--policy", mine)
-    found = load_factors(tmp_path / "more", "zipf 1.2")
+    found = read_factors_of_load(tmp_path / "more", "zipf 1.2")
     assert found["mine.so"] == found["separated, greedy"]
     assert len(set((tmp_path / "more/out/results").iterdir()) - before) == 4
     # The digest of the file is part of the address: another policy of this name has runs again.
@@ -108,13 +110,13 @@ def test_a_failed_entry_is_ranked_last_and_named(league_folder: Path, tmp_path: 
         "entry": "broken.so", "factor": None, "best_on": 0}
 
 
-def test_trace_files_of_a_folder_are_loads(tmp_path: Path) -> None:
+def test_each_trace_file_of_a_folder_becomes_a_load(tmp_path: Path) -> None:
     traces = tmp_path / "traces"
     traces.mkdir()
     subprocess.run([PROGRAM, "sim", "--requests", "3000", "--record", traces / "mine.csv",
                     "--quiet"], check=True)
     run_small_league(tmp_path / "league", "mine", "--traces", traces)
-    assert set(load_factors(tmp_path / "league", "mine.csv")) == set(league.ENTRIES)
+    assert set(read_factors_of_load(tmp_path / "league", "mine.csv")) == set(league.ENTRIES)
 
 
 @pytest.mark.parametrize(("arguments", "says"), [
@@ -128,7 +130,7 @@ def test_wrong_arguments_are_refused_by_name(tmp_path: Path, arguments: tuple[st
     assert says in run_small_league(tmp_path / "none", *arguments, status=status)
 
 
-def test_the_document_has_all_entries_and_loads() -> None:
+def test_the_league_json_has_all_entries_and_loads() -> None:
     text = (TOP / "docs/league.md").read_text()
     for name in [*league.ENTRIES, *league.LOADS]:
         assert f"\n{name}  " in text or f"  {name}  " in text, name

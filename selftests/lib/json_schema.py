@@ -97,7 +97,7 @@ class Checker:
 
 
 @cache
-def schema_checker(fields: str) -> Checker:
+def make_schema_checker(fields: str) -> Checker:
     """Return the checker of the schema of a .fields file, named by its path in the tree."""
     return Checker(make_schema.load_schema(TOP / fields))
 
@@ -123,7 +123,7 @@ def find_numbers_as_text(value: Any, where: str) -> list[str]:
 def parse_document(schema: str, text: str) -> dict[str, Any]:
     """Parse a document; assert that it matches its schema and has no numbers as text."""
     document: dict[str, Any] = json.loads(text)
-    found = schema_checker(schema).find_errors(document) + find_numbers_as_text(document, "$")
+    found = make_schema_checker(schema).find_errors(document) + find_numbers_as_text(document, "$")
     assert not found, found
     return document
 
@@ -131,7 +131,8 @@ def parse_document(schema: str, text: str) -> dict[str, Any]:
 def main(schema: str, files: list[str]) -> int:
     """Print each violation of a schema by the JSON documents of the command line."""
     found = [f"{file}: {line}" for file in files
-             for line in schema_checker(schema).find_errors(json.loads(Path(file).read_text()))]
+             for line in make_schema_checker(schema).find_errors(
+        json.loads(Path(file).read_text()))]
     print("\n".join(found), end="\n" if found else "")
     return 1 if found else 0
 

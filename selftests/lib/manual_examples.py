@@ -30,13 +30,13 @@ class Example:
     root: bool = False
     file: str = ""
 
-    def to_shell_command(self) -> str:
+    def format_as_shell_command(self) -> str:
         if not self.file:
             return self.text
         return f"printf %s {shlex.quote(self.text)} >{shlex.quote(self.file)}"
 
 
-def commands_of_block(block: str) -> Iterator[Example]:
+def parse_commands_of_block(block: str) -> Iterator[Example]:
     text = re.sub(r"\\\n\s*", "", re.sub(f"^{INDENT}", "", block, flags=re.M)).strip("\n")
     for line in filter(None, text.splitlines()):
         if line[:2] not in ("$ ", "# "):
@@ -44,7 +44,7 @@ def commands_of_block(block: str) -> Iterator[Example]:
         yield Example(line[2:], line.startswith("# "))
 
 
-def examples_of_page(page: Path) -> list[Example]:
+def parse_examples_of_page(page: Path) -> list[Example]:
     found = SECTION.search(page.read_text())
     result: list[Example] = []
     for before, block in BLOCK.findall(found[1]) if found else []:
@@ -53,9 +53,10 @@ def examples_of_page(page: Path) -> list[Example]:
             content = re.sub(f"^{INDENT}", "", block, flags=re.M).strip("\n") + "\n"
             result.append(Example(content, file=named[1]))
         else:
-            result += commands_of_block(block)
+            result += parse_commands_of_block(block)
     return result
 
 
 if __name__ == "__main__":
-    print("\n".join(example.to_shell_command() for example in examples_of_page(Path(sys.argv[1]))))
+    print("\n".join(example.format_as_shell_command()
+                    for example in parse_examples_of_page(Path(sys.argv[1]))))

@@ -43,7 +43,7 @@ def has_taken_signal(pid: int, number: int) -> bool:
                                                                                   number)
 
 
-def user_time_s(pid: int) -> float:
+def read_user_time_s(pid: int) -> float:
     """Return the user time of a process in seconds."""
     try:
         words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()

@@ -30,7 +30,7 @@ def make_tensor(name: str, array: NDArray[Any], kind: str = "") -> Made:
     return Made(name, kind or f"{letter}{8 * array.itemsize}", array.shape, array.tobytes())
 
 
-def safetensors_file(tensors: Sequence[Made], metadata: dict[str, str] | None = None) -> bytes:
+def make_safetensors_file(tensors: Sequence[Made], metadata: dict[str, str] | None = None) -> bytes:
     at, entries = 0, dict[str, Any]({"__metadata__": metadata} if metadata else {})
     for one in tensors:
         entries[one.name] = {"dtype": one.kind.upper(), "shape": one.shape,
@@ -58,8 +58,8 @@ GGUF_PAIRS = [
 ]
 
 
-def gguf_file(tensors: Sequence[Made], pairs: Sequence[bytes] = GGUF_PAIRS, alignment: int = 32,
-              version: int = 3) -> bytes:
+def make_gguf_file(tensors: Sequence[Made], pairs: Sequence[bytes] = GGUF_PAIRS,
+                   alignment: int = 32, version: int = 3) -> bytes:
     head = b"GGUF" + struct.pack("<IQQ", version, len(tensors), len(pairs)) + b"".join(pairs)
     data = b""
     for one in tensors:
@@ -80,7 +80,7 @@ def encode_varint(value: int) -> bytes:
     return found + bytes([value])
 
 
-def protobuf_field(number: int, value: int | bytes) -> bytes:
+def encode_pb_field(number: int, value: int | bytes) -> bytes:
     """Encode a protobuf field."""
     if isinstance(value, int):
         return encode_varint(number << 3) + encode_varint(value)
@@ -89,24 +89,24 @@ def protobuf_field(number: int, value: int | bytes) -> bytes:
 
 def encode_onnx_tensor(one: Made) -> bytes:
     """Encode an ONNX initializer with raw data."""
-    dims = protobuf_field(1, b"".join(map(encode_varint, one.shape)))
-    return dims + protobuf_field(2, KINDS[one.kind][2]) + protobuf_field(
-        8, one.name.encode()) + protobuf_field(9,
-                                               one.data)
+    dims = encode_pb_field(1, b"".join(map(encode_varint, one.shape)))
+    return dims + encode_pb_field(2, KINDS[one.kind][2]) + encode_pb_field(
+        8, one.name.encode()) + encode_pb_field(9,
+                                                one.data)
 
 
-def onnx_file(tensors: Sequence[Made], more: bytes = b"") -> bytes:
+def make_onnx_file(tensors: Sequence[Made], more: bytes = b"") -> bytes:
     """Return an ONNX file with a node before the initializers."""
-    graph = protobuf_field(1, protobuf_field(1, b"x") + protobuf_field(2, b"y")
-                           + protobuf_field(4, b"Relu")) + protobuf_field(2,
-                                                                          b"graph")
-    graph += b"".join(protobuf_field(5, encode_onnx_tensor(one)) for one in tensors) + more
-    return protobuf_field(1, 8) + protobuf_field(2, b"tests") + protobuf_field(
-        7, graph) + protobuf_field(8,
-                                   protobuf_field(2, 17))
+    graph = encode_pb_field(1, encode_pb_field(1, b"x") + encode_pb_field(2, b"y")
+                            + encode_pb_field(4, b"Relu")) + encode_pb_field(2,
+                                                                             b"graph")
+    graph += b"".join(encode_pb_field(5, encode_onnx_tensor(one)) for one in tensors) + more
+    return encode_pb_field(1, 8) + encode_pb_field(2, b"tests") + encode_pb_field(
+        7, graph) + encode_pb_field(8,
+                                    encode_pb_field(2, 17))
 
 
-def npy_file(tensors: Sequence[Made]) -> bytes:
+def make_npy_file(tensors: Sequence[Made]) -> bytes:
     one = tensors[0]
     kind = {"f": "f", "i": "i"}[one.kind[0]]
     file = io.BytesIO()
@@ -115,5 +115,6 @@ def npy_file(tensors: Sequence[Made]) -> bytes:
 
 
 WRITERS: dict[str, Callable[[Sequence[Made]], bytes]] = {
-    "safetensors": safetensors_file, "gguf": gguf_file, "onnx": onnx_file, "npy": npy_file,
+    "safetensors": make_safetensors_file, "gguf": make_gguf_file, "onnx": make_onnx_file,
+    "npy": make_npy_file,
 }

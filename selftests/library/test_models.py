@@ -24,9 +24,9 @@ from selftests.library.model_files import (
     encode_gguf_pair,
     encode_gguf_text,
     encode_onnx_tensor,
+    encode_pb_field,
     encode_varint,
     make_tensor,
-    protobuf_field,
 )
 
 import approxftl
@@ -108,25 +108,25 @@ def test_all_gguf_blocks_and_versions_are_read() -> None:
 
 def test_gguf_alignment_is_respected() -> None:
     pairs = [encode_gguf_pair("general.alignment", 4, struct.pack("<I", 4096))]
-    model = parse_model_bytes(model_files.gguf_file(SOME, pairs, 4096))
+    model = parse_model_bytes(model_files.make_gguf_file(SOME, pairs, 4096))
     assert [one.offset % 4096 for one in model.tensors] == [0] * len(SOME)
 
 
 def test_onnx_tensors_of_other_kinds_stay_precise() -> None:
-    floats = protobuf_field(1, 2) + protobuf_field(2, 1) + protobuf_field(
-        8, b"floats") + protobuf_field(4,
-                                       struct.pack("<2f",
-                                                   1, 2))
-    texts = protobuf_field(1, 1) + protobuf_field(2, 8) + protobuf_field(
-        8, b"texts") + protobuf_field(6, b"word")
-    model = parse_model_bytes(model_files.onnx_file(SOME, protobuf_field(5, floats)
-                                                    + protobuf_field(5, texts)))
+    floats = encode_pb_field(1, 2) + encode_pb_field(2, 1) + encode_pb_field(
+        8, b"floats") + encode_pb_field(4,
+                                        struct.pack("<2f",
+                                                    1, 2))
+    texts = encode_pb_field(1, 1) + encode_pb_field(2, 8) + encode_pb_field(
+        8, b"texts") + encode_pb_field(6, b"word")
+    model = parse_model_bytes(model_files.make_onnx_file(SOME, encode_pb_field(5, floats)
+                                                         + encode_pb_field(5, texts)))
     assert {one.name for one in model.tensors if one.exact} == {"floats", "texts"}
-    one_by_one = protobuf_field(1, 3) + protobuf_field(1, 5) + protobuf_field(
-        2, 3) + protobuf_field(9, bytes(15))
+    one_by_one = encode_pb_field(1, 3) + encode_pb_field(1, 5) + encode_pb_field(
+        2, 3) + encode_pb_field(9, bytes(15))
     assert parse_model_bytes(
-        model_files.onnx_file([], protobuf_field(5, one_by_one))).tensors[0].shape == (3,
-                                                                                       5)
+        model_files.make_onnx_file([], encode_pb_field(5, one_by_one))).tensors[0].shape == (3,
+                                                                                             5)
 
 
 # Invalid files
@@ -143,10 +143,11 @@ def test_a_file_that_ends_too_early_is_refused(form: str) -> None:
 def make_changed_file(**changes: Any) -> bytes:
     """Return a safetensors file of one tensor with changes in its header entry."""
     one = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]} | changes
-    return safetensors_bytes({"t": {key: value for key, value in one.items() if value is not None}})
+    return pack_safetensors_file({"t": {key: value for key, value in one.items()
+                                        if value is not None}})
 
 
-def safetensors_bytes(entries: Any, data: bytes = bytes(8)) -> bytes:
+def pack_safetensors_file(entries: Any, data: bytes = bytes(8)) -> bytes:
     text = entries if isinstance(entries, bytes) else json.dumps(entries).encode()
     return struct.pack("<Q", len(text)) + text + data
 
@@ -160,15 +161,15 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "index": (b'{"weight_map": {}}', "index of a model"),
     "length overflows": (b"\xff" * 8 + b"{}", "larger than 32 MiB"),
     "length reaches beyond": (struct.pack("<Q", 999) + b"{}", "the data end"),
-    "no object": (safetensors_bytes(b'{"a":1}]'), "no JSON"),
-    "deep": (safetensors_bytes(b'{"a":' + b"[" * 9999 + b"]" * 9999 + b"}"), "no JSON"),
-    "wide": (safetensors_bytes(b'{"a":' + b"[]," * 200000 + b"[]}"),
+    "no object": (pack_safetensors_file(b'{"a":1}]'), "no JSON"),
+    "deep": (pack_safetensors_file(b'{"a":' + b"[" * 9999 + b"]" * 9999 + b"}"), "no JSON"),
+    "wide": (pack_safetensors_file(b'{"a":' + b"[]," * 200000 + b"[]}"),
              "more than 65536 tensors can need"),
     "other encoding": (struct.pack("<Q", 4) + "{}".encode("utf-16-le"), "no JSON"),
-    "key twice": (safetensors_bytes(b'{"a":{},"a":{}}'), "a key twice"),
-    "not a number": (safetensors_bytes(b'{"a":NaN}'), "a number that is none"),
-    "many digits": (safetensors_bytes(b'{"t":{"dtype":"F32","data_offsets":[0,8],"shape":['
-                                      + b"9" * 5000 + b"]}}"), "no JSON"),
+    "key twice": (pack_safetensors_file(b'{"a":{},"a":{}}'), "a key twice"),
+    "not a number": (pack_safetensors_file(b'{"a":NaN}'), "a number that is none"),
+    "many digits": (pack_safetensors_file(b'{"t":{"dtype":"F32","data_offsets":[0,8],"shape":['
+                                          + b"9" * 5000 + b"]}}"), "no JSON"),
     "key missing": (make_changed_file(dtype=None), "other keys"),
     "key more": (make_changed_file(more=1), "other keys"),
     "type": (make_changed_file(dtype="F12"), "its type F12 is unknown"),
@@ -185,12 +186,12 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "offsets negative": (make_changed_file(data_offsets=[-8, 0]), "no range"),
     "offsets beyond": (make_changed_file(data_offsets=[8, 16]), "should be at bytes"),
     "offsets of one": (make_changed_file(data_offsets=[8]), "no range"),
-    "overlap": (safetensors_bytes({"a": {**TWO, "data_offsets": [0, 8]},
-                                   "b": {**TWO, "data_offsets": [4, 12]}}, bytes(12)),
+    "overlap": (pack_safetensors_file({"a": {**TWO, "data_offsets": [0, 8]},
+                                       "b": {**TWO, "data_offsets": [4, 12]}}, bytes(12)),
                 'tensors "a" and "b" overlap'),
-    "hole": (safetensors_bytes({"a": {**TWO, "data_offsets": [0, 8]}}, bytes(9)),
+    "hole": (pack_safetensors_file({"a": {**TWO, "data_offsets": [0, 8]}}, bytes(9)),
              "belong to no tensor"),
-    "metadata": (safetensors_bytes({"__metadata__": {"a": 1}}, b""), "are not texts"),
+    "metadata": (pack_safetensors_file({"__metadata__": {"a": 1}}, b""), "are not texts"),
     "terminal": (make_changed_file(dtype="\x1b[31m\n"), "\\x1b[31m\\x0a"),
     "gguf version": (b"GGUF" + struct.pack("<IQQ", 1, 0, 0), "version 1"),
     "gguf big-endian": (b"GGUF" + struct.pack(">IQQ", 3, 0, 0), "little-endian"),
@@ -208,7 +209,7 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "gguf value": (b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + encode_gguf_pair("a", 13, b"")
                    + bytes(99), "of kind 13"),
     "gguf not UTF-8": (b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 1) + b"\xff" + bytes(99), "UTF-8"),
-    "gguf alignment": (model_files.gguf_file(SOME, [encode_gguf_pair(
+    "gguf alignment": (model_files.make_gguf_file(SOME, [encode_gguf_pair(
         "general.alignment", 4, struct.pack("<I", 0))]), "general.alignment"),
     "gguf type": (b"GGUF" + struct.pack("<IQQ", 3, 1, 0) + encode_gguf_text("t") + struct.pack(
         "<IQIQ", 1, 8, 4, 0) + bytes(99), "its type 4 is unknown"),
@@ -218,26 +219,28 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "gguf names": (b"GGUF" + struct.pack("<IQQ", 3, 2, 0) + b"".join(
         encode_gguf_text("a") + struct.pack("<IQIQ", 1, 32, 24, at) for at in (0, 32)) + bytes(999),
         "one name"),
-    "onnx elsewhere": (model_files.onnx_file([], protobuf_field(5, protobuf_field(2, 1)
-                                                                + protobuf_field(14, 1))),
+    "onnx elsewhere": (model_files.make_onnx_file([], encode_pb_field(5, encode_pb_field(2, 1)
+                                                                      + encode_pb_field(14, 1))),
                        "in another file"),
-    "onnx external": (model_files.onnx_file([], protobuf_field(5, protobuf_field(2, 1)
-                                                               + protobuf_field(13, b"x"))),
+    "onnx external": (model_files.make_onnx_file([], encode_pb_field(5, encode_pb_field(2, 1)
+                                                                     + encode_pb_field(13, b"x"))),
                       "in another file"),
-    "onnx raw twice": (model_files.onnx_file([],
-                                             protobuf_field(5, encode_onnx_tensor(SOME[0])
-                                                            + protobuf_field(9, b""))),
+    "onnx raw twice": (model_files.make_onnx_file([],
+                                                  encode_pb_field(5, encode_onnx_tensor(SOME[0])
+                                                                  + encode_pb_field(9, b""))),
                        "twice"),
-    "onnx two graphs": (model_files.onnx_file([]) + protobuf_field(7, b""), "twice"),
-    "onnx group": (model_files.onnx_file([]) + b"\x0b", "begins no field"),
+    "onnx two graphs": (model_files.make_onnx_file([]) + encode_pb_field(7, b""), "twice"),
+    "onnx group": (model_files.make_onnx_file([]) + b"\x0b", "begins no field"),
     "onnx number": (b"\x08" + b"\xff" * 11, "more than 64 bits"),
-    "onnx beyond": (protobuf_field(1, 8) + b"\x3a" + encode_varint(2**63), "reaches beyond"),
-    "onnx tensor beyond graph": (protobuf_field(1, 8) + protobuf_field(7, b"\x2a\x09\x08")
+    "onnx beyond": (encode_pb_field(1, 8) + b"\x3a" + encode_varint(2**63), "reaches beyond"),
+    "onnx tensor beyond graph": (encode_pb_field(1, 8) + encode_pb_field(7, b"\x2a\x09\x08")
                                  + bytes(50), "reaches beyond"),
-    "onnx shape": (model_files.onnx_file([], protobuf_field(5, protobuf_field(1, 2**64 - 1)
-                                                            + protobuf_field(2, 1)
-                                                            + protobuf_field(9, b""))), "no shape"),
-    "onnx fields": (protobuf_field(1, 8) + protobuf_field(7, protobuf_field(3, 0) * (1 << 20)),
+    "onnx shape": (model_files.make_onnx_file([],
+                                              encode_pb_field(5, encode_pb_field(1, 2**64 - 1)
+                                                              + encode_pb_field(2, 1)
+                                                              + encode_pb_field(9, b""))),
+                   "no shape"),
+    "onnx fields": (encode_pb_field(1, 8) + encode_pb_field(7, encode_pb_field(3, 0) * (1 << 20)),
                     "more than 1048576 fields"),
     "npy pickle": (b"\x93NUMPY\1\0" + struct.pack("<H", 60) + (
         b"{'descr': '|O', 'fortran_order': False, 'shape': (1,), }").ljust(60), "its type |O"),
@@ -247,7 +250,7 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
         b"{'descr': __import__('os'), 'shape': (1,)}").ljust(60), "plain numbers"),
     "npy long": (b"\x93NUMPY\2\0" + struct.pack("<I", 2**32 - 1), "larger than 10000"),
     "npy version": (b"\x93NUMPY\x09\0" + bytes(99), "version 9.0"),
-    "npy more bytes": (model_files.npy_file(SOME) + b"x", "its shape needs"),
+    "npy more bytes": (model_files.make_npy_file(SOME) + b"x", "its shape needs"),
 }
 
 
@@ -261,7 +264,7 @@ def make_file_of_empty_tensors(form: str, count: int) -> bytes:
     return WRITERS[form]([Made(f"t{number}", "i8", (0,), b"") for number in range(count)])
 
 
-def processor_seconds_of(work: Callable[[], object]) -> float:
+def measure_processor_seconds(work: Callable[[], object]) -> float:
     """Return the processor time that a function takes, in seconds."""
     begin = time.process_time()
     work()
@@ -276,8 +279,9 @@ def test_a_million_tensors_are_refused_at_once(form: str) -> None:
     data = data.replace(struct.pack("<QQ", 66000, 4), struct.pack("<QQ", 10**6, 4), 1)
     few = make_file_of_empty_tensors(form, 1000)
     # The limit of ten times the cost per byte of a small file still excludes quadratic time.
-    assert processor_seconds_of(lambda: check_model_refused(data, "65536")) / len(data) < 10 * min(
-        processor_seconds_of(lambda: parse_model_bytes(few)) for _ in range(5)) / len(few)
+    assert measure_processor_seconds(lambda: check_model_refused(data,
+                                                                 "65536")) / len(data) < 10 * min(
+        measure_processor_seconds(lambda: parse_model_bytes(few)) for _ in range(5)) / len(few)
     tracemalloc.start()
     check_model_refused(data, "65536")
     assert tracemalloc.get_traced_memory()[1] < 256 << 20
@@ -401,7 +405,7 @@ def test_every_format_is_restored_from_bit_planes(form: str, tensors: list[Made]
 def test_large_tensors_are_converted_in_parts(tmp_path: Path) -> None:
     large = [make_tensor("t", RANDOM.integers(0, 1 << 16, (3, 100003), dtype=np.uint16), "bf16")]
     file = PlaneFile(parse_model_bytes(split_model_by_plane(large, tmp_path)))
-    assert file.read_range(0, file.size) == model_files.safetensors_file(large)
+    assert file.read_range(0, file.size) == model_files.make_safetensors_file(large)
     assert all(one.at % UNIT == one.bytes_of_plane % UNIT == 0 for one in file.planes)
 
 
@@ -439,7 +443,7 @@ def change_plane_description(stored: bytes, change: Callable[[dict[str, Any]], N
     change(said)
     entries["__metadata__"]["approxftl.planes"] = json.dumps(said)
     text = json.dumps(entries).encode()
-    return safetensors_bytes(text + b" " * (-(8 + len(text)) % UNIT), stored[8 + length:])
+    return pack_safetensors_file(text + b" " * (-(8 + len(text)) % UNIT), stored[8 + length:])
 
 
 CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
@@ -486,7 +490,7 @@ LARGE = [
     (Choice(names=("a.*",), types=("i8",)), {"a.codes", "a.bias"}),
 ])
 def test_options_choose_the_tensors_to_be_approximate(choice: Choice, wanted: set[str]) -> None:
-    model = parse_model_bytes(model_files.safetensors_file(LARGE))
+    model = parse_model_bytes(model_files.make_safetensors_file(LARGE))
     assert {one.name for one in model.tensors
             if not choice.reason_tensor_is_precise(one, apart=False)} == wanted
 
@@ -499,8 +503,8 @@ def test_sign_and_exponent_bits_of_numbers_stay_precise(kind: str, low: int) -> 
 
 
 def test_tensors_of_truth_values_are_never_approximate() -> None:
-    truth = parse_model_bytes(safetensors_bytes({"t": {"dtype": "BOOL", "shape": [2, 4],
-                                                       "data_offsets": [0, 8]}}))
+    truth = parse_model_bytes(pack_safetensors_file({"t": {"dtype": "BOOL", "shape": [2, 4],
+                                                           "data_offsets": [0, 8]}}))
     for choice in (Choice(rule="all"), Choice(names=("*",)), Choice(types=("bool",))):
         assert choice.reason_tensor_is_precise(truth.tensors[0],
                                                apart=False) == "a truth value has no small error"
@@ -532,7 +536,7 @@ def test_ranges_are_rounded_inward_to_units() -> None:
 
 def test_a_restored_model_is_loaded(tmp_path: Path) -> None:
     path = tmp_path / "model"
-    path.write_bytes(model_files.safetensors_file(SOME))
+    path.write_bytes(model_files.make_safetensors_file(SOME))
     found = approxftl.load_safetensors(path)
     for one in SOME:
         array = found[one.name]
@@ -568,12 +572,12 @@ def test_protected_bits_are_unchanged(bit: int, parts: tuple[str, ...], good: bo
         approxftl.load_safetensors(tmp_path / "planes", protect=parts)
 
 
-def test_unsupported_protection_is_refused(tmp_path: Path) -> None:
+def test_models_whose_bits_cannot_be_protected_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "model"
-    path.write_bytes(model_files.safetensors_file(SOME))
+    path.write_bytes(model_files.make_safetensors_file(SOME))
     with pytest.raises(ValueError, match="not mantissa"):
         approxftl.load_safetensors(path, protect=["mantissa"])
-    path.write_bytes(model_files.gguf_file(SOME))
+    path.write_bytes(model_files.make_gguf_file(SOME))
     with pytest.raises(ModelError, match="it is gguf, not safetensors"):
         approxftl.load_safetensors(path)
     path.write_bytes(make_changed_file(dtype="F8_E4M3", shape=[8]))
@@ -583,7 +587,7 @@ def test_unsupported_protection_is_refused(tmp_path: Path) -> None:
 
 def test_a_file_that_grows_shorter_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "model"
-    path.write_bytes(model_files.safetensors_file(SOME))
+    path.write_bytes(model_files.make_safetensors_file(SOME))
     with path.open("rb") as file:
         source = FileSource(file)
         with path.open("r+b") as other:

@@ -20,7 +20,7 @@ def run_python_program(program: str, file: Path, **options: Path) -> str:
 
 
 @pytest.fixture
-def data_file(tmp_path: Path) -> Path:
+def zeroed_file(tmp_path: Path) -> Path:
     made = tmp_path / "file"
     made.write_bytes(bytes(65536))
     return made
@@ -39,29 +39,29 @@ print(os.getxattr(path, "user.approxftl").decode())
 """
 
 
-def test_open_tags_a_new_file(data_file: Path, tmp_path: Path) -> None:
+def test_open_tags_a_new_file(zeroed_file: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    assert run_python_program(OPENED, data_file, log=log) == "0+4096=precise 4096+\n"
+    assert run_python_program(OPENED, zeroed_file, log=log) == "0+4096=precise 4096+\n"
     assert [(c.what, c.offset, c.length, c.kind) for c in parse_call_log(log)] == [
         ("tag", 0, -1, 1), ("tag", 0, 4096, 0), ("untag", 8192, -1, 2)]
 
 
-def test_open_for_reading_makes_no_tag_calls(data_file: Path, tmp_path: Path) -> None:
+def test_open_for_reading_makes_no_tag_calls(zeroed_file: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    run_python_program("with approxftl.open(path) as f: assert len(f.read()) == 65536", data_file,
+    run_python_program("with approxftl.open(path) as f: assert len(f.read()) == 65536", zeroed_file,
                        log=log)
     assert parse_call_log(log) == []
 
 
-def test_open_tags_ranges(data_file: Path) -> None:
+def test_open_tags_ranges(zeroed_file: Path) -> None:
     run_python_program("""
 with approxftl.open(path, "r+b", approximate=[(4096, 8192)]) as f:
     assert f.query() == [Extent(4096, 8192, Class.APPROXIMATE)]
     assert f.seek(0, 2) == 65536
-""", data_file)
+""", zeroed_file)
 
 
-def test_quality_levels_are_tagged(data_file: Path, tmp_path: Path) -> None:
+def test_quality_levels_are_tagged(zeroed_file: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
     run_python_program("""
 with approxftl.open(path, "r+b", level=2, precise=[(0, 4096)]) as f:
@@ -78,7 +78,7 @@ for call in (lambda: approxftl.open(path, "r+b", level=0), lambda: Class.of_leve
         assert "quality level" in str(error)
     else:
         sys.exit(1)
-""", data_file, log=log)
+""", zeroed_file, log=log)
     assert [c.kind for c in parse_call_log(log)] == [3, 0, 4]
 
 
@@ -135,11 +135,11 @@ compare_levels_with_model()
 """
 
 
-def test_quality_levels_are_read_back_as_tagged(data_file: Path) -> None:
-    run_python_program(EVERY_LEVEL, data_file)
+def test_quality_levels_are_read_back_as_tagged(zeroed_file: Path) -> None:
+    run_python_program(EVERY_LEVEL, zeroed_file)
 
 
-def test_opening_a_file_in_text_mode_is_refused(data_file: Path) -> None:
+def test_opening_a_file_in_text_mode_is_refused(zeroed_file: Path) -> None:
     run_python_program("""
 try:
     approxftl.open(path, "w")
@@ -147,10 +147,10 @@ except ValueError as error:
     assert "not binary" in str(error)
 else:
     sys.exit(1)
-""", data_file)
+""", zeroed_file)
 
 
-def test_query_and_stored_return_many_ranges_and_units(data_file: Path) -> None:
+def test_query_and_stored_return_many_ranges_and_units(zeroed_file: Path) -> None:
     run_python_program("""
 from io import open as io_open
 os.truncate(path, 4096 * 1000)
@@ -162,10 +162,10 @@ with Device(path, require=True) as device, io_open(path, "r+b") as f:
     units = list(device.stored(f.fileno()))
     assert [unit.offset for unit in units] == list(range(0, 4096 * 1000, 4096))
     assert [unit.offset for unit in device.stored(f.fileno(), 4096, 8192)] == [4096, 8192]
-""", data_file)
+""", zeroed_file)
 
 
-def test_each_python_call_reaches_the_library(data_file: Path, tmp_path: Path) -> None:
+def test_each_python_call_reaches_the_library(zeroed_file: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
     run_python_program("""
 from io import open as io_open
@@ -185,12 +185,12 @@ try:
     device.caps()
 except ValueError as error:
     assert "closed" in str(error)
-""", data_file, log=log)
+""", zeroed_file, log=log)
     assert [c.kind for c in parse_call_log(log) if c.what == "scope"] == [1, 2]
     assert [c.what for c in parse_call_log(log)][-1] == "unwatch"
 
 
-def test_a_refused_tag_raises_refused_error(data_file: Path) -> None:
+def test_a_refused_tag_raises_refused_error(zeroed_file: Path) -> None:
     run_python_program("""
 try:
     Device(path).tag(os.open(path, os.O_RDONLY))
@@ -199,7 +199,7 @@ except RefusedError as error:
     assert error.errno == 9
 else:
     sys.exit(1)
-""", data_file)
+""", zeroed_file)
 
 
 ARENA = """
@@ -222,12 +222,12 @@ with io_open(path, "w+b") as f:
 
 
 @pytest.mark.parametrize("library", [DOUBLE, NOWHERE])
-def test_arena_memory_is_approximate(data_file: Path, library: Path) -> None:
-    run_python_program(ARENA, data_file, library=library)
+def test_arena_memory_is_approximate(zeroed_file: Path, library: Path) -> None:
+    run_python_program(ARENA, zeroed_file, library=library)
 
 
 @pytest.mark.parametrize("library", [DOUBLE, NOWHERE])
-def test_an_arena_holds_numpy_arrays(data_file: Path, library: Path) -> None:
+def test_an_arena_holds_numpy_arrays(zeroed_file: Path, library: Path) -> None:
     pytest.importorskip("numpy")
     run_python_program(ARENA + """
     array = arena.array((100, 100), "float32")
@@ -242,11 +242,11 @@ def test_an_arena_holds_numpy_arrays(data_file: Path, library: Path) -> None:
     f.seek(12288)
     import numpy
     assert (numpy.frombuffer(f.read(40000), "float32") == 1.5).all()
-""", data_file, library=library)
+""", zeroed_file, library=library)
 
 
 @pytest.mark.parametrize("library", [BUILD, NOWHERE])
-def test_tag_calls_do_nothing_without_a_device(data_file: Path, library: Path) -> None:
+def test_tag_calls_do_nothing_without_a_device(zeroed_file: Path, library: Path) -> None:
     run_python_program("""
 with approxftl.open(path, "wb") as f:
     f.write(b"x")
@@ -271,7 +271,7 @@ except RefusedError as error:
     assert error.errno == 19, error
 else:
     sys.exit(1)
-""", data_file, library=library)
+""", zeroed_file, library=library)
 
 
 def test_the_python_binding_has_every_library_function() -> None:

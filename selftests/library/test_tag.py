@@ -29,71 +29,72 @@ def run_tag_verb_as_json(verb: str, *words: str | Path, log: Path | None = None)
 
 
 @pytest.fixture
-def data_file(tmp_path: Path) -> Path:
+def zeroed_file(tmp_path: Path) -> Path:
     made = tmp_path / "file"
     made.write_bytes(bytes(65536))
     return made
 
 
-def test_tag_add_tags_a_whole_file(data_file: Path) -> None:
-    assert run_tag_verb_as_json("add", data_file)["ranges"] == [
+def test_tag_add_tags_a_whole_file(zeroed_file: Path) -> None:
+    assert run_tag_verb_as_json("add", zeroed_file)["ranges"] == [
         {"offset_bytes": 0, "length_bytes": None, "class": "approximate", "level": 1}]
-    assert run_tag("add", data_file) == Done(0, "", make_direct_write_warning(data_file))
-    assert run_tag("add", "--precise", data_file) == Done(0, "", "")
+    assert run_tag("add", zeroed_file) == Done(0, "", make_direct_write_warning(zeroed_file))
+    assert run_tag("add", "--precise", zeroed_file) == Done(0, "", "")
 
 
-def test_tag_add_tags_ranges(data_file: Path) -> None:
-    assert run_tag_verb_as_json("add", "--precise", data_file, "0+100", "4KiB+")["ranges"] == [
+def test_tag_add_tags_ranges(zeroed_file: Path) -> None:
+    assert run_tag_verb_as_json("add", "--precise", zeroed_file, "0+100", "4KiB+")["ranges"] == [
         {"offset_bytes": 0, "length_bytes": 100, "class": "precise", "level": 0},
         {"offset_bytes": 4096, "length_bytes": None, "class": "precise", "level": 0}]
 
 
-def test_tag_remember_stores_tags_in_an_attribute(data_file: Path) -> None:
-    run_tag_verb_as_json("add", "--remember", data_file, "4096+4096")
-    assert os.getxattr(data_file, "user.approxftl") == b"4096+4096"
-    assert run_tag_verb_as_json("del", "--remember", data_file)["ranges"] == []
-    assert os.listxattr(data_file) == []
+def test_tag_remember_stores_tags_in_an_attribute(zeroed_file: Path) -> None:
+    run_tag_verb_as_json("add", "--remember", zeroed_file, "4096+4096")
+    assert os.getxattr(zeroed_file, "user.approxftl") == b"4096+4096"
+    assert run_tag_verb_as_json("del", "--remember", zeroed_file)["ranges"] == []
+    assert os.listxattr(zeroed_file) == []
 
 
 @pytest.mark.parametrize("wrong", ["4096", "+1", "x+", "0+x", "0+1+2", "0+-1", "0+1KiX"])
-def test_invalid_ranges_make_no_tag_calls(data_file: Path, tmp_path: Path, wrong: str) -> None:
+def test_invalid_ranges_make_no_tag_calls(zeroed_file: Path, tmp_path: Path, wrong: str) -> None:
     log = tmp_path / "log"
-    done = run_tag("add", data_file, "0+1", wrong, log=log)
+    done = run_tag("add", zeroed_file, "0+1", wrong, log=log)
     assert (done.code, done.out) == (2, "")
     assert f'"{wrong}" is no range; give OFFSET+LENGTH' in done.err
     assert parse_call_log(log) == []
 
 
-def test_tag_list_prints_the_tags(data_file: Path, tmp_path: Path) -> None:
+def test_tag_list_prints_the_tags(zeroed_file: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.touch()
-    assert [f["path"] for f in run_tag_verb_as_json("list", data_file,
-                                                    other)["files"]] == [str(data_file), str(other)]
-    done = run_tag("list", data_file, tmp_path / "missing", other)
+    assert [f["path"] for f in run_tag_verb_as_json("list", zeroed_file,
+                                                    other)["files"]] == [str(zeroed_file),
+                                                                         str(other)]
+    done = run_tag("list", zeroed_file, tmp_path / "missing", other)
     assert done.code == 1
     assert done.out.split() == ["FILE", "RANGE", "CLASS"]
     assert done.err == f"approxftl tag list: {tmp_path}/missing: cannot open: No such file or" \
         " directory\n"
 
 
-def test_tag_query_prints_the_stored_class(data_file: Path) -> None:
-    document = run_tag_verb_as_json("query", data_file)
+def test_tag_query_prints_the_stored_class(zeroed_file: Path) -> None:
+    document = run_tag_verb_as_json("query", zeroed_file)
     assert document["errors"]["units"] == len(document["units"]) == 16
     assert document["units"][3]["offset_bytes"] == 3 * 4096
     assert document["units"][3]["class"] == "precise"
-    done = run_tag("query", data_file)
+    done = run_tag("query", zeroed_file)
     assert done.out.splitlines()[1].split() == ["stored", "0+65536", "precise", "0"]
     assert done.out.splitlines()[2] == "0 bits are flipped in 0 of 16 units"
 
 
-def test_tag_lists_have_columns(data_file: Path) -> None:
-    assert run_tag("list", data_file, "-o",
+def test_tag_lists_have_columns(zeroed_file: Path) -> None:
+    assert run_tag("list", zeroed_file, "-o",
                    "offset_bytes,class").out.splitlines() == ["OFFSET  CLASS"]
-    done = run_tag("query", data_file, "-j", "-o", "+length_bytes,offset", "-S", "-flips,what")
+    done = run_tag("query", zeroed_file, "-j", "-o", "+length_bytes,offset", "-S", "-flips,what")
     assert parse_document("userspace/approxftl/verbs-output.fields", done.out)["rows"] == [
         {"what": "stored", "range": "0+65536", "class": "precise", "remark": None,
          "flipped_bits": 0, "length_bytes": 65536, "offset_bytes": 0}]
-    done = run_tag("query", data_file, "-o", "range,flips")
+    done = run_tag("query", zeroed_file, "-o", "range,flips")
     assert done.out.splitlines() == ["RANGE    FLIPS", "0+65536      0"]
 
 
@@ -128,18 +129,18 @@ def test_tag_watch_prints_new_tags(tmp_path: Path) -> None:
     assert (done.code, done.err) == (2, 'approxftl tag watch: "yes" is neither on nor off\n')
 
 
-def test_wrong_usage_is_refused(data_file: Path) -> None:
+def test_wrong_usage_is_refused(zeroed_file: Path) -> None:
     for words, sentence in (
         (("lst",), 'unknown verb "lst"; did you mean list?'),
         (("add",), "FILE [RANGE ...] missing"),
-        (("query", data_file, "more"), '"more" is one word too many'),
-        (("add", "-x", data_file), 'unknown option "-x"'),
-        (("query", "--remember", data_file), 'unknown option "--remember"'),
-        (("add", data_file, "--level"), "--level needs a value"),
-        (("add", data_file, "-l"), "-l needs a value"),
-        (("add", "--level", "4", data_file), "--level: 4 is out of range; it must be 1 to 3"),
-        (("add", "--level", "2", "--precise", data_file), "--level is of approximate data"),
-        (("list", "-o", "rnge", data_file), 'no column "rnge"; did you mean range?'),
+        (("query", zeroed_file, "more"), '"more" is one word too many'),
+        (("add", "-x", zeroed_file), 'unknown option "-x"'),
+        (("query", "--remember", zeroed_file), 'unknown option "--remember"'),
+        (("add", zeroed_file, "--level"), "--level needs a value"),
+        (("add", zeroed_file, "-l"), "-l needs a value"),
+        (("add", "--level", "4", zeroed_file), "--level: 4 is out of range; it must be 1 to 3"),
+        (("add", "--level", "2", "--precise", zeroed_file), "--level is of approximate data"),
+        (("list", "-o", "rnge", zeroed_file), 'no column "rnge"; did you mean range?'),
     ):
         done = run_tag(*words)
         assert (done.code, done.out) == (2, "")
@@ -148,7 +149,7 @@ def test_wrong_usage_is_refused(data_file: Path) -> None:
     assert run_tag().code == 2
 
 
-def test_a_missing_device_is_reported(data_file: Path) -> None:
-    done = run_with_library(BUILD / "approxftl", "tag", "add", data_file)
+def test_a_missing_device_is_reported(zeroed_file: Path) -> None:
+    done = run_with_library(BUILD / "approxftl", "tag", "add", zeroed_file)
     assert (done.code, done.out) == (3, "")
     assert done.err.startswith("approxftl tag add: there is no /dev/approxftl; load the module")

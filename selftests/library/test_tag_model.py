@@ -49,11 +49,11 @@ def run_tag_model_as_json(*words: str | Path, log: Path | None = None) -> Any:
 @pytest.fixture
 def model_file(tmp_path: Path) -> Path:
     path = tmp_path / "model"
-    path.write_bytes(model_files.safetensors_file(TENSORS))
+    path.write_bytes(model_files.make_safetensors_file(TENSORS))
     return path
 
 
-def tagged_ranges(log: Path) -> list[tuple[int, int]]:
+def list_tagged_ranges(log: Path) -> list[tuple[int, int]]:
     return [(call.offset, call.length) for call in parse_call_log(log) if call.what == "tag"]
 
 
@@ -62,7 +62,7 @@ def test_the_weights_are_tagged_and_nothing_else(model_file: Path, tmp_path: Pat
     said = run_tag_model_as_json(model_file, log=log)
     codes = next(one for one in said["tensors"] if one["name"] == "codes")
     assert [call.what for call in parse_call_log(log)] == ["untag", "tag"]
-    assert tagged_ranges(log) == [(codes["offset_bytes"], 64 * 512)]
+    assert list_tagged_ranges(log) == [(codes["offset_bytes"], 64 * 512)]
     begin = codes["offset_bytes"]
     whole = (begin + 64 * 512) // UNIT - -(-begin // UNIT)
     assert said["approximate_bytes"] == codes["approximate_bytes"] == whole * UNIT
@@ -94,7 +94,7 @@ def test_bit_planes_get_quality_levels(apart: bool, tensors: list[Made],
                                        said: list[tuple[int, str]],
                                        tmp_path_factory: pytest.TempPathFactory) -> None:
     data = split_model_by_plane(tensors, tmp_path_factory.getbasetemp()) if apart else \
-        model_files.safetensors_file(tensors)
+        model_files.make_safetensors_file(tensors)
     args = command_line().parse_args(["x", *(f"--level={level}{name}" for level, name in said)])
     verdicts = decide_tensor_classes(Choice(rule="all"), parse_model(MemorySource(data)))
     wanted: dict[int, int] = {}
@@ -125,7 +125,7 @@ def test_neighbouring_tensors_are_tagged_as_one_range(model_file: Path, tmp_path
     said = run_tag_model_as_json(model_file, "--rule", "all", "--remember", log=log)
     total = sum(len(one.data) for one in TENSORS)
     header = said["total_bytes"] - total
-    assert tagged_ranges(log) == [(header, total)]
+    assert list_tagged_ranges(log) == [(header, total)]
     assert os.getxattr(model_file, "user.approxftl") == f"{header}+{total}".encode()
     run_tag_model_as_json(model_file, "--type", "f64", "--remember")
     assert os.listxattr(model_file) == []
@@ -135,10 +135,10 @@ def test_many_ranges_are_tagged(tmp_path: Path) -> None:
     path = tmp_path / "model"
     rows = [make_tensor(f"{'x' if number % 2 else 'y'}{number}", np.zeros((2, 8), dtype=np.int8))
             for number in range(4500)]
-    path.write_bytes(model_files.safetensors_file(rows))
+    path.write_bytes(model_files.make_safetensors_file(rows))
     log = tmp_path / "log"
     said = run_tag_model_as_json(path, "--tensor", "x*", log=log)
-    assert len(said["ranges"]) == len(tagged_ranges(log)) == 2250
+    assert len(said["ranges"]) == len(list_tagged_ranges(log)) == 2250
     assert said["approximate_bytes"] == 0
 
 
@@ -150,7 +150,7 @@ def test_a_model_survives_conversion_to_planes(model_file: Path, tmp_path: Path)
            for one in said["tensors"]}
     assert low == {"embed": (23, 23 * UNIT), "codes": (4, 4 * UNIT)}
     assert said["approximate_bytes"] == 27 * UNIT
-    assert sum(length for _, length in tagged_ranges(log)) == 27 * UNIT
+    assert sum(length for _, length in list_tagged_ranges(log)) == 27 * UNIT
     assert {call.inode for call in parse_call_log(log)} == {stored.stat().st_ino}
     again = run_tag_model_as_json(stored, "--planes", "2")
     assert again["by_plane"] and again["approximate_bytes"] == 4 * UNIT
@@ -225,4 +225,4 @@ def test_rewrite_stores_existing_data_approximately(model_file: Path, tmp_path: 
     before = model_file.read_bytes()
     log = tmp_path / "log"
     run_tag_model_as_json(model_file, "--rewrite", log=log)
-    assert tagged_ranges(log) and model_file.read_bytes() == before
+    assert list_tagged_ranges(log) and model_file.read_bytes() == before

@@ -33,7 +33,7 @@ class Change:
     end: int
     new: str
 
-    def apply_to_text(self, text: str) -> str:
+    def apply_change_to_text(self, text: str) -> str:
         return text[:self.begin] + self.new + text[self.end:]
 
     def describe_change(self, file: str, text: str) -> str:

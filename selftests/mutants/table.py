@@ -89,7 +89,7 @@ def find_python_definitions(text: str, name: str) -> list[tuple[int, int]]:
 
 
 @functools.lru_cache(maxsize=64)
-def find_code_definitions(text: str) -> list[tuple[str, int, int]]:
+def find_c_or_shell_definitions(text: str) -> list[tuple[str, int, int]]:
     """Return name, begin and end of each definition in C or shell, as offsets.
 
     A definition has its name in a line that begins in the first column, and ends with the first
@@ -132,7 +132,8 @@ def find_function_spans(file: str, text: str, function: str) -> list[tuple[int, 
         return [(0, len(text))]
     if file.endswith(".py") or text.startswith("#!/usr/bin/env python"):
         return find_python_definitions(text, function)
-    return [(begin, end) for name, begin, end in find_code_definitions(text) if name == function]
+    return [(begin, end) for name, begin, end in find_c_or_shell_definitions(text) if name
+            == function]
 
 
 def is_word_character(char: str) -> bool:
@@ -140,7 +141,7 @@ def is_word_character(char: str) -> bool:
     return char.isalnum() or char == "_"
 
 
-def find_occurrences(text: str, begin: int, end: int, old: str) -> list[tuple[int, int]]:
+def find_text_ignoring_space(text: str, begin: int, end: int, old: str) -> list[tuple[int, int]]:
     """Return where OLD occurs, ignoring white space; OLD must not begin or end within a name."""
     places = [i for i in range(begin, end) if not text[i].isspace()]
     packed = "".join(text[i] for i in places)
@@ -163,7 +164,7 @@ def apply_edit(text: str, edit: Edit) -> str:
     if not where:
         raise MutantError(f"{edit.file} has no function, macro or object {edit.function}")
     found = [match for begin, end in where
-             for match in find_occurrences(text, begin, end, edit.old)]
+             for match in find_text_ignoring_space(text, begin, end, edit.old)]
     if len(found) != 1:
         raise MutantError(
             f"`old` is {len(found)} times in {edit.place_of_edit}, it has to be there once")
@@ -189,7 +190,7 @@ def apply_mutant_edits(edits: Iterable[Edit], top: Path) -> dict[str, str]:
 
 
 @contextmanager
-def temporarily_written_texts(texts: dict[str, str], tree: Path) -> Iterator[None]:
+def write_texts_temporarily(texts: dict[str, str], tree: Path) -> Iterator[None]:
     """Context manager: write the texts to files in TREE, and restore the files at the end."""
     before = {file: (tree / file).read_text() for file in texts}
     try:
@@ -220,18 +221,18 @@ def read_cached_file(path: Path) -> str:
 
 
 @functools.lru_cache(maxsize=1)
-def files_by_definition() -> dict[str, set[str]]:
+def map_definitions_to_files() -> dict[str, set[str]]:
     """Return the C files that define each function, macro or object."""
     found: dict[str, set[str]] = {}
     for folder in ("dm-approxftl", "userspace", "trace-tools"):
         for path in (TOP / folder).rglob("*.[ch]"):
-            for name, _, _ in find_code_definitions(read_cached_file(path)):
+            for name, _, _ in find_c_or_shell_definitions(read_cached_file(path)):
                 found.setdefault(name, set()).add(str(path.relative_to(TOP)))
     return found
 
 
 def find_defining_file(function: str) -> str:
-    files = sorted(files_by_definition().get(function, ()))
+    files = sorted(map_definitions_to_files().get(function, ()))
     if len(files) != 1:
         raise MutantError(f"it needs a `file`: {', '.join(files) or 'no C file'} "
                           f"has {function or 'a text without function'}")

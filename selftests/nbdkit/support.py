@@ -44,14 +44,14 @@ class Server:
         return json.loads(self.run_nbdsh(f"import json\n{script}"))
 
     @property
-    def nbdkit_process(self) -> int:
+    def nbdkit_process_id(self) -> int:
         """The process of nbdkit."""
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         return int(children.read_text().split()[0])
 
     def kill_nbdkit(self) -> None:
         """Kill nbdkit, as a crash does."""
-        os.kill(self.nbdkit_process, signal.SIGKILL)
+        os.kill(self.nbdkit_process_id, signal.SIGKILL)
         self.process.wait()
 
     def end_server(self, number: int = signal.SIGTERM) -> int:

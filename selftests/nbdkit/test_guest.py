@@ -42,7 +42,7 @@ def find_last_checksum_line(text: str) -> str:
     return next(line for line in reversed(text.splitlines()) if line.endswith("  -"))
 
 
-def test_a_file_system_of_a_guest_survives_server_and_guest(tmp_path: Path) -> None:
+def test_files_in_a_guest_survive_restarts_of_server_and_guest(tmp_path: Path) -> None:
     volume = tmp_path / "volume"
     with run_server("--store", volume, "--size", "48MiB", "timing=real") as server:
         written = find_last_checksum_line(run_command_in_guest(server.uri, IN_GUEST))

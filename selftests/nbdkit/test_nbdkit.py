@@ -98,7 +98,7 @@ def test_the_server_announces_size_and_abilities() -> None:
 def test_without_timing_a_connection_has_a_thread_for_each_processor() -> None:
     for timing, threads in (("off", min(max(os.cpu_count() or 1, 2), 32)), ("real", 32)):
         with run_server(f"timing={timing}", "--size", "1MiB") as server:
-            words = Path(f"/proc/{server.nbdkit_process}/cmdline").read_text().split("\0")
+            words = Path(f"/proc/{server.nbdkit_process_id}/cmdline").read_text().split("\0")
         assert f"--threads={threads}" in words
 
 
@@ -319,7 +319,7 @@ def test_a_server_whose_nbdkit_was_killed_says_so(capfd: pytest.CaptureFixture[s
 
 def test_nbdkit_ends_when_its_server_is_killed() -> None:
     server = Server("timing=off")
-    child = Path(f"/proc/{server.nbdkit_process}")
+    child = Path(f"/proc/{server.nbdkit_process_id}")
     server.process.kill()
     server.process.wait()
     wait_until(lambda: not child.exists() or "State:\tZ" in (child / "status").read_text())

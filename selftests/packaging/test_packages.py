@@ -86,7 +86,7 @@ def test_a_read_only_source_folder_is_built(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def installed_tree(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """An installed tree; at the end, `make uninstall` must remove all files."""
     place = tmp_path_factory.mktemp("installed")
     run_make("install", place)
@@ -104,15 +104,15 @@ def copy_release(place: Path) -> Path:
     return place
 
 
-def test_installed_programs_run(installation: Path) -> None:
-    programs = sorted((installation / "usr/bin").iterdir())
-    assert installation / "usr/bin/approxftl" in programs
+def test_installed_programs_run(installed_tree: Path) -> None:
+    programs = sorted((installed_tree / "usr/bin").iterdir())
+    assert installed_tree / "usr/bin/approxftl" in programs
     for program in programs:
         assert "sage: " in run_successfully(program, "--help"), program
 
 
-def test_installed_manual_pages_are_found(installation: Path) -> None:
-    pages = sorted((installation / "usr/share/man").rglob("*.*"))
+def test_installed_manual_pages_are_found(installed_tree: Path) -> None:
+    pages = sorted((installed_tree / "usr/share/man").rglob("*.*"))
     assert {"approxftl.1", "aft.5", "approxftl-device.8"} <= {page.name for page in pages}
     for page in pages:
         assert page.parent.name == "man" + page.suffix[1:]
@@ -145,31 +145,33 @@ def test_programs_installed_under_a_prefix_need_no_source_tree(tmp_path: Path) -
     assert [found for found in prefix.rglob("*") if not found.is_dir()] == []
 
 
-def test_installed_schemas_are_those_that_the_manual_names(installation: Path) -> None:
+def test_installed_schemas_are_those_that_the_manual_names(installed_tree: Path) -> None:
     manual = (TOP / "userspace/approxftl/approxftl.1.rst").read_text()
-    schemas = (installation / "usr/share/approxftl/schemas").iterdir()
+    schemas = (installed_tree / "usr/share/approxftl/schemas").iterdir()
     assert sorted(re.findall(r"\*([a-z]+-output)\*", manual)) == sorted(
         schema.name.removesuffix(".schema.json") for schema in schemas)
 
 
-def test_the_playground_is_installed(installation: Path) -> None:
+def test_the_playground_is_installed(installed_tree: Path) -> None:
     """The playground is installed as documentation if it was built."""
-    made, page = BUILD / "playground.html", installation / "usr/share/doc/approxftl/playground.html"
+    made = BUILD / "playground.html"
+    page = installed_tree / "usr/share/doc/approxftl/playground.html"
     assert page.exists() == made.exists()
     assert not made.exists() or page.read_bytes() == made.read_bytes()
 
 
-def test_installed_module_sources_are_complete(installation: Path) -> None:
-    ours = installation / "usr/src" / MODULE
+def test_installed_module_sources_are_complete(installed_tree: Path) -> None:
+    ours = installed_tree / "usr/src" / MODULE
     names = re.findall(r"[a-z0-9-]+\.o", (TOP / "Kbuild").read_text())
     found = {path.stem for path in ours.rglob("*.c")}
     assert {Path(name).stem for name in names} - found == {"dm-approxftl"}
     assert f'"{VERSION}"' in (ours / "dkms.conf").read_text()
 
 
-def test_a_program_is_built_with_the_installed_library(installation: Path, tmp_path: Path) -> None:
-    here = {"PKG_CONFIG_PATH": str(installation / "usr/lib/pkgconfig"),
-            "PKG_CONFIG_SYSROOT_DIR": str(installation)}
+def test_a_program_is_built_with_the_installed_library(installed_tree: Path,
+                                                       tmp_path: Path) -> None:
+    here = {"PKG_CONFIG_PATH": str(installed_tree / "usr/lib/pkgconfig"),
+            "PKG_CONFIG_SYSROOT_DIR": str(installed_tree)}
     flags = run_successfully("pkg-config", "--cflags", "--libs", "approxftl", where=TOP,
                              **here).split()
     assert run_successfully("pkg-config", "--modversion", "approxftl", where=TOP,
@@ -180,7 +182,7 @@ def test_a_program_is_built_with_the_installed_library(installation: Path, tmp_p
     # ldconfig makes the link that the soname asks for, as on a real system.
     libraries = tmp_path / "lib"
     libraries.mkdir()
-    shutil.copy(installation / "usr/lib/libapproxftl.so.1", libraries / "libapproxftl.so.1.0")
+    shutil.copy(installed_tree / "usr/lib/libapproxftl.so.1", libraries / "libapproxftl.so.1.0")
     run_successfully("ldconfig", "-n", libraries, PATH=os.environ["PATH"] + ":/usr/sbin:/sbin")
     # Without a device the library's calls succeed and do nothing; the second run reads the file.
     for said in ("", "0 bits have flipped, the library says 0; the header is intact\n"):
@@ -199,13 +201,13 @@ def test_the_librarys_binary_interface_is_unchanged() -> None:
     assert names == sorted(re.findall(r"\t(\w+);", mapped))
 
 
-def test_sysusers_creates_the_tag_group(installation: Path, tmp_path: Path) -> None:
+def test_sysusers_creates_the_tag_group(installed_tree: Path, tmp_path: Path) -> None:
     """sysusers.d creates the group that the udev rule names."""
-    rule = (installation / "usr/lib/udev/rules.d/60-approxftl.rules").read_text()
+    rule = (installed_tree / "usr/lib/udev/rules.d/60-approxftl.rules").read_text()
     assert re.findall('GROUP="(.*?)"', rule) == ["approxftl"]
     (tmp_path / "etc").mkdir()
     run_successfully("systemd-sysusers", "--root", tmp_path,
-                     installation / "usr/lib/sysusers.d/approxftl.conf")
+                     installed_tree / "usr/lib/sysusers.d/approxftl.conf")
     assert re.search("^approxftl:", (tmp_path / "etc/group").read_text(), re.M)
 
 
@@ -217,11 +219,11 @@ def unpacked_kernels() -> Path:
 
 @pytest.mark.slow
 @pytest.mark.in_turn
-def test_dkms_builds_the_module(installation: Path, tmp_path: Path) -> None:
+def test_dkms_builds_the_module(installed_tree: Path, tmp_path: Path) -> None:
     """Build for one kernel of this Debian release; the test kernel-build covers all kernels."""
     known = next((mark.parent for mark in unpacked_kernels().glob("*/own-series")), None)
     assert known, "no kernel of this release is unpacked: make deps does that"
-    shutil.copytree(installation / "usr/src", tmp_path / "src")
+    shutil.copytree(installed_tree / "usr/src", tmp_path / "src")
     (tmp_path / "tree").mkdir()
     tree = ("--sourcetree", tmp_path / "src", "--dkmstree", tmp_path / "tree")
     run_successfully("dkms", "build", *tree, "-k", known.name, "--kernelsourcedir",
@@ -249,8 +251,9 @@ exec clang "$@"
 
 
 @pytest.fixture(scope="module")
-def built_packages(installation: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    assert installation
+def built_packages(installed_tree: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
+                                                                                           Path]:
+    assert installed_tree
     place = tmp_path_factory.mktemp("packages")
     tree = copy_release(place / "dm-approxftl")
     compiler = place / "clang"
@@ -288,7 +291,7 @@ def test_debian_packages_install_and_remove(built_packages: dict[str, Path],
                      *built_packages.values())
 
 
-def package_of_older_version(package: Path, place: Path) -> Path:
+def make_package_of_older_version(package: Path, place: Path) -> Path:
     """Return a package with an older version number and otherwise the same content."""
     content = place / package.stem
     run_successfully("dpkg-deb", "-R", package, content)
@@ -346,7 +349,7 @@ def test_an_upgrade_keeps_the_administrators_settings(built_packages: dict[str, 
     (tmp_path / "old").mkdir()
     (tmp_path / "new").mkdir()
     for package in built_packages.values():
-        package_of_older_version(package, tmp_path / "old")
+        make_package_of_older_version(package, tmp_path / "old")
         shutil.copy(package, tmp_path / "new")
     (tmp_path / "inside").write_text(UPGRADED.format(names=" ".join(built_packages)))
     said = run_successfully("unshare", "--mount", "sh", "-euc", LAYERED.format(place=tmp_path))
@@ -412,19 +415,19 @@ def test_all_files_have_the_same_version() -> None:
     assert re.fullmatch("|rc[1-9]", candidate)
 
 
-def test_all_programs_print_the_same_version(installation: Path) -> None:
+def test_all_programs_print_the_same_version(installed_tree: Path) -> None:
     for line in ("approxftl version", "approxftl sim --version", "approxftl trace --version",
                  "approxftl study --version", "approxftl lab --version", "approxrun --version"):
         program, *words = line.split()
-        said = run_successfully(installation / "usr/bin" / program, *words)
+        said = run_successfully(installed_tree / "usr/bin" / program, *words)
         assert said == f"{program} {VERSION}\n", line
     shown = run_successfully("nbdkit", "--dump-plugin",
-                             next(installation.rglob("nbdkit-approxftl-plugin.so")))
+                             next(installed_tree.rglob("nbdkit-approxftl-plugin.so")))
     assert f"\nversion={VERSION}\n" in shown
     described = run_successfully("pkg-config", "--modversion",
-                                 next(installation.rglob("approxftl.pc")))
+                                 next(installed_tree.rglob("approxftl.pc")))
     assert described == f"{VERSION}\n"
-    for page in (installation / "usr/share/man").rglob("*.*"):
+    for page in (installed_tree / "usr/share/man").rglob("*.*"):
         assert f'"approxftl {VERSION}"' in page.read_text(), page
 
 

@@ -106,7 +106,7 @@ def write_workload_file(peer: Path, pair: Pair) -> str:
             f"{flow[0]}</IO_Scenario></MQSim_IO_Scenarios>")
 
 
-def read_results(result: str, log: str) -> dict[str, float]:
+def read_mqsim_figures(result: str, log: str) -> dict[str, float]:
     """Return the figures of MQSim's result file and of its log, a line for each request."""
     counts = {name: int(value) for name, value in re.findall(r'(Issued_Flash_\w+)="(\d+)"', result)}
     writes = re.search(r"<Write_Request_Count>(\d+)", result)
@@ -132,8 +132,8 @@ def run_mqsim(peer: Path, config: str, workload: str) -> dict[str, float]:
                               input=b"\n", capture_output=True, check=False)
         if done.returncode or not (place / "w_scenario_1.xml").exists():
             sys.exit(f"peers: MQSim failed: {done.stdout.decode()[-200:]}")
-        return read_results((place / "w_scenario_1.xml").read_text(),
-                            next(place.glob("*.log")).read_text())
+        return read_mqsim_figures((place / "w_scenario_1.xml").read_text(),
+                                  next(place.glob("*.log")).read_text())
 
 
 def run_mqsim_for_figures(peer: Path, pair: Pair, config: str, flow: Words) -> dict[str, float]:
@@ -177,7 +177,7 @@ def run_approxftl_for_figures(peer: Path, pair: Pair, config: str,
             "write_amplification": counts["programmed_units"] / (counts["host_write_units"] or 1)}
 
 
-def compare_pair(peer: Path, pair: Pair) -> bool:
+def compare_simulation_pair(peer: Path, pair: Pair) -> bool:
     """Print the rows of a pair of simulations. Return true if the last row agrees."""
     config = set_xml_elements((peer / "ssdconfig.xml").read_text(), LOGGED)
     flow: Words = {}
@@ -209,7 +209,7 @@ def main() -> int:
     print("| load | taken away, one after another | figure | MQSim | here | difference % |\n"
           "| --- | --- | --- | ---: | ---: | ---: |")
     wrong = [pair.name for pair in PAIRS if pair.name.startswith(tuple(arguments.names))
-             and not compare_pair(arguments.peer.absolute(), pair)]
+             and not compare_simulation_pair(arguments.peer.absolute(), pair)]
     if wrong:
         print(f"peers: differences above 5 % without a cause: {', '.join(wrong)}", file=sys.stderr)
     return 1 if wrong else 0

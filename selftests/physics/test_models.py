@@ -19,7 +19,7 @@ from aftl_physics import (
 
 APPROX = cell.make_approxftl_cell(cell.VMAX_APPROX_V, cell.STEP_V)
 
-def make_published_channel(vmax_v: float) -> cell.Channel:
+def make_published_voltage_channel(vmax_v: float) -> cell.Channel:
     return cell.make_approxftl_cell(
         vmax_v, cell.STEP_V, cell.PUBLIC_ERASED_MEAN_V, cell.PUBLIC_ERASED_SIGMA_V, 0.0
     )
@@ -67,7 +67,7 @@ def test_error_rates_of_relaxed_program_steps_stay_below_the_precise_limit() -> 
 def test_precise_neighbours_double_the_errors_of_an_approximate_page() -> None:
     assert 1.4e-3 <= cell.cell_rber(APPROX, 350.0) <= 1.5e-3
 
-def test_the_cell_model_gives_delta_b_an_error_rate_of_1_6e_8() -> None:
+def test_the_cell_model_gives_policy_delta_b_the_error_rate_1_6e_8() -> None:
     model = cell.cell_rber(cell.make_approxftl_cell(8.0, 0.3), 350.0)
     assert model == pytest.approx(1.6e-8, rel=0.1)
 
@@ -75,11 +75,12 @@ def test_the_cell_model_gives_delta_b_an_error_rate_of_1_6e_8() -> None:
     ("cycles", "precise", "approx"),
     [(500, 6.5e-8, 4.7e-4), (2000, 3.1e-7, 7.1e-4), (10000, 5.1e-6, 1.7e-3)],
 )
-def test_the_public_cell_model_gives_the_expected_error_rates(cycles: int, precise: float,
-                                                              approx: float) -> None:
-    assert cell.cell_rber(make_published_channel(8.0), 350.0, cycles,
+def test_the_cell_model_with_public_values_gives_the_expected_error_rates(cycles: int,
+                                                                          precise: float,
+                                                                          approx: float) -> None:
+    assert cell.cell_rber(make_published_voltage_channel(8.0), 350.0, cycles,
                           1000) == pytest.approx(precise, rel=0.05)
-    assert cell.cell_rber(make_published_channel(5.0), 218.75, cycles,
+    assert cell.cell_rber(make_published_voltage_channel(5.0), 218.75, cycles,
                           1000) == pytest.approx(approx, rel=0.05)
 
 @pytest.mark.parametrize(
@@ -117,7 +118,7 @@ def test_error_rates_at_the_best_read_references_equal_the_measured_ones() -> No
     assert tlc.rber_at_best_references(2000, 0) == tlc.tlc_rber(2000, 0)
     assert tlc.remaining_retention_share() == pytest.approx(0.01, rel=0.01)
 
-def test_error_rate_factor_of_reprogrammed_pages_meets_both_measurements() -> None:
+def test_error_rate_factor_of_reprogrammed_pages_is_as_measured() -> None:
     assert tlc.reprogram_factor(0) == pytest.approx(9 / 5)
     assert tlc.reprogram_factor(8760) == pytest.approx(49 / 34)
     assert tlc.reprogram_factor(26280) == pytest.approx(49 / 34)
@@ -132,7 +133,7 @@ def test_skipping_verifies_saves_cubeftl_time_per_loop() -> None:
     saving = [100 - program_time.cube_program_ns(n, True) / 7000 for n in (1, 2, 3)]
     assert saving == pytest.approx([21.2, 26.3, 32.3], abs=0.06)
 
-def test_cubeftl_margin_meets_its_published_point() -> None:
+def test_a_spare_margin_of_1_7_saves_cubeftl_the_published_program_time() -> None:
     assert program_time.cube_margin_mv(1.0) == 0.0
     assert program_time.cube_margin_mv(1.7) == pytest.approx(320.0)
     loops = program_time.cube_removed_loops(1.7)

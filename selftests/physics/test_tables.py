@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "dm-approxftl" / "core" / "nand"
 
 
-def run_physics(*arguments: str) -> subprocess.CompletedProcess[str]:
+def run_physics_command(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "aftl_physics", *arguments],
         capture_output=True, text=True, check=False,
@@ -30,7 +30,7 @@ def run_physics(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @cache
-def compiled_tables() -> ctypes.CDLL:
+def load_compiled_tables() -> ctypes.CDLL:
     """Compile the generated tables, so that they are read independently of the generator."""
     with tempfile.TemporaryDirectory() as folder:
         command = ["gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared",
@@ -41,15 +41,15 @@ def compiled_tables() -> ctypes.CDLL:
         return ctypes.CDLL(f"{folder}/tables.so")
 
 
-def c_table_numbers(name: str) -> list[int]:
+def read_c_table_numbers(name: str) -> list[int]:
     """Return the numbers of a table in memory order."""
     table = next(table for table in list_c_tables() if table.name == name)
     number = {"u8": ctypes.c_uint8, "u16": ctypes.c_uint16, "u32": ctypes.c_uint32,
               "u64": ctypes.c_uint64}[table.ctype]
-    return list((number * np.array(table.values).size).in_dll(compiled_tables(), name))
+    return list((number * np.array(table.values).size).in_dll(load_compiled_tables(), name))
 
 
-def c_macro_value(name: str) -> int:
+def read_c_macro_value(name: str) -> int:
     found = re.search(rf"^#define {name} (\d+)$", (CORE / tables.HEADER).read_text(), re.M)
     assert found, name
     return int(found.group(1))
@@ -60,9 +60,9 @@ def list_c_tables() -> list[Table]:
     return [item for item in items if isinstance(item, Table)]
 
 
-def compiled_rber_table() -> "np.ndarray[tuple[int, ...], np.dtype[np.int64]]":
+def read_compiled_rber_table() -> "np.ndarray[tuple[int, ...], np.dtype[np.int64]]":
     sizes = [len(a) for a in (tables.DISTURB_AXIS_MV, tables.PE_AXIS, tables.HOUR_AXIS)]
-    return np.array(c_table_numbers("aftl_rber_q40")).reshape(-1, *sizes)
+    return np.array(read_c_table_numbers("aftl_rber_q40")).reshape(-1, *sizes)
 
 
 @pytest.mark.parametrize("name", [tables.HEADER, tables.SOURCE])
@@ -74,29 +74,29 @@ def test_checked_in_tables_are_regenerated(name: str) -> None:
 def test_checked_in_voltage_states_are_regenerated() -> None:
     """The playground draws the cell states from which the tables were generated."""
     checked_in = (ROOT / "userspace" / "playground" / tables.STATES).read_text()
-    assert checked_in == tables.cell_states_text() == run_physics("states").stdout
+    assert checked_in == tables.cell_states_text() == run_physics_command("states").stdout
 
 
 @pytest.mark.slow
 def test_check_accepts_equal_tables_and_names_the_first_difference(tmp_path: Path) -> None:
-    assert run_physics("generate", "--out", str(tmp_path)).returncode == 0
-    assert run_physics("check", "--against", str(tmp_path)).returncode == 0
+    assert run_physics_command("generate", "--out", str(tmp_path)).returncode == 0
+    assert run_physics_command("check", "--against", str(tmp_path)).returncode == 0
     source = tmp_path / tables.SOURCE
     source.write_text(source.read_text().replace("586600", "586601"))
-    result = run_physics("check", "--against", str(tmp_path))
+    result = run_physics_command("check", "--against", str(tmp_path))
     assert result.returncode == 1
     assert "first in aftl_cube_program_ns" in result.stderr
 
 
 def test_check_reports_a_missing_file(tmp_path: Path) -> None:
-    result = run_physics("check", "--against", str(tmp_path))
+    result = run_physics_command("check", "--against", str(tmp_path))
     assert result.returncode == 1 and "does not exist" in result.stderr
 
 
 @pytest.mark.slow
-def test_show_and_help_print_models_and_verbs() -> None:
-    assert "mlc_precise" in run_physics("show").stdout
-    assert "generate" in run_physics("--help").stdout
+def test_verb_show_prints_the_models_and_help_the_verbs() -> None:
+    assert "mlc_precise" in run_physics_command("show").stdout
+    assert "generate" in run_physics_command("--help").stdout
 
 
 @pytest.mark.parametrize("table", list_c_tables(), ids=lambda t: t.name)
@@ -111,13 +111,13 @@ def test_values_of_c_tables_fit_their_type_and_dimensions(table: Table) -> None:
     sizes = [int(d) if d.isdigit() else {**macros, **enums}[d] for d in table.dims]
     assert list(array.shape) == sizes
     assert array.min() >= 0 and array.max() < 2 ** int(table.ctype[1:])
-    assert c_table_numbers(table.name) == array.ravel().tolist()
+    assert read_c_table_numbers(table.name) == array.ravel().tolist()
 
 
 def test_rows_of_the_poisson_table_have_exact_means_and_columns_never_fall() -> None:
-    grid = np.array(c_table_numbers("aftl_poisson_lambda_q8"))
-    rows = np.array(c_table_numbers("aftl_poisson_count_q8")).reshape(len(grid), 64)
-    assert len(grid) == c_macro_value("AFTL_POISSON_ROWS") <= 96
+    grid = np.array(read_c_table_numbers("aftl_poisson_lambda_q8"))
+    rows = np.array(read_c_table_numbers("aftl_poisson_count_q8")).reshape(len(grid), 64)
+    assert len(grid) == read_c_macro_value("AFTL_POISSON_ROWS") <= 96
     assert grid[0] == 0 and grid[-1] >= 8192 * 256 and (np.diff(grid) > 0).all()
     assert (rows.sum(axis=1) == 64 * grid).all()
     assert (np.diff(rows, axis=0) >= 0).all()
@@ -126,13 +126,13 @@ def test_rows_of_the_poisson_table_have_exact_means_and_columns_never_fall() -> 
 
 
 def test_error_rates_never_fall_along_an_axis_of_their_table() -> None:
-    array = compiled_rber_table()
+    array = read_compiled_rber_table()
     for axis in (1, 2, 3):
         assert (np.diff(array, axis=axis) >= 0).all()
 
 
 def test_coarser_program_steps_never_have_lower_error_rates() -> None:
-    fine, medium, coarse = compiled_rber_table()[3:6]
+    fine, medium, coarse = read_compiled_rber_table()[3:6]
     assert (fine <= medium).all() and (medium <= coarse).all()
 
 
@@ -151,17 +151,17 @@ def test_making_error_rates_monotone_changes_them_little() -> None:
 
 
 def test_error_rates_at_the_reference_points_are_the_published_constants() -> None:
-    array = compiled_rber_table()
-    axis = c_table_numbers("aftl_rber_disturb_axis")
+    array = read_compiled_rber_table()
+    axis = read_c_table_numbers("aftl_rber_disturb_axis")
     assert array[0, axis.index(350), 0, 0] / 2**40 == pytest.approx(1e-8, rel=1e-4)
     assert array[1, axis.index(219), 0, 0] / 2**40 == pytest.approx(7.2e-4, rel=1e-6)
     assert array[2, axis.index(350), 0, 0] / 2**40 == pytest.approx(7.2e-4, rel=1e-6)
 
 
-def test_voltage_shifts_by_two_neighbours_are_points_of_the_disturb_axis() -> None:
-    shifts = np.array(c_table_numbers("aftl_disturb_mv")).reshape(2, 2)
+def test_error_rate_tables_have_the_voltage_shifts_by_two_neighbours() -> None:
+    shifts = np.array(read_c_table_numbers("aftl_disturb_mv")).reshape(2, 2)
     assert shifts.tolist() == [[200, 125], [150, 94]]
-    axis = c_table_numbers("aftl_rber_disturb_axis")
+    axis = read_c_table_numbers("aftl_rber_disturb_axis")
     assert all(int(total) in axis for total in shifts.sum(axis=0))
 
 
@@ -177,11 +177,12 @@ def read_profile_time_ns(profile: str, parameter: str) -> float:
     found = own or usual
     assert found, parameter
     if found.group(1) == "0":
-        return mode_program_time_us(parameter) * read_profile_time_ns(profile, "program") / 700000
+        return read_program_time_of_mode_us(parameter) * read_profile_time_ns(profile,
+                                                                              "program") / 700000
     return int(found.group(1)) * units[found.group(2) or ""]
 
 
-def mode_program_time_us(parameter: str) -> int:
+def read_program_time_of_mode_us(parameter: str) -> int:
     """Return a mode's program time in us if a standard program takes 700 us."""
     modes = (ROOT / "dm-approxftl/core/base/mode-list.h").read_text()
     found = re.search(rf"^MODE\(.*, {parameter}, (\d+), ", modes, re.M)
@@ -203,34 +204,36 @@ def test_drive_profiles_have_the_operation_times_of_the_models() -> None:
         reprogram_code.TLC_PROGRAM_NS, reprogram_code.TLC_READ_NS,
         reprogram_code.INITIAL_PROGRAM_NS, reprogram_code.REPROGRAM_NS,
         reprogram_code.REPROGRAM_READ_NS, reprogram_code.ERASE_NS]
-    cube = c_table_numbers("aftl_cube_program_ns")
+    cube = read_c_table_numbers("aftl_cube_program_ns")
     assert cube[0] == read_profile_time_ns("micro19", "program") == 700000 and cube[15] == 586600
 
 
-def test_interpolated_cubeftl_margins_give_the_known_saving() -> None:
-    at = 17 - c_macro_value("AFTL_CUBE_MARGIN_FIRST")
-    total = c_table_numbers("aftl_cube_start_mv")[at] + c_table_numbers("aftl_cube_final_mv")[at]
+def test_the_c_table_of_cubeftl_margins_gives_the_published_saving() -> None:
+    at = 17 - read_c_macro_value("AFTL_CUBE_MARGIN_FIRST")
+    total = read_c_table_numbers("aftl_cube_start_mv")[at] + read_c_table_numbers(
+        "aftl_cube_final_mv")[at]
     assert total == 320
-    loops_q8 = total * 256 // c_macro_value("AFTL_CUBE_STEP_MV")
-    times = c_table_numbers("aftl_cube_program_ns")[:5]
+    loops_q8 = total * 256 // read_c_macro_value("AFTL_CUBE_STEP_MV")
+    times = read_c_table_numbers("aftl_cube_program_ns")[:5]
     whole, rest = divmod(loops_q8, 256)
     time = times[whole] + (times[whole + 1] - times[whole]) * rest // 256
     assert 1 - time / 700000 == pytest.approx(0.197, abs=5e-4)
 
 
 def test_cubeftls_c_tables_equal_the_model() -> None:
-    errors = np.array(c_table_numbers("aftl_cube_ep1_q12")).reshape(len(tables.PE_AXIS), -1)
+    errors = np.array(read_c_table_numbers("aftl_cube_ep1_q12")).reshape(len(tables.PE_AXIS), -1)
     assert (np.diff(errors, axis=0) > 0).all()
-    most = c_macro_value("AFTL_CUBE_EP1_MAX_Q12")
+    most = read_c_macro_value("AFTL_CUBE_EP1_MAX_Q12")
     assert most / errors[0].min() == pytest.approx(1.7, abs=2e-3)
     assert most / errors[tables.PE_AXIS.index(2000)].max() == pytest.approx(1.0, abs=2e-3)
-    loops = np.array(c_table_numbers("aftl_cube_vert_mv")) / c_macro_value("AFTL_CUBE_STEP_MV")
-    vert = np.interp(loops, range(5), c_table_numbers("aftl_cube_program_ns")[:5])
+    loops = np.array(read_c_table_numbers("aftl_cube_vert_mv")) / read_c_macro_value(
+        "AFTL_CUBE_STEP_MV")
+    vert = np.interp(loops, range(5), read_c_table_numbers("aftl_cube_program_ns")[:5])
     assert vert.mean() == pytest.approx(644000, abs=200) and vert.max() == 700000
-    early = np.array(c_table_numbers("aftl_cube_early_verifies"))
+    early = np.array(read_c_table_numbers("aftl_cube_early_verifies"))
     assert early.mean() == 3 and (np.bincount(early)[2:] == [16, 32, 16]).all()
     assert errors[0][early == 4].min() >= errors[0][early == 2].max()
-    retries = np.array(c_table_numbers("aftl_cube_retry_q16")).reshape(len(tables.PE_AXIS), -1)
+    retries = np.array(read_c_table_numbers("aftl_cube_retry_q16")).reshape(len(tables.PE_AXIS), -1)
     worn = retries[tables.PE_AXIS.index(2000)]
     assert worn[tables.HOUR_AXIS.index(720)] / 65536 == pytest.approx(0.3, abs=1e-4)
     assert worn[tables.HOUR_AXIS.index(8760)] / 65536 == pytest.approx(0.9, abs=1e-4)
@@ -239,9 +242,9 @@ def test_cubeftls_c_tables_equal_the_model() -> None:
 
 
 def test_tvrs_c_tables_equal_the_model() -> None:
-    steps = np.array(c_table_numbers("aftl_tvr_steps")).reshape(2, 17)
+    steps = np.array(read_c_table_numbers("aftl_tvr_steps")).reshape(2, 17)
     assert steps[:, 0].tolist() == [11, 8] and steps[:, 16].tolist() == [22, 16]
     assert (np.diff(steps, axis=1) >= 0).all()
-    factors = c_table_numbers("aftl_tvr_endurance_q16")
+    factors = read_c_table_numbers("aftl_tvr_endurance_q16")
     assert factors[16] == 65536 and factors[0] / 65536 == pytest.approx(1.071, abs=0.003)
     assert factors == sorted(factors, reverse=True)

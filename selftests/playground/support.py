@@ -144,15 +144,15 @@ def open_page(browser: Browser, address: str = "#b=&at=0") -> None:
     assert trouble is True, trouble
 
 
-def element_text(browser: Browser, name: str) -> str:
+def read_element_text(browser: Browser, name: str) -> str:
     text: str = browser.run_script(f"document.getElementById('{name}').textContent")
     return text
 
 
-def command_digests(browser: Browser, directory: Path | None = None) -> list[str]:
+def simulate_shown_commands(browser: Browser, directory: Path | None = None) -> list[str]:
     """Run the page's command lines natively; return the digest of each simulated device."""
     found = []
-    for line in element_text(browser, "command").splitlines():
+    for line in read_element_text(browser, "command").splitlines():
         words = shlex.split(line)
         assert words[:2] == ["approxftl", "sim"]
         found += [run["digest"]

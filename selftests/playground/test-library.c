@@ -89,7 +89,7 @@ static void check_cell_errors(void)
 	CHECK(found > 300);
 }
 
-static void check_random_actions(void)
+static void check_stepwise_run(void)
 {
 	u32 at;
 
@@ -111,7 +111,7 @@ static u32 count_different_bits(const u8 *content, u8 byte, u32 bytes)
 	return bits;
 }
 
-static u64 check_counted_events(void)
+static u64 count_bits_read_flipped(void)
 {
 	return aftl_get_stats(play.drive.ftl)->counters.read_flipped_bits;
 }
@@ -119,14 +119,15 @@ static u64 check_counted_events(void)
 static void check_page_content(void)
 {
 	u8 *content = playground_content(16 * 4096);
-	u64 before = check_counted_events();
+	u64 before = count_bits_read_flipped();
 
 	memset(content, 0x5a, 16 * 4096);
 	CHECK_EQ(playground_write(40, 16, AFTL_APPROX), 0);
 	CHECK_EQ(playground_age(8760), 0);
 	CHECK_EQ(playground_read(40, 16), 0);
-	CHECK(check_counted_events() > before + 10);
-	CHECK_EQ(count_different_bits(content, 0x5a, 16 * 4096), check_counted_events() - before);
+	CHECK(count_bits_read_flipped() > before + 10);
+	CHECK_EQ(count_different_bits(content, 0x5a, 16 * 4096),
+		 count_bits_read_flipped() - before);
 	CHECK(playground_read(U32_MAX - 8, 16));
 	CHECK_CONTAINS(playground_text(), "units, too few for 16 from unit 4294967287");
 }
@@ -150,7 +151,7 @@ int main(void)
 {
 	if (!tap_run("the playground creates a device", open_playground_drive))
 		tap_bail_out("%s", playground_text());
-	tap_run("a run in steps ends as in the simulator", check_random_actions);
+	tap_run("a run in steps ends as in the simulator", check_stepwise_run);
 	tap_run("as many cells cross a reference voltage as bits flip", check_cell_errors);
 	tap_run("bytes are read with the device's flipped bits", check_page_content);
 	tap_run("a change of policy keeps the data", check_parameter_change);

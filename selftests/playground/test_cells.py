@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from selftests.playground.support import Browser, element_text, needs_page, open_page
+from selftests.playground.support import Browser, needs_page, open_page, read_element_text
 
 from aftl_physics import cell, layers, tables
 
@@ -32,7 +32,8 @@ PAGES = """(() => {
 })()"""
 
 
-def drawn_pages(browser: Browser, policy: str, hours: int, *options: str) -> list[dict[str, Any]]:
+def describe_drawn_pages(browser: Browser, policy: str, hours: int,
+                         *options: str) -> list[dict[str, Any]]:
     arguments = ["--policy", policy, "--blocks", "32", "--op", "60", "--write-share", "100%",
                  "--approx-share", "0.5", *options]
     found: list[dict[str, Any]] = browser.run_script(PAGES % (json.dumps(arguments), hours))
@@ -47,8 +48,8 @@ def test_the_drawn_states_give_the_cores_error_rate(policy: str, cycles: int,
     """The drawn states imply the core's bit error rate at grid points of the tables, within 2 %."""
     open_page(browser)
     steps = ("--read_coarse", "310us", "--read_fine", "70us") if policy == "agcr" else ()
-    found = drawn_pages(browser, policy, 8760, "--cell_model", "voltage", "--cycles", str(cycles),
-                        "--bits", "2", "--refresh", "0", *steps)
+    found = describe_drawn_pages(browser, policy, 8760, "--cell_model", "voltage", "--cycles",
+                                 str(cycles), "--bits", "2", "--refresh", "0", *steps)
     explained = [one for one in found if one["programmed"] and one["states"] and
                  one["disturb_mv"] in tables.DISTURB_AXIS_MV and one["cycles"] == cycles and
                  one["hours"] == 8760 and not one["assigned"]]
@@ -115,7 +116,7 @@ def test_the_drawn_states_are_those_of_the_cell_model(policy: str, cycles: int, 
             assert min(wrong) == pytest.approx(cell.read_error_at_crossing(low, high), rel=1e-6)
 
 
-def test_flipped_bits_are_the_cells_that_crossed(browser: Browser) -> None:
+def test_flipped_bits_are_cells_beyond_a_reference_voltage(browser: Browser) -> None:
     open_page(browser, "#a=approxftl&b=&at=2500&pe=3000&months=12&fill=sequential")
     found = browser.run_script("""(() => {
         const {device} = app.runs.a;
@@ -145,17 +146,17 @@ def test_flipped_bits_are_the_cells_that_crossed(browser: Browser) -> None:
 def test_pages_without_a_voltage_model_show_no_states(browser: Browser) -> None:
     """Pages without a voltage model (such as TLC) show errors, but no V_th states."""
     open_page(browser, "#profile=micro19&b=&a=baseline&at=400&pe=2000&months=6&fill=sequential")
-    assert "no voltages" in element_text(browser, "cells-text")
+    assert "no voltages" in read_element_text(browser, "cells-text")
     assert browser.run_script("document.getElementById('spread').hidden")
     assert browser.run_script("document.getElementById('cells').height") == 16 * 1024 * 8 / 256
     # No voltage model exists for pages with both coarse steps and a low top voltage.
     open_page(browser, "#b=&a=levels&x=100&at=400&pe=3000&more=--bits+2+--level_3_share+100%25")
-    assert "programmed rough" in element_text(browser, "page-text")
-    assert "no voltages" in element_text(browser, "cells-text")
+    assert "programmed rough" in read_element_text(browser, "page-text")
+    assert "no voltages" in read_element_text(browser, "cells-text")
     open_page(browser, "#b=&at=0")
-    assert element_text(browser,
-                        "cells-text").startswith("Erased: all cells are in the lowest state")
-    assert re.fullmatch(r"Cell 0: erased, at \d\.\d\d V", element_text(browser, "cell-text"))
+    assert read_element_text(browser,
+                             "cells-text").startswith("Erased: all cells are in the lowest state")
+    assert re.fullmatch(r"Cell 0: erased, at \d\.\d\d V", read_element_text(browser, "cell-text"))
 
 
 def test_keys_lead_from_the_device_to_a_cell_and_back(browser: Browser) -> None:
@@ -170,7 +171,7 @@ def test_keys_lead_from_the_device_to_a_cell_and_back(browser: Browser) -> None:
     assert at == ["picture-a"] * 2 + ["block"] * 2 + ["cells"] * 5
     assert browser.run_script("[app.chosen.page, app.cell.at]") == [1, 257]
     told = re.fullmatch(r"Cell 257: programmed to state (\d), now at \d\.\d\d V, read as (\d)",
-                        element_text(browser, "cell-text"))
+                        read_element_text(browser, "cell-text"))
     assert told and told[1] == told[2]
     assert [browser.run_script(f"({press})('Escape')") for _ in range(2)] == ["block", "picture-a"]
     assert browser.run_script("app.pictures.a.zoom !== null")

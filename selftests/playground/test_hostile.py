@@ -14,9 +14,9 @@ from selftests.playground.support import (
     PROGRAM,
     Browser,
     drop_file,
-    element_text,
     needs_page,
     open_page,
+    read_element_text,
     simulate_natively,
 )
 
@@ -29,7 +29,7 @@ INWARD = re.compile(r"undefined|null|NaN|not a function|not iterable|TypeError|u
 
 def read_shown_error(browser: Browser) -> str:
     hidden = browser.run_script("document.getElementById('trouble').hidden")
-    return "" if hidden else element_text(browser, "trouble")
+    return "" if hidden else read_element_text(browser, "trouble")
 
 
 def change_address(browser: Browser, address: str) -> None:
@@ -246,7 +246,7 @@ def test_a_command_that_cannot_be_copied_is_selected(browser: Browser) -> None:
         document.getElementById("copy").click();
         await new Promise((done) => setTimeout(done, 50));
         return getSelection().toString();
-    })()""") == element_text(browser, "command")
+    })()""") == read_element_text(browser, "command")
 
 
 # ---------------------------------------------------------------- files
@@ -258,7 +258,7 @@ def record_file_bytes(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return path.read_bytes()
 
 
-def make_report(**changes: object) -> bytes:
+def make_report_file_bytes(**changes: object) -> bytes:
     whole = {"approxftl_json_format": [1, 0], "tool": {"argv": ["approxftl", "sim"]}, "runs": []}
     return json.dumps({**whole, **changes}).encode()
 
@@ -269,14 +269,16 @@ def test_damaged_files_are_named_and_change_nothing(record_file_bytes: bytes, br
     argv = {"argv": ["approxftl", "sim", "--write-share"]}
     packed = gzip.compress(record_file_bytes)
     files = {
-        "empty.aft": b"", "half.json": make_report()[:-5], "cut.gz": packed[:len(packed) // 2],
+        "empty.aft": b"", "half.json": make_report_file_bytes()[:-5],
+        "cut.gz": packed[:len(packed) // 2],
         "noise.gz": packed[:20] + bytes(500), "bomb.gz": gzip.compress(bytes(300 << 20), 9),
-        "runs.json": make_report(runs=3), "none.json": make_report(runs=[None]),
-        "tool.json": make_report(tool=7),
-   "argv.json": make_report(tool={"argv": "sim"}),
-   "numbers.json": make_report(tool={"argv": [1, "sim"]}),
-   "value.json": make_report(tool=argv),
-        "no-digest.json": make_report(runs=[{"policy": "baseline"}]),
+        "runs.json": make_report_file_bytes(runs=3),
+        "none.json": make_report_file_bytes(runs=[None]),
+        "tool.json": make_report_file_bytes(tool=7),
+   "argv.json": make_report_file_bytes(tool={"argv": "sim"}),
+   "numbers.json": make_report_file_bytes(tool={"argv": [1, "sim"]}),
+   "value.json": make_report_file_bytes(tool=argv),
+        "no-digest.json": make_report_file_bytes(runs=[{"policy": "baseline"}]),
    "head.aft": record_file_bytes[:40], "csv.csv": b"1,2,3\nx,y,z\n", "long.csv": b"9" * 2_000_000,
    "deep.json": b'{"approxftl_json_format":1,"runs":' + b"[" * 100000,
 }
@@ -313,7 +315,7 @@ def test_the_file_dropped_last_is_shown(record_file_bytes: bytes, browser: Brows
         open();
         await first;
     }})()""")
-    assert element_text(browser, "file-text").startswith("quick.aft: ")
+    assert read_element_text(browser, "file-text").startswith("quick.aft: ")
     assert browser.run_script("app.state.trace") == "dropped.aft"
 
 

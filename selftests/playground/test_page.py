@@ -17,12 +17,12 @@ from selftests.playground.support import (
     PAGE,
     PROGRAM,
     Browser,
-    command_digests,
     drop_file,
-    element_text,
     needs_page,
     open_page,
+    read_element_text,
     simulate_natively,
+    simulate_shown_commands,
 )
 
 pytestmark = needs_page
@@ -126,7 +126,8 @@ def test_the_digest_at_a_time_does_not_depend_on_the_steps_to_it(load: str,
 
 
 @pytest.mark.parametrize("load", ["closed", "60"])
-def test_the_state_at_a_time_does_not_depend_on_the_way_there(load: str, browser: Browser) -> None:
+def test_the_state_at_a_time_does_not_depend_on_the_times_shown_before(load: str,
+                                                                       browser: Browser) -> None:
     """A device's state at a time is the same, whether the page goes there at once or in steps."""
     open_page(browser)
     assert browser.run_script("""(() => {
@@ -143,7 +144,7 @@ def test_the_state_at_a_time_does_not_depend_on_the_way_there(load: str, browser
     })()""".replace("LOAD", load)) == 1
 
 
-def test_the_page_reacts_while_it_computes_far_requests(browser: Browser) -> None:
+def test_the_page_reacts_while_it_computes_many_requests(browser: Browser) -> None:
     open_page(browser, "#b=&at=100")
     browser.run_script("goTo(4000000000, 50)")
     assert browser.run_script("app.target") == 4000000000
@@ -159,12 +160,12 @@ def test_the_page_reacts_while_it_computes_far_requests(browser: Browser) -> Non
 def test_address_and_command_give_the_same_device(browser: Browser) -> None:
     address = "#a=vth_b&b=approxftl&w=60&seed=7&fill=sequential&at=1234&view=mode"
     open_page(browser, address)
-    digests = command_digests(browser)
-    assert len(digests) == 2 and element_text(browser, "digest").split() == digests
+    digests = simulate_shown_commands(browser)
+    assert len(digests) == 2 and read_element_text(browser, "digest").split() == digests
     assert read_page_state(browser) == {**read_page_state(browser), "a": "vth_b", "at": "1234",
                                         "seed": "7"}
     open_page(browser, read_page_address(browser))
-    assert element_text(browser, "digest").split() == digests
+    assert read_element_text(browser, "digest").split() == digests
 
 
 def read_page_state(browser: Browser) -> dict[str, str]:
@@ -181,16 +182,16 @@ def read_page_address(browser: Browser) -> str:
 
 def test_stepping_back_restores_the_digest(browser: Browser) -> None:
     open_page(browser, "#at=500")
-    first = element_text(browser, "digest")
+    first = read_element_text(browser, "digest")
     browser.run_script("document.getElementById('next').click()")
     assert read_page_state(browser)["at"] == "501"
-    assert element_text(browser, "digest") != first
+    assert read_element_text(browser, "digest") != first
     browser.run_script("document.getElementById('back').click()")
-    assert element_text(browser, "digest") == first
+    assert read_element_text(browser, "digest") == first
     browser.run_script("const scrub = document.getElementById('scrub'); scrub.value = 120;"
                        "scrub.dispatchEvent(new Event('input'))")
     assert read_page_state(browser)["at"] == "120"
-    assert element_text(browser, "fact-a").startswith("request 120,")
+    assert read_element_text(browser, "fact-a").startswith("request 120,")
 
 
 def test_playback_gives_the_digest_of_the_command(browser: Browser) -> None:
@@ -200,10 +201,10 @@ def test_playback_gives_the_digest_of_the_command(browser: Browser) -> None:
         setTimeout(() => { document.getElementById("play").click(); done(app.runs.a.at); }, 700);
     })""")
     assert at > 20
-    assert command_digests(browser) == element_text(browser, "digest").split()
+    assert simulate_shown_commands(browser) == read_element_text(browser, "digest").split()
 
 
-def wait_until_settled(browser: Browser) -> None:
+def wait_for_target_state(browser: Browser) -> None:
     """Wait until the page has reached its target state."""
     browser.run_script("""new Promise((done) => {
         const look = () => app.target === null ? done() : setTimeout(look, 20);
@@ -216,15 +217,15 @@ def test_each_parameter_slider_changes_the_device(browser: Browser) -> None:
     for name, setting, option in (("x", "10", "--approx-share"), ("op", "30", "--op"),
                                   ("skew", "1.2", "--zipf-skew"), ("pe", "2000", "--cycles"),
                                   ("months", "6", "--age"), ("w", "40", "--write-share")):
-        before = element_text(browser, "digest")
+        before = read_element_text(browser, "digest")
         browser.run_script(f"""(() => {{
             const input = document.querySelector('#controls [name={name}]');
             input.value = "{setting}";
             input.dispatchEvent(new Event("input", {{bubbles: true}}));
         }})()""")
-        wait_until_settled(browser)
-        assert option in element_text(browser, "command")
-        assert (element_text(browser, "digest") != before) == (name != "months"), name
+        wait_for_target_state(browser)
+        assert option in read_element_text(browser, "command")
+        assert (read_element_text(browser, "digest") != before) == (name != "months"), name
     assert read_page_state(browser)["view"] == "errors"
 
 
@@ -257,7 +258,7 @@ def test_a_policy_change_in_mid_run_keeps_the_data(browser: Browser) -> None:
         """(() => { const run = new Run(app.module, argsOf(app.state, "baseline"),
         [], []); run.go(2000); return run.state.valid_units; })()""")
     assert found["valid"] == pytest.approx(plain, abs=64)
-    assert command_digests(browser) == [found["there"][2]]
+    assert simulate_shown_commands(browser) == [found["there"][2]]
 
 
 @pytest.mark.parametrize(("lines", "address"), [
@@ -274,15 +275,16 @@ def test_printed_commands_reproduce_the_changes(lines: int, address: str, browse
     """The printed commands give the device at the shown time, also after jumps in time."""
     open_page(browser, address)
     at = read_page_state(browser)["at"]
-    shown = element_text(browser, "digest").split()
-    assert len(element_text(browser, "command").splitlines()) == lines
+    shown = read_element_text(browser, "digest").split()
+    assert len(read_element_text(browser, "command").splitlines()) == lines
     # Two equal devices need only one native run.
-    assert command_digests(browser) == (shown if lines > 1 else list(dict.fromkeys(shown)))
+    assert simulate_shown_commands(browser) == (shown if lines > 1 else list(dict.fromkeys(shown)))
     browser.run_script("goTo(250)")
-    assert set(command_digests(browser)) == set(element_text(browser,
-                                                             "digest").split()) != set(shown)
+    assert set(simulate_shown_commands(browser)) == set(read_element_text(browser,
+                                                                          "digest").split()) != set(
+        shown)
     browser.run_script(f"goTo({at})")
-    assert element_text(browser, "digest").split() == shown
+    assert read_element_text(browser, "digest").split() == shown
 
 
 def test_a_change_to_any_policy_in_mid_run_equals_the_native_one(browser: Browser) -> None:
@@ -315,13 +317,13 @@ def test_a_parameter_change_in_mid_run_equals_the_native_one(browser: Browser) -
         input.dispatchEvent(new Event("change")); })()"""
     browser.run_script(write % "gc_idle_valid = 30%")
     assert read_page_state(browser)["do"] == "800:*:gc_idle_valid:30%"
-    assert element_text(browser, "changes") == "at 800: gc_idle_valid 30%"
-    assert command_digests(browser) == element_text(browser, "digest").split()
+    assert read_element_text(browser, "changes") == "at 800: gc_idle_valid 30%"
+    assert simulate_shown_commands(browser) == read_element_text(browser, "digest").split()
     for wrong, said in (("op=50", "which cannot become 50"), ("nix=1", "unknown parameter"),
                         ("gc", "by its name and value"), ("gc=8;9:a:age:1", "by its name and"),
                         ("age=5h", "by its name and"), ("policy=nix", "no policy")):
         browser.run_script(write % wrong)
-        assert said in element_text(browser, "trouble"), wrong
+        assert said in read_element_text(browser, "trouble"), wrong
         assert read_page_state(browser)["do"] == "800:*:gc_idle_valid:30%"
         assert browser.run_script("app.runs.a.at") == 800
     browser.run_script("document.getElementById('undo').click()")
@@ -333,7 +335,7 @@ def test_dragging_a_slider_does_not_exhaust_the_memory(browser: Browser) -> None
     open_page(browser, "#at=800")
     for share in range(40):
         browser.run_script(f"setState({{x: '{share}'}}, DRAG_MS)")
-    wait_until_settled(browser)
+    wait_for_target_state(browser)
     assert browser.run_script("[app.state.x, app.runs.b.at]") == ["39", 800]
     assert browser.run_script("document.getElementById('trouble').hidden")
 
@@ -380,7 +382,7 @@ TO_XYZ = np.array([[0.4339, 0.3762, 0.1899], [0.2126729, 0.7151522, 0.0721750],
                    [0.01775, 0.10947, 0.87277]])
 
 
-def convert_to_lab(colour: str, seen: Any) -> Any:
+def convert_to_cie_lab(colour: str, seen: Any) -> Any:
     """Return a colour in CIE Lab."""
     part = np.array([int(colour[at:at + 2], 16) for at in (1, 3, 5)]) / 255
     light = np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4)
@@ -400,7 +402,7 @@ def test_colours_are_distinguishable(view: str, ground: str, browser: Browser) -
     assert len(legend) == {"use": 4, "mode": len(about["modes"]), "kind": 8}[view]
     for sight, seen in SEEN_BY.items():
         for (one, first), (other, second) in itertools.combinations(legend, 2):
-            apart = np.linalg.norm(convert_to_lab(one, seen) - convert_to_lab(other, seen))
+            apart = np.linalg.norm(convert_to_cie_lab(one, seen) - convert_to_cie_lab(other, seen))
             assert apart > 10, (sight, first, second, one, other)
 
 
@@ -562,7 +564,7 @@ def test_dragging_the_picture_selects_no_block(browser: Browser) -> None:
 def test_history_of_a_block_equals_that_of_the_simulator(browser: Browser) -> None:
     """The page's history of a block agrees with the native simulator's block table."""
     open_page(browser, "#b=&a=approxftl&at=900&size=4KiB")
-    words = shlex.split(element_text(browser, "command"))
+    words = shlex.split(read_element_text(browser, "command"))
     table = simulate_natively(*words[2:], "--block-table")["runs"][0]["block_table"]
     for block in (0, 1, 2, 128):
         told = browser.run_script(f"""(() => {{ const before = app.runs.a.device.copy();
@@ -643,7 +645,7 @@ def test_flipped_bits_equal_the_devices_count(browser: Browser) -> None:
                if not one["lost"] and not (one["approximate"] and one["policy"] == "approxftl"))
 
 
-def test_flips_of_samples_equal_the_devices_count(browser: Browser) -> None:
+def test_flipped_bits_of_sample_files_equal_the_devices_count(browser: Browser) -> None:
     open_page(browser, "#place=content")
     for name in ("picture", "sound", "numbers"):
         for kind in ("approximate", "precise"):
@@ -750,7 +752,7 @@ def test_tours_ask_before_they_explain(number: int, browser: Browser) -> None:
     answered = "document.querySelectorAll('#tour .verdict:not([hidden])').length"
     assert browser.run_script(f"[{seen}, {answered}]") == [len(kinds), len(questions)]
     minutes = estimate_tour_seconds(browser, number) / 60
-    title = element_text(browser, "tour")
+    title = read_element_text(browser, "tour")
     told = re.match(rf"{number + 1}\. .*?About (\d+) minutes to read", title)
     assert told and int(told[1]) == round(minutes) and 9 <= minutes <= 12, minutes
     assert browser.run_script("document.querySelector('#tours [aria-current]').textContent") \
@@ -885,8 +887,9 @@ def convert_trace(source: Path, target: Path, *options: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["aft", "msr", "blktrace", "iolog", "csv"])
-def test_a_dropped_trace_equals_its_conversion(kind: str, record_file: Path, browser: Browser,
-                                               tmp_path: Path) -> None:
+def test_a_trace_dropped_on_the_page_equals_the_converted_trace(kind: str, record_file: Path,
+                                                                browser: Browser,
+                                                                tmp_path: Path) -> None:
     """A trace dropped on the page gives the stream that approxftl trace convert makes."""
     source, converted = tmp_path / f"-it's $dropped.{kind}", tmp_path / "converted.aft"
     convert_trace(record_file, source, "--to", kind)
@@ -902,8 +905,9 @@ def test_a_dropped_trace_equals_its_conversion(kind: str, record_file: Path, bro
     # The printed command names the file as it was dropped.
     browser.run_script("""setState({a: "baseline", b: "vth_b", at: "7000", do: "5000:*:age:730"});
         showPlace("device");""")
-    wait_until_settled(browser)
-    assert command_digests(browser, tmp_path) == element_text(browser, "digest").split()
+    wait_for_target_state(browser)
+    assert simulate_shown_commands(browser, tmp_path) == read_element_text(browser,
+                                                                           "digest").split()
 
 
 def test_a_compressed_trace_is_unpacked_and_played(record_file: Path, browser: Browser) -> None:
@@ -925,8 +929,8 @@ def test_a_saved_state_contains_the_position_in_the_trace(record_file: Path,
 
 
 @pytest.mark.parametrize("start", [(), ("--fill", "none")])
-def test_a_dropped_report_opens_its_devices(browser: Browser, tmp_path: Path,
-                                            start: tuple[str, ...]) -> None:
+def test_a_report_dropped_on_the_page_opens_its_devices(browser: Browser, tmp_path: Path,
+                                                        start: tuple[str, ...]) -> None:
     """Dropping a report opens the devices that it describes."""
     path = tmp_path / "report.json"
     done = run_program(PROGRAM, "sim", "--profile=demo", "--policy", "vth_b,approxftl", *start,
@@ -936,9 +940,9 @@ def test_a_dropped_report_opens_its_devices(browser: Browser, tmp_path: Path,
     open_page(browser)
     drop_file(browser, "report.json", path.read_bytes())
     browser.run_script("showPlace('device')")
-    assert command_digests(browser) == element_text(browser, "digest").split()
+    assert simulate_shown_commands(browser) == read_element_text(browser, "digest").split()
     digests = [run["digest"] for run in json.loads(path.read_text())["runs"]]
-    assert element_text(browser, "digest").split() == digests
+    assert read_element_text(browser, "digest").split() == digests
 
 
 def test_without_parameters_the_page_opens_on_devices_that_collect_garbage(

@@ -17,7 +17,7 @@ LOAD: dict[str, Any] = {"profile": "demo", "blocks": 64, "op": 30, "workload": "
                         "write_share": 1.0, "requests": 40000, "fill": "random"}
 
 
-def run_for_result(**options: Any) -> Any:
+def simulate_for_results(**options: Any) -> Any:
     """Return the results of a run, except the name of its policy and of its write streams."""
     found = aftl.simulate(**{**LOAD, **options}).result
     return [found[key] for key in ("digest", "counters", "timing", "write_amplification")]
@@ -39,14 +39,15 @@ def cost_benefit(blocks: aftl.Blocks) -> int:
 def test_a_victim_rule_in_python_equals_the_built_in_one(
         victim: str, more: dict[str, Any], select: Callable[[aftl.Blocks], Any]) -> None:
     policy = aftl.Policy(select_victim=select)
-    assert run_for_result(policy=policy, **more) == run_for_result(policy="baseline", victim=victim,
-                                                                   **more)
+    assert simulate_for_results(policy=policy, **more) == simulate_for_results(policy="baseline",
+                                                                               victim=victim,
+                                                                               **more)
 
 
 def test_a_stream_rule_in_python_equals_the_built_in_one() -> None:
     rule = aftl.Policy(stream=lambda page: page.relocated, streams=["fresh", "moved"],
                        moved=1)
-    assert run_for_result(policy=rule) == run_for_result(policy="separated")
+    assert simulate_for_results(policy=rule) == simulate_for_results(policy="separated")
     seen: set[tuple[bool, bool]] = set()
 
     def record_written_page(page: aftl.Page) -> int:
@@ -151,13 +152,13 @@ def test_a_wrong_stream_ends_the_run(stream: Any, kind: type[Exception], said: s
 def test_an_exception_ends_a_call_and_not_the_device() -> None:
     fails = [True]
 
-    def fail_or_select(blocks: aftl.Blocks) -> int:
+    def fail_or_select_victim(blocks: aftl.Blocks) -> int:
         if fails:
             raise LookupError("undecided")
         return int(blocks.valid.argmin())
 
     device = aftl.SimulatedDevice(profile="demo", blocks=16, op=40, fill="none",
-                                  policy=aftl.Policy(select_victim=fail_or_select))
+                                  policy=aftl.Policy(select_victim=fail_or_select_victim))
     lpns = np.random.default_rng(1).integers(0, device.logical_pages, 60000)
     with pytest.raises(LookupError, match="undecided"):
         device.submit("write", lpns)
@@ -172,7 +173,7 @@ def test_an_exception_ends_a_call_and_not_the_device() -> None:
 def test_a_policy_cannot_use_its_own_device() -> None:
     refused: list[str] = []
 
-    def use_own_device(_blocks: aftl.Blocks) -> None:
+    def change_own_device(_blocks: aftl.Blocks) -> None:
         for use in (lambda: device.write(0), lambda: device.advance(1), device.check,
                     lambda: device.submit("write", [0])):
             with pytest.raises(aftl.SimulationError, match="only look at it") as caught:
@@ -180,7 +181,7 @@ def test_a_policy_cannot_use_its_own_device() -> None:
             refused.append(str(caught.value))
 
     device = aftl.SimulatedDevice(profile="demo", blocks=16, op=40, fill="none",
-                                  policy=aftl.Policy(select_victim=use_own_device))
+                                  policy=aftl.Policy(select_victim=change_own_device))
     lpns = np.random.default_rng(1).integers(0, device.logical_pages, 40000)
     for lpn in lpns[:30000].tolist():
         device.write(lpn)
@@ -208,8 +209,9 @@ def test_wrong_policies_are_refused(arguments: dict[str, Any], said: str) -> Non
 @pytest.mark.parametrize(("options", "said"), [
     ({"shards": 2}, "shards: a policy in Python"), ({"raid": 5}, "raid: a policy in Python"),
     ({"change": "1:gc=9"}, "--change saves"), ({"dump": "device"}, "--dump saves")])
-def test_a_policy_in_python_has_one_device(options: dict[str, Any], said: str, tmp_path: Path,
-                                           monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_policies_are_refused_for_several_devices(options: dict[str, Any], said: str,
+                                                         tmp_path: Path,
+                                                         monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(aftl.OptionError, match=said):
         aftl.simulate(profile="demo", requests=10, policy=aftl.Policy("mine"), **options)
@@ -233,9 +235,9 @@ def test_a_sweep_compares_python_and_built_in_policies() -> None:
 
 def test_threads_have_policies_of_their_own() -> None:
     policy = Recorder()
-    expected = run_for_result(policy=policy)
+    expected = simulate_for_results(policy=policy)
     found: list[Any] = []
-    threads = [threading.Thread(target=lambda: found.append(run_for_result(policy=policy)))
+    threads = [threading.Thread(target=lambda: found.append(simulate_for_results(policy=policy)))
                for _ in range(3)]
     for thread in threads:
         thread.start()
@@ -246,7 +248,7 @@ def test_threads_have_policies_of_their_own() -> None:
 
 def test_a_policy_is_loaded_from_a_shared_object(tmp_path: Path) -> None:
     made = compile_policy(tmp_path, (TOP / "docs/examples/survivors.c").read_text())
-    assert run_for_result(policy=str(made)) == run_for_result(policy="separated")
+    assert simulate_for_results(policy=str(made)) == simulate_for_results(policy="separated")
     assert aftl.simulate(**LOAD, policy=made).result["policy"] == "survivors"
     assert aftl.SimulatedDevice(profile="demo", policy=made).kinds == ["fresh", "moved"]
     with pytest.raises(aftl.OptionError, match="cannot read"):

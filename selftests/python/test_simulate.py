@@ -44,7 +44,7 @@ OPTIONS = st.fixed_dictionaries({
 
 @settings(max_examples=40)
 @given(OPTIONS)
-def test_results_equal_the_command_lines(options: dict[str, Any]) -> None:
+def test_results_of_simulate_equal_those_of_approxftl_sim(options: dict[str, Any]) -> None:
     error = run = None
     try:
         run = aftl.simulate(**options)

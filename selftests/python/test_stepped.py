@@ -79,7 +79,7 @@ class Machine(RuleBasedStateMachine):
         self.device.flush()
 
     @invariant()
-    def check_counts(self) -> None:
+    def check_request_counts(self) -> None:
         counters = self.device.counters()
         for kind, pages in self.pages.items():
             assert counters[f"host_{kind}_units"] == pages
@@ -100,7 +100,7 @@ TestMachine = Machine.TestCase
 TestMachine.settings = settings(max_examples=8, stateful_step_count=12)
 
 
-def test_batches_equal_the_command_lines_stream() -> None:
+def test_batches_of_submit_equal_the_stream_of_approxftl_sim() -> None:
     run = aftl.simulate(profile="demo", workload="zipf", write_share=1, requests=30000, depth=16)
     device = aftl.SimulatedDevice(profile="demo")
     times = device.submit("write", run.requests.lpn, depth=16)

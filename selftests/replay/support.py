@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from selftests.lib.json_schema import schema_checker
+from selftests.lib.json_schema import make_schema_checker
 from selftests.lib.processes import wait_until
 from selftests.lib.programs import PROGRAM as BINARY
 from selftests.lib.programs import Done, run_program
 from selftests.sim.support import Record, crc32c
 
 REPLAY = BINARY.with_name("approxftl-replay")
-SCHEMA = schema_checker("trace-tools/replay/replay-output.fields")
+SCHEMA = make_schema_checker("trace-tools/replay/replay-output.fields")
 HEADER_BYTES = 4096
 ENTRY = struct.Struct("<QQQQIBBHQHHHHIIII")
 MIB = 1 << 20
@@ -64,7 +64,7 @@ class Log:
     entries: list[Entry]
 
     @property
-    def entries_by_sequence(self) -> list[Entry]:
+    def entries_in_stream_order(self) -> list[Entry]:
         """Return the entries of a replay's log in the order of the request stream."""
         return sorted(self.entries, key=lambda entry: entry.sequence)
 
@@ -86,7 +86,7 @@ def run_replay(*arguments: str | Path) -> Done:
     return run_program(REPLAY, *arguments)
 
 
-def replay_json(*arguments: str | Path, code: int = 0) -> Json:
+def run_replay_for_json(*arguments: str | Path, code: int = 0) -> Json:
     """Run approxftl-replay, check its JSON against the schema, and return it."""
     done = run_replay(*arguments, "--json")
     assert done.code == code, done.err
@@ -107,11 +107,11 @@ def wait_for_entries(log: Path, count: int) -> None:
     wait_until(lambda: log.exists() and log.stat().st_size >= HEADER_BYTES + count * ENTRY.size)
 
 
-def request_of_whole_units(t_ms: float, number: int, op: int, klass: int = 0,
-                           units: int = 1) -> Record:
+def make_request_of_whole_units(t_ms: float, number: int, op: int, klass: int = 0,
+                                units: int = 1) -> Record:
     return Record(int(t_ms * MS), number * UNIT_SECTORS, units * UNIT_SECTORS, op, klass)
 
 
-def sum_of_field(entries: Sequence[Entry], field: str) -> int:
+def sum_field_of_entries(entries: Sequence[Entry], field: str) -> int:
     """Return the sum of a field over the entries of a log."""
     return sum(getattr(entry, field) for entry in entries)

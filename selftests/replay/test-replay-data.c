@@ -107,7 +107,7 @@ static enum data_verdict verdict_of_unit_content(u64 unit, u64 holds, u32 sequen
 	return expected_data_judge(&expected, words, unit, floor, &found, &flips);
 }
 
-static u32 oldest_readable_stamp(u64 unit)
+static u32 find_oldest_readable_stamp(u64 unit)
 {
 	u32 floor;
 
@@ -119,18 +119,18 @@ TAP_TEST(overwritten_data_are_recognised_as_stale)
 {
 	create_expected_data();
 	CHECK(begin_expected_write(5, 1, true));
-	CHECK_EQ(oldest_readable_stamp(5), 0);
+	CHECK_EQ(find_oldest_readable_stamp(5), 0);
 	CHECK_EQ(verdict_of_unit_content(5, 5, 1, 0), DATA_GOOD);
 	expected_data_end_write(&expected, 5, 1, 1, true, false);
-	CHECK_EQ(oldest_readable_stamp(5), 1);
+	CHECK_EQ(find_oldest_readable_stamp(5), 1);
 	CHECK(begin_expected_write(5, 2, true));
-	CHECK_EQ(verdict_of_unit_content(5, 5, 1, oldest_readable_stamp(5)), DATA_GOOD);
+	CHECK_EQ(verdict_of_unit_content(5, 5, 1, find_oldest_readable_stamp(5)), DATA_GOOD);
 	expected_data_end_write(&expected, 5, 1, 2, true, false);
-	CHECK_EQ(verdict_of_unit_content(5, 5, 2, oldest_readable_stamp(5)), DATA_GOOD);
-	CHECK_EQ(verdict_of_unit_content(5, 5, 1, oldest_readable_stamp(5)), DATA_STALE);
-	CHECK_EQ(verdict_of_unit_content(5, 6, 2, oldest_readable_stamp(5)), DATA_MISPLACED);
-	CHECK_EQ(verdict_of_unit_content(5, 5, 3, oldest_readable_stamp(5)), DATA_STALE);
-	CHECK_EQ(verdict_of_unit_content(6, 5, 2, oldest_readable_stamp(6)), DATA_FOREIGN);
+	CHECK_EQ(verdict_of_unit_content(5, 5, 2, find_oldest_readable_stamp(5)), DATA_GOOD);
+	CHECK_EQ(verdict_of_unit_content(5, 5, 1, find_oldest_readable_stamp(5)), DATA_STALE);
+	CHECK_EQ(verdict_of_unit_content(5, 6, 2, find_oldest_readable_stamp(5)), DATA_MISPLACED);
+	CHECK_EQ(verdict_of_unit_content(5, 5, 3, find_oldest_readable_stamp(5)), DATA_STALE);
+	CHECK_EQ(verdict_of_unit_content(6, 5, 2, find_oldest_readable_stamp(6)), DATA_FOREIGN);
 }
 
 /* A read issued before a write completed may return the old data. */
@@ -142,7 +142,7 @@ TAP_TEST(a_read_beside_a_write_may_return_old_or_new_data)
 	CHECK(begin_expected_write(5, 1, true));
 	expected_data_end_write(&expected, 5, 1, 1, true, false);
 	CHECK(begin_expected_write(5, 2, true));
-	floor = oldest_readable_stamp(5);
+	floor = find_oldest_readable_stamp(5);
 	expected_data_end_write(&expected, 5, 1, 2, true, false);
 	CHECK_EQ(verdict_of_unit_content(5, 5, 1, floor), DATA_GOOD);
 	CHECK_EQ(verdict_of_unit_content(5, 5, 2, floor), DATA_GOOD);
@@ -155,11 +155,11 @@ TAP_TEST(either_of_two_concurrent_writes_may_win)
 	CHECK(!begin_expected_write(5, 2, true));
 	expected_data_end_write(&expected, 5, 1, 2, false, false);
 	expected_data_end_write(&expected, 5, 1, 1, true, false);
-	CHECK_EQ(verdict_of_unit_content(5, 5, 1, oldest_readable_stamp(5)), DATA_GOOD);
-	CHECK_EQ(verdict_of_unit_content(5, 5, 2, oldest_readable_stamp(5)), DATA_GOOD);
+	CHECK_EQ(verdict_of_unit_content(5, 5, 1, find_oldest_readable_stamp(5)), DATA_GOOD);
+	CHECK_EQ(verdict_of_unit_content(5, 5, 2, find_oldest_readable_stamp(5)), DATA_GOOD);
 	CHECK(begin_expected_write(5, 3, true));
 	expected_data_end_write(&expected, 5, 1, 3, true, false);
-	CHECK_EQ(verdict_of_unit_content(5, 5, 2, oldest_readable_stamp(5)), DATA_STALE);
+	CHECK_EQ(verdict_of_unit_content(5, 5, 2, find_oldest_readable_stamp(5)), DATA_STALE);
 }
 
 TAP_TEST(discarded_data_are_not_checked)
@@ -171,16 +171,18 @@ TAP_TEST(discarded_data_are_not_checked)
 	CHECK(begin_expected_write(5, 1, true));
 	expected_data_end_write(&expected, 5, 1, 1, true, false);
 	memset(words, 0, sizeof(words));
-	CHECK_EQ(expected_data_judge(&expected, words, 5, oldest_readable_stamp(5), &found, &flips),
+	CHECK_EQ(expected_data_judge(&expected, words, 5, find_oldest_readable_stamp(5), &found,
+				     &flips),
 		 DATA_LOST);
 	CHECK(begin_expected_write(5, 2, false));
 	expected_data_end_write(&expected, 5, 1, 2, true, false);
-	CHECK_EQ(expected_data_judge(&expected, words, 5, oldest_readable_stamp(5), &found, &flips),
+	CHECK_EQ(expected_data_judge(&expected, words, 5, find_oldest_readable_stamp(5), &found,
+				     &flips),
 		 DATA_FOREIGN);
-	CHECK_EQ(verdict_of_unit_content(5, 5, 1, oldest_readable_stamp(5)), DATA_FOREIGN);
+	CHECK_EQ(verdict_of_unit_content(5, 5, 1, find_oldest_readable_stamp(5)), DATA_FOREIGN);
 	CHECK(begin_expected_write(5, 3, true));
 	expected_data_end_write(&expected, 5, 1, 3, true, false);
-	CHECK_EQ(verdict_of_unit_content(5, 5, 1, oldest_readable_stamp(5)), DATA_STALE);
+	CHECK_EQ(verdict_of_unit_content(5, 5, 1, find_oldest_readable_stamp(5)), DATA_STALE);
 }
 
 TAP_TEST(data_of_a_failed_write_are_not_checked)
@@ -190,7 +192,7 @@ TAP_TEST(data_of_a_failed_write_are_not_checked)
 	expected_data_end_write(&expected, 5, 1, 1, true, false);
 	CHECK(begin_expected_write(5, 2, true));
 	expected_data_end_write(&expected, 5, 1, 2, true, true);
-	CHECK_EQ(verdict_of_unit_content(5, 5, 1, oldest_readable_stamp(5)), DATA_FOREIGN);
+	CHECK_EQ(verdict_of_unit_content(5, 5, 1, find_oldest_readable_stamp(5)), DATA_FOREIGN);
 }
 
 /* Freed buffers are reused, separately for each size. */

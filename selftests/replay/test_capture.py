@@ -10,7 +10,7 @@ from selftests.lib.programs import TOP, Done, run_program
 PAGE = TOP / "trace-tools/capture/approxftl-trace-record.1.rst"
 
 
-def run_record(*arguments: str, **environment: str) -> Done:
+def run_trace_record(*arguments: str, **environment: str) -> Done:
     return run_program(BINARY.with_name("approxftl-trace"), "record", *arguments,
                        environment=environment)
 
@@ -29,20 +29,21 @@ def run_record(*arguments: str, **environment: str) -> Done:
     ],
 )
 def test_wrong_options_are_refused(arguments: list[str], said: str) -> None:
-    done = run_record(*arguments)
+    done = run_trace_record(*arguments)
     assert (done.code, done.out) == (2, "")
     assert said in done.err
     assert done.err.startswith("approxftl trace record: ")
 
 
 def test_options_after_the_program_belong_to_it(tmp_path: Path) -> None:
-    done = run_record(str(tmp_path), "--", "true", "--wonder", PATH="/nonexistent")
+    done = run_trace_record(str(tmp_path), "--", "true", "--wonder", PATH="/nonexistent")
     assert "unknown option" not in done.err
 
 
 def test_without_blktrace_no_file_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    done = run_record("-O", "result", str(tmp_path), "--", "/bin/touch", "ran", PATH="/nonexistent")
+    done = run_trace_record("-O", "result", str(tmp_path), "--", "/bin/touch", "ran",
+                            PATH="/nonexistent")
     assert done.code == 3
     assert "install the package blktrace" in done.err
     assert list(tmp_path.iterdir()) == []

@@ -7,7 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from selftests.replay.support import UNIT, UNIT_SECTORS, Entry, read_log, replay_json, run_replay
+from selftests.replay.support import (
+    UNIT,
+    UNIT_SECTORS,
+    Entry,
+    read_log,
+    run_replay,
+    run_replay_for_json,
+)
 from selftests.sim.support import (
     FLUSH,
     READ,
@@ -38,8 +45,8 @@ def write_as_capture(path: Path) -> Path:
     for i, (t, unit, write) in enumerate(REQUESTS):
         op = traces.WRITE if write else traces.READ
         for cpu, what, when in ((i % 2, traces.QUEUE, t), (1 - i % 2, traces.COMPLETE, t + 90000)):
-            files[cpu].append(traces.request_event(when, what, op, unit * UNIT_SECTORS, UNIT,
-                                                   cpu=cpu))
+            files[cpu].append(traces.make_request_event(when, what, op, unit * UNIT_SECTORS, UNIT,
+                                                        cpu=cpu))
     for cpu, events in enumerate(files):
         (path / f"cap.blktrace.{cpu}").write_bytes(traces.pack_events(traces.sort_events(events)))
     return path
@@ -50,7 +57,7 @@ WANTED = [(t, unit * UNIT_SECTORS, UNIT_SECTORS, WRITE if write else READ)
           for t, unit, write in REQUESTS]
 
 
-def request_of_entry(entry: Entry) -> tuple[int, int, int, int]:
+def extract_request_of_entry(entry: Entry) -> tuple[int, int, int, int]:
     return entry.due_ns, entry.off_sect, entry.nsect, entry.op
 
 
@@ -61,7 +68,8 @@ def test_replayed_requests_equal_the_trace(tmp_path: Path, make: Callable[[Path]
     done = run_replay(make(tmp_path / "trace"), tmp_path / "disk", "--size", "1MiB", "--read-back",
                       "--record", log)
     assert done.code == 0, done.err
-    assert [request_of_entry(e) for e in read_log(log).entries_by_sequence if e.sequence] == WANTED
+    assert [extract_request_of_entry(e) for e in read_log(log).entries_in_stream_order
+            if e.sequence] == WANTED
     assert title in done.err
     assert "300 requests: span 89.70 ms, 66.6 % writes" in done.err
 
@@ -80,25 +88,29 @@ def test_simulation_equals_that_of_a_converted_trace(tmp_path: Path, make: Calla
 
 
 def test_tags_of_a_capture_become_classes(tmp_path: Path) -> None:
-    events = [traces.request_event(1000, traces.QUEUE, traces.WRITE, 0, UNIT),
+    events = [traces.make_request_event(1000, traces.QUEUE, traces.WRITE, 0, UNIT),
               traces.make_write_class_note(1001, 0, UNIT, "approximate"),
-              traces.request_event(2000, traces.COMPLETE, traces.WRITE, 0, UNIT)]
+              traces.make_request_event(2000, traces.COMPLETE, traces.WRITE, 0, UNIT)]
     (tmp_path / "cap.blktrace.0").write_bytes(traces.pack_events(events))
-    found = replay_json(tmp_path / "cap", tmp_path / "disk", "--size", "1MiB")
+    found = run_replay_for_json(tmp_path / "cap", tmp_path / "disk", "--size", "1MiB")
     assert [(row["op"], row["class"]) for row in found["latency"]] == [("write", "approximate")]
 
 
 def test_a_flush_before_a_write_is_a_request(tmp_path: Path) -> None:
     """A write event with a preceding flush is replayed as a flush and a write."""
-    events = [traces.request_event(1000, traces.QUEUE, traces.WRITE, 8, UNIT,
-                                   flags=traces.IS_FLUSH),
-              traces.request_event(2000, traces.COMPLETE, traces.WRITE, 8, UNIT,
-                                   flags=traces.IS_FLUSH)]
+    events = [traces.make_request_event(1000, traces.QUEUE, traces.WRITE, 8, UNIT,
+                                        flags=traces.IS_FLUSH),
+              traces.make_request_event(2000, traces.COMPLETE, traces.WRITE, 8, UNIT,
+                                        flags=traces.IS_FLUSH)]
     (tmp_path / "cap.blktrace.0").write_bytes(traces.pack_events(events))
     log = tmp_path / "log"
-    replay_json(tmp_path / "cap", tmp_path / "disk", "--size", "1MiB", "--record", log)
-    assert [request_of_entry(e) for e in read_log(log).entries_by_sequence] == [(0, 0, 0, FLUSH),
-                                                                                (0, 8, 8, WRITE)]
+    run_replay_for_json(tmp_path / "cap", tmp_path / "disk", "--size", "1MiB", "--record", log)
+    assert [extract_request_of_entry(e) for e in read_log(log).entries_in_stream_order] == [(0, 0,
+                                                                                             0,
+                                                                                             FLUSH),
+                                                                                            (0, 8,
+                                                                                             8,
+                                                                                             WRITE)]
 
 
 def test_dropped_lines_of_a_trace_are_reported_once(tmp_path: Path) -> None:
@@ -117,8 +129,12 @@ def test_columns_of_a_csv_trace_are_set_by_an_option(tmp_path: Path) -> None:
                       "--columns", "time=1,offset=2,op=3,bytes=4", "--time-unit", "us",
                       "--offset-unit", "sectors")
     assert done.code == 0, done.err
-    assert [request_of_entry(e) for e in read_log(log).entries_by_sequence] == [(0, 8, 8, WRITE),
-                                                                                (4000, 16, 8, READ)]
+    assert [extract_request_of_entry(e) for e in read_log(log).entries_in_stream_order] == [(0, 8,
+                                                                                             8,
+                                                                                             WRITE),
+                                                                                            (4000,
+                                                                                             16, 8,
+                                                                                             READ)]
 
 
 def test_compressed_record_files_are_read(tmp_path: Path) -> None:
@@ -126,11 +142,11 @@ def test_compressed_record_files_are_read(tmp_path: Path) -> None:
                         Header(classes=("precise", "sketchy")))
     packed = tmp_path / "t.aft.gz"
     packed.write_bytes(gzip.compress(plain.read_bytes()))
-    found = replay_json(packed, tmp_path / "disk", "--size", "1MiB")
+    found = run_replay_for_json(packed, tmp_path / "disk", "--size", "1MiB")
     assert [row["class"] for row in found["latency"]] == ["precise", "sketchy"]
 
 
-def test_reading_options_equal_those_of_trace(tmp_path: Path) -> None:
+def test_options_for_reading_a_trace_equal_those_of_verb_trace(tmp_path: Path) -> None:
     done = run_approxftl("replay", "--dry-run", write_as_msr(tmp_path / "t.csv"), tmp_path / "disk",
                          "--size", "1MiB")
     assert (done.code, "300 requests" in done.out) == (0, True)

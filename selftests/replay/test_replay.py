@@ -20,12 +20,12 @@ from selftests.replay.support import (
     UNIT,
     UNIT_SECTORS,
     Entry,
+    make_request_of_whole_units,
     read_log,
-    replay_json,
-    request_of_whole_units,
     run_replay,
+    run_replay_for_json,
     start_replay,
-    sum_of_field,
+    sum_field_of_entries,
     wait_for_entries,
 )
 from selftests.sim.support import (
@@ -55,7 +55,7 @@ def make_mixed_requests(count: int, seed: int = 1, units: int = 200,
         length = 0 if op == FLUSH else draw.randint(1, 16)
         first = 0 if op == FLUSH else draw.randrange(units - length)
         klass = draw.randint(0, 1) if op == WRITE else 0
-        records.append(request_of_whole_units(i * gap_us / 1000, first, op, klass, length))
+        records.append(make_request_of_whole_units(i * gap_us / 1000, first, op, klass, length))
     return records
 
 
@@ -64,8 +64,8 @@ def test_replayed_requests_equal_the_record(tmp_path: Path) -> None:
     records = make_mixed_requests(500)
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
-    document = replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log)
-    entries = read_log(log).entries_by_sequence
+    document = run_replay_for_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log)
+    entries = read_log(log).entries_in_stream_order
     assert [e.sequence for e in entries] == list(range(1, 501))
     wanted = [(r.off_sect, r.nsect, r.op, r.klass, 0) for r in records]
     assert [e.request_without_times for e in entries] == wanted
@@ -74,12 +74,12 @@ def test_replayed_requests_equal_the_record(tmp_path: Path) -> None:
     assert document["failed_requests"] == 0
 
 
-def test_no_request_is_early_and_the_span_is_kept(tmp_path: Path) -> None:
+def test_no_request_is_early_and_the_replay_lasts_as_long_as_the_trace(tmp_path: Path) -> None:
     records = make_mixed_requests(1000)
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
-    replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log)
-    entries = read_log(log).entries_by_sequence
+    run_replay_for_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log)
+    entries = read_log(log).entries_in_stream_order
     assert all(e.due_ns <= e.submit_ns <= e.complete_ns for e in entries)
     assert [e.due_ns for e in entries] == [r.t_ns for r in records]
 
@@ -89,9 +89,10 @@ def test_option_speed_divides_arrival_times(tmp_path: Path, speed: str, factor: 
     records = make_mixed_requests(50)
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
-    replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log, "--speed", speed)
-    assert [e.due_ns for e in read_log(log).entries_by_sequence] == [int(r.t_ns * factor)
-                                                                     for r in records]
+    run_replay_for_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log, "--speed",
+                        speed)
+    assert [e.due_ns for e in read_log(log).entries_in_stream_order] == [int(r.t_ns * factor)
+                                                                         for r in records]
 
 
 def count_most_requests_in_flight(entries: list[Entry]) -> int:
@@ -108,10 +109,10 @@ def count_most_requests_in_flight(entries: list[Entry]) -> int:
 @pytest.mark.parametrize("how", [("--closed-loop", "4"), ("--no-stall", "--limit", "4")])
 def test_closed_loop_replays_ignore_arrival_times(tmp_path: Path, engine: str,
                                                   how: tuple[str, ...]) -> None:
-    records = [request_of_whole_units(i * 1000, i % 100, WRITE) for i in range(2000)]
+    records = [make_request_of_whole_units(i * 1000, i % 100, WRITE) for i in range(2000)]
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
-    done = replay_json(
+    done = run_replay_for_json(
         trace, tmp_path / "disk", "--size", "1MiB", "--record", log, "--engine", engine, *how
     )
     assert done["fidelity"]["mode"] == "closed_loop"
@@ -120,10 +121,11 @@ def test_closed_loop_replays_ignore_arrival_times(tmp_path: Path, engine: str,
 
 
 def test_the_depth_limit_holds_in_an_open_loop(tmp_path: Path) -> None:
-    records = [request_of_whole_units(0, i % 100, WRITE, units=16) for i in range(300)]
+    records = [make_request_of_whole_units(0, i % 100, WRITE, units=16) for i in range(300)]
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
-    done = replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log, "--limit", "3")
+    done = run_replay_for_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log,
+                               "--limit", "3")
     assert done["fidelity"]["mode"] == "open_loop"
     assert count_most_requests_in_flight(read_log(log).entries) <= 3
     assert done["fidelity"]["lag"]["max_ns"] > 0
@@ -135,19 +137,19 @@ def test_io_uring_and_threads_issue_the_same_requests(tmp_path: Path) -> None:
     for engine in ("io_uring", "threads"):
         disk, log = tmp_path / f"disk-{engine}", tmp_path / f"log-{engine}"
         # Depth one, so that overlapping writes complete in stream order.
-        replay_json(
+        run_replay_for_json(
             trace, disk, "--size", "1MiB", "--record", log, "--engine", engine, "--closed-loop", "1"
         )
-        requests = [e.request_without_times for e in read_log(log).entries_by_sequence]
+        requests = [e.request_without_times for e in read_log(log).entries_in_stream_order]
         found[engine] = (hashlib.sha256(disk.read_bytes()).hexdigest(), requests)
     assert found["io_uring"] == found["threads"]
 
 
 def test_the_seed_determines_the_data(tmp_path: Path) -> None:
-    trace = write_trace(tmp_path / "t.aft", [request_of_whole_units(0, 3, WRITE, APPROX, 4)])
+    trace = write_trace(tmp_path / "t.aft", [make_request_of_whole_units(0, 3, WRITE, APPROX, 4)])
     contents = []
     for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
-        replay_json(trace, tmp_path / name, "--size", "64KiB", "--seed", seed)
+        run_replay_for_json(trace, tmp_path / name, "--size", "64KiB", "--seed", seed)
         contents.append((tmp_path / name).read_bytes())
     assert contents[0] == contents[1] != contents[2]
     assert contents[0][: 3 * UNIT] == bytes(3 * UNIT)
@@ -166,18 +168,18 @@ def test_option_read_back_verifies_all_written_data(tmp_path: Path, engine: str,
         records.append(Record(i * 20_000, first, length, op, draw.randint(0, 1)))
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
-    done = replay_json(
+    done = run_replay_for_json(
         trace, tmp_path / "disk", "--size", "1MiB", "--record", log, "--read-back", "--engine",
         engine
     )
     entries = read_log(log).entries
     assert read_log(log).about["unit_bytes"] == (UNIT if grain == 8 else 512)
     # On a busy machine, a late discard may remove data written after it was issued.
-    assert sum_of_field(entries, "precise_units") > 20
-    assert sum_of_field(entries, "approx_units") > 20
-    assert done["data"]["precise"]["units"] == sum_of_field(entries, "precise_units")
+    assert sum_field_of_entries(entries, "precise_units") > 20
+    assert sum_field_of_entries(entries, "approx_units") > 20
+    assert done["data"]["precise"]["units"] == sum_field_of_entries(entries, "precise_units")
     wrong = ("precise_flips", "approx_flips", "lost", "misplaced", "stale")
-    assert {name: sum_of_field(entries, name) for name in wrong} == dict.fromkeys(wrong, 0)
+    assert {name: sum_field_of_entries(entries, name) for name in wrong} == dict.fromkeys(wrong, 0)
 
 
 Spoil = Callable[[bytearray, bytes], None]
@@ -195,7 +197,7 @@ def wipe_unit(now: bytearray, _before: bytes) -> None:
     now[:UNIT] = bytes(UNIT)
 
 
-def displace_unit(now: bytearray, _before: bytes) -> None:
+def overwrite_unit_by_another(now: bytearray, _before: bytes) -> None:
     now[:UNIT] = now[2 * UNIT : 3 * UNIT]
 
 
@@ -210,18 +212,19 @@ def restore_unit(now: bytearray, before: bytes) -> None:
         (flip_precise_bits, {"precise_flips": 2}, 4),
         (flip_approximate_bits, {"approx_flips": 3}, 0),
         (wipe_unit, {"lost": 1}, 4),
-        (displace_unit, {"misplaced": 1}, 4),
+        (overwrite_unit_by_another, {"misplaced": 1}, 4),
         (restore_unit, {"stale": 1}, 4),
         (None, {}, 0),
     ],
 )
 def test_wrong_data_are_reported_by_kind(tmp_path: Path, spoil: Spoil | None, wrong: dict[str, int],
                                          code: int) -> None:
-    writes = [request_of_whole_units(0, 0, WRITE), request_of_whole_units(0, 1, WRITE, APPROX),
-              request_of_whole_units(0, 2, WRITE)]
+    writes = [make_request_of_whole_units(0, 0, WRITE),
+              make_request_of_whole_units(0, 1, WRITE, APPROX),
+              make_request_of_whole_units(0, 2, WRITE)]
     # The steps between must not take four seconds.
-    again = [request_of_whole_units(4000, 0, WRITE)]
-    reads = [request_of_whole_units(8000, number, READ) for number in range(4)]
+    again = [make_request_of_whole_units(4000, 0, WRITE)]
+    reads = [make_request_of_whole_units(8000, number, READ) for number in range(4)]
     trace = write_trace(tmp_path / "t.aft", writes + again + reads)
     disk, log = tmp_path / "disk", tmp_path / "log"
     running = start_replay(trace, disk, "--size", "64KiB", "--verify", "--buffered", "--record",
@@ -239,16 +242,16 @@ def test_wrong_data_are_reported_by_kind(tmp_path: Path, spoil: Spoil | None, wr
     assert running.returncode == code, err
     entries = read_log(log).entries
     kinds = ("precise_flips", "approx_flips", "lost", "misplaced", "stale")
-    assert {name: sum_of_field(entries, name) for name in kinds
-            if sum_of_field(entries, name)} == wrong
+    assert {name: sum_field_of_entries(entries, name) for name in kinds
+            if sum_field_of_entries(entries, name)} == wrong
     lost = sum(wrong.get(name, 0) for name in ("lost", "misplaced", "stale"))
-    assert sum_of_field(entries, "precise_units") == 2 - lost
-    assert sum_of_field(entries, "approx_units") == 1
+    assert sum_field_of_entries(entries, "precise_units") == 2 - lost
+    assert sum_field_of_entries(entries, "approx_units") == 1
     assert ("data came back wrong" in err) == (code == 4)
 
 
 def write_slow_trace(tmp_path: Path) -> Path:
-    records = [request_of_whole_units(i * 20, i % 50, WRITE, i % 2) for i in range(4000)]
+    records = [make_request_of_whole_units(i * 20, i % 50, WRITE, i % 2) for i in range(4000)]
     return write_trace(tmp_path / "t.aft", records)
 
 
@@ -263,7 +266,7 @@ def test_a_killed_replay_leaves_a_usable_log(tmp_path: Path) -> None:
     assert entries.count == 0
     assert 50 <= len(entries.entries) < 4000
     # Requests in flight are missing, at most as many as the default depth.
-    numbers = [e.sequence for e in entries.entries_by_sequence]
+    numbers = [e.sequence for e in entries.entries_in_stream_order]
     assert len({*numbers}) == len(numbers) > numbers[-1] - 1024 and numbers[0] >= 1
     done = run_replay("--summarise", log, "--json")
     document = json.loads(done.out)
@@ -291,7 +294,7 @@ def test_an_interrupted_replay_reports_completed_requests(
 def test_a_log_cut_inside_an_entry_is_still_read(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "t.aft", make_mixed_requests(20))
     log = tmp_path / "log"
-    replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log)
+    run_replay_for_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log)
     data = bytearray(log.read_bytes())
     cut = tmp_path / "cut"
     cut.write_bytes(data[: HEADER_BYTES + 7 * ENTRY.size + 5])
@@ -315,8 +318,9 @@ def remove_times_from_document(document: dict[str, object], *keys: str) -> dict[
 def test_the_printed_summary_equals_the_report(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "t.aft", make_mixed_requests(300))
     log = tmp_path / "log"
-    live = replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log, "--read-back")
-    later = replay_json("--summarise", log)
+    live = run_replay_for_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log,
+                               "--read-back")
+    later = run_replay_for_json("--summarise", log)
     changing = ("tool", "trace", "target", "log")
     assert (remove_times_from_document(live, *changing)
             == remove_times_from_document(later, *changing))
@@ -326,7 +330,7 @@ def test_the_printed_summary_equals_the_report(tmp_path: Path) -> None:
 def test_damaged_logs_are_refused(tmp_path: Path, spoiled: int) -> None:
     trace = write_trace(tmp_path / "t.aft", make_mixed_requests(5))
     log = tmp_path / "log"
-    replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log)
+    run_replay_for_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log)
     data = bytearray(log.read_bytes())
     place = (0, 8, 40, 600, 4093, HEADER_BYTES + 36)[spoiled]
     data[place] ^= 0x41
@@ -340,7 +344,7 @@ def pack_log(records: list[Record], header: Header | None = None) -> bytes:
     return (header or Header()).pack_header() + b"".join(r.pack_record() for r in records)
 
 
-WRITES = [request_of_whole_units(i, i, WRITE) for i in range(10)]
+WRITES = [make_request_of_whole_units(i, i, WRITE) for i in range(10)]
 
 
 @pytest.mark.parametrize(
@@ -351,10 +355,13 @@ WRITES = [request_of_whole_units(i, i, WRITE) for i in range(10)]
         (b"\x89AFT\r\n\x1a\n", "ends inside its header"),
         (pack_log(WRITES)[:-5], "ends inside a record"),
         (pack_log(WRITES, Header(records=11)), "ends after 10 of 11 records"),
-        (pack_log([*WRITES, request_of_whole_units(3, 1, WRITE)]), "before that of the previous"),
-        (pack_log([*WRITES, request_of_whole_units(30, 1, 9)]), "operation 9 is unknown"),
-        (pack_log([*WRITES, request_of_whole_units(30, 1, WRITE, 2)]), "tag class 2 is unknown"),
-        (pack_log([*WRITES, request_of_whole_units(30, 1, WRITE, 0, 0)]), "a length of 0 sectors"),
+        (pack_log([*WRITES, make_request_of_whole_units(3, 1, WRITE)]),
+         "before that of the previous"),
+        (pack_log([*WRITES, make_request_of_whole_units(30, 1, 9)]), "operation 9 is unknown"),
+        (pack_log([*WRITES, make_request_of_whole_units(30, 1, WRITE, 2)]),
+         "tag class 2 is unknown"),
+        (pack_log([*WRITES, make_request_of_whole_units(30, 1, WRITE, 0, 0)]),
+         "a length of 0 sectors"),
         (pack_log(WRITES, Header(break_checksum=True)), "header is damaged"),
         (pack_log([]), "has no requests"),
         (pack_log([Record(0, 0, 1 << 31, WRITE)]), "a request has"),
@@ -423,7 +430,7 @@ def test_invalid_options_are_refused(
 @pytest.mark.slow
 def test_a_failed_request_fails_the_replay(tmp_path: Path) -> None:
     # The file is truncated during the replay, so that reads are short.
-    records = [request_of_whole_units(0, 0, WRITE), request_of_whole_units(5000, 8, READ)]
+    records = [make_request_of_whole_units(0, 0, WRITE), make_request_of_whole_units(5000, 8, READ)]
     trace = write_trace(tmp_path / "t.aft", records)
     disk, log = tmp_path / "disk", tmp_path / "log"
     running = start_replay(trace, disk, "--size", "64KiB", "--record", log)
@@ -433,7 +440,7 @@ def test_a_failed_request_fails_the_replay(tmp_path: Path) -> None:
     out, _ = running.communicate()
     assert running.returncode == 1
     assert "failed: 1, the first with: Input/output error" in out
-    assert [e.error for e in read_log(log).entries_by_sequence] == [0, 5]
+    assert [e.error for e in read_log(log).entries_in_stream_order] == [0, 5]
 
 
 def test_dry_run_changes_nothing(tmp_path: Path) -> None:
@@ -460,12 +467,12 @@ def test_folded_requests_stay_inside_the_device(
     tmp_path_factory: pytest.TempPathFactory, requests: list[tuple[int, int]], size_units: int
 ) -> None:
     place = tmp_path_factory.mktemp("fold")
-    records = [request_of_whole_units(0, first, READ, 0, units) for first, units in requests]
+    records = [make_request_of_whole_units(0, first, READ, 0, units) for first, units in requests]
     trace = write_trace(place / "t.aft", records)
     log = place / "log"
     size = size_units * UNIT
-    replay_json(trace, place / "disk", "--size", str(size), "--fold", "--record", log)
-    for (first, units), entry in zip(requests, read_log(log).entries_by_sequence, strict=True):
+    run_replay_for_json(trace, place / "disk", "--size", str(size), "--fold", "--record", log)
+    for (first, units), entry in zip(requests, read_log(log).entries_in_stream_order, strict=True):
         assert entry.nsect == units * UNIT_SECTORS
         assert entry.off_sect + entry.nsect <= size // 512
         inside = first + units <= size_units
@@ -477,23 +484,25 @@ def test_option_align_rounds_ranges_outward(tmp_path: Path) -> None:
     records = [Record(0, 3, 2, READ), Record(0, 8, 8, READ), Record(0, 15, 2, READ)]
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
-    replay_json(trace, tmp_path / "disk", "--size", "64KiB", "--align", "4KiB", "--record", log)
-    entries = read_log(log).entries_by_sequence
+    run_replay_for_json(trace, tmp_path / "disk", "--size", "64KiB", "--align", "4KiB", "--record",
+                        log)
+    entries = read_log(log).entries_in_stream_order
     assert [(e.off_sect, e.nsect) for e in entries] == [(0, 8), (8, 8), (8, 16)]
 
 
 def test_option_count_limits_the_requests(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "t.aft", make_mixed_requests(100))
-    done = replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--requests", "7")
+    done = run_replay_for_json(trace, tmp_path / "disk", "--size", "1MiB", "--requests", "7")
     assert done["done_requests"] == done["planned_requests"] == 7
 
 
 def test_zeroes_and_discards_reach_a_file(tmp_path: Path) -> None:
-    records = [request_of_whole_units(0, 0, WRITE, 0, 4), request_of_whole_units(50, 1, DISCARD),
-               request_of_whole_units(50, 2, WRITE_ZEROES)]
+    records = [make_request_of_whole_units(0, 0, WRITE, 0, 4),
+               make_request_of_whole_units(50, 1, DISCARD),
+               make_request_of_whole_units(50, 2, WRITE_ZEROES)]
     trace = write_trace(tmp_path / "t.aft", records)
     disk = tmp_path / "disk"
-    done = replay_json(trace, disk, "--size", "16KiB", "--closed-loop", "1")
+    done = run_replay_for_json(trace, disk, "--size", "16KiB", "--closed-loop", "1")
     assert done["failed_requests"] == 0
     content = disk.read_bytes()
     empty = [content[i * UNIT : (i + 1) * UNIT] == bytes(UNIT) for i in range(4)]
@@ -507,7 +516,7 @@ def read_sim_counters(document: dict[str, object]) -> dict[str, int]:
     return found
 
 
-def test_a_late_machine_is_reported(tmp_path: Path) -> None:
+def test_a_machine_too_slow_for_the_schedule_is_reported(tmp_path: Path) -> None:
     """With --late 1ns every replay is reported as late, with --late 1h none."""
     trace = write_trace(tmp_path / "t.aft", make_mixed_requests(100))
     for late, said in (("1ns", True), ("1h", False)):
@@ -572,7 +581,7 @@ def test_simulate_passes_the_exit_status_on(tmp_path: Path) -> None:
 
 def test_the_simulator_folds_a_trace(tmp_path: Path) -> None:
     """--fold wraps addresses at --size or the device's size; without --fold they are refused."""
-    trace = write_trace(tmp_path / "t.aft", [request_of_whole_units(0, 1 << 20, WRITE)])
+    trace = write_trace(tmp_path / "t.aft", [make_request_of_whole_units(0, 1 << 20, WRITE)])
     refused = run_replay("--simulate", trace)
     assert (refused.code, "--fold takes addresses modulo" in refused.err) == (1, True), refused.err
     for size, wrapped in (((), 1), (("--size", str(MIB)), 0)):

@@ -57,7 +57,7 @@ COUNTERS = {"host_write_units": 1000, "read_flipped_bits": 7, "array_erases": 12
             "read_energy_pj": 10, "program_energy_pj": 20, "erase_energy_pj": 30}
 
 
-def device_stat_json(**more: Any) -> Json:
+def make_device_stat_json(**more: Any) -> Json:
     return {
         "approxftl_json_format": [1, 0],
         "tool": {"version": "0.1.0", "argv": ["approxftl", "stat", "ssd", "-j"]},
@@ -67,7 +67,7 @@ def device_stat_json(**more: Any) -> Json:
     }
 
 
-def interval_stat_json(second: int) -> Json:
+def make_interval_stat_json(second: int) -> Json:
     """Return one interval of `approxftl stat -i 1s -j`."""
     return {"interval_ns": 1_000_000_000, "write_amplification": 1 + second / 10,
             "counters": COUNTERS,
@@ -106,11 +106,11 @@ def write_device_answers(directory: Path) -> list[Path]:
     """Write sample files about a device, as approxftl's verbs and the kernel module print them."""
     paths = []
     for name, content in (
-        ("stat.json", json.dumps(device_stat_json())),
-        ("series.json",
-         json.dumps(device_stat_json(samples=[interval_stat_json(s) for s in range(1, 4)]))),
-        ("health.json", json.dumps(device_stat_json(verdict="good", reasons=[],
-                                                    blocks={"total": 8, "erases_max": 7}))),
+        ("stat.json", json.dumps(make_device_stat_json())),
+        ("series.json", json.dumps(make_device_stat_json(samples=[make_interval_stat_json(s)
+                                                                  for s in range(1, 4)]))),
+        ("health.json", json.dumps(make_device_stat_json(verdict="good", reasons=[],
+                                                         blocks={"total": 8, "erases_max": 7}))),
         ("replay.json", json.dumps(make_replay_report_json())),
         ("blocks.txt", BLOCKS), ("luns.txt", LUNS), ("block-3.txt", BLOCK),
     ):
@@ -122,7 +122,7 @@ def write_device_answers(directory: Path) -> list[Path]:
 # ---------------------------------------------------------------- a browser
 
 
-def open_headless(page: Path, profile: Path, *options: str) -> Done:
+def open_page_headless(page: Path, profile: Path, *options: str) -> Done:
     """Open a page in headless Chromium without a network."""
     return run_program("chromium", "--headless", "--no-sandbox", "--disable-gpu",
                        "--enable-logging=stderr", f"--user-data-dir={profile}",

@@ -12,7 +12,7 @@ from selftests.lib.json_schema import parse_document
 from selftests.reports.support import (
     POLICIES,
     Json,
-    device_stat_json,
+    make_device_stat_json,
     make_replay_report_json,
     run_approxftl,
     run_successfully,
@@ -28,26 +28,26 @@ SCHEMA = "trace-tools/approxftl_tools/tools-output.fields"
 
 
 @pytest.fixture(scope="module")
-def input_files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+def report_input_files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return write_all_inputs(tmp_path_factory.mktemp("compare"))
 
 
 @pytest.fixture(scope="module")
-def simulation_result(input_files: list[Path]) -> Json:
-    found: Json = json.loads(input_files[0].read_text())
+def simulation_result(report_input_files: list[Path]) -> Json:
+    found: Json = json.loads(report_input_files[0].read_text())
     return found
 
 
 @pytest.fixture(scope="module")
-def comparison_document(input_files: list[Path]) -> Json:
-    return parse_document(SCHEMA, run_successfully("compare", *input_files, "-j"))
+def comparison_document(report_input_files: list[Path]) -> Json:
+    return parse_document(SCHEMA, run_successfully("compare", *report_input_files, "-j"))
 
 
 def test_json_names_version_and_arguments(comparison_document: Json,
-                                          input_files: list[Path]) -> None:
+                                          report_input_files: list[Path]) -> None:
     assert comparison_document["tool"]["version"] == run_successfully("version").split()[-1]
-    assert comparison_document["tool"]["argv"] == ["approxftl", "compare", *map(str, input_files),
-                                                   "-j"]
+    assert comparison_document["tool"]["argv"] == ["approxftl", "compare",
+                                                   *map(str, report_input_files), "-j"]
 
 
 def test_measures_in_a_comparison_equal_the_results_of_the_runs(comparison_document: Json,
@@ -91,7 +91,8 @@ def test_keys_of_measures_have_units(comparison_document: Json) -> None:
 
 
 def test_facts_of_devices_replays_and_record_files_are_listed(comparison_document: Json,
-                                                              input_files: list[Path]) -> None:
+                                                              report_input_files: list[
+    Path]) -> None:
     assert [device["label"] for device in comparison_document["devices"]] == ["ssd"] * 3
     assert comparison_document["devices"][0]["facts"]["total_energy_pj"] == 60
     assert comparison_document["devices"][0]["facts"]["write_amplification"] == 1.25
@@ -102,27 +103,29 @@ def test_facts_of_devices_replays_and_record_files_are_listed(comparison_documen
     assert log["facts"]["planned_requests"] == log["facts"]["done_requests"] == 500
     assert log["facts"]["failed_requests"] == 0
     (records,) = comparison_document["records"]
-    file = aft.open_record_file(next(path for path in input_files if path.suffix == ".aft"))
+    file = aft.open_record_file(next(path for path in report_input_files if path.suffix == ".aft"))
     assert records["facts"]["records"] == len(file.records) == 500
     writes = int((file.get_operations_without_flags() == 1).sum())
     assert records["facts"]["write_requests"] == writes
     assert records["facts"]["writes_of_class_precise"] == writes
 
 
-def test_flags_of_records_are_no_part_of_their_operations(tmp_path: Path) -> None:
+def test_flag_bits_of_a_record_do_not_change_its_operation(tmp_path: Path) -> None:
     records = [Record(0, 0, 8, WRITE | FUA | 5 << LIFE), Record(1, 0, 8, READ)]
     file = aft.open_record_file(write_trace(tmp_path / "x.aft", records))
     assert file.get_operations_without_flags().tolist() == [WRITE, READ]
 
 
-def test_the_table_shows_the_ratios(input_files: list[Path], simulation_result: Json) -> None:
-    lines = run_successfully("compare", input_files[0]).splitlines()
+def test_the_table_shows_the_ratios(report_input_files: list[Path],
+                                    simulation_result: Json) -> None:
+    lines = run_successfully("compare", report_input_files[0]).splitlines()
     assert lines[0].split() == list(POLICIES)
     (mean,) = [line for line in lines if line.startswith("write response, mean")]
     values = [run_["timing"]["write_response"]["mean_ns"] for run_ in simulation_result["runs"]]
     shown = re.findall(r"([0-9.]+)x", mean)
     assert shown == [f"{value / values[0]:.3f}" for value in values[1:]]
-    assert len(run_successfully("compare", input_files[0], "--all").splitlines()) > len(lines)
+    assert len(run_successfully("compare", report_input_files[0],
+                                "--all").splitlines()) > len(lines)
 
 
 def test_files_with_one_policy_each_are_compared(tmp_path: Path) -> None:
@@ -155,8 +158,8 @@ def test_files_of_one_name_are_labelled_by_directory(tmp_path: Path) -> None:
                                                "y/run vth_b"]
 
 
-def test_closed_pipe_is_no_error(input_files: list[Path]) -> None:
-    done = run_approxftl("compare", *input_files, "-j")
+def test_closed_pipe_is_no_error(report_input_files: list[Path]) -> None:
+    done = run_approxftl("compare", *report_input_files, "-j")
     assert done.code == 0
     assert len(done.out) > 1000
 
@@ -173,7 +176,7 @@ def test_numbers_are_printed_with_few_digits(value: float | str | None, text: st
 
 
 @pytest.fixture(scope="module")
-def incomplete_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def result_with_interrupted_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A result of three policies: one was refused, and the last one was interrupted."""
     path = tmp_path_factory.mktemp("incomplete") / "result.json"
     done = run_approxftl("sim", "--blocks", "12", "--op", "60", "--requests", "2000", "--policy",
@@ -188,18 +191,20 @@ def incomplete_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_incomplete_runs_are_marked(incomplete_result: Path) -> None:
-    told = run_successfully("compare", incomplete_result)
+def test_incomplete_runs_are_marked(result_with_interrupted_run: Path) -> None:
+    told = run_successfully("compare", result_with_interrupted_run)
     assert "vth_b (interrupted after 2000 requests)" in told.splitlines()[0]
     assert re.search(r"^approxftl: no result in .*: policy approxftl keeps 16", told, re.M)
-    document = parse_document(SCHEMA, run_successfully("compare", incomplete_result, "--json"))
+    document = parse_document(SCHEMA, run_successfully("compare", result_with_interrupted_run,
+                                                       "--json"))
     assert [one["interrupted"] for one in document["runs"]] == [False, True]
     assert [one["policy"] for one in document["failed"]] == ["approxftl"]
 
 
-def test_incomplete_runs_are_marked_in_the_report(incomplete_result: Path, tmp_path: Path) -> None:
+def test_incomplete_runs_are_marked_in_the_report(result_with_interrupted_run: Path,
+                                                  tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    told = run_successfully("report", incomplete_result, "-O", page)
+    told = run_successfully("report", result_with_interrupted_run, "-O", page)
     assert told == f"{page}: 2 runs, 1 policy without a result\n"
     html = page.read_text()
     assert '<th scope="col">vth_b (interrupted after 2000 requests)</th>' in html
@@ -239,15 +244,15 @@ def test_a_full_timeline_names_the_devices_with_lost_operations(tmp_path: Path) 
 
 def test_a_timeline_opens_at_the_largest_collection(tmp_path: Path) -> None:
     """The page opens a timeline at its second collection, which relocates more than the first."""
-    def timeline_event(ts: int, name: str, cause: str) -> Json:
+    def make_timeline_event(ts: int, name: str, cause: str) -> Json:
         return {"ph": "X", "pid": 1, "tid": 0, "ts": ts, "dur": 1, "name": name, "cat": cause,
                 "args": {"block": 0, "page": ts, "pages": 1}}
 
     collected = [*range(100, 110), *range(3000, 3500)]
     (tmp_path / "t.json").write_text(json.dumps({
         "approxftl_json_format": [1, 0],
-        "traceEvents": [timeline_event(ts, "erase" if ts in (109, 3499) else "read",
-                                       "gc" if ts in collected else "host")
+        "traceEvents": [make_timeline_event(ts, "erase" if ts in (109, 3499) else "read",
+                                            "gc" if ts in collected else "host")
                         for ts in range(9000)]}))
     run_successfully("report", tmp_path / "t.json", "-O", tmp_path / "page.html")
     html = (tmp_path / "page.html").read_text()
@@ -260,12 +265,14 @@ def test_a_timeline_opens_at_the_largest_collection(tmp_path: Path) -> None:
 
 def fio_output(mean: float) -> Json:
     """Return fio's output of two jobs; one is too short for a 99th percentile."""
-    def completion_latencies(count: int) -> Json:
+    def make_completion_latencies(count: int) -> Json:
         return {"total_ios": count, "clat_ns": {"N": count, "mean": mean,
                                                 "percentile": {"99.000000": 4 * mean}}}
     return {"fio version": "fio-3.33", "jobs": [
-        {"jobname": "write", "write": completion_latencies(1000), "read": completion_latencies(0)},
-        {"jobname": "look", "write": completion_latencies(0), "read": completion_latencies(999)}]}
+        {"jobname": "write", "write": make_completion_latencies(1000),
+         "read": make_completion_latencies(0)},
+        {"jobname": "look", "write": make_completion_latencies(0),
+         "read": make_completion_latencies(999)}]}
 
 
 def test_results_of_fio_devices_and_programs_are_compared_in_columns(tmp_path: Path) -> None:
@@ -276,7 +283,8 @@ def test_results_of_fio_devices_and_programs_are_compared_in_columns(tmp_path: P
                "check": {"of": "pixels", "passed": True}}
         for kind, document in (
                 ("fio", fio_output(2e6 / i)), ("app", app),
-                ("stat", device_stat_json(name=name, policy=name, write_amplification=float(i)))):
+                ("stat", make_device_stat_json(name=name, policy=name,
+                                               write_amplification=float(i)))):
             files.append(tmp_path / f"{name}.{kind}.json")
             files[-1].write_text(json.dumps(document))
     told = re.sub(" +", " ", run_successfully("compare", *files))

@@ -45,14 +45,14 @@ from approxftl_tools.svg import figure_as_svg, round_ticks, tick_texts
 
 
 @pytest.fixture(scope="module")
-def input_files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+def report_input_files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return write_all_inputs(tmp_path_factory.mktemp("figures"))
 
 
 @pytest.fixture(scope="module")
-def drawn_figures_folder(input_files: list[Path]) -> Path:
-    directory = input_files[0].parent / "drawn"
-    told = run_successfully("figures", *input_files, "-O", directory, "--data")
+def drawn_figures_folder(report_input_files: list[Path]) -> Path:
+    directory = report_input_files[0].parent / "drawn"
+    told = run_successfully("figures", *report_input_files, "-O", directory, "--data")
     assert sorted(told.split()) == sorted(map(str, directory.glob("*.svg")))
     return directory
 
@@ -83,10 +83,10 @@ def test_figures_are_valid_svg_files(drawn_figures_folder: Path) -> None:
 
 
 def test_csv_files_contain_the_numbers_of_the_inputs(drawn_figures_folder: Path,
-                                                     input_files: list[Path]) -> None:
+                                                     report_input_files: list[Path]) -> None:
     import json
 
-    result: Json = json.loads(input_files[0].read_text())
+    result: Json = json.loads(report_input_files[0].read_text())
     shares = read_csv_rows(drawn_figures_folder / "block-kinds.csv")
     for row, one in zip(shares[1:], result["runs"], strict=True):
         pages = {name.replace("_", " "): kind["pages"] for name, kind in one["block_kinds"].items()}
@@ -104,7 +104,7 @@ def test_csv_files_contain_the_numbers_of_the_inputs(drawn_figures_folder: Path,
     lanes = read_csv_rows(drawn_figures_folder / "timeline-1.csv")
     begins = [float(row[1]) for row in lanes[1:]]
     assert min(begins) == 0
-    events = [event for event in json.loads(input_files[1].read_text())["traceEvents"]
+    events = [event for event in json.loads(report_input_files[1].read_text())["traceEvents"]
               if event["ph"] == "X" and event["pid"] == 1]
     events.sort(key=lambda event: event["ts"])
     spans = sorted((float(row[1]), float(row[2]) - float(row[1])) for row in lanes[1:])
@@ -115,49 +115,50 @@ def test_csv_files_contain_the_numbers_of_the_inputs(drawn_figures_folder: Path,
                for i, first in enumerate(events[:len(events) - len(spans) + 1]))
 
 
-def test_chosen_kinds_of_figures_are_written_as_pdf(input_files: list[Path],
+def test_chosen_kinds_of_figures_are_written_as_pdf(report_input_files: list[Path],
                                                     tmp_path: Path) -> None:
-    told = run_successfully("figures", input_files[0], "--kind", "energy,wear", "--format", "pdf",
-                            "-O", tmp_path / "out")
+    told = run_successfully("figures", report_input_files[0], "--kind", "energy,wear", "--format",
+                            "pdf", "-O", tmp_path / "out")
     assert [Path(line).name for line in told.split()] == ["energy.pdf", "wear.pdf"]
     assert (tmp_path / "out/energy.pdf").read_bytes().startswith(b"%PDF-")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["energy.pdf", "wear.pdf"]
 
 
 @pytest.mark.parametrize(("width", "inches"), [("single", 3.5), ("double", 7.16)])
-def test_widths_single_and_double_are_in_inches(input_files: list[Path], tmp_path: Path, width: str,
-                                                inches: float) -> None:
+def test_widths_single_and_double_are_in_inches(report_input_files: list[Path], tmp_path: Path,
+                                                width: str, inches: float) -> None:
     for kind in ("png", "svg"):
-        run_successfully("figures", input_files[0], "--kind", "energy", "--format", kind, "--width",
-                         width, "-O", tmp_path)
+        run_successfully("figures", report_input_files[0], "--kind", "energy", "--format", kind,
+                         "--width", width, "-O", tmp_path)
     head = (tmp_path / "energy.png").read_bytes()[:24]
     assert head[:8] == b"\x89PNG\r\n\x1a\n"
     assert int.from_bytes(head[16:20], "big") == pytest.approx(300 * inches, abs=1)
     assert f' width="{inches:g}in" ' in (tmp_path / "energy.svg").read_text()
 
 
-def test_a_style_applies_to_all_figures(input_files: list[Path], tmp_path: Path) -> None:
+def test_a_style_applies_to_all_figures(report_input_files: list[Path], tmp_path: Path) -> None:
     style = tmp_path / "style.toml"
     style.write_text('width = 5\nfont = "DejaVu Serif"\nfont_size = 6\n'
                      'palette = ["#123456", "#fedcba"]\n')
     for options in ((), ("--style", style)):
-        told = run_successfully("figures", input_files[0], "--kind", "cdf", "-O", tmp_path,
+        told = run_successfully("figures", report_input_files[0], "--kind", "cdf", "-O", tmp_path,
                                 *options)
         text = Path(told.split()[0]).read_text()
         styled = ('width="5in"' in text, "DejaVu Serif" in text, "#123456" in text,
                   "#0072b2" not in text)
         assert set(styled) == {bool(options)}
-    done = run_approxftl("figures", input_files[0], "--kind", "cdf", "--style", input_files[0])
+    done = run_approxftl("figures", report_input_files[0], "--kind", "cdf", "--style",
+                         report_input_files[0])
     assert done.code == 1 and "no TOML" in done.err
 
 
-def test_an_unknown_kind_is_refused(input_files: list[Path]) -> None:
-    done = run_approxftl("figures", input_files[0], "--kind", "pie")
+def test_an_unknown_kind_of_figure_is_refused(report_input_files: list[Path]) -> None:
+    done = run_approxftl("figures", report_input_files[0], "--kind", "pie")
     assert done.code == 2
     assert 'there is no kind "pie"; there are ratios, response, class-response, cdf,' in done.err
 
 
-def test_a_kind_without_its_data_is_refused(tmp_path: Path) -> None:
+def test_a_kind_of_figure_without_its_data_is_refused(tmp_path: Path) -> None:
     simulate_to_file(tmp_path / "x.json", "--requests", "10")
     done = run_approxftl("figures", "x.json", "--kind", "cdf", directory=tmp_path)
     assert done.code == 1
@@ -170,12 +171,12 @@ def test_a_command_without_files_is_refused(tmp_path: Path) -> None:
         2, 'approxftl figures: nothing to draw; name files, or "--list" the kinds\n')
 
 
-def test_only_pdf_and_png_need_vl_convert(input_files: list[Path], tmp_path: Path) -> None:
+def test_only_pdf_and_png_need_vl_convert(report_input_files: list[Path], tmp_path: Path) -> None:
     """A module that cannot be imported acts like a package that is not installed."""
     program = install_verb_without_module(tmp_path / "place", "figures", "vl_convert")
-    done = run_program(program, input_files[0], "-O", tmp_path / "out")
+    done = run_program(program, report_input_files[0], "-O", tmp_path / "out")
     assert (done.code, done.err) == (0, "")
-    done = run_program(program, input_files[0], "-O", tmp_path / "out", "--format", "pdf")
+    done = run_program(program, report_input_files[0], "-O", tmp_path / "out", "--format", "pdf")
     assert (done.code, done.err) == (
         1, "approxftl figures: pdf needs vl-convert: pip install vl-convert-python; or draw svg, "
         "and convert that, by rsvg-convert or Inkscape\n")

@@ -14,7 +14,7 @@ from selftests.reports.support import (
     BLOCKS,
     EVERYTHING,
     LUNS,
-    device_stat_json,
+    make_device_stat_json,
     run_approxftl,
     simulate_to_file,
     write_all_inputs,
@@ -26,7 +26,8 @@ from approxftl_tools.inputs import read_inputs
 VERBS = ("report", "compare", "figures")
 
 
-def refusal_message(directory: Path, *arguments: str, verb: str = "compare", code: int = 1) -> str:
+def read_refusal_message(directory: Path, *arguments: str, verb: str = "compare",
+                         code: int = 1) -> str:
     """Return the error message of a command, which must fail."""
     done = run_approxftl(verb, *arguments, directory=directory)
     assert (done.code, done.out) == (code, "")
@@ -77,26 +78,27 @@ def test_wrong_inputs_are_refused_in_a_sentence(tmp_path: Path, content: bytes,
 @pytest.mark.parametrize("verb", VERBS)
 def test_each_command_refuses_an_unknown_file(tmp_path: Path, verb: str) -> None:
     (tmp_path / "x").write_text("hello")
-    assert refusal_message(tmp_path, "x", verb=verb).startswith(
+    assert read_refusal_message(tmp_path, "x", verb=verb).startswith(
         f'approxftl {verb}: x: begins with "hello", which is none of')
 
 
 def test_a_missing_input_is_refused_with_the_files_that_exist(tmp_path: Path) -> None:
     (tmp_path / "near.json").write_text("{}")
-    assert "x.json: no such file; ./ has near.json" in refusal_message(tmp_path, "x.json", code=3)
-    assert "d/x: no such file; d/ has nothing" in refusal_message(tmp_path, "d/x", code=3)
+    assert "x.json: no such file; ./ has near.json" in read_refusal_message(tmp_path, "x.json",
+                                                                            code=3)
+    assert "d/x: no such file; d/ has nothing" in read_refusal_message(tmp_path, "d/x", code=3)
 
 
 def test_a_directory_without_inputs_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("x")
-    told = refusal_message(tmp_path, ".", code=3)
+    told = read_refusal_message(tmp_path, ".", code=3)
     assert ".: no input; looked for *.json, *.aft, *.txt, *.log, found notes.md" in told
 
 
 def test_incomplete_json_is_refused(tmp_path: Path) -> None:
     simulate_to_file(tmp_path / "good.json", "--requests", "10")
     (tmp_path / "bad.json").write_text("{")
-    assert "bad.json: no whole JSON" in refusal_message(tmp_path, "good.json", "bad.json")
+    assert "bad.json: no whole JSON" in read_refusal_message(tmp_path, "good.json", "bad.json")
 
 
 @pytest.mark.parametrize("change", ["short", "version", "field", "fields"])
@@ -113,7 +115,7 @@ def test_damaged_record_files_are_refused(tmp_path: Path, change: str) -> None:
     else:
         struct.pack_into("<I", data, 28, 2)
     path.write_bytes(data)
-    told = refusal_message(tmp_path, "x.aft")
+    told = read_refusal_message(tmp_path, "x.aft")
     expected = {"short": "bytes are no whole number of records of 32; the file is cut off",
                 "version": "a record file of version 2", "field": "does not fit into a record",
                 "fields": "records have no field"}
@@ -123,28 +125,29 @@ def test_damaged_record_files_are_refused(tmp_path: Path, change: str) -> None:
 def test_an_empty_record_file_is_listed_but_not_drawn(tmp_path: Path) -> None:
     simulate_to_file(tmp_path / "run.json", "--requests", "0", "--record", tmp_path / "x.aft")
     assert re.search(r"^records +0$", run_approxftl("compare", tmp_path / "x.aft").out, re.M)
-    assert "of which nothing can be drawn" in refusal_message(tmp_path, "x.aft", verb="figures")
+    assert "of which nothing can be drawn" in read_refusal_message(tmp_path, "x.aft",
+                                                                   verb="figures")
 
 
 def test_inputs_without_numbers_are_not_compared(tmp_path: Path) -> None:
     (tmp_path / "luns.txt").write_text(LUNS)
-    assert "found 1 answer, which has no numbers to compare" in refusal_message(tmp_path,
-                                                                                "luns.txt")
+    assert "found 1 answer, which has no numbers to compare" in read_refusal_message(tmp_path,
+                                                                                     "luns.txt")
 
 
 def test_an_unwritable_output_is_reported(tmp_path: Path) -> None:
     simulate_to_file(tmp_path / "x.json", "--requests", "10")
-    told = refusal_message(tmp_path, "x.json", "-O", "no/such/r.html", verb="report")
+    told = read_refusal_message(tmp_path, "x.json", "-O", "no/such/r.html", verb="report")
     assert "no/such/r.html: cannot write: No such file or directory" in told
     (tmp_path / "file").write_text("")
-    told = refusal_message(tmp_path, "x.json", "-O", "file/figures", verb="figures")
+    told = read_refusal_message(tmp_path, "x.json", "-O", "file/figures", verb="figures")
     assert "file/figures: cannot create: Not a directory" in told
 
 
 def test_a_failed_report_leaves_the_old_one(tmp_path: Path) -> None:
     (tmp_path / "report.html").write_text("old")
     (tmp_path / "x").write_text("wrong")
-    refusal_message(tmp_path, "x", verb="report")
+    read_refusal_message(tmp_path, "x", verb="report")
     assert (tmp_path / "report.html").read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["report.html", "x"]
 
@@ -168,7 +171,7 @@ def test_every_kind_of_input_is_recognised(tmp_path: Path) -> None:
 @given(st.data())
 def test_any_damaged_input_is_refused_in_one_sentence(tmp_path: Path, data: st.DataObject) -> None:
     whole = data.draw(st.sampled_from([BLOCKS, LUNS, BLOCK,
-                                       json.dumps(device_stat_json())])).encode()
+                                       json.dumps(make_device_stat_json())])).encode()
     at = data.draw(st.integers(0, len(whole) - 1))
     damaged = whole[:at] + data.draw(st.binary(max_size=3)) + whole[at + 1:]
     path = tmp_path / "x"

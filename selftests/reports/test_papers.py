@@ -14,7 +14,7 @@ from selftests.reports.support import (
     PROGRAM,
     Json,
     find_urls_in_page,
-    open_headless,
+    open_page_headless,
     read_console_messages,
     run_approxftl,
     run_successfully,
@@ -43,7 +43,7 @@ def figures_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def tiny_volumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Setting:
+def setting_with_tiny_traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Setting:
     """Replace each recorded trace by a tiny one; the tests only need the files to exist."""
     monkeypatch.setenv("APPROXFTL", str(PROGRAM))
     first = tmp_path / "HM_0.aft"
@@ -102,14 +102,14 @@ def test_each_study_describes_itself_and_its_figures(path: Path) -> None:
 
 
 def test_a_figure_without_its_package_is_left_out(monkeypatch: pytest.MonkeyPatch,
-                                                  tiny_volumes: Setting) -> None:
+                                                  setting_with_tiny_traces: Setting) -> None:
     monkeypatch.setattr(papers, "find_spec", lambda _name: None)
     said: list[str] = []
-    found = papers.drawable_figures((), tiny_volumes, said.append)
+    found = papers.drawable_figures((), setting_with_tiny_traces, said.append)
     assert [one.spec.name for one in found] == [name for name in NAMES if "weights" not in name]
     assert said == [f"weights-{name}: left out, for lack of the Python package sklearn"
                     for name in ("layers", "shelf")]
-    (one,) = papers.drawable_figures(["weights-shelf"], tiny_volumes, said.append)
+    (one,) = papers.drawable_figures(["weights-shelf"], setting_with_tiny_traces, said.append)
     assert one.spec.name == "weights-shelf"
 
 
@@ -124,7 +124,7 @@ def test_more_flipped_bits_let_a_network_recognise_fewer_digits(
     assert all(mean[2] < one < mean[0] for one in alone) and len(set(alone)) == 3
 
 
-def network_report(share: float, alone: float, **changed: Any) -> Json:
+def make_network_report(share: float, alone: float, **changed: Any) -> Json:
     return {"parameters": {"type": "int8", "planes": 8, "hidden": 256, "levels": [1] * 8,
                            **changed}, "labels": {"cycles": "5000", "months": "3"},
             "share": {"stored": share},
@@ -132,15 +132,17 @@ def network_report(share: float, alone: float, **changed: Any) -> Json:
 
 
 def test_neural_networks_of_a_mounted_device_stand_beside_simulated_ones(
-        tiny_volumes: Setting) -> None:
-    specs = {spec.name: spec for one in papers.find_paper_figures(["weights"], tiny_volumes)
+        setting_with_tiny_traces: Setting) -> None:
+    specs = {spec.name: spec for one in papers.find_paper_figures(["weights"],
+                                                                  setting_with_tiny_traces)
              for spec in [one.spec]}
-    reports = [network_report(0.9, 0.5), network_report(0.8, 0.7),
-               network_report(0.1, 0.1, planes=4),
-               network_report(0.1, 0.1, type="bfloat16"), network_report(0.1, 0.1, hidden=64),
-               network_report(0.1, 0.1, levels=[3] * 8),
-               network_report(0.1, 0.1) | {"labels": {"cycles": "1000", "months": "3"}},
-               network_report(0.1, 0.1) | {"labels": {"cycles": "5000"}}]
+    reports = [make_network_report(0.9, 0.5), make_network_report(0.8, 0.7),
+               make_network_report(0.1, 0.1, planes=4),
+               make_network_report(0.1, 0.1, type="bfloat16"),
+               make_network_report(0.1, 0.1, hidden=64),
+               make_network_report(0.1, 0.1, levels=[3] * 8), make_network_report(0.1, 0.1)
+               | {"labels": {"cycles": "1000", "months": "3"}}, make_network_report(0.1, 0.1)
+               | {"labels": {"cycles": "5000"}}]
     reports.append({key: value for key, value in reports[0].items() if key != "share"})
     marks = {mark.series: mark
              for mark in list_accuracies_on_devices(specs["weights-shelf"], reports)}
@@ -176,9 +178,10 @@ def test_each_workload_fills_the_expected_kind_of_block(tmp_path: Path, options:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
-def test_the_simulator_accepts_every_paper_study(path: Path, tiny_volumes: Setting) -> None:
+def test_the_simulator_accepts_every_paper_study(path: Path,
+                                                 setting_with_tiny_traces: Setting) -> None:
     """The simulator accepts all parameter values of a paper's study."""
-    plan = study_plan.read_study(path, PROGRAM, setting=tiny_volumes)
+    plan = study_plan.read_study(path, PROGRAM, setting=setting_with_tiny_traces)
     assert plan.points and figure_specs(plan)
 
 
@@ -212,7 +215,7 @@ def test_reductions_in_paper_figures_equal_those_of_the_runs(figures_folder: Pat
 
 @pytest.mark.slow
 def test_the_index_shows_all_figures_in_a_browser(figures_folder: Path, tmp_path: Path) -> None:
-    done = open_headless(figures_folder / "selection.html", tmp_path, "--dump-dom")
+    done = open_page_headless(figures_folder / "selection.html", tmp_path, "--dump-dom")
     assert done.code == 0, done.err
     assert read_console_messages(done) == []
     for name in QUICK:
@@ -247,15 +250,15 @@ def test_paper_figures_of_several_seeds_have_intervals(figures_folder: Path) -> 
 
 
 def test_the_option_full_makes_runs_longer() -> None:
-    def find_short_and_full_values(value: Any) -> Iterator[str]:
+    def find_values_for_short_and_full_runs(value: Any) -> Iterator[str]:
         if isinstance(value, dict):
             for one in value.values():
-                yield from find_short_and_full_values(one)
+                yield from find_values_for_short_and_full_runs(one)
         elif isinstance(value, str) and "|" in value:
             yield value
 
     for path in STUDIES:
-        for value in find_short_and_full_values(study_plan.load_toml_file(path)):
+        for value in find_values_for_short_and_full_runs(study_plan.load_toml_file(path)):
             assert int(pick_quick_or_full_size(value, True)) > int(
                 pick_quick_or_full_size(value, False)), path
 

@@ -38,7 +38,7 @@ from selftests.reports.support import (
     find_urls_in_page,
     load_fresh_page,
     make_page_with_script,
-    open_headless,
+    open_page_headless,
     press_key,
     read_console_messages,
     run_script,
@@ -72,7 +72,7 @@ def report_dom(report_page: Path, tmp_path_factory: pytest.TempPathFactory) -> s
     """The DOM of the page before any script has redrawn a figure."""
     still = report_page.with_name("still.html")
     still.write_text(report_page.read_text().replace('class="spec"', 'class="unused"'))
-    done = open_headless(still, tmp_path_factory.mktemp("profile"), "--dump-dom")
+    done = open_page_headless(still, tmp_path_factory.mktemp("profile"), "--dump-dom")
     assert done.code == 0, done.err
     assert read_console_messages(done) == []
     return done.out
@@ -153,7 +153,7 @@ def test_tooltips_show_exact_values(report_page: Path, tmp_path: Path) -> None:
         document.title = [over("#response svg rect:has(title)"), over("#wear-map-1 .grid"),
             times.find((text) => text), over("h1")].join("|");
     """)
-    done = open_headless(probe, tmp_path, "--dump-dom")
+    done = open_page_headless(probe, tmp_path, "--dump-dom")
     assert read_console_messages(done) == []
     found = re.search(r"<title>([^<]*)</title>", done.out)
     assert found
@@ -287,13 +287,13 @@ def test_nothing_is_cut_off_on_a_phone(browser: Browser, report_page: Path) -> N
 # ---------------------------------------------------------------- interactive figures
 
 @pytest.fixture
-def shown_report(browser: Browser, report_page: Path) -> Iterator[Browser]:
+def browser_with_report(browser: Browser, report_page: Path) -> Iterator[Browser]:
     yield from load_fresh_page(browser, report_page, 800, 600)
 
 
 @pytest.mark.slow
-def test_figures_are_drawn_again_when_they_are_seen(shown_report: Browser) -> None:
-    told = run_script(shown_report, """
+def test_figures_are_drawn_again_when_they_are_seen(browser_with_report: Browser) -> None:
+    told = run_script(browser_with_report, """
         const all = [...document.querySelectorAll("figure")];
         await drawn();
         const before = all.filter((figure) => figure.matches(".alive")).length;
@@ -315,8 +315,8 @@ def test_figures_are_drawn_again_when_they_are_seen(shown_report: Browser) -> No
     assert before < count // 2
 
 
-def test_hiding_a_policy_hides_it_in_all_figures(shown_report: Browser) -> None:
-    told = run_script(shown_report, """
+def test_hiding_a_policy_hides_it_in_all_figures(browser_with_report: Browser) -> None:
+    told = run_script(browser_with_report, """
         const early = [await seen("response"), await seen("energy")];
         const count = (figures) => figures.map((figure) => marks(figure, "rect").length);
         const before = count(early);
@@ -339,8 +339,8 @@ def test_hiding_a_policy_hides_it_in_all_figures(shown_report: Browser) -> None:
     assert (gone, back) == (True, False)
 
 
-def test_the_filter_for_measures_applies_to_all_figures(shown_report: Browser) -> None:
-    told = run_script(shown_report, """
+def test_the_filter_for_measures_applies_to_all_figures(browser_with_report: Browser) -> None:
+    told = run_script(browser_with_report, """
         const figures = [await seen("response"), await seen("energy")];
         const filter = document.querySelector("#controls input[type=search]");
         const count = async (text) => {
@@ -362,9 +362,9 @@ def check_stated_ratio(text: str, result: Json) -> None:
     assert float(found[4]) == pytest.approx(times[POLICIES.index(found[3])] / times[0])
 
 
-def test_hovering_over_a_bar_shows_its_exact_value(shown_report: Browser,
+def test_hovering_over_a_bar_shows_its_exact_value(browser_with_report: Browser,
                                                    simulation_result: Json) -> None:
-    told = run_script(shown_report, """
+    told = run_script(browser_with_report, """
         const mark = marks(await seen("response"), "rect")[13], at = mark.getBoundingClientRect();
         for (const kind of ["pointerover", "pointermove"])
             mark.dispatchEvent(new PointerEvent(kind, {bubbles: true, clientX: at.left + 2,
@@ -379,8 +379,8 @@ def test_hovering_over_a_bar_shows_its_exact_value(shown_report: Browser,
     check_stated_ratio(text, simulation_result)
 
 
-def test_a_download_equals_the_shown_figure(shown_report: Browser) -> None:
-    told = run_script(shown_report, """
+def test_a_download_equals_the_shown_figure(browser_with_report: Browser) -> None:
+    told = run_script(browser_with_report, """
         let link = null;
         HTMLAnchorElement.prototype.click = function () { link = this; };
         box("baseline").click();
@@ -398,12 +398,12 @@ def test_a_download_equals_the_shown_figure(shown_report: Browser) -> None:
     assert {bar.get("fill") for bar in bars} == {"#e69f00", "#009e73", "#cc79a7"}
 
 
-def test_figures_in_dark_mode_are_light_on_dark(shown_report: Browser) -> None:
+def test_figures_in_dark_mode_are_light_on_dark(browser_with_report: Browser) -> None:
     ink = {"light": "rgb(28, 31, 35)", "dark": "rgb(230, 232, 234)"}
     for scheme in ("light", "dark", "light"):
-        shown_report.call_method("Emulation.setEmulatedMedia", features=[
+        browser_with_report.call_method("Emulation.setEmulatedMedia", features=[
             {"name": "prefers-color-scheme", "value": scheme}])
-        assert run_script(shown_report, f"""
+        assert run_script(browser_with_report, f"""
             const figure = await seen("response");
             const fill = () => figure.querySelector(".live text") &&
                 getComputedStyle(figure.querySelector(".live text")).fill;
@@ -412,7 +412,8 @@ def test_figures_in_dark_mode_are_light_on_dark(shown_report: Browser) -> None:
         """) == ink[scheme]
 
 
-def test_a_policy_is_hidden_and_measures_are_filtered_by_keyboard(shown_report: Browser) -> None:
+def test_a_policy_is_hidden_and_measures_are_filtered_by_keyboard(
+    browser_with_report: Browser) -> None:
     """Tab reaches each control, space toggles a check box, and typed text filters."""
     state = """
         const figure = await seen("response"), at = document.activeElement;
@@ -421,31 +422,31 @@ def test_a_policy_is_hidden_and_measures_are_filtered_by_keyboard(shown_report: 
             at.type + " " + (at.closest("label")?.textContent.trim() ?? "") : "",
             getComputedStyle(at).outlineStyle];
     """
-    assert run_script(shown_report, state)[0] == 16
+    assert run_script(browser_with_report, state)[0] == 16
     for _ in range(60):
-        press_key(shown_report, "Tab", 9)
-        if run_script(shown_report, state)[1] == "checkbox vth_b":
+        press_key(browser_with_report, "Tab", 9)
+        if run_script(browser_with_report, state)[1] == "checkbox vth_b":
             break
-    _, focused, outline = run_script(shown_report, state)
+    _, focused, outline = run_script(browser_with_report, state)
     assert focused == "checkbox vth_b" and outline != "none"
-    press_key(shown_report, " ", 32, " ")
-    assert run_script(shown_report, state)[0] == 12
-    press_key(shown_report, " ", 32, " ")
-    assert run_script(shown_report, state)[0] == 16
+    press_key(browser_with_report, " ", 32, " ")
+    assert run_script(browser_with_report, state)[0] == 12
+    press_key(browser_with_report, " ", 32, " ")
+    assert run_script(browser_with_report, state)[0] == 16
     for _ in range(20):
-        if run_script(shown_report, state)[1].startswith("search"):
+        if run_script(browser_with_report, state)[1].startswith("search"):
             break
-        press_key(shown_report, "Tab", 9)
-    shown_report.call_method("Input.insertText", text="p99")
-    assert run_script(shown_report, state)[0] == 8
+        press_key(browser_with_report, "Tab", 9)
+    browser_with_report.call_method("Input.insertText", text="p99")
+    assert run_script(browser_with_report, state)[0] == 8
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_has_enough_contrast(shown_report: Browser, scheme: str) -> None:
+def test_text_has_enough_contrast(browser_with_report: Browser, scheme: str) -> None:
     """WCAG 2 demands a text contrast of 4.5, computed with opacity and the background."""
-    shown_report.call_method("Emulation.setEmulatedMedia", features=[
+    browser_with_report.call_method("Emulation.setEmulatedMedia", features=[
         {"name": "prefers-color-scheme", "value": scheme}])
-    count, weak = run_script(shown_report, """
+    count, weak = run_script(browser_with_report, """
         for (const id of ["response", "cdf-write", "energy", "timeline-1"])
             await seen(id);
         const above = function* (at) { for (; at; at = at.parentElement) yield at; };
@@ -480,11 +481,11 @@ def test_text_has_enough_contrast(shown_report: Browser, scheme: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_bars_and_curves_have_enough_contrast(shown_report: Browser, scheme: str) -> None:
+def test_bars_and_curves_have_enough_contrast(browser_with_report: Browser, scheme: str) -> None:
     """WCAG 2 demands a contrast of 3 between a mark's fill or edge and the background."""
-    shown_report.call_method("Emulation.setEmulatedMedia", features=[
+    browser_with_report.call_method("Emulation.setEmulatedMedia", features=[
         {"name": "prefers-color-scheme", "value": scheme}])
-    count, weak = run_script(shown_report, """
+    count, weak = run_script(browser_with_report, """
         for (const id of ["response", "cdf-write", "energy", "timeline-1", "page-map-10"])
             await seen(id);
         await drawn();
@@ -521,7 +522,7 @@ def test_every_colour_has_an_edge_that_stands_out(dark: bool) -> None:
     assert sum(found[name].startswith("var(") for name in edges[:-1]) == (18 if dark else 10)
 
 
-def test_keyboard_keys_show_values_and_zoom_a_figure(shown_report: Browser,
+def test_keyboard_keys_show_values_and_zoom_a_figure(browser_with_report: Browser,
                                                      simulation_result: Json) -> None:
     state = """
         const live = document.activeElement, tip = document.getElementById("tip");
@@ -531,7 +532,7 @@ def test_keyboard_keys_show_values_and_zoom_a_figure(shown_report: Browser,
             [...live.querySelectorAll(".role-axis-label text")]
                 .map((one) => one.textContent).sort().join()];
     """
-    run_script(shown_report, """
+    run_script(browser_with_report, """
         const figure = await seen("response");
         [...document.querySelectorAll("a, button, input")].findLast((one) =>
             one.compareDocumentPosition(figure) & Node.DOCUMENT_POSITION_FOLLOWING &&
@@ -539,61 +540,62 @@ def test_keyboard_keys_show_values_and_zoom_a_figure(shown_report: Browser,
         return 1;
     """)
     for _ in range(12):
-        press_key(shown_report, "Tab", 9)
-        if run_script(shown_report, state)[0] == "live":
+        press_key(browser_with_report, "Tab", 9)
+        if run_script(browser_with_report, state)[0] == "live":
             break
-    assert run_script(shown_report, state)[4] != "none"
+    assert run_script(browser_with_report, state)[4] != "none"
     texts = []
     for key in ("Home", "ArrowRight", "ArrowRight", "ArrowLeft", "End"):
-        press_key(shown_report, key, 0)
-        place, text, role, at, *_ = run_script(shown_report, state)
+        press_key(browser_with_report, key, 0)
+        place, text, role, at, *_ = run_script(browser_with_report, state)
         assert (place, role, at) == ("live", "status", 1)
         texts.append(text)
     assert texts[1] == texts[3] and len(set(texts)) == 4
     for text in texts:
         check_stated_ratio(text, simulation_result)
-    press_key(shown_report, "Escape", 27)
-    assert run_script(shown_report, state)[1] == ""
+    press_key(browser_with_report, "Escape", 27)
+    assert run_script(browser_with_report, state)[1] == ""
 
     # Zooming a timeline changes the visible part; a figure without zoom stays as it is.
-    run_script(shown_report,
+    run_script(browser_with_report,
                """(await seen("timeline-1")).querySelector(".live").focus(); return 1;""")
-    whole = run_script(shown_report, state)[5]
+    whole = run_script(browser_with_report, state)[5]
     seen = []
     for key in ("+", ">", "<", "-", "0"):
-        press_key(shown_report, key, 0, key)
-        seen.append(run_script(shown_report, state)[5])
+        press_key(browser_with_report, key, 0, key)
+        seen.append(run_script(browser_with_report, state)[5])
     assert len({whole, *seen[:2]}) == 3 and seen[2] == seen[0]
     assert seen[3] == seen[4] == whole
 
 
 @pytest.mark.parametrize("name", ["wear-map-1", "page-map-1"])
-def test_keyboard_keys_show_the_value_of_each_cell_of_a_map(shown_report: Browser, report_dom: str,
-                                                            name: str) -> None:
+def test_keyboard_keys_show_the_value_of_each_cell_of_a_map(browser_with_report: Browser,
+                                                            report_dom: str, name: str) -> None:
     """Colours of a scale may lack contrast, as the keyboard reads out the value of each cell."""
-    run_script(shown_report, f'(await seen("{name}")).querySelector(".live").focus(); return 1;')
+    run_script(browser_with_report,
+               f'(await seen("{name}")).querySelector(".live").focus(); return 1;')
     cells = read_figure_rows(report_dom, name)[1:]
     for key, cell in (("Home", cells[0]), ("ArrowRight", cells[1]), ("PageDown", cells[11]),
                       ("End", cells[-1])):
-        press_key(shown_report, key, 0)
-        text = run_script(shown_report,
+        press_key(browser_with_report, key, 0)
+        text = run_script(browser_with_report,
                           'await drawn(); return document.getElementById("tip").textContent;')
         assert [part.split(": ")[1] for part in text.split(", ", 2)] == cell, text
 
 
-def test_a_printed_page_has_static_figures(shown_report: Browser) -> None:
+def test_a_printed_page_has_static_figures(browser_with_report: Browser) -> None:
     heights = """
         const figure = await seen("response");
         return [":scope > svg", ".live", "button", "details"].map((one) =>
             figure.querySelector(one).getBoundingClientRect().height > 0);
     """
-    assert run_script(shown_report, heights) == [False, True, True, True]
-    shown_report.call_method("Emulation.setEmulatedMedia", media="print")
-    assert run_script(shown_report, heights) == [True, False, False, False]
+    assert run_script(browser_with_report, heights) == [False, True, True, True]
+    browser_with_report.call_method("Emulation.setEmulatedMedia", media="print")
+    assert run_script(browser_with_report, heights) == [True, False, False, False]
 
 
-def test_a_timeline_is_zoomed_by_the_wheel_with_shift(shown_report: Browser) -> None:
-    first, again, zoomed = run_script(shown_report, """
+def test_a_timeline_is_zoomed_by_the_wheel_with_shift(browser_with_report: Browser) -> None:
+    first, again, zoomed = run_script(browser_with_report, """
         const figure = await seen("timeline-1");
         const wheel = async (shiftKey) => {
             const picture = figure.querySelector(".live svg"), at = picture.getBoundingClientRect();
@@ -685,8 +687,8 @@ def read_legend_colours(html: str) -> dict[str, set[str]]:
 
 
 def test_each_name_in_legends_has_one_colour_in_all_figures(report_dom: str,
-                                                            report_of_seeds: Path) -> None:
-    for html in (report_dom, report_of_seeds.read_text()):
+                                                            multi_seed_report: Path) -> None:
+    for html in (report_dom, multi_seed_report.read_text()):
         known = read_legend_colours(html)
         several = {name: klasses for name, klasses in known.items() if len(klasses) > 1}
         # This holds for names of blocks and of pages.
@@ -719,7 +721,7 @@ SEEDS = 5
 
 
 @pytest.fixture(scope="module")
-def report_of_seeds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def multi_seed_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report about several policies with several seeds each."""
     directory = tmp_path_factory.mktemp("seeds")
     simulate_to_file(directory / "seeds.json", *STREAM, *FULL, "--policy", ",".join(POLICIES),
@@ -729,7 +731,7 @@ def report_of_seeds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory / "r.html"
 
 
-def measure_by_seed(page: Path, policy: str, *keys: str) -> list[Any]:
+def read_values_by_seed(page: Path, policy: str, *keys: str) -> list[Any]:
     """Return a value of each run of a policy, ordered by seed."""
     values: list[Any] = []
     for run in json.loads((page.parent / "seeds.json").read_text())["runs"]:
@@ -742,7 +744,8 @@ def measure_by_seed(page: Path, policy: str, *keys: str) -> list[Any]:
 
 def compute_paired_ratio(page: Path, policy: str, *keys: str) -> tuple[float, float, float]:
     """Return the mean of the ratios to the baseline's runs, paired by seed, and its interval."""
-    ours, base = measure_by_seed(page, policy, *keys), measure_by_seed(page, "baseline", *keys)
+    ours, base = read_values_by_seed(page, policy, *keys), read_values_by_seed(page, "baseline",
+                                                                               *keys)
     assert len(ours) == SEEDS
     values = [a / b for a, b in zip(ours, base, strict=True)]
     mean = float(np.mean(values))
@@ -750,11 +753,11 @@ def compute_paired_ratio(page: Path, policy: str, *keys: str) -> tuple[float, fl
     return mean, mean - half, mean + half
 
 
-def test_the_report_begins_with_the_setup_and_the_better_policy(report_of_seeds: Path) -> None:
-    html = unescape(report_of_seeds.read_text())
+def test_the_report_begins_with_the_setup_and_the_better_policy(multi_seed_report: Path) -> None:
+    html = unescape(multi_seed_report.read_text())
     said, first = re.findall(r"<h1>.*?</h1>\n<p[^>]*><strong>([^<]*)</strong></p>\n"
                              r"<p[^>]*>([^<]*)</p>\n<figure", html, re.S)[0]
-    means = {policy: compute_paired_ratio(report_of_seeds, policy, "timing", "write_response",
+    means = {policy: compute_paired_ratio(multi_seed_report, policy, "timing", "write_response",
                                           "mean_ns")
              for policy in POLICIES[1:]}
     best = min(means, key=lambda policy: means[policy][0])
@@ -769,62 +772,64 @@ def test_the_report_begins_with_the_setup_and_the_better_policy(report_of_seeds:
         "Simulated: demo, 435.2 MiB of 512 MiB, 4 LUNs; uniform requests of 4 KiB, 50 % writes, "
         f"50 % of them approximate, dies 30 % busy; {', '.join(POLICIES)}; {SEEDS} seeds each.")
     for policy in POLICIES[1:]:
-        mean, low, high = compute_paired_ratio(report_of_seeds, policy, "timing", "write_response",
-                                               "mean_ns")
+        mean, low, high = compute_paired_ratio(multi_seed_report, policy, "timing",
+                                               "write_response", "mean_ns")
         assert not low <= 1 <= high
         assert (f"<li>write response, mean: {policy} has {mean:.3f} ({low:.3f} to {high:.3f}) of "
                 "baseline's; the interval of 95 % leaves out 1.</li>") in second
     assert second.count("<li>") == 2 * (len(POLICIES) - 1)
 
 
-def test_ratios_to_the_reference_are_shown_with_intervals(report_of_seeds: Path) -> None:
+def test_ratios_to_the_reference_are_shown_with_intervals(multi_seed_report: Path) -> None:
     shown = {(row[0], row[1]): row[2:]
-             for row in read_figure_rows(report_of_seeds.read_text(), "ratios")[1:]}
+             for row in read_figure_rows(multi_seed_report.read_text(), "ratios")[1:]}
     for title, keys in (("write response, mean", ("timing", "write_response", "mean_ns")),
                         ("energy", ("energy", "total_pj")),
                         ("erases", ("counters", "array_erases"))):
         for policy in POLICIES[1:]:
             *ends, runs = map(float, shown[title, policy])
-            assert ends == pytest.approx(compute_paired_ratio(report_of_seeds, policy, *keys))
+            assert ends == pytest.approx(compute_paired_ratio(multi_seed_report, policy, *keys))
             assert runs == SEEDS
-    element = find_figure_element(report_of_seeds.read_text(), "ratios")
+    element = find_figure_element(multi_seed_report.read_text(), "ratios")
     assert element.count("<circle ") == len(shown)
 
 
-def test_a_policys_column_is_the_mean_over_seeds(report_of_seeds: Path) -> None:
-    html = report_of_seeds.read_text()
+def test_a_policys_column_is_the_mean_over_seeds(multi_seed_report: Path) -> None:
+    html = multi_seed_report.read_text()
     head = re.search(r"<thead><tr>(.*?)</tr>", html[html.index('id="tables"'):])
     assert head
     assert re.findall(r">([^<]+)</th>", head[1]) == list(POLICIES)
     row = re.search(r'<th scope="row">write response, mean</th>(.*?)</tr>',
                     html[html.index('id="tables"'):])
     assert row
-    mean, low, high = compute_paired_ratio(report_of_seeds, "vth_b", "timing", "write_response",
+    mean, low, high = compute_paired_ratio(multi_seed_report, "vth_b", "timing", "write_response",
                                            "mean_ns")
     assert f"<small>{mean:.3f} [{low:.3f}, {high:.3f}]</small>" in row[1]
     rows = read_figure_rows(html, "energy")
     for policy, *parts in rows[1:]:
         assert sum(map(float, parts)) == pytest.approx(
-            np.mean(measure_by_seed(report_of_seeds, policy, "energy", "total_pj"))
-            / np.mean(measure_by_seed(report_of_seeds, "baseline", "energy", "total_pj")))
+            np.mean(read_values_by_seed(multi_seed_report, policy, "energy", "total_pj"))
+            / np.mean(read_values_by_seed(multi_seed_report, "baseline", "energy", "total_pj")))
     assert 'Block' in html and ", approxftl, seed 1: pages</h3>" in html
     curve = [float(row[2]) for row in read_figure_rows(html, "cdf-write")[1:] if row[0] == "vth_b"]
-    requests = sum(measure_by_seed(report_of_seeds, "vth_b", "timing", "write_response", "count"))
+    requests = sum(read_values_by_seed(multi_seed_report, "vth_b", "timing", "write_response",
+                                       "count"))
     tops = [run[-1]
-            for run in measure_by_seed(report_of_seeds, "vth_b", "timing", "write_response",
-                                       "bins")]
+            for run in read_values_by_seed(multi_seed_report, "vth_b", "timing", "write_response",
+                                           "bins")]
     longest = sum(count for top, count in tops if top == max(tops)[0])
     assert curve[-1] == pytest.approx(100 * longest / requests)
 
 
 def test_interrupted_runs_are_left_out_of_means() -> None:
-    def make_seed_run(seed: int, interrupted: bool, number: float) -> Run:
+    def make_run_of_seed(seed: int, interrupted: bool, number: float) -> Run:
         data = {"policy": "a", "seed": seed, "interrupted": interrupted, "requests": 10,
                 "parts": {"n": number}}
         return Run("", "", data, {}, Path("x.json"))
 
-    inputs = average_over_seeds(Inputs([make_seed_run(1, False, 1), make_seed_run(2, True, 50),
-                                        make_seed_run(3, False, 4)]))
+    inputs = average_over_seeds(Inputs([make_run_of_seed(1, False, 1),
+                                        make_run_of_seed(2, True, 50),
+                                        make_run_of_seed(3, False, 4)]))
     assert [(one.label, one.data["parts"]["n"]) for one in inputs.runs] == [
         ("a", 2.5), ("a (interrupted after 10 requests)", 50)]
 
@@ -852,7 +857,7 @@ def test_missing_figures_are_listed(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def report_of_workloads(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def multi_workload_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("workloads")
     for share in ("30", "50", "70"):
         simulate_to_file(directory / f"share-{share}.json", *STREAM, "--histogram", "--policy",
@@ -864,8 +869,8 @@ def report_of_workloads(tmp_path_factory: pytest.TempPathFactory) -> Path:
 LOADS = ["share-30", "share-50", "share-70"]
 
 
-def test_several_workloads_become_groups_of_bars(report_of_workloads: Path) -> None:
-    html = report_of_workloads.read_text()
+def test_several_workloads_become_groups_of_bars(multi_workload_report: Path) -> None:
+    html = multi_workload_report.read_text()
     head, *rows = read_figure_rows(html, "response")
     assert head == ["", *POLICIES, "panel"]
     assert list(dict.fromkeys(row[-1] for row in rows)) == [
@@ -875,7 +880,7 @@ def test_several_workloads_become_groups_of_bars(report_of_workloads: Path) -> N
     assert [row[0] for row in rows] == LOADS
     assert [float(row[1]) for row in rows] == [1, 1, 1]
     for policy, cell in zip(POLICIES, rows[1][1:-1], strict=True):
-        found = json.loads(report_of_workloads.with_name("share-50.json").read_text())["runs"]
+        found = json.loads(multi_workload_report.with_name("share-50.json").read_text())["runs"]
         means = {name: [run["timing"]["write_response"]["mean_ns"] for run in found
                         if run["policy"] == name] for name in (policy, "baseline")}
         assert float(cell) == pytest.approx(np.mean(
@@ -883,8 +888,9 @@ def test_several_workloads_become_groups_of_bars(report_of_workloads: Path) -> N
 
 
 @pytest.mark.parametrize("name", ["ratios", "cdf-write", "energy", "wear", "luns"])
-def test_figures_of_several_workloads_have_one_scale(report_of_workloads: Path, name: str) -> None:
-    element = find_figure_element(report_of_workloads.read_text(), name)
+def test_figures_of_several_workloads_have_one_scale(multi_workload_report: Path,
+                                                     name: str) -> None:
+    element = find_figure_element(multi_workload_report.read_text(), name)
     assert re.findall(r'class="panel"[^>]*>([^<]*)<', element) == LOADS
     assert len(re.findall(r'height="12" class=', element)) == len(
         {row[1] for row in read_figure_rows(element, name)[1:]} if name == "ratios" else
@@ -896,9 +902,9 @@ def test_figures_of_several_workloads_have_one_scale(report_of_workloads: Path, 
 
 
 def test_interactive_panels_react_to_the_filter(browser: Browser,
-                                                report_of_workloads: Path) -> None:
+                                                multi_workload_report: Path) -> None:
     browser.set_screen_size(800, 600)
-    browser.show_page(report_of_workloads)
+    browser.show_page(multi_workload_report)
     told = run_script(browser, """
         const figure = await seen("energy");
         const names = () => [...figure.querySelectorAll(".live text")]
@@ -928,16 +934,16 @@ def test_interactive_panels_react_to_the_filter(browser: Browser,
 def test_a_report_of_a_hundred_workloads_stays_small(report_page: Path, simulation_result: Json,
                                                      tmp_path: Path, browser: Browser) -> None:
     """A result of 500 runs with maps, made from one result by changing its numbers."""
-    def scale_numbers(value: Any, factor: float) -> Any:
+    def scale_numbers_of_result(value: Any, factor: float) -> Any:
         if isinstance(value, dict):
-            return {key: scale_numbers(one, factor) for key, one in value.items()}
+            return {key: scale_numbers_of_result(one, factor) for key, one in value.items()}
         if isinstance(value, list):
-            return [scale_numbers(one, factor) for one in value]
+            return [scale_numbers_of_result(one, factor) for one in value]
         return int(value * factor) if isinstance(value, int) and value > 1000 else \
             value * factor if isinstance(value, float) else value
 
     for i in range(125):
-        runs = [{**run, **{key: scale_numbers(run[key], 1 + (37 * i + 11 * j) % 100 / 100)
+        runs = [{**run, **{key: scale_numbers_of_result(run[key], 1 + (37 * i + 11 * j) % 100 / 100)
                            for key in ("timing", "energy", "counters", "write_amplification")}}
                 for j, run in enumerate(simulation_result["runs"])]
         (tmp_path / f"load-{i:03}.json").write_text(json.dumps({**simulation_result, "runs": runs}))

@@ -93,17 +93,17 @@ def run_study_verb(verb: str, *arguments: str | Path) -> str:
 
 
 @pytest.fixture
-def shown_study(browser: Browser, study_page: Path) -> Iterator[Browser]:
+def browser_with_study_page(browser: Browser, study_page: Path) -> Iterator[Browser]:
     yield from load_fresh_page(browser, study_page, 1000, 700)
 
 
-def figure_marks(page: Path, name: str) -> list[dict[str, str]]:
+def read_figure_marks(page: Path, name: str) -> list[dict[str, str]]:
     """Return the numbers in the CSV file of a figure."""
     with (page.parent / f"{name}.csv").open() as file:
         return list(csv.DictReader(file))
 
 
-def test_the_study_page_is_small_and_loads_nothing(study_page: Path) -> None:
+def test_the_study_page_is_small_and_loads_no_other_file(study_page: Path) -> None:
     text = study_page.read_text()
     assert [one for one in find_urls_in_page(text) if not one.startswith(("#", "data:"))] == []
     assert study_page.stat().st_size < 1.5e6
@@ -117,9 +117,9 @@ def test_the_study_page_shows_findings_before_figures_and_table(study_page: Path
 
 
 @pytest.mark.parametrize("width", [400, 2000])
-def test_all_figures_are_interactive(shown_study: Browser, width: int) -> None:
-    shown_study.set_screen_size(width, 900)
-    found = run_script(shown_study, f"""
+def test_all_figures_are_interactive(browser_with_study_page: Browser, width: int) -> None:
+    browser_with_study_page.set_screen_size(width, 900)
+    found = run_script(browser_with_study_page, f"""
         const found = [];
         for (const id of {json.dumps(NAMES)}) {{
             const figure = await seen(id);
@@ -160,18 +160,18 @@ def round_to_page_digits(text: str) -> str:
     return f"{float(text):.{DIGITS}g}" if re.fullmatch(r"-?[0-9.]+(e[-+]?[0-9]+)?", text) else text
 
 
-def compared_mark_fields(mark: dict[str, str]) -> tuple[str, ...]:
+def select_compared_mark_fields(mark: dict[str, str]) -> tuple[str, ...]:
     keys = ("series", "facet", "x", "source", "y", "low", "high", "runs")
     return tuple(round_to_page_digits(mark[key]) for key in keys)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_tooltips_show_the_numbers_of_the_figure_file(shown_study: Browser, study_page: Path,
-                                                      name: str) -> None:
-    wanted = {compared_mark_fields(mark) for mark in figure_marks(study_page, name)}
+def test_tooltips_show_the_numbers_of_the_figure_file(browser_with_study_page: Browser,
+                                                      study_page: Path, name: str) -> None:
+    wanted = {select_compared_mark_fields(mark) for mark in read_figure_marks(study_page, name)}
     axes = ["of", "in", "low", "high", "runs", "from"]
     found = set()
-    for said in read_texts_of_marks(shown_study, name):
+    for said in read_texts_of_marks(browser_with_study_page, name):
         measure = list(said)[-1 - sum(key in said for key in axes[2:])]
         place = [key for key in said if key not in (*axes, measure)]
         values = [said.get(key, "") for key in
@@ -181,15 +181,15 @@ def test_tooltips_show_the_numbers_of_the_figure_file(shown_study: Browser, stud
 
 
 def test_measurements_from_the_paper_are_in_all_panels(study_page: Path) -> None:
-    found = [mark["facet"] for mark in figure_marks(study_page, "stack")
+    found = [mark["facet"] for mark in read_figure_marks(study_page, "stack")
              if mark["source"] == "the paper"]
     assert found == ["die utilisation: 30%", "die utilisation: 50%"]
 
 
 @pytest.mark.parametrize(("name", "scale"), [("dots", float), ("bars", math.log)])
-def test_intervals_are_drawn_to_scale(shown_study: Browser, name: str,
+def test_intervals_are_drawn_to_scale(browser_with_study_page: Browser, name: str,
                                       scale: Callable[[float], float]) -> None:
-    means, ends = run_script(shown_study, f"""
+    means, ends = run_script(browser_with_study_page, f"""
         const figure = await seen("{name}");
         const items = (kind) => [...figure.querySelectorAll(`.live .role-mark${{kind}}`)]
             .map((one) => one.__data__);
@@ -200,17 +200,17 @@ def test_intervals_are_drawn_to_scale(shown_study: Browser, name: str,
     (first, low), (last, high) = min(means), max(means)
     assert len(means) == 6 and len(ends) >= 6 and first < last
 
-    def compute_expected_position(value: float) -> float:
+    def compute_position_on_axis(value: float) -> float:
         return float(first + (scale(value) - scale(low)) / (scale(high) - scale(low))
                      * (last - first))
 
     for begin, end, bottom, top in ends:
-        assert sorted((begin, end)) == pytest.approx([compute_expected_position(top),
-                                                      compute_expected_position(bottom)])
+        assert sorted((begin, end)) == pytest.approx([compute_position_on_axis(top),
+                                                      compute_position_on_axis(bottom)])
 
 
-def test_parts_of_a_bar_are_stacked(shown_study: Browser) -> None:
-    bars = run_script(shown_study, """
+def test_parts_of_a_bar_are_stacked(browser_with_study_page: Browser) -> None:
+    bars = run_script(browser_with_study_page, """
         return [...(await seen("stack")).querySelectorAll(".live .mark-rect.role-mark path")]
             .map((one) => one.__data__).map(({y, height, datum}) =>
                 [datum.c0, datum.c2, datum.rank, y, height, datum.c3]);
@@ -224,8 +224,9 @@ def test_parts_of_a_bar_are_stacked(shown_study: Browser) -> None:
             assert y + height == pytest.approx(tops[facet, x, rank - 1])
 
 
-def test_policies_are_hidden_in_all_figures_and_series_in_one(shown_study: Browser) -> None:
-    before, without, alone, after = run_script(shown_study, """
+def test_policies_are_hidden_in_all_figures_and_series_in_one(
+    browser_with_study_page: Browser) -> None:
+    before, without, alone, after = run_script(browser_with_study_page, """
         const ids = ["lines", "dots", "bars"];
         for (const id of ids)
             await seen(id);
@@ -255,7 +256,7 @@ def test_without_javascript_bars_and_dots_have_titles(study_page: Path) -> None:
         figure = text[text.index(f'<figure id="{name}"'):]
         figure = figure[:figure.index("</svg>")]
         titles = [unescape(one) for one in re.findall("<title>([^<]*)</title>", figure)]
-        for mark in figure_marks(study_page, name):
+        for mark in read_figure_marks(study_page, name):
             words = ", ".join(filter(None, (mark["x"], mark["series"])))
             assert any(one.startswith(f"{words}: ") and one.endswith(f", {mark['source']}")
                        for one in titles), (name, mark)

@@ -40,7 +40,7 @@ class Tree:
 
 
 @pytest.fixture
-def fake_tree(tmp_path: Path) -> Tree:
+def tree_of_tests(tmp_path: Path) -> Tree:
     (tmp_path / "selftests").mkdir()
     return Tree(tmp_path)
 
@@ -66,19 +66,20 @@ def read_last_output_line(output: str) -> str:
         ("echo 1..1; echo ok 1 - one; sleep infinity >/dev/null 2>&1 &", "left processes running"),
     ],
 )
-def test_the_runner_fails_on_a_bad_tap_program(fake_tree: Tree, script: str,
+def test_the_runner_fails_on_a_bad_tap_program(tree_of_tests: Tree, script: str,
                                                complaint: str) -> None:
-    fake_tree.add_tap_script("core", script)
-    status, output = fake_tree.run_tests()
+    tree_of_tests.add_tap_script("core", script)
+    status, output = tree_of_tests.run_tests()
     assert status == 1, output
     assert complaint in output
     assert " 1 failed," in read_last_output_line(output)
 
 
 @pytest.mark.slow
-def test_the_runner_names_a_test_that_hangs_and_its_processes(fake_tree: Tree) -> None:
-    fake_tree.add_tap_script("core", "echo 1..2; echo ok 1 - one; sleep infinity; echo ok 2 - two")
-    status, output = fake_tree.run_tests("--quiet", "1")
+def test_the_runner_names_a_test_that_hangs_and_its_processes(tree_of_tests: Tree) -> None:
+    tree_of_tests.add_tap_script("core",
+                                 "echo 1..2; echo ok 1 - one; sleep infinity; echo ok 2 - two")
+    status, output = tree_of_tests.run_tests("--quiet", "1")
     assert status == 1
     assert "core/thing" in output
     assert "did nothing for 1 s; waiting: " in output and "sleep infinity" in output
@@ -94,82 +95,86 @@ def test_the_runner_names_a_test_that_hangs_and_its_processes(fake_tree: Tree) -
     # A test that only polls for a missing file hangs.
     ("while ! [ -e /nonexistent ]; do sleep 0.2; done", 1),
 ])
-def test_a_test_without_output_or_processor_time_is_stopped(fake_tree: Tree, body: str,
+def test_a_test_without_output_or_processor_time_is_stopped(tree_of_tests: Tree, body: str,
                                                             status: int) -> None:
-    fake_tree.add_tap_script("core", f"echo 1..1; {body}; echo ok 1 - one")
-    assert fake_tree.run_tests("--quiet", "4")[0] == status
+    tree_of_tests.add_tap_script("core", f"echo 1..1; {body}; echo ok 1 - one")
+    assert tree_of_tests.run_tests("--quiet", "4")[0] == status
 
 
 @pytest.mark.parametrize("script", ["echo '1..0 # SKIP no disk'", "echo '1..0 # SKIP x'; exit 4"])
-def test_the_runner_fails_when_a_whole_area_was_skipped(fake_tree: Tree, script: str) -> None:
-    fake_tree.add_tap_script("core", script)
-    fake_tree.add_file("other/fine.tap.sh", "#!/bin/sh\necho 1..1; echo ok 1 - one\n")
-    status, output = fake_tree.run_tests()
+def test_the_runner_fails_when_a_whole_area_was_skipped(tree_of_tests: Tree, script: str) -> None:
+    tree_of_tests.add_tap_script("core", script)
+    tree_of_tests.add_file("other/fine.tap.sh", "#!/bin/sh\necho 1..1; echo ok 1 - one\n")
+    status, output = tree_of_tests.run_tests()
     assert status == 1
     assert "core: every test of the area was skipped" in output
     assert read_last_output_line(output) == "1 passed, 1 failed, 1 skipped"
 
 
-def test_the_runner_prints_ktap(fake_tree: Tree) -> None:
-    fake_tree.add_tap_script("core", "echo 1..2; echo ok 1 - one; echo ok 2 - two '#' SKIP no disk")
-    fake_tree.add_file("other/skipped.tap.sh", "#!/bin/sh\necho 1..0 '#' SKIP no root; exit 4\n")
-    status, output = fake_tree.run_tests("--ktap", "core")
+def test_the_runner_prints_ktap(tree_of_tests: Tree) -> None:
+    tree_of_tests.add_tap_script("core",
+                                 "echo 1..2; echo ok 1 - one; echo ok 2 - two '#' SKIP no disk")
+    tree_of_tests.add_file("other/skipped.tap.sh",
+                           "#!/bin/sh\necho 1..0 '#' SKIP no root; exit 4\n")
+    status, output = tree_of_tests.run_tests("--ktap", "core")
     assert (status, output.splitlines()) == (0, [
         "KTAP version 1", "1..1", "  KTAP version 1", "  1..2", "  ok 1 - one",
         "  ok 2 - two # SKIP no disk", "ok 1 - core/thing"])
-    status, output = fake_tree.run_tests("--ktap", "other")
+    status, output = tree_of_tests.run_tests("--ktap", "other")
     assert status == 4 and read_last_output_line(output) == "ok 1 - other/skipped # SKIP no root"
-    fake_tree.add_file("other/broken.tap.sh", "#!/bin/sh\necho not ok 1 - one; echo 1..1; exit 1\n")
-    status, output = fake_tree.run_tests("--ktap", "other/broken")
+    tree_of_tests.add_file("other/broken.tap.sh",
+                           "#!/bin/sh\necho not ok 1 - one; echo 1..1; exit 1\n")
+    status, output = tree_of_tests.run_tests("--ktap", "other/broken")
     assert status == 1 and read_last_output_line(output) == "not ok 1 - other/broken"
 
 
-def test_the_runner_fails_when_an_area_has_no_tests(fake_tree: Tree) -> None:
-    fake_tree.add_tap_script("core", "echo 1..1; echo ok 1 - one")
-    fake_tree.add_file("empty/helper.py", "")
-    status, output = fake_tree.run_tests()
+def test_the_runner_fails_when_an_area_has_no_tests(tree_of_tests: Tree) -> None:
+    tree_of_tests.add_tap_script("core", "echo 1..1; echo ok 1 - one")
+    tree_of_tests.add_file("empty/helper.py", "")
+    status, output = tree_of_tests.run_tests()
     assert status == 1
     assert "empty: the area ran no test" in output
 
 
-def test_the_runner_refuses_an_area_that_does_not_exist(fake_tree: Tree) -> None:
-    fake_tree.add_tap_script("core", "echo 1..1; echo ok 1 - one")
-    status, output = fake_tree.run_tests("cores")
+def test_the_runner_refuses_an_area_that_does_not_exist(tree_of_tests: Tree) -> None:
+    tree_of_tests.add_tap_script("core", "echo 1..1; echo ok 1 - one")
+    status, output = tree_of_tests.run_tests("cores")
     assert status == 1
     assert "no area 'cores'" in output
 
 
-def test_the_runner_fails_when_a_test_program_was_not_built(fake_tree: Tree) -> None:
-    fake_tree.add_file("core/test-map.c", "")
-    status, output = fake_tree.run_tests()
+def test_the_runner_fails_when_a_test_program_was_not_built(tree_of_tests: Tree) -> None:
+    tree_of_tests.add_file("core/test-map.c", "")
+    status, output = tree_of_tests.run_tests()
     assert status == 1
     assert "not built" in output
 
 
-def test_a_failed_build_is_counted_even_when_an_older_program_passes(fake_tree: Tree) -> None:
-    fake_tree.add_file("core/test-map.c", "")
-    fake_tree.add_file("../build/selftests/core/test-map", "#!/bin/sh\necho 1..1; echo ok 1 - m\n")
-    status, output = fake_tree.run_tests("--build-failed")
+def test_a_failed_build_is_counted_even_when_an_older_program_passes(tree_of_tests: Tree) -> None:
+    tree_of_tests.add_file("core/test-map.c", "")
+    tree_of_tests.add_file("../build/selftests/core/test-map",
+                           "#!/bin/sh\necho 1..1; echo ok 1 - m\n")
+    status, output = tree_of_tests.run_tests("--build-failed")
     assert status == 1
     assert read_last_output_line(output) == "1 passed, 1 failed, 0 skipped"
 
 
-def test_the_runner_limits_a_fuzz_harness_and_uses_its_exit_status(fake_tree: Tree) -> None:
-    fake_tree.add_file("fuzz/fuzz-parser.c", "")
-    fake_tree.add_file("fuzz/corpus/parser/seed", "x")
-    harness = fake_tree.add_file("../build/selftests/fuzz/fuzz-parser",
-                                 '#!/bin/sh\necho "$@" >&2\nexit 77\n')
-    status, output = fake_tree.run_tests("--fuzz-seconds", "3")
+def test_the_runner_limits_a_fuzz_harness_and_uses_its_exit_status(tree_of_tests: Tree) -> None:
+    tree_of_tests.add_file("fuzz/fuzz-parser.c", "")
+    tree_of_tests.add_file("fuzz/corpus/parser/seed", "x")
+    harness = tree_of_tests.add_file("../build/selftests/fuzz/fuzz-parser",
+                                     '#!/bin/sh\necho "$@" >&2\nexit 77\n')
+    status, output = tree_of_tests.run_tests("--fuzz-seconds", "3")
     assert status == 1
     assert "-max_total_time=3" in output
     assert "selftests/fuzz/corpus/parser" in output
     harness.write_text("#!/bin/sh\n")
-    assert fake_tree.run_tests()[0] == 0
+    assert tree_of_tests.run_tests()[0] == 0
 
 
 @pytest.mark.slow
-def test_the_runner_counts_each_pytest_case(fake_tree: Tree) -> None:
-    fake_tree.add_file(
+def test_the_runner_counts_each_pytest_case(tree_of_tests: Tree) -> None:
+    tree_of_tests.add_file(
         "py/test_it.py",
         "import pytest\n"
         "def test_good(): pass\n"
@@ -177,7 +182,7 @@ def test_the_runner_counts_each_pytest_case(fake_tree: Tree) -> None:
         "@pytest.mark.skip(reason='no disk')\n"
         "def test_skipped(): pass\n",
     )
-    status, output = fake_tree.run_tests()
+    status, output = tree_of_tests.run_tests()
     assert status == 1
     assert "failed: test_bad: assert 1 == 2" in output
     assert "skipped: test_skipped: no disk" in output
@@ -186,9 +191,9 @@ def test_the_runner_counts_each_pytest_case(fake_tree: Tree) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", ["import nothing_of_this_name\n", "import os\nos._exit(9)\n"])
-def test_the_runner_fails_when_pytest_cannot_collect(fake_tree: Tree, text: str) -> None:
-    fake_tree.add_file("py/test_it.py", text)
-    fake_tree.add_file("py/fine.tap.sh", "#!/bin/sh\necho 1..1; echo ok 1 - one\n")
-    status, output = fake_tree.run_tests()
+def test_the_runner_fails_when_pytest_cannot_collect(tree_of_tests: Tree, text: str) -> None:
+    tree_of_tests.add_file("py/test_it.py", text)
+    tree_of_tests.add_file("py/fine.tap.sh", "#!/bin/sh\necho 1..1; echo ok 1 - one\n")
+    status, output = tree_of_tests.run_tests()
     assert status == 1, output
     assert "failed: pytest: exit status" in output

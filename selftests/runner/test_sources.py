@@ -16,12 +16,14 @@ printf '%s\\n' a b | anew "$@"
 
 
 @pytest.fixture
-def rerun_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[str, int]]:
+def run_cached_checker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
+                                                                                    tuple[str,
+                                                                                          int]]:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "a").write_text("fine")
     (tmp_path / "b").write_text("fine")
 
-    def run_without_cache(identity: str = "1", option: str = "x") -> tuple[str, int]:
+    def run_checker_and_list_files(identity: str = "1", option: str = "x") -> tuple[str, int]:
         done = run_program("sh", "-uc", ASKED, "sh", identity, "checker", option,
                            directory=tmp_path)
         about = tmp_path / "asked"
@@ -29,25 +31,25 @@ def rerun_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...
         about.unlink(missing_ok=True)
         return said, done.code
 
-    return run_without_cache
+    return run_checker_and_list_files
 
 
 def test_source_files_that_passed_a_style_check_are_not_checked_again(
-        rerun_check: Callable[..., tuple[str, int]], tmp_path: Path) -> None:
-    assert rerun_check() == ("a b", 0)
-    assert rerun_check() == ("", 0)
-    assert rerun_check("2") == ("a b", 0)
-    assert rerun_check(option="y") == ("a b", 0)
+        run_cached_checker: Callable[..., tuple[str, int]], tmp_path: Path) -> None:
+    assert run_cached_checker() == ("a b", 0)
+    assert run_cached_checker() == ("", 0)
+    assert run_cached_checker("2") == ("a b", 0)
+    assert run_cached_checker(option="y") == ("a b", 0)
     (tmp_path / "b").write_text("better")
-    assert rerun_check() == ("b", 0)
+    assert run_cached_checker() == ("b", 0)
     (tmp_path / "b").write_text("fine")
-    assert rerun_check() == ("", 0)
+    assert run_cached_checker() == ("", 0)
 
 
 def test_source_files_that_failed_a_style_check_are_checked_again(
-        rerun_check: Callable[..., tuple[str, int]], tmp_path: Path) -> None:
+        run_cached_checker: Callable[..., tuple[str, int]], tmp_path: Path) -> None:
     (tmp_path / "a").write_text("bad")
-    assert [rerun_check(), rerun_check()] == [("a b", 1)] * 2
+    assert [run_cached_checker(), run_cached_checker()] == [("a b", 1)] * 2
     (tmp_path / "a").write_text("good")
     (tmp_path / "broken").write_text("")
-    assert [rerun_check(), rerun_check()] == [("a b", 1)] * 2
+    assert [run_cached_checker(), run_cached_checker()] == [("a b", 1)] * 2

@@ -46,7 +46,7 @@ def compile_policy(place: Path, text: str, name: str = "mine") -> Path:
     return made
 
 
-def only_run_of(result: Json) -> Json:
+def get_only_run(result: Json) -> Json:
     runs = result["runs"]
     assert len(runs) == 1
     first: Json = runs[0]

@@ -30,13 +30,13 @@ struct watch {
 	atomic_uint wrong;
 };
 
-static void count_thread_in_lane(struct watch *watch, u32 who)
+static void count_entering_thread(struct watch *watch, u32 who)
 {
 	if (atomic_fetch_add(&watch->at_it[who], 1))
 		atomic_fetch_add(&watch->wrong, 1);
 }
 
-static void uncount_thread_in_lane(struct watch *watch, u32 who)
+static void count_leaving_thread(struct watch *watch, u32 who)
 {
 	atomic_fetch_sub(&watch->at_it[who], 1);
 }
@@ -45,9 +45,9 @@ static bool make_pipeline_chunk(void *context, u64 number)
 {
 	struct watch *watch = context;
 
-	count_thread_in_lane(watch, 0);
+	count_entering_thread(watch, 0);
 	watch->places[number % PIPELINE_AHEAD] = number;
-	uncount_thread_in_lane(watch, 0);
+	count_leaving_thread(watch, 0);
 	return number < watch->chunks;
 }
 
@@ -66,16 +66,16 @@ static void take_pipeline_chunk(void *context, u64 number, u32 lane)
 {
 	struct watch *watch = context;
 
-	count_thread_in_lane(watch, 1 + lane);
+	count_entering_thread(watch, 1 + lane);
 	if (watch->slow && !lane && !number)
 		wait_for_other_lanes(watch);
 	if (watch->places[number % PIPELINE_AHEAD] != number ||
 	    atomic_fetch_add(&watch->taken[lane], 1) != number)
 		atomic_fetch_add(&watch->wrong, 1);
-	uncount_thread_in_lane(watch, 1 + lane);
+	count_leaving_thread(watch, 1 + lane);
 }
 
-static void check_pipeline_of_lanes(u64 chunks, u32 threads, bool slow)
+static void run_and_check_pipeline(u64 chunks, u32 threads, bool slow)
 {
 	struct watch watch = { .chunks = chunks, .slow = slow };
 	const struct pipeline pipeline = {
@@ -98,21 +98,21 @@ TAP_TEST(each_lane_processes_all_chunks_in_order)
 	u32 threads;
 
 	for (threads = 0; threads <= LANES + 1; threads++)
-		check_pipeline_of_lanes(CHUNKS, threads, false);
+		run_and_check_pipeline(CHUNKS, threads, false);
 }
 
 /* A chunk stays unchanged while a slow lane of the pipeline uses it. */
 TAP_TEST(a_slow_lane_keeps_its_chunk)
 {
-	check_pipeline_of_lanes(CHUNKS, 3, true);
-	check_pipeline_of_lanes(CHUNKS, LANES, true);
+	run_and_check_pipeline(CHUNKS, 3, true);
+	run_and_check_pipeline(CHUNKS, LANES, true);
 }
 
 TAP_TEST(the_pipeline_ends_without_chunks)
 {
-	check_pipeline_of_lanes(0, 1, false);
-	check_pipeline_of_lanes(0, 3, false);
-	check_pipeline_of_lanes(1, 3, false);
+	run_and_check_pipeline(0, 1, false);
+	run_and_check_pipeline(0, 3, false);
+	run_and_check_pipeline(1, 3, false);
 }
 
 static void count_taken_chunk(void *context, u64 number, u32 lane)

@@ -10,7 +10,7 @@
 
 static struct aftl_random random_state = { 1 };
 
-static u32 draw_stripe_below(u32 n)
+static u32 draw_stripe_random(u32 n)
 {
 	return aftl_random_below(&random_state, n);
 }
@@ -84,7 +84,7 @@ static u32 compute_parity_of_cells(const u32 *cells, u32 data)
 	return parity;
 }
 
-static u32 read_old_cell(u32 have, u32 cell)
+static u32 read_cell_before_write(u32 have, u32 cell)
 {
 	CHECK_MSG(have >> cell & 1, "cell %u is needed and was not read", cell);
 	return old[cell];
@@ -93,14 +93,15 @@ static u32 read_old_cell(u32 have, u32 cell)
 /* Compute the parity of a row by the method and from the cells that @plan names. */
 static u32 compute_parity_by_plan(const struct stripe_plan *plan, u32 have, u32 dirty, u32 data)
 {
-	u32 parity = plan->reconstruct ? 0 : read_old_cell(have, data);
+	u32 parity = plan->reconstruct ? 0 : read_cell_before_write(have, data);
 	u32 i;
 
 	for (i = 0; i < data; i++) {
 		if (dirty >> i & 1)
-			parity ^= plan->reconstruct ? new[i] : new[i] ^ read_old_cell(have, i);
+			parity ^= plan->reconstruct ? new[i] :
+						      new[i] ^ read_cell_before_write(have, i);
 		else if (plan->reconstruct)
-			parity ^= read_old_cell(have, i);
+			parity ^= read_cell_before_write(have, i);
 	}
 	return parity;
 }
@@ -140,9 +141,9 @@ TAP_TEST(stripe_plans_read_the_fewest_units_and_make_the_right_parity)
 			for (known = 0; known < 1U << members; known++)
 				check_stripe_plan(members, dirty, known);
 	for (dirty = 0; dirty < 20000; dirty++) {
-		members = 7 + draw_stripe_below(STRIPE_MEMBERS_MAX - 6);
-		check_stripe_plan(members, 1 + draw_stripe_below((1U << (members - 1)) - 1),
-				  draw_stripe_below(1U << members));
+		members = 7 + draw_stripe_random(STRIPE_MEMBERS_MAX - 6);
+		check_stripe_plan(members, 1 + draw_stripe_random((1U << (members - 1)) - 1),
+				  draw_stripe_random(1U << members));
 	}
 }
 
@@ -310,19 +311,19 @@ TAP_TEST(reads_return_cached_writes)
 }
 
 /* All requests complete even if the stripe cache holds one row and chunks are one unit. */
-static void run_smallest_array(u32 members, u32 chunk, u32 stripes, u64 hold_ns)
+static void write_randomly_to_array(u32 members, u32 chunk, u32 stripes, u64 hold_ns)
 {
 	u64 units = 0;
 	u32 i;
 
 	open_array(members, chunk, stripes, hold_ns);
 	for (i = 0; i < 400 && !tap_failures(); i++) {
-		u32 length = 1 + draw_stripe_below(40);
-		u32 unit = draw_stripe_below((u32)array.units - length);
+		u32 length = 1 + draw_stripe_random(40);
+		u32 unit = draw_stripe_random((u32)array.units - length);
 
-		raid_array_submit(&array, array.now_ns + draw_stripe_below(2) * 500000,
-				  draw_stripe_below(3) ? AFTL_OP_WRITE : AFTL_OP_READ, unit, length,
-				  AFTL_PRECISE, no_hint);
+		raid_array_submit(&array, array.now_ns + draw_stripe_random(2) * 500000,
+				  draw_stripe_random(3) ? AFTL_OP_WRITE : AFTL_OP_READ, unit,
+				  length, AFTL_PRECISE, no_hint);
 		units += length;
 		if (array.pending > 16)
 			drain_array_cache();
@@ -339,12 +340,12 @@ static void run_smallest_array(u32 members, u32 chunk, u32 stripes, u64 hold_ns)
 
 TAP_TEST(arrays_of_the_smallest_size_complete_requests)
 {
-	run_smallest_array(3, 1, 1, 0);
-	run_smallest_array(3, 64, 1, 3000000);
-	run_smallest_array(4, 1, 2, 3000000);
-	run_smallest_array(5, 7, 3, 0);
-	run_smallest_array(16, 64, 256, 3000000);
-	run_smallest_array(10, 1000, 16, 100000);
+	write_randomly_to_array(3, 1, 1, 0);
+	write_randomly_to_array(3, 64, 1, 3000000);
+	write_randomly_to_array(4, 1, 2, 3000000);
+	write_randomly_to_array(5, 7, 3, 0);
+	write_randomly_to_array(16, 64, 256, 3000000);
+	write_randomly_to_array(10, 1000, 16, 100000);
 }
 
 /*
@@ -360,7 +361,7 @@ TAP_TEST(member_counters_equal_a_recount)
 
 	open_array(5, 4, 100000, 0);
 	for (i = 0; i < 2000 && !tap_failures(); i++) {
-		u32 unit = draw_stripe_below((u32)array.units / 8);
+		u32 unit = draw_stripe_random((u32)array.units / 8);
 		struct stripe_plan plan;
 		u32 row;
 		u32 cell;

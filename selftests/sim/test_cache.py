@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from selftests.sim.support import Json, only_run_of, run_approxftl, run_sim
+from selftests.sim.support import Json, get_only_run, run_approxftl, run_sim
 
 DIES, CHANNELS, BLOCKS, LINES, BITS = 4, 2, 128, 128, 3
 PAGE, UNIT, REQUEST = 16 << 10, 4 << 10, 128 << 10
@@ -35,22 +35,22 @@ FOLDING = DIES * FULL / (
 + 1.5 * ERASE_NS) * 1e3
 
 
-def write_rate_mb_s(result: Json) -> float:
+def compute_write_mb_s(result: Json) -> float:
     return int(result["counters"]["host_write_units"]) * UNIT / int(result["simulated_ns"]) * 1e3
 
 
 def run_after_warm_up(at: float, *cache: str) -> Json:
     """Return a run that writes `at` MB before the statistics start, and 64 MB after that."""
-    return only_run_of(run_sim(*SHAPE, *WRITES, *cache, "--warmup", str(round(at * 1e6 / REQUEST)),
-                               "--requests", "512"))
+    return get_only_run(run_sim(*SHAPE, *WRITES, *cache, "--warmup", str(round(at * 1e6 / REQUEST)),
+                                "--requests", "512"))
 
 
 def test_translation_pages_wait_for_the_collection_of_a_superblock() -> None:
     """A die without a free block does not end the device's life while a superblock is freed."""
-    result = only_run_of(run_sim("--channels", "4", "--chips", "2", "--blocks", "128",
-                                 "--superblock", "8", "--op", "28%", "--map-cache", "256KiB",
-                                 "--fill", "random", "--write-share", "100%", "--size", "8KiB",
-                                 "--requests", "20000", "--seed", "3"))
+    result = get_only_run(run_sim("--channels", "4", "--chips", "2", "--blocks", "128",
+                                  "--superblock", "8", "--op", "28%", "--map-cache", "256KiB",
+                                  "--fill", "random", "--write-share", "100%", "--size", "8KiB",
+                                  "--requests", "20000", "--seed", "3"))
     assert result["counters"]["host_failed_requests"] == 0
     assert result["counters"]["array_erases"] > 0
 
@@ -58,21 +58,22 @@ def test_translation_pages_wait_for_the_collection_of_a_superblock() -> None:
 def test_write_rate_falls_when_the_blocks_of_a_static_slc_cache_are_full() -> None:
     cache = ("--slc_static", "8%")
     volume = DIES * 11 * CACHED / 1e6  # 8 % of 128 blocks
-    assert write_rate_mb_s(run_after_warm_up(0, *cache)) == pytest.approx(IN_CACHE, rel=0.02)
-    assert write_rate_mb_s(run_after_warm_up(volume - 70, *cache)) > IN_CACHE * 0.75
-    assert write_rate_mb_s(run_after_warm_up(volume + 10, *cache)) == pytest.approx(PAST, rel=0.02)
-    assert write_rate_mb_s(run_after_warm_up(0)) == pytest.approx(PAST, rel=0.02)
+    assert compute_write_mb_s(run_after_warm_up(0, *cache)) == pytest.approx(IN_CACHE, rel=0.02)
+    assert compute_write_mb_s(run_after_warm_up(volume - 70, *cache)) > IN_CACHE * 0.75
+    assert compute_write_mb_s(run_after_warm_up(volume + 10, *cache)) == pytest.approx(PAST,
+                                                                                       rel=0.02)
+    assert compute_write_mb_s(run_after_warm_up(0)) == pytest.approx(PAST, rel=0.02)
 
 
 def test_write_rate_of_a_dynamic_slc_cache_falls_in_two_steps() -> None:
     cache = ("--slc_dynamic", "100%")
     lent = DIES * (BLOCKS - 12) * CACHED / 1e6  # until 10 % of the blocks are free
     before = run_after_warm_up(lent - 80, *cache)
-    assert write_rate_mb_s(before) == pytest.approx(IN_CACHE, rel=0.02)
+    assert compute_write_mb_s(before) == pytest.approx(IN_CACHE, rel=0.02)
     assert before["counters"]["fold_blocks"] == 0
     short = run_after_warm_up(lent + 400, *cache)
-    assert write_rate_mb_s(short) == pytest.approx(FOLDING, rel=0.06)
-    assert write_rate_mb_s(short) < PAST * 0.7
+    assert compute_write_mb_s(short) == pytest.approx(FOLDING, rel=0.06)
+    assert compute_write_mb_s(short) < PAST * 0.7
     assert short["counters"]["fold_blocks"] > 0 == short["counters"]["fold_idle_blocks"]
     assert short["counters"]["cached_host_units"] == 0
 
@@ -82,21 +83,21 @@ def test_idle_time_empties_the_slc_cache(tmp_path: Path) -> None:
     device = tmp_path / "device"
     wrote = (*SHAPE, *WRITES, *cache, "--requests", "8000", "--dump", device)
 
-    def write_rate_after_rest(rest_ns: int) -> float:
+    def measure_write_rate_after_rest(rest_ns: int) -> float:
         run_sim(*wrote, "--until", f"{end_ns + rest_ns}ns")
-        return write_rate_mb_s(only_run_of(run_sim("--load", device, *WRITES, "--requests",
-                                                   "2000")))
+        return compute_write_mb_s(get_only_run(run_sim("--load", device, *WRITES, "--requests",
+                                                       "2000")))
 
-    end_ns = int(only_run_of(run_sim(*wrote))["device_time_ns"])
-    assert write_rate_after_rest(0) == pytest.approx(PAST, rel=0.03)
-    assert PAST * 1.2 < write_rate_after_rest(2 * 10**9) < IN_CACHE * 0.9
-    assert write_rate_after_rest(20 * 10**9) == pytest.approx(IN_CACHE, rel=0.03)
+    end_ns = int(get_only_run(run_sim(*wrote))["device_time_ns"])
+    assert measure_write_rate_after_rest(0) == pytest.approx(PAST, rel=0.03)
+    assert PAST * 1.2 < measure_write_rate_after_rest(2 * 10**9) < IN_CACHE * 0.9
+    assert measure_write_rate_after_rest(20 * 10**9) == pytest.approx(IN_CACHE, rel=0.03)
 
 
 def test_folding_and_cached_writes_are_reported() -> None:
     """The JSON and the table report folded data as a cause of writes, and cached writes."""
     cache = ("--slc_dynamic", "30%")
-    result = only_run_of(run_sim(*SHAPE, *WRITES, *cache, "--requests", "4000", "--until", "30s"))
+    result = get_only_run(run_sim(*SHAPE, *WRITES, *cache, "--requests", "4000", "--until", "30s"))
     counters = result["counters"]
     assert result["write_amplification"]["fold"] == pytest.approx(
         counters["programmed_fold_units"] / counters["host_write_units"], abs=1e-4)

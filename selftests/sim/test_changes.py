@@ -4,7 +4,14 @@
 from pathlib import Path
 
 import pytest
-from selftests.sim.support import Json, only_run_of, read_trace, run_approxftl, run_sim, write_trace
+from selftests.sim.support import (
+    Json,
+    get_only_run,
+    read_trace,
+    run_approxftl,
+    run_sim,
+    write_trace,
+)
 
 STREAM = ("--fill", "random", "--write-share", "0.7", "--approx-share", "0.4", "--size",
           "4KiB,16KiB", "--requests", "2000")
@@ -13,7 +20,7 @@ LOADS = [("--depth", "32"), ("--utilisation", "0.6"), ("--beside-rate", "500"),
 
 
 def run_sim_and_verify(*arguments: str | Path) -> Json:
-    return only_run_of(run_sim(*STREAM, *arguments, "--verify"))
+    return get_only_run(run_sim(*STREAM, *arguments, "--verify"))
 
 
 @pytest.mark.parametrize("load", LOADS, ids=" ".join)
@@ -37,19 +44,19 @@ def test_a_change_equals_saving_and_loading_the_device(load: tuple[str, ...],
     write_trace(second, records[1000:])
     saved = tmp_path / "saved"
     run_sim("--fill", "random", "--trace", first, "--dump", saved)
-    here = only_run_of(run_sim("--load", saved, "--trace", second, "--arrival", "device",
-                               "--change", ",".join(f"0:{change}" for change in changes)))
+    here = get_only_run(run_sim("--load", saved, "--trace", second, "--arrival", "device",
+                                "--change", ",".join(f"0:{change}" for change in changes)))
     assert (here["policy"], here["digest"]) == (there["policy"], there["digest"])
     assert there["digest"] != run_sim_and_verify(*load)["digest"]
     again = ("--fill", "random", "--trace", whole, "--change")
-    assert only_run_of(run_sim(*again, ",".join(f"1000:{change}" for change in changes)))[
+    assert get_only_run(run_sim(*again, ",".join(f"1000:{change}" for change in changes)))[
         "digest"] == there["digest"]
-    assert only_run_of(run_sim(*again, "999:policy=approxftl"))["digest"] != there["digest"]
+    assert get_only_run(run_sim(*again, "999:policy=approxftl"))["digest"] != there["digest"]
 
 
 def test_statistics_after_a_change_are_those_of_the_changed_device() -> None:
     result = run_sim(*STREAM, "--change", "1200:policy=vth_b,1500:age=730h")
-    found = only_run_of(result)
+    found = get_only_run(result)
     counters = found["counters"]
     assert found["policy"] == "vth_b"
     assert found["requests"] == 800 and result["stream"]["warmup_requests"] == 1200
@@ -58,7 +65,7 @@ def test_statistics_after_a_change_are_those_of_the_changed_device() -> None:
     assert timing["write_response"]["count"] == counters["host_write_requests"] == sum(
         timing[f"write_{name}_response"]["count"] for name in ("precise", "approx"))
     assert found["device_age_hours"] == 730
-    later = only_run_of(run_sim(*STREAM, "--warmup", "1600", "--change", "1200:policy=vth_b"))
+    later = get_only_run(run_sim(*STREAM, "--warmup", "1600", "--change", "1200:policy=vth_b"))
     assert later["requests"] == 2000 and later["policy"] == "vth_b"
 
 
@@ -72,14 +79,14 @@ def test_parameters_change_while_zones_have_partly_written_pages() -> None:
     zoned = ("--zoned", "4MiB", "--buffer", "2MiB", "--buffer_safe", "on", "--page", "16KiB",
              "--write-share", "100%", "--workload", "zones", "--size", "4KiB", "--open-zones", "4",
              "--requests", "2000")
-    found = only_run_of(run_sim(*zoned, "--change", "777:gc_idle_valid=10%", "--verify"))
+    found = get_only_run(run_sim(*zoned, "--change", "777:gc_idle_valid=10%", "--verify"))
     assert found["verified"] is True and found["requests"] == 1223
 
 
 def test_a_change_after_the_end_of_a_trace_is_not_applied(tmp_path: Path) -> None:
     path = tmp_path / "x.aft"
     run_sim("--requests", "50", "--record", path)
-    played = only_run_of(run_sim("--trace", path, "--change", "50:age=9h,51:policy=vth_b"))
+    played = get_only_run(run_sim("--trace", path, "--change", "50:age=9h,51:policy=vth_b"))
     assert (played["policy"], played["device_age_hours"]) == ("baseline", 9)
 
 

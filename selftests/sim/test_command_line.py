@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from selftests.sim.support import Json, only_run_of, run_approxftl, run_sim
+from selftests.sim.support import Json, get_only_run, run_approxftl, run_sim
 
 HOT = ("--hot-share", "80%", "--hot-range", "20%")
 SIGN = "--{}: {} is more than the whole; write {} or {}\n"
@@ -310,7 +310,7 @@ def test_size_suffixes_are_those_of_fio(option: str, wanted: object, key: str,
     for text in texts:
         given = () if option == "--requests" else ("--requests=10",)
         result = run_sim(option, text, *given)
-        assert (result["stream"][key] if key else only_run_of(result)["requests"]) == wanted, text
+        assert (result["stream"][key] if key else get_only_run(result)["requests"]) == wanted, text
 
 
 def test_option_and_parameter_hot_size_are_independent() -> None:

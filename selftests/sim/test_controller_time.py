@@ -5,7 +5,7 @@ import math
 from typing import Any
 
 import pytest
-from selftests.sim.support import only_run_of, run_sim
+from selftests.sim.support import get_only_run, run_sim
 
 #: Buffered writes wait for the controller only.
 WRITES = ("--profile", "demo", "--buffer", "64MiB", "--fill", "none", "--set", "program=1us",
@@ -14,41 +14,42 @@ WRITES = ("--profile", "demo", "--buffer", "64MiB", "--fill", "none", "--set", "
 SERVICE_US = 10.0
 
 
-def read_write_response_us(run: dict[str, Any], what: str) -> float:
+def get_write_response_us(run: dict[str, Any], what: str) -> float:
     return float(run["timing"]["write_response"][what]) / 1e3
 
 
 @pytest.mark.parametrize("utilisation", (0.1, 0.5, 0.8))
 def test_random_controller_time_makes_a_queue_as_theory_says(utilisation: float) -> None:
     """Poisson arrivals and exponential service: the response is exponential (M/M/1)."""
-    run = only_run_of(run_sim(*WRITES, "--rate", f"{utilisation / SERVICE_US * 1e6:.0f}",
-                              "--set", f"controller_vary={SERVICE_US}us"))
+    run = get_only_run(run_sim(*WRITES, "--rate", f"{utilisation / SERVICE_US * 1e6:.0f}",
+                               "--set", f"controller_vary={SERVICE_US}us"))
     mean = SERVICE_US / (1 - utilisation)
-    assert read_write_response_us(run, "mean_ns") == pytest.approx(mean, rel=0.05)
-    assert read_write_response_us(run, "p50_ns") == pytest.approx(mean * math.log(2), rel=0.06)
-    assert read_write_response_us(run, "p99_ns") == pytest.approx(mean * math.log(100), rel=0.12)
+    assert get_write_response_us(run, "mean_ns") == pytest.approx(mean, rel=0.05)
+    assert get_write_response_us(run, "p50_ns") == pytest.approx(mean * math.log(2), rel=0.06)
+    assert get_write_response_us(run, "p99_ns") == pytest.approx(mean * math.log(100), rel=0.12)
 
 
 def test_without_variation_each_write_takes_the_same_time() -> None:
-    run = only_run_of(run_sim(*WRITES, "--rate", "1000", "--set", "controller=8us"))
-    assert read_write_response_us(run, "max_ns") == read_write_response_us(run, "min_ns") == 8
+    run = get_only_run(run_sim(*WRITES, "--rate", "1000", "--set", "controller=8us"))
+    assert get_write_response_us(run, "max_ns") == get_write_response_us(run, "min_ns") == 8
 
 
 @pytest.mark.parametrize(("rate", "longest_ms"), ((10000, 0.0), (40000, 6.8)))
 def test_writes_wait_if_the_buffer_fills_during_housekeeping(rate: int, longest_ms: float) -> None:
     """Housekeeping takes 10 ms; the buffer's free half lasts 12.8 ms at the low rate, else 3.2."""
-    run = only_run_of(run_sim("--profile", "demo", "--buffer", "1MiB", "--write-share", "100%",
-                              "--size", "4KiB", "--fill", "sequential", "--arrival-shape", "fixed",
-                              "--op", "50%", "--rate", str(rate), "--requests", "200000",
-                              *(f"--set={text}" for text in ("program=20us", "erase=20us",
-                                                             "bus=10000", "gc=20%",
-                                                             "housekeeping=10ms",
-                                                             "housekeeping_every=100ms"))))
-    assert read_write_response_us(run, "max_ns") / 1e3 == pytest.approx(longest_ms, abs=0.5)
+    run = get_only_run(run_sim("--profile", "demo", "--buffer", "1MiB", "--write-share", "100%",
+                               "--size", "4KiB", "--fill", "sequential", "--arrival-shape", "fixed",
+                               "--op", "50%", "--rate", str(rate), "--requests", "200000",
+                               *(f"--set={text}" for text in ("program=20us", "erase=20us",
+                                                              "bus=10000", "gc=20%",
+                                                              "housekeeping=10ms",
+                                                              "housekeeping_every=100ms"))))
+    assert get_write_response_us(run, "max_ns") / 1e3 == pytest.approx(longest_ms, abs=0.5)
 
 
 def test_without_erases_there_is_no_housekeeping() -> None:
-    run = only_run_of(run_sim("--profile", "demo", "--buffer", "1MiB", "--write-share", "100%",
-                              "--size", "4KiB", "--fill", "none", "--rate", "40000", "--set",
-                              "program=20us", "--requests", "20000", "--set", "housekeeping=100ms"))
-    assert read_write_response_us(run, "max_ns") < 1e3
+    run = get_only_run(run_sim("--profile", "demo", "--buffer", "1MiB", "--write-share", "100%",
+                               "--size", "4KiB", "--fill", "none", "--rate", "40000", "--set",
+                               "program=20us", "--requests", "20000", "--set",
+                               "housekeeping=100ms"))
+    assert get_write_response_us(run, "max_ns") < 1e3

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from selftests.sim.support import only_run_of, run_approxftl, run_sim
+from selftests.sim.support import get_only_run, run_approxftl, run_sim
 
 import approxftl as aftl
 
@@ -17,7 +17,7 @@ QUICK = settings(max_examples=25,
                  suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def write_script(folder: Path, text: str | bytes) -> Path:
+def save_fault_script(folder: Path, text: str | bytes) -> Path:
     path = folder / "script.toml"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return path
@@ -47,7 +47,7 @@ def test_valid_fault_scripts_are_valid_toml(tmp_path: Path, faults: list[dict[st
     text = "".join(f"{line}{comment}\n" for line in lines)
     assert tomllib.loads(text).get("fault", []) == faults
     done = run_approxftl("sim", *DEVICE, "1", "--write-share", "0", "--fault-script",
-                         write_script(tmp_path, text))
+                         save_fault_script(tmp_path, text))
     assert done.code == 0, done.err
     assert done.err.count("note: fault ") == len(faults)
 
@@ -58,7 +58,7 @@ def test_valid_fault_scripts_are_valid_toml(tmp_path: Path, faults: list[dict[st
                          lambda words: "".join(words).encode())))
 @QUICK
 def test_a_fault_script_is_refused_unless_it_is_toml(tmp_path: Path, text: bytes) -> None:
-    done = run_approxftl("sim", *DEVICE, "1", "--fault-script", write_script(tmp_path, text))
+    done = run_approxftl("sim", *DEVICE, "1", "--fault-script", save_fault_script(tmp_path, text))
     assert done.code in {0, 2}, done.err
     if done.code:
         assert done.err.count("\n") == 1 and len(done.err) < 500
@@ -83,7 +83,7 @@ def test_a_fault_script_is_refused_unless_it_is_toml(tmp_path: Path, text: bytes
     ("[[fault]]\ndie = 1\nafter_write = 1\n" * 65, "there are more than 64 faults"),
 ])
 def test_wrong_fault_scripts_are_refused(tmp_path: Path, text: str, said: str) -> None:
-    done = run_approxftl("sim", *DEVICE, "9", "--fault-script", write_script(tmp_path, text))
+    done = run_approxftl("sim", *DEVICE, "9", "--fault-script", save_fault_script(tmp_path, text))
     assert done.code == 2
     assert said in done.err
 
@@ -99,8 +99,8 @@ def test_a_scripted_die_failure_happens_after_its_write(tmp_path: Path) -> None:
     """The die fails after the write that the script names, and no earlier."""
     lost = {}
     for write in (1000, 2000):
-        path = write_script(tmp_path, f"[[fault]]\ndie = 1\nafter_write = {write}\n")
-        run = only_run_of(run_sim(*DEVICE, "3000", "--write-share", "0.5", "--fault-script", path))
+        path = save_fault_script(tmp_path, f"[[fault]]\ndie = 1\nafter_write = {write}\n")
+        run = get_only_run(run_sim(*DEVICE, "3000", "--write-share", "0.5", "--fault-script", path))
         lost[write] = run["counters"]["read_lost_units"]
     assert lost[1000] > lost[2000] == 0 or lost[1000] > lost[2000] > 0
     again = aftl.simulate(profile="demo", blocks=16, op=60, requests=3000, write_share=0.5,

@@ -19,7 +19,7 @@ from selftests.sim.support import (
     READ,
     WRITE,
     Record,
-    only_run_of,
+    get_only_run,
     read_trace,
     run_sim,
 )
@@ -67,7 +67,7 @@ def test_only_the_given_share_of_writes_is_approximate(share: float,
     assert not any(r.klass for r in records if r.op != WRITE)
 
 
-def lengths_of_approximate_runs(bits: list[int]) -> list[int]:
+def list_lengths_of_approximate_runs(bits: list[int]) -> list[int]:
     text = "".join(map(str, bits))
     return [len(run) for run in text.strip("1").split("0") if run]
 
@@ -77,7 +77,7 @@ def test_runs_of_approximate_writes_have_the_mean_length(share: float, mean: int
                                                          run_generator: Generate) -> None:
     records = run_generator("--approx-share", str(share), "--approx-run", str(mean),
                             "--write-share", "100%")  # fmt: skip
-    lengths = lengths_of_approximate_runs([r.klass for r in records])
+    lengths = list_lengths_of_approximate_runs([r.klass for r in records])
     deviation = math.sqrt(mean * (mean - 1) / len(lengths))
     assert sum(lengths) / len(lengths) == pytest.approx(mean, abs=4 * deviation)
     found = sum(r.klass for r in records) / N
@@ -87,7 +87,7 @@ def test_runs_of_approximate_writes_have_the_mean_length(share: float, mean: int
 
 def test_independent_tags_have_short_runs(run_generator: Generate) -> None:
     records = run_generator("--approx-share", "0.5", "--write-share", "100%")
-    lengths = lengths_of_approximate_runs([r.klass for r in records])
+    lengths = list_lengths_of_approximate_runs([r.klass for r in records])
     assert sum(lengths) / len(lengths) == pytest.approx(2, abs=0.08)
 
 
@@ -216,9 +216,9 @@ def test_each_zone_is_written_in_order(count: int, run_generator: Generate) -> N
 def test_the_writer_beside_the_stream_keeps_its_rate(tmp_path: Path) -> None:
     path = tmp_path / "beside.aft"
     options = ("--fill", "random", "--write-share", "0", "--depth", "4", "--requests", "20000")
-    alone = only_run_of(run_sim(*options))
-    run = only_run_of(run_sim(*options, "--beside-rate", "100", "--beside-size", "16KiB",
-                              "--record", path))
+    alone = get_only_run(run_sim(*options))
+    run = get_only_run(run_sim(*options, "--beside-rate", "100", "--beside-size", "16KiB",
+                               "--record", path))
     writes = [r for r in read_trace(path) if r.op == WRITE]
     counters = run["counters"]
     assert counters["host_read_requests"] == 20000
@@ -231,9 +231,9 @@ def test_the_writer_beside_the_stream_keeps_its_rate(tmp_path: Path) -> None:
 
 def test_a_writer_beside_the_stream_is_limited_by_the_device() -> None:
     """The writer of --beside-rate has one request in flight, so the device limits its rate."""
-    run = only_run_of(run_sim("--fill", "random", "--write-share", "0", "--depth", "1",
-                              "--requests", "20000", "--beside-rate", "1000000", "--beside-size",
-                              "4KiB"))
+    run = get_only_run(run_sim("--fill", "random", "--write-share", "0", "--depth", "1",
+                               "--requests", "20000", "--beside-rate", "1000000", "--beside-size",
+                               "4KiB"))
     timing = run["timing"]["write_response"]
     assert abs(timing["sum_ns"] / run["simulated_ns"] - 1) < 0.01
 
@@ -288,13 +288,13 @@ def test_option_hot_stream_sets_the_stream_of_hot_writes(run_generator: Generate
         assert record.stream == (9 if hot and record.op == WRITE else 0)
     # The policy maps stream 9 to the second of its seven streams.
     result = run_sim("--policy", "streams", "--fill", "none", "--trace", run_generator.path)
-    streams = only_run_of(result)["streams"]
+    streams = get_only_run(result)["streams"]
     hinted = sum(record.nsect // UNIT_SECTORS for record in records if record.stream)
     assert hinted > N / 4
     assert streams["id_2"] == {"host_units": hinted, "moved_units": 0}
     assert list(streams) == ["unhinted", *(f"id_{i}" for i in range(1, 8))]
     assert sum(stream["host_units"] for stream in streams.values()) == (
-        only_run_of(result)["counters"]["programmed_host_units"])
+        get_only_run(result)["counters"]["programmed_host_units"])
 
 
 def test_hot_size_leaves_cold_requests_as_they_are(run_generator: Generate) -> None:
@@ -385,7 +385,7 @@ def test_utilisation_is_reached_without_garbage_collection(utilisation: float,
                      "8KiB", "--workload", "sequential", "--fill", "sequential", "--fill-valid",
                      "20",
                      "--footprint", "0.15", "--requests", "8000")  # fmt: skip
-    found = only_run_of(result)
+    found = get_only_run(result)
     assert found["counters"]["gc_blocks"] == 0
     assert found["luns"]["mean_utilisation"] == pytest.approx(utilisation, rel=0.05)
 
@@ -397,12 +397,12 @@ def test_utilisation_is_reached_with_hot_sizes(share: int) -> None:
     result = run_sim("--utilisation", "0.3", "--write-share", str(share), *sizes,
                      "--fill", "sequential", "--fill-valid", "20", "--footprint", "0.15",
                      "--requests", "5000")  # fmt: skip
-    found = only_run_of(result)
+    found = get_only_run(result)
     assert found["counters"]["gc_blocks"] == 0
     assert found["luns"]["mean_utilisation"] == pytest.approx(0.3, rel=0.05)
 
 
-def test_streams_differ_in_one_property_only(run_generator: Generate) -> None:
+def test_an_option_changes_only_its_property_of_a_stream(run_generator: Generate) -> None:
     """Common random numbers: an option leaves the random values of other properties as they are."""
     before = run_generator("--approx-share", "0.1", "--depth", "1")
     after = run_generator("--approx-share", "0.6", "--depth", "8")

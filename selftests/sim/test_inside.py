@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from selftests.sim.support import Json, only_run_of, run_approxftl, run_sim
+from selftests.sim.support import Json, get_only_run, run_approxftl, run_sim
 
 BUSY = ("--fill", "random", "--fill-approx", "0.5", "--approx-share", "0.5", "--policy",
         "approxftl", "--requests", "30000", "--write-share", "0.8")
@@ -16,7 +16,7 @@ LIMIT = 1000000
 
 def simulate_and_return_run(*arguments: str) -> tuple[Json, Json]:
     result = run_sim(*BUSY, *arguments)
-    return result, only_run_of(result)
+    return result, get_only_run(result)
 
 
 def test_block_table_agrees_with_the_summary() -> None:
@@ -138,7 +138,7 @@ def test_a_full_timeline_is_reported(tmp_path: Path) -> None:
     done = run_approxftl("sim", "--requests", str(LIMIT + 5), "--write-share", "0", "--fill",
                          "sequential", "--timeline", path, f"--json={tmp_path}/run.json")
     assert done.code == 0
-    counters = only_run_of(json.loads((tmp_path / "run.json").read_text()))["counters"]
+    counters = get_only_run(json.loads((tmp_path / "run.json").read_text()))["counters"]
     omitted = counters["array_reads"] - LIMIT
     assert omitted > 0
     assert f"note: --timeline has the first {LIMIT} operations; {omitted} more" in done.err

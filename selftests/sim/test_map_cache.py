@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from selftests.sim.support import Json, only_run_of, run_approxftl, run_sim
+from selftests.sim.support import Json, get_only_run, run_approxftl, run_sim
 
 READ_NS, UNIT, BUS = 45_000, 4096, 0.4  # bytes per ns
 PAGES = 109  # translation pages of 1024 entries, for profile demo
@@ -15,7 +15,7 @@ ONE = ("--fill", "sequential", "--write-share", "0", "--depth", "1", "--requests
 
 
 def run_at_depth_1(size: int) -> Json:
-    return only_run_of(run_sim(*ONE, "--map_cache", str(size), "--verify"))
+    return get_only_run(run_sim(*ONE, "--map_cache", str(size), "--verify"))
 
 
 @pytest.mark.parametrize("size", [64 << 10, 128 << 10, 256 << 10, 384 << 10])
@@ -40,7 +40,7 @@ def test_a_cache_for_the_whole_table_costs_no_time() -> None:
 
 def test_writes_of_translation_pages_are_a_reported_cause() -> None:
     args = ("--fill", "random", "--requests", "20000", "--map_cache", "128KiB")
-    result = only_run_of(run_sim(*args))
+    result = get_only_run(run_sim(*args))
     counters, causes = result["counters"], result["write_amplification"]
     assert causes["map"] == pytest.approx(
         counters["programmed_map_units"] / counters["host_write_units"], abs=1e-4)
@@ -62,6 +62,6 @@ def test_a_saved_device_with_a_map_cache_continues(tmp_path: Path) -> None:
     saved = tmp_path / "device"
     args = ("--map_cache", "128KiB", "--fill", "random", "--requests", "5000")
     run_sim(*args, "--dump", saved)
-    result = only_run_of(run_sim("--load", saved, "--requests", "5000", "--verify"))
+    result = get_only_run(run_sim("--load", saved, "--requests", "5000", "--verify"))
     assert result["counters"]["host_failed_requests"] == 0
     assert result["counters"]["map_misses"] > 1000

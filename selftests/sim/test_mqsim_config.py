@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from selftests.lib.programs import TOP
-from selftests.sim.support import Json, only_run_of, run_approxftl, run_sim
+from selftests.sim.support import Json, get_only_run, run_approxftl, run_sim
 
 #: Another value than 1 of a parameter of the table, where 1 is not a value of it.
 VALUES = {
@@ -55,21 +55,21 @@ def make_config_text(**changed: str) -> str:
             "</Device_Parameter_Set>\n</Execution_Parameter_Set>")
 
 
-def parameters_of_mqsim_config(tmp_path: Path, text: str, *more: str) -> Json:
+def read_parameters_of_mqsim_config(tmp_path: Path, text: str, *more: str) -> Json:
     (tmp_path / "ssdconfig.xml").write_text(text)
     result = run_sim("--config", tmp_path / "ssdconfig.xml", *more, "--requests", "10")
-    assert only_run_of(result)["requests"] == 10
+    assert get_only_run(result)["requests"] == 10
     return dict(result["parameters"])
 
 
 def test_each_mqsim_value_sets_its_parameter(tmp_path: Path) -> None:
-    found = parameters_of_mqsim_config(tmp_path, make_config_text())
+    found = read_parameters_of_mqsim_config(tmp_path, make_config_text())
     assert {key: found[key] for key in MEANT} == MEANT
 
 
 def test_later_options_override_the_configuration(tmp_path: Path) -> None:
-    assert parameters_of_mqsim_config(tmp_path, make_config_text(), "--blocks",
-                                      "50")["blocks"] == 50
+    assert read_parameters_of_mqsim_config(tmp_path, make_config_text(), "--blocks",
+                                           "50")["blocks"] == 50
 
 
 @pytest.mark.parametrize(("changed", "meant"), [
@@ -89,7 +89,7 @@ def test_later_options_override_the_configuration(tmp_path: Path) -> None:
 ])
 def test_named_and_combined_mqsim_values_set_the_parameters(tmp_path: Path, changed: dict[str, str],
                                                             meant: Json) -> None:
-    found = parameters_of_mqsim_config(tmp_path, make_config_text(**changed))
+    found = read_parameters_of_mqsim_config(tmp_path, make_config_text(**changed))
     assert {key: found[key] for key in meant} == meant
 
 

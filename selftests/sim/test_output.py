@@ -9,18 +9,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from selftests.lib.json_schema import parse_document, schema_checker
+from selftests.lib.json_schema import make_schema_checker, parse_document
 from selftests.lib.programs import PROGRAM as BINARY
 from selftests.sim.support import (
     WRITE,
     Record,
-    only_run_of,
+    get_only_run,
     run_approxftl,
     run_sim,
     write_trace,
 )
 
-SCHEMA = schema_checker("userspace/sim/sim-output.fields")
+SCHEMA = make_schema_checker("userspace/sim/sim-output.fields")
 SMALL = ("--requests", "3000")
 BUSY = ("--fill", "random", "--approx-share", "0.3", "--policy", "approxftl")
 
@@ -72,7 +72,7 @@ def test_the_same_arguments_print_the_same_bytes(command: tuple[str, ...]) -> No
 
 
 def test_each_seed_gives_another_digest() -> None:
-    digests = {only_run_of(run_sim(*SMALL, "--seed", str(seed)))["digest"] for seed in range(5)}
+    digests = {get_only_run(run_sim(*SMALL, "--seed", str(seed)))["digest"] for seed in range(5)}
     assert len(digests) == 5
 
 
@@ -100,7 +100,7 @@ def test_writes_by_class_add_up_to_all_writes(warmup: str) -> None:
     result = run_sim("--fill", "random", "--requests", "20000", "--approx-share", "0.3",
                      "--histogram", "--warmup", warmup, "--policy", "approxftl", "--utilisation",
                      "0.3")
-    timing = only_run_of(result)["timing"]
+    timing = get_only_run(result)["timing"]
     parts = [timing[f"write_{name}_response"] for name in ("precise", "approx")]
     whole = timing["write_response"]
     for key in ("count", "sum_ns"):
@@ -118,7 +118,7 @@ def test_writes_by_class_add_up_to_all_writes(warmup: str) -> None:
 
 def test_parts_of_response_times_and_counters_add_up() -> None:
     result = run_sim("--fill", "random", "--requests", "60000", "--workload", "zipf", "--histogram")
-    found = only_run_of(result)
+    found = get_only_run(result)
     counters, timing = found["counters"], found["timing"]
     for kind in ("read", "write"):
         response, service = timing[f"{kind}_response"], timing[f"{kind}_service"]
@@ -173,7 +173,7 @@ def test_a_json_file_does_not_replace_the_table(tmp_path: Path) -> None:
     file = tmp_path / "x.json"
     done = run_approxftl("sim", *SMALL, f"--json={file}")
     assert "write response, mean" in done.out
-    only_run_of(json.loads(file.read_text()))
+    get_only_run(json.loads(file.read_text()))
     assert run_approxftl("sim", *SMALL, f"--json={file}", "-q").out == ""
 
 
@@ -198,7 +198,7 @@ def test_recorded_stream_repeats_the_run(command: tuple[str, ...], tmp_path: Pat
     first = run_sim(*BUSY, *share, "--record", path)
     device = [word for word in device if word not in ("--approx-share", "0.3")]
     again = run_sim("--trace", path, *device)
-    assert only_run_of(again) == only_run_of(first)
+    assert get_only_run(again) == get_only_run(first)
 
 
 @pytest.mark.parametrize(
@@ -216,10 +216,10 @@ def test_saved_device_is_the_same_when_loaded(command: tuple[str, ...], tmp_path
     more = ("--fill", "random") if "micro19" not in command else ()
     saved = run_sim(*command, *more, "--requests", "20000", "--dump", dump)
     loaded = run_sim("--load", dump, "--requests", "0", "--verify")
-    assert only_run_of(loaded)["digest"] == only_run_of(saved)["digest"]
+    assert get_only_run(loaded)["digest"] == get_only_run(saved)["digest"]
     assert loaded["parameters"] == saved["parameters"]
-    assert only_run_of(run_sim("--load", dump, "--requests", "5000",
-                               "--verify"))["requests"] == 5000
+    assert get_only_run(run_sim("--load", dump, "--requests", "5000",
+                                "--verify"))["requests"] == 5000
 
 
 @pytest.mark.parametrize("damage", ["empty", "half", "byte"])
@@ -238,7 +238,7 @@ def test_damaged_device_file_is_refused(damage: str, tmp_path: Path) -> None:
 
 
 def test_requests_of_the_warm_up_are_not_counted() -> None:
-    found = only_run_of(run_sim("--requests", "1000", "--warmup", "5000", "--depth", "1"))
+    found = get_only_run(run_sim("--requests", "1000", "--warmup", "5000", "--depth", "1"))
     counters = found["counters"]
     total = counters["host_read_requests"] + counters["host_write_requests"]
     # The last request of the warm-up is still in flight when counting starts.
@@ -247,7 +247,7 @@ def test_requests_of_the_warm_up_are_not_counted() -> None:
 
 
 def test_the_report_says_that_data_were_verified() -> None:
-    assert only_run_of(run_sim(*SMALL, "--verify"))["verified"] is True
+    assert get_only_run(run_sim(*SMALL, "--verify"))["verified"] is True
     assert ", verified" in run_approxftl("sim", *SMALL, "--verify").out
 
 
@@ -279,7 +279,7 @@ def test_an_interrupted_run_prints_its_results() -> None:
     assert SCHEMA.find_errors(result) == []
     assert result["interrupted"] is True
     assert [found["policy"] for found in result["runs"]] == ["baseline"]
-    assert 0 < only_run_of(result)["requests"] < 1000000000
+    assert 0 < get_only_run(result)["requests"] < 1000000000
 
 
 def compute_warm_up_batches(means: np.ndarray[tuple[int], np.dtype[np.float64]]) -> int:

@@ -12,7 +12,7 @@ SOURCE = TOP / "docs/examples/survivors.c"
 LOAD = ("--fill", "random", "--workload", "zipf", "--write-share", "100%", "--requests", "20000")
 
 
-def refusal_message(*arguments: str | Path) -> str:
+def read_refusal_message(*arguments: str | Path) -> str:
     """Return the error message of a run that must be refused."""
     done = run_approxftl("sim", *arguments, "--requests", "1")
     assert done.code == 2, done.err
@@ -32,15 +32,15 @@ def test_a_policy_object_equals_a_built_in_policy_with_its_rule(tmp_path: Path) 
 
 def test_a_missing_policy_object_is_refused(tmp_path: Path) -> None:
     missing = tmp_path / "missing.so"
-    assert f"cannot read {missing}"[:90] in refusal_message("--policy", missing)
-    assert "No such file" in refusal_message("--policy", "./missing.so")
-    assert "Is a directory" in refusal_message("--policy", "./")
+    assert f"cannot read {missing}"[:90] in read_refusal_message("--policy", missing)
+    assert "No such file" in read_refusal_message("--policy", "./missing.so")
+    assert "Is a directory" in read_refusal_message("--policy", "./")
 
 
 def test_a_file_that_is_no_shared_object_is_refused(tmp_path: Path) -> None:
     text = tmp_path / "mine.so"
     text.write_text("no object at all\n" * 100)
-    assert "invalid ELF header; compile it with" in refusal_message("--policy", text)
+    assert "invalid ELF header; compile it with" in read_refusal_message("--policy", text)
 
 
 EDITS = [
@@ -71,17 +71,17 @@ def test_wrong_policy_objects_are_refused(tmp_path: Path, monkeypatch: pytest.Mo
     assert old in text
     compile_policy(tmp_path, text.replace(old, new))
     monkeypatch.chdir(tmp_path)
-    assert message in refusal_message("--policy", "./mine.so")
+    assert message in read_refusal_message("--policy", "./mine.so")
 
 
 def test_two_policies_with_one_name_are_refused(tmp_path: Path) -> None:
     made = compile_policy(tmp_path, SOURCE.read_text())
     copy = shutil.copy(made, tmp_path / "copy.so")
-    assert "survivors is there twice" in refusal_message("--policy", f"{made},{copy}")
+    assert "survivors is there twice" in read_refusal_message("--policy", f"{made},{copy}")
 
 
 def test_a_device_with_a_policy_object_is_not_saved(tmp_path: Path) -> None:
     made = compile_policy(tmp_path, SOURCE.read_text())
-    assert "--dump saves" in refusal_message("--policy", made, "--dump", tmp_path / "device")
-    assert "--change saves" in refusal_message("--policy", made, "--change", "1:gc=9")
+    assert "--dump saves" in read_refusal_message("--policy", made, "--dump", tmp_path / "device")
+    assert "--change saves" in read_refusal_message("--policy", made, "--change", "1:gc=9")
     assert not (tmp_path / "device").exists()

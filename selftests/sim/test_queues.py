@@ -12,7 +12,7 @@ from selftests.sim.support import (
     Header,
     Json,
     Record,
-    only_run_of,
+    get_only_run,
     read_trace,
     run_approxftl,
     run_sim,
@@ -23,7 +23,7 @@ READS = ("--fill", "sequential", "--write-share", "0", "--set", "depth=16", "--r
 
 
 def read_queue_statistics(*arguments: str | Path) -> list[Json]:
-    counted: list[Json] = only_run_of(run_sim(*arguments))["queues"]
+    counted: list[Json] = get_only_run(run_sim(*arguments))["queues"]
     return counted
 
 
@@ -40,10 +40,10 @@ def test_tenants_share_the_device_by_queue_weight() -> None:
 
 def test_statistics_of_queues_add_up_to_those_of_the_device() -> None:
     """Each request is counted in exactly one queue, with its length and as a read or a write."""
-    result = only_run_of(run_sim("--tenants", "3,5,7", "--tenant-size", "4KiB,8KiB,16KiB",
-                                 "--tenant-write-share", "0,50%,100%", "--warmup", "1000",
-                                 "--requests", "6000", "--queue_weights", "1:2:3", "--set",
-                                 "depth=16"))
+    result = get_only_run(run_sim("--tenants", "3,5,7", "--tenant-size", "4KiB,8KiB,16KiB",
+                                  "--tenant-write-share", "0,50%,100%", "--warmup", "1000",
+                                  "--requests", "6000", "--queue_weights", "1:2:3", "--set",
+                                  "depth=16"))
     for kind in ("read", "write"):
         assert sum(one[f"{kind}_response"]["count"] for one in result["queues"]) == (
             result["timing"][f"{kind}_response"]["count"])
@@ -108,10 +108,10 @@ def test_a_recorded_run_can_be_repeated(trace: Path, tmp_path: Path) -> None:
     first = run_sim("--trace", trace, *device, "--record", again)
     assert {record.stream >> 8 for record in read_trace(again)} == {0, 1, 2}
     assert {record.stream & 255 for record in read_trace(again) if record.op} == set(range(5))
-    second = only_run_of(run_sim("--trace", again, "--queue-by", "recorded", *device))
-    other = only_run_of(run_sim("--trace", again, "--queue-by", "pid", *device))
-    assert second["digest"] == only_run_of(first)["digest"] != other["digest"]
-    assert second["queues"] == only_run_of(first)["queues"]
+    second = get_only_run(run_sim("--trace", again, "--queue-by", "recorded", *device))
+    other = get_only_run(run_sim("--trace", again, "--queue-by", "pid", *device))
+    assert second["digest"] == get_only_run(first)["digest"] != other["digest"]
+    assert second["queues"] == get_only_run(first)["queues"]
 
 
 @pytest.mark.parametrize(("words", "said"), [

@@ -5,7 +5,7 @@ import tomllib
 from itertools import product
 
 from selftests.lib.programs import TOP
-from selftests.sim.support import only_run_of, run_sim
+from selftests.sim.support import get_only_run, run_sim
 
 
 def test_rain_loses_no_data_but_costs_writes() -> None:
@@ -13,7 +13,7 @@ def test_rain_loses_no_data_but_costs_writes() -> None:
     study = tomllib.loads((TOP / "docs/examples/rebuilt-die.toml").read_text())
     base = [word for key, value in study["base"].items() for word in (f"--{key}", str(value))]
     ran = {
-        (rain, dies): only_run_of(run_sim(*base, "--rain", rain, "--die-dies", dies, "--verify"))
+        (rain, dies): get_only_run(run_sim(*base, "--rain", rain, "--die-dies", dies, "--verify"))
         for rain, dies in product(study["vary"]["rain"], study["vary"]["die-dies"])
     }
     lost = {key: run["counters"]["read_lost_units"] for key, run in ran.items()}

@@ -21,7 +21,7 @@ from selftests.sim.support import (
     WRITE_ZEROES,
     Header,
     Record,
-    only_run_of,
+    get_only_run,
     read_trace,
     run_approxftl,
     run_sim,
@@ -63,8 +63,8 @@ def test_a_wrong_header_is_refused(header: Header, sentence: str, tmp_path: Path
 
 def test_a_record_file_of_a_later_minor_version_is_read(tmp_path: Path) -> None:
     header = Header(minor=4, spoil={60: 1})
-    assert only_run_of(run_sim("--trace",
-                               write_trace(tmp_path / "x.aft", GOOD, header)))["requests"] == 3
+    assert get_only_run(run_sim("--trace",
+                                write_trace(tmp_path / "x.aft", GOOD, header)))["requests"] == 3
 
 
 RECORDS = [
@@ -93,7 +93,7 @@ def test_fua_waits_for_the_flash(fua: int, tmp_path: Path) -> None:
     path = write_trace(tmp_path / "x.aft", [Record(0, 0, 8, WRITE | fua)], Header(minor=1))
     copy = tmp_path / "y.aft"
     options: list[str | Path] = ["--trace", path, "--set", "buffer=64KiB", "--record", copy]
-    response = only_run_of(run_sim(*options))["timing"]["write_response"]
+    response = get_only_run(run_sim(*options))["timing"]["write_response"]
     assert (response["min_ns"] > 700000) == bool(fua)
     assert [r.op for r in read_trace(copy)] == [WRITE | fua]
 
@@ -102,8 +102,8 @@ def test_lifetime_hints_and_placement_ids_are_recorded_again(tmp_path: Path) -> 
     records = [Record(n, 8 * n, 8, n << LIFE | WRITE, stream=7 * (n == 5)) for n in range(6)]
     path = write_trace(tmp_path / "x.aft", records, Header(minor=2))
     copy = tmp_path / "y.aft"
-    streams = only_run_of(run_sim("--trace", path, "--policy", "streams", "--record",
-                                  copy))["streams"]
+    streams = get_only_run(run_sim("--trace", path, "--policy", "streams", "--record",
+                                   copy))["streams"]
     assert [(r.op, r.stream) for r in read_trace(copy)] == [(r.op, r.stream) for r in records]
     hinted = {name for name, of in streams.items() if of["host_units"]}
     assert hinted == {"unhinted", "id_1", "id_2", "id_3", "id_4", "id_7"}
@@ -120,7 +120,7 @@ def read_counters_by_level(counters: dict[str, int], name: str) -> list[int]:
 
 def test_quality_levels_are_drawn_counted_and_recorded_again(tmp_path: Path) -> None:
     path, copy = tmp_path / "x.aft", tmp_path / "y.aft"
-    drawn = only_run_of(run_sim(*LEVELS, "--record", path))
+    drawn = get_only_run(run_sim(*LEVELS, "--record", path))
     units = read_counters_by_level(drawn["counters"], "host_write_level_{}_units")
     assert sum(units) == drawn["counters"]["host_write_approx_units"]
     shares = [unit / sum(units) for unit in units]
@@ -128,8 +128,8 @@ def test_quality_levels_are_drawn_counted_and_recorded_again(tmp_path: Path) -> 
     flips = read_counters_by_level(drawn["counters"], "read_level_{}_flipped_bits")
     assert sum(flips) == drawn["counters"]["read_flipped_bits"]
     assert flips[0] < flips[1] < flips[2]
-    played = only_run_of(run_sim("--policy", "levels", "--cell_model", "voltage", "--trace", path,
-                                 "--record", copy))
+    played = get_only_run(run_sim("--policy", "levels", "--cell_model", "voltage", "--trace", path,
+                                  "--record", copy))
     assert read_counters_by_level(played["counters"], "host_write_level_{}_units") == units
     assert {record.klass for record in read_trace(copy)} == {0, 1, 2, 3}
     assert path.read_bytes()[576:704] == b"".join(
@@ -168,8 +168,8 @@ def test_a_saved_unit_has_the_quality_level_of_its_last_write(
         units = [(unit, 1, 0) for unit, of in last.items() if of == level]
         if not units:
             continue
-        read = only_run_of(run_sim("--load", saved, "--verify", "--trace",
-                                   write_requests(folder, "read.aft", READ, units)))["counters"]
+        read = get_only_run(run_sim("--load", saved, "--verify", "--trace",
+                                    write_requests(folder, "read.aft", READ, units)))["counters"]
         flipped = read_counters_by_level(read, "read_level_{}_flipped_bits")
         assert read["read_approx_units"] == (len(units) if level else 0)
         assert [bool(bits) for bits in flipped] == [of == level for of in (1, 2, 3)], flipped
@@ -177,7 +177,7 @@ def test_a_saved_unit_has_the_quality_level_of_its_last_write(
 
 def test_a_record_file_without_quality_levels_has_two_data_classes(tmp_path: Path) -> None:
     path = tmp_path / "x.aft"
-    drawn = only_run_of(run_sim("--approx-share", "0.5", "--requests", "100", "--record", path))
+    drawn = get_only_run(run_sim("--approx-share", "0.5", "--requests", "100", "--record", path))
     assert read_counters_by_level(drawn["counters"], "host_write_level_{}_units")[1:] == [0, 0]
     assert path.read_bytes()[48] == 2
 
@@ -191,8 +191,8 @@ def test_shares_of_quality_levels_with_a_sum_above_1_are_refused() -> None:
 
 def test_option_arrival_device_keeps_the_recorded_device_times(tmp_path: Path) -> None:
     path = write_trace(tmp_path / "x.aft", [Record(5000000, 0, 8, WRITE)])
-    moved = only_run_of(run_sim("--trace", path))
-    kept = only_run_of(run_sim("--trace", path, "--arrival", "device"))
+    moved = get_only_run(run_sim("--trace", path))
+    kept = get_only_run(run_sim("--trace", path, "--arrival", "device"))
     assert kept["device_time_ns"] == moved["device_time_ns"] + 5000000
     assert run_approxftl("sim", "--arrival",
                          "device").err.endswith("--arrival device needs --trace\n")
@@ -201,8 +201,8 @@ def test_option_arrival_device_keeps_the_recorded_device_times(tmp_path: Path) -
 def test_option_until_lets_the_device_work_on_after_the_trace(tmp_path: Path) -> None:
     path = write_trace(tmp_path / "x.aft", [Record(0, 0, 8, WRITE)])
     options: list[str | Path] = ["--trace", path, "--set", "buffer=64KiB"]
-    at_once = only_run_of(run_sim(*options))
-    later = only_run_of(run_sim(*options, "--until", "20ms"))
+    at_once = get_only_run(run_sim(*options))
+    later = get_only_run(run_sim(*options, "--until", "20ms"))
     assert at_once["counters"]["array_programs"] == 0
     assert later["counters"]["array_programs"] == 1
     assert later["device_time_ns"] == 20000000
@@ -241,11 +241,11 @@ def test_missing_records_are_reported(tmp_path: Path) -> None:
 def test_the_record_count_of_the_header_ends_the_stream(tmp_path: Path) -> None:
     path = write_trace(tmp_path / "x.aft", GOOD, Header(records=2))
     path.write_bytes(path.read_bytes() + b"trailer")
-    assert only_run_of(run_sim("--trace", path))["requests"] == 2
+    assert get_only_run(run_sim("--trace", path))["requests"] == 2
 
 
 def test_an_empty_stream_runs_no_request(tmp_path: Path) -> None:
-    assert only_run_of(run_sim("--trace", write_trace(tmp_path / "x.aft", [])))["requests"] == 0
+    assert get_only_run(run_sim("--trace", write_trace(tmp_path / "x.aft", [])))["requests"] == 0
 
 
 def test_a_directory_as_trace_is_refused(tmp_path: Path) -> None:
@@ -256,8 +256,8 @@ def test_a_directory_as_trace_is_refused(tmp_path: Path) -> None:
 
 def test_a_record_on_standard_input_equals_the_file(tmp_path: Path) -> None:
     path = write_trace(tmp_path / "x.aft", GOOD)
-    named = only_run_of(run_sim("--trace", path))
-    assert only_run_of(run_sim("--trace", "-", stdin=path.read_bytes())) == named
+    named = get_only_run(run_sim("--trace", path))
+    assert get_only_run(run_sim("--trace", "-", stdin=path.read_bytes())) == named
 
 
 def test_each_operation_of_a_record_is_executed(tmp_path: Path) -> None:
@@ -269,7 +269,8 @@ def test_each_operation_of_a_record_is_executed(tmp_path: Path) -> None:
         Record(30_000_000, 0, 64, READ),
         Record(40_000_000, 0, 0, FLUSH),
     ]
-    counters = only_run_of(run_sim("--trace", write_trace(tmp_path / "x.aft", records)))["counters"]
+    counters = get_only_run(run_sim("--trace",
+                                    write_trace(tmp_path / "x.aft", records)))["counters"]
     assert counters["host_write_approx_units"] == 8
     assert counters["host_discard_units"] == 3
     assert counters["host_discard_requests"] == 2
@@ -321,7 +322,7 @@ def test_unaligned_and_distant_requests_are_counted(tmp_path: Path) -> None:
     assert "warning: 1 requests were larger than the device and were cut" in done.err
     assert "note: 1 writes of an unknown tag class were taken as precise" in done.err
     result = run_sim("--trace", tmp_path / "x.aft", "--fold")
-    stream, counters = result["stream"], only_run_of(result)["counters"]
+    stream, counters = result["stream"], get_only_run(result)["counters"]
     assert stream["widened_requests"] == 0
     assert counters["host_write_bytes"] == 512 * sum(
         record.nsect for record in records if record.op == WRITE)
@@ -339,7 +340,7 @@ def test_a_partial_discard_frees_whole_units_only(tmp_path: Path) -> None:
     records = [Record(0, 0, 32, WRITE), Record(10**9, 4, 20, DISCARD),
                Record(2 * 10**9, 28, 4, WRITE_ZEROES)]
     path = write_trace(tmp_path / "x.aft", records)
-    counters = only_run_of(run_sim("--trace", path))["counters"]
+    counters = get_only_run(run_sim("--trace", path))["counters"]
     assert (counters["host_discard_requests"], counters["host_discard_units"]) == (1, 2)
     assert (counters["host_write_requests"], counters["host_write_bytes"]) == (2, 36 * 512)
 
@@ -359,8 +360,8 @@ def test_a_trace_is_repeated_and_its_times_are_scaled(tmp_path: Path) -> None:
 
 def test_option_requests_limits_the_requests_of_a_trace(tmp_path: Path) -> None:
     path = write_trace(tmp_path / "x.aft", GOOD)
-    assert only_run_of(run_sim("--trace", path, "--requests", "2"))["requests"] == 2
-    assert only_run_of(run_sim("--trace", path, "--warmup", "1"))["requests"] == 2
+    assert get_only_run(run_sim("--trace", path, "--requests", "2"))["requests"] == 2
+    assert get_only_run(run_sim("--trace", path, "--warmup", "1"))["requests"] == 2
 
 
 RECORD = st.builds(
@@ -381,7 +382,7 @@ def test_any_valid_record_file_is_run(
     path = tmp_path_factory.mktemp("any") / "x.aft"
     write_trace(path, sorted(records, key=lambda record: record.t_ns))
     for arrival in (["--arrival", "trace"], ["--depth", str(depth)]):
-        result = only_run_of(run_sim("--trace", path, "--fold", "--verify", *arrival))
+        result = get_only_run(run_sim("--trace", path, "--fold", "--verify", *arrival))
         assert result["requests"] == len(records)
         assert result["counters"]["host_failed_requests"] == 0
 

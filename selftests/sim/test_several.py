@@ -13,13 +13,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from selftests.lib.json_schema import schema_checker
-from selftests.lib.processes import has_signal_handler, has_taken_signal, user_time_s, wait_until
+from selftests.lib.json_schema import make_schema_checker
+from selftests.lib.processes import (
+    has_signal_handler,
+    has_taken_signal,
+    read_user_time_s,
+    wait_until,
+)
 from selftests.lib.programs import BUILD, Done, run_program
 from selftests.lib.programs import PROGRAM as BINARY
-from selftests.sim.support import Json, only_run_of, run_approxftl, run_sim
+from selftests.sim.support import Json, get_only_run, run_approxftl, run_sim
 
-SCHEMA = schema_checker("userspace/sim/sim-output.fields")
+SCHEMA = make_schema_checker("userspace/sim/sim-output.fields")
 #: The results differ, and one run is refused: 16 blocks are too few for ApproxFTL.
 MANY = ("--policy", "vth_b,approxftl,baseline,ressd", "--seed", "4,1..2", "--blocks", "16",
         "--op", "70", "--write-share", "70%", "--approx-share", "50%", "--requests", "3000")
@@ -27,14 +32,14 @@ ALL_OF_IT = ("--histogram", "--series", "--block-table", "--page-map", "auto", "
 ENDLESS = "1000000000000"
 
 
-def remove_tool_from_result(result: Json) -> Json:
+def remove_tool_key_from_result(result: Json) -> Json:
     return {key: value for key, value in result.items() if key != "tool"}
 
 
 def read_result(path: Path) -> Json:
     result: Json = json.loads(path.read_text())
     assert SCHEMA.find_errors(result) == []
-    return remove_tool_from_result(result)
+    return remove_tool_key_from_result(result)
 
 
 # ---------------------------------------------------------------- results
@@ -63,7 +68,7 @@ def test_notes_and_warnings_do_not_depend_on_option_jobs(tmp_path: Path) -> None
     assert done == run_approxftl(*several, "--jobs", "1")
 
 
-def test_parallel_runs_of_an_array_equal_sequential_ones() -> None:
+def test_parallel_runs_of_a_raid_array_equal_sequential_ones() -> None:
     array = ("--raid", "5", "--policy", "baseline,vth_b", "--seed", "1..2", "--requests", "2000")
     assert run_approxftl("sim", *array, "--jobs", "4") == run_approxftl("sim", *array, "--jobs",
                                                                         "1")
@@ -78,8 +83,8 @@ def test_each_run_equals_a_separate_command() -> None:
         (s, "approxftl") for s in (4, 1, 2)]
     assert result["seed"] == 4
     for one in result["runs"]:
-        alone = only_run_of(run_sim(*MANY, *ALL_OF_IT, "--policy", one["policy"], "--seed",
-                                    str(one.pop("seed"))))
+        alone = get_only_run(run_sim(*MANY, *ALL_OF_IT, "--policy", one["policy"], "--seed",
+                                     str(one.pop("seed"))))
         assert one == alone
     assert len({one["digest"] for one in result["runs"]}) > 3
 
@@ -104,7 +109,7 @@ def test_warnings_name_the_seed() -> None:
 def test_a_single_seed_sets_the_parameter_seed() -> None:
     assert run_approxftl("sim", "--seed", "3", "--requests", "500") == run_approxftl(
         "sim", "--set", "seed=3", "--requests", "500")
-    assert "seed" not in only_run_of(run_sim("--seed", "3", "--requests", "10"))
+    assert "seed" not in get_only_run(run_sim("--seed", "3", "--requests", "10"))
     # The last of --seed and --set seed= wins.
     assert run_sim("--seed", "1..4", "--set", "seed=5", "--requests", "10")["seed"] == 5
     assert len(run_sim("--set", "seed=5", "--seed", "1..4", "--requests", "10")["runs"]) == 4
@@ -123,7 +128,7 @@ def test_policy_all_stands_for_every_policy_not_yet_named() -> None:
 # ---------------------------------------------------------------- processes
 
 
-def child_processes(pid: int) -> list[int]:
+def list_child_processes(pid: int) -> list[int]:
     path = Path(f"/proc/{pid}/task/{pid}/children")
     return [int(word) for word in path.read_text().split()] if path.exists() else []
 
@@ -136,7 +141,7 @@ def is_process_running(pid: int) -> bool:
 
 
 @contextmanager
-def running_command(*arguments: str | Path, jobs: int = 2) -> Iterator[subprocess.Popen[str]]:
+def start_running_command(*arguments: str | Path, jobs: int = 2) -> Iterator[subprocess.Popen[str]]:
     """Start a command, and yield it once its child processes are running."""
     process = subprocess.Popen(
         ["env", "--default-signal=INT,HUP,TERM", BINARY, "sim", "--jobs", str(jobs), "--progress",
@@ -147,7 +152,7 @@ def running_command(*arguments: str | Path, jobs: int = 2) -> Iterator[subproces
         # A progress line proves that requests are being simulated.
         while " of " not in (seen := process.stderr.read(10)):
             assert seen
-        wait_until(lambda: len(child_processes(process.pid)) == jobs)
+        wait_until(lambda: len(list_child_processes(process.pid)) == jobs)
         yield process
     finally:
         process.kill()
@@ -155,8 +160,8 @@ def running_command(*arguments: str | Path, jobs: int = 2) -> Iterator[subproces
 
 
 def test_jobs_is_the_number_of_processes() -> None:
-    with running_command("--seed", "1..5", "--requests", ENDLESS, jobs=3) as process:
-        assert len(child_processes(process.pid)) == 3
+    with start_running_command("--seed", "1..5", "--requests", ENDLESS, jobs=3) as process:
+        assert len(list_child_processes(process.pid)) == 3
 
 
 @pytest.mark.parametrize("processors", [len(os.sched_getaffinity(0)), 1])
@@ -168,9 +173,9 @@ def test_the_default_number_of_processes_is_the_number_of_processors(processors:
     # With one processor the runs share the parent process.
     expected = min(64, processors) if processors > 1 else 0
     try:
-        wait_until(lambda: child_processes(process.pid) if expected
-                   else user_time_s(process.pid) > 0.1)
-        wait_until(lambda: len(child_processes(process.pid)) == expected)
+        wait_until(lambda: list_child_processes(process.pid) if expected
+                   else read_user_time_s(process.pid) > 0.1)
+        wait_until(lambda: len(list_child_processes(process.pid)) == expected)
     finally:
         process.kill()
         process.wait()
@@ -183,10 +188,10 @@ def test_the_default_number_of_processes_is_the_number_of_processors(processors:
 def test_an_interrupted_command_prints_the_results_so_far(send: Callable[[int], None],
                                                           tmp_path: Path) -> None:
     path = tmp_path / "x.json"
-    with running_command("--policy", "baseline,vth_b,tlc", "--requests", ENDLESS,
-                         f"--json={path}") as process:
-        pids = child_processes(process.pid)
-        wait_until(lambda: all(user_time_s(pid) > 0.1 for pid in pids))
+    with start_running_command("--policy", "baseline,vth_b,tlc", "--requests", ENDLESS,
+                               f"--json={path}") as process:
+        pids = list_child_processes(process.pid)
+        wait_until(lambda: all(read_user_time_s(pid) > 0.1 for pid in pids))
         send(process.pid)
         out, _ = process.communicate()
         assert process.returncode == 130
@@ -204,10 +209,10 @@ def test_an_interrupted_command_prints_the_results_so_far(send: Callable[[int], 
 def test_results_of_completed_runs_are_kept_on_termination(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     # One child is stopped until the other one is complete.
-    with running_command("--seed", "1..2", "--requests", "3M", f"--json={path}") as process:
-        first, second = child_processes(process.pid)
+    with start_running_command("--seed", "1..2", "--requests", "3M", f"--json={path}") as process:
+        first, second = list_child_processes(process.pid)
         os.kill(second, signal.SIGSTOP)
-        wait_until(lambda: first not in child_processes(process.pid))
+        wait_until(lambda: first not in list_child_processes(process.pid))
         os.kill(process.pid, signal.SIGTERM)
         os.kill(second, signal.SIGCONT)
         process.communicate()
@@ -223,8 +228,8 @@ def test_a_second_signal_ends_all_processes_at_once(tmp_path: Path) -> None:
         [BINARY, "sim", "--profile", "tcad18", "--fill", "random", "--fill-overwrite", "10000",
          "--seed", "1..2", "--jobs", "2", f"--json={tmp_path}/x.json"],
         stdout=subprocess.DEVNULL, start_new_session=True)
-    wait_until(lambda: len(child_processes(process.pid)) == 2)
-    pids = child_processes(process.pid)
+    wait_until(lambda: len(list_child_processes(process.pid)) == 2)
+    pids = list_child_processes(process.pid)
     all_of_it = process.pid, *pids
     wait_until(lambda: all(has_signal_handler(pid, signal.SIGINT) for pid in all_of_it))
     os.killpg(process.pid, signal.SIGINT)
@@ -238,8 +243,8 @@ def test_a_second_signal_ends_all_processes_at_once(tmp_path: Path) -> None:
 
 
 def test_an_ended_command_leaves_no_process() -> None:
-    with running_command("--seed", "1..2", "--requests", ENDLESS) as process:
-        pids = child_processes(process.pid)
+    with start_running_command("--seed", "1..2", "--requests", ENDLESS) as process:
+        pids = list_child_processes(process.pid)
         process.kill()
         process.communicate()
     wait_until(lambda: not any(map(is_process_running, pids)))
@@ -248,9 +253,9 @@ def test_an_ended_command_leaves_no_process() -> None:
 @pytest.mark.slow
 def test_a_killed_simulation_is_reported_as_a_failure(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
-    with running_command("--policy", "baseline,vth_b", "--seed", "1,5", "--requests", "3M",
-                         f"--json={path}") as process:
-        os.kill(child_processes(process.pid)[1], signal.SIGKILL)
+    with start_running_command("--policy", "baseline,vth_b", "--seed", "1,5", "--requests", "3M",
+                               f"--json={path}") as process:
+        os.kill(list_child_processes(process.pid)[1], signal.SIGKILL)
         out, err = process.communicate()
         assert process.returncode == 1
     assert "approxftl sim: vth_b, seed 1: its process was ended by signal 9, Killed\n" in err
@@ -261,7 +266,7 @@ def test_a_killed_simulation_is_reported_as_a_failure(tmp_path: Path) -> None:
     assert "vth_b, seed 1: no result: " in out
 
 
-def test_a_result_that_cannot_be_handed_back_is_a_failure() -> None:
+def test_a_result_that_a_child_process_cannot_write_is_a_failure() -> None:
     """The files of child processes are limited to less than the size of a result."""
     done = run_program("sh", "-c", 'trap "" XFSZ; exec prlimit --fsize=1000 "$@"', "sh", BINARY,
                        "sim", "--policy", "baseline,vth_b", "--requests", "10", "--jobs", "2")
@@ -320,9 +325,9 @@ def convert_trace(source: Path, target: Path, *options: str) -> Path:
     return target
 
 
-def results_of_trace(trace: Path, *options: str) -> Json:
-    result = remove_tool_from_result(run_sim("--trace", trace, "--policy", "baseline,tlc",
-                                             "--repeat", "2", *options))
+def simulate_trace_for_results(trace: Path, *options: str) -> Json:
+    result = remove_tool_key_from_result(run_sim("--trace", trace, "--policy", "baseline,tlc",
+                                                 "--repeat", "2", *options))
     del result["stream"]
     return result
 
@@ -332,20 +337,20 @@ def test_every_trace_format_gives_the_results_of_its_conversion(name: str, recor
                                                                 tmp_path: Path,
                  monkeypatch: pytest.MonkeyPatch) -> None:
     foreign = convert_trace(record_file, tmp_path / "foreign", "--to", name)
-    expected = results_of_trace(convert_trace(foreign, tmp_path / "x.aft", "--to", "aft"))
+    expected = simulate_trace_for_results(convert_trace(foreign, tmp_path / "x.aft", "--to", "aft"))
     assert expected["runs"][0]["requests"] > 2000
     (tmp_path / "temporary").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
-    assert results_of_trace(foreign) == expected
-    assert results_of_trace(foreign, "--from", name) == expected
+    assert simulate_trace_for_results(foreign) == expected
+    assert simulate_trace_for_results(foreign, "--from", name) == expected
     assert list((tmp_path / "temporary").iterdir()) == []
 
 
 def test_a_capture_is_found_by_its_name_or_folder(record_file: Path, tmp_path: Path) -> None:
     convert_trace(record_file, tmp_path / "cap.blktrace.0", "--to", "blktrace")
-    expected = results_of_trace(tmp_path / "cap.blktrace.0")
-    assert results_of_trace(tmp_path / "cap") == expected
-    assert results_of_trace(tmp_path) == expected
+    expected = simulate_trace_for_results(tmp_path / "cap.blktrace.0")
+    assert simulate_trace_for_results(tmp_path / "cap") == expected
+    assert simulate_trace_for_results(tmp_path) == expected
 
 
 def test_reading_options_are_passed_to_the_trace_reader(tmp_path: Path) -> None:
@@ -358,17 +363,17 @@ def test_reading_options_are_passed_to_the_trace_reader(tmp_path: Path) -> None:
     out = tmp_path / "seen.aft"
     done = run_approxftl("sim", "--trace", path, *columns, "--record", out)
     assert done.code == 0, done.err
-    assert results_of_trace(out) == results_of_trace(path, *columns)
+    assert simulate_trace_for_results(out) == simulate_trace_for_results(path, *columns)
     assert run_sim("--trace", path, *columns)["runs"][0]["simulated_ns"] >= 2000000
 
 
-def test_standard_input_is_read_in_the_format_of_from(record_file: Path, tmp_path: Path) -> None:
+def test_option_from_sets_the_format_of_standard_input(record_file: Path, tmp_path: Path) -> None:
     csv = convert_trace(record_file, tmp_path / "x.csv")
     done = run_approxftl("sim", "--trace", "-", "--from", "csv", "--policy", "baseline,tlc",
                          "--repeat", "2", "--json", stdin=csv.read_bytes())
-    result = remove_tool_from_result(json.loads(done.out))
+    result = remove_tool_key_from_result(json.loads(done.out))
     del result["stream"]
-    assert result == results_of_trace(csv)
+    assert result == simulate_trace_for_results(csv)
 
 
 def test_dropped_lines_are_reported(record_file: Path, tmp_path: Path) -> None:

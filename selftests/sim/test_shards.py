@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from selftests.lib.json_schema import schema_checker
-from selftests.lib.processes import has_signal_handler, user_time_s, wait_until
+from selftests.lib.json_schema import make_schema_checker
+from selftests.lib.processes import has_signal_handler, read_user_time_s, wait_until
 from selftests.lib.programs import PROGRAM as BINARY
 from selftests.sim.support import (
     DISCARD,
@@ -22,7 +22,7 @@ from selftests.sim.support import (
     WRITE,
     Json,
     Record,
-    only_run_of,
+    get_only_run,
     read_trace,
     run_approxftl,
     run_sim,
@@ -32,7 +32,7 @@ from selftests.volume.foreign_media import hash_u64
 
 from approxftl_tools import aft
 
-SCHEMA = schema_checker("userspace/sim/sim-output.fields")
+SCHEMA = make_schema_checker("userspace/sim/sim-output.fields")
 SHAPE = ("--channels", "4", "--chips", "1", "--blocks", "100", "--op", "45%", "--buffer", "256KiB")
 #: Requests of all kinds; many span several shards.
 MIXED = ("--size", "4KiB:50,64KiB:20,256KiB:10", "--discard-share", "5%", "--flush-every", "40",
@@ -44,12 +44,12 @@ RUN = 64 * 1024 // UNIT
 SECTORS = UNIT // 512
 
 
-def remove_tool_from_result(result: Json) -> Json:
+def remove_tool_key_from_result(result: Json) -> Json:
     assert SCHEMA.find_errors(result) == []
     return {key: value for key, value in result.items() if key != "tool"}
 
 
-def hash_pair_as_core(a: int, b: int) -> int:
+def compute_aftl_hash64_pair(a: int, b: int) -> int:
     """Compute the same hash as aftl_hash64_pair() in C."""
     return hash_u64(hash_u64(a) ^ b)
 
@@ -65,7 +65,7 @@ def test_the_result_does_not_depend_on_the_number_of_threads(shards: str) -> Non
             "--warmup", "300", "--requests", "1500", "--die-dies", "late",
             "--fill_overwrite", "100%")
     policies = len(json.loads(run_approxftl("policies", "--json").out)["policies"])
-    said = [remove_tool_from_result(run_sim(*each, "--jobs", str(jobs)))
+    said = [remove_tool_key_from_result(run_sim(*each, "--jobs", str(jobs)))
             for jobs in (1, 2 * policies, 8 * policies)]
     assert len(said[0]["runs"]) > 12
     assert said[1] == said[0]
@@ -127,18 +127,18 @@ def test_a_shard_equals_a_device_with_its_requests(policy: str, tmp_path: Path) 
     shards = 2
     device = ("--policy", policy, *SHAPE, "--seed", "7", "--fill", "random")
     whole = tmp_path / "whole"
-    whole_run = only_run_of(run_sim(*device, *MIXED, *OPEN, "--shards", str(shards), "--requests",
-                                    "4000", "--record", whole, "--block-table", "--until", "600s"))
+    whole_run = get_only_run(run_sim(*device, *MIXED, *OPEN, "--shards", str(shards), "--requests",
+                                     "4000", "--record", whole, "--block-table", "--until", "600s"))
     digest = 0
     alone = []
     for i in range(shards):
         path = write_trace(tmp_path / f"{i}", select_requests_of_shard(read_trace(whole), shards,
                                                                        i))
-        alone.append(only_run_of(run_sim(
+        alone.append(get_only_run(run_sim(
             *device, "--fill_approx", "30%", "--channels", str(4 // shards), "--buffer", "128KiB",
-            "--seed", str(hash_pair_as_core(7, i)), "--trace", path, "--arrival", "device",
+            "--seed", str(compute_aftl_hash64_pair(7, i)), "--trace", path, "--arrival", "device",
             "--block-table", "--until", "600s")))
-        digest = hash_pair_as_core(digest, int(alone[i]["digest"], 16))
+        digest = compute_aftl_hash64_pair(digest, int(alone[i]["digest"], 16))
     assert whole_run["digest"] == f"{digest:016x}"
     for name, value in whole_run["counters"].items():
         if not name.startswith("host_") or not name.endswith("_requests"):
@@ -155,8 +155,8 @@ def test_a_shard_equals_a_device_with_its_requests(policy: str, tmp_path: Path) 
 
 def test_requests_divided_among_shards_are_counted_once() -> None:
     stream = (*SHAPE, *MIXED, *OPEN, "--requests", "4000")
-    one = only_run_of(run_sim(*stream))["counters"]
-    several = only_run_of(run_sim(*stream, "--shards", "4"))
+    one = get_only_run(run_sim(*stream))["counters"]
+    several = get_only_run(run_sim(*stream, "--shards", "4"))
     counters, timing = several["counters"], several["timing"]
     for kind in ("read", "write", "flush", "discard"):
         assert counters[f"host_{kind}_requests"] == one[f"host_{kind}_requests"] > 0
@@ -171,8 +171,8 @@ def test_requests_divided_among_shards_are_counted_once() -> None:
 def test_statistics_begin_at_the_same_time_in_all_shards() -> None:
     """Requests in flight at the end of the warm-up are counted when they end, as on one device."""
     def count_host_requests(*options: str) -> int:
-        result = only_run_of(run_sim(*SHAPE, *MIXED, *OPEN, "--warmup", "1000", "--requests",
-                                     "1000", *options))
+        result = get_only_run(run_sim(*SHAPE, *MIXED, *OPEN, "--warmup", "1000", "--requests",
+                                      "1000", *options))
         assert result["requests"] == 1000
         return sum(result["counters"][f"host_{kind}_requests"]
                    for kind in ("read", "write", "flush", "discard"))
@@ -182,8 +182,8 @@ def test_statistics_begin_at_the_same_time_in_all_shards() -> None:
 
 
 def read_response_times(records: list[Record], path: Path, *options: str) -> Json:
-    result = only_run_of(run_sim("--trace", write_trace(path, records), *SHAPE, "--fill",
-                                 "sequential", *options))
+    result = get_only_run(run_sim("--trace", write_trace(path, records), *SHAPE, "--fill",
+                                  "sequential", *options))
     found: Json = result["timing"]
     return found
 
@@ -218,15 +218,15 @@ def test_a_flush_waits_for_all_shards(tmp_path: Path) -> None:
 
 def test_a_large_discard_is_one_request(tmp_path: Path) -> None:
     path = write_trace(tmp_path / "x.aft", [Record(0, 8, 200000, DISCARD)])
-    counters = only_run_of(run_sim("--trace", path, *SHAPE, "--fill", "sequential", "--shards", "4",
-                                   "--verify"))["counters"]
+    counters = get_only_run(run_sim("--trace", path, *SHAPE, "--fill", "sequential", "--shards",
+                                    "4", "--verify"))["counters"]
     assert counters["host_discard_requests"] == 1
     assert counters["host_discard_units"] == 200000 // SECTORS
 
 
 def test_option_die_dies_kills_the_last_die_of_the_last_shard() -> None:
-    dead = only_run_of(run_sim(*SHAPE, *MIXED, "--shards", "2", "--requests", "500", "--die-dies",
-                               "early", "--block-table"))
+    dead = get_only_run(run_sim(*SHAPE, *MIXED, "--shards", "2", "--requests", "500", "--die-dies",
+                                "early", "--block-table"))
     states = dead["block_table"]["state"]
     assert {one == "bad" for one in states[-100:]} == {True}
     assert states[:-100].count("bad") < 20
@@ -240,10 +240,10 @@ def test_an_interrupted_run_keeps_its_results(arrival: tuple[str, ...], tmp_path
          "--requests", "1000000000000", f"--json={path}", "--record", tmp_path / "x.aft"],
         stdout=subprocess.DEVNULL)
     wait_until(lambda: has_signal_handler(process.pid, signal.SIGINT)
-               and user_time_s(process.pid) > 0.1)
+               and read_user_time_s(process.pid) > 0.1)
     process.send_signal(signal.SIGINT)
     assert process.wait() == 130
-    result = only_run_of(json.loads(path.read_text()))
+    result = get_only_run(json.loads(path.read_text()))
     assert result["interrupted"] is True
     asked = result["counters"]["host_read_requests"] + result["counters"]["host_write_requests"]
     assert asked == result["requests"] == len(
@@ -261,18 +261,18 @@ def test_a_recorded_closed_loop_can_be_repeated_with_shards(how: tuple[str, ...]
     """Replaying the recorded arrival times gives the same states: no shard's clock was ahead."""
     device = (*SHAPE, "--shards", "4", "--fill", "random", "--verify")
     path = tmp_path / "x.aft"
-    first = only_run_of(run_sim(*device, *MIXED, *how, "--fill_approx", "0", "--requests", "3000",
-                                "--record", path))
-    again = only_run_of(run_sim(*device, "--trace", path, "--arrival", "device", "--queue-by",
-                                "recorded"))
+    first = get_only_run(run_sim(*device, *MIXED, *how, "--fill_approx", "0", "--requests", "3000",
+                                 "--record", path))
+    again = get_only_run(run_sim(*device, "--trace", path, "--arrival", "device", "--queue-by",
+                                 "recorded"))
     del again["queues"]
     first.pop("queues", None)
     assert first == again
 
 
 def test_tenants_on_several_shards_keep_their_queues_full() -> None:
-    result = only_run_of(run_sim(*SHAPE, "--shards", "4", "--tenants", "1,4", "--write-share", "0",
-                                 "--fill", "sequential", "--requests", "4000"))
+    result = get_only_run(run_sim(*SHAPE, "--shards", "4", "--tenants", "1,4", "--write-share", "0",
+                                  "--fill", "sequential", "--requests", "4000"))
     few, many = (queue["read_response"] for queue in result["queues"])
     assert few["count"] + many["count"] == 4000
     assert 3 < many["count"] / few["count"] < 4.2
@@ -282,7 +282,7 @@ def test_shards_have_the_throughput_of_one_device() -> None:
     """Four dies have the same throughput behind one FTL and behind four."""
     stream = (*SHAPE, "--write-share", "0", "--fill", "sequential", "--requests", "5000",
               "--depth", "64")
-    one, four = (only_run_of(run_sim(*stream, "--shards", shards))["simulated_ns"]
+    one, four = (get_only_run(run_sim(*stream, "--shards", shards))["simulated_ns"]
                  for shards in "14")
     assert 0.95 < four / one < 1.05
 
@@ -299,7 +299,7 @@ ZONED = (*SHAPE, "--blocks", "96", "--op", "50%", "--zoned", "4MiB", "--buffer",
 def test_a_zone_is_in_one_shard(how: tuple[str, ...]) -> None:
     """Zones end in the states that they have with one FTL, as writes stay in order in a zone."""
     one, two, four, threads = (
-        only_run_of(run_sim(*ZONED, *how, "--shards", shards, "--jobs", jobs))
+        get_only_run(run_sim(*ZONED, *how, "--shards", shards, "--jobs", jobs))
         for shards, jobs in (("1", "1"), ("2", "1"), ("4", "1"), ("4", "2")))
     assert one["zones"]["full"] > 5
     assert one["counters"]["zone_resets"] > 2
@@ -327,7 +327,8 @@ def test_recording_a_zoned_workload_is_refused(tmp_path: Path) -> None:
     ("--page-map", "auto", "it numbers the blocks of one FTL"),
     ("--beside-rate", "100", "such a writer waits for one FTL"),
 ])
-def test_options_for_one_ftl_are_refused_with_shards(option: str, value: str, why: str) -> None:
+def test_options_that_need_a_single_ftl_are_refused_with_shards(option: str, value: str,
+                                                                why: str) -> None:
     done = run_approxftl("sim", "--shards", "2", option, value, "--json")
     assert (done.code, done.out) == (2, "")
     assert done.err == f"approxftl sim: {option}: {why}; set shards 1\n"

@@ -7,14 +7,14 @@ import re
 from pathlib import Path
 
 import pytest
-from selftests.sim.support import only_run_of, read_trace, run_approxftl, run_sim
+from selftests.sim.support import get_only_run, read_trace, run_approxftl, run_sim
 
 #: Erases take 10 ms.
 BUSY = ("--op=20%", "--utilisation=60%", "--erase=10ms", "--requests=20000", "--warmup=2000")
 
 
 def test_waiting_times_by_reason_add_up_to_the_waiting_time() -> None:
-    found = only_run_of(run_sim(*BUSY, "--slowest", "50"))
+    found = get_only_run(run_sim(*BUSY, "--slowest", "50"))
     slowest = found["slowest"]
     responses = [request["response_ns"] for request in slowest]
     timing = found["timing"]
@@ -22,14 +22,14 @@ def test_waiting_times_by_reason_add_up_to_the_waiting_time() -> None:
     assert responses[0] == max(timing[f"{op}_response"]["max_ns"] for op in ("read", "write"))
     for request in slowest:
         assert sum(request["waits_ns"].values()) == request["waiting_ns"]
-    assert found["digest"] == only_run_of(run_sim(*BUSY))["digest"]
-    assert "slowest" not in only_run_of(run_sim(*BUSY))
+    assert found["digest"] == get_only_run(run_sim(*BUSY))["digest"]
+    assert "slowest" not in get_only_run(run_sim(*BUSY))
 
 
 def test_slowest_names_erases_as_a_reason() -> None:
     """JSON and table of --slowest name the erase as the reason of a read that waits for it."""
     args = (*BUSY, "--slowest=500")
-    reads = [request for request in only_run_of(run_sim(*args))["slowest"]
+    reads = [request for request in get_only_run(run_sim(*args))["slowest"]
              if request["op"] == "read"]
     assert reads
     assert max(read["waits_ns"].get("erase", 0) for read in reads) > 8e6
@@ -38,10 +38,11 @@ def test_slowest_names_erases_as_a_reason() -> None:
     assert len(re.findall(r"^ *[\d.]+ .?s +(?:read|write) ", table, re.M)) == 500
 
 
-def test_slowest_names_the_turns_of_other_queues() -> None:
+def test_slowest_names_waits_for_the_arbitration_turn_of_a_queue() -> None:
     """A tenant of weight 1 waits for its arbitration turn behind a tenant of weight 200."""
-    found = only_run_of(run_sim("--tenants=64,4", "--queue-weights=200:1", "--set=depth=16",
-                                "--requests=5000", "--slowest=5", "--write-share=100%", "--op=20%"))
+    found = get_only_run(run_sim("--tenants=64,4", "--queue-weights=200:1", "--set=depth=16",
+                                 "--requests=5000", "--slowest=5", "--write-share=100%",
+                                 "--op=20%"))
     assert found["slowest"][0]["waits_ns"]["queue"] > found["slowest"][0]["waiting_ns"] / 2
 
 
@@ -54,7 +55,7 @@ def test_recorded_response_times_add_up_to_those_of_the_report(tmp_path: Path) -
     """Times in the CSV file of --record add up to the report's; a record file has rounded ones."""
     table, record = tmp_path / "run.csv", tmp_path / "run.aft"
     args = ("--op=20%", "--utilisation=60%", "--requests=20000")
-    timing = only_run_of(run_sim(*args, "--record", table))["timing"]
+    timing = get_only_run(run_sim(*args, "--record", table))["timing"]
     rows = list(csv.DictReader(table.open()))
     for op in ("read", "write"):
         mine = [row for row in rows if row["op"] == op]
@@ -76,7 +77,7 @@ def test_wasteful_garbage_collection_in_idle_time_causes_a_warning() -> None:
     args = ("--op=20%", "--blocks=256", "--utilisation=2%", "--buffer=256KiB", "--warmup=100000",
             "--requests=50000")
     found = {gc: run_approxftl("sim", *args, f"--gc={gc}", "--json") for gc in ("10%", "3%")}
-    wasted = [only_run_of(json.loads(done.out))["write_amplification"]["total"]
+    wasted = [get_only_run(json.loads(done.out))["write_amplification"]["total"]
               for done in found.values()]
     assert wasted[0] > 1.3 * wasted[1]
     sentence = "baseline: collection in idle time wrote more than half of the data"

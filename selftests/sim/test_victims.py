@@ -4,7 +4,7 @@
 import math
 
 import pytest
-from selftests.sim.support import only_run_of, run_sim
+from selftests.sim.support import get_only_run, run_sim
 
 #: One LUN, one open block, and only the reserve that relocation needs, as the models assume.
 BARE = ("--policy", "baseline", "--channels", "1", "--chips", "1", "--layers", "4", "--word_lines",
@@ -14,8 +14,8 @@ BARE = ("--policy", "baseline", "--channels", "1", "--chips", "1", "--layers", "
 
 def measure_steady_amplification(*options: str, blocks: int = 2000) -> float:
     """Return the write amplification of a device in its steady state."""
-    found = only_run_of(run_sim(*BARE, "--blocks", str(blocks), "--requests", str(blocks * 600),
-                                "--warmup", str(blocks * 400), *options))
+    found = get_only_run(run_sim(*BARE, "--blocks", str(blocks), "--requests", str(blocks * 600),
+                                 "--warmup", str(blocks * 400), *options))
     host = found["write_amplification"]["host_write_units"]
     return float(found["write_amplification"]["programmed_units"] / host)
 
@@ -50,8 +50,8 @@ def test_more_victim_choices_cause_fewer_relocations() -> None:
 
 
 def test_windowed_victim_selection_with_window_1_is_fifo() -> None:
-    digests = {only_run_of(run_sim(*BARE, "--blocks", "100", "--op", "20%", "--requests", "40000",
-                                   "--victim", *rule.split()))["digest"]
+    digests = {get_only_run(run_sim(*BARE, "--blocks", "100", "--op", "20%", "--requests", "40000",
+                                    "--victim", *rule.split()))["digest"]
                for rule in ("fifo", "windowed --victim_window 1", "windowed")}
     assert len(digests) == 2
 

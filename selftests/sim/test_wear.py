@@ -4,7 +4,7 @@
 from typing import Any
 
 import pytest
-from selftests.sim.support import only_run_of, run_sim
+from selftests.sim.support import get_only_run, run_sim
 
 #: Nearly all writes go to two of a hundred blocks; the data of the others never change.
 SKEWED = ("--channels", "1", "--chips", "1", "--blocks", "128", "--layers", "4", "--word-lines",
@@ -14,7 +14,7 @@ GAPS = (4, 16, 64, 256)
 
 
 def run_skewed_writes(gap: int, *options: str) -> dict[str, Any]:
-    return only_run_of(run_sim(*SKEWED, "--wear-gap", str(gap), "--verify", *options))
+    return get_only_run(run_sim(*SKEWED, "--wear-gap", str(gap), "--verify", *options))
 
 
 def compute_erase_spread(run: dict[str, Any]) -> float:

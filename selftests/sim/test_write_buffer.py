@@ -2,7 +2,7 @@
 """Test overwrites in the write buffer, and when buffered data are programmed."""
 
 import pytest
-from selftests.sim.support import only_run_of, run_sim
+from selftests.sim.support import get_only_run, run_sim
 
 #: A buffer of 256 units, 12 of which are one program.
 DRIVE = ("--bits", "3", "--one-shot", "on", "--page", "16KiB", "--unit", "4KiB", "--layers", "8",
@@ -15,7 +15,7 @@ SECONDS, PROGRAM = 10, 12
 
 def run_for_counters(*options: str) -> dict[str, int]:
     """Return the counters of a run of LOAD with OPTIONS."""
-    counted: dict[str, int] = only_run_of(run_sim(*LOAD, *options))["counters"]
+    counted: dict[str, int] = get_only_run(run_sim(*LOAD, *options))["counters"]
     return counted
 
 
@@ -51,7 +51,7 @@ def test_without_a_watermark_a_page_is_programmed_when_it_is_full() -> None:
 def test_a_load_larger_than_the_buffer_keeps_all_dies_busy(workload: str) -> None:
     """A buffer watermark must not reduce throughput, compared with programming at once."""
     load = ("--workload", workload, "--size", "64KiB", "--requests", "4000")
-    early, default = (int(only_run_of(run_sim(*DRIVE, *load, "--buffer-high",
-                                              high))["simulated_ns"])
+    early, default = (int(get_only_run(run_sim(*DRIVE, *load, "--buffer-high",
+                                               high))["simulated_ns"])
                       for high in ("0", "50%"))
     assert default < 1.01 * early

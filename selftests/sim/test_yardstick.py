@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from selftests.sim.support import Json, only_run_of, run_approxftl, run_sim
+from selftests.sim.support import Json, get_only_run, run_approxftl, run_sim
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,7 +15,7 @@ SMALL = ["--blocks", "256", "--channels", "2", "--requests", "60000", "--warmup"
          "--yardstick", "optimum", "--write-share", "100%"]
 
 
-def run_for_yardsticks(*arguments: str) -> list[Json]:
+def run_for_bounds_of_optimum(*arguments: str) -> list[Json]:
     """Run a small device; return each run's bounds of the optimum and write amplification."""
     runs = run_sim(*SMALL, *arguments)["runs"]
     return [{**each["yardstick"], "total": each["write_amplification"]["total"]} for each in runs]
@@ -29,7 +29,7 @@ def run_for_yardsticks(*arguments: str) -> list[Json]:
 @pytest.mark.parametrize("buffer", ["0", "64KiB", "1MiB"])
 def test_no_run_relocates_less_than_the_lower_bound(load: str, buffer: str) -> None:
     policies = "baseline,separated,midas"
-    for found in run_for_yardsticks("--buffer", buffer, "--policy", policies, *load.split()):
+    for found in run_for_bounds_of_optimum("--buffer", buffer, "--policy", policies, *load.split()):
         assert found["lower"] <= found["total"] + 0.0001
         assert found["lower"] <= found["reached"]
         assert found["factor"] == pytest.approx(found["total"] / found["reached"], abs=2e-4)
@@ -38,28 +38,28 @@ def test_no_run_relocates_less_than_the_lower_bound(load: str, buffer: str) -> N
 
 def test_knowledge_of_the_future_saves_most_relocation() -> None:
     for seed in "1", "2":
-        (found,) = run_for_yardsticks("--requests", "300000", "--op", "12%", "--seed", seed)
+        (found,) = run_for_bounds_of_optimum("--requests", "300000", "--op", "12%", "--seed", seed)
         assert found["lower"] == 1
         assert found["reached"] < 1.1
         assert found["total"] > 3
 
 
 def test_sequential_writes_need_no_relocation() -> None:
-    (found,) = run_for_yardsticks("--workload", "sequential")
+    (found,) = run_for_bounds_of_optimum("--workload", "sequential")
     assert (found["lower"], found["reached"], found["relocated_units"]) == (1, 1, 0)
 
 
 def test_a_buffer_that_holds_the_hot_data_absorbs_them() -> None:
-    (found,) = run_for_yardsticks("--footprint", "0.3%", "--buffer", "4MiB")
+    (found,) = run_for_bounds_of_optimum("--footprint", "0.3%", "--buffer", "4MiB")
     assert found["buffered_units"] == found["host_write_units"] == 60000
     assert found["lower"] == 0
 
 
 def test_each_seed_has_a_stream_of_its_own() -> None:
     hot = ["--hot-share", "50%", "--hot-range", "0.5%", "--buffer", "64KiB"]
-    first, other = run_for_yardsticks("--seed", "5,6", *hot)
+    first, other = run_for_bounds_of_optimum("--seed", "5,6", *hot)
     assert first["buffered_units"] != other["buffered_units"]
-    assert [first] == run_for_yardsticks("--seed", "5", *hot)
+    assert [first] == run_for_bounds_of_optimum("--seed", "5", *hot)
 
 
 def test_the_table_names_both_bounds_of_the_optimum() -> None:
@@ -83,9 +83,9 @@ def test_runs_without_yardstick_are_refused_by_name(arguments: str, says: str) -
     assert says in done.err
 
 
-def test_a_trace_has_the_yardstick_of_the_run_that_it_records(tmp_path: Path) -> None:
+def test_a_replayed_record_has_the_bounds_of_the_recorded_run(tmp_path: Path) -> None:
     record = tmp_path / "record.aft"
-    direct = only_run_of(run_sim(*SMALL, "--record", str(record)))
-    again = only_run_of(run_sim("--blocks", "256", "--channels", "2", "--trace", str(record),
-                                "--warmup", "20000", "--yardstick", "optimum"))
+    direct = get_only_run(run_sim(*SMALL, "--record", str(record)))
+    again = get_only_run(run_sim("--blocks", "256", "--channels", "2", "--trace", str(record),
+                                 "--warmup", "20000", "--yardstick", "optimum"))
     assert again["yardstick"] == direct["yardstick"]

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 from selftests.lib.programs import TOP
-from selftests.sim.support import Json, only_run_of, run_approxftl, run_sim
+from selftests.sim.support import Json, get_only_run, run_approxftl, run_sim
 
 DEVICE = ("--zoned", "4MiB", "--buffer", "2MiB", "--buffer_safe", "on")
 STREAM = ("--workload", "zones", "--size", "64KiB", "--open-zones", "4", "--requests", "20k")
 
 
 def run_zoned_device(*more: str) -> Json:
-    return only_run_of(run_sim(*DEVICE, *STREAM, *more))
+    return get_only_run(run_sim(*DEVICE, *STREAM, *more))
 
 
 def test_zones_need_no_collection_and_fail_no_request() -> None:
@@ -32,7 +32,7 @@ def test_zones_need_no_collection_and_fail_no_request() -> None:
 def test_the_report_counts_the_states_of_zones() -> None:
     told = run_approxftl("sim", *DEVICE, *STREAM).out
     assert re.search(r"baseline: zones of 4.000 MiB: .*4 implicitly_open, .* resets,", told)
-    assert not any(only_run_of(run_sim("--requests", "10"))["zones"].values())
+    assert not any(get_only_run(run_sim("--requests", "10"))["zones"].values())
 
 
 def test_the_zones_of_the_zn540_are_emulated() -> None:
@@ -47,8 +47,8 @@ def test_the_zones_of_the_zn540_are_emulated() -> None:
     device = ("--profile", "wd-zn540", *(f"--{word}" for word in words))
     active = int(told["max_open_zones"])
     stream = ("--workload", "zones", "--size", "128KiB", "--write-share", "100%")
-    result = only_run_of(run_sim(*device, *stream, "--requests", "40k", "--open-zones",
-                                 str(active)))
+    result = get_only_run(run_sim(*device, *stream, "--requests", "40k", "--open-zones",
+                                  str(active)))
     assert result["counters"]["host_failed_requests"] == 0
     assert sum(result["zones"].values()) == 17 and result["zones"]["implicitly_open"] == active
     assert run_approxftl("sim", *device, *stream, "--open-zones", str(active + 1)).code
@@ -57,7 +57,7 @@ def test_the_zones_of_the_zn540_are_emulated() -> None:
 def test_a_saved_zoned_device_is_loaded_and_written_further(tmp_path: Path) -> None:
     saved = str(tmp_path / "device")
     run_zoned_device("--dump", saved)
-    result = only_run_of(run_sim("--load", saved, *STREAM, "--verify"))
+    result = get_only_run(run_sim("--load", saved, *STREAM, "--verify"))
     assert result["counters"]["host_failed_requests"] == 0
 
 

@@ -69,7 +69,7 @@ def make_sequential_write_jobs(group: int, row: Row) -> list[Json]:
                                                              make_latencies_of_row(row, "")))]
 
 
-def make_read_and_writer_jobs(group: int, row: Row) -> list[Json]:
+def make_read_jobs_beside_writer(group: int, row: Row) -> list[Json]:
     """Return a job of 4 KiB random reads, and one of a writer beside the reads, if there is any."""
     rate, depth = float(row["write_rate_mib"]) * (1 << 20) / BESIDE, row["read_queue_depth"]
     name = f"beside-{row['write_rate_mib']}-{depth}"
@@ -85,10 +85,10 @@ def make_read_and_writer_jobs(group: int, row: Row) -> list[Json]:
 
 TABLES: dict[str, Callable[[int, Row], list[Json]]] = {
     "read-grid": make_random_read_jobs, "write-grid": make_sequential_write_jobs,
-    "read-under-write": make_read_and_writer_jobs}
+    "read-under-write": make_read_jobs_beside_writer}
 
 
-def jobs_of_table(drive: str, table: str) -> Iterator[list[Json]]:
+def make_jobs_of_table(drive: str, table: str) -> Iterator[list[Json]]:
     """Yield the jobs of each row of a table with a load that calibration supports."""
     with (OWN_TABLES / f"{drive}-{table}.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -97,9 +97,9 @@ def jobs_of_table(drive: str, table: str) -> Iterator[list[Json]]:
                 yield found
 
 
-def write_load_halves(drive: str, tables: tuple[str, ...], folder: Path) -> tuple[Path, Path]:
+def write_every_other_load(drive: str, tables: tuple[str, ...], folder: Path) -> tuple[Path, Path]:
     """Write every second load into a file to fit to, the other loads into a file to predict."""
-    loads = [one for table in tables for one in jobs_of_table(drive, table)]
+    loads = [one for table in tables for one in make_jobs_of_table(drive, table)]
     paths = folder / "fitted.json", folder / "against.json"
     for first, path in enumerate(paths):
         path.write_text(json.dumps(make_fio_document([one for load in loads[first::2] for one

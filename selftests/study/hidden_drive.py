@@ -37,7 +37,7 @@ class Hidden:
         return 0
 
 
-def job_sections(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+def parse_job_sections(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the sections of a fio job file, including [global]."""
     name, options = "", dict[str, str]()
     for line in [*path.read_text().splitlines(), "[]"]:
@@ -63,7 +63,7 @@ def count_job_requests(options: dict[str, str]) -> int:
 
 def make_unmeasured_output(path: Path, when: int) -> Json:
     """Return fio's output for a job file, with placeholders for all measurements."""
-    found = list(job_sections(path))
+    found = list(parse_job_sections(path))
     shared = found[0][1]
     jobs: list[Json] = []
     group = -1

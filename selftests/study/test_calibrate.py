@@ -21,7 +21,7 @@ from selftests.study.fio_documents import (
     make_fio_document,
     make_fio_job,
     make_fio_job_part,
-    write_load_halves,
+    write_every_other_load,
 )
 from selftests.study.hidden_drive import Hidden, measure_drive
 
@@ -195,13 +195,13 @@ def test_parameters_of_a_simulated_drive_are_recovered(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.in_turn
-def test_half_of_a_public_drive_predicts_the_other_half(tmp_path: Path) -> None:
+def test_half_of_a_drives_measurements_predicts_the_other_half(tmp_path: Path) -> None:
     """Half of the ZN540's 18 read loads predict the other half.
 
     Only percentiles at 128 reads of 8 KiB in flight are predicted wrong: there the drive schedules
     waiting reads more evenly than the model.
     """
-    fitted, against = write_load_halves("wd-zn540", ("read-grid",), tmp_path)
+    fitted, against = write_every_other_load("wd-zn540", ("read-grid",), tmp_path)
     out = tmp_path / "found.json"
     run_calibrate(fitted, "--against", against, f"--json={out}")
     found = parse_document(SCHEMA, out.read_text())
@@ -220,7 +220,7 @@ def test_half_of_a_public_drive_predicts_the_other_half(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- the command
 
 
-def fio_single_reads(**changed: Any) -> Json:
+def make_fio_output_of_single_reads(**changed: Any) -> Json:
     """Return fio's output for random reads at queue depth 1."""
     found = make_fio_job("lone", 0, {"rw": "randread"}, "read",
                          make_fio_job_part(1e4, 4096, {"mean": 100.0, "p50": 99.0, "p90": 110.0}))
@@ -234,56 +234,63 @@ def write_fio_output(folder: Path, content: Json | str) -> Path:
 
 
 def test_single_reads_determine_the_read_time(tmp_path: Path) -> None:
-    said = run_calibrate(write_fio_output(tmp_path, fio_single_reads())).stdout
+    said = run_calibrate(write_fio_output(tmp_path, make_fio_output_of_single_reads())).stdout
     assert [line.split()[0] for line in said.splitlines() if "not determined" in line] >= ["dies"]
     assert "lone  read mean, us" in said
     profile = tmp_path / "own.profile"
-    run_calibrate(write_fio_output(tmp_path, fio_single_reads()), "--output", profile)
+    run_calibrate(write_fio_output(tmp_path, make_fio_output_of_single_reads()), "--output",
+                  profile)
     text = profile.read_text()
     assert "\n# Not determined:\n" in text and "\nprogram=" in text.partition("# Not")[2]
     for words in (("sim", "--requests", "10"), ("create", "ssd", "--policy", "baseline",
                                                "--dry-run")):
         done = run_approxftl(*words, "--set", f"@{profile}")
         assert done.returncode == 0, done.stderr
-    assert run_calibrate(write_fio_output(tmp_path, fio_single_reads()), "--output",
+    assert run_calibrate(write_fio_output(tmp_path, make_fio_output_of_single_reads()), "--output",
                          "-").stdout == text
 
 
 def test_warnings_of_fio_are_skipped(tmp_path: Path) -> None:
-    text = f"fio: a warning\n{json.dumps(fio_single_reads())}\nfio: another\n"
-    plain = read_fio_files([write_fio_output(tmp_path, fio_single_reads())])
+    text = f"fio: a warning\n{json.dumps(make_fio_output_of_single_reads())}\nfio: another\n"
+    plain = read_fio_files([write_fio_output(tmp_path, make_fio_output_of_single_reads())])
     assert read_fio_files([write_fio_output(tmp_path, text)]).loads == plain.loads
 
 
 DIRECT = {"rw": "randread", "ioengine": "libaio"}
 REFUSALS: list[tuple[Json | str, str]] = [
     ("", "no JSON"), ("fio: 4k=1\n", "no JSON"),
-                                          (json.dumps(fio_single_reads())[:-40],
+                                          (json.dumps(make_fio_output_of_single_reads())[:-40],
                                            "was fio interrupted?"),
     ('{"a": 1}', "JSON, but not fio's"), ('{"fio version": "fio-3.33"}', "JSON, but not fio's"),
     (f'{{"n": {"9" * 5000}}}', "no whole JSON"), (make_fio_document([]), "they have no jobs"),
-    (fio_single_reads(**{"job options": DIRECT}), "direct=1 is missing"),
-    (fio_single_reads(error=5), "ended with error 5"),
-                                          (fio_single_reads(groupid="x"),
+    (make_fio_output_of_single_reads(**{"job options": DIRECT}), "direct=1 is missing"),
+    (make_fio_output_of_single_reads(error=5), "ended with error 5"),
+                                          (make_fio_output_of_single_reads(groupid="x"),
                                            "not as its program writes it"),
-    (fio_single_reads(read={"total_ios": float("nan")}), "not as its program writes it"),
-    (fio_single_reads(read={**make_fio_job_part(1e4, 4096), "iops": float("inf")}),
+    (make_fio_output_of_single_reads(read={"total_ios": float("nan")}),
      "not as its program writes it"),
-    (fio_single_reads(read={**make_fio_job_part(1e4, 4096), "iops": -1.0}),
+    (make_fio_output_of_single_reads(read={**make_fio_job_part(1e4, 4096), "iops": float("inf")}),
      "not as its program writes it"),
-    (fio_single_reads(read={**make_fio_job_part(1e4, 4096), "total_ios": 10**30}),
+    (make_fio_output_of_single_reads(read={**make_fio_job_part(1e4, 4096), "iops": -1.0}),
      "not as its program writes it"),
-    (fio_single_reads(read=make_fio_job_part(0.0, 0)), "has done nothing"),
-    *((fio_single_reads(**{"job options": {**DIRECT, "direct": "1", **options}}), why) for options,
-      why in (
-        ({"bssplit": "4k/50:64k/50"}, "several lengths"), ({"bs": "4k,8k"}, "several lengths"),
-        ({"bs": "512"}, "requests of 512 bytes"), ({"bs": "0"}, "requests of 0 bytes"),
-        ({"bs": "9" * 4000 + "k"}, "requests of"), ({"iodepth": "0"}, "that many requests"),
-        ({"iodepth": "-1"}, "that many requests"), ({"numjobs": "99999"}, "that many requests"),
-        ({"iodepth": "many"}, "not as its program writes it"),
-        ({"thinktime": "1s"}, "pauses between requests"), ({"rw": "trim"}, "rw=trim"),
-        ({"rw": "read"}, "read-ahead"), ({"rw": "read:1k"}, "its stride"),
-        ({"rw": "write:4k"}, "holes between"), ({"rw": "rw"}, "reads between writes"))),
+    (make_fio_output_of_single_reads(read={**make_fio_job_part(1e4, 4096), "total_ios": 10**30}),
+     "not as its program writes it"),
+    (make_fio_output_of_single_reads(read=make_fio_job_part(0.0, 0)), "has done nothing"),
+    *((make_fio_output_of_single_reads(**{"job options": {**DIRECT, "direct": "1", **options}}),
+       why) for options, why in (({"bssplit": "4k/50:64k/50"}, "several lengths"),
+                                 ({"bs": "4k,8k"}, "several lengths"),
+                                 ({"bs": "512"}, "requests of 512 bytes"),
+                                 ({"bs": "0"}, "requests of 0 bytes"),
+                                 ({"bs": "9" * 4000 + "k"}, "requests of"),
+                                 ({"iodepth": "0"}, "that many requests"),
+                                 ({"iodepth": "-1"}, "that many requests"),
+                                 ({"numjobs": "99999"}, "that many requests"),
+                                 ({"iodepth": "many"}, "not as its program writes it"),
+                                 ({"thinktime": "1s"}, "pauses between requests"),
+                                 ({"rw": "trim"}, "rw=trim"), ({"rw": "read"}, "read-ahead"),
+                                 ({"rw": "read:1k"}, "its stride"),
+                                 ({"rw": "write:4k"}, "holes between"),
+                                 ({"rw": "rw"}, "reads between writes"))),
 ]
 
 
@@ -300,7 +307,7 @@ def test_a_missing_file_is_reported(tmp_path: Path) -> None:
         assert "is no capacity" in run_calibrate("x", "--capacity", capacity, status=2).stderr
 
 
-def test_rewrites_without_a_capacity_are_refused(tmp_path: Path) -> None:
+def test_rewrites_of_a_drive_of_unknown_capacity_are_refused(tmp_path: Path) -> None:
     rewrites = make_fio_document([make_fio_job("age", 0, {"rw": "randwrite"}, "write",
                                                make_fio_job_part(1e4, 4096, {"mean": 100.0}))])
     path = write_fio_output(tmp_path, rewrites)
@@ -317,7 +324,7 @@ def list_paths_of_values(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any
     return [at, *(path for key, one in inner for path in list_paths_of_values(one, (*at, key)))]
 
 
-WHOLE = make_fio_document([*fio_single_reads()["jobs"],
+WHOLE = make_fio_document([*make_fio_output_of_single_reads()["jobs"],
                            make_fio_job("fill", 1, {"rw": "write", "bs": "128k"}, "write",
                                         make_fio_job_part(1e4, 1 << 17)),
                            make_fio_job("beside", 2, {"rw": "randread"}, "read",
@@ -375,7 +382,7 @@ def test_output_of_a_real_fio_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_end_calibration_cleanly(tmp_path: Path, number: signal.Signals) -> None:
-    fitted, _ = write_load_halves("wd-zn540", ("read-grid",), tmp_path)
+    fitted, _ = write_every_other_load("wd-zn540", ("read-grid",), tmp_path)
     process = subprocess.Popen(
         ["env", "--default-signal=INT,TERM", BUILD / "approxftl-calibrate", fitted, "--progress",
          "--json=out.json"], cwd=tmp_path, env=os.environ | {"TMPDIR": str(tmp_path)},

@@ -69,7 +69,7 @@ def start_cluster(tmp_path: Path) -> Iterator[Start]:
 
 
 @pytest.fixture
-def study_of_trace(tmp_path: Path) -> Path:
+def study_file_with_trace(tmp_path: Path) -> Path:
     subprocess.run([*RECORD, f"--record={tmp_path / 'Übung a.aft'}"], check=True)
     return write_study(tmp_path, TRACED)
 
@@ -82,10 +82,10 @@ def make_task_of_point(point: study_plan.Point) -> study_cluster.Task:
     return point.arguments, point.files[0][1], point.files[1:]
 
 
-def test_workers_use_sent_file_contents(study_of_trace: Path,
+def test_workers_use_sent_file_contents(study_file_with_trace: Path,
                                         monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker uses the file contents that it was sent, not its local file of the same name."""
-    point = study_plan.read_study(study_of_trace, BUILD / "approxftl").points[0]
+    point = study_plan.read_study(study_file_with_trace, BUILD / "approxftl").points[0]
     monkeypatch.setenv("PATH", f"{BUILD}:{os.environ['PATH']}")
     name, digest = point.files[1]
     sent = {digest: Path(name).read_bytes()}
@@ -98,9 +98,9 @@ def test_workers_use_sent_file_contents(study_of_trace: Path,
     assert task(make_task_of_point(point), sent) == (0, out, "", 1)
 
 
-def test_a_worker_of_another_build_is_refused(study_of_trace: Path, tmp_path: Path,
+def test_a_worker_of_another_build_is_refused(study_file_with_trace: Path, tmp_path: Path,
                                               monkeypatch: pytest.MonkeyPatch) -> None:
-    point = study_plan.read_study(study_of_trace, BUILD / "approxftl").points[0]
+    point = study_plan.read_study(study_file_with_trace, BUILD / "approxftl").points[0]
     task = study_cluster.make_function_for_workers(0)
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     assert task(make_task_of_point(point), {})[2] == "the worker has no approxftl in its PATH"
@@ -123,12 +123,12 @@ def test_workers_retry_killed_simulations(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.slow
-def test_cluster_results_equal_local_ones(study_of_trace: Path, tmp_path: Path,
+def test_cluster_results_equal_local_ones(study_file_with_trace: Path, tmp_path: Path,
                                           start_cluster: Start) -> None:
     """The results equal local ones, although workers read no file of the study."""
     address, _ = start_cluster()
-    run_study("run", study_of_trace, "--scheduler", address, "--results", tmp_path / "there")
-    run_study("run", study_of_trace, "--results", tmp_path / "here")
+    run_study("run", study_file_with_trace, "--scheduler", address, "--results", tmp_path / "there")
+    run_study("run", study_file_with_trace, "--results", tmp_path / "here")
     here = read_folder_contents(tmp_path / "here")
     assert len(here) == 2
     assert read_folder_contents(tmp_path / "there") == here

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from selftests.lib.json_schema import parse_document
 from selftests.lib.programs import BUILD, TOP
-from selftests.study.test_drives import SCHEMA, SHAPE, run_drives
+from selftests.study.test_drives import SCHEMA, SHAPE, run_drives_verb
 
 from approxftl_tools.bench import Bench, Options
 from approxftl_tools.calibrate_fit import Vector
@@ -45,7 +45,7 @@ def ignore_progress(_done: int, _best: float) -> None:
 # ---------------------------------------------------------------- halves
 
 
-def points_as_tuples(points: Iterable[Point]) -> list[tuple[object, ...]]:
+def convert_points_to_tuples(points: Iterable[Point]) -> list[tuple[object, ...]]:
     return [(one.table, one.row, one.measure, one.measured, one.load, one.base, one.base_measured,
              one.half) for one in points]
 
@@ -54,8 +54,8 @@ def points_as_tuples(points: Iterable[Point]) -> list[tuple[object, ...]]:
 def test_each_point_is_either_fitted_or_held_out(drive: Drive) -> None:
     whole = drive_points(drive, SHAPE, OWN_TABLES)
     for half in (FITTED, HELD):
-        assert points_as_tuples(drive_points(drive, SHAPE, OWN_TABLES, half)) == \
-            points_as_tuples(one for one in whole if one.half != OTHER[half])
+        assert convert_points_to_tuples(drive_points(drive, SHAPE, OWN_TABLES, half)) == \
+            convert_points_to_tuples(one for one in whole if one.half != OTHER[half])
 
 
 @BY_NAME
@@ -168,8 +168,8 @@ def test_held_out_points_do_not_influence_the_fit(tmp_path: Path) -> None:
     for number, (result, status) in enumerate((("23.68", 0), ("9999", 0), ("", 0), ("many", 1))):
         tables = write_table_with_spoilt_rows(tmp_path / str(number), "kioxia-xg6-fio.csv", result)
         out = tmp_path / f"{number}.json"
-        run_drives("--refit", "kioxia-xg6", "--tables", tables, "--save", tables, f"--json={out}",
-                   "--results", tmp_path / "kept", status=status)
+        run_drives_verb("--refit", "kioxia-xg6", "--tables", tables, "--save", tables,
+                        f"--json={out}", "--results", tmp_path / "kept", status=status)
         profiles.append((tables / "kioxia-xg6.profile").read_text())
         if not status:
             (found,) = parse_document(SCHEMA, out.read_text())["fits"]
@@ -193,7 +193,7 @@ def run_search(errors: Callable[[Values], Vector], start: Values, budget: int = 
     return found
 
 
-def errors_of_curved_valley(values: Values) -> Vector:
+def compute_errors_with_known_minimum(values: Values) -> Vector:
     """Return six errors, two of them constant; their squares are least at values (70, 13.5, 3)."""
     a, b, c = values
     return np.array([(a / 70) ** 1.5 - 1, 4 * (b / 13.5 - 1), (c - 3) / 3, a * b / 945 - 1, 2.0,
@@ -202,16 +202,16 @@ def errors_of_curved_valley(values: Values) -> Vector:
 
 def test_the_search_finds_a_known_minimum() -> None:
     for start in ((10.0, 19.0, 8.0), (100.0, 10.0, 1.0), (70.0, 13.5, 3.0)):
-        found = run_search(errors_of_curved_valley, start)
+        found = run_search(compute_errors_with_known_minimum, start)
         assert found.find_best_parameters_so_far() == (70.0, 13.5, 3.0)
         assert len(found.seen) < 60
-        assert run_search(errors_of_curved_valley, start).seen.keys() == found.seen.keys()
+        assert run_search(compute_errors_with_known_minimum, start).seen.keys() == found.seen.keys()
 
 
 def test_parameters_stay_within_their_bounds() -> None:
-    def errors_with_minimum_out_of_bounds(values: Values) -> Vector:
+    def compute_errors_with_minimum_out_of_bounds(values: Values) -> Vector:
         return np.array([(values[0] - 300) / 50, values[1] + 20, values[2] - 20])
-    found = run_search(errors_with_minimum_out_of_bounds, (50.0, 15.0, 4.0))
+    found = run_search(compute_errors_with_minimum_out_of_bounds, (50.0, 15.0, 4.0))
     assert found.find_best_parameters_so_far() == (100.0, 10.0, 8.0)
     assert all(one.low <= value <= one.high for values in found.seen
                for one, value in zip(FREE, values, strict=True))
@@ -219,7 +219,7 @@ def test_parameters_stay_within_their_bounds() -> None:
 
 
 def test_the_number_of_evaluations_is_limited() -> None:
-    assert len(run_search(errors_of_curved_valley, (10.0, 19.0, 8.0), 9).seen) == 9
+    assert len(run_search(compute_errors_with_known_minimum, (10.0, 19.0, 8.0), 9).seen) == 9
 
 
 def test_parameters_without_effect_are_undetermined() -> None:
@@ -315,8 +315,8 @@ def test_a_fit_is_repeatable_and_its_profile_valid(tmp_path: Path) -> None:
     texts, folders = [], [tmp_path / "a", tmp_path / "b"]
     for folder in folders:
         folder.mkdir()
-        texts.append(run_drives("--refit", "kioxia-xg6", "--swap", "--evaluations=2", "--save",
-                                folder).out)
+        texts.append(run_drives_verb("--refit", "kioxia-xg6", "--swap", "--evaluations=2", "--save",
+                                     folder).out)
     assert texts[0] == texts[1]
     path, other = (folder / "kioxia-xg6.profile" for folder in folders)
     assert path.read_bytes() == other.read_bytes()
@@ -327,12 +327,13 @@ def test_a_fit_is_repeatable_and_its_profile_valid(tmp_path: Path) -> None:
                            "--json=-", f"--set=@{path}"], capture_output=True, check=True)
     assert json.loads(done.stdout)["parameters"]["read_ns"] == 120000
     out = tmp_path / "points.json"
-    run_drives("kioxia-xg6", "--only", "random-read", "--profiles", folders[0], f"--json={out}")
+    run_drives_verb("kioxia-xg6", "--only", "random-read", "--profiles", folders[0],
+                    f"--json={out}")
     assert all("--read=120us" in point["arguments"] and not point["within"]
                for point in json.loads(out.read_text())["points"])
-    said = run_drives("--refit", "kioxia-xg6", "--save", folders[0], status=1).err
+    said = run_drives_verb("--refit", "kioxia-xg6", "--save", folders[0], status=1).err
     assert "is there already" in said and path.read_text().startswith("# of ours")
-    said = run_drives("--refit", "kioxia-xg6", "--profiles", folders[0], "--evaluations=1").out
+    said = run_drives_verb("--refit", "kioxia-xg6", "--profiles", folders[0], "--evaluations=1").out
     assert re.search(r"^read +120us ", said, re.M)
 
 
@@ -365,10 +366,10 @@ def test_an_interrupted_fit_returns_the_best_so_far(tmp_path: Path) -> None:
     (["--refit", "kioxia-xg6", "--only=nothing"], 3, "no point of kioxia-xg6 to fit to"),
     (["--refit", "kioxia-xg6", "--save=/nowhere"], 3, "no such directory")])
 def test_invalid_fit_options_are_refused(words: list[str], status: int, sentence: str) -> None:
-    assert sentence in run_drives(*words, status=status).err
+    assert sentence in run_drives_verb(*words, status=status).err
 
 
 def test_a_start_value_outside_its_bounds_is_refused(tmp_path: Path) -> None:
     (tmp_path / "kioxia-xg6.profile").write_text("read=500us\n")
-    assert "read is 500us, not from 20us to 120us" in run_drives(
+    assert "read is 500us, not from 20us to 120us" in run_drives_verb(
         "--refit", "kioxia-xg6", "--profiles", tmp_path, status=1).err

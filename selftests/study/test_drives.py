@@ -22,7 +22,7 @@ SCHEMA = "trace-tools/approxftl_tools/tools-output.fields"
 SHAPE = Shape(400000, 4096, 1 << 26)
 
 
-def run_drives(*arguments: str | Path, status: int = 0) -> Done:
+def run_drives_verb(*arguments: str | Path, status: int = 0) -> Done:
     done = run_program(BUILD / "approxftl-drives", *arguments, "--jobs", "1")
     assert done.code == status, done.err
     return done
@@ -66,26 +66,26 @@ def test_measured_results_of_a_drive_do_not_influence_its_runs(drive: Drive,
 def test_sampled_points_of_drives_are_within_their_tolerance_bands(tmp_path: Path) -> None:
     """Test one measured point for each kind of drive and load; `make drives` checks all points."""
     out = tmp_path / "points.json"
-    run_drives("wd-zn540", "--only", "16 KiB, 4 x 1", f"--json={out}", "--at-least", "100")
+    run_drives_verb("wd-zn540", "--only", "16 KiB, 4 x 1", f"--json={out}", "--at-least", "100")
     document = parse_document(SCHEMA, out.read_text())
     assert {point["measure"] for point in document["points"]} == {
         "reads/s", "read mean", "read p99", "rate, MB/s"}
-    run_drives("samsung-pm9a3", "--only", "9950 writes/s offered read", "--at-least", "100")
+    run_drives_verb("samsung-pm9a3", "--only", "9950 writes/s offered read", "--at-least", "100")
 
 
 def test_p99_and_p99_9_of_write_responses_are_judged(tmp_path: Path) -> None:
     out = tmp_path / "points.json"
-    run_drives("samsung-pm9a3", "--only", "9950 writes/s offered write p99", f"--json={out}")
+    run_drives_verb("samsung-pm9a3", "--only", "9950 writes/s offered write p99", f"--json={out}")
     assert {point["measure"]: point["measured"] for point in json.loads(out.read_text())["points"]
             } == {"write p99": 13.67, "write p99.9": 16.67}
 
 
 def test_saved_results_are_not_run_again(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
-    said = [run_drives("kioxia-xg6", "--only", "sequential-read", "--at-least", "100", "--results",
-                       kept).out]
+    said = [run_drives_verb("kioxia-xg6", "--only", "sequential-read", "--at-least", "100",
+                            "--results", kept).out]
     before = {path: path.stat().st_mtime_ns for path in kept.glob("*/result.json")}
-    said.append(run_drives("kioxia-xg6", "--only", "sequential-read", "--results", kept).out)
+    said.append(run_drives_verb("kioxia-xg6", "--only", "sequential-read", "--results", kept).out)
     assert before and said[0] == said[1]
     assert {path: path.stat().st_mtime_ns for path in kept.glob("*/result.json")} == before
 
@@ -93,7 +93,7 @@ def test_saved_results_are_not_run_again(tmp_path: Path) -> None:
 def test_the_runs_of_a_drive_are_written_as_a_study(tmp_path: Path) -> None:
     """A drive's study runs all loads except those whose results `approxftl drives` has stored."""
     out = tmp_path / "points.json"
-    run_drives("kioxia-xg6", "--only", "sequential-read", "--results", tmp_path)
+    run_drives_verb("kioxia-xg6", "--only", "sequential-read", "--results", tmp_path)
     before = set(tmp_path.glob("*/result.json"))
     done = subprocess.run([BUILD / "approxftl-study", "run", tmp_path / "kioxia-xg6.toml",
                            "--results", tmp_path, "--jobs=1", "--json"],
@@ -101,13 +101,13 @@ def test_the_runs_of_a_drive_are_written_as_a_study(tmp_path: Path) -> None:
     assert {row["row"] for row in json.loads(done.stdout)["rows"]} == {"fio 0", "fio 3", "fio 6"}
     made = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/result.json")}
     assert len(made) == len(before) + 2
-    run_drives("kioxia-xg6", f"--json={out}", "--results", tmp_path)
+    run_drives_verb("kioxia-xg6", f"--json={out}", "--results", tmp_path)
     assert {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/result.json")} == made
     assert len(json.loads(out.read_text())["points"]) == 9
 
 
 @pytest.mark.parametrize("drive", DRIVES, ids=lambda drive: drive.name)
-def test_a_study_equals_runs_of_single_loads(drive: Drive, tmp_path: Path) -> None:
+def test_a_study_of_a_drive_equals_runs_of_its_single_loads(drive: Drive, tmp_path: Path) -> None:
     points = drive_points(drive, SHAPE, OWN_TABLES)
     bench = Bench(BUILD / "approxftl", 1, Store(tmp_path))
     runs = run_drive_study(drive, name_loads_of_points(points), bench)
@@ -122,14 +122,14 @@ def test_measurement_tables_of_users_are_compared(tmp_path: Path) -> None:
     write_changed_table(tmp_path, "samsung-pm9a3-latency-load.csv", 0, offered_write_iops="5000",
                         offered_read_iops="5000", read_mean_us="1", saturated="no")
     out = tmp_path / "points.json"
-    run_drives("--tables", tmp_path, "--only", "read mean", f"--json={out}")
+    run_drives_verb("--tables", tmp_path, "--only", "read mean", f"--json={out}")
     (point,) = json.loads(out.read_text())["points"]
     assert point["load"] == "5000 writes/s offered"
     assert point["measured"] == 1
     assert not point["within"]
     assert not point["fitted"]
     assert "--rate=10000" in point["arguments"]
-    said = run_drives("--tables", tmp_path, "--only", "read mean", "--at-least", "1", status=1)
+    said = run_drives_verb("--tables", tmp_path, "--only", "read mean", "--at-least", "1", status=1)
     assert "0.0 % of the points are within their bands, not 1 %" in said.err
 
 
@@ -138,18 +138,18 @@ def test_measurement_tables_of_users_are_compared(tmp_path: Path) -> None:
 def test_measurement_tables_with_unreadable_fields_are_refused(tmp_path: Path, column: str,
                                                                value: str) -> None:
     write_changed_table(tmp_path, "samsung-pm9a3-latency-load.csv", 0, **{column: value})
-    said = run_drives("--tables", tmp_path, status=1).err
+    said = run_drives_verb("--tables", tmp_path, status=1).err
     assert "samsung-pm9a3-latency-load.csv, line 2: a field cannot be read: " in said
     assert said.count("\n") == 1
 
 
 def test_a_missing_column_is_named(tmp_path: Path) -> None:
     (tmp_path / "kioxia-xg6-fio.csv").write_text("workload,kiops\nrandom-read 4 KiB,1\n")
-    said = run_drives("--tables", tmp_path, status=1).err
+    said = run_drives_verb("--tables", tmp_path, status=1).err
     assert "kioxia-xg6-fio.csv, line 2: there is no column 'queue_depth'" in said
 
 
-def test_zipf_is_emulated_and_unknown_loads_are_left_out(tmp_path: Path) -> None:
+def test_zipf_loads_are_emulated_and_unknown_loads_left_out(tmp_path: Path) -> None:
     """Neither an unknown pattern nor an unknown drive prevents the comparison of the other rows."""
     name = "samsung-pm9a3-write-steady.csv"
     write_changed_table(tmp_path, name, 0, pattern="zipf", parameter="1.1",
@@ -159,7 +159,7 @@ def test_zipf_is_emulated_and_unknown_loads_are_left_out(tmp_path: Path) -> None
     (tmp_path / name).write_text("\n".join([*rows, strange, strange]) + "\n")
     (tmp_path / "acme-9000-fio.csv").write_text("workload\n")
     out = tmp_path / "points.json"
-    said = run_drives("--tables", tmp_path, f"--json={out}").err
+    said = run_drives_verb("--tables", tmp_path, f"--json={out}").err
     (point,) = json.loads(out.read_text())["points"]
     assert point["load"] == "zipf, 1.1"
     assert "--zipf-skew=1.1" in point["arguments"]
@@ -169,13 +169,13 @@ def test_zipf_is_emulated_and_unknown_loads_are_left_out(tmp_path: Path) -> None
 
 
 def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
-    assert "no table has a point" in run_drives("--tables", tmp_path, status=3).err
-    assert "no such directory" in run_drives("--tables", tmp_path / "x", status=3).err
+    assert "no table has a point" in run_drives_verb("--tables", tmp_path, status=3).err
+    assert "no such directory" in run_drives_verb("--tables", tmp_path / "x", status=3).err
 
 
 def test_the_page_of_drives_shows_all_measured_points(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    run_drives("kioxia-xg6", "wd-zn540", "--only", "16 KiB, 1", "--html", page)
+    run_drives_verb("kioxia-xg6", "wd-zn540", "--only", "16 KiB, 1", "--html", page)
     text = page.read_text()
     assert "WD Ultrastar" in text and "<svg" in text and "http" not in text.split("</style>")[1] \
         .replace("http://www.w3.org", "")
@@ -186,7 +186,7 @@ def test_a_certificate_says_what_was_compared_and_is_reproducible(tmp_path: Path
     options = ("kioxia-xg6", "--tables", tmp_path, "--certificate", tmp_path / "own")
     texts = []
     for _ in range(2):
-        run_drives(*options)
+        run_drives_verb(*options)
         texts.append([(tmp_path / f"own.{kind}").read_text() for kind in ("html", "json")])
     assert texts[0] == texts[1]
     document = json.loads(texts[0][1])

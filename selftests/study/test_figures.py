@@ -365,8 +365,8 @@ def test_another_build_reproduces_an_archive(finished_study: Path, tmp_path: Pat
 POINTS = int(os.environ.get("AFTL_STUDY_POINTS", "600"))
 
 
-def processor_time_s(command: Sequence[str | Path], environment: dict[str, str],
-                     times: int = 1) -> float:
+def measure_processor_time_s(command: Sequence[str | Path], environment: dict[str, str],
+                             times: int = 1) -> float:
     """Return the processor time of a command and its children, in seconds."""
     begun = os.times()
     for _ in range(times):
@@ -404,16 +404,16 @@ def test_many_points_resume_after_a_kill(tmp_path: Path) -> None:
     known = {one: one.stat().st_mtime_ns for one in results.glob("*/result.json")}
     assert POINTS // 6 <= len(known) < POINTS
     (tmp_path / "calls").unlink()
-    run_rest = processor_time_s(command, environment)
+    run_rest = measure_processor_time_s(command, environment)
     assert {one: one.stat().st_mtime_ns for one in known} == known
     assert len(list(results.glob("*/result.json"))) == POINTS
     calls = (tmp_path / "calls").read_text().count("\n")
     # Plus two checks of the options, and two jobs of the first driver that outlived it.
     assert POINTS - len(known) <= calls <= POINTS - len(known) + 2 + 2
     # Subtract the cost of a study with nothing to run, and the cost of the stand-in.
-    done = processor_time_s(command, environment)
-    read = (done - processor_time_s([*command[:3], "run", "--help"], environment)) / POINTS
-    start = processor_time_s([program], environment, 100) / 100
+    done = measure_processor_time_s(command, environment)
+    read = (done - measure_processor_time_s([*command[:3], "run", "--help"], environment)) / POINTS
+    start = measure_processor_time_s([program], environment, 100) / 100
     each = (run_rest - done) / calls - start + read
     print(f"# {calls} of {POINTS} points took {1000 * each:.2f} ms each, to be read "
           f"{1000 * read:.2f}, to start the stand-in {1000 * start:.2f}")
@@ -481,7 +481,7 @@ def test_no_output_destroys_an_input(finished_study: Path, tmp_path: Path) -> No
     assert path.read_text() == SMALL
 
 
-def test_each_group_is_compared_with_its_own_reference(finished_study: Path) -> None:
+def test_each_group_of_runs_is_compared_with_its_own_reference(finished_study: Path) -> None:
     plan = study_plan.read_study(finished_study, PROGRAM)
     groups = study_table.finished_groups(plan, Store(finished_study.with_suffix(".results")))
     for group in groups:

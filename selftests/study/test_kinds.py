@@ -59,7 +59,7 @@ def list_results_with_options(done: Path) -> list[dict[str, Any]]:
     return found
 
 
-def figure_marks(done: Path, folder: Path, figure: str) -> list[dict[str, str]]:
+def read_figure_marks(done: Path, folder: Path, figure: str) -> list[dict[str, str]]:
     """Return the data of a figure of the study, which is also rendered."""
     path = folder / "f.toml"
     path.write_text(f'{RUNS}[[figure]]\nname = "f"\n{figure}\n')
@@ -89,8 +89,9 @@ def compute_mean_over_seeds(done: Path, measure: Any, **where: str) -> float:
 def test_bars_of_a_study_show_changes_relative_to_the_reference(finished_study: Path,
                                                                 tmp_path: Path, change: str,
                                                                 meant: Any) -> None:
-    found = figure_marks(finished_study, tmp_path, f'x = "approx-share"\ny = "{Y}"\nkind = "bars"\n'
-                         f'relative_to = "baseline"\nchange = "{change}"')
+    found = read_figure_marks(finished_study, tmp_path,
+                              f'x = "approx-share"\ny = "{Y}"\nkind = "bars"\n'
+                              f'relative_to = "baseline"\nchange = "{change}"')
     times = {(one["seed"], one["approx-share"], one["policy"]):
              one["timing"]["write_response"]["mean_ns"]
              for one in list_results_with_options(finished_study)}
@@ -105,36 +106,37 @@ def test_bars_of_a_study_show_changes_relative_to_the_reference(finished_study: 
 
 
 def test_the_reference_may_be_on_another_axis(finished_study: Path, tmp_path: Path) -> None:
-    found = figure_marks(finished_study, tmp_path,
-                         f'x = "approx-share"\nseries = "approx-share"\ny = "{Y}"\n'
-                         'relative_to = "baseline"')
+    found = read_figure_marks(finished_study, tmp_path,
+                              f'x = "approx-share"\nseries = "approx-share"\ny = "{Y}"\n'
+                              'relative_to = "baseline"')
     assert [(mark["series"], mark["x"]) for mark in found] == [("10%", "10%"), ("50%", "50%")]
 
 
 def test_stacked_bars_show_the_shares_of_their_parts(finished_study: Path, tmp_path: Path) -> None:
     keys = ("precise_pages", "approximate_pages")
-    found = figure_marks(finished_study, tmp_path,
-                         'x = ["approx-share", "policy"]\nkind = "stack"\nshares = true\n'
-                         f'y = ["{keys[0]}", "{keys[1]}"]')
+    found = read_figure_marks(finished_study, tmp_path,
+                              'x = ["approx-share", "policy"]\nkind = "stack"\nshares = true\n'
+                              f'y = ["{keys[0]}", "{keys[1]}"]')
     assert len(found) == 8
     for mark in found:
         share, policy = mark["x"].split()
         kind = mark["series"].split()[-1]
 
-        def share_of_block_kind(one: Any, kind: str = kind) -> float:
+        def compute_class_share(one: Any, kind: str = kind) -> float:
             pages = one["class_pages"]
             return 100 * float(pages[kind]) / float(pages["precise"] + pages["approximate"])
 
         assert float(mark["y"]) == pytest.approx(compute_mean_over_seeds(finished_study,
-                                                                         share_of_block_kind,
+                                                                         compute_class_share,
                                                                          approx_share=share,
                                                                          policy=policy))
 
 
 def test_stacked_bars_are_relative_to_the_reference(finished_study: Path, tmp_path: Path) -> None:
-    found = figure_marks(finished_study, tmp_path,
-                         'x = ["approx-share", "policy"]\nkind = "stack"\n'
-                         'y = ["program_energy_pj", "read_energy_pj"]\nrelative_to = "baseline"')
+    found = read_figure_marks(finished_study, tmp_path,
+                              'x = ["approx-share", "policy"]\nkind = "stack"\n'
+                              'y = ["program_energy_pj", "read_energy_pj"]\n'
+                              'relative_to = "baseline"')
     wholes = dict.fromkeys((mark["x"] for mark in found), 0.0)
     for mark in found:
         wholes[mark["x"]] += float(mark["y"])
@@ -143,9 +145,9 @@ def test_stacked_bars_are_relative_to_the_reference(finished_study: Path, tmp_pa
 
 
 def test_bars_of_a_figure_show_the_selected_measures(finished_study: Path, tmp_path: Path) -> None:
-    found = figure_marks(finished_study, tmp_path,
-                         'x = "measure"\ny = ["array_erases", "read_energy_pj"]\n'
-                         'facets = "approx-share"\nkind = "bars"\nshow = ["vth_b"]')
+    found = read_figure_marks(finished_study, tmp_path,
+                              'x = "measure"\ny = ["array_erases", "read_energy_pj"]\n'
+                              'facets = "approx-share"\nkind = "bars"\nshow = ["vth_b"]')
     assert [(mark["facet"], mark["series"], mark["x"]) for mark in found] == [
         (f"approximate share: {share}", "vth_b", name) for share in ("10%", "50%")
         for name in ("erases", "energy of reads")]
@@ -155,9 +157,9 @@ def test_bars_of_a_figure_show_the_selected_measures(finished_study: Path, tmp_p
 
 
 def test_a_distribution_pools_all_seeds(finished_study: Path, tmp_path: Path) -> None:
-    found = [mark for mark in figure_marks(finished_study, tmp_path,
-                                           'y = "write_response"\nkind = "cdf"\n'
-                                           'facets = "approx-share"\nx_scale = "log"')
+    found = [mark for mark in read_figure_marks(finished_study, tmp_path,
+                                                'y = "write_response"\nkind = "cdf"\n'
+                                                'facets = "approx-share"\nx_scale = "log"')
              if (mark["facet"], mark["series"]) == ("approximate share: 50%", "vth_b")]
     ys = [float(mark["y"]) for mark in found]
     assert ys == sorted(ys) and (ys[0], ys[-1]) == (0, 100)
@@ -191,7 +193,7 @@ NETWORK = ('x = "approx-share"\ny = "bit_error_rate"\n'
 def test_invalid_figure_definitions_are_refused(finished_study: Path, tmp_path: Path, figure: str,
                                                 sentence: str) -> None:
     with pytest.raises(Refusal) as said:
-        figure_marks(finished_study, tmp_path, figure)
+        read_figure_marks(finished_study, tmp_path, figure)
     assert sentence in str(said.value)
 
 
@@ -203,8 +205,8 @@ def test_neural_networks_are_measured_at_the_error_rates_of_their_policy(
         None, 2))
     monkeypatch.setattr(digits_told, "mean_accuracy",
                         lambda kind, planes, rate, layer: Estimate(rate, None, 1))
-    found = figure_marks(finished_study, tmp_path,
-                         NETWORK.replace("}", ', policy = "vth_b" }') % ("int8", 8))
+    found = read_figure_marks(finished_study, tmp_path,
+                              NETWORK.replace("}", ', policy = "vth_b" }') % ("int8", 8))
     assert [(mark["x"], float(mark["y"])) for mark in found] == [("10%", 0.01), ("50%", 0.05)]
 
 

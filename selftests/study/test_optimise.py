@@ -45,14 +45,14 @@ victim = ["greedy", "fifo"]
 """
 
 
-def optimise_result(*arguments: str | Path) -> dict[str, Any]:
+def run_optimise_verb(*arguments: str | Path) -> dict[str, Any]:
     found = run_study_verb_as_json("optimise", *arguments)
     return {key: found[key] for key in ("measure", "largest", "trials", "best")}
 
 
-def test_the_optimum_has_the_most_spare_space(tmp_path: Path) -> None:
+def test_optimise_finds_high_over_provisioning_and_greedy_selection(tmp_path: Path) -> None:
     """Write amplification is least with high over-provisioning and greedy victim selection."""
-    found = optimise_result(write_study(tmp_path, SEARCH))
+    found = run_optimise_verb(write_study(tmp_path, SEARCH))
     values = [trial["write_amplification"] for trial in found["trials"]]
     assert len(values) == 10
     assert values == sorted(values)
@@ -66,7 +66,7 @@ def test_the_optimum_has_the_most_spare_space(tmp_path: Path) -> None:
 
 def test_a_trial_is_reproduced_by_its_command(tmp_path: Path) -> None:
     """The printed command reproduces the runs of both seeds, and the trial is their mean."""
-    found = optimise_result(write_study(tmp_path, SEARCH.replace("trials = 10", "trials = 1")))
+    found = run_optimise_verb(write_study(tmp_path, SEARCH.replace("trials = 10", "trials = 1")))
     [trial] = found["trials"]
     words = trial["command"].split()[1:]
     told = json.loads(subprocess.run([STUDY.with_name("approxftl"), *words, "--json=-", "--quiet"],
@@ -79,7 +79,7 @@ def test_a_trial_is_reproduced_by_its_command(tmp_path: Path) -> None:
 
 def test_a_measure_can_be_maximised(tmp_path: Path) -> None:
     text = SEARCH.replace("minimise", "maximise").replace("trials = 10", "trials = 4")
-    found = optimise_result(write_study(tmp_path, text))
+    found = run_optimise_verb(write_study(tmp_path, text))
     values = [trial["write_amplification"] for trial in found["trials"]]
     assert found["largest"]
     assert values == sorted(values, reverse=True)
@@ -95,7 +95,7 @@ def test_a_trial_is_the_mean_over_varied_parameters(tmp_path: Path) -> None:
     for policies in ('"baseline"', '"approxftl"', '"baseline", "approxftl"'):
         folder = tmp_path / str(len(values))
         folder.mkdir()
-        found = optimise_result(write_study(folder, f"{text}\n[vary]\npolicy = [{policies}]\n"))
+        found = run_optimise_verb(write_study(folder, f"{text}\n[vary]\npolicy = [{policies}]\n"))
         values.append({trial["trial"]: trial["write_response_mean_ns"]
                        for trial in found["trials"]})
     one, other, both = values
@@ -119,8 +119,8 @@ def test_trials_of_a_search_run_in_parallel(tmp_path: Path) -> None:
 
 def test_the_optimum_does_not_depend_on_the_number_of_jobs(tmp_path: Path) -> None:
     file = write_study(tmp_path, SEARCH)
-    assert (optimise_result(file, "--jobs", "1", "--results", tmp_path / "one")
-            == optimise_result(file, "--jobs", "4", "--results", tmp_path / "four"))
+    assert (run_optimise_verb(file, "--jobs", "1", "--results", tmp_path / "one")
+            == run_optimise_verb(file, "--jobs", "4", "--results", tmp_path / "four"))
 
 
 @pytest.mark.slow
@@ -137,7 +137,7 @@ def test_an_interrupted_search_is_continued(tmp_path: Path, number: signal.Signa
         assert "of 10 trials are done; the same command goes on" in said
     before = read_result_times(tmp_path)
     assert 7 <= len(before) < 20
-    assert optimise_result(file) == optimise_result(file, "--results", tmp_path / "at-once")
+    assert run_optimise_verb(file) == run_optimise_verb(file, "--results", tmp_path / "at-once")
     after = read_result_times(tmp_path / "study.results")
     assert len(after) == len(read_result_times(tmp_path / "at-once"))
     assert {place: after[place] for place in before} == before
@@ -204,13 +204,13 @@ def test_a_missing_optuna_is_reported(tmp_path: Path, monkeypatch: pytest.Monkey
     assert not read_result_times(tmp_path)
 
 
-def test_fractions_are_proposed_as_the_simulator_accepts(tmp_path: Path) -> None:
+def test_fractions_are_proposed_in_a_form_that_the_simulator_accepts(tmp_path: Path) -> None:
     """The simulator accepts two decimals of a percentage, and no small number with an exponent."""
     ranges = ('op = { from = 7.5, to = 28.25, unit = "%" }\n'
               'read = { from = 40.5, to = 60, unit = "us" }\n'
               "rber = { from = 1e-8, to = 1e-4, log = true }\n")
     text = SEARCH[:SEARCH.index("op =")].replace("20000", "500") + ranges
-    found = optimise_result(write_study(tmp_path, text))
+    found = run_optimise_verb(write_study(tmp_path, text))
     assert [trial["why"] for trial in found["trials"]] == [""] * 10
     assert len({trial["values"]["rber"] for trial in found["trials"]}) == 10
 

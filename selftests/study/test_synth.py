@@ -30,14 +30,14 @@ def run_synth(*arguments: str | Path, status: int = 0) -> Any:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def program_path_for_records() -> Iterator[None]:
+def set_program_path_for_tests() -> Iterator[None]:
     """Set the program's path for functions that tests call in their own process."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("APPROXFTL", str(PROGRAM))
         yield
 
 
-def measure_stream(stream: synthesis.Stream, folder: Path) -> dict[str, float]:
+def measure_stream_characteristics(stream: synthesis.Stream, folder: Path) -> dict[str, float]:
     path = folder / record_writer.OUTPUT
     columns = stream.as_record_columns()
     record_writer.write_record_file(path, columns, stream.device_bytes, "test", {})
@@ -47,7 +47,7 @@ def measure_stream(stream: synthesis.Stream, folder: Path) -> dict[str, float]:
 @pytest.mark.parametrize("name", NAMES)
 def test_streams_resemble_the_published_traces(tmp_path: Path, name: str) -> None:
     profile = workload_profile.published_profile(name)
-    made = measure_stream(synthesis.generate_stream(profile, 60000, 1), tmp_path)
+    made = measure_stream_characteristics(synthesis.generate_stream(profile, 60000, 1), tmp_path)
     wanted = profile.compared_characteristics()
     few = min(wanted["write_share"], 1 - wanted["write_share"]) * 60000
     for key in ("write_share", "read_written_share"):
@@ -59,13 +59,13 @@ def test_streams_resemble_the_published_traces(tmp_path: Path, name: str) -> Non
 
 def test_overwritten_data_are_as_old_as_in_the_published_trace(tmp_path: Path) -> None:
     profile = workload_profile.published_profile("PRN_0")
-    made = measure_stream(synthesis.generate_stream(profile, 400000, 1), tmp_path)
+    made = measure_stream_characteristics(synthesis.generate_stream(profile, 400000, 1), tmp_path)
     for zone, share in enumerate(profile.zone_shares, 1):
         assert made[f"update_zone_{zone}_share"] == pytest.approx(share, abs=0.04)
     assert made["update_share"] == pytest.approx(profile.update_share, abs=0.01)
 
 
-def test_a_stream_too_short_for_old_updates_is_reported(tmp_path: Path) -> None:
+def test_a_stream_too_short_for_updates_of_old_data_is_reported(tmp_path: Path) -> None:
     told = run_synth("--like", "PRN_0", "--requests", "5000", "-O", tmp_path / "a.aft").stdout
     assert "This stream lasts 0.2 hours; more --requests" in " ".join(told.split())
     told = run_synth("--like", "PRN_0", "--requests", "300000", "-O", tmp_path / "a.aft").stdout
@@ -155,7 +155,7 @@ def test_any_workload_profile_gives_a_valid_stream(requests: int, seed: int, wri
             assert first_class.setdefault(int(sector), int(tag)) == tag
 
 
-def test_option_within_sets_the_allowed_deviation(tmp_path: Path) -> None:
+def test_option_within_sets_the_deviation_from_the_published_trace(tmp_path: Path) -> None:
     done = run_synth("--like", "STG_0", "--requests", "2000", "--within", "1%", "-O",
                      tmp_path / "a.aft", status=4)
     assert "further off than --within 0.01" in done.stderr

@@ -17,7 +17,7 @@ FUNCTION = re.compile(r"^(?!typedef|#|.*__asm__)\w[\w \t*]*?[ *](\w+)\(", re.MUL
 TABLE = re.compile(r"^(?:extern )?const [\w ]+ \**(\w+)\[", re.MULTILINE)
 
 
-def count_functions(text: str) -> Counter[str]:
+def count_declarations_and_definitions(text: str) -> Counter[str]:
     """Count how often a file declares or defines each function and table."""
     return Counter(FUNCTION.findall(text) + TABLE.findall(text))
 
@@ -33,7 +33,7 @@ def main() -> int:
     words = Counter(word for text in texts.values() for word in re.findall(r"\w+", text))
     defined = Counter(
         name for path, text in texts.items() if path.suffix == ".c"
-        for name in count_functions(text)
+        for name in count_declarations_and_definitions(text)
 )
     headers = [path for path in texts if path.suffix == ".h"]
     status = 0
@@ -41,7 +41,7 @@ def main() -> int:
         told = Counter[str]()
         for path in headers:
             if path.parts[0] == folder:
-                told += count_functions(texts[path])
+                told += count_declarations_and_definitions(texts[path])
         dead = [name for name, times in told.items() if words[name] <= times + defined[name]]
         verdict = "not ok" if dead or not told else "ok"
         status |= verdict != "ok"

@@ -180,7 +180,7 @@ static bool step_begin_resume(u32 i, u32 choice)
 	return true;
 }
 
-static void make_spare_device(u32 i)
+static void make_unowned_device(u32 i)
 {
 	if (!model.tables[i].spare)
 		model.tables[i].spare = make_device(kinds[i]);
@@ -191,11 +191,11 @@ static void resume_memory_table(u32 i, bool fails)
 	struct aftl_table *table = &model.tables[i];
 
 	if (model.resume[i] == AFTL_RESUME_NEW) {
-		make_spare_device(i);
+		make_unowned_device(i);
 		aftl_table_put_spare_device_in_use(table);
 	} else if (model.resume[i] == AFTL_RESUME_TAKE_OVER &&
 		   model.kind[device_to_index(model.own.device)] != kinds[i] + 1) {
-		make_spare_device(i);
+		make_unowned_device(i);
 		if (fails) {
 			destroy_device(table->spare);
 			table->spare = NULL;
@@ -214,7 +214,7 @@ static void resume_volume_table(u32 i, bool fails)
 
 	if (model.resume[i] != AFTL_RESUME_AGAIN) {
 		destroy_device(aftl_table_close_device(table));
-		make_spare_device(i);
+		make_unowned_device(i);
 		aftl_table_put_spare_device_in_use(table);
 	}
 	if (fails)
@@ -222,7 +222,7 @@ static void resume_volume_table(u32 i, bool fails)
 }
 
 /* Do the slow part of a resume. @choice 1: this part fails; 2: the end of the resume will fail. */
-static bool step_resume_work(u32 i, u32 choice)
+static bool step_slow_resume(u32 i, u32 choice)
 {
 	if (model.phase[i] != PHASE_RESUMING)
 		return false;
@@ -255,7 +255,7 @@ static bool step_end_resume(u32 i, u32 choice)
 }
 
 /* A mapped device can be suspended whether or not its table has the data. */
-static bool step_start_or_stop(u32 i, u32 choice)
+static bool step_suspend_or_continue(u32 i, u32 choice)
 {
 	struct aftl_table *table = &model.tables[i];
 
@@ -294,8 +294,8 @@ static bool step_unload_table(u32 i, u32 choice)
 typedef bool (*step_fn)(u32 i, u32 choice);
 
 static const step_fn steps[] = {
-	step_begin_load, step_end_load,	     step_refuse_load, step_begin_resume, step_resume_work,
-	step_end_resume, step_start_or_stop, step_close_table, step_unload_table,
+	step_begin_load, step_end_load,	     step_refuse_load, step_begin_resume, step_slow_resume,
+	step_end_resume, step_suspend_or_continue, step_close_table, step_unload_table,
 };
 
 /* Invariants of each state */

@@ -44,12 +44,13 @@ def windowed_greedy_amplification(load: float, pages: int, share: float) -> floa
     written once around, then enters the window of oldest blocks, where the block with the fewest
     valid pages is collected.
     """
-    def excess_valid_pages_at_rate(rate: float) -> float:
+    def compute_excess_valid_pages(rate: float) -> float:
         """Return how many valid pages more than `load` a mean block has at this overwrite rate."""
-        def excess_at_turn(turn: float) -> float:
+        def compute_excess_share_at_turn(turn: float) -> float:
             return turn + share - 1 + float(np.exp(-rate * turn * pages)) / (rate * pages)
 
-        turn = optimize.brentq(excess_at_turn, 0, 1) if excess_at_turn(0) < 0 else 0.0
+        turn = optimize.brentq(compute_excess_share_at_turn, 0,
+                               1) if compute_excess_share_at_turn(0) < 0 else 0.0
         valid = float(np.exp(-rate * turn))
         entering = stats.binom.pmf(np.arange(pages + 1), pages, valid)
         all_valid = min(entering[pages] / (rate * pages), 1 - turn)
@@ -61,7 +62,7 @@ def windowed_greedy_amplification(load: float, pages: int, share: float) -> floa
             held, left = held + j * blocks, left - blocks
         return float(held - load * pages)
 
-    return float(1 / (load * optimize.brentq(excess_valid_pages_at_rate, 1.0001 / pages, 50,
+    return float(1 / (load * optimize.brentq(compute_excess_valid_pages, 1.0001 / pages, 50,
                                              xtol=1e-13)))
 
 
@@ -71,25 +72,25 @@ def sampled_greedy_amplification(load: float, pages: int, drawn: int, *,
 
     If the device draws nothing but blocks whose pages are all valid, it takes the emptiest block.
     """
-    def outflow_minus_inflow_of_level(at_least: float, falling: float, above: float, flow: float,
-                                      drawable: int) -> float:
+    def compute_net_outflow_of_level(at_least: float, falling: float, above: float, flow: float,
+                                     drawable: int) -> float:
         """Return the rate of blocks that leave a level (of valid pages), minus the inflow to it."""
         return (falling * (at_least - above) - flow
                 + drawable * (at_least**drawn - above**drawn))
 
-    def excess_valid_pages_at_rate(rate: float) -> float:
+    def compute_excess_valid_pages(rate: float) -> float:
         above, flow, held = 0.0, 1.0, 0.0
         for j in range(pages, 0, -1):
             level = (rate * j, above, flow, 0 if j == pages and not full else 1)
-            if outflow_minus_inflow_of_level(1, *level) <= 0:
+            if compute_net_outflow_of_level(1, *level) <= 0:
                 held += j
                 break
-            at_least = optimize.brentq(outflow_minus_inflow_of_level, above, 1, level, xtol=1e-15)
+            at_least = optimize.brentq(compute_net_outflow_of_level, above, 1, level, xtol=1e-15)
             held += at_least
             flow, above = rate * j * (at_least - above), at_least
         return float(held - load * pages)
 
-    return float(1 / (load * optimize.brentq(excess_valid_pages_at_rate, 1.0001 / pages, 50,
+    return float(1 / (load * optimize.brentq(compute_excess_valid_pages, 1.0001 / pages, 50,
                                              xtol=1e-13)))
 
 
@@ -126,7 +127,7 @@ def sampled_class_amplification(load: float, pages: int, drawn: int,
         new = np.arange(free + 1)
         refill[index[hot[i] + new, cold[i] + free - new], i] = stats.binom.pmf(new, free, writes)
 
-    def shares_of_collected_blocks(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
+    def compute_collected_block_shares(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
         level = np.bincount(valid, blocks, pages + 1)
         at_least = np.append(np.cumsum(level[::-1])[::-1], 0).clip(0) ** drawn
         chance = at_least[:-1] - at_least[1:]
@@ -135,8 +136,8 @@ def sampled_class_amplification(load: float, pages: int, drawn: int,
             chance / chance.sum() / np.where(level > 0, level, 1))[valid]
         return found
 
-    def change_of_block_shares(_: float, blocks: NDArray[np.float64]) -> NDArray[np.float64]:
-        victims = shares_of_collected_blocks(blocks)
+    def compute_block_share_change(_: float, blocks: NDArray[np.float64]) -> NDArray[np.float64]:
+        victims = compute_collected_block_shares(blocks)
         total: NDArray[np.float64] = refill @ victims - victims
         for rate, count, below in ((rates[0], hot, index[hot - 1, cold]),
                                    (rates[1], cold, index[hot, cold - 1])):
@@ -146,14 +147,14 @@ def sampled_class_amplification(load: float, pages: int, drawn: int,
         return total
 
     first = stats.binom.pmf(valid, pages, load) * stats.binom.pmf(hot, valid, data)
-    last = integrate.solve_ivp(change_of_block_shares, (0, 10 / rates.min()), first, method="RK23",
-                               rtol=1e-5, atol=1e-8).y[:, -1]
-    return float(pages / (shares_of_collected_blocks(last) @ (pages - valid)))
+    last = integrate.solve_ivp(compute_block_share_change, (0, 10 / rates.min()), first,
+                               method="RK23", rtol=1e-5, atol=1e-8).y[:, -1]
+    return float(pages / (compute_collected_block_shares(last) @ (pages - valid)))
 
 
-def amplification_at_best_split(load: float, classes: tuple[Class, Class],
-                                one: Callable[[float], float]
-                                ) -> tuple[float, float]:
+def find_best_split_of_space(load: float, classes: tuple[Class, Class],
+                             one: Callable[[float], float]
+                             ) -> tuple[float, float]:
     """Return the least amplification of two classes in separate blocks, and the first one's space.
 
     `one` returns the write amplification of a class from its load.
@@ -181,7 +182,7 @@ def mean_priority_waits(arrivals: Sequence[tuple[float, float]]) -> list[float]:
             for before, after in pairwise(busy)]
 
 
-def busy_dies_constant(requests: int, dies: int) -> float:
+def busy_dies_at_constant_service(requests: int, dies: int) -> float:
     """Return the mean number of busy dies of a closed queue, if all services take the same time.
 
     The services begin together, so that they also end together: a Markov chain of the lengths of
@@ -213,7 +214,7 @@ def busy_dies_constant(requests: int, dies: int) -> float:
     return float(sum(long_run[number[state]] * (dies - state.count(0)) for state in ways))
 
 
-def busy_dies_exponential(requests: int, dies: int) -> float:
+def busy_dies_at_exponential_service(requests: int, dies: int) -> float:
     """Return the busy dies for exponential services, by mean value analysis: a lower bound."""
     rate, waiting = 0.0, 0.0
     for several in range(1, requests + 1):

@@ -50,7 +50,7 @@ def test_two_equal_data_classes_equal_a_single_class() -> None:
     one = forms.fifo_amplification(0.9)
     halves = ((0.5, 0.5), (0.5, 0.5))
     assert forms.fifo_class_amplification(0.9, halves) == pytest.approx(one, rel=1e-9)
-    best = forms.amplification_at_best_split(0.9, halves, forms.fifo_amplification)
+    best = forms.find_best_split_of_space(0.9, halves, forms.fifo_amplification)
     assert best == pytest.approx((one, 0.5), rel=1e-5)
     assert forms.sampled_class_amplification(0.7, 6, 10, halves) == pytest.approx(
         forms.sampled_greedy_amplification(0.7, 6, 10), rel=1e-3)
@@ -69,48 +69,50 @@ def test_mean_waits_of_a_priority_queue_are_as_published() -> None:
 
 def test_closed_queue_throughput_is_as_published() -> None:
     """2 requests keep 1.5 of 2 dies busy; with exponential service n keep nk / (n + k - 1) of k."""
-    assert forms.busy_dies_constant(2, 2) == pytest.approx(1.5)
-    assert forms.busy_dies_constant(1, 7) == pytest.approx(1)
+    assert forms.busy_dies_at_constant_service(2, 2) == pytest.approx(1.5)
+    assert forms.busy_dies_at_constant_service(1, 7) == pytest.approx(1)
     for requests, dies in ((4, 4), (8, 8), (16, 8)):
         half = requests + dies - 0.5
-        assert forms.busy_dies_constant(requests, dies) == pytest.approx(
+        assert forms.busy_dies_at_constant_service(requests, dies) == pytest.approx(
             half - math.sqrt(half**2 - 2 * requests * dies), rel=0.02)
-        assert forms.busy_dies_exponential(requests, dies) == pytest.approx(
+        assert forms.busy_dies_at_exponential_service(requests, dies) == pytest.approx(
             requests * dies / (requests + dies - 1))
-        assert forms.busy_dies_exponential(requests, dies) < forms.busy_dies_constant(requests,
-                                                                                      dies)
+        assert forms.busy_dies_at_exponential_service(requests,
+                                                      dies) < forms.busy_dies_at_constant_service(
+            requests, dies)
 
 
-def documented_table() -> str:
+def read_documented_table() -> str:
     return (TOP / "docs/theory.md").read_text().partition(theory.BEGIN)[2].partition(theory.END)[0]
 
 
 def test_the_theory_page_lists_all_comparisons() -> None:
-    for row in theory.all_rows().values():
-        assert f"| {row.load} |" in documented_table(), row.name
-    assert documented_table().count("| yes |") + documented_table().count("| NO |") == len(
-        theory.all_rows())
+    for row in theory.make_all_rows().values():
+        assert f"| {row.load} |" in read_documented_table(), row.name
+    assert read_documented_table().count("| yes |") + read_documented_table().count(
+        "| NO |") == len(theory.make_all_rows())
 
 
 @pytest.mark.parametrize("name", SAMPLE)
 @pytest.mark.in_turn
 def test_a_comparison_is_within_its_tolerance_and_as_documented(name: str) -> None:
-    found = theory.compare_row(theory.all_rows()[name], "1..4")
+    found = theory.simulate_and_compare_row(theory.make_all_rows()[name], "1..4")
     assert found.holds
-    assert theory.format_markdown_row(found) in documented_table()
+    assert theory.format_markdown_row(found) in read_documented_table()
 
 
 @pytest.mark.parametrize("name", CONTROLLED)
 def test_a_wrong_rule_or_load_exceeds_the_tolerance(name: str) -> None:
-    row = theory.all_rows()[name]
+    row = theory.make_all_rows()[name]
     assert row.bar is not None and len(row.controls) == 2
-    for _, error in theory.compute_errors_of_controls(row):
+    for _, error in theory.compute_negative_control_errors(row):
         assert abs(error) > row.bar
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", theory.all_rows())
+@pytest.mark.parametrize("name", theory.make_all_rows())
 def test_every_comparison_passes_and_its_negative_controls_fail(name: str) -> None:
-    row = theory.all_rows()[name]
-    assert theory.format_markdown_row(theory.compare_row(row, "1..4")) in documented_table()
-    assert theory.check_controls([row]) == 0
+    row = theory.make_all_rows()[name]
+    found = theory.simulate_and_compare_row(row, "1..4")
+    assert theory.format_markdown_row(found) in read_documented_table()
+    assert theory.check_negative_controls([row]) == 0

@@ -119,7 +119,7 @@ def run_simulator(options: Options, seeds: str) -> list[Json]:
     return [run | {"geometry": result["geometry"]} for run in result["runs"]]
 
 
-def unrounded_amplification(run: Json) -> float:
+def compute_unrounded_amplification(run: Json) -> float:
     counts = run["write_amplification"]
     return float(counts["programmed_units"] / counts["host_write_units"])
 
@@ -130,14 +130,14 @@ def compute_valid_share(run: Json, kept: float = KEPT) -> float:
     return float(geometry["units"] / (geometry["pages_per_block"] * (geometry["blocks"] - kept)))
 
 
-def measure_first_run(measure: Callable[[Json], float], runs: Sequence[Json]) -> float:
+def apply_measure_to_first_run(measure: Callable[[Json], float], runs: Sequence[Json]) -> float:
     return measure(runs[0])
 
 
 # ---------------------------------------------------------------- write amplification
 
 
-def valid_share_formula(form: Callable[[float], float], kept: float = KEPT) -> Form:
+def make_valid_share_formula(form: Callable[[float], float], kept: float = KEPT) -> Form:
     """Return a formula that applies `form` to the share of valid pages of a row's first run."""
     return lambda runs: form(compute_valid_share(runs[0], kept))
 
@@ -157,33 +157,36 @@ def rows_of_uniform_writes() -> Iterator[Row]:
             wrong: Options = {"op": f"{1.15 * op:g}%"}
             where = f"uniform, {pages} pages a block, op {op} %"
 
-            def make_row(rule: str, form: str, published: float,
-                         corrected: Callable[[float], float],
-                         bar: float, control: Options, options: Options,
-                         *, pages: int = pages, op: int = op, wrong: Options = wrong,
-                         where: str = where) -> Row:
+            def make_row_of_rule(rule: str, form: str, published: float,
+                                 corrected: Callable[[float], float],
+                                 bar: float, control: Options, options: Options,
+                                 *, pages: int = pages, op: int = op, wrong: Options = wrong,
+                                 where: str = where) -> Row:
                 return Row(f"{rule}-{pages}-{op}", where, form,
                            (random_write_options(pages, op) | options,),
-                           valid_share_formula(corrected),
-                           partial(measure_first_run, unrounded_amplification), bar, published,
-                           (control, wrong))
+                           make_valid_share_formula(corrected),
+                           partial(apply_measure_to_first_run, compute_unrounded_amplification),
+                           bar, published, (control, wrong))
 
-            yield make_row("fifo", "FIFO", forms.fifo_amplification(load),
-                           partial(forms.windowed_greedy_amplification, pages=pages,
+            yield make_row_of_rule("fifo", "FIFO", forms.fifo_amplification(load),
+                                   partial(forms.windowed_greedy_amplification, pages=pages,
 share=0), 0.01, {"victim": "d_choices", "victim_choices": 2},
-                           {"victim": "fifo"})
-            yield make_row("greedy", "greedy", forms.windowed_greedy_amplification(load, pages, 1),
-                           partial(
-forms.windowed_greedy_amplification, pages=pages, share=1), 0.02,
-                           {"victim": "d_choices", "victim_choices": 4}, {"victim": "greedy"})
+                                   {"victim": "fifo"})
+            yield make_row_of_rule("greedy", "greedy",
+                                   forms.windowed_greedy_amplification(load, pages, 1),
+                                   partial(forms.windowed_greedy_amplification, pages=pages,
+                                           share=1), 0.02,
+                                   {"victim": "d_choices", "victim_choices": 4},
+                                   {"victim": "greedy"})
             for drawn in (2, 5, 10):
-                yield make_row(f"d{drawn}", "d-choices",
-                               forms.sampled_greedy_amplification(load, pages, drawn, full=True),
-                               partial(forms.sampled_greedy_amplification, pages=pages,
-                                       drawn=drawn), 0.01,
-                               {"victim_choices": drawn * 2 // 3},
-                               {"victim": "d_choices", "victim_choices": drawn},
-                               where=f"{where}, {drawn} choices")
+                yield make_row_of_rule(f"d{drawn}", "d-choices",
+                                       forms.sampled_greedy_amplification(load, pages, drawn,
+                                                                          full=True),
+                                       partial(forms.sampled_greedy_amplification, pages=pages,
+                                               drawn=drawn), 0.01,
+                                       {"victim_choices": drawn * 2 // 3},
+                                       {"victim": "d_choices", "victim_choices": drawn},
+                                       where=f"{where}, {drawn} choices")
 
 
 def rows_of_windowed_collection() -> Iterator[Row]:
@@ -194,9 +197,9 @@ def rows_of_windowed_collection() -> Iterator[Row]:
                       f"op {op} %", "windowed",
                       (random_write_options(pages, op, blocks=blocks, victim="windowed")
                        | {"victim_window": 64},),
-                      valid_share_formula(partial(forms.windowed_greedy_amplification, pages=pages,
-                                                  share=64 / (blocks - KEPT))),
-                      partial(measure_first_run, unrounded_amplification), 0.02,
+                      make_valid_share_formula(partial(forms.windowed_greedy_amplification,
+                                                       pages=pages, share=64 / (blocks - KEPT))),
+                      partial(apply_measure_to_first_run, compute_unrounded_amplification), 0.02,
                       controls=({"victim": "fifo"}, {"op": f"{op * 1.15:g}%"}))
 
 
@@ -205,11 +208,11 @@ def skewed_write_options(data: float, share: float) -> Options:
     return {"hot-range": f"{data:.0%}", "hot-share": f"{share:.0%}"}
 
 
-def make_devices_of_classes(pages: int, op: int, classes: tuple[forms.Class, forms.Class]
-                            ) -> tuple[tuple[Options, Options], float]:
+def make_options_of_class_devices(pages: int, op: int, classes: tuple[forms.Class, forms.Class]
+                                  ) -> tuple[tuple[Options, Options], float]:
     """Return options of one device per class, space divided best, and the least amplification."""
     one = partial(forms.windowed_greedy_amplification, pages=pages, share=1)
-    best, space = forms.amplification_at_best_split(1 - op / 100, classes, one)
+    best, space = forms.find_best_split_of_space(1 - op / 100, classes, one)
     made = []
     for share, (data, _) in ((space, classes[0]), (1 - space, classes[1])):
         blocks = round(2 * PAGES / pages * share)
@@ -219,15 +222,15 @@ def make_devices_of_classes(pages: int, op: int, classes: tuple[forms.Class, for
     return (made[0], made[1]), best
 
 
-def form_with_constant_value(value: float, _: Sequence[Json]) -> float:
+def evaluate_constant_form(value: float, _: Sequence[Json]) -> float:
     """Return a closed form whose value is the same for every device."""
     return value
 
 
-def weighted_amplification(classes: Sequence[forms.Class], runs: Sequence[Json]) -> float:
+def compute_weighted_amplification(classes: Sequence[forms.Class], runs: Sequence[Json]) -> float:
     """Return the write amplification of data classes on devices of their own."""
     pairs = zip(classes, runs, strict=True)
-    return sum(writes * unrounded_amplification(run) for (_, writes), run in pairs)
+    return sum(writes * compute_unrounded_amplification(run) for (_, writes), run in pairs)
 
 
 def rows_of_data_classes() -> Iterator[Row]:
@@ -242,8 +245,9 @@ def rows_of_data_classes() -> Iterator[Row]:
             wrong: Options = {"op": f"{op * 1.15:g}%"}
             yield Row(f"mixed-fifo-{name}-{op}", f"{text}op {op} %", "FIFO, mixed",
                       (mixed | {"victim": "fifo"},),
-                      valid_share_formula(partial(forms.fifo_class_amplification, classes=classes)),
-                      partial(measure_first_run, unrounded_amplification), 0.02,
+                      make_valid_share_formula(partial(forms.fifo_class_amplification,
+                                                       classes=classes)),
+                      partial(apply_measure_to_first_run, compute_unrounded_amplification), 0.02,
                       forms.fifo_class_amplification(1 - op / 100, classes),
                       ({"hot-share": f"{share * 0.8:.0%}"}, wrong))
         op, few = 10, 16
@@ -253,26 +257,27 @@ def rows_of_data_classes() -> Iterator[Row]:
                       (random_write_options(few, op, (10, 10),
                                             victim="d_choices") | {"victim_choices": 10}
                        | skewed_write_options(data, share),),
-                      valid_share_formula(partial(forms.sampled_class_amplification, pages=few,
-                                                  drawn=10, classes=classes)),
-                      partial(measure_first_run, unrounded_amplification), 0.02,
+                      make_valid_share_formula(partial(forms.sampled_class_amplification, pages=few,
+                                                       drawn=10, classes=classes)),
+                      partial(apply_measure_to_first_run, compute_unrounded_amplification), 0.02,
                       controls=({"victim": "fifo"}, {"op": f"{op * 1.15:g}%"}))
-        two, best = make_devices_of_classes(pages, op, classes)
+        two, best = make_options_of_class_devices(pages, op, classes)
         yield Row(f"optimum-{name}-{op}", f"{text}op {op} %, each alone", "optimum", two,
-                  partial(form_with_constant_value, best), partial(weighted_amplification, classes),
-                  0.02, controls=({"victim": "d_choices", "victim_choices": 4},))
+                  partial(evaluate_constant_form, best),
+                  partial(compute_weighted_amplification, classes), 0.02,
+                  controls=({"victim": "d_choices", "victim_choices": 4},))
         # The form is that of many blocks of each class. The smaller class has 205 of these.
         streams = random_write_options(pages, op, (16, 12), policy="streams", blocks=4096)
         yield Row(f"streams-{name}-{op}", f"{text}op {op} %, two streams", "greedy, streams",
                   (streams | skewed_write_options(data, share) | {"hot-stream": 1},),
-                  valid_share_formula(partial(forms.windowed_greedy_amplification, pages=pages,
-                                              share=1), KEPT + 0.5),
-                  partial(measure_first_run, unrounded_amplification), 0.02,
+                  make_valid_share_formula(partial(forms.windowed_greedy_amplification, pages=pages,
+                                                   share=1), KEPT + 0.5),
+                  partial(apply_measure_to_first_run, compute_unrounded_amplification), 0.02,
                   controls=({"policy": "baseline"},))
-    yield from read_only_rows(pages)
+    yield from rows_of_read_only_data(pages)
 
 
-def read_only_rows(pages: int) -> Iterator[Row]:
+def rows_of_read_only_data(pages: int) -> Iterator[Row]:
     """Yield rows where a part of the data is never written."""
     for active in (0.5, 0.75):
         op = 10
@@ -281,8 +286,9 @@ def read_only_rows(pages: int) -> Iterator[Row]:
         classes = ((active, 1.0), (1 - active, 0.0))
         yield Row(f"read-only-fifo-{active:g}", f"{text}, mixed", "FIFO, mixed",
                   (some | {"victim": "fifo"},),
-                  valid_share_formula(partial(forms.fifo_class_amplification, classes=classes)),
-                  partial(measure_first_run, unrounded_amplification), 0.02,
+                  make_valid_share_formula(partial(forms.fifo_class_amplification,
+                                                   classes=classes)),
+                  partial(apply_measure_to_first_run, compute_unrounded_amplification), 0.02,
                   forms.fifo_class_amplification(1 - op / 100, classes),
                   ({"fill": "sequential"}, {"op": f"{op * 1.15:g}%"}))
 
@@ -292,8 +298,8 @@ def read_only_rows(pages: int) -> Iterator[Row]:
 
         yield Row(f"read-only-greedy-{active:g}", f"{text}, apart", "greedy",
                   (some | {"fill": "sequential"},),
-                  valid_share_formula(amplification_of_active_data),
-                  partial(measure_first_run, unrounded_amplification), 0.02,
+                  make_valid_share_formula(amplification_of_active_data),
+                  partial(apply_measure_to_first_run, compute_unrounded_amplification), 0.02,
                   amplification_of_active_data(1 - op / 100),
                   ({"victim": "fifo"}, {"op": f"{op * 1.15:g}%"}))
 
@@ -305,19 +311,19 @@ def mean_wait_us(kind: str, run: Json) -> float:
     return float(run["timing"][f"{kind}_waiting"]["mean_ns"]) / 1000
 
 
-def constant_service_us(kind: str, run: Json) -> float:
+def get_mean_service_us(kind: str, run: Json) -> float:
     return float(run["timing"][f"{kind}_service"]["mean_ns"]) / 1000
 
 
 def mean_busy_dies(run: Json) -> float:
     """Return the mean number of busy dies, by Little's law."""
-    return float(run["requests"] * constant_service_us("read", run) / (run["simulated_ns"] / 1000))
+    return float(run["requests"] * get_mean_service_us("read", run) / (run["simulated_ns"] / 1000))
 
 
 def mean_wait_of_class(rate: int, shares: dict[str, float], number: int,
                        runs: Sequence[Json]) -> float:
     """Return a formula: the mean wait of a class of requests, which arrive at a rate per second."""
-    return forms.mean_priority_waits([(share * rate / 1e6, constant_service_us(kind, runs[0]))
+    return forms.mean_priority_waits([(share * rate / 1e6, get_mean_service_us(kind, runs[0]))
                                       for kind, share in shares.items()])[number]
 
 
@@ -329,7 +335,7 @@ def rows_of_waiting_times() -> Iterator[Row]:
         yield Row(f"md1-{rate}", f"reads, {rate} a second, one die", "M/D/1",
                   (reads | {"rate": rate},),
                   partial(mean_wait_of_class, rate, {"read": 1.0}, 0),
-                  partial(measure_first_run, partial(mean_wait_us, "read")), 0.01,
+                  partial(apply_measure_to_first_run, partial(mean_wait_us, "read")), 0.01,
                   controls=({"rate": rate * 1.05}, {"arrival-shape": "fixed"}))
     for rate in (3000, 6000, 8000):
         for number, kind in enumerate(("read", "write")):
@@ -338,16 +344,16 @@ def rows_of_waiting_times() -> Iterator[Row]:
                       (reads | {"rate": rate, "write-share": "20%", "program": "200us",
                                 "blocks": 16384, "op": "90%", "requests": 900000},),
                       partial(mean_wait_of_class, rate, {"read": 0.8, "write": 0.2}, number),
-                      partial(measure_first_run, partial(mean_wait_us, kind)), 0.01,
+                      partial(apply_measure_to_first_run, partial(mean_wait_us, kind)), 0.01,
                       controls=({"order": "fcfs"}, {"rate": rate * 1.05}))
     for dies, requests in ((4, 4), (4, 16), (8, 4), (8, 8), (8, 16)):
         yield Row(f"closed-{dies}-{requests}", f"busy dies of {dies}, {requests} reads at a time",
-                  "closed",
-                  (reads | {"channels": dies, "arrival": "closed", "depth": requests,
-                            "requests": 500000},),
-                  partial(form_with_constant_value, forms.busy_dies_constant(requests, dies)),
-                  partial(measure_first_run, mean_busy_dies), 0.01,
-                  forms.busy_dies_exponential(requests, dies),
+                  "closed", (reads | {"channels": dies, "arrival": "closed", "depth": requests,
+                                      "requests": 500000},),
+                  partial(evaluate_constant_form,
+                          forms.busy_dies_at_constant_service(requests, dies)),
+                  partial(apply_measure_to_first_run, mean_busy_dies), 0.01,
+                  forms.busy_dies_at_exponential_service(requests, dies),
                   controls=({"depth": requests * 5 // 4},))
 
 
@@ -355,13 +361,13 @@ def rows_of_waiting_times() -> Iterator[Row]:
 
 
 @cache
-def all_rows() -> dict[str, Row]:
+def make_all_rows() -> dict[str, Row]:
     return {row.name: row for several in (rows_of_uniform_writes, rows_of_windowed_collection,
                                           rows_of_data_classes, rows_of_waiting_times)
             for row in several()}
 
 
-def compare_row(row: Row, seeds: str) -> Found:
+def simulate_and_compare_row(row: Row, seeds: str) -> Found:
     runs = [run_simulator(options, seeds) for options in row.runs]
     ours = np.array([row.measure(several) for several in zip(*runs, strict=True)])
     theory = row.theory([one[0] for one in runs])
@@ -374,7 +380,7 @@ def compare_row(row: Row, seeds: str) -> Found:
                  None if row.bar is None else abs(error) <= row.bar)
 
 
-def compute_errors_of_controls(row: Row) -> list[tuple[str, float]]:
+def compute_negative_control_errors(row: Row) -> list[tuple[str, float]]:
     """Return the theory's error against runs with each wrong rule or over-provisioning."""
     theory = row.theory([run_simulator(options | {"warmup": 0, "requests": 20000}, "1")[0]
                          for options in row.runs])
@@ -430,11 +436,11 @@ def draw_uniform_figure(found: Sequence[Found]) -> Figure:
                         sorted({int(mark.x) for mark in marks}), marks, log_y=True))
 
 
-def check_controls(several: Sequence[Row]) -> int:
+def check_negative_controls(several: Sequence[Row]) -> int:
     """Print the theory's error for each negative control; return 1 if one meets its tolerance."""
     held = 0
     for row in several:
-        for what, error in compute_errors_of_controls(row):
+        for what, error in compute_negative_control_errors(row):
             met = row.bar is not None and abs(error) <= row.bar
             held += met
             print(f"{row.name:24} {what:40} {100 * error:+8.2f} %  "
@@ -456,12 +462,13 @@ def main() -> int:
     # The rows whose names begin with one of these; all without names.
     names = args.names
     for name in names:
-        if not any(one.startswith(name) for one in all_rows()):
-            sys.exit(f'theory: no row "{name}"; there are {" ".join(all_rows())}')
-    several = [row for row in all_rows().values() if not names or row.name.startswith(tuple(names))]
+        if not any(one.startswith(name) for one in make_all_rows()):
+            sys.exit(f'theory: no row "{name}"; there are {" ".join(make_all_rows())}')
+    several = [row for row in make_all_rows().values() if not names
+               or row.name.startswith(tuple(names))]
     if args.controls:
-        return check_controls(several)
-    found = [compare_row(row, args.seeds) for row in several]
+        return check_negative_controls(several)
+    found = [simulate_and_compare_row(row, args.seeds) for row in several]
     if args.json:
         print(json.dumps([asdict(one) for one in found], indent=1))
     else:

@@ -19,7 +19,7 @@ import pytest
 from selftests.lib.processes import (
     has_signal_handler,
     has_taken_signal,
-    user_time_s,
+    read_user_time_s,
     wait_until,
 )
 from selftests.lib.programs import BUILD, Done, run_program
@@ -43,7 +43,7 @@ class Disk:
     def run_torture(self, *options: str) -> Done:
         return run_program(TORTURE, "--state", self.state, *options, self.image)
 
-    def run_on_fresh_file(self, *options: str) -> Done:
+    def torture_fresh_file(self, *options: str) -> Done:
         return self.run_torture("--overwrite", "--seed", "7", "--most", "32KiB", *options)
 
     def verify_file(self, *options: str) -> Done:
@@ -59,33 +59,34 @@ class Disk:
             file.seek(unit * UNIT)
             file.write(data)
 
-    def freeze_state(self) -> None:
+    def set_frozen_flag_of_state(self) -> None:
         with self.state.open("r+b") as file:
             file.seek(FROZEN)
             file.write(b"\1")
 
-    def allowed_generations(self) -> Iterator[tuple[int, ...]]:
+    def read_allowed_generations(self) -> Iterator[tuple[int, ...]]:
         return ENTRY.iter_unpack(self.state.read_bytes()[HEADER:])
 
-    def durable_generations(self) -> list[int]:
-        return [entry[1] for entry in self.allowed_generations()]
+    def read_durable_generations(self) -> list[int]:
+        return [entry[1] for entry in self.read_allowed_generations()]
 
     def count_written_units(self) -> int:
         """Return how often each unit was written, including writes in flight."""
-        return sum(entry[2] for entry in self.allowed_generations()) if self.state.exists() else 0
+        return sum(entry[2]
+                   for entry in self.read_allowed_generations()) if self.state.exists() else 0
 
     def fail_power(self, child: subprocess.Popen[Any]) -> None:
         """Signal a power failure after the first durable write; wait for a stable state file.
 
         The signal may interrupt an update of the state file, which takes less than two clock ticks.
         """
-        before = self.durable_generations()
+        before = self.read_durable_generations()
         wait_until(lambda: has_signal_handler(child.pid, signal.SIGUSR1)
-                   and self.durable_generations() != before)
+                   and self.read_durable_generations() != before)
         child.send_signal(signal.SIGUSR1)
         wait_until(lambda: has_taken_signal(child.pid, signal.SIGUSR1))
-        end_s = user_time_s(child.pid) + 2 / os.sysconf("SC_CLK_TCK")
-        wait_until(lambda: user_time_s(child.pid) >= end_s, child)
+        end_s = read_user_time_s(child.pid) + 2 / os.sysconf("SC_CLK_TCK")
+        wait_until(lambda: read_user_time_s(child.pid) >= end_s, child)
 
 
 @pytest.fixture
@@ -96,17 +97,17 @@ def torture_file(tmp_path: Path) -> Disk:
     return Disk(tmp_path, image, tmp_path / "state")
 
 
-def generation_of_block(block: bytes) -> int:
+def read_generation_of_block(block: bytes) -> int:
     """Return the generation in a block; 0 if it is zeroes."""
     return int.from_bytes(block[24:28], "little")
 
 
-def first_unit(units: Iterator[int]) -> int:
+def pick_first_unit(units: Iterator[int]) -> int:
     return next(units)
 
 
 def test_a_disk_without_faults_passes(torture_file: Disk) -> None:
-    done = torture_file.run_on_fresh_file("--requests", "3000")
+    done = torture_file.torture_fresh_file("--requests", "3000")
     assert done.code == 0, done.err
     assert re.fullmatch(r"seed 7, \d+ reads, .* 0 failed, 0 unreadable, 0 wrong\n", done.out)
     assert torture_file.verify_file().code == 0
@@ -117,11 +118,11 @@ def test_a_disk_without_faults_passes(torture_file: Disk) -> None:
 
 
 def test_a_seed_gives_the_same_requests(torture_file: Disk, tmp_path: Path) -> None:
-    first = torture_file.run_on_fresh_file("--requests", "2000", "--depth", "1")
-    generations = [generation_of_block(torture_file.read_block(unit)) for unit in range(UNITS)]
+    first = torture_file.torture_fresh_file("--requests", "2000", "--depth", "1")
+    generations = [read_generation_of_block(torture_file.read_block(unit)) for unit in range(UNITS)]
     torture_file.state.unlink()
-    assert torture_file.run_on_fresh_file("--requests", "2000", "--depth", "1") == first
-    assert [generation_of_block(torture_file.read_block(unit))
+    assert torture_file.torture_fresh_file("--requests", "2000", "--depth", "1") == first
+    assert [read_generation_of_block(torture_file.read_block(unit))
             for unit in range(UNITS)] == generations
 
 
@@ -133,8 +134,8 @@ def swap_blocks(disk: Disk) -> str:
 
 
 def zero_block(disk: Disk) -> str:
-    unit = first_unit(i for i, entry in enumerate(disk.allowed_generations())
-                      if entry[3] < entry[0])
+    unit = pick_first_unit(i for i, entry in enumerate(disk.read_allowed_generations())
+                           if entry[3] < entry[0])
     disk.write_block(unit, bytes(UNIT))
     return rf"unit {unit} \(byte {unit * UNIT}\) holds zeroes; allowed: generations \d+ to \d+;"
 
@@ -143,9 +144,10 @@ def tear_block(disk: Disk) -> str:
     units = [i for i in range(UNITS) if any(disk.read_block(i))]
     one, other = disk.read_block(units[0]), disk.read_block(units[1])
     disk.write_block(units[0], one[:256] + other[256:])
-    return (rf"unit {units[0]} .* holds its generation {generation_of_block(one)}, and from byte "
-            rf"256 on "
-            rf"generation {generation_of_block(other)} of unit {units[1]} \(\d+ bits differ\)")
+    return (
+        rf"unit {units[0]} .* holds its generation {read_generation_of_block(one)}, and from byte "
+        rf"256 on "
+        rf"generation {read_generation_of_block(other)} of unit {units[1]} \(\d+ bits differ\)")
 
 
 def put_foreign_block(disk: Disk) -> str:
@@ -156,7 +158,7 @@ def put_foreign_block(disk: Disk) -> str:
 def put_block_of_another_run(disk: Disk) -> str:
     other = Disk(disk.folder, disk.folder / "other", disk.folder / "other-state")
     shutil.copy(disk.image, other.image)
-    assert other.run_on_fresh_file("--requests", "1").code == 0
+    assert other.torture_fresh_file("--requests", "1").code == 0
     disk.write_block(9, other.read_block(9))
     return r"unit 9 .* holds generation \d+ of unit 9 of another run \(seed 7\); "
 
@@ -164,10 +166,11 @@ def put_block_of_another_run(disk: Disk) -> str:
 def put_stale_block(disk: Disk) -> str:
     old = {unit: disk.read_block(unit) for unit in range(UNITS)}
     assert disk.run_torture("--resume", "--requests", "500").code == 0
-    unit = first_unit(u for u in range(UNITS) if any(old[u]) and any(disk.read_block(u)) and
-                      generation_of_block(disk.read_block(u)) != generation_of_block(old[u]))
+    unit = pick_first_unit(u for u in range(UNITS) if any(old[u]) and any(disk.read_block(u))
+                           and read_generation_of_block(disk.read_block(u))
+                           != read_generation_of_block(old[u]))
     disk.write_block(unit, old[unit])
-    return (rf"unit {unit} .* holds its generation {generation_of_block(old[unit])}; "
+    return (rf"unit {unit} .* holds its generation {read_generation_of_block(old[unit])}; "
             "allowed: generations")
 
 
@@ -175,7 +178,7 @@ def put_stale_block(disk: Disk) -> str:
                          [swap_blocks, zero_block, tear_block, put_foreign_block,
                           put_block_of_another_run, put_stale_block])
 def test_a_wrong_block_is_named(torture_file: Disk, damage: Callable[[Disk], str]) -> None:
-    assert torture_file.run_on_fresh_file("--requests", "300").code == 0
+    assert torture_file.torture_fresh_file("--requests", "300").code == 0
     sentence = damage(torture_file)
     done = torture_file.verify_file()
     assert done.code == 4
@@ -186,26 +189,26 @@ def test_a_wrong_block_is_named(torture_file: Disk, damage: Callable[[Disk], str
 
 @pytest.mark.parametrize("damage", [swap_blocks, put_stale_block])
 def test_a_run_ends_at_a_wrong_block(torture_file: Disk, damage: Callable[[Disk], str]) -> None:
-    assert torture_file.run_on_fresh_file("--requests", "300").code == 0
+    assert torture_file.torture_fresh_file("--requests", "300").code == 0
     damage(torture_file)
     assert torture_file.run_torture("--resume", "--time", "3600s").code == 4
 
 
 def test_flushed_data_survive_a_power_failure(torture_file: Disk) -> None:
     """Blocks may be older than the last completed write, but not older than the last flush."""
-    assert torture_file.run_on_fresh_file("--requests", "200", "--depth", "4").code == 0
+    assert torture_file.torture_fresh_file("--requests", "200", "--depth", "4").code == 0
     old = [torture_file.read_block(unit) for unit in range(UNITS)]
     assert torture_file.run_torture("--resume", "--requests", "40", "--depth", "4").code == 0
-    entries = list(torture_file.allowed_generations())
+    entries = list(torture_file.read_allowed_generations())
     changed = [u for u in range(UNITS) if any(old[u])
-               and generation_of_block(old[u]) < entries[u][0]]
-    loose = [u for u in changed if entries[u][1] <= generation_of_block(old[u])]
-    fast = [u for u in changed if entries[u][1] > generation_of_block(old[u])]
+               and read_generation_of_block(old[u]) < entries[u][0]]
+    loose = [u for u in changed if entries[u][1] <= read_generation_of_block(old[u])]
+    fast = [u for u in changed if entries[u][1] > read_generation_of_block(old[u])]
     assert loose and fast
     shutil.copy(torture_file.state, torture_file.folder / "kept")
     torture_file.write_block(loose[0], old[loose[0]])
     assert torture_file.verify_file().code == 4
-    torture_file.freeze_state()
+    torture_file.set_frozen_flag_of_state()
     assert torture_file.verify_file().code == 0
     shutil.copy(torture_file.folder / "kept", torture_file.state)
     assert torture_file.verify_file("--power-failed").code == 0
@@ -220,22 +223,22 @@ def test_flushed_data_survive_a_power_failure(torture_file: Disk) -> None:
 
 
 def test_flushes_after_a_power_failure_do_not_make_data_durable(torture_file: Disk) -> None:
-    assert torture_file.run_on_fresh_file("--requests", "100", "--depth", "4").code == 0
-    before = torture_file.durable_generations()
+    assert torture_file.torture_fresh_file("--requests", "100", "--depth", "4").code == 0
+    before = torture_file.read_durable_generations()
     child = subprocess.Popen([TORTURE, "--state", torture_file.state, "--resume", "--time", "3600s",
                               torture_file.image], stdout=subprocess.PIPE)
     torture_file.fail_power(child)
-    frozen = torture_file.durable_generations()
+    frozen = torture_file.read_durable_generations()
     time.sleep(0.5)
     child.terminate()
     assert child.wait() == 130
-    assert torture_file.durable_generations() == frozen != before
+    assert torture_file.read_durable_generations() == frozen != before
     assert torture_file.verify_file("--power-failed").code == 0
 
 
 def test_reads_after_a_power_failure_are_not_checked(torture_file: Disk) -> None:
     """After a power failure, approxftl torture does not report zero or missing blocks."""
-    assert torture_file.run_on_fresh_file("--requests", "100").code == 0
+    assert torture_file.torture_fresh_file("--requests", "100").code == 0
     child = subprocess.Popen([TORTURE, "--state", torture_file.state, "--resume", "--time", "3600s",
                               torture_file.image])
     torture_file.fail_power(child)
@@ -250,7 +253,7 @@ def test_reads_after_a_power_failure_are_not_checked(torture_file: Disk) -> None
 
 def test_a_block_of_two_written_versions_is_reported(torture_file: Disk) -> None:
     """A block that mixes two versions is reported, unless a write to it is in progress."""
-    assert torture_file.run_on_fresh_file("--requests", "100").code == 0
+    assert torture_file.torture_fresh_file("--requests", "100").code == 0
     try:
         os.close(os.open(torture_file.image, os.O_RDWR | os.O_DIRECT))
     except OSError:
@@ -292,8 +295,8 @@ def test_tmpfs_reads_may_be_torn_during_a_write(tmp_path: Path) -> None:
 
 
 def test_option_flips_limits_the_accepted_bit_flips_of_a_block(torture_file: Disk) -> None:
-    assert torture_file.run_on_fresh_file("--requests", "100").code == 0
-    unit = first_unit(u for u in range(UNITS) if any(torture_file.read_block(u)))
+    assert torture_file.torture_fresh_file("--requests", "100").code == 0
+    unit = pick_first_unit(u for u in range(UNITS) if any(torture_file.read_block(u)))
     block = bytearray(torture_file.read_block(unit))
     for at in range(1, UNIT, 40):
         block[at] ^= 4
@@ -303,7 +306,7 @@ def test_option_flips_limits_the_accepted_bit_flips_of_a_block(torture_file: Dis
 
 
 def test_a_device_of_another_size_than_the_state_is_refused(torture_file: Disk) -> None:
-    assert torture_file.run_on_fresh_file("--requests", "100").code == 0
+    assert torture_file.torture_fresh_file("--requests", "100").code == 0
     shorter = torture_file.state.read_bytes()
     with torture_file.image.open("r+b") as file:
         file.truncate((UNITS - 3) * UNIT)
@@ -334,23 +337,23 @@ def test_existing_content_is_not_overwritten(torture_file: Disk) -> None:
 @pytest.mark.parametrize("words", [["--unit", "768"], ["--discard", "never-ever"],
                                    ["--power-failed"], ["another"], ["--depth", "0"]])
 def test_invalid_options_are_refused(torture_file: Disk, words: list[str]) -> None:
-    done = torture_file.run_on_fresh_file(*words)
+    done = torture_file.torture_fresh_file(*words)
     assert done.code == 2
     assert done.err.startswith("approxftl torture: ")
 
 
 def test_sizes_that_do_not_fit_are_refused(torture_file: Disk) -> None:
-    assert "--size and --unit must fit" in torture_file.run_on_fresh_file("--size", "8MiB").err
-    assert torture_file.run_on_fresh_file("--requests", "100", "--size", "1MiB", "--unit",
-                                          "4KiB").code == 0
+    assert "--size and --unit must fit" in torture_file.torture_fresh_file("--size", "8MiB").err
+    assert torture_file.torture_fresh_file("--requests", "100", "--size", "1MiB", "--unit",
+                                           "4KiB").code == 0
     assert not any(torture_file.read_block(UNITS - 1))
 
 
 def test_option_zeroed_skips_filling_the_device(torture_file: Disk) -> None:
-    done = torture_file.run_on_fresh_file("--requests", "20", "--zeroed")
+    done = torture_file.torture_fresh_file("--requests", "20", "--zeroed")
     assert done.code == 0, done.err
-    zero = first_unit(u for u, entry in enumerate(torture_file.allowed_generations())
-                      if entry[3] and not entry[2])
+    zero = pick_first_unit(u for u, entry in enumerate(torture_file.read_allowed_generations())
+                           if entry[3] and not entry[2])
     assert torture_file.verify_file().code == 0
     torture_file.write_block(zero, b"x" * UNIT)
     assert torture_file.verify_file().code == 4

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from selftests.lib.json_schema import schema_checker
+from selftests.lib.json_schema import make_schema_checker
 from selftests.lib.programs import BUILD, Done, run_program
 
 BINARY = BUILD / "approxftl-trace"
-SCHEMA = schema_checker("trace-tools/trace/trace-output.fields")
+SCHEMA = make_schema_checker("trace-tools/trace/trace-output.fields")
 
 # Directory of real traces outside this tree; without it their tests are skipped.
 SAMPLES = os.environ.get("AFTL_TRACE_SAMPLES")
@@ -88,7 +88,7 @@ class Event:
         return head + tail + self.extra
 
 
-def request_event(
+def make_request_event(
     t_ns: int, what: int, op: str, sector: int, size: int, *, flags: int = 0, **rest: Any
 ) -> Event:
     kind = (KINDS[op] | ACTS[what] | IS_FS | flags) << 16

@@ -25,12 +25,12 @@ from selftests.traces.support import (
     SPLIT,
     WRITE,
     Event,
+    make_request_event,
     make_trace_note,
     make_write_class_note,
     pack_events,
     parse_events_simply,
     read_trace_rows,
-    request_event,
     run_trace,
     run_trace_as_json,
     run_trace_ok,
@@ -55,9 +55,10 @@ def make_random_capture(seed: int, requests: int = 400, processors: int = 3) -> 
         op = draw.choice([READ, WRITE, WRITE, DISCARD])
         sector, size = number * 4096, 512 * draw.randrange(1, 256)
         first, last = draw.randrange(processors), draw.randrange(processors)
-        files[first].append(request_event(now, QUEUE, op, sector, size, pid=100 + first, cpu=first))
+        files[first].append(make_request_event(now, QUEUE, op, sector, size, pid=100 + first,
+                                               cpu=first))
         end = now + draw.randrange(1, 900 * US)
-        files[last].append(request_event(end, COMPLETE, op, sector, size, cpu=last))
+        files[last].append(make_request_event(end, COMPLETE, op, sector, size, cpu=last))
     for cpu, events in enumerate(files):
         count = 0
         for place, event in enumerate(ordered := sort_events(events)):
@@ -103,8 +104,8 @@ def test_paired_requests_equal_those_of_a_simple_implementation(
 def test_requests_are_found_among_many_other_events(tmp_path: Path) -> None:
     # Events of 64 bytes end exactly at the end of any buffer of a power of two.
     plugs = [Event(t, PLUG, sequence=t) for t in range(1, 40_000)]
-    ends = [request_event(50_000, QUEUE, READ, 8, 512),
-            request_event(60_000, COMPLETE, READ, 8, 512)]
+    ends = [make_request_event(50_000, QUEUE, READ, 8, 512),
+            make_request_event(60_000, COMPLETE, READ, 8, 512)]
     (row,) = read_trace_rows(write_named_file(tmp_path / "t", pack_events([*plugs, *ends],
                                                                           version=8)))
     assert row.latency_ns == 10_000
@@ -114,9 +115,9 @@ def test_requests_of_a_deep_queue_are_paired_when_they_complete_in_any_order(
         tmp_path: Path) -> None:
     draw = random.Random(9)
     sectors = draw.sample(range(1 << 30), 20_000)
-    begins = [request_event(1000 + i, QUEUE, WRITE, sector, 512) for i,
+    begins = [make_request_event(1000 + i, QUEUE, WRITE, sector, 512) for i,
               sector in enumerate(sectors)]
-    ends = [request_event(200_000 + i, COMPLETE, WRITE, sector, 512)
+    ends = [make_request_event(200_000 + i, COMPLETE, WRITE, sector, 512)
             for i, sector in enumerate(draw.sample(sectors, len(sectors)))]
     file = write_named_file(tmp_path / "t", pack_events(begins + ends))
     found = [(r.t_ns, r.offset // 512, r.size, r.latency_ns) for r in read_trace_rows(file)]
@@ -128,7 +129,8 @@ def test_events_of_equal_time_are_read_in_the_order_of_the_files(tmp_path: Path)
     files: list[list[Event]] = [[] for _ in range(4)]
     for number in range(3000):
         cpu = draw.randrange(4)
-        files[cpu].append(request_event(1000 + number // 8, QUEUE, READ, 8 * number, 512, cpu=cpu))
+        files[cpu].append(make_request_event(1000 + number // 8, QUEUE, READ, 8 * number, 512,
+                                             cpu=cpu))
     expected = sorted((e for events in files for e in events), key=lambda e: (e.t_ns, e.cpu))
     found = read_trace_rows(write_capture(tmp_path, files))
     assert [r.offset // 512 for r in found] == [e.sector for e in expected]
@@ -194,34 +196,37 @@ def test_default_text_of_blkparse_gives_the_same_requests(tmp_path: Path) -> Non
 
 def test_the_completion_of_merged_requests_completes_each_of_them(tmp_path: Path) -> None:
     file = write_named_file(tmp_path / "t", pack_events([
-        request_event(10, QUEUE, WRITE, 8, 4096), request_event(20, QUEUE, WRITE, 0, 4096),
-        request_event(30, QUEUE, WRITE, 16, 4096), request_event(90, COMPLETE, WRITE, 0, 12288)]))
+        make_request_event(10, QUEUE, WRITE, 8, 4096),
+        make_request_event(20, QUEUE, WRITE, 0, 4096),
+        make_request_event(30, QUEUE, WRITE, 16, 4096),
+        make_request_event(90, COMPLETE, WRITE, 0, 12288)]))
     assert [(r.t_ns, r.latency_ns) for r in read_trace_rows(file)] == [(10, 80), (20, 70), (30, 60)]
 
 
 def test_a_split_request_completes_with_its_last_part(tmp_path: Path) -> None:
     front = (255).to_bytes(8, "big")
     file = write_named_file(tmp_path / "t", pack_events([
-        request_event(10, QUEUE, READ, 0, 131072),
-                                                    request_event(11, SPLIT, READ, 0, 255 * 512,
-                                                                  extra=front),
-        request_event(50, COMPLETE, READ, 255, 512),
-                                                    request_event(90, COMPLETE, READ, 0,
-                                                                  255 * 512)]))
+        make_request_event(10, QUEUE, READ, 0, 131072),
+                                                    make_request_event(11, SPLIT, READ, 0, 255
+                                                                       * 512, extra=front),
+        make_request_event(50, COMPLETE, READ, 255, 512),
+                                                    make_request_event(90, COMPLETE, READ, 0,
+                                                                       255 * 512)]))
     assert [(r.t_ns, r.size, r.latency_ns) for r in read_trace_rows(file)] == [(10, 131072, 80)]
     partly = write_named_file(tmp_path / "u", pack_events([
-        request_event(10, QUEUE, READ, 0, 8192), request_event(30, COMPLETE, READ, 0, 4096),
-        request_event(60, COMPLETE, READ, 8, 4096)]))
+        make_request_event(10, QUEUE, READ, 0, 8192),
+        make_request_event(30, COMPLETE, READ, 0, 4096),
+        make_request_event(60, COMPLETE, READ, 8, 4096)]))
     assert [(r.size, r.latency_ns) for r in read_trace_rows(partly)] == [(8192, 50)]
 
 
 def test_a_bio_that_was_split_completes_once(tmp_path: Path) -> None:
     """A bio-based device resubmits the rest of a split bio, and completes the bio once."""
     file = write_named_file(tmp_path / "t", pack_events([
-        request_event(10, QUEUE, WRITE, 0, 65536),
-        request_event(12, SPLIT, WRITE, 32, 49152, extra=(32).to_bytes(8, "big")),
-        request_event(14, SPLIT, WRITE, 64, 32768, extra=(64).to_bytes(8, "big")),
-        request_event(70, COMPLETE, WRITE, 64, 32768)]))
+        make_request_event(10, QUEUE, WRITE, 0, 65536),
+        make_request_event(12, SPLIT, WRITE, 32, 49152, extra=(32).to_bytes(8, "big")),
+        make_request_event(14, SPLIT, WRITE, 64, 32768, extra=(64).to_bytes(8, "big")),
+        make_request_event(70, COMPLETE, WRITE, 64, 32768)]))
     counts = run_trace_as_json("pair", file)["losses"]
     assert [(r.t_ns, r.size, r.latency_ns) for r in read_trace_rows(file)] == [(10, 65536, 60)]
     assert counts["unbegun_completions"] == counts["unfinished_requests"] == 0
@@ -229,27 +234,28 @@ def test_a_bio_that_was_split_completes_once(tmp_path: Path) -> None:
 
 def test_latency_is_measured_from_issue_to_completion(tmp_path: Path) -> None:
     file = write_named_file(tmp_path / "t", pack_events([
-        request_event(10, QUEUE, READ, 0, 4096), request_event(25, ISSUE, READ, 0, 4096),
-        request_event(60, COMPLETE, READ, 0, 4096)]))
+        make_request_event(10, QUEUE, READ, 0, 4096), make_request_event(25, ISSUE, READ, 0, 4096),
+        make_request_event(60, COMPLETE, READ, 0, 4096)]))
     assert read_trace_rows(file)[0].latency_ns == 50
     assert read_trace_rows("--from-issue", file)[0].latency_ns == 35
 
 
 def test_requests_to_one_address_are_paired_by_size(tmp_path: Path) -> None:
     file = write_named_file(tmp_path / "t", pack_events([
-        request_event(10, QUEUE, READ, 0, 4096), request_event(20, QUEUE, READ, 0, 8192),
-        request_event(30, COMPLETE, READ, 0, 8192), request_event(40, COMPLETE, READ, 0, 4096)]))
+        make_request_event(10, QUEUE, READ, 0, 4096), make_request_event(20, QUEUE, READ, 0, 8192),
+        make_request_event(30, COMPLETE, READ, 0, 8192),
+        make_request_event(40, COMPLETE, READ, 0, 4096)]))
     assert [(r.size, r.latency_ns) for r in read_trace_rows(file)] == [(4096, 30), (8192, 10)]
 
 
 def test_flushes_fua_and_zeroes_are_recognised(tmp_path: Path) -> None:
-    zeroes = request_event(40, QUEUE, WRITE, 64, 4096, flags=IS_WRITE_ZEROES)
+    zeroes = make_request_event(40, QUEUE, WRITE, 64, 4096, flags=IS_WRITE_ZEROES)
     file = write_named_file(tmp_path / "t", pack_events([
-        request_event(10, QUEUE, FLUSH, 0, 0),
-                                                    request_event(20, QUEUE, WRITE, 8, 4096,
-                                                                  flags=IS_FUA),
-        request_event(30, QUEUE, WRITE, 16, 4096, flags=IS_FLUSH), zeroes,
-        request_event(50, COMPLETE, FLUSH, 0, 0)], version=8))
+        make_request_event(10, QUEUE, FLUSH, 0, 0),
+                                                    make_request_event(20, QUEUE, WRITE, 8, 4096,
+                                                                       flags=IS_FUA),
+        make_request_event(30, QUEUE, WRITE, 16, 4096, flags=IS_FLUSH), zeroes,
+        make_request_event(50, COMPLETE, FLUSH, 0, 0)], version=8))
     found = read_trace_rows(file)
     assert [(r.op, r.fua, r.preflush) for r in found] == [
         ("flush", False, False), ("write", True, False), ("write", False, True),
@@ -262,12 +268,12 @@ def test_flushes_fua_and_zeroes_are_recognised(tmp_path: Path) -> None:
 
 def test_tag_notes_are_assigned_to_their_writes(tmp_path: Path) -> None:
     events = [
-        request_event(10, QUEUE, WRITE, 0, 4096, cpu=0),
-              request_event(11, QUEUE, WRITE, 8, 4096, cpu=1),
+        make_request_event(10, QUEUE, WRITE, 0, 4096, cpu=0),
+              make_request_event(11, QUEUE, WRITE, 8, 4096, cpu=1),
         make_write_class_note(12, 0, 4096, "approximate", "buffer", cpu=0, group=True),
         make_write_class_note(13, 8, 4096, "precise", "tag", cpu=1),
-        request_event(14, QUEUE, WRITE, 16, 4096, cpu=0),
-              request_event(15, COMPLETE, WRITE, 0, 4096),
+        make_request_event(14, QUEUE, WRITE, 16, 4096, cpu=0),
+              make_request_event(15, COMPLETE, WRITE, 0, 4096),
         make_write_class_note(16, 999, 4096, "approximate", cpu=0)]
     found = read_trace_rows(write_named_file(tmp_path / "t", pack_events(events)))
     assert [(r.name, r.by) for r in found] == [
@@ -279,11 +285,11 @@ def test_write_zeroes_are_distinguished_from_writes(tmp_path: Path) -> None:
     """Version 7 records write-zeroes as writes with a note; version 8 needs no note."""
     for version, flags in ((7, 0), (8, IS_WRITE_ZEROES)):
         events = [
-            request_event(10, QUEUE, WRITE, 0, 1 << 20, flags=flags),
+            make_request_event(10, QUEUE, WRITE, 0, 1 << 20, flags=flags),
             make_trace_note(11, NOTE_MESSAGE, b"approxftl zeroes 0 2048", group=True),
-            request_event(12, QUEUE, WRITE, 4096, 4096),
-                  request_event(30, COMPLETE, WRITE, 0, 1 << 20, flags=flags),
-            request_event(40, COMPLETE, WRITE, 4096, 4096)]
+            make_request_event(12, QUEUE, WRITE, 4096, 4096),
+                  make_request_event(30, COMPLETE, WRITE, 0, 1 << 20, flags=flags),
+            make_request_event(40, COMPLETE, WRITE, 4096, 4096)]
         file = write_named_file(tmp_path / "t", pack_events(events, version=version))
         assert [(r.op, r.size, r.latency_ns) for r in read_trace_rows(file)] == [
             ("write_zeroes", 1 << 20, 20), ("write", 4096, 28)]
@@ -292,24 +298,24 @@ def test_write_zeroes_are_distinguished_from_writes(tmp_path: Path) -> None:
 
 def test_a_write_of_two_data_classes_becomes_two_requests(tmp_path: Path) -> None:
     events = [
-        request_event(10, QUEUE, WRITE, 0, 32768),
+        make_request_event(10, QUEUE, WRITE, 0, 32768),
         make_write_class_note(11, 0, 8192, "precise", "tag"),
-  request_event(12, SPLIT, WRITE, 16, 24576, extra=(16).to_bytes(8, "big")),
+  make_request_event(12, SPLIT, WRITE, 16, 24576, extra=(16).to_bytes(8, "big")),
   make_write_class_note(13, 16, 8192, "approximate"),
-  request_event(14, SPLIT, WRITE, 32, 16384, extra=(32).to_bytes(8, "big")),
+  make_request_event(14, SPLIT, WRITE, 32, 16384, extra=(32).to_bytes(8, "big")),
   make_write_class_note(15, 32, 8192, "approximate"),
-  request_event(16, SPLIT, WRITE, 48, 8192, extra=(48).to_bytes(8, "big")),
-  request_event(90, COMPLETE, WRITE, 48, 8192)]
+  make_request_event(16, SPLIT, WRITE, 48, 8192, extra=(48).to_bytes(8, "big")),
+  make_request_event(90, COMPLETE, WRITE, 48, 8192)]
     found = read_trace_rows(write_named_file(tmp_path / "t", pack_events(events)))
     assert [(r.offset, r.size, r.name, r.latency_ns) for r in found] == [
         (0, 8192, "precise", 80), (8192, 16384, "approximate", 80), (24576, 8192, "precise", 80)]
 
 
 def test_untagged_parts_of_a_write_stay_separate(tmp_path: Path) -> None:
-    events = [request_event(10, QUEUE, WRITE, 0, 24576),
+    events = [make_request_event(10, QUEUE, WRITE, 0, 24576),
               make_write_class_note(11, 0, 8192, "approximate"),
               make_write_class_note(12, 32, 8192, "approximate"),
-              request_event(90, COMPLETE, WRITE, 0, 24576)]
+              make_request_event(90, COMPLETE, WRITE, 0, 24576)]
     found = read_trace_rows(write_named_file(tmp_path / "t", pack_events(events)))
     assert [(r.offset, r.size, r.name) for r in found] == [
         (0, 8192, "approximate"), (8192, 8192, "precise"), (16384, 8192, "approximate")]
@@ -321,7 +327,7 @@ def test_regions_and_labels_are_reported(tmp_path: Path) -> None:
     file = write_named_file(tmp_path / "t", pack_events(
         [make_trace_note(5 + i, NOTE_MESSAGE, text.encode(), group=i == 0) for i,
          text in enumerate(texts)]
-        + [request_event(20, QUEUE, READ, 0, 512)]))
+        + [make_request_event(20, QUEUE, READ, 0, 512)]))
     remarks = run_trace_as_json("pair", file)["remarks"]
     assert [(r["t_ns"], r["text"]) for r in remarks] == [
         (5, "region 7 thread approximate frames"), (6, "label 7 half way")]
@@ -329,12 +335,12 @@ def test_regions_and_labels_are_reported(tmp_path: Path) -> None:
 
 def test_missing_events_are_counted(tmp_path: Path) -> None:
     file = write_named_file(tmp_path / "t", pack_events([
-        request_event(10, QUEUE, READ, 0, 512, sequence=1),
-                                                    request_event(20, COMPLETE, READ, 64, 512,
-                                                                  sequence=2),
-        request_event(30, QUEUE, READ, 8, 512, sequence=9),
-                                                    request_event(40, COMPLETE, READ, 8, 512,
-                                                                  error=5)]))
+        make_request_event(10, QUEUE, READ, 0, 512, sequence=1),
+                                                    make_request_event(20, COMPLETE, READ, 64, 512,
+                                                                       sequence=2),
+        make_request_event(30, QUEUE, READ, 8, 512, sequence=9),
+                                                    make_request_event(40, COMPLETE, READ, 8, 512,
+                                                                       error=5)]))
     done = run_trace("pair", file, "--json")
     losses = run_trace_as_json("pair", file)["losses"]
     assert losses["unfinished_requests"] == losses["unbegun_completions"] == 1
@@ -345,7 +351,7 @@ def test_missing_events_are_counted(tmp_path: Path) -> None:
 
 
 def test_damaged_data_are_skipped_and_reported(tmp_path: Path) -> None:
-    good = [request_event(10 * i, QUEUE, READ, i, 512) for i in range(1, 5)]
+    good = [make_request_event(10 * i, QUEUE, READ, i, 512) for i in range(1, 5)]
     data = pack_events(good[:2]) + b"\x07teA" * 5 + b"xyz" + pack_events(good[2:])
     data += pack_events(good[:1])[:30]
     file = write_named_file(tmp_path / "t", data)
@@ -360,7 +366,7 @@ def test_damaged_data_are_skipped_and_reported(tmp_path: Path) -> None:
 
 
 def test_truncation_of_a_capture_at_any_byte_is_noticed(tmp_path: Path) -> None:
-    data = pack_events([request_event(10, QUEUE, READ, 0, 512),
+    data = pack_events([make_request_event(10, QUEUE, READ, 0, 512),
                         make_write_class_note(20, 0, 512, "precise")])
     for size in range(1, len(data)):
         done = run_trace("info", "--strict", write_named_file(tmp_path / "t", data[:size]))
@@ -377,9 +383,9 @@ def test_events_out_of_order_are_put_in_order(tmp_path: Path) -> None:
 
 
 def test_events_far_out_of_order_are_reported(tmp_path: Path) -> None:
-    events = [request_event(t, QUEUE, READ, t, 512) for t in range(1000, 14000)]
+    events = [make_request_event(t, QUEUE, READ, t, 512) for t in range(1000, 14000)]
     file = write_named_file(tmp_path / "t",
-                            pack_events([*events, request_event(5, QUEUE, READ, 0, 512)]))
+                            pack_events([*events, make_request_event(5, QUEUE, READ, 0, 512)]))
     assert run_trace_as_json("info", file)["losses"]["late_items"] == 1
     out = tmp_path / "out.aft"
     run_trace_ok("convert", "-q", file, out)
@@ -405,11 +411,12 @@ def test_a_partial_capture_is_reported(tmp_path: Path) -> None:
 def test_one_of_several_devices_must_be_chosen(tmp_path: Path) -> None:
     other = DEVICE + 1
     file = write_named_file(tmp_path / "t", pack_events([
-        request_event(10, QUEUE, READ, 0, 512),
-                                                    request_event(20, QUEUE, READ, 0, 512,
-                                                                  device=other),
-        request_event(30, COMPLETE, READ, 0, 512, device=other),
-                                                    request_event(40, COMPLETE, READ, 0, 512)]))
+        make_request_event(10, QUEUE, READ, 0, 512),
+                                                    make_request_event(20, QUEUE, READ, 0, 512,
+                                                                       device=other),
+        make_request_event(30, COMPLETE, READ, 0, 512, device=other),
+                                                    make_request_event(40, COMPLETE, READ, 0,
+                                                                       512)]))
     refused = run_trace("info", file)
     assert refused.code == 1
     assert "253:0 and 253:1" in refused.err
@@ -422,10 +429,10 @@ def test_one_of_several_devices_must_be_chosen(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_request_that_never_completes_does_not_delay_later_ones(tmp_path: Path) -> None:
     """Requests after one that never ends are paired nevertheless."""
-    events = [request_event(1, QUEUE, READ, 1 << 40, 512)]
+    events = [make_request_event(1, QUEUE, READ, 1 << 40, 512)]
     for i in range(300_000):
-        events.append(request_event(10 + 2 * i, QUEUE, READ, i, 512))
-        events.append(request_event(11 + 2 * i, COMPLETE, READ, i, 512))
+        events.append(make_request_event(10 + 2 * i, QUEUE, READ, i, 512))
+        events.append(make_request_event(11 + 2 * i, COMPLETE, READ, i, 512))
     file = write_named_file(tmp_path / "t", pack_events(events))
     result = run_trace_as_json("info", file)
     assert result["requests"]["all"]["requests"] == 300_001

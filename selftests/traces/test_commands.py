@@ -15,12 +15,12 @@ from selftests.traces.support import (
     NOTE_PROCESS,
     QUEUE,
     WRITE,
+    make_request_event,
     make_trace_note,
     pack_events,
     parse_events_simply,
     read_aft_records,
     read_trace_rows,
-    request_event,
     run_trace,
     run_trace_as_json,
     run_trace_ok,
@@ -60,7 +60,7 @@ def test_json_of_every_verb_matches_its_schema(tmp_path: Path) -> None:
     assert left["requests"] + left["not_in_sample"] == 2000
     assert len(run_trace_as_json("formats")["formats"]) > 10
     blktrace = write_named_file(tmp_path / "t",
-                                pack_events([request_event(1, QUEUE, WRITE, 0, 512)]))
+                                pack_events([make_request_event(1, QUEUE, WRITE, 0, 512)]))
     assert run_trace_as_json("pair", blktrace)["files"][0]["actions"] == {"Q": 1}
 
 
@@ -124,7 +124,7 @@ def test_folding_splits_requests_at_the_end_of_the_device(tmp_path: Path) -> Non
     assert not (tmp_path / "b.aft").exists()
 
 
-def test_addresses_are_scaled_in_steps(tmp_path: Path) -> None:
+def test_scaled_addresses_keep_their_offset_in_a_block(tmp_path: Path) -> None:
     source = write_named_file(tmp_path / "t", "0,16,1024,w,1\n0,25,1024,w,2\n")
     run_trace_ok("convert", "--scale-lba", "0.5", source, tmp_path / "a.aft")
     assert [r[1] for r in read_aft_records(tmp_path / "a.aft")] == [8, 9]
@@ -240,8 +240,8 @@ def test_tagging_rules_match_processes(tmp_path: Path) -> None:
     events = [make_trace_note(1, NOTE_PROCESS, b"ffmpeg\0".ljust(16, b"\0"), pid=5),
               make_trace_note(2, NOTE_PROCESS, b"ffprobe\0".ljust(16, b"\0"), pid=6)]
     for i, pid in enumerate((5, 6, 7)):
-        events += [request_event(10 + i, QUEUE, WRITE, 8 * i, 4096, pid=pid),
-                   request_event(20 + i, COMPLETE, WRITE, 8 * i, 4096)]
+        events += [make_request_event(10 + i, QUEUE, WRITE, 8 * i, 4096, pid=pid),
+                   make_request_event(20 + i, COMPLETE, WRITE, 8 * i, 4096)]
     source = write_named_file(tmp_path / "t", pack_events(events))
     assert tag_trace_by_rules(tmp_path, source, "approximate:process=ffmpeg") == [1, 0, 0]
     assert tag_trace_by_rules(tmp_path, source, "approximate:process=ff*") == [1, 1, 0]
@@ -267,10 +267,10 @@ def test_wrong_tagging_rules_are_refused(tmp_path: Path, rule: str) -> None:
 
 def test_fix_removes_control_groups_from_notes_of_a_capture(tmp_path: Path) -> None:
     events = [make_trace_note(1, NOTE_PROCESS, b"fio".ljust(16, b"\0"), pid=5, group=True),
-              request_event(2, QUEUE, WRITE, 0, 4096, pid=5, sequence=1),
+              make_request_event(2, QUEUE, WRITE, 0, 4096, pid=5, sequence=1),
               make_trace_note(3, NOTE_MESSAGE, b"approxftl write 0 8 approximate file", pid=5,
                               group=True),
-              request_event(9, COMPLETE, WRITE, 0, 4096, sequence=2)]
+              make_request_event(9, COMPLETE, WRITE, 0, 4096, sequence=2)]
     source = write_named_file(tmp_path / "a.blktrace.0", pack_events(events))
     write_named_file(tmp_path / "a.blktrace.1", b"")
     result = run_trace_as_json("fix", tmp_path / "a", tmp_path / "b")
@@ -288,12 +288,13 @@ def test_fix_removes_control_groups_from_notes_of_a_capture(tmp_path: Path) -> N
 
 def test_fix_refuses_captures_of_unknown_versions(tmp_path: Path) -> None:
     other = write_named_file(tmp_path / "a",
-                             pack_events([request_event(2, QUEUE, WRITE, 0, 4096)], version=8))
+                             pack_events([make_request_event(2, QUEUE, WRITE, 0, 4096)], version=8))
     assert "version 8" in run_trace("fix", other, tmp_path / "b").err
     cut = write_named_file(tmp_path / "c",
-                           pack_events([request_event(2, QUEUE, WRITE, 0, 4096)])[:40])
+                           pack_events([make_request_event(2, QUEUE, WRITE, 0, 4096)])[:40])
     assert "byte 0" in run_trace("fix", cut, tmp_path / "b").err
-    padded = write_named_file(tmp_path / "d", pack_events([request_event(2, QUEUE, WRITE, 0, 4096)])
+    padded = write_named_file(tmp_path / "d",
+                              pack_events([make_request_event(2, QUEUE, WRITE, 0, 4096)])
                               + bytes(4096))
     assert "byte 48: zeroes where an event should begin" in run_trace("fix", padded,
                                                                       tmp_path / "b").err

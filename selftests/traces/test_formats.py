@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from selftests.traces.support import (
     Row,
+    make_request_event,
     pack_events,
     read_trace_rows,
-    request_event,
     run_trace,
     run_trace_as_json,
     run_trace_ok,
@@ -312,7 +312,8 @@ def test_files_of_no_format_are_refused(tmp_path: Path) -> None:
 
 
 def test_files_of_events_and_files_of_requests_cannot_be_mixed(tmp_path: Path) -> None:
-    events = write_named_file(tmp_path / "a", pack_events([request_event(1, 1, "read", 0, 512)]))
+    events = write_named_file(tmp_path / "a",
+                              pack_events([make_request_event(1, 1, "read", 0, 512)]))
     requests = write_named_file(tmp_path / "b", CASES["spc"][0])
     done = run_trace("info", events, requests)
     assert done.code == 1

@@ -67,7 +67,7 @@ def test_csv_and_record_files_keep_all_fields_of_requests(stream: list[Request])
 
 @settings(max_examples=20)
 @given(make_random_stream())
-def test_a_record_file_follows_its_manual(stream: list[Request]) -> None:
+def test_a_record_file_has_the_layout_that_its_manual_describes(stream: list[Request]) -> None:
     with tempfile.TemporaryDirectory() as name:
         out = Path(name) / "out.aft"
         run_trace_ok("convert", "-q", "--keep-time",

@@ -70,7 +70,7 @@ def draw_probed_offset(size: int, index: int) -> int:
     return END + hash_u64(hash_u64(size) ^ index) % ((size - 2 * END) // 4096) * 4096
 
 
-def medium_by_program(size: int, *command: str) -> Callable[[Path], None]:
+def make_program_medium_maker(size: int, *command: str) -> Callable[[Path], None]:
     """Return a function that makes a medium by running a formatting program."""
 
     def make_medium(path: Path) -> None:
@@ -82,7 +82,8 @@ def medium_by_program(size: int, *command: str) -> Callable[[Path], None]:
     return make_medium
 
 
-def medium_from_pieces(*pieces: tuple[int, bytes], size: int = SIZE) -> Callable[[Path], None]:
+def make_piecewise_medium_maker(*pieces: tuple[int, bytes], size: int = SIZE) -> Callable[[Path],
+                                                                                          None]:
     """Return a function that makes a medium by writing pieces at their offsets."""
 
     def make_medium(path: Path) -> None:
@@ -93,7 +94,7 @@ def medium_from_pieces(*pieces: tuple[int, bytes], size: int = SIZE) -> Callable
     return make_medium
 
 
-def raid_superblock(at: int, offset: int) -> Callable[[Path], None]:
+def make_raid_superblock(at: int, offset: int) -> Callable[[Path], None]:
     """Return an md RAID superblock, format 1; mdadm could make it only with md in the kernel."""
     block = bytearray(256)
     struct.pack_into("<II", block, 0, 0xA92B4EFC, 1)
@@ -102,10 +103,10 @@ def raid_superblock(at: int, offset: int) -> Callable[[Path], None]:
     struct.pack_into("<Q", block, 144, offset // 512)
     words = sum(struct.unpack("<64I", block))
     struct.pack_into("<I", block, 216, ((words & 0xFFFFFFFF) + (words >> 32)) & 0xFFFFFFFF)
-    return medium_from_pieces((at, bytes(block)))
+    return make_piecewise_medium_maker((at, bytes(block)))
 
 
-def lvm_label() -> bytes:
+def make_lvm_label() -> bytes:
     """Return the LVM label of a physical volume, for sector 1."""
     crc = 0xF597A6CF
     label = bytearray(512)
@@ -123,7 +124,7 @@ def lvm_label() -> bytes:
     return bytes(label)
 
 
-def gpt_header(at: int, other: int) -> tuple[bytes, bytes]:
+def make_gpt_header(at: int, other: int) -> tuple[bytes, bytes]:
     """Return a GPT header, and its partition entries."""
     last = SIZE // 512 - 1
     entry = uuid.UUID("0fc63daf-8483-4772-8e79-3d69d8477de4").bytes_le + NAME.bytes_le
@@ -137,34 +138,34 @@ def gpt_header(at: int, other: int) -> tuple[bytes, bytes]:
     return bytes(header), entries
 
 
-def partition_table(kind: int) -> bytes:
+def make_partition_table(kind: int) -> bytes:
     entry = struct.pack("<BBBBBBBBII", 0, 0, 2, 0, kind, 0, 0, 0, 1, SIZE // 512 - 1)
     return bytes(446) + entry + bytes(48) + b"\x55\xaa"
 
 
-def gpt_pieces() -> list[tuple[int, bytes]]:
+def make_gpt_pieces() -> list[tuple[int, bytes]]:
     """Return the pieces of a GPT (header, entries), then those of the backup GPT."""
     last = SIZE // 512 - 1
-    first, entries = gpt_header(1, last)
-    backup, _ = gpt_header(last, 1)
-    return [(0, partition_table(0xEE)), (512, first), (1024, entries), ((last - 32) * 512, entries),
-            (last * 512, backup)]  # fmt: skip
+    first, entries = make_gpt_header(1, last)
+    backup, _ = make_gpt_header(last, 1)
+    return [(0, make_partition_table(0xEE)), (512, first), (1024, entries),
+            ((last - 32) * 512, entries), (last * 512, backup)]  # fmt: skip
 
 
 # By name: libblkid's name of the type, and the function that makes the medium.
 MEDIA: dict[str, tuple[str, Callable[[Path], None]]] = {
-    "btrfs": ("btrfs", medium_by_program(LARGE, "mkfs.btrfs", "-q", "-L", "pictures")),
-    "ext4": ("ext4", medium_by_program(SIZE, "mkfs.ext4", "-q", "-L", "pictures")),
-    "xfs": ("xfs", medium_by_program(LARGE, "mkfs.xfs", "-q", "-L", "pictures")),
-    "f2fs": ("f2fs", medium_by_program(SIZE, "mkfs.f2fs", "-q", "-l", "pictures")),
-    "swap": ("swap", medium_by_program(SIZE, "mkswap", "-q", "-L", "pictures")),
-    "luks2": ("crypto_LUKS", medium_by_program(
+    "btrfs": ("btrfs", make_program_medium_maker(LARGE, "mkfs.btrfs", "-q", "-L", "pictures")),
+    "ext4": ("ext4", make_program_medium_maker(SIZE, "mkfs.ext4", "-q", "-L", "pictures")),
+    "xfs": ("xfs", make_program_medium_maker(LARGE, "mkfs.xfs", "-q", "-L", "pictures")),
+    "f2fs": ("f2fs", make_program_medium_maker(SIZE, "mkfs.f2fs", "-q", "-l", "pictures")),
+    "swap": ("swap", make_program_medium_maker(SIZE, "mkswap", "-q", "-L", "pictures")),
+    "luks2": ("crypto_LUKS", make_program_medium_maker(
         SIZE, "cryptsetup", "luksFormat", "-q", "--type", "luks2", "--key-file", "-",
         "--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000")),
-    "md 1.0": ("linux_raid_member", raid_superblock(SIZE - 8192, SIZE - 8192)),
-    "md 1.2": ("linux_raid_member", raid_superblock(4096, 4096)),
-    "LVM": ("LVM2_member", medium_from_pieces((512, lvm_label()))),
-    "GPT": ("gpt", medium_from_pieces(*gpt_pieces())),
-    "GPT, its backup alone": ("gpt", medium_from_pieces(*gpt_pieces()[-2:])),
-    "MBR": ("dos", medium_from_pieces((0, partition_table(0x83)))),
+    "md 1.0": ("linux_raid_member", make_raid_superblock(SIZE - 8192, SIZE - 8192)),
+    "md 1.2": ("linux_raid_member", make_raid_superblock(4096, 4096)),
+    "LVM": ("LVM2_member", make_piecewise_medium_maker((512, make_lvm_label()))),
+    "GPT": ("gpt", make_piecewise_medium_maker(*make_gpt_pieces())),
+    "GPT, its backup alone": ("gpt", make_piecewise_medium_maker(*make_gpt_pieces()[-2:])),
+    "MBR": ("dos", make_piecewise_medium_maker((0, make_partition_table(0x83)))),
 }  # fmt: skip

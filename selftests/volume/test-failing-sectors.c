@@ -55,7 +55,7 @@ static void check_lost_unit_counts(u32 least)
 }
 
 /* Relocate the data of block @block of each LUN, including lost pages. */
-static void relocate_block_of_luns(u32 block)
+static void relocate_same_block_of_luns(u32 block)
 {
 	const struct aftl_geometry *geo = aftl_geometry(durable.device.ftl);
 	u32 i;
@@ -105,10 +105,10 @@ static void check_unreadable_sectors(const char *policy, const char *shape, u64 
 	run_on_slow_host_and_commit(seed, 900);
 	CHECK_RANGE(damage_random_sectors(&random), HURT / 2, HURT);
 	check_lost_unit_counts(0);
-	relocate_block_of_luns(0);
+	relocate_same_block_of_luns(0);
 	run_on_slow_host_and_commit(seed + 1, 300);
 	check_lost_unit_counts(1);
-	relocate_block_of_luns(find_block_of_lost_page());
+	relocate_same_block_of_luns(find_block_of_lost_page());
 	check_lost_unit_counts(1);
 	lost = aftl_count_lost_units(durable.device.ftl);
 	volume_close_cleanly();
@@ -163,7 +163,7 @@ static void check_faults_survive_crash(const char *policy, const char *shape, u6
 	check_lost_unit_counts(0);
 }
 
-static void check_faults_survive_crash_in_each_shape(const char *policy, const char *params)
+static void check_faults_survive_crash_in_shapes(const char *policy, const char *params)
 {
 	u64 seed;
 
@@ -333,7 +333,7 @@ int main(void)
 {
 	test_each_policy("unreadable data", NULL, check_unreadable_with_policy);
 	test_each_policy("units that a fault made uncorrectable", NULL,
-			 check_faults_survive_crash_in_each_shape);
+			 check_faults_survive_crash_in_shapes);
 	test_each_policy("unwritable sectors", NULL, check_unwritable_with_policy);
 	return tap_run_all();
 }

@@ -46,7 +46,7 @@ struct sparse_medium {
 
 static struct sparse_medium disk;
 
-static u8 *stored_frame_bytes(u32 index)
+static u8 *get_stored_frame_bytes(u32 index)
 {
 	return disk.bytes + (size_t)index * AFTL_FRAME_BYTES;
 }
@@ -94,7 +94,7 @@ static void store_frame(u64 number, const u8 *bytes)
 		*index = disk.kept++;
 		disk.number[*index] = number;
 	}
-	memcpy(stored_frame_bytes(*index), bytes, AFTL_FRAME_BYTES);
+	memcpy(get_stored_frame_bytes(*index), bytes, AFTL_FRAME_BYTES);
 }
 
 static int sparse_backing_write(void *host, u64 offset, const void *bytes, u32 size)
@@ -119,7 +119,7 @@ static int sparse_backing_read(void *host, u64 offset, void *bytes, u32 size)
 		u8 *to = (u8 *)bytes + (size_t)i * AFTL_FRAME_BYTES;
 
 		if (index)
-			memcpy(to, stored_frame_bytes(index), AFTL_FRAME_BYTES);
+			memcpy(to, get_stored_frame_bytes(index), AFTL_FRAME_BYTES);
 		else
 			make_formatted_frame(number, to);
 	}
@@ -241,14 +241,14 @@ static void record_large_program(struct aftl_volume *volume, u32 page, u32 unit)
  */
 #define SPOTS 64
 
-static u32 unit_of_sample(const struct aftl_geometry *geo, u32 spot)
+static u32 get_sample_unit(const struct aftl_geometry *geo, u32 spot)
 {
 	u64 pages = geo->units / geo->page_units;
 
 	return (u32)(spot * (pages - 1) / (SPOTS - 1)) * geo->page_units;
 }
 
-static u32 page_of_sample(const struct aftl_geometry *geo, u32 spot)
+static u32 get_sample_page(const struct aftl_geometry *geo, u32 spot)
 {
 	return (u32)((u64)(SPOTS - 1 - spot) * (geo->blocks - 1) / (SPOTS - 1)) * geo->pages;
 }
@@ -259,11 +259,12 @@ static void record_programs_of_sampled_units(struct aftl_volume *volume)
 	u32 spot;
 
 	for (spot = 0; spot < SPOTS; spot++)
-		record_large_program(volume, page_of_sample(geo, spot) + geo->pages,
-				     unit_of_sample(geo, spot));
+		record_large_program(volume, get_sample_page(geo, spot) + geo->pages,
+				     get_sample_unit(geo, spot));
 	for (spot = 0; spot < SPOTS; spot++) {
-		record_large_program(volume, page_of_sample(geo, spot), unit_of_sample(geo, spot));
-		CHECK_EQ(aftl_volume_record_discard(volume, to_lpn(unit_of_sample(geo, spot) + 1),
+		record_large_program(volume, get_sample_page(geo, spot),
+				     get_sample_unit(geo, spot));
+		CHECK_EQ(aftl_volume_record_discard(volume, to_lpn(get_sample_unit(geo, spot) + 1),
 						    1),
 			 0);
 	}
@@ -277,11 +278,11 @@ static void check_sample_mappings(const struct aftl *ftl)
 	u32 spot;
 
 	for (spot = 0; spot < SPOTS; spot++) {
-		u32 slot = page_of_sample(geo, spot) * geo->page_units;
-		aftl_lpn_t lpn = to_lpn(unit_of_sample(geo, spot));
+		u32 slot = get_sample_page(geo, spot) * geo->page_units;
+		aftl_lpn_t lpn = to_lpn(get_sample_unit(geo, spot));
 
 		CHECK_EQ(from_ppn(aftl_lookup(ftl, lpn, &class)), slot);
-		lpn = to_lpn(unit_of_sample(geo, spot) + 1);
+		lpn = to_lpn(get_sample_unit(geo, spot) + 1);
 		CHECK_EQ(from_ppn(aftl_lookup(ftl, lpn, &class)), from_ppn(AFTL_NO_PPN));
 	}
 }
@@ -306,7 +307,7 @@ static void check_damage_noticed(void)
 	struct aftl_recovery recovery;
 	struct aftl_error error = { "" };
 	struct aftl *ftl = NULL;
-	u8 *bytes = stored_frame_bytes(find_spare_frame_beyond_chunk());
+	u8 *bytes = get_stored_frame_bytes(find_spare_frame_beyond_chunk());
 
 	bytes[3] ^= 1;
 	CHECK_EQ(aftl_volume_load(volume, aftl_policy_find(disk.super.policy),
@@ -317,7 +318,7 @@ static void check_damage_noticed(void)
 	aftl_volume_release(volume);
 }
 
-static u64 cpu_seconds_now(void)
+static u64 read_cpu_seconds(void)
 {
 	return (u64)clock() / CLOCKS_PER_SEC;
 }
@@ -329,7 +330,7 @@ static void crash_and_check_samples(void)
 	struct aftl_volume *volume;
 	struct aftl *ftl;
 	u64 format_held;
-	u64 begin = cpu_seconds_now();
+	u64 begin = read_cpu_seconds();
 
 	CHECK_EQ(aftl_volume_format(&disk.medium, &disk.super, &error), 0);
 	CHECK_TEXT(error.text, "");
@@ -344,7 +345,7 @@ static void crash_and_check_samples(void)
 	check_sample_mappings(ftl);
 	CHECK(disk.largest <= INT_MAX);
 	tap_note("%u units: %llu s, at most %llu MiB, the largest piece %llu MiB; %llu to format",
-		 aftl_geometry(ftl)->units, (unsigned long long)(cpu_seconds_now() - begin),
+		 aftl_geometry(ftl)->units, (unsigned long long)(read_cpu_seconds() - begin),
 		 (unsigned long long)(disk.most_held >> 20),
 		 (unsigned long long)(disk.largest >> 20),
 		 (unsigned long long)(format_held >> 20));
@@ -377,7 +378,7 @@ static void test_four_tebibytes_with_extents(void)
 	CHECK(disk.written < 2 * SPOTS * 64);
 }
 
-static void test_sizes_small_units(void)
+static void test_small_unit_volumes(void)
 {
 	static const char *const blocks[] = { "256", "512", "1023" };
 	u32 i;
@@ -398,7 +399,7 @@ int main(int argc, char **argv)
 	if (all && !strcmp(all, "all")) {
 		tap_run("16 TiB in units of 64 KiB, on a sparse device, are recovered",
 			test_sixteen_tebibytes);
-		tap_run("1, 2 and 4 TiB in units of 4 KiB are recovered", test_sizes_small_units);
+		tap_run("1, 2 and 4 TiB in units of 4 KiB are recovered", test_small_unit_volumes);
 	}
 	free(disk.bytes);
 	return tap_finish();

@@ -67,14 +67,14 @@ static struct {
 	u64 displaced;
 } tally;
 
-static u32 draw_pair_number_below(struct life *life, u32 n)
+static u32 draw_pair_random(struct life *life, u32 n)
 {
 	return (u32)aftl_random_below(&life->random, n);
 }
 
-static bool draw_pair_choice(struct life *life, u32 percent)
+static bool is_pair_event_drawn(struct life *life, u32 percent)
 {
-	return draw_pair_number_below(life, 100) < percent;
+	return draw_pair_random(life, 100) < percent;
 }
 
 /* Devices */
@@ -104,7 +104,7 @@ static const char *draw_pair_policy(struct life *life, const struct aftl_config 
 	struct aftl_error error;
 	u32 i;
 
-	if (draw_pair_choice(life, 40))
+	if (is_pair_event_drawn(life, 40))
 		return life->set->policy;
 	for (i = 0; i < DRAWS_MAX; i++) {
 		const char *policy = test_draw_policy(false, &life->random);
@@ -116,22 +116,22 @@ static const char *draw_pair_policy(struct life *life, const struct aftl_config 
 }
 
 /* Draw parameters that belong to no feature, if the device still accepts them. */
-static void draw_unrelated_params(struct life *life, struct aftl_config *config)
+static void draw_params_of_no_feature(struct life *life, struct aftl_config *config)
 {
 	struct aftl_config drawn = *config;
 	struct aftl_error error;
 
-	drawn.wear_gap = draw_pair_number_below(life, 3) * 4;
-	drawn.read_limit = draw_pair_number_below(life, 3) * 3;
-	drawn.suspend = draw_pair_number_below(life, 4);
-	drawn.suspend_for_write = draw_pair_number_below(life, 2);
-	drawn.cache_commands = draw_pair_number_below(life, 4);
-	drawn.order = draw_pair_number_below(life, 2);
-	drawn.allocate = draw_pair_number_below(life, AFTL_ALLOCATES);
-	drawn.victim = draw_pair_choice(life, 50) ? AFTL_VICTIM_greedy :
-						    draw_pair_number_below(life, AFTL_VICTIMS);
-	drawn.gc_idle_valid = draw_pair_number_below(life, 10001);
-	drawn.buffer_hold = draw_pair_number_below(life, 3) * 700000;
+	drawn.wear_gap = draw_pair_random(life, 3) * 4;
+	drawn.read_limit = draw_pair_random(life, 3) * 3;
+	drawn.suspend = draw_pair_random(life, 4);
+	drawn.suspend_for_write = draw_pair_random(life, 2);
+	drawn.cache_commands = draw_pair_random(life, 4);
+	drawn.order = draw_pair_random(life, 2);
+	drawn.allocate = draw_pair_random(life, AFTL_ALLOCATES);
+	drawn.victim = is_pair_event_drawn(life, 50) ? AFTL_VICTIM_greedy :
+						    draw_pair_random(life, AFTL_VICTIMS);
+	drawn.gc_idle_valid = draw_pair_random(life, 10001);
+	drawn.buffer_hold = draw_pair_random(life, 3) * 700000;
 	if (!try_create_device(&drawn, life->set->policy, &error))
 		*config = drawn;
 	config->seed = aftl_random_next(&life->random);
@@ -142,23 +142,24 @@ static void create_random_device(struct life *life)
 	struct aftl_config config = life->set->config;
 	struct durable_device *durable = &life->durable;
 
-	draw_unrelated_params(life, &config);
+	draw_params_of_no_feature(life, &config);
 	life->policy = draw_pair_policy(life, &config);
 	life->other = draw_pair_policy(life, &config);
-	if (durable_open_with_extents(durable, &config, life->policy, draw_pair_choice(life, 50)))
+	if (durable_open_with_extents(durable, &config, life->policy,
+				      is_pair_event_drawn(life, 50)))
 		tap_bail_out("no such device");
 	aftl_volume_header_to_shard(&durable->super,
-				    draw_pair_number_below(life, (u32)config.shards));
+				    draw_pair_random(life, (u32)config.shards));
 	life->unwritable = UNWRITABLE;
 	life->zones = (struct zone_stream){
-		.random = &life->random, .few = 1 + draw_pair_number_below(life, 6),
-					   .flushes = draw_pair_number_below(life, 25),
+		.random = &life->random, .few = 1 + draw_pair_random(life, 6),
+					   .flushes = draw_pair_random(life, 25),
 		.approx = 50,
 	};
 	test_stream_init(&life->stream, aftl_random_next(&life->random));
-	life->stream.flush = draw_pair_number_below(life, 80);
-	life->stream.fua = draw_pair_number_below(life, 80);
-	life->stream.discard = draw_pair_number_below(life, 20);
+	life->stream.flush = draw_pair_random(life, 80);
+	life->stream.fua = draw_pair_random(life, 80);
+	life->stream.discard = draw_pair_random(life, 20);
 }
 
 /* Sessions */
@@ -172,12 +173,12 @@ static void fail_random_sector(struct life *life)
 
 	if (!life->set->failing)
 		return;
-	if (draw_pair_choice(life, 10))
+	if (is_pair_event_drawn(life, 10))
 		tally.hurt += durable_damage_sector(durable,
-						    draw_pair_number_below(life,
-									   durable->unit_count), 0);
-	if (life->unwritable && draw_pair_choice(life, 1)) {
-		durable->disk.unwritable[first + draw_pair_number_below(life, (u32)(end - first))] =
+						    draw_pair_random(life,
+								     durable->unit_count), 0);
+	if (life->unwritable && is_pair_event_drawn(life, 1)) {
+		durable->disk.unwritable[first + draw_pair_random(life, (u32)(end - first))] =
 			true;
 		life->unwritable--;
 	}
@@ -193,9 +194,9 @@ static void send_random_request(struct life *life)
 		return;
 	}
 	if (device->config.queue_weights)
-		device->queue = (u8)draw_pair_number_below(life, queues + 1);
+		device->queue = (u8)draw_pair_random(life, queues + 1);
 	zone_stream_submit(&life->zones, device);
-	test_drain_to_depth(device, draw_pair_number_below(life, 20));
+	test_drain_to_depth(device, draw_pair_random(life, 20));
 }
 
 static void check_device_health(const struct life *life)
@@ -213,13 +214,13 @@ static void check_device_health(const struct life *life)
 static int run_request_steps(struct life *life, u32 steps)
 {
 	struct durable_device *durable = &life->durable;
-	u32 lag = draw_pair_choice(life, 20) ? 0 : 1 + draw_pair_number_below(life, 30);
+	u32 lag = is_pair_event_drawn(life, 20) ? 0 : 1 + draw_pair_random(life, 30);
 	int ret = 0;
 
 	while (!ret && steps-- && !tap_failures()) {
 		fail_random_sector(life);
 		send_random_request(life);
-		ret = durable_execute_ops(durable, draw_pair_number_below(life, lag + 1));
+		ret = durable_execute_ops(durable, draw_pair_random(life, lag + 1));
 	}
 	check_device_health(life);
 	tally.collected += test_counters(&durable->device)->gc_blocks > 0;
@@ -230,10 +231,10 @@ static int run_request_steps(struct life *life, u32 steps)
 static int start_with_policy(struct life *life, const char *wanted)
 {
 	const char *policy = life->policy;
-	int ret = durable_start(&life->durable, wanted, draw_pair_choice(life, 10));
+	int ret = durable_start(&life->durable, wanted, is_pair_event_drawn(life, 10));
 
 	if (ret == -EINVAL && strcmp(wanted, policy) != 0)
-		return durable_start(&life->durable, policy, draw_pair_choice(life, 10));
+		return durable_start(&life->durable, policy, is_pair_event_drawn(life, 10));
 	if (ret)
 		return ret;
 	tally.changed_policy += strcmp(wanted, policy) != 0;
@@ -264,7 +265,7 @@ static int run_pair_session(struct life *life, const char *policy, u32 steps)
 	return ret ? ret : durable_close_cleanly(&life->durable);
 }
 
-static bool check_call_ok(struct life *life, int ret, const char *what)
+static bool check_no_error(struct life *life, int ret, const char *what)
 {
 	return CHECK_MSG(!ret, "%s: %d: %s", what, ret, life->durable.device.error.text);
 }
@@ -272,19 +273,19 @@ static bool check_call_ok(struct life *life, int ret, const char *what)
 /* Recover the device after a power failure, continue, fail again, recover, close and reopen. */
 static void recover_device_twice(struct life *life, enum disk_crash crash)
 {
-	const char *policy = draw_pair_choice(life, 50) ? life->policy : life->other;
+	const char *policy = is_pair_event_drawn(life, 50) ? life->policy : life->other;
 
 	durable_crash(&life->durable, crash, &life->random);
 	tally.crashes++;
-	if (!check_call_ok(life, start_with_policy(life, policy), "start after a power failure") ||
-	    !check_call_ok(life, run_request_steps(life, 1 + draw_pair_number_below(life, 60)),
-			   "work after a power failure"))
+	if (!check_no_error(life, start_with_policy(life, policy), "start after a power failure") ||
+	    !check_no_error(life, run_request_steps(life, 1 + draw_pair_random(life, 60)),
+			    "work after a power failure"))
 		return;
-	durable_crash(&life->durable, draw_pair_number_below(life, DISK_CRASHES), &life->random);
-	if (check_call_ok(life,
-			  run_pair_session(life, life->other, draw_pair_number_below(life, 30)),
-			  "a session after two"))
-		check_call_ok(life, start_with_policy(life, life->policy), "start after all");
+	durable_crash(&life->durable, draw_pair_random(life, DISK_CRASHES), &life->random);
+	if (check_no_error(life,
+			   run_pair_session(life, life->other, draw_pair_random(life, 30)),
+			   "a session after two"))
+		check_no_error(life, start_with_policy(life, life->policy), "start after all");
 }
 
 /*
@@ -306,7 +307,7 @@ static u64 run_two_sessions(const struct feature_set *set, u64 seed, u64 change,
 	life->random = (struct aftl_random){ aftl_hash64(seed) };
 	life->set = set;
 	create_random_device(life);
-	check_call_ok(life, durable_format(&life->durable), "format");
+	check_no_error(life, durable_format(&life->durable), "format");
 	formatted = life->durable.disk.changes;
 	life->durable.disk.power_off_at = change ? formatted + change : 0;
 	ret = run_pair_session(life, life->policy, 1000);

@@ -132,7 +132,7 @@ static void copy_disk_content(struct lying_disk *to, const u8 *from)
 	memcpy(to->durable, from, to->medium.bytes);
 }
 
-static u32 units_per_zone(const struct durable_device *durable)
+static u32 count_units_per_zone(const struct durable_device *durable)
 {
 	return aftl_geometry(durable->device.ftl)->zone_units;
 }
@@ -141,10 +141,10 @@ static u32 units_per_zone(const struct durable_device *durable)
 static void write_unit_if_possible(struct durable_device *durable, u32 unit)
 {
 	struct test_device *device = &durable->device;
-	bool zones = units_per_zone(durable);
+	bool zones = count_units_per_zone(durable);
 
 	if (zones)
-		unit -= unit % units_per_zone(durable);
+		unit -= unit % count_units_per_zone(durable);
 	CHECK_EQ(test_submit(device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE,
 			     zones ? AFTL_REQUEST_APPEND : 0, aftl_device_time_ns(device->ftl)),
 		 0);
@@ -178,7 +178,7 @@ static void write_and_crash_again(struct history *history, const char *policy)
 	tally.went_on++;
 }
 
-static void recover_history(struct history *history)
+static void recover_and_judge_history(struct history *history)
 {
 	struct durable_device *judge = &history->judge;
 	int ret;
@@ -222,20 +222,20 @@ static void try_write_subset(struct history *history, u32 writes)
 
 	for (i = 0; i < writes; i++, write = write->next)
 		apply_write_to_copy(history, write, history->written[i]);
-	recover_history(history);
+	recover_and_judge_history(history);
 	undo_applied_writes(history);
 	if (tap_failures() != failures)
 		describe_write_subset(history, writes);
 }
 
-static void try_all_but_one_write(struct history *history, u32 writes, u32 odd, u8 rest, u8 how)
+static void try_crash_with_odd_write(struct history *history, u32 writes, u32 odd, u8 rest, u8 how)
 {
 	memset(history->written, rest, writes);
 	history->written[odd] = how;
 	try_write_subset(history, writes);
 }
 
-static void try_write_prefix(struct history *history, u32 writes, u32 end)
+static void try_crash_with_write_prefix(struct history *history, u32 writes, u32 end)
 {
 	memset(history->written, 0, writes);
 	memset(history->written, 1, end);
@@ -256,10 +256,10 @@ static void try_subsets_of_writes(struct history *history, u32 writes)
 	u32 i;
 
 	for (i = 0; i <= writes; i++)
-		try_write_prefix(history, writes, i);
+		try_crash_with_write_prefix(history, writes, i);
 	for (i = 0; i < writes; i++) {
-		try_all_but_one_write(history, writes, i, 1, 0);
-		try_all_but_one_write(history, writes, i, 0, 1);
+		try_crash_with_odd_write(history, writes, i, 1, 0);
+		try_crash_with_odd_write(history, writes, i, 0, 1);
 	}
 	for (i = 0; i < SAMPLES; i++)
 		try_sampled_subsets(history, writes);
@@ -286,8 +286,8 @@ static void try_torn_writes(struct history *history, u32 writes)
 	for (i = 0; i < writes; i++, write = write->next) {
 		if (write->size == DISK_SECTOR)
 			continue;
-		try_all_but_one_write(history, writes, i, 1, 2);
-		try_all_but_one_write(history, writes, i, 1, 3);
+		try_crash_with_odd_write(history, writes, i, 1, 2);
+		try_crash_with_odd_write(history, writes, i, 1, 3);
 		tally.torn += 2;
 	}
 	memset(history->written, 2, writes);
@@ -417,7 +417,7 @@ static const struct operation {
 
 static void submit_zone_append(struct history *history, u32 zone, u32 units, u32 flags)
 {
-	submit_request(history, AFTL_OP_WRITE, zone * units_per_zone(&history->live), units,
+	submit_request(history, AFTL_OP_WRITE, zone * count_units_per_zone(&history->live), units,
 		       AFTL_PRECISE, flags | AFTL_REQUEST_APPEND);
 }
 
@@ -446,8 +446,8 @@ static void write_at_zone_pointer(struct history *history)
 	u32 written;
 
 	aftl_zone_state(history->live.device.ftl, 0, &written);
-	submit_request(history, AFTL_OP_WRITE, min(written, units_per_zone(&history->live) - 1), 1,
-		       AFTL_PRECISE, 0);
+	submit_request(history, AFTL_OP_WRITE,
+		       min(written, count_units_per_zone(&history->live) - 1), 1, AFTL_PRECISE, 0);
 }
 
 static void reset_first_zone(struct history *history)
@@ -533,7 +533,7 @@ static void prepare_zones_state(struct history *history)
 	u32 i;
 
 	open_volume_for_history(history, history->policy);
-	zone = units_per_zone(live);
+	zone = count_units_per_zone(live);
 	for (i = 0; i < live->unit_count; i++)
 		if (i < zone / 2 || i >= zone)
 			CHECK_EQ(test_execute_request(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE,

@@ -26,7 +26,7 @@ static void fail_die_of_lun(u32 lun)
 	test_audit(&durable.device);
 }
 
-static u32 valid_units_in_lun(u32 lun)
+static u32 count_valid_units_in_lun(u32 lun)
 {
 	struct aftl_lun_info info;
 
@@ -38,8 +38,8 @@ static void wait_for_rebuild(u32 lun)
 {
 	u32 last = U32_MAX;
 
-	while (valid_units_in_lun(lun) && valid_units_in_lun(lun) != last) {
-		last = valid_units_in_lun(lun);
+	while (count_valid_units_in_lun(lun) && count_valid_units_in_lun(lun) != last) {
+		last = count_valid_units_in_lun(lun);
 		test_advance_by(&durable.device, 1000000000);
 		CHECK_EQ(durable_commit_all(&durable), 0);
 	}
@@ -52,12 +52,12 @@ static void check_die_failure(const char *policy)
 
 	open_superblock_volume(policy);
 	fail_die_of_lun(1);
-	held = valid_units_in_lun(1);
+	held = count_valid_units_in_lun(1);
 	CHECK(held > 50);
 	volume_crash_and_start(policy);
-	CHECK_RANGE(valid_units_in_lun(1), 1, held);
+	CHECK_RANGE(count_valid_units_in_lun(1), 1, held);
 	wait_for_rebuild(1);
-	CHECK_EQ(valid_units_in_lun(1), 0);
+	CHECK_EQ(count_valid_units_in_lun(1), 0);
 	CHECK(test_counters(&durable.device)->programmed_rebuild_units > 0);
 	volume_run_requests(2, 1500);
 	volume_crash_and_start(policy);
@@ -65,7 +65,7 @@ static void check_die_failure(const char *policy)
 	volume_close_cleanly();
 	volume_start(policy);
 	CHECK(durable.recovery.closed);
-	CHECK_EQ(valid_units_in_lun(1), 0);
+	CHECK_EQ(count_valid_units_in_lun(1), 0);
 	volume_run_requests(4, 300);
 	CHECK_EQ(test_counters(&durable.device)->policy_bugs, 0);
 }

@@ -61,7 +61,7 @@ static u64 digest_after_more_requests(void)
 }
 
 /* Close the volume, send the device further requests, and return the digest of its state. */
-static u64 close_and_compare_future(void)
+static u64 close_and_digest_later_state(void)
 {
 	struct test_device *device = &durable.device;
 	u64 digest;
@@ -79,13 +79,13 @@ static u64 close_and_compare_future(void)
 	return digest;
 }
 
-static void check_clean_close_exact(const char *policy, const char *params)
+static void check_close_keeps_state(const char *policy, const char *params)
 {
 	u64 future;
 
 	volume_open(policy, params);
 	run_requests_and_commit(7, 1500);
-	future = close_and_compare_future();
+	future = close_and_digest_later_state();
 	volume_load(policy, false);
 	CHECK(durable.recovery.closed);
 	CHECK_TEXT(durable.recovery.snapshot.text, "");
@@ -135,7 +135,7 @@ static struct books digest_device_metadata(const struct aftl *ftl)
 	return books;
 }
 
-static void check_tables_agree(const char *policy, const char *params)
+static void check_tables_equal_snapshot(const char *policy, const char *params)
 {
 	struct books snapshot;
 	struct books tables;
@@ -163,12 +163,13 @@ TAP_TEST(snapshot_and_tables_agree_on_bits_in_a_cell)
 		"channels=1 chips=2 blocks=24 layers=2 word_lines=4 bits=4 one_shot=on passes=2 "
 		"buffer=128KiB op=60% slc_static=10% slc_dynamic=20%";
 
-	check_tables_agree("baseline", one_shot);
-	check_tables_agree("tlc", twice);
-	check_tables_agree("baseline", twice);
-	check_tables_agree("cubeftl", one_shot);
-	check_tables_agree("baseline", "channels=1 chips=2 blocks=24 layers=2 word_lines=4 bits=3 "
-			   "op=50% slc_static=10% slc_dynamic=20%");
+	check_tables_equal_snapshot("baseline", one_shot);
+	check_tables_equal_snapshot("tlc", twice);
+	check_tables_equal_snapshot("baseline", twice);
+	check_tables_equal_snapshot("cubeftl", one_shot);
+	check_tables_equal_snapshot("baseline",
+				    "channels=1 chips=2 blocks=24 layers=2 word_lines=4 bits=3 "
+				    "op=50% slc_static=10% slc_dynamic=20%");
 }
 
 /*
@@ -181,8 +182,8 @@ TAP_TEST(snapshot_and_tables_agree_on_handles)
 		"channels=1 chips=2 blocks=48 layers=2 word_lines=4 op=70% placement_handles=3 "
 		"placement_isolation=persistent";
 
-	check_tables_agree("baseline", placed);
-	check_tables_agree("approxftl", placed);
+	check_tables_equal_snapshot("baseline", placed);
+	check_tables_equal_snapshot("approxftl", placed);
 }
 
 /* Changes of policy or parameters between closing and reopening the volume */
@@ -203,7 +204,7 @@ TAP_TEST(a_volume_is_opened_with_each_other_policy)
 	}
 }
 
-static u32 count_blocks_with_note(const struct aftl *ftl)
+static u32 count_blocks_with_policy_note(const struct aftl *ftl)
 {
 	const struct aftl_media *media = aftl_media(ftl);
 	u32 noted = 0;
@@ -221,13 +222,13 @@ TAP_TEST(another_policy_gets_no_saved_policy_state)
 {
 	format_use_and_close("approxftl", small);
 	volume_load("approxftl", true);
-	CHECK_RANGE(count_blocks_with_note(durable.device.ftl), 1, U32_MAX);
+	CHECK_RANGE(count_blocks_with_policy_note(durable.device.ftl), 1, U32_MAX);
 	durable_stop(&durable);
 	volume_expect_success(durable_start(&durable, "baseline", true), "change");
 	durable_stop(&durable);
 	volume_load("baseline", false);
 	CHECK(!durable.recovery.closed);
-	CHECK_EQ(count_blocks_with_note(durable.device.ftl), 0);
+	CHECK_EQ(count_blocks_with_policy_note(durable.device.ftl), 0);
 }
 
 static int load_with_changed_param(const char *key, const char *value)
@@ -657,7 +658,7 @@ static void write_and_flush(u32 first, u32 units)
  * Fail the power at write or flush @change of the disk, while a request initialises an extent: the
  * first write or, on a zoned device, the reset of a written zone.
  */
-static bool crash_extent_init(bool zones, u32 change, u64 seed)
+static bool crash_in_extent_init(bool zones, u32 change, u64 seed)
 {
 	struct aftl_random random = { seed };
 	u32 units = zones ? 16 : 9;
@@ -686,12 +687,12 @@ TAP_TEST(a_power_failure_while_an_extent_is_initialised_loses_nothing)
 
 	for (zones = 0; zones < 2; zones++)
 		for (seed = 0; seed < 24; seed++)
-			for (change = 1; !tap_failures() && crash_extent_init(zones, change, seed);
-			     change++)
+			for (change = 1;
+			     !tap_failures() && crash_in_extent_init(zones, change, seed); change++)
 				;
 }
 
-static u8 *extent_table_copy(u32 copy)
+static u8 *find_extent_table_copy(u32 copy)
 {
 	struct aftl_place place = aftl_extent_place(&durable.super.layout, 0, copy);
 
@@ -706,15 +707,16 @@ TAP_TEST(the_extent_table_has_a_copy)
 	open_volume_with_extent_table();
 	durable_stop(&durable);
 	for (copy = 0; copy < AFTL_EXTENT_COPIES; copy++) {
-		memset(extent_table_copy(copy), 0, AFTL_SECTOR_BYTES);
+		memset(find_extent_table_copy(copy), 0, AFTL_SECTOR_BYTES);
 		volume_start("approxftl");
 		CHECK_EQ(durable.recovery.tables, 1);
 		CHECK_EQ(durable.recovery.mapped_units, 9);
 		durable_stop(&durable);
-		CHECK(!memcmp(extent_table_copy(0), extent_table_copy(1), AFTL_PAYLOAD_BYTES));
+		CHECK(!memcmp(find_extent_table_copy(0), find_extent_table_copy(1),
+			      AFTL_PAYLOAD_BYTES));
 	}
-	memset(extent_table_copy(0), 0, AFTL_SECTOR_BYTES);
-	memset(extent_table_copy(1), 0, AFTL_SECTOR_BYTES);
+	memset(find_extent_table_copy(0), 0, AFTL_SECTOR_BYTES);
+	memset(find_extent_table_copy(1), 0, AFTL_SECTOR_BYTES);
 	CHECK_EQ(durable_load(&durable, "approxftl", false), -EUCLEAN);
 	CHECK_CONTAINS(durable.device.error.text, "what has been written of the tables");
 }
@@ -866,7 +868,7 @@ TAP_TEST(a_repair_keeps_the_persistent_buffer)
 	check_buffered_unit(3, 0);
 }
 
-static int persist_unit_at_tag(u32 tag, u32 unit)
+static int persist_unit_with_tag(u32 tag, u32 unit)
 {
 	struct aftl_plp_entry entry = { .what.lpn = to_lpn(unit) };
 	u64 offset;
@@ -898,7 +900,7 @@ static void take_all_plp_slots(void)
 	u32 i;
 
 	for (i = 0; i < tags; i++)
-		CHECK_EQ(persist_unit_at_tag(i, tags + i), 0);
+		CHECK_EQ(persist_unit_with_tag(i, tags + i), 0);
 	aftl_volume_release_unit(durable.volume, 0);
 }
 
@@ -911,7 +913,7 @@ TAP_TEST(a_waiting_page_is_persisted_before_an_erase)
 	take_all_plp_slots();
 	for (i = 0; i < 2; i++) {
 		record_units_without_mapping(1);
-		CHECK_EQ(persist_unit_at_tag(i, i), -EAGAIN);
+		CHECK_EQ(persist_unit_with_tag(i, i), -EAGAIN);
 		record_units_without_mapping(0);
 		erase_or_retire_older_version(0, -EAGAIN);
 		record_units_without_mapping(2);
@@ -920,7 +922,7 @@ TAP_TEST(a_waiting_page_is_persisted_before_an_erase)
 		if (i)
 			aftl_volume_release_unit(durable.volume, i);
 		else
-			CHECK_EQ(persist_unit_at_tag(i, i), 0);
+			CHECK_EQ(persist_unit_with_tag(i, i), 0);
 		erase_or_retire_older_version(0, 0);
 		aftl_volume_release_unit(durable.volume, 1);
 	}
@@ -942,7 +944,7 @@ TAP_TEST(a_large_persistent_buffer_is_restored_in_linear_time)
 	tags = aftl_buffer_tag_count(device->ftl);
 	CHECK_RANGE(tags, 60000, aftl_geometry(device->ftl)->units);
 	for (; slot < tags; slot++)
-		CHECK_EQ(persist_unit_at_tag(slot, tags - 1 - slot), 0);
+		CHECK_EQ(persist_unit_with_tag(slot, tags - 1 - slot), 0);
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 	durable_stop(&durable);
 	CHECK_EQ(aftl_volume_open(&durable.volume, &durable.disk.medium, &device->error), 0);
@@ -984,7 +986,7 @@ static u32 write_version_without_plp_slot(struct aftl_spare *spare)
 	aftl_spare_describe_page(spare, ftl, ppn);
 	CHECK_EQ(from_ppn(ppn) % aftl_geometry(ftl)->block_ppns, 0);
 	take_all_plp_slots();
-	CHECK_EQ(persist_unit_at_tag(0, 0), -EAGAIN);
+	CHECK_EQ(persist_unit_with_tag(0, 0), -EAGAIN);
 	return from_ppn(ppn) / aftl_geometry(ftl)->page_units;
 }
 
@@ -1024,8 +1026,8 @@ TAP_TEST(a_waiting_page_is_persisted_before_a_die_is_retired)
 	CHECK_EQ(aftl_volume_record_erase(durable.volume, page / pages, &entry), 0);
 	/* lpn 1 takes the PLP slot that became free, so that lpn 0 still has to wait. */
 	aftl_volume_release_unit(durable.volume, 1);
-	CHECK_EQ(persist_unit_at_tag(1, 9), 0);
-	CHECK_EQ(persist_unit_at_tag(0, 0), -EAGAIN);
+	CHECK_EQ(persist_unit_with_tag(1, 9), 0);
+	CHECK_EQ(persist_unit_with_tag(0, 0), -EAGAIN);
 	entry = (struct aftl_erase_entry){ .bad = true, .dead = true };
 	ret = aftl_volume_record_retire(durable.volume, 20, &entry);
 	if (ret)
@@ -1363,7 +1365,7 @@ TAP_TEST(the_older_of_two_states_suffices)
 	CHECK_CONTAINS(durable.device.error.text, "state");
 }
 
-static int format_use_and_close_once(void)
+static int try_to_format_use_and_close(void)
 {
 	int ret = durable_format(&durable);
 
@@ -1395,7 +1397,7 @@ static bool fail_disk_call(u64 number)
 
 	volume_prepare("approxftl", small_units, false);
 	durable.disk.fail_at = number;
-	ret = format_use_and_close_once();
+	ret = try_to_format_use_and_close();
 	reached = durable.disk.calls >= number;
 	tolerated += !ret && reached;
 	CHECK_MSG(!ret || reached, "call %llu: %d", (unsigned long long)number, ret);
@@ -1843,7 +1845,7 @@ TAP_TEST(a_sector_is_valid_only_at_its_position)
 
 int main(void)
 {
-	test_each_policy("closed and loaded, nothing is lost", small, check_clean_close_exact);
-	test_each_policy("snapshot and tables agree", small, check_tables_agree);
+	test_each_policy("closed and loaded, nothing is lost", small, check_close_keeps_state);
+	test_each_policy("snapshot and tables agree", small, check_tables_equal_snapshot);
 	return tap_run_all();
 }

@@ -35,7 +35,7 @@ def volume_image(tmp_path: Path) -> Path:
     return path
 
 
-def check_verb_json(*arguments: str | Path, code: int = 0) -> Json:
+def run_volume_verb_for_json(*arguments: str | Path, code: int = 0) -> Json:
     done = run_approxftl(*arguments, "--json")
     assert done.code == code, done.err
     return parse_document("userspace/approxftl/verbs-output.fields", done.out)
@@ -49,13 +49,13 @@ def change_byte_at(path: Path, offset: int, flip: int = 0x40) -> None:
         file.write(bytes([byte ^ flip]))
 
 
-def first_frame_offsets(path: Path) -> dict[str, int]:
-    frames: dict[str, int] = check_verb_json("dump", path)["superblock"]["first_frames"]
+def read_first_frame_offsets(path: Path) -> dict[str, int]:
+    frames: dict[str, int] = run_volume_verb_for_json("dump", path)["superblock"]["first_frames"]
     return frames
 
 
 def test_format_creates_a_valid_volume(volume_image: Path) -> None:
-    found = check_verb_json("check", volume_image)
+    found = run_volume_verb_for_json("check", volume_image)
     assert found["sound"] and not found["closed"]
     assert (found["mapped_units"], found["programmed_pages"], found["findings"]) == (0, 0, 0)
     assert found["superblock"]["uuid"] == UUID
@@ -73,7 +73,7 @@ def test_format_prints_a_summary(tmp_path: Path) -> None:
 def test_the_volume_format_has_not_changed(volume_image: Path) -> None:
     """If the bytes differ, the volume format has changed: raise its version, change the bytes."""
     data = volume_image.read_bytes()
-    frames = first_frame_offsets(volume_image)
+    frames = read_first_frame_offsets(volume_image)
     assert data[:48].hex() == (
         "894146560d0a1a0a0100000000100000" + UUID.replace("-", "") +
         "0100000000000000" + struct.pack("<Q", len(data)).hex()
@@ -96,7 +96,7 @@ def test_a_volume_uses_the_whole_size_of_its_file(tmp_path: Path) -> None:
     with path.open("r+b") as file:
         file.truncate(64 << 20)
     assert run_approxftl("format", path, "--set", "layers=2", "--policy=baseline").code == 0
-    size = check_verb_json("check", path)["superblock"]["bytes"]
+    size = run_volume_verb_for_json("check", path)["superblock"]["bytes"]
     assert 0.9 * (64 << 20) < size <= 64 << 20
 
 
@@ -132,7 +132,7 @@ def test_an_existing_volume_is_not_formatted(volume_image: Path) -> None:
 
 def test_dry_run_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "volume"
-    found = check_verb_json("format", path, *SMALL, "--dry-run", "--uuid", UUID)
+    found = run_volume_verb_for_json("format", path, *SMALL, "--dry-run", "--uuid", UUID)
     assert not found["made"] and found["superblock"]["uuid"] == UUID
     assert not path.exists()
 
@@ -181,9 +181,9 @@ def test_a_newer_volume_is_refused(volume_image: Path) -> None:
 
 @pytest.mark.parametrize("table", ["erase_table", "spare_table", "discard_table"])
 def test_damaged_tables_are_reported(volume_image: Path, table: str) -> None:
-    offset = first_frame_offsets(volume_image)[table] * FRAME + SECTOR + 17
+    offset = read_first_frame_offsets(volume_image)[table] * FRAME + SECTOR + 17
     change_byte_at(volume_image, offset)
-    found = check_verb_json("check", volume_image, code=4)
+    found = run_volume_verb_for_json("check", volume_image, code=4)
     assert not found["sound"]
     assert f"sector {offset // SECTOR} has a wrong checksum" in found["listed_findings"]
 
@@ -191,8 +191,8 @@ def test_damaged_tables_are_reported(volume_image: Path, table: str) -> None:
 SHARDS = ("channels=2", "shards=2")
 
 
-def second_shard_offset(path: Path) -> int:
-    length: int = check_verb_json("dump", path)["superblock"]["bytes"]
+def find_second_shard_offset(path: Path) -> int:
+    length: int = run_volume_verb_for_json("dump", path)["superblock"]["bytes"]
     return -(-length // 2**20) * 2**20
 
 
@@ -204,11 +204,11 @@ def sharded_image(tmp_path: Path) -> Path:
 
 
 def test_each_shard_has_a_volume(sharded_image: Path) -> None:
-    length = check_verb_json("dump", sharded_image)["superblock"]["bytes"]
-    assert sharded_image.stat().st_size == second_shard_offset(sharded_image) + length
-    found = check_verb_json("check", sharded_image)
+    length = run_volume_verb_for_json("dump", sharded_image)["superblock"]["bytes"]
+    assert sharded_image.stat().st_size == find_second_shard_offset(sharded_image) + length
+    found = run_volume_verb_for_json("check", sharded_image)
     assert found["sound"] and found["superblock"]["uuid"] == UUID
-    own = check_verb_json("dump", sharded_image, "--shard", "1")["superblock"]
+    own = run_volume_verb_for_json("dump", sharded_image, "--shard", "1")["superblock"]
     assert (own["shard"], own["uuid"][8:]) == (1, UUID[8:]) and own["uuid"] != UUID
     assert own["parameters"] == found["superblock"]["parameters"]
     assert own["parameters"]["shards"] == 2
@@ -222,38 +222,39 @@ def test_shards_share_the_available_space(tmp_path: Path) -> None:
     os.truncate(path, 256 * 2**20 + 5)
     done = run_approxftl("format", path, "--uuid", UUID, *SHARDS, "word_lines=2")
     assert (done.code, done.err) == (0, "")
-    found = check_verb_json("check", path)["superblock"]
-    used = second_shard_offset(path) + found["bytes"]
+    found = run_volume_verb_for_json("check", path)["superblock"]
+    used = find_second_shard_offset(path) + found["bytes"]
     blocks = found["parameters"]["blocks"]
     assert 0 <= 256 * 2**20 - used < 2 * used / blocks
 
 
 def test_damage_of_a_shard_is_reported(sharded_image: Path) -> None:
-    begin = second_shard_offset(sharded_image)
-    offset = first_frame_offsets(sharded_image)["spare_table"] * FRAME + SECTOR + 17
+    begin = find_second_shard_offset(sharded_image)
+    offset = read_first_frame_offsets(sharded_image)["spare_table"] * FRAME + SECTOR + 17
     change_byte_at(sharded_image, begin + offset)
-    change_byte_at(sharded_image, first_frame_offsets(sharded_image)["erase_table"] * FRAME + 9)
-    found = check_verb_json("check", sharded_image, code=4)
+    change_byte_at(sharded_image, read_first_frame_offsets(sharded_image)["erase_table"] * FRAME
+                   + 9)
+    found = run_volume_verb_for_json("check", sharded_image, code=4)
     assert f"shard 1: sector {offset // SECTOR} has a wrong checksum" in found["listed_findings"]
     assert any(one.startswith("shard 0: ") for one in found["listed_findings"])
-    found = check_verb_json("check", sharded_image, "--repair", "--give-up")
-    assert found["repaired"] and check_verb_json("check", sharded_image)["sound"]
+    found = run_volume_verb_for_json("check", sharded_image, "--repair", "--give-up")
+    assert found["repaired"] and run_volume_verb_for_json("check", sharded_image)["sound"]
 
 
-def test_a_long_finding_is_printed_completely(sharded_image: Path) -> None:
+def test_a_long_finding_of_check_is_printed_completely(sharded_image: Path) -> None:
     """A long finding of `approxftl check` is printed up to its end, which names the remedy."""
-    change_byte_at(sharded_image, second_shard_offset(sharded_image)
-                   + first_frame_offsets(sharded_image)["spare_table"] * FRAME + SECTOR + 17)
-    findings = check_verb_json("check", sharded_image, code=4)["listed_findings"]
+    change_byte_at(sharded_image, find_second_shard_offset(sharded_image)
+                   + read_first_frame_offsets(sharded_image)["spare_table"] * FRAME + SECTOR + 17)
+    findings = run_volume_verb_for_json("check", sharded_image, code=4)["listed_findings"]
     assert findings[1].startswith("shard 1: the volume is damaged")
     assert findings[1].endswith("see approxftl check --repair")
 
 
 def test_repairing_one_shard_does_not_change_the_others(sharded_image: Path) -> None:
     change_byte_at(sharded_image,
-                   first_frame_offsets(sharded_image)["spare_table"] * FRAME + SECTOR + 17)
-    change_byte_at(sharded_image, second_shard_offset(sharded_image) + FRAME + 300)
-    assert not check_verb_json("check", sharded_image, "--repair", code=4)["repaired"]
+                   read_first_frame_offsets(sharded_image)["spare_table"] * FRAME + SECTOR + 17)
+    change_byte_at(sharded_image, find_second_shard_offset(sharded_image) + FRAME + 300)
+    assert not run_volume_verb_for_json("check", sharded_image, "--repair", code=4)["repaired"]
 
 
 @pytest.mark.parametrize(("what", "sentence"), [
@@ -263,7 +264,7 @@ def test_repairing_one_shard_does_not_change_the_others(sharded_image: Path) -> 
 ])
 def test_a_shard_of_another_device_is_refused(tmp_path: Path, sharded_image: Path, what: str,
                                               sentence: str) -> None:
-    begin = second_shard_offset(sharded_image)
+    begin = find_second_shard_offset(sharded_image)
     other = tmp_path / "other"
     done = run_approxftl("format", other, *SMALL, *SHARDS)
     assert done.code == 0
@@ -279,16 +280,16 @@ def test_a_shard_of_another_device_is_refused(tmp_path: Path, sharded_image: Pat
 
 def test_format_removes_the_previous_shards(sharded_image: Path) -> None:
     """Format over a volume with the same UUID, while writes to the second and later shards fail."""
-    limited = run_program("prlimit", f"--fsize={second_shard_offset(sharded_image)}", PROGRAM,
+    limited = run_program("prlimit", f"--fsize={find_second_shard_offset(sharded_image)}", PROGRAM,
                           "format", sharded_image, "--uuid", UUID, *SMALL, *SHARDS, "--force")
     assert limited.code != 0 and "File too large" in limited.err
     assert ": there is no volume" in run_approxftl("check", sharded_image).err
 
 
 def test_a_write_error_of_a_later_shard_is_reported(sharded_image: Path) -> None:
-    limited = run_program("prlimit", f"--fsize={second_shard_offset(sharded_image) + 4 * FRAME}",
-                          PROGRAM, "format", sharded_image, "--uuid", UUID, *SMALL, *SHARDS,
-                          "--force")
+    limited = run_program("prlimit",
+                          f"--fsize={find_second_shard_offset(sharded_image) + 4 * FRAME}", PROGRAM,
+                          "format", sharded_image, "--uuid", UUID, *SMALL, *SHARDS, "--force")
     assert limited.code != 0 and "File too large" in limited.err
 
 
@@ -296,15 +297,15 @@ def test_a_damaged_saved_state_is_reported(volume_image: Path) -> None:
     change_byte_at(volume_image, 2 * FRAME + 20)
     done = run_approxftl("check", volume_image)
     assert done.code == 4 and "state" in done.out
-    states = check_verb_json("dump", volume_image, "--state")["states"]
+    states = run_volume_verb_for_json("dump", volume_image, "--state")["states"]
     assert [state["sound"] for state in states] == [False, True]
 
 
 def test_a_damaged_copy_of_the_volume_header_is_reported(volume_image: Path) -> None:
     change_byte_at(volume_image, FRAME + 300)
-    found = check_verb_json("check", volume_image, code=4)
+    found = run_volume_verb_for_json("check", volume_image, code=4)
     assert found["findings"] == 1 and "copy" in found["listed_findings"][0]
-    assert check_verb_json("dump", volume_image)["superblock"]["uuid"] == UUID
+    assert run_volume_verb_for_json("dump", volume_image)["superblock"]["uuid"] == UUID
 
 
 @pytest.mark.parametrize(("frame", "more", "sound"),
@@ -321,7 +322,7 @@ def test_volume_headers_may_differ_by_one_generation(volume_image: Path, frame: 
     super_block[4092:] = crc32c(super_block[:4092]).to_bytes(4, "little")
     data[frame * FRAME:(frame + 1) * FRAME] = super_block
     volume_image.write_bytes(data)
-    found = check_verb_json("check", volume_image, code=0 if sound else 4)
+    found = run_volume_verb_for_json("check", volume_image, code=0 if sound else 4)
     assert found["listed_findings"] == ([] if sound else ["the volume header and its copy differ"])
 
 
@@ -333,10 +334,10 @@ def test_a_shrunk_backing_device_is_refused(volume_image: Path) -> None:
 
 
 def test_dump_prints_header_and_tables(volume_image: Path) -> None:
-    assert len(check_verb_json("dump", volume_image, "--blocks")["blocks"]) == 160
-    assert check_verb_json("dump", volume_image, "--pages")["pages"] == []
-    assert check_verb_json("dump", volume_image, "--block", "3")["pages"] == []
-    found = check_verb_json("dump", volume_image, "--unit", "0")
+    assert len(run_volume_verb_for_json("dump", volume_image, "--blocks")["blocks"]) == 160
+    assert run_volume_verb_for_json("dump", volume_image, "--pages")["pages"] == []
+    assert run_volume_verb_for_json("dump", volume_image, "--block", "3")["pages"] == []
+    found = run_volume_verb_for_json("dump", volume_image, "--unit", "0")
     assert (found["discard_sequence"], found["pages"]) == (0, [])
     assert run_approxftl("dump", volume_image, "--block", "160").code == 2
     assert run_approxftl("dump", volume_image, "--unit", "x").code == 2
@@ -346,9 +347,9 @@ def test_dump_prints_header_and_tables(volume_image: Path) -> None:
 CONTENT_OF_0_2_0 = "6466245761adb9601686159326c731d2fd7f030e9704ee97bcb70b39a7f45381"
 
 
-def checksums_of_units(path: Path) -> str:
+def compute_checksums_of_units(path: Path) -> str:
     """Return a checksum of the unit numbers that are the first word of each unit's data."""
-    pages = check_verb_json("dump", path, "--pages")["pages"]
+    pages = run_volume_verb_for_json("dump", path, "--pages")["pages"]
     newest: dict[int, tuple[int, int]] = {}
     for page in pages:
         for slot in page["slots"]:
@@ -356,7 +357,7 @@ def checksums_of_units(path: Path) -> str:
                 found = (page["sequence"], slot["slot"])
                 newest[slot["unit"]] = max(newest.get(slot["unit"], (0, 0)), found)
     data = path.read_bytes()
-    start, discards = (first_frame_offsets(path)[area] * FRAME
+    start, discards = (read_first_frame_offsets(path)[area] * FRAME
                        for area in ("data", "discard_table"))
     total = hashlib.sha256()
     for unit, (sequence, slot) in sorted(newest.items()):
@@ -373,11 +374,11 @@ def checksums_of_units(path: Path) -> str:
 def test_a_volume_of_version_0_2_0_is_read(tmp_path: Path, end: str) -> None:
     """A volume that version 0.2.0 wrote is read, whether 0.2.0 closed it or crashed."""
     path = unpack_volume_image(tmp_path, end)
-    found = check_verb_json("check", path)
+    found = run_volume_verb_for_json("check", path)
     assert (found["sound"], found["closed"]) == (True, end == "closed")
     assert (found["mapped_units"], found["bad_blocks"]) == (210, 0)
     assert found["programmed_pages"] == (253 if end == "closed" else 257)
-    assert checksums_of_units(path) == CONTENT_OF_0_2_0
+    assert compute_checksums_of_units(path) == CONTENT_OF_0_2_0
 
 
 def seal_sector_checksum(sector: bytes, number: int) -> bytes:
@@ -392,18 +393,18 @@ def test_translation_pages_do_not_count_as_units(tmp_path: Path) -> None:
     assert run_approxftl("format", path, "op=60", "blocks=40", "map_cache=64KiB").code == 0
     old = unpack_volume_image(tmp_path, "closed")
     units = 4 * 40 * 128 * 2 * 40 // 100  # dies, blocks, pages, units per page, and 1 - op
-    frame = first_frame_offsets(old)["spare_table"] * FRAME
+    frame = read_first_frame_offsets(old)["spare_table"] * FRAME
     entry = bytearray(old.read_bytes()[frame : frame + 56])
     struct.pack_into("<I", entry, 40, units)
     struct.pack_into("<I", entry, 48, units + 1)
     data = bytearray(path.read_bytes())
-    sector = first_frame_offsets(path)["spare_table"] * 8
+    sector = read_first_frame_offsets(path)["spare_table"] * 8
     data[sector * SECTOR : sector * SECTOR + 56] = entry
     data[sector * SECTOR : (sector + 1) * SECTOR] = seal_sector_checksum(
         bytes(data[sector * SECTOR : (sector + 1) * SECTOR]), sector
     )
     path.write_bytes(data)
-    slots = check_verb_json("dump", path, "--block", "0")["pages"][0]["slots"]
+    slots = run_volume_verb_for_json("dump", path, "--block", "0")["pages"][0]["slots"]
     assert [(slot["unit"], slot["sheet"]) for slot in slots] == [(None, 0), (None, 1)]
     assert " translation-page-0 translation-page-1\n" in run_approxftl("dump", path, "--block",
                                                                        "0").out
@@ -411,21 +412,21 @@ def test_translation_pages_do_not_count_as_units(tmp_path: Path) -> None:
 
 def test_lost_units_are_counted_and_listed(tmp_path: Path) -> None:
     path = unpack_volume_image(tmp_path, "crashed")
-    page = max(check_verb_json("dump", path, "--pages")["pages"],
+    page = max(run_volume_verb_for_json("dump", path, "--pages")["pages"],
                key=lambda page: int(page["sequence"]))
     lost = [slot["unit"] for slot in page["slots"] if slot["mapped"]]
-    assert lost and check_verb_json("check", path)["lost_units"] == 0
+    assert lost and run_volume_verb_for_json("check", path)["lost_units"] == 0
     slots = (1 << len(page["slots"])) - 1
     size = 40 + 8 * len(page["slots"])
     number = page["slots"][0]["slot"] // len(page["slots"])
-    sector = first_frame_offsets(path)["spare_table"] * 8 + number // (504 // size)
+    sector = read_first_frame_offsets(path)["spare_table"] * 8 + number // (504 // size)
     data = bytearray(path.read_bytes())
     old = data[sector * SECTOR : (sector + 1) * SECTOR]
     assert seal_sector_checksum(bytes(old), sector) == old
     struct.pack_into("<H", old, number % (504 // size) * size + 38, slots)
     data[sector * SECTOR : (sector + 1) * SECTOR] = seal_sector_checksum(bytes(old), sector)
     path.write_bytes(data)
-    found = check_verb_json("check", path)
+    found = run_volume_verb_for_json("check", path)
     assert (found["sound"], found["lost_units"], found["mapped_units"]) == (True, len(lost), 210)
     listed = [run_["unit"] + i for run_ in found["lost"] for i in range(run_["units"])]
     assert listed == sorted(lost)
@@ -449,23 +450,23 @@ def unpack_volume_image(tmp_path: Path, end: str) -> Path:
 def test_damaged_metadata_are_repaired(tmp_path: Path, end: str, area: str) -> None:
     path = unpack_volume_image(tmp_path, end)
     fixed = {"superblock": 0, "copy": 1, "even": 2, "odd": 3}
-    frame = fixed[area] if area in fixed else first_frame_offsets(path)[area]
+    frame = fixed[area] if area in fixed else read_first_frame_offsets(path)[area]
     change_byte_at(path, frame * FRAME + 200)
     damaged = path.read_bytes()
-    found = check_verb_json("check", path, code=4)
+    found = run_volume_verb_for_json("check", path, code=4)
     assert not found["sound"] and "repaired" not in found and path.read_bytes() == damaged
     known = end == "closed" or area not in ("spare_table", "discard_table")
-    found = check_verb_json("check", path, "--repair", code=0 if known else 4)
+    found = run_volume_verb_for_json("check", path, "--repair", code=0 if known else 4)
     assert found["repaired"] == known
     if not known:
         assert path.read_bytes() == damaged
         said = run_approxftl("check", path, "--repair")
         assert said.code == 4 and re.search(r"not repaired: .*sector \d+, of a table", said.out)
-        assert check_verb_json("check", path, "--repair", "--give-up")["repaired"]
-    found = check_verb_json("check", path)
+        assert run_volume_verb_for_json("check", path, "--repair", "--give-up")["repaired"]
+    found = run_volume_verb_for_json("check", path)
     assert (found["sound"], found["lost_units"]) == (True, 0)
     if known:
-        assert (found["mapped_units"], checksums_of_units(path)) == (210, CONTENT_OF_0_2_0)
+        assert (found["mapped_units"], compute_checksums_of_units(path)) == (210, CONTENT_OF_0_2_0)
 
 
 def test_format_does_not_write_large_tables(tmp_path: Path) -> None:
@@ -475,11 +476,11 @@ def test_format_does_not_write_large_tables(tmp_path: Path) -> None:
     assert path.stat().st_size > 19 << 30
     assert path.stat().st_blocks * SECTOR < 1 << 20
     assert "is sound" in run_approxftl("check", path).out
-    for block in check_verb_json("dump", path, "--blocks")["blocks"]:
+    for block in run_volume_verb_for_json("dump", path, "--blocks")["blocks"]:
         assert block["sound"]
         assert block["programmed_pages"] == 0
     # The table of lazily initialised extents, and its copy
-    for frame in (4, (4 + first_frame_offsets(path)["erase_table"]) // 2):
+    for frame in (4, (4 + read_first_frame_offsets(path)["erase_table"]) // 2):
         with path.open("r+b") as file:
             file.seek(frame * FRAME + 7)
             file.write(b"x")

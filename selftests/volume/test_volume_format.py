@@ -16,7 +16,7 @@ FRAME = 4096
 Field = tuple[int, int, str]
 
 
-def documented_tables() -> list[str]:
+def read_documented_tables() -> list[str]:
     """Return the indented tables in the comment at the head of volume-format.h."""
     comment = re.search(r"/\*\n \* A volume: .*?\n \*/", HEADER.read_text(), re.S)
     assert comment
@@ -25,7 +25,7 @@ def documented_tables() -> list[str]:
 
 
 def parse_documented_table(index: int) -> list[Field]:
-    found = re.findall(r"^ *(\d+) +(\d+)  (.*)$", documented_tables()[index], re.M)
+    found = re.findall(r"^ *(\d+) +(\d+)  (.*)$", read_documented_tables()[index], re.M)
     return [(int(offset), int(size), what) for offset, size, what in found]
 
 
@@ -50,8 +50,8 @@ def make_small_volume(path: Path) -> bytes:
 
 def test_the_format_document_has_every_table_of_the_header() -> None:
     text = DOCUMENT.read_text()
-    assert len(documented_tables()) == 9
-    for table in documented_tables():
+    assert len(read_documented_tables()) == 9
+    for table in read_documented_tables():
         assert f"```text\n{table}```" in text
 
 

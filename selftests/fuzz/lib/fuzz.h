@@ -16,7 +16,7 @@
 
 int fuzz_input(const u8 *data, size_t size) __asm__("LLVMFuzzerTestOneInput");
 
-static inline void demand(bool condition)
+static inline void fuzz_demand(bool condition)
 {
 	if (!condition)
 		abort();
@@ -65,7 +65,7 @@ static inline void check_refusal_has_message(const struct aftl_error *error)
 {
 	size_t length = strnlen(error->text, sizeof(error->text));
 
-	demand(length > 5 && length < sizeof(error->text));
+	fuzz_demand(length > 5 && length < sizeof(error->text));
 }
 
 #endif

@@ -99,7 +99,7 @@ static u32 unit_bytes(const struct durable_device *durable)
 
 /* Fill @durable->bytes with the data of a write: every sector begins with unit and stamp. */
 
-static u64 pattern_word_of_unit(u32 unit, u32 stamp, u32 word)
+static u64 compute_pattern_word_of_unit(u32 unit, u32 stamp, u32 word)
 {
 	u32 in_sector = word % (DISK_SECTOR / 8);
 
@@ -113,7 +113,7 @@ static void fill_unit_pattern(struct durable_device *durable, u32 unit, u32 stam
 	u32 i;
 
 	for (i = 0; i < count; i++)
-		words[i] = pattern_word_of_unit(unit, stamp, i);
+		words[i] = compute_pattern_word_of_unit(unit, stamp, i);
 }
 
 /* Check that the data belong to one write of @unit; return its stamp. */
@@ -125,7 +125,7 @@ static bool recognise_unit_pattern(const struct durable_device *durable, u32 uni
 
 	*stamp = words[0] >> 32;
 	for (i = 0; i < count; i++)
-		if (words[i] != pattern_word_of_unit(unit, *stamp, i))
+		if (words[i] != compute_pattern_word_of_unit(unit, *stamp, i))
 			return CHECK_MSG(false,
 					 "unit %u: word %u is %016llx: not of it, or torn (stamp %u)",
 					 unit, i, (unsigned long long)words[i], *stamp);
@@ -173,7 +173,7 @@ static void drop_oldest_op(struct durable_device *durable)
 	free_durable_op(take_oldest_op(durable));
 }
 
-static u64 offset_of_ppn(const struct durable_device *durable, aftl_ppn_t ppn)
+static u64 get_offset_of_ppn(const struct durable_device *durable, aftl_ppn_t ppn)
 {
 	return aftl_volume_data_offset(durable->volume, ppn);
 }
@@ -202,7 +202,7 @@ static int remap_unwritten_unit(struct durable_device *durable)
 		return -ENOSPC;
 	durable->displaced++;
 	CHECK_EQ(aftl_fail_block(ftl, from_ppn(ppn) / aftl_geometry(ftl)->block_ppns), 0);
-	return lying_disk_write(&durable->disk, offset_of_ppn(durable, ppn), late->bytes,
+	return lying_disk_write(&durable->disk, get_offset_of_ppn(durable, ppn), late->bytes,
 				unit_bytes(durable));
 }
 
@@ -231,7 +231,7 @@ static int report_failed_write(struct durable_device *durable, aftl_ppn_t ppn)
 
 static int write_durable_unit(struct durable_device *durable, aftl_ppn_t ppn)
 {
-	int ret = lying_disk_write(&durable->disk, offset_of_ppn(durable, ppn), durable->bytes,
+	int ret = lying_disk_write(&durable->disk, get_offset_of_ppn(durable, ppn), durable->bytes,
 				   unit_bytes(durable));
 
 	durable->lost[from_ppn(ppn)] = false;
@@ -275,7 +275,8 @@ static int read_durable_unit(struct durable_device *durable, aftl_ppn_t ppn)
 		memcpy(durable->bytes, durable->late.bytes, bytes);
 		return 0;
 	}
-	return lying_disk_read(&durable->disk, offset_of_ppn(durable, ppn), durable->bytes, bytes);
+	return lying_disk_read(&durable->disk, get_offset_of_ppn(durable, ppn), durable->bytes,
+			       bytes);
 }
 
 static int do_copy_op(struct durable_device *durable, const struct durable_op *op)
@@ -411,7 +412,7 @@ static int do_erase_op(struct durable_device *durable, const struct durable_op *
 	return ret;
 }
 
-static int do_durable_op(struct durable_device *durable, struct durable_op *op)
+static int execute_durable_op(struct durable_device *durable, struct durable_op *op)
 {
 	struct aftl_volume *volume = durable->volume;
 
@@ -447,7 +448,7 @@ static int do_durable_op(struct durable_device *durable, struct durable_op *op)
 static int do_oldest_op(struct durable_device *durable)
 {
 	bool waits = durable->batched && durable->ops->kind == OP_PROMISE;
-	int ret = waits ? 0 : do_durable_op(durable, durable->ops);
+	int ret = waits ? 0 : execute_durable_op(durable, durable->ops);
 
 	if (waits)
 		append_waiting_op(&durable->promises, take_oldest_op(durable));
@@ -989,7 +990,7 @@ bool durable_damage_sector(struct durable_device *durable, u32 unit, u32 sector)
 
 	if (!expect_unit_may_be_lost(durable, unit, &ppn))
 		return false;
-	durable->disk.unreadable[offset_of_ppn(durable, ppn) / DISK_SECTOR + sector] = true;
+	durable->disk.unreadable[get_offset_of_ppn(durable, ppn) / DISK_SECTOR + sector] = true;
 	return true;
 }
 
@@ -1002,7 +1003,7 @@ bool durable_fail_unit(struct durable_device *durable, u32 unit)
 }
 
 /* Newest stamp of @unit's data outside the write buffer. */
-static u32 newest_stamp_outside_buffer(const struct durable_device *durable, u32 unit)
+static u32 find_newest_stamp_outside_buffer(const struct durable_device *durable, u32 unit)
 {
 	const struct aftl *ftl = durable->device.ftl;
 	u32 newest = durable->units[unit].newest;
@@ -1020,7 +1021,7 @@ static void lose_unit_with_die(struct durable_device *durable, u32 unit)
 {
 	struct durable_unit *mine = &durable->units[unit];
 
-	mine->hurt = newest_stamp_outside_buffer(durable, unit);
+	mine->hurt = find_newest_stamp_outside_buffer(durable, unit);
 	if (mine->covered <= mine->hurt)
 		mine->covered = 0;
 }
@@ -1150,8 +1151,8 @@ static bool is_newest_format(const struct durable_device *durable)
 		       AFTL_UUID_BYTES);
 }
 
-static int load_durable(struct durable_device *durable, const struct aftl_policy_type *type,
-			bool scan)
+static int load_durable_device(struct durable_device *durable, const struct aftl_policy_type *type,
+			       bool scan)
 {
 	struct test_device *device = &durable->device;
 
@@ -1201,7 +1202,7 @@ int durable_load(struct durable_device *durable, const char *policy, bool scan)
 		aftl_volume_ignore_damage(durable->volume);
 	device->config = durable->super.config;
 	listen_to_device(durable);
-	ret = load_durable(durable, aftl_policy_find(policy), scan);
+	ret = load_durable_device(durable, aftl_policy_find(policy), scan);
 	if (ret) {
 		durable_stop(durable);
 		return ret;

@@ -104,7 +104,7 @@ u32 features_find_by_names(const struct features *features, const char *names)
 	return mask;
 }
 
-static void apply_mqsim_word(struct feature_set *set, struct test_device *device, const char *word)
+static void apply_mqsim_param(struct feature_set *set, struct test_device *device, const char *word)
 {
 	char key[FEATURE_WORD_SIZE];
 	char *value;
@@ -127,7 +127,7 @@ static void apply_feature(struct feature_set *set, struct test_device *device,
 	u32 i;
 
 	for (i = 0; i < feature->word_count; i++)
-		apply_mqsim_word(set, device, feature->words[i]);
+		apply_mqsim_param(set, device, feature->words[i]);
 }
 
 /* The feature table may name a refused pair of features in either order. */
