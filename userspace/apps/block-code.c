@@ -21,7 +21,7 @@ static const double (*basis(void))[BLOCK_SIDE]
 	return (const double (*)[BLOCK_SIDE])rows;
 }
 
-/* Transform the columns of @from to rows of @to; calling it again transforms the rows. */
+/* Transform the columns of @from to rows of @to; a second call transforms the original rows. */
 static void transform_block_dct(const double *from, double *to, bool back)
 {
 	const double (*cosine)[BLOCK_SIDE] = basis();

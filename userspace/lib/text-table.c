@@ -77,7 +77,7 @@ static void widen_text_table_column(int *width, size_t length)
 		*width = (int)length;
 }
 
-/* The last cell of a line is not padded. */
+/* Print a row. All cells but the last one are padded, so that no line ends in blanks. */
 static void print_text_table_row(const struct text_table *table, const struct text_row *row,
 				 const int *widths, FILE *out)
 {

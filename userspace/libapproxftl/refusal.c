@@ -89,7 +89,7 @@ int aftl_lib_refuse(int error, const char *format, ...)
 	return error;
 }
 
-/* Return the message for an error number without a reason. */
+/* Return the message for an error number that came without an enum approxftl_reason. */
 static const char *get_message_of_error_number(int error, char *text, size_t size)
 {
 	switch (-error) {

@@ -13,7 +13,7 @@
 /**
  * struct simlib_policy - a policy whose decisions are functions of the calling program
  * @name: name of the policy @streams: names of its streams @type: the core's type of the policy
- * @methods: methods of @type @functions: functions that decide
+ * @methods: the core's methods for @type, which call @functions @functions: functions that decide
  * @columns: memory for the description of candidates
  */
 struct simlib_policy {

@@ -290,7 +290,7 @@ class PlaneFile:
         return join_planes(stored, count)[begin:begin + length]
 
     def check_remaining_bytes(self) -> None:
-        """Raise ModelError if bytes outside the planes, which are always precise, have changed."""
+        """Raise ModelError if the bytes outside all planes, which must be precise, have changed."""
         found = hashlib.sha256()
         for piece in read_range_parts(self.source, self._rest.offset, self._gaps._gap_bytes):
             found.update(piece)
