@@ -12,7 +12,7 @@
 #include "block-content.h"
 #include "core/base/params.h"
 
-/* Generation of the initial state of all units; requests are numbered from there. */
+/* Generation of the units' initial content; the first request gets the next number. */
 #define LEDGER_FIRST 1
 
 /**

@@ -28,7 +28,7 @@ static u64 draw_load_number_below(struct load *load, u64 n)
 	return aftl_random_below(&load->random, (u32)n);
 }
 
-/* Draw a number up to @most; the range up to each power of two is equally likely. */
+/* Draw a number up to @most whose logarithm is evenly distributed, so that most are small. */
 static u64 draw_log_uniform_number(struct load *load, u64 most)
 {
 	u64 value = 1ULL << draw_load_number_below(load, fls64(most));
