@@ -32,7 +32,7 @@ complaints()
 	grep -E ' dm-approxftl/[^ ]*:[0-9]+:[0-9]+: (warning|error)' "$1/log"
 }
 
-# changes DIRECTORY: names of the kernel API that the log reports as missing or changed
+# changes DIRECTORY: print names of the kernel API that the build log reports as missing or changed
 changes()
 {
 	{
@@ -112,7 +112,7 @@ MISTAKE
 	echo 'obj-m := for-sparse.o for-gcc.o for-modpost.o' >"$1/Kbuild"
 }
 
-# reports DIRECTORY PROGRAM TEXT: PROGRAM has reported its planted mistake with TEXT
+# reports DIRECTORY PROGRAM TEXT: check that PROGRAM has reported its planted mistake with TEXT
 reports()
 {
 	grep -F "$3" "$1/log" | grep -q "for-$2"

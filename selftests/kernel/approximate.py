@@ -149,7 +149,7 @@ def check_levels_after_policy_change(system: Mount) -> None:
 
 
 def check_flips_of_aged_levels(system: Mount) -> None:
-    """Flipped bits of each file region equal the device's report and grow with its level."""
+    """Check that a region's flipped bits equal the device's report and grow with its level."""
     send_dm_message(NAME, "age", "2000h")
     system.remount_file_system()
     path = system.place / "levels"
@@ -184,7 +184,7 @@ def count_units_by_level(found: Json) -> list[int]:
 
 
 def check_traced_levels(system: Mount) -> None:
-    """Quality levels in a block trace reach replays on a device and in the simulator."""
+    """Check that replays, on a device and simulated, use the quality levels of a block trace."""
     recorded, trace = scratch / "recorded", scratch / "levels.aft"
     send_dm_message(NAME, "reset")
     run_command(APPROXFTL, "trace", "record", "-O", recorded, system.place, "--", "python3",
@@ -251,7 +251,7 @@ def count_reported_flips_of_model(made: Json, stored: Path, model: bytes, back: 
 
 
 def check_model_by_plane() -> None:
-    """A model whose tensors are stored by bit plane has errors only in bits of small weight."""
+    """Check that a model stored by bit plane has errors only in bits of small weight."""
     model = make_random_model()
     (scratch / "model").write_bytes(model)
     with temporary_device(NAME) as path:
@@ -273,7 +273,7 @@ def check_model_by_plane() -> None:
 
 
 def check_model_by_level() -> None:
-    """Tagging a safetensors file without changing its format gives each tensor a quality level."""
+    """Check the quality level of each tensor in a tagged safetensors file of unchanged format."""
     model = make_random_model()
     with temporary_device(NAME, LEVELS) as path:
         system = Mount(path)
@@ -319,7 +319,7 @@ def run_annotated_program(name: str, place: Path, *options: str) -> Json:
 
 
 def check_flips_of_program(report: Json) -> int:
-    """Require the reported flipped bits in a program's results, all in approximate data."""
+    """Require that a program found as many flipped bits as the device, in approximate data only."""
     inputs, reported = report["inputs"], report["reported"]
     flipped: int = inputs["flipped_bits"]
     require(flipped == reported["flipped_bits"] > 0, f"{flipped} bits differ, "

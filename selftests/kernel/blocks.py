@@ -190,7 +190,7 @@ class Expected:
             self.begun.setdefault(block, []).append(number)
 
     def require_data_of_operation(self, block: int, number: int) -> None:
-        """Require data of the block's last operation numbered up to `number`, or later data."""
+        """Require that a block has data of its last operation up to `number`, or newer data."""
         begun = self.begun[block]
         newest = bisect_right(begun, number)
         if newest:
