@@ -61,7 +61,7 @@ TOLD_BY = {
 
 @dataclass(frozen=True)
 class Known:
-    """The calibrated value of one parameter, and its interval."""
+    """A parameter's calibrated value and its confidence interval."""
 
     name: str
     value: float
@@ -234,7 +234,7 @@ def choose_best_models_of_two_stripes(ranked: Sequence[tuple[float, Model]]) -> 
 
 @dataclass
 class Search:
-    """The steps of the search for a drive's model."""
+    """The search for a drive's model, with a method for each step."""
 
     trial: Trial
     say: Callable[[str], None]
@@ -379,7 +379,7 @@ def pair_simulated_figures(trial: Trial, model: Model) -> list[Compared]:
 
 
 def find_drive_model(trial: Trial, say: Callable[[str], None]) -> Found:
-    """Return the drive that explains the measurements best."""
+    """Return the drive model that explains the measurements best."""
     search = Search(trial, say)
     model = guess_first_model(trial.loads)
     for part in (search.fit_read_parameters, search.fit_write_parameters,

@@ -103,7 +103,7 @@ def list_device_snapshot_values(device: Device) -> list[tuple[str, Cell]]:
 
 
 def row_of_device_fact(key: str, value: Cell) -> list[str]:
-    """Return the table row of a fact: its name, and its value in a readable unit."""
+    """Return a table row with the name of a value and the value in a readable unit."""
     name, unit = split_key_into_title_and_unit(key)
     return [name, value_with_unit(unit, value)]
 
@@ -113,7 +113,7 @@ def rows_of_device_facts(label: str, facts: Sequence[tuple[str, Cell]]) -> list[
 
 
 def device_rows(device: Device) -> list[list[str]]:
-    """Return the table rows with the facts of a device."""
+    """Return table rows with a device's label and its named values."""
     by_key = {measure.key: measure for measure in MEASURES}
     lines = rows_of_device_facts(device.label, list_device_snapshot_values(device))
     lines += [[by_key[key].title, value_as_text(by_key[key], value)]
@@ -122,7 +122,7 @@ def device_rows(device: Device) -> list[list[str]]:
 
 
 def list_record_file_values(file: aft.RecordFile) -> list[tuple[str, Cell]]:
-    """Return the facts that describe the contents of a record file."""
+    """Return names and values that describe the contents of a record file."""
     facts: list[tuple[str, Cell]] = [
         ("written by", file.tool), ("from", file.source_format), ("records", len(file.records)),
         ("device_bytes", file.device_bytes)]
@@ -230,7 +230,7 @@ def comparison_as_text(inputs: Inputs, every: bool) -> str:
 
 
 def run_as_json(run: Run, base: Run) -> Json:
-    """Return a run and its ratios to the base as a JSON object."""
+    """Return a run's measures, with their ratios to the first run, as a JSON object."""
     values, bases = measures_of_run(run), measures_of_run(base)
     known = {key: value for key, value in values.items() if value is not None}
     return {

@@ -35,7 +35,7 @@ NOTICED = 0.01
 
 
 class SpentError(Exception):
-    """The search has used up its budget of evaluations."""
+    """Raised when the search has used up its budget of evaluations."""
 
 
 def robust_misfit(errors: Vector) -> float:
@@ -164,7 +164,7 @@ class Share:
 
 @dataclass
 class Fit:
-    """The values of a drive before and after the fit."""
+    """The result of a fit: a drive's parameter values before and after it, and their errors."""
 
     drive: Drive
     start: Values
@@ -226,7 +226,7 @@ class Judge:
                          for point in found])
 
     def read_parameter_values_of_profile(self) -> Values:
-        """Return the values of the profile; raise Refusal if one is out of its range."""
+        """Return the profile's values of the fitted parameters; refuse one out of its range."""
         parameters = device_parameters(self.drive, self.bench)
         values = tuple(one.read_parameter_value_from_result(parameters) for one in self.drive.free)
         for one, value in zip(self.drive.free, values, strict=True):

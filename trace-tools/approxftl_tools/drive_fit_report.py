@@ -100,7 +100,7 @@ def make_remarks_about_fit(found: Fit) -> Iterator[str]:
 
 
 def fit_as_text(found: Fit) -> str:
-    """Return the report of a drive as text."""
+    """Return the report on the fit of a drive as text."""
     tables = (((PARAMETERS, *fitted_parameter_rows(found)), [False] + [True] * 6),
               ((SHARES, *make_error_rows_of_fit(found)), [False, False] + [True] * 5))
     return f"{found.drive.name}: {found.drive.about}\n" + \

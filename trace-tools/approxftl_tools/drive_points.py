@@ -105,7 +105,7 @@ class Shape:
     superblock: int
 
     def request_count_for_capacity_share(self, share: float, size: int = 4096) -> int:
-        """Return the number of requests that write a multiple of the capacity."""
+        """Return how many requests of a size write a given multiple of the drive's capacity."""
         return max(1, int(self.units * self.unit_bytes * share / size))
 
 

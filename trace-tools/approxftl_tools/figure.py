@@ -243,7 +243,7 @@ def series_colour(plot: Panel | Grid | Spans, index: int) -> Hue:
 
 
 def coloured_names(plot: Plot) -> list[str]:
-    """Return the figure's names that have colours and legend entries."""
+    """Return the names in a plot (series, curves or words) that have a colour in the legend."""
     if isinstance(plot, Bars | Dots):
         return [name for name, _ in plot.series]
     if isinstance(plot, Curves):

@@ -419,7 +419,7 @@ def hideable_series(plot: Plot) -> list[str]:
 
 
 def vega_specification(figure: Figure) -> Json:
-    """Return the Vega-Lite specification; the page supplies the rows."""
+    """Return a figure's Vega-Lite specification without its data rows, which the page adds."""
     found = plot_chart_layers(figure.plot)
     hues = choose_colours_of_plot_names(figure.plot)
     wide = {} if "facet" in found else {"width": "container"}

@@ -123,14 +123,14 @@ def open_model(path: Path) -> Iterator[FileSource]:
 
 
 def decide_tensor_class(choice: Choice, tensor: Tensor) -> Verdict:
-    """Return the decision about a tensor in its original format."""
+    """Decide which range of a tensor, stored in its original format, is approximate."""
     stored = tensor.offset, tensor.length
     why_not = choice.reason_tensor_is_precise(tensor, apart=False)
     return Verdict(tensor, stored, None if why_not else stored, why_not)
 
 
 def decide_tensor_planes(choice: Choice, one: Planes) -> Verdict:
-    """Return the decision about a tensor stored by bit plane."""
+    """Decide which planes of a tensor, stored by bit plane, are approximate."""
     why_not = choice.reason_tensor_is_precise(one.tensor, apart=True)
     low = 0 if why_not else choice.count_low_planes(one.tensor.element)
     return Verdict(one.tensor, (one.at, one.end_of_planes - one.at),
@@ -191,7 +191,7 @@ def run_tag_command(verb: str, *words: str | Path) -> None:
 
 
 def replace_file_tags(path: Path, told: dict[str, Any], args: argparse.Namespace) -> None:
-    """Replace the tags of the file by the approximate ranges."""
+    """Replace the tags of a model file by tags of its approximate ranges."""
     remember = ["--remember"] if args.remember else []
     rewrite = ["--rewrite"] if args.rewrite else []
     run_tag_command("del", *remember, "--", path)
@@ -204,7 +204,7 @@ def replace_file_tags(path: Path, told: dict[str, Any], args: argparse.Namespace
 
 
 def print_decisions(args: argparse.Namespace, argv: Sequence[str], told: dict[str, Any]) -> int:
-    """Print the decisions about the tensors as JSON or as a table."""
+    """Print which tensors are approximate, and why others are not, as JSON or as a table."""
     if args.json:
         print(json.dumps({**command.json_document_head("tag", ["model", *argv]), **told}, indent=1))
     else:
@@ -222,7 +222,7 @@ def print_decisions(args: argparse.Namespace, argv: Sequence[str], told: dict[st
 
 
 def decide_tensor_classes(choice: Choice, model: Model) -> list[Verdict]:
-    """Return the decision about each tensor of the model."""
+    """Decide for each tensor of a model which part of it is approximate."""
     if is_model_by_plane(model):
         return [decide_tensor_planes(choice, one) for one in PlaneFile(model).planes]
     return [decide_tensor_class(choice, tensor) for tensor in model.tensors]

@@ -40,7 +40,7 @@ def cell_as_text(value: Cell) -> str:
 
 @cache
 def template_environment() -> Any:
-    """Return the template environment, which escapes all data."""
+    """Return Jinja's environment with the page templates; it escapes all data."""
     try:
         library: Any = import_module("jinja2")
     except ImportError as error:

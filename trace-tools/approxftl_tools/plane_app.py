@@ -173,7 +173,7 @@ def refuse_foreign_file(subject: Subject, path: Path, force: bool) -> None:
 
 
 def plane_location(one: Planes, bit: int) -> tuple[int, int]:
-    """Return offset and length of the plane of a bit."""
+    """Return offset and length, in the file, of the plane with bit number `bit`."""
     return one.end_of_planes - (bit + 1) * one.bytes_of_plane, one.bytes_of_plane
 
 

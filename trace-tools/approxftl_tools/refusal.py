@@ -10,7 +10,7 @@ INTERRUPTED = 130
 
 
 class Refusal(Exception):  # noqa: N818
-    """A command cannot go on; the exception's text is the message for the user."""
+    """Raised when a command cannot go on; the text is the message for the user."""
 
     def __init__(self, sentence: str, status: int = FAILED) -> None:
         super().__init__(sentence)

@@ -75,7 +75,7 @@ def describe_simulation(inputs: Inputs) -> str:
 
 
 def describe_policy_comparison(inputs: Inputs) -> list[str]:
-    """Return the comparison of each policy with the first, with confidence intervals."""
+    """Return sentences that compare each policy with the first, with confidence intervals."""
     groups = statistics_groups(inputs)
     yardstick = Yardstick(str(groups[0].varied["policy"]))
     for keys in JUDGED:

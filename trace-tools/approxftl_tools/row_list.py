@@ -27,7 +27,7 @@ class Column:
     right: bool = True
     #: True if the column is hidden by default.
     more: bool = False
-    #: Returns the text of a cell in place of its value.
+    #: Function that returns the text of a cell; None to print the cell's value.
     said: Callable[[Row], str] | None = None
 
     def value_as_cell_text(self, row: Row) -> str:

@@ -28,7 +28,7 @@ LEAST = 2
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean and the half width of its interval; None after a single run."""
+    """A mean and the half width of its confidence interval, which is None for a single run."""
 
     mean: float
     half: float | None

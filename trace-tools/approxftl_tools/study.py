@@ -165,7 +165,7 @@ def add_run_options(run: command.Parser) -> None:
 
 
 def add_figure_options(add: Mapping[str, command.Parser]) -> None:
-    """Add the options of verbs that write files."""
+    """Add the options of the verbs, such as figure, that write files."""
     figure = add["figure"]
     figure.add_argument("-O", "--output", metavar="DIR", type=Path, dest="figures",
                         help="where figures go (default: beside the file)")

@@ -32,7 +32,7 @@ ASKED_S = 0.2
 WORKERS_S = 5
 #: Arguments of a point, digest of the program, names and digests of the files.
 Task = tuple[Sequence[str], str, Sequence[tuple[str, str]]]
-#: Exit status, stdout, stderr, attempts.
+#: What a worker returns for a point: exit status, stdout, stderr, number of attempts.
 Ended = tuple[int, str, str, int]
 
 

@@ -28,7 +28,7 @@ class Outcome:
 
 
 class Engine(Protocol):
-    """The interface of classes that run points."""
+    """The interface of engines, the classes that run the points of a study."""
 
     def run_all_points(self, points: Sequence[Point]) -> Iterator[Outcome]:
         """Run all points of a study; yield outcomes in the order in which the points end."""

@@ -61,7 +61,7 @@ class Spec:
         return Yardstick(self.relative_to, self.across)
 
     def choice_or_default_of_key(self, key: str) -> str:
-        """Return the value of a key that has fixed choices, or the key's default."""
+        """Return the value of a [[figure]]'s key with fixed choices, or the key's default."""
         return str(self.table.get(key, CHOICES[key][0]))
 
     def figure_spec_as_text(self) -> str:

@@ -280,7 +280,7 @@ def word_list_of_key(path: Path, document: dict[str, Any], key: str,
 
 def check_string_values(path: Path, table: dict[str, Any], keys: Iterable[str],
                         where: str = "") -> None:
-    """Refuse values that are not strings."""
+    """Refuse a study in which one of the given keys has a value that is not a string."""
     for key in keys:
         if not isinstance(table.get(key, ""), str):
             raise Refusal(f"{path}: {key}{where} is a text in quotes", USAGE)

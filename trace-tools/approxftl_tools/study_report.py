@@ -90,7 +90,7 @@ def study_policies(groups: Sequence[Group]) -> list[str]:
 
 def chart_template_data(figures: Sequence[Figure], policies: Sequence[str]) -> tuple[list[Json],
                                                                                      Json | None]:
-    """Return the template data of figures and the script bundle; None without vl-convert."""
+    """Return what the page needs of the figures, and Vega's scripts (None without vl-convert)."""
     known = {name: Hue("s", i % COLOURS, i // COLOURS % SHADES)
              for i, name in enumerate(dict.fromkeys(policies))}
     code = live.build_script_bundle() if figures else None

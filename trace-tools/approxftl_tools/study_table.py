@@ -74,7 +74,7 @@ class Group:
         return estimate_mean(list(values.values()), bool(TAIL.search(measure)))
 
     def estimate_ratio(self, yardstick: Group, measure: str) -> Estimate | None:
-        """Return the mean ratio to another group's runs, paired by seed."""
+        """Return the mean ratio of a measure to that of other runs, paired by seed."""
         ours = self.read_measure_of_each_seed(measure)
         theirs = yardstick.read_measure_of_each_seed(measure)
         seeds = [seed for seed in ours if seed in theirs]
@@ -248,7 +248,7 @@ def measures_in_figures(plan: Plan) -> tuple[str, ...]:
 
 
 def measure_tables(rows: Sequence[Row], keys: Sequence[str]) -> str:
-    """Return the given measures of the groups in aligned tables, each no wider than a page."""
+    """Return text tables of the points' given measures, each table no wider than a page."""
     if not rows:
         return "no point is done\n"
 

@@ -50,7 +50,7 @@ MARGIN = 0.05
 PALER, DASHED = ("", " pale", " faint"), ("", " dashed", " dotted")
 #: Classes of lines for each palette.
 LINES = {"s": "l", "m": "n"}
-#: Classes of edges for each palette.
+#: CSS classes of the edges of filled marks and lines, for each palette.
 EDGES = {"s": "e", "m": "f"}
 #: Steps of a colour scale.
 SHADES = 9
@@ -299,7 +299,7 @@ def bars_by_series(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[s
 
 
 def label_bars_with_values(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
-    """Yield the values of bars that stand side by side."""
+    """Yield a text element with the value of each bar, unless the bars are stacked."""
     width, places = bar_positions(plot, area)
     for i, lefts in enumerate(places):
         for left, (_, values) in zip(lefts, plot.series, strict=True):

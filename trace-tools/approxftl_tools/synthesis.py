@@ -33,7 +33,7 @@ Draw: TypeAlias = "np.random.Generator"
 
 @dataclass
 class Stream:
-    """Requests as columns of a record file."""
+    """The requests of a stream, with an array for each column of a record file."""
 
     t_ns: Array
     off_sect: Array
@@ -157,7 +157,7 @@ class Writer:
 
 
 def generate_stream(profile: Profile, requests: int, seed: int) -> Stream:
-    """Return a stream like `profile`; the same seed gives the same stream."""
+    """Return a stream of requests with the profile's characteristics, drawn from a seed."""
     draw = np.random.default_rng(seed)
     ranks = np.linspace(0, 1, len(profile.arrival_ns))
     gaps = np.interp(draw.random(requests), ranks, profile.arrival_ns)

@@ -606,7 +606,7 @@ class Cell:
                 self.add_note_to_record(why)
 
     def mount_stack(self) -> str:
-        """Assemble the array and mount; return the error if one fails."""
+        """Assemble the stack's array and mount its file system; return the first error."""
         for line in self.stack.assemble:
             if why := self.watch_command(line, check=False):
                 return why

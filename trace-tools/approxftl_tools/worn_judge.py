@@ -39,7 +39,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Refused:
-    """The storage stack returned an error instead of the object."""
+    """The answer to a read for which the storage stack returned an error."""
 
     why: str
 
@@ -49,7 +49,7 @@ Answer = bytes | Refused | None
 
 
 def make_object_value(key: str, version: int, sectors: int) -> bytes:
-    """Return a version of an object: each sector contains object, number and version."""
+    """Return the content of an object's version: each sector has object, number and version."""
     value = b""
     for number in range(sectors):
         head = HEADER.pack(MAGIC, key.encode(), number, sectors, version)

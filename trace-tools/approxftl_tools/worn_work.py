@@ -43,7 +43,7 @@ class FailedError(Exception):
 
 
 class CrashedError(FailedError):
-    """A program of the storage stack was killed by a signal."""
+    """Raised when a signal has killed a program of the storage stack."""
 
 
 class Work(Protocol):
