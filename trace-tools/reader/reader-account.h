@@ -17,7 +17,7 @@ struct trace_classes {
 /* Get the names of the quality classes of the trace's writes. */
 struct trace_classes trace_reader_get_classes(const struct trace_reader *reader);
 
-/* Print the format and the units of each file, one line per file. */
+/* Print the format and the units of each trace file, one line per file. */
 void trace_reader_describe(const struct trace_reader *reader, FILE *out);
 void trace_reader_write_json(const struct trace_reader *reader, struct json_writer *json);
 

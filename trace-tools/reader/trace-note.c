@@ -21,7 +21,7 @@ static u8 class_source_of_word(struct text_cursor word)
 	return TRACE_BY_TAG;
 }
 
-/* Parse the quality level of a class in a note; it is missing if it is 1. */
+/* Parse the quality level of a class in a note; a note without a level means level 1. */
 static u8 parse_level_of_class(u8 class, struct text_cursor *text)
 {
 	u64 level;
