@@ -10,7 +10,7 @@
 #include "trace-record.h"
 #include "trace-run.h"
 
-/* "record" precedes the command line of a program, so it parses its own command line. */
+/* "record" parses its command line itself, because that ends with another program's. */
 static const struct trace_verb trace_record = {
 	.name = "record",
 	.help = "run a program while its device is traced",
