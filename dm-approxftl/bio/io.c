@@ -64,7 +64,7 @@ static u8 select_host_queue(const struct aftl_disk *disk, const struct bio *bio)
 	return level * queues / IOPRIO_BE_NR;
 }
 
-static sector_t target_sector(const struct aftl_target *target, const struct bio *bio)
+static sector_t get_sector_in_target(const struct aftl_target *target, const struct bio *bio)
 {
 	return dm_target_offset(target->ti, bio->bi_iter.bi_sector);
 }
@@ -91,7 +91,7 @@ static bool fill_request_from_bio(const struct aftl_target *target, struct bio *
 		return false;
 	if (request->op == AFTL_OP_FLUSH)
 		return true;
-	if ((target_sector(target, bio) | bio_sectors(bio)) &
+	if ((get_sector_in_target(target, bio) | bio_sectors(bio)) &
 	    ((1U << target->table.device->unit_shift) - 1))
 		return false;
 	if (request->op == AFTL_OP_WRITE && bio_sectors(bio)) {
@@ -120,7 +120,7 @@ static bool is_discard_or_zeroing(const struct aftl_request *request)
  * Device-mapper duplicates flushes, discards and write-zeroes for each shard. Select the shard by
  * the number of the duplicate, and reduce the bio's range to the part in that shard.
  */
-static struct aftl_disk *map_bio_part(const struct aftl_device *device, const struct bio *bio,
+static struct aftl_disk *map_bio_copy(const struct aftl_device *device, const struct bio *bio,
 				      u64 unit, struct aftl_request *request)
 {
 	u32 index = dm_bio_get_target_bio_nr(bio);
@@ -135,8 +135,8 @@ static struct aftl_disk *map_bio_part(const struct aftl_device *device, const st
  * Map a read, a write or a zone request to its shard. The request lies in one shard only, because
  * device-mapper splits bios at the limits that limit_target_io() in target.c sets.
  */
-static struct aftl_disk *map_bio_run(const struct aftl_device *device, u64 unit,
-				     struct aftl_request *request)
+static struct aftl_disk *map_whole_bio(const struct aftl_device *device, u64 unit,
+				       struct aftl_request *request)
 {
 	struct aftl_spot spot = aftl_device_locate_unit(device, unit, request->units);
 
@@ -149,18 +149,18 @@ static struct aftl_disk *map_bio_to_shard(const struct aftl_target *target, stru
 					  struct aftl_request *request)
 {
 	const struct aftl_device *device = target->table.device;
-	u64 unit = target_sector(target, bio) >> device->unit_shift;
+	u64 unit = get_sector_in_target(target, bio) >> device->unit_shift;
 
 	request->unit = unit;
 	request->units = bio_sectors(bio) >> device->unit_shift;
 	if (likely(device->shards.count == 1))
 		return device->disks[0];
 	if (request->op == AFTL_OP_FLUSH || is_discard_or_zeroing(request))
-		return map_bio_part(device, bio, unit, request);
+		return map_bio_copy(device, bio, unit, request);
 	/* Several shards get no REQ_OP_ZONE_RESET_ALL from Linux: aftl_split_zone_reset_all(). */
 	if (unlikely(request->op == AFTL_OP_ZONE_RESET_ALL))
 		return NULL;
-	return map_bio_run(device, unit, request);
+	return map_whole_bio(device, unit, request);
 }
 
 static void count_submitted_io(struct aftl_disk *disk, struct aftl_io *io)
@@ -216,7 +216,7 @@ static bool prepare_durable_io(struct aftl_disk *disk, struct aftl_io *io)
 	return true;
 }
 
-static blk_status_t prepare_io(struct aftl_disk *disk, struct aftl_io *io, struct bio *bio)
+static blk_status_t init_io_of_bio(struct aftl_disk *disk, struct aftl_io *io, struct bio *bio)
 {
 	io->bio = bio;
 	INIT_LIST_HEAD(&io->bytes);
@@ -256,7 +256,7 @@ int aftl_io_map(struct dm_target *ti, struct bio *bio)
 		bio_endio(bio);
 		return DM_MAPIO_SUBMITTED;
 	}
-	status = prepare_io(disk, io, bio);
+	status = init_io_of_bio(disk, io, bio);
 	if (status)
 		aftl_disk_end_io(disk, io, status);
 	else

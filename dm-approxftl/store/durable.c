@@ -58,7 +58,7 @@ static int open_backing_volume(struct aftl_dev *dev, const struct aftl_dev *firs
 static void report_volume_recovery(const struct aftl_dev *dev, const struct aftl_recovery *recovery)
 {
 	if (recovery->tables)
-		DMWARN("%pg: %u damaged sectors of its tables are rebuilt", dev->device.bdev,
+		DMWARN("%pg: %u damaged table sectors of the volume are rebuilt", dev->device.bdev,
 		       recovery->tables);
 	if (recovery->state || recovery->header)
 		DMWARN("%pg: a copy of a %s is damaged, the other copy is used", dev->device.bdev,

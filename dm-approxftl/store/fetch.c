@@ -139,7 +139,7 @@ static void start_single_fetch(struct aftl_dev *dev, struct aftl_dev_fetch *fetc
 }
 
 /* Return true if @next directly follows @fetch in the array, in the bio and on the medium. */
-static bool fetch_is_adjacent(const struct aftl_dev_fetch *fetch, const struct aftl_dev_fetch *next)
+static bool is_fetch_adjacent(const struct aftl_dev_fetch *fetch, const struct aftl_dev_fetch *next)
 {
 	u32 unit_bytes = aftl_volume_geometry(fetch->dev->volume)->unit_bytes;
 
@@ -159,7 +159,7 @@ static struct llist_node *take_contiguous_fetches(struct llist_node *list)
 	struct aftl_dev_fetch *first = node_to_fetch(list);
 
 	first->run = 1;
-	while (list->next && fetch_is_adjacent(node_to_fetch(list), node_to_fetch(list->next))) {
+	while (list->next && is_fetch_adjacent(node_to_fetch(list), node_to_fetch(list->next))) {
 		list = list->next;
 		first->run++;
 	}

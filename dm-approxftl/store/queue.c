@@ -78,7 +78,7 @@ static bool are_writes_of_same_submitter(const struct aftl_behalf *a, const stru
 
 /* Operations */
 
-static struct hlist_head *pending_ops_chain(const struct aftl_dev *dev, aftl_ppn_t ppn)
+static struct hlist_head *find_pending_ops_chain(const struct aftl_dev *dev, aftl_ppn_t ppn)
 {
 	return &dev->pending[hash_32(from_ppn(ppn), dev->pending_bits)];
 }
@@ -89,7 +89,7 @@ static struct aftl_dev_op *last_write_of_ppn(const struct aftl_dev *dev, aftl_pp
 	struct aftl_dev_op *op;
 
 	lockdep_assert_held(&dev->lock);
-	hlist_for_each_entry(op, pending_ops_chain(dev, ppn), node)
+	hlist_for_each_entry(op, find_pending_ops_chain(dev, ppn), node)
 		if (op->to == ppn && (s32)(op->number - before) < 0)
 			return op;
 	return NULL;
@@ -171,7 +171,7 @@ static struct aftl_dev_op *alloc_write_op(struct aftl_dev *dev, enum aftl_dev_ki
 	op->again = again;
 	op->leader = NULL;
 	op->error = 0;
-	hlist_add_head(&op->node, pending_ops_chain(dev, to));
+	hlist_add_head(&op->node, find_pending_ops_chain(dev, to));
 	return op;
 }
 

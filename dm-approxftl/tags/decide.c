@@ -346,7 +346,7 @@ static u64 sum_decisions_by_source(enum aftl_tag_source by)
 	return sum;
 }
 
-static u64 sum_level_units(u32 level)
+static u64 sum_units_by_level(u32 level)
 {
 	u64 sum = 0;
 	int cpu;
@@ -381,6 +381,6 @@ void aftl_get_decision_stats(struct approxftl_stats *stats)
 	stats->mixed = sum_decisions_by_source(AFTL_BY_PARTIAL_TAG);
 	stats->vetoed = sum_decisions_by_source(AFTL_BY_OTHER_WRITER);
 	stats->splits = sum_split_writes();
-	stats->level_2 = sum_level_units(2);
-	stats->level_3 = sum_level_units(3);
+	stats->level_2 = sum_units_by_level(2);
+	stats->level_3 = sum_units_by_level(3);
 }

@@ -55,7 +55,7 @@ void aftl_mark_destroy(struct aftl_marks *marks, struct aftl_mark *mark)
 	fsnotify_destroy_mark(&mark->fs, marks->group);
 }
 
-static struct aftl_mark *get_first_mark(struct aftl_marks *marks)
+static struct aftl_mark *get_first_active_mark(struct aftl_marks *marks)
 {
 	struct aftl_mark *mark;
 
@@ -71,7 +71,7 @@ void aftl_marks_exit(struct aftl_marks *marks)
 {
 	struct aftl_mark *mark;
 
-	for (mark = get_first_mark(marks); mark; mark = get_first_mark(marks)) {
+	for (mark = get_first_active_mark(marks); mark; mark = get_first_active_mark(marks)) {
 		aftl_mark_destroy(marks, mark);
 		aftl_mark_put(mark);
 	}

@@ -132,7 +132,7 @@ static int load_disk_from_memory(struct aftl_disk *disk, struct pieces *pieces,
 	int ret;
 
 	if (!config)
-		return aftl_fail(error, -ENOMEM, "not enough memory for the parameters");
+		return aftl_fail(error, -ENOMEM, "not enough memory for a copy of the parameters");
 	aftl_destroy(disk->ftl);
 	disk->ftl = NULL;
 	pieces->at = list_first_entry(&pieces->list, struct piece, list);

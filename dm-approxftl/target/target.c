@@ -588,7 +588,7 @@ static int update_queue_limits(const struct aftl_target *target, struct aftl_err
 		limits.max_sectors = round_down(limits.max_sectors, unit_sectors(target));
 	}
 	ret = aftl_commit_limits_update(disk, &limits);
-	return ret ? aftl_fail(error, ret, "the queue limits cannot be set: error %d", -ret) : 0;
+	return ret ? aftl_fail(error, ret, "Linux refuses the queue limits: error %d", -ret) : 0;
 }
 
 static int begin_use_of_owned_device(struct aftl_target *target, struct aftl_error *error)

@@ -66,7 +66,7 @@ static bool copy_toml_value(char value[FAULT_WORD], const char *text)
 	return !*text || *text == '#';
 }
 
-/* Split KEY = VALUE. */
+/* Split the line KEY = VALUE of a fault script. */
 static bool split_toml_line(const char *line, char key[FAULT_WORD], char value[FAULT_WORD])
 {
 	size_t length = strspn(line, "abcdefghijklmnopqrstuvwxyz_");

@@ -84,7 +84,7 @@ static char *resolve_final_target(const char *path)
  * Several outputs may share a pipe or terminal, and reading from one does not conflict with writing
  * to it. Leave pipes and terminals unidentified.
  */
-static void identify_file(struct claim *claim, const struct stat *state)
+static void read_file_identity(struct claim *claim, const struct stat *state)
 {
 	if (S_ISBLK(state->st_mode)) {
 		claim->there = true;
@@ -109,7 +109,7 @@ static struct claim *identify_claimed_path(const char *path, const char *option)
 	found = !(standard ? fstat(option ? STDOUT_FILENO : STDIN_FILENO, &state) :
 			     stat(path, &state));
 	if (found)
-		identify_file(claim, &state);
+		read_file_identity(claim, &state);
 	/*
 	 * A regular file may be replaced while the program runs, which changes the inode: keep the
 	 * path, too.

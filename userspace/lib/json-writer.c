@@ -22,7 +22,7 @@ static void begin_json_line(const struct json_writer *writer)
 }
 
 /* Return the length of the UTF-8 character at @text, or 0 if it is invalid. */
-static unsigned int json_character_length(const unsigned char *text)
+static unsigned int get_utf8_character_length(const unsigned char *text)
 {
 	unsigned int length = text[0] < 0x80 ? 1 : text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
 
@@ -58,7 +58,7 @@ static void write_quoted_string(FILE *out, const char *string)
 
 	fputc('"', out);
 	while (*text) {
-		unsigned int length = json_character_length(text);
+		unsigned int length = get_utf8_character_length(text);
 
 		if (!length)
 			fputs("\\ufffd", out);

@@ -2,7 +2,7 @@
 #include "kernel-sentence.h"
 
 /* Return the length of a device number such as "253:0: " at the start of @text, or 0. */
-static size_t device_prefix_length(const char *text)
+static size_t get_device_prefix_length(const char *text)
 {
 	size_t length = strspn(text, "0123456789:");
 
@@ -28,12 +28,12 @@ static const char *skip_origin_of_kernel_message(const char *text)
 {
 	if (!strncmp(text, "table: ", 7)) {
 		text += 7;
-		text += device_prefix_length(text);
+		text += get_device_prefix_length(text);
 	}
 	if (strncmp(text, "approxftl: ", 11) != 0)
 		return NULL;
 	text += 11;
-	return text + device_prefix_length(text);
+	return text + get_device_prefix_length(text);
 }
 
 bool kernel_log_get_message(const char *record, struct aftl_error *sentence)

@@ -62,7 +62,7 @@ u64 exponential_draw_q32(const struct exponential *exponential, struct aftl_rand
 #define GUIDE_BITS 12
 
 struct zipf_bin {
-	u64 end; /* Draws below this, and not below the end of the bin before, select the bin. */
+	u64 end; /* upper end of the range of random draws that select this Zipf bin */
 	u64 weight; /* weight of the first rank of the Zipf bin, in 2^-62 */
 	u64 sure; /* lower bound of the weights of the bin's ranks, relative to @weight, in 2^-62 */
 	u64 first; /* first rank of the Zipf bin, counted from 1 */
@@ -87,7 +87,7 @@ static u64 compute_zipf_weight_of_rank(const struct zipf *zipf, u64 rank)
 }
 
 /* Return the number of ranks of the bin that begins with rank @first. */
-static u32 zipf_bin_width(u64 first)
+static u32 get_zipf_bin_width(u64 first)
 {
 	u32 bits = fls64(first);
 
@@ -98,7 +98,7 @@ static u32 count_zipf_bins(u64 n)
 {
 	u32 bins = 0;
 
-	for (u64 first = 1; first <= n; first += zipf_bin_width(first))
+	for (u64 first = 1; first <= n; first += get_zipf_bin_width(first))
 		bins++;
 	return bins;
 }
@@ -111,7 +111,7 @@ static u64 compute_ratio_q62(u64 part, u64 whole)
 static void fill_zipf_bin(const struct zipf *zipf, struct zipf_bin *bin, u64 first, u64 n)
 {
 	bin->first = first;
-	bin->ranks = (u32)min((u64)zipf_bin_width(first), n - first + 1);
+	bin->ranks = (u32)min((u64)get_zipf_bin_width(first), n - first + 1);
 	bin->weight = compute_zipf_weight_of_rank(zipf, first);
 	bin->sure = compute_ratio_q62(compute_zipf_weight_of_rank(zipf, first + bin->ranks - 1),
 				      bin->weight);
@@ -163,7 +163,7 @@ struct zipf *zipf_create(u64 n, u64 skew_q32)
 	zipf->bins = bins;
 	zipf->skew_q32 = skew_q32;
 	fixed_roots_init(&zipf->roots);
-	for (u32 i = 0; i < bins; i++, first += zipf_bin_width(first))
+	for (u32 i = 0; i < bins; i++, first += get_zipf_bin_width(first))
 		fill_zipf_bin(zipf, &zipf->bin[i], first, n);
 	accumulate_zipf_bins(zipf);
 	fill_zipf_guide_table(zipf);

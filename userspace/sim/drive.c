@@ -17,7 +17,7 @@ static int submit_core_request(struct sim_drive *drive, struct aftl_request *req
 			       struct aftl_error *error)
 {
 	if (aftl_submit(drive->ftl, request))
-		return aftl_fail(error, -EIO, "the device refuses a request for %u units at %u",
+		return aftl_fail(error, -EIO, "the FTL refuses a request for %u units from unit %u",
 				 request->units, request->unit);
 	drive->submitted += request != drive->beside.request;
 	return drive->note ? drive->note(drive, request, error) : 0;
@@ -219,7 +219,7 @@ static int flush_write_buffer(struct sim_drive *drive, struct aftl_error *error)
 		.op = AFTL_OP_FLUSH,
 	};
 	if (aftl_submit(drive->ftl, flush))
-		return aftl_fail(error, -EIO, "the device refuses a flush");
+		return aftl_fail(error, -EIO, "the FTL refuses a flush, which is a bug");
 	drive->ended = true;
 	return sim_drive_run_all(drive, error);
 }

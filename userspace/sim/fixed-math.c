@@ -19,7 +19,7 @@ u64 fixed_log2_q32(u64 x)
 }
 
 /* Return the square root of @square / 2^62 in 2^-62. */
-static u64 square_root_q62(u64 square)
+static u64 compute_square_root_q62(u64 square)
 {
 	__uint128_t wide = (__uint128_t)square << 62;
 	u64 root = 0;
@@ -38,7 +38,7 @@ void fixed_roots_init(struct fixed_roots *roots)
 	u64 value = 1ULL << 61;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(roots->root_q62); i++) {
-		value = square_root_q62(value);
+		value = compute_square_root_q62(value);
 		roots->root_q62[i] = value;
 	}
 }

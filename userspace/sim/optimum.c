@@ -265,7 +265,7 @@ static void invalidate_unit_in_log_block(struct collector *log, u32 unit)
 		erase_log_block(log, index);
 }
 
-/* Return the index in log->open for data overwritten at @death; free it from a past window. */
+/* Return the index in log->open for data overwritten at @death; close an outdated block there. */
 static u32 find_open_index_for_overwrite_time(struct collector *log, u32 death)
 {
 	u64 window = log->window;

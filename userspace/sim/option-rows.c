@@ -32,7 +32,7 @@ const unsigned int option_row_count = ARRAY_SIZE(option_rows);
 
 static_assert(ARRAY_SIZE(option_rows) <= SIM_OPTIONS, "room for each option");
 
-const char *const *option_words(const struct option_row *row)
+const char *const *option_get_choices(const struct option_row *row)
 {
 	if (!strcmp(row->name, "workload"))
 		return workload_words;

@@ -48,7 +48,7 @@ const struct option_row *option_find_by_letter(char letter);
 bool option_has_name(const char *name, const char *text, size_t length);
 
 /* Return the values of an option of kind CHOICE. */
-const char *const *option_words(const struct option_row *row);
+const char *const *option_get_choices(const struct option_row *row);
 
 /* Return @name as spelt on the command line, with dashes. */
 #define OPTION_NAME 32

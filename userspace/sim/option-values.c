@@ -46,7 +46,7 @@ static int check_range_of_option_value(const struct option_row *row, const char 
 static int set_number_of_option(u64 *value, const struct option_row *row,
 				const char *text, struct aftl_error *error)
 {
-	const char *const *words = row->kind == KIND_CHOICE ? option_words(row) : NULL;
+	const char *const *words = row->kind == KIND_CHOICE ? option_get_choices(row) : NULL;
 	struct aftl_error cause;
 
 	if (aftl_parse_value((enum aftl_param_type)row->kind, words, text, value, &cause))

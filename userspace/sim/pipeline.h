@@ -34,7 +34,7 @@ struct pipeline {
  */
 void pipeline_run(const struct pipeline *pipeline);
 
-/* Run @work for each lane with a single chunk, which already exists. */
+/* Call @work once for each lane, in several threads; no chunks are made. */
 void pipeline_run_lanes(void *context, void (*work)(void *context, u64 number, u32 lane), u32 lanes,
 			u32 threads);
 

@@ -160,7 +160,7 @@ static int start_statistics_or_fail_die(struct run *run, struct aftl_error *erro
 	u64 now = run->drive.submitted;
 
 	if (now == run->dies_at && aftl_fail_lun(run->drive.ftl, run->drive.geo->luns - 1))
-		return aftl_fail(error, -EIO, "--die-dies: the last die cannot be made to fail");
+		return aftl_fail(error, -EIO, "--die-dies: the FTL has no die to fail, a bug");
 	if (now == run->warmup)
 		reset_run_statistics(run);
 	run->next = max(run->warmup, run->dies_at) > now ? max(run->warmup, run->dies_at) : U64_MAX;

@@ -241,7 +241,7 @@ static int submit_to_shard(struct shard *shard, const struct shard_work *work,
 	part->part = work->part;
 	part->epoch = shard->epoch;
 	if (aftl_submit(shard->ftl, request))
-		return aftl_fail(error, -EIO, "a shard refuses a request for %u units at %llu",
+		return aftl_fail(error, -EIO, "a shard refuses a request for %u units from %llu on",
 				 work->request.units, (unsigned long long)work->request.unit);
 	return 0;
 }
@@ -263,7 +263,7 @@ static int submit_request_part(struct shard *shard, const struct shard_work *wor
 static int fail_last_die_of_shard(struct shard *shard, struct aftl_error *error)
 {
 	if (aftl_fail_lun(shard->ftl, aftl_geometry(shard->ftl)->luns - 1))
-		return aftl_fail(error, -EIO, "--die-dies: the last die cannot be made to fail");
+		return aftl_fail(error, -EIO, "--die-dies: the FTL has no die to fail, a bug");
 	return 0;
 }
 

@@ -99,7 +99,7 @@ static bool does_run_read_unwritten_data(const struct sim_result *result)
 	       UNWRITTEN_MATTERS;
 }
 
-/* Return true if padding is due to the lack of a write buffer, and not to flushes, for instance. */
+/* Return true if much padding was programmed because the device has no write buffer. */
 static bool does_run_pad_unbuffered_writes(const struct sim_result *result)
 {
 	u64 padding = sim_get_amplification_of_cause(&result->stats.counters, SIM_PADDING,

@@ -154,7 +154,7 @@ static u32 draw_request_length(const struct lengths *lengths, struct aftl_random
 	return lengths->sectors[i];
 }
 
-static u32 smallest_request_length(const struct lengths *lengths)
+static u32 get_smallest_request_length(const struct lengths *lengths)
 {
 	u32 least = lengths->sectors[0];
 
@@ -163,7 +163,7 @@ static u32 smallest_request_length(const struct lengths *lengths)
 	return least;
 }
 
-static u32 largest_request_length(const struct lengths *lengths)
+static u32 get_largest_request_length(const struct lengths *lengths)
 {
 	u32 most = 0;
 
@@ -506,8 +506,8 @@ static void prepare_request_lengths(struct generator *generator, const struct si
 static int fit_footprint_to_device(struct generator *generator, const struct sim_options *options,
 				   u64 units, struct aftl_error *error)
 {
-	u32 longest = largest_request_length(&generator->lengths);
-	u32 longest_hot = largest_request_length(&generator->hot_lengths);
+	u32 longest = get_largest_request_length(&generator->lengths);
+	u32 longest_hot = get_largest_request_length(&generator->hot_lengths);
 	bool hot = longest_hot > longest;
 	u32 grain, grain_hot;
 
@@ -520,8 +520,8 @@ static int fit_footprint_to_device(struct generator *generator, const struct sim
 				 (unsigned long long)longest * AFTL_SECTOR_BYTES,
 				 (unsigned long long)generator->footprint * AFTL_SECTOR_BYTES,
 				 hot ? "hot-size" : "size");
-	grain = smallest_request_length(&generator->lengths);
-	grain_hot = smallest_request_length(&generator->hot_lengths);
+	grain = get_smallest_request_length(&generator->lengths);
+	grain_hot = get_smallest_request_length(&generator->hot_lengths);
 	grain = min(grain, grain_hot);
 	/* Static analysis does not see that the smallest request length is at least 1. */
 	generator->grain = max(grain, 1U);
@@ -546,7 +546,7 @@ static void prepare_active_extents(struct generator *generator, const struct sim
 			draw_number_below(&generator->place_random, generator->extents);
 }
 
-/* Draw the open zones, after init_random_sequences(). A smaller footprint counts as one zone. */
+/* Draw the open zones, after init_random_sequences(); a footprint has at least one zone. */
 static void prepare_zone_writes(struct generator *generator, const struct sim_options *options,
 				const struct aftl_geometry *geo)
 {

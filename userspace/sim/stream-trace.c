@@ -93,7 +93,7 @@ static void fit_trace_sectors_to_device(struct trace *trace, struct sim_request 
 }
 
 /* Return the sector after the last one of @record. */
-static u64 end_sector_of_record(const struct aftl_record *record)
+static u64 get_end_sector_of_record(const struct aftl_record *record)
 {
 	return record->op == AFTL_OP_FLUSH ? 0 : record->off_sect + record->nsect;
 }
@@ -103,7 +103,7 @@ static void convert_trace_record(struct trace *trace, struct sim_request *reques
 {
 	u64 mask = (1ULL << trace->unit_shift) - 1;
 	u64 first = record->off_sect;
-	u64 end = end_sector_of_record(record);
+	u64 end = get_end_sector_of_record(record);
 	bool partial = (first | end) & mask;
 
 	if (record->op == AFTL_OP_FLUSH)
@@ -195,8 +195,8 @@ static int read_next_trace_request(struct sim_stream *stream, struct sim_request
 
 	if (ret <= 0)
 		return ret;
-	if (!trace->fold && end_sector_of_record(&record) > trace->sectors)
-		return report_trace_beyond_device(trace, end_sector_of_record(&record), error);
+	if (!trace->fold && get_end_sector_of_record(&record) > trace->sectors)
+		return report_trace_beyond_device(trace, get_end_sector_of_record(&record), error);
 	*request = (struct sim_request){
 		.op = record.op,
 		.flags = record.fua ? AFTL_REQUEST_FUA : 0,
@@ -229,7 +229,7 @@ static int check_trace_fits_device(struct trace *trace, u64 requests, struct aft
 	if (trace->fold || record_rewind(trace->reader))
 		return 0;
 	while (requests-- && record_read_next(trace->reader, &record, error) > 0)
-		end = max(end, end_sector_of_record(&record));
+		end = max(end, get_end_sector_of_record(&record));
 	if (end > trace->sectors)
 		return report_trace_beyond_device(trace, end, error);
 	if (record_rewind(trace->reader))

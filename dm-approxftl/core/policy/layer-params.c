@@ -27,7 +27,7 @@ u16 aftl_leader_result_encode(const struct aftl_program_result *outcome)
 	return (u16)(outcome->early << SHOWN_EARLY_SHIFT | errors);
 }
 
-static u32 leader_result_errors(u16 shown)
+static u32 get_errors_of_leader_result(u16 shown)
 {
 	return (shown & SHOWN_ERRORS) * SHOWN_STEP;
 }
@@ -47,7 +47,7 @@ static u16 interpolate_spare_margin_mv(const u16 *table, u32 tenths_q8)
 
 struct aftl_ispp aftl_follower_ispp(u16 shown)
 {
-	u32 tenths_q8 = AFTL_CUBE_EP1_MAX_Q12 * 2560 / max(leader_result_errors(shown), 1U);
+	u32 tenths_q8 = AFTL_CUBE_EP1_MAX_Q12 * 2560 / max(get_errors_of_leader_result(shown), 1U);
 
 	return (struct aftl_ispp){
 		.start_mv = interpolate_spare_margin_mv(aftl_cube_start_mv, tenths_q8),
@@ -69,7 +69,7 @@ u16 aftl_vertftl_final_mv(const struct aftl_policy *policy, u32 page)
  */
 bool aftl_is_word_line_misprogrammed(u16 shown, const struct aftl_program_result *outcome)
 {
-	return shown && outcome->errors > BAD_FACTOR * leader_result_errors(shown);
+	return shown && outcome->errors > BAD_FACTOR * get_errors_of_leader_result(shown);
 }
 
 u16 *aftl_read_reference_entry(const struct aftl_policy *policy, u16 *references,

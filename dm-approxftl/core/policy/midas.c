@@ -198,7 +198,7 @@ static u32 find_interval_bin(u64 interval)
 }
 
 /* Lower end of a bin. */
-static u64 start_of_interval_bin(u32 bin)
+static u64 get_bin_start(u32 bin)
 {
 	if (!bin)
 		return 0;
@@ -221,7 +221,7 @@ static void compute_survival_curve(struct curve *curve, const u64 *updates, u64 
 		curve->area[i] =
 			!i ? 0 :
 			     curve->area[i - 1] +
-					((start_of_interval_bin(i) - start_of_interval_bin(i - 1)) *
+					((get_bin_start(i) - get_bin_start(i - 1)) *
 						 (curve->tail_q16[i] + curve->tail_q16[i - 1]) >>
 					 17);
 	}
@@ -230,19 +230,19 @@ static void compute_survival_curve(struct curve *curve, const u64 *updates, u64 
 /* Interpolate a curve at @age, with values @low and @high at the ends of @bin. */
 static u64 interpolate_curve_at_age(u64 age, u32 bin, u64 low, u64 high)
 {
-	u64 width = max(start_of_interval_bin(bin + 1) - start_of_interval_bin(bin), 1ULL);
-	u64 part = age - min(start_of_interval_bin(bin), age);
+	u64 width = max(get_bin_start(bin + 1) - get_bin_start(bin), 1ULL);
+	u64 part = age - min(get_bin_start(bin), age);
 	u64 part_q16 = div64_u64(part << 16, width);
 
 	return low <= high ? low + ((high - low) * part_q16 >> 16) :
 			     low - ((low - high) * part_q16 >> 16);
 }
 
-static u64 survival_share_q16(const struct curve *curve, u64 age)
+static u64 get_valid_share_q16(const struct curve *curve, u64 age)
 {
 	u32 bin = find_interval_bin(max(age, 1ULL));
 
-	return age >= start_of_interval_bin(BINS) ?
+	return age >= get_bin_start(BINS) ?
 		       0 :
 		       interpolate_curve_at_age(age, bin, curve->tail_q16[bin],
 						curve->tail_q16[bin + 1]);
@@ -252,7 +252,7 @@ static u64 compute_survival_area_below(const struct curve *curve, u64 age)
 {
 	u32 bin = find_interval_bin(max(age, 1ULL));
 
-	return age >= start_of_interval_bin(BINS) ?
+	return age >= get_bin_start(BINS) ?
 		       curve->area[BINS] :
 		       interpolate_curve_at_age(age, bin, curve->area[bin], curve->area[bin + 1]);
 }
@@ -262,8 +262,8 @@ static u64 compute_chain_valid_share_q16(const struct midas *midas, u64 hot_stay
 {
 	const struct curve *curves = midas->curves;
 
-	return (curves[0].share_q16 * survival_share_q16(&curves[0], age) +
-		curves[1].share_q16 * survival_share_q16(&curves[1], age + hot_stay)) >> 16;
+	return (curves[0].share_q16 * get_valid_share_q16(&curves[0], age) +
+		curves[1].share_q16 * get_valid_share_q16(&curves[1], age + hot_stay)) >> 16;
 }
 
 /* Count valid ppns whose data have been in the chain of groups for less than @age. */
@@ -289,7 +289,7 @@ static u64 compute_last_group_fill(const struct midas *midas, u64 hot_stay, u64 
 	for (i = 0; i < ROUNDS; i++)
 		sum_q16 += compute_chain_valid_share_q16(midas, hot_stay, age + i * stay);
 	return (stay * sum_q16 >> 16) +
-	       count_valid_pages_of_chain(midas, hot_stay, start_of_interval_bin(BINS)) -
+	       count_valid_pages_of_chain(midas, hot_stay, get_bin_start(BINS)) -
 	       count_valid_pages_of_chain(midas, hot_stay, age + ROUNDS * stay);
 }
 
@@ -297,11 +297,11 @@ static u64 compute_last_group_fill(const struct midas *midas, u64 hot_stay, u64 
 static u64 compute_last_group_writes_q16(const struct midas *midas, u64 hot_stay, u64 age,
 					 u64 space, u64 held)
 {
-	u64 later = count_valid_pages_of_chain(midas, hot_stay, start_of_interval_bin(BINS)) -
+	u64 later = count_valid_pages_of_chain(midas, hot_stay, get_bin_start(BINS)) -
 		    count_valid_pages_of_chain(midas, hot_stay, age);
 	/* No histogram has the data that is never overwritten: the space that it takes is fixed. */
 	u64 fixed = held - min(later, held);
-	u64 step = start_of_interval_bin(BINS - 1);
+	u64 step = get_bin_start(BINS - 1);
 	u64 stay = 0;
 
 	for (; step > stay >> STAY_BITS; step >>= 1)
@@ -334,7 +334,7 @@ static u64 predict_waf_q16(const struct midas *midas, const struct layout *layou
 {
 	u64 hot_stay = predict_time_in_hot_group(midas, layout);
 	u64 hot_q16 = midas->curves[1].share_q16;
-	u64 moves_q16 = hot_q16 * survival_share_q16(&midas->curves[1], hot_stay) >> 16;
+	u64 moves_q16 = hot_q16 * get_valid_share_q16(&midas->curves[1], hot_stay) >> 16;
 	u64 enters_q16 = compute_chain_valid_share_q16(midas, hot_stay, 0);
 	u64 waf_q16 = ONE_Q16 + moves_q16;
 	/* Each group lacks half a block, its open one, and exceeds its size by up to a block. */
@@ -369,7 +369,7 @@ static u64 predict_waf_q16(const struct midas *midas, const struct layout *layou
 	       compute_last_group_writes_q16(midas, hot_stay, age, space, held);
 }
 
-/* Return the first group with more or less valid data than predicted; GROUPS - 1 if none. */
+/* Return the first group whose valid data are not as many as predicted; GROUPS - 1 if none. */
 static u32 midas_find_irregular_group(const struct midas *midas, const struct midas_state *state)
 {
 	u32 ppns = aftl_policy_geometry(&midas->policy)->block_ppns;
