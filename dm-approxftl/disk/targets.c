@@ -127,7 +127,7 @@ static int try_call_fn_on_target_of_device(dev_t dev, aftl_target_fn fn, void *d
  */
 int aftl_call_on_target_of_device(dev_t dev, aftl_target_fn fn, void *data)
 {
-	unsigned int flags = memalloc_noio_save(); /* resume needs these locks */
+	unsigned int flags = memalloc_noio_save(); /* A resume needs the locks: start no I/O. */
 	int ret = try_call_fn_on_target_of_device(dev, fn, data);
 
 	while (ret == -EAGAIN && !fatal_signal_pending(current)) {

@@ -235,7 +235,7 @@ struct aftl_dev {
 	struct aftl_disk *disk;
 	struct aftl_bdev device;
 	mempool_t pages;
-	struct mutex gather_lock; /* waiting for pages */
+	struct mutex gather_lock; /* serialises the tasks that wait for memory pages */
 	mempool_t copies;
 	struct aftl_volume *volume;
 	struct aftl_dev_tag *tags;

@@ -121,7 +121,7 @@ struct aftl_disk {
 	u64 lock_waits;
 	u64 lock_wait_ns;
 	u64 handovers;
-	spinlock_t late_lock; /* late */
+	spinlock_t late_lock; /* protects the histogram @late */
 	struct aftl_histogram late;
 };
 

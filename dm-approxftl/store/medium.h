@@ -51,13 +51,13 @@ struct aftl_bdev {
 	struct bio_set bios;
 	mempool_t frames;
 	atomic64_t volume_bytes;
-	spinlock_t lock; /* writes, error */
+	spinlock_t lock; /* protects @writes and @error */
 	unsigned int writes;
 	wait_queue_head_t idle;
 	int error;
-	struct mutex probe_lock; /* probe */
+	struct mutex probe_lock; /* protects the page @probe */
 	struct page *probe;
-	spinlock_t lanes_lock; /* lanes */
+	spinlock_t lanes_lock; /* protects the list @lanes */
 	struct list_head lanes;
 	struct workqueue_struct *submitters;
 };

@@ -29,7 +29,7 @@ struct aftl_mark {
  */
 struct aftl_marks {
 	struct fsnotify_group *group;
-	spinlock_t lock; /* list, count */
+	spinlock_t lock; /* protects @list and @count */
 	struct list_head list;
 	u32 count;
 	atomic_t alive;

@@ -366,7 +366,7 @@ u32 aftl_count_watched_file_systems(void);
  * @count: number of scopes
  */
 struct aftl_scopes {
-	struct mutex lock; /* list and count */
+	struct mutex lock; /* protects @list and @count */
 	struct list_head list;
 	u32 count;
 };

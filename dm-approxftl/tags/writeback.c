@@ -71,9 +71,9 @@ static bool has_folio_only_known_references(const struct folio *folio)
 	int known = count_known_folio_refs(folio);
 	int found;
 
-	smp_rmb(); /* known before found */
+	smp_rmb(); /* Count the known references before reading the reference count. */
 	found = folio_ref_count((struct folio *)folio);
-	smp_rmb(); /* found before known again */
+	smp_rmb(); /* Read the reference count before counting the known ones again. */
 	return found == known && count_known_folio_refs(folio) == known;
 }
 

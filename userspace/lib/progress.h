@@ -42,7 +42,7 @@ void progress_report(struct progress *progress, u64 done);
  */
 void progress_store_count(u64 *to);
 
-/* Erase the line. */
+/* Erase the progress line. */
 void progress_end(struct progress *progress);
 
 #endif

@@ -5,10 +5,10 @@
 
 #include "aftl-host.h"
 
-/* ln 2 in 2^-64. */
+/* The natural logarithm of 2, in units of 2^-64. */
 #define FIXED_LN2_Q64 0xb17217f7d1cf79abULL
 
-/* a * b / 2^64 */
+/* Return the upper half of the 128-bit product: a * b / 2^64. */
 static inline u64 fixed_mul_high(u64 a, u64 b)
 {
 	return (u64)((__uint128_t)a * b >> 64);

@@ -125,7 +125,7 @@ u64 aftl_block_age_ns(const struct aftl_policy *policy, const struct aftl_block 
 /* Nanoseconds since data of @block was last invalidated, or since the block was opened. */
 u64 aftl_ns_since_invalidation(const struct aftl_policy *policy, const struct aftl_block *block);
 
-/* For the core */
+/* Functions that the core calls; policies do not */
 
 struct aftl_fill_order;
 

@@ -197,7 +197,7 @@ static u32 find_interval_bin(u64 interval)
 	return min_t(u32, octave * BINS_PER_OCTAVE + i, BINS - 1);
 }
 
-/* Lower end of a bin. */
+/* Return the shortest rewrite interval of a histogram bin. */
 static u64 get_bin_start(u32 bin)
 {
 	if (!bin)

@@ -70,13 +70,13 @@ enum approxftl_reason {
 /* Capabilities: bits of struct approxftl_caps.can and .may. */
 #define APPROXFTL_CAN_FILE	_BITULL(0) /* the ioctls TAG, UNTAG and QUERY work on files */
 #define APPROXFTL_CAN_BUFFER	_BITULL(1) /* memfds can be tagged, for O_DIRECT writes */
-#define APPROXFTL_CAN_SCOPE	_BITULL(2) /* SCOPE, PWRITEV */
-#define APPROXFTL_CAN_DEVICE	_BITULL(3) /* DEVICE_TAG, DEVICE_QUERY */
-#define APPROXFTL_CAN_STORED	_BITULL(4) /* STORED */
-#define APPROXFTL_CAN_WATCH	_BITULL(5) /* WATCH */
+#define APPROXFTL_CAN_SCOPE	_BITULL(2) /* the ioctls SCOPE and PWRITEV work */
+#define APPROXFTL_CAN_DEVICE	_BITULL(3) /* the ioctls DEVICE_TAG and DEVICE_QUERY work */
+#define APPROXFTL_CAN_STORED	_BITULL(4) /* the ioctl STORED works */
+#define APPROXFTL_CAN_WATCH	_BITULL(5) /* the ioctl WATCH works */
 #define APPROXFTL_CAN_NOTE	_BITULL(6) /* the ioctl NOTE can write to a block trace */
-#define APPROXFTL_CAN_LEVEL	_BITULL(7) /* APPROXFTL_LEVEL_2 and _3 */
-#define APPROXFTL_CAN_CARRIER	_BITULL(8) /* TAG_FD */
+#define APPROXFTL_CAN_LEVEL	_BITULL(7) /* APPROXFTL_LEVEL_2 and _3 are known */
+#define APPROXFTL_CAN_CARRIER	_BITULL(8) /* the ioctl TAG_FD works */
 
 /**
  * struct approxftl_caps - APPROXFTL_CAPS: capabilities and limits
@@ -254,7 +254,7 @@ struct approxftl_pwritev {
 	__aligned_u64 written;
 };
 
-#define APPROXFTL_UNIT_LOST	0x1 /* the data cannot be read */
+#define APPROXFTL_UNIT_LOST	0x1 /* the data of the unit cannot be read */
 #define APPROXFTL_UNIT_NO_MODEL 0x2 /* errors are not modelled: ignore members flips and raw */
 #define APPROXFTL_UNIT_LEVEL_2	0x4 /* approximate, of quality level 2 */
 #define APPROXFTL_UNIT_LEVEL_3	0x8 /* approximate, of quality level 3 */
