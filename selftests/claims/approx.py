@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,7 +27,7 @@ from selftests.claims.rows import (
     program_us_per_unit,
     read_counter,
 )
-from selftests.claims.runs import Json, falsified_settings
+from selftests.claims.runs import Json, falsified_settings, run_with_timeline
 from selftests.claims.studies import results_of_study
 
 ALL = ("baseline", "delta_b", "vth_b", "approxftl")
@@ -360,6 +361,55 @@ def measure_ax16_open_blocks() -> list[Measured]:
     return [make_measured(min(opened), max(opened), digits=0)]
 
 
+@dataclass
+class Replay:
+    """A device whose blocks are rebuilt from the operations of a run, from its first erase on."""
+
+    #: Program mode of each page, and most approximate writes of a page, by block.
+    modes: dict[int, dict[int, str]]
+    writes: Counter[int]
+    #: Class of the first page in each use of a block as a checkerboard, by block.
+    first: dict[int, list[str]]
+    victim: int = -1
+
+    def erase_block(self, block: int, pages: int) -> None:
+        used = self.modes.pop(block, {})
+        if len(used) == pages and {"between", "after"} & {*used.values()}:
+            self.first.setdefault(block, []).append(used[0])
+        elif {*used.values()} == {"reduced"}:
+            # Whether this block began as a checkerboard cannot be told.
+            self.first.setdefault(block, []).append("")
+        self.writes.pop(block, None)
+
+    def program_pages(self, block: int, pages: range, mode: str, copied: bool) -> None:
+        self.modes.setdefault(block, {}).update(dict.fromkeys(pages, mode))
+        if mode == "reduced":
+            before = self.writes[self.victim] if copied else 0
+            self.writes[block] = max(self.writes[block], before + 1)
+
+
+def measure_ax18_blocks_over_time() -> list[Measured]:
+    """Follow the blocks of a small die: first pages of checkerboards, and copies of a page."""
+    report, events = run_with_timeline(
+        "--profile=tcad18", "--policy=approxftl", "--size=8KiB", "--channels=1", "--chips=1",
+        "--blocks=128", "--word_lines=4", "--op=25%", "--fill=none", "--write-share=100%",
+        "--approx-share=50%", "--hot-share=95%", "--hot-range=5%", "--requests=60000")
+    replay, most = Replay({}, Counter(), {}), 0
+    for event in events:
+        block, page, count = (event["args"][key] for key in ("block", "page", "pages"))
+        if event["name"] == "erase":
+            replay.erase_block(block, report["geometry"]["pages_per_block"])
+        elif event["name"] == "read":
+            replay.victim = block
+        else:
+            replay.program_pages(block, range(page, page + count), event["name"].split()[1],
+                                 event["cat"] == "gc")
+            most = max(most, replay.writes[block])
+    pairs = [pair for uses in replay.first.values() for pair in pairwise(uses) if all(pair)]
+    changed = sum((a == "reduced") != (b == "reduced") for a, b in pairs)
+    return [make_measured(100 * changed / len(pairs), digits=0), make_measured(most, digits=0)]
+
+
 APPS = ("fft", "smm", "lu", "sor", "img", "vid")
 
 
@@ -527,6 +577,7 @@ CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "AX-15": measure_ax15_neighbours,
     "AX-16": measure_ax16_open_blocks,
     "AX-17": measure_ax17_applications,
+    "AX-18": measure_ax18_blocks_over_time,
     "AX-A": ablate_approxftl,
     "AX-T": measure_ax_tagged_traces,
 }

@@ -2,13 +2,8 @@
 """Claims of the paper about cubeFTL, computed or simulated."""
 
 import itertools
-import json
-import subprocess
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 
-from selftests.claims import runs as simulator
 from selftests.claims.models import cell
 from selftests.claims.real_traces import trace_directory
 from selftests.claims.register import Measured, make_measured
@@ -24,7 +19,7 @@ from selftests.claims.rows import (
     read_counter,
     sensing_us_per_page,
 )
-from selftests.claims.runs import Json, falsified_settings
+from selftests.claims.runs import Json, falsified_settings, run_with_timeline
 from selftests.claims.studies import results_of_study
 
 BY_LOOPS = "by the loop model"
@@ -241,19 +236,12 @@ Order = list[tuple[int, int]]
 
 def list_word_line_orders(policy: str) -> list[Order]:
     """Return in which order a policy programs the word lines of the blocks that it fills."""
-    arguments = ("--profile=micro19", "--blocks=100", "--fill=none", "--write-share=100%",
-                 "--size=48KiB", "--requests=4000", "--rate=1000", *simulator.false_arguments)
-    with tempfile.TemporaryDirectory(prefix="claims-timeline-") as folder:
-        timeline = Path(folder) / "timeline.json"
-        done = subprocess.run(
-            [simulator.program_with_mutants(simulator.false_mutants), "sim", "--json", "-q",
-             f"--policy={policy}", f"--timeline={timeline}", *arguments],
-            stdout=subprocess.PIPE, check=True)
-        events = json.loads(timeline.read_text())["traceEvents"]
-    geo = json.loads(done.stdout)["geometry"]
+    report, events = run_with_timeline(
+        "--profile=micro19", "--blocks=100", "--fill=none", "--write-share=100%", "--size=48KiB",
+        "--requests=4000", "--rate=1000", f"--policy={policy}")
+    geo = report["geometry"]
     orders: dict[int, Order] = {}
-    for event in sorted((event for event in events if event["name"].startswith("program")),
-                        key=lambda event: float(event["ts"])):
+    for event in (event for event in events if event["name"].startswith("program")):
         line = (event["args"]["page"] % geo["pages_per_block"]) // geo["pages_per_word_line"]
         orders.setdefault(event["args"]["block"], []).append(
             divmod(line, geo["word_lines_per_layer"]))

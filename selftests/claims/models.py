@@ -55,7 +55,11 @@ def measure_ag1_page_times() -> list[Measured]:
 
 
 def measure_ax11_cell_model() -> list[Measured]:
-    """Return error rates of precise pages in faster program modes, and of mode Delta_b."""
+    """Return error rates of precise pages in faster program modes, and of mode Delta_b.
+
+    The last two figures are the error rates of precise and of approximate pages after 10,000 cycles
+    and 1,000 hours, relative to the rate that the code corrects.
+    """
     approximate, precise = map(cell.neighbour_shift_mv, (cell.VMAX_APPROX_V, cell.VMAX_PRECISE_V))
 
     def find_step_rber(step_v: float, shift_mv: float) -> float:
@@ -66,11 +70,16 @@ def measure_ax11_cell_model() -> list[Measured]:
     coarse = [find_step_rber(factor * cell.STEP_V, precise)
               for factor in (cell.DELTA_B_STEP_FACTOR, 6)]
     shown = f"{1e8 * find_step_rber(faster, precise):.2f} before precise ones"
+    limit = find_corrected_rber(*MLC_CODE, 1e-15)
+    worn = (cell.cell_rber(cell.make_approxftl_cell(vmax, cell.STEP_V), shift_mv, 10_000, 1000)
+            for vmax, shift_mv in ((cell.VMAX_PRECISE_V, precise),
+                                   (cell.VMAX_APPROX_V, approximate)))
     relaxed = make_measured(1e8 * find_step_rber(faster, approximate),
                             1e8 * find_step_rber(fastest, 0), digits=2)
     return [
         make_measured(*relaxed.values, shown=f"{relaxed.shown}; {shown}"),
         make_measured(1e4 * coarse[0], shown=f"{coarse[0]:.1e}; six times: {coarse[1]:.1e}"),
+        *(make_measured(rate / limit, digits=3) for rate in worn),
     ]
 
 
@@ -162,6 +171,17 @@ def measure_tv9_ecc_and_coupling_limits() -> list[Measured]:
             make_measured(lost)]
 
 
+#: Data of TVR's states in the order of their voltages, the bit of the MSB page first (2.2).
+TVR_DATA = (0b11, 0b10, 0b00, 0b01)
+
+
+def measure_tv11_references() -> list[Measured]:
+    """Return how many reference voltages a read of the MSB and of the LSB page compares."""
+    changed = [a ^ b for a, b in pairwise(TVR_DATA)]
+    return [make_measured(*(sum(bits >> page & 1 for bits in changed) for page in (1, 0)),
+                          digits=0)]
+
+
 def is_code_decodable() -> bool:
     """Tell whether the number of updates and the ID of a word line determine ReSSD's code."""
     try:
@@ -173,6 +193,17 @@ def is_code_decodable() -> bool:
 def list_voltage_lowering_updates(states: Sequence[int], bit: int) -> list[tuple[int, int]]:
     """Return the pairs of old and new value for which flipping a bit lowers the cell's voltage."""
     return [(old, old ^ bit) for old in range(4) if states[old ^ bit] < states[old]]
+
+
+def count_updates_in_any_order() -> int:
+    """Return how many updates of a bit a cell allows, whichever bits they change."""
+    codes = {reprogram_code.INITIAL}
+    for count in range(reprogram_code.STATES):
+        try:
+            codes = {reprogram_code.next_encoding(code, bit) for code in codes for bit in (0, 1)}
+        except ValueError:
+            return count
+    return reprogram_code.STATES
 
 
 def measure_re1_encodings() -> list[Measured]:
@@ -194,7 +225,11 @@ def measure_re1_encodings() -> list[Measured]:
         make_measured(*(state(codes[code]) for code in (once, both, twice) for state in (min, max)),
                       digits=0),
         make_measured(*(int(f"{value:b}") for pair in falling for value in pair),
-                      shown=", ".join(f"{old:02b} to {new:02b}" for old, new in falling))]
+                      shown=", ".join(f"{old:02b} to {new:02b}" for old, new in falling)),
+        make_measured(count_updates_in_any_order(), digits=0),
+        make_measured(*(int(f"{value:b}") for value in reprogram_code.values_by_state(codes[once])),
+                      shown=" ".join(f"{value:02b}" for value in
+                                     reprogram_code.values_by_state(codes[once])))]
 
 
 def measure_re4_metadata() -> list[Measured]:
@@ -255,6 +290,7 @@ CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "TV-4": measure_tv4_state_times,
     "TV-9": measure_tv9_ecc_and_coupling_limits,
     "TV-10": measure_tv10_errors_of_states,
+    "TV-11": measure_tv11_references,
 }
 
 FALSELY = """

@@ -3,7 +3,8 @@
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -28,7 +29,13 @@ from selftests.claims.rows import (
     read_counter,
     sensing_us_per_page,
 )
-from selftests.claims.runs import Json, falsified_settings, get_seed_of_runs, program_under_test
+from selftests.claims.runs import (
+    Json,
+    falsified_settings,
+    get_seed_of_runs,
+    program_under_test,
+    run_with_timeline,
+)
 from selftests.claims.studies import results_of_study
 from selftests.lib.programs import run_program
 
@@ -129,17 +136,29 @@ def run_on_raid5(members: int = 4) -> dict[str, Json]:
     return results_of_study("rss-raid", array=f"{members} devices")
 
 
-def run_short_lived_data(policy: str, option: Json | None = None) -> Json:
-    """Run an array on short-lived hot data: 6.4 % become cold, as in the paper's Fig. 26."""
-    run: Json = results_of_study("rss-raid", array="4 devices", policy=policy,
-                                 given={"active-requests": 16} | (option or {}))[policy]
-    return run
+def run_short_lived_data(policy: str, option: Json | None = None) -> list[Json]:
+    """Run an array on hot data of which 6.4 % get cold, one of 16 writes (Fig. 26); three seeds."""
+    first = int(get_seed_of_runs())
+    return [results_of_study("rss-raid", array="4 devices", policy=policy, given={
+        "active-requests": 16, "seed": seed} | (option or {}))[policy]
+        for seed in range(first, first + 3)]
 
 
-def run_super_layer_variants() -> list[Json]:
-    """Run ReSSD's array with normal super layers, with 32 layers in each, and with virtual ones."""
-    return [run_short_lived_data("ressd", option)
-            for option in ({}, {"super_layers": 32}, {"virtual_layers": "on"})]
+def pair_runs_of_short_lived_data(option: Json | None = None) -> list[dict[str, Json]]:
+    """Return the runs of both policies on short-lived data, with each of three seeds."""
+    return [{"tlc": tlc, "ressd": run} for tlc, run in zip(
+        run_short_lived_data("tlc"), run_short_lived_data("ressd", option), strict=True)]
+
+
+def run_super_layer_variants() -> list[tuple[Json, Json, Json]]:
+    """Run ReSSD's array with plain super layers, with those of 32 layers, and with virtual ones."""
+    return [*zip(*(run_short_lived_data("ressd", option)
+                   for option in ({}, {"super_layers": 32}, {"virtual_layers": "on"})),
+                 strict=True)]
+
+
+def average_over_seeds(figures: Iterable[Iterable[float]]) -> list[float]:
+    return [*map(arithmetic_mean, zip(*figures, strict=True))]
 
 
 def sum_free_blocks(run: Json) -> int:
@@ -282,14 +301,19 @@ def measure_re8_super_layers() -> list[Measured]:
             lambda played: list_gain_percents(ressd_to_tlc_ratios(played.raid["ressd"],
                                                                   played.virtual["ressd"]))[:2])
         return [*found, *[make_measured(math.nan)] * 4]
-    plain, _, virtual = run_super_layer_variants()
+    return [*map(make_measured, average_over_seeds(
+        compare_virtual_layers(plain, virtual)
+        for plain, _, virtual in run_super_layer_variants()))]
+
+
+def compare_virtual_layers(plain: Json, virtual: Json) -> tuple[float, ...]:
+    """Return how virtual super layers change an array's figures, in percent."""
     pages, writes_per_erase, collection = list_gain_percents(ressd_to_tlc_ratios(plain, virtual))
     displaced = [read_counter(run, "programmed_rewrite_units") for run in (plain, virtual)]
     fewer = displaced[0] - displaced[1]
     erases = -compute_saving(*(read_counter(run, "array_erases") for run in (virtual, plain)))
-    return [*map(make_measured, (
-        pages, writes_per_erase, 100 * fewer / displaced[0],
-        100 * fewer / find_measure(plain, "consumed_pages"), erases, collection))]
+    return (pages, writes_per_erase, 100 * fewer / displaced[0],
+            100 * fewer / find_measure(plain, "consumed_pages"), erases, collection)
 
 
 def measure_re9_rewritten_data() -> list[Measured]:
@@ -360,7 +384,9 @@ def measure_re12_mlc_mode() -> list[Measured]:
                                       mean_response_us(tlc, "write"))),
         make_measured(100 * (mlc["geometry"]["units"] / tlc["geometry"]["units"] - 1)),
         make_measured(endurance),
-        make_measured(endurance / (1 + compare_to_tlc(run_on_raid5()).writes_per_erase / 100)),
+        make_measured(endurance / (1 + arithmetic_mean(
+            compare_to_tlc(runs).writes_per_erase
+            for runs in pair_runs_of_short_lived_data()) / 100)),
         make_measured(-compute_saving(*(mean_response_us(run, "read")
                                         for run in (with_reads["two"], with_reads["three"])))),
     ]
@@ -392,19 +418,19 @@ def measure_re16_layer_counts() -> list[Measured]:
         "ressd-plane", policy="ressd", candidates=16, virtual_layers="off",
         given={"super_layers": depth})["ressd"]) for depth in (4, 8, 16, 32, 64)]
     writes = [gain.writes_per_erase for gain in gains]
-    plain, deep, joined = run_super_layer_variants()
-    (pages, writes_per_erase, _), virtual = (list_gain_percents(ressd_to_tlc_ratios(plain, run))
-                                             for run in (deep, joined))
-    faster = (-compute_saving(mean_response_us(run, "write"), mean_response_us(plain, "write"))
-              for run in (deep, joined))
+    pages, writes_per_erase, response, *virtual, virtual_response = average_over_seeds(
+        [figure for run in others for figure in (
+            *list_gain_percents(ressd_to_tlc_ratios(plain, run))[:2],
+            response_time_change({"tlc": plain, "ressd": run}))]
+        for plain, *others in run_super_layer_variants())
     return [
         make_measured(pages),
         make_measured(writes_per_erase),
         make_measured(*writes[:4], shown=numbers_as_text(writes),
                       holds=abs(writes[4] - writes[3]) < 3),
         make_measured(*(100 * part / whole if whole else math.nan for part, whole in zip(
-            virtual, (pages, writes_per_erase), strict=False))),
-        *(make_measured(change, digits=2) for change in faster),
+            virtual, (pages, writes_per_erase), strict=True))),
+        *(make_measured(change, digits=2) for change in (response, virtual_response)),
     ]
 
 
@@ -436,21 +462,15 @@ def measure_re17_load_of_paper_tables() -> list[Measured]:
 
 def measure_re19_short_lived_data() -> list[Measured]:
     """Measure RSS-RAID on hot data that get cold as soon as in the paper's Fig. 26."""
-    runs = {policy: run_short_lived_data(policy) for policy in ("tlc", "ressd")}
-    _, _, virtual = run_super_layer_variants()
-    gain = compare_to_tlc(runs)
-    pages, writes_per_erase, collection = list_gain_percents(gain)
-    consumed = find_measure(runs["tlc"], "consumed_pages") / \
-        count_pages_written_to_devices(runs["tlc"])
-    return [
-        make_measured(consumed, digits=2),
-        make_measured(pages),
-        make_measured(writes_per_erase),
-        make_measured(ressd_to_tlc_ratios(runs["tlc"], virtual).writes_per_erase),
-        make_measured(compute_change(read_counter, runs, "array_erases")),
-        make_measured(100 * (gain.moved - 1)),
-        make_measured(collection),
-    ]
+    consumed, pages, writes_per_erase, collection, moved, erases = average_over_seeds((
+        find_measure(runs["tlc"], "consumed_pages") / count_pages_written_to_devices(runs["tlc"]),
+        *list_gain_percents(compare_to_tlc(runs)), 100 * (compare_to_tlc(runs).moved - 1),
+        compute_change(read_counter, runs, "array_erases"))
+        for runs in pair_runs_of_short_lived_data())
+    virtual = arithmetic_mean(compare_to_tlc(runs).writes_per_erase
+                              for runs in pair_runs_of_short_lived_data({"virtual_layers": "on"}))
+    return [make_measured(consumed, digits=2),
+            *map(make_measured, (pages, writes_per_erase, virtual, erases, moved, collection))]
 
 
 #: Planes of a device and KiB of a page in the paper (Table 4), and requests of its volumes.
@@ -557,6 +577,84 @@ def measure_re14_memory() -> list[Measured]:
     return [make_measured(more, digits=2), make_measured(capacity, digits=0)]
 
 
+#: Options of one plane with ReSSD, and the seconds' writes of the paper's examples: pages that are
+#: written for the first time, so that later writes are updates, then those of Figs. 7, 8 and 12.
+PLANE = ("--profile=tos22", "--policy=ressd", "--channels=1", "--chips=1", "--dies=1", "--planes=1",
+         "--errors=off", "--gc_idle_valid=100%")
+FIRST_WRITES = tuple((page, page + 1, page + 2) for page in range(0, 24, 3))
+#: The second and third write share a word line; others use up the super layer; then the fourth.
+FIG_7 = ((0, 1), (2, 3), (4, 5), (6, 2), (3,), (4,), (5,), (1,), (6,), (2,), (6,), (7,), (0, 8))
+FIG_8 = ((0, 1), (2, 3), (4, 3), (5, 0), (6,), (4,), (1,), (8,))
+#: Two layers of four word lines, of which updates use up all but lines 0 and 4; then other data.
+FIG_12 = ((0, 1), (2, 3), (4, 5), (6, 7), (8, 9), (10, 11), (12, 13), (14, 2), (3,), (4,), (5,),
+          (6,), (7,), (10,), (11,), (12,), (13,), (14,), (2,), (3,), (16,), (17,), (18,), (19, 20),
+          (21, 22), (23, 8), (0, 1), (15,))
+
+
+#: Updates of a small plane, of which nearly all are hot.
+HOT_UPDATES = ("--blocks=128", "--op=40%", "--write-share=100%", "--size=16KiB", "--requests=20000",
+               "--workload=active", "--active-set=1%", "--active-others=5%", "--rate=100",
+               "--zone1=6s", "--zone2=12s", "--zone3=24s")
+
+
+def run_example(writes: Sequence[Sequence[int]], *options: str) -> tuple[list[int], int]:
+    """Return the word lines that hot data are programmed to, and the number of relocated pages."""
+    seconds = [*FIRST_WRITES, *writes]
+    trace = scratch_directory() / "example.csv"
+    trace.write_text("".join(f"{second},W,{page * PAGE_KIB * 1024},{PAGE_KIB * 1024}\n"
+                             for second, pages in enumerate(seconds) for page in pages))
+    record = convert_real_trace(trace, "--from=csv", "--columns=time=1,op=2,offset=3,bytes=4",
+                                "--time-unit=s", "--offset-unit=bytes")
+    report, events = run_with_timeline(
+        *PLANE, "--blocks=256", "--op=60%", "--fill=none", "--buffer=64KiB", "--buffer_hold=10ms",
+        "--candidates=1", f"--trace={record}", "--arrival=trace", f"--until={len(seconds) + 1}s",
+        *options)
+    return ([event["args"]["page"] // 3 for event in events if event["name"] == "program mlc"],
+            read_counter(report["runs"][0], "programmed_rewrite_units"))
+
+
+def measure_super_layer_rules() -> tuple[int, int]:
+    """Count reprograms with virtual super layers: most of a word line, and those out of order.
+
+    A layer may be programmed once the last but one layer has been reprogrammed twice.
+    """
+    _, events = run_with_timeline(*PLANE, *HOT_UPDATES, "--fill=none", "--virtual_layers=on")
+    counts: dict[int, Counter[int]] = {}
+    most = early = 0
+    for event in events:
+        block, line = event["args"]["block"], event["args"]["page"] // 3
+        if event["name"] == "erase":
+            counts.pop(block, None)
+        elif event["name"] == "program mlc":
+            own = counts.setdefault(block, Counter())
+            before = line // 2 * 2 - 4
+            early += before >= 0 and min(own[before], own[before + 1]) < 3
+            own[line] += 1
+            most = max(most, own[line] - 1)
+    return most, early
+
+
+def measure_re22_worked_examples() -> list[Measured]:
+    """Run the paper's examples of super layers, and count what its text counts."""
+    lines, _ = run_example(FIG_8)
+    used, _ = run_example(FIG_7)
+    _, full = run_example((*FIG_8[:2], (4, 5), (6, 7), (8,)))
+    _, events = run_with_timeline(*PLANE, *HOT_UPDATES, "--fill=random", "--candidates=1")
+    longest = max(event["dur"] for event in events
+                  if (event["name"], event["cat"]) == ("program normal", "host"))
+    virtual, plain = ([*dict.fromkeys(line for line in lines[20:] if line % 4 == 0)]
+                      for lines, _ in (run_example(FIG_12, "--layers=4", "--word_lines=4", option)
+                                       for option in ("--virtual_layers=on",
+                                                      "--virtual_layers=off")))
+    return [make_measured(*lines, digits=0), make_measured((longest - 3000) / 53, digits=0),
+            make_measured(full, digits=0),
+            make_measured(*virtual, shown=f"{numbers_as_text(virtual, 0)}; plain: "
+                          f"{numbers_as_text(plain, 0)}"),
+            make_measured(*(1 + at // 4 for at in (used[0], used[0], used[-1])), digits=0),
+            make_measured(*measure_super_layer_rules(), digits=0),
+            make_measured(run_example((*FIG_8[:4], FIG_8[6]))[0][4], digits=0)]
+
+
 CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "RE-2": measure_re2_pages_per_line,
     "RE-3": measure_re3_operation_times,
@@ -575,5 +673,6 @@ CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "RE-17": measure_re17_load_of_paper_tables,
     "RE-19": measure_re19_short_lived_data,
     "RE-20": measure_re20_volumes_one_by_one,
+    "RE-22": measure_re22_worked_examples,
     "RE-A": ablate_ressd,
 }

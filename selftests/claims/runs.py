@@ -99,6 +99,19 @@ def run_two_streams_on_one_device(first: tuple[str, ...], then: tuple[str, ...])
     return run
 
 
+def run_with_timeline(*arguments: str) -> tuple[Json, list[Json]]:
+    """Return what a run reports, and its operations on the flash in the order of their times."""
+    with tempfile.TemporaryDirectory(prefix="claims-timeline-") as folder:
+        timeline = Path(folder) / "timeline.json"
+        done = subprocess.run(
+            [program_with_mutants(false_mutants), "sim", "--json", "-q", *arguments,
+             f"--seed={get_seed_of_runs()}", f"--timeline={timeline}", *false_arguments],
+            stdout=subprocess.PIPE, check=True)
+        events = json.loads(timeline.read_text())["traceEvents"]
+    return json.loads(done.stdout), sorted((event for event in events if event["ph"] == "X"),
+                                           key=lambda event: float(event["ts"]))
+
+
 @contextmanager
 def falsified_settings(arguments: tuple[str, ...] = (), mutants: tuple[str, ...] = (),
                        made_by: Json | None = None) -> Iterator[None]:
