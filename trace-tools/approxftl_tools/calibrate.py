@@ -138,7 +138,7 @@ def comparison_as_json(rows: Sequence[Compared]) -> list[Json]:
 
 def calibration_as_json(found: Found, output: Output, against: Sequence[Compared],
                         argv: Sequence[str]) -> Json:
-    """Return parameters and compared figures as a JSON object."""
+    """Return the calibrated parameters and the compared figures as a JSON object."""
     return {**command.json_document_head("calibrate", argv),
             "parameters": [{"name": known.name, "value": known.value,
                             "low": known.low if known.is_parameter_determined else None,

@@ -106,7 +106,7 @@ class Model:
         return {key: str(value) for key, value in settings.items()}
 
     def make_simulated_device_options(self, least: int) -> Options:
-        """Return the simulator's options for the device."""
+        """Return the simulator's options that describe the modelled device."""
         return tuple(f"--{key}={value}" for key, value in self.device_parameters(least).items())
 
     def estimate_device_capacity(self, least: int) -> float:

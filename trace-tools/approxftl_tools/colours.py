@@ -30,7 +30,7 @@ MODES = {"between": 1, "after": 2, "coarse": 1, "fine": 2, "follower": 1, "mlc":
          "foggy": 1, "lending": 2, "switched": 1, "rough": 2}
 
 
-def make_colour_of_part_palette(index: int, shade: int = 0) -> Hue:
+def make_run_part_colour(index: int, shade: int = 0) -> Hue:
     return Hue("m", index % PARTS, (shade + index // PARTS) % SHADES)
 
 
@@ -38,13 +38,13 @@ def colour_of_run_part(name: str) -> Hue | None:
     """Return the colour of a cause, operation, statistic or class; None for other names."""
     operation, _, cause = name.removesuffix(")").partition(" (")
     if operation in OPERATIONS and cause in ("", *CAUSES):
-        return make_colour_of_part_palette(CAUSES[cause or "host"], OPERATIONS.index(operation))
+        return make_run_part_colour(CAUSES[cause or "host"], OPERATIONS.index(operation))
     for table in (CAUSES, STATISTICS):
         if name in table:
-            return make_colour_of_part_palette(table[name])
+            return make_run_part_colour(table[name])
     class_, _, mode = name.partition(", ")
     if class_ in CLASSES:
-        return make_colour_of_part_palette(CLASSES[class_], MODES.get(mode, 0))
+        return make_run_part_colour(CLASSES[class_], MODES.get(mode, 0))
     return None
 
 
@@ -69,7 +69,7 @@ def assign_figure_colours(figure: Figure, known: Mapping[str, Hue]) -> Figure:
     # Other names get the remaining colours, each its own as long as there are any.
     taken = {hue.index for hue in own.values() if hue and hue.palette == "m"}
     free = cycle([i for i in range(PARTS) if i not in taken] or range(PARTS))
-    hues = {name: hue or make_colour_of_part_palette(next(free)) for name, hue in own.items()}
+    hues = {name: hue or make_run_part_colour(next(free)) for name, hue in own.items()}
 
     def assign_plot_colours(plot: Plot) -> Plot:
         if isinstance(plot, Panels):

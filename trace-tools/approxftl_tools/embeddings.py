@@ -26,8 +26,8 @@ def make_vectors_file(setup: Json) -> bytes:
     return lossy.pack_arrays({NAME: among}, {}, KINDS[setup["type"]], setup)
 
 
-def compute_stored_recall(setup: Json, tensors: Sequence[Tensor], data: Sequence[bytes]
-                          ) -> tuple[float, int]:
+def measure_recall_after_storage(setup: Json, tensors: Sequence[Tensor],
+                                 data: Sequence[bytes]) -> tuple[float, int]:
     """Return the recall of the search, and the number of non-finite values replaced by 0."""
     arrays, repaired = lossy.unpack_arrays(tensors, data)
     return vectors.recall_of_nearest(arrays[NAME], setup["seed"]), repaired
@@ -39,7 +39,7 @@ SUBJECT = Subject(
     {"vectors": Parameter(64, 1 << 20, 4096, "how many"),
      "dimensions": Parameter(2, 4096, 64, "of a vector"),
      "seed": Parameter(1, 2**32, 1, "of all vectors")},
-    make_vectors_file, compute_stored_recall, vectors.QUERIES * vectors.NEAREST)
+    make_vectors_file, measure_recall_after_storage, vectors.QUERIES * vectors.NEAREST)
 
 
 def main() -> int:

@@ -182,7 +182,7 @@ def timeline_of_luns(inputs: Inputs) -> list[Figure]:
 
 
 def device_rate_figures(name: str, samples: Sequence[Json], source: str) -> list[Figure]:
-    """Return figures of a device's rates in each interval."""
+    """Return figures of a device's throughput and write amplification in each interval."""
     at = list(accumulate(sample["interval_ns"] / 1e9 for sample in samples))
 
     def rates_by_interval(key: str) -> list[float]:

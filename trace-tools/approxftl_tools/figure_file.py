@@ -29,7 +29,7 @@ VARIABLE = re.compile(r"var\(--(\w+)\)")
 
 @cache
 def read_page_style() -> tuple[dict[str, str], str]:
-    """Return the colours of a page's light mode, and its CSS rules for figures."""
+    """Return the light-mode colours, and the CSS rules for figures, of report pages."""
     text = (HERE / "page.css").read_text(encoding="utf-8")
     light = text[:text.index("@media")] + "--soft: #ffffff;"
     text = re.sub(r"@media[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", text)

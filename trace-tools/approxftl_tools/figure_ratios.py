@@ -44,7 +44,7 @@ def measured_ratio_dots(table: Table) -> Dots:
 
 
 def measured_ratio_figures(inputs: Inputs) -> list[Figure]:
-    """Return ratios of fio's and devices' measurements, a figure for each table."""
+    """Return a figure of ratios for each table of measurements by fio, devices or programs."""
     found = [(table, measured_ratio_dots(table)) for table in measured_tables(inputs)
              if len(table.labels) > 1]
     return [Figure("ratios", f"{table.title}: ratios to {table.labels[0]}",

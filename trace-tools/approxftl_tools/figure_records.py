@@ -32,7 +32,7 @@ def request_rate_figure(file: aft.RecordFile) -> Figure:
 
 
 def request_address_figure(file: aft.RecordFile) -> Figure:
-    """Return a map of addresses over time."""
+    """Return a figure with a map of request addresses over time."""
     t_ns, sectors = file.get_record_column("t_ns"), file.get_record_column("off_sect")
     moves = np.isin(file.get_operations_without_flags(), (0, 1))
     top = max(int(sectors[moves].max()) + 1, file.device_bytes // aft.SECTOR)

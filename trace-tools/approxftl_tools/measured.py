@@ -36,7 +36,7 @@ OF_PROGRAM = {
 
 @dataclass(frozen=True)
 class Line:
-    """A measured quantity, with a value and its text for each column."""
+    """A line of a table: a measured quantity, with a value and its text for each column."""
 
     title: str
     values: Sequence[float | None]

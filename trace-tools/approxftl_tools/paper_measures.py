@@ -88,7 +88,7 @@ def count_pages_of_precise_blocks(run: Json) -> float:
     return float(run["mode_pages"]["normal"])
 
 
-def count_approximate_pages_left_alone(run: Json) -> float:
+def count_unpaired_approximate_pages(run: Json) -> float:
     """Return ApproxFTL's approximate pages, less the precise pages placed among them."""
     modes = run["mode_pages"]
     return float(modes["reduced"] - modes["between"] - modes["after"])
@@ -139,6 +139,6 @@ VALUES: dict[str, Value] = {
     "checkerboard": count_checkerboard_pages,
     "phase_2": count_pages_of_phase_2_blocks,
     "precise": count_pages_of_precise_blocks,
-    "all_approximate": count_approximate_pages_left_alone,
+    "all_approximate": count_unpaired_approximate_pages,
     **dict(queue_value_readers()),
 }

@@ -227,7 +227,7 @@ def seeds_for_intervals(plan: Plan, groups: Sequence[Group]) -> int:
 
 
 def add_seeds_required_by_results(plan: Plan, store: Store, seeds: int) -> tuple[Plan, int]:
-    """Return the study's plan with the number of seeds that its results require."""
+    """Return the plan, and its number of seeds, enlarged once as the results so far require."""
     if not plan.rules.until or any(store.state_of_point(point) != DONE for point in plan.points):
         return plan, seeds
     wanted = min(seeds_for_intervals(plan, study_table.finished_groups(plan, store)), 2 * seeds,
@@ -239,7 +239,7 @@ def add_seeds_required_by_results(plan: Plan, store: Store, seeds: int) -> tuple
 
 
 def plan_with_all_seeds(plan: Plan, store: Store) -> tuple[Plan, int]:
-    """Return the study's plan with all seeds that the stored results require."""
+    """Return the plan, and its number of seeds, enlarged until the stored results suffice."""
     seeds = plan.rules.seeds
     larger, more = add_seeds_required_by_results(plan, store, seeds)
     while more > seeds:
@@ -340,7 +340,7 @@ def note_results_of_other_builds(plan: Plan, store: Store) -> str:
 
 
 def print_count_of_absent_points(plan: Plan, store: Store, where: str) -> None:
-    """Print the number of the study's points that lack results in the output."""
+    """Print how many points of the study have no results and so are missing in the output."""
     states = Counter(store.state_of_point(point) for point in plan.points)
     others = "" if states[DONE] else note_results_of_other_builds(plan, store)
     if states[DONE] < len(plan.points):

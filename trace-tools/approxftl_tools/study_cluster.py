@@ -37,7 +37,7 @@ Ended = tuple[int, str, str, int]
 
 
 def make_function_for_workers(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
-    """Return the function that workers execute: a closure, since workers lack this package."""
+    """Return the function that a worker runs for a point, a closure that needs no package."""
     attempts_most, own, interrupted, often = ATTEMPTS, OWN, INTERRUPTED, ASKED_S
 
     def find_worker_folder() -> tuple[Path, Callable[[], bool]]:

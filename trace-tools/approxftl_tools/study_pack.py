@@ -28,7 +28,7 @@ MOST_BYTES = 1 << 32
 
 
 def comparable_result(text: str) -> str:
-    """Return a result without the fields that depend on its invocation and on file paths."""
+    """Return a result without the fields that depend on the command line or on file paths."""
     document: dict[str, Any] = json.loads(text)
     document.pop("tool", None)
     document.get("stream", {}).pop("trace", None)

@@ -66,7 +66,7 @@ class Queue:
 
 
 def file_check_commands(point: Point) -> str:
-    """Return shell commands that fail if the other machine's files differ from this machine's."""
+    """Return shell commands for a job: they fail if files on its machine differ from ours."""
     program, *others = point.files
     names = [('"$(command -v approxftl)"', program[1]),
              *((shlex.quote(name), digest) for name, digest in others)]

@@ -48,9 +48,9 @@ TICKS = 12
 MARGIN = 0.05
 #: Classes for the shades of a colour, of filled marks and of lines.
 PALER, DASHED = ("", " pale", " faint"), ("", " dashed", " dotted")
-#: Classes of lines for each palette.
+#: First letter of the CSS classes of lines, for each palette.
 LINES = {"s": "l", "m": "n"}
-#: CSS classes of the edges of filled marks and lines, for each palette.
+#: First letter of the CSS classes of edges around marks and lines, for each palette.
 EDGES = {"s": "e", "m": "f"}
 #: Steps of a colour scale.
 SHADES = 9

@@ -26,8 +26,8 @@ def make_network_file(setup: Json) -> bytes:
     return network.pack_network(layers, KINDS[setup["type"]], setup)
 
 
-def compute_stored_accuracy(setup: Json, tensors: Sequence[Tensor], data: Sequence[bytes]
-                            ) -> tuple[float, int]:
+def measure_accuracy_after_storage(setup: Json, tensors: Sequence[Tensor],
+                                   data: Sequence[bytes]) -> tuple[float, int]:
     """Return the accuracy on test images, and the number of non-finite weights set to 0."""
     layers, repaired = network.unpack_network(tensors, data)
     return network.recognised_share(layers, network.load_digits(setup["seed"])[1]), repaired
@@ -38,7 +38,7 @@ SUBJECT = Subject(
     "what flipped bits cost.", EPILOG, "digits told right",
     {"hidden": Parameter(8, 4096, 256, "width of the hidden layers"),
      "seed": Parameter(1, 2**32, 1, "of training, and of which digits are kept for the test")},
-    make_network_file, compute_stored_accuracy, network.TESTED)
+    make_network_file, measure_accuracy_after_storage, network.TESTED)
 
 
 def main() -> int:

@@ -32,7 +32,7 @@ Array: TypeAlias = "NDArray[Any]"
 
 @dataclass(frozen=True)
 class Sizes:
-    """Request lengths in units, with their weights."""
+    """A distribution of request lengths: lengths in units, with their weights."""
 
     units: tuple[int, ...]
     weights: tuple[float, ...]
@@ -219,7 +219,7 @@ def profile_to_json(profile: Profile) -> str:
 
 
 def profile_from_json(path: Path) -> Profile:
-    """Read a profile that to_json() wrote and that a user may have edited."""
+    """Read a profile that profile_to_json() wrote and that a user may have edited."""
     try:
         with refuse_read_errors(path):
             document = json.loads(path.read_text("utf-8"))

@@ -537,7 +537,7 @@ class Cell:
         if why and not self.is_cut:
             self.findings.append(Finding("writer", Outcome.CRASHED, f"the writer {why}"))
 
-    def read_objects_with_new_readers(self) -> Iterator[tuple[str, Answer | Finding]]:
+    def read_objects_despite_crashes(self) -> Iterator[tuple[str, Answer | Finding]]:
         """Read all objects; if the reader dies at an object, continue with the next one."""
         keys = self.ledger.object_names()
         while keys:
@@ -564,7 +564,7 @@ class Cell:
         Path("/proc/sys/vm/drop_caches").write_text("3")
         answers: dict[str, Answer] = {}
         found: list[Finding] = []
-        for key, answer in self.read_objects_with_new_readers():
+        for key, answer in self.read_objects_despite_crashes():
             if isinstance(answer, Finding):
                 found.append(answer)
                 answers[key] = Refused(answer.detail)
@@ -668,7 +668,7 @@ class Cell:
         self.unmount_stack()
 
     def make_cell_record(self) -> Json:
-        """Return the record of the cell."""
+        """Return the cell's record: its outcome, findings, kernel messages and counters."""
         log = subprocess.run(["dmesg"], capture_output=True, text=True, check=False).stdout
         lines = log.splitlines()
         noticed = [line for line in lines if NOTICED.search(line)]

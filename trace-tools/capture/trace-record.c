@@ -34,7 +34,7 @@
  * @after: state of an emulated SSD after the run
  * @blktrace: the running blktrace
  * @written_sectors: sectors written during the run, by the kernel's count
- * @hidden_sectors: those of them that are missing in the trace
+ * @hidden_sectors: written sectors that are missing in the trace
  * @program: the program that runs
  * @argc: number of words of the command line, "approxftl trace record ..."
  * @argv: words of the command line

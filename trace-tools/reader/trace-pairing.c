@@ -22,7 +22,7 @@ struct class_mark {
  * @emitted: bytes already delivered as parts, if the class changes within the request
  * @pieces: number of pieces of the request in the table
  * @cpu: CPU of the first event
- * @done: the end is known, or is not waited for any longer
+ * @done: the completion was found, or is not waited for any longer
  * @zeroes: a note says that the request writes zeroes, although the trace calls it a write
  */
 struct pending {
@@ -67,7 +67,7 @@ struct piece {
  * @next: number of the next request
  * @pieces: hash table with open addressing
  * @room: number of entries in @pieces, a power of two
- * @used: number of entries in use
+ * @used: number of entries of @pieces in use
  * @open: number of requests that have not ended
  * @ripe: completions since requests were last delivered; RIPE to deliver at once
  * @counts: anomalies
