@@ -50,7 +50,7 @@ Costs = dict[tuple[str, Case], float]  # ns of a device in a case
 
 @dataclass
 class Boot:
-    """The results of one virtual machine."""
+    """The costs that one boot of the virtual machine measured, by device and case."""
 
     costs: Costs
 

@@ -55,7 +55,7 @@ def measure_cu2_followers() -> list[Measured]:
 
 
 def compute_throughput_gain(runs: dict[str, Json], policy: str = "cubeftl") -> float:
-    """Return the throughput gain over pageFTL in percent."""
+    """Return the throughput gain of cubeFTL over pageFTL in percent."""
     rates = [find_measure(runs[name], "requests_per_second") for name in (policy, "pageftl")]
     return 100 * (rates[0] / rates[1] - 1)
 
@@ -83,7 +83,7 @@ def measure_cu3_throughput() -> list[Measured]:
 
 
 def run_write_bursts(followers: str = BY_LOOPS, interface: str = "no limit") -> dict[str, Json]:
-    """Run the schemes on bursts that fit into the follower word lines of the open blocks."""
+    """Run each policy on write bursts that fit into the follower word lines of open blocks."""
     return results_of_study("cubeftl-write-bursts", followers=followers, interface=interface)
 
 
@@ -129,7 +129,7 @@ def retries_per_page_read(run: Json) -> float:
 
 
 def measure_cu6_read_retries() -> list[Measured]:
-    """Measure read retries, and the memory of the reference table."""
+    """Measure read retries, and the memory of cubeFTL's table of read references."""
     result = []
     for name in (MONTH, YEAR):
         runs = run_reads_of_old_data(name)

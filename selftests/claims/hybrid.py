@@ -27,7 +27,7 @@ class Ablation:
     bugs: int
 
     def format_ablation(self) -> str:
-        """Format the measures of a run for a cell of the table."""
+        """Format the measures of a hybrid run for a cell of the table."""
         return (f"{self.host_us:.0f} {self.all_us:.0f} {self.read_us:.1f} {self.erases} "
                 f"{self.wear:.3f}")
 

@@ -49,7 +49,7 @@ def compute_correctable_page_errors(corrected: int) -> float:
 
 
 def measure_ag1_page_times() -> list[Measured]:
-    """Return AGCR's write times and the read times that they cause, in us."""
+    """Return AGCR's times in us: of a write by its cost, and of reads of the data written so."""
     reads = (program_time.agcr_read_ns(cost) // 1000 for cost in range(3))
     return [make_measured(*(ns // 1000 for ns in program_time.AGCR_WRITE_NS), *reads, digits=0)]
 
@@ -84,7 +84,7 @@ def measure_ax11_cell_model() -> list[Measured]:
 
 
 def measure_cu1_leader_time() -> list[Measured]:
-    """Return a leader word line's program time in us and the savings of a follower in percent."""
+    """Return the program time of cubeFTL's leaders in us, and what followers save in percent."""
     leader = program_time.cube_program_ns(0, False)
     skip, both = (100 * (program_time.cube_program_ns(loops, True) / leader - 1)
                   for loops in (0, 3))
@@ -183,7 +183,7 @@ def measure_tv11_references() -> list[Measured]:
 
 
 def is_code_decodable() -> bool:
-    """Tell whether the number of updates and the ID of a word line determine ReSSD's code."""
+    """Tell whether a word line's number of updates and ID determine ReSSD's cell encoding."""
     try:
         return len(reprogram_code.encodings_by_count_and_id()) == 6
     except ValueError:
@@ -239,7 +239,7 @@ def measure_re4_metadata() -> list[Measured]:
 
 
 def measure_re18_correctable_errors() -> list[Measured]:
-    """Return the errors per page that the paper's code corrects, and that weaker codes correct."""
+    """Return the errors per page that the paper's ECC corrects, and that a weaker ECC corrects."""
     most, half = (compute_correctable_page_errors(TLC_CODE[0] // part) for part in (1, 2))
     return [make_measured(most, digits=0),
             make_measured(most, shown=f"{most:.0f}; 40 bits of 1 KB: {half:.0f}")]

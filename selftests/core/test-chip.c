@@ -12,7 +12,7 @@
 #include "stream.h"
 #include "tap.h"
 
-/* A registered policy with some methods replaced. */
+/* An adversarial policy: a registered policy with some methods replaced. */
 struct adversary {
 	struct aftl_policy_type type;
 	struct aftl_random random;

@@ -121,7 +121,7 @@ TAP_TEST(write_buffer_use_selects_leaders_or_followers)
 
 	open_device("cubeftl", SHAPE " channels=1 op=50 buffer=1MiB burst=50");
 	test_device_listen(&device, &watch.listener);
-	/* Two open blocks with six layers each: twelve leader word lines of three pages. */
+	/* The two open blocks have six layers each: twelve leader word lines of three pages. */
 	for (i = 0; i < 12; i++) {
 		test_execute_request(&device, AFTL_OP_WRITE, 3 * i, 3, AFTL_PRECISE, NULL);
 		test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL);

@@ -113,7 +113,7 @@ TAP_TEST(margins_are_used_by_one_part_of_policy_hybrid_only)
 	u64 skipped = aftl_cube_program_ns[4][0];
 
 	test_device_open_demo(&device, "hybrid", SHAPE " channels=1");
-	/* The first page opens a block for one colour; four more fill a layer of a checkerboard. */
+	/* The first page opens an approximate block; four more fill a layer of a checkerboard. */
 	CHECK_EQ(measure_hybrid_write_ns(0, AFTL_APPROX), 437500);
 	CHECK_EQ(measure_hybrid_write_ns(3, AFTL_PRECISE), 532000);
 	CHECK_EQ(measure_hybrid_write_ns(6, AFTL_APPROX), 437500);

@@ -9,7 +9,7 @@
 #define PAGES_MAX 64
 #define MLC_ATTR aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 0)
 
-/* A single block without an FTL. */
+/* The single block that the tests program, without an FTL. */
 static struct {
 	struct aftl_geometry geo;
 	struct aftl_block block;

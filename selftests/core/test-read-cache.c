@@ -182,7 +182,7 @@ static u32 ppn_of_unit(u32 unit)
 	return from_ppn(aftl_lookup(device.ftl, to_lpn(unit), &class));
 }
 
-/* Read unit 0 in one slot, with other data each time: the cached read must not serve the second. */
+/* Read unit 0 twice from one slot, rewritten in between: the second read must miss the cache. */
 static void read_unit_in_same_ppn(const char *policy, const char *params, u32 writes)
 {
 	u32 slot;

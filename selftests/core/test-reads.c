@@ -141,8 +141,8 @@ static bool layer_needs_reference_shift(u32 block, u32 layer, u64 hours)
 }
 
 /*
- * Count pages whose best reference shift is implausible, or is zero while that of the first page of
- * their layer is not (or the reverse).
+ * Count pages whose best reference shift is implausible, or unlike that of the first page of their
+ * layer: zero for one of the two pages only.
  */
 static u32 count_pages_unlike_their_layer(u32 block, u32 layer, u64 hours)
 {

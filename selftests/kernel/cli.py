@@ -133,7 +133,7 @@ def check_wrong_devices_refused() -> None:
 
 
 def check_user_nobody_is_refused(program: str) -> None:
-    """Only root may use device-mapper."""
+    """Check that the verbs tell user nobody that only root may use device-mapper."""
     drop_privileges()
     for words in (("create", "aftl-x"), ("list",)):
         _, said = call_verb(1, *words, program=program)
@@ -260,7 +260,7 @@ def parse_metrics() -> dict[str, float]:
 
 
 def check_metrics_output() -> None:
-    """Metrics of two devices and of their LUNs for Prometheus."""
+    """`approxftl stat` prints valid Prometheus metrics of two devices and of their LUNs."""
     call_verb(0, "create", "aftl-y", "--store", "none")
     found = parse_metrics()
     call_verb(0, "remove", "aftl-y")

@@ -139,7 +139,7 @@ def measure_writes_beside_tags(costs: Costs) -> None:
 
 
 def require_cost_at_most(costs: Costs, name: str, other: str, case: Case, limit: float) -> None:
-    """Compare the costs of requests to two devices."""
+    """Require that a request to one device costs at most LIMIT times as much as to another one."""
     cost, bound = costs[name, *case], costs[other, *case]
     require(cost <= limit * bound, f"{name}: {cost:.0f} ns, {other}: {bound:.0f} ns")
 

@@ -54,7 +54,7 @@ log_on()
 		sectors=$(blockdev --getsz /dev/mapper/aftl-crash)
 }
 
-# Name of a counter that must grow under load; otherwise the load did not cause the tested event.
+# The counter of the tested event; the load must increment it, or the test shows nothing.
 must_change=gc_blocks
 
 log_off()

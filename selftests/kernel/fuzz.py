@@ -104,11 +104,11 @@ class Subject(ABC):
 
     @abstractmethod
     def draw_random_step(self) -> Step:
-        """Return a random step."""
+        """Return a random step of the interface: a table line, a message, an ioctl or I/O."""
 
     @abstractmethod
     def mutate_step(self, step: Step) -> Step:
-        """Return a mutated step."""
+        """Return a copy of a step with a random change."""
 
     @abstractmethod
     def execute_step(self, step: Step) -> str:

@@ -79,7 +79,7 @@ pause()
 	dmsetup suspend aftl-hold && dmsetup resume aftl-hold
 }
 
-# requests NAME: measure the locks under each kind of request
+# requests NAME: check how long the module holds locks under each kind of request
 requests()
 {
 	ktap_test_run "$1: writes of all sizes, deep" briefly 500 \

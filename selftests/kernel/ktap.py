@@ -80,7 +80,7 @@ def skip_test_point(name: str, reason: str) -> None:
 
 
 def print_error(why: BaseException) -> None:
-    """Print an error after the errors that led to it."""
+    """Print the text of an exception, after those of the exceptions that caused it."""
     if why.__context__:
         print_error(why.__context__)
     print("".join(f"# {line.removeprefix('# ')}\n" for line in str(why).splitlines()), end="")

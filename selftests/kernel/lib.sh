@@ -227,7 +227,7 @@ examples_of()
 			PATH=$programs:$PATH told sh -e -x "$scratch/typed" )
 }
 
-# Block devices for the durable store
+# Functions that prepare block devices for the durable store
 
 # needs_module NAME: skip the whole test if the kernel lacks this module
 needs_module()

@@ -21,7 +21,7 @@ tables()
 	END { print pages[0] + 0, pages[1] + 0 }' /proc/vmallocinfo
 }
 
-# The device has two million logical pages. The shares of the two nodes differ by at most 1 %.
+# A device of two million logical pages has its FTL tables on both nodes, 50 % on each within 1 %.
 # Both nodes together have 90 % of the reported ftl_bytes; small allocations are not traced.
 tables_are_shared_out()
 {

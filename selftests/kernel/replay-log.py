@@ -73,7 +73,7 @@ def read_write_log(path: str) -> list[Entry]:
 
 @dataclass(frozen=True)
 class Moment:
-    """A power failure after flush @point; if loose, some writes between it and @after survive."""
+    """A power failure after flush @point; if @loose, some later writes before @after survive."""
 
     point: int
     after: int
@@ -116,7 +116,7 @@ class Replay:
         self.states = 0
 
     def apply_random_log_entries(self, last: int) -> tuple[str, str]:
-        """Apply random entries up to number @last; return the last mark of the log, and a text."""
+        """Apply random entries up to number @last; return the log's last mark and a description."""
         mark = self.mark
         share = self.draw.choice((0.1, 0.5, 0.9))
         kept = 0
@@ -142,7 +142,7 @@ class Replay:
             raise SystemExit(0)
 
     def write_states_of_power_failure(self, moment: Moment) -> None:
-        """Write the crash state at a flush; if it is loose, add some writes after the flush."""
+        """Write the crash state at a flush, with random later writes if the failure is loose."""
         for entry in self.entries[self.next : moment.point + 1]:
             self.mark = entry.name or self.mark
             self.medium.apply_log_entry(entry)

@@ -55,7 +55,7 @@ block 5 after write 300
 age 1d after read 40
 wear 2000 after read 60'
 
-# Faults that wear out blocks, so that erases fail and the device becomes read-only
+# These faults wear out blocks, so that erases fail and the device becomes read-only.
 last_faults='unit 7 after write 30
 wear 2999 after write 200
 block 9 after write 250

@@ -47,7 +47,7 @@ class Device:
 
 
 def main(path: str, operations: int) -> None:
-    """Apply random operations, then compare everything."""
+    """Apply random operations to device and model, then compare their whole content."""
     draw = random.Random(f"{operations} {os.environ.get('AFTL_TURN', '')}")
     device = Device(path)
     for number in range(operations):

@@ -31,7 +31,7 @@ ftl_bytes_with()
 	status_word aftl-one 16
 }
 
-# mapped_bytes: print the kernel's vmalloc memory
+# mapped_bytes: print how many bytes of vmalloc memory the kernel uses
 mapped_bytes()
 {
 	awk '$1 == "VmallocUsed:" { print 1024 * $2 }' /proc/meminfo
@@ -81,9 +81,8 @@ of_queue()
 	done
 }
 
-# Queue attributes of an approxftl device, except $own_limits, equal those of a dm-linear device on
-# the same block device. A sector is a mapping unit, a page is written whole, and the optimal
-# request programs all LUNs.
+# The queue attributes except $own_limits equal those of dm-linear on the same block device.
+# A sector is a mapping unit, a page is written whole, and the optimal request programs all LUNs.
 own_limits='logical_block_size physical_block_size minimum_io_size optimal_io_size hw_sector_size
 zone_write_granularity read_ahead_kb'
 # The target splits bios, so the block device's limit of request sizes does not apply.
@@ -99,7 +98,7 @@ own_limits="$own_limits stable_writes"
 # Write streams are those of the policy, and reads may wait in the FTL.
 own_limits="$own_limits max_write_streams write_stream_granularity io_poll nowait"
 
-# Segment limits come from the block device, whose alignment is not the default.
+# The segment limits of an approxftl device are those of its block device, also if unusual.
 has_limits_below()
 {
 	dmsetup create aftl-line --table "0 524288 linear $1 0" || return
@@ -173,7 +172,7 @@ aligned_as_below()
 		dmsetup remove aftl-crypt && wipe /dev/ram1
 }
 
-# has_requests KEY VALUE...: check that the optimal I/O size is a multiple of pages, and read-ahead
+# has_requests KEY VALUE...: check that the optimal I/O size is whole pages, and read-ahead is small
 has_requests()
 {
 	create aftl-one none timing off "$@" || return

@@ -161,7 +161,7 @@ def write_shared_mapping(control: Control, path: str) -> None:
 
 
 def write_from_memfd(control: Control, path: str, engine: Engine, flags: int = 0) -> None:
-    """Write with O_DIRECT from a tagged memfd."""
+    """Write a file with O_DIRECT from memory of a memfd whose approximate units are tagged."""
     memfd = os.memfd_create("arena", flags)
     length = max(UNITS * UNIT, 2 << 20) if flags else UNITS * UNIT
     os.truncate(memfd, length)
@@ -194,7 +194,7 @@ def write_in_tagged_scope(control: Control, path: str, whose: int, engine: Engin
 
 
 def write_by_ioctl(control: Control, path: str, flags: int) -> None:
-    """Write by APPROXFTL_PWRITEV, unit by unit."""
+    """Write a file unit by unit with the ioctl APPROXFTL_PWRITEV."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT | flags, 0o600)
     data = mmap.mmap(-1, UNIT)
     page = (ctypes.c_char * UNIT).from_buffer(data)

@@ -103,20 +103,20 @@ def splice_pipe_to_file(pipe: int, target: int) -> None:
 
 
 def copy_by_direct_io(own: Tagged, target: int) -> None:
-    """Write with O_DIRECT from the file's mapping."""
+    """Write the tagged file's mapping to another file with O_DIRECT."""
     written = libc.pwrite(target, ctypes.c_void_p(own.address), ctypes.c_size_t(SIZE),
                           ctypes.c_long(0))
     require(written == SIZE, f"wrote {written}: {os.strerror(ctypes.get_errno())}")
 
 
 def copy_by_io_uring(own: Tagged, target: int) -> None:
-    """Write with O_DIRECT from the mapping, by an io_uring worker."""
+    """Let an io_uring worker write the tagged file's mapping to another file with O_DIRECT."""
     ring = Uring(by_workers=True)
     require(ring.write_and_wait(target, own.address, SIZE, 0) == SIZE, "io_uring wrote less")
 
 
 def copy_by_fixed_buffer(own: Tagged, target: int) -> None:
-    """Write from a registered (pinned) buffer, or by O_DIRECT if registering is refused."""
+    """Write the mapping as a registered (pinned) buffer, or by O_DIRECT if that is refused."""
     try:
         require(FixedUring().write_and_wait(target, own.address, SIZE, 0) == SIZE,
                 "io_uring wrote less")
@@ -126,7 +126,7 @@ def copy_by_fixed_buffer(own: Tagged, target: int) -> None:
 
 
 def copy_by_splice(own: Tagged, target: int) -> None:
-    """Splice from the page cache through a pipe."""
+    """Splice the tagged file's pages from the page cache through a pipe into another file."""
     reader, writer = make_full_size_pipe()
     position = 0
     while position < SIZE:
@@ -137,7 +137,7 @@ def copy_by_splice(own: Tagged, target: int) -> None:
 
 
 def copy_by_vmsplice(own: Tagged, target: int) -> None:
-    """Splice from the mapping through a pipe with vmsplice()."""
+    """Splice the tagged file's mapping through a pipe into another file with vmsplice()."""
     reader, writer = make_full_size_pipe()
     vector = struct.pack("=QQ", own.address, SIZE)
     buffer = ctypes.create_string_buffer(vector)
@@ -154,7 +154,7 @@ def copy_by_sendfile(own: Tagged, target: int) -> None:
 
 
 def copy_by_copy_file_range(own: Tagged, target: int) -> None:
-    """Clone a file and rewrite the clone, or copy by copy_file_range() if it cannot be cloned."""
+    """Clone the tagged file and rewrite the clone, or copy the file by copy_file_range()."""
     try:
         fcntl.ioctl(target, FICLONE, own.fd)
     except OSError as why:

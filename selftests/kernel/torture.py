@@ -259,7 +259,7 @@ class Medium:
         self.swap_medium_table(f"0 {SECTORS} flakey {self.base} 0 0 3600 1 drop_writes")
 
     def change_medium_at_random(self) -> None:
-        """Change the delays, break the backing device or repair it."""
+        """Change the delays of the backing device, make it fail, or repair it."""
         if self.scenario.media == "slow":
             self.scenario.delays = " ".join(str(self.draw.randint(0, 50)) for _ in range(3))
             self.restore_working_table()
@@ -272,7 +272,7 @@ class Medium:
                 else self.table_with_failing_ranges())
 
     def table_of_failing_medium(self) -> str:
-        """Return a dm table that fails all requests, all writes or all reads."""
+        """Return a dm table of the medium that fails all requests, all writes or all reads."""
         ways = ["error_writes", "error"]
         if not run_command("dmsetup", "targets").count("flakey           v1.4"):
             ways.append("error_reads")
@@ -282,7 +282,7 @@ class Medium:
         return f"0 {SECTORS} flakey {self.base} 0 0 3600 1 {way}"
 
     def table_with_failing_ranges(self) -> str:
-        """Return a dm table that fails a few small ranges."""
+        """Return a dm table of the medium in which a few small ranges fail."""
         at = 0
         lines = []
         for start in sorted(self.draw.sample(range(8, self.scenario.volume_sectors - 64, 64), 20)):

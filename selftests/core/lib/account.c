@@ -20,7 +20,7 @@
 #define MOST_LOOPS 4
 #define ALL_MARGINS 16
 
-/* Age of data, and erase count of their block, that require the voltage margin for retention. */
+/* At this age of data and erase count of their block, a page needs its margin for retention. */
 #define YEAR_HOURS 8760
 #define WORN 3000
 

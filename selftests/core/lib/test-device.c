@@ -6,7 +6,7 @@
 #include "tap.h"
 #include "test-device.h"
 
-/* Events without a completion after which a device counts as hung. */
+/* Number of events without a completion after which a device counts as hung. */
 #define HANG_EVENTS 200000
 
 /* Header of each allocation: the size that the core must pass when it frees it. */
