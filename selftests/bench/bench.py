@@ -294,7 +294,7 @@ def compare_with_other_program(cases: dict[str, Case], beside: dict[str, Case]) 
                 BESIDE_LIMIT, "x cost", least=False) for name, other in beside.items()]
 
 
-def processor_name() -> str:
+def read_processor_name() -> str:
     """Return the name of the machine's processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
@@ -374,11 +374,12 @@ def main() -> int:
         print_tables_and_limits(cases, bars)
     if known > len(beside):
         print(f"{known - len(beside)} of {known} cases are unknown to {args.beside}")
-    print(f"\napproxftl {version} on {processor_name()}")
+    print(f"\napproxftl {version} on {read_processor_name()}")
     write_result_json(args.json, {
         "approxftl_bench_format": FORMAT,
         "version": version,
-        "machine": {"cpu": processor_name(), "cpus": os.cpu_count(), "system": platform.platform()},
+        "machine": {"cpu": read_processor_name(), "cpus": os.cpu_count(),
+                    "system": platform.platform()},
         "rounds": args.rounds,
         "scale": args.scale,
         "cases": [case.convert_case_to_json() for case in cases.values()],

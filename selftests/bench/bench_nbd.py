@@ -51,8 +51,8 @@ def run_fio(folder: Path, how: str, operations: int, depth: int) -> float:
     return float(sum(job[op]["total_ios"] for op in ("read", "write")) * 1000 / job["job_runtime"])
 
 
-def measure_plugin(folder: Path, plugin: Sequence[str | Path], how: str, operations: int,
-                   depth: int, threads: int) -> tuple[float, float, str]:
+def run_fio_on_plugin(folder: Path, plugin: Sequence[str | Path], how: str, operations: int,
+                      depth: int, threads: int) -> tuple[float, float, str]:
     """Return the rate of fio, the server's processor time in seconds, and its messages."""
     socket, log = folder / "socket", folder / "log"
     with log.open("w") as messages:
@@ -73,7 +73,7 @@ def measure_plugin(folder: Path, plugin: Sequence[str | Path], how: str, operati
 def measure_plugin_request_rates(folder: Path, how: str, operations: int,
                                  rounds: int) -> dict[str, dict[str, float]]:
     """Return each plugin's highest rate and lowest processor time of an operation."""
-    found = [{name: measure_plugin(folder, plugin, how, operations, 32, THREADS_OFF)
+    found = [{name: run_fio_on_plugin(folder, plugin, how, operations, 32, THREADS_OFF)
               for name, plugin in PLUGINS.items()} for _ in range(rounds)]
     return {name: {"operations_s": max(one[name][0] for one in found),
                    "cpu_us": min(one[name][1] for one in found) / operations * 1e6}
@@ -82,8 +82,8 @@ def measure_plugin_request_rates(folder: Path, how: str, operations: int,
 
 def measure_lateness_us(folder: Path, how: str, operations: int, depth: int) -> float:
     """Return the median delay of completions behind their emulated times, in real time."""
-    _, _, log = measure_plugin(folder, ("-v", PLUGIN, "size=64MiB"), how, operations, depth,
-                               THREADS)
+    _, _, log = run_fio_on_plugin(folder, ("-v", PLUGIN, "size=64MiB"), how, operations, depth,
+                                  THREADS)
     found = re.search(r"half of them ended at most (\d+) ns late", log)
     if not found:
         sys.exit("bench: the plugin reports no lateness")

@@ -44,7 +44,7 @@ CASES: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def command_cpu_s(options: Mapping[str, object]) -> float:
+def measure_command_cpu_s(options: Mapping[str, object]) -> float:
     """Return the processor time in seconds of a simulation by the command."""
     line = make_command_line(options)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -53,7 +53,7 @@ def command_cpu_s(options: Mapping[str, object]) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def library_cpu_s(work: Callable[[], object]) -> float:
+def measure_library_cpu_s(work: Callable[[], object]) -> float:
     """Return the processor time in seconds of a function that calls the library."""
     before = time.process_time()
     work()
@@ -63,10 +63,11 @@ def library_cpu_s(work: Callable[[], object]) -> float:
 def measure_fastest_run(options: Mapping[str, Any], rounds: int, record: Path) -> dict[str, float]:
     """Return the lowest processor times of command and library, without and with kept requests."""
     ways: dict[str, Callable[[], float]] = {
-        "command": lambda: command_cpu_s(options),
-        "library": lambda: library_cpu_s(lambda: aftl.simulate(keep_requests=False, **options)),
-        "command with record": lambda: command_cpu_s({**options, "record": record}),
-        "library with requests": lambda: library_cpu_s(
+        "command": lambda: measure_command_cpu_s(options),
+        "library": lambda: measure_library_cpu_s(
+            lambda: aftl.simulate(keep_requests=False, **options)),
+        "command with record": lambda: measure_command_cpu_s({**options, "record": record}),
+        "library with requests": lambda: measure_library_cpu_s(
             lambda: aftl.simulate(**options).requests),
     }
     found = [{name: way() for name, way in ways.items()} for _ in range(rounds)]
@@ -80,8 +81,8 @@ def measure_write_call_us(requests: int, rounds: int) -> float:
     costs = []
     for _ in range(rounds):
         device, same = (aftl.SimulatedDevice(profile="demo", fill="none") for _ in range(2))
-        calls = library_cpu_s(lambda: [device.write(lpn) for lpn in numbers])  # noqa: B023
-        batch = library_cpu_s(lambda: same.submit("write", pages, depth=1))  # noqa: B023
+        calls = measure_library_cpu_s(lambda: [device.write(lpn) for lpn in numbers])  # noqa: B023
+        batch = measure_library_cpu_s(lambda: same.submit("write", pages, depth=1))  # noqa: B023
         costs.append((calls - batch) / requests * 1e6)
     return min(costs)
 

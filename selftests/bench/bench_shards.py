@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from bars import Bar, print_columns, print_limits
-from bench import BINARY, SHAPE_512G, processor_name
+from bench import BINARY, SHAPE_512G, read_processor_name
 from benchmark import (
     find_benchmark_exit_status,
     make_benchmark_parser,
@@ -108,7 +108,7 @@ class Case:
         self.shared_out = 0.0
         self.said: list[Any] = []
 
-    def measure_round(self, requests: int) -> None:
+    def measure_case_in_round(self, requests: int) -> None:
         """Run the case in one more round, and keep its best times."""
         wall, cpu, busiest, self.said = run_programs_in_parallel(self.count, *self.arguments,
                                                                  "--requests", str(requests))
@@ -178,7 +178,7 @@ def main() -> int:
     with run_idle_priority_programs(0 if args.alone else os.cpu_count() or 1):
         for _ in range(max(1, args.rounds)):
             for case in cases.values():
-                case.measure_round(requests)
+                case.measure_case_in_round(requests)
     if cases["one thread"].said != cases["two threads"].said:
         sys.exit("bench: two threads do not say what one says")
     print_columns([("case", "s", "CPU-s", "us/request", "start s")] + [
@@ -187,10 +187,11 @@ def main() -> int:
         for c in cases.values()])
     bars = compare_with_limits(cases)
     print_limits(bars)
-    print(f"\none thread and two say the same; {processor_name()}, {os.cpu_count()} processors")
+    print(f"\none thread and two say the same; {read_processor_name()}, "
+          f"{os.cpu_count()} processors")
     write_result_json(args.json, {
         "approxftl_bench_shards_format": [1, 0],
-        "machine": {"cpu": processor_name(), "cpus": os.cpu_count()},
+        "machine": {"cpu": read_processor_name(), "cpus": os.cpu_count()},
         "cases": [case.convert_case_to_json(requests) for case in cases.values()],
         "bars": [bar.convert_limit_to_json() for bar in bars],
     })

@@ -13,9 +13,9 @@ from selftests.claims.rows import (
     average_figures,
     compute_saving,
     find_measure,
+    format_numbers,
     list_mean_responses,
     mean_response_us,
-    numbers_as_text,
     read_counter,
     sensing_us_per_page,
 )
@@ -171,7 +171,7 @@ def measure_ag9_reads_of_written_data() -> list[Measured]:
         *(average_figures(compute_saving(a[kind], b[kind])
                           for a, b in zip(pairs[0], rival, strict=True))
           for rival in pairs[1:] for kind in (0, 1)),
-        make_measured(*sensing[1:], shown=numbers_as_text(sensing, 0)),
+        make_measured(*sensing[1:], shown=format_numbers(sensing, 0)),
         average_figures((find_measure(run, "rewrite_percent") for run in ours), 2),
     ]
 
@@ -188,7 +188,7 @@ def ablate_agcr() -> list[Measured]:
         all(b[0] < a[0] for a, b in zip(found[1], found[2], strict=True)),
         all(b[0] < 0.7 * a[0] for a, b in zip(found[2], found[3], strict=True)),
     )
-    cells = [f"{numbers_as_text(one[:2], 0)} {one[2]:.2f}" for one in means]
+    cells = [f"{format_numbers(one[:2], 0)} {one[2]:.2f}" for one in means]
     return [make_measured(holds=holds, shown=f"from {cells[at]} to {cells[at + 1]}")
             for at, holds in enumerate(checks)]
 

@@ -35,7 +35,7 @@ CLASSES = ("precise", "approximate")
 SHARES = ("0%", "10%", "30%", "50%", "70%", "100%")
 
 
-def run_on_one_die(policy: str, shares: Sequence[str] = SHARES) -> list[Json]:
+def run_policy_on_one_die(policy: str, shares: Sequence[str] = SHARES) -> list[Json]:
     """Return a policy's runs on one die, by the share of pages that are tagged independently."""
     found = results_of_study("approx-one-die", "approx-share", policy=policy)
     return [found[share] for share in shares]
@@ -58,7 +58,7 @@ def solve_linear_equations(rows: list[list[Fraction]]) -> list[Fraction]:
 
 def solve_mode_times_us(policy: str, modes: Sequence[str], shares: Sequence[str]) -> list[float]:
     """Return the program time of each mode in us, solved from as many runs as there are modes."""
-    runs = run_on_one_die(policy, shares)
+    runs = run_policy_on_one_die(policy, shares)
     equations = [
         [Fraction(run["mode_pages"][mode]) for mode in modes]
         + [Fraction(read_counter(run, "array_program_ns"), 1000)]
@@ -88,12 +88,12 @@ def measure_ax1_program_times() -> list[Measured]:
     modes = ("normal", "between", "after", "reduced")
     ours = [*solve_mode_times_us("approxftl", modes, SHARES[1:-1]),
             solve_mode_times_us("delta_b", ("normal", "coarse"), ("30%", "70%"))[1]]
-    kinds = all(map(do_pages_fit_block_kinds, run_on_one_die("approxftl")))
+    kinds = all(map(do_pages_fit_block_kinds, run_policy_on_one_die("approxftl")))
     return [make_measured(*ours),
             make_measured(shown="always" if kinds else "not always", holds=kinds)]
 
 
-def run_with_collection() -> Json:
+def run_approxftl_with_gc() -> Json:
     """Return ApproxFTL's run with garbage collection and half of the data tagged."""
     run: Json = results_of_study("approx-collected", tags="0.5", policy="approxftl")["approxftl"]
     return run
@@ -101,7 +101,7 @@ def run_with_collection() -> Json:
 
 def measure_ax2_illegal_placements() -> list[Measured]:
     """Count refused placements of whole runs, and audit the devices after the runs."""
-    runs = [run_with_collection(), *run_on_one_die("approxftl", ["50%"])]
+    runs = [run_approxftl_with_gc(), *run_policy_on_one_die("approxftl", ["50%"])]
     bugs = sum(read_counter(run, "policy_bugs") for run in runs)
     verified = all(run["verified"] for run in runs)
     return [make_measured(bugs, holds=bugs == 0 and verified,
@@ -113,12 +113,12 @@ def measure_ax3_service_time() -> list[Measured]:
     result = []
     for policy in ALL[1:]:
         ours = [compute_saving(program_us_per_page(run), program_us_per_page(base))
-                for run, base in zip(run_on_one_die(policy), run_on_one_die("baseline"),
-                                     strict=True)]
+                for run, base in zip(run_policy_on_one_die(policy),
+                                     run_policy_on_one_die("baseline"), strict=True)]
         # Even without tags, the first position of a checkerboard block may take a precise page.
         result.append(make_measured(*ours, holds=abs(ours[0]) < 0.001))
     return result + [
-        make_measured(*(checkerboard_share(run)
+        make_measured(*(compute_checkerboard_share(run)
                         for share, run in results_of_study(name, "approx-share",
                                                            policy="approxftl").items()
                         if share not in ("0%", "100%")))
@@ -126,7 +126,7 @@ def measure_ax3_service_time() -> list[Measured]:
     ]
 
 
-def checkerboard_share(run: Json) -> float:
+def compute_checkerboard_share(run: Json) -> float:
     """Return the share of pages in checkerboard blocks, half of whose pages are precise."""
     modes = run["mode_pages"]
     return 200 * float(modes["between"] / sum(modes.values()))
@@ -171,7 +171,7 @@ def measure_ax5_read_response() -> list[Measured]:
     ]
 
 
-def low_voltage_erase_share(run: Json) -> float:
+def compute_low_voltage_erase_share(run: Json) -> float:
     return read_counter(run, "array_low_erases") / read_counter(run, "array_erases")
 
 
@@ -184,7 +184,7 @@ def measure_ax6_lifetime() -> list[Measured]:
         for policy, run in runs.items():
             gains[policy].append(lifetime_gain_percent(run))
             far.append(abs(lifetime_gain_percent(run)
-                           - 100 * (1 / (1 - 0.38 * low_voltage_erase_share(run)) - 1)))
+                           - 100 * (1 / (1 - 0.38 * compute_low_voltage_erase_share(run)) - 1)))
     over = [a - b for a, b in zip(*gains.values(), strict=True)]
     return [make_measured(max(far), digits=2), make_measured(*gains["approxftl"]),
             make_measured(*over, holds=min(over) > 0)]
@@ -192,7 +192,7 @@ def measure_ax6_lifetime() -> list[Measured]:
 
 def measure_ax7_energy() -> list[Measured]:
     """Measure the energy of erases and programs, and that of a whole run."""
-    run = run_with_collection()
+    run = run_approxftl_with_gc()
     runs = results_of_study("approx-one-die", approx_share="50%")
     far = []
     for policy in ALL[1:]:
@@ -210,7 +210,7 @@ def measure_ax7_energy() -> list[Measured]:
             *(make_measured(*cuts) for cuts in total), make_measured(total[-1][0])]
 
 
-def copies_per_approximate_page(run: Json) -> float:
+def count_copies_per_approximate_page(run: Json) -> float:
     """Return the mean number of approximate copies per page of initially approximate data.
 
     The mean over all pages is lower than the bound for each page; the C tests follow single pages.
@@ -224,7 +224,7 @@ def measure_ax8_bit_errors() -> list[Measured]:
     """Measure bit error rates, which are drawn for each read, and count copies."""
     flipped = [read_counter(run, "read_flipped_bits") / read_counter(run, "read_approx_units")
                / 65536 for run in results_of_study("approx-fresh").values()]
-    copies = [*map(copies_per_approximate_page,
+    copies = [*map(count_copies_per_approximate_page,
                    results_of_study("approx-promotion", "promote").values())]
     bounded = all(low <= value <= low + 1 for low, value in zip((-1, 0, 1), copies, strict=True))
     return [make_measured(*(1e4 * rate for rate in flipped), digits=2),
@@ -256,7 +256,7 @@ def measure_ax10_accuracy() -> list[Measured]:
     run = results_of_study("approx-fresh")["approxftl"]
     rate = read_counter(run, "read_flipped_bits") / read_counter(run,
                                                                  "read_approx_units") / 65536
-    return [make_measured(*classifiers.accuracy_losses(rate, kind, bits))
+    return [make_measured(*classifiers.measure_accuracy_losses(rate, kind, bits))
             for kind, bits in (("u1", 8), ("f4", classifiers.ALL_BITS),
                                ("f4", classifiers.MANTISSA))]
 
@@ -276,7 +276,7 @@ def measure_ax12_wear_rule() -> list[Measured]:
             make_measured(compute_wear_excess_percent("approx-rules", load="for the wear rule"))]
 
 
-def share_of_responses_below(run: Json, limit_ns: float) -> float:
+def compute_share_of_fast_writes(run: Json, limit_ns: float) -> float:
     """Return the share of writes (%) in a histogram with at most the given response time."""
     bins: list[list[int]] = run["timing"]["write_response"]["bins"]
     return 100 * sum(n for top, n in bins if top <= limit_ns) / sum(n for _, n in bins)
@@ -287,7 +287,7 @@ def measure_largest_responses(runs: dict[str, Json]) -> list[Measured]:
     ours, largest = (runs[name]["timing"]["write_response"]["max_ns"]
                      for name in ("approxftl", "baseline"))
     return [make_measured(100 * ours / largest),
-            make_measured(*(share_of_responses_below(runs[name], 0.269 * largest)
+            make_measured(*(compute_share_of_fast_writes(runs[name], 0.269 * largest)
                             for name in ("approxftl", "baseline")))]
 
 
@@ -346,7 +346,7 @@ def measure_ax15_neighbours() -> list[Measured]:
     ]
 
 
-def open_blocks_of_die(run: Json) -> int:
+def count_open_blocks_of_die(run: Json) -> int:
     """Return the number of blocks of a run's only die that are neither free nor full."""
     full = sum(kind["blocks"] for kind in run["block_kinds"].values())
     count: int = run["blocks"]["good"] - sum(run["luns"]["free_blocks"]) - full
@@ -355,7 +355,7 @@ def open_blocks_of_die(run: Json) -> int:
 
 def measure_ax16_open_blocks() -> list[Measured]:
     """Count the open blocks of a die after twenty runs of different lengths."""
-    opened = [open_blocks_of_die(results_of_study("approx-layout", given={
+    opened = [count_open_blocks_of_die(results_of_study("approx-layout", given={
         "requests": requests, "approx-run": 64})["approxftl"])
         for requests in range(2001, 30001, 1400)]
     return [make_measured(min(opened), max(opened), digits=0)]
@@ -453,7 +453,7 @@ def measure_ax17_applications() -> list[Measured]:
           for runs in again),
         average_figures(energy.values()),
         make_measured(energy["smm"], holds=min(energy, key=energy.__getitem__) == "smm"),
-        make_measured(*(checkerboard_share(by_rule[1][app]["approxftl"]) for app in APPS)),
+        make_measured(*(compute_checkerboard_share(by_rule[1][app]["approxftl"]) for app in APPS)),
         make_measured(few, shown=f"{few:.1f}; on 32 dies: {many:.1f}"),
         *measure_largest_responses(by_rule[0]["img"]),
     ]

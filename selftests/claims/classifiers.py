@@ -48,7 +48,7 @@ def train_classifiers() -> Iterator[tuple[Any, NDArray[np.uint8], NDArray[Any]]]
         yield make.fit(learned, known), kept, wanted
 
 
-def accuracy_losses(rate: float, kind: str, bits: int) -> list[float]:
+def measure_accuracy_losses(rate: float, kind: str, bits: int) -> list[float]:
     """Return the accuracy lost by a tree, SVM, network and nearest neighbours, in %-points."""
     losses: list[float] = []
     # More threads than processors wait for each other.

@@ -12,10 +12,10 @@ from selftests.claims.rows import (
     average_figures,
     compute_reduction,
     find_measure,
+    format_numbers,
     list_rule_mutants,
     mean_program_us,
     mean_response_us,
-    numbers_as_text,
     read_counter,
     sensing_us_per_page,
 )
@@ -77,7 +77,7 @@ def measure_cu3_throughput() -> list[Measured]:
     less = compute_follower_saving(run_saturating_writes()["cubeftl"])
     return [
         make_measured(max(abs(a - b) for a, b in zip(gains, implied, strict=True)),
-                      shown=f"{numbers_as_text(gains)}; implied {numbers_as_text(implied)}"),
+                      shown=f"{format_numbers(gains)}; implied {format_numbers(implied)}"),
         make_measured(100 * less),
     ]
 
@@ -123,7 +123,7 @@ def run_reads_of_old_data(state: str) -> dict[str, Json]:
     return results_of_study("cubeftl-old-reads", state=state)
 
 
-def retries_per_page_read(run: Json) -> float:
+def count_retries_per_page_read(run: Json) -> float:
     """Return the mean number of retries per page read."""
     return read_counter(run, "read_retries") / read_counter(run, "array_reads")
 
@@ -133,7 +133,7 @@ def measure_cu6_read_retries() -> list[Measured]:
     result = []
     for name in (MONTH, YEAR):
         runs = run_reads_of_old_data(name)
-        plain, default, learned = (retries_per_page_read(run) for run in runs.values())
+        plain, default, learned = (count_retries_per_page_read(run) for run in runs.values())
         lost = sum(read_counter(run, "read_lost_units") for run in runs.values())
         times = [sensing_us_per_page(run) / 60 for run in runs.values()]
         pays = all(abs(us - 1 - more) <= 0.01
@@ -210,7 +210,7 @@ def measure_cu11_device_sizes() -> list[Measured]:
     result = []
     for runs in results_of_study("cubeftl-collected", "device", "policy").values():
         gains = [compute_throughput_gain(runs, policy) for policy in ("cubeftl", "cubeftl_minus")]
-        result.append(make_measured(gains[0], shown=numbers_as_text(gains)))
+        result.append(make_measured(gains[0], shown=format_numbers(gains)))
     return result
 
 
@@ -220,13 +220,13 @@ def measure_cu12_workloads() -> list[Measured]:
     fresh, old, collecting = ({load: compute_throughput_gain(runs) for load, runs in loads.items()}
                               for loads in found.values())
     vert = [compute_throughput_gain(runs, "vertftl") for runs in found["fresh"].values()]
-    shown = numbers_as_text([*fresh.values()])
+    shown = format_numbers([*fresh.values()])
     return [
         make_measured(fresh["oltp"], shown=shown, holds=fresh["oltp"] == max(fresh.values())),
-        make_measured(max(vert), shown=numbers_as_text(vert)),
-        make_measured(old["oltp"], old["proxy"], shown=numbers_as_text([*old.values()])),
+        make_measured(max(vert), shown=format_numbers(vert)),
+        make_measured(old["oltp"], old["proxy"], shown=format_numbers([*old.values()])),
         make_measured(*(arithmetic_mean(gains.values()) for gains in (fresh, old))),
-        make_measured(min(collecting.values()), shown=numbers_as_text([*collecting.values()])),
+        make_measured(min(collecting.values()), shown=format_numbers([*collecting.values()])),
     ]
 
 
@@ -249,7 +249,7 @@ def list_word_line_orders(policy: str) -> list[Order]:
     return [order for order in orders.values() if len(order) == full]
 
 
-def error_rate_of_order(order: Order) -> float:
+def compute_error_rate_of_order(order: Order) -> float:
     """Return word lines' mean error rate; programs on the same string disturb earlier ones.
 
     Transistors select one string of a layer at a time, so that other strings are not disturbed.
@@ -267,10 +267,10 @@ def measure_cu13_program_orders() -> list[Measured]:
     vertical = sorted(horizontal[0], key=lambda line: line[::-1])
     # In the mixed order leaders are programmed before the followers of lower layers.
     ahead = all(any(b[0] < a[0] for a, b in itertools.pairwise(order)) for order in mixed)
-    usual = arithmetic_mean(map(error_rate_of_order, horizontal))
+    usual = arithmetic_mean(map(compute_error_rate_of_order, horizontal))
     odd = sorted(vertical, key=lambda line: (line[0] % 2, line))
-    rates = [error_rate_of_order(order) / usual for order in (vertical, *mixed, odd)]
-    return [make_measured(rates[0], max(rates[1:-1]), shown=f"{numbers_as_text(rates[:2], 3)}; "
+    rates = [compute_error_rate_of_order(order) / usual for order in (vertical, *mixed, odd)]
+    return [make_measured(rates[0], max(rates[1:-1]), shown=f"{format_numbers(rates[:2], 3)}; "
                           f"odd layers last: {rates[-1]:.3f}", holds=ahead and rates[-1] > 1.03)]
 
 
@@ -280,8 +280,8 @@ def ablate_cubeftl() -> list[Measured]:
         skips = run_write_bursts()["cubeftl_minus"]
     runs = run_write_bursts()
     with falsified_settings(mutants=list_rule_mutants("cube-references-not-learned")):
-        before = retries_per_page_read(run_reads_of_old_data(YEAR)["cubeftl"])
-    after = retries_per_page_read(run_reads_of_old_data(YEAR)["cubeftl"])
+        before = count_retries_per_page_read(run_reads_of_old_data(YEAR)["cubeftl"])
+    after = count_retries_per_page_read(run_reads_of_old_data(YEAR)["cubeftl"])
     rates = [compute_burst_gain(runs | {"skips": skips}, name)
              for name in ("vertftl", "skips", "cubeftl_minus", "cubeftl")]
     times = [mean_program_us(run) for run in (runs["pageftl"], skips, runs["cubeftl_minus"])]

@@ -101,7 +101,7 @@ def report_hy2_removed_parts() -> list[Claim]:
 DEFAULT = ("approx", "cube", "tvr")
 
 
-def array_us_per_unit(run: Json) -> float:
+def compute_array_us_per_unit(run: Json) -> float:
     """Return the array time (us) of a run per unit that the host wrote or read."""
     busy = sum(read_counter(run, f"array_{what}_ns") for what in ("program", "read", "erase"))
     return busy / (read_counter(run, "host_write_units")
@@ -112,7 +112,7 @@ def report_hy3_combinations() -> list[Claim]:
     """Report the best combinations of hybrid's parts over all devices, and the default parts."""
     every = [on for count in range(len(PARTS) + 1) for on in combinations(PARTS, count)]
     runs = results_of_study("hybrid-parts", *(f"hybrid_{part}" for part in PARTS), "device")
-    busy = {on: [*map(array_us_per_unit, value_at_path(
+    busy = {on: [*map(compute_array_us_per_unit, value_at_path(
         runs, *list_part_options(on).values()).values())] for on in every}
     best = [*map(min, zip(*busy.values(), strict=True))]
     over = {on: 100 * (sum(map(operator.truediv, us, best)) / len(best) - 1)

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from selftests.claims.rows import (
     Claim,
     find_measure,
+    format_numbers,
     make_claim_row,
     make_deviation_row,
     mean_response_us,
-    numbers_as_text,
     program_us_per_page,
     read_counter,
 )
@@ -40,16 +40,16 @@ def ablate_in_place_switch() -> list[Claim]:
     rows = [make_claim_row("IP-A", steps[i], "-", cells[i], orders[i], holds[i] and clean[i])
             if i in holds else Claim("IP-A", reports[i], "-", cells[i], "-", "report")
             for i in range(len(steps))]
-    return [*rows, compare_with_folding(runs[1], runs[4])]
+    return [*rows, compare_switch_with_folding(runs[1], runs[4])]
 
 
-def compare_with_folding(switched: Json, folded: Json) -> Claim:
+def compare_switch_with_folding(switched: Json, folded: Json) -> Claim:
     """Compare in-place switch to folding, as the abstract does without naming load or cache."""
     times = mean_response_us(switched, "write") / mean_response_us(folded, "write")
     moves = find_measure(switched, "write_amplification") / find_measure(folded,
                                                                          "write_amplification")
     return make_deviation_row("IP-A", "beside folded blocks: write response, write amplification",
-                              "up to 0.75 0.53", numbers_as_text([times, moves], 2),
+                              "up to 0.75 0.53", format_numbers([times, moves], 2),
                               "slower: the switch is a whole program",
                               times > 2 and 0.53 < moves < 0.75)
 

@@ -249,7 +249,7 @@ def measure_re18_correctable_errors() -> list[Measured]:
 ORDER_MEANS = (1, 2, 9, 11)
 
 
-def largest_page_errors(mean: float, difference: float = 1) -> int:
+def find_largest_page_errors(mean: float, difference: float = 1) -> int:
     """Return the median, over blocks, of the largest number of errors of a page of a block.
 
     A layer has 6 pages; DIFFERENCE scales the model's differences between layers.
@@ -268,9 +268,10 @@ def measure_re21_largest_errors() -> list[Measured]:
 
     After a semicolon it prints the figures for layers that differ twice as much as in the model.
     """
-    result = [make_measured(*map(largest_page_errors, ORDER_MEANS[:2]), digits=0)]
+    result = [make_measured(*map(find_largest_page_errors, ORDER_MEANS[:2]), digits=0)]
     for means in (ORDER_MEANS[2:], (*tlc.WORN_MEAN_FRESH, *tlc.WORN_MEAN_YEAR)):
-        usual, more = ([largest_page_errors(mean, times) for mean in means] for times in (1, 2))
+        usual, more = ([find_largest_page_errors(mean, times) for mean in means]
+                       for times in (1, 2))
         result.append(make_measured(*usual, shown=" ".join(map(str, usual)) + "; "
                                     + " ".join(map(str, more))))
     return result

@@ -51,7 +51,7 @@ def link_record_file(path: Path) -> Path:
 
 
 @functools.cache
-def real_record_files() -> dict[str, Path]:
+def list_real_records() -> dict[str, Path]:
     """Return the real traces as record files; `approxftl trace convert` finds their format."""
     files = sorted(path for path in Path(trace_directory()).iterdir() if path.is_file())
     records = {f"trace {path.stem}": link_record_file(path) if path.suffix == ".aft"

@@ -114,7 +114,7 @@ class Entry:
             distances = self.within if isinstance(self.within, list) else [self.within]
             parts.append("±" + " ".join(f"{value:g}" for value in distances))
         if self.band:
-            parts.append(limits_as_text(self.band))
+            parts.append(format_limits(self.band))
         if self.order:
             parts.append(self.order)
         return ", ".join(parts)
@@ -142,7 +142,7 @@ class Entry:
         return not self.band or are_values_within_limits(values, self.band)
 
 
-def limits_as_text(band: tuple[float, float]) -> str:
+def format_limits(band: tuple[float, float]) -> str:
     """Format the limits of a figure; an infinite limit is left out."""
     low, high = band
     if math.isinf(low):

@@ -13,7 +13,7 @@ from typing import Any
 from selftests.claims import census
 from selftests.claims.real_traces import (
     convert_real_trace,
-    real_record_files,
+    list_real_records,
     scratch_directory,
     trace_directory,
 )
@@ -23,9 +23,9 @@ from selftests.claims.rows import (
     average_figures,
     compute_saving,
     find_measure,
+    format_numbers,
     list_rule_mutants,
     mean_response_us,
-    numbers_as_text,
     read_counter,
     sensing_us_per_page,
 )
@@ -182,7 +182,7 @@ def count_free_pages(run: Json, blocks_at_start: int) -> float:
     return float(3 * unused * lines + (2 if run["policy"] == "ressd" else 3) * partly)
 
 
-def free_space_after_short_runs() -> tuple[list[float], list[float]]:
+def measure_space_after_short_runs() -> tuple[list[float], list[float]]:
     """Return ReSSD's change of free blocks, and of free pages as the paper counts, in percent."""
     fresh, *later = results_of_study("ressd-array", "on", "policy", on=[
         "1 request", "15000 requests", "30000 requests", "45000 requests"]).values()
@@ -226,7 +226,7 @@ def replay_trace_on_devices(path: Path) -> Played:
 
 def average_over_real_traces(of: Callable[[Played], Sequence[float]]) -> list[Measured]:
     """Average the figures that a function computes for each real trace that fills the array."""
-    found = [of(played) for played in map(replay_trace_on_devices, real_record_files().values())
+    found = [of(played) for played in map(replay_trace_on_devices, list_real_records().values())
              if all(read_counter(run, "array_erases") for run in played.larger.values())]
     return [*map(average_figures, zip(*found, strict=True))]
 
@@ -250,18 +250,18 @@ def measure_re6_raid_response() -> list[Measured]:
     parts = [find_measure(runs["ressd"], "consumed_pages") - sum(moved), *moved]
     # Without a write buffer a write waits for its program: 2675 or 2705 us instead of 3000.
     unbuffered = results_of_study("ressd-array", on="no buffer")
-    blocks, pages = free_space_after_short_runs()
+    blocks, pages = measure_space_after_short_runs()
     return [
         *map(make_measured, list_gain_percents(compare_to_tlc(runs))),
         make_measured(response_time_change(unbuffered)),
         make_measured(response_time_change(runs)),
-        make_measured(*blocks, shown=f"{numbers_as_text(blocks)}; pages {numbers_as_text(pages)}"),
+        make_measured(*blocks, shown=f"{format_numbers(blocks)}; pages {format_numbers(pages)}"),
         make_measured(compute_change(sum_free_blocks, runs)),
         make_measured(100 * (compare_to_tlc(runs).moved - 1)),
         make_measured(compute_change(read_counter, runs, "array_erases")),
         make_measured(*(100 * part / sum(parts) for part in parts)),
-        make_measured(100 * (collected_blocks_with_data(runs["ressd"])
-                             / collected_blocks_with_data(runs["tlc"]) - 1)),
+        make_measured(100 * (count_collected_blocks_with_data(runs["ressd"])
+                             / count_collected_blocks_with_data(runs["tlc"]) - 1)),
         measure_erases_without_copies(runs),
     ]
 
@@ -274,10 +274,10 @@ def measure_erases_without_copies(runs: dict[str, Json]) -> Measured:
                       for policy in ("tlc", "ressd")]
                      for both in (runs, roomy))
     return make_measured(*direct,
-                         shown=f"{numbers_as_text(direct, 0)}; {numbers_as_text(other, 0)}")
+                         shown=f"{format_numbers(direct, 0)}; {format_numbers(other, 0)}")
 
 
-def collected_blocks_with_data(run: Json) -> int:
+def count_collected_blocks_with_data(run: Json) -> int:
     """Return the number of collected blocks that had valid pages."""
     return read_counter(run, "gc_blocks") - read_counter(run, "gc_empty_blocks")
 
@@ -366,7 +366,7 @@ def measure_re11_parity_writes() -> list[Measured]:
     short = find_measure(run_on_raid5()["tlc"], "parity_percent")
     longer = [find_measure(run, "parity_percent")
               for run in results_of_study("ressd-parity", "stripe-hold").values()]
-    return [make_measured(short), make_measured(longer[-1], shown=numbers_as_text(longer))]
+    return [make_measured(short), make_measured(longer[-1], shown=format_numbers(longer))]
 
 
 def measure_re12_mlc_mode() -> list[Measured]:
@@ -426,7 +426,7 @@ def measure_re16_layer_counts() -> list[Measured]:
     return [
         make_measured(pages),
         make_measured(writes_per_erase),
-        make_measured(*writes[:4], shown=numbers_as_text(writes),
+        make_measured(*writes[:4], shown=format_numbers(writes),
                       holds=abs(writes[4] - writes[3]) < 3),
         make_measured(*(100 * part / whole if whole else math.nan for part, whole in zip(
             virtual, (pages, writes_per_erase), strict=True))),
@@ -480,7 +480,7 @@ FASTER: Json = {"time-scale": 0.001, "zone1": "1800ms", "zone2": "3600ms", "zone
 
 
 @functools.cache
-def requests_to_one_plane(volume: str, seed: str) -> Path:
+def generate_requests_to_plane(volume: str, seed: str) -> Path:
     """Generate the one-page requests that one of 64 planes gets from a volume's stream."""
     profile = published_profile(volume)
     write, read = (share * (1 + (sizes.mean_request_kib() - KIB_PER_UNIT) / PAGE_KIB)
@@ -508,7 +508,7 @@ def count_updates_on_raid5(path: Path) -> int:
 
 def measure_requests_to_plane(volume: str) -> list[float]:
     """Run a volume's requests to one plane; return the figures for the paper's Table 6."""
-    path = requests_to_one_plane(volume, get_seed_of_runs())
+    path = generate_requests_to_plane(volume, get_seed_of_runs())
     given = {"trace": str(path), "arrival": "trace"}
     runs = results_of_study("ressd-volumes", "on", "policy", given=given | FASTER)
     real = results_of_study("ressd-volumes", on="4 devices", given=given | {"buffer": "0"})
@@ -556,7 +556,7 @@ def measure_re20_volumes_one_by_one() -> list[Measured]:
     much = sum(figures[9] >= 8 for figures in by_volume.values())
     return [
         *map(make_measured, (pages, erases, each, collection)),
-        make_measured(*shares, shown=f"{numbers_as_text(shares)}; one candidate: "
+        make_measured(*shares, shown=f"{format_numbers(shares)}; one candidate: "
                       f"{displaced_few:.1f} displaced"),
         make_measured(read), make_measured(write),
         make_measured(free, shown=f"{free:.1f}; one candidate: {free_few:.1f}"),
@@ -648,8 +648,8 @@ def measure_re22_worked_examples() -> list[Measured]:
                                                       "--virtual_layers=off")))
     return [make_measured(*lines, digits=0), make_measured((longest - 3000) / 53, digits=0),
             make_measured(full, digits=0),
-            make_measured(*virtual, shown=f"{numbers_as_text(virtual, 0)}; plain: "
-                          f"{numbers_as_text(plain, 0)}"),
+            make_measured(*virtual, shown=f"{format_numbers(virtual, 0)}; plain: "
+                          f"{format_numbers(plain, 0)}"),
             make_measured(*(1 + at // 4 for at in (used[0], used[0], used[-1])), digits=0),
             make_measured(*measure_super_layer_rules(), digits=0),
             make_measured(run_example((*FIG_8[:4], FIG_8[6]))[0][4], digits=0)]

@@ -66,7 +66,7 @@ def compute_saving(of: float, base: float) -> float:
     return 100 * (1 - of / base)
 
 
-def numbers_as_text(values: Sequence[float], digits: int = 1) -> str:
+def format_numbers(values: Sequence[float], digits: int = 1) -> str:
     """Format numbers with blanks between them."""
     # Adding zero leaves no sign on a rounded zero.
     return " ".join(f"{round(value, digits) + 0:.{digits}f}" for value in values)
@@ -114,5 +114,5 @@ def sensing_us_per_page(run: Json) -> float:
 def average_figures(values: Iterable[float], digits: int = 1) -> Measured:
     """Return figures of several volumes or runs, and their mean, as one measured value."""
     listed = list(values)
-    return make_measured(arithmetic_mean(listed), shown=f"{numbers_as_text(listed, digits)}, mean "
+    return make_measured(arithmetic_mean(listed), shown=f"{format_numbers(listed, digits)}, mean "
                          f"{arithmetic_mean(listed):.{digits}f}")

@@ -58,7 +58,7 @@ def build_with_mutants(mutants: tuple[str, ...]) -> None:
     """
     environment = {key: value for key, value in os.environ.items()
                    if key not in ("MAKEFLAGS", "MFLAGS")}
-    with table.write_texts_temporarily(table.apply_mutant_edits(edits_of_mutants(mutants),
+    with table.write_texts_temporarily(table.apply_mutant_edits(list_edits_of_mutants(mutants),
                                                                 copied_source_tree()),
                                        copied_source_tree()):
         subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "OPT=-O1", "WERROR=",
@@ -67,7 +67,7 @@ def build_with_mutants(mutants: tuple[str, ...]) -> None:
                        check=True)
 
 
-def edits_of_mutants(mutants: tuple[str, ...]) -> list[table.Edit]:
+def list_edits_of_mutants(mutants: tuple[str, ...]) -> list[table.Edit]:
     edits = {mutant.name: mutant.edits for mutant in table.load_all_mutants()}
     return [edit for name in mutants for edit in edits[name]]
 
@@ -77,7 +77,7 @@ def program_with_mutants(mutants: tuple[str, ...]) -> Path:
     """Return the simulator's path, rebuilt with mutants if there are any."""
     if not mutants:
         return program_under_test()
-    changed = repr((cached_file_digest(program_under_test()), edits_of_mutants(mutants)))
+    changed = repr((cached_file_digest(program_under_test()), list_edits_of_mutants(mutants)))
     built = build_directory() / "cache/claims" / hashlib.sha256(changed.encode()).hexdigest()
     built.parent.mkdir(parents=True, exist_ok=True)
     if not built.exists():

@@ -34,7 +34,7 @@ def read_claim_study(name: str, given: Mapping[str, Any]) -> Plan:
     if "synth" in document:
         more["synth"] = document["synth"] | runs.false_streams
     if "trace" in vary and real:
-        vary["trace"] = [volume.stem for volume in real_traces.real_record_files().values()]
+        vary["trace"] = [volume.stem for volume in real_traces.list_real_records().values()]
     setting = Setting(full=real, traces=real_traces.scratch_directory() if real else None,
                       made=runs.build_directory() / "cache/claims/traces", more=more)
     return study_plan.read_study(path, runs.program_under_test(), setting=setting, sure=True)

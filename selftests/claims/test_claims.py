@@ -206,7 +206,7 @@ def trace_volumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, 
 
 def test_converted_real_traces_keep_their_requests(
         trace_volumes: dict[str, Stream], capsys: pytest.CaptureFixture[str]) -> None:
-    found = real_traces.real_record_files()
+    found = real_traces.list_real_records()
     assert "README skipped: " in capsys.readouterr().err
     assert set(found) == {f"trace {name}"
                           for name in trace_volumes} == set(studies.record_files_of_trace_volumes())

@@ -9,16 +9,16 @@ from selftests.claims.rows import (
     average_figures,
     compute_saving,
     find_measure,
+    format_numbers,
     list_rule_mutants,
     mean_program_us,
-    numbers_as_text,
     read_counter,
 )
 from selftests.claims.runs import Json, falsified_settings
 from selftests.claims.studies import results_of_study
 
 
-def response_cut_by_tvr(runs: dict[str, Json]) -> float:
+def compute_tvr_cut(runs: dict[str, Json]) -> float:
     """Return TVR's reduction of the mean response of all requests in percent."""
     return compute_saving(*(find_measure(runs[policy], "response_mean_ns")
                             for policy in ("tvr", "baseline")))
@@ -27,32 +27,32 @@ def response_cut_by_tvr(runs: dict[str, Json]) -> float:
 def measure_tv5_mixed_streams() -> list[Measured]:
     """Measure the response time of mixed streams, by their share of writes."""
     if trace_directory():
-        cuts = [*map(response_cut_by_tvr,
+        cuts = [*map(compute_tvr_cut,
                      results_of_study("tvr-traces", "trace", "policy").values())]
         return [*[average_figures(cuts)] * 2, *map(make_measured, (max(cuts), min(cuts)))]
     found = results_of_study("tvr-mixed", "times", "write-share", "policy")
     own = found["the paper's simulator"]
     ends = own.pop("100%"), own["18%"]
-    return [*(make_measured(*map(response_cut_by_tvr, runs.values())) for runs in found.values()),
-            *(make_measured(response_cut_by_tvr(runs)) for runs in ends)]
+    return [*(make_measured(*map(compute_tvr_cut, runs.values())) for runs in found.values()),
+            *(make_measured(compute_tvr_cut(runs)) for runs in ends)]
 
 
 def measure_tv6_packages() -> list[Measured]:
     """Vary the number of flash packages, with constant load per package and constant total load."""
-    same = [[response_cut_by_tvr(runs[packages]) for packages in ("2", "4", "8")]
+    same = [[compute_tvr_cut(runs[packages]) for packages in ("2", "4", "8")]
             for runs in results_of_study("tvr-packages", "utilisation", "packages",
                                          "policy").values()]
-    shared = [*map(response_cut_by_tvr,
+    shared = [*map(compute_tvr_cut,
                    results_of_study("tvr-one-load", "packages", "policy").values())]
     cuts = [*same, shared]
     every = [cut for one in cuts for cut in one]
-    volumes = [[*map(response_cut_by_tvr, by_packages.values())] for by_packages in
+    volumes = [[*map(compute_tvr_cut, by_packages.values())] for by_packages in
                results_of_study("tvr-volumes", "trace", "packages", "policy").values()]
-    return [*(make_measured(one[-1] - one[0], shown=numbers_as_text(one)) for one in cuts),
+    return [*(make_measured(one[-1] - one[0], shown=format_numbers(one)) for one in cuts),
             make_measured(*every, shown=f"{min(every):.1f} to {max(every):.1f}"),
             make_measured(*(one[-1] - one[0] for one in volumes[:2]),
                           holds=all(one == sorted(one) for one in volumes[:2]),
-                          shown="; ".join(map(numbers_as_text, volumes)))]
+                          shown="; ".join(map(format_numbers, volumes)))]
 
 
 def measure_tv8_page_times() -> list[Measured]:

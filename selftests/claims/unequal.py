@@ -55,7 +55,7 @@ def measure_policy_costs(*how: str) -> Iterator[Price]:
 Check = tuple[str, str, Price, bool]
 
 
-def claim_rows_of_costs(id_: str, first: str, base: Price, rows: tuple[Check, ...]) -> list[Claim]:
+def make_cost_claim_rows(id_: str, first: str, base: Price, rows: tuple[Check, ...]) -> list[Claim]:
     """Return the rows of a claim; the first row is the base and is not tested."""
     return [Claim(id_, f"{first} ({COLUMNS})", "-", base.format_policy_costs(), "-", "report"),
             *(make_claim_row(id_, what, "-", now.format_policy_costs(), f"order: {order}",
@@ -68,7 +68,7 @@ def compare_up1_policies() -> list[Claim]:
     base, placed, lent, dense, both, ips, beside = measure_policy_costs(
         "baseline", "approxftl", "lending", "density", "density with ApproxFTL", "ips",
         "ips with ApproxFTL")
-    return claim_rows_of_costs("UP-1", "baseline", base, (
+    return make_cost_claim_rows("UP-1", "baseline", base, (
         ("ApproxFTL", "programs and reads faster", placed,
          placed.host < 0.8 * base.host and placed.read < 0.9 * base.read),
         ("lending", "reads faster than under ApproxFTL, programs do not", lent,
@@ -91,7 +91,7 @@ def compare_up2_levels() -> list[Claim]:
     base, placed, one, two, three, mixed = measure_policy_costs(
         "baseline", "approxftl, a third of each", "level 1", "level 2", "level 3",
         "a third of each")
-    return claim_rows_of_costs("UP-2", "baseline", base, (
+    return make_cost_claim_rows("UP-2", "baseline", base, (
         ("levels, all of level 1", "reads faster", one,
          one.read < 0.9 * base.read and one.host > 0.99 * base.host),
         ("levels, all of 2", "programs faster, more flips", two,

@@ -354,8 +354,8 @@ static bool repeat_programs_at_random(struct aftl_policy *policy, struct aftl_lu
 }
 
 /* Answer invalid data classes, or the approximate class for precise data. */
-static bool relocate_randomly(struct aftl_policy *policy, const struct aftl_relocation *move,
-			      u32 *class, u32 *stream)
+static bool choose_random_relocation(struct aftl_policy *policy, const struct aftl_relocation *move,
+				     u32 *class, u32 *stream)
 {
 	*stream = draw_adversary_number(1000);
 	*class = draw_adversary_number(1000);
@@ -428,7 +428,7 @@ static int place_with_random_mode(struct aftl_policy *policy, struct aftl_lun *l
 static void make_random_adversary(const char *policy)
 {
 	set_adversary_place(policy, place_with_random_mode);
-	adversary.type.relocate = relocate_randomly;
+	adversary.type.relocate = choose_random_relocation;
 	adversary.type.copy_passes = AFTL_CLASSES;
 	adversary.type.shallow_erase = shallow_erase_at_random;
 	adversary.type.lun = choose_any_lun;
@@ -459,7 +459,7 @@ static void account_watched_erase(struct test_listener *listener, aftl_ppn_t fir
 }
 
 /* Shrink the device of a profile so that each block is erased several times. */
-static void shrink_device(const char *profile, u32 conditions)
+static void shrink_device_of_profile(const char *profile, u32 conditions)
 {
 	static const char small[] =
 		"channels=2 chips=1 dies=1 planes=1 blocks=24 op=60 idle=20us read_first=0 "
@@ -575,7 +575,7 @@ static void attack_with_adversary(void (*make)(const char *policy), const char *
 	for (i = 0; (profile = aftl_profile_name(i)); i++) {
 		for (conditions = 0; conditions < CONDITIONS && !tap_failures(); conditions++) {
 			make(policy);
-			shrink_device(profile, conditions);
+			shrink_device_of_profile(profile, conditions);
 			/* Some policies reserve so many blocks that they need a larger device. */
 			device.config.blocks = 48;
 			enable_slc_cache((i + conditions) % 2);
@@ -949,7 +949,7 @@ static void run_illegal_policy_on_profile(const char *profile, u32 conditions)
 	struct shadow_store store;
 
 	make_illegal_adversary("baseline");
-	shrink_device(profile, conditions);
+	shrink_device_of_profile(profile, conditions);
 	device.config.program_follower = cheat->follower ? draw_follower_ns(conditions) : 0;
 	open_attacked_device(&store);
 	test_device_listen(&device, &listener);

@@ -28,7 +28,7 @@ static void init_events(struct aftl_events *events, u32 sources, u32 few)
 		expected[i] = AFTL_NEVER;
 }
 
-static u32 earliest_source(u32 sources)
+static u32 find_earliest_source(u32 sources)
 {
 	u32 first = 0;
 	u32 i;
@@ -98,8 +98,9 @@ TAP_TEST(the_earliest_source_fires_first_the_lowest_among_equals)
 
 			expected[source] = time;
 			aftl_events_set_time(&events, source, time);
-			CHECK_EQ(aftl_events_first_source(&events), earliest_source(sources));
-			CHECK_EQ(aftl_events_first_ns(&events), expected[earliest_source(sources)]);
+			CHECK_EQ(aftl_events_first_source(&events), find_earliest_source(sources));
+			CHECK_EQ(aftl_events_first_ns(&events),
+				 expected[find_earliest_source(sources)]);
 		}
 	}
 }

@@ -27,28 +27,28 @@ static void open_device(const char *profile, const char *policy, const char *par
 	test_device_open(&device, policy, params);
 }
 
-static u64 measure_latency(enum aftl_op op, u32 unit, u32 units, u32 class)
+static u64 measure_request_latency(enum aftl_op op, u32 unit, u32 units, u32 class)
 {
 	return test_get_latency(&device, op, unit, units, class);
 }
 
 static u64 measure_write_ns(u32 unit, u32 units)
 {
-	return measure_latency(AFTL_OP_WRITE, unit, units, AFTL_PRECISE);
+	return measure_request_latency(AFTL_OP_WRITE, unit, units, AFTL_PRECISE);
 }
 
-static u64 time_unit_reads(u32 unit, u32 units)
+static u64 measure_unit_reads_ns(u32 unit, u32 units)
 {
-	return measure_latency(AFTL_OP_READ, unit, units, AFTL_PRECISE);
+	return measure_request_latency(AFTL_OP_READ, unit, units, AFTL_PRECISE);
 }
 
 TAP_TEST(single_requests_of_tcad18_take_the_computed_times)
 {
 	open_device("tcad18", "baseline", NULL);
 	CHECK_EQ(measure_write_ns(0, 1), WRITE_NS);
-	CHECK_EQ(time_unit_reads(0, 1), SENSE_NS + PAGE_NS);
+	CHECK_EQ(measure_unit_reads_ns(0, 1), SENSE_NS + PAGE_NS);
 	CHECK_EQ(measure_write_ns(test_unit_count(&device) - 1, 1), WRITE_NS);
-	CHECK_EQ(time_unit_reads(test_unit_count(&device) - 1, 1), SENSE_NS + PAGE_NS);
+	CHECK_EQ(measure_unit_reads_ns(test_unit_count(&device) - 1, 1), SENSE_NS + PAGE_NS);
 	CHECK_EQ(measure_write_ns(0, 1), WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 3);
 	CHECK_EQ(test_counters(&device)->array_reads, 2);
@@ -68,8 +68,8 @@ TAP_TEST(large_requests_use_all_dies)
 	CHECK_EQ(measure_write_ns(100, 16), WRITE_NS + PAGE_NS);
 	CHECK_EQ(measure_write_ns(200, 32), WRITE_NS + 3 * PAGE_NS);
 	CHECK_EQ(measure_write_ns(300, 64), 2 * WRITE_NS + 3 * PAGE_NS);
-	CHECK_EQ(time_unit_reads(0, 8), SENSE_NS + PAGE_NS);
-	CHECK_EQ(time_unit_reads(200, 32), SENSE_NS + 4 * PAGE_NS);
+	CHECK_EQ(measure_unit_reads_ns(0, 8), SENSE_NS + PAGE_NS);
+	CHECK_EQ(measure_unit_reads_ns(200, 32), SENSE_NS + 4 * PAGE_NS);
 }
 
 TAP_TEST(two_units_share_a_flash_page)
@@ -77,9 +77,9 @@ TAP_TEST(two_units_share_a_flash_page)
 	open_device("demo", "baseline", NULL);
 	CHECK_EQ(measure_write_ns(0, 2), WRITE_NS);
 	CHECK_EQ(test_counters(&device)->padded_units, 0);
-	CHECK_EQ(time_unit_reads(0, 1), SENSE_NS + UNIT_NS);
-	CHECK_EQ(time_unit_reads(1, 1), SENSE_NS + UNIT_NS);
-	CHECK_EQ(time_unit_reads(0, 2), SENSE_NS + PAGE_NS);
+	CHECK_EQ(measure_unit_reads_ns(0, 1), SENSE_NS + UNIT_NS);
+	CHECK_EQ(measure_unit_reads_ns(1, 1), SENSE_NS + UNIT_NS);
+	CHECK_EQ(measure_unit_reads_ns(0, 2), SENSE_NS + PAGE_NS);
 	CHECK_EQ(test_counters(&device)->array_reads, 3);
 	/* A write of a single unit takes a whole page, which is padded. */
 	CHECK_EQ(measure_write_ns(7, 1), WRITE_NS);
@@ -91,26 +91,27 @@ TAP_TEST(two_units_share_a_flash_page)
 TAP_TEST(reads_of_unmapped_units_take_no_time)
 {
 	open_device("demo", "baseline", NULL);
-	CHECK_EQ(time_unit_reads(0, 1), 0);
-	CHECK_EQ(time_unit_reads(5, 64), 0);
+	CHECK_EQ(measure_unit_reads_ns(0, 1), 0);
+	CHECK_EQ(measure_unit_reads_ns(5, 64), 0);
 	CHECK_EQ(test_counters(&device)->unmapped_read_units, 65);
 	CHECK_EQ(test_counters(&device)->array_reads, 0);
 	CHECK_EQ(measure_write_ns(10, 1), WRITE_NS);
-	CHECK_EQ(time_unit_reads(8, 4), SENSE_NS + UNIT_NS);
+	CHECK_EQ(measure_unit_reads_ns(8, 4), SENSE_NS + UNIT_NS);
 	CHECK_EQ(test_counters(&device)->unmapped_read_units, 68);
 }
 
 TAP_TEST(controller_and_ecc_times_are_added)
 {
 	open_device("demo", "vth_b", "controller=10us ecc=5us command=300ns " ONE_DIE);
-	CHECK_EQ(time_unit_reads(0, 1), 10000);
+	CHECK_EQ(measure_unit_reads_ns(0, 1), 10000);
 	CHECK_EQ(measure_write_ns(0, 2), WRITE_NS + 300 + 10000);
-	CHECK_EQ(time_unit_reads(0, 1), SENSE_NS + UNIT_NS + 300 + 10000 + 5000);
-	CHECK_EQ(measure_latency(AFTL_OP_WRITE, 4, 2, AFTL_APPROX), PAGE_NS + 437500 + 300 + 10000);
+	CHECK_EQ(measure_unit_reads_ns(0, 1), SENSE_NS + UNIT_NS + 300 + 10000 + 5000);
+	CHECK_EQ(measure_request_latency(AFTL_OP_WRITE, 4, 2, AFTL_APPROX),
+		 PAGE_NS + 437500 + 300 + 10000);
 	/* Reads of approximate pages take no ECC time. */
-	CHECK_EQ(time_unit_reads(4, 1), SENSE_NS + UNIT_NS + 300 + 10000);
-	CHECK_EQ(measure_latency(AFTL_OP_FLUSH, 0, 0, 0), 10000);
-	CHECK_EQ(measure_latency(AFTL_OP_DISCARD, 0, 2, 0), 10000);
+	CHECK_EQ(measure_unit_reads_ns(4, 1), SENSE_NS + UNIT_NS + 300 + 10000);
+	CHECK_EQ(measure_request_latency(AFTL_OP_FLUSH, 0, 0, 0), 10000);
+	CHECK_EQ(measure_request_latency(AFTL_OP_DISCARD, 0, 2, 0), 10000);
 }
 
 static void check_request_refused(enum aftl_op op, u32 unit, u32 units, u32 class)
@@ -142,7 +143,7 @@ TAP_TEST(invalid_requests_are_refused)
 	check_request_refused(255, 0, 1, 0);
 	check_request_refused(AFTL_OP_WRITE, 0, 1, AFTL_CLASSES);
 	CHECK_EQ(aftl_pending_requests(device.ftl), 0);
-	CHECK_EQ(time_unit_reads(0, units), 0);
+	CHECK_EQ(measure_unit_reads_ns(0, units), 0);
 }
 
 static struct test_request *submit_timed_request(enum aftl_op op, u32 unit, u32 units)
@@ -227,9 +228,9 @@ TAP_TEST(a_program_is_suspended_at_most_suspend_limit_times)
 	write = submit_timed_request(AFTL_OP_WRITE, 10, 2);
 	test_advance_by(&device, PAGE_NS);
 	for (i = 0; i < 3; i++)
-		CHECK_EQ(time_unit_reads(0, 1), step);
+		CHECK_EQ(measure_unit_reads_ns(0, 1), step);
 	/* Three reads each delay the program, whose resume takes 20 us; the fourth read waits. */
-	CHECK_EQ(time_unit_reads(0, 1), PROGRAM_NS + 3 * 20000 + SENSE_NS + UNIT_NS);
+	CHECK_EQ(measure_unit_reads_ns(0, 1), PROGRAM_NS + 3 * 20000 + SENSE_NS + UNIT_NS);
 	CHECK_EQ(record_end_time(write), WRITE_NS + 3 * (step + 20000));
 	CHECK_EQ(test_counters(&device)->array_suspends, 3);
 }
@@ -275,7 +276,7 @@ TAP_TEST(programs_of_host_data_wait_for_the_end_of_housekeeping)
 	overwrite_until_erase();
 	write = submit_timed_request(AFTL_OP_WRITE, 10, 2);
 	test_advance_by(&device, 1000000);
-	CHECK_EQ(time_unit_reads(0, 1), SENSE_NS + UNIT_NS);
+	CHECK_EQ(measure_unit_reads_ns(0, 1), SENSE_NS + UNIT_NS);
 	CHECK_EQ(record_end_time(write), 5000000 + WRITE_NS);
 	test_advance_by(&device, 20000000);
 	CHECK_EQ(measure_write_ns(10, 2), WRITE_NS);
@@ -304,7 +305,8 @@ TAP_TEST(a_program_is_suspended_at_a_step_boundary)
 		measure_write_ns(0, 2);
 		write = submit_timed_request(AFTL_OP_WRITE, 10, 2);
 		test_advance_by(&device, when[i]);
-		CHECK_EQ(time_unit_reads(0, 1), until[i] - when[i] + 20000 + SENSE_NS + UNIT_NS);
+		CHECK_EQ(measure_unit_reads_ns(0, 1),
+			 until[i] - when[i] + 20000 + SENSE_NS + UNIT_NS);
 		CHECK_EQ(record_end_time(write), WRITE_NS + SENSE_NS + UNIT_NS + 40000);
 		CHECK_EQ(test_counters(&device)->array_suspends, 1);
 	}
@@ -336,10 +338,10 @@ TAP_TEST(read_times_depend_on_the_position_in_the_word_line)
 	for (i = 0; i < 6; i++)
 		measure_write_ns(2 * i, 2);
 	for (i = 0; i < 6; i++)
-		CHECK_EQ(time_unit_reads(2 * i, 1), (i % 3 == 0 ? 30000 :
-						     i % 3 == 1 ? SENSE_NS :
-								60000) +
-							  UNIT_NS);
+		CHECK_EQ(measure_unit_reads_ns(2 * i, 1), (i % 3 == 0 ? 30000 :
+							   i % 3 == 1 ? SENSE_NS :
+									60000) +
+								  UNIT_NS);
 }
 
 /* In a wide block a word-line position has one page in each plane. */
@@ -351,7 +353,7 @@ TAP_TEST(pages_of_all_planes_at_one_position_have_one_read_time)
 	for (i = 0; i < 4; i++)
 		measure_write_ns(4 * i, 4);
 	for (i = 0; i < 8; i++)
-		CHECK_EQ(time_unit_reads(2 * i, 1), (i / 2 % 2 ? SENSE_NS : 30000) + UNIT_NS);
+		CHECK_EQ(measure_unit_reads_ns(2 * i, 1), (i / 2 % 2 ? SENSE_NS : 30000) + UNIT_NS);
 }
 
 /* Only relocation reads use parameter read_move; host reads keep their time. */
@@ -366,7 +368,7 @@ TAP_TEST(only_relocation_reads_take_the_time_read_move)
 	counters = test_counters(&device);
 	CHECK(counters->array_reads > 0);
 	CHECK_EQ(counters->array_read_ns, 7000 * counters->array_reads);
-	time_unit_reads(0, 1);
+	measure_unit_reads_ns(0, 1);
 	CHECK_EQ(counters->array_read_ns, 7000 * (counters->array_reads - 1) + SENSE_NS);
 }
 
@@ -431,7 +433,7 @@ TAP_TEST(buffered_writes_complete_at_once)
 {
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB");
 	CHECK_EQ(measure_write_ns(3, 1), 0);
-	CHECK_EQ(time_unit_reads(3, 1), 0);
+	CHECK_EQ(measure_unit_reads_ns(3, 1), 0);
 	CHECK_EQ(test_counters(&device)->buffer_read_units, 1);
 	CHECK_EQ(test_counters(&device)->array_programs, 0);
 	/* The write buffer holds a partial page back for 5 ms. */
@@ -440,24 +442,24 @@ TAP_TEST(buffered_writes_complete_at_once)
 	test_advance_by(&device, 1);
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
 	test_advance_by(&device, WRITE_NS);
-	CHECK_EQ(time_unit_reads(3, 1), SENSE_NS + UNIT_NS);
+	CHECK_EQ(measure_unit_reads_ns(3, 1), SENSE_NS + UNIT_NS);
 	/* Below its watermark the write buffer holds a full page back, too. */
 	CHECK_EQ(measure_write_ns(10, 2), 0);
 	test_advance_by(&device, 4999999);
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
 	test_advance_by(&device, 1 + WRITE_NS);
-	CHECK_EQ(time_unit_reads(10, 2), SENSE_NS + PAGE_NS);
+	CHECK_EQ(measure_unit_reads_ns(10, 2), SENSE_NS + PAGE_NS);
 }
 
 TAP_TEST(a_flush_completes_after_every_write_before_it)
 {
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB");
-	CHECK_EQ(measure_latency(AFTL_OP_FLUSH, 0, 0, 0), 0);
+	CHECK_EQ(measure_request_latency(AFTL_OP_FLUSH, 0, 0, 0), 0);
 	CHECK_EQ(measure_write_ns(3, 1), 0);
-	CHECK_EQ(measure_latency(AFTL_OP_FLUSH, 0, 0, 0), WRITE_NS);
-	CHECK_EQ(measure_latency(AFTL_OP_FLUSH, 0, 0, 0), 0);
+	CHECK_EQ(measure_request_latency(AFTL_OP_FLUSH, 0, 0, 0), WRITE_NS);
+	CHECK_EQ(measure_request_latency(AFTL_OP_FLUSH, 0, 0, 0), 0);
 	CHECK_EQ(measure_write_ns(0, 6), 0);
-	CHECK_EQ(measure_latency(AFTL_OP_FLUSH, 0, 0, 0), 3 * WRITE_NS);
+	CHECK_EQ(measure_request_latency(AFTL_OP_FLUSH, 0, 0, 0), 3 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->host_flush_requests, 4);
 }
 
@@ -520,7 +522,7 @@ TAP_TEST(flush_and_fua_take_no_time_with_a_persistent_buffer)
 
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB buffer_safe=on");
 	CHECK_EQ(measure_write_ns(3, 1), 0);
-	CHECK_EQ(measure_latency(AFTL_OP_FLUSH, 0, 0, 0), 0);
+	CHECK_EQ(measure_request_latency(AFTL_OP_FLUSH, 0, 0, 0), 0);
 	CHECK_EQ(test_execute_flagged_request(&device, AFTL_OP_WRITE, 9, 1, 0, AFTL_REQUEST_FUA,
 					      &latency),
 		 0);
@@ -558,7 +560,7 @@ TAP_TEST(overwrites_in_the_buffer_are_coalesced)
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB");
 	for (i = 0; i < 10; i++)
 		CHECK_EQ(measure_write_ns(3, 1), 0);
-	CHECK_EQ(measure_latency(AFTL_OP_FLUSH, 0, 0, 0), WRITE_NS);
+	CHECK_EQ(measure_request_latency(AFTL_OP_FLUSH, 0, 0, 0), WRITE_NS);
 	CHECK_EQ(test_counters(&device)->buffer_coalesced_units, 9);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 1);
 }
@@ -612,7 +614,7 @@ TAP_TEST(an_overwrite_in_the_buffer_takes_no_second_place)
 	CHECK_EQ(measure_write_ns(3, 1), 0);
 	test_advance_by(&device, 10 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->buffer_coalesced_units, 10);
-	CHECK_EQ(measure_latency(AFTL_OP_FLUSH, 0, 0, 0), WRITE_NS);
+	CHECK_EQ(measure_request_latency(AFTL_OP_FLUSH, 0, 0, 0), WRITE_NS);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 4);
 	CHECK_EQ(test_counters(&device)->padded_units, 0);
 }
@@ -637,10 +639,10 @@ TAP_TEST(an_overwrite_in_another_class_replaces_the_unit)
 	u32 class = AFTL_APPROX;
 
 	open_device("demo", "separated", ONE_DIE " buffer=1MiB buffer_hold=1s");
-	CHECK_EQ(measure_latency(AFTL_OP_WRITE, 4, 3, AFTL_APPROX), 0);
-	CHECK_EQ(measure_latency(AFTL_OP_WRITE, 5, 1, AFTL_PRECISE), 0);
+	CHECK_EQ(measure_request_latency(AFTL_OP_WRITE, 4, 3, AFTL_APPROX), 0);
+	CHECK_EQ(measure_request_latency(AFTL_OP_WRITE, 5, 1, AFTL_PRECISE), 0);
 	CHECK_EQ(test_counters(&device)->buffer_coalesced_units, 1);
-	measure_latency(AFTL_OP_FLUSH, 0, 0, 0);
+	measure_request_latency(AFTL_OP_FLUSH, 0, 0, 0);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 3);
 	CHECK(from_ppn(aftl_lookup(device.ftl, to_lpn(5), &class)) != U32_MAX);
 	CHECK_EQ(class, AFTL_PRECISE);
@@ -691,8 +693,8 @@ TAP_TEST(a_discard_supersedes_every_earlier_write)
 			submit_timed_request(AFTL_OP_WRITE, 10, 2)->keep = false;
 			write = submit_timed_request(AFTL_OP_WRITE, 5, 2);
 			test_advance_by(&device, wait);
-			CHECK_EQ(measure_latency(AFTL_OP_DISCARD, 5, 1, 0), 0);
-			CHECK_EQ(time_unit_reads(5, 1), 0);
+			CHECK_EQ(measure_request_latency(AFTL_OP_DISCARD, 5, 1, 0), 0);
+			CHECK_EQ(measure_unit_reads_ns(5, 1), 0);
 			record_end_time(write);
 			test_advance_by(&device, 10000000);
 			CHECK_EQ(from_ppn(aftl_lookup(device.ftl, to_lpn(5), &class)), U32_MAX);
@@ -747,10 +749,10 @@ static void check_read_times_of_two_planes(u32 first, u32 second, bool together)
 TAP_TEST(waiting_reads_of_planes_are_merged)
 {
 	open_four_plane_device("same_block");
-	CHECK_EQ(time_unit_reads(0, 8), PLANES_NS(4));
+	CHECK_EQ(measure_unit_reads_ns(0, 8), PLANES_NS(4));
 	CHECK_EQ(test_counters(&device)->array_reads, 4);
 	CHECK_EQ(test_counters(&device)->multi_plane_reads, 1);
-	CHECK_EQ(time_unit_reads(4, 8), 2 * PLANES_NS(2));
+	CHECK_EQ(measure_unit_reads_ns(4, 8), 2 * PLANES_NS(2));
 	check_read_times_of_two_planes(8, 14, true);
 	check_read_times_of_two_planes(14, 8, true);
 	check_read_times_of_two_planes(8, 8, false);
@@ -758,9 +760,9 @@ TAP_TEST(waiting_reads_of_planes_are_merged)
 	open_four_plane_device("any_page");
 	check_read_times_of_two_planes(8, 18, true);
 	check_read_times_of_two_planes(8, 16, false);
-	CHECK_EQ(time_unit_reads(4, 8), PLANES_NS(4));
+	CHECK_EQ(measure_unit_reads_ns(4, 8), PLANES_NS(4));
 	open_four_plane_device("off");
-	CHECK_EQ(time_unit_reads(0, 8), 4 * PLANES_NS(1));
+	CHECK_EQ(measure_unit_reads_ns(0, 8), 4 * PLANES_NS(1));
 	check_read_times_of_two_planes(8, 14, false);
 	CHECK_EQ(test_counters(&device)->multi_plane_reads, 0);
 }
@@ -805,7 +807,7 @@ TAP_TEST(ics14_has_fast_and_slow_pages)
 	CHECK_EQ(measure_write_ns(0, 1), 51200 + 460000);
 	CHECK_EQ(measure_write_ns(1, 1), 51200 + 1118000);
 	CHECK_EQ(measure_write_ns(2, 1), 51200 + 460000);
-	CHECK_EQ(time_unit_reads(0, 1), 51200 + 50000);
+	CHECK_EQ(measure_unit_reads_ns(0, 1), 51200 + 50000);
 }
 
 /* A read of two units must return the newer data of the second one from the write buffer. */
@@ -816,10 +818,10 @@ TAP_TEST(a_read_returns_the_newer_unit_from_the_buffer)
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB");
 	shadow_attach(&store, &device, false);
 	measure_write_ns(0, 2);
-	measure_latency(AFTL_OP_FLUSH, 0, 0, 0);
+	measure_request_latency(AFTL_OP_FLUSH, 0, 0, 0);
 	measure_write_ns(1, 1);
-	time_unit_reads(0, 2);
-	time_unit_reads(1, 1);
+	measure_unit_reads_ns(0, 2);
+	measure_unit_reads_ns(1, 1);
 }
 
 /* Data that a flush covers become durable even if overwritten while the flush waits. */
@@ -887,8 +889,8 @@ TAP_TEST(response_statistics_are_exact)
 	open_device("demo", "baseline", NULL);
 	measure_write_ns(0, 2);
 	measure_write_ns(2, 2);
-	time_unit_reads(0, 1);
-	time_unit_reads(9, 1);
+	measure_unit_reads_ns(0, 1);
+	measure_unit_reads_ns(9, 1);
 	stats = aftl_get_stats(device.ftl);
 	CHECK_EQ(stats->write_response.count, 2);
 	CHECK_EQ(stats->write_response.sum, 2 * WRITE_NS);

@@ -223,7 +223,7 @@ static void write_sectors(u32 first, u32 count)
 	submit_sectors(AFTL_OP_WRITE, first, count);
 }
 
-static u64 write_and_drain(u32 first, u32 count)
+static u64 write_sectors_and_drain(u32 first, u32 count)
 {
 	u64 begin_ns = aftl_device_time_ns(device.ftl);
 
@@ -326,16 +326,16 @@ TAP_TEST(a_partial_write_costs_a_read_of_the_page)
 
 	open_device(timed);
 	counters = test_counters(&device);
-	CHECK_EQ(write_and_drain(0, UNIT_SECTORS), TRANSFER_NS + PROGRAM_NS);
+	CHECK_EQ(write_sectors_and_drain(0, UNIT_SECTORS), TRANSFER_NS + PROGRAM_NS);
 	CHECK_EQ(counters->rmw_reads, 0);
-	CHECK_EQ(write_and_drain(4, 1), READ_NS + 2 * TRANSFER_NS + PROGRAM_NS);
+	CHECK_EQ(write_sectors_and_drain(4, 1), READ_NS + 2 * TRANSFER_NS + PROGRAM_NS);
 	CHECK_EQ(counters->rmw_reads, 1);
 	CHECK_EQ(counters->array_reads, 1);
 	check_sector_stamp(3, 1);
 	check_sector_stamp(4, 2);
 	check_sector_stamp(5, 1);
 	/* A partial write fills a page that was never written with zeroes, and reads nothing. */
-	CHECK_EQ(write_and_drain(UNIT_SECTORS + 4, 1), TRANSFER_NS + PROGRAM_NS);
+	CHECK_EQ(write_sectors_and_drain(UNIT_SECTORS + 4, 1), TRANSFER_NS + PROGRAM_NS);
 	CHECK_EQ(counters->rmw_reads, 1);
 	check_sector_stamp(UNIT_SECTORS + 3, 0);
 	CHECK_EQ(counters->host_write_bytes, (UNIT_SECTORS + 2) * 512);
@@ -348,15 +348,15 @@ TAP_TEST(a_partial_write_costs_a_read_of_the_page)
 TAP_TEST(the_write_buffer_saves_the_read)
 {
 	open_device(timed_and_buffered);
-	write_and_drain(0, UNIT_SECTORS);
-	CHECK_EQ(write_and_drain(4, 1), 0);
+	write_sectors_and_drain(0, UNIT_SECTORS);
+	CHECK_EQ(write_sectors_and_drain(4, 1), 0);
 	CHECK_EQ(test_counters(&device)->rmw_reads, 0);
 	CHECK_EQ(test_counters(&device)->buffer_read_units, 0);
 	CHECK_EQ(test_counters(&device)->buffer_coalesced_units, 1);
 	test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
 	check_sector_stamp(3, 1);
 	check_sector_stamp(4, 2);
-	CHECK_EQ(write_and_drain(6, 1), READ_NS + TRANSFER_NS);
+	CHECK_EQ(write_sectors_and_drain(6, 1), READ_NS + TRANSFER_NS);
 	CHECK_EQ(test_counters(&device)->rmw_reads, 1);
 }
 
@@ -364,7 +364,7 @@ TAP_TEST(the_write_buffer_saves_the_read)
 TAP_TEST(later_writes_wait_for_the_read)
 {
 	open_device(timed_and_buffered);
-	write_and_drain(0, 2 * UNIT_SECTORS);
+	write_sectors_and_drain(0, 2 * UNIT_SECTORS);
 	test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
 	write_sectors(4, 2);
 	write_sectors(5, 2);
@@ -392,10 +392,10 @@ TAP_TEST(later_writes_wait_for_the_read)
 TAP_TEST(a_write_that_waits_for_a_read_programs_nothing)
 {
 	open_device(timed_and_buffered);
-	write_and_drain(0, UNIT_SECTORS);
+	write_sectors_and_drain(0, UNIT_SECTORS);
 	test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
-	write_and_drain(4 * UNIT_SECTORS, UNIT_SECTORS);
-	write_and_drain(5 * UNIT_SECTORS, UNIT_SECTORS);
+	write_sectors_and_drain(4 * UNIT_SECTORS, UNIT_SECTORS);
+	write_sectors_and_drain(5 * UNIT_SECTORS, UNIT_SECTORS);
 	write_sectors(4, 2);
 	write_sectors(5, 2);
 	test_drain(&device);
@@ -405,7 +405,7 @@ TAP_TEST(a_write_that_waits_for_a_read_programs_nothing)
 TAP_TEST(a_discard_during_the_read_leaves_zeroes)
 {
 	open_device(timed);
-	write_and_drain(0, UNIT_SECTORS);
+	write_sectors_and_drain(0, UNIT_SECTORS);
 	write_sectors(4, 1);
 	test_submit(&device, AFTL_OP_DISCARD, 0, 1, AFTL_PRECISE, 0,
 		    aftl_device_time_ns(device.ftl));
@@ -420,7 +420,7 @@ TAP_TEST(a_discard_of_a_part_frees_nothing)
 	u32 class;
 
 	open_device(timed);
-	write_and_drain(0, 3 * UNIT_SECTORS);
+	write_sectors_and_drain(0, 3 * UNIT_SECTORS);
 	submit_sectors(AFTL_OP_DISCARD, 1, 3 * UNIT_SECTORS - 2);
 	test_drain(&device);
 	CHECK_EQ(test_counters(&device)->host_discard_units, 1);
@@ -439,7 +439,7 @@ TAP_TEST(a_write_fails_if_the_rest_is_lost)
 	u32 class;
 
 	open_device(timed);
-	write_and_drain(0, UNIT_SECTORS);
+	write_sectors_and_drain(0, UNIT_SECTORS);
 	CHECK_EQ(aftl_mark_unit_lost(device.ftl, aftl_lookup(device.ftl, to_lpn(0), &class)), true);
 	device.head_skip = 4;
 	request = test_submit_kept(&device, AFTL_OP_WRITE, 0, 2, AFTL_PRECISE, 0,
@@ -448,7 +448,7 @@ TAP_TEST(a_write_fails_if_the_rest_is_lost)
 	CHECK_EQ(request->request.status, -EIO);
 	test_release_request(&device, request);
 	CHECK_EQ(from_ppn(aftl_lookup(device.ftl, to_lpn(1), &class)), from_ppn(AFTL_NO_PPN));
-	write_and_drain(0, UNIT_SECTORS);
+	write_sectors_and_drain(0, UNIT_SECTORS);
 	check_sector_stamp(0, stamps);
 }
 
@@ -461,7 +461,7 @@ TAP_TEST(more_partial_writes_than_may_read_at_once_are_queued)
 	units = min(test_unit_count(&device), 2U * AFTL_REST_READS);
 	CHECK_MSG(units > AFTL_REST_READS, "only %u pages", units);
 	for (i = 0; i < units; i++)
-		write_and_drain(i * UNIT_SECTORS, UNIT_SECTORS);
+		write_sectors_and_drain(i * UNIT_SECTORS, UNIT_SECTORS);
 	test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
 	for (i = 0; i < units; i++)
 		write_sectors(i * UNIT_SECTORS + 1, 1);

@@ -39,27 +39,27 @@ static struct {
 	u64 retries;
 } seen;
 
-static u64 sense_ns_or_default(u64 ns)
+static u64 get_sense_ns(u64 ns)
 {
 	return ns ? ns : device.config.read;
 }
 
 /* One sensing with optimal references, the least possible time. */
-static u64 least_sense_ns(const struct aftl_block *block, u32 page)
+static u64 compute_least_sense_ns(const struct aftl_block *block, u32 page)
 {
 	const struct aftl_cell *cell = &device.ftl->cell;
 	u16 attr = aftl_block_page_attr(cell->media, block, page);
 	u64 rber;
 
 	if (aftl_page_mode(attr) == AFTL_MODE_MLC)
-		return sense_ns_or_default(device.config.read_mlc);
+		return get_sense_ns(device.config.read_mlc);
 	if (!device.config.read_fine && !device.config.read_coarse)
 		return device.config.read;
 	rber = aftl_cell_rber_q40(cell, block, page, aftl_age_in_hours(device.ftl));
 	if (aftl_page_class(attr) == AFTL_APPROX || rber <= aftl_sense_limit_q40[0])
-		return sense_ns_or_default(device.config.read_fine);
+		return get_sense_ns(device.config.read_fine);
 	return rber <= aftl_sense_limit_q40[1] ? device.config.read :
-						 sense_ns_or_default(device.config.read_coarse);
+						 get_sense_ns(device.config.read_coarse);
 }
 
 static u32 find_best_ref_shift(const struct aftl_block *block, u32 page)
@@ -96,7 +96,7 @@ static void check_sense_event(void *host, const struct aftl_array_event *event)
 
 	if (event->op != AFTL_ARRAY_READ)
 		return;
-	once_ns = least_sense_ns(block, event->page);
+	once_ns = compute_least_sense_ns(block, event->page);
 	CHECK_MSG(event->array_ns >= first_sense_ns(event, once_ns),
 		  "a read of %llu ns, the least is %llu", (unsigned long long)event->array_ns,
 		  (unsigned long long)first_sense_ns(event, once_ns));

@@ -105,7 +105,7 @@ static void check_super_layer_begin(u32 block, u32 layer)
 			  "block %u: layer %u begins before its super layer", block, layer);
 }
 
-static void check_reprogram(u32 block, u32 layer)
+static void check_reprogram_of_page(u32 block, u32 layer)
 {
 	u32 highest = highest_programmed_layer(block);
 
@@ -130,7 +130,7 @@ static void ressd_on_programmed(struct test_listener *listener, aftl_ppn_t first
 	if (!*programs)
 		check_super_layer_begin(index, line / geo()->word_lines);
 	if (*programs >= 2) {
-		check_reprogram(index, line / geo()->word_lines);
+		check_reprogram_of_page(index, line / geo()->word_lines);
 		watcher.reprograms++;
 		watcher.moved[index] = 0;
 	}
@@ -219,7 +219,7 @@ static void send_update_requests(u32 requests)
 	test_drain(&device);
 }
 
-static void open_ressd(const char *params)
+static void open_ressd_device(const char *params)
 {
 	test_device_open_demo(&device, "ressd", params);
 	watch_ressd();
@@ -227,7 +227,7 @@ static void open_ressd(const char *params)
 
 static void check_ressd_rules(const char *params)
 {
-	open_ressd(params);
+	open_ressd_device(params);
 	send_update_requests(12000);
 	CHECK_RANGE(watcher.reprograms, 1000, U32_MAX);
 	CHECK_EQ(watcher.reprograms, test_counters(&device)->reprogrammed_pages);
@@ -297,7 +297,7 @@ TAP_TEST(word_line_state_survives_a_restart)
 	u64 hash;
 	u32 candidates;
 
-	open_ressd(plain);
+	open_ressd_device(plain);
 	send_update_requests(4000);
 	hash = hash_word_line_states(device.ftl);
 	candidates = count_blocks_with_note(device.ftl, NOTE_CANDIDATE);
@@ -341,7 +341,7 @@ TAP_TEST(updates_are_classified_by_the_age_of_their_block)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(level); i++) {
-		open_ressd(plain);
+		open_ressd_device(plain);
 		write_single_unit(0, NULL);
 		CHECK_EQ(hotness_class_of_unit(0), 0);
 		test_advance_by(&device, wait_ms[i] * 1000000);
@@ -372,7 +372,7 @@ TAP_TEST(a_word_line_takes_four_pages)
 	u32 before;
 	u32 i;
 
-	open_ressd(plain);
+	open_ressd_device(plain);
 	write_single_unit(0, NULL);
 	write_single_unit(0, NULL);
 	CHECK_EQ(home_of_unit(0, &before)->kind, KIND_REPROGRAMMABLE);
@@ -458,7 +458,7 @@ TAP_TEST(an_update_returns_a_candidate_to_use)
 	u32 unit = 0;
 	u32 i;
 
-	open_ressd(patient);
+	open_ressd_device(patient);
 	block = wait_for_candidate(&unit);
 	if (CHECK(block && block->note & NOTE_CANDIDATE)) {
 		write_single_unit(0, NULL);
@@ -486,7 +486,7 @@ TAP_TEST(the_cheapest_candidate_is_reclaimed)
 	const struct aftl_block *six;
 	u32 page;
 
-	open_ressd(patient);
+	open_ressd_device(patient);
 	write_units_twice(0, 9);
 	eight = home_of_unit(0, &page);
 	six = home_of_unit(8, &page);
@@ -519,7 +519,7 @@ TAP_TEST(candidates_become_normal_blocks_if_gc_needs_them)
 	const struct aftl_block *other;
 	u32 page;
 
-	open_ressd(roomy);
+	open_ressd_device(roomy);
 	write_units_twice(0, 17);
 	fuller = home_of_unit(0, &page);
 	other = home_of_unit(8, &page);
@@ -535,7 +535,7 @@ TAP_TEST(idle_time_reclaims_candidates)
 	u64 host_programs;
 	u32 unit = 0;
 
-	open_ressd(patient);
+	open_ressd_device(patient);
 	fill_hotness_class(&unit);
 	CHECK_EQ(count_blocks_with_note(device.ftl, NOTE_RECLAIM), 1);
 	host_programs = test_counters(&device)->programmed_host_units;
@@ -575,7 +575,7 @@ TAP_TEST(reclamation_does_not_use_the_gc_reserve)
 	struct aftl_lun *lun;
 	u32 unit = 0;
 
-	open_ressd(patient);
+	open_ressd_device(patient);
 	lun = device.ftl->luns;
 	fill_hotness_class(&unit);
 	aftl_block_close_partial(device.ftl, lun, open_displaced());

@@ -247,7 +247,7 @@ TAP_TEST(data_with_a_placement_bypass_the_cache)
 	CHECK_EQ(count_slc_blocks(), 1);
 }
 
-static u32 class_of_unit(u32 unit)
+static u32 find_class_of_unit(u32 unit)
 {
 	u32 class = AFTL_CLASSES;
 
@@ -265,11 +265,11 @@ TAP_TEST(folding_keeps_the_data_class)
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, i, 1, i / 3 % 2, NULL), 0);
 	CHECK_EQ(count_slc_blocks(), 2);
 	for (i = 0; i < 2 * EACH; i++)
-		CHECK_EQ(class_of_unit(i), i / 3 % 2);
+		CHECK_EQ(find_class_of_unit(i), i / 3 % 2);
 	test_advance_by(&device, SECOND_NS);
 	for (i = 0; i < EACH; i++) {
 		CHECK_EQ(test_block_of(&device, i)->bits, 0);
-		CHECK_EQ(class_of_unit(i), i / 3 % 2);
+		CHECK_EQ(find_class_of_unit(i), i / 3 % 2);
 		CHECK_EQ(test_block_of(&device, i)->kind, i / 3 % 2);
 	}
 }

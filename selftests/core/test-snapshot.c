@@ -73,7 +73,7 @@ static int load_device_bytes(struct test_bytes *bytes)
 	return loaded.ret;
 }
 
-static void check_same_state(void)
+static void check_devices_have_same_state(void)
 {
 	u32 unit;
 
@@ -117,7 +117,7 @@ static void check_devices_behave_alike(void)
 	aftl_reset_stats(loaded.ftl);
 	run_requests_of_seed(&device, 2, 3000);
 	run_requests_of_seed(&loaded, 2, 3000);
-	check_same_state();
+	check_devices_have_same_state();
 	check_counters_after_load();
 }
 
@@ -157,7 +157,7 @@ static void check_save_and_load(const char *policy, const char *params)
 	CHECK_EQ(save_device_bytes(&bytes), 0);
 	if (CHECK_MSG(!load_device_bytes(&bytes), "%s", loaded.error.text)) {
 		CHECK_EQ(bytes.at, bytes.size);
-		check_same_state();
+		check_devices_have_same_state();
 		if (is_device_idle(&loaded))
 			save_loaded_device(&bytes);
 		check_devices_behave_alike();
@@ -172,7 +172,7 @@ TAP_TEST(a_new_device_survives_saving_and_loading)
 	test_device_open_demo(&device, "approxftl", plain);
 	CHECK_EQ(save_device_bytes(&bytes), 0);
 	if (CHECK_MSG(!load_device_bytes(&bytes), "%s", loaded.error.text))
-		check_same_state();
+		check_devices_have_same_state();
 	test_bytes_free(&bytes);
 }
 

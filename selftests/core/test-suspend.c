@@ -90,7 +90,7 @@ static u32 unit_in_first_lun(void)
 	return unit;
 }
 
-static u64 write_at_time(u64 ns)
+static u64 submit_write_at_time(u64 ns)
 {
 	struct test_request *write;
 
@@ -105,7 +105,7 @@ TAP_TEST(a_program_suspends_an_erase)
 
 	begin_block_erase(SHAPE);
 	counters = test_counters(&device);
-	CHECK_EQ(write_at_time(1000000), LATENCY_NS + WRITE_NS);
+	CHECK_EQ(submit_write_at_time(1000000), LATENCY_NS + WRITE_NS);
 	CHECK_EQ(counters->array_suspends, 1);
 	CHECK_EQ(counters->array_suspend_ns, COST_NS);
 	test_advance_by(&device, ERASE_NS);
@@ -115,7 +115,7 @@ TAP_TEST(a_program_suspends_an_erase)
 	CHECK_EQ(device.ftl->luns[0].busy_ns, ERASE_NS + COST_NS + WRITE_NS);
 	check_erase_end(ERASE_NS + COST_NS + WRITE_NS);
 	begin_block_erase(SHAPE " suspend_for_write=off suspend=both");
-	CHECK_EQ(write_at_time(1000000), ERASE_NS - 1000000 + WRITE_NS);
+	CHECK_EQ(submit_write_at_time(1000000), ERASE_NS - 1000000 + WRITE_NS);
 	check_erase_end(ERASE_NS);
 }
 
@@ -343,7 +343,7 @@ TAP_TEST(buffered_data_suspend_only_for_a_flush_or_lack_of_space)
 TAP_TEST(programs_suspend_erases_at_step_boundaries)
 {
 	begin_block_erase(SHAPE " suspend_step=400us");
-	CHECK_EQ(write_at_time(900000), 300000 + LATENCY_NS + WRITE_NS);
+	CHECK_EQ(submit_write_at_time(900000), 300000 + LATENCY_NS + WRITE_NS);
 	check_erase_end(ERASE_NS + COST_NS + WRITE_NS);
 }
 
@@ -355,7 +355,7 @@ TAP_TEST(a_write_that_needs_the_erased_block_does_not_suspend)
 	begin_block_erase(SHAPE);
 	free_blocks = device.ftl->luns[0].free_blocks;
 	device.ftl->luns[0].free_blocks = 1;
-	CHECK_EQ(write_at_time(1000000), ERASE_NS - 1000000 + WRITE_NS);
+	CHECK_EQ(submit_write_at_time(1000000), ERASE_NS - 1000000 + WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 0);
 	device.ftl->luns[0].free_blocks += free_blocks - 1;
 	check_erase_end(ERASE_NS);

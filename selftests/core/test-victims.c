@@ -151,7 +151,7 @@ static void call_and_check_victim_selector(u32 which, u32 lun, u32 most_valid)
 		rules[which].check(&closed, block);
 }
 
-static void check_one_selector(u32 which)
+static void check_victims_of_selector(u32 which)
 {
 	struct aftl_random random = { aftl_hash64(which) };
 	u32 round;
@@ -532,6 +532,6 @@ int main(void)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(rules); i++)
-		check_one_selector(i);
+		check_victims_of_selector(i);
 	return tap_run_all();
 }

@@ -92,7 +92,7 @@ def write_to_mapping(fd: int) -> None:
     os.fsync(fd)
 
 
-def write_direct(fd: int) -> None:
+def write_by_direct_io(fd: int) -> None:
     """Write the test data to a file by direct I/O, past the page cache."""
     require(os.pwrite(fd, make_memory_with_file_data(), 0) == LENGTH, "a short write")
     os.fsync(fd)
@@ -116,7 +116,7 @@ def write_with_stream(fd: int, stream: int) -> None:
 WAYS: dict[str, tuple[int, Callable[[int], None]]] = {
     "buffered": (0, write_by_page_cache),
     "mmap": (0, write_to_mapping),
-    "direct": (os.O_DIRECT, write_direct),
+    "direct": (os.O_DIRECT, write_by_direct_io),
     "io_uring-workers": (os.O_DIRECT, write_by_io_workers),
 }
 
@@ -306,7 +306,7 @@ TRACING = Path("/sys/kernel/tracing/instances/aftl-carriers")
 def write_with_life_time(path: Path, life: int) -> None:
     with opened_file(path, DIRECT) as fd:
         set_life_time_hint(fd, life)
-        write_direct(fd)
+        write_by_direct_io(fd)
 
 
 def write_to_stream(path: Path, stream: int) -> None:

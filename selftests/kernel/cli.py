@@ -89,7 +89,7 @@ def check_node_after_create() -> None:
     """Check that the device node exists as soon as create returns."""
     check_printed_line("^/dev/mapper/aftl-cli: 89.60 MiB, profile demo, policy approxftl, "
                        "store ram, starts empty$", "create", NAME,
-                        "blocks=64", "word_lines=8", "op=30", "timing=off")
+                       "blocks=64", "word_lines=8", "op=30", "timing=off")
     require(DEVICE.is_block_device(), "there is no node")
 
 
@@ -143,7 +143,7 @@ def check_user_nobody_is_refused(program: str) -> None:
 # Reports
 
 
-def write_some_data() -> None:
+def write_data_to_device() -> None:
     run_command("dd", "if=/dev/urandom", f"of={DEVICE}", "bs=64k", "count=64", "oflag=direct")
 
 
@@ -154,7 +154,7 @@ def process_that_writes() -> Iterator[None]:
 
     def write_until_terminated() -> None:
         while not over.is_set():
-            write_some_data()
+            write_data_to_device()
             time.sleep(0.2)
 
     writer = threading.Thread(target=write_until_terminated)
@@ -334,7 +334,7 @@ def check_health_reports() -> None:
     require((told["blocks"]["total"], told["reasons"]) == (256, []), f"{told}")
     # With "timing off" relocation only advances with other work, so write first.
     call_verb(0, "message", NAME, "fault", "block", "3")
-    write_some_data()
+    write_data_to_device()
     check_printed_line("^verdict: needs attention$", "health", NAME, code=1)
     for block in range(201):
         send_dm_message(NAME, "fault", "block", str(block))
@@ -418,7 +418,7 @@ POINTS: tuple[tuple[str, Callable[[], object]], ...] = (
 "errors=off", "seed=7")),
     ("list prints a device, as JSON and by column", check_device_list),
     ("other devices, names and users are refused", check_wrong_devices_refused),
-    ("data are written", write_some_data),
+    ("data are written", write_data_to_device),
     ("status agrees with the status line", check_status_output),
     ("stat prints counters, and rates at intervals", check_counter_output),
     ("stat ends cleanly on SIGINT", check_interrupted_stat),

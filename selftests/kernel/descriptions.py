@@ -51,7 +51,7 @@ def make_value_beyond_maximum(text: str) -> str:
     return f"9{number}{unit}"
 
 
-def describe_parameter(one: dict[str, Any]) -> Key:
+def make_key_of_parameter(one: dict[str, Any]) -> Key:
     """Convert the description of a parameter that `approxftl` prints into a key."""
     if one["type"] == "word":
         return Key(one["key"], one["value"], tuple(one["words"]), ("", "x", one["words"][0] + "x"))
@@ -80,7 +80,7 @@ def describe_table_keys() -> dict[str, Key]:
         raise DescriptionError(f"the target's keys are {names}")
     keys = [Key(name, *own[name], wrong) for name in names]
     return {key.name: key
-            for key in (*keys, *map(describe_parameter, run_verb_as_parsed_json("params")))}
+            for key in (*keys, *map(make_key_of_parameter, run_verb_as_parsed_json("params")))}
 
 
 def read_message_words() -> tuple[tuple[str, ...], ...]:

@@ -222,19 +222,19 @@ class Device(Subject):
         line = " ".join([store, number if colon else str(len(words) - 1), *words[1:]]).encode()
         self.mapper.load_table(line)
         self.suspend_or_resume(suspended=False)
-        if (printed := self.mapper.live_table()) != self.reload_reported_line(printed):
-            raise BadError(f"{line!r}: {printed!r} became {self.mapper.live_table()!r}")
+        if (printed := self.mapper.read_live_table()) != self.reload_reported_line(printed):
+            raise BadError(f"{line!r}: {printed!r} became {self.mapper.read_live_table()!r}")
 
     def reload_reported_line(self, line: bytes) -> bytes:
         """Load the table line that the device reported; return the one that it reports now."""
         self.mapper.load_table(line)
         self.suspend_or_resume(suspended=True)
         self.suspend_or_resume(suspended=False)
-        return self.mapper.live_table()
+        return self.mapper.read_live_table()
 
     def write_and_read_device(self) -> None:
         """Write and read, unless the device is suspended or has timing on, where I/O takes time."""
-        if self.suspended or b"timing off" not in self.mapper.live_table():
+        if self.suspended or b"timing off" not in self.mapper.read_live_table():
             return
         data = mmap.mmap(-1, 64 * UNIT)
         fd = os.open(self.mapper.node, os.O_RDWR | os.O_DIRECT)
@@ -357,13 +357,13 @@ class Control(Subject):
         if device:
             fds["device"] = os.open(device, os.O_RDWR)
         self.fds = fds
-        self.control = self.open_control()
+        self.control = self.open_control_device()
         for i, length in enumerate((UNIT, 512, 0, 16 * UNIT, 1, 2**31)):
             struct.pack_into("=QQ", self.vectors, i * 16, buffer_address(self.room), length)
         if device:
             self.right = set(map(str, CALLS))
 
-    def open_control(self) -> int:
+    def open_control_device(self) -> int:
         """Open the control device anew; the close of its old descriptor ends that one's scopes."""
         return os.open("/dev/approxftl", os.O_RDWR)
 
@@ -434,7 +434,7 @@ class Control(Subject):
             os.fsync(self.fds["file"])
         else:
             os.close(self.control)
-            self.control = self.open_control()
+            self.control = self.open_control_device()
 
     def execute_step(self, step: Step) -> str:
         if step[0] == "ioctl":

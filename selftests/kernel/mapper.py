@@ -39,7 +39,7 @@ class Mapper:
         spec = SPEC.pack(0, self.sectors, 0, size + -size % 8, target)
         self.issue_dm_ioctl(LOAD, spec + line + b"\0", targets=1)
 
-    def live_table(self) -> bytes:
+    def read_live_table(self) -> bytes:
         return self.issue_dm_ioctl(TABLE, flags=STATUS_TABLE_FLAG)[SPEC.size :].split(b"\0", 1)[0]
 
     def send_dm_message(self, text: bytes) -> bytes:

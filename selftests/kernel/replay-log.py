@@ -64,7 +64,7 @@ def parse_log_entries(log: mmap.mmap) -> Iterator[Entry]:
             at += sectors * sector
 
 
-def read_write_log(path: str) -> list[Entry]:
+def read_log_of_writes(path: str) -> list[Entry]:
     fd = os.open(path, os.O_RDONLY)
     size = os.lseek(fd, 0, os.SEEK_END)
     with mmap.mmap(fd, size, prot=mmap.PROT_READ) as log:
@@ -210,7 +210,7 @@ def choose_power_failures(entries: list[Entry], mark: str, states: str,
 
 def main(log: str, device: str, mark: str, states: str, seed: int, part: str = "1/1") -> None:
     """Write the states that the command line requests; standard input requests the next one."""
-    entries = read_write_log(log)
+    entries = read_log_of_writes(log)
     size = max(entry.at + len(entry.data) for entry in entries)
     size += -size % CHUNK
     draw = random.Random(seed)

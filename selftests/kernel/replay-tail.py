@@ -108,7 +108,7 @@ def simulate_trace(trace: Path) -> tuple[Responses, int]:
                                        for each in read_trace(record)), counts["gc_blocks"]
 
 
-def response_percentile(responses: list[float], share: float) -> float:
+def find_response_percentile(responses: list[float], share: float) -> float:
     """Return a percentile of sorted response times."""
     return responses[int(share * len(responses))]
 
@@ -129,8 +129,8 @@ def check_tail_latencies_agree() -> None:
     for op, name in ((READ, "read"), (WRITE, "write")):
         require(all(len(real[op]) == len(run[op]) for run, _ in runs), f"{name}s are missing")
         for share in QUANTILES:
-            here = response_percentile(real[op], share)
-            there = statistics.median(response_percentile(run[op], share) for run, _ in runs)
+            here = find_response_percentile(real[op], share)
+            there = statistics.median(find_response_percentile(run[op], share) for run, _ in runs)
             told = f"{name} p{100 * share:g}: {here:.0f} on the device, {there:.0f} simulated"
             print(f"# {told}, {here / there - 1:+.1%}")
             if abs(here - there) > TOLERANCE * there:

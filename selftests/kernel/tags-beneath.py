@@ -86,7 +86,7 @@ class Tagged:
         issue_syscall(277, self.fd, ctypes.c_long(0), ctypes.c_long(SIZE), SYNC_FILE_RANGE_WRITE)
 
 
-def make_full_size_pipe() -> tuple[int, int]:
+def make_pipe_of_file_size() -> tuple[int, int]:
     """Return a pipe with the capacity of a whole file."""
     ends = os.pipe()
     fcntl.fcntl(ends[1], F_SETPIPE_SZ, SIZE)
@@ -127,7 +127,7 @@ def copy_by_fixed_buffer(own: Tagged, target: int) -> None:
 
 def copy_by_splice(own: Tagged, target: int) -> None:
     """Splice the tagged file's pages from the page cache through a pipe into another file."""
-    reader, writer = make_full_size_pipe()
+    reader, writer = make_pipe_of_file_size()
     position = 0
     while position < SIZE:
         moved = os.splice(own.fd, writer, SIZE - position, offset_src=position)
@@ -138,7 +138,7 @@ def copy_by_splice(own: Tagged, target: int) -> None:
 
 def copy_by_vmsplice(own: Tagged, target: int) -> None:
     """Splice the tagged file's mapping through a pipe into another file with vmsplice()."""
-    reader, writer = make_full_size_pipe()
+    reader, writer = make_pipe_of_file_size()
     vector = struct.pack("=QQ", own.address, SIZE)
     buffer = ctypes.create_string_buffer(vector)
     moved = libc.vmsplice(writer, ctypes.c_void_p(ctypes.addressof(buffer)), ctypes.c_ulong(1),
@@ -263,7 +263,7 @@ KEYS = f"{SMALL} errors off"
 NOWHERE = -1  # no file has data of this generation
 
 
-def slow_disk_table(sectors: int, ms: int) -> str:
+def make_slow_disk_table(sectors: int, ms: int) -> str:
     """Return the table of a disk whose writes are slow, so that writeback takes long."""
     return f"0 {sectors} delay /dev/ram0 0 0 /dev/ram0 0 {ms}"
 
@@ -336,7 +336,7 @@ def two_test_devices() -> Iterator[None]:
     with temporary_device(ONE.name, KEYS), temporary_device(TWO.name, KEYS):
         slow = read_size_sectors("/dev/ram0")
         require(slow <= read_size_sectors(ONE), "the slow disk is too large")
-        run_dmsetup("create", SLOW.name, "--table", slow_disk_table(slow, 30))
+        run_dmsetup("create", SLOW.name, "--table", make_slow_disk_table(slow, 30))
         try:
             yield
         finally:
@@ -357,10 +357,10 @@ def check_device_without_stack(least: Share, make: str = EXT4, options: str = ""
         run_in_child(check_copies_of_tagged_pages, place, least, [ONE])
 
 
-def check_btrfs_raid(profile: str, least: Share) -> None:
+def check_tags_on_btrfs_raid(profile: str, least: Share) -> None:
     """Test tags on btrfs, which is its own RAID; a disk with slow writes delays its threads."""
     with two_test_devices():
-        run_dmsetup("reload", SLOW.name, text=slow_disk_table(read_size_sectors(SLOW), 1000))
+        run_dmsetup("reload", SLOW.name, text=make_slow_disk_table(read_size_sectors(SLOW), 1000))
         run_dmsetup("suspend", SLOW.name)
         run_dmsetup("resume", SLOW.name)
         make = f"mkfs.btrfs -q -f --mixed -d {profile} -m {profile} {TWO} {SLOW}"
@@ -368,7 +368,7 @@ def check_btrfs_raid(profile: str, least: Share) -> None:
             run_in_child(check_copies_of_tagged_pages, place, least, [ONE, TWO])
 
 
-def check_defragmentation(program: str, make: str) -> None:
+def check_tags_after_defragmentation(program: str, make: str) -> None:
     """Check that files keep their classes when a defragmentation program moves them."""
     with temporary_device(ONE.name, KEYS), Mount(ONE, make) as place:
         run_in_child(check_relocation_by_program, place, program, ONE)
@@ -399,7 +399,7 @@ def write_through_loop(image: Path, options: str) -> None:
         run_command("dd", "if=/dev/urandom", f"of={loop}", "bs=64k", "count=4", *options.split())
 
 
-def check_loop_devices() -> None:
+def check_tags_on_loop_devices() -> None:
     """Test loop devices on tagged images, and on an approxftl device with tagged ranges."""
     has_kernel_module("loop")
     with temporary_device(ONE.name, KEYS), Mount(ONE) as place:
@@ -449,14 +449,14 @@ def main() -> None:
     run_point("dm-mirror", check_stacked_device, "mirror", some)
     run_point("approxftl without a device above it", check_device_without_stack, (100, 100))
     run_selected_point("files moved by e4defrag keep their classes",
-                       check_defragmentation, "e4defrag", EXT4)
+                       check_tags_after_defragmentation, "e4defrag", EXT4)
     run_selected_point("files moved by xfs_fsr keep their classes",
-                       check_defragmentation, "xfs_fsr -v", XFS)
+                       check_tags_after_defragmentation, "xfs_fsr -v", XFS)
     # This stack loses the flags of bios.
     run_selected_point("dm-mirror, data=journal", check_stacked_device, "mirror", None, EXT4,
                        "-o data=journal")
-    run_selected_point("RAID-5 of btrfs", check_btrfs_raid, "raid5", (0, 0))
-    run_selected_point("RAID-1 of btrfs", check_btrfs_raid, "raid1", (100, 100))
+    run_selected_point("RAID-5 of btrfs", check_tags_on_btrfs_raid, "raid5", (0, 0))
+    run_selected_point("RAID-1 of btrfs", check_tags_on_btrfs_raid, "raid1", (100, 100))
     run_selected_point("approxftl without a device above it, btrfs", check_device_without_stack,
                        (100, 100), BTRFS,
                        NOCOW)
@@ -468,7 +468,8 @@ def main() -> None:
     run_selected_point("dm-thin", check_stacked_device, "thin", some)
     run_selected_point("dm-crypt", check_stacked_device, "crypt", None)
     if not os.environ.get("AFTL_TURN"):
-        run_point("loop devices on a tagged image and on a tagged device", check_loop_devices)
+        run_point("loop devices on a tagged image and on a tagged device",
+                  check_tags_on_loop_devices)
         run_point("approxftl without a device above it, XFS", check_device_without_stack,
                   (100, 100), XFS)
         # References of XFS's pages count in any kernel, those of ext4's with page migration only.

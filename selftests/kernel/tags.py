@@ -111,7 +111,7 @@ def check_stored_classes(path: str, way: str, expected: str, run: int) -> None:
     Path(path).unlink()
 
 
-def device_offsets_of_file(control: Control, path: str | Path) -> set[int]:
+def list_device_offsets_of_file(control: Control, path: str | Path) -> set[int]:
     """Return the device offsets of a file's blocks; none if the file system refuses to tell."""
     fd = os.open(path, os.O_RDONLY)
     try:
@@ -131,7 +131,7 @@ def check_stored_tags(expected: str, path: str | Path) -> None:
     copies of tagged data outside of the file's own blocks, such as in a journal.
     """
     control = Control()
-    own = device_offsets_of_file(control, path)
+    own = list_device_offsets_of_file(control, path)
     classes = map_stored_classes(control, DEVICE)
     told = read_first_bytes_of_units(DEVICE, list(classes))
     seen = {kind: set() for kind in MAGIC}  # type: dict[int, set[int]]
@@ -211,7 +211,7 @@ def check_ioctl_abi() -> None:
                        *arguments)
 
 
-def check_offset_limits(folder: str) -> None:
+def check_tags_at_largest_offset(folder: str) -> None:
     """Check tagging of ranges at and beyond the largest file offset."""
     control = Control()
     fd = open_new_file(f"{folder}/edges")
@@ -255,7 +255,7 @@ def check_interrupted_query(folder: str) -> None:
     Path(f"{folder}/sparse").unlink()
 
 
-def check_overlapping_ranges(folder: str, steps: int) -> None:
+def check_overlapping_tagged_ranges(folder: str, steps: int) -> None:
     """Tag overlapping ranges of a file, and compare them with a model of each byte's class."""
     control = Control()
     fd = open_new_file(f"{folder}/model")
@@ -490,7 +490,7 @@ def check_file_tagging_refused(path: Path, error: int, reason: int) -> None:
         expect_refusal(error, reason, Control().tag_range, fd)
 
 
-def check_encrypted_folder(folder: str) -> None:
+def check_tags_in_encrypted_folder(folder: str) -> None:
     """Encrypt a folder with fscrypt, and check that tagging a file in it is refused."""
     Path(folder).mkdir()
     fd = os.open(folder, os.O_RDONLY)
@@ -734,7 +734,7 @@ def check_scope_ends_at_exec() -> None:
               "status=none")
 
 
-def check_descriptor_from_other_process() -> None:
+def check_ioctls_on_foreign_descriptor() -> None:
     """Ioctls on another process's descriptor use the caller's rights and scopes."""
     receiver, sender = socket.socketpair()
     fd = os.open(DEVICE, os.O_RDWR | os.O_DIRECT)
@@ -789,7 +789,7 @@ class Event(NamedTuple):
 RECORD = struct.Struct("=IIQQIIIIIHH")
 
 
-def blktrace_records(path: Path) -> Iterator[tuple[tuple[int, ...], bytes]]:
+def parse_blktrace_records(path: Path) -> Iterator[tuple[tuple[int, ...], bytes]]:
     """Yield the header and the payload of each record in a blktrace file."""
     # Linux may write the unused rest of its last buffer, which is zero.
     data = path.read_bytes().rstrip(b"\0")
@@ -805,7 +805,7 @@ def blktrace_records(path: Path) -> Iterator[tuple[tuple[int, ...], bytes]]:
 
 def read_blktrace_events(path: Path) -> list[Event]:
     """Return the events of a blktrace file in order of time."""
-    events = (Event.parse_blktrace_record(*record) for record in blktrace_records(path))
+    events = (Event.parse_blktrace_record(*record) for record in parse_blktrace_records(path))
     return sorted((event for event in events if event), key=lambda event: event.time)
 
 
@@ -969,7 +969,7 @@ def check_tags_of_raw_device() -> None:
         with opened_file(path, os.O_RDONLY) as fd:
             require(Control().list_stored_units(fd, 0, UNIT)[0].kind == PRECISE,
                     "a scope lasts beyond exec")
-        run_in_child(check_descriptor_from_other_process)
+        run_in_child(check_ioctls_on_foreign_descriptor)
         run_dmsetup("create", "aftl-linear", "--table", f"0 65536 linear {path} 1024")
         run_in_child(check_device_refusals, "/dev/mapper/aftl-linear")
         run_dmsetup("remove", "aftl-linear")
@@ -1037,7 +1037,7 @@ def check_block_trace() -> None:
         with ext4_on_new_device() as system:
             capture_block_trace(system, path)
             try:
-                require(list(blktrace_records(path)), "nothing is captured")
+                require(list(parse_blktrace_records(path)), "nothing is captured")
             except FailedError as why:
                 require(attempt == 0, str(why))
                 print(f"# {why}")
@@ -1048,7 +1048,7 @@ def check_block_trace() -> None:
     path.unlink()
 
 
-def check_overlay_files() -> None:
+def check_tags_of_overlay_files() -> None:
     """Tagging a file of an overlay tags the underlying file."""
     with ext4_on_new_device() as system:
         for name in ("upper", "work"):
@@ -1190,12 +1190,12 @@ def main() -> None:
     with ext4_on_new_device() as system:
         folder = str(system.place)
         run_point("tagged ranges end at the largest file offset",
-                  run_in_child, check_offset_limits, folder)
+                  run_in_child, check_tags_at_largest_offset, folder)
         run_point("a signal interrupts a query of a sparse file", run_in_child,
                   check_interrupted_query,
                   folder)
         run_selected_point("overlapping tagged ranges keep the class of each byte", run_in_child,
-                           check_overlapping_ranges, folder, count_own_samples(2000))
+                           check_overlapping_tagged_ranges, folder, count_own_samples(2000))
         run_selected_point("tags on unsuitable objects and others' files are refused",
                            run_in_child, check_tag_refusals, folder)
         run_point("a failed write keeps the tags of unwritten data",
@@ -1205,7 +1205,7 @@ def main() -> None:
         run_selected_point("each user may tag a limited number of files and ranges",
                            run_in_child, check_tag_limits, folder)
         run_point("swap files are refused", check_swap_file_is_refused, folder)
-        run_point("encrypted files are refused", run_in_child, check_encrypted_folder,
+        run_point("encrypted files are refused", run_in_child, check_tags_in_encrypted_folder,
                   f"{folder}/secret")
         run_point("processes tag, write and delete files concurrently", run_on_two_processors,
                   change_tagged_files_in_processes, folder, "4")
@@ -1223,7 +1223,8 @@ def main() -> None:
                            str(system.place))
     run_point("opening a file of a watched file system restores its tags", check_tags_after_remount)
     run_point("a block trace shows the stored classes", run_on_two_processors, check_block_trace)
-    run_selected_point("tagging a file of an overlay tags the file below", check_overlay_files)
+    run_selected_point("tagging a file of an overlay tags the file below",
+                       check_tags_of_overlay_files)
     run_selected_point("stored classes survive power failure, relocation and promotion",
                        check_classes_on_volume)
     check_all_file_systems()

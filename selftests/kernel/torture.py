@@ -232,10 +232,10 @@ class Medium:
             run_command("dmsetup", "create", BELOW, "--table",
                         f"0 {SECTORS} approxftl ram {len(keys.split())} {keys}")
             self.base = f"/dev/mapper/{BELOW}"
-        run_command("dmsetup", "create", MEDIUM, "--table", self.table_of_working_medium())
+        run_command("dmsetup", "create", MEDIUM, "--table", self.make_working_medium_table())
         return f"/dev/mapper/{MEDIUM}"
 
-    def table_of_working_medium(self) -> str:
+    def make_working_medium_table(self) -> str:
         """Return the dm table of a working medium, fast or slow."""
         if self.scenario.media != "slow":
             return f"0 {SECTORS} linear {self.base} 0"
@@ -252,7 +252,7 @@ class Medium:
     def restore_working_table(self) -> None:
         """Restore the dm table with which the medium works."""
         self.broken = False
-        self.swap_medium_table(self.table_of_working_medium())
+        self.swap_medium_table(self.make_working_medium_table())
 
     def make_medium_drop_writes(self) -> None:
         """Make the backing device drop all further writes."""
@@ -268,10 +268,10 @@ class Medium:
         elif self.scenario.media in ("failing", "bad"):
             self.broken = True
             self.swap_medium_table(
-                self.table_of_failing_medium() if self.scenario.media == "failing"
-                else self.table_with_failing_ranges())
+                self.make_failing_medium_table() if self.scenario.media == "failing"
+                else self.make_failing_range_table())
 
-    def table_of_failing_medium(self) -> str:
+    def make_failing_medium_table(self) -> str:
         """Return a dm table of the medium that fails all requests, all writes or all reads."""
         ways = ["error_writes", "error"]
         if not run_command("dmsetup", "targets").count("flakey           v1.4"):
@@ -281,7 +281,7 @@ class Medium:
             return f"0 {SECTORS} error"
         return f"0 {SECTORS} flakey {self.base} 0 0 3600 1 {way}"
 
-    def table_with_failing_ranges(self) -> str:
+    def make_failing_range_table(self) -> str:
         """Return a dm table of the medium in which a few small ranges fail."""
         at = 0
         lines = []

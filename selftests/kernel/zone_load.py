@@ -74,7 +74,7 @@ class Disk:
         fcntl.ioctl(self.fd, REPORT_ZONES, data)
         return [ZONE.unpack_from(data, 16 + n * ZONE.size) for n in range(count)]
 
-    def zone_content(self, zone: Zone, generation: int, first: int, count: int) -> bytes:
+    def make_zone_content(self, zone: Zone, generation: int, first: int, count: int) -> bytes:
         """Return the data that a zone must contain after a number of resets, its generation."""
         names = (NAME.pack(MAGIC, zone.number, generation, first + n, 1) for n in range(count))
         return b"".join(name * (self.unit // NAME.size) for name in names)
@@ -84,7 +84,7 @@ class Disk:
         words, at = self.words, zone.at
         first, generation = words[at + DONE], words[at + GENERATION]
         size = count * self.unit
-        buffer[:size] = self.zone_content(zone, generation, first, count)
+        buffer[:size] = self.make_zone_content(zone, generation, first, count)
         words[at + BEGUN] = first + count
         place = zone.sector * 512 + first * self.unit
         fd = self.forced if forced else self.fd
@@ -140,7 +140,7 @@ class Disk:
     def verify_idle_zone(self, zone: Zone) -> None:
         """Verify the complete blocks of a zone that no thread is writing."""
         done, generation = self.words[zone.at + DONE], self.words[zone.at + GENERATION]
-        if (done and self.read_zone(zone, done) != self.zone_content(zone, generation, 0, done)
+        if (done and self.read_zone(zone, done) != self.make_zone_content(zone, generation, 0, done)
                 and not self.words[FROZEN]):
             raise WrongError(f"zone {zone.number}: its {done} blocks of generation {generation} "
                              "are others")
@@ -152,7 +152,7 @@ class Disk:
         generation = NAME.unpack_from(data)[2]
         blocks = [data[at : at + self.unit] for at in range(0, len(data), self.unit)]
         count = next((n for n, block in enumerate(blocks) if not any(block)), len(blocks))
-        if data[: count * self.unit] != self.zone_content(zone, generation, 0, count):
+        if data[: count * self.unit] != self.make_zone_content(zone, generation, 0, count):
             raise WrongError(f"zone {zone.number}: blocks of generation {generation} are torn, of "
                              "another place or of another generation")
         if any(data[count * self.unit :]):
