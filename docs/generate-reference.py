@@ -25,7 +25,7 @@ MEANING_AT = 28
 HEAD = """\
 # Reference
 
-<!-- Written by docs/generate-reference.py; the tests compare. -->
+<!-- Written by docs/generate-reference.py; a test fails if this page is out of date. -->
 
 This page lists every parameter, profile, policy and counter of the emulated device. `approxftl
 params`, `approxftl profiles` and `approxftl policies` print the parameters, profiles and policies
@@ -69,7 +69,7 @@ def markdown_table_head(*titles: str) -> Iterator[str]:
 
 
 def read_macro_groups(path: Path, macro: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield each heading comment of a C table of macros, and the arguments of its macros."""
+    """Yield each heading comment of a C table of macros, and the arguments of macros below it."""
     pattern = re.compile(rf"^/\* ([^*\n]+) \*/$|^{macro}\((\w+),?(.*?)\)$", re.M | re.S)
     title, members = "", list[tuple[str, str]]()
     for comment, name, rest in pattern.findall(path.read_text()):

@@ -107,7 +107,7 @@ class Parser:
             pass
 
     def parse_definition(self) -> None:
-        """Parse the title, or one definition `name = TYPE`."""
+        """Parse the title of the schema, or one definition `name = TYPE`."""
         if self.skip_mark_if_next("\n"):
             return
         name = self.expect_token("name")
