@@ -57,15 +57,15 @@ def run_program_for_json(program: Path, *arguments: str) -> Json:
     return answer
 
 
-def markdown_row(*cells: str) -> str:
+def format_markdown_table_row(*cells: str) -> str:
     """Return one line of a Markdown table."""
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def markdown_table_head(*titles: str) -> Iterator[str]:
+def format_markdown_table_head(*titles: str) -> Iterator[str]:
     """Return the heading lines of a Markdown table."""
-    yield markdown_row(*titles)
-    yield markdown_row(*("---" for _ in titles))
+    yield format_markdown_table_row(*titles)
+    yield format_markdown_table_row(*("---" for _ in titles))
 
 
 def read_macro_groups(path: Path, macro: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
@@ -90,7 +90,7 @@ def format_parameter_range(parameter: Json) -> str:
     return f"{parameter['smallest']} .. {parameter['largest']}"
 
 
-def parameter_tables(program: Path) -> Iterator[str]:
+def format_parameter_tables(program: Path) -> Iterator[str]:
     """Return the tables of parameters, grouped as in their source."""
     known = {one["key"]: one for one in run_program_for_json(program, "params")["parameters"]}
     groups = [
@@ -99,56 +99,56 @@ def parameter_tables(program: Path) -> Iterator[str]:
     ]
     for title, members in [*groups, ("Policies and rules", list(known.values()))]:
         yield f"\n### {title}\n"
-        yield from markdown_table_head("key", "value", "type", "range", "meaning")
+        yield from format_markdown_table_head("key", "value", "type", "range", "meaning")
         for one in members:
-            yield markdown_row(f"`{one['key']}`", one["value"], one["type"],
-                               format_parameter_range(one), one["help"])
+            yield format_markdown_table_row(f"`{one['key']}`", one["value"], one["type"],
+                                            format_parameter_range(one), one["help"])
 
 
-def profile_table(program: Path) -> Iterator[str]:
+def format_profile_table(program: Path) -> Iterator[str]:
     standard = {v["key"]: v["value"] for v in run_program_for_json(program, "params")["parameters"]}
     yield "\n## Profiles\n"
-    yield from markdown_table_head("profile", "device", "differs from `demo` in")
+    yield from format_markdown_table_head("profile", "device", "differs from `demo` in")
     for one in run_program_for_json(program, "profiles")["profiles"]:
         name = one["name"]
         values = run_program_for_json(program, "params", "--profile", name)["parameters"]
         changed = [f"`{v['key']}={v['value']}`" for v in values if v["value"] != standard[v["key"]]]
-        yield markdown_row(f"`{name}`", one["about"], " ".join(changed))
+        yield format_markdown_table_row(f"`{name}`", one["about"], " ".join(changed))
 
 
-def policy_table(program: Path) -> Iterator[str]:
+def format_policy_table(program: Path) -> Iterator[str]:
     yield "\n## Policies\n"
-    yield from markdown_table_head("policy", "what it does")
+    yield from format_markdown_table_head("policy", "what it does")
     for one in run_program_for_json(program, "policies")["policies"]:
-        yield markdown_row(f"`{one['name']}`", one["about"])
+        yield format_markdown_table_row(f"`{one['name']}`", one["about"])
 
 
-def counter_tables() -> Iterator[str]:
+def format_counter_tables() -> Iterator[str]:
     """Return the tables of counters, grouped as in their source."""
     yield "\n## Counters\n"
     yield ("The JSON output of `approxftl sim` has the following counters of each run in its "
            "object\n`counters`. The name of a counter contains its unit.")
     for title, members in read_macro_groups(COUNTERS, "COUNTER"):
         yield f"\n### {title}\n"
-        yield from markdown_table_head("counter", "meaning")
+        yield from format_markdown_table_head("counter", "meaning")
         for name, rest in members:
-            yield markdown_row(f"`{name}`", rest.strip().strip('"'))
+            yield format_markdown_table_row(f"`{name}`", rest.strip().strip('"'))
     yield "\n### Of each placement handle\n"
-    yield from markdown_table_head("counter", "meaning")
+    yield from format_markdown_table_head("counter", "meaning")
     for _, members in read_macro_groups(HANDLES, "HANDLE_COUNTER"):
         for name, rest in members:
-            yield markdown_row(f"`{name}`", rest.strip().strip('"'))
+            yield format_markdown_table_row(f"`{name}`", rest.strip().strip('"'))
 
 
-def status_word_table() -> Iterator[str]:
+def format_status_word_table() -> Iterator[str]:
     """Return the table of the words of a device's status line."""
     yield "\n## Status line\n"
     yield ("After the target's name `dmsetup status` prints the following words. New words are "
            "appended.\n")
-    yield from markdown_table_head("position", "word", "meaning")
+    yield from format_markdown_table_head("position", "word", "meaning")
     pattern = re.compile(r'^STATUS_(TEXT|NUMBER|PAIR)\(([^"]*), "([^"]*)"\)$', re.M)
     for position, (_, names, text) in enumerate(pattern.findall(STATUS.read_text()), 1):
-        yield markdown_row(str(position), f"`{names.replace(', ', '/')}`", text)
+        yield format_markdown_table_row(str(position), f"`{names.replace(', ', '/')}`", text)
 
 
 def format_message_table() -> Iterator[str]:
@@ -156,7 +156,7 @@ def format_message_table() -> Iterator[str]:
     yield "\n## Messages\n"
     yield ("`approxftl message NAME ...` or `dmsetup message NAME 0 ...` "
            "sends a message to a device.\n")
-    yield from markdown_table_head("message", "meaning")
+    yield from format_markdown_table_head("message", "meaning")
     meanings = dict[str, str]()
     verb = ""
     for line in MESSAGES.read_text().split("*/")[0].splitlines():
@@ -165,7 +165,7 @@ def format_message_table() -> Iterator[str]:
             verb = name or verb
             meanings[verb] = f"{meanings.get(verb, '')} {text}".strip()
     for name, text in meanings.items():
-        yield markdown_row(f"`{name}`", text)
+        yield format_markdown_table_row(f"`{name}`", text)
 
 
 def main() -> None:
@@ -175,8 +175,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=TOP / "docs/reference.md")
     options = parser.parse_args()
     program = options.program.absolute()
-    parts = [*parameter_tables(program), *profile_table(program), *policy_table(program),
-             *counter_tables(), *status_word_table(), *format_message_table()]
+    parts = [*format_parameter_tables(program), *format_profile_table(program),
+             *format_policy_table(program), *format_counter_tables(), *format_status_word_table(),
+             *format_message_table()]
     options.out.write_text(HEAD + "\n".join(parts) + "\n")
 
 
