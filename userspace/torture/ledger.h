@@ -95,7 +95,7 @@ const struct ledger_header *ledger_header(const struct ledger *ledger);
 /* Record that all units hold zeroes, durably. */
 void ledger_set_all_units_zero(struct ledger *ledger);
 
-/* Record a power failure: later flushes and reads do not change the ledger. Async-signal-safe. */
+/* Record a power failure: flushes make nothing durable, reads prove nothing. Async-signal-safe. */
 void ledger_freeze_after_power_failure(struct ledger *ledger);
 void ledger_mark_as_filled(struct ledger *ledger);
 
