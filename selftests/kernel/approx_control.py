@@ -115,7 +115,7 @@ class Control:
 
     def call_ioctl(self, number: int, form: struct.Struct, *values: int, reason: int | None = None,
                    ) -> tuple[int, ...]:
-        """Issue an ioctl; return the members of its structure, or raise member number `reason`."""
+        """Issue an ioctl; return its members, or raise RefusedError with member number `reason`."""
         data = bytearray(form.pack(form.size, *values))
         try:
             issue_ioctl(self.fd, number, data)
