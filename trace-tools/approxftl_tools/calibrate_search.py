@@ -214,7 +214,7 @@ def estimate_command_ns_limiting_reads(loads: Sequence[Measured]) -> float:
 
 
 def make_models_with_read_limits(shape: Model, limit: float) -> list[Model]:
-    """Return models with command times that explain the limit of short reads; dies may share it."""
+    """Return copies of a model whose command time limits short reads, alone or with the dies."""
     spare = limit * shape.dies / shape.values["read"]
     shares = [*[COMMAND_SHARE] * (spare < 1.3), *[0.98] * (spare > 1.1)]
     return [shape.copy_model_with_values({"link_command": share * limit}) for share in shares] \
