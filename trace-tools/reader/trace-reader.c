@@ -238,7 +238,7 @@ int trace_reader_next(struct trace_reader *reader, struct trace_request *request
 
 	if (ret <= 0)
 		return ret;
-	/* Delay a request that could not be sorted; trace-merge.c has counted and reported it. */
+	/* Raise the time of a request found too late to sort; trace-merge.c has reported it. */
 	request->t_ns = max(request->t_ns, reader->last_ns);
 	reader->last_ns = request->t_ns;
 	return ret;
