@@ -48,7 +48,7 @@ struct replay {
 
 /* Preparation */
 
-/* Print the detected format before a trace in another format is used. */
+/* Print the detected format of a trace that is no record file, before the trace is used. */
 static void print_trace_format(const struct replay *replay)
 {
 	const struct stream_survey *survey = &replay->survey;
