@@ -303,7 +303,7 @@ void aftl_bdev_read_bio(struct aftl_bdev *device, struct aftl_bdev_io *io, struc
 	submit_bio_for_cgroup(device, clone);
 }
 
-/* Synchronous transfers, and the callbacks of struct aftl_backing */
+/* Functions that transfer data and wait, and the callbacks of struct aftl_backing */
 
 static struct page *page_of_buffer(const void *bytes)
 {

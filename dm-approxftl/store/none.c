@@ -37,7 +37,7 @@ static void none_store_forget_units(struct aftl_store *store, aftl_lpn_t lpn, u3
 {
 }
 
-/* The length of a bio segment is a multiple of a sector, hence of the size of @word. */
+/* Fill a bio segment with copies of @word: it consists of whole sectors, hence of whole words. */
 static void fill_segment_with_word(struct bio_vec *segment, __le64 word)
 {
 	__le64 *to = bvec_kmap_local(segment);

@@ -129,7 +129,7 @@ int __must_check shard_create(struct shard *shard, const struct sim_options *opt
 int __must_check shard_execute_work_list(struct shard *shard, const struct shard_work *list,
 					 u32 count, struct aftl_error *error);
 
-/* Run until no request is in flight. Return: as shard_execute_work_list(). */
+/* Run the shard until none of its requests is in flight. Return: 0 or a negative error number. */
 int __must_check shard_drain_requests(struct shard *shard, struct aftl_error *error);
 
 void shard_release(struct shard *shard);

@@ -54,7 +54,7 @@ static bool needs_trace_conversion(const struct sim_options *options)
 		return true;
 	if (!strcmp(options->trace, "-"))
 		return false;
-	/* --trace may name a capture of several files, of which none has exactly this name. */
+	/* Convert a name that is no file: it may be the prefix of a capture of several files. */
 	if (stat(options->trace, &found) || S_ISDIR(found.st_mode))
 		return true;
 	return S_ISREG(found.st_mode) && !has_record_file_magic(options->trace);

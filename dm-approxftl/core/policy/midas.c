@@ -419,7 +419,7 @@ static void midas_end_epoch(struct midas *midas)
 		all += state->updates[0][i] + state->updates[1][i] + state->history[0][i] / 2 +
 		       state->history[1][i] / 2;
 	state->epoch_ends = state->now + units;
-	/* Too few rewrite intervals are known: first writes of logical pages have none. */
+	/* Do not search yet: first writes of logical pages have given too few rewrite intervals. */
 	if (all < units / 2)
 		return;
 	for (i = 0; i < BINS; i++) {
