@@ -13,7 +13,7 @@
  *
  * The queue is finite, and a callback cannot wait for room under a spinlock. So the FTL is called
  * only through aftl_disk_lock_and_advance() and aftl_disk_process_event(), which make sure before
- * each call that there is room for aftl_max_host_calls() operations and all reserved ones (see
+ * each call that there is room for aftl_max_host_callbacks() operations and all reserved ones (see
  * ring.c), which is more than one call adds. Device time stands still while there is no room.
  *
  * Lock order: the disk's lock, @lock of struct aftl_dev, @lock of struct aftl_bdev.
@@ -199,7 +199,7 @@ struct aftl_dev_readers {
  * @op_count: number of operations that are allocated
  * @op_end: number of the first operation from @head on that is not allocated
  * @claimed: operations that buffered pages and zone requests may add, beside @reserve
- * @reserve: bound of the other operations of one call of the FTL: aftl_max_host_calls()
+ * @reserve: bound of the other operations of one call of the FTL: aftl_max_host_callbacks()
  * @releases: tags whose PLP entries are to be released, oldest first
  * @lock: protects the queue, @flushes, @releases, @pending, @readers, @held, the places of
  *	remapped data, and the reference counts of memory pages
@@ -524,7 +524,7 @@ void aftl_dev_ring_advance_tail(struct aftl_dev *dev, u32 tail);
 void aftl_dev_shrink_ring(struct aftl_dev *dev);
 
 /**
- * aftl_dev_reserve_ops() - reserve room in the queue beside that of aftl_max_host_calls()
+ * aftl_dev_reserve_ops() - reserve room in the queue beside that of aftl_max_host_callbacks()
  * @dev: store
  * @ops: number of operations
  *

@@ -44,8 +44,8 @@ static int open_backing_volume(struct aftl_dev *dev, const struct aftl_dev *firs
 		return ret;
 	ret = aftl_volume_open(&dev->volume, &dev->device.medium, &cause);
 	if (!ret &&
-	    !aftl_volume_header_matches(aftl_volume_get_header(dev->volume),
-					aftl_volume_get_header(first->volume), wanted->shard))
+	    !aftl_volume_header_is_of_shard(aftl_volume_get_header(dev->volume),
+					    aftl_volume_get_header(first->volume), wanted->shard))
 		ret = aftl_fail(&cause, -EUCLEAN, "the volume belongs to another shard or device");
 	if (ret == -ENODATA || ret == -EMEDIUMTYPE)
 		return aftl_fail(error, ret, "%.120s; to make a volume: approxftl format /dev/%pg",
@@ -76,7 +76,7 @@ static int allocate_buffer_tags(struct aftl_dev *dev)
 	const struct aftl_geometry *geo = aftl_geometry(dev->disk->ftl);
 	u32 i;
 
-	dev->tag_count = aftl_buffer_tag_count(dev->disk->ftl);
+	dev->tag_count = aftl_count_buffer_tags(dev->disk->ftl);
 	dev->tags = kvcalloc(dev->tag_count, sizeof(*dev->tags), GFP_KERNEL);
 	if (!dev->tags)
 		return -ENOMEM;
@@ -235,8 +235,8 @@ static void record_device_time(struct aftl_dev *dev)
 {
 	const struct aftl *ftl = dev->disk->ftl;
 
-	aftl_volume_set_time(dev->volume, aftl_device_time_ns(ftl), aftl_age_ns(ftl),
-			     aftl_policy_state_word(ftl));
+	aftl_volume_set_time(dev->volume, aftl_device_time_ns(ftl), aftl_get_device_age_ns(ftl),
+			     aftl_get_policy_state_word(ftl));
 }
 
 int aftl_dev_begin_use(struct aftl_dev *dev, const struct aftl_config *config,

@@ -202,7 +202,7 @@ static void fail_fetch_bio(struct aftl_dev *dev, const struct aftl_dev_fetch *fe
 		return;
 	DMERR_LIMIT("%pg: unit %u cannot be read", dev->device.bdev, from_lpn(fetch->read.lpn));
 	spin_lock_bh(&dev->disk->lock);
-	aftl_count_unreadable(dev->disk->ftl);
+	aftl_count_unreadable_unit(dev->disk->ftl);
 	spin_unlock_bh(&dev->disk->lock);
 }
 

@@ -20,8 +20,8 @@ struct aftl_disk;
  * @node: entry of aftl_dev.flushes
  * @end: number of the first operation that need not be durable for this request
  * @now_ns: device time at which it was queued
- * @age_ns: aftl_age_ns() at that time
- * @memory: aftl_policy_state_word() at that time
+ * @age_ns: aftl_get_device_age_ns() at that time
+ * @memory: aftl_get_policy_state_word() at that time
  */
 struct aftl_flush {
 	struct list_head node;

@@ -384,8 +384,8 @@ void aftl_dev_queue_flush(struct aftl_dev *dev, struct aftl_io *io)
 	unsigned long flags;
 
 	flush->now_ns = aftl_device_time_ns(ftl);
-	flush->age_ns = aftl_age_ns(ftl);
-	flush->memory = aftl_policy_state_word(ftl);
+	flush->age_ns = aftl_get_device_age_ns(ftl);
+	flush->memory = aftl_get_policy_state_word(ftl);
 	spin_lock_irqsave(&dev->lock, flags);
 	persist_partial_flash_pages(dev);
 	flush->end = dev->head;
@@ -786,7 +786,7 @@ static int prepare_ppns_for_overwrite(struct aftl_dev *dev, aftl_ppn_t first, u3
 
 	for (; block * block_ppns < end; block++)
 		aftl_dev_wait_for_readers(dev, block);
-	ret = aftl_volume_commit_programs(dev->volume);
+	ret = aftl_volume_commit_if_changed(dev->volume);
 	spin_lock_irq(&dev->lock);
 	if (!ret)
 		aftl_volume_release_remapped(dev->volume, first, slots);
@@ -903,7 +903,7 @@ static int record_retired_blocks(struct aftl_dev *dev, const struct aftl_dev_op 
 		spin_lock_bh(&dev->disk->lock);
 		aftl_erase_entry_describe_block(&entry, dev->disk->ftl, op->first + i);
 		spin_unlock_bh(&dev->disk->lock);
-		ret = aftl_volume_record_retire(dev->volume, op->first + i, &entry);
+		ret = aftl_volume_record_retirement(dev->volume, op->first + i, &entry);
 	}
 	return ret;
 }
@@ -936,7 +936,7 @@ static int record_program_in_volume(struct aftl_dev *dev, struct aftl_dev_op *op
  *   once and so frees slots for all pages that wait. It comes at the end of the batch, because some
  *   of them are released before and then need no slot. It comes earlier if an operation would
  *   destroy the version of a waiting page that a crash would recover, see
- *   aftl_volume_must_persist(). A page with an entry for an older version never waits.
+ *   aftl_volume_awaits_plp_slots(). A page with an entry for an older version never waits.
  * - A page that no block can store is *unflushable*: it is never released, so that the next open
  *   restores it.
  */
@@ -1036,7 +1036,7 @@ static void end_persist_ops_waiting_for_slot(struct aftl_dev *dev, u32 tag, u32 
 static void release_plp_entry_of_tag(struct aftl_dev *dev, u32 tag, u32 number, u32 end)
 {
 	end_persist_ops_waiting_for_slot(dev, tag, number, end);
-	aftl_volume_release_unit(dev->volume, tag);
+	aftl_volume_release_plp_entry(dev->volume, tag);
 }
 
 /* Take the oldest tag that was released before @number was queued. Return: tag_count if none. */
@@ -1071,7 +1071,7 @@ static bool may_destroy_last_version(const struct aftl_dev *dev, const struct af
 	bool bad = op->kind == AFTL_DEV_RETIRE;
 
 	return (bad || op->kind == AFTL_DEV_ERASE || op->again) &&
-	       aftl_volume_must_persist(dev->volume, bad);
+	       aftl_volume_awaits_plp_slots(dev->volume, bad);
 }
 
 /* Record @op in the volume. The volume keeps its first error, which each later commit returns. */
@@ -1269,7 +1269,7 @@ static int init_page_pool(struct aftl_dev *dev, const struct aftl_geometry *geo)
  */
 static u32 get_pending_table_bits(const struct aftl_geometry *geo)
 {
-	return ilog2(max_t(u32, aftl_max_host_calls(geo), LEAST_PENDING));
+	return ilog2(max_t(u32, aftl_max_host_callbacks(geo), LEAST_PENDING));
 }
 
 static size_t lost_bitmap_bytes(const struct aftl_geometry *geo)

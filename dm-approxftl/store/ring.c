@@ -57,7 +57,7 @@ static u64 count_ops_of_fixed_ring_part(const struct aftl_geometry *geo)
 {
 	u64 programs = (u64)geo->luns * (aftl_units_per_program(geo) + geo->program_pages);
 
-	return aftl_max_host_calls(geo) + max_t(u64, programs, LEAST_OPS);
+	return aftl_max_host_callbacks(geo) + max_t(u64, programs, LEAST_OPS);
 }
 
 /* Number of chunks (pieces of the ring) that a new store allocates. */
@@ -216,7 +216,7 @@ int aftl_dev_ring_init(struct aftl_dev *dev)
 	bool added = true;
 	u64 i;
 
-	dev->reserve = aftl_max_host_calls(geo);
+	dev->reserve = aftl_max_host_callbacks(geo);
 	dev->op_fixed = (u32)count_ops_of_fixed_ring_part(geo);
 	dev->op_mask = (u32)(entries - 1);
 	dev->op_chunks = kvzalloc_node(entries * sizeof(*dev->op_chunks), GFP_KERNEL,

@@ -211,8 +211,8 @@ static void describe_unit_on_flash(const struct aftl *ftl, u32 index, struct app
 	if (aftl_lookup(ftl, to_lpn(index), &class) == AFTL_NO_PPN)
 		return;
 	unit->class = class == AFTL_APPROX ? APPROXFTL_APPROXIMATE : APPROXFTL_PRECISE;
-	unit->flags = levels[aftl_lpn_level(ftl, to_lpn(index))];
-	if (!aftl_lpn_errors(ftl, to_lpn(index), &errors)) {
+	unit->flags = levels[aftl_lpn_quality_level(ftl, to_lpn(index))];
+	if (!aftl_get_lpn_read_errors(ftl, to_lpn(index), &errors)) {
 		unit->flags |= APPROXFTL_UNIT_NO_MODEL;
 		return;
 	}

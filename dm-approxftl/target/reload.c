@@ -224,7 +224,7 @@ static struct run read_unit_state(const struct aftl_device *from, u64 unit)
 	run.held = does_disk_store_unit(place.disk, place.unit);
 	if (aftl_lookup(ftl, to_lpn(place.unit), &run.class) == AFTL_NO_PPN && run.held)
 		run.class = AFTL_PRECISE;
-	run.level = aftl_lpn_level(ftl, to_lpn(place.unit));
+	run.level = aftl_lpn_quality_level(ftl, to_lpn(place.unit));
 	return run;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * No call makes more host callbacks than aftl_max_host_calls(), so that a host can reserve room for
- * them in advance. test-device.c checks this in every other test, too.
+ * No call makes more host callbacks than aftl_max_host_callbacks(), so that a host can reserve room
+ * for them in advance. test-device.c checks this in every other test, too.
  */
 #include "core/persist/snapshot.h"
 #include "stream.h"
@@ -89,8 +89,9 @@ static void drive_bursts_with_policy(const char *profile, const struct aftl_poli
 		test_device_set(&device, "buffer", "4MiB");
 	if (!test_device_create(&device, type->name)) {
 		drive_request_bursts(seed);
-		largest_share = max(largest_share, device.largest_burst * 100 /
-						   aftl_max_host_calls(aftl_geometry(device.ftl)));
+		largest_share = max(largest_share,
+				    device.largest_burst * 100 /
+					    aftl_max_host_callbacks(aftl_geometry(device.ftl)));
 	}
 }
 

@@ -756,7 +756,7 @@ static bool place_in_place_switch_step(const struct aftl_policy *policy,
 
 	placement->page =
 		aftl_switched_order_next_page(geo, placement->block->programmed, &placement->pages);
-	first = aftl_is_switch_first_pass(geo, placement->page);
+	first = aftl_is_page_of_switch_first_pass(geo, placement->page);
 	placement->mode = first ? AFTL_MODE_SLC : AFTL_MODE_SWITCHED;
 	if (!draw_adversary_number(8))
 		placement->page += geo->word_line_pages * (1 + draw_adversary_number(3));
@@ -790,7 +790,7 @@ static int place_by_illegal_command(struct aftl_policy *policy, struct aftl_lun 
 		block->flip = draw_adversary_number(2);
 	placement->block = block;
 	placement->page = aftl_program_order_next_page(aftl_policy_media(policy), block);
-	placement->pages = aftl_block_step_pages(geo, block);
+	placement->pages = aftl_program_step_pages(geo, block);
 	placement->mode = aftl_block_program_mode(block);
 	if (block->order == AFTL_ORDER_SWITCHED && !place_in_place_switch_step(policy, placement)) {
 		wanted++;

@@ -19,7 +19,7 @@ static void init_events(struct aftl_events *events, u32 sources, u32 few)
 
 	*events = (struct aftl_events){ .when = when, .winner = winner };
 	aftl_events_set_source_counts(events, sources - few, few);
-	CHECK_EQ(aftl_events_count_times(events), sources + 1);
+	CHECK_EQ(aftl_events_time_entries(events), sources + 1);
 	CHECK(aftl_events_count_tree_nodes(events) <= ARRAY_SIZE(winner));
 	memset(when, 0x5a, sizeof(when));
 	memset(winner, 0x5a, sizeof(winner));
@@ -55,15 +55,15 @@ TAP_TEST(each_event_source_has_a_leaf_at_the_least_depth)
 			u32 last = many + few - 1;
 
 			aftl_events_set_source_counts(&events, many, few);
-			CHECK(aftl_events_leaf_of_source(&events, last) <
+			CHECK(aftl_events_get_leaf(&events, last) <
 			      aftl_events_count_tree_nodes(&events));
-			CHECK(aftl_events_leaf_of_source(&events, many - 1) <
+			CHECK(aftl_events_get_leaf(&events, many - 1) <
 			      aftl_events_count_tree_nodes(&events));
-			CHECK_EQ(tree_level_of_node(aftl_events_leaf_of_source(&events, last)),
+			CHECK_EQ(tree_level_of_node(aftl_events_get_leaf(&events, last)),
 				 1 + fls64(few - 1));
-			CHECK_EQ(tree_level_of_node(aftl_events_leaf_of_source(&events, 0)),
+			CHECK_EQ(tree_level_of_node(aftl_events_get_leaf(&events, 0)),
 				 1 + fls64(many - 1));
-			CHECK_EQ(tree_level_of_node(aftl_events_leaf_of_source(&events, many - 1)),
+			CHECK_EQ(tree_level_of_node(aftl_events_get_leaf(&events, many - 1)),
 				 1 + fls64(many - 1));
 		}
 }
@@ -77,7 +77,7 @@ TAP_TEST(a_set_without_pending_events_never_fires)
 	for (sources = 2; sources <= SOURCES_MAX; sources++)
 		for (few = 1; few < sources && few <= FEW_MAX; few++) {
 			init_events(&events, sources, few);
-			CHECK_EQ(aftl_events_first_ns(&events), AFTL_NEVER);
+			CHECK_EQ(aftl_events_earliest_ns(&events), AFTL_NEVER);
 			CHECK_EQ(aftl_events_first_source(&events), 0);
 		}
 }
@@ -99,7 +99,7 @@ TAP_TEST(the_earliest_source_fires_first_the_lowest_among_equals)
 			expected[source] = time;
 			aftl_events_set_time(&events, source, time);
 			CHECK_EQ(aftl_events_first_source(&events), find_earliest_source(sources));
-			CHECK_EQ(aftl_events_first_ns(&events),
+			CHECK_EQ(aftl_events_earliest_ns(&events),
 				 expected[find_earliest_source(sources)]);
 		}
 	}

@@ -668,7 +668,7 @@ TAP_TEST(a_write_waits_while_the_buffer_is_full)
 	struct test_request *late;
 
 	open_device("demo", "baseline", ONE_DIE " buffer=16KiB");
-	CHECK_EQ(aftl_buffer_tag_count(device.ftl), 4);
+	CHECK_EQ(aftl_count_buffer_tags(device.ftl), 4);
 	CHECK_EQ(measure_write_ns(0, 4), 0);
 	late = submit_timed_request(AFTL_OP_WRITE, 10, 1);
 	CHECK_EQ(record_end_time(late), WRITE_NS);

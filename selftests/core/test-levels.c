@@ -99,7 +99,7 @@ static void count_units_by_level(u32 pages[AFTL_LEVELS], bool pure)
 
 		if (!aftl_ppn_is_valid(media, to_ppn(slot)))
 			continue;
-		level = aftl_lpn_level(device.ftl, aftl_ppn_lpn(media, to_ppn(slot)));
+		level = aftl_lpn_quality_level(device.ftl, aftl_ppn_lpn(media, to_ppn(slot)));
 		CHECK_EQ(aftl_ppn_level(media, to_ppn(slot)), level);
 		CHECK_MSG(max_level_of_mode(attr) <= level, "level %u is in mode %u", level,
 			  aftl_page_mode(attr));
@@ -225,7 +225,8 @@ static void check_level_accepted(u8 class, u8 level)
 {
 	device.level = level;
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 0, 1, class, NULL), 0);
-	CHECK_EQ(aftl_lpn_level(device.ftl, to_lpn(0)), aftl_class_quality_level(class, level));
+	CHECK_EQ(aftl_lpn_quality_level(device.ftl, to_lpn(0)),
+		 aftl_normalise_quality_level(class, level));
 }
 
 TAP_TEST(only_approximate_data_have_a_level)
@@ -238,9 +239,9 @@ TAP_TEST(only_approximate_data_have_a_level)
 	check_level_accepted(AFTL_APPROX, 3);
 	check_level_refused(AFTL_APPROX, 4);
 	check_level_refused(AFTL_APPROX, 255);
-	CHECK_EQ(aftl_lpn_level(device.ftl, to_lpn(0)), 3);
-	CHECK_EQ(aftl_lpn_level(device.ftl, to_lpn(1)), 0);
-	CHECK_EQ(aftl_lpn_level(device.ftl, to_lpn(U32_MAX)), 0);
+	CHECK_EQ(aftl_lpn_quality_level(device.ftl, to_lpn(0)), 3);
+	CHECK_EQ(aftl_lpn_quality_level(device.ftl, to_lpn(1)), 0);
+	CHECK_EQ(aftl_lpn_quality_level(device.ftl, to_lpn(U32_MAX)), 0);
 }
 
 /* Refreshed data become precise and lose their level. */
@@ -255,6 +256,6 @@ TAP_TEST(promoted_data_lose_their_level)
 	aftl_advance_age(device.ftl, 200 * AFTL_DAY_NS);
 	test_advance_by(&device, 200000000000ULL);
 	for (unit = 0; unit < 200; unit++)
-		CHECK_EQ(aftl_lpn_level(device.ftl, to_lpn(unit)), 0);
+		CHECK_EQ(aftl_lpn_quality_level(device.ftl, to_lpn(unit)), 0);
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 200);
 }

@@ -56,8 +56,8 @@ static void check_lost_units(u32 lun)
 		CHECK_EQ(aftl_lpn_is_unreadable(device.ftl, to_lpn(unit)), gone);
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, unit, 1, 0, NULL),
 			 gone ? -EIO : 0);
-		CHECK(!gone || (aftl_lpn_errors(device.ftl, to_lpn(unit), &errors) &&
-				errors.lost));
+		CHECK(!gone ||
+		      (aftl_get_lpn_read_errors(device.ftl, to_lpn(unit), &errors) && errors.lost));
 		lost += gone;
 		if (!gone || lost % 2)
 			continue;

@@ -151,7 +151,7 @@ static u64 count_errors_of_mode(const char *share, const char *cycles)
 	for (i = 0; i < 128; i++) {
 		struct aftl_errors errors = { 0 };
 
-		aftl_lpn_errors(device.ftl, to_lpn(i), &errors);
+		aftl_get_lpn_read_errors(device.ftl, to_lpn(i), &errors);
 		raw += errors.raw;
 	}
 	return raw;

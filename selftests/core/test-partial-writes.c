@@ -183,7 +183,7 @@ static void open_device(const char *params)
 	test_device_set_params(&device, SHAPE);
 	test_device_open(&device, "baseline", params);
 	geo = aftl_geometry(device.ftl);
-	tags = tap_zalloc(aftl_buffer_tag_count(device.ftl), sizeof(*tags));
+	tags = tap_zalloc(aftl_count_buffer_tags(device.ftl), sizeof(*tags));
 	slots = tap_zalloc(geo->ppns, sizeof(*slots));
 	own_count = 4096;
 	owns = tap_zalloc(own_count, sizeof(*owns));

@@ -535,7 +535,7 @@ TAP_TEST(superblocks_are_erased_after_the_fine_passes_of_their_blocks)
 	test_advance_by(&device, 100000000);
 	CHECK_EQ(ftl->luns[1].fine_pending_writes, 1);
 	CHECK(aftl_superblock_gc_start_block(ftl, ftl->media.blocks, AFTL_CAUSE_GC));
-	CHECK(!aftl_superblock_gc_is_empty(ftl, 0));
+	CHECK(!aftl_superblock_victim_is_empty(ftl, 0));
 	CHECK(!aftl_superblock_gc_member(ftl, &ftl->luns[1]));
 	test_advance_by(&device, 100000000);
 	CHECK_EQ(early_fine_passes, 2);

@@ -94,8 +94,8 @@ static void check_preserved_state(const struct aftl *before, const struct aftl *
 		CHECK_EQ(from_ppn(aftl_lookup(before, to_lpn(i), &class_was)),
 			 from_ppn(aftl_lookup(after, to_lpn(i), &class_is)));
 		CHECK_EQ(class_was, class_is);
-		CHECK_EQ(aftl_lpn_errors(before, to_lpn(i), &was),
-			 aftl_lpn_errors(after, to_lpn(i), &is));
+		CHECK_EQ(aftl_get_lpn_read_errors(before, to_lpn(i), &was),
+			 aftl_get_lpn_read_errors(after, to_lpn(i), &is));
 		CHECK(was.flips == is.flips && was.raw == is.raw && was.lost == is.lost);
 	}
 }

@@ -235,7 +235,8 @@ static u32 check_unit_reads(void)
 		aftl_ppn_t ppn = aftl_lookup(device.ftl, to_lpn(unit), &class);
 		bool gone = ppn != AFTL_NO_PPN && !ppn_is_recoverable(ppn);
 
-		if (ppn != AFTL_NO_PPN && aftl_lpn_errors(device.ftl, to_lpn(unit), &errors))
+		if (ppn != AFTL_NO_PPN &&
+		    aftl_get_lpn_read_errors(device.ftl, to_lpn(unit), &errors))
 			CHECK_EQ(errors.lost, gone);
 		CHECK_MSG(test_execute_request(&device, AFTL_OP_READ, unit, 1, 0, NULL) ==
 				  (gone ? -EIO : 0),
@@ -257,7 +258,7 @@ static bool is_die_group_full(u32 lun)
 	const struct aftl_lun *end = other + count_luns_per_die_group();
 
 	for (; other < end; other++)
-		if (aftl_lun_has_room(other, aftl_geometry(device.ftl)->block_ppns))
+		if (aftl_lun_has_room_for_units(other, aftl_geometry(device.ftl)->block_ppns))
 			return false;
 	return true;
 }
@@ -381,7 +382,7 @@ TAP_TEST(parity_leaves_each_die_its_reserve)
 
 	open_device("baseline", parity);
 	lun = &device.ftl->luns[number % EACH];
-	while (lun->free_blocks >= aftl_gc_reserve(device.ftl)) {
+	while (lun->free_blocks >= aftl_gc_reserve_blocks(device.ftl)) {
 		CHECK_EQ(aftl_superblock_select_parity_member(device.ftl, 0, number),
 			 number % EACH);
 		aftl_block_open(device.ftl, aftl_free_block_take(device.ftl, lun, 0),

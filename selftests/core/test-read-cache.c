@@ -115,7 +115,7 @@ TAP_TEST(a_hit_returns_the_bits_as_first_sensed)
 	read_single_unit(8);
 	CHECK_EQ(count_cache_hits(), 1);
 	CHECK_EQ(seen_flips, flips);
-	CHECK(aftl_lpn_errors(device.ftl, to_lpn(8), &errors) && errors.flips == flips);
+	CHECK(aftl_get_lpn_read_errors(device.ftl, to_lpn(8), &errors) && errors.flips == flips);
 	CHECK_EQ(test_counters(&device)->read_flipped_bits, 2 * flips);
 	CHECK_EQ(test_counters(&device)->read_approx_units, 2);
 	aftl_read_cache_clear(device.ftl);
@@ -130,7 +130,7 @@ static u32 count_lost_units(u32 units)
 	u32 i;
 
 	for (i = 0; i < units; i++)
-		lost += aftl_lpn_errors(device.ftl, to_lpn(i), &errors) && errors.lost;
+		lost += aftl_get_lpn_read_errors(device.ftl, to_lpn(i), &errors) && errors.lost;
 	return lost;
 }
 

@@ -90,8 +90,8 @@ static void check_devices_have_same_state(void)
 
 		CHECK_EQ(from_ppn(aftl_lookup(device.ftl, to_lpn(unit), &class)),
 			 from_ppn(aftl_lookup(loaded.ftl, to_lpn(unit), &class)));
-		CHECK_EQ(aftl_lpn_errors(device.ftl, to_lpn(unit), &a),
-			 aftl_lpn_errors(loaded.ftl, to_lpn(unit), &b));
+		CHECK_EQ(aftl_get_lpn_read_errors(device.ftl, to_lpn(unit), &a),
+			 aftl_get_lpn_read_errors(loaded.ftl, to_lpn(unit), &b));
 		CHECK(a.flips == b.flips && a.raw == b.raw && a.lost == b.lost);
 	}
 	test_audit(&device);

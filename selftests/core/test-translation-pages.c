@@ -656,7 +656,7 @@ static void check_trans_block_leaves_reserve(void *host, const struct aftl_array
 	if (event->op != AFTL_ARRAY_PROGRAM || event->cause != AFTL_CAUSE_MAP || event->page)
 		return;
 	seen_opened++;
-	CHECK_MSG(lun->free_blocks + 1 > aftl_gc_reserve(device.ftl), "%u blocks are left",
+	CHECK_MSG(lun->free_blocks + 1 > aftl_gc_reserve_blocks(device.ftl), "%u blocks are left",
 		  lun->free_blocks);
 }
 

@@ -31,7 +31,7 @@ static void check_fuzzed_read(void *host, struct aftl_request *request,
 {
 	fuzz_demand(from_lpn(read->lpn) - request->unit < request->units);
 	fuzz_demand(read->source != AFTL_SOURCE_BUFFER ||
-		    read->tag < aftl_buffer_tag_count(run.ftl));
+		    read->tag < aftl_count_buffer_tags(run.ftl));
 	fuzz_demand(read->lost || read->flips <= aftl_geometry(run.ftl)->unit_bits);
 }
 

@@ -71,7 +71,7 @@ static void record_accepted_unit(void *host, struct aftl_request *request, aftl_
 static void release_plp_entry(void *host, u32 tag)
 {
 	if (aftl_geometry(ftl)->plp_entries)
-		aftl_volume_release_unit(volume, tag);
+		aftl_volume_release_plp_entry(volume, tag);
 }
 
 static void record_programmed_page(void *host, aftl_ppn_t first)
@@ -291,7 +291,7 @@ static void try_load_fuzzed_volume(bool scan)
 		return;
 	}
 	while (aftl_volume_next_persisted(volume, &slot, &what, &offset))
-		fuzz_demand(aftl_restore_buffered_write(ftl, &what) < aftl_buffer_tag_count(ftl));
+		fuzz_demand(aftl_restore_buffered_write(ftl, &what) < aftl_count_buffer_tags(ftl));
 	fuzz_demand(!aftl_audit(ftl, &error));
 	aftl_destroy(ftl);
 }

@@ -190,7 +190,7 @@ TAP_TEST(a_die_failure_is_recorded_before_an_erase)
 	CHECK_EQ(aftl_volume_record_erase(durable.volume, 0, &entry), 0);
 	CHECK_EQ(aftl_volume_state(durable.volume)->commit, commit);
 	entry.bad = true;
-	CHECK_EQ(aftl_volume_record_retire(durable.volume, 1, &entry), 0);
+	CHECK_EQ(aftl_volume_record_retirement(durable.volume, 1, &entry), 0);
 	CHECK_EQ(aftl_volume_record_erase(durable.volume, 0, &entry), 0);
 	CHECK_EQ(aftl_volume_state(durable.volume)->commit, commit + 1);
 }
@@ -228,7 +228,7 @@ TAP_TEST(of_two_parity_blocks_the_one_in_the_dead_die_is_older)
 		if (!parity_block || parity_block == dead || parity_block->erases != dead->erases)
 			continue;
 		dead->parity = 1;
-		aftl_superblock_sync_erases(ftl);
+		aftl_superblock_equalise_erases(ftl);
 		CHECK(!dead->parity && parity_block->parity);
 		tried++;
 	}

@@ -372,21 +372,21 @@ TAP_TEST(each_shard_header_matches_only_its_volume_and_number)
 	struct aftl_volume_header own = first;
 	struct aftl_volume_header other = first;
 
-	CHECK(aftl_volume_header_matches(&first, &first, 0));
-	CHECK(!aftl_volume_header_matches(&first, &first, 1));
+	CHECK(aftl_volume_header_is_of_shard(&first, &first, 0));
+	CHECK(!aftl_volume_header_is_of_shard(&first, &first, 1));
 	aftl_volume_header_to_shard(&own, 2);
 	CHECK(aftl_volume_header_nonce(&own) != aftl_volume_header_nonce(&first));
-	CHECK(aftl_volume_header_matches(&own, &first, 2));
-	CHECK(!aftl_volume_header_matches(&own, &first, 1));
-	CHECK(!aftl_volume_header_matches(&first, &own, 2));
+	CHECK(aftl_volume_header_is_of_shard(&own, &first, 2));
+	CHECK(!aftl_volume_header_is_of_shard(&own, &first, 1));
+	CHECK(!aftl_volume_header_is_of_shard(&first, &own, 2));
 	other.uuid[0]++;
-	CHECK(!aftl_volume_header_matches(&own, &other, 2));
+	CHECK(!aftl_volume_header_is_of_shard(&own, &other, 2));
 	other = first;
 	other.uuid[AFTL_UUID_BYTES - 1]++;
-	CHECK(!aftl_volume_header_matches(&own, &other, 2));
+	CHECK(!aftl_volume_header_is_of_shard(&own, &other, 2));
 	other = first;
 	other.config.shards = 4;
-	CHECK(!aftl_volume_header_matches(&own, &other, 2));
+	CHECK(!aftl_volume_header_is_of_shard(&own, &other, 2));
 }
 
 static void set_header_checksum(u8 *bytes)
@@ -819,7 +819,7 @@ static void check_buffered_unit(u32 unit, u32 level)
 	u32 i;
 
 	CHECK(durable.buffered[unit]);
-	for (i = 0; i < aftl_buffer_tag_count(ftl) && from_lpn(what.lpn) != unit; i++)
+	for (i = 0; i < aftl_count_buffer_tags(ftl) && from_lpn(what.lpn) != unit; i++)
 		CHECK(aftl_get_buffered_write(ftl, i, &what));
 	CHECK_EQ(from_lpn(what.lpn), unit);
 	CHECK_EQ(what.level, level);
@@ -841,7 +841,7 @@ TAP_TEST(a_persistent_buffer_survives_a_crash)
 	volume_start("approxftl");
 	CHECK(durable.recovery.closed);
 	CHECK_EQ(durable.recovery.mapped_units, 2);
-	CHECK_EQ(aftl_lpn_level(durable.device.ftl, to_lpn(7)), 2);
+	CHECK_EQ(aftl_lpn_quality_level(durable.device.ftl, to_lpn(7)), 2);
 }
 
 /* The repair of a damaged table of discards keeps what only the persistent buffer has. */
@@ -881,9 +881,9 @@ static void erase_or_retire_older_version(int reused, int retired)
 	struct aftl_erase_entry entry = { .erases = 1 };
 
 	CHECK_EQ(aftl_volume_record_erase(durable.volume, 0, &entry), reused);
-	CHECK_EQ(aftl_volume_record_retire(durable.volume, 1, &entry), retired);
+	CHECK_EQ(aftl_volume_record_retirement(durable.volume, 1, &entry), retired);
 	/* The commit before a reprogram has the result of the commit before an erase. */
-	CHECK_EQ(aftl_volume_commit_programs(durable.volume), reused);
+	CHECK_EQ(aftl_volume_commit_if_changed(durable.volume), reused);
 }
 
 static void record_units_without_mapping(u16 hidden)
@@ -896,12 +896,12 @@ static void record_units_without_mapping(u16 hidden)
 /* Occupy all PLP slots; the next commit frees one of them. */
 static void take_all_plp_slots(void)
 {
-	u32 tags = aftl_buffer_tag_count(durable.device.ftl);
+	u32 tags = aftl_count_buffer_tags(durable.device.ftl);
 	u32 i;
 
 	for (i = 0; i < tags; i++)
 		CHECK_EQ(persist_unit_with_tag(i, tags + i), 0);
-	aftl_volume_release_unit(durable.volume, 0);
+	aftl_volume_release_plp_entry(durable.volume, 0);
 }
 
 /* While a page waits for a PLP slot, the block with its older durable data is not erased. */
@@ -920,11 +920,11 @@ TAP_TEST(a_waiting_page_is_persisted_before_an_erase)
 		record_units_without_mapping(0);
 		erase_or_retire_older_version(-EAGAIN, -EAGAIN);
 		if (i)
-			aftl_volume_release_unit(durable.volume, i);
+			aftl_volume_release_plp_entry(durable.volume, i);
 		else
 			CHECK_EQ(persist_unit_with_tag(i, i), 0);
 		erase_or_retire_older_version(0, 0);
-		aftl_volume_release_unit(durable.volume, 1);
+		aftl_volume_release_plp_entry(durable.volume, 1);
 	}
 }
 
@@ -941,7 +941,7 @@ TAP_TEST(a_large_persistent_buffer_is_restored_in_linear_time)
 	u32 tags;
 
 	volume_open("baseline", large_safe);
-	tags = aftl_buffer_tag_count(device->ftl);
+	tags = aftl_count_buffer_tags(device->ftl);
 	CHECK_RANGE(tags, 60000, aftl_geometry(device->ftl)->units);
 	for (; slot < tags; slot++)
 		CHECK_EQ(persist_unit_with_tag(slot, tags - 1 - slot), 0);
@@ -1025,14 +1025,14 @@ TAP_TEST(a_waiting_page_is_persisted_before_a_die_is_retired)
 	CHECK_EQ(aftl_volume_record_program(durable.volume, 20 * pages, &spare), 0);
 	CHECK_EQ(aftl_volume_record_erase(durable.volume, page / pages, &entry), 0);
 	/* lpn 1 takes the PLP slot that became free, so that lpn 0 still has to wait. */
-	aftl_volume_release_unit(durable.volume, 1);
+	aftl_volume_release_plp_entry(durable.volume, 1);
 	CHECK_EQ(persist_unit_with_tag(1, 9), 0);
 	CHECK_EQ(persist_unit_with_tag(0, 0), -EAGAIN);
 	entry = (struct aftl_erase_entry){ .bad = true, .dead = true };
-	ret = aftl_volume_record_retire(durable.volume, 20, &entry);
+	ret = aftl_volume_record_retirement(durable.volume, 20, &entry);
 	if (ret)
 		store_older_version(page);
-	CHECK_EQ(ret ? aftl_volume_record_retire(durable.volume, 20, &entry) : 0, 0);
+	CHECK_EQ(ret ? aftl_volume_record_retirement(durable.volume, 20, &entry) : 0, 0);
 	/* Discard all other pages. */
 	CHECK_EQ(aftl_volume_record_discard(durable.volume, to_lpn(1), durable.unit_count - 1), 0);
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
@@ -1434,7 +1434,7 @@ TAP_TEST(a_failed_volume_accepts_no_changes)
 	CHECK_EQ(aftl_volume_record_program(durable.volume, 1, &spare), -EIO);
 	CHECK_EQ(aftl_volume_record_discard(durable.volume, to_lpn(0), 1), -EIO);
 	CHECK_EQ(aftl_volume_record_erase(durable.volume, 0, &entry), -EIO);
-	CHECK_EQ(aftl_volume_record_retire(durable.volume, 0, &entry), -EIO);
+	CHECK_EQ(aftl_volume_record_retirement(durable.volume, 0, &entry), -EIO);
 }
 
 /* Allocation failures */

@@ -327,8 +327,8 @@ static int rewrite_damaged_sectors(struct checkup *checkup, const struct aftl *f
 {
 	int ret;
 
-	aftl_volume_set_time(checkup->now.volume, aftl_device_time_ns(ftl), aftl_age_ns(ftl),
-			     aftl_policy_state_word(ftl));
+	aftl_volume_set_time(checkup->now.volume, aftl_device_time_ns(ftl),
+			     aftl_get_device_age_ns(ftl), aftl_get_policy_state_word(ftl));
 	ret = aftl_volume_repair_entries(checkup->now.volume);
 	if (ret)
 		return aftl_fail(error, ret, "the volume could not be written: %s",
@@ -406,8 +406,8 @@ static int open_shard_volume(struct checkup *checkup, u32 index, struct aftl_err
 	medium_file_open_part(&checkup->now.file, &checkup->whole,
 			      aftl_shard_offset(&checkup->super.layout, index));
 	ret = aftl_volume_open(&checkup->now.volume, &checkup->now.file.medium, &cause);
-	if (!ret && !aftl_volume_header_matches(aftl_volume_get_header(checkup->now.volume),
-						&checkup->super, index))
+	if (!ret && !aftl_volume_header_is_of_shard(aftl_volume_get_header(checkup->now.volume),
+						    &checkup->super, index))
 		ret = aftl_fail(&cause, -EUCLEAN, "the volume is not of the device of shard 0");
 	if (!ret)
 		return 0;

@@ -232,7 +232,7 @@ static u64 compute_units_per_shard(const struct target_line *line, const struct 
 				   u64 sectors)
 {
 	u64 units = DIV_ROUND_UP(sectors, geo->unit_bytes / TARGET_SECTOR);
-	u64 run = line->config.shards > 1 ? 1ULL << aftl_shard_chunk_shift(geo) : 1;
+	u64 run = line->config.shards > 1 ? 1ULL << aftl_compute_shard_chunk_shift(geo) : 1;
 
 	return DIV_ROUND_UP(units, run * line->config.shards) * run;
 }

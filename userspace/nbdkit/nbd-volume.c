@@ -29,8 +29,8 @@ static void set_device_time_of_volume(struct nbd_volume *volume)
 {
 	const struct aftl *ftl = volume->device->ftl;
 
-	aftl_volume_set_time(volume->volume, aftl_device_time_ns(ftl), aftl_age_ns(ftl),
-			     aftl_policy_state_word(ftl));
+	aftl_volume_set_time(volume->volume, aftl_device_time_ns(ftl), aftl_get_device_age_ns(ftl),
+			     aftl_get_policy_state_word(ftl));
 }
 
 static void write_volume_page(struct nbd_volume *volume, u64 offset, void *page)
@@ -61,7 +61,7 @@ static void persist_buffered_page(struct nbd_volume *volume, u32 tag)
 /* A commit frees PLP slots for the buffered pages that wait for one. */
 static void persist_waiting_pages(struct nbd_volume *volume)
 {
-	u32 tags = aftl_buffer_tag_count(volume->device->ftl);
+	u32 tags = aftl_count_buffer_tags(volume->device->ftl);
 
 	if (!volume->waiting || volume->error)
 		return;
@@ -131,10 +131,10 @@ static void commit_before_overwrite(struct nbd_volume *volume, aftl_ppn_t first,
 	if (volume->error)
 		return;
 	set_device_time_of_volume(volume);
-	if (aftl_volume_must_persist(volume->volume, bad))
+	if (aftl_volume_awaits_plp_slots(volume->volume, bad))
 		persist_waiting_pages(volume);
 	if (!volume->error)
-		set_volume_error(volume, aftl_volume_commit_programs(volume->volume));
+		set_volume_error(volume, aftl_volume_commit_if_changed(volume->volume));
 	if (!volume->error)
 		aftl_volume_release_remapped(volume->volume, first, ppns);
 }
@@ -199,7 +199,7 @@ static void release_buffer_tag(void *host, u32 tag)
 	if (at->persisted && !aftl_get_buffered_write(volume->device->ftl, tag, &what)) {
 		volume->waiting -= at->waiting;
 		at->waiting = false;
-		aftl_volume_release_unit(volume->volume, tag);
+		aftl_volume_release_plp_entry(volume->volume, tag);
 	}
 	at->persisted = false;
 }
@@ -235,8 +235,8 @@ static void record_retired_volume_blocks(void *host, u32 first, u32 blocks)
 		commit_before_overwrite(volume, to_ppn(first * ppns), ppns, true);
 		aftl_erase_entry_describe_block(&entry, volume->device->ftl, first);
 		if (!volume->error)
-			set_volume_error(volume,
-					 aftl_volume_record_retire(volume->volume, first, &entry));
+			set_volume_error(volume, aftl_volume_record_retirement(volume->volume,
+									       first, &entry));
 	}
 }
 
@@ -281,7 +281,7 @@ static int restore_volume_buffer(struct nbd_volume *volume, struct aftl_error *e
 	while (aftl_volume_next_persisted(volume->volume, &slot, &what, &offset)) {
 		u32 tag = aftl_restore_buffered_write(ftl, &what);
 
-		if (tag >= aftl_buffer_tag_count(ftl))
+		if (tag >= aftl_count_buffer_tags(ftl))
 			return aftl_fail(error, -EUCLEAN, "%.120s: the write buffer is damaged",
 					 volume->file.path);
 		if (medium_file_transfer(&volume->file, offset, get_data_of_buffer_tag(volume, tag),
@@ -297,7 +297,7 @@ static int restore_volume_buffer(struct nbd_volume *volume, struct aftl_error *e
 
 static int alloc_volume_memory(struct nbd_volume *volume, struct aftl_error *error)
 {
-	u32 tags = aftl_buffer_tag_count(volume->device->ftl);
+	u32 tags = aftl_count_buffer_tags(volume->device->ftl);
 
 	volume->tags = calloc(tags, sizeof(*volume->tags));
 	volume->data = calloc(tags, get_unit_bytes_of_volume(volume));

@@ -114,7 +114,7 @@ static void examine_cell_page(struct look *look, u32 page, u32 slot)
 		look->errors =
 			aftl_cell_read_errors(cell, look->ppn, aftl_age_in_hours(play.drive.ftl));
 		look->key = aftl_flip_key(cell, aftl_ppn_lpn(look->media, look->ppn),
-					  *aftl_oob_generation(look->media, look->ppn));
+					  *aftl_oob_generation_ptr(look->media, look->ppn));
 	}
 }
 

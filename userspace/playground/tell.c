@@ -267,7 +267,7 @@ static void write_unit_errors_json(struct json_writer *json, const struct aftl_m
 	json_u64(json, "flips", errors.flips);
 	json_u64(json, "levels", errors.levels);
 	json_bool(json, "lost", errors.lost);
-	write_play_flips_json(json, aftl_ppn_lpn(media, ppn), *aftl_oob_generation(media, ppn),
+	write_play_flips_json(json, aftl_ppn_lpn(media, ppn), *aftl_oob_generation_ptr(media, ppn),
 			      errors.flips);
 }
 

@@ -102,7 +102,7 @@ u64 recording_begin_request(struct recording *recording, const struct sim_reques
 			.op = request->op,
 			.fua = request->flags & AFTL_REQUEST_FUA,
 			.life = request->hint.life,
-			.class = aftl_class_quality_level(request->class, request->level),
+			.class = aftl_normalise_quality_level(request->class, request->level),
 			.stream = (u16)(request->queue << 8 | request->hint.stream),
 		},
 	};

@@ -6,14 +6,14 @@
 
 static size_t get_chunk_bytes(u32 entries, u32 size, u32 index)
 {
-	u32 bits = aftl_chunk_index_bits(size);
+	u32 bits = aftl_get_chunk_entries_shift(size);
 
 	return (size_t)min(entries - (index << bits), 1U << bits) * size;
 }
 
-static u32 count_chunks(u32 entries, u32 size)
+static u32 count_chunks_of_array(u32 entries, u32 size)
 {
-	u32 bits = aftl_chunk_index_bits(size);
+	u32 bits = aftl_get_chunk_entries_shift(size);
 
 	return (entries >> bits) + !!(entries & ((1U << bits) - 1));
 }
@@ -23,7 +23,7 @@ bool aftl_chunks_alloc(struct aftl_chunks *chunks, u32 entries, u32 size, aftl_a
 {
 	u32 i;
 
-	for (i = 0; i < count_chunks(entries, size); i++) {
+	for (i = 0; i < count_chunks_of_array(entries, size); i++) {
 		chunks->chunk[i] = alloc(host, get_chunk_bytes(entries, size, i));
 		if (!chunks->chunk[i])
 			return false;

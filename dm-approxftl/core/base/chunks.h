@@ -27,14 +27,14 @@ struct aftl_chunks {
 };
 
 /* log2 of the entries in a chunk of an array; @size: bytes of an entry. */
-static inline u32 aftl_chunk_index_bits(u32 size)
+static inline u32 aftl_get_chunk_entries_shift(u32 size)
 {
 	return (u32)__builtin_clz(size) - 1;
 }
 
 static inline void *aftl_chunk_entry_at(const struct aftl_chunks *chunks, u32 index, u32 size)
 {
-	u32 bits = aftl_chunk_index_bits(size);
+	u32 bits = aftl_get_chunk_entries_shift(size);
 
 	return (u8 *)chunks->chunk[index >> bits] + (size_t)(index & ((1U << bits) - 1)) * size;
 }

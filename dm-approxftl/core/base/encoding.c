@@ -108,7 +108,7 @@ static const u32 remainders[16][16] = {
 };
 
 /* CRC-32C remainder of @bytes, the first in the lowest bits, followed by @after zero half bytes. */
-static inline u32 crc32c_shift_four_bytes(u32 bytes, u32 after)
+static inline u32 compute_crc32c_of_four_bytes(u32 bytes, u32 after)
 {
 	const u32 (*at)[16] = &remainders[after];
 
@@ -122,8 +122,8 @@ u32 aftl_crc32c_by_table(u32 crc, const void *bytes, size_t size)
 	const u8 *byte = bytes;
 
 	for (; size >= 8; size -= 8, byte += 8)
-		crc = crc32c_shift_four_bytes(crc ^ aftl_get_le32(byte), 8) ^
-		      crc32c_shift_four_bytes(aftl_get_le32(byte + 4), 0);
+		crc = compute_crc32c_of_four_bytes(crc ^ aftl_get_le32(byte), 8) ^
+		      compute_crc32c_of_four_bytes(aftl_get_le32(byte + 4), 0);
 	for (; size; size--, byte++) {
 		crc = crc >> 4 ^ remainders[0][(crc ^ *byte) & 15];
 		crc = crc >> 4 ^ remainders[0][(crc ^ *byte >> 4) & 15];

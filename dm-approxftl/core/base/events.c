@@ -4,7 +4,7 @@
  */
 #include "core/base/events.h"
 
-static u32 count_tree_leaves(u32 sources)
+static u32 count_event_tree_leaves(u32 sources)
 {
 	return sources > 1 ? 1U << fls64(sources - 1) : 1;
 }
@@ -13,8 +13,8 @@ void aftl_events_set_source_counts(struct aftl_events *events, u32 many, u32 few
 {
 	events->many = many;
 	events->few = few;
-	events->many_leaf = 2 * count_tree_leaves(many);
-	events->few_leaf = 3 * count_tree_leaves(few);
+	events->many_leaf = 2 * count_event_tree_leaves(many);
+	events->few_leaf = 3 * count_event_tree_leaves(few);
 }
 
 /* In the tournament tree, leaves without a source point to the last entry of @when: AFTL_NEVER. */
@@ -29,7 +29,7 @@ void aftl_events_init(struct aftl_events *events)
 	for (i = 0; i < aftl_events_count_tree_nodes(events); i++)
 		events->winner[i] = sources;
 	for (i = 0; i < sources; i++)
-		for (node = aftl_events_leaf_of_source(events, i);
+		for (node = aftl_events_get_leaf(events, i);
 		     node && events->winner[node] == sources; node /= 2)
 			events->winner[node] = i;
 }

@@ -41,7 +41,7 @@ struct aftl_events {
 void aftl_events_set_source_counts(struct aftl_events *events, u32 many, u32 few);
 
 /* Entries of @when in struct aftl_events: one for each source, and one for unused leaves. */
-static inline u32 aftl_events_count_times(const struct aftl_events *events)
+static inline u32 aftl_events_time_entries(const struct aftl_events *events)
 {
 	return events->many + events->few + 1;
 }
@@ -58,7 +58,7 @@ static inline u32 aftl_events_count_tree_nodes(const struct aftl_events *events)
  */
 void aftl_events_init(struct aftl_events *events);
 
-static inline u32 aftl_events_leaf_of_source(const struct aftl_events *events, u32 source)
+static inline u32 aftl_events_get_leaf(const struct aftl_events *events, u32 source)
 {
 	return source < events->many ? events->many_leaf + source :
 				       events->few_leaf + source - events->many;
@@ -72,7 +72,7 @@ static inline u32 aftl_events_leaf_of_source(const struct aftl_events *events, u
  */
 static inline void aftl_events_set_time(struct aftl_events *events, u32 source, u64 when)
 {
-	u32 node = aftl_events_leaf_of_source(events, source);
+	u32 node = aftl_events_get_leaf(events, source);
 
 	if (events->when[source] == when)
 		return;
@@ -91,7 +91,7 @@ static inline u32 aftl_events_first_source(const struct aftl_events *events)
 	return events->winner[1];
 }
 
-static inline u64 aftl_events_first_ns(const struct aftl_events *events)
+static inline u64 aftl_events_earliest_ns(const struct aftl_events *events)
 {
 	return events->when[events->winner[1]];
 }

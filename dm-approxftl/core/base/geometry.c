@@ -9,7 +9,7 @@ static bool is_power_of_two(u64 n)
 	return n && !(n & (n - 1));
 }
 
-static int check_mapping_unit(const struct aftl_config *config, struct aftl_error *error)
+static int check_page_and_unit_sizes(const struct aftl_config *config, struct aftl_error *error)
 {
 	u64 unit = config->unit ? config->unit : config->page;
 
@@ -220,7 +220,7 @@ static void compute_trans_page_geometry(struct aftl_geometry *geo, const struct 
 int aftl_geometry_init(struct aftl_geometry *geo, const struct aftl_config *config,
 		       struct aftl_error *error)
 {
-	int ret = check_mapping_unit(config, error);
+	int ret = check_page_and_unit_sizes(config, error);
 
 	if (!ret)
 		ret = check_single_shard_config(config, error);

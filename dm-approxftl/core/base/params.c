@@ -200,7 +200,7 @@ static int multiply_decimal(struct decimal number, u64 scale, u64 *value)
 	return number.decimals ? -EINVAL : 0;
 }
 
-static int parse_unscaled_number(const char *text, u64 scale, u64 *value)
+static int parse_number_without_suffix(const char *text, u64 scale, u64 *value)
 {
 	struct decimal number;
 	int ret = parse_decimal(&text, &number);
@@ -252,7 +252,7 @@ static u64 size_suffix_scale(const char *text)
 	return *rest ? 0 : 1ULL << 10 * (letter - letters);
 }
 
-static u64 power_of_ten(u64 exponent)
+static u64 compute_power_of_ten(u64 exponent)
 {
 	u64 scale = 1;
 
@@ -268,10 +268,10 @@ static u64 count_suffix_scale(const char *text)
 	const char *letter = strchr(letters, char_to_lower(text[0]));
 
 	if (char_to_lower(text[0]) == 'e' && is_digit(text[1]) && !text[2])
-		return power_of_ten(text[1] - '0');
+		return compute_power_of_ten(text[1] - '0');
 	if (char_to_lower(text[0]) == 'e' && text[1] == '1' && is_digit(text[2]) && !text[3])
-		return power_of_ten(10 + text[2] - '0');
-	return letter && *letter && !text[1] ? power_of_ten(3 * (letter - letters + 1)) : 0;
+		return compute_power_of_ten(10 + text[2] - '0');
+	return letter && *letter && !text[1] ? compute_power_of_ten(3 * (letter - letters + 1)) : 0;
 }
 
 /* Parse a number with a suffix that @scale_of knows. */
@@ -293,7 +293,7 @@ static int parse_rate_exponent(const char *text, unsigned int *decimals)
 	int ret = -EINVAL;
 
 	if (text[0] == 'e' && text[1] == '-')
-		ret = parse_unscaled_number(text + 2, 1, &exponent);
+		ret = parse_number_without_suffix(text + 2, 1, &exponent);
 	if (ret || exponent > 12)
 		return -EINVAL;
 	*decimals += exponent;
@@ -511,7 +511,7 @@ int aftl_param_parse(const struct aftl_param *param, const char *text, u64 *valu
 	return 0;
 }
 
-static bool param_is_in_list(unsigned int index, const u8 *list, size_t count)
+static bool is_param_index_in_list(unsigned int index, const u8 *list, size_t count)
 {
 	while (count--)
 		if (list[count] == index)
@@ -521,10 +521,10 @@ static bool param_is_in_list(unsigned int index, const u8 *list, size_t count)
 
 enum aftl_change aftl_core_param_change(unsigned int index)
 {
-	if (param_is_in_list(index, never, ARRAY_SIZE(never)))
+	if (is_param_index_in_list(index, never, ARRAY_SIZE(never)))
 		return AFTL_CHANGE_NEVER;
-	return param_is_in_list(index, live, ARRAY_SIZE(live)) ? AFTL_CHANGE_LIVE :
-								 AFTL_CHANGE_RELOAD;
+	return is_param_index_in_list(index, live, ARRAY_SIZE(live)) ? AFTL_CHANGE_LIVE :
+								       AFTL_CHANGE_RELOAD;
 }
 
 static int report_param_that_cannot_change(unsigned int index, u64 made, u64 wanted,

@@ -46,7 +46,7 @@ static int check_shard_count(const struct aftl_config *config, struct aftl_error
 	return 0;
 }
 
-u32 aftl_shard_chunk_shift(const struct aftl_geometry *geo)
+u32 aftl_compute_shard_chunk_shift(const struct aftl_geometry *geo)
 {
 	u32 least = max(aftl_units_per_program(geo), (u32)AFTL_SHARD_CHUNK_BYTES / geo->unit_bytes);
 
@@ -64,7 +64,7 @@ static int divide_lpns_among_shards(struct aftl_shards *shards, struct aftl_erro
 	shards->units = geo->units;
 	if (shards->count == 1)
 		return 0;
-	shards->chunk_shift = aftl_shard_chunk_shift(geo);
+	shards->chunk_shift = aftl_compute_shard_chunk_shift(geo);
 	shards->units = (u64)(geo->units >> shards->chunk_shift << shards->chunk_shift) *
 			shards->count;
 	if (!shards->units)

@@ -40,7 +40,7 @@ int __must_check aftl_shards_init(struct aftl_shards *shards, const struct aftl_
 				  struct aftl_error *error);
 
 /* Units of a chunk, as a power of two, if the device has several shards of this geometry. */
-u32 aftl_shard_chunk_shift(const struct aftl_geometry *geo);
+u32 aftl_compute_shard_chunk_shift(const struct aftl_geometry *geo);
 
 /**
  * aftl_derive_shard_config() - parameters of one shard

@@ -70,7 +70,7 @@ enum aftl_class {
  */
 #define AFTL_LEVELS 4
 
-static inline u32 aftl_class_quality_level(u32 class, u32 level)
+static inline u32 aftl_normalise_quality_level(u32 class, u32 level)
 {
 	return class && level ? level : class;
 }

@@ -20,7 +20,7 @@ static struct aftl_block *block_by_index(struct aftl *ftl, u32 index)
 	return &ftl->media.blocks[index];
 }
 
-static void block_list_insert(struct aftl *ftl, struct aftl_block *block, u32 prev, u32 next)
+static void link_block_between(struct aftl *ftl, struct aftl_block *block, u32 prev, u32 next)
 {
 	u32 index = aftl_block_index(&ftl->media, block);
 
@@ -50,8 +50,8 @@ void aftl_free_list_add_block(struct aftl *ftl, struct aftl_lun *lun, struct aft
 {
 	block->state = AFTL_BLOCK_FREE;
 	lun->out_of_blocks = false;
-	lun->below_reserve &= lun->free_blocks < aftl_gc_reserve(ftl);
-	block_list_insert(ftl, block, lun->free_tail, AFTL_NIL);
+	lun->below_reserve &= lun->free_blocks < aftl_gc_reserve_blocks(ftl);
+	link_block_between(ftl, block, lun->free_tail, AFTL_NIL);
 	lun->free_tail = aftl_block_index(&ftl->media, block);
 	if (lun->free_head == AFTL_NIL)
 		lun->free_head = lun->free_tail;
@@ -152,7 +152,7 @@ void aftl_victim_list_add(struct aftl *ftl, struct aftl_lun *lun, struct aftl_bl
 		lun->slc_block_empty |= !block->valid;
 		return;
 	}
-	block_list_insert(ftl, block, AFTL_NIL, *head);
+	link_block_between(ftl, block, AFTL_NIL, *head);
 	*head = aftl_block_index(&ftl->media, block);
 	lun->min_valid = min(lun->min_valid, block->valid);
 }
@@ -263,7 +263,7 @@ struct aftl_block *aftl_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun,
 	/*
 	 * Below the GC reserve, take the victim with the fewest valid pages, not the rule's choice.
 	 */
-	if (likely(!lun->below_reserve && lun->free_blocks >= aftl_gc_reserve(ftl)))
+	if (likely(!lun->below_reserve && lun->free_blocks >= aftl_gc_reserve_blocks(ftl)))
 		aftl_victim_choose_by_selector(ftl, &closed, &victim);
 	return victim;
 }
@@ -272,7 +272,7 @@ struct aftl_block *aftl_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun,
  * Limit the valid pages of a LUN: without its GC reserve and the blocks that the policy keeps open,
  * at least one of its blocks must have few enough valid pages to be collected.
  */
-static u32 max_valid_pages_per_lun(const struct aftl *ftl, u32 good_blocks)
+static u32 limit_valid_pages_of_lun(const struct aftl *ftl, u32 good_blocks)
 {
 	u32 kept = aftl_reserved_blocks_per_lun(ftl);
 	u32 most = good_blocks > kept ? (good_blocks - kept) * (ftl->gc_max_valid + 1) : 0;
@@ -283,7 +283,7 @@ static u32 max_valid_pages_per_lun(const struct aftl *ftl, u32 good_blocks)
 
 static void update_max_valid_pages_of_lun(struct aftl *ftl, struct aftl_lun *lun)
 {
-	lun->max_valid = max_valid_pages_per_lun(ftl, lun->good_blocks);
+	lun->max_valid = limit_valid_pages_of_lun(ftl, lun->good_blocks);
 }
 
 bool aftl_has_capacity_without_failing_blocks(const struct aftl *ftl)
@@ -292,9 +292,9 @@ bool aftl_has_capacity_without_failing_blocks(const struct aftl *ftl)
 	u32 i;
 
 	for (i = 0; i < ftl->geo.luns; i++)
-		room += max_valid_pages_per_lun(ftl, ftl->luns[i].good_blocks -
-							     min(ftl->luns[i].good_blocks,
-								 ftl->luns[i].failing_blocks));
+		room += limit_valid_pages_of_lun(ftl, ftl->luns[i].good_blocks -
+							      min(ftl->luns[i].good_blocks,
+								  ftl->luns[i].failing_blocks));
 	return room >= ftl->geo.units;
 }
 
@@ -321,7 +321,7 @@ void aftl_block_retire(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block
 }
 
 /* Turn an empty block into a parity block or back into a data block. */
-static void set_block_parity_role(struct aftl *ftl, struct aftl_block *block, bool parity)
+static void make_block_parity_or_data(struct aftl *ftl, struct aftl_block *block, bool parity)
 {
 	struct aftl_lun *lun = aftl_block_lun(ftl, block);
 
@@ -348,8 +348,8 @@ void aftl_assign_parity_block(struct aftl *ftl, u32 group, u32 number)
 	u32 i;
 
 	for (i = 0; i < ftl->geo.superblock_luns; i++)
-		set_block_parity_role(ftl, aftl_superblock_block(ftl, group, number, i),
-				      i == parity_member);
+		make_block_parity_or_data(ftl, aftl_superblock_block(ftl, group, number, i),
+					  i == parity_member);
 }
 
 /*
@@ -362,7 +362,7 @@ void aftl_assign_parity_or_read_only(struct aftl *ftl, u32 group, u32 number)
 	enter_read_only_if_needed(ftl);
 }
 
-static bool is_factory_bad(const struct aftl *ftl, u32 index)
+static bool is_block_bad_from_factory(const struct aftl *ftl, u32 index)
 {
 	u64 draw = aftl_hash64_pair(ftl->config.seed ^ 0xbadb10c, index);
 
@@ -391,7 +391,7 @@ static void init_lun_blocks(struct aftl *ftl, struct aftl_lun *lun)
 
 	reset_lun_blocks(ftl, lun);
 	for (i = first; i < first + ftl->geo.blocks_per_lun; i++) {
-		if (is_factory_bad(ftl, i)) {
+		if (is_block_bad_from_factory(ftl, i)) {
 			block_by_index(ftl, i)->state = AFTL_BLOCK_BAD;
 			continue;
 		}
@@ -469,7 +469,7 @@ static bool due_fine_pass_has_valid_pages(const struct aftl *ftl, const struct a
 }
 
 /* Return true if the closed @block would accept another program if it were reopened. */
-static bool block_may_reopen(const struct aftl *ftl, struct aftl_block *block)
+static bool can_closed_block_be_reopened(const struct aftl *ftl, struct aftl_block *block)
 {
 	bool can;
 
@@ -490,7 +490,7 @@ static struct aftl_block *find_emptiest_block(struct aftl *ftl, const struct aft
 
 		if (block->state == AFTL_BLOCK_CLOSED && !block->failing && !block->bits &&
 		    (!best || block->programmed < best->programmed) &&
-		    block_may_reopen(ftl, block))
+		    can_closed_block_be_reopened(ftl, block))
 			best = block;
 	}
 	return best;
@@ -498,7 +498,7 @@ static struct aftl_block *find_emptiest_block(struct aftl *ftl, const struct aft
 
 static void ensure_lun_has_fallback_block(struct aftl *ftl, struct aftl_lun *lun)
 {
-	if (lun->free_blocks > aftl_gc_reserve(ftl))
+	if (lun->free_blocks > aftl_gc_reserve_blocks(ftl))
 		return;
 	lun->below_reserve = true;
 	if (lun->fallback)
@@ -516,7 +516,7 @@ static void ensure_lun_has_fallback_block(struct aftl *ftl, struct aftl_lun *lun
  * Called if relocation has no free block, because blocks of the reserve failed or became parity
  * blocks. The policy may have opened the block for other data than those relocated to it.
  */
-bool aftl_fallback_adopt_open_block(struct aftl *ftl, struct aftl_lun *lun)
+bool aftl_make_open_block_fallback(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 first = lun->index * ftl->geo.blocks_per_lun;
 	struct aftl_block *best = NULL;

@@ -23,35 +23,36 @@
 #include "core/policy/ftl-policy.h"
 
 /* Hosts are told the size of what they free, so aftl_memory_alloc() stores it beside the chunk. */
-static void *alloc_chunk(void *host, size_t bytes)
+static void *alloc_chunk_of_array(void *host, size_t bytes)
 {
 	return aftl_memory_alloc(host, bytes, 1);
 }
 
-static void free_chunk(void *host, void *memory, size_t bytes __maybe_unused)
+static void free_chunk_of_array(void *host, void *memory, size_t bytes __maybe_unused)
 {
 	aftl_memory_free(host, memory);
 }
 
-static bool alloc_chunks(struct aftl *ftl, struct aftl_chunks *chunks, u32 entries, u32 size)
+static bool alloc_chunked_array(struct aftl *ftl, struct aftl_chunks *chunks, u32 entries, u32 size)
 {
-	return aftl_chunks_alloc(chunks, entries, size, alloc_chunk, ftl);
+	return aftl_chunks_alloc(chunks, entries, size, alloc_chunk_of_array, ftl);
 }
 
-static void free_chunks(struct aftl *ftl, struct aftl_chunks *chunks, u32 entries, u32 size)
+static void free_chunked_array(struct aftl *ftl, struct aftl_chunks *chunks, u32 entries, u32 size)
 {
-	aftl_chunks_free(chunks, entries, size, free_chunk, ftl);
+	aftl_chunks_free(chunks, entries, size, free_chunk_of_array, ftl);
 }
 
-static int alloc_page_arrays(struct aftl *ftl)
+static int alloc_page_metadata_arrays(struct aftl *ftl)
 {
 	const struct aftl_geometry *geo = &ftl->geo;
 	struct aftl_media *media = &ftl->media;
 
 	media->models_errors = ftl->config.errors;
 	aftl_oob_layout_init(media);
-	if (!alloc_chunks(ftl, &media->oob, geo->blocks * geo->pages, media->oob_layout.bytes) ||
-	    !alloc_chunks(ftl, &ftl->l2p, aftl_count_mappable_pages(geo), sizeof(u32)))
+	if (!alloc_chunked_array(ftl, &media->oob, geo->blocks * geo->pages,
+				 media->oob_layout.bytes) ||
+	    !alloc_chunked_array(ftl, &ftl->l2p, aftl_count_mappable_pages(geo), sizeof(u32)))
 		return -ENOMEM;
 	return aftl_oob_extra_alloc(ftl);
 }
@@ -63,8 +64,8 @@ static void free_page_arrays(struct aftl *ftl)
 
 	if (media->blocks)
 		aftl_oob_extra_free(ftl);
-	free_chunks(ftl, &media->oob, geo->blocks * geo->pages, media->oob_layout.bytes);
-	free_chunks(ftl, &ftl->l2p, aftl_count_mappable_pages(geo), sizeof(u32));
+	free_chunked_array(ftl, &media->oob, geo->blocks * geo->pages, media->oob_layout.bytes);
+	free_chunked_array(ftl, &ftl->l2p, aftl_count_mappable_pages(geo), sizeof(u32));
 }
 
 static int alloc_flash_media(struct aftl *ftl)
@@ -78,7 +79,7 @@ static int alloc_flash_media(struct aftl *ftl)
 	media->lost = aftl_memory_alloc(ftl, bitmap, sizeof(*media->lost));
 	if (!media->blocks || !media->valid || !media->lost)
 		return -ENOMEM;
-	return alloc_page_arrays(ftl);
+	return alloc_page_metadata_arrays(ftl);
 }
 
 static int alloc_event_queue(struct aftl *ftl)
@@ -92,7 +93,7 @@ static int alloc_event_queue(struct aftl *ftl)
 	ftl->event_faults = ftl->event_clock + 1;
 	aftl_events_set_source_counts(events, ftl->geo.luns, ftl->event_faults + 1 - ftl->geo.luns);
 	events->when =
-		aftl_memory_alloc(ftl, aftl_events_count_times(events), sizeof(*events->when));
+		aftl_memory_alloc(ftl, aftl_events_time_entries(events), sizeof(*events->when));
 	events->winner = aftl_memory_alloc(ftl, aftl_events_count_tree_nodes(events),
 					   sizeof(*events->winner));
 	if (!events->when || !events->winner)
@@ -211,7 +212,7 @@ static u32 count_core_open_blocks(const struct aftl *ftl)
 }
 
 /* Begin a new round of host queue arbitration with the new weights; requests stay in queues. */
-static void reset_queue_weights(struct aftl *ftl)
+static void restart_queue_arbitration(struct aftl *ftl)
 {
 	u32 i;
 
@@ -222,7 +223,7 @@ static void reset_queue_weights(struct aftl *ftl)
 	}
 }
 
-static void compute_command_counts(struct aftl *ftl)
+static void compute_command_pool_sizes(struct aftl *ftl)
 {
 	u64 writes = aftl_has_write_buffer(ftl) ? ftl->config.buffer / ftl->geo.unit_bytes :
 					  ftl->config.depth;
@@ -239,7 +240,7 @@ void aftl_apply_config(struct aftl *ftl)
 	const struct aftl_config *config = &ftl->config;
 
 	ftl->program_units = aftl_units_per_program(&ftl->geo);
-	compute_command_counts(ftl);
+	compute_command_pool_sizes(ftl);
 	ftl->allocation.rule = aftl_lun_rule(ftl->type, config->allocate);
 	ftl->allocation.params =
 		aftl_get_values_of_param_group(config, ftl->allocation.rule.params);
@@ -251,14 +252,14 @@ void aftl_apply_config(struct aftl *ftl)
 				      config->controller_vary;
 	ftl->completion.special = ftl->completion.link_paced || ftl->ops->waits;
 	ftl->gc_blocks = max((u32)(ftl->geo.blocks_per_lun * config->gc / 10000),
-			     aftl_gc_reserve(ftl) + 1);
+			     aftl_gc_reserve_blocks(ftl) + 1);
 	ftl->gc_idle_valid = (u32)(ftl->geo.block_ppns * config->gc_idle_valid / 10000);
 	ftl->copy_passes = count_relocation_passes(ftl);
 	ftl->streams = count_policy_streams(ftl->type);
 	ftl->gc_max_valid = max_valid_pages_of_victim(ftl);
 	ftl->gc_idle_valid = min(ftl->gc_idle_valid, ftl->gc_max_valid);
 	ftl->handles = count_core_open_blocks(ftl);
-	reset_queue_weights(ftl);
+	restart_queue_arbitration(ftl);
 	ftl->read_ahead.units = (u32)div64_u64(config->read_ahead, ftl->geo.unit_bytes);
 	aftl_slc_cache_size_from_config(ftl);
 	aftl_cmt_configure(ftl);
@@ -274,7 +275,7 @@ void aftl_apply_config(struct aftl *ftl)
 	aftl_read_timing_init(&ftl->sense, &ftl->cell, &ftl->config);
 }
 
-static int check_program_steps(const struct aftl *ftl, struct aftl_error *error)
+static int check_block_program_step_count(const struct aftl *ftl, struct aftl_error *error)
 {
 	if (aftl_programs_per_block(&ftl->geo) < ftl->type->least_steps)
 		return aftl_fail(error, -EINVAL,
@@ -344,7 +345,7 @@ static int build_ftl_device(struct aftl *ftl, struct aftl_error *error)
 	aftl_block_manager_init(ftl);
 	ret = aftl_policy_instance_check(ftl->type, error);
 	if (!ret)
-		ret = check_program_steps(ftl, error);
+		ret = check_block_program_step_count(ftl, error);
 	if (!ret)
 		ret = aftl_slc_cache_check_config(ftl, error);
 	if (!ret)
@@ -383,7 +384,7 @@ int aftl_create(struct aftl **out, const struct aftl_config *config,
 	ftl->config = *config;
 	ftl->geo = geo;
 	ftl->media.geo = &ftl->geo;
-	ftl->allocation.turn = aftl_first_allocation_position(&ftl->geo);
+	ftl->allocation.turn = aftl_get_first_allocation_position(&ftl->geo);
 	ftl->named_type = type;
 	ftl->type = aftl_ftl_policy_type(type, &ftl->ftl_type);
 	ftl->ops = ops;

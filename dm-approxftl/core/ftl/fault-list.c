@@ -8,7 +8,7 @@
 #include "core/ftl/controller.h"
 #include "core/ftl/fault-list.h"
 
-void aftl_faults_set_event(struct aftl *ftl)
+void aftl_faults_schedule_next_event(struct aftl *ftl)
 {
 	const struct aftl_fault_list *list = &ftl->faults;
 	u64 when_ns = list->due ? ftl->now_ns : AFTL_NEVER;
@@ -39,7 +39,7 @@ void aftl_faults_mark_due(struct aftl *ftl, u8 trigger, u64 reached)
 		list->programs -= trigger == AFTL_FAULT_PROGRAM;
 	}
 	if (list->due != due)
-		aftl_faults_set_event(ftl);
+		aftl_faults_schedule_next_event(ftl);
 }
 
 void aftl_faults_count_request(struct aftl *ftl, const struct aftl_request *request)
@@ -50,7 +50,7 @@ void aftl_faults_count_request(struct aftl *ftl, const struct aftl_request *requ
 		aftl_faults_mark_due(ftl, AFTL_FAULT_READ, ++ftl->faults.reads);
 }
 
-void aftl_faults_count_program(struct aftl *ftl, aftl_lpn_t lpn)
+void aftl_faults_mark_due_by_program(struct aftl *ftl, aftl_lpn_t lpn)
 {
 	aftl_faults_mark_due(ftl, AFTL_FAULT_PROGRAM, from_lpn(lpn));
 }

@@ -37,7 +37,7 @@ struct aftl;
  * Set the event of the fault list: now if a fault is due, or the earliest time that a fault waits
  * for.
  */
-void aftl_faults_set_event(struct aftl *ftl);
+void aftl_faults_schedule_next_event(struct aftl *ftl);
 
 /* Make the faults due whose trigger has reached @reached. */
 void aftl_faults_mark_due(struct aftl *ftl, u8 trigger, u64 reached);
@@ -46,6 +46,6 @@ void aftl_faults_mark_due(struct aftl *ftl, u8 trigger, u64 reached);
 void aftl_faults_count_request(struct aftl *ftl, const struct aftl_request *request);
 
 /* Make due the faults that waited for the program of the newest host write of @lpn. */
-void aftl_faults_count_program(struct aftl *ftl, aftl_lpn_t lpn);
+void aftl_faults_mark_due_by_program(struct aftl *ftl, aftl_lpn_t lpn);
 
 #endif

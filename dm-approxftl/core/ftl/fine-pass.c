@@ -87,7 +87,7 @@ void aftl_fine_pass_commit(struct aftl *ftl, struct aftl_lun *lun,
 	aftl_fine_pending_drop_word_line(ftl, lun, pending);
 }
 
-static bool has_pending_fine_pass(const struct aftl_foggy_block *foggy, bool moves)
+static bool does_block_await_fine_pass(const struct aftl_foggy_block *foggy, bool moves)
 {
 	u32 i;
 
@@ -115,7 +115,7 @@ bool aftl_foggy_pass_commit_padding(struct aftl *ftl, struct aftl_lun *lun, bool
 	struct aftl_block *block;
 	u32 i = 0;
 
-	while (i < ftl->foggy_blocks && !has_pending_fine_pass(&lun->foggy[i], moves))
+	while (i < ftl->foggy_blocks && !does_block_await_fine_pass(&lun->foggy[i], moves))
 		i++;
 	if (i == ftl->foggy_blocks)
 		return false;

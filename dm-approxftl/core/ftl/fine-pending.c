@@ -41,8 +41,8 @@ bool aftl_fine_pending_has_room(const struct aftl *ftl, const struct aftl_lun *l
 }
 
 /* Count the logical pages that wait for a fine pass of @block. */
-u32 aftl_fine_pending_block_units(const struct aftl *ftl, const struct aftl_lun *lun,
-				  const struct aftl_block *block)
+u32 aftl_fine_pending_count_block_units(const struct aftl *ftl, const struct aftl_lun *lun,
+					const struct aftl_block *block)
 {
 	const struct aftl_foggy_block *foggy = find_foggy_block(ftl, lun, block);
 	u32 units = 0;

@@ -38,8 +38,8 @@ static inline bool aftl_fine_pending_is_reloc(const struct aftl_fine_pending *pe
 
 bool aftl_fine_pending_has_room(const struct aftl *ftl, const struct aftl_lun *lun,
 				const struct aftl_block *block);
-u32 aftl_fine_pending_block_units(const struct aftl *ftl, const struct aftl_lun *lun,
-				  const struct aftl_block *block);
+u32 aftl_fine_pending_count_block_units(const struct aftl *ftl, const struct aftl_lun *lun,
+					const struct aftl_block *block);
 struct aftl_fine_pending *aftl_fine_pending_of_page(const struct aftl *ftl,
 						    struct aftl_foggy_block *foggy, u32 page);
 void aftl_fine_pending_add_word_line(struct aftl *ftl, struct aftl_lun *lun,

@@ -14,26 +14,26 @@
 #include "core/ftl/time.h"
 #include "core/ftl/wait.h"
 
-static void lun_set_event_time(struct aftl *ftl, struct aftl_lun *lun, u64 when)
+static void schedule_lun_event(struct aftl *ftl, struct aftl_lun *lun, u64 when)
 {
 	aftl_events_set_time(&ftl->events, lun->index, when);
 }
 
-static void lun_set_work_end(struct aftl *ftl, struct aftl_lun *lun, u64 when)
+static void schedule_end_of_lun_work(struct aftl *ftl, struct aftl_lun *lun, u64 when)
 {
 	lun->work.end_ns = when;
-	lun_set_event_time(ftl, lun, when);
+	schedule_lun_event(ftl, lun, when);
 }
 
-static u64 bus_transfer_ns(const struct aftl *ftl, u32 units)
+static u64 compute_bus_transfer_ns(const struct aftl *ftl, u32 units)
 {
 	return ftl->config.command + units * ftl->unit_transfer_ns;
 }
 
 /* The channel serves data transfers in the order in which they become ready. */
-static u64 reserve_bus(struct aftl *ftl, struct aftl_lun *lun, u32 units, u64 *spent_ns)
+static u64 reserve_bus_time(struct aftl *ftl, struct aftl_lun *lun, u32 units, u64 *spent_ns)
 {
-	u64 ns = bus_transfer_ns(ftl, units);
+	u64 ns = compute_bus_transfer_ns(ftl, units);
 
 	*lun->bus_ns = max(*lun->bus_ns, ftl->now_ns) + ns;
 	*spent_ns += ns;
@@ -41,7 +41,7 @@ static u64 reserve_bus(struct aftl *ftl, struct aftl_lun *lun, u32 units, u64 *s
 	return *lun->bus_ns;
 }
 
-static u8 lun_work_cause(const struct aftl_lun *lun)
+static u8 get_cause_of_lun_work(const struct aftl_lun *lun)
 {
 	switch (lun->work.kind) {
 	case AFTL_WORK_READ:
@@ -67,7 +67,7 @@ static void trace_array_event(struct aftl *ftl, const struct aftl_lun *lun,
 
 	event->lun = lun->index;
 	event->mode = aftl_page_mode(*aftl_page_attr_ptr(&ftl->media, page));
-	event->cause = lun_work_cause(lun);
+	event->cause = get_cause_of_lun_work(lun);
 	ftl->ops->array(ftl->host, event);
 }
 
@@ -81,12 +81,12 @@ static noinline void observe_read(struct aftl *ftl, const struct aftl_lun *lun,
 }
 
 /* Time for which the program that @lun begins occupies the channel with its data. */
-static u64 program_bus_ns(const struct aftl *ftl, const struct aftl_lun *lun)
+static u64 compute_bus_ns_of_program(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	u64 ns = bus_transfer_ns(ftl, aftl_placement_capacity(ftl, &lun->work.placement));
+	u64 ns = compute_bus_transfer_ns(ftl, aftl_placement_capacity(ftl, &lun->work.placement));
 
 	if (lun->work.kind == AFTL_WORK_RELOC_COPY)
-		ns += bus_transfer_ns(ftl, ftl->geo.page_units);
+		ns += compute_bus_transfer_ns(ftl, ftl->geo.page_units);
 	return ns;
 }
 
@@ -101,7 +101,7 @@ static void account_array_work(struct aftl *ftl, const struct aftl_lun *lun,
 		return;
 	}
 	if (event->op == AFTL_ARRAY_PROGRAM)
-		bus_ns = max(event->begin_ns - program_bus_ns(ftl, lun), ftl->now_ns);
+		bus_ns = max(event->begin_ns - compute_bus_ns_of_program(ftl, lun), ftl->now_ns);
 	aftl_wait_count_lun_busy(ftl, lun, bus_ns, end_ns);
 }
 
@@ -191,14 +191,14 @@ void aftl_array_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 devi
 {
 	u64 left_ns = array_begin_sense(ftl, lun, kind, device_page, sense_ns, units, ready_ns);
 
-	lun_set_event_time(ftl, lun, ftl->now_ns + left_ns);
+	schedule_lun_event(ftl, lun, ftl->now_ns + left_ns);
 }
 
 /*
  * Count a page that the next read senses along with its own page, in another plane of the die. Only
  * that read accounts for time and energy: the die is active once.
  */
-void aftl_array_sense_plane(struct aftl *ftl, struct aftl_lun *lun, u32 device_page, u64 ready_ns)
+void aftl_array_join_plane(struct aftl *ftl, struct aftl_lun *lun, u32 device_page, u64 ready_ns)
 {
 	lun->work.kind = AFTL_WORK_READ;
 	ftl->stats.counters.array_reads++;
@@ -206,14 +206,14 @@ void aftl_array_sense_plane(struct aftl *ftl, struct aftl_lun *lun, u32 device_p
 }
 
 /* Begin the transfer of the sensed data to the controller. Return: its end. */
-static inline u64 lun_begin_transfer_out(struct aftl *ftl, struct aftl_lun *lun)
+static inline u64 begin_transfer_to_controller(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_work *work = &lun->work;
 
 	if (work->phase == AFTL_PHASE_SENSE)
 		lun->sensed_ns = ftl->now_ns;
 	work->phase = AFTL_PHASE_DATA_OUT;
-	lun->data_out_end_ns = reserve_bus(ftl, lun, work->units, &work->service_ns);
+	lun->data_out_end_ns = reserve_bus_time(ftl, lun, work->units, &work->service_ns);
 	return lun->data_out_end_ns;
 }
 
@@ -222,19 +222,19 @@ static inline u64 lun_begin_transfer_out(struct aftl *ftl, struct aftl_lun *lun)
  * advance device time to that end, and return true. Else return false: the read has begun as by
  * aftl_array_sense().
  */
-bool aftl_array_read_in_one_event(struct aftl *ftl, struct aftl_lun *lun, u32 device_page,
-				  u64 sense_ns, u32 units)
+bool aftl_array_try_read_at_once(struct aftl *ftl, struct aftl_lun *lun, u32 device_page,
+				 u64 sense_ns, u32 units)
 {
 	u64 sensed_ns = ftl->now_ns + sense_ns;
-	u64 end_ns = max(*lun->bus_ns, sensed_ns) + bus_transfer_ns(ftl, units);
+	u64 end_ns = max(*lun->bus_ns, sensed_ns) + compute_bus_transfer_ns(ftl, units);
 
 	array_begin_sense(ftl, lun, AFTL_WORK_READ, device_page, sense_ns, units, ftl->now_ns);
-	if (aftl_events_first_ns(&ftl->events) <= end_ns) {
-		lun_set_event_time(ftl, lun, sensed_ns);
+	if (aftl_events_earliest_ns(&ftl->events) <= end_ns) {
+		schedule_lun_event(ftl, lun, sensed_ns);
 		return false;
 	}
 	ftl->now_ns = sensed_ns;
-	ftl->now_ns = lun_begin_transfer_out(ftl, lun);
+	ftl->now_ns = begin_transfer_to_controller(ftl, lun);
 	return true;
 }
 
@@ -247,20 +247,20 @@ static void array_begin_program(struct aftl *ftl, struct aftl_lun *lun,
 	work->phase = AFTL_PHASE_PROGRAM;
 	work->suspends = 0;
 	work->placement = *placement;
-	work->array_ns =
-		reserve_bus(ftl, lun, aftl_placement_capacity(ftl, placement), &work->service_ns);
+	work->array_ns = reserve_bus_time(ftl, lun, aftl_placement_capacity(ftl, placement),
+					  &work->service_ns);
 	if (done_ns) {
 		*lun->bus_ns -= done_ns;
 		work->array_ns = max(*lun->bus_ns, ftl->now_ns + ftl->config.cache_busy);
 		work->service_ns = work->array_ns - ftl->now_ns;
 	}
 	work->service_ns += lun->outcome.ns;
-	lun_set_work_end(ftl, lun, work->array_ns + lun->outcome.ns);
+	schedule_end_of_lun_work(ftl, lun, work->array_ns + lun->outcome.ns);
 	trace_array_work(ftl, lun, AFTL_ARRAY_PROGRAM, work->array_ns, lun->outcome.ns);
 }
 
 /* Time at which the newest of the host writes that @lun is about to program arrived. */
-static u64 newest_write_queued_ns(const struct aftl *ftl, const struct aftl_lun *lun)
+static u64 get_newest_write_arrival_ns(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	u32 index = lun->work.commands;
 	u64 ns = 0;
@@ -282,11 +282,11 @@ static noinline u64 cached_data_in_ns(struct aftl *ftl, const struct aftl_lun *l
 
 	if (lun->work.kind != AFTL_WORK_PROGRAM || lun->work.end_ns != ftl->now_ns)
 		return 0;
-	begin_ns = max(begin_ns, newest_write_queued_ns(ftl, lun));
+	begin_ns = max(begin_ns, get_newest_write_arrival_ns(ftl, lun));
 	if (begin_ns >= ftl->now_ns)
 		return 0;
 	ftl->stats.counters.cache_programs++;
-	return min(bus_transfer_ns(ftl, aftl_placement_capacity(ftl, placement)),
+	return min(compute_bus_transfer_ns(ftl, aftl_placement_capacity(ftl, placement)),
 		   ftl->now_ns - begin_ns);
 }
 
@@ -307,13 +307,13 @@ void aftl_array_program(struct aftl *ftl, struct aftl_lun *lun, u32 kind,
 void aftl_array_copyback(struct aftl *ftl, struct aftl_lun *lun,
 			 const struct aftl_placement *placement)
 {
-	reserve_bus(ftl, lun, ftl->geo.page_units, &lun->work.service_ns);
+	reserve_bus_time(ftl, lun, ftl->geo.page_units, &lun->work.service_ns);
 	array_begin_program(ftl, lun, placement, 0);
 }
 
-static inline void array_begin_data_out(struct aftl *ftl, struct aftl_lun *lun)
+static inline void array_begin_sensed_data_transfer(struct aftl *ftl, struct aftl_lun *lun)
 {
-	lun_set_event_time(ftl, lun, lun_begin_transfer_out(ftl, lun));
+	schedule_lun_event(ftl, lun, begin_transfer_to_controller(ftl, lun));
 }
 
 static noinline void observe_data_out(struct aftl *ftl, struct aftl_lun *lun)
@@ -322,24 +322,24 @@ static noinline void observe_data_out(struct aftl *ftl, struct aftl_lun *lun)
 
 	if (ftl->waits)
 		aftl_wait_count_lun_busy(ftl, lun, begin_ns,
-					 begin_ns + bus_transfer_ns(ftl, lun->work.units));
-	array_begin_data_out(ftl, lun);
+					 begin_ns + compute_bus_transfer_ns(ftl, lun->work.units));
+	array_begin_sensed_data_transfer(ftl, lun);
 }
 
 /* Start the transfer of the sensed page to the controller. */
-void aftl_array_start_data_out(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_array_transfer_sensed_data(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (ftl->array_is_observed)
 		observe_data_out(ftl, lun);
 	else
-		array_begin_data_out(ftl, lun);
+		array_begin_sensed_data_transfer(ftl, lun);
 }
 
 void aftl_array_erase(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u64 ns;
 
-	aftl_erase_begin(ftl, lun, lun->reloc.from);
+	aftl_begin_block_erase(ftl, lun, lun->reloc.from);
 	ns = lun->erased.ns;
 	lun->work = (struct aftl_work){
 		.kind = AFTL_WORK_ERASE,
@@ -347,7 +347,7 @@ void aftl_array_erase(struct aftl *ftl, struct aftl_lun *lun)
 		.service_ns = ns,
 		.array_ns = ftl->now_ns,
 	};
-	lun_set_work_end(ftl, lun, ftl->now_ns + ns);
+	schedule_end_of_lun_work(ftl, lun, ftl->now_ns + ns);
 	trace_array_work(ftl, lun, AFTL_ARRAY_ERASE, ftl->now_ns, ns);
 }
 
@@ -355,17 +355,17 @@ void aftl_array_erase(struct aftl *ftl, struct aftl_lun *lun)
  * Read a page for relocation. If the parameter "read_move" is not 0, it replaces the time of one
  * sensing; read retries come on top.
  */
-void aftl_array_sense_reloc(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 units)
+void aftl_array_sense_reloc_page(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 units)
 {
 	struct aftl_block *from = lun->reloc.from;
-	u32 in_block = aftl_reloc_cursor_page(ftl, lun);
+	u32 in_block = aftl_reloc_get_cursor_page(ftl, lun);
 	u32 page = aftl_block_device_page(&ftl->media, from, in_block);
 	u64 hour = aftl_device_hour(ftl);
 	u64 move_ns = ftl->config.read_move;
 	u64 once_ns = move_ns ? aftl_read_sense_ns(&ftl->sense, from, in_block, hour) : 0;
 	u64 ns = aftl_sense_valid_data(ftl, from, in_block, hour) - once_ns + move_ns;
 
-	aftl_prefetch_relocation(ftl, page);
+	aftl_prefetch_reloc_entries(ftl, page);
 	/*
 	 * With cache reads, a task that reads pages one after the other senses this page as soon as
 	 * the array is free.
@@ -401,7 +401,7 @@ void aftl_array_resume_suspended(struct aftl *ftl, struct aftl_lun *lun)
 	lun->work = lun->suspended;
 	lun->work.array_ns = ftl->now_ns;
 	lun->suspended.kind = AFTL_WORK_NONE;
-	lun_set_work_end(ftl, lun, ftl->now_ns + lun->suspended_ns);
+	schedule_end_of_lun_work(ftl, lun, ftl->now_ns + lun->suspended_ns);
 	trace_array_work(ftl, lun, AFTL_ARRAY_RESUME, ftl->now_ns, lun->suspended_ns);
 }
 
@@ -410,7 +410,7 @@ void aftl_array_resume_suspended(struct aftl *ftl, struct aftl_lun *lun)
  * adds bits to a word line, is never suspended: neither the cells nor the controller would have the
  * word line's first page then.
  */
-static bool suspend_is_allowed(const struct aftl *ftl, const struct aftl_work *work, bool write)
+static bool may_suspend_work(const struct aftl *ftl, const struct aftl_work *work, bool write)
 {
 	if (work->phase == AFTL_PHASE_PROGRAM)
 		return !write && work->placement.mode != AFTL_MODE_SWITCHED &&
@@ -421,7 +421,7 @@ static bool suspend_is_allowed(const struct aftl *ftl, const struct aftl_work *w
 }
 
 /* Suspending an operation near its end gains no time; during its data transfer it is impossible. */
-static bool suspend_is_worthwhile(const struct aftl *ftl, const struct aftl_lun *lun, u64 when)
+static bool suspend_saves_time(const struct aftl *ftl, const struct aftl_lun *lun, u64 when)
 {
 	const struct aftl_work *work = &lun->work;
 
@@ -475,7 +475,7 @@ void aftl_array_suspend(struct aftl *ftl, struct aftl_lun *lun)
 	lun->work.service_ns = 0;
 	lun->work.phase = latency_ns ? AFTL_PHASE_SUSPEND : AFTL_PHASE_IDLE;
 	if (latency_ns)
-		lun_set_work_end(ftl, lun, ftl->now_ns + latency_ns);
+		schedule_end_of_lun_work(ftl, lun, ftl->now_ns + latency_ns);
 }
 
 /*
@@ -486,10 +486,10 @@ void aftl_array_suspend_for_command(struct aftl *ftl, struct aftl_lun *lun, bool
 {
 	u64 when = find_next_suspend_point(ftl, &lun->work);
 
-	if (!suspend_is_allowed(ftl, &lun->work, write) || !suspend_is_worthwhile(ftl, lun, when))
+	if (!may_suspend_work(ftl, &lun->work, write) || !suspend_saves_time(ftl, lun, when))
 		return;
 	if (when == ftl->now_ns)
 		aftl_array_suspend(ftl, lun);
 	else
-		lun_set_event_time(ftl, lun, when);
+		schedule_lun_event(ftl, lun, when);
 }

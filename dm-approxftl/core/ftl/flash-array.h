@@ -10,16 +10,16 @@ struct aftl_block;
 struct aftl_lun;
 struct aftl_placement;
 
-void aftl_array_sense_plane(struct aftl *ftl, struct aftl_lun *lun, u32 device_page, u64 ready_ns);
+void aftl_array_join_plane(struct aftl *ftl, struct aftl_lun *lun, u32 device_page, u64 ready_ns);
 void aftl_array_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page,
 		      u64 sense_ns, u32 units, u64 ready_ns);
-bool aftl_array_read_in_one_event(struct aftl *ftl, struct aftl_lun *lun, u32 device_page,
-				  u64 sense_ns, u32 units);
-void aftl_array_sense_reloc(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 units);
+bool aftl_array_try_read_at_once(struct aftl *ftl, struct aftl_lun *lun, u32 device_page,
+				 u64 sense_ns, u32 units);
+void aftl_array_sense_reloc_page(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 units);
 void aftl_array_sense_stripe_page(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
 				  u32 page);
 void aftl_array_sense_trans_page(struct aftl *ftl, struct aftl_lun *lun, u32 kind, aftl_ppn_t ppn);
-void aftl_array_start_data_out(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_array_transfer_sensed_data(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_array_program(struct aftl *ftl, struct aftl_lun *lun, u32 kind,
 			const struct aftl_placement *placement);
 void aftl_array_copyback(struct aftl *ftl, struct aftl_lun *lun,

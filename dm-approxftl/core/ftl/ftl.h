@@ -377,7 +377,7 @@ u64 aftl_next_event_ns(const struct aftl *ftl);
 #define AFTL_TIME_MAX (U64_MAX / 2)
 
 /**
- * aftl_max_host_calls() - bound of the callbacks of one call
+ * aftl_max_host_callbacks() - bound of the callbacks of one call
  * @geo: geometry of the device
  *
  * Upper bound of the calls of program(), copy(), programmed(), unstored(), unmap(), zone(), erase()
@@ -389,7 +389,7 @@ u64 aftl_next_event_ns(const struct aftl *ftl);
  */
 #define AFTL_ZONE_HOST_CALLS 4
 
-u32 aftl_max_host_calls(const struct aftl_geometry *geo);
+u32 aftl_max_host_callbacks(const struct aftl_geometry *geo);
 
 /**
  * aftl_step() - process the next event if it is due at @now_ns, else advance to @now_ns
@@ -455,7 +455,7 @@ bool aftl_is_busy(const struct aftl *ftl);
 void aftl_drain_requests(struct aftl *ftl);
 
 /* Upper bound of the tags of accept(), exclusive. */
-u32 aftl_buffer_tag_count(const struct aftl *ftl);
+u32 aftl_count_buffer_tags(const struct aftl *ftl);
 
 /* Get in @what the write under @tag; false if it is programmed or not the newest of its page. */
 bool aftl_get_buffered_write(const struct aftl *ftl, u32 tag, struct aftl_buffered_lpn *what);
@@ -653,7 +653,7 @@ void aftl_clear_faults(struct aftl *ftl);
 u32 aftl_get_faults(const struct aftl *ftl, const struct aftl_fault **all);
 
 /* Count an unreadable logical page: the host calls this if read() could not fetch its data. */
-void aftl_count_unreadable(struct aftl *ftl);
+void aftl_count_unreadable_unit(struct aftl *ftl);
 
 /* Number of logical pages marked by aftl_mark_unit_lost() or aftl_fail_unit(). */
 u32 aftl_count_lost_units(const struct aftl *ftl);
@@ -704,17 +704,17 @@ void aftl_mark_buffer_lost(struct aftl *ftl);
 aftl_ppn_t aftl_lookup(const struct aftl *ftl, aftl_lpn_t lpn, u32 *class);
 
 /* Quality level with which @lpn is stored; 0 also if @lpn is not mapped. */
-u32 aftl_lpn_level(const struct aftl *ftl, aftl_lpn_t lpn);
+u32 aftl_lpn_quality_level(const struct aftl *ftl, aftl_lpn_t lpn);
 
 /**
- * aftl_lpn_errors() - bit errors that a read of @lpn would return now
+ * aftl_get_lpn_read_errors() - bit errors that a read of @lpn would return now
  * @ftl: device
  * @lpn: logical page
  * @errors: takes the result
  *
  * Return: false if @lpn is not on flash, or if errors are not modelled and it is not lost.
  */
-bool aftl_lpn_errors(const struct aftl *ftl, aftl_lpn_t lpn, struct aftl_errors *errors);
+bool aftl_get_lpn_read_errors(const struct aftl *ftl, aftl_lpn_t lpn, struct aftl_errors *errors);
 
 /**
  * aftl_lpn_is_unreadable() - return true if a read of @lpn would fail now

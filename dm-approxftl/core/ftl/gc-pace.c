@@ -34,8 +34,9 @@ bool aftl_paced_gc_is_due(const struct aftl *ftl, const struct aftl_lun *lun)
 		return false;
 	if (lun->reloc.kind != AFTL_RELOC_NONE)
 		return reloc_task_is_paced_gc(&lun->reloc) && lun->pace.credit > 0;
-	return lun->free_blocks <=
-	       aftl_gc_reserve(ftl) + aftl_unused_static_slc_blocks(ftl, lun) + ftl->config.gc_pace;
+	return lun->free_blocks <= aftl_gc_reserve_blocks(ftl) +
+					   aftl_unused_static_slc_blocks(ftl, lun) +
+					   ftl->config.gc_pace;
 }
 
 /*

@@ -7,7 +7,7 @@
 #include "core/ftl/lun.h"
 
 /* Free blocks that host writes must leave to relocation. */
-static inline u32 aftl_gc_reserve(const struct aftl *ftl)
+static inline u32 aftl_gc_reserve_blocks(const struct aftl *ftl)
 {
 	return ftl->type->reserve;
 }
@@ -22,7 +22,8 @@ static inline u32 aftl_unused_static_slc_blocks(const struct aftl *ftl, const st
 /* Return true if host writes must wait for GC before they get another block (emergency GC). */
 static inline bool aftl_gc_is_urgent(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return lun->free_blocks <= aftl_gc_reserve(ftl) + aftl_unused_static_slc_blocks(ftl, lun);
+	return lun->free_blocks <=
+	       aftl_gc_reserve_blocks(ftl) + aftl_unused_static_slc_blocks(ftl, lun);
 }
 
 /* Return true if the free blocks are below the watermark of parameter "gc". */
@@ -33,7 +34,7 @@ static inline bool aftl_lun_is_below_gc_watermark(const struct aftl *ftl,
 }
 
 /* Return true if @lun can store @units more logical pages beside those it has or is writing. */
-static inline bool aftl_lun_has_room(const struct aftl_lun *lun, u32 units)
+static inline bool aftl_lun_has_room_for_units(const struct aftl_lun *lun, u32 units)
 {
 	return lun->valid + lun->in_flight + units <= lun->max_valid;
 }

@@ -27,7 +27,7 @@ u32 aftl_pending_requests(const struct aftl *ftl)
 	return ftl->requests;
 }
 
-u32 aftl_buffer_tag_count(const struct aftl *ftl)
+u32 aftl_count_buffer_tags(const struct aftl *ftl)
 {
 	return ftl->write_commands;
 }
@@ -61,7 +61,7 @@ aftl_ppn_t aftl_lookup(const struct aftl *ftl, aftl_lpn_t lpn, u32 *class)
 
 	if (from_lpn(lpn) >= ftl->geo.units || !aftl_l2p_lookup(ftl, lpn, &ppn))
 		return AFTL_NO_PPN;
-	*class = aftl_l2p_level(ftl, lpn) != AFTL_PRECISE;
+	*class = aftl_l2p_quality_level(ftl, lpn) != AFTL_PRECISE;
 	return ppn;
 }
 
@@ -70,9 +70,9 @@ const u32 *aftl_l2p_table(const struct aftl *ftl)
 	return ftl->l2p.chunk[1] ? NULL : ftl->l2p.chunk[0];
 }
 
-u32 aftl_lpn_level(const struct aftl *ftl, aftl_lpn_t lpn)
+u32 aftl_lpn_quality_level(const struct aftl *ftl, aftl_lpn_t lpn)
 {
-	return from_lpn(lpn) < ftl->geo.units ? aftl_l2p_level(ftl, lpn) : AFTL_PRECISE;
+	return from_lpn(lpn) < ftl->geo.units ? aftl_l2p_quality_level(ftl, lpn) : AFTL_PRECISE;
 }
 
 u32 aftl_count_lost_units(const struct aftl *ftl)
@@ -95,7 +95,7 @@ u32 aftl_find_lost_lpns(const struct aftl *ftl, u32 unit, u32 end, bool lost)
 	return unit;
 }
 
-bool aftl_lpn_errors(const struct aftl *ftl, aftl_lpn_t lpn, struct aftl_errors *errors)
+bool aftl_get_lpn_read_errors(const struct aftl *ftl, aftl_lpn_t lpn, struct aftl_errors *errors)
 {
 	const struct aftl_read_cache_entry *recent;
 	aftl_ppn_t ppn;
@@ -124,7 +124,7 @@ bool aftl_lpn_is_unreadable(const struct aftl *ftl, aftl_lpn_t lpn)
 
 	if (aftl_lpn_is_buffered(ftl, lpn) || !aftl_l2p_lookup(ftl, lpn, &ppn))
 		return false;
-	if (aftl_lpn_errors(ftl, lpn, &errors))
+	if (aftl_get_lpn_read_errors(ftl, lpn, &errors))
 		return errors.lost;
 	return aftl_ppn_in_dead_lun(ftl, ppn) &&
 	       !(aftl_has_rain(ftl) && aftl_stripe_can_reconstruct(ftl, ppn));
@@ -250,7 +250,7 @@ static u64 digest_l2p_table(const struct aftl *ftl)
 		if (*aftl_l2p_entry(ftl, i))
 			digest += aftl_hash64((u64)i << 32 | *aftl_l2p_entry(ftl, i));
 		if (i % SLICE_UNITS == 0)
-			aftl_host_yield(ftl);
+			aftl_call_host_pause(ftl);
 	}
 	return digest;
 }
@@ -262,20 +262,20 @@ u64 aftl_digest(const struct aftl *ftl)
 
 	for (i = 0; i < ftl->geo.blocks; i++) {
 		digest = digest_block(ftl, &ftl->media.blocks[i], digest);
-		aftl_host_yield(ftl);
+		aftl_call_host_pause(ftl);
 	}
 	return digest;
 }
 
 static int yield_during_audit(const struct aftl *ftl, struct aftl_error *error)
 {
-	int ret = aftl_host_yield(ftl);
+	int ret = aftl_call_host_pause(ftl);
 
 	return ret ? aftl_fail(error, ret, "interrupted while the device was checked") : 0;
 }
 
 /* Audit: return true if the block of @ppn mixes translation pages with data. */
-static bool audit_block_is_mixed(const struct aftl *ftl, aftl_ppn_t ppn, u32 unit)
+static bool audit_block_mixes_data_and_map(const struct aftl *ftl, aftl_ppn_t ppn, u32 unit)
 {
 	bool of_map = aftl_block_has_trans_pages(ftl, aftl_block_of_ppn(&ftl->media, ppn));
 	bool is_tp = unit >= ftl->geo.units;
@@ -290,14 +290,14 @@ static int audit_lpn(const struct aftl *ftl, u32 i, aftl_ppn_t ppn, struct aftl_
 	if (ftl->geo.zones && i < ftl->geo.units &&
 	    i % ftl->geo.zone_units >= aftl_zone_of_lpn(ftl, to_lpn(i))->written)
 		return aftl_fail(error, -EUCLEAN, "unit %u is beyond its zone's write pointer", i);
-	if (audit_block_is_mixed(ftl, ppn, i))
+	if (audit_block_mixes_data_and_map(ftl, ppn, i))
 		return aftl_fail(error, -EUCLEAN, "unit %u and a translation page share a block",
 				 i);
 	attr = aftl_ppn_attr(&ftl->media, ppn);
 	if (!(attr & AFTL_PAGE_PROGRAMMED) ||
-	    aftl_page_class(attr) != (aftl_l2p_level(ftl, to_lpn(i)) != AFTL_PRECISE))
+	    aftl_page_class(attr) != (aftl_l2p_quality_level(ftl, to_lpn(i)) != AFTL_PRECISE))
 		return aftl_fail(error, -EUCLEAN, "unit %u differs from its page in data class", i);
-	if (aftl_ppn_level(&ftl->media, ppn) != aftl_l2p_level(ftl, to_lpn(i)))
+	if (aftl_ppn_level(&ftl->media, ppn) != aftl_l2p_quality_level(ftl, to_lpn(i)))
 		return aftl_fail(error, -EUCLEAN, "unit %u and its ppn differ in quality level", i);
 	return 0;
 }
@@ -320,7 +320,7 @@ static int audit_ppn(const struct aftl *ftl, aftl_ppn_t ppn, struct aftl_error *
 	return audit_lpn(ftl, unit, ppn, error);
 }
 
-static bool audit_ppn_is_valid(const struct aftl *ftl, u32 slot)
+static bool is_audited_ppn_valid(const struct aftl *ftl, u32 slot)
 {
 	return slot < ftl->geo.ppns && aftl_ppn_is_valid(&ftl->media, to_ppn(slot));
 }
@@ -328,7 +328,7 @@ static bool audit_ppn_is_valid(const struct aftl *ftl, u32 slot)
 /* Prefetch the L2P entry that the audit of ppn @slot will compare. */
 static void audit_prefetch_l2p_entry(const struct aftl *ftl, u32 slot)
 {
-	u32 unit = audit_ppn_is_valid(ftl, slot) ?
+	u32 unit = is_audited_ppn_valid(ftl, slot) ?
 			   from_lpn(aftl_ppn_lpn(&ftl->media, to_ppn(slot))) :
 			   U32_MAX;
 
@@ -343,7 +343,7 @@ static int audit_ppns(const struct aftl *ftl, struct aftl_error *error)
 
 	for (i = 0; !ret && i < ftl->geo.ppns; i++) {
 		audit_prefetch_l2p_entry(ftl, i + AHEAD);
-		if (audit_ppn_is_valid(ftl, i))
+		if (is_audited_ppn_valid(ftl, i))
 			ret = audit_ppn(ftl, to_ppn(i), error);
 		if (!ret && i % SLICE_UNITS == 0)
 			ret = yield_during_audit(ftl, error);
@@ -367,7 +367,7 @@ struct block_census {
 	u32 programmed;
 };
 
-static void audit_count_page_units(const struct aftl *ftl, u32 page, struct block_census *census)
+static void audit_add_page_to_census(const struct aftl *ftl, u32 page, struct block_census *census)
 {
 	u16 attr = *aftl_page_attr_ptr(&ftl->media, page);
 	u32 valid = 0;
@@ -387,7 +387,7 @@ static struct block_census audit_count_block(const struct aftl *ftl, const struc
 	u32 page;
 
 	for (page = first; page < first + ftl->geo.pages; page++)
-		audit_count_page_units(ftl, page, &census);
+		audit_add_page_to_census(ftl, page, &census);
 	return census;
 }
 
@@ -489,7 +489,7 @@ static int audit_device_totals(const struct aftl *ftl, struct aftl_error *error)
 	return 0;
 }
 
-int aftl_audit_counts(const struct aftl *ftl, struct aftl_error *error)
+int aftl_audit_counts_and_lists(const struct aftl *ftl, struct aftl_error *error)
 {
 	int ret = audit_device_totals(ftl, error);
 	u32 i;
@@ -505,7 +505,7 @@ int aftl_audit_counts(const struct aftl *ftl, struct aftl_error *error)
 
 int aftl_audit(const struct aftl *ftl, struct aftl_error *error)
 {
-	int ret = aftl_audit_counts(ftl, error);
+	int ret = aftl_audit_counts_and_lists(ftl, error);
 
 	return ret ? ret : audit_ppns(ftl, error);
 }

@@ -47,7 +47,7 @@ static bool l2p_invalidate_old_ppn(struct aftl *ftl, aftl_lpn_t lpn)
 		return false;
 	block = aftl_block_of_ppn(&ftl->media, former);
 	l2p_invalidate_ppn(ftl, aftl_block_lun(ftl, block), block, former,
-			   aftl_l2p_level(ftl, lpn));
+			   aftl_l2p_quality_level(ftl, lpn));
 	return true;
 }
 
@@ -62,7 +62,7 @@ void aftl_l2p_relocate(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block
 		       aftl_ppn_t former, struct aftl_block *block, aftl_lpn_t lpn, aftl_ppn_t ppn,
 		       u32 level)
 {
-	l2p_invalidate_ppn(ftl, lun, from, former, aftl_l2p_level(ftl, lpn));
+	l2p_invalidate_ppn(ftl, lun, from, former, aftl_l2p_quality_level(ftl, lpn));
 	l2p_set_entry(ftl, lun, block, lpn, ppn, level);
 }
 
@@ -103,7 +103,7 @@ void aftl_prefetch_ppn_state(const struct aftl *ftl, u32 unit, bool read)
 	prefetch(aftl_block_of_ppn(media, ppn));
 }
 
-void aftl_prefetch_relocation(const struct aftl *ftl, u32 page)
+void aftl_prefetch_reloc_entries(const struct aftl *ftl, u32 page)
 {
 	u32 slot = page * ftl->geo.page_units;
 	u32 end = slot + ftl->geo.page_units;

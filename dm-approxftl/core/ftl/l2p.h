@@ -20,13 +20,13 @@ static inline bool aftl_l2p_lookup(const struct aftl *ftl, aftl_lpn_t lpn, aftl_
 	return entry;
 }
 
-static inline u32 aftl_l2p_level(const struct aftl *ftl, aftl_lpn_t lpn)
+static inline u32 aftl_l2p_quality_level(const struct aftl *ftl, aftl_lpn_t lpn)
 {
 	return *aftl_l2p_entry(ftl, from_lpn(lpn)) >> AFTL_PPN_BITS;
 }
 
 /* Prefetch the L2P entries of the logical pages in @page, which will be relocated soon. */
-void aftl_prefetch_relocation(const struct aftl *ftl, u32 page);
+void aftl_prefetch_reloc_entries(const struct aftl *ftl, u32 page);
 
 /* Map @lpn to @ppn in @block and invalidate its old physical page. */
 void aftl_l2p_update(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,

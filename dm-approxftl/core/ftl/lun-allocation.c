@@ -24,7 +24,7 @@ static struct aftl_lun *next_lun_with_room(struct aftl *ftl, u32 units)
 		u32 lun = aftl_lun_in_allocation_order(&ftl->geo, ftl->allocation.turn);
 
 		advance_allocation_position(ftl);
-		if (aftl_lun_has_room(&ftl->luns[lun], units))
+		if (aftl_lun_has_room_for_units(&ftl->luns[lun], units))
 			return &ftl->luns[lun];
 	}
 	return NULL;
@@ -59,8 +59,8 @@ struct aftl_lun *aftl_allocate_lun(struct aftl *ftl, aftl_lpn_t lpn, u32 class, 
 		return next_lun_with_room(ftl, units);
 	}
 	if (ftl->allocation.rule.fixed)
-		return aftl_lun_has_room(&ftl->luns[lun], units) ? &ftl->luns[lun] : NULL;
-	if (!aftl_lun_has_room(&ftl->luns[lun], units))
+		return aftl_lun_has_room_for_units(&ftl->luns[lun], units) ? &ftl->luns[lun] : NULL;
+	if (!aftl_lun_has_room_for_units(&ftl->luns[lun], units))
 		return next_lun_with_room(ftl, units);
 	advance_allocation_position(ftl);
 	return &ftl->luns[lun];

@@ -36,7 +36,7 @@ struct aftl_allocation {
 };
 
 /* Every device starts at this position of the allocation order, preconditioned or not. */
-static inline u32 aftl_first_allocation_position(const struct aftl_geometry *geo)
+static inline u32 aftl_get_first_allocation_position(const struct aftl_geometry *geo)
 {
 	return 1 % geo->luns;
 }

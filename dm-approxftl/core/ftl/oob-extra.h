@@ -26,7 +26,7 @@ static inline void aftl_oob_store_origin(struct aftl *ftl, struct aftl_block *bl
 		return;
 	if (origin.inherited)
 		aftl_oob_extra_alloc_for_block(ftl, block);
-	*aftl_oob_generation(&ftl->media, ppn) = origin.generation;
+	*aftl_oob_generation_ptr(&ftl->media, ppn) = origin.generation;
 	inherited = aftl_inherited_errors_ptr(&ftl->media, block, ppn);
 	if (inherited)
 		*inherited = origin.inherited;

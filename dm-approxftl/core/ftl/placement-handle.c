@@ -80,8 +80,7 @@ int aftl_handle_place_program(struct aftl *ftl, struct aftl_lun *lun,
 
 void aftl_handle_count_closed_block(struct aftl *ftl, const struct aftl_block *block)
 {
-	struct aftl_handle_stats *stats =
-		&ftl->stats.handles[aftl_host_handle_of_block(ftl, block)];
+	struct aftl_handle_stats *stats = &ftl->stats.handles[aftl_fdp_handle_of_block(ftl, block)];
 
 	stats->changed_blocks++;
 	stats->partial_blocks += !aftl_block_is_full(&ftl->geo, block);

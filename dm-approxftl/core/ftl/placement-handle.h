@@ -35,7 +35,7 @@ static inline bool aftl_stream_is_trans_pages(const struct aftl *ftl, u32 stream
 }
 
 /* Placement handle of @block; 0, the default one, also for translation pages and zones. */
-static inline u32 aftl_host_handle_of_block(const struct aftl *ftl, const struct aftl_block *block)
+static inline u32 aftl_fdp_handle_of_block(const struct aftl *ftl, const struct aftl_block *block)
 {
 	if (ftl->geo.zones)
 		return 0;

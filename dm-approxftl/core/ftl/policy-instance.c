@@ -22,8 +22,8 @@ int aftl_policy_instance_check(const struct aftl_policy_type *type, struct aftl_
 }
 
 /* Number of elements of @array: the policy declares one for each lpn, block, LUN or the device. */
-static u64 policy_array_length(const struct aftl_policy *policy,
-			       const struct aftl_policy_array *array)
+static u64 count_policy_array_items(const struct aftl_policy *policy,
+				    const struct aftl_policy_array *array)
 {
 	const struct aftl_geometry *geo = &policy->ftl->geo;
 	const u64 shares[AFTL_ARRAY_SCOPES] = {
@@ -44,8 +44,8 @@ static bool alloc_policy_array(struct aftl_policy *policy, u32 i)
 
 	if (!array->count || (array->wanted && !array->wanted(policy)))
 		return true;
-	policy->arrays[i] =
-		aftl_memory_alloc(policy->ftl, policy_array_length(policy, array), array->width);
+	policy->arrays[i] = aftl_memory_alloc(policy->ftl, count_policy_array_items(policy, array),
+					      array->width);
 	return policy->arrays[i];
 }
 
@@ -149,7 +149,7 @@ static bool find_policy_array_word(const struct aftl_policy *policy, u32 i, u64 
 				   struct word_position *at)
 {
 	const struct aftl_policy_array *array = &policy->type->arrays[i];
-	u64 numbers = policy->arrays[i] ? policy_array_length(policy, array) : 0;
+	u64 numbers = policy->arrays[i] ? count_policy_array_items(policy, array) : 0;
 	u64 words = (numbers * array->width + sizeof(u64) - 1) / sizeof(u64);
 
 	if (*index >= words) {
@@ -176,7 +176,7 @@ static bool find_policy_state_word(const struct aftl_policy *policy, u64 index,
 	return false;
 }
 
-static u64 read_policy_state_number(const struct word_position *at, u32 i)
+static u64 get_element_of_policy_array(const struct word_position *at, u32 i)
 {
 	switch (at->width) {
 	case 1:
@@ -190,7 +190,7 @@ static u64 read_policy_state_number(const struct word_position *at, u32 i)
 	}
 }
 
-static void write_policy_state_number(const struct word_position *at, u32 i, u64 value)
+static void set_element_of_policy_array(const struct word_position *at, u32 i, u64 value)
 {
 	switch (at->width) {
 	case 1:
@@ -216,7 +216,7 @@ bool aftl_policy_instance_save(const struct aftl_policy *policy, u64 index, u64 
 		return false;
 	*word = 0;
 	for (i = 0; i < at.count; i++)
-		*word |= read_policy_state_number(&at, i) << (8 * at.width * i);
+		*word |= get_element_of_policy_array(&at, i) << (8 * at.width * i);
 	return true;
 }
 
@@ -228,7 +228,7 @@ void aftl_policy_instance_restore(struct aftl_policy *policy, u64 index, u64 wor
 	if (!find_policy_state_word(policy, index, &at))
 		return;
 	for (i = 0; i < at.count; i++)
-		write_policy_state_number(&at, i, word >> (8 * at.width * i));
+		set_element_of_policy_array(&at, i, word >> (8 * at.width * i));
 }
 
 void aftl_policy_instance_finish_load(struct aftl_policy *policy)

@@ -21,7 +21,7 @@ u32 aftl_count_queued_commands(const struct aftl_lun *lun)
 	return queued;
 }
 
-static bool lun_has_free_block(const struct aftl *ftl, const struct aftl_lun *lun)
+static bool lun_has_unreserved_block(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return !aftl_gc_is_urgent(ftl, lun);
 }
@@ -31,7 +31,8 @@ static struct aftl_block *policy_open_block(struct aftl *ftl, struct aftl_lun *l
 {
 	struct aftl_block *block;
 
-	if ((cause == AFTL_CAUSE_HOST || cause == AFTL_CAUSE_MAP) && !lun_has_free_block(ftl, lun))
+	if ((cause == AFTL_CAUSE_HOST || cause == AFTL_CAUSE_MAP) &&
+	    !lun_has_unreserved_block(ftl, lun))
 		return NULL;
 	if (ftl->geo.passes > 1)
 		order = AFTL_ORDER_FOGGY_FINE;
@@ -41,7 +42,7 @@ static struct aftl_block *policy_open_block(struct aftl *ftl, struct aftl_lun *l
 		return NULL;
 	}
 	block = aftl_free_block_take(ftl, lun,
-				     aftl_superblock_stream(kind, ftl->placing_handle, false));
+				     aftl_superblock_stream_key(kind, ftl->placing_handle, false));
 	if (!block)
 		return NULL;
 	aftl_block_open(ftl, block, order, kind);
@@ -58,12 +59,12 @@ static void policy_close_block(struct aftl *ftl, struct aftl_block *block)
 		aftl_block_close(ftl, block);
 }
 
-static bool policy_lun_has_room(const struct aftl *ftl, u32 lun, u32 units)
+static bool policy_lun_has_room_for_units(const struct aftl *ftl, u32 lun, u32 units)
 {
-	return aftl_lun_has_room(&ftl->luns[lun], units);
+	return aftl_lun_has_room_for_units(&ftl->luns[lun], units);
 }
 
-static bool lun_is_alive(const struct aftl *ftl, u32 lun)
+static bool is_lun_number_alive(const struct aftl *ftl, u32 lun)
 {
 	return !aftl_lun_is_dead(&ftl->luns[lun]);
 }
@@ -94,14 +95,14 @@ static u64 make_policy_random_seed(const struct aftl *ftl, const struct aftl_lun
 
 static const struct aftl_policy_services services = {
 	.part = aftl_policy_instance_add_part,
-	.spare = lun_has_free_block,
+	.spare = lun_has_unreserved_block,
 	.open = policy_open_block,
 	.close = policy_close_block,
 	.find = aftl_l2p_lookup,
 	.hours = aftl_age_in_hours,
 	.queued = aftl_count_queued_commands,
-	.room = policy_lun_has_room,
-	.works = lun_is_alive,
+	.room = policy_lun_has_room_for_units,
+	.works = is_lun_number_alive,
 	.work = count_lun_pending_work,
 	.command_seq = make_policy_random_seed,
 };

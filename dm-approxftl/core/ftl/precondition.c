@@ -60,16 +60,16 @@ static void program_parity_untimed(struct aftl *ftl, const struct aftl_lun *lun)
 
 static void read_reloc_untimed(struct aftl *ftl, struct aftl_lun *lun)
 {
-	u32 page = aftl_reloc_cursor_page(ftl, lun);
+	u32 page = aftl_reloc_get_cursor_page(ftl, lun);
 
 	if (page + PREFETCH_DISTANCE < ftl->geo.pages)
-		aftl_prefetch_relocation(ftl, aftl_block_device_page(&ftl->media, lun->reloc.from,
-								     page) +
-						      PREFETCH_DISTANCE);
+		aftl_prefetch_reloc_entries(ftl, aftl_block_device_page(&ftl->media,
+									lun->reloc.from, page) +
+							 PREFETCH_DISTANCE);
 	aftl_reloc_gather_pages(ftl, lun);
 }
 
-static bool step_reloc_untimed(struct aftl *ftl, struct aftl_lun *lun)
+static bool execute_reloc_steps_untimed(struct aftl *ftl, struct aftl_lun *lun)
 {
 	for (;;) {
 		switch (aftl_reloc_next_step(ftl, lun, true)) {
@@ -91,7 +91,7 @@ static bool step_reloc_untimed(struct aftl *ftl, struct aftl_lun *lun)
 			pad_foggy_pass_untimed(ftl, lun, true);
 			break;
 		case AFTL_STEP_ERASE:
-			aftl_erase_begin(ftl, lun, lun->reloc.from);
+			aftl_begin_block_erase(ftl, lun, lun->reloc.from);
 			aftl_reloc_erase_done(ftl, lun);
 			return true;
 		}
@@ -113,7 +113,7 @@ static bool run_superblock_gc_untimed(struct aftl *ftl, const struct aftl_lun *l
 
 			if (ftl->foggy_blocks)
 				aftl_fine_pass_commit_all_untimed(ftl, member);
-			step_reloc_untimed(ftl, member);
+			execute_reloc_steps_untimed(ftl, member);
 		}
 	program_parity_untimed(ftl, lun);
 	return *collected != before;
@@ -122,7 +122,7 @@ static bool run_superblock_gc_untimed(struct aftl *ftl, const struct aftl_lun *l
 static bool run_reloc_untimed(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (likely(!ftl->geo.superblock_luns))
-		return step_reloc_untimed(ftl, lun);
+		return execute_reloc_steps_untimed(ftl, lun);
 	return run_superblock_gc_untimed(ftl, lun);
 }
 
@@ -171,7 +171,7 @@ static int fill_store_recorded_entries(struct aftl *ftl, struct filler *filler)
 	for (lpn = 0; !ret && lpn < numbers.units; lpn += NUMBERS_SLICE) {
 		aftl_ftl_store_first_write_clock(ftl->policy, to_lpn(lpn),
 						 min(numbers.units - lpn, NUMBERS_SLICE), &numbers);
-		ret = aftl_host_yield(ftl);
+		ret = aftl_call_host_pause(ftl);
 	}
 	return ret;
 }
@@ -184,9 +184,9 @@ static int fill_relocate_for_gc(struct aftl *ftl, struct filler *filler, struct 
 	return ret ? ret : run_reloc_untimed(ftl, lun);
 }
 
-static int fill_place_after_gc(struct aftl *ftl, struct filler *filler, struct aftl_lun *lun,
-			       const struct aftl_program_request *need,
-			       struct aftl_placement *placement)
+static int fill_gc_and_place_program(struct aftl *ftl, struct filler *filler, struct aftl_lun *lun,
+				     const struct aftl_program_request *need,
+				     struct aftl_placement *placement)
 {
 	for (;;) {
 		int ret = 1;
@@ -217,8 +217,8 @@ static void payload_drop_programmed_lpns(struct aftl_payload *payload, u32 gathe
  * Most preconditioning programs follow the previous one in the same block. The policy need not be
  * asked for their place, and nothing is counted: the statistics start after preconditioning.
  */
-static bool fill_may_skip_policy(const struct aftl *ftl, const struct filler *filler,
-				 const struct aftl_lun *lun)
+static bool fill_may_place_without_policy(const struct aftl *ftl, const struct filler *filler,
+					  const struct aftl_lun *lun)
 {
 	const struct aftl_fill_run *run = &filler->runs[lun->index];
 
@@ -262,7 +262,7 @@ static void start_fill_run_without_policy(struct aftl *ftl, const struct filler 
  * Return true if a program depends on more than its LUN, or has consequences beyond its block: then
  * preconditioning asks the policy for the place of each program.
  */
-static bool fill_must_ask_policy(const struct aftl *ftl)
+static bool fill_must_ask_policy_each_time(const struct aftl *ftl)
 {
 	return !ftl->type->fill_run || ftl->geo.passes > 1 || !ftl->chip.plain ||
 	       ftl->slc_max_blocks || ftl->geo.trans_pages || ftl->geo.superblock_luns;
@@ -273,11 +273,11 @@ static int program_trans_pages(struct aftl *ftl, struct filler *filler, struct a
 	struct aftl_program_request need = aftl_cmt_need(ftl, lun);
 	struct aftl_placement placement;
 	struct aftl_payload payload;
-	int ret = fill_place_after_gc(ftl, filler, lun, &need, &placement);
+	int ret = fill_gc_and_place_program(ftl, filler, lun, &need, &placement);
 
 	if (ret)
 		return ret;
-	aftl_cmt_fill_payload(ftl, lun, &placement, &payload);
+	aftl_cmt_add_evictions_to_payload(ftl, lun, &placement, &payload);
 	aftl_program_commit(ftl, lun, &need, &placement, &payload);
 	aftl_reloc_program_done(ftl, lun, &placement);
 	if (ftl->foggy_blocks)
@@ -308,7 +308,7 @@ static int fill_program_by_policy(struct aftl *ftl, struct filler *filler, struc
 	filler->need.units = gathered;
 	filler->need.cause = AFTL_CAUSE_HOST;
 	filler->runs[lun->index].left = 0;
-	ret = fill_place_after_gc(ftl, filler, lun, &filler->need, &placement);
+	ret = fill_gc_and_place_program(ftl, filler, lun, &filler->need, &placement);
 	if (ret)
 		return ret;
 	filler->payload.count = min(gathered, aftl_placement_capacity(ftl, &placement));
@@ -323,7 +323,7 @@ static int fill_program_by_policy(struct aftl *ftl, struct filler *filler, struc
 	if (ftl->geo.superblock_luns)
 		program_parity_untimed(ftl, lun);
 	payload_drop_programmed_lpns(&filler->payload, gathered);
-	if (ret >= 0 && aftl_cmt_evictions_full(ftl))
+	if (ret >= 0 && aftl_cmt_has_too_many_evictions(ftl))
 		return program_cmt_evictions_untimed(ftl, filler, ftl->program_units);
 	return min(ret, 0);
 }
@@ -335,9 +335,9 @@ static int fill_program_gathered_lpns(struct aftl *ftl, struct filler *filler)
 
 	if (!lun)
 		return -ENOSPC;
-	if (!fill_may_skip_policy(ftl, filler, lun))
+	if (!fill_may_place_without_policy(ftl, filler, lun))
 		return fill_program_by_policy(ftl, filler, lun);
-	aftl_program_commit_fill_step(ftl, lun, &filler->runs[lun->index], &filler->payload);
+	aftl_program_commit_fill_program(ftl, lun, &filler->runs[lun->index], &filler->payload);
 	filler->payload.count = 0;
 	return 0;
 }
@@ -348,7 +348,7 @@ static int fill_flush_gathered_lpns(struct aftl *ftl, struct filler *filler)
 
 	while (!ret && filler->payload.count)
 		ret = fill_program_gathered_lpns(ftl, filler);
-	return ret ? ret : aftl_host_yield(ftl);
+	return ret ? ret : aftl_call_host_pause(ftl);
 }
 
 static void fill_gather_lpn(struct aftl *ftl, struct filler *filler, aftl_lpn_t lpn)
@@ -386,7 +386,7 @@ static u32 draw_lpn_data_class(struct aftl *ftl, struct filler *filler)
 {
 	bool approx = aftl_random_below(&filler->random, 10000) < ftl->config.fill_approx;
 
-	return aftl_class_stored_by_policy(ftl, approx ? AFTL_APPROX : AFTL_PRECISE);
+	return aftl_get_class_stored_by_policy(ftl, approx ? AFTL_APPROX : AFTL_PRECISE);
 }
 
 static int fill_add_lpn_to_payload(struct aftl *ftl, struct filler *filler, aftl_lpn_t lpn,
@@ -437,7 +437,7 @@ static u32 draw_coprime_step(u32 n, struct aftl_random *random)
  */
 #define ROUNDS_UNITS 16384U
 
-static bool lun_allocation_rotates(const struct aftl *ftl)
+static bool does_lun_allocation_rotate(const struct aftl *ftl)
 {
 	return ftl->allocation.rule.in_turn &&
 	       (!ftl->allocation.rule.fixed || ftl->config.fill == AFTL_FILL_SEQUENTIAL);
@@ -453,7 +453,7 @@ static bool fill_has_one_data_class(const struct aftl *ftl)
 static bool fill_may_program_rounds(const struct aftl *ftl, const struct filler *filler)
 {
 	return !filler->asks_always && fill_has_one_data_class(ftl) && !ftl->ops->programmed &&
-	       lun_allocation_rotates(ftl);
+	       does_lun_allocation_rotate(ftl);
 }
 
 /* Count the programs of @lun that may follow the previous one without asking the policy. */
@@ -510,11 +510,11 @@ static u32 fill_commit_program_rounds(struct aftl *ftl, struct filler *filler,
 
 		for (k = 0; ppns && k < ftl->program_units; k++)
 			ppns[i * ftl->program_units + k] = from_ppn(first) + k - before;
-		aftl_program_commit_fill_rounds(ftl, lun, run, order, rounds, !ppns);
+		aftl_program_commit_first_writes(ftl, lun, run, order, rounds, !ppns);
 		aftl_fill_order_skip_writes(&order, ftl->program_units);
 	}
 	if (ppns)
-		aftl_fill_map_add_program_rounds(&filler->map, write, rounds, filler->need.class);
+		aftl_fill_map_record_rounds(&filler->map, write, rounds, filler->need.class);
 	if (filler->numbers.units)
 		aftl_ftl_count_first_writes(ftl->policy, units);
 	ftl->seq += units;
@@ -534,7 +534,7 @@ static int fill_write_next_lpns(struct aftl *ftl, struct filler *filler,
 	if (rounds) {
 		done = fill_commit_program_rounds(ftl, filler, *order, order->units - *units,
 						  rounds);
-		ret = aftl_host_yield(ftl);
+		ret = aftl_call_host_pause(ftl);
 	} else {
 		aftl_prefetch_l2p_entry(ftl,
 					aftl_fill_order_next_lpn(order, order->at, filler->ahead));
@@ -642,7 +642,7 @@ static int fill_finish_cmt_evictions(struct aftl *ftl, struct filler *filler)
 		aftl_cmt_queue_dirty_pages(ftl);
 	ret = program_cmt_evictions_untimed(ftl, filler, 1);
 	for (i = 0; i < ftl->geo.luns; i++)
-		aftl_cmt_reclaim_pending_pages(ftl, &ftl->luns[i]);
+		aftl_cmt_take_back_foggy_pages(ftl, &ftl->luns[i]);
 	return ret;
 }
 
@@ -658,7 +658,7 @@ int aftl_precondition(struct aftl *ftl)
 	filler.runs = aftl_memory_alloc(ftl, ftl->geo.luns, sizeof(*filler.runs));
 	if (!filler.runs)
 		return -ENOMEM;
-	filler.asks_always = fill_must_ask_policy(ftl);
+	filler.asks_always = fill_must_ask_policy_each_time(ftl);
 	if (fill_may_program_rounds(ftl, &filler))
 		filler.round = ftl->geo.luns * ftl->program_units;
 	fill_init_payload(&filler.payload);
@@ -681,7 +681,7 @@ int aftl_precondition(struct aftl *ftl)
 	aftl_memory_free(ftl, filler.runs);
 	ftl->filling = false;
 	ftl->fill_left_ns = 0;
-	ftl->allocation.turn = aftl_first_allocation_position(&ftl->geo);
+	ftl->allocation.turn = aftl_get_first_allocation_position(&ftl->geo);
 	ftl->age_ns = age_ns;
 	aftl_reset_stats(ftl);
 	return ret;

@@ -111,8 +111,8 @@ static bool program_time_follows_from_mode(const struct aftl *ftl,
  * Return true if the chip can refuse this program only because of the block's program order, not
  * because of neighbouring word lines or of what the page holds.
  */
-static bool only_order_restricts_program(const struct aftl_program_request *need,
-					 const struct aftl_placement *placement)
+static bool is_program_restricted_by_order_only(const struct aftl_program_request *need,
+						const struct aftl_placement *placement)
 {
 	const struct aftl_block *block = placement->block;
 
@@ -139,9 +139,9 @@ static bool chip_accepts_program(struct aftl *ftl, struct aftl_lun *lun,
 	return true;
 }
 
-static bool placement_is_legal(struct aftl *ftl, struct aftl_lun *lun,
-			       const struct aftl_program_request *need,
-			       const struct aftl_placement *placement)
+static bool is_program_placement_legal(struct aftl *ftl, struct aftl_lun *lun,
+				       const struct aftl_program_request *need,
+				       const struct aftl_placement *placement)
 {
 	const struct aftl_block *block = placement->block;
 	struct aftl_program_command program;
@@ -155,7 +155,7 @@ static bool placement_is_legal(struct aftl *ftl, struct aftl_lun *lun,
 		return chip_accepts_program(ftl, lun, need, placement);
 	lun->outcome.ns = ftl->chip.program_ns[placement->mode];
 	lun->outcome.overprogrammed = false;
-	if (likely(only_order_restricts_program(need, placement)))
+	if (likely(is_program_restricted_by_order_only(need, placement)))
 		return aftl_order_allows_program(&ftl->media, block, placement->page,
 						 placement->pages);
 	program = make_program_command(need, placement);
@@ -197,7 +197,7 @@ static bool policy_placement_is_legal(struct aftl *ftl, struct aftl_lun *lun,
 				      const struct aftl_placement *placement)
 {
 	return placement->block && !placement->block->handle &&
-	       placement_is_legal(ftl, lun, need, placement);
+	       is_program_placement_legal(ftl, lun, need, placement);
 }
 
 /* Translation pages never share a block with data, and wait for free blocks as host writes do. */
@@ -211,9 +211,9 @@ static bool program_is_data_relocation(const struct aftl_program_request *need)
  * relocation while there are free blocks. Without free blocks the relocation may use the fallback
  * block, or an open block of the policy.
  */
-static int place_by_policy(struct aftl *ftl, struct aftl_lun *lun,
-			   const struct aftl_program_request *need,
-			   struct aftl_placement *placement)
+static int let_policy_place_program(struct aftl *ftl, struct aftl_lun *lun,
+				    const struct aftl_program_request *need,
+				    struct aftl_placement *placement)
 {
 	int ret;
 
@@ -222,7 +222,7 @@ static int place_by_policy(struct aftl *ftl, struct aftl_lun *lun,
 	if (ret && need->cause == AFTL_CAUSE_HOST && ftl->type->out_of_blocks)
 		ftl->type->out_of_blocks(ftl->policy, lun);
 	if (ret && !lun->free_blocks && program_is_data_relocation(need) &&
-	    (lun->fallback || aftl_fallback_adopt_open_block(ftl, lun)))
+	    (lun->fallback || aftl_make_open_block_fallback(ftl, lun)))
 		return place_in_fallback_block(ftl, lun, need, placement);
 	if ((ret || likely(policy_placement_is_legal(ftl, lun, need, placement))) &&
 	    (!ret || need->cause == AFTL_CAUSE_HOST || !lun->free_blocks))
@@ -238,7 +238,7 @@ static int place_in_handle_block(struct aftl *ftl, struct aftl_lun *lun,
 {
 	int ret = aftl_handle_place_program(ftl, lun, need, placement);
 
-	if (ret || likely(placement_is_legal(ftl, lun, need, placement)))
+	if (ret || likely(is_program_placement_legal(ftl, lun, need, placement)))
 		return ret;
 	return -ENOSPC;
 }
@@ -261,7 +261,7 @@ static noinline int place_zone_relocation(struct aftl *ftl, struct aftl_lun *lun
 }
 
 /* Time to read the pages that the policy relocates within the host program. */
-static u64 piggyback_read_ns(struct aftl *ftl, const struct aftl_placement *placement)
+static u64 compute_piggyback_read_ns(struct aftl *ftl, const struct aftl_placement *placement)
 {
 	u64 ns = 0;
 	u32 i;
@@ -286,15 +286,15 @@ int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun,
 	} else if (ftl->slc_max_blocks &&
 		   (ftl->geo.zones || !aftl_handle_of_stream(ftl, need->stream)) &&
 		   aftl_slc_cache_place_write(ftl, lun, need, placement) &&
-		   placement_is_legal(ftl, lun, need, placement)) {
+		   is_program_placement_legal(ftl, lun, need, placement)) {
 		ret = 0;
 	} else if (aftl_handle_of_stream(ftl, need->stream)) {
 		ret = place_in_handle_block(ftl, lun, need, placement);
 	} else {
-		ret = place_by_policy(ftl, lun, need, placement);
+		ret = let_policy_place_program(ftl, lun, need, placement);
 	}
 	if (!ret && placement->piggybacked)
-		lun->outcome.ns += piggyback_read_ns(ftl, placement);
+		lun->outcome.ns += compute_piggyback_read_ns(ftl, placement);
 	return ret;
 }
 
@@ -360,23 +360,23 @@ void aftl_payload_add_piggybacked_pages(struct aftl *ftl, const struct aftl_plac
 	payload->piggybacked = payload->count;
 }
 
-static u32 hours_since_block_open(struct aftl *ftl, const struct aftl_block *block)
+static u32 count_hours_since_block_open(struct aftl *ftl, const struct aftl_block *block)
 {
 	u64 hours = aftl_device_hour(ftl) - block->first_hour;
 
 	return min_t(u64, hours, 0xffff);
 }
 
-static void program_mark_pages(struct aftl *ftl, const struct aftl_lun *lun,
-			       const struct aftl_program_request *need,
-			       const struct aftl_placement *placement)
+static void mark_pages_programmed(struct aftl *ftl, const struct aftl_lun *lun,
+				  const struct aftl_program_request *need,
+				  const struct aftl_placement *placement)
 {
 	struct aftl_block *block = placement->block;
 	u32 first = aftl_block_device_page(&ftl->media, block, placement->page);
 	u16 attr = *aftl_page_attr_ptr(&ftl->media, first);
 	bool fine = attr && aftl_page_is_foggy(attr);
 	u32 again = attr && !fine ? aftl_page_reprograms(attr) + 1 : 0;
-	u32 hours = hours_since_block_open(ftl, block);
+	u32 hours = count_hours_since_block_open(ftl, block);
 	u32 page;
 
 	attr = aftl_page_attr(need->class, placement->mode, again);
@@ -437,7 +437,7 @@ static void program_relocate_lpn(struct aftl *ftl, struct aftl_lun *lun, struct 
 	struct aftl_block *from = aftl_block_of_ppn(&ftl->media, former);
 
 	if (ftl->handles) {
-		ftl->stats.handles[aftl_host_handle_of_block(ftl, from)].reallocated_units++;
+		ftl->stats.handles[aftl_fdp_handle_of_block(ftl, from)].reallocated_units++;
 		ftl->stats.counters.map_moved_units += from_lpn(lpn) >= ftl->geo.units;
 	}
 	aftl_l2p_relocate(ftl, lun, from, former, block, lpn, ppn, level);
@@ -524,7 +524,7 @@ static void count_program_in_stats(struct aftl *ftl, const struct aftl_program_r
 	if (placement->mode == AFTL_MODE_SLC)
 		counters->cached_host_units += count - payload->piggybacked;
 	if (ftl->handles) {
-		ftl->stats.handles[aftl_host_handle_of_block(ftl, placement->block)].media_units +=
+		ftl->stats.handles[aftl_fdp_handle_of_block(ftl, placement->block)].media_units +=
 			aftl_placement_capacity(ftl, placement);
 		stream = min(stream, AFTL_STREAMS - 1U);
 	}
@@ -572,7 +572,7 @@ void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun,
 	struct aftl_block *block = placement->block;
 
 	account_program_work(ftl, lun, need, placement);
-	program_mark_pages(ftl, lun, need, placement);
+	mark_pages_programmed(ftl, lun, need, placement);
 	if (placement->mode == AFTL_MODE_FOGGY || need->cause == AFTL_CAUSE_PARITY) {
 		commit_program_without_lpns(ftl, lun, need, placement, payload);
 		return;
@@ -598,11 +598,11 @@ void aftl_program_parity(struct aftl *ftl, struct aftl_lun *lun,
 }
 
 /* Count @steps programs of @run in its block, whose pages have been marked as programmed. */
-static void fill_advance_block(struct aftl *ftl, struct aftl_fill_run *run, u32 steps)
+static void fill_count_programmed_steps(struct aftl *ftl, struct aftl_fill_run *run, u32 steps)
 {
 	struct aftl_block *block = run->block;
 	u32 pages = steps * ftl->geo.program_pages;
-	u32 hours = hours_since_block_open(ftl, block);
+	u32 hours = count_hours_since_block_open(ftl, block);
 	u32 i;
 
 	for (i = 0; (hours || ftl->media.oob_layout.hours || block->extra_used) && i < pages; i++)
@@ -616,14 +616,14 @@ static void fill_advance_block(struct aftl *ftl, struct aftl_fill_run *run, u32 
 }
 
 /*
- * aftl_program_commit_fill_step() - commit the next program of a preconditioning run in @lun
+ * aftl_program_commit_fill_program() - commit the next program of a preconditioning run in @lun
  * @payload: a full program of host writes
  *
  * Cheaper than aftl_program_commit(): the policy is not asked, and statistics do not count. Not for
  * the first or the last program of a block.
  */
-void aftl_program_commit_fill_step(struct aftl *ftl, struct aftl_lun *lun,
-				   struct aftl_fill_run *run, const struct aftl_payload *payload)
+void aftl_program_commit_fill_program(struct aftl *ftl, struct aftl_lun *lun,
+				      struct aftl_fill_run *run, const struct aftl_payload *payload)
 {
 	struct aftl_block *block = run->block;
 	u32 page = aftl_block_device_page(&ftl->media, block, run->page);
@@ -633,7 +633,7 @@ void aftl_program_commit_fill_step(struct aftl *ftl, struct aftl_lun *lun,
 	for (i = 0; i < ftl->geo.program_pages; i++)
 		*aftl_page_attr_ptr(&ftl->media, page + i) =
 			aftl_page_attr(run->class, run->mode, 0);
-	fill_advance_block(ftl, run, 1);
+	fill_count_programmed_steps(ftl, run, 1);
 	for (i = 0; i < payload->count; i++) {
 		*aftl_oob_lpn_word(&ftl->media, to_ppn(first + i)) = payload->lpn[i];
 		aftl_oob_store_origin(ftl, block, to_ppn(first + i), payload->origin[i]);
@@ -709,14 +709,14 @@ static __always_inline void map_first_write_lpns(struct aftl_chunks l2p, struct 
 }
 
 /*
- * aftl_program_commit_fill_rounds() - commit first writes of a preconditioning run in @lun
+ * aftl_program_commit_first_writes() - commit first writes of a preconditioning run in @lun
  * @order: logical pages of the first program
  * @rounds: number of programs, at least one; the last program of the block is not among them
  * @map: store the L2P entries
  */
-void aftl_program_commit_fill_rounds(struct aftl *ftl, struct aftl_lun *lun,
-				     struct aftl_fill_run *run, struct aftl_fill_order order,
-				     u32 rounds, bool map)
+void aftl_program_commit_first_writes(struct aftl *ftl, struct aftl_lun *lun,
+				      struct aftl_fill_run *run, struct aftl_fill_order order,
+				      u32 rounds, bool map)
 {
 	struct aftl_block *block = run->block;
 	u32 page = aftl_block_device_page(&ftl->media, block, run->page);
@@ -741,14 +741,14 @@ void aftl_program_commit_fill_rounds(struct aftl *ftl, struct aftl_lun *lun,
 	if (map)
 		map_first_write_lpns(ftl->l2p, new, run->class << AFTL_PPN_BITS | (slot + 1),
 				     ftl->program_units);
-	fill_advance_block(ftl, run, rounds);
+	fill_count_programmed_steps(ftl, run, rounds);
 	aftl_ppn_set_valid_range(&ftl->media, to_ppn(slot), units);
 	block->valid += units;
 	block->valid_approx += run->class == AFTL_PRECISE ? 0 : units;
 	lun->valid += units;
 }
 
-void aftl_erase_begin(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_block *block)
+void aftl_begin_block_erase(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_block *block)
 {
 	bool gentle = ftl->type->shallow_erase && ftl->type->shallow_erase(ftl->policy, block);
 
@@ -773,11 +773,11 @@ static void count_erase_in_stats(struct aftl *ftl, const struct aftl_erase_resul
 	counters->erase_energy_pj += div64_u64(erased->ns * ftl->config.energy, 1000);
 }
 
-void aftl_erase_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+void aftl_commit_block_erase(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
 	count_erase_in_stats(ftl, &lun->erased);
 	if (ftl->handles)
-		ftl->stats.handles[aftl_host_handle_of_block(ftl, block)].erased_units +=
+		ftl->stats.handles[aftl_fdp_handle_of_block(ftl, block)].erased_units +=
 			ftl->geo.block_ppns;
 	lun->slc_blocks -= aftl_is_slc_block(ftl, block) && !block->parity;
 	if (block->listed)

@@ -61,11 +61,12 @@ struct aftl_fill_run {
 	u32 left;
 };
 
-void aftl_program_commit_fill_step(struct aftl *ftl, struct aftl_lun *lun,
-				   struct aftl_fill_run *run, const struct aftl_payload *payload);
-void aftl_program_commit_fill_rounds(struct aftl *ftl, struct aftl_lun *lun,
-				     struct aftl_fill_run *run, struct aftl_fill_order order,
-				     u32 rounds, bool map);
+void aftl_program_commit_fill_program(struct aftl *ftl, struct aftl_lun *lun,
+				      struct aftl_fill_run *run,
+				      const struct aftl_payload *payload);
+void aftl_program_commit_first_writes(struct aftl *ftl, struct aftl_lun *lun,
+				      struct aftl_fill_run *run, struct aftl_fill_order order,
+				      u32 rounds, bool map);
 
 /* Add the content of a valid page to a payload. */
 void aftl_payload_add_relocation(struct aftl *ftl, struct aftl_payload *payload, aftl_ppn_t ppn);
@@ -80,9 +81,9 @@ void aftl_program_parity(struct aftl *ftl, struct aftl_lun *lun,
 
 /*
  * Start an erase of @block; the policy chooses its voltage, lun->erased takes its time and wear.
- * aftl_erase_commit() must follow.
+ * aftl_commit_block_erase() must follow.
  */
-void aftl_erase_begin(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_block *block);
-void aftl_erase_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+void aftl_begin_block_erase(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_block *block);
+void aftl_commit_block_erase(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 
 #endif

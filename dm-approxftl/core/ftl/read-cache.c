@@ -84,12 +84,12 @@ struct aftl_read_cache_entry *aftl_read_cache_find(const struct aftl *ftl, aftl_
 	return &ftl->read_cache.all[number];
 }
 
-static u32 *read_cache_younger_link(struct aftl_read_cache *cache, u32 number)
+static u32 *read_cache_get_younger_link(struct aftl_read_cache *cache, u32 number)
 {
 	return number == AFTL_NIL ? &cache->oldest : &cache->all[number].younger;
 }
 
-static u32 *read_cache_older_link(struct aftl_read_cache *cache, u32 number)
+static u32 *read_cache_get_older_link(struct aftl_read_cache *cache, u32 number)
 {
 	return number == AFTL_NIL ? &cache->youngest : &cache->all[number].older;
 }
@@ -97,8 +97,8 @@ static u32 *read_cache_older_link(struct aftl_read_cache *cache, u32 number)
 static void read_cache_remove_from_lru(struct aftl_read_cache *cache,
 				       const struct aftl_read_cache_entry *entry)
 {
-	*read_cache_younger_link(cache, entry->older) = entry->younger;
-	*read_cache_older_link(cache, entry->younger) = entry->older;
+	*read_cache_get_younger_link(cache, entry->older) = entry->younger;
+	*read_cache_get_older_link(cache, entry->younger) = entry->older;
 }
 
 static void read_cache_add_to_lru(struct aftl_read_cache *cache,
@@ -108,7 +108,7 @@ static void read_cache_add_to_lru(struct aftl_read_cache *cache,
 
 	entry->older = cache->youngest;
 	entry->younger = AFTL_NIL;
-	*read_cache_younger_link(cache, cache->youngest) = number;
+	*read_cache_get_younger_link(cache, cache->youngest) = number;
 	cache->youngest = number;
 }
 

@@ -135,7 +135,7 @@ static void refresh_scan_next_blocks(struct aftl *ftl, struct aftl_lun *lun)
 
 		if (block_needs_refresh(ftl, block)) {
 			lun->refresh_due = true;
-			aftl_wake_lun(ftl, lun);
+			aftl_wake_idle_lun(ftl, lun);
 			return;
 		}
 		lun->refresh_block++;

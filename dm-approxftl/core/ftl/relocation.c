@@ -76,20 +76,21 @@ static void wake_luns_of_die_group(struct aftl *ftl, const struct aftl_lun *lun)
 	u32 i;
 
 	for (i = 0; i < ftl->geo.superblock_luns; i++)
-		aftl_wake_lun(ftl, aftl_lun_of_die_group(ftl, aftl_die_group_of_lun(ftl, lun), i));
+		aftl_wake_idle_lun(ftl,
+				   aftl_lun_of_die_group(ftl, aftl_die_group_of_lun(ftl, lun), i));
 }
 
 /* Return true if @lun has a free block for tasks that free none: the last ones are reserved. */
-static bool lun_has_spare_block(const struct aftl *ftl, const struct aftl_lun *lun)
+static bool lun_has_block_beside_gc_reserve(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return lun->free_blocks > aftl_gc_reserve(ftl) + 1;
+	return lun->free_blocks > aftl_gc_reserve_blocks(ftl) + 1;
 }
 
-static bool reloc_pick_rebuild(struct aftl *ftl, struct aftl_lun *lun, bool idle)
+static bool reloc_pick_block_to_rebuild(struct aftl *ftl, struct aftl_lun *lun, bool idle)
 {
 	struct aftl_block *block;
 
-	if (lun->out_of_blocks || (idle && !lun_has_spare_block(ftl, lun)))
+	if (lun->out_of_blocks || (idle && !lun_has_block_beside_gc_reserve(ftl, lun)))
 		return false;
 	block = aftl_superblock_gc_rebuild_block(ftl, lun, idle);
 	if (block)
@@ -98,7 +99,7 @@ static bool reloc_pick_rebuild(struct aftl *ftl, struct aftl_lun *lun, bool idle
 }
 
 /* Start the relocation by which @lun empties its block of the victim superblock. */
-static bool reloc_pick_superblock_member(struct aftl *ftl, struct aftl_lun *lun)
+static bool reloc_pick_block_of_victim_superblock(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_block *block = aftl_superblock_gc_member(ftl, lun);
 
@@ -107,7 +108,7 @@ static bool reloc_pick_superblock_member(struct aftl *ftl, struct aftl_lun *lun)
 		lun->reloc.erase = true;
 		return true;
 	}
-	return reloc_pick_rebuild(ftl, lun, false);
+	return reloc_pick_block_to_rebuild(ftl, lun, false);
 }
 
 /* Empty a closed block, or the superblock that it belongs to. */
@@ -119,7 +120,7 @@ static bool reloc_start_emptying_block(struct aftl *ftl, struct aftl_lun *lun, u
 		return true;
 	}
 	return aftl_superblock_gc_start_block(ftl, block, cause) &&
-	       reloc_pick_superblock_member(ftl, lun);
+	       reloc_pick_block_of_victim_superblock(ftl, lun);
 }
 
 static struct aftl_repeat reloc_pop_repeat(struct aftl_lun *lun)
@@ -133,7 +134,7 @@ static struct aftl_repeat reloc_pop_repeat(struct aftl_lun *lun)
 
 static bool reloc_pick_repeated_program(struct aftl *ftl, struct aftl_lun *lun)
 {
-	while (aftl_may_repeat_program(ftl, lun)) {
+	while (aftl_lun_may_repeat_programs(ftl, lun)) {
 		struct aftl_repeat redo = reloc_pop_repeat(lun);
 
 		if (redo.block->erases != redo.erases)
@@ -204,7 +205,7 @@ static struct aftl_block *select_map_victim(struct aftl *ftl, const struct aftl_
  * Start GC in a zoned device. Data need none, because a zone reset leaves blocks to erase; but when
  * free blocks run out, the SLC cache is folded and translation pages are collected.
  */
-static bool reloc_pick_zoned_block(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
+static bool reloc_pick_block_of_zoned_device(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 {
 	struct aftl_block *block = aftl_victim_fewest_valid(ftl, lun);
 
@@ -224,9 +225,9 @@ static bool reloc_pick_zoned_block(struct aftl *ftl, struct aftl_lun *lun, bool 
 }
 
 /* Return true if @lun could rebuild data of a dead LUN if it had a spare block. */
-static bool reloc_lacks_rebuild_block(struct aftl *ftl, const struct aftl_lun *lun)
+static bool reloc_needs_block_for_rebuild(struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return ftl->geo.superblock_luns && !lun_has_spare_block(ftl, lun) &&
+	return ftl->geo.superblock_luns && !lun_has_block_beside_gc_reserve(ftl, lun) &&
 	       !lun->out_of_blocks && !lun->below_reserve &&
 	       aftl_superblock_gc_rebuild_block(ftl, lun, true);
 }
@@ -238,7 +239,7 @@ static bool reloc_pick_superblock_victim(struct aftl *ftl, struct aftl_lun *lun,
 		return false;
 	}
 	aftl_set_forced_gc_blocks(ftl, lun, lun->forced_gc - (lun->forced_gc != 0));
-	return reloc_pick_superblock_member(ftl, lun);
+	return reloc_pick_block_of_victim_superblock(ftl, lun);
 }
 
 /* Start GC of a victim with at most @limit valid pages in each block. */
@@ -263,18 +264,18 @@ static bool reloc_pick_gc_victim(struct aftl *ftl, struct aftl_lun *lun, bool ur
 	u32 limit = urgent ? ftl->gc_max_valid : ftl->gc_idle_valid;
 
 	if (ftl->geo.zones)
-		return reloc_pick_zoned_block(ftl, lun, urgent);
+		return reloc_pick_block_of_zoned_device(ftl, lun, urgent);
 	if (reloc_start_slc_fold(ftl, lun, aftl_slc_cache_select_urgent_fold(ftl, lun, urgent))) {
 		aftl_set_forced_gc_blocks(ftl, lun, lun->forced_gc - (lun->forced_gc != 0));
 		return true;
 	}
 	if (!urgent && !aftl_lun_is_below_gc_watermark(ftl, lun) && !lun->forced_gc &&
-	    !reloc_lacks_rebuild_block(ftl, lun))
+	    !reloc_needs_block_for_rebuild(ftl, lun))
 		return false;
 	return reloc_start_gc_of_victim(ftl, lun, lun->out_of_blocks ? 0 : limit);
 }
 
-static bool reloc_pick_wear_levelling(struct aftl *ftl, struct aftl_lun *lun)
+static bool reloc_pick_wear_levelling_block(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_block *block = aftl_wear_select_cold(ftl, lun);
 
@@ -292,8 +293,8 @@ static bool reloc_pick_wear_levelling(struct aftl *ftl, struct aftl_lun *lun)
 bool aftl_reloc_start_gc(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (superblock_gc_is_active(ftl, lun))
-		return reloc_pick_superblock_member(ftl, lun);
-	return reloc_pick_failing_block(ftl, lun) || reloc_pick_wear_levelling(ftl, lun) ||
+		return reloc_pick_block_of_victim_superblock(ftl, lun);
+	return reloc_pick_failing_block(ftl, lun) || reloc_pick_wear_levelling_block(ftl, lun) ||
 	       reloc_start_gc_of_victim(ftl, lun, ftl->gc_max_valid);
 }
 
@@ -309,11 +310,11 @@ static bool reloc_pick_refresh_block(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /* Relocate the data of a block that has reached the read-disturb limit. */
-static bool reloc_pick_disturbed_block(struct aftl *ftl, struct aftl_lun *lun)
+static bool reloc_pick_read_disturbed_block(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_block *block = lun->disturbed;
 
-	if (likely(!block) || lun->free_blocks < aftl_gc_reserve(ftl))
+	if (likely(!block) || lun->free_blocks < aftl_gc_reserve_blocks(ftl))
 		return false;
 	lun->disturbed = NULL;
 	if (block->state != AFTL_BLOCK_CLOSED || block->reads < ftl->max_block_reads)
@@ -330,24 +331,24 @@ static bool reloc_pick_lun_task(struct aftl *ftl, struct aftl_lun *lun, bool urg
 		return true;
 	if (lun->out_of_blocks || lun->below_reserve)
 		return reloc_pick_gc_victim(ftl, lun, urgent);
-	return reloc_pick_repeated_program(ftl, lun) || reloc_pick_wear_levelling(ftl, lun) ||
+	return reloc_pick_repeated_program(ftl, lun) || reloc_pick_wear_levelling_block(ftl, lun) ||
 	       reloc_pick_gc_victim(ftl, lun, urgent) ||
 	       (!urgent &&
-		(reloc_pick_disturbed_block(ftl, lun) || reloc_pick_refresh_block(ftl, lun)));
+		(reloc_pick_read_disturbed_block(ftl, lun) || reloc_pick_refresh_block(ftl, lun)));
 }
 
 /* Superblock GC precedes the LUN's own tasks; the rebuild of data of a dead LUN is last. */
 static noinline bool pick_group_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 {
 	if (superblock_gc_is_active(ftl, lun))
-		return reloc_pick_superblock_member(ftl, lun) ||
+		return reloc_pick_block_of_victim_superblock(ftl, lun) ||
 		       reloc_pick_repeated_program(ftl, lun);
 	return reloc_pick_lun_task(ftl, lun, urgent) ||
 	       (!urgent && !lun->out_of_blocks && !lun->below_reserve &&
-		reloc_pick_rebuild(ftl, lun, true));
+		reloc_pick_block_to_rebuild(ftl, lun, true));
 }
 
-static bool reloc_pick_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
+static bool reloc_pick_background_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 {
 	if (ftl->geo.superblock_luns)
 		return pick_group_task(ftl, lun, urgent);
@@ -372,7 +373,7 @@ static bool reloc_seek_valid_page(const struct aftl *ftl, struct aftl_reloc *rel
 	return slot < end;
 }
 
-u32 aftl_reloc_cursor_page(const struct aftl *ftl, const struct aftl_lun *lun)
+u32 aftl_reloc_get_cursor_page(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return lun->reloc.cursor / ftl->geo.page_units;
 }
@@ -381,7 +382,7 @@ u32 aftl_reloc_cursor_page(const struct aftl *ftl, const struct aftl_lun *lun)
  * Relocate as one stream from now on, because the policy mixed streams in a pass or left valid
  * pages behind: the GC reserve suffices for one stream in each of the passes it declared only.
  */
-static void reloc_stop_asking_policy(struct aftl *ftl)
+static void reloc_ignore_policy_from_now_on(struct aftl *ftl)
 {
 	ftl->stats.counters.policy_bugs += !ftl->ignore_policy_copy;
 	ftl->ignore_policy_copy = true;
@@ -425,7 +426,7 @@ static noinline bool reloc_page_due(struct aftl *ftl, const struct aftl_reloc *r
 static bool page_is_in_reloc_pass(struct aftl *ftl, struct aftl_lun *lun, u32 *class, u32 *stream)
 {
 	struct aftl_reloc *reloc = &lun->reloc;
-	u32 page = aftl_reloc_cursor_page(ftl, lun);
+	u32 page = aftl_reloc_get_cursor_page(ftl, lun);
 	u16 attr = aftl_block_page_attr(&ftl->media, reloc->from, page);
 	struct aftl_relocation move = {
 		.from = reloc->from,
@@ -459,9 +460,9 @@ static bool page_is_in_reloc_pass(struct aftl *ftl, struct aftl_lun *lun, u32 *c
 	return wanted;
 }
 
-static void reloc_skip_page(struct aftl *ftl, struct aftl_lun *lun)
+static void reloc_move_cursor_to_next_page(struct aftl *ftl, struct aftl_lun *lun)
 {
-	lun->reloc.cursor = (aftl_reloc_cursor_page(ftl, lun) + 1) * ftl->geo.page_units;
+	lun->reloc.cursor = (aftl_reloc_get_cursor_page(ftl, lun) + 1) * ftl->geo.page_units;
 }
 
 static bool reloc_seek_page_of_pass(struct aftl *ftl, struct aftl_lun *lun, u32 *class, u32 *stream)
@@ -469,7 +470,7 @@ static bool reloc_seek_page_of_pass(struct aftl *ftl, struct aftl_lun *lun, u32 
 	while (reloc_seek_valid_page(ftl, &lun->reloc)) {
 		if (page_is_in_reloc_pass(ftl, lun, class, stream))
 			return true;
-		reloc_skip_page(ftl, lun);
+		reloc_move_cursor_to_next_page(ftl, lun);
 	}
 	return false;
 }
@@ -484,7 +485,7 @@ static bool reloc_begin_next_pass(struct aftl *ftl, struct aftl_reloc *reloc)
 	if (reloc->pass > ftl->copy_passes || !reloc->erase || !reloc->from->valid)
 		return false;
 	if (ftl->type->relocate && likely(reloc->kind != AFTL_RELOC_REBUILD))
-		reloc_stop_asking_policy(ftl);
+		reloc_ignore_policy_from_now_on(ftl);
 	return true;
 }
 
@@ -518,7 +519,7 @@ static enum aftl_step reloc_select_last_step(struct aftl *ftl, struct aftl_lun *
 	if (reloc->kind == AFTL_RELOC_REBUILD)
 		aftl_superblock_mark_block_rebuilt(ftl, reloc->from);
 	if (!reloc->erase || !superblock_gc_is_active(ftl, lun) ||
-	    !aftl_superblock_gc_is_empty(ftl, aftl_die_group_of_lun(ftl, lun)))
+	    !aftl_superblock_victim_is_empty(ftl, aftl_die_group_of_lun(ftl, lun)))
 		return AFTL_STEP_NONE;
 	if (!reloc_die_group(ftl, lun)->erased)
 		wake_luns_of_die_group(ftl, lun);
@@ -538,7 +539,7 @@ static enum aftl_step reloc_continue_task(struct aftl *ftl, struct aftl_lun *lun
 		if (reloc_seek_page_of_pass(ftl, lun, &class, &stream)) {
 			if (likely(!reloc_pass_mixes_streams(ftl, reloc, class, stream)))
 				break;
-			reloc_stop_asking_policy(ftl);
+			reloc_ignore_policy_from_now_on(ftl);
 			continue;
 		}
 		if (reloc->count)
@@ -567,7 +568,8 @@ enum aftl_step aftl_reloc_next_step(struct aftl *ftl, struct aftl_lun *lun, bool
 	enum aftl_step step;
 
 	for (;;) {
-		if (lun->reloc.kind == AFTL_RELOC_NONE && !reloc_pick_task(ftl, lun, urgent))
+		if (lun->reloc.kind == AFTL_RELOC_NONE &&
+		    !reloc_pick_background_task(ftl, lun, urgent))
 			return AFTL_STEP_NONE;
 		step = reloc_continue_task(ftl, lun);
 		if (step != AFTL_STEP_NONE)
@@ -593,7 +595,7 @@ void aftl_reloc_gather_pages(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_reloc *reloc = &lun->reloc;
 	u32 first = from_ppn(aftl_page_ppn(&ftl->media, reloc->from, 0));
-	u32 end = min((aftl_reloc_cursor_page(ftl, lun) + 1) * ftl->geo.page_units, reloc->end);
+	u32 end = min((aftl_reloc_get_cursor_page(ftl, lun) + 1) * ftl->geo.page_units, reloc->end);
 	u32 before = reloc->count;
 
 	for (; reloc->cursor < end; reloc->cursor++)
@@ -608,7 +610,7 @@ void aftl_reloc_gather_pages(struct aftl *ftl, struct aftl_lun *lun)
 bool aftl_reloc_needs_reconstruct(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 page = aftl_block_device_page(&ftl->media, lun->reloc.from,
-					  aftl_reloc_cursor_page(ftl, lun));
+					  aftl_reloc_get_cursor_page(ftl, lun));
 	u32 first = page * ftl->geo.page_units;
 	u32 slot;
 
@@ -640,8 +642,8 @@ static void reloc_drop_invalid_pages(struct aftl *ftl, struct aftl_reloc *reloc)
 }
 
 /* Relocations by GC that make approximate data precise are counted as promotions. */
-static bool reloc_is_promotion(const struct aftl *ftl, const struct aftl_reloc *reloc,
-			       aftl_ppn_t ppn)
+static bool reloc_makes_page_precise(const struct aftl *ftl, const struct aftl_reloc *reloc,
+				     aftl_ppn_t ppn)
 {
 	u16 attr = aftl_ppn_attr(&ftl->media, ppn);
 
@@ -658,7 +660,7 @@ static void reloc_fill_payload(struct aftl *ftl, struct aftl_reloc *reloc, u32 u
 	while (payload->count < min(units, reloc->count)) {
 		aftl_ppn_t ppn = reloc->slots[payload->count];
 
-		payload->promoted += reloc_is_promotion(ftl, reloc, ppn);
+		payload->promoted += reloc_makes_page_precise(ftl, reloc, ppn);
 		aftl_payload_add_relocation(ftl, payload, ppn);
 	}
 	reloc->count -= payload->count;
@@ -732,7 +734,7 @@ void aftl_reloc_erase_done(struct aftl *ftl, struct aftl_lun *lun)
 		return;
 	}
 	lun->failing_blocks -= block->failing;
-	aftl_erase_commit(ftl, lun, block);
+	aftl_commit_block_erase(ftl, lun, block);
 }
 
 /* Return @block's entry in the list of programs to repeat, or the end of the list. */

@@ -9,7 +9,7 @@
  * Return true if a background task may be due that does not wait for idle time. If this is false,
  * aftl_reloc_next_step() finds nothing, so the scheduler skips it.
  */
-static inline bool aftl_reloc_is_due(const struct aftl *ftl, const struct aftl_lun *lun)
+static inline bool aftl_reloc_may_have_task(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return lun->reloc.kind | lun->failing_blocks | lun->repeat_blocks | lun->slc_blocks |
 		       lun->forced_gc | lun->refresh_due | ftl->geo.superblock_luns |
@@ -18,7 +18,7 @@ static inline bool aftl_reloc_is_due(const struct aftl *ftl, const struct aftl_l
 }
 
 /* Repeated programs must not use the last free blocks, which GC needs. */
-static inline bool aftl_may_repeat_program(const struct aftl *ftl, const struct aftl_lun *lun)
+static inline bool aftl_lun_may_repeat_programs(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return lun->repeat_blocks && !lun->out_of_blocks && !lun->below_reserve &&
 	       !aftl_gc_is_urgent(ftl, lun);
@@ -27,12 +27,12 @@ static inline bool aftl_may_repeat_program(const struct aftl *ftl, const struct 
 /* Return true if a program has to be repeated before anything else is programmed. */
 static inline bool aftl_is_repeated_program_due(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return lun->reloc.kind == AFTL_RELOC_REPEAT || aftl_may_repeat_program(ftl, lun);
+	return lun->reloc.kind == AFTL_RELOC_REPEAT || aftl_lun_may_repeat_programs(ftl, lun);
 }
 
 enum aftl_step aftl_reloc_next_step(struct aftl *ftl, struct aftl_lun *lun, bool urgent);
 bool aftl_reloc_start_gc(struct aftl *ftl, struct aftl_lun *lun);
-u32 aftl_reloc_cursor_page(const struct aftl *ftl, const struct aftl_lun *lun);
+u32 aftl_reloc_get_cursor_page(const struct aftl *ftl, const struct aftl_lun *lun);
 void aftl_reloc_gather_pages(struct aftl *ftl, struct aftl_lun *lun);
 bool aftl_reloc_needs_reconstruct(struct aftl *ftl, struct aftl_lun *lun);
 int aftl_reloc_program_gathered_pages(struct aftl *ftl, struct aftl_lun *lun,

@@ -41,7 +41,7 @@ static inline void aftl_mark_lun_runnable(struct aftl *ftl, struct aftl_lun *lun
  * Make an idle LUN runnable: it got work or its operation has ended. The scheduler runs before the
  * host's call returns. A busy LUN becomes runnable at the end of its operation.
  */
-static inline void aftl_wake_lun(struct aftl *ftl, struct aftl_lun *lun)
+static inline void aftl_wake_idle_lun(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.phase == AFTL_PHASE_IDLE)
 		aftl_mark_lun_runnable(ftl, lun);
@@ -77,7 +77,7 @@ static inline void aftl_set_forced_gc_blocks(struct aftl *ftl, struct aftl_lun *
 static inline void aftl_wake_lun_if_of_kind(struct aftl *ftl, struct aftl_lun *lun, u32 kinds)
 {
 	if (kinds & AFTL_WAKE_IDLE)
-		aftl_wake_lun(ftl, lun);
+		aftl_wake_idle_lun(ftl, lun);
 	if (kinds & AFTL_WAKE_WRITES && (lun->pending_write_lanes || lun->fine_pending_writes))
 		aftl_wake_lun_for_write(ftl, lun);
 }

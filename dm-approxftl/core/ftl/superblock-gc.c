@@ -34,9 +34,9 @@ static u32 count_pages_to_rebuild(struct aftl *ftl, u32 group, u32 number, u32 m
 }
 
 /* Return true if @lun has only reserved free blocks left, so that GC must gain it free pages. */
-static bool lun_lacks_spare_block(const struct aftl *ftl, const struct aftl_lun *lun)
+static bool lun_has_only_reserved_blocks(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return lun->free_blocks <= aftl_gc_reserve(ftl) + 1;
+	return lun->free_blocks <= aftl_gc_reserve_blocks(ftl) + 1;
 }
 
 /* Return true if a LUN of the die group can take rebuilt data. */
@@ -64,7 +64,7 @@ enum gc_reach { REACH_FILLED, REACH_SHORT, REACH_SWAP };
 static bool lun_may_relocate_full_block(const struct aftl *ftl, const struct aftl_lun *lun,
 					enum gc_reach reach)
 {
-	return reach == REACH_SWAP && lun->free_blocks >= aftl_gc_reserve(ftl);
+	return reach == REACH_SWAP && lun->free_blocks >= aftl_gc_reserve_blocks(ftl);
 }
 
 /*
@@ -74,7 +74,7 @@ static bool lun_may_relocate_full_block(const struct aftl *ftl, const struct aft
 static u32 count_pages_to_relocate(const struct aftl *ftl, const struct aftl_lun *lun,
 				   const struct aftl_block *block)
 {
-	return block->valid + aftl_fine_pending_block_units(ftl, lun, block);
+	return block->valid + aftl_fine_pending_count_block_units(ftl, lun, block);
 }
 
 static bool superblock_member_can_be_emptied(struct aftl *ftl, const struct aftl_lun *lun,
@@ -82,7 +82,7 @@ static bool superblock_member_can_be_emptied(struct aftl *ftl, const struct aftl
 {
 	bool small = !lun->out_of_blocks &&
 		     (count_pages_to_relocate(ftl, lun, block) <= ftl->gc_max_valid ||
-		      !lun_lacks_spare_block(ftl, lun));
+		      !lun_has_only_reserved_blocks(ftl, lun));
 
 	switch (block->state) {
 	case AFTL_BLOCK_CLOSED:
@@ -141,7 +141,7 @@ static bool lun_gains_pages_by_gc(struct aftl *ftl, const struct aftl_lun *lun, 
 }
 
 /* Superblocks of the SLC cache are folded, not collected. */
-static bool superblock_is_slc(const struct aftl *ftl, u32 group, u32 number)
+static bool superblock_is_of_slc_cache(const struct aftl *ftl, u32 group, u32 number)
 {
 	bool slc = false;
 	u32 i;
@@ -160,7 +160,7 @@ static bool superblock_is_gc_candidate(struct aftl *ftl, const struct aftl_lun *
 {
 	bool any = reach == REACH_FILLED && !ftl->read_only && !aftl_gc_is_urgent(ftl, lun);
 
-	if (superblock_is_slc(ftl, aftl_die_group_of_lun(ftl, lun), number))
+	if (superblock_is_of_slc_cache(ftl, aftl_die_group_of_lun(ftl, lun), number))
 		return false;
 	return any || lun_gains_pages_by_gc(ftl, lun, number);
 }
@@ -239,7 +239,7 @@ static void superblock_gc_begin(struct aftl *ftl, u32 group, u32 number, u32 cau
 		struct aftl_lun *lun = aftl_lun_of_die_group(ftl, group, i);
 
 		close_superblock_member(ftl, lun, aftl_superblock_block(ftl, group, number, i));
-		aftl_wake_lun(ftl, lun);
+		aftl_wake_idle_lun(ftl, lun);
 	}
 }
 
@@ -383,7 +383,7 @@ bool aftl_superblock_gc_start_block(struct aftl *ftl, const struct aftl_block *b
 }
 
 /* Return true if the victim of @group has neither valid pages nor pages to rebuild. */
-bool aftl_superblock_gc_is_empty(struct aftl *ftl, u32 group)
+bool aftl_superblock_victim_is_empty(struct aftl *ftl, u32 group)
 {
 	u32 number = ftl->die_groups[group].victim;
 	u32 i;
@@ -417,7 +417,7 @@ struct aftl_block *aftl_superblock_gc_member(struct aftl *ftl, const struct aftl
 	block = aftl_superblock_block(ftl, group, state->victim, member);
 	if (block->state == AFTL_BLOCK_BAD)
 		return NULL;
-	return block->valid || aftl_superblock_gc_is_empty(ftl, group) ? block : NULL;
+	return block->valid || aftl_superblock_victim_is_empty(ftl, group) ? block : NULL;
 }
 
 static bool superblock_has_pages_to_rebuild(struct aftl *ftl, u32 group, u32 number)
@@ -447,7 +447,7 @@ static bool block_rebuild_is_in_progress(struct aftl *ftl, u32 group,
 /* Return true if the LUN has room for @units rebuilt pages and for a program of the host. */
 static bool lun_has_rebuild_room(const struct aftl *ftl, const struct aftl_lun *lun, u32 units)
 {
-	return aftl_lun_has_room(lun, units + ftl->program_units);
+	return aftl_lun_has_room_for_units(lun, units + ftl->program_units);
 }
 
 static struct aftl_block *find_rebuild_block(struct aftl *ftl, const struct aftl_lun *lun,
@@ -551,15 +551,15 @@ static void free_erased_victim_superblock(struct aftl *ftl, u32 group)
 		struct aftl_lun *lun = aftl_lun_of_die_group(ftl, group, i);
 		struct aftl_block *block = aftl_superblock_block(ftl, group, number, i);
 
-		aftl_wake_lun(ftl, lun);
+		aftl_wake_idle_lun(ftl, lun);
 		if (block->state == AFTL_BLOCK_BAD) {
 			mark_valid_pages_lost(ftl, block);
 			continue;
 		}
 		lun->failing_blocks -= block->failing;
-		aftl_erase_commit(ftl, lun, block);
+		aftl_commit_block_erase(ftl, lun, block);
 	}
-	aftl_superblock_reset_erased(ftl, group, number);
+	aftl_superblock_reset_rebuild_state(ftl, group, number);
 	aftl_assign_parity_or_read_only(ftl, group, number);
 }
 
@@ -583,7 +583,7 @@ void aftl_superblock_handle_dead_lun(struct aftl *ftl, const struct aftl_lun *lu
 			aftl_assign_parity_or_read_only(ftl, group, number);
 	free_erased_victim_superblock(ftl, group);
 	for (i = 0; i < ftl->geo.superblock_luns; i++)
-		aftl_wake_lun(ftl, aftl_lun_of_die_group(ftl, group, i));
+		aftl_wake_idle_lun(ftl, aftl_lun_of_die_group(ftl, group, i));
 }
 
 /*
@@ -626,7 +626,7 @@ static void drop_parity_in_dead_lun(struct aftl *ftl, u32 group, u32 number)
 	}
 }
 
-static void sync_superblock_erases(struct aftl *ftl, u32 group, u32 number)
+static void equalise_superblock_erase_counts(struct aftl *ftl, u32 group, u32 number)
 {
 	u32 erases = 0;
 	u32 i;
@@ -640,14 +640,14 @@ static void sync_superblock_erases(struct aftl *ftl, u32 group, u32 number)
 }
 
 /* After a crash, give all members of a superblock the same erase count. */
-void aftl_superblock_sync_erases(struct aftl *ftl)
+void aftl_superblock_equalise_erases(struct aftl *ftl)
 {
 	u32 number;
 	u32 i;
 
 	for (i = 0; ftl->geo.superblock_luns && i < ftl->geo.luns / ftl->geo.superblock_luns; i++)
 		for (number = 0; number < ftl->geo.blocks_per_lun; number++)
-			sync_superblock_erases(ftl, i, number);
+			equalise_superblock_erase_counts(ftl, i, number);
 }
 
 /*

@@ -6,11 +6,11 @@
 #include "core/ftl/superblock.h"
 
 void aftl_superblock_mark_block_rebuilt(struct aftl *ftl, const struct aftl_block *block);
-void aftl_superblock_sync_erases(struct aftl *ftl);
+void aftl_superblock_equalise_erases(struct aftl *ftl);
 void aftl_superblock_reassign_parity(struct aftl *ftl);
 bool aftl_superblock_gc_start(struct aftl *ftl, struct aftl_lun *lun, u32 cause, u32 limit);
 bool aftl_superblock_gc_start_block(struct aftl *ftl, const struct aftl_block *block, u32 cause);
-bool aftl_superblock_gc_is_empty(struct aftl *ftl, u32 group);
+bool aftl_superblock_victim_is_empty(struct aftl *ftl, u32 group);
 struct aftl_block *aftl_superblock_gc_member(struct aftl *ftl, const struct aftl_lun *lun);
 struct aftl_block *aftl_superblock_gc_rebuild_block(struct aftl *ftl, const struct aftl_lun *lun,
 						    bool idle);
@@ -25,7 +25,7 @@ static inline bool aftl_superblock_gc_is_urgent(const struct aftl *ftl, const st
 }
 
 /* Return true if @lun gets its next free block only after other LUNs have erased their victims. */
-static inline bool aftl_lun_waits_for_group(const struct aftl *ftl, const struct aftl_lun *lun)
+static inline bool aftl_lun_waits_for_group_gc(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return unlikely(ftl->geo.superblock_luns) &&
 	       (ftl->die_groups[aftl_die_group_of_lun(ftl, lun)].victim != AFTL_NIL ||

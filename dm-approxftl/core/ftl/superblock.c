@@ -103,7 +103,7 @@ u32 aftl_superblock_select_parity_member(const struct aftl *ftl, u32 group, u32 
 		if (block->state != AFTL_BLOCK_FREE &&
 		    !(block->parity && block->state == AFTL_BLOCK_OPEN && !block->programmed))
 			continue;
-		if (!i && spare > aftl_gc_reserve(ftl))
+		if (!i && spare > aftl_gc_reserve_blocks(ftl))
 			spare = U32_MAX;
 		if (parity_member == luns || spare > most) {
 			parity_member = member;
@@ -164,7 +164,7 @@ bool aftl_superblock_is_unused(const struct aftl *ftl, u32 group, u32 number)
  * each placement handle, for translation pages, and for each but one stream of a policy that
  * separates streams; two for other policies.
  */
-static u32 max_superblock_waiting_blocks(const struct aftl *ftl)
+static u32 limit_blocks_of_begun_superblocks(const struct aftl *ftl)
 {
 	bool streams = ftl->type->host_streams || ftl->type->ftl;
 
@@ -173,7 +173,8 @@ static u32 max_superblock_waiting_blocks(const struct aftl *ftl)
 
 static u32 superblock_stream_of_block(const struct aftl *ftl, const struct aftl_block *block)
 {
-	return aftl_superblock_stream(block->kind, block->handle, aftl_is_slc_block(ftl, block));
+	return aftl_superblock_stream_key(block->kind, block->handle,
+					  aftl_is_slc_block(ftl, block));
 }
 
 /*
@@ -202,7 +203,7 @@ struct aftl_block *aftl_superblock_select_free(struct aftl *ftl, const struct af
 		if (first && !others++)
 			begun = block;
 	}
-	if (!begun || (fresh && others <= max_superblock_waiting_blocks(ftl)))
+	if (!begun || (fresh && others <= limit_blocks_of_begun_superblocks(ftl)))
 		return fresh;
 	return begun;
 }
@@ -265,11 +266,11 @@ static bool stripe_is_complete(const struct aftl *ftl, u32 group, u32 number, u3
 }
 
 /* Return true if all stripes of the parity program that starts at @page are complete. */
-static bool stripes_are_complete(const struct aftl *ftl, u32 group, u32 number, u32 page)
+static bool stripes_of_program_are_complete(const struct aftl *ftl, u32 group, u32 number, u32 page)
 {
 	u32 member;
 	const struct aftl_block *parity = superblock_parity_block(ftl, group, number, &member);
-	u32 end = page + aftl_block_step_pages(&ftl->geo, parity);
+	u32 end = page + aftl_program_step_pages(&ftl->geo, parity);
 
 	while (page < end && stripe_is_complete(ftl, group, number, page))
 		page++;
@@ -315,12 +316,12 @@ static bool parity_is_due(struct aftl *ftl, u32 group, u32 number, struct aftl_b
 	if (parity_awaits_fine_pass(ftl, parity))
 		return true;
 	page = aftl_program_order_next_page(&ftl->media, parity);
-	return page < ftl->geo.pages && stripes_are_complete(ftl, group, number, page) &&
+	return page < ftl->geo.pages && stripes_of_program_are_complete(ftl, group, number, page) &&
 	       (stripe_has_programmed_page(ftl, group, number, page) ||
 		later_stripe_is_programmed(ftl, group, number, parity));
 }
 
-static void parity_queue_if_due(struct aftl *ftl, u32 group, u32 number)
+static void queue_parity_if_due(struct aftl *ftl, u32 group, u32 number)
 {
 	struct aftl_superblock_state *state = aftl_superblock_at(ftl, group, number);
 	u32 member;
@@ -336,14 +337,14 @@ static void parity_queue_if_due(struct aftl *ftl, u32 group, u32 number)
 	else
 		lun->parity_head = number;
 	lun->parity_tail = number;
-	aftl_wake_lun(ftl, lun);
+	aftl_wake_idle_lun(ftl, lun);
 }
 
 /* Queue parity that a program or a close of @block has completed. */
 void aftl_parity_queue_if_due(struct aftl *ftl, const struct aftl_block *block)
 {
 	if (ftl->config.rain && !block->parity)
-		parity_queue_if_due(ftl, aftl_die_group_of_lun(ftl, aftl_block_lun(ftl, block)),
+		queue_parity_if_due(ftl, aftl_die_group_of_lun(ftl, aftl_block_lun(ftl, block)),
 				    aftl_superblock_number(ftl, block));
 }
 
@@ -388,7 +389,7 @@ bool aftl_parity_next_program(struct aftl *ftl, struct aftl_lun *lun,
 	*placement = (struct aftl_placement){
 		.block = block,
 		.page = aftl_program_order_next_page(&ftl->media, block),
-		.pages = aftl_block_step_pages(&ftl->geo, block),
+		.pages = aftl_program_step_pages(&ftl->geo, block),
 		.mode = aftl_block_program_mode(block),
 	};
 	if (parity_awaits_fine_pass(ftl, block)) {
@@ -418,10 +419,10 @@ void aftl_parity_program_done(struct aftl *ftl, struct aftl_lun *lun)
 	if (aftl_block_is_full(&ftl->geo, block) && !parity_awaits_fine_pass(ftl, block))
 		block->state = AFTL_BLOCK_CLOSED;
 	else
-		parity_queue_if_due(ftl, group, number);
+		queue_parity_if_due(ftl, group, number);
 }
 
-void aftl_superblock_reset_erased(struct aftl *ftl, u32 group, u32 number)
+void aftl_superblock_reset_rebuild_state(struct aftl *ftl, u32 group, u32 number)
 {
 	aftl_superblock_at(ftl, group, number)->rebuilt = 0;
 	ftl->die_groups[group].rebuild_from = min(ftl->die_groups[group].rebuild_from, number);
@@ -458,7 +459,7 @@ void aftl_superblock_queue_all_parity(struct aftl *ftl)
 		ftl->die_groups[i].rebuild_from = 0;
 		for (number = 0; number < ftl->geo.blocks_per_lun; number++) {
 			aftl_superblock_at(ftl, i, number)->rebuilt = 0;
-			parity_queue_if_due(ftl, i, number);
+			queue_parity_if_due(ftl, i, number);
 		}
 	}
 }
@@ -475,7 +476,7 @@ struct aftl_block *aftl_parity_block_of(struct aftl *ftl, const struct aftl_bloc
 /*
  * Return true if ECC corrects the errors of @ppn; inherited ones are data that need no correction.
  */
-static bool ecc_can_decode(const struct aftl *ftl, aftl_ppn_t ppn)
+static bool ecc_can_decode_ppn(const struct aftl *ftl, aftl_ppn_t ppn)
 {
 	u16 attr = aftl_ppn_attr(&ftl->media, ppn);
 	struct aftl_errors errors;
@@ -502,7 +503,7 @@ static bool is_stripe_member_readable(const struct aftl *ftl, const struct aftl_
 	if (block->state == AFTL_BLOCK_BAD)
 		return !block->parity && !page_is_readable_for_stripe(ftl, block, page);
 	return approx || !page_is_readable_for_stripe(ftl, block, page) ||
-	       ecc_can_decode(ftl, to_ppn(first + at));
+	       ecc_can_decode_ppn(ftl, to_ppn(first + at));
 }
 
 static bool ppn_is_approx(const struct aftl *ftl, aftl_ppn_t ppn)

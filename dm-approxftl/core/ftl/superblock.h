@@ -67,7 +67,7 @@ static inline struct aftl_block *aftl_superblock_block(const struct aftl *ftl, u
  * Key of the data that a superblock may hold: a block kind of the policy, a placement handle, or
  * the SLC cache. Superblocks with equal keys take the same data.
  */
-static inline u32 aftl_superblock_stream(u32 kind, u32 handle, bool slc)
+static inline u32 aftl_superblock_stream_key(u32 kind, u32 handle, bool slc)
 {
 	return kind | handle << 8 | (u32)slc << 16;
 }
@@ -102,7 +102,7 @@ void aftl_parity_queue_if_due(struct aftl *ftl, const struct aftl_block *block);
 bool aftl_parity_next_program(struct aftl *ftl, struct aftl_lun *lun,
 			      struct aftl_placement *placement);
 void aftl_parity_program_done(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_superblock_reset_erased(struct aftl *ftl, u32 group, u32 number);
+void aftl_superblock_reset_rebuild_state(struct aftl *ftl, u32 group, u32 number);
 void aftl_superblock_cancel_tasks(struct aftl *ftl);
 void aftl_superblock_queue_all_parity(struct aftl *ftl);
 struct aftl_block *aftl_parity_block_of(struct aftl *ftl, const struct aftl_block *block);

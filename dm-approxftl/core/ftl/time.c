@@ -6,7 +6,7 @@
 
 u64 aftl_next_event_ns(const struct aftl *ftl)
 {
-	return aftl_is_dispatch_pending(ftl) ? ftl->now_ns : aftl_events_first_ns(&ftl->events);
+	return aftl_is_dispatch_pending(ftl) ? ftl->now_ns : aftl_events_earliest_ns(&ftl->events);
 }
 
 u64 aftl_device_time_ns(const struct aftl *ftl)

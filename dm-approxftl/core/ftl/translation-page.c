@@ -27,7 +27,7 @@
  * Most translation pages that wait for eviction, one program for each LUN; with more, host writes
  * wait.
  */
-static u32 cmt_max_evictions(const struct aftl *ftl)
+static u32 cmt_compute_max_evictions(const struct aftl *ftl)
 {
 	return ftl->geo.luns * ftl->program_units;
 }
@@ -41,7 +41,7 @@ void aftl_cmt_configure(struct aftl *ftl)
 {
 	if (!ftl->geo.trans_pages)
 		return;
-	ftl->cmt.max_evicting = cmt_max_evictions(ftl);
+	ftl->cmt.max_evicting = cmt_compute_max_evictions(ftl);
 	ftl->cmt.capacity = (u32)max(cmt_capacity_from_config(ftl), (u64)ftl->cmt.max_evicting) -
 			    ftl->cmt.max_evicting;
 }
@@ -50,7 +50,7 @@ void aftl_cmt_configure(struct aftl *ftl)
 int aftl_cmt_check_config(const struct aftl *ftl, struct aftl_error *error)
 {
 	const struct aftl_config *config = &ftl->config;
-	u64 least = 2ULL * cmt_max_evictions(ftl) * ftl->geo.unit_bytes;
+	u64 least = 2ULL * cmt_compute_max_evictions(ftl) * ftl->geo.unit_bytes;
 
 	if (!ftl->geo.trans_pages)
 		return 0;
@@ -76,7 +76,7 @@ bool aftl_cmt_alloc(struct aftl *ftl)
 	return ftl->cmt.all;
 }
 
-static u32 trans_page_number(const struct aftl *ftl, const struct aftl_trans_page *tp)
+static u32 get_trans_page_number(const struct aftl *ftl, const struct aftl_trans_page *tp)
 {
 	return (u32)(tp - ftl->cmt.all);
 }
@@ -91,7 +91,7 @@ static struct aftl_lun *trans_page_lun(struct aftl *ftl, const struct aftl_trans
 {
 	aftl_ppn_t ppn;
 
-	if (!aftl_l2p_lookup(ftl, trans_page_lpn(ftl, trans_page_number(ftl, tp)), &ppn))
+	if (!aftl_l2p_lookup(ftl, trans_page_lpn(ftl, get_trans_page_number(ftl, tp)), &ppn))
 		return NULL;
 	return aftl_block_lun(ftl, aftl_block_of_ppn(&ftl->media, ppn));
 }
@@ -103,7 +103,7 @@ static struct aftl_lun *trans_page_lun(struct aftl *ftl, const struct aftl_trans
 static struct aftl_lun *trans_page_home_lun(const struct aftl *ftl,
 					    const struct aftl_trans_page *tp)
 {
-	u32 turn = trans_page_number(ftl, tp) % ftl->geo.luns;
+	u32 turn = get_trans_page_number(ftl, tp) % ftl->geo.luns;
 	u32 i;
 
 	for (i = 0; i < ftl->geo.luns; i++) {
@@ -137,7 +137,7 @@ static bool trans_page_awaits_fine_pass(const struct aftl *ftl, u32 number)
  */
 static bool trans_page_is_programming(struct aftl *ftl, const struct aftl_trans_page *tp)
 {
-	u32 number = trans_page_number(ftl, tp);
+	u32 number = get_trans_page_number(ftl, tp);
 	aftl_ppn_t ppn;
 
 	return trans_page_awaits_fine_pass(ftl, number) ||
@@ -155,7 +155,7 @@ static bool trans_page_is_readable(struct aftl *ftl, const struct aftl_trans_pag
 static void cmt_add_to_lru(struct aftl *ftl, struct aftl_trans_page *tp)
 {
 	struct aftl_cmt *cmt = &ftl->cmt;
-	u32 number = trans_page_number(ftl, tp);
+	u32 number = get_trans_page_number(ftl, tp);
 
 	tp->older = cmt->youngest;
 	tp->younger = AFTL_NIL;
@@ -186,7 +186,7 @@ static void cmt_mark_recently_used(struct aftl *ftl, struct aftl_trans_page *tp)
 		tp->flags |= AFTL_TP_REUSED;
 		return;
 	}
-	if (trans_page_number(ftl, tp) == ftl->cmt.youngest)
+	if (get_trans_page_number(ftl, tp) == ftl->cmt.youngest)
 		return;
 	cmt_remove_from_lru(ftl, tp);
 	cmt_add_to_lru(ftl, tp);
@@ -205,7 +205,7 @@ static void cmt_drop_trans_page(struct aftl *ftl, struct aftl_trans_page *tp)
 static void cmt_queue_eviction(struct aftl *ftl, struct aftl_trans_page *tp)
 {
 	struct aftl_lun *lun = trans_page_home_lun(ftl, tp);
-	u32 number = trans_page_number(ftl, tp);
+	u32 number = get_trans_page_number(ftl, tp);
 
 	if (!lun) {
 		cmt_drop_trans_page(ftl, tp);
@@ -222,7 +222,7 @@ static void cmt_queue_eviction(struct aftl *ftl, struct aftl_trans_page *tp)
 	lun->evictions.tail = number;
 	ftl->cmt.evicting++;
 	if (lun->evictions.count >= ftl->program_units)
-		aftl_wake_lun(ftl, lun);
+		aftl_wake_idle_lun(ftl, lun);
 }
 
 /* Evict the least recently used translation pages until the CMT is within its capacity. */
@@ -241,28 +241,28 @@ static void cmt_evict_to_capacity(struct aftl *ftl)
 	}
 }
 
-static void cmt_insert_trans_page(struct aftl *ftl, struct aftl_trans_page *tp)
+static void cmt_link_trans_page(struct aftl *ftl, struct aftl_trans_page *tp)
 {
 	tp->flags |= AFTL_TP_CACHED;
 	ftl->cmt.cached++;
 	cmt_add_to_lru(ftl, tp);
 }
 
-static void cmt_add_trans_page(struct aftl *ftl, struct aftl_trans_page *tp, u8 flags)
+static void cmt_add_trans_page_and_evict(struct aftl *ftl, struct aftl_trans_page *tp, u8 flags)
 {
 	tp->flags |= flags;
-	cmt_insert_trans_page(ftl, tp);
+	cmt_link_trans_page(ftl, tp);
 	cmt_evict_to_capacity(ftl);
 }
 
 /* Note that all entries of a translation page are in the controller. */
-static void cmt_complete_trans_page(struct aftl *ftl, struct aftl_trans_page *tp)
+static void cmt_mark_trans_page_complete(struct aftl *ftl, struct aftl_trans_page *tp)
 {
 	tp->flags &= ~AFTL_TP_PARTIAL;
 	if (tp->flags & AFTL_TP_CACHED)
 		cmt_mark_recently_used(ftl, tp);
 	else
-		cmt_add_trans_page(ftl, tp, 0);
+		cmt_add_trans_page_and_evict(ftl, tp, 0);
 }
 
 /*
@@ -272,7 +272,7 @@ static void cmt_recover_trans_page(struct aftl *ftl, struct aftl_trans_page *tp)
 {
 	tp->flags &= ~AFTL_TP_PARTIAL;
 	if (!(tp->flags & AFTL_TP_CACHED))
-		cmt_add_trans_page(ftl, tp, AFTL_TP_DIRTY);
+		cmt_add_trans_page_and_evict(ftl, tp, AFTL_TP_DIRTY);
 }
 
 /*
@@ -280,7 +280,7 @@ static void cmt_recover_trans_page(struct aftl *ftl, struct aftl_trans_page *tp)
  * programmed: then there is nothing to load. A translation page that is being programmed is taken
  * back into the CMT.
  */
-bool aftl_cmt_has_entry(struct aftl *ftl, aftl_lpn_t lpn)
+bool aftl_cmt_has_entry_of_lpn(struct aftl *ftl, aftl_lpn_t lpn)
 {
 	struct aftl_trans_page *tp = aftl_trans_page_of_lpn(ftl, lpn);
 
@@ -290,7 +290,7 @@ bool aftl_cmt_has_entry(struct aftl *ftl, aftl_lpn_t lpn)
 		return true;
 	}
 	if (trans_page_is_programming(ftl, tp)) {
-		cmt_complete_trans_page(ftl, tp);
+		cmt_mark_trans_page_complete(ftl, tp);
 		return true;
 	}
 	if (trans_page_is_readable(ftl, tp))
@@ -310,7 +310,7 @@ aftl_lpn_t aftl_cmt_begin_page_load(struct aftl *ftl, aftl_lpn_t lpn)
 
 	tp->flags |= AFTL_TP_LOADING;
 	ftl->stats.counters.map_loads++;
-	return trans_page_lpn(ftl, trans_page_number(ftl, tp));
+	return trans_page_lpn(ftl, get_trans_page_number(ftl, tp));
 }
 
 /*
@@ -322,7 +322,7 @@ struct aftl_trans_page *aftl_cmt_end_page_load(struct aftl *ftl, aftl_lpn_t lpn)
 	struct aftl_trans_page *tp = &ftl->cmt.all[from_lpn(lpn) - ftl->geo.units];
 
 	tp->flags &= ~AFTL_TP_LOADING;
-	cmt_complete_trans_page(ftl, tp);
+	cmt_mark_trans_page_complete(ftl, tp);
 	return tp;
 }
 
@@ -343,8 +343,8 @@ void aftl_cmt_mark_entry_dirty(struct aftl *ftl, aftl_lpn_t lpn)
 	}
 	ftl->stats.counters.map_change_misses++;
 	partial = trans_page_is_readable(ftl, tp) &&
-		  !trans_page_awaits_fine_pass(ftl, trans_page_number(ftl, tp));
-	cmt_add_trans_page(ftl, tp, AFTL_TP_DIRTY | (partial ? AFTL_TP_PARTIAL : 0));
+		  !trans_page_awaits_fine_pass(ftl, get_trans_page_number(ftl, tp));
+	cmt_add_trans_page_and_evict(ftl, tp, AFTL_TP_DIRTY | (partial ? AFTL_TP_PARTIAL : 0));
 }
 
 /*
@@ -373,7 +373,7 @@ enum aftl_step aftl_cmt_next_step(struct aftl *ftl, struct aftl_lun *lun, aftl_p
 }
 
 /* Note that the read for a read-modify-write of a translation page has completed. */
-void aftl_cmt_merge_read_done(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_cmt_finish_merge_read(struct aftl *ftl, struct aftl_lun *lun)
 {
 	ftl->cmt.all[lun->evictions.merging].flags &= ~AFTL_TP_PARTIAL;
 	ftl->stats.counters.map_merges++;
@@ -415,11 +415,12 @@ static aftl_lpn_t cmt_pop_eviction(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /* Fill the payload of a program with translation pages that @lun evicts. */
-void aftl_cmt_fill_payload(struct aftl *ftl, struct aftl_lun *lun,
-			   const struct aftl_placement *placement, struct aftl_payload *payload)
+void aftl_cmt_add_evictions_to_payload(struct aftl *ftl, struct aftl_lun *lun,
+				       const struct aftl_placement *placement,
+				       struct aftl_payload *payload)
 {
 	u32 units = min(lun->evictions.count, aftl_placement_capacity(ftl, placement));
-	bool full = aftl_cmt_evictions_full(ftl);
+	bool full = aftl_cmt_has_too_many_evictions(ftl);
 	u32 i;
 
 	payload->count = units;
@@ -435,7 +436,7 @@ void aftl_cmt_fill_payload(struct aftl *ftl, struct aftl_lun *lun,
 		payload->stale[i] = false;
 	}
 	cmt_evict_to_capacity(ftl);
-	if (full && !aftl_cmt_evictions_full(ftl))
+	if (full && !aftl_cmt_has_too_many_evictions(ftl))
 		aftl_wake_all_luns(ftl);
 }
 
@@ -457,13 +458,13 @@ void aftl_cmt_queue_dirty_pages(struct aftl *ftl)
 }
 
 /*
- * aftl_cmt_reclaim_pending_pages() - put translation pages that lack their fine pass back into the
+ * aftl_cmt_take_back_foggy_pages() - put translation pages that lack their fine pass back into the
  * CMT
  *
  * They are dirty again. When a device stops, no further evictions bring about the fine passes of
  * the last ones.
  */
-void aftl_cmt_reclaim_pending_pages(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_cmt_take_back_foggy_pages(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_fine_pending *pending;
 	u32 i;
@@ -477,7 +478,7 @@ void aftl_cmt_reclaim_pending_pages(struct aftl *ftl, struct aftl_lun *lun)
 				&ftl->cmt.all[from_lpn(payload.lpn[i]) - ftl->geo.units];
 
 			if (!(tp->flags & AFTL_TP_CACHED))
-				cmt_insert_trans_page(ftl, tp);
+				cmt_link_trans_page(ftl, tp);
 			tp->flags |= AFTL_TP_DIRTY;
 		}
 	}
@@ -493,7 +494,7 @@ void aftl_cmt_move_dead_lun_evictions(struct aftl *ftl, struct aftl_lun *lun)
 	u32 number;
 	u32 count;
 
-	aftl_cmt_reclaim_pending_pages(ftl, lun);
+	aftl_cmt_take_back_foggy_pages(ftl, lun);
 	number = lun->evictions.head;
 	count = lun->evictions.count;
 	lun->evictions = (struct aftl_eviction_queue){ .head = AFTL_NIL };
@@ -563,7 +564,7 @@ void aftl_cmt_cache_all_dirty(struct aftl *ftl)
 
 	for (i = 0; i < ftl->geo.trans_pages; i++)
 		if (trans_page_has_mapped_entries(ftl, i))
-			cmt_add_trans_page(ftl, &ftl->cmt.all[i], AFTL_TP_DIRTY);
+			cmt_add_trans_page_and_evict(ftl, &ftl->cmt.all[i], AFTL_TP_DIRTY);
 }
 
 /* A translation page that is not completely in memory must be on flash. */

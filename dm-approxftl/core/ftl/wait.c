@@ -76,7 +76,7 @@ void aftl_wait_free_stats(struct aftl *ftl)
 		ftl->ops->free(ftl->host, ftl->waits, ftl->waits->bytes);
 }
 
-static void lun_clock_add_ns(struct lun_clocks *clocks, u32 reason, u64 end_ns)
+static void advance_lun_clock_to(struct lun_clocks *clocks, u32 reason, u64 end_ns)
 {
 	if (clocks->since_ns >= end_ns)
 		return;
@@ -88,9 +88,9 @@ static struct lun_clocks *lun_clocks_at_now(struct aftl *ftl, u32 lun)
 {
 	struct lun_clocks *clocks = &ftl->waits->luns[lun];
 
-	lun_clock_add_ns(clocks, AFTL_WAIT_BUS, min(clocks->bus_ns, ftl->now_ns));
-	lun_clock_add_ns(clocks, clocks->activity, min(clocks->end_ns, ftl->now_ns));
-	lun_clock_add_ns(clocks, AFTL_WAIT_HELD, ftl->now_ns);
+	advance_lun_clock_to(clocks, AFTL_WAIT_BUS, min(clocks->bus_ns, ftl->now_ns));
+	advance_lun_clock_to(clocks, clocks->activity, min(clocks->end_ns, ftl->now_ns));
+	advance_lun_clock_to(clocks, AFTL_WAIT_HELD, ftl->now_ns);
 	return clocks;
 }
 
@@ -135,8 +135,8 @@ void aftl_wait_count_lun_suspend(struct aftl *ftl, const struct aftl_lun *lun, u
 }
 
 /* Subtract wait times; the arrays do not overlap, so the compiler may do several at a time. */
-static void subtract_wait_times(u64 *__restrict to, const u64 *__restrict from,
-				const u64 *__restrict subtrahend)
+static void compute_wait_time_differences(u64 *__restrict to, const u64 *__restrict from,
+					  const u64 *__restrict subtrahend)
 {
 	u32 i;
 
@@ -174,7 +174,7 @@ void aftl_wait_command_queued(struct aftl *ftl, struct aftl_request *request, u3
 		return;
 	charge_wait_to_current_reason(ftl, request, waits);
 	start->lun = lun;
-	subtract_wait_times(start->ns, lun_clocks_at_now(ftl, lun)->ns, waits->before);
+	compute_wait_time_differences(start->ns, lun_clocks_at_now(ftl, lun)->ns, waits->before);
 }
 
 void aftl_wait_command_moved(struct aftl *ftl, u32 index, u32 lun)
@@ -189,7 +189,7 @@ void aftl_wait_command_moved(struct aftl *ftl, u32 index, u32 lun)
 	start->lun = lun;
 }
 
-static u64 subtract_from_wait_ns(u64 *from_ns, u64 wanted_ns)
+static u64 deduct_ns_from_wait(u64 *from_ns, u64 wanted_ns)
 {
 	u64 ns = min(*from_ns, wanted_ns);
 
@@ -202,14 +202,14 @@ static u64 subtract_from_wait_ns(u64 *from_ns, u64 wanted_ns)
  * AFTL_WAIT_SUSPEND if the operation was suspended, and from other reasons for the reads of other
  * LUNs in a reconstruction.
  */
-static void subtract_service_ns(struct aftl_waits *waits, u32 own, u64 service_ns)
+static void deduct_service_from_wait(struct aftl_waits *waits, u32 own, u64 service_ns)
 {
 	u32 i;
 
-	service_ns = subtract_from_wait_ns(&waits->ns[own], service_ns);
-	service_ns = subtract_from_wait_ns(&waits->ns[AFTL_WAIT_SUSPEND], service_ns);
+	service_ns = deduct_ns_from_wait(&waits->ns[own], service_ns);
+	service_ns = deduct_ns_from_wait(&waits->ns[AFTL_WAIT_SUSPEND], service_ns);
 	for (i = 0; i < AFTL_WAITS && service_ns; i++)
-		service_ns = subtract_from_wait_ns(&waits->ns[i], service_ns);
+		service_ns = deduct_ns_from_wait(&waits->ns[i], service_ns);
 }
 
 void aftl_wait_command_done(struct aftl *ftl, u32 index, u64 service_ns)
@@ -223,10 +223,10 @@ void aftl_wait_command_done(struct aftl *ftl, u32 index, u64 service_ns)
 	waits = ftl->ops->waits(ftl->host, command->request);
 	if (!waits)
 		return;
-	subtract_wait_times(waits->ns, lun_clocks_at_now(ftl, start->lun)->ns, start->ns);
-	subtract_service_ns(waits, command->request->op == AFTL_OP_WRITE ? AFTL_WAIT_PROGRAM :
-									AFTL_WAIT_READ,
-			    service_ns);
+	compute_wait_time_differences(waits->ns, lun_clocks_at_now(ftl, start->lun)->ns, start->ns);
+	deduct_service_from_wait(waits, command->request->op == AFTL_OP_WRITE ? AFTL_WAIT_PROGRAM :
+										AFTL_WAIT_READ,
+				 service_ns);
 	waits->ended_ns = ftl->now_ns + 1;
 	waits->service_ns = service_ns;
 }

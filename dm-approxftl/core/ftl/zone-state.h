@@ -63,7 +63,7 @@ static inline bool aftl_zone_is_active(const struct aftl_zone *zone)
 }
 
 /* Return true if the zone gets no more writes, so that partly filled flash pages are programmed. */
-static inline bool aftl_zone_is_write_finished(const struct aftl_zone *zone)
+static inline bool aftl_zone_awaits_no_writes(const struct aftl_zone *zone)
 {
 	return !aftl_zone_is_active(zone) && !zone->coming;
 }

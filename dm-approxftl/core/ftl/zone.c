@@ -23,7 +23,7 @@ static u64 zone_min_write_buffer(const struct aftl *ftl)
 	       ftl->geo.unit_bytes;
 }
 
-static int zone_check_capacity(const struct aftl *ftl, struct aftl_error *error)
+static int check_luns_hold_all_zones(const struct aftl *ftl, struct aftl_error *error)
 {
 	u32 each = ftl->geo.zones / (ftl->geo.luns / ftl->geo.zone_luns) * ftl->geo.zone_blocks;
 	u32 i;
@@ -60,10 +60,10 @@ int aftl_zone_check_config(const struct aftl *ftl, struct aftl_error *error)
 		return aftl_fail(error, -EINVAL,
 				 "zoned: pages that a zone has not filled yet wait in the buffer, where a power cut must not reach them; set buffer_safe on and buffer to at least %llu bytes",
 				 (unsigned long long)zone_min_write_buffer(ftl));
-	return zone_check_capacity(ftl, error);
+	return check_luns_hold_all_zones(ftl, error);
 }
 
-static u32 zone_number(const struct aftl *ftl, const struct aftl_zone *zone)
+static u32 get_zone_number(const struct aftl *ftl, const struct aftl_zone *zone)
 {
 	return (u32)(zone - ftl->zones.all);
 }
@@ -147,9 +147,9 @@ static void zone_remove_from_open_zones(struct aftl *ftl, u32 zone)
 	opened[i] = opened[--ftl->zones.open];
 }
 
-static void zone_count_by_state(struct aftl *ftl, const struct aftl_zone *zone)
+static void add_zone_to_state_counts(struct aftl *ftl, const struct aftl_zone *zone)
 {
-	u32 number = zone_number(ftl, zone);
+	u32 number = get_zone_number(ftl, zone);
 
 	if (zone_state_is_open(zone->state))
 		zone_add_to_open_zones(ftl, number);
@@ -158,15 +158,15 @@ static void zone_count_by_state(struct aftl *ftl, const struct aftl_zone *zone)
 								     AFTL_ZONE_OFFLINE;
 }
 
-static void zone_set_state(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_state state)
+static void zone_change_state(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_state state)
 {
 	if (zone_state_is_open(zone->state))
-		zone_remove_from_open_zones(ftl, zone_number(ftl, zone));
+		zone_remove_from_open_zones(ftl, get_zone_number(ftl, zone));
 	ftl->zones.active -= aftl_zone_is_active(zone);
 	zone->state = (u8)state;
-	zone_count_by_state(ftl, zone);
+	add_zone_to_state_counts(ftl, zone);
 	if (zone_state_needs_notify(ftl, zone))
-		ftl->ops->zone(ftl->host, zone_number(ftl, zone), state);
+		ftl->ops->zone(ftl->host, get_zone_number(ftl, zone), state);
 }
 
 /* Close the next implicitly opened zone, by number, round robin. Return: false if there is none. */
@@ -189,7 +189,7 @@ static bool zone_close_implicitly_opened(struct aftl *ftl)
 	if (nearest == U32_MAX)
 		return false;
 	ftl->zones.turn = zone + 1 < ftl->geo.zones ? zone + 1 : 0;
-	zone_set_state(ftl, &ftl->zones.all[zone], AFTL_ZONE_CLOSED);
+	zone_change_state(ftl, &ftl->zones.all[zone], AFTL_ZONE_CLOSED);
 	ftl->stats.counters.zone_implicit_closes++;
 	return true;
 }
@@ -221,7 +221,7 @@ int aftl_zone_open(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_stat
 			return -EBUSY;
 		ftl->stats.counters.zone_opens++;
 	}
-	zone_set_state(ftl, zone, state);
+	zone_change_state(ftl, zone, state);
 	return 0;
 }
 
@@ -256,9 +256,9 @@ static void zone_close_blocks(struct aftl *ftl, const struct aftl_zone *zone)
 }
 
 /* Free the slot of a zone that is not active and has no writes in flight. */
-static void zone_release_open_resource(struct aftl *ftl, struct aftl_zone *zone)
+static void zone_release_write_slot(struct aftl *ftl, struct aftl_zone *zone)
 {
-	if (!zone->slot || ftl->zones.pending[zone->slot] || !aftl_zone_is_write_finished(zone))
+	if (!zone->slot || ftl->zones.pending[zone->slot] || !aftl_zone_awaits_no_writes(zone))
 		return;
 	zone_close_blocks(ftl, zone);
 	ftl->zones.owner[zone->slot] = AFTL_NIL;
@@ -270,19 +270,19 @@ static void zone_release_open_resource(struct aftl *ftl, struct aftl_zone *zone)
  * If the zone gets no more writes, release its slot, so that another zone can be opened, and wake
  * the LUNs to program its partly filled pages.
  */
-static void zone_leave_open_zones_if_finished(struct aftl *ftl, struct aftl_zone *zone)
+static void zone_release_if_no_more_writes(struct aftl *ftl, struct aftl_zone *zone)
 {
-	if (!aftl_zone_is_write_finished(zone))
+	if (!aftl_zone_awaits_no_writes(zone))
 		return;
-	zone_release_open_resource(ftl, zone);
+	zone_release_write_slot(ftl, zone);
 	aftl_wake_all_luns(ftl);
 }
 
 /* Put a zone into a state without further writes: full, read-only or offline. */
 void aftl_zone_make_unwritable(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_state state)
 {
-	zone_set_state(ftl, zone, state);
-	zone_leave_open_zones_if_finished(ftl, zone);
+	zone_change_state(ftl, zone, state);
+	zone_release_if_no_more_writes(ftl, zone);
 }
 
 /* Number of the zone whose data are in @block. */
@@ -302,7 +302,7 @@ static bool block_belongs_to_zone(const struct aftl *ftl, const struct aftl_bloc
 /* Reset a zone whose logical pages have been unmapped. */
 void aftl_zone_reset_unmapped(struct aftl *ftl, struct aftl_zone *zone)
 {
-	aftl_lpn_t first = to_lpn(zone_number(ftl, zone) * ftl->geo.zone_units);
+	aftl_lpn_t first = to_lpn(get_zone_number(ftl, zone) * ftl->geo.zone_units);
 	u32 i;
 
 	zone->written = 0;
@@ -360,7 +360,7 @@ static u32 get_zone_write_stream(const struct aftl *ftl, const struct aftl_zone 
 	return ftl->streams + aftl_count_trans_page_handles(ftl) + zone->slot - 1;
 }
 
-static u32 zone_find_free_open_resource(const struct aftl *ftl)
+static u32 zone_find_free_write_slot(const struct aftl *ftl)
 {
 	u32 slot;
 
@@ -370,29 +370,29 @@ static u32 zone_find_free_open_resource(const struct aftl *ftl)
 	return 0;
 }
 
-static bool zone_take_free_open_resource(struct aftl *ftl, struct aftl_zone *zone)
+static bool zone_take_free_write_slot(struct aftl *ftl, struct aftl_zone *zone)
 {
 	if (zone->slot)
 		return true;
-	zone->slot = (u8)zone_find_free_open_resource(ftl);
+	zone->slot = (u8)zone_find_free_write_slot(ftl);
 	if (zone->slot)
-		ftl->zones.owner[zone->slot] = zone_number(ftl, zone);
+		ftl->zones.owner[zone->slot] = get_zone_number(ftl, zone);
 	return zone->slot;
 }
 
 /*
- * aftl_zone_assign_open_resource() - get a slot for the zone of a write
+ * aftl_zone_assign_write_slot() - get a slot for the zone of a write
  *
  * There are as many slots as active zones are allowed. If a zone that is not active any more still
  * has writes in flight, the request and all later ones wait for its slot.
  *
  * Return: true if the zone has a slot.
  */
-bool aftl_zone_assign_open_resource(struct aftl *ftl, struct aftl_request *request)
+bool aftl_zone_assign_write_slot(struct aftl *ftl, struct aftl_request *request)
 {
 	struct aftl_zone *zone = aftl_zone_of_lpn(ftl, to_lpn(request->unit));
 
-	if (!zone_take_free_open_resource(ftl, zone))
+	if (!zone_take_free_write_slot(ftl, zone))
 		return false;
 	request->stream = (u8)get_zone_write_stream(ftl, zone);
 	return true;
@@ -403,7 +403,7 @@ void aftl_zone_count_admitted_lpns(struct aftl *ftl, struct aftl_zone *zone, u32
 {
 	zone->coming -= units;
 	if (units)
-		zone_leave_open_zones_if_finished(ftl, zone);
+		zone_release_if_no_more_writes(ftl, zone);
 }
 
 /* Note that a logical page of @stream has left the write buffer. */
@@ -412,7 +412,7 @@ void aftl_zone_count_programmed_lpn(struct aftl *ftl, u32 stream)
 	u32 slot = aftl_zone_slot_of_stream(ftl, stream);
 
 	ftl->zones.pending[slot]--;
-	zone_release_open_resource(ftl, &ftl->zones.all[ftl->zones.owner[slot]]);
+	zone_release_write_slot(ftl, &ftl->zones.all[ftl->zones.owner[slot]]);
 }
 
 /*
@@ -523,7 +523,8 @@ static u32 find_last_empty_zone(const struct aftl *ftl, u32 group)
 }
 
 /* Take empty zones of @group offline until @lun has @reserved blocks that no zone needs. */
-static void zone_shrink_group(struct aftl *ftl, const struct aftl_lun *lun, u32 group, u32 reserved)
+static void take_zones_offline(struct aftl *ftl, const struct aftl_lun *lun, u32 group,
+			       u32 reserved)
 {
 	const u32 *online = &ftl->zones.online[group];
 
@@ -534,7 +535,7 @@ static void zone_shrink_group(struct aftl *ftl, const struct aftl_lun *lun, u32 
 		u32 empty = find_last_empty_zone(ftl, group);
 
 		if (empty != AFTL_NIL) {
-			zone_set_state(ftl, &ftl->zones.all[empty], AFTL_ZONE_OFFLINE);
+			zone_change_state(ftl, &ftl->zones.all[empty], AFTL_ZONE_OFFLINE);
 			continue;
 		}
 		ftl->read_only = true;
@@ -549,8 +550,8 @@ static void zone_shrink_group(struct aftl *ftl, const struct aftl_lun *lun, u32 
 void aftl_zone_adapt_to_retired_block(struct aftl *ftl, const struct aftl_lun *lun)
 {
 	if (unlikely(ftl->geo.zones))
-		zone_shrink_group(ftl, lun, zone_group_of_lun(ftl, lun),
-				  aftl_zone_reserved_blocks(ftl, count_live_luns(ftl)));
+		take_zones_offline(ftl, lun, zone_group_of_lun(ftl, lun),
+				   aftl_zone_reserved_blocks(ftl, count_live_luns(ftl)));
 }
 
 /* Make zones with data in a dead LUN read-only, and empty ones offline. */
@@ -573,8 +574,8 @@ void aftl_zone_handle_dead_lun(struct aftl *ftl, const struct aftl_lun *lun)
 	 */
 	reserved = aftl_zone_reserved_blocks(ftl, count_live_luns(ftl));
 	for (i = 0; ftl->geo.trans_pages && i < ftl->geo.luns; i++)
-		zone_shrink_group(ftl, &ftl->luns[aftl_lun_in_allocation_order(&ftl->geo, i)],
-				  i / ftl->geo.zone_luns, reserved);
+		take_zones_offline(ftl, &ftl->luns[aftl_lun_in_allocation_order(&ftl->geo, i)],
+				   i / ftl->geo.zone_luns, reserved);
 }
 
 enum aftl_zone_state aftl_zone_state(const struct aftl *ftl, u32 zone, u32 *written)
@@ -586,7 +587,7 @@ enum aftl_zone_state aftl_zone_state(const struct aftl *ftl, u32 zone, u32 *writ
 }
 
 /* Return true if a loaded @zone may own slot @slot: it is active, and no other zone does. */
-static bool zone_may_own_open_resource(const struct aftl *ftl, u32 zone, u32 slot)
+static bool zone_may_own_write_slot(const struct aftl *ftl, u32 zone, u32 slot)
 {
 	u8 has;
 
@@ -605,7 +606,7 @@ static void zone_restore_block_owner(struct aftl *ftl, struct aftl_lun *lun, u32
 	if (!block)
 		return;
 	zone = block_zone_number(ftl, block);
-	if (zone_may_own_open_resource(ftl, zone, slot)) {
+	if (zone_may_own_write_slot(ftl, zone, slot)) {
 		ftl->zones.all[zone].slot = (u8)slot;
 		ftl->zones.owner[slot] = zone;
 	} else {
@@ -623,7 +624,7 @@ bool aftl_zone_finish_load(struct aftl *ftl)
 	u32 j;
 
 	for (i = 0; i < ftl->geo.zones; i++)
-		zone_count_by_state(ftl, &ftl->zones.all[i]);
+		add_zone_to_state_counts(ftl, &ftl->zones.all[i]);
 	for (i = 0; ftl->geo.zones && i < ftl->geo.luns; i++)
 		for (j = 1; j <= ftl->config.max_active_zones; j++) {
 			struct aftl_block **slc = zone_slc_block(ftl, i, j);
@@ -647,14 +648,14 @@ void aftl_zone_rebuild_state(struct aftl *ftl, u32 zone, u32 written, enum aftl_
 		noted = written == ftl->geo.zone_capacity ? AFTL_ZONE_FULL : AFTL_ZONE_CLOSED;
 	ftl->zones.all[zone].written = written;
 	ftl->zones.all[zone].state = (u8)noted;
-	zone_count_by_state(ftl, &ftl->zones.all[zone]);
+	add_zone_to_state_counts(ftl, &ftl->zones.all[zone]);
 }
 
 /*
  * If more zones are active than allowed, finish the fullest one: it had been full before the crash,
  * and its last data were lost. Return: false if no zone had to be finished.
  */
-bool aftl_zone_finish_excess_active(struct aftl *ftl)
+bool aftl_zone_finish_one_excess_zone(struct aftl *ftl)
 {
 	struct aftl_zone *most = NULL;
 	u32 i;
@@ -675,9 +676,9 @@ bool aftl_zone_finish_excess_active(struct aftl *ftl)
 }
 
 /* Reserve the slot of the zone of @lpn, which recovery puts into the write buffer. */
-void aftl_zone_reserve_open_resource(struct aftl *ftl, aftl_lpn_t lpn)
+void aftl_zone_reserve_write_slot(struct aftl *ftl, aftl_lpn_t lpn)
 {
-	zone_take_free_open_resource(ftl, aftl_zone_of_lpn(ftl, lpn));
+	zone_take_free_write_slot(ftl, aftl_zone_of_lpn(ftl, lpn));
 }
 
 static void zone_reopen_block(struct aftl *ftl, struct aftl_block *block)
@@ -686,7 +687,7 @@ static void zone_reopen_block(struct aftl *ftl, struct aftl_block *block)
 	u32 lun = aftl_block_lun(ftl, block)->index;
 	struct aftl_block **placed;
 
-	if (!zone->slot && !(aftl_zone_is_active(zone) && zone_take_free_open_resource(ftl, zone)))
+	if (!zone->slot && !(aftl_zone_is_active(zone) && zone_take_free_write_slot(ftl, zone)))
 		return;
 	placed = block->bits ? zone_slc_block(ftl, lun, zone->slot) :
 			       zone_open_block_ptr(ftl, lun, zone->slot);

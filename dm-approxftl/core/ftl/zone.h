@@ -27,7 +27,7 @@ void aftl_zone_make_unwritable(struct aftl *ftl, struct aftl_zone *zone,
 			       enum aftl_zone_state state);
 void aftl_zone_reset_unmapped(struct aftl *ftl, struct aftl_zone *zone);
 struct aftl_lun *aftl_zone_write_lun(struct aftl *ftl, aftl_lpn_t lpn);
-bool aftl_zone_assign_open_resource(struct aftl *ftl, struct aftl_request *request);
+bool aftl_zone_assign_write_slot(struct aftl *ftl, struct aftl_request *request);
 void aftl_zone_count_admitted_lpns(struct aftl *ftl, struct aftl_zone *zone, u32 units);
 void aftl_zone_count_programmed_lpn(struct aftl *ftl, u32 stream);
 bool aftl_zone_find_fold_stream(const struct aftl *ftl, aftl_lpn_t lpn, u32 *stream);
@@ -37,8 +37,8 @@ void aftl_zone_adapt_to_retired_block(struct aftl *ftl, const struct aftl_lun *l
 void aftl_zone_handle_dead_lun(struct aftl *ftl, const struct aftl_lun *lun);
 bool aftl_zone_finish_load(struct aftl *ftl);
 void aftl_zone_rebuild_state(struct aftl *ftl, u32 zone, u32 written, enum aftl_zone_state noted);
-bool aftl_zone_finish_excess_active(struct aftl *ftl);
-void aftl_zone_reserve_open_resource(struct aftl *ftl, aftl_lpn_t lpn);
+bool aftl_zone_finish_one_excess_zone(struct aftl *ftl);
+void aftl_zone_reserve_write_slot(struct aftl *ftl, aftl_lpn_t lpn);
 void aftl_zone_reopen_blocks(struct aftl *ftl);
 
 #endif

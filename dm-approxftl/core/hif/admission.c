@@ -15,7 +15,7 @@
 #include "core/hif/host-write.h"
 
 /* Count one request against the weight of @queue; a queue that takes over gets its full weight. */
-static void arbitration_charge_queue(struct aftl *ftl, struct aftl_host_queues *turns, u32 queue)
+static void arbitration_use_weight(struct aftl *ftl, struct aftl_host_queues *turns, u32 queue)
 {
 	if (queue != turns->queue || !turns->left) {
 		turns->queue = queue;
@@ -34,7 +34,7 @@ static struct aftl_request *arbitration_dequeue(struct aftl *ftl, struct aftl_ho
 			queue = (queue + 1) % AFTL_QUEUES_MAX;
 		while (!turns->head[queue]);
 	}
-	arbitration_charge_queue(ftl, turns, queue);
+	arbitration_use_weight(ftl, turns, queue);
 	turns->count--;
 	return aftl_request_pop(&turns->head[queue]);
 }
@@ -52,7 +52,7 @@ static void arbitration_enqueue_request(struct aftl *ftl, struct aftl_request *r
 		return;
 	}
 	turns->left = 0;
-	arbitration_charge_queue(ftl, turns, queue);
+	arbitration_use_weight(ftl, turns, queue);
 	aftl_request_list_append(&ftl->wait_head[write], &ftl->wait_tail[write], request);
 }
 
@@ -101,16 +101,17 @@ static inline bool admission_admit_request(struct aftl *ftl, struct aftl_request
 			aftl_request_complete_at_once(ftl, request, status);
 		return true;
 	}
-	return write ? aftl_write_admit_request(ftl, request) : aftl_read_admit(ftl, request);
+	return write ? aftl_write_admit_request(ftl, request) :
+		       aftl_read_admit_request(ftl, request);
 }
 
 /**
- * aftl_wake_buffered_writes() - let the scheduler look at every LUN that holds buffered writes
+ * aftl_wake_luns_with_writes() - let the scheduler look at every LUN that holds buffered writes
  * @ftl: device
  *
  * For a flush, a full buffer or a drain: the scheduler then programs partial pages, too.
  */
-void aftl_wake_buffered_writes(struct aftl *ftl)
+void aftl_wake_luns_with_writes(struct aftl *ftl)
 {
 	if (aftl_has_write_buffer(ftl))
 		aftl_wake_luns_of_kind(ftl, AFTL_WAKE_WRITES);
@@ -120,12 +121,12 @@ void aftl_wake_buffered_writes(struct aftl *ftl)
  * The next request cannot be admitted. If reads for partial writes have ended, the LUNs may not
  * know yet that the write buffer is full: wake them, so that they program its data.
  */
-static void admission_handle_blocked_request(struct aftl *ftl, bool write)
+static void admission_wake_luns_for_blocked_write(struct aftl *ftl, bool write)
 {
 	if (likely(!write || !ftl->rest.ended) || ftl->rest.awaited)
 		return;
 	ftl->rest.ended = false;
-	aftl_wake_buffered_writes(ftl);
+	aftl_wake_luns_with_writes(ftl);
 }
 
 /**
@@ -149,7 +150,7 @@ void aftl_request_admit_waiting(struct aftl *ftl, bool write, u32 begin)
 		}
 		ftl->work++;
 		if (!admission_admit_request(ftl, request, write)) {
-			admission_handle_blocked_request(ftl, write);
+			admission_wake_luns_for_blocked_write(ftl, write);
 			return;
 		}
 		admission_set_next_request(ftl, next, write);
@@ -170,7 +171,7 @@ static noinline void submit_flush(struct aftl *ftl, struct aftl_request *request
 	}
 	aftl_flush_enqueue(ftl, request);
 	if (ftl->epochs.flushes)
-		aftl_wake_buffered_writes(ftl);
+		aftl_wake_luns_with_writes(ftl);
 }
 
 /*
@@ -212,7 +213,7 @@ static noinline void submit_discard(struct aftl *ftl, struct aftl_request *reque
 	if (end && ftl->ops->unmap)
 		ftl->ops->unmap(ftl->host, to_lpn(request->unit + first), end - first);
 	for (i = begin; buffered && i < behind; i++)
-		aftl_write_drop_discarded(ftl, to_lpn(request->unit + i));
+		aftl_write_drop_discarded_lpn(ftl, to_lpn(request->unit + i));
 	request->parts = 1;
 	aftl_request_part_done(ftl, request, 0);
 }
@@ -227,13 +228,13 @@ static void submit_data_request(struct aftl *ftl, struct aftl_request *request, 
 	admission_enqueue(ftl, request, write);
 	/* The buffer is full: wake LUNs, which then program its partial pages to free commands. */
 	if (write && !queued && likely(!ftl->rest.awaited))
-		aftl_wake_buffered_writes(ftl);
+		aftl_wake_luns_with_writes(ftl);
 }
 
 /* Submit a read of a zoned device or with read-ahead. All other reads take a shorter path. */
 static noinline void submit_host_read(struct aftl *ftl, struct aftl_request *request)
 {
-	if (ftl->geo.zones && aftl_zone_read_offline(ftl, request)) {
+	if (ftl->geo.zones && aftl_read_touches_offline_zone(ftl, request)) {
 		aftl_request_complete_at_once(ftl, request, -EIO);
 		return;
 	}

@@ -69,7 +69,7 @@ int aftl_fault_parse(struct aftl_fault *fault, char *const *words, u32 count,
 }
 
 /* Carry out a fault, or one step of a long one. Return: -EAGAIN if further steps are left. */
-static int make_fault_happen(struct aftl *ftl, struct aftl_fault *fault)
+static int execute_armed_fault(struct aftl *ftl, struct aftl_fault *fault)
 {
 	switch (fault->action) {
 	case AFTL_FAULT_UNIT:
@@ -118,7 +118,7 @@ static int check_fault_action(const struct aftl *ftl, const struct aftl_fault *f
 				  ends[fault->action], error);
 }
 
-static u64 get_fault_trigger_count(const struct aftl *ftl, u8 trigger)
+static u64 get_event_count_of_fault_trigger(const struct aftl *ftl, u8 trigger)
 {
 	const struct aftl_fault_list *list = &ftl->faults;
 
@@ -136,7 +136,7 @@ static int check_fault_trigger(const struct aftl *ftl, const struct aftl_fault *
 
 	if (fault->trigger == AFTL_FAULT_PROGRAM)
 		return check_fault_number(fault->after, "unit", ftl->geo.units, error);
-	passed = get_fault_trigger_count(ftl, fault->trigger);
+	passed = get_event_count_of_fault_trigger(ftl, fault->trigger);
 	if (fault->after > passed && fault->after <= AFTL_TIME_MAX - ftl->now_ns)
 		return 0;
 	return aftl_fail(error, -EINVAL,
@@ -159,13 +159,13 @@ void aftl_handle_fault_event(struct aftl *ftl)
 	list->armed--;
 	fault->state = AFTL_FAULT_HAPPENED;
 	fault->when_ns = ftl->now_ns;
-	aftl_faults_set_event(ftl);
-	ret = make_fault_happen(ftl, fault);
+	aftl_faults_schedule_next_event(ftl);
+	ret = execute_armed_fault(ftl, fault);
 	if (ret == -EAGAIN) {
 		list->due++;
 		list->armed++;
 		fault->state = AFTL_FAULT_DUE;
-		aftl_faults_set_event(ftl);
+		aftl_faults_schedule_next_event(ftl);
 	} else if (ret) {
 		fault->state = AFTL_FAULT_VOID;
 	}
@@ -201,7 +201,7 @@ static int add_fault_to_list(struct aftl *ftl, const struct aftl_fault *fault,
 	list->all[list->count++] = *fault;
 	list->programs += fault->trigger == AFTL_FAULT_PROGRAM;
 	list->due += fault->state == AFTL_FAULT_DUE;
-	aftl_faults_set_event(ftl);
+	aftl_faults_schedule_next_event(ftl);
 	return 0;
 }
 
@@ -218,12 +218,12 @@ int aftl_arm_fault(struct aftl *ftl, const struct aftl_fault *fault, struct aftl
 	    (fault->action == AFTL_FAULT_LIFE ||
 	     (fault->action == AFTL_FAULT_WEAR && ftl->geo.blocks > AFTL_WEAR_BLOCKS))) {
 		listed.trigger = AFTL_FAULT_TIME;
-		listed.after = get_fault_trigger_count(ftl, AFTL_FAULT_TIME);
+		listed.after = get_event_count_of_fault_trigger(ftl, AFTL_FAULT_TIME);
 		listed.state = AFTL_FAULT_DUE;
 		return add_fault_to_list(ftl, &listed, error);
 	}
 	if (fault->trigger == AFTL_FAULT_NOW) {
-		ret = make_fault_happen(ftl, &listed);
+		ret = execute_armed_fault(ftl, &listed);
 		return ret ? aftl_fail(error, ret,
 				       "unit %llu is not on flash: it has no data, or they are in the write buffer; write it, flush, and wait for buffer_hold",
 				       (unsigned long long)fault->number) : 0;
@@ -244,7 +244,7 @@ void aftl_clear_faults(struct aftl *ftl)
 	list->count = kept;
 	list->armed = kept;
 	list->programs = 0;
-	aftl_faults_set_event(ftl);
+	aftl_faults_schedule_next_event(ftl);
 }
 
 u32 aftl_get_faults(const struct aftl *ftl, const struct aftl_fault **all)

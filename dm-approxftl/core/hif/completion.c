@@ -16,7 +16,7 @@ static void completion_set_queue_event(struct aftl *ftl, u32 line)
 }
 
 /* Time at which the controller has processed a request: one by one, reads apart from writes. */
-static u64 controller_process_ns(struct aftl *ftl, bool inward)
+static u64 compute_controller_end_ns(struct aftl *ftl, bool inward)
 {
 	u64 ns = ftl->config.controller_command;
 
@@ -29,7 +29,7 @@ static u64 controller_process_ns(struct aftl *ftl, bool inward)
 	return ftl->completion.command_ns[inward];
 }
 
-static u64 link_data_transfer_ns(const struct aftl *ftl, const struct aftl_request *request)
+static u64 compute_link_transfer_ns(const struct aftl *ftl, const struct aftl_request *request)
 {
 	u64 ns = request->units * ftl->unit_link_ns;
 
@@ -43,12 +43,12 @@ static u64 link_data_transfer_ns(const struct aftl *ftl, const struct aftl_reque
  * The link transfers the data of requests one after the other, each direction for itself, while the
  * controller processes the next. A request without data waits for its turn and takes no data time.
  */
-static u64 link_transfer_ns(struct aftl *ftl, const struct aftl_request *request)
+static u64 compute_link_end_ns(struct aftl *ftl, const struct aftl_request *request)
 {
 	bool inward = request->op != AFTL_OP_READ;
 	bool data = !inward || request->op == AFTL_OP_WRITE;
-	u64 ns = data ? link_data_transfer_ns(ftl, request) : 0;
-	u64 ready_ns = controller_process_ns(ftl, inward);
+	u64 ns = data ? compute_link_transfer_ns(ftl, request) : 0;
+	u64 ready_ns = compute_controller_end_ns(ftl, inward);
 
 	if (ftl->unit_link_ns)
 		ns += ftl->config.link_command;
@@ -100,7 +100,7 @@ static noinline void completion_enqueue_special(struct aftl *ftl, struct aftl_re
 	u64 crossed_ns = ftl->now_ns;
 
 	if (ftl->completion.link_paced) {
-		crossed_ns = link_transfer_ns(ftl, request);
+		crossed_ns = compute_link_end_ns(ftl, request);
 		if (request->op != AFTL_OP_READ)
 			index = AFTL_COMPLETION_WRITE;
 	}
@@ -139,7 +139,7 @@ static_assert(AFTL_COUNTER_DISTANCE_IS(host_write_level_1_units, host_write_leve
 static void count_approximate_units(struct aftl_counters *counters,
 				    const struct aftl_request *request)
 {
-	u32 level = aftl_class_quality_level(AFTL_APPROX, request->level);
+	u32 level = aftl_normalise_quality_level(AFTL_APPROX, request->level);
 
 	counters->host_write_approx_units += request->units;
 	(&counters->host_write_level_1_units)[level - 1] += request->units;
@@ -265,7 +265,7 @@ void aftl_read_fastpath_complete(struct aftl *ftl, struct aftl_request *request,
  * no write of that epoch or of an older one is outstanding. Epochs form a ring.
  */
 
-static u32 next_epoch_number(u32 epoch)
+static u32 get_next_epoch_number(u32 epoch)
 {
 	return (epoch + 1) % AFTL_EPOCHS;
 }
@@ -288,8 +288,8 @@ static void complete_flushes(struct aftl *ftl, u32 epoch)
  */
 static void begin_next_epoch(struct aftl *ftl)
 {
-	if (next_epoch_number(ftl->epochs.newest) != ftl->epochs.oldest)
-		ftl->epochs.newest = next_epoch_number(ftl->epochs.newest);
+	if (get_next_epoch_number(ftl->epochs.newest) != ftl->epochs.oldest)
+		ftl->epochs.newest = get_next_epoch_number(ftl->epochs.newest);
 }
 
 static void complete_finished_epochs(struct aftl *ftl)
@@ -298,7 +298,7 @@ static void complete_finished_epochs(struct aftl *ftl)
 		complete_flushes(ftl, ftl->epochs.oldest);
 		if (ftl->epochs.oldest == ftl->epochs.newest)
 			return;
-		ftl->epochs.oldest = next_epoch_number(ftl->epochs.oldest);
+		ftl->epochs.oldest = get_next_epoch_number(ftl->epochs.oldest);
 	}
 }
 

@@ -80,17 +80,17 @@ static int sched_start_task_program(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /* Read the next page of a background task; a page of a dead LUN is read by reconstruction. */
-static void sched_start_task_read(struct aftl *ftl, struct aftl_lun *lun)
+static void sched_start_read_of_background_task(struct aftl *ftl, struct aftl_lun *lun)
 {
-	u32 page = aftl_reloc_cursor_page(ftl, lun);
+	u32 page = aftl_reloc_get_cursor_page(ftl, lun);
 
 	if (likely(lun->reloc.kind != AFTL_RELOC_REBUILD)) {
-		aftl_array_sense_reloc(ftl, lun, AFTL_WORK_RELOC_READ, ftl->geo.page_units);
+		aftl_array_sense_reloc_page(ftl, lun, AFTL_WORK_RELOC_READ, ftl->geo.page_units);
 		return;
 	}
 	aftl_reconstruct_begin(ftl, lun, AFTL_RECONSTRUCT_RELOC,
 			       aftl_block_device_page(&ftl->media, lun->reloc.from, page));
-	aftl_reconstruct_check_done(ftl, lun);
+	aftl_reconstruct_finish_if_complete(ftl, lun);
 }
 
 static bool sched_start_background_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
@@ -105,10 +105,10 @@ static bool sched_start_background_task(struct aftl *ftl, struct aftl_lun *lun, 
 			/* A block that superblock GC closed early may have fine passes left. */
 			return ftl->foggy_blocks && sched_start_fine_pass(ftl, lun);
 		case AFTL_STEP_COPY:
-			aftl_array_sense_reloc(ftl, lun, AFTL_WORK_RELOC_COPY, 0);
+			aftl_array_sense_reloc_page(ftl, lun, AFTL_WORK_RELOC_COPY, 0);
 			return true;
 		case AFTL_STEP_READ:
-			sched_start_task_read(ftl, lun);
+			sched_start_read_of_background_task(ftl, lun);
 			if (likely(lun->reloc.kind != AFTL_RELOC_REBUILD))
 				return true;
 			if (lun->reconstruct.kind)
@@ -148,7 +148,7 @@ static bool sched_start_stripe_read(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /* Return true if the controller's housekeeping delays host programs; it does not delay a stop. */
-static bool sched_is_housekeeping(const struct aftl *ftl)
+static bool housekeeping_delays_writes(const struct aftl *ftl)
 {
 	return ftl->now_ns < ftl->housekeeping_end_ns && !ftl->suspending;
 }
@@ -176,19 +176,19 @@ static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, 
 	}
 	if (ftl->config.gc_mode == AFTL_GC_PACED && sched_start_paced_gc(ftl, lun))
 		return true;
-	if (sched_is_housekeeping(ftl)) {
+	if (housekeeping_delays_writes(ftl)) {
 		*retry_ns = ftl->housekeeping_end_ns;
 		return false;
 	}
 	if (!aftl_write_start_program(ftl, lun, lane)) {
 		/* Requests may wait for a fine pass that only further programs make due. */
 		if (ftl->fine_pending_units && aftl_write_is_waiting(ftl))
-			aftl_wake_buffered_writes(ftl);
+			aftl_wake_luns_with_writes(ftl);
 		return true;
 	}
 	if (sched_start_background_task(ftl, lun, true) || sched_start_pad_program(ftl, lun, false))
 		return true;
-	if (aftl_lun_waits_for_group(ftl, lun)) {
+	if (aftl_lun_waits_for_group_gc(ftl, lun)) {
 		ftl->die_groups[aftl_die_group_of_lun(ftl, lun)].urgent = true;
 		return false;
 	}
@@ -208,7 +208,7 @@ static noinline bool sched_program_translation_pages(struct aftl *ftl, struct af
 
 	if (aftl_program_place(ftl, lun, &need, &placement))
 		return false;
-	aftl_cmt_fill_payload(ftl, lun, &placement, &payload);
+	aftl_cmt_add_evictions_to_payload(ftl, lun, &placement, &payload);
 	aftl_program_commit(ftl, lun, &need, &placement, &payload);
 	aftl_array_program(ftl, lun, AFTL_WORK_TP_PROGRAM, &placement);
 	return true;
@@ -223,7 +223,7 @@ static bool sched_write_translation_pages(struct aftl *ftl, struct aftl_lun *lun
 	if (sched_program_translation_pages(ftl, lun) ||
 	    sched_start_background_task(ftl, lun, true))
 		return true;
-	if (aftl_lun_waits_for_group(ftl, lun)) {
+	if (aftl_lun_waits_for_group_gc(ftl, lun)) {
 		ftl->die_groups[aftl_die_group_of_lun(ftl, lun)].urgent = true;
 		return false;
 	}
@@ -246,10 +246,10 @@ static bool sched_start_trans_page_write(struct aftl *ftl, struct aftl_lun *lun)
 
 	if (ftl->foggy_blocks && sched_start_fine_pass(ftl, lun))
 		return true;
-	if (ftl->suspending && !aftl_cmt_evictions_full(ftl))
+	if (ftl->suspending && !aftl_cmt_has_too_many_evictions(ftl))
 		return false;
 	step = aftl_cmt_next_step(ftl, lun, &ppn);
-	if (step != AFTL_STEP_NONE && lun->free_blocks < aftl_gc_reserve(ftl) &&
+	if (step != AFTL_STEP_NONE && lun->free_blocks < aftl_gc_reserve_blocks(ftl) &&
 	    sched_start_background_task(ftl, lun, true))
 		return true;
 	switch (step) {
@@ -263,7 +263,7 @@ static bool sched_start_trans_page_write(struct aftl *ftl, struct aftl_lun *lun)
 	}
 }
 
-static bool sched_start_parity(struct aftl *ftl, struct aftl_lun *lun)
+static bool sched_start_parity_program(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_placement placement;
 
@@ -276,7 +276,7 @@ static bool sched_start_parity(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /* With order=fcfs: return true if the oldest write arrived before the oldest read. */
-static bool sched_write_is_oldest(const struct aftl *ftl, const struct aftl_lun *lun, u32 lane)
+static bool sched_write_precedes_reads(const struct aftl *ftl, const struct aftl_lun *lun, u32 lane)
 {
 	if (ftl->config.order != AFTL_SCHED_FCFS || lane == AFTL_NIL)
 		return false;
@@ -290,11 +290,11 @@ static bool sched_start_read(struct aftl *ftl, struct aftl_lun *lun)
 	lun->read_turn = false;
 	if (lun->programs_since_read)
 		lun->programs_since_read = 0;
-	return lun->reads.head != AFTL_NIL && aftl_read_start_oldest(ftl, lun);
+	return lun->reads.head != AFTL_NIL && aftl_read_start_oldest_command(ftl, lun);
 }
 
 /* Return true if a request or a flush waits for a write that is queued at @lun. */
-static bool sched_write_is_awaited(const struct aftl *ftl, const struct aftl_lun *lun)
+static bool sched_is_queued_write_awaited(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	u32 lanes = lun->pending_write_lanes;
 	u32 lane;
@@ -318,16 +318,16 @@ static noinline bool sched_erase_may_yield(struct aftl *ftl, const struct aftl_l
 	if (work->kind != AFTL_WORK_ERASE || work->yields >= ftl->config.suspend_limit ||
 	    ftl->foggy_blocks || ftl->geo.zones)
 		return false;
-	if (aftl_cmt_evictions_full(ftl) || aftl_gc_is_urgent(ftl, lun) ||
+	if (aftl_cmt_has_too_many_evictions(ftl) || aftl_gc_is_urgent(ftl, lun) ||
 	    aftl_superblock_gc_is_urgent(ftl, lun) || aftl_is_repeated_program_due(ftl, lun))
 		return false;
-	return sched_write_is_awaited(ftl, lun);
+	return sched_is_queued_write_awaited(ftl, lun);
 }
 
-static bool sched_start_write_over_erase(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
+static bool sched_start_write_during_erase(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
 {
 	if (likely(!ftl->config.suspend_for_write) || lane == AFTL_NIL ||
-	    sched_is_housekeeping(ftl) || !sched_erase_may_yield(ftl, lun, &lun->suspended))
+	    housekeeping_delays_writes(ftl) || !sched_erase_may_yield(ftl, lun, &lun->suspended))
 		return false;
 	lun->suspended.yields++;
 	return !aftl_write_start_program(ftl, lun, lane);
@@ -337,7 +337,7 @@ static bool sched_start_write_over_erase(struct aftl *ftl, struct aftl_lun *lun,
  * Get the oldest write that waits in @lun: of a suspended program, else of the queue of @lane
  * (class and stream). Return: its command; AFTL_NIL if none waits.
  */
-static u32 sched_get_oldest_write(const struct aftl_lun *lun, u32 lane)
+static u32 sched_get_oldest_waiting_write(const struct aftl_lun *lun, u32 lane)
 {
 	if (lun->suspended.kind == AFTL_WORK_PROGRAM)
 		return lun->suspended.commands;
@@ -351,11 +351,11 @@ static u32 sched_get_oldest_write(const struct aftl_lun *lun, u32 lane)
 static noinline bool sched_write_expired(const struct aftl *ftl, const struct aftl_lun *lun,
 					 u32 lane)
 {
-	u32 index = sched_get_oldest_write(lun, lane);
+	u32 index = sched_get_oldest_waiting_write(lun, lane);
 
 	return index != AFTL_NIL && lun->reads.head != AFTL_NIL && !lun->read_turn &&
 	       ftl->now_ns - ftl->commands[index].queued_ns >= ftl->config.write_expire &&
-	       (ftl->commands[index].request || sched_write_is_awaited(ftl, lun));
+	       (ftl->commands[index].request || sched_is_queued_write_awaited(ftl, lun));
 }
 
 /* Return true if a suspended operation resumes before further reads. */
@@ -378,11 +378,11 @@ static bool sched_start_next_operation(struct aftl *ftl, struct aftl_lun *lun, u
 	if (lun->stripe_requests &&
 	    aftl_reconstruct_start_read(ftl, lun, AFTL_RECONSTRUCT_READ))
 		return true;
-	if (lun->pending_write_lanes && !aftl_cmt_evictions_full(ftl))
+	if (lun->pending_write_lanes && !aftl_cmt_has_too_many_evictions(ftl))
 		lane = aftl_write_select_lane(ftl, lun, retry_ns);
 	expired = ftl->config.write_expire && sched_write_expired(ftl, lun, lane);
 	if (lun->suspended.kind == AFTL_WORK_NONE &&
-	    (expired || sched_write_is_oldest(ftl, lun, lane))) {
+	    (expired || sched_write_precedes_reads(ftl, lun, lane))) {
 		if (sched_start_write(ftl, lun, lane, retry_ns)) {
 			lun->read_turn = expired;
 			return true;
@@ -400,7 +400,7 @@ static bool sched_start_next_operation(struct aftl *ftl, struct aftl_lun *lun, u
 	}
 	if (lun->suspended.kind != AFTL_WORK_NONE) {
 		lun->read_turn = expired;
-		if (sched_start_write_over_erase(ftl, lun, lane))
+		if (sched_start_write_during_erase(ftl, lun, lane))
 			return true;
 		if (expired)
 			lun->suspended.suspends = (u32)ftl->config.suspend_limit;
@@ -411,14 +411,14 @@ static bool sched_start_next_operation(struct aftl *ftl, struct aftl_lun *lun, u
 		return true;
 	if (lun->evictions.count && sched_start_trans_page_write(ftl, lun))
 		return true;
-	if (lun->parity_due && sched_start_parity(ftl, lun))
+	if (lun->parity_due && sched_start_parity_program(ftl, lun))
 		return true;
 	if ((lun->pending_write_lanes || ftl->foggy_blocks) &&
 	    sched_start_write(ftl, lun, lane, retry_ns))
 		return true;
 	if (!ftl->suspending && sched_start_stripe_read(ftl, lun))
 		return true;
-	if (aftl_reloc_is_due(ftl, lun) &&
+	if (aftl_reloc_may_have_task(ftl, lun) &&
 	    (!ftl->suspending || aftl_is_repeated_program_due(ftl, lun)) &&
 	    sched_start_background_task(ftl, lun, false))
 		return true;
@@ -439,8 +439,8 @@ static void sched_serve_commands_of_busy_lun(struct aftl *ftl, struct aftl_lun *
 {
 	if (unlikely(aftl_lun_is_dead(lun))) {
 		if (lun->reads.head != AFTL_NIL && aftl_has_rain(ftl) &&
-		    aftl_read_start_oldest(ftl, lun))
-			aftl_reconstruct_check_done(ftl, lun);
+		    aftl_read_start_oldest_command(ftl, lun))
+			aftl_reconstruct_finish_if_complete(ftl, lun);
 		return;
 	}
 	if (lun->reads.head != AFTL_NIL)
@@ -551,7 +551,7 @@ static bool sched_sense_done(struct aftl *ftl, struct aftl_lun *lun)
 	struct aftl_placement placement;
 
 	if (lun->work.kind != AFTL_WORK_RELOC_COPY) {
-		aftl_array_start_data_out(ftl, lun);
+		aftl_array_transfer_sensed_data(ftl, lun);
 		return true;
 	}
 	aftl_reloc_gather_pages(ftl, lun);
@@ -572,19 +572,19 @@ static void sched_program_done(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /* ECC failed for a page of the background task: reconstruct it from its stripe. */
-static bool sched_reconstruct_task_page(struct aftl *ftl, struct aftl_lun *lun)
+static bool sched_reconstruct_page_of_task(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->reconstruct.kind || !aftl_reloc_needs_reconstruct(ftl, lun))
 		return false;
 	aftl_reconstruct_begin(ftl, lun, AFTL_RECONSTRUCT_RELOC, lun->work.device_page);
-	aftl_reconstruct_check_done(ftl, lun);
+	aftl_reconstruct_finish_if_complete(ftl, lun);
 	return true;
 }
 
 static void sched_read_done(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (!aftl_read_data_arrived(ftl, lun, lun->work.service_ns))
-		aftl_reconstruct_check_done(ftl, lun);
+		aftl_reconstruct_finish_if_complete(ftl, lun);
 }
 
 /* Handle the end of a read of a translation page, or of a stripe page for another LUN. */
@@ -593,28 +593,28 @@ static noinline void sched_other_read_done(struct aftl *ftl, struct aftl_lun *lu
 	if (lun->work.kind == AFTL_WORK_TP_LOAD)
 		aftl_read_trans_page_loaded(ftl, lun);
 	else if (lun->work.kind == AFTL_WORK_TP_MERGE)
-		aftl_cmt_merge_read_done(ftl, lun);
+		aftl_cmt_finish_merge_read(ftl, lun);
 	else
 		aftl_reconstruct_read_done(ftl, lun);
 }
 
-static void sched_transfer_done(struct aftl *ftl, struct aftl_lun *lun)
+static void sched_handle_end_of_transfer(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.kind == AFTL_WORK_READ)
 		sched_read_done(ftl, lun);
 	else if (lun->work.kind > AFTL_WORK_RELOC_READ)
 		sched_other_read_done(ftl, lun);
-	else if (likely(!aftl_has_rain(ftl)) || !sched_reconstruct_task_page(ftl, lun))
+	else if (likely(!aftl_has_rain(ftl)) || !sched_reconstruct_page_of_task(ftl, lun))
 		aftl_reloc_gather_pages(ftl, lun);
 }
 
-static void sched_finish_work(struct aftl *ftl, struct aftl_lun *lun)
+static void sched_handle_end_of_phase(struct aftl *ftl, struct aftl_lun *lun)
 {
 	lun->busy_ns += lun->work.service_ns;
 	lun->idle_exhausted = false;
 	switch (lun->work.phase) {
 	case AFTL_PHASE_DATA_OUT:
-		sched_transfer_done(ftl, lun);
+		sched_handle_end_of_transfer(ftl, lun);
 		break;
 	case AFTL_PHASE_PROGRAM:
 		sched_program_done(ftl, lun);
@@ -632,7 +632,7 @@ static void sched_finish_work(struct aftl *ftl, struct aftl_lun *lun)
 static bool sched_end_work_phase(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.phase == AFTL_PHASE_DATA_OUT || ftl->now_ns >= lun->work.end_ns) {
-		sched_finish_work(ftl, lun);
+		sched_handle_end_of_phase(ftl, lun);
 		return false;
 	}
 	aftl_array_suspend(ftl, lun);
@@ -656,7 +656,7 @@ void aftl_lun_end_fastpath_read(struct aftl *ftl, struct aftl_lun *lun)
 	lun->busy_ns += lun->work.service_ns;
 	lun->idle_exhausted = false;
 	lun->work.phase = AFTL_PHASE_IDLE;
-	if (likely(!aftl_reloc_is_due(ftl, lun))) {
+	if (likely(!aftl_reloc_may_have_task(ftl, lun))) {
 		sched_set_lun_idle(ftl, lun, AFTL_NEVER);
 		return;
 	}
@@ -681,5 +681,5 @@ void aftl_handle_lun_event(struct aftl *ftl, struct aftl_lun *lun)
 		return;
 	}
 	lun->work.phase = AFTL_PHASE_IDLE;
-	aftl_wake_lun(ftl, lun);
+	aftl_wake_idle_lun(ftl, lun);
 }

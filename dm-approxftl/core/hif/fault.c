@@ -56,7 +56,7 @@ int aftl_fail_block(struct aftl *ftl, u32 index)
 		aftl_block_close_partial(ftl, lun, block);
 	block->failing = 1;
 	lun->failing_blocks++;
-	aftl_wake_lun(ftl, lun);
+	aftl_wake_idle_lun(ftl, lun);
 	aftl_dispatch_lun_slice(ftl);
 	return 0;
 }
@@ -135,7 +135,7 @@ int aftl_fail_unit(struct aftl *ftl, aftl_lpn_t lpn)
 	return 0;
 }
 
-void aftl_count_unreadable(struct aftl *ftl)
+void aftl_count_unreadable_unit(struct aftl *ftl)
 {
 	ftl->stats.counters.read_lost_units++;
 }
@@ -146,8 +146,8 @@ void aftl_mark_buffer_lost(struct aftl *ftl)
 }
 
 /* Take @block out of the free or victim list, and away from the policy that programs it. */
-static void fault_remove_block_from_owners(struct aftl *ftl, struct aftl_lun *lun,
-					   struct aftl_block *block)
+static void fault_remove_block_from_lists(struct aftl *ftl, struct aftl_lun *lun,
+					  struct aftl_block *block)
 {
 	if (block->parity)
 		return;
@@ -169,7 +169,7 @@ static void fault_retire_lun_blocks(struct aftl *ftl, struct aftl_lun *lun)
 
 		if (block->state == AFTL_BLOCK_BAD)
 			continue;
-		fault_remove_block_from_owners(ftl, lun, block);
+		fault_remove_block_from_lists(ftl, lun, block);
 		block->failing = 0;
 		aftl_block_retire(ftl, lun, block);
 	}
@@ -202,7 +202,7 @@ static void fault_abort_lun_work(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /* Commands of the host write that @lun programs, even if suspended; AFTL_NIL if there is none. */
-static u32 fault_running_write_commands(const struct aftl_lun *lun)
+static u32 fault_get_commands_of_running_write(const struct aftl_lun *lun)
 {
 	if (lun->suspended.kind == AFTL_WORK_PROGRAM)
 		return lun->suspended.commands;
@@ -222,7 +222,7 @@ int aftl_fail_lun(struct aftl *ftl, u32 index)
 	lun = &ftl->luns[index];
 	if (aftl_lun_is_dead(lun))
 		return 0;
-	writes = fault_running_write_commands(lun);
+	writes = fault_get_commands_of_running_write(lun);
 	aftl_write_abort_programs(ftl, writes);
 	aftl_read_abort_running_read(ftl, lun);
 	fault_abort_lun_work(ftl, lun);
@@ -234,7 +234,7 @@ int aftl_fail_lun(struct aftl *ftl, u32 index)
 		aftl_superblock_handle_dead_lun(ftl, lun);
 	}
 	aftl_read_fail_queued_reads(ftl, lun);
-	aftl_reconstruct_check_done(ftl, lun);
+	aftl_reconstruct_finish_if_complete(ftl, lun);
 	aftl_write_reassign_dead_lun(ftl, lun, writes);
 	while ((writes = aftl_fine_pending_take_writes(ftl, lun)) != AFTL_NIL)
 		aftl_write_reassign_dead_lun(ftl, lun, writes);

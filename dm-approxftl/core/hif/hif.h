@@ -127,12 +127,12 @@ void aftl_queue_read_ahead(struct aftl *ftl, const struct aftl_request *request)
 
 bool aftl_reconstruct_start_read(struct aftl *ftl, struct aftl_lun *lun, u32 kind);
 void aftl_reconstruct_read_done(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_reconstruct_check_done(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_reconstruct_finish_if_complete(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_reconstruct_handle_dead_lun(struct aftl *ftl, struct aftl_lun *lun);
 
 /* zone-management.c */
 
-bool aftl_zone_read_offline(const struct aftl *ftl, const struct aftl_request *request);
+bool aftl_read_touches_offline_zone(const struct aftl *ftl, const struct aftl_request *request);
 int aftl_zone_execute_command(struct aftl *ftl, struct aftl_request *request);
 bool aftl_zones_continue_resets(struct aftl *ftl, u32 begin);
 
@@ -141,6 +141,6 @@ bool aftl_zones_continue_resets(struct aftl *ftl, u32 begin);
 void aftl_request_submit(struct aftl *ftl, struct aftl_request *request);
 void aftl_request_complete_at_once(struct aftl *ftl, struct aftl_request *request, int status);
 void aftl_request_admit_waiting(struct aftl *ftl, bool write, u32 begin);
-void aftl_wake_buffered_writes(struct aftl *ftl);
+void aftl_wake_luns_with_writes(struct aftl *ftl);
 
 #endif

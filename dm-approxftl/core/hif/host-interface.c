@@ -31,7 +31,7 @@ static void process_source_event(struct aftl *ftl, u32 source)
  * added: an erase that ends and retires the block (all blocks of a superblock end together); the
  * failure of a LUN, which aborts its program; a discard; a reset of all zones.
  */
-u32 aftl_max_host_calls(const struct aftl_geometry *geo)
+u32 aftl_max_host_callbacks(const struct aftl_geometry *geo)
 {
 	return geo->luns * (aftl_units_per_program(geo) + geo->program_pages) + 2 + 2 * geo->zones +
 	       2 * geo->superblock_luns;
@@ -39,7 +39,7 @@ u32 aftl_max_host_calls(const struct aftl_geometry *geo)
 
 static inline bool process_next_event(struct aftl *ftl, u64 now_ns)
 {
-	bool due = aftl_events_first_ns(&ftl->events) <= now_ns;
+	bool due = aftl_events_earliest_ns(&ftl->events) <= now_ns;
 
 	ftl->running = true;
 	if (aftl_is_dispatch_pending(ftl)) {
@@ -47,7 +47,7 @@ static inline bool process_next_event(struct aftl *ftl, u64 now_ns)
 		due = true;
 	} else if (due) {
 		ftl->work += 2;
-		ftl->now_ns = aftl_events_first_ns(&ftl->events);
+		ftl->now_ns = aftl_events_earliest_ns(&ftl->events);
 		process_source_event(ftl, aftl_events_first_source(&ftl->events));
 		aftl_dispatch_lun_slice(ftl);
 	} else {
@@ -138,7 +138,7 @@ void aftl_set_drain_mode(struct aftl *ftl, bool hurry)
 	aftl_dispatch_all_lun_slices(ftl);
 	ftl->draining = hurry;
 	if (hurry)
-		aftl_wake_buffered_writes(ftl);
+		aftl_wake_luns_with_writes(ftl);
 	aftl_dispatch_lun_slice(ftl);
 }
 
@@ -170,7 +170,7 @@ int aftl_start_lun_gc(struct aftl *ftl, u32 index)
 	if (aftl_lun_is_dead(lun))
 		return 0;
 	aftl_set_forced_gc_blocks(ftl, lun, ftl->geo.blocks_per_lun);
-	aftl_wake_lun(ftl, lun);
+	aftl_wake_idle_lun(ftl, lun);
 	aftl_dispatch_lun_slice(ftl);
 	return 0;
 }
@@ -241,7 +241,8 @@ static bool read_fastpath_is_allowed(const struct aftl *ftl, const struct aftl_r
 		return false;
 	return !ftl->running && !aftl_is_dispatch_pending(ftl) &&
 	       request->arrival_ns <= ftl->now_ns &&
-	       aftl_events_first_ns(&ftl->events) > ftl->now_ns && ftl->now_ns < AFTL_TIME_MAX / 2;
+	       aftl_events_earliest_ns(&ftl->events) > ftl->now_ns &&
+	       ftl->now_ns < AFTL_TIME_MAX / 2;
 }
 
 bool aftl_try_read_fastpath(struct aftl *ftl, struct aftl_request *request)

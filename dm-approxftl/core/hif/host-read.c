@@ -2,8 +2,8 @@
 /*
  * Host reads. Each logical page comes from the write buffer, the data of a program in progress, the
  * read cache or flash, or reads as zeroes if it is not mapped. Pages of one flash page that follow
- * each other are read by one command. aftl_read_admit() resolves what needs no flash and queues
- * commands for the rest at their LUNs.
+ * each other are read by one command. aftl_read_admit_request() resolves what needs no flash and
+ * queues commands for the rest at their LUNs.
  */
 #include "core/ftl/block.h"
 #include "core/ftl/command.h"
@@ -22,15 +22,15 @@
 #include "core/hif/hif.h"
 #include "core/hif/host-read.h"
 
-static void read_deliver_to_host(struct aftl *ftl, struct aftl_request *request,
-				 const struct aftl_read *read)
+static void read_deliver_unit_to_host(struct aftl *ftl, struct aftl_request *request,
+				      const struct aftl_read *read)
 {
 	if (ftl->ops->read)
 		ftl->ops->read(ftl->host, request, read);
 }
 
 /* Return true for a read of the host, false for a write that reads the rest of a page. */
-static bool read_is_for_host(const struct aftl_request *request)
+static bool is_request_host_read(const struct aftl_request *request)
 {
 	return request->op == AFTL_OP_READ;
 }
@@ -39,8 +39,8 @@ static void read_deliver_zero_page(struct aftl *ftl, struct aftl_request *reques
 {
 	struct aftl_read read = { .lpn = lpn, .source = AFTL_SOURCE_ZERO };
 
-	ftl->stats.counters.unmapped_read_units += read_is_for_host(request);
-	read_deliver_to_host(ftl, request, &read);
+	ftl->stats.counters.unmapped_read_units += is_request_host_read(request);
+	read_deliver_unit_to_host(ftl, request, &read);
 }
 
 static void read_deliver_lost_page(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn)
@@ -54,7 +54,7 @@ static void read_deliver_lost_page(struct aftl *ftl, struct aftl_request *reques
 
 	ftl->stats.counters.read_lost_units++;
 	request->status = -EIO;
-	read_deliver_to_host(ftl, request, &read);
+	read_deliver_unit_to_host(ftl, request, &read);
 }
 
 /* Return true if @ppn cannot be reconstructed from its stripe, or if there is no RAIN. */
@@ -63,12 +63,12 @@ static noinline bool read_not_reconstructable(const struct aftl *ftl, aftl_ppn_t
 	return !(ftl->config.rain && aftl_stripe_can_reconstruct(ftl, ppn));
 }
 
-static inline bool read_page_is_lost(struct aftl *ftl, aftl_ppn_t ppn)
+static inline bool is_ppn_lost_with_dead_lun(struct aftl *ftl, aftl_ppn_t ppn)
 {
 	return unlikely(aftl_ppn_in_dead_lun(ftl, ppn)) && read_not_reconstructable(ftl, ppn);
 }
 
-static u32 read_page_of_ppn(const struct aftl *ftl, aftl_ppn_t ppn)
+static u32 flash_page_of_ppn(const struct aftl *ftl, aftl_ppn_t ppn)
 {
 	return aftl_page_of_ppn(&ftl->media, ppn);
 }
@@ -82,10 +82,10 @@ static bool read_deliver_buffered_page(struct aftl *ftl, struct aftl_request *re
 	read.tag = aftl_pending_find_current_write(ftl, lpn);
 	if (read.tag == AFTL_NIL)
 		return false;
-	ftl->stats.counters.buffer_read_units += read_is_for_host(request);
-	if (ftl->type->host_read && read_is_for_host(request))
+	ftl->stats.counters.buffer_read_units += is_request_host_read(request);
+	if (ftl->type->host_read && is_request_host_read(request))
 		ftl->type->host_read(ftl->policy, lpn, AFTL_MODES);
-	read_deliver_to_host(ftl, request, &read);
+	read_deliver_unit_to_host(ftl, request, &read);
 	return true;
 }
 
@@ -94,7 +94,7 @@ static bool page_has_current_lpn_version(const struct aftl *ftl, aftl_lpn_t lpn,
 {
 	aftl_ppn_t ppn;
 
-	return aftl_l2p_lookup(ftl, lpn, &ppn) && read_page_of_ppn(ftl, ppn) == page &&
+	return aftl_l2p_lookup(ftl, lpn, &ppn) && flash_page_of_ppn(ftl, ppn) == page &&
 	       !aftl_lpn_is_buffered(ftl, lpn);
 }
 
@@ -104,7 +104,7 @@ static bool page_has_current_lpn_version(const struct aftl *ftl, aftl_lpn_t lpn,
 static inline u32 count_consecutive_lpns_in_page(const struct aftl *ftl, aftl_lpn_t lpn,
 						 aftl_ppn_t ppn, u32 limit)
 {
-	u32 page = read_page_of_ppn(ftl, ppn);
+	u32 page = flash_page_of_ppn(ftl, ppn);
 	u32 run = 1;
 
 	while (run < limit && run < ftl->geo.page_units &&
@@ -126,7 +126,7 @@ u32 aftl_count_lpns_of_flash_read(struct aftl *ftl, aftl_lpn_t lpn, u32 limit)
 	aftl_ppn_t ppn;
 
 	if (aftl_lpn_is_buffered(ftl, lpn) || !aftl_l2p_lookup(ftl, lpn, &ppn) ||
-	    read_page_is_lost(ftl, ppn) || aftl_ppn_is_programming(ftl, ppn))
+	    is_ppn_lost_with_dead_lun(ftl, ppn) || aftl_ppn_is_programming(ftl, ppn))
 		return 0;
 	return count_consecutive_lpns_in_page(ftl, lpn, ppn, limit);
 }
@@ -145,7 +145,7 @@ static void read_report_queued_command(struct aftl *ftl, struct aftl_request *re
 		aftl_wait_command_queued(ftl, request, index,
 					 aftl_block_lun(ftl, aftl_block_of_ppn(&ftl->media, ppn))
 						 ->index);
-	if (!ftl->type->host_read || !read_is_for_host(request))
+	if (!ftl->type->host_read || !is_request_host_read(request))
 		return;
 	for (i = 0; i < units; i++)
 		ftl->type->host_read(ftl->policy, to_lpn(from_lpn(lpn) + i), aftl_page_mode(attr));
@@ -160,14 +160,15 @@ static inline void read_count_flipped_bits(struct aftl *ftl, const struct aftl_r
 	struct aftl_counters *counters = &ftl->stats.counters;
 
 	counters->read_flipped_bits += read->flips;
-	(&counters->read_precise_flipped_bits)[aftl_l2p_level(ftl, read->lpn)] += read->flips;
+	(&counters->read_precise_flipped_bits)[aftl_l2p_quality_level(ftl, read->lpn)] +=
+		read->flips;
 }
 
 /* Count a logical page that a read returns to the host, and its flipped bits. */
 static inline void read_count_returned_unit(struct aftl *ftl, const struct aftl_request *request,
 					    const struct aftl_read *read, bool approximate)
 {
-	if (!read_is_for_host(request))
+	if (!is_request_host_read(request))
 		return;
 	ftl->stats.counters.read_approx_units += approximate;
 	if (!read->lost)
@@ -182,7 +183,7 @@ static inline void read_deliver_flash_page(struct aftl *ftl, struct aftl_request
 		ftl->stats.counters.read_lost_units++;
 		request->status = -EIO;
 	}
-	read_deliver_to_host(ftl, request, read);
+	read_deliver_unit_to_host(ftl, request, read);
 }
 
 /*
@@ -203,7 +204,7 @@ static noinline void read_deliver_programming(struct aftl *ftl, struct aftl_requ
 		read.generation = origin.generation;
 	}
 	read.lost |= aftl_ppn_is_lost(ftl, ppn);
-	ftl->stats.counters.buffer_read_units += read_is_for_host(request);
+	ftl->stats.counters.buffer_read_units += is_request_host_read(request);
 	read_deliver_flash_page(ftl, request, &read,
 				aftl_page_class(aftl_ppn_attr(&ftl->media, ppn)));
 }
@@ -222,10 +223,10 @@ static void read_deliver_cached_page(struct aftl *ftl, struct aftl_request *requ
 
 	ftl->stats.counters.read_cache_units++;
 	read_count_returned_unit(ftl, request, &read,
-				 aftl_l2p_level(ftl, read.lpn) != AFTL_PRECISE);
+				 aftl_l2p_quality_level(ftl, read.lpn) != AFTL_PRECISE);
 	recent->flags &= ~AFTL_READ_CACHE_PREFETCHED;
 	aftl_read_cache_mark_used(ftl, recent);
-	read_deliver_to_host(ftl, request, &read);
+	read_deliver_unit_to_host(ftl, request, &read);
 }
 
 static struct aftl_read_cache_entry *read_cache_find_ready(const struct aftl *ftl, aftl_lpn_t lpn)
@@ -242,7 +243,7 @@ static noinline bool read_try_cache(struct aftl *ftl, struct aftl_request *reque
 	if (!recent)
 		return false;
 	request->path |= AFTL_PATH_READ_CACHE;
-	if (ftl->type->host_read && read_is_for_host(request))
+	if (ftl->type->host_read && is_request_host_read(request))
 		ftl->type->host_read(ftl->policy, lpn,
 				     aftl_page_mode(aftl_ppn_attr(&ftl->media, recent->ppn)));
 	read_deliver_cached_page(ftl, request, recent);
@@ -274,8 +275,8 @@ static void read_queue_command(struct aftl *ftl, struct aftl_request *request, u
 }
 
 /* A request has one part for each logical page; a flash read can end several parts. */
-static void read_complete_parts(struct aftl *ftl, struct aftl_request *request, u32 parts,
-				u64 service_ns)
+static void read_complete_request_parts(struct aftl *ftl, struct aftl_request *request, u32 parts,
+					u64 service_ns)
 {
 	while (parts--)
 		aftl_request_part_done(ftl, request, service_ns);
@@ -328,7 +329,7 @@ static noinline bool read_wait_for_map(struct aftl *ftl, struct aftl_request *re
 static u32 read_count_cmt_lookup(struct aftl *ftl, aftl_lpn_t lpn, u32 units)
 {
 	ftl->stats.counters.map_lookups++;
-	return min(units, aftl_trans_page_remaining(ftl, lpn));
+	return min(units, aftl_count_lpns_to_trans_page_end(ftl, lpn));
 }
 
 /*
@@ -339,7 +340,7 @@ static u32 read_count_pages_left(struct aftl_request *request)
 {
 	u32 last = request->units - 1;
 
-	if (likely(read_is_for_host(request)))
+	if (likely(is_request_host_read(request)))
 		return request->units - request->admitted;
 	if (request->admitted <= last && !aftl_request_page_is_partial(request, request->admitted))
 		request->admitted = max(request->admitted + 1, last);
@@ -352,7 +353,7 @@ static u32 read_count_pages_left(struct aftl_request *request)
 }
 
 /**
- * aftl_read_admit() - serve or queue the pages of @request, as far as commands are free
+ * aftl_read_admit_request() - serve or queue the pages of @request, as far as commands are free
  * @ftl: device
  * @request: a read, or a write that reads the rest of its partly covered pages; request->admitted
  *	counts the pages that this function has handled
@@ -360,7 +361,7 @@ static u32 read_count_pages_left(struct aftl_request *request)
  * Return: true if nothing is left to admit, or the request waits for a translation page; false if
  * it must wait for a command.
  */
-bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request)
+bool aftl_read_admit_request(struct aftl *ftl, struct aftl_request *request)
 {
 	u32 left;
 
@@ -373,23 +374,23 @@ bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request)
 		if (read_deliver_buffered_page(ftl, request, lpn) ||
 		    (ftl->read_cache.count && read_try_cache(ftl, request, lpn))) {
 			request->admitted++;
-			read_complete_parts(ftl, request, 1, 0);
-		} else if (ftl->geo.trans_pages && !aftl_cmt_has_entry(ftl, lpn)) {
+			read_complete_request_parts(ftl, request, 1, 0);
+		} else if (ftl->geo.trans_pages && !aftl_cmt_has_entry_of_lpn(ftl, lpn)) {
 			return read_wait_for_map(ftl, request, lpn);
 		} else if (!aftl_l2p_lookup(ftl, lpn, &ppn)) {
 			request->admitted++;
 			read_deliver_zero_page(ftl, request, lpn);
-			read_complete_parts(ftl, request, 1, 0);
-		} else if (read_page_is_lost(ftl, ppn)) {
+			read_complete_request_parts(ftl, request, 1, 0);
+		} else if (is_ppn_lost_with_dead_lun(ftl, ppn)) {
 			request->admitted++;
 			read_deliver_lost_page(ftl, request, lpn);
-			read_complete_parts(ftl, request, 1, 0);
+			read_complete_request_parts(ftl, request, 1, 0);
 		} else if (aftl_ppn_is_programming(ftl, ppn)) {
 			request->admitted++;
-			if (ftl->type->host_read && read_is_for_host(request))
+			if (ftl->type->host_read && is_request_host_read(request))
 				ftl->type->host_read(ftl->policy, lpn, AFTL_MODES);
 			read_deliver_programming(ftl, request, lpn, ppn);
-			read_complete_parts(ftl, request, 1, 0);
+			read_complete_request_parts(ftl, request, 1, 0);
 		} else {
 			index = aftl_command_alloc(ftl, false);
 			if (index == AFTL_NIL)
@@ -421,11 +422,11 @@ bool aftl_read_needs_flash(const struct aftl *ftl, aftl_lpn_t lpn)
 }
 
 /**
- * aftl_read_buffered_rest_of_pages() - deliver the pages of @request that it covers in part
+ * aftl_deliver_buffered_rest_of_write() - deliver the pages of @request that it covers in part
  * @ftl: device
  * @request: a write none of whose pages aftl_read_needs_flash()
  */
-void aftl_read_buffered_rest_of_pages(struct aftl *ftl, struct aftl_request *request)
+void aftl_deliver_buffered_rest_of_write(struct aftl *ftl, struct aftl_request *request)
 {
 	u32 last = request->units - 1;
 
@@ -436,15 +437,15 @@ void aftl_read_buffered_rest_of_pages(struct aftl *ftl, struct aftl_request *req
 }
 
 /**
- * aftl_read_start_rest_of_pages() - begin to read the pages that the write @request covers in part
+ * aftl_start_reading_rest_of_write() - begin to read the pages that a write covers in part
  * @ftl: device
  * @request: a write with parts set to the number of these pages; it completes as a read
  */
-void aftl_read_start_rest_of_pages(struct aftl *ftl, struct aftl_request *request)
+void aftl_start_reading_rest_of_write(struct aftl *ftl, struct aftl_request *request)
 {
 	if (ftl->waits)
 		aftl_wait_set_reason(ftl, request, AFTL_WAIT_REST);
-	if (ftl->wait_head[0] || !aftl_read_admit(ftl, request))
+	if (ftl->wait_head[0] || !aftl_read_admit_request(ftl, request))
 		aftl_request_list_append(&ftl->wait_head[0], &ftl->wait_tail[0], request);
 }
 
@@ -517,7 +518,7 @@ static u32 read_sense_lpn(struct aftl *ftl, struct aftl_request *request, aftl_l
 	if (aftl_has_error_model(&ftl->media)) {
 		errors = aftl_cell_read_errors(&ftl->cell, ppn, hour);
 		read.flips = errors.flips;
-		read.generation = *aftl_oob_generation(&ftl->media, ppn);
+		read.generation = *aftl_oob_generation_ptr(&ftl->media, ppn);
 	}
 	if (ftl->reads_are_tracked)
 		read_after_sense(ftl, request, &read, &errors);
@@ -538,14 +539,14 @@ static u32 read_sense_lpn(struct aftl *ftl, struct aftl_request *request, aftl_l
 static u64 read_sense_page(struct aftl *ftl, struct aftl_command *command, aftl_ppn_t ppn)
 {
 	struct aftl_block *block = aftl_block_of_ppn(&ftl->media, ppn);
-	u32 page = read_page_of_ppn(ftl, ppn);
+	u32 page = flash_page_of_ppn(ftl, ppn);
 	u16 attr = *aftl_page_attr_ptr(&ftl->media, page);
 	u64 hour = aftl_device_hour(ftl);
 	u64 ns = aftl_sense_page(ftl, block, page % ftl->geo.pages, hour);
 	u32 levels = 0;
 
 	if (likely(command->request))
-		ftl->stats.counters.rmw_reads += !read_is_for_host(command->request);
+		ftl->stats.counters.rmw_reads += !is_request_host_read(command->request);
 	do {
 		u32 needed = read_sense_lpn(ftl, command->request, command->lpn, ppn,
 					    aftl_page_class(attr), hour);
@@ -554,12 +555,12 @@ static u64 read_sense_page(struct aftl *ftl, struct aftl_command *command, aftl_
 		command->lpn = to_lpn(from_lpn(command->lpn) + 1);
 		command->units--;
 	} while (command->units && aftl_l2p_lookup(ftl, command->lpn, &ppn) &&
-		 read_page_of_ppn(ftl, ppn) == page);
+		 flash_page_of_ppn(ftl, ppn) == page);
 	return ns + levels * ftl->sense.further_ns;
 }
 
 /* Free command @index of the queue of reads. */
-static void read_free_command(struct aftl *ftl, struct aftl_lun *lun, u32 index)
+static void read_remove_and_free_command(struct aftl *ftl, struct aftl_lun *lun, u32 index)
 {
 	aftl_command_queue_remove(ftl, &lun->reads, index);
 	aftl_command_free(ftl, index, false);
@@ -567,11 +568,11 @@ static void read_free_command(struct aftl *ftl, struct aftl_lun *lun, u32 index)
 
 static void read_free_oldest_command(struct aftl *ftl, struct aftl_lun *lun)
 {
-	read_free_command(ftl, lun, lun->reads.head);
+	read_remove_and_free_command(ftl, lun, lun->reads.head);
 }
 
 /* Note that the first page of command @index has been served without a read of the array. */
-static void read_finish_first_page(struct aftl *ftl, struct aftl_lun *lun, u32 index)
+static void read_finish_first_page_of_command(struct aftl *ftl, struct aftl_lun *lun, u32 index)
 {
 	struct aftl_command *command = &ftl->commands[index];
 	struct aftl_request *request = command->request;
@@ -580,7 +581,7 @@ static void read_finish_first_page(struct aftl *ftl, struct aftl_lun *lun, u32 i
 	if (ftl->waits)
 		aftl_wait_command_done(ftl, index, 0);
 	if (!--command->units)
-		read_free_command(ftl, lun, index);
+		read_remove_and_free_command(ftl, lun, index);
 	if (likely(request))
 		aftl_request_part_done(ftl, request, 0);
 }
@@ -591,11 +592,11 @@ static void read_finish_first_page(struct aftl *ftl, struct aftl_lun *lun, u32 i
  * The requests that wait for it are admitted before all others. Other requests could take the free
  * command for another translation page, which might evict this one before it has been used.
  */
-static void read_trans_page_loaded(struct aftl *ftl, struct aftl_lun *lun, u32 index)
+static void read_admit_waiters_of_trans_page(struct aftl *ftl, struct aftl_lun *lun, u32 index)
 {
 	struct aftl_trans_page *tp = aftl_cmt_end_page_load(ftl, ftl->commands[index].lpn);
 
-	read_free_command(ftl, lun, index);
+	read_remove_and_free_command(ftl, lun, index);
 	tp->last_waiting->next = ftl->wait_head[0];
 	if (!ftl->wait_head[0])
 		ftl->wait_tail[0] = tp->last_waiting;
@@ -611,7 +612,7 @@ static void read_trans_page_loaded(struct aftl *ftl, struct aftl_lun *lun, u32 i
  */
 void aftl_read_trans_page_loaded(struct aftl *ftl, struct aftl_lun *lun)
 {
-	read_trans_page_loaded(ftl, lun, lun->reads.head);
+	read_admit_waiters_of_trans_page(ftl, lun, lun->reads.head);
 }
 
 /* End the first page of the oldest read without flash: it is unmapped now, or with @lost, lost. */
@@ -628,7 +629,7 @@ static void read_finish_unmapped_page(struct aftl *ftl, struct aftl_lun *lun, bo
 		read_deliver_lost_page(ftl, request, command->lpn);
 	else
 		read_deliver_zero_page(ftl, request, command->lpn);
-	read_finish_first_page(ftl, lun, lun->reads.head);
+	read_finish_first_page_of_command(ftl, lun, lun->reads.head);
 }
 
 /* Serve the first page of command @index from the program in progress of @ppn. */
@@ -638,16 +639,16 @@ static void read_serve_page_being_programmed(struct aftl *ftl, struct aftl_lun *
 	struct aftl_command *command = &ftl->commands[index];
 
 	if (!command->request && from_lpn(command->lpn) >= ftl->geo.units) {
-		read_trans_page_loaded(ftl, lun, index);
+		read_admit_waiters_of_trans_page(ftl, lun, index);
 		return;
 	}
 	if (likely(command->request))
 		read_deliver_programming(ftl, command->request, command->lpn, ppn);
-	read_finish_first_page(ftl, lun, index);
+	read_finish_first_page_of_command(ftl, lun, index);
 }
 
 /* Serve the first pages of command @index that are being programmed. */
-static void read_serve_first_pages(struct aftl *ftl, struct aftl_lun *lun, u32 index)
+static void read_serve_programming_pages(struct aftl *ftl, struct aftl_lun *lun, u32 index)
 {
 	u32 units = ftl->commands[index].units;
 	aftl_ppn_t ppn;
@@ -673,7 +674,7 @@ void aftl_read_serve_from_running_program(struct aftl *ftl, struct aftl_lun *lun
 
 		if (lun->reconstruct.kind != AFTL_RECONSTRUCT_READ ||
 		    lun->reconstruct.commands != index)
-			read_serve_first_pages(ftl, lun, index);
+			read_serve_programming_pages(ftl, lun, index);
 		index = next;
 	}
 }
@@ -682,7 +683,7 @@ void aftl_read_serve_from_running_program(struct aftl *ftl, struct aftl_lun *lun
  * Return true if the first page of the oldest read is not to be sensed on this LUN any more: it was
  * discarded, relocated to another LUN or lost since the read was queued, or is being programmed.
  */
-static bool read_skip_oldest_without_sensing(struct aftl *ftl, struct aftl_lun *lun)
+static bool read_need_not_sense_oldest(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_command *command = &ftl->commands[lun->reads.head];
 	bool mapped;
@@ -690,7 +691,7 @@ static bool read_skip_oldest_without_sensing(struct aftl *ftl, struct aftl_lun *
 	aftl_ppn_t ppn;
 
 	mapped = aftl_l2p_lookup(ftl, command->lpn, &ppn);
-	if (!mapped || read_page_is_lost(ftl, ppn)) {
+	if (!mapped || is_ppn_lost_with_dead_lun(ftl, ppn)) {
 		read_finish_unmapped_page(ftl, lun, mapped);
 		return true;
 	}
@@ -719,7 +720,7 @@ static bool read_serve_from_cache(struct aftl *ftl, struct aftl_lun *lun)
 	if (!recent)
 		return false;
 	read_deliver_cached_page(ftl, command->request, recent);
-	read_finish_first_page(ftl, lun, lun->reads.head);
+	read_finish_first_page_of_command(ftl, lun, lun->reads.head);
 	return true;
 }
 
@@ -784,7 +785,7 @@ static noinline void read_wait_for_reconstruct(struct aftl *ftl, struct aftl_lun
 #define READ_MERGE_SCAN 32
 
 /* Return true if the chip can sense @page and @with, in different planes, together. */
-static bool read_planes_are_compatible(const struct aftl *ftl, u32 page, u32 with)
+static bool can_sense_planes_together(const struct aftl *ftl, u32 page, u32 with)
 {
 	const struct aftl_geometry *geo = &ftl->geo;
 	u32 planes = geo->planes_wide;
@@ -802,8 +803,8 @@ static bool read_planes_are_compatible(const struct aftl *ftl, u32 page, u32 wit
 }
 
 /* Return true if a flash page of @lun has all pages of @command, and no buffer or cache has one. */
-static bool read_is_in_one_page(struct aftl *ftl, const struct aftl_lun *lun,
-				const struct aftl_command *command, aftl_ppn_t *ppn)
+static bool read_command_is_in_one_page(struct aftl *ftl, const struct aftl_lun *lun,
+					const struct aftl_command *command, aftl_ppn_t *ppn)
 {
 	aftl_ppn_t other;
 	u32 i;
@@ -815,7 +816,7 @@ static bool read_is_in_one_page(struct aftl *ftl, const struct aftl_lun *lun,
 		aftl_lpn_t lpn = to_lpn(from_lpn(command->lpn) + i);
 
 		if (!aftl_l2p_lookup(ftl, lpn, &other) ||
-		    read_page_of_ppn(ftl, other) != read_page_of_ppn(ftl, *ppn) ||
+		    flash_page_of_ppn(ftl, other) != flash_page_of_ppn(ftl, *ppn) ||
 		    (ftl->read_cache.count && aftl_read_cache_find(ftl, lpn)))
 			return false;
 	}
@@ -833,10 +834,10 @@ static void read_move_command_behind(struct aftl *ftl, struct aftl_lun *lun, u32
 	ftl->commands[tail].next = index;
 }
 
-static u64 read_sense_further_plane(struct aftl *ftl, struct aftl_command *command, aftl_ppn_t ppn)
+static u64 read_sense_joined_plane(struct aftl *ftl, struct aftl_command *command, aftl_ppn_t ppn)
 {
 	command->sensed = command->units;
-	command->sensed_page = read_page_of_ppn(ftl, ppn);
+	command->sensed_page = flash_page_of_ppn(ftl, ppn);
 	return read_sense_page(ftl, command, ppn);
 }
 
@@ -869,15 +870,15 @@ static noinline u32 read_merge_planes(struct aftl *ftl, struct aftl_lun *lun, u3
 
 		if (lun->reconstruct.wanted || count + 1 == ftl->geo.planes_wide)
 			break;
-		if (read_is_in_one_page(ftl, lun, &ftl->commands[index], &ppn)) {
-			plane = read_page_of_ppn(ftl, ppn) % ftl->geo.planes_wide;
+		if (read_command_is_in_one_page(ftl, lun, &ftl->commands[index], &ppn)) {
+			plane = flash_page_of_ppn(ftl, ppn) % ftl->geo.planes_wide;
 			joins = !(taken & BIT(plane)) &&
-				read_planes_are_compatible(ftl, read_page_of_ppn(ftl, ppn), page);
+				can_sense_planes_together(ftl, flash_page_of_ppn(ftl, ppn), page);
 		}
 		if (joins) {
 			taken |= BIT(plane);
 			count++;
-			plane_ns = read_sense_further_plane(ftl, &ftl->commands[index], ppn);
+			plane_ns = read_sense_joined_plane(ftl, &ftl->commands[index], ppn);
 			*ns = max(*ns, plane_ns);
 			*ready_ns = max(*ready_ns, ftl->commands[index].queued_ns);
 			if (before != tail)
@@ -892,7 +893,7 @@ static noinline u32 read_merge_planes(struct aftl *ftl, struct aftl_lun *lun, u3
 }
 
 /* Sense @page for the @units first pages of the oldest read, with other planes if reads wait. */
-static void read_begin_sense(struct aftl *ftl, struct aftl_lun *lun, u32 page, u64 ns, u32 units)
+static void read_sense_oldest(struct aftl *ftl, struct aftl_lun *lun, u32 page, u64 ns, u32 units)
 {
 	u32 index = lun->reads.head;
 	u64 ready_ns = ftl->commands[index].queued_ns;
@@ -906,7 +907,7 @@ static void read_begin_sense(struct aftl *ftl, struct aftl_lun *lun, u32 page, u
 	ftl->stats.counters.multi_plane_reads += joined > 0;
 	for (i = 0; i < joined; i++) {
 		index = ftl->commands[index].next;
-		aftl_array_sense_plane(ftl, lun, ftl->commands[index].sensed_page, ready_ns);
+		aftl_array_join_plane(ftl, lun, ftl->commands[index].sensed_page, ready_ns);
 	}
 	lun->work.commands = lun->reads.head;
 	aftl_array_sense(ftl, lun, AFTL_WORK_READ, page, ns, units, ready_ns);
@@ -923,7 +924,7 @@ static noinline void read_end(struct aftl *ftl, struct aftl_lun *lun, u32 index,
 		aftl_wait_command_done(ftl, index, service_ns);
 	if (!ftl->commands[index].units)
 		read_free_oldest_command(ftl, lun);
-	read_complete_parts(ftl, request, units, service_ns);
+	read_complete_request_parts(ftl, request, units, service_ns);
 }
 
 /*
@@ -937,8 +938,8 @@ static noinline bool read_end_delivered(struct aftl *ftl, struct aftl_lun *lun)
 	u32 units = command->units;
 	aftl_ppn_t ppn;
 	bool mapped = aftl_l2p_lookup(ftl, command->lpn, &ppn) &&
-		      read_page_of_ppn(ftl, ppn) == command->sensed_page;
-	bool lost = mapped && read_page_is_lost(ftl, ppn);
+		      flash_page_of_ppn(ftl, ppn) == command->sensed_page;
+	bool lost = mapped && is_ppn_lost_with_dead_lun(ftl, ppn);
 
 	for (; command->units; command->units--) {
 		if (lost)
@@ -952,33 +953,33 @@ static noinline bool read_end_delivered(struct aftl *ftl, struct aftl_lun *lun)
 	return mapped && !lost;
 }
 
-static bool read_oldest_is_delivered(const struct aftl *ftl, const struct aftl_lun *lun)
+static bool read_oldest_command_is_delivered(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return !lun->reconstruct.kind && lun->reads.head != AFTL_NIL &&
 	       ftl->commands[lun->reads.head].request && ftl->commands[lun->reads.head].sensed;
 }
 
 /**
- * aftl_read_start_oldest() - sense the flash page that the oldest read of @lun needs
+ * aftl_read_start_oldest_command() - sense the flash page that the oldest read of @lun needs
  * @ftl: device
  * @lun: LUN, whose array is free, or which is dead and has RAIN
  *
  * Return: false if no read needs this array.
  */
-bool aftl_read_start_oldest(struct aftl *ftl, struct aftl_lun *lun)
+bool aftl_read_start_oldest_command(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_command *command;
 	aftl_ppn_t ppn;
 	u32 units;
 	u64 ns;
 
-	while (unlikely(aftl_lun_is_dead(lun)) && read_oldest_is_delivered(ftl, lun))
+	while (unlikely(aftl_lun_is_dead(lun)) && read_oldest_command_is_delivered(ftl, lun))
 		if (read_end_delivered(ftl, lun))
 			return true;
 	do {
 		if (ftl->reads_are_tracked && read_serve_cached_heads(ftl, lun))
 			return false;
-	} while (lun->reads.head != AFTL_NIL && read_skip_oldest_without_sensing(ftl, lun));
+	} while (lun->reads.head != AFTL_NIL && read_need_not_sense_oldest(ftl, lun));
 	if (lun->reads.head == AFTL_NIL)
 		return false;
 	if (lun->prefetches.head != AFTL_NIL)
@@ -995,10 +996,10 @@ bool aftl_read_start_oldest(struct aftl *ftl, struct aftl_lun *lun)
 	/* The service time of a read of a dead LUN is that of the reads of its stripe. */
 	if (unlikely(aftl_lun_is_dead(lun))) {
 		read_wait_for_reconstruct(ftl, lun, lun->reads.head, units - command->units,
-					  read_page_of_ppn(ftl, ppn), 0);
+					  flash_page_of_ppn(ftl, ppn), 0);
 		return true;
 	}
-	read_begin_sense(ftl, lun, read_page_of_ppn(ftl, ppn), ns, units - command->units);
+	read_sense_oldest(ftl, lun, flash_page_of_ppn(ftl, ppn), ns, units - command->units);
 	return true;
 }
 
@@ -1020,7 +1021,7 @@ void aftl_read_transfer_next_plane(struct aftl *ftl, struct aftl_lun *lun)
 	 * to busy_ns, so subtract what this transfer has added.
 	 */
 	lun->busy_ns -= lun->work.service_ns;
-	aftl_array_start_data_out(ftl, lun);
+	aftl_array_transfer_sensed_data(ftl, lun);
 }
 
 /* Return true if the array is free and a new read would be its next operation. */
@@ -1075,7 +1076,7 @@ struct aftl_lun *aftl_read_fastpath_start(struct aftl *ftl, struct aftl_request 
 	read_init_command(ftl, request, index, to_lpn(request->unit), ppn, units);
 	ns = read_sense_page(ftl, &ftl->commands[index], ppn);
 	lun->work.commands = index;
-	if (!aftl_array_read_in_one_event(ftl, lun, read_page_of_ppn(ftl, ppn), ns, units))
+	if (!aftl_array_try_read_at_once(ftl, lun, flash_page_of_ppn(ftl, ppn), ns, units))
 		aftl_command_queue_append(ftl, &lun->reads, aftl_command_alloc(ftl, false));
 	return lun;
 }
@@ -1107,7 +1108,7 @@ bool aftl_read_ahead_start(struct aftl *ftl, struct aftl_lun *lun)
 
 		if (!ftl->suspending && read_ahead_is_wanted(ftl, lun, &ftl->commands[index])) {
 			aftl_command_queue_push_front(ftl, &lun->reads, index);
-			return aftl_read_start_oldest(ftl, lun);
+			return aftl_read_start_oldest_command(ftl, lun);
 		}
 		aftl_command_free(ftl, index, false);
 	}
@@ -1171,7 +1172,7 @@ bool aftl_read_data_arrived(struct aftl *ftl, struct aftl_lun *lun, u64 service_
 		return false;
 	if (!command->units)
 		read_free_oldest_command(ftl, lun);
-	read_complete_parts(ftl, request, lun->work.units, service_ns);
+	read_complete_request_parts(ftl, request, lun->work.units, service_ns);
 	return true;
 }
 

@@ -10,12 +10,12 @@ struct aftl_lun;
 struct aftl_reconstruct;
 struct aftl_request;
 
-bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request);
-void aftl_read_start_rest_of_pages(struct aftl *ftl, struct aftl_request *request);
-void aftl_read_buffered_rest_of_pages(struct aftl *ftl, struct aftl_request *request);
+bool aftl_read_admit_request(struct aftl *ftl, struct aftl_request *request);
+void aftl_start_reading_rest_of_write(struct aftl *ftl, struct aftl_request *request);
+void aftl_deliver_buffered_rest_of_write(struct aftl *ftl, struct aftl_request *request);
 bool aftl_read_needs_flash(const struct aftl *ftl, aftl_lpn_t lpn);
 void aftl_read_serve_from_running_program(struct aftl *ftl, struct aftl_lun *lun);
-bool aftl_read_start_oldest(struct aftl *ftl, struct aftl_lun *lun);
+bool aftl_read_start_oldest_command(struct aftl *ftl, struct aftl_lun *lun);
 struct aftl_lun *aftl_read_fastpath_start(struct aftl *ftl, struct aftl_request *request);
 u32 aftl_count_lpns_of_flash_read(struct aftl *ftl, aftl_lpn_t lpn, u32 limit);
 void aftl_read_transfer_next_plane(struct aftl *ftl, struct aftl_lun *lun);

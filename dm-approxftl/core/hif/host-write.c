@@ -38,7 +38,7 @@ static inline struct aftl_lun *write_choose_lun(struct aftl *ftl, u32 class, u32
 
 	if (ftl->geo.zones)
 		return aftl_zone_write_lun(ftl, lpn);
-	if (bind->left && aftl_lun_has_room(&ftl->luns[bind->lun], 1))
+	if (bind->left && aftl_lun_has_room_for_units(&ftl->luns[bind->lun], 1))
 		return &ftl->luns[bind->lun];
 	lun = aftl_allocate_lun(ftl, lpn, class, stream, 1);
 	if (!lun)
@@ -80,13 +80,13 @@ static struct aftl_queue *write_queue_of(struct aftl *ftl, const struct aftl_com
 }
 
 /* Bit of @lane (class and stream) in pending_write_lanes; only with zones can lanes share one. */
-static u32 pending_mask_of_lane(u32 lane)
+static u32 pending_bit_of_lane(u32 lane)
 {
 	return 1U << lane % AFTL_LANE_BITS;
 }
 
 /* Return the first lane (class and stream) of @lun with writes; there must be one. */
-static u32 first_pending_lane(const struct aftl_lun *lun)
+static u32 find_lane_with_writes(const struct aftl_lun *lun)
 {
 	u32 lane = __ffs(lun->pending_write_lanes);
 
@@ -105,7 +105,7 @@ static void write_queue_append(struct aftl *ftl, struct aftl_lun *lun, u32 lane,
 	aftl_command_queue_append(ftl, queue, index);
 	if (queue->count == ftl->program_units)
 		ftl->full_write_queues++;
-	lun->pending_write_lanes |= pending_mask_of_lane(lane);
+	lun->pending_write_lanes |= pending_bit_of_lane(lane);
 	lun->in_flight++;
 }
 
@@ -124,7 +124,7 @@ static void write_queue_link_neighbours(struct aftl *ftl, struct aftl_queue *que
 }
 
 /* Return true if a lane that shares the bit of @lane in pending_write_lanes has writes. */
-static bool other_lane_keeps_pending_bit(const struct aftl_lun *lun, u32 lane)
+static bool other_lane_shares_set_pending_bit(const struct aftl_lun *lun, u32 lane)
 {
 	u32 other = lane % AFTL_LANE_BITS;
 
@@ -137,7 +137,7 @@ static bool other_lane_keeps_pending_bit(const struct aftl_lun *lun, u32 lane)
 }
 
 /* Remove a write from the queue of its LUN. */
-static void write_dequeue(struct aftl *ftl, u32 index)
+static void write_remove_from_lun_queue(struct aftl *ftl, u32 index)
 {
 	struct aftl_command *command = &ftl->commands[index];
 	struct aftl_lun *lun = &ftl->luns[command->lun];
@@ -151,8 +151,8 @@ static void write_dequeue(struct aftl *ftl, u32 index)
 	if (command->request)
 		queue->waited--;
 	if (queue->head == AFTL_NIL &&
-	    !other_lane_keeps_pending_bit(lun, lane_of_write_command(command)))
-		lun->pending_write_lanes &= ~pending_mask_of_lane(lane_of_write_command(command));
+	    !other_lane_shares_set_pending_bit(lun, lane_of_write_command(command)))
+		lun->pending_write_lanes &= ~pending_bit_of_lane(lane_of_write_command(command));
 	lun->in_flight--;
 }
 
@@ -164,7 +164,7 @@ static void wake_lun_for_new_write(struct aftl *ftl, struct aftl_lun *lun)
 	aftl_wake_lun_for_write(ftl, lun);
 }
 
-static void write_enqueue(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u32 index)
+static void write_add_to_lun_queue(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u32 index)
 {
 	write_queue_append(ftl, lun, lane, index);
 	if (ftl->allocation.lanes[lane].left)
@@ -176,7 +176,7 @@ static void write_enqueue(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u32 
  * Put a write into the place of @older in its queue, with the age and the order of @older: the data
  * of a page that is overwritten again and again leave the buffer in time, too.
  */
-static void write_replace_in_queue(struct aftl *ftl, u32 older, u32 index)
+static void write_take_queue_place_of_older(struct aftl *ftl, u32 older, u32 index)
 {
 	struct aftl_command *out = &ftl->commands[older];
 	struct aftl_command *in = &ftl->commands[index];
@@ -225,8 +225,8 @@ static u32 write_create_command(struct aftl *ftl, struct aftl_request *request, 
 	command->queued_ns = ftl->now_ns;
 	command->request = write_completes_on_flash(ftl, request) ? request : NULL;
 	command->lpn = lpn;
-	command->class = aftl_class_stored_by_policy(ftl, request->class);
-	command->level = aftl_class_quality_level(command->class, request->level);
+	command->class = aftl_get_class_stored_by_policy(ftl, request->class);
+	command->level = aftl_normalise_quality_level(command->class, request->level);
 	command->stream = request->stream;
 	command->lun = AFTL_NIL;
 	command->flags = 0;
@@ -244,7 +244,7 @@ static noinline void write_observe_release(struct aftl *ftl, u32 index)
 		ftl->ops->release(ftl->host, index);
 }
 
-static void write_release_command(struct aftl *ftl, u32 index)
+static void write_free_finished_command(struct aftl *ftl, u32 index)
 {
 	struct aftl_command *command = &ftl->commands[index];
 
@@ -254,7 +254,7 @@ static void write_release_command(struct aftl *ftl, u32 index)
 	aftl_pending_remove_write(ftl, index);
 	if (unlikely(ftl->faults.programs) && command->flags & AFTL_COMMAND_STORED &&
 	    !aftl_lpn_is_buffered(ftl, command->lpn))
-		aftl_faults_count_program(ftl, command->lpn);
+		aftl_faults_mark_due_by_program(ftl, command->lpn);
 	if (ftl->writes_are_observed)
 		write_observe_release(ftl, index);
 	aftl_command_free(ftl, index, true);
@@ -284,24 +284,24 @@ static void write_bind_lpn_to_lun(struct aftl *ftl, struct aftl_request *request
 	bool waits = ftl->commands[index].request;
 
 	if (!lun)
-		write_replace_in_queue(ftl, older, index);
+		write_take_queue_place_of_older(ftl, older, index);
 	else if (older != AFTL_NIL)
-		write_dequeue(ftl, older);
+		write_remove_from_lun_queue(ftl, older);
 	if (lun)
-		write_enqueue(ftl, lun, lane, index);
+		write_add_to_lun_queue(ftl, lun, lane, index);
 	if (ftl->writes_are_observed)
 		write_observe(ftl, request, lpn, index);
 	if (older != AFTL_NIL) {
 		ftl->stats.counters.buffer_coalesced_units++;
 		ftl->commands[older].flags |= AFTL_COMMAND_SUPERSEDED;
-		write_release_command(ftl, older);
+		write_free_finished_command(ftl, older);
 	}
 	if (!waits)
 		aftl_request_part_done(ftl, request, 0);
 }
 
 /* Return true if no write is in progress whose end could free a write command or a block. */
-static bool writes_in_progress_free_nothing(const struct aftl *ftl)
+static bool is_no_write_in_flight(const struct aftl *ftl)
 {
 	return !aftl_count_writes_in_flight(ftl);
 }
@@ -348,7 +348,7 @@ static void write_ask_policy_for_stream(struct aftl *ftl, struct aftl_request *r
 		.lpn = to_lpn(unit),
 		.units = units,
 		.class = request->class,
-		.level = aftl_class_quality_level(request->class, request->level),
+		.level = aftl_normalise_quality_level(request->class, request->level),
 		.hint = request->hint,
 	};
 
@@ -370,14 +370,14 @@ static u32 get_stream_of_next_page(struct aftl *ftl, struct aftl_request *reques
 
 static void write_admit_lpns(struct aftl *ftl, struct aftl_request *request)
 {
-	u32 class = aftl_class_stored_by_policy(ftl, request->class);
+	u32 class = aftl_get_class_stored_by_policy(ftl, request->class);
 
 	while (request->admitted < request->units) {
 		u32 lane = aftl_write_stream_index(class, get_stream_of_next_page(ftl, request));
 
 		if (write_admit_lpn(ftl, request, class, lane))
 			continue;
-		if (ftl->read_only || writes_in_progress_free_nothing(ftl))
+		if (ftl->read_only || is_no_write_in_flight(ftl))
 			write_fail_remaining_pages(ftl, request, -ENOSPC);
 		break;
 	}
@@ -396,7 +396,7 @@ static void write_admit_to_zone(struct aftl *ftl, struct aftl_request *request)
 		ret = aftl_zone_start_write(ftl, request);
 	if (ret)
 		write_fail_remaining_pages(ftl, request, ret);
-	else if (aftl_zone_assign_open_resource(ftl, request))
+	else if (aftl_zone_assign_write_slot(ftl, request))
 		write_admit_lpns(ftl, request);
 	if (request->placed)
 		aftl_zone_count_admitted_lpns(ftl, zone, request->admitted - before);
@@ -429,11 +429,11 @@ bool aftl_write_admit_request(struct aftl *ftl, struct aftl_request *request)
 	return request->admitted == request->units;
 }
 
-static u32 write_pop_oldest(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
+static u32 write_take_oldest(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
 {
 	u32 index = lun->writes[lane].head;
 
-	write_dequeue(ftl, index);
+	write_remove_from_lun_queue(ftl, index);
 	return index;
 }
 
@@ -451,7 +451,7 @@ static bool write_purge_writes_before_reset(struct aftl *ftl, struct aftl_lun *l
 	       ftl->commands[queue->head].flags & AFTL_COMMAND_SUPERSEDED) {
 		if (aftl_work_slice_is_over(ftl, begin))
 			return false;
-		write_release_command(ftl, write_pop_oldest(ftl, lun, lane));
+		write_free_finished_command(ftl, write_take_oldest(ftl, lun, lane));
 	}
 	return true;
 }
@@ -460,7 +460,7 @@ static bool write_purge_writes_before_reset(struct aftl *ftl, struct aftl_lun *l
  * Return true if programs of partial pages must start, because requests wait for the buffer: either
  * there is no data for a full program, or requests lack flash space although commands are free.
  */
-static bool write_buffer_needs_partial(const struct aftl *ftl)
+static bool write_buffer_needs_partial_programs(const struct aftl *ftl)
 {
 	return aftl_write_is_waiting(ftl) && (ftl->free_write_count || !ftl->full_write_queues);
 }
@@ -479,7 +479,7 @@ static bool queued_writes_must_be_programmed(const struct aftl *ftl, const struc
 	if (full && aftl_count_used_write_commands(ftl) >= ftl->buffer_high)
 		return true;
 	return !aftl_has_write_buffer(ftl) || queue->waited || ftl->epochs.flushes ||
-	       ftl->draining || ftl->now_ns >= *due_ns || write_buffer_needs_partial(ftl);
+	       ftl->draining || ftl->now_ns >= *due_ns || write_buffer_needs_partial_programs(ftl);
 }
 
 static bool is_write_older_than_other(const struct aftl *ftl, const struct aftl_lun *lun, u32 lane,
@@ -494,7 +494,7 @@ static bool zone_writes_must_be_programmed(const struct aftl *ftl, const struct 
 {
 	return queue->head != AFTL_NIL &&
 	       (queue->count >= ftl->program_units || ftl->draining ||
-		aftl_zone_is_write_finished(aftl_zone_of_lpn(ftl, ftl->commands[queue->head].lpn)));
+		aftl_zone_awaits_no_writes(aftl_zone_of_lpn(ftl, ftl->commands[queue->head].lpn)));
 }
 
 /* Drop the obsolete writes of reset zones, then choose a lane as aftl_write_select_lane() does. */
@@ -508,7 +508,7 @@ static noinline u32 write_ready_of_zones(struct aftl *ftl, struct aftl_lun *lun)
 	for (; lanes; lanes &= lanes - 1)
 		for (lane = __ffs(lanes); lane < lun->lanes; lane += AFTL_LANE_BITS) {
 			if (!write_purge_writes_before_reset(ftl, lun, lane, begin))
-				aftl_wake_lun(ftl, lun);
+				aftl_wake_idle_lun(ftl, lun);
 			else if (zone_writes_must_be_programmed(ftl, &lun->writes[lane]) &&
 				 is_write_older_than_other(ftl, lun, lane, best))
 				best = lane;
@@ -555,7 +555,7 @@ static bool flush_waits_for_epoch(const struct aftl *ftl, u32 epoch)
  * Return true if requests wait for the write buffer, and only fine passes can end the wait: data
  * without a fine pass fill half of the buffer, or flash space gets free when they are mapped.
  */
-static bool write_buffer_is_stalled(const struct aftl *ftl)
+static bool write_buffer_waits_for_fine_passes(const struct aftl *ftl)
 {
 	return aftl_write_is_waiting(ftl) &&
 	       (ftl->free_write_count || 2 * ftl->fine_pending_units >= ftl->write_commands);
@@ -612,26 +612,27 @@ bool aftl_write_needs_padding(const struct aftl *ftl, const struct aftl_lun *lun
 	waited = fine_pass_is_awaited(ftl, lun, &due_ns);
 	if (lane != AFTL_NIL)
 		return waited && ftl->commands[lun->writes[lane].head].epoch == ftl->epochs.newest;
-	if (waited || ftl->draining || write_buffer_is_stalled(ftl) || ftl->now_ns >= due_ns)
+	if (waited || ftl->draining || write_buffer_waits_for_fine_passes(ftl) ||
+	    ftl->now_ns >= due_ns)
 		return true;
 	*retry_ns = min(*retry_ns, due_ns);
 	return false;
 }
 
 /* Mark all writes of the page that are older than command @index: they will not be mapped. */
-static void write_mark_older_superseded(struct aftl *ftl, u32 index)
+static void write_mark_older_versions_superseded(struct aftl *ftl, u32 index)
 {
 	while ((index = aftl_pending_find_older_write(ftl, index)) != AFTL_NIL)
 		ftl->commands[index].flags |= AFTL_COMMAND_SUPERSEDED;
 }
 
-static void write_mark_stale_in_payload(struct aftl *ftl, struct aftl_payload *payload, u32 i)
+static void write_mark_superseded_in_payload(struct aftl *ftl, struct aftl_payload *payload, u32 i)
 {
 	payload->stale[i] = ftl->commands[payload->tag[i]].flags & AFTL_COMMAND_SUPERSEDED;
-	write_mark_older_superseded(ftl, payload->tag[i]);
+	write_mark_older_versions_superseded(ftl, payload->tag[i]);
 }
 
-static void write_add_to_payload(struct aftl *ftl, struct aftl_payload *payload, u32 index)
+static void write_add_command_to_payload(struct aftl *ftl, struct aftl_payload *payload, u32 index)
 {
 	struct aftl_command *command = &ftl->commands[index];
 	u32 i = payload->count++;
@@ -655,12 +656,12 @@ static u32 write_fill_payload_from_queue(struct aftl *ftl, struct aftl_lun *lun,
 	struct aftl_queue group = { .head = AFTL_NIL };
 
 	while (payload->count < units && lun->writes[lane].head != AFTL_NIL) {
-		u32 index = write_pop_oldest(ftl, lun, lane);
+		u32 index = write_take_oldest(ftl, lun, lane);
 
 		aftl_command_queue_append(ftl, &group, index);
-		write_add_to_payload(ftl, payload, index);
+		write_add_command_to_payload(ftl, payload, index);
 		if (likely(placement->mode != AFTL_MODE_FOGGY))
-			write_mark_stale_in_payload(ftl, payload, payload->count - 1);
+			write_mark_superseded_in_payload(ftl, payload, payload->count - 1);
 	}
 	return group.head;
 }
@@ -678,7 +679,7 @@ void aftl_write_start_fine_pass(struct aftl *ftl, struct aftl_lun *lun,
 
 	lun->work.commands = held->commands;
 	for (i = 0; held->commands != AFTL_NIL && i < held->payload.count; i++)
-		write_mark_stale_in_payload(ftl, &held->payload, i);
+		write_mark_superseded_in_payload(ftl, &held->payload, i);
 }
 
 /**
@@ -723,7 +724,7 @@ void aftl_write_complete_programs(struct aftl *ftl, u32 commands, u64 service_ns
 
 		if (ftl->waits)
 			aftl_wait_command_done(ftl, commands, service_ns);
-		write_release_command(ftl, commands);
+		write_free_finished_command(ftl, commands);
 		if (request)
 			aftl_request_part_done(ftl, request, service_ns);
 		commands = next;
@@ -735,7 +736,7 @@ void aftl_write_complete_programs(struct aftl *ftl, u32 commands, u64 service_ns
  * so it keeps the data and serves reads; the next load of the device restores them. No flush waits
  * for them.
  */
-static void write_mark_unflushable(struct aftl *ftl, const struct aftl_command *command)
+static void write_mark_command_unflushable(struct aftl *ftl, const struct aftl_command *command)
 {
 	ftl->unflushable++;
 	if (ftl->geo.zones)
@@ -750,14 +751,14 @@ static void write_fail_command(struct aftl *ftl, u32 index)
 
 	if (!request && wanted) {
 		if (ftl->config.buffer_safe) {
-			write_mark_unflushable(ftl, &ftl->commands[index]);
+			write_mark_command_unflushable(ftl, &ftl->commands[index]);
 			return;
 		}
 		ftl->buffer_lost = true;
 	}
 	if (ftl->waits)
 		aftl_wait_command_done(ftl, index, 0);
-	write_release_command(ftl, index);
+	write_free_finished_command(ftl, index);
 	if (!request)
 		return;
 	request->status = -ENOSPC;
@@ -774,7 +775,7 @@ void aftl_write_fail_queued_writes(struct aftl *ftl, struct aftl_lun *lun)
 	ftl->read_only = true;
 	ftl->retry = true;
 	while (lun->pending_write_lanes)
-		write_fail_command(ftl, write_pop_oldest(ftl, lun, first_pending_lane(lun)));
+		write_fail_command(ftl, write_take_oldest(ftl, lun, find_lane_with_writes(lun)));
 }
 
 /* Find a LUN to queue an accepted write at; free space does not matter. */
@@ -800,7 +801,7 @@ static void write_rebind_to_live_lun(struct aftl *ftl, u32 index)
 	if (lun && ftl->waits && command->request)
 		aftl_wait_command_moved(ftl, index, lun->index);
 	if (lun)
-		write_enqueue(ftl, lun, lane, index);
+		write_add_to_lun_queue(ftl, lun, lane, index);
 	else
 		write_fail_command(ftl, index);
 }
@@ -843,7 +844,8 @@ void aftl_write_reassign_dead_lun(struct aftl *ftl, struct aftl_lun *lun, u32 co
 		commands = next;
 	}
 	while (lun->pending_write_lanes)
-		write_rebind_to_live_lun(ftl, write_pop_oldest(ftl, lun, first_pending_lane(lun)));
+		write_rebind_to_live_lun(ftl,
+					 write_take_oldest(ftl, lun, find_lane_with_writes(lun)));
 }
 
 /**
@@ -851,8 +853,8 @@ void aftl_write_reassign_dead_lun(struct aftl *ftl, struct aftl_lun *lun, u32 co
  * @ftl: device
  * @lpn: logical page
  *
- * They are not mapped any more. aftl_write_drop_discarded() follows, after the host has recorded
- * the discard: a persistent buffer must not reuse the page's slot before.
+ * They are not mapped any more. aftl_write_drop_discarded_lpn() follows, after the host has
+ * recorded the discard: a persistent buffer must not reuse the page's slot before.
  *
  * Return: true if there was any.
  */
@@ -867,13 +869,13 @@ bool aftl_write_mark_lpn_discarded(struct aftl *ftl, aftl_lpn_t lpn)
 }
 
 /**
- * aftl_write_drop_discarded() - remove the obsolete writes of @lpn from the buffer
+ * aftl_write_drop_discarded_lpn() - remove the obsolete writes of @lpn from the buffer
  * @ftl: device
  * @lpn: logical page for which aftl_write_mark_lpn_discarded() has been called
  *
  * A write that is being programmed, or whose request waits for it, ends as usual.
  */
-void aftl_write_drop_discarded(struct aftl *ftl, aftl_lpn_t lpn)
+void aftl_write_drop_discarded_lpn(struct aftl *ftl, aftl_lpn_t lpn)
 {
 	u32 index = aftl_pending_find_newest_write(ftl, lpn);
 
@@ -881,8 +883,8 @@ void aftl_write_drop_discarded(struct aftl *ftl, aftl_lpn_t lpn)
 		u32 older = aftl_pending_find_older_write(ftl, index);
 
 		if (ftl->commands[index].lun != AFTL_NIL && !ftl->commands[index].request) {
-			write_dequeue(ftl, index);
-			write_release_command(ftl, index);
+			write_remove_from_lun_queue(ftl, index);
+			write_free_finished_command(ftl, index);
 		}
 		index = older;
 	}
@@ -914,7 +916,7 @@ u32 aftl_restore_buffered_write(struct aftl *ftl, const struct aftl_buffered_lpn
 		.level = what->level,
 		.hint = what->hint,
 	};
-	u32 class = aftl_class_stored_by_policy(ftl, request.class);
+	u32 class = aftl_get_class_stored_by_policy(ftl, request.class);
 	struct aftl_lun *lun;
 	u32 index;
 
@@ -923,9 +925,9 @@ u32 aftl_restore_buffered_write(struct aftl *ftl, const struct aftl_buffered_lpn
 	if (!lun)
 		lun = write_any_live_lun(ftl);
 	if (!lun || !ftl->free_write_count ||
-	    (ftl->geo.zones && !aftl_zone_assign_open_resource(ftl, &request)))
+	    (ftl->geo.zones && !aftl_zone_assign_write_slot(ftl, &request)))
 		return AFTL_NIL;
 	index = write_create_command(ftl, &request, what->lpn, ftl->epochs.newest);
-	write_enqueue(ftl, lun, aftl_write_stream_index(class, request.stream), index);
+	write_add_to_lun_queue(ftl, lun, aftl_write_stream_index(class, request.stream), index);
 	return index;
 }

@@ -20,7 +20,7 @@ int aftl_write_start_program(struct aftl *ftl, struct aftl_lun *lun, u32 lane);
 void aftl_write_complete_programs(struct aftl *ftl, u32 commands, u64 service_ns);
 void aftl_write_fail_queued_writes(struct aftl *ftl, struct aftl_lun *lun);
 bool aftl_write_mark_lpn_discarded(struct aftl *ftl, aftl_lpn_t lpn);
-void aftl_write_drop_discarded(struct aftl *ftl, aftl_lpn_t lpn);
+void aftl_write_drop_discarded_lpn(struct aftl *ftl, aftl_lpn_t lpn);
 void aftl_write_choose_stream(struct aftl *ftl, struct aftl_request *request);
 void aftl_write_abort_programs(struct aftl *ftl, u32 commands);
 void aftl_write_reassign_dead_lun(struct aftl *ftl, struct aftl_lun *lun, u32 commands);

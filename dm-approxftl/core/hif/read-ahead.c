@@ -42,20 +42,20 @@ static struct aftl_read_stream *read_ahead_find_reader(struct aftl *ftl,
 }
 
 /* With a cached mapping table, only pages whose translation page is in memory are read ahead. */
-static bool read_ahead_l2p_is_cached(const struct aftl *ftl, aftl_lpn_t lpn)
+static bool read_ahead_l2p_entry_is_cached(const struct aftl *ftl, aftl_lpn_t lpn)
 {
 	return !ftl->geo.trans_pages || (aftl_trans_page_of_lpn(ftl, lpn)->flags &
 					 (AFTL_TP_CACHED | AFTL_TP_PARTIAL)) == AFTL_TP_CACHED;
 }
 
 /* Count the pages from @lpn on in its flash page; 0 if @lpn is cached, buffered or not on flash. */
-static u32 read_ahead_page_run_length(struct aftl *ftl, aftl_lpn_t lpn)
+static u32 read_ahead_count_lpns_in_page(struct aftl *ftl, aftl_lpn_t lpn)
 {
 	u32 limit = ftl->geo.units - from_lpn(lpn);
 	aftl_ppn_t ppn;
 
 	if (ftl->geo.trans_pages)
-		limit = min(limit, aftl_trans_page_remaining(ftl, lpn));
+		limit = min(limit, aftl_count_lpns_to_trans_page_end(ftl, lpn));
 	if (aftl_read_cache_find(ftl, lpn) ||
 	    (aftl_l2p_lookup(ftl, lpn, &ppn) && aftl_ppn_in_dead_lun(ftl, ppn)))
 		return 0;
@@ -79,7 +79,7 @@ static bool read_ahead_queue_pages(struct aftl *ftl, aftl_lpn_t lpn, u32 units)
 	command->units = units;
 	lun = aftl_block_lun(ftl, aftl_block_of_ppn(&ftl->media, ppn));
 	aftl_command_queue_append(ftl, &lun->prefetches, index);
-	aftl_wake_lun(ftl, lun);
+	aftl_wake_idle_lun(ftl, lun);
 	return true;
 }
 
@@ -89,9 +89,9 @@ static bool read_ahead_queue_page(struct aftl *ftl, struct aftl_read_stream *rea
 	aftl_lpn_t lpn = to_lpn(reader->ahead);
 	u32 run;
 
-	if (!read_ahead_l2p_is_cached(ftl, lpn))
+	if (!read_ahead_l2p_entry_is_cached(ftl, lpn))
 		return false;
-	run = read_ahead_page_run_length(ftl, lpn);
+	run = read_ahead_count_lpns_in_page(ftl, lpn);
 	if (run && (run > end - reader->ahead || !read_ahead_queue_pages(ftl, lpn, run)))
 		return false;
 	reader->ahead += max(run, 1U);

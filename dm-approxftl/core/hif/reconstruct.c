@@ -26,7 +26,7 @@ static void finish_reconstruction(struct aftl *ftl, struct aftl_lun *lun)
 	if (aftl_lun_is_dead(lun))
 		aftl_mark_lun_runnable(ftl, lun);
 	else
-		aftl_wake_lun(ftl, lun);
+		aftl_wake_idle_lun(ftl, lun);
 }
 
 /* Return the LUN of @member in the die group of @lun. */
@@ -95,11 +95,11 @@ void aftl_reconstruct_read_done(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /**
- * aftl_reconstruct_check_done() - finish a reconstruction that needs no more reads
+ * aftl_reconstruct_finish_if_complete() - finish a reconstruction that needs no more reads
  * @ftl: device
  * @lun: LUN that has just begun a reconstruction; maybe no member has to be read
  */
-void aftl_reconstruct_check_done(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_reconstruct_finish_if_complete(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->reconstruct.kind && !lun->reconstruct.left)
 		finish_reconstruction(ftl, lun);

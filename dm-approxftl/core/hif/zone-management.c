@@ -11,11 +11,11 @@
 #include "core/hif/host-write.h"
 
 /**
- * aftl_zone_read_offline() - return true if a read touches a zone that is offline
+ * aftl_read_touches_offline_zone() - return true if a read touches a zone that is offline
  * @ftl: zoned device
  * @request: the read
  */
-bool aftl_zone_read_offline(const struct aftl *ftl, const struct aftl_request *request)
+bool aftl_read_touches_offline_zone(const struct aftl *ftl, const struct aftl_request *request)
 {
 	const struct aftl_zone *zone = aftl_zone_of_lpn(ftl, to_lpn(request->unit));
 	const struct aftl_zone *last =
@@ -27,7 +27,7 @@ bool aftl_zone_read_offline(const struct aftl *ftl, const struct aftl_request *r
 	return false;
 }
 
-static int zone_close(struct aftl *ftl, struct aftl_zone *zone)
+static int execute_zone_close(struct aftl *ftl, struct aftl_zone *zone)
 {
 	if (zone->state == AFTL_ZONE_CLOSED)
 		return 0;
@@ -38,7 +38,7 @@ static int zone_close(struct aftl *ftl, struct aftl_zone *zone)
 	return 0;
 }
 
-static int zone_finish(struct aftl *ftl, struct aftl_zone *zone)
+static int execute_zone_finish(struct aftl *ftl, struct aftl_zone *zone)
 {
 	if (zone->state > AFTL_ZONE_FULL)
 		return -EIO;
@@ -73,7 +73,7 @@ static bool unmap_zone_slice(struct aftl *ftl, struct aftl_zone *zone, u32 begin
 	return reset->cleared == zone->written;
 }
 
-static void zone_begin_single_reset(struct aftl *ftl, struct aftl_zone *zone)
+static void complete_reset_of_zone(struct aftl *ftl, struct aftl_zone *zone)
 {
 	ftl->stats.counters.zone_resets++;
 	ftl->work += ftl->geo.luns / 8;
@@ -98,7 +98,8 @@ static int begin_zone_resets(struct aftl *ftl, struct aftl_request *request, u32
 	return -EINPROGRESS;
 }
 
-static int zone_reset(struct aftl *ftl, struct aftl_request *request, struct aftl_zone *zone)
+static int execute_zone_reset(struct aftl *ftl, struct aftl_request *request,
+			      struct aftl_zone *zone)
 {
 	u32 index = (u32)(zone - ftl->zones.all);
 
@@ -127,7 +128,7 @@ bool aftl_zones_continue_resets(struct aftl *ftl, u32 begin)
 			continue;
 		if (!unmap_zone_slice(ftl, zone, begin))
 			return false;
-		zone_begin_single_reset(ftl, zone);
+		complete_reset_of_zone(ftl, zone);
 		reset->cleared = 0;
 	}
 	reset->request = NULL;
@@ -151,11 +152,11 @@ int aftl_zone_execute_command(struct aftl *ftl, struct aftl_request *request)
 	case AFTL_OP_ZONE_OPEN:
 		return aftl_zone_open(ftl, zone, AFTL_ZONE_EXPLICIT);
 	case AFTL_OP_ZONE_CLOSE:
-		return zone_close(ftl, zone);
+		return execute_zone_close(ftl, zone);
 	case AFTL_OP_ZONE_FINISH:
-		return zone_finish(ftl, zone);
+		return execute_zone_finish(ftl, zone);
 	case AFTL_OP_ZONE_RESET:
-		return zone_reset(ftl, request, zone);
+		return execute_zone_reset(ftl, request, zone);
 	default:
 		return begin_zone_resets(ftl, request, 0, ftl->geo.zones);
 	}

@@ -35,7 +35,7 @@ static struct aftl_axis_point rber_age_axis_point(u64 hours)
 	return aftl_axis_position(aftl_rber_hour_axis, AFTL_RBER_HOUR_POINTS, hours);
 }
 
-static u64 rber_curve_q40(u32 curve, u32 disturb_mv, u32 erases, u64 hours)
+static u64 interpolate_rber_q40(u32 curve, u32 disturb_mv, u32 erases, u64 hours)
 {
 	struct aftl_axis_point disturb = aftl_axis_position(aftl_rber_disturb_axis,
 							    AFTL_RBER_DISTURB_POINTS, disturb_mv);
@@ -53,7 +53,7 @@ static u64 rber_curve_q40(u32 curve, u32 disturb_mv, u32 erases, u64 hours)
  * RBER that a page gains because it was programmed without retention margins (TVR). The tables for
  * these pages were computed without interference from neighbours.
  */
-static u64 short_lived_rber_q40(const struct aftl_cell *cell, u32 erases, u64 hours)
+static u64 compute_rber_without_margins_q40(const struct aftl_cell *cell, u32 erases, u64 hours)
 {
 	struct aftl_axis_point wear = rber_wear_axis_point(erases);
 	struct aftl_axis_point age = rber_age_axis_point(hours);
@@ -98,12 +98,12 @@ u32 aftl_poisson_draw(u64 lambda_q32, u64 draw)
 	return round_expected_errors(poisson_quantile_q32(lambda_q32, draw >> 58), draw);
 }
 
-static u64 mean_errors_q32(u64 rber_q40, u32 bits)
+static u64 compute_mean_errors_q32(u64 rber_q40, u32 bits)
 {
 	return (rber_q40 * bits) >> 8;
 }
 
-static u64 error_rate_to_q40(u64 rate)
+static u64 convert_error_rate_to_q40(u64 rate)
 {
 	return div64_u64(rate << 24, 1000000000000ULL >> 16);
 }
@@ -123,7 +123,7 @@ static void init_rber_curves(struct aftl_cell *cell, const struct aftl_config *c
 #include "core/base/mode-list.h"
 #undef MODE
 	};
-	bool levels = aftl_read_time_by_errors(config);
+	bool levels = aftl_read_time_depends_on_errors(config);
 	u8 standard = levels ? AFTL_RBER_MLC_MEDIUM : select_standard_rber_curve(config->bits);
 	u32 mode;
 
@@ -145,16 +145,16 @@ static u64 fine_ispp_rber_share_q20(void)
  * The parameter "rber" is the rate of medium ISPP steps. The rates of fine and coarse steps follow
  * from it by the ratios of the RBER that each number of sensing levels can decode.
  */
-static void init_rber_rates(struct aftl_cell *cell, const struct aftl_config *config)
+static void init_constant_model_rates(struct aftl_cell *cell, const struct aftl_config *config)
 {
-	u64 rate = error_rate_to_q40(config->rber);
+	u64 rate = convert_error_rate_to_q40(config->rber);
 	u64 *rber = cell->rber_q40;
 
 	rber[AFTL_RATE_PRECISE] = rate;
-	rber[AFTL_RATE_APPROX] = error_rate_to_q40(config->rber_approx);
+	rber[AFTL_RATE_APPROX] = convert_error_rate_to_q40(config->rber_approx);
 	rber[AFTL_RATE_COARSE] = rate;
 	rber[AFTL_RATE_FINE] = rate;
-	if (!aftl_read_time_by_errors(config))
+	if (!aftl_read_time_depends_on_errors(config))
 		return;
 	rate <<= 20;
 	rate = div64_u64(rate, aftl_sense_limit_q40[1]);
@@ -169,7 +169,8 @@ static void init_poisson_quantiles(struct aftl_cell *cell)
 
 	cell->clean = cell->model == AFTL_CELL_CONSTANT;
 	for (rate = 0; rate < AFTL_RATES; rate++) {
-		u64 lambda = mean_errors_q32(cell->rber_q40[rate], cell->media->geo->unit_bits);
+		u64 lambda =
+			compute_mean_errors_q32(cell->rber_q40[rate], cell->media->geo->unit_bits);
 		u64 *row = cell->quantile_q32[rate];
 
 		for (column = 0; column < AFTL_POISSON_COLUMNS; column++)
@@ -190,16 +191,16 @@ void aftl_cell_init(struct aftl_cell *cell, const struct aftl_media *media,
 		.lent = (u32)div64_u64(config->ecc_bits * media->geo->unit_bytes / 1024 *
 				       config->ecc_lent, 10000),
 		.levels = (u32)config->ecc_levels,
-		.tvr = aftl_tvr_sixteenths(config->tvr_margin),
+		.tvr = aftl_tvr_table_index(config->tvr_margin),
 	};
 	init_rber_curves(cell, config);
-	init_rber_rates(cell, config);
+	init_constant_model_rates(cell, config);
 	init_poisson_quantiles(cell);
 }
 
 /* A switched word line disturbs neighbours when it gets its remaining bits, not its first bit. */
-static u32 switched_program_position(const struct aftl_media *media, const struct aftl_block *block,
-				     u32 step)
+static u32 find_switched_position(const struct aftl_media *media, const struct aftl_block *block,
+				  u32 step)
 {
 	const struct aftl_geometry *geo = media->geo;
 	u32 window = step / (AFTL_SWITCH_LAYERS * geo->word_lines);
@@ -213,13 +214,13 @@ static u32 switched_program_position(const struct aftl_media *media, const struc
  * Position of @step in the program order of its block. A step with a later position disturbs the
  * cells of earlier ones. For the order LEADER_FIRST the page number is used as an approximation.
  */
-static u32 program_order_position(const struct aftl_media *media, const struct aftl_block *block,
-				  u32 step)
+static u32 find_order_position(const struct aftl_media *media, const struct aftl_block *block,
+			       u32 step)
 {
 	const struct aftl_geometry *geo = media->geo;
 
 	if (unlikely(block->order == AFTL_ORDER_SWITCHED))
-		return switched_program_position(media, block, step);
+		return find_switched_position(media, block, step);
 	if (block->order == AFTL_ORDER_TWO_PASS &&
 	    aftl_checkerboard_colour(geo, step * geo->program_pages,
 				     aftl_block_first_colour(block)))
@@ -227,21 +228,21 @@ static u32 program_order_position(const struct aftl_media *media, const struct a
 	return step;
 }
 
-static u32 compute_shift_by_neighbour(const struct aftl_media *media,
-				      const struct aftl_block *block, u32 victim, u32 neighbour,
-				      u32 direction)
+static u32 compute_vth_shift_by_neighbour(const struct aftl_media *media,
+					  const struct aftl_block *block, u32 victim, u32 neighbour,
+					  u32 direction)
 {
 	const struct aftl_geometry *geo = media->geo;
 	u16 attr = aftl_block_page_attr(media, block, neighbour * geo->program_pages);
 
-	if (!(attr & AFTL_PAGE_PROGRAMMED) || program_order_position(media, block, neighbour) <
-						      program_order_position(media, block, victim))
+	if (!(attr & AFTL_PAGE_PROGRAMMED) || find_order_position(media, block, neighbour) <
+						      find_order_position(media, block, victim))
 		return 0;
 	return aftl_disturb_mv[direction][aftl_page_has_low_top_voltage(attr)];
 }
 
 /* In SLC mode a word line has one page, so the horizontal neighbour is one word line away. */
-static u32 word_line_step_distance(const struct aftl_geometry *geo, const struct aftl_block *block)
+static u32 steps_between_word_lines(const struct aftl_geometry *geo, const struct aftl_block *block)
 {
 	return block->bits == 1 ? geo->word_line_pages / geo->program_pages : 1;
 }
@@ -252,17 +253,17 @@ u32 aftl_page_disturb_mv(const struct aftl_media *media, const struct aftl_block
 	u32 positions = aftl_programs_per_block(geo) / geo->layers;
 	u32 step = page / geo->program_pages;
 	u32 column = step % positions;
-	u32 apart = word_line_step_distance(geo, block);
+	u32 apart = steps_between_word_lines(geo, block);
 	u32 mv = 0;
 
 	if (column >= apart)
-		mv += compute_shift_by_neighbour(media, block, step, step - apart, 0);
+		mv += compute_vth_shift_by_neighbour(media, block, step, step - apart, 0);
 	if (column + apart < positions)
-		mv += compute_shift_by_neighbour(media, block, step, step + apart, 0);
+		mv += compute_vth_shift_by_neighbour(media, block, step, step + apart, 0);
 	if (step >= positions)
-		mv += compute_shift_by_neighbour(media, block, step, step - positions, 1);
+		mv += compute_vth_shift_by_neighbour(media, block, step, step - positions, 1);
 	if (step + positions < aftl_programs_per_block(geo))
-		mv += compute_shift_by_neighbour(media, block, step, step + positions, 1);
+		mv += compute_vth_shift_by_neighbour(media, block, step, step + positions, 1);
 	return mv;
 }
 
@@ -285,17 +286,18 @@ static u64 scale_rber_by_layer(const struct aftl_geometry *geo, u64 rber_q40, u3
 static u64 nondefault_ispp_rber_q40(const struct aftl_cell *cell, u32 mode, u64 standard,
 				    u32 disturb_mv, u32 erases, u64 hours)
 {
-	u64 rber = rber_curve_q40(cell->curve[mode], disturb_mv, erases, hours);
+	u64 rber = interpolate_rber_q40(cell->curve[mode], disturb_mv, erases, hours);
 	u64 usual;
 	u64 more;
 
 	if (mode == AFTL_MODE_FINE)
 		return min(standard, cell->usual == AFTL_RBER_MLC_MEDIUM ?
 				     rber : (standard * fine_ispp_rber_share_q20()) >> 20);
-	usual = rber_curve_q40(cell->usual, disturb_mv, erases, hours);
+	usual = interpolate_rber_q40(cell->usual, disturb_mv, erases, hours);
 	more = rber > usual ? rber - usual : 0;
 	if (unlikely(mode == AFTL_MODE_ROUGH)) {
-		rber = rber_curve_q40(cell->curve[AFTL_MODE_COARSE], disturb_mv, erases, hours);
+		rber = interpolate_rber_q40(cell->curve[AFTL_MODE_COARSE], disturb_mv, erases,
+					    hours);
 		more += rber > usual ? rber - usual : 0;
 	}
 	return standard + more;
@@ -310,7 +312,7 @@ static bool page_has_nondefault_ispp(u16 attr)
 	       aftl_page_has_low_top_voltage(attr);
 }
 
-static u32 page_rber_curve(const struct aftl_cell *cell, u16 attr)
+static u32 select_rber_curve(const struct aftl_cell *cell, u16 attr)
 {
 	if (aftl_page_reprograms(attr))
 		return AFTL_RBER_TLC_REPROGRAM;
@@ -324,13 +326,14 @@ static u64 voltage_model_rber_q40(const struct aftl_cell *cell, const struct aft
 	u16 attr = aftl_block_page_attr(cell->media, block, page);
 	u64 hours = aftl_page_age_hours(cell->media, block, page, hour);
 	u32 disturb_mv = aftl_page_disturb_mv(cell->media, block, page);
-	u64 rber = rber_curve_q40(page_rber_curve(cell, attr), disturb_mv, block->erases, hours);
+	u64 rber = interpolate_rber_q40(select_rber_curve(cell, attr), disturb_mv, block->erases,
+					hours);
 
 	if (page_has_nondefault_ispp(attr))
 		rber = nondefault_ispp_rber_q40(cell, aftl_page_mode(attr), rber, disturb_mv,
 						block->erases, hours);
 	else if (aftl_page_is_short_lived(attr))
-		rber += short_lived_rber_q40(cell, block->erases, hours);
+		rber += compute_rber_without_margins_q40(cell, block->erases, hours);
 	rber += aftl_read_disturb_rber(block, cell->media->geo->pages);
 	return scale_rber_by_layer(cell->media->geo, rber, page);
 }
@@ -360,8 +363,9 @@ u64 aftl_cell_rber_q40(const struct aftl_cell *cell, const struct aftl_block *bl
 	rber = cell->rber_q40[page_error_rate(attr)];
 	/* The rates of the constant model ignore age: add the errors of missing margins. */
 	if (unlikely(aftl_page_is_short_lived(attr)))
-		rber += short_lived_rber_q40(cell, block->erases,
-					     aftl_page_age_hours(cell->media, block, page, hour));
+		rber += compute_rber_without_margins_q40(cell, block->erases,
+							 aftl_page_age_hours(cell->media, block,
+									     page, hour));
 	return rber;
 }
 
@@ -386,11 +390,11 @@ static u32 draw_raw_bit_errors(const struct aftl_cell *cell, const struct aftl_b
 		return round_expected_errors(cell->quantile_q32[page_error_rate(attr)][draw >> 58],
 					     draw);
 	rber = aftl_cell_rber_q40(cell, block, page, hour);
-	return aftl_poisson_draw(mean_errors_q32(rber, geo->unit_bits), draw);
+	return aftl_poisson_draw(compute_mean_errors_q32(rber, geo->unit_bits), draw);
 }
 
 /* Each extra sensing level raises the number of bits that ECC corrects by a quarter (assumed). */
-static u32 count_extra_levels_beyond_ecc(const struct aftl_cell *cell, u32 raw, u32 reach)
+static u32 count_sensing_levels_beyond_ecc(const struct aftl_cell *cell, u32 raw, u32 reach)
 {
 	u32 step = max(cell->correctable / 4, 1U);
 
@@ -401,7 +405,7 @@ static u32 count_extra_levels_beyond_ecc(const struct aftl_cell *cell, u32 raw, 
 static bool page_borrows_parity(const struct aftl_media *media, const struct aftl_block *block,
 				u32 page)
 {
-	u32 lender = page + aftl_lending_first_half_pages(media->geo);
+	u32 lender = page + aftl_lending_count_first_half_pages(media->geo);
 
 	return lender < media->geo->pages &&
 	       aftl_page_mode(aftl_block_page_attr(media, block, lender)) ==
@@ -412,12 +416,12 @@ static bool page_borrows_parity(const struct aftl_media *media, const struct aft
 static u32 count_extra_sensing_levels(const struct aftl_cell *cell, const struct aftl_block *block,
 				      u32 page, u32 raw)
 {
-	u32 levels = count_extra_levels_beyond_ecc(cell, raw, cell->correctable);
+	u32 levels = count_sensing_levels_beyond_ecc(cell, raw, cell->correctable);
 
 	if (likely(!page_borrows_parity(cell->media, block, page)))
 		return levels;
 	return min(levels,
-		   1 + count_extra_levels_beyond_ecc(cell, raw, cell->correctable + cell->lent));
+		   1 + count_sensing_levels_beyond_ecc(cell, raw, cell->correctable + cell->lent));
 }
 
 struct aftl_errors aftl_cell_read_errors(const struct aftl_cell *cell, aftl_ppn_t ppn, u64 hour)

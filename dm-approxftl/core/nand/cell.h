@@ -57,7 +57,7 @@ struct aftl_cell {
 };
 
 /* Return true if the time of a read depends on the error rate of its page, as in AGCR. */
-static inline bool aftl_read_time_by_errors(const struct aftl_config *config)
+static inline bool aftl_read_time_depends_on_errors(const struct aftl_config *config)
 {
 	return config->read_coarse || config->read_fine;
 }
@@ -163,7 +163,7 @@ u32 aftl_page_disturb_mv(const struct aftl_media *media, const struct aftl_block
 u32 aftl_poisson_draw(u64 lambda_q32, u64 draw);
 
 /* Convert the part of the retention margins that a program keeps (1/10000) to a TVR table index. */
-static inline u32 aftl_tvr_sixteenths(u64 margin)
+static inline u32 aftl_tvr_table_index(u64 margin)
 {
 	return (u32)(margin * (AFTL_TVR_MARGIN_POINTS - 1) + 5000) / 10000;
 }

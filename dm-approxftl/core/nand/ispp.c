@@ -60,24 +60,24 @@ static bool ispp_params_are_allowed(const struct aftl_program_command *program)
 }
 
 /* MLC mode in cells for more bits exists only for word lines that will be reprogrammed (ReSSD). */
-static bool may_program_mlc(const struct aftl_chip *chip,
-			    const struct aftl_program_command *program)
+static bool may_program_in_mlc_mode(const struct aftl_chip *chip,
+				    const struct aftl_program_command *program)
 {
 	return program->block->order == AFTL_ORDER_SUPER_LAYER &&
 	       program->pages <= AFTL_MLC_PAGES && chip->config->bits > 2;
 }
 
 /* Reprograms (ReSSD) use voltage states that are left, with default ISPP parameters only. */
-static bool may_reprogram_mode(const struct aftl_chip *chip,
-			       const struct aftl_program_command *program)
+static bool is_reprogram_mode_legal(const struct aftl_chip *chip,
+				    const struct aftl_program_command *program)
 {
 	return program->block->order != AFTL_ORDER_SUPER_LAYER ||
 	       !aftl_page_is_programmed(chip->media, program->block, program->page) ||
 	       (program->mode == AFTL_MODE_MLC && aftl_ispp_is_default(&program->ispp));
 }
 
-static bool is_programmed_between(const struct aftl_chip *chip, const struct aftl_block *block,
-				  u32 page)
+static bool is_page_in_between_mode(const struct aftl_chip *chip, const struct aftl_block *block,
+				    u32 page)
 {
 	u16 attr = aftl_block_page_attr(chip->media, block, page);
 
@@ -88,7 +88,7 @@ static bool is_programmed_between(const struct aftl_chip *chip, const struct aft
  * Find the program steps that interfere with @page: next to it in its layer, and at the same
  * position of the layers below and above.
  */
-static u32 find_neighbours(const struct aftl_geometry *geo, u32 page, u32 found[4])
+static u32 find_interfering_pages(const struct aftl_geometry *geo, u32 page, u32 found[4])
 {
 	u32 layer = geo->word_lines * geo->word_line_pages;
 	u32 in_layer = page % layer;
@@ -109,7 +109,7 @@ static bool is_programmed_after_neighbours(const struct aftl_chip *chip,
 					   const struct aftl_program_command *program)
 {
 	u32 found[4];
-	u32 count = find_neighbours(chip->media->geo, program->page, found);
+	u32 count = find_interfering_pages(chip->media->geo, program->page, found);
 
 	while (count--)
 		if (!aftl_page_is_programmed(chip->media, program->block, found[count]))
@@ -117,21 +117,21 @@ static bool is_programmed_after_neighbours(const struct aftl_chip *chip,
 	return true;
 }
 
-static bool keeps_margins_of_neighbours(const struct aftl_chip *chip,
-					const struct aftl_program_command *program)
+static bool does_program_keep_neighbour_margins(const struct aftl_chip *chip,
+						const struct aftl_program_command *program)
 {
 	u32 found[4];
-	u32 count = find_neighbours(chip->media->geo, program->page, found);
+	u32 count = find_interfering_pages(chip->media->geo, program->page, found);
 
 	while (count--)
-		if (is_programmed_between(chip, program->block, found[count]))
+		if (is_page_in_between_mode(chip, program->block, found[count]))
 			return false;
 	return true;
 }
 
 /* Lent parity must be that of a precise page, programmed half a block before @program. */
-static bool may_lend_parity(const struct aftl_chip *chip,
-			    const struct aftl_program_command *program)
+static bool may_program_store_lent_parity(const struct aftl_chip *chip,
+					  const struct aftl_program_command *program)
 {
 	const struct aftl_media *media = chip->media;
 	u32 borrower = aftl_lending_borrower_page(media->geo, program->page);
@@ -145,14 +145,14 @@ static bool may_lend_parity(const struct aftl_chip *chip,
 }
 
 /* The modes BETWEEN and AFTER (ApproxFTL) require positions of a block's checkerboard. */
-static bool mode_fits_page_position(const struct aftl_chip *chip,
-				    const struct aftl_program_command *program)
+static bool does_mode_fit_page_position(const struct aftl_chip *chip,
+					const struct aftl_program_command *program)
 {
 	const struct aftl_block *block = program->block;
 
 	switch (program->mode) {
 	case AFTL_MODE_MLC:
-		return may_program_mlc(chip, program);
+		return may_program_in_mlc_mode(chip, program);
 	case AFTL_MODE_SLC:
 	case AFTL_MODE_TLC:
 	case AFTL_MODE_FOGGY:
@@ -166,7 +166,7 @@ static bool mode_fits_page_position(const struct aftl_chip *chip,
 		return block->order != AFTL_ORDER_SUPER_LAYER &&
 		       is_programmed_after_neighbours(chip, program);
 	case AFTL_MODE_LENDING:
-		return may_lend_parity(chip, program);
+		return may_program_store_lent_parity(chip, program);
 	case AFTL_MODE_ROUGH:
 		return program->class == AFTL_APPROX;
 	}
@@ -187,7 +187,7 @@ static bool may_program_foggy_or_fine(const struct aftl_chip *chip,
 static bool may_program_in_switched_mode(const struct aftl_chip *chip,
 					 const struct aftl_program_command *program)
 {
-	bool first = aftl_is_switch_first_pass(chip->media->geo, program->page);
+	bool first = aftl_is_page_of_switch_first_pass(chip->media->geo, program->page);
 
 	return program->mode == (first ? AFTL_MODE_SLC : AFTL_MODE_SWITCHED) &&
 	       aftl_ispp_is_default(&program->ispp);
@@ -207,14 +207,14 @@ bool aftl_chip_allows_program(const struct aftl_chip *chip,
 		return may_program_in_switched_mode(chip, program);
 	if (unlikely(program->block->between) &&
 	    !aftl_has_low_top_voltage(program->mode, program->class) &&
-	    !keeps_margins_of_neighbours(chip, program))
+	    !does_program_keep_neighbour_margins(chip, program))
 		return false;
-	if (!may_reprogram_mode(chip, program))
+	if (!is_reprogram_mode_legal(chip, program))
 		return false;
 	if (likely(program->mode == AFTL_MODE_NORMAL && aftl_ispp_is_default(&program->ispp)))
 		return true;
 	return program->mode < AFTL_MODES && ispp_params_are_allowed(program) &&
-	       mode_fits_page_position(chip, program);
+	       does_mode_fit_page_position(chip, program);
 }
 
 /* Program time */
@@ -237,7 +237,7 @@ static u64 program_mode_ns(const struct aftl_chip *chip, u32 mode, u32 page)
 }
 
 /* ISPP steps that @page takes by the tables for TVR; row 0 is for the first page of a word line. */
-static u32 tvr_program_steps(const struct aftl_geometry *geo, u32 page, u32 sixteenths)
+static u32 get_tvr_program_steps(const struct aftl_geometry *geo, u32 page, u32 sixteenths)
 {
 	if (geo->word_line_pages == geo->program_pages)
 		return aftl_tvr_steps[0][sixteenths] + aftl_tvr_steps[1][sixteenths];
@@ -245,17 +245,17 @@ static u32 tvr_program_steps(const struct aftl_geometry *geo, u32 page, u32 sixt
 }
 
 /* Program time without retention margins (TVR): the share of ISPP steps that remains. */
-static u64 program_ns_without_margins(const struct aftl_chip *chip, u64 ns, u32 page)
+static u64 compute_program_ns_without_margins(const struct aftl_chip *chip, u64 ns, u32 page)
 {
 	const struct aftl_geometry *geo = chip->media->geo;
 
-	return div64_u64(ns * tvr_program_steps(geo, page,
-						aftl_tvr_sixteenths(chip->config->tvr_margin)),
-			 tvr_program_steps(geo, page, AFTL_TVR_MARGIN_POINTS - 1));
+	return div64_u64(ns * get_tvr_program_steps(geo, page,
+						    aftl_tvr_table_index(chip->config->tvr_margin)),
+			 get_tvr_program_steps(geo, page, AFTL_TVR_MARGIN_POINTS - 1));
 }
 
 /* Program time if ISPP parameters skip loops; a fraction of a loop counts in proportion. */
-static u64 program_ns_with_fewer_loops(u64 ns, const struct aftl_ispp *ispp)
+static u64 compute_program_ns_with_fewer_loops(u64 ns, const struct aftl_ispp *ispp)
 {
 	const u32 *loops = aftl_cube_program_ns[ispp->skip];
 	u32 whole = min(ispp_margin_mv(ispp) / AFTL_CUBE_STEP_MV, AFTL_CUBE_MAX_REMOVED_LOOPS - 1U);
@@ -266,11 +266,11 @@ static u64 program_ns_with_fewer_loops(u64 ns, const struct aftl_ispp *ispp)
 }
 
 /* Program time with ISPP parameters; program_follower replaces it for a follower close to that. */
-static u64 program_ns_with_ispp(const struct aftl_chip *chip, u64 ns,
-				const struct aftl_program_command *program)
+static u64 compute_program_ns_with_ispp(const struct aftl_chip *chip, u64 ns,
+					const struct aftl_program_command *program)
 {
 	const struct aftl_config *config = chip->config;
-	u64 own = program_ns_with_fewer_loops(ns, &program->ispp);
+	u64 own = compute_program_ns_with_fewer_loops(ns, &program->ispp);
 	u64 follower = div64_u64(ns * config->program_follower, config->program);
 
 	if (program->mode == AFTL_MODE_FOLLOWER && follower && own <= follower + follower / 10)
@@ -279,8 +279,8 @@ static u64 program_ns_with_ispp(const struct aftl_chip *chip, u64 ns,
 }
 
 /* A fast mode takes the time of a standard program where its additional errors are not modelled. */
-static bool takes_standard_program_time(const struct aftl_config *config,
-					const struct aftl_program_command *program)
+static bool does_program_take_standard_time(const struct aftl_config *config,
+					    const struct aftl_program_command *program)
 {
 	bool any = config->errors == AFTL_ON;
 
@@ -288,7 +288,7 @@ static bool takes_standard_program_time(const struct aftl_config *config,
 		return false;
 	if (program->mode == AFTL_MODE_COARSE)
 		return !any || (config->cell_model == AFTL_CELL_CONSTANT &&
-				!aftl_read_time_by_errors(config));
+				!aftl_read_time_depends_on_errors(config));
 	return program->mode == AFTL_MODE_REDUCED && !any;
 }
 
@@ -298,26 +298,26 @@ static u64 program_ns_with_default_ispp(const struct aftl_chip *chip,
 {
 	const struct aftl_block *block = program->block;
 	bool short_lived = program->mode == AFTL_MODE_REDUCED && program->class == AFTL_PRECISE;
-	bool standard = short_lived || takes_standard_program_time(chip->config, program);
+	bool standard = short_lived || does_program_take_standard_time(chip->config, program);
 	u64 ns = program_mode_ns(chip, standard ? AFTL_MODE_NORMAL : program->mode, program->page);
 
 	if (program->mode == AFTL_MODE_MLC &&
 	    aftl_page_is_programmed(chip->media, block, program->page))
 		return chip->config->reprogram;
 	if (unlikely(chip->config->wear_times))
-		ns = aftl_program_ns_by_wear(ns, block->erases);
+		ns = aftl_worn_program_ns(ns, block->erases);
 	/* Before an in-place switch the chip reads the bit that the word line already stores. */
 	if (unlikely(program->mode == AFTL_MODE_SWITCHED))
 		ns += chip->config->read_slc ? : chip->config->read;
-	if (short_lived && !takes_standard_program_time(chip->config, program))
-		ns = program_ns_without_margins(chip, ns, program->page);
+	if (short_lived && !does_program_take_standard_time(chip->config, program))
+		ns = compute_program_ns_without_margins(chip, ns, program->page);
 	return ns;
 }
 
 /* Monitoring */
 
 /* Return true if ISPP parameters use more margin than the word line, or the program mode, has. */
-static bool exceeds_ispp_margins(const struct aftl_program_command *program, u32 grown)
+static bool does_program_exceed_margins(const struct aftl_program_command *program, u32 grown)
 {
 	bool guarded = program->mode == AFTL_MODE_NORMAL || program->mode == AFTL_MODE_FOLLOWER;
 	u32 allowed = AFTL_CUBE_EP1_MAX_Q12 + AFTL_CUBE_EP1_MAX_Q12 * TOLERATED_EIGHTHS / 8;
@@ -336,7 +336,7 @@ static void monitor_leader_program(struct aftl_chip *chip,
 
 	outcome->early = traits.early;
 	outcome->errors = grown << late;
-	outcome->overprogrammed = late || exceeds_ispp_margins(program, grown);
+	outcome->overprogrammed = late || does_program_exceed_margins(program, grown);
 }
 
 void aftl_chip_program(struct aftl_chip *chip, const struct aftl_program_command *program,
@@ -346,7 +346,7 @@ void aftl_chip_program(struct aftl_chip *chip, const struct aftl_program_command
 	u64 ns = program_ns_with_default_ispp(chip, program);
 
 	*outcome = (struct aftl_program_result){
-		.ns = usual ? ns : program_ns_with_ispp(chip, ns, program)
+		.ns = usual ? ns : compute_program_ns_with_ispp(chip, ns, program)
 	};
 	if (!usual || program->monitor)
 		monitor_leader_program(chip, program, outcome);

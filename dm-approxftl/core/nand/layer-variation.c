@@ -80,7 +80,7 @@ static const struct aftl_layer_traits *get_layer_traits(struct aftl_chip *chip,
 }
 
 /* The parameter misprograms is the share of word lines that differ from their layer. */
-static bool is_misprogrammed_line(const struct aftl_chip *chip, u64 line)
+static bool is_word_line_misprogrammed(const struct aftl_chip *chip, u64 line)
 {
 	u64 rate = chip->config->misprograms;
 
@@ -96,12 +96,12 @@ struct aftl_word_line_traits aftl_word_line_get_traits(struct aftl_chip *chip,
 	u64 line = aftl_hash64(seen->lines ^ word_line);
 	u32 errors = (seen->errors * draw_random_factor_q8(line << 32, LINE_SPREAD)) >> 8;
 
-	if (is_misprogrammed_line(chip, line))
+	if (is_word_line_misprogrammed(chip, line))
 		return (struct aftl_word_line_traits){ .errors = errors * ODD_ERRORS };
 	return (struct aftl_word_line_traits){ .errors = errors, .early = seen->early };
 }
 
-static u32 ispp_table_margin_mv(u32 index)
+static u32 get_table_margin_mv(u32 index)
 {
 	return aftl_cube_start_mv[index] + aftl_cube_final_mv[index];
 }
@@ -114,11 +114,11 @@ u16 aftl_margin_error_growth(u32 mv)
 
 	if (!mv)
 		return AFTL_NO_GROWTH;
-	while (index < AFTL_CUBE_MARGIN_POINTS - 1 && ispp_table_margin_mv(index + 1) <= mv)
+	while (index < AFTL_CUBE_MARGIN_POINTS - 1 && get_table_margin_mv(index + 1) <= mv)
 		index++;
 	tenths_q8 = (AFTL_CUBE_MARGIN_FIRST + index) << 8;
 	if (index < AFTL_CUBE_MARGIN_POINTS - 1)
-		tenths_q8 += ((mv - ispp_table_margin_mv(index)) << 8) /
-			     (ispp_table_margin_mv(index + 1) - ispp_table_margin_mv(index));
+		tenths_q8 += ((mv - get_table_margin_mv(index)) << 8) /
+			     (get_table_margin_mv(index + 1) - get_table_margin_mv(index));
 	return (u16)tenths_q8;
 }

@@ -46,8 +46,8 @@ void aftl_oob_layout_init(struct aftl_media *media)
 		.generation = 2 * units + 1,
 		.hours = room ? numbers : 0,
 	};
-	media->oob_layout.near = 1U << aftl_chunk_index_bits(media->oob_layout.bytes);
-	media->oob_layout.extra = aftl_block_extra_hours(media) + generations * media->geo->pages;
+	media->oob_layout.near = 1U << aftl_get_chunk_entries_shift(media->oob_layout.bytes);
+	media->oob_layout.extra = aftl_extra_hour_entries(media) + generations * media->geo->pages;
 }
 
 void aftl_block_clear_oob(struct aftl_media *media, struct aftl_block *block)

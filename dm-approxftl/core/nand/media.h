@@ -153,7 +153,7 @@ static inline u32 aftl_page_of_ppn(const struct aftl_media *media, aftl_ppn_t pp
 }
 
 /* Write generation of the data in @ppn, if errors are modelled. */
-static inline u16 *aftl_oob_generation(const struct aftl_media *media, aftl_ppn_t ppn)
+static inline u16 *aftl_oob_generation_ptr(const struct aftl_media *media, aftl_ppn_t ppn)
 {
 	u32 page = aftl_page_of_ppn(media, ppn);
 
@@ -242,7 +242,7 @@ static inline u16 aftl_block_page_attr(const struct aftl_media *media,
 }
 
 /* Number of page ages at the start of a block's extra OOB data; inherited errors follow these. */
-static inline u32 aftl_block_extra_hours(const struct aftl_media *media)
+static inline u32 aftl_extra_hour_entries(const struct aftl_media *media)
 {
 	return media->oob_layout.hours ? 0 : media->geo->pages;
 }
@@ -271,8 +271,8 @@ static inline u16 *aftl_inherited_errors_ptr(const struct aftl_media *media,
 					     const struct aftl_block *block, aftl_ppn_t ppn)
 {
 	return likely(!block->extra_used) ? NULL :
-		block->extra + aftl_block_extra_hours(media) +
-		from_ppn(ppn) % media->geo->block_ppns;
+					    block->extra + aftl_extra_hour_entries(media) +
+						    from_ppn(ppn) % media->geo->block_ppns;
 }
 
 /* Return the origin of the data in @ppn; all 0 if errors are not modelled. */
@@ -285,7 +285,7 @@ static inline struct aftl_origin aftl_oob_origin(const struct aftl_media *media,
 	if (!aftl_has_error_model(media))
 		return origin;
 	at = aftl_inherited_errors_ptr(media, block, ppn);
-	origin.generation = *aftl_oob_generation(media, ppn);
+	origin.generation = *aftl_oob_generation_ptr(media, ppn);
 	origin.inherited = unlikely(at) ? *at : 0;
 	return origin;
 }

@@ -22,7 +22,7 @@ static bool leader_first_order_allows_page(const struct aftl_media *media,
 	       aftl_page_is_programmed(media, block, page - media->geo->program_pages);
 }
 
-static u32 pages_per_layer(const struct aftl_geometry *geo)
+static u32 count_pages_per_layer(const struct aftl_geometry *geo)
 {
 	return geo->word_lines * geo->word_line_pages;
 }
@@ -51,8 +51,8 @@ static bool may_reprogram_page(const struct aftl_media *media, const struct aftl
 }
 
 /* The first program of a word line starts at its first page and does not cross into another one. */
-static bool is_fresh_word_line(const struct aftl_media *media, const struct aftl_block *block,
-			       u32 page, u32 pages)
+static bool is_word_line_erased(const struct aftl_media *media, const struct aftl_block *block,
+				u32 page, u32 pages)
 {
 	u32 i;
 
@@ -71,14 +71,14 @@ static bool is_fresh_word_line(const struct aftl_media *media, const struct aftl
 static bool super_layer_order_allows_page(const struct aftl_media *media,
 					  const struct aftl_block *block, u32 page, u32 pages)
 {
-	u32 layer = pages_per_layer(media->geo);
+	u32 layer = count_pages_per_layer(media->geo);
 	u32 end = block->frontier + media->geo->super_layers * layer;
 
 	if (page < block->frontier || page >= end + layer)
 		return false;
 	if (aftl_page_is_programmed(media, block, page))
 		return page < end && may_reprogram_page(media, block, page, pages);
-	return is_fresh_word_line(media, block, page, pages);
+	return is_word_line_erased(media, block, page, pages);
 }
 
 u32 aftl_next_fine_pass_page(const struct aftl_media *media, const struct aftl_block *block)
@@ -104,7 +104,7 @@ static bool foggy_fine_order_allows_page(const struct aftl_media *media,
 
 u32 aftl_switched_order_next_page(const struct aftl_geometry *geo, u32 programmed, u32 *pages)
 {
-	u32 window = AFTL_SWITCH_LAYERS * pages_per_layer(geo);
+	u32 window = AFTL_SWITCH_LAYERS * count_pages_per_layer(geo);
 	u32 first = programmed / window * window;
 	u32 lines = min(window, geo->pages - first) / geo->word_line_pages;
 	u32 done = programmed - first;
@@ -174,7 +174,7 @@ bool aftl_other_order_allows_program(const struct aftl_media *media, const struc
 	if (page >= media->geo->pages || pages > media->geo->pages - page)
 		return false;
 	if (block->order != AFTL_ORDER_SUPER_LAYER && block->order != AFTL_ORDER_SWITCHED &&
-	    (pages != aftl_block_step_pages(media->geo, block) || (!block->bits && page % pages)))
+	    (pages != aftl_program_step_pages(media->geo, block) || (!block->bits && page % pages)))
 		return false;
 	return order_allows_program_step(media, block, page, pages);
 }
@@ -226,7 +226,7 @@ static void sequential_order_advance(const struct aftl_media *media, struct aftl
 {
 	const struct aftl_geometry *geo = media->geo;
 
-	page += aftl_block_step_pages(geo, block);
+	page += aftl_program_step_pages(geo, block);
 	if (unlikely(block->bits) &&
 	    page % geo->word_line_pages >= aftl_word_line_used_pages(geo, block))
 		page += geo->word_line_pages - aftl_word_line_used_pages(geo, block);
@@ -244,7 +244,7 @@ static void two_pass_order_advance(const struct aftl_media *media, struct aftl_b
 static void super_layer_order_advance(const struct aftl_media *media, struct aftl_block *block,
 				      u32 page)
 {
-	u32 layer = pages_per_layer(media->geo);
+	u32 layer = count_pages_per_layer(media->geo);
 
 	if (page >= block->frontier + media->geo->super_layers * layer)
 		block->frontier += layer;

@@ -6,8 +6,8 @@
 #include "core/nand/media.h"
 
 /* Return true if a block of this order can use @bits per cell (0: all); checks stored data. */
-static inline bool aftl_are_block_bits_possible(const struct aftl_geometry *geo, u32 bits,
-						u32 order)
+static inline bool aftl_may_block_have_bits_per_cell(const struct aftl_geometry *geo, u32 bits,
+						     u32 order)
 {
 	return !bits || (bits * geo->planes_wide < geo->word_line_pages &&
 			 order == AFTL_ORDER_SEQUENTIAL);
@@ -74,8 +74,8 @@ static inline u32 aftl_block_usable_pages(const struct aftl_geometry *geo,
 }
 
 /* Number of pages that one program step of @block writes. */
-static inline u32 aftl_block_step_pages(const struct aftl_geometry *geo,
-					const struct aftl_block *block)
+static inline u32 aftl_program_step_pages(const struct aftl_geometry *geo,
+					  const struct aftl_block *block)
 {
 	return likely(!block->bits) ? geo->program_pages :
 		min(geo->program_pages, aftl_word_line_used_pages(geo, block));
@@ -143,7 +143,7 @@ void aftl_program_order_advance(const struct aftl_media *media, struct aftl_bloc
 u32 aftl_switched_order_next_page(const struct aftl_geometry *geo, u32 programmed, u32 *pages);
 
 /* Return true if @page of a switched word line is programmed by the first pass (SLC mode). */
-static inline bool aftl_is_switch_first_pass(const struct aftl_geometry *geo, u32 page)
+static inline bool aftl_is_page_of_switch_first_pass(const struct aftl_geometry *geo, u32 page)
 {
 	return page % geo->word_line_pages < geo->planes_wide;
 }
@@ -173,7 +173,7 @@ void aftl_mark_word_line_switched(const struct aftl_media *media, const struct a
 u32 aftl_next_fine_pass_page(const struct aftl_media *media, const struct aftl_block *block);
 
 /* Pages in the first half of a block (parity lending), which is larger if program steps are odd. */
-static inline u32 aftl_lending_first_half_pages(const struct aftl_geometry *geo)
+static inline u32 aftl_lending_count_first_half_pages(const struct aftl_geometry *geo)
 {
 	return DIV_ROUND_UP(aftl_programs_per_block(geo), 2) * geo->program_pages;
 }
@@ -207,7 +207,7 @@ u32 aftl_first_pass_pages(const struct aftl_geometry *geo, bool flip);
  */
 static inline u32 aftl_lending_borrower_page(const struct aftl_geometry *geo, u32 page)
 {
-	u32 half = aftl_lending_first_half_pages(geo);
+	u32 half = aftl_lending_count_first_half_pages(geo);
 
 	return page < half ? geo->pages : page - half;
 }

@@ -16,8 +16,8 @@ enum draw {
 };
 
 /* Draw a random number for @what, a layer or page of @block; it changes with each erase. */
-static u64 draw_read_shift(const struct aftl_cell *cell, u32 purpose,
-			   const struct aftl_block *block, u32 what)
+static u64 draw_shift_number(const struct aftl_cell *cell, u32 purpose,
+			     const struct aftl_block *block, u32 what)
 {
 	return aftl_hash64_pair(cell->seed ^ purpose,
 				(u64)block->erases << 32 |
@@ -41,8 +41,8 @@ static u32 shifted_layer_share_q16(u32 erases, u64 hours)
 }
 
 /* The margin of SLC mode is so wide that the default references are always right. */
-static bool page_holds_one_bit(const struct aftl_cell *cell, const struct aftl_block *block,
-			       u32 page)
+static bool is_page_in_slc_mode(const struct aftl_cell *cell, const struct aftl_block *block,
+				u32 page)
 {
 	u16 attr = aftl_block_page_attr(cell->media, block, page);
 
@@ -57,13 +57,13 @@ u32 aftl_read_shift_by_age(const struct aftl_cell *cell, const struct aftl_block
 			   u64 hour)
 {
 	u64 hours = aftl_page_age_hours(cell->media, block, page, hour);
-	u64 rank = draw_read_shift(cell, DRAW_LAYER, block,
-				   aftl_layer_of_page(cell->media->geo, page));
+	u64 rank = draw_shift_number(cell, DRAW_LAYER, block,
+				     aftl_layer_of_page(cell->media->geo, page));
 
-	if (!hours || page_holds_one_bit(cell, block, page) ||
+	if (!hours || is_page_in_slc_mode(cell, block, page) ||
 	    rank >> 48 >= shifted_layer_share_q16(block->erases, hours))
 		return 0;
 	return AFTL_CUBE_RETRIES - AFTL_CUBE_RETRY_SPREAD +
-	       (u32)aftl_map_random_to_range(draw_read_shift(cell, DRAW_PAGE, block, page),
+	       (u32)aftl_map_random_to_range(draw_shift_number(cell, DRAW_PAGE, block, page),
 					     2 * AFTL_CUBE_RETRY_SPREAD + 1);
 }

@@ -18,8 +18,8 @@ void aftl_read_timing_init(struct aftl_read_timing *sense, const struct aftl_cel
 			      config->read_coarse ? : config->read },
 		.first_ns = config->read_first ? : config->read,
 		.last_ns = config->read_last ? : config->read,
-		.by_levels = aftl_read_time_by_errors(config),
-		.by_page = aftl_read_time_by_errors(config) || config->read_first ||
+		.by_levels = aftl_read_time_depends_on_errors(config),
+		.by_page = aftl_read_time_depends_on_errors(config) || config->read_first ||
 			   config->read_last,
 		.further_ns = config->ecc_retry,
 		.mode_ns = {

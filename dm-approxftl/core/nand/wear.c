@@ -32,7 +32,7 @@ static enum swing block_voltage_swing(const struct aftl_chip *chip, const struct
 
 static u32 full_erase_wear(const struct aftl_chip *chip, enum swing swing)
 {
-	u32 kept = aftl_tvr_sixteenths(chip->config->tvr_margin);
+	u32 kept = aftl_tvr_table_index(chip->config->tvr_margin);
 
 	if (swing != SWING_WITHOUT_MARGINS || chip->config->errors == AFTL_OFF)
 		return AFTL_FULL_WEAR;
@@ -44,7 +44,7 @@ static struct aftl_axis_point wear_axis_point(u32 erases)
 	return aftl_axis_position(aftl_tvr_wear_axis, AFTL_TVR_WEAR_POINTS, erases);
 }
 
-u64 aftl_program_ns_by_wear(u64 ns, u32 erases)
+u64 aftl_worn_program_ns(u64 ns, u32 erases)
 {
 	struct aftl_axis_point wear = wear_axis_point(erases);
 	u64 high = aftl_tvr_program_wear_q16[wear.index];
@@ -59,7 +59,7 @@ static u64 tvr_mean_erase_ns(u32 index)
 	return (aftl_tvr_erase_ns[0][index] + aftl_tvr_erase_ns[1][index]) / 2;
 }
 
-static u64 erase_ns_by_wear(u64 ns, u32 erases)
+static u64 compute_worn_erase_ns(u64 ns, u32 erases)
 {
 	struct aftl_axis_point wear = wear_axis_point(erases);
 	u64 worn = aftl_interpolate(tvr_mean_erase_ns(wear.index),
@@ -72,7 +72,7 @@ static u64 block_erase_ns(const struct aftl_chip *chip, const struct aftl_block 
 {
 	u64 ns = chip->config->erase;
 
-	return chip->config->wear_times ? erase_ns_by_wear(ns, block->erases) : ns;
+	return chip->config->wear_times ? compute_worn_erase_ns(ns, block->erases) : ns;
 }
 
 /* If a shallow erase leaves residue, a full erase follows; time and wear of both count. */

@@ -117,8 +117,8 @@ static int extent_table_load_frame(struct aftl_volume *volume, u32 index, struct
 	u32 valid = extent_table_merge_copy(volume, 0, index, &first);
 	u32 other = extent_table_merge_copy(volume, 1, index, &second);
 
-	if ((first && !aftl_error_is_damage(first)) || (second && !aftl_error_is_damage(second)))
-		return aftl_fail(error, first && !aftl_error_is_damage(first) ? first : second,
+	if ((first && !aftl_is_sector_damage(first)) || (second && !aftl_is_sector_damage(second)))
+		return aftl_fail(error, first && !aftl_is_sector_damage(first) ? first : second,
 				 "frame %llu of the volume cannot be read",
 				 (unsigned long long)frame);
 	if ((valid | other) != (1U << AFTL_FRAME_SECTORS) - 1)
@@ -141,7 +141,7 @@ int aftl_extents_load(struct aftl_volume *volume, struct aftl_error *error)
 	return ret;
 }
 
-static int extent_table_write_copy(struct aftl_volume *volume, u32 copy, u32 index)
+static int extent_table_write_frame_copy(struct aftl_volume *volume, u32 copy, u32 index)
 {
 	const struct aftl_backing *backing = volume->backing;
 	u64 frame = extent_table_frame(volume, copy, index);
@@ -171,9 +171,9 @@ int aftl_extents_write(struct aftl_volume *volume, bool all)
 	for (i = 0; !ret && i < volume->header.layout.extent_table_frames; i++) {
 		if (!all && !extent_table_frame_is_changed(volume, i))
 			continue;
-		ret = extent_table_write_copy(volume, 0, i);
+		ret = extent_table_write_frame_copy(volume, 0, i);
 		if (!ret)
-			ret = extent_table_write_copy(volume, 1, i);
+			ret = extent_table_write_frame_copy(volume, 1, i);
 	}
 	return ret;
 }
@@ -188,7 +188,7 @@ void aftl_extents_commit_done(struct aftl_volume *volume)
 
 /* Extents */
 
-static int initialise_extent(struct aftl_volume *volume, u64 extent)
+static int write_zeroed_frames_of_extent(struct aftl_volume *volume, u64 extent)
 {
 	const struct aftl_layout *layout = &volume->header.layout;
 	const struct aftl_backing *backing = volume->backing;
@@ -203,7 +203,7 @@ static int initialise_extent(struct aftl_volume *volume, u64 extent)
 			      frames * AFTL_FRAME_BYTES);
 }
 
-int aftl_extents_initialise_for(struct aftl_volume *volume, u64 frame, u8 *bytes)
+int aftl_extents_init_of_frame(struct aftl_volume *volume, u64 frame, u8 *bytes)
 {
 	u64 extent = volume->initialised ? aftl_extent_of_frame(&volume->header.layout, frame) : 0;
 	int ret = 0;
@@ -211,7 +211,7 @@ int aftl_extents_initialise_for(struct aftl_volume *volume, u64 frame, u8 *bytes
 	if (!volume->initialised || extent_bit_is_set(volume->initialised_committed, extent))
 		return 0;
 	if (!extent_bit_is_set(volume->initialised, extent))
-		ret = initialise_extent(volume, extent);
+		ret = write_zeroed_frames_of_extent(volume, extent);
 	memset(bytes, 0, AFTL_FRAME_BYTES);
 	aftl_frames_add_checksums(volume, frame, 1, bytes);
 	return ret ? ret : 1;

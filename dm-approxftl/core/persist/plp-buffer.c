@@ -24,7 +24,7 @@
  * 3. The program of an older version gets a larger sequence number than the entry of a newer one.
  *    Its record therefore does not map the page while a newer version is in the buffer ("hidden").
  * 4. A page that finds no FREE slot waits for the next commit. While pages wait, flash must keep
- *    what a crash would fall back to, see aftl_volume_must_persist().
+ *    what a crash would fall back to, see aftl_volume_awaits_plp_slots().
  * 5. An overwrite of a page with an entry does not wait. The entry is about to be released, so a
  *    commit frees slots at once.
  * 6. A page that cannot be programmed, because no block is left, keeps its slot until the next
@@ -63,7 +63,7 @@ static size_t invalidated_bytes(const struct aftl_volume *volume)
 	return DIV_ROUND_UP(volume->geo.ppns, 64) * sizeof(u64);
 }
 
-void aftl_volume_free_invalidated(struct aftl_volume *volume)
+void aftl_volume_free_invalidated_bitmap(struct aftl_volume *volume)
 {
 	plp_free_memory(volume->backing, volume->invalidated, invalidated_bytes(volume));
 	volume->invalidated = NULL;
@@ -75,7 +75,7 @@ void aftl_plp_destroy(struct aftl_volume *volume)
 
 	plp_free_memory(volume->backing, volume->plp_slots, slots * sizeof(*volume->plp_slots));
 	plp_free_memory(volume->backing, volume->plp_slot_of, slots * sizeof(*volume->plp_slot_of));
-	aftl_volume_free_invalidated(volume);
+	aftl_volume_free_invalidated_bitmap(volume);
 }
 
 bool aftl_plp_has_lpn(const struct aftl_volume *volume, aftl_lpn_t lpn)
@@ -141,7 +141,7 @@ void aftl_plp_slot_encode(const struct aftl_volume *volume, u32 index, u8 *bytes
 			      bytes);
 }
 
-void aftl_volume_release_unit(struct aftl_volume *volume, u32 tag)
+void aftl_volume_release_plp_entry(struct aftl_volume *volume, u32 tag)
 {
 	u32 index = volume->plp_slot_of[tag];
 
@@ -182,7 +182,7 @@ int aftl_volume_invalidate_ppn(struct aftl_volume *volume, aftl_ppn_t ppn)
 	return 0;
 }
 
-u16 aftl_volume_invalidated_bits(const struct aftl_volume *volume, u32 page)
+u16 aftl_volume_get_invalidated_bits(const struct aftl_volume *volume, u32 page)
 {
 	u32 first = page * volume->geo.page_units;
 	u16 bits = 0;

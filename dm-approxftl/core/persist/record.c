@@ -135,7 +135,7 @@ static int check_record_text(const u8 *bytes, size_t size, const char *what,
 	return 0;
 }
 
-static int record_check_classes(const u8 *bytes, struct aftl_error *error)
+static int record_check_class_names(const u8 *bytes, struct aftl_error *error)
 {
 	u32 classes = aftl_get_le(bytes + AT_CLASSES, 4);
 	const u8 *name = bytes + AT_NAMES;
@@ -190,7 +190,7 @@ static void record_put_field_table(u8 *bytes)
 }
 
 /* Write the header fields that are the same in every record file of this version. */
-static void record_put_constants(u8 *bytes)
+static void record_put_constant_fields(u8 *bytes)
 {
 	memset(bytes, 0, AFTL_RECORD_HEADER_BYTES);
 	memcpy(bytes + AT_MAGIC, magic, sizeof(magic));
@@ -209,7 +209,7 @@ int aftl_record_header_encode(const struct aftl_record_header *header, u8 *bytes
 {
 	int ret;
 
-	record_put_constants(bytes);
+	record_put_constant_fields(bytes);
 	aftl_put_le(bytes + AT_RECORDS, header->records, 8);
 	aftl_put_le(bytes + AT_DEVICE, header->device_bytes, 8);
 	aftl_put_le(bytes + AT_CLASSES, header->classes, 4);
@@ -217,7 +217,7 @@ int aftl_record_header_encode(const struct aftl_record_header *header, u8 *bytes
 	memcpy(bytes + AT_SOURCE, header->source_format, AFTL_RECORD_TEXT_SIZE);
 	memcpy(bytes + AT_TOOL, header->tool_version, AFTL_RECORD_TEXT_SIZE);
 	memcpy(bytes + AT_PROVENANCE, header->provenance, AFTL_RECORD_PROVENANCE_SIZE);
-	ret = record_check_classes(bytes, error);
+	ret = record_check_class_names(bytes, error);
 	if (!ret)
 		ret = check_header_texts(bytes, error);
 	aftl_put_le(bytes + AT_CHECKSUM, record_header_checksum(bytes, AT_CHECKSUM), 4);
@@ -225,8 +225,8 @@ int aftl_record_header_encode(const struct aftl_record_header *header, u8 *bytes
 }
 
 /* Check that the number @what at offset @at of the header is @right, its only valid value. */
-static int record_check_constant(const u8 *bytes, unsigned int at, unsigned int right,
-				 const char *what, struct aftl_error *error)
+static int record_check_field(const u8 *bytes, unsigned int at, unsigned int right,
+			      const char *what, struct aftl_error *error)
 {
 	u32 found = aftl_get_le(bytes + at, 4);
 
@@ -253,8 +253,8 @@ static int record_check_field_layout(const u8 *bytes, struct aftl_error *error)
 	int ret = 0;
 
 	for (i = 0; i < ARRAY_SIZE(numbers) && !ret; i++)
-		ret = record_check_constant(bytes, numbers[i].at, numbers[i].right, numbers[i].what,
-					    error);
+		ret = record_check_field(bytes, numbers[i].at, numbers[i].right, numbers[i].what,
+					 error);
 	return ret;
 }
 
@@ -269,7 +269,7 @@ static int record_check_field_table(const u8 *bytes, struct aftl_error *error)
 	return 0;
 }
 
-static int record_check_zeroes(const u8 *bytes, struct aftl_error *error)
+static int record_check_reserved_bytes(const u8 *bytes, struct aftl_error *error)
 {
 	unsigned int i;
 
@@ -288,7 +288,7 @@ bool aftl_record_has_magic(const u8 *bytes)
 }
 
 /* Check the magic before the checksum, so that the message says that a file is no record file. */
-static int record_check_identity(const u8 *bytes, struct aftl_error *error)
+static int record_check_magic_and_version(const u8 *bytes, struct aftl_error *error)
 {
 	u32 major = aftl_get_le(bytes + AT_MAJOR, 2);
 
@@ -309,16 +309,16 @@ static int record_check_identity(const u8 *bytes, struct aftl_error *error)
 
 static int record_check_header(const u8 *bytes, struct aftl_error *error)
 {
-	int ret = record_check_identity(bytes, error);
+	int ret = record_check_magic_and_version(bytes, error);
 
 	if (!ret)
 		ret = record_check_field_layout(bytes, error);
 	if (!ret)
 		ret = record_check_field_table(bytes, error);
 	if (!ret)
-		ret = record_check_zeroes(bytes, error);
+		ret = record_check_reserved_bytes(bytes, error);
 	if (!ret)
-		ret = record_check_classes(bytes, error);
+		ret = record_check_class_names(bytes, error);
 	return ret ? ret : check_header_texts(bytes, error);
 }
 

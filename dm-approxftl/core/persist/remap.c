@@ -17,24 +17,24 @@ void aftl_remap_init(struct aftl_volume *volume)
 	volume->remap_count = 0;
 }
 
-static u32 remap_frames_per_page(const struct aftl_volume *volume)
+static u32 count_frames_per_remapped_unit(const struct aftl_volume *volume)
 {
 	return DIV_ROUND_UP(volume->geo.unit_bytes, (u32)AFTL_FRAME_BYTES);
 }
 
-static u32 remap_capacity(const struct aftl_volume *volume)
+static u32 count_remap_slots(const struct aftl_volume *volume)
 {
 	const struct aftl_layout *layout = &volume->header.layout;
 
 	return min((u32)(layout->plp_data - layout->snapshot - AFTL_REMAP_COPIES) /
-			   remap_frames_per_page(volume),
+			   count_frames_per_remapped_unit(volume),
 		   (u32)AFTL_REMAPS_MAX);
 }
 
 /* Return the remap slot of @ppn; for AFTL_NO_PPN a free one. AFTL_REMAPS_MAX if none. */
 static u32 find_remap_slot(const struct aftl_volume *volume, aftl_ppn_t ppn)
 {
-	u32 places = remap_capacity(volume);
+	u32 places = count_remap_slots(volume);
 	u32 i;
 
 	for (i = 0; i < places; i++)
@@ -49,7 +49,7 @@ u64 aftl_remap_data_offset(const struct aftl_volume *volume, aftl_ppn_t ppn)
 
 	return place == AFTL_REMAPS_MAX ? 0 :
 					  (volume->header.layout.snapshot + AFTL_REMAP_COPIES +
-					   (u64)place * remap_frames_per_page(volume)) *
+					   (u64)place * count_frames_per_remapped_unit(volume)) *
 						  AFTL_FRAME_BYTES;
 }
 
@@ -153,7 +153,7 @@ static bool remap_entry_is_current(const struct aftl *ftl, const struct aftl_rem
 
 static void remap_decode_table(struct aftl_volume *volume, const struct aftl *ftl)
 {
-	u32 places = remap_capacity(volume);
+	u32 places = count_remap_slots(volume);
 	u32 i;
 
 	for (i = 0; i < places; i++) {

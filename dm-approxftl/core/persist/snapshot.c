@@ -115,12 +115,12 @@ static void save_config(struct snapshot_stream *stream, const struct aftl *ftl)
 	}
 }
 
-static u32 snapshot_lane_to_saved(u32 i)
+static u32 lane_of_saved_index(u32 i)
 {
 	return aftl_write_stream_index(i / SAVED_STREAMS, i % SAVED_STREAMS);
 }
 
-static void unbind_unsaved_lanes(struct aftl *ftl)
+static void drop_luns_of_unsaved_lanes(struct aftl *ftl)
 {
 	u32 i;
 
@@ -129,7 +129,7 @@ static void unbind_unsaved_lanes(struct aftl *ftl)
 			ftl->allocation.lanes[i].left = 0;
 }
 
-static void save_header(struct snapshot_stream *stream, const struct aftl *ftl)
+static void save_snapshot_header(struct snapshot_stream *stream, const struct aftl *ftl)
 {
 	u32 i;
 
@@ -148,15 +148,13 @@ static void save_header(struct snapshot_stream *stream, const struct aftl *ftl)
 				    ftl->type->save_state_word(ftl->policy) : 0, 8);
 	snapshot_put_number(stream, ftl->allocation.turn, 4);
 	for (i = 0; i < SAVED_LANES; i++) {
-		snapshot_put_number(stream, ftl->allocation.lanes[snapshot_lane_to_saved(i)].lun,
-				    4);
-		snapshot_put_number(stream, ftl->allocation.lanes[snapshot_lane_to_saved(i)].left,
-				    4);
+		snapshot_put_number(stream, ftl->allocation.lanes[lane_of_saved_index(i)].lun, 4);
+		snapshot_put_number(stream, ftl->allocation.lanes[lane_of_saved_index(i)].left, 4);
 	}
 }
 
-static void save_ppn(struct snapshot_stream *stream, const struct aftl_media *media,
-		     const struct aftl_block *block, u32 slot)
+static void save_ppn_state(struct snapshot_stream *stream, const struct aftl_media *media,
+			   const struct aftl_block *block, u32 slot)
 {
 	struct aftl_origin origin = aftl_oob_origin(media, block, to_ppn(slot));
 
@@ -196,7 +194,7 @@ static void save_pages_of_block(struct snapshot_stream *stream, const struct aft
 				    aftl_page_hours_after_first_program(media, block, page - first),
 				    2);
 		for (i = 0; i < media->geo->page_units; i++)
-			save_ppn(stream, media, block, page * media->geo->page_units + i);
+			save_ppn_state(stream, media, block, page * media->geo->page_units + i);
 	}
 }
 
@@ -237,8 +235,8 @@ static void save_block_list(struct snapshot_stream *stream, const struct aftl *f
 		snapshot_put_number(stream, head, 4);
 }
 
-static void save_lun(struct snapshot_stream *stream, const struct aftl *ftl,
-		     const struct aftl_lun *lun)
+static void save_lun_state(struct snapshot_stream *stream, const struct aftl *ftl,
+			   const struct aftl_lun *lun)
 {
 	u32 closed = 0;
 	u32 index;
@@ -312,15 +310,15 @@ static void save_device(struct snapshot_stream *stream, const struct aftl *ftl)
 {
 	u32 i;
 
-	save_header(stream, ftl);
+	save_snapshot_header(stream, ftl);
 	for (i = 0; !stream->ret && i < ftl->geo.blocks; i++) {
 		save_block(stream, &ftl->media, &ftl->luns[i / ftl->geo.blocks_per_lun],
 			   &ftl->media.blocks[i]);
 		if (!stream->ret)
-			stream->ret = aftl_host_yield(ftl);
+			stream->ret = aftl_call_host_pause(ftl);
 	}
 	for (i = 0; i < ftl->geo.luns; i++)
-		save_lun(stream, ftl, &ftl->luns[i]);
+		save_lun_state(stream, ftl, &ftl->luns[i]);
 	save_policy_words(stream, ftl);
 	save_zones(stream, ftl);
 	save_translation_pages(stream, ftl);
@@ -353,7 +351,7 @@ bool aftl_quiesce_step(struct aftl *ftl)
 		return true;
 	}
 	for (i = 0; i < ftl->geo.luns; i++)
-		aftl_cmt_reclaim_pending_pages(ftl, &ftl->luns[i]);
+		aftl_cmt_take_back_foggy_pages(ftl, &ftl->luns[i]);
 	for (i = 0; i < ftl->geo.luns; i++)
 		if (ftl->luns[i].reloc.kind != AFTL_RELOC_NONE)
 			aftl_reloc_cancel_task(ftl, &ftl->luns[i]);
@@ -394,7 +392,7 @@ int aftl_save(struct aftl *ftl, const struct aftl_snapshot_sink *sink, struct af
 		return aftl_fail(error, -ENOSPC,
 				 "no block is left for what the write buffer holds, and what is saved has no place for it");
 	aftl_quiesce(ftl);
-	unbind_unsaved_lanes(ftl);
+	drop_luns_of_unsaved_lanes(ftl);
 	save_device(&stream, ftl);
 	if (!parked)
 		aftl_unquiesce_device(ftl);
@@ -478,8 +476,8 @@ static int report_bad_snapshot(struct aftl_error *error, const char *what)
 	return aftl_fail(error, -EUCLEAN, "the snapshot is damaged: %s", what);
 }
 
-static int load_ppn(struct snapshot_stream *stream, struct aftl *ftl, struct aftl_block *block,
-		    u32 slot, struct aftl_error *error)
+static int load_ppn_state(struct snapshot_stream *stream, struct aftl *ftl,
+			  struct aftl_block *block, u32 slot, struct aftl_error *error)
 {
 	u8 flags = (u8)snapshot_get_number(stream, 1);
 	aftl_lpn_t word = to_lpn((u32)snapshot_get_number(stream, 4));
@@ -525,7 +523,8 @@ static int load_pages_of_block(struct snapshot_stream *stream, struct aftl *ftl,
 		aftl_oob_set_page_hours(ftl, block, page - first,
 					(u16)snapshot_get_number(stream, 2));
 		for (i = 0; i < ftl->geo.page_units; i++)
-			if (load_ppn(stream, ftl, block, page * ftl->geo.page_units + i, error))
+			if (load_ppn_state(stream, ftl, block, page * ftl->geo.page_units + i,
+					   error))
 				return -EUCLEAN;
 		if (stream->ret)
 			return stream->ret;
@@ -591,7 +590,7 @@ static bool loaded_block_is_possible(const struct aftl *ftl, const struct aftl_b
 {
 	return block->state <= AFTL_BLOCK_BAD && loaded_block_order_is_possible(&ftl->geo, block) &&
 	       block->kind < AFTL_KINDS_MAX && (!block->parity || ftl->config.rain) &&
-	       aftl_are_block_bits_possible(&ftl->geo, block->bits, block->order) &&
+	       aftl_may_block_have_bits_per_cell(&ftl->geo, block->bits, block->order) &&
 	       block->programmed <= aftl_block_usable_pages(&ftl->geo, block) &&
 	       loaded_frontier_is_possible(&ftl->geo, block) &&
 	       (block->state != AFTL_BLOCK_FREE || (!block->programmed && !block->handle));
@@ -731,7 +730,7 @@ static int load_media(struct snapshot_stream *stream, struct aftl *ftl, struct a
 	for (i = 0; !ret && !stream->ret && i < ftl->geo.blocks; i++) {
 		ret = load_block(stream, ftl, &ftl->media.blocks[i], error);
 		if (!ret && !stream->ret)
-			stream->ret = aftl_host_yield(ftl);
+			stream->ret = aftl_call_host_pause(ftl);
 	}
 	for (i = 0; !ret && !stream->ret && i < ftl->geo.luns; i++) {
 		ret = load_free_blocks(stream, ftl, &ftl->luns[i], error);
@@ -755,7 +754,7 @@ static int load_device_state(struct snapshot_stream *stream, struct aftl *ftl,
 		ftl->type->restore_state_word(ftl->policy, memory);
 	ftl->allocation.turn = (u32)snapshot_get_number(stream, 4);
 	for (i = 0; i < SAVED_LANES; i++) {
-		struct aftl_lane_lun *bind = &ftl->allocation.lanes[snapshot_lane_to_saved(i)];
+		struct aftl_lane_lun *bind = &ftl->allocation.lanes[lane_of_saved_index(i)];
 
 		bind->lun = (u32)snapshot_get_number(stream, 4);
 		bind->left = (u32)snapshot_get_number(stream, 4);
@@ -835,8 +834,8 @@ void aftl_start_loaded_device(struct aftl *ftl)
 	aftl_unquiesce_device(ftl);
 }
 
-static int load_device_body(struct snapshot_stream *stream, struct aftl *ftl,
-			    struct aftl_error *error)
+static int load_device_after_header(struct snapshot_stream *stream, struct aftl *ftl,
+				    struct aftl_error *error)
 {
 	int ret = load_device_state(stream, ftl, error);
 	u32 i;
@@ -870,8 +869,8 @@ int aftl_snapshot_check_policy_change(const struct aftl_config *config, struct a
 			 "superblock: a device with superblocks");
 }
 
-static int load_header(struct snapshot_stream *stream, struct aftl_config *config,
-		       const struct aftl_policy_type **type, struct aftl_error *error)
+static int load_snapshot_header(struct snapshot_stream *stream, struct aftl_config *config,
+				const struct aftl_policy_type **type, struct aftl_error *error)
 {
 	const struct aftl_policy_type *saved;
 	int ret = check_snapshot_magic(stream, error);
@@ -901,7 +900,7 @@ static noinline int create_device(struct snapshot_stream *stream, struct aftl **
 				  void *host, struct aftl_error *error)
 {
 	struct aftl_config saved;
-	int ret = load_header(stream, &saved, &type, error);
+	int ret = load_snapshot_header(stream, &saved, &type, error);
 
 	if (!ret && stream->ret)
 		ret = aftl_fail(error, stream->ret, "the snapshot ends too early");
@@ -921,7 +920,7 @@ int aftl_load_as(struct aftl **out, const struct aftl_snapshot_source *source,
 	if (ret)
 		return ret;
 	*out = ftl;
-	ret = load_device_body(&stream, ftl, error);
+	ret = load_device_after_header(&stream, ftl, error);
 	if (stream.ret)
 		ret = aftl_fail(error, stream.ret, stream.ret == -EINTR ?
 				"interrupted while the device was loaded" :

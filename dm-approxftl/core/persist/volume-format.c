@@ -153,7 +153,7 @@ struct aftl_place aftl_remap_place(u32 index)
 
 /* Sectors */
 
-static bool bytes_are_zero(const u8 *bytes, size_t size)
+static bool is_memory_all_zero(const u8 *bytes, size_t size)
 {
 	return !bytes[0] && !memcmp(bytes, bytes + 1, size - 1);
 }
@@ -161,7 +161,7 @@ static bool bytes_are_zero(const u8 *bytes, size_t size)
 /* Checksum of a sector's payload. Most sectors are zero, which a comparison finds faster. */
 static u32 sector_payload_crc(const u8 *sector)
 {
-	return bytes_are_zero(sector, PAYLOAD_BYTES) ?
+	return is_memory_all_zero(sector, PAYLOAD_BYTES) ?
 		       CRC_OF_ZEROES :
 		       aftl_crc32c(AFTL_CRC_START, sector, PAYLOAD_BYTES);
 }
@@ -216,15 +216,15 @@ void aftl_volume_header_to_shard(struct aftl_volume_header *header, u32 index)
 	aftl_put_le(header->uuid, aftl_volume_header_nonce(header) + index, 4);
 }
 
-bool aftl_volume_header_matches(const struct aftl_volume_header *own,
-				const struct aftl_volume_header *first, u32 index)
+bool aftl_volume_header_is_of_shard(const struct aftl_volume_header *own,
+				    const struct aftl_volume_header *first, u32 index)
 {
 	return own->shard == index && !first->shard && own->config.shards == first->config.shards &&
 	       aftl_volume_header_nonce(own) == aftl_volume_header_nonce(first) + index &&
 	       !memcmp(own->uuid + 4, first->uuid + 4, AFTL_UUID_BYTES - 4);
 }
 
-static void encode_params(const struct aftl_config *config, u8 *bytes)
+static void encode_header_params(const struct aftl_config *config, u8 *bytes)
 {
 	unsigned int i;
 
@@ -262,7 +262,7 @@ void aftl_volume_header_encode(const struct aftl_volume_header *header, u8 *byte
 	aftl_put_le(bytes + 96, layout->discards, 8);
 	aftl_put_le(bytes + 104, layout->snapshot, 8);
 	aftl_put_le(bytes + 112, layout->data, 8);
-	encode_params(&header->config, bytes + PARAMS_AT);
+	encode_header_params(&header->config, bytes + PARAMS_AT);
 	aftl_put_le(bytes + SHARD_AT, header->shard, 4);
 	aftl_put_le(bytes + CRC_AT, ~aftl_crc32c(AFTL_CRC_START, bytes, CRC_AT), 4);
 }
@@ -273,8 +273,8 @@ static int report_damaged_header(struct aftl_error *error, const char *what)
 }
 
 /* Decode one parameter into @config. Return: bytes that the parameter takes, or an error code. */
-static int decode_param(struct aftl_config *config, const u8 *bytes, const u8 *end,
-			struct aftl_error *error)
+static int decode_header_param(struct aftl_config *config, const u8 *bytes, const u8 *end,
+			       struct aftl_error *error)
 {
 	char key[KEY_SIZE + 1] = "";
 	u32 length = *bytes;
@@ -298,7 +298,8 @@ static int decode_param(struct aftl_config *config, const u8 *bytes, const u8 *e
 	return 1 + length + 8;
 }
 
-static int decode_params(struct aftl_config *config, const u8 *bytes, struct aftl_error *error)
+static int decode_header_params(struct aftl_config *config, const u8 *bytes,
+				struct aftl_error *error)
 {
 	const u8 *at = bytes + PARAMS_AT + 4;
 	u32 count = (u32)aftl_get_le(bytes + PARAMS_AT, 4);
@@ -306,7 +307,7 @@ static int decode_params(struct aftl_config *config, const u8 *bytes, struct aft
 
 	aftl_config_set_defaults(config);
 	for (i = 0; i < count; i++) {
-		int used = decode_param(config, at, bytes + SHARD_AT, error);
+		int used = decode_header_param(config, at, bytes + SHARD_AT, error);
 
 		if (used < 0)
 			return used;
@@ -319,7 +320,7 @@ static int check_volume_header(const u8 *bytes, struct aftl_error *error)
 {
 	u32 major = (u32)aftl_get_le(bytes + 8, 2);
 
-	if (bytes_are_zero(bytes, AFTL_FRAME_BYTES))
+	if (is_memory_all_zero(bytes, AFTL_FRAME_BYTES))
 		return aftl_fail(error, -ENODATA, "there is no volume: the volume header is zero");
 	if (memcmp(bytes, super_magic, sizeof(super_magic)) != 0)
 		return aftl_fail(error, -EMEDIUMTYPE, "this is not a volume of approxftl");
@@ -373,7 +374,7 @@ int aftl_volume_header_decode(struct aftl_volume_header *header, const u8 *bytes
 	header->shard = (u32)aftl_get_le(bytes + SHARD_AT, 4);
 	memcpy(header->policy, bytes + 48, AFTL_VOLUME_NAME);
 	memcpy(header->profile, bytes + 64, AFTL_VOLUME_NAME);
-	ret = decode_params(&header->config, bytes, error);
+	ret = decode_header_params(&header->config, bytes, error);
 	return ret ? ret : check_header_layout(header, bytes, error);
 }
 
@@ -524,7 +525,7 @@ static bool spare_entry_is_possible(const struct aftl_spare *spare, const struct
 	u32 i;
 
 	if (spare->order >= AFTL_ORDERS || spare->kind >= AFTL_KINDS_MAX ||
-	    !aftl_are_block_bits_possible(geo, spare->bits, spare->order) ||
+	    !aftl_may_block_have_bits_per_cell(geo, spare->bits, spare->order) ||
 	    !aftl_is_block_order_possible(geo, spare->bits, spare->order) ||
 	    ((aftl_page_is_foggy(spare->attr) || spare->parity) && spare->mapped) ||
 	    (spare->parity && !geo->superblock_luns) || !aftl_page_attr_is_possible(spare->attr) ||
@@ -538,8 +539,8 @@ static bool spare_entry_is_possible(const struct aftl_spare *spare, const struct
 	return true;
 }
 
-void aftl_spare_decode_brief(struct aftl_spare *spare, const struct aftl_geometry *geo,
-			     const u8 *bytes)
+void aftl_spare_decode_recovery_fields(struct aftl_spare *spare, const struct aftl_geometry *geo,
+				       const u8 *bytes)
 {
 	const u8 *at = bytes + SPARE_FIXED_BYTES;
 	u32 i;
@@ -560,7 +561,7 @@ int aftl_spare_decode(struct aftl_spare *spare, const struct aftl_geometry *geo,
 	const u8 *at = bytes + SPARE_FIXED_BYTES;
 	u32 i;
 
-	aftl_spare_decode_brief(spare, geo, bytes);
+	aftl_spare_decode_recovery_fields(spare, geo, bytes);
 	if (!spare->seq)
 		return 0;
 	spare->opened_ns = aftl_get_le(bytes + 8, 8);

@@ -237,7 +237,7 @@ struct aftl_volume_header {
  * @seq: sequence number of the last change
  * @now_ns: device time
  * @age_ns: time that passed without the device
- * @memory: the policy's state word, see aftl_policy_state_word()
+ * @memory: the policy's state word, see aftl_get_policy_state_word()
  * @snapshot_bytes: size of the snapshot
  * @policy_seq: sequence number of the last change before @policy took over
  * @policy: policy that uses the volume
@@ -422,8 +422,8 @@ int __must_check aftl_volume_header_set_layout(struct aftl_volume_header *header
 void aftl_volume_header_to_shard(struct aftl_volume_header *header, u32 index);
 
 /* Return true if @own can be the header of shard @index, where @first is the header of shard 0. */
-bool aftl_volume_header_matches(const struct aftl_volume_header *own,
-				const struct aftl_volume_header *first, u32 index);
+bool aftl_volume_header_is_of_shard(const struct aftl_volume_header *own,
+				    const struct aftl_volume_header *first, u32 index);
 
 /**
  * aftl_volume_header_encode() - encode a header
@@ -479,7 +479,7 @@ int __must_check aftl_spare_decode(struct aftl_spare *spare, const struct aftl_g
 				   const u8 *bytes);
 
 /* Decode a spare entry unchecked, and only @seq, @erases, @wear, @flip, @mapped and @word of it. */
-void aftl_spare_decode_brief(struct aftl_spare *spare, const struct aftl_geometry *geo,
-			     const u8 *bytes);
+void aftl_spare_decode_recovery_fields(struct aftl_spare *spare, const struct aftl_geometry *geo,
+				       const u8 *bytes);
 
 #endif

@@ -222,8 +222,8 @@ static void apply_discard_to_lpn(struct scan *scan, u32 unit, u64 discard)
 static int handle_damaged_entry(const struct scan *scan, u64 sector, int ret,
 				struct aftl_error *error)
 {
-	if (!aftl_error_is_damage(ret) || scan->volume->ignore_damage)
-		return aftl_error_is_damage(ret) ? 0 : ret;
+	if (!aftl_is_sector_damage(ret) || scan->volume->ignore_damage)
+		return aftl_is_sector_damage(ret) ? 0 : ret;
 	return aftl_fail(error, ret,
 			 "the volume is damaged: sector %llu, of a table that only a volume that was closed can do without, %s; see approxftl check --repair",
 			 (unsigned long long)sector,
@@ -241,7 +241,7 @@ static void apply_discard_sector(struct scan *scan, u32 first, const u8 *bytes)
 
 static int yield_during_load(const struct aftl *ftl, struct aftl_error *error)
 {
-	return aftl_host_yield(ftl) ?
+	return aftl_call_host_pause(ftl) ?
 		       aftl_fail(error, -EINTR, "interrupted while the tables were read") :
 		       0;
 }
@@ -308,9 +308,9 @@ static int read_erase_entry(struct scan *scan, u32 block, struct aftl_erase_entr
 
 	if (bytes)
 		aftl_erase_entry_decode(entry, bytes);
-	else if (!aftl_error_is_damage(ret))
+	else if (!aftl_is_sector_damage(ret))
 		*error = damage;
-	return aftl_error_is_damage(ret) ? 0 : ret;
+	return aftl_is_sector_damage(ret) ? 0 : ret;
 }
 
 /* Decode the spare fields for recovery's first pass; prefetch L2P entries for its second pass. */
@@ -324,7 +324,7 @@ static int read_spare_for_scan(struct scan *scan, u32 page, struct aftl_spare *s
 
 	spare->seq = 0;
 	if (bytes)
-		aftl_spare_decode_brief(spare, geo, bytes);
+		aftl_spare_decode_recovery_fields(spare, geo, bytes);
 	for (i = 0; spare->seq && i < geo->page_units; i++) {
 		u32 unit = from_lpn(aftl_lpn_word_lpn(spare->word[i]));
 
@@ -424,13 +424,13 @@ static void restore_page_from_spare(struct aftl *ftl, struct aftl_block *block, 
 }
 
 /* Clear kind and note of a block, which mean nothing to a policy that did not open the block. */
-static void clear_policy_fields(struct aftl_block *block)
+static void clear_policy_fields_of_block(struct aftl_block *block)
 {
 	block->note = 0;
 	block->kind = 0;
 }
 
-static bool spare_matches_block(const struct aftl_block *block, const struct aftl_spare *spare)
+static bool spare_has_block_erases(const struct aftl_block *block, const struct aftl_spare *spare)
 {
 	return spare->seq && spare->attr && spare->erases == block->erases;
 }
@@ -463,7 +463,7 @@ static int check_zone_program_complete(struct scan *scan, const struct aftl_bloc
 
 	for (i = 0; !ret && i < geo->program_pages; i++) {
 		ret = read_spare_entry(scan, first + i, &spare, error);
-		if (ret || !spare_matches_block(block, &spare))
+		if (ret || !spare_has_block_erases(block, &spare))
 			continue;
 		known++;
 		if (spare.bits)
@@ -475,7 +475,7 @@ static int check_zone_program_complete(struct scan *scan, const struct aftl_bloc
 	return ret;
 }
 
-static int scan_block(struct scan *scan, struct aftl_block *block, struct aftl_error *error)
+static int scan_block_spares(struct scan *scan, struct aftl_block *block, struct aftl_error *error)
 {
 	u32 first = aftl_block_device_page(&scan->ftl->media, block, 0);
 	bool own = scan->same;
@@ -489,7 +489,7 @@ static int scan_block(struct scan *scan, struct aftl_block *block, struct aftl_e
 			ret = check_zone_program_complete(scan, block, page, &whole, error);
 		if (!ret)
 			ret = read_spare_entry(scan, page, &spare, error);
-		if (ret || !whole || !spare_matches_block(block, &spare))
+		if (ret || !whole || !spare_has_block_erases(block, &spare))
 			continue;
 		restore_block_from_spare(block, &spare);
 		own &= spare.seq > scan->volume->state.policy_seq;
@@ -497,7 +497,7 @@ static int scan_block(struct scan *scan, struct aftl_block *block, struct aftl_e
 		record_newest_versions(scan, page, &spare);
 	}
 	if (!own)
-		clear_policy_fields(block);
+		clear_policy_fields_of_block(block);
 	return ret;
 }
 
@@ -591,7 +591,7 @@ static bool plp_entry_is_first_of_zone(const struct scan *scan, u32 index)
  * Drop the newest PLP entry if more zones have entries than may be active. No complete commit
  * leaves such entries, so the entry is from an interrupted one, and no flush has covered it.
  */
-static bool drop_newest_excess_plp(struct scan *scan)
+static bool drop_newest_excess_plp_entry(struct scan *scan)
 {
 	struct aftl_plp_slot *newest = NULL;
 	u32 zones = 0;
@@ -613,7 +613,7 @@ static bool drop_newest_excess_plp(struct scan *scan)
 }
 
 /* Count a zone's pages up to the first missing page, and drop the pages on flash behind it. */
-static u32 zone_count_written(struct scan *scan, u32 zone)
+static u32 count_written_lpns_of_zone(struct scan *scan, u32 zone)
 {
 	u32 first = zone * scan->volume->geo.zone_units;
 	u32 written = 0;
@@ -643,21 +643,21 @@ static void recover_plp_entry(struct scan *scan, const struct aftl_plp_slot *slo
 	if (lpn_is_beyond_write_pointer(scan, unit))
 		drop_found_version(scan, aftl_l2p_entry(scan->ftl, unit));
 	else
-		aftl_zone_reserve_open_resource(scan->ftl, slot->entry.what.lpn);
+		aftl_zone_reserve_write_slot(scan->ftl, slot->entry.what.lpn);
 }
 
 static void recover_zone_states(struct scan *scan)
 {
 	u32 i;
 
-	while (drop_newest_excess_plp(scan))
+	while (drop_newest_excess_plp_entry(scan))
 		;
 	for (i = 0; i < scan->volume->geo.zones; i++)
-		aftl_zone_rebuild_state(scan->ftl, i, zone_count_written(scan, i),
+		aftl_zone_rebuild_state(scan->ftl, i, count_written_lpns_of_zone(scan, i),
 					scan->zones[i].state);
 	for (i = 0; i < scan->volume->geo.plp_entries; i++)
 		recover_plp_entry(scan, &scan->volume->plp_slots[i]);
-	while (aftl_zone_finish_excess_active(scan->ftl))
+	while (aftl_zone_finish_one_excess_zone(scan->ftl))
 		;
 }
 
@@ -754,7 +754,7 @@ static void map_recovered_block(struct aftl *ftl, struct aftl_block *block)
 
 	for (page = first; page < first + ftl->geo.pages; page++) {
 		if (page + AHEAD < first + ftl->geo.pages)
-			aftl_prefetch_relocation(ftl, page + AHEAD);
+			aftl_prefetch_reloc_entries(ftl, page + AHEAD);
 		for (i = 0; *aftl_page_attr_ptr(&ftl->media, page) && i < units; i++)
 			map_recovered_ppn(ftl, block, to_ppn(page * units + i));
 	}
@@ -824,19 +824,19 @@ static void assume_page_programmed(struct aftl *ftl, struct aftl_block *block, u
 	block->approx_only = 0;
 }
 
-static void assume_step_is_programmed(struct aftl *ftl, struct aftl_block *block, u32 page)
+static void mark_step_programmed(struct aftl *ftl, struct aftl_block *block, u32 page)
 {
 	u32 i;
 
-	for (i = 0; i < aftl_block_step_pages(&ftl->geo, block); i++)
+	for (i = 0; i < aftl_program_step_pages(&ftl->geo, block); i++)
 		assume_page_programmed(ftl, block, page + i, aftl_block_program_mode(block));
 }
 
-static bool program_step_is_known(const struct aftl *ftl, const struct aftl_block *block, u32 page)
+static bool is_step_programmed(const struct aftl *ftl, const struct aftl_block *block, u32 page)
 {
 	u32 i;
 
-	for (i = 0; i < aftl_block_step_pages(&ftl->geo, block); i++)
+	for (i = 0; i < aftl_program_step_pages(&ftl->geo, block); i++)
 		if (aftl_page_is_programmed(&ftl->media, block, page + i))
 			return true;
 	return false;
@@ -848,7 +848,7 @@ static u32 count_known_program_steps(const struct aftl *ftl, const struct aftl_b
 	u32 page;
 
 	for (page = 0; page < ftl->geo.pages; page += ftl->geo.program_pages)
-		steps += program_step_is_known(ftl, block, page);
+		steps += is_step_programmed(ftl, block, page);
 	return steps;
 }
 
@@ -866,9 +866,9 @@ static void replay_program_order(struct aftl *ftl, struct aftl_block *block)
 			       aftl_two_pass_next_page(&ftl->media, &at) : at.frontier;
 		if (page >= ftl->geo.pages)
 			break;
-		left -= program_step_is_known(ftl, block, page);
-		assume_step_is_programmed(ftl, block, page);
-		at.programmed += aftl_block_step_pages(&ftl->geo, block);
+		left -= is_step_programmed(ftl, block, page);
+		mark_step_programmed(ftl, block, page);
+		at.programmed += aftl_program_step_pages(&ftl->geo, block);
 		aftl_program_order_advance(&ftl->media, &at, page);
 	}
 	block->frontier = at.frontier;
@@ -880,11 +880,11 @@ static void replay_leader_first_order(struct aftl *ftl, struct aftl_block *block
 	u32 page, leader;
 
 	for (page = 0; page < geo->pages; page += geo->program_pages) {
-		if (!program_step_is_known(ftl, block, page))
+		if (!is_step_programmed(ftl, block, page))
 			continue;
 		leader = aftl_first_page_of_word_line(geo, aftl_layer_of_page(geo, page), 0);
-		assume_step_is_programmed(ftl, block, page);
-		assume_step_is_programmed(ftl, block, leader);
+		mark_step_programmed(ftl, block, page);
+		mark_step_programmed(ftl, block, leader);
 	}
 }
 
@@ -914,7 +914,7 @@ static void replay_switched_order(struct aftl *ftl, struct aftl_block *block)
 	while (left) {
 		u32 page = aftl_switched_order_next_page(&ftl->geo, done, &pages);
 		u32 end = page + pages;
-		bool first = aftl_is_switch_first_pass(&ftl->geo, page);
+		bool first = aftl_is_page_of_switch_first_pass(&ftl->geo, page);
 
 		for (; page < end; page++, done++) {
 			left -= aftl_page_is_programmed(&ftl->media, block, page);
@@ -941,7 +941,7 @@ static void replay_block_program_order(struct aftl *ftl, struct aftl_block *bloc
 }
 
 /* Mark all pages of a stripe with written parity as programmed: no more data may follow. */
-static void assume_parity_stripes_full(struct aftl *ftl, struct aftl_block *block)
+static void mark_parity_stripes_programmed(struct aftl *ftl, struct aftl_block *block)
 {
 	const struct aftl_block *parity = aftl_parity_block_of(ftl, block);
 	u32 page;
@@ -978,12 +978,12 @@ static void recover_parity_block(const struct aftl *ftl, struct aftl_block *bloc
 }
 
 /* Set the state of a recovered block: free, open (parity), closed, or bad but not yet emptied. */
-static void recover_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+static void recover_state_of_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
 	bool bad = block->state == AFTL_BLOCK_BAD;
 
 	if (ftl->geo.superblock_luns && !bad)
-		assume_parity_stripes_full(ftl, block);
+		mark_parity_stripes_programmed(ftl, block);
 	if (block->programmed)
 		replay_block_program_order(ftl, block);
 	else if (bad)
@@ -1009,7 +1009,7 @@ static void mark_dead_lun_blocks(struct aftl *ftl, const struct aftl_lun *lun)
 		ftl->media.blocks[i].state = AFTL_BLOCK_BAD;
 }
 
-static bool lun_blocks_all_bad(const struct aftl *ftl, u32 first)
+static bool are_all_lun_blocks_bad(const struct aftl *ftl, u32 first)
 {
 	u32 i;
 
@@ -1020,15 +1020,15 @@ static bool lun_blocks_all_bad(const struct aftl *ftl, u32 first)
 }
 
 /* Recover the blocks of a LUN. The data of a dead LUN stay mapped to it. */
-static void recover_lun(struct aftl *ftl, struct aftl_lun *lun)
+static void recover_blocks_of_lun(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 first = lun->index * ftl->geo.blocks_per_lun;
 	u32 i;
 
-	if (lun_blocks_all_bad(ftl, first))
+	if (are_all_lun_blocks_bad(ftl, first))
 		return;
 	for (i = first; i < first + ftl->geo.blocks_per_lun; i++)
-		recover_block(ftl, lun, &ftl->media.blocks[i]);
+		recover_state_of_block(ftl, lun, &ftl->media.blocks[i]);
 }
 
 static void restore_device_time(struct scan *scan)
@@ -1052,7 +1052,7 @@ static int scan_all_blocks(struct scan *scan, struct aftl_error *error)
 	u32 i;
 
 	for (i = 0; !ret && i < ftl->geo.blocks; i++) {
-		ret = scan_block(scan, &ftl->media.blocks[i], error);
+		ret = scan_block_spares(scan, &ftl->media.blocks[i], error);
 		if (!ret)
 			ret = yield_during_load(ftl, error);
 	}
@@ -1076,11 +1076,11 @@ static int scan_volume_tables(struct scan *scan, struct aftl_error *error)
 	clear_stale_lost_marks(ftl);
 	for (i = 0; i < ftl->geo.luns; i++)
 		mark_dead_lun_blocks(ftl, &ftl->luns[i]);
-	aftl_superblock_sync_erases(ftl);
+	aftl_superblock_equalise_erases(ftl);
 	for (i = 0; scan->zones && i < ftl->geo.blocks; i++)
 		drop_unmapped_last_programs(ftl, &ftl->media.blocks[i]);
 	for (i = 0; i < ftl->geo.luns; i++)
-		recover_lun(ftl, &ftl->luns[i]);
+		recover_blocks_of_lun(ftl, &ftl->luns[i]);
 	aftl_superblock_reassign_parity(ftl);
 	aftl_block_manager_ensure_fallback_blocks(ftl);
 	aftl_cmt_cache_all_dirty(ftl);
@@ -1098,8 +1098,8 @@ static int check_recovered_times(const struct aftl *ftl, struct aftl_error *erro
 	return 0;
 }
 
-static int recover_from_tables(struct aftl_volume *volume, struct aftl *ftl,
-			       struct aftl_error *error)
+static int recover_device_from_tables(struct aftl_volume *volume, struct aftl *ftl,
+				      struct aftl_error *error)
 {
 	struct scan scan;
 	int ret = open_recovery_scan(&scan, volume, ftl, error);
@@ -1114,9 +1114,10 @@ static int recover_from_tables(struct aftl_volume *volume, struct aftl *ftl,
 	return ret;
 }
 
-static int load_from_tables(struct aftl_volume *volume, const struct aftl_policy_type *type,
-			    const struct aftl_config *config, const struct aftl_host_ops *ops,
-			    void *host, struct aftl **out, struct aftl_error *error)
+static int load_device_from_tables(struct aftl_volume *volume, const struct aftl_policy_type *type,
+				   const struct aftl_config *config,
+				   const struct aftl_host_ops *ops, void *host, struct aftl **out,
+				   struct aftl_error *error)
 {
 	struct aftl *ftl;
 	int ret = aftl_create(&ftl, config, type, ops, host, error);
@@ -1124,14 +1125,14 @@ static int load_from_tables(struct aftl_volume *volume, const struct aftl_policy
 	if (ret)
 		return ret;
 	*out = ftl;
-	ret = recover_from_tables(volume, ftl, error);
+	ret = recover_device_from_tables(volume, ftl, error);
 	if (!ret)
 		ret = aftl_remap_load(volume, ftl, error);
 	if (!ret && type->restore_state_word && !strcmp(type->name, volume->state.policy))
 		type->restore_state_word(ftl->policy, volume->state.memory);
 	/* The counts suffice: recovery made each valid ppn the one that its lpn maps to. */
 	if (!ret)
-		ret = aftl_audit_counts(ftl, error);
+		ret = aftl_audit_counts_and_lists(ftl, error);
 	if (!ret)
 		aftl_start_loaded_device(ftl);
 	if (ret) {
@@ -1314,7 +1315,7 @@ static int rebuild_damaged_tables(struct aftl_volume *volume, const struct aftl 
 	for (; !ret && sector < end * AFTL_FRAME_SECTORS; sector++) {
 		if (!aftl_volume_reader_get_sector(&reader, sector, &ret, &damage)) {
 			*error = damage;
-			if (aftl_error_is_damage(ret))
+			if (aftl_is_sector_damage(ret))
 				ret = rebuild_damaged_frame(volume, ftl, &sector, ret == -EUCLEAN,
 							    recovery, error);
 		}
@@ -1384,7 +1385,7 @@ int aftl_volume_load(struct aftl_volume *volume, const struct aftl_policy_type *
 		recovery->closed = !load_volume_snapshot(volume, type, &volume->own, ops, host, out,
 							 &recovery->snapshot);
 	if (!recovery->closed)
-		ret = load_from_tables(volume, type, &volume->own, ops, host, out, error);
+		ret = load_device_from_tables(volume, type, &volume->own, ops, host, out, error);
 	if (ret)
 		return ret;
 	count_recovered_lpns(*out, recovery);

@@ -121,7 +121,7 @@ struct aftl_volume {
 };
 
 /* Return true if @ret is the error of a damaged sector: unreadable, or with a wrong checksum. */
-static inline bool aftl_error_is_damage(int ret)
+static inline bool aftl_is_sector_damage(int ret)
 {
 	return ret == -EUCLEAN || ret == -ENODATA || ret == -EIO;
 }
@@ -175,10 +175,10 @@ u64 aftl_plp_slot_offset(const struct aftl_volume *volume, u32 index);
 int __must_check aftl_volume_invalidate_ppn(struct aftl_volume *volume, aftl_ppn_t ppn);
 
 /* Return a bit for each ppn of @page that aftl_volume_invalidate_ppn() has noted. */
-u16 aftl_volume_invalidated_bits(const struct aftl_volume *volume, u32 page);
+u16 aftl_volume_get_invalidated_bits(const struct aftl_volume *volume, u32 page);
 
 /* Forget the ppns that aftl_volume_invalidate_ppn() has noted: the spare table has been changed. */
-void aftl_volume_free_invalidated(struct aftl_volume *volume);
+void aftl_volume_free_invalidated_bitmap(struct aftl_volume *volume);
 
 /* remap.c */
 
@@ -213,7 +213,7 @@ void aftl_extents_commit_done(struct aftl_volume *volume);
  *
  * Return: 1; 0 if the frame must be read; or an error of the backing device.
  */
-int __must_check aftl_extents_initialise_for(struct aftl_volume *volume, u64 frame, u8 *bytes);
+int __must_check aftl_extents_init_of_frame(struct aftl_volume *volume, u64 frame, u8 *bytes);
 
 /* Add nonce and checksum to all sectors of @frames frames from frame @number on. */
 void aftl_frames_add_checksums(const struct aftl_volume *volume, u64 number, u32 frames, u8 *bytes);

@@ -3,12 +3,12 @@
 
 #define READER_CHUNK_BYTES ((size_t)AFTL_READER_CHUNK_FRAMES * AFTL_FRAME_BYTES)
 
-static bool reader_test_bit(const u64 *bits, u64 bit)
+static bool test_bit_of_bitmap(const u64 *bits, u64 bit)
 {
 	return bits[bit / 64] >> bit % 64 & 1;
 }
 
-static void reader_set_bit(u64 *bits, u64 bit)
+static void set_bit_of_bitmap(u64 *bits, u64 bit)
 {
 	bits[bit / 64] |= 1ULL << bit % 64;
 }
@@ -45,7 +45,7 @@ static struct aftl_reader_chunk *reader_chunk(struct aftl_volume_reader *reader,
 	return &reader->chunk[number & (reader->chunks - 1)];
 }
 
-static u64 reader_chunk_first(const struct aftl_volume_reader *reader, u64 number)
+static u64 reader_chunk_first_frame(const struct aftl_volume_reader *reader, u64 number)
 {
 	return reader->first + number * AFTL_READER_CHUNK_FRAMES;
 }
@@ -81,11 +81,11 @@ void aftl_volume_reader_close(struct aftl_volume_reader *reader)
 }
 
 /* Start to read chunk @number; it takes the memory of a chunk that is not needed any more. */
-static void reader_start_chunk(struct aftl_volume_reader *reader, u64 number)
+static void reader_start_chunk_read(struct aftl_volume_reader *reader, u64 number)
 {
 	const struct aftl_backing *backing = reader->volume->backing;
 	struct aftl_reader_chunk *chunk = reader_chunk(reader, number);
-	u64 first = reader_chunk_first(reader, number);
+	u64 first = reader_chunk_first_frame(reader, number);
 
 	if (chunk->pending)
 		reader_wait_for_chunk(reader, chunk);
@@ -99,7 +99,7 @@ static void reader_start_chunk(struct aftl_volume_reader *reader, u64 number)
 						     chunk->frames * AFTL_FRAME_BYTES);
 }
 
-static bool reader_has_chunk(struct aftl_volume_reader *reader, u64 number)
+static bool reader_holds_chunk(struct aftl_volume_reader *reader, u64 number)
 {
 	const struct aftl_reader_chunk *chunk = reader_chunk(reader, number);
 
@@ -109,7 +109,7 @@ static bool reader_has_chunk(struct aftl_volume_reader *reader, u64 number)
 /* Return true if the chunk holds anything but extents that are not initialised. */
 static bool reader_chunk_has_data(const struct aftl_volume_reader *reader, u64 number)
 {
-	u64 frame = reader_chunk_first(reader, number);
+	u64 frame = reader_chunk_first_frame(reader, number);
 	u64 end = min(reader->end, frame + AFTL_READER_CHUNK_FRAMES);
 
 	if (frame >= reader->volume->header.layout.snapshot)
@@ -125,13 +125,14 @@ static void reader_read_ahead(struct aftl_volume_reader *reader, u64 number)
 {
 	u64 last = number + reader->chunks / 2;
 
-	while (++number <= last && reader_chunk_first(reader, number) < reader->end)
-		if (!reader_has_chunk(reader, number) && reader_chunk_has_data(reader, number))
-			reader_start_chunk(reader, number);
+	while (++number <= last && reader_chunk_first_frame(reader, number) < reader->end)
+		if (!reader_holds_chunk(reader, number) && reader_chunk_has_data(reader, number))
+			reader_start_chunk_read(reader, number);
 }
 
 /* Wait for the read of a chunk. After an error the frames of the chunk are read one by one. */
-static void reader_finish_chunk(struct aftl_volume_reader *reader, struct aftl_reader_chunk *chunk)
+static void reader_end_chunk_read(struct aftl_volume_reader *reader,
+				  struct aftl_reader_chunk *chunk)
 {
 	const struct aftl_backing *backing = reader->volume->backing;
 	int ret;
@@ -140,7 +141,8 @@ static void reader_finish_chunk(struct aftl_volume_reader *reader, struct aftl_r
 		ret = reader_wait_for_chunk(reader, chunk);
 	else
 		ret = backing->read(backing->host,
-				    reader_chunk_first(reader, chunk->number) * AFTL_FRAME_BYTES,
+				    reader_chunk_first_frame(reader, chunk->number) *
+					    AFTL_FRAME_BYTES,
 				    reader_chunk_bytes(reader, chunk),
 				    chunk->frames * AFTL_FRAME_BYTES);
 	memset(chunk->present, ret ? 0 : 0xff, sizeof(chunk->present));
@@ -151,7 +153,7 @@ static int reader_read_frame(const struct aftl_volume_reader *reader,
 			     struct aftl_reader_chunk *chunk, u64 number, struct aftl_error *error)
 {
 	const struct aftl_backing *backing = reader->volume->backing;
-	u64 index = number - reader_chunk_first(reader, chunk->number);
+	u64 index = number - reader_chunk_first_frame(reader, chunk->number);
 	int ret = backing->read(backing->host, number * AFTL_FRAME_BYTES,
 				reader_chunk_bytes(reader, chunk) + index * AFTL_FRAME_BYTES,
 				AFTL_FRAME_BYTES);
@@ -159,7 +161,7 @@ static int reader_read_frame(const struct aftl_volume_reader *reader,
 	if (ret)
 		return aftl_fail(error, ret, "frame %llu of the volume cannot be read",
 				 (unsigned long long)number);
-	reader_set_bit(chunk->present, index);
+	set_bit_of_bitmap(chunk->present, index);
 	return 0;
 }
 
@@ -172,13 +174,13 @@ static struct aftl_reader_chunk *reader_get_chunk(struct aftl_volume_reader *rea
 
 	*ret = 0;
 	if (unlikely(!chunk->read || chunk->number != index)) {
-		if (!reader_has_chunk(reader, index))
-			reader_start_chunk(reader, index);
+		if (!reader_holds_chunk(reader, index))
+			reader_start_chunk_read(reader, index);
 		reader_read_ahead(reader, index);
-		reader_finish_chunk(reader, chunk);
+		reader_end_chunk_read(reader, chunk);
 	}
-	if (unlikely(!reader_test_bit(chunk->present,
-				      (number - reader->first) % AFTL_READER_CHUNK_FRAMES)))
+	if (unlikely(!test_bit_of_bitmap(chunk->present,
+					 (number - reader->first) % AFTL_READER_CHUNK_FRAMES)))
 		*ret = reader_read_frame(reader, chunk, number, error);
 	return *ret ? NULL : chunk;
 }
@@ -198,13 +200,13 @@ const u8 *aftl_volume_reader_get_frame(struct aftl_volume_reader *reader, u64 nu
 static bool is_reader_sector_sound(const struct aftl_volume_reader *reader,
 				   struct aftl_reader_chunk *chunk, const u8 *bytes, u64 sector)
 {
-	u64 index = sector - reader_chunk_first(reader, chunk->number) * AFTL_FRAME_SECTORS;
+	u64 index = sector - reader_chunk_first_frame(reader, chunk->number) * AFTL_FRAME_SECTORS;
 
-	if (reader_test_bit(chunk->verified, index))
+	if (test_bit_of_bitmap(chunk->verified, index))
 		return true;
 	if (!aftl_sector_is_sound(bytes, reader->volume->nonce, sector))
 		return false;
-	reader_set_bit(chunk->verified, index);
+	set_bit_of_bitmap(chunk->verified, index);
 	return true;
 }
 
@@ -222,7 +224,7 @@ const u8 *aftl_volume_reader_get_sector(struct aftl_volume_reader *reader, u64 s
 	if (!chunk)
 		return NULL;
 	bytes = reader_chunk_bytes(reader, chunk) +
-		(sector - reader_chunk_first(reader, chunk->number) * AFTL_FRAME_SECTORS) *
+		(sector - reader_chunk_first_frame(reader, chunk->number) * AFTL_FRAME_SECTORS) *
 			AFTL_SECTOR_BYTES;
 	if (is_reader_sector_sound(reader, chunk, bytes, sector))
 		return bytes;

@@ -81,7 +81,7 @@ static int choose_newer_header(struct aftl_volume *volume, struct aftl_error *er
 	return 0;
 }
 
-static int report_bad_state(u64 number, int code, struct aftl_error *error)
+static int report_bad_volume_state(u64 number, int code, struct aftl_error *error)
 {
 	return aftl_fail(error, code, code == -EUCLEAN ?
 			 "the volume is damaged: the state in frame %llu is wrong" :
@@ -102,7 +102,7 @@ static int load_state_copy(struct aftl_volume *volume, u32 parity, struct aftl_v
 		ret = aftl_volume_state_decode(state, volume->scratch);
 	if (!ret && (state->commit & 1) != parity)
 		ret = -EUCLEAN;
-	return ret ? report_bad_state(number, ret, error) : 0;
+	return ret ? report_bad_volume_state(number, ret, error) : 0;
 }
 
 /*
@@ -110,8 +110,8 @@ static int load_state_copy(struct aftl_volume *volume, u32 parity, struct aftl_v
  * may go back by one commit, the snapshot may be out of date, and the owner of block kinds is
  * unknown. Everything else is in the tables.
  */
-static int use_only_readable_state(struct aftl_volume *volume,
-				   const struct aftl_volume_state *state)
+static int use_single_readable_state(struct aftl_volume *volume,
+				     const struct aftl_volume_state *state)
 {
 	volume->state = *state;
 	volume->state.closed = false;
@@ -128,10 +128,10 @@ static int choose_newer_volume_state(struct aftl_volume *volume, struct aftl_err
 	int ret = load_state_copy(volume, 0, &volume->state, error);
 	int other = load_state_copy(volume, 1, &odd, ret ? &second : error);
 
-	if (aftl_error_is_damage(ret) && !other)
-		return use_only_readable_state(volume, &odd);
-	if (!ret && aftl_error_is_damage(other))
-		return use_only_readable_state(volume, &volume->state);
+	if (aftl_is_sector_damage(ret) && !other)
+		return use_single_readable_state(volume, &odd);
+	if (!ret && aftl_is_sector_damage(other))
+		return use_single_readable_state(volume, &volume->state);
 	if (ret || other)
 		return ret ? ret : other;
 	if (odd.commit + 1 != volume->state.commit && volume->state.commit + 1 != odd.commit)
@@ -331,7 +331,7 @@ static int cache_fetch_frame(struct aftl_volume *volume, u64 number, u32 *index)
 	u8 *bytes = cache_frame_bytes(volume, *index);
 
 	if (!ret)
-		ret = aftl_extents_initialise_for(volume, number, bytes);
+		ret = aftl_extents_init_of_frame(volume, number, bytes);
 	if (ret >= 0)
 		ret = ret ? 0 : read_checked_frame(volume, number, bytes);
 	if (!ret)
@@ -408,7 +408,7 @@ static int write_header_copy(struct aftl_volume *volume, u32 copy)
 /*
  * Write the older or damaged copy of the volume header first, as a crash may destroy it.
  */
-static int write_headers(struct aftl_volume *volume)
+static int write_volume_headers(struct aftl_volume *volume)
 {
 	int ret;
 
@@ -486,7 +486,7 @@ static int commit_remap_table(struct aftl_volume *volume)
 	if (ret || volume->header.remapped)
 		return ret;
 	volume->header.remapped = true;
-	return write_headers(volume);
+	return write_volume_headers(volume);
 }
 
 static int commit_volume_changes(struct aftl_volume *volume)
@@ -533,17 +533,17 @@ int aftl_volume_commit(struct aftl_volume *volume)
  * - The death of a LUN (@bad), whose blocks are retired. If the version was in one of them, an
  *   older one may have been erased long ago: so no block may be retired.
  */
-bool aftl_volume_must_persist(const struct aftl_volume *volume, bool bad)
+bool aftl_volume_awaits_plp_slots(const struct aftl_volume *volume, bool bad)
 {
 	return volume->plp_waiting && (volume->plp_hides || bad);
 }
 
 static int check_plp_entry_waiting(const struct aftl_volume *volume, bool bad)
 {
-	return !volume->ret && aftl_volume_must_persist(volume, bad) ? -EAGAIN : volume->ret;
+	return !volume->ret && aftl_volume_awaits_plp_slots(volume, bad) ? -EAGAIN : volume->ret;
 }
 
-int aftl_volume_commit_programs(struct aftl_volume *volume)
+int aftl_volume_commit_if_changed(struct aftl_volume *volume)
 {
 	int ret = check_plp_entry_waiting(volume, false);
 
@@ -714,8 +714,8 @@ static int record_block_erase(struct aftl_volume *volume, u32 block,
 	return 0;
 }
 
-int aftl_volume_record_retire(struct aftl_volume *volume, u32 block,
-			      const struct aftl_erase_entry *entry)
+int aftl_volume_record_retirement(struct aftl_volume *volume, u32 block,
+				  const struct aftl_erase_entry *entry)
 {
 	int ret = check_plp_entry_waiting(volume, true);
 
@@ -725,7 +725,7 @@ int aftl_volume_record_retire(struct aftl_volume *volume, u32 block,
 int aftl_volume_record_erase(struct aftl_volume *volume, u32 block,
 			     const struct aftl_erase_entry *entry)
 {
-	int ret = aftl_volume_commit_programs(volume);
+	int ret = aftl_volume_commit_if_changed(volume);
 
 	return ret ? ret : record_block_erase(volume, block, entry);
 }
@@ -768,12 +768,12 @@ static int write_invalidated_entries(struct aftl_volume *volume)
 	u32 i;
 
 	for (i = 0; volume->invalidated && !ret && i < pages; i++) {
-		u16 dropped = aftl_volume_invalidated_bits(volume, i);
+		u16 dropped = aftl_volume_get_invalidated_bits(volume, i);
 
 		if (dropped)
 			ret = invalidate_ppns_in_page(volume, i, dropped);
 	}
-	aftl_volume_free_invalidated(volume);
+	aftl_volume_free_invalidated_bitmap(volume);
 	return ret;
 }
 
@@ -785,7 +785,7 @@ int aftl_volume_repair_entries(struct aftl_volume *volume)
 		ret = aftl_volume_commit(volume);
 
 	if (!ret && volume->repair_headers)
-		ret = write_headers(volume);
+		ret = write_volume_headers(volume);
 	if (!ret && volume->repair_extents)
 		ret = aftl_extents_write(volume, true);
 	if (!ret && volume->repair_state)
@@ -824,7 +824,7 @@ int aftl_volume_mark_in_use(struct aftl_volume *volume, const struct aftl_policy
 		     memcmp(&header->config, config, sizeof(*config)) != 0)) {
 		set_policy_name(header->policy, type->name);
 		header->config = *config;
-		ret = write_headers(volume);
+		ret = write_volume_headers(volume);
 	}
 	if (!ret && volume->repair_extents)
 		ret = aftl_extents_write(volume, true);
@@ -891,7 +891,7 @@ static int discard_remap_table(struct aftl_volume *volume, struct aftl_error *er
 	if (!volume->header.remapped)
 		return 0;
 	volume->header.remapped = false;
-	ret = write_headers(volume);
+	ret = write_volume_headers(volume);
 	return ret ? aftl_fail(error, ret, "the volume could not be written") : 0;
 }
 
@@ -989,7 +989,7 @@ static int clear_volume_tables(struct aftl_volume *volume)
 }
 
 /* Record the wear and the bad blocks of a new device. */
-static int record_factory_blocks(struct aftl_volume *volume, const struct aftl *ftl)
+static int record_factory_bad_blocks(struct aftl_volume *volume, const struct aftl *ftl)
 {
 	struct aftl_erase_entry entry;
 	int ret = 0;
@@ -1011,7 +1011,7 @@ static int write_new_volume(struct aftl_volume *volume, const struct aftl *ftl)
 	if (!ret)
 		ret = clear_volume_tables(volume);
 	if (!ret)
-		ret = record_factory_blocks(volume, ftl);
+		ret = record_factory_bad_blocks(volume, ftl);
 	if (!ret)
 		ret = aftl_volume_commit(volume);
 	if (!ret)
@@ -1020,11 +1020,11 @@ static int write_new_volume(struct aftl_volume *volume, const struct aftl *ftl)
 		ret = write_volume_state(volume);
 	if (!ret)
 		ret = volume_flush(volume);
-	return ret ? ret : write_headers(volume);
+	return ret ? ret : write_volume_headers(volume);
 }
 
-static int format_volume(struct aftl_volume *volume, const struct aftl_volume_header *header,
-			 const struct aftl *ftl)
+static int format_backing_device(struct aftl_volume *volume,
+				 const struct aftl_volume_header *header, const struct aftl *ftl)
 {
 	volume->header = *header;
 	volume->geo = ftl->geo;
@@ -1033,13 +1033,13 @@ static int format_volume(struct aftl_volume *volume, const struct aftl_volume_he
 	volume->nonce = aftl_volume_header_nonce(header);
 	volume->header.generation = 0;
 	memcpy(volume->state.policy, header->policy, sizeof(header->policy));
-	aftl_volume_set_time(volume, aftl_device_time_ns(ftl), aftl_age_ns(ftl),
-			     aftl_policy_state_word(ftl));
+	aftl_volume_set_time(volume, aftl_device_time_ns(ftl), aftl_get_device_age_ns(ftl),
+			     aftl_get_policy_state_word(ftl));
 	return write_new_volume(volume, ftl);
 }
 
-static int check_new_volume(const struct aftl_backing *backing, struct aftl_volume_header *header,
-			    const struct aftl *ftl, struct aftl_error *error)
+static int check_volume_fits(const struct aftl_backing *backing, struct aftl_volume_header *header,
+			     const struct aftl *ftl, struct aftl_error *error)
 {
 	int ret = aftl_layout_init(&header->layout, &ftl->geo, error);
 
@@ -1054,9 +1054,9 @@ static int check_new_volume(const struct aftl_backing *backing, struct aftl_volu
 }
 
 /* Create a new device to get its geometry and bad blocks. */
-static int create_factory_device(struct aftl **out, const struct aftl_backing *backing,
-				 const struct aftl_volume_header *header, struct aftl_host_ops *ops,
-				 struct aftl_error *error)
+static int create_unused_device(struct aftl **out, const struct aftl_backing *backing,
+				const struct aftl_volume_header *header, struct aftl_host_ops *ops,
+				struct aftl_error *error)
 {
 	const struct aftl_policy_type *type = aftl_policy_find(header->policy);
 	struct aftl_config own;
@@ -1079,7 +1079,7 @@ static int create_and_format_volume(const struct aftl_backing *backing,
 
 	if (!volume)
 		return aftl_fail(error, -ENOMEM, "not enough memory to make a volume");
-	ret = format_volume(volume, header, ftl);
+	ret = format_backing_device(volume, header, ftl);
 	if (ret)
 		ret = aftl_fail(error, ret, "the volume could not be written");
 	header->generation = volume->header.generation;
@@ -1092,11 +1092,11 @@ int aftl_volume_format(const struct aftl_backing *backing, struct aftl_volume_he
 {
 	struct aftl_host_ops ops;
 	struct aftl *ftl;
-	int ret = create_factory_device(&ftl, backing, header, &ops, error);
+	int ret = create_unused_device(&ftl, backing, header, &ops, error);
 
 	if (ret)
 		return ret;
-	ret = check_new_volume(backing, header, ftl, error);
+	ret = check_volume_fits(backing, header, ftl, error);
 	if (!ret)
 		ret = create_and_format_volume(backing, header, ftl, error);
 	aftl_destroy(ftl);
@@ -1112,7 +1112,7 @@ static bool newer_version_is_buffered(const struct aftl *ftl, aftl_ppn_t ppn)
 	       !(ftl->commands[newest].flags & (AFTL_COMMAND_SUPERSEDED | AFTL_COMMAND_STORED));
 }
 
-static bool spare_hides_ppn(const struct aftl *ftl, aftl_ppn_t ppn)
+static bool should_spare_hide_ppn(const struct aftl *ftl, aftl_ppn_t ppn)
 {
 	return ftl->geo.plp_entries && aftl_ppn_is_valid(&ftl->media, ppn) &&
 	       newer_version_is_buffered(ftl, ppn);
@@ -1143,7 +1143,7 @@ void aftl_spare_describe_page(struct aftl_spare *spare, const struct aftl *ftl, 
 	for (i = 0; i < ftl->geo.page_units; i++) {
 		aftl_ppn_t ppn = to_ppn(from_ppn(first) + i);
 
-		spare->hidden |= spare_hides_ppn(ftl, ppn) << i;
+		spare->hidden |= should_spare_hide_ppn(ftl, ppn) << i;
 		spare->mapped |= aftl_ppn_is_valid(media, ppn) << i;
 		spare->lost |= aftl_ppn_is_marked_lost(media, ppn) << i;
 		spare->word[i] = *aftl_oob_lpn_word(media, ppn);
@@ -1167,12 +1167,12 @@ void aftl_erase_entry_describe_block(struct aftl_erase_entry *entry, const struc
 	};
 }
 
-u64 aftl_policy_state_word(const struct aftl *ftl)
+u64 aftl_get_policy_state_word(const struct aftl *ftl)
 {
 	return ftl->type->save_state_word ? ftl->type->save_state_word(ftl->policy) : 0;
 }
 
-u64 aftl_age_ns(const struct aftl *ftl)
+u64 aftl_get_device_age_ns(const struct aftl *ftl)
 {
 	return ftl->age_ns;
 }

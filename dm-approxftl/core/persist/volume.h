@@ -21,7 +21,7 @@
  * - aftl_volume_record_erase() commits first: the erased pages may be overwritten as soon as it
  *   returns, and then the relocated data must be durable at their new place.
  * - A page that is programmed again without an erase, aftl_page_reprograms(), is overwritten only
- *   after aftl_volume_commit_programs().
+ *   after aftl_volume_commit_if_changed().
  *
  * A crash loses read counts of blocks (disturb starts at 0), and which blocks were open: they are
  * closed, except one in each LUN that would have no free block to collect garbage. A cached L2P
@@ -143,7 +143,7 @@ bool __must_check aftl_volume_remap_ppn(struct aftl_volume *volume, aftl_ppn_t p
 /*
  * Free the places of remapped data in @slots ppns from @first on. The data must have newer durable
  * versions elsewhere and no readers. The caller does this before it records that the block was
- * erased or retired, and before it programs a page again, after aftl_volume_commit_programs(),
+ * erased or retired, and before it programs a page again, after aftl_volume_commit_if_changed(),
  * which covers the last remaps. Must not overlap aftl_volume_remap_ppn().
  */
 void aftl_volume_release_remapped(struct aftl_volume *volume, aftl_ppn_t first, u32 slots);
@@ -242,8 +242,8 @@ int __must_check aftl_volume_record_zone(struct aftl_volume *volume, u32 zone,
 					 enum aftl_zone_state state);
 int __must_check aftl_volume_record_erase(struct aftl_volume *volume, u32 block,
 					  const struct aftl_erase_entry *entry);
-int __must_check aftl_volume_record_retire(struct aftl_volume *volume, u32 block,
-					   const struct aftl_erase_entry *entry);
+int __must_check aftl_volume_record_retirement(struct aftl_volume *volume, u32 block,
+					       const struct aftl_erase_entry *entry);
 
 /**
  * aftl_volume_persist_unit() - give a buffered page an entry in the persisted write buffer (PLP)
@@ -259,7 +259,7 @@ int __must_check aftl_volume_record_retire(struct aftl_volume *volume, u32 block
  *
  * Return: 0; -EAGAIN if no slot is free: the page waits, and the caller calls again with the same
  * @entry after a commit, unless @tag is released before, and not later than
- * aftl_volume_must_persist() says; or an error.
+ * aftl_volume_awaits_plp_slots() says; or an error.
  */
 int __must_check aftl_volume_persist_unit(struct aftl_volume *volume, u32 tag,
 					  struct aftl_plp_entry *entry, u64 *offset);
@@ -269,13 +269,13 @@ int __must_check aftl_volume_persist_unit(struct aftl_volume *volume, u32 tag,
  * reprogram or, with @bad, before a block is retired. Until then aftl_volume_record_...() of such a
  * change returns -EAGAIN.
  */
-bool aftl_volume_must_persist(const struct aftl_volume *volume, bool bad);
+bool aftl_volume_awaits_plp_slots(const struct aftl_volume *volume, bool bad);
 
 /*
  * Release the entry of @tag: its page was programmed, overwritten or discarded, and that has been
  * recorded. A page that cannot be programmed keeps its entry for the next load.
  */
-void aftl_volume_release_unit(struct aftl_volume *volume, u32 tag);
+void aftl_volume_release_plp_entry(struct aftl_volume *volume, u32 tag);
 
 /**
  * aftl_volume_next_persisted() - iterate over the recovered pages of the persisted write buffer
@@ -302,7 +302,7 @@ int __must_check aftl_volume_commit(struct aftl_volume *volume);
  * Commit recorded programs and discards, if any, before their old places are used again. Return:
  * -EAGAIN if buffered pages wait for a PLP slot, and must get one first.
  */
-int __must_check aftl_volume_commit_programs(struct aftl_volume *volume);
+int __must_check aftl_volume_commit_if_changed(struct aftl_volume *volume);
 
 /**
  * aftl_volume_close() - commit, and save a snapshot of the device
@@ -323,7 +323,7 @@ int __must_check aftl_volume_close(struct aftl_volume *volume, struct aftl *ftl,
 void aftl_spare_describe_page(struct aftl_spare *spare, const struct aftl *ftl, aftl_ppn_t first);
 void aftl_erase_entry_describe_block(struct aftl_erase_entry *entry, const struct aftl *ftl,
 				     u32 block);
-u64 aftl_policy_state_word(const struct aftl *ftl);
-u64 aftl_age_ns(const struct aftl *ftl);
+u64 aftl_get_policy_state_word(const struct aftl *ftl);
+u64 aftl_get_device_age_ns(const struct aftl *ftl);
 
 #endif

@@ -76,7 +76,7 @@ static struct queue *agcr_lun_queue(const struct aftl_policy *policy, u32 lun)
 	return (struct queue *)policy->arrays[QUEUED] + lun;
 }
 
-static bool agcr_has_rewrites(const struct aftl_policy *policy)
+static bool agcr_is_rewriting_enabled(const struct aftl_policy *policy)
 {
 	return agcr_params(policy)->rewrite != REWRITE_OFF;
 }
@@ -87,7 +87,7 @@ static u32 count_known_accesses(u8 entry)
 }
 
 /* Return true if all known accesses of an entry are writes or, if @write is false, reads. */
-static bool known_accesses_are_alike(u8 entry, bool write)
+static bool are_all_known_accesses_alike(u8 entry, bool write)
 {
 	u8 mask = BIT(count_known_accesses(entry)) - 1;
 
@@ -105,7 +105,7 @@ static u8 push_access_to_history(const struct aftl_policy *policy, u8 entry, boo
 
 static void record_write_in_history(const struct aftl_policy *policy, u8 *entry)
 {
-	u8 low = known_accesses_are_alike(*entry, true) ? ENTRY_LOW : 0;
+	u8 low = are_all_known_accesses_alike(*entry, true) ? ENTRY_LOW : 0;
 
 	*entry = push_access_to_history(policy, (*entry & ~ENTRY_LOW) | low, true);
 }
@@ -159,7 +159,7 @@ static void agcr_record_host_read(struct aftl_policy *policy, aftl_lpn_t lpn, u3
 	u8 *entry = agcr_history_entry(policy, lpn);
 
 	if (policy->arrays[QUEUED] && !(*entry & ENTRY_QUEUED) &&
-	    known_accesses_are_alike(*entry, false) && agcr_wants_rewrite(policy, mode))
+	    are_all_known_accesses_alike(*entry, false) && agcr_wants_rewrite(policy, mode))
 		agcr_enqueue_rewrite(policy, lpn, entry);
 	*entry = push_access_to_history(policy, *entry, false);
 }
@@ -183,7 +183,7 @@ static void agcr_choose_idle_task(struct aftl_policy *policy, struct aftl_lun *l
 	while (policy->arrays[QUEUED] && agcr_lun_queue(policy, index)->count) {
 		aftl_lpn_t lpn = agcr_dequeue_rewrite(policy, agcr_lun_queue(policy, index));
 
-		if (!known_accesses_are_alike(*agcr_history_entry(policy, lpn), false) ||
+		if (!are_all_known_accesses_alike(*agcr_history_entry(policy, lpn), false) ||
 		    !agcr_wants_rewrite(policy, aftl_policy_lpn_mode(policy, lpn)) ||
 		    agcr_lun_of_lpn(policy, lpn) != index)
 			continue;
@@ -301,7 +301,7 @@ const struct aftl_policy_type aftl_policy_agcr = {
 	.arrays = {
 		[UNITS] = { .count = 1, .width = sizeof(u8), .each = AFTL_PER_LPN },
 		[QUEUED] = { .count = sizeof(struct queue) / sizeof(u32), .width = sizeof(u32),
-			     .each = AFTL_PER_LUN, .wanted = agcr_has_rewrites },
+			     .each = AFTL_PER_LUN, .wanted = agcr_is_rewriting_enabled },
 	},
 	.params = { &group },
 	AFTL_OPEN_BLOCKS_METHODS,

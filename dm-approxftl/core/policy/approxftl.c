@@ -214,7 +214,7 @@ static void approxftl_drop_full_block(struct approxftl *state, struct pool *pool
 	pool->open[kind] = NULL;
 }
 
-static void approxftl_forget_block(struct pool *pool, const struct aftl_block *block)
+static void approxftl_drop_open_block_pointer(struct pool *pool, const struct aftl_block *block)
 {
 	u32 kind;
 
@@ -230,11 +230,11 @@ static void approxftl_block_closed(struct aftl_policy *policy, const struct aftl
 
 	for (lun = 0; lun < aftl_policy_count_luns(policy); lun++)
 		for (pool = 0; pool < POOLS; pool++)
-			approxftl_forget_block(approxftl_pool(policy, lun, pool), block);
+			approxftl_drop_open_block_pointer(approxftl_pool(policy, lun, pool), block);
 }
 
-static void count_approximate_write(struct aftl_block *block,
-				    const struct aftl_program_request *need)
+static void count_approximate_copies_in_note(struct aftl_block *block,
+					     const struct aftl_program_request *need)
 {
 	u32 copies = need->from ? (need->from->note & NOTE_COPIES) + 1 : 1;
 
@@ -266,7 +266,7 @@ static int approxftl_place_program(struct aftl_policy *policy, struct aftl_lun *
 				  block->frontier;
 	placement->mode = approxftl_mode(kind, need->class);
 	if (need->class == AFTL_APPROX)
-		count_approximate_write(block, need);
+		count_approximate_copies_in_note(block, need);
 	if (aftl_is_last_program_step(geo, block))
 		approxftl_drop_full_block(state, pool, kind);
 	else if (kind == PHASE1 && checkerboard_pass_is_done(geo, block))

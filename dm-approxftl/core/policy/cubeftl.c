@@ -64,8 +64,8 @@ static void cubeftl_forget_leader_results(struct aftl_policy *policy, u32 lun, u
 	       aftl_policy_geometry(policy)->layers * sizeof(u16));
 }
 
-static bool is_word_line_written(const struct aftl_media *media, const struct aftl_block *block,
-				 u32 layer, u32 word_line)
+static bool is_word_line_programmed(const struct aftl_media *media, const struct aftl_block *block,
+				    u32 layer, u32 word_line)
 {
 	return aftl_page_is_programmed(media, block,
 				       aftl_first_page_of_word_line(media->geo, layer, word_line));
@@ -75,16 +75,16 @@ static bool is_word_line_written(const struct aftl_media *media, const struct af
  * Find the next leader and follower of an active block, which are programmed in ascending order:
  * after a reload, and after followers that preconditioning programmed without a call.
  */
-static void cubeftl_find_cursors(const struct aftl_media *media, struct active *active)
+static void cubeftl_find_next_word_lines(const struct aftl_media *media, struct active *active)
 {
 	const struct aftl_geometry *geo = media->geo;
 
 	while (active->leader < geo->layers &&
-	       is_word_line_written(media, active->block, active->leader, 0))
+	       is_word_line_programmed(media, active->block, active->leader, 0))
 		active->leader++;
 	while (geo->word_lines > 1 && active->follower_layer < active->leader &&
-	       is_word_line_written(media, active->block, active->follower_layer,
-				    active->follower)) {
+	       is_word_line_programmed(media, active->block, active->follower_layer,
+				       active->follower)) {
 		if (++active->follower == geo->word_lines) {
 			active->follower = 1;
 			active->follower_layer++;
@@ -101,7 +101,7 @@ static bool cubeftl_adopt_loaded_block(struct aftl_policy *policy, struct aftl_l
 	    active[block->note].block)
 		return false;
 	active[block->note] = (struct active){ .block = block, .follower = 1 };
-	cubeftl_find_cursors(aftl_policy_media(policy), &active[block->note]);
+	cubeftl_find_next_word_lines(aftl_policy_media(policy), &active[block->note]);
 	return true;
 }
 
@@ -186,7 +186,7 @@ static void cubeftl_open_missing_blocks(struct aftl_policy *policy, struct aftl_
 	struct active *active = cubeftl_active_blocks(policy, aftl_lun_index(lun)) + index;
 
 	if (active->block) {
-		cubeftl_find_cursors(aftl_policy_media(policy), active);
+		cubeftl_find_next_word_lines(aftl_policy_media(policy), active);
 		return;
 	}
 	*active = (struct active){

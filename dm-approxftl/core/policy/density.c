@@ -49,7 +49,7 @@ static bool density_adopt_loaded_block(struct aftl_policy *policy, struct aftl_l
 	return (block->kind == SPARSE) == !!block->bits && aftl_delegate_adopt(policy, lun, block);
 }
 
-static u32 *density_dense_steps_entry(struct aftl_policy *policy, const struct aftl_lun *lun)
+static u32 *density_get_dense_steps_entry(struct aftl_policy *policy, const struct aftl_lun *lun)
 {
 	return (u32 *)policy->arrays[0] + aftl_lun_index(lun);
 }
@@ -86,7 +86,7 @@ static bool may_open_sparse_block(const struct aftl_policy *policy, const struct
 	       blocks * density_params(policy)->density_share;
 }
 
-static u32 sparse_block_bits(const struct aftl_policy *policy)
+static u32 sparse_bits_per_cell(const struct aftl_policy *policy)
 {
 	return density_params(policy)->density_bits ? (u32)density_params(policy)->density_bits :
 					   (u32)aftl_policy_config(policy)->bits - 1;
@@ -98,13 +98,13 @@ static struct aftl_block *density_open_sparse_block(struct aftl_policy *policy,
 {
 	struct aftl_open_blocks *mine = (struct aftl_open_blocks *)policy->luns +
 					aftl_lun_index(lun);
-	u32 *steps = density_dense_steps_entry(policy, lun);
+	u32 *steps = density_get_dense_steps_entry(policy, lun);
 
 	if (mine->open[SPARSE] || *steps)
 		return mine->open[SPARSE];
 	if (may_open_sparse_block(policy, lun))
 		mine->open[SPARSE] = aftl_policy_open_sparse_block(policy, lun, need,
-								   sparse_block_bits(policy),
+								   sparse_bits_per_cell(policy),
 								   SPARSE);
 	if (!mine->open[SPARSE])
 		*steps = aftl_programs_per_block(aftl_policy_geometry(policy));
@@ -123,7 +123,7 @@ static int density_place_program(struct aftl_policy *policy, struct aftl_lun *lu
 		return aftl_open_blocks_place(policy, lun, need, SPARSE, placement);
 	ret = aftl_delegate_place_program(policy, lun, need, placement);
 	if (!ret && fresh)
-		--*density_dense_steps_entry(policy, lun);
+		--*density_get_dense_steps_entry(policy, lun);
 	return ret;
 }
 

@@ -168,7 +168,7 @@ static void ftl_record_invalidation(struct aftl_policy *policy, struct aftl_bloc
 }
 
 /* Tell the policy that a block of its own will be erased, not one of a handle or the SLC cache. */
-static bool ftl_prepare_erase(struct aftl_policy *policy, const struct aftl_block *block)
+static bool ftl_report_erase_to_policy(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	if (!block->handle && !block->bits)
 		policy->type->ftl->block_collected(policy, block);
@@ -192,7 +192,7 @@ const struct aftl_policy_type *aftl_ftl_policy_type(const struct aftl_policy_typ
 	complete->idle_task = ftl->idle;
 	complete->invalidated = ftl->block_ages || ftl->page_invalidated ? ftl_record_invalidation :
 									   NULL;
-	complete->shallow_erase = ftl->block_collected ? ftl_prepare_erase : NULL;
+	complete->shallow_erase = ftl->block_collected ? ftl_report_erase_to_policy : NULL;
 	complete->sanitize_arrays = ftl->restored;
 	if (ftl->block_ages)
 		complete->arrays[AGES] =

@@ -125,8 +125,8 @@ static bool does_next_program_switch_word_line(const struct aftl_policy *policy,
 {
 	u32 pages;
 
-	return !aftl_is_switch_first_pass(aftl_policy_geometry(policy),
-					  ips_next_program_page(policy, block, &pages));
+	return !aftl_is_page_of_switch_first_pass(aftl_policy_geometry(policy),
+						  ips_next_program_page(policy, block, &pages));
 }
 
 /*

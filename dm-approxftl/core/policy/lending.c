@@ -23,7 +23,7 @@ static struct aftl_open_blocks *lending_open_blocks(struct aftl_policy *policy,
 
 static bool is_page_in_second_half(const struct aftl_policy *policy, u32 page)
 {
-	return page >= aftl_lending_first_half_pages(aftl_policy_geometry(policy));
+	return page >= aftl_lending_count_first_half_pages(aftl_policy_geometry(policy));
 }
 
 static bool lending_adopt_loaded_block(struct aftl_policy *policy, struct aftl_lun *lun,
@@ -88,7 +88,8 @@ static u32 lending_count_fill_run(struct aftl_policy *policy, struct aftl_lun *l
 		return 0;
 	if (kind != BORROWERS)
 		return U32_MAX;
-	return (aftl_lending_first_half_pages(geo) - block->frontier) / geo->program_pages - 1;
+	return (aftl_lending_count_first_half_pages(geo) - block->frontier) / geo->program_pages -
+	       1;
 }
 
 static bool lending_choose_relocation(struct aftl_policy *policy,

@@ -25,7 +25,7 @@ static int levels_place_program(struct aftl_policy *policy, struct aftl_lun *lun
 	static const u8 modes[AFTL_LEVELS] = {
 		AFTL_MODE_NORMAL, AFTL_MODE_NORMAL, AFTL_MODE_REDUCED, AFTL_MODE_ROUGH,
 	};
-	u32 level = aftl_class_quality_level(need->class, need->stream);
+	u32 level = aftl_normalise_quality_level(need->class, need->stream);
 	int ret = aftl_open_blocks_place(policy, lun, need, level, placement);
 
 	placement->mode = modes[level];

@@ -444,7 +444,7 @@ struct aftl_program_result aftl_policy_monitor_page(const struct aftl_policy *po
 static inline bool aftl_is_last_program_step(const struct aftl_geometry *geo,
 					     const struct aftl_block *block)
 {
-	return block->programmed + aftl_block_step_pages(geo, block) ==
+	return block->programmed + aftl_program_step_pages(geo, block) ==
 	       aftl_block_usable_pages(geo, block);
 }
 

@@ -78,7 +78,7 @@ static u64 *shadow_tag_data(struct shadow_store *store, u32 tag)
 
 static u64 *shadow_slot_data(struct shadow_store *store, u32 slot)
 {
-	return shadow_tag_data(store, aftl_buffer_tag_count(store->device->ftl) + slot);
+	return shadow_tag_data(store, aftl_count_buffer_tags(store->device->ftl) + slot);
 }
 
 static void fill_shadow_pattern(u64 *words, u32 count, u32 unit, u32 stamp)
@@ -116,7 +116,8 @@ static void shadow_on_write_accepted(struct test_listener *listener, struct test
 	struct shadow_tag *mine = &store->tags[tag];
 	u32 index = from_lpn(lpn) - request->request.unit;
 
-	if (!CHECK_MSG(tag < aftl_buffer_tag_count(store->device->ftl), "tag %u is too large", tag))
+	if (!CHECK_MSG(tag < aftl_count_buffer_tags(store->device->ftl), "tag %u is too large",
+		       tag))
 		return;
 	CHECK_MSG(!mine->live, "tag %u is accepted twice", tag);
 	CHECK_MSG(index < request->request.units, "unit %u is not in the request", from_lpn(lpn));
@@ -213,7 +214,7 @@ static bool has_unit_newer_version(struct shadow_store *store, const struct shad
 
 	if (store->units[tag->unit].zero > tag->stamp)
 		return true;
-	for (i = 0; i < aftl_buffer_tag_count(store->device->ftl); i++)
+	for (i = 0; i < aftl_count_buffer_tags(store->device->ftl); i++)
 		if (store->tags[i].live && store->tags[i].unit == tag->unit &&
 		    store->tags[i].stamp > tag->stamp)
 			return true;
@@ -442,7 +443,7 @@ static void shadow_note_submitted_flush(struct shadow_store *store,
 
 	if (aftl_config(store->device->ftl)->buffer_safe)
 		return;
-	for (i = 0; i < aftl_buffer_tag_count(store->device->ftl); i++) {
+	for (i = 0; i < aftl_count_buffer_tags(store->device->ftl); i++) {
 		const struct shadow_tag *tag = &store->tags[i];
 
 		if (tag->live && store->units[tag->unit].completed >= tag->stamp)
@@ -609,7 +610,7 @@ static void compare_unit_class(struct shadow_store *store, u32 unit, u32 class)
 
 	CHECK_MSG(class == slot->class || slot->class == AFTL_APPROX, "unit %u became approximate",
 		  unit);
-	CHECK_MSG(aftl_lpn_level(store->device->ftl, to_lpn(unit)) ==
+	CHECK_MSG(aftl_lpn_quality_level(store->device->ftl, to_lpn(unit)) ==
 			  (class == AFTL_APPROX ? max_t(u32, slot->level, 1) : 0),
 		  "unit %u has another level than %u", unit, slot->level);
 }
@@ -656,7 +657,7 @@ static void shadow_free_store(struct test_listener *self)
 void shadow_attach(struct shadow_store *store, struct test_device *device, bool whole)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device->ftl);
-	u32 tags = aftl_buffer_tag_count(device->ftl);
+	u32 tags = aftl_count_buffer_tags(device->ftl);
 	u32 i;
 
 	*store = (struct shadow_store){

@@ -123,7 +123,7 @@ static void test_host_accept(void *host, struct aftl_request *request, aftl_lpn_
 	TELL(host, accept, request ? is_test_request(request) : NULL, lpn, tag);
 }
 
-/* Count a host callback, the number of which aftl_max_host_calls() bounds. */
+/* Count a host callback, the number of which aftl_max_host_callbacks() bounds. */
 static void count_host_call(struct test_device *device)
 {
 	device->burst++;
@@ -522,7 +522,7 @@ void test_begin_host_call(struct test_device *device)
 
 void test_end_host_call(struct test_device *device)
 {
-	u32 most = aftl_max_host_calls(aftl_geometry(device->ftl)) +
+	u32 most = aftl_max_host_callbacks(aftl_geometry(device->ftl)) +
 		   device->zone_requests * AFTL_ZONE_HOST_CALLS;
 
 	if (device->resubmits)

@@ -53,8 +53,8 @@ enum durable_kind {
  * @spare: spare entry of a programmed page
  * @entry: erase entry of an erased or retired block
  * @now_ns: device time when the operation was queued
- * @age_ns: see aftl_age_ns()
- * @memory: see aftl_policy_state_word()
+ * @age_ns: see aftl_get_device_age_ns()
+ * @memory: see aftl_get_policy_state_word()
  * @promised: number of units that a flush or FUA write makes durable
  * @stamps: stamp of each unit that becomes durable
  */
@@ -141,8 +141,8 @@ static struct durable_op *queue_durable_op(struct durable_device *durable, enum 
 
 	op->kind = kind;
 	op->now_ns = aftl_device_time_ns(ftl);
-	op->age_ns = aftl_age_ns(ftl);
-	op->memory = aftl_policy_state_word(ftl);
+	op->age_ns = aftl_get_device_age_ns(ftl);
+	op->memory = aftl_get_policy_state_word(ftl);
 	if (durable->last)
 		durable->last->next = op;
 	else
@@ -388,12 +388,12 @@ static int do_record_program_op(struct durable_device *durable, const struct dur
 static int release_remapped_sectors(struct durable_device *durable, aftl_ppn_t first, u32 slots,
 				    bool bad)
 {
-	int ret = aftl_volume_must_persist(durable->volume, bad) ?
+	int ret = aftl_volume_awaits_plp_slots(durable->volume, bad) ?
 			  persist_waiting_entries(durable) :
 			  0;
 
 	if (!ret)
-		ret = aftl_volume_commit_programs(durable->volume);
+		ret = aftl_volume_commit_if_changed(durable->volume);
 	if (!ret)
 		aftl_volume_release_remapped(durable->volume, first, slots);
 	return ret;
@@ -408,7 +408,7 @@ static int do_erase_op(struct durable_device *durable, const struct durable_op *
 	if (!ret && op->kind == OP_ERASE)
 		ret = aftl_volume_record_erase(durable->volume, op->number, &op->entry);
 	else if (!ret)
-		ret = aftl_volume_record_retire(durable->volume, op->number, &op->entry);
+		ret = aftl_volume_record_retirement(durable->volume, op->number, &op->entry);
 	return ret;
 }
 
@@ -432,7 +432,7 @@ static int execute_durable_op(struct durable_device *durable, struct durable_op 
 		return do_persist_op(durable, op);
 	case OP_LET_GO:
 		drop_waiting_persist_ops(durable, op->number);
-		aftl_volume_release_unit(volume, op->number);
+		aftl_volume_release_plp_entry(volume, op->number);
 		return 0;
 	case OP_ERASE:
 	case OP_RETIRE:
@@ -697,7 +697,7 @@ static void queue_partial_pages(struct durable_device *durable)
 	const struct aftl *ftl = durable->device.ftl;
 	u32 i;
 
-	for (i = 0; aftl_geometry(ftl)->zones && i < aftl_buffer_tag_count(ftl); i++)
+	for (i = 0; aftl_geometry(ftl)->zones && i < aftl_count_buffer_tags(ftl); i++)
 		if (durable->tags[i].held && !durable->tags[i].kept)
 			queue_persist_op(durable, i);
 }
@@ -818,7 +818,7 @@ static void check_unit_stamp(const struct durable_device *durable, u32 unit, u32
 /* The core must report the level of the version read, or none if it was promoted to precise. */
 static void check_unit_level(const struct durable_device *durable, u32 unit, u32 stamp)
 {
-	u32 level = aftl_lpn_level(durable->device.ftl, to_lpn(unit));
+	u32 level = aftl_lpn_quality_level(durable->device.ftl, to_lpn(unit));
 	u32 written = max_t(u32, durable->levels[stamp % DURABLE_LEVELS], AFTL_APPROX);
 
 	CHECK_MSG(!level || level == written, "unit %u: stamp %u is of level %u, written as %u",
@@ -1010,7 +1010,7 @@ static u32 find_newest_stamp_outside_buffer(const struct durable_device *durable
 	struct aftl_buffered_lpn what;
 	u32 i;
 
-	for (i = 0; i < aftl_buffer_tag_count(ftl); i++)
+	for (i = 0; i < aftl_count_buffer_tags(ftl); i++)
 		if (durable->tags[i].held && durable->tags[i].unit == unit &&
 		    aftl_get_buffered_write(ftl, i, &what))
 			newest = min(newest, durable->tags[i].stamp - 1);
@@ -1174,7 +1174,7 @@ static int restore_persisted_buffer(struct durable_device *durable)
 		u32 stamp;
 		int ret;
 
-		if (!CHECK_MSG(tag < aftl_buffer_tag_count(durable->device.ftl),
+		if (!CHECK_MSG(tag < aftl_count_buffer_tags(durable->device.ftl),
 			       "unit %u does not get back into the buffer", unit))
 			return -EIO;
 		ret = lying_disk_read(&durable->disk, offset, durable->bytes, unit_bytes(durable));
@@ -1208,7 +1208,7 @@ int durable_load(struct durable_device *durable, const char *policy, bool scan)
 		return ret;
 	}
 	durable->tags =
-		require_memory(calloc(aftl_buffer_tag_count(device->ftl), sizeof(*durable->tags)));
+		require_memory(calloc(aftl_count_buffer_tags(device->ftl), sizeof(*durable->tags)));
 	ret = restore_persisted_buffer(durable);
 	if (ret)
 		durable_stop(durable);
@@ -1233,7 +1233,8 @@ int durable_start(struct durable_device *durable, const char *policy, bool scan)
 	test_audit(device);
 	durable_check(durable);
 	aftl_volume_set_time(durable->volume, aftl_device_time_ns(device->ftl),
-			     aftl_age_ns(device->ftl), aftl_policy_state_word(device->ftl));
+			     aftl_get_device_age_ns(device->ftl),
+			     aftl_get_policy_state_word(device->ftl));
 	ret = aftl_volume_mark_in_use(durable->volume, aftl_policy_find(policy), &device->config);
 	if (ret)
 		durable_stop(durable);
