@@ -14,30 +14,30 @@ mkdir "$work/include"
 ln -s "$PWD/dm-approxftl" "$PWD/userspace" "$PWD/selftests" "$PWD/trace-tools" "$work"
 checkpatch=$(selftests/install-packages --checkpatch)
 
-# Ignored in the kernel target and the core:
+# $ignored: checkpatch messages to ignore in the kernel target and the core, with the reasons
 ignored=FILE_PATH_CHANGES # about MAINTAINERS, of which an external tree has none
-# Macros for rows of an X() table have a parameter for each column, and may not use all.
+# Macros for rows of an X() table have a parameter for each column, and need not use each one.
 ignored=$ignored,MACRO_ARG_UNUSED,TRAILING_SEMICOLON,MULTISTATEMENT_MACRO_USE_DO_WHILE
 ignored=$ignored,MACRO_ARG_PRECEDENCE # a member's name cannot be in parentheses
 ignored=$ignored,MINMAX # a cast of one argument is safer than min_t(), which casts both
 
-# Also ignored outside the kernel:
+# $userspace: further checkpatch messages to ignore outside the kernel
 userspace=$ignored
 userspace=$userspace,PREFER_KERNEL_TYPES # libc uses the types of <stdint.h>
 userspace=$userspace,NAKED_SSCANF        # there is no kstrto*() in user space
 userspace=$userspace,SSCANF_TO_KSTRTO    # the same
 
-# Also ignored in tests: TAP_TEST() declares, registers and defines one function.
-# Parameters of a tested device are one long text, for which nobody searches:
+# $tests: further checkpatch messages to ignore in tests. TAP_TEST() repeats its argument.
+# Parameters of a tested device are one long string, which nobody needs to find by grep.
 tests=$userspace,MACRO_ARG_REUSE,SPLIT_STRING
 
-# Also ignored in the trace tools:
+# $tools: further checkpatch messages to ignore in the trace tools
 tools=$userspace,CAMELCASE            # names of zlib and zstd
 tools=$tools,BIT_MACRO                # there is no BIT() in user space
 tools=$tools,EMBEDDED_FUNCTION_NAME   # an option has the name of its function
 tools=$tools,VOLATILE                 # a flag that a signal sets
 
-# Ignored in the header that defines for user space the macros that checkpatch recommends:
+# $host: messages to ignore in the header that defines the kernel's macros for user space
 host=$userspace
 host=$host,PREFER_DEFINED_ATTRIBUTE_MACRO,CAMELCASE # these are their definitions
 host=$host,MACRO_ARG_REUSE                          # min() and max() of plain integers
@@ -49,13 +49,13 @@ tables=$userspace,PARENTHESIS_ALIGNMENT
 # A list of PARAM() rows is a macro because it is expanded in two ways.
 lists=$ignored,COMPLEX_MACRO,MACRO_ARG_REUSE
 
-# Ignored in compat.h, which checks the kernel version by design:
+# $compat: messages to ignore in compat.h, which checks the kernel version by design
 compat=$ignored,LINUX_VERSION_CODE,CONSTANT_COMPARISON
 
-# Ignored in the header that replaces lockdep:
+# $locks: messages to ignore in the header that replaces lockdep outside the kernel
 locks=$ignored,USE_LOCKDEP,MACRO_ARG_REUSE
 
-# Ignored in callers of libraries with names in camel case:
+# $codec: messages to ignore in callers of libraries with names in camel case
 codec=$userspace,CAMELCASE
 
 # TRACE_EVENT() is laid out like a structure throughout the kernel:

@@ -23,7 +23,7 @@ checks=$checks,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHand
 # AFTL_ANALYSER_NODES=225000 is the analyser's default, which takes ten times as long.
 nodes=${AFTL_ANALYSER_NODES:-7000}
 
-# One file per process, because the analyser confuses the va_lists of several files.
+# Each process checks one file, because clang's analyser confuses the va_lists of several files.
 # shellcheck disable=SC2046,SC2086 # folders without blanks
 tidy()
 {
