@@ -40,7 +40,7 @@ ROWS = re.findall(r"^MQSIM\((\w+), \w+, \"(\w+)\",\s+(\w+), (?:NULL|\"(\w*))",
 
 
 def make_config_text(**changed: str) -> str:
-    """Return a configuration file with one value for each row of MQSim's settings."""
+    """Return a configuration file with a value for each setting in userspace/sim/mqsim-table.h."""
     known = {name: changed.get(name, VALUES.get(name, word if kind == "ONLY" else "1"))
              for _, name, kind, word in ROWS}
 

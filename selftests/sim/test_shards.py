@@ -224,7 +224,7 @@ def test_a_large_discard_is_one_request(tmp_path: Path) -> None:
     assert counters["host_discard_units"] == 200000 // SECTORS
 
 
-def test_option_die_dies_kills_the_last_die_of_the_last_shard() -> None:
+def test_option_die_dies_fails_the_last_die_of_the_last_shard() -> None:
     dead = get_only_run(run_sim(*SHAPE, *MIXED, "--shards", "2", "--requests", "500", "--die-dies",
                                 "early", "--block-table"))
     states = dead["block_table"]["state"]

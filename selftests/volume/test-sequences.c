@@ -582,7 +582,7 @@ static const struct subject {
 	{ "baseline", "tlc",
 	  TINY " blocks=12 slc_static=8% slc_dynamic=10% word_lines=2 bits=4 page=512 one_shot=on "
 	  "passes=2" },
-	/* A device that caches one of two translation pages; a device with parity on two dies. */
+	/* One device caches one of two translation pages, the next one has parity on two dies. */
 	{ "separated", "separated",
 	  TINY " op=30 blocks=32 word_lines=2 bits=2 page=512 map_cache=1KiB" },
 	{ "vth_b", "vth_b",

@@ -721,7 +721,6 @@ TAP_TEST(the_extent_table_has_a_copy)
 	CHECK_CONTAINS(durable.device.error.text, "what has been written of the tables");
 }
 
-/* Write three zones, reset one more, and finish one. */
 static void write_reset_and_finish_zones(void)
 {
 	struct test_device *device = &durable.device;
