@@ -88,7 +88,7 @@ struct aftl_ftl_policy {
 	AFTL_OPEN_BLOCKS_METHODS,					\
 	.place = aftl_ftl_place_in_stream_block
 
-/* Names of the streams, for statistics; a name for each. */
+/* Names of the streams, one for each stream, for statistics. */
 #define AFTL_FTL_STREAMS(...)						\
 	.kinds = { __VA_ARGS__ },					\
 	.streams = { __VA_ARGS__ }
@@ -129,7 +129,7 @@ u64 aftl_ns_since_invalidation(const struct aftl_policy *policy, const struct af
 
 struct aftl_fill_order;
 
-/* Count @writes first writes of logical pages for which preconditioning did not call stream(). */
+/* Add @writes to the count of host writes: preconditioning calls stream() for some writes only. */
 void aftl_ftl_count_first_writes(struct aftl_policy *policy, u32 writes);
 
 /**

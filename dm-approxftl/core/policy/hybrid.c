@@ -47,7 +47,7 @@ enum kind { KIND_PRECISE = 1, KIND_DISPLACED = 5, KIND_REPROGRAMMABLE, KIND_SHOR
 /* Streams of precise data: results of stream(), and of relocate() for relocated data. */
 enum stream { STREAM_NONE, STREAM_UPDATED, STREAM_SHORT, STREAM_LOW, STREAM_HIGH };
 
-/* Bits of aftl_block.note: the block is a sequential block of ReSSD, with ReSSD's block kind. */
+/* Bits of aftl_block.note: ReSSD owns this sequential block; ReSSD's own kind for the block. */
 #define NOTE_RESSD 0x8000
 #define NOTE_RESSD_KIND 0x0007
 
@@ -165,7 +165,7 @@ static u32 choose_precise_stream(struct hybrid *state, const struct aftl_host_wr
 		       STREAM_LOW : STREAM_NONE;
 }
 
-/* Data of both classes share word lines (ApproxFTL's checkerboards), so both have one stream. */
+/* Approximate and usual precise data share a stream: ApproxFTL's checkerboards mix the two. */
 static u32 hybrid_choose_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	return write->class == AFTL_APPROX ? STREAM_NONE :
@@ -573,7 +573,7 @@ const struct aftl_policy_type aftl_policy_hybrid = {
 	.kinds = { "checkerboard", "precise", "phase1", "phase2", "all_approx", "displaced",
 		   "reprogrammable", "short_lived" },
 	.streams = { "usual", "updated", "short_lived", "low_cost", "high_cost" },
-	/* five of ApproxFTL, one for each hot class of ReSSD, for displaced and short-lived data */
+	/* open blocks: 5 of ApproxFTL, 1 a hot class of ReSSD, 1 displaced, 1 short-lived */
 	.open_blocks = 5 + (AFTL_HOTNESS_CLASSES - 1) + 1 + 1,
 	.no_parity = true,
 	.reserve = 5 + 1,

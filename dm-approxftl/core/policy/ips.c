@@ -130,9 +130,9 @@ static bool does_next_program_switch_word_line(const struct aftl_policy *policy,
 }
 
 /*
- * Find a cache block whose next program switches a word line, or without @switches, a block whose
- * next program uses SLC mode. The lowest address is chosen, because the order in @cache is lost at
- * a reload.
+ * Find a cache block whose next program fills the remaining bits of a word line or, without
+ * @switches, a block whose next program uses SLC mode. The lowest address is chosen, because the
+ * order in @cache is lost at a reload.
  */
 static struct aftl_block **ips_find_block(struct aftl_policy *policy, const struct aftl_lun *lun,
 					  bool switches)
@@ -194,7 +194,7 @@ static int ips_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
 
 /* Idle time */
 
-/* Count the pages that fit into the remaining bits of the layers that are being switched. */
+/* Count the pages that fit into the remaining bits of layers that were filled in SLC mode. */
 static u32 ips_count_pages_to_switch(struct aftl_policy *policy, const struct aftl_lun *lun)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);

@@ -37,7 +37,7 @@ static bool lending_adopt_loaded_block(struct aftl_policy *policy, struct aftl_l
 	return aftl_open_blocks_adopt_block(policy, lun, block);
 }
 
-/* If this program fills the first half (precise data) of the open block, change its block kind. */
+/* Change the kind of the open block if the program just placed fills its first half. */
 static void change_kind_of_half_full_block(struct aftl_policy *policy,
 					   struct aftl_open_blocks *mine)
 {
@@ -75,7 +75,7 @@ static int lending_place_program(struct aftl_policy *policy, struct aftl_lun *lu
 	return 0;
 }
 
-/* The last program of a block's first half needs a call of place(), which changes the kind. */
+/* Leave the last program of a block's first half to place(), which then changes the block kind. */
 static u32 lending_count_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
 				  const struct aftl_program_request *need,
 				  const struct aftl_block *block)

@@ -53,7 +53,7 @@ enum { BINS = OCTAVES * BINS_PER_OCTAVE };
 #define SIZES 64
 #define GAIN_SHIFT 7
 
-/* Relocations in the last group that the model adds up; precision of their period, in bits. */
+/* Number of relocations in the last group that the model sums; precision of the period in bits. */
 #define ROUNDS 16
 #define STAY_BITS 8
 #define WAF_MAX_Q16 ((u64)U32_MAX)
@@ -76,7 +76,7 @@ enum { BINS = OCTAVES * BINS_PER_OCTAVE };
 /* In the phase SEARCH_COUNT each host write counts the valid data of this many blocks. */
 #define COUNTED_BLOCKS 64
 
-/* Phases of the search; each host write takes one step of it. */
+/* Phases of the search for the group sizes; each host write takes one step of the search. */
 enum { SEARCH_IDLE, SEARCH_COUNT, SEARCH_CHECK, SEARCH_BASE, SEARCH_SIZE, SEARCH_END };
 
 /*
@@ -299,7 +299,7 @@ static u64 compute_last_group_writes_q16(const struct midas *midas, u64 hot_stay
 {
 	u64 later = count_valid_pages_of_chain(midas, hot_stay, get_bin_start(BINS)) -
 		    count_valid_pages_of_chain(midas, hot_stay, age);
-	/* No histogram has the data that is never overwritten: the space that it takes is fixed. */
+	/* Data that is never overwritten is in no histogram; the space that it takes is fixed. */
 	u64 fixed = held - min(later, held);
 	u64 step = get_bin_start(BINS - 1);
 	u64 stay = 0;

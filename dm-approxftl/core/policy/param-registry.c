@@ -74,7 +74,7 @@ unsigned int aftl_param_count(void)
 	return count;
 }
 
-/* Return the index of @key in @group, or the number of its parameters. */
+/* Return the index of @key in @group; the number of parameters if the group lacks @key. */
 static u32 find_param_in_group(const struct aftl_param_group *group, const char *key)
 {
 	u32 i;

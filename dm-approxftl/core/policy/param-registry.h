@@ -42,7 +42,7 @@ int __must_check aftl_param_set(struct aftl_config *config, const char *key, con
  */
 enum aftl_change aftl_param_change(unsigned int index);
 
-/* Values of @group in @config; NULL if @group is NULL, or is beyond AFTL_OWN_PARAMS values. */
+/* Return the values of @group in @config; NULL if @config has none for the group. */
 const void *aftl_get_values_of_param_group(const struct aftl_config *config,
 					   const struct aftl_param_group *group);
 

@@ -304,7 +304,7 @@ u64 aftl_victim_age_ns(const struct aftl_victim_candidates *closed, const struct
  */
 const struct aftl_block *aftl_policy_lpn_block(const struct aftl_policy *policy, aftl_lpn_t lpn);
 
-/* Device time in nanoseconds; negative during preconditioning, which ends at the start. */
+/* Device time in nanoseconds; negative during preconditioning, which ends at time 0. */
 static inline s64 aftl_policy_now(const struct aftl_policy *policy)
 {
 	return (s64)(*policy->core->now_ns - *policy->core->fill_left_ns);

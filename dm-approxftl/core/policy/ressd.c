@@ -50,7 +50,7 @@ static_assert(KIND_REPROGRAMMABLE < AFTL_KINDS_MAX, "a kind for statistics");
 #define NOTE_LEVEL 0x00c0
 #define NOTE_LEVEL_SHIFT 6
 #define NOTE_CANDIDATE 0x0100
-/* The block takes writes, and valid data must be relocated before a reprogram of the block. */
+/* The block takes writes, but valid data must be relocated before each reprogram of the block. */
 #define NOTE_RECLAIM 0x0200
 /* A virtual super layer: the upper layer of one super layer and the lower layer of the next. */
 #define NOTE_VIRTUAL 0x0400
@@ -199,8 +199,8 @@ static u32 find_reusable_word_line(struct aftl_policy *policy, const struct aftl
 }
 
 /*
- * Word lines to empty before @block can continue: its super layer or, with virtual layers, only the
- * lowest layer that is not used up.
+ * Return the word lines whose valid data must go before @block takes more programs: its super layer
+ * or, with virtual layers, only the lowest layer that is not used up.
  */
 static struct span find_span_to_empty(struct aftl_policy *policy, const struct aftl_block *block)
 {
@@ -300,7 +300,7 @@ static void ressd_note_invalid_page(struct aftl_policy *policy, struct aftl_bloc
 		ressd_block_level(policy, block)->ready |= 1ULL << (block->note & NOTE_INDEX);
 }
 
-/* Find the candidate whose super layer has the least valid data; @level has a candidate. */
+/* Find the candidate whose super layer has the least valid data; @level must have one. */
 static u32 find_least_valid_candidate(struct aftl_policy *policy, const struct level *level)
 {
 	u32 least = U32_MAX;
