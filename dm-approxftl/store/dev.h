@@ -412,7 +412,7 @@ void aftl_dev_queue_flush(struct aftl_dev *dev, struct aftl_io *io);
  */
 int aftl_dev_wait_for_room(struct aftl_dev *dev, bool killable);
 
-/* Wait until no operation, flush or release is left. Context: process, no lock held; sleeps. */
+/* Wait until no operation, flush or PLP release is queued. Context: process, no lock; sleeps. */
 void aftl_dev_drain_queue(struct aftl_dev *dev);
 
 /**
@@ -507,7 +507,7 @@ void aftl_dev_wake_room_waiters(struct aftl_dev *dev, bool congested);
  */
 void aftl_dev_release_reserved_ops(struct aftl_dev *dev, u32 ops);
 
-/* Return true if the queue has no operation, flush or release. Context: under @lock. */
+/* Return true if no operation, flush or PLP release is queued. Context: under @lock. */
 bool aftl_dev_queue_is_empty(const struct aftl_dev *dev);
 
 /* Allocate the ring. Return: 0; or -ENOMEM, then call aftl_dev_ring_exit(). Context: process. */

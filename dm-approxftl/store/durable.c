@@ -249,7 +249,7 @@ int aftl_dev_begin_use(struct aftl_dev *dev, const struct aftl_config *config,
 		return 0;
 	record_device_time(dev);
 	ret = aftl_volume_mark_in_use(dev->volume, aftl_policy_type(ftl), config);
-	/* After an earlier use, fail all requests: without the worker they would block forever. */
+	/* Requests to a store used before must fail: without the worker they would block. */
 	if (ret && !dev->used)
 		return aftl_fail(error, ret, "the volume cannot be written");
 	if (ret)

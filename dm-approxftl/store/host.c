@@ -72,7 +72,7 @@ static void host_read_lpn(void *host, struct aftl_request *request, const struct
 		aftl_io_pin_data(host, aftl_request_io(request), read);
 }
 
-/* Free the data of a zone that is being reset. The data of a discard are freed with its bio. */
+/* Free the data of a zone that is being reset. The bio of a discard frees the discarded data. */
 static void host_unmap_zone_data(void *host, aftl_lpn_t first, u32 units)
 {
 	struct aftl_disk *disk = host;

@@ -89,7 +89,7 @@ static void bdev_bio_ended(struct bio *bio)
 	int error = blk_status_to_errno(bio->bi_status);
 	bool write = op_is_write(bio_op(bio));
 
-	/* A write error of metadata is permanent; after one of data, io->done() may remap them. */
+	/* A failed metadata write is permanent; io->done() may remap other failed writes. */
 	if (write && error && bio_to_bdev_bio(bio)->io == &bio_to_bdev_bio(bio)->own)
 		aftl_bdev_set_error(device, error);
 	/* Free a read's bio before io->done(), which may free @device; a write keeps @device. */
@@ -472,7 +472,7 @@ bool aftl_bdev_is_alive(struct aftl_bdev *device)
 	return answers;
 }
 
-/* The error numbers stand for BLK_STS_MEDIUM, _IOERR, _PROTECTION and _TARGET, in this order. */
+/* Errors of sectors are BLK_STS_MEDIUM, _IOERR, _PROTECTION and _TARGET, here as error numbers. */
 bool aftl_bdev_is_sector_error(int error)
 {
 	switch (error) {

@@ -157,7 +157,7 @@ static void append_op_to_queue(struct aftl_dev *dev)
 	queue_work(dev->disk->workers.queue, &dev->work);
 }
 
-/* Prepare an operation that writes to @to; the caller completes it, then append_op_to_queue(). */
+/* Prepare an operation that writes to @to; the caller fills in the rest and queues it. */
 static struct aftl_dev_op *alloc_write_op(struct aftl_dev *dev, enum aftl_dev_kind kind,
 					  aftl_ppn_t to, bool again)
 {
@@ -603,7 +603,7 @@ static u32 find_batch_end(const struct aftl_dev *dev)
 	return number;
 }
 
-/* Return true if there is work for the worker: operations, or only flushes or releases. */
+/* Take the next operations. Return false if neither these nor a flush or PLP release is queued. */
 static bool take_next_batch(struct aftl_dev *dev, struct batch *batch)
 {
 	bool busy;
@@ -994,7 +994,7 @@ static void persist_waiting_plp_entries(struct aftl_dev *dev, u32 until, u32 end
 	while (is_op_waiting_for_plp_slot(dev, until)) {
 		struct aftl_dev_op *op = aftl_dev_op_at(dev, dev->waiting);
 
-		/* Find the next waiting operation before @op is done, and its memory reused. */
+		/* Find the next waiting operation now: a completed @op may lose its memory. */
 		dev->waiting = find_op_waiting_for_plp_slot(dev, dev->waiting + 1, until, end);
 		if (!ret)
 			persist_plp_entry(dev, op);
@@ -1096,7 +1096,7 @@ static int record_op_in_volume(struct aftl_dev *dev, struct aftl_dev_op *op, u32
 	}
 }
 
-/* Execute operation @number; a write with its run. Return: number of executed operations. */
+/* Execute operation @number, and with a write those to adjacent ppns. Return: their number. */
 static u32 execute_queue_op(struct aftl_dev *dev, u32 number, u32 end)
 {
 	struct aftl_dev_op *op = aftl_dev_op_at(dev, number);
@@ -1197,7 +1197,7 @@ static void execute_queue_work(struct work_struct *work)
 		load_data_of_copies(dev, &batch);
 		execute_batch(dev, &batch);
 		commit_covered_flushes(dev);
-		/* aftl_dev_drain_queue() waits for flushes and releases, too: wake its callers. */
+		/* aftl_dev_drain_queue() waits for flushes and PLP releases, too: wake callers. */
 		spin_lock_irq(&dev->lock);
 		free_finished_ops(dev);
 		spin_unlock_irq(&dev->lock);
