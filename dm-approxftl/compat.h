@@ -37,7 +37,7 @@
 #define IOPRIO_PRIO_HINT(ioprio) ((ioprio) >> 3 & (IOPRIO_NR_HINTS - 1))
 #endif
 
-/* file_owner_or_capable() is not in all older kernels; since 6.3 mounts have ID maps. */
+/* Replace file_owner_or_capable(), which not all kernels have; 6.3 changed the mount ID maps. */
 static inline bool aftl_file_owner_or_capable(struct file *file)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
@@ -267,7 +267,7 @@ static inline const struct address_space *aftl_device_mapping(const struct block
 }
 
 /*
- * Write with the IOCB_* flags @not cleared, and keep the file system from being frozen meanwhile.
+ * Write to @file, with the IOCB_* flags in @not cleared, and prevent a freeze of its file system.
  * Since 6.8 vfs_iocb_iter_write() prevents the freeze itself.
  */
 static inline ssize_t aftl_iter_write(struct file *file, struct iov_iter *iter, loff_t position,

@@ -70,8 +70,8 @@ static sector_t get_sector_in_target(const struct aftl_target *target, const str
 }
 
 /*
- * REQ_NOUNMAP asks for zeroes that are allocated. They are written as data: the block layer falls
- * back to writing pages of zeroes when a request to zero is not supported.
+ * REQ_NOUNMAP demands that zeroed sectors stay allocated. The target refuses such a bio: the block
+ * layer then falls back to writing pages of zeroes.
  */
 static bool bio_needs_written_zeroes(const struct bio *bio)
 {
@@ -157,7 +157,7 @@ static struct aftl_disk *map_bio_to_shard(const struct aftl_target *target, stru
 		return device->disks[0];
 	if (request->op == AFTL_OP_FLUSH || is_discard_or_zeroing(request))
 		return map_bio_copy(device, bio, unit, request);
-	/* Several shards get no REQ_OP_ZONE_RESET_ALL from Linux: aftl_split_zone_reset_all(). */
+	/* aftl_split_zone_reset_all() keeps REQ_OP_ZONE_RESET_ALL from devices with shards. */
 	if (unlikely(request->op == AFTL_OP_ZONE_RESET_ALL))
 		return NULL;
 	return map_whole_bio(device, unit, request);

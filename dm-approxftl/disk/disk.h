@@ -50,7 +50,7 @@ static inline u32 aftl_count_placement_streams(const struct aftl_options *option
 	return options->policy->host_streams + (u32)options->config.placement_handles;
 }
 
-/* Largest life time of F_SET_RW_HINT; Linux uses the life time as write stream, if there is one. */
+/* Largest life time of F_SET_RW_HINT. Linux uses the life time of a file as its write stream. */
 #define AFTL_LIFE_MAX 5
 
 /*

@@ -146,7 +146,7 @@ int aftl_device_alloc(struct aftl_device **out, const struct aftl_options *optio
 	return 0;
 }
 
-/* Copy the message of a failed disk, with the shard's number if several are on a block device. */
+/* Copy the message of a failed disk; name the shard if a block device holds several shards. */
 static int set_error_with_shard_number(const struct aftl_device *device, u32 index, int ret,
 				       const struct aftl_error *cause, struct aftl_error *error)
 {

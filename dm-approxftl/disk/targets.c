@@ -123,11 +123,12 @@ static int try_call_fn_on_target_of_device(dev_t dev, aftl_target_fn fn, void *d
 
 /*
  * The holder of a target's gate (a mutex) may wait for I/O of the device below. If that is also an
- * approxftl device, its resume needs aftl_targets_lock. So never wait for a gate under that lock.
+ * approxftl device, its resume needs aftl_targets_lock. So never wait for a gate under that lock,
+ * and start no I/O for memory allocations under the locks.
  */
 int aftl_call_on_target_of_device(dev_t dev, aftl_target_fn fn, void *data)
 {
-	unsigned int flags = memalloc_noio_save(); /* A resume needs the locks: start no I/O. */
+	unsigned int flags = memalloc_noio_save();
 	int ret = try_call_fn_on_target_of_device(dev, fn, data);
 
 	while (ret == -EAGAIN && !fatal_signal_pending(current)) {

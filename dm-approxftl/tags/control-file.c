@@ -85,7 +85,7 @@ int aftl_control_untag_range(struct aftl_control *control, void *argument)
 	return ret;
 }
 
-/* Store the carriers that @target evaluates in @data, a struct approxftl_tag_fd. */
+/* Copy the tag carriers that @target evaluates to @data, a struct approxftl_tag_fd. */
 static int gather_tag_carriers(struct aftl_target *target, void *data)
 {
 	const struct aftl_options *options = &target->options;

@@ -75,7 +75,7 @@ void aftl_marks_exit(struct aftl_marks *marks)
 		aftl_mark_destroy(marks, mark);
 		aftl_mark_put(mark);
 	}
-	/* Wait for marks that an unmount has removed from the list, but still has references to. */
+	/* Wait for marks to which an unmount still has references; the list lacks them already. */
 	for (; atomic_read(&marks->alive); msleep(1))
 		fsnotify_wait_marks_destroyed();
 	/* Wait until the last ->free_mark() has returned: its code is unloaded with the module. */

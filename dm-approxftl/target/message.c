@@ -823,7 +823,7 @@ static int handle_audit_message(struct message *message)
 	return 1;
 }
 
-/* Print the table line of a device with one shard that would equal the given shard of this one. */
+/* Print the table line that makes a device of one shard equal to the given shard of the target. */
 static int handle_table_line_message(struct message *message)
 {
 	struct aftl_options *options;

@@ -316,7 +316,7 @@ static void drop_spare_device(struct aftl_target *target)
 	target->table.spare = NULL;
 }
 
-/* Close the volume. It stays reserved for this write: no other table may open it meanwhile. */
+/* Close the volume, which writes to it: it stays reserved, no other table may open it meanwhile. */
 static void close_target_volume(struct aftl_target *target)
 {
 	struct aftl_ownership *own = &target->mapped->own;
@@ -628,7 +628,7 @@ static int resume_target_by_data_state(struct aftl_target *target, enum aftl_res
 static int target_preresume(struct dm_target *ti)
 {
 	struct aftl_target *target = ti->private;
-	unsigned int flags = memalloc_noio_save(); /* Reclaim could write to the suspended disk. */
+	unsigned int flags = memalloc_noio_save(); /* Memory reclaim must not write to this disk. */
 	struct aftl_error error;
 	int ret = begin_target_resume(target, &error);
 
@@ -692,8 +692,8 @@ static int target_iterate_devices(struct dm_target *ti, iterate_devices_callout_
 }
 
 /*
- * Reads of a volume go to the backing device with the memory segments of the submitter's bio, so
- * that device's limits for segments apply. Combine them as blk_stack_limits() does.
+ * The target passes the memory segments of a read bio on to the backing device, so the limits of
+ * the backing device for segments apply. Combine them as blk_stack_limits() does.
  */
 static void set_io_segment_limits(struct queue_limits *limits, const struct queue_limits *below)
 {
