@@ -14,7 +14,7 @@ enum exit_code {
 	EXIT_INTERRUPTED = 130,
 };
 
-/* Exit code after error @ret of an input. Errors of outputs are -EIO, whatever their cause. */
+/* Return the exit code for error @ret of an input. Output errors are always passed as -EIO. */
 static inline enum exit_code exit_code_of_input(int ret)
 {
 	return ret == -ENOENT || ret == -ENOTDIR || ret == -EISDIR || ret == -EACCES ?

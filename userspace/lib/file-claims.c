@@ -30,7 +30,7 @@ struct claim {
 	u64 number;
 };
 
-/* The claimed files of a thread, one command: a library may run commands in several threads. */
+/* Claimed files of the command that this thread runs: a library may run a command per thread. */
 static __thread struct claim *claims;
 
 /* Resolve the directory of @path and append the file name; NULL if there is no such directory. */

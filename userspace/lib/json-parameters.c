@@ -28,7 +28,7 @@ static const char *get_unit_name_of_param(const struct aftl_param *param)
 	return unit ? unit : "";
 }
 
-/* Write the weights of host queues, a byte each, the first in the lowest; 0: a single queue. */
+/* Write the weights of the host queues: byte i of @weights is for queue i; 0 ends the list. */
 static void write_queue_weights_json(struct json_writer *json, const char *key, u64 weights)
 {
 	json_inline_array(json, key);

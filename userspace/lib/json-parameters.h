@@ -10,7 +10,7 @@
 /* Print the object "parameters": keys contain the unit of a number, as in read_ns, op_percent. */
 void json_write_parameters(struct json_writer *json, const struct aftl_config *config);
 
-/* Print "counters"; print the list "placement_handles", which begins with the default handle. */
+/* Print the object "counters", or the list "placement_handles" from the default handle on. */
 void json_write_counters(struct json_writer *json, const struct aftl_counters *counters);
 void json_write_handles(struct json_writer *json, const struct aftl_handle_stats *handles,
 			u64 count);

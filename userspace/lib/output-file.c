@@ -71,7 +71,7 @@ static bool is_path_standard_output(const char *path, const struct stat *state)
 	       own.st_ino == state->st_ino;
 }
 
-/* True for /dev/fd/3 and the like, open descriptors that are written in place: no rename(). */
+/* True for a path of an open descriptor (/dev/fd/3): rename() must not replace the file. */
 static bool is_descriptor_path(const char *path)
 {
 	char *folder = NULL, *name = strdup(path);

@@ -5,7 +5,7 @@
 #include "file-claims.h"
 #include "parameter-file.h"
 
-/* Maximum text of all parameter files of a command. A tenth of it would hold all parameters. */
+/* Maximum size in bytes of all parameter files of a command; all parameters need a tenth of it. */
 static __thread char text[1 << 16];
 static __thread size_t used;
 

@@ -89,7 +89,7 @@ void sim_drive_begin_measuring(struct sim_drive *drive);
 /* Submit requests up to the queue depth. Return: 0 or a negative error number with a message. */
 int sim_drive_fill_queue(struct sim_drive *drive, struct aftl_error *error);
 
-/* Process the next event. Return: 0, or an error if @last_ns, the last progress, is long ago. */
+/* Process the next event. Return: 0, or an error if the last progress, at @last_ns, is long ago. */
 int sim_drive_process_event(struct sim_drive *drive, u64 last_ns, struct aftl_error *error);
 
 /* Run until the stream is over and all requests are complete. Return: as sim_drive_fill_queue(). */

@@ -40,7 +40,7 @@ extern const unsigned int option_row_count;
 /* Find the option of name @text, in which dashes equal underscores; NULL if there is none. */
 const struct option_row *option_find_by_name(const char *text, size_t length);
 
-/* Return the short form of an option, or 0; return the option with a short form, or NULL. */
+/* Convert an option to its short form (0: none), and a short form to its option (NULL: none). */
 char option_get_short_letter(const struct option_row *row);
 const struct option_row *option_find_by_letter(char letter);
 

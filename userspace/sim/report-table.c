@@ -334,7 +334,7 @@ static u64 compute_rate_of_host_queue(const struct sim_result *result, u32 index
 			    result->elapsed_ns, 1000000000);
 }
 
-/* Return a response time of queue @what >> 17: bit 16: of writes; low bits: quantile, 0: mean. */
+/* Return a response time; @what: queue << 17 | 1 << 16 for writes | quantile, or 0 for the mean. */
 static u64 get_response_time_of_host_queue(const struct sim_result *result, u32 what)
 {
 	const struct sim_queue *queue = &result->queues[what >> 17];

@@ -36,7 +36,7 @@ void settling_complete_batch(struct settling *settling)
 		merge_pairs_of_batches(settling);
 }
 
-/* Merge pairs of batches, empty ones included: requests may be added in any order. */
+/* Merge pairs of batches; include empty batches, as requests may be added to them later. */
 static void merge_settling_batches(struct settling *settling)
 {
 	settling->count = SETTLING_BATCHES;
@@ -84,7 +84,7 @@ struct rest {
 	__uint128_t squares;
 };
 
-/* Add up the batches of each group in @sums, which is zeroed; shift the sums right to 32 bits. */
+/* Sum the batches of each group in the zeroed @sums; shift all sums until 32 bits hold them. */
 static u32 sum_batch_groups(const struct settling *settling, u64 sums[GROUPS])
 {
 	u32 count = settling->count / GROUP;

@@ -9,7 +9,7 @@
 #include "aftl-host.h"
 
 #define SETTLING_BATCHES 640
-/* Tolerated error of the mean, in 1/10000. */
+/* Relative error of the mean response time, in 1/10000, from which the report warns of it. */
 #define SETTLING_MATTERS 200
 
 /**

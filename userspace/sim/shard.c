@@ -101,7 +101,7 @@ static void subtract_surplus_of_parts(struct shard *shard, const struct whole *w
 		parts += part->epoch == epoch;
 		failed += part->epoch == epoch && part->failed;
 	}
-	/* Subtract all parts but one, as the host sent one request. */
+	/* The counters have a request for each part, but the host sent one: the rest is surplus. */
 	switch (whole->request.op) {
 	case AFTL_OP_READ:
 		surplus->host_read_requests += parts - 1;
