@@ -947,7 +947,7 @@ def check_swap_file_is_refused(folder: str) -> None:
         run_command("swapoff", swap)
 
 
-def check_btrfs_checksums_refused() -> None:
+def check_btrfs_with_checksums_is_refused() -> None:
     """Tagging a file of btrfs is refused unless the file has no checksums."""
     with temporary_device(NAME, KEYS) as path, Mount(path, "mkfs.btrfs -q -f --mixed") as place:
         (place / "file").write_text("data")
@@ -1211,7 +1211,8 @@ def main() -> None:
                   change_tagged_files_in_processes, folder, "4")
         run_point("tags follow the file, not its name", run_in_child, check_tag_lifetime, folder)
     run_point("unmount removes all tags", check_no_tags_are_left)
-    run_selected_point("btrfs is accepted only without checksums", check_btrfs_checksums_refused)
+    run_selected_point("btrfs is accepted only without checksums",
+                       check_btrfs_with_checksums_is_refused)
     run_selected_point("tags of devices, memory and scopes have their precedence",
                        check_tags_of_raw_device)
     run_selected_point("a query is answered while the lower device is suspended",
