@@ -41,7 +41,7 @@ Json = dict[str, Any]
 
 FORMAT = [2, 0]
 
-# The papers' device except for its size: 8 KiB pages, one mapping unit each.
+# Device of the ApproxFTL paper, whose 8 KiB pages hold one mapping unit; the cases add its size.
 COMMON = "--profile tcad18 --size 8KiB --depth 256 --approx-share 50%"
 SHAPE_512G = ("--channels 8 --chips 4 --dies 2 --planes 2 --plane_mode shared --blocks 2048 "
               "--layers 4 --word_lines 64")
@@ -231,7 +231,7 @@ def make_device_cases(scale: float) -> dict[str, Case]:
                         f"{SHAPE_512G} --allocate rotate --fill random {few} --policy {policy}", 1)
     add_device_case("512 GiB, empty", f"{SHAPE_512G} --policy approxftl", 1)
     for name, shape, same in (("16 GiB", SHAPE_16G, "100%"), ("1 TiB", SHAPE_1T, "1.56%")):
-        # The same footprint on both sizes isolates the cost of capacity.
+        # The same footprint in bytes on both sizes shows what a larger capacity alone costs.
         add_device_case(f"{name}, same range, 37 % writes",
                         f"{shape} {ROOMY} --footprint {same} --write-share 37%", 2_000_000)
         add_device_case(f"{name}, empty, 37 % writes", f"{shape} {ROOMY} --write-share 37%",

@@ -180,7 +180,7 @@ def measure_ax6_lifetime() -> list[Measured]:
     gains: dict[str, list[float]] = {"vth_b": [], "approxftl": []}
     far = []
     for runs in results_of_study("approx-collected", "tags", "policy").values():
-        # The fill erases nothing, so that blocks and counters have seen the same erases.
+        # The fill erases nothing, so the counters of the run include all erases that wore blocks.
         for policy, run in runs.items():
             gains[policy].append(lifetime_gain_percent(run))
             far.append(abs(lifetime_gain_percent(run)

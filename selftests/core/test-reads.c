@@ -74,7 +74,7 @@ static u64 first_sense_ns(const struct aftl_array_event *event, u64 once_ns)
 		       device.config.read_move : once_ns;
 }
 
-/* A read takes the retries, and sensing levels that ECC may need. */
+/* A read takes one sensing, one more per retry, and up to ecc_levels sensings by ECC. */
 static void check_default_sense(const struct aftl_array_event *event, u64 once_ns, u32 shift)
 {
 	u64 retried_ns = first_sense_ns(event, once_ns) + once_ns * shift;

@@ -20,7 +20,7 @@
 #define NOTE_RECLAIM 0x200
 #define KIND_REPROGRAMMABLE 6
 
-/* A word line's ID follows from the reprograms of its pages; selftests/physics checks its codes. */
+/* A word line's distribution ID depends on how often each of its two pages was reprogrammed. */
 TAP_TEST(the_distribution_id_follows_from_the_reprograms_of_each_page)
 {
 	/* ReSSD's word-line IDs, by the numbers of reprograms of LSB page and MSB page. */
@@ -85,8 +85,8 @@ static u32 highest_programmed_layer(u32 block)
 }
 
 /*
- * A super layer must be used up before the next one is opened; half suffices for a virtual super
- * layer. A reclamation makes a block's super layer virtual until all of it is used up.
+ * A layer may begin when all super layers before it are used up. After a reclamation, under virtual
+ * super layers, its predecessor may still be open, until a layer begins with none open before it.
  */
 static void check_super_layer_begin(u32 block, u32 layer)
 {

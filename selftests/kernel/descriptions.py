@@ -42,7 +42,7 @@ def run_verb_as_parsed_json(what: str) -> Any:
     return json.loads(done.stdout)[what.replace("params", "parameters")]
 
 
-# Prepend a digit, which keeps notation and unit. An empty value would be no word of a line.
+# Prepend a digit, so that the value exceeds the maximum but keeps its notation and unit.
 def make_value_beyond_maximum(text: str) -> str:
     """Return an invalid value of a key, larger than the maximum @text, with the same unit."""
     if not (match := re.search(r"^(\d+(?:e-?\d+)?)(\w*)$", text, re.S | re.M)):

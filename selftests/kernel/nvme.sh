@@ -88,7 +88,7 @@ stays_while_in_use()
 	refuses 1 "$drive is in use: mounted on $scratch/mounted" nvme aftl-nvme --remove &&
 		told "$approxftl" nvme aftl-nvme --remove --force || return
 	umount "$scratch/mounted"
-	# The drive of the file system is gone, which is no complaint; its data are on the device.
+	# Linux logs errors of the removed drive, as it should; the file is still on the dm device.
 	clear_log_of_lost_drive
 	mount /dev/mapper/aftl-nvme "$scratch/mounted" &&
 		[ "$(cat "$scratch/mounted/file")" = kept ] && umount "$scratch/mounted"

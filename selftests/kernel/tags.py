@@ -791,7 +791,7 @@ RECORD = struct.Struct("=IIQQIIIIIHH")
 
 def parse_blktrace_records(path: Path) -> Iterator[tuple[tuple[int, ...], bytes]]:
     """Yield the header and the payload of each record in a blktrace file."""
-    # Linux may write the unused rest of its last buffer, which is zero.
+    # The file may end in zeroes: the unused rest of the kernel's last blktrace buffer.
     data = path.read_bytes().rstrip(b"\0")
     at = 0
     while at < len(data):
