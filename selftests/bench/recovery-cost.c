@@ -65,12 +65,12 @@ static int end_simulated_read(void *host, void *begun)
 	return 0;
 }
 
-static int simulated_read(void *host, u64 offset, void *bytes, u32 size)
+static int read_simulated_disk(void *host, u64 offset, void *bytes, u32 size)
 {
 	return end_simulated_read(host, begin_simulated_read(host, offset, bytes, size));
 }
 
-static int simulated_write(void *host, u64 offset, const void *bytes, u32 size)
+static int write_simulated_disk(void *host, u64 offset, const void *bytes, u32 size)
 {
 	(void)host;
 	if (offset + size > disk.size)
@@ -79,7 +79,7 @@ static int simulated_write(void *host, u64 offset, const void *bytes, u32 size)
 	return 0;
 }
 
-static int simulated_flush(void *host)
+static int flush_simulated_disk(void *host)
 {
 	(void)host;
 	return 0;
@@ -89,11 +89,11 @@ static const struct aftl_host_ops ops = { .alloc = core_memory_alloc, .free = co
 
 static const struct aftl_backing medium = {
 	.bytes = 1ULL << 50,
-	.read = simulated_read,
+	.read = read_simulated_disk,
 	.begin_read = begin_simulated_read,
 	.end_read = end_simulated_read,
-	.write = simulated_write,
-	.flush = simulated_flush,
+	.write = write_simulated_disk,
+	.flush = flush_simulated_disk,
 	.alloc = core_memory_alloc,
 	.free = core_memory_free,
 };

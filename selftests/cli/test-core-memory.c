@@ -15,7 +15,7 @@
 #define HUGE_PAGE (2UL << 20)
 
 /* Return the size of the test program's address space in pages. */
-static long address_space_pages(void)
+static long read_address_space_pages(void)
 {
 	FILE *file = fopen("/proc/self/statm", "r");
 	long pages = 0;
@@ -74,12 +74,12 @@ TAP_TEST(allocated_memory_is_zeroed)
 
 TAP_TEST(large_allocations_are_returned_to_the_system)
 {
-	long before = address_space_pages();
+	long before = read_address_space_pages();
 	unsigned int i;
 
 	for (i = 0; i < 50; i++)
 		allocate_and_free_core_memory(2 * HUGE_PAGE + i * 4096);
-	CHECK(address_space_pages() - before < 100);
+	CHECK(read_address_space_pages() - before < 100);
 }
 
 TAP_TEST(huge_pages_are_used_up_to_the_size_of_memory)

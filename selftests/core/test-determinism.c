@@ -534,9 +534,10 @@ static int place_in_half_of_each_block(struct aftl_policy *policy, struct aftl_l
 	return aftl_open_blocks_place(policy, lun, need, need->stream, placement);
 }
 
-static u32 fill_half_block(struct aftl_policy *policy, __maybe_unused struct aftl_lun *lun,
-			   __maybe_unused const struct aftl_program_request *need,
-			   const struct aftl_block *block)
+static u32 count_steps_to_fill_half_block(struct aftl_policy *policy,
+					  __maybe_unused struct aftl_lun *lun,
+					  __maybe_unused const struct aftl_program_request *need,
+					  const struct aftl_block *block)
 {
 	u32 half = count_pages_of_half_block(policy);
 	u32 steps = aftl_policy_geometry(policy)->program_pages;
@@ -551,7 +552,7 @@ static void fill_relocates_recorded_lpns(struct aftl_policy_type halves)
 	u32 i;
 
 	halves.place = place_in_half_of_each_block;
-	halves.fill_run = fill_half_block;
+	halves.fill_run = count_steps_to_fill_half_block;
 	fill_device(&device, &halves, SHAPE " channels=4 chips=4 op=45 fill=random", NULL);
 	for (i = 0; i < device.ftl->geo.blocks; i++)
 		erases += device.ftl->media.blocks[i].erases;

@@ -39,7 +39,7 @@ static u32 find_earliest_source(u32 sources)
 	return first;
 }
 
-static u32 tree_level_of_node(u32 node)
+static u32 compute_tree_level(u32 node)
 {
 	return fls64(node) - 1;
 }
@@ -59,11 +59,11 @@ TAP_TEST(each_event_source_has_a_leaf_at_the_least_depth)
 			      aftl_events_count_tree_nodes(&events));
 			CHECK(aftl_events_get_leaf(&events, many - 1) <
 			      aftl_events_count_tree_nodes(&events));
-			CHECK_EQ(tree_level_of_node(aftl_events_get_leaf(&events, last)),
+			CHECK_EQ(compute_tree_level(aftl_events_get_leaf(&events, last)),
 				 1 + fls64(few - 1));
-			CHECK_EQ(tree_level_of_node(aftl_events_get_leaf(&events, 0)),
+			CHECK_EQ(compute_tree_level(aftl_events_get_leaf(&events, 0)),
 				 1 + fls64(many - 1));
-			CHECK_EQ(tree_level_of_node(aftl_events_get_leaf(&events, many - 1)),
+			CHECK_EQ(compute_tree_level(aftl_events_get_leaf(&events, many - 1)),
 				 1 + fls64(many - 1));
 		}
 }

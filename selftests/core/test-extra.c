@@ -31,7 +31,7 @@ static void open_frugal_and_usual_device(const char *policy)
 	open_device_of_shape(policy, shape);
 }
 
-static u64 extra_bytes_per_block(const struct test_device *device)
+static u64 compute_extra_bytes_per_block(const struct test_device *device)
 {
 	return device->ftl->media.oob_layout.extra * sizeof(u16);
 }
@@ -106,7 +106,8 @@ TAP_TEST(precise_data_written_within_an_hour_need_no_extra_metadata)
 	least = frugal.held_bytes;
 	CHECK_EQ(count_extra_chunks_in_use(&frugal), 0);
 	CHECK_EQ(count_extra_chunks_in_use(&usual), usual.ftl->geo.blocks);
-	CHECK(usual.held_bytes - least >= usual.ftl->geo.blocks * extra_bytes_per_block(&usual));
+	CHECK(usual.held_bytes - least >=
+	      usual.ftl->geo.blocks * compute_extra_bytes_per_block(&usual));
 	for (i = 0; i < 4 * frugal.ftl->geo.units; i++)
 		write_single_unit_of_class(&frugal, i % frugal.ftl->geo.units, AFTL_PRECISE);
 	CHECK(aftl_get_stats(frugal.ftl)->counters.array_erases > 40);

@@ -58,14 +58,14 @@ static void open_device(const char *more)
 }
 
 /* Lifetime hint for a write of @unit: pseudo-random, but equal for a few adjacent units. */
-static u8 life_hint_of_unit(u32 unit)
+static u8 choose_life_hint_of_unit(u32 unit)
 {
 	return (u8)(aftl_hash64(unit / 3) % AFTL_LIFETIMES);
 }
 
 static void write_unit_with_hint(u32 unit, u32 units)
 {
-	device.hint.life = life_hint_of_unit(unit);
+	device.hint.life = choose_life_hint_of_unit(unit);
 	device.hint.stream = device.hint.life + 100;
 	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, unit, units, AFTL_PRECISE, 0,
 			     aftl_device_time_ns(device.ftl)),
@@ -88,7 +88,8 @@ static void check_each_page_has_one_stream(u32 units)
 		if (slot / page_units != before / page_units)
 			continue;
 		pages++;
-		CHECK_EQ(life_hint_of_unit(i) % LIVES_TOLD, life_hint_of_unit(i - 1) % LIVES_TOLD);
+		CHECK_EQ(choose_life_hint_of_unit(i) % LIVES_TOLD,
+			 choose_life_hint_of_unit(i - 1) % LIVES_TOLD);
 	}
 	CHECK_RANGE(pages, 100, units);
 }

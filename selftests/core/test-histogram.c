@@ -66,7 +66,7 @@ static void fill_random_samples(struct aftl_random *random, int count, unsigned 
 }
 
 /* Return the smallest sample such that at least the share @share of all samples is not larger. */
-static u64 sorted_quantile(int count, u32 share)
+static u64 get_quantile_of_sorted_samples(int count, u32 share)
 {
 	u64 rank = ((u64)count * share + 9999) / 10000;
 
@@ -79,7 +79,7 @@ static void check_quantiles(int count)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(shares); i++) {
-		u64 exact = sorted_quantile(count, shares[i]);
+		u64 exact = get_quantile_of_sorted_samples(count, shares[i]);
 
 		CHECK_RANGE(aftl_histogram_quantile(&histogram, shares[i]), exact,
 			    exact + exact / 32);

@@ -48,7 +48,7 @@ struct model {
 	u32 most;
 };
 
-static u32 queue_weight(const struct model *model, u32 queue)
+static u32 get_model_queue_weight(const struct model *model, u32 queue)
 {
 	u32 byte = model->weights >> 8 * queue & 255;
 
@@ -84,7 +84,7 @@ static void model_choose_queue(struct model *model)
 	if (index == model->count)
 		return;
 	model->queue = model->others[index].queue;
-	model->left = (model->left ? model->left : queue_weight(model, model->queue)) - 1;
+	model->left = (model->left ? model->left : get_model_queue_weight(model, model->queue)) - 1;
 	model->first[model->firsts++] = model->others[index];
 	remove_waiter_at(model->others, &model->count, index);
 }
@@ -107,7 +107,7 @@ static void model_add_request(struct model *model, const struct test_request *mi
 	if (!turns)
 		return;
 	model->queue = waiter.queue;
-	model->left = queue_weight(model, waiter.queue) - 1;
+	model->left = get_model_queue_weight(model, waiter.queue) - 1;
 }
 
 /* Admit one unit of the model's next request; return this request's version number. */

@@ -136,7 +136,7 @@ static u64 measure_read_ns(u32 unit)
 	return last_ns;
 }
 
-static u64 error_rate_of_unit(u32 unit)
+static u64 compute_error_rate_of_ips_unit(u32 unit)
 {
 	return aftl_cell_rber_q40(&device.ftl->cell, test_block_of(&device, unit),
 				  ips_page_of_unit(unit), aftl_age_in_hours(device.ftl));
@@ -201,13 +201,13 @@ TAP_TEST(a_switched_page_has_the_errors_of_all_bits)
 	test_write_each(&device, 0, LINES, AFTL_PRECISE);
 	test_block_of(&device, 0)->erases = 2000;
 	test_advance_by(&device, 2000 * AFTL_HOUR_NS);
-	before = error_rate_of_unit(0);
+	before = compute_error_rate_of_ips_unit(0);
 	write_two_units(100);
-	beside = error_rate_of_unit(100);
-	CHECK(error_rate_of_unit(0) > 2 * before);
+	beside = compute_error_rate_of_ips_unit(100);
+	CHECK(compute_error_rate_of_ips_unit(0) > 2 * before);
 	CHECK_EQ(age_hours_of_unit(0), 2000);
 	CHECK_EQ(age_hours_of_unit(100), 0);
-	CHECK(error_rate_of_unit(1) < beside);
+	CHECK(compute_error_rate_of_ips_unit(1) < beside);
 }
 
 static u32 disturb_mv_of_unit(u32 unit)

@@ -72,7 +72,7 @@ static void check_unit_place(u32 unit, u32 with, u32 page, u32 kind)
 	CHECK_EQ(test_block_of(&device, unit)->kind, kind);
 }
 
-static bool unit_lends_parity(u32 unit)
+static bool does_unit_lend_parity(u32 unit)
 {
 	return page_lends_parity(aftl_block_index(aftl_media(device.ftl),
 						  test_block_of(&device, unit)),
@@ -84,7 +84,7 @@ TAP_TEST(approximate_pages_lend_to_precise_pages_half_a_block_before)
 	open_device(NULL);
 	/* The first approximate page lends no parity, because there is no precise page yet. */
 	test_write_each(&device, 100, 1, AFTL_APPROX);
-	CHECK(!unit_lends_parity(100));
+	CHECK(!does_unit_lend_parity(100));
 	test_write_each(&device, 0, HALF - 1, AFTL_PRECISE);
 	/* Approximate data lend no parity before precise data fill the first half of a block. */
 	test_write_each(&device, 101, 1, AFTL_APPROX);
@@ -93,7 +93,7 @@ TAP_TEST(approximate_pages_lend_to_precise_pages_half_a_block_before)
 	check_unit_place(HALF - 1, 0, HALF - 1, KIND_LENDERS);
 	test_write_each(&device, 102, 1, AFTL_APPROX);
 	check_unit_place(102, 0, HALF, KIND_LENDERS);
-	CHECK(unit_lends_parity(102) && !unit_lends_parity(0));
+	CHECK(does_unit_lend_parity(102) && !does_unit_lend_parity(0));
 	/*
 	 * While two half-full blocks wait for approximate data that lend parity, further precise
 	 * data open a block without lending.
@@ -109,7 +109,7 @@ TAP_TEST(approximate_pages_lend_to_precise_pages_half_a_block_before)
 	CHECK_EQ(test_block_of(&device, 0)->state, AFTL_BLOCK_CLOSED);
 	test_write_each(&device, 110, STEPS - HALF, AFTL_APPROX);
 	check_unit_place(110, 10, HALF, KIND_NEXT);
-	CHECK(unit_lends_parity(110));
+	CHECK(does_unit_lend_parity(110));
 	CHECK_EQ(test_block_of(&device, 10)->state, AFTL_BLOCK_CLOSED);
 	test_write_each(&device, 120, 1, AFTL_APPROX);
 	check_unit_place(120, 100, 2, KIND_APPROX);
@@ -152,7 +152,7 @@ static void check_sensing_levels_with_loan(const char *rber, const char *share, 
 		CHECK_EQ(errors_of_unit(unit).levels,
 			 model_sensing_levels(errors_of_unit(unit).raw, 160, 0));
 		test_write_each(&device, unit + HALF, STEPS - HALF, AFTL_APPROX);
-		CHECK(unit_lends_parity(unit + HALF));
+		CHECK(does_unit_lend_parity(unit + HALF));
 		CHECK_EQ(errors_of_unit(unit).levels,
 			 model_sensing_levels(errors_of_unit(unit).raw, 160, lent));
 		CHECK_EQ(errors_of_unit(unit).lost, errors_of_unit(unit).levels > 6);
@@ -246,7 +246,7 @@ TAP_TEST(a_victims_pages_lend_to_each_other_after_relocation)
 	for (i = 0; i < HALF; i++)
 		check_unit_place(i, 0, i, KIND_LENDERS);
 	for (i = HALF; i < STEPS - 2; i++)
-		CHECK(unit_lends_parity(i));
+		CHECK(does_unit_lend_parity(i));
 }
 
 TAP_TEST(a_loaded_device_continues_its_lending_blocks)
@@ -258,7 +258,7 @@ TAP_TEST(a_loaded_device_continues_its_lending_blocks)
 	CHECK_EQ(test_device_reload(&device), 0);
 	test_write_each(&device, HALF + 1, 1, AFTL_APPROX);
 	check_unit_place(HALF + 1, 0, HALF + 1, KIND_LENDERS);
-	CHECK(unit_lends_parity(HALF + 1));
+	CHECK(does_unit_lend_parity(HALF + 1));
 	test_write_each(&device, 22, 1, AFTL_PRECISE);
 	check_unit_place(22, 20, 2, KIND_BORROWERS);
 	/* A load closes two blocks whose kinds a forged snapshot swaps. */
@@ -268,5 +268,5 @@ TAP_TEST(a_loaded_device_continues_its_lending_blocks)
 	CHECK_EQ(test_block_of(&device, 20)->state, AFTL_BLOCK_CLOSED);
 	CHECK_EQ(test_block_of(&device, 0)->state, AFTL_BLOCK_CLOSED);
 	test_write_each(&device, HALF + 2, 1, AFTL_APPROX);
-	CHECK(!unit_lends_parity(HALF + 2));
+	CHECK(!does_unit_lend_parity(HALF + 2));
 }

@@ -30,7 +30,7 @@ static u64 counted_div64_u64(u64 dividend, u64 divisor)
 
 static struct test_device device;
 
-static struct midas_state *midas_state_of_device(void)
+static struct midas_state *get_midas_state_of_device(void)
 {
 	return midas_state(device.ftl->policy);
 }
@@ -72,7 +72,7 @@ static void check_divisions_per_write(const char *blocks)
 	open_device(blocks);
 	most = overwrite_hot_pages(8 * test_unit_count(&device), &random);
 	test_drain(&device);
-	CHECK(midas_state_of_device()->layout.groups > FIRST);
+	CHECK(get_midas_state_of_device()->layout.groups > FIRST);
 	CHECK(divisions - before > 20 * most);
 	CHECK(most > EVALUATION_DIVISIONS / 4);
 	CHECK(most <= EVALUATION_DIVISIONS);
@@ -94,7 +94,7 @@ TAP_TEST(a_hostile_snapshot_leads_the_search_to_no_other_group)
 
 	open_device("blocks=64");
 	overwrite_hot_pages(2 * test_unit_count(&device), &random);
-	midas_state_of_device()->search = (struct search){
+	get_midas_state_of_device()->search = (struct search){
 		.phase = SEARCH_SIZE,
 		.usable = 128,
 		.valid = 100,
@@ -107,6 +107,6 @@ TAP_TEST(a_hostile_snapshot_leads_the_search_to_no_other_group)
 	midas_sanitize_loaded_state(device.ftl->policy);
 	for (i = 0; i < 4 * SIZES; i++) {
 		overwrite_hot_pages(1, &random);
-		CHECK(midas_state_of_device()->search.group < GROUPS);
+		CHECK(get_midas_state_of_device()->search.group < GROUPS);
 	}
 }

@@ -55,7 +55,7 @@ static struct own *own_state(const struct test_request *request)
 	return &owns[request->version % own_count];
 }
 
-static struct page expected_content_of_read(const struct aftl_read *read)
+static struct page compute_expected_content_of_read(const struct aftl_read *read)
 {
 	struct page zero = { { 0 } };
 
@@ -88,7 +88,7 @@ static void partial_on_read(struct test_listener *self, struct test_request *req
 			    const struct aftl_read *read)
 {
 	u32 index = from_lpn(read->lpn) - request->request.unit;
-	struct page page = expected_content_of_read(read);
+	struct page page = compute_expected_content_of_read(read);
 
 	if (read->lost)
 		return;

@@ -596,7 +596,7 @@ static u64 expected_array_bytes(const struct aftl_policy_array *array)
 	return shares[array->each] * array->count * array->width;
 }
 
-static void fill_policy_state(u64 seed)
+static void randomize_policy_arrays(u64 seed)
 {
 	struct aftl_random random = { seed };
 	const struct aftl_policy *policy;
@@ -609,7 +609,7 @@ static void fill_policy_state(u64 seed)
 				((u8 *)policy->arrays[i])[at] = (u8)aftl_random_next(&random);
 }
 
-static void check_policy_state(u64 seed)
+static void check_randomized_policy_arrays(u64 seed)
 {
 	struct aftl_random random = { seed };
 	const struct aftl_policy *policy;
@@ -638,17 +638,17 @@ TAP_TEST(policy_state_is_saved_and_restored)
 		tap_bail_out("%s", device.error.text);
 	policy = device.ftl->policy;
 	words = calloc(1 << 20, sizeof(*words));
-	fill_policy_state(5);
+	randomize_policy_arrays(5);
 	while (count < 1 << 20 && aftl_policy_instance_save(policy, count, &words[count]))
 		count++;
 	CHECK_EQ(count, DIV_ROUND_UP(expected_array_bytes(&type.arrays[0]), 8) +
 		 DIV_ROUND_UP(expected_array_bytes(&type.arrays[1]), 8) +
 		 DIV_ROUND_UP(expected_array_bytes(&part_type.arrays[0]), 8) +
 		 expected_array_bytes(&part_type.arrays[1]) / 8);
-	fill_policy_state(6);
+	randomize_policy_arrays(6);
 	for (i = 0; i < count + 3; i++)
 		aftl_policy_instance_restore(policy, i, i < count ? words[i] : U64_MAX);
-	check_policy_state(5);
+	check_randomized_policy_arrays(5);
 	free(words);
 	test_device_close(&device);
 }

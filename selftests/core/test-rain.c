@@ -1127,7 +1127,7 @@ static void check_stream_superblocks(const char *policy, const char *params, u32
 static const char slc[] = SHAPE " op=78 rain=on bits=3 one_shot=on slc_static=6% slc_dynamic=10%";
 
 /* All blocks of a superblock, also its parity block, have the same number of bits per cell. */
-static void check_superblock_bits(void)
+static void check_blocks_of_superblock_have_equal_bits(void)
 {
 	u32 number;
 	u32 i;
@@ -1159,7 +1159,7 @@ TAP_TEST(superblocks_of_the_slc_cache_are_folded)
 	test_stream_write_all(&stream, &device);
 	for (round = 0; round < 40 && !tap_failures(); round++) {
 		send_requests_to_rain(100);
-		check_superblock_bits();
+		check_blocks_of_superblock_have_equal_bits();
 		for (i = 0; i < 48 * LUNS; i++)
 			if (device.ftl->media.blocks[i].bits == 1)
 				slc_units += device.ftl->media.blocks[i].valid;
@@ -1177,7 +1177,7 @@ TAP_TEST(superblocks_of_the_slc_cache_are_folded)
 	send_requests_to_rain(40);
 	fail_die_of_lun(1);
 	CHECK_EQ(check_unit_reads(), 0);
-	check_superblock_bits();
+	check_blocks_of_superblock_have_equal_bits();
 }
 
 /*

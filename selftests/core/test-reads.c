@@ -39,7 +39,7 @@ static struct {
 	u64 retries;
 } seen;
 
-static u64 get_sense_ns(u64 ns)
+static u64 get_sense_ns_or_default(u64 ns)
 {
 	return ns ? ns : device.config.read;
 }
@@ -52,14 +52,14 @@ static u64 compute_least_sense_ns(const struct aftl_block *block, u32 page)
 	u64 rber;
 
 	if (aftl_page_mode(attr) == AFTL_MODE_MLC)
-		return get_sense_ns(device.config.read_mlc);
+		return get_sense_ns_or_default(device.config.read_mlc);
 	if (!device.config.read_fine && !device.config.read_coarse)
 		return device.config.read;
 	rber = aftl_cell_rber_q40(cell, block, page, aftl_age_in_hours(device.ftl));
 	if (aftl_page_class(attr) == AFTL_APPROX || rber <= aftl_sense_limit_q40[0])
-		return get_sense_ns(device.config.read_fine);
+		return get_sense_ns_or_default(device.config.read_fine);
 	return rber <= aftl_sense_limit_q40[1] ? device.config.read :
-						 get_sense_ns(device.config.read_coarse);
+						 get_sense_ns_or_default(device.config.read_coarse);
 }
 
 static u32 find_best_ref_shift(const struct aftl_block *block, u32 page)

@@ -560,7 +560,7 @@ static u32 does_policy_offer_reclamation(struct aftl_lun *lun, u32 free_blocks)
 	return task.kind;
 }
 
-static struct aftl_block *open_displaced(void)
+static struct aftl_block *find_open_block_of_displaced_data(void)
 {
 	struct aftl_block *block = device.ftl->media.blocks;
 
@@ -578,7 +578,7 @@ TAP_TEST(reclamation_does_not_use_the_gc_reserve)
 	open_ressd_device(patient);
 	lun = device.ftl->luns;
 	fill_hotness_class(&unit);
-	aftl_block_close_partial(device.ftl, lun, open_displaced());
+	aftl_block_close_partial(device.ftl, lun, find_open_block_of_displaced_data());
 	CHECK_EQ(does_policy_offer_reclamation(lun, device.ftl->type->reserve),
 		 AFTL_IDLE_TASK_NONE);
 	CHECK_EQ(does_policy_offer_reclamation(lun, device.ftl->type->reserve + 1),

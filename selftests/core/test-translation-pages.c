@@ -42,18 +42,18 @@ static void open_device_with_cmt(const char *policy, const char *cache, const ch
 							   "fill=%s", cache, fill));
 }
 
-static const struct aftl_trans_page *trans_page_at(u32 number)
+static const struct aftl_trans_page *get_trans_page(u32 number)
 {
 	return &device.ftl->cmt.all[number];
 }
 
 static bool is_trans_page_cached(u32 number)
 {
-	return trans_page_at(number)->flags & AFTL_TP_CACHED;
+	return get_trans_page(number)->flags & AFTL_TP_CACHED;
 }
 
 /* Block of a translation page, or NULL if it was never written. */
-static struct aftl_block *block_of(u32 number)
+static struct aftl_block *find_block_of_trans_page(u32 number)
 {
 	aftl_ppn_t ppn;
 
@@ -154,7 +154,8 @@ TAP_TEST(misses_of_two_pages_load_in_parallel)
 	u32 i;
 
 	open_device_with_cmt("baseline", "4KiB", "sequential");
-	CHECK(aftl_block_lun(device.ftl, block_of(2)) != aftl_block_lun(device.ftl, block_of(3)));
+	CHECK(aftl_block_lun(device.ftl, find_block_of_trans_page(2)) !=
+	      aftl_block_lun(device.ftl, find_block_of_trans_page(3)));
 	apart[0] = submit_kept_read(2 * EACH);
 	apart[1] = submit_kept_read(3 * EACH + 1);
 	CHECK(find_longest_response_ns(apart, 2) < 3 * SENSE_NS);
@@ -252,16 +253,16 @@ TAP_TEST(a_page_used_during_eviction_stays_cached)
 	for (i = 1; i <= device.ftl->cmt.capacity; i++)
 		measure_unit_read(2 * i * EACH);
 	wait_until_idle();
-	CHECK_EQ(trans_page_at(0)->flags & AFTL_TP_EVICTING, AFTL_TP_EVICTING);
+	CHECK_EQ(get_trans_page(0)->flags & AFTL_TP_EVICTING, AFTL_TP_EVICTING);
 	CHECK_EQ(test_counters(&device)->programmed_map_units, 0);
 	measure_unit_read(0);
-	CHECK_EQ(trans_page_at(0)->flags & AFTL_TP_REUSED, AFTL_TP_REUSED);
+	CHECK_EQ(get_trans_page(0)->flags & AFTL_TP_REUSED, AFTL_TP_REUSED);
 	measure_unit_write(2 * EACH);
 	for (i = 3; i <= device.ftl->cmt.capacity + 3; i++)
 		measure_unit_read(2 * i * EACH);
 	wait_until_idle();
 	CHECK_EQ(test_counters(&device)->programmed_map_units, 2);
-	CHECK_EQ(trans_page_at(0)->flags, AFTL_TP_CACHED);
+	CHECK_EQ(get_trans_page(0)->flags, AFTL_TP_CACHED);
 	CHECK(!is_trans_page_cached(2));
 }
 
@@ -316,7 +317,7 @@ TAP_TEST(translation_pages_have_their_own_blocks)
 
 	open_device_with_cmt("baseline", "4KiB", "random");
 	for (i = 0; i < 39; i++)
-		CHECK_EQ(block_of(i)->handle, 1);
+		CHECK_EQ(find_block_of_trans_page(i)->handle, 1);
 	for (i = 0; i < 12000; i++)
 		measure_unit_write((u32)aftl_random_below(&random, test_unit_count(&device)));
 	CHECK(test_counters(&device)->map_moved_units > 0);
@@ -332,8 +333,8 @@ TAP_TEST(a_fill_writes_all_translation_pages)
 
 	open_device_with_cmt("baseline", "4KiB", "random");
 	for (i = 0; i < 39; i++) {
-		CHECK(block_of(i));
-		dirty += (trans_page_at(i)->flags & AFTL_TP_DIRTY) != 0;
+		CHECK(find_block_of_trans_page(i));
+		dirty += (get_trans_page(i)->flags & AFTL_TP_DIRTY) != 0;
 	}
 	CHECK_EQ(dirty, 0);
 	CHECK_EQ(device.ftl->cmt.cached, 6);
@@ -354,17 +355,17 @@ TAP_TEST(translation_pages_of_a_dead_die_are_rebuilt)
 		measure_unit_write(i);
 	wait_until_idle();
 	CHECK(!is_trans_page_cached(0));
-	dead = aftl_block_lun(device.ftl, block_of(0));
+	dead = aftl_block_lun(device.ftl, find_block_of_trans_page(0));
 	CHECK_EQ(aftl_fail_lun(device.ftl, dead->index), 0);
 	/* A lost translation page is rebuilt from the L2P table, and written to another die. */
 	test_execute_request(&device, AFTL_OP_READ, 0, 1, AFTL_PRECISE, NULL);
 	CHECK_EQ(test_counters(&device)->map_loads, 0);
-	CHECK_EQ(trans_page_at(0)->flags, AFTL_TP_CACHED | AFTL_TP_DIRTY);
+	CHECK_EQ(get_trans_page(0)->flags, AFTL_TP_CACHED | AFTL_TP_DIRTY);
 	for (i = 1; i < 20; i++)
 		test_execute_request(&device, AFTL_OP_READ, i * EACH, 1, AFTL_PRECISE, NULL);
 	wait_until_idle();
-	CHECK(block_of(0));
-	CHECK(aftl_block_lun(device.ftl, block_of(0)) != dead);
+	CHECK(find_block_of_trans_page(0));
+	CHECK(aftl_block_lun(device.ftl, find_block_of_trans_page(0)) != dead);
 }
 
 /* Reads waiting for a translation page on the dead die continue, and so do evictions. */
@@ -407,7 +408,7 @@ TAP_TEST(pending_evictions_leave_a_dead_die)
 	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
 	CHECK_EQ(device.ftl->luns[0].evictions.count, 0);
 	CHECK_EQ(device.ftl->luns[1].evictions.count, 1);
-	CHECK_EQ(trans_page_at(0)->flags, AFTL_TP_CACHED | AFTL_TP_DIRTY | AFTL_TP_EVICTING);
+	CHECK_EQ(get_trans_page(0)->flags, AFTL_TP_CACHED | AFTL_TP_DIRTY | AFTL_TP_EVICTING);
 	test_audit(&device);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
 	CHECK_EQ(device.ftl->cmt.evicting, 0);
@@ -418,14 +419,14 @@ TAP_TEST(a_bad_block_of_translation_pages_is_relocated)
 	u32 bad;
 
 	open_device_with_cmt("baseline", "4KiB", "sequential");
-	bad = aftl_block_index(&device.ftl->media, block_of(0));
+	bad = aftl_block_index(&device.ftl->media, find_block_of_trans_page(0));
 	CHECK_EQ(aftl_fail_block(device.ftl, bad), 0);
 	wait_until_idle();
 	CHECK_EQ(device.ftl->media.blocks[bad].state, AFTL_BLOCK_BAD);
 	CHECK(test_counters(&device)->map_moved_units > 0);
 	CHECK_EQ(test_counters(&device)->map_moved_units,
 		 test_counters(&device)->programmed_retire_units);
-	CHECK_EQ(block_of(0)->handle, 1);
+	CHECK_EQ(find_block_of_trans_page(0)->handle, 1);
 }
 
 /* Close all blocks, so that relocations find no free page; GC can erase blocks without data. */
@@ -527,8 +528,8 @@ static u32 list_cached_trans_pages(u32 *found)
 	u32 number = device.ftl->cmt.oldest;
 	u32 count = 0;
 
-	for (; number != AFTL_NIL; number = trans_page_at(number)->younger)
-		found[count++] = number << 8 | trans_page_at(number)->flags;
+	for (; number != AFTL_NIL; number = get_trans_page(number)->younger)
+		found[count++] = number << 8 | get_trans_page(number)->flags;
 	return count;
 }
 

@@ -250,7 +250,7 @@ TAP_TEST(new_blocks_have_the_configured_times)
 	CHECK_EQ(measure_write_ns(1), 1200000);
 }
 
-static u64 error_rate_of_unit(u32 unit)
+static u64 compute_error_rate_of_tvr_unit(u32 unit)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 page = aftl_page_of_ppn(media, test_lookup(&device, unit)) % media->geo->pages;
@@ -260,7 +260,7 @@ static u64 error_rate_of_unit(u32 unit)
 }
 
 /* Error rate of a page programmed with share @margin of the margins, after @age_ns. */
-static u64 error_rate_with_margin(const char *margin, u64 age_ns)
+static u64 measure_error_rate_with_margin(const char *margin, u64 age_ns)
 {
 	const char *params = test_params(SHAPE " tvr_mode=device cell_model=voltage cycles=3000 "
 					"tvr_margin=%s", margin);
@@ -270,17 +270,17 @@ static u64 error_rate_with_margin(const char *margin, u64 age_ns)
 	measure_write_ns(0);
 	aftl_advance_age(device.ftl, age_ns);
 	CHECK(is_unit_short_lived(0));
-	rber = error_rate_of_unit(0);
+	rber = compute_error_rate_of_tvr_unit(0);
 	return rber;
 }
 
 TAP_TEST(margins_reduce_errors_by_retention)
 {
-	u64 fresh = error_rate_with_margin("0", 0);
-	u64 week = error_rate_with_margin("0", 20 * AFTL_HOUR_NS);
+	u64 fresh = measure_error_rate_with_margin("0", 0);
+	u64 week = measure_error_rate_with_margin("0", 20 * AFTL_HOUR_NS);
 
 	CHECK(fresh > (1ULL << 40) / 10000);
 	CHECK(week > fresh);
-	CHECK(error_rate_with_margin("50", 0) < fresh / 2);
-	CHECK(error_rate_with_margin("100", 20 * AFTL_HOUR_NS) < week / 10);
+	CHECK(measure_error_rate_with_margin("50", 0) < fresh / 2);
+	CHECK(measure_error_rate_with_margin("100", 20 * AFTL_HOUR_NS) < week / 10);
 }

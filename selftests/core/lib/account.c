@@ -323,21 +323,21 @@ static u64 compute_program_ns_by_margins(const struct account *account, u64 ns, 
 	       count_ispp_steps(account, page, ALL_MARGINS);
 }
 
-static u32 omitted_ispp_voltage_mv(const struct aftl_ispp *ispp)
+static u32 sum_omitted_ispp_voltage_mv(const struct aftl_ispp *ispp)
 {
 	return (u32)ispp->start_mv + ispp->final_mv;
 }
 
 static bool has_default_ispp_steps(const struct aftl_ispp *ispp)
 {
-	return !omitted_ispp_voltage_mv(ispp) && !ispp->skip;
+	return !sum_omitted_ispp_voltage_mv(ispp) && !ispp->skip;
 }
 
 /* Scale a program time by the ISPP loops and verifies that are skipped. */
 static u64 compute_program_ns_by_ispp(u64 ns, const struct aftl_ispp *ispp)
 {
 	const u32 *loops = aftl_cube_program_ns[min_t(u32, ispp->skip, MOST_LOOPS)];
-	u32 mv = min_t(u32, omitted_ispp_voltage_mv(ispp), MOST_LOOPS * STEP_MV);
+	u32 mv = min_t(u32, sum_omitted_ispp_voltage_mv(ispp), MOST_LOOPS * STEP_MV);
 	u32 whole = min_t(u32, mv / STEP_MV, MOST_LOOPS - 1);
 	u64 tenth_ns = loops[whole] * (u64)STEP_MV -
 		       (loops[whole] - loops[whole + 1]) * (u64)(mv - whole * STEP_MV);
@@ -346,7 +346,7 @@ static u64 compute_program_ns_by_ispp(u64 ns, const struct aftl_ispp *ispp)
 }
 
 /* cubeFTL's followers take time program_follower only if their ISPP steps save nearly as much. */
-static u64 follower_program_ns(const struct aftl_config *config, u64 standard_ns, u64 ns)
+static u64 shorten_follower_program_ns(const struct aftl_config *config, u64 standard_ns, u64 ns)
 {
 	u64 told_ns = standard_ns * config->program_follower / config->program;
 
@@ -358,7 +358,7 @@ static bool program_must_overshoot(const struct account *account,
 				   const struct aftl_placement *place)
 {
 	bool guarded = place->mode == AFTL_MODE_NORMAL || place->mode == AFTL_MODE_FOLLOWER;
-	u32 mv = omitted_ispp_voltage_mv(&place->ispp);
+	u32 mv = sum_omitted_ispp_voltage_mv(&place->ispp);
 	struct aftl_program_result shown;
 
 	if (has_default_ispp_steps(&place->ispp))
@@ -389,7 +389,7 @@ static u64 least_program_ns(const struct account *account, const struct command 
 	standard_ns = ns;
 	ns = compute_program_ns_by_ispp(ns, &place->ispp);
 	if (mode == AFTL_MODE_FOLLOWER)
-		ns = follower_program_ns(config, standard_ns, ns);
+		ns = shorten_follower_program_ns(config, standard_ns, ns);
 	/* An in-place switch of a word line first senses the bit that the cells store. */
 	if (mode == AFTL_MODE_SWITCHED)
 		ns += get_page_read_ns(config, config->read_slc);
@@ -404,15 +404,15 @@ static void check_ispp_steps(struct account *account, const struct aftl_placemen
 	if (has_default_ispp_steps(&place->ispp))
 		return;
 	if (place->ispp.skip > MOST_LOOPS ||
-	    omitted_ispp_voltage_mv(&place->ispp) > MOST_LOOPS * STEP_MV ||
+	    sum_omitted_ispp_voltage_mv(&place->ispp) > MOST_LOOPS * STEP_MV ||
 	    mode_has_fewer_bits(place->mode))
 		complain(account,
 			 "mode %u: %u mV given up and %u fewer verifies are more than allowed",
-			 place->mode, omitted_ispp_voltage_mv(&place->ispp), place->ispp.skip);
+			 place->mode, sum_omitted_ispp_voltage_mv(&place->ispp), place->ispp.skip);
 	if (program_must_overshoot(account, place) && !aftl_page_is_overprogrammed(attr))
 		complain(account,
 			 "mode %u: %u mV given up and %u fewer verifies must overshoot, and do not",
-			 place->mode, omitted_ispp_voltage_mv(&place->ispp), place->ispp.skip);
+			 place->mode, sum_omitted_ispp_voltage_mv(&place->ispp), place->ispp.skip);
 }
 
 /* Only a fine pass or a reprogram of a super layer may program a page again. */
@@ -428,7 +428,8 @@ static void check_repeated_program(struct account *account, const struct aftl_pl
 	if ((!fine && !replaced) || !has_default_ispp_steps(&place->ispp))
 		complain(account,
 			 "page %u: mode %u, %u mV given up, order %u may not program a page again",
-			 place->page, place->mode, omitted_ispp_voltage_mv(&place->ispp), order);
+			 place->page, place->mode, sum_omitted_ispp_voltage_mv(&place->ispp),
+			 order);
 }
 
 /* A page may lend parity only to a programmed precise page half a block before it. */
@@ -575,7 +576,7 @@ static void check_program_event(struct account *account, const struct aftl_array
 	if (event->array_ns < least)
 		complain(account,
 			 "mode %u, class %u, %u mV, %u fewer verifies: %llu ns, needs %llu",
-			 place->mode, command.class, omitted_ispp_voltage_mv(&place->ispp),
+			 place->mode, command.class, sum_omitted_ispp_voltage_mv(&place->ispp),
 			 place->ispp.skip, (unsigned long long)event->array_ns,
 			 (unsigned long long)least);
 	check_ispp_steps(account, place, attr);
