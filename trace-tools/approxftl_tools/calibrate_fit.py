@@ -111,7 +111,7 @@ def solve_fit_step(base: Vector, slope: Vector, force: float) -> Vector:
 
 
 def improve_model(trial: Trial, model: Model, names: Sequence[str]) -> tuple[Model, float]:
-    """Fit the model by one least-squares step; return it, and the share of misfit that it lost."""
+    """Fit a model by one least-squares step; return the new model and the share of misfit lost."""
     base, slope = compute_model_errors_and_slopes(trial, model, names)
     tries = [model.copy_model_with_values({
         name: model.values[name] * math.exp(move) for name, move in

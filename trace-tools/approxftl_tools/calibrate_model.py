@@ -45,7 +45,7 @@ class Device(Protocol):
         """Return the approximate capacity (bytes) of a device with at least `least` bytes."""
 
     def least_device_bytes_for_gc(self) -> int:
-        """Return the least device size (bytes) at which GC of a block frees a whole program."""
+        """Return the least device size (bytes) at which GC of a block frees pages for a program."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Model:
         return max(LEAST, self.flash_layer_bytes() * (8 if self.one_shot else 3))
 
     def over_provisioning_percent(self, least: int) -> float:
-        """Return over-provisioning (%); plenty for a device too small for GC, which needs none."""
+        """Return over-provisioning (%): the model's, or PLENTY for a device too small for GC."""
         return self.values["op"] if least >= self.least_device_bytes_for_gc() else PLENTY
 
     def device_parameters(self, least: int) -> dict[str, str]:
@@ -132,7 +132,7 @@ def find_least_device_bytes_for_load(load: Measured, device: Device, capacity: i
 
 
 def sequential_write_options(load: Measured, holds: float, capacity: int) -> list[str]:
-    """Return the simulator's options for a sequential fill, or a burst, as long as measured."""
+    """Return the simulator's options for a sequential fill or burst of the measured length."""
     wide = load.bytes >= 0.5 * capacity > 0
     most = int(0.9 * holds) // load.size
     count = most if wide else min(load.bytes // load.size, most)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Search the drive model that explains the measurements, and the undetermined parameters.
+"""Find the drive model that explains measurements, and parameters that they do not determine.
 
 Integer parameters (dies, stripe, one-shot programming) are enumerated; the others are fitted from a
 first guess.
@@ -244,7 +244,7 @@ class Search:
     free: list[str] = field(default_factory=list)
 
     def make_trial_of_loads(self, wanted: Callable[[Measured], bool]) -> Trial:
-        """Return the calibration's trial, limited to measured loads that satisfy `wanted`."""
+        """Return a Trial, which compares models on loads, with the loads that satisfy `wanted`."""
         return self.trial.restrict_trial_to_loads(filter(wanted, self.trial.loads))
 
     def has_strided_reads(self) -> bool:

@@ -176,7 +176,7 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
 
 
 def make_integer_parser(least: int, most: int, written: str = "") -> Callable[[str], int]:
-    """Return the parser of an integer option; messages name `most`, or `written` in its place."""
+    """Return the parser of an integer option; messages state `most`, as `written` if given."""
     def parse_bounded_integer(text: str) -> int:
         value = int(text)
         if not least <= value <= most:

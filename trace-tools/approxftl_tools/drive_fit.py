@@ -226,7 +226,7 @@ class Judge:
                          for point in found])
 
     def read_parameter_values_of_profile(self) -> Values:
-        """Return the profile's values of the fitted parameters; refuse one out of its range."""
+        """Return the profile's values of the fitted parameters; refuse a value out of bounds."""
         parameters = device_parameters(self.drive, self.bench)
         values = tuple(one.read_parameter_value_from_result(parameters) for one in self.drive.free)
         for one, value in zip(self.drive.free, values, strict=True):

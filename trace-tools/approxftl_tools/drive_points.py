@@ -155,7 +155,7 @@ class Table:
     def measured_points(self, index: int, row: Row, what: str, load: Load, curve: str, x: float,
                         measures: Sequence[tuple[str, str, float, Value]], **more: Any
                         ) -> Iterator[Point]:
-        """Yield a point for each measured value in a table row, with its tolerance band."""
+        """Yield a measured point, with its tolerance band, for each value in a table row."""
         for title, column, band, value in measures:
             measured = field_as_number(row, column)
             if measured:
@@ -173,7 +173,7 @@ class Table:
         return ["--fill=sequential", f"--fill_valid={self.filled_capacity_share(row) * 100:.4g}%"]
 
     def load_of_row(self, row: Row, options: Sequence[str]) -> Load:
-        """Return a run that writes the row's volume and measures its last 30 %."""
+        """Return a run that writes the volume in a table row, and measures the last 30 % of it."""
         size = int(row["block_kib"]) << 10
         count = self.shape.request_count_for_capacity_share(self.filled_capacity_share(row)
                                                             * float(row["written_capacities"]),
@@ -186,7 +186,7 @@ class Table:
 
     def make_write_rate_points(self, index: int, row: Row, what: str, load: Load, curve: str,
                                x: float) -> Iterator[Point]:
-        """Yield the write rate of a row: in MB/s, or as a ratio to the measured uniform writes."""
+        """Yield a table row's write rate: in MB/s, or as a ratio to measured uniform writes."""
         other = find_uniform_row_for_skewed_row(self.others, row)
         more: dict[str, Any] = {} if other is None else {
             "base": self.load_of_row(other, ()), "base_measured": float(other["host_mbps"])}
@@ -203,7 +203,7 @@ class Table:
         return float(result["write_amplification"]["total"]) * self.drive.own_writes
 
     def steady_write_points(self, index: int, row: Row) -> Iterator[Point]:
-        """Yield points of 4 KiB writes at full speed."""
+        """Yield measured points of 4 KiB writes at full speed."""
         pattern, full = row["pattern"], float(row["filled_gib"])
         if pattern == "sequential":
             # This is the fill itself: it starts empty and ends when the drive is full.
@@ -247,7 +247,7 @@ class Table:
                                                    else parts[0])
 
     def zone_write_points(self, index: int, row: Row) -> Iterator[Point]:
-        """Yield points of sequential writes to zones, whose size scales with the superblock."""
+        """Yield measured points of sequential writes to zones, scaled with the superblock size."""
         count, _, size, _ = row["parameter"].split()
         grain = int(row["block_kib"]) << 10
         scaled = float(size) * GIB / self.drive.superblock * self.shape.superblock
@@ -268,7 +268,7 @@ class Table:
         return min(done or steady or [float("inf")])
 
     def latency_points(self, index: int, row: Row) -> Iterator[Point]:
-        """Yield points of latencies below the saturation rate, or of the saturation rate."""
+        """Yield measured points: latencies below the saturation rate, or the saturation rate."""
         writes, reads = (float(row[f"{'done' if row['saturated'] == 'yes' else 'offered'}_{kind}"])
                          for kind in ("write_iops", "read_iops"))
         if row["saturated"] not in ("yes", "no"):
@@ -297,7 +297,7 @@ class Table:
     # ------------------------------------------------------------ grids
 
     def read_grid_points(self, index: int, row: Row) -> Iterator[Point]:
-        """Yield points of reads with the row's block size and queue depth."""
+        """Yield measured points of reads with a table row's block size and queue depth."""
         depth, size = int(row["queue_depth"]) * int(row["streams"]), int(row["block_kib"])
         sequential = row["operation"] == "sequential-read"
         kind = " sequential" if sequential else ""
@@ -315,7 +315,7 @@ class Table:
             f"{size} KiB{kind} reads", depth, measures)
 
     def mixed_read_points(self, index: int, row: Row) -> Iterator[Point]:
-        """Yield points of random reads beside a stream of writes."""
+        """Yield measured points of random reads beside a stream of writes."""
         depth, wanted = int(row["read_queue_depth"]), float(row["write_rate_mib"])
         beside = [f"--beside-rate={wanted * (1 << 20) / BESIDE:.0f}"] if wanted else []
         load = Load(("--fill=sequential", "--write-share=0", f"--depth={depth}",
@@ -327,7 +327,7 @@ class Table:
                 ("read p99", "read_p99_us", 0.25, response_time_us("read", "p99"))])
 
     def write_grid_points(self, index: int, row: Row) -> Iterator[Point]:
-        """Yield points of writes with the row's block size and queue depth."""
+        """Yield measured points of writes with a table row's block size and queue depth."""
         depth, size = int(row["queue_depth"]) * int(row["streams"]), int(row["block_kib"])
         count = self.shape.request_count_for_capacity_share(0.5, size << 10)
         order = [] if row["operation"] == "random-write" else ["--workload=sequential"]
@@ -471,7 +471,7 @@ def refuse_malformed_table_row(drive: Drive, name: str = "TABLE",
 
 
 def drive_points(drive: Drive, shape: Shape, folder: Path, half: str = "") -> list[Point]:
-    """Return the points of a drive's tables, or of their fitted or held-out half."""
+    """Return the measured points of a drive's tables, or of their fitted or held-out half."""
     tables = read_drive_tables(drive, folder, half)
     return [point for name, rows in tables.items()
             for point in Table(drive, shape, name, rows, tables).list_points_of_drive_table()]

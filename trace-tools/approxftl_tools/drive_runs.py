@@ -62,7 +62,7 @@ def device_parameters(drive: Drive, bench: Bench) -> dict[str, Any]:
 
 
 def enlarge_drive(drive: Drive, times: int, bench: Bench) -> Drive:
-    """Return a copy of the drive with TIMES as many blocks."""
+    """Return a copy of the drive with its number of blocks multiplied by `times`."""
     if times == 1:
         return drive
     blocks = run_without_requests(drive, bench)["geometry"]["blocks_per_lun"] * times

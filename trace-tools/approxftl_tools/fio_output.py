@@ -133,7 +133,7 @@ class Options:
         return usual
 
     def option_value_for_reads(self, *names: str, usual: str) -> str:
-        """Return the value for reads, the first, of an option with values for reads and writes."""
+        """Return the first value, for reads, of an option with values for reads and writes."""
         return self.first_given_option(*names, usual=usual).split(",")[0]
 
     def option_as_integer(self, name: str, usual: int = 1) -> int:

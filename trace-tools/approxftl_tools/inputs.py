@@ -345,7 +345,7 @@ def add_input_file(inputs: Inputs, path: Path) -> None:
 
 
 def make_labels_unique(runs: list[Run]) -> None:
-    """Make the labels of runs unique: put the group before equal labels, then append a number."""
+    """Make labels of runs unique: prepend the group's name to equal labels, then append numbers."""
     counts = Counter(run.label for run in runs)
     seen: Counter[str] = Counter()
     for run in runs:
@@ -359,7 +359,7 @@ def make_labels_unique(runs: list[Run]) -> None:
 
 
 def rename_equal_groups(runs: list[Run]) -> None:
-    """Rename groups of runs to the paths of their files, if files in two directories are alike."""
+    """Rename groups of runs to the paths of their files if files in two places share a name."""
     paths: dict[str, list[Path]] = {}
     for run in runs:
         known = paths.setdefault(run.group, [])

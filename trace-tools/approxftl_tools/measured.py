@@ -53,7 +53,7 @@ class Table:
     sources: Sequence[str]
 
     def format_rows_with_ratios(self) -> list[list[str]]:
-        """Return the table as text; values after the first column have their ratio to the first."""
+        """Return the table as text; later columns also have the ratio to the first column."""
         return [[self.title, *self.labels],
                 *([line.title, line.said[0], *(
                     said if (times := compute_ratio_to_base_value(value, line.values[0])) is None

@@ -100,7 +100,7 @@ def requests_per_second(data: Json) -> float | None:
 
 
 def make_percentage_reader(value: Callable[[Json], float | None]) -> Callable[[Json], float | None]:
-    """Return a function that returns the value of `value`, a share, in percent."""
+    """Return a function that converts the share returned by function `value` to percent."""
     def percentage_in_result(data: Json) -> float | None:
         found = value(data)
         return None if found is None else 100 * found

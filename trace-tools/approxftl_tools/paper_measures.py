@@ -79,7 +79,7 @@ def count_checkerboard_pages(run: Json) -> float:
 
 
 def count_pages_of_phase_2_blocks(run: Json) -> float:
-    """Return the pages of ApproxFTL's blocks with approximate pages first, precise ones after."""
+    """Return the pages programmed in ApproxFTL's phase-2 blocks (approximate, then precise)."""
     return 2 * float(run["mode_pages"]["after"])
 
 
@@ -89,7 +89,7 @@ def count_pages_of_precise_blocks(run: Json) -> float:
 
 
 def count_unpaired_approximate_pages(run: Json) -> float:
-    """Return ApproxFTL's approximate pages, less the precise pages placed among them."""
+    """Return ApproxFTL's approximate pages minus the precise pages in the same blocks."""
     modes = run["mode_pages"]
     return float(modes["reduced"] - modes["between"] - modes["after"])
 

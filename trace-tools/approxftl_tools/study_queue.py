@@ -66,7 +66,7 @@ class Queue:
 
 
 def file_check_commands(point: Point) -> str:
-    """Return shell commands for a job: they fail if files on its machine differ from ours."""
+    """Return shell commands that fail if the files on a job's machine differ from those here."""
     program, *others = point.files
     names = [('"$(command -v approxftl)"', program[1]),
              *((shlex.quote(name), digest) for name, digest in others)]

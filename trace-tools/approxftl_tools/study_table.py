@@ -52,7 +52,7 @@ class Group:
     runs: dict[Value, Row] = field(default_factory=dict)
 
     def count_drifting_runs(self) -> int:
-        """Return how many runs did not reach a steady state, as far as their batches show it."""
+        """Return how many runs did not reach a steady state, judged by batches of requests."""
         found = [run.get("settling") for run in self.runs.values()]
         return sum(1 for one in found
                    if one and one["batch_requests"] > 1 and not one["settled"])

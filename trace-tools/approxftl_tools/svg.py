@@ -273,7 +273,7 @@ def bar_elements(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str
 
 
 def bars_as_strokes(said: str, way: str, width: float, own: Hue, place: str) -> str:
-    """Return many bars as the strokes of one SVG path, drawn first wider, as the bars' edges."""
+    """Return many bars as strokes of one SVG path, drawn twice: wider as edges, then as bars."""
     name, edge = f"{FIGURE}-{place}", f"{EDGES[own.palette]}{own.index}"
     return (svg_element("defs", svg_element("path", d=way, id=name))
             + svg_element("use", href=f"#{name}", stroke_width=width + EDGE, class_=f"bars {edge}")
@@ -439,7 +439,7 @@ def curve_element(index: int, name: str, points: Sequence[tuple[float, float]],
 
 def horizontal_axis(scale: Sequence[float], place: Area, plot: Curves,
                     shown: Sequence[float] = ()) -> Iterator[str]:
-    """Yield label and ticks of the horizontal axis: at the values `shown`, if any, else `scale`."""
+    """Yield the horizontal axis: its label, and ticks at `shown` or, if that is empty, `scale`."""
     for value in shown or scale:
         ((x, _),) = point_coordinates([value], [1], plot, place, scale, [1, 10])
         yield svg_element("line", x1=x, x2=x, y1=place.top, y2=place.bottom, class_="level")

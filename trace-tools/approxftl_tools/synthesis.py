@@ -95,7 +95,7 @@ class Places:
                         self.leaving[zone].append(entry)
 
     def pick_extent_of_zone(self, zone: int, share: float) -> int:
-        """Return a place from a zone, a class of ages; if the zone is empty, from the nearest."""
+        """Return a place (run of units) of an age zone or, if it has none, of the nearest zone."""
         for other in sorted(ZONES, key=lambda other: (abs(other - zone), other)):
             if self.zones[other]:
                 return self.zones[other][int(share * len(self.zones[other]))]
@@ -119,7 +119,7 @@ def draw_reads_of_read_only_data(draw: Draw, profile: Profile, count: int
 
 
 class Writer:
-    """Chooses the place of each write in turn.
+    """Chooses the place (run of units) of each write in turn.
 
     A trace begins in the middle of a device's life: the first update of older data looks like a
     first write. So an update of data of an age that no place has yet creates a place, as long as

@@ -119,7 +119,7 @@ def geometric_request_sizes(mean_request_kib: float) -> Sizes:
 
 
 def bursty_arrival_gaps(mean_ms: float) -> tuple[float, ...]:
-    """Return quantiles of the time between requests, half of which are in bursts."""
+    """Return quantiles of the time between requests; half of the requests are in bursts."""
     shares = (np.arange(QUANTILES) + 0.5) / QUANTILES
     gaps = -np.log1p(-np.concatenate((shares[::2], shares[1::2])))
     gaps[: len(shares[::2])] /= ASSUMED_BURST

@@ -474,7 +474,7 @@ def matrix_as_text(records: Sequence[Json]) -> str:
 
 
 def explain_cell_outcome(record: Json) -> list[str]:
-    """Return sentences about the objects whose outcome was the worst and so is the cell's."""
+    """Return sentences about the objects with the worst outcome, which is that of the cell."""
     notes: list[str] = record["notes"]
     return [f"{one['name']}: {found['key']}: {found['detail']}" for one in record["passes"]
             for found in one["findings"] if found["outcome"] == record["outcome"]] + notes

@@ -348,7 +348,7 @@ class Cell:
 
     def find_pages_with_patterns(self, needles: Mapping[str, Sequence[bytes]]
                                  ) -> dict[str, list[int]]:
-        """Search the first drive for the needles of each object; return pages, the newest first.
+        """Search the first drive for byte patterns of each object; return pages, the newest first.
 
         Metadata of btrfs are written to new places, so the pages are sorted by btrfs_node_age().
         The requests of the search are not traced.
@@ -374,7 +374,7 @@ class Cell:
         return {key: [page for _, page in sorted(pages)] for key, pages in found.items()}
 
     def object_search_patterns(self, key: str) -> list[bytes]:
-        """Return the needles by which an acknowledged object is found: its sectors' headers."""
+        """Return byte patterns by which an acknowledged object is found: its sectors' headers."""
         sectors = self.ledger.sectors
         value = worn_judge.make_object_value(key, self.ledger.find_acknowledged_version(key) or 0,
                                              sectors)
