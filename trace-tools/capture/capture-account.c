@@ -7,7 +7,7 @@
 #include "target-line.h"
 #include "trace-reader.h"
 
-/* Parses the written sectors in sysfs "stat": requests, merges, sectors, ms of reads; of writes. */
+/* Format for fscanf() of the written sectors, which are the seventh number in sysfs "stat". */
 #define STAT_WRITTEN "%*u %*u %*u %*u %*u %*u %llu"
 
 u64 capture_written_sectors(const struct capture_device *device)

@@ -314,7 +314,7 @@ static int buffer_whole_event(struct trace_file *file, u32 *size, struct raw_eve
 	return count_truncated_end(file, error);
 }
 
-/* For each kind of event that can begin or end a request, enum trace_act + 1; 0 for the others. */
+/* Maps events that can begin or end a request to enum trace_act + 1, and all others to 0. */
 static const u8 plain_acts[BLKTRACE_ACTIONS] = {
 	[BLKTRACE_QUEUE] = TRACE_ACT_QUEUE + 1,
 	[BLKTRACE_ISSUE] = TRACE_ACT_ISSUE + 1,

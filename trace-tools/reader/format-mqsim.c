@@ -26,7 +26,7 @@ static enum trace_line_verdict read_mqsim_line(struct trace_file *file, struct t
 	    !text_skip_required_blanks(&text) || !text_get_number_to(&text, 1, &type) ||
 	    !text_skip_blanks(&text) || !is_text_at_end(&text))
 		return TRACE_LINE_WRONG;
-	/* Accept decimals during detection (no input bytes); open_mqsim_trace() checks the unit. */
+	/* Accept decimals while the format is detected; open_mqsim_trace() checks the unit. */
 	if (file->input.bytes && !file->hints->time_unit_ns &&
 	    memchr(time.at, '.', (size_t)(time.end - time.at))) {
 		*cause = "a time with decimals, whose unit must be told: --time-unit";

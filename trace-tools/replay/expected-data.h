@@ -60,7 +60,7 @@ void expected_data_free(struct expected_data *data);
  * @what: sequence number and class of the write; the member unit is not used
  * @keeps: the request stores its data; a discard may leave anything
  *
- * Return: true if no other write was in flight there; pass it to expected_data_end_write().
+ * Return: true if no other write to these units is in flight, for expected_data_end_write().
  */
 bool expected_data_begin_write(struct expected_data *data, u64 first, u32 count,
 			       const struct payload *what, bool keeps);

@@ -13,7 +13,7 @@
 /* Read the status of an emulated drive. Return: false for other devices, or without permission. */
 bool target_state_read(const struct replay_target *target, struct target_status *status);
 
-/* Print how full a drive is before the replay, and the option that fills a simulated drive so. */
+/* Print how full a drive is before the replay, and the option to fill a simulated drive as much. */
 void target_state_print_start(const char *path, const struct target_status *status, FILE *out);
 
 /* Print a warning if the drive completed requests more than @late_ns later than it should. */
