@@ -13,7 +13,7 @@ set -u
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# build KERNEL DIRECTORY: build DIRECTORY, with all output in DIRECTORY/log
+# build KERNEL DIRECTORY: build the modules in DIRECTORY for KERNEL, with output in DIRECTORY/log
 build()
 {
 	userspace/lab/kbuild "$1" "$2" W=1 C=2 -k modules >"$2/log" 2>&1

@@ -106,7 +106,7 @@ class Control:
         self.fd = os.open(PATH, os.O_RDWR | os.O_CLOEXEC)
 
     def close_control(self) -> None:
-        """Close the control device, which ends all scopes that were begun on this descriptor."""
+        """Close the control device, which ends all classes of writes set by this descriptor."""
         if self.fd >= 0:
             os.close(self.fd)
         self.fd = -1
@@ -186,7 +186,7 @@ class Control:
         return [Unit(*members) for members in self.iterate_stored_units(fd, cursor, length)]
 
     def watch_file_system(self, fd: int, *, on: bool) -> None:
-        """Let the module read tags from extended attributes of the file's file system, or stop."""
+        """Switch tagging by extended attributes on or off for the file system of a file."""
         self.call_ioctl(WATCH, WATCH_FORMAT, fd, int(on), 0, reason=3)
 
     def write_trace_note(self, label: bytes) -> None:

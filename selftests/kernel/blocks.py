@@ -202,7 +202,7 @@ class Expected:
             self.require_data_of_operation(block, number)
 
     def require_data_of_flush(self, numbers: list[int]) -> None:
-        """Require the data that a flush made durable: operations up to each thread's number."""
+        """Require the data of each thread's operations up to its number: a flush covered them."""
         for block in self.begun:
             self.require_data_of_operation(block, numbers[block // STRIPE % THREADS])
 
@@ -231,7 +231,7 @@ class Expected:
 
 
 def read_journal(path: str, last_mark: int) -> Expected:
-    """Read the journal. The device may have data of writes that began after the mark."""
+    """Read the journal up to a durability mark; later writes may have reached the device."""
     expected = Expected()
     forced: list[int] = []
     flushed = [0] * THREADS
