@@ -259,8 +259,8 @@ def test_repairing_one_shard_does_not_change_the_others(sharded_image: Path) -> 
 
 @pytest.mark.parametrize(("what", "sentence"), [
     ("nothing", "shard 1: there is no volume"),
-    ("first", "shard 1: the volume is not of the device of shard 0"),
-    ("other", "shard 1: the volume is not of the device of shard 0"),
+    ("first", "shard 1: the volume is of another device than shard 0"),
+    ("other", "shard 1: the volume is of another device than shard 0"),
 ])
 def test_a_shard_of_another_device_is_refused(tmp_path: Path, sharded_image: Path, what: str,
                                               sentence: str) -> None:

@@ -97,7 +97,7 @@ static int map_through_linear_target(struct device_range *range, const char *nam
 	return 1;
 }
 
-/* Map @range to the emulated SSD below; shorten it to a part that is contiguous there. */
+/* Map @range to the emulated SSD below, shortened to a part that is contiguous on the SSD. */
 static int map_range_to_emulated_device(struct device_range *range, struct dm_device *device,
 					struct aftl_error *error)
 {

@@ -28,7 +28,7 @@ struct plan {
 	bool made;
 };
 
-/* Set the profile (if @profiles) or the line's other keys; the profile must be set first. */
+/* Set the line's key "profile" if @profiles, else all other keys, which must be set after it. */
 static int set_table_line_keys(const struct device_options *options, bool profiles, bool *blocks,
 			       struct target_line *line, struct aftl_error *error)
 {

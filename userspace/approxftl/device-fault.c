@@ -11,7 +11,7 @@
 
 /**
  * struct fault_table - faults that the verb prints
- * @device: the device that has the faults; without a name until it is known
+ * @device: the device that has the faults; its name is empty until the device is found
  * @unit_bytes: size of the device's logical pages
  * @all: the faults
  * @count: number of faults
@@ -184,7 +184,7 @@ static int send_fault_messages(struct fault_table *table, struct aftl_error *err
 	return 0;
 }
 
-/* Arm all faults of a script or none. No other fault may wait, or counts would not begin at 0. */
+/* Arm all faults of a script or none. Refuse if a fault waits: request counts began with it. */
 static int send_fault_script(struct fault_table *table, struct aftl_error *error)
 {
 	struct fault_table before = { .device = table->device };
@@ -278,7 +278,7 @@ static int add_faults_of_file(const struct device_options *options, const struct
 
 /* Command line */
 
-/* Parse a fault from @prefix, which has @own words, and the operands from number @from on. */
+/* Parse a fault: @prefix has its first @own words, the operands from number @from on the rest. */
 static int parse_fault_operands(const struct device_options *options, unsigned int from,
 				const char *const *prefix, unsigned int own,
 				struct aftl_fault *fault, struct aftl_error *error)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Metrics: each counter, each number of the status line, lateness as a histogram, and LUNs.
+ * Prints counters, numbers of the status line, lateness and the state of the LUNs as metrics.
  *
  * Prometheus requires seconds and joules, and the samples of a metric in consecutive lines.
  */
@@ -134,7 +134,7 @@ static void print_gauge_metric(const struct metrics *metrics, const char *own, c
 	}
 }
 
-/* Print two gauges: the status field at offset @field, and the next field, its maximum. */
+/* Print two gauges: the status field at offset @field, and the field behind it, its maximum. */
 static void print_part_and_whole_gauges(const struct metrics *metrics, const char *const names[2],
 					const char *help, size_t field)
 {

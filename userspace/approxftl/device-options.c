@@ -15,7 +15,7 @@ enum kind {
 	KIND_PAIR,                /* KEY=VALUE */
 };
 
-/* Options of verbs: device_verb.options lists their @code; @letter is the short form, or 0. */
+/* All options; a verb lists the @code of each option that it has. @letter: short form, or 0. */
 #define SWITCH(letter, code, name, field, help)                                                 \
 	{ name, letter, COMMAND_SWITCH, offsetof(struct device_options, field), NULL, help, 0, 0, \
 	  code }

@@ -246,7 +246,7 @@ static void begin_sample_series_json(struct series *series)
 	json_array(&series->json, "samples");
 }
 
-/* Complete the JSON document whatever ended the series. */
+/* Complete the JSON document even if a failure or a signal ends the series of samples. */
 static enum exit_code print_sample_series(struct series *series)
 {
 	struct aftl_error error;

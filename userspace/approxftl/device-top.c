@@ -86,10 +86,7 @@ static int watch_devices(const struct device_options *options, struct watch *wat
 	return ret;
 }
 
-/*
- * Find the device in the last frame; compare the minor number, too, as a new device may reuse the
- * name.
- */
+/* Find the device in the previous frame; compare minor numbers, as a name may be used again. */
 static const struct watched *find_in_last_frame(const struct watch *before,
 						const struct dm_device *device)
 {

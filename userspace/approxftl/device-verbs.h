@@ -129,7 +129,7 @@ void device_begin_json_document(const struct device_options *options, struct jso
 /* Return true if JSON shall have all data; with -o or -S it has only the rows of the list. */
 bool device_json_needs_all_data(const struct device_options *options);
 
-/* Print the list as the command line requests and free it. */
+/* Print a verb's list with the columns and the order that the options select; free the list. */
 void device_print_list(const struct device_options *options, struct text_list *list);
 
 /* Return the last value of @key on the command line, or @standard if there is none. */

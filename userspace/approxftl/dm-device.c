@@ -150,7 +150,7 @@ static bool is_dm_device_of_approxftl(struct dm_task *dmt, u64 *sectors)
 	return type && !strcmp(type, TARGET_NAME);
 }
 
-/* Find device @name. Return: 0, 1 if its target is not ours, -ENXIO (no message), or an error. */
+/* Find device @name. Return: 0, 1 if its target is another, -ENXIO (no message), or an error. */
 static int get_dm_device_info(struct dm_device *device, const char *name, struct aftl_error *error)
 {
 	struct dm_info info;
@@ -359,7 +359,7 @@ int dm_device_create(const char *name, u64 sectors, const char *arguments,
 		ret = report_no_memory(error);
 	else
 		ret = dm_task_run_with_udev(&task, error);
-	/* The kernel has tried to load the module for the table: a missing target has no module. */
+	/* The kernel tried to load the module: if the target is still missing, there is none. */
 	if (ret && !is_target_loaded())
 		ret = aftl_fail(error, -ENOENT,
 				"the kernel has no target approxftl; try: modprobe dm-approxftl (\"approxftl doctor\" knows more)");

@@ -40,7 +40,7 @@ __printf(2, 3) static void set_remedy(struct diagnosis *diagnosis, const char *f
 	va_end(args);
 }
 
-/* Set the diagnosis of a check with two outcomes and one remedy. */
+/* Set the diagnosis to @good if the checked item is @there, else to @bad with its @remedy. */
 static void set_diagnosis(struct diagnosis *diagnosis, bool there, const char *good,
 			  const char *bad, const char *remedy)
 {

@@ -65,7 +65,7 @@ static int check_file_on_device(int fd, u64 offset, u64 length, struct device_ra
 	return 0;
 }
 
-/* Get the extent at @at, or the next extent; return 1 if there is one. */
+/* Get the extent of the file at offset @at, or the next extent; return 1 if there is one. */
 static int get_file_extent(int fd, u64 at, u64 end, struct fiemap_extent *extent,
 			   struct aftl_error *error)
 {

@@ -79,7 +79,7 @@ static int query_tags_of_open_file(struct approxftl *library, int fd, struct que
 	return ret ? ret : approxftl_errors(library, fd, 0, APPROXFTL_TO_END, &query->errors);
 }
 
-/* Return true if unit @next follows @last with equal class and flags, both or none with flips. */
+/* Return true if @next follows @last and has its class and flags, and has flips if @last has. */
 static bool does_unit_continue_run(const struct approxftl_unit *last,
 				   const struct approxftl_unit *next, u64 unit_bytes)
 {

@@ -8,7 +8,7 @@
 #include "tag-verbs.h"
 #include "unix-socket.h"
 
-/* How an address begins that "approxftl serve" prints */
+/* "approxftl serve" prints addresses that begin with this text. */
 #define ADDRESS "nbd+unix:///?socket="
 
 bool is_server_address(const char *word)
@@ -16,7 +16,7 @@ bool is_server_address(const char *word)
 	return !strncmp(word, ADDRESS, strlen(ADDRESS));
 }
 
-/* Ask the server; return its answer without the last line, to be freed; NULL after a message. */
+/* Return the server's answer without its last line, to be freed; NULL after an error message. */
 static char *send_request_to_server(const struct device_options *options, const char *address,
 				    const char *request)
 {

@@ -12,7 +12,7 @@
  * @between: statistics since the last frame
  * @columns: columns of the terminal
  * @rows: rows for this device; 0: unlimited
- * @end: end of each line
+ * @end: text that ends each line
  */
 struct top_frame {
 	const struct device_view *view;

@@ -145,7 +145,7 @@ static int check_header_copies(struct checkup *checkup)
 
 /* Sectors of the tables */
 
-/* Return true if a frame was initialised; the tables before the erase counts always are. */
+/* Return true if a frame was initialised, as all frames before the erase-count table are. */
 static bool was_frame_initialised(const struct checkup *checkup, u64 frame)
 {
 	return frame < aftl_volume_get_header(checkup->now.volume)->layout.erases ||
@@ -408,7 +408,7 @@ static int open_shard_volume(struct checkup *checkup, u32 index, struct aftl_err
 	ret = aftl_volume_open(&checkup->now.volume, &checkup->now.file.medium, &cause);
 	if (!ret && !aftl_volume_header_is_of_shard(aftl_volume_get_header(checkup->now.volume),
 						    &checkup->super, index))
-		ret = aftl_fail(&cause, -EUCLEAN, "the volume is not of the device of shard 0");
+		ret = aftl_fail(&cause, -EUCLEAN, "the volume is of another device than shard 0");
 	if (!ret)
 		return 0;
 	/* A shard without a volume counts as damage. */

@@ -177,7 +177,7 @@ static int check_sector_size(const struct making *making, struct aftl_error *err
 			 making->file.path, sector, making->geo.unit_bytes);
 }
 
-/* Add the cause to the core's message that a write to the volume failed, which names none. */
+/* Append the cause to the core's message about a failed write to the volume, which lacks it. */
 static int add_write_error_cause(const struct medium_file *file, int failure,
 				 struct aftl_error *error)
 {
