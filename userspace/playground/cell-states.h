@@ -13,7 +13,7 @@
 /* Width of a voltage bin (uV) */
 #define CELL_BIN_UV 2000
 
-/* Where noise distributions are cut off: in standard deviations and in Laplace scales */
+/* Cut-off of the noise distributions, in standard deviations and in Laplace scales */
 #define CELL_GAUSS_CUT 9
 
 #define CELL_LAPLACE_CUT 36

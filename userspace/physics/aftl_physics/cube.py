@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Programs and read retries of cubeFTL, which measures a layer while it programs the leader.
+"""Program times and read retries of cubeFTL, which measures a layer at its leader word line.
 
 The available text of the paper has no numerals. Two facts are quoted from memory: a spare margin of
-1.7 is worth 320 mV and saves at most 19.7 % of the program time; 0.3 or 0.9 of the reads need
-retries. The rest is assumed.
+1.7 is worth 320 mV and saves at most 19.7 % of the program time; 0.3 or 0.9 of the reads of data
+that are a month or a year old need retries. The rest is assumed.
 """
 
 import math
@@ -54,7 +54,7 @@ def voltage_margins_mv(spare: float) -> tuple[float, float]:
 
 
 def time_saving_of_follower(spare: float) -> float:
-    """Return the program time that a follower saves by skipped verifies and loops (cubeFTL)."""
+    """Return the share of program time that a follower word line saves (verifies and loops)."""
     loops = program_time.cube_removed_loops(spare)
     whole = min(int(loops), program_time.CUBE_MAX_REMOVED - 1)
     low = program_time.cube_program_ns(whole, True)
@@ -63,16 +63,16 @@ def time_saving_of_follower(spare: float) -> float:
 
 
 def mean_time_saving_of_followers(cycles: float) -> float:
-    """Return the program time that follower word lines save, averaged over all layers."""
+    """Return the share of program time that follower word lines save, averaged over layers."""
     savings = [time_saving_of_follower(spare_margin(p, cycles)) for p in range(layers.POINTS)]
     return sum(savings) / len(savings)
 
 
 @lru_cache(maxsize=1)
 def early_verify_loops() -> list[int]:
-    """Return by layer how many loops before a state needs verifies the default verifies start:
-    three, but four in the quarter of the layers with the most errors, and two in the quarter with
-    the fewest errors (assumed).
+    """Return for each layer how many loops too early the default verifies of a state start: three,
+    but four in the quarter of the layers with the most errors, and two in the quarter with the
+    fewest errors (assumed).
     """
     ranked = sorted(range(layers.POINTS), key=lambda point: errors_by_layer()[point])
     early = [program_time.CUBE_EARLY_VERIFIES] * layers.POINTS

@@ -29,7 +29,7 @@ def approximate_program_ns() -> int:
 
 
 def approxftl_program_ns() -> tuple[int, ...]:
-    """Return ApproxFTL's program times (ns): normal, between, after, approximate, Delta_b."""
+    """Return times (ns) of ApproxFTL's modes: normal, between, after, approximate, Delta_b."""
     return (
         APPROXFTL_PROGRAM_NS,
         round(APPROXFTL_PROGRAM_NS * (1.0 - SAVING_APPROX_NEIGHBOURS)),

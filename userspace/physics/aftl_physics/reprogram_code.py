@@ -107,7 +107,7 @@ def id_of_encoding_states(code: Code) -> int:
 
 
 def encodings_by_count_and_id() -> dict[tuple[int, int], Code]:
-    """Return the encodings by reprogram count and ID; update orders LM and ML have the same."""
+    """Return the encodings by reprogram count and ID; update orders LM and ML share one."""
     codes = encodings_by_update_order()
     table: dict[tuple[int, int], Code] = {}
     for code in Code:

@@ -48,7 +48,7 @@ def _cell_model(channel: cell.Channel) -> RberModel:
 
 
 def _delta_b_rber(mv: float, cycles: int, hours: int) -> float:
-    """Return the RBER of Delta_b: the published 7.2e-4 plus growth by disturbance, wear and age."""
+    """Return the RBER of program mode Delta_b: 7.2e-4 plus growth by disturbance, wear, age."""
     channel = cells_by_program_mode()["MLC_DELTA_B"]
     start = cell.cell_rber(channel, cell.neighbour_shift_mv(cell.VMAX_PRECISE_V))
     growth = cell.cell_rber(channel, mv, cycles, hours) - start
@@ -56,7 +56,7 @@ def _delta_b_rber(mv: float, cycles: int, hours: int) -> float:
 
 
 def cells_by_program_mode() -> dict[str, cell.Channel]:
-    """Return each program mode's cell model; the model of Delta_b says only how errors grow."""
+    """Return each program mode's cell model; that of mode Delta_b says only how errors grow."""
     window, step = cell.make_approxftl_cell, cell.make_agcr_cell
     fine, medium, coarse = (step(program_time.agcr_ispp_step_v(cost)) for cost in (2, 1, 0))
     return {
@@ -317,7 +317,7 @@ def states_section() -> Section:
         Macro("CELL_STATES_MOST", most),
         Macro("CELL_BIN_UV", scaled_integer(cell.GRID_V, 10**6), "Width of a voltage bin (uV)"),
         Macro("CELL_GAUSS_CUT", int(cell.GAUSS_CUT),
-              "Where noise distributions are cut off: in standard deviations and in Laplace "
+              "Cut-off of the noise distributions, in standard deviations and in Laplace "
               "scales"),
         Macro("CELL_LAPLACE_CUT", int(cell.LAPLACE_CUT)),
         Macro("CELL_CYCLES_NV", scaled_integer(cell.LAPLACE_PER_SQRT_CYCLE_V, 10**9),

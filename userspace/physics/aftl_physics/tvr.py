@@ -102,7 +102,7 @@ def _linear_ramp(start: float, end: float, low: int, high: int, cycles: int) -> 
 
 
 def block_erase_ns(pattern: int, cycles: int) -> int:
-    """Return a block's erase time by its P/E cycles; `pattern`: it stores '11' (0) or '01' (1)."""
+    """Return the erase time of a block after P/E cycles; `pattern` is 0 for '11', 1 for '01'."""
     return round(_linear_ramp(ERASE_NEW_NS[pattern], ERASE_OLD_NS, 0, LIFE_CYCLES, cycles))
 
 
