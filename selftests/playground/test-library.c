@@ -129,7 +129,7 @@ static void check_page_content(void)
 	CHECK_EQ(count_different_bits(content, 0x5a, 16 * 4096),
 		 count_bits_read_flipped() - before);
 	CHECK(playground_read(U32_MAX - 8, 16));
-	CHECK_CONTAINS(playground_text(), "units, too few for 16 from unit 4294967287");
+	CHECK_CONTAINS(playground_text(), "units; 16 from unit 4294967287 on exceed it");
 }
 
 static void check_parameter_change(void)

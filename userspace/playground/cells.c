@@ -49,9 +49,9 @@ const u32 *playground_voltages(void)
 }
 
 /*
- * Return the error curve of a page, or AFTL_RBER_CURVES if no single curve gives its errors: only
- * for certain cells the core has curves of program modes with other steps or a lower top; for other
- * cells it adds a difference to the curve of the normal mode.
+ * Return the error curve of a page, or AFTL_RBER_CURVES if no single curve gives its errors. The
+ * core has curves of modes with other steps or a lower top voltage for some types of cell only. The
+ * errors of other cells in such a mode are those of the normal mode plus a difference.
  */
 static u32 rber_curve_of_page(const struct aftl_cell *cell, u16 attr)
 {

@@ -53,7 +53,7 @@ static int submit_content_write(u8 op, u32 unit, u32 units, u32 class)
 	if (!aftl_submit(play.drive.ftl, request))
 		return playground_finish();
 	sim_drive_complete_request(&play.drive, request);
-	aftl_fail(&error, -EINVAL, "the device has %u units, too few for %u from unit %u",
+	aftl_fail(&error, -EINVAL, "the device has %u units; %u from unit %u on exceed it",
 		  play.drive.geo->units, units, unit);
 	return playground_fail(-EINVAL, &error);
 }
