@@ -71,14 +71,14 @@ enum approxftl_reason {
 };
 
 /* Bits of struct approxftl_info.can and .may. */
-#define APPROXFTL_CAN_FILE   0x01u /* files: tag, untag, query */
+#define APPROXFTL_CAN_FILE   0x01u /* files: tags can be set, removed and listed */
 #define APPROXFTL_CAN_BUFFER 0x02u /* memfds can be tagged, for O_DIRECT writes from them */
-#define APPROXFTL_CAN_SCOPE  0x04u /* approxftl_region_begin(), approxftl_pwrite() */
-#define APPROXFTL_CAN_DEVICE 0x08u /* ranges of raw devices */
-#define APPROXFTL_CAN_STORED 0x10u /* approxftl_stored(), approxftl_errors() */
-#define APPROXFTL_CAN_WATCH  0x20u /* approxftl_watch() */
-#define APPROXFTL_CAN_NOTE   0x40u /* labels in a block trace */
-#define APPROXFTL_CAN_LEVEL  0x80u /* quality levels 2 and 3 */
+#define APPROXFTL_CAN_SCOPE  0x04u /* the kernel supports regions and approxftl_pwrite() */
+#define APPROXFTL_CAN_DEVICE 0x08u /* ranges of raw devices can be tagged */
+#define APPROXFTL_CAN_STORED 0x10u /* stored units and their errors can be queried */
+#define APPROXFTL_CAN_WATCH  0x20u /* the kernel supports approxftl_watch() */
+#define APPROXFTL_CAN_NOTE   0x40u /* labels can be added to a block trace */
+#define APPROXFTL_CAN_LEVEL  0x80u /* data can have quality levels 2 and 3 */
 #define APPROXFTL_CAN_CARRIER 0x100u /* write hints also carry tags of whole files */
 
 /**

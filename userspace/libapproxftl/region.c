@@ -48,7 +48,7 @@ static void free_list_of_regions(struct aftl_lib_regions *regions)
 	free(regions);
 }
 
-/* The kernel ends the scope of an exiting thread by itself; only memory is freed here. */
+/* The kernel itself ends the regions of an exiting thread; only their memory is freed here. */
 static void free_regions_at_thread_exit(void *value)
 {
 	struct aftl_lib_regions *regions = value;

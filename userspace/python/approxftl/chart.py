@@ -35,7 +35,7 @@ class Chart:
 
 def chart_means(measure: str, x: str, relative_to: object,
                 found: Iterable[tuple[object, str, Estimate]]) -> Chart:
-    """Return a figure of means; `found` has x value, series and mean of each."""
+    """Return a figure of means; `found` has the x value, series and mean of each point."""
     every = list(found)
     scale, unit = (1.0, f"{relative_to} = 1") if relative_to is not None else \
         unit_shared_by_marks(measure, [one.mean for _, _, one in every])

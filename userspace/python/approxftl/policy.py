@@ -262,7 +262,7 @@ class Running:
 
 
 def replace_policy_by_name(options: Mapping[str, object]) -> tuple[dict[str, Any], Running | None]:
-    """Return options with the name in place of a policy in Python, and this policy or None."""
+    """Replace a Python policy in the options by its name; return options and policy (or None)."""
     policy = options.get("policy")
     if isinstance(policy, Policy):
         return {**options, "policy": policy.name}, Running(policy)

@@ -303,7 +303,7 @@ class Runs(Sequence[Run]):
         return importlib.import_module("pandas").DataFrame(self.rows())
 
     def _measured_by_seed(self, measure: str, by: str, value: object) -> list[list[float]]:
-        """Return the measure's values by seed, for each seed in the same order of axis values."""
+        """Return each seed's values of the measure where `by` is `value`, all in the same order."""
         found = [[run.measure(measure) for run in self._runs
                   if run.options[by] == value and run.options["seed"] == seed]
                  for seed in self.axes["seed"]]

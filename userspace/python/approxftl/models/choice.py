@@ -37,7 +37,7 @@ class Choice:
                     f"no type {printable_name(name)}; there are {', '.join(sorted(ELEMENTS))}")
 
     def count_low_planes(self, element: Element) -> int:
-        """Return the number of approximate planes: by default the mantissa, or half an integer."""
+        """Return the number of approximate planes: by default mantissa or half the integer bits."""
         if self.planes is not None:
             return min(self.planes, element.bits)
         return element.mantissa_bits if element.exponent else element.bits // 2

@@ -142,7 +142,7 @@ class Layout:
             yield tensor.name, [tensor.element.bits, Planes(tensor, 0).bytes_of_plane]
 
     def _encode_header(self, whole: str, rest: str) -> bytes:
-        """Return the header of the file by plane, whose length does not depend on the checksums."""
+        """Return the header of the file stored by plane; its length is independent of checksums."""
         about = {
             "version": _VERSION, "form": self.model.form, "bytes": self.model.source.size,
             "sha256": whole, "rest_sha256": rest, "tensors": [
@@ -161,7 +161,7 @@ class Layout:
         return self.planes[number].sums if self.planes else [0] * self.tensors[number].element.bits
 
     def write_plane_file(self, fd: int) -> None:
-        """Write the whole file by plane into an empty file, which may already have tags."""
+        """Write the model, stored by plane, into an empty file, which may already have tags."""
         os.ftruncate(fd, self.size)
         rest = self._write_remaining_bytes(fd)
         for planes in self.planes:
