@@ -51,7 +51,7 @@ static void add_errors_of_flips(const struct chain *chain, u8 pixel, struct app_
 	}
 }
 
-/* Add the flips possible in one pixel of all frames to the forecast of the error. */
+/* Add to the forecast the error by a flip of each stored bit of one pixel, in all frames. */
 static void forecast_pixel_error(const struct app_setup *setup, u64 x, u64 y,
 				 struct app_forecast *forecast)
 {

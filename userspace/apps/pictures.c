@@ -221,7 +221,7 @@ static int read_video_frame(struct video *video, struct app_result *result,
 	for (u64 row = 0; !ret && row < video->setup.height; row += PIECE_ROWS) {
 		ret = read_video_piece(video, row, error);
 		if (!ret) {
-			/* Replace @stored by the original, and compare @pixels with it. */
+			/* Overwrite @stored with the original pixels; compare @pixels with them. */
 			picture_generate_piece(&video->setup, video->frame, row, video->stored);
 			picture_compare_piece(&video->setup, video->pixels, video->stored, result);
 		}

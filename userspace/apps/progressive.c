@@ -233,7 +233,7 @@ static int read_image_scan(struct progressive *image, u32 scan, struct aftl_erro
 	return ret;
 }
 
-/* Compare the decoded picture with the original as coding alone changes it; add up that change. */
+/* Compare the decoded picture with the original coded without flips; sum up the coding errors. */
 static void compare_progressive_picture(struct progressive *image, struct app_result *result)
 {
 	size_t bytes = image->setup.width * PIECE_ROWS;
@@ -274,7 +274,7 @@ void progressive_forecast(const struct app_setup *setup, struct app_forecast *fo
 {
 	const double share = (BLOCK_CELLS - 1.0) / BLOCK_CELLS;
 
-	/* A flip makes all pixels of the block round anew, adding 1/6 to each squared error. */
+	/* With a flip all pixels of its block are rounded anew: each squared error grows by 1/6. */
 	*forecast = (struct app_forecast){ .mean = (BLOCK_CELLS - 1) *
 						   count_planes_after_scan_0(setup) / 6.0 };
 	for (u32 plane = 0; plane < count_planes_after_scan_0(setup); plane++) {

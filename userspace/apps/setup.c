@@ -34,7 +34,7 @@ static void pad_header_with_comments(char *at, const char *end)
 	while (at < end) {
 		ptrdiff_t line = min_t(ptrdiff_t, COMMENT_BYTES, end - at);
 
-		/* If one byte would remain, too short for a comment line, shorten this line. */
+		/* Leave no single byte at the end, which is too short for a comment line. */
 		if (end - at == line + 1)
 			line--;
 		memset(at, ' ', line);

@@ -210,7 +210,7 @@ static int compare_list_rows(const void *left, const void *right)
 	return (a->at > b->at) - (a->at < b->at);
 }
 
-/* Sort the rows, all of which must have every cell. */
+/* Sort the rows of the list; each row must have a cell for every column. */
 static void sort_list_rows(struct text_list *list)
 {
 	for (unsigned int i = 0; i < list->count; i++)

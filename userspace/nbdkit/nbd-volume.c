@@ -41,7 +41,7 @@ static void write_volume_page(struct nbd_volume *volume, u64 offset, void *page)
 						      get_unit_bytes_of_volume(volume), true));
 }
 
-/* The following functions keep the persisted write buffer (PLP). */
+/* The following functions maintain the persisted write buffer (PLP) in the volume. */
 
 static void persist_buffered_page(struct nbd_volume *volume, u32 tag)
 {
@@ -195,7 +195,7 @@ static void release_buffer_tag(void *host, u32 tag)
 	struct nbd_tag *at = &volume->tags[tag];
 	struct aftl_buffered_lpn what;
 
-	/* A page that cannot be programmed keeps its entry (PLP) for the next load. */
+	/* Keep the PLP entry of a page that cannot be programmed: the next load needs it. */
 	if (at->persisted && !aftl_get_buffered_write(volume->device->ftl, tag, &what)) {
 		volume->waiting -= at->waiting;
 		at->waiting = false;

@@ -11,7 +11,7 @@
 
 #define MAGIC 0x31776f6461687355ULL
 
-/* struct risen - a completed change, since which @low is its units' oldest possible generation */
+/* struct risen - a completed change; @low is the oldest generation that its units may now have */
 struct risen {
 	u64 first;
 	u32 count;
@@ -22,7 +22,7 @@ struct risen {
  * struct ledger - an open ledger
  * @risen: changes since the last completed flush, in order of completion
  * @dropped: number of changes that were removed from @risen because they are durable
- * @apart: the memory does not map the file: write each change to the file
+ * @apart: the ledger in memory is a copy of the file, to which each change must be written
  */
 struct ledger {
 	struct ledger_header *header;
@@ -353,7 +353,7 @@ bool ledger_allows_content(const struct ledger *ledger, u64 unit, u32 floor,
 		found->name.generation >= floor && found->name.generation <= now->high;
 }
 
-/* Record nothing of a unit that may have any content: its block does not show the last write. */
+/* Ignore a unit with undefined content: its block need not be that of the last write. */
 void ledger_record_found_block(struct ledger *ledger, u64 unit, const struct block_found *found,
 			       bool durable)
 {

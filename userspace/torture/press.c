@@ -449,7 +449,7 @@ static void prepare_torture_requests(struct press *press, struct torture_run *ru
 	};
 
 	*press = (struct press){ .run = run };
-	/* A resumed run must not repeat the earlier run's requests: hash the generation, too. */
+	/* Hash the generation into the seed, so that a resumed run does not repeat requests. */
 	load_generator_init(&press->load, &shape,
 			    aftl_hash64_pair(header->seed, header->generation));
 	if (run->options.zeroed || run->options.resume)
