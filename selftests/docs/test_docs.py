@@ -26,7 +26,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -212,6 +212,19 @@ def test_commands_print_the_documented_output(path: Path, tmp_path: Path) -> Non
         if any(RESPONSE.match(line) for line in command.shown):
             cut = find_row_cut_without_ellipsis(command.shown, done.stdout)
             assert cut is None, f"left out without \"...\": {cut}\n{told}"
+
+
+def test_runs_of_the_readme_reach_a_steady_state(tmp_path: Path) -> None:
+    simulated = [command for command in parse_document_commands(TOP / "README.md")
+                 if " sim " in command.text]
+    assert simulated
+    link_build_tree(tmp_path)
+    for command in simulated:
+        # Without --quiet the simulator warns about runs that did not reach a steady state.
+        loud = replace(command, text=command.text.replace(" --quiet", ""))
+        done = execute_command(loud, tmp_path)
+        assert done.returncode == 0, done.stdout
+        assert not re.search("still drifting|puts the mean off", done.stdout), done.stdout
 
 
 def make_lab_script(sections: list[str]) -> str:
