@@ -762,11 +762,12 @@ def test_the_report_begins_with_the_setup_and_the_better_policy(multi_seed_repor
              for policy in POLICIES[1:]}
     best = min(means, key=lambda policy: means[policy][0])
     mean, low, high = means[best]
-    of = f"{mean:.3f} ({low:.3f} to {high:.3f}, 95 %) of "
+    ratio = f"{mean:.3f} ({low:.3f} to {high:.3f}, 95 %)"
     assert said.startswith(
-        f"{best} has the shortest mean write response: {of}baseline's; its 99th percentile is "
-        if mean < 1 else f"No policy has a shorter mean write response than baseline; the next is "
-        f"{best} with {of}it; its 99th percentile is ")
+        f"{best} has the shortest mean write response: {ratio} of baseline's; its 99th percentile "
+        "is " if mean < 1 else
+        f"No policy has a shorter mean write response than baseline; that of {best} is {ratio} "
+        "times as long; its 99th percentile is ")
     second = re.findall(r'<ul id="verdict">(.*?)</ul>', html, re.S)[0]
     assert first == (
         "Simulated: demo, 435.2 MiB of 512 MiB, 4 LUNs; uniform requests of 4 KiB, 50 % writes, "

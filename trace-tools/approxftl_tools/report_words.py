@@ -104,8 +104,8 @@ def name_best_run(runs: Sequence[Run], keys: tuple[str, str]) -> str:
     if ratio.mean < 1:
         return (f"{run.label} has the shortest mean {what}: {ratio_as_text(ratio)} of {base}'s"
                 f"{beyond}.{sure}")
-    return (f"No policy has a shorter mean {what} than {base}; the next is {run.label} with "
-            f"{ratio_as_text(ratio)} of it{beyond}.{sure}")
+    return (f"No policy has a shorter mean {what} than {base}; that of {run.label} is "
+            f"{ratio_as_text(ratio)} times as long{beyond}.{sure}")
 
 
 def name_best_policy(groups: Sequence[Sequence[Run]], keys: tuple[str, str]) -> str:
