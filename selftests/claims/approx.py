@@ -388,6 +388,19 @@ class Replay:
             self.writes[block] = max(self.writes[block], before + 1)
 
 
+def count_later_neighbours_of_baseline() -> int:
+    """Return how many neighbours of a page Baseline programs after the page, at most."""
+    report, events = run_with_timeline(
+        "--profile=tcad18", "--policy=baseline", "--size=8KiB", "--channels=1", "--chips=1",
+        "--blocks=128", "--fill=none", "--write-share=100%", "--requests=4000")
+    row, turns = report["geometry"]["word_lines_per_layer"], {
+        (event["args"]["block"], event["args"]["page"]): turn for turn, event in enumerate(events)}
+    return max(sum(turns.get((block, near), -1) > turn
+                   for near in (page - row, page + row,
+                                *(at for at in (page - 1, page + 1) if at // row == page // row)))
+               for (block, page), turn in turns.items())
+
+
 def measure_ax18_blocks_over_time() -> list[Measured]:
     """Follow the blocks of a small die: first pages of checkerboards, and copies of a page."""
     report, events = run_with_timeline(
@@ -407,7 +420,8 @@ def measure_ax18_blocks_over_time() -> list[Measured]:
             most = max(most, replay.writes[block])
     pairs = [pair for uses in replay.first.values() for pair in pairwise(uses) if all(pair)]
     changed = sum((a == "reduced") != (b == "reduced") for a, b in pairs)
-    return [make_measured(100 * changed / len(pairs), digits=0), make_measured(most, digits=0)]
+    return [make_measured(100 * changed / len(pairs), digits=0), make_measured(most, digits=0),
+            make_measured(count_later_neighbours_of_baseline(), digits=0)]
 
 
 APPS = ("fft", "smm", "lu", "sor", "img", "vid")

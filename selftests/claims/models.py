@@ -229,7 +229,8 @@ def measure_re1_encodings() -> list[Measured]:
         make_measured(count_updates_in_any_order(), digits=0),
         make_measured(*(int(f"{value:b}") for value in reprogram_code.values_by_state(codes[once])),
                       shown=" ".join(f"{value:02b}" for value in
-                                     reprogram_code.values_by_state(codes[once])))]
+                                     reprogram_code.values_by_state(codes[once]))),
+        make_measured(len({(min(code), max(code)) for code in codes.values()}) - 1, digits=0)]
 
 
 def measure_re4_metadata() -> list[Measured]:

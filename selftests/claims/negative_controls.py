@@ -117,6 +117,7 @@ CONTROLS = (
     Control("AX-17", (8, 9), "a gentle erase wears as others", "--wear_low 100%"),
     Control("AX-18", (0,), "first pages keep their class", mutant="approx-flip-stays"),
     Control("AX-18", (1,), "copies are not counted", mutant="approx-copies-not-counted"),
+    Control("AX-18", (2,), "a block has one layer", "--layers 1"),
     Control("AX-T", (0, 1, 2, 5, 6), "no program is faster",
             "--program_reduced 700us --program_between 700us --program_after 700us"),
     Control("AX-T", (3,), "a gentle erase wears as others", "--wear_low 100%"),
@@ -174,7 +175,7 @@ CONTROLS = (
     Control("TV-6", (3, 4), "all margins are kept", "--tvr_margin 100%"),
     Control("TV-8", (0, 1), "both pages take as long", "--program_fast 0"),
     Control("TV-8", (2,), "the slow page is slower", "--program 1300us"),
-    Control("RE-1", (0, 1, 3, 5, 6), "cells may move back",
+    Control("RE-1", (0, 1, 3, 5, 6, 7), "cells may move back",
             constant="reprogram_code.highest_state_before_update = lambda old, bit, target: 0"),
     Control("RE-1", (2, 4), "the first code is no Gray code",
             constant="reprogram_code.encodings_by_update_order = lambda codes=reprogram_code."
