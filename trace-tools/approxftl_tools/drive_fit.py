@@ -206,7 +206,7 @@ class Judge:
     half: str = FITTED
 
     def compute_errors_of_point_half(self, half: str, values: Values) -> Vector:
-        """Return the errors of the fitted or of the held-out points, in units of their bands."""
+        """Return the errors of the fitted or held-out points, in units of their tolerance bands."""
         drive = self.drive.copy_drive_with_options(*(
             f"--{one.name}={one.format_parameter_value(value)}"
             for one, value in zip(self.drive.free, values, strict=True)))
