@@ -43,7 +43,7 @@ static int set_table_line_keys(const struct device_options *options, bool profil
 	return ret;
 }
 
-/* Return true if the store is a volume: its header, not the table line, determines the data. */
+/* Return true if the store is a volume, whose content is what the device starts with. */
 static bool is_store_a_volume(const struct target_line *line)
 {
 	return line->store[0] == '/';

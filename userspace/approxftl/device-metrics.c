@@ -55,7 +55,7 @@ static bool has_name_suffix(const char *name, const char *end)
 	return length > rest && !strcmp(name + length - rest, end);
 }
 
-/* Return the decimals that convert nanoseconds or picojoules to seconds or joules. */
+/* Return the power of ten that divides nanoseconds or picojoules to get seconds or joules. */
 static unsigned int get_decimals_of_metric_unit(const char *name)
 {
 	return has_name_suffix(name, "_ns") ? NS : has_name_suffix(name, "_pj") ? PJ : 0;

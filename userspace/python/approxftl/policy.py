@@ -147,7 +147,7 @@ class Policy:
                 raise TypeError(f"{what}: {function!r} is no function")
 
     def start(self, device: Facts) -> None:
-        """Prepare for `device`, which has block_pages, blocks, logical_pages, luns, page_bytes."""
+        """Prepare the policy for `device`: block_pages, blocks, logical_pages, luns, page_bytes."""
 
     def __repr__(self) -> str:
         return f"<Policy {self.name}>"
