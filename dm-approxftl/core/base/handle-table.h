@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Counters of each placement handle (FDP): HANDLE_COUNTER(name, help). A reclaim unit is a block.
- * Handle 0 is the default one, for all data placed by the policy. Include with HANDLE_COUNTER
- * defined; no include guard on purpose.
+ * Handle 0 is the default one, for all data placed by the policy. Define HANDLE_COUNTER before each
+ * include; there is no include guard.
  */
 HANDLE_COUNTER(host_units, "units written by the host")
 HANDLE_COUNTER(media_units, "units programmed into its reclaim units, padding included")

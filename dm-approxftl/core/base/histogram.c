@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Merging histograms, and quantiles.
+ * Merges histograms and computes their quantiles.
  */
 #include "core/base/histogram.h"
 

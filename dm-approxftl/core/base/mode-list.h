@@ -10,8 +10,8 @@
  * the parameter is "read". @curve: error curve of the voltage model (AFTL_RBER_*, STANDARD for the
  * curve of the device). @rate: error rate of the constant model (AFTL_RATE_*).
  *
- * The position in the list is stored on media: append only. Include with MODE defined; no include
- * guard on purpose.
+ * The position in the list is stored on media: append only. Define MODE before each include;
+ * there is no include guard.
  */
 /* Standard program */
 MODE(NORMAL, "normal", 0, program, 0, read, STANDARD, PRECISE)

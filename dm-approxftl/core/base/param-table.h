@@ -11,7 +11,7 @@
  * WEIGHTS (up to AFTL_QUEUES_MAX weights, one byte each, the first one in the lowest byte).
  *
  * The defaults are those of the profile "demo"; profiles.c lists how the other
- * profiles differ. Include with PARAM defined; no include guard on purpose.
+ * profiles differ. Define PARAM before each include; there is no include guard.
  */
 
 #define US 1000ULL

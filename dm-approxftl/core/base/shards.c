@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Division of a device into shards.
+ * Divides a device into shards.
  */
 #include "core/base/random.h"
 #include "core/base/shards.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reasons for which a request waits (enum aftl_wait in core/ftl/ftl.h). Include with
- * WAIT(NAME, name, text) defined; no include guard on purpose.
+ * Reasons for which a request waits (enum aftl_wait in core/ftl/ftl.h). Define
+ * WAIT(NAME, name, text) before each include; there is no include guard.
  */
 
 /* Wait reasons while a request has no command at a die yet; BUFFER is the default. */

@@ -245,7 +245,7 @@ struct aftl_host_ops {
 	/* The data under @tag are not needed any more. */
 	void (*release)(void *host, u32 tag);
 
-	/* The data of @from are being relocated to @to. */
+	/* The data of physical page @from are being relocated to @to. */
 	void (*copy)(void *host, aftl_lpn_t lpn, aftl_ppn_t from, aftl_ppn_t to);
 
 	/*

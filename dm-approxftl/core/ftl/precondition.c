@@ -588,7 +588,7 @@ static void draw_fill_overwrites(struct aftl *ftl, struct filler *filler, u32 un
 		aftl_prefetch_ppn_state(ftl, drawn[i].unit, false);
 }
 
-/* Time of an overwrite if LUNs program in parallel and GC takes none: blocks get ages by it. */
+/* Assumed time between two overwrites, from which blocks get ages: LUNs in parallel, no GC. */
 static u64 compute_fill_write_ns(const struct aftl *ftl)
 {
 	return max(div64_u64(ftl->chip.program_ns[AFTL_MODE_NORMAL],
@@ -665,7 +665,7 @@ int aftl_precondition(struct aftl *ftl)
 	/* The data are written at age 0; the configured age passes afterwards. */
 	ftl->age_ns = 0;
 	ftl->filling = true;
-	/* No device time passes, but some victim selectors need ages of blocks: derive them. */
+	/* No device time passes, but victim selectors use block ages: let an assumed time pass. */
 	ftl->fill_left_ns = fill_count_overwrites(ftl, units) * compute_fill_write_ns(ftl);
 	ftl->allocation.turn = 0;
 	ret = fill_write_every_lpn(ftl, &filler, units);

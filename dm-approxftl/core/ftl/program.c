@@ -733,7 +733,7 @@ void aftl_program_commit_first_writes(struct aftl *ftl, struct aftl_lun *lun,
 		.attr = aftl_page_attr(run->class, run->mode, 0),
 	};
 
-	/* Inline a loop of its own for programs of one logical page, the most frequent case. */
+	/* Programs of one logical page are the most frequent ones: inline a loop for them. */
 	if (ftl->program_units == 1)
 		store_first_writes(ftl->media, new, 1, 1);
 	else

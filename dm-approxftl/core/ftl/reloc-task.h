@@ -93,7 +93,7 @@ struct aftl_wear {
 /**
  * struct aftl_refresh - daily search for old data
  * @next_day_ns: device time of the next search
- * @lun: LUN that is being searched
+ * @lun: number of the LUN that is being searched
  */
 struct aftl_refresh {
 	u64 next_day_ns;

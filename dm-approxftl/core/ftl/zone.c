@@ -570,7 +570,7 @@ void aftl_zone_handle_dead_lun(struct aftl *ftl, const struct aftl_lun *lun)
 							  AFTL_ZONE_OFFLINE :
 							  AFTL_ZONE_READ_ONLY);
 	/*
-	 * A dead LUN's translation pages go to live LUNs, which need blocks without zones for them.
+	 * Live LUNs need blocks without zones for the translation pages that a dead LUN had.
 	 */
 	reserved = aftl_zone_reserved_blocks(ftl, count_live_luns(ftl));
 	for (i = 0; ftl->geo.trans_pages && i < ftl->geo.luns; i++)

@@ -57,9 +57,9 @@ static void arbitration_enqueue_request(struct aftl *ftl, struct aftl_request *r
 }
 
 /*
- * Let @request wait for admission: with several host queues in its queue, where arbitration finds
- * it, else in the list wait_head. Queues may hold requests even if a change of queue_weights left
- * one.
+ * Let @request wait for admission: in the list wait_head, or with several host queues in its own
+ * queue, until arbitration chooses it. Requests may still be in several queues after a change of
+ * queue_weights to one.
  */
 static noinline void admission_enqueue(struct aftl *ftl, struct aftl_request *request, bool write)
 {

@@ -387,7 +387,7 @@ static bool sched_start_next_operation(struct aftl *ftl, struct aftl_lun *lun, u
 			lun->read_turn = expired;
 			return true;
 		}
-		/* sched_start_write() has failed these writes if no block can become free. */
+		/* If no block can become free, sched_start_write() has failed the queued writes. */
 		if (lane != AFTL_NIL && lun->writes[lane].head == AFTL_NIL)
 			lane = AFTL_NIL;
 	}

@@ -444,8 +444,8 @@ static int write_all_dirty_frames(struct aftl_volume *volume)
 }
 
 /*
- * Write the resets and finishes of zones before other entries. Otherwise a crash could leave both
- * the data after a reset and those before it.
+ * Write changed zone entries (resets and finishes) before all other changed frames. Otherwise data
+ * from before and from after a reset could both be there after a crash.
  */
 static int write_dirty_zone_frames(struct aftl_volume *volume)
 {
