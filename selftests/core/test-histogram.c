@@ -22,8 +22,8 @@ TAP_TEST(bins_cover_all_numbers_without_overlap)
 		u64 top = aftl_histogram_max_of_bin(bin);
 
 		CHECK(top >= bottom);
-		CHECK_EQ(aftl_histogram_bin_of_value(bottom), bin);
-		CHECK_EQ(aftl_histogram_bin_of_value(top), bin);
+		CHECK_EQ(aftl_histogram_find_bin(bottom), bin);
+		CHECK_EQ(aftl_histogram_find_bin(top), bin);
 		CHECK_MSG(bin == AFTL_HISTOGRAM_BINS - 1 ? top == U64_MAX : top < U64_MAX, "bin %u",
 			  bin);
 		bottom = top + 1;
@@ -38,7 +38,7 @@ TAP_TEST(bins_are_at_most_one_32nd_wide)
 
 	for (i = 0; i < 100000; i++) {
 		u64 value = aftl_random_next(&random) >> aftl_random_below(&random, 64);
-		u64 top = aftl_histogram_max_of_bin(aftl_histogram_bin_of_value(value));
+		u64 top = aftl_histogram_max_of_bin(aftl_histogram_find_bin(value));
 
 		CHECK(top >= value);
 		CHECK((top - value) <= value / 32);

@@ -147,7 +147,7 @@ static bool parse_histogram_bin(struct target_stats *stats, const char *name, si
 	if (length < 8 || memcmp(name, "late_le_", 8) != 0 ||
 	    !parse_decimal_digits(name + 8, name + length, &top))
 		return false;
-	stats->late.bins[aftl_histogram_bin_of_value(top)] = value;
+	stats->late.bins[aftl_histogram_find_bin(top)] = value;
 	return true;
 }
 

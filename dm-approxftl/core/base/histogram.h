@@ -20,7 +20,7 @@ struct aftl_histogram {
 	u64 bins[AFTL_HISTOGRAM_BINS];
 };
 
-static inline u32 aftl_histogram_bin_of_value(u64 value)
+static inline u32 aftl_histogram_find_bin(u64 value)
 {
 	u32 shift = value >> AFTL_HISTOGRAM_LINEAR_BITS ?
 			    fls64(value) - 1 - AFTL_HISTOGRAM_LINEAR_BITS :
@@ -47,7 +47,7 @@ static inline void aftl_histogram_add(struct aftl_histogram *histogram, u64 valu
 		histogram->largest = value;
 	histogram->count++;
 	histogram->sum += value;
-	histogram->bins[aftl_histogram_bin_of_value(value)]++;
+	histogram->bins[aftl_histogram_find_bin(value)]++;
 }
 
 void aftl_histogram_merge(struct aftl_histogram *to, const struct aftl_histogram *from);

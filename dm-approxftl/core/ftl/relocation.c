@@ -209,7 +209,7 @@ static bool reloc_pick_block_of_zoned_device(struct aftl *ftl, struct aftl_lun *
 {
 	struct aftl_block *block = aftl_victim_fewest_valid(ftl, lun);
 
-	aftl_set_forced_gc_blocks(ftl, lun, 0);
+	aftl_request_gc_of_blocks(ftl, lun, 0);
 	if (block && !block->valid) {
 		reloc_begin_emptying_block(ftl, lun, AFTL_CAUSE_GC, block);
 		return true;
@@ -235,10 +235,10 @@ static bool reloc_needs_block_for_rebuild(struct aftl *ftl, const struct aftl_lu
 static bool reloc_pick_superblock_victim(struct aftl *ftl, struct aftl_lun *lun, u32 limit)
 {
 	if (!aftl_superblock_gc_start(ftl, lun, AFTL_CAUSE_GC, limit)) {
-		aftl_set_forced_gc_blocks(ftl, lun, 0);
+		aftl_request_gc_of_blocks(ftl, lun, 0);
 		return false;
 	}
-	aftl_set_forced_gc_blocks(ftl, lun, lun->forced_gc - (lun->forced_gc != 0));
+	aftl_request_gc_of_blocks(ftl, lun, lun->forced_gc - (lun->forced_gc != 0));
 	return reloc_pick_block_of_victim_superblock(ftl, lun);
 }
 
@@ -251,10 +251,10 @@ static bool reloc_start_gc_of_victim(struct aftl *ftl, struct aftl_lun *lun, u32
 		return reloc_pick_superblock_victim(ftl, lun, limit);
 	victim = aftl_gc_select_victim(ftl, lun, limit);
 	if (!victim) {
-		aftl_set_forced_gc_blocks(ftl, lun, 0);
+		aftl_request_gc_of_blocks(ftl, lun, 0);
 		return false;
 	}
-	aftl_set_forced_gc_blocks(ftl, lun, lun->forced_gc - (lun->forced_gc != 0));
+	aftl_request_gc_of_blocks(ftl, lun, lun->forced_gc - (lun->forced_gc != 0));
 	reloc_begin_gc(ftl, lun, victim);
 	return true;
 }
@@ -266,7 +266,7 @@ static bool reloc_pick_gc_victim(struct aftl *ftl, struct aftl_lun *lun, bool ur
 	if (ftl->geo.zones)
 		return reloc_pick_block_of_zoned_device(ftl, lun, urgent);
 	if (reloc_start_slc_fold(ftl, lun, aftl_slc_cache_select_urgent_fold(ftl, lun, urgent))) {
-		aftl_set_forced_gc_blocks(ftl, lun, lun->forced_gc - (lun->forced_gc != 0));
+		aftl_request_gc_of_blocks(ftl, lun, lun->forced_gc - (lun->forced_gc != 0));
 		return true;
 	}
 	if (!urgent && !aftl_lun_is_below_gc_watermark(ftl, lun) && !lun->forced_gc &&

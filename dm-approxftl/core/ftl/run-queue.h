@@ -62,7 +62,7 @@ static inline void aftl_wake_lun_for_read(struct aftl *ftl, struct aftl_lun *lun
 		aftl_mark_lun_runnable(ftl, lun);
 }
 
-static inline void aftl_set_forced_gc_blocks(struct aftl *ftl, struct aftl_lun *lun, u32 blocks)
+static inline void aftl_request_gc_of_blocks(struct aftl *ftl, struct aftl_lun *lun, u32 blocks)
 {
 	ftl->collecting += (blocks != 0) - (lun->forced_gc != 0);
 	lun->forced_gc = blocks;

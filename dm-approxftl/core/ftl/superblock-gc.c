@@ -313,8 +313,8 @@ static bool superblock_gc_uses_victim_selector(const struct aftl *ftl, const str
 }
 
 /* Return true if superblock @number needs no more relocations than @limit allows. */
-static bool superblock_gc_cost_is_allowed(struct aftl *ftl, const struct aftl_lun *lun, u32 number,
-					  u32 cost, u32 limit)
+static bool is_superblock_gc_affordable(struct aftl *ftl, const struct aftl_lun *lun, u32 number,
+					u32 cost, u32 limit)
 {
 	return number != AFTL_NIL &&
 	       cost <= limit_superblock_gc_relocations(ftl, aftl_die_group_of_lun(ftl, lun), number,
@@ -326,13 +326,13 @@ static u32 superblock_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun, u
 				       bool urgent, u32 *cost)
 {
 	u32 number = find_cheapest_gc_superblock(ftl, lun, REACH_FILLED, cost);
-	bool yields = superblock_gc_cost_is_allowed(ftl, lun, number, *cost, limit);
+	bool yields = is_superblock_gc_affordable(ftl, lun, number, *cost, limit);
 
 	if (yields && superblock_gc_uses_victim_selector(ftl, lun))
 		return superblock_gc_ask_victim_selector(ftl, lun, limit, number, cost);
 	if (urgent && !yields) {
 		number = find_cheapest_gc_superblock(ftl, lun, REACH_SHORT, cost);
-		yields = superblock_gc_cost_is_allowed(ftl, lun, number, *cost, limit);
+		yields = is_superblock_gc_affordable(ftl, lun, number, *cost, limit);
 	}
 	if (yields)
 		return number;

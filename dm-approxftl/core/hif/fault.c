@@ -197,7 +197,7 @@ static void fault_abort_lun_work(struct aftl *ftl, struct aftl_lun *lun)
 	aftl_parity_clear_queue(ftl, lun);
 	lun->out_of_blocks = false;
 	lun->below_reserve = false;
-	aftl_set_forced_gc_blocks(ftl, lun, 0);
+	aftl_request_gc_of_blocks(ftl, lun, 0);
 	aftl_events_set_time(&ftl->events, lun->index, AFTL_NEVER);
 }
 

@@ -116,7 +116,7 @@ enum aftl_rest_step {
 };
 
 enum aftl_rest_step aftl_partial_next_step(struct aftl *ftl, struct aftl_request *request);
-void aftl_partial_zero_discarded_rest(struct aftl *ftl, struct aftl_request *request,
+void aftl_zero_discarded_rest_of_page(struct aftl *ftl, struct aftl_request *request,
 				      aftl_lpn_t lpn);
 
 /* read-ahead.c */

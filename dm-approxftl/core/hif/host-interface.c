@@ -169,7 +169,7 @@ int aftl_start_lun_gc(struct aftl *ftl, u32 index)
 	lun = &ftl->luns[index];
 	if (aftl_lun_is_dead(lun))
 		return 0;
-	aftl_set_forced_gc_blocks(ftl, lun, ftl->geo.blocks_per_lun);
+	aftl_request_gc_of_blocks(ftl, lun, ftl->geo.blocks_per_lun);
 	aftl_wake_idle_lun(ftl, lun);
 	aftl_dispatch_lun_slice(ftl);
 	return 0;

@@ -333,7 +333,7 @@ static bool write_admit_lpn(struct aftl *ftl, struct aftl_request *request, u32 
 	if (!replaces && !lun)
 		return false;
 	if (request->rest && aftl_request_page_is_partial(request, request->admitted))
-		aftl_partial_zero_discarded_rest(ftl, request, lpn);
+		aftl_zero_discarded_rest_of_page(ftl, request, lpn);
 	request->admitted++;
 	request->asked = 0;
 	write_bind_lpn_to_lun(ftl, request, lpn, lun, lane, older);

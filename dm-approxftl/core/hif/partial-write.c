@@ -90,14 +90,14 @@ enum aftl_rest_step aftl_partial_next_step(struct aftl *ftl, struct aftl_request
 }
 
 /**
- * aftl_partial_zero_discarded_rest() - let the rest of a page be zeroes if it was discarded
+ * aftl_zero_discarded_rest_of_page() - let the rest of a page be zeroes if it was discarded
  * @ftl: device
  * @request: a write
  * @lpn: logical page of which @request covers a part, about to be accepted
  *
  * The page may have been discarded since @request has read the rest.
  */
-void aftl_partial_zero_discarded_rest(struct aftl *ftl, struct aftl_request *request,
+void aftl_zero_discarded_rest_of_page(struct aftl *ftl, struct aftl_request *request,
 				      aftl_lpn_t lpn)
 {
 	struct aftl_read read = { .lpn = lpn, .source = AFTL_SOURCE_ZERO };

@@ -88,7 +88,7 @@ static bool zone_is_resettable(const struct aftl_zone *zone)
 }
 
 /* Let the scheduler reset zones [@first, @end), in slices, before it starts operations. */
-static int begin_zone_resets(struct aftl *ftl, struct aftl_request *request, u32 first, u32 end)
+static int begin_reset_of_zones(struct aftl *ftl, struct aftl_request *request, u32 first, u32 end)
 {
 	ftl->zones.reset = (struct aftl_zone_reset){
 		.request = request, .zone = first, .end = end,
@@ -105,7 +105,7 @@ static int execute_zone_reset(struct aftl *ftl, struct aftl_request *request,
 
 	if (!zone_is_resettable(zone))
 		return zone->state == AFTL_ZONE_EMPTY ? 0 : -EIO;
-	return begin_zone_resets(ftl, request, index, index + 1);
+	return begin_reset_of_zones(ftl, request, index, index + 1);
 }
 
 /*
@@ -158,6 +158,6 @@ int aftl_zone_execute_command(struct aftl *ftl, struct aftl_request *request)
 	case AFTL_OP_ZONE_RESET:
 		return execute_zone_reset(ftl, request, zone);
 	default:
-		return begin_zone_resets(ftl, request, 0, ftl->geo.zones);
+		return begin_reset_of_zones(ftl, request, 0, ftl->geo.zones);
 	}
 }

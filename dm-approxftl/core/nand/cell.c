@@ -62,7 +62,7 @@ static u64 compute_rber_without_margins_q40(const struct aftl_cell *cell, u32 er
 	       interpolate_rber_by_wear(aftl_tvr_rber_q40[AFTL_TVR_MARGIN_POINTS - 1], wear, age);
 }
 
-static u64 poisson_quantile_q32(u64 lambda_q32, u32 column)
+static u64 find_poisson_quantile(u64 lambda_q32, u32 column)
 {
 	u32 low = 0;
 	u32 high = AFTL_POISSON_ROWS - 1;
@@ -95,7 +95,7 @@ static u32 round_expected_errors(u64 expected_q32, u64 draw)
 
 u32 aftl_poisson_draw(u64 lambda_q32, u64 draw)
 {
-	return round_expected_errors(poisson_quantile_q32(lambda_q32, draw >> 58), draw);
+	return round_expected_errors(find_poisson_quantile(lambda_q32, draw >> 58), draw);
 }
 
 static u64 compute_mean_errors_q32(u64 rber_q40, u32 bits)
@@ -174,7 +174,7 @@ static void init_poisson_quantiles(struct aftl_cell *cell)
 		u64 *row = cell->quantile_q32[rate];
 
 		for (column = 0; column < AFTL_POISSON_COLUMNS; column++)
-			row[column] = poisson_quantile_q32(lambda, column);
+			row[column] = find_poisson_quantile(lambda, column);
 		cell->clean &= rate == AFTL_RATE_APPROX ||
 			       row[AFTL_POISSON_COLUMNS - 1] >> 32 < cell->correctable;
 	}
@@ -283,8 +283,8 @@ static u64 scale_rber_by_layer(const struct aftl_geometry *geo, u64 rber_q40, u3
  * except for fine steps, which reduce the errors in proportion. The result grows with age, and a
  * shorter program never has fewer errors.
  */
-static u64 nondefault_ispp_rber_q40(const struct aftl_cell *cell, u32 mode, u64 standard,
-				    u32 disturb_mv, u32 erases, u64 hours)
+static u64 compute_ispp_rber_q40(const struct aftl_cell *cell, u32 mode, u64 standard,
+				 u32 disturb_mv, u32 erases, u64 hours)
 {
 	u64 rber = interpolate_rber_q40(cell->curve[mode], disturb_mv, erases, hours);
 	u64 usual;
@@ -330,8 +330,8 @@ static u64 voltage_model_rber_q40(const struct aftl_cell *cell, const struct aft
 					hours);
 
 	if (page_has_nondefault_ispp(attr))
-		rber = nondefault_ispp_rber_q40(cell, aftl_page_mode(attr), rber, disturb_mv,
-						block->erases, hours);
+		rber = compute_ispp_rber_q40(cell, aftl_page_mode(attr), rber, disturb_mv,
+					     block->erases, hours);
 	else if (aftl_page_is_short_lived(attr))
 		rber += compute_rber_without_margins_q40(cell, block->erases, hours);
 	rber += aftl_read_disturb_rber(block, cell->media->geo->pages);

@@ -42,10 +42,10 @@ void aftl_chip_init(struct aftl_chip *chip, const struct aftl_media *media,
 			div64_u64(chip->program_ns[AFTL_MODE_REDUCED] *
 				  chip->program_ns[AFTL_MODE_COARSE], config->program);
 	for (mv = 0; mv <= AFTL_MARGIN_MAX_MV; mv++)
-		chip->growth[mv] = aftl_margin_error_growth(mv);
+		chip->growth[mv] = aftl_error_growth_by_margin(mv);
 }
 
-static u32 ispp_margin_mv(const struct aftl_ispp *ispp)
+static u32 sum_ispp_margins_mv(const struct aftl_ispp *ispp)
 {
 	return (u32)ispp->start_mv + ispp->final_mv;
 }
@@ -56,7 +56,7 @@ static bool ispp_params_are_allowed(const struct aftl_program_command *program)
 
 	return aftl_ispp_is_default(ispp) || (!aftl_mode_bits_per_cell(program->mode) &&
 					      ispp->skip <= AFTL_CUBE_MAX_SKIPPED_LOOPS &&
-					      ispp_margin_mv(ispp) <= AFTL_MARGIN_MAX_MV);
+					      sum_ispp_margins_mv(ispp) <= AFTL_MARGIN_MAX_MV);
 }
 
 /* MLC mode in cells for more bits exists only for word lines that will be reprogrammed (ReSSD). */
@@ -225,7 +225,7 @@ static bool is_first_page_of_word_line(const struct aftl_geometry *geo, u32 page
 }
 
 /* With page-wise programming the first page of a word line has a time of its own (program_fast). */
-static u64 program_mode_ns(const struct aftl_chip *chip, u32 mode, u32 page)
+static u64 get_mode_program_ns(const struct aftl_chip *chip, u32 mode, u32 page)
 {
 	const struct aftl_config *config = chip->config;
 	u64 ns = chip->program_ns[mode];
@@ -258,8 +258,9 @@ static u64 compute_program_ns_without_margins(const struct aftl_chip *chip, u64 
 static u64 compute_program_ns_with_fewer_loops(u64 ns, const struct aftl_ispp *ispp)
 {
 	const u32 *loops = aftl_cube_program_ns[ispp->skip];
-	u32 whole = min(ispp_margin_mv(ispp) / AFTL_CUBE_STEP_MV, AFTL_CUBE_MAX_REMOVED_LOOPS - 1U);
-	u32 rest = ispp_margin_mv(ispp) - whole * AFTL_CUBE_STEP_MV;
+	u32 whole = min(sum_ispp_margins_mv(ispp) / AFTL_CUBE_STEP_MV,
+			AFTL_CUBE_MAX_REMOVED_LOOPS - 1U);
+	u32 rest = sum_ispp_margins_mv(ispp) - whole * AFTL_CUBE_STEP_MV;
 	u32 less = (loops[whole] - loops[whole + 1]) * rest / AFTL_CUBE_STEP_MV;
 
 	return div64_u64(ns * (loops[whole] - less), aftl_cube_program_ns[0][0]);
@@ -299,7 +300,8 @@ static u64 program_ns_with_default_ispp(const struct aftl_chip *chip,
 	const struct aftl_block *block = program->block;
 	bool short_lived = program->mode == AFTL_MODE_REDUCED && program->class == AFTL_PRECISE;
 	bool standard = short_lived || does_program_take_standard_time(chip->config, program);
-	u64 ns = program_mode_ns(chip, standard ? AFTL_MODE_NORMAL : program->mode, program->page);
+	u64 ns = get_mode_program_ns(chip, standard ? AFTL_MODE_NORMAL : program->mode,
+				     program->page);
 
 	if (program->mode == AFTL_MODE_MLC &&
 	    aftl_page_is_programmed(chip->media, block, program->page))
@@ -322,7 +324,7 @@ static bool does_program_exceed_margins(const struct aftl_program_command *progr
 	bool guarded = program->mode == AFTL_MODE_NORMAL || program->mode == AFTL_MODE_FOLLOWER;
 	u32 allowed = AFTL_CUBE_EP1_MAX_Q12 + AFTL_CUBE_EP1_MAX_Q12 * TOLERATED_EIGHTHS / 8;
 
-	return ispp_margin_mv(&program->ispp) && (!guarded || grown > allowed);
+	return sum_ispp_margins_mv(&program->ispp) && (!guarded || grown > allowed);
 }
 
 static void monitor_leader_program(struct aftl_chip *chip,
@@ -331,7 +333,8 @@ static void monitor_leader_program(struct aftl_chip *chip,
 {
 	struct aftl_word_line_traits traits = aftl_word_line_get_traits(chip, program->block,
 									program->page);
-	u32 grown = traits.errors * chip->growth[ispp_margin_mv(&program->ispp)] / AFTL_NO_GROWTH;
+	u32 grown =
+		traits.errors * chip->growth[sum_ispp_margins_mv(&program->ispp)] / AFTL_NO_GROWTH;
 	u32 late = program->ispp.skip > traits.early ? program->ispp.skip - traits.early : 0;
 
 	outcome->early = traits.early;

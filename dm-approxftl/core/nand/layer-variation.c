@@ -107,7 +107,7 @@ static u32 get_table_margin_mv(u32 index)
 }
 
 /* Factor on the errors if @mv of margin are given up, by interpolation in cubeFTL's tables. */
-u16 aftl_margin_error_growth(u32 mv)
+u16 aftl_error_growth_by_margin(u32 mv)
 {
 	u32 index = 0;
 	u32 tenths_q8;

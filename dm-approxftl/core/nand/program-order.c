@@ -188,7 +188,7 @@ static u32 next_page_of_colour(const struct aftl_geometry *geo, u32 page, bool c
 }
 
 /* Pages of the first pass, which programs the checkerboard positions of colour 0. */
-u32 aftl_first_pass_pages(const struct aftl_geometry *geo, bool flip)
+u32 aftl_count_first_pass_pages(const struct aftl_geometry *geo, bool flip)
 {
 	u32 positions = aftl_programs_per_block(geo) / geo->layers;
 	u32 even_layers = (geo->layers + !flip) / 2;
@@ -202,7 +202,7 @@ u32 aftl_two_pass_next_page(const struct aftl_media *media, const struct aftl_bl
 {
 	const struct aftl_geometry *geo = media->geo;
 	bool flip = aftl_block_first_colour(block);
-	bool second = block->programmed >= aftl_first_pass_pages(geo, flip);
+	bool second = block->programmed >= aftl_count_first_pass_pages(geo, flip);
 
 	return next_page_of_colour(geo, block->frontier, second, flip);
 }
@@ -237,7 +237,8 @@ static void two_pass_order_advance(const struct aftl_media *media, struct aftl_b
 				   u32 page)
 {
 	block->frontier = page + media->geo->program_pages;
-	if (block->programmed == aftl_first_pass_pages(media->geo, aftl_block_first_colour(block)))
+	if (block->programmed ==
+	    aftl_count_first_pass_pages(media->geo, aftl_block_first_colour(block)))
 		block->frontier = 0;
 }
 

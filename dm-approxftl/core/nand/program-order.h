@@ -189,11 +189,11 @@ static inline u32 aftl_lending_count_first_half_pages(const struct aftl_geometry
 u32 aftl_two_pass_next_page(const struct aftl_media *media, const struct aftl_block *block);
 
 /**
- * aftl_first_pass_pages() - pages of the first pass of a block in the order TWO_PASS
+ * aftl_count_first_pass_pages() - pages of the first pass of a block in the order TWO_PASS
  * @geo: geometry
  * @flip: colour that is programmed first
  */
-u32 aftl_first_pass_pages(const struct aftl_geometry *geo, bool flip);
+u32 aftl_count_first_pass_pages(const struct aftl_geometry *geo, bool flip);
 
 /**
  * aftl_lending_borrower_page() - page whose parity an approximate page at @page can store

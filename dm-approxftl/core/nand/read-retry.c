@@ -25,7 +25,7 @@ static u64 draw_shift_number(const struct aftl_cell *cell, u32 purpose,
 }
 
 /* Share of the layers whose references are shifted at the given wear and age, x 65536. */
-static u32 shifted_layer_share_q16(u32 erases, u64 hours)
+static u32 find_shifted_share_q16(u32 erases, u64 hours)
 {
 	struct aftl_axis_point wear = aftl_axis_position(aftl_rber_pe_axis, AFTL_RBER_PE_POINTS,
 							 erases);
@@ -61,7 +61,7 @@ u32 aftl_read_shift_by_age(const struct aftl_cell *cell, const struct aftl_block
 				     aftl_layer_of_page(cell->media->geo, page));
 
 	if (!hours || is_page_in_slc_mode(cell, block, page) ||
-	    rank >> 48 >= shifted_layer_share_q16(block->erases, hours))
+	    rank >> 48 >= find_shifted_share_q16(block->erases, hours))
 		return 0;
 	return AFTL_CUBE_RETRIES - AFTL_CUBE_RETRY_SPREAD +
 	       (u32)aftl_map_random_to_range(draw_shift_number(cell, DRAW_PAGE, block, page),

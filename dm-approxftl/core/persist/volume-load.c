@@ -174,7 +174,7 @@ static int open_recovery_scan(struct scan *scan, struct aftl_volume *volume, str
  * During recovery an entry of the L2P table holds the newest version found so far: ppn plus 1, or,
  * for a page in the persisted write buffer, U32_MAX minus its slot; 0: none.
  */
-static u32 encode_found_plp_slot(u32 index)
+static u32 encode_plp_slot_in_l2p(u32 index)
 {
 	return U32_MAX - index;
 }
@@ -183,14 +183,14 @@ static u32 encode_found_plp_slot(u32 index)
  * Return the slot of the persisted write buffer that @found stands for; NULL if the page was found
  * on flash, or was not found.
  */
-static struct aftl_plp_slot *decode_found_plp_slot(const struct scan *scan, u32 found)
+static struct aftl_plp_slot *decode_plp_slot_in_l2p(const struct scan *scan, u32 found)
 {
 	return found > scan->volume->geo.ppns ? &scan->volume->plp_slots[U32_MAX - found] : NULL;
 }
 
 static u64 get_seq_of_found_version(const struct scan *scan, u32 found)
 {
-	const struct aftl_plp_slot *slot = decode_found_plp_slot(scan, found);
+	const struct aftl_plp_slot *slot = decode_plp_slot_in_l2p(scan, found);
 
 	return slot ? slot->entry.seq :
 		      *get_scanned_page_seq(scan, (found - 1) / scan->volume->geo.page_units);
@@ -199,7 +199,7 @@ static u64 get_seq_of_found_version(const struct scan *scan, u32 found)
 /* Drop the found version of a logical page: a newer version exists, or the page was discarded. */
 static void drop_found_version(struct scan *scan, u32 *found)
 {
-	struct aftl_plp_slot *slot = decode_found_plp_slot(scan, *found);
+	struct aftl_plp_slot *slot = decode_plp_slot_in_l2p(scan, *found);
 
 	if (slot)
 		slot->state = AFTL_PLP_SLOT_FREE;
@@ -549,7 +549,7 @@ static void choose_newest_plp_entry(struct scan *scan, u32 index)
 	if (!plp_entry_is_newest(scan, slot, *found))
 		return;
 	drop_found_version(scan, found);
-	*found = encode_found_plp_slot(index);
+	*found = encode_plp_slot_in_l2p(index);
 	slot->state = AFTL_PLP_SLOT_USED;
 }
 
@@ -623,7 +623,7 @@ static u32 count_written_lpns_of_zone(struct scan *scan, u32 zone)
 	       *aftl_l2p_entry(scan->ftl, first + written))
 		written++;
 	for (i = written; i < scan->volume->geo.zone_units; i++)
-		if (!decode_found_plp_slot(scan, *aftl_l2p_entry(scan->ftl, first + i)))
+		if (!decode_plp_slot_in_l2p(scan, *aftl_l2p_entry(scan->ftl, first + i)))
 			*aftl_l2p_entry(scan->ftl, first + i) = 0;
 	return written;
 }
@@ -771,7 +771,7 @@ static int link_plp_entries(struct scan *scan, struct aftl_error *error)
 	*link = 0;
 	for (unit = 0; !ret && unit < units; unit++) {
 		u32 *found = aftl_l2p_entry(scan->ftl, unit);
-		struct aftl_plp_slot *slot = decode_found_plp_slot(scan, *found);
+		struct aftl_plp_slot *slot = decode_plp_slot_in_l2p(scan, *found);
 
 		if (slot) {
 			*link = (u32)(slot - scan->volume->plp_slots) + 1;

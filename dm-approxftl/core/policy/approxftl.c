@@ -202,7 +202,8 @@ static void convert_block_after_first_pass(struct approxftl *state, struct pool 
 static bool checkerboard_pass_is_done(const struct aftl_geometry *geo,
 				      const struct aftl_block *block)
 {
-	return block->programmed + geo->program_pages >= aftl_first_pass_pages(geo, block->flip);
+	return block->programmed + geo->program_pages >=
+	       aftl_count_first_pass_pages(geo, block->flip);
 }
 
 /* The core may collect and erase a full block, so the policy must drop its pointer to the block. */

@@ -120,12 +120,12 @@ static void cubeftl_block_closed(struct aftl_policy *policy, const struct aftl_b
 	}
 }
 
-static bool has_unprogrammed_leader(const struct aftl_geometry *geo, const struct active *active)
+static bool block_has_leader_left(const struct aftl_geometry *geo, const struct active *active)
 {
 	return active->block && active->leader < geo->layers;
 }
 
-static bool has_unprogrammed_follower(const struct aftl_geometry *geo, const struct active *active)
+static bool block_has_follower_left(const struct aftl_geometry *geo, const struct active *active)
 {
 	return active->block && geo->word_lines > 1 && active->follower_layer < active->leader;
 }
@@ -133,8 +133,7 @@ static bool has_unprogrammed_follower(const struct aftl_geometry *geo, const str
 static bool cubeftl_has_unprogrammed_word_line(const struct aftl_geometry *geo,
 					       const struct active *active, bool leader)
 {
-	return leader ? has_unprogrammed_leader(geo, active) :
-			has_unprogrammed_follower(geo, active);
+	return leader ? block_has_leader_left(geo, active) : block_has_follower_left(geo, active);
 }
 
 static void place_at_next_leader(struct aftl_policy *policy, struct active *active,

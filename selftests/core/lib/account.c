@@ -365,7 +365,8 @@ static bool program_must_overshoot(const struct account *account,
 		return false;
 	shown = aftl_chip_monitor(&account->ftl->chip, place->block, place->page);
 	return (mv && !guarded) || place->ispp.skip > shown.early ||
-	       (mv && (u64)shown.errors * aftl_margin_error_growth(mv) / NO_GROWTH > MOST_ERRORS);
+	       (mv &&
+		(u64)shown.errors * aftl_error_growth_by_margin(mv) / NO_GROWTH > MOST_ERRORS);
 }
 
 static u64 least_program_ns(const struct account *account, const struct command *command)
