@@ -161,7 +161,7 @@ TAP_TEST(geometries_that_shards_cannot_divide_are_refused)
 	check_shards_refused(4, 3, "shards: 4 channels cannot be shared out among 3;");
 	check_shards_refused(2, 4, "shards: 2 channels cannot be shared out among 4;");
 	CHECK_EQ(aftl_geometry_init(&geo, &config, &error), -EINVAL);
-	CHECK_TEXT(error.text, "shards: this is for a device of one shard; set shards 1");
+	CHECK_TEXT(error.text, "shards: an FTL serves only one shard; set shards 1");
 }
 
 /* Adding the statistics of shards adds the counters, but not the histograms after them. */

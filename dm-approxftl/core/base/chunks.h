@@ -11,7 +11,7 @@
 
 #include "core/base/types.h"
 
-/* Most chunks of an array: few, as chunked arrays are passed by value, also on kernel stacks. */
+/* Limit of chunks in an array; small, as arrays are passed by value, also on kernel stacks. */
 #define AFTL_CHUNKS 8
 
 /* Allocate zeroed memory; NULL on failure. */
@@ -39,7 +39,7 @@ static inline void *aftl_chunk_entry_at(const struct aftl_chunks *chunks, u32 in
 	return (u8 *)chunks->chunk[index >> bits] + (size_t)(index & ((1U << bits) - 1)) * size;
 }
 
-/* Address of an entry, which must exist. */
+/* Address of entry @index of a chunked array; the entry must exist. */
 #define aftl_chunk_entry(chunks, type, index) \
 	((type *)aftl_chunk_entry_at(chunks, index, sizeof(type)))
 

@@ -48,7 +48,7 @@ static int check_single_shard_config(const struct aftl_config *config, struct af
 {
 	if (config->shards == 1)
 		return 0;
-	return aftl_fail(error, -EINVAL, "shards: this is for a device of one shard; set shards 1");
+	return aftl_fail(error, -EINVAL, "shards: an FTL serves only one shard; set shards 1");
 }
 
 static void compute_lun_geometry(struct aftl_geometry *geo, const struct aftl_config *config)

@@ -39,5 +39,5 @@ MODE(FOGGY, "foggy", 0, program_foggy, 0, read, STANDARD, PRECISE)
 MODE(LENDING, "lending", 0, program, 0, read, STANDARD, PRECISE)
 /* Program of the other bits of a word line that holds one bit a cell; that bit stays valid (IPS) */
 MODE(SWITCHED, "switched", 0, program, 0, read, TLC_REPROGRAM, PRECISE)
-/* Approximate page with larger ISPP steps and a lower top voltage: savings and errors of both */
+/* Approximate page with larger ISPP steps and a lower top voltage; savings and errors add up */
 MODE(ROUGH, "rough", 0, program_reduced, 291667, read, MLC_APPROX, PRECISE)

@@ -210,7 +210,10 @@ static int parse_number_without_suffix(const char *text, u64 scale, u64 *value)
 	return ret ? ret : multiply_decimal(number, scale, value);
 }
 
-/* Parse a number with a suffix; @bare_scale is the scale of one without: 0 refuses it unless 0. */
+/*
+ * Parse a number with a suffix. A number without a suffix is scaled by @bare_scale; if @bare_scale
+ * is 0, only the number 0 may lack a suffix.
+ */
 static int parse_number_with_suffix(const char *text, const struct suffix *suffix, u64 bare_scale,
 				    u64 *value)
 {
