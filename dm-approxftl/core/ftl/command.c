@@ -2,7 +2,7 @@
 #include "core/ftl/command.h"
 #include "core/ftl/controller.h"
 
-/* Buffer tags are indexes of write commands, which start at 0: hosts' arrays by tag are small. */
+/* Write commands get the lowest indexes (buffer tags), so that hosts' arrays by tag are small. */
 void aftl_commands_init(struct aftl *ftl)
 {
 	u32 i;

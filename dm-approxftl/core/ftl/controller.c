@@ -134,7 +134,8 @@ static void init_lun_queues(struct aftl *ftl, u32 index)
 }
 
 /*
- * Allocate entries for blocks between two passes: the policy's and core's open ones, and fallback.
+ * Allocate entries for the blocks of a LUN that may have word lines between coarse and fine pass:
+ * the open blocks of the policy and of the core, and the fallback block.
  */
 static int alloc_foggy_blocks(struct aftl *ftl)
 {

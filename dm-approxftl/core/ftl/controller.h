@@ -45,7 +45,7 @@ struct aftl {
 	u64 memory_bytes;
 
 	u64 now_ns;
-	u64 fill_left_ns; /* device time to write what preconditioning has left */
+	u64 fill_left_ns; /* time that the remaining writes of preconditioning would take */
 	u64 age_ns;
 	u64 hour;
 	u64 housekeeping_end_ns; /* of the last housekeeping */

@@ -86,7 +86,7 @@ void aftl_fill_map_record_rounds(struct aftl_fill_map *map, u32 write, u32 round
 	u32 *last = map->ppns + map->used;
 
 	map->level = level;
-	/* If these ppns continue those of the last run, extend that run. */
+	/* If the new ppns continue those of the last run, extend that run. */
 	if (map->used && !memcmp(last - map->round, last, bytes))
 		map->used -= map->round;
 	while (rounds--)
@@ -120,7 +120,7 @@ static struct write_place step_to_previous_place(const struct aftl_fill_map *map
 
 /*
  * Store L2P entries from @entry to before @end, which are in one chunk. @at is the position in the
- * fill of the first of their lpns; @map a copy, which the stores cannot change for the compiler.
+ * fill of the first of their lpns. @map is a copy, so that the compiler can keep it in registers.
  *
  * Return: position in the fill of the lpn after the last one.
  */

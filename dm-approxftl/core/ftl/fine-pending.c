@@ -10,7 +10,7 @@
 #include "core/ftl/lun.h"
 #include "core/ftl/program.h"
 
-/* Find the entry of @lun for @block, or with NULL an unused entry. */
+/* Find the entry of @lun for @block, or an unused entry if @block is NULL. */
 static struct aftl_foggy_block *find_foggy_block(const struct aftl *ftl, const struct aftl_lun *lun,
 						 const struct aftl_block *block)
 {
@@ -23,8 +23,8 @@ static struct aftl_foggy_block *find_foggy_block(const struct aftl *ftl, const s
 }
 
 /*
- * Return true if @block may have a word line between its passes. One entry is always kept for the
- * fallback block.
+ * Return true if @block may have a word line between its coarse and fine pass. One entry is always
+ * kept for the fallback block.
  */
 bool aftl_fine_pending_has_room(const struct aftl *ftl, const struct aftl_lun *lun,
 				const struct aftl_block *block)
@@ -177,7 +177,8 @@ struct aftl_fine_pending *aftl_fine_pending_find_map(const struct aftl *ftl,
 /*
  * aftl_fine_pending_take_writes() - get host writes of a dead LUN that lack their fine pass
  *
- * Return: the commands of one word line, linked; AFTL_NIL if none are left. Call it until then.
+ * Return: the commands of one word line, linked; AFTL_NIL if none are left. Call it repeatedly
+ * until it returns AFTL_NIL.
  */
 u32 aftl_fine_pending_take_writes(struct aftl *ftl, struct aftl_lun *lun)
 {

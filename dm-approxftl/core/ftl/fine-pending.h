@@ -30,7 +30,7 @@ struct aftl_foggy_block {
 	struct aftl_fine_pending held[AFTL_FOGGY_WORD_LINES];
 };
 
-/* Return true if the data are relocated: neither host writes nor translation pages. */
+/* Return true if the pending data are relocated: neither host writes nor translation pages. */
 static inline bool aftl_fine_pending_is_reloc(const struct aftl_fine_pending *pending)
 {
 	return pending->need.cause != AFTL_CAUSE_HOST && pending->need.cause != AFTL_CAUSE_MAP;

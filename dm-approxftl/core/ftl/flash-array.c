@@ -259,7 +259,7 @@ static void array_begin_program(struct aftl *ftl, struct aftl_lun *lun,
 	trace_array_work(ftl, lun, AFTL_ARRAY_PROGRAM, work->array_ns, lun->outcome.ns);
 }
 
-/* Time at which the newest of the host writes that @lun is about to program arrived. */
+/* Arrival time of the newest of the host writes that @lun is about to program. */
 static u64 get_newest_write_arrival_ns(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	u32 index = lun->work.commands;
@@ -272,8 +272,9 @@ static u64 get_newest_write_arrival_ns(const struct aftl *ftl, const struct aftl
 
 /*
  * Time that the data transfer of @placement has already taken: a cache program takes the data of
- * the next page into the cache register while the array programs the last one. As for cache reads
- * the core decides at the end of that program. The channel must have been idle since.
+ * the next page into the cache register while the array programs the last one. The core chooses
+ * the next program only at the end of the last one, so the transfer counts as begun when the
+ * channel became idle.
  */
 static noinline u64 cached_data_in_ns(struct aftl *ftl, const struct aftl_lun *lun,
 				      const struct aftl_placement *placement)

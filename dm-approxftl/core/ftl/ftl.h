@@ -457,7 +457,7 @@ void aftl_drain_requests(struct aftl *ftl);
 /* Upper bound of the tags of accept(), exclusive. */
 u32 aftl_count_buffer_tags(const struct aftl *ftl);
 
-/* Get in @what the write under @tag; false if it is programmed or not the newest of its page. */
+/* Describe the write of @tag in @what; false if it is programmed or the lpn has a newer one. */
 bool aftl_get_buffered_write(const struct aftl *ftl, u32 tag, struct aftl_buffered_lpn *what);
 
 /**
@@ -584,7 +584,7 @@ enum aftl_fault_state {
 	AFTL_FAULT_PENDING,
 	AFTL_FAULT_DUE,
 	AFTL_FAULT_HAPPENED,
-	AFTL_FAULT_VOID,	/* its logical page was not on flash when the fault came due */
+	AFTL_FAULT_VOID,	/* could not happen: the logical page was not on flash */
 };
 
 /* Names of fault actions, triggers and states, by enum; each list ends with NULL. */

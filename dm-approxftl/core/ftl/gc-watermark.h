@@ -47,7 +47,7 @@ static inline u32 aftl_slc_reserved_blocks(const struct aftl *ftl)
 
 /*
  * Blocks of each LUN of a zoned device that belong to no zone: the GC reserve, a fallback block,
- * one more, and the SLC cache. If translation pages are on flash, spread over @luns LUNs, also
+ * a spare block, and the SLC cache. If translation pages are on flash, spread over @luns LUNs, also
  * their open block, a block that GC relocates them to, and so many blocks that GC can empty one.
  */
 static inline u32 aftl_zone_reserved_blocks(const struct aftl *ftl, u32 luns)

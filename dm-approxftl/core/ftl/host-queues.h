@@ -97,7 +97,7 @@ struct aftl_host_queues {
 	u32 left;
 };
 
-/* Most writes that may at a time read what they do not cover of a logical page; others wait. */
+/* Limit of partial-page writes that may read the rest of the page at a time; others wait. */
 #define AFTL_REST_READS 128
 
 /**

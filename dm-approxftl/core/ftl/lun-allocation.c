@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Allocation of a LUN for host writes. The configured rule proposes a LUN; one without room is
- * passed over, unless the rule is fixed.
+ * passed over, unless the rule is strict (such as "static"): then the write waits.
  */
 #include "core/ftl/controller.h"
 #include "core/ftl/gc-watermark.h"
@@ -38,7 +38,7 @@ static struct aftl_lun *next_lun_with_room(struct aftl *ftl, u32 units)
  * @stream: write stream that the policy chose
  * @units: number of logical pages that need room
  *
- * Return: the LUN; NULL if no LUN has room, or if the LUN of a fixed rule has none.
+ * Return: the LUN; NULL if no LUN has room, or if the only LUN that the rule allows has none.
  */
 struct aftl_lun *aftl_allocate_lun(struct aftl *ftl, aftl_lpn_t lpn, u32 class, u32 stream,
 				   u32 units)

@@ -76,7 +76,7 @@ enum aftl_work_kind {
 	AFTL_WORK_RELOC_PROGRAM,
 	AFTL_WORK_RELOC_COPY,
 	AFTL_WORK_ERASE,
-	/* A read of a translation page for a request, a read to merge changes, and a program. */
+	/* Read a translation page for a request, read it to merge changes, or program it. */
 	AFTL_WORK_TP_LOAD,
 	AFTL_WORK_TP_MERGE,
 	AFTL_WORK_TP_PROGRAM,

@@ -664,7 +664,7 @@ struct first_writes {
 
 /*
  * Store the OOB metadata of first writes: @units logical pages in each flash page, @pages flash
- * pages in each program. @media is a copy, which the stores cannot change for the compiler.
+ * pages in each program. @media is a copy, so that the compiler can keep it in registers.
  */
 static __always_inline void store_first_writes(struct aftl_media media, struct first_writes new,
 					       u32 units, u32 pages)

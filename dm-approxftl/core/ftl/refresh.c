@@ -77,7 +77,7 @@ static bool refresh_scan_is_pending(const struct aftl *ftl, const struct aftl_lu
 	       !aftl_lun_is_dead(lun);
 }
 
-/* Find the next LUN with blocks left to scan whose task has no found block to relocate; or NULL. */
+/* Find the next LUN with blocks left to scan and without a found block to relocate, or NULL. */
 static struct aftl_lun *refresh_next_lun(struct aftl *ftl)
 {
 	u32 tries;

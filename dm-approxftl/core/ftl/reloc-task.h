@@ -33,7 +33,7 @@ struct aftl_repeat {
 	u32 end;
 };
 
-/* Most blocks of a LUN with programs to be repeated, which the LUN does before other programs. */
+/* Limit of blocks of a LUN with programs to repeat; the LUN repeats these first. */
 #define AFTL_REPEAT_BLOCKS 8
 
 /**

@@ -80,7 +80,7 @@ static void wake_luns_of_die_group(struct aftl *ftl, const struct aftl_lun *lun)
 				   aftl_lun_of_die_group(ftl, aftl_die_group_of_lun(ftl, lun), i));
 }
 
-/* Return true if @lun has a free block for tasks that free none: the last ones are reserved. */
+/* Return true if @lun has a free block for tasks that free no block, beside the GC reserve. */
 static bool lun_has_block_beside_gc_reserve(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return lun->free_blocks > aftl_gc_reserve_blocks(ftl) + 1;
@@ -380,7 +380,7 @@ u32 aftl_reloc_get_cursor_page(const struct aftl *ftl, const struct aftl_lun *lu
 
 /*
  * Relocate as one stream from now on, because the policy mixed streams in a pass or left valid
- * pages behind: the GC reserve suffices for one stream in each of the passes it declared only.
+ * pages behind. The GC reserve only suffices for one stream in each pass that the policy declared.
  */
 static void reloc_ignore_policy_from_now_on(struct aftl *ftl)
 {
@@ -786,7 +786,7 @@ void aftl_reloc_program_done(struct aftl *ftl, struct aftl_lun *lun,
 		reloc_add_repeated_program(ftl, lun, placement);
 }
 
-/* Return true if @lun, which is idle, may have work for idle time: folding, or of the policy. */
+/* Return true if @lun, which is idle, may have SLC blocks to fold or an idle task of the policy. */
 bool aftl_idle_task_is_wanted(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return ((ftl->type->idle_task && !ftl->geo.zones) || lun->slc_blocks) &&

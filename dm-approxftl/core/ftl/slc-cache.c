@@ -180,7 +180,7 @@ static void slc_open_zone_block(struct aftl *ftl, struct aftl_lun *lun, u32 hand
 	(*open)->handle = (u8)handle;
 }
 
-/* Return true if the SLC cache takes a program: host data not of the fill or a placement id. */
+/* True if the SLC cache takes a program: host data after preconditioning, without placement id. */
 static bool slc_cache_accepts_program(const struct aftl *ftl,
 				      const struct aftl_program_request *need)
 {

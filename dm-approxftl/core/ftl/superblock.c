@@ -209,8 +209,8 @@ struct aftl_block *aftl_superblock_select_free(struct aftl *ftl, const struct af
 }
 
 /*
- * Return true if the parity covers the page: not after its coarse pass alone, when the controller
- * still has its data.
+ * Return true if the parity covers the page. After the coarse pass alone it does not, but the
+ * controller still has the data of the page then.
  */
 static bool page_is_readable_for_stripe(const struct aftl *ftl, const struct aftl_block *block,
 					u32 page)
@@ -294,7 +294,7 @@ static void open_parity_block(struct aftl *ftl, struct aftl_block *parity,
 	aftl_block_set_first_colour(parity, aftl_block_first_colour(first));
 }
 
-/* Return true if the next program of the parity block is a fine pass, for which it has the data. */
+/* Return true if the next program of the parity block is the fine pass of parity written before. */
 static bool parity_awaits_fine_pass(const struct aftl *ftl, const struct aftl_block *parity)
 {
 	return parity->order == AFTL_ORDER_FOGGY_FINE &&

@@ -24,8 +24,8 @@
 #include "core/ftl/write-buffer.h"
 
 /*
- * Most translation pages that wait for eviction, one program for each LUN; with more, host writes
- * wait.
+ * Limit of the translation pages that wait for eviction: one program for each LUN. If more wait,
+ * host writes wait, too.
  */
 static u32 cmt_compute_max_evictions(const struct aftl *ftl)
 {
@@ -266,7 +266,7 @@ static void cmt_mark_trans_page_complete(struct aftl *ftl, struct aftl_trans_pag
 }
 
 /*
- * Rebuild a translation page whose LUN has died from OOB metadata; the page becomes dirty.
+ * Rebuild from OOB metadata a translation page that a dead LUN held; the page becomes dirty.
  */
 static void cmt_recover_trans_page(struct aftl *ftl, struct aftl_trans_page *tp)
 {
@@ -314,7 +314,7 @@ aftl_lpn_t aftl_cmt_begin_page_load(struct aftl *ftl, aftl_lpn_t lpn)
 }
 
 /*
- * aftl_cmt_end_page_load() - a translation page has been loaded
+ * aftl_cmt_end_page_load() - note that a translation page has been loaded from flash
  * @lpn: result of aftl_cmt_begin_page_load()
  */
 struct aftl_trans_page *aftl_cmt_end_page_load(struct aftl *ftl, aftl_lpn_t lpn)
