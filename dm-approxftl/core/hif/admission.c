@@ -154,7 +154,7 @@ void aftl_request_admit_waiting(struct aftl *ftl, bool write, u32 begin)
 			return;
 		}
 		admission_set_next_request(ftl, next, write);
-		/* If no part is left, a completion queue may have linked the request already. */
+		/* Keep the link of a request without parts left: a completion queue may use it. */
 		if (request->parts)
 			request->next = NULL;
 	}

@@ -140,14 +140,14 @@ static noinline bool sched_start_paced_gc(struct aftl *ftl, struct aftl_lun *lun
 	return true;
 }
 
-/* Read a page for the background task of another LUN of the group. */
+/* Read a page for the background task of another LUN of the die group. */
 static bool sched_start_stripe_read(struct aftl *ftl, struct aftl_lun *lun)
 {
 	return lun->stripe_requests &&
 	       aftl_reconstruct_start_read(ftl, lun, AFTL_RECONSTRUCT_RELOC);
 }
 
-/* Return true if the controller's housekeeping delays host programs; it does not delay a stop. */
+/* True if housekeeping of the controller delays host programs; not while the device stops. */
 static bool housekeeping_delays_writes(const struct aftl *ftl)
 {
 	return ftl->now_ns < ftl->housekeeping_end_ns && !ftl->suspending;
@@ -284,7 +284,7 @@ static bool sched_write_precedes_reads(const struct aftl *ftl, const struct aftl
 	       ftl->commands[lun->writes[lane].head].seq < ftl->commands[lun->reads.head].seq;
 }
 
-/* Start the oldest read, if any. On the turn of reads the count of programs in a row restarts. */
+/* Start the oldest read, if any, and reset the count of programs since the last read. */
 static bool sched_start_read(struct aftl *ftl, struct aftl_lun *lun)
 {
 	lun->read_turn = false;

@@ -83,7 +83,7 @@ static inline void aftl_request_list_append(struct aftl_request **head, struct a
 	*tail = request;
 }
 
-/* Remove the first request of a list. Its list pointer is cleared: hosts may keep it for long. */
+/* Remove the first request of a list, and clear request->next, as hosts may keep the request. */
 static inline struct aftl_request *aftl_request_pop(struct aftl_request **head)
 {
 	struct aftl_request *request = *head;

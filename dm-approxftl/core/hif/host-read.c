@@ -333,8 +333,8 @@ static u32 read_count_cmt_lookup(struct aftl *ftl, aftl_lpn_t lpn, u32 units)
 }
 
 /*
- * Count the next consecutive pages that @request has to read: the rest of a read; or of a write,
- * which skips the pages that it covers fully, the next page covered in part. 0 if none are left.
+ * Count the next consecutive pages that @request has to read. A read needs all pages that are not
+ * admitted yet, a write only its first and last page, if covered in part. Return 0 if none is left.
  */
 static u32 read_count_pages_left(struct aftl_request *request)
 {
@@ -1231,7 +1231,7 @@ void aftl_read_abort_running_read(struct aftl *ftl, struct aftl_lun *lun)
 	u32 i;
 
 	/*
-	 * A LUN that reads a translation page runs no host read; the read for the page is queued.
+	 * Nothing is aborted if the LUN reads a translation page: the host read is still queued.
 	 */
 	if (lun->work.kind != AFTL_WORK_READ ||
 	    (lun->work.phase != AFTL_PHASE_SENSE && lun->work.phase != AFTL_PHASE_DATA_OUT))

@@ -29,7 +29,7 @@
 #include "core/hif/host-write.h"
 #include "core/base/random.h"
 
-/* Return the LUN that the next page of this stream goes to; NULL if none can take more data. */
+/* Return the LUN that the next page of a stream goes to; NULL if no LUN can take more data. */
 static inline struct aftl_lun *write_choose_lun(struct aftl *ftl, u32 class, u32 stream,
 						aftl_lpn_t lpn)
 {
