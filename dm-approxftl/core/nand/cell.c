@@ -9,7 +9,7 @@
 #include "core/nand/program-order.h"
 #include "core/nand/read-disturb.h"
 
-/* Errors that an over-programmed word line has in addition: half of the ECC limit, times this. */
+/* Additional errors of an over-programmed word line, in halves of what ECC corrects. */
 #define OVERPROGRAMMED_ERRORS_HALVES 3
 
 static u64 interpolate_rber_by_age(const u64 *row, struct aftl_axis_point hours)
@@ -361,7 +361,7 @@ u64 aftl_cell_rber_q40(const struct aftl_cell *cell, const struct aftl_block *bl
 	if (cell->model != AFTL_CELL_CONSTANT)
 		return voltage_model_rber_q40(cell, block, page, hour);
 	rber = cell->rber_q40[page_error_rate(attr)];
-	/* The rates of the constant model ignore age: add the errors of missing margins. */
+	/* The constant model ignores age, so add errors for missing retention margins (TVR). */
 	if (unlikely(aftl_page_is_short_lived(attr)))
 		rber += compute_rber_without_margins_q40(cell, block->erases,
 							 aftl_page_age_hours(cell->media, block,

@@ -8,7 +8,7 @@
 #include "core/nand/program-order.h"
 #include "core/nand/reprogram.h"
 
-/* Eighths by which parameters may raise errors above the limit, as word lines of a layer differ. */
+/* ISPP parameters may exceed the error limit by 1/8, as the word lines of a layer differ a bit. */
 #define TOLERATED_EIGHTHS 1
 
 void aftl_chip_init(struct aftl_chip *chip, const struct aftl_media *media,
@@ -266,7 +266,10 @@ static u64 compute_program_ns_with_fewer_loops(u64 ns, const struct aftl_ispp *i
 	return div64_u64(ns * (loops[whole] - less), aftl_cube_program_ns[0][0]);
 }
 
-/* Program time with ISPP parameters; program_follower replaces it for a follower close to that. */
+/*
+ * Program time with ISPP parameters. For a follower (cubeFTL) whose time is at most 10 % longer
+ * than program_follower, that parameter is the time.
+ */
 static u64 compute_program_ns_with_ispp(const struct aftl_chip *chip, u64 ns,
 					const struct aftl_program_command *program)
 {

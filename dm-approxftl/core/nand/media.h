@@ -144,7 +144,7 @@ static inline u16 *aftl_page_attr_ptr(const struct aftl_media *media, u32 page)
 	return (u16 *)aftl_oob_entry(media, page) + media->oob_layout.attr;
 }
 
-/* No division for flash pages that hold one logical page, the most frequent case. */
+/* Flash page of @ppn, without a division if flash pages hold one logical page, as usual. */
 static inline u32 aftl_page_of_ppn(const struct aftl_media *media, aftl_ppn_t ppn)
 {
 	u32 units = media->geo->page_units;

@@ -178,7 +178,7 @@ extern const u16 aftl_cube_vert_mv[AFTL_LAYER_POINTS];
  */
 extern const u16 aftl_cube_ep1_q12[AFTL_RBER_PE_POINTS][AFTL_LAYER_POINTS];
 
-/* Largest errors (cubeFTL: BER_EP1(max)) / errors of a word line = spare margin S_M */
+/* BER_EP1(max) of cubeFTL; its ratio to a word line's errors is the spare margin S_M */
 #define AFTL_CUBE_EP1_MAX_Q12 6472
 
 /* Spare margin S_M, in tenths, of the first entry of tables that go by this margin */
@@ -190,7 +190,7 @@ extern const u16 aftl_cube_ep1_q12[AFTL_RBER_PE_POINTS][AFTL_LAYER_POINTS];
  * aftl_cube_start_mv - how far the first program voltage may rise, in millivolt, by spare
  * margin S_M in tenths, starting at AFTL_CUBE_MARGIN_FIRST
  *
- * Assumed: half of both margins, which together grow with log(S_M): 320 mV at 1.7.
+ * Assumed: half of the total margin, which grows with log(S_M); 320 mV at S_M = 1.7.
  */
 extern const u16 aftl_cube_start_mv[AFTL_CUBE_MARGIN_POINTS];
 
