@@ -31,7 +31,7 @@ static u32 count_remap_slots(const struct aftl_volume *volume)
 		   (u32)AFTL_REMAPS_MAX);
 }
 
-/* Return the remap slot of @ppn; for AFTL_NO_PPN a free one. AFTL_REMAPS_MAX if none. */
+/* Return the remap slot of @ppn, for AFTL_NO_PPN a free slot; AFTL_REMAPS_MAX if none exists. */
 static u32 find_remap_slot(const struct aftl_volume *volume, aftl_ppn_t ppn)
 {
 	u32 places = count_remap_slots(volume);

@@ -30,7 +30,7 @@ static const u8 magic[8] = { 'A', 'F', 'T', 'L', 'S', 'N', 'A', 'P' };
 enum { FLAG_FLIP = 1, FLAG_APPROX_ONLY = 2, FLAG_FAILING = 4, FLAG_FALLBACK = 8 };
 enum { FLAG_BETWEEN = 16, FLAG_WIDE = 32, FLAG_PARITY = 64 };
 enum { FLAG_NO_FREE_BLOCK = 1, FLAG_BELOW_RESERVE = 2 };
-/* Snapshots store the next LUN of so many streams. For others the loaded device chooses anew. */
+/* A snapshot stores the next LUN of the first streams only; the loaded device chooses others. */
 #define SAVED_STREAMS 4
 #define SAVED_LANES (AFTL_CLASSES * SAVED_STREAMS)
 
@@ -169,7 +169,7 @@ static void save_ppn_state(struct snapshot_stream *stream, const struct aftl_med
 	snapshot_put_number(stream, origin.inherited, 2);
 }
 
-/* Return true if the block needs the wide format: 16-bit attributes, or its own bits in a cell. */
+/* True if the block needs the wide format: 16-bit attributes, or fewer bits per cell than usual. */
 static bool block_needs_wide_format(const struct aftl_media *media, const struct aftl_block *block)
 {
 	u32 first = aftl_block_device_page(media, block, 0);
@@ -569,7 +569,7 @@ static bool load_block_fields(struct snapshot_stream *stream, struct aftl_lun *l
 	return flags & FLAG_WIDE;
 }
 
-/* Return true if the block's next program may be at the loaded page, in a page that it uses. */
+/* Return true if a program of the block may begin at the loaded position (block->frontier). */
 static bool loaded_frontier_is_possible(const struct aftl_geometry *geo,
 					const struct aftl_block *block)
 {

@@ -178,7 +178,7 @@
 #define AFTL_REMAPS_MAX (AFTL_REMAPS_PER_SECTOR * AFTL_FRAME_SECTORS)
 #define AFTL_REMAP_COPIES 2
 
-/* Limit of logical pages in a flash page, for its spare entry. */
+/* Limit of logical pages in a flash page: its spare entry has room for no more. */
 #define AFTL_SPARE_UNITS 16
 
 /**

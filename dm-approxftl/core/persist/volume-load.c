@@ -573,7 +573,7 @@ static int scan_plp_entries(struct scan *scan, struct aftl_error *error)
 	return ret;
 }
 
-/* Return true if no slot before @index has a page of the same zone: counts each zone once. */
+/* Return true if no slot before @index has a page of the same zone, to count each zone once. */
 static bool plp_entry_is_first_of_zone(const struct scan *scan, u32 index)
 {
 	const struct aftl_volume *volume = scan->volume;
@@ -948,7 +948,7 @@ static void mark_parity_stripes_programmed(struct aftl *ftl, struct aftl_block *
 
 	if (!parity || parity == block || parity->state == AFTL_BLOCK_BAD)
 		return;
-	/* Without data no entry has the block's program order: take the parity block's. */
+	/* No entry shows the program order of a block without data: use that of the parity. */
 	if (!block->programmed && parity->programmed) {
 		block->order = parity->order;
 		block->bits = parity->bits;
@@ -1130,7 +1130,7 @@ static int load_device_from_tables(struct aftl_volume *volume, const struct aftl
 		ret = aftl_remap_load(volume, ftl, error);
 	if (!ret && type->restore_state_word && !strcmp(type->name, volume->state.policy))
 		type->restore_state_word(ftl->policy, volume->state.memory);
-	/* The counts suffice: recovery made each valid ppn the one that its lpn maps to. */
+	/* Audit counts and lists only: recovery itself made each valid ppn that of its lpn. */
 	if (!ret)
 		ret = aftl_audit_counts_and_lists(ftl, error);
 	if (!ret)
@@ -1248,7 +1248,7 @@ static void rebuild_discard_sector(const struct aftl_volume *volume, const struc
 		if (!*aftl_l2p_entry(ftl, (u32)lpn))
 			aftl_put_le(bytes + aftl_discard_place(layout, (u32)lpn).offset,
 				    volume->state.seq - 1, 8);
-	/* Pages in the persisted write buffer have no ppn, but are not discarded. */
+	/* Logical pages in the persisted write buffer have no ppn, but are not discarded. */
 	while (aftl_volume_next_persisted(volume, &slot, &what, &offset))
 		if (from_lpn(what.lpn) >= first && from_lpn(what.lpn) < end)
 			aftl_put_le(bytes + aftl_discard_place(layout, from_lpn(what.lpn)).offset,
@@ -1268,7 +1268,7 @@ static int rebuild_table_sector(struct aftl_volume *volume, const struct aftl *f
 
 	if (ret)
 		return ret;
-	/* Rebuilt discards get the first of two new numbers, rebuilt programs the second. */
+	/* Of two new sequence numbers rebuilt discards get the first, rebuilt programs the last. */
 	if (!recovery->tables++)
 		volume->state.seq += 2;
 	if (sector < spares)

@@ -208,7 +208,7 @@ int __must_check aftl_extents_write(struct aftl_volume *volume, bool all);
 void aftl_extents_commit_done(struct aftl_volume *volume);
 
 /*
- * Initialise the extent that contains @frame, unless it is. If the extent was not initialised at
+ * Initialise the extent that contains @frame, unless that was done. If it was not initialised at
  * the last commit either, fill @bytes with an empty frame.
  *
  * Return: 1; 0 if the frame must be read; or an error of the backing device.

@@ -918,8 +918,8 @@ int aftl_volume_close(struct aftl_volume *volume, struct aftl *ftl, struct aftl_
 	if (ret)
 		return aftl_fail(error, ret, "the volume could not be written");
 	/*
-	 * Remapped data use the snapshot's area, and a snapshot has no write buffer: in these cases
-	 * save none. The next load recovers from the tables, as after a crash.
+	 * Save no snapshot if there are remapped data, which use its area, or buffered data, which
+	 * it would not contain. The next load recovers from the tables, as after a crash.
 	 */
 	if (volume->remap_count || aftl_plp_count_used_slots(volume))
 		return 0;
