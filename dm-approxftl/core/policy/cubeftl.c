@@ -73,7 +73,7 @@ static bool is_word_line_programmed(const struct aftl_media *media, const struct
 
 /*
  * Find the next leader and follower of an active block, which are programmed in ascending order:
- * after a reload, and after followers that preconditioning programmed without a call.
+ * after a reload, and after followers that preconditioning programmed without asking the policy.
  */
 static void cubeftl_find_next_word_lines(const struct aftl_media *media, struct active *active)
 {
