@@ -59,7 +59,7 @@ TAP_TEST(an_array_works_with_a_smaller_file_in_memory)
 	count_random_access_errors(APP_IO_MMAP);
 }
 
-/* Pointers into the ARRAY_HELD array pages that were accessed last remain valid. */
+/* Pointers into the last ARRAY_HELD pages that a program accessed in an array remain valid. */
 TAP_TEST(pages_stay_valid_while_in_use)
 {
 	static const struct array_shape shape = { "stay", 32 * ARRAY_PAGE_WORDS, 100, 0, NULL };
