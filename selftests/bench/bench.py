@@ -95,7 +95,7 @@ class Sample:
 
 @dataclass
 class Case:
-    """A benchmark case: a device with a request stream; `empty` is its run with one request."""
+    """A benchmark case: a device and a request stream; `startups` are runs of a single request."""
 
     name: str
     options: str
