@@ -26,7 +26,7 @@ from approxftl_tools import aft
 
 
 def compute_response_changes(state: str) -> tuple[float, float, float, float]:
-    """Return the changes (%) of read and write response by cheap writes, and by cheap reads."""
+    """Return by how much (%) cheap writes, and cheap reads, change read and write responses."""
     changes = []
     for runs in results_of_study("agcr-combinations", "trace", "costs", state=state).values():
         base, coarse, fine = map(list_mean_responses, runs.values())
@@ -72,7 +72,7 @@ def compute_response_savings(scheme: str, rival: str,
 
 
 def measure_ag4_other_policies() -> list[Measured]:
-    """Measure AGCR against other policies; in short queues li writes nearly all at high cost."""
+    """Measure AGCR against other policies; in short queues policy li writes most at high cost."""
     lost = sum(read_counter(run, "read_lost_units") for runs in list_agcr_runs("aged").values()
                for run in runs.values())
     reads, writes = compute_response_savings("agcr", "traditional", "aged")
@@ -126,7 +126,7 @@ def measure_read_of_written_data_us(policy: str, *pace: str) -> float:
 
 
 def measure_ag8_slow_reads() -> list[Measured]:
-    """Compare reads of data that agcr and li wrote with and without queue; count cheap writes."""
+    """Compare reads of data that policies agcr and li wrote, by queue depth; count cheap writes."""
     changes = [compute_saving(*(measure_read_of_written_data_us(policy, pace)
                                 for policy in ("agcr", "li")))
                for pace in ("--utilisation=2%", "--depth=512")]
@@ -161,7 +161,7 @@ def list_runs_on_written_data(policy: str, *options: str) -> list[Json]:
 
 
 def measure_ag9_reads_of_written_data() -> list[Measured]:
-    """Compare AGCR with li (whose idle writes cost much or medium); each reads what it wrote."""
+    """Compare reads of data that AGCR wrote with reads of data that two variants of li wrote."""
     ours = list_runs_on_written_data("agcr")
     rivals = (list_runs_on_written_data("li"),
               list_runs_on_written_data("li", "--program_fine=600us", "--read_fine=170us"))

@@ -36,7 +36,7 @@ SHARES = ("0%", "10%", "30%", "50%", "70%", "100%")
 
 
 def run_policy_on_one_die(policy: str, shares: Sequence[str] = SHARES) -> list[Json]:
-    """Return a policy's runs on one die, by the share of pages that are tagged independently."""
+    """Return a policy's runs on one die, by the share of approximate pages, drawn one by one."""
     found = results_of_study("approx-one-die", "approx-share", policy=policy)
     return [found[share] for share in shares]
 
@@ -402,7 +402,7 @@ def count_later_neighbours_of_baseline() -> int:
 
 
 def measure_ax18_blocks_over_time() -> list[Measured]:
-    """Follow the blocks of a small die: first pages of checkerboards, and copies of a page."""
+    """Measure how often a checkerboard's first page changes class, and a page's most copies."""
     report, events = run_with_timeline(
         "--profile=tcad18", "--policy=approxftl", "--size=8KiB", "--channels=1", "--chips=1",
         "--blocks=128", "--word_lines=4", "--op=25%", "--fill=none", "--write-share=100%",
@@ -433,7 +433,7 @@ def list_application_runs(dies: str, rule: str) -> dict[str, dict[str, Json]]:
 
 
 def compute_application_cuts(dies: str, rule: str) -> tuple[float, float]:
-    """Return ApproxFTL's mean cuts of the responses of reads and of writes over six programs."""
+    """Return by how much ApproxFTL shortens reads and writes, as a mean over six applications."""
     runs = list_application_runs(dies, rule)
     read, write = (arithmetic_mean(cuts) for cuts in zip(*(compare_responses(runs[app])
                                                            for app in APPS), strict=True))
@@ -441,7 +441,7 @@ def compute_application_cuts(dies: str, rule: str) -> tuple[float, float]:
 
 
 def compare_cut_to_vth_b(runs: dict[str, Json]) -> float:
-    """Return by how many points ApproxFTL cuts the response of writes more than Vth_b."""
+    """Return by how many percentage points more than policy vth_b ApproxFTL shortens writes."""
     base, vth_b, ours = (mean_response_us(runs[name], "write")
                          for name in ("baseline", "vth_b", "approxftl"))
     return compute_saving(ours, base) - compute_saving(vth_b, base)

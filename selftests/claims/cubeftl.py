@@ -61,7 +61,7 @@ def compute_throughput_gain(runs: dict[str, Json], policy: str = "cubeftl") -> f
 
 
 def compute_follower_saving(run: Json) -> float:
-    """Return the share of program time that followers save, from the mean time of all programs."""
+    """Return the share of program time that follower word lines save, from all programs' mean."""
     pages = run["mode_pages"]
     share_: float = pages["follower"] / (pages["normal"] + pages["follower"])
     return (1 - mean_program_us(run) / 700) / share_
@@ -173,7 +173,7 @@ def measure_cu7_device_states() -> list[Measured]:
 
 
 def measure_cu8_tail_latency() -> list[Measured]:
-    """Measure the tail of write latency in ms: pageFTL, cubeFTL-, cubeFTL."""
+    """Measure the tail of write latency in ms of pageFTL, cubeFTL- and cubeFTL."""
     p90 = [run_write_bursts()[name]["timing"]["write_response"]["p90_ns"] / 1e6
            for name in ("pageftl", "cubeftl_minus", "cubeftl")]
     return [make_measured(*p90, holds=p90[2] < 0.95 * p90[1])]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Claims about in-place switch: only the mechanism, because only the paper's abstract was
-available."""
+"""Claims about in-place switch. They test the mechanism only, because the figures are in a paper
+of which only the abstract was available."""
 
 from collections.abc import Callable
 

@@ -84,7 +84,7 @@ def measure_ax11_cell_model() -> list[Measured]:
 
 
 def measure_cu1_leader_time() -> list[Measured]:
-    """Return the program time of cubeFTL's leaders in us, and what followers save in percent."""
+    """Return a cubeFTL leader's program time in us, and the percentage that followers save."""
     leader = program_time.cube_program_ns(0, False)
     skip, both = (100 * (program_time.cube_program_ns(loops, True) / leader - 1)
                   for loops in (0, 3))
@@ -92,7 +92,7 @@ def measure_cu1_leader_time() -> list[Measured]:
 
 
 def measure_tv1_half_widths() -> list[Measured]:
-    """Return the half widths of TVR's voltage states in V: D0 D1 D4 D5, D2 D3, and two sums."""
+    """Return the half widths in V of TVR's six voltage states D0 to D5, and two sums of them."""
     widths = tvr.reference_half_widths()
     return [make_measured(*widths[:2], *widths[4:], digits=3),
             make_measured(*widths[2:4], digits=3),
@@ -151,7 +151,7 @@ def count_misread_cells(cycles: int, erased_widths: float = 1) -> list[float]:
 
 
 def measure_tv10_errors_of_states() -> list[Measured]:
-    """Return TVR's errors by the cell model: for each pair of states, LSB / MSB pages, by wear."""
+    """Return the cell model's errors for TVR by pair of states, by page type, and by wear."""
     pairs = [make_measured(*count_misread_cells(200_000, widths)) for widths in (1, 3)]
     pages = [make_measured((one.values[0] + one.values[2]) / one.values[1], digits=2)
              for one in pairs]
@@ -164,7 +164,7 @@ def measure_tv10_errors_of_states() -> list[Measured]:
 
 
 def measure_tv9_ecc_and_coupling_limits() -> list[Measured]:
-    """Return the error rate (1e-4) that ECC corrects, and the disturbance that 2 V less avoid."""
+    """Return the error rate (1e-4) that ECC corrects, and how much 2 V less swing disturb less."""
     rates = [1e4 * find_corrected_rber(MLC_CODE[0], bits, 1e-16) for bits in (MLC_CODE[1], 8192)]
     lost = 100 * (1 - cell.neighbour_shift_mv(5.4 - 2) / cell.neighbour_shift_mv(5.4))
     return [make_measured(rates[0], shown=f"{rates[0]:.2f}; 24 bits of 1024 bytes: {rates[1]:.2f}"),
@@ -234,7 +234,7 @@ def measure_re1_encodings() -> list[Measured]:
 
 
 def measure_re4_metadata() -> list[Measured]:
-    """Return the MiB of ReSSD's metadata, and how many blocks have a mapping of this size."""
+    """Return the MiB of ReSSD's metadata, and how many blocks have L2P entries of the same size."""
     size = reprogram_code.metadata_bytes()
     return [make_measured(size / 2**20, digits=2), make_measured(size / 896, digits=0)]
 
@@ -267,7 +267,7 @@ def find_largest_page_errors(mean: float, difference: float = 1) -> int:
 def measure_re21_largest_errors() -> list[Measured]:
     """Return the most errors of a page of a block, for the mean errors that the paper measured.
 
-    After a semicolon it prints the figures for layers that differ twice as much as in the model.
+    The text has, after a semicolon, the figures for layers that differ twice as much as modelled.
     """
     result = [make_measured(*map(find_largest_page_errors, ORDER_MEANS[:2]), digits=0)]
     for means in (ORDER_MEANS[2:], (*tlc.WORN_MEAN_FRESH, *tlc.WORN_MEAN_YEAR)):

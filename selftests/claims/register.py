@@ -155,7 +155,7 @@ def are_values_within_limits(values: Sequence[float], band: tuple[float, float])
 
 
 def are_values_ordered(values: Sequence[float], order: str) -> bool:
-    """Tell whether the values strictly rise or fall, as ORDER demands; any order suits ""."""
+    """Tell whether the values strictly rise or fall, as ORDER demands; an empty ORDER is met."""
     ordered = sorted(set(values), reverse=order == "falling")
     return not order or list(values) == ordered
 

@@ -119,7 +119,7 @@ def measure_re3_operation_times() -> list[Measured]:
 
 
 def list_gain_percents(gain: Gain) -> tuple[float, float, float]:
-    """Return three changes in percent: consumed pages, writes per erase, and GC time."""
+    """Return how ReSSD changes consumed pages, writes per erase and GC time of TLC, in percent."""
     return 100 * (gain.pages - 1), gain.writes_per_erase, 100 * (gain.collection - 1)
 
 
@@ -137,7 +137,7 @@ def run_on_raid5(members: int = 4) -> dict[str, Json]:
 
 
 def run_short_lived_data(policy: str, option: Json | None = None) -> list[Json]:
-    """Run an array on hot data of which 6.4 % get cold, one of 16 writes (Fig. 26); three seeds."""
+    """Run an array, with three seeds, on hot data that get cold after 16 writes (Fig. 26)."""
     first = int(get_seed_of_runs())
     return [results_of_study("rss-raid", array="4 devices", policy=policy, given={
         "active-requests": 16, "seed": seed} | (option or {}))[policy]
@@ -198,7 +198,7 @@ FOLDED = 1024 * 384 * 86 // 100 * 16384
 
 @dataclass(frozen=True)
 class Played:
-    """ReSSD and TLC on one trace: in an array, with virtual super layers, and on one device."""
+    """Runs of ReSSD and TLC on a trace: in arrays, with virtual super layers, and on one device."""
 
     raid: dict[str, Json]
     virtual: dict[str, Json]
@@ -614,7 +614,7 @@ def run_example(writes: Sequence[Sequence[int]], *options: str) -> tuple[list[in
 
 
 def measure_super_layer_rules() -> tuple[int, int]:
-    """Count reprograms with virtual super layers: most of a word line, and those out of order.
+    """With virtual super layers, count a word line's most reprograms, and early programs.
 
     A layer may be programmed once the last but one layer has been reprogrammed twice.
     """
@@ -635,7 +635,7 @@ def measure_super_layer_rules() -> tuple[int, int]:
 
 
 def measure_re22_worked_examples() -> list[Measured]:
-    """Run the paper's examples of super layers, and count what its text counts."""
+    """Run the paper's examples of super layers; measure the numbers that the paper states."""
     lines, _ = run_example(FIG_8)
     used, _ = run_example(FIG_7)
     _, full = run_example((*FIG_8[:2], (4, 5), (6, 7), (8,)))
