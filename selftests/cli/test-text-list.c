@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Test printed lists with empty values, which no list has that is printed without a device. */
+/* Test printed lists with empty values; only lists of real devices have empty values. */
 #include <stdio.h>
 #include <stdlib.h>
 

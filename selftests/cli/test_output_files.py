@@ -206,7 +206,7 @@ def make_command_with_output(words: Words, what: str, path: str) -> list[str]:
 
 
 def list_contents_if_unwritten(what: str) -> tuple[bytes, ...]:
-    """Return contents that prove an output unwritten: empty ones, none for --dropped."""
+    """Return contents that show that an output was not written; --dropped may be empty."""
     return () if what == "--dropped" else (b"",)
 
 
