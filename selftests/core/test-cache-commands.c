@@ -194,7 +194,7 @@ TAP_TEST(a_cache_program_takes_its_data_during_the_program_before_it)
 	CHECK_EQ(count_cache_programs(), 0);
 	check_times_of_three_writes(ONE_DIE " cache_commands=program", BUSY_NS + PROGRAM_NS);
 	CHECK_EQ(count_cache_programs(), 2);
-	/* If cache_busy nearly is the program time, the next transfer ends after the program. */
+	/* If time cache_busy is nearly the program time, the next transfer outlasts the program. */
 	check_times_of_three_writes(ONE_DIE " cache_commands=both cache_busy=690us",
 				    690000 + PROGRAM_NS);
 }

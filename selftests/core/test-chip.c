@@ -919,7 +919,7 @@ static void make_illegal_adversary(const char *policy)
 		cheat->methods();
 }
 
-/* Return a value of program_follower that large ISPP steps can, or cannot, nearly reach. */
+/* Draw a follower program time that large ISPP steps can nearly reach, or cannot reach. */
 static u64 draw_follower_ns(u32 conditions)
 {
 	return device.config.program * (conditions & VOLTAGE ? 4 : 5) / 7;

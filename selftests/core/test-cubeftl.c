@@ -258,7 +258,7 @@ TAP_TEST(parameters_are_kept_while_followers_pend, "CU-2: parameters are kept wh
 	CHECK_EQ(check_parameters_kept(), 0);
 	for (i = 0; i < 2 * 4 * 6; i++) {
 		test_execute_request(&device, AFTL_OP_WRITE, 3 * i, 3, AFTL_PRECISE, NULL);
-		/* Writes alternate between two dies: after a pair both have one word line more. */
+		/* Writes alternate between two dies: two writes program a word line on each die. */
 		if (i % 2)
 			CHECK_EQ(check_parameters_kept(), i / 2 % 4 == 3 ? 0 : 2);
 	}

@@ -202,7 +202,7 @@ TAP_TEST(sparse_blocks_are_filled_before_approxftls_blocks)
 	CHECK(test_counters(&device)->array_low_erases);
 }
 
-/* Sparse blocks take one pass, dense blocks two, so that ApproxFTL cannot place pages there. */
+/* Sparse blocks take one pass, dense blocks two: ApproxFTL cannot place pages in dense blocks. */
 TAP_TEST(dense_blocks_take_two_passes_sparse_blocks_one)
 {
 	open_device("4", "one_shot=on passes=2 buffer=1MiB density_approx=on");

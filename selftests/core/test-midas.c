@@ -23,8 +23,8 @@ static u64 counted_div64_u64(u64 dividend, u64 divisor)
 #undef div64_u64
 
 /*
- * Upper limit of the divisions in one evaluation of the model, from the number of groups and the
- * bits of a time.
+ * Upper limit of the divisions in one evaluation of the model: searches of a time bit by bit, and
+ * some divisions for each group.
  */
 #define EVALUATION_DIVISIONS (31 * 2 * (ROUNDS + 3) + 8 * GROUPS)
 
@@ -45,7 +45,7 @@ static void open_device(const char *blocks)
 		tap_bail_out("%s", device.error.text);
 }
 
-/* Write random units, mostly of a hot tenth; return the most divisions in one host write. */
+/* Write random units, mostly in the device's first tenth; return a write's most divisions. */
 static u64 overwrite_hot_pages(u64 count, struct aftl_random *random)
 {
 	u32 units = test_unit_count(&device);

@@ -716,7 +716,7 @@ TAP_TEST(the_rebuild_leaves_out_only_the_lost_units_of_a_page)
 	CHECK_EQ(kept, 0);
 }
 
-/* Pages beyond ECC are recovered from the rest of their stripe if that is readable. */
+/* Pages that ECC cannot correct are recovered from their stripe's other pages, if readable. */
 TAP_TEST(uncorrectable_pages_are_recovered_from_their_stripe)
 {
 	u64 lost;

@@ -182,7 +182,7 @@ static u32 ppn_of_unit(u32 unit)
 	return from_ppn(aftl_lookup(device.ftl, to_lpn(unit), &class));
 }
 
-/* Read unit 0 twice from one slot, rewritten in between: the second read must miss the cache. */
+/* Read unit 0 from a flash slot, rewrite it into the same slot: a second read must miss. */
 static void read_unit_in_same_ppn(const char *policy, const char *params, u32 writes)
 {
 	u32 slot;
@@ -378,7 +378,7 @@ static void check_read_ahead_pages(void)
 	seen_hits += counters->read_cache_units;
 }
 
-/* Submit the next read of a sequential reader: one of two, whose reads have different sizes. */
+/* Submit the next read of one of two sequential readers, which read one and three units. */
 static void submit_sequential_read(struct aftl_random *random, u32 at[2])
 {
 	u32 who = (u32)aftl_random_below(random, 2);

@@ -85,8 +85,8 @@ static u32 highest_programmed_layer(u32 block)
 }
 
 /*
- * A layer may begin when all super layers before it are used up. After a reclamation, under virtual
- * super layers, its predecessor may still be open, until a layer begins with none open before it.
+ * A layer may begin when all super layers before it are used up. After a reclamation, with virtual
+ * super layers, the layer before the new one may still be open, until no earlier layer is open.
  */
 static void check_super_layer_begin(u32 block, u32 layer)
 {

@@ -164,7 +164,7 @@ TAP_TEST(geometries_that_shards_cannot_divide_are_refused)
 	CHECK_TEXT(error.text, "shards: an FTL serves only one shard; set shards 1");
 }
 
-/* Adding the statistics of shards adds the counters, but not the histograms after them. */
+/* Adding the statistics of shards adds their counters, but not their histograms. */
 TAP_TEST(counters_of_shards_are_added)
 {
 	static struct aftl_stats sum, more;

@@ -44,7 +44,7 @@ static void check_block_modes(void)
 		}
 }
 
-/* Claim TV-2: programs take 11 of 22 ISPP steps (LSB) and 8 of 16 (MSB), half of the time. */
+/* Without margins programs take 11 of 22 ISPP steps (LSB) and 8 of 16 (MSB): half the time. */
 TAP_TEST(programs_take_half_the_time, "TV-2: programs take half the time")
 {
 	test_device_open_demo(&device, "tvr", SHAPE " tvr_mode=device");

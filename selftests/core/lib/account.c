@@ -353,7 +353,7 @@ static u64 shorten_follower_program_ns(const struct aftl_config *config, u64 sta
 	return config->program_follower && ns * 10 <= told_ns * 11 ? min(ns, told_ns) : ns;
 }
 
-/* Return true if the program must overshoot: it skips needed verifies, or lacks the margin. */
+/* Return true if the program overshoots: its ISPP steps skip needed verifies or exceed margins. */
 static bool program_must_overshoot(const struct account *account,
 				   const struct aftl_placement *place)
 {
@@ -572,7 +572,7 @@ static void check_program_event(struct account *account, const struct aftl_array
 	mine->begun = true;
 	account->turns++;
 	if (aftl_page_mode(attr) != place->mode)
-		complain(account, "the attribute of a page in mode %u has mode %u", place->mode,
+		complain(account, "OOB metadata of a page in mode %u have mode %u", place->mode,
 			 aftl_page_mode(attr));
 	if (event->array_ns < least)
 		complain(account,
