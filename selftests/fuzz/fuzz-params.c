@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lines of key=value are refused with a message, or set values whose printed text parses alike.
+ * Lines of key=value are refused with a message, or set values whose printed text parses back.
  */
 #include "core/base/geometry.h"
 #include "core/policy/param-registry.h"
