@@ -183,7 +183,7 @@ def measure_approximate_share_by_method(place: Path, carrier: str) -> dict[str, 
 
 
 def expect_percentage(system: str, carrier: str, way: str) -> int:
-    """Return how many percent of a file a hint or an I/O priority makes approximate here."""
+    """Return what percentage of a file a hint or I/O priority makes approximate on this kernel."""
     past_the_cache = way in ("direct", "io_uring-workers")
     if carrier == "ioprio":
         return 100 * past_the_cache

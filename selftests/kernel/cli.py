@@ -115,7 +115,7 @@ def check_table_equals_dry_run(*words: str) -> None:
 
 
 def check_wrong_devices_refused() -> None:
-    """The verbs refuse devices of other targets, names that exist, and unprivileged users."""
+    """The verbs refuse devices of other targets, names of existing devices, unprivileged users."""
     check_verb_fails(1, "there is a device aftl-cli already", "create", NAME)
     check_verb_fails(1, "store /dev/null is not a block device", "create", "aftl-x", "--store",
                      "/dev/null")

@@ -275,7 +275,7 @@ rewrites_the_rest()
 }
 
 # Four unreadable units of a block are relocated by GC as errors, and listed.
-# The four lost units stay unreadable after close and crash, until rewritten; all others are intact.
+# Lost units stay unreadable after close and crash, until rewritten; all other units are intact.
 costs_what_was_there()
 {
 	new_device timing off && dd if="$scratch/data" of=/dev/mapper/aftl-fault bs=64k \

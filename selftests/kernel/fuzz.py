@@ -364,7 +364,7 @@ class Control(Subject):
             self.right = set(map(str, CALLS))
 
     def open_control_device(self) -> int:
-        """Open the control device anew; the close of its old descriptor ends that one's scopes."""
+        """Open the control device anew; closing its old descriptor ends the scopes begun on it."""
         return os.open("/dev/approxftl", os.O_RDWR)
 
     def draw_ioctl_member(self, role: str) -> str:
@@ -486,7 +486,7 @@ class Fuzzer:
         return tried
 
     def check_share_of_accepted_inputs(self) -> None:
-        """Require that each key, message or ioctl was accepted, and 5 to 95 % of all steps."""
+        """Require that each key, message or ioctl, and 5 to 95 % of all steps, were accepted."""
         if missing := self.subject.right - self.subject.accepted:
             raise SystemExit(f"# never accepted: {' '.join(sorted(missing))}")
         every = self.said.total()

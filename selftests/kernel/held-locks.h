@@ -2,7 +2,7 @@
 /*
  * Replace lockdep's assertions in kernels without it by a check that some task holds the lock.
  * For tests, build-module includes this file before all others. Assertions in kernel headers use
- * these checks, too. The spinlocks of a kernel for one processor only disable preemption.
+ * these checks, too. In a kernel without SMP a spinlock does nothing but disable preemption.
  */
 #ifndef CONFIG_LOCKDEP
 #include <linux/mutex.h>

@@ -336,7 +336,7 @@ until_asleep()
 }
 
 # load_overtakes_audits: load a table of another device while a resume waits for audits
-# An audit that gets the gate after the resume is refused.
+# If an audit gets the target's mutex (gate) after the resume, the audit is refused.
 load_overtakes_audits()
 {
 	dmsetup suspend aftl-cycle || return
@@ -357,8 +357,8 @@ load_overtakes_audits()
 }
 
 # A resume waits for the messages to its device, but not with the lock that other devices need.
-# The shell has real-time priority, so that the load of the other device overtakes eight audits.
-# A busy host may stop the processor of the shell, but not three times.
+# The shell has real-time priority, so that it loads the other device's table before eight audits.
+# A busy host may stop the shell's virtual processor, so the test makes up to three attempts.
 others_load_while_a_resume_waits()
 {
 	capacity $small >"$scratch/said"

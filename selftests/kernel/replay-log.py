@@ -177,7 +177,7 @@ def find_next_flush_number(entries: list[Entry], point: int) -> int:
 
 
 def list_power_failures_at_marks(entries: list[Entry], begin: int) -> list[Moment]:
-    """Return for each mark from entry @begin on a power failure with some unflushed writes."""
+    """Return a power failure with some unflushed writes for each mark, from entry @begin on."""
     moments = []
     flush = 0
     for index, entry in enumerate(entries):

@@ -35,7 +35,7 @@ class Device:
         self.model[at : at + len(content)] = content
 
     def clear_device_range(self, request: int, at: int, size: int) -> None:
-        """Discard or zero a range; both read as zeroes."""
+        """Discard or zero a range, which reads as zeroes afterwards."""
         fcntl.ioctl(self.fd, request, struct.pack("QQ", at, size))
         self.model[at : at + size] = bytes(size)
 

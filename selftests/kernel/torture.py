@@ -709,7 +709,7 @@ class Scarcity:
 
 
 class Writer(threading.Thread):
-    """A thread that waits for an event, then writes DATA: at each offset a unit, then 64 units."""
+    """A thread that waits for an event, then writes DATA: of every 64 units the first, then all."""
 
     def __init__(self, fd: int, data: mmap.mmap) -> None:
         super().__init__(daemon=True)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Measure requests per second of one writer, and of a writer on each of PROCESSORS, `timing off`.
+# Measure requests per second with `timing off`, of one writer and of one writer per processor.
 # The writers share one FTL, have a shard each, or a device each (for `make bench-kernel`).
 # The kinds of devices alternate, so that a slowdown of the machine affects all kinds.
 # Each result is printed as "# writers DEVICE NUMBER REQUESTS WAITS WAITED".
