@@ -293,7 +293,7 @@ def test_a_crashed_guest_leaves_results_and_log(fake_qemu: Stage) -> None:
     ("nothing", "21")])
 def test_the_warnings_of_a_crashing_guest_are_shown(
         fake_qemu: Stage, said: str, first: str) -> None:
-    """The lab prints a log from the first complaint on; without any, the last forty lines."""
+    """The lab prints a log from its first warning on; if it has no warning, the last 40 lines."""
     done = fake_qemu.run_lab(
         do=f'{{ echo before; echo "{said}"; seq 60; }} >"${{share%/share}}/console"')
     lines = done.err.splitlines()
@@ -434,7 +434,7 @@ def make_initramfs(stage: Stage, *words: str) -> Path:
 
 @pytest.mark.slow
 def test_the_initramfs_has_copies_of_this_machines_files(fake_qemu: Stage) -> None:
-    """The initramfs has copies of host files, links and parent folders; a bare one has none."""
+    """An initramfs copies host files, links and parent folders, unless it is built without them."""
     fake_qemu.kernel = fake_qemu.kernel.rename(fake_qemu.kernel.with_name(RELEASE))
     near = unpack_initramfs(make_initramfs(fake_qemu), fake_qemu.place / "unpacked")
     files = [near, *near.rglob("*")]
