@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A league of policies: write amplification as a factor of the offline optimum, and tails.
+"""A league of policies, by write amplification relative to the offline optimum, with tail latency.
 
 Each entry runs each load with the same seeds. The optimum is the upper end of the simulator's
 --yardstick for the same stream: what an offline collector reaches that knows the future.
@@ -211,7 +211,7 @@ def make_rows_of_optimum_bounds(games: Games, store: Store) -> list[list[str]]:
 
 
 def format_estimate(found: Estimate | None, key: str = "") -> str:
-    """Return an estimate as text with the half width of its interval."""
+    """Return an estimate as text with the half width of its confidence interval."""
     if not found:
         return "\u2013"
     if key.endswith("_ns"):

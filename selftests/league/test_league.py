@@ -33,7 +33,7 @@ def read_league_document(folder: Path) -> Any:
 
 
 def read_factors_of_load(folder: Path, load: str) -> dict[str, float]:
-    """Return each entry's mean write amplification on a load, over the offline optimum."""
+    """Return each entry's mean ratio of write amplification to the offline optimum, on a load."""
     return {cell["entry"]: cell["factor"]["mean"] for cell in read_league_document(folder)["cells"]
             if cell["load"] == load and cell["factor"]}
 
