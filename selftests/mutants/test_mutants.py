@@ -11,7 +11,7 @@ from selftests.mutants.verdict import UntriedError, judge_kernel_test
 
 
 @pytest.mark.parametrize("area", sorted(table.HERE.glob("*.toml")), ids=lambda area: area.stem)
-def test_each_mutant_matches(area: Path) -> None:
+def test_each_mutant_matches_its_source_file(area: Path) -> None:
     mutants, problems = table.load_mutants(area)
     assert mutants or problems
     problems += [problem for mutant in mutants
@@ -40,7 +40,7 @@ def test_output_of_a_kernel_test_is_judged(status: int, said: str, *, caught: bo
     "ok 1 - store: stats prints nothing else\nok 2 - store: limits of dm # SKIP no dm\n" + END,
     "ok 1 - store: limits of dm # SKIP no dm\nnot ok 2 - store: no point has 'limits' in it\n",
 ])
-def test_a_mutant_whose_points_are_skipped_is_not_tried(said: str) -> None:
+def test_a_mutant_whose_test_points_are_skipped_is_not_tried(said: str) -> None:
     with pytest.raises(UntriedError, match="no dm"):
         judge_kernel_test(0, said, "limits")
 

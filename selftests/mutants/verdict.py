@@ -11,7 +11,7 @@ ALWAYS_RUN = (": every device can be removed", ": the kernel's log is clean")
 
 
 class UntriedError(Exception):
-    """Raised for a mutant whose test cannot run here; the message is the reason."""
+    """Raised for a mutant whose test cannot run on this machine; the message is the reason."""
 
 
 def judge_kernel_test(status: int, said: str, point: str) -> tuple[bool, str]:
