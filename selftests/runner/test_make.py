@@ -26,7 +26,7 @@ def make_linked_tree(place: Path) -> Path:
 
 @pytest.mark.parametrize(("one", "other"), [("", "{}/"), ("{}/", "")])
 def test_objects_depend_on_headers_in_any_folder(tmp_path: Path, one: str, other: str) -> None:
-    """Objects depend on headers whether O= is relative or absolute; stale objects once crashed."""
+    """Objects depend on headers with a relative or absolute O=; stale ones crashed programs."""
     own = make_linked_tree(tmp_path / "tree")
     made = []
     for folder, words in ((one, []), (other, []), (other, ["-W", f"{HISTOGRAM}.h"])):

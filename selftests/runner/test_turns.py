@@ -44,12 +44,12 @@ def test_each_python_test_in_turn_runs_in_one_of_three_commits(tmp_path: Path) -
     (tmp_path / "test_it.py").write_text("""import pytest
 @pytest.mark.in_turn
 @pytest.mark.parametrize("number", range(30))
-def test_number(number): print(f"<{number}>")
+def test_thirty_cases_in_turn(number): print(f"<{number}>")
 @pytest.mark.in_turn("pair")
-def test_first_of_a_pair(): print("<one>")
+def test_first_of_two_in_the_same_turn(): print("<one>")
 @pytest.mark.in_turn("pair")
-def test_second_of_a_pair(): print("<two>")
-def test_that_always_runs(): print("<always>")
+def test_second_of_two_in_the_same_turn(): print("<two>")
+def test_without_turn_runs_in_each_commit(): print("<always>")
 """)
     (tmp_path / "conftest.py").write_text((TOP / "selftests/conftest.py").read_text())
     done = {phase: re.findall("<(.*)>", run_program(
