@@ -244,7 +244,7 @@ static struct instance draw_instance(struct aftl_random *random)
 	return made;
 }
 
-/* Numbers of random devices, of devices on which a bound is the optimum, and of their programs. */
+/* Counts of random devices, of devices where a bound is the optimum, and of programs on all. */
 struct score {
 	u64 instances;
 	u64 lower_met;

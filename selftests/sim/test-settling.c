@@ -6,7 +6,7 @@
 #include "settling.h"
 #include "tap.h"
 
-/* Judge @count times: the first @until are @early, the others @late, plus random noise < @noise. */
+/* Judge a series of @count times: @until times of @early, then @late, plus noise below @noise. */
 static struct settling_verdict judge_series(u64 count, u64 until, u64 early, u64 late, u64 noise)
 {
 	struct aftl_random random = { 18 };

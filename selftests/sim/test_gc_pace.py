@@ -35,7 +35,7 @@ def test_the_write_tail_is_short_at_the_same_write_amplification(allocate: str) 
                                                             rel=0.02)
 
 
-def test_the_write_tail_does_not_grow_with_the_block() -> None:
+def test_the_write_tail_does_not_grow_with_the_block_size() -> None:
     block = [run_steady_state("--gc_mode", "block", "--layers", layers) for layers in ("8", "16")]
     paced = [run_steady_state("--gc_mode", "paced", "--layers", layers) for layers in ("8", "16")]
     assert compute_tail_to_mean_ratio(block[1]) > 1.5 * compute_tail_to_mean_ratio(block[0])

@@ -283,7 +283,7 @@ def test_an_interrupted_run_prints_its_results() -> None:
 
 
 def compute_warm_up_batches(means: np.ndarray[tuple[int], np.dtype[np.float64]]) -> int:
-    """Return the warm-up that minimises the standard error (MSER-5); of equals the shortest."""
+    """Return the shortest warm-up for which the standard error is least (MSER-5), in batches."""
     errors = [((rest - rest.mean()) ** 2).sum() / len(rest) ** 2
               for rest in (means[cut:] for cut in range(len(means) - len(means) // 4))]
     return int(np.argmax(np.isclose(errors, min(errors), rtol=1e-12, atol=0)))
