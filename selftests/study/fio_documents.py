@@ -98,7 +98,7 @@ def make_jobs_of_table(drive: str, table: str) -> Iterator[list[Json]]:
 
 
 def write_every_other_load(drive: str, tables: tuple[str, ...], folder: Path) -> tuple[Path, Path]:
-    """Write every second load into a file to fit to, the other loads into a file to predict."""
+    """Write every second load to a file that calibration fits, all others to one it predicts."""
     loads = [one for table in tables for one in make_jobs_of_table(drive, table)]
     paths = folder / "fitted.json", folder / "against.json"
     for first, path in enumerate(paths):

@@ -33,7 +33,7 @@ class Hidden:
         return self.holds
 
     def least_device_bytes_for_gc(self) -> int:
-        """Return 0: on a drive of any size GC gains pages from single blocks."""
+        """Return 0, because GC can free pages on a simulated drive of any size."""
         return 0
 
 

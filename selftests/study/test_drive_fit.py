@@ -194,7 +194,7 @@ def run_search(errors: Callable[[Values], Vector], start: Values, budget: int = 
 
 
 def compute_errors_with_known_minimum(values: Values) -> Vector:
-    """Return six errors, two of them constant; their squares are least at values (70, 13.5, 3)."""
+    """Return six errors, two of them constant; the sum of squares is least at (70, 13.5, 3)."""
     a, b, c = values
     return np.array([(a / 70) ** 1.5 - 1, 4 * (b / 13.5 - 1), (c - 3) / 3, a * b / 945 - 1, 2.0,
                      -0.5]) * 5
