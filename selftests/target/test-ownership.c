@@ -134,7 +134,7 @@ static bool step_begin_load(u32 i, u32 choice)
 	return true;
 }
 
-/* A table is refused while another mapped device uses its backing device, even to the owner. */
+/* Refuse a table whose backing device another mapped device uses, even if the table owns data. */
 static bool step_refuse_load(u32 i, u32 choice)
 {
 	if (model.phase[i] != PHASE_IDLE || choice)
