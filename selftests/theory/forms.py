@@ -45,7 +45,7 @@ def windowed_greedy_amplification(load: float, pages: int, share: float) -> floa
     valid pages is collected.
     """
     def compute_excess_valid_pages(rate: float) -> float:
-        """Return how many valid pages more than `load` a mean block has at this overwrite rate."""
+        """Return a mean block's valid pages at this overwrite rate, minus load * pages."""
         def compute_excess_share_at_turn(turn: float) -> float:
             return turn + share - 1 + float(np.exp(-rate * turn * pages)) / (rate * pages)
 
@@ -155,7 +155,7 @@ def sampled_class_amplification(load: float, pages: int, drawn: int,
 def find_best_split_of_space(load: float, classes: tuple[Class, Class],
                              one: Callable[[float], float]
                              ) -> tuple[float, float]:
-    """Return the least amplification of two classes in separate blocks, and the first one's space.
+    """Return the least amplification of two separated classes, and the share of space of the first.
 
     `one` returns the write amplification of a class from its load.
     """
