@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Test that captures are parsed as by blkparse and btt, and begins and ends paired."""
+"""Test that captures are parsed as by blkparse and btt; pair begin and end of requests."""
 
 import random
 import re
