@@ -881,7 +881,7 @@ static void erase_or_retire_older_version(int reused, int retired)
 
 	CHECK_EQ(aftl_volume_record_erase(durable.volume, 0, &entry), reused);
 	CHECK_EQ(aftl_volume_record_retirement(durable.volume, 1, &entry), retired);
-	/* The commit before a reprogram has the result of the commit before an erase. */
+	/* The commit before a reprogram returns the same as the commit before an erase. */
 	CHECK_EQ(aftl_volume_commit_if_changed(durable.volume), reused);
 }
 
@@ -927,7 +927,7 @@ TAP_TEST(a_waiting_page_is_persisted_before_an_erase)
 	}
 }
 
-/* Restoring 65,536 pages takes less time than the load; searching each took 1,000 loads. */
+/* Restoring 65,536 pages takes less time than the load; a search per page took 1,000 times it. */
 TAP_TEST(a_large_persistent_buffer_is_restored_in_linear_time)
 {
 	struct test_device *device = &durable.device;
