@@ -471,8 +471,8 @@ static u32 fill_count_programs_without_policy(const struct aftl *ftl, const stru
  * Count the rounds (one program in each LUN) that the next @units logical pages fill; 0 if the next
  * write does not begin a round.
  */
-static u32 fill_count_program_rounds_left(const struct aftl *ftl, const struct filler *filler,
-					  const struct aftl_fill_order *order, u32 units)
+static u32 fill_count_whole_rounds_left(const struct aftl *ftl, const struct filler *filler,
+					const struct aftl_fill_order *order, u32 units)
 {
 	u32 rounds;
 	u32 i;
@@ -491,8 +491,8 @@ static u32 fill_count_program_rounds_left(const struct aftl *ftl, const struct f
  * Run @rounds programs in each LUN, one LUN after the other: the result is as if the LUNs took
  * turns. @write is the number, in the fill, of their first write. Return: number of logical pages.
  */
-static u32 fill_commit_program_rounds(struct aftl *ftl, struct filler *filler,
-				      struct aftl_fill_order order, u32 write, u32 rounds)
+static u32 fill_commit_whole_rounds(struct aftl *ftl, struct filler *filler,
+				    struct aftl_fill_order order, u32 write, u32 rounds)
 {
 	u32 turn = ftl->allocation.rule.fixed ? order.at / ftl->program_units :
 						ftl->allocation.turn;
@@ -526,14 +526,13 @@ static u32 fill_commit_program_rounds(struct aftl *ftl, struct filler *filler,
 static int fill_write_next_lpns(struct aftl *ftl, struct filler *filler,
 				struct aftl_fill_order *order, u32 *units)
 {
-	u32 rounds = fill_count_program_rounds_left(ftl, filler, order, *units);
+	u32 rounds = fill_count_whole_rounds_left(ftl, filler, order, *units);
 	u32 done = 1;
 	int ret;
 
 	order->seq = ftl->seq;
 	if (rounds) {
-		done = fill_commit_program_rounds(ftl, filler, *order, order->units - *units,
-						  rounds);
+		done = fill_commit_whole_rounds(ftl, filler, *order, order->units - *units, rounds);
 		ret = aftl_call_host_pause(ftl);
 	} else {
 		aftl_prefetch_l2p_entry(ftl,
@@ -665,7 +664,7 @@ int aftl_precondition(struct aftl *ftl)
 	/* The data are written at age 0; the configured age passes afterwards. */
 	ftl->age_ns = 0;
 	ftl->filling = true;
-	/* No device time passes, but some victim selectors need ages of blocks: derive them. */
+	/* No device time passes, but victim selectors use block ages: let an assumed time pass. */
 	ftl->fill_left_ns = fill_count_overwrites(ftl, units) * compute_fill_write_ns(ftl);
 	ftl->allocation.turn = 0;
 	ret = fill_write_every_lpn(ftl, &filler, units);
