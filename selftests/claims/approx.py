@@ -100,7 +100,7 @@ def run_approxftl_with_gc() -> Json:
 
 
 def measure_ax2_illegal_placements() -> list[Measured]:
-    """Count refused placements of whole runs, and audit the devices after the runs."""
+    """Count the placements that the core refused in runs, and audit the devices after the runs."""
     runs = [run_approxftl_with_gc(), *run_policy_on_one_die("approxftl", ["50%"])]
     bugs = sum(read_counter(run, "policy_bugs") for run in runs)
     verified = all(run["verified"] for run in runs)
