@@ -54,7 +54,7 @@ log_on()
 		sectors=$(blockdev --getsz /dev/mapper/aftl-crash)
 }
 
-# The counter of the tested event; the load must increment it, or the test shows nothing.
+# must_change names the counter that the load has to increment, or the test point fails.
 must_change=gc_blocks
 
 log_off()
