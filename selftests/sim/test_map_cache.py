@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The L2P table on flash (CMT): the cost of a miss by the chip's times, and its report."""
+"""The L2P table on flash (CMT): a miss costs the chip's read time, and is reported."""
 
 import re
 from pathlib import Path
