@@ -52,8 +52,8 @@ static void check_levels_change_nothing(const char *policy, const char *params)
 	CHECK_EQ(aftl_device_time_ns(device.ftl), ended_ns);
 	for (i = 0; i < AFTL_COUNTERS; i++)
 		CHECK_MSG(is_counter_of_quality_level(i) ||
-				  aftl_counter_get(&plain, i) ==
-					  aftl_counter_get(test_counters(&device), i),
+			  aftl_counter_get(test_counters(&device), i) ==
+			  aftl_counter_get(&plain, i),
 			  "%s: %s differs", policy, aftl_counter_info[i].name);
 	CHECK(test_counters(&device)->host_write_level_3_units);
 }

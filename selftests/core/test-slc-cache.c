@@ -399,9 +399,8 @@ static void check_no_block_can_fold(void)
 		struct census census = count_slc_blocks_of_lun(i);
 
 		CHECK_EQ(device.ftl->luns[i].slc_blocks, census.cached);
-		CHECK_MSG(!census.closed ||
-				  census.free <= gc_reserve_of_policy() +
-							 count_unused_static_slc_blocks(&census),
+		CHECK_MSG(!census.closed || census.free <= gc_reserve_of_policy() +
+			  count_unused_static_slc_blocks(&census),
 			  "%u blocks are left, %u free", census.closed, census.free);
 	}
 }

@@ -401,8 +401,9 @@ static int convert_next_event(struct trace_file *file, struct trace_event *event
 		ret = check_event_sequence(file, &raw, error);
 	if (ret)
 		return ret;
-	ret = convert_blktrace_event(
-		file, &raw, trace_input_next_bytes(&file->input) + trace->header_bytes, event);
+	ret = convert_blktrace_event(file, &raw,
+				     trace_input_next_bytes(&file->input) + trace->header_bytes,
+				     event);
 	trace_input_consume(&file->input, size);
 	return ret;
 }

@@ -435,7 +435,7 @@ static int apply_combined_parameters(const struct config *config, struct aftl_er
 	if (!ret)
 		ret = format_mqsim_parameter(config, "wear_gap", error, "%llu",
 					     is_mqsim_value(config, STATIC_WEARLEVELING_ENABLED,
-							   "true") ?
+							    "true") ?
 					     number[STATIC_WEARLEVELING_THRESHOLD] + 0ULL : 0ULL);
 	/* MQSim's victim selector RGA draws log2(blocks of a plane) candidates. */
 	for (u64 blocks = number[BLOCK_NO_PER_PLANE]; blocks > 1; blocks /= 2)
