@@ -103,7 +103,7 @@ static bool fill_request_from_bio(const struct aftl_target *target, struct bio *
 	}
 	/* Device-mapper duplicates the bio for each shard: trace only the first duplicate. */
 	if (request->op == AFTL_OP_WRITE_ZEROES && !dm_bio_get_target_bio_nr(bio))
-		aftl_trace_zeroes_note(target, bio);
+		aftl_trace_note_zeroes_write(target, bio);
 	request->queue = select_host_queue(target->table.device->disks[0], bio);
 	request->flags = bio->bi_opf & REQ_FUA ? AFTL_REQUEST_FUA : 0;
 	if (bio_op(bio) == REQ_OP_ZONE_APPEND)
@@ -120,8 +120,9 @@ static bool is_discard_or_zeroing(const struct aftl_request *request)
  * Device-mapper duplicates flushes, discards and write-zeroes for each shard. Select the shard by
  * the number of the duplicate, and reduce the bio's range to the part in that shard.
  */
-static struct aftl_disk *map_bio_copy(const struct aftl_device *device, const struct bio *bio,
-				      u64 unit, struct aftl_request *request)
+static struct aftl_disk *map_duplicated_bio_to_shard(const struct aftl_device *device,
+						     const struct bio *bio, u64 unit,
+						     struct aftl_request *request)
 {
 	u32 index = dm_bio_get_target_bio_nr(bio);
 	u64 end = unit + request->units;
@@ -135,8 +136,8 @@ static struct aftl_disk *map_bio_copy(const struct aftl_device *device, const st
  * Map a read, a write or a zone request to its shard. The request lies in one shard only, because
  * device-mapper splits bios at the limits that limit_target_io() in target.c sets.
  */
-static struct aftl_disk *map_whole_bio(const struct aftl_device *device, u64 unit,
-				       struct aftl_request *request)
+static struct aftl_disk *map_bio_within_shard(const struct aftl_device *device, u64 unit,
+					      struct aftl_request *request)
 {
 	struct aftl_spot spot = aftl_device_locate_unit(device, unit, request->units);
 
@@ -156,11 +157,11 @@ static struct aftl_disk *map_bio_to_shard(const struct aftl_target *target, stru
 	if (likely(device->shards.count == 1))
 		return device->disks[0];
 	if (request->op == AFTL_OP_FLUSH || is_discard_or_zeroing(request))
-		return map_bio_copy(device, bio, unit, request);
+		return map_duplicated_bio_to_shard(device, bio, unit, request);
 	/* aftl_split_zone_reset_all() keeps REQ_OP_ZONE_RESET_ALL from devices with shards. */
 	if (unlikely(request->op == AFTL_OP_ZONE_RESET_ALL))
 		return NULL;
-	return map_whole_bio(device, unit, request);
+	return map_bio_within_shard(device, unit, request);
 }
 
 static void count_submitted_io(struct aftl_disk *disk, struct aftl_io *io)

@@ -76,7 +76,7 @@ static inline void aftl_tag_carriers_print(u32 carriers, char text[AFTL_CARRIERS
 }
 
 /* Return the default of the option tag_carrier; @hint is the value of ioprio_hint. */
-static inline u32 aftl_default_tag_carriers(u32 hint)
+static inline u32 aftl_get_default_tag_carriers(u32 hint)
 {
 	return 1U << AFTL_CARRIER_INODE | (hint ? 1U << AFTL_CARRIER_IOPRIO : 0);
 }

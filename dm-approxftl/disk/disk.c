@@ -254,7 +254,7 @@ static void disk_catch_up(struct work_struct *work)
 	aftl_disk_unlock_and_end_bios(disk);
 }
 
-static enum hrtimer_restart disk_timer_fired(struct hrtimer *timer)
+static enum hrtimer_restart handle_fired_disk_timer(struct hrtimer *timer)
 {
 	struct aftl_disk *disk = container_of(timer, struct aftl_disk, timer);
 	struct aftl_request *done;
@@ -366,7 +366,7 @@ static const struct aftl_disk_ops ops = {
 	.hurry = disk_set_drain_mode,
 };
 
-static void disk_send_event_work(struct work_struct *work)
+static void send_disk_event_work(struct work_struct *work)
 {
 	struct aftl_disk *disk = container_of(work, struct aftl_disk, event);
 
@@ -458,11 +458,11 @@ struct aftl_disk *aftl_disk_new(const struct aftl_options *options, u32 shard)
 	disk->ops = &ops;
 	disk->scale = options->scale;
 	disk->armed_ns = KTIME_MAX;
-	INIT_WORK(&disk->event, disk_send_event_work);
+	INIT_WORK(&disk->event, send_disk_event_work);
 	INIT_WORK(&disk->wear, retire_worn_blocks_work);
 	INIT_WORK(&disk->collect, advance_untimed_gc_work);
 	INIT_WORK(&disk->catch_up, disk_catch_up);
-	aftl_hrtimer_setup(&disk->timer, disk_timer_fired, HRTIMER_MODE_ABS_SOFT);
+	aftl_hrtimer_setup(&disk->timer, handle_fired_disk_timer, HRTIMER_MODE_ABS_SOFT);
 	return disk;
 }
 
@@ -598,7 +598,7 @@ static void commit_durable_store(struct aftl_disk *disk)
 		DMERR("%pg: the volume could not be written", bdev);
 }
 
-static void disk_drain_if_stopped(struct aftl_disk *disk, bool hurry)
+static void set_drain_mode_of_stopped_disk(struct aftl_disk *disk, bool hurry)
 {
 	if (!aftl_disk_lock_and_advance(disk, false))
 		aftl_set_drain_mode(disk->ftl, hurry);
@@ -607,9 +607,9 @@ static void disk_drain_if_stopped(struct aftl_disk *disk, bool hurry)
 
 void aftl_disk_empty_buffer(struct aftl_disk *disk)
 {
-	disk_drain_if_stopped(disk, true);
+	set_drain_mode_of_stopped_disk(disk, true);
 	drain_disk_without_timing(disk);
-	disk_drain_if_stopped(disk, false);
+	set_drain_mode_of_stopped_disk(disk, false);
 }
 
 void aftl_disk_close(struct aftl_disk *disk)

@@ -83,7 +83,7 @@ static void run_shard_tasks_in_parallel(struct aftl_device *device, u32 first,
 		wait_for_shard_tasks(device);
 }
 
-static void free_disk_device(struct aftl_device *device)
+static void free_device_and_its_disks(struct aftl_device *device)
 {
 	u32 i;
 
@@ -137,7 +137,7 @@ int aftl_device_alloc(struct aftl_device **out, const struct aftl_options *optio
 	if (!ret)
 		ret = alloc_device_disks(device, options);
 	if (ret) {
-		free_disk_device(device);
+		free_device_and_its_disks(device);
 		return ret;
 	}
 	device->unit_shift = ilog2(device->shards.geo.unit_bytes >> SECTOR_SHIFT);
@@ -356,5 +356,5 @@ void aftl_device_destroy(struct aftl_device *device)
 	drop_device_tags(device);
 	aftl_device_stop(device);
 	run_shard_tasks_in_parallel(device, 0, run_disk_close_task);
-	free_disk_device(device);
+	free_device_and_its_disks(device);
 }

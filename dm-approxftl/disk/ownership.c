@@ -60,7 +60,7 @@ void aftl_table_fail_data_takeover(struct aftl_table *table)
 	table->state = AFTL_TABLE_FAILED;
 }
 
-void aftl_table_refuse_resume(struct aftl_table *table)
+void aftl_table_record_refused_resume(struct aftl_table *table)
 {
 	if (table->ownership->owner != table)
 		table->state = AFTL_TABLE_FAILED;

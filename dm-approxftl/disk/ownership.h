@@ -147,10 +147,10 @@ void aftl_table_finish_data_takeover(struct aftl_table *table);
 void aftl_table_fail_data_takeover(struct aftl_table *table);
 
 /**
- * aftl_table_refuse_resume() - record a resume that was refused before it reserved the data
+ * aftl_table_record_refused_resume() - record a resume that was refused before it reserved the data
  * @table: table; keeps its state if it is the owner
  */
-void aftl_table_refuse_resume(struct aftl_table *table);
+void aftl_table_record_refused_resume(struct aftl_table *table);
 
 /**
  * aftl_table_set_live() - mark a table that owns data as live: I/O starts

@@ -50,7 +50,7 @@ struct aftl_device *aftl_target_unregister(struct aftl_target *target)
 	mutex_lock(&aftl_targets_lock);
 	list_del(&target->list);
 	if (mapped->own.owner == &target->table)
-		aftl_target_get_line(target, &mapped->line);
+		aftl_target_copy_table_properties(target, &mapped->line);
 	mutex_lock(&target->gate);
 	data = aftl_table_end_free(&target->table);
 	mutex_unlock(&target->gate);
@@ -63,7 +63,7 @@ struct aftl_device *aftl_target_unregister(struct aftl_target *target)
 	return data;
 }
 
-void aftl_target_get_line(const struct aftl_target *target, struct aftl_line *line)
+void aftl_target_copy_table_properties(const struct aftl_target *target, struct aftl_line *line)
 {
 	line->options = target->options;
 	line->unit_bytes = target->shards.geo.unit_bytes;

@@ -99,13 +99,13 @@ int __must_check aftl_target_register(struct aftl_target *target);
 struct aftl_device *aftl_target_unregister(struct aftl_target *target);
 
 /**
- * aftl_target_get_line() - copy the properties that a later table must match
+ * aftl_target_copy_table_properties() - copy the properties that a later table must match
  * @target: target
  * @line: set to them
  *
  * Context: under aftl_targets_lock.
  */
-void aftl_target_get_line(const struct aftl_target *target, struct aftl_line *line);
+void aftl_target_copy_table_properties(const struct aftl_target *target, struct aftl_line *line);
 
 typedef int (*aftl_target_fn)(struct aftl_target *target, void *data);
 

@@ -28,7 +28,7 @@
 #endif
 
 /* Return true if the CPU has SSE 4.2, and thus an instruction for CRC-32C. */
-static inline bool aftl_has_crc32c(void)
+static inline bool aftl_cpu_has_crc32c(void)
 {
 #ifdef CONFIG_X86_64
 	return boot_cpu_has(X86_FEATURE_XMM4_2);

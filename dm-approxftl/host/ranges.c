@@ -25,7 +25,7 @@ void aftl_ranges_destroy(struct aftl_ranges *ranges)
 }
 
 /* Cast away const: a reader takes the lock but does not change the tree. */
-static struct maple_tree *tree_of_ranges(const struct aftl_ranges *ranges)
+static struct maple_tree *get_tree_of_ranges(const struct aftl_ranges *ranges)
 {
 	return (struct maple_tree *)&ranges->tree;
 }
@@ -38,7 +38,7 @@ static u32 get_tag_of_tree_entry(const void *entry)
 /* Extend a new range over adjacent ranges with the same tag, which it replaces. */
 static void widen_tagged_range(const struct aftl_ranges *ranges, u64 *first, u64 *last, u32 tag)
 {
-	MA_STATE(mas, tree_of_ranges(ranges), *first ? *first - 1 : 0, 0);
+	MA_STATE(mas, get_tree_of_ranges(ranges), *first ? *first - 1 : 0, 0);
 	void *entry;
 
 	mas_lock(&mas);
@@ -58,7 +58,7 @@ static void widen_tagged_range(const struct aftl_ranges *ranges, u64 *first, u64
 static u32 count_ranges_after_tagging(const struct aftl_ranges *ranges, u64 first, u64 last,
 				      u32 added)
 {
-	MA_STATE(mas, tree_of_ranges(ranges), first, first);
+	MA_STATE(mas, get_tree_of_ranges(ranges), first, first);
 	u32 count = ranges->count + added;
 	void *entry;
 
@@ -95,7 +95,7 @@ int aftl_ranges_set_tag(struct aftl_ranges *ranges, u64 first, u64 last, u32 tag
 
 u32 aftl_ranges_get_tag(const struct aftl_ranges *ranges, u64 first, u64 last)
 {
-	MA_STATE(mas, tree_of_ranges(ranges), first, first);
+	MA_STATE(mas, get_tree_of_ranges(ranges), first, first);
 	u32 tag = AFTL_TAG_NONE;
 	u64 next = first;
 	void *entry;
@@ -123,7 +123,7 @@ static void fill_extent_of_range(struct approxftl_extent *extent, u64 first, u64
 u32 aftl_ranges_list_extents(const struct aftl_ranges *ranges, u64 *cursor, u64 last,
 			     struct approxftl_extent *extents, u32 room)
 {
-	MA_STATE(mas, tree_of_ranges(ranges), *cursor, *cursor);
+	MA_STATE(mas, get_tree_of_ranges(ranges), *cursor, *cursor);
 	bool more = false;
 	u32 count = 0;
 	void *entry;

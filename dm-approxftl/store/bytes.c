@@ -53,8 +53,8 @@ void aftl_copy_to_bio(struct bio *bio, struct bvec_iter at, const char *from)
 		copy_bytes_to_bio_segments(bio, at, from);
 }
 
-static inline struct bvec_iter bio_lpn_offset(const struct aftl_disk *disk,
-					      const struct aftl_io *io, aftl_lpn_t lpn)
+static inline struct bvec_iter get_bio_lpn_offset(const struct aftl_disk *disk,
+						  const struct aftl_io *io, aftl_lpn_t lpn)
 {
 	u32 unit_bytes = aftl_disk_unit_sectors(disk) << SECTOR_SHIFT;
 	struct bio *bio = aftl_io_bio(io);
@@ -69,7 +69,7 @@ static inline struct bvec_iter bio_lpn_offset(const struct aftl_disk *disk,
 struct bvec_iter aftl_io_lpn_offset(const struct aftl_disk *disk, const struct aftl_io *io,
 				    aftl_lpn_t lpn)
 {
-	return bio_lpn_offset(disk, io, lpn);
+	return get_bio_lpn_offset(disk, io, lpn);
 }
 
 static void flip_bit_in_bio(struct bio *bio, struct bvec_iter at, u32 position)
@@ -126,7 +126,7 @@ static void copy_held_content_to_bio(const struct aftl_disk *disk, struct aftl_i
 				     const struct aftl_content *content)
 {
 	const struct aftl_read *read = &content->read;
-	struct bvec_iter at = bio_lpn_offset(disk, io, read->lpn);
+	struct bvec_iter at = get_bio_lpn_offset(disk, io, read->lpn);
 
 	if (unlikely(read->source == AFTL_SOURCE_ZERO))
 		aftl_copy_to_bio(aftl_io_bio(io), at, NULL);
@@ -147,8 +147,8 @@ static void hold_content_for_read(const struct aftl_disk *disk, const struct aft
 }
 
 /* @io->contents is full: copy the data of @read to the bio at once, under the disk's lock. */
-static noinline void copy_now(const struct aftl_disk *disk, struct aftl_io *io,
-			      const struct aftl_read *read)
+static noinline void copy_read_data_at_once(const struct aftl_disk *disk, struct aftl_io *io,
+					    const struct aftl_read *read)
 {
 	struct aftl_content content;
 
@@ -162,7 +162,7 @@ void aftl_io_pin_data(const struct aftl_disk *disk, struct aftl_io *io,
 	if (likely(io->content_count < io->content_room))
 		hold_content_for_read(disk, read, &io->contents[io->content_count++]);
 	else
-		copy_now(disk, io, read);
+		copy_read_data_at_once(disk, io, read);
 }
 
 void aftl_io_copy_data(const struct aftl_disk *disk, struct aftl_io *io)

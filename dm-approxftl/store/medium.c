@@ -62,7 +62,7 @@ void aftl_bdev_set_error(struct aftl_bdev *device, int error)
 		DMERR("%pg: error %d; writes fail from now on", device->bdev, error);
 }
 
-static void bdev_write_ended(struct aftl_bdev *device)
+static void bdev_uncount_ended_write(struct aftl_bdev *device)
 {
 	unsigned long flags;
 
@@ -79,10 +79,10 @@ void aftl_bdev_begin_write_retry(struct aftl_bdev *device)
 
 void aftl_bdev_end_write_retry(struct aftl_bdev *device)
 {
-	bdev_write_ended(device);
+	bdev_uncount_ended_write(device);
 }
 
-static void bdev_bio_ended(struct bio *bio)
+static void bdev_handle_ended_bio(struct bio *bio)
 {
 	struct aftl_bdev_io *io = bio_to_bdev_bio(bio)->io;
 	struct aftl_bdev *device = io->device;
@@ -99,7 +99,7 @@ static void bdev_bio_ended(struct bio *bio)
 	if (!write)
 		return;
 	bio_put(bio);
-	bdev_write_ended(device);
+	bdev_uncount_ended_write(device);
 }
 
 static sector_t bdev_sector_of_offset(const struct aftl_bdev *device, u64 offset)
@@ -120,7 +120,7 @@ static void prepare_bdev_bio(struct aftl_bdev *device, struct aftl_bdev_io *io, 
 	if (op_is_write(bio_op(bio)))
 		bdev_count_write_in_flight(device);
 	bio->bi_iter.bi_sector = bdev_sector_of_offset(device, offset);
-	bio->bi_end_io = bdev_bio_ended;
+	bio->bi_end_io = bdev_handle_ended_bio;
 }
 
 static void start_bdev_bio(struct aftl_bdev *device, struct aftl_bdev_io *io, struct bio *bio,
@@ -305,12 +305,12 @@ void aftl_bdev_read_bio(struct aftl_bdev *device, struct aftl_bdev_io *io, struc
 
 /* Functions that transfer data and wait, and the callbacks of struct aftl_backing */
 
-static struct page *page_of_buffer(const void *bytes)
+static struct page *get_page_of_buffer(const void *bytes)
 {
 	return is_vmalloc_addr(bytes) ? vmalloc_to_page(bytes) : virt_to_page(bytes);
 }
 
-static int submit_and_put_bio(struct bio *bio)
+static int submit_bio_and_wait(struct bio *bio)
 {
 	int ret = submit_bio_wait(bio);
 
@@ -325,7 +325,7 @@ static int transfer_bdev_page(struct aftl_bdev *device, blk_opf_t op, struct pag
 
 	bio->bi_iter.bi_sector = bdev_sector_of_offset(device, offset);
 	__bio_add_page(bio, page, bytes, 0);
-	return submit_and_put_bio(bio);
+	return submit_bio_and_wait(bio);
 }
 
 int aftl_bdev_write_page(struct aftl_bdev *device, struct page *page, u64 offset, u32 bytes)
@@ -343,7 +343,8 @@ static struct bio *make_frames_bio(struct aftl_bdev *device, void *bytes, u32 fr
 	struct bio *bio = new_bdev_bio(device, REQ_OP_READ | REQ_SYNC | REQ_META, frames);
 
 	for (; frames; frames--, bytes += AFTL_FRAME_BYTES)
-		__bio_add_page(bio, page_of_buffer(bytes), AFTL_FRAME_BYTES, offset_in_page(bytes));
+		__bio_add_page(bio, get_page_of_buffer(bytes), AFTL_FRAME_BYTES,
+			       offset_in_page(bytes));
 	return bio;
 }
 
@@ -352,7 +353,7 @@ static int read_bdev_frames(struct aftl_bdev *device, u64 offset, void *bytes, u
 	struct bio *bio = make_frames_bio(device, bytes, frames);
 
 	bio->bi_iter.bi_sector = bdev_sector_of_offset(device, offset);
-	return submit_and_put_bio(bio);
+	return submit_bio_and_wait(bio);
 }
 
 static int bdev_backing_read(void *host, u64 offset, void *bytes, u32 size)
@@ -377,7 +378,7 @@ struct read_ahead {
 	int error;
 };
 
-static void bdev_backing_read_ended(struct aftl_bdev_io *io, int error)
+static void bdev_backing_handle_ended_read(struct aftl_bdev_io *io, int error)
 {
 	struct read_ahead *ahead = container_of(io, struct read_ahead, io);
 
@@ -392,7 +393,7 @@ static void *bdev_backing_begin_read(void *host, u64 offset, void *bytes, u32 si
 
 	if (!ahead)
 		return NULL;
-	ahead->io.done = bdev_backing_read_ended;
+	ahead->io.done = bdev_backing_handle_ended_read;
 	init_completion(&ahead->over);
 	start_bdev_bio(host, &ahead->io, make_frames_bio(host, bytes, size / AFTL_FRAME_BYTES),
 		       offset);
@@ -410,7 +411,7 @@ static int bdev_backing_end_read(void *host, void *begun)
 	return ret;
 }
 
-static void bdev_backing_frame_written(struct aftl_bdev_io *io, int error)
+static void bdev_backing_handle_ended_write(struct aftl_bdev_io *io, int error)
 {
 	struct bdev_bio *ours = container_of(io, struct bdev_bio, own);
 
@@ -427,7 +428,7 @@ static void start_frame_write(struct aftl_bdev *device, u64 offset, const void *
 	memcpy(page_address(page), bytes, AFTL_FRAME_BYTES);
 	__bio_add_page(bio, page, AFTL_FRAME_BYTES, 0);
 	ours->page = page;
-	ours->own.done = bdev_backing_frame_written;
+	ours->own.done = bdev_backing_handle_ended_write;
 	start_bdev_bio(device, &ours->own, bio, offset);
 }
 
@@ -457,7 +458,7 @@ static int bdev_backing_flush(void *host)
 	wait_for_bdev_writes(device);
 	if (READ_ONCE(device->error))
 		return READ_ONCE(device->error);
-	return submit_and_put_bio(new_bdev_bio(device, REQ_OP_WRITE | REQ_PREFLUSH | REQ_SYNC, 0));
+	return submit_bio_and_wait(new_bdev_bio(device, REQ_OP_WRITE | REQ_PREFLUSH | REQ_SYNC, 0));
 }
 
 bool aftl_bdev_is_alive(struct aftl_bdev *device)

@@ -84,7 +84,8 @@ static struct hlist_head *find_pending_ops_chain(const struct aftl_dev *dev, aft
 }
 
 /* Return the last operation before number @before that writes to @ppn, or NULL. */
-static struct aftl_dev_op *last_write_of_ppn(const struct aftl_dev *dev, aftl_ppn_t ppn, u32 before)
+static struct aftl_dev_op *find_last_write_of_ppn(const struct aftl_dev *dev, aftl_ppn_t ppn,
+						  u32 before)
 {
 	struct aftl_dev_op *op;
 
@@ -101,11 +102,11 @@ static struct aftl_dev_op *last_write_of_ppn(const struct aftl_dev *dev, aftl_pp
  * @loading, a read in flight counts as ended. Return: memory page with a reference; or NULL, and
  * *@ppn is the ppn that has the data on the device.
  */
-static struct page *page_of_ppn(struct aftl_dev *dev, aftl_ppn_t *ppn, u32 before, bool loading)
+static struct page *get_page_of_ppn(struct aftl_dev *dev, aftl_ppn_t *ppn, u32 before, bool loading)
 {
 	struct aftl_dev_op *op;
 
-	while ((op = last_write_of_ppn(dev, *ppn, before))) {
+	while ((op = find_last_write_of_ppn(dev, *ppn, before))) {
 		if (op->page && (op->loaded || loading)) {
 			aftl_dev_get_page(op->page);
 			return op->page;
@@ -118,7 +119,7 @@ static struct page *page_of_ppn(struct aftl_dev *dev, aftl_ppn_t *ppn, u32 befor
 
 struct page *aftl_dev_find_queued_page(struct aftl_dev *dev, aftl_ppn_t *ppn)
 {
-	return page_of_ppn(dev, ppn, dev->head, false);
+	return get_page_of_ppn(dev, ppn, dev->head, false);
 }
 
 u64 aftl_dev_get_offset_of_ppn(const struct aftl_dev *dev, aftl_ppn_t ppn)
@@ -321,7 +322,7 @@ void aftl_dev_queue_zone_state(struct aftl_dev *dev, u32 zone, enum aftl_zone_st
 }
 
 /* Queue an operation to persist the data of @tag, unless they are programmed or obsolete. */
-static void queue_tag_persist(struct aftl_dev *dev, u32 tag)
+static void queue_persist_op_of_tag(struct aftl_dev *dev, u32 tag)
 {
 	struct aftl_dev_tag *at = &dev->tags[tag];
 	struct aftl_buffered_lpn what;
@@ -352,7 +353,7 @@ void aftl_dev_persist_unflushable_page(struct aftl_dev *dev, u32 tag)
 	if (!dev->safe)
 		return;
 	spin_lock_irqsave(&dev->lock, flags);
-	queue_tag_persist(dev, tag);
+	queue_persist_op_of_tag(dev, tag);
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
@@ -365,7 +366,7 @@ static void persist_partial_flash_pages(struct aftl_dev *dev)
 	lockdep_assert_held(&dev->disk->lock);
 	lockdep_assert_held(&dev->lock);
 	list_for_each_entry_safe(at, next, &dev->unpersisted, unpersisted_node)
-		queue_tag_persist(dev, (u32)(at - dev->tags));
+		queue_persist_op_of_tag(dev, (u32)(at - dev->tags));
 }
 
 void aftl_dev_persist_buffer(struct aftl_dev *dev)
@@ -568,7 +569,7 @@ u32 aftl_dev_find_worn_block(struct aftl_dev *dev, u32 block)
 	return block;
 }
 
-static void write_run_bio_done(struct aftl_bdev_io *io, int error)
+static void handle_ended_write_run(struct aftl_bdev_io *io, int error)
 {
 	struct aftl_dev_op *op = container_of(io, struct aftl_dev_op, bdev);
 
@@ -618,18 +619,18 @@ static bool take_next_batch(struct aftl_dev *dev, struct batch *batch)
 	return busy;
 }
 
-static void finish_copy_load(struct aftl_dev *dev)
+static void finish_read_of_copy_sources(struct aftl_dev *dev)
 {
 	if (atomic_dec_and_test(&dev->loads))
 		complete(&dev->loaded);
 }
 
-static void copy_load_bio_done(struct aftl_bdev_io *io, int error)
+static void handle_ended_copy_source_read(struct aftl_bdev_io *io, int error)
 {
 	struct aftl_dev_op *op = container_of(io, struct aftl_dev_op, bdev);
 
 	op->error = error;
-	finish_copy_load(op->dev);
+	finish_read_of_copy_sources(op->dev);
 }
 
 /* Choose the memory page of a copy. Return: true if its data must be read from the device. */
@@ -641,7 +642,7 @@ static bool choose_copy_page(struct aftl_dev *dev, struct aftl_dev_op *op)
 	bool lost;
 
 	spin_lock_irq(&dev->lock);
-	found = page_of_ppn(dev, &origin, op->number, true);
+	found = get_page_of_ppn(dev, &origin, op->number, true);
 	lost = aftl_dev_is_data_lost(dev, found, origin);
 	op->offset = aftl_dev_get_offset_of_ppn(dev, origin);
 	op->page = found ? found : page;
@@ -663,30 +664,30 @@ struct load {
 	u32 count;
 };
 
-static void start_copy_load(struct aftl_dev *dev, struct load *load)
+static void start_read_of_copy_sources(struct aftl_dev *dev, struct load *load)
 {
 	if (!load->count)
 		return;
-	load->first->bdev.done = copy_load_bio_done;
+	load->first->bdev.done = handle_ended_copy_source_read;
 	atomic_inc(&dev->loads);
 	aftl_bdev_read(&dev->device, &load->first->bdev, dev->run_pages, load->count,
 		       load->first->offset, aftl_volume_geometry(dev->volume)->unit_bytes);
 	load->count = 0;
 }
 
-static bool is_copy_adjacent_to_load(struct aftl_dev *dev, const struct load *load,
-				     const struct aftl_dev_op *op)
+static bool is_copy_adjacent_to_source_read(struct aftl_dev *dev, const struct load *load,
+					    const struct aftl_dev_op *op)
 {
 	return op->offset == load->first->offset +
 			     (u64)load->count * aftl_volume_geometry(dev->volume)->unit_bytes;
 }
 
-static void add_copy_to_load(struct aftl_dev *dev, struct load *load, struct aftl_dev_op *op,
-			     bool alone)
+static void add_copy_to_source_read(struct aftl_dev *dev, struct load *load, struct aftl_dev_op *op,
+				    bool alone)
 {
-	if (load->count && (alone || !is_copy_adjacent_to_load(dev, load, op) ||
+	if (load->count && (alone || !is_copy_adjacent_to_source_read(dev, load, op) ||
 			    load->count == ARRAY_SIZE(dev->run_pages)))
-		start_copy_load(dev, load);
+		start_read_of_copy_sources(dev, load);
 	if (!load->count)
 		load->first = op;
 	op->leader = load->first;
@@ -695,7 +696,8 @@ static void add_copy_to_load(struct aftl_dev *dev, struct load *load, struct aft
 }
 
 /* Start the reads of a batch's copies; with @again, repeat only failed reads, one by one. */
-static void start_copy_loads_of_batch(struct aftl_dev *dev, const struct batch *batch, bool again)
+static void start_copy_source_reads_of_batch(struct aftl_dev *dev, const struct batch *batch,
+					     bool again)
 {
 	struct load load = { .count = 0 };
 	struct blk_plug plug;
@@ -706,9 +708,9 @@ static void start_copy_loads_of_batch(struct aftl_dev *dev, const struct batch *
 		struct aftl_dev_op *op = aftl_dev_op_at(dev, number);
 
 		if (op->kind == AFTL_DEV_COPY && (again ? op->error : choose_copy_page(dev, op)))
-			add_copy_to_load(dev, &load, op, again);
+			add_copy_to_source_read(dev, &load, op, again);
 	}
-	start_copy_load(dev, &load);
+	start_read_of_copy_sources(dev, &load);
 	blk_finish_plug(&plug);
 }
 
@@ -720,8 +722,8 @@ static bool read_sources_of_copies(struct aftl_dev *dev, const struct batch *bat
 
 	atomic_set(&dev->loads, 1);
 	reinit_completion(&dev->loaded);
-	start_copy_loads_of_batch(dev, batch, again);
-	finish_copy_load(dev);
+	start_copy_source_reads_of_batch(dev, batch, again);
+	finish_read_of_copy_sources(dev);
 	wait_for_completion(&dev->loaded);
 	for (number = batch->first; number != batch->end; number++) {
 		struct aftl_dev_op *op = aftl_dev_op_at(dev, number);
@@ -832,7 +834,7 @@ static void start_run_write(struct aftl_dev *dev, struct aftl_dev_op *op)
 		dev->run_pages[i] = aftl_dev_op_at(dev, op->number + i)->page;
 		clear_bit(from_ppn(op->to) + i, dev->lost);
 	}
-	op->bdev.done = write_run_bio_done;
+	op->bdev.done = handle_ended_write_run;
 	aftl_bdev_write(&dev->device, &op->bdev, dev->run_pages, op->run,
 			get_medium_offset_of_op(dev, op),
 			aftl_volume_geometry(dev->volume)->unit_bytes, &op->behalf);
@@ -845,7 +847,7 @@ static void report_lost_unit_to_ftl(struct aftl_dev *dev, const struct aftl_dev_
 
 	spin_lock_bh(&dev->disk->lock);
 	spin_lock_irq(&dev->lock);
-	newest = last_write_of_ppn(dev, op->to, dev->head) == op;
+	newest = find_last_write_of_ppn(dev, op->to, dev->head) == op;
 	spin_unlock_irq(&dev->lock);
 	if (newest)
 		aftl_mark_unit_lost(dev->disk->ftl, op->to);
@@ -941,7 +943,7 @@ static int record_program_in_volume(struct aftl_dev *dev, struct aftl_dev_op *op
  *   restores it.
  */
 
-static void persist_bio_done(struct aftl_bdev_io *io, int error)
+static void handle_ended_plp_write(struct aftl_bdev_io *io, int error)
 {
 	struct aftl_dev_op *op = container_of(io, struct aftl_dev_op, bdev);
 
@@ -956,13 +958,13 @@ static void persist_plp_entry(struct aftl_dev *dev, struct aftl_dev_op *op)
 	u64 offset;
 	int ret = aftl_volume_persist_unit(dev->volume, op->first, &op->kept, &offset);
 
-	op->bdev.done = persist_bio_done;
+	op->bdev.done = handle_ended_plp_write;
 	op->waiting = ret == -EAGAIN;
 	if (!ret)
 		aftl_bdev_write(&dev->device, &op->bdev, &op->page, 1, offset,
 				aftl_volume_geometry(dev->volume)->unit_bytes, &op->behalf);
 	else if (!op->waiting)
-		persist_bio_done(&op->bdev, ret);
+		handle_ended_plp_write(&op->bdev, ret);
 }
 
 static void persist_plp_entry_or_wait(struct aftl_dev *dev, struct aftl_dev_op *op)
@@ -1001,7 +1003,7 @@ static void persist_waiting_plp_entries(struct aftl_dev *dev, u32 until, u32 end
 		if (!ret && !op->waiting)
 			continue;
 		op->waiting = false;
-		persist_bio_done(&op->bdev, ret ? ret : -ENOSPC);
+		handle_ended_plp_write(&op->bdev, ret ? ret : -ENOSPC);
 	}
 }
 
@@ -1055,7 +1057,7 @@ static u32 take_oldest_released_tag(struct aftl_dev *dev, u32 number)
 	return tag;
 }
 
-static void execute_tag_releases(struct aftl_dev *dev, u32 number, u32 end)
+static void release_plp_entries_of_released_tags(struct aftl_dev *dev, u32 number, u32 end)
 {
 	u32 tag;
 
@@ -1066,7 +1068,7 @@ static void execute_tag_releases(struct aftl_dev *dev, u32 number, u32 end)
 }
 
 /* True if @op may destroy the durable version of a logical page whose new data wait for a slot. */
-static bool may_destroy_last_version(const struct aftl_dev *dev, const struct aftl_dev_op *op)
+static bool may_op_destroy_durable_version(const struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
 	bool bad = op->kind == AFTL_DEV_RETIRE;
 
@@ -1102,8 +1104,8 @@ static u32 execute_queue_op(struct aftl_dev *dev, u32 number, u32 end)
 	struct aftl_dev_op *op = aftl_dev_op_at(dev, number);
 	int error;
 
-	execute_tag_releases(dev, number, end);
-	if (may_destroy_last_version(dev, op))
+	release_plp_entries_of_released_tags(dev, number, end);
+	if (may_op_destroy_durable_version(dev, op))
 		persist_waiting_plp_entries(dev, number, end);
 	if (does_op_write_page(op))
 		return write_adjacent_ops(dev, number, end);
@@ -1128,7 +1130,7 @@ static void execute_batch(struct aftl_dev *dev, const struct batch *batch)
 	blk_start_plug(&plug);
 	while (number != batch->end)
 		number += execute_queue_op(dev, number, batch->end);
-	execute_tag_releases(dev, batch->end, batch->end);
+	release_plp_entries_of_released_tags(dev, batch->end, batch->end);
 	persist_waiting_plp_entries(dev, batch->end, batch->end);
 	blk_finish_plug(&plug);
 }
@@ -1250,14 +1252,14 @@ void aftl_dev_hold_or_run_worker(struct aftl_dev *dev, bool held)
 /* Allocation */
 
 /* Return the least number of pages in the pool @pages: enough for the largest bio. */
-static u32 min_queue_pool_pages(const struct aftl_geometry *geo)
+static u32 get_min_pages_of_queue_pool(const struct aftl_geometry *geo)
 {
 	return max_t(u32, (AFTL_IO_SECTORS << SECTOR_SHIFT) / geo->unit_bytes, LEAST_PAGES);
 }
 
 static int init_page_pool(struct aftl_dev *dev, const struct aftl_geometry *geo)
 {
-	int ret = mempool_init_page_pool(&dev->pages, min_queue_pool_pages(geo), 0);
+	int ret = mempool_init_page_pool(&dev->pages, get_min_pages_of_queue_pool(geo), 0);
 
 	mutex_init(&dev->gather_lock);
 	return ret ? ret : mempool_init_page_pool(&dev->copies, BATCH_COPIES, 0);
@@ -1272,7 +1274,7 @@ static u32 get_pending_table_bits(const struct aftl_geometry *geo)
 	return ilog2(max_t(u32, aftl_max_host_callbacks(geo), LEAST_PENDING));
 }
 
-static size_t lost_bitmap_bytes(const struct aftl_geometry *geo)
+static size_t compute_lost_bitmap_bytes(const struct aftl_geometry *geo)
 {
 	return BITS_TO_LONGS(geo->ppns) * sizeof(long);
 }
@@ -1280,8 +1282,9 @@ static size_t lost_bitmap_bytes(const struct aftl_geometry *geo)
 /* Return the bytes of memory of a queue besides its ring of operations. */
 static u64 compute_queue_bytes_without_ring(const struct aftl_geometry *geo)
 {
-	return (sizeof(struct hlist_head) << get_pending_table_bits(geo)) + lost_bitmap_bytes(geo) +
-	       (u64)(min_queue_pool_pages(geo) + BATCH_COPIES) * PAGE_SIZE;
+	return (sizeof(struct hlist_head) << get_pending_table_bits(geo)) +
+	       compute_lost_bitmap_bytes(geo) +
+	       (u64)(get_min_pages_of_queue_pool(geo) + BATCH_COPIES) * PAGE_SIZE;
 }
 
 u64 aftl_dev_queue_needed_bytes(const struct aftl_geometry *geo)
@@ -1311,7 +1314,7 @@ int aftl_dev_queue_init(struct aftl_dev *dev)
 	dev->pending_bits = get_pending_table_bits(geo);
 	dev->pending = kvzalloc_node(sizeof(*dev->pending) << dev->pending_bits, GFP_KERNEL, node);
 	INIT_WORK(&dev->salvage_work, rewrite_failed_runs_work);
-	dev->lost = kvzalloc_node(lost_bitmap_bytes(geo), GFP_KERNEL, node);
+	dev->lost = kvzalloc_node(compute_lost_bitmap_bytes(geo), GFP_KERNEL, node);
 	if (!dev->pending || !dev->lost)
 		return -ENOMEM;
 	return ret ? ret : aftl_dev_ring_init(dev);

@@ -45,7 +45,7 @@ static struct ram_store *to_ram(struct aftl_store *store)
 	return container_of(store, struct ram_store, store);
 }
 
-static struct page **page_entry_of_unit(const struct ram_store *ram, u32 unit)
+static struct page **get_page_entry_of_unit(const struct ram_store *ram, u32 unit)
 {
 	return aftl_chunk_entry(&ram->pages, struct page *, unit);
 }
@@ -125,8 +125,8 @@ static void ram_store_destroy(struct aftl_store *store)
 	u32 i;
 
 	for (i = 0; i < ram->units; i++) {
-		if (*page_entry_of_unit(ram, i))
-			__free_page(*page_entry_of_unit(ram, i));
+		if (*get_page_entry_of_unit(ram, i))
+			__free_page(*get_page_entry_of_unit(ram, i));
 		cond_resched();
 	}
 	if (ram->spare)
@@ -158,7 +158,7 @@ static void ram_store_accept_unit(struct aftl_store *store, aftl_lpn_t lpn, u32 
 				  struct list_head *bytes)
 {
 	struct ram_store *ram = to_ram(store);
-	struct page **place = page_entry_of_unit(ram, from_lpn(lpn));
+	struct page **place = get_page_entry_of_unit(ram, from_lpn(lpn));
 	struct page *page = list_first_entry_or_null(bytes, struct page, lru);
 
 	if (!page)
@@ -178,7 +178,7 @@ static void ram_store_forget_units(struct aftl_store *store, aftl_lpn_t lpn, u32
 	u32 i;
 
 	for (i = from_lpn(lpn); i < from_lpn(lpn) + units; i++) {
-		struct page **place = page_entry_of_unit(ram, i);
+		struct page **place = get_page_entry_of_unit(ram, i);
 
 		if (!*place)
 			continue;
@@ -190,7 +190,7 @@ static void ram_store_forget_units(struct aftl_store *store, aftl_lpn_t lpn, u32
 
 static struct page *ram_store_hold(struct aftl_store *store, aftl_lpn_t lpn)
 {
-	struct page *page = *page_entry_of_unit(to_ram(store), from_lpn(lpn));
+	struct page *page = *get_page_entry_of_unit(to_ram(store), from_lpn(lpn));
 
 	if (likely(page))
 		get_page(page);
@@ -206,7 +206,7 @@ static void ram_store_copy_to_bio(struct page *held, struct bio *bio, struct bve
 
 static bool ram_store_has_data(struct aftl_store *store, aftl_lpn_t lpn)
 {
-	return *page_entry_of_unit(to_ram(store), from_lpn(lpn));
+	return *get_page_entry_of_unit(to_ram(store), from_lpn(lpn));
 }
 
 static u64 ram_store_held_bytes(struct aftl_store *store)

@@ -13,20 +13,21 @@
 
 #include "store/dev.h"
 
-static size_t reader_table_bytes(const struct aftl_geometry *geo)
+static size_t compute_reader_table_bytes(const struct aftl_geometry *geo)
 {
 	return geo->blocks * sizeof(struct aftl_dev_readers);
 }
 
 u64 aftl_dev_readers_needed_bytes(const struct aftl_geometry *geo)
 {
-	return reader_table_bytes(geo);
+	return compute_reader_table_bytes(geo);
 }
 
 int aftl_dev_readers_init(struct aftl_dev *dev)
 {
 	init_waitqueue_head(&dev->no_readers);
-	dev->readers = kvzalloc(reader_table_bytes(aftl_volume_geometry(dev->volume)), GFP_KERNEL);
+	dev->readers =
+		kvzalloc(compute_reader_table_bytes(aftl_volume_geometry(dev->volume)), GFP_KERNEL);
 	return dev->readers ? 0 : -ENOMEM;
 }
 

@@ -77,14 +77,14 @@ static u64 count_ring_table_entries(const struct aftl_geometry *geo)
 }
 
 /* Upper bound of the operations that the next call of the FTL adds. */
-static u32 max_ops_of_next_ftl_call(const struct aftl_dev *dev)
+static u32 get_max_ops_of_next_ftl_call(const struct aftl_dev *dev)
 {
 	return dev->reserve + READ_ONCE(dev->claimed);
 }
 
 bool aftl_dev_is_congested(const struct aftl_dev *dev)
 {
-	return READ_ONCE(dev->op_end) - READ_ONCE(dev->head) < max_ops_of_next_ftl_call(dev);
+	return READ_ONCE(dev->op_end) - READ_ONCE(dev->head) < get_max_ops_of_next_ftl_call(dev);
 }
 
 bool aftl_dev_queue_is_empty(const struct aftl_dev *dev)
@@ -114,7 +114,7 @@ void aftl_dev_release_reserved_ops(struct aftl_dev *dev, u32 ops)
 	aftl_dev_wake_room_waiters(dev, congested);
 }
 
-static struct aftl_dev_op **ring_chunk_entry(const struct aftl_dev *dev, u32 number)
+static struct aftl_dev_op **get_ring_chunk_entry(const struct aftl_dev *dev, u32 number)
 {
 	return &dev->op_chunks[number >> AFTL_DEV_CHUNK_SHIFT & dev->op_mask];
 }
@@ -127,7 +127,7 @@ static s64 count_surplus_ops(const struct aftl_dev *dev, u32 ops)
 
 static void append_chunk_to_ring(struct aftl_dev *dev, struct aftl_dev_op *chunk)
 {
-	*ring_chunk_entry(dev, dev->op_end) = chunk;
+	*get_ring_chunk_entry(dev, dev->op_end) = chunk;
 	WRITE_ONCE(dev->op_end, dev->op_end + AFTL_DEV_CHUNK);
 }
 
@@ -148,7 +148,7 @@ void aftl_dev_ring_advance_tail(struct aftl_dev *dev, u32 tail)
 	lockdep_assert_held(&dev->lock);
 	WRITE_ONCE(dev->tail, tail);
 	for (; (number ^ tail) >> AFTL_DEV_CHUNK_SHIFT; number += AFTL_DEV_CHUNK)
-		append_chunk_to_ring(dev, *ring_chunk_entry(dev, number));
+		append_chunk_to_ring(dev, *get_ring_chunk_entry(dev, number));
 }
 
 /* Allocate chunks until there is room to reserve @ops more operations; drops @lock meanwhile. */
@@ -191,14 +191,15 @@ static bool ring_chunk_is_surplus(const struct aftl_dev *dev)
 	u32 unused = dev->op_end - dev->head;
 
 	return count_surplus_ops(dev, 0) > SPARE_CHUNKS * AFTL_DEV_CHUNK &&
-	       unused >= max_ops_of_next_ftl_call(dev) + AFTL_DEV_CHUNK;
+	       unused >= get_max_ops_of_next_ftl_call(dev) + AFTL_DEV_CHUNK;
 }
 
 void aftl_dev_shrink_ring(struct aftl_dev *dev)
 {
 	spin_lock_irq(&dev->lock);
 	while (ring_chunk_is_surplus(dev)) {
-		struct aftl_dev_op *chunk = *ring_chunk_entry(dev, dev->op_end - AFTL_DEV_CHUNK);
+		struct aftl_dev_op *chunk =
+			*get_ring_chunk_entry(dev, dev->op_end - AFTL_DEV_CHUNK);
 
 		WRITE_ONCE(dev->op_end, dev->op_end - AFTL_DEV_CHUNK);
 		dev->op_count -= AFTL_DEV_CHUNK;
@@ -237,7 +238,7 @@ void aftl_dev_ring_exit(struct aftl_dev *dev)
 {
 	for (; dev->op_count; dev->op_count -= AFTL_DEV_CHUNK) {
 		dev->op_end -= AFTL_DEV_CHUNK;
-		kfree(*ring_chunk_entry(dev, dev->op_end));
+		kfree(*get_ring_chunk_entry(dev, dev->op_end));
 	}
 	kvfree(dev->op_chunks);
 }

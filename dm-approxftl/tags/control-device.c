@@ -16,7 +16,7 @@ static struct block_device *get_block_device_of_file(const struct file *file)
 	return S_ISBLK(file_inode(file)->i_mode) ? I_BDEV(file->f_mapping->host) : NULL;
 }
 
-static int call_on_tagged_device(dev_t dev, aftl_target_fn fn, void *data, u32 *reason)
+static int call_fn_on_target_or_set_reason(dev_t dev, aftl_target_fn fn, void *data, u32 *reason)
 {
 	int ret = aftl_call_on_target_of_device(dev, fn, data);
 
@@ -102,8 +102,8 @@ static int tag_device_file(struct aftl_control *control, struct file *file, void
 		ret = filemap_write_and_wait(file->f_mapping);
 	if (ret)
 		return ret;
-	ret = call_on_tagged_device(get_block_device_of_file(file)->bd_dev, tag_target_ranges,
-				    &request, &request.reason);
+	ret = call_fn_on_target_or_set_reason(get_block_device_of_file(file)->bd_dev,
+					      tag_target_ranges, &request, &request.reason);
 	range->reason = request.reason;
 	return ret;
 }
@@ -157,7 +157,7 @@ static int query_device_tags(struct block_device *device, struct approxftl_query
 	listing.extents = kmalloc_array(AFTL_BATCH, sizeof(*listing.extents), GFP_KERNEL);
 	if (!listing.extents)
 		return -ENOMEM;
-	ret = call_on_tagged_device(device->bd_dev, list_device_tags, &listing, &reason);
+	ret = call_fn_on_target_or_set_reason(device->bd_dev, list_device_tags, &listing, &reason);
 	if (!ret && copy_to_user(u64_to_user_ptr(query->extents), listing.extents,
 				 listing.count * sizeof(*listing.extents)))
 		ret = -EFAULT;
@@ -323,8 +323,8 @@ static int answer_next_batch_of_stored_units(struct survey *survey)
 	int ret = locate_next_batch_of_pages(survey);
 
 	if (!ret)
-		ret = call_on_tagged_device(survey->dev, describe_units_of_batch, look,
-					    &survey->stored->reason);
+		ret = call_fn_on_target_or_set_reason(survey->dev, describe_units_of_batch, look,
+						      &survey->stored->reason);
 	if (ret)
 		return ret;
 	if (copy_to_user(to + survey->stored->count, look->units,
@@ -338,8 +338,8 @@ static int answer_next_batch_of_stored_units(struct survey *survey)
 static int set_limits_of_stored_query(struct survey *survey, const struct file *file)
 {
 	struct approxftl_stored *stored = survey->stored;
-	int ret = call_on_tagged_device(survey->dev, describe_units_of_batch, &survey->look,
-					&stored->reason);
+	int ret = call_fn_on_target_or_set_reason(survey->dev, describe_units_of_batch,
+						  &survey->look, &stored->reason);
 	u64 bytes = survey->inode ? i_size_read(survey->inode) : survey->look.bytes;
 
 	if (ret)

@@ -25,7 +25,8 @@ static int sync_file_range_pages(struct inode *inode, u32 flags, u64 first, u64 
 }
 
 /* Tag a range of a file; remove the file's tags if another user has become its owner meanwhile. */
-static int tag_range_of_owner(struct file *file, u64 first, u64 last, u32 class, u32 *reason)
+static int tag_file_range_unless_owner_changes(struct file *file, u64 first, u64 last, u32 class,
+					       u32 *reason)
 {
 	struct inode *inode = get_data_inode_of_file(file);
 	int ret = aftl_file_tag(inode, first, last, aftl_class_to_tag(class), reason);
@@ -53,7 +54,8 @@ static int check_and_tag_file_range(struct aftl_control *control, struct file *f
 		ret = sync_file_range_pages(get_data_inode_of_file(file), range->flags, first,
 					    last);
 	if (!ret)
-		ret = tag_range_of_owner(file, first, last, range->class, &range->reason);
+		ret = tag_file_range_unless_owner_changes(file, first, last, range->class,
+							  &range->reason);
 	return ret;
 }
 
@@ -86,7 +88,7 @@ int aftl_control_untag_range(struct aftl_control *control, void *argument)
 }
 
 /* Copy the tag carriers that @target evaluates to @data, a struct approxftl_tag_fd. */
-static int gather_tag_carriers(struct aftl_target *target, void *data)
+static int copy_tag_carriers_of_target(struct aftl_target *target, void *data)
 {
 	const struct aftl_options *options = &target->options;
 	struct approxftl_tag_fd *tag = data;
@@ -109,7 +111,8 @@ static int get_carriers_of_device_below(const struct file *file, struct approxft
 	const struct inode *inode = get_data_inode_of_file(file);
 	const struct block_device *below = inode->i_sb->s_bdev;
 	dev_t dev = S_ISBLK(inode->i_mode) ? inode->i_rdev : below ? below->bd_dev : 0;
-	int ret = dev ? aftl_call_on_target_of_device(dev, gather_tag_carriers, tag) : -ENODEV;
+	int ret = dev ? aftl_call_on_target_of_device(dev, copy_tag_carriers_of_target, tag) :
+			-ENODEV;
 
 	return ret == -ENODEV ? 0 : ret;
 }
@@ -137,7 +140,8 @@ static int tag_file_by_carriers(struct file *file, struct approxftl_tag_fd *tag,
 	int ret = 0;
 
 	if (carriers & APPROXFTL_CARRIER_INODE)
-		ret = tag_range_of_owner(file, 0, AFTL_LAST_BYTE, tag->class, &tag->reason);
+		ret = tag_file_range_unless_owner_changes(file, 0, AFTL_LAST_BYTE, tag->class,
+							  &tag->reason);
 	if (ret)
 		return ret;
 	tag->carriers = carriers & APPROXFTL_CARRIER_INODE;
@@ -182,8 +186,8 @@ int aftl_control_tag_fd(struct aftl_control *control, void *argument)
 }
 
 /* Copy the next tagged ranges to user space. Returns their number, or a negative error code. */
-static int list_tag_batch(const struct inode *inode, struct approxftl_query *query,
-			  struct approxftl_extent *extents)
+static int list_next_tags_of_file(const struct inode *inode, struct approxftl_query *query,
+				  struct approxftl_extent *extents)
 {
 	u32 room = min_t(u32, query->room - query->count, AFTL_BATCH);
 	struct approxftl_extent __user *to = u64_to_user_ptr(query->extents);
@@ -202,7 +206,7 @@ static int list_file_tags(const struct inode *inode, struct approxftl_query *que
 
 	while (ret > 0 && query->count < query->room && query->cursor <= AFTL_LAST_BYTE) {
 		ret = fatal_signal_pending(current) ? -EINTR :
-						      list_tag_batch(inode, query, extents);
+						      list_next_tags_of_file(inode, query, extents);
 		cond_resched();
 	}
 	kfree(extents);
@@ -244,7 +248,8 @@ static int tag_written_range(struct approxftl_pwritev *pwritev, struct file *fil
 
 	if (!bytes || !S_ISREG(file_inode(file)->i_mode))
 		return 0;
-	return tag_range_of_owner(file, first, first + bytes - 1, pwritev->class, &pwritev->reason);
+	return tag_file_range_unless_owner_changes(file, first, first + bytes - 1, pwritev->class,
+						   &pwritev->reason);
 }
 
 /* Check that the range of a write can be tagged, before the write begins. */

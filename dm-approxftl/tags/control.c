@@ -104,7 +104,7 @@ static int execute_scope_call(struct aftl_control *control, void *argument)
 	if (ret)
 		return ret;
 	scope->previous = aftl_tag_to_class(previous);
-	aftl_trace_scope_note(scope->whose, aftl_class_to_tag(scope->class), label);
+	aftl_trace_note_scope(scope->whose, aftl_class_to_tag(scope->class), label);
 	return 0;
 }
 
@@ -114,7 +114,7 @@ static int execute_note_call(struct aftl_control *control, void *argument)
 	char label[APPROXFTL_LABEL_MAX + 1];
 	int ret = note->length ? copy_label_from_user(label, note->label, note->length) : -EINVAL;
 
-	return ret ? ret : aftl_trace_label_note(label);
+	return ret ? ret : aftl_trace_note_label(label);
 }
 
 static int execute_stats_call(struct aftl_control *control, void *argument)

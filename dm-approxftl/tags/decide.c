@@ -110,7 +110,8 @@ static struct aftl_tag_decision decide_by_write_hint(const struct tag_query *que
 	if (!(query->carried & APPROXFTL_CARRIER_WRITE_HINT) || !host)
 		return nothing;
 	if (!S_ISREG(READ_ONCE(host->i_mode)) ||
-	    READ_ONCE(host->i_write_hint) != APPROXFTL_WRITE_HINT || aftl_file_backs_loop(mapping))
+	    READ_ONCE(host->i_write_hint) != APPROXFTL_WRITE_HINT ||
+	    aftl_file_backs_loop_device(mapping))
 		return nothing;
 	return aftl_decide_class(AFTL_BY_HINT, AFTL_APPROX);
 }
@@ -124,7 +125,7 @@ static struct aftl_file *find_tagged_page(struct tag_query *query, const struct 
 	return query->file;
 }
 
-static const struct gendisk *gendisk_of_target(const struct aftl_target *target)
+static const struct gendisk *get_gendisk_of_target(const struct aftl_target *target)
 {
 	return dm_disk(dm_table_get_md(target->ti->table));
 }
@@ -139,7 +140,8 @@ static bool does_file_tag_apply(const struct tag_query *query, struct aftl_file 
 {
 	if (file->buffer)
 		return !folio_test_writeback(folio);
-	return aftl_is_file_writeback(file, folio, query->bio, gendisk_of_target(query->target));
+	return aftl_is_file_writeback(file, folio, query->bio,
+				      get_gendisk_of_target(query->target));
 }
 
 static struct aftl_tag_decision decide_by_file(const struct tag_query *query,
@@ -193,8 +195,8 @@ static struct aftl_tag_decision decide_for_segment(struct tag_query *query,
 }
 
 /* Combine the tag decisions for two parts of a logical page: the stricter quality level wins. */
-static struct aftl_tag_decision join_decisions(struct aftl_tag_decision one,
-					       struct aftl_tag_decision other)
+static struct aftl_tag_decision combine_tag_decisions(struct aftl_tag_decision one,
+						      struct aftl_tag_decision other)
 {
 	if (one.by == AFTL_BY_PRECISE_TAG || (one.level && other.level)) {
 		one.level = min(one.level, other.level);
@@ -216,7 +218,8 @@ static struct aftl_tag_decision decide_for_bio_pages(struct tag_query *query, st
 	__bio_for_each_segment(segment, query->bio, iter, at) {
 		struct aftl_tag_decision part = decide_for_segment(query, &segment);
 
-		decision = decision.by == AFTL_TAG_SOURCES ? part : join_decisions(decision, part);
+		decision = decision.by == AFTL_TAG_SOURCES ? part :
+							     combine_tag_decisions(decision, part);
 	}
 	return decision;
 }
@@ -224,10 +227,10 @@ static struct aftl_tag_decision decide_for_bio_pages(struct tag_query *query, st
 /* Tags of the device apply only while no file system, other device or loop device uses it. */
 static bool device_tags_apply(const struct aftl_target *target)
 {
-	const struct block_device *device = gendisk_of_target(target)->part0;
+	const struct block_device *device = get_gendisk_of_target(target)->part0;
 
 	return READ_ONCE(target->table.device->tags.count) && !READ_ONCE(device->bd_holder) &&
-	       !aftl_file_backs_loop(aftl_device_mapping(device));
+	       !aftl_file_backs_loop_device(aftl_device_mapping(device));
 }
 
 static struct aftl_tag_decision decide_by_range(const struct tag_query *query, struct bvec_iter at)
@@ -250,7 +253,7 @@ static struct aftl_tag_decision decide_for_unit(struct tag_query *query, struct 
 	place = decide_by_range(query, at);
 	if (place.by == AFTL_BY_NONE)
 		return decision;
-	return decision.level && place.level ? join_decisions(decision, place) : place;
+	return decision.level && place.level ? combine_tag_decisions(decision, place) : place;
 }
 
 static void count_tag_decision(const struct aftl_tag_decision *decision, u32 units)

@@ -24,7 +24,7 @@ static const char *const by_names[AFTL_TAG_SOURCES] = {
 	[AFTL_BY_DEVICE] = "device",   [AFTL_BY_TABLE] = "table",
 };
 
-static struct request_queue *queue_of_target(const struct aftl_target *target)
+static struct request_queue *get_queue_of_target(const struct aftl_target *target)
 {
 	return dm_disk(dm_table_get_md(target->ti->table))->queue;
 }
@@ -34,7 +34,7 @@ void aftl_trace_write_class(const struct aftl_target *target, const struct bio *
 {
 	/* A note ends with its quality level if that is above 1; old programs ignore it. */
 	static const char *const levels[] = { "", "", " 2", " 3" };
-	struct request_queue *queue = queue_of_target(target);
+	struct request_queue *queue = get_queue_of_target(target);
 
 	if (blk_trace_note_message_enabled(queue))
 		blk_add_trace_msg(queue, "approxftl write %llu %u %s %s%s",
@@ -43,9 +43,9 @@ void aftl_trace_write_class(const struct aftl_target *target, const struct bio *
 				  by_names[decision->by], levels[decision->level]);
 }
 
-void aftl_trace_zeroes_note(const struct aftl_target *target, const struct bio *bio)
+void aftl_trace_note_zeroes_write(const struct aftl_target *target, const struct bio *bio)
 {
-	struct request_queue *queue = queue_of_target(target);
+	struct request_queue *queue = get_queue_of_target(target);
 
 	if (blk_trace_note_message_enabled(queue))
 		blk_add_trace_msg(queue, "approxftl zeroes %llu %u",
@@ -54,7 +54,7 @@ void aftl_trace_zeroes_note(const struct aftl_target *target, const struct bio *
 
 static int add_note_to_target_trace(struct aftl_target *target, void *text)
 {
-	struct request_queue *queue = queue_of_target(target);
+	struct request_queue *queue = get_queue_of_target(target);
 
 	if (blk_trace_note_message_enabled(queue))
 		blk_add_trace_msg(queue, "%s", (const char *)text);
@@ -75,7 +75,7 @@ static bool is_trace_note_allowed(void)
 	return ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN) || __ratelimit(&others);
 }
 
-void aftl_trace_scope_note(u32 owner, u32 tag, const char *label)
+void aftl_trace_note_scope(u32 owner, u32 tag, const char *label)
 {
 	char text[BLK_TN_MAX_MSG];
 
@@ -87,7 +87,7 @@ void aftl_trace_scope_note(u32 owner, u32 tag, const char *label)
 	aftl_call_on_each_target(add_note_to_target_trace, text);
 }
 
-int aftl_trace_label_note(const char *label)
+int aftl_trace_note_label(const char *label)
 {
 	char text[BLK_TN_MAX_MSG];
 

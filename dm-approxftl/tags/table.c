@@ -130,7 +130,7 @@ static int drop_tags_of_changed_file(struct fsnotify_mark *mark, u32 mask, struc
 				     struct inode *dir, const struct qstr *name, u32 cookie)
 {
 	if (inode && (!uid_eq(inode->i_uid, mark_to_tagged_file(mark)->account->uid) ||
-		      aftl_file_backs_loop(inode->i_mapping)))
+		      aftl_file_backs_loop_device(inode->i_mapping)))
 		aftl_mark_destroy(&marks, aftl_to_inode_mark(mark));
 	return 0;
 }

@@ -261,14 +261,14 @@ bool aftl_is_file_writeback(struct aftl_file *file, struct folio *folio, const s
 			    const struct gendisk *disk);
 
 /**
- * aftl_file_backs_loop() - return true if a loop device uses the file
+ * aftl_file_backs_loop_device() - return true if a loop device uses the file
  * @mapping: page cache of the file
  *
  * A loop device clears __GFP_IO in the file's gfp mask, which no file system does.
  *
  * Context: any.
  */
-static inline bool aftl_file_backs_loop(const struct address_space *mapping)
+static inline bool aftl_file_backs_loop_device(const struct address_space *mapping)
 {
 	return !(READ_ONCE(mapping->gfp_mask) & __GFP_IO);
 }
@@ -465,16 +465,16 @@ void aftl_trace_write_class(const struct aftl_target *target, const struct bio *
 			    const struct aftl_tag_decision *decision);
 
 /**
- * aftl_trace_zeroes_note() - note in the block trace, if there is one, that a bio writes zeroes
+ * aftl_trace_note_zeroes_write() - note in the block trace, if any, that a bio writes zeroes
  * @target: target
  * @bio: write of zeroes, which block traces of version 7 call a write
  *
  * Context: any context of dm's map function.
  */
-void aftl_trace_zeroes_note(const struct aftl_target *target, const struct bio *bio);
+void aftl_trace_note_zeroes_write(const struct aftl_target *target, const struct bio *bio);
 
 /**
- * aftl_trace_scope_note() - add a region of the calling thread to the block traces of all devices
+ * aftl_trace_note_scope() - add a region of the calling thread to the block traces of all devices
  * @owner: enum approxftl_whose
  * @tag: tag of the region; AFTL_TAG_NONE ends it
  * @label: name of the region, or ""
@@ -483,16 +483,16 @@ void aftl_trace_zeroes_note(const struct aftl_target *target, const struct bio *
  *
  * Context: process; may sleep.
  */
-void aftl_trace_scope_note(u32 owner, u32 tag, const char *label);
+void aftl_trace_note_scope(u32 owner, u32 tag, const char *label);
 
 /**
- * aftl_trace_label_note() - add a label of the calling thread to the block traces of all devices
+ * aftl_trace_note_label() - add a label of the calling thread to the block traces of all devices
  * @label: label
  *
  * Context: process; may sleep.
  * Return: 0, or -EAGAIN beyond max_notes a second for callers without CAP_SYS_ADMIN.
  */
-int __must_check aftl_trace_label_note(const char *label);
+int __must_check aftl_trace_note_label(const char *label);
 
 /* control.c */
 

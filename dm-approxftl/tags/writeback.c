@@ -91,9 +91,9 @@ void aftl_writeback_note_file_system(struct aftl_file *file, const struct inode 
  * Return true if a loop device uses the file or has used it. Data of the loop device may be written
  * back after it has released the file, and fsnotify does not report all its writes: so store it.
  */
-static bool has_file_been_on_loop(struct aftl_file *file, const struct address_space *mapping)
+static bool has_file_backed_loop_device(struct aftl_file *file, const struct address_space *mapping)
 {
-	if (aftl_file_backs_loop(mapping))
+	if (aftl_file_backs_loop_device(mapping))
 		WRITE_ONCE(file->on_loop, true);
 	return READ_ONCE(file->on_loop);
 }
@@ -104,7 +104,7 @@ bool aftl_is_file_writeback(struct aftl_file *file, struct folio *folio, const s
 	const struct address_space *mapping = READ_ONCE(folio->mapping);
 
 	if (!can_recognise_writeback_of_file(file) || !mapping ||
-	    has_file_been_on_loop(file, mapping))
+	    has_file_backed_loop_device(file, mapping))
 		return false;
 	if (!folio_test_writeback(folio) || bio->bi_opf & REQ_IDLE ||
 	    folio_maybe_dma_pinned(folio))

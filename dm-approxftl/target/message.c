@@ -477,8 +477,8 @@ struct fault_place {
  * Replace *@number, the number in the device of a logical page, block or LUN, by the number in its
  * shard; @place takes the shard. @kind is an enum aftl_fault_action.
  */
-static int fault_number_to_shard(struct message *message, u8 kind, u64 *number,
-				 struct fault_place *place)
+static int convert_fault_number_to_shard(struct message *message, u8 kind, u64 *number,
+					 struct fault_place *place)
 {
 	const struct aftl_shards *shards = &message->device->shards;
 	const u64 of_each[] = { 0, shards->geo.blocks, shards->geo.luns };
@@ -499,7 +499,8 @@ static int fault_number_to_shard(struct message *message, u8 kind, u64 *number,
 }
 
 /* Return the number in the device of a logical page, block or LUN of shard @shard. */
-static u64 fault_number_to_device(const struct message *message, u32 shard, u8 kind, u64 number)
+static u64 convert_fault_number_to_device(const struct message *message, u32 shard, u8 kind,
+					  u64 number)
 {
 	const struct aftl_shards *shards = &message->device->shards;
 	const u64 of_each[] = { 0, shards->geo.blocks, shards->geo.luns };
@@ -520,8 +521,8 @@ static unsigned int print_action_of_fault(const struct message *message, u32 sha
 	if (word)
 		DMEMIT("%s", word);
 	else
-		DMEMIT("%llu",
-		       fault_number_to_device(message, shard, fault->action, fault->number));
+		DMEMIT("%llu", convert_fault_number_to_device(message, shard, fault->action,
+							      fault->number));
 	return sz;
 }
 
@@ -556,8 +557,8 @@ static unsigned int emit_disk_faults(const struct message *message, u32 shard, c
 		sz += print_action_of_fault(message, shard, fault, result + sz, maxlen - sz);
 		DMEMIT(" after %s %llu %s", aftl_fault_triggers[fault->trigger],
 		       fault->trigger == AFTL_FAULT_PROGRAM ?
-			       fault_number_to_device(message, shard, AFTL_FAULT_UNIT,
-						      fault->after) :
+			       convert_fault_number_to_device(message, shard, AFTL_FAULT_UNIT,
+							      fault->after) :
 			       fault->after,
 		       aftl_fault_states[fault->state]);
 		if (fault->state >= AFTL_FAULT_HAPPENED)
@@ -594,9 +595,9 @@ static int handle_fault_message(struct message *message)
 		ret = aftl_fail(message->error, -EINVAL,
 				"the shards of a device lose power at different times; use shards=1");
 	if (!ret && fault.action <= AFTL_FAULT_DIE)
-		ret = fault_number_to_shard(message, fault.action, &fault.number, &place);
+		ret = convert_fault_number_to_shard(message, fault.action, &fault.number, &place);
 	if (!ret && fault.trigger == AFTL_FAULT_PROGRAM)
-		ret = fault_number_to_shard(message, AFTL_FAULT_UNIT, &fault.after, &place);
+		ret = convert_fault_number_to_shard(message, AFTL_FAULT_UNIT, &fault.after, &place);
 	for (; !ret && place.first < place.end; place.first++)
 		ret = arm_fault_in_shard(message, place.first, &fault);
 	return ret;
@@ -624,14 +625,14 @@ static int handle_luns_message(struct message *message)
 	return 1;
 }
 
-static const char *block_state_text(const struct aftl_block *block)
+static const char *get_text_of_block_state(const struct aftl_block *block)
 {
 	static const char *const names[] = { "free", "open", "closed", "bad" };
 
 	return names[block->state];
 }
 
-static const char *block_kind_text(const struct aftl *ftl, const struct aftl_block *block)
+static const char *get_text_of_block_kind(const struct aftl *ftl, const struct aftl_block *block)
 {
 	const char *kind = block->bits == 1 ? "cache" : aftl_policy_type(ftl)->kinds[block->kind];
 
@@ -664,8 +665,8 @@ static int handle_blocks_message(struct message *message)
 	for (; i < blocks && count && sz + 2 * BLOCK_LINE < maxlen; i++, count--) {
 		struct aftl_block block = get_block_of_part(locate_block_in_shard(message, i));
 
-		DMEMIT("%u %s %s %u %u %u %u\n", i, block_state_text(&block),
-		       block_kind_text(ftl, &block), block.erases, block.wear, block.valid,
+		DMEMIT("%u %s %s %u %u %u %u\n", i, get_text_of_block_state(&block),
+		       get_text_of_block_kind(ftl, &block), block.erases, block.wear, block.valid,
 		       block.reads);
 	}
 	if (i < blocks)
@@ -736,7 +737,7 @@ static unsigned int print_block_row(const struct aftl *ftl, const struct aftl_bl
 	unsigned int sz = 0;
 
 	DMEMIT("state %s\nkind %s\nvalid_units %u\napprox_units %u\nprogrammed_pages %u\n",
-	       block_state_text(block), block_kind_text(ftl, block), block->valid,
+	       get_text_of_block_state(block), get_text_of_block_kind(ftl, block), block->valid,
 	       block->valid_approx, block->programmed);
 	DMEMIT("erases %u\nwear %u\nreads %u\n", block->erases, block->wear, block->reads);
 	return sz;

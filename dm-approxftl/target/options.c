@@ -210,7 +210,7 @@ static int parse_tag_carrier(struct aftl_options *options, const char *text,
 		return ret;
 	if (named & 1U << AFTL_CARRIER_IOPRIO && !options->ioprio_hint)
 		options->ioprio_hint = AFTL_IOPRIO_HINT;
-	options->carriers = text ? named : aftl_default_tag_carriers(options->ioprio_hint);
+	options->carriers = text ? named : aftl_get_default_tag_carriers(options->ioprio_hint);
 	return 0;
 }
 
@@ -294,7 +294,7 @@ int aftl_options_parse(struct aftl_options *options, unsigned int argc, char **a
 	return ret ? ret : check_mapping_unit_option(&options->config, error);
 }
 
-static bool is_param_default(const struct aftl_options *options, unsigned int index)
+static bool is_param_at_default_value(const struct aftl_options *options, unsigned int index)
 {
 	return aftl_param_get(&options->config, index) == aftl_param_get(&options->standard, index);
 }
@@ -306,9 +306,9 @@ static unsigned int count_words_of_table_line(const struct aftl_options *options
 
 	words += options->class == AFTL_APPROX ? 2 : 0;
 	words += options->ioprio_hint ? 2 : 0;
-	words += options->carriers != aftl_default_tag_carriers(options->ioprio_hint) ? 2 : 0;
+	words += options->carriers != aftl_get_default_tag_carriers(options->ioprio_hint) ? 2 : 0;
 	for (i = 0; i < aftl_param_count(); i++)
-		words += is_param_default(options, i) ? 0 : 2;
+		words += is_param_at_default_value(options, i) ? 0 : 2;
 	return words;
 }
 
@@ -352,7 +352,7 @@ static unsigned int print_target_options(const struct aftl_options *options, boo
 		snprintf(value, sizeof(value), "%u", options->ioprio_hint);
 		sz += print_option_pair(measured, "ioprio_hint", value, result + sz, maxlen - sz);
 	}
-	if (options->carriers != aftl_default_tag_carriers(options->ioprio_hint)) {
+	if (options->carriers != aftl_get_default_tag_carriers(options->ioprio_hint)) {
 		aftl_tag_carriers_print(options->carriers, carriers);
 		sz += print_option_pair(measured, "tag_carrier", carriers, result + sz,
 					maxlen - sz);
@@ -368,7 +368,7 @@ static unsigned int print_option_keys(const struct aftl_options *options, bool m
 	unsigned int i;
 
 	for (i = 0; i < aftl_param_count(); i++) {
-		if (is_param_default(options, i))
+		if (is_param_at_default_value(options, i))
 			continue;
 		aftl_param_format(aftl_param_at(i), aftl_param_get(&options->config, i), value);
 		sz += print_option_pair(measured, aftl_param_at(i)->key, value, result + sz,

@@ -40,7 +40,7 @@ struct pieces {
 
 #define PIECE_ROOM (PIECE_BYTES - sizeof(struct piece))
 
-static struct piece *last_snapshot_piece(struct pieces *pieces)
+static struct piece *get_last_snapshot_piece(struct pieces *pieces)
 {
 	return list_empty(&pieces->list) ? NULL :
 					   list_last_entry(&pieces->list, struct piece, list);
@@ -61,7 +61,7 @@ static struct piece *add_snapshot_piece(struct pieces *pieces)
 static int snapshot_memory_write(void *host, const void *data, size_t bytes)
 {
 	struct pieces *pieces = host;
-	struct piece *piece = last_snapshot_piece(pieces);
+	struct piece *piece = get_last_snapshot_piece(pieces);
 
 	while (bytes) {
 		size_t part;
@@ -267,7 +267,8 @@ static void return_data_of_units(struct aftl_device *to, struct aftl_device *fro
 	}
 }
 
-static int transfer_run(struct aftl_device *to, struct aftl_device *from, const struct run *run)
+static int transfer_units_of_run(struct aftl_device *to, struct aftl_device *from,
+				 const struct run *run)
 {
 	struct aftl_spot there = aftl_device_locate_unit(to, run->first, run->units);
 	struct aftl_spot here = aftl_device_locate_unit(from, run->first, run->units);
@@ -311,7 +312,7 @@ static bool is_unit_unreadable(const struct aftl_device *from, u64 unit)
 }
 
 /* Mark a unit of @to as lost. Returns false if the unit has not been programmed. */
-static bool transfer_lost_unit(struct aftl_device *to, u64 unit)
+static bool mark_unit_lost_on_new_device(struct aftl_device *to, u64 unit)
 {
 	struct aftl_spot place = aftl_device_locate_unit(to, unit, 1);
 	struct aftl *ftl = place.disk->ftl;
@@ -321,12 +322,13 @@ static bool transfer_lost_unit(struct aftl_device *to, u64 unit)
 }
 
 /* Mark units that @from cannot read as lost in @to, whose write buffers must be empty. */
-static int transfer_lost_units(struct aftl_device *to, const struct aftl_device *from, u64 end)
+static int mark_lost_units_on_new_device(struct aftl_device *to, const struct aftl_device *from,
+					 u64 end)
 {
 	u64 unit;
 
 	for (unit = 0; unit < end; unit++) {
-		if (is_unit_unreadable(from, unit) && !transfer_lost_unit(to, unit))
+		if (is_unit_unreadable(from, unit) && !mark_unit_lost_on_new_device(to, unit))
 			return -EIO;
 		if (!(unit % TRANSFER_UNITS))
 			cond_resched();
@@ -345,13 +347,13 @@ static int transfer_device_data(struct aftl_device *to, struct aftl_device *from
 		u64 units = count_units_contiguous_in_both(to, from, unit, end);
 		struct run run = find_run_to_transfer(from, unit, units);
 
-		ret = transfer_run(to, from, &run);
+		ret = transfer_units_of_run(to, from, &run);
 		unit += run.units;
 		cond_resched();
 	}
 	if (!ret) {
 		aftl_device_empty_buffers(to);
-		ret = transfer_lost_units(to, from, end);
+		ret = mark_lost_units_on_new_device(to, from, end);
 	}
 	if (ret)
 		return_data_of_units(to, from, 0, unit, NULL);
@@ -360,8 +362,8 @@ static int transfer_device_data(struct aftl_device *to, struct aftl_device *from
 	return ret;
 }
 
-int aftl_device_take_over(struct aftl_device *to, struct aftl_device *from,
-			  struct aftl_error *error)
+int aftl_device_take_over_data(struct aftl_device *to, struct aftl_device *from,
+			       struct aftl_error *error)
 {
 	int ret;
 

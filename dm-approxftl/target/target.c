@@ -90,7 +90,7 @@ static int check_backing_device_unshared(const struct aftl_target *target, struc
 }
 
 /* Return the table line of the data that @target would take over; NULL without data. */
-static const struct aftl_line *predecessor_table_line(const struct aftl_target *target)
+static const struct aftl_line *get_predecessor_table_line(const struct aftl_target *target)
 {
 	struct aftl_line *line = &target->mapped->line;
 	struct aftl_table *owner;
@@ -99,14 +99,15 @@ static const struct aftl_line *predecessor_table_line(const struct aftl_target *
 	if (!aftl_table_find_old_owner(&target->table, &owner))
 		return NULL;
 	if (owner)
-		aftl_target_get_line(container_of(owner, struct aftl_target, table), line);
+		aftl_target_copy_table_properties(container_of(owner, struct aftl_target, table),
+						  line);
 	return line;
 }
 
 /* Refuse a table that could not take over the data of the mapped device. */
 static int check_data_can_be_taken_over(const struct aftl_target *target, struct aftl_error *error)
 {
-	const struct aftl_line *old = predecessor_table_line(target);
+	const struct aftl_line *old = get_predecessor_table_line(target);
 
 	if (!old)
 		return 0;
@@ -300,7 +301,7 @@ static void configure_dm_target(struct dm_target *ti, const struct aftl_shards *
 }
 
 /* Return true if a write buffer or a failed backing device may have lost completed writes. */
-static bool may_have_lost_writes(const struct aftl_device *device)
+static bool may_device_have_lost_writes(const struct aftl_device *device)
 {
 	bool lost = false;
 
@@ -325,7 +326,7 @@ static void close_target_volume(struct aftl_target *target)
 	mutex_lock(&aftl_targets_lock);
 	mutex_lock(&target->gate);
 	if (target->table.device)
-		own->lost_writes |= may_have_lost_writes(target->table.device);
+		own->lost_writes |= may_device_have_lost_writes(target->table.device);
 	volume = aftl_table_begin_free(&target->table);
 	mutex_unlock(&target->gate);
 	mutex_unlock(&aftl_targets_lock);
@@ -422,7 +423,7 @@ static int begin_table_takeover(struct aftl_target *target)
 
 	lockdep_assert_held(&target->gate);
 	if (old)
-		aftl_target_get_line(old, &target->mapped->line);
+		aftl_target_copy_table_properties(old, &target->mapped->line);
 	if (old && old != target)
 		mutex_lock_nested(&old->gate, SINGLE_DEPTH_NESTING);
 	ret = aftl_table_begin_data_takeover(&target->table);
@@ -440,7 +441,7 @@ static int begin_target_resume(struct aftl_target *target, struct aftl_error *er
 		return ret;
 	ret = check_table_conflicts(target, error);
 	if (ret)
-		aftl_table_refuse_resume(&target->table);
+		aftl_table_record_refused_resume(&target->table);
 	else
 		ret = begin_table_takeover(target);
 	mutex_unlock(&target->gate);
@@ -497,7 +498,8 @@ static int move_data_to_spare_device(struct aftl_target *target, struct aftl_err
 	int ret = create_spare_device(target, error);
 
 	if (!ret)
-		ret = aftl_device_take_over(target->table.spare, target->mapped->own.device, error);
+		ret = aftl_device_take_over_data(target->table.spare, target->mapped->own.device,
+						 error);
 	if (ret)
 		drop_spare_device(target);
 	else
@@ -550,7 +552,8 @@ static u32 compute_optimal_io_bytes(const struct aftl_geometry *geo, u32 shards)
 }
 
 /* Set the limits that follow from the geometry of the emulated device, if it is not zoned. */
-static void set_geometry_limits(const struct aftl_target *target, struct queue_limits *limits)
+static void set_queue_limits_by_geometry(const struct aftl_target *target,
+					 struct queue_limits *limits)
 {
 	const struct aftl_geometry *geo = &target->shards.geo;
 	u32 count = target->shards.count;
@@ -583,7 +586,7 @@ static int update_queue_limits(const struct aftl_target *target, struct aftl_err
 
 	aftl_set_write_stream_limits(&limits, ids, bytes);
 	if (!target->below && !target->zones) {
-		set_geometry_limits(target, &limits);
+		set_queue_limits_by_geometry(target, &limits);
 		limits.max_hw_sectors = round_down(limits.max_hw_sectors, unit_sectors(target));
 		limits.max_sectors = round_down(limits.max_sectors, unit_sectors(target));
 	}
@@ -612,7 +615,7 @@ static int resume_target_by_data_state(struct aftl_target *target, enum aftl_res
 	int ret;
 
 	if (own->device)
-		own->lost_writes |= may_have_lost_writes(own->device);
+		own->lost_writes |= may_device_have_lost_writes(own->device);
 	ret = update_queue_limits(target, error);
 	if (!ret && how == AFTL_RESUME_NEW)
 		ret = create_and_use_new_device(target, error);
@@ -720,13 +723,13 @@ static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 	blk_set_stacking_limits(limits);
 	if (target->below)
 		set_io_segment_limits(limits, &bdev_get_queue(target->below->bdev)->limits);
-	set_geometry_limits(target, limits);
+	set_queue_limits_by_geometry(target, limits);
 	if (target->zones) {
 		limits->discard_granularity = 0;
 		limits->max_discard_sectors = 0;
 		limits->max_hw_discard_sectors = 0;
 		aftl_set_write_zeroes_limit(limits, 0);
-		aftl_zones_limit(target, limits);
+		aftl_zones_set_queue_limits(target, limits);
 	}
 }
 

@@ -62,7 +62,7 @@
 /* reload.c */
 
 /**
- * aftl_device_take_over() - move the data of one device in memory to another
+ * aftl_device_take_over_data() - move the data of one device in memory to another
  * @to: destination; may have another number of shards
  * @from: source; its write buffers are empty
  * @error: takes the message on failure
@@ -74,8 +74,8 @@
  * Return: 0, after which @from can only be destroyed; or an error code with a message, after which
  * @from is unchanged and @to can only be destroyed.
  */
-int __must_check aftl_device_take_over(struct aftl_device *to, struct aftl_device *from,
-				       struct aftl_error *error);
+int __must_check aftl_device_take_over_data(struct aftl_device *to, struct aftl_device *from,
+					    struct aftl_error *error);
 
 /* message.c */
 
@@ -119,13 +119,13 @@ int __must_check aftl_zones_create(struct aftl_target *target, struct aftl_error
 void aftl_zones_destroy(struct aftl_target *target);
 
 /**
- * aftl_zones_limit() - set the queue limits of a zoned device
+ * aftl_zones_set_queue_limits() - set the queue limits of a zoned device
  * @target: zoned target
  * @limits: limits to be changed
  *
  * Context: process, no lock needed.
  */
-void aftl_zones_limit(const struct aftl_target *target, struct queue_limits *limits);
+void aftl_zones_set_queue_limits(const struct aftl_target *target, struct queue_limits *limits);
 
 /**
  * aftl_zones_report() - the report_zones method of the target
@@ -150,7 +150,8 @@ static inline void aftl_zones_destroy(struct aftl_target *target)
 {
 }
 
-static inline void aftl_zones_limit(const struct aftl_target *target, struct queue_limits *limits)
+static inline void aftl_zones_set_queue_limits(const struct aftl_target *target,
+					       struct queue_limits *limits)
 {
 }
 

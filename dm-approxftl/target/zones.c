@@ -96,7 +96,7 @@ static const struct block_device_operations ops = {
 	.report_zones = report_zones,
 };
 
-void aftl_zones_limit(const struct aftl_target *target, struct queue_limits *limits)
+void aftl_zones_set_queue_limits(const struct aftl_target *target, struct queue_limits *limits)
 {
 	const struct aftl_config *config = &target->options.config;
 
@@ -132,7 +132,7 @@ int aftl_zones_create(struct aftl_target *target, struct aftl_error *error)
 	limits.logical_block_size = target->shards.geo.unit_bytes;
 	limits.physical_block_size = target->shards.geo.unit_bytes;
 	limits.io_min = target->shards.geo.unit_bytes;
-	aftl_zones_limit(target, &limits);
+	aftl_zones_set_queue_limits(target, &limits);
 	target->zones = aftl_alloc_zoned_disk(&limits);
 	if (!target->zones)
 		return aftl_fail(error, -ENOMEM, "not enough memory for a report of zones");

@@ -65,8 +65,8 @@ static u32 find_fewest_valid_slots(const struct aftl_victim_candidates *closed, 
 	return least;
 }
 
-static double get_cost_benefit(const struct aftl_victim_candidates *closed,
-			       const struct aftl_block *block)
+static double compute_cost_benefit_of_block(const struct aftl_victim_candidates *closed,
+					    const struct aftl_block *block)
 {
 	double used = (double)block->valid / device.ftl->geo.block_ppns;
 	/* Selector cost_benefit counts ages in units of 65,536 ns, from 1. */
@@ -95,13 +95,13 @@ static void check_cost_benefit_victim(const struct aftl_victim_candidates *close
 				      const struct aftl_block *block)
 {
 	const struct aftl_block *first = first_candidate(closed);
-	double most = get_cost_benefit(closed, block);
+	double most = compute_cost_benefit_of_block(closed, block);
 	u32 i;
 
 	/* Selector cost_benefit divides integers, so another block's gain may be larger by 1. */
 	for (i = 0; i < device.ftl->geo.blocks_per_lun; i++)
 		if (block_may_be_victim(closed, &first[i]))
-			CHECK(get_cost_benefit(closed, &first[i]) < most + 1.0001);
+			CHECK(compute_cost_benefit_of_block(closed, &first[i]) < most + 1.0001);
 	differed += count_older_blocks(closed, block) &&
 		    block->valid != find_fewest_valid_slots(closed, U32_MAX);
 }

@@ -54,12 +54,12 @@ static void check_tag_run_limits(void)
 {
 	struct tags state;
 
-	CHECK(!tag_runs_init(&state, 9000, 2, random_sequence_of_purpose(1, 1)));
-	CHECK(tag_runs_init(&state, 9000, 10, random_sequence_of_purpose(1, 1)));
-	CHECK(tag_runs_init(&state, 0, 10, random_sequence_of_purpose(1, 1)));
-	CHECK(!tag_runs_draw(&state));
-	CHECK(tag_runs_init(&state, SHARE_WHOLE, 10, random_sequence_of_purpose(1, 1)));
-	CHECK(tag_runs_draw(&state));
+	CHECK(!tag_runs_init(&state, 9000, 2, get_random_sequence_of_purpose(1, 1)));
+	CHECK(tag_runs_init(&state, 9000, 10, get_random_sequence_of_purpose(1, 1)));
+	CHECK(tag_runs_init(&state, 0, 10, get_random_sequence_of_purpose(1, 1)));
+	CHECK(!tag_runs_draw_tag(&state));
+	CHECK(tag_runs_init(&state, SHARE_WHOLE, 10, get_random_sequence_of_purpose(1, 1)));
+	CHECK(tag_runs_draw_tag(&state));
 }
 
 int main(void)

@@ -176,7 +176,7 @@ static void open_array(u32 members, u32 chunk, u32 stripes, u64 hold_ns)
 static bool drain_array_cache(void)
 {
 	while (array.pending) {
-		u64 next_ns = raid_array_next_event(&array);
+		u64 next_ns = raid_array_get_next_event_ns(&array);
 
 		if (!CHECK_MSG(next_ns != U64_MAX, "%u requests wait for ever", array.pending))
 			return false;

@@ -139,7 +139,7 @@ static bool step_refuse_load(u32 i, u32 choice)
 {
 	if (model.phase[i] != PHASE_IDLE || choice)
 		return false;
-	aftl_table_refuse_resume(&model.tables[i]);
+	aftl_table_record_refused_resume(&model.tables[i]);
 	return true;
 }
 
@@ -167,7 +167,7 @@ static bool step_begin_resume(u32 i, u32 choice)
 		return false;
 	}
 	if (!table_fits_data(i)) {
-		aftl_table_refuse_resume(&model.tables[i]);
+		aftl_table_record_refused_resume(&model.tables[i]);
 		refusals++;
 		return true;
 	}

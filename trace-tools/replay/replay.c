@@ -273,7 +273,7 @@ static void write_replay_description(struct replay *replay)
 
 	if (!out)
 		return;
-	json_begin(&json, out);
+	json_begin_document(&json, out);
 	json_object(&json, NULL);
 	json_string(&json, "trace", replay->options.trace);
 	json_string(&json, "target", replay->options.target);
@@ -284,7 +284,7 @@ static void write_replay_description(struct replay *replay)
 	json_u64(&json, "unit_bytes", replay->run.expected.unit_bytes);
 	json_string(&json, "tags", replay->tags.text);
 	json_end_object(&json);
-	json_end(&json);
+	json_end_document(&json);
 	/* Omit the JSON document from the log's header if the document is too long for it. */
 	if (fclose(out))
 		header->about[0] = '\0';
@@ -463,7 +463,7 @@ static enum exit_code replay_to_simulator(struct replay *replay, struct aftl_err
 	if (!ret && options->fold && options->size_bytes)
 		ret = wrap_stream_addresses(replay, options->size_bytes, error);
 	if (ret)
-		return report_command_failure("replay", error, exit_code_of_input(ret));
+		return report_command_failure("replay", error, get_exit_code_of_input(ret));
 	changed = !stream_is_record_file(replay->stream) ||
 		  options->speed != REPLAY_SPEED_ONE || options->align_bytes ||
 		  options->requests || (options->fold && options->size_bytes);
@@ -478,7 +478,7 @@ static enum exit_code replay_to_target(struct replay *replay, struct aftl_error 
 	struct target_status status;
 
 	if (ret)
-		return report_command_failure("replay", error, exit_code_of_input(ret));
+		return report_command_failure("replay", error, get_exit_code_of_input(ret));
 	if (target_state_read(&replay->run.target, &status))
 		target_state_print_start(replay->run.target.path, &status,
 					 choose_text_stream(&replay->options));
@@ -527,7 +527,7 @@ static enum exit_code summarise_stream(const struct replay_options *options)
 	int ret = replay_log_open(&log, options->summarise, &header, &error);
 
 	if (ret)
-		return report_command_failure("replay", &error, exit_code_of_input(ret));
+		return report_command_failure("replay", &error, get_exit_code_of_input(ret));
 	report = replay_report_create(&header, options->late_ns);
 	ret = read_replay_log(log, report, &error);
 	if (ret)

@@ -33,7 +33,7 @@ static char *render_provenance(const struct trace_run *run, u32 words)
 
 	if (!file)
 		return memory_copy_text("");
-	json_begin(&json, file);
+	json_begin_document(&json, file);
 	json_inline_object(&json, NULL);
 	json_string(&json, "source_format", trace_reader_format(&run->reader)->name);
 	json_u64(&json, "source_files_count", run->reader.paths.count);
@@ -58,7 +58,7 @@ static char *render_provenance(const struct trace_run *run, u32 words)
 	if (interrupted)
 		json_bool(&json, "interrupted", true);
 	json_end_object(&json);
-	json_end(&json);
+	json_end_document(&json);
 	fclose(file);
 	text[strcspn(text, "\n")] = '\0';
 	return text;

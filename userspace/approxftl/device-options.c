@@ -115,7 +115,7 @@ static int add_table_line_key(struct device_options *options, const char *key, s
 static int add_table_line_pair(void *fields, const char *pair, struct aftl_error *error)
 {
 	struct device_options *options = fields;
-	size_t length = pair_key_length(pair);
+	size_t length = get_length_of_pair_key(pair);
 
 	if (!length)
 		return aftl_fail(error, -EINVAL, "\"%.40s\" is not of the form KEY=VALUE", pair);

@@ -176,7 +176,8 @@ static void write_sample_json(struct json_writer *json, const struct sample *sam
 		json_end_object(json);
 	}
 	json_end_object(json);
-	json_write_handles(json, stats->handles, count_placement_handles_in_use(stats->handles));
+	json_write_placement_handles(json, stats->handles,
+				     count_placement_handles_in_use(stats->handles));
 	json_write_counters(json, &stats->counters);
 }
 

@@ -22,7 +22,7 @@ enum exit_code volume_failed(const struct device_options *options, const char *p
 	case -EINTR:
 		return EXIT_INTERRUPTED;
 	default:
-		return exit_code_of_input(ret);
+		return get_exit_code_of_input(ret);
 	}
 }
 

@@ -51,7 +51,7 @@ static enum exit_code run_and_report(const struct app_options *options, int argc
 	if (!ret)
 		return report_app_run(&run, &json, argc, argv);
 	output_file_drop(&json);
-	return report_app_error(&error, exit_code_of_input(ret));
+	return report_app_error(&error, get_exit_code_of_input(ret));
 }
 
 /* Return true if a program is written in Python; it parses its own command line. */

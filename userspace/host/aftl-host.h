@@ -89,7 +89,7 @@ static inline unsigned int __ffs(unsigned long x)
 }
 
 /* Return true if the processor has SSE 4.2, which includes an instruction for CRC-32C. */
-static inline bool aftl_has_crc32c(void)
+static inline bool aftl_cpu_has_crc32c(void)
 {
 #ifdef __x86_64__
 	return __builtin_cpu_supports("sse4.2");

@@ -71,7 +71,7 @@ void interruption_set_thread_flag(const atomic_bool *flag)
 	stop = flag;
 }
 
-const atomic_bool *stop_flag_of_thread(void)
+const atomic_bool *get_stop_flag_of_thread(void)
 {
 	return stop;
 }

@@ -24,7 +24,7 @@ void interruption_install_no_handlers(void);
 void interruption_set_thread_flag(const atomic_bool *flag);
 
 /* Return the stop flag of this thread, which the caller sets in threads that work for this one. */
-const atomic_bool *stop_flag_of_thread(void);
+const atomic_bool *get_stop_flag_of_thread(void);
 
 /* True if the flag of interruption_set_thread_flag() is set: end without partial results. */
 bool is_stop_of_thread_requested(void);

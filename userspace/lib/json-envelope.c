@@ -4,7 +4,7 @@
 
 void json_envelope_begin_without_arguments(struct json_writer *json, FILE *out)
 {
-	json_begin(json, out);
+	json_begin_document(json, out);
 	json_object(json, NULL);
 	json_inline_array(json, "approxftl_json_format");
 	json_u64(json, NULL, JSON_FORMAT_MAJOR);
@@ -44,5 +44,5 @@ void json_envelope_begin(struct json_writer *json, FILE *out, int argc, char **a
 void json_envelope_end(struct json_writer *json)
 {
 	json_end_object(json);
-	json_end(json);
+	json_end_document(json);
 }

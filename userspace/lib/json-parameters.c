@@ -76,8 +76,8 @@ void json_write_counters(struct json_writer *json, const struct aftl_counters *c
 	json_end_object(json);
 }
 
-void json_write_handles(struct json_writer *json, const struct aftl_handle_stats *handles,
-			u64 count)
+void json_write_placement_handles(struct json_writer *json, const struct aftl_handle_stats *handles,
+				  u64 count)
 {
 	json_inline_array(json, "placement_handles");
 	for (unsigned int i = 0; i < count; i++) {

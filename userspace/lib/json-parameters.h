@@ -12,7 +12,7 @@ void json_write_parameters(struct json_writer *json, const struct aftl_config *c
 
 /* Print the object "counters", or the list "placement_handles" from the default handle on. */
 void json_write_counters(struct json_writer *json, const struct aftl_counters *counters);
-void json_write_handles(struct json_writer *json, const struct aftl_handle_stats *handles,
-			u64 count);
+void json_write_placement_handles(struct json_writer *json, const struct aftl_handle_stats *handles,
+				  u64 count);
 
 #endif

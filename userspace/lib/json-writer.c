@@ -3,12 +3,12 @@
 
 #include "json-writer.h"
 
-void json_begin(struct json_writer *writer, FILE *out)
+void json_begin_document(struct json_writer *writer, FILE *out)
 {
 	*writer = (struct json_writer){ .out = out };
 }
 
-void json_end(struct json_writer *writer)
+void json_end_document(struct json_writer *writer)
 {
 	assert(!writer->depth);
 	fputc('\n', writer->out);

@@ -28,10 +28,10 @@ struct json_writer {
 	bool inline_items[JSON_DEPTH];
 };
 
-void json_begin(struct json_writer *writer, FILE *out);
+void json_begin_document(struct json_writer *writer, FILE *out);
 
 /* End the document with a newline. All objects and arrays must have been closed. */
-void json_end(struct json_writer *writer);
+void json_end_document(struct json_writer *writer);
 
 void json_object(struct json_writer *writer, const char *key);
 

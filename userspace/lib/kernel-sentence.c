@@ -10,7 +10,7 @@ static size_t get_device_prefix_length(const char *text)
 }
 
 /* Return the length of the message without the " (-EINVAL)" that device-mapper appends. */
-static size_t sentence_length(const char *text)
+static size_t get_kernel_sentence_length(const char *text)
 {
 	size_t length = strcspn(text, "\n");
 
@@ -43,6 +43,7 @@ bool kernel_log_get_message(const char *record, struct aftl_error *sentence)
 	text = text ? skip_origin_of_kernel_message(text + 15) : NULL;
 	if (!text)
 		return false;
-	scnprintf(sentence->text, sizeof(sentence->text), "%.*s", (int)sentence_length(text), text);
+	scnprintf(sentence->text, sizeof(sentence->text), "%.*s",
+		  (int)get_kernel_sentence_length(text), text);
 	return true;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "key-value.h"
 
-size_t pair_key_length(const char *pair)
+size_t get_length_of_pair_key(const char *pair)
 {
 	size_t length = strcspn(pair, "=");
 

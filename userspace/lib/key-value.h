@@ -12,7 +12,7 @@
 #define KEY_SIZE 48
 
 /* Return the length of the key of @pair, or 0 if @pair is not of the form KEY=VALUE. */
-size_t pair_key_length(const char *pair);
+size_t get_length_of_pair_key(const char *pair);
 
 /* Copy the first @length characters of @text, with dashes replaced by underscores. */
 void copy_pair_key(char key[KEY_SIZE], const char *text, size_t length);

@@ -138,7 +138,7 @@ static int open_simlib_device(struct simlib_job *job, void *context)
 		complain_as("sim", "%s", error.text);
 		aftl_destroy(device->ftl);
 		free(device);
-		return options.load ? exit_code_of_input(code) : sim_exit_code(code);
+		return options.load ? get_exit_code_of_input(code) : sim_get_exit_code(code);
 	}
 	device->geo = aftl_geometry(device->ftl);
 	pthread_mutexattr_init(&recursive);

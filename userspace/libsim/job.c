@@ -126,7 +126,7 @@ int job_parse_arguments(const struct simlib_job *job, struct sim_options *option
 
 	if (sim_options_parse(options, arguments->argc - 2, arguments->argv + 2, &error))
 		return report_command_failure("sim", &error, EXIT_USAGE);
-	if (sim_options_run_count(options) != 1) {
+	if (sim_options_count_runs(options) != 1) {
 		complain_as("sim", "a run has one policy and one seed; sweep() runs several");
 		return EXIT_USAGE;
 	}

@@ -137,7 +137,7 @@ static u64 page_time_to_ns(double ns)
 int playground_run_to(u32 requests, double ns)
 {
 	struct aftl_error error;
-	int ret = sim_drive_run_to(&play.drive, requests, page_time_to_ns(ns), &error);
+	int ret = sim_drive_run_to_limit(&play.drive, requests, page_time_to_ns(ns), &error);
 
 	return ret ? playground_fail(ret, &error) : 0;
 }
@@ -148,7 +148,7 @@ int playground_finish(void)
 	int ret;
 
 	play.drive.ended = true;
-	ret = sim_drive_run_all(&play.drive, &error);
+	ret = sim_drive_run_to_end(&play.drive, &error);
 	return ret ? playground_fail(ret, &error) : 0;
 }
 

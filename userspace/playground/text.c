@@ -28,7 +28,7 @@ static char *answer_text;
 void playground_json_begin(struct json_writer *json)
 {
 	answer = open_memstream(&answer_text, &text_bytes);
-	json_begin(json, answer);
+	json_begin_document(json, answer);
 	json_object(json, NULL);
 }
 
@@ -36,7 +36,7 @@ void playground_json_begin(struct json_writer *json)
 int playground_json_end(struct json_writer *json)
 {
 	json_end_object(json);
-	json_end(json);
+	json_end_document(json);
 	fclose(answer);
 	text = memory_resize(playground_text(), max(text_bytes + 1, (size_t)PLAY_TEXT_BYTES), 1);
 	memcpy(text, answer_text, text_bytes + 1);

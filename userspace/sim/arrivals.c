@@ -38,8 +38,8 @@ static u64 compute_mean_die_time_e4(const struct sim_options *options,
 	return (u64)(wide * sim_compute_mean_pages_q16(options, geo) >> 16);
 }
 
-u64 sim_mean_interval_q16(const struct sim_options *options, const struct aftl_config *config,
-			  const struct aftl_geometry *geo)
+u64 sim_compute_mean_interval_q16(const struct sim_options *options,
+				  const struct aftl_config *config, const struct aftl_geometry *geo)
 {
 	u64 capacity_e4 = options->utilisation * geo->luns;
 	__uint128_t wide;
@@ -61,8 +61,8 @@ void sim_arrivals_init(struct sim_arrivals *arrivals, const struct sim_options *
 	*arrivals = (struct sim_arrivals){
 		.kind = options->arrival,
 		.poisson = options->arrival_shape == SIM_SHAPE_POISSON,
-		.interval_q16 = sim_mean_interval_q16(options, config, geo),
-		.random = random_sequence_of_purpose(config->seed, PURPOSE_ARRIVAL),
+		.interval_q16 = sim_compute_mean_interval_q16(options, config, geo),
+		.random = get_random_sequence_of_purpose(config->seed, PURPOSE_ARRIVAL),
 	};
 	exponential_init(&arrivals->exponential);
 	if (options->burst_off) {
@@ -104,7 +104,7 @@ static u64 convert_arrival_to_device_ns(const struct sim_arrivals *arrivals)
 }
 
 /* Return @now_ns if it is in a burst, else the start of the next burst. */
-static u64 advance_to_next_burst(const struct sim_arrivals *arrivals, u64 now_ns)
+static u64 find_time_in_current_or_next_burst(const struct sim_arrivals *arrivals, u64 now_ns)
 {
 	u64 period_ns = arrivals->burst_on_ns + arrivals->burst_off_ns;
 
@@ -124,7 +124,8 @@ static u64 draw_next_open_arrival(struct sim_arrivals *arrivals)
 	return now_ns;
 }
 
-u64 sim_set_arrival(struct sim_arrivals *arrivals, const struct sim_request *request, u64 free_ns)
+u64 sim_set_arrival_time(struct sim_arrivals *arrivals, const struct sim_request *request,
+			 u64 free_ns)
 {
 	switch (arrivals->kind) {
 	case SIM_ARRIVAL_OPEN:
@@ -133,6 +134,6 @@ u64 sim_set_arrival(struct sim_arrivals *arrivals, const struct sim_request *req
 	case SIM_ARRIVAL_DEVICE:
 		return request->time_ns;
 	default:
-		return advance_to_next_burst(arrivals, free_ns);
+		return find_time_in_current_or_next_burst(arrivals, free_ns);
 	}
 }

@@ -39,15 +39,17 @@ void sim_arrivals_init(struct sim_arrivals *arrivals, const struct sim_options *
 		       const struct aftl_config *config, const struct aftl_geometry *geo);
 
 /**
- * sim_set_arrival() - return the arrival time of @request since the start of the stream
+ * sim_set_arrival_time() - return the arrival time of @request since the start of the stream
  * @free_ns: time when the request's slot in a closed queue became free
  */
-u64 sim_set_arrival(struct sim_arrivals *arrivals, const struct sim_request *request, u64 free_ns);
+u64 sim_set_arrival_time(struct sim_arrivals *arrivals, const struct sim_request *request,
+			 u64 free_ns);
 
 /**
- * sim_mean_interval_q16() - return the mean interval of open arrivals in 2^-16 ns
+ * sim_compute_mean_interval_q16() - return the mean interval of open arrivals in 2^-16 ns
  */
-u64 sim_mean_interval_q16(const struct sim_options *options, const struct aftl_config *config,
-			  const struct aftl_geometry *geo);
+u64 sim_compute_mean_interval_q16(const struct sim_options *options,
+				  const struct aftl_config *config,
+				  const struct aftl_geometry *geo);
 
 #endif

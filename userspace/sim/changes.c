@@ -4,7 +4,7 @@
 
 int sim_change_parse(struct sim_change *change, const char *pair, struct aftl_error *error)
 {
-	size_t length = pair_key_length(pair);
+	size_t length = get_length_of_pair_key(pair);
 
 	if (!length || strlen(pair + length + 1) >= sizeof(change->value))
 		return aftl_fail(error, -EINVAL, "\"%.40s\" is not of the form KEY=VALUE", pair);
@@ -29,7 +29,7 @@ static int report_invalid_change_time(const char *item, struct aftl_error *error
 
 static int check_change_order(const struct sim_changes *changes, u64 at, struct aftl_error *error)
 {
-	u64 last = sim_changes_count_requests(changes);
+	u64 last = sim_changes_get_last_request(changes);
 
 	if (changes->count == SIM_CHANGES)
 		return aftl_fail(error, -EINVAL, "--change: at most %u changes", SIM_CHANGES);

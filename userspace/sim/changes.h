@@ -49,7 +49,7 @@ int sim_change_parse(struct sim_change *change, const char *pair, struct aftl_er
 int sim_changes_parse(struct sim_changes *changes, const char *list, struct aftl_error *error);
 
 /* Return after how many requests the last change happens; 0 if there is none. */
-static inline u64 sim_changes_count_requests(const struct sim_changes *changes)
+static inline u64 sim_changes_get_last_request(const struct sim_changes *changes)
 {
 	return changes->count ? changes->all[changes->count - 1].at : 0;
 }

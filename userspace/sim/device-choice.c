@@ -74,10 +74,10 @@ int set_parameter_option(struct sim_options *options, const char *text, size_t l
 	return aftl_param_set(&options->params, key, value, error);
 }
 
-static int set_parameter_pair(void *context, const char *pair, struct aftl_error *error)
+static int set_parameter_by_pair(void *context, const char *pair, struct aftl_error *error)
 {
 	struct sim_options *options = context;
-	size_t length = pair_key_length(pair);
+	size_t length = get_length_of_pair_key(pair);
 
 	if (!length)
 		return aftl_fail(error, -EINVAL, "--set: \"%.40s\" is not of the form KEY=VALUE",
@@ -88,9 +88,9 @@ static int set_parameter_pair(void *context, const char *pair, struct aftl_error
 int set_parameters_by_pair_or_file(struct sim_options *options, const char *value,
 				   struct aftl_error *error)
 {
-	return *value == '@' ?
-		       parameter_file_call_on_each(value + 1, set_parameter_pair, options, error) :
-		       set_parameter_pair(options, value, error);
+	return *value == '@' ? parameter_file_call_on_each(value + 1, set_parameter_by_pair,
+							   options, error) :
+			       set_parameter_by_pair(options, value, error);
 }
 
 /*
@@ -151,7 +151,7 @@ static int add_chosen_policy(struct sim_options *options, const char *name,
 	if (ret)
 		return ret;
 	if (!type)
-		type = policy_offered(name);
+		type = find_policy_of_thread(name);
 	if (!type)
 		return report_unknown_sim_policy(name, error);
 	if (options->policy_count == SIM_POLICIES)

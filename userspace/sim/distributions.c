@@ -117,7 +117,7 @@ static void fill_zipf_bin(const struct zipf *zipf, struct zipf_bin *bin, u64 fir
 				      bin->weight);
 }
 
-static __uint128_t zipf_bin_mass(const struct zipf_bin *bin)
+static __uint128_t compute_zipf_bin_mass(const struct zipf_bin *bin)
 {
 	return (__uint128_t)bin->weight * bin->ranks;
 }
@@ -130,11 +130,11 @@ static void accumulate_zipf_bins(struct zipf *zipf)
 	u32 i;
 
 	for (i = 0; i < zipf->bins; i++)
-		sum += zipf_bin_mass(&zipf->bin[i]);
+		sum += compute_zipf_bin_mass(&zipf->bin[i]);
 	while (sum >> shift >> 63)
 		shift++;
 	for (i = 0, sum = 0; i < zipf->bins; i++) {
-		sum += zipf_bin_mass(&zipf->bin[i]);
+		sum += compute_zipf_bin_mass(&zipf->bin[i]);
 		zipf->bin[i].end = sum >> shift;
 	}
 	zipf->total = sum >> shift;
@@ -232,7 +232,7 @@ static bool draw_whether_tag_run_ends(struct tags *tags)
 	return aftl_random_next(&tags->random) >> 32 < chance;
 }
 
-bool tag_runs_draw(struct tags *tags)
+bool tag_runs_draw_tag(struct tags *tags)
 {
 	bool now = tags->approx;
 

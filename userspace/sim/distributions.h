@@ -23,7 +23,7 @@ static inline u64 draw_number_below(struct aftl_random *random, u64 n)
  * Return the random sequence of @purpose. With separate sequences, more draws for one purpose do
  * not change those for another one.
  */
-static inline struct aftl_random random_sequence_of_purpose(u64 seed, u32 purpose)
+static inline struct aftl_random get_random_sequence_of_purpose(u64 seed, u32 purpose)
 {
 	return (struct aftl_random){ .state = aftl_hash64_pair(seed ^ 0x73696d, purpose) };
 }
@@ -82,6 +82,6 @@ struct tags {
  * Return: false if precise runs would have to be shorter than one write.
  */
 bool tag_runs_init(struct tags *tags, u32 share, u32 mean_run, struct aftl_random random);
-bool tag_runs_draw(struct tags *tags);
+bool tag_runs_draw_tag(struct tags *tags);
 
 #endif

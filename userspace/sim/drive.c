@@ -36,7 +36,7 @@ static void begin_observing_request(struct sim_drive *drive, struct aftl_request
 		request_log_add_request(drive->log, request);
 }
 
-void sim_drive_observe_completed(struct sim_drive *drive, struct aftl_request *request)
+void sim_drive_observe_completed_request(struct sim_drive *drive, struct aftl_request *request)
 {
 	struct observed_request *observed = to_observed_request(request);
 
@@ -49,22 +49,23 @@ void sim_drive_observe_completed(struct sim_drive *drive, struct aftl_request *r
 		drive->observe(drive, observed);
 }
 
-struct aftl_waits *sim_drive_waits(struct aftl_request *request)
+struct aftl_waits *sim_drive_record_waits(struct aftl_request *request)
 {
 	struct observed_request *observed = to_observed_request(request);
 
 	return observed->observed ? &observed->waits : NULL;
 }
 
-static int submit_to_drive(struct sim_drive *drive, const struct sim_request *wanted,
-			   struct aftl_error *error)
+static int submit_request_to_drive(struct sim_drive *drive, const struct sim_request *wanted,
+				   struct aftl_error *error)
 {
 	struct aftl_request *request = request_pool_take_request(&drive->pool);
 	u64 free_ns = aftl_device_time_ns(drive->ftl) - drive->base_ns;
 
 	if (!request)
 		return report_drive_overload(drive, error);
-	request->arrival_ns = drive->base_ns + sim_set_arrival(&drive->arrivals, wanted, free_ns);
+	request->arrival_ns =
+		drive->base_ns + sim_set_arrival_time(&drive->arrivals, wanted, free_ns);
 	sim_request_copy_to_core(request, wanted);
 	if (unlikely(drive->observes))
 		begin_observing_request(drive, request, true);
@@ -107,7 +108,7 @@ static int submit_next_request(struct sim_drive *drive, struct aftl_error *error
 		return 0;
 	ret = draw_next_request(drive, &wanted, error);
 	if (ret > 0)
-		ret = submit_to_drive(drive, &wanted, error);
+		ret = submit_request_to_drive(drive, &wanted, error);
 	else
 		return ret;
 	return ret ? ret : 1;
@@ -159,7 +160,7 @@ static int sim_drive_advance(struct sim_drive *drive, u64 last_ns, struct aftl_e
 	return 0;
 }
 
-int sim_drive_run_all(struct sim_drive *drive, struct aftl_error *error)
+int sim_drive_run_to_end(struct sim_drive *drive, struct aftl_error *error)
 {
 	u64 last_ns = 0;
 	u64 seen = U64_MAX;
@@ -189,7 +190,7 @@ static u64 get_request_limit_of_next_step(const struct sim_drive *drive, u64 req
 							  requests;
 }
 
-int sim_drive_run_to(struct sim_drive *drive, u64 requests, u64 ns, struct aftl_error *error)
+int sim_drive_run_to_limit(struct sim_drive *drive, u64 requests, u64 ns, struct aftl_error *error)
 {
 	u64 last_ns = aftl_device_time_ns(drive->ftl);
 	int ret = 0;
@@ -221,7 +222,7 @@ static int flush_write_buffer(struct sim_drive *drive, struct aftl_error *error)
 	if (aftl_submit(drive->ftl, flush))
 		return aftl_fail(error, -EIO, "the FTL refuses a flush, which is a bug");
 	drive->ended = true;
-	return sim_drive_run_all(drive, error);
+	return sim_drive_run_to_end(drive, error);
 }
 
 /* Retry aftl_save() while the write buffer has data: a buffer with PLP ignores the flush. */
@@ -248,7 +249,7 @@ int sim_drive_save(struct sim_drive *drive,
 
 static void init_drive_from_options(struct sim_drive *drive, const struct sim_options *options)
 {
-	drive->limit = sim_options_request_limit(options);
+	drive->limit = sim_options_get_request_limit(options);
 	drive->depth = options->arrival == SIM_ARRIVAL_CLOSED ? options->depth : U32_MAX;
 	if (options->tenant_count)
 		drive->depth = sim_tenants_sum_queue_depths(&drive->tenants);
@@ -278,7 +279,8 @@ int sim_drive_open(struct sim_drive *drive, const struct sim_options *options,
 	return 0;
 }
 
-static void prefetch_for_request(const void *context, const struct sim_request *request, bool near)
+static void prefetch_mapping_of_request(const void *context, const struct sim_request *request,
+					bool near)
 {
 	const struct sim_drive *drive = context;
 
@@ -288,7 +290,7 @@ static void prefetch_for_request(const void *context, const struct sim_request *
 void sim_drive_begin_measuring(struct sim_drive *drive)
 {
 	look_ahead_init(&drive->ahead, drive->stream, drive->limit);
-	drive->ahead.expect = prefetch_for_request;
+	drive->ahead.expect = prefetch_mapping_of_request;
 	drive->ahead.context = drive;
 }
 

@@ -93,10 +93,10 @@ int sim_drive_fill_queue(struct sim_drive *drive, struct aftl_error *error);
 int sim_drive_process_event(struct sim_drive *drive, u64 last_ns, struct aftl_error *error);
 
 /* Run until the stream is over and all requests are complete. Return: as sim_drive_fill_queue(). */
-int sim_drive_run_all(struct sim_drive *drive, struct aftl_error *error);
+int sim_drive_run_to_end(struct sim_drive *drive, struct aftl_error *error);
 
 /**
- * sim_drive_run_to() - run until a number of requests was submitted, or until a time
+ * sim_drive_run_to_limit() - run until a number of requests was submitted, or until a time
  * @drive: the device and its stream
  * @requests: total number of requests since the start
  * @ns: device time; if it has passed, nothing happens
@@ -107,7 +107,7 @@ int sim_drive_run_all(struct sim_drive *drive, struct aftl_error *error);
  *
  * Return: 0 or a negative error number
  */
-int sim_drive_run_to(struct sim_drive *drive, u64 requests, u64 ns, struct aftl_error *error);
+int sim_drive_run_to_limit(struct sim_drive *drive, u64 requests, u64 ns, struct aftl_error *error);
 
 /* Return true if the stream ended or was interrupted before its limit of requests. */
 static inline bool has_sim_drive_ended(const struct sim_drive *drive)
@@ -129,21 +129,21 @@ int sim_drive_save(struct sim_drive *drive,
 		   struct aftl_error *error);
 
 /* Hand a completed request to the log and to @observe. */
-void sim_drive_observe_completed(struct sim_drive *drive, struct aftl_request *request);
+void sim_drive_observe_completed_request(struct sim_drive *drive, struct aftl_request *request);
 
 /* The callback waits() of struct aftl_host_ops, for a drive that records why requests wait. */
-struct aftl_waits *sim_drive_waits(struct aftl_request *request);
+struct aftl_waits *sim_drive_record_waits(struct aftl_request *request);
 
 /* Account for a completed request and return it to the pool. */
 static inline void sim_drive_complete_request(struct sim_drive *drive, struct aftl_request *request)
 {
 	if (unlikely(drive->observes))
-		sim_drive_observe_completed(drive, request);
+		sim_drive_observe_completed_request(drive, request);
 	if (request == drive->beside.request)
 		drive->beside.request = NULL;
 	if (unlikely(request->queue < drive->tenants.count))
 		drive->tenants.each[request->queue].pending--;
-	request_pool_return(&drive->pool, request);
+	request_pool_return_request(&drive->pool, request);
 }
 
 /* Close the stream, but keep the device and the pool. */

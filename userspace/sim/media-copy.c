@@ -61,8 +61,8 @@ static u8 count_valid_units(const struct aftl_media *media, const struct aftl_bl
 }
 
 /* Return no name for an empty block, which still has the kind of its previous use. */
-const char *sim_block_kind_name(const struct aftl_policy_type *policy,
-				const struct aftl_block *block)
+const char *sim_get_block_kind_name(const struct aftl_policy_type *policy,
+				    const struct aftl_block *block)
 {
 	const char *name = block->bits == 1 ? "cache" : policy->kinds[block->kind];
 
@@ -77,7 +77,7 @@ static void copy_block_pages(const struct aftl *ftl, u32 index, struct sim_page_
 	u32 pages = media->geo->pages;
 
 	map->block = index;
-	map->kind = sim_block_kind_name(aftl_policy_type(ftl), block);
+	map->kind = sim_get_block_kind_name(aftl_policy_type(ftl), block);
 	map->attr = memory_alloc_zeroed(pages, sizeof(*map->attr));
 	map->valid = memory_alloc_zeroed(pages, sizeof(*map->valid));
 	map->age_hours = memory_alloc_zeroed(pages, sizeof(*map->age_hours));

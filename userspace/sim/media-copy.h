@@ -18,8 +18,8 @@ void media_copy_requested_tables(const struct aftl *ftl, const struct sim_option
 void media_copy_block_table(const struct aftl *ftl, u32 index, struct sim_result *result);
 
 /* Return the policy's name for the kind of @block; an empty text if the block is empty. */
-const char *sim_block_kind_name(const struct aftl_policy_type *policy,
-				const struct aftl_block *block);
+const char *sim_get_block_kind_name(const struct aftl_policy_type *policy,
+				    const struct aftl_block *block);
 
 void media_free_copied_tables(struct sim_result *result);
 

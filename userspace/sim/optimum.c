@@ -74,18 +74,18 @@ struct buffer {
 	const u32 *next;
 };
 
-static void buffer_put_in_heap(struct buffer *buffer, u32 place, u32 op)
+static void buffer_put_version_in_heap(struct buffer *buffer, u32 place, u32 op)
 {
 	buffer->heap[place] = op;
 	buffer->place[buffer->ops[op] & OPTIMUM_UNIT] = place;
 }
 
-static void buffer_heap_sift_down(struct buffer *buffer, u32 place, u32 op)
+static void buffer_sift_version_down_heap(struct buffer *buffer, u32 place, u32 op)
 {
 	u32 child;
 
 	while (place && buffer->next[buffer->heap[(place - 1) / 2]] < buffer->next[op]) {
-		buffer_put_in_heap(buffer, place, buffer->heap[(place - 1) / 2]);
+		buffer_put_version_in_heap(buffer, place, buffer->heap[(place - 1) / 2]);
 		place = (place - 1) / 2;
 	}
 	while ((child = 2 * place + 1) < buffer->count) {
@@ -94,19 +94,19 @@ static void buffer_heap_sift_down(struct buffer *buffer, u32 place, u32 op)
 			child++;
 		if (buffer->next[buffer->heap[child]] <= buffer->next[op])
 			break;
-		buffer_put_in_heap(buffer, place, buffer->heap[child]);
+		buffer_put_version_in_heap(buffer, place, buffer->heap[child]);
 		place = child;
 	}
-	buffer_put_in_heap(buffer, place, op);
+	buffer_put_version_in_heap(buffer, place, op);
 }
 
-static void buffer_remove_from_heap(struct buffer *buffer, u32 place)
+static void buffer_remove_version_from_heap(struct buffer *buffer, u32 place)
 {
 	u32 last = buffer->heap[--buffer->count];
 
 	buffer->place[buffer->ops[buffer->heap[place]] & OPTIMUM_UNIT] = NONE;
 	if (place < buffer->count)
-		buffer_heap_sift_down(buffer, place, last);
+		buffer_sift_version_down_heap(buffer, place, last);
 }
 
 /* Set OPTIMUM_KEPT on as many writes as possible whose versions fit until they are overwritten. */
@@ -128,18 +128,18 @@ static int mark_coalesced_writes(const struct optimum_device *device, struct opt
 		u32 place = buffer.place[stream->ops[i] & OPTIMUM_UNIT];
 
 		if (place != NONE)
-			buffer_remove_from_heap(&buffer, place);
+			buffer_remove_version_from_heap(&buffer, place);
 		if (stream->ops[i] & OPTIMUM_DISCARD)
 			continue;
 		optimum->writes++;
 		optimum->kept++;
 		stream->ops[i] |= OPTIMUM_KEPT;
-		buffer_heap_sift_down(&buffer, buffer.count++, (u32)i);
+		buffer_sift_version_down_heap(&buffer, buffer.count++, (u32)i);
 		if (buffer.count <= device->buffer_units)
 			continue;
 		stream->ops[buffer.heap[0]] &= ~OPTIMUM_KEPT;
 		optimum->kept--;
-		buffer_remove_from_heap(&buffer, 0);
+		buffer_remove_version_from_heap(&buffer, 0);
 	}
 	free(buffer.heap);
 	free(buffer.place);
@@ -203,7 +203,7 @@ struct collector {
 	u64 erases;
 };
 
-static void block_list_add(struct collector *log, u32 index)
+static void block_list_add_block(struct collector *log, u32 index)
 {
 	struct log_block *block = &log->blocks[index];
 	u32 *head = &log->lists[block->live];
@@ -241,7 +241,7 @@ static void close_log_block(struct collector *log, u32 ring)
 	log->open[ring] = NONE;
 	log->blocks[index].open = false;
 	if (log->blocks[index].live)
-		block_list_add(log, index);
+		block_list_add_block(log, index);
 	else
 		erase_log_block(log, index);
 }
@@ -260,7 +260,7 @@ static void invalidate_unit_in_log_block(struct collector *log, u32 unit)
 	if (block->open)
 		return;
 	if (block->live)
-		block_list_add(log, index);
+		block_list_add_block(log, index);
 	else
 		erase_log_block(log, index);
 }
@@ -404,7 +404,7 @@ static void place_initial_live_units(struct collector *log, const struct optimum
 	}
 	for (u32 i = log->device->blocks; i-- > 0;)
 		if (log->blocks[i].live)
-			block_list_add(log, i);
+			block_list_add_block(log, i);
 		else
 			log->free[log->free_count++] = i;
 }

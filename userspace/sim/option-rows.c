@@ -47,7 +47,7 @@ const char *const *option_get_choices(const struct option_row *row)
 	return arrival_shape_words;
 }
 
-static char dash_to_underscore(char letter)
+static char convert_dash_to_underscore(char letter)
 {
 	return letter == '-' ? '_' : letter;
 }
@@ -55,7 +55,7 @@ static char dash_to_underscore(char letter)
 bool option_has_name(const char *name, const char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
-		if (dash_to_underscore(name[i]) != dash_to_underscore(text[i]))
+		if (convert_dash_to_underscore(name[i]) != convert_dash_to_underscore(text[i]))
 			return false;
 	return !name[length];
 }

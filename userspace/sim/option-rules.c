@@ -47,7 +47,7 @@ static const struct relation excludes[] = {
 	{ "jobs", "timeline" },	      { "raid", "change" },	     { "change", "timeline" },
 };
 
-static int report_option_relation(const struct relation *need, struct aftl_error *error)
+static int report_violated_option_relation(const struct relation *need, struct aftl_error *error)
 {
 	return aftl_fail(error, -EINVAL, "--%s needs --%s%s", need->option, need->other,
 			 is_sim_option_param(need->option, strlen(need->option)) ?
@@ -59,7 +59,7 @@ static int check_option_relations(const struct sim_options *options, struct aftl
 	for (unsigned int i = 0; i < ARRAY_SIZE(needs); i++)
 		if (sim_is_option_given(options, needs[i].option) &&
 		    !sim_is_option_given(options, needs[i].other))
-			return report_option_relation(&needs[i], error);
+			return report_violated_option_relation(&needs[i], error);
 	for (unsigned int i = 0; i < ARRAY_SIZE(excludes); i++)
 		if (sim_is_option_given(options, excludes[i].option) &&
 		    sim_is_option_given(options, excludes[i].other))
@@ -98,9 +98,9 @@ static const struct specialty arrival_specialties[] = {
 	{ "time-scale", "trace", SIM_ARRIVAL_TRACE },
 };
 
-static int check_options_by_choice(const struct sim_options *options, const char *what, u64 value,
-				   const struct specialty *table, unsigned int count,
-				   struct aftl_error *error)
+static int check_options_of_other_choices(const struct sim_options *options, const char *what,
+					  u64 value, const struct specialty *table,
+					  unsigned int count, struct aftl_error *error)
 {
 	for (unsigned int i = 0; i < count; i++)
 		if (sim_is_option_given(options, table[i].option) && table[i].value != value)
@@ -114,8 +114,9 @@ static int check_workload_options(const struct sim_options *options, struct aftl
 	if (options->workload != SIM_WORKLOAD_UNIFORM && options->workload != SIM_WORKLOAD_BURSTS &&
 	    sim_is_option_given(options, "hot-share"))
 		return aftl_fail(error, -EINVAL, "--hot-share needs --workload uniform or bursts");
-	return check_options_by_choice(options, "workload", options->workload, workload_specialties,
-				       ARRAY_SIZE(workload_specialties), error);
+	return check_options_of_other_choices(options, "workload", options->workload,
+					      workload_specialties,
+					      ARRAY_SIZE(workload_specialties), error);
 }
 
 static int check_arrival_options(const struct sim_options *options, struct aftl_error *error)
@@ -126,8 +127,9 @@ static int check_arrival_options(const struct sim_options *options, struct aftl_
 	if (options->arrival == SIM_ARRIVAL_OPEN && !sim_is_option_given(options, "rate") &&
 	    !sim_is_option_given(options, "utilisation"))
 		return aftl_fail(error, -EINVAL, "--arrival open needs --rate or --utilisation");
-	return check_options_by_choice(options, "arrival", options->arrival, arrival_specialties,
-				       ARRAY_SIZE(arrival_specialties), error);
+	return check_options_of_other_choices(options, "arrival", options->arrival,
+					      arrival_specialties, ARRAY_SIZE(arrival_specialties),
+					      error);
 }
 
 /* Standard input can be read only once. With --from it is copied to a file first. */
@@ -142,7 +144,7 @@ static int check_files_of_several_runs(const struct sim_options *options, struct
 	if (options->seed_count > 1 && options->timeline)
 		return aftl_fail(error, -EINVAL,
 				 "--timeline tells devices apart by their policies; give one seed");
-	if (sim_options_run_count(options) < 2)
+	if (sim_options_count_runs(options) < 2)
 		return 0;
 	if (options->dump)
 		return aftl_fail(error, -EINVAL,
@@ -197,7 +199,7 @@ static int check_yardstick_option(const struct sim_options *options, struct aftl
 /* Check that all changes are within the run; for a trace, whose length is unknown, do nothing. */
 static int check_change_times(const struct sim_options *options, struct aftl_error *error)
 {
-	u64 last = sim_changes_count_requests(&options->changes);
+	u64 last = sim_changes_get_last_request(&options->changes);
 	bool endless = options->trace && !sim_is_option_given(options, "requests");
 
 	if (endless || last <= options->warmup || last - options->warmup <= options->requests)

@@ -158,7 +158,7 @@ void pipeline_run(const struct pipeline *pipeline)
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 		.news = PTHREAD_COND_INITIALIZER,
 		.lanes = memory_alloc_zeroed(pipeline->lanes, sizeof(struct lane)),
-		.stop = stop_flag_of_thread(),
+		.stop = get_stop_flag_of_thread(),
 	};
 
 	run_threads_of_crew(&crew);

@@ -13,7 +13,7 @@ void set_policy_of_thread(const struct aftl_policy_type *type)
 	offered = type;
 }
 
-const struct aftl_policy_type *policy_offered(const char *name)
+const struct aftl_policy_type *find_policy_of_thread(const char *name)
 {
 	return offered && !strcmp(offered->name, name) ? offered : NULL;
 }

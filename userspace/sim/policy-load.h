@@ -23,14 +23,14 @@ static inline int __must_check policy_load(const char *path, const struct aftl_p
 			 path);
 }
 
-static inline const struct aftl_policy_type *policy_offered(const char *name)
+static inline const struct aftl_policy_type *find_policy_of_thread(const char *name)
 {
 	(void)name;
 	return NULL;
 }
 #else
 /* Return the policy of set_policy_of_thread() in this thread if @name is its name, else NULL. */
-const struct aftl_policy_type *policy_offered(const char *name);
+const struct aftl_policy_type *find_policy_of_thread(const char *name);
 
 /* Let this thread find @type, a policy of the process, by its name from now on; NULL: none. */
 void set_policy_of_thread(const struct aftl_policy_type *type);

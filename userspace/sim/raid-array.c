@@ -104,7 +104,8 @@ static void submit_to_raid_member(struct raid_array *array, u32 member,
 		abort();
 }
 
-static void send_stripe_unit(struct raid_array *array, struct stripe *stripe, u32 cell, u8 op)
+static void send_stripe_unit_to_member(struct raid_array *array, struct stripe *stripe, u32 cell,
+				       u8 op)
 {
 	struct raid_operation operation = {
 		.request = {
@@ -123,25 +124,26 @@ static void send_stripe_unit(struct raid_array *array, struct stripe *stripe, u3
 }
 
 /* Send @op to the member of each cell in @cells. Completions are processed after this call. */
-static void send_stripe_units(struct raid_array *array, struct stripe *stripe, u32 cells, u8 op)
+static void send_stripe_units_to_members(struct raid_array *array, struct stripe *stripe, u32 cells,
+					 u8 op)
 {
 	for (; cells; cells &= cells - 1)
-		send_stripe_unit(array, stripe, __ffs(cells), op);
+		send_stripe_unit_to_member(array, stripe, __ffs(cells), op);
 }
 
 /* Rows */
 
-static void write_stripe_row(struct raid_array *array, struct stripe *stripe)
+static void write_stripe_row_to_members(struct raid_array *array, struct stripe *stripe)
 {
 	u32 data = stripe->plan.write & stripe_data_mask(&array->layout);
 
 	stripe->reading = false;
 	array->counters.data_units += (u32)__builtin_popcount(data);
 	array->counters.parity_units++;
-	send_stripe_units(array, stripe, stripe->plan.write, AFTL_OP_WRITE);
+	send_stripe_units_to_members(array, stripe, stripe->plan.write, AFTL_OP_WRITE);
 }
 
-static void start_stripe_row(struct raid_array *array, struct stripe *stripe)
+static void start_write_of_stripe_row(struct raid_array *array, struct stripe *stripe)
 {
 	u32 index = stripe_cache_index(&array->cache, stripe);
 	struct raid_counters *counters;
@@ -158,17 +160,17 @@ static void start_stripe_row(struct raid_array *array, struct stripe *stripe)
 	else
 		counters->modified_rows++;
 	if (!stripe->plan.read) {
-		write_stripe_row(array, stripe);
+		write_stripe_row_to_members(array, stripe);
 		return;
 	}
 	stripe->reading = true;
-	send_stripe_units(array, stripe, stripe->plan.read, AFTL_OP_READ);
+	send_stripe_units_to_members(array, stripe, stripe->plan.read, AFTL_OP_READ);
 }
 
-static void start_stripe_if_full(struct raid_array *array, struct stripe *stripe)
+static void start_write_of_full_stripe_row(struct raid_array *array, struct stripe *stripe)
 {
 	if (!stripe->busy && stripe->dirty == stripe_data_mask(&array->layout))
-		start_stripe_row(array, stripe);
+		start_write_of_stripe_row(array, stripe);
 }
 
 static void add_waiting_request(struct raid_array *array, u32 index, struct raid_request *request)
@@ -193,18 +195,18 @@ static bool put_raid_write_into_cache(struct raid_array *array, struct raid_requ
 		if (!stripe)
 			return false;
 		stripe->hints[cell] = request->hint;
-		stripe_dirty_cell(&array->cache, stripe, cell, request->class == AFTL_APPROX,
-				  array->now_ns);
+		stripe_mark_cell_dirty(&array->cache, stripe, cell, request->class == AFTL_APPROX,
+				       array->now_ns);
 		add_waiting_request(array, stripe_cache_index(&array->cache, stripe), request);
-		start_stripe_if_full(array, stripe);
+		start_write_of_full_stripe_row(array, stripe);
 	}
 	return true;
 }
 
-static void start_oldest_dirty_stripe(struct raid_array *array)
+static void start_write_of_oldest_dirty_row(struct raid_array *array)
 {
 	if (array->cache.dirty.head != STRIPE_NONE)
-		start_stripe_row(array, &array->cache.stripes[array->cache.dirty.head]);
+		start_write_of_stripe_row(array, &array->cache.stripes[array->cache.dirty.head]);
 }
 
 static void put_blocked_writes_into_cache(struct raid_array *array)
@@ -215,7 +217,7 @@ static void put_blocked_writes_into_cache(struct raid_array *array)
 			array->blocked_end = &array->blocked;
 	}
 	if (array->blocked)
-		start_oldest_dirty_stripe(array);
+		start_write_of_oldest_dirty_row(array);
 }
 
 static void fail_waiting_requests(struct raid_waiter *waiter)
@@ -238,18 +240,18 @@ static void finish_write_of_stripe_row(struct raid_array *array, struct stripe *
 		free(waiter);
 		waiter = next;
 	}
-	start_stripe_if_full(array, stripe);
+	start_write_of_full_stripe_row(array, stripe);
 	put_blocked_writes_into_cache(array);
 }
 
-static void count_row_operation_end(struct raid_array *array, struct stripe *stripe, bool failed)
+static void count_ended_row_operation(struct raid_array *array, struct stripe *stripe, bool failed)
 {
 	if (failed)
 		fail_waiting_requests(array->flying[stripe_cache_index(&array->cache, stripe)]);
 	if (--stripe->operations)
 		return;
 	if (stripe->reading)
-		write_stripe_row(array, stripe);
+		write_stripe_row_to_members(array, stripe);
 	else
 		finish_write_of_stripe_row(array, stripe);
 }
@@ -263,7 +265,7 @@ static void complete_member_operation(struct raid_array *array, struct raid_oper
 
 	free(operation);
 	if (!owner) {
-		count_row_operation_end(array, stripe, failed);
+		count_ended_row_operation(array, stripe, failed);
 		return;
 	}
 	owner->failed |= failed;
@@ -380,7 +382,7 @@ static u64 get_next_hold_end_ns(const struct raid_array *array)
 				       array->cache.stripes[oldest].since_ns + array->hold_ns;
 }
 
-u64 raid_array_next_event(const struct raid_array *array)
+u64 raid_array_get_next_event_ns(const struct raid_array *array)
 {
 	u64 next_ns = get_next_hold_end_ns(array);
 
@@ -400,7 +402,7 @@ static void process_array_events(struct raid_array *array, u64 now_ns)
 			aftl_advance(array->members[i], now_ns);
 	process_done_operations(array);
 	if (get_next_hold_end_ns(array) <= now_ns)
-		start_oldest_dirty_stripe(array);
+		start_write_of_oldest_dirty_row(array);
 	process_done_operations(array);
 }
 
@@ -408,7 +410,7 @@ void raid_array_advance(struct raid_array *array, u64 now_ns)
 {
 	u64 next_ns;
 
-	while ((next_ns = raid_array_next_event(array)) <= now_ns)
+	while ((next_ns = raid_array_get_next_event_ns(array)) <= now_ns)
 		process_array_events(array, next_ns);
 	array->now_ns = max(array->now_ns, now_ns);
 }

@@ -40,7 +40,7 @@ struct run {
 /* The array supports reads and writes only; other requests of the stream are skipped. */
 static void submit_request_to_array(struct run *run, const struct sim_request *wanted)
 {
-	u64 at_ns = sim_set_arrival(&run->arrivals, wanted, run->array.now_ns);
+	u64 at_ns = sim_set_arrival_time(&run->arrivals, wanted, run->array.now_ns);
 
 	if (wanted->op == AFTL_OP_READ || wanted->op == AFTL_OP_WRITE)
 		raid_array_submit(&run->array, at_ns, wanted->op, (u32)wanted->unit, wanted->units,
@@ -80,7 +80,7 @@ static int run_array_to_end(struct run *run, struct aftl_error *error)
 
 		if (ret || !run->array.pending)
 			return ret;
-		next_ns = raid_array_next_event(&run->array);
+		next_ns = raid_array_get_next_event_ns(&run->array);
 		if (next_ns == U64_MAX)
 			return aftl_fail(error, -EIO,
 					 "the array has stopped with %u requests under way",
@@ -123,9 +123,9 @@ static enum exit_code prepare_array_run(struct run *run, const struct aftl_polic
 	ret = sim_stream_open(&run->stream, options, &options->params, &run->geo,
 			      run->array.units, error);
 	if (ret)
-		return options->trace ? exit_code_of_input(ret) : EXIT_USAGE;
+		return options->trace ? get_exit_code_of_input(ret) : EXIT_USAGE;
 	sim_arrivals_init(&run->arrivals, options, &options->params, &run->geo);
-	run->limit = sim_options_request_limit(options);
+	run->limit = sim_options_get_request_limit(options);
 	run->depth = options->arrival == SIM_ARRIVAL_CLOSED ? options->depth : U32_MAX;
 	return EXIT_DONE;
 }

@@ -75,7 +75,7 @@ int recording_open(struct recording *recording, const struct sim_stream *stream,
 	return ret;
 }
 
-static struct pending_record *pending_record_at(const struct recording *recording, u64 number)
+static struct pending_record *get_pending_record_at(const struct recording *recording, u64 number)
 {
 	return &recording->pending[number & (recording->room - 1)];
 }
@@ -90,15 +90,15 @@ u64 recording_begin_request(struct recording *recording, const struct sim_reques
 		recording->room = room ? 2 * room : LEAST_ROOM;
 		recording->pending = memory_alloc_zeroed(recording->room, sizeof(*old));
 		for (i = recording->first; i < recording->next; i++)
-			*pending_record_at(recording, i) = old[i & (room - 1)];
+			*get_pending_record_at(recording, i) = old[i & (room - 1)];
 		free(old);
 	}
-	*pending_record_at(recording, recording->next) = (struct pending_record){
+	*get_pending_record_at(recording, recording->next) = (struct pending_record){
 		.record = {
 			.t_ns = at_ns,
 			.off_sect = (u64)request->unit * recording->unit_sectors +
 				    request->head_skip,
-			.nsect = (u32)sim_request_sectors(request, recording->unit_sectors),
+			.nsect = (u32)sim_request_count_sectors(request, recording->unit_sectors),
 			.op = request->op,
 			.fua = request->flags & AFTL_REQUEST_FUA,
 			.life = request->hint.life,
@@ -137,11 +137,12 @@ static void write_pending_record(struct recording *recording, struct pending_rec
 
 void recording_end_request(struct recording *recording, u64 number, const struct recorded_end *end)
 {
-	pending_record_at(recording, number)->end = *end;
-	pending_record_at(recording, number)->ended = true;
+	get_pending_record_at(recording, number)->end = *end;
+	get_pending_record_at(recording, number)->ended = true;
 	while (recording->first < recording->next &&
-	       pending_record_at(recording, recording->first)->ended)
-		write_pending_record(recording, pending_record_at(recording, recording->first++));
+	       get_pending_record_at(recording, recording->first)->ended)
+		write_pending_record(recording,
+				     get_pending_record_at(recording, recording->first++));
 }
 
 int recording_get_error(const struct recording *recording, struct aftl_error *error)
@@ -170,7 +171,8 @@ enum exit_code recording_finish(struct recording *recording, enum exit_code code
 
 	/* An interrupted run leaves requests without an end: their response times are unknown. */
 	while (any && recording->first < recording->next)
-		write_pending_record(recording, pending_record_at(recording, recording->first++));
+		write_pending_record(recording,
+				     get_pending_record_at(recording, recording->first++));
 	free(recording->pending);
 	recording->pending = NULL;
 	if (recording->writer && interrupted())

@@ -193,7 +193,8 @@ static void write_all_timings_json(struct json_writer *json, const struct sim_re
 
 	json_object(json, "timing");
 	for (unsigned int i = 0; i < sim_timing_count; i++)
-		write_timing_json(json, sim_timings[i].name, sim_timing_histogram(result, i), bins);
+		write_timing_json(json, sim_timings[i].name, sim_get_timing_histogram(result, i),
+				  bins);
 	write_timing_json(json, "write_precise_response", &result->class_response[AFTL_PRECISE],
 			  bins);
 	write_timing_json(json, "write_approx_response", &result->class_response[AFTL_APPROX],
@@ -237,8 +238,8 @@ static void write_energy_json(struct json_writer *json, const struct aftl_counte
 	json_end_object(json);
 }
 
-static void write_spread_json(struct json_writer *json, const char *key,
-			      const struct sim_spread *spread, u64 per, unsigned int decimals)
+static void write_distribution_json(struct json_writer *json, const char *key,
+				    const struct sim_spread *spread, u64 per, unsigned int decimals)
 {
 	u64 scale = 1;
 
@@ -289,7 +290,7 @@ static void write_page_counts_json(struct json_writer *json, const struct sim_re
 	}
 	json_end_object(json);
 	/* Print an empty list if there is only the default placement handle. */
-	json_write_handles(json, result->stats.handles, handles ? handles + 1 : 0);
+	json_write_placement_handles(json, result->stats.handles, handles ? handles + 1 : 0);
 	json_object(json, "zones");
 	for (i = 0; i < AFTL_ZONE_STATES; i++)
 		json_u64(json, sim_zone_names[i], result->zone_states[i]);
@@ -461,8 +462,8 @@ static void write_result_json(struct json_writer *json, const struct sim_options
 	json_object(json, "blocks");
 	json_u64(json, "good", result->erases.count);
 	json_u64(json, "bad", result->bad_blocks);
-	write_spread_json(json, "erase_count", &result->erases, 1, 4);
-	write_spread_json(json, "wear", &result->wear, SIM_FULL_WEAR, 4);
+	write_distribution_json(json, "erase_count", &result->erases, 1, 4);
+	write_distribution_json(json, "wear", &result->wear, SIM_FULL_WEAR, 4);
 	json_end_object(json);
 	write_lifetime_json(json, &result->stats.counters);
 	write_page_counts_json(json, result);

@@ -21,7 +21,8 @@ static void write_block_table_json(struct json_writer *json, const struct sim_re
 	json_end_array(json);
 	json_inline_array(json, "kind");
 	for (i = 0; i < result->geo.blocks; i++)
-		json_string(json, NULL, sim_block_kind_name(result->policy, &result->blocks[i]));
+		json_string(json, NULL,
+			    sim_get_block_kind_name(result->policy, &result->blocks[i]));
 	json_end_array(json);
 	json_inline_array(json, "erases");
 	for (i = 0; i < result->geo.blocks; i++)

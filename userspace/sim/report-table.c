@@ -83,7 +83,7 @@ static u64 get_counter_of_result(const struct sim_result *result, u32 index)
 
 #define COUNTER_AT(name) (offsetof(struct aftl_counters, name) / sizeof(u64))
 
-static u64 get_member_of_result(const struct sim_result *result, u32 offset)
+static u64 get_field_of_result(const struct sim_result *result, u32 offset)
 {
 	return *(const u64 *)((const char *)result + offset);
 }
@@ -97,26 +97,26 @@ static u64 compute_request_rate(const struct sim_result *result, u32 unused __ma
 
 static u64 compute_mean_time_of_requests(const struct sim_result *result, u32 timing)
 {
-	const struct aftl_histogram *histogram = sim_timing_histogram(result, timing);
+	const struct aftl_histogram *histogram = sim_get_timing_histogram(result, timing);
 
 	return scaled_ratio(histogram->sum, histogram->count, 1);
 }
 
 static u64 get_quantile_of_times(const struct sim_result *result, u32 timing_and_share)
 {
-	return histogram_quantile_ns(sim_timing_histogram(result, timing_and_share >> 16),
+	return histogram_quantile_ns(sim_get_timing_histogram(result, timing_and_share >> 16),
 				     timing_and_share & 0xffff);
 }
 
 static u64 get_largest_time(const struct sim_result *result, u32 timing)
 {
-	return sim_timing_histogram(result, timing)->largest;
+	return sim_get_timing_histogram(result, timing)->largest;
 }
 
 static u64 compute_mean_waiting_time(const struct sim_result *result, u32 response)
 {
-	const struct aftl_histogram *histogram = sim_timing_histogram(result, response);
-	u64 service = sim_timing_histogram(result, response + 1)->sum;
+	const struct aftl_histogram *histogram = sim_get_timing_histogram(result, response);
+	u64 service = sim_get_timing_histogram(result, response + 1)->sum;
 
 	return scaled_ratio(histogram->sum - min(service, histogram->sum), histogram->count, 1);
 }
@@ -220,9 +220,9 @@ enum { READ_RESPONSE, READ_SERVICE, WRITE_RESPONSE, WRITE_SERVICE, FLUSH_RESPONS
 #define AT_SHARE(timing, share) ((timing) << 16 | (share))
 
 static const struct line general_lines[] = {
-	{ "requests", get_member_of_result, UNIT_NUMBER, NUMBER_AT(requests) },
+	{ "requests", get_field_of_result, UNIT_NUMBER, NUMBER_AT(requests) },
 	{ "failed", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(host_failed_requests) },
-	{ "simulated time", get_member_of_result, UNIT_TIME, NUMBER_AT(elapsed_ns) },
+	{ "simulated time", get_field_of_result, UNIT_TIME, NUMBER_AT(elapsed_ns) },
 	{ "throughput", compute_request_rate, UNIT_RATE, 0 },
 	{ "die utilisation", compute_mean_utilisation, UNIT_PERCENT, 0 },
 };
@@ -258,7 +258,7 @@ static const struct line flash_lines[] = {
 	{ "erases", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(array_erases) },
 	{ "  with low voltage", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(array_low_erases) },
 	{ "erase count, mean", compute_mean_erases, UNIT_FIXED4, 0 },
-	{ "  max", get_member_of_result, UNIT_NUMBER, NUMBER_AT(erases.largest) },
+	{ "  max", get_field_of_result, UNIT_NUMBER, NUMBER_AT(erases.largest) },
 	{ "wear in full erases, mean", compute_mean_wear, UNIT_FIXED4, 0 },
 	{ "lifetime factor", compute_lifetime_factor, UNIT_FIXED4, 0 },
 	{ "energy of reads", get_counter_of_result, UNIT_ENERGY, COUNTER_AT(read_energy_pj) },
@@ -301,10 +301,10 @@ static const struct line raid_lines[] = {
 	{ "writes per erase", get_writes_per_erase, UNIT_FIXED4, 0 },
 };
 
-static const struct line memory_line = { "memory of the device", get_member_of_result, UNIT_BYTES,
+static const struct line memory_line = { "memory of the device", get_field_of_result, UNIT_BYTES,
 					 NUMBER_AT(memory_bytes) };
 
-static const struct line cpu_line = { "processor time", get_member_of_result, UNIT_TIME,
+static const struct line cpu_line = { "processor time", get_field_of_result, UNIT_TIME,
 				      NUMBER_AT(cpu_ns) };
 
 static const struct line amplification_line = {
@@ -316,13 +316,14 @@ static u64 get_yardstick_lower_bound(const struct sim_result *result, u32 unused
 	return result->yardstick.known ? sim_yardstick_get_lower_bound(result) : 0;
 }
 
-static u64 get_collector_yardstick(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 get_yardstick_of_offline_collector(const struct sim_result *result,
+					      u32 unused __maybe_unused)
 {
 	return result->yardstick.known ? sim_yardstick_get_collector_result(result) : 0;
 }
 
 static const struct line yardstick_lines[] = {
-	{ "  with knowledge of the future", get_collector_yardstick, UNIT_FIXED4, 0 },
+	{ "  with knowledge of the future", get_yardstick_of_offline_collector, UNIT_FIXED4, 0 },
 	{ "  no less is possible", get_yardstick_lower_bound, UNIT_FIXED4, 0 },
 };
 
@@ -408,8 +409,8 @@ static bool is_value_of_any_run_nonzero(const struct sim_report *report, const s
 	return false;
 }
 
-static void print_line_if_not_zero(struct text_table *table, const struct sim_report *report,
-				   const struct line *line)
+static void print_table_line_if_not_zero(struct text_table *table, const struct sim_report *report,
+					 const struct line *line)
 {
 	if (is_value_of_any_run_nonzero(report, line))
 		print_table_line(table, report, line);
@@ -426,7 +427,7 @@ static void print_named_counter_lines(struct text_table *table, const struct sim
 	for (u32 i = 0; i < count; i++) {
 		scnprintf(title, sizeof(title), "%s%s", prefix, names[i]);
 		line.argument = i;
-		print_line_if_not_zero(table, report, &line);
+		print_table_line_if_not_zero(table, report, &line);
 	}
 }
 
@@ -444,7 +445,7 @@ static void print_queue_lines(struct text_table *table, const struct sim_report 
 			struct line own = queue_lines[i];
 
 			own.argument |= queue << 17;
-			print_line_if_not_zero(table, report, &own);
+			print_table_line_if_not_zero(table, report, &own);
 		}
 	}
 }
@@ -457,14 +458,14 @@ static void print_page_count_lines(struct text_table *table, const struct sim_re
 
 	print_table_line(table, report, &amplification_line);
 	for (unsigned int i = 0; report->options->yardstick && i < ARRAY_SIZE(yardstick_lines); i++)
-		print_line_if_not_zero(table, report, &yardstick_lines[i]);
+		print_table_line_if_not_zero(table, report, &yardstick_lines[i]);
 	print_named_counter_lines(table, report, "  ", sim_cause_names, SIM_CAUSES, &by_cause);
 	for (u32 i = 0; i < ARRAY_SIZE(cache_lines); i++)
-		print_line_if_not_zero(table, report, &cache_lines[i]);
+		print_table_line_if_not_zero(table, report, &cache_lines[i]);
 	for (u32 i = 0; i < ARRAY_SIZE(map_lines); i++)
-		print_line_if_not_zero(table, report, &map_lines[i]);
+		print_table_line_if_not_zero(table, report, &map_lines[i]);
 	for (u32 i = 0; i < ARRAY_SIZE(recent_lines); i++)
-		print_line_if_not_zero(table, report, &recent_lines[i]);
+		print_table_line_if_not_zero(table, report, &recent_lines[i]);
 	print_named_counter_lines(table, report, "pages programmed ", sim_mode_names, AFTL_MODES,
 				  &by_mode);
 	print_named_counter_lines(table, report, "pages of class ", sim_class_names, AFTL_CLASSES,

@@ -70,8 +70,8 @@ struct sim_timing {
 extern const struct sim_timing sim_timings[];
 extern const unsigned int sim_timing_count;
 
-static inline const struct aftl_histogram *sim_timing_histogram(const struct sim_result *result,
-								unsigned int index)
+static inline const struct aftl_histogram *sim_get_timing_histogram(const struct sim_result *result,
+								    unsigned int index)
 {
 	return (const void *)((const char *)&result->stats + sim_timings[index].offset);
 }

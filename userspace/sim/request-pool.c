@@ -31,6 +31,6 @@ bool request_pool_grow(struct request_pool *pool)
 	chunk = memory_alloc_zeroed(CHUNK, pool->size);
 	pool->chunks[pool->chunk_count++] = chunk;
 	for (u32 i = 0; i < CHUNK; i++)
-		request_pool_return(pool, (void *)(chunk + i * pool->size));
+		request_pool_return_request(pool, (void *)(chunk + i * pool->size));
 	return true;
 }

@@ -40,7 +40,8 @@ static inline struct aftl_request *request_pool_take_request(struct request_pool
 	return request;
 }
 
-static inline void request_pool_return(struct request_pool *pool, struct aftl_request *request)
+static inline void request_pool_return_request(struct request_pool *pool,
+					       struct aftl_request *request)
 {
 	request->next = pool->free;
 	pool->free = request;

@@ -49,7 +49,7 @@ static inline void sim_request_set_sectors(struct sim_request *request, u64 firs
 }
 
 /* Return the number of sectors of a request, whose units have @unit_sectors each. */
-static inline u64 sim_request_sectors(const struct sim_request *request, u32 unit_sectors)
+static inline u64 sim_request_count_sectors(const struct sim_request *request, u32 unit_sectors)
 {
 	return (u64)request->units * unit_sectors - request->head_skip - request->tail_skip;
 }

@@ -102,10 +102,10 @@ static void add_array_event_to_timeline(void *host, const struct aftl_array_even
 		timeline_add_event(run->timeline, event);
 }
 
-static struct aftl_waits *run_host_waits(void *host, struct aftl_request *request)
+static struct aftl_waits *run_record_host_waits(void *host, struct aftl_request *request)
 {
 	(void)host;
-	return sim_drive_waits(request);
+	return sim_drive_record_waits(request);
 }
 
 /* Requests */
@@ -182,7 +182,7 @@ static int observe_submitted_request(struct sim_drive *drive, struct aftl_reques
 
 /* Devices */
 
-enum exit_code sim_exit_code(int ret)
+enum exit_code sim_get_exit_code(int ret)
 {
 	return ret == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 }
@@ -197,7 +197,7 @@ static enum exit_code precondition_run_device(struct run *run, struct aftl_error
 {
 	int ret = aftl_precondition(run->drive.ftl);
 
-	return ret ? sim_exit_code(sim_report_fill_failure(ret, error)) : EXIT_DONE;
+	return ret ? sim_get_exit_code(sim_report_fill_failure(ret, error)) : EXIT_DONE;
 }
 
 struct sim_queue *sim_queues_create(const struct sim_options *options,
@@ -218,13 +218,13 @@ static enum exit_code create_run_device(struct run *run, const struct aftl_polic
 	if (run->options->load) {
 		ret = device_file_load(ftl, run->options->load, &run->ops, run, error);
 		if (ret)
-			return exit_code_of_input(ret);
+			return get_exit_code_of_input(ret);
 		/* Drop the saved statistics of the loaded device. */
 		reset_run_statistics(run);
 	} else {
 		ret = aftl_create(ftl, &run->options->params, policy, &run->ops, run, error);
 		if (ret)
-			return sim_exit_code(ret);
+			return sim_get_exit_code(ret);
 	}
 	run->drive.geo = aftl_geometry(*ftl);
 	run->queues = sim_queues_create(run->options, aftl_config(*ftl));
@@ -262,7 +262,7 @@ static enum exit_code open_run_stream(struct run *run, struct aftl_error *error)
 	int ret = sim_drive_open(&run->drive, options, error);
 
 	if (ret)
-		return options->trace ? exit_code_of_input(ret) : EXIT_USAGE;
+		return options->trace ? get_exit_code_of_input(ret) : EXIT_USAGE;
 	return open_record_of_run(run, error) ? EXIT_FAILED : EXIT_DONE;
 }
 
@@ -404,7 +404,7 @@ static enum exit_code apply_run_change(struct run *run, const struct sim_change 
 	if (ret) {
 		aftl_fail(error, ret, "--change: %s=%s: %.180s", change->key, change->value,
 			  cause.text);
-		return sim_exit_code(ret);
+		return sim_get_exit_code(ret);
 	}
 	if (run->drive.ftl != before) {
 		run->warmup = max(run->warmup, run->drive.submitted);
@@ -414,7 +414,7 @@ static enum exit_code apply_run_change(struct run *run, const struct sim_change 
 }
 
 /* If the stream ends before a change, that change and the later ones are skipped. */
-static enum exit_code run_with_changes(struct run *run, struct aftl_error *error)
+static enum exit_code run_stream_with_changes(struct run *run, struct aftl_error *error)
 {
 	const struct sim_changes *changes = &run->options->changes;
 	enum exit_code code = EXIT_DONE;
@@ -423,8 +423,9 @@ static enum exit_code run_with_changes(struct run *run, struct aftl_error *error
 	for (u32 i = 0; i < changes->count && !code && !interrupted(); i++) {
 		const struct sim_change *change = &changes->all[i];
 
-		code = sim_drive_run_to(&run->drive, change->at, U64_MAX, error) ? EXIT_FAILED :
-									       EXIT_DONE;
+		code = sim_drive_run_to_limit(&run->drive, change->at, U64_MAX, error) ?
+			       EXIT_FAILED :
+			       EXIT_DONE;
 		if (code || run->drive.submitted < change->at)
 			break;
 		code = apply_run_change(run, change, error);
@@ -445,7 +446,7 @@ static enum exit_code arm_faults(struct run *run, struct aftl_error *error)
 		if (ret) {
 			aftl_fail(error, ret, "--fault-script: fault %u: %.190s", i + 1,
 				  cause.text);
-			return sim_exit_code(ret);
+			return sim_get_exit_code(ret);
 		}
 	}
 	return EXIT_DONE;
@@ -472,9 +473,9 @@ static enum exit_code drive_with_progress(struct run *run, struct aftl_error *er
 
 	progress_begin(&run->progress, sim_progress_when(run->options),
 		       aftl_policy_type(run->drive.ftl)->name, total);
-	code = run_with_changes(run, error);
+	code = run_stream_with_changes(run, error);
 	if (!code)
-		code = sim_drive_run_all(&run->drive, error) ? EXIT_FAILED : EXIT_DONE;
+		code = sim_drive_run_to_end(&run->drive, error) ? EXIT_FAILED : EXIT_DONE;
 	progress_end(&run->progress);
 	return code;
 }
@@ -538,7 +539,7 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 	if (run.timeline)
 		run.ops.array = add_array_event_to_timeline;
 	if (run.drive.observes)
-		run.ops.waits = run_host_waits;
+		run.ops.waits = run_record_host_waits;
 	settling_init(&run.settling);
 	code = open_output_files(&run, error) ? EXIT_FAILED :
 						create_run_device(&run, policy, error);

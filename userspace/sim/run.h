@@ -158,7 +158,7 @@ void sim_result_release(struct sim_result *result);
 /* sim_run(), sim_sharded_run() and sim_raid_run() share the functions from here on. */
 
 /* Return the exit code for an error of aftl_create() and similar functions. */
-enum exit_code sim_exit_code(int ret);
+enum exit_code sim_get_exit_code(int ret);
 
 /* Set the error message for an error of aftl_precondition() and return the error. */
 int sim_report_fill_failure(int ret, struct aftl_error *error);
@@ -178,7 +178,8 @@ static inline void sim_add_queue_io(struct sim_queue *queues, const struct sim_r
 {
 	struct sim_queue *queue = &queues[request->queue];
 
-	queue->bytes += sim_request_sectors(request, sim_sectors_per_unit(geo)) * AFTL_SECTOR_BYTES;
+	queue->bytes +=
+		sim_request_count_sectors(request, sim_sectors_per_unit(geo)) * AFTL_SECTOR_BYTES;
 	aftl_histogram_add(request->op == AFTL_OP_READ ? &queue->read_response :
 							 &queue->write_response,
 			   response_ns);

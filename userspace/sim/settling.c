@@ -101,7 +101,7 @@ static u32 sum_batch_groups(const struct settling *settling, u64 sums[GROUPS])
 }
 
 /* Return the squared standard error of the mean, multiplied by groups^3 to get an integer. */
-static __uint128_t squared_standard_error(const struct rest *rest)
+static __uint128_t compute_squared_standard_error(const struct rest *rest)
 {
 	return rest->groups * rest->squares - (__uint128_t)rest->sum * rest->sum;
 }
@@ -128,8 +128,9 @@ static struct rest find_best_cut(const u64 *sums, u32 count, bool backwards)
 		rest.squares += (__uint128_t)sum * sum;
 		/* The products fit 128 bits: a squared error has at most 78 bits, a cube 21. */
 		if (rest.groups > count / KEPT &&
-		    (!best.groups || (squared_standard_error(&rest) * compute_cube(best.groups) <=
-				      squared_standard_error(&best) * compute_cube(rest.groups))))
+		    (!best.groups ||
+		     (compute_squared_standard_error(&rest) * compute_cube(best.groups) <=
+		      compute_squared_standard_error(&best) * compute_cube(rest.groups))))
 			best = rest;
 	}
 	return best;

@@ -159,7 +159,7 @@ static void complete_request_part(struct shard *shard, const struct part *part)
 		complete_split_request(shard, whole);
 }
 
-static void complete_single_part(struct shard *shard, const struct part *part)
+static void complete_unsplit_request(struct shard *shard, const struct part *part)
 {
 	const struct aftl_request *request = &part->request;
 	const struct end end = {
@@ -181,8 +181,8 @@ static void complete_shard_request(void *host, struct aftl_request *request)
 	if (unlikely(part->whole))
 		complete_request_part(shard, part);
 	else
-		complete_single_part(shard, part);
-	request_pool_return(&shard->pool, request);
+		complete_unsplit_request(shard, part);
+	request_pool_return_request(&shard->pool, request);
 }
 
 static const struct aftl_host_ops host_ops = {

@@ -107,7 +107,7 @@ static int add_request_to_shard_lists(struct run *run, struct shard_list *lists,
 {
 	const struct recorded_end end = { .reason = AFTL_WAITS };
 
-	run->now_ns = sim_set_arrival(&run->arrivals, wanted, run->now_ns);
+	run->now_ns = sim_set_arrival_time(&run->arrivals, wanted, run->now_ns);
 	wanted->time_ns = run->now_ns;
 	shard_lists_add_request(lists, &run->layout, wanted, run->number, run->epoch);
 	run->number += wanted->op <= AFTL_OP_WRITE;
@@ -267,8 +267,8 @@ static void submit_next_to_shards(struct run *run)
 	}
 }
 
-static void prefetch_for_shard_request(const void *context, const struct sim_request *request,
-				       bool near)
+static void prefetch_mapping_of_shard_request(const void *context,
+					      const struct sim_request *request, bool near)
 {
 	const struct run *run = context;
 	u32 index = aftl_shard_of_lpn(&run->layout, request->unit);
@@ -284,7 +284,7 @@ static void run_closed_queue(struct run *run)
 	u64 last_ns = 0, seen = U64_MAX, pending;
 
 	look_ahead_init(&run->ahead, run->stream, run->limit);
-	run->ahead.expect = prefetch_for_shard_request;
+	run->ahead.expect = prefetch_mapping_of_shard_request;
 	run->ahead.context = run;
 	for (;;) {
 		u64 next_ns;
@@ -333,7 +333,7 @@ static void create_shard_in_thread(void *context, u64 number, u32 index)
 	int ret = shard_create(&seat->shard, run->options, index, run->policy, &seat->error);
 
 	(void)number;
-	seat->code = ret ? sim_exit_code(ret) : EXIT_DONE;
+	seat->code = ret ? sim_get_exit_code(ret) : EXIT_DONE;
 }
 
 static enum exit_code describe_sharded_device(struct run *run, struct aftl_error *error)
@@ -374,7 +374,7 @@ static enum exit_code open_sharded_stream(struct run *run, struct aftl_error *er
 	if (!ret)
 		ret = sim_tenants_open(&run->tenants, options, config, &run->geo, units, error);
 	if (ret)
-		return options->trace ? exit_code_of_input(ret) : EXIT_USAGE;
+		return options->trace ? get_exit_code_of_input(ret) : EXIT_USAGE;
 	for (u32 i = 0; run->tenants.count && i < run->layout.count; i++)
 		run->seats[i].shard.tenants = &run->tenants;
 	sim_arrivals_init(&run->arrivals, options, config, &run->geo);
@@ -546,7 +546,7 @@ enum exit_code sim_sharded_run(const struct sim_options *options,
 	struct run run = {
 		.options = options,
 		.policy = policy,
-		.limit = sim_options_request_limit(options),
+		.limit = sim_options_get_request_limit(options),
 		.dies_at = sim_count_requests_before_die_fails(options),
 		.stopped = U64_MAX,
 	};

@@ -239,7 +239,7 @@ static int parse_page_map_option(struct sim_options *options, struct aftl_error 
 }
 
 /* With --trace the limit is infinite unless --requests was given; the file's end ends the run. */
-u64 sim_options_request_limit(const struct sim_options *options)
+u64 sim_options_get_request_limit(const struct sim_options *options)
 {
 	bool endless = options->trace && !sim_is_option_given(options, "requests");
 
@@ -247,7 +247,7 @@ u64 sim_options_request_limit(const struct sim_options *options)
 		       U64_MAX : options->warmup + options->requests;
 }
 
-unsigned int sim_options_run_count(const struct sim_options *options)
+unsigned int sim_options_count_runs(const struct sim_options *options)
 {
 	return max(options->policy_count, 1U) * max(options->seed_count, 1U);
 }

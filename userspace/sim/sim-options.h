@@ -158,10 +158,10 @@ bool sim_is_option_given(const struct sim_options *options, const char *name);
 bool is_sim_option_param(const char *name, size_t length);
 
 /* Return the maximum number of requests, including the warm-up. */
-u64 sim_options_request_limit(const struct sim_options *options);
+u64 sim_options_get_request_limit(const struct sim_options *options);
 
 /* Return the number of policies times the number of seeds. */
-unsigned int sim_options_run_count(const struct sim_options *options);
+unsigned int sim_options_count_runs(const struct sim_options *options);
 
 const char *sim_workload_name(const struct sim_options *options);
 const char *sim_arrival_name(const struct sim_options *options);

@@ -386,7 +386,7 @@ static void run_all_simulations_in_turn(struct runs *all, const struct sim_optio
 {
 	struct sim_outcome *outcome = memory_alloc_zeroed(1, sizeof(*outcome));
 
-	for (unsigned int i = 0; i < sim_options_run_count(options); i++) {
+	for (unsigned int i = 0; i < sim_options_count_runs(options); i++) {
 		*outcome = (struct sim_outcome){ .lost = interrupted() };
 		if (outcome->lost)
 			aftl_fail(&outcome->error, -EINTR, "interrupted before the run began");
@@ -404,7 +404,7 @@ static void run_all_simulations(struct runs *all, const struct sim_options *opti
 	const struct sim_work work = {
 		.options = &own,
 		.run = run_simulation_in_child,
-		.count = sim_options_run_count(options),
+		.count = sim_options_count_runs(options),
 	};
 	unsigned int jobs = sim_count_concurrent_runs(&work);
 
@@ -517,7 +517,7 @@ static enum exit_code report_runs(const struct runs *run, struct outputs *output
 
 enum exit_code sim_perform(struct sim_options *options, int argc, char **argv, FILE *json)
 {
-	unsigned int count = sim_options_run_count(options), i;
+	unsigned int count = sim_options_count_runs(options), i;
 	struct runs run = {
 		.results = memory_alloc_zeroed(count, sizeof(*run.results)),
 		.failures = memory_alloc_zeroed(count, sizeof(*run.failures)),

@@ -46,7 +46,7 @@ static u32 take_largest_waiting_time(u64 left[AFTL_WAITS])
 	return most;
 }
 
-static void format_share(char text[HUMAN_SIZE], u64 part, u64 whole)
+static void format_wait_share(char text[HUMAN_SIZE], u64 part, u64 whole)
 {
 	human_format_decimal(text, scaled_ratio(part, whole, 1000), 1, " %");
 }
@@ -62,7 +62,7 @@ static void format_wait_reasons(const struct sim_slow *slow, char text[TEXT_TABL
 	memcpy(left, slow->waits_ns, sizeof(left));
 	text[0] = '\0';
 	while ((reason = take_largest_waiting_time(left)) < AFTL_WAITS) {
-		format_share(share, slow->waits_ns[reason], slow->response_ns);
+		format_wait_share(share, slow->waits_ns[reason], slow->response_ns);
 		used += scnprintf(text + used, TEXT_TABLE_CELL - used, "%s%s %s",
 				  used ? ", " : "", aftl_wait_names[reason], share);
 	}
@@ -91,7 +91,7 @@ void slowest_print(const struct sim_slowest *slowest, const char *title, FILE *o
 		format_wait_reasons(slow, reasons);
 		human_format_time(arrival, slow->arrival_ns);
 		human_format_time(response, slow->response_ns);
-		format_share(own, slow->service_ns, slow->response_ns);
+		format_wait_share(own, slow->service_ns, slow->response_ns);
 		text_table_add_row(&table);
 		text_table_add_cell(&table, "%s", arrival);
 		text_table_add_cell(&table, "%s", aftl_op_names[slow->op]);

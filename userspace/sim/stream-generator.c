@@ -404,7 +404,7 @@ static struct sim_request draw_request(struct generator *generator)
 	sim_request_set_sectors(&request, first, sectors, generator->unit_shift);
 	if (request.op != AFTL_OP_WRITE)
 		return request;
-	request.class = tag_runs_draw(&generator->tags) ? AFTL_APPROX : AFTL_PRECISE;
+	request.class = tag_runs_draw_tag(&generator->tags) ? AFTL_APPROX : AFTL_PRECISE;
 	request.level = request.class ? draw_quality_level(generator) : 0;
 	request.hint.stream = hot ? generator->hot_stream : 0;
 	return request;
@@ -461,7 +461,7 @@ static void close_generator(struct sim_stream *stream)
 
 /* Preparation */
 
-static u64 greatest_common_divisor(u64 a, u64 b)
+static u64 compute_greatest_common_divisor(u64 a, u64 b)
 {
 	while (b) {
 		u64 rest = a % b;
@@ -477,12 +477,12 @@ static u64 compute_rank_permutation_step(u64 n)
 {
 	u64 step = (u64)((__uint128_t)n * 0x9e3779b9ULL >> 32) | 1;
 
-	while (step > 1 && greatest_common_divisor(step, n) > 1)
+	while (step > 1 && compute_greatest_common_divisor(step, n) > 1)
 		step++;
 	return step;
 }
 
-static u64 compute_share_min_one(u64 whole, u64 share)
+static u64 compute_share_of_at_least_one(u64 whole, u64 share)
 {
 	u64 units = whole * share / SHARE_WHOLE;
 
@@ -512,7 +512,7 @@ static int fit_footprint_to_device(struct generator *generator, const struct sim
 	u32 grain, grain_hot;
 
 	longest = max(longest, longest_hot);
-	generator->footprint = compute_share_min_one(units, options->footprint)
+	generator->footprint = compute_share_of_at_least_one(units, options->footprint)
 			       << generator->unit_shift;
 	if (longest > generator->footprint)
 		return aftl_fail(error, -EINVAL,
@@ -536,7 +536,8 @@ static void prepare_active_extents(struct generator *generator, const struct sim
 		return;
 	generator->active_extent = max(min(options->active_extent, generator->places), 1ULL);
 	generator->extents = generator->places / generator->active_extent;
-	generator->active_count = compute_share_min_one(generator->extents, options->active_set);
+	generator->active_count =
+		compute_share_of_at_least_one(generator->extents, options->active_set);
 	generator->active_requests = options->active_requests * generator->active_extent;
 	generator->active_others = options->active_others;
 	generator->active =
@@ -619,11 +620,11 @@ static int check_and_set_stride(struct generator *generator, const struct sim_op
 
 static void init_random_sequences(struct generator *generator, u64 seed)
 {
-	generator->kind_random = random_sequence_of_purpose(seed, PURPOSE_KIND);
-	generator->size_random = random_sequence_of_purpose(seed, PURPOSE_SIZE);
-	generator->hot_size_random = random_sequence_of_purpose(seed, PURPOSE_HOT_SIZE);
-	generator->place_random = random_sequence_of_purpose(seed, PURPOSE_PLACE);
-	generator->level_random = random_sequence_of_purpose(seed, PURPOSE_LEVEL);
+	generator->kind_random = get_random_sequence_of_purpose(seed, PURPOSE_KIND);
+	generator->size_random = get_random_sequence_of_purpose(seed, PURPOSE_SIZE);
+	generator->hot_size_random = get_random_sequence_of_purpose(seed, PURPOSE_HOT_SIZE);
+	generator->place_random = get_random_sequence_of_purpose(seed, PURPOSE_PLACE);
+	generator->level_random = get_random_sequence_of_purpose(seed, PURPOSE_LEVEL);
 }
 
 static int set_request_shares_and_sequences(struct generator *generator,
@@ -636,7 +637,7 @@ static int set_request_shares_and_sequences(struct generator *generator,
 	generator->level_share[2] = options->level_2_share;
 	generator->level_share[3] = options->level_3_share;
 	if (!tag_runs_init(&generator->tags, options->approx_share, options->approx_run,
-			   random_sequence_of_purpose(seed, PURPOSE_TAG)))
+			   get_random_sequence_of_purpose(seed, PURPOSE_TAG)))
 		return aftl_fail(error, -EINVAL,
 				 "--approx-run %llu is too short for this --approx-share: precise runs would be shorter than one write",
 				 (unsigned long long)options->approx_run);
@@ -671,10 +672,10 @@ int sim_generator_open(struct sim_stream **out, const struct sim_options *option
 	generator->workload = options->workload;
 	if (options->hot_share && options->hot_range)
 		generator->hot_places =
-			compute_share_min_one(generator->places, options->hot_range);
+			compute_share_of_at_least_one(generator->places, options->hot_range);
 	generator->hot_share = options->hot_share;
 	generator->hot_stream = (u8)options->hot_stream;
-	generator->window = compute_share_min_one(generator->places, options->drift_set);
+	generator->window = compute_share_of_at_least_one(generator->places, options->drift_set);
 	generator->window_requests = options->drift_requests;
 	generator->step = compute_rank_permutation_step(generator->places);
 	generator->scatter = options->scatter;

@@ -270,7 +270,7 @@ int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
 			aftl_record_level_of_name(header->class_names[i], &trace->level[i]);
 		trace->stream.levels |= trace->level[i] > AFTL_APPROX;
 	}
-	ret = check_trace_fits_device(trace, sim_options_request_limit(options), error);
+	ret = check_trace_fits_device(trace, sim_options_get_request_limit(options), error);
 	if (ret)
 		close_trace_stream(&trace->stream);
 	else

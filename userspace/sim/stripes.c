@@ -140,8 +140,8 @@ struct stripe *stripe_get(struct stripe_cache *cache, u32 row)
 
 /* States */
 
-void stripe_dirty_cell(struct stripe_cache *cache, struct stripe *stripe, u32 cell, bool approx,
-		       u64 now_ns)
+void stripe_mark_cell_dirty(struct stripe_cache *cache, struct stripe *stripe, u32 cell,
+			    bool approx, u64 now_ns)
 {
 	if (!stripe->dirty && !stripe->busy) {
 		stripe_list_remove(cache, &cache->clean, stripe);

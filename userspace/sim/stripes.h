@@ -142,8 +142,8 @@ struct stripe *stripe_find(struct stripe_cache *cache, u32 row);
 struct stripe *stripe_get(struct stripe_cache *cache, u32 row);
 
 /* Mark a cell as dirty. */
-void stripe_dirty_cell(struct stripe_cache *cache, struct stripe *stripe, u32 cell, bool approx,
-		       u64 now_ns);
+void stripe_mark_cell_dirty(struct stripe_cache *cache, struct stripe *stripe, u32 cell,
+			    bool approx, u64 now_ns);
 
 /* Mark the dirty cells of @stripe as being written, and set its plan. */
 void stripe_begin_write(struct stripe_cache *cache, const struct stripe_layout *layout,

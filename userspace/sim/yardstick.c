@@ -69,7 +69,8 @@ static int read_stream_operations(struct sim_stream *stream, const struct sim_op
 		ret = add_request_operations(list, &request, error);
 		if (i >= options->warmup && request.op == AFTL_OP_WRITE)
 			result->yardstick.bytes +=
-				sim_request_sectors(&request, sim_sectors_per_unit(&result->geo)) *
+				sim_request_count_sectors(&request,
+							  sim_sectors_per_unit(&result->geo)) *
 				AFTL_SECTOR_BYTES;
 	}
 	*begin = min(*begin, list->count);

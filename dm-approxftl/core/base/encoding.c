@@ -149,6 +149,6 @@ static u32 crc32c_by_instruction(u32 crc, const u8 *byte, size_t size)
 
 u32 aftl_crc32c(u32 crc, const void *bytes, size_t size)
 {
-	return aftl_has_crc32c() ? crc32c_by_instruction(crc, bytes, size) :
-				   aftl_crc32c_by_table(crc, bytes, size);
+	return aftl_cpu_has_crc32c() ? crc32c_by_instruction(crc, bytes, size) :
+				       aftl_crc32c_by_table(crc, bytes, size);
 }

@@ -155,7 +155,7 @@ static void place_at_next_follower(struct aftl_policy *policy, struct active *ac
 	placement->mode = shown[layer] ? AFTL_MODE_FOLLOWER : AFTL_MODE_NORMAL;
 	placement->monitor = true;
 	if (shown[layer])
-		placement->ispp = aftl_follower_ispp(shown[layer]);
+		placement->ispp = aftl_get_follower_ispp(shown[layer]);
 	if (active->follower == geo->word_lines) {
 		active->follower = 1;
 		active->follower_layer++;

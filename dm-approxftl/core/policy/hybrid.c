@@ -92,7 +92,7 @@ static const struct hybrid *to_const_hybrid(const struct aftl_policy *policy)
 	return container_of(policy, struct hybrid, policy);
 }
 
-static struct own_blocks *hybrid_own_open_blocks(struct aftl_policy *policy, u32 lun)
+static struct own_blocks *hybrid_get_own_open_blocks(struct aftl_policy *policy, u32 lun)
 {
 	return (struct own_blocks *)policy->luns + lun;
 }
@@ -189,18 +189,18 @@ static void hybrid_record_host_read(struct aftl_policy *policy, aftl_lpn_t lpn, 
 
 /* Placement */
 
-static int place_in_sequential_block(struct aftl_policy *policy, struct aftl_lun *lun,
-				     const struct aftl_program_request *need,
-				     struct aftl_placement *placement)
+static int place_program_in_own_block(struct aftl_policy *policy, struct aftl_lun *lun,
+				      const struct aftl_program_request *need,
+				      struct aftl_placement *placement)
 {
-	struct own_blocks *own = hybrid_own_open_blocks(policy, aftl_lun_index(lun));
+	struct own_blocks *own = hybrid_get_own_open_blocks(policy, aftl_lun_index(lun));
 
 	return aftl_place_sequential(policy, lun, need, &own->plain, KIND_PRECISE, placement);
 }
 
-static int place_in_standard_mode(struct hybrid *state, struct aftl_lun *lun,
-				  const struct aftl_program_request *need,
-				  struct aftl_placement *placement)
+static int place_program_in_standard_mode(struct hybrid *state, struct aftl_lun *lun,
+					  const struct aftl_program_request *need,
+					  struct aftl_placement *placement)
 {
 	struct aftl_program_request cold = *need;
 	int ret;
@@ -209,7 +209,7 @@ static int place_in_standard_mode(struct hybrid *state, struct aftl_lun *lun,
 	if (state->approx)
 		ret = aftl_policy_approxftl.place(state->approx, lun, &cold, placement);
 	else
-		ret = place_in_sequential_block(&state->policy, lun, need, placement);
+		ret = place_program_in_own_block(&state->policy, lun, need, placement);
 	if (ret || !state->agcr || placement->mode != AFTL_MODE_NORMAL)
 		return ret;
 	if (need->stream == STREAM_LOW)
@@ -223,7 +223,7 @@ static int place_short_lived_data(struct aftl_policy *policy, struct aftl_lun *l
 				  const struct aftl_program_request *need,
 				  struct aftl_placement *placement)
 {
-	struct own_blocks *own = hybrid_own_open_blocks(policy, aftl_lun_index(lun));
+	struct own_blocks *own = hybrid_get_own_open_blocks(policy, aftl_lun_index(lun));
 	int ret = aftl_place_sequential(policy, lun, need, &own->brief, KIND_SHORT, placement);
 
 	if (ret)
@@ -268,23 +268,24 @@ static int place_updated_data_by_ressd(struct hybrid *state, struct aftl_lun *lu
 	return ret;
 }
 
-static bool ressd_is_reclaiming(const struct aftl_program_request *need)
+static bool is_reclaim_of_super_layer_block(const struct aftl_program_request *need)
 {
 	return need->cause == AFTL_CAUSE_REWRITE && need->from->order == AFTL_ORDER_SUPER_LAYER;
 }
 
-static int place_by_delegate(struct hybrid *state, struct aftl_lun *lun,
-			     const struct aftl_program_request *need,
-			     struct aftl_placement *placement)
+static int place_program_by_delegate(struct hybrid *state, struct aftl_lun *lun,
+				     const struct aftl_program_request *need,
+				     struct aftl_placement *placement)
 {
 	bool host = need->cause == AFTL_CAUSE_HOST;
 
-	if (state->ressd && (host ? need->stream == STREAM_UPDATED : ressd_is_reclaiming(need)) &&
+	if (state->ressd &&
+	    (host ? need->stream == STREAM_UPDATED : is_reclaim_of_super_layer_block(need)) &&
 	    !place_updated_data_by_ressd(state, lun, need, placement))
 		return 0;
 	if (host && need->stream == STREAM_SHORT)
 		return place_short_lived_data(&state->policy, lun, need, placement);
-	return place_in_standard_mode(state, lun, need, placement);
+	return place_program_in_standard_mode(state, lun, need, placement);
 }
 
 /* Followers (cubeFTL) */
@@ -314,8 +315,8 @@ static bool block_may_have_followers(const struct hybrid *state, const struct af
 }
 
 /* Monitored result of the leader word line, in @mode, of @page's layer (cubeFTL); 0 if none. */
-static u16 hybrid_leader_result(const struct aftl_policy *policy, const struct aftl_block *block,
-				u32 page, u32 mode)
+static u16 hybrid_get_leader_result(const struct aftl_policy *policy,
+				    const struct aftl_block *block, u32 page, u32 mode)
 {
 	u32 leader = find_programmed_leader(aftl_policy_media(policy), block, page, mode);
 	struct aftl_program_result outcome;
@@ -328,13 +329,13 @@ static u16 hybrid_leader_result(const struct aftl_policy *policy, const struct a
 
 static void hybrid_set_follower_ispp(struct aftl_policy *policy, struct aftl_placement *placement)
 {
-	u16 shown = hybrid_leader_result(policy, placement->block, placement->page,
-					 placement->mode);
+	u16 shown = hybrid_get_leader_result(policy, placement->block, placement->page,
+					     placement->mode);
 	struct aftl_ispp ispp;
 
 	if (!shown)
 		return;
-	ispp = aftl_follower_ispp(shown);
+	ispp = aftl_get_follower_ispp(shown);
 	placement->note = shown;
 	placement->ispp.skip = ispp.skip;
 	if (placement->mode != AFTL_MODE_NORMAL)
@@ -348,7 +349,7 @@ static int hybrid_place_program(struct aftl_policy *policy, struct aftl_lun *lun
 				struct aftl_placement *placement)
 {
 	struct hybrid *state = to_hybrid(policy);
-	int ret = place_by_delegate(state, lun, need, placement);
+	int ret = place_program_by_delegate(state, lun, need, placement);
 
 	if (!ret && block_may_have_followers(state, placement->block))
 		hybrid_set_follower_ispp(policy, placement);
@@ -372,9 +373,9 @@ static u32 count_remaining_followers(const struct hybrid *state, const struct af
 	return geo->word_lines - 1 - word_line;
 }
 
-static u32 hybrid_count_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
-				 const struct aftl_program_request *need,
-				 const struct aftl_block *block)
+static u32 hybrid_count_writes_without_place_call(struct aftl_policy *policy, struct aftl_lun *lun,
+						  const struct aftl_program_request *need,
+						  const struct aftl_block *block)
 {
 	struct hybrid *state = to_hybrid(policy);
 	u32 run = block_may_have_followers(state, block) ? count_remaining_followers(state, block) :
@@ -394,8 +395,8 @@ static bool hybrid_check_programmed_page(struct aftl_policy *policy, struct aftl
 	return aftl_is_word_line_misprogrammed(placement->note, outcome);
 }
 
-static u32 hybrid_first_read_reference(struct aftl_policy *policy, const struct aftl_block *block,
-				       u32 page)
+static u32 hybrid_get_first_read_reference(struct aftl_policy *policy,
+					   const struct aftl_block *block, u32 page)
 {
 	u16 *references = policy->arrays[0];
 
@@ -420,7 +421,8 @@ static bool program_has_one_logical_page(const struct aftl_policy *policy)
 }
 
 /* Return true if a rewrite was requested by AGCR, and not because of a misprogrammed page. */
-static bool wants_high_cost_mode(const struct hybrid *state, const struct aftl_relocation *move)
+static bool is_rewrite_requested_by_agcr(const struct hybrid *state,
+					 const struct aftl_relocation *move)
 {
 	return program_has_one_logical_page(&state->policy) && !move->bad;
 }
@@ -429,7 +431,7 @@ static u32 choose_relocation_stream(const struct hybrid *state, const struct aft
 {
 	if (!state->agcr)
 		return STREAM_NONE;
-	if (move->cause == AFTL_CAUSE_REWRITE && wants_high_cost_mode(state, move))
+	if (move->cause == AFTL_CAUSE_REWRITE && is_rewrite_requested_by_agcr(state, move))
 		return STREAM_HIGH;
 	if (move->mode == AFTL_MODE_COARSE)
 		return STREAM_LOW;
@@ -460,7 +462,8 @@ static bool hybrid_choose_relocation(struct aftl_policy *policy, const struct af
 	return move->pass == choose_relocation_pass(*class, *stream);
 }
 
-static void hybrid_note_invalid_page(struct aftl_policy *policy, struct aftl_block *block, u32 page)
+static void hybrid_record_invalid_page(struct aftl_policy *policy, struct aftl_block *block,
+				       u32 page)
 {
 	if (to_hybrid(policy)->ressd)
 		aftl_policy_ressd.invalidated(to_hybrid(policy)->ressd, block, page);
@@ -488,7 +491,7 @@ static bool hybrid_allows_shallow_erase(struct aftl_policy *policy, const struct
 	return approx && aftl_policy_approxftl.shallow_erase(approx, block);
 }
 
-static u32 hybrid_retention_hours(struct aftl_policy *policy, u32 class, u32 mode)
+static u32 hybrid_get_retention_hours(struct aftl_policy *policy, u32 class, u32 mode)
 {
 	struct aftl_policy *tvr = to_hybrid(policy)->tvr;
 
@@ -536,7 +539,7 @@ static bool adopt_ressd_block(struct hybrid *state, struct aftl_lun *lun, struct
 static bool hybrid_adopt_loaded_block(struct aftl_policy *policy, struct aftl_lun *lun,
 				      struct aftl_block *block)
 {
-	struct own_blocks *own = hybrid_own_open_blocks(policy, aftl_lun_index(lun));
+	struct own_blocks *own = hybrid_get_own_open_blocks(policy, aftl_lun_index(lun));
 	struct hybrid *state = to_hybrid(policy);
 
 	if (block->order == AFTL_ORDER_SUPER_LAYER || block->note & NOTE_RESSD)
@@ -558,7 +561,7 @@ static void hybrid_forget_closed_block(struct aftl_policy *policy, const struct 
 	if (state->ressd)
 		aftl_policy_ressd.closed(state->ressd, block);
 	for (lun = 0; lun < aftl_policy_count_luns(policy); lun++) {
-		struct own_blocks *own = hybrid_own_open_blocks(policy, lun);
+		struct own_blocks *own = hybrid_get_own_open_blocks(policy, lun);
 
 		if (own->plain == block)
 			own->plain = NULL;
@@ -592,16 +595,16 @@ const struct aftl_policy_type aftl_policy_hybrid = {
 	.prefetch_state = hybrid_prefetch_state,
 	.host_read = hybrid_record_host_read,
 	.place = hybrid_place_program,
-	.fill_run = hybrid_count_fill_run,
+	.fill_run = hybrid_count_writes_without_place_call,
 	.out_of_blocks = hybrid_close_block_for_gc,
 	.programmed = hybrid_check_programmed_page,
-	.invalidated = hybrid_note_invalid_page,
-	.reference = hybrid_first_read_reference,
+	.invalidated = hybrid_record_invalid_page,
+	.reference = hybrid_get_first_read_reference,
 	.reference_found = hybrid_save_read_reference,
 	.victim_rank = hybrid_get_victim_rank,
 	.relocate = hybrid_choose_relocation,
 	.shallow_erase = hybrid_allows_shallow_erase,
 	.accept_free = hybrid_accept_free_block,
-	.retention_hours = hybrid_retention_hours,
+	.retention_hours = hybrid_get_retention_hours,
 	.idle_task = hybrid_choose_idle_task,
 };

@@ -49,7 +49,7 @@ static const struct own *ips_params(const struct aftl_policy *policy)
 	return policy->params[0];
 }
 
-static struct aftl_block **ips_cache_blocks(struct aftl_policy *policy, u32 lun)
+static struct aftl_block **ips_get_cache_blocks(struct aftl_policy *policy, u32 lun)
 {
 	return ((struct lun_state *)policy->luns + lun)->cache;
 }
@@ -60,7 +60,7 @@ static bool ips_create(struct aftl_policy *policy)
 }
 
 /* The in-place switch cache is not used beside the SLC cache of the device. */
-static u32 ips_max_cache_blocks_per_lun(const struct aftl_policy *policy)
+static u32 ips_get_max_cache_blocks_per_lun(const struct aftl_policy *policy)
 {
 	const struct aftl_config *config = aftl_policy_config(policy);
 
@@ -74,10 +74,10 @@ static u32 ips_max_cache_blocks_per_lun(const struct aftl_policy *policy)
 static struct aftl_block **ips_find_free_entry(struct aftl_policy *policy,
 					       const struct aftl_lun *lun)
 {
-	struct aftl_block **cache = ips_cache_blocks(policy, aftl_lun_index(lun));
+	struct aftl_block **cache = ips_get_cache_blocks(policy, aftl_lun_index(lun));
 	u32 i;
 
-	for (i = 0; i < ips_max_cache_blocks_per_lun(policy); i++)
+	for (i = 0; i < ips_get_max_cache_blocks_per_lun(policy); i++)
 		if (!cache[i])
 			return &cache[i];
 	return NULL;
@@ -106,15 +106,15 @@ static void ips_forget_closed_block(struct aftl_policy *policy, const struct aft
 
 	for (lun = 0; lun < aftl_policy_count_luns(policy); lun++)
 		for (i = 0; i < BLOCKS_MAX; i++)
-			if (ips_cache_blocks(policy, lun)[i] == block)
-				ips_cache_blocks(policy, lun)[i] = NULL;
+			if (ips_get_cache_blocks(policy, lun)[i] == block)
+				ips_get_cache_blocks(policy, lun)[i] = NULL;
 	aftl_delegate_block_closed(policy, block);
 }
 
 /* Placement */
 
-static u32 ips_next_program_page(const struct aftl_policy *policy, const struct aftl_block *block,
-				 u32 *pages)
+static u32 ips_get_next_program_page(const struct aftl_policy *policy,
+				     const struct aftl_block *block, u32 *pages)
 {
 	return aftl_switched_order_next_page(aftl_policy_geometry(policy), block->programmed,
 					     pages);
@@ -126,7 +126,7 @@ static bool does_next_program_switch_word_line(const struct aftl_policy *policy,
 	u32 pages;
 
 	return !aftl_is_page_of_switch_first_pass(aftl_policy_geometry(policy),
-						  ips_next_program_page(policy, block, &pages));
+						  ips_get_next_program_page(policy, block, &pages));
 }
 
 /*
@@ -134,10 +134,10 @@ static bool does_next_program_switch_word_line(const struct aftl_policy *policy,
  * @switches, a block whose next program uses SLC mode. The lowest address is chosen, because the
  * order in @cache is lost at a reload.
  */
-static struct aftl_block **ips_find_block(struct aftl_policy *policy, const struct aftl_lun *lun,
-					  bool switches)
+static struct aftl_block **ips_find_cache_block(struct aftl_policy *policy,
+						const struct aftl_lun *lun, bool switches)
 {
-	struct aftl_block **cache = ips_cache_blocks(policy, aftl_lun_index(lun));
+	struct aftl_block **cache = ips_get_cache_blocks(policy, aftl_lun_index(lun));
 	struct aftl_block **best = NULL;
 	u32 i;
 
@@ -167,11 +167,11 @@ static struct aftl_block **ips_choose_block(struct aftl_policy *policy, struct a
 	if (need->class == AFTL_APPROX && aftl_delegate_approxftl(policy))
 		return NULL;
 	if (need->cause == AFTL_CAUSE_HOST && !aftl_policy_is_preconditioning(policy)) {
-		block = ips_find_block(policy, lun, false);
+		block = ips_find_cache_block(policy, lun, false);
 		if (!block)
 			block = ips_open_block(policy, lun, need);
 	}
-	return block ? block : ips_find_block(policy, lun, true);
+	return block ? block : ips_find_cache_block(policy, lun, true);
 }
 
 static int ips_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
@@ -183,7 +183,7 @@ static int ips_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
 	if (!block)
 		return aftl_delegate_place_program(policy, lun, need, placement);
 	placement->block = *block;
-	placement->page = ips_next_program_page(policy, *block, &placement->pages);
+	placement->page = ips_get_next_program_page(policy, *block, &placement->pages);
 	placement->mode = does_next_program_switch_word_line(policy, *block) ? AFTL_MODE_SWITCHED :
 									       AFTL_MODE_SLC;
 	/* The core may collect and erase a full block, so the policy must drop its pointer. */
@@ -203,7 +203,8 @@ static u32 ips_count_pages_to_switch(struct aftl_policy *policy, const struct af
 	u32 i;
 
 	for (i = 0; i < BLOCKS_MAX; i++) {
-		const struct aftl_block *block = ips_cache_blocks(policy, aftl_lun_index(lun))[i];
+		const struct aftl_block *block =
+			ips_get_cache_blocks(policy, aftl_lun_index(lun))[i];
 		u32 first;
 
 		if (!block || !does_next_program_switch_word_line(policy, block))

@@ -45,7 +45,7 @@ static u16 interpolate_spare_margin_mv(const u16 *table, u32 tenths_q8)
 	return table[index] + (((table[index + 1] - table[index]) * (tenths_q8 & 0xff)) >> 8);
 }
 
-struct aftl_ispp aftl_follower_ispp(u16 shown)
+struct aftl_ispp aftl_get_follower_ispp(u16 shown)
 {
 	u32 tenths_q8 = AFTL_CUBE_EP1_MAX_Q12 * 2560 / max(get_errors_of_leader_result(shown), 1U);
 

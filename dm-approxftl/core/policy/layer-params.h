@@ -15,13 +15,13 @@
 u16 aftl_leader_result_encode(const struct aftl_program_result *outcome);
 
 /**
- * aftl_follower_ispp() - ISPP parameters of a follower word line by its leader's result
+ * aftl_get_follower_ispp() - ISPP parameters of a follower word line by its leader's result
  * @shown: packed result, see aftl_leader_result_encode()
  *
  * Needless verifies are skipped; the spare margin raises the first voltage and lowers the last one,
  * which saves ISPP loops.
  */
-struct aftl_ispp aftl_follower_ispp(u16 shown);
+struct aftl_ispp aftl_get_follower_ispp(u16 shown);
 
 /**
  * aftl_vertftl_final_mv() - reduction of the last program voltage that is safe for a layer in any

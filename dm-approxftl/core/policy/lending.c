@@ -15,8 +15,8 @@
 
 enum kind { BORROWERS, LENDERS, NEXT, PRECISE, APPROX, KINDS };
 
-static struct aftl_open_blocks *lending_open_blocks(struct aftl_policy *policy,
-						    const struct aftl_lun *lun)
+static struct aftl_open_blocks *lending_get_open_blocks(struct aftl_policy *policy,
+							const struct aftl_lun *lun)
 {
 	return (struct aftl_open_blocks *)policy->luns + aftl_lun_index(lun);
 }
@@ -63,7 +63,7 @@ static int lending_place_program(struct aftl_policy *policy, struct aftl_lun *lu
 				 const struct aftl_program_request *need,
 				 struct aftl_placement *placement)
 {
-	struct aftl_open_blocks *mine = lending_open_blocks(policy, lun);
+	struct aftl_open_blocks *mine = lending_get_open_blocks(policy, lun);
 	enum kind kind = lending_choose_kind(mine, need->class);
 
 	if (aftl_open_blocks_place(policy, lun, need, kind, placement))
@@ -76,12 +76,12 @@ static int lending_place_program(struct aftl_policy *policy, struct aftl_lun *lu
 }
 
 /* Leave the last program of a block's first half to place(), which then changes the block kind. */
-static u32 lending_count_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
-				  const struct aftl_program_request *need,
-				  const struct aftl_block *block)
+static u32 lending_count_writes_without_place_call(struct aftl_policy *policy, struct aftl_lun *lun,
+						   const struct aftl_program_request *need,
+						   const struct aftl_block *block)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
-	const struct aftl_open_blocks *mine = lending_open_blocks(policy, lun);
+	const struct aftl_open_blocks *mine = lending_get_open_blocks(policy, lun);
 	enum kind kind = lending_choose_kind(mine, need->class);
 
 	if (mine->open[kind] != block)
@@ -113,6 +113,6 @@ const struct aftl_policy_type aftl_policy_lending = {
 	.adopt = lending_adopt_loaded_block,
 	.closed = aftl_open_blocks_forget_closed,
 	.place = lending_place_program,
-	.fill_run = lending_count_fill_run,
+	.fill_run = lending_count_writes_without_place_call,
 	.relocate = lending_choose_relocation,
 };

@@ -9,7 +9,8 @@
  */
 #include "core/policy/lun-rules.h"
 
-static u32 choose_rotating_lun(struct aftl_policy *policy, const struct aftl_lun_request *binding)
+static u32 choose_next_lun_in_rotation(struct aftl_policy *policy,
+				       const struct aftl_lun_request *binding)
 {
 	if (unlikely(aftl_policy_config(policy)->gc_mode == AFTL_GC_PACED) &&
 	    !aftl_policy_is_preconditioning(policy))
@@ -17,4 +18,5 @@ static u32 choose_rotating_lun(struct aftl_policy *policy, const struct aftl_lun
 	return aftl_lun_request_get_lun(binding, binding->turn);
 }
 
-const struct aftl_lun_rule aftl_lun_rotate = { .lun = choose_rotating_lun, .in_turn = true };
+const struct aftl_lun_rule aftl_lun_rotate = { .lun = choose_next_lun_in_rotation,
+					       .in_turn = true };

@@ -5,7 +5,7 @@
  */
 #include "core/policy/lun-rules.h"
 
-static u32 choose_static_lun(struct aftl_policy *policy, const struct aftl_lun_request *binding)
+static u32 choose_lun_by_lpn(struct aftl_policy *policy, const struct aftl_lun_request *binding)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	u32 place = from_lpn(binding->lpn) / aftl_units_per_program(geo);
@@ -22,6 +22,6 @@ static u32 choose_static_lun(struct aftl_policy *policy, const struct aftl_lun_r
 	return aftl_lun_request_get_lun(binding, home);
 }
 
-const struct aftl_lun_rule aftl_lun_static = { .lun = choose_static_lun,
+const struct aftl_lun_rule aftl_lun_static = { .lun = choose_lun_by_lpn,
 					       .fixed = true,
 					       .in_turn = true };

@@ -583,7 +583,7 @@ static u32 midas_choose_stream(struct aftl_policy *policy, const struct aftl_pag
 	return *target;
 }
 
-static void midas_note_opened_block(struct aftl_policy *policy, const struct aftl_block *block)
+static void midas_record_opened_block(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	*aftl_block_state(policy, TARGETS, u8, block) = 0;
 }
@@ -601,8 +601,8 @@ static void count_closed_blocks_by_group(const struct aftl_victim_candidates *cl
 }
 
 /* Select the oldest block of @group; in the last group the one with the least valid data. */
-static struct aftl_block *group_victim(const struct aftl_victim_candidates *closed, u32 group,
-				       bool last)
+static struct aftl_block *select_victim_of_group(const struct aftl_victim_candidates *closed,
+						 u32 group, bool last)
 {
 	struct aftl_block *block = NULL;
 	struct aftl_block *best = NULL;
@@ -617,8 +617,8 @@ static struct aftl_block *group_victim(const struct aftl_victim_candidates *clos
 	return best;
 }
 
-static struct aftl_block *midas_victim(struct aftl_policy *policy,
-				       const struct aftl_victim_candidates *closed)
+static struct aftl_block *midas_select_victim(struct aftl_policy *policy,
+					      const struct aftl_victim_candidates *closed)
 {
 	struct midas_state *state = midas_state(policy);
 	const struct layout *layout = &state->layout;
@@ -630,13 +630,13 @@ static struct aftl_block *midas_victim(struct aftl_policy *policy,
 	for (i = HOT; i < layout->groups && !victim; i++) {
 		if (count[i] <= layout->blocks[i])
 			continue;
-		victim = group_victim(closed, i, false);
+		victim = select_victim_of_group(closed, i, false);
 		if (victim) {
 			state->collected[i]++;
 			state->moved[i] += victim->valid;
 		}
 	}
-	return victim ? victim : group_victim(closed, (u32)layout->groups, true);
+	return victim ? victim : select_victim_of_group(closed, (u32)layout->groups, true);
 }
 
 static void sanitize_loaded_layout(struct layout *layout)
@@ -685,8 +685,8 @@ static void midas_sanitize_loaded_state(struct aftl_policy *policy)
 static const struct aftl_ftl_policy methods = {
 	.clock = STATE,
 	.stream = midas_choose_stream,
-	.select_victim = midas_victim,
-	.block_opened = midas_note_opened_block,
+	.select_victim = midas_select_victim,
+	.block_opened = midas_record_opened_block,
 	.restored = midas_sanitize_loaded_state,
 };
 

@@ -4,7 +4,7 @@
  */
 #include "core/policy/open-blocks.h"
 
-static struct aftl_open_blocks *lun_open_blocks(struct aftl_policy *policy, u32 lun)
+static struct aftl_open_blocks *get_open_blocks_of_lun(struct aftl_policy *policy, u32 lun)
 {
 	return (void *)((u8 *)policy->luns + policy->type->lun_size * lun);
 }
@@ -16,7 +16,7 @@ bool aftl_open_blocks_adopt_block(struct aftl_policy *policy, struct aftl_lun *l
 
 	if (!policy->type->kinds[block->kind])
 		return false;
-	open = &lun_open_blocks(policy, aftl_lun_index(lun))->open[block->kind];
+	open = &get_open_blocks_of_lun(policy, aftl_lun_index(lun))->open[block->kind];
 	if (*open)
 		return false;
 	*open = block;
@@ -30,15 +30,15 @@ void aftl_open_blocks_forget_closed(struct aftl_policy *policy, const struct aft
 
 	for (i = 0; i < aftl_policy_count_luns(policy); i++)
 		for (kind = 0; kind < AFTL_KINDS_MAX; kind++)
-			if (lun_open_blocks(policy, i)->open[kind] == block)
-				lun_open_blocks(policy, i)->open[kind] = NULL;
+			if (get_open_blocks_of_lun(policy, i)->open[kind] == block)
+				get_open_blocks_of_lun(policy, i)->open[kind] = NULL;
 }
 
 int aftl_open_blocks_place(struct aftl_policy *policy, struct aftl_lun *lun,
 			   const struct aftl_program_request *need, u32 kind,
 			   struct aftl_placement *placement)
 {
-	struct aftl_block **open = &lun_open_blocks(policy, aftl_lun_index(lun))->open[kind];
+	struct aftl_block **open = &get_open_blocks_of_lun(policy, aftl_lun_index(lun))->open[kind];
 
 	return aftl_place_sequential(policy, lun, need, open, kind, placement);
 }

@@ -31,7 +31,7 @@ static_assert(AFTL_GROUPS_MAX == 2, "a line for each");
  * Parameter group of the policy or rule of entry @i of groups[]; NULL if it has none, or the same
  * one as entry @i - 1. Policies that share a group must be adjacent in the list of policies.
  */
-static const struct aftl_param_group *param_group_at(u32 i)
+static const struct aftl_param_group *get_param_group_at(u32 i)
 {
 	const struct aftl_param_group *group = *groups[i].group;
 
@@ -46,7 +46,7 @@ static const struct aftl_param_group *find_param_group(u32 own, u32 *within)
 
 	*within = own;
 	for (i = 0; i < ARRAY_SIZE(groups) && own < AFTL_OWN_PARAMS; i++) {
-		group = param_group_at(i);
+		group = get_param_group_at(i);
 		if (group && *within < group->count)
 			return group;
 		*within -= group ? group->count : 0;
@@ -92,7 +92,7 @@ int aftl_param_find(const char *key)
 	u32 i;
 
 	for (i = 0; core < 0 && i < ARRAY_SIZE(groups); i++) {
-		const struct aftl_param_group *group = param_group_at(i);
+		const struct aftl_param_group *group = get_param_group_at(i);
 		u32 within = group ? find_param_in_group(group, key) : 0;
 
 		if (group && within < group->count)
@@ -136,7 +136,7 @@ const void *aftl_get_values_of_param_group(const struct aftl_config *config,
 	u32 i;
 
 	for (i = 0; group && i < ARRAY_SIZE(groups); i++) {
-		const struct aftl_param_group *other = param_group_at(i);
+		const struct aftl_param_group *other = get_param_group_at(i);
 
 		if (other == group)
 			return at + group->count <= AFTL_OWN_PARAMS ? &config->own[at] : NULL;

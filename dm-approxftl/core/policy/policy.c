@@ -29,7 +29,7 @@ struct aftl_block *aftl_policy_open_sparse_block(struct aftl_policy *policy, str
 }
 
 /* Return the LUN's first block or, if victims are superblocks, the first superblock's entry. */
-static struct aftl_block *first_victim_entry(const struct aftl_victim_candidates *closed)
+static struct aftl_block *get_first_victim_entry(const struct aftl_victim_candidates *closed)
 {
 	const struct aftl_media *media = aftl_policy_media(closed->policy);
 
@@ -42,7 +42,7 @@ static struct aftl_block *first_victim_entry(const struct aftl_victim_candidates
 bool aftl_victim_candidates_contain(const struct aftl_victim_candidates *closed,
 				    const struct aftl_block *block)
 {
-	const struct aftl_block *first = first_victim_entry(closed);
+	const struct aftl_block *first = get_first_victim_entry(closed);
 	u32 blocks = aftl_policy_geometry(closed->policy)->blocks_per_lun;
 
 	return block >= first && block < first + blocks && block->state == AFTL_BLOCK_CLOSED &&
@@ -52,7 +52,7 @@ bool aftl_victim_candidates_contain(const struct aftl_victim_candidates *closed,
 struct aftl_block *aftl_victim_candidates_next(const struct aftl_victim_candidates *closed,
 					       const struct aftl_block *block)
 {
-	struct aftl_block *first = first_victim_entry(closed);
+	struct aftl_block *first = get_first_victim_entry(closed);
 	u32 blocks = aftl_policy_geometry(closed->policy)->blocks_per_lun;
 	u32 i = block ? (u32)(block - first) + 1 : 0;
 
@@ -72,7 +72,7 @@ struct aftl_block *aftl_victim_candidates_draw(const struct aftl_victim_candidat
 				    (u64)lun << 32 | number);
 	u32 blocks = core->geo->blocks_per_lun;
 	struct aftl_block *block =
-		&first_victim_entry(closed)[aftl_map_random_to_range(draw, blocks)];
+		&get_first_victim_entry(closed)[aftl_map_random_to_range(draw, blocks)];
 
 	return aftl_victim_candidates_contain(closed, block) ? block : NULL;
 }

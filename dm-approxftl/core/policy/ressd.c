@@ -122,7 +122,8 @@ static struct lun_state *ressd_lun_state(struct aftl_policy *policy, const struc
 	return ressd_lun_at(policy, aftl_lun_index(lun));
 }
 
-static struct level *ressd_block_level(struct aftl_policy *policy, const struct aftl_block *block)
+static struct level *ressd_get_block_level(struct aftl_policy *policy,
+					   const struct aftl_block *block)
 {
 	u32 index = aftl_block_index(aftl_policy_media(policy), block);
 	u32 lun = index / aftl_policy_geometry(policy)->blocks_per_lun;
@@ -148,7 +149,8 @@ static bool ressd_create(struct aftl_policy *policy)
 
 /* Super layers */
 
-static struct span super_layer_span(const struct aftl_geometry *geo, const struct aftl_block *block)
+static struct span get_super_layer_span(const struct aftl_geometry *geo,
+					const struct aftl_block *block)
 {
 	u32 begun = block->programmed / AFTL_MLC_PAGES;
 	u32 last = begun ? (begun - 1) / geo->word_lines : 0;
@@ -169,8 +171,8 @@ static struct span super_layer_span(const struct aftl_geometry *geo, const struc
 	};
 }
 
-static struct aftl_word_line word_line_status(struct aftl_policy *policy,
-					      const struct aftl_block *block, u32 line)
+static struct aftl_word_line get_word_line_status(struct aftl_policy *policy,
+						  const struct aftl_block *block, u32 line)
 {
 	return aftl_word_line_status(aftl_policy_media(policy), block, line * AFTL_REPROGRAM_BITS);
 }
@@ -179,7 +181,7 @@ static bool word_lines_are_used_up(struct aftl_policy *policy, const struct aftl
 				   u32 line, u32 end)
 {
 	for (; line < end; line++)
-		if (word_line_status(policy, block, line).reprograms < AFTL_REPROGRAMS_MAX)
+		if (get_word_line_status(policy, block, line).reprograms < AFTL_REPROGRAMS_MAX)
 			return false;
 	return true;
 }
@@ -191,7 +193,7 @@ static u32 find_reusable_word_line(struct aftl_policy *policy, const struct aftl
 	u32 line;
 
 	for (line = span->first; line < span->begun; line++) {
-		*status = word_line_status(policy, block, line);
+		*status = get_word_line_status(policy, block, line);
 		if (aftl_word_line_is_reusable(status))
 			return line;
 	}
@@ -202,10 +204,11 @@ static u32 find_reusable_word_line(struct aftl_policy *policy, const struct aftl
  * Return the word lines whose valid data must go before @block takes more programs: its super layer
  * or, with virtual layers, only the lowest layer that is not used up.
  */
-static struct span find_span_to_empty(struct aftl_policy *policy, const struct aftl_block *block)
+static struct span find_word_lines_to_relocate(struct aftl_policy *policy,
+					       const struct aftl_block *block)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
-	struct span span = super_layer_span(geo, block);
+	struct span span = get_super_layer_span(geo, block);
 
 	if (ressd_params(policy)->virtual_layers == AFTL_OFF)
 		return span;
@@ -226,7 +229,7 @@ static u32 count_pages_blocking_program(struct aftl_policy *policy, struct aftl_
 	u32 bit;
 
 	for (line = span->first; line < span->begun; line++) {
-		struct aftl_word_line status = word_line_status(policy, block, line);
+		struct aftl_word_line status = get_word_line_status(policy, block, line);
 
 		for (bit = 0; bit < AFTL_MLC_PAGES; bit++) {
 			if (status.reprograms == AFTL_REPROGRAMS_MAX || !(status.valid >> bit & 1))
@@ -240,9 +243,9 @@ static u32 count_pages_blocking_program(struct aftl_policy *policy, struct aftl_
 	return count;
 }
 
-static u32 count_pages_to_empty(struct aftl_policy *policy, struct aftl_block *block)
+static u32 count_pages_to_relocate_from_block(struct aftl_policy *policy, struct aftl_block *block)
 {
-	struct span span = find_span_to_empty(policy, block);
+	struct span span = find_word_lines_to_relocate(policy, block);
 
 	return count_pages_blocking_program(policy, block, &span);
 }
@@ -254,7 +257,7 @@ static void set_reprogram_role_of_block(struct aftl_block *block, u32 role)
 	block->note = (block->note & (NOTE_LEVEL | NOTE_VIRTUAL)) | role;
 }
 
-static struct aftl_block *remove_candidate(struct level *level, u32 index)
+static struct aftl_block *remove_reprogram_candidate(struct level *level, u32 index)
 {
 	struct aftl_block *block = level->candidates[index];
 
@@ -282,7 +285,8 @@ static void set_active_reprogram_block(struct level *level, struct aftl_block *b
 }
 
 /* A page of a candidate was invalidated: check whether its word line can be reprogrammed now. */
-static void ressd_note_invalid_page(struct aftl_policy *policy, struct aftl_block *block, u32 page)
+static void ressd_record_invalid_page(struct aftl_policy *policy, struct aftl_block *block,
+				      u32 page)
 {
 	struct aftl_word_line status;
 	struct span span;
@@ -291,13 +295,13 @@ static void ressd_note_invalid_page(struct aftl_policy *policy, struct aftl_bloc
 	if (block->state != AFTL_BLOCK_OPEN || !block_is_reprogrammable(block) ||
 	    !(block->note & NOTE_CANDIDATE))
 		return;
-	span = super_layer_span(aftl_policy_geometry(policy), block);
+	span = get_super_layer_span(aftl_policy_geometry(policy), block);
 	line = page / AFTL_REPROGRAM_BITS;
 	if (line < span.first)
 		return;
-	status = word_line_status(policy, block, line);
+	status = get_word_line_status(policy, block, line);
 	if (aftl_word_line_is_reusable(&status))
-		ressd_block_level(policy, block)->ready |= 1ULL << (block->note & NOTE_INDEX);
+		ressd_get_block_level(policy, block)->ready |= 1ULL << (block->note & NOTE_INDEX);
 }
 
 /* Find the candidate whose super layer has the least valid data; @level must have one. */
@@ -313,7 +317,7 @@ static u32 find_least_valid_candidate(struct aftl_policy *policy, const struct l
 
 		if (!level->candidates[i])
 			continue;
-		span = super_layer_span(aftl_policy_geometry(policy), level->candidates[i]);
+		span = get_super_layer_span(aftl_policy_geometry(policy), level->candidates[i]);
 		count = count_pages_blocking_program(policy, level->candidates[i], &span);
 		if (count < least) {
 			least = count;
@@ -323,11 +327,11 @@ static u32 find_least_valid_candidate(struct aftl_policy *policy, const struct l
 	return best;
 }
 
-static void pick_reclaim_candidate(struct aftl_policy *policy, struct level *level)
+static void activate_candidate_for_reclaim(struct aftl_policy *policy, struct level *level)
 {
 	u32 index = find_least_valid_candidate(policy, level);
 
-	set_active_reprogram_block(level, remove_candidate(level, index), NOTE_RECLAIM);
+	set_active_reprogram_block(level, remove_reprogram_candidate(level, index), NOTE_RECLAIM);
 	if (ressd_params(policy)->virtual_layers == AFTL_ON)
 		level->active->note |= NOTE_VIRTUAL;
 }
@@ -350,8 +354,9 @@ static void ressd_close_candidate_for_gc(struct aftl_policy *policy, struct aftl
 		best = i;
 	}
 	if (least < U32_MAX)
-		aftl_policy_close_block(policy, remove_candidate(&levels[best / CANDIDATES_MAX],
-								 best % CANDIDATES_MAX));
+		aftl_policy_close_block(policy,
+					remove_reprogram_candidate(&levels[best / CANDIDATES_MAX],
+								   best % CANDIDATES_MAX));
 }
 
 /* Placement */
@@ -395,7 +400,7 @@ static void begin_next_reprogram_layer(struct aftl_policy *policy, struct aftl_b
 static bool place_in_reprogram_block(struct aftl_policy *policy, struct aftl_block *block,
 				     struct aftl_placement *placement)
 {
-	struct span span = super_layer_span(aftl_policy_geometry(policy), block);
+	struct span span = get_super_layer_span(aftl_policy_geometry(policy), block);
 	struct aftl_word_line status;
 	u32 line;
 
@@ -416,11 +421,11 @@ static bool place_in_reprogram_block(struct aftl_policy *policy, struct aftl_blo
 }
 
 /* Close the active block if all its word lines are used up, else make it a reprogram candidate. */
-static void close_or_demote_active_block(struct aftl_policy *policy, struct level *level)
+static void close_or_demote_active_reprogram_block(struct aftl_policy *policy, struct level *level)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	struct aftl_block *block = level->active;
-	struct span span = super_layer_span(geo, block);
+	struct span span = get_super_layer_span(geo, block);
 
 	level->active = NULL;
 	if (span.begun == aftl_programs_per_block(geo) &&
@@ -451,7 +456,7 @@ static bool choose_active_reprogram_block(struct aftl_policy *policy, struct aft
 	if (level->ready) {
 		u32 index = (fls64(level->ready & -level->ready) - 1) % 64;
 
-		set_active_reprogram_block(level, remove_candidate(level, index), 0);
+		set_active_reprogram_block(level, remove_reprogram_candidate(level, index), 0);
 		return true;
 	}
 	if (level->count < to_ressd(policy)->limit &&
@@ -459,7 +464,7 @@ static bool choose_active_reprogram_block(struct aftl_policy *policy, struct aft
 		return true;
 	if (!level->count)
 		return false;
-	pick_reclaim_candidate(policy, level);
+	activate_candidate_for_reclaim(policy, level);
 	return true;
 }
 
@@ -467,11 +472,12 @@ static bool choose_active_reprogram_block(struct aftl_policy *policy, struct aft
  * Place a one-shot program in a normal block that takes valid pages of @from along with host data.
  * Return false if @from has no page to relocate.
  */
-static bool place_with_piggyback(struct aftl_policy *policy, struct aftl_lun *lun,
-				 const struct aftl_program_request *need, struct aftl_block *from,
-				 struct aftl_placement *placement, int *ret)
+static bool place_host_write_with_piggyback(struct aftl_policy *policy, struct aftl_lun *lun,
+					    const struct aftl_program_request *need,
+					    struct aftl_block *from,
+					    struct aftl_placement *placement, int *ret)
 {
-	u32 count = count_pages_to_empty(policy, from);
+	u32 count = count_pages_to_relocate_from_block(policy, from);
 
 	if (!count) {
 		set_reprogram_role_of_block(from, 0);
@@ -494,11 +500,12 @@ static int place_hot_data(struct aftl_policy *policy, struct aftl_lun *lun,
 			return aftl_open_blocks_place(policy, lun, need, AFTL_HOTNESS_COLD,
 						      placement);
 		if (level->active->note & NOTE_RECLAIM &&
-		    place_with_piggyback(policy, lun, need, level->active, placement, &ret))
+		    place_host_write_with_piggyback(policy, lun, need, level->active, placement,
+						    &ret))
 			return ret;
 		if (place_in_reprogram_block(policy, level->active, placement))
 			return 0;
-		close_or_demote_active_block(policy, level);
+		close_or_demote_active_reprogram_block(policy, level);
 	}
 }
 
@@ -524,7 +531,7 @@ static bool ressd_choose_relocation(struct aftl_policy *policy, const struct aft
 	*class = AFTL_PRECISE;
 	*stream = AFTL_HOTNESS_COLD;
 	return move->cause != AFTL_CAUSE_REWRITE || !block_is_reprogrammable(move->from) ||
-	       word_line_status(policy, move->from, line).reprograms < AFTL_REPROGRAMS_MAX;
+	       get_word_line_status(policy, move->from, line).reprograms < AFTL_REPROGRAMS_MAX;
 }
 
 /* Idle time */
@@ -550,9 +557,9 @@ static bool hotness_level_needs_reclaim(struct aftl_policy *policy, struct level
 static bool set_reclaim_idle_task(struct aftl_policy *policy, struct aftl_block *block,
 				  struct aftl_idle_task *task)
 {
-	struct span span = find_span_to_empty(policy, block);
+	struct span span = find_word_lines_to_relocate(policy, block);
 
-	if (!count_pages_to_empty(policy, block))
+	if (!count_pages_to_relocate_from_block(policy, block))
 		return false;
 	task->kind = AFTL_IDLE_TASK_RELOCATE;
 	task->block = block;
@@ -573,7 +580,7 @@ static void ressd_choose_idle_task(struct aftl_policy *policy, struct aftl_lun *
 		struct level *level = &state->levels[i];
 
 		if (hotness_level_needs_reclaim(policy, level))
-			pick_reclaim_candidate(policy, level);
+			activate_candidate_for_reclaim(policy, level);
 		if (level->active && level->active->note & NOTE_RECLAIM &&
 		    set_reclaim_idle_task(policy, level->active, task))
 			return;
@@ -608,7 +615,7 @@ static bool reprogram_block_is_well_formed(struct aftl_policy *policy,
 static bool adopt_reprogram_candidate(struct aftl_policy *policy, struct level *level,
 				      struct aftl_block *block)
 {
-	struct span span = super_layer_span(aftl_policy_geometry(policy), block);
+	struct span span = get_super_layer_span(aftl_policy_geometry(policy), block);
 	u32 index = block->note & NOTE_INDEX;
 	struct aftl_word_line status;
 
@@ -629,7 +636,7 @@ static bool adopt_reprogrammable_block(struct aftl_policy *policy, struct aftl_b
 	    (block->note & NOTE_LEVEL) >> NOTE_LEVEL_SHIFT >= LEVELS ||
 	    !reprogram_block_is_well_formed(policy, block))
 		return false;
-	level = ressd_block_level(policy, block);
+	level = ressd_get_block_level(policy, block);
 	if (block->note & NOTE_CANDIDATE)
 		return adopt_reprogram_candidate(policy, level, block);
 	if (level->active)
@@ -657,11 +664,11 @@ static void ressd_forget_closed_block(struct aftl_policy *policy, const struct a
 	aftl_open_blocks_forget_closed(policy, block);
 	if (!block_is_reprogrammable(block))
 		return;
-	level = ressd_block_level(policy, block);
+	level = ressd_get_block_level(policy, block);
 	if (level->active == block)
 		level->active = NULL;
 	else if (level->candidates[block->note & NOTE_INDEX] == block)
-		remove_candidate(level, block->note & NOTE_INDEX);
+		remove_reprogram_candidate(level, block->note & NOTE_INDEX);
 }
 
 const struct aftl_policy_type aftl_policy_ressd = {
@@ -685,7 +692,7 @@ const struct aftl_policy_type aftl_policy_ressd = {
 	.place = ressd_place_program,
 	.fill_run = aftl_fill_to_block_end,
 	.out_of_blocks = ressd_close_candidate_for_gc,
-	.invalidated = ressd_note_invalid_page,
+	.invalidated = ressd_record_invalid_page,
 	.relocate = ressd_choose_relocation,
 	.idle_task = ressd_choose_idle_task,
 };

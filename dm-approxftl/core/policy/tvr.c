@@ -38,7 +38,7 @@ static const struct own *tvr_params(const struct aftl_policy *policy)
  * Age in hours at which short-lived data must be refreshed. The core looks for old data once a day,
  * so this is a day less than tvr_retention.
  */
-static u32 tvr_budget_hours(const struct aftl_policy *policy)
+static u32 tvr_get_budget_hours(const struct aftl_policy *policy)
 {
 	return (u32)div64_u64(tvr_params(policy)->tvr_retention, AFTL_HOUR_NS) - 24;
 }
@@ -53,7 +53,7 @@ static bool lpn_was_short_lived(const struct aftl_policy *policy, aftl_lpn_t lpn
 	const struct aftl_block *old = aftl_policy_lpn_block(policy, lpn);
 
 	return old &&
-	       aftl_policy_age_hours(policy) < (u64)old->first_hour + tvr_budget_hours(policy);
+	       aftl_policy_age_hours(policy) < (u64)old->first_hour + tvr_get_budget_hours(policy);
 }
 
 static bool write_is_short_lived(const struct aftl_policy *policy,
@@ -97,10 +97,10 @@ static bool tvr_choose_relocation(struct aftl_policy *policy, const struct aftl_
 	return move->pass == *stream;
 }
 
-static u32 tvr_retention_hours(struct aftl_policy *policy, u32 class, u32 mode)
+static u32 tvr_get_retention_hours(struct aftl_policy *policy, u32 class, u32 mode)
 {
 	(void)class;
-	return mode == AFTL_MODE_REDUCED ? tvr_budget_hours(policy) : 0;
+	return mode == AFTL_MODE_REDUCED ? tvr_get_budget_hours(policy) : 0;
 }
 
 const struct aftl_policy_type aftl_policy_tvr = {
@@ -118,5 +118,5 @@ const struct aftl_policy_type aftl_policy_tvr = {
 	.place = tvr_place_program,
 	.fill_run = aftl_fill_to_block_end,
 	.relocate = tvr_choose_relocation,
-	.retention_hours = tvr_retention_hours,
+	.retention_hours = tvr_get_retention_hours,
 };

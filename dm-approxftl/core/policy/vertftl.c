@@ -18,9 +18,9 @@ static int vertftl_place_program(struct aftl_policy *policy, struct aftl_lun *lu
 }
 
 /* Preconditioning need not call place(): without misprograms the fixed ISPP parameters are safe. */
-static u32 vertftl_count_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
-				  const struct aftl_program_request *need,
-				  const struct aftl_block *block)
+static u32 vertftl_count_writes_without_place_call(struct aftl_policy *policy, struct aftl_lun *lun,
+						   const struct aftl_program_request *need,
+						   const struct aftl_block *block)
 {
 	(void)lun;
 	(void)need;
@@ -37,5 +37,5 @@ const struct aftl_policy_type aftl_policy_vertftl = {
 	.ignores_tags = true,
 	AFTL_OPEN_BLOCKS_METHODS,
 	.place = vertftl_place_program,
-	.fill_run = vertftl_count_fill_run,
+	.fill_run = vertftl_count_writes_without_place_call,
 };

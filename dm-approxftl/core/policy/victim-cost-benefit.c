@@ -8,8 +8,8 @@
  */
 #include "core/policy/victim-rules.h"
 
-static u64 get_cost_benefit(const struct aftl_victim_candidates *closed,
-			    const struct aftl_block *block)
+static u64 compute_cost_benefit_of_block(const struct aftl_victim_candidates *closed,
+					 const struct aftl_block *block)
 {
 	u32 slots = aftl_policy_geometry(closed->policy)->block_ppns;
 	u64 age = min_t(u64, aftl_victim_age_ns(closed, block) >> 16, U32_MAX) + 1;
@@ -17,8 +17,8 @@ static u64 get_cost_benefit(const struct aftl_victim_candidates *closed,
 	return div64_u64(age * (slots - block->valid), 2ULL * max(block->valid, 1U));
 }
 
-static struct aftl_block *cost_benefit_victim(struct aftl_policy *policy __maybe_unused,
-					      const struct aftl_victim_candidates *closed)
+static struct aftl_block *select_victim_by_cost_benefit(struct aftl_policy *policy __maybe_unused,
+							const struct aftl_victim_candidates *closed)
 {
 	struct aftl_block *block = NULL;
 	struct aftl_block *best = NULL;
@@ -26,10 +26,12 @@ static struct aftl_block *cost_benefit_victim(struct aftl_policy *policy __maybe
 	while ((block = aftl_victim_candidates_next(closed, block))) {
 		if (!block->valid)
 			return block;
-		if (!best || get_cost_benefit(closed, block) > get_cost_benefit(closed, best))
+		if (!best || compute_cost_benefit_of_block(closed, block) >
+				     compute_cost_benefit_of_block(closed, best))
 			best = block;
 	}
 	return best;
 }
 
-const struct aftl_victim_rule aftl_victim_cost_benefit = { .select_victim = cost_benefit_victim };
+const struct aftl_victim_rule aftl_victim_cost_benefit = { .select_victim =
+								   select_victim_by_cost_benefit };

@@ -17,8 +17,8 @@ AFTL_PARAM_TABLE(own, PARAMS);
 
 static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, true);
 
-static struct aftl_block *d_choices_victim(struct aftl_policy *policy __maybe_unused,
-					   const struct aftl_victim_candidates *closed)
+static struct aftl_block *select_victim_by_d_choices(struct aftl_policy *policy __maybe_unused,
+						     const struct aftl_victim_candidates *closed)
 {
 	const struct own *own = closed->params;
 	struct aftl_block *best = NULL;
@@ -34,6 +34,6 @@ static struct aftl_block *d_choices_victim(struct aftl_policy *policy __maybe_un
 }
 
 const struct aftl_victim_rule aftl_victim_d_choices = {
-	.select_victim = d_choices_victim,
+	.select_victim = select_victim_by_d_choices,
 	.params = &group,
 };

@@ -2,8 +2,8 @@
 /* Victim selector "fifo": the block that was opened first, like a circular log. */
 #include "core/policy/victim-rules.h"
 
-static struct aftl_block *fifo_victim(struct aftl_policy *policy __maybe_unused,
-				      const struct aftl_victim_candidates *closed)
+static struct aftl_block *select_oldest_victim(struct aftl_policy *policy __maybe_unused,
+					       const struct aftl_victim_candidates *closed)
 {
 	struct aftl_block *block = NULL;
 	struct aftl_block *oldest = NULL;
@@ -14,4 +14,4 @@ static struct aftl_block *fifo_victim(struct aftl_policy *policy __maybe_unused,
 	return oldest;
 }
 
-const struct aftl_victim_rule aftl_victim_fifo = { .select_victim = fifo_victim };
+const struct aftl_victim_rule aftl_victim_fifo = { .select_victim = select_oldest_victim };

@@ -37,8 +37,8 @@ static void victim_window_add_block_if_old(struct window *window, struct aftl_bl
 	window->oldest[i] = block;
 }
 
-static struct aftl_block *windowed_victim(struct aftl_policy *policy __maybe_unused,
-					  const struct aftl_victim_candidates *closed)
+static struct aftl_block *select_victim_in_window(struct aftl_policy *policy __maybe_unused,
+						  const struct aftl_victim_candidates *closed)
 {
 	const struct own *own = closed->params;
 	struct window window = { .most = (u32)own->victim_window };
@@ -55,6 +55,6 @@ static struct aftl_block *windowed_victim(struct aftl_policy *policy __maybe_unu
 }
 
 const struct aftl_victim_rule aftl_victim_windowed = {
-	.select_victim = windowed_victim,
+	.select_victim = select_victim_in_window,
 	.params = &group,
 };
