@@ -282,7 +282,7 @@ static void continue_stalled_disk_work(struct aftl_disk *disk)
 {
 	/*
 	 * Take the lock so that a caller that saw the store's queue full and is about to stall sees
-	 * that there is room now. Only aftl_disk_execute_request() drives a stopped disk.
+	 * that there is room now. Only aftl_disk_execute_request() runs the FTL of a stopped disk.
 	 */
 	spin_lock_bh(&disk->lock);
 	if (disk->running &&

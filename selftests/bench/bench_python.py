@@ -61,7 +61,7 @@ def measure_library_cpu_s(work: Callable[[], object]) -> float:
 
 
 def measure_fastest_run(options: Mapping[str, Any], rounds: int, record: Path) -> dict[str, float]:
-    """Return the lowest processor times of command and library, without and with kept requests."""
+    """Return the lowest processor times of command and library, without and with records."""
     ways: dict[str, Callable[[], float]] = {
         "command": lambda: measure_command_cpu_s(options),
         "library": lambda: measure_library_cpu_s(

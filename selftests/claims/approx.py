@@ -402,7 +402,7 @@ def count_later_neighbours_of_baseline() -> int:
 
 
 def measure_ax18_blocks_over_time() -> list[Measured]:
-    """Measure how often a checkerboard's first page changes class, and a page's most copies."""
+    """Measure changes of class of the first page in a checkerboard block, and most page copies."""
     report, events = run_with_timeline(
         "--profile=tcad18", "--policy=approxftl", "--size=8KiB", "--channels=1", "--chips=1",
         "--blocks=128", "--word_lines=4", "--op=25%", "--fill=none", "--write-share=100%",

@@ -196,7 +196,7 @@ def list_voltage_lowering_updates(states: Sequence[int], bit: int) -> list[tuple
 
 
 def count_updates_in_any_order() -> int:
-    """Return how many updates of a bit a cell allows, whichever bits they change."""
+    """Return how many bit updates a cell allows in the worst order of its bits."""
     codes = {reprogram_code.INITIAL}
     for count in range(reprogram_code.STATES):
         try:

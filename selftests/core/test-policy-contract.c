@@ -405,7 +405,7 @@ static void check_misbehaviour_of_kind(u32 kind)
 
 	for (i = 0; i < ARRAY_SIZE(shapes) && !tap_failures(); i++) {
 		check_misbehaving_policy(kind, shapes[i], 6000);
-		/* The core reports once that a policy mixes streams, then relocates without it. */
+		/* The core warns once about a policy that mixes streams, and no longer asks it. */
 		CHECK_EQ(test_counters(&device)->policy_bugs, wrong_places +
 			 !!(wildness & (WILD_COPY | WILD_MIX | WILD_LEAVE)));
 		CHECK(kind != WILD_PLACE || wrong_places > 500);

@@ -512,7 +512,7 @@ static void reclaim_candidate_block(const struct aftl_block *block, u32 left)
 	CHECK_EQ(block->state, AFTL_BLOCK_CLOSED);
 }
 
-/* If GC finds no other victim, the candidate with the least valid data becomes a normal block. */
+/* If GC finds no victim, the reprogrammable block with the least valid data becomes normal. */
 TAP_TEST(candidates_become_normal_blocks_if_gc_needs_them)
 {
 	const struct aftl_block *fuller;

@@ -364,7 +364,7 @@ class Control(Subject):
             self.right = set(map(str, CALLS))
 
     def open_control_device(self) -> int:
-        """Open the control device anew; closing its old descriptor ends the scopes begun on it."""
+        """Open the control device anew; closing the old descriptor ends its tag scopes."""
         return os.open("/dev/approxftl", os.O_RDWR)
 
     def draw_ioctl_member(self, role: str) -> str:

@@ -49,7 +49,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Pair:
-    """A load, the figures to compare, and the steps from MQSim's configuration to agreement."""
+    """A load, the figures to compare, and changes that make our results agree with MQSim's."""
 
     name: str
     figures: tuple[str, ...]

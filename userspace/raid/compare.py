@@ -105,7 +105,7 @@ def run_simulator(*arguments: str) -> Json:
 
 
 def make_full_pass_requests(capacity: int) -> list[Request]:
-    """Return sequential writes of the whole array."""
+    """Return a workload that writes the whole array sequentially."""
     return [(offset, PASS_REQUEST) for offset in range(0, capacity, PASS_REQUEST)]
 
 
