@@ -226,7 +226,7 @@ def test_invalid_styles_are_refused(finished_study: Path, tmp_path: Path, text: 
     ('x = "stream"\ny = "array_erases"\ncolour = 1', 'unknown key of [[figure]] "colour"'),
     ('x = "stream"\ny = "array_erases"\nkind = "bar"', 'unknown kind of [[figure]] "bar"'),
     ('x = "stream"\ny = "array_erases"\nfacets = "stream"', "are different axes"),
-    ('x = "stream"\ny = "array_erases"\nseries = "stream"', "leave an axis out"),
+    ('x = "stream"\ny = "array_erases"\nseries = "stream"', "s-1 leaves out the axis policy"),
     ('x = "stream"\ny = "array_erases"\nname = "../up"', "no name of its own for a file"),
     ('x = "stream"\ny = "array_erases"\npoints = [{ x = 1 }]', "has a number y, and an x unless"),
     ('x = "stream"\ny = "array_erases"\npoints = [{ x = 1, z = 2 }]', 'unknown key of a point'),

@@ -179,7 +179,7 @@ NETWORK = ('x = "approx-share"\ny = "bit_error_rate"\n'
     ('y = "array_erases"\nkind = "cdf"', 'unknown measure in [[figure]] "array_erases"'),
     ('x = "measure"\ny = "array_erases"', 'unknown axis in x of [[figure]] "measure"'),
     ('x = "policy"\ny = "array_erases"\nchange = "loss"', 'unknown change of [[figure]] "loss"'),
-    ('y = "write_response"\nkind = "cdf"', "x, series and facets leave an axis out"),
+    ('y = "write_response"\nkind = "cdf"', "leaves out the axis"),
     ('x = "approx-share"\ny = "bit_error_rate"\nnetworks = [{ name = "n", planes = 1 }]',
      "each network of [[figure]] has name, type, planes"),
     ('x = "approx-share"\ny = "bit_error_rate"\nnetworks = 3', "networks of [[figure]] is a list"),

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 from selftests.lib.json_schema import parse_document
 from selftests.lib.processes import wait_until
-from selftests.lib.programs import BUILD, run_program
+from selftests.lib.programs import BUILD, TOP, run_program
 
 from approxftl_tools import study as verb
 from approxftl_tools import study_plan, study_table
@@ -315,6 +316,10 @@ def test_the_table_is_written_as_csv(tmp_path: Path) -> None:
     ("[base]\nseries = true\n", '"series" is not for a study'),
     ("[base]\ndie_with_parent = true\n", '"die_with_parent" is not for a study'),
     ('[base]\nprofile = "a\\u0000b"\n', '[base] "profile" is one value'),
+    ('[vary]\npolicy = ["vth_b", "baseline"]\nop = [7, 10]\n[[figure]]\nx = "op"\nseries = "op"\n'
+     'y = "array_erases"\n', "[[figure]] study-1 leaves out the axis policy; name it as x, series"),
+    ('[vary]\nop = [7, 10]\n[[figure]]\nx = "op"\nseries = "policy"\n'
+     'y = ["array_erases", "write_amplification"]\n', "leaves out the axis measure"),
 ])
 def test_invalid_studies_are_refused(tmp_path: Path, text: str, sentence: str) -> None:
     status, said = run_in_this_process("run", write_study(tmp_path, text))
@@ -322,6 +327,13 @@ def test_invalid_studies_are_refused(tmp_path: Path, text: str, sentence: str) -
     assert sentence in said
     assert said.count("\n") == 1
     assert not (tmp_path / "study.results").exists()
+
+
+@pytest.mark.parametrize("file", sorted((TOP / "docs/examples").glob("*.toml")),
+                         ids=lambda file: str(file.stem))
+def test_figures_of_the_examples_name_each_axis(file: Path, tmp_path: Path) -> None:
+    shutil.copy(file, tmp_path)
+    assert run_in_this_process("status", tmp_path / file.name) == (0, "")
 
 
 @pytest.mark.parametrize("jobs", ["-3", "0", "1025", "x", "1e3"])

@@ -20,10 +20,12 @@ from approxftl_tools.study_plan import (
     Yardstick,
     check_string_values,
     is_valid_option_value,
+    list_policies_of_point,
     option_values_as_list,
     refuse_unknown_words,
     text_in_one_line,
     values_as_strings,
+    values_of_study_axes,
 )
 from approxftl_tools.study_table import Group, axis_title, measure_title, reference_group_of
 
@@ -149,14 +151,37 @@ def figure_specs(plan: Plan) -> list[Spec]:
                 spec.name.startswith("."):
             raise Refusal(f'{plan.path}: [[figure]] "{spec.name}" is no name of its own for a '
                           "file", USAGE)
+        refuse_omitted_axis(plan, spec)
         result.append(spec)
     return result
+
+
+def refuse_omitted_axis(plan: Plan, spec: Spec) -> None:
+    """Refuse a figure, before any run, that would draw two means of the study at one position."""
+    if "networks" in spec.table:
+        return
+    shown = values_as_strings(spec.table.get("show", []))
+    named = (*spec.x, spec.series, spec.facets)
+    omitted = [MEASURE] if len(spec.y) > 1 and MEASURE not in named else []
+    points: dict[tuple[object, ...], dict[str, Value]] = {}
+    for point, policy in ((one, each) for one in plan.points
+                          for each in list_policies_of_point(one)):
+        varied = {key: value for key, value in point.varied if key != "seed"} | {"policy": policy}
+        is_reference = spec.kind != "stack" and spec.relative_to and \
+            str(varied[spec.across]) == spec.relative_to
+        if not is_reference and (not shown or str(varied.get(spec.series)) in shown):
+            other = points.setdefault(tuple(map(varied.get, named)), varied)
+            omitted = omitted or [key for key in varied if varied[key] != other[key]]
+    if omitted:
+        raise Refusal(f"{plan.path}: [[figure]] {spec.name} leaves out the axis "
+                      f"{' and '.join(omitted)}; name it as x, series or facets", USAGE)
 
 
 def figure_spec(plan: Plan, table: dict[str, Any], name: str, axes: Sequence[str]) -> Spec:
     x, facets = tuple(values_as_strings(table.get("x", []))), str(table.get("facets", ""))
     y = tuple(values_as_strings(table["y"]))
-    rest = [axis for axis in ("policy", *axes) if axis in axes and axis not in (*x, facets)]
+    first = ("policy",) if len(values_of_study_axes(plan.points)["policy"]) > 1 else ()
+    rest = [axis for axis in (*first, *axes) if axis not in (*x, facets)]
     several = [MEASURE] if len(y) > 1 and MEASURE not in (*x, facets) else []
     series = str(table.get("series", [*several, *rest, *x][0]))
     if len({*x, facets, series}) < len(x) + 2 and (series,) != x:
@@ -174,17 +199,6 @@ def find_reference_mean(plan: Plan, table: dict[str, Any], series: str) -> str:
         return ""
     usual = plan.rules.yardstick
     return str(table.get("relative_to", usual.value if series == usual.axis else ""))
-
-
-def refuse_duplicate_marks(plan: Plan, spec: Spec, marks: Sequence[Mark]) -> None:
-    """Refuse a figure with several means at one position, because it omits an axis of the study."""
-    seen = set()
-    for mark in marks:
-        place = mark.facet, mark.series, mark.x
-        if place in seen:
-            raise Refusal(f"{plan.path}: [[figure]] {spec.name}: several means of {mark.series} at "
-                          f"{mark.x}; x, series and facets leave an axis out", USAGE)
-        seen.add(place)
 
 
 # ---------------------------------------------------------------- means
@@ -301,21 +315,18 @@ def published_marks(spec: Spec) -> Iterator[Mark]:
 # ---------------------------------------------------------------- distributions, networks
 
 
-def response_distributions(plan: Plan, spec: Spec, groups: Sequence[Group]) -> list[Mark]:
+def response_distributions(spec: Spec, groups: Sequence[Group]) -> list[Mark]:
     """Return the cumulative percentage of requests over response time, pooled over seeds."""
     marks: list[Mark] = []
-    firsts: list[Mark] = []
     for group in groups_in_figure(spec, groups):
         bins: Counter[float] = Counter()
         for run in group.runs.values():
             bins.update(dict(value_at_path(run, "timing", spec.y[0], "bins") or ()))
         facet, series = panel_of_mean(spec, group.varied), str(group.varied[spec.series])
-        firsts.append(Mark(facet, series, "", 0, None, None, len(group.runs), "approxftl"))
         if bins:
-            marks += [replace(firsts[-1], x=time, y=share)
+            marks += [Mark(facet, series, time, share, None, None, len(group.runs), "approxftl")
                       for time,
                       share in zip(*cumulative_percentages(sorted(bins.items())), strict=True)]
-    refuse_duplicate_marks(plan, spec, firsts)
     return marks
 
 
@@ -400,7 +411,7 @@ def figure_labels(plan: Plan, spec: Spec, unit: str) -> tuple[str, str, str]:
 def study_marks_and_unit(plan: Plan, spec: Spec, groups: Sequence[Group]) -> tuple[list[Mark], str]:
     """Return the marks of a study's figure and the unit of their values."""
     if spec.kind == "cdf":
-        return response_distributions(plan, spec, groups), "% of requests"
+        return response_distributions(spec, groups), "% of requests"
     if "networks" in spec.table:
         return list(network_accuracies(spec, groups)), "%"
     means = list_parts_of_stacked_bars if spec.kind == "stack" else figure_means
@@ -409,9 +420,7 @@ def study_marks_and_unit(plan: Plan, spec: Spec, groups: Sequence[Group]) -> tup
     scaled = found and len(units) == 1 and not spec.relative_to and not spec.table.get("shares")
     scale, unit = unit_shared_by_marks(spec.y[0],
                                        [each.one.mean for each in found]) if scaled else (1.0, "")
-    marks = list(study_marks(spec, found, scale))
-    refuse_duplicate_marks(plan, spec, marks)
-    return marks, unit
+    return list(study_marks(spec, found, scale)), unit
 
 
 def draw_reference_line(spec: Spec) -> float | None:

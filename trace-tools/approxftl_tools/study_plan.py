@@ -429,13 +429,18 @@ def find_simulator_and_digest(program: Path) -> tuple[str, str]:
                       "into PATH, or name it in APPROXFTL", NOT_FOUND) from error
 
 
+def list_policies_of_point(point: Point) -> list[str]:
+    """Return the policies that a point simulates; "all" counts as two, as it has several."""
+    given = dict(word.removeprefix("--").split("=", 1) for word in point.arguments if "=" in word)
+    policies = given.get("policy", "baseline").split(",")
+    return ["all", "the others"] if policies == ["all"] else policies
+
+
 def values_of_study_axes(points: Iterable[Point]) -> dict[str, dict[str, None]]:
     """Return the values of each axis of a study, policies first, without the axis of seeds."""
     found: dict[str, dict[str, None]] = {"policy": {}}
     for point in points:
-        given = dict(word.removeprefix("--").split("=", 1) for word in point.arguments
-                     if "=" in word)
-        found["policy"] |= dict.fromkeys(given.get("policy", "baseline").split(","))
+        found["policy"] |= dict.fromkeys(list_policies_of_point(point))
         for axis, value in point.varied:
             if axis not in ("policy", "seed"):
                 found.setdefault(axis, {})[str(value)] = None
