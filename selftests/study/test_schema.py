@@ -58,6 +58,7 @@ OF_OTHERS = re.compile(
     r"every point is excluded|are the most|no name of its own|are different axes|"
     r"each \[\[figure\]\] has x|an x unless|minimise or maximise|from is below to|log is true|"
     r"from and to are whole|\[optimise.range\] \w+: \"\w+\" is a number|measure in \[\[figure\]\]|"
+    r"leaves out the axis|"
     r"is not for \[optimise.range\]")
 
 
