@@ -190,7 +190,7 @@ def run_simulator(program: Path, arguments: Sequence[str]) -> Sample:
     return Sample(usage.ru_utime + usage.ru_stime, usage.ru_maxrss, result)
 
 
-def read_listed_names(what: str) -> list[str]:
+def read_names_from_verb(what: str) -> list[str]:
     """Return the names in a list that the simulator prints, such as its policies."""
     out = subprocess.run([BINARY, what], capture_output=True, text=True, check=True).stdout
     return [line.split()[0] for line in out.splitlines() if line.strip()]
@@ -199,13 +199,13 @@ def read_listed_names(what: str) -> list[str]:
 @functools.cache
 def list_policy_options() -> dict[str, str]:
     """Return the options that select each policy, and each part of the policy hybrid alone."""
-    parts = [name for name in read_listed_names("params") if name.startswith("hybrid_")]
+    parts = [name for name in read_names_from_verb("params") if name.startswith("hybrid_")]
     only = {
         f"hybrid, only {part.removeprefix('hybrid_')}":
             " ".join(["--policy hybrid", *(f"--{p} {'on' if p == part else 'off'}" for p in parts)])
         for part in parts
     }
-    return {policy: f"--policy {policy}" for policy in read_listed_names("policies")} | only
+    return {policy: f"--policy {policy}" for policy in read_names_from_verb("policies")} | only
 
 
 def make_device_cases(scale: float) -> dict[str, Case]:

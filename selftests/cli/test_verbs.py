@@ -31,7 +31,7 @@ def run_verb_as_json(*arguments: str | Path, code: int = 0) -> dict[str, Any]:
     return document
 
 
-def read_listed_names(verb: str) -> list[str]:
+def read_names_from_verb(verb: str) -> list[str]:
     return [one["name"] for one in run_verb_as_json(verb)[verb]]
 
 
@@ -179,13 +179,13 @@ def test_create_prints_the_starting_state_of_a_device_in_memory() -> None:
     assert "starting_state" not in run_verb_as_json("create", "ssd", "-n", "--store", "/dev/null")
 
 
-@pytest.mark.parametrize("profile", read_listed_names("profiles"))
+@pytest.mark.parametrize("profile", read_names_from_verb("profiles"))
 def test_every_profile_is_restored_from_its_table_line(profile: str) -> None:
     table = read_planned_table_line("--profile", profile, "--policy", "baseline")
     assert replan_table_line(table) == table
 
 
-@pytest.mark.parametrize("policy", read_listed_names("policies"))
+@pytest.mark.parametrize("policy", read_names_from_verb("policies"))
 def test_a_dry_run_accepts_or_refuses_every_policy(policy: str) -> None:
     done = run_approxftl("create", "ssd", "-n", "--policy", policy)
     if done.code:

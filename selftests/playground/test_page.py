@@ -28,7 +28,7 @@ from selftests.playground.support import (
 pytestmark = needs_page
 
 
-def read_listed_names(verb: str) -> list[str]:
+def read_names_from_verb(verb: str) -> list[str]:
     return [line.split()[0] for line in run_program(PROGRAM, verb).out.splitlines()]
 
 
@@ -41,8 +41,8 @@ def test_the_page_is_small_and_loads_nothing_external() -> None:
 
 def test_policies_profiles_and_modes_are_listed_completely(browser: Browser) -> None:
     open_page(browser)
-    assert browser.run_script("POLICIES") == read_listed_names("policies")
-    assert browser.run_script("Object.keys(PROFILES)") == read_listed_names("profiles")
+    assert browser.run_script("POLICIES") == read_names_from_verb("policies")
+    assert browser.run_script("Object.keys(PROFILES)") == read_names_from_verb("profiles")
     modes = len(browser.run_script("app.runs.a.device.about.modes"))
     assert browser.run_script("[new Set(LETTERS).size, LETTERS.length]") == [modes, modes]
 
@@ -81,14 +81,14 @@ def compare_with_native(browser: Browser, **state: str) -> None:
     assert digest != shorter
 
 
-@pytest.mark.parametrize("policy", read_listed_names("policies") if PAGE.exists() else [])
+@pytest.mark.parametrize("policy", read_names_from_verb("policies") if PAGE.exists() else [])
 def test_every_policy_gives_the_native_digests(policy: str, browser: Browser) -> None:
     open_page(browser)
     compare_with_native(browser, a=policy, fill="random", w="80", skew="0.9")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("profile", read_listed_names("profiles") if PAGE.exists() else [])
+@pytest.mark.parametrize("profile", read_names_from_verb("profiles") if PAGE.exists() else [])
 def test_every_profile_gives_the_native_digests(profile: str, browser: Browser) -> None:
     open_page(browser)
     for policy in ("baseline", "approxftl", "cubeftl"):
