@@ -218,7 +218,7 @@ TAP_TEST(a_flush_during_a_power_failure_covers_nothing)
 	CHECK(!block_may_hold(0, 0) && block_may_hold(0, forced));
 }
 
-/* What a read returns during a power failure need not be what the drive holds afterwards. */
+/* Data that are read during a power failure may be lost after it: they are not durable. */
 TAP_TEST(reads_during_a_power_failure_prove_nothing_durable)
 {
 	struct block_found lost = { .kind = BLOCK_ZEROES };

@@ -97,7 +97,7 @@ enum aftl_phase {
 	AFTL_PHASE_DEAD,
 };
 
-/* What a background task of the LUN, or the CMT, does next with the array. */
+/* Next array operation of a background task of the LUN, or of the CMT. */
 enum aftl_step {
 	AFTL_STEP_NONE,
 	AFTL_STEP_COPY,

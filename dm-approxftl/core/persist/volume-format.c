@@ -5,7 +5,7 @@
 #include "core/persist/volume-format.h"
 
 #define PAYLOAD_BYTES AFTL_PAYLOAD_BYTES
-/* What aftl_crc32c() returns for the payload of a sector that is all zero. */
+/* Result of aftl_crc32c() for the payload of a sector of zeroes. */
 #define CRC_OF_ZEROES 0x67974299U
 #define SPARE_FIXED_BYTES 40
 #define SPARE_UNIT_BYTES 8

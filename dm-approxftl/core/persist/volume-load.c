@@ -1268,7 +1268,7 @@ static int rebuild_table_sector(struct aftl_volume *volume, const struct aftl *f
 
 	if (ret)
 		return ret;
-	/* Of two new sequence numbers rebuilt discards get the first, rebuilt programs the last. */
+	/* Rebuilt discards get the first new sequence number, rebuilt programs the second. */
 	if (!recovery->tables++)
 		volume->state.seq += 2;
 	if (sector < spares)
