@@ -407,7 +407,7 @@ static int lock_targets_and_idle_gate(struct aftl_target *target, struct aftl_er
 			mutex_unlock(&target->gate);
 	} while (!ret);
 	return aftl_fail(error, -EINTR,
-			 "interrupted while another table opened or closed the device");
+			 "interrupted while a message or another table used the device");
 }
 
 /*

@@ -35,7 +35,9 @@
  *    during I/O.
  * 2. aftl_target.gate of the target that is resumed, suspended or removed, or that gets a message.
  *    aftl_call_on_target_of_device() and lock_targets_and_idle_gate() only try it, because
- *    postsuspend holds it during I/O, and the message "audit" for long.
+ *    postsuspend holds it during I/O, and the message "audit" for long. The others may wait for
+ *    it under lock 1: a table that is being resumed has no device, so its messages end at once,
+ *    and device-mapper has waited for the messages of a table that it destroys.
  * 3. aftl_target.gate of the previous owner of the data, taken by begin_table_takeover() only.
  * 4. aftl_dev.gather_lock serializes submitters that wait for the last pages of a durable store;
  *    aftl_bdev.probe_lock serializes readers of the volume header. No context holds both.
