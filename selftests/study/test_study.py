@@ -329,6 +329,17 @@ def test_invalid_studies_are_refused(tmp_path: Path, text: str, sentence: str) -
     assert not (tmp_path / "study.results").exists()
 
 
+@pytest.mark.parametrize("figure", [
+    '[[figure]]\nx = "op"\nseries = "op"\ny = "array_erases"\nrelative_to = "baseline"\n',
+    '[[exclude]]\npolicy = "vth_b"\nop = 10\n[[figure]]\nx = "policy"\ny = "array_erases"\n'
+    'series = "policy"\nshow = ["vth_b"]\n',
+])
+def test_a_figure_may_omit_an_axis_by_its_reference_or_selection(tmp_path: Path, figure: str
+                                                                 ) -> None:
+    text = '[vary]\npolicy = ["baseline", "vth_b"]\nop = [7, 10]\n'
+    assert run_in_this_process("status", write_study(tmp_path, text + figure)) == (0, "")
+
+
 @pytest.mark.parametrize("file", sorted((TOP / "docs/examples").glob("*.toml")),
                          ids=lambda file: str(file.stem))
 def test_figures_of_the_examples_name_each_axis(file: Path, tmp_path: Path) -> None:
