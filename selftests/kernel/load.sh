@@ -16,12 +16,13 @@ load_and_unload()
 	done
 }
 
-# List possible remains of an unloaded module: slab caches, timers, threads, references to dm_mod
+# List possible remains of an unloaded module: slab caches, timers, threads, references to dm_mod.
+# An idle worker "kworker/u8:1-aftl_queue" belongs to the kernel and bears its last queue's name.
 traces()
 {
 	cut -d ' ' -f 1 /proc/slabinfo | sort
 	grep -c approxftl /proc/timer_list
-	cat /proc/[0-9]*/comm 2>"$scratch/said" | grep aftl
+	cat /proc/[0-9]*/comm 2>"$scratch/said" | grep aftl | grep -v '^kworker/u*[0-9]*:[0-9]*-'
 	awk '$1 == "dm_mod" { print $3 }' /proc/modules
 	find /sys/module /sys/kernel/debug /dev -maxdepth 2 -name '*approxftl*' 2>"$scratch/said"
 }
