@@ -68,7 +68,7 @@ def format_markdown_table_head(*titles: str) -> Iterator[str]:
     yield format_markdown_table_row(*("---" for _ in titles))
 
 
-def read_macro_groups(path: Path, macro: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+def list_macros_by_heading(path: Path, macro: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Yield each heading comment of a C table of macros, and the arguments of macros below it."""
     pattern = re.compile(rf"^/\* ([^*\n]+) \*/$|^{macro}\((\w+),?(.*?)\)$", re.M | re.S)
     title, members = "", list[tuple[str, str]]()
@@ -95,7 +95,7 @@ def format_parameter_tables(program: Path) -> Iterator[str]:
     known = {one["key"]: one for one in run_program_for_json(program, "params")["parameters"]}
     groups = [
         (title, [known.pop(key) for key, _ in members])
-        for title, members in read_macro_groups(TABLE, "PARAM")
+        for title, members in list_macros_by_heading(TABLE, "PARAM")
     ]
     for title, members in [*groups, ("Policies and rules", list(known.values()))]:
         yield f"\n### {title}\n"
@@ -128,14 +128,14 @@ def format_counter_tables() -> Iterator[str]:
     yield "\n## Counters\n"
     yield ("The JSON output of `approxftl sim` has the following counters of each run in its "
            "object\n`counters`. The name of a counter contains its unit.")
-    for title, members in read_macro_groups(COUNTERS, "COUNTER"):
+    for title, members in list_macros_by_heading(COUNTERS, "COUNTER"):
         yield f"\n### {title}\n"
         yield from format_markdown_table_head("counter", "meaning")
         for name, rest in members:
             yield format_markdown_table_row(f"`{name}`", rest.strip().strip('"'))
     yield "\n### Of each placement handle\n"
     yield from format_markdown_table_head("counter", "meaning")
-    for _, members in read_macro_groups(HANDLES, "HANDLE_COUNTER"):
+    for _, members in list_macros_by_heading(HANDLES, "HANDLE_COUNTER"):
         for name, rest in members:
             yield format_markdown_table_row(f"`{name}`", rest.strip().strip('"'))
 

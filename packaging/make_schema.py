@@ -88,7 +88,7 @@ class Parser:
     def peek_token(self) -> tuple[str, str]:
         return self.tokens[0]
 
-    def skip_mark_if_next(self, *marks: str) -> bool:
+    def skip_next_token_if_mark(self, *marks: str) -> bool:
         """Skip the next token if it is one of the punctuation marks `marks`; return True if so."""
         if self.peek_token()[0] == "mark" and self.peek_token()[1] in marks:
             self.tokens.pop(0)
@@ -103,12 +103,12 @@ class Parser:
         return token[1]
 
     def skip_newlines(self) -> None:
-        while self.skip_mark_if_next("\n"):
+        while self.skip_next_token_if_mark("\n"):
             pass
 
     def parse_definition(self) -> None:
         """Parse the title of the schema, or one definition `name = TYPE`."""
-        if self.skip_mark_if_next("\n"):
+        if self.skip_next_token_if_mark("\n"):
             return
         name = self.expect_token("name")
         if name == "title":
@@ -119,7 +119,7 @@ class Parser:
 
     def parse_type(self) -> Schema:
         several = [self.parse_single_type()]
-        while self.skip_mark_if_next("|"):
+        while self.skip_next_token_if_mark("|"):
             self.skip_newlines()
             several.append(self.parse_single_type())
         if len(several) == 1:
@@ -136,9 +136,9 @@ class Parser:
         if kind in ("string", "number") or value in ("true", "false"):
             self.tokens.pop(0)
             return {"const": json.loads(value)}
-        if self.skip_mark_if_next("{"):
+        if self.skip_next_token_if_mark("{"):
             return self.parse_object()
-        if self.skip_mark_if_next("["):
+        if self.skip_next_token_if_mark("["):
             items = self.parse_type()
             self.expect_token("mark", "]")
             bounds = self.parse_optional_range("minItems", "maxItems")
@@ -146,7 +146,7 @@ class Parser:
         name = self.expect_token("name")
         if name not in SIMPLE:
             return {"$ref": name}
-        if name == "text" and self.skip_mark_if_next("("):
+        if name == "text" and self.skip_next_token_if_mark("("):
             pattern = self.expect_token("pattern").replace("\\n", "\n")
             self.expect_token("mark", ")")
             return SIMPLE[name] | {"pattern": pattern}
@@ -155,7 +155,7 @@ class Parser:
     def parse_optional_range(self, least: str, most: str) -> Schema:
         """Parse an optional range (A..B), of which A or B may be left out."""
         found: Schema = {}
-        if self.skip_mark_if_next("("):
+        if self.skip_next_token_if_mark("("):
             if self.peek_token()[0] == "number":
                 found[least] = int(self.expect_token("number"))
             self.expect_token("mark", "..")
@@ -169,14 +169,14 @@ class Parser:
         result: Schema = {"type": "object", "...": [], "properties": {}, "required": [],
                           "additionalProperties": False}
         while True:
-            while self.skip_mark_if_next("\n", ","):
+            while self.skip_next_token_if_mark("\n", ","):
                 pass
-            if self.skip_mark_if_next("}"):
+            if self.skip_next_token_if_mark("}"):
                 return result
-            if self.skip_mark_if_next("..."):
+            if self.skip_next_token_if_mark("..."):
                 # Fields keep their order: those before a spread go in front of it.
                 result["..."].append((self.expect_token("name"), len(result["properties"])))
-            elif self.skip_mark_if_next("*"):
+            elif self.skip_next_token_if_mark("*"):
                 result |= self.parse_optional_range("minProperties", "maxProperties")
                 if self.peek_token()[0] == "pattern":
                     result["propertyNames"] = {"pattern": self.expect_token("pattern")}
@@ -193,14 +193,14 @@ class Parser:
         names: list[tuple[str, bool]] = []
         while True:
             self.skip_newlines()
-            if self.skip_mark_if_next("@"):
+            if self.skip_next_token_if_mark("@"):
                 source = (TOP / self.expect_token("string")[1:-1]).read_text(encoding="utf-8")
                 found = re.findall(self.expect_token("pattern"), source, re.M)
                 names += [(name, False) for name in found]
             else:
                 name = self.expect_token("name")
-                names.append((name, self.skip_mark_if_next("?")))
-            if self.skip_mark_if_next(":"):
+                names.append((name, self.skip_next_token_if_mark("?")))
+            if self.skip_next_token_if_mark(":"):
                 break
             self.expect_token("mark", ",")
         self.skip_newlines()

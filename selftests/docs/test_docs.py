@@ -469,7 +469,7 @@ def test_reference_has_every_counter() -> None:
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    listed = [name for _, group in module.read_macro_groups(module.COUNTERS, "COUNTER")
+    listed = [name for _, group in module.list_macros_by_heading(module.COUNTERS, "COUNTER")
               for name, _ in group]
     assert listed == re.findall(r"^COUNTER\((\w+)", module.COUNTERS.read_text(), re.M)
 
