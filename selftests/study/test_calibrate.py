@@ -317,11 +317,11 @@ def test_rewrites_of_a_drive_of_unknown_capacity_are_refused(tmp_path: Path) -> 
     assert len(read_fio_files([path], 10**12).loads) == 1
 
 
-def list_paths_of_values(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+def list_paths_in_document(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Return the paths of all values in a document, as tuples of keys."""
     inner = value.items() if isinstance(value, dict) else \
         enumerate(value) if isinstance(value, list) else ()
-    return [at, *(path for key, one in inner for path in list_paths_of_values(one, (*at, key)))]
+    return [at, *(path for key, one in inner for path in list_paths_in_document(one, (*at, key)))]
 
 
 WHOLE = make_fio_document([*make_fio_output_of_single_reads()["jobs"],
@@ -345,7 +345,7 @@ def copy_document_with_change(value: Any, path: tuple[Any, ...], new: Any) -> An
 
 
 @settings(max_examples=200)
-@given(st.sampled_from(list_paths_of_values(WHOLE)[1:]), ODD, st.none() | st.integers(0, 4000))
+@given(st.sampled_from(list_paths_in_document(WHOLE)[1:]), ODD, st.none() | st.integers(0, 4000))
 def test_mutated_fio_output_is_read_or_refused(
         tmp_path_factory: pytest.TempPathFactory, path: tuple[Any, ...], new: Any,
         cut: int | None) -> None:

@@ -19,8 +19,8 @@ from selftests.study.test_study import (
     STUDY,
     find_running_simulations,
     read_result_times,
-    run_in_this_process,
     run_study,
+    run_study_in_test_process,
     run_study_verb_as_json,
     wait_for_results,
     write_study,
@@ -242,10 +242,10 @@ def test_clients_without_a_valid_certificate_are_refused(tmp_path: Path,
 
 def test_wrong_tls_options_are_refused(tmp_path: Path) -> None:
     file = write_study(tmp_path, SMALL)
-    status, said = run_in_this_process("run", file, "--tls", tmp_path)
+    status, said = run_study_in_test_process("run", file, "--tls", tmp_path)
     assert (status, "without --scheduler" in said) == (2, True)
-    status, said = run_in_this_process("run", file, "--scheduler", "tls://127.0.0.1:9", "--tls",
-                                       tmp_path)
+    status, said = run_study_in_test_process("run", file, "--scheduler", "tls://127.0.0.1:9",
+                                                   "--tls", tmp_path)
     assert status == 3
     assert f"{tmp_path}: there is no ca.pem; --tls needs ca.pem, cert.pem, key.pem in it" in said
 

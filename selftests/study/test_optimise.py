@@ -18,8 +18,8 @@ from selftests.study.test_study import (
     STUDY,
     find_running_simulations,
     read_result_times,
-    run_in_this_process,
     run_study,
+    run_study_in_test_process,
     run_study_verb_as_json,
     wait_for_results,
     write_study,
@@ -154,7 +154,7 @@ def test_refused_values_make_trials_without_result(tmp_path: Path) -> None:
     assert all("op" in trial["why"] for trial in without)
     assert done.stderr.count("approxftl study: ") == len(without)
     none = SEARCH.replace("from = 7, to = 40", "from = 107, to = 140")
-    status, said = run_in_this_process("optimise", write_study(tmp_path, none))
+    status, said = run_study_in_test_process("optimise", write_study(tmp_path, none))
     assert (status, "op" in said.splitlines()[-1]) == (2, True)
 
 
@@ -189,7 +189,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_invalid_goals_are_refused_before_any_run(text: str, tmp_path: Path) -> None:
-    status, said = run_in_this_process("optimise", write_study(tmp_path, text))
+    status, said = run_study_in_test_process("optimise", write_study(tmp_path, text))
     assert status == 2
     assert REFUSED[text] in said.splitlines()[-1]
     assert not read_result_times(tmp_path)
@@ -197,7 +197,7 @@ def test_invalid_goals_are_refused_before_any_run(text: str, tmp_path: Path) -> 
 
 def test_a_missing_optuna_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "optuna", None)
-    status, said = run_in_this_process("optimise", write_study(tmp_path, SEARCH))
+    status, said = run_study_in_test_process("optimise", write_study(tmp_path, SEARCH))
     assert status == 1
     assert said.splitlines() == [
         "approxftl study: study optimise needs the Python package optuna: pip install optuna"]

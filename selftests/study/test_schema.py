@@ -72,7 +72,7 @@ def format_value_as_toml(value: Any) -> str:
     return json.dumps(value)
 
 
-def read_error_of_study(document: dict[str, Any]) -> str:
+def get_reader_error_for_study(document: dict[str, Any]) -> str:
     """Return the reader's error for a study, or an empty string."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "s.toml"
@@ -89,20 +89,20 @@ def read_error_of_study(document: dict[str, Any]) -> str:
     return ""
 
 
-def list_paths_of_values(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+def list_paths_in_document(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     inner = value.items() if isinstance(value, dict) else enumerate(value) \
         if isinstance(value, list) else ()
     for key, one in inner:
         yield (*way, key)
-        yield from list_paths_of_values(one, (*way, key))
+        yield from list_paths_in_document(one, (*way, key))
 
 
-PLACES = list(list_paths_of_values(WHOLE))
+PLACES = list(list_paths_in_document(WHOLE))
 VALUES = st.sampled_from([True, False, 0, 7, -1, 1.5, 10**20, "", "word", "2%", "baseline", [], {},
                           ["baseline"], [7, "15%"], [[]], {"a": 1}, {"a": {}}, [{}]])
 
 
-def make_study_with_change(way: tuple[Any, ...], how: str, value: Any) -> dict[str, Any]:
+def make_study_with_one_key_changed(way: tuple[Any, ...], how: str, value: Any) -> dict[str, Any]:
     """Return the whole study file with the value at one path changed."""
     result = copy.deepcopy(WHOLE)
     inner = result
@@ -125,14 +125,14 @@ def make_study_with_change(way: tuple[Any, ...], how: str, value: Any) -> dict[s
 @settings(max_examples=600)
 def test_the_study_schema_refuses_what_the_program_refuses(way: tuple[Any, ...], how: str,
                                                            value: Any) -> None:
-    study = make_study_with_change(way, how, value)
-    found, said = Checker(SCHEMA).find_errors(study), read_error_of_study(study)
+    study = make_study_with_one_key_changed(way, how, value)
+    found, said = Checker(SCHEMA).find_errors(study), get_reader_error_for_study(study)
     assert said or not found, found
     assert found or not said or OF_OTHERS.search(said), said
 
 
 def test_a_complete_study_passes_schema_and_program() -> None:
-    assert (Checker(SCHEMA).find_errors(WHOLE), read_error_of_study(WHOLE)) == ([], "")
+    assert (Checker(SCHEMA).find_errors(WHOLE), get_reader_error_for_study(WHOLE)) == ([], "")
 
 
 @pytest.mark.parametrize("way", [way for way in PLACES if isinstance(way[-1], str) and
@@ -140,9 +140,9 @@ def test_a_complete_study_passes_schema_and_program() -> None:
                                  way[-1] not in ("utilisation", "victim") and
                                  way != ("seed",)], ids=str)
 def test_a_misspelt_key_is_refused_by_schema_and_program(way: tuple[Any, ...]) -> None:
-    study = make_study_with_change(way, "renamed", None)
+    study = make_study_with_one_key_changed(way, "renamed", None)
     assert Checker(SCHEMA).find_errors(study)
-    assert f"did you mean {way[-1]}?" in read_error_of_study(study)
+    assert f"did you mean {way[-1]}?" in get_reader_error_for_study(study)
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
@@ -160,7 +160,7 @@ def test_study_schema_prints_every_documented_key() -> None:
     done = run_program(BUILD / "approxftl-study", "schema")
     assert (done.code, json.loads(done.out)) == (0, SCHEMA)
     page = (TOP / "trace-tools/approxftl_tools/approxftl-study.1.rst").read_text()
-    keys = {way[-1] for way in list_paths_of_values(SCHEMA) if len(way) > 1 and way[-2]
+    keys = {way[-1] for way in list_paths_in_document(SCHEMA) if len(way) > 1 and way[-2]
             == "properties"}
     assert len(SHIPPED) > 60 and len(keys) > 40
     assert [key for key in keys if not re.search(rf"[*\[]{key}\b|\b{key} = ", page)] == []

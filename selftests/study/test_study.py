@@ -48,7 +48,7 @@ def run_study(*arguments: str | Path, status: int = 0, **environment: str) -> An
     return done
 
 
-def run_in_this_process(*arguments: str | Path) -> tuple[int, str]:
+def run_study_in_test_process(*arguments: str | Path) -> tuple[int, str]:
     """Run the study command in the test's process, which saves the start of an interpreter."""
     said = io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stderr(said):
@@ -322,7 +322,7 @@ def test_the_table_is_written_as_csv(tmp_path: Path) -> None:
      'y = ["array_erases", "write_amplification"]\n', "leaves out the axis measure"),
 ])
 def test_invalid_studies_are_refused(tmp_path: Path, text: str, sentence: str) -> None:
-    status, said = run_in_this_process("run", write_study(tmp_path, text))
+    status, said = run_study_in_test_process("run", write_study(tmp_path, text))
     assert status == {"no TOML": 1, "gone.aft: no such file": 3}.get(sentence, 2)
     assert sentence in said
     assert said.count("\n") == 1
@@ -337,19 +337,19 @@ def test_invalid_studies_are_refused(tmp_path: Path, text: str, sentence: str) -
 def test_a_figure_may_omit_an_axis_by_its_reference_or_selection(tmp_path: Path, figure: str
                                                                  ) -> None:
     text = '[vary]\npolicy = ["baseline", "vth_b"]\nop = [7, 10]\n'
-    assert run_in_this_process("status", write_study(tmp_path, text + figure)) == (0, "")
+    assert run_study_in_test_process("status", write_study(tmp_path, text + figure)) == (0, "")
 
 
 @pytest.mark.parametrize("file", sorted((TOP / "docs/examples").glob("*.toml")),
                          ids=lambda file: str(file.stem))
 def test_figures_of_the_examples_name_each_axis(file: Path, tmp_path: Path) -> None:
     shutil.copy(file, tmp_path)
-    assert run_in_this_process("status", tmp_path / file.name) == (0, "")
+    assert run_study_in_test_process("status", tmp_path / file.name) == (0, "")
 
 
 @pytest.mark.parametrize("jobs", ["-3", "0", "1025", "x", "1e3"])
 def test_an_invalid_number_of_jobs_is_refused(tmp_path: Path, jobs: str) -> None:
-    status, said = run_in_this_process("run", write_study(tmp_path, SMALL), "--jobs", jobs)
+    status, said = run_study_in_test_process("run", write_study(tmp_path, SMALL), "--jobs", jobs)
     assert status == 2
     assert f'"{jobs}" is not from 1 to 1024' in said
 
