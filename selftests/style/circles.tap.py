@@ -43,7 +43,7 @@ def find_included_headers() -> dict[Path, set[Path]]:
     return {path: others & paths.keys() for path, others in included.items() if len(path.parts) > 1}
 
 
-def merge_nodes(used: dict[Path, set[Path]], name: Callable[[Path], str]) -> Graph:
+def merge_graph_nodes_by_name(used: dict[Path, set[Path]], name: Callable[[Path], str]) -> Graph:
     """Merge nodes, such as files, for which name() returns the same into one node."""
     nodes: Graph = {name(path): set() for path in used}
     nodes |= {name(other): set() for others in used.values() for other in others}
@@ -72,7 +72,7 @@ def find_reachable_nodes(nodes: Graph, start: str) -> set[str]:
     return seen
 
 
-def find_circles(nodes: Graph) -> list[list[str]]:
+def find_circular_dependencies(nodes: Graph) -> list[list[str]]:
     """Return the groups of nodes that all depend on each other, directly or indirectly."""
     far = {node: find_reachable_nodes(nodes, node) for node in nodes}
     groups = {
@@ -83,7 +83,7 @@ def find_circles(nodes: Graph) -> list[list[str]]:
     return [list(group) for group in sorted(groups)]
 
 
-def print_point(number: int, what: str, groups: list[list[str]]) -> bool:
+def print_circular_dependency_point(number: int, what: str, groups: list[list[str]]) -> bool:
     """Print one test point as TAP."""
     print(f"{'not ok' if groups else 'ok'} {number} - {what} have no circular dependency")
     for group in groups:
@@ -116,15 +116,15 @@ def main() -> int:
         if path not in core and len(path.parts) > 1
     }
     subjects = {
-        "the core's files": merge_nodes(core, name_module_of_file),
-        "the core's directories": merge_nodes(core, lambda path: path.parts[1]),
-        "files outside the core": merge_nodes(rest, name_module_of_file),
-        "directories outside the core": merge_nodes(rest, lambda path: path.parts[0]),
-        "includes of files": merge_nodes(included, str),
-        "includes of directories": merge_nodes(included, find_directory_of_file),
+        "the core's files": merge_graph_nodes_by_name(core, name_module_of_file),
+        "the core's directories": merge_graph_nodes_by_name(core, lambda path: path.parts[1]),
+        "files outside the core": merge_graph_nodes_by_name(rest, name_module_of_file),
+        "directories outside the core": merge_graph_nodes_by_name(rest, lambda path: path.parts[0]),
+        "includes of files": merge_graph_nodes_by_name(included, str),
+        "includes of directories": merge_graph_nodes_by_name(included, find_directory_of_file),
     }
     verdicts = [
-        print_point(i, what, find_circles(nodes))
+        print_circular_dependency_point(i, what, find_circular_dependencies(nodes))
         for i, (what, nodes) in enumerate(subjects.items(), 1)
 ]
     print(f"1..{len(verdicts)}")
