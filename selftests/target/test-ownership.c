@@ -72,7 +72,7 @@ static struct aftl_device *index_to_device(u32 index)
 	return (struct aftl_device *)(uintptr_t)(index + 1);
 }
 
-static u32 device_to_index(const struct aftl_device *device)
+static u32 model_device_index(const struct aftl_device *device)
 {
 	return (u32)(uintptr_t)device - 1;
 }
@@ -93,34 +93,34 @@ static void destroy_device(const struct aftl_device *device)
 {
 	if (!device)
 		return;
-	CHECK(model.kind[device_to_index(device)]);
-	CHECK(table_kind_has_volume(model.kind[device_to_index(device)] - 1) ||
-	      !model.data[device_to_index(device)] || !model.own.tables);
-	model.kind[device_to_index(device)] = 0;
-	model.data[device_to_index(device)] = 0;
+	CHECK(model.kind[model_device_index(device)]);
+	CHECK(table_kind_has_volume(model.kind[model_device_index(device)] - 1) ||
+	      !model.data[model_device_index(device)] || !model.own.tables);
+	model.kind[model_device_index(device)] = 0;
+	model.data[model_device_index(device)] = 0;
 }
 
 /* Return true if a table of @kind can take over data of kind @data. */
-static bool table_kind_fits_data(enum kind data, enum kind kind)
+static bool table_kind_can_take_over_data(enum kind data, enum kind kind)
 {
 	if (table_kind_has_volume(data) || table_kind_has_volume(kind))
 		return data == kind;
 	return kind != KIND_RAM_SMALL || data == KIND_RAM_SMALL;
 }
 
-static bool table_fits_data(u32 i)
+static bool model_table_can_take_over_data(u32 i)
 {
 	struct aftl_table *predecessor;
 
 	if (!aftl_table_find_old_owner(&model.tables[i], &predecessor))
 		return true;
 	CHECK(model.born);
-	return table_kind_fits_data(model.born - 1, kinds[i]);
+	return table_kind_can_take_over_data(model.born - 1, kinds[i]);
 }
 
 /* Transitions of table @i of the model: each step function returns false if it is not possible. */
 
-static bool step_begin_load(u32 i, u32 choice)
+static bool model_begin_table_load(u32 i, u32 choice)
 {
 	if (model.phase[i] != PHASE_NONE || choice)
 		return false;
@@ -135,7 +135,7 @@ static bool step_begin_load(u32 i, u32 choice)
 }
 
 /* Refuse a table whose backing device another mapped device uses, even if the table owns data. */
-static bool step_refuse_load(u32 i, u32 choice)
+static bool model_refuse_table_resume(u32 i, u32 choice)
 {
 	if (model.phase[i] != PHASE_IDLE || choice)
 		return false;
@@ -144,19 +144,19 @@ static bool step_refuse_load(u32 i, u32 choice)
 }
 
 /* End a table's load: it makes an FTL device of its own (@choice 0), or uses the existing one. */
-static bool step_end_load(u32 i, u32 choice)
+static bool model_end_table_load(u32 i, u32 choice)
 {
 	if (model.phase[i] != PHASE_LOADING || (choice && !model.own.device))
 		return false;
 	model.phase[i] = PHASE_IDLE;
-	if (!table_fits_data(i))
+	if (!model_table_can_take_over_data(i))
 		model.phase[i] = PHASE_CLOSING;
 	else if (!choice)
 		model.tables[i].spare = make_device(kinds[i]);
 	return true;
 }
 
-static bool step_begin_resume(u32 i, u32 choice)
+static bool model_begin_table_resume(u32 i, u32 choice)
 {
 	int ret;
 
@@ -166,7 +166,7 @@ static bool step_begin_resume(u32 i, u32 choice)
 		CHECK_EQ(aftl_table_begin_data_takeover(&model.tables[i]), -EAGAIN);
 		return false;
 	}
-	if (!table_fits_data(i)) {
+	if (!model_table_can_take_over_data(i)) {
 		aftl_table_record_refused_resume(&model.tables[i]);
 		refusals++;
 		return true;
@@ -186,7 +186,7 @@ static void make_unowned_device(u32 i)
 		model.tables[i].spare = make_device(kinds[i]);
 }
 
-static void resume_memory_table(u32 i, bool fails)
+static void resume_table_with_memory_store(u32 i, bool fails)
 {
 	struct aftl_table *table = &model.tables[i];
 
@@ -194,21 +194,21 @@ static void resume_memory_table(u32 i, bool fails)
 		make_unowned_device(i);
 		aftl_table_put_spare_device_in_use(table);
 	} else if (model.resume[i] == AFTL_RESUME_TAKE_OVER &&
-		   model.kind[device_to_index(model.own.device)] != kinds[i] + 1) {
+		   model.kind[model_device_index(model.own.device)] != kinds[i] + 1) {
 		make_unowned_device(i);
 		if (fails) {
 			destroy_device(table->spare);
 			table->spare = NULL;
 			return;
 		}
-		model.data[device_to_index(table->spare)] =
-			model.data[device_to_index(model.own.device)];
-		model.data[device_to_index(model.own.device)] = 0;
+		model.data[model_device_index(table->spare)] =
+			model.data[model_device_index(model.own.device)];
+		model.data[model_device_index(model.own.device)] = 0;
 		destroy_device(aftl_table_replace_device(table));
 	}
 }
 
-static void resume_volume_table(u32 i, bool fails)
+static void resume_table_with_volume(u32 i, bool fails)
 {
 	struct aftl_table *table = &model.tables[i];
 
@@ -222,20 +222,20 @@ static void resume_volume_table(u32 i, bool fails)
 }
 
 /* Do the slow part of a resume. @choice 1: this part fails; 2: the end of the resume will fail. */
-static bool step_slow_resume(u32 i, u32 choice)
+static bool model_execute_table_resume(u32 i, u32 choice)
 {
 	if (model.phase[i] != PHASE_RESUMING)
 		return false;
 	if (table_kind_has_volume(kinds[i]))
-		resume_volume_table(i, choice);
+		resume_table_with_volume(i, choice);
 	else
-		resume_memory_table(i, choice == 1);
+		resume_table_with_memory_store(i, choice == 1);
 	model.resume[i] = 0;
 	model.phase[i] = choice ? PHASE_FAILING : PHASE_RESUMED;
 	return true;
 }
 
-static bool step_end_resume(u32 i, u32 choice)
+static bool model_end_table_resume(u32 i, u32 choice)
 {
 	struct aftl_table *table = &model.tables[i];
 
@@ -248,14 +248,14 @@ static bool step_end_resume(u32 i, u32 choice)
 		destroy_device(table->spare);
 		table->spare = NULL;
 		model.born = kinds[i] + 1;
-		model.data[device_to_index(table->device)] = 1;
+		model.data[model_device_index(table->device)] = 1;
 	}
 	model.phase[i] = PHASE_IDLE;
 	return true;
 }
 
 /* A mapped device can be suspended whether or not its table has the data. */
-static bool step_suspend_or_continue(u32 i, u32 choice)
+static bool model_suspend_or_unsuspend_table(u32 i, u32 choice)
 {
 	struct aftl_table *table = &model.tables[i];
 
@@ -268,7 +268,7 @@ static bool step_suspend_or_continue(u32 i, u32 choice)
 	return true;
 }
 
-static bool step_close_table(u32 i, u32 choice)
+static bool model_begin_table_removal(u32 i, u32 choice)
 {
 	struct aftl_table *table = &model.tables[i];
 
@@ -281,7 +281,7 @@ static bool step_close_table(u32 i, u32 choice)
 	return true;
 }
 
-static bool step_unload_table(u32 i, u32 choice)
+static bool model_end_table_removal(u32 i, u32 choice)
 {
 	if (choice || model.phase[i] != PHASE_CLOSING)
 		return false;
@@ -294,8 +294,9 @@ static bool step_unload_table(u32 i, u32 choice)
 typedef bool (*step_fn)(u32 i, u32 choice);
 
 static const step_fn steps[] = {
-	step_begin_load, step_end_load,	     step_refuse_load, step_begin_resume, step_slow_resume,
-	step_end_resume, step_suspend_or_continue, step_close_table, step_unload_table,
+	model_begin_table_load,		  model_end_table_load,	      model_refuse_table_resume,
+	model_begin_table_resume,	  model_execute_table_resume, model_end_table_resume,
+	model_suspend_or_unsuspend_table, model_begin_table_removal,  model_end_table_removal,
 };
 
 /* Invariants of each state */
@@ -326,12 +327,12 @@ static void check_model_devices(void)
 	/* The data of a closed volume are on its backing device. */
 	if (model.own.tables && model.born && !table_kind_has_volume(model.born - 1))
 		CHECK(data == 1 && model.own.device &&
-		      model.data[device_to_index(model.own.device)]);
+		      model.data[model_device_index(model.own.device)]);
 	if (volumes)
 		CHECK(model.own.state != AFTL_DATA_UNOWNED && model.own.state != AFTL_DATA_NONE);
 }
 
-static void check_model_owner(void)
+static void check_owner_of_model_data(void)
 {
 	u32 see = 0;
 	u32 i;
@@ -346,7 +347,7 @@ static void check_model_owner(void)
 		see++;
 		CHECK(model.own.state == AFTL_DATA_OWNED && model.own.owner == table);
 		CHECK(table->device == model.own.device &&
-		      table_kind_fits_data(model.born - 1, kinds[i]));
+		      table_kind_can_take_over_data(model.born - 1, kinds[i]));
 	}
 	CHECK(model.own.state != AFTL_DATA_NONE || !model.own.exists);
 	CHECK_EQ(see, model.own.state == AFTL_DATA_OWNED && model.own.tables);
@@ -360,7 +361,7 @@ static struct model *states;
 static u32 state_count;
 static u32 *slots;
 
-static u32 find_state_slot(void)
+static u32 compute_hash_slot_of_state(void)
 {
 	const u8 *bytes = (const u8 *)&model;
 	u64 hash = 14695981039346656037ULL;
@@ -371,28 +372,28 @@ static u32 find_state_slot(void)
 	return (u32)(hash >> 32) % SLOTS;
 }
 
-static void renumber_device(struct model *from, struct aftl_device **device, u32 index)
+static void move_model_device_to_index(struct model *from, struct aftl_device **device, u32 index)
 {
 	if (!*device)
 		return;
-	model.kind[index] = from->kind[device_to_index(*device)];
-	model.data[index] = from->data[device_to_index(*device)];
+	model.kind[index] = from->kind[model_device_index(*device)];
+	model.data[index] = from->data[model_device_index(*device)];
 	*device = index_to_device(index);
 }
 
 /* States that differ only in device numbers are equal. */
-static void renumber_devices(void)
+static void renumber_all_model_devices(void)
 {
 	struct model from = model;
 	u32 i;
 
 	memset(model.kind, 0, sizeof(model.kind));
 	memset(model.data, 0, sizeof(model.data));
-	renumber_device(&from, &model.own.device, 0);
+	move_model_device_to_index(&from, &model.own.device, 0);
 	for (i = 0; i < TABLES; i++) {
 		if (model.tables[i].device)
 			model.tables[i].device = model.own.device;
-		renumber_device(&from, &model.tables[i].spare, 1 + i);
+		move_model_device_to_index(&from, &model.tables[i].spare, 1 + i);
 	}
 }
 
@@ -402,9 +403,9 @@ static void queue_new_state(void)
 	u32 slot;
 
 	check_model_devices();
-	check_model_owner();
-	renumber_devices();
-	slot = find_state_slot();
+	check_owner_of_model_data();
+	renumber_all_model_devices();
+	slot = compute_hash_slot_of_state();
 	for (; slots[slot]; slot = (slot + 1) % SLOTS)
 		if (!memcmp(&states[slots[slot] - 1], &model, sizeof(model)))
 			return;
@@ -451,7 +452,7 @@ static u32 search_all_states(void)
 	return state_count;
 }
 
-static void check_three_table_orders(void)
+static void check_all_operations_on_three_tables(void)
 {
 	u32 all = 0;
 	u32 i, j, k;
@@ -477,7 +478,7 @@ int main(void)
 	if (!states || !slots)
 		tap_bail_out("not enough memory for the states");
 	tap_run("of three tables in any order one owns the data, and no data are lost or leaked",
-		check_three_table_orders);
+		check_all_operations_on_three_tables);
 	free(slots);
 	free(states);
 	return tap_finish();
