@@ -44,13 +44,13 @@ def windowed_greedy_amplification(load: float, pages: int, share: float) -> floa
     written once around, then enters the window of oldest blocks, where the block with the fewest
     valid pages is collected.
     """
-    def compute_excess_valid_pages(rate: float) -> float:
+    def compute_valid_pages_beyond_load(rate: float) -> float:
         """Return a mean block's valid pages at this overwrite rate, minus load * pages."""
-        def compute_excess_share_at_turn(turn: float) -> float:
+        def compute_block_shares_beyond_one(turn: float) -> float:
             return turn + share - 1 + float(np.exp(-rate * turn * pages)) / (rate * pages)
 
-        turn = optimize.brentq(compute_excess_share_at_turn, 0,
-                               1) if compute_excess_share_at_turn(0) < 0 else 0.0
+        turn = optimize.brentq(compute_block_shares_beyond_one, 0,
+                               1) if compute_block_shares_beyond_one(0) < 0 else 0.0
         valid = float(np.exp(-rate * turn))
         entering = stats.binom.pmf(np.arange(pages + 1), pages, valid)
         all_valid = min(entering[pages] / (rate * pages), 1 - turn)
@@ -62,7 +62,7 @@ def windowed_greedy_amplification(load: float, pages: int, share: float) -> floa
             held, left = held + j * blocks, left - blocks
         return float(held - load * pages)
 
-    return float(1 / (load * optimize.brentq(compute_excess_valid_pages, 1.0001 / pages, 50,
+    return float(1 / (load * optimize.brentq(compute_valid_pages_beyond_load, 1.0001 / pages, 50,
                                              xtol=1e-13)))
 
 
@@ -72,45 +72,45 @@ def sampled_greedy_amplification(load: float, pages: int, drawn: int, *,
 
     If the device draws nothing but blocks whose pages are all valid, it takes the emptiest block.
     """
-    def compute_net_outflow_of_level(at_least: float, falling: float, above: float, flow: float,
-                                     drawable: int) -> float:
+    def compute_net_outflow_of_blocks(at_least: float, falling: float, above: float, flow: float,
+                                      drawable: int) -> float:
         """Return the rate of blocks that leave a level (of valid pages), minus the inflow to it."""
         return (falling * (at_least - above) - flow
                 + drawable * (at_least**drawn - above**drawn))
 
-    def compute_excess_valid_pages(rate: float) -> float:
+    def compute_valid_pages_beyond_load(rate: float) -> float:
         above, flow, held = 0.0, 1.0, 0.0
         for j in range(pages, 0, -1):
             level = (rate * j, above, flow, 0 if j == pages and not full else 1)
-            if compute_net_outflow_of_level(1, *level) <= 0:
+            if compute_net_outflow_of_blocks(1, *level) <= 0:
                 held += j
                 break
-            at_least = optimize.brentq(compute_net_outflow_of_level, above, 1, level, xtol=1e-15)
+            at_least = optimize.brentq(compute_net_outflow_of_blocks, above, 1, level, xtol=1e-15)
             held += at_least
             flow, above = rate * j * (at_least - above), at_least
         return float(held - load * pages)
 
-    return float(1 / (load * optimize.brentq(compute_excess_valid_pages, 1.0001 / pages, 50,
+    return float(1 / (load * optimize.brentq(compute_valid_pages_beyond_load, 1.0001 / pages, 50,
                                              xtol=1e-13)))
 
 
-def fifo_class_amplification(load: float, classes: Sequence[Class]) -> float:
+def fifo_amplification_of_mixed_data(load: float, classes: Sequence[Class]) -> float:
     """Return the write amplification of FIFO collection, if classes of data share the log.
 
     A page is moved once for each turn of the log in which it is not overwritten.
     """
-    def pages_programmed_in_turn(turn: float) -> float:
+    def pages_programmed_per_log_pass(turn: float) -> float:
         """Return the pages programmed in a turn of the log, while the host writes `turn` pages."""
         return sum(writes * turn / -float(np.expm1(-writes * turn / data)) if writes else data
                    for data, writes in classes)
 
-    turn = optimize.brentq(lambda turn: pages_programmed_in_turn(turn) - 1 / load, 1e-9, 1 / load,
-                           xtol=1e-14)
+    turn = optimize.brentq(lambda turn: pages_programmed_per_log_pass(turn) - 1 / load, 1e-9,
+                           1 / load, xtol=1e-14)
     return float(1 / (load * turn))
 
 
-def sampled_class_amplification(load: float, pages: int, drawn: int,
-                                classes: tuple[Class, Class]) -> float:
+def d_choices_amplification_of_mixed_data(load: float, pages: int, drawn: int,
+                                          classes: tuple[Class, Class]) -> float:
     """Return the amplification of d-choices if host and relocated data of two classes share blocks.
 
     The mean-field equations have the share of blocks for each pair of numbers of valid pages of the
@@ -127,7 +127,7 @@ def sampled_class_amplification(load: float, pages: int, drawn: int,
         new = np.arange(free + 1)
         refill[index[hot[i] + new, cold[i] + free - new], i] = stats.binom.pmf(new, free, writes)
 
-    def compute_collected_block_shares(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
+    def compute_distribution_of_victims(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
         level = np.bincount(valid, blocks, pages + 1)
         at_least = np.append(np.cumsum(level[::-1])[::-1], 0).clip(0) ** drawn
         chance = at_least[:-1] - at_least[1:]
@@ -136,8 +136,8 @@ def sampled_class_amplification(load: float, pages: int, drawn: int,
             chance / chance.sum() / np.where(level > 0, level, 1))[valid]
         return found
 
-    def compute_block_share_change(_: float, blocks: NDArray[np.float64]) -> NDArray[np.float64]:
-        victims = compute_collected_block_shares(blocks)
+    def compute_distribution_change(_: float, blocks: NDArray[np.float64]) -> NDArray[np.float64]:
+        victims = compute_distribution_of_victims(blocks)
         total: NDArray[np.float64] = refill @ victims - victims
         for rate, count, below in ((rates[0], hot, index[hot - 1, cold]),
                                    (rates[1], cold, index[hot, cold - 1])):
@@ -147,14 +147,14 @@ def sampled_class_amplification(load: float, pages: int, drawn: int,
         return total
 
     first = stats.binom.pmf(valid, pages, load) * stats.binom.pmf(hot, valid, data)
-    last = integrate.solve_ivp(compute_block_share_change, (0, 10 / rates.min()), first,
+    last = integrate.solve_ivp(compute_distribution_change, (0, 10 / rates.min()), first,
                                method="RK23", rtol=1e-5, atol=1e-8).y[:, -1]
-    return float(pages / (compute_collected_block_shares(last) @ (pages - valid)))
+    return float(pages / (compute_distribution_of_victims(last) @ (pages - valid)))
 
 
-def find_best_split_of_space(load: float, classes: tuple[Class, Class],
-                             one: Callable[[float], float]
-                             ) -> tuple[float, float]:
+def find_best_space_split_between_classes(load: float, classes: tuple[Class, Class],
+                                          one: Callable[[float], float]
+                                          ) -> tuple[float, float]:
     """Return the least amplification of two separated classes, and the share of space of the first.
 
     `one` returns the write amplification of a class from its load.

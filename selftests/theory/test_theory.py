@@ -49,10 +49,10 @@ def test_write_amplification_of_d_choices_approaches_greedy(pages: int) -> None:
 def test_two_equal_data_classes_equal_a_single_class() -> None:
     one = forms.fifo_amplification(0.9)
     halves = ((0.5, 0.5), (0.5, 0.5))
-    assert forms.fifo_class_amplification(0.9, halves) == pytest.approx(one, rel=1e-9)
-    best = forms.find_best_split_of_space(0.9, halves, forms.fifo_amplification)
+    assert forms.fifo_amplification_of_mixed_data(0.9, halves) == pytest.approx(one, rel=1e-9)
+    best = forms.find_best_space_split_between_classes(0.9, halves, forms.fifo_amplification)
     assert best == pytest.approx((one, 0.5), rel=1e-5)
-    assert forms.sampled_class_amplification(0.7, 6, 10, halves) == pytest.approx(
+    assert forms.d_choices_amplification_of_mixed_data(0.7, 6, 10, halves) == pytest.approx(
         forms.sampled_greedy_amplification(0.7, 6, 10), rel=1e-3)
 
 
@@ -87,32 +87,32 @@ def read_documented_table() -> str:
 
 
 def test_the_theory_page_lists_all_comparisons() -> None:
-    for row in theory.make_all_rows().values():
+    for row in theory.make_all_theory_table_rows().values():
         assert f"| {row.load} |" in read_documented_table(), row.name
     assert read_documented_table().count("| yes |") + read_documented_table().count(
-        "| NO |") == len(theory.make_all_rows())
+        "| NO |") == len(theory.make_all_theory_table_rows())
 
 
 @pytest.mark.parametrize("name", SAMPLE)
 @pytest.mark.in_turn
 def test_a_comparison_is_within_its_tolerance_and_as_documented(name: str) -> None:
-    found = theory.simulate_and_compare_row(theory.make_all_rows()[name], "1..4")
+    found = theory.simulate_and_compare_row(theory.make_all_theory_table_rows()[name], "1..4")
     assert found.holds
     assert theory.format_markdown_row(found) in read_documented_table()
 
 
 @pytest.mark.parametrize("name", CONTROLLED)
 def test_a_wrong_rule_or_load_exceeds_the_tolerance(name: str) -> None:
-    row = theory.make_all_rows()[name]
+    row = theory.make_all_theory_table_rows()[name]
     assert row.bar is not None and len(row.controls) == 2
     for _, error in theory.compute_negative_control_errors(row):
         assert abs(error) > row.bar
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", theory.make_all_rows())
+@pytest.mark.parametrize("name", theory.make_all_theory_table_rows())
 def test_every_comparison_passes_and_its_negative_controls_fail(name: str) -> None:
-    row = theory.make_all_rows()[name]
+    row = theory.make_all_theory_table_rows()[name]
     found = theory.simulate_and_compare_row(row, "1..4")
     assert theory.format_markdown_row(found) in read_documented_table()
     assert theory.check_negative_controls([row]) == 0

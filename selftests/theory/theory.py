@@ -130,7 +130,7 @@ def compute_valid_share(run: Json, kept: float = KEPT) -> float:
     return float(geometry["units"] / (geometry["pages_per_block"] * (geometry["blocks"] - kept)))
 
 
-def apply_measure_to_first_run(measure: Callable[[Json], float], runs: Sequence[Json]) -> float:
+def measure_first_run_of_row(measure: Callable[[Json], float], runs: Sequence[Json]) -> float:
     return measure(runs[0])
 
 
@@ -150,46 +150,47 @@ def random_write_options(pages: int, op: float, rounds: tuple[int, int] = (4, 6)
                   "requests": rounds[1] * PAGES} | more
 
 
-def rows_of_uniform_writes() -> Iterator[Row]:
+def make_rows_for_uniform_writes() -> Iterator[Row]:
     for pages in (16, 64):
         for op in (5, 10, 20, 35, 50):
             load = 1 - op / 100
             wrong: Options = {"op": f"{1.15 * op:g}%"}
             where = f"uniform, {pages} pages a block, op {op} %"
 
-            def make_row_of_rule(rule: str, form: str, published: float,
-                                 corrected: Callable[[float], float],
-                                 bar: float, control: Options, options: Options,
-                                 *, pages: int = pages, op: int = op, wrong: Options = wrong,
-                                 where: str = where) -> Row:
+            def make_row_for_selector(rule: str, form: str, published: float,
+                                      corrected: Callable[[float], float],
+                                      bar: float, control: Options, options: Options,
+                                      *, pages: int = pages, op: int = op, wrong: Options = wrong,
+                                      where: str = where) -> Row:
                 return Row(f"{rule}-{pages}-{op}", where, form,
                            (random_write_options(pages, op) | options,),
                            make_valid_share_formula(corrected),
-                           partial(apply_measure_to_first_run, compute_unrounded_amplification),
+                           partial(measure_first_run_of_row, compute_unrounded_amplification),
                            bar, published, (control, wrong))
 
-            yield make_row_of_rule("fifo", "FIFO", forms.fifo_amplification(load),
-                                   partial(forms.windowed_greedy_amplification, pages=pages,
-share=0), 0.01, {"victim": "d_choices", "victim_choices": 2},
-                                   {"victim": "fifo"})
-            yield make_row_of_rule("greedy", "greedy",
-                                   forms.windowed_greedy_amplification(load, pages, 1),
-                                   partial(forms.windowed_greedy_amplification, pages=pages,
-                                           share=1), 0.02,
-                                   {"victim": "d_choices", "victim_choices": 4},
-                                   {"victim": "greedy"})
+            yield make_row_for_selector("fifo", "FIFO", forms.fifo_amplification(load),
+                                        partial(forms.windowed_greedy_amplification, pages=pages,
+                                                share=0), 0.01,
+                                        {"victim": "d_choices", "victim_choices": 2},
+                                        {"victim": "fifo"})
+            yield make_row_for_selector("greedy", "greedy",
+                                        forms.windowed_greedy_amplification(load, pages, 1),
+                                        partial(forms.windowed_greedy_amplification, pages=pages,
+                                                share=1), 0.02,
+                                        {"victim": "d_choices", "victim_choices": 4},
+                                        {"victim": "greedy"})
             for drawn in (2, 5, 10):
-                yield make_row_of_rule(f"d{drawn}", "d-choices",
-                                       forms.sampled_greedy_amplification(load, pages, drawn,
-                                                                          full=True),
-                                       partial(forms.sampled_greedy_amplification, pages=pages,
-                                               drawn=drawn), 0.01,
-                                       {"victim_choices": drawn * 2 // 3},
-                                       {"victim": "d_choices", "victim_choices": drawn},
-                                       where=f"{where}, {drawn} choices")
+                yield make_row_for_selector(f"d{drawn}", "d-choices",
+                                            forms.sampled_greedy_amplification(load, pages, drawn,
+                                                                               full=True),
+                                            partial(forms.sampled_greedy_amplification, pages=pages,
+                                                    drawn=drawn), 0.01,
+                                            {"victim_choices": drawn * 2 // 3},
+                                            {"victim": "d_choices", "victim_choices": drawn},
+                                            where=f"{where}, {drawn} choices")
 
 
-def rows_of_windowed_collection() -> Iterator[Row]:
+def make_rows_for_windowed_gc() -> Iterator[Row]:
     """Yield table rows of small devices that select victims among their 64 oldest blocks."""
     for pages, blocks in ((16, 256), (64, 512)):
         for op in (10, 20):
@@ -199,7 +200,7 @@ def rows_of_windowed_collection() -> Iterator[Row]:
                        | {"victim_window": 64},),
                       make_valid_share_formula(partial(forms.windowed_greedy_amplification,
                                                        pages=pages, share=64 / (blocks - KEPT))),
-                      partial(apply_measure_to_first_run, compute_unrounded_amplification), 0.02,
+                      partial(measure_first_run_of_row, compute_unrounded_amplification), 0.02,
                       controls=({"victim": "fifo"}, {"op": f"{op * 1.15:g}%"}))
 
 
@@ -208,11 +209,11 @@ def skewed_write_options(data: float, share: float) -> Options:
     return {"hot-range": f"{data:.0%}", "hot-share": f"{share:.0%}"}
 
 
-def make_options_of_class_devices(pages: int, op: int, classes: tuple[forms.Class, forms.Class]
-                                  ) -> tuple[tuple[Options, Options], float]:
+def make_options_of_device_per_class(pages: int, op: int, classes: tuple[forms.Class, forms.Class]
+                                     ) -> tuple[tuple[Options, Options], float]:
     """Return options of one device per class, space divided best, and the least amplification."""
     one = partial(forms.windowed_greedy_amplification, pages=pages, share=1)
-    best, space = forms.find_best_split_of_space(1 - op / 100, classes, one)
+    best, space = forms.find_best_space_split_between_classes(1 - op / 100, classes, one)
     made = []
     for share, (data, _) in ((space, classes[0]), (1 - space, classes[1])):
         blocks = round(2 * PAGES / pages * share)
@@ -222,18 +223,18 @@ def make_options_of_class_devices(pages: int, op: int, classes: tuple[forms.Clas
     return (made[0], made[1]), best
 
 
-def evaluate_constant_form(value: float, _: Sequence[Json]) -> float:
+def get_value_of_constant_form(value: float, _: Sequence[Json]) -> float:
     """Return a closed form whose value is the same for every device."""
     return value
 
 
-def compute_weighted_amplification(classes: Sequence[forms.Class], runs: Sequence[Json]) -> float:
+def compute_amplification_of_classes(classes: Sequence[forms.Class], runs: Sequence[Json]) -> float:
     """Return the write amplification of data classes on devices of their own."""
     pairs = zip(classes, runs, strict=True)
     return sum(writes * compute_unrounded_amplification(run) for (_, writes), run in pairs)
 
 
-def rows_of_data_classes() -> Iterator[Row]:
+def make_rows_for_data_classes() -> Iterator[Row]:
     """Yield rows of hot and cold data, and of data that is never written."""
     pages = 64
     for data, share in ((0.2, 0.8), (0.05, 0.5), (0.1, 0.9)):
@@ -245,10 +246,10 @@ def rows_of_data_classes() -> Iterator[Row]:
             wrong: Options = {"op": f"{op * 1.15:g}%"}
             yield Row(f"mixed-fifo-{name}-{op}", f"{text}op {op} %", "FIFO, mixed",
                       (mixed | {"victim": "fifo"},),
-                      make_valid_share_formula(partial(forms.fifo_class_amplification,
+                      make_valid_share_formula(partial(forms.fifo_amplification_of_mixed_data,
                                                        classes=classes)),
-                      partial(apply_measure_to_first_run, compute_unrounded_amplification), 0.02,
-                      forms.fifo_class_amplification(1 - op / 100, classes),
+                      partial(measure_first_run_of_row, compute_unrounded_amplification), 0.02,
+                      forms.fifo_amplification_of_mixed_data(1 - op / 100, classes),
                       ({"hot-share": f"{share * 0.8:.0%}"}, wrong))
         op, few = 10, 16
         if data > 0.05:
@@ -257,14 +258,15 @@ def rows_of_data_classes() -> Iterator[Row]:
                       (random_write_options(few, op, (10, 10),
                                             victim="d_choices") | {"victim_choices": 10}
                        | skewed_write_options(data, share),),
-                      make_valid_share_formula(partial(forms.sampled_class_amplification, pages=few,
-                                                       drawn=10, classes=classes)),
-                      partial(apply_measure_to_first_run, compute_unrounded_amplification), 0.02,
+                      make_valid_share_formula(partial(
+                          forms.d_choices_amplification_of_mixed_data, pages=few, drawn=10,
+                          classes=classes)),
+                      partial(measure_first_run_of_row, compute_unrounded_amplification), 0.02,
                       controls=({"victim": "fifo"}, {"op": f"{op * 1.15:g}%"}))
-        two, best = make_options_of_class_devices(pages, op, classes)
+        two, best = make_options_of_device_per_class(pages, op, classes)
         yield Row(f"optimum-{name}-{op}", f"{text}op {op} %, each alone", "optimum", two,
-                  partial(evaluate_constant_form, best),
-                  partial(compute_weighted_amplification, classes), 0.02,
+                  partial(get_value_of_constant_form, best),
+                  partial(compute_amplification_of_classes, classes), 0.02,
                   controls=({"victim": "d_choices", "victim_choices": 4},))
         # The form is that of many blocks of each class. The smaller class has 205 of these.
         streams = random_write_options(pages, op, (16, 12), policy="streams", blocks=4096)
@@ -272,12 +274,12 @@ def rows_of_data_classes() -> Iterator[Row]:
                   (streams | skewed_write_options(data, share) | {"hot-stream": 1},),
                   make_valid_share_formula(partial(forms.windowed_greedy_amplification, pages=pages,
                                                    share=1), KEPT + 0.5),
-                  partial(apply_measure_to_first_run, compute_unrounded_amplification), 0.02,
+                  partial(measure_first_run_of_row, compute_unrounded_amplification), 0.02,
                   controls=({"policy": "baseline"},))
-    yield from rows_of_read_only_data(pages)
+    yield from make_rows_for_read_only_data(pages)
 
 
-def rows_of_read_only_data(pages: int) -> Iterator[Row]:
+def make_rows_for_read_only_data(pages: int) -> Iterator[Row]:
     """Yield rows where a part of the data is never written."""
     for active in (0.5, 0.75):
         op = 10
@@ -286,21 +288,21 @@ def rows_of_read_only_data(pages: int) -> Iterator[Row]:
         classes = ((active, 1.0), (1 - active, 0.0))
         yield Row(f"read-only-fifo-{active:g}", f"{text}, mixed", "FIFO, mixed",
                   (some | {"victim": "fifo"},),
-                  make_valid_share_formula(partial(forms.fifo_class_amplification,
+                  make_valid_share_formula(partial(forms.fifo_amplification_of_mixed_data,
                                                    classes=classes)),
-                  partial(apply_measure_to_first_run, compute_unrounded_amplification), 0.02,
-                  forms.fifo_class_amplification(1 - op / 100, classes),
+                  partial(measure_first_run_of_row, compute_unrounded_amplification), 0.02,
+                  forms.fifo_amplification_of_mixed_data(1 - op / 100, classes),
                   ({"fill": "sequential"}, {"op": f"{op * 1.15:g}%"}))
 
-        def amplification_of_active_data(load: float, active: float = active) -> float:
+        def amplification_of_overwritten_data(load: float, active: float = active) -> float:
             return forms.windowed_greedy_amplification(load * active / (1 - load * (1 - active)),
                                                        pages, 1)
 
         yield Row(f"read-only-greedy-{active:g}", f"{text}, apart", "greedy",
                   (some | {"fill": "sequential"},),
-                  make_valid_share_formula(amplification_of_active_data),
-                  partial(apply_measure_to_first_run, compute_unrounded_amplification), 0.02,
-                  amplification_of_active_data(1 - op / 100),
+                  make_valid_share_formula(amplification_of_overwritten_data),
+                  partial(measure_first_run_of_row, compute_unrounded_amplification), 0.02,
+                  amplification_of_overwritten_data(1 - op / 100),
                   ({"victim": "fifo"}, {"op": f"{op * 1.15:g}%"}))
 
 
@@ -327,7 +329,7 @@ def mean_wait_of_class(rate: int, shares: dict[str, float], number: int,
                                       for kind, share in shares.items()])[number]
 
 
-def rows_of_waiting_times() -> Iterator[Row]:
+def make_rows_for_waiting_times() -> Iterator[Row]:
     """Yield rows of waiting times and of closed queues."""
     reads: Options = DIE | {"word_lines": 64, "blocks": 512, "fill": "sequential",
                             "write-share": 0, "arrival": "open", "requests": 1500000}
@@ -335,7 +337,7 @@ def rows_of_waiting_times() -> Iterator[Row]:
         yield Row(f"md1-{rate}", f"reads, {rate} a second, one die", "M/D/1",
                   (reads | {"rate": rate},),
                   partial(mean_wait_of_class, rate, {"read": 1.0}, 0),
-                  partial(apply_measure_to_first_run, partial(mean_wait_us, "read")), 0.01,
+                  partial(measure_first_run_of_row, partial(mean_wait_us, "read")), 0.01,
                   controls=({"rate": rate * 1.05}, {"arrival-shape": "fixed"}))
     for rate in (3000, 6000, 8000):
         for number, kind in enumerate(("read", "write")):
@@ -344,15 +346,15 @@ def rows_of_waiting_times() -> Iterator[Row]:
                       (reads | {"rate": rate, "write-share": "20%", "program": "200us",
                                 "blocks": 16384, "op": "90%", "requests": 900000},),
                       partial(mean_wait_of_class, rate, {"read": 0.8, "write": 0.2}, number),
-                      partial(apply_measure_to_first_run, partial(mean_wait_us, kind)), 0.01,
+                      partial(measure_first_run_of_row, partial(mean_wait_us, kind)), 0.01,
                       controls=({"order": "fcfs"}, {"rate": rate * 1.05}))
     for dies, requests in ((4, 4), (4, 16), (8, 4), (8, 8), (8, 16)):
         yield Row(f"closed-{dies}-{requests}", f"busy dies of {dies}, {requests} reads at a time",
                   "closed", (reads | {"channels": dies, "arrival": "closed", "depth": requests,
                                       "requests": 500000},),
-                  partial(evaluate_constant_form,
+                  partial(get_value_of_constant_form,
                           forms.busy_dies_at_constant_service(requests, dies)),
-                  partial(apply_measure_to_first_run, mean_busy_dies), 0.01,
+                  partial(measure_first_run_of_row, mean_busy_dies), 0.01,
                   forms.busy_dies_at_exponential_service(requests, dies),
                   controls=({"depth": requests * 5 // 4},))
 
@@ -361,9 +363,9 @@ def rows_of_waiting_times() -> Iterator[Row]:
 
 
 @cache
-def make_all_rows() -> dict[str, Row]:
-    return {row.name: row for several in (rows_of_uniform_writes, rows_of_windowed_collection,
-                                          rows_of_data_classes, rows_of_waiting_times)
+def make_all_theory_table_rows() -> dict[str, Row]:
+    return {row.name: row for several in (make_rows_for_uniform_writes, make_rows_for_windowed_gc,
+                                          make_rows_for_data_classes, make_rows_for_waiting_times)
             for row in several()}
 
 
@@ -414,7 +416,7 @@ def markdown_table(found: Sequence[Found]) -> str:
     return "".join(parts) + "\n"
 
 
-def draw_uniform_figure(found: Sequence[Found]) -> Figure:
+def make_figure_of_uniform_writes(found: Sequence[Found]) -> Figure:
     """Return the figure of uniform writes; lines are our means, hollow marks are theory."""
     series = {"fifo": "FIFO", "d2": "2 choices", "d5": "5 choices", "d10": "10 choices",
               "greedy": "greedy"}
@@ -462,9 +464,9 @@ def main() -> int:
     # The rows whose names begin with one of these; all without names.
     names = args.names
     for name in names:
-        if not any(one.startswith(name) for one in make_all_rows()):
-            sys.exit(f'theory: no row "{name}"; there are {" ".join(make_all_rows())}')
-    several = [row for row in make_all_rows().values() if not names
+        if not any(one.startswith(name) for one in make_all_theory_table_rows()):
+            sys.exit(f'theory: no row "{name}"; there are {" ".join(make_all_theory_table_rows())}')
+    several = [row for row in make_all_theory_table_rows().values() if not names
                or row.name.startswith(tuple(names))]
     if args.controls:
         return check_negative_controls(several)
@@ -485,7 +487,7 @@ def main() -> int:
         path = args.document
         before, _, rest = path.read_text().partition(BEGIN)
         path.write_text(f"{before}{BEGIN}{markdown_table(found)}{END}{rest.partition(END)[2]}")
-        save_figure(draw_uniform_figure(found), "svg", path.with_suffix(".svg"), USUAL)
+        save_figure(make_figure_of_uniform_writes(found), "svg", path.with_suffix(".svg"), USUAL)
     return 1 if any(one.holds is False for one in found) else 0
 
 
