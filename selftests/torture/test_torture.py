@@ -59,7 +59,7 @@ class Disk:
             file.seek(unit * UNIT)
             file.write(data)
 
-    def set_frozen_flag_of_state(self) -> None:
+    def set_power_failed_in_state_file(self) -> None:
         with self.state.open("r+b") as file:
             file.seek(FROZEN)
             file.write(b"\1")
@@ -102,7 +102,7 @@ def read_generation_of_block(block: bytes) -> int:
     return int.from_bytes(block[24:28], "little")
 
 
-def pick_first_unit(units: Iterator[int]) -> int:
+def get_first_unit_found(units: Iterator[int]) -> int:
     return next(units)
 
 
@@ -134,8 +134,8 @@ def swap_blocks(disk: Disk) -> str:
 
 
 def zero_block(disk: Disk) -> str:
-    unit = pick_first_unit(i for i, entry in enumerate(disk.read_allowed_generations())
-                           if entry[3] < entry[0])
+    unit = get_first_unit_found(i for i, entry in enumerate(disk.read_allowed_generations())
+                                if entry[3] < entry[0])
     disk.write_block(unit, bytes(UNIT))
     return rf"unit {unit} \(byte {unit * UNIT}\) holds zeroes; allowed: generations \d+ to \d+;"
 
@@ -150,12 +150,12 @@ def tear_block(disk: Disk) -> str:
         rf"generation {read_generation_of_block(other)} of unit {units[1]} \(\d+ bits differ\)")
 
 
-def put_foreign_block(disk: Disk) -> str:
+def write_foreign_block_to_disk(disk: Disk) -> str:
     disk.write_block(9, b"what is this" + bytes(UNIT - 12))
     return r"unit 9 .* holds what nobody here has written \(43 bits are ones\); "
 
 
-def put_block_of_another_run(disk: Disk) -> str:
+def write_block_of_other_run_to_disk(disk: Disk) -> str:
     other = Disk(disk.folder, disk.folder / "other", disk.folder / "other-state")
     shutil.copy(disk.image, other.image)
     assert other.torture_fresh_file("--requests", "1").code == 0
@@ -163,20 +163,20 @@ def put_block_of_another_run(disk: Disk) -> str:
     return r"unit 9 .* holds generation \d+ of unit 9 of another run \(seed 7\); "
 
 
-def put_stale_block(disk: Disk) -> str:
+def write_stale_block_to_disk(disk: Disk) -> str:
     old = {unit: disk.read_block(unit) for unit in range(UNITS)}
     assert disk.run_torture("--resume", "--requests", "500").code == 0
-    unit = pick_first_unit(u for u in range(UNITS) if any(old[u]) and any(disk.read_block(u))
-                           and read_generation_of_block(disk.read_block(u))
-                           != read_generation_of_block(old[u]))
+    unit = get_first_unit_found(u for u in range(UNITS) if any(old[u]) and any(disk.read_block(u))
+                                and read_generation_of_block(disk.read_block(u))
+                                != read_generation_of_block(old[u]))
     disk.write_block(unit, old[unit])
     return (rf"unit {unit} .* holds its generation {read_generation_of_block(old[unit])}; "
             "allowed: generations")
 
 
 @pytest.mark.parametrize("damage",
-                         [swap_blocks, zero_block, tear_block, put_foreign_block,
-                          put_block_of_another_run, put_stale_block])
+                         [swap_blocks, zero_block, tear_block, write_foreign_block_to_disk,
+                          write_block_of_other_run_to_disk, write_stale_block_to_disk])
 def test_a_wrong_block_is_named(torture_file: Disk, damage: Callable[[Disk], str]) -> None:
     assert torture_file.torture_fresh_file("--requests", "300").code == 0
     sentence = damage(torture_file)
@@ -187,7 +187,7 @@ def test_a_wrong_block_is_named(torture_file: Disk, damage: Callable[[Disk], str
     assert done.out.endswith(" 1 wrong\n")
 
 
-@pytest.mark.parametrize("damage", [swap_blocks, put_stale_block])
+@pytest.mark.parametrize("damage", [swap_blocks, write_stale_block_to_disk])
 def test_a_run_ends_at_a_wrong_block(torture_file: Disk, damage: Callable[[Disk], str]) -> None:
     assert torture_file.torture_fresh_file("--requests", "300").code == 0
     damage(torture_file)
@@ -208,7 +208,7 @@ def test_flushed_data_survive_a_power_failure(torture_file: Disk) -> None:
     shutil.copy(torture_file.state, torture_file.folder / "kept")
     torture_file.write_block(loose[0], old[loose[0]])
     assert torture_file.verify_file().code == 4
-    torture_file.set_frozen_flag_of_state()
+    torture_file.set_power_failed_in_state_file()
     assert torture_file.verify_file().code == 0
     shutil.copy(torture_file.folder / "kept", torture_file.state)
     assert torture_file.verify_file("--power-failed").code == 0
@@ -296,7 +296,7 @@ def test_tmpfs_reads_may_be_torn_during_a_write(tmp_path: Path) -> None:
 
 def test_option_flips_limits_the_accepted_bit_flips_of_a_block(torture_file: Disk) -> None:
     assert torture_file.torture_fresh_file("--requests", "100").code == 0
-    unit = pick_first_unit(u for u in range(UNITS) if any(torture_file.read_block(u)))
+    unit = get_first_unit_found(u for u in range(UNITS) if any(torture_file.read_block(u)))
     block = bytearray(torture_file.read_block(unit))
     for at in range(1, UNIT, 40):
         block[at] ^= 4
@@ -352,8 +352,8 @@ def test_sizes_that_do_not_fit_are_refused(torture_file: Disk) -> None:
 def test_option_zeroed_skips_filling_the_device(torture_file: Disk) -> None:
     done = torture_file.torture_fresh_file("--requests", "20", "--zeroed")
     assert done.code == 0, done.err
-    zero = pick_first_unit(u for u, entry in enumerate(torture_file.read_allowed_generations())
-                           if entry[3] and not entry[2])
+    zero = get_first_unit_found(u for u, entry in enumerate(torture_file.read_allowed_generations())
+                                if entry[3] and not entry[2])
     assert torture_file.verify_file().code == 0
     torture_file.write_block(zero, b"x" * UNIT)
     assert torture_file.verify_file().code == 4
