@@ -135,7 +135,7 @@ def folder_of_input_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     run_successfully(*SMALL, "--json=a.json", "--record", "a.aft", "--histogram")
     run_successfully("format", "a.volume", *COMMANDS[("format",)].split()[2:])
-    traces.write_named_file(folder / "a.blktrace.0", traces.pack_events(
+    traces.write_file_at(folder / "a.blktrace.0", traces.pack_events(
         [traces.make_request_event(1, traces.QUEUE, traces.WRITE, 0, 4096, sequence=1),
          traces.make_request_event(9, traces.COMPLETE, traces.WRITE, 0, 4096, sequence=2)]))
     (folder / "fio.output").write_text(json.dumps(FIO))

@@ -127,7 +127,7 @@ class Seen:
     extra: bytes
 
 
-def parse_events_simply(data: bytes) -> Iterator[Seen]:
+def parse_blktrace_events_of_version_7(data: bytes) -> Iterator[Seen]:
     """Parse a blktrace file of version 7 by a simple algorithm."""
     at = 0
     while at + 48 <= len(data):
@@ -169,7 +169,7 @@ def read_trace_rows(*arguments: str | Path, stdin: bytes = b"") -> list[Row]:
     return result
 
 
-def write_named_file(path: Path, data: bytes | str) -> Path:
+def write_file_at(path: Path, data: bytes | str) -> Path:
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
     return path
 

@@ -18,13 +18,13 @@ from selftests.traces.support import (
     make_request_event,
     make_trace_note,
     pack_events,
-    parse_events_simply,
+    parse_blktrace_events_of_version_7,
     read_aft_records,
     read_trace_rows,
     run_trace,
     run_trace_as_json,
     run_trace_ok,
-    write_named_file,
+    write_file_at,
 )
 
 MIB = 1 << 20
@@ -32,7 +32,7 @@ MIB = 1 << 20
 
 def write_spc_trace(path: Path, requests: int = 2000) -> Path:
     """Write a trace of writes, one in each mebibyte."""
-    return write_named_file(path, "".join(
+    return write_file_at(path, "".join(
         f"0,{i * MIB // 512},{512 * (1 + i % 128)},W,{i / 1000:.3f}\n" for i in range(requests)))
 
 
@@ -59,8 +59,8 @@ def test_json_of_every_verb_matches_its_schema(tmp_path: Path) -> None:
     left = run_trace_as_json("convert", "--sample", "1:0.1", source, tmp_path / "c.csv")["written"]
     assert left["requests"] + left["not_in_sample"] == 2000
     assert len(run_trace_as_json("formats")["formats"]) > 10
-    blktrace = write_named_file(tmp_path / "t",
-                                pack_events([make_request_event(1, QUEUE, WRITE, 0, 512)]))
+    blktrace = write_file_at(tmp_path / "t",
+                             pack_events([make_request_event(1, QUEUE, WRITE, 0, 512)]))
     assert run_trace_as_json("pair", blktrace)["files"][0]["actions"] == {"Q": 1}
 
 
@@ -91,7 +91,7 @@ def test_conversion_first_prints_the_detected_format(tmp_path: Path) -> None:
 
 def test_existing_files_are_kept_without_force(tmp_path: Path) -> None:
     source = write_spc_trace(tmp_path / "t")
-    out = write_named_file(tmp_path / "out.aft", "precious")
+    out = write_file_at(tmp_path / "out.aft", "precious")
     assert run_trace("convert", source, out).code == 1
     assert out.read_text() == "precious"
     run_trace_ok("convert", "--force", source, out)
@@ -107,7 +107,7 @@ def test_an_output_name_without_a_format_is_refused(tmp_path: Path) -> None:
 
 
 def test_times_of_a_converted_trace_begin_at_0_unless_kept(tmp_path: Path) -> None:
-    source = write_named_file(tmp_path / "t", "0,0,512,r,5.0\n0,0,512,r,6.5\n")
+    source = write_file_at(tmp_path / "t", "0,0,512,r,5.0\n0,0,512,r,6.5\n")
     run_trace_ok("convert", source, tmp_path / "a.aft")
     run_trace_ok("convert", "--keep-time", source, tmp_path / "b.aft")
     assert [r[0] for r in read_aft_records(tmp_path / "a.aft")] == [0, 1_500_000_000]
@@ -116,7 +116,7 @@ def test_times_of_a_converted_trace_begin_at_0_unless_kept(tmp_path: Path) -> No
 
 
 def test_folding_splits_requests_at_the_end_of_the_device(tmp_path: Path) -> None:
-    source = write_named_file(tmp_path / "t", "0,0,1024,w,1\n0,2047,1024,w,2\n0,2050,512,w,3\n")
+    source = write_file_at(tmp_path / "t", "0,0,1024,w,1\n0,2047,1024,w,2\n0,2050,512,w,3\n")
     run_trace_ok("convert", "--fold", "1MiB", source, tmp_path / "a.aft")
     assert [r[1:3] for r in read_aft_records(tmp_path / "a.aft")] == [
         (0, 2), (2047, 1), (0, 1), (2, 1)]
@@ -125,14 +125,14 @@ def test_folding_splits_requests_at_the_end_of_the_device(tmp_path: Path) -> Non
 
 
 def test_scaled_addresses_keep_their_offset_in_a_block(tmp_path: Path) -> None:
-    source = write_named_file(tmp_path / "t", "0,16,1024,w,1\n0,25,1024,w,2\n")
+    source = write_file_at(tmp_path / "t", "0,16,1024,w,1\n0,25,1024,w,2\n")
     run_trace_ok("convert", "--scale-lba", "0.5", source, tmp_path / "a.aft")
     assert [r[1] for r in read_aft_records(tmp_path / "a.aft")] == [8, 9]
     assert run_trace("convert", "--scale-lba", "0", source, tmp_path / "b.aft").code == 2
 
 
 def test_requests_beyond_the_device_are_refused(tmp_path: Path) -> None:
-    source = write_named_file(tmp_path / "t", "0,2048,512,w,1\n")
+    source = write_file_at(tmp_path / "t", "0,2048,512,w,1\n")
     done = run_trace("convert", "--device-bytes", "1MiB", source, tmp_path / "a.aft")
     assert done.code == 1
     assert "--fold" in done.err
@@ -222,7 +222,7 @@ def test_tagging_rules_match_address_ranges_and_sizes(tmp_path: Path) -> None:
 def test_rule_share_selects_addresses_by_seed(tmp_path: Path) -> None:
     lines = [f"0,{i % 1000 * MIB // 512 + j},512,W,{i / 1000:.3f}\n"
              for i in range(2000) for j in (0, 8)]
-    source = write_named_file(tmp_path / "t", "".join(lines))
+    source = write_file_at(tmp_path / "t", "".join(lines))
     one = tag_trace_by_rules(tmp_path, source, "approximate:share=0.3")
     assert one == tag_trace_by_rules(tmp_path, source, "approximate:share=0.3")
     assert one != tag_trace_by_rules(tmp_path, source, "approximate:share=0.3", seed=2)
@@ -242,7 +242,7 @@ def test_tagging_rules_match_processes(tmp_path: Path) -> None:
     for i, pid in enumerate((5, 6, 7)):
         events += [make_request_event(10 + i, QUEUE, WRITE, 8 * i, 4096, pid=pid),
                    make_request_event(20 + i, COMPLETE, WRITE, 8 * i, 4096)]
-    source = write_named_file(tmp_path / "t", pack_events(events))
+    source = write_file_at(tmp_path / "t", pack_events(events))
     assert tag_trace_by_rules(tmp_path, source, "approximate:process=ffmpeg") == [1, 0, 0]
     assert tag_trace_by_rules(tmp_path, source, "approximate:process=ff*") == [1, 1, 0]
     assert tag_trace_by_rules(tmp_path, source, "approximate:process=*") == [1, 1, 0]
@@ -271,11 +271,11 @@ def test_fix_removes_control_groups_from_notes_of_a_capture(tmp_path: Path) -> N
               make_trace_note(3, NOTE_MESSAGE, b"approxftl write 0 8 approximate file", pid=5,
                               group=True),
               make_request_event(9, COMPLETE, WRITE, 0, 4096, sequence=2)]
-    source = write_named_file(tmp_path / "a.blktrace.0", pack_events(events))
-    write_named_file(tmp_path / "a.blktrace.1", b"")
+    source = write_file_at(tmp_path / "a.blktrace.0", pack_events(events))
+    write_file_at(tmp_path / "a.blktrace.1", b"")
     result = run_trace_as_json("fix", tmp_path / "a", tmp_path / "b")
     assert (result["events"], result["changed_notes"]) == (4, 2)
-    seen = list(parse_events_simply((tmp_path / "b.blktrace.0").read_bytes()))
+    seen = list(parse_blktrace_events_of_version_7((tmp_path / "b.blktrace.0").read_bytes()))
     assert not any(event.action & CGROUP for event in seen)
     assert [event.extra for event in seen] == [
         b"fio".ljust(16, b"\0"), b"", b"approxftl write 0 8 approximate file", b""]
@@ -287,15 +287,15 @@ def test_fix_removes_control_groups_from_notes_of_a_capture(tmp_path: Path) -> N
 
 
 def test_fix_refuses_captures_of_unknown_versions(tmp_path: Path) -> None:
-    other = write_named_file(tmp_path / "a",
-                             pack_events([make_request_event(2, QUEUE, WRITE, 0, 4096)], version=8))
+    other = write_file_at(tmp_path / "a",
+                          pack_events([make_request_event(2, QUEUE, WRITE, 0, 4096)], version=8))
     assert "version 8" in run_trace("fix", other, tmp_path / "b").err
-    cut = write_named_file(tmp_path / "c",
-                           pack_events([make_request_event(2, QUEUE, WRITE, 0, 4096)])[:40])
+    cut = write_file_at(tmp_path / "c",
+                        pack_events([make_request_event(2, QUEUE, WRITE, 0, 4096)])[:40])
     assert "byte 0" in run_trace("fix", cut, tmp_path / "b").err
-    padded = write_named_file(tmp_path / "d",
-                              pack_events([make_request_event(2, QUEUE, WRITE, 0, 4096)])
-                              + bytes(4096))
+    padded = write_file_at(tmp_path / "d",
+                           pack_events([make_request_event(2, QUEUE, WRITE, 0, 4096)])
+                           + bytes(4096))
     assert "byte 48: zeroes where an event should begin" in run_trace("fix", padded,
                                                                       tmp_path / "b").err
     assert not (tmp_path / "b").exists()
@@ -321,7 +321,7 @@ def test_the_summary_of_a_trace_counts_each_request_once(tmp_path: Path) -> None
 
 def test_the_summary_of_a_trace_has_latencies_and_queue_depth(tmp_path: Path) -> None:
     lines = [f"{10 * i},a,0,Read,{4096 * i},4096,{i % 100 + 1}\n" for i in range(10_000)]
-    result = run_trace_as_json("pair", write_named_file(tmp_path / "t", "".join(lines)))["requests"]
+    result = run_trace_as_json("pair", write_file_at(tmp_path / "t", "".join(lines)))["requests"]
     latency = result["all"]["latency"]
     assert (latency["min_ns"], latency["max_ns"]) == (100, 10_000)
     assert latency["mean_ns"] == 5050

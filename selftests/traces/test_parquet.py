@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from selftests.lib.programs import install_verb_without_module, run_program
-from selftests.traces.support import BINARY, run_trace, run_trace_ok, write_named_file
+from selftests.traces.support import BINARY, run_trace, run_trace_ok, write_file_at
 from selftests.traces.test_round_trips import Request, make_random_stream, write_stream_as_csv
 
 parquet: Any = import_module("pyarrow.parquet")
@@ -21,8 +21,8 @@ TYPES = {"t_ns": "uint64", "op": "string", "offset_bytes": "uint64", "bytes": "u
 
 
 def convert_to_parquet(directory: Path, stream: list[Request]) -> Any:
-    source, out = write_named_file(directory / "source",
-                                   write_stream_as_csv(stream)), directory / "out.parquet"
+    source, out = write_file_at(directory / "source",
+                                write_stream_as_csv(stream)), directory / "out.parquet"
     run_trace_ok("convert", "-q", "--keep-time", source, out)
     return parquet.read_table(out)
 
@@ -47,7 +47,7 @@ def test_largest_numbers_and_many_row_groups_are_kept(tmp_path: Path) -> None:
 
 
 def test_a_failed_conversion_leaves_no_file(tmp_path: Path) -> None:
-    source = write_named_file(tmp_path / "s", "0,0,512,R,0.5\nnonsense\n")
+    source = write_file_at(tmp_path / "s", "0,0,512,R,0.5\nnonsense\n")
     done = run_trace("convert", "-q", "--from", "spc", "--strict", source, tmp_path / "o.parquet")
     assert done.code == 1
     assert [file.name for file in tmp_path.iterdir()] == ["s"]
@@ -58,7 +58,7 @@ def test_a_failed_conversion_leaves_no_file(tmp_path: Path) -> None:
 def test_a_missing_library_is_reported(tmp_path: Path) -> None:
     install_verb_without_module(tmp_path / "place", "parquet", "pyarrow")
     program = shutil.copy(BINARY, tmp_path / "place/bin")
-    source, out = write_named_file(tmp_path / "s", "0,0,512,R,0.5\n"), tmp_path / "o.parquet"
+    source, out = write_file_at(tmp_path / "s", "0,0,512,R,0.5\n"), tmp_path / "o.parquet"
     done = run_program(program, "convert", "-q", "--from", "spc", source, out)
     assert done.code == 1
     assert "pip install pyarrow" in done.err
@@ -69,10 +69,10 @@ def test_a_failing_trace_conversion_is_reported(tmp_path: Path) -> None:
     alone = tmp_path / "bin"
     alone.mkdir()
     (alone / "approxftl-trace").write_bytes(BINARY.read_bytes())
-    other = write_named_file(alone / "approxftl-parquet", "#!/bin/sh\nexit 3\n")
+    other = write_file_at(alone / "approxftl-parquet", "#!/bin/sh\nexit 3\n")
     for file in (alone / "approxftl-trace", other):
         file.chmod(file.stat().st_mode | stat.S_IXUSR)
-    source, out = write_named_file(tmp_path / "s", "0,0,512,R,0.5\n"), tmp_path / "o.parquet"
+    source, out = write_file_at(tmp_path / "s", "0,0,512,R,0.5\n"), tmp_path / "o.parquet"
     done = run_program(alone / "approxftl-trace", "convert", "-q", "--from", "spc", source, out)
     assert done.code == 1
     assert "approxftl-parquet" in done.err

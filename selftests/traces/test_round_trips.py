@@ -13,7 +13,7 @@ from selftests.traces.support import (
     read_trace_rows,
     run_trace,
     run_trace_ok,
-    write_named_file,
+    write_file_at,
 )
 
 CLASSES = ("precise", "approximate", "approximate_2", "approximate_3")
@@ -45,11 +45,11 @@ def write_stream_as_csv(stream: list[Request]) -> str:
     return HEADER + "".join(",".join(map(str, request)) + "\n" for request in stream)
 
 
-def convert_and_read_back(stream: list[Request], form: str, *options: str) -> list[Request]:
+def convert_stream_and_read_back(stream: list[Request], form: str, *options: str) -> list[Request]:
     """Write a stream of requests in a format, and read the stream back."""
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        source = write_named_file(directory / "source", write_stream_as_csv(stream))
+        source = write_file_at(directory / "source", write_stream_as_csv(stream))
         out = directory / "out"
         run_trace_ok("convert", "-q", "--keep-time", "--to", form, source, out)
         if not out.stat().st_size:
@@ -61,8 +61,8 @@ def convert_and_read_back(stream: list[Request], form: str, *options: str) -> li
 @settings(max_examples=20)
 @given(make_random_stream())
 def test_csv_and_record_files_keep_all_fields_of_requests(stream: list[Request]) -> None:
-    assert convert_and_read_back(stream, "csv") == stream
-    assert convert_and_read_back(stream, "aft") == stream
+    assert convert_stream_and_read_back(stream, "csv") == stream
+    assert convert_stream_and_read_back(stream, "aft") == stream
 
 
 @settings(max_examples=20)
@@ -71,7 +71,7 @@ def test_a_record_file_has_the_layout_that_its_manual_describes(stream: list[Req
     with tempfile.TemporaryDirectory() as name:
         out = Path(name) / "out.aft"
         run_trace_ok("convert", "-q", "--keep-time",
-                     write_named_file(Path(name) / "source", write_stream_as_csv(stream)), out)
+                     write_file_at(Path(name) / "source", write_stream_as_csv(stream)), out)
         assert read_aft_records(out) == [
             (t, offset // 512, size // 512, OPS.index(op), CLASSES.index(kind), stream_,
              latency // 100, pid)
@@ -82,10 +82,10 @@ def test_a_record_file_has_the_layout_that_its_manual_describes(stream: list[Req
 @given(make_random_stream())
 def test_msr_and_mqsim_keep_reads_and_writes(stream: list[Request]) -> None:
     held = [r for r in stream if r[1] in {"read", "write"}]
-    assert convert_and_read_back(stream, "msr") == [
+    assert convert_stream_and_read_back(stream, "msr") == [
         (t // 100 * 100, op, offset, size, latency, 0, disk, "precise")
         for t, op, offset, size, latency, _, disk, _ in held]
-    assert convert_and_read_back(stream, "mqsim") == [
+    assert convert_stream_and_read_back(stream, "mqsim") == [
         (t, op, offset, size, 0, 0, device, "precise")
         for t, op, offset, size, _, _, device, _ in held]
 
@@ -95,7 +95,7 @@ def test_msr_and_mqsim_keep_reads_and_writes(stream: list[Request]) -> None:
 def test_iolog_keeps_times_in_microseconds(stream: list[Request]) -> None:
     held = [r for r in stream if r[1] != "write_zeroes"]
     names = list(dict.fromkeys(r[6] for r in held))
-    assert convert_and_read_back(stream, "iolog") == [
+    assert convert_stream_and_read_back(stream, "iolog") == [
         (t // 1000 * 1000, op, offset, size, 0, 0, names.index(device), "precise")
         for t, op, offset, size, _, _, device, _ in held]
 
@@ -108,13 +108,13 @@ def test_blktrace_keeps_classes_and_latencies(stream: list[Request]) -> None:
            for i, (t, op, _, size, latency, pid, _, kind) in enumerate(stream)
            if op not in {"write_zeroes", "flush"}]
     if one:
-        assert convert_and_read_back(one, "blktrace") == one
+        assert convert_stream_and_read_back(one, "blktrace") == one
 
 
 def test_blkparse_reads_written_blktrace_files(tmp_path: Path) -> None:
     stream = [(1000 * i, OPS[i % 2], 4096 * i, 4096, 500, 7, 0, "precise") for i in range(1, 50)]
     out = tmp_path / "x.blktrace.0"
-    run_trace_ok("convert", write_named_file(tmp_path / "source", write_stream_as_csv(stream)), out)
+    run_trace_ok("convert", write_file_at(tmp_path / "source", write_stream_as_csv(stream)), out)
     said = subprocess.run(["blkparse", "-i", tmp_path / "x", "-q", "-f", r"%t %a %d %S %N\n"],
                           check=True, capture_output=True, text=True).stdout.splitlines()
     queued = [line.split() for line in said if " Q " in line]
@@ -128,7 +128,7 @@ def test_fio_replays_written_iologs(tmp_path: Path) -> None:
     stream = [(1000 * i, OPS[i % 2], 4096 * i, 4096, 0, 0, 0, "precise") for i in range(100)]
     log = tmp_path / "log"
     run_trace_ok("convert", "--to", "iolog",
-                 write_named_file(tmp_path / "source", write_stream_as_csv(stream)), log)
+                 write_file_at(tmp_path / "source", write_stream_as_csv(stream)), log)
     done = subprocess.run(
         ["fio", "--name=x", "--ioengine=null", f"--read_iolog={log}", "--size=1g",
          f"--replay_redirect={tmp_path / 'target'}", "--output-format=terse"],
@@ -139,8 +139,8 @@ def test_fio_replays_written_iologs(tmp_path: Path) -> None:
 
 
 def test_requests_that_a_format_cannot_store_are_reported(tmp_path: Path) -> None:
-    source = write_named_file(tmp_path / "source",
-                              HEADER + "1,flush,0,0,0,0,0,\n2,read,0,512,0,0,0,\n")
+    source = write_file_at(tmp_path / "source",
+                           HEADER + "1,flush,0,0,0,0,0,\n2,read,0,512,0,0,0,\n")
     done = run_trace_ok("convert", "--to", "msr", source, tmp_path / "out")
     assert "1 requests left out, which msr cannot hold: flush" in done.err
     assert "1 requests written" in done.err
@@ -150,7 +150,7 @@ def test_requests_that_a_format_cannot_store_are_reported(tmp_path: Path) -> Non
 
 
 def test_request_ranges_are_rounded_outward_to_sectors(tmp_path: Path) -> None:
-    source = write_named_file(tmp_path / "source", HEADER + "1,read,700,400,0,0,0,\n")
+    source = write_file_at(tmp_path / "source", HEADER + "1,read,700,400,0,0,0,\n")
     out = tmp_path / "out.aft"
     run_trace_ok("convert", source, out)
     assert read_aft_records(out)[0][1:3] == (1, 2)
