@@ -107,7 +107,7 @@ class TearingStack(HonestStack):
         self.drive[key] = torn[key]
 
 
-def run_stack(stack: HonestStack, atomic: bool = True) -> tuple[Ledger, list[Finding]]:
+def run_and_judge_stack(stack: HonestStack, atomic: bool = True) -> tuple[Ledger, list[Finding]]:
     """Write transactions, crash during the last one, and judge all objects."""
     ledger = Ledger(SECTORS, atomic)
     planned = worn_work.Rows().plan_transactions(random.Random(1))
@@ -125,7 +125,7 @@ def run_stack(stack: HonestStack, atomic: bool = True) -> tuple[Ledger, list[Fin
 
 def find_worst_outcome_of_stack(stack: HonestStack) -> Outcome:
     """Return the worst outcome that the judge finds for a stack."""
-    return worst_outcome(one.outcome for one in run_stack(stack)[1])
+    return worst_outcome(one.outcome for one in run_and_judge_stack(stack)[1])
 
 
 def test_a_stack_without_errors_is_judged_correct() -> None:
@@ -144,7 +144,7 @@ def test_an_unreported_error_is_lost_data_and_a_reported_one_a_refusal() -> None
     for kind, outcome in ((HonestStack, Outcome.REFUSED), (ErrorSwallower, Outcome.LOST)):
         stack = kind()
         stack.bad = {"k007"}
-        _, findings = run_stack(stack)
+        _, findings = run_and_judge_stack(stack)
         assert {one.key: one.outcome for one in findings}["k007"] == outcome
         assert sum(one.outcome != Outcome.CORRECT for one in findings) == 1
 

@@ -78,7 +78,7 @@ def test_the_writer_reports_each_transaction(tmp_path: Path) -> None:
         [word, str(number)] for number in (1, 2, 4, 7, 8) for word in ("begin", "done")]
 
 
-def make_fake_cell_record(cell: str, outcome: Outcome) -> dict[str, object]:
+def make_fake_worn_record(cell: str, outcome: Outcome) -> dict[str, object]:
     """Return a fake record of a cell, a test of one stack with one failure."""
     return {"cell": cell, "seed": 1, "outcome": outcome.value, "events": [
         {"when": 3, "what": "message fault die 1"}], "passes": [
@@ -97,7 +97,7 @@ def test_stored_results_are_printed_as_table_page_and_json(tmp_path: Path) -> No
                                   ("6.1", "healthy", Outcome.CORRECT),
                                   ("6.1", "die-death", Outcome.CRASHED)):
         (tmp_path / f"{kernel}-ext4-{life}-1.json").write_text(json.dumps(
-            {**make_fake_cell_record(f"ext4/{life}", outcome), "kernel": f"{kernel}.7"}))
+            {**make_fake_worn_record(f"ext4/{life}", outcome), "kernel": f"{kernel}.7"}))
     study = tmp_path / "study.toml"
     study.write_text('[[run]]\nstacks = ["ext4"]\nlives = ["healthy", "die-death"]\n'
                      'kernel = ["uml"]\n[[run]]\ncell = ["ext4/die-death", "ext4/healthy"]\n'
@@ -173,10 +173,10 @@ def test_a_guest_that_does_not_end_is_no_verdict_about_the_stack(
 def test_a_cell_without_result_is_run_again(tmp_path: Path,
                                             monkeypatch: pytest.MonkeyPatch) -> None:
     plan = worn.Plan(STACKS[0], LIVES[0], 1, "uml")
-    failed = {**make_fake_cell_record(plan.cell_name, Outcome.HUNG), "error": "too busy"}
+    failed = {**make_fake_worn_record(plan.cell_name, Outcome.HUNG), "error": "too busy"}
     (tmp_path / plan.record_file_name).write_text(json.dumps(failed))
     monkeypatch.setattr(worn, "run_cell", lambda plan,
-                        children: make_fake_cell_record(plan.cell_name, Outcome.CORRECT))
+                        children: make_fake_worn_record(plan.cell_name, Outcome.CORRECT))
     arguments = worn.worn_parser().parse_args(["--results", str(tmp_path)])
     assert [one["error"] for one in worn.run_worn_cells([plan], arguments)] == [""]
 
@@ -184,10 +184,10 @@ def test_a_cell_without_result_is_run_again(tmp_path: Path,
 def test_a_workload_that_cannot_be_opened_is_refused_and_does_not_crash(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
         ) -> None:
-    def fail_to_open_work(place: Path) -> worn_work.Work:
+    def raise_error_on_opening_workload(place: Path) -> worn_work.Work:
         raise OSError(5, "Input/output error", str(place))
 
-    monkeypatch.setitem(worn_work.KINDS, "git", fail_to_open_work)
+    monkeypatch.setitem(worn_work.KINDS, "git", raise_error_on_opening_workload)
     monkeypatch.setattr(sys, "argv", ["worn_work", "read", "git", str(tmp_path), "k1"])
     worn_work.main()
     assert capsys.readouterr().out.startswith("closed ")
@@ -214,17 +214,17 @@ def test_numbers_of_transactions_are_printed_as_they_are_parsed(numbers: set[int
 def test_a_list_that_fails_is_reduced_to_the_items_that_cause_the_failure(needed: set[int]) -> None:
     tried: list[list[int]] = []
 
-    def fails_with_items(items: list[int]) -> bool:
+    def do_items_cause_failure(items: list[int]) -> bool:
         tried.append(items)
         return needed <= set(items)
 
-    assert worn.reduce_failing_list(list(range(1, 91)), fails_with_items) == sorted(needed)
+    assert worn.reduce_failing_list(list(range(1, 91)), do_items_cause_failure) == sorted(needed)
     assert len(tried) < 250
 
 
 def test_a_minimised_failure_is_printed_as_a_script(monkeypatch: pytest.MonkeyPatch,
                                                     capsys: pytest.CaptureFixture[str]) -> None:
-    def run_cell(plan: worn.Plan, children: Children) -> dict[str, object]:
+    def simulate_run_of_cell(plan: worn.Plan, children: Children) -> dict[str, object]:
         events: list[dict[str, Any]] = [
             {"when": one.when, "what": one.what, "parts": [one.what]}
             for one in plan.events or ()] or [
@@ -234,11 +234,11 @@ def test_a_minimised_failure_is_printed_as_a_script(monkeypatch: pytest.MonkeyPa
         parts = {part for one in events for part in one["parts"]}
         is_lost = {3, 70} <= set(parse_number_ranges(plan.numbers)) and {
             "fault-blocks 7", "fault-blocks 31"} <= parts
-        record = make_fake_cell_record(plan.cell_name, Outcome.LOST if is_lost else Outcome.CORRECT)
+        record = make_fake_worn_record(plan.cell_name, Outcome.LOST if is_lost else Outcome.CORRECT)
         return {**record, "events": events, "again": plan.make_command_to_run_cell(),
                 "versions": {"e2fsprogs": "1.47"}}
 
-    monkeypatch.setattr(worn, "run_cell", run_cell)
+    monkeypatch.setattr(worn, "run_cell", simulate_run_of_cell)
     words = ["--cell", "ext4/no-spare", "--reduce"]
     assert worn.main(words) == 0
     said = capsys.readouterr().out
@@ -275,14 +275,14 @@ def test_a_bad_page_does_not_hide_the_pages_behind_it(monkeypatch: pytest.Monkey
 def test_a_cell_whose_lab_fails_does_not_end_the_others(
         failing: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """If the lab fails at the first cell of the matrix, approxftl worn ends with the reason."""
-    def run_cell(plan: worn.Plan, children: Children) -> dict[str, Any]:
+    def simulate_run_of_cell(plan: worn.Plan, children: Children) -> dict[str, Any]:
         assert children
         if plan.stack.name == failing:
             raise Refusal("the lab ended with 1: no memory")
         return {**worn.make_record_of_unfinished_cell(plan, "", "", ""),
                 "outcome": Outcome.CORRECT.value}
 
-    monkeypatch.setattr(worn, "run_cell", run_cell)
+    monkeypatch.setattr(worn, "run_cell", simulate_run_of_cell)
     code = worn.main(["--stacks", "ext4,xfs,btrfs", "--lives", "healthy"])
     out, err = capsys.readouterr()
     assert code == 1
@@ -306,7 +306,7 @@ def choose_guest_kernel() -> str:
     return "uml" if built else "6.12"
 
 
-def run_cells_for_records(*words: str) -> dict[str, dict[str, Any]]:
+def get_records_of_worn_cells(*words: str) -> dict[str, dict[str, Any]]:
     """Run cells (stack and failure) in virtual machines; return each cell's JSON record."""
     done = run_program(BUILD / "approxftl", "worn", *words, "--kernel", choose_guest_kernel(),
                        "--json")
@@ -315,16 +315,16 @@ def run_cells_for_records(*words: str) -> dict[str, dict[str, Any]]:
     return {cell["cell"]: cell for cell in document["cells"]}
 
 
-def run_cells_for_outcomes(*words: str) -> dict[str, str]:
+def get_outcomes_of_worn_cells(*words: str) -> dict[str, str]:
     """Run cells (stack and failure) in virtual machines; return each cell's outcome."""
-    return {name: cell["outcome"] for name, cell in run_cells_for_records(*words).items()}
+    return {name: cell["outcome"] for name, cell in get_records_of_worn_cells(*words).items()}
 
 
 @pytest.mark.in_turn
 def test_storage_stacks_in_a_guest_have_the_outcome_of_their_fault() -> None:
-    found = run_cells_for_records("--cell", "xfs/die-death-rain", "--cell", "ext4/bad-copies",
-                                  "--cell", "sqlite-wal/power-loss", "--cell", "ext4/read-disturb",
-                                  "--cell", "btrfs-raid1/read-disturb")
+    found = get_records_of_worn_cells("--cell", "xfs/die-death-rain", "--cell", "ext4/bad-copies",
+                                      "--cell", "sqlite-wal/power-loss", "--cell",
+                                      "ext4/read-disturb", "--cell", "btrfs-raid1/read-disturb")
     mirror = found.pop("btrfs-raid1/read-disturb")
     assert mirror["outcome"] in ("correct", "detected and recovered")
     assert {name: cell["outcome"] for name, cell in found.items()} == {
@@ -386,8 +386,8 @@ def test_a_wrong_answer_below_the_workload_is_found(lie: str, tmp_path: Path) ->
 @pytest.mark.long
 @pytest.mark.parametrize("seed", ["1", "2", "3"])
 def test_sampled_stacks_and_failures_have_the_documented_outcome(seed: str) -> None:
-    found = run_cells_for_outcomes("--stacks", "ext4,xfs,md-raid1", "--seed", seed,
-                                   "--lives", "healthy,die-death,power-loss")
+    found = get_outcomes_of_worn_cells("--stacks", "ext4,xfs,md-raid1", "--seed", seed,
+                                       "--lives", "healthy,die-death,power-loss")
     assert len(found) == 9
     for cell, outcome in found.items():
         if not cell.endswith("/die-death"):
