@@ -207,7 +207,7 @@ class Crossed(Device):
             tally["changes refused"] += 1
 
 
-def check_pair_refused(scenario: Pair) -> None:
+def check_feature_pair_is_refused(scenario: Pair) -> None:
     """Require that the kernel refuses the table line with a message."""
     scenario.choose_random_scenario_fields(random.Random(scenario.seed))
     table = table_line("ram", capacity_in_sectors(scenario.build_table_parameters()),
@@ -225,7 +225,7 @@ def run_feature_pair(scenario: Pair) -> None:
     """Run a pair of features, or check that the kernel refuses the pair."""
     name = "+".join(scenario.names)
     if frozenset(scenario.names) in Table().refused:
-        run_torture_point(f"{name} is refused", check_pair_refused, scenario)
+        run_torture_point(f"{name} is refused", check_feature_pair_is_refused, scenario)
     else:
         run_torture_point(name, run_random_scenario, scenario, Crossed)
 

@@ -98,20 +98,20 @@ struct life {
 	bool faulty;
 };
 
-static u32 draw_crash_random(struct life *life, u32 n)
+static u32 draw_crash_test_number(struct life *life, u32 n)
 {
 	return (u32)aftl_random_below(&life->random, n);
 }
 
-static bool is_crash_event_drawn(struct life *life, u32 percent)
+static bool crash_test_event_occurs(struct life *life, u32 percent)
 {
-	return draw_crash_random(life, 100) < percent;
+	return draw_crash_test_number(life, 100) < percent;
 }
 
 /* Geometry */
 
 /* The seed gives superblocks to an eighth of the devices, most of them with parity. */
-static void draw_superblocks(struct aftl_config *config)
+static void configure_random_superblocks(struct aftl_config *config)
 {
 	struct aftl_random random = { ~config->seed };
 
@@ -135,7 +135,7 @@ static void draw_superblocks(struct aftl_config *config)
 }
 
 /* A seventh of the remaining devices caches little or all of its mapping table. */
-static void draw_mapping_cache(struct aftl_config *config)
+static void configure_random_mapping_cache(struct aftl_config *config)
 {
 	struct aftl_random random = { aftl_hash64(config->seed) };
 	u64 program;
@@ -154,7 +154,7 @@ static void draw_mapping_cache(struct aftl_config *config)
 }
 
 /* An eighth of the remaining devices programs in two passes, with as few blocks as possible. */
-static void draw_two_pass_programs(struct aftl_config *config)
+static void configure_random_two_pass_flash(struct aftl_config *config)
 {
 	struct aftl_random random = { config->seed };
 
@@ -168,9 +168,9 @@ static void draw_two_pass_programs(struct aftl_config *config)
 	config->op = 4000 + aftl_random_below(&random, 1500);
 }
 
-static void draw_small_persistent_buffer(struct life *life, struct aftl_config *config)
+static void configure_small_plp_buffer(struct life *life, struct aftl_config *config)
 {
-	u64 wanted = (u64)config->unit * (1 + draw_crash_random(life, 40));
+	u64 wanted = (u64)config->unit * (1 + draw_crash_test_number(life, 40));
 
 	config->buffer = max(wanted, 2 * config->page * config->bits * config->passes);
 	config->buffer_safe = true;
@@ -178,14 +178,14 @@ static void draw_small_persistent_buffer(struct life *life, struct aftl_config *
 }
 
 /* Draw a device without parity, whose dies may fail; erases may be recorded before programs. */
-static void draw_die_failures(struct life *life, struct aftl_config *config)
+static void configure_random_die_failures(struct life *life, struct aftl_config *config)
 {
 	config->superblock = 0;
 	config->rain = false;
-	config->channels = 2 + draw_crash_random(life, 3);
+	config->channels = 2 + draw_crash_test_number(life, 3);
 	config->planes = 1;
 	config->passes = 1;
-	config->blocks = 10 + draw_crash_random(life, 10);
+	config->blocks = 10 + draw_crash_test_number(life, 10);
 	config->op = 6000;
 	config->erase = 1000;
 }
@@ -195,15 +195,15 @@ static void draw_error_rates(struct life *life, struct aftl_config *config)
 {
 	config->errors = !config->rain;
 	config->rber = 1000000000;
-	config->ecc_bits = 10 + draw_crash_random(life, 20);
-	config->ecc_levels = draw_crash_random(life, 3);
+	config->ecc_bits = 10 + draw_crash_test_number(life, 20);
+	config->ecc_levels = draw_crash_test_number(life, 3);
 }
 
 static void draw_zone_params(struct life *life, struct aftl_config *config)
 {
-	u32 units = 4U << draw_crash_random(life, 5);
+	u32 units = 4U << draw_crash_test_number(life, 5);
 
-	config->blocks = 12 + draw_crash_random(life, 30);
+	config->blocks = 12 + draw_crash_test_number(life, 30);
 	config->op = 6000;
 	config->bad = 0;
 	config->endurance = 0;
@@ -212,13 +212,14 @@ static void draw_zone_params(struct life *life, struct aftl_config *config)
 	config->slc_static = 0;
 	config->slc_dynamic = 0;
 	config->zoned = config->unit * units;
-	config->zone_capacity = is_crash_event_drawn(life, 50) ?
-				config->unit * (1 + draw_crash_random(life, units)) : 0;
-	config->max_active_zones = 1 + draw_crash_random(life, 5);
-	config->max_open_zones = draw_crash_random(life, (u32)config->max_active_zones + 1);
+	config->zone_capacity = crash_test_event_occurs(life, 50) ?
+					config->unit * (1 + draw_crash_test_number(life, units)) :
+					0;
+	config->max_active_zones = 1 + draw_crash_test_number(life, 5);
+	config->max_open_zones = draw_crash_test_number(life, (u32)config->max_active_zones + 1);
 	config->buffer_safe = AFTL_ON;
 	config->buffer = 4096 * config->unit;
-	config->wear_gap = life->tight ? 0 : draw_crash_random(life, 3);
+	config->wear_gap = life->tight ? 0 : draw_crash_test_number(life, 3);
 	config->read_limit = !life->tight;
 }
 
@@ -226,31 +227,32 @@ static void draw_scenario_config(struct life *life, struct aftl_config *config)
 {
 	static const u32 units[] = { 512, 1024, 4096, 4096 };
 	struct test_device device;
-	u32 unit = units[draw_crash_random(life, ARRAY_SIZE(units))];
+	u32 unit = units[draw_crash_test_number(life, ARRAY_SIZE(units))];
 
 	test_device_init(&device, "demo");
 	test_randomize_geometry(&device, &life->random);
 	test_randomize_options(&device, &life->random);
 	*config = device.config;
-	config->blocks = 5 + draw_crash_random(life, 36);
+	config->blocks = 5 + draw_crash_test_number(life, 36);
 	config->chips = 1;
 	config->dies = 1;
 	config->unit = unit;
-	config->page = (u64)unit << draw_crash_random(life, 3);
-	config->op = 1500 + draw_crash_random(life, 4000);
-	config->bad = is_crash_event_drawn(life, 15) ? 30000000000ULL : 0;
-	config->endurance = is_crash_event_drawn(life, 10) ? 8 + draw_crash_random(life, 20) : 0;
+	config->page = (u64)unit << draw_crash_test_number(life, 3);
+	config->op = 1500 + draw_crash_test_number(life, 4000);
+	config->bad = crash_test_event_occurs(life, 15) ? 30000000000ULL : 0;
+	config->endurance =
+		crash_test_event_occurs(life, 10) ? 8 + draw_crash_test_number(life, 20) : 0;
 	if (life->kind == ZONED) {
 		draw_zone_params(life, config);
 		return;
 	}
-	draw_superblocks(config);
-	draw_mapping_cache(config);
-	draw_two_pass_programs(config);
+	configure_random_superblocks(config);
+	configure_random_mapping_cache(config);
+	configure_random_two_pass_flash(config);
 	if (life->kind == AGAIN || life->kind == MORTAL)
-		draw_small_persistent_buffer(life, config);
+		configure_small_plp_buffer(life, config);
 	if (life->kind == MORTAL)
-		draw_die_failures(life, config);
+		configure_random_die_failures(life, config);
 	if (life->kind == WORN)
 		draw_error_rates(life, config);
 	life->may_wear = config->bad || config->endurance ||
@@ -287,7 +289,7 @@ static const char *draw_scenario_policy(struct life *life)
 {
 	if (life->kind == ZONED)
 		return test_draw_policy(true, &life->random);
-	if (life->kind == AGAIN || is_crash_event_drawn(life, life->kind == MORTAL ? 50 : 12))
+	if (life->kind == AGAIN || crash_test_event_occurs(life, life->kind == MORTAL ? 50 : 12))
 		return "ressd";
 	return test_draw_policy(false, &life->random);
 }
@@ -304,7 +306,8 @@ static void create_random_device(struct life *life)
 			if (!strcmp(life->policy, "ressd"))
 				config.bits = 3;
 			if (config.passes > 1)
-				life->policy = is_crash_event_drawn(life, 50) ? "tlc" : "baseline";
+				life->policy = crash_test_event_occurs(life, 50) ? "tlc" :
+										   "baseline";
 		} while (!is_config_small_enough(&config));
 		if (life->kind == ZONED && !shrink_write_buffer(life->policy, &config))
 			continue;
@@ -321,8 +324,8 @@ static void create_random_device(struct life *life)
 
 static void arm_power_failure(struct life *life, u32 changes)
 {
-	life->durable.disk.power_off_at = life->durable.disk.changes + 1 +
-					   draw_crash_random(life, changes);
+	life->durable.disk.power_off_at =
+		life->durable.disk.changes + 1 + draw_crash_test_number(life, changes);
 }
 
 static bool is_buffer_persistent(const struct life *life)
@@ -332,7 +335,7 @@ static bool is_buffer_persistent(const struct life *life)
 
 static void crash_device(struct life *life)
 {
-	durable_crash(&life->durable, draw_crash_random(life, DISK_CRASHES), &life->random);
+	durable_crash(&life->durable, draw_crash_test_number(life, DISK_CRASHES), &life->random);
 	tally.crashes++;
 	tally.map_crashed += life->durable.super.config.map_cache > 0;
 	tally.safe_crashed += is_buffer_persistent(life);
@@ -341,7 +344,7 @@ static void crash_device(struct life *life)
 }
 
 /* Check that an error was caused by the armed power failure. */
-static bool was_power_failure(struct life *life, int ret, const char *doing)
+static bool check_error_is_power_failure(struct life *life, int ret, const char *doing)
 {
 	return CHECK_MSG(life->durable.disk.off, "%s: %d: %s", doing, ret,
 			 life->durable.device.error.text);
@@ -354,7 +357,7 @@ static void crash_in_format(struct life *life)
 
 	arm_power_failure(life, 40);
 	ret = durable_format(&life->durable);
-	if (ret && !was_power_failure(life, ret, "format"))
+	if (ret && !check_error_is_power_failure(life, ret, "format"))
 		return;
 	tally.in_format += ret != 0;
 	crash_device(life);
@@ -388,9 +391,10 @@ static void count_events_of_scenario(const struct durable_device *durable)
 static void fail_random_block(struct life *life)
 {
 	struct test_device *device = &life->durable.device;
-	u32 block = draw_crash_random(life, aftl_geometry(device->ftl)->blocks);
+	u32 block = draw_crash_test_number(life, aftl_geometry(device->ftl)->blocks);
 
-	if (life->may_wear && is_crash_event_drawn(life, 20) && aftl_fail_block(device->ftl, block))
+	if (life->may_wear && crash_test_event_occurs(life, 20) &&
+	    aftl_fail_block(device->ftl, block))
 		CHECK_EQ(aftl_media(device->ftl)->blocks[block].state, AFTL_BLOCK_BAD);
 }
 
@@ -399,13 +403,13 @@ static void fail_random_die(struct life *life)
 {
 	struct test_device *device = &life->durable.device;
 
-	if (!device->config.rain || life->dead || !is_crash_event_drawn(life, 10))
+	if (!device->config.rain || life->dead || !crash_test_event_occurs(life, 10))
 		return;
 	life->may_wear = true;
 	life->dead = 1;
 	tally.dead++;
 	CHECK_EQ(aftl_fail_lun(device->ftl,
-			       draw_crash_random(life, aftl_geometry(device->ftl)->luns)),
+			       draw_crash_test_number(life, aftl_geometry(device->ftl)->luns)),
 		 0);
 }
 
@@ -416,12 +420,12 @@ static void fail_die_then_power(struct life *life)
 	u32 luns = aftl_geometry(ftl)->luns;
 
 	if (life->kind != MORTAL || life->dead + 1 >= luns ||
-	    draw_crash_random(life, life->durable.keeps ? 30 : 300))
+	    draw_crash_test_number(life, life->durable.keeps ? 30 : 300))
 		return;
 	life->dead++;
 	tally.dead++;
-	CHECK_EQ(durable_fail_die(&life->durable, draw_crash_random(life, luns)), 0);
-	if (is_crash_event_drawn(life, 50))
+	CHECK_EQ(durable_fail_die(&life->durable, draw_crash_test_number(life, luns)), 0);
+	if (crash_test_event_occurs(life, 50))
 		arm_power_failure(life, 60);
 }
 
@@ -444,27 +448,27 @@ static void place_random_unit_fault(struct life *life)
 static void draw_request_stream(struct life *life, struct test_stream *stream)
 {
 	test_stream_init(stream, aftl_random_next(&life->random));
-	stream->read = draw_crash_random(life, 30);
-	stream->discard = draw_crash_random(life, 20);
-	stream->flush = draw_crash_random(life, 80);
-	stream->fua = draw_crash_random(life, 80);
-	stream->depth = 1 + draw_crash_random(life, 24);
-	stream->hot = draw_crash_random(life, 100);
+	stream->read = draw_crash_test_number(life, 30);
+	stream->discard = draw_crash_test_number(life, 20);
+	stream->flush = draw_crash_test_number(life, 80);
+	stream->fua = draw_crash_test_number(life, 80);
+	stream->depth = 1 + draw_crash_test_number(life, 24);
+	stream->hot = draw_crash_test_number(life, 100);
 }
 
 /* Send random requests to a zoned device; return true if power is still on. */
 static bool run_zone_session(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
-	u32 lag = is_crash_event_drawn(life, 20) ? 0 : 1 + draw_crash_random(life, 30);
-	u32 steps = 1 + draw_crash_random(life, 300);
-	u32 depth = draw_crash_random(life, 20);
+	u32 lag = crash_test_event_occurs(life, 20) ? 0 : 1 + draw_crash_test_number(life, 30);
+	u32 steps = 1 + draw_crash_test_number(life, 300);
+	u32 depth = draw_crash_test_number(life, 20);
 
 	while (steps-- && !tap_failures()) {
-		zone_stream_submit(&life->requests, &durable->device);
+		zone_stream_submit_request(&life->requests, &durable->device);
 		test_drain_to_depth(&durable->device, depth);
 		place_random_unit_fault(life);
-		if (durable_execute_ops(durable, draw_crash_random(life, lag + 1)))
+		if (durable_execute_ops(durable, draw_crash_test_number(life, lag + 1)))
 			return false;
 	}
 	return true;
@@ -474,10 +478,10 @@ static bool run_zone_session(struct life *life)
 static bool run_session_of_requests(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
-	u32 steps = 1 + draw_crash_random(life, life->steps);
-	u32 lag = is_crash_event_drawn(life, 20) ?
+	u32 steps = 1 + draw_crash_test_number(life, life->steps);
+	u32 lag = crash_test_event_occurs(life, 20) ?
 			  0 :
-			  1 + draw_crash_random(life, life->kind == MORTAL ? 150 : 30);
+			  1 + draw_crash_test_number(life, life->kind == MORTAL ? 150 : 30);
 	struct test_stream stream;
 
 	draw_request_stream(life, &stream);
@@ -491,7 +495,7 @@ static bool run_session_of_requests(struct life *life)
 		test_stream_submit_one(&stream, &durable->device);
 		fail_die_then_power(life);
 		place_random_unit_fault(life);
-		if (durable_execute_ops(durable, draw_crash_random(life, lag + 1)))
+		if (durable_execute_ops(durable, draw_crash_test_number(life, lag + 1)))
 			return false;
 	}
 	return true;
@@ -519,23 +523,23 @@ static void check_and_end_session(struct life *life, bool on)
 
 	count_events_of_scenario(durable);
 	check_device_health(life);
-	if (!on && was_power_failure(life, ret, "work"))
+	if (!on && check_error_is_power_failure(life, ret, "work"))
 		tally.in_work++;
-	if (!on || is_crash_event_drawn(life, 30))
+	if (!on || crash_test_event_occurs(life, 30))
 		return;
-	if (life->kind == ZONED && !life->tight && is_crash_event_drawn(life, 50))
+	if (life->kind == ZONED && !life->tight && crash_test_event_occurs(life, 50))
 		test_flush_writes(&durable->device);
-	if (is_crash_event_drawn(life, 50))
+	if (crash_test_event_occurs(life, 50))
 		arm_power_failure(life, 30);
 	ret = durable_close_cleanly(durable);
-	if (ret && was_power_failure(life, ret, "close"))
+	if (ret && check_error_is_power_failure(life, ret, "close"))
 		tally.in_shut++;
 	tally.shut += !ret;
 }
 
 static void choose_session_policy(struct life *life)
 {
-	if (!is_crash_event_drawn(life, 10))
+	if (!crash_test_event_occurs(life, 10))
 		return;
 	tally.changed_policy++;
 	life->policy = draw_scenario_policy(life);
@@ -569,7 +573,7 @@ static void check_blocks_used_by_zones(const struct aftl *ftl)
 static int check_loaded_zones(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
-	int ret = durable_load(durable, life->policy, is_crash_event_drawn(life, 10));
+	int ret = durable_load(durable, life->policy, crash_test_event_occurs(life, 10));
 	const struct aftl *ftl = durable->device.ftl;
 	u32 active = 0;
 	u32 i;
@@ -590,7 +594,7 @@ static int check_loaded_zones(struct life *life)
 static int start_session(struct life *life)
 {
 	const char *policy = life->policy;
-	bool scan = is_crash_event_drawn(life, 10);
+	bool scan = crash_test_event_occurs(life, 10);
 	int ret = life->kind == ZONED ? check_loaded_zones(life) : 0;
 
 	if (ret)
@@ -611,11 +615,11 @@ static void run_scenario_session(struct life *life)
 {
 	int ret;
 
-	arm_power_failure(life, is_crash_event_drawn(life, 10) ? 8 :
-				is_crash_event_drawn(life, 50) ? 60 :
-								 1000);
+	arm_power_failure(life, crash_test_event_occurs(life, 10) ? 8 :
+				crash_test_event_occurs(life, 50) ? 60 :
+								    1000);
 	ret = start_session(life);
-	if (ret && was_power_failure(life, ret, "start"))
+	if (ret && check_error_is_power_failure(life, ret, "start"))
 		tally.in_start++;
 	if (!ret)
 		check_and_end_session(life, life->kind == ZONED ? run_zone_session(life) :
@@ -634,7 +638,7 @@ static void fill_scenario_device(struct life *life)
 	}
 	test_stream_init(&stream, aftl_random_next(&life->random));
 	test_stream_write_all(&stream, &life->durable.device);
-	CHECK_EQ(durable_commit_all(&life->durable), 0);
+	CHECK_EQ(durable_drain_all_ops(&life->durable), 0);
 	check_device_health(life);
 	durable_stop(&life->durable);
 }
@@ -643,13 +647,13 @@ static void run_scenario_until_worn(struct life *life)
 {
 	u32 i;
 
-	if (is_crash_event_drawn(life, 40))
+	if (crash_test_event_occurs(life, 40))
 		crash_in_format(life);
-	if (life->kind != ZONED && is_crash_event_drawn(life, 70))
+	if (life->kind != ZONED && crash_test_event_occurs(life, 70))
 		fill_scenario_device(life);
 	for (i = 0; i < CRASHES_OF_LIFE && !tap_failures(); i++)
 		run_scenario_session(life);
-	if (is_crash_event_drawn(life, 40))
+	if (crash_test_event_occurs(life, 40))
 		crash_in_format(life);
 }
 
@@ -662,14 +666,14 @@ static bool run_scenario_of_seed(u64 seed, enum kind kind)
 		.faulty = seed % 4 == 1,
 	};
 
-	life.tight = kind == ZONED && is_crash_event_drawn(&life, 50);
+	life.tight = kind == ZONED && crash_test_event_occurs(&life, 50);
 	create_random_device(&life);
-	life.steps = 10 + draw_crash_random(&life, 400);
+	life.steps = 10 + draw_crash_test_number(&life, 400);
 	if (kind == ZONED)
 		life.requests = (struct zone_stream){
 			.random = &life.random,
-			.few = 1 + draw_crash_random(&life, 6),
-			.flushes = draw_crash_random(&life, 25),
+			.few = 1 + draw_crash_test_number(&life, 6),
+			.flushes = draw_crash_test_number(&life, 25),
 		};
 	run_scenario_until_worn(&life);
 	if (tap_failures())

@@ -26,10 +26,10 @@ static void run_requests_on_slow_host(u64 seed, u32 steps)
 	CHECK_EQ(durable.ret, 0);
 }
 
-static void run_on_slow_host_and_commit(u64 seed, u32 steps)
+static void run_requests_on_slow_host_and_drain(u64 seed, u32 steps)
 {
 	run_requests_on_slow_host(seed, steps);
-	durable_commit_all(&durable);
+	durable_drain_all_ops(&durable);
 	CHECK_EQ(durable.ret, 0);
 }
 
@@ -55,7 +55,7 @@ static void check_lost_unit_counts(u32 least)
 }
 
 /* Relocate the data of block @block of each LUN, including lost pages. */
-static void relocate_same_block_of_luns(u32 block)
+static void relocate_block_of_each_lun(u32 block)
 {
 	const struct aftl_geometry *geo = aftl_geometry(durable.device.ftl);
 	u32 i;
@@ -65,12 +65,12 @@ static void relocate_same_block_of_luns(u32 block)
 	for (i = 0; i < geo->luns; i++)
 		CHECK_EQ(aftl_start_lun_gc(durable.device.ftl, i), 0);
 	aftl_advance(durable.device.ftl, aftl_device_time_ns(durable.device.ftl) + 1000000000);
-	durable_commit_all(&durable);
+	durable_drain_all_ops(&durable);
 }
 
 static void reload_and_start(const char *policy, bool scan)
 {
-	volume_expect_success(durable_start(&durable, policy, scan), "start again");
+	volume_exit_on_error(durable_start(&durable, policy, scan), "start again");
 	CHECK_EQ(durable.recovery.lost_units, aftl_count_lost_units(durable.device.ftl));
 }
 
@@ -102,13 +102,13 @@ static void check_unreadable_sectors(const char *policy, const char *shape, u64 
 	u32 lost;
 
 	volume_open(policy, shape);
-	run_on_slow_host_and_commit(seed, 900);
+	run_requests_on_slow_host_and_drain(seed, 900);
 	CHECK_RANGE(damage_random_sectors(&random), HURT / 2, HURT);
 	check_lost_unit_counts(0);
-	relocate_same_block_of_luns(0);
-	run_on_slow_host_and_commit(seed + 1, 300);
+	relocate_block_of_each_lun(0);
+	run_requests_on_slow_host_and_drain(seed + 1, 300);
 	check_lost_unit_counts(1);
-	relocate_same_block_of_luns(find_block_of_lost_page());
+	relocate_block_of_each_lun(find_block_of_lost_page());
 	check_lost_unit_counts(1);
 	lost = aftl_count_lost_units(durable.device.ftl);
 	volume_close_cleanly();
@@ -116,7 +116,7 @@ static void check_unreadable_sectors(const char *policy, const char *shape, u64 
 	CHECK_EQ(aftl_count_lost_units(durable.device.ftl), lost);
 	CHECK_EQ(durable.recovery.closed, !(seed % 2));
 	check_lost_unit_counts(lost);
-	run_on_slow_host_and_commit(seed + 2, 100);
+	run_requests_on_slow_host_and_drain(seed + 2, 100);
 	durable_crash(&durable, seed % DISK_CRASHES, &random);
 	reload_and_start(policy, false);
 	check_lost_unit_counts(0);
@@ -126,7 +126,7 @@ static void check_unreadable_sectors(const char *policy, const char *shape, u64 
 	CHECK_EQ(durable.lost_units, 0);
 }
 
-static void check_unreadable_with_policy(const char *policy, const char *params)
+static void check_unreadable_sectors_with_policy(const char *policy, const char *params)
 {
 	static u64 calls;
 	u64 seed;
@@ -147,7 +147,7 @@ static void check_faults_survive_crash(const char *policy, const char *shape, u6
 	u32 i;
 
 	volume_open(policy, shape);
-	run_on_slow_host_and_commit(seed, 600);
+	run_requests_on_slow_host_and_drain(seed, 600);
 	for (i = 0; i < 50 * HURT && failed < HURT; i++)
 		failed += durable_fail_unit(&durable, (u32)aftl_random_below(&random,
 									     durable.unit_count));
@@ -156,14 +156,14 @@ static void check_faults_survive_crash(const char *policy, const char *shape, u6
 	durable_crash(&durable, DISK_CRASH_ALL, &random);
 	reload_and_start(policy, false);
 	check_lost_unit_counts(failed);
-	run_on_slow_host_and_commit(seed + 1, 300);
+	run_requests_on_slow_host_and_drain(seed + 1, 300);
 	check_lost_unit_counts(0);
 	volume_close_cleanly();
 	reload_and_start(policy, false);
 	check_lost_unit_counts(0);
 }
 
-static void check_faults_survive_crash_in_shapes(const char *policy, const char *params)
+static void check_faults_survive_on_each_volume(const char *policy, const char *params)
 {
 	u64 seed;
 
@@ -189,12 +189,12 @@ static void crash_and_check_device(struct aftl_random *random)
 }
 
 /* A volume that opens despite a damaged sector repairs it, and loses no data. */
-static void open_repair_and_crash(u64 sector, struct aftl_random *random)
+static void open_damaged_volume_and_crash(u64 sector, struct aftl_random *random)
 {
 	damage_sector(sector);
 	reload_and_start("approxftl", false);
 	if (sector % 2)
-		run_on_slow_host_and_commit(sector, 20);
+		run_requests_on_slow_host_and_drain(sector, 20);
 	crash_and_check_device(random);
 	CHECK_EQ(aftl_count_lost_units(durable.device.ftl), 0);
 	CHECK_EQ(durable.recovery.header, sector < AFTL_FRAME_STATE * AFTL_FRAME_SECTORS);
@@ -207,12 +207,12 @@ TAP_TEST(a_closed_volume_survives_unreadable_metadata)
 	u64 sector;
 
 	volume_open("approxftl", small_volumes[0]);
-	run_on_slow_host_and_commit(3, 900);
+	run_requests_on_slow_host_and_drain(3, 900);
 	volume_close_cleanly();
 	for (sector = 0; sector < durable.super.layout.data * AFTL_FRAME_SECTORS; sector += 7) {
 		if (tap_failures())
 			break;
-		open_repair_and_crash(sector, &random);
+		open_damaged_volume_and_crash(sector, &random);
 		volume_close_cleanly();
 	}
 	CHECK_RANGE(sector, 300, U64_MAX);
@@ -226,13 +226,13 @@ TAP_TEST(a_crashed_volume_survives_unreadable_metadata)
 	u32 refused = 0;
 
 	volume_open("approxftl", small_volumes[0]);
-	run_on_slow_host_and_commit(4, 900);
+	run_requests_on_slow_host_and_drain(4, 900);
 	spares = durable.super.layout.spares * AFTL_FRAME_SECTORS;
 	snapshot = durable.super.layout.snapshot * AFTL_FRAME_SECTORS;
 	durable_crash(&durable, DISK_CRASH_ALL, &random);
 	for (sector = 0; sector < snapshot && !tap_failures(); sector += 7) {
 		if (sector < spares) {
-			open_repair_and_crash(sector, &random);
+			open_damaged_volume_and_crash(sector, &random);
 			durable_crash(&durable, DISK_CRASH_ALL, &random);
 			continue;
 		}
@@ -258,7 +258,7 @@ static void make_sectors_unwritable(u32 count, struct aftl_random *random)
 }
 
 /* Check that no remapped data are in a retired block, where they would never be relocated. */
-static void check_no_remap_in_retired(void)
+static void check_no_remap_in_retired_blocks(void)
 {
 	const struct aftl_media *media = aftl_media(durable.device.ftl);
 	u32 block = aftl_volume_next_remapped(durable.volume, 0);
@@ -267,12 +267,12 @@ static void check_no_remap_in_retired(void)
 		CHECK(media->blocks[block].state != AFTL_BLOCK_BAD);
 }
 
-static void check_all_units(void)
+static void commit_and_check_no_unit_lost(void)
 {
-	CHECK_EQ(durable_commit_all(&durable), 0);
+	CHECK_EQ(durable_drain_all_ops(&durable), 0);
 	CHECK_EQ(test_execute_request(&durable.device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	CHECK_EQ(durable_execute_ops(&durable, U32_MAX), 0);
-	check_no_remap_in_retired();
+	check_no_remap_in_retired_blocks();
 	test_audit(&durable.device);
 	durable_check(&durable);
 	CHECK_EQ(durable.lost_units, 0);
@@ -307,16 +307,16 @@ static u32 check_unwritable_sectors(const char *policy, const char *shape, u64 s
 		else if (round % 3 == 2)
 			crash_and_damage_remap_table(&random);
 		if (round % 3)
-			volume_start(policy);
+			volume_start_device(policy);
 		if (round % 2)
-			check_all_units();
+			commit_and_check_no_unit_lost();
 	}
-	check_all_units();
+	commit_and_check_no_unit_lost();
 	displaced = durable.displaced;
 	return displaced;
 }
 
-static void check_unwritable_with_policy(const char *policy, const char *params)
+static void check_unwritable_sectors_with_policy(const char *policy, const char *params)
 {
 	static u64 calls;
 	u32 displaced = 0;
@@ -331,9 +331,9 @@ static void check_unwritable_with_policy(const char *policy, const char *params)
 
 int main(void)
 {
-	test_each_policy("unreadable data", NULL, check_unreadable_with_policy);
+	test_each_policy("unreadable data", NULL, check_unreadable_sectors_with_policy);
 	test_each_policy("units that a fault made uncorrectable", NULL,
-			 check_faults_survive_crash_in_shapes);
-	test_each_policy("unwritable sectors", NULL, check_unwritable_with_policy);
+			 check_faults_survive_on_each_volume);
+	test_each_policy("unwritable sectors", NULL, check_unwritable_sectors_with_policy);
 	return tap_run_all();
 }

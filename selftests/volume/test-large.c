@@ -61,19 +61,20 @@ static u32 *find_stored_frame(u64 number)
 	return &disk.place[at];
 }
 
-static bool frame_is_in_tables(u64 number)
+static bool is_frame_in_volume_tables(u64 number)
 {
 	return number >= AFTL_FRAME_TABLES && number < disk.super.layout.snapshot;
 }
 
-static void make_formatted_frame(u64 number, u8 *bytes)
+static void fill_frame_as_after_format(u64 number, u8 *bytes)
 {
 	u32 nonce = aftl_volume_header_nonce(&disk.super);
 	u32 i;
 
 	memset(bytes, 0, AFTL_FRAME_BYTES);
 	/* On a sparse backing device, uninitialised tables are zeroes without valid checksums. */
-	for (i = 0; frame_is_in_tables(number) && !disk.super.lazy_tables && i < AFTL_FRAME_SECTORS;
+	for (i = 0;
+	     is_frame_in_volume_tables(number) && !disk.super.lazy_tables && i < AFTL_FRAME_SECTORS;
 	     i++)
 		aftl_sector_add_crc(bytes + (size_t)i * AFTL_SECTOR_BYTES, nonce,
 				    number * AFTL_FRAME_SECTORS + i);
@@ -86,7 +87,7 @@ static void store_frame(u64 number, const u8 *bytes)
 
 	disk.written++;
 	if (!*index) {
-		make_formatted_frame(number, formatted);
+		fill_frame_as_after_format(number, formatted);
 		if (!memcmp(bytes, formatted, AFTL_FRAME_BYTES))
 			return;
 		if (disk.kept == FRAMES_KEPT)
@@ -121,7 +122,7 @@ static int sparse_backing_read(void *host, u64 offset, void *bytes, u32 size)
 		if (index)
 			memcpy(to, get_stored_frame_bytes(index), AFTL_FRAME_BYTES);
 		else
-			make_formatted_frame(number, to);
+			fill_frame_as_after_format(number, to);
 	}
 	return 0;
 }
@@ -221,7 +222,7 @@ static struct aftl *load_large_volume(struct aftl_volume *volume, struct aftl_re
 }
 
 /* Record a program of @page with the units from @unit on. */
-static void record_large_program(struct aftl_volume *volume, u32 page, u32 unit)
+static void record_program_in_large_volume(struct aftl_volume *volume, u32 page, u32 unit)
 {
 	const struct aftl_geometry *geo = aftl_volume_geometry(volume);
 	struct aftl_spare spare = {
@@ -259,11 +260,11 @@ static void record_programs_of_sampled_units(struct aftl_volume *volume)
 	u32 spot;
 
 	for (spot = 0; spot < SPOTS; spot++)
-		record_large_program(volume, get_sample_page(geo, spot) + geo->pages,
-				     get_sample_unit(geo, spot));
+		record_program_in_large_volume(volume, get_sample_page(geo, spot) + geo->pages,
+					       get_sample_unit(geo, spot));
 	for (spot = 0; spot < SPOTS; spot++) {
-		record_large_program(volume, get_sample_page(geo, spot),
-				     get_sample_unit(geo, spot));
+		record_program_in_large_volume(volume, get_sample_page(geo, spot),
+					       get_sample_unit(geo, spot));
 		CHECK_EQ(aftl_volume_record_discard(volume, to_lpn(get_sample_unit(geo, spot) + 1),
 						    1),
 			 0);
@@ -288,7 +289,7 @@ static void check_sample_mappings(const struct aftl *ftl)
 }
 
 /* Return the index of the first stored frame of spare entries beyond a load's first chunk. */
-static u32 find_spare_frame_beyond_chunk(void)
+static u32 find_oob_frame_beyond_first_chunk(void)
 {
 	u32 best = 0;
 	u32 i;
@@ -301,13 +302,13 @@ static u32 find_spare_frame_beyond_chunk(void)
 	return best;
 }
 
-static void check_damage_noticed(void)
+static void check_load_detects_damaged_frame(void)
 {
 	struct aftl_volume *volume = open_large_volume();
 	struct aftl_recovery recovery;
 	struct aftl_error error = { "" };
 	struct aftl *ftl = NULL;
-	u8 *bytes = get_stored_frame_bytes(find_spare_frame_beyond_chunk());
+	u8 *bytes = get_stored_frame_bytes(find_oob_frame_beyond_first_chunk());
 
 	bytes[3] ^= 1;
 	CHECK_EQ(aftl_volume_load(volume, aftl_policy_find(disk.super.policy),
@@ -351,18 +352,18 @@ static void crash_and_check_samples(void)
 		 (unsigned long long)(format_held >> 20));
 	aftl_destroy(ftl);
 	aftl_volume_release(volume);
-	check_damage_noticed();
+	check_load_detects_damaged_frame();
 	CHECK_EQ(disk.held, 0);
 }
 
-static void test_four_tebibytes(void)
+static void test_recovery_of_4_tib_volume(void)
 {
 	configure_large_volume("1024", "16KiB");
 	crash_and_check_samples();
 }
 
 /* Volumes on a sparse backing device, of which a few MiB are written. */
-static void test_sixteen_tebibytes(void)
+static void test_recovery_of_sparse_16_tib_volume(void)
 {
 	configure_large_volume("4096", "64KiB");
 	disk.super.lazy_tables = true;
@@ -370,7 +371,7 @@ static void test_sixteen_tebibytes(void)
 	CHECK(disk.written < 2 * SPOTS * 64);
 }
 
-static void test_four_tebibytes_with_extents(void)
+static void test_recovery_of_sparse_4_tib_volume(void)
 {
 	configure_large_volume("1024", "64KiB");
 	disk.super.lazy_tables = true;
@@ -393,12 +394,13 @@ int main(int argc, char **argv)
 {
 	const char *all = argc > 1 ? argv[1] : getenv("AFTL_LARGE");
 
-	tap_run("4 TiB in units of 16 KiB are recovered after a crash", test_four_tebibytes);
+	tap_run("4 TiB in units of 16 KiB are recovered after a crash",
+		test_recovery_of_4_tib_volume);
 	tap_run("4 TiB in units of 64 KiB, on a sparse device, are recovered",
-		test_four_tebibytes_with_extents);
+		test_recovery_of_sparse_4_tib_volume);
 	if (all && !strcmp(all, "all")) {
 		tap_run("16 TiB in units of 64 KiB, on a sparse device, are recovered",
-			test_sixteen_tebibytes);
+			test_recovery_of_sparse_16_tib_volume);
 		tap_run("1, 2 and 4 TiB in units of 4 KiB are recovered", test_small_unit_volumes);
 	}
 	free(disk.bytes);

@@ -30,7 +30,7 @@ static const struct aftl_cmt *cmt_of_device(void)
 }
 
 /* Start a device on a volume on which every unit is written. */
-static void start_written_volume(const char *policy)
+static void start_device_with_all_units_written(const char *policy)
 {
 	u32 i;
 
@@ -86,12 +86,12 @@ static void check_recovered_table(const char *policy)
 
 static void check_crash_recovery(const char *policy)
 {
-	start_written_volume(policy);
+	start_device_with_all_units_written(policy);
 	CHECK(count_trans_pages_on_flash() > TRANS_PAGES / 2);
 	volume_crash_and_start(policy);
 	durable_stop(&durable);
 	check_recovered_table(policy);
-	volume_start(policy);
+	volume_start_device(policy);
 	volume_run_requests(2, 1000);
 	CHECK(map_counters()->map_loads > 0);
 	CHECK_EQ(map_counters()->policy_bugs, 0);
@@ -103,11 +103,11 @@ static void check_clean_close_keeps_cache(const char *policy)
 	u32 cached;
 	u32 flash;
 
-	start_written_volume(policy);
+	start_device_with_all_units_written(policy);
 	cached = cmt_of_device()->cached;
 	flash = count_trans_pages_on_flash();
 	volume_close_cleanly();
-	volume_start(policy);
+	volume_start_device(policy);
 	CHECK(durable.recovery.closed);
 	CHECK_EQ(durable.recovery.mapped_units, count_trans_pages_written());
 	CHECK_EQ(cmt_of_device()->cached, cached);
@@ -120,7 +120,7 @@ static void crash_repeatedly_during_recovery(const char *policy)
 {
 	u32 i;
 
-	start_written_volume(policy);
+	start_device_with_all_units_written(policy);
 	for (i = 0; i < 60; i++) {
 		volume_crash_and_start(policy);
 		CHECK(cmt_of_device()->cached > KEPT);
@@ -135,19 +135,19 @@ static void check_dead_die_recovery(const char *policy)
 {
 	u32 i;
 
-	start_written_volume(policy);
+	start_device_with_all_units_written(policy);
 	CHECK_EQ(aftl_fail_lun(durable.device.ftl, 1), 0);
 	for (i = 0; i < durable.unit_count; i++)
 		durable.units[i].hurt = durable.units[i].newest;
 	volume_crash_and_start(policy);
 	test_advance_by(&durable.device, 1000000000);
-	CHECK_EQ(durable_commit_all(&durable), 0);
+	CHECK_EQ(durable_drain_all_ops(&durable), 0);
 	CHECK(cmt_of_device()->evicting < LEAVE / 2);
 }
 
 TAP_TEST(a_volume_with_a_map_cache_refuses_other_policies)
 {
-	start_written_volume("baseline");
+	start_device_with_all_units_written("baseline");
 	check_volume_keeps_policy("baseline", "separated");
 }
 

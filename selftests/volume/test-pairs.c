@@ -67,14 +67,14 @@ static struct {
 	u64 displaced;
 } tally;
 
-static u32 draw_pair_random(struct life *life, u32 n)
+static u32 draw_pair_number(struct life *life, u32 n)
 {
 	return (u32)aftl_random_below(&life->random, n);
 }
 
-static bool is_pair_event_drawn(struct life *life, u32 percent)
+static bool pair_test_event_occurs(struct life *life, u32 percent)
 {
-	return draw_pair_random(life, 100) < percent;
+	return draw_pair_number(life, 100) < percent;
 }
 
 /* Devices */
@@ -99,12 +99,12 @@ static int try_create_device(const struct aftl_config *config, const char *polic
 }
 
 /* Choose the policy that the feature table names, or any other that this device can have. */
-static const char *draw_pair_policy(struct life *life, const struct aftl_config *config)
+static const char *draw_policy_for_pair_test(struct life *life, const struct aftl_config *config)
 {
 	struct aftl_error error;
 	u32 i;
 
-	if (is_pair_event_drawn(life, 40))
+	if (pair_test_event_occurs(life, 40))
 		return life->set->policy;
 	for (i = 0; i < DRAWS_MAX; i++) {
 		const char *policy = test_draw_policy(false, &life->random);
@@ -116,22 +116,22 @@ static const char *draw_pair_policy(struct life *life, const struct aftl_config 
 }
 
 /* Draw parameters that belong to no feature, if the device still accepts them. */
-static void draw_params_of_no_feature(struct life *life, struct aftl_config *config)
+static void draw_params_outside_features(struct life *life, struct aftl_config *config)
 {
 	struct aftl_config drawn = *config;
 	struct aftl_error error;
 
-	drawn.wear_gap = draw_pair_random(life, 3) * 4;
-	drawn.read_limit = draw_pair_random(life, 3) * 3;
-	drawn.suspend = draw_pair_random(life, 4);
-	drawn.suspend_for_write = draw_pair_random(life, 2);
-	drawn.cache_commands = draw_pair_random(life, 4);
-	drawn.order = draw_pair_random(life, 2);
-	drawn.allocate = draw_pair_random(life, AFTL_ALLOCATES);
-	drawn.victim = is_pair_event_drawn(life, 50) ? AFTL_VICTIM_greedy :
-						    draw_pair_random(life, AFTL_VICTIMS);
-	drawn.gc_idle_valid = draw_pair_random(life, 10001);
-	drawn.buffer_hold = draw_pair_random(life, 3) * 700000;
+	drawn.wear_gap = draw_pair_number(life, 3) * 4;
+	drawn.read_limit = draw_pair_number(life, 3) * 3;
+	drawn.suspend = draw_pair_number(life, 4);
+	drawn.suspend_for_write = draw_pair_number(life, 2);
+	drawn.cache_commands = draw_pair_number(life, 4);
+	drawn.order = draw_pair_number(life, 2);
+	drawn.allocate = draw_pair_number(life, AFTL_ALLOCATES);
+	drawn.victim = pair_test_event_occurs(life, 50) ? AFTL_VICTIM_greedy :
+							  draw_pair_number(life, AFTL_VICTIMS);
+	drawn.gc_idle_valid = draw_pair_number(life, 10001);
+	drawn.buffer_hold = draw_pair_number(life, 3) * 700000;
 	if (!try_create_device(&drawn, life->set->policy, &error))
 		*config = drawn;
 	config->seed = aftl_random_next(&life->random);
@@ -142,24 +142,24 @@ static void create_random_device(struct life *life)
 	struct aftl_config config = life->set->config;
 	struct durable_device *durable = &life->durable;
 
-	draw_params_of_no_feature(life, &config);
-	life->policy = draw_pair_policy(life, &config);
-	life->other = draw_pair_policy(life, &config);
+	draw_params_outside_features(life, &config);
+	life->policy = draw_policy_for_pair_test(life, &config);
+	life->other = draw_policy_for_pair_test(life, &config);
 	if (durable_open_with_extents(durable, &config, life->policy,
-				      is_pair_event_drawn(life, 50)))
+				      pair_test_event_occurs(life, 50)))
 		tap_bail_out("no such device");
-	aftl_volume_header_to_shard(&durable->super,
-				    draw_pair_random(life, (u32)config.shards));
+	aftl_volume_header_to_shard(&durable->super, draw_pair_number(life, (u32)config.shards));
 	life->unwritable = UNWRITABLE;
 	life->zones = (struct zone_stream){
-		.random = &life->random, .few = 1 + draw_pair_random(life, 6),
-					   .flushes = draw_pair_random(life, 25),
+		.random = &life->random,
+		.few = 1 + draw_pair_number(life, 6),
+		.flushes = draw_pair_number(life, 25),
 		.approx = 50,
 	};
 	test_stream_init(&life->stream, aftl_random_next(&life->random));
-	life->stream.flush = draw_pair_random(life, 80);
-	life->stream.fua = draw_pair_random(life, 80);
-	life->stream.discard = draw_pair_random(life, 20);
+	life->stream.flush = draw_pair_number(life, 80);
+	life->stream.fua = draw_pair_number(life, 80);
+	life->stream.discard = draw_pair_number(life, 20);
 }
 
 /* Sessions */
@@ -173,13 +173,11 @@ static void fail_random_sector(struct life *life)
 
 	if (!life->set->failing)
 		return;
-	if (is_pair_event_drawn(life, 10))
+	if (pair_test_event_occurs(life, 10))
 		tally.hurt += durable_damage_sector(durable,
-						    draw_pair_random(life,
-								     durable->unit_count), 0);
-	if (life->unwritable && is_pair_event_drawn(life, 1)) {
-		durable->disk.unwritable[first + draw_pair_random(life, (u32)(end - first))] =
-			true;
+						    draw_pair_number(life, durable->unit_count), 0);
+	if (life->unwritable && pair_test_event_occurs(life, 1)) {
+		durable->disk.unwritable[first + draw_pair_number(life, (u32)(end - first))] = true;
 		life->unwritable--;
 	}
 }
@@ -194,9 +192,9 @@ static void send_random_request(struct life *life)
 		return;
 	}
 	if (device->config.queue_weights)
-		device->queue = (u8)draw_pair_random(life, queues + 1);
-	zone_stream_submit(&life->zones, device);
-	test_drain_to_depth(device, draw_pair_random(life, 20));
+		device->queue = (u8)draw_pair_number(life, queues + 1);
+	zone_stream_submit_request(&life->zones, device);
+	test_drain_to_depth(device, draw_pair_number(life, 20));
 }
 
 static void check_device_health(const struct life *life)
@@ -211,16 +209,16 @@ static void check_device_health(const struct life *life)
 			  (unsigned long long)device->failed);
 }
 
-static int run_request_steps(struct life *life, u32 steps)
+static int run_requests_and_check_health(struct life *life, u32 steps)
 {
 	struct durable_device *durable = &life->durable;
-	u32 lag = is_pair_event_drawn(life, 20) ? 0 : 1 + draw_pair_random(life, 30);
+	u32 lag = pair_test_event_occurs(life, 20) ? 0 : 1 + draw_pair_number(life, 30);
 	int ret = 0;
 
 	while (!ret && steps-- && !tap_failures()) {
 		fail_random_sector(life);
 		send_random_request(life);
-		ret = durable_execute_ops(durable, draw_pair_random(life, lag + 1));
+		ret = durable_execute_ops(durable, draw_pair_number(life, lag + 1));
 	}
 	check_device_health(life);
 	tally.collected += test_counters(&durable->device)->gc_blocks > 0;
@@ -228,13 +226,13 @@ static int run_request_steps(struct life *life, u32 steps)
 }
 
 /* Open the volume, with policy @wanted if the volume's state allows the policy. */
-static int start_with_policy(struct life *life, const char *wanted)
+static int start_device_with_wanted_policy(struct life *life, const char *wanted)
 {
 	const char *policy = life->policy;
-	int ret = durable_start(&life->durable, wanted, is_pair_event_drawn(life, 10));
+	int ret = durable_start(&life->durable, wanted, pair_test_event_occurs(life, 10));
 
 	if (ret == -EINVAL && strcmp(wanted, policy) != 0)
-		return durable_start(&life->durable, policy, is_pair_event_drawn(life, 10));
+		return durable_start(&life->durable, policy, pair_test_event_occurs(life, 10));
 	if (ret)
 		return ret;
 	tally.changed_policy += strcmp(wanted, policy) != 0;
@@ -250,22 +248,22 @@ static int fill_pair_device(struct life *life)
 	if (aftl_geometry(durable->device.ftl)->zones)
 		return 0;
 	test_stream_write_all(&life->stream, &durable->device);
-	return durable_commit_all(durable);
+	return durable_drain_all_ops(durable);
 }
 
 static int run_pair_session(struct life *life, const char *policy, u32 steps)
 {
-	int ret = start_with_policy(life, policy);
+	int ret = start_device_with_wanted_policy(life, policy);
 
 	if (!ret && !life->filled)
 		ret = fill_pair_device(life);
 	life->filled = true;
 	if (!ret)
-		ret = run_request_steps(life, steps);
+		ret = run_requests_and_check_health(life, steps);
 	return ret ? ret : durable_close_cleanly(&life->durable);
 }
 
-static bool check_no_error(struct life *life, int ret, const char *what)
+static bool check_call_succeeded(struct life *life, int ret, const char *what)
 {
 	return CHECK_MSG(!ret, "%s: %d: %s", what, ret, life->durable.device.error.text);
 }
@@ -273,29 +271,33 @@ static bool check_no_error(struct life *life, int ret, const char *what)
 /* Recover the device after a power failure, continue, fail again, recover, close and reopen. */
 static void recover_device_twice(struct life *life, enum disk_crash crash)
 {
-	const char *policy = is_pair_event_drawn(life, 50) ? life->policy : life->other;
+	const char *policy = pair_test_event_occurs(life, 50) ? life->policy : life->other;
 
 	durable_crash(&life->durable, crash, &life->random);
 	tally.crashes++;
-	if (!check_no_error(life, start_with_policy(life, policy), "start after a power failure") ||
-	    !check_no_error(life, run_request_steps(life, 1 + draw_pair_random(life, 60)),
-			    "work after a power failure"))
+	if (!check_call_succeeded(life, start_device_with_wanted_policy(life, policy),
+				  "start after a power failure") ||
+	    !check_call_succeeded(life,
+				  run_requests_and_check_health(life,
+								1 + draw_pair_number(life, 60)),
+				  "work after a power failure"))
 		return;
-	durable_crash(&life->durable, draw_pair_random(life, DISK_CRASHES), &life->random);
-	if (check_no_error(life,
-			   run_pair_session(life, life->other, draw_pair_random(life, 30)),
-			   "a session after two"))
-		check_no_error(life, start_with_policy(life, life->policy), "start after all");
+	durable_crash(&life->durable, draw_pair_number(life, DISK_CRASHES), &life->random);
+	if (check_call_succeeded(life,
+				 run_pair_session(life, life->other, draw_pair_number(life, 30)),
+				 "a session after two"))
+		check_call_succeeded(life, start_device_with_wanted_policy(life, life->policy),
+				     "start after all");
 }
 
 /*
- * run_two_sessions() - run one life
+ * run_two_device_sessions() - run one life
  * @change: write or flush at which the power fails, from 1; 0: none
  *
  * Return: number of writes and flushes between format and the end or the failure.
  */
-static u64 run_two_sessions(const struct feature_set *set, u64 seed, u64 change,
-			    enum disk_crash crash)
+static u64 run_two_device_sessions(const struct feature_set *set, u64 seed, u64 change,
+				   enum disk_crash crash)
 {
 	struct life *life = calloc(1, sizeof(*life));
 	u64 formatted;
@@ -307,7 +309,7 @@ static u64 run_two_sessions(const struct feature_set *set, u64 seed, u64 change,
 	life->random = (struct aftl_random){ aftl_hash64(seed) };
 	life->set = set;
 	create_random_device(life);
-	check_no_error(life, durable_format(&life->durable), "format");
+	check_call_succeeded(life, durable_format(&life->durable), "format");
 	formatted = life->durable.disk.changes;
 	life->durable.disk.power_off_at = change ? formatted + change : 0;
 	ret = run_pair_session(life, life->policy, 1000);
@@ -333,19 +335,20 @@ static void run_sessions_with_power_failures(const struct feature_set *set, u64 
 {
 	struct aftl_random random = { aftl_hash64_pair(seed, set->mask) };
 	u64 life = aftl_random_next(&random) >> 32;
-	u64 changes = run_two_sessions(set, life, 0, DISK_CRASH_ALL);
+	u64 changes = run_two_device_sessions(set, life, 0, DISK_CRASH_ALL);
 	u64 i;
 
 	for (i = 1; i <= min(samples, changes) && !tap_failures(); i++) {
 		u64 change = samples < changes ? 1 + aftl_random_below(&random, changes) : i;
 
-		run_two_sessions(set, life, change, aftl_random_below(&random, DISK_CRASHES));
+		run_two_device_sessions(set, life, change,
+					aftl_random_below(&random, DISK_CRASHES));
 	}
 }
 
 /* Pairs and triples */
 
-static void check_pair_refused(const struct feature_set *set)
+static void check_feature_pair_is_refused(const struct feature_set *set)
 {
 	struct aftl_error error = { "" };
 
@@ -367,7 +370,7 @@ static void try_feature_set(u32 mask, u64 seed, u64 samples)
 	features_apply_set(&features, mask, &set);
 	tap_begin("%s", set.name);
 	if (set.refused)
-		check_pair_refused(&set);
+		check_feature_pair_is_refused(&set);
 	else if (CHECK_MSG(!try_create_device(&set.config, set.policy, &error), "%s", error.text))
 		run_sessions_with_power_failures(&set, seed, samples);
 	tally.accepted += !set.refused;
@@ -389,7 +392,7 @@ static u32 draw_feature_triple(struct aftl_random *random)
 	return mask;
 }
 
-static void try_all_pairs(u64 seed, u64 samples, u32 triples)
+static void try_all_feature_pairs(u64 seed, u64 samples, u32 triples)
 {
 	struct aftl_random random = { aftl_hash64(seed) };
 	u32 i;
@@ -433,8 +436,9 @@ static void try_named_features(int argc, char **argv, u64 seed)
 	}
 	features_apply_set(&features, mask, &set);
 	tap_begin("%s", set.name);
-	run_two_sessions(&set, parse_u64_arg(argv[2], 0), parse_u64_arg(argv[3], 0),
-			 parse_u64_arg(argc > 4 ? argv[4] : NULL, DISK_CRASH_ALL) % DISK_CRASHES);
+	run_two_device_sessions(&set, parse_u64_arg(argv[2], 0), parse_u64_arg(argv[3], 0),
+				parse_u64_arg(argc > 4 ? argv[4] : NULL, DISK_CRASH_ALL) %
+					DISK_CRASHES);
 	tap_end();
 }
 
@@ -449,6 +453,6 @@ int main(int argc, char **argv)
 		try_named_features(argc, argv, seed);
 		return tap_finish();
 	}
-	try_all_pairs(seed, all || !samples ? U64_MAX : samples, all ? 200 : TRIPLES);
+	try_all_feature_pairs(seed, all || !samples ? U64_MAX : samples, all ? 200 : TRIPLES);
 	return tap_run_all();
 }

@@ -100,7 +100,8 @@ static void copy_durability_promises(struct durable_device *to, const struct dur
 	memcpy(to->levels, from->levels, min(from->stamps + 1, (u32)DURABLE_LEVELS));
 }
 
-static void apply_write_to_copy(struct history *history, const struct lying_write *write, u8 how)
+static void apply_write_to_crashed_disk(struct history *history, const struct lying_write *write,
+					u8 how)
 {
 	struct lying_disk *disk = &history->judge.disk;
 	u32 half = write->size / DISK_SECTOR / 2 * DISK_SECTOR;
@@ -150,11 +151,11 @@ static void write_unit_if_possible(struct durable_device *durable, u32 unit)
 		 0);
 	test_drain(device);
 	CHECK_EQ(test_execute_request(device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-	CHECK_EQ(durable_commit_all(durable), 0);
+	CHECK_EQ(durable_drain_all_ops(durable), 0);
 	CHECK_EQ(test_execute_request(device, zones ? AFTL_OP_ZONE_RESET : AFTL_OP_DISCARD, unit,
 				      !zones, 0, NULL),
 		 0);
-	CHECK_EQ(durable_commit_all(durable), 0);
+	CHECK_EQ(durable_drain_all_ops(durable), 0);
 }
 
 /* Write to the recovered device, and crash it again. */
@@ -221,14 +222,15 @@ static void try_write_subset(struct history *history, u32 writes)
 	u32 i;
 
 	for (i = 0; i < writes; i++, write = write->next)
-		apply_write_to_copy(history, write, history->written[i]);
+		apply_write_to_crashed_disk(history, write, history->written[i]);
 	recover_and_judge_history(history);
 	undo_applied_writes(history);
 	if (tap_failures() != failures)
 		describe_write_subset(history, writes);
 }
 
-static void try_crash_with_odd_write(struct history *history, u32 writes, u32 odd, u8 rest, u8 how)
+static void try_crash_with_one_write_different(struct history *history, u32 writes, u32 odd,
+					       u8 rest, u8 how)
 {
 	memset(history->written, rest, writes);
 	history->written[odd] = how;
@@ -242,7 +244,7 @@ static void try_crash_with_write_prefix(struct history *history, u32 writes, u32
 	try_write_subset(history, writes);
 }
 
-static void try_sampled_subsets(struct history *history, u32 writes)
+static void try_random_subset_of_writes(struct history *history, u32 writes)
 {
 	u32 i;
 
@@ -258,15 +260,15 @@ static void try_subsets_of_writes(struct history *history, u32 writes)
 	for (i = 0; i <= writes; i++)
 		try_crash_with_write_prefix(history, writes, i);
 	for (i = 0; i < writes; i++) {
-		try_crash_with_odd_write(history, writes, i, 1, 0);
-		try_crash_with_odd_write(history, writes, i, 0, 1);
+		try_crash_with_one_write_different(history, writes, i, 1, 0);
+		try_crash_with_one_write_different(history, writes, i, 0, 1);
 	}
 	for (i = 0; i < SAMPLES; i++)
-		try_sampled_subsets(history, writes);
+		try_random_subset_of_writes(history, writes);
 	tally.sampled++;
 }
 
-static void try_all_subsets(struct history *history, u32 writes)
+static void try_all_subsets_of_writes(struct history *history, u32 writes)
 {
 	u32 mask;
 	u32 i;
@@ -286,8 +288,8 @@ static void try_torn_writes(struct history *history, u32 writes)
 	for (i = 0; i < writes; i++, write = write->next) {
 		if (write->size == DISK_SECTOR)
 			continue;
-		try_crash_with_odd_write(history, writes, i, 1, 2);
-		try_crash_with_odd_write(history, writes, i, 1, 3);
+		try_crash_with_one_write_different(history, writes, i, 1, 2);
+		try_crash_with_one_write_different(history, writes, i, 1, 3);
 		tally.torn += 2;
 	}
 	memset(history->written, 2, writes);
@@ -309,7 +311,7 @@ static void try_crashes_before_flush(void *context)
 	history->written = realloc(history->written, writes + 1);
 	tally.crashes++;
 	if (writes <= (history->all ? WRITES_ALL : WRITES_ALL_SAMPLE))
-		try_all_subsets(history, writes);
+		try_all_subsets_of_writes(history, writes);
 	else
 		try_subsets_of_writes(history, writes);
 	try_torn_writes(history, writes);
@@ -480,7 +482,7 @@ static void run_history_step(struct history *history, char word)
 		if (history->operations[i].word == word)
 			history->operations[i].run(history);
 	if (history->mode == MODE_ONE_BY_ONE)
-		CHECK_EQ(durable_commit_all(&history->live), 0);
+		CHECK_EQ(durable_drain_all_ops(&history->live), 0);
 }
 
 /* Histories */
@@ -516,7 +518,7 @@ static void run_whole_history(struct history *history)
 	for (word = history->words; *word && !tap_failures(); word++)
 		run_history_step(history, *word);
 	if (!tap_failures()) {
-		CHECK_EQ(durable_commit_all(&history->live), 0);
+		CHECK_EQ(durable_drain_all_ops(&history->live), 0);
 		try_crashes_before_flush(history);
 	}
 	durable_stop(&history->live);
@@ -525,7 +527,7 @@ static void run_whole_history(struct history *history)
 }
 
 /* Initial state with half of one zone written, full zones, and one zone reset and rewritten. */
-static void prepare_zones_state(struct history *history)
+static void prepare_zoned_device_state(struct history *history)
 {
 	struct durable_device *live = &history->live;
 	struct test_device *device = &live->device;
@@ -544,7 +546,7 @@ static void prepare_zones_state(struct history *history)
 		CHECK_EQ(test_execute_request(device, AFTL_OP_WRITE, zone, 3, AFTL_PRECISE, NULL),
 			 0);
 	}
-	CHECK_EQ(durable_commit_all(live), 0);
+	CHECK_EQ(durable_drain_all_ops(live), 0);
 	CHECK_EQ(durable_close_cleanly(live), 0);
 }
 
@@ -563,7 +565,7 @@ static void prepare_device_state(struct history *history)
 	for (i = 0; i < 2 * live->unit_count; i++)
 		CHECK_EQ(test_execute_request(device, AFTL_OP_WRITE, i * 7 % live->unit_count, 1,
 					      AFTL_PRECISE, NULL), 0);
-	CHECK_EQ(durable_commit_all(live), 0);
+	CHECK_EQ(durable_drain_all_ops(live), 0);
 	CHECK_EQ(durable_close_cleanly(live), 0);
 }
 
@@ -612,7 +614,7 @@ static void open_history(struct history *history, const struct subject *subject,
 	history->operations = zones ? zone_operations : operations;
 	history->letters = zones ? ARRAY_SIZE(zone_operations) : ARRAY_SIZE(operations);
 	if (zones)
-		prepare_zones_state(history);
+		prepare_zoned_device_state(history);
 	else
 		prepare_device_state(history);
 	history->base_finished = calloc(history->live.unit_count, 1);

@@ -41,7 +41,7 @@ static void wait_for_rebuild(u32 lun)
 	while (count_valid_units_in_lun(lun) && count_valid_units_in_lun(lun) != last) {
 		last = count_valid_units_in_lun(lun);
 		test_advance_by(&durable.device, 1000000000);
-		CHECK_EQ(durable_commit_all(&durable), 0);
+		CHECK_EQ(durable_drain_all_ops(&durable), 0);
 	}
 }
 
@@ -63,7 +63,7 @@ static void check_die_failure(const char *policy)
 	volume_crash_and_start(policy);
 	volume_run_requests(3, 300);
 	volume_close_cleanly();
-	volume_start(policy);
+	volume_start_device(policy);
 	CHECK(durable.recovery.closed);
 	CHECK_EQ(count_valid_units_in_lun(1), 0);
 	volume_run_requests(4, 300);
@@ -91,7 +91,7 @@ static u32 record_lost_units(bool *lost)
 }
 
 /* Overwrite half of the units, so that GC frees superblocks and the other half stays valid. */
-static void overwrite_first_half(void)
+static void overwrite_first_half_of_units(void)
 {
 	u32 round;
 	u32 i;
@@ -101,7 +101,7 @@ static void overwrite_first_half(void)
 			CHECK_EQ(test_execute_request(&durable.device, AFTL_OP_WRITE, i, 4, 0,
 						      NULL),
 				 0);
-	CHECK_EQ(durable_commit_all(&durable), 0);
+	CHECK_EQ(durable_drain_all_ops(&durable), 0);
 }
 
 /* Superblocks with blocks on two dead dies are reused: lost data must not reappear. */
@@ -115,7 +115,7 @@ static void check_two_die_failures(const char *policy)
 	fail_die_of_lun(1);
 	fail_die_of_lun(2);
 	CHECK_MSG(record_lost_units(lost) > 20, "nothing is lost");
-	overwrite_first_half();
+	overwrite_first_half_of_units();
 	CHECK(test_counters(&durable.device)->gc_blocks > 20);
 	record_lost_units(lost);
 	volume_crash_and_start(policy);
@@ -172,7 +172,7 @@ TAP_TEST(the_entry_of_one_block_marks_its_die_dead)
 	CHECK_EQ(durable_execute_ops(&durable, 3), 0);
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 	volume_crash();
-	volume_start("baseline");
+	volume_start_device("baseline");
 	aftl_get_lun_info(durable.device.ftl, 1, &info);
 	CHECK_EQ(info.good_blocks, 0);
 }
@@ -196,7 +196,7 @@ TAP_TEST(a_die_failure_is_recorded_before_an_erase)
 }
 
 /* If a die fails that has parity of an unfinished superblock, another die takes the parity over. */
-static void check_parity_takeover(const char *policy)
+static void check_parity_moves_to_other_die(const char *policy)
 {
 	u32 i;
 
@@ -318,6 +318,6 @@ int main(void)
 	tap_run_each("written parity is found after a crash", policies, ARRAY_SIZE(policies),
 		     check_parity_recovered);
 	tap_run_each("another die takes over the parity of a dead die", policies,
-		     ARRAY_SIZE(policies), check_parity_takeover);
+		     ARRAY_SIZE(policies), check_parity_moves_to_other_die);
 	return tap_run_all();
 }

@@ -36,7 +36,7 @@ static void send_requests(u64 seed, u32 steps, u32 reads)
 	test_stream_init(&stream, seed);
 	stream.read = reads;
 	test_stream_submit(&stream, &durable.device, steps);
-	durable_commit_all(&durable);
+	durable_drain_all_ops(&durable);
 }
 
 static void run_requests_and_commit(u64 seed, u32 steps)
@@ -45,7 +45,7 @@ static void run_requests_and_commit(u64 seed, u32 steps)
 }
 
 /* Format and use a device, and close it. */
-static void format_use_and_close(const char *policy, const char *params)
+static void format_use_and_close_volume(const char *policy, const char *params)
 {
 	volume_open(policy, params);
 	run_requests_and_commit(7, 1500);
@@ -54,14 +54,14 @@ static void format_use_and_close(const char *policy, const char *params)
 
 /* Snapshot and recovery */
 
-static u64 digest_after_more_requests(void)
+static u64 run_requests_and_digest_state(void)
 {
 	run_requests_and_commit(99, 800);
 	return aftl_digest(durable.device.ftl);
 }
 
 /* Close the volume, send the device further requests, and return the digest of its state. */
-static u64 close_and_digest_later_state(void)
+static u64 close_volume_and_digest_later_state(void)
 {
 	struct test_device *device = &durable.device;
 	u64 digest;
@@ -74,7 +74,7 @@ static u64 close_and_digest_later_state(void)
 	/* The backing device stays as the clean close left it, without later writes. */
 	durable.ret = -ESHUTDOWN;
 	aftl_unquiesce_device(device->ftl);
-	digest = digest_after_more_requests();
+	digest = run_requests_and_digest_state();
 	durable_stop(&durable);
 	return digest;
 }
@@ -85,13 +85,13 @@ static void check_close_keeps_state(const char *policy, const char *params)
 
 	volume_open(policy, params);
 	run_requests_and_commit(7, 1500);
-	future = close_and_digest_later_state();
+	future = close_volume_and_digest_later_state();
 	volume_load(policy, false);
 	CHECK(durable.recovery.closed);
 	CHECK_TEXT(durable.recovery.snapshot.text, "");
 	CHECK_EQ(aftl_digest(durable.device.ftl), durable.digest);
 	durable.ret = -ESHUTDOWN;
-	CHECK_EQ(digest_after_more_requests(), future);
+	CHECK_EQ(run_requests_and_digest_state(), future);
 }
 
 /* Digests of the state that snapshot and tables must share: all but the open blocks. */
@@ -140,7 +140,7 @@ static void check_tables_equal_snapshot(const char *policy, const char *params)
 	struct books snapshot;
 	struct books tables;
 
-	format_use_and_close(policy, params);
+	format_use_and_close_volume(policy, params);
 	volume_load(policy, false);
 	snapshot = digest_device_metadata(durable.device.ftl);
 	durable_stop(&durable);
@@ -192,11 +192,11 @@ TAP_TEST(a_volume_is_opened_with_each_other_policy)
 {
 	unsigned int i;
 
-	format_use_and_close("approxftl", small);
+	format_use_and_close_volume("approxftl", small);
 	for (i = 0; aftl_policy_at(i); i++) {
 		const char *policy = aftl_policy_at(i)->name;
 
-		volume_expect_success(durable_start(&durable, policy, i % 2), policy);
+		volume_exit_on_error(durable_start(&durable, policy, i % 2), policy);
 		CHECK_TEXT(aftl_volume_get_header(durable.volume)->policy, policy);
 		CHECK_TEXT(aftl_volume_state(durable.volume)->policy, policy);
 		run_requests_and_commit(i, 200);
@@ -220,11 +220,11 @@ static u32 count_blocks_with_policy_note(const struct aftl *ftl)
  */
 TAP_TEST(another_policy_gets_no_saved_policy_state)
 {
-	format_use_and_close("approxftl", small);
+	format_use_and_close_volume("approxftl", small);
 	volume_load("approxftl", true);
 	CHECK_RANGE(count_blocks_with_policy_note(durable.device.ftl), 1, U32_MAX);
 	durable_stop(&durable);
-	volume_expect_success(durable_start(&durable, "baseline", true), "change");
+	volume_exit_on_error(durable_start(&durable, "baseline", true), "change");
 	durable_stop(&durable);
 	volume_load("baseline", false);
 	CHECK(!durable.recovery.closed);
@@ -237,9 +237,8 @@ static int load_with_changed_param(const char *key, const char *value)
 	const struct aftl_policy_type *type = aftl_policy_find(durable.super.policy);
 	int ret;
 
-	volume_expect_success(aftl_volume_open(&durable.volume, &durable.disk.medium,
-					       &device->error),
-			      "open");
+	volume_exit_on_error(aftl_volume_open(&durable.volume, &durable.disk.medium,
+					      &device->error), "open");
 	device->config = durable.super.config;
 	test_device_set(device, key, value);
 	ret = aftl_volume_load(durable.volume, type, &device->config, &device->ops, device, false,
@@ -256,16 +255,15 @@ TAP_TEST(only_parameters_that_may_change_are_accepted)
 {
 	struct aftl_volume *volume;
 
-	format_use_and_close("baseline", small);
+	format_use_and_close_volume("baseline", small);
 	CHECK_EQ(load_with_changed_param("seed", "5"), -EINVAL);
 	CHECK_CONTAINS(durable.device.error.text, "seed");
 	CHECK_EQ(load_with_changed_param("blocks", "49"), -EINVAL);
 	CHECK_CONTAINS(durable.device.error.text, "blocks 48");
 	CHECK_EQ(load_with_changed_param("buffer_safe", "on"), 0);
 	CHECK_EQ(load_with_changed_param("program", "1ms"), 0);
-	volume_expect_success(aftl_volume_open(&volume, &durable.disk.medium,
-					       &durable.device.error),
-			      "open");
+	volume_exit_on_error(aftl_volume_open(&volume, &durable.disk.medium, &durable.device.error),
+			     "open");
 	CHECK_EQ(aftl_volume_get_header(volume)->config.program, 1000000);
 	CHECK_EQ(aftl_volume_get_header(volume)->generation, 3);
 	aftl_volume_release(volume);
@@ -273,11 +271,11 @@ TAP_TEST(only_parameters_that_may_change_are_accepted)
 
 /* Refusals */
 
-static int format_with_params(const char *params, char text[240])
+static int try_volume_format_with_params(const char *params, char text[240])
 {
 	int ret;
 
-	volume_prepare("baseline", test_params("%s %s", small, params), false);
+	volume_prepare_disk("baseline", test_params("%s %s", small, params), false);
 	ret = durable_format(&durable);
 	memcpy(text, durable.device.error.text, 240);
 	CHECK_EQ(durable.disk.changes, 0);
@@ -288,7 +286,7 @@ TAP_TEST(impossible_volumes_are_not_formatted)
 {
 	char text[240] = "";
 
-	CHECK_EQ(format_with_params("fill=random", text), -EINVAL);
+	CHECK_EQ(try_volume_format_with_params("fill=random", text), -EINVAL);
 	CHECK_CONTAINS(text, "fill");
 }
 
@@ -345,20 +343,20 @@ TAP_TEST(each_shard_has_a_volume_of_its_own)
 	for (shard = 0; shard < 2; shard++) {
 		volume_format("approxftl", small_shards, false);
 		aftl_volume_header_to_shard(&durable.super, shard);
-		volume_expect_success(durable_format(&durable), "format");
-		volume_start("approxftl");
+		volume_exit_on_error(durable_format(&durable), "format");
+		volume_start_device("approxftl");
 		aftl_derive_shard_config(&own, &durable.super.config, shard);
 		CHECK(!memcmp(aftl_config(durable.device.ftl), &own, sizeof(own)));
 		run_requests_and_commit(shard, 2000);
 		durable_stop(&durable);
-		volume_expect_success(durable_start(&durable, "baseline", true),
-				      "start after a crash");
+		volume_exit_on_error(durable_start(&durable, "baseline", true),
+				     "start after a crash");
 		CHECK(!memcmp(&aftl_volume_get_header(durable.volume)->config,
 			      &durable.super.config, sizeof(own)));
 		CHECK_EQ(aftl_volume_get_header(durable.volume)->shard, shard);
 		run_requests_and_commit(7, 500);
 		volume_close_cleanly();
-		volume_start("baseline");
+		volume_start_device("baseline");
 		CHECK(durable.recovery.closed);
 		durable_stop(&durable);
 		CHECK_EQ(load_with_changed_param("shards", "1"), -EINVAL);
@@ -585,7 +583,7 @@ TAP_TEST(damage_of_any_metadata_sector_is_tolerated_or_reported)
 {
 	u32 tried[AREAS] = { 0 };
 
-	format_use_and_close("approxftl", small);
+	format_use_and_close_volume("approxftl", small);
 	damage_each_sector(tried);
 	CHECK_RANGE(tried[AREA_SNAPSHOT], 5, U32_MAX);
 }
@@ -595,10 +593,10 @@ static void open_volume_with_extent_table(void)
 {
 	volume_format("approxftl",
 		      "channels=2 chips=1 blocks=48 layers=32 word_lines=4 op=60", true);
-	volume_start("approxftl");
+	volume_start_device("approxftl");
 	CHECK_EQ(test_execute_request(&durable.device, AFTL_OP_WRITE, 5, 9, 0, NULL), 0);
 	CHECK_EQ(test_execute_request(&durable.device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-	CHECK_EQ(durable_commit_all(&durable), 0);
+	CHECK_EQ(durable_drain_all_ops(&durable), 0);
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 }
 
@@ -635,7 +633,7 @@ TAP_TEST(only_initialised_extents_are_read)
 		if (!is_extent_initialised(sector))
 			memset(durable.disk.bytes + sector * AFTL_SECTOR_BYTES, 0x77,
 			       AFTL_SECTOR_BYTES);
-	volume_start("approxftl");
+	volume_start_device("approxftl");
 	CHECK_EQ(durable.recovery.mapped_units, 9);
 	run_requests_and_commit(7, 1500);
 	volume_close_cleanly();
@@ -644,14 +642,14 @@ TAP_TEST(only_initialised_extents_are_read)
 	durable_check(&durable);
 }
 
-static void write_and_flush(u32 first, u32 units)
+static void write_units_and_flush(u32 first, u32 units)
 {
 	struct test_device *device = &durable.device;
 
 	CHECK_EQ(test_execute_request(device, AFTL_OP_WRITE, first, units, 0, NULL), 0);
 	test_flush_writes(device);
 	CHECK_EQ(test_execute_request(device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-	durable_commit_all(&durable);
+	durable_drain_all_ops(&durable);
 }
 
 /*
@@ -665,16 +663,16 @@ static bool crash_in_extent_init(bool zones, u32 change, u64 seed)
 	bool failed;
 
 	volume_format("approxftl", zones ? small_zones : small, true);
-	volume_start("approxftl");
+	volume_start_device("approxftl");
 	if (zones)
-		write_and_flush(0, units);
+		write_units_and_flush(0, units);
 	durable.disk.power_off_at = durable.disk.changes + change;
 	if (zones)
 		test_execute_request(&durable.device, AFTL_OP_ZONE_RESET, 0, 0, 0, NULL);
-	write_and_flush(0, units / 2);
+	write_units_and_flush(0, units / 2);
 	failed = durable.disk.off;
 	durable_crash(&durable, seed & 1 ? DISK_CRASH_WRITES : DISK_CRASH_SECTORS, &random);
-	volume_start("approxftl");
+	volume_start_device("approxftl");
 	durable_check(&durable);
 	return failed;
 }
@@ -708,7 +706,7 @@ TAP_TEST(the_extent_table_has_a_copy)
 	durable_stop(&durable);
 	for (copy = 0; copy < AFTL_EXTENT_COPIES; copy++) {
 		memset(find_extent_table_copy(copy), 0, AFTL_SECTOR_BYTES);
-		volume_start("approxftl");
+		volume_start_device("approxftl");
 		CHECK_EQ(durable.recovery.tables, 1);
 		CHECK_EQ(durable.recovery.mapped_units, 9);
 		durable_stop(&durable);
@@ -734,7 +732,7 @@ static void write_reset_and_finish_zones(void)
 	CHECK_EQ(test_execute_request(device, AFTL_OP_ZONE_RESET, zone_units, 0, 0, NULL), 0);
 	CHECK_EQ(test_execute_request(device, AFTL_OP_ZONE_FINISH, 3 * zone_units, 0, 0, NULL), 0);
 	test_flush_writes(device);
-	durable_commit_all(&durable);
+	durable_drain_all_ops(&durable);
 }
 
 static void open_zoned_volume(void)
@@ -760,7 +758,7 @@ TAP_TEST(a_damaged_zone_table_is_rebuilt_after_a_crash)
 	open_zoned_volume();
 	table = durable.disk.bytes + durable.super.layout.discards * AFTL_FRAME_BYTES;
 	memset(table, 0xff, AFTL_SECTOR_BYTES);
-	volume_start("approxftl");
+	volume_start_device("approxftl");
 	CHECK(durable.recovery.closed);
 	CHECK_EQ(durable.recovery.tables, 1);
 	durable_stop(&durable);
@@ -788,7 +786,7 @@ TAP_TEST(a_persistent_buffer_keeps_its_size)
 {
 	open_zoned_volume();
 	check_parameter_cannot_change("buffer", "1MiB");
-	format_use_and_close("baseline", small_safe);
+	format_use_and_close_volume("baseline", small_safe);
 	check_parameter_cannot_change("buffer", "512KiB");
 	check_parameter_cannot_change("buffer_safe", "off");
 }
@@ -798,7 +796,7 @@ static void write_buffered_units(void)
 {
 	struct test_device *device = &durable.device;
 
-	volume_start("approxftl");
+	volume_start_device("approxftl");
 	CHECK_EQ(test_execute_request(device, AFTL_OP_WRITE, 3, 1, AFTL_PRECISE, NULL), 0);
 	device->level = 3;
 	CHECK_EQ(test_execute_request(device, AFTL_OP_WRITE, 7, 1, AFTL_APPROX, NULL), 0);
@@ -808,7 +806,7 @@ static void write_buffered_units(void)
 	CHECK_EQ(test_execute_request(device, AFTL_OP_WRITE, 9, 1, AFTL_APPROX, NULL), 0);
 	CHECK_EQ(test_execute_request(device, AFTL_OP_DISCARD, 9, 1, AFTL_PRECISE, NULL), 0);
 	CHECK_EQ(test_counters(device)->array_programs, 0);
-	CHECK_EQ(durable_commit_all(&durable), 0);
+	CHECK_EQ(durable_drain_all_ops(&durable), 0);
 }
 
 static void check_buffered_unit(u32 unit, u32 level)
@@ -832,12 +830,12 @@ TAP_TEST(a_persistent_buffer_survives_a_crash)
 	volume_format("approxftl", small_safe, false);
 	write_buffered_units();
 	volume_crash();
-	volume_start("approxftl");
+	volume_start_device("approxftl");
 	check_buffered_unit(3, 0);
 	check_buffered_unit(7, 2);
 	CHECK_EQ(durable.buffered[9], 0);
 	volume_close_cleanly();
-	volume_start("approxftl");
+	volume_start_device("approxftl");
 	CHECK(durable.recovery.closed);
 	CHECK_EQ(durable.recovery.mapped_units, 2);
 	CHECK_EQ(aftl_lpn_quality_level(durable.device.ftl, to_lpn(7)), 2);
@@ -849,9 +847,9 @@ TAP_TEST(a_repair_keeps_the_persistent_buffer)
 	u64 sector;
 
 	volume_format("approxftl", small_safe, false);
-	volume_start("approxftl");
+	volume_start_device("approxftl");
 	CHECK_EQ(test_execute_request(&durable.device, AFTL_OP_WRITE, 3, 1, AFTL_PRECISE, NULL), 0);
-	CHECK_EQ(durable_commit_all(&durable), 0);
+	CHECK_EQ(durable_drain_all_ops(&durable), 0);
 	volume_crash();
 	sector = aftl_discard_place(&durable.super.layout, 3).sector;
 	durable.disk.bytes[sector * AFTL_SECTOR_BYTES] ^= 1;
@@ -862,12 +860,12 @@ TAP_TEST(a_repair_keeps_the_persistent_buffer)
 	CHECK_EQ(aftl_volume_repair_entries(durable.volume), 0);
 	durable.ignore_damage = false;
 	volume_crash();
-	volume_start("approxftl");
+	volume_start_device("approxftl");
 	CHECK_EQ(durable.recovery.tables, 0);
 	check_buffered_unit(3, 0);
 }
 
-static int persist_unit_with_tag(u32 tag, u32 unit)
+static int persist_unit_of_buffer_tag(u32 tag, u32 unit)
 {
 	struct aftl_plp_entry entry = { .what.lpn = to_lpn(unit) };
 	u64 offset;
@@ -875,7 +873,7 @@ static int persist_unit_with_tag(u32 tag, u32 unit)
 	return aftl_volume_persist_unit(durable.volume, tag, &entry, &offset);
 }
 
-static void erase_or_retire_older_version(int reused, int retired)
+static void check_results_of_erase_and_retire(int reused, int retired)
 {
 	struct aftl_erase_entry entry = { .erases = 1 };
 
@@ -899,7 +897,7 @@ static void take_all_plp_slots(void)
 	u32 i;
 
 	for (i = 0; i < tags; i++)
-		CHECK_EQ(persist_unit_with_tag(i, tags + i), 0);
+		CHECK_EQ(persist_unit_of_buffer_tag(i, tags + i), 0);
 	aftl_volume_release_plp_entry(durable.volume, 0);
 }
 
@@ -912,17 +910,17 @@ TAP_TEST(a_waiting_page_is_persisted_before_an_erase)
 	take_all_plp_slots();
 	for (i = 0; i < 2; i++) {
 		record_units_without_mapping(1);
-		CHECK_EQ(persist_unit_with_tag(i, i), -EAGAIN);
+		CHECK_EQ(persist_unit_of_buffer_tag(i, i), -EAGAIN);
 		record_units_without_mapping(0);
-		erase_or_retire_older_version(0, -EAGAIN);
+		check_results_of_erase_and_retire(0, -EAGAIN);
 		record_units_without_mapping(2);
 		record_units_without_mapping(0);
-		erase_or_retire_older_version(-EAGAIN, -EAGAIN);
+		check_results_of_erase_and_retire(-EAGAIN, -EAGAIN);
 		if (i)
 			aftl_volume_release_plp_entry(durable.volume, i);
 		else
-			CHECK_EQ(persist_unit_with_tag(i, i), 0);
-		erase_or_retire_older_version(0, 0);
+			CHECK_EQ(persist_unit_of_buffer_tag(i, i), 0);
+		check_results_of_erase_and_retire(0, 0);
 		aftl_volume_release_plp_entry(durable.volume, 1);
 	}
 }
@@ -943,15 +941,15 @@ TAP_TEST(a_large_persistent_buffer_is_restored_in_linear_time)
 	tags = aftl_count_buffer_tags(device->ftl);
 	CHECK_RANGE(tags, 60000, aftl_geometry(device->ftl)->units);
 	for (; slot < tags; slot++)
-		CHECK_EQ(persist_unit_with_tag(slot, tags - 1 - slot), 0);
+		CHECK_EQ(persist_unit_of_buffer_tag(slot, tags - 1 - slot), 0);
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 	durable_stop(&durable);
 	CHECK_EQ(aftl_volume_open(&durable.volume, &durable.disk.medium, &device->error), 0);
 	begin = clock();
-	volume_expect_success(aftl_volume_load(durable.volume, aftl_policy_find("baseline"),
-					       &device->config, &device->ops, device, true,
-					       &device->ftl, &durable.recovery, &device->error),
-			      "load");
+	volume_exit_on_error(aftl_volume_load(durable.volume, aftl_policy_find("baseline"),
+					      &device->config, &device->ops, device, true,
+					      &device->ftl, &durable.recovery, &device->error),
+			     "load");
 	load = clock() - begin;
 	begin = clock();
 	for (slot = 0; aftl_volume_next_persisted(durable.volume, &slot, &what, &offset);
@@ -968,7 +966,7 @@ TAP_TEST(a_large_persistent_buffer_is_restored_in_linear_time)
 static void drain_write_buffer(void)
 {
 	test_flush_writes(&durable.device);
-	CHECK_EQ(durable_commit_all(&durable), 0);
+	CHECK_EQ(durable_drain_all_ops(&durable), 0);
 }
 
 /* Make a newer write of lpn 0 wait for a PLP slot; return the flash page with the older data. */
@@ -985,12 +983,12 @@ static u32 write_version_without_plp_slot(struct aftl_spare *spare)
 	aftl_spare_describe_page(spare, ftl, ppn);
 	CHECK_EQ(from_ppn(ppn) % aftl_geometry(ftl)->block_ppns, 0);
 	take_all_plp_slots();
-	CHECK_EQ(persist_unit_with_tag(0, 0), -EAGAIN);
+	CHECK_EQ(persist_unit_of_buffer_tag(0, 0), -EAGAIN);
 	return from_ppn(ppn) / aftl_geometry(ftl)->page_units;
 }
 
 /* Store on the disk the data of the older of two writes of lpn 0. */
-static void store_older_version(u32 page)
+static void persist_older_data_of_lpn_0(u32 page)
 {
 	u32 bytes = aftl_geometry(durable.device.ftl)->unit_bytes;
 	u32 page_units = aftl_geometry(durable.device.ftl)->page_units;
@@ -1025,18 +1023,18 @@ TAP_TEST(a_waiting_page_is_persisted_before_a_die_is_retired)
 	CHECK_EQ(aftl_volume_record_erase(durable.volume, page / pages, &entry), 0);
 	/* lpn 1 takes the PLP slot that became free, so that lpn 0 still has to wait. */
 	aftl_volume_release_plp_entry(durable.volume, 1);
-	CHECK_EQ(persist_unit_with_tag(1, 9), 0);
-	CHECK_EQ(persist_unit_with_tag(0, 0), -EAGAIN);
+	CHECK_EQ(persist_unit_of_buffer_tag(1, 9), 0);
+	CHECK_EQ(persist_unit_of_buffer_tag(0, 0), -EAGAIN);
 	entry = (struct aftl_erase_entry){ .bad = true, .dead = true };
 	ret = aftl_volume_record_retirement(durable.volume, 20, &entry);
 	if (ret)
-		store_older_version(page);
+		persist_older_data_of_lpn_0(page);
 	CHECK_EQ(ret ? aftl_volume_record_retirement(durable.volume, 20, &entry) : 0, 0);
 	/* Discard all other pages. */
 	CHECK_EQ(aftl_volume_record_discard(durable.volume, to_lpn(1), durable.unit_count - 1), 0);
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 	volume_crash();
-	volume_start("baseline");
+	volume_start_device("baseline");
 	CHECK(durable.recovery.bad_blocks);
 	CHECK(durable.buffered[0]);
 }
@@ -1064,7 +1062,7 @@ TAP_TEST(a_repeated_record_of_a_page_does_not_bring_back_older_data)
 		CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 	}
 	CHECK(durable_fail_unit(&durable, 1));
-	CHECK_EQ(durable_commit_all(&durable), 0);
+	CHECK_EQ(durable_drain_all_ops(&durable), 0);
 	ppn = aftl_lookup(ftl, to_lpn(0), &class);
 	ppn = to_ppn(from_ppn(ppn) / aftl_geometry(ftl)->page_units *
 		     aftl_geometry(ftl)->page_units);
@@ -1075,7 +1073,7 @@ TAP_TEST(a_repeated_record_of_a_page_does_not_bring_back_older_data)
 					    &spare), 0);
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 	volume_crash();
-	volume_start("baseline");
+	volume_start_device("baseline");
 	CHECK_EQ(durable.units[0].covered, durable.units[0].newest);
 	CHECK(durable.units[1].lost);
 }
@@ -1102,9 +1100,9 @@ TAP_TEST(an_aborted_program_does_not_replace_newer_data)
 	for (i = 0; i < 4; i++)
 		CHECK_EQ(test_execute_request(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
 	CHECK_EQ(aftl_fail_lun(device->ftl, 0), 0);
-	volume_expect_success(durable_execute_ops(&durable, U32_MAX), "work");
+	volume_exit_on_error(durable_execute_ops(&durable, U32_MAX), "work");
 	volume_crash();
-	volume_start("approxftl");
+	volume_start_device("approxftl");
 	for (i = 0; i < 4; i++)
 		CHECK(durable.buffered[i]);
 }
@@ -1137,9 +1135,9 @@ TAP_TEST(a_persistent_buffer_survives_a_die_failure)
 	start_programs_of_four_pages();
 	CHECK_EQ(aftl_fail_lun(device->ftl, 0), 0);
 	CHECK_EQ(test_execute_request(device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-	volume_expect_success(durable_execute_ops(&durable, U32_MAX), "work");
+	volume_exit_on_error(durable_execute_ops(&durable, U32_MAX), "work");
 	volume_crash();
-	volume_start("approxftl");
+	volume_start_device("approxftl");
 	CHECK(durable.recovery.bad_blocks);
 	CHECK_EQ(durable.recovery.mapped_units, 2);
 }
@@ -1214,17 +1212,17 @@ static void check_unflushable_data(const char *params, bool closed)
 	CHECK_EQ(test_execute_request(&durable.device, AFTL_OP_DISCARD, unit, 1, AFTL_PRECISE,
 				      NULL),
 		 0);
-	CHECK_EQ(durable_commit_all(&durable), 0);
+	CHECK_EQ(durable_drain_all_ops(&durable), 0);
 	if (closed)
 		volume_close_cleanly();
 	else
 		volume_crash();
-	volume_start("baseline");
+	volume_start_device("baseline");
 	CHECK(!durable.recovery.closed);
 	CHECK_EQ(durable_count_buffered_units(&durable), count - 1);
 	CHECK_EQ(durable.buffered[unit], 0);
 	volume_close_cleanly();
-	volume_start("baseline");
+	volume_start_device("baseline");
 	CHECK(durable.recovery.closed);
 }
 
@@ -1293,13 +1291,13 @@ static void occupy_free_blocks(struct aftl *ftl)
 		aftl_block_open(ftl, block, AFTL_ORDER_FOGGY_FINE, 0);
 }
 
-static void collect_block_and_check(void)
+static void collect_block_and_check_data(void)
 {
 	CHECK_EQ(aftl_start_lun_gc(durable.device.ftl, 0), 0);
 	test_advance_by(&durable.device, 1000000000);
 	CHECK(test_counters(&durable.device)->programmed_gc_units);
 	CHECK(test_counters(&durable.device)->array_erases);
-	CHECK_EQ(durable_commit_all(&durable), 0);
+	CHECK_EQ(durable_drain_all_ops(&durable), 0);
 	test_audit(&durable.device);
 	durable_check(&durable);
 }
@@ -1317,7 +1315,7 @@ TAP_TEST(a_crash_between_two_passes_leaves_room_for_gc)
 		    "bits=4 one_shot=on passes=2 op=50 buffer=256KiB");
 	crash_between_passes();
 	for (noted = 2; noted--;) {
-		volume_start("baseline");
+		volume_start_device("baseline");
 		ftl = durable.device.ftl;
 		CHECK(!ftl->luns->fallback);
 		if (noted)
@@ -1326,7 +1324,7 @@ TAP_TEST(a_crash_between_two_passes_leaves_room_for_gc)
 		aftl_block_manager_ensure_fallback_blocks(ftl);
 		CHECK_EQ(!ftl->luns->fallback, noted);
 		if (!noted)
-			collect_block_and_check();
+			collect_block_and_check_data();
 		durable_stop(&durable);
 	}
 }
@@ -1336,7 +1334,7 @@ TAP_TEST(zeroed_tables_are_reported_as_damaged)
 {
 	u64 spares;
 
-	format_use_and_close("approxftl", small);
+	format_use_and_close_volume("approxftl", small);
 	spares = durable.super.layout.spares * AFTL_FRAME_BYTES;
 	memset(durable.disk.bytes + spares, 0, AFTL_FRAME_BYTES);
 	CHECK_EQ(durable_load(&durable, "approxftl", true), -EUCLEAN);
@@ -1348,15 +1346,15 @@ TAP_TEST(the_older_of_two_states_suffices)
 {
 	u32 frame;
 
-	format_use_and_close("approxftl", small);
-	volume_start("approxftl");
+	format_use_and_close_volume("approxftl", small);
+	volume_start_device("approxftl");
 	frame = AFTL_FRAME_STATE + (aftl_volume_state(durable.volume)->commit & 1);
 	durable_stop(&durable);
 	memset(durable.disk.bytes + frame * AFTL_FRAME_BYTES, 0, AFTL_SECTOR_BYTES);
-	volume_start("approxftl");
+	volume_start_device("approxftl");
 	CHECK(durable.recovery.state && !durable.recovery.closed);
 	durable_stop(&durable);
-	volume_start("approxftl");
+	volume_start_device("approxftl");
 	CHECK(!durable.recovery.state);
 	durable_stop(&durable);
 	memset(durable.disk.bytes + AFTL_FRAME_STATE * AFTL_FRAME_BYTES, 0, 2 * AFTL_FRAME_BYTES);
@@ -1364,7 +1362,7 @@ TAP_TEST(the_older_of_two_states_suffices)
 	CHECK_CONTAINS(durable.device.error.text, "state");
 }
 
-static int try_to_format_use_and_close(void)
+static int try_to_format_use_and_close_volume(void)
 {
 	int ret = durable_format(&durable);
 
@@ -1394,9 +1392,9 @@ static bool fail_disk_call(u64 number)
 	bool reached;
 	int ret;
 
-	volume_prepare("approxftl", small_units, false);
+	volume_prepare_disk("approxftl", small_units, false);
 	durable.disk.fail_at = number;
-	ret = try_to_format_use_and_close();
+	ret = try_to_format_use_and_close_volume();
 	reached = durable.disk.calls >= number;
 	tolerated += !ret && reached;
 	CHECK_MSG(!ret || reached, "call %llu: %d", (unsigned long long)number, ret);
@@ -1633,7 +1631,7 @@ static int fail_load_reads(u64 first, u64 calls, bool *reached)
 	durable_check(&durable);
 	ret = aftl_volume_mark_in_use(durable.volume, aftl_policy_find("baseline"),
 				      &durable.device.config);
-	volume_expect_success(ret, "mark as in use");
+	volume_exit_on_error(ret, "mark as in use");
 	durable_crash(&durable, DISK_CRASH_ALL, &random);
 	return 0;
 }
@@ -1652,7 +1650,7 @@ TAP_TEST(a_temporary_read_failure_loses_nothing)
 	for (first = 1; reached && !tap_failures(); first++)
 		for (calls = 1; calls <= 14 && !tap_failures(); calls++) {
 			well += !fail_load_reads(first, calls, &reached);
-			volume_start("baseline");
+			volume_start_device("baseline");
 			volume_close_cleanly();
 		}
 	tap_note("%u of %llu loads went well", well, (unsigned long long)(first - 1) * 14);
@@ -1682,7 +1680,7 @@ TAP_TEST(the_unreadable_frame_is_named)
 
 static u32 pauses_left;
 
-static int interrupt_after_yields(void *host)
+static int interrupt_load_after_yields(void *host)
 {
 	(void)host;
 	return pauses_left-- ? 0 : -EINTR;
@@ -1695,7 +1693,7 @@ TAP_TEST(a_load_can_be_interrupted)
 	u32 i;
 
 	open_used_volume(false);
-	durable.device.ops.pause = interrupt_after_yields;
+	durable.device.ops.pause = interrupt_load_after_yields;
 	pauses_left = U32_MAX;
 	CHECK_EQ(load_and_compare_digest(NULL), 0);
 	pauses = U32_MAX - pauses_left;
@@ -1734,8 +1732,8 @@ TAP_TEST(many_changes_are_committed_without_a_flush)
 
 /* Encoding */
 
-static void draw_spare_entry(struct aftl_spare *spare, const struct aftl_geometry *geo,
-			     struct aftl_random *random)
+static void make_random_spare_entry(struct aftl_spare *spare, const struct aftl_geometry *geo,
+				    struct aftl_random *random)
 {
 	u32 i;
 
@@ -1765,7 +1763,8 @@ static void draw_spare_entry(struct aftl_spare *spare, const struct aftl_geometr
 	}
 }
 
-static bool is_same_spare_entry(const struct aftl_spare *a, const struct aftl_spare *b, u32 units)
+static bool are_spare_entries_equal(const struct aftl_spare *a, const struct aftl_spare *b,
+				    u32 units)
 {
 	return a->seq == b->seq && a->opened_ns == b->opened_ns && a->erases == b->erases &&
 	       a->wear == b->wear && a->first_hour == b->first_hour && a->hours == b->hours &&
@@ -1775,7 +1774,8 @@ static bool is_same_spare_entry(const struct aftl_spare *a, const struct aftl_sp
 	       !memcmp(a->origin, b->origin, units * sizeof(*a->origin));
 }
 
-static void check_spare_refused(const struct aftl_spare *spare, const struct aftl_geometry *geo)
+static void check_spare_entry_is_refused(const struct aftl_spare *spare,
+					 const struct aftl_geometry *geo)
 {
 	struct aftl_spare out;
 	u8 bytes[AFTL_SECTOR_BYTES];
@@ -1800,33 +1800,33 @@ TAP_TEST(entries_are_decoded_as_encoded)
 	CHECK_EQ(aftl_geometry_init(&geo, &device.config, &error), 0);
 	for (i = 0; i < 2000; i++) {
 		geo.passes = 1 + i % 2;
-		draw_spare_entry(&in, &geo, &random);
+		make_random_spare_entry(&in, &geo, &random);
 		aftl_spare_encode(&in, &geo, bytes);
 		CHECK_EQ(aftl_spare_decode(&out, &geo, bytes), 0);
-		CHECK(is_same_spare_entry(&in, &out, geo.page_units));
+		CHECK(are_spare_entries_equal(&in, &out, geo.page_units));
 	}
 	/* Refuse a coarse pass in a block of sequential order, and a coarse pass that is mapped. */
 	in.order = AFTL_ORDER_SEQUENTIAL;
-	check_spare_refused(&in, &geo);
+	check_spare_entry_is_refused(&in, &geo);
 	in.order = AFTL_ORDER_FOGGY_FINE;
 	in.attr = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_FOGGY, 0);
 	in.word[0] = to_lpn(0);
 	in.mapped = 1;
-	check_spare_refused(&in, &geo);
+	check_spare_entry_is_refused(&in, &geo);
 	/* Refuse precise data with a quality level, and a level that does not exist. */
 	in.attr = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
 	in.word[0] = aftl_lpn_word(to_lpn(0), 2);
-	check_spare_refused(&in, &geo);
+	check_spare_entry_is_refused(&in, &geo);
 	in.attr = aftl_page_attr(AFTL_APPROX, AFTL_MODE_NORMAL, 0);
 	in.word[0] = aftl_lpn_word(to_lpn(0), AFTL_LEVELS);
-	check_spare_refused(&in, &geo);
+	check_spare_entry_is_refused(&in, &geo);
 	in.order = AFTL_ORDERS;
-	check_spare_refused(&in, &geo);
+	check_spare_entry_is_refused(&in, &geo);
 	/* A device that programs single pages refuses blocks in the order of in-place switches. */
 	geo.passes = 1;
 	in.order = AFTL_ORDER_SWITCHED;
 	in.attr = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_SLC, 0);
-	check_spare_refused(&in, &geo);
+	check_spare_entry_is_refused(&in, &geo);
 }
 
 TAP_TEST(a_sector_is_valid_only_at_its_position)

@@ -13,9 +13,9 @@ from selftests.volume.foreign_media import (
     PLACES,
     SIZE,
     digest_nonzero_pages,
-    draw_probed_offset,
     make_sparse_file,
-    put_bytes_at,
+    probed_offset_of_format,
+    write_bytes_at_file_offset,
 )
 
 SMALL = ("blocks=40", "layers=2", "word_lines=4", "op=60")
@@ -53,25 +53,26 @@ def test_a_member_of_a_raid_has_its_array_named(tmp_path: Path, name: str) -> No
 
 def test_a_signature_with_a_wrong_checksum_is_kept(tmp_path: Path) -> None:
     MEDIA["LVM"][1](tmp_path / "disk")
-    put_bytes_at(tmp_path / "disk", 512 + 100, b"\x55")
+    write_bytes_at_file_offset(tmp_path / "disk", 512 + 100, b"\x55")
     check_format_refused(tmp_path / "disk", "LVM2_member")
 
 
 ENDS = (0, 4095, END - 1, SIZE + 512 - END, SIZE - 4096, SIZE + 511)
-SAMPLES = tuple(draw_probed_offset(SIZE + 512, i) + 4095 for i in (0, 1, 2, 499, 500, 998, 999))
+SAMPLES = tuple(probed_offset_of_format(SIZE + 512, i) + 4095
+                for i in (0, 1, 2, 499, 500, 998, 999))
 
 
 @pytest.mark.parametrize("at", ENDS + SAMPLES)
 def test_a_single_nonzero_byte_is_found(tmp_path: Path, at: int) -> None:
     """A non-zero byte is found near both ends of a device, and at each probed place between."""
     make_sparse_file(tmp_path / "disk", SIZE + 512)
-    put_bytes_at(tmp_path / "disk", at, b"\1")
+    write_bytes_at_file_offset(tmp_path / "disk", at, b"\1")
     check_format_refused(tmp_path / "disk", "is not empty" if at else "")
 
 
 def test_the_content_check_probes_a_large_device_at_a_thousand_places(tmp_path: Path) -> None:
     make_sparse_file(tmp_path / "disk", LARGE)
-    places = sorted(draw_probed_offset(LARGE, index) for index in range(PLACES))
+    places = sorted(probed_offset_of_format(LARGE, index) for index in range(PLACES))
     assert END <= places[0] < 2 * END and LARGE - 2 * END < places[-1] <= LARGE - END - 4096
     assert len(set(places)) > 980
 
@@ -95,5 +96,5 @@ def test_a_damaged_or_newer_volume_is_recognised(tmp_path: Path, at: int) -> Non
     make_sparse_file(tmp_path / "disk", SIZE)
     assert run_approxftl("format", tmp_path / "disk", *SMALL).code == 0
     for copy in (0, 4096):
-        put_bytes_at(tmp_path / "disk", copy + at, b"\x77\x77")
+        write_bytes_at_file_offset(tmp_path / "disk", copy + at, b"\x77\x77")
     check_format_refused(tmp_path / "disk", "is a volume (")

@@ -80,7 +80,7 @@ struct durable_op {
 
 #define NO_TAG U32_MAX
 
-static void *require_memory(void *memory)
+static void *check_durable_alloc(void *memory)
 {
 	if (!memory)
 		tap_bail_out("out of memory");
@@ -137,7 +137,7 @@ static bool recognise_unit_pattern(const struct durable_device *durable, u32 uni
 static struct durable_op *queue_durable_op(struct durable_device *durable, enum durable_kind kind)
 {
 	const struct aftl *ftl = durable->device.ftl;
-	struct durable_op *op = require_memory(calloc(1, sizeof(*op)));
+	struct durable_op *op = check_durable_alloc(calloc(1, sizeof(*op)));
 
 	op->kind = kind;
 	op->now_ns = aftl_device_time_ns(ftl);
@@ -168,7 +168,7 @@ static void free_durable_op(struct durable_op *op)
 	free(op);
 }
 
-static void drop_oldest_op(struct durable_device *durable)
+static void drop_oldest_queued_op(struct durable_device *durable)
 {
 	free_durable_op(take_oldest_op(durable));
 }
@@ -206,7 +206,7 @@ static int remap_unwritten_unit(struct durable_device *durable)
 				unit_bytes(durable));
 }
 
-static void process_late_failed_write(void *watcher)
+static void remap_unit_of_late_failed_write(void *watcher)
 {
 	struct durable_device *durable = watcher;
 	int ret = durable->late.pending ? remap_unwritten_unit(durable) : 0;
@@ -219,13 +219,13 @@ static void process_late_failed_write(void *watcher)
 /* Report every second failed write at once, the other failed writes before the next flush. */
 static int report_failed_write(struct durable_device *durable, aftl_ppn_t ppn)
 {
-	process_late_failed_write(durable);
+	remap_unit_of_late_failed_write(durable);
 	durable->late.pending = true;
 	durable->late.ppn = ppn;
 	durable->late.spare = *find_spare(durable, ppn);
 	memcpy(durable->late.bytes, durable->bytes, unit_bytes(durable));
 	if (durable->displaced & 1)
-		process_late_failed_write(durable);
+		remap_unit_of_late_failed_write(durable);
 	return durable->ret;
 }
 
@@ -238,7 +238,7 @@ static int write_durable_unit(struct durable_device *durable, aftl_ppn_t ppn)
 	return ret == -EREMOTEIO ? report_failed_write(durable, ppn) : ret;
 }
 
-static int do_program_op(struct durable_device *durable, const struct durable_op *op)
+static int execute_program_op(struct durable_device *durable, const struct durable_op *op)
 {
 	fill_unit_pattern(durable, op->unit, op->stamp);
 	return write_durable_unit(durable, op->to);
@@ -279,7 +279,7 @@ static int read_durable_unit(struct durable_device *durable, aftl_ppn_t ppn)
 			       bytes);
 }
 
-static int do_copy_op(struct durable_device *durable, const struct durable_op *op)
+static int execute_copy_op(struct durable_device *durable, const struct durable_op *op)
 {
 	int ret = read_durable_unit(durable, op->from);
 	u32 stamp;
@@ -292,7 +292,7 @@ static int do_copy_op(struct durable_device *durable, const struct durable_op *o
 	return write_durable_unit(durable, op->to);
 }
 
-static void record_promised_stamps(struct durable_device *durable, const struct durable_op *op)
+static void record_durable_write_stamps(struct durable_device *durable, const struct durable_op *op)
 {
 	u32 i;
 
@@ -304,13 +304,13 @@ static void record_promised_stamps(struct durable_device *durable, const struct 
 	}
 }
 
-static int do_zone_op(struct durable_device *durable, const struct durable_op *op)
+static int execute_zone_state_op(struct durable_device *durable, const struct durable_op *op)
 {
 	durable->finished[op->number] = op->state == AFTL_ZONE_FULL ? DURABLE_FINISHED : 0;
 	return aftl_volume_record_zone(durable->volume, op->number, op->state);
 }
 
-static int do_persist_op(struct durable_device *durable, struct durable_op *op)
+static int execute_plp_persist_op(struct durable_device *durable, struct durable_op *op)
 {
 	u64 offset;
 	int ret = aftl_volume_persist_unit(durable->volume, op->number, &op->kept, &offset);
@@ -346,34 +346,34 @@ static void drop_waiting_persist_ops(struct durable_device *durable, u32 tag)
 	}
 }
 
-static int persist_waiting_entries(struct durable_device *durable)
+static int execute_waiting_persist_ops(struct durable_device *durable)
 {
 	int ret = durable->keeps ? aftl_volume_commit(durable->volume) : 0;
 	struct durable_op *op;
 
 	for (op = durable->keeps; !ret && op; op = op->next)
-		ret = do_persist_op(durable, op);
+		ret = execute_plp_persist_op(durable, op);
 	drop_waiting_persist_ops(durable, NO_TAG);
 	return ret;
 }
 
 static int record_durability_promise(struct durable_device *durable, const struct durable_op *op)
 {
-	int ret = persist_waiting_entries(durable);
+	int ret = execute_waiting_persist_ops(durable);
 	u32 i;
 
 	if (!ret)
 		ret = aftl_volume_commit(durable->volume);
 	if (ret)
 		return ret;
-	record_promised_stamps(durable, op);
+	record_durable_write_stamps(durable, op);
 	for (i = 0; i < aftl_geometry(durable->device.ftl)->zones; i++)
 		if (durable->finished[i] == DURABLE_FINISHED)
 			durable->finished[i] = DURABLE_STAYS_FINISHED;
 	return 0;
 }
 
-static int do_record_program_op(struct durable_device *durable, const struct durable_op *op)
+static int execute_program_record_op(struct durable_device *durable, const struct durable_op *op)
 {
 	u32 units = aftl_geometry(durable->device.ftl)->page_units;
 	struct aftl_spare spare = op->spare;
@@ -389,7 +389,7 @@ static int release_remapped_sectors(struct durable_device *durable, aftl_ppn_t f
 				    bool bad)
 {
 	int ret = aftl_volume_awaits_plp_slots(durable->volume, bad) ?
-			  persist_waiting_entries(durable) :
+			  execute_waiting_persist_ops(durable) :
 			  0;
 
 	if (!ret)
@@ -399,7 +399,7 @@ static int release_remapped_sectors(struct durable_device *durable, aftl_ppn_t f
 	return ret;
 }
 
-static int do_erase_op(struct durable_device *durable, const struct durable_op *op)
+static int execute_erase_op(struct durable_device *durable, const struct durable_op *op)
 {
 	u32 slots = aftl_geometry(durable->device.ftl)->block_ppns;
 	int ret = release_remapped_sectors(durable, to_ppn(op->number * slots), slots,
@@ -419,24 +419,24 @@ static int execute_durable_op(struct durable_device *durable, struct durable_op 
 	aftl_volume_set_time(volume, op->now_ns, op->age_ns, op->memory);
 	switch (op->kind) {
 	case OP_PROGRAM:
-		return do_program_op(durable, op);
+		return execute_program_op(durable, op);
 	case OP_COPY:
-		return do_copy_op(durable, op);
+		return execute_copy_op(durable, op);
 	case OP_NOTE:
-		return do_record_program_op(durable, op);
+		return execute_program_record_op(durable, op);
 	case OP_UNMAP:
 		return aftl_volume_record_discard(volume, to_lpn(op->unit), op->units);
 	case OP_ZONE:
-		return do_zone_op(durable, op);
+		return execute_zone_state_op(durable, op);
 	case OP_KEEP:
-		return do_persist_op(durable, op);
+		return execute_plp_persist_op(durable, op);
 	case OP_LET_GO:
 		drop_waiting_persist_ops(durable, op->number);
 		aftl_volume_release_plp_entry(volume, op->number);
 		return 0;
 	case OP_ERASE:
 	case OP_RETIRE:
-		return do_erase_op(durable, op);
+		return execute_erase_op(durable, op);
 	case OP_AGAIN:
 		return release_remapped_sectors(durable, op->to, 1, false);
 	case OP_PROMISE:
@@ -445,7 +445,7 @@ static int execute_durable_op(struct durable_device *durable, struct durable_op 
 	return -EINVAL;
 }
 
-static int do_oldest_op(struct durable_device *durable)
+static int execute_oldest_queued_op(struct durable_device *durable)
 {
 	bool waits = durable->batched && durable->ops->kind == OP_PROMISE;
 	int ret = waits ? 0 : execute_durable_op(durable, durable->ops);
@@ -455,7 +455,7 @@ static int do_oldest_op(struct durable_device *durable)
 	else if (ret == -EAGAIN)
 		append_waiting_op(&durable->keeps, take_oldest_op(durable));
 	else
-		drop_oldest_op(durable);
+		drop_oldest_queued_op(durable);
 	return ret == -EAGAIN ? 0 : ret;
 }
 
@@ -482,11 +482,11 @@ static int commit_waiting_durability_promises(struct durable_device *durable)
 int durable_execute_ops(struct durable_device *durable, u32 ops)
 {
 	while (!durable->ret && durable->ops && ops--)
-		durable->ret = do_oldest_op(durable);
+		durable->ret = execute_oldest_queued_op(durable);
 	if (!durable->ret)
 		durable->ret = commit_waiting_durability_promises(durable);
 	if (!durable->ret && !durable->ops)
-		durable->ret = persist_waiting_entries(durable);
+		durable->ret = execute_waiting_persist_ops(durable);
 	return durable->ret;
 }
 
@@ -498,7 +498,7 @@ static u32 next_stamp_of_unit(struct durable_device *durable, u32 unit)
 	return durable->stamps;
 }
 
-static void queue_persist_op(struct durable_device *durable, u32 number)
+static void queue_plp_persist_op(struct durable_device *durable, u32 number)
 {
 	struct durable_tag *tag = &durable->tags[number];
 	struct aftl_buffered_lpn what;
@@ -527,19 +527,19 @@ static void durable_on_accept(struct test_listener *self, struct test_request *r
 	request->floor[index - request->request.unit] = durable->tags[tag].stamp;
 	durable->levels[durable->tags[tag].stamp % DURABLE_LEVELS] = request->request.level;
 	if (is_write_buffer_persistent(durable))
-		queue_persist_op(durable, tag);
+		queue_plp_persist_op(durable, tag);
 }
 
-static void durable_on_unstored(struct test_listener *self, u32 tag)
+static void durable_on_unflushable_write(struct test_listener *self, u32 tag)
 {
 	struct durable_device *durable = durable_of_listener(self);
 
 	if (is_write_buffer_persistent(durable))
-		queue_persist_op(durable, tag);
+		queue_plp_persist_op(durable, tag);
 }
 
 /* Commit before the program of a page that is reprogrammed, as volume.h requires. */
-static void commit_before_reprogram(struct durable_device *durable, aftl_ppn_t ppn)
+static void queue_commit_before_reprogram(struct durable_device *durable, aftl_ppn_t ppn)
 {
 	const struct aftl_media *media = aftl_media(durable->device.ftl);
 
@@ -553,7 +553,7 @@ static void durable_on_program(struct test_listener *self, u32 tag, aftl_lpn_t l
 	struct durable_op *op;
 
 	CHECK_EQ(durable->tags[tag].unit, from_lpn(lpn));
-	commit_before_reprogram(durable, ppn);
+	queue_commit_before_reprogram(durable, ppn);
 	op = queue_durable_op(durable, OP_PROGRAM);
 	op->unit = from_lpn(lpn);
 	op->stamp = durable->tags[tag].stamp;
@@ -566,7 +566,7 @@ static void durable_on_copy(struct test_listener *self, aftl_lpn_t lpn, aftl_ppn
 	struct durable_device *durable = durable_of_listener(self);
 	struct durable_op *op;
 
-	commit_before_reprogram(durable, to);
+	queue_commit_before_reprogram(durable, to);
 	op = queue_durable_op(durable, OP_COPY);
 	op->unit = from_lpn(lpn);
 	op->from = from;
@@ -658,11 +658,11 @@ struct durable_flush {
 static void record_submitted_flush(struct durable_device *durable,
 				   const struct test_request *request)
 {
-	struct durable_flush *flush = require_memory(calloc(1, sizeof(*flush)));
+	struct durable_flush *flush = check_durable_alloc(calloc(1, sizeof(*flush)));
 	u32 i;
 
 	flush->request = request;
-	flush->stamps = require_memory(calloc(durable->unit_count, sizeof(*flush->stamps)));
+	flush->stamps = check_durable_alloc(calloc(durable->unit_count, sizeof(*flush->stamps)));
 	for (i = 0; i < durable->unit_count; i++)
 		flush->stamps[i] = durable->units[i].completed;
 	flush->next = durable->flushes;
@@ -692,14 +692,14 @@ static void drop_submitted_flushes(struct durable_device *durable)
 }
 
 /* On zoned devices a flush persists units that wait for a full page. */
-static void queue_partial_pages(struct durable_device *durable)
+static void queue_persist_of_partial_pages(struct durable_device *durable)
 {
 	const struct aftl *ftl = durable->device.ftl;
 	u32 i;
 
 	for (i = 0; aftl_geometry(ftl)->zones && i < aftl_count_buffer_tags(ftl); i++)
 		if (durable->tags[i].held && !durable->tags[i].kept)
-			queue_persist_op(durable, i);
+			queue_plp_persist_op(durable, i);
 }
 
 static void queue_durability_promise(struct durable_device *durable, u32 unit, u32 units,
@@ -707,7 +707,7 @@ static void queue_durability_promise(struct durable_device *durable, u32 unit, u
 {
 	struct durable_op *op;
 
-	queue_partial_pages(durable);
+	queue_persist_of_partial_pages(durable);
 	op = queue_durable_op(durable, OP_PROMISE);
 	op->unit = unit;
 	op->promised = units;
@@ -749,7 +749,7 @@ static void complete_write_or_discard(struct durable_device *durable,
 	}
 	if (!(what->flags & AFTL_REQUEST_FUA) && !is_write_buffer_persistent(durable))
 		return;
-	stamps = require_memory(calloc(what->units, sizeof(*stamps)));
+	stamps = check_durable_alloc(calloc(what->units, sizeof(*stamps)));
 	memcpy(stamps, request->floor, what->units * sizeof(*stamps));
 	queue_durability_promise(durable, what->unit, what->units, stamps);
 }
@@ -805,7 +805,8 @@ static void check_unit_may_be_zero(const struct durable_device *durable, u32 uni
 		  "unit %u: lost: stamp %u was covered by a flush, zeroes are read", unit, covered);
 }
 
-static void check_unit_stamp(const struct durable_device *durable, u32 unit, u32 stamp, u32 covered)
+static void check_write_stamp_of_unit(const struct durable_device *durable, u32 unit, u32 stamp,
+				      u32 covered)
 {
 	u32 newest = durable->units[unit].newest;
 
@@ -841,8 +842,8 @@ static void check_unit_may_be_lost(struct durable_device *durable, u32 unit, u32
 }
 
 /* Get the stamp at @ppn. Data of a pending copy cannot be checked before the copy. */
-static bool read_stamp_at_ppn(struct durable_device *durable, u32 unit, aftl_ppn_t ppn, u32 covered,
-			      u32 *stamp)
+static bool read_write_stamp_at_ppn(struct durable_device *durable, u32 unit, aftl_ppn_t ppn,
+				    u32 covered, u32 *stamp)
 {
 	const struct durable_op *op = find_pending_op_of_ppn(durable, ppn);
 	int ret;
@@ -863,7 +864,7 @@ static void check_read_from_buffer(const struct durable_device *durable, u32 uni
 				   u32 covered)
 {
 	CHECK_EQ(durable->tags[tag].unit, unit);
-	check_unit_stamp(durable, unit, durable->tags[tag].stamp, covered);
+	check_write_stamp_of_unit(durable, unit, durable->tags[tag].stamp, covered);
 }
 
 /* Return true if a read failed because ECC cannot correct the cells, and nothing else failed. */
@@ -895,8 +896,8 @@ static void durable_on_read(struct test_listener *self, struct test_request *req
 		return; /* Zeroes are right: the zone was reset and rewritten during the read. */
 	else if (read->source == AFTL_SOURCE_BUFFER)
 		check_read_from_buffer(durable, unit, read->tag, covered);
-	else if (read_stamp_at_ppn(durable, unit, read->ppn, covered, &stamp))
-		check_unit_stamp(durable, unit, stamp, covered);
+	else if (read_write_stamp_at_ppn(durable, unit, read->ppn, covered, &stamp))
+		check_write_stamp_of_unit(durable, unit, stamp, covered);
 }
 
 /* Without parity, data on a dead die are gone although the medium still has their bytes. */
@@ -915,7 +916,7 @@ static void check_durable_unit(struct durable_device *durable, u32 unit)
 	mine->lost = false;
 	ppn = aftl_lookup(durable->device.ftl, to_lpn(unit), &class);
 	if (durable->buffered[unit]) {
-		check_unit_stamp(durable, unit, durable->buffered[unit], mine->covered);
+		check_write_stamp_of_unit(durable, unit, durable->buffered[unit], mine->covered);
 		mine->covered = durable->buffered[unit];
 	} else if (ppn == AFTL_NO_PPN) {
 		check_unit_may_be_zero(durable, unit, mine->covered);
@@ -924,8 +925,8 @@ static void check_durable_unit(struct durable_device *durable, u32 unit)
 	} else if (aftl_lpn_is_lost(durable->device.ftl, to_lpn(unit)) ||
 		   data_is_on_dead_die(durable, ppn)) {
 		check_unit_may_be_lost(durable, unit, mine->covered);
-	} else if (read_stamp_at_ppn(durable, unit, ppn, mine->covered, &stamp)) {
-		check_unit_stamp(durable, unit, stamp, mine->covered);
+	} else if (read_write_stamp_at_ppn(durable, unit, ppn, mine->covered, &stamp)) {
+		check_write_stamp_of_unit(durable, unit, stamp, mine->covered);
 		check_unit_level(durable, unit, stamp);
 		mine->covered = stamp;
 	}
@@ -981,7 +982,7 @@ static bool expect_unit_may_be_lost(struct durable_device *durable, u32 unit, af
 	*ppn = aftl_lookup(durable->device.ftl, to_lpn(unit), &class);
 	return *ppn != AFTL_NO_PPN && !aftl_lpn_is_lost(durable->device.ftl, to_lpn(unit)) &&
 	       !find_pending_op_of_ppn(durable, *ppn) &&
-	       read_stamp_at_ppn(durable, unit, *ppn, 0, &durable->units[unit].hurt);
+	       read_write_stamp_at_ppn(durable, unit, *ppn, 0, &durable->units[unit].hurt);
 }
 
 bool durable_damage_sector(struct durable_device *durable, u32 unit, u32 sector)
@@ -1017,7 +1018,7 @@ static u32 find_newest_stamp_outside_buffer(const struct durable_device *durable
 	return newest;
 }
 
-static void lose_unit_with_die(struct durable_device *durable, u32 unit)
+static void allow_loss_of_unit_on_dead_die(struct durable_device *durable, u32 unit)
 {
 	struct durable_unit *mine = &durable->units[unit];
 
@@ -1029,7 +1030,7 @@ static void lose_unit_with_die(struct durable_device *durable, u32 unit)
 int durable_fail_die(struct durable_device *durable, u32 lun)
 {
 	const struct aftl_geometry *geo = aftl_geometry(durable->device.ftl);
-	bool *there = require_memory(calloc(durable->unit_count, sizeof(*there)));
+	bool *there = check_durable_alloc(calloc(durable->unit_count, sizeof(*there)));
 	u32 class;
 	u32 i;
 	int ret;
@@ -1043,14 +1044,14 @@ int durable_fail_die(struct durable_device *durable, u32 lun)
 	ret = aftl_fail_lun(durable->device.ftl, lun);
 	for (i = 0; i < durable->unit_count; i++)
 		if (there[i])
-			lose_unit_with_die(durable, i);
+			allow_loss_of_unit_on_dead_die(durable, i);
 	free(there);
 	return ret;
 }
 
 /* Start and stop */
 
-static void listen_to_device(struct durable_device *durable)
+static void register_durable_listener(struct durable_device *durable)
 {
 	durable->listener = (struct test_listener){
 		.submitted = durable_on_submitted,
@@ -1059,7 +1060,7 @@ static void listen_to_device(struct durable_device *durable)
 		.program = durable_on_program,
 		.copy = durable_on_copy,
 		.programmed = durable_on_programmed,
-		.unstored = durable_on_unstored,
+		.unstored = durable_on_unflushable_write,
 		.release = durable_on_release,
 		.unmap = durable_on_unmap,
 		.zone = durable_on_zone,
@@ -1101,14 +1102,14 @@ int durable_open_with_extents(struct durable_device *durable, const struct aftl_
 	lying_disk_open(&durable->disk, durable->super.layout.frames * AFTL_FRAME_BYTES);
 	durable->unit_count = geo.units;
 	durable->slots = geo.ppns;
-	durable->units = require_memory(calloc(geo.units, sizeof(*durable->units)));
-	durable->buffered = require_memory(calloc(geo.units, sizeof(*durable->buffered)));
-	durable->finished = require_memory(calloc(geo.units, 1));
-	durable->bytes = require_memory(calloc(1, geo.unit_bytes));
-	durable->late.bytes = require_memory(calloc(1, geo.unit_bytes));
-	durable->disk.before_flush = process_late_failed_write;
+	durable->units = check_durable_alloc(calloc(geo.units, sizeof(*durable->units)));
+	durable->buffered = check_durable_alloc(calloc(geo.units, sizeof(*durable->buffered)));
+	durable->finished = check_durable_alloc(calloc(geo.units, 1));
+	durable->bytes = check_durable_alloc(calloc(1, geo.unit_bytes));
+	durable->late.bytes = check_durable_alloc(calloc(1, geo.unit_bytes));
+	durable->disk.before_flush = remap_unit_of_late_failed_write;
 	durable->disk.watcher = durable;
-	durable->lost = require_memory(calloc(geo.ppns, sizeof(*durable->lost)));
+	durable->lost = check_durable_alloc(calloc(geo.ppns, sizeof(*durable->lost)));
 	return 0;
 }
 
@@ -1145,7 +1146,7 @@ int durable_format(struct durable_device *durable)
 }
 
 /* Return true if the open volume is the one that the last attempt to format made. */
-static bool is_newest_format(const struct durable_device *durable)
+static bool is_volume_of_last_format(const struct durable_device *durable)
 {
 	return !memcmp(aftl_volume_get_header(durable->volume)->uuid, durable->super.uuid,
 		       AFTL_UUID_BYTES);
@@ -1196,19 +1197,19 @@ int durable_load(struct durable_device *durable, const char *policy, bool scan)
 
 	if (ret)
 		return ret;
-	if (durable->formatting && is_newest_format(durable))
+	if (durable->formatting && is_volume_of_last_format(durable))
 		drop_durability_promises_after_format(durable);
 	if (durable->ignore_damage)
 		aftl_volume_ignore_damage(durable->volume);
 	device->config = durable->super.config;
-	listen_to_device(durable);
+	register_durable_listener(durable);
 	ret = load_durable_device(durable, aftl_policy_find(policy), scan);
 	if (ret) {
 		durable_stop(durable);
 		return ret;
 	}
-	durable->tags =
-		require_memory(calloc(aftl_count_buffer_tags(device->ftl), sizeof(*durable->tags)));
+	durable->tags = check_durable_alloc(calloc(aftl_count_buffer_tags(device->ftl),
+						   sizeof(*durable->tags)));
 	ret = restore_persisted_buffer(durable);
 	if (ret)
 		durable_stop(durable);
@@ -1248,7 +1249,7 @@ void durable_stop(struct durable_device *durable)
 	struct test_device *device = &durable->device;
 
 	while (durable->ops)
-		drop_oldest_op(durable);
+		drop_oldest_queued_op(durable);
 	drop_waiting_persist_ops(durable, NO_TAG);
 	while (durable->promises)
 		drop_oldest_durability_promise(durable);
@@ -1275,7 +1276,7 @@ u32 durable_count_buffered_units(const struct durable_device *durable)
 	return units;
 }
 
-int durable_commit_all(struct durable_device *durable)
+int durable_drain_all_ops(struct durable_device *durable)
 {
 	struct test_device *device = &durable->device;
 
@@ -1296,7 +1297,7 @@ static int close_durable_volume(struct durable_device *durable)
 			;
 	}
 	aftl_quiesce(device->ftl);
-	queue_partial_pages(durable);
+	queue_persist_of_partial_pages(durable);
 	ret = durable_execute_ops(durable, U32_MAX);
 	if (!ret)
 		ret = aftl_volume_close(durable->volume, device->ftl, &device->error);
@@ -1305,7 +1306,7 @@ static int close_durable_volume(struct durable_device *durable)
 
 int durable_close_cleanly(struct durable_device *durable)
 {
-	int ret = durable_commit_all(durable);
+	int ret = durable_drain_all_ops(durable);
 
 	if (!ret)
 		ret = close_durable_volume(durable);

@@ -182,7 +182,7 @@ int durable_fail_die(struct durable_device *durable, u32 lun);
 u32 durable_count_buffered_units(const struct durable_device *durable);
 
 /* Complete all requests, and carry out all operations in the queue. */
-int durable_commit_all(struct durable_device *durable);
+int durable_drain_all_ops(struct durable_device *durable);
 
 /* Flush, close the volume and stop the device. */
 int durable_close_cleanly(struct durable_device *durable);

@@ -8,7 +8,7 @@
 #define TABLE "selftests/lib/features.txt"
 #define SEPARATORS " \t\n"
 
-static void copy_first_word(char *to, const char *from)
+static void copy_feature_table_word(char *to, const char *from)
 {
 	if (!from || strlen(from) >= FEATURE_WORD_SIZE)
 		tap_bail_out(TABLE ": a word is missing or too long");
@@ -22,7 +22,7 @@ static void read_feature_words(struct feature *feature, char **rest)
 	for (; word; word = strtok_r(NULL, SEPARATORS, rest)) {
 		if (feature->word_count == FEATURE_WORDS_MAX)
 			tap_bail_out(TABLE ": %s has too many parameters", feature->name);
-		copy_first_word(feature->words[feature->word_count++], word);
+		copy_feature_table_word(feature->words[feature->word_count++], word);
 	}
 }
 
@@ -32,7 +32,7 @@ static void read_feature(struct features *features, char **rest)
 
 	if (features->count++ == FEATURES_MAX)
 		tap_bail_out(TABLE ": too many features");
-	copy_first_word(feature->name, strtok_r(NULL, SEPARATORS, rest));
+	copy_feature_table_word(feature->name, strtok_r(NULL, SEPARATORS, rest));
 	read_feature_words(feature, rest);
 }
 
@@ -52,8 +52,8 @@ static void read_refused_pair(struct features *features, char **rest)
 	char first[FEATURE_WORD_SIZE];
 	char second[FEATURE_WORD_SIZE];
 
-	copy_first_word(first, strtok_r(NULL, SEPARATORS, rest));
-	copy_first_word(second, strtok_r(NULL, SEPARATORS, rest));
+	copy_feature_table_word(first, strtok_r(NULL, SEPARATORS, rest));
+	copy_feature_table_word(second, strtok_r(NULL, SEPARATORS, rest));
 	features->all[find_feature(features, first)].refused[find_feature(features, second)] = true;
 }
 
@@ -109,13 +109,13 @@ static void apply_mqsim_param(struct feature_set *set, struct test_device *devic
 	char key[FEATURE_WORD_SIZE];
 	char *value;
 
-	copy_first_word(key, word);
+	copy_feature_table_word(key, word);
 	value = strchr(key, '=');
 	if (!value)
 		tap_bail_out(TABLE ": \"%s\" is not KEY=VALUE", word);
 	*value++ = '\0';
 	if (!strcmp(key, "policy"))
-		copy_first_word(set->policy, value);
+		copy_feature_table_word(set->policy, value);
 	else if (strcmp(key, "medium") != 0)
 		test_device_set(device, key, value);
 	set->failing |= !strcmp(word, "medium=failing");

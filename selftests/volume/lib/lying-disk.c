@@ -6,7 +6,7 @@
 #include "lying-disk.h"
 #include "tap.h"
 
-static void *require_allocation(void *memory)
+static void *check_disk_alloc(void *memory)
 {
 	if (!memory)
 		tap_bail_out("out of memory");
@@ -25,14 +25,14 @@ static int count_disk_call(struct lying_disk *disk)
 }
 
 /* Count a write or flush; if the power fails during it, the crash decides which part remains. */
-static void count_disk_change(struct lying_disk *disk)
+static void count_disk_write_or_flush(struct lying_disk *disk)
 {
 	disk->off = ++disk->changes == disk->power_off_at;
 }
 
 static void remember_disk_write(struct lying_disk *disk, u64 offset, const void *bytes, u32 size)
 {
-	struct lying_write *write = require_allocation(malloc(sizeof(*write) + size));
+	struct lying_write *write = check_disk_alloc(malloc(sizeof(*write) + size));
 
 	*write = (struct lying_write){ .offset = offset, .size = size };
 	memcpy(write->bytes, bytes, size);
@@ -94,7 +94,7 @@ int lying_disk_write(struct lying_disk *disk, u64 offset, const void *bytes, u32
 	remember_disk_write(disk, offset, bytes, size);
 	memcpy(disk->bytes + offset, bytes, size);
 	memset(disk->unreadable + offset / DISK_SECTOR, false, size / DISK_SECTOR);
-	count_disk_change(disk);
+	count_disk_write_or_flush(disk);
 	return disk->off ? -ENODEV : 0;
 }
 
@@ -111,7 +111,7 @@ static void *lying_disk_backing_begin_read(void *host, u64 offset, void *bytes, 
 
 	if (++disk->begun == disk->not_begun_at)
 		return NULL;
-	read = require_allocation(malloc(sizeof(*read)));
+	read = check_disk_alloc(malloc(sizeof(*read)));
 	*read = (struct lying_read){ offset, bytes, size };
 	memset(bytes, 0x5a, size);
 	disk->reading++;
@@ -144,7 +144,7 @@ static int lying_disk_backing_flush(void *host)
 		return ret;
 	if (disk->before_flush)
 		disk->before_flush(disk->watcher);
-	count_disk_change(disk);
+	count_disk_write_or_flush(disk);
 	if (disk->off)
 		return -ENODEV;
 	disk->flushes++;
@@ -211,7 +211,7 @@ static void *lying_disk_backing_alloc(void *host, size_t bytes)
 	    disk->allocations - disk->no_memory_at <= disk->no_memory_again)
 		return NULL;
 	header = bytes >= LARGE_BYTES ? map_guarded_pages(bytes_with_header(bytes)) :
-					require_allocation(calloc(1, sizeof(*header) + bytes));
+					check_disk_alloc(calloc(1, sizeof(*header) + bytes));
 	header->bytes = bytes;
 	disk->held++;
 	disk->held_bytes += bytes;
@@ -250,10 +250,10 @@ void lying_disk_open(struct lying_disk *disk, u64 bytes)
 			.alloc = lying_disk_backing_alloc,
 			.free = lying_disk_backing_free,
 		},
-		.bytes = require_allocation(calloc(1, rounded)),
-		.durable = require_allocation(calloc(1, rounded)),
-		.unreadable = require_allocation(calloc(rounded / DISK_SECTOR, sizeof(bool))),
-		.unwritable = require_allocation(calloc(rounded / DISK_SECTOR, sizeof(bool))),
+		.bytes = check_disk_alloc(calloc(1, rounded)),
+		.durable = check_disk_alloc(calloc(1, rounded)),
+		.unreadable = check_disk_alloc(calloc(rounded / DISK_SECTOR, sizeof(bool))),
+		.unwritable = check_disk_alloc(calloc(rounded / DISK_SECTOR, sizeof(bool))),
 	};
 }
 

@@ -23,13 +23,13 @@ static void close_small_volume(void)
 	is_open = false;
 }
 
-void volume_expect_success(int ret, const char *what)
+void volume_exit_on_error(int ret, const char *what)
 {
 	if (ret)
 		tap_bail_out("%s: %d: %s", what, ret, durable.device.error.text);
 }
 
-void volume_prepare(const char *policy, const char *params, bool extents)
+void volume_prepare_disk(const char *policy, const char *params, bool extents)
 {
 	struct test_device device;
 
@@ -44,29 +44,29 @@ void volume_prepare(const char *policy, const char *params, bool extents)
 
 void volume_format(const char *policy, const char *params, bool extents)
 {
-	volume_prepare(policy, params, extents);
-	volume_expect_success(durable_format(&durable), "format");
+	volume_prepare_disk(policy, params, extents);
+	volume_exit_on_error(durable_format(&durable), "format");
 }
 
 void volume_open(const char *policy, const char *params)
 {
 	volume_format(policy, params, false);
-	volume_start(policy);
+	volume_start_device(policy);
 }
 
-void volume_start(const char *policy)
+void volume_start_device(const char *policy)
 {
-	volume_expect_success(durable_start(&durable, policy, false), "start");
+	volume_exit_on_error(durable_start(&durable, policy, false), "start");
 }
 
 void volume_load(const char *policy, bool scan)
 {
-	volume_expect_success(durable_load(&durable, policy, scan), scan ? "scan" : "load");
+	volume_exit_on_error(durable_load(&durable, policy, scan), scan ? "scan" : "load");
 }
 
 void volume_close_cleanly(void)
 {
-	volume_expect_success(durable_close_cleanly(&durable), "close");
+	volume_exit_on_error(durable_close_cleanly(&durable), "close");
 }
 
 void volume_run_requests(u64 seed, u32 steps)
@@ -76,7 +76,7 @@ void volume_run_requests(u64 seed, u32 steps)
 	test_stream_init(&stream, seed);
 	while (steps-- && !tap_failures())
 		test_stream_submit_one(&stream, &durable.device);
-	CHECK_EQ(durable_commit_all(&durable), 0);
+	CHECK_EQ(durable_drain_all_ops(&durable), 0);
 }
 
 void volume_crash(void)
@@ -89,9 +89,9 @@ void volume_crash(void)
 void volume_crash_and_start(const char *policy)
 {
 	CHECK_EQ(test_execute_request(&durable.device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-	CHECK_EQ(durable_commit_all(&durable), 0);
+	CHECK_EQ(durable_drain_all_ops(&durable), 0);
 	volume_crash();
-	volume_start(policy);
+	volume_start_device(policy);
 }
 
 void check_volume_keeps_policy(const char *own, const char *other)
@@ -104,5 +104,5 @@ void check_volume_keeps_policy(const char *own, const char *other)
 		CHECK_EQ(durable_start(&durable, other, scan), -EINVAL);
 		CHECK_CONTAINS(durable.device.error.text, why);
 	}
-	volume_expect_success(durable_start(&durable, own, true), "start");
+	volume_exit_on_error(durable_start(&durable, own, true), "start");
 }

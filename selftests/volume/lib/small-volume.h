@@ -10,23 +10,23 @@
 /* Parameters of devices that fill up quickly. */
 extern const char *const small_volumes[SMALL_VOLUMES];
 
-/* The device under test, which is closed at the end of a test point or by volume_prepare(). */
+/* The device under test, which is closed at the end of a test point or by volume_prepare_disk(). */
 extern struct durable_device durable;
 
 /* Bail out with @what unless @ret is 0. */
-void volume_expect_success(int ret, const char *what);
+void volume_exit_on_error(int ret, const char *what);
 
 /* Prepare a disk for a device with @params; @extents: the volume has an extent table. */
-void volume_prepare(const char *policy, const char *params, bool extents);
+void volume_prepare_disk(const char *policy, const char *params, bool extents);
 
-/* Call volume_prepare(), and format the disk. */
+/* Call volume_prepare_disk(), and format the disk. */
 void volume_format(const char *policy, const char *params, bool extents);
 
 /* Call volume_format() without an extent table, and start the device. */
 void volume_open(const char *policy, const char *params);
 
 /* Call durable_start(), durable_load() or durable_close_cleanly() for the device under test. */
-void volume_start(const char *policy);
+void volume_start_device(const char *policy);
 void volume_load(const char *policy, bool scan);
 void volume_close_cleanly(void);
 

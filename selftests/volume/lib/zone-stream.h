@@ -23,6 +23,6 @@ struct zone_stream {
 };
 
 /* Submit one request: a read, a flush, a write, an append or a zone management request. */
-void zone_stream_submit(const struct zone_stream *stream, struct test_device *device);
+void zone_stream_submit_request(const struct zone_stream *stream, struct test_device *device);
 
 #endif
