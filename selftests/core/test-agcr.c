@@ -37,7 +37,7 @@ static u64 measure_access_ns(bool write, u32 unit)
 }
 
 /* Perform reads (R) and writes (W) without idle time, in which AGCR would rewrite data. */
-static void perform_access_letters(u32 unit, const char *accesses)
+static void perform_access_pattern(u32 unit, const char *accesses)
 {
 	for (; *accesses; accesses++)
 		measure_access_ns(*accesses == 'W', unit);
@@ -51,10 +51,10 @@ TAP_TEST(read_and_write_costs_are_coupled, "AG-1: a cheaper write makes reads mo
 	CHECK_EQ(measure_access_ns(true, 1), 600000 + BUS_NS);
 	CHECK_EQ(measure_access_ns(false, 1), 170000 + BUS_NS);
 	measure_access_ns(false, 1);
-	test_advance_by(&device, IDLE_NS);
+	test_advance_clock_by(&device, IDLE_NS);
 	CHECK_EQ(measure_access_ns(false, 1), 70000 + BUS_NS);
 	/* AGCR does not rewrite data that have the highest write cost already. */
-	test_advance_by(&device, IDLE_NS);
+	test_advance_clock_by(&device, IDLE_NS);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 1);
 	CHECK_EQ(test_counters(&device)->array_program_ns, (450 + 600 + 800) * 1000);
 }
@@ -82,9 +82,10 @@ TAP_TEST(the_write_mode_follows_from_windows_of_0_1_and_2_accesses)
 	for (i = 0; i < ARRAY_SIZE(windows); i++) {
 		const struct window_case *mine = &windows[i];
 
-		test_device_open_demo(&device, "agcr", test_params(SHAPE " history=%s "
-								   "rewrite=off", mine->history));
-		perform_access_letters(3, mine->accesses);
+		test_device_open_demo(&device, "agcr", test_format_params(SHAPE " history=%s "
+									  "rewrite=off",
+									  mine->history));
+		perform_access_pattern(3, mine->accesses);
 		CHECK_MSG(find_agcr_mode_of_unit(3) == mine->mode, "history %s, %s: mode %u",
 			  mine->history, mine->accesses, find_agcr_mode_of_unit(3));
 	}
@@ -104,31 +105,32 @@ TAP_TEST(data_that_are_only_read_are_rewritten_at_high_write_cost)
 	for (i = 0; i < ARRAY_SIZE(rewritten); i++) {
 		const struct window_case *mine = &rewritten[i];
 
-		test_device_open_demo(&device, "agcr", test_params(SHAPE
-								   " history=%s", mine->history));
-		perform_access_letters(3, mine->accesses);
-		test_advance_by(&device, IDLE_NS);
+		test_device_open_demo(&device, "agcr", test_format_params(SHAPE
+									  " history=%s",
+									  mine->history));
+		perform_access_pattern(3, mine->accesses);
+		test_advance_clock_by(&device, IDLE_NS);
 		CHECK_MSG(find_agcr_mode_of_unit(3) == mine->mode, "history %s, %s: mode %u",
 			  mine->history, mine->accesses, find_agcr_mode_of_unit(3));
 	}
 }
 
 /* Check the program modes of two units after idle time with rewrite=@word. */
-static void check_rewritten_units(const char *word, u32 low, u32 medium)
+static void check_modes_after_idle_rewrite(const char *word, u32 low, u32 medium)
 {
-	test_device_open_demo(&device, "agcr", test_params(SHAPE " rewrite=%s", word));
-	perform_access_letters(1, "WRR");
-	perform_access_letters(2, "WRWRR");
-	test_advance_by(&device, IDLE_NS);
+	test_device_open_demo(&device, "agcr", test_format_params(SHAPE " rewrite=%s", word));
+	perform_access_pattern(1, "WRR");
+	perform_access_pattern(2, "WRWRR");
+	test_advance_clock_by(&device, IDLE_NS);
 	CHECK_EQ(find_agcr_mode_of_unit(1), low);
 	CHECK_EQ(find_agcr_mode_of_unit(2), medium);
 }
 
 TAP_TEST(parameter_rewrite_selects_which_costs_are_rewritten)
 {
-	check_rewritten_units("off", AFTL_MODE_COARSE, AFTL_MODE_NORMAL);
-	check_rewritten_units("low", AFTL_MODE_FINE, AFTL_MODE_NORMAL);
-	check_rewritten_units("any", AFTL_MODE_FINE, AFTL_MODE_FINE);
+	check_modes_after_idle_rewrite("off", AFTL_MODE_COARSE, AFTL_MODE_NORMAL);
+	check_modes_after_idle_rewrite("low", AFTL_MODE_FINE, AFTL_MODE_NORMAL);
+	check_modes_after_idle_rewrite("any", AFTL_MODE_FINE, AFTL_MODE_FINE);
 }
 
 /* Units that a fill wrote have medium cost, and no access history before their first access. */
@@ -136,10 +138,10 @@ TAP_TEST(filled_data_have_medium_cost_and_no_history)
 {
 	test_device_open_demo(&device, "agcr", SHAPE " fill=sequential");
 	CHECK_EQ(find_agcr_mode_of_unit(1), AFTL_MODE_NORMAL);
-	perform_access_letters(1, "W");
+	perform_access_pattern(1, "W");
 	CHECK_EQ(find_agcr_mode_of_unit(1), AFTL_MODE_COARSE);
-	perform_access_letters(2, "R");
-	test_advance_by(&device, IDLE_NS);
+	perform_access_pattern(2, "R");
+	test_advance_clock_by(&device, IDLE_NS);
 	CHECK_EQ(find_agcr_mode_of_unit(2), AFTL_MODE_FINE);
 }
 
@@ -153,23 +155,23 @@ TAP_TEST(the_rewrite_queue_holds_at_most_1024_units)
 		measure_access_ns(false, unit);
 	for (unit = 0; unit < 1500; unit++)
 		measure_access_ns(false, unit);
-	test_advance_by(&device, 20000000000ULL);
+	test_advance_clock_by(&device, 20000000000ULL);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 1024);
 	CHECK_EQ(find_agcr_mode_of_unit(1023), AFTL_MODE_FINE);
 	CHECK_EQ(find_agcr_mode_of_unit(1024), AFTL_MODE_NORMAL);
 	measure_access_ns(false, 1024);
-	test_advance_by(&device, IDLE_NS);
+	test_advance_clock_by(&device, IDLE_NS);
 	CHECK_EQ(find_agcr_mode_of_unit(1024), AFTL_MODE_FINE);
 }
 
 TAP_TEST(a_queued_unit_is_checked_again_before_it_is_rewritten)
 {
 	test_device_open_demo(&device, "agcr", SHAPE);
-	perform_access_letters(1, "WRRW");
-	perform_access_letters(2, "WRR");
-	perform_access_letters(3, "WRR");
+	perform_access_pattern(1, "WRRW");
+	perform_access_pattern(2, "WRR");
+	perform_access_pattern(3, "WRR");
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_DISCARD, 2, 1, AFTL_PRECISE, NULL), 0);
-	test_advance_by(&device, IDLE_NS);
+	test_advance_clock_by(&device, IDLE_NS);
 	CHECK_EQ(find_agcr_mode_of_unit(1), AFTL_MODE_NORMAL);
 	CHECK_EQ(find_agcr_mode_of_unit(2), AFTL_MODES);
 	CHECK_EQ(find_agcr_mode_of_unit(3), AFTL_MODE_FINE);
@@ -183,18 +185,18 @@ TAP_TEST(invalid_state_from_a_snapshot_is_made_valid)
 	u64 word;
 
 	test_device_open_demo(&device, "agcr", SHAPE);
-	perform_access_letters(1, "W");
+	perform_access_pattern(1, "W");
 	for (index = 0; aftl_policy_instance_save(device.ftl->policy, index, &word); index++)
 		aftl_policy_instance_restore(device.ftl->policy, index, ~word);
 	aftl_policy_instance_finish_load(device.ftl->policy);
-	test_advance_by(&device, IDLE_NS);
-	perform_access_letters(1, "WRRW");
-	test_advance_by(&device, IDLE_NS);
+	test_advance_clock_by(&device, IDLE_NS);
+	perform_access_pattern(1, "WRRW");
+	test_advance_clock_by(&device, IDLE_NS);
 }
 
 /*
- * The last free blocks are reserved for garbage collection, which finds no victim here: half of
- * each block stays valid.
+ * Rewriting must leave the reserved free blocks to garbage collection, even while GC finds no
+ * victim, because half of each block stays valid.
  */
 TAP_TEST(rewriting_does_not_use_the_gc_reserve)
 {
@@ -204,14 +206,14 @@ TAP_TEST(rewriting_does_not_use_the_gc_reserve)
 	test_device_open_demo(&device, "agcr",
 			      SHAPE " blocks=24 op=30 gc=0 gc_idle_valid=0 fill=sequential");
 	for (unit = 0; unit < test_unit_count(&device); unit += 2)
-		perform_access_letters(unit, "RR");
-	test_advance_by(&device, 2000000000);
+		perform_access_pattern(unit, "RR");
+	test_advance_clock_by(&device, 2000000000);
 	aftl_get_lun_info(device.ftl, 0, &info);
 	CHECK_EQ(info.free_blocks, aftl_policy_type(device.ftl)->reserve);
 	CHECK_RANGE(test_counters(&device)->programmed_rewrite_units, 50,
 		    test_unit_count(&device) / 2 - 1);
 	for (unit = 0; unit < test_unit_count(&device); unit++)
-		perform_access_letters(unit, "W");
+		perform_access_pattern(unit, "W");
 	CHECK_EQ(device.failed, 0);
 }
 

@@ -150,7 +150,7 @@ static u32 model_pages_per_block(void)
 }
 
 /* Model the opening of a block: its flip bit (which colour is approximate) becomes 1. */
-static void model_open_block(enum role role)
+static void open_block_in_model(enum role role)
 {
 	if (hand.exists[role])
 		return;
@@ -180,7 +180,7 @@ static enum role model_select_block(bool approximate)
 	return hand.exists[ALL_APPROX] ? ALL_APPROX : PHASE1;
 }
 
-static void model_begin_second_phase(void)
+static void begin_block_second_phase_in_model(void)
 {
 	enum role role = !hand.exists[PHASE2] ? PHASE2 : ALL_APPROX;
 
@@ -200,9 +200,9 @@ static void model_place_unit(bool approximate, u32 *block, u32 *page)
 {
 	enum role role;
 
-	model_open_block(CHB);
+	open_block_in_model(CHB);
 	role = model_select_block(approximate);
-	model_open_block(role);
+	open_block_in_model(role);
 	*block = hand.block[role];
 	*page = hand.next[role];
 	if (role == PHASE1)
@@ -215,10 +215,11 @@ static void model_place_unit(bool approximate, u32 *block, u32 *page)
 	if ((role == PHASE2 || role == ALL_APPROX) &&
 	    model_next_page_of_class(role, hand.next[role], false) == model_pages_per_block())
 		hand.exists[role] = false;
-	model_begin_second_phase();
+	begin_block_second_phase_in_model();
 }
 
-static void compare_with_model(u64 seed, u32 layers, u32 positions, u32 share, u32 run)
+static void compare_random_placement_with_model(u64 seed, u32 layers, u32 positions, u32 share,
+						u32 run)
 {
 	struct aftl_random random = { aftl_hash64(seed) };
 	u32 block_of[4096];
@@ -253,10 +254,11 @@ static void compare_placement_with_model(u32 layers, u32 positions, u32 share, u
 
 	snprintf(layer_text, sizeof(layer_text), "%u", layers);
 	snprintf(position_text, sizeof(position_text), "%u", positions);
-	open_device("approxftl", test_params(ONE_DIE " op=60 blocks=200 layers=%s word_lines=%s "
-					     "gc=0", layer_text, position_text));
+	open_device("approxftl",
+		    test_format_params(ONE_DIE " op=60 blocks=200 layers=%s word_lines=%s "
+				       "gc=0", layer_text, position_text));
 	test_device_listen(&device, &probe.listener);
-	compare_with_model(share, layers, positions, share, run);
+	compare_random_placement_with_model(share, layers, positions, share, run);
 }
 
 TAP_TEST(placements_equal_those_of_algorithm_1)
@@ -279,7 +281,7 @@ TAP_TEST(placements_equal_those_of_algorithm_1)
 
 /*
  * Copies by relocation: @count is how often each unit was relocated as approximate data. @precise
- * marks victim blocks of which a unit was promoted: the units relocated after it must be, too.
+ * marks victim blocks of which a unit was promoted: all later units of the block must be promoted.
  */
 struct copies {
 	struct test_listener listener;
@@ -341,13 +343,13 @@ TAP_TEST(data_are_promoted_after_the_given_number_of_copies,
 				.erase = clear_precise_mark_of_block,
 			},
 		};
-		open_device("approxftl", test_params(PRESSED " promote=%s", promote));
+		open_device("approxftl", test_format_params(PRESSED " promote=%s", promote));
 		test_device_listen(&device, &copies.listener);
 		test_stream_init(&stream, limit);
 		stream.approx = 80;
 		stream.hot = 85;
-		test_stream_write_all(&stream, &device);
-		test_stream_submit(&stream, &device, 40000);
+		test_stream_write_all_units(&stream, &device);
+		test_stream_submit_requests(&stream, &device, 40000);
 		test_drain(&device);
 		CHECK_MSG(copies.most == limit - 1, "limit %u: %u copies stayed approximate",
 			  limit, copies.most);
@@ -413,7 +415,7 @@ static void check_erase_wear(const char *policy)
 	test_device_listen(&device, &wear.listener);
 	test_stream_init(&stream, 3);
 	stream.approx = 60;
-	test_stream_submit(&stream, &device, 40000);
+	test_stream_submit_requests(&stream, &device, 40000);
 	test_drain(&device);
 	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++) {
 		const struct aftl_block *block = &aftl_media(device.ftl)->blocks[i];
@@ -451,7 +453,7 @@ TAP_TEST(other_policies_erase_with_full_voltage,
 		open_device(policies[i], PRESSED);
 		test_stream_init(&stream, 3);
 		stream.approx = 100;
-		test_stream_submit(&stream, &device, 10000);
+		test_stream_submit_requests(&stream, &device, 10000);
 		test_drain(&device);
 		CHECK(test_counters(&device)->array_erases > 50);
 		CHECK_EQ(test_counters(&device)->wear_sum,
@@ -476,7 +478,7 @@ static u32 count_units_of_class(u32 wanted)
 /* In blocks of four pages a checkerboard takes precise (P) and approximate (A) pages as P A A P. */
 #define TINY ONE_DIE " op=60 blocks=60 layers=2 word_lines=2 gc=0 gc_idle_valid=0"
 
-static void write_units_of_class_letters(u32 unit, const char *classes)
+static void write_units_by_class_pattern(u32 unit, const char *classes)
 {
 	for (; *classes; classes++)
 		measure_approxftl_write_ns(unit++, *classes == 'A' ? AFTL_APPROX : AFTL_PRECISE);
@@ -502,7 +504,7 @@ static bool is_unit_in_selected_victim(u32 unit)
 TAP_TEST(victims_hold_few_valid_precise_pages)
 {
 	open_device("approxftl", TINY);
-	write_units_of_class_letters(0, "PAAPPAAP");
+	write_units_by_class_pattern(0, "PAAPPAAP");
 	discard_unit(4);
 	discard_unit(7);
 	discard_unit(1);
@@ -514,13 +516,13 @@ TAP_TEST(victims_hold_few_valid_precise_pages)
 TAP_TEST(closed_precise_blocks_are_collected_last)
 {
 	open_device("approxftl", TINY);
-	write_units_of_class_letters(0, "PAAPPPPPP");
+	write_units_by_class_pattern(0, "PAAPPPPPP");
 	discard_unit(1);
 	discard_unit(2);
 	discard_unit(5);
 	discard_unit(6);
 	CHECK(is_unit_in_selected_victim(0));
-	write_units_of_class_letters(9, "AAAA");
+	write_units_by_class_pattern(9, "AAAA");
 	CHECK(is_unit_in_selected_victim(7));
 }
 
@@ -542,7 +544,7 @@ TAP_TEST(young_updates_of_any_size_go_to_the_hot_pool)
 	CHECK(!(probe.block->note & NOTE_HOT));
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 0, 2, AFTL_PRECISE, NULL), 0);
 	CHECK(probe.block->note & NOTE_HOT);
-	test_advance_by(&device, 2000000000);
+	test_advance_clock_by(&device, 2000000000);
 	measure_approxftl_write_ns(0, AFTL_PRECISE);
 	CHECK(!(probe.block->note & NOTE_HOT));
 }
@@ -565,12 +567,12 @@ TAP_TEST(blocks_with_twice_the_least_wear_are_not_opened)
 	open_device("approxftl", TINY " wear_period=2");
 	test_device_listen(&device, &probe.listener);
 	set_free_block_wear(60000, 30000);
-	write_units_of_class_letters(0, "P");
+	write_units_by_class_pattern(0, "P");
 	CHECK_EQ(probe.block->wear, 30000);
-	write_units_of_class_letters(1, "P");
+	write_units_by_class_pattern(1, "P");
 	CHECK(!strcmp(probe.kind, "precise"));
 	set_free_block_wear(150000, 70000);
-	write_units_of_class_letters(2, "AAA");
+	write_units_by_class_pattern(2, "AAA");
 	CHECK(!strcmp(probe.kind, "phase1"));
 	CHECK_EQ(probe.block->wear, 70000);
 	set_free_block_wear(100000, 70000);
@@ -586,17 +588,17 @@ static void check_refresh_by_policy(const char *policy)
 	u32 unit;
 
 	open_device(policy, PRESSED);
-	shadow_attach(&store, &device, false);
+	shadow_attach_to_device(&store, &device, false);
 	for (unit = 0; unit < 400; unit += 4)
 		test_execute_request(&device, AFTL_OP_WRITE, unit, 4,
 				     unit < 200 ? AFTL_APPROX : AFTL_PRECISE, NULL);
 	test_execute_request(&device, AFTL_OP_READ, 0, 64, 0, NULL);
 	CHECK_EQ(count_units_of_class(AFTL_APPROX), 200);
 	aftl_advance_age(device.ftl, 181 * DAY_NS);
-	test_advance_by(&device, 1000000000);
+	test_advance_clock_by(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 0);
 	aftl_advance_age(device.ftl, 2 * DAY_NS);
-	test_advance_by(&device, 1000000000);
+	test_advance_clock_by(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 200);
 	CHECK_EQ(count_units_of_class(AFTL_APPROX), 0);
 	CHECK_EQ(count_units_of_class(AFTL_PRECISE), 400);
@@ -604,7 +606,7 @@ static void check_refresh_by_policy(const char *policy)
 	for (unit = 0; unit < 400; unit += 8)
 		test_execute_request(&device, AFTL_OP_READ, unit, 8, 0, NULL);
 	aftl_advance_age(device.ftl, 400 * DAY_NS);
-	test_advance_by(&device, 1000000000);
+	test_advance_clock_by(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 200);
 }
 
@@ -627,11 +629,11 @@ TAP_TEST(each_page_is_refreshed_by_its_own_age)
 		test_execute_request(&device, AFTL_OP_WRITE, unit, 4, AFTL_APPROX, NULL);
 	}
 	aftl_advance_age(device.ftl, 83 * DAY_NS);
-	test_advance_by(&device, 1000000000);
+	test_advance_clock_by(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 40);
 	CHECK_EQ(count_units_of_class(AFTL_APPROX), 40);
 	aftl_advance_age(device.ftl, 100 * DAY_NS);
-	test_advance_by(&device, 1000000000);
+	test_advance_clock_by(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 80);
 }
 
@@ -640,7 +642,7 @@ TAP_TEST(without_refresh_old_approximate_data_stay_approximate, "refresh=0 turns
 	open_device("vth_b", PRESSED " refresh=0");
 	test_execute_request(&device, AFTL_OP_WRITE, 0, 8, AFTL_APPROX, NULL);
 	aftl_advance_age(device.ftl, 3000 * DAY_NS);
-	test_advance_by(&device, 1000000000);
+	test_advance_clock_by(&device, 1000000000);
 	CHECK_EQ(count_units_of_class(AFTL_APPROX), 8);
 	CHECK_EQ(aftl_next_event_ns(device.ftl), U64_MAX);
 }

@@ -107,7 +107,7 @@ static void check_array_event(void *host, const struct aftl_array_event *event)
 		check_operation_begin(array, event);
 }
 
-static void check_event_sums(void)
+static void check_event_sums_equal_counters(void)
 {
 	const struct aftl_counters *counters = test_counters(&device);
 
@@ -131,11 +131,11 @@ static void drive_random_requests(struct aftl_random *random)
 	memset(counts, 0, sizeof(counts));
 	memset(times, 0, sizeof(times));
 	test_stream_init(&stream, aftl_random_next(random));
-	test_stream_submit(&stream, &device, REQUESTS);
+	test_stream_submit_requests(&stream, &device, REQUESTS);
 	test_drain(&device);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-	test_advance_by(&device, 10000000000ULL);
-	check_event_sums();
+	test_advance_clock_by(&device, 10000000000ULL);
+	check_event_sums_equal_counters();
 }
 
 static void run_array_events_seed(u64 seed)
@@ -149,7 +149,7 @@ static void run_array_events_seed(u64 seed)
 	test_randomize_options(&device, &random);
 	if (!test_device_create(&device, policy))
 		drive_random_requests(&random);
-	test_finish_random_device(&device, policy, seed);
+	test_finish_device_or_print_config(&device, policy, seed);
 }
 
 TAP_TEST(array_events_of_random_devices_match_the_counters)
@@ -186,8 +186,8 @@ TAP_TEST(luns_of_a_bus_start_in_the_order_of_their_data)
 	u32 i;
 
 	test_device_init(&device, "demo");
-	test_device_set(&device, "channels", "1");
-	test_device_set(&device, "chips", "4");
+	test_device_set_param_text(&device, "channels", "1");
+	test_device_set_param_text(&device, "chips", "4");
 	device.ops.array = record_event_lun;
 	CHECK_EQ(test_device_create(&device, "baseline"), 0);
 	luns = aftl_geometry(device.ftl)->luns;

@@ -37,14 +37,14 @@ static void open_device(const char *policy, const char *params)
 	static struct test_listener reader = { .finish = read_all_units };
 
 	test_device_open_demo(&device, policy, params);
-	shadow_attach(&store, &device, false);
+	shadow_attach_to_device(&store, &device, false);
 	test_device_listen(&device, &reader);
 	test_stream_init(&stream, 7);
 }
 
 static void send_requests_to_worn_device(u32 requests)
 {
-	test_stream_submit(&stream, &device, requests);
+	test_stream_submit_requests(&stream, &device, requests);
 }
 
 static const struct aftl_block *block_at(u32 index)
@@ -67,9 +67,9 @@ static u32 count_factory_bad_blocks(const char *seed, const char *share)
 	u32 bad;
 
 	test_device_init(&device, "demo");
-	test_device_set(&device, "op", "60");
-	test_device_set(&device, "seed", seed);
-	test_device_set(&device, "bad", share);
+	test_device_set_param_text(&device, "op", "60");
+	test_device_set_param_text(&device, "seed", seed);
+	test_device_set_param_text(&device, "bad", share);
 	CHECK_EQ(test_device_create(&device, "baseline"), 0);
 	bad = count_bad_blocks();
 	return bad;
@@ -124,13 +124,13 @@ static void fail_block_in_state(u8 state)
 		  state);
 	CHECK_EQ(block_at(index)->valid, 0);
 	CHECK_EQ(test_counters(&device)->retired_blocks, retired + 1);
-	test_audit(&device);
+	test_audit_device(&device);
 }
 
 static void check_data_after_block_failures(const char *policy, const char *params)
 {
 	open_device(policy, params);
-	test_stream_write_all(&stream, &device);
+	test_stream_write_all_units(&stream, &device);
 	send_requests_to_worn_device(500);
 	fail_block_in_state(AFTL_BLOCK_FREE);
 	fail_block_in_state(AFTL_BLOCK_CLOSED);
@@ -164,16 +164,18 @@ static void check_open_block_is_used(const char *params)
 
 	open_device("separated", params);
 	lun = &device.ftl->luns[0];
-	test_stream_write_all(&stream, &device);
+	test_stream_write_all_units(&stream, &device);
 	while (lun->free_blocks > 4 || count_free_pages_of_open_block(lun) < 12)
-		test_write_each(&device, unit++ * 7 % test_unit_count(&device), 1, AFTL_PRECISE);
+		test_write_each_unit(&device, unit++ * 7 % test_unit_count(&device), 1,
+				     AFTL_PRECISE);
 	CHECK_EQ(test_counters(&device)->gc_blocks, 0);
 	for (i = 0; i < aftl_geometry(device.ftl)->blocks_per_lun; i++)
 		if (block_at(i)->state == AFTL_BLOCK_FREE)
 			CHECK_EQ(aftl_fail_block(device.ftl, i), 0);
 	CHECK_EQ(lun->free_blocks, 0);
 	for (i = 0; i < 100; i++)
-		test_write_each(&device, unit++ * 7 % test_unit_count(&device), 1, AFTL_PRECISE);
+		test_write_each_unit(&device, unit++ * 7 % test_unit_count(&device), 1,
+				     AFTL_PRECISE);
 	CHECK(!aftl_is_read_only(device.ftl));
 	CHECK_EQ(device.failed, 0);
 	CHECK_RANGE(lun->free_blocks, 1, U32_MAX);
@@ -196,7 +198,7 @@ static void check_blocks_fail_under_load(const char *policy, const char *params)
 	u32 i;
 
 	open_device(policy, params);
-	test_stream_write_all(&stream, &device);
+	test_stream_write_all_units(&stream, &device);
 	for (i = 0; i < 8; i++) {
 		u32 index = aftl_random_below(&random, aftl_geometry(device.ftl)->blocks);
 
@@ -232,7 +234,7 @@ TAP_TEST(every_flush_fails_after_write_buffer_data_were_lost)
 
 	open_device("baseline", small_buffered);
 	store.full_disk = true;
-	test_stream_write_all(&stream, &device);
+	test_stream_write_all_units(&stream, &device);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 8, 1, 0, NULL), 0);
 	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++)
 		CHECK_EQ(aftl_fail_block(device.ftl, i), 0);
@@ -249,8 +251,8 @@ TAP_TEST(every_flush_fails_after_write_buffer_data_were_lost)
 }
 
 /*
- * If no block can store the data of a persistent write buffer, reads find them there and flushes
- * succeed. Closing does not wait for these data, and a snapshot without them is refused.
+ * If no block can store the data of a persistent write buffer, the buffer serves reads of the data,
+ * and flushes succeed. Closing does not wait for the data; a snapshot without them is refused.
  */
 TAP_TEST(a_persistent_buffer_keeps_data_that_no_block_can_store)
 {
@@ -260,11 +262,11 @@ TAP_TEST(a_persistent_buffer_keeps_data_that_no_block_can_store)
 	u32 i;
 
 	open_device("baseline", SMALL " op=60 buffer=64KiB buffer_safe=on");
-	test_stream_write_all(&stream, &device);
+	test_stream_write_all_units(&stream, &device);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 8, 1, 0, NULL), 0);
 	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++)
 		CHECK_EQ(aftl_fail_block(device.ftl, i), 0);
-	test_advance_by(&device, 1000000000);
+	test_advance_clock_by(&device, 1000000000);
 	CHECK(!aftl_buffer_is_lost(device.ftl));
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	store.full_disk = true;
@@ -275,7 +277,7 @@ TAP_TEST(a_persistent_buffer_keeps_data_that_no_block_can_store)
 	aftl_set_drain_mode(device.ftl, true);
 	CHECK(!aftl_is_busy(device.ftl));
 	read_all_units(NULL);
-	test_audit(&device);
+	test_audit_device(&device);
 	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), -ENOSPC);
 	CHECK_EQ(bytes.size, 0);
 	CHECK_CONTAINS(device.error.text, "no block is left for what the write buffer holds");
@@ -288,7 +290,7 @@ static void check_all_blocks_fail(const char *policy, const char *params)
 
 	open_device(policy, params);
 	store.full_disk = true;
-	test_stream_write_all(&stream, &device);
+	test_stream_write_all_units(&stream, &device);
 	for (i = 0; i < aftl_geometry(device.ftl)->blocks && !tap_failures(); i++) {
 		u32 lun_wise = i / 2 + i % 2 * aftl_geometry(device.ftl)->blocks_per_lun;
 
@@ -304,12 +306,12 @@ static void check_blocks_wear_out(const char *policy, const char *params)
 	u64 requests = 0;
 	u32 i;
 
-	open_device(policy, test_params("endurance=6 %s", params));
+	open_device(policy, test_format_params("endurance=6 %s", params));
 	store.full_disk = true;
 	stream.read = 20;
 	stream.flush = 0;
 	while (!aftl_is_read_only(device.ftl) && requests++ < 300000 && !tap_failures())
-		test_stream_submit_one(&stream, &device);
+		test_stream_submit_request(&stream, &device);
 	CHECK_MSG(aftl_is_read_only(device.ftl), "the device does not wear out");
 	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++)
 		CHECK(block_at(i)->wear < (block_at(i)->state == AFTL_BLOCK_BAD ? 7 : 6) * 10000);

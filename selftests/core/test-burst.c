@@ -13,7 +13,7 @@ static struct test_device device;
 static u32 largest_share;
 
 /* Do one random action of an operator: advance the age, start GC, fail a block or drain. */
-static void do_operator_action(struct aftl_random *random)
+static void do_random_management_action(struct aftl_random *random)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
 
@@ -71,9 +71,9 @@ static void drive_request_bursts(u64 seed)
 	stream.units_max = 64;
 	stream.read = 10;
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
-		test_stream_submit_one(&stream, &device);
+		test_stream_submit_request(&stream, &device);
 		if (!aftl_random_below(&random, 20))
-			do_operator_action(&random);
+			do_random_management_action(&random);
 	}
 	quiesce_and_resume();
 	fail_random_lun(&random);
@@ -86,7 +86,7 @@ static void drive_bursts_with_policy(const char *profile, const struct aftl_poli
 	test_device_init(&device, profile);
 	test_device_set_params(&device, "blocks=40 layers=4 op=40 endurance=30");
 	if (seed & 1)
-		test_device_set(&device, "buffer", "4MiB");
+		test_device_set_param_text(&device, "buffer", "4MiB");
 	if (!test_device_create(&device, type->name)) {
 		drive_request_bursts(seed);
 		largest_share = max(largest_share,

@@ -101,7 +101,7 @@ TAP_TEST(a_cache_read_begins_when_its_request_arrives)
 	open_device_with_data(ONE_DIE " cache_commands=read", 2);
 	begun_ns = aftl_device_time_ns(device.ftl);
 	reads[0] = submit_page_command(AFTL_OP_READ, 0);
-	test_advance_by(&device, SENSE_NS + 15000);
+	test_advance_clock_by(&device, SENSE_NS + 15000);
 	reads[1] = submit_page_command(AFTL_OP_READ, 1);
 	CHECK_EQ(measure_cache_command_ns(reads[0], begun_ns), SENSE_NS + PAGE_NS);
 	CHECK_EQ(measure_cache_command_ns(reads[1], begun_ns),
@@ -162,8 +162,8 @@ static u64 measure_half_valid_relocation_ns(const char *commands)
 
 	test_device_init(&device, "demo");
 	test_device_open(&device, "baseline",
-			 test_params(ONE_DIE " planes=2 plane_mode=wide "
-				     "cache_commands=%s", commands));
+			 test_format_params(ONE_DIE " planes=2 plane_mode=wide "
+					    "cache_commands=%s", commands));
 	for (i = 0; i < aftl_geometry(device.ftl)->block_ppns + 4; i += 4)
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, i, 4, 0, NULL), 0);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_DISCARD, 0, i / 2, 0, NULL), 0);
@@ -208,7 +208,7 @@ TAP_TEST(data_that_arrives_late_is_transferred_in_part)
 	open_device_with_data(ONE_DIE " cache_commands=program", 0);
 	begun_ns = aftl_device_time_ns(device.ftl);
 	writes[0] = submit_page_command(AFTL_OP_WRITE, 0);
-	test_advance_by(&device, PAGE_NS + PROGRAM_NS - 5000);
+	test_advance_clock_by(&device, PAGE_NS + PROGRAM_NS - 5000);
 	writes[1] = submit_page_command(AFTL_OP_WRITE, 1);
 	CHECK_EQ(measure_cache_command_ns(writes[0], begun_ns), PAGE_NS + PROGRAM_NS);
 	CHECK_EQ(measure_cache_command_ns(writes[1], begun_ns),

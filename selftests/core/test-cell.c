@@ -113,7 +113,7 @@ TAP_TEST(drawn_error_counts_have_the_variance_of_a_poisson_count)
 	}
 }
 
-static void check_flip_permutation(u32 unit, u16 generation)
+static void check_each_bit_flips_once(u32 unit, u16 generation)
 {
 	u32 bits = lab.geo.unit_bits;
 	u8 *hit = tap_zalloc(bits, 1);
@@ -137,11 +137,11 @@ TAP_TEST(flip_positions_of_a_page_do_not_repeat)
 	for (unit_bytes = 512; unit_bytes <= 65536; unit_bytes *= 2) {
 		set_up_cell_test(2, unit_bytes);
 		build_cell_model();
-		check_flip_permutation(0, 0);
-		check_flip_permutation(1, 0);
-		check_flip_permutation(0, 1);
-		check_flip_permutation(123456789, 54321);
-		check_flip_permutation(U32_MAX, 0xffff);
+		check_each_bit_flips_once(0, 0);
+		check_each_bit_flips_once(1, 0);
+		check_each_bit_flips_once(0, 1);
+		check_each_bit_flips_once(123456789, 54321);
+		check_each_bit_flips_once(U32_MAX, 0xffff);
 		end_cell_test();
 	}
 }
@@ -373,7 +373,7 @@ TAP_TEST(ecc_takes_more_levels_for_more_errors_up_to_its_limit)
 	u32 slot;
 
 	set_up_cell_test(64, 4096);
-	lab.config.rber = 3750000000ULL; /* 123 errors on average in a unit of 32768 bits */
+	lab.config.rber = 3750000000ULL; /* a mean of 123 bit errors in a unit of 32768 bits */
 	lab.config.ecc_bits = 20;
 	lab.config.ecc_levels = 3;
 	build_cell_model();

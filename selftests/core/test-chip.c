@@ -32,7 +32,7 @@ static void init_adversary_policy(const char *policy)
 static void open_device_with_adversary_policy(const char *params)
 {
 	test_device_init(&device, "demo");
-	test_device_open_type(&device, &adversary.type, params);
+	test_device_open_policy_type(&device, &adversary.type, params);
 }
 
 #define PRESSED "channels=2 chips=1 blocks=64 layers=4 word_lines=8 op=50"
@@ -45,18 +45,19 @@ static int (*place_honestly)(struct aftl_policy *policy, struct aftl_lun *lun,
 			     const struct aftl_program_request *need,
 			     struct aftl_placement *placement);
 
-static void set_adversary_place(const char *policy,
-				int (*place)(struct aftl_policy *policy, struct aftl_lun *lun,
-					     const struct aftl_program_request *need,
-					     struct aftl_placement *placement))
+static void set_adversary_place_method(const char *policy,
+				       int (*place)(struct aftl_policy *policy,
+						    struct aftl_lun *lun,
+						    const struct aftl_program_request *need,
+						    struct aftl_placement *placement))
 {
 	init_adversary_policy(policy);
 	place_honestly = adversary.type.place;
 	adversary.type.place = place;
 }
 
-static u32 find_colour_of_placement(const struct aftl_policy *policy,
-				    const struct aftl_placement *placement)
+static u32 get_checkerboard_colour_of_page(const struct aftl_policy *policy,
+					   const struct aftl_placement *placement)
 {
 	return aftl_checkerboard_colour(aftl_policy_geometry(policy), placement->page,
 					placement->block->flip);
@@ -75,25 +76,26 @@ static u64 measure_mean_program_ns(const char *params)
 				     8, AFTL_PRECISE, NULL);
 	counters = test_counters(&device);
 	mean_ns = counters->array_program_ns / counters->array_programs;
-	test_audit(&device);
+	test_audit_device(&device);
 	return mean_ns;
 }
 
 /* Use program mode "between" only at pages of the checkerboard's second colour. */
-static int place_in_between_mode_on_second_colour(struct aftl_policy *policy, struct aftl_lun *lun,
-						  const struct aftl_program_request *need,
-						  struct aftl_placement *placement)
+static int use_mode_between_on_one_checkerboard_colour(struct aftl_policy *policy,
+						       struct aftl_lun *lun,
+						       const struct aftl_program_request *need,
+						       struct aftl_placement *placement)
 {
 	int ret = place_honestly(policy, lun, need, placement);
 
-	if (!ret && find_colour_of_placement(policy, placement))
+	if (!ret && get_checkerboard_colour_of_page(policy, placement))
 		placement->mode = AFTL_MODE_BETWEEN;
 	return ret;
 }
 
 TAP_TEST(a_smaller_margin_beside_precise_pages_is_refused)
 {
-	set_adversary_place("baseline", place_in_between_mode_on_second_colour);
+	set_adversary_place_method("baseline", use_mode_between_on_one_checkerboard_colour);
 	CHECK_RANGE(measure_mean_program_ns(pressed), 699000, 700000);
 	CHECK(test_counters(&device)->policy_bugs > 50);
 	test_device_close(&device);
@@ -114,7 +116,7 @@ static struct aftl_block *init_half_full_block(u32 page, u32 between)
 	return block;
 }
 
-/* A program disturbs pages of its layer and the next, not diagonally or across a layer's end. */
+/* A program disturbs pages beside it in its layer and in the next layer, but not diagonally. */
 TAP_TEST(pages_couple_in_two_directions, "programs: a page couples to its layer and the next one")
 {
 	u32 layer;
@@ -185,7 +187,7 @@ static void check_errors_of_large_ispp_steps(struct aftl_ispp greed, u64 program
 	u32 i;
 
 	steps = greed;
-	set_adversary_place("baseline", place_with_ispp_steps);
+	set_adversary_place_method("baseline", place_with_ispp_steps);
 	CHECK_EQ(measure_mean_program_ns(PRESSED " ecc_retry=45us"), program_ns);
 	CHECK_EQ(test_counters(&device)->overshot_programs, test_counters(&device)->array_programs);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
@@ -209,7 +211,7 @@ TAP_TEST(needed_verifies_cannot_be_skipped, "programs: skipping a needed verify 
 	const struct aftl_counters *counters;
 
 	steps = (struct aftl_ispp){ .skip = 4 };
-	set_adversary_place("baseline", place_with_ispp_steps);
+	set_adversary_place_method("baseline", place_with_ispp_steps);
 	CHECK_EQ(measure_mean_program_ns(pressed), 539906);
 	counters = test_counters(&device);
 	CHECK_RANGE(counters->overshot_programs, counters->array_programs * 6 / 10,
@@ -225,11 +227,11 @@ TAP_TEST(needed_verifies_cannot_be_skipped, "programs: skipping a needed verify 
 TAP_TEST(margins_are_spent_once, "programs: modes with less margin overshoot with large steps")
 {
 	steps = (struct aftl_ispp){ .final_mv = 117 };
-	set_adversary_place("tvr", place_with_ispp_steps);
+	set_adversary_place_method("tvr", place_with_ispp_steps);
 	CHECK_EQ(measure_mean_program_ns(PRESSED " tvr_mode=device"), 350000 * 651429ULL / 700000);
 	CHECK_EQ(test_counters(&device)->overshot_programs, test_counters(&device)->array_programs);
 	test_device_close(&device);
-	set_adversary_place("baseline", place_with_ispp_steps);
+	set_adversary_place_method("baseline", place_with_ispp_steps);
 	measure_mean_program_ns(pressed);
 	CHECK_EQ(test_counters(&device)->overshot_programs, 0);
 	test_device_close(&device);
@@ -427,7 +429,7 @@ static int place_with_random_mode(struct aftl_policy *policy, struct aftl_lun *l
 
 static void make_random_adversary(const char *policy)
 {
-	set_adversary_place(policy, place_with_random_mode);
+	set_adversary_place_method(policy, place_with_random_mode);
 	adversary.type.relocate = choose_random_relocation;
 	adversary.type.copy_passes = AFTL_CLASSES;
 	adversary.type.shallow_erase = shallow_erase_at_random;
@@ -442,18 +444,18 @@ static void make_random_adversary(const char *policy)
 
 static void make_greedy_adversary(const char *policy)
 {
-	set_adversary_place(policy, place_with_fastest_legal_mode);
+	set_adversary_place_method(policy, place_with_fastest_legal_mode);
 	adversary.type.shallow_erase = always_choose_shallow_erase;
 	adversary.type.programmed = NULL;
 }
 
-static void account_watched_event(void *host, const struct aftl_array_event *event)
+static void pass_array_event_to_account(void *host, const struct aftl_array_event *event)
 {
 	test_record_array_event(host, event);
 	account_array_event(&account, event);
 }
 
-static void account_watched_erase(struct test_listener *listener, aftl_ppn_t first, u32 slots)
+static void pass_erase_to_account(struct test_listener *listener, aftl_ppn_t first, u32 slots)
 {
 	account_block_erased(&account, first);
 }
@@ -491,20 +493,20 @@ static bool policy_fits_chip(void)
 
 static void open_attacked_device(struct shadow_store *store)
 {
-	device.ops.array = account_watched_event;
-	test_device_open_type(&device, &adversary.type, NULL);
+	device.ops.array = pass_array_event_to_account;
+	test_device_open_policy_type(&device, &adversary.type, NULL);
 	if (!account_open_device(&account, device.ftl))
 		tap_bail_out("out of memory");
 	wild = 0;
 	wanted = 0;
-	shadow_attach(store, &device, false);
+	shadow_attach_to_device(store, &device, false);
 }
 
 static void check_attacked_device(struct shadow_store *store, const char *profile, const char *name,
 				  u32 conditions)
 {
 	test_drain(&device);
-	account_check_sums(&account);
+	account_check_counters(&account);
 	CHECK_MSG(!account.wrong[0], "%s", account.wrong);
 	if (tap_failures())
 		tap_note("%s on %s%s%s%s: %llu bugs, %llu failed", name, profile,
@@ -512,7 +514,7 @@ static void check_attacked_device(struct shadow_store *store, const char *profil
 			 conditions & NO_ERRORS ? ", errors off" : "",
 			 (unsigned long long)test_counters(&device)->policy_bugs,
 			 (unsigned long long)device.failed);
-	shadow_compare_device(store);
+	shadow_compare_device_with_store(store);
 	total.programs += account.programs.count;
 	total.erases += account.erases.count;
 	total.reads += account.reads.count;
@@ -529,30 +531,30 @@ static void send_checked_requests(u32 requests, bool aged)
 
 	test_stream_init(&stream, requests);
 	for (i = 0; i < requests && !account.wrong[0] && !tap_failures(); i++) {
-		test_stream_submit_one(&stream, &device);
+		test_stream_submit_request(&stream, &device);
 		if (aged && i % 500 == 499)
 			aftl_advance_age(device.ftl, 10 * AFTL_DAY_NS);
 	}
 }
 
 /* Return the factor by which environment variable AFTL_ATTACKS prolongs adversarial runs. */
-static u32 attack_length_factor(void)
+static u32 read_adversarial_run_factor(void)
 {
 	const char *text = getenv("AFTL_ATTACKS");
 
 	return text ? (u32)strtoul(text, NULL, 10) : 1;
 }
 
-static void attack_chip_of_profile(const char *profile, u32 conditions)
+static void run_adversary_on_profile(const char *profile, u32 conditions)
 {
-	struct test_listener listener = { .erase = account_watched_erase };
+	struct test_listener listener = { .erase = pass_erase_to_account };
 	struct shadow_store store;
 
 	open_attacked_device(&store);
 	test_device_listen(&device, &listener);
 	/* Blocks of a policy whose proposals are refused may never fill: writes may fail. */
 	store.full_disk = true;
-	send_checked_requests(600 * attack_length_factor(), conditions & AGED);
+	send_checked_requests(600 * read_adversarial_run_factor(), conditions & AGED);
 	check_attacked_device(&store, profile, adversary.type.name, conditions);
 }
 
@@ -565,7 +567,7 @@ static void enable_slc_cache(bool cached)
 	device.config.slc_dynamic = 3000;
 }
 
-static void attack_with_adversary(void (*make)(const char *policy), const char *policy)
+static void run_adversary_on_all_profiles(void (*make)(const char *policy), const char *policy)
 {
 	const char *profile;
 	u32 conditions;
@@ -582,7 +584,7 @@ static void attack_with_adversary(void (*make)(const char *policy), const char *
 			if (!policy_fits_chip())
 				continue;
 			fitting++;
-			attack_chip_of_profile(profile, conditions);
+			run_adversary_on_profile(profile, conditions);
 		}
 	}
 	CHECK_MSG(fitting >= 4 * CONDITIONS || tap_failures(), "%s fits %u devices", policy,
@@ -594,7 +596,7 @@ TAP_TEST(random_policies_never_beat_the_least_costs)
 	u32 i;
 
 	for (i = 0; aftl_policy_at(i); i++)
-		attack_with_adversary(make_random_adversary, aftl_policy_at(i)->name);
+		run_adversary_on_all_profiles(make_random_adversary, aftl_policy_at(i)->name);
 }
 
 TAP_TEST(greedy_policies_never_beat_the_least_costs)
@@ -602,7 +604,7 @@ TAP_TEST(greedy_policies_never_beat_the_least_costs)
 	u32 i;
 
 	for (i = 0; aftl_policy_at(i); i++)
-		attack_with_adversary(make_greedy_adversary, aftl_policy_at(i)->name);
+		run_adversary_on_all_profiles(make_greedy_adversary, aftl_policy_at(i)->name);
 }
 
 /* Adversarial policies, each of which tries one illegal or greedy command very often. */
@@ -700,7 +702,7 @@ static struct aftl_block *open_block_for_cheat(struct aftl_policy *policy, struc
 }
 
 /* Return true if the block is open, not full, and not erased since this policy opened it. */
-static bool is_cheating_block_open(const struct aftl_policy *policy, const struct cheat_lun *mine)
+static bool is_adversary_block_open(const struct aftl_policy *policy, const struct cheat_lun *mine)
 {
 	return mine->open && mine->open->state == AFTL_BLOCK_OPEN &&
 	       mine->open->erases == mine->erases &&
@@ -714,7 +716,7 @@ static struct aftl_block *block_for_cheat_program(struct aftl_policy *policy, st
 {
 	struct cheat_lun *mine = cheat_lun(policy, lun);
 
-	if (is_cheating_block_open(policy, mine) &&
+	if (is_adversary_block_open(policy, mine) &&
 	    (!mine->open->bits || need->cause == AFTL_CAUSE_HOST))
 		return mine->open;
 	if (mine->open && mine->open->erases == mine->erases)
@@ -739,7 +741,8 @@ static u32 find_reprogrammable_page(const struct aftl_policy *policy,
 }
 
 /* Choose the mode of the first program of a page that will be reprogrammed later. */
-static void place_first_program(const struct aftl_policy *policy, struct aftl_placement *placement)
+static void choose_mode_before_reprogram(const struct aftl_policy *policy,
+					 struct aftl_placement *placement)
 {
 	bool mlc = aftl_policy_config(policy)->bits >= 3;
 
@@ -748,8 +751,8 @@ static void place_first_program(const struct aftl_policy *policy, struct aftl_pl
 }
 
 /* Choose the next legal step of an in-place switch, and sometimes an illegal page. */
-static bool place_in_place_switch_step(const struct aftl_policy *policy,
-				       struct aftl_placement *placement)
+static bool choose_in_place_switch_page(const struct aftl_policy *policy,
+					struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	bool first;
@@ -763,7 +766,7 @@ static bool place_in_place_switch_step(const struct aftl_policy *policy,
 	return !draw_adversary_number(cheat->mode == AFTL_MODE_SWITCHED ? 16 : 3);
 }
 
-static void place_by_illegal_rule(struct aftl_placement *placement)
+static void propose_illegal_mode_and_steps(struct aftl_placement *placement)
 {
 	wanted++;
 	placement->mode = placement->block->bits ? aftl_block_program_mode(placement->block)
@@ -773,9 +776,9 @@ static void place_by_illegal_rule(struct aftl_placement *placement)
 		placement->pages = min(placement->pages, 2);
 }
 
-static int place_by_illegal_command(struct aftl_policy *policy, struct aftl_lun *lun,
-				    const struct aftl_program_request *need,
-				    struct aftl_placement *placement)
+static int propose_illegal_program(struct aftl_policy *policy, struct aftl_lun *lun,
+				   const struct aftl_program_request *need,
+				   struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	struct aftl_block *block;
@@ -792,7 +795,8 @@ static int place_by_illegal_command(struct aftl_policy *policy, struct aftl_lun 
 	placement->page = aftl_program_order_next_page(aftl_policy_media(policy), block);
 	placement->pages = aftl_program_step_pages(geo, block);
 	placement->mode = aftl_block_program_mode(block);
-	if (block->order == AFTL_ORDER_SWITCHED && !place_in_place_switch_step(policy, placement)) {
+	if (block->order == AFTL_ORDER_SWITCHED &&
+	    !choose_in_place_switch_page(policy, placement)) {
 		wanted++;
 		return 0;
 	}
@@ -800,13 +804,13 @@ static int place_by_illegal_command(struct aftl_policy *policy, struct aftl_lun 
 							  geo->pages;
 	if (dead < geo->pages) {
 		placement->page = dead;
-		place_by_illegal_rule(placement);
+		propose_illegal_mode_and_steps(placement);
 		placement->pages = 1;
 	} else if (cheat->again && placement->mode == AFTL_MODE_NORMAL) {
-		place_first_program(policy, placement);
+		choose_mode_before_reprogram(policy, placement);
 	} else if (!cheat->again && draw_adversary_number(16) &&
-		   (!cheat->turns || find_colour_of_placement(policy, placement))) {
-		place_by_illegal_rule(placement);
+		   (!cheat->turns || get_checkerboard_colour_of_page(policy, placement))) {
+		propose_illegal_mode_and_steps(placement);
 	}
 	return 0;
 }
@@ -909,7 +913,7 @@ static const struct cheat cheats[] = {
 
 static void make_illegal_adversary(const char *policy)
 {
-	set_adversary_place(policy, place_by_illegal_command);
+	set_adversary_place_method(policy, propose_illegal_program);
 	adversary.type.ignores_tags = false;
 	adversary.type.lun_size = sizeof(struct cheat_lun);
 	adversary.type.adopt = NULL;
@@ -920,7 +924,7 @@ static void make_illegal_adversary(const char *policy)
 }
 
 /* Draw a follower program time that large ISPP steps can nearly reach, or cannot reach. */
-static u64 draw_follower_ns(u32 conditions)
+static u64 choose_cubeftl_follower_program_ns(u32 conditions)
 {
 	return device.config.program * (conditions & VOLTAGE ? 4 : 5) / 7;
 }
@@ -945,16 +949,17 @@ static void check_refused_proposals(void)
 
 static void run_illegal_policy_on_profile(const char *profile, u32 conditions)
 {
-	struct test_listener listener = { .erase = account_watched_erase };
+	struct test_listener listener = { .erase = pass_erase_to_account };
 	struct shadow_store store;
 
 	make_illegal_adversary("baseline");
 	shrink_device_of_profile(profile, conditions);
-	device.config.program_follower = cheat->follower ? draw_follower_ns(conditions) : 0;
+	device.config.program_follower =
+		cheat->follower ? choose_cubeftl_follower_program_ns(conditions) : 0;
 	open_attacked_device(&store);
 	test_device_listen(&device, &listener);
 	store.full_disk = true;
-	send_checked_requests(500 * attack_length_factor(), conditions & AGED);
+	send_checked_requests(500 * read_adversarial_run_factor(), conditions & AGED);
 	CHECK(account.programs.count > 40 || account.wrong[0]);
 	if (!account.wrong[0])
 		check_refused_proposals();

@@ -83,7 +83,7 @@ static void check_open_block_count(u32 limit)
 }
 
 /* Check the number of free leader word lines while a write buffer fills and drains. */
-static void check_free_leaders(const char *policy, u32 limit)
+static void check_free_leader_word_lines(const char *policy, u32 limit)
 {
 	static struct shadow_store store;
 	struct test_stream stream;
@@ -91,11 +91,11 @@ static void check_free_leaders(const char *policy, u32 limit)
 
 	open_device(policy, SHAPE " op=50 buffer=1MiB");
 	test_device_listen(&device, &watch.listener);
-	shadow_attach(&store, &device, false);
+	shadow_attach_to_device(&store, &device, false);
 	test_stream_init(&stream, limit);
 	for (i = 0; i < 20000 && !tap_failures(); i++) {
 		stream.gap_ns = i / 1000 % 2 ? 100000 : 3000000;
-		test_stream_submit_one(&stream, &device);
+		test_stream_submit_request(&stream, &device);
 		check_open_block_count(limit);
 	}
 	test_drain(&device);
@@ -105,13 +105,13 @@ static void check_free_leaders(const char *policy, u32 limit)
 
 TAP_TEST(followers_come_after_their_leader, "CU-2: cubeftl programs followers after their leader")
 {
-	check_free_leaders("cubeftl", 2);
+	check_free_leader_word_lines("cubeftl", 2);
 }
 
 TAP_TEST(followers_of_cubeftl_minus_come_after_their_leader,
 	 "CU-2: cubeftl_minus programs followers after their leader")
 {
-	check_free_leaders("cubeftl_minus", 1);
+	check_free_leader_word_lines("cubeftl_minus", 1);
 }
 
 /* A nearly empty write buffer selects leaders, a full one followers. */
@@ -168,14 +168,14 @@ static struct aftl_ispp ispp_of_spare_margin(u32 tenths, u32 early)
 }
 
 /* Program time of a follower word line in a new block with the ISPP steps @ispp. */
-static u64 measure_follower_ns(const char *program, struct aftl_ispp ispp)
+static u64 measure_follower_program_ns(const char *program, struct aftl_ispp ispp)
 {
 	struct aftl_program_command command = { .pages = 3,
 						.mode = AFTL_MODE_FOLLOWER,
 						.ispp = ispp };
 	struct aftl_program_result outcome;
 
-	open_device("cubeftl", test_params(SHAPE " op=50 program=%s", program));
+	open_device("cubeftl", test_format_params(SHAPE " op=50 program=%s", program));
 	command.block = aftl_media(device.ftl)->blocks;
 	aftl_chip_program(&device.ftl->chip, &command, &outcome);
 	return outcome.ns;
@@ -184,17 +184,18 @@ static u64 measure_follower_ns(const char *program, struct aftl_ispp ispp)
 /* The paper gives a follower's program time for no spare margin, and for a margin of 1.7. */
 TAP_TEST(followers_are_as_fast_as_their_margin, "CU-1: follower time follows from the margin")
 {
-	u64 none = measure_follower_ns("700us", ispp_of_spare_margin(10, 3));
+	u64 none = measure_follower_program_ns("700us", ispp_of_spare_margin(10, 3));
 	struct aftl_ispp last = ispp_of_spare_margin(30, 0);
 	u32 tenths;
 
 	CHECK_EQ(none, 586600);
-	CHECK_EQ(measure_follower_ns("1400us", ispp_of_spare_margin(10, 3)), 2 * none);
-	CHECK_RANGE(measure_follower_ns("700us", ispp_of_spare_margin(17, 3)), 480000, 490000);
-	CHECK_EQ(measure_follower_ns("700us", last),
+	CHECK_EQ(measure_follower_program_ns("1400us", ispp_of_spare_margin(10, 3)), 2 * none);
+	CHECK_RANGE(measure_follower_program_ns("700us", ispp_of_spare_margin(17, 3)), 480000,
+		    490000);
+	CHECK_EQ(measure_follower_program_ns("700us", last),
 		 aftl_cube_program_ns[0][AFTL_CUBE_MAX_REMOVED_LOOPS]);
-	CHECK(measure_follower_ns("700us", ispp_of_spare_margin(10, 2)) > none);
-	CHECK(measure_follower_ns("700us", ispp_of_spare_margin(10, 4)) < none);
+	CHECK(measure_follower_program_ns("700us", ispp_of_spare_margin(10, 2)) > none);
+	CHECK(measure_follower_program_ns("700us", ispp_of_spare_margin(10, 4)) < none);
 	for (tenths = 30; tenths; tenths--) {
 		struct aftl_ispp ispp = ispp_of_spare_margin(tenths, 0);
 
@@ -205,7 +206,7 @@ TAP_TEST(followers_are_as_fast_as_their_margin, "CU-1: follower time follows fro
 }
 
 /* Write each word line of a block alone; return the sum of the latencies. */
-static u64 measure_word_lines(const char *policy, u64 *ns, u32 lines)
+static u64 measure_word_line_latencies(const char *policy, u64 *ns, u32 lines)
 {
 	u64 sum = 0;
 	u32 i;
@@ -223,13 +224,13 @@ static u64 measure_word_lines(const char *policy, u64 *ns, u32 lines)
 TAP_TEST(vertftl_shortens_programs_by_layer)
 {
 	u64 plain[24], ns[24];
-	u64 sum = measure_word_lines("pageftl", plain, ARRAY_SIZE(plain));
+	u64 sum = measure_word_line_latencies("pageftl", plain, ARRAY_SIZE(plain));
 	u32 shorter = 0;
 	u32 i;
 
 	for (i = 1; i < ARRAY_SIZE(plain); i++)
 		CHECK_EQ(plain[i], plain[0]);
-	CHECK_RANGE(measure_word_lines("vertftl", ns, ARRAY_SIZE(ns)), sum * 85 / 100,
+	CHECK_RANGE(measure_word_line_latencies("vertftl", ns, ARRAY_SIZE(ns)), sum * 85 / 100,
 		    sum * 97 / 100);
 	for (i = 0; i < ARRAY_SIZE(ns); i++) {
 		CHECK_EQ(ns[i], ns[i / 4 * 4]);
@@ -238,7 +239,7 @@ TAP_TEST(vertftl_shortens_programs_by_layer)
 	CHECK_RANGE(shorter, 4, 20);
 }
 
-static u32 check_parameters_kept(void)
+static u32 count_stored_leader_parameters(void)
 {
 	const u16 *shown = device.ftl->policy->arrays[0];
 	u32 kept = 0;
@@ -255,12 +256,12 @@ TAP_TEST(parameters_are_kept_while_followers_pend, "CU-2: parameters are kept wh
 	u32 i;
 
 	open_device("cubeftl_minus", SHAPE " op=50");
-	CHECK_EQ(check_parameters_kept(), 0);
+	CHECK_EQ(count_stored_leader_parameters(), 0);
 	for (i = 0; i < 2 * 4 * 6; i++) {
 		test_execute_request(&device, AFTL_OP_WRITE, 3 * i, 3, AFTL_PRECISE, NULL);
 		/* Writes alternate between two dies: two writes program a word line on each die. */
 		if (i % 2)
-			CHECK_EQ(check_parameters_kept(), i / 2 % 4 == 3 ? 0 : 2);
+			CHECK_EQ(count_stored_leader_parameters(), i / 2 % 4 == 3 ? 0 : 2);
 	}
 }
 
@@ -302,7 +303,7 @@ static u32 count_pending_repeated_programs(void)
 }
 
 /* Every misprogrammed word line must be programmed again, also if GC delays the repetitions. */
-static void check_bad_word_lines_repeated(const char *policy)
+static void check_misprograms_are_repeated(const char *policy)
 {
 	static struct shadow_store store;
 	struct test_stream stream;
@@ -310,15 +311,15 @@ static void check_bad_word_lines_repeated(const char *policy)
 	u32 i;
 
 	open_device(policy, SHAPE " op=50 buffer=1MiB misprograms=5e-2");
-	shadow_attach(&store, &device, true);
+	shadow_attach_to_device(&store, &device, true);
 	test_stream_init(&stream, 7);
 	for (i = 0; i < 12000 && !tap_failures(); i++) {
 		stream.gap_ns = i / 1000 % 2 ? 100000 : 3000000;
-		test_stream_submit_one(&stream, &device);
+		test_stream_submit_request(&stream, &device);
 	}
 	test_drain(&device);
 	test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL);
-	test_advance_by(&device, 10000000000ULL);
+	test_advance_clock_by(&device, 10000000000ULL);
 	CHECK_EQ(count_pending_repeated_programs(), 0);
 	CHECK_EQ(count_misprogrammed_valid_pages(&lines), 0);
 	CHECK(lines > 3);
@@ -329,8 +330,8 @@ static void check_bad_word_lines_repeated(const char *policy)
 TAP_TEST(bad_followers_are_programmed_once_more,
 	 "CU-10: misprogrammed followers are repeated without data loss")
 {
-	check_bad_word_lines_repeated("cubeftl");
-	check_bad_word_lines_repeated("cubeftl_minus");
+	check_misprograms_are_repeated("cubeftl");
+	check_misprograms_are_repeated("cubeftl_minus");
 }
 
 /* After a misprogrammed follower the next word line of its layer is monitored, and slower. */

@@ -29,7 +29,7 @@ static u32 count_sparse_blocks_of_lun(u32 lun)
 	return count;
 }
 
-static void check_density_event(void *host, const struct aftl_array_event *event)
+static void check_block_density_of_program(void *host, const struct aftl_array_event *event)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	const struct aftl_block *block = &media->blocks[event->block];
@@ -48,8 +48,8 @@ static void open_device(const char *bits, const char *params)
 {
 	test_device_init(&device, "demo");
 	test_device_set_params(&device, SHAPE);
-	test_device_set(&device, "bits", bits);
-	device.ops.array = check_density_event;
+	test_device_set_param_text(&device, "bits", bits);
+	device.ops.array = check_block_density_of_program;
 	memset(programs, 0, sizeof(programs));
 	most_sparse = 0;
 	test_device_open(&device, "density", params);
@@ -58,7 +58,7 @@ static void open_device(const char *bits, const char *params)
 static void run_density_seed(u64 seed, u32 steps)
 {
 	test_stream_init(&stream, seed);
-	test_stream_submit(&stream, &device, steps);
+	test_stream_submit_requests(&stream, &device, steps);
 	CHECK(test_drain(&device));
 }
 
@@ -68,7 +68,7 @@ static void discard_sparse_units(u32 units)
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_DISCARD, 0, units, AFTL_PRECISE, NULL), 0);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
 	CHECK(test_drain(&device));
-	test_advance_by(&device, AFTL_HOUR_NS);
+	test_advance_clock_by(&device, AFTL_HOUR_NS);
 	CHECK_EQ(count_sparse_blocks_of_lun(0), 0);
 }
 
@@ -77,7 +77,8 @@ static void check_blocks_of_one_class(const char *bits, const char *sparse, u32 
 {
 	u32 other;
 
-	open_device(bits, test_params("density_bits=%s fill=sequential fill_approx=50%%", sparse));
+	open_device(bits,
+		    test_format_params("density_bits=%s fill=sequential fill_approx=50%%", sparse));
 	CHECK_EQ(count_sparse_blocks_of_lun(0) + count_sparse_blocks_of_lun(1), 0);
 	run_density_seed(wanted, 6000);
 	CHECK(programs[wanted][AFTL_PRECISE][true] > 500);
@@ -128,18 +129,18 @@ TAP_TEST(a_freed_sparse_block_is_used_after_a_blocks_worth_of_steps)
 
 	open_device("2", "density_share=2% chips=1");
 	for (unit = 0; unit < 12; unit++)
-		test_write_each(&device, unit, 1, AFTL_PRECISE);
+		test_write_each_unit(&device, unit, 1, AFTL_PRECISE);
 	CHECK_EQ(count_sparse_blocks_of_lun(0), 1);
-	test_write_each(&device, 50, 1, AFTL_PRECISE);
+	test_write_each_unit(&device, 50, 1, AFTL_PRECISE);
 	CHECK_EQ(test_block_of(&device, 50)->kind, KIND_PRECISE);
 	discard_sparse_units(12);
 	for (unit = 51; unit < 50 + 24; unit++) {
 		/* Approximate writes do not bring the opening of the next sparse block nearer. */
-		test_write_each(&device, 200, 1, AFTL_APPROX);
-		test_write_each(&device, unit, 1, AFTL_PRECISE);
+		test_write_each_unit(&device, 200, 1, AFTL_APPROX);
+		test_write_each_unit(&device, unit, 1, AFTL_PRECISE);
 		CHECK_EQ(test_block_of(&device, unit)->kind, KIND_PRECISE);
 	}
-	test_write_each(&device, 100, 1, AFTL_PRECISE);
+	test_write_each_unit(&device, 100, 1, AFTL_PRECISE);
 	CHECK_EQ(test_block_of(&device, 100)->kind, KIND_SPARSE);
 }
 
@@ -165,10 +166,10 @@ TAP_TEST(no_block_is_sparse_if_cells_cannot_hold_fewer_bits)
 static void open_device_with_param(const char *policy, const char *key, const char *value)
 {
 	test_device_open_demo(&device, policy,
-			      test_params(SHAPE " bits=3 fill=sequential fill_approx=30%% "
-					  "density_share=0 %s=%s", key, value));
+			      test_format_params(SHAPE " bits=3 fill=sequential fill_approx=30%% "
+						 "density_share=0 %s=%s", key, value));
 	run_density_seed(11, 12000);
-	test_audit(&device);
+	test_audit_device(&device);
 }
 
 /* Without sparse blocks the policy must equal ApproxFTL with one pool. */
@@ -219,18 +220,18 @@ TAP_TEST(a_loaded_device_continues_its_open_blocks)
 
 	open_device("3", "density_share=2% chips=1");
 	for (unit = 0; unit < 5; unit++)
-		test_write_each(&device, unit, 1, AFTL_PRECISE);
+		test_write_each_unit(&device, unit, 1, AFTL_PRECISE);
 	CHECK_EQ(test_device_reload(&device), 0);
 	for (; unit < 24; unit++) {
-		test_write_each(&device, unit, 1, AFTL_PRECISE);
+		test_write_each_unit(&device, unit, 1, AFTL_PRECISE);
 		CHECK(test_block_of(&device, unit) == test_block_of(&device, 0));
 	}
-	test_write_each(&device, 24, 1, AFTL_PRECISE);
+	test_write_each_unit(&device, 24, 1, AFTL_PRECISE);
 	CHECK_EQ(test_block_of(&device, 24)->kind, KIND_PRECISE);
 	discard_sparse_units(24);
 	CHECK_EQ(test_device_reload(&device), 0);
 	for (unit = 25; unit < 24 + 36; unit++) {
-		test_write_each(&device, unit, 1, AFTL_PRECISE);
+		test_write_each_unit(&device, unit, 1, AFTL_PRECISE);
 		CHECK_EQ(test_block_of(&device, unit)->kind, KIND_PRECISE);
 	}
 }

@@ -100,8 +100,8 @@ static const char *const habit_names[HABITS] = {
 	"only submit", "every event", "small steps", "late", "random steps"
 };
 
-static void advance_time_as_host_does(struct test_device *device, enum habit habit, u64 until,
-				      struct aftl_random *random)
+static void advance_time_by_call_pattern(struct test_device *device, enum habit habit, u64 until,
+					 struct aftl_random *random)
 {
 	u64 now = aftl_device_time_ns(device->ftl);
 
@@ -142,12 +142,12 @@ static void record_run_outcome(struct test_device *device, const struct witness 
 	outcome->now_ns = aftl_device_time_ns(device->ftl);
 	outcome->stats = *aftl_get_stats(device->ftl);
 	CHECK_MSG(outcome->stats.counters.gc_blocks > 20, "too little is going on");
-	test_audit(device);
+	test_audit_device(device);
 	test_device_close(device);
 }
 
-static void run_requests_in_host_style(const char *policy, const char *params, enum habit habit,
-				       struct outcome *outcome)
+static void run_requests_with_call_pattern(const char *policy, const char *params, enum habit habit,
+					   struct outcome *outcome)
 {
 	struct witness witness = { .listener = { .complete = record_completion } };
 	struct aftl_random random = { 9 };
@@ -161,13 +161,13 @@ static void run_requests_in_host_style(const char *policy, const char *params, e
 	for (i = 0; i < REQUESTS; i++) {
 		const struct stamped *mine = &requests[i];
 
-		advance_time_as_host_does(&device, habit, mine->at_ns, &random);
+		advance_time_by_call_pattern(&device, habit, mine->at_ns, &random);
 		device.inside = true;
 		device.queue = (u8)(mine->unit % 3);
 		test_submit(&device, mine->op, mine->unit, mine->units, mine->class, mine->flags,
 			    mine->at_ns);
 	}
-	advance_time_as_host_does(&device, habit == SMALL_STEPS ? LATE : habit, last, &random);
+	advance_time_by_call_pattern(&device, habit == SMALL_STEPS ? LATE : habit, last, &random);
 	aftl_advance(device.ftl, last);
 	record_run_outcome(&device, &witness, outcome);
 }
@@ -182,15 +182,15 @@ static void check_runs_agree(const struct outcome *first, const struct outcome *
 	CHECK_EQ(first->now_ns, other->now_ns);
 }
 
-static void compare_host_styles(const char *policy, const char *params)
+static void compare_host_call_patterns(const char *policy, const char *params)
 {
 	struct outcome *first = malloc(sizeof(*first));
 	struct outcome *other = malloc(sizeof(*other));
 	u32 habit;
 
-	run_requests_in_host_style(policy, params, ONLY_SUBMIT, first);
+	run_requests_with_call_pattern(policy, params, ONLY_SUBMIT, first);
 	for (habit = ONLY_SUBMIT; habit < HABITS; habit++) {
-		run_requests_in_host_style(policy, params, habit, other);
+		run_requests_with_call_pattern(policy, params, habit, other);
 		check_runs_agree(first, other, habit_names[habit]);
 	}
 	free(first);
@@ -225,7 +225,7 @@ static void run_requests_one_at_a_time(const char *policy, const char *params, b
 
 		/* Start reads at various stages of programs, relocation and erases. */
 		if (!aftl_random_below(&random, 3))
-			test_advance(&device, aftl_device_time_ns(device.ftl) +
+			test_advance_clock_to(&device, aftl_device_time_ns(device.ftl) +
 						      aftl_random_below(&random, 200000));
 		/* Half of the reads are of the unit that the previous request accessed. */
 		again = i && read && aftl_random_below(&random, 2);
@@ -240,7 +240,7 @@ static void run_requests_one_at_a_time(const char *policy, const char *params, b
 }
 
 /* A lone read served in one call must leave the same state as one served event by event. */
-static void compare_lone_reads(const char *policy, const char *params)
+static void compare_read_fast_path_with_events(const char *policy, const char *params)
 {
 	struct outcome *usual = malloc(sizeof(*usual));
 	struct outcome *short_cut = malloc(sizeof(*short_cut));
@@ -271,13 +271,13 @@ static const char behind[] =
 static const char in_parts[] = SHAPE " unit=1KiB page=4KiB buffer=128KiB order=fcfs row=3";
 static const char folding[] = SHAPE " bits=3 one_shot=on buffer=128KiB slc_static=4 idle=100us";
 
-static void compare_host_styles_of_policies(const char *params, u32 gap_ns)
+static void compare_call_patterns_of_all_policies(const char *params, u32 gap_ns)
 {
 	unsigned int i;
 
 	generate_requests(gap_ns, 900, gap_ns);
 	for (i = 0; aftl_policy_at(i); i++)
-		compare_host_styles(aftl_policy_at(i)->name, params);
+		compare_host_call_patterns(aftl_policy_at(i)->name, params);
 }
 
 TAP_TEST(a_lone_read_in_one_call_leaves_the_state_of_single_events)
@@ -286,31 +286,31 @@ TAP_TEST(a_lone_read_in_one_call_leaves_the_state_of_single_events)
 
 	generate_requests(1000000, 900, 1000000);
 	for (i = 0; aftl_policy_at(i); i++) {
-		compare_lone_reads(aftl_policy_at(i)->name, plain);
-		compare_lone_reads(aftl_policy_at(i)->name, behind);
+		compare_read_fast_path_with_events(aftl_policy_at(i)->name, plain);
+		compare_read_fast_path_with_events(aftl_policy_at(i)->name, behind);
 	}
-	compare_lone_reads("baseline", in_parts);
-	compare_lone_reads("baseline", folding);
+	compare_read_fast_path_with_events("baseline", in_parts);
+	compare_read_fast_path_with_events("baseline", folding);
 }
 
 TAP_TEST(the_hosts_timing_does_not_change_the_state_under_high_load)
 {
-	compare_host_styles_of_policies(plain, 1000000);
+	compare_call_patterns_of_all_policies(plain, 1000000);
 }
 
 TAP_TEST(the_hosts_timing_does_not_change_the_state_with_idle_time)
 {
-	compare_host_styles_of_policies(plain, 30000000);
+	compare_call_patterns_of_all_policies(plain, 30000000);
 }
 
 TAP_TEST(the_hosts_timing_does_not_change_the_state_with_all_features)
 {
-	compare_host_styles_of_policies(busy, 2000000);
+	compare_call_patterns_of_all_policies(busy, 2000000);
 }
 
 TAP_TEST(the_hosts_timing_does_not_change_the_state_with_three_bit_cells)
 {
-	compare_host_styles_of_policies(three_bits, 2000000);
+	compare_call_patterns_of_all_policies(three_bits, 2000000);
 }
 
 /* Another seed changes the bit errors and nothing else. */
@@ -320,8 +320,8 @@ TAP_TEST(another_seed_changes_the_bit_errors_only)
 	struct outcome *b = malloc(sizeof(*b));
 
 	generate_requests(1, 900, 1000000);
-	run_requests_in_host_style("vth_b", SHAPE " seed=5", ONLY_SUBMIT, a);
-	run_requests_in_host_style("vth_b", SHAPE " seed=6", ONLY_SUBMIT, b);
+	run_requests_with_call_pattern("vth_b", SHAPE " seed=5", ONLY_SUBMIT, a);
+	run_requests_with_call_pattern("vth_b", SHAPE " seed=6", ONLY_SUBMIT, b);
 	CHECK(a->stats.counters.read_flipped_bits != b->stats.counters.read_flipped_bits);
 	CHECK_EQ(a->stats.counters.array_programs, b->stats.counters.array_programs);
 	free(a);
@@ -330,7 +330,7 @@ TAP_TEST(another_seed_changes_the_bit_errors_only)
 
 static u32 pauses;
 
-static int count_pause_of_fill(__maybe_unused void *host)
+static int count_host_pause_call(__maybe_unused void *host)
 {
 	pauses++;
 	return 0;
@@ -347,7 +347,7 @@ static int fill_configured_device(struct test_device *device, const struct aftl_
 				  void (*programmed)(void *host, aftl_ppn_t first))
 {
 	device->ops.programmed = programmed;
-	device->ops.pause = count_pause_of_fill;
+	device->ops.pause = count_host_pause_call;
 	pauses = 0;
 	pages = 0;
 	device->ret = aftl_create(&device->ftl, &device->config, type, &device->ops, device,
@@ -388,7 +388,7 @@ static struct filled fill_and_save(const struct aftl_policy_type *type,
 	filled.ret = fill_configured_device(&device, type, NULL);
 	filled.pauses = pauses;
 	if (!filled.ret) {
-		test_audit(&device);
+		test_audit_device(&device);
 		test_device_save(&device, &filled.state);
 	}
 	test_device_close(&device);
@@ -396,8 +396,8 @@ static struct filled fill_and_save(const struct aftl_policy_type *type,
 }
 
 /* Return true if the fill called pause() less often than one that asks the policy each time. */
-static bool compare_fill_with_policy_calls(const struct aftl_policy_type *type,
-					   const struct aftl_config *config)
+static bool compare_fill_with_and_without_fill_run(const struct aftl_policy_type *type,
+						   const struct aftl_config *config)
 {
 	struct aftl_policy_type asked = *type;
 	struct filled in_runs = fill_and_save(type, config);
@@ -446,7 +446,8 @@ TAP_TEST(a_fill_without_the_policy_equals_one_that_asks_it)
 
 			test_device_init(&device, "demo");
 			test_device_set_params(&device, shapes[k]);
-			CHECK_EQ(compare_fill_with_policy_calls(aftl_policy_at(i), &device.config),
+			CHECK_EQ(compare_fill_with_and_without_fill_run(aftl_policy_at(i),
+									&device.config),
 				 in_rounds[k]);
 		}
 	}
@@ -493,7 +494,7 @@ static u32 fill_random_devices(const struct aftl_policy_type *type)
 		struct test_device device;
 
 		make_random_device_to_fill(&device, seed);
-		in_rounds += compare_fill_with_policy_calls(type, &device.config);
+		in_rounds += compare_fill_with_and_without_fill_run(type, &device.config);
 		if (tap_failures())
 			test_print_config(&device, type->name, seed);
 	}
@@ -513,7 +514,7 @@ TAP_TEST(a_random_device_is_filled_as_if_the_policy_were_asked_for_each_program)
 	}
 }
 
-static u32 count_pages_of_half_block(const struct aftl_policy *policy)
+static u32 get_half_block_page_count(const struct aftl_policy *policy)
 {
 	return aftl_policy_geometry(policy)->pages / 2;
 }
@@ -527,7 +528,7 @@ static int place_in_half_of_each_block(struct aftl_policy *policy, struct aftl_l
 	struct aftl_block **open = mine[aftl_lun_index(lun)].open + need->stream;
 
 	if (need->cause == AFTL_CAUSE_HOST && *open &&
-	    (*open)->frontier >= count_pages_of_half_block(policy)) {
+	    (*open)->frontier >= get_half_block_page_count(policy)) {
 		aftl_policy_close_block(policy, *open);
 		*open = NULL;
 	}
@@ -539,13 +540,13 @@ static u32 count_steps_to_fill_half_block(struct aftl_policy *policy,
 					  __maybe_unused const struct aftl_program_request *need,
 					  const struct aftl_block *block)
 {
-	u32 half = count_pages_of_half_block(policy);
+	u32 half = get_half_block_page_count(policy);
 	u32 steps = aftl_policy_geometry(policy)->program_pages;
 
 	return block->frontier < half ? DIV_ROUND_UP(half - block->frontier, steps) : 0;
 }
 
-static void fill_relocates_recorded_lpns(struct aftl_policy_type halves)
+static void check_fill_that_collects_garbage(struct aftl_policy_type halves)
 {
 	struct test_device device;
 	u32 erases = 0;
@@ -557,7 +558,7 @@ static void fill_relocates_recorded_lpns(struct aftl_policy_type halves)
 	for (i = 0; i < device.ftl->geo.blocks; i++)
 		erases += device.ftl->media.blocks[i].erases;
 	CHECK(erases);
-	CHECK(compare_fill_with_policy_calls(&halves, &device.config));
+	CHECK(compare_fill_with_and_without_fill_run(&halves, &device.config));
 	test_device_close(&device);
 }
 
@@ -566,9 +567,9 @@ TAP_TEST(a_fill_relocates_lpns_that_it_has_recorded)
 	struct aftl_policy_type type = aftl_policy_baseline;
 
 	type.ftl = NULL;
-	fill_relocates_recorded_lpns(type);
+	check_fill_that_collects_garbage(type);
 	/* Policy sepbit numbers host writes; an lpn that was never written has no number. */
-	fill_relocates_recorded_lpns(aftl_policy_sepbit);
+	check_fill_that_collects_garbage(aftl_policy_sepbit);
 }
 
 /* A fill calls the host's programmed() callback, if there is one, for each page. */
@@ -601,7 +602,8 @@ TAP_TEST(a_fill_overwrites_the_configured_share_of_units)
 		u64 units;
 
 		fill_device(&device, &aftl_policy_baseline,
-			    test_params("%s50%% fill=random fill_overwrite=%s", FILLED, shares[i]),
+			    test_format_params("%s50%% fill=random fill_overwrite=%s", FILLED,
+					       shares[i]),
 			    NULL);
 		units = device.ftl->geo.units / 2;
 		CHECK_EQ(device.ftl->seq,

@@ -26,17 +26,17 @@ static void open_device_of_shape(const char *policy, const char *params)
 	test_device_open_demo(&usual, policy, params);
 }
 
-static void open_frugal_and_usual_device(const char *policy)
+static void open_lazy_and_eager_metadata_devices(const char *policy)
 {
 	open_device_of_shape(policy, shape);
 }
 
-static u64 compute_extra_bytes_per_block(const struct test_device *device)
+static u64 compute_extra_oob_bytes_per_block(const struct test_device *device)
 {
 	return device->ftl->media.oob_layout.extra * sizeof(u16);
 }
 
-static u32 count_extra_chunks_in_use(const struct test_device *device)
+static u32 count_extra_metadata_chunks(const struct test_device *device)
 {
 	u32 count = 0;
 	u32 i;
@@ -63,7 +63,7 @@ static void run_random_requests(struct test_device *device, u32 requests)
 
 	test_stream_init(&stream, 7);
 	while (requests--)
-		test_stream_submit_one(&stream, device);
+		test_stream_submit_request(&stream, device);
 	test_drain(device);
 }
 
@@ -102,16 +102,16 @@ TAP_TEST(precise_data_written_within_an_hour_need_no_extra_metadata)
 	u64 least;
 	u32 i;
 
-	open_frugal_and_usual_device("baseline");
+	open_lazy_and_eager_metadata_devices("baseline");
 	least = frugal.held_bytes;
-	CHECK_EQ(count_extra_chunks_in_use(&frugal), 0);
-	CHECK_EQ(count_extra_chunks_in_use(&usual), usual.ftl->geo.blocks);
+	CHECK_EQ(count_extra_metadata_chunks(&frugal), 0);
+	CHECK_EQ(count_extra_metadata_chunks(&usual), usual.ftl->geo.blocks);
 	CHECK(usual.held_bytes - least >=
-	      usual.ftl->geo.blocks * compute_extra_bytes_per_block(&usual));
+	      usual.ftl->geo.blocks * compute_extra_oob_bytes_per_block(&usual));
 	for (i = 0; i < 4 * frugal.ftl->geo.units; i++)
 		write_single_unit_of_class(&frugal, i % frugal.ftl->geo.units, AFTL_PRECISE);
 	CHECK(aftl_get_stats(frugal.ftl)->counters.array_erases > 40);
-	CHECK_EQ(count_extra_chunks_in_use(&frugal), 0);
+	CHECK_EQ(count_extra_metadata_chunks(&frugal), 0);
 	CHECK_EQ(frugal.held_bytes, least);
 }
 
@@ -125,7 +125,7 @@ static void check_same_snapshots(void)
 	struct test_bytes bytes[2] = { 0 };
 
 	CHECK_EQ(aftl_digest(frugal.ftl), aftl_digest(usual.ftl));
-	CHECK_EQ(count_blocks_with_extra_metadata(&usual), count_extra_chunks_in_use(&frugal));
+	CHECK_EQ(count_blocks_with_extra_metadata(&usual), count_extra_metadata_chunks(&frugal));
 	test_device_save(&frugal, &bytes[0]);
 	test_device_save(&usual, &bytes[1]);
 	CHECK_MSG(have_equal_snapshots(&bytes[0], &bytes[1]),
@@ -135,7 +135,7 @@ static void check_same_snapshots(void)
 }
 
 /* Send requests in rounds, hours apart; sum up the chunks of extra metadata in use after each. */
-static u32 sum_extra_chunks_over_rounds(const char *policy, const char *params)
+static u32 sum_extra_metadata_chunks_over_time(const char *policy, const char *params)
 {
 	u32 extras = 0;
 	u32 round;
@@ -144,7 +144,7 @@ static u32 sum_extra_chunks_over_rounds(const char *policy, const char *params)
 	for (round = 0; round < 40; round++) {
 		run_random_requests(&frugal, 40);
 		run_random_requests(&usual, 40);
-		extras += count_extra_chunks_in_use(&frugal);
+		extras += count_extra_metadata_chunks(&frugal);
 		aftl_advance_age(frugal.ftl, 5 * AFTL_HOUR_NS);
 		aftl_advance_age(usual.ftl, 5 * AFTL_HOUR_NS);
 	}
@@ -174,11 +174,12 @@ TAP_TEST(metadata_allocated_on_demand_do_not_change_the_device)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(policies); i++) {
-		CHECK_MSG(sum_extra_chunks_over_rounds(policies[i], shape), "%s: nothing was extra",
+		CHECK_MSG(sum_extra_metadata_chunks_over_time(policies[i], shape),
+			  "%s: nothing was extra",
 			  policies[i]);
 		check_same_snapshots();
 		CHECK_EQ(aftl_memory_bytes(frugal.ftl), frugal.held_bytes);
-		sum_extra_chunks_over_rounds(policies[i], with_room);
+		sum_extra_metadata_chunks_over_time(policies[i], with_room);
 		run_random_requests(&frugal, 3000);
 		run_random_requests(&usual, 3000);
 		CHECK(aftl_get_stats(frugal.ftl)->counters.array_erases);
@@ -189,7 +190,7 @@ TAP_TEST(metadata_allocated_on_demand_do_not_change_the_device)
 
 TAP_TEST(without_errors_no_block_has_extra_metadata)
 {
-	CHECK_EQ(sum_extra_chunks_over_rounds("approxftl", without_errors), 0);
-	CHECK_EQ(count_extra_chunks_in_use(&usual), 0);
+	CHECK_EQ(sum_extra_metadata_chunks_over_time("approxftl", without_errors), 0);
+	CHECK_EQ(count_extra_metadata_chunks(&usual), 0);
 	check_same_snapshots();
 }

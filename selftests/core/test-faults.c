@@ -132,7 +132,7 @@ static void check_units_against_model(void)
 		failed += model.failed[unit];
 	}
 	CHECK_EQ(aftl_count_lost_units(device.ftl), failed);
-	test_audit(&device);
+	test_audit_device(&device);
 }
 
 static void run_with_failed_units(const char *policy, const char *params)
@@ -141,12 +141,12 @@ static void run_with_failed_units(const char *policy, const char *params)
 	u32 i;
 
 	open_device(policy, params);
-	test_stream_write_all(&stream, &device);
+	test_stream_write_all_units(&stream, &device);
 	check_units_against_model();
 	CHECK_RANGE(place_random_unit_faults(&random), UNITS / 2, UNITS);
 	check_units_against_model();
 	for (i = 0; i < 4 && !tap_failures(); i++) {
-		test_stream_submit(&stream, &device, 400);
+		test_stream_submit_requests(&stream, &device, 400);
 		place_random_unit_faults(&random);
 		check_units_against_model();
 	}
@@ -265,14 +265,14 @@ TAP_TEST(a_fault_happens_directly_after_its_trigger)
 	test_get_latency(&device, AFTL_OP_WRITE, 4, 1, AFTL_PRECISE);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 2, 1, 0, NULL), -EIO);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 4, 1, 0, NULL), -EIO);
-	test_advance(&device, now_ns + 999999999);
+	test_advance_clock_to(&device, now_ns + 999999999);
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 3);
-	test_advance(&device, now_ns + 1000000000);
+	test_advance_clock_to(&device, now_ns + 1000000000);
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 4);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 3, 1, 0, NULL), -EIO);
 	/* A write repairs the logical pages, and no fault that has happened happens again. */
 	test_get_latency(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
-	test_advance_by(&device, 2000000000);
+	test_advance_clock_by(&device, 2000000000);
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 0);
 }
 
@@ -317,7 +317,7 @@ TAP_TEST(the_program_of_an_overwritten_unit_triggers_nothing)
 	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, 0,
 			     aftl_device_time_ns(device.ftl)),
 		 0);
-	test_advance_by(&device, 300000);
+	test_advance_clock_by(&device, 300000);
 	CHECK(from_ppn(test_lookup(&device, 0)) != from_ppn(AFTL_NO_PPN));
 	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, 0,
 			     aftl_device_time_ns(device.ftl)),
@@ -329,21 +329,21 @@ TAP_TEST(the_program_of_an_overwritten_unit_triggers_nothing)
 }
 
 /* At the end of its life the device relocates data of failing blocks, then refuses all writes. */
-static void check_life_end(const char *policy, const char *params)
+static void check_end_of_device_life(const char *policy, const char *params)
 {
 	const struct aftl_fault *all;
 	u32 retired;
 
 	open_device(policy, params);
-	test_stream_write_all(&stream, &device);
-	test_stream_submit(&stream, &device, 400);
+	test_stream_write_all_units(&stream, &device);
+	test_stream_submit_requests(&stream, &device, 400);
 	test_drain(&device);
 	CHECK_EQ(arm_fault_text("life end after write 1"), 0);
 	CHECK_EQ(arm_fault_text("life end"), 0);
 	CHECK(!aftl_is_read_only(device.ftl));
 	retired = (u32)test_counters(&device)->retired_blocks;
 	test_execute_request(&device, AFTL_OP_WRITE, 0, 1, 0, NULL);
-	test_advance_by(&device, 20000000000);
+	test_advance_clock_by(&device, 20000000000);
 	CHECK(aftl_is_read_only(device.ftl));
 	CHECK(test_counters(&device)->retired_blocks > retired);
 	CHECK_EQ(aftl_get_faults(device.ftl, &all), 2);
@@ -361,22 +361,22 @@ TAP_TEST(worn_blocks_are_retired_when_they_are_erased)
 	const struct aftl_media *media;
 	u32 i;
 
-	open_device("baseline", test_params("%s endurance=3000", small));
-	test_stream_write_all(&stream, &device);
-	test_stream_submit(&stream, &device, 2000);
+	open_device("baseline", test_format_params("%s endurance=3000", small));
+	test_stream_write_all_units(&stream, &device);
+	test_stream_submit_requests(&stream, &device, 2000);
 	test_drain(&device);
 	CHECK_EQ(test_counters(&device)->retired_blocks, 0);
 	CHECK_EQ(arm_fault_text("wear 2999 after write 1"), 0);
 	CHECK_EQ(arm_fault_text("wear 2000 after write 2"), 0);
-	test_stream_submit(&stream, &device, 9);
+	test_stream_submit_requests(&stream, &device, 9);
 	CHECK_EQ(test_counters(&device)->retired_blocks, 0);
 	media = aftl_media(device.ftl);
 	for (i = 0; i < media->geo->blocks; i++)
 		CHECK_RANGE(media->blocks[i].wear, 29990000, 29999999 + 10000);
-	test_stream_submit(&stream, &device, 4000);
+	test_stream_submit_requests(&stream, &device, 4000);
 	CHECK(test_counters(&device)->retired_blocks > 0);
 	check_fault_refused("wear 429496", "there are 0 to 429495");
-	test_audit(&device);
+	test_audit_device(&device);
 }
 
 TAP_TEST(many_blocks_are_worn_in_bounded_steps)
@@ -392,7 +392,7 @@ TAP_TEST(many_blocks_are_worn_in_bounded_steps)
 	work = aftl_count_work_done(device.ftl);
 	CHECK_EQ(arm_fault_text("wear 7"), 0);
 	CHECK_EQ(media->blocks[0].wear, 0);
-	test_advance_by(&device, 1);
+	test_advance_clock_by(&device, 1);
 	CHECK(aftl_count_work_done(device.ftl) - work >= 3 * AFTL_SLICE_WORK);
 	CHECK_EQ(aftl_get_faults(device.ftl, &all), 1);
 	CHECK_EQ(all[0].state, AFTL_FAULT_HAPPENED);
@@ -415,7 +415,7 @@ TAP_TEST(a_cleared_list_finishes_a_fault_that_is_due)
 	aftl_clear_faults(device.ftl);
 	CHECK_EQ(aftl_get_faults(device.ftl, &all), 1);
 	CHECK_EQ(all[0].state, AFTL_FAULT_DUE);
-	test_advance_by(&device, 1);
+	test_advance_clock_by(&device, 1);
 	for (i = 0; i < media->geo->blocks; i++)
 		CHECK_EQ(media->blocks[i].wear, 7 * AFTL_FULL_WEAR);
 	CHECK_EQ(fault_at(0)->state, AFTL_FAULT_HAPPENED);
@@ -514,21 +514,21 @@ static u64 run_random_faults(u64 seed, u32 steps)
 	stream.depth = 1;
 	stream.units_max = 4;
 	start_fault_model();
-	test_stream_submit(&stream, &device, 60);
+	test_stream_submit_requests(&stream, &device, 60);
 	test_drain(&device);
 	memset(model.programmed, 0, test_unit_count(&device));
 	memset(model.counts, 0, sizeof(model.counts));
 	since_ns = aftl_device_time_ns(device.ftl);
 	arm_random_faults(&random);
 	for (i = 0; i < 400 && !tap_failures(); i++) {
-		if (!test_stream_submit_one(&stream, &device))
+		if (!test_stream_submit_request(&stream, &device))
 			break;
 		for (j = 0; j < steps; j++)
-			test_advance_by(&device, 1000);
-		test_advance_by(&device, 100000 - steps * 1000);
+			test_advance_clock_by(&device, 1000);
+		test_advance_clock_by(&device, 100000 - steps * 1000);
 		check_fault_states(since_ns, states);
 	}
-	test_audit(&device);
+	test_audit_device(&device);
 	return aftl_digest(device.ftl);
 }
 
@@ -550,14 +550,18 @@ TAP_TEST(each_fault_happens_once_on_random_devices)
 
 int main(void)
 {
-	test_each_policy("failed units are lost until rewritten", small, run_with_failed_units);
-	test_each_policy("failed units are lost, with caches and errors",
-			 test_params("%s buffer=256KiB read_cache=1MiB read_ahead=64KiB errors=on",
-				     small), run_with_failed_units);
-	test_each_policy("failed units are lost, with parity", test_params("%s rain=on", small),
-			 run_with_failed_units);
-	test_each_policy("the device is read-only at the end of its life", small, check_life_end);
-	test_each_policy("the device is read-only at the end of its life, with parity",
-			 test_params("%s rain=on", small), check_life_end);
+	test_run_for_each_policy("failed units are lost until rewritten", small,
+				 run_with_failed_units);
+	test_run_for_each_policy("failed units are lost, with caches and errors",
+				 test_format_params("%s buffer=256KiB read_cache=1MiB "
+						    "read_ahead=64KiB errors=on", small),
+				 run_with_failed_units);
+	test_run_for_each_policy("failed units are lost, with parity",
+				 test_format_params("%s rain=on", small),
+				 run_with_failed_units);
+	test_run_for_each_policy("the device is read-only at the end of its life", small,
+				 check_end_of_device_life);
+	test_run_for_each_policy("the device is read-only at the end of its life, with parity",
+				 test_format_params("%s rain=on", small), check_end_of_device_life);
 	return tap_run_all();
 }

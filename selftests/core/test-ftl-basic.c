@@ -55,7 +55,7 @@ TAP_TEST(single_requests_of_tcad18_take_the_computed_times)
 	CHECK_EQ(test_counters(&device)->array_program_ns, 3 * PROGRAM_NS);
 	CHECK_EQ(test_counters(&device)->array_read_ns, 2 * SENSE_NS);
 	CHECK_EQ(test_counters(&device)->bus_ns, 5 * PAGE_NS);
-	/* 3.3 V x 25 mA for 700 us is 57.75 uJ for a program, for 45 us 3.7125 uJ for a read. */
+	/* At 3.3 V x 25 mA a program of 700 us takes 57.75 uJ, a read of 45 us 3.7125 uJ. */
 	CHECK_EQ(test_counters(&device)->program_energy_pj, 3 * 57750000ULL);
 	CHECK_EQ(test_counters(&device)->read_energy_pj, 2 * 3712500ULL);
 }
@@ -156,7 +156,7 @@ static struct test_request *submit_timed_request(enum aftl_op op, u32 unit, u32 
 	return request;
 }
 
-static u64 record_end_time(struct test_request *request)
+static u64 wait_and_measure_latency(struct test_request *request)
 {
 	u64 latency = 0;
 
@@ -181,10 +181,10 @@ TAP_TEST(first_come_is_first_served, "order=fcfs serves requests in order of arr
 	second = submit_timed_request(AFTL_OP_WRITE, 20, 2);
 	read = submit_timed_request(AFTL_OP_READ, 0, 1);
 	third = submit_timed_request(AFTL_OP_WRITE, 30, 2);
-	CHECK_EQ(record_end_time(first), WRITE_NS);
-	CHECK_EQ(record_end_time(second), 2 * WRITE_NS);
-	CHECK_EQ(record_end_time(read), 2 * WRITE_NS + SENSE_NS + UNIT_NS);
-	CHECK_EQ(record_end_time(third), 3 * WRITE_NS + SENSE_NS + UNIT_NS);
+	CHECK_EQ(wait_and_measure_latency(first), WRITE_NS);
+	CHECK_EQ(wait_and_measure_latency(second), 2 * WRITE_NS);
+	CHECK_EQ(wait_and_measure_latency(read), 2 * WRITE_NS + SENSE_NS + UNIT_NS);
+	CHECK_EQ(wait_and_measure_latency(third), 3 * WRITE_NS + SENSE_NS + UNIT_NS);
 }
 
 TAP_TEST(a_read_suspends_a_program)
@@ -195,11 +195,11 @@ TAP_TEST(a_read_suspends_a_program)
 	open_device("demo", "baseline", ONE_DIE " suspend=program");
 	measure_write_ns(0, 2);
 	write = submit_timed_request(AFTL_OP_WRITE, 10, 2);
-	test_advance_by(&device, 100000);
+	test_advance_clock_by(&device, 100000);
 	read = submit_timed_request(AFTL_OP_READ, 0, 1);
 	/* A suspended die takes 20 us to accept the read, and 20 us to resume the program. */
-	CHECK_EQ(record_end_time(read), 20000 + SENSE_NS + UNIT_NS);
-	CHECK_EQ(record_end_time(write), WRITE_NS + SENSE_NS + UNIT_NS + 40000);
+	CHECK_EQ(wait_and_measure_latency(read), 20000 + SENSE_NS + UNIT_NS);
+	CHECK_EQ(wait_and_measure_latency(write), WRITE_NS + SENSE_NS + UNIT_NS + 40000);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
 }
 
@@ -210,10 +210,10 @@ TAP_TEST(a_write_suspends_nothing)
 
 	open_device("demo", "baseline", ONE_DIE " suspend=both");
 	first = submit_timed_request(AFTL_OP_WRITE, 10, 2);
-	test_advance_by(&device, 100000);
+	test_advance_clock_by(&device, 100000);
 	second = submit_timed_request(AFTL_OP_WRITE, 20, 2);
-	CHECK_EQ(record_end_time(first), WRITE_NS);
-	CHECK_EQ(record_end_time(second), 2 * WRITE_NS - 100000);
+	CHECK_EQ(wait_and_measure_latency(first), WRITE_NS);
+	CHECK_EQ(wait_and_measure_latency(second), 2 * WRITE_NS - 100000);
 	CHECK_EQ(test_counters(&device)->array_suspends, 0);
 }
 
@@ -226,12 +226,12 @@ TAP_TEST(a_program_is_suspended_at_most_suspend_limit_times)
 	open_device("demo", "baseline", ONE_DIE " suspend=both suspend_limit=3");
 	measure_write_ns(0, 2);
 	write = submit_timed_request(AFTL_OP_WRITE, 10, 2);
-	test_advance_by(&device, PAGE_NS);
+	test_advance_clock_by(&device, PAGE_NS);
 	for (i = 0; i < 3; i++)
 		CHECK_EQ(measure_unit_reads_ns(0, 1), step);
-	/* Three reads each delay the program, whose resume takes 20 us; the fourth read waits. */
+	/* Each of three reads suspends the program (20 us for the resume); a fourth read waits. */
 	CHECK_EQ(measure_unit_reads_ns(0, 1), PROGRAM_NS + 3 * 20000 + SENSE_NS + UNIT_NS);
-	CHECK_EQ(record_end_time(write), WRITE_NS + 3 * (step + 20000));
+	CHECK_EQ(wait_and_measure_latency(write), WRITE_NS + 3 * (step + 20000));
 	CHECK_EQ(test_counters(&device)->array_suspends, 3);
 }
 
@@ -246,13 +246,14 @@ TAP_TEST(a_suspended_program_resumes_after_suspend_reads_reads)
 	for (i = 0; i < 3; i++)
 		measure_write_ns(2 * i, 2);
 	write = submit_timed_request(AFTL_OP_WRITE, 10, 2);
-	test_advance_by(&device, 100000);
+	test_advance_clock_by(&device, 100000);
 	for (i = 0; i < 3; i++)
 		reads[i] = submit_timed_request(AFTL_OP_READ, 2 * i, 1);
 	for (i = 0; i < 2; i++)
-		CHECK_EQ(record_end_time(reads[i]), 20000 + (i + 1) * (SENSE_NS + UNIT_NS));
-	CHECK_EQ(record_end_time(write), write_ns);
-	CHECK_EQ(record_end_time(reads[2]), write_ns - 100000 + SENSE_NS + UNIT_NS);
+		CHECK_EQ(wait_and_measure_latency(reads[i]),
+			 20000 + (i + 1) * (SENSE_NS + UNIT_NS));
+	CHECK_EQ(wait_and_measure_latency(write), write_ns);
+	CHECK_EQ(wait_and_measure_latency(reads[2]), write_ns - 100000 + SENSE_NS + UNIT_NS);
 }
 
 #define HOUSEKEEPING ONE_DIE " blocks=16 op=50 housekeeping=5ms "
@@ -264,7 +265,7 @@ static void overwrite_until_erase(void)
 
 	for (page = 0; !test_counters(&device)->array_erases; page = (page + 1) % 16)
 		measure_write_ns(2 * page, 2);
-	test_advance_by(&device, 1000000000);
+	test_advance_clock_by(&device, 1000000000);
 }
 
 TAP_TEST(programs_of_host_data_wait_for_the_end_of_housekeeping)
@@ -275,10 +276,10 @@ TAP_TEST(programs_of_host_data_wait_for_the_end_of_housekeeping)
 	CHECK_EQ(measure_write_ns(0, 2), WRITE_NS);
 	overwrite_until_erase();
 	write = submit_timed_request(AFTL_OP_WRITE, 10, 2);
-	test_advance_by(&device, 1000000);
+	test_advance_clock_by(&device, 1000000);
 	CHECK_EQ(measure_unit_reads_ns(0, 1), SENSE_NS + UNIT_NS);
-	CHECK_EQ(record_end_time(write), 5000000 + WRITE_NS);
-	test_advance_by(&device, 20000000);
+	CHECK_EQ(wait_and_measure_latency(write), 5000000 + WRITE_NS);
+	test_advance_clock_by(&device, 20000000);
 	CHECK_EQ(measure_write_ns(10, 2), WRITE_NS);
 }
 
@@ -287,7 +288,7 @@ TAP_TEST(housekeeping_every_passes_between_two_housekeepings)
 	open_device("demo", "baseline", HOUSEKEEPING "housekeeping_every=900s");
 	overwrite_until_erase();
 	CHECK_EQ(measure_write_ns(10, 2), WRITE_NS);
-	test_advance_by(&device, 900000000000ULL);
+	test_advance_clock_by(&device, 900000000000ULL);
 	CHECK_EQ(measure_write_ns(10, 2), 5000000 + WRITE_NS);
 }
 
@@ -304,10 +305,10 @@ TAP_TEST(a_program_is_suspended_at_a_step_boundary)
 		open_device("demo", "baseline", ONE_DIE " suspend=program suspend_step=200us");
 		measure_write_ns(0, 2);
 		write = submit_timed_request(AFTL_OP_WRITE, 10, 2);
-		test_advance_by(&device, when[i]);
+		test_advance_clock_by(&device, when[i]);
 		CHECK_EQ(measure_unit_reads_ns(0, 1),
 			 until[i] - when[i] + 20000 + SENSE_NS + UNIT_NS);
-		CHECK_EQ(record_end_time(write), WRITE_NS + SENSE_NS + UNIT_NS + 40000);
+		CHECK_EQ(wait_and_measure_latency(write), WRITE_NS + SENSE_NS + UNIT_NS + 40000);
 		CHECK_EQ(test_counters(&device)->array_suspends, 1);
 	}
 }
@@ -321,13 +322,13 @@ TAP_TEST(reads_wait_for_row_programs_at_most)
 	open_device("demo", "baseline", ONE_DIE " row=3");
 	measure_write_ns(0, 2);
 	/* With no program pending, the count for parameter "row" (programs in a row) restarts. */
-	test_advance_by(&device, 1);
+	test_advance_clock_by(&device, 1);
 	for (i = 0; i < ARRAY_SIZE(writes); i++)
 		writes[i] = submit_timed_request(AFTL_OP_WRITE, 10 * (i + 1), 2);
 	read = submit_timed_request(AFTL_OP_READ, 0, 1);
-	CHECK_EQ(record_end_time(read), 3 * WRITE_NS + SENSE_NS + UNIT_NS);
-	CHECK_EQ(record_end_time(writes[2]), 3 * WRITE_NS);
-	CHECK_EQ(record_end_time(writes[4]), 5 * WRITE_NS + SENSE_NS + UNIT_NS);
+	CHECK_EQ(wait_and_measure_latency(read), 3 * WRITE_NS + SENSE_NS + UNIT_NS);
+	CHECK_EQ(wait_and_measure_latency(writes[2]), 3 * WRITE_NS);
+	CHECK_EQ(wait_and_measure_latency(writes[4]), 5 * WRITE_NS + SENSE_NS + UNIT_NS);
 }
 
 TAP_TEST(read_times_depend_on_the_position_in_the_word_line)
@@ -385,21 +386,22 @@ TAP_TEST(link_and_controller_times_overlap)
 	for (i = 0; i < 3; i++)
 		requests[i] = submit_timed_request(AFTL_OP_READ, 100 * i, 1);
 	for (i = 0; i < 3; i++)
-		CHECK_EQ(record_end_time(requests[i]), (i + 1) * 10000 + unit_ns + 7000);
-	test_advance_by(&device, 1000000);
+		CHECK_EQ(wait_and_measure_latency(requests[i]), (i + 1) * 10000 + unit_ns + 7000);
+	test_advance_clock_by(&device, 1000000);
 	now_ns = aftl_device_time_ns(device.ftl);
 	for (i = 0; i < 3; i++)
 		requests[i] = submit_timed_request(AFTL_OP_READ, 100 * i, 5);
 	for (i = 0; i < 3; i++)
-		CHECK_EQ(record_end_time(requests[i]), 10000 + (i + 1) * 5 * unit_ns + 7000);
+		CHECK_EQ(wait_and_measure_latency(requests[i]),
+			 10000 + (i + 1) * 5 * unit_ns + 7000);
 	/* Writes and reads use separate directions of the host link and do not delay each other. */
-	test_advance_by(&device, 1000000);
+	test_advance_clock_by(&device, 1000000);
 	requests[0] = submit_timed_request(AFTL_OP_READ, 0, 1);
 	requests[1] = submit_timed_request(AFTL_OP_WRITE, 0, 1);
 	requests[2] = submit_timed_request(AFTL_OP_DISCARD, 0, 1);
-	CHECK_EQ(record_end_time(requests[0]), 10000 + unit_ns + 7000);
-	CHECK_EQ(record_end_time(requests[1]), 10000 + unit_ns + 7000);
-	CHECK_EQ(record_end_time(requests[2]), 20000 + 7000);
+	CHECK_EQ(wait_and_measure_latency(requests[0]), 10000 + unit_ns + 7000);
+	CHECK_EQ(wait_and_measure_latency(requests[1]), 10000 + unit_ns + 7000);
+	CHECK_EQ(wait_and_measure_latency(requests[2]), 20000 + 7000);
 	CHECK(aftl_device_time_ns(device.ftl) > now_ns);
 }
 
@@ -412,7 +414,7 @@ TAP_TEST(controller_time_applies_without_a_link_too)
 	for (i = 0; i < 3; i++)
 		requests[i] = submit_timed_request(AFTL_OP_READ, 100 * i, 1 + i);
 	for (i = 0; i < 3; i++)
-		CHECK_EQ(record_end_time(requests[i]), (i + 1) * 10000);
+		CHECK_EQ(wait_and_measure_latency(requests[i]), (i + 1) * 10000);
 }
 
 TAP_TEST(suspending_is_off_by_default)
@@ -423,10 +425,10 @@ TAP_TEST(suspending_is_off_by_default)
 	open_device("demo", "baseline", ONE_DIE);
 	measure_write_ns(0, 2);
 	write = submit_timed_request(AFTL_OP_WRITE, 10, 2);
-	test_advance_by(&device, 100000);
+	test_advance_clock_by(&device, 100000);
 	read = submit_timed_request(AFTL_OP_READ, 0, 1);
-	CHECK_EQ(record_end_time(read), WRITE_NS - 100000 + SENSE_NS + UNIT_NS);
-	CHECK_EQ(record_end_time(write), WRITE_NS);
+	CHECK_EQ(wait_and_measure_latency(read), WRITE_NS - 100000 + SENSE_NS + UNIT_NS);
+	CHECK_EQ(wait_and_measure_latency(write), WRITE_NS);
 }
 
 TAP_TEST(buffered_writes_complete_at_once)
@@ -437,17 +439,17 @@ TAP_TEST(buffered_writes_complete_at_once)
 	CHECK_EQ(test_counters(&device)->buffer_read_units, 1);
 	CHECK_EQ(test_counters(&device)->array_programs, 0);
 	/* The write buffer holds a partial page back for 5 ms. */
-	test_advance_by(&device, 4999999);
+	test_advance_clock_by(&device, 4999999);
 	CHECK_EQ(test_counters(&device)->array_programs, 0);
-	test_advance_by(&device, 1);
+	test_advance_clock_by(&device, 1);
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
-	test_advance_by(&device, WRITE_NS);
+	test_advance_clock_by(&device, WRITE_NS);
 	CHECK_EQ(measure_unit_reads_ns(3, 1), SENSE_NS + UNIT_NS);
 	/* Below its watermark the write buffer holds a full page back, too. */
 	CHECK_EQ(measure_write_ns(10, 2), 0);
-	test_advance_by(&device, 4999999);
+	test_advance_clock_by(&device, 4999999);
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
-	test_advance_by(&device, 1 + WRITE_NS);
+	test_advance_clock_by(&device, 1 + WRITE_NS);
 	CHECK_EQ(measure_unit_reads_ns(10, 2), SENSE_NS + PAGE_NS);
 }
 
@@ -474,9 +476,9 @@ TAP_TEST(a_flush_does_not_wait_for_later_writes)
 	before = submit_timed_request(AFTL_OP_WRITE, 0, 2);
 	flush = submit_timed_request(AFTL_OP_FLUSH, 0, 0);
 	after = submit_timed_request(AFTL_OP_WRITE, 2, 2);
-	CHECK_EQ(record_end_time(flush), WRITE_NS);
-	CHECK_EQ(record_end_time(before), WRITE_NS);
-	CHECK_EQ(record_end_time(after), 2 * WRITE_NS);
+	CHECK_EQ(wait_and_measure_latency(flush), WRITE_NS);
+	CHECK_EQ(wait_and_measure_latency(before), WRITE_NS);
+	CHECK_EQ(wait_and_measure_latency(after), 2 * WRITE_NS);
 }
 
 /* Without a flush a partial page stays in the buffer. */
@@ -500,19 +502,19 @@ TAP_TEST(draining_programs_partial_pages_at_once)
 {
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB buffer_hold=1s");
 	CHECK_EQ(measure_write_ns(3, 1), 0);
-	test_advance_by(&device, 10 * WRITE_NS);
+	test_advance_clock_by(&device, 10 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 0);
 	aftl_set_drain_mode(device.ftl, true);
 	CHECK(aftl_is_busy(device.ftl));
-	test_advance_by(&device, WRITE_NS);
+	test_advance_clock_by(&device, WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
 	CHECK(!aftl_is_busy(device.ftl));
 	CHECK_EQ(measure_write_ns(3, 1), 0);
-	test_advance_by(&device, WRITE_NS);
+	test_advance_clock_by(&device, WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 2);
 	aftl_set_drain_mode(device.ftl, false);
 	CHECK_EQ(measure_write_ns(3, 1), 0);
-	test_advance_by(&device, 10 * WRITE_NS);
+	test_advance_clock_by(&device, 10 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 2);
 }
 
@@ -570,20 +572,20 @@ TAP_TEST(full_pages_wait_for_the_watermark_of_the_buffer)
 {
 	open_device("demo", "baseline", ONE_DIE " buffer=64KiB buffer_hold=1s");
 	CHECK_EQ(measure_write_ns(0, 7), 0);
-	test_advance_by(&device, 10 * WRITE_NS);
+	test_advance_clock_by(&device, 10 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 0);
 	CHECK_EQ(measure_write_ns(7, 1), 0);
-	test_advance_by(&device, 10 * WRITE_NS);
+	test_advance_clock_by(&device, 10 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
 	CHECK_EQ(measure_write_ns(8, 6), 0);
-	test_advance_by(&device, 20 * WRITE_NS);
+	test_advance_clock_by(&device, 20 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 4);
 	CHECK_EQ(test_counters(&device)->padded_units, 0);
 	CHECK_EQ(aftl_set_param(device.ftl, "buffer_high", "0", &device.error), 0);
-	test_advance_by(&device, 10 * WRITE_NS);
+	test_advance_clock_by(&device, 10 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 7);
 	CHECK_EQ(measure_write_ns(14, 1), 0);
-	test_advance_by(&device, 10 * WRITE_NS);
+	test_advance_clock_by(&device, 10 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 7);
 }
 
@@ -593,10 +595,10 @@ TAP_TEST(above_the_watermark_all_luns_program_at_once)
 	open_device("demo", "baseline", "buffer=64KiB buffer_hold=1s");
 	CHECK_EQ(aftl_geometry(device.ftl)->luns, 4);
 	CHECK_EQ(measure_write_ns(0, 7), 0);
-	test_advance_by(&device, WRITE_NS);
+	test_advance_clock_by(&device, WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 0);
 	CHECK_EQ(measure_write_ns(7, 1), 0);
-	test_advance_by(&device, 2 * WRITE_NS - 1);
+	test_advance_clock_by(&device, 2 * WRITE_NS - 1);
 	CHECK_EQ(test_counters(&device)->array_programs, 4);
 }
 
@@ -609,10 +611,10 @@ TAP_TEST(an_overwrite_in_the_buffer_takes_no_second_place)
 	CHECK_EQ(measure_write_ns(0, 3), 0);
 	for (i = 0; i < 10; i++)
 		CHECK_EQ(measure_write_ns(i % 3, 1), 0);
-	test_advance_by(&device, 10 * WRITE_NS);
+	test_advance_clock_by(&device, 10 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 0);
 	CHECK_EQ(measure_write_ns(3, 1), 0);
-	test_advance_by(&device, 10 * WRITE_NS);
+	test_advance_clock_by(&device, 10 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->buffer_coalesced_units, 10);
 	CHECK_EQ(measure_request_latency(AFTL_OP_FLUSH, 0, 0, 0), WRITE_NS);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 4);
@@ -627,9 +629,9 @@ TAP_TEST(an_overwritten_unit_leaves_the_buffer_in_time)
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB buffer_hold=5ms");
 	for (i = 0; i < 5; i++) {
 		CHECK_EQ(measure_write_ns(0, 2), 0);
-		test_advance_by(&device, 1000000);
+		test_advance_clock_by(&device, 1000000);
 	}
-	test_advance_by(&device, WRITE_NS);
+	test_advance_clock_by(&device, WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
 }
 
@@ -671,13 +673,13 @@ TAP_TEST(a_write_waits_while_the_buffer_is_full)
 	CHECK_EQ(aftl_count_buffer_tags(device.ftl), 4);
 	CHECK_EQ(measure_write_ns(0, 4), 0);
 	late = submit_timed_request(AFTL_OP_WRITE, 10, 1);
-	CHECK_EQ(record_end_time(late), WRITE_NS);
+	CHECK_EQ(wait_and_measure_latency(late), WRITE_NS);
 	late = submit_timed_request(AFTL_OP_WRITE, 20, 8);
 	test_drain(&device);
-	record_end_time(late);
+	wait_and_measure_latency(late);
 }
 
-/* A discard supersedes every earlier write, wherever that is in progress. */
+/* A discard supersedes every earlier write, whether buffered, being programmed or relocated. */
 TAP_TEST(a_discard_supersedes_every_earlier_write)
 {
 	static const char *const buffers[] = { "0", "1MiB" };
@@ -688,20 +690,21 @@ TAP_TEST(a_discard_supersedes_every_earlier_write)
 
 	for (i = 0; i < 2; i++)
 		for (wait = 0; wait < 1000000; wait += 300000) {
-			open_device("demo", "baseline", test_params(ONE_DIE
-								    " buffer=%s", buffers[i]));
+			open_device("demo", "baseline", test_format_params(ONE_DIE
+									   " buffer=%s",
+									   buffers[i]));
 			submit_timed_request(AFTL_OP_WRITE, 10, 2)->keep = false;
 			write = submit_timed_request(AFTL_OP_WRITE, 5, 2);
-			test_advance_by(&device, wait);
+			test_advance_clock_by(&device, wait);
 			CHECK_EQ(measure_request_latency(AFTL_OP_DISCARD, 5, 1, 0), 0);
 			CHECK_EQ(measure_unit_reads_ns(5, 1), 0);
-			record_end_time(write);
-			test_advance_by(&device, 10000000);
+			wait_and_measure_latency(write);
+			test_advance_clock_by(&device, 10000000);
 			CHECK_EQ(from_ppn(aftl_lookup(device.ftl, to_lpn(5), &class)), U32_MAX);
 			CHECK(from_ppn(aftl_lookup(device.ftl, to_lpn(6), &class)) != U32_MAX);
-			test_advance_by(&device, 10000000);
+			test_advance_clock_by(&device, 10000000);
 			measure_write_ns(5, 1);
-			test_advance_by(&device, 10000000);
+			test_advance_clock_by(&device, 10000000);
 			CHECK(from_ppn(aftl_lookup(device.ftl, to_lpn(5), &class)) != U32_MAX);
 		}
 }
@@ -717,8 +720,8 @@ static void open_four_plane_device(const char *rule)
 {
 	u32 i;
 
-	open_device("demo", "baseline", test_params(ONE_DIE " planes=4 plane_mode=wide "
-						    "multi_plane_read=%s", rule));
+	open_device("demo", "baseline", test_format_params(ONE_DIE " planes=4 plane_mode=wide "
+							   "multi_plane_read=%s", rule));
 	for (i = 0; i < 4; i++)
 		measure_write_ns(8 * i, 8);
 }
@@ -736,10 +739,11 @@ static void check_read_times_of_two_planes(u32 first, u32 second, bool together)
 	struct test_request *blocker = submit_timed_request(AFTL_OP_READ, 0, 1);
 	struct test_request *a = submit_timed_request(AFTL_OP_READ, first, 2);
 	struct test_request *b = submit_timed_request(AFTL_OP_READ, second, 2);
-	u64 blocked_ns = record_end_time(blocker);
+	u64 blocked_ns = wait_and_measure_latency(blocker);
 
-	CHECK_EQ(record_end_time(a), blocked_ns + PLANES_NS(1));
-	CHECK_EQ(record_end_time(b), blocked_ns + (together ? PLANES_NS(2) : 2 * PLANES_NS(1)));
+	CHECK_EQ(wait_and_measure_latency(a), blocked_ns + PLANES_NS(1));
+	CHECK_EQ(wait_and_measure_latency(b),
+		 blocked_ns + (together ? PLANES_NS(2) : 2 * PLANES_NS(1)));
 	CHECK_EQ(test_counters(&device)->multi_plane_reads - reads, together);
 	CHECK_EQ(test_counters(&device)->array_read_ns - sensed_ns, (together ? 2 : 3) * SENSE_NS);
 	CHECK_EQ(lun_busy_ns() - busy_ns,
@@ -780,11 +784,11 @@ TAP_TEST(a_read_may_overtake_another_into_a_multi_plane_read)
 	reads[1] = submit_timed_request(AFTL_OP_READ, 24, 2);
 	reads[2] = submit_timed_request(AFTL_OP_READ, 10, 2);
 	reads[3] = submit_timed_request(AFTL_OP_READ, 26, 2);
-	begin_ns = record_end_time(blocker);
-	CHECK_EQ(record_end_time(reads[0]), begin_ns + PLANES_NS(1));
-	CHECK_EQ(record_end_time(reads[2]), begin_ns + PLANES_NS(2));
-	CHECK_EQ(record_end_time(reads[1]), begin_ns + PLANES_NS(2) + PLANES_NS(1));
-	CHECK_EQ(record_end_time(reads[3]), begin_ns + 2 * PLANES_NS(2));
+	begin_ns = wait_and_measure_latency(blocker);
+	CHECK_EQ(wait_and_measure_latency(reads[0]), begin_ns + PLANES_NS(1));
+	CHECK_EQ(wait_and_measure_latency(reads[2]), begin_ns + PLANES_NS(2));
+	CHECK_EQ(wait_and_measure_latency(reads[1]), begin_ns + PLANES_NS(2) + PLANES_NS(1));
+	CHECK_EQ(wait_and_measure_latency(reads[3]), begin_ns + 2 * PLANES_NS(2));
 }
 
 TAP_TEST(independent_planes_execute_separate_programs)
@@ -816,7 +820,7 @@ TAP_TEST(a_read_returns_the_newer_unit_from_the_buffer)
 	static struct shadow_store store;
 
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB");
-	shadow_attach(&store, &device, false);
+	shadow_attach_to_device(&store, &device, false);
 	measure_write_ns(0, 2);
 	measure_request_latency(AFTL_OP_FLUSH, 0, 0, 0);
 	measure_write_ns(1, 1);
@@ -831,15 +835,15 @@ TAP_TEST(a_flush_covers_data_that_are_overwritten_meanwhile)
 	struct test_request *flush;
 
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB");
-	shadow_attach(&store, &device, false);
+	shadow_attach_to_device(&store, &device, false);
 	/* Keep the die busy, so that the next writes stay in the write buffer. */
 	measure_write_ns(10, 2);
 	measure_write_ns(3, 1);
 	flush = submit_timed_request(AFTL_OP_FLUSH, 0, 0);
 	measure_write_ns(3, 1);
-	record_end_time(flush);
+	wait_and_measure_latency(flush);
 	test_drain(&device);
-	test_advance_by(&device, 20000000);
+	test_advance_clock_by(&device, 20000000);
 }
 
 TAP_TEST(a_request_stamped_in_the_past_arrives_now)
@@ -847,13 +851,13 @@ TAP_TEST(a_request_stamped_in_the_past_arrives_now)
 	struct test_request *request;
 
 	open_device("demo", "baseline", NULL);
-	test_advance_by(&device, 5000000);
+	test_advance_clock_by(&device, 5000000);
 	request = test_submit_kept(&device, AFTL_OP_WRITE, 0, 2, AFTL_PRECISE, 0, 1000);
 	CHECK_EQ(request->request.arrival_ns, 5000000);
-	CHECK_EQ(record_end_time(request), WRITE_NS);
+	CHECK_EQ(wait_and_measure_latency(request), WRITE_NS);
 	request = test_submit_kept(&device, AFTL_OP_WRITE, 0, 2, AFTL_PRECISE, 0, 90000000);
 	CHECK_EQ(aftl_device_time_ns(device.ftl), 90000000);
-	CHECK_EQ(record_end_time(request), WRITE_NS);
+	CHECK_EQ(wait_and_measure_latency(request), WRITE_NS);
 }
 
 static u32 requests_left;
@@ -912,7 +916,7 @@ TAP_TEST(memory_is_accounted_for, "aftl_memory_bytes() equals the allocated byte
 	CHECK_EQ(aftl_memory_bytes(device.ftl), device.held_bytes);
 }
 
-static void bail_out_of_stopped_clock(int number)
+static void bail_out_when_clock_hangs(int number)
 {
 	static const char text[] = "Bail out! device time does not come to an end\n";
 
@@ -926,7 +930,7 @@ static void bail_out_of_stopped_clock(int number)
 TAP_TEST(the_clock_can_advance_to_its_maximum)
 {
 	open_device("demo", "baseline", NULL);
-	signal(SIGALRM, bail_out_of_stopped_clock);
+	signal(SIGALRM, bail_out_when_clock_hangs);
 	alarm(20);
 	test_submit(&device, AFTL_OP_WRITE, 0, 2, AFTL_PRECISE, 0, U64_MAX / 2);
 	CHECK_EQ(aftl_device_time_ns(device.ftl), U64_MAX / 2);

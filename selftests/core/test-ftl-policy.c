@@ -10,7 +10,7 @@
 #include "stream.h"
 #include "tap.h"
 
-/* The test policy's streams: host pages by parity of the lpn, and relocated pages by parity. */
+/* The test policy has four streams: even and odd lpns, each written by the host or relocated. */
 enum { EVEN, ODD, MOVED_EVEN, MOVED_ODD, STREAMS };
 
 /* Per-device arrays that the test policy lets the core allocate. */
@@ -131,10 +131,10 @@ static void run_policy_with_params(const char *pairs)
 	u32 i;
 
 	open_device(pairs);
-	shadow_attach(&store, &device, false);
+	shadow_attach_to_device(&store, &device, false);
 	test_stream_init(&stream, 7);
 	for (i = 0; i < 20000 && !tap_failures(); i++)
-		test_stream_submit_one(&stream, &device);
+		test_stream_submit_request(&stream, &device);
 	test_drain(&device);
 	sums = witness_sums_of(device.ftl->policy);
 	for (i = 0; i < test_unit_count(&device); i++)
@@ -148,7 +148,7 @@ static void run_policy_with_params(const char *pairs)
 	CHECK(sums->invalidated > 10000);
 	aftl_policy_instance_finish_load(device.ftl->policy);
 	CHECK_EQ(sums->restored, 1);
-	test_device_finish(&device);
+	test_device_audit_and_close(&device);
 }
 
 TAP_TEST(block_openings_erases_and_invalidations_are_reported)
@@ -158,7 +158,7 @@ TAP_TEST(block_openings_erases_and_invalidations_are_reported)
 	run_policy_with_params(SHAPE " superblock=2");
 }
 
-/* A changing stream is no illegal proposal, which test_device_finish() would report. */
+/* A changing stream is no illegal proposal, which test_device_audit_and_close() would report. */
 TAP_TEST(the_stream_of_a_page_may_change_while_it_is_relocated)
 {
 	fickle = true;

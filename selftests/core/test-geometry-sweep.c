@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Each policy refuses an unusual geometry with a reason, or the device takes three capacities of
- * writes.
+ * Each policy refuses an unusual geometry with a reason, or its device completes writes of three
+ * times the capacity.
  */
 #include "stream.h"
 #include "tap.h"
@@ -17,10 +17,10 @@ static void overwrite_whole_device(struct test_device *device, struct test_strea
 
 	stream->operations = 0;
 	stream->flush = 0;
-	if (!test_stream_write_all(stream, device))
+	if (!test_stream_write_all_units(stream, device))
 		return;
 	while (stream->operations < wanted && !tap_failures())
-		test_stream_submit_one(stream, device);
+		test_stream_submit_request(stream, device);
 	test_drain(device);
 }
 
@@ -34,7 +34,7 @@ static void drive_random_geometry(struct test_device *device)
 	stream.depth = 8;
 	stream.units_max = 4;
 	overwrite_whole_device(device, &stream);
-	test_audit(device);
+	test_audit_device(device);
 	CHECK_MSG(!device->failed, "%llu requests fail", (unsigned long long)device->failed);
 	CHECK_MSG(!aftl_is_read_only(device->ftl), "the device is read-only");
 	CHECK_EQ(test_counters(device)->policy_bugs, 0);
@@ -53,7 +53,7 @@ static void try_policy_on_geometry(const struct test_device *shape, const char *
 		lived++;
 		drive_random_geometry(&device);
 	}
-	test_finish_random_device(&device, policy, 0);
+	test_finish_device_or_print_config(&device, policy, 0);
 }
 
 #define TINY "channels=1 chips=1"
@@ -120,6 +120,6 @@ TAP_TEST(the_least_accepted_over_provisioning_suffices)
 		tap_note("%s: %u of 10000", aftl_policy_at(i)->name, op);
 		if (CHECK_MSG(device.ftl, "nothing is enough"))
 			drive_random_geometry(&device);
-		test_finish_random_device(&device, aftl_policy_at(i)->name, 0);
+		test_finish_device_or_print_config(&device, aftl_policy_at(i)->name, 0);
 	}
 }

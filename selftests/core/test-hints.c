@@ -51,7 +51,7 @@ static void open_device(const char *more)
 	type.place = hint_policy_place;
 	test_device_init(&device, "demo");
 	test_device_set_params(&device, plain);
-	test_device_open_type(&device, &type, more);
+	test_device_open_policy_type(&device, &type, more);
 	memset(said, 0, sizeof(said));
 	placed = 0;
 	strange = 0;
@@ -70,7 +70,7 @@ static void write_unit_with_hint(u32 unit, u32 units)
 	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, unit, units, AFTL_PRECISE, 0,
 			     aftl_device_time_ns(device.ftl)),
 		 0);
-	test_drain_to_depth(&device, 16);
+	test_drain_to_queue_depth(&device, 16);
 }
 
 /* No page may hold units of two streams. */
@@ -107,7 +107,7 @@ static void install_hint_listener(const char *more)
 	for (i = 0; i < units; i += 3, writes++)
 		write_unit_with_hint(i, 3);
 	test_drain(&device);
-	test_advance_by(&device, 1000000000);
+	test_advance_clock_by(&device, 1000000000);
 	for (life = 0; life < AFTL_LIFETIMES; life++) {
 		CHECK_RANGE(said[life][life + 100], writes / AFTL_LIFETIMES / 2, writes);
 		told += said[life][life + 100];
@@ -176,10 +176,10 @@ static void write_hot_and_cold_data(const char *policy, bool hinted)
 			aftl_reset_stats(device.ftl);
 		test_submit(&device, AFTL_OP_WRITE, place * PLACE_UNITS, PLACE_UNITS, AFTL_PRECISE,
 			    0, aftl_device_time_ns(device.ftl));
-		test_drain_to_depth(&device, 16);
+		test_drain_to_queue_depth(&device, 16);
 	}
 	test_drain(&device);
-	test_audit(&device);
+	test_audit_device(&device);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 }
 
@@ -294,14 +294,14 @@ TAP_TEST(saving_resets_the_streams_that_a_snapshot_does_not_store)
 
 static u32 answer;
 
-static u32 answer_configured_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
+static u32 return_configured_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	return answer;
 }
 
-static int check_stream_and_place(struct aftl_policy *policy, struct aftl_lun *lun,
-				  const struct aftl_program_request *need,
-				  struct aftl_placement *placement)
+static int check_stream_of_placed_data(struct aftl_policy *policy, struct aftl_lun *lun,
+				       const struct aftl_program_request *need,
+				       struct aftl_placement *placement)
 {
 	CHECK_EQ(need->stream, answer < AFTL_STREAMS ? answer : 0);
 	return aftl_policy_baseline.place(policy, lun, need, placement);
@@ -312,12 +312,12 @@ TAP_TEST(at_most_16_streams_can_be_named)
 	struct aftl_policy_type type = aftl_policy_baseline;
 	u32 i;
 
-	type.stream = answer_configured_stream;
-	type.place = check_stream_and_place;
+	type.stream = return_configured_stream;
+	type.place = check_stream_of_placed_data;
 	for (i = 0; i < AFTL_STREAMS; i++)
 		type.streams[i] = "name";
 	test_device_init(&device, "demo");
-	test_device_open_type(&device, &type, plain);
+	test_device_open_policy_type(&device, &type, plain);
 	for (answer = 0; answer < AFTL_STREAMS + 3; answer++) {
 		device.hint = (struct aftl_hint){ 0 };
 		test_execute_request(&device, AFTL_OP_WRITE, 12 * answer, 12, AFTL_PRECISE, NULL);

@@ -29,9 +29,9 @@ struct waiter {
 /**
  * struct model - requests of one direction
  * @weights: of the queues, 0: first come, first served
- * @first: requests that have been selected, in order
- * @firsts: number of selected requests
- * @others: waiting requests in order of arrival
+ * @first: requests selected to get the next commands, in order
+ * @firsts: number of requests in @first
+ * @others: requests not yet selected, in order of arrival
  * @count: number of waiting requests
  * @queue: queue that is being served
  * @left: number of requests that @queue may send before the next queue is served
@@ -71,7 +71,7 @@ static u32 oldest_waiter_of_queue(const struct model *model, u32 queue)
 	return i;
 }
 
-/* After as many requests as its weight, or when it is empty, the next nonempty queue is served. */
+/* A queue is served until it is empty or has sent as many requests as its weight. */
 static void model_choose_queue(struct model *model)
 {
 	u32 index = model->left ? oldest_waiter_of_queue(model, model->queue) : model->count;
@@ -187,7 +187,7 @@ static void fill_host_queues(enum aftl_op op, struct model *model, struct aftl_r
 		CHECK_EQ(test_submit(&device, op, unit, units, 0, 0,
 				     aftl_device_time_ns(device.ftl)),
 			 0);
-		test_drain_to_depth(&device, depth);
+		test_drain_to_queue_depth(&device, depth);
 		if (!aftl_random_below(random, 50))
 			set_queue_weights(model, random);
 	}
@@ -195,7 +195,7 @@ static void fill_host_queues(enum aftl_op op, struct model *model, struct aftl_r
 	CHECK_EQ(model->firsts + model->count, 0);
 }
 
-static void check_writes_of_seed(u64 seed)
+static void compare_write_order_with_model(u64 seed)
 {
 	struct write_watch watch = {
 		.listener = { .submitted = model_write_submitted, .accept = check_write_accepted },
@@ -204,12 +204,12 @@ static void check_writes_of_seed(u64 seed)
 
 	test_device_init(&device, "demo");
 	if (seed % 2)
-		test_device_set(&device, "buffer", "128KiB");
+		test_device_set_param_text(&device, "buffer", "128KiB");
 	test_device_open(&device, "baseline", SHAPE);
 	test_device_listen(&device, &watch.listener);
 	fill_host_queues(AFTL_OP_WRITE, &watch.model, &random);
 	CHECK(watch.model.most > 1);
-	test_device_finish(&device);
+	test_device_audit_and_close(&device);
 }
 
 TAP_TEST(writes_are_served_in_the_order_of_the_model)
@@ -217,7 +217,7 @@ TAP_TEST(writes_are_served_in_the_order_of_the_model)
 	u64 seed;
 
 	for (seed = 0; seed < SEEDS && !tap_failures(); seed++)
-		check_writes_of_seed(seed);
+		compare_write_order_with_model(seed);
 }
 
 /* Measure the throughput shares of tenants that each keep a queue depth constant. */
@@ -268,13 +268,13 @@ static void run_tenants(struct tenants *tenants, const char *weights, enum aftl_
 	tenants->left = 8000;
 	tenants->random.state = 5;
 	test_device_init(&device, "demo");
-	test_device_set(&device, "queue_weights", weights);
+	test_device_set_param_text(&device, "queue_weights", weights);
 	test_device_open(&device, "baseline", SHAPE);
 	test_device_listen(&device, &tenants->listener);
 	for (queue = 0; queue < AFTL_QUEUES_MAX; queue++)
 		for (i = 0; i < tenants->depth[queue]; i++)
 			submit_for_tenant(tenants, queue);
-	test_device_finish(&device);
+	test_device_audit_and_close(&device);
 }
 
 static void check_shares_of_two_queues(const char *weights, enum aftl_op op, u32 first, u32 second,
@@ -325,7 +325,7 @@ static u64 measure_completion_with_queues(const char *weights, u32 at_once, u32 
 	u32 i;
 
 	test_device_init(&device, "demo");
-	test_device_set(&device, "queue_weights", weights);
+	test_device_set_param_text(&device, "queue_weights", weights);
 	test_device_open(&device, "baseline", SHAPE);
 	for (i = 0; i < 2000; i++) {
 		device.queue = (u8)(i % queues);
@@ -334,7 +334,7 @@ static u64 measure_completion_with_queues(const char *weights, u32 at_once, u32 
 				     aftl_random_below(&random, test_unit_count(&device)), 1, 0, 0,
 				     aftl_device_time_ns(device.ftl)),
 			 0);
-		test_drain_to_depth(&device, at_once);
+		test_drain_to_queue_depth(&device, at_once);
 	}
 	test_drain(&device);
 	now_ns = aftl_device_time_ns(device.ftl) ^ aftl_digest(device.ftl);

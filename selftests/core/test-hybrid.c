@@ -29,7 +29,7 @@ static void check_page_mode(const struct aftl_block *block, u16 attr)
 	CHECK(!approx || mode == AFTL_MODE_REDUCED);
 }
 
-static void check_block_pages(void)
+static void check_page_modes_fit_blocks(void)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 i;
@@ -61,16 +61,16 @@ TAP_TEST(no_part_of_policy_hybrid_violates_the_rules_of_another)
 
 	test_device_open_demo(&device, "hybrid",
 			      SHAPE " " COSTS " " SOON " " ALL " buffer=1MiB misprograms=1e-2");
-	shadow_attach(&store, &device, true);
+	shadow_attach_to_device(&store, &device, true);
 	test_stream_init(&stream, 3);
 	for (i = 0; i < 20000 && !tap_failures(); i++) {
 		stream.gap_ns = i / 1000 % 2 ? 100000 : 6000000;
-		test_stream_submit_one(&stream, &device);
+		test_stream_submit_request(&stream, &device);
 		if (i % 500 == 0)
-			check_block_pages();
+			check_page_modes_fit_blocks();
 	}
 	test_drain(&device);
-	check_block_pages();
+	check_page_modes_fit_blocks();
 	CHECK(test_counters(&device)->gc_blocks > 50);
 	CHECK(test_counters(&device)->repeated_programs > 5);
 	/* AGCR must not rewrite units, because each would take a whole one-shot word line. */
@@ -88,7 +88,7 @@ TAP_TEST(without_parts_policy_hybrid_is_plain_page_mapping)
 	test_device_open_demo(&device, "hybrid", SHAPE " " COSTS " " SOON " hybrid_approx=off "
 			      "hybrid_cube=off hybrid_agcr=off hybrid_tvr=off hybrid_ressd=off");
 	test_stream_init(&stream, 4);
-	test_stream_submit(&stream, &device, 3000);
+	test_stream_submit_requests(&stream, &device, 3000);
 	test_drain(&device);
 	for (mode = AFTL_MODE_NORMAL + 1; mode < AFTL_MODES; mode++)
 		CHECK_EQ(count_mode_pages(mode), 0);
@@ -113,7 +113,7 @@ TAP_TEST(margins_are_used_by_one_part_of_policy_hybrid_only)
 	u64 skipped = aftl_cube_program_ns[4][0];
 
 	test_device_open_demo(&device, "hybrid", SHAPE " channels=1");
-	/* The first page opens an approximate block; four more fill a layer of a checkerboard. */
+	/* The five writes open an approximate block and fill a layer of a checkerboard block. */
 	CHECK_EQ(measure_hybrid_write_ns(0, AFTL_APPROX), 437500);
 	CHECK_EQ(measure_hybrid_write_ns(3, AFTL_PRECISE), 532000);
 	CHECK_EQ(measure_hybrid_write_ns(6, AFTL_APPROX), 437500);
@@ -152,7 +152,7 @@ TAP_TEST(a_repeated_program_keeps_its_write_cost)
 	CHECK_RANGE(count_mode_pages(AFTL_MODE_BETWEEN), 1, 2);
 	access_units_singly(AFTL_OP_READ, 0, 10, AFTL_PRECISE);
 	access_units_singly(AFTL_OP_READ, 0, 10, AFTL_PRECISE);
-	test_advance_by(&device, 1000000000);
+	test_advance_clock_by(&device, 1000000000);
 	CHECK_RANGE(count_mode_pages(AFTL_MODE_FINE), 8, 10);
 }
 
@@ -163,7 +163,7 @@ TAP_TEST(approximate_data_are_not_rewritten)
 	access_units_singly(AFTL_OP_WRITE, 0, 20, AFTL_APPROX);
 	access_units_singly(AFTL_OP_READ, 0, 20, AFTL_APPROX);
 	access_units_singly(AFTL_OP_READ, 0, 20, AFTL_APPROX);
-	test_advance_by(&device, 1000000000);
+	test_advance_clock_by(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 0);
 }
 
@@ -177,11 +177,11 @@ TAP_TEST(the_age_of_updated_data_selects_the_part)
 	CHECK(count_mode_pages(AFTL_MODE_MLC) > 0);
 	CHECK_EQ(count_mode_pages(AFTL_MODE_REDUCED), 0);
 	/* Data overwritten within a week are programmed without margins, others with them. */
-	test_advance_by(&device, 10000000000ULL);
+	test_advance_clock_by(&device, 10000000000ULL);
 	measure_hybrid_write_ns(30, AFTL_PRECISE);
 	CHECK_EQ(count_mode_pages(AFTL_MODE_REDUCED), 3);
 	aftl_advance_age(device.ftl, 30 * 24 * AFTL_HOUR_NS);
-	test_advance_by(&device, 1000000000);
+	test_advance_clock_by(&device, 1000000000);
 	measure_hybrid_write_ns(0, AFTL_PRECISE);
 	CHECK_EQ(count_mode_pages(AFTL_MODE_REDUCED), 3);
 	/* No page may be programmed in AGCR's mode of low write cost. */

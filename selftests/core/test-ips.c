@@ -58,7 +58,7 @@ static void open_device(const char *params)
 static void run_ips_seed(u64 seed, u32 steps)
 {
 	test_stream_init(&stream, seed);
-	test_stream_submit(&stream, &device, steps);
+	test_stream_submit_requests(&stream, &device, steps);
 	CHECK(test_drain(&device));
 }
 
@@ -81,14 +81,14 @@ static void write_two_units(u32 unit)
 
 static const char one_block[] = "ips_blocks=1 ips_idle=0";
 
-/* Two layers get one bit in each word line, then the other bits; then the next two layers. */
+/* Word lines of two layers get one bit per cell, then two more bits; then come two new layers. */
 TAP_TEST(a_switch_leaves_cached_data_in_place)
 {
 	aftl_ppn_t slots[LINES];
 	u32 i;
 
 	open_device(one_block);
-	test_write_each(&device, 0, LINES, AFTL_PRECISE);
+	test_write_each_unit(&device, 0, LINES, AFTL_PRECISE);
 	for (i = 0; i < LINES; i++) {
 		slots[i] = test_lookup(&device, i);
 		CHECK_EQ(ips_page_of_unit(i), i * LINE_PAGES);
@@ -104,7 +104,7 @@ TAP_TEST(a_switch_leaves_cached_data_in_place)
 	}
 	for (i = 0; i < LINES; i++)
 		CHECK(test_lookup(&device, i) == slots[i]);
-	test_write_each(&device, 50, 1, AFTL_PRECISE);
+	test_write_each_unit(&device, 50, 1, AFTL_PRECISE);
 	CHECK(test_block_of(&device, 50) == test_block_of(&device, 0));
 	CHECK_EQ(ips_page_of_unit(50), LINES * LINE_PAGES);
 	CHECK_EQ(program_mode_of_unit(50), AFTL_MODE_SLC);
@@ -118,7 +118,7 @@ TAP_TEST(cache_blocks_are_opened_before_any_is_switched)
 	u32 i;
 
 	open_device("ips_blocks=3");
-	test_write_each(&device, 0, 3 * LINES, AFTL_PRECISE);
+	test_write_each_unit(&device, 0, 3 * LINES, AFTL_PRECISE);
 	for (i = 0; i < 3 * LINES; i++) {
 		CHECK(test_block_of(&device, i) == test_block_of(&device, i / LINES * LINES));
 		CHECK_EQ(program_mode_of_unit(i), AFTL_MODE_SLC);
@@ -149,7 +149,7 @@ TAP_TEST(a_switch_takes_a_sensing_and_a_full_program)
 
 	open_device(one_block);
 	config = &device.ftl->config;
-	test_write_each(&device, 0, LINES, AFTL_PRECISE);
+	test_write_each_unit(&device, 0, LINES, AFTL_PRECISE);
 	CHECK_EQ(last_ns, config->program_slc);
 	CHECK_EQ(measure_read_ns(0), config->read_slc);
 	write_two_units(100);
@@ -167,7 +167,7 @@ static u64 check_suspend_by_read(u32 unit, u32 units, u64 program_ns)
 	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, unit, units, AFTL_PRECISE, 0,
 			     aftl_device_time_ns(device.ftl)),
 		 0);
-	test_advance_by(&device, program_ns / 4);
+	test_advance_clock_by(&device, program_ns / 4);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 1, 1, AFTL_PRECISE, NULL), 0);
 	test_drain(&device);
 	return test_counters(&device)->array_suspends - before;
@@ -177,7 +177,7 @@ static u64 check_suspend_by_read(u32 unit, u32 units, u64 program_ns)
 TAP_TEST(a_read_suspends_a_cached_program_but_not_a_switch)
 {
 	open_device("ips_blocks=1 ips_idle=0 suspend=program");
-	test_write_each(&device, 0, LINES - 1, AFTL_PRECISE);
+	test_write_each_unit(&device, 0, LINES - 1, AFTL_PRECISE);
 	CHECK_EQ(check_suspend_by_read(LINES - 1, 1, device.ftl->config.program_slc), 1);
 	CHECK_EQ(check_suspend_by_read(100, 2, device.ftl->config.program), 0);
 	CHECK_EQ(program_mode_of_unit(0), AFTL_MODE_SWITCHED);
@@ -190,7 +190,7 @@ static u64 age_hours_of_unit(u32 unit)
 }
 
 /*
- * After the switch the cached page has the error rate of all bits, at the age of its first program.
+ * A switched page has the error rate of three-bit cells, at the age of its one-bit program.
  */
 TAP_TEST(a_switched_page_has_the_errors_of_all_bits)
 {
@@ -198,9 +198,9 @@ TAP_TEST(a_switched_page_has_the_errors_of_all_bits)
 	u64 beside;
 
 	open_device("ips_blocks=1 ips_idle=0 cell_model=voltage");
-	test_write_each(&device, 0, LINES, AFTL_PRECISE);
+	test_write_each_unit(&device, 0, LINES, AFTL_PRECISE);
 	test_block_of(&device, 0)->erases = 2000;
-	test_advance_by(&device, 2000 * AFTL_HOUR_NS);
+	test_advance_clock_by(&device, 2000 * AFTL_HOUR_NS);
 	before = compute_error_rate_of_ips_unit(0);
 	write_two_units(100);
 	beside = compute_error_rate_of_ips_unit(100);
@@ -224,7 +224,7 @@ TAP_TEST(only_later_programs_disturb_a_cached_word_line)
 	u32 i;
 
 	open_device(one_block);
-	test_write_each(&device, 0, LINES, AFTL_PRECISE);
+	test_write_each_unit(&device, 0, LINES, AFTL_PRECISE);
 	CHECK_EQ(disturb_mv_of_unit(LINES - 1), 0);
 	side = disturb_mv_of_unit(4);
 	above = disturb_mv_of_unit(2);
@@ -237,7 +237,7 @@ TAP_TEST(only_later_programs_disturb_a_cached_word_line)
 		write_two_units(100 + 2 * i);
 	CHECK_EQ(disturb_mv_of_unit(0), side + above);
 	CHECK_EQ(disturb_mv_of_unit(3), side);
-	test_write_each(&device, 50, 1, AFTL_PRECISE);
+	test_write_each_unit(&device, 50, 1, AFTL_PRECISE);
 	CHECK_EQ(disturb_mv_of_unit(3), side + above);
 }
 
@@ -258,12 +258,12 @@ TAP_TEST(relocated_data_fill_the_other_bits_of_cached_word_lines)
 /* Make a victim of four valid pages, and write six word lines with one bit per cell. */
 static void open_nearly_empty_block(const char *idle)
 {
-	open_device(test_params("ips_blocks=1 ips_idle=%s fill=sequential idle=1ms", idle));
+	open_device(test_format_params("ips_blocks=1 ips_idle=%s fill=sequential idle=1ms", idle));
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_DISCARD, 0, PAGES - 4, AFTL_PRECISE, NULL),
 		 0);
 	CHECK(test_block_of(&device, PAGES - 4) == test_block_of(&device, PAGES - 1));
-	test_write_each(&device, 0, LINES, AFTL_PRECISE);
-	test_advance_by(&device, AFTL_HOUR_NS);
+	test_write_each_unit(&device, 0, LINES, AFTL_PRECISE);
+	test_advance_clock_by(&device, AFTL_HOUR_NS);
 }
 
 TAP_TEST(idle_time_relocates_blocks_up_to_ips_idle)
@@ -287,11 +287,11 @@ TAP_TEST(idle_time_relocates_blocks_up_to_ips_idle)
 TAP_TEST(idle_time_relocates_only_what_cached_word_lines_hold)
 {
 	open_device("ips_blocks=1 ips_idle=100% fill=sequential idle=1ms");
-	test_write_each(&device, 0, LINES - 1, AFTL_PRECISE);
-	test_advance_by(&device, AFTL_HOUR_NS);
+	test_write_each_unit(&device, 0, LINES - 1, AFTL_PRECISE);
+	test_advance_clock_by(&device, AFTL_HOUR_NS);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 0);
-	test_write_each(&device, LINES - 1, 1, AFTL_PRECISE);
-	test_advance_by(&device, AFTL_HOUR_NS);
+	test_write_each_unit(&device, LINES - 1, 1, AFTL_PRECISE);
+	test_advance_clock_by(&device, AFTL_HOUR_NS);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 2 * LINES);
 	CHECK_EQ(programs[AFTL_MODE_NORMAL][false], 0);
 }
@@ -300,10 +300,10 @@ static void run_ips_with_params(const char *policy, const char *key, const char 
 				const char *other, const char *set)
 {
 	test_device_open_demo(&device, policy,
-			      test_params(SHAPE " fill=sequential fill_approx=30%% %s=%s %s=%s",
-					  key, value, other, set));
+			      test_format_params(SHAPE " fill=sequential fill_approx=30%% %s=%s "
+						 "%s=%s", key, value, other, set));
 	run_ips_seed(11, 12000);
-	test_audit(&device);
+	test_audit_device(&device);
 }
 
 /* Without cache blocks the policy must equal ApproxFTL with one pool. */
@@ -354,7 +354,7 @@ TAP_TEST(a_loaded_device_continues_its_switched_blocks)
 	struct aftl_block *block;
 
 	open_device(one_block);
-	test_write_each(&device, 0, LINES, AFTL_PRECISE);
+	test_write_each_unit(&device, 0, LINES, AFTL_PRECISE);
 	write_two_units(100);
 	CHECK_EQ(test_device_reload(&device), 0);
 	CHECK_EQ(program_mode_of_unit(0), AFTL_MODE_SWITCHED);
@@ -367,7 +367,7 @@ TAP_TEST(a_loaded_device_continues_its_switched_blocks)
 	block->kind = KIND_PRECISE;
 	CHECK_EQ(test_device_reload(&device), 0);
 	CHECK_EQ(test_block_of(&device, 0)->state, AFTL_BLOCK_CLOSED);
-	test_write_each(&device, 50, 1, AFTL_PRECISE);
+	test_write_each_unit(&device, 50, 1, AFTL_PRECISE);
 	CHECK(test_block_of(&device, 50) != test_block_of(&device, 0));
 	CHECK_EQ(program_mode_of_unit(50), AFTL_MODE_SLC);
 }

@@ -25,7 +25,7 @@ static u16 read_page_attr(u32 block, u32 page)
 	return *aftl_page_attr_ptr(media, block * media->geo->pages + page);
 }
 
-static bool page_lends_parity(u32 block, u32 page)
+static bool page_stores_lent_parity(u32 block, u32 page)
 {
 	return aftl_page_mode(read_page_attr(block, page)) == AFTL_MODE_LENDING;
 }
@@ -41,14 +41,14 @@ static void check_lending_event(void *host, const struct aftl_array_event *event
 	wrong_loans += event->page < HALF || !borrower || aftl_page_class(borrower) != AFTL_PRECISE;
 }
 
-static void check_every_loan_has_borrower(struct test_listener *self)
+static void check_all_lent_parity_was_legal(struct test_listener *self)
 {
 	CHECK_EQ(wrong_loans, 0);
 }
 
 static void open_device(const char *params)
 {
-	static struct test_listener last = { .finish = check_every_loan_has_borrower };
+	static struct test_listener last = { .finish = check_all_lent_parity_was_legal };
 
 	test_device_init(&device, "demo");
 	test_device_set_params(&device, SHAPE);
@@ -64,7 +64,7 @@ static u32 page_of_unit(u32 unit)
 	return aftl_page_of_ppn(aftl_media(device.ftl), test_lookup(&device, unit)) % STEPS;
 }
 
-/* Check that @unit is at @page of the block of unit @with, a block of kind @kind. */
+/* Check that @unit is at @page of a block of kind @kind, which also stores unit @with. */
 static void check_unit_place(u32 unit, u32 with, u32 page, u32 kind)
 {
 	CHECK(test_block_of(&device, unit) == test_block_of(&device, with));
@@ -72,46 +72,46 @@ static void check_unit_place(u32 unit, u32 with, u32 page, u32 kind)
 	CHECK_EQ(test_block_of(&device, unit)->kind, kind);
 }
 
-static bool does_unit_lend_parity(u32 unit)
+static bool unit_page_stores_lent_parity(u32 unit)
 {
-	return page_lends_parity(aftl_block_index(aftl_media(device.ftl),
-						  test_block_of(&device, unit)),
-				 page_of_unit(unit));
+	return page_stores_lent_parity(aftl_block_index(aftl_media(device.ftl),
+							test_block_of(&device, unit)),
+				       page_of_unit(unit));
 }
 
 TAP_TEST(approximate_pages_lend_to_precise_pages_half_a_block_before)
 {
 	open_device(NULL);
 	/* The first approximate page lends no parity, because there is no precise page yet. */
-	test_write_each(&device, 100, 1, AFTL_APPROX);
-	CHECK(!does_unit_lend_parity(100));
-	test_write_each(&device, 0, HALF - 1, AFTL_PRECISE);
+	test_write_each_unit(&device, 100, 1, AFTL_APPROX);
+	CHECK(!unit_page_stores_lent_parity(100));
+	test_write_each_unit(&device, 0, HALF - 1, AFTL_PRECISE);
 	/* Approximate data lend no parity before precise data fill the first half of a block. */
-	test_write_each(&device, 101, 1, AFTL_APPROX);
+	test_write_each_unit(&device, 101, 1, AFTL_APPROX);
 	check_unit_place(101, 100, 1, KIND_APPROX);
-	test_write_each(&device, HALF - 1, 1, AFTL_PRECISE);
+	test_write_each_unit(&device, HALF - 1, 1, AFTL_PRECISE);
 	check_unit_place(HALF - 1, 0, HALF - 1, KIND_LENDERS);
-	test_write_each(&device, 102, 1, AFTL_APPROX);
+	test_write_each_unit(&device, 102, 1, AFTL_APPROX);
 	check_unit_place(102, 0, HALF, KIND_LENDERS);
-	CHECK(does_unit_lend_parity(102) && !does_unit_lend_parity(0));
+	CHECK(unit_page_stores_lent_parity(102) && !unit_page_stores_lent_parity(0));
 	/*
 	 * While two half-full blocks wait for approximate data that lend parity, further precise
 	 * data open a block without lending.
 	 */
-	test_write_each(&device, 10, HALF, AFTL_PRECISE);
+	test_write_each_unit(&device, 10, HALF, AFTL_PRECISE);
 	CHECK(test_block_of(&device, 10) != test_block_of(&device, 0));
 	check_unit_place(10 + HALF - 1, 10, HALF - 1, KIND_NEXT);
-	test_write_each(&device, 30, STEPS, AFTL_PRECISE);
+	test_write_each_unit(&device, 30, STEPS, AFTL_PRECISE);
 	check_unit_place(30 + STEPS - 1, 30, STEPS - 1, KIND_PRECISE);
 	CHECK_EQ(test_block_of(&device, 30)->state, AFTL_BLOCK_CLOSED);
-	test_write_each(&device, 103, STEPS - HALF - 1, AFTL_APPROX);
+	test_write_each_unit(&device, 103, STEPS - HALF - 1, AFTL_APPROX);
 	check_unit_place(103 + STEPS - HALF - 2, 0, STEPS - 1, KIND_LENDERS);
 	CHECK_EQ(test_block_of(&device, 0)->state, AFTL_BLOCK_CLOSED);
-	test_write_each(&device, 110, STEPS - HALF, AFTL_APPROX);
+	test_write_each_unit(&device, 110, STEPS - HALF, AFTL_APPROX);
 	check_unit_place(110, 10, HALF, KIND_NEXT);
-	CHECK(does_unit_lend_parity(110));
+	CHECK(unit_page_stores_lent_parity(110));
 	CHECK_EQ(test_block_of(&device, 10)->state, AFTL_BLOCK_CLOSED);
-	test_write_each(&device, 120, 1, AFTL_APPROX);
+	test_write_each_unit(&device, 120, 1, AFTL_APPROX);
 	check_unit_place(120, 100, 2, KIND_APPROX);
 }
 
@@ -143,16 +143,16 @@ static void check_sensing_levels_with_loan(const char *rber, const char *share, 
 {
 	u32 i;
 
-	open_device(test_params("rber=%s ecc_lent=%s ecc_bits=40", rber, share));
+	open_device(test_format_params("rber=%s ecc_lent=%s ecc_bits=40", rber, share));
 	for (i = 0; i < 100; i++) {
 		u32 first = i * STEPS;
 		u32 unit = first % (test_unit_count(&device) - STEPS);
 
-		test_write_each(&device, unit, HALF, AFTL_PRECISE);
+		test_write_each_unit(&device, unit, HALF, AFTL_PRECISE);
 		CHECK_EQ(errors_of_unit(unit).levels,
 			 model_sensing_levels(errors_of_unit(unit).raw, 160, 0));
-		test_write_each(&device, unit + HALF, STEPS - HALF, AFTL_APPROX);
-		CHECK(does_unit_lend_parity(unit + HALF));
+		test_write_each_unit(&device, unit + HALF, STEPS - HALF, AFTL_APPROX);
+		CHECK(unit_page_stores_lent_parity(unit + HALF));
 		CHECK_EQ(errors_of_unit(unit).levels,
 			 model_sensing_levels(errors_of_unit(unit).raw, 160, lent));
 		CHECK_EQ(errors_of_unit(unit).lost, errors_of_unit(unit).levels > 6);
@@ -172,7 +172,7 @@ TAP_TEST(lent_parity_saves_sensing_levels)
 	check_sensing_levels_with_loan("6e-3", "0", 0);
 }
 
-static bool chip_allows_lending_program(u32 block, u32 page, u32 class)
+static bool chip_allows_program_with_lent_parity(u32 block, u32 page, u32 class)
 {
 	struct aftl_program_command program = {
 		.block = &aftl_media(device.ftl)->blocks[block], .page = page, .pages = 1,
@@ -191,26 +191,26 @@ TAP_TEST(the_chip_refuses_illegal_lending)
 	u16 kept;
 
 	open_device(NULL);
-	test_write_each(&device, 0, HALF - 1, AFTL_PRECISE);
+	test_write_each_unit(&device, 0, HALF - 1, AFTL_PRECISE);
 	media = &device.ftl->media;
 	block = test_block_of(&device, 0);
 	index = aftl_block_index(media, block);
-	CHECK(!chip_allows_lending_program(index, HALF - 1, AFTL_APPROX));
-	test_write_each(&device, HALF - 1, 1, AFTL_PRECISE);
-	CHECK(chip_allows_lending_program(index, HALF, AFTL_APPROX));
-	CHECK(!chip_allows_lending_program(index, HALF, AFTL_PRECISE));
-	CHECK(!chip_allows_lending_program(index, HALF + 1, AFTL_APPROX));
+	CHECK(!chip_allows_program_with_lent_parity(index, HALF - 1, AFTL_APPROX));
+	test_write_each_unit(&device, HALF - 1, 1, AFTL_PRECISE);
+	CHECK(chip_allows_program_with_lent_parity(index, HALF, AFTL_APPROX));
+	CHECK(!chip_allows_program_with_lent_parity(index, HALF, AFTL_PRECISE));
+	CHECK(!chip_allows_program_with_lent_parity(index, HALF + 1, AFTL_APPROX));
 	kept = *aftl_page_attr_ptr(media, index * STEPS);
 	*aftl_page_attr_ptr(media, index * STEPS) =
 		aftl_page_attr(AFTL_APPROX, AFTL_MODE_NORMAL, 0);
-	CHECK(!chip_allows_lending_program(index, HALF, AFTL_APPROX));
+	CHECK(!chip_allows_program_with_lent_parity(index, HALF, AFTL_APPROX));
 	*aftl_page_attr_ptr(media, index * STEPS) = 0;
-	CHECK(!chip_allows_lending_program(index, HALF, AFTL_APPROX));
+	CHECK(!chip_allows_program_with_lent_parity(index, HALF, AFTL_APPROX));
 	*aftl_page_attr_ptr(media, index * STEPS) = kept;
 	block->order = AFTL_ORDER_LEADER_FIRST;
-	CHECK(!chip_allows_lending_program(index, HALF, AFTL_APPROX));
+	CHECK(!chip_allows_program_with_lent_parity(index, HALF, AFTL_APPROX));
 	block->order = AFTL_ORDER_SEQUENTIAL;
-	CHECK(chip_allows_lending_program(index, HALF, AFTL_APPROX));
+	CHECK(chip_allows_program_with_lent_parity(index, HALF, AFTL_APPROX));
 }
 
 /* Relocation of a block moves precise pages first, to which approximate ones can lend parity. */
@@ -221,7 +221,7 @@ TAP_TEST(relocated_approximate_pages_lend_parity)
 
 	open_device("fill=sequential fill_approx=50%");
 	test_stream_init(&stream, 7);
-	for (i = 0; i < 4000 && test_stream_submit_one(&stream, &device); i++)
+	for (i = 0; i < 4000 && test_stream_submit_request(&stream, &device); i++)
 		;
 	CHECK(test_drain(&device));
 	CHECK(moved_lenders > 100);
@@ -234,32 +234,32 @@ TAP_TEST(a_victims_pages_lend_to_each_other_after_relocation)
 	u32 i;
 
 	open_device(NULL);
-	test_write_each(&device, 0, HALF, AFTL_PRECISE);
-	test_write_each(&device, HALF, STEPS - HALF, AFTL_APPROX);
+	test_write_each_unit(&device, 0, HALF, AFTL_PRECISE);
+	test_write_each_unit(&device, HALF, STEPS - HALF, AFTL_APPROX);
 	was = test_block_of(&device, 0);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_DISCARD, STEPS - 2, 2, AFTL_PRECISE, NULL),
 		 0);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
 	CHECK(test_drain(&device));
-	test_advance_by(&device, AFTL_HOUR_NS);
+	test_advance_clock_by(&device, AFTL_HOUR_NS);
 	CHECK(test_block_of(&device, 0) != was);
 	for (i = 0; i < HALF; i++)
 		check_unit_place(i, 0, i, KIND_LENDERS);
 	for (i = HALF; i < STEPS - 2; i++)
-		CHECK(does_unit_lend_parity(i));
+		CHECK(unit_page_stores_lent_parity(i));
 }
 
 TAP_TEST(a_loaded_device_continues_its_lending_blocks)
 {
 	open_device(NULL);
-	test_write_each(&device, 0, HALF, AFTL_PRECISE);
-	test_write_each(&device, HALF, 1, AFTL_APPROX);
-	test_write_each(&device, 20, 2, AFTL_PRECISE);
+	test_write_each_unit(&device, 0, HALF, AFTL_PRECISE);
+	test_write_each_unit(&device, HALF, 1, AFTL_APPROX);
+	test_write_each_unit(&device, 20, 2, AFTL_PRECISE);
 	CHECK_EQ(test_device_reload(&device), 0);
-	test_write_each(&device, HALF + 1, 1, AFTL_APPROX);
+	test_write_each_unit(&device, HALF + 1, 1, AFTL_APPROX);
 	check_unit_place(HALF + 1, 0, HALF + 1, KIND_LENDERS);
-	CHECK(does_unit_lend_parity(HALF + 1));
-	test_write_each(&device, 22, 1, AFTL_PRECISE);
+	CHECK(unit_page_stores_lent_parity(HALF + 1));
+	test_write_each_unit(&device, 22, 1, AFTL_PRECISE);
 	check_unit_place(22, 20, 2, KIND_BORROWERS);
 	/* A load closes two blocks whose kinds a forged snapshot swaps. */
 	test_block_of(&device, 20)->kind = KIND_LENDERS;
@@ -267,6 +267,6 @@ TAP_TEST(a_loaded_device_continues_its_lending_blocks)
 	CHECK_EQ(test_device_reload(&device), 0);
 	CHECK_EQ(test_block_of(&device, 20)->state, AFTL_BLOCK_CLOSED);
 	CHECK_EQ(test_block_of(&device, 0)->state, AFTL_BLOCK_CLOSED);
-	test_write_each(&device, HALF + 2, 1, AFTL_APPROX);
-	CHECK(!does_unit_lend_parity(HALF + 2));
+	test_write_each_unit(&device, HALF + 2, 1, AFTL_APPROX);
+	CHECK(!unit_page_stores_lent_parity(HALF + 2));
 }

@@ -20,14 +20,14 @@ static void open_device(const char *policy, const char *params, u8 level)
 	device.level = level;
 }
 
-static void run_level_requests(u32 requests)
+static void run_requests_of_all_levels(u32 requests)
 {
 	struct test_stream stream;
 
 	test_stream_init(&stream, 5);
 	stream.approx = 60;
 	while (requests--)
-		test_stream_submit_one(&stream, &device);
+		test_stream_submit_request(&stream, &device);
 	test_drain(&device);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 }
@@ -37,18 +37,18 @@ static bool is_counter_of_quality_level(unsigned int counter)
 	return strstr(aftl_counter_info[counter].name, "_level_");
 }
 
-static void check_levels_change_nothing(const char *policy, const char *params)
+static void check_levels_keep_time_and_counters(const char *policy, const char *params)
 {
 	struct aftl_counters plain;
 	u64 ended_ns;
 	unsigned int i;
 
 	open_device(policy, params, 0);
-	run_level_requests(4000);
+	run_requests_of_all_levels(4000);
 	plain = *test_counters(&device);
 	ended_ns = aftl_device_time_ns(device.ftl);
 	open_device(policy, params, AFTL_LEVELS);
-	run_level_requests(4000);
+	run_requests_of_all_levels(4000);
 	CHECK_EQ(aftl_device_time_ns(device.ftl), ended_ns);
 	for (i = 0; i < AFTL_COUNTERS; i++)
 		CHECK_MSG(is_counter_of_quality_level(i) ||
@@ -65,8 +65,8 @@ TAP_TEST(policies_with_two_data_classes_ignore_quality_levels)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(policies); i++) {
-		check_levels_change_nothing(policies[i], small);
-		check_levels_change_nothing(policies[i], wide);
+		check_levels_keep_time_and_counters(policies[i], small);
+		check_levels_keep_time_and_counters(policies[i], wide);
 	}
 }
 
@@ -125,7 +125,7 @@ TAP_TEST(policy_levels_never_mixes_levels_in_a_page)
 		u32 pages[AFTL_LEVELS] = { 0 };
 
 		open_device("levels", shapes[i], AFTL_LEVELS);
-		run_level_requests(12000);
+		run_requests_of_all_levels(12000);
 		count_units_by_level(pages, true);
 		check_all_levels_present(pages);
 		CHECK(test_counters(&device)->programmed_gc_units > 1000);
@@ -141,21 +141,21 @@ TAP_TEST(mixed_pages_are_relocated_in_the_most_careful_mode)
 	u32 round;
 
 	open_device("lending", wide, AFTL_LEVELS);
-	run_level_requests(3000);
+	run_requests_of_all_levels(3000);
 	test_device_save(&device, &bytes);
 	test_bytes_free(&bytes);
 	digest = aftl_digest(device.ftl);
 	CHECK_EQ(test_device_reload(&device), 0);
 	CHECK_EQ(aftl_digest(device.ftl), digest);
-	CHECK_EQ(test_device_reload_as(&device, "levels"), 0);
+	CHECK_EQ(test_device_reload_with_policy(&device, "levels"), 0);
 	/* Check the modes of pages with mixed levels, until relocation has separated the levels. */
 	for (round = 0; round < 20; round++) {
-		run_level_requests(600);
+		run_requests_of_all_levels(600);
 		count_units_by_level(pages, false);
 	}
 	check_all_levels_present(pages);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
-	test_audit(&device);
+	test_audit_device(&device);
 }
 
 /* Sums over the programs and reads of data of one quality level. */
@@ -254,7 +254,7 @@ TAP_TEST(promoted_data_lose_their_level)
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, unit, 1, AFTL_APPROX, NULL),
 			 0);
 	aftl_advance_age(device.ftl, 200 * AFTL_DAY_NS);
-	test_advance_by(&device, 200000000000ULL);
+	test_advance_clock_by(&device, 200000000000ULL);
 	for (unit = 0; unit < 200; unit++)
 		CHECK_EQ(aftl_lpn_quality_level(device.ftl, to_lpn(unit)), 0);
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 200);

@@ -21,14 +21,14 @@ static struct test_stream stream;
 static void open_device(const char *policy, const char *params)
 {
 	test_device_open_demo(&device, policy, params);
-	shadow_attach(&store, &device, false);
+	shadow_attach_to_device(&store, &device, false);
 	test_stream_init(&stream, 11);
 	stream.partial = 10;
 }
 
 static void send_requests_until_failure(u32 requests)
 {
-	test_stream_submit(&stream, &device, requests);
+	test_stream_submit_requests(&stream, &device, requests);
 }
 
 static bool is_unit_in_lun(u32 unit, u32 lun)
@@ -88,10 +88,10 @@ static void check_dead_lun(u32 lun)
 static void fail_lun_under_load(const char *policy, const char *params)
 {
 	open_device(policy, params);
-	test_stream_write_all(&stream, &device);
+	test_stream_write_all_units(&stream, &device);
 	send_requests_until_failure(500);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 2), 0);
-	test_audit(&device);
+	test_audit_device(&device);
 	check_dead_lun(2);
 	CHECK(!aftl_is_read_only(device.ftl));
 	send_requests_until_failure(1500);
@@ -110,7 +110,7 @@ TAP_TEST(most_policies_ran_in_the_die_failure_tests)
 }
 
 /* Fail a LUN at many moments, with writes at every stage. */
-static void check_lun_death_any_moment(const char *params)
+static void fail_lun_at_random_moments(const char *params)
 {
 	struct aftl_random random = { 17 };
 	u32 i;
@@ -123,16 +123,16 @@ static void check_lun_death_any_moment(const char *params)
 		aftl_advance(device.ftl,
 			     aftl_device_time_ns(device.ftl) + aftl_random_below(&random, 1000000));
 		CHECK_EQ(aftl_fail_lun(device.ftl, aftl_random_below(&random, 4)), 0);
-		test_audit(&device);
+		test_audit_device(&device);
 		send_requests_until_failure(100);
 	}
 }
 
 TAP_TEST(a_lun_failure_at_any_time_loses_only_its_data)
 {
-	check_lun_death_any_moment(roomy);
-	check_lun_death_any_moment(buffered);
-	check_lun_death_any_moment(fixed);
+	fail_lun_at_random_moments(roomy);
+	fail_lun_at_random_moments(buffered);
+	fail_lun_at_random_moments(fixed);
 }
 
 /* Too few LUNs remain: the device is read-only, and only data of failed LUNs are lost. */
@@ -140,7 +140,7 @@ TAP_TEST(a_device_with_too_few_luns_is_read_only)
 {
 	open_device("baseline", full);
 	store.full_disk = true;
-	test_stream_write_all(&stream, &device);
+	test_stream_write_all_units(&stream, &device);
 	test_drain(&device);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 3), 0);
@@ -160,7 +160,7 @@ TAP_TEST(a_dead_lun_is_saved_and_loaded)
 	u64 digest;
 
 	open_device("vth_b", roomy);
-	test_stream_write_all(&stream, &device);
+	test_stream_write_all_units(&stream, &device);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
 	test_drain(&device);
 	digest = aftl_digest(device.ftl);
@@ -181,10 +181,10 @@ static void check_requested_gc(const char *policy, const char *params)
 	u32 i;
 
 	open_device(policy, params);
-	test_stream_write_all(&stream, &device);
+	test_stream_write_all_units(&stream, &device);
 	send_requests_until_failure(1500);
 	test_drain(&device);
-	test_advance_by(&device, 1000000000);
+	test_advance_clock_by(&device, 1000000000);
 	for (i = 0; i < 4; i++)
 		before[i] = count_free_blocks_of_lun(i);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 1), 0);
@@ -207,12 +207,13 @@ static void check_requested_gc(const char *policy, const char *params)
 
 int main(void)
 {
-	policies_with_room += test_each_policy("a LUN dies", roomy, fail_lun_under_load);
+	policies_with_room += test_run_for_each_policy("a LUN dies", roomy, fail_lun_under_load);
 	policies_with_room +=
-		test_each_policy("a LUN dies, with a buffer", buffered, fail_lun_under_load);
-	policies_with_room += test_each_policy("a LUN dies, writes go by address", fixed,
-					       fail_lun_under_load);
-	policies_with_room += test_each_policy("garbage is collected on request", roomy,
-					       check_requested_gc);
+		test_run_for_each_policy("a LUN dies, with a buffer", buffered,
+					 fail_lun_under_load);
+	policies_with_room += test_run_for_each_policy("a LUN dies, writes go by address", fixed,
+						       fail_lun_under_load);
+	policies_with_room += test_run_for_each_policy("garbage is collected on request", roomy,
+						       check_requested_gc);
 	return tap_run_all();
 }

@@ -32,8 +32,8 @@ static void record_program_lun(void *host, const struct aftl_array_event *event)
 static void open_device(const char *allocate, const char *stripe)
 {
 	test_device_init(&device, "demo");
-	test_device_set(&device, "allocate", allocate);
-	test_device_set(&device, "stripe", stripe);
+	test_device_set_param_text(&device, "allocate", allocate);
+	test_device_set_param_text(&device, "stripe", stripe);
 	device.ops.array = record_program_lun;
 	count = 0;
 	test_device_open(&device, "baseline", shape);
@@ -45,19 +45,19 @@ static void write_single_page(u32 unit)
 }
 
 /* Number of channels, chips, dies or planes that @letter (C, W, D or P) stands for. */
-static u32 count_parallel_units_of_letter(char letter)
+static u32 count_parallel_units_by_cwdp_letter(char letter)
 {
 	return letter == 'c' ? CHANNELS : letter == 'w' ? CHIPS : letter == 'd' ? DIES : PLANES;
 }
 
-static u32 find_lun_stride_of_letter(char letter)
+static u32 find_lun_stride_of_cwdp(char letter)
 {
 	static const char letters[] = "cwdp";
 	const char *before;
 	u32 step = 1;
 
 	for (before = letters; *before != letter; before++)
-		step *= count_parallel_units_of_letter(*before);
+		step *= count_parallel_units_by_cwdp_letter(*before);
 	return step;
 }
 
@@ -70,14 +70,14 @@ static void compute_expected_order(const char *word, u32 expected[LUNS])
 	u32 c;
 	u32 d;
 
-	for (d = 0; d < count_parallel_units_of_letter(word[3]); d++)
-		for (c = 0; c < count_parallel_units_of_letter(word[2]); c++)
-			for (b = 0; b < count_parallel_units_of_letter(word[1]); b++)
-				for (a = 0; a < count_parallel_units_of_letter(word[0]); a++)
-					expected[i++] = a * find_lun_stride_of_letter(word[0]) +
-							b * find_lun_stride_of_letter(word[1]) +
-							c * find_lun_stride_of_letter(word[2]) +
-							d * find_lun_stride_of_letter(word[3]);
+	for (d = 0; d < count_parallel_units_by_cwdp_letter(word[3]); d++)
+		for (c = 0; c < count_parallel_units_by_cwdp_letter(word[2]); c++)
+			for (b = 0; b < count_parallel_units_by_cwdp_letter(word[1]); b++)
+				for (a = 0; a < count_parallel_units_by_cwdp_letter(word[0]); a++)
+					expected[i++] = a * find_lun_stride_of_cwdp(word[0]) +
+							b * find_lun_stride_of_cwdp(word[1]) +
+							c * find_lun_stride_of_cwdp(word[2]) +
+							d * find_lun_stride_of_cwdp(word[3]);
 }
 
 static void check_allocation_order(const char *word)

@@ -78,7 +78,7 @@ static bool is_sequential_step_legal(u32 page)
 	return true;
 }
 
-static bool is_step_of_first_colour(u32 step)
+static bool is_step_of_first_checkerboard_colour(u32 step)
 {
 	u32 positions = one.geo.word_lines * one.geo.word_line_pages / one.geo.program_pages;
 
@@ -94,9 +94,9 @@ static bool is_two_pass_step_legal(u32 page)
 	if (model_page_is_used(page))
 		return false;
 	for (i = 0; i < steps; i++) {
-		bool before = is_step_of_first_colour(i) == is_step_of_first_colour(step) ?
-				      i < step :
-				      is_step_of_first_colour(i);
+		bool first = is_step_of_first_checkerboard_colour(i);
+		bool before = first == is_step_of_first_checkerboard_colour(step) ? i < step :
+										    first;
 
 		if (model_page_is_used(i * one.geo.program_pages) != before)
 			return false;
@@ -104,7 +104,7 @@ static bool is_two_pass_step_legal(u32 page)
 	return true;
 }
 
-static bool is_leader_first_step_legal(u32 page)
+static bool is_step_legal_in_leader_first_order(u32 page)
 {
 	u32 layer_pages = one.geo.word_lines * one.geo.word_line_pages;
 	u32 leader = page / layer_pages * layer_pages;
@@ -135,7 +135,7 @@ static bool is_step_legal_in_order(u32 page)
 	case AFTL_ORDER_TWO_PASS:
 		return is_two_pass_step_legal(page);
 	case AFTL_ORDER_LEADER_FIRST:
-		return is_leader_first_step_legal(page);
+		return is_step_legal_in_leader_first_order(page);
 	default:
 		return is_super_layer_step_legal(page);
 	}
@@ -144,7 +144,7 @@ static bool is_step_legal_in_order(u32 page)
 static u64 histories;
 
 /* Explore all legal continuations of a block's history; illegal program steps must be refused. */
-static void explore_histories(void)
+static void explore_block_program_histories(void)
 {
 	struct aftl_block block = one.block;
 	u32 oob[PAGES_MAX][2];
@@ -163,7 +163,7 @@ static void explore_histories(void)
 			continue;
 		legal++;
 		program_block_pages(page, one.geo.program_pages, aftl_page_attr(0, 0, 0));
-		explore_histories();
+		explore_block_program_histories();
 		one.block = block;
 		memcpy(one.oob, oob, sizeof(oob));
 	}
@@ -172,19 +172,19 @@ static void explore_histories(void)
 		CHECK_MSG(legal || one.block.programmed == one.geo.pages, "a dead end");
 }
 
-static void explore_histories_of_shape(enum aftl_order order, u32 layers, u32 word_lines,
-				       u32 line_pages, u32 program_pages)
+static void explore_histories_of_block_shape(enum aftl_order order, u32 layers, u32 word_lines,
+					     u32 line_pages, u32 program_pages)
 {
 	u32 flip;
 
 	for (flip = 0; flip < 2; flip++) {
 		init_block_of_order(order, layers, word_lines, line_pages, program_pages);
 		one.block.flip = flip;
-		explore_histories();
+		explore_block_program_histories();
 	}
 }
 
-static void explore_small_shapes(enum aftl_order order, u32 steps_max)
+static void explore_small_block_shapes(enum aftl_order order, u32 steps_max)
 {
 	u32 layers;
 	u32 lines;
@@ -194,24 +194,25 @@ static void explore_small_shapes(enum aftl_order order, u32 steps_max)
 		for (lines = 1; lines <= 4; lines++)
 			for (bits = 1; bits <= 3; bits++) {
 				if (layers * lines * bits <= steps_max)
-					explore_histories_of_shape(order, layers, lines, bits, 1);
+					explore_histories_of_block_shape(order, layers, lines, bits,
+									 1);
 				if (layers * lines <= steps_max)
-					explore_histories_of_shape(order, layers, lines, bits,
-								   bits);
+					explore_histories_of_block_shape(order, layers, lines, bits,
+									 bits);
 			}
 }
 
 TAP_TEST(sequential_blocks_accept_exactly_the_legal_histories)
 {
 	histories = 0;
-	explore_small_shapes(AFTL_ORDER_SEQUENTIAL, 60);
+	explore_small_block_shapes(AFTL_ORDER_SEQUENTIAL, 60);
 	CHECK(histories);
 }
 
 TAP_TEST(two_pass_blocks_accept_exactly_the_legal_histories)
 {
 	histories = 0;
-	explore_small_shapes(AFTL_ORDER_TWO_PASS, 60);
+	explore_small_block_shapes(AFTL_ORDER_TWO_PASS, 60);
 	CHECK(histories);
 }
 
@@ -219,23 +220,23 @@ TAP_TEST(two_pass_blocks_accept_exactly_the_legal_histories)
 TAP_TEST(leader_first_blocks_accept_exactly_the_legal_histories)
 {
 	histories = 0;
-	explore_histories_of_shape(AFTL_ORDER_LEADER_FIRST, 2, 2, 3, 3);
+	explore_histories_of_block_shape(AFTL_ORDER_LEADER_FIRST, 2, 2, 3, 3);
 	CHECK_EQ(histories, 2 * 6);
 	histories = 0;
-	explore_histories_of_shape(AFTL_ORDER_LEADER_FIRST, 2, 3, 1, 1);
+	explore_histories_of_block_shape(AFTL_ORDER_LEADER_FIRST, 2, 3, 1, 1);
 	CHECK_EQ(histories, 2 * 20);
-	explore_small_shapes(AFTL_ORDER_LEADER_FIRST, 8);
+	explore_small_block_shapes(AFTL_ORDER_LEADER_FIRST, 8);
 }
 
 TAP_TEST(super_layer_blocks_accept_exactly_the_legal_histories)
 {
-	explore_histories_of_shape(AFTL_ORDER_SUPER_LAYER, 2, 2, 1, 1);
-	explore_histories_of_shape(AFTL_ORDER_SUPER_LAYER, 3, 2, 1, 1);
-	explore_histories_of_shape(AFTL_ORDER_SUPER_LAYER, 5, 1, 1, 1);
-	explore_histories_of_shape(AFTL_ORDER_SUPER_LAYER, 6, 1, 3, 3);
+	explore_histories_of_block_shape(AFTL_ORDER_SUPER_LAYER, 2, 2, 1, 1);
+	explore_histories_of_block_shape(AFTL_ORDER_SUPER_LAYER, 3, 2, 1, 1);
+	explore_histories_of_block_shape(AFTL_ORDER_SUPER_LAYER, 5, 1, 1, 1);
+	explore_histories_of_block_shape(AFTL_ORDER_SUPER_LAYER, 6, 1, 3, 3);
 	init_block_of_order(AFTL_ORDER_SUPER_LAYER, 6, 1, 1, 1);
 	one.geo.super_layers = 3;
-	explore_histories();
+	explore_block_program_histories();
 }
 
 TAP_TEST(steps_of_wrong_size_or_alignment_are_refused)

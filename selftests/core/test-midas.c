@@ -45,7 +45,7 @@ static void open_device(const char *blocks)
 		tap_bail_out("%s", device.error.text);
 }
 
-/* Write random units, mostly in the device's first tenth; return a write's most divisions. */
+/* Write random units, mostly of the first tenth; return the most divisions for one write. */
 static u64 overwrite_hot_pages(u64 count, struct aftl_random *random)
 {
 	u32 units = test_unit_count(&device);
@@ -76,7 +76,7 @@ static void check_divisions_per_write(const char *blocks)
 	CHECK(divisions - before > 20 * most);
 	CHECK(most > EVALUATION_DIVISIONS / 4);
 	CHECK(most <= EVALUATION_DIVISIONS);
-	test_device_finish(&device);
+	test_device_audit_and_close(&device);
 }
 
 TAP_TEST(a_host_write_evaluates_one_configuration_on_any_device)

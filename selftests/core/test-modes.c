@@ -28,10 +28,10 @@ static void record_program_ns(void *host, const struct aftl_array_event *event)
 
 static void open_device_of_shape(const char *one_shot, const char *bits)
 {
-	const char *shape = test_params("channels=1 chips=1 blocks=40 layers=4 word_lines=4 "
-					"bits=%s one_shot=%s page=4KiB unit=4KiB op=40%% "
-					"slc_static=25%% read_slc=20us program_slc=150us ecc=0",
-					bits, one_shot);
+	const char *shape = test_format_params("channels=1 chips=1 blocks=40 layers=4 word_lines=4 "
+					       "bits=%s one_shot=%s page=4KiB unit=4KiB op=40%% "
+					       "slc_static=25%% read_slc=20us program_slc=150us "
+					       "ecc=0", bits, one_shot);
 
 	test_device_init(&device, "demo");
 	device.ops.array = record_program_ns;
@@ -42,7 +42,7 @@ static void open_device_of_shape(const char *one_shot, const char *bits)
 
 static void write_units_singly(u32 first, u32 units)
 {
-	test_write_each(&device, first, units, AFTL_PRECISE);
+	test_write_each_unit(&device, first, units, AFTL_PRECISE);
 }
 
 /* Check that only the first page of each word line is programmed. */
@@ -97,7 +97,7 @@ TAP_TEST(reads_of_one_bit_blocks_take_read_slc)
 	open_device_of_shape("on", "3");
 	write_units_singly(0, 16);
 	cached_ns = measure_read_ns(3);
-	test_advance_by(&device, AFTL_HOUR_NS);
+	test_advance_clock_by(&device, AFTL_HOUR_NS);
 	CHECK_EQ(test_block_of(&device, 3)->bits, 0);
 	CHECK_EQ(measure_read_ns(3) - cached_ns, device.config.read - 20000);
 }
@@ -140,9 +140,9 @@ TAP_TEST(program_modes_keep_their_numbers)
 
 static u64 count_errors_of_mode(const char *share, const char *cycles)
 {
-	const char *shape = test_params("channels=1 chips=1 blocks=40 bits=3 one_shot=on "
-					"page=16KiB unit=16KiB cell_model=voltage cycles=%s "
-					"op=50%% slc_static=%s ecc_bits=80", cycles, share);
+	const char *shape = test_format_params("channels=1 chips=1 blocks=40 bits=3 one_shot=on "
+					       "page=16KiB unit=16KiB cell_model=voltage cycles=%s "
+					       "op=50%% slc_static=%s ecc_bits=80", cycles, share);
 	u64 raw = 0;
 	u32 i;
 

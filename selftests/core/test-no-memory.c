@@ -7,8 +7,8 @@
 
 #define ALLOCATIONS_MAX 200
 
-static int create_with_failed_alloc(const char *profile, const char *policy, u32 fail_at,
-				    u32 *allocations)
+static int create_device_with_failed_alloc(const char *profile, const char *policy, u32 fail_at,
+					   u32 *allocations)
 {
 	struct test_device device;
 	int ret;
@@ -35,11 +35,12 @@ static void fail_each_allocation(const char *profile, const char *policy)
 	u32 all;
 	u32 fail_at;
 
-	CHECK_EQ(create_with_failed_alloc(profile, policy, 0, &all), 0);
+	CHECK_EQ(create_device_with_failed_alloc(profile, policy, 0, &all), 0);
 	CHECK_RANGE(all, 5, ALLOCATIONS_MAX);
 	for (fail_at = 1; fail_at <= all; fail_at++)
-		CHECK_EQ(create_with_failed_alloc(profile, policy, fail_at, &allocations), -ENOMEM);
-	CHECK_EQ(create_with_failed_alloc(profile, policy, all + 1, &allocations), 0);
+		CHECK_EQ(create_device_with_failed_alloc(profile, policy, fail_at, &allocations),
+			 -ENOMEM);
+	CHECK_EQ(create_device_with_failed_alloc(profile, policy, all + 1, &allocations), 0);
 }
 
 static void fail_each_demo_allocation(const char *policy, const char *params)
@@ -60,7 +61,7 @@ TAP_TEST(an_existing_device_allocates_no_memory)
 		test_submit(&device, i % 5, i, i % 5 == AFTL_OP_FLUSH ? 0 : 7, i % 2, 0, i * 9999);
 	test_drain(&device);
 	aftl_advance_age(device.ftl, 200ULL * 86400 * 1000000000);
-	test_advance_by(&device, 1000000000);
+	test_advance_clock_by(&device, 1000000000);
 	CHECK_EQ(device.allocations, allocations);
 	test_device_close(&device);
 }
@@ -70,10 +71,10 @@ TAP_TEST(a_device_larger_than_memory_is_refused)
 	struct test_device device;
 
 	test_device_init(&device, "demo");
-	test_device_set(&device, "channels", "64");
-	test_device_set(&device, "blocks", "65535");
-	test_device_set(&device, "word_lines", "4");
-	test_device_set(&device, "layers", "4");
+	test_device_set_param_text(&device, "channels", "64");
+	test_device_set_param_text(&device, "blocks", "65535");
+	test_device_set_param_text(&device, "word_lines", "4");
+	test_device_set_param_text(&device, "layers", "4");
 	device.fail_at = 3;
 	CHECK_EQ(test_device_create(&device, "baseline"), -ENOMEM);
 	test_device_close(&device);
@@ -81,7 +82,7 @@ TAP_TEST(a_device_larger_than_memory_is_refused)
 
 int main(void)
 {
-	test_each_policy("each allocation may fail", NULL, fail_each_demo_allocation);
+	test_run_for_each_policy("each allocation may fail", NULL, fail_each_demo_allocation);
 	tap_begin("loading a device with word lines between passes fails cleanly");
 	fail_each_allocation("qlc", "baseline");
 	tap_end();

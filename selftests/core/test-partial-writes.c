@@ -284,7 +284,7 @@ static void run_random_partial_writes(const char *params, u64 seed)
 				    aftl_device_time_ns(device.ftl));
 		submit_sectors(aftl_random_below(&random, 100) < 70 ? AFTL_OP_WRITE : AFTL_OP_READ,
 			       first, count);
-		test_drain_to_depth(&device, depth);
+		test_drain_to_queue_depth(&device, depth);
 	}
 	test_drain(&device);
 	for (unit = 0; unit < test_unit_count(&device) && !tap_failures(); unit++)
@@ -379,7 +379,7 @@ TAP_TEST(later_writes_wait_for_the_read)
 	check_sector_stamp(8, 4);
 	check_sector_stamp(UNIT_SECTORS + 7, 4);
 	check_sector_stamp(UNIT_SECTORS + 8, 1);
-	/* Missing sectors are read twice: page 0 for the first write, page 1 for the last one. */
+	/* The first partial write reads the rest of page 0, the third one the rest of page 1. */
 	CHECK_EQ(test_counters(&device)->rmw_reads, 2);
 	write_sectors(4, 2);
 	write_sectors(0, UNIT_SECTORS);

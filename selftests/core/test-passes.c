@@ -109,7 +109,7 @@ static void open_device(const char *policy, const char *params)
 	test_device_init(&device, "demo");
 	device.ops.array = check_pass_event;
 	test_device_open(&device, policy, params);
-	shadow_attach(&store, &device, false);
+	shadow_attach_to_device(&store, &device, false);
 	test_stream_init(&stream, 5);
 }
 
@@ -192,7 +192,7 @@ TAP_TEST(data_stay_in_the_buffer_until_their_fine_pass)
 
 	open_device("baseline", slow);
 	execute_request(AFTL_OP_WRITE, 0, LINE);
-	test_advance_by(&device, 100000000);
+	test_advance_clock_by(&device, 100000000);
 	CHECK_EQ(coarse_passes, 1);
 	CHECK(!units_are_on_flash(0, LINE));
 	sensed = test_counters(&device)->array_reads;
@@ -200,7 +200,7 @@ TAP_TEST(data_stay_in_the_buffer_until_their_fine_pass)
 	CHECK_EQ(test_counters(&device)->array_reads, sensed);
 	CHECK_EQ(test_counters(&device)->buffer_read_units, LINE);
 	execute_request(AFTL_OP_WRITE, LINE, LINE);
-	test_advance_by(&device, 100000000);
+	test_advance_clock_by(&device, 100000000);
 	CHECK_EQ(fine_passes, 1);
 	CHECK(units_are_on_flash(0, LINE));
 	CHECK(!units_are_on_flash(LINE, LINE));
@@ -215,7 +215,7 @@ TAP_TEST(data_cannot_be_read_between_the_passes)
 
 	open_device("baseline", slow);
 	execute_request(AFTL_OP_WRITE, 0, LINE);
-	test_advance_by(&device, 100000000);
+	test_advance_clock_by(&device, 100000000);
 	media = aftl_media(device.ftl);
 	CHECK_EQ(aftl_page_mode(*aftl_page_attr_ptr(media, 0)), AFTL_MODE_FOGGY);
 	CHECK(aftl_cell_read_errors(aftl_cell(device.ftl), to_ppn(0), 0).lost);
@@ -256,11 +256,11 @@ TAP_TEST(a_flush_waits_for_fine_passes)
 
 	open_device("baseline", slow);
 	execute_request(AFTL_OP_WRITE, 0, 2 * LINE);
-	test_advance_by(&device, 100000000);
+	test_advance_clock_by(&device, 100000000);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, &latency_ns), 0);
 	CHECK_EQ(latency_ns, 2 * LINE * 41 + COARSE_NS + FINE_NS);
 	CHECK(units_are_on_flash(0, 2 * LINE));
-	/* The next write uses the word line after the padded one. */
+	/* The next write skips the word line that the flush has padded. */
 	execute_request(AFTL_OP_WRITE, 2 * LINE, LINE);
 	execute_request(AFTL_OP_FLUSH, 0, 0);
 	CHECK_EQ(from_ppn(test_lookup(&device, 2 * LINE)), 3 * LINE);
@@ -276,12 +276,12 @@ TAP_TEST(with_a_persistent_buffer_a_flush_needs_no_pass)
 	open_device("baseline",
 		    ONE_DIE " op=40% buffer=256KiB buffer_hold=1s buffer_safe=on buffer_high=0");
 	execute_request(AFTL_OP_WRITE, 0, LINE);
-	test_advance_by(&device, 100000000);
+	test_advance_clock_by(&device, 100000000);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, &latency_ns), 0);
 	CHECK_EQ(latency_ns, 0);
 	CHECK_EQ(coarse_passes, 1);
 	/* After the time buffer_hold, data that wait for a full word line are programmed. */
-	test_advance_by(&device, 2000000000);
+	test_advance_clock_by(&device, 2000000000);
 	CHECK(units_are_on_flash(0, LINE));
 }
 
@@ -310,10 +310,10 @@ TAP_TEST(draining_completes_pending_fine_passes)
 {
 	open_device("baseline", slow);
 	execute_request(AFTL_OP_WRITE, 0, LINE);
-	test_advance_by(&device, 100000000);
+	test_advance_clock_by(&device, 100000000);
 	aftl_set_drain_mode(device.ftl, true);
 	CHECK(aftl_is_busy(device.ftl));
-	test_advance_by(&device, 100000000);
+	test_advance_clock_by(&device, 100000000);
 	CHECK(!aftl_is_busy(device.ftl));
 	CHECK(units_are_on_flash(0, LINE));
 }
@@ -335,7 +335,7 @@ TAP_TEST(writes_and_discards_during_relocation_take_effect)
 	CHECK(device.ftl->luns->fine_pending_moves);
 	execute_request(AFTL_OP_DISCARD, 3, 5);
 	execute_request(AFTL_OP_WRITE, 9, 3);
-	test_advance_by(&device, 3000000000ULL);
+	test_advance_clock_by(&device, 3000000000ULL);
 	CHECK(test_lookup(&device, 3) == AFTL_NO_PPN);
 	execute_request(AFTL_OP_READ, 0, 10 * LINE);
 	CHECK_EQ(device.ftl->luns->fine_pending_moves, 0);
@@ -447,7 +447,7 @@ TAP_TEST(a_fill_leaves_no_data_pending_the_fine_pass)
 		init_accounts_from_media(1);
 		CHECK_EQ(spent_ns, 0);
 		test_stream_init(&stream, policy);
-		test_stream_submit(&stream, &device, 1000);
+		test_stream_submit_requests(&stream, &device, 1000);
 		test_drain(&device);
 		CHECK(fine_passes > 10);
 	}
@@ -464,20 +464,20 @@ static void run_passes_with_policy(const char *policy, u32 shape, u32 option)
 	test_device_set_params(&device, more[option]);
 	if (test_device_create(&device, policy))
 		tap_bail_out("%s", device.error.text);
-	shadow_attach(&store, &device, false);
+	shadow_attach_to_device(&store, &device, false);
 	test_stream_init(&stream, shape * 8 + option);
 	stream.depth = 1 + option * 7;
 	stream.gap_ns = shape % 2 * 400000;
 	stream.fua = option == 3 ? 100 : 5;
 	may_end_early = aftl_geometry(device.ftl)->superblock_luns;
 	for (i = 0; i < 2500 && !tap_failures(); i++) {
-		test_stream_submit_one(&stream, &device);
+		test_stream_submit_request(&stream, &device);
 		if (i % 50 == 0)
-			shadow_compare_device(&store);
+			shadow_compare_device_with_store(&store);
 	}
 	test_drain(&device);
 	check_accounted_time();
-	test_device_finish(&device);
+	test_device_audit_and_close(&device);
 	if (tap_failures())
 		tap_note("%s, shape %u, option %u", policy, shape, option);
 }
@@ -532,12 +532,12 @@ TAP_TEST(superblocks_are_erased_after_the_fine_passes_of_their_blocks)
 	ftl = device.ftl;
 	may_end_early = true;
 	execute_request(AFTL_OP_WRITE, 0, 2 * LINE);
-	test_advance_by(&device, 100000000);
+	test_advance_clock_by(&device, 100000000);
 	CHECK_EQ(ftl->luns[1].fine_pending_writes, 1);
 	CHECK(aftl_superblock_gc_start_block(ftl, ftl->media.blocks, AFTL_CAUSE_GC));
 	CHECK(!aftl_superblock_victim_is_empty(ftl, 0));
 	CHECK(!aftl_superblock_gc_member(ftl, &ftl->luns[1]));
-	test_advance_by(&device, 100000000);
+	test_advance_clock_by(&device, 100000000);
 	CHECK_EQ(early_fine_passes, 2);
 	CHECK_EQ(test_counters(&device)->array_erases, 2);
 }
@@ -571,7 +571,7 @@ static void fail_die_with_pending_trans_pages(struct aftl *ftl)
 	u32 i;
 
 	for (i = 0; i < 20000; i++) {
-		test_stream_submit_one(&stream, &device);
+		test_stream_submit_request(&stream, &device);
 		pending = aftl_fine_pending_find_map(ftl, &ftl->luns[1], 0);
 		if (pending)
 			held = pending->payload;
@@ -582,7 +582,7 @@ static void fail_die_with_pending_trans_pages(struct aftl *ftl)
 	CHECK_EQ(aftl_fail_lun(ftl, 1), 0);
 	for (i = 0; i < held.count; i++)
 		CHECK(ftl->cmt.all[from_lpn(held.lpn[i]) - ftl->geo.units].flags & AFTL_TP_DIRTY);
-	test_audit(&device);
+	test_audit_device(&device);
 }
 
 TAP_TEST(translation_pages_stay_in_the_controller_until_their_fine_pass)
@@ -593,7 +593,7 @@ TAP_TEST(translation_pages_stay_in_the_controller_until_their_fine_pass)
 
 	open_device("baseline", SHAPE " op=60% " MAPPED);
 	for (i = 0; i < 4000 && !tap_failures(); i++) {
-		test_stream_submit_one(&stream, &device);
+		test_stream_submit_request(&stream, &device);
 		if (i % 20)
 			continue;
 		test_drain(&device);
@@ -602,7 +602,7 @@ TAP_TEST(translation_pages_stay_in_the_controller_until_their_fine_pass)
 		if (!device.ftl->luns->fine_pending_writes)
 			CHECK(!aftl_foggy_pass_commit_padding(device.ftl, device.ftl->luns, false,
 							      &placement));
-		test_audit(&device);
+		test_audit_device(&device);
 		if (i % 800)
 			continue;
 		execute_request(AFTL_OP_FLUSH, 0, 0);
@@ -622,7 +622,7 @@ TAP_TEST(a_device_that_stops_programs_only_fine_passes_that_are_due)
 	for (i = 1; i <= 4000 && !tap_failures(); i++) {
 		struct aftl_counters before;
 
-		test_stream_submit_one(&stream, &device);
+		test_stream_submit_request(&stream, &device);
 		if (i % 100)
 			continue;
 		execute_request(AFTL_OP_FLUSH, 0, 0);
@@ -651,7 +651,7 @@ TAP_TEST(failing_blocks_lose_no_data_pending_the_fine_pass)
 	for (i = 0; i < 4000 && !tap_failures(); i++) {
 		u32 block = i / 100 * 4 % aftl_geometry(device.ftl)->blocks;
 
-		test_stream_submit_one(&stream, &device);
+		test_stream_submit_request(&stream, &device);
 		if (i % 250 || i > 3000)
 			continue;
 		left = aftl_geometry(device.ftl)->blocks;
@@ -665,7 +665,7 @@ TAP_TEST(failing_blocks_lose_no_data_pending_the_fine_pass)
 	CHECK_EQ(test_counters(&device)->retired_blocks, 13);
 }
 
-/* Set the LUN's out_of_blocks, with which GC collects only blocks without valid data. */
+/* A LUN without a free block (out_of_blocks) makes the device read-only under writes. */
 TAP_TEST(writes_without_a_free_block_make_the_device_read_only)
 {
 	u32 requests = 0;
@@ -676,7 +676,7 @@ TAP_TEST(writes_without_a_free_block_make_the_device_read_only)
 	stream.read = 0;
 	while (!aftl_is_read_only(device.ftl) && requests++ < 20000 && !tap_failures()) {
 		device.ftl->luns[0].out_of_blocks = true;
-		test_stream_submit_one(&stream, &device);
+		test_stream_submit_request(&stream, &device);
 	}
 	CHECK(aftl_is_read_only(device.ftl));
 	execute_request(AFTL_OP_READ, 0, LINE);
@@ -689,7 +689,7 @@ TAP_TEST(pending_data_of_a_dead_die_move_to_another_one)
 	open_device("baseline",
 		    SHAPE " channels=2 chips=2 op=75% buffer=256KiB buffer_hold=1s buffer_high=0");
 	execute_request(AFTL_OP_WRITE, 0, 4 * LINE);
-	test_advance_by(&device, 100000000);
+	test_advance_clock_by(&device, 100000000);
 	CHECK_EQ(coarse_passes, 4);
 	CHECK(!units_are_on_flash(0, 4 * LINE));
 	for (lun = 0; lun < 3; lun++)
@@ -713,7 +713,7 @@ static void reload_between_passes(struct test_bytes *bytes)
 	device.config = *aftl_config(device.ftl);
 }
 
-/* When saved, the block's last word line has had a padded coarse pass; its fine pass follows. */
+/* A block saved after a padded coarse pass continues, when loaded, with the line's fine pass. */
 TAP_TEST(a_loaded_block_continues_with_its_fine_pass)
 {
 	struct test_bytes bytes = { 0 };
@@ -726,7 +726,7 @@ TAP_TEST(a_loaded_block_continues_with_its_fine_pass)
 	device.ops.array = check_pass_event;
 	test_device_open(&device, "baseline", slow);
 	execute_request(AFTL_OP_WRITE, 0, LINE);
-	test_advance_by(&device, 100000000);
+	test_advance_clock_by(&device, 100000000);
 	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), -EBUSY);
 	execute_request(AFTL_OP_FLUSH, 0, 0);
 	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
@@ -760,7 +760,7 @@ static void check_passes_refused(const char *policy, const char *key, const char
 	test_device_init(&device, "demo");
 	test_device_set_params(&device, slow);
 	if (key)
-		test_device_set(&device, key, value);
+		test_device_set_param_text(&device, key, value);
 	CHECK_EQ(test_device_create(&device, policy), -EINVAL);
 	CHECK_CONTAINS(device.error.text, why);
 }
@@ -838,14 +838,14 @@ TAP_TEST(illegal_passes_of_a_policy_are_refused)
 		type.place = place_illegal_pass;
 		test_device_init(&device, "demo");
 		device.ops.array = check_pass_event;
-		test_device_open_type(&device, &type, slow);
-		shadow_attach(&store, &device, false);
+		test_device_open_policy_type(&device, &type, slow);
+		shadow_attach_to_device(&store, &device, false);
 		store.full_disk = true;
 		test_stream_init(&stream, whim);
-		test_stream_submit(&stream, &device, 1500);
+		test_stream_submit_requests(&stream, &device, 1500);
 		test_drain(&device);
 		CHECK(test_counters(&device)->policy_bugs > 0);
-		shadow_compare_device(&store);
+		shadow_compare_device_with_store(&store);
 		if (tap_failures())
 			tap_note("whim %u", whim);
 		test_device_close(&device);

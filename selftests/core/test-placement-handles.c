@@ -22,8 +22,9 @@ static struct test_device device;
 static void open_device_with_handles(const char *policy, const char *handles, const char *isolation,
 				     const char *cache)
 {
-	const char *params = test_params(SHAPE " placement_handles=%s placement_isolation=%s "
-					"slc_static=%s", handles, isolation, cache);
+	const char *params = test_format_params(SHAPE " placement_handles=%s "
+						"placement_isolation=%s slc_static=%s",
+						handles, isolation, cache);
 
 	test_device_open_demo(&device, policy, params);
 }
@@ -31,7 +32,7 @@ static void open_device_with_handles(const char *policy, const char *handles, co
 static void write_with_placement_id(u32 first, u32 units, u8 life, u8 id)
 {
 	device.hint = (struct aftl_hint){ .life = life, .stream = id };
-	test_write_each(&device, first, units, AFTL_PRECISE);
+	test_write_each_unit(&device, first, units, AFTL_PRECISE);
 }
 
 static const struct aftl_handle_stats *stats_of_handle(u32 handle)
@@ -77,7 +78,7 @@ TAP_TEST(a_partial_reclaim_unit_is_counted)
 	CHECK_EQ(aftl_fail_block(device.ftl, index), 0);
 	CHECK_EQ(stats_of_handle(1)->changed_blocks, 1);
 	CHECK_EQ(stats_of_handle(1)->partial_blocks, 1);
-	test_advance_by(&device, 1000000000);
+	test_advance_clock_by(&device, 1000000000);
 	CHECK_EQ(stats_of_handle(1)->reallocated_units, 3);
 	CHECK_EQ(test_block_of(&device, 0)->handle, 1);
 	CHECK(aftl_block_index(&device.ftl->media, test_block_of(&device, 0)) != index);
@@ -133,7 +134,7 @@ static void run_mixed_tenants(const char *policy, const char *handles, const cha
 	open_device_with_handles(policy, handles, isolation, "0");
 	test_stream_init(&stream, 5);
 	stream.approx = 0;
-	test_stream_write_all(&stream, &device);
+	test_stream_write_all_units(&stream, &device);
 	for (i = 0; i < 9000 && !tap_failures(); i++) {
 		u32 place = aftl_random_below(&stream.random, test_unit_count(&device) - 8);
 
@@ -141,7 +142,7 @@ static void run_mixed_tenants(const char *policy, const char *handles, const cha
 		CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, place, 8, AFTL_PRECISE, 0,
 				     aftl_device_time_ns(device.ftl)),
 			 0);
-		test_drain_to_depth(&device, 16);
+		test_drain_to_queue_depth(&device, 16);
 	}
 	test_drain(&device);
 	CHECK(test_counters(&device)->programmed_gc_units > 1000);
@@ -207,7 +208,8 @@ TAP_TEST(isolated_data_are_relocated_in_one_pass)
 	type.host_streams = 0;
 	type.ignores_tags = false;
 	test_device_init(&device, "demo");
-	test_device_open_type(&device, &type, "placement_handles=1 placement_isolation=persistent");
+	test_device_open_policy_type(&device, &type,
+				     "placement_handles=1 placement_isolation=persistent");
 	device.hint.stream = 1;
 	for (i = 0; i < test_unit_count(&device) * 3; i++)
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE,
@@ -237,9 +239,9 @@ static void check_handle_snapshot(u32 map_blocks)
 	u32 i;
 
 	test_device_open_demo(&device, "baseline",
-			      test_params(SHAPE " placement_handles=5 map_cache=%s "
-					  "placement_isolation=persistent",
-					  map_blocks ? "256KiB" : "0"));
+			      test_format_params(SHAPE " placement_handles=5 map_cache=%s "
+						 "placement_isolation=persistent",
+						 map_blocks ? "256KiB" : "0"));
 	for (i = 1; i < 6; i++)
 		write_with_placement_id(i * EACH, EACH, 0, (u8)i);
 	write_with_placement_id(6 * EACH, 5, 0, 5);
@@ -254,12 +256,12 @@ static void check_handle_snapshot(u32 map_blocks)
 		CHECK_EQ(test_block_of(&device, i * EACH)->handle, i < 3 ? map_blocks + i : 0);
 	CHECK_EQ(test_block_of(&device, 6 * EACH)->state, AFTL_BLOCK_CLOSED);
 	write_with_placement_id(0, test_unit_count(&device), 0, 2);
-	test_audit(&device);
+	test_audit_device(&device);
 	reload_with_handles(&bytes, 0);
 	CHECK_EQ(test_block_of(&device, EACH)->handle, 0);
 	write_with_placement_id(0, test_unit_count(&device), 0, 2);
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
-	test_audit(&device);
+	test_audit_device(&device);
 	test_bytes_free(&bytes);
 }
 
@@ -273,21 +275,21 @@ TAP_TEST(handles_beside_a_cached_map_survive_a_snapshot)
 	check_handle_snapshot(1);
 }
 
-static void continue_with_policy(const char *policy, u64 seed)
+static void change_policy_and_run_requests(const char *policy, u64 seed)
 {
 	struct test_stream stream;
 	u32 i;
 
-	if (test_device_reload_as(&device, policy))
+	if (test_device_reload_with_policy(&device, policy))
 		tap_bail_out("%s", device.error.text);
 	for (i = 0; i < device.ftl->geo.luns; i++)
 		CHECK(!device.ftl->luns[i].fallback || !device.ftl->luns[i].fallback->handle);
 	test_stream_init(&stream, seed);
-	test_stream_submit(&stream, &device, 400);
+	test_stream_submit_requests(&stream, &device, 400);
 	test_drain(&device);
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
-	test_audit(&device);
+	test_audit_device(&device);
 }
 
 /* After a change of policy GC uses the fallback block if the new policy lacks free blocks. */
@@ -303,14 +305,14 @@ TAP_TEST(a_change_of_policy_keeps_handles_working)
 
 		test_device_open_demo(&device, i % 2 ? "baseline" : "approxftl", params);
 		test_stream_init(&stream, i);
-		test_stream_write_all(&stream, &device);
-		test_stream_submit(&stream, &device, 100 * i);
+		test_stream_write_all_units(&stream, &device);
+		test_stream_submit_requests(&stream, &device, 100 * i);
 		test_drain(&device);
 		for (j = 0; j < 4; j++)
-			continue_with_policy(j % 2 ? "baseline" :
-					     i < 4 ? "hybrid" :
+			change_policy_and_run_requests(j % 2 ? "baseline" :
+						       i < 4 ? "hybrid" :
 						     "approxftl",
-					     i + j);
+						       i + j);
 	}
 }
 
@@ -339,9 +341,9 @@ static void check_handles_refused(const char *policy, const char *handles, const
 				  const char *why)
 {
 	test_check_config_refused(&device, policy,
-				  test_params("placement_handles=%s "
-					      "blocks=%s",
-					      handles, blocks),
+				  test_format_params("placement_handles=%s "
+						     "blocks=%s",
+						     handles, blocks),
 				  why);
 }
 

@@ -50,7 +50,7 @@ static u32 index_of_policy(const struct aftl_policy_type *type)
 }
 
 /* Save after buffer_hold has passed, because a flush does not empty a persistent buffer. */
-static void save_when_idle(struct test_bytes *bytes)
+static void save_idle_device(struct test_bytes *bytes)
 {
 	struct aftl_snapshot_sink sink = test_bytes_sink(bytes);
 	u32 tries = 0;
@@ -66,7 +66,7 @@ static void save_when_idle(struct test_bytes *bytes)
 }
 
 /* A block's read count may change by the reads of one page, because GC may relocate a page. */
-static bool is_read_count_kept(u32 before, u32 after)
+static bool is_read_count_nearly_equal(u32 before, u32 after)
 {
 	return before <= after + 1 + AFTL_SHIFT_MAX && after <= before + 1 + AFTL_SHIFT_MAX;
 }
@@ -83,7 +83,7 @@ static void check_preserved_state(const struct aftl *before, const struct aftl *
 	for (i = 0; i < a->geo->blocks; i++) {
 		CHECK_EQ(a->blocks[i].erases, b->blocks[i].erases);
 		CHECK_EQ(a->blocks[i].wear, b->blocks[i].wear);
-		CHECK(is_read_count_kept(a->blocks[i].reads, b->blocks[i].reads));
+		CHECK(is_read_count_nearly_equal(a->blocks[i].reads, b->blocks[i].reads));
 	}
 	for (i = 0; i < a->geo->units; i++) {
 		struct aftl_errors was = { 0 };
@@ -147,7 +147,7 @@ static void reload_with_policy(struct aftl_random *random, const struct aftl_pol
 	struct aftl *next = NULL;
 	int ret;
 
-	save_when_idle(&bytes);
+	save_idle_device(&bytes);
 	source = test_bytes_source(&bytes);
 	change_random_params(&config, random);
 	ret = aftl_load_as(&next, &source, type, &config, &device.ops, &device, &device.error);
@@ -163,7 +163,7 @@ static void reload_with_policy(struct aftl_random *random, const struct aftl_pol
 		device.ftl = next;
 		count_policy_change(from, type);
 		CHECK(aftl_policy_type(device.ftl) == type);
-		test_audit(&device);
+		test_audit_device(&device);
 	}
 	test_bytes_free(&bytes);
 }
@@ -182,19 +182,19 @@ static void drive_policy_changes(struct aftl_random *random, const struct aftl_p
 	stream.approx = aftl_random_below(random, 101);
 	stream.units_max = 1 + aftl_random_below(random, 12);
 	stream.gap_ns = aftl_random_below(random, 2) * 400000;
-	shadow_attach(&store, &device, false);
+	shadow_attach_to_device(&store, &device, false);
 	if (aftl_random_below(random, 3))
-		test_stream_write_all(&stream, &device);
+		test_stream_write_all_units(&stream, &device);
 	for (changes = 0; changes < CHANGES && !tap_failures(); changes++) {
 		for (i = 0; i < REQUESTS && !tap_failures(); i++) {
 			device.hint.life = aftl_random_below(random, AFTL_LIFETIMES);
 			device.hint.stream = aftl_random_below(random, 9);
-			test_stream_submit_one(&stream, &device);
+			test_stream_submit_request(&stream, &device);
 		}
-		shadow_compare_device(&store);
+		shadow_compare_device_with_store(&store);
 		CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 		reload_with_policy(random, changes ? draw_any_policy(random) : next);
-		shadow_compare_device(&store);
+		shadow_compare_device_with_store(&store);
 		CHECK_MSG(!aftl_is_read_only(device.ftl), "%s is read-only after change %u",
 			  aftl_policy_type(device.ftl)->name, changes);
 	}
@@ -210,7 +210,7 @@ static void change_between_policies(u64 seed, struct aftl_random *random,
 	device.config.bits = 1 + aftl_random_below(random, 4);
 	if (!test_device_create(&device, from->name))
 		drive_policy_changes(random, to);
-	test_finish_random_device(&device, from->name, seed);
+	test_finish_device_or_print_config(&device, from->name, seed);
 }
 
 static void run_policy_change_seed(u64 seed)
@@ -222,7 +222,7 @@ static void run_policy_change_seed(u64 seed)
 }
 
 /* Test a pair of policies that no random device had, because few geometries suit both. */
-static void try_undrawn_policy_pair(u32 from, u32 to)
+static void try_policy_pair_not_yet_tested(u32 from, u32 to)
 {
 	struct aftl_random random = { aftl_hash64(from * POLICIES_MAX + to) };
 	u32 tries;
@@ -241,7 +241,7 @@ TAP_TEST(each_policy_follows_each_other_one)
 
 	for (from = 0; from < policies; from++)
 		for (to = 0; to < policies; to++)
-			try_undrawn_policy_pair(from, to);
+			try_policy_pair_not_yet_tested(from, to);
 }
 
 TAP_TEST(random_devices_survive_repeated_changes_of_policy)
@@ -282,7 +282,7 @@ TAP_TEST(geometry_and_history_parameters_cannot_be_changed)
 	unsigned int i;
 
 	test_device_open_demo(&device, "approxftl", "op=60 blocks=48 bits=2 read_cache=1MiB");
-	save_when_idle(&bytes);
+	save_idle_device(&bytes);
 	for (i = 0; i < aftl_param_count(); i++) {
 		int ret = reload_with_changed_param(&bytes, i);
 
@@ -296,7 +296,7 @@ TAP_TEST(geometry_and_history_parameters_cannot_be_changed)
 		CHECK_MSG(strstr(device.error.text, sentence), "%s: \"%s\"", aftl_param_at(i)->key,
 			  device.error.text);
 	}
-	test_device_set(&device, "op", "22.5");
+	test_device_set_param_text(&device, "op", "22.5");
 	CHECK_EQ(aftl_config_check(aftl_config(device.ftl), &device.config, &device.error),
 		 -EINVAL);
 	CHECK_MSG(!strcmp(device.error.text,
@@ -354,7 +354,7 @@ TAP_TEST(parameters_change_under_load_without_data_loss)
 	u32 i;
 
 	test_device_open_demo(&device, "approxftl", "blocks=64 op=40");
-	shadow_attach(&store, &device, false);
+	shadow_attach_to_device(&store, &device, false);
 	test_stream_init(&stream, 9);
 	for (i = 0; i < 4000 && !tap_failures(); i++) {
 		u32 index = aftl_random_below(&random, aftl_param_count());
@@ -362,7 +362,7 @@ TAP_TEST(parameters_change_under_load_without_data_loss)
 		u64 wanted = aftl_random_next(&random) % 3 * param->standard / 2;
 		char text[AFTL_VALUE_SIZE];
 
-		test_stream_submit_one(&stream, &device);
+		test_stream_submit_request(&stream, &device);
 		if (aftl_param_change(index) != AFTL_CHANGE_LIVE || !strncmp(param->key, "rber", 4))
 			continue;
 		wanted = min(max(wanted, param->smallest), param->largest);

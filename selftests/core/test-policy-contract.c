@@ -204,7 +204,7 @@ static int place_in_foreign_block(struct wild *wild, struct aftl_lun *lun,
 	return 0;
 }
 
-static bool is_in_foreign_block(const struct aftl_placement *placement)
+static bool is_proposal_of_core_block(const struct aftl_placement *placement)
 {
 	return placement->piggybacked || placement->block->handle;
 }
@@ -218,7 +218,7 @@ static int misbehaving_place_page(struct aftl_policy *policy, struct aftl_lun *l
 
 	if (wildness & WILD_SQUAT && draw_misbehaviour(wild, 3) == 0) {
 		ret = place_in_foreign_block(wild, lun, need, placement);
-		wrong_places += !ret && is_in_foreign_block(placement);
+		wrong_places += !ret && is_proposal_of_core_block(placement);
 		return ret;
 	}
 	if (wildness & WILD_PLACE && draw_misbehaviour(wild, 4) == 0) {
@@ -370,7 +370,7 @@ static void open_device_with_misbehaving_policy(u32 kind, const char *params)
 	test_device_init(&device, "demo");
 	wildness = kind;
 	wrong_places = 0;
-	test_device_open_type(&device, &wild_type, params);
+	test_device_open_policy_type(&device, &wild_type, params);
 }
 
 static void check_misbehaving_policy(u32 kind, const char *params, u32 requests)
@@ -380,16 +380,16 @@ static void check_misbehaving_policy(u32 kind, const char *params, u32 requests)
 	u32 i;
 
 	open_device_with_misbehaving_policy(kind, params);
-	shadow_attach(&store, &device, false);
+	shadow_attach_to_device(&store, &device, false);
 	test_stream_init(&stream, kind);
 	stream.gap_ns = kind & WILD_CHORE ? 5000000 : 300000;
 	for (i = 0; i < requests && !tap_failures(); i++) {
-		test_stream_submit_one(&stream, &device);
+		test_stream_submit_request(&stream, &device);
 		if (i % 64 == 0)
-			shadow_compare_device(&store);
+			shadow_compare_device_with_store(&store);
 	}
 	test_drain(&device);
-	shadow_compare_device(&store);
+	shadow_compare_device_with_store(&store);
 	CHECK_EQ(device.failed, 0);
 }
 

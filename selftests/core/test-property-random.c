@@ -40,10 +40,10 @@ static void drive_device_model(struct test_device *device, struct aftl_random *r
 	stream.depth = aftl_random_below(random, 40);
 	stream.units_max = 1 + aftl_random_below(random, 12);
 	stream.gap_ns = aftl_random_below(random, 2) * 400000;
-	shadow_attach(&store, device, false);
+	shadow_attach_to_device(&store, device, false);
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
-		test_stream_submit_one(&stream, device);
-		shadow_compare_device(&store);
+		test_stream_submit_request(&stream, device);
+		shadow_compare_device_with_store(&store);
 	}
 }
 
@@ -67,7 +67,7 @@ static void run_property_seed(u64 seed)
 		survived++;
 		drive_device_model(&device, &random);
 	}
-	test_finish_random_device(&device, policy, seed);
+	test_finish_device_or_print_config(&device, policy, seed);
 }
 
 TAP_TEST(random_devices_equal_the_model_after_every_request)

@@ -99,7 +99,7 @@ static void record_block_erase(struct test_listener *listener, aftl_ppn_t first,
 static void open_device(const char *policy, const char *params)
 {
 	test_device_open_demo(&device, policy, params);
-	shadow_attach(&store, &device, false);
+	shadow_attach_to_device(&store, &device, false);
 	eraser = (struct eraser){ .listener = { .erase = record_block_erase } };
 	test_device_listen(&device, &eraser.listener);
 	test_stream_init(&stream, 5);
@@ -131,7 +131,7 @@ static void check_superblock_erases(void)
 static void send_requests_to_rain(u32 requests)
 {
 	while (requests-- && !tap_failures()) {
-		test_stream_submit_one(&stream, &device);
+		test_stream_submit_request(&stream, &device);
 		check_superblock_erases();
 	}
 }
@@ -267,7 +267,7 @@ static bool is_die_group_full(u32 lun)
 static void fail_die_of_lun(u32 lun)
 {
 	CHECK_EQ(aftl_fail_lun(device.ftl, lun), 0);
-	test_audit(&device);
+	test_audit_device(&device);
 	store.full_disk |= aftl_is_read_only(device.ftl);
 }
 
@@ -278,7 +278,7 @@ static void wait_for_rebuild(u32 lun)
 
 	while (count_valid_units_of_lun(lun) && count_valid_units_of_lun(lun) != last) {
 		last = count_valid_units_of_lun(lun);
-		test_advance_by(&device, SECOND_NS);
+		test_advance_clock_by(&device, SECOND_NS);
 	}
 }
 
@@ -292,10 +292,10 @@ TAP_TEST(most_policies_ran_in_the_die_failure_tests)
 static void check_superblock_erase(const char *policy, const char *params)
 {
 	open_device(policy, params);
-	test_stream_write_all(&stream, &device);
+	test_stream_write_all_units(&stream, &device);
 	send_requests_to_rain(4000);
 	test_drain(&device);
-	test_advance_by(&device, SECOND_NS);
+	test_advance_clock_by(&device, SECOND_NS);
 	check_superblock_erases();
 	CHECK_MSG(eraser.superblocks > 4, "only %u superblocks", eraser.superblocks);
 	if (device.config.rain)
@@ -309,7 +309,7 @@ static void check_die_failure_loses_nothing(const char *policy, const char *para
 	u32 held;
 
 	open_device(policy, params);
-	test_stream_write_all(&stream, &device);
+	test_stream_write_all_units(&stream, &device);
 	send_requests_to_rain(700);
 	fail_die_of_lun(2);
 	held = count_valid_units_of_lun(2);
@@ -330,7 +330,7 @@ static void check_die_failure_loses_nothing(const char *policy, const char *para
 	CHECK_EQ(check_unit_reads(), 0);
 }
 
-/* In emergency GC a die first reads what another die needs for its rebuild, then programs. */
+/* In emergency GC a die reads data for another die's rebuild before it programs host data. */
 static void check_host_waits_for_rebuild(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
 					 aftl_ppn_t ppn)
 {
@@ -349,7 +349,7 @@ static void check_host_waits_for_rebuild(struct test_listener *listener, u32 tag
  * With every second seed requests have no pauses until GC has rebuilt most data. Host writes must
  * not use the block that the rebuild needs.
  */
-static void check_each_die_gets_blocks_back(const char *policy)
+static void check_gc_frees_blocks_on_each_die(const char *policy)
 {
 	struct test_listener order = { .program = check_host_waits_for_rebuild };
 	u32 seed;
@@ -359,7 +359,7 @@ static void check_each_die_gets_blocks_back(const char *policy)
 		open_device(policy, buffered);
 		test_device_listen(&device, &order);
 		test_stream_init(&stream, seed);
-		test_stream_write_all(&stream, &device);
+		test_stream_write_all_units(&stream, &device);
 		send_requests_to_rain(700);
 		fail_die_of_lun(2);
 		send_requests_to_rain(200 + seed % 2 * 3000);
@@ -367,7 +367,7 @@ static void check_each_die_gets_blocks_back(const char *policy)
 		wait_for_rebuild(2);
 		send_requests_to_rain(3000);
 		CHECK_EQ(check_unit_reads(), 0);
-		test_advance_by(&device, SECOND_NS);
+		test_advance_clock_by(&device, SECOND_NS);
 		check_parity_of_all_stripes();
 		CHECK(!aftl_is_read_only(device.ftl));
 	}
@@ -392,8 +392,8 @@ TAP_TEST(parity_leaves_each_die_its_reserve)
 }
 
 /*
- * GC for host writes frees no more blocks than a rebuild must leave free, so that the rebuild
- * proceeds only if GC frees blocks for it.
+ * Host writes make GC free only the reserve, which a rebuild must not use: a rebuild proceeds only
+ * if GC also frees blocks for the rebuild.
  */
 TAP_TEST(gc_makes_room_for_the_rebuild)
 {
@@ -403,7 +403,7 @@ TAP_TEST(gc_makes_room_for_the_rebuild)
 		open_device("approxftl",
 			    "channels=2 chips=2 blocks=48 word_lines=2 op=72 superblock=4 rain=on");
 		test_stream_init(&stream, seed);
-		test_stream_write_all(&stream, &device);
+		test_stream_write_all_units(&stream, &device);
 		send_requests_to_rain(600);
 		fail_die_of_lun(1);
 		send_requests_to_rain(seed * 20);
@@ -414,14 +414,14 @@ TAP_TEST(gc_makes_room_for_the_rebuild)
 	}
 }
 
-/* The work limit of a call counts examined superblocks; after a rebuild none is examined. */
+/* Examining a superblock counts as work of a call; after a rebuild no superblock is examined. */
 TAP_TEST(searches_of_superblocks_are_counted_as_work)
 {
 	struct aftl_lun *lun;
 	u32 work;
 
 	open_device("baseline", parity);
-	test_stream_write_all(&stream, &device);
+	test_stream_write_all_units(&stream, &device);
 	lun = &device.ftl->luns[0];
 	work = aftl_count_work_done(device.ftl);
 	CHECK(!aftl_superblock_gc_start(device.ftl, lun, AFTL_CAUSE_GC, 0));
@@ -439,7 +439,7 @@ TAP_TEST(searches_of_superblocks_are_counted_as_work)
 
 static bool is_lost[65536];
 
-/* Units that were readable right after the failures must stay readable. */
+/* Units that were readable right after the die failures must stay readable. */
 static void check_no_more_units_lost(bool first)
 {
 	u32 unit;
@@ -453,11 +453,11 @@ static void check_no_more_units_lost(bool first)
 	}
 }
 
-/* Data rebuilt in time survive; stripes with pages on both failed dies are lost. */
+/* After two die failures only stripes with pages on both dies lose data, and no more later. */
 static void check_losses_of_two_die_failures(const char *policy, const char *params)
 {
 	open_device(policy, params);
-	test_stream_write_all(&stream, &device);
+	test_stream_write_all_units(&stream, &device);
 	send_requests_to_rain(300);
 	fail_die_of_lun(1);
 	fail_die_of_lun(3);
@@ -474,7 +474,7 @@ static void check_losses_of_two_die_failures(const char *policy, const char *par
 TAP_TEST(one_dead_die_in_each_group_loses_no_data)
 {
 	open_device("baseline", parity);
-	test_stream_write_all(&stream, &device);
+	test_stream_write_all_units(&stream, &device);
 	send_requests_to_rain(300);
 	fail_die_of_lun(1);
 	fail_die_of_lun(6);
@@ -485,7 +485,7 @@ TAP_TEST(one_dead_die_in_each_group_loses_no_data)
 TAP_TEST(a_second_failure_after_the_rebuild_loses_no_data)
 {
 	open_device("baseline", parity);
-	test_stream_write_all(&stream, &device);
+	test_stream_write_all_units(&stream, &device);
 	send_requests_to_rain(300);
 	fail_die_of_lun(1);
 	test_drain(&device);
@@ -495,7 +495,7 @@ TAP_TEST(a_second_failure_after_the_rebuild_loses_no_data)
 	CHECK_EQ(check_unit_reads(), 0);
 }
 
-static void check_die_failure_any_moment(const char *params, const char *policy)
+static void fail_die_at_random_moments(const char *params, const char *policy)
 {
 	struct aftl_random random = { 23 };
 	u32 i;
@@ -506,7 +506,7 @@ static void check_die_failure_any_moment(const char *params, const char *policy)
 		open_device(policy, params);
 		stream.gap_ns = 20000;
 		stream.depth = 64;
-		test_stream_write_all(&stream, &device);
+		test_stream_write_all_units(&stream, &device);
 		send_requests_to_rain(20 + aftl_random_below(&random, 400));
 		aftl_advance(device.ftl,
 			     aftl_device_time_ns(device.ftl) + aftl_random_below(&random, 1000000));
@@ -524,12 +524,12 @@ static void check_die_failure_any_moment(const char *params, const char *policy)
 
 TAP_TEST(die_failures_at_any_time_lose_no_recoverable_data)
 {
-	check_die_failure_any_moment(parity, "baseline");
-	check_die_failure_any_moment(buffered, "approxftl");
-	check_die_failure_any_moment(suspending, "separated");
-	check_die_failure_any_moment(whole, "approxftl");
-	check_die_failure_any_moment(mirrored, "baseline");
-	check_die_failure_any_moment(foggy, "baseline");
+	fail_die_at_random_moments(parity, "baseline");
+	fail_die_at_random_moments(buffered, "approxftl");
+	fail_die_at_random_moments(suspending, "separated");
+	fail_die_at_random_moments(whole, "approxftl");
+	fail_die_at_random_moments(mirrored, "baseline");
+	fail_die_at_random_moments(foggy, "baseline");
 }
 
 static u32 lun_of_ppn(aftl_ppn_t ppn)
@@ -577,11 +577,11 @@ TAP_TEST(a_reconstruction_does_not_sense_a_suspended_program)
 	u32 lost;
 
 	open_device("baseline", suspending);
-	test_write_each(&device, 0, written, AFTL_PRECISE);
+	test_write_each_unit(&device, 0, written, AFTL_PRECISE);
 	for (;; written++) {
 		test_submit(&device, AFTL_OP_WRITE, written, 1, AFTL_PRECISE, 0,
 			    aftl_device_time_ns(device.ftl));
-		test_advance_by(&device, device.config.program / 4);
+		test_advance_clock_by(&device, device.config.program / 4);
 		ppn = test_lookup(&device, written);
 		lost = find_unit_in_stripe(ppn, written);
 		if (lost < written)
@@ -623,17 +623,17 @@ TAP_TEST(a_die_failure_in_a_multi_plane_read_delivers_each_page_once)
 		for (i = 0; i < 256; i += 64)
 			CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, i, 64, 0, NULL), 0);
 		lun = &device.ftl->luns[lun_of_ppn(test_lookup(&device, 0))];
-		/* The second round of reads reuses commands of earlier multi-plane reads. */
+		/* All units are read twice, so that reads reuse commands of multi-plane reads. */
 		submit_single_reads(256);
 		test_drain(&device);
 		submit_single_reads(256);
 		for (i = 0; i < 1000 && !lun->work.planes; i++)
-			test_advance_by(&device, 1000);
+			test_advance_clock_by(&device, 1000);
 		CHECK_EQ(lun->work.planes, 1);
 		i = device.ftl->commands[lun->work.commands].next;
 		joined = device.ftl->commands[i].request;
 		if (variant == 1)
-			test_advance_by(&device, device.config.read + 10000);
+			test_advance_clock_by(&device, device.config.read + 10000);
 		fail_die_of_lun(lun->index);
 		for (i = 0; variant == 2 && i < 256; i++)
 			test_submit(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0,
@@ -661,7 +661,7 @@ TAP_TEST(the_read_cache_holds_no_reconstructed_data)
 	u64 hits;
 
 	open_device("baseline", ROOMY " rain=on read_cache=256KiB");
-	test_write_each(&device, 0, 64, AFTL_PRECISE);
+	test_write_each_unit(&device, 0, 64, AFTL_PRECISE);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	while (lun_of_ppn(test_lookup(&device, unit)) == lun_of_ppn(test_lookup(&device, 0)))
 		unit++;
@@ -679,7 +679,7 @@ TAP_TEST(a_die_failure_of_a_full_device_loses_no_data)
 {
 	open_device("baseline", dense);
 	store.full_disk = true;
-	test_stream_write_all(&stream, &device);
+	test_stream_write_all_units(&stream, &device);
 	send_requests_to_rain(1000);
 	fail_die_of_lun(5);
 	send_requests_to_rain(1000);
@@ -696,7 +696,7 @@ TAP_TEST(the_rebuild_leaves_out_only_the_lost_units_of_a_page)
 
 	open_device("baseline", parity);
 	units = aftl_geometry(device.ftl)->units;
-	test_stream_write_all(&stream, &device);
+	test_stream_write_all_units(&stream, &device);
 	test_drain(&device);
 	for (i = 0; i < units; i++) {
 		aftl_ppn_t ppn = test_lookup(&device, i);
@@ -723,7 +723,7 @@ TAP_TEST(uncorrectable_pages_are_recovered_from_their_stripe)
 
 	open_device("baseline", worn);
 	stream.read = 50;
-	test_stream_write_all(&stream, &device);
+	test_stream_write_all_units(&stream, &device);
 	send_requests_to_rain(6000);
 	test_drain(&device);
 	lost = test_counters(&device)->read_lost_units;
@@ -749,8 +749,9 @@ static u64 count_recovered_units_with_cache(const char *cache)
 {
 	u64 recovered;
 
-	open_device("baseline", test_params(ROOMY " rain=on rber=4.2e-3 ecc_levels=0 %s", cache));
-	test_stream_write_all(&stream, &device);
+	open_device("baseline",
+		    test_format_params(ROOMY " rain=on rber=4.2e-3 ecc_levels=0 %s", cache));
+	test_stream_write_all_units(&stream, &device);
 	test_drain(&device);
 	recovered = read_and_count_recovered_units(200);
 	CHECK_EQ(read_and_count_recovered_units(200), recovered);
@@ -773,18 +774,18 @@ TAP_TEST(superblocks_with_bad_blocks_keep_their_parity)
 	u32 i;
 
 	open_device("separated", parity);
-	test_stream_write_all(&stream, &device);
+	test_stream_write_all_units(&stream, &device);
 	test_drain(&device);
 	CHECK(!block_at(0, 1)->parity && block_at(0, 1)->valid);
 	CHECK_EQ(aftl_fail_block(device.ftl, 1), 0);
-	test_advance_by(&device, SECOND_NS);
+	test_advance_clock_by(&device, SECOND_NS);
 	CHECK_EQ(block_at(0, 1)->state, AFTL_BLOCK_BAD);
 	for (i = 1; i < 12 && !tap_failures(); i++) {
 		CHECK_EQ(aftl_fail_block(device.ftl, i * 31), 0);
 		send_requests_to_rain(300);
 	}
 	test_drain(&device);
-	test_advance_by(&device, SECOND_NS);
+	test_advance_clock_by(&device, SECOND_NS);
 	CHECK(test_counters(&device)->retired_blocks >= 8);
 	check_parity_of_all_stripes();
 	fail_die_of_lun(4);
@@ -795,7 +796,7 @@ static const char fixed[] = ROOMY " allocate=static";
 static const char fixed_parity[] = ROOMY " allocate=static rain=on";
 
 /* If the host writes to one die only, the other blocks of its superblocks are closed empty. */
-static void check_one_die_written(const char *policy, const char *params)
+static void check_writes_to_one_die_only(const char *policy, const char *params)
 {
 	const struct aftl_geometry *geo;
 	u32 units;
@@ -820,7 +821,7 @@ static void run_devices_until_dies_fail(const char *params, u32 lives)
 	for (seed = 0; seed < lives && !tap_failures(); seed++) {
 		open_device("baseline", params);
 		test_stream_init(&stream, seed);
-		test_stream_write_all(&stream, &device);
+		test_stream_write_all_units(&stream, &device);
 		send_requests_to_rain(1500);
 		CHECK_EQ(device.failed, 0);
 	}
@@ -864,7 +865,7 @@ TAP_TEST(a_read_only_device_becomes_idle)
 	for (seed = 0; seed < 12 && !tap_failures(); seed++) {
 		open_device("separated", full);
 		test_stream_init(&stream, seed);
-		test_stream_write_all(&stream, &device);
+		test_stream_write_all_units(&stream, &device);
 		send_requests_to_rain(seed * 37 % 1000);
 		fail_die_of_lun(seed % 4);
 		send_requests_to_rain(200 + seed * 91 % 2500);
@@ -877,7 +878,7 @@ TAP_TEST(a_read_only_device_becomes_idle)
 	CHECK_RANGE(read_only, 3, 12);
 }
 
-/* Parity of a word line is programmed at once, though data word lines are filled in steps. */
+/* Parity is programmed in whole word lines, although IPS fills word lines of data in two steps. */
 TAP_TEST(parity_is_programmed_in_whole_word_lines)
 {
 	u32 i;
@@ -886,7 +887,7 @@ TAP_TEST(parity_is_programmed_in_whole_word_lines)
 		    "page=4KiB op=89 superblock=4 rain=on");
 	for (i = 0; i < 300 && !tap_failures(); i++) {
 		send_requests_to_rain(1);
-		test_audit(&device);
+		test_audit_device(&device);
 	}
 }
 
@@ -912,11 +913,11 @@ TAP_TEST(a_stripe_takes_one_parity_program)
 	u64 latency = 0;
 	u32 unit = 0;
 
-	test_device_open_demo(&device, "baseline", test_params("unit=8KiB %s", parity));
+	test_device_open_demo(&device, "baseline", test_format_params("unit=8KiB %s", parity));
 	while (test_counters(&device)->programmed_parity_units == 0 && unit < 16)
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, unit++, 1, 0, &latency), 0);
 	CHECK_EQ(test_counters(&device)->array_programs, unit + 1);
-	test_advance_by(&device, SECOND_NS);
+	test_advance_clock_by(&device, SECOND_NS);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 1, 1, 0, &latency), 0);
 	CHECK_EQ(test_counters(&device)->stripe_reads, 0);
 }
@@ -973,10 +974,10 @@ TAP_TEST(the_emptiest_superblock_is_collected)
 	u32 i;
 
 	open_device("baseline", parity);
-	test_stream_write_all(&stream, &device);
+	test_stream_write_all_units(&stream, &device);
 	send_requests_to_rain(600);
 	test_drain(&device);
-	test_advance_by(&device, SECOND_NS);
+	test_advance_clock_by(&device, SECOND_NS);
 	aftl_quiesce(device.ftl);
 	for (i = 0; i < 48; i++)
 		if (superblock_is_full(i))
@@ -1046,11 +1047,11 @@ static void check_selector_ranking(const char *selector)
 	tap_begin("%s ranks superblocks", selector);
 	open_device("baseline", parity);
 	CHECK_EQ(aftl_set_param(device.ftl, "victim", selector, &device.error), 0);
-	test_stream_write_all(&stream, &device);
+	test_stream_write_all_units(&stream, &device);
 	for (round = 0; round < 30 && !tap_failures(); round++) {
 		send_requests_to_rain(100);
 		test_drain(&device);
-		test_advance_by(&device, SECOND_NS);
+		test_advance_clock_by(&device, SECOND_NS);
 		if (device.ftl->die_groups[0].victim != AFTL_NIL)
 			continue;
 		CHECK_EQ(aftl_start_lun_gc(device.ftl, 1), 0);
@@ -1062,7 +1063,7 @@ static void check_selector_ranking(const char *selector)
 }
 
 /* Count superblocks with data, and those with blocks of more than one stream. */
-static void count_mixed_superblocks(u32 *used, u32 *mixed)
+static void count_superblocks_of_mixed_streams(u32 *used, u32 *mixed)
 {
 	u32 number;
 	u32 i;
@@ -1102,8 +1103,8 @@ static void check_stream_superblocks(const char *policy, const char *params, u32
 	u32 i;
 
 	tap_begin("superblocks hold one stream each: %s, %s", policy, params);
-	open_device(policy, test_params("%s %s", parity, params));
-	test_stream_write_all(&stream, &device);
+	open_device(policy, test_format_params("%s %s", parity, params));
+	test_stream_write_all_units(&stream, &device);
 	for (round = 0; round < 20 && !tap_failures(); round++) {
 		for (i = 0; i < 200; i++) {
 			device.hint.stream = (u8)aftl_random_below(&stream.random, ids);
@@ -1111,9 +1112,9 @@ static void check_stream_superblocks(const char *policy, const char *params, u32
 				    (u32)aftl_random_below(&stream.random,
 							   test_unit_count(&device) - 4),
 				    4, AFTL_PRECISE, 0, aftl_device_time_ns(device.ftl));
-			test_drain_to_depth(&device, 16);
+			test_drain_to_queue_depth(&device, 16);
 		}
-		count_mixed_superblocks(&used, &mixed);
+		count_superblocks_of_mixed_streams(&used, &mixed);
 		for (i = 0; i < 48; i++)
 			seen |= 1U << (block_at(0, i)->kind + block_at(0, i)->handle);
 	}
@@ -1156,7 +1157,7 @@ TAP_TEST(superblocks_of_the_slc_cache_are_folded)
 
 	open_device("baseline", slc);
 	stream.read = 0;
-	test_stream_write_all(&stream, &device);
+	test_stream_write_all_units(&stream, &device);
 	for (round = 0; round < 40 && !tap_failures(); round++) {
 		send_requests_to_rain(100);
 		check_blocks_of_superblock_have_equal_bits();
@@ -1164,7 +1165,7 @@ TAP_TEST(superblocks_of_the_slc_cache_are_folded)
 			if (device.ftl->media.blocks[i].bits == 1)
 				slc_units += device.ftl->media.blocks[i].valid;
 		if (round % 8 == 7)
-			test_advance_by(&device, SECOND_NS);
+			test_advance_clock_by(&device, SECOND_NS);
 	}
 	test_drain(&device);
 	CHECK_MSG(slc_units / 40 > 50, "%llu units are in the cache",
@@ -1173,7 +1174,7 @@ TAP_TEST(superblocks_of_the_slc_cache_are_folded)
 	CHECK_RANGE(test_counters(&device)->fold_idle_blocks, 1, U64_MAX);
 	CHECK_RANGE(test_counters(&device)->gc_blocks, 1, U64_MAX);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
-	test_audit(&device);
+	test_audit_device(&device);
 	send_requests_to_rain(40);
 	fail_die_of_lun(1);
 	CHECK_EQ(check_unit_reads(), 0);
@@ -1194,9 +1195,9 @@ TAP_TEST(one_superblock_of_a_group_is_collected_at_a_time)
 	open_device("baseline", slc);
 	group = &device.ftl->die_groups[0];
 	stream.read = 0;
-	test_stream_write_all(&stream, &device);
+	test_stream_write_all_units(&stream, &device);
 	for (i = 0; i < 20000 && (group->victim == AFTL_NIL || !group->erased); i++)
-		test_stream_submit_one(&stream, &device);
+		test_stream_submit_request(&stream, &device);
 	CHECK(group->victim != AFTL_NIL && group->erased);
 	before = *group;
 	for (number = 0; number < 48; number++)
@@ -1216,13 +1217,13 @@ TAP_TEST(an_enterprise_profile_with_rain_loses_no_data)
 	test_device_init(&device, "enterprise");
 	test_device_open(&device, "streams", "channels=4 blocks=100 layers=6 word_lines=2 op=66 "
 			 "superblock=8 buffer=1MiB map_cache=768KiB page=2KiB unit=512");
-	shadow_attach(&store, &device, false);
+	shadow_attach_to_device(&store, &device, false);
 	test_stream_init(&stream, 5);
 	stream.units_max = 64;
-	test_stream_write_all(&stream, &device);
+	test_stream_write_all_units(&stream, &device);
 	for (i = 0; i < 36000 && !tap_failures(); i++) {
 		device.hint.stream = (u8)(i % 3);
-		test_stream_submit_one(&stream, &device);
+		test_stream_submit_request(&stream, &device);
 	}
 	test_drain(&device);
 	counters = test_counters(&device);
@@ -1256,37 +1257,41 @@ int main(void)
 {
 	check_selector_ranking("fifo");
 	check_selector_ranking("cost_benefit");
-	check_each_die_gets_blocks_back("midas");
-	check_each_die_gets_blocks_back("baseline");
-	check_each_die_gets_blocks_back("streams");
+	check_gc_frees_blocks_on_each_die("midas");
+	check_gc_frees_blocks_on_each_die("baseline");
+	check_gc_frees_blocks_on_each_die("streams");
 	check_stream_superblocks("streams", streams, 8);
 	check_stream_superblocks("baseline", handles, 4);
 	check_stream_superblocks("baseline", mapped, 1);
-	devices += test_each_policy("superblocks with an SLC cache", slc,
-				    check_superblock_erase);
-	devices += test_each_policy("a die dies, with an SLC cache", slc,
-				    check_die_failure_loses_nothing);
-	devices += test_each_policy("a second die dies, with an SLC cache", slc,
-				    check_losses_of_two_die_failures);
-	devices += test_each_policy("superblocks", plain, check_superblock_erase);
-	devices += test_each_policy("superblocks with parity", parity,
-				    check_superblock_erase);
-	devices += test_each_policy("a die dies", parity, check_die_failure_loses_nothing);
-	devices += test_each_policy("a die dies, with a buffer", buffered,
-				    check_die_failure_loses_nothing);
-	devices += test_each_policy("a die dies, word lines at once", whole,
-				    check_die_failure_loses_nothing);
-	devices += test_each_policy("superblocks with parity, two passes", foggy,
-				    check_superblock_erase);
+	devices += test_run_for_each_policy("superblocks with an SLC cache", slc,
+					    check_superblock_erase);
+	devices += test_run_for_each_policy("a die dies, with an SLC cache", slc,
+					    check_die_failure_loses_nothing);
+	devices += test_run_for_each_policy("a second die dies, with an SLC cache", slc,
+					    check_losses_of_two_die_failures);
+	devices += test_run_for_each_policy("superblocks", plain, check_superblock_erase);
+	devices += test_run_for_each_policy("superblocks with parity", parity,
+					    check_superblock_erase);
+	devices += test_run_for_each_policy("a die dies", parity, check_die_failure_loses_nothing);
+	devices += test_run_for_each_policy("a die dies, with a buffer", buffered,
+					    check_die_failure_loses_nothing);
+	devices += test_run_for_each_policy("a die dies, word lines at once", whole,
+					    check_die_failure_loses_nothing);
+	devices += test_run_for_each_policy("superblocks with parity, two passes", foggy,
+					    check_superblock_erase);
 	devices +=
-		test_each_policy("a die dies, two passes", foggy, check_die_failure_loses_nothing);
-	devices += test_each_policy("a die dies, with a read cache", caching,
-				    check_die_failure_loses_nothing);
-	devices += test_each_policy("a second die dies", parity, check_losses_of_two_die_failures);
-	devices += test_each_policy("a second die dies, writes to the least busy die", least_busy,
-				    check_losses_of_two_die_failures);
-	devices += test_each_policy("one die is written", fixed, check_one_die_written);
-	devices += test_each_policy("one die is written, with parity", fixed_parity,
-				    check_one_die_written);
+		test_run_for_each_policy("a die dies, two passes", foggy,
+					 check_die_failure_loses_nothing);
+	devices += test_run_for_each_policy("a die dies, with a read cache", caching,
+					    check_die_failure_loses_nothing);
+	devices += test_run_for_each_policy("a second die dies", parity,
+					    check_losses_of_two_die_failures);
+	devices += test_run_for_each_policy("a second die dies, writes to the least busy die",
+					    least_busy,
+					    check_losses_of_two_die_failures);
+	devices += test_run_for_each_policy("one die is written", fixed,
+					    check_writes_to_one_die_only);
+	devices += test_run_for_each_policy("one die is written, with parity", fixed_parity,
+					    check_writes_to_one_die_only);
 	return tap_run_all();
 }

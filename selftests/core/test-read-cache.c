@@ -39,7 +39,7 @@ static u64 read_single_unit(u32 unit)
 
 static void wait_until_idle(void)
 {
-	test_advance_by(&device, 1000000000);
+	test_advance_clock_by(&device, 1000000000);
 }
 
 static u64 count_sensed_pages(void)
@@ -392,7 +392,7 @@ static void submit_sequential_read(struct aftl_random *random, u32 at[2])
 	at[who] += units;
 }
 
-static void drive_two_readers(struct aftl_random *random)
+static void run_two_sequential_readers(struct aftl_random *random)
 {
 	static struct shadow_store store;
 	struct test_stream stream;
@@ -403,12 +403,12 @@ static void drive_two_readers(struct aftl_random *random)
 	stream.read = aftl_random_below(random, 30);
 	stream.approx = aftl_random_below(random, 101);
 	stream.depth = aftl_random_below(random, 24);
-	shadow_attach(&store, &device, false);
+	shadow_attach_to_device(&store, &device, false);
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
 		if (i % 3 == 0)
-			test_stream_submit_one(&stream, &device);
+			test_stream_submit_request(&stream, &device);
 		submit_sequential_read(random, at);
-		test_drain_to_depth(&device, stream.depth);
+		test_drain_to_queue_depth(&device, stream.depth);
 		if (i % 100 == 99)
 			aftl_advance_age(device.ftl, YEAR_NS / 8);
 	}
@@ -427,8 +427,8 @@ static void run_read_cache_seed(u64 seed)
 	device.config.read_cache = 65536 + 16384 * aftl_random_below(&random, 20);
 	device.config.read_ahead = device.config.read_cache / (2 + aftl_random_below(&random, 4));
 	if (!test_device_create(&device, policy) && test_unit_count(&device) > 8)
-		drive_two_readers(&random);
-	test_finish_random_device(&device, policy, seed);
+		run_two_sequential_readers(&random);
+	test_finish_device_or_print_config(&device, policy, seed);
 }
 
 TAP_TEST(readers_of_random_devices_get_the_right_data)

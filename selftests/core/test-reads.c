@@ -28,7 +28,7 @@ static struct test_device device;
  * @reads: number of reads
  * @ns: total time of the reads
  * @least_ns: least possible total time
- * @by_default: the policy sets no read references, so that each step takes a retry
+ * @by_default: the policy sets no read references: each step to the best shift takes a retry
  * @retries: number of retries in reads with default references
  */
 static struct {
@@ -144,7 +144,7 @@ static bool layer_needs_reference_shift(u32 block, u32 layer, u64 hours)
  * Count pages whose best reference shift is implausible, or unlike that of the first page of their
  * layer: zero for one of the two pages only.
  */
-static u32 count_pages_unlike_their_layer(u32 block, u32 layer, u64 hours)
+static u32 count_pages_with_implausible_ref_shift(u32 block, u32 layer, u64 hours)
 {
 	u32 strange = 0;
 	u32 page;
@@ -168,7 +168,7 @@ static u32 compute_shifted_layer_percent(u64 hours, u64 *steps)
 	*steps = 0;
 	for (i = 0; i < blocks * LAYERS; i++) {
 		off += layer_needs_reference_shift(i / LAYERS, i % LAYERS, hours);
-		CHECK_EQ(count_pages_unlike_their_layer(i / LAYERS, i % LAYERS, hours), 0);
+		CHECK_EQ(count_pages_with_implausible_ref_shift(i / LAYERS, i % LAYERS, hours), 0);
 		*steps += find_best_ref_shift_at_age(i / LAYERS, i % LAYERS * 12 + i % 12, hours);
 	}
 	return 100 * off / (blocks * LAYERS);
@@ -391,12 +391,13 @@ static void relocate_old_data(const char *read_move)
 	const struct aftl_counters *counters;
 	struct test_stream stream;
 
-	open_device("baseline", test_params(OLD " fill=sequential op=40 read_move=%s", read_move));
+	open_device("baseline",
+		    test_format_params(OLD " fill=sequential op=40 read_move=%s", read_move));
 	counters = test_counters(&device);
 	seen.by_default = true;
 	test_stream_init(&stream, 5);
 	stream.read = 10;
-	test_stream_submit(&stream, &device, 6000);
+	test_stream_submit_requests(&stream, &device, 6000);
 	test_drain(&device);
 	CHECK(counters->gc_blocks > 10 && counters->array_reads > counters->host_read_units);
 	CHECK(seen.retries > seen.reads / 5);
@@ -433,7 +434,7 @@ static const struct aftl_counters *move_data(const char *policy, const char *par
 	test_stream_init(&stream, 5);
 	stream.read = 0;
 	stream.approx = 50;
-	test_stream_submit(&stream, &device, 6000);
+	test_stream_submit_requests(&stream, &device, 6000);
 	test_drain(&device);
 	CHECK(test_counters(&device)->gc_valid_units > 1000);
 	return test_counters(&device);
@@ -500,7 +501,7 @@ TAP_TEST(data_of_a_program_in_progress_have_only_inherited_errors)
 	test_stream_init(&stream, 5);
 	stream.approx = 50;
 	for (i = 0; i < 6000; i++) {
-		test_stream_submit_one(&stream, &device);
+		test_stream_submit_request(&stream, &device);
 		read_programs_in_flight();
 	}
 	test_drain(&device);
@@ -523,7 +524,7 @@ static const struct aftl_policy_type *baseline;
 static struct aftl_piggyback companion;
 
 /* Policy method that adds an old page to each program of host data. */
-static int place_and_piggyback_old_page(struct aftl_policy *policy, struct aftl_lun *lun,
+static int add_old_page_to_host_program(struct aftl_policy *policy, struct aftl_lun *lun,
 					const struct aftl_program_request *need,
 					struct aftl_placement *placement)
 {
@@ -545,7 +546,7 @@ TAP_TEST(piggybacked_pages_are_read_with_retries)
 	open_device("baseline", OLD " channels=1 fill=sequential program=700us");
 	baseline = device.ftl->type;
 	type = *baseline;
-	type.place = place_and_piggyback_old_page;
+	type.place = add_old_page_to_host_program;
 	device.ftl->type = &type;
 	block = &device.ftl->media.blocks[3];
 	companion.page = 0;
@@ -610,14 +611,14 @@ TAP_TEST(retries_count_as_reads)
 #define ONE_DIE "channels=1 chips=1 blocks=40 layers=4 word_lines=4 unit=0 op=60"
 
 /* A block at its read limit is refreshed, and relocated data keep their class. */
-static void read_block_to_limit(const char *limit, bool moves)
+static void check_refresh_at_read_limit(const char *limit, bool moves)
 {
 	static struct shadow_store store;
 	u32 unit;
 	u32 i;
 
-	open_device("vth_b", test_params(ONE_DIE " read_limit=%s", limit));
-	shadow_attach(&store, &device, true);
+	open_device("vth_b", test_format_params(ONE_DIE " read_limit=%s", limit));
+	shadow_attach_to_device(&store, &device, true);
 	for (unit = 0; unit < test_unit_count(&device); unit++)
 		test_execute_request(&device, AFTL_OP_WRITE, unit, 1, unit % 2, NULL);
 	for (i = 0; i < 1000; i++) {
@@ -625,7 +626,7 @@ static void read_block_to_limit(const char *limit, bool moves)
 		if (i % 4 < 2)
 			test_execute_request(&device, AFTL_OP_WRITE, 100 + i % 20, 1, i % 2, NULL);
 	}
-	test_advance_by(&device, 10000000000ULL);
+	test_advance_clock_by(&device, 10000000000ULL);
 	CHECK_EQ(test_counters(&device)->disturbed_blocks > 3, moves);
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units > 30, moves);
 	CHECK_EQ(test_counters(&device)->programmed_promotion_units, 0);
@@ -640,9 +641,9 @@ static void read_block_to_limit(const char *limit, bool moves)
 
 TAP_TEST(blocks_at_the_read_limit_are_relocated)
 {
-	read_block_to_limit("2", true);
-	read_block_to_limit("0", false);
-	read_block_to_limit("1000", false);
+	check_refresh_at_read_limit("2", true);
+	check_refresh_at_read_limit("0", false);
+	check_refresh_at_read_limit("1000", false);
 }
 
 /* A saved device keeps the read counts of blocks, but drops pending refreshes by read disturb. */
@@ -660,7 +661,7 @@ TAP_TEST(a_suspended_device_drops_pending_refreshes)
 	CHECK(!device.ftl->luns[0].disturbed);
 	aftl_unquiesce_device(device.ftl);
 	test_execute_request(&device, AFTL_OP_READ, 4, 1, 0, NULL);
-	test_advance_by(&device, 1000000000ULL);
+	test_advance_clock_by(&device, 1000000000ULL);
 	CHECK_EQ(test_counters(&device)->disturbed_blocks, 1);
 	CHECK_EQ(block->reads, 0);
 }
@@ -729,11 +730,12 @@ static void create_aged_device(const struct aftl_policy_type *type, const char *
 	memset(&seen, 0, sizeof(seen));
 	wrong_starts = 0;
 	draws.state = model + 1;
-	test_device_open_type(&device, type, NULL);
+	test_device_open_policy_type(&device, type, NULL);
 }
 
-static void check_adversarial_references(const struct adversary *adversary, const char *profile,
-					 bool old, u32 model)
+static void check_reads_of_adversarial_policy(const struct adversary *adversary,
+					      const char *profile,
+					      bool old, u32 model)
 {
 	struct aftl_policy_type type = *aftl_policy_find("baseline");
 	static struct shadow_store store;
@@ -743,14 +745,14 @@ static void check_adversarial_references(const struct adversary *adversary, cons
 	type.reference = adversary->start;
 	type.reference_found = check_reported_ref_shift;
 	create_aged_device(&type, profile, old, model);
-	shadow_attach(&store, &device, false);
+	shadow_attach_to_device(&store, &device, false);
 	test_stream_init(&stream, model + 7);
 	stream.read = 80;
-	test_stream_write_all(&stream, &device);
+	test_stream_write_all_units(&stream, &device);
 	for (i = 0; i < 1500 && !tap_failures(); i++) {
 		if (old && i % 500 == 0)
 			aftl_advance_age(device.ftl, 4 * MONTH_HOURS * AFTL_HOUR_NS);
-		test_stream_submit_one(&stream, &device);
+		test_stream_submit_request(&stream, &device);
 	}
 	test_drain(&device);
 	CHECK(seen.reads > 500 && seen.ns >= seen.least_ns);
@@ -760,7 +762,7 @@ static void check_adversarial_references(const struct adversary *adversary, cons
 	CHECK_EQ(test_counters(&device)->policy_bugs, wrong_starts);
 	CHECK_EQ(wrong_starts > 0, adversary->start == choose_random_ref_shift);
 	CHECK_EQ(test_counters(&device)->read_precise_flipped_bits, 0);
-	shadow_compare_device(&store);
+	shadow_compare_device_with_store(&store);
 	test_device_close(&device);
 }
 
@@ -771,6 +773,7 @@ TAP_TEST(no_policy_reads_faster_than_the_chip_allows)
 
 	for (i = 0; i < ARRAY_SIZE(adversaries) && !tap_failures(); i++)
 		for (kind = 0; aftl_profile_name(kind / 4) && !tap_failures(); kind++)
-			check_adversarial_references(&adversaries[i], aftl_profile_name(kind / 4),
-						     kind & 1, kind >> 1 & 1);
+			check_reads_of_adversarial_policy(&adversaries[i],
+							  aftl_profile_name(kind / 4),
+							  kind & 1, kind >> 1 & 1);
 }

@@ -85,8 +85,8 @@ static u32 highest_programmed_layer(u32 block)
 }
 
 /*
- * A layer may begin when all super layers before it are used up. After a reclamation, with virtual
- * super layers, the layer before the new one may still be open, until no earlier layer is open.
+ * A layer may begin when all super layers below it are used up. After a reclamation with virtual
+ * super layers, the layer directly below may still be open, until no lower layer is open.
  */
 static void check_super_layer_begin(u32 block, u32 layer)
 {
@@ -215,7 +215,7 @@ static void send_update_requests(u32 requests)
 	stream.hot = 80;
 	stream.approx = 0;
 	stream.gap_ns = 2000000;
-	test_stream_submit(&stream, &device, requests);
+	test_stream_submit_requests(&stream, &device, requests);
 	test_drain(&device);
 }
 
@@ -279,7 +279,7 @@ static u64 hash_word_line_states(const struct aftl *ftl)
 	return hash;
 }
 
-static u32 count_blocks_with_note(const struct aftl *ftl, u32 bits)
+static u32 count_open_blocks_with_policy_note(const struct aftl *ftl, u32 bits)
 {
 	const struct aftl_media *media = aftl_media(ftl);
 	u32 count = 0;
@@ -300,11 +300,11 @@ TAP_TEST(word_line_state_survives_a_restart)
 	open_ressd_device(plain);
 	send_update_requests(4000);
 	hash = hash_word_line_states(device.ftl);
-	candidates = count_blocks_with_note(device.ftl, NOTE_CANDIDATE);
+	candidates = count_open_blocks_with_policy_note(device.ftl, NOTE_CANDIDATE);
 	CHECK_RANGE(candidates, 1, 6);
 	CHECK_EQ(test_device_reload(&device), 0);
 	CHECK_EQ(hash_word_line_states(device.ftl), hash);
-	CHECK_EQ(count_blocks_with_note(device.ftl, NOTE_CANDIDATE), candidates);
+	CHECK_EQ(count_open_blocks_with_policy_note(device.ftl, NOTE_CANDIDATE), candidates);
 }
 
 /* Single writes */
@@ -333,7 +333,7 @@ static u32 hotness_class_of_unit(u32 unit)
 	return block->kind == KIND_REPROGRAMMABLE ? (block->note >> 6 & 3) + 1 : 0;
 }
 
-/* An update is classified by the age of its block since the first write. */
+/* An update is classified by the time since the first write to the block of the old version. */
 TAP_TEST(updates_are_classified_by_the_age_of_their_block)
 {
 	static const u64 wait_ms[] = { 5, 30, 60, 200 };
@@ -344,7 +344,7 @@ TAP_TEST(updates_are_classified_by_the_age_of_their_block)
 		open_ressd_device(plain);
 		write_single_unit(0, NULL);
 		CHECK_EQ(hotness_class_of_unit(0), 0);
-		test_advance_by(&device, wait_ms[i] * 1000000);
+		test_advance_clock_by(&device, wait_ms[i] * 1000000);
 		write_single_unit(0, NULL);
 		CHECK_MSG(hotness_class_of_unit(0) == level[i], "after %llu ms: level %u, not %u",
 			  (unsigned long long)wait_ms[i], hotness_class_of_unit(0), level[i]);
@@ -359,7 +359,7 @@ TAP_TEST(policy_tlc_uses_the_same_hotness_classes)
 	test_device_open_demo(&device, "tlc", plain);
 	write_single_unit(0, NULL);
 	CHECK_EQ(home_of_unit(0, &page)->kind, AFTL_HOTNESS_COLD);
-	test_advance_by(&device, 30000000);
+	test_advance_clock_by(&device, 30000000);
 	write_single_unit(0, NULL);
 	CHECK_EQ(home_of_unit(0, &page)->kind, 2);
 }
@@ -427,7 +427,8 @@ static void fill_hotness_class(u32 *unit)
 {
 	u64 moved = test_counters(&device)->programmed_rewrite_units;
 
-	while (count_blocks_with_note(device.ftl, NOTE_RECLAIM) == 0 && !tap_failures()) {
+	while (count_open_blocks_with_policy_note(device.ftl, NOTE_RECLAIM) == 0 &&
+	       !tap_failures()) {
 		write_single_unit(*unit, NULL);
 		write_single_unit(*unit, NULL);
 		++*unit;
@@ -445,7 +446,7 @@ static const struct aftl_block *wait_for_candidate(u32 *unit)
 	for (; *unit < 100 && !tap_failures(); ++*unit) {
 		write_single_unit(*unit, NULL);
 		write_single_unit(*unit, NULL);
-		if (count_blocks_with_note(device.ftl, NOTE_CANDIDATE))
+		if (count_open_blocks_with_policy_note(device.ftl, NOTE_CANDIDATE))
 			return home_of_unit(0, &page);
 	}
 	return NULL;
@@ -499,7 +500,7 @@ TAP_TEST(the_cheapest_candidate_is_reclaimed)
 	CHECK(eight->note & NOTE_CANDIDATE);
 	CHECK(six->note & NOTE_RECLAIM);
 	/* Reclamation does not relocate data of a word line that cannot be reprogrammed again. */
-	test_advance_by(&device, 1000000000);
+	test_advance_clock_by(&device, 1000000000);
 	CHECK_EQ(watcher.moves, 6);
 	CHECK(home_of_unit(8, &page) == six);
 }
@@ -508,7 +509,7 @@ static void reclaim_candidate_block(const struct aftl_block *block, u32 left)
 {
 	CHECK(block->note & NOTE_CANDIDATE);
 	device.ftl->type->out_of_blocks(device.ftl->policy, device.ftl->luns);
-	CHECK_EQ(count_blocks_with_note(device.ftl, NOTE_CANDIDATE), left);
+	CHECK_EQ(count_open_blocks_with_policy_note(device.ftl, NOTE_CANDIDATE), left);
 	CHECK_EQ(block->state, AFTL_BLOCK_CLOSED);
 }
 
@@ -523,7 +524,7 @@ TAP_TEST(candidates_become_normal_blocks_if_gc_needs_them)
 	write_units_twice(0, 17);
 	fuller = home_of_unit(0, &page);
 	other = home_of_unit(8, &page);
-	CHECK_EQ(count_blocks_with_note(device.ftl, NOTE_CANDIDATE), 2);
+	CHECK_EQ(count_open_blocks_with_policy_note(device.ftl, NOTE_CANDIDATE), 2);
 	test_execute_request(&device, AFTL_OP_DISCARD, 8, 1, AFTL_PRECISE, NULL);
 	CHECK_RANGE(other->valid, 1, fuller->valid - 1);
 	reclaim_candidate_block(other, 1);
@@ -537,15 +538,15 @@ TAP_TEST(idle_time_reclaims_candidates)
 
 	open_ressd_device(patient);
 	fill_hotness_class(&unit);
-	CHECK_EQ(count_blocks_with_note(device.ftl, NOTE_RECLAIM), 1);
+	CHECK_EQ(count_open_blocks_with_policy_note(device.ftl, NOTE_RECLAIM), 1);
 	host_programs = test_counters(&device)->programmed_host_units;
 	watcher.moves = 0;
-	test_advance_by(&device, 1000000000);
+	test_advance_clock_by(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, host_programs);
 	CHECK_RANGE(watcher.moves, 1, 8);
 	/* A candidate block whose data were overwritten takes writes again. */
 	write_single_unit(unit - 1, NULL);
-	CHECK_EQ(count_blocks_with_note(device.ftl, NOTE_RECLAIM), 0);
+	CHECK_EQ(count_open_blocks_with_policy_note(device.ftl, NOTE_RECLAIM), 0);
 	CHECK_RANGE(test_counters(&device)->reprogrammed_pages, 1, U64_MAX);
 }
 
@@ -584,7 +585,7 @@ TAP_TEST(reclamation_does_not_use_the_gc_reserve)
 	CHECK_EQ(does_policy_offer_reclamation(lun, device.ftl->type->reserve + 1),
 		 AFTL_IDLE_TASK_RELOCATE);
 	watcher.moves = 0;
-	test_advance_by(&device, 1000000000);
+	test_advance_clock_by(&device, 1000000000);
 	CHECK_RANGE(watcher.moves, 1, 8);
 }
 
@@ -595,7 +596,7 @@ static void write_cold_data(const char *policy, struct aftl_counters *counters)
 	test_device_open_demo(&device, policy, plain);
 	for (i = 0; i < 6 * test_unit_count(&device); i++) {
 		test_submit(&device, AFTL_OP_WRITE, i % test_unit_count(&device), 1, 0, 0, 0);
-		test_drain_to_depth(&device, 8);
+		test_drain_to_queue_depth(&device, 8);
 	}
 	test_drain(&device);
 	*counters = *test_counters(&device);
@@ -654,11 +655,11 @@ static void drive_random_updates(struct aftl_random *random)
 	stream.hot = 50 + aftl_random_below(random, 50);
 	stream.depth = aftl_random_below(random, 40);
 	stream.gap_ns = aftl_random_below(random, 3) * 1000000;
-	shadow_attach(&store, &device, false);
+	shadow_attach_to_device(&store, &device, false);
 	for (i = 0; i < 1200 && !tap_failures(); i++) {
-		test_stream_submit_one(&stream, &device);
+		test_stream_submit_request(&stream, &device);
 		if (i % 16 == 0)
-			shadow_compare_device(&store);
+			shadow_compare_device_with_store(&store);
 	}
 }
 
@@ -683,7 +684,7 @@ TAP_TEST(random_devices_agree_with_the_models)
 			drive_random_updates(&random);
 			reprograms += watcher.reprograms;
 		}
-		test_finish_random_device(&device, "ressd", seed);
+		test_finish_device_or_print_config(&device, "ressd", seed);
 	}
 	tap_note("%u devices lived, %llu pages were reprogrammed", lived,
 		 (unsigned long long)reprograms);

@@ -30,7 +30,7 @@ static void read_all_units(struct test_device *device)
 
 	for (unit = 0; unit < all; unit += 8) {
 		CHECK_EQ(test_submit(device, AFTL_OP_READ, unit, min(8U, all - unit), 0, 0, 0), 0);
-		test_drain_to_depth(device, 32);
+		test_drain_to_queue_depth(device, 32);
 	}
 	test_drain(device);
 }
@@ -46,9 +46,9 @@ static void run_requests_until(struct test_device *device, u64 wanted)
 	stream.flush = 2;
 	stream.fua = 2;
 	stream.depth = 32;
-	test_stream_write_all(&stream, device);
+	test_stream_write_all_units(&stream, device);
 	while (stream.operations < wanted && !tap_failures())
-		test_stream_submit_one(&stream, device);
+		test_stream_submit_request(&stream, device);
 	test_drain(device);
 	read_all_units(device);
 	operations += stream.operations;
@@ -79,10 +79,10 @@ static void run_policy_on_shadow(const char *policy, const char *params, bool wh
 		return;
 	tap_begin("%s%s, %s", policy, whole ? ", whole units" : "",
 		  params == noisy ? "voltages" : "word lines of three bits");
-	shadow_attach(&store, &device, whole);
+	shadow_attach_to_device(&store, &device, whole);
 	run_requests_until(&device, wanted);
 	check_counters_of_long_run(&device, &store);
-	test_device_finish(&device);
+	test_device_audit_and_close(&device);
 	tap_end();
 }
 

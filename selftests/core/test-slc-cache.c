@@ -97,14 +97,15 @@ static u32 gc_reserve_of_policy(void)
 static void open_device_with_slc(const char *policy, const char *kept_share, const char *lent_share,
 				 const char *fill)
 {
-	test_device_open_demo(&device, policy, test_params(SHAPE " slc_static=%s slc_dynamic=%s "
-							   "fill=%s", kept_share, lent_share,
-							   fill));
+	test_device_open_demo(&device, policy,
+			      test_format_params(SHAPE " slc_static=%s slc_dynamic=%s "
+						 "fill=%s", kept_share, lent_share,
+						 fill));
 }
 
 static void write_units_singly(u32 first, u32 units)
 {
-	test_write_each(&device, first, units, AFTL_PRECISE);
+	test_write_each_unit(&device, first, units, AFTL_PRECISE);
 }
 
 static void write_random_units(u32 writes, u64 seed)
@@ -139,7 +140,7 @@ TAP_TEST(the_cache_keeps_its_static_blocks)
 	CHECK(fewest >= 4);
 	CHECK(test_counters(&device)->gc_blocks > 50);
 	/* After idle time the cache blocks take host writes again, with full capacity. */
-	test_advance_by(&device, AFTL_HOUR_NS);
+	test_advance_clock_by(&device, AFTL_HOUR_NS);
 	for (i = 0; i < 4 * EACH - EACH; i++)
 		write_units_singly(i, 1);
 	for (i = 0; i < 4 * EACH - EACH; i++)
@@ -176,7 +177,7 @@ TAP_TEST(idle_luns_fold)
 	open_device_with_slc("baseline", "0", "50%", "none");
 	write_units_singly(0, 3 * EACH + 5);
 	CHECK_EQ(count_slc_blocks(), 4);
-	test_advance_by(&device, SECOND_NS);
+	test_advance_clock_by(&device, SECOND_NS);
 	/* The open block of the SLC cache is not folded. */
 	CHECK_EQ(count_slc_blocks(), 1);
 	CHECK_EQ(test_block_of(&device, 0)->bits, 0);
@@ -197,7 +198,7 @@ TAP_TEST(busy_luns_do_not_fold)
 	write_units_singly(0, 3 * EACH);
 	for (i = 0; i < 100; i++) {
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 0, 1, AFTL_PRECISE, NULL), 0);
-		test_advance_by(&device, device.config.idle / 2);
+		test_advance_clock_by(&device, device.config.idle / 2);
 	}
 	CHECK_EQ(test_counters(&device)->fold_blocks, 0);
 }
@@ -266,7 +267,7 @@ TAP_TEST(folding_keeps_the_data_class)
 	CHECK_EQ(count_slc_blocks(), 2);
 	for (i = 0; i < 2 * EACH; i++)
 		CHECK_EQ(find_class_of_unit(i), i / 3 % 2);
-	test_advance_by(&device, SECOND_NS);
+	test_advance_clock_by(&device, SECOND_NS);
 	for (i = 0; i < EACH; i++) {
 		CHECK_EQ(test_block_of(&device, i)->bits, 0);
 		CHECK_EQ(find_class_of_unit(i), i / 3 % 2);
@@ -281,9 +282,9 @@ TAP_TEST(requested_gc_folds)
 	write_units_singly(0, 5 * EACH);
 	CHECK_EQ(count_slc_blocks(), 5);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
-	/* The requested GC of all 40 blocks of the LUN has begun with the first block. */
+	/* Of the 40 blocks of the requested GC, the first one is being collected. */
 	CHECK_EQ(device.ftl->luns[0].forced_gc, 40 - 1);
-	test_advance_by(&device, 100 * device.config.idle);
+	test_advance_clock_by(&device, 100 * device.config.idle);
 	CHECK_EQ(test_counters(&device)->fold_idle_blocks, 0);
 	CHECK_EQ(test_counters(&device)->fold_blocks, 5);
 	CHECK_EQ(count_slc_blocks(), 0);
@@ -306,11 +307,11 @@ TAP_TEST(a_policy_cannot_close_a_cache_block)
 
 static void reload_with_slc(const char *policy, const char *kept_share, const char *lent_share)
 {
-	test_device_set(&device, "slc_static", kept_share);
-	test_device_set(&device, "slc_dynamic", lent_share);
-	if (test_device_reload_as(&device, policy))
+	test_device_set_param_text(&device, "slc_static", kept_share);
+	test_device_set_param_text(&device, "slc_dynamic", lent_share);
+	if (test_device_reload_with_policy(&device, policy))
 		tap_bail_out("%s", device.error.text);
-	test_audit(&device);
+	test_audit_device(&device);
 }
 
 /* After a load, the SLC cache continues its open block at the same page. */
@@ -394,7 +395,7 @@ static void check_no_block_can_fold(void)
 	u32 i;
 
 	test_drain(&device);
-	test_advance_by(&device, 100 * SECOND_NS);
+	test_advance_clock_by(&device, 100 * SECOND_NS);
 	for (i = 0; i < device.ftl->geo.luns; i++) {
 		struct census census = count_slc_blocks_of_lun(i);
 
@@ -419,11 +420,11 @@ static void drive_slc_cache(struct aftl_random *random)
 	stream.approx = aftl_random_below(random, 101);
 	stream.depth = aftl_random_below(random, 40);
 	stream.gap_ns = aftl_random_below(random, 3) * 1000000;
-	shadow_attach(&store, &device, false);
+	shadow_attach_to_device(&store, &device, false);
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
-		test_stream_submit_one(&stream, &device);
+		test_stream_submit_request(&stream, &device);
 		if (i % 16 == 0)
-			shadow_compare_device(&store);
+			shadow_compare_device_with_store(&store);
 	}
 	check_no_block_can_fold();
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
@@ -446,7 +447,7 @@ static void run_slc_cache_seed(u64 seed)
 		lived++;
 		drive_slc_cache(&random);
 	}
-	test_finish_random_device(&device, policy, seed);
+	test_finish_device_or_print_config(&device, policy, seed);
 }
 
 TAP_TEST(random_devices_fold_all_they_can_when_they_are_idle)

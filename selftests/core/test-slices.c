@@ -46,16 +46,16 @@ static struct watch {
 
 static struct test_device *const device = &watch.device;
 
-static int count_work_at_yield(__maybe_unused void *host)
+static int record_work_since_pause(__maybe_unused void *host)
 {
 	watch.most = max(watch.most, watch.since);
 	watch.since = 0;
 	return ++watch.pauses == watch.end_at ? -EINTR : 0;
 }
 
-static void count_slice_copies(__maybe_unused struct test_listener *self,
-			       __maybe_unused aftl_lpn_t lpn, __maybe_unused aftl_ppn_t from,
-			       __maybe_unused aftl_ppn_t to)
+static void count_copy_since_pause(__maybe_unused struct test_listener *self,
+				   __maybe_unused aftl_lpn_t lpn, __maybe_unused aftl_ppn_t from,
+				   __maybe_unused aftl_ppn_t to)
 {
 	watch.since++;
 }
@@ -66,24 +66,24 @@ static void count_programmed_page_of_fill(__maybe_unused struct test_listener *s
 	watch.since++;
 }
 
-static void open_sliced_device(const char *params)
+static void init_device_that_counts_pauses(const char *params)
 {
-	watch = (struct watch){ .listener = { .copy = count_slice_copies,
+	watch = (struct watch){ .listener = { .copy = count_copy_since_pause,
 					      .programmed = count_programmed_page_of_fill } };
 	test_device_init(device, "demo");
-	device->ops.pause = count_work_at_yield;
+	device->ops.pause = record_work_since_pause;
 	test_device_listen(device, &watch.listener);
 	test_device_set_params(device, params);
 }
 
 TAP_TEST(a_fill_pauses_after_a_bounded_number_of_writes)
 {
-	open_sliced_device(filled);
+	init_device_that_counts_pauses(filled);
 	CHECK_EQ(test_device_create(device, "baseline"), 0);
 	CHECK(watch.pauses > test_unit_count(device) / 2);
 	CHECK(watch.most > 0);
 	CHECK_RANGE(watch.most, 1, MOVES_BETWEEN);
-	test_audit(device);
+	test_audit_device(device);
 }
 
 TAP_TEST(a_fill_can_be_interrupted)
@@ -91,7 +91,7 @@ TAP_TEST(a_fill_can_be_interrupted)
 	u32 end_at;
 
 	for (end_at = 1; end_at < 8000; end_at = 3 * end_at + 1) {
-		open_sliced_device(filled);
+		init_device_that_counts_pauses(filled);
 		watch.end_at = end_at;
 		CHECK_EQ(test_device_create(device, "vth_b"), -EINTR);
 		CHECK_EQ(watch.pauses, end_at);
@@ -146,7 +146,7 @@ static void check_call_interruptible(int (*call)(void))
 
 TAP_TEST(audit_save_and_load_can_be_interrupted)
 {
-	open_sliced_device(filled);
+	init_device_that_counts_pauses(filled);
 	CHECK_EQ(test_device_create(device, "vth_b"), 0);
 	check_call_interruptible(audit_in_slices);
 	check_call_interruptible(save_in_slices);
@@ -168,10 +168,10 @@ static u32 count_age_checks(__maybe_unused struct aftl_policy *policy, u32 class
 
 static void open_refresh_device(void)
 {
-	open_sliced_device(old);
+	init_device_that_counts_pauses(old);
 	counting = *aftl_policy_find("delta_b");
 	counting.retention_hours = count_age_checks;
-	test_device_open_type(device, &counting, NULL);
+	test_device_open_policy_type(device, &counting, NULL);
 }
 
 /* Return the largest number of pages that one event checked for age. */
@@ -200,7 +200,7 @@ TAP_TEST(the_daily_search_for_old_data_is_sliced)
 	CHECK_RANGE(find_max_age_checks_per_event(AFTL_HOUR_NS), 512, 2 * EVENT_PAGES);
 	/* Check that each unit of old data was refreshed once. */
 	CHECK_EQ(test_counters(device)->programmed_refresh_units, test_unit_count(device));
-	test_audit(device);
+	test_audit_device(device);
 }
 
 /* The search for old data does not finish the first LUN before it begins the second. */
@@ -233,7 +233,7 @@ static void save_during_refresh_scan(u64 at_ns)
 	struct aftl_snapshot_source source;
 	struct aftl *loaded = NULL;
 
-	open_sliced_device(old);
+	init_device_that_counts_pauses(old);
 	CHECK_EQ(test_device_create(device, "delta_b"), 0);
 	aftl_advance_age(device->ftl, 31 * AFTL_DAY_NS);
 	aftl_advance(device->ftl, aftl_device_time_ns(device->ftl) + at_ns);
@@ -260,7 +260,7 @@ TAP_TEST(a_snapshot_keeps_the_progress_of_a_search)
 /* With refresh off, the device's clock advances without daily events. */
 TAP_TEST(with_refresh_off_no_daily_event_is_due)
 {
-	open_sliced_device(old);
+	init_device_that_counts_pauses(old);
 	CHECK_EQ(test_device_create(device, "delta_b"), 0);
 	CHECK_EQ(aftl_set_param(device->ftl, "refresh", "0", &device->error), 0);
 	alarm(20);
@@ -285,35 +285,37 @@ static const char zoned[] =
 	"channels=2 chips=2 blocks=40 layers=64 word_lines=32 bits=1 page=16KiB unit=4KiB op=30 "
 	"zoned=64MiB zone_capacity=0 buffer=16MiB buffer_safe=on";
 
-/* The last LUN or request of a slice may exceed the slice's limit of work. */
+/* Most work of a call: a slice, and the rest of the last LUN or request that it began. */
 #define CALL_WORK (2 * AFTL_SLICE_WORK)
 
 static u32 calls, most_work;
 
-static void count_slice_programs(__maybe_unused struct test_listener *self, __maybe_unused u32 tag,
-				 __maybe_unused aftl_lpn_t lpn, __maybe_unused aftl_ppn_t ppn)
+static void count_program_since_pause(__maybe_unused struct test_listener *self,
+				      __maybe_unused u32 tag,
+				      __maybe_unused aftl_lpn_t lpn, __maybe_unused aftl_ppn_t ppn)
 {
 	watch.since++;
 }
 
-static void count_slice_unmaps(__maybe_unused void *host, __maybe_unused aftl_lpn_t first,
-			       u32 units)
+static void count_unmapped_units_since_pause(__maybe_unused void *host,
+					     __maybe_unused aftl_lpn_t first,
+					     u32 units)
 {
 	watch.since += units;
 }
 
-static void open_counted_device(const char *params)
+static void open_device_that_counts_work(const char *params)
 {
-	open_sliced_device(params);
-	watch.listener.program = count_slice_programs;
-	device->ops.unmapping = count_slice_unmaps;
+	init_device_that_counts_pauses(params);
+	watch.listener.program = count_program_since_pause;
+	device->ops.unmapping = count_unmapped_units_since_pause;
 	CHECK_MSG(!test_device_create(device, "baseline"), "%s", device->error.text);
 	calls = 0;
 	most_work = 0;
 }
 
 /* Record the work of one call of the core, in its work counter and in host callbacks. */
-static void record_call_work(u32 work)
+static void record_work_of_core_call(u32 work)
 {
 	calls++;
 	most_work = max(most_work, aftl_count_work_done(device->ftl) - work);
@@ -328,42 +330,43 @@ static void count_pending_events(void)
 		u32 work = aftl_count_work_done(device->ftl);
 
 		test_process_event(device);
-		record_call_work(work);
+		record_work_of_core_call(work);
 	}
 }
 
-static void count_submit_work(enum aftl_op op, u32 unit, u32 units)
+static void submit_and_record_work(enum aftl_op op, u32 unit, u32 units)
 {
 	u32 work;
 
 	count_pending_events();
 	work = aftl_count_work_done(device->ftl);
 	CHECK_EQ(test_submit(device, op, unit, units, 0, 0, aftl_device_time_ns(device->ftl)), 0);
-	record_call_work(work);
+	record_work_of_core_call(work);
 }
 
-static void count_event_work(void)
+static void process_events_and_record_work(void)
 {
 	u32 work = aftl_count_work_done(device->ftl);
 
 	while (aftl_is_busy(device->ftl) && test_process_event(device)) {
-		record_call_work(work);
+		record_work_of_core_call(work);
 		work = aftl_count_work_done(device->ftl);
 	}
 }
 
-static void check_work_bounds(u32 at_least)
+static void check_work_per_call_is_bounded(u32 at_least)
 {
 	CHECK_RANGE(calls, at_least, U32_MAX);
 	CHECK_RANGE(most_work, 1, CALL_WORK);
 	CHECK_RANGE(watch.most, 1, CALL_WORK);
-	test_audit(device);
+	test_audit_device(device);
 }
 
-static void write_counted_units(u32 first, u32 end)
+static void write_units_and_record_work(u32 first, u32 end)
 {
 	for (; first < end; first += TEST_REQUEST_UNITS)
-		count_submit_work(AFTL_OP_WRITE, first, min(end - first, (u32)TEST_REQUEST_UNITS));
+		submit_and_record_work(AFTL_OP_WRITE, first,
+				       min(end - first, (u32)TEST_REQUEST_UNITS));
 }
 
 static u32 count_woken_luns(void)
@@ -379,7 +382,7 @@ static u32 count_woken_luns(void)
 /* An event makes one slice of LUNs runnable, and dispatches none before all are runnable. */
 TAP_TEST(luns_are_woken_in_slices)
 {
-	open_counted_device(wide);
+	open_device_that_counts_work(wide);
 	CHECK_EQ(aftl_geometry(device->ftl)->luns, 4 * AFTL_SLICE_LUNS);
 	CHECK_EQ(aftl_set_param(device->ftl, "idle", "1ms", &device->error), 0);
 	for (calls = 1; calls <= 4; calls++) {
@@ -387,80 +390,80 @@ TAP_TEST(luns_are_woken_in_slices)
 		aftl_step(device->ftl, aftl_device_time_ns(device->ftl));
 	}
 	CHECK_RANGE(count_woken_luns(), 1, 4 * AFTL_SLICE_LUNS - 1);
-	count_event_work();
+	process_events_and_record_work();
 	CHECK_EQ(count_woken_luns(), 0);
 }
 
 TAP_TEST(the_work_per_call_of_a_flush_is_bounded)
 {
-	open_counted_device(wide);
-	write_counted_units(0, 16000);
+	open_device_that_counts_work(wide);
+	write_units_and_record_work(0, 16000);
 	calls = 0;
-	count_submit_work(AFTL_OP_FLUSH, 0, 0);
-	count_event_work();
+	submit_and_record_work(AFTL_OP_FLUSH, 0, 0);
+	process_events_and_record_work();
 	CHECK_RANGE(test_counters(device)->array_programs, 4000, 16000);
-	check_work_bounds(16000 / CALL_WORK);
+	check_work_per_call_is_bounded(16000 / CALL_WORK);
 }
 
 TAP_TEST(the_work_per_call_of_gc_is_bounded)
 {
 	u32 work, i;
 
-	open_counted_device(wide);
+	open_device_that_counts_work(wide);
 	for (i = 0; i < 2; i++)
-		write_counted_units(0, test_unit_count(device) / 2);
-	count_submit_work(AFTL_OP_FLUSH, 0, 0);
-	count_event_work();
+		write_units_and_record_work(0, test_unit_count(device) / 2);
+	submit_and_record_work(AFTL_OP_FLUSH, 0, 0);
+	process_events_and_record_work();
 	calls = 0;
 	for (i = 0; i < 4096; i++) {
 		count_pending_events();
 		work = aftl_count_work_done(device->ftl);
 		CHECK_EQ(aftl_start_lun_gc(device->ftl, i), 0);
-		record_call_work(work);
+		record_work_of_core_call(work);
 	}
 	for (i = 0; i < 40000 && aftl_count_luns_in_gc(device->ftl); i++) {
 		work = aftl_count_work_done(device->ftl);
 		test_process_event(device);
-		record_call_work(work);
+		record_work_of_core_call(work);
 	}
 	CHECK(test_counters(device)->array_erases > 0);
 	CHECK_EQ(aftl_count_luns_in_gc(device->ftl), 0);
-	check_work_bounds(4096);
+	check_work_per_call_is_bounded(4096);
 }
 
 TAP_TEST(the_work_per_call_of_discards_is_bounded)
 {
 	u32 i;
 
-	open_counted_device(wide);
-	write_counted_units(0, 64000);
-	count_submit_work(AFTL_OP_FLUSH, 0, 0);
-	count_event_work();
+	open_device_that_counts_work(wide);
+	write_units_and_record_work(0, 64000);
+	submit_and_record_work(AFTL_OP_FLUSH, 0, 0);
+	process_events_and_record_work();
 	for (i = 0; i < 64000; i += 256)
-		count_submit_work(AFTL_OP_DISCARD, i, 256);
-	count_event_work();
-	check_work_bounds(250);
+		submit_and_record_work(AFTL_OP_DISCARD, i, 256);
+	process_events_and_record_work();
+	check_work_per_call_is_bounded(250);
 }
 
 TAP_TEST(the_work_per_call_of_a_zone_reset_is_bounded)
 {
 	u32 zone_units, zones, i;
 
-	open_counted_device(zoned);
+	open_device_that_counts_work(zoned);
 	zone_units = aftl_geometry(device->ftl)->zone_units;
 	zones = aftl_geometry(device->ftl)->zones;
 	CHECK_EQ(zone_units, 16384);
-	write_counted_units(0, 4 * zone_units - 100);
-	count_event_work();
+	write_units_and_record_work(0, 4 * zone_units - 100);
+	process_events_and_record_work();
 	calls = 0;
-	count_submit_work(AFTL_OP_ZONE_RESET, 0, 0);
-	count_event_work();
-	check_work_bounds(zone_units / AFTL_SLICE_WORK);
+	submit_and_record_work(AFTL_OP_ZONE_RESET, 0, 0);
+	process_events_and_record_work();
+	check_work_per_call_is_bounded(zone_units / AFTL_SLICE_WORK);
 	CHECK_EQ(test_counters(device)->zone_resets, 1);
 	calls = 0;
-	count_submit_work(AFTL_OP_ZONE_RESET_ALL, 0, 0);
-	count_event_work();
-	check_work_bounds(3 * zone_units / AFTL_SLICE_WORK);
+	submit_and_record_work(AFTL_OP_ZONE_RESET_ALL, 0, 0);
+	process_events_and_record_work();
+	check_work_per_call_is_bounded(3 * zone_units / AFTL_SLICE_WORK);
 	CHECK_EQ(test_counters(device)->zone_resets, 4);
 	for (i = 0; i < zones; i++) {
 		u32 written;
@@ -475,17 +478,17 @@ TAP_TEST(the_work_per_call_of_a_zone_reset_is_bounded)
 /* A call that resets a zone does bounded work, although 4,000 writes to the zone wait for a LUN. */
 TAP_TEST(the_work_per_call_for_writes_before_a_zone_reset_is_bounded)
 {
-	open_counted_device("channels=1 chips=1 blocks=40 layers=64 word_lines=32 bits=1 "
-			    "page=16KiB unit=4KiB op=30 zoned=64MiB buffer=16MiB buffer_safe=on "
-			    "program=1s");
-	write_counted_units(0, 4000);
-	count_submit_work(AFTL_OP_ZONE_RESET, 0, 0);
-	count_event_work();
+	open_device_that_counts_work("channels=1 chips=1 blocks=40 layers=64 word_lines=32 bits=1 "
+				     "page=16KiB unit=4KiB op=30 zoned=64MiB buffer=16MiB "
+				     "buffer_safe=on program=1s");
+	write_units_and_record_work(0, 4000);
+	submit_and_record_work(AFTL_OP_ZONE_RESET, 0, 0);
+	process_events_and_record_work();
 	calls = 0;
-	write_counted_units(0, 4000);
-	count_event_work();
+	write_units_and_record_work(0, 4000);
+	process_events_and_record_work();
 	CHECK_RANGE(test_counters(device)->array_programs, 0, 4000 / 4);
-	check_work_bounds(4000 / CALL_WORK);
+	check_work_per_call_is_bounded(4000 / CALL_WORK);
 	CHECK_EQ(device->failed, 0);
 }
 
@@ -498,12 +501,12 @@ static u64 reset_zones_and_continue(bool at_once)
 	u32 zone_units, i;
 	u64 digest;
 
-	open_counted_device(zoned);
+	open_device_that_counts_work(zoned);
 	zone_units = aftl_geometry(device->ftl)->zone_units;
-	write_counted_units(0, 3 * zone_units);
-	count_event_work();
+	write_units_and_record_work(0, 3 * zone_units);
+	process_events_and_record_work();
 	for (i = 0; i < 3; i++) {
-		count_submit_work(AFTL_OP_ZONE_RESET, i * zone_units, 0);
+		submit_and_record_work(AFTL_OP_ZONE_RESET, i * zone_units, 0);
 		while (!at_once && aftl_is_dispatch_pending(device->ftl))
 			test_process_event(device);
 		/* Resets after the first one may have to wait for open blocks of their zone. */
@@ -515,9 +518,9 @@ static u64 reset_zones_and_continue(bool at_once)
 		aftl_set_drain_mode(device->ftl, i % 2);
 	}
 	aftl_set_drain_mode(device->ftl, true);
-	count_event_work();
+	process_events_and_record_work();
 	CHECK_EQ(device->failed, 0);
-	test_audit(device);
+	test_audit_device(device);
 	digest = aftl_digest(device->ftl);
 	test_device_close(device);
 	return digest;

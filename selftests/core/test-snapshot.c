@@ -37,7 +37,7 @@ static void flush_until_idle(struct test_device *mine)
 {
 	test_drain(mine);
 	CHECK_EQ(test_execute_request(mine, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-	test_advance_by(mine, 50000000);
+	test_advance_clock_by(mine, 50000000);
 }
 
 static void run_requests_of_seed(struct test_device *mine, u64 seed, u32 requests)
@@ -46,7 +46,7 @@ static void run_requests_of_seed(struct test_device *mine, u64 seed, u32 request
 
 	test_stream_init(&stream, seed);
 	while (requests--)
-		test_stream_submit_one(&stream, mine);
+		test_stream_submit_request(&stream, mine);
 	flush_until_idle(mine);
 }
 
@@ -94,8 +94,8 @@ static void check_devices_have_same_state(void)
 			 aftl_get_lpn_read_errors(loaded.ftl, to_lpn(unit), &b));
 		CHECK(a.flips == b.flips && a.raw == b.raw && a.lost == b.lost);
 	}
-	test_audit(&device);
-	test_audit(&loaded);
+	test_audit_device(&device);
+	test_audit_device(&loaded);
 }
 
 static void check_counters_after_load(void)
@@ -272,10 +272,10 @@ TAP_TEST(forged_snapshots_are_refused_or_consistent)
 			CHECK(strlen(loaded.error.text) > 10);
 		} else {
 			lived++;
-			test_audit(&loaded);
+			test_audit_device(&loaded);
 			if (aftl_geometry(loaded.ftl)->units < 10000 && i % 16 == 0)
 				run_requests_of_seed(&loaded, i, 30);
-			test_audit(&loaded);
+			test_audit_device(&loaded);
 		}
 		if (tap_failures())
 			tap_note("byte %zu was %02x and is %02x", at, good, bytes.data[at]);
@@ -336,12 +336,14 @@ TAP_TEST(checksums_are_crc_32c)
 
 int main(void)
 {
-	test_each_policy("a used device is saved, loaded", plain, check_save_and_load);
-	test_each_policy("a device with many options is saved, loaded", busy, check_save_and_load);
-	test_each_policy("a device without errors", no_errors, check_save_and_load);
-	test_each_policy("word lines of three bits", three_bits, check_save_and_load);
-	test_each_policy("superblocks", superblocks, check_save_and_load);
-	test_each_policy("superblocks with a dead die", parity, check_save_and_load);
-	test_each_policy("superblocks with an SLC cache and a dead die", slc, check_save_and_load);
+	test_run_for_each_policy("a used device is saved, loaded", plain, check_save_and_load);
+	test_run_for_each_policy("a device with many options is saved, loaded", busy,
+				 check_save_and_load);
+	test_run_for_each_policy("a device without errors", no_errors, check_save_and_load);
+	test_run_for_each_policy("word lines of three bits", three_bits, check_save_and_load);
+	test_run_for_each_policy("superblocks", superblocks, check_save_and_load);
+	test_run_for_each_policy("superblocks with a dead die", parity, check_save_and_load);
+	test_run_for_each_policy("superblocks with an SLC cache and a dead die", slc,
+				 check_save_and_load);
 	return tap_run_all();
 }

@@ -48,7 +48,7 @@ static void begin_block_erase(const char *params)
 	for (unit = 0; unit < luns * (BLOCK_UNITS + 64); unit += 2)
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, unit, 2, 0, NULL), 0);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-	test_advance_by(&device, 2 * PROGRAM_NS);
+	test_advance_clock_by(&device, 2 * PROGRAM_NS);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_DISCARD, 0, luns * BLOCK_UNITS, 0, NULL), 0);
 	aftl_reset_stats(device.ftl);
 	begun_ns = aftl_device_time_ns(device.ftl);
@@ -60,7 +60,7 @@ static void begin_block_erase(const char *params)
 static void check_erase_end(u64 ns)
 {
 	test_drain(&device);
-	test_advance_by(&device, 20000000);
+	test_advance_clock_by(&device, 20000000);
 	CHECK_EQ(erased_ns, ns);
 }
 
@@ -94,7 +94,7 @@ static u64 submit_write_at_time(u64 ns)
 {
 	struct test_request *write;
 
-	test_advance_by(&device, ns);
+	test_advance_clock_by(&device, ns);
 	write = begin_suspending(AFTL_OP_WRITE, 1000, 2);
 	return finish_request_and_return_ns(write) - ns;
 }
@@ -108,7 +108,7 @@ TAP_TEST(a_program_suspends_an_erase)
 	CHECK_EQ(submit_write_at_time(1000000), LATENCY_NS + WRITE_NS);
 	CHECK_EQ(counters->array_suspends, 1);
 	CHECK_EQ(counters->array_suspend_ns, COST_NS);
-	test_advance_by(&device, ERASE_NS);
+	test_advance_clock_by(&device, ERASE_NS);
 	CHECK_EQ(counters->array_erase_ns, ERASE_NS);
 	CHECK_EQ(counters->erase_energy_pj, (ERASE_NS + COST_NS) * 82500ULL / 1000);
 	CHECK_EQ(counters->program_energy_pj, PROGRAM_NS * 82500ULL / 1000);
@@ -127,12 +127,12 @@ TAP_TEST(suspension_is_charged_to_the_suspended_program)
 	u64 energy;
 
 	begin_block_erase(SHAPE " suspend=program");
-	test_advance_by(&device, 2 * ERASE_NS);
+	test_advance_clock_by(&device, 2 * ERASE_NS);
 	counters = test_counters(&device);
 	energy = counters->erase_energy_pj;
 	begun_ns = aftl_device_time_ns(device.ftl);
 	write = begin_suspending(AFTL_OP_WRITE, 1000, 2);
-	test_advance_by(&device, 100000);
+	test_advance_clock_by(&device, 100000);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, BLOCK_UNITS, 1, 0, NULL), 0);
 	CHECK_EQ(finish_request_and_return_ns(write), WRITE_NS + COST_NS + READ_NS);
 	CHECK_EQ(counters->program_energy_pj, (PROGRAM_NS + COST_NS) * 82500ULL / 1000);
@@ -149,7 +149,7 @@ TAP_TEST(at_most_suspend_limit_programs_delay_an_erase)
 	u32 i;
 
 	begin_block_erase(SHAPE " suspend_limit=3");
-	test_advance_by(&device, 500000);
+	test_advance_clock_by(&device, 500000);
 	for (i = 0; i < ARRAY_SIZE(writes); i++)
 		writes[i] = begin_suspending(AFTL_OP_WRITE, 1000 + 2 * i, 2);
 	for (i = 0; i < 3; i++)
@@ -168,28 +168,28 @@ TAP_TEST(a_read_begins_when_the_suspended_die_accepts_it)
 	u32 i;
 
 	begin_block_erase(SHAPE " suspend=erase");
-	test_advance_by(&device, 500000);
+	test_advance_clock_by(&device, 500000);
 	reads[0] = begin_suspending(AFTL_OP_READ, BLOCK_UNITS, 1);
-	test_advance_by(&device, LATENCY_NS / 2);
+	test_advance_clock_by(&device, LATENCY_NS / 2);
 	reads[1] = begin_suspending(AFTL_OP_READ, BLOCK_UNITS + 4, 1);
-	test_advance_by(&device, LATENCY_NS);
+	test_advance_clock_by(&device, LATENCY_NS);
 	CHECK_EQ(device.ftl->luns[0].work.phase, AFTL_PHASE_SENSE);
 	reads[2] = begin_suspending(AFTL_OP_READ, BLOCK_UNITS + 8, 1);
 	for (i = 0; i < 3; i++)
 		CHECK_EQ(finish_request_and_return_ns(reads[i]),
 			 500000 + LATENCY_NS + (i + 1) * READ_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
-	test_advance_by(&device, 100000);
+	test_advance_clock_by(&device, 100000);
 	CHECK(is_lun_erasing());
 	reads[3] = begin_suspending(AFTL_OP_READ, BLOCK_UNITS, 1);
 	CHECK_EQ(finish_request_and_return_ns(reads[3]), 600000 + 2 * LATENCY_NS + 4 * READ_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 2);
 	CHECK_EQ(test_counters(&device)->array_suspend_ns, 2 * COST_NS);
-	test_advance_by(&device, ERASE_NS);
+	test_advance_clock_by(&device, ERASE_NS);
 	CHECK_EQ(device.ftl->luns[0].busy_ns, ERASE_NS + 2 * COST_NS + 4 * READ_NS);
 	check_erase_end(ERASE_NS + 2 * COST_NS + 4 * READ_NS);
 	begin_block_erase(SHAPE " suspend=erase suspend_cost=0");
-	test_advance_by(&device, 500000);
+	test_advance_clock_by(&device, 500000);
 	reads[0] = begin_suspending(AFTL_OP_READ, BLOCK_UNITS, 1);
 	CHECK_EQ(finish_request_and_return_ns(reads[0]), 500000 + READ_NS);
 	check_erase_end(ERASE_NS + READ_NS);
@@ -217,7 +217,7 @@ static void begin_relocation(const char *params, u32 valid)
 static void check_relocation_end(void)
 {
 	test_drain(&device);
-	test_advance_by(&device, 20000000);
+	test_advance_clock_by(&device, 20000000);
 	CHECK_EQ(test_counters(&device)->array_erases, 1);
 }
 
@@ -231,16 +231,16 @@ TAP_TEST(data_of_a_program_in_progress_are_not_sensed)
 
 	begin_relocation(SHAPE " suspend=program", 4);
 	counters = test_counters(&device);
-	test_advance_by(&device, programs_ns);
+	test_advance_clock_by(&device, programs_ns);
 	CHECK_EQ(device.ftl->luns[0].work.phase, AFTL_PHASE_PROGRAM);
 	CHECK_EQ(finish_request_and_return_ns(begin_suspending(AFTL_OP_READ, 1, 1)), programs_ns);
 	CHECK_EQ(counters->array_suspends, 0);
-	test_advance_by(&device, 200000);
+	test_advance_clock_by(&device, 200000);
 	other = begin_suspending(AFTL_OP_READ, BLOCK_UNITS, 1);
 	CHECK_EQ(finish_request_and_return_ns(begin_suspending(AFTL_OP_READ, 0, 2)),
 		 programs_ns + 200000);
 	CHECK_EQ(device.ftl->luns[0].work.phase, AFTL_PHASE_SUSPEND);
-	test_advance_by(&device, LATENCY_NS);
+	test_advance_clock_by(&device, LATENCY_NS);
 	CHECK_EQ(device.ftl->luns[0].work.phase, AFTL_PHASE_SENSE);
 	CHECK_EQ(finish_request_and_return_ns(begin_suspending(AFTL_OP_READ, 1, 1)),
 		 programs_ns + 200000 + LATENCY_NS);
@@ -282,7 +282,7 @@ TAP_TEST(a_queued_read_is_served_from_a_program_on_another_die)
 
 	begin_block_erase(SHAPE " chips=2 suspend=program suspend_for_write=off");
 	unit = unit_in_first_lun();
-	test_advance_by(&device, ERASE_NS - 100000);
+	test_advance_clock_by(&device, ERASE_NS - 100000);
 	read = begin_suspending(AFTL_OP_READ, unit, 1);
 	writes[0] = begin_suspending(AFTL_OP_WRITE, unit, 2);
 	writes[1] = begin_suspending(AFTL_OP_WRITE, unit, 2);
@@ -300,9 +300,9 @@ TAP_TEST(a_read_waits_for_the_program_that_suspended_an_erase)
 	struct test_request *read;
 
 	begin_block_erase(SHAPE " suspend=both");
-	test_advance_by(&device, 500000);
+	test_advance_clock_by(&device, 500000);
 	write = begin_suspending(AFTL_OP_WRITE, 1000, 2);
-	test_advance_by(&device, 100000);
+	test_advance_clock_by(&device, 100000);
 	read = begin_suspending(AFTL_OP_READ, BLOCK_UNITS, 1);
 	CHECK_EQ(finish_request_and_return_ns(write), 500000 + LATENCY_NS + WRITE_NS);
 	CHECK_EQ(finish_request_and_return_ns(read), 500000 + LATENCY_NS + WRITE_NS + READ_NS);
@@ -318,23 +318,23 @@ TAP_TEST(buffered_data_suspend_only_for_a_flush_or_lack_of_space)
 	struct test_request *last;
 
 	begin_block_erase(params);
-	test_advance_by(&device, 500000);
+	test_advance_clock_by(&device, 500000);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 1000, 8, 0, NULL), 0);
-	test_advance_by(&device, 500000);
+	test_advance_clock_by(&device, 500000);
 	CHECK_EQ(test_counters(&device)->array_suspends, 0);
 	flush = begin_suspending(AFTL_OP_FLUSH, 0, 0);
 	CHECK_EQ(finish_request_and_return_ns(flush), 1000000 + LATENCY_NS + 4 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
 	check_erase_end(ERASE_NS + COST_NS + 4 * WRITE_NS);
 	begin_block_erase(params);
-	test_advance_by(&device, 500000);
+	test_advance_clock_by(&device, 500000);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 1000, 16, 0, NULL), 0);
 	CHECK_EQ(test_counters(&device)->array_suspends, 0);
 	last = begin_suspending(AFTL_OP_WRITE, 2000, 1);
 	CHECK_EQ(finish_request_and_return_ns(last), 500000 + LATENCY_NS + WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
 	test_drain(&device);
-	test_advance_by(&device, 50000000);
+	test_advance_clock_by(&device, 50000000);
 	CHECK(erased_ns > ERASE_NS);
 	check_erase_end(erased_ns);
 }

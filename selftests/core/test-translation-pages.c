@@ -38,8 +38,8 @@ static struct test_device device;
 
 static void open_device_with_cmt(const char *policy, const char *cache, const char *fill)
 {
-	test_device_open_demo(&device, policy, test_params(SHAPE " map_cache=%s "
-							   "fill=%s", cache, fill));
+	test_device_open_demo(&device, policy, test_format_params(SHAPE " map_cache=%s "
+								  "fill=%s", cache, fill));
 }
 
 static const struct aftl_trans_page *get_trans_page(u32 number)
@@ -76,7 +76,7 @@ static u64 measure_unit_write(u32 unit)
 static void wait_until_idle(void)
 {
 	test_drain(&device);
-	test_advance_by(&device, SECOND_NS);
+	test_advance_clock_by(&device, SECOND_NS);
 }
 
 /* Time */
@@ -210,7 +210,7 @@ TAP_TEST(a_page_whose_program_is_in_progress_needs_no_load)
 	for (i = 0; i < 8; i++)
 		measure_unit_write(i * EACH);
 	for (i = 0; i < 40 && number == U32_MAX; i++) {
-		test_advance_by(&device, SENSE_NS);
+		test_advance_clock_by(&device, SENSE_NS);
 		number = trans_page_being_programmed();
 	}
 	if (CHECK(number != U32_MAX)) {
@@ -368,7 +368,7 @@ TAP_TEST(translation_pages_of_a_dead_die_are_rebuilt)
 	CHECK(aftl_block_lun(device.ftl, find_block_of_trans_page(0)) != dead);
 }
 
-/* Reads waiting for a translation page on the dead die continue, and so do evictions. */
+/* When a die fails, reads that wait for its translation pages continue, and so do evictions. */
 TAP_TEST(reads_and_evictions_of_a_dead_die_continue)
 {
 	struct test_request *requests[12];
@@ -383,14 +383,14 @@ TAP_TEST(reads_and_evictions_of_a_dead_die_continue)
 		requests[i] = submit_kept_read(i * EACH);
 	test_process_event(&device);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
-	test_audit(&device);
+	test_audit_device(&device);
 	find_longest_response_ns(requests, 12);
 	wait_until_idle();
-	test_audit(&device);
+	test_audit_device(&device);
 	CHECK_EQ(device.ftl->luns[0].evictions.count, 0);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
 	wait_until_idle();
-	test_audit(&device);
+	test_audit_device(&device);
 	CHECK_EQ(device.ftl->cmt.evicting, 0);
 }
 
@@ -409,7 +409,7 @@ TAP_TEST(pending_evictions_leave_a_dead_die)
 	CHECK_EQ(device.ftl->luns[0].evictions.count, 0);
 	CHECK_EQ(device.ftl->luns[1].evictions.count, 1);
 	CHECK_EQ(get_trans_page(0)->flags, AFTL_TP_CACHED | AFTL_TP_DIRTY | AFTL_TP_EVICTING);
-	test_audit(&device);
+	test_audit_device(&device);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
 	CHECK_EQ(device.ftl->cmt.evicting, 0);
 }
@@ -460,7 +460,7 @@ TAP_TEST(gc_without_a_destination_erases_an_empty_block)
 	CHECK(lun->reloc.count);
 	close_all_blocks(device.ftl, lun);
 	CHECK_EQ(test_counters(&device)->array_erases, 0);
-	test_advance_by(&device, 1000000000);
+	test_advance_clock_by(&device, 1000000000);
 	CHECK_RANGE(test_counters(&device)->array_erases, 1, U64_MAX);
 	CHECK(!aftl_is_read_only(device.ftl));
 }
@@ -487,12 +487,12 @@ TAP_TEST(evictions_leave_the_last_free_block_to_gc)
 	stream.approx = 0;
 	stream.units_max = 8;
 	for (i = 0; i < 6000 && !aftl_is_read_only(device.ftl); i++)
-		test_stream_submit_one(&stream, &device);
+		test_stream_submit_request(&stream, &device);
 	test_drain(&device);
 	CHECK(test_counters(&device)->map_moved_units > 1000);
 	CHECK(!aftl_is_read_only(device.ftl));
 	CHECK_EQ(device.failed, 0);
-	test_audit(&device);
+	test_audit_device(&device);
 }
 
 /* Snapshots */
@@ -508,7 +508,7 @@ static int reload_device_with_cmt(const char *policy, struct test_bytes *bytes)
 		return ret;
 	aftl_destroy(device.ftl);
 	device.ftl = next;
-	test_audit(&device);
+	test_audit_device(&device);
 	return 0;
 }
 
@@ -517,7 +517,7 @@ static u64 run_requests_for_digest(void)
 	struct test_stream stream;
 
 	test_stream_init(&stream, 77);
-	test_stream_submit(&stream, &device, 400);
+	test_stream_submit_requests(&stream, &device, 400);
 	test_drain(&device);
 	return aftl_digest(device.ftl);
 }
@@ -577,7 +577,8 @@ static void check_cmt_refused(const char *policy, const char *key, const char *v
 			      const char *cache, const char *why)
 {
 	test_check_config_refused(&device, policy,
-				  test_params(SHAPE " map_cache=%s %s=%s", cache, key, value), why);
+				  test_format_params(SHAPE " map_cache=%s %s=%s", cache, key,
+						     value), why);
 }
 
 /* Even with minimal over-provisioning flash has room for all translation pages. */
@@ -650,7 +651,7 @@ static u64 seen_used;
 static u32 seen_opened;
 
 /* Translation pages must not use the GC reserve. */
-static void check_trans_block_leaves_reserve(void *host, const struct aftl_array_event *event)
+static void check_trans_block_leaves_gc_reserve(void *host, const struct aftl_array_event *event)
 {
 	const struct aftl_lun *lun = &device.ftl->luns[event->lun];
 
@@ -661,7 +662,7 @@ static void check_trans_block_leaves_reserve(void *host, const struct aftl_array
 		  lun->free_blocks);
 }
 
-/* The number of translation pages under eviction may exceed its limit by those of one program. */
+/* One program may evict more translation pages than the limit of pages under eviction allows. */
 static void check_eviction_limit(struct test_listener *self, u32 tag, aftl_lpn_t lpn,
 				 aftl_ppn_t ppn)
 {
@@ -684,13 +685,13 @@ static void drive_cmt_requests(struct aftl_random *random)
 	stream.depth = aftl_random_below(random, 40);
 	stream.units_max = 1 + aftl_random_below(random, 40);
 	stream.gap_ns = aftl_random_below(random, 3) * 1000000;
-	shadow_attach(&store, &device, false);
+	shadow_attach_to_device(&store, &device, false);
 	test_device_listen(&device, &watch);
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
-		test_stream_submit_one(&stream, &device);
+		test_stream_submit_request(&stream, &device);
 		seen_used += device.ftl->cmt.evicting > device.ftl->cmt.max_evicting;
 		if (i % 16 == 0)
-			shadow_compare_device(&store);
+			shadow_compare_device_with_store(&store);
 	}
 	wait_until_idle();
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
@@ -705,7 +706,7 @@ static void run_cmt_seed(u64 seed)
 	const char *policy = test_draw_policy(false, &random);
 
 	test_device_init(&device, "demo");
-	device.ops.array = check_trans_block_leaves_reserve;
+	device.ops.array = check_trans_block_leaves_gc_reserve;
 	test_randomize_options(&device, &random);
 	draw_device_shape(&random);
 	device.config.bad = 0;
@@ -716,7 +717,7 @@ static void run_cmt_seed(u64 seed)
 		lived++;
 		drive_cmt_requests(&random);
 	}
-	test_finish_random_device(&device, policy, seed);
+	test_finish_device_or_print_config(&device, policy, seed);
 }
 
 TAP_TEST(random_devices_lose_neither_data_nor_translation_pages)

@@ -152,9 +152,9 @@ TAP_TEST(data_without_margins_are_refreshed_in_time)
 	for (hour = 0; hour < 24 * 12; hour++) {
 		for (unit = 0; hour < 60 && unit < 3; unit++)
 			measure_write_ns((hour * 3 + unit) % test_unit_count(&device));
-		test_advance_by(&device, AFTL_HOUR_NS / 2);
+		test_advance_clock_by(&device, AFTL_HOUR_NS / 2);
 		check_unit_ages(4 * 24);
-		test_advance_by(&device, AFTL_HOUR_NS / 2);
+		test_advance_clock_by(&device, AFTL_HOUR_NS / 2);
 	}
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 180);
 	for (unit = 0; unit < 180; unit++)
@@ -167,8 +167,8 @@ static u64 measure_erase_wear(const char *mode, const char *margin)
 	u32 unit = 0;
 	u64 wear;
 
-	test_device_open_demo(&device, "tvr", test_params(SHAPE " tvr_mode=%s "
-							  "tvr_margin=%s", mode, margin));
+	test_device_open_demo(&device, "tvr", test_format_params(SHAPE " tvr_mode=%s "
+								 "tvr_margin=%s", mode, margin));
 	/* In TVR's mode "block" new data are programmed with voltage margins. */
 	while (!test_counters(&device)->array_erases) {
 		measure_write_ns(unit);
@@ -195,7 +195,7 @@ static void check_mode_after_relocation(const char *mode, bool keep)
 	u32 shorts = 0;
 	u32 i;
 
-	test_device_open_demo(&device, "tvr", test_params(SHAPE " op=30 tvr_mode=%s", mode));
+	test_device_open_demo(&device, "tvr", test_format_params(SHAPE " op=30 tvr_mode=%s", mode));
 	half = test_unit_count(&device) / 2;
 	for (i = 0; i < 2 * half; i++) {
 		measure_write_ns(i);
@@ -262,8 +262,8 @@ static u64 compute_error_rate_of_tvr_unit(u32 unit)
 /* Error rate of a page programmed with share @margin of the margins, after @age_ns. */
 static u64 measure_error_rate_with_margin(const char *margin, u64 age_ns)
 {
-	const char *params = test_params(SHAPE " tvr_mode=device cell_model=voltage cycles=3000 "
-					"tvr_margin=%s", margin);
+	const char *params = test_format_params(SHAPE " tvr_mode=device cell_model=voltage "
+						"cycles=3000 tvr_margin=%s", margin);
 	u64 rber;
 
 	test_device_open_demo(&device, "tvr", params);

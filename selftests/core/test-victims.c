@@ -162,7 +162,7 @@ static void check_victims_of_selector(u32 which)
 	asked = 0;
 	differed = 0;
 	test_device_open_demo(&device, "baseline",
-			      test_params("%s victim=%s", shape, rules[which].name));
+			      test_format_params("%s victim=%s", shape, rules[which].name));
 	most = device.ftl->geo.block_ppns + 1;
 	for (round = 0; round < ROUNDS && !tap_failures(); round++) {
 		for (i = 0; i < WRITES_OF_ROUND; i++)
@@ -189,7 +189,8 @@ static u64 count_units_relocated_by_selector(const char *rule, const char *windo
 	u32 i;
 
 	test_device_open_demo(&device, "baseline",
-			      test_params("%s victim=%s victim_window=%s", shape, rule, window));
+			      test_format_params("%s victim=%s victim_window=%s", shape, rule,
+						 window));
 	for (i = 0; i < ROUNDS; i++)
 		test_execute_request(&device, AFTL_OP_WRITE,
 				     (u32)aftl_random_below(&random, (u32)device.ftl->geo.units), 1,
@@ -211,7 +212,8 @@ TAP_TEST(a_victim_selector_has_its_own_parameters)
 static void open_device_with_two_params(const char *key, const char *value, const char *other,
 					const char *is)
 {
-	const char *params = test_params("%s channels=1 %s=%s %s=%s", shape, key, value, other, is);
+	const char *params = test_format_params("%s channels=1 %s=%s %s=%s", shape, key, value,
+						other, is);
 
 	test_device_open_demo(&device, "baseline", params);
 }
@@ -231,8 +233,8 @@ static void write_random_units(struct aftl_random *random, u32 part, u32 writes)
 }
 
 /*
- * Without host writes the last victim's erase seeds selector d_choices anew. Otherwise it would
- * draw the same full blocks for ever.
+ * The erase of a victim changes the random draws of selector d_choices, also without host writes.
+ * Otherwise d_choices would draw the same full blocks for ever.
  */
 TAP_TEST(d_choices_draws_anew_for_each_victim)
 {
@@ -317,13 +319,13 @@ TAP_TEST(idle_gc_keeps_the_configured_share_of_blocks_free)
 	open_device_with_param("gc", "25");
 	for (i = 0; i < 50; i++) {
 		write_random_units(&random, 2, 20);
-		test_advance_by(&device, 10000000000ULL);
+		test_advance_clock_by(&device, 10000000000ULL);
 		CHECK_EQ(device.ftl->luns[0].free_blocks, 10);
 	}
 }
 
 /* Valid percentage of the emptiest closed block once an idle device has stopped collecting. */
-static u32 find_least_valid_percent_after_idle(const char *gc_idle_valid)
+static u32 measure_valid_percent_of_emptiest_block(const char *gc_idle_valid)
 {
 	struct aftl_random random = { 4 };
 	struct aftl_victim_candidates closed;
@@ -336,7 +338,7 @@ static u32 find_least_valid_percent_after_idle(const char *gc_idle_valid)
 		.most_valid = U32_MAX,
 	};
 	write_random_units(&random, 1, 20);
-	test_advance_by(&device, 100000000000ULL);
+	test_advance_clock_by(&device, 100000000000ULL);
 	CHECK_RANGE(test_counters(&device)->gc_blocks, 1, U64_MAX);
 	CHECK_RANGE(device.ftl->luns[0].free_blocks, 0, 23);
 	least = find_fewest_valid_slots(&closed, U32_MAX) * 100 / device.ftl->geo.block_ppns;
@@ -346,8 +348,8 @@ static u32 find_least_valid_percent_after_idle(const char *gc_idle_valid)
 /* Idle GC spares blocks with more valid data than gc_idle_valid, even if few blocks are free. */
 TAP_TEST(idle_gc_stops_at_gc_idle_valid)
 {
-	CHECK_RANGE(find_least_valid_percent_after_idle("50"), 51, 60);
-	CHECK_RANGE(find_least_valid_percent_after_idle("70"), 71, 80);
+	CHECK_RANGE(measure_valid_percent_of_emptiest_block("50"), 51, 60);
+	CHECK_RANGE(measure_valid_percent_of_emptiest_block("70"), 71, 80);
 }
 
 /* Cause of the first relocation of a LUN on which relocations of all causes are due. */

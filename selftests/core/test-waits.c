@@ -70,7 +70,7 @@ static u64 run_waits_seed(u64 seed, bool with_waits)
 		stream.partial = 10;
 		stream.depth = aftl_random_below(&random, 40);
 		for (i = 0; i < REQUESTS && !tap_failures(); i++)
-			test_stream_submit_one(&stream, &device);
+			test_stream_submit_request(&stream, &device);
 		test_drain(&device);
 		digest = aftl_digest(device.ftl);
 	}
@@ -107,11 +107,11 @@ static void open_device_of_one_die(const char *pairs)
 	if (test_device_create(&device, "baseline"))
 		tap_bail_out("no such device: %s", device.error.text);
 	test_device_listen(&device, &listener);
-	test_write_each(&device, 0, test_unit_count(&device), AFTL_PRECISE);
-	test_write_each(&device, 0, 8, AFTL_PRECISE);
+	test_write_each_unit(&device, 0, test_unit_count(&device), AFTL_PRECISE);
+	test_write_each_unit(&device, 0, 8, AFTL_PRECISE);
 }
 
-static void advance_until_lun_phase(u32 phase)
+static void advance_to_phase_of_lun_operation(u32 phase)
 {
 	while (device.ftl->luns->work.phase != phase &&
 	       CHECK(aftl_next_event_ns(device.ftl) < AFTL_TIME_MAX))
@@ -135,7 +135,7 @@ TAP_TEST(a_read_behind_an_erase_of_10_ms_waits_for_the_erase)
 {
 	open_device_of_one_die("");
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
-	advance_until_lun_phase(AFTL_PHASE_ERASE);
+	advance_to_phase_of_lun_operation(AFTL_PHASE_ERASE);
 	aftl_advance(device.ftl, aftl_device_time_ns(device.ftl) + ERASE_NS / 4);
 	check_wait_reason(AFTL_OP_READ, 9, AFTL_WAIT_ERASE, ERASE_NS * 3ULL / 4);
 }

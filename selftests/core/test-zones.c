@@ -29,7 +29,7 @@ static struct test_device device;
 
 static void open_zoned_device(const char *active, const char *open, const char *capacity)
 {
-	const char *params = test_params(SHAPE " max_active_zones=%s max_open_zones=%s "
+	const char *params = test_format_params(SHAPE " max_active_zones=%s max_open_zones=%s "
 					"zone_capacity=%s", active, open, capacity);
 
 	test_device_open_demo(&device, "baseline", params);
@@ -110,16 +110,16 @@ TAP_TEST(pages_are_padded_only_when_a_zone_is_finished)
 	for (i = 0; i < ZONE * 3; i++) {
 		CHECK_EQ(write_zone_at(i % 3, i / 3, 1), 0);
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-		test_advance_by(&device, 20000000);
+		test_advance_clock_by(&device, 20000000);
 	}
-	test_advance_by(&device, 1000000000);
+	test_advance_clock_by(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->padded_units, 0);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 3 * ZONE);
 	CHECK_EQ(write_zone_at(3, 0, 1), 0);
-	test_advance_by(&device, 1000000000);
+	test_advance_clock_by(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 3 * ZONE);
 	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_FINISH, 3), 0);
-	test_advance_by(&device, 1000000000);
+	test_advance_clock_by(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 3 * ZONE + 1);
 	CHECK_EQ(test_counters(&device)->padded_units, 1);
 }
@@ -143,13 +143,13 @@ TAP_TEST(a_reset_erases_the_blocks_of_its_zone_only)
 	all = count_free_blocks();
 	CHECK_EQ(write_zone_at(0, 0, ZONE), 0);
 	CHECK_EQ(write_zone_at(1, 0, 40), 0);
-	test_advance_by(&device, 1000000000);
+	test_advance_clock_by(&device, 1000000000);
 	CHECK_EQ(count_free_blocks(), all - 8);
 	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_RESET, 0), 0);
-	test_advance_by(&device, 1000000000);
+	test_advance_clock_by(&device, 1000000000);
 	CHECK_EQ(count_free_blocks(), all - 4);
 	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_RESET, 1), 0);
-	test_advance_by(&device, 1000000000);
+	test_advance_clock_by(&device, 1000000000);
 	CHECK_EQ(count_free_blocks(), all);
 	CHECK_EQ(test_counters(&device)->array_erases, 8);
 	CHECK_EQ(test_counters(&device)->gc_blocks, 0);
@@ -174,7 +174,7 @@ TAP_TEST(a_reset_waits_for_earlier_writes)
 	CHECK_EQ(reset->request.status, 0);
 	CHECK_EQ(test_counters(&device)->zone_resets, 1);
 	check_zone_state(4, AFTL_ZONE_EMPTY, 0);
-	test_audit(&device);
+	test_audit_device(&device);
 	for (i = 0; i < 5; i++)
 		test_release_request(&device, writes[i]);
 	test_release_request(&device, reset);
@@ -189,7 +189,7 @@ TAP_TEST(host_queues_keep_the_order_of_zone_requests)
 	u32 i;
 
 	test_device_open_demo(&device, "baseline", queued);
-	shadow_attach(&store, &device, false);
+	shadow_attach_to_device(&store, &device, false);
 	for (i = 0; i < 4 * 18; i++) {
 		u32 step = i / 4;
 		u32 zone = i % 4;
@@ -215,7 +215,7 @@ TAP_TEST(zones_go_offline_when_blocks_are_lacking)
 
 	open_zoned_device("4", "0", "0");
 	CHECK_EQ(write_zone_at(0, 0, ZONE), 0);
-	test_advance_by(&device, 1000000000);
+	test_advance_clock_by(&device, 1000000000);
 	/* A LUN has twelve blocks: nine for zones, the others for the core. */
 	for (i = 0; i < 12; i++)
 		if (device.ftl->media.blocks[i].state == AFTL_BLOCK_FREE && at < 3) {
@@ -235,7 +235,7 @@ TAP_TEST(zones_go_offline_when_blocks_are_lacking)
 	check_zone_state(8, AFTL_ZONE_OFFLINE, 0);
 	for (i = 0; i < at; i++)
 		CHECK_EQ(write_zone_at(i, 0, ZONE), 0);
-	test_advance_by(&device, 1000000000);
+	test_advance_clock_by(&device, 1000000000);
 	CHECK(!aftl_is_read_only(device.ftl));
 	/* Without spare blocks all zones become read-only. */
 	for (i = 0; i < 12; i++)
@@ -264,7 +264,7 @@ TAP_TEST(a_die_failure_makes_its_zones_read_only)
 	CHECK_EQ(write_zone_at(1, 5, 1), -EIO);
 	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_RESET_ALL, 0), 0);
 	check_zone_state(0, AFTL_ZONE_READ_ONLY, ZONE);
-	test_advance_by(&device, 1000000000);
+	test_advance_clock_by(&device, 1000000000);
 }
 
 /* With two groups of nine zones on separate LUNs, bad blocks affect only zones on their LUN. */
@@ -301,7 +301,7 @@ TAP_TEST(up_to_128_zones_are_active)
 	test_flush_writes(&device);
 	CHECK_EQ(device.ftl->geo.blocks - count_free_blocks(), 128 * 4);
 	CHECK_EQ(test_counters(&device)->padded_units, 0);
-	test_audit(&device);
+	test_audit_device(&device);
 }
 
 static int load_zoned_device(struct test_bytes *bytes)
@@ -341,7 +341,8 @@ TAP_TEST(damaged_snapshots_of_zoned_devices_are_refused)
 static void check_zones_refused(const char *policy, const char *key, const char *value,
 				const char *why)
 {
-	test_check_config_refused(&device, policy, test_params(SHAPE " %s=%s", key, value), why);
+	test_check_config_refused(&device, policy, test_format_params(SHAPE " %s=%s", key, value),
+				  why);
 }
 
 TAP_TEST(invalid_combinations_with_zones_are_refused)
@@ -447,7 +448,7 @@ TAP_TEST(each_zone_request_leads_to_its_zone_state)
 
 	test_device_open_demo(&device, "baseline", SHAPE " max_active_zones=3 max_open_zones=2 "
 			      "zone_capacity=192KiB");
-	shadow_attach(&store, &device, false);
+	shadow_attach_to_device(&store, &device, false);
 	for (i = 0; i < ARRAY_SIZE(steps); i++) {
 		const struct step *step = &steps[i];
 		u32 unit = step->zone * ZONE + step->at;
@@ -482,7 +483,7 @@ static void rewrite_zones(u32 count)
 	test_device_open_demo(&device, "baseline", MAPPED "map_cache=2KiB");
 	zones = aftl_geometry(device.ftl)->zones;
 	CHECK_EQ(zones, 53);
-	shadow_attach(&store, &device, false);
+	shadow_attach_to_device(&store, &device, false);
 	for (i = 0; i < count && !tap_failures(); i++)
 		rewrite_zone(i < zones ? i : aftl_random_below(&random, zones));
 }
@@ -527,7 +528,7 @@ static u32 write_pointer_of_zone(u32 zone)
 }
 
 /* Zone of the valid data in a block, or U32_MAX if there are none. */
-static u32 test_zone_of_block(const struct aftl_block *block)
+static u32 find_zone_of_block(const struct aftl_block *block)
 {
 	u32 first = from_ppn(aftl_page_ppn(&device.ftl->media, block, 0));
 	u32 zone = U32_MAX;
@@ -554,7 +555,7 @@ static void check_blocks_per_zone(u32 more)
 	u32 i;
 
 	for (i = 0; i < geo->blocks; i++) {
-		u32 zone = test_zone_of_block(&device.ftl->media.blocks[i]);
+		u32 zone = find_zone_of_block(&device.ftl->media.blocks[i]);
 
 		if (zone == U32_MAX || device.ftl->media.blocks[i].bits)
 			continue;
@@ -592,7 +593,7 @@ TAP_TEST(folding_fills_the_block_of_each_zone_without_padding)
 		CHECK_EQ(write_zone_at(0, i, 1), 0);
 		CHECK_EQ(write_zone_at(1, i, 1), 0);
 	}
-	test_advance_by(&device, 10000000000);
+	test_advance_clock_by(&device, 10000000000);
 	CHECK_EQ(test_counters(&device)->fold_idle_blocks, 8);
 	CHECK_EQ(test_counters(&device)->programmed_fold_units, 96);
 	CHECK_EQ(test_counters(&device)->padded_units, 0);
@@ -614,7 +615,7 @@ TAP_TEST(a_loaded_device_continues_the_slc_block_of_a_zone)
 		CHECK_EQ(test_device_reload(&device), 0);
 		CHECK_EQ(count_blocks_with_data(1), 2);
 	}
-	test_advance_by(&device, 10000000000);
+	test_advance_clock_by(&device, 10000000000);
 	CHECK_EQ(test_counters(&device)->padded_units, 0);
 	CHECK_EQ(count_blocks_with_data(0), 1);
 }
@@ -681,7 +682,7 @@ static void check_zones_after_lun_death(struct aftl_random *random, u32 few)
 	CHECK_EQ(aftl_fail_lun(device.ftl, aftl_random_below(random, device.ftl->geo.luns)), 0);
 	for (i = 0; i < REQUESTS / 4 && !tap_failures(); i++) {
 		write_in_zone(random, aftl_random_below(random, few));
-		test_drain_to_depth(&device, few);
+		test_drain_to_queue_depth(&device, few);
 	}
 	test_drain(&device);
 	CHECK_MSG(!aftl_audit(device.ftl, &error), "%s", error.text);
@@ -696,15 +697,15 @@ static void drive_zone_requests(struct aftl_random *random)
 	u32 i;
 
 	test_device_listen(&device, &listener);
-	shadow_attach(&store, &device, false);
+	shadow_attach_to_device(&store, &device, false);
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
 		do_random_zone_operation(random, few);
-		test_drain_to_depth(&device, depth);
+		test_drain_to_queue_depth(&device, depth);
 		if (i % 64 == 0)
 			check_blocks_per_zone(count_spare_blocks_per_lun());
 	}
 	test_drain(&device);
-	test_advance_by(&device, 1000000000);
+	test_advance_clock_by(&device, 1000000000);
 	check_blocks_per_zone(count_spare_blocks_per_lun());
 	/* On a zoned device GC collects only blocks with translation pages. */
 	CHECK_EQ(test_counters(&device)->programmed_gc_units,
@@ -781,7 +782,7 @@ static void run_zones_seed(u64 seed)
 		lived++;
 		drive_zone_requests(&random);
 	}
-	test_finish_random_device(&device, policy, seed);
+	test_finish_device_or_print_config(&device, policy, seed);
 }
 
 TAP_TEST(each_block_of_random_devices_has_data_of_one_zone)

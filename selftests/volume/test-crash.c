@@ -466,7 +466,7 @@ static bool run_zone_session(struct life *life)
 
 	while (steps-- && !tap_failures()) {
 		zone_stream_submit_request(&life->requests, &durable->device);
-		test_drain_to_depth(&durable->device, depth);
+		test_drain_to_queue_depth(&durable->device, depth);
 		place_random_unit_fault(life);
 		if (durable_execute_ops(durable, draw_crash_test_number(life, lag + 1)))
 			return false;
@@ -492,7 +492,7 @@ static bool run_session_of_requests(struct life *life)
 	fail_random_block(life);
 	fail_random_die(life);
 	while (steps-- && !tap_failures()) {
-		test_stream_submit_one(&stream, &durable->device);
+		test_stream_submit_request(&stream, &durable->device);
 		fail_die_then_power(life);
 		place_random_unit_fault(life);
 		if (durable_execute_ops(durable, draw_crash_test_number(life, lag + 1)))
@@ -637,7 +637,7 @@ static void fill_scenario_device(struct life *life)
 		return;
 	}
 	test_stream_init(&stream, aftl_random_next(&life->random));
-	test_stream_write_all(&stream, &life->durable.device);
+	test_stream_write_all_units(&stream, &life->durable.device);
 	CHECK_EQ(durable_drain_all_ops(&life->durable), 0);
 	check_device_health(life);
 	durable_stop(&life->durable);

@@ -19,7 +19,7 @@ static void run_requests_on_slow_host(u64 seed, u32 steps)
 
 	test_stream_init(&stream, seed);
 	while (steps-- && !tap_failures()) {
-		test_stream_submit_one(&stream, &durable.device);
+		test_stream_submit_request(&stream, &durable.device);
 		if (steps % 3)
 			durable_execute_ops(&durable, steps % 7);
 	}
@@ -49,7 +49,7 @@ static void check_lost_unit_counts(u32 least)
 {
 	CHECK_EQ(test_execute_request(&durable.device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	CHECK_EQ(durable_execute_ops(&durable, U32_MAX), 0);
-	test_audit(&durable.device);
+	test_audit_device(&durable.device);
 	durable_check(&durable);
 	CHECK_RANGE(aftl_count_lost_units(durable.device.ftl), least, durable.lost_units);
 }
@@ -273,7 +273,7 @@ static void commit_and_check_no_unit_lost(void)
 	CHECK_EQ(test_execute_request(&durable.device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	CHECK_EQ(durable_execute_ops(&durable, U32_MAX), 0);
 	check_no_remap_in_retired_blocks();
-	test_audit(&durable.device);
+	test_audit_device(&durable.device);
 	durable_check(&durable);
 	CHECK_EQ(durable.lost_units, 0);
 }
@@ -331,9 +331,9 @@ static void check_unwritable_sectors_with_policy(const char *policy, const char 
 
 int main(void)
 {
-	test_each_policy("unreadable data", NULL, check_unreadable_sectors_with_policy);
-	test_each_policy("units that a fault made uncorrectable", NULL,
-			 check_faults_survive_on_each_volume);
-	test_each_policy("unwritable sectors", NULL, check_unwritable_sectors_with_policy);
+	test_run_for_each_policy("unreadable data", NULL, check_unreadable_sectors_with_policy);
+	test_run_for_each_policy("units that a fault made uncorrectable", NULL,
+				 check_faults_survive_on_each_volume);
+	test_run_for_each_policy("unwritable sectors", NULL, check_unwritable_sectors_with_policy);
 	return tap_run_all();
 }

@@ -140,7 +140,7 @@ static void check_dead_die_recovery(const char *policy)
 	for (i = 0; i < durable.unit_count; i++)
 		durable.units[i].hurt = durable.units[i].newest;
 	volume_crash_and_start(policy);
-	test_advance_by(&durable.device, 1000000000);
+	test_advance_clock_by(&durable.device, 1000000000);
 	CHECK_EQ(durable_drain_all_ops(&durable), 0);
 	CHECK(cmt_of_device()->evicting < LEAVE / 2);
 }
@@ -155,13 +155,15 @@ static const char *const policies[] = { "baseline", "separated", "streams", "app
 
 int main(void)
 {
-	tap_run_each("translation pages are recovered after a crash", policies,
-		     ARRAY_SIZE(policies), check_crash_recovery);
-	tap_run_each("an orderly close keeps the cached translation pages", policies,
-		     ARRAY_SIZE(policies), check_clean_close_keeps_cache);
-	tap_run_each("translation pages survive repeated crashes", policies, ARRAY_SIZE(policies),
-		     crash_repeatedly_during_recovery);
-	tap_run_each("translation pages of a dead die are rebuilt", policies, ARRAY_SIZE(policies),
-		     check_dead_die_recovery);
+	tap_run_for_each_name("translation pages are recovered after a crash", policies,
+			      ARRAY_SIZE(policies), check_crash_recovery);
+	tap_run_for_each_name("an orderly close keeps the cached translation pages", policies,
+			      ARRAY_SIZE(policies), check_clean_close_keeps_cache);
+	tap_run_for_each_name("translation pages survive repeated crashes", policies,
+			      ARRAY_SIZE(policies),
+			      crash_repeatedly_during_recovery);
+	tap_run_for_each_name("translation pages of a dead die are rebuilt", policies,
+			      ARRAY_SIZE(policies),
+			      check_dead_die_recovery);
 	return tap_run_all();
 }

@@ -188,13 +188,13 @@ static void send_random_request(struct life *life)
 	u32 queues = aftl_queue_weight_count(device->config.queue_weights);
 
 	if (!aftl_geometry(device->ftl)->zones) {
-		test_stream_submit_one(&life->stream, device);
+		test_stream_submit_request(&life->stream, device);
 		return;
 	}
 	if (device->config.queue_weights)
 		device->queue = (u8)draw_pair_number(life, queues + 1);
 	zone_stream_submit_request(&life->zones, device);
-	test_drain_to_depth(device, draw_pair_number(life, 20));
+	test_drain_to_queue_depth(device, draw_pair_number(life, 20));
 }
 
 static void check_device_health(const struct life *life)
@@ -247,7 +247,7 @@ static int fill_pair_device(struct life *life)
 
 	if (aftl_geometry(durable->device.ftl)->zones)
 		return 0;
-	test_stream_write_all(&life->stream, &durable->device);
+	test_stream_write_all_units(&life->stream, &durable->device);
 	return durable_drain_all_ops(durable);
 }
 

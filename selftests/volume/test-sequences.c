@@ -171,7 +171,7 @@ static void write_and_crash_again(struct history *history, const char *policy)
 	durable_crash(judge, DISK_CRASH_WRITES, &history->random);
 	ret = durable_load(judge, policy, false);
 	if (CHECK_MSG(!ret, "%s: load: %d: %s", policy, ret, judge->device.error.text)) {
-		test_audit(&judge->device);
+		test_audit_device(&judge->device);
 		durable_check(judge);
 	}
 	durable_stop(judge);
@@ -193,7 +193,7 @@ static void recover_and_judge_history(struct history *history)
 	}
 	ret = durable_load(judge, history->policy, false);
 	if (CHECK_MSG(!ret, "load: %d: %s", ret, judge->device.error.text)) {
-		test_audit(&judge->device);
+		test_audit_device(&judge->device);
 		durable_check(judge);
 	}
 	durable_stop(judge);

@@ -23,7 +23,7 @@ static void open_superblock_volume(const char *policy)
 static void fail_die_of_lun(u32 lun)
 {
 	CHECK_EQ(aftl_fail_lun(durable.device.ftl, lun), 0);
-	test_audit(&durable.device);
+	test_audit_device(&durable.device);
 }
 
 static u32 count_valid_units_in_lun(u32 lun)
@@ -40,7 +40,7 @@ static void wait_for_rebuild(u32 lun)
 
 	while (count_valid_units_in_lun(lun) && count_valid_units_in_lun(lun) != last) {
 		last = count_valid_units_in_lun(lun);
-		test_advance_by(&durable.device, 1000000000);
+		test_advance_clock_by(&durable.device, 1000000000);
 		CHECK_EQ(durable_drain_all_ops(&durable), 0);
 	}
 }
@@ -233,7 +233,7 @@ TAP_TEST(of_two_parity_blocks_the_one_in_the_dead_die_is_older)
 		tried++;
 	}
 	CHECK(tried > 20);
-	test_audit(&durable.device);
+	test_audit_device(&durable.device);
 }
 
 /* Return a superblock with parity, an open block with data and free blocks, or AFTL_NIL. */
@@ -294,9 +294,9 @@ TAP_TEST(a_superblock_closed_early_is_reloaded_after_a_crash)
 		CHECK(aftl_superblock_gc_start_block(ftl, block, AFTL_CAUSE_GC));
 		aftl_quiesce(ftl);
 		aftl_unquiesce_device(ftl);
-		test_advance_by(&durable.device, 20000000);
+		test_advance_clock_by(&durable.device, 20000000);
 		volume_crash_and_start("baseline");
-		test_audit(&durable.device);
+		test_audit_device(&durable.device);
 		CHECK_EQ(test_device_reload(&durable.device), 0);
 	}
 }
@@ -311,13 +311,15 @@ static const char *const policies[] = { "baseline", "separated", "cubeftl", "tvr
 
 int main(void)
 {
-	tap_run_each("data of a dead die are recovered after a crash", policies,
-		     ARRAY_SIZE(policies), check_die_failure);
-	tap_run_each("data lost with two dies do not reappear", policies, ARRAY_SIZE(policies),
-		     check_two_die_failures);
-	tap_run_each("written parity is found after a crash", policies, ARRAY_SIZE(policies),
-		     check_parity_recovered);
-	tap_run_each("another die takes over the parity of a dead die", policies,
-		     ARRAY_SIZE(policies), check_parity_moves_to_other_die);
+	tap_run_for_each_name("data of a dead die are recovered after a crash", policies,
+			      ARRAY_SIZE(policies), check_die_failure);
+	tap_run_for_each_name("data lost with two dies do not reappear", policies,
+			      ARRAY_SIZE(policies),
+			      check_two_die_failures);
+	tap_run_for_each_name("written parity is found after a crash", policies,
+			      ARRAY_SIZE(policies),
+			      check_parity_recovered);
+	tap_run_for_each_name("another die takes over the parity of a dead die", policies,
+			      ARRAY_SIZE(policies), check_parity_moves_to_other_die);
 	return tap_run_all();
 }

@@ -35,7 +35,7 @@ static void send_requests(u64 seed, u32 steps, u32 reads)
 
 	test_stream_init(&stream, seed);
 	stream.read = reads;
-	test_stream_submit(&stream, &durable.device, steps);
+	test_stream_submit_requests(&stream, &durable.device, steps);
 	durable_drain_all_ops(&durable);
 }
 
@@ -240,7 +240,7 @@ static int load_with_changed_param(const char *key, const char *value)
 	volume_exit_on_error(aftl_volume_open(&durable.volume, &durable.disk.medium,
 					      &device->error), "open");
 	device->config = durable.super.config;
-	test_device_set(device, key, value);
+	test_device_set_param_text(device, key, value);
 	ret = aftl_volume_load(durable.volume, type, &device->config, &device->ops, device, false,
 			       &device->ftl, &durable.recovery, &device->error);
 	if (!ret) {
@@ -275,7 +275,7 @@ static int try_volume_format_with_params(const char *params, char text[240])
 {
 	int ret;
 
-	volume_prepare_disk("baseline", test_params("%s %s", small, params), false);
+	volume_prepare_disk("baseline", test_format_params("%s %s", small, params), false);
 	ret = durable_format(&durable);
 	memcpy(text, durable.device.error.text, 240);
 	CHECK_EQ(durable.disk.changes, 0);
@@ -298,8 +298,8 @@ TAP_TEST(too_many_mapping_units_in_a_flash_page_are_refused)
 	struct aftl_geometry geo;
 
 	test_device_init(&device, "demo");
-	test_device_set(&device, "unit", "512");
-	test_device_set(&device, "page", "16KiB");
+	test_device_set_param_text(&device, "unit", "512");
+	test_device_set_param_text(&device, "page", "16KiB");
 	CHECK_EQ(aftl_geometry_init(&geo, &device.config, &error), 0);
 	CHECK_EQ(aftl_layout_init(&layout, &geo, &error), -EINVAL);
 	CHECK_CONTAINS(error.text, "32 units");
@@ -764,7 +764,7 @@ TAP_TEST(a_damaged_zone_table_is_rebuilt_after_a_crash)
 	durable_stop(&durable);
 	volume_load("approxftl", true);
 	durable_check(&durable);
-	test_audit(&durable.device);
+	test_audit_device(&durable.device);
 	CHECK_EQ(durable.recovery.tables, 0);
 }
 
@@ -1173,7 +1173,7 @@ static void fail_blocks_in_use(void)
 			CHECK_EQ(aftl_fail_block(durable.device.ftl, i), 0);
 	drain_write_buffer();
 	/* Until their program ends, relocated data are read from the controller. */
-	test_advance_by(&durable.device, 10000000000ULL);
+	test_advance_clock_by(&durable.device, 10000000000ULL);
 	CHECK(aftl_is_read_only(durable.device.ftl));
 }
 
@@ -1294,11 +1294,11 @@ static void occupy_free_blocks(struct aftl *ftl)
 static void collect_block_and_check_data(void)
 {
 	CHECK_EQ(aftl_start_lun_gc(durable.device.ftl, 0), 0);
-	test_advance_by(&durable.device, 1000000000);
+	test_advance_clock_by(&durable.device, 1000000000);
 	CHECK(test_counters(&durable.device)->programmed_gc_units);
 	CHECK(test_counters(&durable.device)->array_erases);
 	CHECK_EQ(durable_drain_all_ops(&durable), 0);
-	test_audit(&durable.device);
+	test_audit_device(&durable.device);
 	durable_check(&durable);
 }
 
@@ -1844,7 +1844,8 @@ TAP_TEST(a_sector_is_valid_only_at_its_position)
 
 int main(void)
 {
-	test_each_policy("closed and loaded, nothing is lost", small, check_close_keeps_state);
-	test_each_policy("snapshot and tables agree", small, check_tables_equal_snapshot);
+	test_run_for_each_policy("closed and loaded, nothing is lost", small,
+				 check_close_keeps_state);
+	test_run_for_each_policy("snapshot and tables agree", small, check_tables_equal_snapshot);
 	return tap_run_all();
 }

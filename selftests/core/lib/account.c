@@ -12,7 +12,7 @@
 /* Reduce a lower bound of a time a little, because the core rounds tables and quotients. */
 #define ROUNDING 10000
 
-/* Wear that a full erase adds, and the error count that endangers a word line's data (cubeFTL). */
+/* FULL_WEAR: wear by a full erase; MOST_ERRORS: errors beyond which a program overshoots. */
 #define FULL_WEAR 10000
 #define MOST_ERRORS (6472 * 9 / 8)
 #define NO_GROWTH 2560
@@ -20,7 +20,7 @@
 #define MOST_LOOPS 4
 #define ALL_MARGINS 16
 
-/* At this age of data and erase count of their block, a page needs its margin for retention. */
+/* Age of data, and erase count of their block, at which a page needs its retention margin. */
 #define YEAR_HOURS 8760
 #define WORN 3000
 
@@ -93,7 +93,7 @@ static struct account_page *page_at(const struct account *account, u32 block, u3
 	return &account->pages[block * account->ftl->geo.pages + page];
 }
 
-static u64 reduce_by_rounding_error(u64 value)
+static u64 subtract_rounding_error(u64 value)
 {
 	return value - value / ROUNDING;
 }
@@ -160,7 +160,8 @@ static u32 count_programmed_neighbours(const struct account *account, u32 block,
 }
 
 /* Return true if the page has the colour that is programmed second in the block's checkerboard. */
-static bool is_page_of_second_colour(const struct account *account, u32 block, u32 page)
+static bool is_page_of_second_checkerboard_colour(const struct account *account, u32 block,
+						  u32 page)
 {
 	const struct aftl_geometry *geo = &account->ftl->geo;
 	u32 layer = geo->pages / geo->layers;
@@ -169,7 +170,7 @@ static bool is_page_of_second_colour(const struct account *account, u32 block, u
 		account_of_block(account, block)->flip) % 2;
 }
 
-static bool is_low_voltage(u16 attr)
+static bool page_has_low_top_voltage(u16 attr)
 {
 	u32 mode = aftl_page_mode(attr);
 
@@ -180,7 +181,7 @@ static bool is_low_voltage(u16 attr)
 /* Programs */
 
 /* Program time of a mode: as the profile sets it, else scaled from the time in profile "demo". */
-static u64 find_configured_ns(const struct aftl_config *config, u32 at, u64 demo_ns)
+static u64 find_configured_program_ns(const struct aftl_config *config, u32 at, u64 demo_ns)
 {
 	u64 own = aftl_param_get(config, at);
 
@@ -193,15 +194,15 @@ static u64 compute_program_ns_of_mode(const struct aftl_config *config, u32 mode
 {
 	switch (mode) {
 	case AFTL_MODE_REDUCED:
-		return find_configured_ns(config, AFTL_PARAM_AT(program_reduced), 437500);
+		return find_configured_program_ns(config, AFTL_PARAM_AT(program_reduced), 437500);
 	case AFTL_MODE_BETWEEN:
-		return find_configured_ns(config, AFTL_PARAM_AT(program_between), 532000);
+		return find_configured_program_ns(config, AFTL_PARAM_AT(program_between), 532000);
 	case AFTL_MODE_AFTER:
-		return find_configured_ns(config, AFTL_PARAM_AT(program_after), 469000);
+		return find_configured_program_ns(config, AFTL_PARAM_AT(program_after), 469000);
 	case AFTL_MODE_COARSE:
-		return find_configured_ns(config, AFTL_PARAM_AT(program_coarse), 466667);
+		return find_configured_program_ns(config, AFTL_PARAM_AT(program_coarse), 466667);
 	case AFTL_MODE_FINE:
-		return find_configured_ns(config, AFTL_PARAM_AT(program_fine), 933000);
+		return find_configured_program_ns(config, AFTL_PARAM_AT(program_fine), 933000);
 	case AFTL_MODE_ROUGH:
 		return compute_program_ns_of_mode(config, AFTL_MODE_REDUCED) *
 		       compute_program_ns_of_mode(config, AFTL_MODE_COARSE) / config->program;
@@ -217,12 +218,12 @@ static u64 compute_program_ns_of_mode(const struct aftl_config *config, u32 mode
 	return config->program;
 }
 
-static bool mode_has_fewer_bits(u32 mode)
+static bool mode_uses_fewer_bits_than_cell(u32 mode)
 {
 	return mode == AFTL_MODE_SLC || mode == AFTL_MODE_MLC || mode == AFTL_MODE_TLC;
 }
 
-static bool mode_has_no_margins(u32 mode, u32 class)
+static bool mode_has_no_retention_margins(u32 mode, u32 class)
 {
 	return mode == AFTL_MODE_REDUCED && class == AFTL_PRECISE;
 }
@@ -232,7 +233,7 @@ static u64 get_page_read_ns(const struct aftl_config *config, u64 ns)
 	return ns ? ns : config->read;
 }
 
-static u32 retention_margin_sixteenths(const struct aftl_config *config)
+static u32 convert_tvr_margin_to_sixteenths(const struct aftl_config *config)
 {
 	return (config->tvr_margin * ALL_MARGINS + 5000) / 10000;
 }
@@ -271,7 +272,7 @@ static bool mode_adds_no_errors(const struct account *account, const struct comm
 	if (!account_config(account)->errors)
 		return true;
 	if (place->mode == AFTL_MODE_REDUCED &&
-	    retention_margin_sixteenths(account_config(account)) == ALL_MARGINS)
+	    convert_tvr_margin_to_sixteenths(account_config(account)) == ALL_MARGINS)
 		return false;
 	return compute_errors_after_year(account, place,
 					 aftl_page_attr(AFTL_PRECISE, place->mode, 0)) ==
@@ -285,7 +286,7 @@ static u64 compute_program_ns_by_page(const struct account *account, u64 ns, u32
 	const struct aftl_config *config = account_config(account);
 	const struct aftl_geometry *geo = &account->ftl->geo;
 
-	if (!config->program_fast || config->one_shot || mode_has_fewer_bits(mode) ||
+	if (!config->program_fast || config->one_shot || mode_uses_fewer_bits_than_cell(mode) ||
 	    page % geo->word_line_pages >= geo->planes_wide)
 		return ns;
 	return ns * config->program_fast / config->program;
@@ -317,7 +318,7 @@ static u32 count_ispp_steps(const struct account *account, u32 page, u32 kept)
 
 static u64 compute_program_ns_by_margins(const struct account *account, u64 ns, u32 page)
 {
-	u32 kept = retention_margin_sixteenths(account_config(account));
+	u32 kept = convert_tvr_margin_to_sixteenths(account_config(account));
 
 	return ns * count_ispp_steps(account, page, kept) /
 	       count_ispp_steps(account, page, ALL_MARGINS);
@@ -346,7 +347,7 @@ static u64 compute_program_ns_by_ispp(u64 ns, const struct aftl_ispp *ispp)
 }
 
 /* cubeFTL's followers take time program_follower only if their ISPP steps save nearly as much. */
-static u64 shorten_follower_program_ns(const struct aftl_config *config, u64 standard_ns, u64 ns)
+static u64 apply_program_follower_param(const struct aftl_config *config, u64 standard_ns, u64 ns)
 {
 	u64 told_ns = standard_ns * config->program_follower / config->program;
 
@@ -354,8 +355,8 @@ static u64 shorten_follower_program_ns(const struct aftl_config *config, u64 sta
 }
 
 /* Return true if the program overshoots: its ISPP steps skip needed verifies or exceed margins. */
-static bool program_must_overshoot(const struct account *account,
-				   const struct aftl_placement *place)
+static bool program_overshoots_target_states(const struct account *account,
+					     const struct aftl_placement *place)
 {
 	bool guarded = place->mode == AFTL_MODE_NORMAL || place->mode == AFTL_MODE_FOLLOWER;
 	u32 mv = sum_omitted_ispp_voltage_mv(&place->ispp);
@@ -369,12 +370,13 @@ static bool program_must_overshoot(const struct account *account,
 		(u64)shown.errors * aftl_error_growth_by_margin(mv) / NO_GROWTH > MOST_ERRORS);
 }
 
-static u64 least_program_ns(const struct account *account, const struct command *command)
+static u64 compute_program_ns_lower_bound(const struct account *account,
+					  const struct command *command)
 {
 	const struct aftl_config *config = account_config(account);
 	const struct aftl_placement *place = command->place;
 	u32 mode = place->mode;
-	bool no_margins = mode_has_no_margins(mode, command->class);
+	bool no_margins = mode_has_no_retention_margins(mode, command->class);
 	bool nothing = mode_adds_no_errors(account, command);
 	u64 standard_ns;
 	u64 ns;
@@ -390,12 +392,12 @@ static u64 least_program_ns(const struct account *account, const struct command 
 	standard_ns = ns;
 	ns = compute_program_ns_by_ispp(ns, &place->ispp);
 	if (mode == AFTL_MODE_FOLLOWER)
-		ns = shorten_follower_program_ns(config, standard_ns, ns);
+		ns = apply_program_follower_param(config, standard_ns, ns);
 	/* An in-place switch of a word line first senses the bit that the cells store. */
 	if (mode == AFTL_MODE_SWITCHED)
 		ns += get_page_read_ns(config, config->read_slc);
 	/* Without an error model the chip detects an overshoot at once and repeats the program. */
-	if (!config->errors && program_must_overshoot(account, place))
+	if (!config->errors && program_overshoots_target_states(account, place))
 		ns += standard_ns;
 	return ns;
 }
@@ -406,19 +408,20 @@ static void check_ispp_steps(struct account *account, const struct aftl_placemen
 		return;
 	if (place->ispp.skip > MOST_LOOPS ||
 	    sum_omitted_ispp_voltage_mv(&place->ispp) > MOST_LOOPS * STEP_MV ||
-	    mode_has_fewer_bits(place->mode))
+	    mode_uses_fewer_bits_than_cell(place->mode))
 		complain(account,
 			 "mode %u: %u mV given up and %u fewer verifies are more than allowed",
 			 place->mode, sum_omitted_ispp_voltage_mv(&place->ispp), place->ispp.skip);
-	if (program_must_overshoot(account, place) && !aftl_page_is_overprogrammed(attr))
+	if (program_overshoots_target_states(account, place) && !aftl_page_is_overprogrammed(attr))
 		complain(account,
 			 "mode %u: %u mV given up and %u fewer verifies must overshoot, and do not",
 			 place->mode, sum_omitted_ispp_voltage_mv(&place->ispp), place->ispp.skip);
 }
 
 /* Only a fine pass or a reprogram of a super layer may program a page again. */
-static void check_repeated_program(struct account *account, const struct aftl_placement *place,
-				   u16 before)
+static void check_page_may_be_programmed_again(struct account *account,
+					       const struct aftl_placement *place,
+					       u16 before)
 {
 	u32 order = place->block->order;
 	bool fine = order == AFTL_ORDER_FOGGY_FINE && aftl_page_mode(before) == AFTL_MODE_FOGGY &&
@@ -434,8 +437,8 @@ static void check_repeated_program(struct account *account, const struct aftl_pl
 }
 
 /* A page may lend parity only to a programmed precise page half a block before it. */
-static void check_parity_loan(struct account *account, const struct aftl_placement *place,
-			      u32 block, u32 class)
+static void check_page_may_lend_parity(struct account *account, const struct aftl_placement *place,
+				       u32 block, u32 class)
 {
 	const struct aftl_geometry *geo = &account->ftl->geo;
 	u32 steps = geo->pages / geo->program_pages;
@@ -465,8 +468,9 @@ static u32 count_programmed_pages(const struct account *account, u32 block, u32 
  * Check the order of in-place switching: all word lines of two layers get one bit per cell, then
  * their other bits. Layers below must be full, layers above empty.
  */
-static void check_in_place_switch(struct account *account, const struct aftl_placement *place,
-				  u32 block)
+static void check_word_line_switch_order(struct account *account,
+					 const struct aftl_placement *place,
+					 u32 block)
 {
 	const struct aftl_geometry *geo = &account->ftl->geo;
 	u32 line = geo->word_line_pages;
@@ -507,7 +511,7 @@ static void check_mode_of_page(struct account *account, const struct aftl_placem
 	u32 order = place->block->order;
 	u32 around;
 	u32 programmed = count_programmed_neighbours(account, block, place->page, &around);
-	bool second = is_page_of_second_colour(account, block, place->page);
+	bool second = is_page_of_second_checkerboard_colour(account, block, place->page);
 
 	if (place->mode == AFTL_MODE_AFTER && programmed < around)
 		complain(account, "page %u: mode \"after\" needs %u programmed neighbours, has %u",
@@ -525,7 +529,7 @@ static void check_mode_of_page(struct account *account, const struct aftl_placem
 			 "page %u: mode mlc needs a super layer of 3 bits per cell; the device has %llu bits, program order %u",
 			 place->page, (unsigned long long)account_config(account)->bits, order);
 	if (order == AFTL_ORDER_SWITCHED)
-		check_in_place_switch(account, place, block);
+		check_word_line_switch_order(account, place, block);
 	else if (place->mode == AFTL_MODE_SWITCHED)
 		complain(account, "page %u: mode switched needs a block of order switched, not %u",
 			 place->page, order);
@@ -565,15 +569,15 @@ static void check_program_event(struct account *account, const struct aftl_array
 	u16 attr = aftl_block_page_attr(media, &media->blocks[event->block], event->page);
 	struct command command = { place, aftl_page_class(attr), page->turn != 0 };
 	struct account_block *mine = account_of_block(account, event->block);
-	u64 least = reduce_by_rounding_error(least_program_ns(account, &command));
+	u64 least = subtract_rounding_error(compute_program_ns_lower_bound(account, &command));
 
 	if (!mine->begun)
 		mine->flip = place->block->flip;
 	mine->begun = true;
 	account->turns++;
 	if (aftl_page_mode(attr) != place->mode)
-		complain(account, "OOB metadata of a page in mode %u have mode %u", place->mode,
-			 aftl_page_mode(attr));
+		complain(account, "page programmed in mode %u, but mode %u in its OOB metadata",
+			 place->mode, aftl_page_mode(attr));
 	if (event->array_ns < least)
 		complain(account,
 			 "mode %u, class %u, %u mV, %u fewer verifies: %llu ns, needs %llu",
@@ -582,10 +586,10 @@ static void check_program_event(struct account *account, const struct aftl_array
 			 (unsigned long long)least);
 	check_ispp_steps(account, place, attr);
 	if (command.again)
-		check_repeated_program(account, place, page->attr);
+		check_page_may_be_programmed_again(account, place, page->attr);
 	else
 		check_mode_of_page(account, place, event->block);
-	check_parity_loan(account, place, event->block, command.class);
+	check_page_may_lend_parity(account, place, event->block, command.class);
 	check_coarse_program(account, place, command.class);
 	record_last_program_of_page(account, &command, event->block, attr);
 	add_operation_to_account(account, &account->programs, least);
@@ -609,7 +613,7 @@ static u64 compute_erase_ns_by_wear(const struct account *account, u32 erases)
 
 static u32 full_erase_wear_of_block(const struct account *account, u8 swing)
 {
-	u32 kept = retention_margin_sixteenths(account_config(account));
+	u32 kept = convert_tvr_margin_to_sixteenths(account_config(account));
 
 	return swing == SWING_NO_MARGINS ?
 		       (u32)(FULL_WEAR * 65536ULL / aftl_tvr_endurance_q16[kept]) : FULL_WEAR;
@@ -625,7 +629,7 @@ static void check_erase_event(struct account *account, const struct aftl_array_e
 	mine->wear = block->wear;
 	mine->due_wear = mine->gentle ? (u32)account_config(account)->wear_low : 0;
 	mine->due_wear += enough ? 0 : full_erase_wear_of_block(account, mine->swing);
-	mine->due_ns = reduce_by_rounding_error(compute_erase_ns_by_wear(account, block->erases));
+	mine->due_ns = subtract_rounding_error(compute_erase_ns_by_wear(account, block->erases));
 	mine->due_ns *= mine->gentle && !enough ? 2 : 1;
 	mine->erasing = true;
 	if (event->array_ns < mine->due_ns)
@@ -645,8 +649,8 @@ void account_block_erased(struct account *account, aftl_ppn_t first)
 	struct account_block *mine = account_of_block(account, number);
 
 	if (mine->erasing && block->wear < (u64)mine->wear + mine->due_wear)
-		complain(account, "an erase after a voltage swing %u%s adds %u wear, expected %u",
-			 mine->swing, mine->gentle ? ", shallow," : "", block->wear - mine->wear,
+		complain(account, "%s erase after voltage swing %u: wear grows by %u, expected %u",
+			 mine->gentle ? "shallow" : "full", mine->swing, block->wear - mine->wear,
 			 mine->due_wear);
 	if (mine->erasing) {
 		account->wear += mine->due_wear;
@@ -660,7 +664,7 @@ void account_block_erased(struct account *account, aftl_ppn_t first)
 /* Reads */
 
 /* Return true if the page was programmed faster than in normal mode. */
-static bool is_page_programmed_faster(u16 attr)
+static bool was_programmed_faster_than_normal(u16 attr)
 {
 	u32 mode = aftl_page_mode(attr);
 
@@ -671,7 +675,7 @@ static bool is_page_programmed_faster(u16 attr)
 }
 
 /* Return the attributes that a page would have after a program in normal mode. */
-static u16 attr_of_normal_program(u16 attr)
+static u16 get_page_attr_in_normal_mode(u16 attr)
 {
 	return aftl_page_attr(aftl_page_class(attr), AFTL_MODE_NORMAL, 0) |
 	       (attr & AFTL_PAGE_OVERPROGRAMMED);
@@ -708,7 +712,8 @@ static u32 compute_page_errors(const struct account *account, u32 block, u32 pag
 static void check_page_errors(struct account *account, u32 block, u32 page, u16 attr)
 {
 	u64 relaxed = compute_page_error_rate(account, block, page, attr);
-	u64 usual = compute_page_error_rate(account, block, page, attr_of_normal_program(attr));
+	u64 usual = compute_page_error_rate(account, block, page,
+					    get_page_attr_in_normal_mode(attr));
 
 	account->relaxed++;
 	if (relaxed < usual)
@@ -717,7 +722,7 @@ static void check_page_errors(struct account *account, u32 block, u32 page, u16 
 			 (unsigned long long)usual);
 	if (!aftl_page_reprograms(attr) && aftl_has_error_model(&account->ftl->media) &&
 	    compute_page_errors(account, block, page, attr) <
-		    compute_page_errors(account, block, page, attr_of_normal_program(attr)))
+		    compute_page_errors(account, block, page, get_page_attr_in_normal_mode(attr)))
 		complain(account, "mode %u, class %u has fewer errors than a normal program",
 			 aftl_page_mode(attr), aftl_page_class(attr));
 }
@@ -745,7 +750,8 @@ static void check_page_disturbance(struct account *account, u32 block, u32 page)
 	while (count--)
 		if (is_neighbour_newer(account, block, found[count].page, first))
 			mv += aftl_disturb_mv[found[count].direction]
-				[is_low_voltage(page_at(account, block, found[count].page)->attr)];
+				[page_has_low_top_voltage(page_at(account, block,
+								  found[count].page)->attr)];
 	if (told < mv)
 		complain(account, "page %u is disturbed by %u mV, expected %u", page, told, mv);
 }
@@ -760,7 +766,7 @@ static u64 shortest_configured_read_ns(const struct aftl_config *config)
 }
 
 /* Time of one sensing of a page with optimal read references. */
-static u64 least_read_ns(const struct account *account, u32 block, u32 page, u16 attr)
+static u64 compute_page_sensing_ns(const struct account *account, u32 block, u32 page, u16 attr)
 {
 	const struct aftl_config *config = account_config(account);
 	u64 rate;
@@ -805,7 +811,7 @@ static void check_read_event(struct account *account, const struct aftl_array_ev
 
 	/* The core has counted the current read already, but it disturbs only later reads. */
 	block->reads = account_of_block(account, event->block)->reads;
-	least = least_read_ns(account, event->block, event->page, attr);
+	least = compute_page_sensing_ns(account, event->block, event->page, attr);
 	if (config->read_move)
 		least = min(least, (u64)config->read_move);
 	block->reads = reads;
@@ -815,7 +821,7 @@ static void check_read_event(struct account *account, const struct aftl_array_ev
 			 aftl_page_mode(attr), (unsigned long long)event->array_ns,
 			 (unsigned long long)least);
 	add_operation_to_account(account, &account->reads, least);
-	if (is_page_programmed_faster(attr))
+	if (was_programmed_faster_than_normal(attr))
 		check_page_errors(account, event->block, event->page, attr);
 	check_page_not_read_as_slc(account, event->block, event->page, attr);
 	if (!block->bits)
@@ -834,7 +840,7 @@ void account_array_event(struct account *account, const struct aftl_array_event 
 		check_read_event(account, event);
 }
 
-static void check_counter_reaches_sum(struct account *account, const char *name, u64 told,
+static void check_counter_is_at_least(struct account *account, const char *name, u64 told,
 				      u64 least)
 {
 	if (told < least)
@@ -842,23 +848,23 @@ static void check_counter_reaches_sum(struct account *account, const char *name,
 			 (unsigned long long)told, (unsigned long long)least);
 }
 
-void account_check_sums(struct account *account)
+void account_check_counters(struct account *account)
 {
 	const struct aftl_counters *counters = &account->ftl->stats.counters;
 
-	check_counter_reaches_sum(account, "programs", counters->array_programs,
+	check_counter_is_at_least(account, "programs", counters->array_programs,
 				  account->programs.count);
-	check_counter_reaches_sum(account, "program time", counters->array_program_ns,
+	check_counter_is_at_least(account, "program time", counters->array_program_ns,
 				  account->programs.ns);
-	check_counter_reaches_sum(account, "program energy", counters->program_energy_pj,
+	check_counter_is_at_least(account, "program energy", counters->program_energy_pj,
 				  account->programs.pj);
-	check_counter_reaches_sum(account, "erases", counters->array_erases, account->erases.count);
-	check_counter_reaches_sum(account, "erase time", counters->array_erase_ns,
+	check_counter_is_at_least(account, "erases", counters->array_erases, account->erases.count);
+	check_counter_is_at_least(account, "erase time", counters->array_erase_ns,
 				  account->erases.ns);
-	check_counter_reaches_sum(account, "erase energy", counters->erase_energy_pj,
+	check_counter_is_at_least(account, "erase energy", counters->erase_energy_pj,
 				  account->erases.pj);
-	check_counter_reaches_sum(account, "read time", counters->array_read_ns, account->reads.ns);
-	check_counter_reaches_sum(account, "read energy", counters->read_energy_pj,
+	check_counter_is_at_least(account, "read time", counters->array_read_ns, account->reads.ns);
+	check_counter_is_at_least(account, "read energy", counters->read_energy_pj,
 				  account->reads.pj);
-	check_counter_reaches_sum(account, "wear", counters->wear_sum, account->wear);
+	check_counter_is_at_least(account, "wear", counters->wear_sum, account->wear);
 }

@@ -68,6 +68,6 @@ void account_shallow_erase(struct account *account, const struct aftl_block *blo
 void account_block_erased(struct account *account, aftl_ppn_t first);
 
 /* Check that the counters of an idle device are at least the sums of the account. */
-void account_check_sums(struct account *account);
+void account_check_counters(struct account *account);
 
 #endif

@@ -71,14 +71,14 @@ static u64 shadow_pattern_word(u32 unit, u32 stamp, u32 word)
 	return aftl_hash64_pair((u64)stamp << 32 | unit, word);
 }
 
-static u64 *shadow_tag_data(struct shadow_store *store, u32 tag)
+static u64 *get_shadow_data_of_tag(struct shadow_store *store, u32 tag)
 {
 	return store->content + (size_t)tag * store->words;
 }
 
 static u64 *shadow_slot_data(struct shadow_store *store, u32 slot)
 {
-	return shadow_tag_data(store, aftl_count_buffer_tags(store->device->ftl) + slot);
+	return get_shadow_data_of_tag(store, aftl_count_buffer_tags(store->device->ftl) + slot);
 }
 
 static void fill_shadow_pattern(u64 *words, u32 count, u32 unit, u32 stamp)
@@ -96,8 +96,9 @@ static bool is_page_partial(const struct aftl_request *request, u32 index)
 }
 
 /* A partial write of @unit must keep the other bytes of the unit's newest version. */
-static void check_rest_of_partial_write(struct shadow_store *store,
-					const struct test_request *request, u32 index, u32 unit)
+static void check_partial_write_keeps_other_bytes(struct shadow_store *store,
+						  const struct test_request *request, u32 index,
+						  u32 unit)
 {
 	u32 rest = request->rest[index != 0];
 
@@ -121,7 +122,7 @@ static void shadow_on_write_accepted(struct test_listener *listener, struct test
 		return;
 	CHECK_MSG(!mine->live, "tag %u is accepted twice", tag);
 	CHECK_MSG(index < request->request.units, "unit %u is not in the request", from_lpn(lpn));
-	check_rest_of_partial_write(store, request, index, from_lpn(lpn));
+	check_partial_write_keeps_other_bytes(store, request, index, from_lpn(lpn));
 	*mine = (struct shadow_tag){
 		.live = true,
 		.unit = from_lpn(lpn),
@@ -131,7 +132,8 @@ static void shadow_on_write_accepted(struct test_listener *listener, struct test
 	};
 	request->floor[index % TEST_REQUEST_UNITS] = mine->stamp;
 	store->units[mine->unit].newest = mine->stamp;
-	fill_shadow_pattern(shadow_tag_data(store, tag), store->words, mine->unit, mine->stamp);
+	fill_shadow_pattern(get_shadow_data_of_tag(store, tag), store->words, mine->unit,
+			    mine->stamp);
 }
 
 /* Return true if the host has overwritten or discarded the data in @slot. */
@@ -205,7 +207,7 @@ static void shadow_on_program(struct test_listener *listener, u32 tag, aftl_lpn_
 		.stamp = mine->stamp,
 		.class = mine->class,
 		.level = mine->level,
-	}, shadow_tag_data(store, tag));
+	}, get_shadow_data_of_tag(store, tag));
 }
 
 static bool has_unit_newer_version(struct shadow_store *store, const struct shadow_tag *tag)
@@ -243,7 +245,7 @@ static void shadow_on_release(struct test_listener *listener, u32 tag)
 		unit->durable = max(unit->durable, mine->stamp);
 	else if (!has_unit_newer_version(store, mine))
 		note_lost_write(store, mine);
-	*shadow_tag_data(store, tag) = POISON;
+	*get_shadow_data_of_tag(store, tag) = POISON;
 }
 
 static void shadow_on_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
@@ -381,11 +383,13 @@ static void shadow_read_buffer(struct shadow_store *store, const struct test_req
 	CHECK_EQ(tag->unit, from_lpn(read->lpn));
 	CHECK_EQ(read->flips, 0);
 	check_read_stamp(store, request, tag->unit, tag->stamp);
-	check_pattern_words(store, shadow_tag_data(store, read->tag), tag->unit, tag->stamp);
+	check_pattern_words(store, get_shadow_data_of_tag(store, read->tag), tag->unit,
+			    tag->stamp);
 }
 
-static void shadow_read_rest_of_unit(struct shadow_store *store, struct test_request *request,
-				     const struct aftl_read *read)
+static void record_stamp_read_for_partial_write(struct shadow_store *store,
+						struct test_request *request,
+						const struct aftl_read *read)
 {
 	u32 unit = from_lpn(read->lpn);
 	u32 *rest = &request->rest[unit != request->request.unit];
@@ -407,7 +411,7 @@ static void shadow_on_read(struct test_listener *listener, struct test_request *
 	if (read->lost && read->ppn == AFTL_NO_PPN)
 		return;
 	if (request->request.op == AFTL_OP_WRITE) {
-		shadow_read_rest_of_unit(store, request, read);
+		record_stamp_read_for_partial_write(store, request, read);
 		return;
 	}
 	switch (read->source) {
@@ -604,7 +608,7 @@ static void shadow_on_submitted(struct test_listener *listener, struct test_requ
 }
 
 /* Relocation may make approximate data precise, and precise data have no level. */
-static void compare_unit_class(struct shadow_store *store, u32 unit, u32 class)
+static void check_unit_class_and_level(struct shadow_store *store, u32 unit, u32 class)
 {
 	const struct shadow_slot *slot = &store->slots[store->units[unit].best];
 
@@ -615,7 +619,7 @@ static void compare_unit_class(struct shadow_store *store, u32 unit, u32 class)
 		  "unit %u has another level than %u", unit, slot->level);
 }
 
-void shadow_compare_device(struct shadow_store *store)
+void shadow_compare_device_with_store(struct shadow_store *store)
 {
 	u32 unit;
 
@@ -628,14 +632,14 @@ void shadow_compare_device(struct shadow_store *store)
 
 		CHECK_EQ(from_ppn(ppn), mapped ? best : from_ppn(AFTL_NO_PPN));
 		if (mapped)
-			compare_unit_class(store, unit, class);
+			check_unit_class_and_level(store, unit, class);
 	}
-	test_audit(store->device);
+	test_audit_device(store->device);
 }
 
-static void shadow_check_at_finish(struct test_listener *self)
+static void shadow_on_finish(struct test_listener *self)
 {
-	shadow_compare_device(container_of(self, struct shadow_store, listener));
+	shadow_compare_device_with_store(container_of(self, struct shadow_store, listener));
 }
 
 static void shadow_free_store(struct test_listener *self)
@@ -654,7 +658,7 @@ static void shadow_free_store(struct test_listener *self)
 	free(store->scratch);
 }
 
-void shadow_attach(struct shadow_store *store, struct test_device *device, bool whole)
+void shadow_attach_to_device(struct shadow_store *store, struct test_device *device, bool whole)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device->ftl);
 	u32 tags = aftl_count_buffer_tags(device->ftl);
@@ -671,7 +675,7 @@ void shadow_attach(struct shadow_store *store, struct test_device *device, bool 
 			.unmap = shadow_on_unmap,
 			.erase = shadow_on_erase,
 			.read = shadow_on_read,
-			.finish = shadow_check_at_finish,
+			.finish = shadow_on_finish,
 			.close = shadow_free_store,
 		},
 		.device = device,

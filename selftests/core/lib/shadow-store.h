@@ -50,15 +50,15 @@ struct shadow_store {
 };
 
 /**
- * shadow_attach() - attach a store to the unused @device
+ * shadow_attach_to_device() - attach a store to the unused @device
  * @whole: store whole units instead of eight bytes of each unit
  *
- * The store lives as long as the device, and test_device_finish() calls shadow_compare_device().
- * Approximate writes get all levels in turn.
+ * The store lives as long as the device, and test_device_audit_and_close() compares the two.
+ * Approximate writes get all quality levels in turn.
  */
-void shadow_attach(struct shadow_store *store, struct test_device *device, bool whole);
+void shadow_attach_to_device(struct shadow_store *store, struct test_device *device, bool whole);
 
 /* Compare the device's L2P table, classes and levels with the store's data; audit the device. */
-void shadow_compare_device(struct shadow_store *store);
+void shadow_compare_device_with_store(struct shadow_store *store);
 
 #endif

@@ -80,7 +80,7 @@ static void draw_partial_request(struct test_stream *stream, struct test_device 
 	device->tail_skip = (u16)aftl_random_below(&stream->partial_random, sectors);
 }
 
-bool test_stream_submit_one(struct test_stream *stream, struct test_device *device)
+bool test_stream_submit_request(struct test_stream *stream, struct test_device *device)
 {
 	enum aftl_op op = choose_request_op(stream);
 	u32 all = test_unit_count(device);
@@ -103,16 +103,17 @@ bool test_stream_submit_one(struct test_stream *stream, struct test_device *devi
 	draw_partial_request(stream, device, op, units);
 	CHECK_EQ(test_submit(device, op, unit, units, class, op == AFTL_OP_WRITE ? flags : 0, at),
 		 0);
-	return test_drain_to_depth(device, stream->depth);
+	return test_drain_to_queue_depth(device, stream->depth);
 }
 
-void test_stream_submit(struct test_stream *stream, struct test_device *device, u32 requests)
+void test_stream_submit_requests(struct test_stream *stream, struct test_device *device,
+				 u32 requests)
 {
-	while (requests-- && !tap_failures() && test_stream_submit_one(stream, device))
+	while (requests-- && !tap_failures() && test_stream_submit_request(stream, device))
 		;
 }
 
-bool test_stream_write_all(struct test_stream *stream, struct test_device *device)
+bool test_stream_write_all_units(struct test_stream *stream, struct test_device *device)
 {
 	u32 all = test_unit_count(device);
 	u32 unit;
@@ -124,7 +125,7 @@ bool test_stream_write_all(struct test_stream *stream, struct test_device *devic
 
 		stream->operations += units;
 		if (test_submit(device, AFTL_OP_WRITE, unit, units, class, 0, 0) ||
-		    !test_drain_to_depth(device, stream->depth))
+		    !test_drain_to_queue_depth(device, stream->depth))
 			return false;
 	}
 	return true;
@@ -218,7 +219,7 @@ static void randomize_gc_pace(struct aftl_config *config)
 }
 
 /* Draw the queue depth and the parameters of garbage collection. */
-static void randomize_depth_and_gc(struct aftl_config *config, struct aftl_random *random)
+static void randomize_queue_depth_and_gc(struct aftl_config *config, struct aftl_random *random)
 {
 	config->depth = 16 + aftl_random_below(random, 40);
 	config->order = aftl_random_below(random, 2);
@@ -311,7 +312,7 @@ void test_randomize_options(struct test_device *device, struct aftl_random *rand
 	struct aftl_config *config = &device->config;
 
 	randomize_write_buffer(config, random);
-	randomize_depth_and_gc(config, random);
+	randomize_queue_depth_and_gc(config, random);
 	randomize_failures(config, random);
 	randomize_policy_params(config, random);
 	config->seed = aftl_random_next(random);
@@ -357,9 +358,9 @@ void test_print_config(const struct test_device *device, const char *policy, u64
 	tap_note("replay: seed %llu, policy %s,%s", (unsigned long long)seed, policy, line);
 }
 
-void test_finish_random_device(struct test_device *device, const char *policy, u64 seed)
+void test_finish_device_or_print_config(struct test_device *device, const char *policy, u64 seed)
 {
-	test_device_finish(device);
+	test_device_audit_and_close(device);
 	if (tap_failures())
 		test_print_config(device, policy, seed);
 }

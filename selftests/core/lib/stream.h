@@ -43,13 +43,14 @@ struct test_stream {
 void test_stream_init(struct test_stream *stream, u64 seed);
 
 /* Send one request; return false if the device hangs. */
-bool test_stream_submit_one(struct test_stream *stream, struct test_device *device);
+bool test_stream_submit_request(struct test_stream *stream, struct test_device *device);
 
 /* Send @requests requests, unless a check fails or the device hangs. */
-void test_stream_submit(struct test_stream *stream, struct test_device *device, u32 requests);
+void test_stream_submit_requests(struct test_stream *stream, struct test_device *device,
+				 u32 requests);
 
 /* Write every unit once in ascending order. */
-bool test_stream_write_all(struct test_stream *stream, struct test_device *device);
+bool test_stream_write_all_units(struct test_stream *stream, struct test_device *device);
 
 /**
  * test_randomize_geometry() - draw a small, unusual geometry for @device
@@ -61,13 +62,13 @@ void test_randomize_geometry(struct test_device *device, struct aftl_random *ran
  */
 void test_randomize_options(struct test_device *device, struct aftl_random *random);
 
-/* Draw a policy; @placed: draw only policies that respect the host's zones and handles. */
+/* Draw a policy; @placed: only one that supports the host's zones and placement handles. */
 const char *test_draw_policy(bool placed, struct aftl_random *random);
 
 /* Print the parameters that differ from profile "demo", as arguments of the simulator. */
 void test_print_config(const struct test_device *device, const char *policy, u64 seed);
 
 /* Finish a device of random parameters; print its parameters if a check has failed. */
-void test_finish_random_device(struct test_device *device, const char *policy, u64 seed);
+void test_finish_device_or_print_config(struct test_device *device, const char *policy, u64 seed);
 
 #endif

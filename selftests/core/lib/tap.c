@@ -35,7 +35,7 @@ void tap_begin(const char *format, ...)
 	tap.failures = 0;
 }
 
-void tap_call_at_point_end(void (*cleanup)(void))
+void tap_add_cleanup(void (*cleanup)(void))
 {
 	u32 i;
 
@@ -68,8 +68,8 @@ bool tap_run(const char *name, void (*body)(void))
 	return tap_end();
 }
 
-void tap_run_each(const char *what, const char *const *names, u32 count,
-		  void (*body)(const char *name))
+void tap_run_for_each_name(const char *what, const char *const *names, u32 count,
+			   void (*body)(const char *name))
 {
 	for (; count; count--, names++) {
 		tap_begin("%s: %s", what, *names);

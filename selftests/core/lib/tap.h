@@ -18,12 +18,12 @@
 bool tap_run(const char *name, void (*body)(void));
 
 /* Run @body once for each of @names, as a test point with this name. */
-void tap_run_each(const char *what, const char *const *names, u32 count,
-		  void (*body)(const char *name));
+void tap_run_for_each_name(const char *what, const char *const *names, u32 count,
+			   void (*body)(const char *name));
 
 /**
  * struct tap_test - a test point of TAP_TEST()
- * @text: name of the point; if empty, that of the function with blanks
+ * @text: name of the point; if empty, the function's name with blanks for underscores
  * @next: the test point with the next higher line
  */
 struct tap_test {
@@ -79,7 +79,7 @@ void tap_begin(const char *format, ...) __printf(1, 2);
 bool tap_end(void);
 
 /* Call @cleanup at the end of every test point, before the functions that were added earlier. */
-void tap_call_at_point_end(void (*cleanup)(void));
+void tap_add_cleanup(void (*cleanup)(void));
 
 /* Print the TAP line "Bail out!" and exit. */
 void tap_bail_out(const char *format, ...) __printf(1, 2);
@@ -96,7 +96,7 @@ int tap_finish(void);
 /* Number of failed checks of the current test point. */
 unsigned int tap_failures(void);
 
-/* Report a failed check; called by the macros below. Return: false. */
+/* Report a failed check; called by the CHECK macros. Return: false. */
 bool tap_report_failure(const char *file, int line, const char *format, ...) __printf(3, 4);
 
 /* Discard the result of a check, so that the compiler does not warn of an unused check. */

@@ -30,7 +30,7 @@ static bool is_test_device_open(const struct test_device *device)
 static void finish_open_devices(void)
 {
 	while (open_devices)
-		test_device_finish(open_devices);
+		test_device_audit_and_close(open_devices);
 }
 
 static void add_open_device(struct test_device *device)
@@ -135,7 +135,7 @@ static void test_host_program(void *host, u32 tag, aftl_lpn_t lpn, aftl_ppn_t pp
 	TELL(host, program, tag, lpn, ppn);
 }
 
-static void test_host_on_unit_unstored(void *host, u32 tag)
+static void test_host_program_failed(void *host, u32 tag)
 {
 	count_host_call(host);
 	TELL(host, unstored, tag);
@@ -226,8 +226,8 @@ void test_record_array_event(void *host, const struct aftl_array_event *event)
 void test_device_init(struct test_device *device, const char *profile)
 {
 	if (is_test_device_open(device))
-		test_device_finish(device);
-	tap_call_at_point_end(finish_open_devices);
+		test_device_audit_and_close(device);
+	tap_add_cleanup(finish_open_devices);
 	*device = (struct test_device){ 0 };
 	device->ops = (struct aftl_host_ops){
 		.alloc = test_host_alloc,
@@ -235,7 +235,7 @@ void test_device_init(struct test_device *device, const char *profile)
 		.complete = test_host_complete,
 		.accept = test_host_accept,
 		.program = test_host_program,
-		.unstored = test_host_on_unit_unstored,
+		.unstored = test_host_program_failed,
 		.release = test_host_release,
 		.copy = test_host_copy,
 		.programmed = test_host_programmed,
@@ -259,7 +259,7 @@ u64 *test_device_set_param(struct aftl_config *config, const char *key)
 	return aftl_config_param_ptr(config, index);
 }
 
-void test_device_set(struct test_device *device, const char *key, const char *value)
+void test_device_set_param_text(struct test_device *device, const char *key, const char *value)
 {
 	if (aftl_param_set(&device->config, key, value, &device->error))
 		tap_bail_out("%s", device->error.text);
@@ -274,11 +274,11 @@ void test_device_set_params(struct test_device *device, const char *params)
 	for (; params && *params; params += length) {
 		if (sscanf(params, " %39[a-z0-9_]=%39[^ ]%n", key, value, &length) != 2)
 			tap_bail_out("no parameters: %s", params);
-		test_device_set(device, key, value);
+		test_device_set_param_text(device, key, value);
 	}
 }
 
-const char *test_params(const char *format, ...)
+const char *test_format_params(const char *format, ...)
 {
 	static char text[400];
 	va_list args;
@@ -309,7 +309,7 @@ void test_device_unlisten(struct test_device *device, struct test_listener *list
 static int create_device(struct test_device *device, const struct aftl_policy_type *type)
 {
 	if (is_test_device_open(device))
-		test_device_finish(device);
+		test_device_audit_and_close(device);
 	device->error.text[0] = '\0';
 	device->ftl = NULL;
 	device->ret = aftl_create(&device->ftl, &device->config, type, &device->ops, device,
@@ -331,8 +331,8 @@ int test_device_create(struct test_device *device, const char *policy)
 	return create_device(device, find_policy_or_bail_out(policy));
 }
 
-void test_device_open_type(struct test_device *device, const struct aftl_policy_type *type,
-			   const char *params)
+void test_device_open_policy_type(struct test_device *device, const struct aftl_policy_type *type,
+				  const char *params)
 {
 	int ret;
 
@@ -345,7 +345,7 @@ void test_device_open_type(struct test_device *device, const struct aftl_policy_
 
 void test_device_open(struct test_device *device, const char *policy, const char *params)
 {
-	test_device_open_type(device, find_policy_or_bail_out(policy), params);
+	test_device_open_policy_type(device, find_policy_or_bail_out(policy), params);
 }
 
 void test_device_open_demo(struct test_device *device, const char *policy, const char *params)
@@ -377,8 +377,8 @@ static bool policy_fits_params(const char *policy, const char *params)
 	return !ret;
 }
 
-u32 test_each_policy(const char *what, const char *params,
-		     void (*body)(const char *policy, const char *params))
+u32 test_run_for_each_policy(const char *what, const char *params,
+			     void (*body)(const char *policy, const char *params))
 {
 	u32 count = 0;
 	u32 i;
@@ -443,7 +443,7 @@ int test_device_reload(struct test_device *device)
 	return reload_device(device, NULL, NULL);
 }
 
-int test_device_reload_as(struct test_device *device, const char *policy)
+int test_device_reload_with_policy(struct test_device *device, const char *policy)
 {
 	return reload_device(device, aftl_policy_find(policy), &device->config);
 }
@@ -471,7 +471,7 @@ void test_release_request(struct test_device *device, struct test_request *reque
 	device->pool = request;
 }
 
-static u8 test_quality_level_of(const struct test_device *device, u32 class)
+static u8 test_choose_quality_level(const struct test_device *device, u32 class)
 {
 	if (!class)
 		return 0;
@@ -498,7 +498,7 @@ static struct test_request *fill_test_request(struct test_device *device, enum a
 	device->head_skip = 0;
 	device->tail_skip = 0;
 	mine->version = ++device->versions;
-	mine->request.level = test_quality_level_of(device, class);
+	mine->request.level = test_choose_quality_level(device, class);
 	memset(&mine->waits, 0, sizeof(mine->waits));
 	mine->done = false;
 	mine->seen = 0;
@@ -532,7 +532,7 @@ void test_end_host_call(struct test_device *device)
 	device->largest_burst = max(device->largest_burst, device->burst);
 }
 
-static bool process_event_until(struct test_device *device, u64 now_ns)
+static bool process_next_due_event(struct test_device *device, u64 now_ns)
 {
 	bool more;
 
@@ -542,9 +542,9 @@ static bool process_event_until(struct test_device *device, u64 now_ns)
 	return more;
 }
 
-void test_advance(struct test_device *device, u64 now_ns)
+void test_advance_clock_to(struct test_device *device, u64 now_ns)
 {
-	while (process_event_until(device, now_ns))
+	while (process_next_due_event(device, now_ns))
 		;
 }
 
@@ -577,7 +577,7 @@ static int submit_pooled_request(struct test_device *device, struct test_request
 	device->submitted++;
 	/* Events before a request's arrival must not add to the callbacks of its submission. */
 	if (!device->inside)
-		test_advance(device, mine->request.arrival_ns);
+		test_advance_clock_to(device, mine->request.arrival_ns);
 	TELL(device, submitted, mine);
 	if (!submit_test_request(device, &mine->request))
 		return 0;
@@ -612,7 +612,7 @@ bool test_process_event(struct test_device *device)
 	if (next == U64_MAX)
 		return false;
 	CHECK_MSG(next >= aftl_device_time_ns(device->ftl), "the next event lies in the past");
-	process_event_until(device, next);
+	process_next_due_event(device, next);
 	return true;
 }
 
@@ -660,7 +660,7 @@ u64 test_get_latency(struct test_device *device, enum aftl_op op, u32 unit, u32 
 	return latency_ns;
 }
 
-bool test_drain_to_depth(struct test_device *device, u32 depth)
+bool test_drain_to_queue_depth(struct test_device *device, u32 depth)
 {
 	u64 completed = device->completed;
 	u32 events = 0;
@@ -679,15 +679,15 @@ bool test_drain_to_depth(struct test_device *device, u32 depth)
 
 bool test_drain(struct test_device *device)
 {
-	bool drained = test_drain_to_depth(device, 0);
+	bool drained = test_drain_to_queue_depth(device, 0);
 
 	CHECK_EQ(aftl_pending_requests(device->ftl), device->pending);
 	return drained;
 }
 
-void test_advance_by(struct test_device *device, u64 ns)
+void test_advance_clock_by(struct test_device *device, u64 ns)
 {
-	test_advance(device, aftl_device_time_ns(device->ftl) + ns);
+	test_advance_clock_to(device, aftl_device_time_ns(device->ftl) + ns);
 }
 
 void test_flush_writes(struct test_device *device)
@@ -701,7 +701,7 @@ void test_flush_writes(struct test_device *device)
 	aftl_set_drain_mode(device->ftl, false);
 }
 
-bool test_audit(struct test_device *device)
+bool test_audit_device(struct test_device *device)
 {
 	struct aftl_error error = { "" };
 	int ret = aftl_audit(device->ftl, &error);
@@ -709,7 +709,7 @@ bool test_audit(struct test_device *device)
 	return CHECK_MSG(!ret, "audit: %d: %s", ret, error.text);
 }
 
-void test_device_finish(struct test_device *device)
+void test_device_audit_and_close(struct test_device *device)
 {
 	struct test_listener *each;
 
@@ -717,7 +717,7 @@ void test_device_finish(struct test_device *device)
 		for (each = device->listeners; each; each = each->next)
 			if (each->finish)
 				each->finish(each);
-		test_audit(device);
+		test_audit_device(device);
 		CHECK_EQ(test_counters(device)->policy_bugs, 0);
 	}
 	test_device_close(device);
@@ -730,7 +730,7 @@ void test_device_save(struct test_device *device, struct test_bytes *bytes)
 	CHECK_EQ(aftl_save(device->ftl, &sink, &device->error), 0);
 }
 
-void test_write_each(struct test_device *device, u32 first, u32 count, u32 class)
+void test_write_each_unit(struct test_device *device, u32 first, u32 count, u32 class)
 {
 	for (; count; count--, first++)
 		CHECK_EQ(test_execute_request(device, AFTL_OP_WRITE, first, 1, class, NULL), 0);

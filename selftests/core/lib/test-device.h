@@ -67,7 +67,7 @@ struct test_program {
 
 /**
  * struct test_listener - listener to host callbacks; all are optional
- * @finish: last checks of the idle device, see test_device_finish()
+ * @finish: last checks of the idle device, see test_device_audit_and_close()
  * @close: the device is about to be destroyed
  */
 struct test_listener {
@@ -176,9 +176,9 @@ struct aftl_waits *test_waits(void *host, struct aftl_request *request);
 u64 *test_device_set_param(struct aftl_config *config, const char *key);
 
 /**
- * test_device_set() - set @key to @value; bail out on an invalid pair
+ * test_device_set_param_text() - set @key to @value; bail out on an invalid pair
  */
-void test_device_set(struct test_device *device, const char *key, const char *value);
+void test_device_set_param_text(struct test_device *device, const char *key, const char *value);
 
 /**
  * test_device_set_params() - set the parameters of a text, "key=value key=value ..."
@@ -186,8 +186,8 @@ void test_device_set(struct test_device *device, const char *key, const char *va
  */
 void test_device_set_params(struct test_device *device, const char *params);
 
-/* Format a text of parameters, which is valid until the next call of test_params(). */
-const char *test_params(const char *format, ...) __printf(1, 2);
+/* Format a text of parameters, which is valid until the next call of test_format_params(). */
+const char *test_format_params(const char *format, ...) __printf(1, 2);
 
 /**
  * test_record_array_event() - check that no page is sensed before its program or erase has ended
@@ -212,8 +212,8 @@ int test_device_create(struct test_device *device, const char *policy);
 void test_device_open(struct test_device *device, const char *policy, const char *params);
 
 /* Like test_device_open(), but with a policy that need not be registered. */
-void test_device_open_type(struct test_device *device, const struct aftl_policy_type *type,
-			   const char *params);
+void test_device_open_policy_type(struct test_device *device, const struct aftl_policy_type *type,
+				  const char *params);
 
 /* Like test_device_open(), with the parameters of profile "demo" changed by @params. */
 void test_device_open_demo(struct test_device *device, const char *policy, const char *params);
@@ -223,13 +223,13 @@ void test_check_config_refused(struct test_device *device, const char *policy, c
 			       const char *part);
 
 /**
- * test_each_policy() - run @body as a test point for each policy
+ * test_run_for_each_policy() - run @body as a test point for each policy
  * @params: leave out policies that profile "demo" with these parameters refuses; may be NULL
  *
  * Return: the number of points.
  */
-u32 test_each_policy(const char *what, const char *params,
-		     void (*body)(const char *policy, const char *params));
+u32 test_run_for_each_policy(const char *what, const char *params,
+			     void (*body)(const char *policy, const char *params));
 
 /**
  * test_device_close() - destroy the device; check that all memory was freed
@@ -244,7 +244,7 @@ void test_device_close(struct test_device *device);
 int test_device_reload(struct test_device *device);
 
 /* Like test_device_reload(), but with the given policy and the changed @device->config. */
-int test_device_reload_as(struct test_device *device, const char *policy);
+int test_device_reload_with_policy(struct test_device *device, const char *policy);
 
 /**
  * test_submit() - submit a request from the pool
@@ -296,13 +296,13 @@ void test_begin_host_call(struct test_device *device);
 void test_end_host_call(struct test_device *device);
 
 /* Advance the device's clock to @now_ns, event by event. */
-void test_advance(struct test_device *device, u64 now_ns);
+void test_advance_clock_to(struct test_device *device, u64 now_ns);
 
 /* Advance the device by one event. Return: false if no event is left. */
 bool test_process_event(struct test_device *device);
 
 /* Advance until at most @depth requests are in progress; a hang fails the test point. */
-bool test_drain_to_depth(struct test_device *device, u32 depth);
+bool test_drain_to_queue_depth(struct test_device *device, u32 depth);
 
 /* Advance the device until no request is in progress. */
 bool test_drain(struct test_device *device);
@@ -311,22 +311,22 @@ bool test_drain(struct test_device *device);
 void test_flush_writes(struct test_device *device);
 
 /* Advance the device's clock by @ns. */
-void test_advance_by(struct test_device *device, u64 ns);
+void test_advance_clock_by(struct test_device *device, u64 ns);
 
 /* Check that aftl_audit() succeeds. */
-bool test_audit(struct test_device *device);
+bool test_audit_device(struct test_device *device);
 
 /*
  * Complete all requests, let the listeners compare the device with their models, audit it, check
  * that its policy broke no rule, and close it. After a failed check the device is only closed.
  */
-void test_device_finish(struct test_device *device);
+void test_device_audit_and_close(struct test_device *device);
 
 /* Append a snapshot of the device to @bytes. */
 void test_device_save(struct test_device *device, struct test_bytes *bytes);
 
 /* Write @count logical pages from @first on, each by a request of its own. */
-void test_write_each(struct test_device *device, u32 first, u32 count, u32 class);
+void test_write_each_unit(struct test_device *device, u32 first, u32 count, u32 class);
 
 /* Return the physical page, or the block, that stores logical page @unit. */
 aftl_ppn_t test_lookup(const struct test_device *device, u32 unit);

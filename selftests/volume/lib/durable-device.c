@@ -1231,7 +1231,7 @@ int durable_start(struct durable_device *durable, const char *policy, bool scan)
 
 	if (ret)
 		return ret;
-	test_audit(device);
+	test_audit_device(device);
 	durable_check(durable);
 	aftl_volume_set_time(durable->volume, aftl_device_time_ns(device->ftl),
 			     aftl_get_device_age_ns(device->ftl),

@@ -117,7 +117,7 @@ static void apply_mqsim_param(struct feature_set *set, struct test_device *devic
 	if (!strcmp(key, "policy"))
 		copy_feature_table_word(set->policy, value);
 	else if (strcmp(key, "medium") != 0)
-		test_device_set(device, key, value);
+		test_device_set_param_text(device, key, value);
 	set->failing |= !strcmp(word, "medium=failing");
 }
 

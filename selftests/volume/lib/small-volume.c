@@ -39,7 +39,7 @@ void volume_prepare_disk(const char *policy, const char *params, bool extents)
 	if (durable_open_with_extents(&durable, &device.config, policy, extents))
 		tap_bail_out("no such device");
 	is_open = true;
-	tap_call_at_point_end(close_small_volume);
+	tap_add_cleanup(close_small_volume);
 }
 
 void volume_format(const char *policy, const char *params, bool extents)
@@ -75,7 +75,7 @@ void volume_run_requests(u64 seed, u32 steps)
 
 	test_stream_init(&stream, seed);
 	while (steps-- && !tap_failures())
-		test_stream_submit_one(&stream, &durable.device);
+		test_stream_submit_request(&stream, &durable.device);
 	CHECK_EQ(durable_drain_all_ops(&durable), 0);
 }
 
