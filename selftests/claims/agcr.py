@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 from selftests.claims import census
 from selftests.claims.real_traces import scratch_directory, trace_directory
-from selftests.claims.register import Measured, make_measured
+from selftests.claims.register import Measured, pack_figures
 from selftests.claims.rows import (
     arithmetic_mean,
-    average_figures,
-    compute_saving,
-    find_measure,
+    average_figures_of_runs,
+    compute_percent_saved,
     format_numbers,
+    get_measure_of_run,
     list_mean_responses,
     mean_response_us,
     read_counter,
@@ -26,7 +26,7 @@ from approxftl_tools import aft
 
 
 def compute_response_changes(state: str) -> tuple[float, float, float, float]:
-    """Return by how much (%) cheap writes, and cheap reads, change read and write responses."""
+    """Return the change (%) of read and write responses by low-cost writes and low-cost reads."""
     changes = []
     for runs in results_of_study("agcr-combinations", "trace", "costs", state=state).values():
         base, coarse, fine = map(list_mean_responses, runs.values())
@@ -41,8 +41,8 @@ def measure_ag2_write_costs() -> list[Measured]:
     result = []
     for state in ("the profile's rate of errors", "worn"):
         read_dear, write_cheap, read_cheap, write_dear = compute_response_changes(state)
-        result += [*map(make_measured, (write_cheap, read_cheap, write_dear - write_cheap,
-                                        read_dear - read_cheap))]
+        result += [*map(pack_figures, (write_cheap, read_cheap, write_dear - write_cheap,
+                                       read_dear - read_cheap))]
     return result
 
 
@@ -50,8 +50,8 @@ def measure_ag3_page_classes() -> list[Measured]:
     """Count the page classes of streams; synthetic streams are made to have the paper's classes."""
     found = [census.classify_pages(census.read_record_accesses(path))
              for path in record_files_of_trace_volumes().values()]
-    return [average_figures(100 * one.read_only_share for one in found),
-            average_figures(100 * one.write_only_share for one in found)]
+    return [average_figures_of_runs(100 * one.read_only_share for one in found),
+            average_figures_of_runs(100 * one.write_only_share for one in found)]
 
 
 def list_agcr_runs(state: str = "the profile's rate of errors") -> dict[str, dict[str, Json]]:
@@ -64,7 +64,7 @@ def compute_response_savings(scheme: str, rival: str,
                              state: str = "the profile's rate of errors") -> tuple[list[float],
                                                                                    list[float]]:
     """Return by how much a scheme shortens the response of reads and of writes, by volume."""
-    pairs = [[compute_saving(a, b)
+    pairs = [[compute_percent_saved(a, b)
               for a, b in zip(list_mean_responses(runs[scheme]), list_mean_responses(runs[rival]),
                               strict=True)] for runs in list_agcr_runs(state).values()]
     reads, writes = zip(*pairs, strict=True)
@@ -77,21 +77,21 @@ def measure_ag4_other_policies() -> list[Measured]:
                for run in runs.values())
     reads, writes = compute_response_savings("agcr", "traditional", "aged")
     return [
-        *map(average_figures, compute_response_savings("agcr", "traditional")),
-        *map(average_figures, compute_response_savings("agcr", "li")),
-        make_measured(arithmetic_mean(reads), arithmetic_mean(writes),
-                      holds=min(*reads, *writes) > 0 and not lost),
+        *map(average_figures_of_runs, compute_response_savings("agcr", "traditional")),
+        *map(average_figures_of_runs, compute_response_savings("agcr", "li")),
+        pack_figures(arithmetic_mean(reads), arithmetic_mean(writes),
+                     holds=min(*reads, *writes) > 0 and not lost),
     ]
 
 
 def measure_ag5_rewrites() -> list[Measured]:
     """Count AGCR's rewrites under both interpretations of its rule that the paper allows."""
-    return [average_figures([find_measure(runs[rule], "rewrite_percent")
-                             for runs in list_agcr_runs().values()], 2)
+    return [average_figures_of_runs([get_measure_of_run(runs[rule], "rewrite_percent")
+                                     for runs in list_agcr_runs().values()], 2)
             for rule in ("agcr", "agcr, low")]
 
 
-def measure_ag6_window() -> list[Measured]:
+def measure_ag6_history_windows() -> list[Measured]:
     """Vary AGCR's history window; low-cost writes must go to write-only pages."""
     windows = results_of_study("agcr-windows", "trace", "history")
     accuracies, right = [], True
@@ -102,7 +102,7 @@ def measure_ag6_window() -> list[Measured]:
         accuracy = [100 * share_ for share_, _ in found]
         right = right and accuracy == sorted(set(accuracy)) and low == [n for _, n in found]
         accuracies.append(accuracy)
-    return [make_measured(*map(arithmetic_mean, zip(*accuracies, strict=True)), holds=right)]
+    return [pack_figures(*map(arithmetic_mean, zip(*accuracies, strict=True)), holds=right)]
 
 
 def measure_ag7_mapping_entry() -> list[Measured]:
@@ -110,9 +110,9 @@ def measure_ag7_mapping_entry() -> list[Measured]:
     runs = results_of_study("agcr-memory")
     geo = runs["agcr"]["geometry"]
     more = (runs["agcr"]["memory_bytes"] - runs["traditional"]["memory_bytes"]) / geo["units"]
-    return [make_measured(more, digits=3),
-            make_measured(*(runs["agcr"]["parameters"][part]
-                            for part in ("channels", "chips", "planes")), digits=0)]
+    return [pack_figures(more, digits=3),
+            pack_figures(*(runs["agcr"]["parameters"][part]
+                           for part in ("channels", "chips", "planes")), digits=0)]
 
 
 def measure_read_of_written_data_us(policy: str, *pace: str) -> float:
@@ -127,18 +127,18 @@ def measure_read_of_written_data_us(policy: str, *pace: str) -> float:
 
 def measure_ag8_slow_reads() -> list[Measured]:
     """Compare reads of data that policies agcr and li wrote, by queue depth; count cheap writes."""
-    changes = [compute_saving(*(measure_read_of_written_data_us(policy, pace)
-                                for policy in ("agcr", "li")))
+    changes = [compute_percent_saved(*(measure_read_of_written_data_us(policy, pace)
+                                       for policy in ("agcr", "li")))
                for pace in ("--utilisation=2%", "--depth=512")]
     low = [arithmetic_mean(run["mode_pages"]["coarse"] / read_counter(run,
                                                                       "host_write_units") * 100
                            for run in (by_scheme[scheme]
                                        for by_scheme in list_agcr_runs().values()))
            for scheme in ("li", "agcr")]
-    return [*map(make_measured, changes), make_measured(*low)]
+    return [*map(pack_figures, changes), pack_figures(*low)]
 
 
-def copy_as_writes(path: Path) -> Path:
+def copy_record_file_as_writes(path: Path) -> Path:
     """Return a copy of a record file in which each read has become a write."""
     records, data = aft.open_record_file(path).records, bytearray(path.read_bytes())
     np.frombuffer(data, records.dtype, offset=len(data) - records.nbytes)["op"] = census.WRITE
@@ -155,7 +155,8 @@ def list_runs_on_written_data(policy: str, *options: str) -> list[Json]:
     common = ("--whole-units", "--fold", "--arrival=trace")
     device = ("--profile=fast16", "--allocate=static", "--order=fcfs", "--fill=none",
               f"--blocks={2048 if trace_directory() else 16}", f"--policy={policy}", *options)
-    return [run_two_streams_on_one_device((*device, *common, f"--trace={copy_as_writes(path)}"),
+    return [run_two_streams_on_one_device((*device, *common,
+                                           f"--trace={copy_record_file_as_writes(path)}"),
                                           (*common, f"--trace={path}"))
             for path in record_files_of_trace_volumes("agcr-combinations").values()]
 
@@ -168,11 +169,11 @@ def measure_ag9_reads_of_written_data() -> list[Measured]:
     pairs = [[list_mean_responses(run) for run in runs] for runs in (ours, *rivals)]
     sensing = [arithmetic_mean(map(sensing_us_per_page, runs)) for runs in (*rivals, ours)]
     return [
-        *(average_figures(compute_saving(a[kind], b[kind])
-                          for a, b in zip(pairs[0], rival, strict=True))
+        *(average_figures_of_runs(compute_percent_saved(a[kind], b[kind])
+                                  for a, b in zip(pairs[0], rival, strict=True))
           for rival in pairs[1:] for kind in (0, 1)),
-        make_measured(*sensing[1:], shown=format_numbers(sensing, 0)),
-        average_figures((find_measure(run, "rewrite_percent") for run in ours), 2),
+        pack_figures(*sensing[1:], shown=format_numbers(sensing, 0)),
+        average_figures_of_runs((get_measure_of_run(run, "rewrite_percent") for run in ours), 2),
     ]
 
 
@@ -180,7 +181,8 @@ def ablate_agcr() -> list[Measured]:
     """Ablate AGCR: mean response of reads and of writes in us, re-writes in percent."""
     steps = ("traditional", "agcr, off", "agcr, low", "agcr")
     runs = [[by_scheme[scheme] for scheme in steps] for by_scheme in list_agcr_runs().values()]
-    found = [[(*list_mean_responses(run), find_measure(run, "rewrite_percent")) for run in by_step]
+    found = [[(*list_mean_responses(run), get_measure_of_run(run, "rewrite_percent"))
+              for run in by_step]
              for by_step in zip(*runs, strict=True)]
     means = [tuple(map(arithmetic_mean, zip(*by_volume, strict=True))) for by_volume in found]
     checks = (
@@ -189,7 +191,7 @@ def ablate_agcr() -> list[Measured]:
         all(b[0] < 0.7 * a[0] for a, b in zip(found[2], found[3], strict=True)),
     )
     cells = [f"{format_numbers(one[:2], 0)} {one[2]:.2f}" for one in means]
-    return [make_measured(holds=holds, shown=f"from {cells[at]} to {cells[at + 1]}")
+    return [pack_figures(holds=holds, shown=f"from {cells[at]} to {cells[at + 1]}")
             for at, holds in enumerate(checks)]
 
 
@@ -198,7 +200,7 @@ CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "AG-3": measure_ag3_page_classes,
     "AG-4": measure_ag4_other_policies,
     "AG-5": measure_ag5_rewrites,
-    "AG-6": measure_ag6_window,
+    "AG-6": measure_ag6_history_windows,
     "AG-7": measure_ag7_mapping_entry,
     "AG-8": measure_ag8_slow_reads,
     "AG-9": measure_ag9_reads_of_written_data,

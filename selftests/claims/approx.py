@@ -13,15 +13,15 @@ from typing import Any
 
 from selftests.claims import classifiers
 from selftests.claims.real_traces import trace_directory
-from selftests.claims.register import Measured, make_measured
+from selftests.claims.register import Measured, pack_figures
 from selftests.claims.rows import (
     arithmetic_mean,
-    average_figures,
-    compute_reduction,
-    compute_saving,
-    find_measure,
+    average_figures_of_runs,
+    compute_percent_reduction_or_nan,
+    compute_percent_saved,
+    get_measure_of_run,
     lifetime_gain_percent,
-    list_rule_mutants,
+    list_mutants_that_disable_rules,
     mean_response_us,
     program_us_per_page,
     program_us_per_unit,
@@ -36,7 +36,7 @@ SHARES = ("0%", "10%", "30%", "50%", "70%", "100%")
 
 
 def run_policy_on_one_die(policy: str, shares: Sequence[str] = SHARES) -> list[Json]:
-    """Return a policy's runs on one die, by the share of approximate pages, drawn one by one."""
+    """Return a policy's runs on one die, for each share of approximate pages at random places."""
     found = results_of_study("approx-one-die", "approx-share", policy=policy)
     return [found[share] for share in shares]
 
@@ -68,7 +68,7 @@ def solve_mode_times_us(policy: str, modes: Sequence[str], shares: Sequence[str]
     return [float(value) for value in solve_linear_equations(equations)] or [math.nan] * len(modes)
 
 
-def do_pages_fit_block_kinds(run: Json) -> bool:
+def do_page_modes_match_block_kinds(run: Json) -> bool:
     """Tell whether closed blocks of each kind contain only pages in the kind's program modes."""
     pages = {kind: count["pages"] for kind, count in run["block_kinds"].items()}
     modes = run["mode_pages"]
@@ -88,9 +88,9 @@ def measure_ax1_program_times() -> list[Measured]:
     modes = ("normal", "between", "after", "reduced")
     ours = [*solve_mode_times_us("approxftl", modes, SHARES[1:-1]),
             solve_mode_times_us("delta_b", ("normal", "coarse"), ("30%", "70%"))[1]]
-    kinds = all(map(do_pages_fit_block_kinds, run_policy_on_one_die("approxftl")))
-    return [make_measured(*ours),
-            make_measured(shown="always" if kinds else "not always", holds=kinds)]
+    kinds = all(map(do_page_modes_match_block_kinds, run_policy_on_one_die("approxftl")))
+    return [pack_figures(*ours),
+            pack_figures(shown="always" if kinds else "not always", holds=kinds)]
 
 
 def run_approxftl_with_gc() -> Json:
@@ -104,29 +104,29 @@ def measure_ax2_illegal_placements() -> list[Measured]:
     runs = [run_approxftl_with_gc(), *run_policy_on_one_die("approxftl", ["50%"])]
     bugs = sum(read_counter(run, "policy_bugs") for run in runs)
     verified = all(run["verified"] for run in runs)
-    return [make_measured(bugs, holds=bugs == 0 and verified,
-                          shown=f"{bugs} refused, audit {'clean' if verified else 'failed'}")]
+    return [pack_figures(bugs, holds=bugs == 0 and verified,
+                         shown=f"{bugs} refused, audit {'clean' if verified else 'failed'}")]
 
 
 def measure_ax3_service_time() -> list[Measured]:
     """Measure the saving of service time, and the share of pages in checkerboards."""
     result = []
     for policy in ALL[1:]:
-        ours = [compute_saving(program_us_per_page(run), program_us_per_page(base))
+        ours = [compute_percent_saved(program_us_per_page(run), program_us_per_page(base))
                 for run, base in zip(run_policy_on_one_die(policy),
                                      run_policy_on_one_die("baseline"), strict=True)]
         # Even without tags, the first position of a checkerboard block may take a precise page.
-        result.append(make_measured(*ours, holds=abs(ours[0]) < 0.001))
+        result.append(pack_figures(*ours, holds=abs(ours[0]) < 0.001))
     return result + [
-        make_measured(*(compute_checkerboard_share(run)
-                        for share, run in results_of_study(name, "approx-share",
-                                                           policy="approxftl").items()
-                        if share not in ("0%", "100%")))
+        pack_figures(*(compute_share_of_checkerboard_pages(run)
+                       for share, run in results_of_study(name, "approx-share",
+                                                          policy="approxftl").items()
+                       if share not in ("0%", "100%")))
         for name in ("approx-one-die", "approx-runs")
     ]
 
 
-def compute_checkerboard_share(run: Json) -> float:
+def compute_share_of_checkerboard_pages(run: Json) -> float:
     """Return the share of pages in checkerboard blocks, half of whose pages are precise."""
     modes = run["mode_pages"]
     return 200 * float(modes["between"] / sum(modes.values()))
@@ -137,18 +137,18 @@ def measure_ax4_write_response() -> list[Measured]:
     result = []
     for use, runs in results_of_study("approx-queues", "utilisation", "policy").items():
         means = [mean_response_us(runs[policy], "write") for policy in ALL]
-        cuts = [compute_saving(mean, means[0]) for mean in means]
+        cuts = [compute_percent_saved(mean, means[0]) for mean in means]
         busy = runs["baseline"]["luns"]["mean_utilisation"]
         ordered = means == sorted(means, reverse=True) and len(set(means)) == len(means)
-        result.append(make_measured(cuts[3], shown=f"{cuts[3]:.1f} > {cuts[2]:.1f} > {cuts[1]:.1f}",
-                                    holds=ordered and abs(busy - float(use[:-1]) / 100) <= 0.01))
+        result.append(pack_figures(cuts[3], shown=f"{cuts[3]:.1f} > {cuts[2]:.1f} > {cuts[1]:.1f}",
+                                   holds=ordered and abs(busy - float(use[:-1]) / 100) <= 0.01))
     return result
 
 
 def compare_responses(runs: dict[str, Json]) -> tuple[float, float]:
     """Return by how much ApproxFTL shortens the responses of reads and of writes in percent."""
-    read, write = (compute_reduction(*(mean_response_us(runs[policy], kind)
-                                       for policy in ("approxftl", "baseline")))
+    read, write = (compute_percent_reduction_or_nan(*(mean_response_us(runs[policy], kind)
+                                                      for policy in ("approxftl", "baseline")))
                    for kind in ("read", "write"))
     return read, write
 
@@ -163,11 +163,11 @@ def measure_ax5_read_response() -> list[Measured]:
     less = [write - read for read, write in (busy["50%"], in_turn["50%"])]
     few, _ = busy["90%"]
     return [
-        *(make_measured(read, shown=f"{read:.1f}; in turn {in_turn[share][0]:.1f}")
+        *(pack_figures(read, shown=f"{read:.1f}; in turn {in_turn[share][0]:.1f}")
           for share, (read, _) in busy.items() if share in in_turn),
-        make_measured(busy["0%"][0]),
-        make_measured(few, shown=f"{few:.1f}; 2 % busy: {light['90%'][0]:.1f}"),
-        make_measured(less[0], shown=f"{less[0]:.1f}; in turn {less[1]:.1f}"),
+        pack_figures(busy["0%"][0]),
+        pack_figures(few, shown=f"{few:.1f}; 2 % busy: {light['90%'][0]:.1f}"),
+        pack_figures(less[0], shown=f"{less[0]:.1f}; in turn {less[1]:.1f}"),
     ]
 
 
@@ -186,8 +186,8 @@ def measure_ax6_lifetime() -> list[Measured]:
             far.append(abs(lifetime_gain_percent(run)
                            - 100 * (1 / (1 - 0.38 * compute_low_voltage_erase_share(run)) - 1)))
     over = [a - b for a, b in zip(*gains.values(), strict=True)]
-    return [make_measured(max(far), digits=2), make_measured(*gains["approxftl"]),
-            make_measured(*over, holds=min(over) > 0)]
+    return [pack_figures(max(far), digits=2), pack_figures(*gains["approxftl"]),
+            pack_figures(*over, holds=min(over) > 0)]
 
 
 def measure_ax7_energy() -> list[Measured]:
@@ -196,18 +196,18 @@ def measure_ax7_energy() -> list[Measured]:
     runs = results_of_study("approx-one-die", approx_share="50%")
     far = []
     for policy in ALL[1:]:
-        energy = compute_saving(*(find_measure(runs[name], "program_energy_mean_pj")
-                                  for name in (policy, "baseline")))
-        far.append(abs(energy - compute_saving(*(program_us_per_page(runs[name])
-                                                 for name in (policy, "baseline")))))
+        energy = compute_percent_saved(*(get_measure_of_run(runs[name], "program_energy_mean_pj")
+                                         for name in (policy, "baseline")))
+        far.append(abs(energy - compute_percent_saved(*(program_us_per_page(runs[name])
+                                                        for name in (policy, "baseline")))))
     tagged = results_of_study("approx-tags", "stream", "policy",
                               stream=["50 % in runs of 64", "50 % in runs of 1"])
-    total = [[compute_saving(*(by_policy[name]["energy"]["total_pj"]
-                               for name in ("approxftl", policy))) for policy in ALL[:3]]
+    total = [[compute_percent_saved(*(by_policy[name]["energy"]["total_pj"]
+                                      for name in ("approxftl", policy))) for policy in ALL[:3]]
              for by_policy in (runs, tagged["50 % in runs of 64"], tagged["50 % in runs of 1"])]
     erase = read_counter(run, "erase_energy_pj") / read_counter(run, "array_erases") / 1e6
-    return [make_measured(erase, digits=2), make_measured(max(far), digits=2),
-            *(make_measured(*cuts) for cuts in total), make_measured(total[-1][0])]
+    return [pack_figures(erase, digits=2), pack_figures(max(far), digits=2),
+            *(pack_figures(*cuts) for cuts in total), pack_figures(total[-1][0])]
 
 
 def count_copies_per_approximate_page(run: Json) -> float:
@@ -227,8 +227,8 @@ def measure_ax8_bit_errors() -> list[Measured]:
     copies = [*map(count_copies_per_approximate_page,
                    results_of_study("approx-promotion", "promote").values())]
     bounded = all(low <= value <= low + 1 for low, value in zip((-1, 0, 1), copies, strict=True))
-    return [make_measured(*(1e4 * rate for rate in flipped), digits=2),
-            make_measured(*copies, digits=3, holds=bounded)]
+    return [pack_figures(*(1e4 * rate for rate in flipped), digits=2),
+            pack_figures(*copies, digits=3, holds=bounded)]
 
 
 def list_write_amplifications(runs: dict[str, Json]) -> list[float]:
@@ -241,14 +241,15 @@ def measure_ax9_amplification() -> list[Measured]:
     loads = [*results_of_study("approx-skewed", "stream", "policy", blocks=1024).values(),
              results_of_study("approx-skewed", blocks=512)]
     changes = [100 * (ours / base - 1) for base, ours in map(list_write_amplifications, loads)]
-    unsorted = ([-compute_reduction(*(runs[name]["write_amplification"]["total"]
-                                      for name in (policy, "baseline"))) for runs in loads[:3]]
+    unsorted = ([-compute_percent_reduction_or_nan(*(runs[name]["write_amplification"]["total"]
+                                                     for name in (policy, "baseline")))
+                 for runs in loads[:3]]
                 for policy in ("delta_b", "vth_b"))
     base, by_age = list_write_amplifications(results_of_study(
         "approx-skewed", given={"set": "hot_age=40s"}, stream="80 % on 20 %", blocks=1024,
         policy=["baseline", "approxftl"]))
-    return [*map(make_measured, changes), *(make_measured(*change) for change in unsorted),
-            make_measured(100 * (by_age / base - 1))]
+    return [*map(pack_figures, changes), *(pack_figures(*change) for change in unsorted),
+            pack_figures(100 * (by_age / base - 1))]
 
 
 def measure_ax10_accuracy() -> list[Measured]:
@@ -256,24 +257,25 @@ def measure_ax10_accuracy() -> list[Measured]:
     run = results_of_study("approx-fresh")["approxftl"]
     rate = read_counter(run, "read_flipped_bits") / read_counter(run,
                                                                  "read_approx_units") / 65536
-    return [make_measured(*classifiers.measure_accuracy_losses(rate, kind, bits))
+    return [pack_figures(*classifiers.measure_accuracy_losses(rate, kind, bits))
             for kind, bits in (("u1", 8), ("f4", classifiers.ALL_BITS),
                                ("f4", classifiers.MANTISSA))]
 
 
 def compute_wear_excess_percent(study: str, **where: Any) -> float:
     """Return by how many percent maximum / mean wear exceeds that of the ideal block choice."""
-    own = Step.measure_run(results_of_study(study, policy="approxftl", **where)["approxftl"])
-    with falsified_settings(mutants=list_rule_mutants("approx-least-worn")):
+    own = Step.extract_ablation_step(results_of_study(study, policy="approxftl",
+                                                      **where)["approxftl"])
+    with falsified_settings(mutants=list_mutants_that_disable_rules("approx-least-worn")):
         runs = results_of_study(study, policy="approxftl", **where)
-        ideal = Step.measure_run(runs["approxftl"])
+        ideal = Step.extract_ablation_step(runs["approxftl"])
     return 100 * (own.peak / ideal.peak - 1)
 
 
 def measure_ax12_wear_rule() -> list[Measured]:
     """Compare ApproxFTL's choice of free blocks with one that always opens the least worn block."""
-    return [make_measured(compute_wear_excess_percent("approx-collected", tags="0.5")),
-            make_measured(compute_wear_excess_percent("approx-rules", load="for the wear rule"))]
+    return [pack_figures(compute_wear_excess_percent("approx-collected", tags="0.5")),
+            pack_figures(compute_wear_excess_percent("approx-rules", load="for the wear rule"))]
 
 
 def compute_share_of_fast_writes(run: Json, limit_ns: float) -> float:
@@ -286,30 +288,30 @@ def measure_largest_responses(runs: dict[str, Json]) -> list[Measured]:
     """Compare ApproxFTL's largest write response, and its share of short ones, with Baseline's."""
     ours, largest = (runs[name]["timing"]["write_response"]["max_ns"]
                      for name in ("approxftl", "baseline"))
-    return [make_measured(100 * ours / largest),
-            make_measured(*(compute_share_of_fast_writes(runs[name], 0.269 * largest)
-                            for name in ("approxftl", "baseline")))]
+    return [pack_figures(100 * ours / largest),
+            pack_figures(*(compute_share_of_fast_writes(runs[name], 0.269 * largest)
+                           for name in ("approxftl", "baseline")))]
 
 
-def measure_ax13_burst() -> list[Measured]:
+def measure_ax13_burst_responses() -> list[Measured]:
     """Measure the response times of writing an image in one burst."""
     return measure_largest_responses(results_of_study("approx-burst"))
 
 
-def measure_ax14_implied_approx_share() -> list[Measured]:
+def measure_ax14_energy_and_lifetime() -> list[Measured]:
     """Measure energy and lifetime at the share of approximate data that Fig. 9 implies."""
     found = results_of_study("approx-implied", "load", "policy")
     base, *others = (found["much space"][policy]["energy"]["total_pj"]
                      for policy in ("baseline", "delta_b", "vth_b"))
-    return [*(make_measured(compute_saving(energy, base)) for energy in others),
-            make_measured(lifetime_gain_percent(found["a small full device"]["approxftl"]))]
+    return [*(pack_figures(compute_percent_saved(energy, base)) for energy in others),
+            pack_figures(lifetime_gain_percent(found["a small full device"]["approxftl"]))]
 
 
-def list_later_neighbour_classes(block: Json, pages_of_layer: int, page: int) -> list[str]:
+def list_classes_of_disturbing_neighbours(block: Json, pages_of_layer: int, page: int) -> list[str]:
     """Return the classes of a page's neighbours in Y and Z that are programmed after the page."""
     classes = block["class"]
 
-    def find_program_turn(at: int) -> tuple[bool, int]:
+    def get_program_order_of_page(at: int) -> tuple[bool, int]:
         # In two phases all approximate pages are programmed before the precise ones.
         return "after" in block["mode"] and classes[at] == "precise", at
 
@@ -317,11 +319,12 @@ def list_later_neighbour_classes(block: Json, pages_of_layer: int, page: int) ->
     near = [at for at in (page - 1, page + 1) if at // pages_of_layer == row]
     near += [at for at in (page - pages_of_layer, page + pages_of_layer)
              if 0 <= at < len(classes)]
-    return [classes[at] for at in near if find_program_turn(at) > find_program_turn(page)]
+    return [classes[at] for at in near
+            if get_program_order_of_page(at) > get_program_order_of_page(page)]
 
 
-def measure_ax15_neighbours() -> list[Measured]:
-    """Count the later neighbours of pages, by the write order of their block and their class."""
+def measure_ax15_disturbing_neighbours() -> list[Measured]:
+    """Count the neighbours programmed after a page, by block's write order and page's class."""
     run = results_of_study("approx-layout")["approxftl"]
     pages_of_layer = run["geometry"]["word_lines_per_layer"]
     found: dict[tuple[str, str], list[list[str]]] = {}
@@ -329,20 +332,25 @@ def measure_ax15_neighbours() -> list[Measured]:
         order = "two phases" if "after" in block["mode"] else block["kind"]
         for page, kind in enumerate(block["class"]):
             found.setdefault((order, kind), []).append(
-                list_later_neighbour_classes(block, pages_of_layer, page))
+                list_classes_of_disturbing_neighbours(block, pages_of_layer, page))
 
-    def find_most_later_neighbours(order: str, kind: str, of: Sequence[str] = CLASSES) -> float:
+    def find_max_count_of_disturbing_neighbours(order: str, kind: str,
+                                                of: Sequence[str] = CLASSES) -> float:
         return max((sum(map(near.count, of)) for near in found.get((order, kind), [])),
                    default=math.nan)
 
     board = "checkerboard"
     return [
-        make_measured(find_most_later_neighbours(board, "precise"),
-                      find_most_later_neighbours(board, "precise", ["precise"]), digits=0),
-        make_measured(find_most_later_neighbours("two phases", "precise"), digits=0),
-        make_measured(find_most_later_neighbours("precise", "precise", ["precise"]), digits=0),
-        make_measured(find_most_later_neighbours(board, "approximate", ["precise"]), digits=0),
-        make_measured(find_most_later_neighbours("two phases", "approximate"), digits=0),
+        pack_figures(find_max_count_of_disturbing_neighbours(board, "precise"),
+                     find_max_count_of_disturbing_neighbours(board, "precise", ["precise"]),
+                     digits=0),
+        pack_figures(find_max_count_of_disturbing_neighbours("two phases", "precise"), digits=0),
+        pack_figures(find_max_count_of_disturbing_neighbours("precise", "precise", ["precise"]),
+                     digits=0),
+        pack_figures(find_max_count_of_disturbing_neighbours(board, "approximate", ["precise"]),
+                     digits=0),
+        pack_figures(find_max_count_of_disturbing_neighbours("two phases", "approximate"),
+                     digits=0),
     ]
 
 
@@ -358,7 +366,7 @@ def measure_ax16_open_blocks() -> list[Measured]:
     opened = [count_open_blocks_of_die(results_of_study("approx-layout", given={
         "requests": requests, "approx-run": 64})["approxftl"])
         for requests in range(2001, 30001, 1400)]
-    return [make_measured(min(opened), max(opened), digits=0)]
+    return [pack_figures(min(opened), max(opened), digits=0)]
 
 
 @dataclass
@@ -388,7 +396,7 @@ class Replay:
             self.writes[block] = max(self.writes[block], before + 1)
 
 
-def count_later_neighbours_of_baseline() -> int:
+def count_disturbing_neighbours_of_baseline() -> int:
     """Return how many neighbours of a page Baseline programs after the page, at most."""
     report, events = run_with_timeline(
         "--profile=tcad18", "--policy=baseline", "--size=8KiB", "--channels=1", "--chips=1",
@@ -402,7 +410,7 @@ def count_later_neighbours_of_baseline() -> int:
 
 
 def measure_ax18_blocks_over_time() -> list[Measured]:
-    """Measure changes of class of the first page in a checkerboard block, and most page copies."""
+    """Measure class changes of a block's first page, and the most approximate copies of data."""
     report, events = run_with_timeline(
         "--profile=tcad18", "--policy=approxftl", "--size=8KiB", "--channels=1", "--chips=1",
         "--blocks=128", "--word_lines=4", "--op=25%", "--fill=none", "--write-share=100%",
@@ -420,8 +428,8 @@ def measure_ax18_blocks_over_time() -> list[Measured]:
             most = max(most, replay.writes[block])
     pairs = [pair for uses in replay.first.values() for pair in pairwise(uses) if all(pair)]
     changed = sum((a == "reduced") != (b == "reduced") for a, b in pairs)
-    return [make_measured(100 * changed / len(pairs), digits=0), make_measured(most, digits=0),
-            make_measured(count_later_neighbours_of_baseline(), digits=0)]
+    return [pack_figures(100 * changed / len(pairs), digits=0), pack_figures(most, digits=0),
+            pack_figures(count_disturbing_neighbours_of_baseline(), digits=0)]
 
 
 APPS = ("fft", "smm", "lu", "sor", "img", "vid")
@@ -432,7 +440,7 @@ def list_application_runs(dies: str, rule: str) -> dict[str, dict[str, Json]]:
     return results_of_study("approx-apps", "app", "policy", dies=dies, rule=rule)
 
 
-def compute_application_cuts(dies: str, rule: str) -> tuple[float, float]:
+def compute_app_response_reductions(dies: str, rule: str) -> tuple[float, float]:
     """Return by how much ApproxFTL shortens reads and writes, as a mean over six applications."""
     runs = list_application_runs(dies, rule)
     read, write = (arithmetic_mean(cuts) for cuts in zip(*(compare_responses(runs[app])
@@ -440,35 +448,38 @@ def compute_application_cuts(dies: str, rule: str) -> tuple[float, float]:
     return read, write
 
 
-def compare_cut_to_vth_b(runs: dict[str, Json]) -> float:
+def compare_write_saving_with_policy_vth_b(runs: dict[str, Json]) -> float:
     """Return by how many percentage points more than policy vth_b ApproxFTL shortens writes."""
     base, vth_b, ours = (mean_response_us(runs[name], "write")
                          for name in ("baseline", "vth_b", "approxftl"))
-    return compute_saving(ours, base) - compute_saving(vth_b, base)
+    return compute_percent_saved(ours, base) - compute_percent_saved(vth_b, base)
 
 
 def measure_ax17_applications() -> list[Measured]:
     """Replay our annotated applications, by number of dies and by rule for hot data."""
     rules = ("size", "age")
-    cuts = [zip(*(compute_application_cuts(dies, rule) for dies in "1248"), strict=True)
+    cuts = [zip(*(compute_app_response_reductions(dies, rule) for dies in "1248"), strict=True)
             for rule in rules]
     by_rule = [list_application_runs("4", rule) for rule in rules]
-    energy = {app: compute_saving(*(by_rule[0][app][policy]["energy"]["total_pj"]
-                                    for policy in ("approxftl", "baseline"))) for app in APPS}
+    energy = {app: compute_percent_saved(*(by_rule[0][app][policy]["energy"]["total_pj"]
+                                           for policy in ("approxftl", "baseline")))
+              for app in APPS}
     again = [list_application_runs("1, again", rule) for rule in rules]
     many, few = (compare_responses(runs["mc"])[0]
                  for runs in (list_application_runs("32", "size"), by_rule[0]))
     return [
-        *(make_measured(*means) for pair in cuts for means in pair),
-        *(make_measured(cut) for cut in compute_application_cuts("32", "size")),
-        *(make_measured(*(compare_cut_to_vth_b(runs[app]) for app in APPS)) for runs in by_rule),
-        *(average_figures(lifetime_gain_percent(runs[app]["vth_b"])
-                          - lifetime_gain_percent(runs[app]["approxftl"]) for app in APPS)
+        *(pack_figures(*means) for pair in cuts for means in pair),
+        *(pack_figures(cut) for cut in compute_app_response_reductions("32", "size")),
+        *(pack_figures(*(compare_write_saving_with_policy_vth_b(runs[app]) for app in APPS))
+          for runs in by_rule),
+        *(average_figures_of_runs(lifetime_gain_percent(runs[app]["vth_b"])
+                                  - lifetime_gain_percent(runs[app]["approxftl"]) for app in APPS)
           for runs in again),
-        average_figures(energy.values()),
-        make_measured(energy["smm"], holds=min(energy, key=energy.__getitem__) == "smm"),
-        make_measured(*(compute_checkerboard_share(by_rule[1][app]["approxftl"]) for app in APPS)),
-        make_measured(few, shown=f"{few:.1f}; on 32 dies: {many:.1f}"),
+        average_figures_of_runs(energy.values()),
+        pack_figures(energy["smm"], holds=min(energy, key=energy.__getitem__) == "smm"),
+        pack_figures(*(compute_share_of_checkerboard_pages(by_rule[1][app]["approxftl"])
+                       for app in APPS)),
+        pack_figures(few, shown=f"{few:.1f}; on 32 dies: {many:.1f}"),
         *measure_largest_responses(by_rule[0]["img"]),
     ]
 
@@ -482,17 +493,21 @@ def measure_ax_tagged_traces() -> list[Measured]:
     for runs in streams.values():
         base, ours = runs["baseline"], runs["approxftl"]
         for what, value in (
-            ("write", compute_reduction(*(mean_response_us(r, "write") for r in (ours, base)))),
-            ("read", compute_reduction(*(mean_response_us(r, "read") for r in (ours, base)))),
-            ("energy", compute_reduction(*(r["energy"]["total_pj"] for r in (ours, base)))),
+            ("write", compute_percent_reduction_or_nan(*(mean_response_us(r, "write")
+                                                         for r in (ours, base)))),
+            ("read", compute_percent_reduction_or_nan(*(mean_response_us(r, "read")
+                                                        for r in (ours, base)))),
+            ("energy",
+             compute_percent_reduction_or_nan(*(r["energy"]["total_pj"] for r in (ours, base)))),
             ("lifetime",
              lifetime_gain_percent(ours) if read_counter(ours, "array_erases") else math.nan),
             ("amplification",
-             compute_reduction(*(r["write_amplification"]["total"] for r in (ours, base)))),
+             compute_percent_reduction_or_nan(*(r["write_amplification"]["total"]
+                                                for r in (ours, base)))),
         ):
             found.setdefault(what, []).append(value)
     ends = [[min(found[what]), max(found[what])] for what in ("write", "energy")]
-    return [*map(average_figures, found.values()), *(make_measured(*pair) for pair in ends)]
+    return [*map(average_figures_of_runs, found.values()), *(pack_figures(*pair) for pair in ends)]
 
 
 # The enhancements of ApproxFTL, from the last to the first. With all of them switched off except
@@ -512,7 +527,7 @@ class Step:
     peak: float
 
     @classmethod
-    def measure_run(cls, run: Json) -> Step:
+    def extract_ablation_step(cls, run: Json) -> Step:
         """Extract the measures of an ablation step from a run."""
         wear = run["blocks"]["wear"]
         return cls(program_us_per_page(run), program_us_per_unit(run),
@@ -524,7 +539,7 @@ class Step:
         """Return the mean program time of relocated data in us."""
         return (self.all_us - self.host_us) / (self.amplification - 1)
 
-    def format_step_cell(self) -> str:
+    def format_ablation_step_cell(self) -> str:
         """Format the measures of an ablation step for a cell of the table."""
         return (f"{self.host_us:.1f} {self.all_us:.0f} {self.amplification:.3f} "
                 f"{self.lifetime:.1f} {self.peak:.2f}")
@@ -532,19 +547,20 @@ class Step:
 
 def run_ablation_step(policy: str, *missing: str) -> Step:
     """Run a policy without some enhancements on hot and cold data, half of it approximate."""
-    with falsified_settings(mutants=list_rule_mutants(*missing)):
-        return Step.measure_run(results_of_study("approx-skewed", policy=policy,
-                                                 stream="80 % on 20 %", blocks=1024)[policy])
+    with falsified_settings(mutants=list_mutants_that_disable_rules(*missing)):
+        return Step.extract_ablation_step(results_of_study("approx-skewed", policy=policy,
+                                                           stream="80 % on 20 %",
+                                                           blocks=1024)[policy])
 
 
-def toggle_enhancement(rule: str, load: str) -> tuple[Step, Step]:
+def run_without_and_with_enhancement(rule: str, load: str) -> tuple[Step, Step]:
     """Run ApproxFTL on a load that an enhancement affects, without and with the enhancement."""
     found = []
     for after in (0, 1):
         missing = ENHANCEMENTS[ENHANCEMENTS.index(rule) + after:]
-        with falsified_settings(mutants=list_rule_mutants(*missing)):
+        with falsified_settings(mutants=list_mutants_that_disable_rules(*missing)):
             runs = results_of_study("approx-rules", load=load)
-            found.append(Step.measure_run(runs["approxftl"]))
+            found.append(Step.extract_ablation_step(runs["approxftl"]))
     return found[0], found[1]
 
 
@@ -559,18 +575,20 @@ def ablate_approxftl() -> list[Measured]:
     steps = [run_ablation_step("baseline"), run_ablation_step("vth_b")]
     steps += [run_ablation_step("approxftl", *ENHANCEMENTS[i + 1:])
               for i in range(len(ENHANCEMENTS))]
-    shown = [f"from {a.format_step_cell()} to {b.format_step_cell()}" for a, b in pairwise(steps)]
-    without_rule, with_rule = toggle_enhancement("approx-no-wear-rule", "for the wear rule")
-    precise_first, approx_first = toggle_enhancement("approx-precise-copied-first",
-                                                     "for the order of copies")
+    shown = [f"from {a.format_ablation_step_cell()} to {b.format_ablation_step_cell()}"
+             for a, b in pairwise(steps)]
+    without_rule, with_rule = run_without_and_with_enhancement("approx-no-wear-rule",
+                                                               "for the wear rule")
+    precise_first, approx_first = run_without_and_with_enhancement("approx-precise-copied-first",
+                                                                   "for the order of copies")
     return [
-        *(make_measured(holds=holds(steps[at], steps[at - 1]), shown=shown[at - 1])
+        *(pack_figures(holds=holds(steps[at], steps[at - 1]), shown=shown[at - 1])
           for at, holds in checks.items()),
-        make_measured(without_rule.peak, with_rule.peak, digits=2,
-                      holds=with_rule.peak < 0.95 * without_rule.peak),
-        make_measured(precise_first.relocation_program_us, approx_first.relocation_program_us,
-                      holds=approx_first.relocation_program_us
-                      < 0.99 * precise_first.relocation_program_us),
+        pack_figures(without_rule.peak, with_rule.peak, digits=2,
+                     holds=with_rule.peak < 0.95 * without_rule.peak),
+        pack_figures(precise_first.relocation_program_us, approx_first.relocation_program_us,
+                     holds=approx_first.relocation_program_us
+                     < 0.99 * precise_first.relocation_program_us),
     ]
 
 
@@ -586,9 +604,9 @@ CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "AX-9": measure_ax9_amplification,
     "AX-10": measure_ax10_accuracy,
     "AX-12": measure_ax12_wear_rule,
-    "AX-13": measure_ax13_burst,
-    "AX-14": measure_ax14_implied_approx_share,
-    "AX-15": measure_ax15_neighbours,
+    "AX-13": measure_ax13_burst_responses,
+    "AX-14": measure_ax14_energy_and_lifetime,
+    "AX-15": measure_ax15_disturbing_neighbours,
     "AX-16": measure_ax16_open_blocks,
     "AX-17": measure_ax17_applications,
     "AX-18": measure_ax18_blocks_over_time,

@@ -79,7 +79,7 @@ class Judged:
         return self.entry.judge_figures(self.ours)
 
     @property
-    def difference_from_register(self) -> str:
+    def describe_difference_from_register(self) -> str:
         """Describe how our figures contradict the verdict in the register, or return ""."""
         if self.verdict != self.entry.verdict:
             return f"the register says {self.entry.verdict}"
@@ -167,7 +167,8 @@ def print_verdict_summary(papers: Sequence[Judged], unmeasured: Iterable[Entry],
     print(f"\nOf designs that no paper has, {counts['pass']} checks hold, {counts['fail']} fail, "
           f"{counts['explained']} differ\nas docs/systems explains.")
     for one in differing:
-        print(f"{one.entry.id}: {one.verdict}, {one.ours.shown}; {one.difference_from_register}")
+        print(f"{one.entry.id}: {one.verdict}, {one.ours.shown}; "
+              f"{one.describe_difference_from_register}")
 
 
 def entries_without_claim(names: Sequence[str]) -> list[Entry]:
@@ -207,7 +208,7 @@ def main() -> int:
         return register.main()
     # The register has the figures of seed 1 on synthetic streams.
     usual = args.seed == "1" and not args.traces
-    differing = [one for one in papers if one.difference_from_register] if usual else []
+    differing = [one for one in papers if one.describe_difference_from_register] if usual else []
     if args.json:
         found = [asdict(one) | {"judged": one.verdict} for one in papers]
         print(json.dumps({"seed": args.seed, "papers": found, "claims": [*map(asdict, own)]},

@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 from selftests.claims.models import cell
 from selftests.claims.real_traces import trace_directory
-from selftests.claims.register import Measured, make_measured
+from selftests.claims.register import Measured, pack_figures
 from selftests.claims.rows import (
     arithmetic_mean,
-    average_figures,
-    compute_reduction,
-    find_measure,
+    average_figures_of_runs,
+    compute_percent_reduction_or_nan,
     format_numbers,
-    list_rule_mutants,
+    get_measure_of_run,
+    list_mutants_that_disable_rules,
     mean_program_us,
     mean_response_us,
     read_counter,
@@ -32,7 +32,7 @@ def run_saturating_writes(followers: str = BY_LOOPS) -> dict[str, Json]:
     return results_of_study("cubeftl-writes", followers=followers)
 
 
-def measure_cu2_followers() -> list[Measured]:
+def measure_cu2_leader_and_follower_counts() -> list[Measured]:
     """Count leader and follower word lines, open blocks of a chip, and refused placements."""
     runs = run_saturating_writes()
     result = []
@@ -49,19 +49,19 @@ def measure_cu2_followers() -> list[Measured]:
         limit = open_blocks * geo["luns"] * geo["pages_per_block"]
         holds = (bugs == 0 and run["verified"] and 0 <= pending <= limit
                  and opened <= open_blocks * geo["luns"])
-        result.append(make_measured(followers / leaders, opened / geo["luns"], bugs, digits=2,
-                                    holds=holds))
+        result.append(pack_figures(followers / leaders, opened / geo["luns"], bugs, digits=2,
+                                   holds=holds))
     return result
 
 
 def compute_throughput_gain(runs: dict[str, Json], policy: str = "cubeftl") -> float:
     """Return the throughput gain of cubeFTL over pageFTL in percent."""
-    rates = [find_measure(runs[name], "requests_per_second") for name in (policy, "pageftl")]
+    rates = [get_measure_of_run(runs[name], "requests_per_second") for name in (policy, "pageftl")]
     return 100 * (rates[0] / rates[1] - 1)
 
 
-def compute_follower_saving(run: Json) -> float:
-    """Return the share of program time that follower word lines save, from all programs' mean."""
+def compute_follower_program_time_saving(run: Json) -> float:
+    """Derive the share of program time that follower word lines save from the mean program time."""
     pages = run["mode_pages"]
     share_: float = pages["follower"] / (pages["normal"] + pages["follower"])
     return (1 - mean_program_us(run) / 700) / share_
@@ -73,12 +73,13 @@ def measure_cu3_throughput() -> list[Measured]:
     for followers in ("30% faster", "33% faster", BY_LOOPS):
         runs = run_saturating_writes(followers)
         gains.append(compute_throughput_gain(runs))
-        implied.append(100 * (1 / (1 - 0.75 * compute_follower_saving(runs["cubeftl"])) - 1))
-    less = compute_follower_saving(run_saturating_writes()["cubeftl"])
+        implied.append(100 * (1 / (1 - 0.75 * compute_follower_program_time_saving(runs["cubeftl"]))
+                              - 1))
+    less = compute_follower_program_time_saving(run_saturating_writes()["cubeftl"])
     return [
-        make_measured(max(abs(a - b) for a, b in zip(gains, implied, strict=True)),
-                      shown=f"{format_numbers(gains)}; implied {format_numbers(implied)}"),
-        make_measured(100 * less),
+        pack_figures(max(abs(a - b) for a, b in zip(gains, implied, strict=True)),
+                     shown=f"{format_numbers(gains)}; implied {format_numbers(implied)}"),
+        pack_figures(100 * less),
     ]
 
 
@@ -103,19 +104,19 @@ def measure_cu4_bursts() -> list[Measured]:
         runs = run_write_bursts(followers)
         gain, minus = (compute_burst_gain(runs, policy)
                        for policy in ("cubeftl", "cubeftl_minus"))
-        result.append(make_measured(gain, shown=f"{gain:.1f} > {minus:.1f}",
-                                    holds=gain > minus + 5))
+        result.append(pack_figures(gain, shown=f"{gain:.1f} > {minus:.1f}",
+                                   holds=gain > minus + 5))
     own, faster = (run_write_bursts(BY_LOOPS, interface) for interface in ("profile", "3200 MB/s"))
     gain, minus = (compute_burst_gain(own, policy) for policy in ("cubeftl", "cubeftl_minus"))
     shown = f"{gain:.1f} > {minus:.1f}; {compute_burst_gain(faster, 'cubeftl'):.1f} at 3200 MB/s"
-    return [*result, make_measured(gain, shown=shown, holds=gain > minus)]
+    return [*result, pack_figures(gain, shown=shown, holds=gain > minus)]
 
 
 def measure_cu5_vertftl() -> list[Measured]:
     """Measure vertFTL, which knows the layers without measuring them, against pageFTL."""
     runs = run_saturating_writes()
-    return [make_measured(100 * (mean_program_us(runs["vertftl"]) / 700 - 1)),
-            make_measured(compute_throughput_gain(runs, "vertftl"))]
+    return [pack_figures(100 * (mean_program_us(runs["vertftl"]) / 700 - 1)),
+            pack_figures(compute_throughput_gain(runs, "vertftl"))]
 
 
 def run_reads_of_old_data(state: str) -> dict[str, Json]:
@@ -139,9 +140,9 @@ def measure_cu6_read_retries() -> list[Measured]:
         pays = all(abs(us - 1 - more) <= 0.01
                    for us, more in zip(times, (plain, default, learned), strict=True))
         result += [
-            make_measured(*times, digits=2, holds=pays and not lost and plain == default > learned),
-            make_measured(default, digits=2),
-            make_measured(compute_reduction(learned, default)),
+            pack_figures(*times, digits=2, holds=pays and not lost and plain == default > learned),
+            pack_figures(default, digits=2),
+            pack_figures(compute_percent_reduction_or_nan(learned, default)),
         ]
     runs = results_of_study("cubeftl-memory")
     more = runs["cubeftl"]["memory_bytes"] - runs["pageftl"]["memory_bytes"]
@@ -150,7 +151,7 @@ def measure_cu6_read_retries() -> list[Measured]:
     # and both policies keep some bytes per die about their open blocks.
     active = geo["luns"] * 2 * geo["layers"] * 2
     layers = geo["blocks"] * geo["layers"]
-    return [*result, make_measured((more - active) / layers, digits=2)]
+    return [*result, pack_figures((more - active) / layers, digits=2)]
 
 
 def compute_gains_by_write_share(state: str) -> dict[str, float]:
@@ -165,18 +166,18 @@ def measure_cu7_device_states() -> list[Measured]:
                   for state in ("fresh", YEAR))
     open_queue = results_of_study("cubeftl-mixed", "write-share", "policy", state="fresh",
                                   write_share=["90%", "50%"], given={"utilisation": "50%"})
-    return [make_measured(compute_burst_gain(run_write_bursts(), "cubeftl"), *fresh),
-            make_measured(*old, holds=old[2] > fresh[2] + 5),
-            make_measured(*(compute_reduction(*(mean_response_us(runs[policy], "read")
-                                                for policy in ("cubeftl", "pageftl")))
-                            for runs in open_queue.values()))]
+    return [pack_figures(compute_burst_gain(run_write_bursts(), "cubeftl"), *fresh),
+            pack_figures(*old, holds=old[2] > fresh[2] + 5),
+            pack_figures(*(compute_percent_reduction_or_nan(*(mean_response_us(runs[policy], "read")
+                                                              for policy in ("cubeftl", "pageftl")))
+                           for runs in open_queue.values()))]
 
 
 def measure_cu8_tail_latency() -> list[Measured]:
     """Measure the tail of write latency in ms of pageFTL, cubeFTL- and cubeFTL."""
     p90 = [run_write_bursts()[name]["timing"]["write_response"]["p90_ns"] / 1e6
            for name in ("pageftl", "cubeftl_minus", "cubeftl")]
-    return [make_measured(*p90, holds=p90[2] < 0.95 * p90[1])]
+    return [pack_figures(*p90, holds=p90[2] < 0.95 * p90[1])]
 
 
 def measure_cu9_largest_gain() -> list[Measured]:
@@ -186,10 +187,10 @@ def measure_cu9_largest_gain() -> list[Measured]:
         # even absorbs fewer: an overwrite finds its page still buffered less often.
         gains = [*map(compute_throughput_gain,
                       results_of_study("cubeftl-traces", "trace", "policy").values())]
-        return [average_figures(gains)] * 2
-    return [make_measured(max(compute_burst_gain(run_write_bursts(), "cubeftl"),
-                              compute_gains_by_write_share("fresh")["100%"])),
-            make_measured(compute_burst_gain(run_write_bursts("32.3 % faster"), "cubeftl"))]
+        return [average_figures_of_runs(gains)] * 2
+    return [pack_figures(max(compute_burst_gain(run_write_bursts(), "cubeftl"),
+                             compute_gains_by_write_share("fresh")["100%"])),
+            pack_figures(compute_burst_gain(run_write_bursts("32.3 % faster"), "cubeftl"))]
 
 
 def measure_cu10_misprograms() -> list[Measured]:
@@ -201,8 +202,8 @@ def measure_cu10_misprograms() -> list[Measured]:
     # Some data were overwritten before the policy could relocate them.
     holds = (run["verified"] and abs(repeated / followers / rate - 1) < 0.4
              and repeated * 0.95 <= moved <= repeated)
-    return [make_measured(holds=holds, shown=f"{repeated} of {followers:.0f}, {moved:.0f} moved, "
-                          + ("clean" if run["verified"] else "failed"))]
+    return [pack_figures(holds=holds, shown=f"{repeated} of {followers:.0f}, {moved:.0f} moved, "
+                         + ("clean" if run["verified"] else "failed"))]
 
 
 def measure_cu11_device_sizes() -> list[Measured]:
@@ -210,23 +211,23 @@ def measure_cu11_device_sizes() -> list[Measured]:
     result = []
     for runs in results_of_study("cubeftl-collected", "device", "policy").values():
         gains = [compute_throughput_gain(runs, policy) for policy in ("cubeftl", "cubeftl_minus")]
-        result.append(make_measured(gains[0], shown=format_numbers(gains)))
+        result.append(pack_figures(gains[0], shown=format_numbers(gains)))
     return result
 
 
 def measure_cu12_workloads() -> list[Measured]:
-    """Measure the paper's six workloads on its device: fresh, at the end of life, collecting."""
+    """Measure the paper's six workloads on a fresh, on a worn, and on a collecting device."""
     found = results_of_study("cubeftl-workloads", "state", "load", "policy")
     fresh, old, collecting = ({load: compute_throughput_gain(runs) for load, runs in loads.items()}
                               for loads in found.values())
     vert = [compute_throughput_gain(runs, "vertftl") for runs in found["fresh"].values()]
     shown = format_numbers([*fresh.values()])
     return [
-        make_measured(fresh["oltp"], shown=shown, holds=fresh["oltp"] == max(fresh.values())),
-        make_measured(max(vert), shown=format_numbers(vert)),
-        make_measured(old["oltp"], old["proxy"], shown=format_numbers([*old.values()])),
-        make_measured(*(arithmetic_mean(gains.values()) for gains in (fresh, old))),
-        make_measured(min(collecting.values()), shown=format_numbers([*collecting.values()])),
+        pack_figures(fresh["oltp"], shown=shown, holds=fresh["oltp"] == max(fresh.values())),
+        pack_figures(max(vert), shown=format_numbers(vert)),
+        pack_figures(old["oltp"], old["proxy"], shown=format_numbers([*old.values()])),
+        pack_figures(*(arithmetic_mean(gains.values()) for gains in (fresh, old))),
+        pack_figures(min(collecting.values()), shown=format_numbers([*collecting.values()])),
     ]
 
 
@@ -270,31 +271,31 @@ def measure_cu13_program_orders() -> list[Measured]:
     usual = arithmetic_mean(map(compute_error_rate_of_order, horizontal))
     odd = sorted(vertical, key=lambda line: (line[0] % 2, line))
     rates = [compute_error_rate_of_order(order) / usual for order in (vertical, *mixed, odd)]
-    return [make_measured(rates[0], max(rates[1:-1]), shown=f"{format_numbers(rates[:2], 3)}; "
-                          f"odd layers last: {rates[-1]:.3f}", holds=ahead and rates[-1] > 1.03)]
+    return [pack_figures(rates[0], max(rates[1:-1]), shown=f"{format_numbers(rates[:2], 3)}; "
+                         f"odd layers last: {rates[-1]:.3f}", holds=ahead and rates[-1] > 1.03)]
 
 
 def ablate_cubeftl() -> list[Measured]:
     """Ablate cubeFTL: bursts of writes, then reads of old data."""
-    with falsified_settings(mutants=list_rule_mutants("cube-margin-unspent")):
+    with falsified_settings(mutants=list_mutants_that_disable_rules("cube-margin-unspent")):
         skips = run_write_bursts()["cubeftl_minus"]
     runs = run_write_bursts()
-    with falsified_settings(mutants=list_rule_mutants("cube-references-not-learned")):
+    with falsified_settings(mutants=list_mutants_that_disable_rules("cube-references-not-learned")):
         before = count_retries_per_page_read(run_reads_of_old_data(YEAR)["cubeftl"])
     after = count_retries_per_page_read(run_reads_of_old_data(YEAR)["cubeftl"])
     rates = [compute_burst_gain(runs | {"skips": skips}, name)
              for name in ("vertftl", "skips", "cubeftl_minus", "cubeftl")]
     times = [mean_program_us(run) for run in (runs["pageftl"], skips, runs["cubeftl_minus"])]
     return [
-        make_measured(rates[1], holds=rates[1] > 0 and times[1] < times[0]),
-        make_measured(*rates[1:3], holds=rates[2] > rates[1] and times[2] < times[1]),
-        make_measured(*rates[2:], holds=rates[3] > rates[2] + 5),
-        make_measured(before, after, digits=2, holds=after < before / 2),
+        pack_figures(rates[1], holds=rates[1] > 0 and times[1] < times[0]),
+        pack_figures(*rates[1:3], holds=rates[2] > rates[1] and times[2] < times[1]),
+        pack_figures(*rates[2:], holds=rates[3] > rates[2] + 5),
+        pack_figures(before, after, digits=2, holds=after < before / 2),
     ]
 
 
 CLAIMS: dict[str, Callable[[], list[Measured]]] = {
-    "CU-2": measure_cu2_followers,
+    "CU-2": measure_cu2_leader_and_follower_counts,
     "CU-3": measure_cu3_throughput,
     "CU-4": measure_cu4_bursts,
     "CU-5": measure_cu5_vertftl,

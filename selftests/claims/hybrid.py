@@ -32,14 +32,15 @@ class Ablation:
                 f"{self.wear:.3f}")
 
 
-def list_part_options(on: Iterable[str]) -> Json:
+def list_options_of_hybrid_parts(on: Iterable[str]) -> Json:
     """Return the options that enable the given parts of policy hybrid and no other parts."""
     return {f"hybrid_{part}": "on" if part in on else "off" for part in PARTS}
 
 
-def run_hybrid_parts(*on: str) -> Ablation:
+def run_hybrid_with_parts(*on: str) -> Ablation:
     """Run policy hybrid with the given parts and return the measures."""
-    run = results_of_study("hybrid-parts", device="cubeFTL", **list_part_options(on))["hybrid"]
+    run = results_of_study("hybrid-parts", device="cubeFTL",
+                           **list_options_of_hybrid_parts(on))["hybrid"]
     units, erases = read_counter(run, "host_write_units"), read_counter(run, "array_erases")
     return Ablation(read_counter(run, "host_program_ns") / units / 1000,
                     read_counter(run, "array_program_ns") / units / 1000,
@@ -50,9 +51,9 @@ def run_hybrid_parts(*on: str) -> Ablation:
 HYBRID_COLUMNS = "program us of a unit: host's, all; sensing us; erases; wear of one"
 
 
-def report_hy1_single_parts() -> list[Claim]:
+def report_hy1_single_hybrid_parts() -> list[Claim]:
     """Report the gain and the cost of each part of hybrid alone."""
-    none = run_hybrid_parts()
+    none = run_hybrid_with_parts()
     result = [make_claim_row("HY-1", f"hybrid without parts ({HYBRID_COLUMNS})", "-",
                              none.format_ablation(), "no part: wear 1",
                              none.wear == 1 and none.bugs == 0)]
@@ -68,15 +69,15 @@ def report_hy1_single_parts() -> list[Claim]:
          lambda a: a.erases < none.erases and a.host_us > none.host_us),
     )
     for part, what, holds in checks:
-        alone = run_hybrid_parts(part)
+        alone = run_hybrid_with_parts(part)
         result.append(make_claim_row("HY-1", f"only {part}: {what}", "-", alone.format_ablation(),
                                      "order", holds(alone) and alone.bugs == 0))
     return result
 
 
-def report_hy2_removed_parts() -> list[Claim]:
+def report_hy2_removed_hybrid_parts() -> list[Claim]:
     """Report the loss when one of its parts is removed from policy hybrid."""
-    every, none = run_hybrid_parts(*PARTS), run_hybrid_parts()
+    every, none = run_hybrid_with_parts(*PARTS), run_hybrid_with_parts()
     result = [make_claim_row("HY-2", f"hybrid with all parts ({HYBRID_COLUMNS})", "-",
                              every.format_ablation(), "programs and erases below none",
                              every.all_us < none.all_us and every.erases < none.erases
@@ -90,7 +91,7 @@ def report_hy2_removed_parts() -> list[Claim]:
          lambda a: a.all_us < every.all_us),
     )
     for part, what, holds in checks:
-        rest = run_hybrid_parts(*(other for other in PARTS if other != part))
+        rest = run_hybrid_with_parts(*(other for other in PARTS if other != part))
         result.append(make_claim_row("HY-2", f"without {part}: {what}", "-",
                                      rest.format_ablation(), "order",
                                      holds(rest) and rest.bugs == 0))
@@ -108,18 +109,18 @@ def compute_array_us_per_unit(run: Json) -> float:
                    + read_counter(run, "host_read_units")) / 1000
 
 
-def report_hy3_combinations() -> list[Claim]:
+def report_hy3_hybrid_part_combinations() -> list[Claim]:
     """Report the best combinations of hybrid's parts over all devices, and the default parts."""
     every = [on for count in range(len(PARTS) + 1) for on in combinations(PARTS, count)]
     runs = results_of_study("hybrid-parts", *(f"hybrid_{part}" for part in PARTS), "device")
     busy = {on: [*map(compute_array_us_per_unit, value_at_path(
-        runs, *list_part_options(on).values()).values())] for on in every}
+        runs, *list_options_of_hybrid_parts(on).values()).values())] for on in every}
     best = [*map(min, zip(*busy.values(), strict=True))]
     over = {on: 100 * (sum(map(operator.truediv, us, best)) / len(best) - 1)
             for on, us in busy.items()}
     found = sorted(every, key=lambda on: over[on])
     unasked = results_of_study("hybrid-default")["hybrid"]["parameters"]
-    usual = list_part_options(DEFAULT).items() <= unasked.items()
+    usual = list_options_of_hybrid_parts(DEFAULT).items() <= unasked.items()
     rows = [Claim("HY-3", f"busy time over the best of each of {len(best)} devices, %: "
                   f"{' '.join(on) or 'no part'}", "-", f"{over[on]:.1f}", "-", "report")
             for on in (*found[:4], found[-1])]
@@ -130,7 +131,7 @@ def report_hy3_combinations() -> list[Claim]:
 
 
 CLAIMS: dict[str, Callable[[], list[Claim]]] = {
-    "HY-1": report_hy1_single_parts,
-    "HY-2": report_hy2_removed_parts,
-    "HY-3": report_hy3_combinations,
+    "HY-1": report_hy1_single_hybrid_parts,
+    "HY-2": report_hy2_removed_hybrid_parts,
+    "HY-3": report_hy3_hybrid_part_combinations,
 }

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from selftests.claims.rows import (
     Claim,
-    find_measure,
     format_numbers,
+    get_measure_of_run,
     make_claim_row,
     make_deviation_row,
     mean_response_us,
@@ -46,8 +46,8 @@ def ablate_in_place_switch() -> list[Claim]:
 def compare_switch_with_folding(switched: Json, folded: Json) -> Claim:
     """Compare in-place switch to folding, as the abstract does without naming load or cache."""
     times = mean_response_us(switched, "write") / mean_response_us(folded, "write")
-    moves = find_measure(switched, "write_amplification") / find_measure(folded,
-                                                                         "write_amplification")
+    moves = (get_measure_of_run(switched, "write_amplification") /
+             get_measure_of_run(folded, "write_amplification"))
     return make_deviation_row("IP-A", "beside folded blocks: write response, write amplification",
                               "up to 0.75 0.53", format_numbers([times, moves], 2),
                               "slower: the switch is a whole program",

@@ -15,7 +15,7 @@ from selftests.lib.programs import TOP
 PHYSICS = TOP / "userspace/physics"
 sys.path.append(str(PHYSICS))
 
-from selftests.claims.register import Measured, make_measured  # noqa: E402
+from selftests.claims.register import Measured, pack_figures  # noqa: E402
 
 from aftl_physics import (  # noqa: E402
     cell,
@@ -36,11 +36,11 @@ TLC_CODE = (80, 8 * 1024)
 
 def find_corrected_rber(corrected: int, bits: int, uber: float) -> float:
     """Return the bit error rate at which a code word fails so often that UBER is reached."""
-    def compute_uber_excess(rate: float) -> float:
+    def compute_uber_above_target(rate: float) -> float:
         first, weights = poisson.poisson_probabilities(rate * bits)
         return sum(weights[max(0, corrected + 1 - first):]) / bits - uber
 
-    return find_root(compute_uber_excess, 1e-7, corrected / bits)
+    return find_root(compute_uber_above_target, 1e-7, corrected / bits)
 
 
 def compute_correctable_page_errors(corrected: int) -> float:
@@ -51,7 +51,7 @@ def compute_correctable_page_errors(corrected: int) -> float:
 def measure_ag1_page_times() -> list[Measured]:
     """Return AGCR's times in us: of a write by its cost, and of reads of the data written so."""
     reads = (program_time.agcr_read_ns(cost) // 1000 for cost in range(3))
-    return [make_measured(*(ns // 1000 for ns in program_time.AGCR_WRITE_NS), *reads, digits=0)]
+    return [pack_figures(*(ns // 1000 for ns in program_time.AGCR_WRITE_NS), *reads, digits=0)]
 
 
 def measure_ax11_cell_model() -> list[Measured]:
@@ -62,59 +62,59 @@ def measure_ax11_cell_model() -> list[Measured]:
     """
     approximate, precise = map(cell.neighbour_shift_mv, (cell.VMAX_APPROX_V, cell.VMAX_PRECISE_V))
 
-    def find_step_rber(step_v: float, shift_mv: float) -> float:
+    def compute_rber_of_ispp_step(step_v: float, shift_mv: float) -> float:
         return cell.cell_rber(cell.make_approxftl_cell(cell.VMAX_PRECISE_V, step_v), shift_mv)
 
     faster, fastest = (cell.STEP_V / (1 - saving) for saving in
                        (program_time.SAVING_APPROX_NEIGHBOURS, program_time.SAVING_NO_NEIGHBOURS))
-    coarse = [find_step_rber(factor * cell.STEP_V, precise)
+    coarse = [compute_rber_of_ispp_step(factor * cell.STEP_V, precise)
               for factor in (cell.DELTA_B_STEP_FACTOR, 6)]
-    shown = f"{1e8 * find_step_rber(faster, precise):.2f} before precise ones"
+    shown = f"{1e8 * compute_rber_of_ispp_step(faster, precise):.2f} before precise ones"
     limit = find_corrected_rber(*MLC_CODE, 1e-15)
     worn = (cell.cell_rber(cell.make_approxftl_cell(vmax, cell.STEP_V), shift_mv, 10_000, 1000)
             for vmax, shift_mv in ((cell.VMAX_PRECISE_V, precise),
                                    (cell.VMAX_APPROX_V, approximate)))
-    relaxed = make_measured(1e8 * find_step_rber(faster, approximate),
-                            1e8 * find_step_rber(fastest, 0), digits=2)
+    relaxed = pack_figures(1e8 * compute_rber_of_ispp_step(faster, approximate),
+                           1e8 * compute_rber_of_ispp_step(fastest, 0), digits=2)
     return [
-        make_measured(*relaxed.values, shown=f"{relaxed.shown}; {shown}"),
-        make_measured(1e4 * coarse[0], shown=f"{coarse[0]:.1e}; six times: {coarse[1]:.1e}"),
-        *(make_measured(rate / limit, digits=3) for rate in worn),
+        pack_figures(*relaxed.values, shown=f"{relaxed.shown}; {shown}"),
+        pack_figures(1e4 * coarse[0], shown=f"{coarse[0]:.1e}; six times: {coarse[1]:.1e}"),
+        *(pack_figures(rate / limit, digits=3) for rate in worn),
     ]
 
 
-def measure_cu1_leader_time() -> list[Measured]:
+def measure_cu1_leader_program_time() -> list[Measured]:
     """Return a cubeFTL leader's program time in us, and the percentage that followers save."""
     leader = program_time.cube_program_ns(0, False)
     skip, both = (100 * (program_time.cube_program_ns(loops, True) / leader - 1)
                   for loops in (0, 3))
-    return [make_measured(leader / 1000), make_measured(skip), make_measured(both)]
+    return [pack_figures(leader / 1000), pack_figures(skip), pack_figures(both)]
 
 
-def measure_tv1_half_widths() -> list[Measured]:
+def measure_tv1_state_half_widths() -> list[Measured]:
     """Return the half widths in V of TVR's six voltage states D0 to D5, and two sums of them."""
     widths = tvr.reference_half_widths()
-    return [make_measured(*widths[:2], *widths[4:], digits=3),
-            make_measured(*widths[2:4], digits=3),
-            make_measured(sum(widths[:4]), sum(widths[:2]), digits=3)]
+    return [pack_figures(*widths[:2], *widths[4:], digits=3),
+            pack_figures(*widths[2:4], digits=3),
+            pack_figures(sum(widths[:4]), sum(widths[:2]), digits=3)]
 
 
 def measure_tv2_ispp_steps() -> list[Measured]:
     """Return TVR's ISPP steps with and without margins, MSB and LSB, and the saving in percent."""
     full, bare = tvr.tvr_ispp_steps(1.0), tvr.tvr_ispp_steps(0.0)
-    return [make_measured(*full, digits=0), make_measured(*bare, digits=0),
-            make_measured(100 * (sum(bare) / sum(full) - 1))]
+    return [pack_figures(*full, digits=0), pack_figures(*bare, digits=0),
+            pack_figures(100 * (sum(bare) / sum(full) - 1))]
 
 
 def measure_tv3_endurance() -> list[Measured]:
     """Return TVR's endurance with and without margins in 1e5 cycles, and the gain in percent."""
     full, bare = tvr.endurance_cycles(1.0), tvr.endurance_cycles(0.0)
     by_state = [tvr.tvr_errors_per_page(mean, tvr.LIFE_CYCLES / 1e5) for mean in tvr.MEANS_V[1:]]
-    return [make_measured(full, digits=3), make_measured(bare, digits=3),
-            make_measured(100 * (bare / full - 1), digits=2), make_measured(*by_state, digits=2)]
+    return [pack_figures(full, digits=3), pack_figures(bare, digits=3),
+            pack_figures(100 * (bare / full - 1), digits=2), pack_figures(*by_state, digits=2)]
 
 
-def extrapolate_slowdown(of: int, first: int, second: int) -> float:
+def extrapolate_program_slowdown_of_state(of: int, first: int, second: int) -> float:
     """Return a state's slowdown against S0 in percent, extrapolated from two other states.
 
     By the TVR paper's equation 1, the program time grows in proportion to the state's voltage.
@@ -124,19 +124,19 @@ def extrapolate_slowdown(of: int, first: int, second: int) -> float:
     return 100 * ((ns[first] + slope * (volts[of] - volts[first])) / ns[0] - 1)
 
 
-def measure_tv4_state_times() -> list[Measured]:
+def measure_tv4_program_times_of_states() -> list[Measured]:
     """Return TVR's program times by state in us, erase times in ms, and their drift by wear."""
     life = [tvr.relative_program_time(cycles) for cycles in range(0, tvr.LIFE_CYCLES, 10000)]
     early, late = (100 * (1 - tvr.relative_program_time(cycles))
                    for cycles in (200_000, tvr.LIFE_CYCLES))
     return [
-        make_measured(*(time / 1000 for time in tvr.state_program_ns()), digits=0),
-        make_measured(*(tvr.block_erase_ns(pattern, cycles) / 1e6
-                        for cycles in (0, tvr.LIFE_CYCLES) for pattern in (0, 1))),
-        make_measured(early, 100 * (1 - (100 - late) / (100 - early))),
-        make_measured(100 * (1 - sum(life) / len(life))),
-        make_measured(*(extrapolate_slowdown(*states)
-                        for states in ((1, 2, 3), (2, 1, 3), (3, 1, 2)))),
+        pack_figures(*(time / 1000 for time in tvr.state_program_ns()), digits=0),
+        pack_figures(*(tvr.block_erase_ns(pattern, cycles) / 1e6
+                       for cycles in (0, tvr.LIFE_CYCLES) for pattern in (0, 1))),
+        pack_figures(early, 100 * (1 - (100 - late) / (100 - early))),
+        pack_figures(100 * (1 - sum(life) / len(life))),
+        pack_figures(*(extrapolate_program_slowdown_of_state(*states)
+                       for states in ((1, 2, 3), (2, 1, 3), (3, 1, 2)))),
     ]
 
 
@@ -152,34 +152,34 @@ def count_misread_cells(cycles: int, erased_widths: float = 1) -> list[float]:
 
 def measure_tv10_errors_of_states() -> list[Measured]:
     """Return the cell model's errors for TVR by pair of states, by page type, and by wear."""
-    pairs = [make_measured(*count_misread_cells(200_000, widths)) for widths in (1, 3)]
-    pages = [make_measured((one.values[0] + one.values[2]) / one.values[1], digits=2)
+    pairs = [pack_figures(*count_misread_cells(200_000, widths)) for widths in (1, 3)]
+    pages = [pack_figures((one.values[0] + one.values[2]) / one.values[1], digits=2)
              for one in pairs]
     worn = [sum(count_misread_cells(cycles)) for cycles in (200_000, 400_000, 800_000, 1_200_000)]
     return [
-        *(make_measured(*own.values, shown=f"{own.shown}; wider: {wide.shown}")
+        *(pack_figures(*own.values, shown=f"{own.shown}; wider: {wide.shown}")
           for own, wide in (pairs, pages)),
-        make_measured(*worn, digits=0),
+        pack_figures(*worn, digits=0),
     ]
 
 
 def measure_tv9_ecc_and_coupling_limits() -> list[Measured]:
-    """Return the error rate (1e-4) that ECC corrects, and how much 2 V less swing disturb less."""
+    """Return the error rate (1e-4) that ECC corrects, and the disturbance (%) saved by 2 V less."""
     rates = [1e4 * find_corrected_rber(MLC_CODE[0], bits, 1e-16) for bits in (MLC_CODE[1], 8192)]
     lost = 100 * (1 - cell.neighbour_shift_mv(5.4 - 2) / cell.neighbour_shift_mv(5.4))
-    return [make_measured(rates[0], shown=f"{rates[0]:.2f}; 24 bits of 1024 bytes: {rates[1]:.2f}"),
-            make_measured(lost)]
+    return [pack_figures(rates[0], shown=f"{rates[0]:.2f}; 24 bits of 1024 bytes: {rates[1]:.2f}"),
+            pack_figures(lost)]
 
 
 #: Data of TVR's states in the order of their voltages, the bit of the MSB page first (2.2).
 TVR_DATA = (0b11, 0b10, 0b00, 0b01)
 
 
-def measure_tv11_references() -> list[Measured]:
+def measure_tv11_references_per_read() -> list[Measured]:
     """Return how many reference voltages a read of the MSB and of the LSB page compares."""
     changed = [a ^ b for a, b in pairwise(TVR_DATA)]
-    return [make_measured(*(sum(bits >> page & 1 for bits in changed) for page in (1, 0)),
-                          digits=0)]
+    return [pack_figures(*(sum(bits >> page & 1 for bits in changed) for page in (1, 0)),
+                         digits=0)]
 
 
 def is_code_decodable() -> bool:
@@ -195,7 +195,7 @@ def list_voltage_lowering_updates(states: Sequence[int], bit: int) -> list[tuple
     return [(old, old ^ bit) for old in range(4) if states[old ^ bit] < states[old]]
 
 
-def count_updates_in_any_order() -> int:
+def count_cell_updates_in_worst_order() -> int:
     """Return how many bit updates a cell allows in the worst order of its bits."""
     codes = {reprogram_code.INITIAL}
     for count in range(reprogram_code.STATES):
@@ -215,35 +215,35 @@ def measure_re1_encodings() -> list[Measured]:
     falling = list_voltage_lowering_updates(codes[reprogram_code.Code.INITIAL], 0b01)
     once, both, twice = (reprogram_code.Code[name] for name in ("L", "LM", "LL"))
     unique = is_code_decodable()
-    return [make_measured(
+    return [pack_figures(
         rising, gray, holds=unique,
         shown=f"{rising} of {len(paths)} paths, {gray} of 7 codes, unique: {unique}".lower()),
-        make_measured(codes[once][0b11], codes[once][0b01], codes[both][0b00], codes[both][0b11],
-                      codes[twice][0b00], digits=0),
-        make_measured(max(max(reprogram_code.references_per_read(code)) for code in codes.values()),
-                      digits=0),
-        make_measured(*(state(codes[code]) for code in (once, both, twice) for state in (min, max)),
-                      digits=0),
-        make_measured(*(int(f"{value:b}") for pair in falling for value in pair),
-                      shown=", ".join(f"{old:02b} to {new:02b}" for old, new in falling)),
-        make_measured(count_updates_in_any_order(), digits=0),
-        make_measured(*(int(f"{value:b}") for value in reprogram_code.values_by_state(codes[once])),
-                      shown=" ".join(f"{value:02b}" for value in
-                                     reprogram_code.values_by_state(codes[once]))),
-        make_measured(len({(min(code), max(code)) for code in codes.values()}) - 1, digits=0)]
+        pack_figures(codes[once][0b11], codes[once][0b01], codes[both][0b00], codes[both][0b11],
+                     codes[twice][0b00], digits=0),
+        pack_figures(max(max(reprogram_code.references_per_read(code)) for code in codes.values()),
+                     digits=0),
+        pack_figures(*(state(codes[code]) for code in (once, both, twice) for state in (min, max)),
+                     digits=0),
+        pack_figures(*(int(f"{value:b}") for pair in falling for value in pair),
+                     shown=", ".join(f"{old:02b} to {new:02b}" for old, new in falling)),
+        pack_figures(count_cell_updates_in_worst_order(), digits=0),
+        pack_figures(*(int(f"{value:b}") for value in reprogram_code.values_by_state(codes[once])),
+                     shown=" ".join(f"{value:02b}" for value in
+                                    reprogram_code.values_by_state(codes[once]))),
+        pack_figures(len({(min(code), max(code)) for code in codes.values()}) - 1, digits=0)]
 
 
 def measure_re4_metadata() -> list[Measured]:
     """Return the MiB of ReSSD's metadata, and how many blocks have L2P entries of the same size."""
     size = reprogram_code.metadata_bytes()
-    return [make_measured(size / 2**20, digits=2), make_measured(size / 896, digits=0)]
+    return [pack_figures(size / 2**20, digits=2), pack_figures(size / 896, digits=0)]
 
 
 def measure_re18_correctable_errors() -> list[Measured]:
     """Return the errors per page that the paper's ECC corrects, and that a weaker ECC corrects."""
     most, half = (compute_correctable_page_errors(TLC_CODE[0] // part) for part in (1, 2))
-    return [make_measured(most, digits=0),
-            make_measured(most, shown=f"{most:.0f}; 40 bits of 1 KB: {half:.0f}")]
+    return [pack_figures(most, digits=0),
+            pack_figures(most, shown=f"{most:.0f}; 40 bits of 1 KB: {half:.0f}")]
 
 
 #: Mean errors of a page (Table 2): conventional programs, one, two, three layers in any order.
@@ -269,30 +269,30 @@ def measure_re21_largest_errors() -> list[Measured]:
 
     The text has, after a semicolon, the figures for layers that differ twice as much as modelled.
     """
-    result = [make_measured(*map(find_largest_page_errors, ORDER_MEANS[:2]), digits=0)]
+    result = [pack_figures(*map(find_largest_page_errors, ORDER_MEANS[:2]), digits=0)]
     for means in (ORDER_MEANS[2:], (*tlc.WORN_MEAN_FRESH, *tlc.WORN_MEAN_YEAR)):
         usual, more = ([find_largest_page_errors(mean, times) for mean in means]
                        for times in (1, 2))
-        result.append(make_measured(*usual, shown=" ".join(map(str, usual)) + "; "
-                                    + " ".join(map(str, more))))
+        result.append(pack_figures(*usual, shown=" ".join(map(str, usual)) + "; "
+                                   + " ".join(map(str, more))))
     return result
 
 
 CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "AG-1": measure_ag1_page_times,
     "AX-11": measure_ax11_cell_model,
-    "CU-1": measure_cu1_leader_time,
+    "CU-1": measure_cu1_leader_program_time,
     "RE-1": measure_re1_encodings,
     "RE-4": measure_re4_metadata,
     "RE-18": measure_re18_correctable_errors,
     "RE-21": measure_re21_largest_errors,
-    "TV-1": measure_tv1_half_widths,
+    "TV-1": measure_tv1_state_half_widths,
     "TV-2": measure_tv2_ispp_steps,
     "TV-3": measure_tv3_endurance,
-    "TV-4": measure_tv4_state_times,
+    "TV-4": measure_tv4_program_times_of_states,
     "TV-9": measure_tv9_ecc_and_coupling_limits,
     "TV-10": measure_tv10_errors_of_states,
-    "TV-11": measure_tv11_references,
+    "TV-11": measure_tv11_references_per_read,
 }
 
 FALSELY = """

@@ -271,7 +271,7 @@ def find_rows_without_control(id_: str) -> list[str]:
 
 
 def sample_negative_controls(size: int, turn: int) -> list[Control]:
-    """Return SIZE of the quick negative controls; successive numbers TURN give different ones."""
+    """Return SIZE quick negative controls, which rotate as TURN, the number of commits, grows."""
     short = [control for control in CONTROLS if control.id not in LONG]
     return [short[(turn * size + i) % len(short)] for i in range(size)]
 

@@ -57,7 +57,7 @@ class Measured:
     holds: bool = True
 
 
-def make_measured(*values: float, digits: int = 1, holds: bool = True, shown: str = "") -> Measured:
+def pack_figures(*values: float, digits: int = 1, holds: bool = True, shown: str = "") -> Measured:
     """Return measured figures, printed with DIGITS decimals unless a text is given."""
     # Adding zero leaves no sign on a rounded zero.
     numbers = (f"{round(value, digits) + 0:.{digits}f}" for value in values)

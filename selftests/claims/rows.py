@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from selftests.claims.register import Measured, make_measured
+from selftests.claims.register import Measured, pack_figures
 from selftests.claims.runs import Json
 
 from approxftl_tools.paper_measures import VALUES
@@ -44,7 +44,7 @@ def read_counter(run: Json, name: str) -> int:
     return value
 
 
-def find_measure(run: Json, key: str) -> float:
+def get_measure_of_run(run: Json, key: str) -> float:
     """Return a measure of a run by the name that studies use."""
     found = VALUES[key](run)
     assert found is not None, key
@@ -62,7 +62,7 @@ def mean_response_us(run: Json, kind: str) -> float:
     return mean / 1000
 
 
-def compute_saving(of: float, base: float) -> float:
+def compute_percent_saved(of: float, base: float) -> float:
     return 100 * (1 - of / base)
 
 
@@ -74,15 +74,15 @@ def format_numbers(values: Sequence[float], digits: int = 1) -> str:
 
 def lifetime_gain_percent(run: Json) -> float:
     """Return the lifetime gained by low-voltage erases in percent, from the wear of all blocks."""
-    return 100 * (find_measure(run, "lifetime") - 1)
+    return 100 * (get_measure_of_run(run, "lifetime") - 1)
 
 
-def compute_reduction(ours: float, base: float) -> float:
+def compute_percent_reduction_or_nan(ours: float, base: float) -> float:
     """Return the reduction of a response time in percent; NaN if the trace has no such requests."""
-    return compute_saving(ours, base) if base else math.nan
+    return compute_percent_saved(ours, base) if base else math.nan
 
 
-def list_rule_mutants(*names: str) -> tuple[str, ...]:
+def list_mutants_that_disable_rules(*names: str) -> tuple[str, ...]:
     """Return the names of the mutants that disable the given rules."""
     return tuple(f"core/{name}" for name in names)
 
@@ -108,11 +108,11 @@ def arithmetic_mean(values: Iterable[float]) -> float:
 
 def sensing_us_per_page(run: Json) -> float:
     """Return the mean array time per page sensed in us."""
-    return find_measure(run, "sensing_mean_ns") / 1000
+    return get_measure_of_run(run, "sensing_mean_ns") / 1000
 
 
-def average_figures(values: Iterable[float], digits: int = 1) -> Measured:
+def average_figures_of_runs(values: Iterable[float], digits: int = 1) -> Measured:
     """Return figures of several volumes or runs, and their mean, as one measured value."""
     listed = list(values)
-    return make_measured(arithmetic_mean(listed), shown=f"{format_numbers(listed, digits)}, mean "
-                         f"{arithmetic_mean(listed):.{digits}f}")
+    return pack_figures(arithmetic_mean(listed), shown=f"{format_numbers(listed, digits)}, mean "
+                        f"{arithmetic_mean(listed):.{digits}f}")

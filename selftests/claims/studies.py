@@ -48,7 +48,7 @@ def record_files_of_trace_volumes(name: str = "agcr-windows") -> dict[str, Path]
             if word.startswith("--trace=")}
 
 
-def has_axis_values(varied: Mapping[str, Any], where: Mapping[str, Any]) -> bool:
+def has_varied_option_values(varied: Mapping[str, Any], where: Mapping[str, Any]) -> bool:
     said = {study_plan.option_name(key): str(value) for key, value in varied.items()}
     return all(said.get(study_plan.option_name(key)) in (None,
                                                          *study_plan.values_as_strings(values))
@@ -69,19 +69,19 @@ def falsify_study_run(point: Point, program: Path) -> Point:
 
 def results_of_study(name: str, *axes: str, given: Mapping[str, Any] | None = None,
                      **where: Any) -> dict[str, Any]:
-    """Return runs of a study as nested dicts by the values of these axes; by policy if none.
+    """Return runs of a study as nested dicts by the values of AXES; without axes, by policy.
 
-    Only runs that match `where` are executed; a list there matches each of its values.
+    Only runs that match `where` are executed; a list in `where` matches each of its values.
     """
     plan = read_claim_study(name, given or {})
     program = runs.program_with_mutants(runs.false_mutants)
     points = tuple(falsify_study_run(point, program) for point in plan.points
-                   if has_axis_values(dict(point.varied), where))
+                   if has_varied_option_values(dict(point.varied), where))
     store = Store(runs.build_directory() / "cache/claims/results")
     require_point_results(points, store, Processes(program, os.cpu_count() or 1))
     found: dict[str, Any] = {}
     for group in finished_groups(replace(plan, points=points), store):
-        if not has_axis_values(group.varied, where):
+        if not has_varied_option_values(group.varied, where):
             continue
         *outer, last = [str(group.varied[axis]) for axis in axes or ("policy",)]
         place = found

@@ -32,8 +32,9 @@ TRACED_ARRAYS = ("RE-6", "RE-7", "RE-8", "RE-10", "RE-11")
 @pytest.mark.parametrize("id_", claims.CLAIMS)
 @pytest.mark.in_turn
 def test_figures_and_verdicts_are_those_of_the_register(id_: str) -> None:
-    assert [(one.entry.id, one.difference_from_register)
-            for one in claims.measured_register_entries(id_) if one.difference_from_register] == []
+    assert [(one.entry.id, one.describe_difference_from_register)
+            for one in claims.measured_register_entries(id_)
+            if one.describe_difference_from_register] == []
     assert negative_controls.find_rows_without_control(id_) == []
 
 
@@ -106,13 +107,13 @@ ENTRY = register.Entry("XX-1.1", "1", "x", "direction", paper=10, within=1, dire
 def test_verdict_of_a_claim_follows_from_its_measured_figures(entry: register.Entry,
                                                               values: tuple[float, ...],
                                                               verdict: str) -> None:
-    assert entry.judge_figures(register.make_measured(*values)) == verdict
-    assert entry.judge_figures(register.make_measured(*values, holds=False)) == "contradicted"
+    assert entry.judge_figures(register.pack_figures(*values)) == verdict
+    assert entry.judge_figures(register.pack_figures(*values, holds=False)) == "contradicted"
 
 
 def test_the_table_of_claims_fits_100_columns(capsys: pytest.CaptureFixture[str]) -> None:
     shown = [claims.Judged(entry,
-                           register.make_measured(*entry.paper_figures or (0,), shown=entry.ours))
+                           register.pack_figures(*entry.paper_figures or (0,), shown=entry.ours))
              for entry in register.entries_by_id().values() if entry.claim_id]
     claims.print_claim_tables(shown, [])
     claims.print_verdict_summary(shown, claims.entries_without_claim([]), [], [])

@@ -63,7 +63,7 @@ def make_cost_claim_rows(id_: str, first: str, base: Price, rows: tuple[Check, .
               for what, order, now, holds in rows)]
 
 
-def compare_up1_policies() -> list[Claim]:
+def compare_up1_policy_costs() -> list[Claim]:
     """Compare each policy alone and, where compatible, combined with ApproxFTL's placement."""
     base, placed, lent, dense, both, ips, beside = measure_policy_costs(
         "baseline", "approxftl", "lending", "density", "density with ApproxFTL", "ips",
@@ -86,7 +86,7 @@ def compare_up1_policies() -> list[Claim]:
     ))
 
 
-def compare_up2_levels() -> list[Claim]:
+def compare_up2_quality_level_costs() -> list[Claim]:
     """Compare quality levels, each alone and all mixed, with ApproxFTL, which ignores them."""
     base, placed, one, two, three, mixed = measure_policy_costs(
         "baseline", "approxftl, a third of each", "level 1", "level 2", "level 3",
@@ -107,6 +107,6 @@ def compare_up2_levels() -> list[Claim]:
 
 
 CLAIMS: dict[str, Callable[[], list[Claim]]] = {
-    "UP-1": compare_up1_policies,
-    "UP-2": compare_up2_levels,
+    "UP-1": compare_up1_policy_costs,
+    "UP-2": compare_up2_quality_level_costs,
 }
