@@ -29,7 +29,7 @@ class Bar:
         }
 
 
-def print_columns(lines: Sequence[Sequence[str]], left: int = 1) -> None:
+def print_table_in_columns(lines: Sequence[Sequence[str]], left: int = 1) -> None:
     """Print the rows of a table in columns, of which the first ones are aligned to the left."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
@@ -40,7 +40,7 @@ def print_columns(lines: Sequence[Sequence[str]], left: int = 1) -> None:
 
 def print_limits(bars: Sequence[Bar]) -> None:
     """Print each limit, and whether the measured value meets it."""
-    print_columns([("bar", "ours", "limit", "unit", "")] + [
+    print_table_in_columns([("bar", "ours", "limit", "unit", "")] + [
         (b.what, f"{b.ours:.2f}", f"{'>=' if b.least else '<='} {b.limit:g}", b.unit,
          "met" if b.is_limit_met else "missed") for b in bars
     ])

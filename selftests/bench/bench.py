@@ -26,7 +26,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from bars import Bar, print_columns, print_limits
+from bars import Bar, print_limits, print_table_in_columns
 from benchmark import (
     BUILD,
     find_benchmark_exit_status,
@@ -140,7 +140,7 @@ class Case:
         return max(sample.peak_kib for sample in self.samples) / 1024
 
     @property
-    def result_of_single_policy(self) -> Json:
+    def first_run_result(self) -> Json:
         first: Json = self.samples[0].result["runs"][0]
         return first
 
@@ -149,7 +149,7 @@ class Case:
         """Memory of the device per physical page."""
         geo = self.samples[0].result["geometry"]
         pages = geo["blocks"] * geo["pages_per_block"]
-        return float(self.result_of_single_policy["memory_bytes"] / pages)
+        return float(self.first_run_result["memory_bytes"] / pages)
 
     def convert_case_to_json(self) -> Json:
         """Return all measured values of the case as JSON members."""
@@ -157,7 +157,7 @@ class Case:
             "name": self.name,
             "args": self.make_command_arguments(self.requests),
             "profile": self.samples[0].result["profile"],
-            "policy": self.result_of_single_policy["policy"],
+            "policy": self.first_run_result["policy"],
             "requests": self.requests,
             "cpu_s": [s.cpu_s for s in self.samples],
             "startup_cpu_s": [s.cpu_s for s in self.startups],
@@ -165,10 +165,10 @@ class Case:
             "peak_kib": [s.peak_kib for s in self.samples],
             "cpu_s_per_million_requests": self.us_per_request,
             "requests_per_cpu_s": self.requests_per_second,
-            "memory_bytes": self.result_of_single_policy["memory_bytes"],
+            "memory_bytes": self.first_run_result["memory_bytes"],
             "bytes_per_page": self.memory_per_page_bytes,
-            "write_amplification": self.result_of_single_policy["write_amplification"]["total"],
-            "unmapped_read_units": self.result_of_single_policy["counters"]["unmapped_read_units"],
+            "write_amplification": self.first_run_result["write_amplification"]["total"],
+            "unmapped_read_units": self.first_run_result["counters"]["unmapped_read_units"],
         }
 
 
@@ -285,7 +285,7 @@ def compare_policy_costs(cases: dict[str, Case], size: str) -> dict[str, float]:
     return {name: cost / costs["baseline"] for name, cost in costs.items()}
 
 
-def compare_with_other_program(cases: dict[str, Case], beside: dict[str, Case]) -> list[Bar]:
+def compare_costs_with_other_build(cases: dict[str, Case], beside: dict[str, Case]) -> list[Bar]:
     """Compare the cost of each case between the measured program and another build of it."""
     def find_case_cost(case: Case) -> float:
         return case.median_creation_s if case.name.startswith(RANDOM_FILL) else case.us_per_request
@@ -310,10 +310,10 @@ def print_tables_and_limits(cases: dict[str, Case], bars: Sequence[Bar]) -> None
     lines += [
         (c.name, f"{c.us_per_request:.3f}", f"{c.us_per_request / base:.2f}",
          f"{c.median_creation_s:.3f}", f"{c.peak_memory_mib:.0f}",
-         f"{c.result_of_single_policy['write_amplification']['total']:.2f}")
+         f"{c.first_run_result['write_amplification']['total']:.2f}")
         for c in cases.values() if c is not cases["512 GiB, empty"]
     ]
-    print_columns(lines)
+    print_table_in_columns(lines)
     print()
     print_limits(bars)
 
@@ -360,12 +360,12 @@ def main() -> int:
         measure_all_cases(cases, beside, max(1, args.rounds), print_progress)
     except RunError as why:
         sys.exit(str(why))
-    compared = compare_with_other_program(cases, beside)
+    compared = compare_costs_with_other_build(cases, beside)
     bars = ([] if args.only else compare_with_limits(cases)) + compared
     costs = {} if args.only else {size: compare_policy_costs(cases, size) for size in SHAPES}
     version = next(iter(cases.values())).samples[0].result["tool"]["version"]
     if args.only:
-        print_columns([("case", "us/request", "M/CPU-s", "start-up s")] + [
+        print_table_in_columns([("case", "us/request", "M/CPU-s", "start-up s")] + [
             (name, f"{c.us_per_request:.3f}", f"{c.requests_per_second / 1e6:.2f}",
              f"{c.median_creation_s:.3f}")
             for name, c in (*cases.items(), *((f"{n}, the other", o) for n, o in beside.items()))])

@@ -20,11 +20,11 @@ import sys
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bars import Bar, print_columns, print_limits
+from bars import Bar, print_limits, print_table_in_columns
 from benchmark import (
     find_benchmark_exit_status,
     make_benchmark_parser,
-    read_guest_fields,
+    read_output_fields_of_guest_command,
     write_result_json,
 )
 
@@ -63,7 +63,8 @@ def measure_request_costs_in_lab(requests: int) -> Boot:
     """Measure the costs of all devices and cases in the lab."""
     command = f"REQUESTS={requests} selftests/kernel/cost.py"
     return Boot({(device, (operation, int(depth))): float(ns)
-                 for device, operation, depth, ns in read_guest_fields("cost", command)})
+                 for device, operation, depth, ns
+                 in read_output_fields_of_guest_command("cost", command)})
 
 
 def compute_cost_spread(boots: list[Boot], device: str, case: Case) -> float:
@@ -101,7 +102,7 @@ def print_device_costs(boots: list[Boot]) -> list[Bar]:
                       f"{boots[0].compute_cost_ratio(device, case):.3f}"]
         spread = format_largest_spread(boots, case, *OTHERS, *OURS)
         lines.append([format_case_title(case), *cells, spread])
-    print_columns(lines)
+    print_table_in_columns(lines)
     print(f"spread: between {len(boots)} boots\n")
     return [Bar(f"{format_case_title(case)}, to {TITLES[YARDSTICK]}",
                 max(find_largest_cost_ratio(boots, case, ours) for ours in OURS), LIMITS[case], "x",
@@ -117,7 +118,7 @@ def print_tag_costs(boots: list[Boot]) -> list[Bar]:
                f"{boots[0].costs[ELSEWHERE, case]:.0f}",
                f"{boots[0].compute_cost_ratio(ELSEWHERE, case, UNTAGGED):.3f}",
                format_largest_spread(boots, case, UNTAGGED, ELSEWHERE)] for case in cases]
-    print_columns(lines)
+    print_table_in_columns(lines)
     print()
     return [Bar(f"untagged {format_case_title(case)}, with tags elsewhere",
                 find_largest_cost_ratio(boots, case, ELSEWHERE, UNTAGGED), TAG_LIMIT, "x",
@@ -146,20 +147,19 @@ def parse_writer_lines(said: list[list[str]]) -> Writers:
 
 def measure_writers(processors: int, rounds: int, runtime_ms: int, *how: str) -> Measured:
     """Measure one writer, and one on each processor, on all devices."""
-    said = read_guest_fields("writers",
-                             f"PROCESSORS={processors} ROUNDS={rounds} RUNTIME_MS={runtime_ms} "
-                             "sh selftests/kernel/writers.sh", "--cpus", str(processors),
-                             "--memory", "4GiB", *how)
+    said = read_output_fields_of_guest_command(
+        "writers", f"PROCESSORS={processors} ROUNDS={rounds} RUNTIME_MS={runtime_ms} "
+        "sh selftests/kernel/writers.sh", "--cpus", str(processors), "--memory", "4GiB", *how)
     return {device: parse_writer_lines([words[1:] for words in said if words[0] == device])
             for device in WRITERS}
 
 
-def print_writer_gains(processors: int, measured: Measured) -> None:
+def print_throughput_ratios_to_one_writer(processors: int, measured: Measured) -> None:
     lines = [[f"{processors} writers to one", "median", "least", "most", "waits", "waited"]]
     lines += [[WRITERS[device], *(f"{of(told.ratios):.2f}" for of in (statistics.median, min, max)),
                f"{statistics.median(told.waits):.0f}", f"{statistics.median(told.waited):.2f} %"]
               for device, told in measured.items()]
-    print_columns(lines)
+    print_table_in_columns(lines)
     print()
 
 
@@ -168,29 +168,29 @@ def convert_writers_to_json(measured: Measured) -> dict[str, Any]:
     return {device: asdict(told) for device, told in measured.items()}
 
 
-def make_writer_wait_limit(processors: int, measured: Measured, how: str) -> Bar:
+def make_limit_of_lock_wait_time(processors: int, measured: Measured, how: str) -> Bar:
     return Bar(f"{processors} writers {how}, {WRITERS['shards']}: waited for a lock",
                statistics.median(measured["shards"].waited), WAITED, "%", least=False)
 
 
-def print_gains_of_alternating_writers(processors: int, measured: Measured) -> list[Bar]:
+def report_ratios_of_alternating_writers(processors: int, measured: Measured) -> list[Bar]:
     """Report writers on emulated processors, where no writer waits for locks; return the limits."""
-    print_writer_gains(processors, measured)
+    print_throughput_ratios_to_one_writer(processors, measured)
     work = 1 / statistics.median(measured["shards"].ratios)
     return [Bar(f"{processors} writers in turn, {WRITERS['shards']}: work, to one writer",
                 work, MORE_WORK, "x", least=False),
-            make_writer_wait_limit(processors, measured, "in turn")]
+            make_limit_of_lock_wait_time(processors, measured, "in turn")]
 
 
-def print_gains_of_parallel_writers(measured: Measured) -> list[Bar]:
+def report_ratios_of_parallel_writers(measured: Measured) -> list[Bar]:
     """Report two writers on processors that work in parallel; return the limits."""
-    print_writer_gains(2, measured)
+    print_throughput_ratios_to_one_writer(2, measured)
     shards, apart = measured["shards"].ratios, measured["apart"].ratios
     of_apart = [ours / theirs for ours, theirs in zip(shards, apart, strict=True)]
     return [Bar(f"2 writers at once, {WRITERS['shards']}: to one writer",
                 statistics.median(shards), TWO, "x"),
             Bar(f"the same, to two {WRITERS['apart']}", statistics.median(of_apart), OF_APART, "x"),
-            make_writer_wait_limit(2, measured, "at once")]
+            make_limit_of_lock_wait_time(2, measured, "at once")]
 
 
 def main() -> int:
@@ -207,9 +207,9 @@ def main() -> int:
     in_turn = {processors: measure_writers(processors, 1, TURNS_MS)
                for processors in MANY if args.rounds}
     for processors, measured in in_turn.items():
-        bars += print_gains_of_alternating_writers(processors, measured)
+        bars += report_ratios_of_alternating_writers(processors, measured)
     at_once = measure_writers(2, args.rounds, ROUND_MS, "--parallel") if args.rounds else {}
-    bars += print_gains_of_parallel_writers(at_once) if at_once else []
+    bars += report_ratios_of_parallel_writers(at_once) if at_once else []
     print_limits(bars)
     write_result_json(args.json, {
         "approxftl_bench_kernel_format": [3, 0],

@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from bars import Bar, print_columns, print_limits
+from bars import Bar, print_limits, print_table_in_columns
 from benchmark import (
     BUILD,
     find_benchmark_exit_status,
@@ -111,9 +111,9 @@ def main() -> int:
             bars += [Bar(f"{how}, depth {depth}: median lateness",
                          measure_lateness_us(folder, how, max(operations // 10, 100), depth),
                          LATE_LIMIT_US, "us", least=False) for depth in (1, 32)]
-    print_columns([["plugin", "operations/s", "cpu of the server, us"],
-                   *([name, f"{case['operations_s']:.0f}", f"{case['cpu_us']:.1f}"]
-                     for name, case in cases.items())])
+    print_table_in_columns([["plugin", "operations/s", "cpu of the server, us"],
+                            *([name, f"{case['operations_s']:.0f}", f"{case['cpu_us']:.1f}"]
+                              for name, case in cases.items())])
     print()
     print_limits(bars)
     write_result_json(args.json, {"approxftl_bench_nbd_format": [1, 0],

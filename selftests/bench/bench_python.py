@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bars import Bar, print_columns, print_limits
+from bars import Bar, print_limits, print_table_in_columns
 from benchmark import (
     BUILD,
     TOP,
@@ -107,9 +107,9 @@ def main() -> int:
     call_us = measure_write_call_us(max(requests // 10, 1000), args.rounds)
     bars.append(Bar("a call of write()", call_us, CALL_LIMIT_US, "us", least=False))
     titles = ["command", "library", "command with record", "library with requests"]
-    print_columns([["processor time, s", *titles],
-                   *([str(case["name"]), *(f"{case[title]:.3f}" for title in titles)]
-                     for case in cases)])
+    print_table_in_columns([["processor time, s", *titles],
+                            *([str(case["name"]), *(f"{case[title]:.3f}" for title in titles)]
+                              for case in cases)])
     print()
     print_limits(bars)
     write_result_json(args.json, {"approxftl_bench_python_format": [1, 0], "cases": cases,

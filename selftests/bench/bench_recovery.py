@@ -12,7 +12,7 @@ import subprocess
 import sys
 from dataclasses import asdict, dataclass
 
-from bars import Bar, print_columns, print_limits
+from bars import Bar, print_limits, print_table_in_columns
 from benchmark import BUILD, find_benchmark_exit_status, make_benchmark_parser, write_result_json
 
 PROGRAM = BUILD / "recovery-cost"
@@ -64,7 +64,7 @@ def main() -> int:
                f"{one.scale_time_to_tib(one.cpu_ns / 1e9):.1f}",
                f"{one.scale_time_to_tib(one.read / READ_RATE):.1f}", f"{one.elapsed_s_per_tib:.1f}"]
               for one in found]
-    print_columns(lines)
+    print_table_in_columns(lines)
     print()
     bars = [Bar("a TiB is found after a crash", max(one.elapsed_s_per_tib for one in found),
                 LIMIT_S, "s", least=False)]

@@ -31,7 +31,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bars import Bar, print_columns, print_limits
+from bars import Bar, print_limits, print_table_in_columns
 from bench import BINARY, SHAPE_512G, read_processor_name
 from benchmark import (
     find_benchmark_exit_status,
@@ -181,7 +181,7 @@ def main() -> int:
                 case.measure_case_in_round(requests)
     if cases["one thread"].said != cases["two threads"].said:
         sys.exit("bench: two threads do not say what one says")
-    print_columns([("case", "s", "CPU-s", "us/request", "start s")] + [
+    print_table_in_columns([("case", "s", "CPU-s", "us/request", "start s")] + [
         (c.name, f"{c.elapsed_request_s:.2f}", f"{c.request_processor_s:.2f}",
          f"{c.request_processor_s / c.count / requests * 1e6:.3f}", f"{c.empty[0]:.2f}")
         for c in cases.values()])

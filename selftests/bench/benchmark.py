@@ -36,7 +36,7 @@ def require_built_program(program: Path) -> Path:
     return program
 
 
-def read_guest_fields(word: str, command: str, *run: str) -> list[list[str]]:
+def read_output_fields_of_guest_command(word: str, command: str, *run: str) -> list[list[str]]:
     """Run a command in a virtual machine; return the fields of lines that begin with WORD."""
     done = subprocess.run(
         [TOP / "userspace/lab/approxftl-lab", *run, "--timeout", "1200", "--cmd", command],
