@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from selftests.apps.test_weights import SCHEMA, flip_plane_bits
+from selftests.apps.test_weights import SCHEMA, flip_bits_of_bit_planes
 from selftests.lib.json_schema import parse_document
 from selftests.lib.programs import BUILD, Done, run_program
 
@@ -53,7 +53,7 @@ def test_recall_falls_as_the_error_rate_predicts(kind: str, planes: int, rate: f
     for seed in range(3):
         run_app_for_report(tmp_path, "--phase", "write", "--type", kind, "--planes", str(planes),
                            *SMALL)
-        flips = flip_plane_bits(tmp_path, range(planes), rate, seed, "embeddings")
+        flips = flip_bits_of_bit_planes(tmp_path, range(planes), rate, seed, "embeddings")
         found = run_app_for_report(tmp_path, "--phase", "read", "--draws", "40")
         assert found["inputs"]["flipped_bits"] == flips > 0
         guess = found["share"]["predicted"]

@@ -29,8 +29,8 @@ def run_app_for_report(folder: Path, *words: str | Path) -> Any:
     return parse_document(SCHEMA, done.out)
 
 
-def flip_plane_bits(folder: Path, planes: range, rate: float, seed: int,
-                    name: str = "weights") -> int:
+def flip_bits_of_bit_planes(folder: Path, planes: range, rate: float, seed: int,
+                            name: str = "weights") -> int:
     """Flip bits of some bit planes (plane 0 has the lowest bits); return the number of flips."""
     path, chance, count = folder / name, np.random.default_rng(seed), 0
     data = np.fromfile(path, dtype=np.uint8)
@@ -76,7 +76,7 @@ def test_accuracy_falls_as_the_error_rate_predicts(kind: str, planes: int, rate:
     for seed in SEEDS:
         run_app_for_report(tmp_path, "--phase", "write", "--type", kind, "--planes", str(planes),
                            *SMALL[:2])
-        flips = flip_plane_bits(tmp_path, range(planes), rate, seed)
+        flips = flip_bits_of_bit_planes(tmp_path, range(planes), rate, seed)
         found = run_app_for_report(tmp_path, "--phase", "read", *SMALL[2:])
         assert found["inputs"]["flipped_bits"] == flips > 0
         assert flips == sum(sum(one["flipped_bits_by_plane"]) for one in found["arrays"])
@@ -87,7 +87,8 @@ def test_accuracy_falls_as_the_error_rate_predicts(kind: str, planes: int, rate:
 def test_each_quality_level_has_its_error_rate(tmp_path: Path) -> None:
     words = ("--planes", "12", "--level", "2:8", "--level", "3:7")
     run_app_for_report(tmp_path, "--phase", "write", *words, *SMALL[:2])
-    flips = [flip_plane_bits(tmp_path, planes, rate, seed) for seed, (planes, rate) in enumerate((
+    flips = [flip_bits_of_bit_planes(tmp_path, planes, rate, seed)
+             for seed, (planes, rate) in enumerate((
         (range(8, 12), 1e-4), (range(7, 8), 2e-3), (range(7), 0.3)))]
     found = run_app_for_report(tmp_path, "--phase", "read", *SMALL[2:])
     assert found["parameters"]["levels"] == 7 * [3] + [2] + 4 * [1]
@@ -104,7 +105,7 @@ def test_exponent_errors_cost_more_than_mantissa_errors(tmp_path: Path) -> None:
     found = {}
     for name, planes in (("mantissa", range(7)), ("exponent", range(7, 15))):
         run_app_for_report(tmp_path, "--phase", "write", "--planes", "16", *SMALL[:2])
-        flip_plane_bits(tmp_path, planes, 5e-3, 1)
+        flip_bits_of_bit_planes(tmp_path, planes, 5e-3, 1)
         found[name] = run_app_for_report(tmp_path, "--phase", "read", *SMALL[2:])["share"]
     assert found["mantissa"]["stored"] > found["mantissa"]["precise"] - 0.02
     assert found["exponent"]["stored"] < found["exponent"]["precise"] - 0.1

@@ -305,7 +305,7 @@ int main(void)
 	tap_run("invalid fields of a status line are refused", check_wrong_fields_refused);
 	tap_run("counters of message `stats` are read as printed", check_stats_read_as_printed);
 	tap_run("the difference of two `stats` is computed", check_stats_difference);
-	tap_run("after a reset the difference of two `stats` is the newer one",
+	tap_run("after a reset the difference of two `stats` equals the second",
 		check_stats_after_reset);
 	tap_run("invalid answers to message `stats` are refused", check_wrong_stats_refused);
 	tap_run("the target's answers to the message `blocks` are parsed",

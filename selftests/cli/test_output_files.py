@@ -109,7 +109,7 @@ def list_output_options() -> list[tuple[Words, str]]:
     return found + [(words, "@OUT") for words, text in COMMANDS.items() if "@OUT" in text]
 
 
-def name_test_parameter(value: object) -> str:
+def make_pytest_parameter_id(value: object) -> str:
     """Return the text by which pytest names a parameter of a test."""
     return "-".join(value) if isinstance(value, tuple) else str(value)
 
@@ -205,8 +205,8 @@ def make_command_with_output(words: Words, what: str, path: str) -> list[str]:
     return line
 
 
-def list_contents_if_unwritten(what: str) -> tuple[bytes, ...]:
-    """Return contents that show that an output was not written; --dropped may be empty."""
+def list_contents_of_unwritten_output(what: str) -> tuple[bytes, ...]:
+    """Return the contents of an unwritten output file; a file of --dropped may stay empty."""
     return () if what == "--dropped" else (b"",)
 
 
@@ -247,7 +247,7 @@ def test_every_verb_with_an_output_is_tested() -> None:
 # ---------------------------------------------------------------- output files
 
 
-@pytest.mark.parametrize(("words", "what"), list_output_options(), ids=name_test_parameter)
+@pytest.mark.parametrize(("words", "what"), list_output_options(), ids=make_pytest_parameter_id)
 @pytest.mark.in_turn
 class TestOutput:
     """Test output to symbolic links, devices, pipes and standard output."""
@@ -262,8 +262,8 @@ class TestOutput:
             done = run_with_output(make_command_with_output(words, what, link), copied_inputs)
             assert done.code == 0, done
             assert (copied_inputs / link).is_symlink()
-            assert (copied_inputs / target).read_bytes() not in (b"old",
-                                                                 *list_contents_if_unwritten(what))
+            assert (copied_inputs / target).read_bytes() not in (
+                b"old", *list_contents_of_unwritten_output(what))
         assert stat.S_IMODE((copied_inputs / "old").stat().st_mode) == 0o640
         assert not list_temporary_files(copied_inputs)
 
@@ -278,7 +278,7 @@ class TestOutput:
                 reader.kill()
         assert done.code == 0, done
         assert (copied_inputs / "pipe").is_fifo()
-        assert (copied_inputs / "piped").read_bytes() not in list_contents_if_unwritten(what)
+        assert (copied_inputs / "piped").read_bytes() not in list_contents_of_unwritten_output(what)
 
     def test_output_goes_directly_to_a_device(self, words: Words, what: str,
                                               copied_inputs: Path) -> None:
@@ -304,7 +304,7 @@ class TestOutput:
         done = subprocess.run(make_command_with_output(words, what, "stdout"), cwd=copied_inputs,
                               input=CSV, capture_output=True, check=False)
         assert done.returncode == 0, done.stderr
-        assert done.stdout not in list_contents_if_unwritten(what)
+        assert done.stdout not in list_contents_of_unwritten_output(what)
         assert (copied_inputs / "stdout").is_symlink()
         with (copied_inputs / "redirected").open("wb") as sink:
             sink.write(b"before\n")
@@ -313,7 +313,7 @@ class TestOutput:
                            input=CSV, stdout=sink, stderr=subprocess.DEVNULL, check=True)
         written = (copied_inputs / "redirected").read_bytes()
         assert written.startswith(b"before\n")
-        assert written[len(b"before\n"):] not in list_contents_if_unwritten(what)
+        assert written[len(b"before\n"):] not in list_contents_of_unwritten_output(what)
 
     def test_a_full_disk_keeps_the_old_file(self, words: Words, what: str,
                                             copied_inputs: Path) -> None:
@@ -483,7 +483,7 @@ def test_temporary_files_of_a_killed_run_do_not_block_the_next(copied_inputs: Pa
     alone = ["unshare", "--map-root-user", "--pid", "--fork", "--kill-child"]
     line = make_verb_command(("sim", "--quiet", "--json=out.json", "--requests"))
     process = subprocess.Popen([*alone, *line, "1000000000"], cwd=copied_inputs)
-    wait_until(lambda: make_check_for_file(".approxftl-*")(copied_inputs), process)
+    wait_until(lambda: make_file_existence_check(".approxftl-*")(copied_inputs), process)
     process.kill()
     process.wait()
     left = list_temporary_files(copied_inputs)
@@ -512,7 +512,7 @@ def check_overwritten_in_place(old: Path, done: Done, number: int) -> None:
 
 
 @pytest.mark.parametrize("mode", [0o1777, 0o755], ids=["sticky", "of another"])
-@pytest.mark.parametrize(("words", "what"), WRITERS, ids=name_test_parameter)
+@pytest.mark.parametrize(("words", "what"), WRITERS, ids=make_pytest_parameter_id)
 def test_output_overwrites_files_of_another_user_in_place(words: Words, what: str, mode: int,
                                                           copied_inputs: Path) -> None:
     if os.geteuid():
@@ -538,7 +538,7 @@ def test_output_overwrites_files_of_another_user_in_place(words: Words, what: st
     assert not list_temporary_files(copied_inputs / "strange")
 
 
-@pytest.mark.parametrize(("words", "what"), WRITERS, ids=name_test_parameter)
+@pytest.mark.parametrize(("words", "what"), WRITERS, ids=make_pytest_parameter_id)
 def test_an_output_file_that_is_a_mount_point_is_written_in_place(words: Words, what: str,
                                                                   copied_inputs: Path) -> None:
     skip_test_without_namespaces("--mount")
@@ -614,7 +614,7 @@ def test_exit_status_is_3_for_missing_and_1_for_invalid_inputs(line: str, name: 
 # ---------------------------------------------------------------- standard output
 
 
-@pytest.mark.parametrize("words", list_verbs_and_programs(), ids=name_test_parameter)
+@pytest.mark.parametrize("words", list_verbs_and_programs(), ids=make_pytest_parameter_id)
 def test_printing_help_to_a_full_disk_fails(words: Words) -> None:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run([*make_verb_command(words), "--help"], stdout=full,
@@ -628,7 +628,7 @@ def test_printing_help_to_a_full_disk_fails(words: Words) -> None:
 
 
 @pytest.mark.parametrize("words", [words for words in COMMANDS if words not in SILENT],
-                         ids=name_test_parameter)
+                         ids=make_pytest_parameter_id)
 def test_writing_results_to_a_full_disk_fails(words: Words, copied_inputs: Path) -> None:
     line = make_command_with_output(words, "", "")
     if words == ("trace", "convert") or words[:2] in (("trace", "tag"), ("trace", "fix")):
@@ -647,7 +647,7 @@ def test_closed_standard_output_is_not_reused_for_files(copied_inputs: Path) -> 
     assert (copied_inputs / "x.json").read_bytes().rstrip()[-1:] == b"}"
 
 
-@pytest.mark.parametrize("words", list(COMMANDS), ids=name_test_parameter)
+@pytest.mark.parametrize("words", list(COMMANDS), ids=make_pytest_parameter_id)
 def test_verbs_work_in_the_c_locale(words: Words, copied_inputs: Path) -> None:
     """Verbs work in the C locale without UTF-8 mode, since file names are bytes."""
     name = b"\xc3\x9cbung \xff".decode(errors="surrogateescape")
@@ -689,7 +689,7 @@ class Long:
     kept: Callable[[Path], bool] = lambda place: True
 
 
-def make_check_for_file(pattern: str) -> Callable[[Path], bool]:
+def make_file_existence_check(pattern: str) -> Callable[[Path], bool]:
     def has_output_begun(place: Path) -> bool:
         with suppress(FileNotFoundError):  # Directories may be removed during the search.
             return any(place.rglob(pattern))
@@ -700,25 +700,26 @@ def make_check_for_file(pattern: str) -> Callable[[Path], bool]:
 
 LONG: dict[Words, Long] = {
     ("sim",): Long("sim --requests 1000000000 --json=out.json --timeline lanes.json",
-                   make_check_for_file(".approxftl-*"),
+                   make_file_existence_check(".approxftl-*"),
                    lambda place: '"interrupted": true' in (place / "out.json").read_text()),
-    ("trace", "info"): Long("trace info --from spc endless", make_check_for_file("endless.read")),
+    ("trace", "info"): Long("trace info --from spc endless",
+                            make_file_existence_check("endless.read")),
     ("trace", "convert"): Long("trace convert --from spc endless out.aft",
-                               make_check_for_file(".approxftl-*")),
+                               make_file_existence_check(".approxftl-*")),
     ("trace", "pair"): Long("trace pair --from spc endless --requests out.csv",
-                            make_check_for_file(".approxftl-*")),
+                            make_file_existence_check(".approxftl-*")),
     ("trace", "tag"): Long("trace tag --from spc --rule approximate:size=4KiB.. endless out.aft",
-                           make_check_for_file(".approxftl-*")),
+                           make_file_existence_check(".approxftl-*")),
     ("synth",): Long("synth --like PRN_0 --requests 3000000 --output out.aft",
-                     make_check_for_file(".approxftl-*")),
+                     make_file_existence_check(".approxftl-*")),
     ("app",): Long("app sor data --size 2048 --rounds 100000 --json=out.json",
-                   make_check_for_file(".approxftl-*")),
+                   make_file_existence_check(".approxftl-*")),
     ("replay",): Long("replay a.aft target --overwrite --fold --speed 0.000001 --buffered "
-                      "--json=out.json --record out.log", make_check_for_file("out.log"),
+                      "--json=out.json --record out.log", make_file_existence_check("out.log"),
                       lambda place: '"interrupted": true' in (place / "out.json").read_text()),
-    ("study", "run"): Long("study run long.toml --jobs 2", make_check_for_file("running")),
+    ("study", "run"): Long("study run long.toml --jobs 2", make_file_existence_check("running")),
     ("figures",): Long("figures --papers approxftl-05 --output papers",
-                       make_check_for_file("papers/*")),
+                       make_file_existence_check("papers/*")),
 }
 
 
@@ -728,7 +729,7 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 @pytest.mark.parametrize(("words", "number"), [
     *((words, SIGNALS[at % len(SIGNALS)]) for at, words in enumerate(LONG)),
     (("sim",), signal.SIGINT), (("sim",), signal.SIGHUP), (("study", "run"), signal.SIGHUP),
-    (("replay",), signal.SIGTERM)], ids=name_test_parameter)
+    (("replay",), signal.SIGTERM)], ids=make_pytest_parameter_id)
 def test_signals_leave_no_temporary_file(words: Words, number: signal.Signals,
                                          copied_inputs: Path) -> None:
     long = LONG[words]
@@ -838,7 +839,7 @@ if "-m" in sys.orig_argv:
     *((("report",), where)
       for where in ("approxftl_tools", "difflib", "approxftl_tools.command", "exit")),
     (("compare",), "approxftl_tools"), (("study", "status"), "approxftl_tools.command"),
-    (("synth",), "exit")], ids=name_test_parameter)
+    (("synth",), "exit")], ids=make_pytest_parameter_id)
 def test_python_verbs_are_interrupted_without_a_traceback(words: Words, where: str,
                                                           copied_inputs: Path) -> None:
     """SIGINT ends Python verbs cleanly before and after their signal handler is active."""
@@ -869,7 +870,7 @@ def test_a_second_signal_leaves_no_temporary_file(pause: float, copied_inputs: P
             [*make_verb_command(("trace", "convert")), "--from", "spc", "endless", "out.parquet"],
                                    cwd=copied_inputs,
             env=os.environ | {MARK: mark}, stderr=subprocess.DEVNULL)
-        wait_until(lambda: make_check_for_file(".approxftl-*.part")(copied_inputs), process)
+        wait_until(lambda: make_file_existence_check(".approxftl-*.part")(copied_inputs), process)
         time.sleep(pause)
         for _ in range(2):
             process.send_signal(signal.SIGTERM)
@@ -979,4 +980,4 @@ def test_numbers_out_of_range_are_refused(copied_inputs: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit("\n".join(map(name_test_parameter, list_verbs_and_programs())))
+    sys.exit("\n".join(map(make_pytest_parameter_id, list_verbs_and_programs())))

@@ -186,7 +186,7 @@ class Tap:
         self.points = 0
         self.failures = 0
 
-    def print_point(self, good: bool, name: str, why: str = "") -> None:
+    def print_tap_point(self, good: bool, name: str, why: str = "") -> None:
         """Print the TAP line of one test point."""
         self.points += 1
         self.failures += not good
@@ -237,11 +237,11 @@ def check_build_results(tap: Tap, build: Build, runs: Sequence[Run],
     """Run all command lines of the comparison with one build."""
     lacking = [name for name in (build.compiler, build.emulator) if name and not shutil.which(name)]
     if lacking:
-        tap.print_point(True, f"{build.name} # SKIP {lacking[0]} is not installed: make deps")
+        tap.print_tap_point(True, f"{build.name} # SKIP {lacking[0]} is not installed: make deps")
         return
     program, why = compile_program(build)
     if not program:
-        tap.print_point(False, f"{build.name}: builds", why)
+        tap.print_tap_point(False, f"{build.name}: builds", why)
         return
     command = [*filter(None, [build.emulator]), str(program)]
     with tempfile.TemporaryDirectory() as place:
@@ -251,7 +251,7 @@ def check_build_results(tap: Tap, build: Build, runs: Sequence[Run],
             for name, data in expected.items():
                 if said and said[name] != data:
                     why += f"{name} {describe_first_difference(data, said[name])}\n"
-            tap.print_point(bool(said) and said == expected, f"{build.name}: {run.name}", why)
+            tap.print_tap_point(bool(said) and said == expected, f"{build.name}: {run.name}", why)
     if build.emulator:
         compare_volumes_of_builds(tap, build.name, command)
 
@@ -272,13 +272,13 @@ def compare_volumes_of_builds(tap: Tap, machine: str, command: Sequence[str]) ->
             for verb in ("check", "dump"):
                 here, there = (run_verb(program, verb, "volume", "--json")
                                for program in (own, command))
-                tap.print_point(here.returncode == 0 and here.stdout == there.stdout,
-                                f"{machine}: {verb} {image.name}", there.stderr.decode())
+                tap.print_tap_point(here.returncode == 0 and here.stdout == there.stdout,
+                                    f"{machine}: {verb} {image.name}", there.stderr.decode())
         for program, name in ((own, "own"), (command, "theirs")):
             run_verb(program, "format", name, *FORMAT)
         made = [(Path(place) / name).read_bytes() for name in ("own", "theirs")
                 if (Path(place) / name).exists()]
-        tap.print_point(len(made) == 2 and made[0] == made[1], f"{machine}: format")
+        tap.print_tap_point(len(made) == 2 and made[0] == made[1], f"{machine}: format")
 
 
 def main() -> int:
@@ -296,7 +296,7 @@ def main() -> int:
         said = reference.get(run.name)
         done = any(run.did(one["counters"]) for one in json.loads(said["JSON"])["runs"]
                    ) if said else False
-        tap.print_point(done, f"it does something: {run.name}")
+        tap.print_tap_point(done, f"it does something: {run.name}")
     return tap.print_plan()
 
 

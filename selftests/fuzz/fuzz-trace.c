@@ -18,7 +18,7 @@ static void check_trace_request(const struct trace_request *request, u64 *last_n
 }
 
 /* Fetch and check the requests of which the trace has both begin and end. */
-static void take_paired_requests(struct trace_pairing *pairing)
+static void fetch_and_check_paired_requests(struct trace_pairing *pairing)
 {
 	struct trace_request request;
 
@@ -28,8 +28,9 @@ static void take_paired_requests(struct trace_pairing *pairing)
 	}
 }
 
-static void take_events_from_window(struct trace_window *window, struct trace_pairing *pairing,
-				    u64 *last_ns)
+static void read_events_from_trace_window(struct trace_window *window,
+					  struct trace_pairing *pairing,
+					  u64 *last_ns)
 {
 	const void *item;
 
@@ -45,7 +46,7 @@ static void take_events_from_window(struct trace_window *window, struct trace_pa
 			fuzz_demand(strlen(event->text) < 1U << 16);
 		else if (event->act != TRACE_ACT_PROCESS)
 			trace_pairing_add_event(pairing, event, 0);
-		take_paired_requests(pairing);
+		fetch_and_check_paired_requests(pairing);
 	}
 }
 
@@ -64,7 +65,7 @@ static int read_whole_trace(struct trace_file *file, struct trace_window *window
 			return ret;
 		fuzz_demand((u32)ret <= room);
 		trace_window_add_items(window, (u32)ret, !ret);
-		take_events_from_window(window, pairing, &last_ns);
+		read_events_from_trace_window(window, pairing, &last_ns);
 	} while (ret);
 	fuzz_demand(!trace_input_left(&file->input) || file->format->fill);
 	return 0;
@@ -81,7 +82,7 @@ static void read_opened_trace(struct trace_file *file, bool issue, struct aftl_e
 		check_refusal_has_message(error);
 	} else if (pairing) {
 		trace_pairing_end(pairing);
-		take_paired_requests(pairing);
+		fetch_and_check_paired_requests(pairing);
 	}
 	trace_pairing_free(pairing);
 	trace_window_free(&window);

@@ -114,7 +114,7 @@ static const struct aftl_host_ops loaded_ops = {
 };
 
 /* Set the parameters of a text like "key=value key=value". */
-static void set_config(struct aftl_config *config, const char *params)
+static void set_volume_config_params(struct aftl_config *config, const char *params)
 {
 	struct aftl_error error;
 	char key[40];
@@ -138,9 +138,9 @@ static void configure_volume(struct aftl_volume_header *super, u32 kind)
 	struct aftl_error error;
 
 	fuzz_demand(!aftl_profile_load(&super->config, "demo", &error));
-	set_config(&super->config,
-		   "channels=1 chips=2 blocks=12 layers=2 word_lines=2 page=4096 unit=2048 op=70");
-	set_config(&super->config, own[kind]);
+	set_volume_config_params(&super->config, "channels=1 chips=2 blocks=12 layers=2 "
+				 "word_lines=2 page=4096 unit=2048 op=70");
+	set_volume_config_params(&super->config, own[kind]);
 	memcpy(super->policy, "vth_b", 5);
 	memcpy(super->profile, "demo", 4);
 	memcpy(super->uuid, "fuzzfuzzfuzzfuzz", AFTL_UUID_BYTES);
@@ -255,7 +255,7 @@ static void demand_same_header(void)
 	fuzz_demand(!memcmp(&super, aftl_volume_get_header(volume), sizeof(super)));
 }
 
-static void demand_same_spare_entries(void)
+static void demand_same_spare_table_entries(void)
 {
 	const struct aftl_geometry *geo = aftl_volume_geometry(volume);
 	u8 again[AFTL_SECTOR_BYTES];
@@ -306,7 +306,7 @@ static void try_open_fuzzed_volume(bool scan)
 	}
 	demand_same_volume_state();
 	demand_same_header();
-	demand_same_spare_entries();
+	demand_same_spare_table_entries();
 	try_load_fuzzed_volume(scan);
 	aftl_volume_release(volume);
 }
