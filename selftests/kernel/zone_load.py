@@ -75,7 +75,7 @@ class Disk:
         return [ZONE.unpack_from(data, 16 + n * ZONE.size) for n in range(count)]
 
     def make_zone_content(self, zone: Zone, generation: int, first: int, count: int) -> bytes:
-        """Return the data that a zone must contain after a number of resets, its generation."""
+        """Return the data that a zone must contain in a generation (its number of resets)."""
         names = (NAME.pack(MAGIC, zone.number, generation, first + n, 1) for n in range(count))
         return b"".join(name * (self.unit // NAME.size) for name in names)
 
@@ -159,7 +159,7 @@ class Disk:
             raise WrongError(f"zone {zone.number}: there are data behind zeroes at block {count}")
         return generation, count
 
-    def verify_after_restart(self, zone: Zone, *, power_failed: bool) -> None:
+    def verify_zone_after_restart(self, zone: Zone, *, power_failed: bool) -> None:
         """Verify a zone after a restart, and record which blocks it contains."""
         words = self.words[zone.at : zone.at + STRIDE]
         _, _, pointer, _, condition, *_ = self.report_zones(zone.sector, 1)[0]
@@ -193,7 +193,7 @@ class Disk:
     def verify_or_reset_zone(self, zone: Zone, *, power_failed: bool) -> None:
         """Verify a zone after a restart; reset it if its data are lost."""
         try:
-            self.verify_after_restart(zone, power_failed=power_failed)
+            self.verify_zone_after_restart(zone, power_failed=power_failed)
         except OSError:
             if not self.tolerant:
                 raise
@@ -202,7 +202,7 @@ class Disk:
     # The load
 
     def keep_one_partly_written_zone(self, thread: int) -> list[Zone]:
-        """Reset all but one of a thread's partly written zones; return the one, if there is any."""
+        """Reset a thread's partly written zones except the first; return the first, if any."""
         size, words = self.zone_bytes // self.unit, self.words
         zones = [zone for zone in self.zones[thread::THREADS]
                  if 0 < words[zone.at + DONE] < size and not words[zone.at + FINISHING]]
@@ -210,7 +210,7 @@ class Disk:
             self.reset_zone(zone)
         return zones[:1]
 
-    def write_own_zones(self, thread: int, begun: list[Zone], draw: random.Random) -> None:
+    def write_zones_of_thread(self, thread: int, begun: list[Zone], draw: random.Random) -> None:
         """Write a thread's zones, one at a time, until the end is requested."""
         buffer = mmap.mmap(-1, self.zone_bytes)
         mine = self.zones[thread::THREADS]
@@ -252,7 +252,7 @@ class Disk:
         def run_writer_thread(thread: int) -> None:
             try:
                 draw = random.Random(f"{seed} {thread} {time.monotonic()}")
-                self.write_own_zones(thread, begun[thread], draw)
+                self.write_zones_of_thread(thread, begun[thread], draw)
             except (WrongError, OSError) as why:
                 wrong.append(why)
                 self.end.set()

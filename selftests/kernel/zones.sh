@@ -43,7 +43,7 @@ put()
 		conv=notrunc 2>"$scratch/said"
 }
 
-# in_two KEY VALUE...: print table parameters with one shard as parameters with two shards
+# in_two KEY VALUE...: print the table parameters of a device, changed to two shards
 in_two()
 {
 	echo "$*" | sed 's/buffer 4MiB/channels 2 shards 2 buffer 8MiB/'

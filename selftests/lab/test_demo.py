@@ -54,7 +54,7 @@ class Installed:
     def has_booted_lab(self) -> bool:
         return (self.place / "bin/booted").exists()
 
-    def read_visible_files(self) -> dict[str, str]:
+    def read_result_files(self) -> dict[str, str]:
         """Return the files in the results folder, except hidden ones."""
         return {path.name: path.read_text() for path in self.results.glob("[!.]*")}
 
@@ -67,7 +67,7 @@ def stubbed_demo(tmp_path: Path) -> Installed:
     return Installed(tmp_path)
 
 
-def read_figures_of_run(number: str) -> dict[str, str]:
+def make_expected_outputs_of_run(number: str) -> dict[str, str]:
     """Return the output files of a run of the demonstration."""
     return {**{name: f"{name} of {number}\n" for name in NAMES}, "report.html": "page\n"}
 
@@ -76,7 +76,7 @@ def test_a_demo_run_replaces_the_earlier_figures(stubbed_demo: Installed) -> Non
     for number in ("1", "2"):
         done = stubbed_demo.run_demo(number)
         assert (done.code, done.err) == (0, ""), done
-        assert stubbed_demo.read_visible_files() == read_figures_of_run(number)
+        assert stubbed_demo.read_result_files() == make_expected_outputs_of_run(number)
         assert stubbed_demo.list_hidden_files() == [".approxftl-demo"]
 
 
@@ -88,14 +88,15 @@ def test_files_of_the_user_in_the_results_folder_are_kept(stubbed_demo: Installe
     for name, text in mine.items():
         (stubbed_demo.results / name).write_text(text)
     assert stubbed_demo.run_demo(code=code).code == code
-    assert stubbed_demo.read_visible_files() == {**mine, **(read_figures_of_run("1") if code == 0
-                                                            else {})}
+    assert stubbed_demo.read_result_files() == {**mine,
+                                                **(make_expected_outputs_of_run("1") if code == 0
+                                                   else {})}
 
 
 def test_a_failed_run_keeps_the_earlier_figures(stubbed_demo: Installed) -> None:
     stubbed_demo.run_demo("1")
     assert stubbed_demo.run_demo("2", code=98).code == 98
-    assert stubbed_demo.read_visible_files() == read_figures_of_run("1")
+    assert stubbed_demo.read_result_files() == make_expected_outputs_of_run("1")
     assert stubbed_demo.list_hidden_files() == [".approxftl-demo"]
 
 

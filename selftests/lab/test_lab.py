@@ -497,15 +497,15 @@ def test_missing_kvm_is_reported_once(fake_qemu: Stage) -> None:
 
 COUNTED = """#!/usr/bin/python3
 import os, subprocess, sys
-def print_output_of(*command):
+def print_command_output(*command):
     print(subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout.strip())
-print_output_of("uname", "-r")
-print_output_of("nproc")
-print_output_of("blockdev", "--getsize64", "/dev/nvme0n1", "/dev/nvme1n1")
-print_output_of("approxftl", "create", "ssd", "--size", "64MiB")
-print_output_of("dmsetup", "ls", "--target", "approxftl")
+print_command_output("uname", "-r")
+print_command_output("nproc")
+print_command_output("blockdev", "--getsize64", "/dev/nvme0n1", "/dev/nvme1n1")
+print_command_output("approxftl", "create", "ssd", "--size", "64MiB")
+print_command_output("dmsetup", "ls", "--target", "approxftl")
 print(open("/dev/nvme0n1", "rb").read(5))
-print_output_of("stat", "-c", "%a", "/", "/etc", "/usr", "/usr/bin")
+print_command_output("stat", "-c", "%a", "/", "/etc", "/usr", "/usr/bin")
 os.pwrite(os.open("/dev/nvme0n1", os.O_WRONLY | os.O_SYNC), b"there", 0)
 open(os.environ["RESULTS"] + "/x", "w").write(os.getcwd())
 sys.exit(42)

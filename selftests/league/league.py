@@ -99,12 +99,12 @@ class Games:
     points: dict[tuple[str, str, int], Point]
     yardsticks: dict[tuple[str, int], Point]
 
-    def list_league_points(self) -> list[Point]:
+    def list_league_simulations(self) -> list[Point]:
         """Return all simulations of the league, first those that find the optimum."""
         return [*self.yardsticks.values(), *self.points.values()]
 
 
-def make_loads_of_traces(folder: Path | None, requests: int) -> Iterator[tuple[str, Options]]:
+def make_load_for_each_trace(folder: Path | None, requests: int) -> Iterator[tuple[str, Options]]:
     """Yield a load for each trace file of a folder; a short trace is repeated."""
     if not folder:
         return
@@ -116,7 +116,7 @@ def make_loads_of_traces(folder: Path | None, requests: int) -> Iterator[tuple[s
                           f"--requests={requests}")
 
 
-def make_entries_of_policies(files: Sequence[Path]) -> Iterator[tuple[str, Options]]:
+def make_entry_for_each_policy_object(files: Sequence[Path]) -> Iterator[tuple[str, Options]]:
     """Yield an entry of the league for each policy's shared object."""
     for path in files:
         if not path.is_file():
@@ -130,12 +130,12 @@ def make_league_points(arguments: argparse.Namespace, program: Path) -> Games:
     length = (f"--warmup={3 * arguments.requests // 2}", f"--requests={arguments.requests}")
     loads = {name: (*options, *length) for name, options in LOADS.items()} | {
         name: (*options, length[0]) for name, options in
-        make_loads_of_traces(arguments.traces, arguments.requests)}
+        make_load_for_each_trace(arguments.traces, arguments.requests)}
     loads = {name: options for name, options in loads.items()
              if not arguments.loads or name.startswith(tuple(arguments.loads))}
     if not loads:
         raise Refusal(f"no such load; there are {', '.join(LOADS)}", command.USAGE)
-    entries = ENTRIES | dict(make_entries_of_policies(arguments.policy))
+    entries = ENTRIES | dict(make_entry_for_each_policy_object(arguments.policy))
     seeds = [int(seed) for seed in derive_seeds(1, arguments.seeds)]
 
     def make_league_simulation(options: Options, load: str, entry: str, seed: int) -> Point:
@@ -299,7 +299,7 @@ def make_league_page(games: Games, store: Store, cells: Mapping[tuple[str, str],
                "optimum in the geometric mean.",
         said=[line.strip() for line in list_failed_policies(cells)],
         figures=[figure_template_data(figure)], tables=tables,
-        points=len(games.list_league_points()), runs=len(games.list_league_points()),
+        points=len(games.list_league_simulations()), runs=len(games.list_league_simulations()),
         count=len(cells), first=" ".join(first.arguments))
 
 
@@ -326,7 +326,8 @@ def run_league(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     store = Store(arguments.output / "results")
     games = make_league_points(arguments, program)
     store.create_result_directory()
-    missing = [point for point in games.list_league_points() if store.state_of_point(point) != DONE]
+    missing = [point for point in games.list_league_simulations()
+               if store.state_of_point(point) != DONE]
     progress = Progress(len(missing), arguments.progress or sys.stderr.isatty())
     if not run_study_points(missing, store, Processes(program, arguments.jobs), progress):
         raise KeyboardInterrupt

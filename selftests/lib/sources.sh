@@ -77,7 +77,7 @@ silences()
 }
 
 # anew IDENTITY CHECKER...: run CHECKER on the files of standard input that have not passed CHECKER
-# IDENTITY stands for all inputs of the checker besides a file's name and content.
+# IDENTITY is a text that changes when the checker, its version or its settings change.
 anew()
 {
 	identity=$1

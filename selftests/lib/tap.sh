@@ -89,7 +89,7 @@ ktap_test_needing()
 	ktap_test_run "$@"
 }
 
-# ktap_test_judged_by VERSION TOOL NAME COMMAND...: skip unless TOOL is installed in VERSION
+# ktap_test_judged_by VERSION TOOL NAME COMMAND...: ktap_test_run, but skip unless TOOL has VERSION
 ktap_test_judged_by()
 {
 	version=$1

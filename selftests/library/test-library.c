@@ -135,7 +135,7 @@ TAP_TEST(every_refusal_reason_has_its_own_message)
 	close_fake_library();
 }
 
-static void *begin_region_in_thread(void *unused)
+static void *begin_precise_region_in_thread(void *unused)
 {
 	CHECK_EQ(approxftl_region_begin(handle, APPROXFTL_PRECISE, NULL), 0);
 	CHECK_CONTAINS(approxftl_reason(handle), "nothing was refused");
@@ -152,7 +152,7 @@ TAP_TEST(regions_nest_within_a_thread)
 	CHECK_EQ(approxftl_region_begin(handle, APPROXFTL_PRECISE, "inner"), 0);
 	CHECK_EQ(fake_control.scope, APPROXFTL_PRECISE);
 	CHECK_TEXT(fake_control.scope_label, "inner");
-	CHECK_EQ(pthread_create(&thread, NULL, begin_region_in_thread, NULL), 0);
+	CHECK_EQ(pthread_create(&thread, NULL, begin_precise_region_in_thread, NULL), 0);
 	CHECK_EQ(pthread_join(thread, NULL), 0);
 	CHECK_EQ(approxftl_region_end(handle), 0);
 	CHECK_EQ(fake_control.scope, APPROXFTL_APPROXIMATE);
@@ -510,7 +510,7 @@ TAP_TEST(an_arena_may_be_in_a_memory_file)
 static pthread_barrier_t together;
 
 /* Threads allocate disjoint pieces of one arena. */
-static void *allocate_pieces_in_thread(void *argument)
+static void *allocate_arena_memory_in_thread(void *argument)
 {
 	struct approxftl_arena *arena = argument;
 	pthread_t self = pthread_self();
@@ -541,7 +541,8 @@ TAP_TEST(several_threads_may_use_an_arena)
 	CHECK_EQ(approxftl_arena_create(handle, fd, &arena), 0);
 	CHECK_EQ(pthread_barrier_init(&together, NULL, 4), 0);
 	for (i = 0; i < 4; i++)
-		CHECK_EQ(pthread_create(&threads[i], NULL, allocate_pieces_in_thread, arena), 0);
+		CHECK_EQ(pthread_create(&threads[i], NULL, allocate_arena_memory_in_thread, arena),
+			 0);
 	for (i = 0; i < 4; i++) {
 		CHECK_EQ(pthread_join(threads[i], &wrong), 0);
 		CHECK(!wrong);
