@@ -292,7 +292,7 @@ def load_mutants(area: Path) -> tuple[list[Mutant], list[str]]:
 
 
 def find_paths_of_mutant_tests(mutant: Mutant) -> list[str]:
-    """Return, for each test of a mutant, a text of its possible paths, of which one must exist."""
+    """Return the possible paths of each test of a mutant, separated by a blank; one must exist."""
     first, *more = mutant.caught_by.partition(": ")[0].split()
     if "/" in first:
         return [f"selftests/{first}.c selftests/{first}.py"]

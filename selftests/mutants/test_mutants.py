@@ -32,7 +32,8 @@ END = "ok 2 - store: every device can be removed\nok 3 - store: the kernel's log
     (143, "not ok 1 - store: limits of crypt\n", True),
     (98, "ok 1 - store: limits of crypt\nKernel panic\n", True),
 ])
-def test_output_of_a_kernel_test_is_judged(status: int, said: str, *, caught: bool) -> None:
+def test_output_of_a_kernel_test_shows_whether_it_caught_a_mutant(status: int, said: str, *,
+                                                                  caught: bool) -> None:
     assert judge_kernel_test(status, said, "limits")[0] == caught
 
 

@@ -52,7 +52,7 @@ def test_rounding_refuses_a_value_on_a_rounding_boundary() -> None:
 # Cell model
 
 @pytest.mark.slow
-def test_voltages_of_the_erased_state_equal_the_fitted_ones() -> None:
+def test_erased_state_voltages_equal_those_that_the_fit_finds() -> None:
     assert cell.fit_erased_state() == pytest.approx(
         (cell.ERASED_MEAN_V, cell.ERASED_SIGMA_V), abs=1e-6
     )

@@ -137,7 +137,7 @@ def test_coarser_program_steps_never_have_lower_error_rates() -> None:
 
 
 def test_making_error_rates_monotone_changes_them_little() -> None:
-    """Making rates monotone along an axis changes them by 2 % at most, 15 % if reprogrammed.
+    """Monotone tables differ from the model's error rates by 2 %, 15 % for reprogrammed pages.
 
     The error-rate factor of reprogrammed pages falls with time; their retention errors hardly rise.
     """

@@ -49,7 +49,7 @@ static u64 run_simulator_for_digest(void)
 }
 
 /* Call every query of the library; queries do not change the device. */
-static bool call_every_query(void)
+static bool call_all_query_functions(void)
 {
 	int failed = playground_describe() | playground_describe_state() |
 		     playground_list_events(0);
@@ -95,7 +95,7 @@ static void check_stepwise_run(void)
 
 	for (at = 1; at < REQUESTS; at += at % 64 + 1)
 		CHECK_EQ(playground_run_to(at, 1e18), 0);
-	CHECK(call_every_query());
+	CHECK(call_all_query_functions());
 	CHECK_EQ(playground_run_to(REQUESTS, 1e18), 0);
 	CHECK_EQ(playground_finish(), 0);
 	CHECK_EQ(playground_digest(), run_simulator_for_digest());
@@ -141,7 +141,7 @@ static void check_parameter_change(void)
 	CHECK_EQ(playground_audit(), 0);
 	CHECK_EQ(playground_run_to(REQUESTS + 2000, 1e18), 0);
 	CHECK_EQ(playground_audit(), 0);
-	CHECK(call_every_query());
+	CHECK(call_all_query_functions());
 	scnprintf(playground_text(), PLAY_TEXT_BYTES, "policy=none");
 	CHECK(playground_change_parameters());
 	CHECK_TEXT(playground_text(), "there is no policy \"none\"");

@@ -32,7 +32,7 @@ def read_shown_error(browser: Browser) -> str:
     return "" if hidden else read_element_text(browser, "trouble")
 
 
-def change_address(browser: Browser, address: str) -> None:
+def change_page_address(browser: Browser, address: str) -> None:
     """Change the address of the open page, which is faster than loading the page again."""
     browser.run_script(f"""new Promise((done) => {{
         window.addEventListener("hashchange", () => setTimeout(done, 0), {{once: true}});
@@ -66,7 +66,7 @@ def test_invalid_values_in_the_page_address_are_named(key: str, browser: Browser
     for number, text in enumerate(WRONG[key]):
         address = f"#b=&seed=7&at=30&{key}={text.replace(' ', '+')}"
         if number:
-            change_address(browser, address)
+            change_page_address(browser, address)
         else:
             browser.open_playground(PAGE, address)
         assert browser.run_script("document.body.dataset.ready") == "yes", text
@@ -94,7 +94,7 @@ def test_invalid_addresses_do_not_break_the_page(words: str, browser: Browser) -
     """The page shows an error or a device for any address, and accepts the next address."""
     if words == "profile=nix":
         browser.open_playground(PAGE)
-    change_address(browser, f"#b=&at=30&{words}")
+    change_page_address(browser, f"#b=&at=30&{words}")
     assert browser.run_script("document.body.dataset.ready") == "yes"
     told = read_shown_error(browser)
     assert not INWARD.search(told), told
@@ -252,7 +252,7 @@ def test_a_command_that_cannot_be_copied_is_selected(browser: Browser) -> None:
 # ---------------------------------------------------------------- files
 
 @pytest.fixture(scope="module")
-def record_file_bytes(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+def bytes_of_record_file(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     path = tmp_path_factory.mktemp("records") / "stream.aft"
     simulate_natively("--requests", "3000", "--write-share", "0.9", "--record", str(path))
     return path.read_bytes()
@@ -263,11 +263,11 @@ def make_report_file_bytes(**changes: object) -> bytes:
     return json.dumps({**whole, **changes}).encode()
 
 
-def test_damaged_files_are_named_and_change_nothing(record_file_bytes: bytes, browser: Browser,
+def test_damaged_files_are_named_and_change_nothing(bytes_of_record_file: bytes, browser: Browser,
                                                     tmp_path: Path) -> None:
     """The error message names the dropped file, and the device stays as it was."""
     argv = {"argv": ["approxftl", "sim", "--write-share"]}
-    packed = gzip.compress(record_file_bytes)
+    packed = gzip.compress(bytes_of_record_file)
     files = {
         "empty.aft": b"", "half.json": make_report_file_bytes()[:-5],
         "cut.gz": packed[:len(packed) // 2],
@@ -279,7 +279,8 @@ def test_damaged_files_are_named_and_change_nothing(record_file_bytes: bytes, br
    "numbers.json": make_report_file_bytes(tool={"argv": [1, "sim"]}),
    "value.json": make_report_file_bytes(tool=argv),
         "no-digest.json": make_report_file_bytes(runs=[{"policy": "baseline"}]),
-   "head.aft": record_file_bytes[:40], "csv.csv": b"1,2,3\nx,y,z\n", "long.csv": b"9" * 2_000_000,
+   "head.aft": bytes_of_record_file[:40], "csv.csv": b"1,2,3\nx,y,z\n",
+             "long.csv": b"9" * 2_000_000,
    "deep.json": b'{"approxftl_json_format":1,"runs":' + b"[" * 100000,
 }
     open_page(browser, "#b=&at=77")
@@ -299,10 +300,10 @@ def test_a_file_that_is_too_large_is_refused(browser: Browser) -> None:
     assert read_shown_error(browser) == "x: this file has 3000 MB, and a page takes 256"
 
 
-def test_the_file_dropped_last_is_shown(record_file_bytes: bytes, browser: Browser) -> None:
+def test_the_file_dropped_last_is_shown(bytes_of_record_file: bytes, browser: Browser) -> None:
     """The last dropped file wins, even if an earlier one loads more slowly."""
     open_page(browser, "#b=&at=500")
-    data = base64.b64encode(record_file_bytes).decode()
+    data = base64.b64encode(bytes_of_record_file).decode()
     browser.run_script(f"""(async () => {{
         const bytes = Uint8Array.from(atob("{data}"), (letter) => letter.charCodeAt(0));
         let open;

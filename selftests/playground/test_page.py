@@ -872,7 +872,7 @@ def test_each_tour_step_shows_the_device_that_it_describes(browser: Browser) -> 
 # ---------------------------------------------------------------- files
 
 @pytest.fixture(scope="module")
-def record_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def recorded_stream_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A record file of 20000 requests."""
     path = tmp_path_factory.mktemp("records") / "stream.aft"
     simulate_natively("--requests", "20000", "--write-share", "0.9", "--approx-share", "0.3",
@@ -887,12 +887,13 @@ def convert_trace(source: Path, target: Path, *options: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["aft", "msr", "blktrace", "iolog", "csv"])
-def test_a_trace_dropped_on_the_page_equals_the_converted_trace(kind: str, record_file: Path,
+def test_a_trace_dropped_on_the_page_equals_the_converted_trace(kind: str,
+                                                                recorded_stream_file: Path,
                                                                 browser: Browser,
                                                                 tmp_path: Path) -> None:
     """A trace dropped on the page gives the stream that approxftl trace convert makes."""
     source, converted = tmp_path / f"-it's $dropped.{kind}", tmp_path / "converted.aft"
-    convert_trace(record_file, source, "--to", kind)
+    convert_trace(recorded_stream_file, source, "--to", kind)
     convert_trace(source, converted)
     open_page(browser)
     assert "20000 requests" in drop_file(browser, source.name, source.read_bytes())
@@ -910,18 +911,19 @@ def test_a_trace_dropped_on_the_page_equals_the_converted_trace(kind: str, recor
                                                                            "digest").split()
 
 
-def test_a_compressed_trace_is_unpacked_and_played(record_file: Path, browser: Browser) -> None:
+def test_a_compressed_trace_is_unpacked_and_played(recorded_stream_file: Path,
+                                                   browser: Browser) -> None:
     open_page(browser)
     assert "20000 requests" in drop_file(browser, "stream.aft.gz",
-                                         gzip.compress(record_file.read_bytes()))
+                                         gzip.compress(recorded_stream_file.read_bytes()))
     assert "expand it first" in drop_file(browser, "stream", b"BZh" + bytes(100))
 
 
-def test_a_saved_state_contains_the_position_in_the_trace(record_file: Path,
+def test_a_saved_state_contains_the_position_in_the_trace(recorded_stream_file: Path,
                                                           browser: Browser) -> None:
     """The position in the trace file is part of a saved state."""
     open_page(browser)
-    assert "20000 requests" in drop_file(browser, "stream.aft", record_file.read_bytes())
+    assert "20000 requests" in drop_file(browser, "stream.aft", recorded_stream_file.read_bytes())
     same = browser.run_script("""(() => { const run = app.runs.a; run.go(9000);
         const digest = run.device.digest(); run.go(16000); run.go(1000); run.go(9000);
         return digest === run.device.digest(); })()""")

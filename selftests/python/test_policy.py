@@ -173,7 +173,7 @@ def test_an_exception_ends_a_call_and_not_the_device() -> None:
 def test_a_policy_cannot_use_its_own_device() -> None:
     refused: list[str] = []
 
-    def change_own_device(_blocks: aftl.Blocks) -> None:
+    def change_device_from_policy(_blocks: aftl.Blocks) -> None:
         for use in (lambda: device.write(0), lambda: device.advance(1), device.check,
                     lambda: device.submit("write", [0])):
             with pytest.raises(aftl.SimulationError, match="only look at it") as caught:
@@ -181,7 +181,7 @@ def test_a_policy_cannot_use_its_own_device() -> None:
             refused.append(str(caught.value))
 
     device = aftl.SimulatedDevice(profile="demo", blocks=16, op=40, fill="none",
-                                  policy=aftl.Policy(select_victim=change_own_device))
+                                  policy=aftl.Policy(select_victim=change_device_from_policy))
     lpns = np.random.default_rng(1).integers(0, device.logical_pages, 40000)
     for lpn in lpns[:30000].tolist():
         device.write(lpn)

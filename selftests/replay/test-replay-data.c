@@ -256,7 +256,8 @@ TAP_TEST(a_log_is_read_as_written)
 }
 
 /* Call a print function; return true if its text contains @part, or, if @part is NULL, is empty. */
-static bool check_printout(bool start, const struct target_status *status, const char *part)
+static bool check_printed_target_state(bool start, const struct target_status *status,
+				       const char *part)
 {
 	char text[512] = "";
 	FILE *out = fmemopen(text, sizeof(text), "w");
@@ -273,16 +274,16 @@ TAP_TEST(the_starting_state_and_late_timers_are_reported)
 {
 	struct target_status status = { .units = 800, .late_p99_ns = 100000 };
 
-	CHECK(check_printout(true, &status,
-			     "/dev/x: starts 0.0 % full, 0 of 800 logical pages hold data; "));
-	CHECK(check_printout(true, &status, "-- --fill none"));
-	CHECK(check_printout(false, &status, NULL));
+	CHECK(check_printed_target_state(true, &status, "/dev/x: starts 0.0 % full, 0 of 800 "
+					 "logical pages hold data; "));
+	CHECK(check_printed_target_state(true, &status, "-- --fill none"));
+	CHECK(check_printed_target_state(false, &status, NULL));
 	status.valid_units = 300;
 	status.late_p99_ns = 2000000;
-	CHECK(check_printout(true, &status,
-			     "/dev/x: starts 37.5 % full, 300 of 800 logical pages hold data\n"));
-	CHECK(check_printout(false, &status,
-			     "since its last reset /dev/x completed 1 % of the requests more "));
+	CHECK(check_printed_target_state(true, &status, "/dev/x: starts 37.5 % full, 300 of 800 "
+					 "logical pages hold data\n"));
+	CHECK(check_printed_target_state(false, &status, "since its last reset /dev/x completed "
+					 "1 % of the requests more "));
 }
 
 int main(void)

@@ -43,7 +43,7 @@ def figures_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def setting_with_tiny_traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Setting:
+def study_setting_with_tiny_traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Setting:
     """Replace each recorded trace by a tiny one; the tests only need the files to exist."""
     monkeypatch.setenv("APPROXFTL", str(PROGRAM))
     first = tmp_path / "HM_0.aft"
@@ -102,14 +102,14 @@ def test_each_study_describes_itself_and_its_figures(path: Path) -> None:
 
 
 def test_a_figure_without_its_package_is_left_out(monkeypatch: pytest.MonkeyPatch,
-                                                  setting_with_tiny_traces: Setting) -> None:
+                                                  study_setting_with_tiny_traces: Setting) -> None:
     monkeypatch.setattr(papers, "find_spec", lambda _name: None)
     said: list[str] = []
-    found = papers.drawable_figures((), setting_with_tiny_traces, said.append)
+    found = papers.drawable_figures((), study_setting_with_tiny_traces, said.append)
     assert [one.spec.name for one in found] == [name for name in NAMES if "weights" not in name]
     assert said == [f"weights-{name}: left out, for lack of the Python package sklearn"
                     for name in ("layers", "shelf")]
-    (one,) = papers.drawable_figures(["weights-shelf"], setting_with_tiny_traces, said.append)
+    (one,) = papers.drawable_figures(["weights-shelf"], study_setting_with_tiny_traces, said.append)
     assert one.spec.name == "weights-shelf"
 
 
@@ -132,9 +132,9 @@ def make_network_report(share: float, alone: float, **changed: Any) -> Json:
 
 
 def test_neural_networks_of_a_mounted_device_stand_beside_simulated_ones(
-        setting_with_tiny_traces: Setting) -> None:
+        study_setting_with_tiny_traces: Setting) -> None:
     specs = {spec.name: spec for one in papers.find_paper_figures(["weights"],
-                                                                  setting_with_tiny_traces)
+                                                                  study_setting_with_tiny_traces)
              for spec in [one.spec]}
     reports = [make_network_report(0.9, 0.5), make_network_report(0.8, 0.7),
                make_network_report(0.1, 0.1, planes=4),
@@ -179,9 +179,9 @@ def test_each_workload_fills_the_expected_kind_of_block(tmp_path: Path, options:
 @pytest.mark.slow
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
 def test_the_simulator_accepts_every_paper_study(path: Path,
-                                                 setting_with_tiny_traces: Setting) -> None:
+                                                 study_setting_with_tiny_traces: Setting) -> None:
     """The simulator accepts all parameter values of a paper's study."""
-    plan = study_plan.read_study(path, PROGRAM, setting=setting_with_tiny_traces)
+    plan = study_plan.read_study(path, PROGRAM, setting=study_setting_with_tiny_traces)
     assert plan.points and figure_specs(plan)
 
 
@@ -250,15 +250,15 @@ def test_paper_figures_of_several_seeds_have_intervals(figures_folder: Path) -> 
 
 
 def test_the_option_full_makes_runs_longer() -> None:
-    def find_values_for_short_and_full_runs(value: Any) -> Iterator[str]:
+    def find_options_of_short_and_full_runs(value: Any) -> Iterator[str]:
         if isinstance(value, dict):
             for one in value.values():
-                yield from find_values_for_short_and_full_runs(one)
+                yield from find_options_of_short_and_full_runs(one)
         elif isinstance(value, str) and "|" in value:
             yield value
 
     for path in STUDIES:
-        for value in find_values_for_short_and_full_runs(study_plan.load_toml_file(path)):
+        for value in find_options_of_short_and_full_runs(study_plan.load_toml_file(path)):
             assert int(pick_quick_or_full_size(value, True)) > int(
                 pick_quick_or_full_size(value, False)), path
 

@@ -292,7 +292,8 @@ def browser_with_report(browser: Browser, report_page: Path) -> Iterator[Browser
 
 
 @pytest.mark.slow
-def test_figures_are_drawn_again_when_they_are_seen(browser_with_report: Browser) -> None:
+def test_static_figures_become_interactive_when_scrolled_into_view(
+        browser_with_report: Browser) -> None:
     told = run_script(browser_with_report, """
         const all = [...document.querySelectorAll("figure")];
         await drawn();
@@ -354,7 +355,7 @@ def test_the_filter_for_measures_applies_to_all_figures(browser_with_report: Bro
     assert told == [[8, 0], [8, 4], [16, 12]]
 
 
-def check_stated_ratio(text: str, result: Json) -> None:
+def check_ratio_in_bar_text(text: str, result: Json) -> None:
     """Compare the ratio in the text of a bar with the ratio of the runs' response times."""
     found = re.fullmatch("what: (.*) response, (.*), of: (.*), times that of baseline: (.*)", text)
     assert found, text
@@ -376,7 +377,7 @@ def test_hovering_over_a_bar_shows_its_exact_value(browser_with_report: Browser,
     """)
     hidden, text = told
     assert not hidden
-    check_stated_ratio(text, simulation_result)
+    check_ratio_in_bar_text(text, simulation_result)
 
 
 def test_a_download_equals_the_shown_figure(browser_with_report: Browser) -> None:
@@ -502,7 +503,7 @@ def compute_relative_luminance(colour: str) -> float:
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_every_colour_has_an_edge_that_stands_out(dark: bool) -> None:
+def test_edges_of_all_colours_have_enough_contrast(dark: bool) -> None:
     light_style, dark_style = (TOP / "trace-tools/approxftl_tools/page.css").read_text().split(
         "@media (prefers-color-scheme: dark)")
     found = dict(re.findall(r"--(\w+): ([^;]+);", light_style))
@@ -552,7 +553,7 @@ def test_keyboard_keys_show_values_and_zoom_a_figure(browser_with_report: Browse
         texts.append(text)
     assert texts[1] == texts[3] and len(set(texts)) == 4
     for text in texts:
-        check_stated_ratio(text, simulation_result)
+        check_ratio_in_bar_text(text, simulation_result)
     press_key(browser_with_report, "Escape", 27)
     assert run_script(browser_with_report, state)[1] == ""
 

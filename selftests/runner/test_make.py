@@ -26,7 +26,7 @@ def make_linked_tree(place: Path) -> Path:
 
 @pytest.mark.parametrize(("one", "other"), [("", "{}/"), ("{}/", "")])
 def test_objects_depend_on_headers_in_any_folder(tmp_path: Path, one: str, other: str) -> None:
-    """Objects depend on headers with a relative or absolute O=; stale ones crashed programs."""
+    """A changed header recompiles objects, whether the directory O= is relative or absolute."""
     own = make_linked_tree(tmp_path / "tree")
     made = []
     for folder, words in ((one, []), (other, []), (other, ["-W", f"{HISTOGRAM}.h"])):

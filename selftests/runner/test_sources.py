@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Static checkers run again for changed sources, and for no other sources."""
+"""Static checkers check changed source files again, and no unchanged file."""
 
 from collections.abc import Callable
 from pathlib import Path

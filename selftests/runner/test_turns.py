@@ -17,7 +17,7 @@ import ktap
 print(*(p for p in '{points}'.split() if ktap.is_point_selected(p)), sep='\\n')"""
 
 
-def list_points_of_turn(turn: str, phase: str, points: str) -> list[str]:
+def list_selected_test_points(turn: str, phase: str, points: str) -> list[str]:
     """Return this kernel's test points; shell and Python must select the same ones."""
     environment = {"AFTL_TURN": turn, "AFTL_PHASE": phase}
     said = [run_program(*words, text.format(top=TOP, points=points), environment=environment).out
@@ -29,18 +29,19 @@ def list_points_of_turn(turn: str, phase: str, points: str) -> list[str]:
 
 def test_each_test_point_runs_on_one_kernel_in_one_of_three_commits() -> None:
     points = " ".join("abcdefghijklm")
-    done = {(turn, phase): [line for line in list_points_of_turn(turn, phase, points) if line[0]
+    done = {(turn, phase): [line for line in list_selected_test_points(turn, phase, points)
+                            if line[0]
                             != "#"] for turn in ("1/3", "2/3", "3/3")
             for phase in ("1/3", "2/3", "3/3")}
     assert sorted(chain(*done.values())) == points.split()
     assert done["2/3", "1/3"] == ["b", "k"] and done["3/3", "2/3"] == ["f"]
-    assert list_points_of_turn("", "", points) == points.split()
-    said = list_points_of_turn("1/2", "1/2", "a b c d")
+    assert list_selected_test_points("", "", points) == points.split()
+    said = list_selected_test_points("1/2", "1/2", "a b c d")
     assert said == ["a", "# b: left to another kernel", "# c: left to another commit",
                     "# d: left to another commit"]
 
 
-def test_each_python_test_in_turn_runs_in_one_of_three_commits(tmp_path: Path) -> None:
+def test_slow_python_tests_are_divided_among_three_commits(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text("""import pytest
 @pytest.mark.in_turn
 @pytest.mark.parametrize("number", range(30))
