@@ -50,7 +50,7 @@ static void check_exp2_of_log2(void)
 	}
 }
 
-static void check_tag_run_limits(void)
+static void check_approximate_run_limits(void)
 {
 	struct tags state;
 
@@ -68,6 +68,6 @@ int main(void)
 	tap_run("powers of two are exact", check_exp2_table);
 	tap_run("2 to the power of log2(x) is x", check_exp2_of_log2);
 	tap_run("shares and lengths of runs of approximate writes have limits",
-		check_tag_run_limits);
+		check_approximate_run_limits);
 	return tap_finish();
 }

@@ -52,7 +52,7 @@ static bool make_pipeline_chunk(void *context, u64 number)
 }
 
 /* Wait up to 500 ms per lane, and a little longer to notice a lane that takes too many chunks. */
-static void wait_for_other_lanes(struct watch *watch)
+static void wait_for_other_consumers(struct watch *watch)
 {
 	u32 lane, ms;
 
@@ -68,7 +68,7 @@ static void take_pipeline_chunk(void *context, u64 number, u32 lane)
 
 	count_entering_thread(watch, 1 + lane);
 	if (watch->slow && !lane && !number)
-		wait_for_other_lanes(watch);
+		wait_for_other_consumers(watch);
 	if (watch->places[number % PIPELINE_AHEAD] != number ||
 	    atomic_fetch_add(&watch->taken[lane], 1) != number)
 		atomic_fetch_add(&watch->wrong, 1);
@@ -115,7 +115,7 @@ TAP_TEST(the_pipeline_ends_without_chunks)
 	run_and_check_pipeline(1, 3, false);
 }
 
-static void count_taken_chunk(void *context, u64 number, u32 lane)
+static void count_consumed_chunk(void *context, u64 number, u32 lane)
 {
 	struct watch *watch = context;
 
@@ -127,7 +127,7 @@ TAP_TEST(pipeline_each_calls_each_lane_once)
 	struct watch watch = { .chunks = 0 };
 	u32 i;
 
-	pipeline_run_lanes(&watch, count_taken_chunk, LANES, 2);
+	pipeline_run_lanes(&watch, count_consumed_chunk, LANES, 2);
 	for (i = 0; i < LANES; i++)
 		CHECK_EQ(atomic_load(&watch.taken[i]), 1);
 }

@@ -91,7 +91,8 @@ static u32 read_cell_before_write(u32 have, u32 cell)
 }
 
 /* Compute the parity of a row by the method and from the cells that @plan names. */
-static u32 compute_parity_by_plan(const struct stripe_plan *plan, u32 have, u32 dirty, u32 data)
+static u32 compute_parity_by_write_plan(const struct stripe_plan *plan, u32 have, u32 dirty,
+					u32 data)
 {
 	u32 parity = plan->reconstruct ? 0 : read_cell_before_write(have, data);
 	u32 i;
@@ -106,7 +107,7 @@ static u32 compute_parity_by_plan(const struct stripe_plan *plan, u32 have, u32 
 	return parity;
 }
 
-static void check_stripe_plan(u32 members, u32 dirty, u32 known)
+static void check_stripe_write_plan(u32 members, u32 dirty, u32 known)
 {
 	const struct stripe_layout layout = { .members = members, .chunk = 64 };
 	struct stripe_plan plan = stripe_make_plan(&layout, dirty, known);
@@ -126,7 +127,7 @@ static void check_stripe_plan(u32 members, u32 dirty, u32 known)
 	CHECK_EQ(plan.write, dirty | 1U << data);
 	CHECK(!(plan.read & known));
 	CHECK_EQ((u32)__builtin_popcount(plan.read), min(modify, reconstruct));
-	CHECK_EQ(compute_parity_by_plan(&plan, known | plan.read, dirty, data),
+	CHECK_EQ(compute_parity_by_write_plan(&plan, known | plan.read, dirty, data),
 		 compute_parity_of_cells(new, data));
 }
 
@@ -139,11 +140,11 @@ TAP_TEST(stripe_plans_read_the_fewest_units_and_make_the_right_parity)
 	for (members = STRIPE_MEMBERS_MIN; members <= 6; members++)
 		for (dirty = 1; dirty < 1U << (members - 1); dirty++)
 			for (known = 0; known < 1U << members; known++)
-				check_stripe_plan(members, dirty, known);
+				check_stripe_write_plan(members, dirty, known);
 	for (dirty = 0; dirty < 20000; dirty++) {
 		members = 7 + draw_stripe_random(STRIPE_MEMBERS_MAX - 6);
-		check_stripe_plan(members, 1 + draw_stripe_random((1U << (members - 1)) - 1),
-				  draw_stripe_random(1U << members));
+		check_stripe_write_plan(members, 1 + draw_stripe_random((1U << (members - 1)) - 1),
+					draw_stripe_random(1U << members));
 	}
 }
 

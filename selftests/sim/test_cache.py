@@ -39,8 +39,8 @@ def compute_write_mb_s(result: Json) -> float:
     return int(result["counters"]["host_write_units"]) * UNIT / int(result["simulated_ns"]) * 1e3
 
 
-def run_after_warm_up(at: float, *cache: str) -> Json:
-    """Return a run that writes `at` MB before the statistics start, and 64 MB after that."""
+def simulate_writes_after_warm_up(at: float, *cache: str) -> Json:
+    """Simulate writes of `at` MB before the statistics begin, and of 64 MB afterwards."""
     return get_only_run(run_sim(*SHAPE, *WRITES, *cache, "--warmup", str(round(at * 1e6 / REQUEST)),
                                 "--requests", "512"))
 
@@ -58,20 +58,22 @@ def test_translation_pages_wait_for_the_collection_of_a_superblock() -> None:
 def test_write_rate_falls_when_the_blocks_of_a_static_slc_cache_are_full() -> None:
     cache = ("--slc_static", "8%")
     volume = DIES * 11 * CACHED / 1e6  # 8 % of 128 blocks
-    assert compute_write_mb_s(run_after_warm_up(0, *cache)) == pytest.approx(IN_CACHE, rel=0.02)
-    assert compute_write_mb_s(run_after_warm_up(volume - 70, *cache)) > IN_CACHE * 0.75
-    assert compute_write_mb_s(run_after_warm_up(volume + 10, *cache)) == pytest.approx(PAST,
-                                                                                       rel=0.02)
-    assert compute_write_mb_s(run_after_warm_up(0)) == pytest.approx(PAST, rel=0.02)
+    assert compute_write_mb_s(simulate_writes_after_warm_up(0, *cache)) == pytest.approx(IN_CACHE,
+                                                                                         rel=0.02)
+    assert compute_write_mb_s(simulate_writes_after_warm_up(volume - 70, *cache)) > IN_CACHE * 0.75
+    assert compute_write_mb_s(simulate_writes_after_warm_up(volume + 10,
+                                                            *cache)) == pytest.approx(PAST,
+                                                                                      rel=0.02)
+    assert compute_write_mb_s(simulate_writes_after_warm_up(0)) == pytest.approx(PAST, rel=0.02)
 
 
 def test_write_rate_of_a_dynamic_slc_cache_falls_in_two_steps() -> None:
     cache = ("--slc_dynamic", "100%")
     lent = DIES * (BLOCKS - 12) * CACHED / 1e6  # until 10 % of the blocks are free
-    before = run_after_warm_up(lent - 80, *cache)
+    before = simulate_writes_after_warm_up(lent - 80, *cache)
     assert compute_write_mb_s(before) == pytest.approx(IN_CACHE, rel=0.02)
     assert before["counters"]["fold_blocks"] == 0
-    short = run_after_warm_up(lent + 400, *cache)
+    short = simulate_writes_after_warm_up(lent + 400, *cache)
     assert compute_write_mb_s(short) == pytest.approx(FOLDING, rel=0.06)
     assert compute_write_mb_s(short) < PAST * 0.7
     assert short["counters"]["fold_blocks"] > 0 == short["counters"]["fold_idle_blocks"]

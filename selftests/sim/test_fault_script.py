@@ -38,7 +38,7 @@ SCRIPTS = st.lists(st.builds(lambda a, t: {**a, **t}, ACTIONS, TRIGGERS), max_si
 @QUICK
 def test_valid_fault_scripts_are_valid_toml(tmp_path: Path, faults: list[dict[str, Any]],
                                             blank: str, comment: str) -> None:
-    """The fault list has a note that a fault did not happen during a run of one read."""
+    """A run of one read prints a note for each fault of its script that has not happened."""
     lines = []
     for fault in faults:
         lines += ["[[fault]]", *(f"{key}{blank}={blank}" +

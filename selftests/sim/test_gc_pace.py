@@ -26,7 +26,7 @@ def read_total_amplification(run: dict[str, Any]) -> float:
 
 
 @pytest.mark.parametrize("allocate", ("rotate", "least_busy"))
-def test_the_write_tail_is_short_at_the_same_write_amplification(allocate: str) -> None:
+def test_paced_collection_shortens_the_tail_of_write_latency(allocate: str) -> None:
     block = run_steady_state("--gc_mode", "block", "--allocate", allocate)
     paced = run_steady_state("--gc_mode", "paced", "--allocate", allocate)
     assert compute_tail_to_mean_ratio(block) > 4

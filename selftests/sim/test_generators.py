@@ -308,7 +308,7 @@ def test_hot_size_leaves_cold_requests_as_they_are(run_generator: Generate) -> N
         assert was.nsect == now.nsect or not is_cold
 
 
-def test_a_hot_range_of_the_whole_footprint_sets_all_sizes(run_generator: Generate) -> None:
+def test_a_hot_range_of_the_whole_footprint_sets_all_request_sizes(run_generator: Generate) -> None:
     records = run_generator("--hot-share", "0.1", "--hot-range", "100%", "--hot-size", "8KiB")
     assert {r.nsect for r in records} == {16}
 

@@ -60,7 +60,7 @@ def test_partial_writes_at_depth_1_include_the_read_of_their_page() -> None:
         whole["write_response"]["mean_ns"] + reads["read_response"]["mean_ns"], rel=1e-3)
 
 
-def test_the_write_buffer_completes_units_without_reads() -> None:
+def test_writes_that_fill_a_buffered_unit_read_it_once() -> None:
     """32 consecutive writes of 512 bytes fill a unit, which is programmed once."""
     run = get_only_run(run_sim(*LARGE_UNITS, "--buffer", "4MiB", "--workload", "sequential",
                                "--size", "512B", "--write-share", "100%", "--requests", "32000"))

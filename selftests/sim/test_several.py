@@ -312,7 +312,7 @@ def test_under_a_process_limit_runs_follow_one_another() -> None:
 
 
 @pytest.fixture(scope="module")
-def record_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def recorded_stream_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("record") / "x.aft"
     assert run_approxftl("sim", "--requests", "3000", "--workload", "bursts", "--flush-every", "50",
                          "--approx-share", "50%", "--record", path).code == 0
@@ -333,10 +333,11 @@ def simulate_trace_for_results(trace: Path, *options: str) -> Json:
 
 
 @pytest.mark.parametrize("name", ["msr", "blktrace"])
-def test_every_trace_format_gives_the_results_of_its_conversion(name: str, record_file: Path,
+def test_every_trace_format_gives_the_results_of_its_conversion(name: str,
+                                                                recorded_stream_file: Path,
                                                                 tmp_path: Path,
                  monkeypatch: pytest.MonkeyPatch) -> None:
-    foreign = convert_trace(record_file, tmp_path / "foreign", "--to", name)
+    foreign = convert_trace(recorded_stream_file, tmp_path / "foreign", "--to", name)
     expected = simulate_trace_for_results(convert_trace(foreign, tmp_path / "x.aft", "--to", "aft"))
     assert expected["runs"][0]["requests"] > 2000
     (tmp_path / "temporary").mkdir()
@@ -346,8 +347,9 @@ def test_every_trace_format_gives_the_results_of_its_conversion(name: str, recor
     assert list((tmp_path / "temporary").iterdir()) == []
 
 
-def test_a_capture_is_found_by_its_name_or_folder(record_file: Path, tmp_path: Path) -> None:
-    convert_trace(record_file, tmp_path / "cap.blktrace.0", "--to", "blktrace")
+def test_a_capture_is_found_by_its_name_or_folder(recorded_stream_file: Path,
+                                                  tmp_path: Path) -> None:
+    convert_trace(recorded_stream_file, tmp_path / "cap.blktrace.0", "--to", "blktrace")
     expected = simulate_trace_for_results(tmp_path / "cap.blktrace.0")
     assert simulate_trace_for_results(tmp_path / "cap") == expected
     assert simulate_trace_for_results(tmp_path) == expected
@@ -367,8 +369,9 @@ def test_reading_options_are_passed_to_the_trace_reader(tmp_path: Path) -> None:
     assert run_sim("--trace", path, *columns)["runs"][0]["simulated_ns"] >= 2000000
 
 
-def test_option_from_sets_the_format_of_standard_input(record_file: Path, tmp_path: Path) -> None:
-    csv = convert_trace(record_file, tmp_path / "x.csv")
+def test_option_from_sets_the_format_of_standard_input(recorded_stream_file: Path,
+                                                       tmp_path: Path) -> None:
+    csv = convert_trace(recorded_stream_file, tmp_path / "x.csv")
     done = run_approxftl("sim", "--trace", "-", "--from", "csv", "--policy", "baseline,tlc",
                          "--repeat", "2", "--json", stdin=csv.read_bytes())
     result = remove_tool_key_from_result(json.loads(done.out))
@@ -376,8 +379,8 @@ def test_option_from_sets_the_format_of_standard_input(record_file: Path, tmp_pa
     assert result == simulate_trace_for_results(csv)
 
 
-def test_dropped_lines_are_reported(record_file: Path, tmp_path: Path) -> None:
-    path = convert_trace(record_file, tmp_path / "x.csv")
+def test_dropped_lines_are_reported(recorded_stream_file: Path, tmp_path: Path) -> None:
+    path = convert_trace(recorded_stream_file, tmp_path / "x.csv")
     path.write_text(path.read_text() + "nonsense\n")
     done = run_approxftl("sim", "--trace", path)
     assert done.code == 0
@@ -388,13 +391,13 @@ def test_dropped_lines_are_reported(record_file: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "x.json").exists()
 
 
-def test_a_missing_trace_reader_is_named(record_file: Path, tmp_path: Path) -> None:
+def test_a_missing_trace_reader_is_named(recorded_stream_file: Path, tmp_path: Path) -> None:
     alone = tmp_path / "approxftl"
     shutil.copy(BUILD / "approxftl", alone)
-    csv = convert_trace(record_file, tmp_path / "x.csv")
+    csv = convert_trace(recorded_stream_file, tmp_path / "x.csv")
     nowhere = {"PATH": str(tmp_path)}
     done = run_program(alone, "sim", "--trace", csv, environment=nowhere)
     assert done.code == 3
     assert done.err == (f"approxftl sim: {csv}: no record file; approxftl-trace, which reads "
                         "others, is missing\n")
-    assert run_program(alone, "sim", "--trace", record_file, environment=nowhere).code == 0
+    assert run_program(alone, "sim", "--trace", recorded_stream_file, environment=nowhere).code == 0

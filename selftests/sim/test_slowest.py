@@ -52,7 +52,7 @@ def test_slowest_is_refused_for_several_devices(options: tuple[str, ...]) -> Non
 
 
 def test_recorded_response_times_add_up_to_those_of_the_report(tmp_path: Path) -> None:
-    """Times in the CSV file of --record add up to the report's; a record file has rounded ones."""
+    """Times in the CSV file of --record add up to the report's; a record file has rounded times."""
     table, record = tmp_path / "run.csv", tmp_path / "run.aft"
     args = ("--op=20%", "--utilisation=60%", "--requests=20000")
     timing = get_only_run(run_sim(*args, "--record", table))["timing"]

@@ -23,8 +23,9 @@ def measure_steady_amplification(*options: str, blocks: int = 2000) -> float:
 def compute_fifo_amplification(spare: float) -> float:
     """Return the write amplification of FIFO collection under uniform writes.
 
-    A block is collected one turn of the log after it was filled, with a valid share of u. A turn
-    overwrites (1 - u) / (1 - spare) of all data, so u = exp(-(1 - u) / (1 - spare)).
+    A block is collected when the log has passed all blocks once since it was filled, with a valid
+    share of u. Meanwhile the host has overwritten (1 - u) / (1 - spare) of all data, so
+    u = exp(-(1 - u) / (1 - spare)).
     """
     valid = 0.5
     for _ in range(500):

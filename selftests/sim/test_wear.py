@@ -25,7 +25,7 @@ def compute_erase_spread(run: dict[str, Any]) -> float:
 @pytest.mark.parametrize("options", (
     (), ("--gc-mode", "paced"), ("--hot-share", "80%", "--hot-range", "50%"),
     ("--policy", "approxftl", "--fill-approx", "100%")), ids=" ".join)
-def test_the_spread_of_the_erase_counts_stays_within_the_gap(options: tuple[str, ...]) -> None:
+def test_the_spread_of_erase_counts_stays_within_wear_gap(options: tuple[str, ...]) -> None:
     runs = [run_skewed_writes(gap, *options) for gap in GAPS]
     for gap, run in zip(GAPS, runs, strict=True):
         assert compute_erase_spread(run) <= gap

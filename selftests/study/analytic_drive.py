@@ -47,7 +47,7 @@ class Device:
         """Return the program bandwidth of all dies, in bytes per nanosecond."""
         return self.dies * self.stripe * self.at_once / self.read_option_as_number("program")
 
-    def count_dies_of_requests(self) -> float:
+    def count_dies_serving_requests(self) -> float:
         """Return how many dies serve the requests; a stride as long as all dies uses one die."""
         stride, row = int(self.read_option_as_number("stride")), int(self.dies * self.stripe)
         return max(self.at_once, row // math.gcd(stride, row)) if stride else self.dies
@@ -71,7 +71,7 @@ def compute_mean_read_ns(device: Device) -> float:
     """Return the mean read time; at a high queue depth dies, link or commands limit the rate."""
     lone = sum(device.compute_single_read_times_ns()) / 3
     busy = (lone - device.compute_time_outside_flash_ns()) * max(1.0, device.size / device.stripe)
-    busy /= device.count_dies_of_requests()
+    busy /= device.count_dies_serving_requests()
     slowest = max(busy, 1e3 * device.size / device.read_option_as_number("link"),
                   device.read_option_as_number("link_command"))
     beside = device.read_option_as_number("beside_rate") * device.read_option_as_number(

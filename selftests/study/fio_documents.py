@@ -97,7 +97,8 @@ def make_jobs_of_table(drive: str, table: str) -> Iterator[list[Json]]:
                 yield found
 
 
-def write_every_other_load(drive: str, tables: tuple[str, ...], folder: Path) -> tuple[Path, Path]:
+def write_alternate_loads_to_two_files(drive: str, tables: tuple[str, ...],
+                                       folder: Path) -> tuple[Path, Path]:
     """Write every second load to a file that calibration fits, all others to one it predicts."""
     loads = [one for table in tables for one in make_jobs_of_table(drive, table)]
     paths = folder / "fitted.json", folder / "against.json"

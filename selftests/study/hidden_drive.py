@@ -61,7 +61,7 @@ def count_job_requests(options: dict[str, str]) -> int:
     return int(whole * part * int(options.get("loops", "1")))
 
 
-def make_unmeasured_output(path: Path, when: int) -> Json:
+def make_fio_output_with_placeholders(path: Path, when: int) -> Json:
     """Return fio's output for a job file, with placeholders for all measurements."""
     found = list(parse_job_sections(path))
     shared = found[0][1]
@@ -104,7 +104,7 @@ def measure_drive(hidden: Hidden, files: Sequence[Path], folder: Path, bench: Be
                   noise: float = 0.0, seed: int = 1) -> list[Path]:
     """Simulate the drive and write one fio output for each job file."""
     paths = [folder / f"{path.stem}.json" for path in files]
-    documents = {path: make_unmeasured_output(file, 10 + index)
+    documents = {path: make_fio_output_with_placeholders(file, 10 + index)
                  for index, (path, file) in enumerate(zip(paths, files, strict=True))}
     for path, document in documents.items():
         path.write_text(json.dumps(document))

@@ -21,7 +21,7 @@ from selftests.study.fio_documents import (
     make_fio_document,
     make_fio_job,
     make_fio_job_part,
-    write_every_other_load,
+    write_alternate_loads_to_two_files,
 )
 from selftests.study.hidden_drive import Hidden, measure_drive
 
@@ -78,7 +78,8 @@ def make_hidden_drive(model: Model) -> Hidden:
                   model.estimate_device_capacity(least))
 
 
-def calibrate_formula_drive(model: Model, folder: Path, jobs: tuple[Path, ...], seed: int) -> Found:
+def calibrate_analytic_drive(model: Model, folder: Path, jobs: tuple[Path, ...],
+                             seed: int) -> Found:
     """Return parameters found for a drive that formulas describe, measured with 1 % of error."""
     bench = AnalyticBench()
     output = read_fio_files(measure_drive(make_hidden_drive(model), jobs, folder, bench, 0.01,
@@ -100,7 +101,7 @@ def test_intervals_contain_the_true_values(name: str, tmp_path: Path) -> None:
     hits: list[bool] = []
     widths: list[float] = []
     for seed in range(4):
-        found = calibrate_formula_drive(DRIVES[name], tmp_path, (WRITES, READS, REWRITES), seed)
+        found = calibrate_analytic_drive(DRIVES[name], tmp_path, (WRITES, READS, REWRITES), seed)
         for known in found.known:
             if known.is_parameter_determined and known.name in hidden:
                 low, high = known.low * (1 - 1e-9), known.high * (1 + 1e-9)
@@ -116,7 +117,7 @@ def test_with_few_dies_the_command_time_is_undetermined(tmp_path: Path) -> None:
     drive = replace(DRIVES["one-shot"], dies=6)
     hidden = list_true_parameters(drive)
     for seed in range(2):
-        found = calibrate_formula_drive(drive, tmp_path, (WRITES, READS, REWRITES), seed)
+        found = calibrate_analytic_drive(drive, tmp_path, (WRITES, READS, REWRITES), seed)
         known = {one.name: one for one in found.known}
         assert not known["link_command"].is_parameter_determined
         assert not known["controller"].is_parameter_determined or \
@@ -124,7 +125,7 @@ def test_with_few_dies_the_command_time_is_undetermined(tmp_path: Path) -> None:
 
 
 def test_reads_alone_determine_read_parameters_only(tmp_path: Path) -> None:
-    found = calibrate_formula_drive(DRIVES["one-shot"], tmp_path, (READS,), 1)
+    found = calibrate_analytic_drive(DRIVES["one-shot"], tmp_path, (READS,), 1)
     told = {known.name for known in found.known if known.is_parameter_determined}
     assert {"dies", "stripe", "one_shot", "read", "link"} <= told
     assert told.isdisjoint({"program", "buffer", "op"})
@@ -136,7 +137,7 @@ def test_reads_alone_determine_read_parameters_only(tmp_path: Path) -> None:
 def test_without_strided_reads_one_shot_programming_is_undetermined(tmp_path: Path) -> None:
     jobs = tmp_path / "random.fio"
     jobs.write_text(READS.read_text().partition("[stride-")[0])
-    found = calibrate_formula_drive(DRIVES["one-shot"], tmp_path, (jobs,), 1)
+    found = calibrate_analytic_drive(DRIVES["one-shot"], tmp_path, (jobs,), 1)
     assert "one_shot" not in {known.name for known in found.known if known.is_parameter_determined}
     assert {known.name: known.value for known in found.known}["dies"] == 16
 
@@ -201,7 +202,7 @@ def test_half_of_a_drives_measurements_predicts_the_other_half(tmp_path: Path) -
     Only percentiles at 128 reads of 8 KiB in flight are predicted wrong: there the drive schedules
     waiting reads more evenly than the model.
     """
-    fitted, against = write_every_other_load("wd-zn540", ("read-grid",), tmp_path)
+    fitted, against = write_alternate_loads_to_two_files("wd-zn540", ("read-grid",), tmp_path)
     out = tmp_path / "found.json"
     run_calibrate(fitted, "--against", against, f"--json={out}")
     found = parse_document(SCHEMA, out.read_text())
@@ -382,7 +383,7 @@ def test_output_of_a_real_fio_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_end_calibration_cleanly(tmp_path: Path, number: signal.Signals) -> None:
-    fitted, _ = write_every_other_load("wd-zn540", ("read-grid",), tmp_path)
+    fitted, _ = write_alternate_loads_to_two_files("wd-zn540", ("read-grid",), tmp_path)
     process = subprocess.Popen(
         ["env", "--default-signal=INT,TERM", BUILD / "approxftl-calibrate", fitted, "--progress",
          "--json=out.json"], cwd=tmp_path, env=os.environ | {"TMPDIR": str(tmp_path)},
