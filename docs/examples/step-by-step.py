@@ -3,7 +3,7 @@
 
 import approxftl as aftl
 
-device = aftl.SimulatedDevice(profile="demo", policy="baseline", fill="none")
+device = aftl.Device(profile="demo", policy="baseline", fill="none")
 print("write", device.write(0, 4), "ns, read", device.read(0, 4), "ns")
 device.trim(0)
 device.advance(10**9)

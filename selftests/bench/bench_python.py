@@ -5,7 +5,7 @@
 The command and the library perform the same runs in alternation, and the lowest processor time of
 each counts. A run that keeps its requests is compared with a command that writes the same
 properties of each request to a record file, because both observe each request. The cost of a
-call is what a request takes by SimulatedDevice.write(), minus what it takes in submit() at depth 1.
+call is what a request takes by Device.write(), minus what it takes in submit() at depth 1.
 With --strict, a missed limit is exit status 1.
 """
 
@@ -80,7 +80,7 @@ def measure_write_call_us(requests: int, rounds: int) -> float:
     numbers = pages.tolist()
     costs = []
     for _ in range(rounds):
-        device, same = (aftl.SimulatedDevice(profile="demo", fill="none") for _ in range(2))
+        device, same = (aftl.Device(profile="demo", fill="none") for _ in range(2))
         calls = measure_library_cpu_s(lambda: [device.write(lpn) for lpn in numbers])  # noqa: B023
         batch = measure_library_cpu_s(lambda: same.submit("write", pages, depth=1))  # noqa: B023
         costs.append((calls - batch) / requests * 1e6)

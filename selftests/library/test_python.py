@@ -105,7 +105,7 @@ def expand_tagged_levels(extents):
 @settings(max_examples=150, database=None)
 @given(SAID)
 def compare_levels_with_model(said):
-    with io_open(path, "r+b") as file, Device(path) as device:
+    with io_open(path, "r+b") as file, MountedDevice(path) as device:
         fd, model = file.fileno(), [None] * UNITS
         os.truncate(fd, UNITS * 4096)
         device.untag(fd)
@@ -154,7 +154,7 @@ def test_query_and_stored_return_many_ranges_and_units(zeroed_file: Path) -> Non
     run_python_program("""
 from io import open as io_open
 os.truncate(path, 4096 * 1000)
-with Device(path, require=True) as device, io_open(path, "r+b") as f:
+with MountedDevice(path, require=True) as device, io_open(path, "r+b") as f:
     for i in range(700):
         device.tag(f.fileno(), 8192 * i, 4096, Class(i % 2))
     found = device.query(f.fileno())
@@ -169,7 +169,7 @@ def test_each_python_call_reaches_the_library(zeroed_file: Path, tmp_path: Path)
     log = tmp_path / "log"
     run_python_program("""
 from io import open as io_open
-device = Device(path)
+device = MountedDevice(path)
 assert device.active and device.caps().version == 1
 with io_open(path, "r+b") as f:
     assert device.pwrite(f.fileno(), b"data", 4096) == 4
@@ -193,7 +193,7 @@ except ValueError as error:
 def test_a_refused_tag_raises_refused_error(zeroed_file: Path) -> None:
     run_python_program("""
 try:
-    Device(path).tag(os.open(path, os.O_RDONLY))
+    MountedDevice(path).tag(os.open(path, os.O_RDONLY))
 except RefusedError as error:
     assert "open the file for writing" in str(error), error
     assert error.errno == 9
@@ -204,7 +204,7 @@ else:
 
 ARENA = """
 from io import open as io_open
-device = Device(path)
+device = MountedDevice(path)
 with io_open(path, "w+b") as f:
     arena = device.arena(f.fileno())
     memory = arena.memory(5000)
@@ -266,7 +266,7 @@ except RefusedError as error:
 else:
     sys.exit(1)
 try:
-    Device(path + "/none")
+    MountedDevice(path + "/none")
 except RefusedError as error:
     assert error.errno == 19, error
 else:

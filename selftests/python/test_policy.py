@@ -62,7 +62,7 @@ class Recorder(aftl.Policy):
     """A policy that compares the blocks and pages of its arguments with its device."""
 
     streams = ("cold", "hot")
-    device: aftl.SimulatedDevice | None = None
+    device: aftl.Device | None = None
     seen = 0
 
     def start(self, device: Any) -> None:
@@ -98,7 +98,7 @@ class Recorder(aftl.Policy):
 def test_a_policy_in_python_sees_its_device() -> None:
     policy = Recorder()
     assert policy.name == "recorder"
-    device = aftl.SimulatedDevice(profile="demo", blocks=16, op=40, fill="none", policy=policy)
+    device = aftl.Device(profile="demo", blocks=16, op=40, fill="none", policy=policy)
     Recorder.device = device
     try:
         assert device.kinds == ["cold", "hot"]
@@ -146,7 +146,7 @@ def test_a_wrong_stream_ends_the_run(stream: Any, kind: type[Exception], said: s
     with pytest.raises(kind, match=said):
         aftl.simulate(**LOAD, policy=policy)
     with pytest.raises(kind, match=said):  # while the device is filled
-        aftl.SimulatedDevice(profile="demo", policy=policy)
+        aftl.Device(profile="demo", policy=policy)
 
 
 def test_an_exception_ends_a_call_and_not_the_device() -> None:
@@ -157,7 +157,7 @@ def test_an_exception_ends_a_call_and_not_the_device() -> None:
             raise LookupError("undecided")
         return int(blocks.valid.argmin())
 
-    device = aftl.SimulatedDevice(profile="demo", blocks=16, op=40, fill="none",
+    device = aftl.Device(profile="demo", blocks=16, op=40, fill="none",
                                   policy=aftl.Policy(select_victim=fail_or_select_victim))
     lpns = np.random.default_rng(1).integers(0, device.logical_pages, 60000)
     with pytest.raises(LookupError, match="undecided"):
@@ -180,8 +180,8 @@ def test_a_policy_cannot_use_its_own_device() -> None:
                 use()
             refused.append(str(caught.value))
 
-    device = aftl.SimulatedDevice(profile="demo", blocks=16, op=40, fill="none",
-                                  policy=aftl.Policy(select_victim=change_device_from_policy))
+    device = aftl.Device(profile="demo", blocks=16, op=40, fill="none",
+                         policy=aftl.Policy(select_victim=change_device_from_policy))
     lpns = np.random.default_rng(1).integers(0, device.logical_pages, 40000)
     for lpn in lpns[:30000].tolist():
         device.write(lpn)
@@ -250,6 +250,6 @@ def test_a_policy_is_loaded_from_a_shared_object(tmp_path: Path) -> None:
     made = compile_policy(tmp_path, (TOP / "docs/examples/survivors.c").read_text())
     assert simulate_for_results(policy=str(made)) == simulate_for_results(policy="separated")
     assert aftl.simulate(**LOAD, policy=made).result["policy"] == "survivors"
-    assert aftl.SimulatedDevice(profile="demo", policy=made).kinds == ["fresh", "moved"]
+    assert aftl.Device(profile="demo", policy=made).kinds == ["fresh", "moved"]
     with pytest.raises(aftl.OptionError, match="cannot read"):
         aftl.simulate(**LOAD, policy="./missing.so")

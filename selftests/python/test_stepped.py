@@ -14,12 +14,12 @@ import approxftl as aftl
 from approxftl import stepped
 
 
-def make_small_device(**options: Any) -> aftl.SimulatedDevice:
-    return aftl.SimulatedDevice(**{"profile": "demo", "blocks": 16, "op": 30, "fill": "none",
+def make_small_device(**options: Any) -> aftl.Device:
+    return aftl.Device(**{"profile": "demo", "blocks": 16, "op": 30, "fill": "none",
                                     **options})
 
 
-def list_mapped_pages_and_blocks(device: aftl.SimulatedDevice) -> tuple[Any, Any]:
+def list_mapped_pages_and_blocks(device: aftl.Device) -> tuple[Any, Any]:
     mapped = device.mapping()
     return mapped[mapped["block"] != stepped.NOWHERE], device.blocks()
 
@@ -102,7 +102,7 @@ TestMachine.settings = settings(max_examples=8, stateful_step_count=12)
 
 def test_batches_of_submit_equal_the_stream_of_approxftl_sim() -> None:
     run = aftl.simulate(profile="demo", workload="zipf", write_share=1, requests=30000, depth=16)
-    device = aftl.SimulatedDevice(profile="demo")
+    device = aftl.Device(profile="demo")
     times = device.submit("write", run.requests.lpn, depth=16)
     assert (times == run.requests.response_ns).all()
     assert device.digest() == run.result["digest"]
@@ -155,7 +155,7 @@ def test_requests_beyond_the_end_are_refused() -> None:
 ])
 def test_wrong_options_are_refused(options: dict[str, Any], said: str) -> None:
     with pytest.raises(aftl.SimulationError) as caught:
-        aftl.SimulatedDevice(**{"profile": "demo", **options})
+        aftl.Device(**{"profile": "demo", **options})
     assert said in str(caught.value)
 
 

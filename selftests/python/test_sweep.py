@@ -3,6 +3,7 @@
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,36 @@ def test_means_and_paired_ratios_have_intervals(runs_of_sweep: aftl.Runs) -> Non
     assert plain.interval(name, by="policy")["baseline"] == estimate_mean(base)
     ratio = plain.interval(name, by="policy", relative_to="baseline")["approxftl"]
     assert ratio == estimate_paired_ratio(other, base)
+
+
+def my_generator() -> Iterator[tuple[int, str, int, int]]:
+    for i in range(2000):
+        yield 100000 * i, ("write", "read")[i % 2], 4096 * (i % 700), 4096
+
+
+def test_calls_in_the_form_that_introduces_the_library_run() -> None:
+    run = aftl.simulate(profile="demo", policy="baseline", op="7%", requests=my_generator, seed=1)
+    run.summary["write_amplification"]; run.requests.to_pandas()  # noqa: E702
+    assert run.result == aftl.simulate(profile="demo", policy="baseline", op="7%",
+                                       requests=my_generator(), seed=1).result
+    emptiest = aftl.Policy(select_victim=lambda blocks: blocks.valid.argmin())
+    runs = aftl.sweep(policy=["baseline", emptiest], op=["10%", "20%"], seeds=8, jobs=2)
+    runs.interval("write_p99", by="policy", relative_to="baseline")
+    assert runs.plot("write_amplification", x="op")._repr_svg_().startswith("<svg")
+    dev = aftl.Device(profile="demo", fill="none")
+    lpn, n, ns = 5, 3, 10**9
+    dev.write(lpn, n); dev.advance(ns); dev.blocks()  # noqa: E702
+    assert (dev.blocks()["valid"].sum(), dev.now_ns > ns) == (n, True)
+
+
+def test_old_names_of_devices_are_accepted_with_a_warning(tmp_path: Path) -> None:
+    for arguments in ((tmp_path,), (None,)):
+        with pytest.warns(DeprecationWarning, match="MountedDevice"):
+            assert isinstance(aftl.Device(*arguments), aftl.MountedDevice)
+    with pytest.warns(DeprecationWarning, match="MountedDevice"):
+        assert isinstance(aftl.Device(require=False), aftl.MountedDevice)
+    with pytest.warns(DeprecationWarning, match=r"now approxftl\.Device"):
+        assert getattr(aftl, "SimulatedDevice") is aftl.Device  # noqa: B009 # has no type
 
 
 def test_wrong_interval_queries_are_refused(runs_of_sweep: aftl.Runs) -> None:

@@ -185,7 +185,7 @@ def write_both_copies(subject: Subject, args: argparse.Namespace) -> Json:
         refuse_foreign_file(subject, args.directory / name, args.force)
     model = parse_model(MemorySource(subject.make(setup)))
     layout = Layout(model, lossy.select_lossy_tensors(model.tensors))
-    with approxftl.Device(args.directory, require=args.require) as device:
+    with approxftl.MountedDevice(args.directory, require=args.require) as device:
         os.sync()
         counts = [device_counters(args.directory)]
         for name, teller in zip(names, (None, None if args.precise else device), strict=True):
@@ -273,7 +273,7 @@ def count_file_flips(stored: PlaneFile, precise: PlaneFile) -> int:
 
 def reported_errors(folder: Path, fd: int, require: bool) -> Json | None:
     """Return the errors that the device reports for the file; None without a device."""
-    with approxftl.Device(folder, require=require) as device:
+    with approxftl.MountedDevice(folder, require=require) as device:
         if not device.active:
             return None
         errors = device.errors(fd)

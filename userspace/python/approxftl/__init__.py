@@ -9,7 +9,7 @@
         f.sync()
         print(f.errors().flipped_bits)
 
-The simulator is here, too: simulate(), sweep(), SimulatedDevice; see docs/python.md.
+The simulator is here, too: simulate(), sweep(), Device; see docs/python.md.
 
 A file that is opened for writing is approximate, except for the ranges in `precise`. Without a
 dm-approxftl device, or without libapproxftl, everything works and all data stay precise;
@@ -23,6 +23,7 @@ import ctypes
 import enum
 import importlib
 import os
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -48,17 +49,17 @@ if TYPE_CHECKING:
     from approxftl.simulation import simulate as simulate
     from approxftl.simulation import sweep as sweep
     from approxftl.stepped import NOWHERE as NOWHERE
-    from approxftl.stepped import SimulatedDevice as SimulatedDevice
+    from approxftl.stepped import Device as Device
 
 __all__ = [
     "TO_END",
     "Arena",
     "Class",
-    "Device",
     "Errors",
     "Extent",
     "File",
     "Info",
+    "MountedDevice",
     "RefusedError",
     "Unit",
     "load_safetensors",
@@ -72,11 +73,16 @@ _SIMULATOR = {
     "OPERATIONS": "simulation", "RequestTable": "simulation", "Run": "simulation",
     "Runs": "simulation", "simulate": "simulation", "sweep": "simulation",
     "wait_reasons": "simulation",
-    "NOWHERE": "stepped", "SimulatedDevice": "stepped",
+    "NOWHERE": "stepped", "Device": "stepped",
 }
+#: Old names, which the next release does not have.
+_RENAMED = {"SimulatedDevice": "Device"}
 
 
 def __getattr__(name: str) -> Any:
+    if new_name := _RENAMED.get(name):
+        warnings.warn(f"approxftl.{name} is now approxftl.{new_name}", DeprecationWarning, 2)
+        name = new_name
     if name not in _SIMULATOR:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.{_SIMULATOR[name]}"), name)
@@ -247,7 +253,7 @@ class _Closing:
         """Free the resources that the object holds."""
 
 
-class Device(_Closing):
+class MountedDevice(_Closing):
     """A handle of the device that stores `path`, or of any device if there is no path."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None, *, require: bool = False,
@@ -372,7 +378,7 @@ class Device(_Closing):
 class Arena(_Closing):
     """Approximate memory, page by page; see approxftl_arena_create(3)."""
 
-    def __init__(self, device: Device, fd: int) -> None:
+    def __init__(self, device: MountedDevice, fd: int) -> None:
         arena = ctypes.c_void_p()
         _raise_refusal(_library.arena_create(device.handle, fd, ctypes.byref(arena)))
         self._arena: ctypes.c_void_p | None = arena
@@ -432,7 +438,7 @@ class Arena(_Closing):
 class File(_Closing):
     """A binary file with approximate data; it has all attributes of a file of open()."""
 
-    def __init__(self, raw: IO[bytes], device: Device) -> None:
+    def __init__(self, raw: IO[bytes], device: MountedDevice) -> None:
         self.raw = raw
         self.device = device
 
@@ -514,7 +520,7 @@ def open(
         mode = _mode_with_reading(mode)
     raw: IO[bytes] = builtins.open(path, mode)  # noqa: PTH123, SIM115 # File closes it
     try:
-        device = Device(path, require=require)
+        device = MountedDevice(path, require=require)
     except OSError:
         raw.close()
         raise
@@ -544,7 +550,7 @@ def load_safetensors(
     """
     from approxftl.models import loading  # the other functions work without numpy
 
-    with builtins.open(path, "rb") as file, Device(path) as device:  # noqa: PTH123
+    with builtins.open(path, "rb") as file, MountedDevice(path) as device:  # noqa: PTH123
         def approximate(offset: int, length: int) -> int:
             return device.errors(file.fileno(), offset, length).approximate_units
 

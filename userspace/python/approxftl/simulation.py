@@ -235,6 +235,7 @@ def _options_with_requests(options: dict[str, object], folder: str | Path) -> di
         if name in options:
             raise OptionError(f"{name} has no meaning in simulate()", USAGE)
     requests = options.get("requests")
+    requests = requests() if callable(requests) else requests
     if requests is None or isinstance(requests, (int, str, np.integer)):
         return options
     if options.get("trace") is not None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import operator
 import os
+import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from approxftl import MountedDevice
 from approxftl.policy import Running, replace_policy_by_name
 from approxftl.simlib import Facts, Job, SimulationError, command_line_for_c, lib, make_command_line
 
@@ -46,7 +48,7 @@ MAPPING = np.dtype([("ppn", "u4"), ("block", "u4"), ("level", "u4")])
 NOWHERE = 2**32 - 1
 
 
-class SimulatedDevice:
+class Device:
     """An SSD in simulated time; arguments are device parameters, profile, policy, seed, set and
     load.
 
@@ -54,6 +56,13 @@ class SimulatedDevice:
     now, let time pass until it is complete, and return the response time in ns. Several threads may
     use a device, one at a time.
     """
+
+    def __new__(cls, *path: Any, **options: Any) -> Any:
+        """Return a MountedDevice, the former Device, for the arguments of that class."""
+        if not path and "path" not in options and "require" not in options:
+            return super().__new__(cls)
+        warnings.warn("a path is an argument of approxftl.MountedDevice", DeprecationWarning, 2)
+        return MountedDevice(*path, **options)
 
     def __init__(self, **options: Any) -> None:
         options, policy = replace_policy_by_name(options)
