@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """simulate() against the command line: equal output bytes and equal messages."""
 
+import importlib
 import os
 import signal
 import sys
@@ -85,7 +86,7 @@ def test_times_of_single_requests_add_up_to_the_statistics() -> None:
 
 def test_arrow_columns_share_memory_with_numpy_and_outlive_the_run() -> None:
     table = aftl.simulate(profile="demo", requests=5000).requests
-    arrow = pytest.importorskip("pyarrow") and table.to_arrow()
+    arrow = table.to_arrow()
     column = table.response_ns
     assert arrow["response_ns"].chunk(0).buffers()[1].address == column.ctypes.data
     expected = column.copy()
@@ -95,23 +96,25 @@ def test_arrow_columns_share_memory_with_numpy_and_outlive_the_run() -> None:
 
 
 def test_results_are_converted_to_pandas() -> None:
-    pytest.importorskip("pandas")
     table = aftl.simulate(profile="demo", requests=500).requests
     frame = table.to_pandas()
     assert list(frame.columns) == list(table.COLUMNS)
     assert frame.op.astype(str).tolist() == [aftl.OPERATIONS[i] for i in table.op]
+    names = [*aftl.wait_reasons(), None]
+    assert frame.reason.astype(object).where(frame.reason.notna(), None).tolist() == [
+        names[i] for i in table.reason]
+    assert np.shares_memory(frame.response_ns.to_numpy(), table.response_ns)
 
 
 def test_results_convert_to_polars() -> None:
-    pytest.importorskip("polars")
     table = aftl.simulate(profile="demo", requests=500).requests
     assert table.to_polars()["response_ns"].to_list() == table.response_ns.tolist()
 
 
 def test_results_convert_to_parquet(tmp_path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet")
     table = aftl.simulate(profile="demo", requests=500).requests
     table.to_parquet(tmp_path / "requests.parquet")
+    parquet = importlib.import_module("pyarrow.parquet")
     found = parquet.read_table(tmp_path / "requests.parquet")
     assert found.column_names == list(table.COLUMNS)
     for name in table.COLUMNS:
