@@ -49,10 +49,12 @@ SOURCES = {
     "greedy": f"a mean field, by {DESNOYERS} and Van Houdt (SIGMETRICS 2013)",
     "d-choices": "a mean field, by Van Houdt (SIGMETRICS 2013) and by Li, Lee and Lui (SIGMETRICS "
                  "2013)",
-    "windowed": "our limit of many blocks (forms.py) for the rule of Hu and others (SYSTOR 2009)",
+    "windowed": "our own (forms.py), in the limit of many blocks, for the rule of Hu and others "
+                "(SYSTOR 2009)",
     "FIFO, mixed": f"by {DESNOYERS}",
     "d-choices, mixed": "a mean field, by Van Houdt (Performance Evaluation 70(10), 2013)",
-    "optimum": f"by {DESNOYERS}, for each class alone with the best share of the spare space",
+    "optimum": f"by {DESNOYERS}, for two devices, one for each class, with the best division of "
+               "the spare space between them",
     "greedy, streams": "derived in docs/theory.md from the mean field of greedy collection",
     "M/D/1": "by Pollaczek and Khinchine, as in Kleinrock (Queueing Systems 1, 1975)",
     "M/G/1": "by Cobham (Operations Research 2(1), 1954), for non-preemptive priorities",
