@@ -38,7 +38,7 @@ static u64 draw_log_uniform_number(struct load *load, u64 most)
 }
 
 /* Draw the units that a phase of the load uses: all, or so few that requests collide. */
-static void draw_unit_range_of_phase(struct load *load)
+static void draw_address_window_of_load_phase(struct load *load)
 {
 	u64 units = load->shape.units;
 
@@ -63,7 +63,7 @@ static enum load_op draw_load_operation(struct load *load)
 	return op;
 }
 
-static u64 draw_first_unit(struct load *load, u32 count)
+static u64 draw_first_unit_of_load_request(struct load *load, u32 count)
 {
 	u64 at;
 
@@ -85,7 +85,7 @@ struct load_request load_next(struct load *load)
 		load->depth = (u32)draw_log_uniform_number(load, load->shape.depth);
 		load->weights = moods[draw_load_number_below(load, ARRAY_SIZE(moods))];
 		load->size = (u32)draw_log_uniform_number(load, load->shape.most);
-		draw_unit_range_of_phase(load);
+		draw_address_window_of_load_phase(load);
 	}
 	load->left--;
 	request.op = draw_load_operation(load);
@@ -99,7 +99,7 @@ struct load_request load_next(struct load *load)
 		request.count = draw_load_number_below(load, 2) ?
 					(u32)draw_log_uniform_number(load, most) :
 					1;
-		request.first = draw_first_unit(load, request.count);
+		request.first = draw_first_unit_of_load_request(load, request.count);
 	}
 	request.draw = aftl_random_next(&load->random);
 	return request;

@@ -162,7 +162,7 @@ static bool do_requests_overlap(const struct slot *slot, const struct slot *othe
 		other->change.first < slot->change.first + slot->change.count;
 }
 
-static void begin_ledger_change(struct press *press, struct slot *slot)
+static void register_request_in_ledger(struct press *press, struct slot *slot)
 {
 	ledger_begin_change(press->run->ledger, &slot->change,
 			    ledger_op_kind(press->run, slot->request.op));
@@ -173,7 +173,7 @@ static void begin_ledger_change(struct press *press, struct slot *slot)
 		fill_data_of_write(press, slot);
 }
 
-static void record_oldest_generations_for_read(struct press *press, struct slot *slot)
+static void store_oldest_generations_of_read_units(struct press *press, struct slot *slot)
 {
 	for (u32 i = 0; i < slot->change.count; i++)
 		slot->change.floors[i] =
@@ -199,9 +199,9 @@ static void begin_torture_request(struct press *press, struct slot *slot)
 			memset(slot->data, 0xee, bytes);
 	}
 	if (does_op_change_data(slot->request.op))
-		begin_ledger_change(press, slot);
+		register_request_in_ledger(press, slot);
 	else if (slot->request.op == LOAD_READ)
-		record_oldest_generations_for_read(press, slot);
+		store_oldest_generations_of_read_units(press, slot);
 	else
 		slot->covered = ledger_begin_flush(press->run->ledger);
 	slot->begin_ns = machine_clock_now_ns();

@@ -29,7 +29,7 @@ static void catch_power_failure_signal(struct ledger *ledger)
 }
 
 /* Draw a random number that distinguishes this run from other runs. */
-static u64 draw_torture_run_number(void)
+static u64 draw_random_id_of_torture_run(void)
 {
 	struct timespec now;
 
@@ -40,11 +40,11 @@ static u64 draw_torture_run_number(void)
 static int begin_torture_run(struct torture_run *run, struct aftl_error *error)
 {
 	struct torture_options *options = &run->options;
-	struct ledger_header header = { .device = draw_torture_run_number() };
+	struct ledger_header header = { .device = draw_random_id_of_torture_run() };
 	u64 size = options->size_bytes ? options->size_bytes : run->target.size;
 	int ret;
 
-	header.seed = options->seed ? (u32)options->seed : (u32)draw_torture_run_number() | 1;
+	header.seed = options->seed ? (u32)options->seed : (u32)draw_random_id_of_torture_run() | 1;
 	header.unit_bytes = options->unit_bytes ? (u32)options->unit_bytes : run->target.sector;
 	header.units = size / header.unit_bytes;
 	if (header.unit_bytes % run->target.sector || size > run->target.size ||
