@@ -198,8 +198,8 @@ class Control:
         return dict(zip(STATS_NAMES, self.call_ioctl(STATS, STATS_FORMAT, *[0] * 20), strict=True))
 
 
-def expect_refusal(error: int, reason: int, call: object, *arguments: object,
-                   **options: object) -> None:
+def expect_refused_ioctl(error: int, reason: int, call: object, *arguments: object,
+                         **options: object) -> None:
     """Fail unless the control device refuses a call with this errno and this reason."""
     assert callable(call)
     try:

@@ -55,7 +55,7 @@ NAME = "aftl-approximate"
 scratch = Path(tempfile.mkdtemp(dir="/dev/shm", prefix="aftl-"))
 
 
-def check_count_near_mean(found: float, wanted: float, what: str) -> None:
+def check_count_near_expected_value(found: float, wanted: float, what: str) -> None:
     """Require that a count is within four standard deviations of its expected value."""
     require(abs(found - wanted) < 4 * math.sqrt(wanted), f"{found} {what}, {wanted:.0f} expected")
 
@@ -82,7 +82,7 @@ def check_errors_of_approximate_device() -> None:
         require(first == second, "two reads differ")
         require(count_flipped_bits(written, first) == told, f"{told} are reported")
         if rate:
-            check_count_near_mean(told, rate * 8 * len(written), "flipped bits")
+            check_count_near_expected_value(told, rate * 8 * len(written), "flipped bits")
         require(rate or first == written, "precise data have errors")
 
 
@@ -172,11 +172,13 @@ def check_invalid_levels(system: Mount) -> None:
     with (system.place / "levels").open("r+b") as file:
         fd, data = file.fileno(), bytearray(UNIT)
         for kind in (5, 6, 0x100, 2**32 - 1):
-            approx_control.expect_refusal(EINVAL, 0, control.tag_range, fd, 0, UNIT, kind)
-            approx_control.expect_refusal(EINVAL, 0, control.set_class_scope, approx_control.THREAD,
-                                          kind)
-            approx_control.expect_refusal(EINVAL, 0, control.write_with_class, fd, data, 0, kind)
-        approx_control.expect_refusal(EINVAL, 0, control.write_with_class, fd, data, 0, NONE)
+            approx_control.expect_refused_ioctl(EINVAL, 0, control.tag_range, fd, 0, UNIT, kind)
+            approx_control.expect_refused_ioctl(EINVAL, 0, control.set_class_scope,
+                                                approx_control.THREAD,
+                                                kind)
+            approx_control.expect_refused_ioctl(EINVAL, 0, control.write_with_class, fd, data, 0,
+                                                kind)
+        approx_control.expect_refused_ioctl(EINVAL, 0, control.write_with_class, fd, data, 0, NONE)
 
 
 def count_units_by_level(found: Json) -> list[int]:
@@ -331,7 +333,7 @@ def check_flips_of_program(report: Json) -> int:
     return flipped
 
 
-def check_result_quality(report: Json) -> None:
+def check_quality_of_program_result(report: Json) -> None:
     """Compare the quality of an annotated program's result with the program's prediction."""
     quality = report["quality"]
     for measure in ("mean_square_error", "mean_absolute_error"):
@@ -351,10 +353,10 @@ def check_annotated_programs() -> None:
                 run_annotated_program(name, place, "--phase", "write", "--io", how, *options)
                 system.remount_file_system()
                 report = run_annotated_program(name, place, "--phase", "compute", "--io", how)
-                check_count_near_mean(check_flips_of_program(report),
-                                      7.2e-4 * 8 * report["inputs"]["approximate_bytes"],
-                                      "flipped bits")
-                check_result_quality(report)
+                check_count_near_expected_value(check_flips_of_program(report),
+                                                7.2e-4 * 8 * report["inputs"]["approximate_bytes"],
+                                                "flipped bits")
+                check_quality_of_program_result(report)
                 run_command("find", place, "-type", "f", "-delete")
 
 

@@ -189,43 +189,44 @@ class Expected:
         for block in self.runs[number]:
             self.begun.setdefault(block, []).append(number)
 
-    def require_data_of_operation(self, block: int, number: int) -> None:
+    def mark_operation_as_durable_in_block(self, block: int, number: int) -> None:
         """Require that a block has data of its last operation up to `number`, or newer data."""
         begun = self.begun[block]
         newest = bisect_right(begun, number)
         if newest:
             self.covered[block] = max(self.covered.get(block, 0), begun[newest - 1])
 
-    def require_data_of_fua_write(self, number: int) -> None:
+    def mark_fua_write_as_durable(self, number: int) -> None:
         """Require from now on the data of a FUA write that has completed."""
         for block in self.runs[number]:
-            self.require_data_of_operation(block, number)
+            self.mark_operation_as_durable_in_block(block, number)
 
-    def require_data_of_flush(self, numbers: list[int]) -> None:
+    def mark_flushed_operations_as_durable(self, numbers: list[int]) -> None:
         """Require the data of each thread's operations up to its number: a flush covered them."""
         for block in self.begun:
-            self.require_data_of_operation(block, numbers[block // STRIPE % THREADS])
+            self.mark_operation_as_durable_in_block(block, numbers[block // STRIPE % THREADS])
 
-    def is_data_allowed(self, block: int, number: int) -> bool:
+    def may_block_hold_operation_data(self, block: int, number: int) -> bool:
         """Return whether @block may hold the data of operation @number."""
         return number in self.begun.get(block, ()) and number >= self.covered.get(block, 0)
 
-    def is_zero_allowed(self, block: int) -> bool:
+    def may_block_read_as_zeroes(self, block: int) -> bool:
         """Return whether @block may read as zeroes."""
         if not self.covered.get(block):
             return True
-        return any(n in self.cleared and self.is_data_allowed(block, n) for n in self.begun[block])
+        return any(n in self.cleared and self.may_block_hold_operation_data(block, n)
+                   for n in self.begun[block])
 
     def find_block_fault(self, block: int, found: bytes) -> str:
         """Describe the fault of a block with content `found`; empty if the content is allowed."""
         if not any(found):
-            return "" if self.is_zero_allowed(block) else "is zero"
+            return "" if self.may_block_read_as_zeroes(block) else "is zero"
         seed, place, number, total = HEAD.unpack_from(found)
         if found != make_block_content(seed, place, number) or total != seed + place + number:
             return "is torn"
         if (seed, place) != (self.seed, block):
             return f"holds block {place} of seed {seed}"
-        if number in self.cleared or not self.is_data_allowed(block, number):
+        if number in self.cleared or not self.may_block_hold_operation_data(block, number):
             return f"is of operation {number}, covered was {self.covered.get(block, 0)}"
         return ""
 
@@ -251,8 +252,8 @@ def read_journal(path: str, last_mark: int) -> Expected:
             # Marks of two threads may be recorded in another order than their flushes completed.
             flushed = [max(pair) for pair in zip(flushed, map(int, words[3:]), strict=True)]
     for number in forced:
-        expected.require_data_of_fua_write(number)
-    expected.require_data_of_flush(flushed)
+        expected.mark_fua_write_as_durable(number)
+    expected.mark_flushed_operations_as_durable(flushed)
     if not expected.covered:
         raise SystemExit("the journal covers nothing")
     return expected
@@ -276,7 +277,7 @@ def compare_with_journal(path: str, journal: str, last_mark: int) -> list[str]:
     return [f"{len(faults)} blocks are wrong", *faults[:5]] if faults else []
 
 
-def check_blocks_at_each_mark(path: str, journal: str) -> None:
+def compare_blocks_with_journal_at_marks(path: str, journal: str) -> None:
     """Compare the device with the journal up to each mark that standard input names."""
     for line in sys.stdin:
         print("; ".join(compare_with_journal(path, journal, int(line))) or "sound", flush=True)
@@ -333,7 +334,7 @@ def main(arguments: list[str]) -> None:
         overwrite_device_while_threads_read(arguments[1], int(arguments[2]))
         return
     if arguments[0] == "check" and arguments[3:] == ["-"]:
-        check_blocks_at_each_mark(arguments[1], arguments[2])
+        compare_blocks_with_journal_at_marks(arguments[1], arguments[2])
         return
     if arguments[0] == "check":
         mark = int(arguments[3]) if len(arguments) > 3 else sys.maxsize

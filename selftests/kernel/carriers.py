@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import approx_control as approx
-from approx_control import APPROXIMATE, NONE, PRECISE, Control, buffer_address, expect_refusal
+from approx_control import APPROXIMATE, NONE, PRECISE, Control, buffer_address, expect_refused_ioctl
 from ktap import (
     EXT4,
     KERNEL,
@@ -101,7 +101,8 @@ def write_by_direct_io(fd: int) -> None:
 def write_by_io_workers(fd: int) -> None:
     """Write by direct I/O from a worker thread of io_uring."""
     data = make_memory_with_file_data()
-    require(Uring(by_workers=True).write_and_wait(fd, buffer_address(data), LENGTH, 0) == LENGTH,
+    require(Uring(by_workers=True).submit_and_await_write(fd, buffer_address(data), LENGTH,
+                                                          0) == LENGTH,
             "a short write")
     os.fsync(fd)
 
@@ -109,7 +110,7 @@ def write_by_io_workers(fd: int) -> None:
 def write_with_stream(fd: int, stream: int) -> None:
     ring, data = Uring(by_workers=False), make_memory_with_file_data()
     ring.stream = stream
-    require(ring.write_and_wait(fd, buffer_address(data), LENGTH, 0) == LENGTH,
+    require(ring.submit_and_await_write(fd, buffer_address(data), LENGTH, 0) == LENGTH,
             f"stream {stream} is refused")
 
 
@@ -132,13 +133,13 @@ def mounted_device(carriers: str, make: str, keys: str = "") -> Iterator[Path]:
         yield place
 
 
-def compute_approx_percent(kinds: list[int]) -> int:
+def get_approximate_unit_percent(kinds: list[int]) -> int:
     """Return the percentage of approximate units among a file's data classes."""
     require(len(kinds) == UNITS, f"{len(kinds)} units are stored")
     return kinds.count(APPROXIMATE) * 100 // UNITS
 
 
-def write_file_with_carrier(path: Path, way: str, carrier: str) -> list[int]:
+def write_file_with_hint_or_priority(path: Path, way: str, carrier: str) -> list[int]:
     """Write a new file, approximate by hint or I/O priority; return the class of each unit."""
     flags, write = WAYS[way]
     with opened_file(path, NEW | flags) as fd:
@@ -160,7 +161,7 @@ def list_approximate_offsets(path: Path) -> set[int]:
                 if unit.kind == APPROXIMATE}
 
 
-def measure_approximate_share_by_method(place: Path, carrier: str) -> dict[str, int]:
+def measure_approximate_share_by_write_method(place: Path, carrier: str) -> dict[str, int]:
     """Return a file's approximate share for each way of writing; all else must be precise.
 
     A second file is written in the same way without a tag, or with another hint in its I/O
@@ -175,14 +176,15 @@ def measure_approximate_share_by_method(place: Path, carrier: str) -> dict[str, 
                                    if carrier == "ioprio" else 0)
             write(fd)
             set_thread_io_priority(0)
-        found[way] = compute_approx_percent(write_file_with_carrier(place / way, way, carrier))
+        found[way] = get_approximate_unit_percent(write_file_with_hint_or_priority(place / way, way,
+                                                                                   carrier))
         known |= list_approximate_offsets(place / way)
         astray = list_approximate_offsets(Path("/dev/mapper", NAME)) - known
         require(not astray, f"{way}: {len(astray)} units of others are approximate")
     return found
 
 
-def expect_percentage(system: str, carrier: str, way: str) -> int:
+def compute_expected_approximate_percent(system: str, carrier: str, way: str) -> int:
     """Return what percentage of a file a hint or I/O priority makes approximate on this kernel."""
     past_the_cache = way in ("direct", "io_uring-workers")
     if carrier == "ioprio":
@@ -192,13 +194,14 @@ def expect_percentage(system: str, carrier: str, way: str) -> int:
     return 100 * (HAS_HINTS and system == "xfs")
 
 
-def check_each_tag_carrier(system: str, make: str) -> None:
+def check_hint_and_io_priority_as_tags(system: str, make: str) -> None:
     """Test each carrier of tags with each way to write."""
     for carrier in ("write_hint", "ioprio"):
         with mounted_device(carrier, make) as place:
-            found = measure_approximate_share_by_method(place, carrier)
+            found = measure_approximate_share_by_write_method(place, carrier)
         print(f"# {system}, {carrier}: {found}")
-        require(found == {way: expect_percentage(system, carrier, way) for way in WAYS},
+        require(found == {way: compute_expected_approximate_percent(system, carrier, way)
+                          for way in WAYS},
                 "that is unexpected")
 
 
@@ -209,11 +212,11 @@ def check_whole_file_tag(place: Path, honoured: int) -> None:
         require(told.honoured == honoured & told.passed, f"honoured {told.honoured}")
         require(told.carriers == INODE | told.honoured & HINT, f"set {told.carriers}")
         write_by_page_cache(fd)
-        require(compute_approx_percent(list_stored_classes_of_file(fd)) == 100,
+        require(get_approximate_unit_percent(list_stored_classes_of_file(fd)) == 100,
                 "a tagged file is not approximate")
         Control().tag_whole_file(fd, NONE)
         write_by_page_cache(fd)
-        require(compute_approx_percent(list_stored_classes_of_file(fd)) == 0,
+        require(get_approximate_unit_percent(list_stored_classes_of_file(fd)) == 0,
                 "an untagged file is approximate")
 
 
@@ -221,18 +224,19 @@ def check_tags_refused_for_user_nobody(path: Path) -> None:
     """Check that user nobody may not tag a file of another user."""
     drop_privileges()
     with opened_file(path) as fd:
-        expect_refusal(errno.EPERM, approx.REASON_OWNER, Control().tag_whole_file, fd, APPROXIMATE)
+        expect_refused_ioctl(errno.EPERM, approx.REASON_OWNER, Control().tag_whole_file, fd,
+                             APPROXIMATE)
 
 
-def check_whole_file_tags_by_carrier() -> None:
+def check_whole_file_tags_and_permissions() -> None:
     """Tag whole files on devices that honour all carriers or one; check permissions."""
     with mounted_device(ALL, EXT4, "shards 2") as place:
         check_whole_file_tag(place, 15)
         control = Control()
         with opened_file(place / "owned", NEW) as fd:
-            expect_refusal(errno.EINVAL, 0, control.tag_whole_file, fd, APPROXIMATE, PRIORITY)
-            expect_refusal(errno.EINVAL, 0, control.tag_whole_file, fd, 7)
-            expect_refusal(errno.EBADF, 0, control.tag_whole_file, -1, APPROXIMATE)
+            expect_refused_ioctl(errno.EINVAL, 0, control.tag_whole_file, fd, APPROXIMATE, PRIORITY)
+            expect_refused_ioctl(errno.EINVAL, 0, control.tag_whole_file, fd, 7)
+            expect_refused_ioctl(errno.EBADF, 0, control.tag_whole_file, -1, APPROXIMATE)
         (place / "owned").chmod(0o666)
         run_in_child(check_tags_refused_for_user_nobody, place / "owned")
     with mounted_device("inode", EXT4) as place:
@@ -244,7 +248,7 @@ def check_precise_range_of_hinted_file() -> None:
     with mounted_device("write_hint", XFS) as place, opened_file(place / "only", NEW) as fd:
         Control().tag_range(fd)
         write_by_page_cache(fd)
-        require(compute_approx_percent(list_stored_classes_of_file(fd)) == 0,
+        require(get_approximate_unit_percent(list_stored_classes_of_file(fd)) == 0,
                 "the range of a file was honoured")
         Control().tag_range(fd, 0, UNIT, PRECISE)
         set_life_time_hint(fd, approx.WRITE_HINT)
@@ -268,10 +272,10 @@ def check_hint_of_loop_image() -> None:
     require(APPROXIMATE not in kinds, "data behind a loop device are approximate")
 
 
-def check_hint_is_ignored() -> None:
+def check_unconfigured_write_hint_is_ignored() -> None:
     """Check that a file's hint is ignored if the table line names another carrier."""
     with mounted_device("ioprio", XFS) as place:
-        found = measure_approximate_share_by_method(place, "write_hint")
+        found = measure_approximate_share_by_write_method(place, "write_hint")
     require(not any(found.values()), f"{found}")
 
 
@@ -349,11 +353,11 @@ def check_stream_refused(path: Path, stream: int) -> None:
     ring, data = Uring(by_workers=False), make_memory_with_file_data()
     ring.stream = stream
     with opened_file(path, DIRECT) as fd:
-        require(ring.write_and_wait(fd, buffer_address(data), LENGTH, 0) < 0,
+        require(ring.submit_and_await_write(fd, buffer_address(data), LENGTH, 0) < 0,
                 f"there is a stream {stream}")
 
 
-def check_streams_offered(path: Path) -> None:
+def check_device_offers_write_streams(path: Path) -> None:
     """A device offers its policy's write streams to the block layer, with a counter for each."""
     number = path.stat().st_rdev  # without udev, /dev/mapper has a node instead of a link to dm-N
     queue = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}/queue")
@@ -388,14 +392,16 @@ def main() -> None:
     for system, make in (("ext4", EXT4), ("xfs", XFS), ("f2fs", "mkfs.f2fs -q -f")):
         name = f"{system}: carriers reach the device"
         if has_kernel_module(system):
-            run_point(name, check_each_tag_carrier, system, make)
+            run_point(name, check_hint_and_io_priority_as_tags, system, make)
         else:
             skip_test_point(name, "the kernel does not have it")
-    run_point("a whole file is tagged by what its device honours", check_whole_file_tags_by_carrier)
+    run_point("a whole file is tagged by what its device honours",
+              check_whole_file_tags_and_permissions)
     run_point("a precise range of a hinted file stays precise", check_precise_range_of_hinted_file)
     has_kernel_module("loop")
     run_point("a hint on the image of a loop device is ignored", check_hint_of_loop_image)
-    run_point("a carrier that the table line does not name is ignored", check_hint_is_ignored)
+    run_point("a carrier that the table line does not name is ignored",
+              check_unconfigured_write_hint_is_ignored)
     run_point("the printed table line makes the same device", check_table_line_is_reproduced)
     if HAS_STREAMS:
         run_point("the write stream with the highest number carries tags",
@@ -407,7 +413,7 @@ def main() -> None:
     with temporary_device(NAME, f"{SMALL} policy streams") as path:
         run_point("lifetime hints reach the policy", check_life_time_streams, path)
         if HAS_STREAMS:
-            run_point("write streams reach the policy", check_streams_offered, path)
+            run_point("write streams reach the policy", check_device_offers_write_streams, path)
     with temporary_device(NAME, f"{SMALL} policy baseline placement_handles 3") as path:
         run_point("hints select placement handles", check_placement_handles, path)
     TRACING.rmdir()

@@ -105,7 +105,7 @@ def check_create_without_udev() -> None:
     require(size == "104857600\n", f"{size} bytes")
 
 
-def check_table_equals_dry_run(*words: str) -> None:
+def check_table_equals_create_dry_run(*words: str) -> None:
     """The kernel's table equals the line that --dry-run prints."""
     out, _ = call_verb(0, "create", "aftl-line", *words, "--dry-run")
     call_verb(0, "create", "aftl-line", *words)
@@ -148,7 +148,7 @@ def write_data_to_device() -> None:
 
 
 @contextmanager
-def process_that_writes() -> Iterator[None]:
+def run_process_that_writes_to_device() -> Iterator[None]:
     """Context manager: another process writes to the device inside the context."""
     over = threading.Event()
 
@@ -197,7 +197,7 @@ def check_counter_output() -> None:
     rows = run_verb_as_json("stat", NAME, "-i", "0.1", "-c", "2", "-o", "waf,r/s")["rows"]
     require([[*row] for row in rows]
             == 2 * [["write_amplification", "host_read_requests_per_second"]], f"{rows}")
-    with process_that_writes():
+    with run_process_that_writes_to_device():
         samples = run_verb_as_json("stat", NAME, "-i", "0.5", "-c", "4")["devices"][0]["samples"]
     for part, counter in (("counters", "host_write_units"), ("block_layer", "write_bytes")):
         require(sum(sample[part][counter] for sample in samples) > 0, f"{samples}")
@@ -274,7 +274,7 @@ def check_metrics_output() -> None:
 
 def check_top_output() -> None:
     """`approxftl top` shows one busy device of four dies, or all devices."""
-    with process_that_writes():
+    with run_process_that_writes_to_device():
         out, _ = call_verb(0, "top", NAME, "--interval", "0.5", "--count", "4")
     for pattern in ("^writes +[1-9][0-9.]*/s", r" 3 \|",
                     "^written +[1-9][0-9.]* programmed for each unit: host 1"):
@@ -368,7 +368,7 @@ def check_removal_in_use_refused() -> None:
     run_command("swapoff", DEVICE)
 
 
-def check_removal_at_close() -> None:
+def check_deferred_and_forced_removal() -> None:
     """A device in use is removed when it is closed; with --force its I/O fails at once."""
     call_verb(0, "create", "aftl-later", "--store", "none", "--size", "64MiB")
     with opened_file("/dev/mapper/aftl-later", os.O_RDONLY):
@@ -411,7 +411,7 @@ POINTS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("create: the device node exists at once", check_node_after_create),
     ("create --size and remove work silently without udev", check_create_without_udev),
     ("the line of --dry-run is the kernel's: every key", partial(
-        check_table_equals_dry_run, "--store", "none", "--profile", "micro19", "--policy",
+        check_table_equals_create_dry_run, "--store", "none", "--profile", "micro19", "--policy",
         "cubeftl",
         "--timing",
 "scale:20", "--tag-all", "approximate", "--size", "1GiB", "op=20.50", "read=50000ns",
@@ -430,7 +430,7 @@ POINTS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("message prints the answer", check_message_verb_prints_answers),
     ("a device in use is not removed", check_removal_in_use_refused),
     ("health reports bad blocks and a read-only device", check_health_reports),
-    ("remove --deferred and --force", check_removal_at_close),
+    ("remove --deferred and --force", check_deferred_and_forced_removal),
     ("remove", check_last_device_removed),
 )
 

@@ -123,7 +123,7 @@ def tagging_process() -> Iterator[None]:
         os.waitpid(child, 0)
 
 
-def measure_writes_beside_tags(costs: Costs) -> None:
+def measure_cost_of_tags_on_untagged_writes(costs: Costs) -> None:
     """Measure untagged writes, first without any tag, then beside tags of another process.
 
     Take the median of three: the limit is so tight that kernel background work in one run would
@@ -151,7 +151,8 @@ def main() -> None:
         finish_test()
     costs: Costs = {}
     run_point("the cost of each device is measured", measure_costs_of_all_devices, costs)
-    run_point("measure writes with and without tags on other files", measure_writes_beside_tags,
+    run_point("measure writes with and without tags on other files",
+              measure_cost_of_tags_on_untagged_writes,
               costs)
     for policy in POLICIES:
         for case in product(OPERATIONS, ENGINES):

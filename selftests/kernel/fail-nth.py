@@ -50,7 +50,7 @@ def replace_by_error_target(mapper: Mapper) -> None:
     mapper.suspend_or_resume(suspended=False)
 
 
-def fail_allocations_in_turn(mapper: Mapper, line: bytes) -> tuple[int, int, int]:
+def fail_one_allocation_per_table_load(mapper: Mapper, line: bytes) -> tuple[int, int, int]:
     """Fail one allocation in each load of a table; count failed loads, loads and allocations."""
     nth = os.open(NTH, os.O_RDWR)
     replace_by_error_target(mapper)
@@ -72,7 +72,7 @@ def main(line: bytes) -> None:
     mapper = Mapper()
     mapper.issue_dm_ioctl(CREATE)
     try:
-        failures, tried, allocations = fail_allocations_in_turn(mapper, line)
+        failures, tried, allocations = fail_one_allocation_per_table_load(mapper, line)
     finally:
         mapper.issue_dm_ioctl(REMOVE)
     print(f"# {failures} of {tried} made it fail, of {allocations} allocations")

@@ -33,7 +33,7 @@ from ktap import (
     UNIT,
     Mount,
     allow_everybody_to_tag,
-    count_own_samples,
+    count_samples_of_this_kernel,
     drop_privileges,
     finish_test,
     run_command,
@@ -174,12 +174,12 @@ class Device(Subject):
         self.verbs = descriptions.read_message_words()
         self.suspended = False
 
-    def draw_key_value(self, key: Key) -> str:
+    def draw_value_for_table_line_key(self, key: Key) -> str:
         """Return a random value for a key of the table line, mostly a valid one."""
         kinds = ((key.right,), key.others, key.wrong)
         return self.draw.choice(self.draw.choices(kinds, (5, 5, 1))[0])
 
-    def draw_word_value(self, word: str) -> str:
+    def draw_value_for_message_argument(self, word: str) -> str:
         if word == "<duration>":
             return self.draw.choice(("0", "1h", "30d", "36500d", "1"))
         if word == "<key>":
@@ -189,9 +189,10 @@ class Device(Subject):
         return str(self.draw.choice((0, 1, 2, 3, 63, 64, 255, 256, self.draw.choice(ODD))))
 
     def draw_message_step(self, verb: tuple[str, ...]) -> Step:
-        words = [self.draw_word_value(word.strip("[]")) if "<" in word else word for word in verb]
+        words = [self.draw_value_for_message_argument(word.strip("[]")) if "<" in word else word
+                 for word in verb]
         if verb[1:] == ("<key>", "<value>"):
-            words[2] = self.draw_key_value(self.keys[words[1]])
+            words[2] = self.draw_value_for_table_line_key(self.keys[words[1]])
         if verb[0] == "fault" and self.draw.random() < 0.5:
             trigger = self.draw.choice(("write", "read", "time", "program"))
             words += ["after", trigger, self.draw.choice(("0", "1", "9", "300", "1ms"))]
@@ -222,10 +223,10 @@ class Device(Subject):
         line = " ".join([store, number if colon else str(len(words) - 1), *words[1:]]).encode()
         self.mapper.load_table(line)
         self.suspend_or_resume(suspended=False)
-        if (printed := self.mapper.read_live_table()) != self.reload_reported_line(printed):
+        if (printed := self.mapper.read_live_table()) != self.reload_table_line_of_device(printed):
             raise BadError(f"{line!r}: {printed!r} became {self.mapper.read_live_table()!r}")
 
-    def reload_reported_line(self, line: bytes) -> bytes:
+    def reload_table_line_of_device(self, line: bytes) -> bytes:
         """Load the table line that the device reported; return the one that it reports now."""
         self.mapper.load_table(line)
         self.suspend_or_resume(suspended=True)
@@ -281,7 +282,8 @@ class Lines(Device):
             return ["press"]
         keys = self.draw.sample(list(self.keys.values()), self.draw.randrange(6))
         shape = self.draw.choice((TWO, THREE))
-        more = [[key.name, self.draw_key_value(key)] for key in keys if key.name not in shape]
+        more = [[key.name, self.draw_value_for_table_line_key(key)] for key in keys
+                if key.name not in shape]
         return sum(more, ["line", *shape])
 
     def mutate_step(self, step: Step) -> Step:
@@ -294,7 +296,7 @@ class Lines(Device):
             if places:
                 step = list(step)
                 at = self.draw.choice(places)
-                step[at] = self.draw_key_value(self.keys[step[at - 1]])
+                step[at] = self.draw_value_for_table_line_key(self.keys[step[at - 1]])
             return step
         if way < 0.7:
             return ["line", f"ram:{self.draw.choice(WORDS)}", *step[2:]]
@@ -517,7 +519,7 @@ def fuzz_ioctls(action: Callable[..., None], of: str) -> None:
                           f"{SMALL} errors off") as path, temporary_device("aftl-raw"), \
             Mount(path) as place:
         place.chmod(0o777)
-        run_in_child(action, count_own_samples(900), place, of)
+        run_in_child(action, count_samples_of_this_kernel(900), place, of)
 
 
 def main() -> None:
@@ -526,9 +528,9 @@ def main() -> None:
         run_command("mount", "-t", "debugfs", "debugfs", "/sys/kernel/debug")
     allow_everybody_to_tag()
     run_point("fuzzed table lines", run_in_child, fuzz_interface, Lines,
-              count_own_samples(150))
+              count_samples_of_this_kernel(150))
     run_point("fuzzed messages", run_in_child, fuzz_interface, Messages,
-              count_own_samples(200))
+              count_samples_of_this_kernel(200))
     run_point("fuzzed ioctls", fuzz_ioctls, partial(fuzz_interface, Control, privileged=False), "")
     run_point("fuzzed ioctls by root", fuzz_ioctls, partial(fuzz_interface, Control),
               "/dev/mapper/aftl-raw")

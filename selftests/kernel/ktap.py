@@ -54,14 +54,14 @@ def run_command(*words: str | Path, text: str = "") -> str:
 # Points
 
 
-def parse_share_variable(variable: str) -> tuple[int, int]:
+def parse_turn_or_phase_variable(variable: str) -> tuple[int, int]:
     """Return the two numbers of AFTL_TURN or AFTL_PHASE, such as 2/3; turns.sh explains them."""
     part, _, parts = (os.environ.get(variable) or "1/1").partition("/")
     return int(part), int(parts)
 
 
-TURN, KERNELS = parse_share_variable("AFTL_TURN")
-PHASE, PHASES = parse_share_variable("AFTL_PHASE")
+TURN, KERNELS = parse_turn_or_phase_variable("AFTL_TURN")
+PHASE, PHASES = parse_turn_or_phase_variable("AFTL_PHASE")
 counts = {"points": 0, "failures": 0, "wanted": 0, "turns": 0}
 
 
@@ -128,7 +128,7 @@ def set_processor_count(number: int) -> None:
         second.write_text(str(number - 1))
 
 
-def run_on_two_processors(action: Callable[..., None], *arguments: object) -> None:
+def call_function_on_two_processors(action: Callable[..., None], *arguments: object) -> None:
     set_processor_count(2)
     try:
         action(*arguments)
@@ -136,7 +136,7 @@ def run_on_two_processors(action: Callable[..., None], *arguments: object) -> No
         set_processor_count(1)
 
 
-def count_own_samples(number: int) -> int:
+def count_samples_of_this_kernel(number: int) -> int:
     """Return how many of NUMBER random samples this kernel tests; other kernels test the rest."""
     return -(-number // KERNELS)
 

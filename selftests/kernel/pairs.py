@@ -119,12 +119,12 @@ class Pair(Scenario):
         return USED
 
     @property
-    def is_medium_nested(self) -> bool:
+    def is_backing_device_approxftl(self) -> bool:
         """Return whether the backing device is another approxftl device."""
         return "nested" in self.names
 
     @property
-    def build_load_command(self) -> list[str]:
+    def build_command_of_load_program(self) -> list[str]:
         if "zones" in self.names:
             return ["python3", "selftests/kernel/zone_load.py"]
         # Ranges of a device that is opened exclusively cannot be tagged.

@@ -130,7 +130,7 @@ class Replay:
                 self.medium.apply_torn_log_entry(entry, self.draw)
         return mark, f"{kept} of {len(unflushed)} after it"
 
-    def write_state_and_wait_for_check(self, mark: str, about: str) -> None:
+    def write_crash_state_and_wait_for_check(self, mark: str, about: str) -> None:
         """Write a crash state to the device, print its name, and wait for a line of input."""
         self.medium.write_medium_image()
         self.states += 1
@@ -148,11 +148,11 @@ class Replay:
             self.medium.apply_log_entry(entry)
         self.next = moment.point + 1
         if not moment.loose:
-            self.write_state_and_wait_for_check(self.mark, "nothing after it")
+            self.write_crash_state_and_wait_for_check(self.mark, "nothing after it")
             return
         before = self.medium.image[:]
         mark, about = self.apply_random_log_entries(moment.after - 1)
-        self.write_state_and_wait_for_check(mark, about)
+        self.write_crash_state_and_wait_for_check(mark, about)
         self.medium.image[:] = before
 
 

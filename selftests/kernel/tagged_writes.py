@@ -70,7 +70,7 @@ class Aio:
         self.context = ctypes.c_ulong(0)
         issue_syscall(206, 8, ctypes.byref(self.context))
 
-    def write_and_wait(self, fd: int, address: int, length: int, offset: int) -> int:
+    def submit_and_await_write(self, fd: int, address: int, length: int, offset: int) -> int:
         """Write memory to a file at an offset, and wait for the completion."""
         block = bytearray(struct.pack("=QIIHhIQQqQII", 0, 0, 0, 1, 0, fd, address, length, offset,
                                       0, 0, 0))
@@ -97,7 +97,7 @@ class Uring:
         self.completions = mmap.mmap(self.fd, self.cq_off[5] + fields[1] * 16, offset=0x8000000)
         self.entries = mmap.mmap(self.fd, fields[0] * 64, offset=0x10000000)
 
-    def write_and_wait(self, fd: int, address: int, length: int, offset: int) -> int:
+    def submit_and_await_write(self, fd: int, address: int, length: int, offset: int) -> int:
         """Write memory to a file at an offset, and wait for the completion."""
         tail = struct.unpack_from("=I", self.ring, self.sq_off[1])[0]
         mask = struct.unpack_from("=I", self.ring, self.sq_off[2])[0]
@@ -122,17 +122,17 @@ class FixedUring(Uring):
     def __init__(self) -> None:
         super().__init__(by_workers=False)
 
-    def write_and_wait(self, fd: int, address: int, length: int, offset: int) -> int:
+    def submit_and_await_write(self, fd: int, address: int, length: int, offset: int) -> int:
         """Register the memory as a buffer, write it to the file, wait, and unregister it."""
         vector = bytearray(struct.pack("=QQ", address, length))
         issue_syscall(427, self.fd, 0, ctypes.c_void_p(buffer_address(vector)), 1)
-        written = super().write_and_wait(fd, address, length, offset)
+        written = super().submit_and_await_write(fd, address, length, offset)
         issue_syscall(427, self.fd, 1, None, 0)
         return written
 
 
 class Pwrite:
-    def write_and_wait(self, fd: int, address: int, length: int, offset: int) -> int:
+    def submit_and_await_write(self, fd: int, address: int, length: int, offset: int) -> int:
         """Write memory to a file at an offset, and wait for the completion."""
         written = int(libc.pwrite(fd, ctypes.c_void_p(address), ctypes.c_size_t(length),
                                   ctypes.c_long(offset)))
@@ -172,7 +172,8 @@ def write_from_memfd(control: Control, path: str, engine: Engine, flags: int = 0
     address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
     units = CHUNK
     for first in range(0, UNITS, units):
-        written = engine.write_and_wait(fd, address + first * UNIT, units * UNIT, first * UNIT)
+        written = engine.submit_and_await_write(fd, address + first * UNIT, units * UNIT,
+                                                first * UNIT)
         if written != units * UNIT:
             raise SystemExit(f"# wrote {written} of {units * UNIT} bytes")
     os.fsync(fd)
@@ -186,7 +187,7 @@ def write_in_tagged_scope(control: Control, path: str, whose: int, engine: Engin
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600)
     for i, kind in enumerate(list_pattern_classes()):
         control.set_class_scope(whose, APPROXIMATE if kind == APPROXIMATE else NONE)
-        written = engine.write_and_wait(fd, address + i * UNIT, UNIT, i * UNIT)
+        written = engine.submit_and_await_write(fd, address + i * UNIT, UNIT, i * UNIT)
         if written != UNIT:
             raise SystemExit(f"# wrote {written} of {UNIT} bytes")
     control.set_class_scope(whose, NONE)

@@ -112,13 +112,14 @@ def copy_by_direct_io(own: Tagged, target: int) -> None:
 def copy_by_io_uring(own: Tagged, target: int) -> None:
     """Let an io_uring worker write the tagged file's mapping to another file with O_DIRECT."""
     ring = Uring(by_workers=True)
-    require(ring.write_and_wait(target, own.address, SIZE, 0) == SIZE, "io_uring wrote less")
+    require(ring.submit_and_await_write(target, own.address, SIZE, 0) == SIZE,
+            "io_uring wrote less")
 
 
 def copy_by_fixed_buffer(own: Tagged, target: int) -> None:
     """Write the mapping as a registered (pinned) buffer, or by O_DIRECT if that is refused."""
     try:
-        require(FixedUring().write_and_wait(target, own.address, SIZE, 0) == SIZE,
+        require(FixedUring().submit_and_await_write(target, own.address, SIZE, 0) == SIZE,
                 "io_uring wrote less")
     except OSError as why:
         require(why.errno in (errno.EOPNOTSUPP, errno.EFAULT, errno.EINVAL), f"{why}")
@@ -237,7 +238,7 @@ def check_copies_of_tagged_pages(folder: Path, least: Share, legs: list[Path]) -
         require(shares[1] >= least[0] and shares[0] >= least[1], f"less than {least} %")
 
 
-def check_relocation_by_program(folder: Path, program: str, leg: Path) -> None:
+def check_defragmented_file_stays_precise(folder: Path, program: str, leg: Path) -> None:
     """An untagged file stays precise when defragmentation moves it together with a tagged file."""
     own = Tagged(Control(), folder / "tagged")
     other = os.open(folder / "other", os.O_RDWR | os.O_CREAT, 0o600)
@@ -371,7 +372,7 @@ def check_tags_on_btrfs_raid(profile: str, least: Share) -> None:
 def check_tags_after_defragmentation(program: str, make: str) -> None:
     """Check that files keep their classes when a defragmentation program moves them."""
     with temporary_device(ONE.name, KEYS), Mount(ONE, make) as place:
-        run_in_child(check_relocation_by_program, place, program, ONE)
+        run_in_child(check_defragmented_file_stays_precise, place, program, ONE)
 
 
 # Loop devices

@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import approx_control as approx
 import tagged_writes
-from approx_control import APPROXIMATE, NONE, PRECISE, TO_END, Control, expect_refusal
+from approx_control import APPROXIMATE, NONE, PRECISE, TO_END, Control, expect_refused_ioctl
 from ktap import (
     EXT4,
     NOBODY,
@@ -39,8 +39,9 @@ from ktap import (
     FailedError,
     Mount,
     allow_everybody_to_tag,
+    call_function_on_two_processors,
     count_flipped_bits,
-    count_own_samples,
+    count_samples_of_this_kernel,
     drop_privileges,
     finish_test,
     format_volume,
@@ -54,7 +55,6 @@ from ktap import (
     run_command,
     run_dmsetup,
     run_in_child,
-    run_on_two_processors,
     run_point,
     run_selected_point,
     skip_test_point,
@@ -195,32 +195,32 @@ def check_ioctl_abi() -> None:
     fcntl.ioctl(control.fd, approx.CAPS, longer)
     require(longer[4] == 1, "a longer structure was not filled in")
     longer[150] = 1
-    expect_refusal(errno.E2BIG, 0, fcntl.ioctl, control.fd, approx.CAPS, longer)
+    expect_refused_ioctl(errno.E2BIG, 0, fcntl.ioctl, control.fd, approx.CAPS, longer)
     for size in (0, 3, 8, approx.CAPS_FORMAT.size - 1):
-        expect_refusal(errno.EINVAL, 0, fcntl.ioctl, control.fd, approx.CAPS,
-                       bytearray(struct.pack("=I", size).ljust(64, b"\0")))
-    expect_refusal(errno.E2BIG, 0, fcntl.ioctl, control.fd, approx.CAPS,
-                   bytearray(struct.pack("=I", 2**32 - 1).ljust(64, b"\0")))
+        expect_refused_ioctl(errno.EINVAL, 0, fcntl.ioctl, control.fd, approx.CAPS,
+                             bytearray(struct.pack("=I", size).ljust(64, b"\0")))
+    expect_refused_ioctl(errno.E2BIG, 0, fcntl.ioctl, control.fd, approx.CAPS,
+                         bytearray(struct.pack("=I", 2**32 - 1).ljust(64, b"\0")))
     for number in (approx.CAPS - 1, approx.TAG_FD + 1, approx.CAPS | 1 << 30, 0xAF40, 0x5401, 0):
-        expect_refusal(errno.ENOTTY, 0, fcntl.ioctl, control.fd, number, bytearray(64))
-    expect_refusal(errno.EFAULT, 0, fcntl.ioctl, control.fd, approx.CAPS, 0)
+        expect_refused_ioctl(errno.ENOTTY, 0, fcntl.ioctl, control.fd, number, bytearray(64))
+    expect_refused_ioctl(errno.EFAULT, 0, fcntl.ioctl, control.fd, approx.CAPS, 0)
     for position in (3, 7):
         arguments = [-1, 0, 0, 0, UNIT, 0, 0]
         arguments[position - 1] = 0x80
-        expect_refusal(errno.EINVAL, 0, control.call_ioctl, approx.TAG, approx.RANGE_FORMAT,
-                       *arguments)
+        expect_refused_ioctl(errno.EINVAL, 0, control.call_ioctl, approx.TAG, approx.RANGE_FORMAT,
+                             *arguments)
 
 
 def check_tags_at_largest_offset(folder: str) -> None:
     """Check tagging of ranges at and beyond the largest file offset."""
     control = Control()
     fd = open_new_file(f"{folder}/edges")
-    expect_refusal(errno.EINVAL, 0, control.tag_range, fd, 0, 0)
+    expect_refused_ioctl(errno.EINVAL, 0, control.tag_range, fd, 0, 0)
     for offset, length in ((LAST + 1, 1), (2**64 - 1, 1), (1, LAST + 1), (LAST, 2), (5, 2**64 - 2),
                            (2**64 - 1, 2**64 - 2)):
-        expect_refusal(errno.EOVERFLOW, 0, control.tag_range, fd, offset, length)
+        expect_refused_ioctl(errno.EOVERFLOW, 0, control.tag_range, fd, offset, length)
     for kind in (5, 2**32 - 1):
-        expect_refusal(errno.EINVAL, 0, control.tag_range, fd, 0, 1, kind)
+        expect_refused_ioctl(errno.EINVAL, 0, control.tag_range, fd, 0, 1, kind)
     control.tag_range(fd, LAST, 1)
     require(control.query_tags(fd) == [(LAST, TO_END, APPROXIMATE)], "the last byte is not tagged")
     control.tag_range(fd, 0, LAST)
@@ -247,7 +247,8 @@ def check_interrupted_query(folder: str) -> None:
         question = bytearray(approx.STORED_FORMAT.pack(
             approx.STORED_FORMAT.size, fd, cursor, TO_END, approx.buffer_address(answer), 1, 0, 0,
             0))
-        expect_refusal(errno.EINTR, 0, approx.issue_ioctl, control.fd, approx.STORED, question)
+        expect_refused_ioctl(errno.EINTR, 0, approx.issue_ioctl, control.fd, approx.STORED,
+                             question)
         before, cursor = cursor, approx.STORED_FORMAT.unpack(question)[2]
         require(before < cursor < size, f"turn {turn}: from {before} to {cursor}")
     signal.setitimer(signal.ITIMER_REAL, 0)
@@ -295,17 +296,17 @@ def check_tag_refusals(folder: str) -> None:
     """Check the reason of each refusal for objects that cannot be tagged."""
     control = Control()
     path = f"{folder}/refused"
-    require(are_at_most_files_tagged(control, 0), "something is tagged from before")
+    require(wait_for_number_of_tagged_files(control, 0), "something is tagged from before")
     os.close(open_new_file(path, mode=0o666))
     read_only = os.open(path, os.O_RDONLY)
-    expect_refusal(errno.EBADF, approx.REASON_READ_ONLY, control.tag_range, read_only)
-    expect_refusal(errno.EBADF, 0, control.tag_range, os.open(path, os.O_PATH))
-    expect_refusal(errno.EBADF, 0, control.tag_range, 12345)
-    expect_refusal(errno.EBADF, 0, control.tag_range, -1)
+    expect_refused_ioctl(errno.EBADF, approx.REASON_READ_ONLY, control.tag_range, read_only)
+    expect_refused_ioctl(errno.EBADF, 0, control.tag_range, os.open(path, os.O_PATH))
+    expect_refused_ioctl(errno.EBADF, 0, control.tag_range, 12345)
+    expect_refused_ioctl(errno.EBADF, 0, control.tag_range, -1)
     pipe = os.pipe()
     for fd in (os.open(folder, os.O_RDONLY), open_unix_socket(), pipe[0], pipe[1], control.fd,
                os.open("/dev/null", os.O_RDWR), os.open(DEVICE, os.O_RDWR)):
-        expect_refusal(errno.EINVAL, approx.REASON_KIND, control.tag_range, fd)
+        expect_refused_ioctl(errno.EINVAL, approx.REASON_KIND, control.tag_range, fd)
     require(control.read_counters()["files"] == 0, "something was tagged")
     Path(folder).chmod(0o777)
     run_in_child(check_tag_refusals_for_user_nobody, path, folder)
@@ -317,12 +318,13 @@ def check_tag_refusals_for_user_nobody(path: str, folder: str) -> None:
     drop_privileges()
     control = Control()
     fd = os.open(path, os.O_RDWR)
-    expect_refusal(errno.EPERM, approx.REASON_OWNER, control.tag_range, fd)
-    expect_refusal(errno.EPERM, approx.REASON_OWNER, control.untag_range, fd)
-    expect_refusal(errno.EPERM, 0, control.tag_device_range, inherited)
-    expect_refusal(errno.EPERM, 0, control.watch_file_system, fd, on=True)
-    expect_refusal(errno.EPERM, approx.REASON_OWNER, control.write_with_class, fd, bytearray(UNIT),
-                   0, APPROXIMATE)
+    expect_refused_ioctl(errno.EPERM, approx.REASON_OWNER, control.tag_range, fd)
+    expect_refused_ioctl(errno.EPERM, approx.REASON_OWNER, control.untag_range, fd)
+    expect_refused_ioctl(errno.EPERM, 0, control.tag_device_range, inherited)
+    expect_refused_ioctl(errno.EPERM, 0, control.watch_file_system, fd, on=True)
+    expect_refused_ioctl(errno.EPERM, approx.REASON_OWNER, control.write_with_class, fd,
+                         bytearray(UNIT),
+                         0, APPROXIMATE)
     own = open_new_file(f"{folder}/own")
     control.tag_range(own)
     require(control.query_tags(own), "one's own file is not tagged")
@@ -336,7 +338,8 @@ def check_tag_refusals_for_user_nobody(path: str, folder: str) -> None:
             "the scope is forgotten")
     require(control.set_class_scope(approx.THREAD, NONE) == PRECISE, "the scope did not change")
     for label in (b"two\nlines", b"\x7f", b"\xff", b"x" * 65):
-        expect_refusal(errno.EINVAL, 0, control.set_class_scope, approx.THREAD, APPROXIMATE, label)
+        expect_refused_ioctl(errno.EINVAL, 0, control.set_class_scope, approx.THREAD, APPROXIMATE,
+                             label)
     Path(f"{folder}/own").unlink()
 
 
@@ -412,9 +415,9 @@ def query_locations_as_nobody(roots: str, own: str, journaled: bool) -> None:
     fds = [os.open(name, os.O_RDWR) for name in (roots, own)]
     control = Control()
     drop_privileges()
-    expect_refusal(errno.EPERM, approx.REASON_OWNER, control.list_stored_units, fds[0])
+    expect_refused_ioctl(errno.EPERM, approx.REASON_OWNER, control.list_stored_units, fds[0])
     if journaled:
-        expect_refusal(errno.EPERM, approx.REASON_DEVICE, control.list_stored_units, fds[1])
+        expect_refused_ioctl(errno.EPERM, approx.REASON_DEVICE, control.list_stored_units, fds[1])
     else:
         require(control.list_stored_units(fds[1]), "the owner may not ask")
 
@@ -463,15 +466,15 @@ def reach_tag_limits(folder: str) -> None:
     """Tag as many files and ranges as max_files and max_ranges allow an unprivileged user."""
     drop_privileges()
     control = Control()
-    require(are_at_most_files_tagged(control, 0), "something is tagged from before")
+    require(wait_for_number_of_tagged_files(control, 0), "something is tagged from before")
     files = [open_new_file(f"{folder}/limit-{i}") for i in range(4)]
     for fd in files[:3]:
         control.tag_range(fd, 0, 1)
-    expect_refusal(errno.ENOSPC, approx.REASON_FILES, control.tag_range, files[3], 0, 1)
+    expect_refused_ioctl(errno.ENOSPC, approx.REASON_FILES, control.tag_range, files[3], 0, 1)
     for i in range(1, 18):
         control.tag_range(files[0], i * 2, 1)
-    expect_refusal(errno.ENOSPC, approx.REASON_RANGES, control.tag_range, files[1], 100, 1)
-    expect_refusal(errno.ENOSPC, approx.REASON_RANGES, control.tag_range, files[0], 100, 1)
+    expect_refused_ioctl(errno.ENOSPC, approx.REASON_RANGES, control.tag_range, files[1], 100, 1)
+    expect_refused_ioctl(errno.ENOSPC, approx.REASON_RANGES, control.tag_range, files[0], 100, 1)
     control.tag_range(files[0], 0, 50)
     control.tag_range(files[1], 100, 1)
     require(control.read_counters()["ranges"] == 4, f"ranges: {control.read_counters()}")
@@ -487,7 +490,7 @@ def reach_tag_limits(folder: str) -> None:
 def check_file_tagging_refused(path: Path, error: int, reason: int) -> None:
     """Check that tagging a file is refused."""
     with opened_file(path) as fd:
-        expect_refusal(error, reason, Control().tag_range, fd)
+        expect_refused_ioctl(error, reason, Control().tag_range, fd)
 
 
 def check_tags_in_encrypted_folder(folder: str) -> None:
@@ -499,13 +502,13 @@ def check_tags_in_encrypted_folder(folder: str) -> None:
     policy = bytearray(struct.pack("=BBBB4s16s", 2, 1, 4, 0, b"", bytes(key[8:24])))
     fcntl.ioctl(fd, 0x800C6613, policy)
     inside = open_new_file(f"{folder}/inside")
-    expect_refusal(errno.EOPNOTSUPP, approx.REASON_ENCRYPTED, Control().tag_range, inside)
+    expect_refused_ioctl(errno.EOPNOTSUPP, approx.REASON_ENCRYPTED, Control().tag_range, inside)
 
 
 # Lifetimes
 
 
-def are_at_most_files_tagged(control: Control, count: int) -> bool:
+def wait_for_number_of_tagged_files(control: Control, count: int) -> bool:
     """Wait until at most COUNT files are tagged, as the kernel evicts inodes with a delay."""
     while control.read_counters()["files"] > count:
         time.sleep(0.02)
@@ -537,7 +540,7 @@ def check_tag_lifetime(folder: str) -> None:
     Path(path).unlink()
     Path(other).unlink()
     os.close(fd)
-    require(are_at_most_files_tagged(control, before), "a deleted file is still tagged")
+    require(wait_for_number_of_tagged_files(control, before), "a deleted file is still tagged")
     for i in range(50):
         again = open_new_file(f"{folder}/again-{i}")
         require(not control.query_tags(again),
@@ -547,7 +550,7 @@ def check_tag_lifetime(folder: str) -> None:
         os.close(again)
 
 
-def leave_tagged_files(folder: Path) -> None:
+def create_tagged_files_before_unload(folder: Path) -> None:
     """Leave tagged files on a mounted file system for the test that unloads the module."""
     control = Control()
     for i in range(200):
@@ -560,7 +563,7 @@ def leave_tagged_files(folder: Path) -> None:
 def check_no_tags_are_left() -> None:
     """Check that no tags are left in the module."""
     control = Control()
-    require(are_at_most_files_tagged(control, 0), f"{control.read_counters()}")
+    require(wait_for_number_of_tagged_files(control, 0), f"{control.read_counters()}")
     require(control.read_counters()["ranges"] == 0, f"{control.read_counters()}")
 
 
@@ -590,7 +593,7 @@ def check_tags_of_watched_files(folder: str) -> None:
         require(control.query_tags(fd) == ranges, f"{text!r}: {control.query_tags(fd)}")
         os.close(fd)
     control.watch_file_system(top, on=False)
-    expect_refusal(errno.ENOENT, 0, control.watch_file_system, top, on=False)
+    expect_refused_ioctl(errno.ENOENT, 0, control.watch_file_system, top, on=False)
     path = f"{folder}/unwatched"
     os.close(open_new_file(path))
     set_tag_attribute(path, "0+")
@@ -609,7 +612,7 @@ def open_watched_file(path: Path) -> None:
     os.sync()
 
 
-def write_pattern_attribute(path: Path) -> None:
+def create_file_with_tag_attribute(path: Path) -> None:
     """Make a file whose extended attribute describes the pattern of approximate units."""
     path.touch()
     words = []
@@ -632,7 +635,7 @@ def check_tagged_device_ranges() -> None:
     fd = os.open(DEVICE, os.O_RDWR | os.O_DIRECT)
     size = os.lseek(fd, 0, os.SEEK_END)
     for offset, length in ((size, 1), (0, size + 1), (size - 1, 2)):
-        expect_refusal(errno.EOVERFLOW, 0, control.tag_device_range, fd, offset, length)
+        expect_refused_ioctl(errno.EOVERFLOW, 0, control.tag_device_range, fd, offset, length)
     for i, kind in enumerate(list_pattern_classes()):
         if kind == APPROXIMATE:
             control.tag_device_range(fd, i * UNIT, UNIT)
@@ -645,7 +648,7 @@ def check_tagged_device_ranges() -> None:
              for unit in control.list_stored_units(fd, 0, UNITS * UNIT)}
     require(found == dict(enumerate(list_pattern_classes())), f"stored: {found}")
     claim = os.open(DEVICE, os.O_RDWR | os.O_EXCL)
-    expect_refusal(errno.EBUSY, approx.REASON_IN_USE, control.tag_device_range, fd)
+    expect_refused_ioctl(errno.EBUSY, approx.REASON_IN_USE, control.tag_device_range, fd)
     os.pwritev(fd, [page], 0)
     require(all(unit.kind == PRECISE for unit in control.list_stored_units(fd, 0, UNITS * UNIT)),
             "ranges count on a device that is claimed")
@@ -676,14 +679,14 @@ def check_device_refusals(linear: str) -> None:
     """Check the error code for tags of stacked devices and of unsuitable files."""
     control = Control()
     fd = os.open(linear, os.O_RDWR)
-    expect_refusal(errno.ENODEV, approx.REASON_DEVICE, control.tag_device_range, fd)
-    expect_refusal(errno.ENOTBLK, approx.REASON_KIND, control.tag_device_range,
-                   os.open("/dev/null", os.O_RDWR))
-    expect_refusal(errno.EBADF, approx.REASON_READ_ONLY, control.tag_device_range,
-                   os.open(linear, os.O_RDONLY))
-    expect_refusal(errno.EBADF, approx.REASON_KIND, control.list_stored_units,
-                   os.open(linear, os.O_WRONLY))
-    expect_refusal(errno.ENODEV, approx.REASON_DEVICE, control.list_stored_units, fd)
+    expect_refused_ioctl(errno.ENODEV, approx.REASON_DEVICE, control.tag_device_range, fd)
+    expect_refused_ioctl(errno.ENOTBLK, approx.REASON_KIND, control.tag_device_range,
+                         os.open("/dev/null", os.O_RDWR))
+    expect_refused_ioctl(errno.EBADF, approx.REASON_READ_ONLY, control.tag_device_range,
+                         os.open(linear, os.O_RDONLY))
+    expect_refused_ioctl(errno.EBADF, approx.REASON_KIND, control.list_stored_units,
+                         os.open(linear, os.O_WRONLY))
+    expect_refused_ioctl(errno.ENODEV, approx.REASON_DEVICE, control.list_stored_units, fd)
 
 
 def check_precedence_of_tags() -> None:
@@ -701,7 +704,7 @@ def check_precedence_of_tags() -> None:
     anonymous = mmap.mmap(-1, UNIT)
     anonymous[:] = b"z" * UNIT
 
-    def write_and_classify(buffer: mmap.mmap) -> list[int]:
+    def write_and_list_stored_classes(buffer: mmap.mmap) -> list[int]:
         os.pwritev(fd, [buffer], 0)
         return [unit.kind for unit in control.list_stored_units(fd, 0, len(buffer))]
 
@@ -709,19 +712,21 @@ def check_precedence_of_tags() -> None:
     control.tag_range(memfd, UNIT, UNIT)
     control.tag_range(memfd, UNIT + 5, 1, PRECISE)
     control.tag_range(memfd, 2 * UNIT, UNIT)
-    require(write_and_classify(memory) == [0, 0, 1, 0], "partly approximate units")
+    require(write_and_list_stored_classes(memory) == [0, 0, 1, 0], "partly approximate units")
     control.set_class_scope(approx.PROCESS, PRECISE)
-    require(write_and_classify(memory) == [0, 0, 0, 0], "a precise scope against a buffer")
+    require(write_and_list_stored_classes(memory) == [0, 0, 0, 0],
+            "a precise scope against a buffer")
     control.set_class_scope(approx.PROCESS, APPROXIMATE)
-    require(write_and_classify(memory) == [1, 0, 1, 1],
+    require(write_and_list_stored_classes(memory) == [1, 0, 1, 1],
             "a scope where nothing is said of all of a unit")
     another.set_class_scope(approx.THREAD, PRECISE)
-    require(write_and_classify(anonymous) == [0], "a precise thread in an approximate process")
+    require(write_and_list_stored_classes(anonymous) == [0],
+            "a precise thread in an approximate process")
     another.close_control()
-    require(write_and_classify(anonymous) == [1], "a scope that was closed still counts")
+    require(write_and_list_stored_classes(anonymous) == [1], "a scope that was closed still counts")
     control.close_control()
     control = Control()
-    require(write_and_classify(anonymous) == [0], "a scope outlives its descriptor")
+    require(write_and_list_stored_classes(anonymous) == [0], "a scope outlives its descriptor")
 
 
 def check_scope_ends_at_exec() -> None:
@@ -743,7 +748,7 @@ def check_ioctls_on_foreign_descriptor() -> None:
     control, handed = Control(), socket.recv_fds(receiver, 1, 2)[1]
     os.dup2(handed[0], control.fd)
     os.close(handed[0])
-    expect_refusal(errno.EPERM, approx.REASON_OWNER, control.tag_range, handed[1])
+    expect_refused_ioctl(errno.EPERM, approx.REASON_OWNER, control.tag_range, handed[1])
     control.set_class_scope(approx.THREAD, APPROXIMATE)
     control.set_class_scope(approx.PROCESS, APPROXIMATE)
     page = mmap.mmap(-1, UNIT)
@@ -999,7 +1004,7 @@ def check_tags_after_remount() -> None:
     """After a remount, the tags are restored from the extended attribute."""
     with ext4_on_new_device() as system:
         run_in_child(check_tags_of_watched_files, str(system.place))
-        write_pattern_attribute(system.place / "again")
+        create_file_with_tag_attribute(system.place / "again")
         system.remount_file_system()
         run_in_child(open_watched_file, system.place / "again")
         check_stored_tags("all", system.place / "again")
@@ -1059,7 +1064,7 @@ def check_tags_of_overlay_files() -> None:
         with Mount("overlay", "", f"-t overlay -o {options}") as over:
             for number, way in enumerate(("buffered", "mmap", "direct"), 1):
                 run_in_child(check_stored_classes, str(over / way), way, "all", number)
-            write_pattern_attribute(over / "again")
+            create_file_with_tag_attribute(over / "again")
             run_in_child(open_watched_file, over / "again")
         check_stored_tags("all", system.place / "upper/again")
         run_command("rm", "-r", lower)
@@ -1113,7 +1118,7 @@ def check_classes_on_volume() -> None:
 def check_module_unload() -> None:
     """Unload the module while files of other devices are tagged; no callback may remain."""
     (left := Path("/dev/shm/aftl-left")).mkdir()
-    run_in_child(leave_tagged_files, left)
+    run_in_child(create_tagged_files_before_unload, left)
     run_command("rmmod", "dm_approxftl")
     run_command("rm", "-r", left)
     run_command("insmod", os.environ["MODULE"])
@@ -1135,7 +1140,8 @@ def create_stacked_device(name: str) -> Path:
     return Path("/dev/mapper", name)
 
 
-def check_write_ways(name: str, make: str, cells: str, options: str = "", top: str = NAME) -> None:
+def check_tagged_writes_on_file_system(name: str, make: str, cells: str, options: str = "",
+                                       top: str = NAME) -> None:
     """Test ways to write tagged data on a file system, each given as WAY:EXPECTED."""
     module = name.partition("-")[0]
     if name != "ext4" and not is_point_selected(name):
@@ -1157,29 +1163,35 @@ def check_write_ways(name: str, make: str, cells: str, options: str = "", top: s
     run_point(f"{name}: unmount removes all tags", check_no_tags_are_left)
 
 
-def check_all_file_systems() -> None:
+def check_tagged_writes_on_all_file_systems() -> None:
     """Test all ways to write tagged data on all file systems."""
     if HUGE_PAGES.exists():
         HUGE_PAGES.write_text("8")
     ways = "buffered:all mmap:all direct:all libaio:all io_uring:all io_uring-workers:all"
     more = ("io_uring-fixed:all direct-huge:all fixed-huge:all thread:all process:all pwritev:all "
             "pwritev-sync:all pwritev-direct:all")
-    run_on_two_processors(check_write_ways, "ext4", EXT4, f"{ways} {more}")
-    check_write_ways("xfs", XFS, ways)
-    check_write_ways("f2fs", "mkfs.f2fs -q -f", ways, "-o nodiscard")
+    call_function_on_two_processors(check_tagged_writes_on_file_system, "ext4", EXT4,
+                                    f"{ways} {more}")
+    check_tagged_writes_on_file_system("xfs", XFS, ways)
+    check_tagged_writes_on_file_system("f2fs", "mkfs.f2fs -q -f", ways, "-o nodiscard")
     if has_kernel_module("f2fs") and not Path("/sys/fs/f2fs/features/compression").exists():
         skip_test_point("f2fs-compressed", "the kernel compresses nothing there")
     else:
-        check_write_ways("f2fs-compressed", "mkfs.f2fs -q -f -O extra_attr,compression",
-                         "buffered:compressed", "-o nodiscard,compress_extension=*")
-    check_write_ways("btrfs", "mkfs.btrfs -q -f --mixed", ways, "-o nodatacow")
+        check_tagged_writes_on_file_system("f2fs-compressed",
+                                           "mkfs.f2fs -q -f -O extra_attr,compression",
+                                           "buffered:compressed",
+                                           "-o nodiscard,compress_extension=*")
+    check_tagged_writes_on_file_system("btrfs", "mkfs.btrfs -q -f --mixed", ways, "-o nodatacow")
     some = "buffered:some " if has_page_migration() else ""
-    check_write_ways("ext4-on-linear", EXT4, f"{some}direct:all io_uring-workers:all", "", LINEAR)
-    check_write_ways("ext4-on-crypt", EXT4, "buffered:none direct:none io_uring-workers:none", "",
-                     CRYPT)
+    check_tagged_writes_on_file_system("ext4-on-linear", EXT4,
+                                       f"{some}direct:all io_uring-workers:all", "", LINEAR)
+    check_tagged_writes_on_file_system("ext4-on-crypt", EXT4,
+                                       "buffered:none direct:none io_uring-workers:none", "",
+                                       CRYPT)
     # With data=journal O_DIRECT uses the page cache, and the journal has buffered data.
-    check_write_ways("ext4-data=journal", EXT4, "buffered:some direct:some io_uring-workers:some",
-                     "-o data=journal")
+    check_tagged_writes_on_file_system("ext4-data=journal", EXT4,
+                                       "buffered:some direct:some io_uring-workers:some",
+                                       "-o data=journal")
 
 
 def main() -> None:
@@ -1195,7 +1207,8 @@ def main() -> None:
                   check_interrupted_query,
                   folder)
         run_selected_point("overlapping tagged ranges keep the class of each byte", run_in_child,
-                           check_overlapping_tagged_ranges, folder, count_own_samples(2000))
+                           check_overlapping_tagged_ranges, folder,
+                           count_samples_of_this_kernel(2000))
         run_selected_point("tags on unsuitable objects and others' files are refused",
                            run_in_child, check_tag_refusals, folder)
         run_point("a failed write keeps the tags of unwritten data",
@@ -1207,7 +1220,8 @@ def main() -> None:
         run_point("swap files are refused", check_swap_file_is_refused, folder)
         run_point("encrypted files are refused", run_in_child, check_tags_in_encrypted_folder,
                   f"{folder}/secret")
-        run_point("processes tag, write and delete files concurrently", run_on_two_processors,
+        run_point("processes tag, write and delete files concurrently",
+                  call_function_on_two_processors,
                   change_tagged_files_in_processes, folder, "4")
         run_point("tags follow the file, not its name", run_in_child, check_tag_lifetime, folder)
     run_point("unmount removes all tags", check_no_tags_are_left)
@@ -1223,12 +1237,13 @@ def main() -> None:
                            check_query_permissions,
                            str(system.place))
     run_point("opening a file of a watched file system restores its tags", check_tags_after_remount)
-    run_point("a block trace shows the stored classes", run_on_two_processors, check_block_trace)
+    run_point("a block trace shows the stored classes", call_function_on_two_processors,
+              check_block_trace)
     run_selected_point("tagging a file of an overlay tags the file below",
                        check_tags_of_overlay_files)
     run_selected_point("stored classes survive power failure, relocation and promotion",
                        check_classes_on_volume)
-    check_all_file_systems()
+    check_tagged_writes_on_all_file_systems()
     if has_page_migration():
         with temporary_device(NAME) as path, Mount(path) as place:
             place.chmod(0o777)

@@ -142,7 +142,7 @@ class Scenario:
             "shape": (shape := self.shape or draw.choice(sorted(SHAPES))),
             "media": draw.choice([m for m in MEDIA if m != "nvme" or has_nvme_drive()]),
             "shards": draw.choice(SHARDS) if shape == "shared" else 0,
-            "policy": draw.choice(list_policies_of_shape(shape)),
+            "policy": draw.choice(list_policies_for_device_shape(shape)),
             "timing": draw.choice(("real", "off", "scale:3")),
             "unit": draw.choice(("512", "1KiB", "2KiB", "4KiB", "4KiB")),
             "buffer": draw.choice(("0", "64KiB", "256KiB", "8MiB")),
@@ -167,19 +167,19 @@ class Scenario:
         return SECTORS
 
     @property
-    def is_medium_nested(self) -> bool:
+    def is_backing_device_approxftl(self) -> bool:
         """Return whether the backing device is another approxftl device."""
         return self.media == "ours"
 
     @property
-    def build_load_command(self) -> list[str]:
+    def build_command_of_load_program(self) -> list[str]:
         """Return the program that loads the device, and its options for this device."""
         flips = ["--flips", FLIPS] if self.tag_all == "approximate" else []
         return [TORTURE, *flips]
 
     def list_suitable_policies(self) -> list[str]:
         """Return the policies that suit the device under test."""
-        return list_policies_of_shape(self.shape)
+        return list_policies_for_device_shape(self.shape)
 
     def build_volume_parameters(self) -> str:
         safe = f" buffer {self.buffer} buffer_safe on" if self.shape == "safe" else ""
@@ -197,7 +197,7 @@ class Scenario:
         return f"selftests/kernel/torture.py {self.seed} {shlex.join(words)}"
 
 
-def list_policies_of_shape(shape: str) -> list[str]:
+def list_policies_for_device_shape(shape: str) -> list[str]:
     """Return the policies that suit a device of this shape."""
     if shape in ("tiny", "mapped"):
         return ["baseline"]
@@ -227,7 +227,7 @@ class Medium:
         run_command("modprobe", "brd", "rd_nr=1", f"rd_size={SECTORS}")
         for module in ("dm_delay", "dm_flakey"):
             run_command("modprobe", module)
-        if self.scenario.is_medium_nested:
+        if self.scenario.is_backing_device_approxftl:
             keys = "blocks 128 word_lines 8 op 30 unit 512 timing off"
             run_command("dmsetup", "create", BELOW, "--table",
                         f"0 {SECTORS} approxftl ram {len(keys.split())} {keys}")
@@ -313,7 +313,8 @@ class Load:
     def start_torture_load(self, *options: str) -> None:
         """Start the load; with a saved state, resume it."""
         tolerant = ["--errors"] if self.scenario.may_medium_fail else []
-        self.arguments = [*self.scenario.build_load_command, "--state", str(self.folder / "state"),
+        self.arguments = [*self.scenario.build_command_of_load_program, "--state",
+                          str(self.folder / "state"),
                           "--seed", str(self.scenario.seed), "--time", "10h", "--depth",
                           str(self.scenario.depth), "--most", self.scenario.most, "--discard",
                           "zeroes", "--patience", f"{PATIENCE:g}s", *tolerant,
@@ -465,14 +466,14 @@ class Device:
 
     def load_table(self, *, noflush: bool = False) -> None:
         """Load a table; if writes may have failed, restart the load as after a power failure."""
-        if self.may_lose_writes:
+        if self.may_unflushed_writes_be_lost:
             self.load.stop_load()
         run_command("dmsetup", "reload", NAME, text=self.make_device_table())
         if noflush:
             run_command("dmsetup", "suspend", "--noflush", "--nolockfs", NAME)
         run_command("dmsetup", "resume", NAME)
-        if self.may_lose_writes:
-            self.load.start_torture_load(*self.list_load_options_after_loss())
+        if self.may_unflushed_writes_be_lost:
+            self.load.start_torture_load(*self.list_load_options_after_lost_writes())
 
     def send_random_message(self) -> None:
         # Old approximate data have too many errors for the load's limit.
@@ -493,21 +494,21 @@ class Device:
             self.open_device()
         else:
             self.wait_until_device_closed()
-        self.load.start_torture_load(*self.list_load_options_after_loss())
+        self.load.start_torture_load(*self.list_load_options_after_lost_writes())
 
     def kill_and_reopen(self) -> None:
         """Kill the load, recreate the device, resume the load, which must find completed writes."""
         self.reopen_device(signal.SIGKILL)
 
     @property
-    def may_lose_writes(self) -> bool:
+    def may_unflushed_writes_be_lost(self) -> bool:
         """Return whether unflushed writes may be lost because of a failing medium."""
         return self.scenario.may_medium_fail and self.is_device_persistent
 
-    def list_load_options_after_loss(self) -> list[str]:
+    def list_load_options_after_lost_writes(self) -> list[str]:
         """Return the load's option --power-failed if unflushed writes may be lost, else none."""
         failed = "fail" in run_command("dmsetup", "status", NAME).split()
-        return ["--power-failed"] if self.may_lose_writes and not failed else []
+        return ["--power-failed"] if self.may_unflushed_writes_be_lost and not failed else []
 
     def fail_power(self) -> None:
         """Emulate a power failure, after which the load must find all flushed writes."""
@@ -553,10 +554,10 @@ class Device:
                 self.repair_medium()
                 run_command("dmsetup", "resume", NAME)
             if not self.load.child:
-                self.load.start_torture_load(*self.list_load_options_after_loss())
+                self.load.start_torture_load(*self.list_load_options_after_lost_writes())
         self.load.check_load_running()
 
-    def finish_and_verify(self) -> None:
+    def stop_load_and_verify_all_blocks(self) -> None:
         """Verify all data, once more after reopening the device, and check the volume."""
         self.load.stop_load()
         self.repair_medium()
@@ -565,7 +566,7 @@ class Device:
         if self.is_device_persistent:
             self.close_device()
             self.open_device()
-        self.load.verify_all_blocks(*self.list_load_options_after_loss())
+        self.load.verify_all_blocks(*self.list_load_options_after_lost_writes())
         self.close_device()
         if self.is_device_persistent and self.scenario.media != "bad":
             run_command(APPROXFTL, "check", self.store)
@@ -587,7 +588,7 @@ class Device:
             time.sleep(draw.expovariate(1 / self.scenario.pace))
             self.cause_random_event()
             events += 1
-        self.finish_and_verify()
+        self.stop_load_and_verify_all_blocks()
 
     def clean_up_after_error(self) -> None:
         if self.load.child:
@@ -718,7 +719,7 @@ class Writer(threading.Thread):
         self.gate = threading.Event()
         self.written = 0
 
-    def write_all_data(self) -> None:
+    def write_small_and_large_requests(self) -> None:
         for at in range(0, len(self.data), LARGE):
             for size in (UNIT, LARGE):
                 os.pwrite(self.fd, self.data[at : at + size], at)
@@ -727,9 +728,9 @@ class Writer(threading.Thread):
     def run(self) -> None:
         """Wait until the event is set, then write the data."""
         self.gate.wait()
-        self.write_all_data()
+        self.write_small_and_large_requests()
 
-    def run_and_check_progress(self) -> bool:
+    def start_writer_and_check_progress(self) -> bool:
         """Start the thread, wait for its end; return False if it stalls for STANDSTILL seconds."""
         self.gate.set()
         before = -1
@@ -751,13 +752,13 @@ def check_write_without_free_memory(unit: int) -> None:
     data = mmap.mmap(-1, DATA)
     fd = os.open(f"/dev/mapper/{NAME}", os.O_RDWR | os.O_DIRECT)
     writer = Writer(fd, data)
-    writer.write_all_data()  # allocates all that further writes reuse
+    writer.write_small_and_large_requests()  # allocates all that further writes reuse
     for at in range(0, DATA, unit):
         data[at : at + 16] = b"%16d" % at
     writer.start()
     scarcity = Scarcity()
     scarcity.begin_memory_shortage()
-    goes_on = writer.run_and_check_progress()
+    goes_on = writer.start_writer_and_check_progress()
     scarcity.end_memory_shortage()
     writer.join(PATIENCE)
     if writer.is_alive():
