@@ -90,7 +90,7 @@ static int read_whole_input(struct trace_input *input, const u8 *data, size_t si
 		for (i = 0; data && i < left; i++)
 			fuzz_demand(trace_input_next_bytes(input)[i] == data[(*total + i) % size]);
 		*total += left;
-		trace_input_consume(input, left);
+		trace_input_consume_bytes(input, left);
 	}
 	return 0;
 }

@@ -81,7 +81,7 @@ static void read_opened_trace(struct trace_file *file, bool issue, struct aftl_e
 	if (read_whole_trace(file, &window, pairing, error)) {
 		check_refusal_has_message(error);
 	} else if (pairing) {
-		trace_pairing_end(pairing);
+		trace_pairing_end_all_requests(pairing);
 		fetch_and_check_paired_requests(pairing);
 	}
 	trace_pairing_free(pairing);

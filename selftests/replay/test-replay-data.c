@@ -210,7 +210,7 @@ TAP_TEST(freed_buffers_are_reused)
 	CHECK_EQ(first[65535], 1);
 	data_buffer_put(&buffers, DATA_APPROXIMATE, first, 65536);
 	CHECK(data_buffer_get(&buffers, DATA_APPROXIMATE, 40000) == first);
-	data_buffers_close(&buffers);
+	data_buffers_end_allocation(&buffers);
 	CHECK(!data_buffer_get(&buffers, DATA_APPROXIMATE, 65536));
 	data_buffers_free(&buffers);
 }
@@ -263,9 +263,9 @@ static bool check_printed_target_state(bool start, const struct target_status *s
 	FILE *out = fmemopen(text, sizeof(text), "w");
 
 	if (start)
-		target_state_print_start("/dev/x", status, out);
+		target_state_print_fullness("/dev/x", status, out);
 	else
-		target_state_print_lateness("/dev/x", status, 100000, out);
+		target_state_warn_of_late_completions("/dev/x", status, 100000, out);
 	fclose(out);
 	return part ? !!strstr(text, part) : !text[0];
 }

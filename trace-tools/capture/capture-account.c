@@ -10,7 +10,7 @@
 /* Format for fscanf() of the written sectors, which are the seventh number in sysfs "stat". */
 #define STAT_WRITTEN "%*u %*u %*u %*u %*u %*u %llu"
 
-u64 capture_written_sectors(const struct capture_device *device)
+u64 capture_get_kernel_written_sectors(const struct capture_device *device)
 {
 	unsigned long long sectors = 0;
 	char path[64];
@@ -27,7 +27,7 @@ u64 capture_written_sectors(const struct capture_device *device)
 }
 
 /* Count requests, not trace events, so that a request that the block layer split counts once. */
-int capture_traced_sectors(const char *directory, u64 *sectors, struct aftl_error *error)
+int capture_count_traced_sectors(const char *directory, u64 *sectors, struct aftl_error *error)
 {
 	const struct trace_open_options open_options = { .device = TRACE_ALL_DEVICES };
 	struct trace_reader *reader = memory_alloc_zeroed(1, sizeof(*reader));
@@ -42,7 +42,7 @@ int capture_traced_sectors(const char *directory, u64 *sectors, struct aftl_erro
 	ret = trace_reader_open(reader, &path, 1, &open_options, error);
 	if (!ret) {
 		/* Count as the kernel's counter of written sectors does: include write-zeroes. */
-		while ((ret = trace_reader_next(reader, &request, error)) > 0)
+		while ((ret = trace_reader_next_request(reader, &request, error)) > 0)
 			if (request.op == AFTL_OP_WRITE || request.op == AFTL_OP_WRITE_ZEROES)
 				*sectors += request.bytes / TARGET_SECTOR;
 		trace_reader_close(reader);

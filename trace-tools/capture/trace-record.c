@@ -225,11 +225,11 @@ static int run_program_under_trace(struct capture *capture, struct aftl_error *e
 			     capture->buffer_kib, capture->buffers, error);
 	if (ret)
 		return ret;
-	before = capture_written_sectors(&capture->device);
+	before = capture_get_kernel_written_sectors(&capture->device);
 	ret = capture_program_run(&capture->program, error);
 	if (!ret && !capture->no_sync)
 		capture_device_sync(&capture->device);
-	capture->written_sectors = capture_written_sectors(&capture->device) - before;
+	capture->written_sectors = capture_get_kernel_written_sectors(&capture->device) - before;
 	end = blktrace_stop(&capture->blktrace, ret ? &later : error);
 	return ret ? ret : end;
 }
@@ -246,7 +246,7 @@ static void find_untraced_sectors(struct capture *capture)
 	if (capture->blktrace.dropped)
 		return;
 	if (capture->blktrace.events &&
-	    capture_traced_sectors(capture->output, &traced, &error))
+	    capture_count_traced_sectors(capture->output, &traced, &error))
 		complain_as(VERB, "the trace is not compared with what was written: %s",
 			    error.text);
 	else if (capture->written_sectors > traced)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "fixed-records.h"
 
-u64 fixed_record_number(const u8 *at, u32 bytes)
+u64 fixed_record_le_number(const u8 *at, u32 bytes)
 {
 	u64 value = 0;
 
@@ -16,12 +16,12 @@ static int count_lost_record(struct trace_file *file, size_t bytes, const char *
 	u64 at = file->input.offset;
 
 	file->losses->skipped_bytes += bytes;
-	trace_input_consume(&file->input, bytes);
+	trace_input_consume_bytes(&file->input, bytes);
 	return trace_losses_print(file->losses, file->input.name, "byte", at, error, "dropped: %s",
 				  cause);
 }
 
-int fixed_records_fill(struct trace_file *file, struct trace_request *requests, u32 room,
+int fixed_records_read(struct trace_file *file, struct trace_request *requests, u32 room,
 		       u32 record_bytes,
 		       enum trace_line_verdict (*parse)(const struct trace_file *file, const u8 *at,
 							struct trace_request *request,
@@ -49,7 +49,7 @@ int fixed_records_fill(struct trace_file *file, struct trace_request *requests, 
 		if (verdict == TRACE_LINE_WRONG)
 			ret = count_lost_record(file, record_bytes, cause, error);
 		else
-			trace_input_consume(&file->input, record_bytes);
+			trace_input_consume_bytes(&file->input, record_bytes);
 		if (ret)
 			return ret;
 		done += verdict == TRACE_LINE_DONE;

@@ -37,7 +37,7 @@ static int open_aft_file(struct trace_file *file, struct aftl_error *error)
 				 file->input.name);
 	if (aftl_record_header_decode(&aft->header, trace_input_next_bytes(&file->input), &cause))
 		return aftl_fail(error, -EINVAL, "%.80s: %.150s", file->input.name, cause.text);
-	trace_input_consume(&file->input, AFTL_RECORD_HEADER_BYTES);
+	trace_input_consume_bytes(&file->input, AFTL_RECORD_HEADER_BYTES);
 	file->device_bytes = aft->header.device_bytes;
 	file->interrupted = strstr(aft->header.provenance, RECORD_INTERRUPTED_KEY);
 	file->class_names = aft->header.class_names;
@@ -104,7 +104,7 @@ static int read_aft_requests(struct trace_file *file, void *out, u32 room, struc
 		if (aftl_record_decode(&aft->header, &record, trace_input_next_bytes(&file->input),
 				       &cause))
 			return report_aft_error_at_byte(file, cause.text, error);
-		trace_input_consume(&file->input, AFTL_RECORD_BYTES);
+		trace_input_consume_bytes(&file->input, AFTL_RECORD_BYTES);
 		record_to_request(&record, &requests[done++]);
 		aft->records++;
 	}
@@ -138,7 +138,8 @@ static u32 convert_latency_to_record_units(u64 latency_ns)
 	return (u32)min(units, (u64)U32_MAX);
 }
 
-u32 trace_request_records(const struct trace_request *request, struct aftl_record records[2])
+u32 trace_convert_request_to_records(const struct trace_request *request,
+				     struct aftl_record records[2])
 {
 	u64 first = request->offset / TRACE_SECTOR;
 	u64 behind = DIV_ROUND_UP(request->offset + request->bytes, TRACE_SECTOR);
@@ -171,7 +172,7 @@ static int write_aft_request(struct trace_output *output, const struct trace_req
 			     struct aftl_error *error)
 {
 	struct aftl_record records[2];
-	u32 count = trace_request_records(request, records);
+	u32 count = trace_convert_request_to_records(request, records);
 	int ret = 0;
 
 	for (u32 i = 0; i < count && !ret; i++)

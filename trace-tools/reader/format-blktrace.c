@@ -260,13 +260,14 @@ static int skip_damaged_bytes(struct trace_file *file, struct aftl_error *error)
 
 	do {
 		skipped = find_event(file, 1);
-		trace_input_consume(&file->input, min(skipped, trace_input_left(&file->input)));
+		trace_input_consume_bytes(&file->input,
+					  min(skipped, trace_input_left(&file->input)));
 		ret = trace_input_fill_buffer(&file->input, BLKTRACE_V8_BYTES, error);
 		if (ret)
 			return ret;
 	} while (trace_input_left(&file->input) >= sizeof(u32) && find_event(file, 0));
 	if (trace_input_left(&file->input) < sizeof(u32))
-		trace_input_consume(&file->input, trace_input_left(&file->input));
+		trace_input_consume_bytes(&file->input, trace_input_left(&file->input));
 	file->losses->skipped_bytes += file->input.offset - begin;
 	return trace_losses_print(file->losses, file->input.name, "byte", begin, error,
 				  "no event begins here; skipped %llu bytes",
@@ -279,7 +280,7 @@ static int count_truncated_end(struct trace_file *file, struct aftl_error *error
 	u64 begin = file->input.offset;
 
 	file->losses->skipped_bytes += left;
-	trace_input_consume(&file->input, left);
+	trace_input_consume_bytes(&file->input, left);
 	return trace_losses_print(file->losses, file->input.name, "byte", begin, error,
 				  "the file ends inside an event");
 }
@@ -325,8 +326,8 @@ static const u8 plain_acts[BLKTRACE_ACTIONS] = {
 	(BLKTRACE_IS_NOTE | BLKTRACE_IS_DISCARD | BLKTRACE_IS_PASSTHROUGH |            \
 	 BLKTRACE_IS_ZONE_MANAGEMENT | BLKTRACE_IS_WRITE_ZEROES)
 
-static inline bool is_event_fit_for_fast_path(const struct blktrace *trace,
-					      const struct raw_event *raw)
+static inline bool is_event_decodable_by_fast_path(const struct blktrace *trace,
+						   const struct raw_event *raw)
 {
 	u32 action = raw->action & BLKTRACE_ACT_MASK;
 
@@ -336,8 +337,8 @@ static inline bool is_event_fit_for_fast_path(const struct blktrace *trace,
 }
 
 /* Convert an event without branches on its kind, which the CPU would often mispredict. */
-static inline u32 decode_plain_event(struct trace_file *file, const struct raw_event *raw,
-				     struct trace_event *event)
+static inline u32 decode_event_on_fast_path(struct trace_file *file, const struct raw_event *raw,
+					    struct trace_event *event)
 {
 	u32 action = raw->action & BLKTRACE_ACT_MASK;
 	u32 used = !!plain_acts[action];
@@ -376,13 +377,13 @@ static u32 convert_buffered_events(struct trace_file *file, struct trace_event *
 
 		load_raw_blktrace_event(trace, at, &raw, false);
 		size = trace->header_bytes + raw.extra;
-		if (size > (size_t)(end - at) || !is_event_fit_for_fast_path(trace, &raw))
+		if (size > (size_t)(end - at) || !is_event_decodable_by_fast_path(trace, &raw))
 			break;
 		trace->sequences[raw.cpu] = raw.sequence;
-		done += decode_plain_event(file, &raw, &events[done]);
+		done += decode_event_on_fast_path(file, &raw, &events[done]);
 		at += size;
 	}
-	trace_input_consume(&file->input, (size_t)(at - begin));
+	trace_input_consume_bytes(&file->input, (size_t)(at - begin));
 	return done;
 }
 
@@ -404,7 +405,7 @@ static int convert_next_event(struct trace_file *file, struct trace_event *event
 	ret = convert_blktrace_event(file, &raw,
 				     trace_input_next_bytes(&file->input) + trace->header_bytes,
 				     event);
-	trace_input_consume(&file->input, size);
+	trace_input_consume_bytes(&file->input, size);
 	return ret;
 }
 

@@ -69,12 +69,12 @@ static bool parse_trace_column(const struct trace_file *file, enum column column
 
 	switch (column) {
 	case COLUMN_TIME:
-		return text_get_scaled(text, file->time_unit_ns, &request->t_ns);
+		return text_get_scaled_decimal(text, file->time_unit_ns, &request->t_ns);
 	case COLUMN_LATENCY:
 		return (text->at < text->end && *text->at == ',') ||
-		       text_get_scaled(text, file->time_unit_ns, &request->latency_ns);
+		       text_get_scaled_decimal(text, file->time_unit_ns, &request->latency_ns);
 	case COLUMN_STREAM:
-		if (!text_get_number_to(text, TRACE_STREAMS - 1, &number))
+		if (!text_get_u64_up_to(text, TRACE_STREAMS - 1, &number))
 			return false;
 		request->stream = (u16)number;
 		return true;
@@ -90,7 +90,7 @@ static bool parse_trace_column(const struct trace_file *file, enum column column
 		*op_known = trace_parse_operation(text_get_until(text, ','), &request->op);
 		return true;
 	case COLUMN_TYPE:
-		if (!text_get_number_to(text, 1, &number))
+		if (!text_get_u64_up_to(text, 1, &number))
 			return false;
 		request->op = number ? AFTL_OP_WRITE : AFTL_OP_READ;
 		return true;

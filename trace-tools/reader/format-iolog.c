@@ -125,7 +125,7 @@ static enum trace_line_verdict parse_wait_line(struct trace_file *file, struct t
 	u64 ns;
 
 	if (iolog->version != 2 || !text_skip_required_blanks(text) ||
-	    !text_get_scaled(text, file->time_unit_ns, &ns) ||
+	    !text_get_scaled_decimal(text, file->time_unit_ns, &ns) ||
 	    __builtin_add_overflow(iolog->now_ns, ns, &iolog->now_ns))
 		return TRACE_LINE_WRONG;
 	return TRACE_LINE_EMPTY;
@@ -148,8 +148,9 @@ static enum trace_line_verdict read_iolog_line(struct trace_file *file, struct t
 	struct text_cursor name, action;
 
 	*request = (struct trace_request){ .t_ns = iolog->now_ns };
-	if (iolog->version == 3 && (!text_get_scaled(&text, file->time_unit_ns, &request->t_ns) ||
-				    !text_skip_required_blanks(&text)))
+	if (iolog->version == 3 &&
+	    (!text_get_scaled_decimal(&text, file->time_unit_ns, &request->t_ns) ||
+	     !text_skip_required_blanks(&text)))
 		return TRACE_LINE_WRONG;
 	name = text_get_word(&text);
 	text_skip_required_blanks(&text);

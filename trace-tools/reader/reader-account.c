@@ -61,7 +61,7 @@ void trace_reader_write_json(const struct trace_reader *reader, struct json_writ
 }
 
 /* Print a number of anomalies and their description, unless the number is 0. */
-static void print_loss(FILE *out, u64 count, const char *what)
+static void print_loss_count(FILE *out, u64 count, const char *what)
 {
 	if (count)
 		fprintf(out, "%llu %s\n", (unsigned long long)count, what);
@@ -72,20 +72,21 @@ void trace_reader_print_losses(const struct trace_reader *reader, FILE *out)
 	const struct trace_losses *losses = &reader->losses;
 	const struct trace_pairing_counts *counts;
 
-	print_loss(out, losses->lines, "lines were dropped");
-	print_loss(out, losses->skipped_bytes, "bytes are no event and were skipped");
-	print_loss(out, losses->missing_events, "events are missing by their numbers");
-	print_loss(out, losses->late, "items were too far out of order; their times were raised");
+	print_loss_count(out, losses->lines, "lines were dropped");
+	print_loss_count(out, losses->skipped_bytes, "bytes are no event and were skipped");
+	print_loss_count(out, losses->missing_events, "events are missing by their numbers");
+	print_loss_count(out, losses->late,
+			 "items were too far out of order; their times were raised");
 	if (losses->told > TRACE_LOSSES_SHOWN && !losses->list)
-		print_loss(out, losses->told - TRACE_LOSSES_SHOWN,
-			   "complaints were not printed; --dropped FILE lists all");
+		print_loss_count(out, losses->told - TRACE_LOSSES_SHOWN,
+				 "complaints were not printed; --dropped FILE lists all");
 	if (!reader->pairing)
 		return;
 	counts = trace_pairing_counts(reader->pairing);
-	print_loss(out, counts->unfinished, "requests without a completion");
-	print_loss(out, counts->unbegun, "completions without a request");
-	print_loss(out, counts->failed, "requests ended with an error");
-	print_loss(out, counts->untagged, "notes of a class without a write");
+	print_loss_count(out, counts->unfinished, "requests without a completion");
+	print_loss_count(out, counts->unbegun, "completions without a request");
+	print_loss_count(out, counts->failed, "requests ended with an error");
+	print_loss_count(out, counts->untagged, "notes of a class without a write");
 }
 
 void trace_reader_write_losses_json(const struct trace_reader *reader, struct json_writer *json)

@@ -33,7 +33,7 @@ static int set_offset_unit_option(const char *name, u64 *unit, struct aftl_error
 	struct text_cursor text = { name, name + strlen(name) };
 
 	*unit = find_reading_unit_by_name(offset_units, ARRAY_SIZE(offset_units), name);
-	if (*unit || (text_get_number_to(&text, 1 << 20, unit) && *unit && is_text_at_end(&text)))
+	if (*unit || (text_get_u64_up_to(&text, 1 << 20, unit) && *unit && is_text_at_end(&text)))
 		return 0;
 	return aftl_fail(error, -EINVAL,
 			 "--offset-unit: \"%.40s\" is not bytes, sectors or a number", name);
@@ -47,8 +47,8 @@ static int set_device_option(const char *name, u32 *device, struct aftl_error *e
 	*device = TRACE_ALL_DEVICES;
 	if (!strcmp(name, "all"))
 		return 0;
-	if (!text_get_number_to(&text, 4095, &major) || !text_skip_if_equal(&text, ':') ||
-	    !text_get_number_to(&text, (1U << TRACE_DEVICE_MINOR_BITS) - 1, &minor) ||
+	if (!text_get_u64_up_to(&text, 4095, &major) || !text_skip_if_equal(&text, ':') ||
+	    !text_get_u64_up_to(&text, (1U << TRACE_DEVICE_MINOR_BITS) - 1, &minor) ||
 	    !is_text_at_end(&text))
 		return aftl_fail(error, -EINVAL, "--device: \"%.40s\" is not MAJOR:MINOR, nor all",
 				 name);
@@ -72,8 +72,9 @@ int reading_options_check_format(const char *option, const char *name, struct af
 			 option, name);
 }
 
-int reading_options_to_open(const struct reading_options *options,
-			    struct trace_open_options *open_options, struct aftl_error *error)
+int reading_options_make_open_options(const struct reading_options *options,
+				      struct trace_open_options *open_options,
+				      struct aftl_error *error)
 {
 	int ret = 0;
 

@@ -20,9 +20,9 @@ struct reading_options {
 };
 
 /* Convert the options to a struct trace_open_options. @return: 0, or -EINVAL with a message. */
-int __must_check reading_options_to_open(const struct reading_options *options,
-					 struct trace_open_options *open_options,
-					 struct aftl_error *error);
+int __must_check reading_options_make_open_options(const struct reading_options *options,
+						   struct trace_open_options *open_options,
+						   struct aftl_error *error);
 
 /* Check that trace format @name, given by @option, exists. @return: 0, or -EINVAL. */
 int __must_check reading_options_check_format(const char *option, const char *name,

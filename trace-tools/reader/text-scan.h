@@ -44,7 +44,7 @@ static inline bool text_get_u64(struct text_cursor *text, u64 *value)
 }
 
 /* Parse a number that is not greater than @most. */
-static inline bool text_get_number_to(struct text_cursor *text, u64 most, u64 *value)
+static inline bool text_get_u64_up_to(struct text_cursor *text, u64 most, u64 *value)
 {
 	return text_get_u64(text, value) && *value <= most;
 }
@@ -64,7 +64,7 @@ static inline u64 text_get_decimals(struct text_cursor *text, u64 unit)
 }
 
 /* Parse a number, with or without decimals, and multiply it by @unit. */
-static inline bool text_get_scaled(struct text_cursor *text, u64 unit, u64 *value)
+static inline bool text_get_scaled_decimal(struct text_cursor *text, u64 unit, u64 *value)
 {
 	u64 whole;
 

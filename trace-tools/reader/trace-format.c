@@ -222,7 +222,7 @@ struct trace_text {
 	char text[];
 };
 
-const char *trace_file_copy_text(struct trace_file *file, const char *text, size_t length)
+const char *trace_file_keep_copy_of_text(struct trace_file *file, const char *text, size_t length)
 {
 	struct trace_text *kept;
 

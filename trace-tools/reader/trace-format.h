@@ -197,8 +197,9 @@ int __must_check trace_file_fill_items(struct trace_file *file, void *out, u32 r
  * @output: the caller sets all members but @file, @state, @written and @unfit
  */
 int __must_check trace_output_open(struct trace_output *output, struct aftl_error *error);
-int __must_check trace_output_put(struct trace_output *output, const struct trace_request *request,
-				  struct aftl_error *error);
+int __must_check trace_output_write_request(struct trace_output *output,
+					    const struct trace_request *request,
+					    struct aftl_error *error);
 
 /* Complete and close the output; call this even after a failure. */
 int __must_check trace_output_finish(struct trace_output *output, struct aftl_error *error);
@@ -206,7 +207,8 @@ int __must_check trace_output_finish(struct trace_output *output, struct aftl_er
 size_t trace_item_bytes(const struct trace_format *format);
 
 /* Convert a request and its preflush, if any, to aft(5) records. Return: number of records. */
-u32 trace_request_records(const struct trace_request *request, struct aftl_record records[2]);
+u32 trace_convert_request_to_records(const struct trace_request *request,
+				     struct aftl_record records[2]);
 
 /* Convert a number in the file's offset units to bytes; return false on an overflow. */
 
@@ -220,7 +222,7 @@ enum trace_line_verdict trace_check_request(const struct trace_request *request,
 					    const char **cause);
 
 /* Copy a text for the lifetime of the trace file. Return: NULL if too many texts were kept. */
-const char *trace_file_copy_text(struct trace_file *file, const char *text, size_t length);
+const char *trace_file_keep_copy_of_text(struct trace_file *file, const char *text, size_t length);
 
 /* Parse "r", "w", "read" or "write", ignoring case. */
 bool trace_parse_operation(struct text_cursor word, u8 *op);

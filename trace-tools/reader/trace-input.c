@@ -183,7 +183,7 @@ int trace_input_next_line(struct trace_input *input, struct trace_line *line,
 	line->end = line->at + length;
 	if (length && line->end[-1] == '\r')
 		line->end--;
-	trace_input_consume(input, length + !!end);
+	trace_input_consume_bytes(input, length + !!end);
 	input->line++;
 	return 1;
 }

@@ -64,7 +64,7 @@ static inline const u8 *trace_input_next_bytes(const struct trace_input *input)
 	return input->bytes + input->begin;
 }
 
-static inline void trace_input_consume(struct trace_input *input, size_t size)
+static inline void trace_input_consume_bytes(struct trace_input *input, size_t size)
 {
 	input->begin += size;
 	input->offset += size;

@@ -106,7 +106,8 @@ static int load_next_merge_item(struct trace_merge *merge, u32 i, struct aftl_er
 		return ret;
 	merge->times[i] = TRACE_MERGE_OVER;
 	if (trace_window_peek_item(&source->window))
-		merge->times[i] = min(trace_window_time(&source->window), TRACE_MERGE_OVER - 1);
+		merge->times[i] =
+			min(trace_window_next_item_time(&source->window), TRACE_MERGE_OVER - 1);
 	return 0;
 }
 
@@ -155,14 +156,14 @@ static u64 get_merge_item_time(const u8 *item)
 }
 
 /* Append a file's items before the time @limit_ns to the run, the sorted array of next items. */
-static void append_source_items_to_run(struct trace_merge *merge, struct trace_window *window,
+static void append_items_of_one_source(struct trace_merge *merge, struct trace_window *window,
 				       u64 limit_ns)
 {
 	do {
 		merge->run[merge->run_end++] = trace_window_peek_item(window);
 		window->next++;
 	} while (merge->run_end < TRACE_MERGE_RUN && window->next < window->ready &&
-		 trace_window_time(window) < limit_ns);
+		 trace_window_next_item_time(window) < limit_ns);
 }
 
 /*
@@ -173,7 +174,8 @@ static void merge_items_of_two_sources(struct trace_merge *merge, struct trace_w
 				       struct trace_window *b, u64 limit_ns)
 {
 	const u8 *at_a = trace_window_peek_item(a), *at_b = trace_window_peek_item(b);
-	const u8 *end_a = trace_window_ready_end(a), *end_b = trace_window_ready_end(b);
+	const u8 *end_a = trace_window_end_of_ready_items(a);
+	const u8 *end_b = trace_window_end_of_ready_items(b);
 	u64 a_ns = get_merge_item_time(at_a), b_ns = get_merge_item_time(at_b);
 	size_t bytes = a->item_bytes;
 	u32 count = merge->run_end, from_a = 0, taken;
@@ -207,12 +209,12 @@ static bool peek_next_item_time(struct trace_merge *merge, u32 i)
 		merge->times[i] = TRACE_MERGE_OVER;
 		return source->over;
 	}
-	merge->times[i] = min(trace_window_time(&source->window), TRACE_MERGE_OVER - 1);
+	merge->times[i] = min(trace_window_next_item_time(&source->window), TRACE_MERGE_OVER - 1);
 	return true;
 }
 
 /* Add items to the merged run; return false if a file must be read before more can be merged. */
-static bool extend_merged_run(struct trace_merge *merge)
+static bool merge_more_trace_items(struct trace_merge *merge)
 {
 	struct turn turn = find_source_of_next_item(merge);
 	bool more;
@@ -220,7 +222,7 @@ static bool extend_merged_run(struct trace_merge *merge)
 	if (turn.first == NONE)
 		return false;
 	if (turn.second == NONE) {
-		append_source_items_to_run(merge, &merge->sources[turn.first].window,
+		append_items_of_one_source(merge, &merge->sources[turn.first].window,
 					   turn.limit_ns);
 		return peek_next_item_time(merge, turn.first);
 	}
@@ -231,7 +233,7 @@ static bool extend_merged_run(struct trace_merge *merge)
 	return peek_next_item_time(merge, turn.second) && more;
 }
 
-int trace_merge_gather_run(struct trace_merge *merge, struct aftl_error *error)
+int trace_merge_gather_items(struct trace_merge *merge, struct aftl_error *error)
 {
 	int ret = 0;
 
@@ -239,7 +241,7 @@ int trace_merge_gather_run(struct trace_merge *merge, struct aftl_error *error)
 	merge->run_end = 0;
 	for (u32 i = 0; i < merge->count && !ret; i++)
 		ret = load_next_merge_item(merge, i, error);
-	while (!ret && merge->run_end < TRACE_MERGE_RUN && extend_merged_run(merge))
+	while (!ret && merge->run_end < TRACE_MERGE_RUN && merge_more_trace_items(merge))
 		;
 	return ret;
 }

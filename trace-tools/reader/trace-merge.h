@@ -52,7 +52,7 @@ int __must_check trace_merge_open(struct trace_merge *merge, const char *const *
 void trace_merge_close(struct trace_merge *merge);
 
 /* Fill the merged run of next items, which stays empty if all files are at their end. */
-int __must_check trace_merge_gather_run(struct trace_merge *merge, struct aftl_error *error);
+int __must_check trace_merge_gather_items(struct trace_merge *merge, struct aftl_error *error);
 
 /**
  * trace_merge_next_items() - get the next items, which stay valid until all are taken
@@ -64,7 +64,7 @@ static inline int __must_check trace_merge_next_items(struct trace_merge *merge,
 						      struct aftl_error *error)
 {
 	if (unlikely(merge->run_next == merge->run_end)) {
-		int ret = trace_merge_gather_run(merge, error);
+		int ret = trace_merge_gather_items(merge, error);
 
 		if (ret < 0)
 			return ret;
@@ -73,7 +73,7 @@ static inline int __must_check trace_merge_next_items(struct trace_merge *merge,
 	return (int)(merge->run_end - merge->run_next);
 }
 
-static inline void trace_merge_consume(struct trace_merge *merge, u32 items)
+static inline void trace_merge_consume_items(struct trace_merge *merge, u32 items)
 {
 	merge->run_next += items;
 }

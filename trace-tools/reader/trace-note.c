@@ -27,7 +27,7 @@ static u8 parse_level_of_class(u8 class, struct text_cursor *text)
 	u64 level;
 
 	if (class != TRACE_APPROXIMATE || !text_skip_required_blanks(text) ||
-	    !text_get_number_to(text, TRACE_CLASSES - 1, &level) || level < TRACE_APPROXIMATE)
+	    !text_get_u64_up_to(text, TRACE_CLASSES - 1, &level) || level < TRACE_APPROXIMATE)
 		return class;
 	return (u8)level;
 }
@@ -37,7 +37,7 @@ static bool parse_write_note(struct text_cursor text, struct trace_event *event)
 	u64 sector, sectors;
 
 	if (!text_get_u64(&text, &sector) || !text_skip_required_blanks(&text) ||
-	    !text_get_number_to(&text, U32_MAX / TRACE_SECTOR, &sectors) ||
+	    !text_get_u64_up_to(&text, U32_MAX / TRACE_SECTOR, &sectors) ||
 	    !text_skip_required_blanks(&text) ||
 	    !class_of_note_word(text_get_word(&text), &event->class) ||
 	    !text_skip_required_blanks(&text))
@@ -57,7 +57,7 @@ static bool parse_zeroes_note(struct text_cursor text, struct trace_event *event
 	u64 sectors;
 
 	if (!text_get_u64(&text, &event->sector) || !text_skip_required_blanks(&text) ||
-	    !text_get_number_to(&text, U32_MAX / TRACE_SECTOR, &sectors))
+	    !text_get_u64_up_to(&text, U32_MAX / TRACE_SECTOR, &sectors))
 		return false;
 	event->op = AFTL_OP_WRITE_ZEROES;
 	event->bytes = (u32)sectors * TRACE_SECTOR;
@@ -86,6 +86,6 @@ bool trace_parse_note(struct trace_file *file, struct text_cursor text, struct t
 	if (!is_text_equal(kind, "region") && !is_text_equal(kind, "label"))
 		return false;
 	event->act = TRACE_ACT_TEXT;
-	event->text = trace_file_copy_text(file, text.at, (size_t)(text.end - text.at));
+	event->text = trace_file_keep_copy_of_text(file, text.at, (size_t)(text.end - text.at));
 	return event->text;
 }

@@ -40,8 +40,8 @@ int trace_output_open(struct trace_output *output, struct aftl_error *error)
 	return ret;
 }
 
-int trace_output_put(struct trace_output *output, const struct trace_request *request,
-		     struct aftl_error *error)
+int trace_output_write_request(struct trace_output *output, const struct trace_request *request,
+			       struct aftl_error *error)
 {
 	int ret = output->format->put(output, request, error);
 

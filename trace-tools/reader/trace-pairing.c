@@ -103,7 +103,7 @@ static struct pending *pending_request_at(const struct trace_pairing *pairing, u
 	return &pairing->pending[number & (pairing->ring - 1)];
 }
 
-static void free_request_marks(struct pending *pending)
+static void free_class_marks_of_request(struct pending *pending)
 {
 	struct class_mark *next;
 
@@ -118,7 +118,7 @@ void trace_pairing_free(struct trace_pairing *pairing)
 	if (!pairing)
 		return;
 	for (u64 number = pairing->first; number < pairing->next; number++)
-		free_request_marks(pending_request_at(pairing, number));
+		free_class_marks_of_request(pending_request_at(pairing, number));
 	free(pairing->pending);
 	free(pairing->pieces);
 	free(pairing);
@@ -219,7 +219,8 @@ static inline void remove_request_piece(struct trace_pairing *pairing, u32 gap)
 #define NOWHERE U32_MAX
 
 /* Return true if @piece is the better match: it alone ends at @end, or its request is older. */
-static bool does_piece_match_better(const struct piece *piece, const struct piece *best, u64 end)
+static bool is_piece_better_match_for_event(const struct piece *piece, const struct piece *best,
+					    u64 end)
 {
 	bool exact = piece->end == end;
 	bool best_exact = best->end == end;
@@ -238,7 +239,7 @@ static inline u32 find_request_piece(const struct trace_pairing *pairing, u32 ke
 
 		if (piece->key == key && piece->begin == begin &&
 		    (best == NOWHERE ||
-		     does_piece_match_better(piece, &pairing->pieces[best], end)))
+		     is_piece_better_match_for_event(piece, &pairing->pieces[best], end)))
 			best = place;
 	}
 	return best;
@@ -262,7 +263,7 @@ static u32 find_piece_of_request(const struct trace_pairing *pairing, u64 number
 	return NOWHERE;
 }
 
-static void give_up_completion_of_oldest_request(struct trace_pairing *pairing)
+static void stop_waiting_for_oldest_completion(struct trace_pairing *pairing)
 {
 	struct pending *oldest = pending_request_at(pairing, pairing->first);
 
@@ -328,7 +329,7 @@ static void begin_paired_request(struct trace_pairing *pairing, const struct tra
 	add_request_piece(pairing, key_of_request_piece(stream, event->op), number, begin,
 			  begin + sectors_of_request(event));
 	if (number - pairing->first >= TRACE_PAIRING_WINDOW) {
-		give_up_completion_of_oldest_request(pairing);
+		stop_waiting_for_oldest_completion(pairing);
 		pairing->ripe = RIPE;
 	}
 }
@@ -345,8 +346,8 @@ static void end_paired_request(struct trace_pairing *pairing, struct pending *pe
 }
 
 /* Insert the remaining sectors of a request's piece that was removed from the table. */
-static void insert_rest_of_piece(struct trace_pairing *pairing, u32 key, u64 number, u64 begin,
-				 u64 end)
+static void insert_remaining_sectors_of_piece(struct trace_pairing *pairing, u32 key, u64 number,
+					      u64 begin, u64 end)
 {
 	pending_request_at(pairing, number)->piece_begin = begin;
 	insert_request_piece(pairing, key, number, begin, end);
@@ -368,7 +369,7 @@ static void complete_sectors_of_piece(struct trace_pairing *pairing, u32 place, 
 	if (end == piece_end)
 		pending->pieces--;
 	else
-		insert_rest_of_piece(pairing, key, number, end, piece_end);
+		insert_remaining_sectors_of_piece(pairing, key, number, end, piece_end);
 }
 
 /* Fast path: complete a request of one piece, if no other piece has its hash slot. */
@@ -420,8 +421,8 @@ static void complete_paired_request(struct trace_pairing *pairing, const struct 
 /* Number of latest requests among which the request of a note or split event is searched. */
 #define RECENT 4096
 
-static bool does_pending_contain(const struct pending *pending, u16 stream, u8 op, u64 begin,
-				 u64 end)
+static bool does_pending_request_contain_sectors(const struct pending *pending, u16 stream, u8 op,
+						 u64 begin, u64 end)
 {
 	const struct trace_request *request = &pending->request;
 
@@ -440,7 +441,7 @@ static struct pending *find_newest(const struct trace_pairing *pairing, u16 stre
 	for (i = pairing->next; i > stop; i--) {
 		struct pending *pending = pending_request_at(pairing, i - 1);
 
-		if (!does_pending_contain(pending, stream, op, begin, end) ||
+		if (!does_pending_request_contain_sectors(pending, stream, op, begin, end) ||
 		    (found && pending->cpu != cpu))
 			continue;
 		found = pending;
@@ -466,8 +467,8 @@ static void split_request_piece(struct trace_pairing *pairing, u32 place, u64 cu
 }
 
 /* A bio-based device resubmits the rest of a split bio, whose completion covers all the rest. */
-static void restart_rest_of_request(struct trace_pairing *pairing, const struct trace_event *event,
-				    u16 stream)
+static void begin_piece_for_rest_of_split_bio(struct trace_pairing *pairing,
+					      const struct trace_event *event, u16 stream)
 {
 	struct pending *pending;
 	struct piece piece;
@@ -484,7 +485,7 @@ static void restart_rest_of_request(struct trace_pairing *pairing, const struct 
 		return;
 	remove_request_piece(pairing, place);
 	pending->left = (u32)(piece.end - event->sector);
-	insert_rest_of_piece(pairing, piece.key, number, event->sector, piece.end);
+	insert_remaining_sectors_of_piece(pairing, piece.key, number, event->sector, piece.end);
 }
 
 static void split_pending_request(struct trace_pairing *pairing, const struct trace_event *event,
@@ -493,7 +494,7 @@ static void split_pending_request(struct trace_pairing *pairing, const struct tr
 	u32 place;
 
 	if (event->detail == event->sector) {
-		restart_rest_of_request(pairing, event, stream);
+		begin_piece_for_rest_of_split_bio(pairing, event, stream);
 		return;
 	}
 	place = find_request_piece(pairing, key_of_request_piece(stream, event->op), event->sector,
@@ -505,8 +506,8 @@ static void split_pending_request(struct trace_pairing *pairing, const struct tr
 /* ---- classes */
 
 /* Give a part of a write the class of a note. Later notes override earlier notes. */
-static void add_request_mark(struct pending *pending, u64 begin, u64 end,
-			     const struct trace_event *event)
+static void set_class_of_request_part(struct pending *pending, u64 begin, u64 end,
+				      const struct trace_event *event)
 {
 	struct class_mark **at = &pending->marks, *mark;
 
@@ -549,7 +550,8 @@ static void apply_class_note_to_request(struct trace_pairing *pairing,
 		pending->request.by = event->by;
 		return;
 	}
-	add_request_mark(pending, begin * TRACE_PAIRING_SECTOR, end * TRACE_PAIRING_SECTOR, event);
+	set_class_of_request_part(pending, begin * TRACE_PAIRING_SECTOR, end * TRACE_PAIRING_SECTOR,
+				  event);
 }
 
 static inline void pair_trace_event(struct trace_pairing *pairing, const struct trace_event *event,
@@ -595,7 +597,7 @@ u32 trace_pairing_add_events(struct trace_pairing *pairing, const void *const *e
 	return done;
 }
 
-void trace_pairing_end(struct trace_pairing *pairing)
+void trace_pairing_end_all_requests(struct trace_pairing *pairing)
 {
 	for (u64 number = pairing->first; number < pairing->next; number++) {
 		struct pending *pending = pending_request_at(pairing, number);
@@ -607,7 +609,7 @@ void trace_pairing_end(struct trace_pairing *pairing)
 }
 
 /* Get the request's next part of one class; return false if all parts were delivered. */
-static bool take_request_part_of_one_class(struct pending *pending, struct trace_request *part)
+static bool take_next_class_part_of_request(struct pending *pending, struct trace_request *part)
 {
 	u64 begin = pending->request.offset + pending->emitted;
 	u64 end = pending->request.offset + pending->request.bytes;
@@ -645,9 +647,9 @@ static bool take_oldest_request(struct trace_pairing *pairing, struct trace_requ
 	if (!oldest->done)
 		return false;
 	if (unlikely(oldest->marks)) {
-		if (take_request_part_of_one_class(oldest, request))
+		if (take_next_class_part_of_request(oldest, request))
 			return true;
-		free_request_marks(oldest);
+		free_class_marks_of_request(oldest);
 		pairing->first++;
 		return trace_pairing_take_request(pairing, request);
 	}

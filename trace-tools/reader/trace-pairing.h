@@ -55,7 +55,7 @@ u32 trace_pairing_add_events(struct trace_pairing *pairing, const void *const *e
 			     u32 device, u16 stream);
 
 /* End the pairing: no more events follow, so pending requests can be delivered. */
-void trace_pairing_end(struct trace_pairing *pairing);
+void trace_pairing_end_all_requests(struct trace_pairing *pairing);
 
 /* Get the next complete request of the trace, if any; they become available in batches. */
 bool trace_pairing_take_request(struct trace_pairing *pairing, struct trace_request *request);

@@ -140,7 +140,8 @@ static int stream_of_device(struct trace_reader *reader, u32 device, struct aftl
 	return (int)i;
 }
 
-static void record_event_remark(struct trace_reader *reader, const struct trace_event *event)
+static void store_note_of_region_or_label(struct trace_reader *reader,
+					  const struct trace_event *event)
 {
 	reader->remarks =
 		memory_resize(reader->remarks, reader->remark_count + 1, sizeof(*reader->remarks));
@@ -168,7 +169,7 @@ static int process_trace_event(struct trace_reader *reader, const struct trace_e
 	reader->usual_device = event->device;
 	reader->usual_stream = (u16)stream;
 	if (event->act == TRACE_ACT_TEXT)
-		record_event_remark(reader, event);
+		store_note_of_region_or_label(reader, event);
 	else
 		trace_pairing_add_event(reader->pairing, event, (u16)stream);
 	return 0;
@@ -179,7 +180,7 @@ static int end_trace_events(struct trace_reader *reader)
 	if (reader->ended)
 		return 0;
 	reader->ended = true;
-	trace_pairing_end(reader->pairing);
+	trace_pairing_end_all_requests(reader->pairing);
 	return 1;
 }
 
@@ -200,7 +201,7 @@ static int read_next_events(struct trace_reader *reader, struct aftl_error *erro
 		ret = process_trace_event(reader, events[0], error);
 		done = 1;
 	}
-	trace_merge_consume(&reader->merge, done);
+	trace_merge_consume_items(&reader->merge, done);
 	return ret < 0 ? ret : 1;
 }
 
@@ -226,12 +227,12 @@ static int read_next_single_request(struct trace_reader *reader, struct trace_re
 	if (ret <= 0)
 		return ret;
 	*request = *(const struct trace_request *)requests[0];
-	trace_merge_consume(&reader->merge, 1);
+	trace_merge_consume_items(&reader->merge, 1);
 	return 1;
 }
 
-int trace_reader_next(struct trace_reader *reader, struct trace_request *request,
-		      struct aftl_error *error)
+int trace_reader_next_request(struct trace_reader *reader, struct trace_request *request,
+			      struct aftl_error *error)
 {
 	int ret = reader->pairing ? read_next_paired_request(reader, request, error) :
 				    read_next_single_request(reader, request, error);

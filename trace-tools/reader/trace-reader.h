@@ -98,12 +98,12 @@ int __must_check trace_reader_open(struct trace_reader *reader, const char *cons
 void trace_reader_close(struct trace_reader *reader);
 
 /**
- * trace_reader_next() - get the next request; times never decrease
+ * trace_reader_next_request() - get the next request; times never decrease
  *
  * Return: 1, 0 at the end, or a negative error number with a message.
  */
-int __must_check trace_reader_next(struct trace_reader *reader, struct trace_request *request,
-				   struct aftl_error *error);
+int __must_check trace_reader_next_request(struct trace_reader *reader,
+					   struct trace_request *request, struct aftl_error *error);
 
 /* Return: the format of the first file of the trace. */
 const struct trace_format *trace_reader_format(const struct trace_reader *reader);

@@ -57,12 +57,12 @@ static inline void *trace_window_peek_item(const struct trace_window *window)
 }
 
 /* Return: the end of the sorted items that the caller may take. */
-static inline const u8 *trace_window_ready_end(const struct trace_window *window)
+static inline const u8 *trace_window_end_of_ready_items(const struct trace_window *window)
 {
 	return window->items + window->ready * window->item_bytes;
 }
 
-static inline u64 trace_window_time(const struct trace_window *window)
+static inline u64 trace_window_next_item_time(const struct trace_window *window)
 {
 	return *(const u64 *)(window->items + window->next * window->item_bytes);
 }

@@ -58,12 +58,12 @@ int __must_check data_buffers_create(struct data_buffers *buffers, u64 bytes, u3
 				     int control, struct aftl_error *error);
 void data_buffers_free(struct data_buffers *buffers);
 
-/* Wait for a page-aligned data buffer and return it. Return: NULL after data_buffers_close(). */
+/* Wait for a page-aligned data buffer. Return: NULL after data_buffers_end_allocation(). */
 void *data_buffer_get(struct data_buffers *buffers, enum data_kind kind, u32 bytes);
 void data_buffer_put(struct data_buffers *buffers, enum data_kind kind, void *buffer, u32 bytes);
 
-/* Allow data_buffer_get() again after data_buffers_close(), which ended all waits. */
-void data_buffers_open(struct data_buffers *buffers);
-void data_buffers_close(struct data_buffers *buffers);
+/* Allow data_buffer_get() again after data_buffers_end_allocation(), which ended all waits. */
+void data_buffers_allow_allocation(struct data_buffers *buffers);
+void data_buffers_end_allocation(struct data_buffers *buffers);
 
 #endif

@@ -22,7 +22,7 @@ static const u8 classes[DATA_KINDS] = {
 	APPROXFTL_PRECISE, APPROXFTL_APPROXIMATE, APPROXFTL_LEVEL_2, APPROXFTL_LEVEL_3,
 };
 
-int data_tags_mark(int control, int memfd, enum data_kind kind, struct aftl_error *error)
+int data_tags_tag_memfd(int control, int memfd, enum data_kind kind, struct aftl_error *error)
 {
 	struct approxftl_range range = {
 		.size = sizeof(range),
@@ -34,7 +34,7 @@ int data_tags_mark(int control, int memfd, enum data_kind kind, struct aftl_erro
 	if (!ioctl(control, APPROXFTL_TAG, &range))
 		return 0;
 	if (errno == EINVAL && kind > DATA_APPROXIMATE)
-		return data_tags_mark(control, memfd, DATA_APPROXIMATE, error);
+		return data_tags_tag_memfd(control, memfd, DATA_APPROXIMATE, error);
 	return aftl_fail(error, -errno, "cannot tag the memory of requests: %s (reason %u)",
 			 strerror(errno), range.reason);
 }

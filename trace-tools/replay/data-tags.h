@@ -20,17 +20,17 @@ enum data_kind {
 /**
  * data_tags_open() - open the control device
  *
- * Return: a descriptor for data_tags_mark(), or a negative error number with a message.
+ * Return: a descriptor for data_tags_tag_memfd(), or a negative error number with a message.
  */
 int __must_check data_tags_open(struct aftl_error *error);
 
 /**
- * data_tags_mark() - tag a whole memfd as memory of one class
+ * data_tags_tag_memfd() - tag a whole memfd as memory of one class
  *
  * Precise data are tagged explicitly, too: the tag overrides tagged ranges of the device and I/O
  * priorities. A kernel without quality levels gets the tag "approximate" for levels 2 and 3.
  */
-int __must_check data_tags_mark(int control, int memfd, enum data_kind kind,
-				struct aftl_error *error);
+int __must_check data_tags_tag_memfd(int control, int memfd, enum data_kind kind,
+				     struct aftl_error *error);
 
 #endif

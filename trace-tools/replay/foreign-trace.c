@@ -59,7 +59,7 @@ int foreign_trace_open(struct foreign_trace **out, const char *path,
 		       const struct reading_options *reading, struct aftl_error *error)
 {
 	struct foreign_trace *trace = memory_alloc_zeroed(1, sizeof(*trace));
-	int ret = reading_options_to_open(reading, &trace->open_options, error);
+	int ret = reading_options_make_open_options(reading, &trace->open_options, error);
 
 	trace->strict = reading->strict;
 	trace->path = path;
@@ -91,10 +91,10 @@ int foreign_trace_next_record(struct foreign_trace *trace, struct aftl_record *r
 
 	trace->begun = true;
 	if (trace->given == trace->count) {
-		ret = trace_reader_next(&trace->reader, &request, error);
+		ret = trace_reader_next_request(&trace->reader, &request, error);
 		if (ret <= 0)
 			return ret;
-		trace->count = trace_request_records(&request, trace->records);
+		trace->count = trace_convert_request_to_records(&request, trace->records);
 		trace->given = 0;
 	}
 	*record = trace->records[trace->given++];

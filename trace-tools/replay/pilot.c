@@ -79,7 +79,7 @@ static u64 next_wakeup_time(const struct pilot *pilot, const struct ticket *tick
 }
 
 /* Sleep until shortly before the time @moment (option --spin), then poll without sleeping. */
-static void wait_until_moment(struct pilot *pilot, u64 moment)
+static void wait_until_wakeup_time(struct pilot *pilot, u64 moment)
 {
 	u64 spin_ns = pilot->run->options->spin_ns;
 
@@ -112,7 +112,7 @@ static void submit_ticket_or_wait(struct pilot *pilot)
 	}
 	moment = next_wakeup_time(pilot, ticket);
 	if (!ticket || moment) {
-		wait_until_moment(pilot, moment);
+		wait_until_wakeup_time(pilot, moment);
 	} else {
 		ticket_queue_drop_first(&run->ready);
 		if (pilot->run->verifies)

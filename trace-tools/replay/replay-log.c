@@ -104,7 +104,7 @@ static int report_log_error(const struct replay_log *log, const char *what,
 /* Writing */
 
 /* Store the fields of the log's header that are equal in all logs. */
-static void store_log_constants(u8 *bytes)
+static void store_constant_fields_of_log_header(u8 *bytes)
 {
 	u8 *entry;
 
@@ -129,7 +129,7 @@ static void store_log_header(struct replay_log *log)
 {
 	u8 bytes[REPLAY_LOG_HEADER_BYTES];
 
-	store_log_constants(bytes);
+	store_constant_fields_of_log_header(bytes);
 	aftl_put_le(bytes + 32, log->header.entries, 8);
 	aftl_put_le(bytes + 40, log->header.planned, 8);
 	aftl_put_le(bytes + 48, log->header.classes, 4);
@@ -246,7 +246,7 @@ static int check_log_header(const struct replay_log *log, const u8 *bytes, struc
 {
 	u8 right[REPLAY_LOG_HEADER_BYTES];
 
-	store_log_constants(right);
+	store_constant_fields_of_log_header(right);
 	if (memcmp(bytes, magic, sizeof(magic)) != 0)
 		return report_bad_log_content(log, "this is not the log of a replay", error);
 	if (memcmp(bytes + 8, right + 8, 2) != 0)

@@ -113,7 +113,7 @@ static int check_replay_operands(const struct replay_options *options, struct af
 	return 0;
 }
 
-static bool is_one_of_words(const char *word, const char *const *words)
+static bool is_word_in_list(const char *word, const char *const *words)
 {
 	while (*words && strcmp(word, *words) != 0)
 		words++;
@@ -126,11 +126,11 @@ static int check_choice_options(const struct replay_options *options, struct aft
 	static const char *const tags[] = { "auto", "require", "off", NULL };
 	struct trace_open_options open_options;
 
-	if (options->engine && !is_one_of_words(options->engine, engines))
+	if (options->engine && !is_word_in_list(options->engine, engines))
 		return aftl_fail(error, -EINVAL,
 				 "--engine: \"%.40s\" is neither io_uring nor threads",
 				 options->engine);
-	if (!is_one_of_words(options->tags, tags))
+	if (!is_word_in_list(options->tags, tags))
 		return aftl_fail(error, -EINVAL, "--tags: \"%.40s\" is not auto, require or off",
 				 options->tags);
 	if (options->align_bytes & (options->align_bytes - 1))
@@ -140,7 +140,7 @@ static int check_choice_options(const struct replay_options *options, struct aft
 	if (options->closed_loop && options->no_stall)
 		return aftl_fail(error, -EINVAL,
 				 "--closed-loop and --no-stall exclude each other");
-	return reading_options_to_open(&options->reading, &open_options, error);
+	return reading_options_make_open_options(&options->reading, &open_options, error);
 }
 
 int replay_options_parse(struct replay_options *options, int argc, char **argv,

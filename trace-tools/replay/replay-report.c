@@ -190,7 +190,8 @@ void replay_report_write_json(const struct replay_report *report, struct json_wr
 
 /* Text output */
 
-static void add_time_cells(struct text_table *table, const struct aftl_histogram *histogram)
+static void add_mean_and_quantile_cells(struct text_table *table,
+					const struct aftl_histogram *histogram)
 {
 	char text[HUMAN_SIZE];
 
@@ -217,7 +218,7 @@ static void print_latency(const struct replay_report *report, unsigned int op, u
 	text_table_add_cell(table, "%s %s", op_names[op], report->header.class_names[class]);
 	text_table_add_cell(table, "%llu", (unsigned long long)latency->ns.count);
 	text_table_add_cell(table, "%s", size);
-	add_time_cells(table, &latency->ns);
+	add_mean_and_quantile_cells(table, &latency->ns);
 }
 
 static void print_latency_table(const struct replay_report *report, FILE *out)
@@ -238,7 +239,7 @@ static void print_latency_table(const struct replay_report *report, FILE *out)
 		text_table_add_cell(&table, "behind schedule");
 		text_table_add_cell(&table, "%llu", (unsigned long long)report->done);
 		text_table_add_cell(&table, "%s", "");
-		add_time_cells(&table, &report->lag);
+		add_mean_and_quantile_cells(&table, &report->lag);
 	}
 	for (unsigned int op = 0; op < AFTL_OPS; op++)
 		for (unsigned int class = 0; class < AFTL_RECORD_CLASSES; class++)

@@ -65,7 +65,7 @@ static int run_replay_threads(struct replay_run *run, struct aftl_error *error)
 		return ret;
 	ret = run_replay_loop(run, error);
 	atomic_store(&run->stopping, true);
-	data_buffers_close(&run->buffers);
+	data_buffers_end_allocation(&run->buffers);
 	pthread_join(feeder, NULL);
 	return ret;
 }
@@ -82,8 +82,8 @@ int replay_run_one_phase(struct replay_run *run, const struct request_source *so
 	atomic_store(&run->fed, false);
 	atomic_store(&run->flown, false);
 	atomic_store(&run->stopping, false);
-	data_buffers_open(&run->buffers);
-	ret = start_replay_thread(&scribe, scribe_thread, run, error);
+	data_buffers_allow_allocation(&run->buffers);
+	ret = start_replay_thread(&scribe, log_completed_requests_thread, run, error);
 	if (ret)
 		return ret;
 	ret = run_replay_threads(run, error);

@@ -92,7 +92,7 @@ static inline u32 count_ticket_units(const struct replay_run *run, const struct 
 
 /* Thread functions of a replay; the argument is the struct replay_run. */
 void *feeder_thread(void *argument);
-void *scribe_thread(void *argument);
+void *log_completed_requests_thread(void *argument);
 
 /*
  * Raise the priority of the calling helper thread, if permitted: a late helper delays the pilot,

@@ -18,7 +18,7 @@ struct replay_stream {
 	u64 folded;
 };
 
-static void map_classes_to_kinds(struct replay_stream *stream)
+static void map_classes_to_quality_levels(struct replay_stream *stream)
 {
 	const struct aftl_record_header *header = stream_header(stream);
 
@@ -58,7 +58,7 @@ int stream_open(struct replay_stream **out, const char *path, const struct readi
 		free(stream);
 		return ret;
 	}
-	map_classes_to_kinds(stream);
+	map_classes_to_quality_levels(stream);
 	*out = stream;
 	return 0;
 }
@@ -95,7 +95,7 @@ bool stream_is_record_file(const struct replay_stream *stream)
 	return stream->reader;
 }
 
-void stream_set_change(struct replay_stream *stream, const struct stream_change *change)
+void stream_set_request_changes(struct replay_stream *stream, const struct stream_change *change)
 {
 	stream->change = *change;
 }

@@ -69,7 +69,7 @@ void stream_print_losses(const struct replay_stream *stream, FILE *out);
 bool stream_is_record_file(const struct replay_stream *stream);
 
 /* Set the changes that the stream makes to all requests from now on. */
-void stream_set_change(struct replay_stream *stream, const struct stream_change *change);
+void stream_set_request_changes(struct replay_stream *stream, const struct stream_change *change);
 
 /* Read the whole stream, so that a damaged stream is refused before the target is written. */
 int __must_check survey_request_stream(struct replay_stream *stream, struct stream_survey *survey,

@@ -81,7 +81,7 @@ static int open_request_stream(struct replay *replay, struct aftl_error *error)
 		.align = options->align_bytes,
 		.limit = options->requests,
 	};
-	stream_set_change(replay->stream, &replay->change);
+	stream_set_request_changes(replay->stream, &replay->change);
 	ret = survey_request_stream(replay->stream, &replay->survey, error);
 	if (!ret)
 		print_trace_format(replay);
@@ -107,7 +107,7 @@ static int open_replay_target(struct replay *replay, struct aftl_error *error)
 static int wrap_stream_addresses(struct replay *replay, u64 bytes, struct aftl_error *error)
 {
 	replay->change.fold_bytes = bytes;
-	stream_set_change(replay->stream, &replay->change);
+	stream_set_request_changes(replay->stream, &replay->change);
 	return survey_request_stream(replay->stream, &replay->survey, error);
 }
 
@@ -445,9 +445,9 @@ static enum exit_code run_replay(struct replay *replay, struct aftl_error *error
 		return report_command_failure("replay", error, EXIT_FAILED);
 	told = print_summary(&replay->options, replay->run.report, interrupted());
 	if (target_state_read(&replay->run.target, &status))
-		target_state_print_lateness(replay->run.target.path, &status,
-					    replay->options.late_ns,
-					    choose_text_stream(&replay->options));
+		target_state_warn_of_late_completions(replay->run.target.path, &status,
+						      replay->options.late_ns,
+						      choose_text_stream(&replay->options));
 	judged = replay_exit_code(&replay->options, replay->run.report);
 	if (interrupted())
 		return EXIT_INTERRUPTED;
@@ -480,8 +480,8 @@ static enum exit_code replay_to_target(struct replay *replay, struct aftl_error 
 	if (ret)
 		return report_command_failure("replay", error, get_exit_code_of_input(ret));
 	if (target_state_read(&replay->run.target, &status))
-		target_state_print_start(replay->run.target.path, &status,
-					 choose_text_stream(&replay->options));
+		target_state_print_fullness(replay->run.target.path, &status,
+					    choose_text_stream(&replay->options));
 	if (!replay->options.dry_run)
 		return run_replay(replay, error);
 	print_replay_plan(replay);

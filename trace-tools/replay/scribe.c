@@ -92,7 +92,7 @@ static void flush_log_if_due(struct replay_run *run, u64 *flushed_ns)
 	*flushed_ns = now;
 }
 
-void *scribe_thread(void *argument)
+void *log_completed_requests_thread(void *argument)
 {
 	const struct timespec pause = ns_to_timespec(PAUSE_NS);
 	struct replay_run *run = argument;

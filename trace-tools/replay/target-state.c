@@ -54,7 +54,7 @@ bool target_state_read(const struct replay_target *target, struct target_status 
 	       !target_status_parse(status, (const char *)(spec + 1), &unused);
 }
 
-void target_state_print_start(const char *path, const struct target_status *status, FILE *out)
+void target_state_print_fullness(const char *path, const struct target_status *status, FILE *out)
 {
 	char share[HUMAN_SIZE];
 
@@ -69,8 +69,8 @@ void target_state_print_start(const char *path, const struct target_status *stat
 	fputc('\n', out);
 }
 
-void target_state_print_lateness(const char *path, const struct target_status *status, u64 late_ns,
-				 FILE *out)
+void target_state_warn_of_late_completions(const char *path, const struct target_status *status,
+					   u64 late_ns, FILE *out)
 {
 	char late[HUMAN_SIZE];
 

@@ -14,11 +14,11 @@
 bool target_state_read(const struct replay_target *target, struct target_status *status);
 
 /* Print how full a drive is before the replay, and the option to fill a simulated drive as much. */
-void target_state_print_start(const char *path, const struct target_status *status, FILE *out);
+void target_state_print_fullness(const char *path, const struct target_status *status, FILE *out);
 
 /* Print a warning if the drive completed requests more than @late_ns later than it should. */
-void target_state_print_lateness(const char *path, const struct target_status *status, u64 late_ns,
-				 FILE *out);
+void target_state_warn_of_late_completions(const char *path, const struct target_status *status,
+					   u64 late_ns, FILE *out);
 
 /*
  * Print a note that a simulated device starts filled, but a new device in the kernel starts empty,

@@ -65,7 +65,7 @@ static bool parse_rule_stream(struct text_cursor word, struct class_rule *rule)
 {
 	u64 number;
 
-	if (!text_get_number_to(&word, TRACE_STREAMS - 1, &number) || !is_text_at_end(&word))
+	if (!text_get_u64_up_to(&word, TRACE_STREAMS - 1, &number) || !is_text_at_end(&word))
 		return false;
 	rule->stream = (int)number;
 	return true;
@@ -73,7 +73,7 @@ static bool parse_rule_stream(struct text_cursor word, struct class_rule *rule)
 
 static bool parse_rule_share(struct text_cursor word, struct class_rule *rule)
 {
-	return text_get_scaled(&word, RATIO_ONE, &rule->share) && is_text_at_end(&word) &&
+	return text_get_scaled_decimal(&word, RATIO_ONE, &rule->share) && is_text_at_end(&word) &&
 	       rule->share <= RATIO_ONE;
 }
 
@@ -162,7 +162,7 @@ void class_rules_free(struct class_rules *rules)
 	*rules = (struct class_rules){ 0 };
 }
 
-static bool is_name_matching(const char *wanted, const char *name)
+static bool does_process_name_match_pattern(const char *wanted, const char *name)
 {
 	size_t length = strlen(wanted);
 
@@ -179,7 +179,7 @@ static bool is_rule_matching(const struct class_rules *rules, const struct class
 {
 	u64 draw = aftl_hash64_pair(rules->seed, request->offset / CLASS_RULE_SHARE_BYTES);
 
-	return (!rule->process || is_name_matching(rule->process, name)) &&
+	return (!rule->process || does_process_name_match_pattern(rule->process, name)) &&
 	       request->offset >= rule->begin && request->offset + request->bytes <= rule->end &&
 	       request->bytes >= rule->least && request->bytes <= rule->most &&
 	       (rule->stream < 0 || rule->stream == request->stream) &&

@@ -9,8 +9,8 @@
 #define FILES 8
 #define WORD_BYTES 64
 
-static void print_provenance_words(struct json_writer *json, const char *key, char **words,
-				   u32 count, u32 most)
+static void write_words_to_provenance_json(struct json_writer *json, const char *key, char **words,
+					   u32 count, u32 most)
 {
 	char word[WORD_BYTES];
 
@@ -37,10 +37,10 @@ static char *render_provenance(const struct trace_run *run, u32 words)
 	json_inline_object(&json, NULL);
 	json_string(&json, "source_format", trace_reader_format(&run->reader)->name);
 	json_u64(&json, "source_files_count", run->reader.paths.count);
-	print_provenance_words(&json, "source_files", run->reader.paths.list,
-			       run->reader.paths.count, min(words, (u32)FILES));
-	print_provenance_words(&json, "arguments", run->options.argv, (u32)run->options.argc,
-			       words);
+	write_words_to_provenance_json(&json, "source_files", run->reader.paths.list,
+				       run->reader.paths.count, min(words, (u32)FILES));
+	write_words_to_provenance_json(&json, "arguments", run->options.argv,
+				       (u32)run->options.argc, words);
 	if (run->options.fact_count) {
 		json_inline_object(&json, "about");
 		for (u32 i = 0; i < run->options.fact_count; i++) {

@@ -9,8 +9,8 @@ static int parse_sample_share(const char *words, struct trace_change *change,
 	u64 ratio;
 
 	if (!text_get_u64(&text, &change->sample_seed) || !text_skip_if_equal(&text, ':') ||
-	    !text_get_scaled(&text, TRACE_SCALE_ONE, &ratio) || !is_text_at_end(&text) || !ratio ||
-	    ratio > TRACE_SCALE_ONE)
+	    !text_get_scaled_decimal(&text, TRACE_SCALE_ONE, &ratio) || !is_text_at_end(&text) ||
+	    !ratio || ratio > TRACE_SCALE_ONE)
 		return aftl_fail(error, -EINVAL,
 				 "--sample: \"%.40s\" is not SEED:RATIO, such as 1:0.25", words);
 	change->sample = ratio == TRACE_SCALE_ONE ? 0 : U64_MAX / TRACE_SCALE_ONE * ratio;

@@ -78,7 +78,7 @@ static int set_output_format(struct copy *copy, const char *path, struct aftl_er
 }
 
 /* Set the origin of the requests; only record files can store the user's description. */
-static int set_output_origin(struct copy *copy, struct aftl_error *error)
+static int set_origin_of_copied_requests(struct copy *copy, struct aftl_error *error)
 {
 	const struct trace_options *options = &copy->run->options;
 	const char *origin = options->origin;
@@ -173,16 +173,16 @@ static int write_all_requests(struct copy *copy, struct aftl_error *error)
 		if (!ret)
 			continue;
 		if (ret > 0)
-			ret = trace_output_put(&copy->output, &request, error);
+			ret = trace_output_write_request(&copy->output, &request, error);
 		if (!ret && rest.bytes)
-			ret = trace_output_put(&copy->output, &rest, error);
+			ret = trace_output_write_request(&copy->output, &rest, error);
 		if (ret)
 			return ret;
 	}
 	return ret;
 }
 
-static int check_strict_losses(const struct copy *copy, struct aftl_error *error)
+static int refuse_lossy_copy_in_strict_mode(const struct copy *copy, struct aftl_error *error)
 {
 	for (u32 op = 0; copy->run->options.reading.strict && op < AFTL_OPS; op++)
 		if (copy->output.unfit[op])
@@ -259,7 +259,7 @@ static int run_trace_copy(struct copy *copy, const char *path, struct aftl_error
 	if (!ret)
 		ret = closed;
 	if (!ret)
-		ret = check_strict_losses(copy, error);
+		ret = refuse_lossy_copy_in_strict_mode(copy, error);
 	if (!ret)
 		return output_file_commit(&copy->file, error);
 	output_file_drop(&copy->file);
@@ -278,7 +278,7 @@ enum exit_code trace_copy(struct trace_run *run, trace_editor *edit, void *conte
 	if (!ret)
 		ret = set_output_format(copy, path, &error);
 	if (!ret)
-		ret = set_output_origin(copy, &error);
+		ret = set_origin_of_copied_requests(copy, &error);
 	if (ret) {
 		free(copy);
 		return trace_complain_usage(&error);

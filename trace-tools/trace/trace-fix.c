@@ -106,7 +106,7 @@ static int copy_fixed_event(struct fix *fix, struct aftl_error *error)
 	fwrite(event, sizeof(event), 1, fix->out);
 	fwrite(trace_input_next_bytes(&fix->in) + BLKTRACE_V7_BYTES + extra - kept, kept, 1,
 	       fix->out);
-	trace_input_consume(&fix->in, BLKTRACE_V7_BYTES + (size_t)extra);
+	trace_input_consume_bytes(&fix->in, BLKTRACE_V7_BYTES + (size_t)extra);
 	fix->events++;
 	return interrupted() ? aftl_fail(error, -EINTR, "interrupted") : 0;
 }

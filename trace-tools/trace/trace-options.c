@@ -65,8 +65,8 @@ static bool parse_option_factor(const char *text, u64 *value)
 {
 	struct text_cursor cursor = { text, text + strlen(text) };
 
-	return text_get_scaled(&cursor, TRACE_SCALE_ONE, value) && is_text_at_end(&cursor) &&
-	       *value && *value <= TRACE_SCALE_ONE * TRACE_SCALE_ONE;
+	return text_get_scaled_decimal(&cursor, TRACE_SCALE_ONE, value) &&
+	       is_text_at_end(&cursor) && *value && *value <= TRACE_SCALE_ONE * TRACE_SCALE_ONE;
 }
 
 static int set_factor_option(u64 *value, const char *name, const char *text,

@@ -74,14 +74,14 @@ static int check_verb_options(struct trace_run *run, const struct trace_verb *ve
 		return aftl_fail(error, -EINVAL,
 				 "%s missing; \"approxftl trace %s --help\" explains it",
 				 verb->targets ? "IN or OUT" : "FILE", verb->name);
-	ret = reading_options_to_open(&options->reading, open_options, error);
+	ret = reading_options_make_open_options(&options->reading, open_options, error);
 	if (!ret && options->to)
 		ret = reading_options_check_format("to", options->to, error);
 	return ret;
 }
 
 /* Warn if one file of a capture is read alone: the file has only a part of the requests. */
-static void warn_of_sibling_files(const struct trace_run *run)
+static void warn_of_unread_capture_files(const struct trace_run *run)
 {
 	const struct trace_paths *given = &run->reader.paths;
 	struct trace_paths all = { 0 };
@@ -118,7 +118,7 @@ static enum exit_code begin_trace_run(struct trace_run *run, const struct trace_
 		output_file_drop(&run->dropped);
 		return trace_complain(ret, &error);
 	}
-	warn_of_sibling_files(run);
+	warn_of_unread_capture_files(run);
 	progress_begin(&run->progress,
 		       run->options.quiet ? PROGRESS_NEVER : PROGRESS_ON_TERMINAL, "bytes",
 		       sum_source_bytes(&run->reader));
@@ -163,7 +163,7 @@ enum exit_code trace_run_verb(const struct trace_verb *verb, int argc, char **ar
 int trace_run_next_request(struct trace_run *run, struct trace_request *request,
 			   struct aftl_error *error)
 {
-	int ret = trace_reader_next(&run->reader, request, error);
+	int ret = trace_reader_next_request(&run->reader, request, error);
 
 	if (ret <= 0 || ++run->taken % LOOK_EVERY)
 		return ret;

@@ -207,9 +207,9 @@ static void write_latency_json(struct json_writer *json, const struct latency_hi
 	json_end_object(json);
 }
 
-static void write_trace_share_json(struct json_writer *json, const char *key,
-				   const struct trace_summary *summary,
-				   const struct selection *wanted)
+static void write_selected_statistics_json(struct json_writer *json, const char *key,
+					   const struct trace_summary *summary,
+					   const struct selection *wanted)
 {
 	struct trace_share share = sum_selected_leaves(summary, wanted);
 
@@ -227,8 +227,8 @@ static void write_operations_json(struct json_writer *json, const struct trace_s
 {
 	json_object(json, "operations");
 	for (int op = 0; op < AFTL_OPS; op++)
-		write_trace_share_json(json, trace_op_names[op], summary,
-				       &(struct selection){ -1, op, -1, -1 });
+		write_selected_statistics_json(json, trace_op_names[op], summary,
+					       &(struct selection){ -1, op, -1, -1 });
 	json_end_object(json);
 }
 
@@ -237,13 +237,13 @@ static void write_classes_json(struct json_writer *json, const struct trace_summ
 {
 	json_object(json, "write_classes");
 	for (int i = 0; i < (int)classes->count; i++)
-		write_trace_share_json(json, classes->names[i], summary,
-				       &(struct selection){ -1, AFTL_OP_WRITE, i, -1 });
+		write_selected_statistics_json(json, classes->names[i], summary,
+					       &(struct selection){ -1, AFTL_OP_WRITE, i, -1 });
 	json_end_object(json);
 	json_object(json, "write_classes_said_by");
 	for (int i = 0; i < TRACE_BYS; i++)
-		write_trace_share_json(json, trace_by_names[i], summary,
-				       &(struct selection){ -1, AFTL_OP_WRITE, -1, i });
+		write_selected_statistics_json(json, trace_by_names[i], summary,
+					       &(struct selection){ -1, AFTL_OP_WRITE, -1, i });
 	json_end_object(json);
 }
 
@@ -251,8 +251,8 @@ static void write_processes_json(struct json_writer *json, const struct trace_su
 {
 	json_object(json, "processes");
 	for (u32 i = 0; i < summary->processes; i++)
-		write_trace_share_json(json, summary->names[i], summary,
-				       &(struct selection){ (int)i, -1, -1, -1 });
+		write_selected_statistics_json(json, summary->names[i], summary,
+					       &(struct selection){ (int)i, -1, -1, -1 });
 	json_end_object(json);
 }
 
@@ -265,7 +265,7 @@ void trace_summary_write_json(struct json_writer *json, const struct trace_summa
 	json_u64(json, "streams", trace_summary_count_streams(summary));
 	json_u64(json, "fua_requests", summary->fua);
 	json_u64(json, "preflush_requests", summary->preflush);
-	write_trace_share_json(json, "all", summary, &everything);
+	write_selected_statistics_json(json, "all", summary, &everything);
 	write_operations_json(json, summary);
 	write_classes_json(json, summary, classes);
 	write_processes_json(json, summary);
@@ -293,8 +293,10 @@ static void add_latency_cells(struct text_table *table, const struct latency_his
 	text_table_add_cell(table, "%s", text);
 }
 
-static void add_share_row(struct text_table *table, const struct trace_summary *summary,
-			  struct selection wanted, const char *what, const char *name)
+static void add_row_of_selected_statistics(struct text_table *table,
+					   const struct trace_summary *summary,
+					   struct selection wanted, const char *what,
+					   const char *name)
 {
 	struct trace_share share = sum_selected_leaves(summary, &wanted);
 	char text[HUMAN_SIZE];
@@ -328,19 +330,21 @@ static void add_statistics_title_row(struct text_table *table)
 static void add_summary_rows(struct text_table *table, const struct trace_summary *summary,
 			     const struct trace_classes *classes)
 {
-	add_share_row(table, summary, everything, "all", "");
+	add_row_of_selected_statistics(table, summary, everything, "all", "");
 	for (int i = 0; i < AFTL_OPS; i++)
-		add_share_row(table, summary, (struct selection){ -1, i, -1, -1 }, "",
-			      trace_op_names[i]);
+		add_row_of_selected_statistics(table, summary, (struct selection){ -1, i, -1, -1 },
+					       "", trace_op_names[i]);
 	for (int i = 0; i < (int)classes->count; i++)
-		add_share_row(table, summary, (struct selection){ -1, AFTL_OP_WRITE, i, -1 },
-			      "write, ", classes->names[i]);
+		add_row_of_selected_statistics(table, summary,
+					       (struct selection){ -1, AFTL_OP_WRITE, i, -1 },
+					       "write, ", classes->names[i]);
 	for (int i = TRACE_BY_NOBODY + 1; i < TRACE_BYS; i++)
-		add_share_row(table, summary, (struct selection){ -1, AFTL_OP_WRITE, -1, i },
-			      "write, said by ", trace_by_names[i]);
+		add_row_of_selected_statistics(table, summary,
+					       (struct selection){ -1, AFTL_OP_WRITE, -1, i },
+					       "write, said by ", trace_by_names[i]);
 	for (int i = 0; i < (int)summary->processes; i++)
-		add_share_row(table, summary, (struct selection){ i, -1, -1, -1 }, "process ",
-			      summary->names[i]);
+		add_row_of_selected_statistics(table, summary, (struct selection){ i, -1, -1, -1 },
+					       "process ", summary->names[i]);
 }
 
 void trace_summary_print(FILE *out, const struct trace_summary *summary,
