@@ -10,7 +10,7 @@ from selftests.claims.rows import Claim, make_claim_row, read_counter, sensing_u
 from selftests.claims.runs import Json
 from selftests.claims.studies import results_of_study
 
-from approxftl_tools.measures import value_at_path
+from approxftl_tools.measures import get_json_value_at_key_path
 
 PARTS = ("approx", "cube", "agcr", "tvr", "ressd")
 
@@ -113,7 +113,7 @@ def report_hy3_hybrid_part_combinations() -> list[Claim]:
     """Report the best combinations of hybrid's parts over all devices, and the default parts."""
     every = [on for count in range(len(PARTS) + 1) for on in combinations(PARTS, count)]
     runs = results_of_study("hybrid-parts", *(f"hybrid_{part}" for part in PARTS), "device")
-    busy = {on: [*map(compute_array_us_per_unit, value_at_path(
+    busy = {on: [*map(compute_array_us_per_unit, get_json_value_at_key_path(
         runs, *list_options_of_hybrid_parts(on).values()).values())] for on in every}
     best = [*map(min, zip(*busy.values(), strict=True))]
     over = {on: 100 * (sum(map(operator.truediv, us, best)) / len(best) - 1)

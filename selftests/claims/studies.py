@@ -19,7 +19,7 @@ from approxftl_tools.study_plan import Plan, Point
 from approxftl_tools.study_run import require_point_results
 from approxftl_tools.study_store import Store
 from approxftl_tools.study_streams import Setting
-from approxftl_tools.study_table import finished_groups
+from approxftl_tools.study_table import group_finished_points_over_seeds
 
 FOLDER = Path(__file__).parent / "studies"
 
@@ -80,7 +80,7 @@ def results_of_study(name: str, *axes: str, given: Mapping[str, Any] | None = No
     store = Store(runs.build_directory() / "cache/claims/results")
     require_point_results(points, store, Processes(program, os.cpu_count() or 1))
     found: dict[str, Any] = {}
-    for group in finished_groups(replace(plan, points=points), store):
+    for group in group_finished_points_over_seeds(replace(plan, points=points), store):
         if not has_varied_option_values(group.varied, where):
             continue
         *outer, last = [str(group.varied[axis]) for axis in axes or ("policy",)]

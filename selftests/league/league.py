@@ -264,7 +264,7 @@ def list_failed_policies(cells: Mapping[tuple[str, str], Cell]) -> list[str]:
 
 def make_league_json(games: Games, store: Store, cells: Mapping[tuple[str, str], Cell],
                      argv: Sequence[str]) -> Json:
-    return {**command.json_document_head("league", argv),
+    return {**command.make_first_keys_of_json_document("league", argv),
             "standing": [{"entry": entry, "factor": None if math.isnan(mean) else mean,
                           "best_on": best} for entry, mean, best in rank_entries(games, cells)],
             "optimum": [dict(zip(("load", "lower", "reached"), row, strict=True))

@@ -39,9 +39,9 @@ from approxftl_tools.figure import (
 from approxftl_tools.figure_file import render_figure
 from approxftl_tools.figure_kinds import KINDS
 from approxftl_tools.figure_times import cumulative_percentages, simplify_curve
-from approxftl_tools.figure_wear import mean_wear_of_ranges, wear_map_by_lun
+from approxftl_tools.figure_wear import average_wear_over_block_ranges, wear_map_by_lun
 from approxftl_tools.statistics import Estimate
-from approxftl_tools.svg import figure_as_svg, round_ticks, tick_texts
+from approxftl_tools.svg import choose_round_tick_values, figure_as_svg, tick_texts
 
 
 @pytest.fixture(scope="module")
@@ -296,7 +296,7 @@ def test_a_curve_of_any_values_is_drawn_within_its_figure(points: list[tuple[flo
 
 @given(st.floats(-1e9, 1e9), st.floats(0, 1e9))
 def test_axis_ticks_enclose_the_range_of_values(low: float, span: float) -> None:
-    scale = round_ticks(low, low + span)
+    scale = choose_round_tick_values(low, low + span)
     margin = 1e-6 * max(1, abs(low), span)
     assert scale[0] <= low + margin
     assert scale[-1] >= low + span - margin
@@ -309,8 +309,8 @@ def test_labels_of_ticks_that_are_close_together_differ() -> None:
 
 
 def test_means_of_consecutive_ranges_of_values_are_computed() -> None:
-    assert mean_wear_of_ranges([1, 3, 5, 7], 2) == [2, 6]
-    assert mean_wear_of_ranges([1, 2, 3], 3) == [1, 2, 3]
+    assert average_wear_over_block_ranges([1, 3, 5, 7], 2) == [2, 6]
+    assert average_wear_over_block_ranges([1, 2, 3], 3) == [1, 2, 3]
 
 
 def test_histograms_become_cumulative_percentages() -> None:

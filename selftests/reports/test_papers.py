@@ -24,7 +24,7 @@ from selftests.reports.support import (
 from approxftl_tools import digits_told, papers, study_plan
 from approxftl_tools.paper_measures import VALUES
 from approxftl_tools.study_figure import figure_specs, list_accuracies_on_devices
-from approxftl_tools.study_streams import Setting, pick_quick_or_full_size
+from approxftl_tools.study_streams import Setting, choose_quick_or_full_study_values
 
 #: Figures whose runs take a second or two.
 QUICK = ("approxftl-10-lifetime", "tvr-packages", "cubeftl-write-cdf", "rss-raid-parity")
@@ -259,8 +259,8 @@ def test_the_option_full_makes_runs_longer() -> None:
 
     for path in STUDIES:
         for value in find_options_of_short_and_full_runs(study_plan.load_toml_file(path)):
-            assert int(pick_quick_or_full_size(value, True)) > int(
-                pick_quick_or_full_size(value, False)), path
+            assert int(choose_quick_or_full_study_values(value, True)) > int(
+                choose_quick_or_full_study_values(value, False)), path
 
 
 @pytest.mark.parametrize(("arguments", "code", "sentence"), [

@@ -48,7 +48,7 @@ from selftests.reports.support import (
 )
 
 from approxftl_tools.inputs import Inputs, Run
-from approxftl_tools.seeds import average_over_seeds, mean_of_values
+from approxftl_tools.seeds import average_runs_over_seeds, mean_of_values
 
 #: At least one figure of each kind.
 FIGURES = ("response", "class-response", "cdf-read", "cdf-write", "block-kinds", "modes",
@@ -829,9 +829,9 @@ def test_interrupted_runs_are_left_out_of_means() -> None:
                 "parts": {"n": number}}
         return Run("", "", data, {}, Path("x.json"))
 
-    inputs = average_over_seeds(Inputs([make_run_of_seed(1, False, 1),
-                                        make_run_of_seed(2, True, 50),
-                                        make_run_of_seed(3, False, 4)]))
+    inputs = average_runs_over_seeds(Inputs([make_run_of_seed(1, False, 1),
+                                             make_run_of_seed(2, True, 50),
+                                             make_run_of_seed(3, False, 4)]))
     assert [(one.label, one.data["parts"]["n"]) for one in inputs.runs] == [
         ("a", 2.5), ("a (interrupted after 10 requests)", 50)]
 

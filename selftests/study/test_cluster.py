@@ -89,7 +89,7 @@ def test_workers_use_sent_file_contents(study_file_with_trace: Path,
     monkeypatch.setenv("PATH", f"{BUILD}:{os.environ['PATH']}")
     name, digest = point.files[1]
     sent = {digest: Path(name).read_bytes()}
-    task = study_cluster.make_function_for_workers(0)
+    task = study_cluster.make_point_runner_for_workers(0)
     status, out, said, attempts = task(make_cluster_task_of_point(point), sent)
     assert (status, said, attempts) == (0, "", 1)
     subprocess.run([*RECORD, "--seed=9", f"--record={name}"], check=True)
@@ -101,7 +101,7 @@ def test_workers_use_sent_file_contents(study_file_with_trace: Path,
 def test_a_worker_of_another_build_is_refused(study_file_with_trace: Path, tmp_path: Path,
                                               monkeypatch: pytest.MonkeyPatch) -> None:
     point = study_plan.read_study(study_file_with_trace, BUILD / "approxftl").points[0]
-    task = study_cluster.make_function_for_workers(0)
+    task = study_cluster.make_point_runner_for_workers(0)
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     assert task(make_cluster_task_of_point(point),
                 {})[2] == "the worker has no approxftl in its PATH"
@@ -119,7 +119,7 @@ def test_workers_retry_killed_simulations(tmp_path: Path, monkeypatch: pytest.Mo
                        "1) kill -KILL $$ ;;\n2) exit 130 ;;\nesac\necho result\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    task = study_cluster.make_function_for_workers(0)
+    task = study_cluster.make_point_runner_for_workers(0)
     assert task(((), study_plan.cached_file_digest(program), ()), {}) == (0, "result\n", "", 3)
 
 

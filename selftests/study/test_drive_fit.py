@@ -21,7 +21,14 @@ from selftests.study.test_drives import SCHEMA, SHAPE, run_drives_verb
 
 from approxftl_tools.bench import Bench, Options
 from approxftl_tools.calibrate_fit import Vector
-from approxftl_tools.drive_fit import Fit, Judge, Search, Values, fit_drive, judge_held_out_points
+from approxftl_tools.drive_fit import (
+    Fit,
+    Judge,
+    Search,
+    Values,
+    fit_drive,
+    summarise_errors_of_held_out_points,
+)
 from approxftl_tools.drive_list import DRIVES, Drive, Free
 from approxftl_tools.drive_points import (
     ANCHOR,
@@ -31,7 +38,7 @@ from approxftl_tools.drive_points import (
     OWN_TABLES,
     Point,
     Shape,
-    drive_points,
+    list_measured_points_of_drive,
 )
 from approxftl_tools.study_store import Store
 
@@ -52,9 +59,10 @@ def convert_points_to_tuples(points: Iterable[Point]) -> list[tuple[object, ...]
 
 @BY_NAME
 def test_each_point_is_either_fitted_or_held_out(drive: Drive) -> None:
-    whole = drive_points(drive, SHAPE, OWN_TABLES)
+    whole = list_measured_points_of_drive(drive, SHAPE, OWN_TABLES)
     for half in (FITTED, HELD):
-        assert convert_points_to_tuples(drive_points(drive, SHAPE, OWN_TABLES, half)) == \
+        assert convert_points_to_tuples(list_measured_points_of_drive(drive, SHAPE, OWN_TABLES,
+                                                                      half)) == \
             convert_points_to_tuples(one for one in whole if one.half != OTHER[half])
 
 
@@ -63,7 +71,7 @@ def test_points_of_a_curve_are_fitted_and_held_out_in_turn(drive: Drive) -> None
     """Each run is either fitted or held out; of neighbouring points of a curve one is held out."""
     runs: dict[Any, set[str]] = defaultdict(set)
     curves: dict[tuple[str, str], dict[float, str]] = defaultdict(dict)
-    for one in drive_points(drive, SHAPE, OWN_TABLES):
+    for one in list_measured_points_of_drive(drive, SHAPE, OWN_TABLES):
         runs[one.load].add(one.half)
         if one.half != ANCHOR:
             curves[one.table, one.curve][one.x] = one.half
@@ -97,7 +105,7 @@ def test_the_document_counts_fitted_and_held_out_points() -> None:
         for total, count in zip(sums, counts, strict=True):
             total[:] = [one + more for one, more in zip(total, count, strict=True)]
     for drive in DRIVES:
-        for one in drive_points(drive, SHAPE, OWN_TABLES):
+        for one in list_measured_points_of_drive(drive, SHAPE, OWN_TABLES):
             order = "sequential" * (one.table == "read-grid" and "sequential" in one.what)
             which = one.half == HELD or not drive.free
             wanted[drive.name, one.table, order, one.measure][which] += 1
@@ -136,7 +144,8 @@ class Pretended:
 @BY_NAME
 def test_the_held_out_half_is_run_only_after_the_fit(drive: Drive, half: str) -> None:
     bench: Any = Pretended()
-    held = [one for one in drive_points(drive, SHAPE, OWN_TABLES) if one.half == OTHER[half]]
+    held = [one for one in list_measured_points_of_drive(drive, SHAPE, OWN_TABLES)
+            if one.half == OTHER[half]]
     other = {one.load.arguments for one in held}
 
     def list_loads_run_so_far() -> set[tuple[str, ...]]:
@@ -145,7 +154,7 @@ def test_the_held_out_half_is_run_only_after_the_fit(drive: Drive, half: str) ->
         judge = Judge(drive, bench, OWN_TABLES, lambda _: True, half)
         found = fit_drive(judge, 10, ignore_progress)
         assert found.evaluations >= 3 and not list_loads_run_so_far()
-        judge_held_out_points(judge, found)
+        summarise_errors_of_held_out_points(judge, found)
         assert list_loads_run_so_far() == other
         assert found.shares[HELD][1].points == len(held)
 
@@ -215,7 +224,8 @@ def test_parameters_stay_within_their_bounds() -> None:
     assert found.find_best_parameters_so_far() == (100.0, 10.0, 8.0)
     assert all(one.low <= value <= one.high for values in found.seen
                for one, value in zip(FREE, values, strict=True))
-    assert found.compute_misfit_changes_of_steps(found.find_best_parameters_so_far(), 0)[1] is None
+    assert found.compute_misfit_change_per_parameter_step(found.find_best_parameters_so_far(),
+                                                          0)[1] is None
 
 
 def test_the_number_of_evaluations_is_limited() -> None:
@@ -228,7 +238,8 @@ def test_parameters_without_effect_are_undetermined() -> None:
     found.budget += 6
     best = found.find_best_parameters_so_far()
     done = Fit(replace(DRIVES[0], free=FREE), best, best,
-               felt=[found.compute_misfit_changes_of_steps(best, which) for which in range(3)])
+               felt=[found.compute_misfit_change_per_parameter_step(best, which)
+                     for which in range(3)])
     assert [done.is_parameter_undetermined(which) for which in range(3)] == [False, True, True]
     assert re.search(r"# Not determined:\nb=.*\n# Not determined:\nc=", done.profile_as_text())
 
@@ -281,7 +292,7 @@ def write_measurements(folder: Path, bench: Bench) -> None:
                                                     "--requests=0")]).popitem()[1]["geometry"]
         shape = Shape(result["units"], result["unit_bytes"],
                       result["physical_bytes"] // result["blocks_per_lun"])
-        for point in drive_points(hidden, shape, folder):
+        for point in list_measured_points_of_drive(hidden, shape, folder):
             options = (*hidden.make_drive_arguments(), *point.load.arguments)
             results = bench.run_or_look_up_simulations([options])
             ours = point.compute_simulated_value({point.load: results[options]})
@@ -299,7 +310,7 @@ def test_a_fit_finds_the_hidden_parameters_of_a_device(tmp_path: Path) -> None:
                                         "--controller=20us", "--idle=1ms")),
                   bench, tables, lambda _: True)
     found = fit_drive(judge, 60, ignore_progress)
-    judge_held_out_points(judge, found)
+    summarise_errors_of_held_out_points(judge, found)
     for one, value in zip(OWN.free[:4], found.values, strict=False):
         assert abs(value - float(HIDDEN[one.name].rstrip("us%"))) <= one.step, found.values
     assert [found.is_parameter_undetermined(which) for which in range(5)] == [False] * 4 + [True]

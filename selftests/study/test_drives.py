@@ -14,7 +14,7 @@ from selftests.lib.programs import BUILD, Done, run_program
 
 from approxftl_tools.bench import Bench
 from approxftl_tools.drive_list import DRIVES, Drive
-from approxftl_tools.drive_points import OWN_TABLES, Shape, drive_points
+from approxftl_tools.drive_points import OWN_TABLES, Shape, list_measured_points_of_drive
 from approxftl_tools.drive_runs import name_loads_of_points, run_drive_study
 from approxftl_tools.study_store import Store
 
@@ -55,7 +55,8 @@ def test_measured_results_of_a_drive_do_not_influence_its_runs(drive: Drive,
             writer.writeheader()
             writer.writerows({key: str(2 * float(value)) if value and key in RESULTS else value
                               for key, value in row.items()} for row in rows)
-    own, other = (drive_points(drive, SHAPE, folder) for folder in (OWN_TABLES, tmp_path))
+    own, other = (list_measured_points_of_drive(drive, SHAPE, folder)
+                  for folder in (OWN_TABLES, tmp_path))
     # Twice the rate means twice the saturation rate, so more points may be below 85 % of it.
     assert own and {point.load for point in own} <= {point.load for point in other}
     assert {point.measured for point in own}.isdisjoint({0.0})
@@ -108,7 +109,7 @@ def test_the_runs_of_a_drive_are_written_as_a_study(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("drive", DRIVES, ids=lambda drive: drive.name)
 def test_a_study_of_a_drive_equals_runs_of_its_single_loads(drive: Drive, tmp_path: Path) -> None:
-    points = drive_points(drive, SHAPE, OWN_TABLES)
+    points = list_measured_points_of_drive(drive, SHAPE, OWN_TABLES)
     bench = Bench(BUILD / "approxftl", 1, Store(tmp_path))
     runs = run_drive_study(drive, name_loads_of_points(points), bench)
     assert {load for _, load in runs} == {load for point in points

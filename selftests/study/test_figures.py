@@ -483,8 +483,10 @@ def test_no_output_destroys_an_input(finished_study: Path, tmp_path: Path) -> No
 
 def test_each_group_of_runs_is_compared_with_its_own_reference(finished_study: Path) -> None:
     plan = study_plan.read_study(finished_study, PROGRAM)
-    groups = study_table.finished_groups(plan, Store(finished_study.with_suffix(".results")))
+    store = Store(finished_study.with_suffix(".results"))
+    groups = study_table.group_finished_points_over_seeds(plan, store)
     for group in groups:
-        base = study_table.reference_group_of(group, groups, study_plan.Yardstick("baseline"))
+        base = study_table.find_seed_group_of_reference(group, groups,
+                                                        study_plan.Yardstick("baseline"))
         assert base is not None
         assert base.varied == group.varied | {"policy": "baseline"}

@@ -65,7 +65,7 @@ def read_figure_marks(done: Path, folder: Path, figure: str) -> list[dict[str, s
     path.write_text(f'{RUNS}[[figure]]\nname = "f"\n{figure}\n')
     plan = study_plan.read_study(path, PROGRAM, sure=True)
     (spec,) = figure_specs(plan)
-    groups = study_table.finished_groups(plan, Store(done.with_suffix(".results")))
+    groups = study_table.group_finished_points_over_seeds(plan, Store(done.with_suffix(".results")))
     chart = draw_figure_of_study(plan, spec, groups)
     rows = list(csv.DictReader(chart.figure_as_csv().splitlines()))
     drawn = ElementTree.fromstring(render_figure(chart, "svg", read_figure_style(None, "")))

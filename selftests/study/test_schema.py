@@ -19,10 +19,10 @@ from selftests.lib.programs import BUILD, TOP, run_program
 from approxftl_tools import study_plan
 from approxftl_tools.command import FAILED, USAGE, Refusal
 from approxftl_tools.drive_list import DRIVES
-from approxftl_tools.drive_points import OWN_TABLES, Shape, drive_points
+from approxftl_tools.drive_points import OWN_TABLES, Shape, list_measured_points_of_drive
 from approxftl_tools.drive_runs import drive_study_text, name_loads_of_points
 from approxftl_tools.study_figure import figure_specs
-from approxftl_tools.study_optimise import parse_optimise
+from approxftl_tools.study_optimise import parse_optimise_section_of_study
 from approxftl_tools.study_schema import study_schema
 
 PROGRAM = BUILD / "approxftl"
@@ -82,7 +82,7 @@ def get_reader_error_for_study(document: dict[str, Any]) -> str:
             plan = study_plan.read_study(path, PROGRAM, sure=True)
             figure_specs(plan)
             if plan.optimise is not None:
-                parse_optimise(plan)
+                parse_optimise_section_of_study(plan)
         except Refusal as refusal:
             assert refusal.status in (FAILED, USAGE) and "\n" not in str(refusal)
             return str(refusal)
@@ -152,7 +152,9 @@ def test_shipped_files_match_the_schema(path: Path) -> None:
 
 def test_studies_of_drives_match_the_schema() -> None:
     for drive in DRIVES:
-        loads = name_loads_of_points(drive_points(drive, Shape(400000, 4096, 1 << 26), OWN_TABLES))
+        loads = name_loads_of_points(list_measured_points_of_drive(drive,
+                                                                   Shape(400000, 4096, 1 << 26),
+                                                                   OWN_TABLES))
         assert Checker(SCHEMA).find_errors(tomllib.loads(drive_study_text(drive, loads))) == []
 
 

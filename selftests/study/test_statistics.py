@@ -108,7 +108,7 @@ def test_bootstrap_covers_skewed_means_better_than_t(random_generator: Generator
 def test_a_single_run_has_no_confidence_interval() -> None:
     assert statistics.estimate_mean([3.0]) == Estimate(3.0, None, 1)
     assert Estimate(3.0, None, 1).low is None
-    assert not Estimate(3.0, None, 1).is_interval_within_share(1)
+    assert not Estimate(3.0, None, 1).is_half_width_within_share_of_mean(1)
 
 
 @pytest.mark.parametrize("tail", [False, True])

@@ -39,16 +39,16 @@ def set_program_path_for_tests() -> Iterator[None]:
 
 def measure_stream_characteristics(stream: synthesis.Stream, folder: Path) -> dict[str, float]:
     path = folder / record_writer.OUTPUT
-    columns = stream.as_record_columns()
+    columns = stream.convert_stream_to_record_columns()
     record_writer.write_record_file(path, columns, stream.device_bytes, "test", {})
-    return workload_profile.profile_of_record_file(path).compared_characteristics()
+    return workload_profile.profile_of_record_file(path).collect_characteristics_for_comparison()
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_streams_resemble_the_published_traces(tmp_path: Path, name: str) -> None:
     profile = workload_profile.published_profile(name)
     made = measure_stream_characteristics(synthesis.generate_stream(profile, 60000, 1), tmp_path)
-    wanted = profile.compared_characteristics()
+    wanted = profile.collect_characteristics_for_comparison()
     few = min(wanted["write_share"], 1 - wanted["write_share"]) * 60000
     for key in ("write_share", "read_written_share"):
         assert made[key] == pytest.approx(wanted[key], abs=EXACT[key] + 2 / few**0.5), key
@@ -86,7 +86,7 @@ def test_a_fit_to_a_generated_stream_recovers_its_profile(tmp_path: Path) -> Non
                      "-O", tmp_path / "second.aft")
     document = parse_document("trace-tools/approxftl_tools/tools-output.fields", done.stdout)
     assert document["wanted"] == workload_profile.profile_of_record_file(
-        first).compared_characteristics()
+        first).collect_characteristics_for_comparison()
     for key, most in EXACT.items():
         assert document["made"][key] == pytest.approx(document["wanted"][key], abs=most), key
 

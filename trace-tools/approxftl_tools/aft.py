@@ -48,7 +48,7 @@ class RecordFile:
     records: Records
 
     @property
-    def label(self) -> str:
+    def file_label(self) -> str:
         """Return the record file's name, with a mark if its recording was interrupted."""
         try:
             marked = json.loads(self.provenance)["interrupted"] is True
@@ -76,7 +76,7 @@ class ReplayLog:
     entries: Records
 
     @property
-    def label(self) -> str:
+    def file_label(self) -> str:
         """Return the log's file name, with a mark if the log lacks requests."""
         done = len(self.entries)
         return (f"{self.path.name} (interrupted after {done} of {self.planned} requests)"

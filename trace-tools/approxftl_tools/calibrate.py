@@ -14,7 +14,12 @@ from approxftl_tools import command
 from approxftl_tools.bench import Bench
 from approxftl_tools.calibrate_fit import EXACT
 from approxftl_tools.calibrate_model import UNITS, Compared, Trial
-from approxftl_tools.calibrate_search import Found, Known, find_drive_model, pair_simulated_figures
+from approxftl_tools.calibrate_search import (
+    Found,
+    Known,
+    find_drive_model,
+    pair_measured_and_simulated_figures,
+)
 from approxftl_tools.fio_output import Output, Unused, parse_fio_size, read_fio_files
 from approxftl_tools.refusal import FAILED, Refusal
 from approxftl_tools.row_list import align_columns
@@ -139,7 +144,7 @@ def comparison_as_json(rows: Sequence[Compared]) -> list[Json]:
 def calibration_as_json(found: Found, output: Output, against: Sequence[Compared],
                         argv: Sequence[str]) -> Json:
     """Return the calibrated parameters and the compared figures as a JSON object."""
-    return {**command.json_document_head("calibrate", argv),
+    return {**command.make_first_keys_of_json_document("calibrate", argv),
             "parameters": [{"name": known.name, "value": known.value,
                             "low": known.low if known.is_parameter_determined else None,
                             "high": known.high if known.is_parameter_determined else None,
@@ -179,7 +184,7 @@ def run_calibration(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
         bench = Bench(command.simulator_path(), arguments.jobs, Store(Path(folder)))
         trial = Trial(bench, output.capacity, tuple(output.loads))
         found = find_drive_model(trial, make_calibration_reporter(arguments.progress))
-        rows = pair_simulated_figures(trial.restrict_trial_to_loads(others.loads),
+        rows = pair_measured_and_simulated_figures(trial.copy_model_trial_with_loads(others.loads),
                                          found.model) if others.loads else []
     output.unused += others.unused
     if arguments.json:

@@ -40,7 +40,7 @@ UNFINISHED = 1.5
 WIDEST = 1e20
 
 
-def find_first_measure_in_load(load: Measured, kind: str, *measures: str) -> float:
+def get_first_measured_value_of_load(load: Measured, kind: str, *measures: str) -> float:
     """Return the first of `measures` that the load's figures include; 0 if they include none."""
     for what in measures:
         for figure in load.figures:
@@ -67,7 +67,7 @@ def is_informative_measurement(load: Measured, figure: Figure) -> bool:
     distribution of their latencies depends on details of garbage collection.
     """
     if figure.what == "rate":
-        return not find_first_measure_in_load(load, figure.kind, "mean")
+        return not get_first_measured_value_of_load(load, figure.kind, "mean")
     return figure.kind == "read" or figure.what == "mean" or does_load_show_buffer_latency(load)
 
 
@@ -102,7 +102,7 @@ def compute_model_errors_and_slopes(trial: Trial, model: Model,
     return base, np.array(columns).T.reshape(len(base), len(names))
 
 
-def solve_fit_step(base: Vector, slope: Vector, force: float) -> Vector:
+def solve_least_squares_step_of_model(base: Vector, slope: Vector, force: float) -> Vector:
     """Return the damped least-squares step, as changes of the parameters' logarithms."""
     weight = compute_robust_error_weights(base)
     weighted = slope * weight[:, None]
@@ -115,7 +115,7 @@ def improve_model(trial: Trial, model: Model, names: Sequence[str]) -> tuple[Mod
     base, slope = compute_model_errors_and_slopes(trial, model, names)
     tries = [model.copy_model_with_values({
         name: model.values[name] * math.exp(move) for name, move in
-        zip(names, solve_fit_step(base, slope, force), strict=True)})
+        zip(names, solve_least_squares_step_of_model(base, slope, force), strict=True)})
              for force in FORCES]
     (cost, best), *_ = rank_models(trial, tries)
     gain = 1 - cost / max(weighted_misfit(base), 1e-9)

@@ -76,10 +76,10 @@ class Model:
         return {"channels": channels, "chips": self.dies // channels, "planes": planes,
                 "plane_mode": "wide" if planes > 1 else "shared", "multi_plane_read": "off",
                 "page": page, "blocks": BLOCKS,
-                "layers": max(2, -(-least // self.flash_layer_bytes())),
+                "layers": max(2, -(-least // self.one_layer_device_bytes())),
                 "one_shot": "on" if self.one_shot else "off"}
 
-    def flash_layer_bytes(self) -> int:
+    def one_layer_device_bytes(self) -> int:
         """Return the bytes of a device whose blocks have a single layer of cells."""
         return self.dies * self.stripe * IN_LAYER * BLOCKS
 
@@ -88,7 +88,7 @@ class Model:
 
         GC gains pages from a block if the block has stale pages for at least one program command.
         """
-        return max(LEAST, self.flash_layer_bytes() * (8 if self.one_shot else 3))
+        return max(LEAST, self.one_layer_device_bytes() * (8 if self.one_shot else 3))
 
     def over_provisioning_percent(self, least: int) -> float:
         """Return over-provisioning (%): the model's, or PLENTY for a device too small for GC."""
@@ -200,7 +200,7 @@ class Trial:
     capacity: int
     loads: Sequence[Measured]
 
-    def restrict_trial_to_loads(self, loads: Iterable[Measured]) -> Trial:
+    def copy_model_trial_with_loads(self, loads: Iterable[Measured]) -> Trial:
         return replace(self, loads=tuple(loads))
 
     def simulate_figures_of_models(self, models: Sequence[Model]) -> list[list[Compared]]:

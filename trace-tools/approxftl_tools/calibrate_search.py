@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from approxftl_tools.calibrate_fit import (
     confidence_intervals,
     does_load_show_buffer_latency,
-    find_first_measure_in_load,
     fit_model,
+    get_first_measured_value_of_load,
     has_queue_depth_1,
     is_informative_measurement,
     keep_models_as_good_as_best,
@@ -95,12 +95,12 @@ def does_load_only_read(load: Measured) -> bool:
     return load.writes == 0 and not load.beside_rate
 
 
-def has_overlapping_reads(load: Measured) -> bool:
+def do_load_reads_contend_for_dies(load: Measured) -> bool:
     """Tell whether reads overlap, so that they contend for dies."""
     return does_load_only_read(load) and (load.depth >= 4 or load.rate > 0 or load.stride > 0)
 
 
-def has_no_random_rewrites(load: Measured) -> bool:
+def is_load_without_random_flash_writes(load: Measured) -> bool:
     """Tell whether the measured load has no random rewrites that reach the flash."""
     return not (load.writes and load.order == "random") or does_load_show_buffer_latency(load)
 
@@ -128,29 +128,29 @@ def guess_controller_time(loads: Sequence[Measured]) -> float:
     found = find_load_with_shortest_requests(filter(does_load_show_buffer_latency, loads))
     lone = find_load_of_shortest_single_reads(loads)
     if found:
-        return 900.0 * find_first_measure_in_load(found, "write", "p50", "mean")
-    return min(8e3, 100.0 * find_first_measure_in_load(lone, "read", "mean")) if lone else 8e3
+        return 900.0 * get_first_measured_value_of_load(found, "write", "p50", "mean")
+    return min(8e3, 100.0 * get_first_measured_value_of_load(lone, "read", "mean")) if lone else 8e3
 
 
 def guess_link_rate(loads: Sequence[Measured]) -> float:
     """Return a guess of the link rate (MB/s): the highest rate of all loads."""
-    return max(find_first_measure_in_load(load, kind, "rate") * load.size / 1e6
+    return max(get_first_measured_value_of_load(load, kind, "rate") * load.size / 1e6
                for load in loads for kind in ("read", "write"))
 
 
 def guess_die_count(loads: Sequence[Measured], occupied: float) -> int:
     """Return a guess of the number of dies: the reads that proceed in parallel under load."""
-    rates = [find_first_measure_in_load(load, "read", "rate") for load in loads
+    rates = [get_first_measured_value_of_load(load, "read", "rate") for load in loads
              if does_load_only_read(load) and load.order == "random" and load.size <= PAGE]
-    return find_nearest_known_number(DIES, max(rates, default=0.0) * occupied / 1e9)
+    return find_nearest_parameter_value(DIES, max(rates, default=0.0) * occupied / 1e9)
 
 
-def guess_die_stride(loads: Sequence[Measured]) -> int:
+def guess_read_stride_that_hits_one_die(loads: Sequence[Measured]) -> int:
     """Return the stride (bytes) at which all reads hit one die; 0 if strides were not measured.
 
     This is the smallest stride that is about as slow as the slowest.
     """
-    strides = sorted((load.stride, find_first_measure_in_load(load, "read", "rate"))
+    strides = sorted((load.stride, get_first_measured_value_of_load(load, "read", "rate"))
                      for load in loads
                      if load.stride)
     slow = min((rate for _, rate in strides), default=0.0)
@@ -161,11 +161,11 @@ def guess_first_model(loads: Sequence[Measured]) -> Model:
     """Return a first model, guessed from the measurements without simulation."""
     controller = guess_controller_time(loads)
     lone = find_load_of_shortest_single_reads(loads)
-    times = [find_first_measure_in_load(load, "read", "p50", "mean")
+    times = [get_first_measured_value_of_load(load, "read", "p50", "mean")
              for load in ([lone] if lone else loads) if load.writes < 1]
     read = max(1e3, 1e3 * min(times, default=60.0) - controller - WAY)
-    dies, row = guess_die_count(loads, read + WAY), guess_die_stride(loads)
-    stripe = find_nearest_known_number(STRIPES, row / dies) if row else PAGE
+    dies, row = guess_die_count(loads, read + WAY), guess_read_stride_that_hits_one_die(loads)
+    stripe = find_nearest_parameter_value(STRIPES, row / dies) if row else PAGE
     values = {"controller": controller, **guess_page_read_times(loads, read), "bus": 1200.0,
               "link": max(guess_link_rate(loads) * 1.5, 1000.0),
               "link_command": COMMAND_SHARE * 1e9 / highest_request_rate(loads),
@@ -173,13 +173,13 @@ def guess_first_model(loads: Sequence[Measured]) -> Model:
     return Model(dies, stripe, False, {}).copy_model_with_values(values)
 
 
-def find_nearest_known_number(known: Sequence[int], wanted: float) -> int:
+def find_nearest_parameter_value(known: Sequence[int], wanted: float) -> int:
     """Return the number among `known` whose ratio to `wanted` is nearest to 1."""
     return min(known, key=lambda one: abs(math.log(one / max(wanted, 1e-9))))
 
 
-def list_neighbouring_known_numbers(known: Sequence[int], middle: int, reach: int
-                                    ) -> tuple[int, ...]:
+def list_neighbouring_parameter_values(known: Sequence[int], middle: int, reach: int
+                                       ) -> tuple[int, ...]:
     at = known.index(middle)
     return tuple(known[max(0, at - reach):at + reach + 1])
 
@@ -187,7 +187,7 @@ def list_neighbouring_known_numbers(known: Sequence[int], middle: int, reach: in
 def guess_page_read_times(loads: Sequence[Measured], read: float) -> dict[str, float]:
     """Return guesses of the read times (ns) of page types, from the spread of single reads."""
     lone = find_load_of_shortest_single_reads(loads)
-    half, most, mean = (1e3 * find_first_measure_in_load(lone, "read", what) if lone else 0.0
+    half, most, mean = (1e3 * get_first_measured_value_of_load(lone, "read", what) if lone else 0.0
                         for what in ("p50", "p90", "mean"))
     if not half or (most < 1.06 * half and abs(mean / half - 1) < 0.05):
         return {"read": read}
@@ -197,23 +197,24 @@ def guess_page_read_times(loads: Sequence[Measured], read: float) -> dict[str, f
 
 def highest_request_rate(loads: Sequence[Measured]) -> float:
     """Return the highest request rate of all loads (1/s)."""
-    return max(find_first_measure_in_load(load, kind, "rate") for load in loads
+    return max(get_first_measured_value_of_load(load, kind, "rate") for load in loads
                for kind in ("read", "write"))
 
 
-def estimate_command_ns_limiting_reads(loads: Sequence[Measured]) -> float:
+def estimate_command_ns_from_short_reads(loads: Sequence[Measured]) -> float:
     """Return the time of a command (ns) if commands limit short reads; 0 if not.
 
     Commands are the limit if a higher queue depth does not raise the rate.
     """
     short = min(load.size for load in loads)
-    deep = sorted((load.depth, find_first_measure_in_load(load, "read", "rate")) for load in loads
+    deep = sorted((load.depth, get_first_measured_value_of_load(load, "read", "rate"))
+                  for load in loads
                   if not load.stride and not load.rate and load.size == short)
     flat = len(deep) > 1 and deep[-1][1] < 1.03 * deep[-2][1]
     return 1e9 / deep[-1][1] if flat else 0.0
 
 
-def make_models_with_read_limits(shape: Model, limit: float) -> list[Model]:
+def make_models_limited_by_command_time(shape: Model, limit: float) -> list[Model]:
     """Return copies of a model whose command time limits short reads, alone or with the dies."""
     spare = limit * shape.dies / shape.values["read"]
     shares = [*[COMMAND_SHARE] * (spare < 1.3), *[0.98] * (spare > 1.1)]
@@ -221,7 +222,7 @@ def make_models_with_read_limits(shape: Model, limit: float) -> list[Model]:
         if limit else [shape]
 
 
-def choose_best_models_of_two_stripes(ranked: Sequence[tuple[float, Model]]) -> list[Model]:
+def choose_best_models_of_two_stripe_sizes(ranked: Sequence[tuple[float, Model]]) -> list[Model]:
     """Return the best model for each of the two best sizes of a die's stripe, if plausible."""
     found: dict[int, tuple[float, Model]] = {}
     for cost, model in ranked:
@@ -243,9 +244,9 @@ class Search:
     #: Names of the parameters that were fitted so far.
     free: list[str] = field(default_factory=list)
 
-    def make_trial_of_loads(self, wanted: Callable[[Measured], bool]) -> Trial:
+    def select_loads_of_model_trial(self, wanted: Callable[[Measured], bool]) -> Trial:
         """Return a Trial, which compares models on loads, with the loads that satisfy `wanted`."""
-        return self.trial.restrict_trial_to_loads(filter(wanted, self.trial.loads))
+        return self.trial.copy_model_trial_with_loads(filter(wanted, self.trial.loads))
 
     def has_strided_reads(self) -> bool:
         """Tell whether the measured loads include reads at strides."""
@@ -255,18 +256,18 @@ class Search:
         """Return models whose numbers of dies and stripe sizes are similar to the model's."""
         strided = self.has_strided_reads()
         return [replace(model, dies=dies, stripe=stripe, one_shot=three)
-                for dies in list_neighbouring_known_numbers(DIES, model.dies, reach)
-                for stripe in list_neighbouring_known_numbers(STRIPES, model.stripe,
-                                                              1 if strided else 3)
+                for dies in list_neighbouring_parameter_values(DIES, model.dies, reach)
+                for stripe in list_neighbouring_parameter_values(STRIPES, model.stripe,
+                                                                 1 if strided else 3)
                 for three in ((False, True) if strided else (model.one_shot,))
                 if not three or stripe <= ONE_SHOT_STRIPE]
 
     def rank_similar_models(self, model: Model) -> list[tuple[float, Model]]:
         """Return models with dies and stripe sizes similar to the model's, the best first."""
-        deep = self.make_trial_of_loads(has_overlapping_reads)
-        limit = estimate_command_ns_limiting_reads(deep.loads)
+        deep = self.select_loads_of_model_trial(do_load_reads_contend_for_dies)
+        limit = estimate_command_ns_from_short_reads(deep.loads)
         found = rank_models(deep, [one for shape in self.make_similar_models(model, 2)
-                                   for one in make_models_with_read_limits(shape, limit)])
+                                   for one in make_models_limited_by_command_time(shape, limit)])
         good = keep_models_as_good_as_best(found,
                                            sum(is_informative_measurement(load, figure)
                                                for load in deep.loads
@@ -278,12 +279,12 @@ class Search:
 
     def fit_read_parameters(self, model: Model) -> Model:
         """Fit the parameters that reads and single writes determine."""
-        quick = self.make_trial_of_loads(lambda load: has_queue_depth_1(load) and
-                                         (does_load_only_read(load)
-                                          or does_load_show_buffer_latency(load)))
-        whole = self.make_trial_of_loads(lambda load: does_load_only_read(load) or
-                                         does_load_show_buffer_latency(load))
-        deep = self.make_trial_of_loads(has_overlapping_reads)
+        quick = self.select_loads_of_model_trial(
+            lambda load: has_queue_depth_1(load)
+            and (does_load_only_read(load) or does_load_show_buffer_latency(load)))
+        whole = self.select_loads_of_model_trial(
+            lambda load: does_load_only_read(load) or does_load_show_buffer_latency(load))
+        deep = self.select_loads_of_model_trial(do_load_reads_contend_for_dies)
         times = tuple(name for name in READ_TIMES if name in model.values)
         self.free = ["controller", *times, "bus"]
         self.say("single reads and writes")
@@ -295,8 +296,8 @@ class Search:
         ranked = self.rank_similar_models(model)
         for _ in range(RANKINGS):
             self.say(f"times of reads, with {ranked[0][1].dies} dies")
-            model = rank_models(whole, [fit_model(whole, one, self.free, 3)
-                                        for one in choose_best_models_of_two_stripes(ranked)])[0][1]
+            best = choose_best_models_of_two_stripe_sizes(ranked)
+            model = rank_models(whole, [fit_model(whole, one, self.free, 3) for one in best])[0][1]
             ranked = self.rank_similar_models(model)
             if ranked[0][1].integer_parameters() == model.integer_parameters():
                 break
@@ -308,17 +309,18 @@ class Search:
 
     def fit_write_parameters(self, model: Model) -> Model:
         """Fit the parameters that sequential writes, and reads during the writes, determine."""
-        ordered = self.make_trial_of_loads(lambda load: load.writes == 1
-                                           and load.order == "sequential"
-                                           and not does_load_show_buffer_latency(load))
-        besides = self.make_trial_of_loads(lambda load: bool(load.beside_rate))
+        ordered = self.select_loads_of_model_trial(
+            lambda load: load.writes == 1 and load.order == "sequential"
+            and not does_load_show_buffer_latency(load))
+        besides = self.select_loads_of_model_trial(lambda load: bool(load.beside_rate))
         if not ordered.loads:
             return model
         self.say("programs")
-        whole = self.trial.restrict_trial_to_loads((*ordered.loads, *besides.loads))
+        whole = self.trial.copy_model_trial_with_loads((*ordered.loads, *besides.loads))
         fill = max(ordered.loads, key=lambda load: load.bytes)
-        each = model.dies * model.stripe * 1e9 / (find_first_measure_in_load(fill, "write",
-                                                                             "rate") * fill.size)
+        each = model.dies * model.stripe * 1e9 / (get_first_measured_value_of_load(fill, "write",
+                                                                                   "rate")
+                                                  * fill.size)
         kinds = {bool(one) for one in self.counted.get("one_shot", {0})} or {False}
         tries = [replace(model, one_shot=three).copy_model_with_values(
             {"program": each * (3 if three else 1), "buffer": size})
@@ -328,9 +330,9 @@ class Search:
 
     def fit_over_provisioning(self, model: Model) -> Model:
         """Fit over-provisioning to random rewrites."""
-        aged = self.make_trial_of_loads(lambda load: load.writes > 0 and load.order == "random"
-                                        and not does_load_show_buffer_latency(load)
-                                        and did_load_begin_in_steady_state(load))
+        aged = self.select_loads_of_model_trial(
+            lambda load: load.writes > 0 and load.order == "random"
+            and not does_load_show_buffer_latency(load) and did_load_begin_in_steady_state(load))
         if not aged.loads:
             return model
         self.say("over-provisioning")
@@ -342,10 +344,13 @@ class Search:
         """Fit all parameters again: a later step may have changed what an earlier step fitted."""
         paths = [name for name in self.free if name not in ("program", "buffer", "op")]
         self.say("everything together")
-        return fit_model(self.make_trial_of_loads(has_no_random_rewrites), model, paths,
-                         3) if len(self.free) > len(paths) else model
+        if len(self.free) <= len(paths):
+            return model
+        trial = self.select_loads_of_model_trial(is_load_without_random_flash_writes)
+        return fit_model(trial, model, paths, 3)
 
-    def widen_controller_interval(self, model: Model, ends: dict[str, tuple[float, float]]) -> None:
+    def widen_interval_of_controller_time(self, model: Model,
+                                          ends: dict[str, tuple[float, float]]) -> None:
         """Widen the interval of the controller's time, as only controller plus command is measured.
 
         The fastest load bounds the link's time of a command. If the link could have carried more
@@ -361,9 +366,9 @@ class Search:
             ends["controller"] = max(1.0, low - (most - own)), high + own
 
     def list_calibrated_parameters(self, model: Model) -> list[Known]:
-        ends = confidence_intervals(self.make_trial_of_loads(did_load_begin_in_steady_state), model,
-                                    self.free) if self.free else {}
-        self.widen_controller_interval(model, ends)
+        trial = self.select_loads_of_model_trial(did_load_begin_in_steady_state)
+        ends = confidence_intervals(trial, model, self.free) if self.free else {}
+        self.widen_interval_of_controller_time(model, ends)
         found = []
         for name in COUNTED:
             good = self.counted.get(name, {0, math.inf})
@@ -372,7 +377,7 @@ class Search:
                           for name, number in model.values.items())]
 
 
-def pair_simulated_figures(trial: Trial, model: Model) -> list[Compared]:
+def pair_measured_and_simulated_figures(trial: Trial, model: Model) -> list[Compared]:
     """Return each measured figure that informs the fit, with the model's simulated value."""
     return [row for row in trial.simulate_figures_of_models([model])[0]
             if is_informative_measurement(row[0], row[1])]
@@ -387,4 +392,4 @@ def find_drive_model(trial: Trial, say: Callable[[str], None]) -> Found:
         model = part(model)
     say("what the measurements leave open")
     return Found(model, search.list_calibrated_parameters(model),
-                 pair_simulated_figures(trial, model))
+                 pair_measured_and_simulated_figures(trial, model))

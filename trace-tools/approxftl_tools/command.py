@@ -44,7 +44,7 @@ __all__ = [
     "USAGE",
     "Refusal",
     "add_json_option",
-    "json_document_head",
+    "make_first_keys_of_json_document",
     "make_verb_parser",
     "output_path",
     "refuse_malformed_documents",
@@ -72,7 +72,7 @@ class Parser(argparse.ArgumentParser):
 
     words: Sequence[str] = ()
 
-    def join_dashed_option_values(self, words: Sequence[str]) -> Iterator[str]:
+    def join_options_with_their_values(self, words: Sequence[str]) -> Iterator[str]:
         """Rewrite "-S -used" as "--sort=-used", and "--json" so that argparse gives it no FILE."""
         rest = iter(words)
         for word in rest:
@@ -125,7 +125,8 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]
             self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:
         """Parse the command line; refuse unknown words."""
-        self.words = list(self.join_dashed_option_values(sys.argv[1:] if args is None else args))
+        self.words = list(self.join_options_with_their_values(sys.argv[1:] if args is None
+                                                              else args))
         if self.is_json_help_wanted():
             print(json.dumps(self.options_as_json(), indent=1))
             sys.exit(DONE)
@@ -147,7 +148,7 @@ class Parser(argparse.ArgumentParser):
                 return f'unknown option "{word}"'
         return ""
 
-    def explain_file_name_after_json(self, others: Sequence[str]) -> str:
+    def describe_misplaced_json_file_name(self, others: Sequence[str]) -> str:
         """Return an error message about a file name after --json; empty if there is none."""
         for before, word in pairwise(self.words):
             if before == f"--json={STANDARD}" and word in others:
@@ -159,7 +160,7 @@ class Parser(argparse.ArgumentParser):
         if message.startswith(("the following arguments", "unrecognized", "one of the arguments")):
             others = message.split(": ")[-1].split()
             message = self.unknown_option_error(others) or \
-                self.explain_file_name_after_json(others) or message
+                self.describe_misplaced_json_file_name(others) or message
         sys.stderr.write(f"{self.prog}: {message}; "
                          f'"{self.prog} --help" lists the options\n')
         sys.exit(USAGE)
@@ -310,7 +311,7 @@ def choose_exit_status_of_failed_write(verb: str, status: int, error: OSError) -
 
 def run_command(verb: str, body: Callable[[], int]) -> int:
     """Run a command and return its exit status; `body` also parses the command line."""
-    CLAIMS.forget_claims()
+    CLAIMS.forget_claimed_files()
     sys.stdin = make_stream_print_any_file_name(0, sys.stdin)
     sys.stdout = make_stream_print_any_file_name(1, sys.stdout)
     sys.stderr = make_stream_print_any_file_name(2, sys.stderr)
@@ -342,7 +343,7 @@ def simulator_version() -> str:
     return done.stdout.split()[-1] if done.returncode == 0 and done.stdout else "unknown"
 
 
-def json_document_head(verb: str, argv: Sequence[str]) -> dict[str, Any]:
+def make_first_keys_of_json_document(verb: str, argv: Sequence[str]) -> dict[str, Any]:
     """Return the keys that every JSON document begins with."""
     return {
         "approxftl_json_format": JSON_FORMAT,

@@ -34,7 +34,7 @@ Json = dict[str, Any]
 QUANTILE = re.compile(r"_p\d+(_\d+)?_ns$")
 
 
-def comparable_groups(inputs: Inputs) -> list[list[Run]]:
+def group_runs_for_comparison(inputs: Inputs) -> list[list[Run]]:
     """Return lists of runs to compare: one list for each input file with several policies."""
     if do_inputs_compare_policies(inputs):
         return [inputs.runs_of_group(name) for name in inputs.group_names()]
@@ -102,20 +102,20 @@ def list_device_snapshot_values(device: Device) -> list[tuple[str, Cell]]:
     return facts
 
 
-def row_of_device_fact(key: str, value: Cell) -> list[str]:
+def make_row_of_named_value(key: str, value: Cell) -> list[str]:
     """Return a table row with the name of a value and the value in a readable unit."""
     name, unit = split_key_into_title_and_unit(key)
     return [name, value_with_unit(unit, value)]
 
 
-def rows_of_device_facts(label: str, facts: Sequence[tuple[str, Cell]]) -> list[list[str]]:
-    return [["", label], *(row_of_device_fact(key, value) for key, value in facts)]
+def make_rows_of_named_values(label: str, facts: Sequence[tuple[str, Cell]]) -> list[list[str]]:
+    return [["", label], *(make_row_of_named_value(key, value) for key, value in facts)]
 
 
 def device_rows(device: Device) -> list[list[str]]:
     """Return table rows with a device's label and its named values."""
     by_key = {measure.key: measure for measure in MEASURES}
-    lines = rows_of_device_facts(device.label, list_device_snapshot_values(device))
+    lines = make_rows_of_named_values(device.label, list_device_snapshot_values(device))
     lines += [[by_key[key].title, value_as_text(by_key[key], value)]
               for key, value in device_measures(device).items()]
     return lines
@@ -175,10 +175,10 @@ REPLAY_HEADLINE = ("trace", "target", "engine", "interrupted", "planned_requests
                    "data.misplaced_units", "data.stale_units")
 
 
-def replay_headline_rows(replay: Run) -> list[list[str]]:
+def make_rows_of_main_replay_values(replay: Run) -> list[list[str]]:
     """Return table rows with the most important values of a replay's report."""
     known = dict(list_replay_report_values(replay))
-    rows = [row_of_device_fact(key, known[key]) for key in REPLAY_HEADLINE if key in known]
+    rows = [make_row_of_named_value(key, known[key]) for key in REPLAY_HEADLINE if key in known]
     return [["", replay.label],
             *([name.removeprefix("fidelity, ").removeprefix("data, "), said]
               for name, said in rows)]
@@ -194,7 +194,8 @@ def replay_latency_rows(replay: Run) -> list[list[str]]:
         return []
     return [["", *(key.removesuffix("_ns") for key in LATENCIES)],
             *([f"{row['op']} {row.get('class', '')}".strip(),
-               *(row_of_device_fact(key, row.get(key))[1] for key in LATENCIES)] for row in rows)]
+               *(make_row_of_named_value(key, row.get(key))[1] for key in LATENCIES)]
+              for row in rows)]
 
 
 # ---------------------------------------------------------------- text
@@ -207,7 +208,7 @@ def align_text_table(lines: Sequence[Sequence[str]]) -> str:
 
 def comparison_as_text(inputs: Inputs, every: bool) -> str:
     parts = []
-    groups = comparable_groups(inputs)
+    groups = group_runs_for_comparison(inputs)
     for runs in groups:
         head = f"{runs[0].group}\n" if len(groups) > 1 else ""
         parts.append(head + align_text_table(comparison_rows(runs, every)))
@@ -217,12 +218,13 @@ def comparison_as_text(inputs: Inputs, every: bool) -> str:
               for table in outside.measured_tables(inputs)]
     parts += [align_text_table(device_rows(device)) for device in inputs.devices
               if every or not outside.is_device_compared_with_others(inputs, device)]
-    parts += [align_text_table(rows_of_device_facts(one.label, list_replay_report_values(one)))
+    parts += [align_text_table(make_rows_of_named_values(one.label, list_replay_report_values(one)))
               for one in inputs.replays]
-    parts += [align_text_table(rows_of_device_facts(one.label, list_record_file_values(one)))
+    tables = [make_rows_of_named_values(one.file_label, list_record_file_values(one))
               for one in inputs.records]
-    parts += [align_text_table(rows_of_device_facts(one.label, list_replay_log_values(one)))
-              for one in inputs.logs]
+    tables += [make_rows_of_named_values(one.file_label, list_replay_log_values(one))
+               for one in inputs.logs]
+    parts += map(align_text_table, tables)
     return "\n".join(parts)
 
 
@@ -248,7 +250,7 @@ def run_as_json(run: Run, base: Run) -> Json:
     }
 
 
-def facts_as_json(name: str, path: Path, facts: Sequence[tuple[str, Cell]]) -> Json:
+def convert_named_values_to_json(name: str, path: Path, facts: Sequence[tuple[str, Cell]]) -> Json:
     return {"label": name, "file": str(path),
             "facts": {key.replace(" ", "_"): value for key, value in facts}}
 
@@ -256,21 +258,24 @@ def facts_as_json(name: str, path: Path, facts: Sequence[tuple[str, Cell]]) -> J
 def comparison_document(inputs: Inputs, argv: Sequence[str]) -> Json:
     """Return the whole comparison as a JSON object."""
     return {
-        **command.json_document_head("compare", argv),
-        "runs": [run_as_json(run, runs[0]) for runs in comparable_groups(inputs) for run in runs],
+        **command.make_first_keys_of_json_document("compare", argv),
+        "runs": [run_as_json(run, runs[0]) for runs in group_runs_for_comparison(inputs)
+                 for run in runs],
         "failed": [{"file": str(failure.path), "policy": failure.policy, "why": failure.why}
                    for failure in inputs.failures],
         "tables": [{"title": table.title, "columns": list(table.labels),
                     "rows": [{"name": line.title, "values": list(line.values)}
                              for line in table.lines]}
                    for table in outside.measured_tables(inputs)],
-        "devices": [facts_as_json(d.label, d.path,
-                                  [*list_device_snapshot_values(d), *device_measures(d).items()])
+        "devices": [convert_named_values_to_json(d.label, d.path,
+                                                 [*list_device_snapshot_values(d),
+                                                  *device_measures(d).items()])
                     for d in inputs.devices],
-        "replays": [facts_as_json(r.label, r.path, list_replay_report_values(r))
+        "replays": [convert_named_values_to_json(r.label, r.path, list_replay_report_values(r))
                     for r in inputs.replays],
-        "logs": [facts_as_json(g.label, g.path, list_replay_log_values(g)) for g in inputs.logs],
-        "records": [facts_as_json(f.label, f.path, list_record_file_values(f))
+        "logs": [convert_named_values_to_json(g.file_label, g.path, list_replay_log_values(g))
+                 for g in inputs.logs],
+        "records": [convert_named_values_to_json(f.file_label, f.path, list_record_file_values(f))
                     for f in inputs.records],
     }
 

@@ -16,7 +16,7 @@ from approxftl_tools.arrays import np
 from approxftl_tools.bench import Bench
 from approxftl_tools.calibrate_fit import Vector
 from approxftl_tools.drive_list import Drive, Free
-from approxftl_tools.drive_points import FITTED, HELD, OTHER, Point, drive_points
+from approxftl_tools.drive_points import FITTED, HELD, OTHER, Point, list_measured_points_of_drive
 from approxftl_tools.drive_runs import device_parameters, emulated_drive_size
 from approxftl_tools.refusal import NOT_FOUND, Refusal
 
@@ -46,7 +46,7 @@ def robust_misfit(errors: Vector) -> float:
     return float(np.sum(np.log1p(errors ** 2)))
 
 
-def solve_damped_grid_step(errors: Vector, slope: Vector, force: float) -> Vector:
+def solve_least_squares_step_of_drive_fit(errors: Vector, slope: Vector, force: float) -> Vector:
     """Return the damped least-squares step, in units of each parameter's step size."""
     weight = 1 / (1 + errors ** 2)
     normal = (slope.T * weight) @ slope
@@ -71,7 +71,7 @@ class Search:
     tell: Callable[[int, float], None]
     seen: dict[Values, Vector] = field(default_factory=dict)
 
-    def errors_of_values(self, values: Values) -> Vector:
+    def compute_errors_of_parameter_values(self, values: Values) -> Vector:
         """Return the errors of a set of parameter values; evaluate equal sets only once."""
         if values not in self.seen:
             if len(self.seen) >= self.budget:
@@ -82,7 +82,7 @@ class Search:
         return self.seen[values]
 
     def compute_parameter_misfit(self, values: Values) -> float:
-        return robust_misfit(self.errors_of_values(values))
+        return robust_misfit(self.compute_errors_of_parameter_values(values))
 
     def find_best_parameters_so_far(self) -> Values:
         return min(self.seen, key=lambda values: (robust_misfit(self.seen[values]), values))
@@ -91,20 +91,21 @@ class Search:
         changed = move_value_within_bounds(self.free[which], values[which], steps)
         return (*values[:which], changed, *values[which + 1:])
 
-    def error_slope(self, values: Values, which: int, stride: int) -> Vector:
+    def compute_error_slope_of_parameter(self, values: Values, which: int, stride: int) -> Vector:
         """Return how the errors change by one step of a parameter, measured over `stride` steps."""
         up, down = (self.shift_parameter(values, which, way * stride) for way in (1, -1))
         other = up if up != values else down
         way = (other[which] - values[which]) / (stride * self.free[which].step)
-        return (self.errors_of_values(other) - self.errors_of_values(values)) / way
+        return (self.compute_errors_of_parameter_values(other)
+                - self.compute_errors_of_parameter_values(values)) / way
 
     def try_least_squares_steps(self, values: Values, stride: int) -> None:
-        base = self.errors_of_values(values)
-        slopes = np.array([self.error_slope(values, which, stride)
+        base = self.compute_errors_of_parameter_values(values)
+        slopes = np.array([self.compute_error_slope_of_parameter(values, which, stride)
                            for which in range(len(self.free))]).T
         for force in FORCES:
-            far = solve_damped_grid_step(base, slopes, force) * stride
-            self.errors_of_values(tuple(
+            far = solve_least_squares_step_of_drive_fit(base, slopes, force) * stride
+            self.compute_errors_of_parameter_values(tuple(
                 move_value_within_bounds(one, value, move)
                 for one, value, move in zip(self.free, values, far.tolist(), strict=True)))
 
@@ -114,29 +115,29 @@ class Search:
             yield from (one for one in (self.shift_parameter(values, which, way) for way in (1, -1))
                         if one != values)
 
-    def descend_by_single_steps(self, values: Values) -> None:
+    def reduce_misfit_by_single_parameters(self, values: Values) -> None:
         """Move one parameter by one step at a time while that reduces the misfit."""
         for one in self.list_neighbouring_parameters(values):
             if self.compute_parameter_misfit(one) < self.compute_parameter_misfit(values):
-                return self.descend_by_single_steps(self.find_best_parameters_so_far())
+                return self.reduce_misfit_by_single_parameters(self.find_best_parameters_so_far())
         return None
 
     def search_fit_from_values(self, start: Values) -> None:
         """Search until the misfit stops shrinking or the budget of evaluations is spent."""
         try:
-            self.errors_of_values(start)
+            self.compute_errors_of_parameter_values(start)
             for stride in STRIDES:
                 for _ in count():
                     best = self.find_best_parameters_so_far()
                     self.try_least_squares_steps(best, stride)
                     if self.find_best_parameters_so_far() == best:
                         break
-            self.descend_by_single_steps(self.find_best_parameters_so_far())
+            self.reduce_misfit_by_single_parameters(self.find_best_parameters_so_far())
         except SpentError:
             pass
 
-    def compute_misfit_changes_of_steps(self, values: Values,
-                                        which: int) -> tuple[float | None, float | None]:
+    def compute_misfit_change_per_parameter_step(self, values: Values,
+                                                 which: int) -> tuple[float | None, float | None]:
         """Return how a parameter's step down, and up, changes the misfit; None beyond bounds."""
         here = self.compute_parameter_misfit(values)
         down, up = (self.shift_parameter(values, which, way) for way in (-1, 1))
@@ -205,15 +206,16 @@ class Judge:
     #: The half that the fit uses.
     half: str = FITTED
 
-    def compute_errors_of_point_half(self, half: str, values: Values) -> Vector:
+    def compute_errors_of_fitted_or_held_points(self, half: str, values: Values) -> Vector:
         """Return the errors of the fitted or held-out points, in units of their tolerance bands."""
         drive = self.drive.copy_drive_with_options(*(
             f"--{one.name}={one.format_parameter_value(value)}"
             for one, value in zip(self.drive.free, values, strict=True)))
         # The fitted half includes the anchors, which the relative points of both halves share.
         found = [point
-                 for point in drive_points(drive, emulated_drive_size(drive, self.bench),
-                                           self.tables, half)
+                 for point in list_measured_points_of_drive(drive,
+                                                            emulated_drive_size(drive, self.bench),
+                                                            self.tables, half)
                  if self.only(point) and (half == self.half or point.half == half)]
         if not found and half == self.half:
             raise Refusal(f"{self.tables}: no point of {drive.name} to fit to", NOT_FOUND)
@@ -241,7 +243,8 @@ class Judge:
 def fit_drive(judge: Judge, budget: int, tell: Callable[[int, float], None]) -> Fit:
     """Fit a drive to half of its measured points; if interrupted, return the best values yet."""
     search = Search(judge.drive.free,
-                    lambda values: judge.compute_errors_of_point_half(judge.half, values),
+                    lambda values: judge.compute_errors_of_fitted_or_held_points(judge.half,
+                                                                                 values),
                     budget, tell)
     start = judge.read_parameter_values_of_profile()
     found = Fit(judge.drive, start, start)
@@ -249,7 +252,7 @@ def fit_drive(judge: Judge, budget: int, tell: Callable[[int, float], None]) -> 
         search.search_fit_from_values(start)
         search.budget += 2 * len(start)
         found.values = search.find_best_parameters_so_far()
-        found.felt = [search.compute_misfit_changes_of_steps(found.values, which)
+        found.felt = [search.compute_misfit_change_per_parameter_step(found.values, which)
                       for which in range(len(start))]
     except KeyboardInterrupt:
         found.interrupted = True
@@ -261,9 +264,10 @@ def fit_drive(judge: Judge, budget: int, tell: Callable[[int, float], None]) -> 
     return found
 
 
-def judge_held_out_points(judge: Judge, found: Fit) -> None:
+def summarise_errors_of_held_out_points(judge: Judge, found: Fit) -> None:
     """Judge the fit by the held-out points, which are read only after the fit."""
-    before, after = (Share.summarise_errors(judge.compute_errors_of_point_half(OTHER[judge.half],
-                                                                               values))
-                     for values in (found.start, found.values))
+    half = OTHER[judge.half]
+    before, after = (
+        Share.summarise_errors(judge.compute_errors_of_fitted_or_held_points(half, values))
+        for values in (found.start, found.values))
     found.shares[HELD] = (before, after)

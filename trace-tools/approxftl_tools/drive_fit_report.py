@@ -10,7 +10,13 @@ from typing import Any
 
 from approxftl_tools import command
 from approxftl_tools.bench import Bench
-from approxftl_tools.drive_fit import Fit, Judge, Share, fit_drive, judge_held_out_points
+from approxftl_tools.drive_fit import (
+    Fit,
+    Judge,
+    Share,
+    fit_drive,
+    summarise_errors_of_held_out_points,
+)
 from approxftl_tools.drive_list import Drive
 from approxftl_tools.drive_points import FITTED, HELD, Point
 from approxftl_tools.refusal import Refusal
@@ -138,7 +144,7 @@ def fit_one_drive(judge: Judge, arguments: argparse.Namespace, path: Path | None
         command.write_file(path, found.profile_as_text())
     try:
         if not found.interrupted:
-            judge_held_out_points(judge, found)
+            summarise_errors_of_held_out_points(judge, found)
     except KeyboardInterrupt:
         found.interrupted = True
     return found
@@ -167,8 +173,9 @@ def fit_drives(arguments: argparse.Namespace, argv: Sequence[str], drives: Seque
         if fits[-1].interrupted:
             break
     if arguments.json:
-        command.write_json_document(arguments.json, {**command.json_document_head("drives", argv),
-                                                     "fits": list(map(fit_as_json, fits))})
+        command.write_json_document(arguments.json,
+                                    {**command.make_first_keys_of_json_document("drives", argv),
+                                     "fits": list(map(fit_as_json, fits))})
     if fits[-1].interrupted:
         raise KeyboardInterrupt
     return command.DONE

@@ -172,7 +172,7 @@ class Table:
             return ["--fill=none"]
         return ["--fill=sequential", f"--fill_valid={self.filled_capacity_share(row) * 100:.4g}%"]
 
-    def load_of_row(self, row: Row, options: Sequence[str]) -> Load:
+    def make_write_load_of_table_row(self, row: Row, options: Sequence[str]) -> Load:
         """Return a run that writes the volume in a table row, and measures the last 30 % of it."""
         size = int(row["block_kib"]) << 10
         count = self.shape.request_count_for_capacity_share(self.filled_capacity_share(row)
@@ -189,7 +189,8 @@ class Table:
         """Yield a table row's write rate: in MB/s, or as a ratio to measured uniform writes."""
         other = find_uniform_row_for_skewed_row(self.others, row)
         more: dict[str, Any] = {} if other is None else {
-            "base": self.load_of_row(other, ()), "base_measured": float(other["host_mbps"])}
+            "base": self.make_write_load_of_table_row(other, ()),
+                                                         "base_measured": float(other["host_mbps"])}
         title = "rate, of uniform" if other else "rate, MB/s"
         yield from self.measured_points(index, row, what, load, curve, x,
                                         [(title, "host_mbps", 0.10, host_throughput_mb_s)], **more)
@@ -207,7 +208,8 @@ class Table:
         pattern, full = row["pattern"], float(row["filled_gib"])
         if pattern == "sequential":
             # This is the fill itself: it starts empty and ends when the drive is full.
-            load = self.load_of_row({**row, "precondition": "none", "written_capacities": "0.9"},
+            load = self.make_write_load_of_table_row({**row, "precondition": "none",
+                                                      "written_capacities": "0.9"},
                                  ["--workload=sequential"])
             yield from self.measured_points(index, row, f"sequential, {full:g} GiB", load,
                                             "sequential",
@@ -215,8 +217,8 @@ class Table:
                                             [("rate, MB/s", "host_mbps", 0.05,
                                               host_throughput_mb_s)])
         elif pattern == "sequential-4k":
-            load = self.load_of_row({**row, "written_capacities": "0.02"},
-                                    ["--workload=sequential"])
+            load = self.make_write_load_of_table_row({**row, "written_capacities": "0.02"},
+                                                     ["--workload=sequential"])
             yield from self.measured_points(index, row, "sequential 4 KiB, one at a time", load,
                                             "sequential", full,
                                             [("write p50, us", "write_p50_us", 1.0,
@@ -224,23 +226,25 @@ class Table:
         elif pattern == "uniform":
             what = f"uniform, {full:g} GiB" + (" after erase" if row["precondition"] == "none"
                                                else f", {row['queue_depth']} in flight")
-            yield from self.measured_points(index, row, what, self.load_of_row(row, ()), "uniform",
+            yield from self.measured_points(index, row, what,
+                                            self.make_write_load_of_table_row(row, ()), "uniform",
                                             full, [
                 ("write amplification", "wa_measured", self.drive.band,
                  self.total_write_amplification),
                 ("rate, MB/s", "host_mbps", 0.05, host_throughput_mb_s)])
         elif is_zipf_pattern(pattern):
             (skew,) = map(float, re.findall(r"\d*\.?\d+", row["parameter"]))
-            load = self.load_of_row(row, ["--workload=zipf", f"--zipf-skew={skew:g}"])
+            load = self.make_write_load_of_table_row(row,
+                                                     ["--workload=zipf", f"--zipf-skew={skew:g}"])
             yield from self.make_write_rate_points(index, row, f"{pattern}, {row['parameter']}",
                                                    load, pattern, skew)
         else:
             parts = [float(text) for text in re.findall(r"[\d.]+", row["parameter"])]
             # Each part has a size s and a share f; the simulator calls the first one hot.
             first, asked = (parts[2], parts[3]) if not parts[1] else (parts[0], parts[1])
-            load = self.load_of_row(row, ["--scatter",
-                                          f"--hot-range={format_share_for_simulator(first)}",
-                                          f"--hot-share={format_share_for_simulator(asked)}"])
+            load = self.make_write_load_of_table_row(row, [
+                "--scatter", f"--hot-range={format_share_for_simulator(first)}",
+                f"--hot-share={format_share_for_simulator(asked)}"])
             yield from self.make_write_rate_points(index, row, f"{pattern}, {row['parameter']}",
                                                    load, pattern,
                                                    1 - first if pattern == "read-only-part"
@@ -251,7 +255,7 @@ class Table:
         count, _, size, _ = row["parameter"].split()
         grain = int(row["block_kib"]) << 10
         scaled = float(size) * GIB / self.drive.superblock * self.shape.superblock
-        load = self.load_of_row(row, ["--workload=zones", f"--open-zones={count}",
+        load = self.make_write_load_of_table_row(row, ["--workload=zones", f"--open-zones={count}",
                                    f"--zone-size={max(1, round(scaled / grain)) * grain}"])
         yield from self.make_write_rate_points(index, row, f"zones {row['parameter']}", load,
                                                f"zones, {count} open", float(size))
@@ -296,7 +300,7 @@ class Table:
 
     # ------------------------------------------------------------ grids
 
-    def read_grid_points(self, index: int, row: Row) -> Iterator[Point]:
+    def make_points_of_read_size_and_depth(self, index: int, row: Row) -> Iterator[Point]:
         """Yield measured points of reads with a table row's block size and queue depth."""
         depth, size = int(row["queue_depth"]) * int(row["streams"]), int(row["block_kib"])
         sequential = row["operation"] == "sequential-read"
@@ -326,7 +330,7 @@ class Table:
                 ("read mean", "read_mean_us", 0.12, response_time_us("read", "mean")),
                 ("read p99", "read_p99_us", 0.25, response_time_us("read", "p99"))])
 
-    def write_grid_points(self, index: int, row: Row) -> Iterator[Point]:
+    def make_points_of_write_size_and_depth(self, index: int, row: Row) -> Iterator[Point]:
         """Yield measured points of writes with a table row's block size and queue depth."""
         depth, size = int(row["queue_depth"]) * int(row["streams"]), int(row["block_kib"])
         count = self.shape.request_count_for_capacity_share(0.5, size << 10)
@@ -365,9 +369,9 @@ READERS: dict[str, Callable[[Table, int, Row], Iterator[Point]]] = {
     "write-steady": Table.steady_write_points,
     "write-zones": Table.zone_write_points,
     "latency-load": Table.latency_points,
-    "read-grid": Table.read_grid_points,
+    "read-grid": Table.make_points_of_read_size_and_depth,
     "read-under-write": Table.mixed_read_points,
-    "write-grid": Table.write_grid_points,
+    "write-grid": Table.make_points_of_write_size_and_depth,
     "fio": Table.fio_load_points,
 }
 
@@ -422,13 +426,13 @@ def find_uniform_row_for_skewed_row(tables: Mapping[str, Sequence[Row]], row: Ro
     return None
 
 
-def key_of_run(row: Row) -> tuple[str | int | None, ...]:
+def identify_drive_run_of_table_row(row: Row) -> tuple[str | int | None, ...]:
     """Return the key of a run; rows with equal keys are either all fitted or all held out."""
     depth = int(row.get("queue_depth") or 1) * int(row.get("streams") or 1)
     return (*map(row.get, RUN), depth, "random" in row.get("operation", ""))
 
 
-def assign_runs_to_fit_halves(tables: Mapping[str, Sequence[Row]]) -> None:
+def split_runs_into_fitted_and_held_out(tables: Mapping[str, Sequence[Row]]) -> None:
     """Assign the runs of each table alternately to the fitted and to the held-out half.
 
     The rows of a table follow its curves, so both halves cover each curve.
@@ -442,7 +446,8 @@ def assign_runs_to_fit_halves(tables: Mapping[str, Sequence[Row]]) -> None:
             if row.get("saturated") == "yes" or any(row is base for base in bases):
                 row[HALF] = ANCHOR
             else:
-                row[HALF] = halves.setdefault(key_of_run(row), (FITTED, HELD)[len(halves) % 2])
+                row[HALF] = halves.setdefault(identify_drive_run_of_table_row(row),
+                                              (FITTED, HELD)[len(halves) % 2])
 
 
 def read_drive_tables(drive: Drive, folder: Path, half: str = "") -> dict[str, list[Row]]:
@@ -451,7 +456,7 @@ def read_drive_tables(drive: Drive, folder: Path, half: str = "") -> dict[str, l
     tables = {name: [row if is_emulated_load(name, row) else {} for row in read_table_rows(path)]
               for name, path in found.items() if path.exists()}
     with refuse_malformed_table_row(drive):
-        assign_runs_to_fit_halves(tables)
+        split_runs_into_fitted_and_held_out(tables)
     return {name: [row if not half or row.get(HALF) != OTHER[half] else {} for row in rows]
             for name, rows in tables.items()}
 
@@ -470,7 +475,8 @@ def refuse_malformed_table_row(drive: Drive, name: str = "TABLE",
         raise Refusal(f"{at}: a field cannot be read: {error}") from error
 
 
-def drive_points(drive: Drive, shape: Shape, folder: Path, half: str = "") -> list[Point]:
+def list_measured_points_of_drive(drive: Drive, shape: Shape, folder: Path,
+                                  half: str = "") -> list[Point]:
     """Return the measured points of a drive's tables, or of their fitted or held-out half."""
     tables = read_drive_tables(drive, folder, half)
     return [point for name, rows in tables.items()

@@ -50,14 +50,14 @@ def run_drive_study(drive: Drive, loads: Mapping[str, Load], bench: Bench) -> Ru
     return {(drive, load): run for load, run in zip(loads.values(), plan.points, strict=True)}
 
 
-def run_without_requests(drive: Drive, bench: Bench) -> dict[str, Any]:
+def simulate_drive_without_requests(drive: Drive, bench: Bench) -> dict[str, Any]:
     """Return the result of a run without requests, which describes the device."""
     run = (*drive.make_drive_arguments(), *NOTHING.arguments)
     return replace(bench, progress=False).run_or_look_up_simulations([run])[run]
 
 
 def device_parameters(drive: Drive, bench: Bench) -> dict[str, Any]:
-    found: dict[str, Any] = run_without_requests(drive, bench)["parameters"]
+    found: dict[str, Any] = simulate_drive_without_requests(drive, bench)["parameters"]
     return found
 
 
@@ -65,12 +65,12 @@ def enlarge_drive(drive: Drive, times: int, bench: Bench) -> Drive:
     """Return a copy of the drive with its number of blocks multiplied by `times`."""
     if times == 1:
         return drive
-    blocks = run_without_requests(drive, bench)["geometry"]["blocks_per_lun"] * times
+    blocks = simulate_drive_without_requests(drive, bench)["geometry"]["blocks_per_lun"] * times
     return replace(drive, options=(f"--profile={drive.name}", f"--blocks={blocks}"))
 
 
 def emulated_drive_size(drive: Drive, bench: Bench) -> Shape:
     """Return the size of the emulated device, which scales the loads."""
-    found = run_without_requests(drive, bench)["geometry"]
+    found = simulate_drive_without_requests(drive, bench)["geometry"]
     return Shape(found["units"], found["unit_bytes"],
                  found["physical_bytes"] // found["blocks_per_lun"])

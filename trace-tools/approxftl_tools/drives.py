@@ -22,8 +22,8 @@ from approxftl_tools.drive_points import (
     OWN_TABLES,
     Point,
     describe_unemulated_patterns,
-    drive_points,
     drives_without_profile,
+    list_measured_points_of_drive,
 )
 from approxftl_tools.drive_runs import (
     Runs,
@@ -71,7 +71,7 @@ class Verdict:
     use: str
 
     @property
-    def is_error_within_band(self) -> bool:
+    def is_error_within_tolerance_band(self) -> bool:
         """Tell whether the simulated value's error is inside the point's tolerance band."""
         return abs(self.error) <= self.point.band
 
@@ -82,7 +82,7 @@ class Verdict:
                 f"{point.compute_measured_value():.4g}",
                 f"{self.ours:.4g}", f"{self.error * scale:+.1f}{unit}",
                 f"{point.band * scale:g}{unit}",
-                "within" if self.is_error_within_band else "missed",
+                "within" if self.is_error_within_tolerance_band else "missed",
                 self.use]
 
 
@@ -175,7 +175,8 @@ def requested_points(arguments: argparse.Namespace, bench: Bench) -> tuple[list[
         list(drives_without_profile(arguments.tables))
     for drive in requested_drives(arguments, bench):
         warnings += describe_unemulated_patterns(drive, arguments.tables)
-        found = drive_points(drive, emulated_drive_size(drive, bench), arguments.tables)
+        found = list_measured_points_of_drive(drive, emulated_drive_size(drive, bench),
+                                              arguments.tables)
         runs |= run_drive_study(drive, name_loads_of_points(found), bench) if found else {}
         points += [point for point in found if arguments.only in point.title_of_measured_point()]
     for sentence in warnings:
@@ -220,7 +221,9 @@ def summary_rows(verdicts: Sequence[Verdict]) -> list[list[str]]:
             continue
         shares = [abs(v.error) for v in found if not v.point.absolute]
         middle = f"{median_high(shares) * 100:.1f} %" if shares else "\u2013"
-        rows.append([what, f"{sum(v.is_error_within_band for v in found)} of {len(found)}", middle])
+        rows.append([what,
+                     f"{sum(v.is_error_within_tolerance_band for v in found)} of {len(found)}",
+                     middle])
     return rows
 
 
@@ -237,7 +240,7 @@ def compared_points_as_text(verdicts: Sequence[Verdict]) -> str:
         lines += [f"{half}: {count} within their bands, median error {middle}"
                   for half, count, middle in summary_rows(rows)]
         lines.append("")
-    within = sum(verdict.is_error_within_band for verdict in verdicts)
+    within = sum(verdict.is_error_within_tolerance_band for verdict in verdicts)
     lines.append(f"{within} of {len(verdicts)} points are within their bands")
     return "\n".join(lines) + "\n"
 
@@ -247,12 +250,12 @@ def points_as_json(verdicts: Sequence[Verdict]) -> list[Json]:
              "row": v.point.row, "load": v.point.what, "measure": v.point.measure,
              "measured": v.point.compute_measured_value(), "ours": v.ours,
              "error_us" if v.point.absolute else "error": v.error, "band": v.point.band,
-             "within": v.is_error_within_band, "fitted": v.use == FITTED,
+             "within": v.is_error_within_tolerance_band, "fitted": v.use == FITTED,
              "arguments": ["sim", *v.point.drive.make_drive_arguments(), *v.point.load.arguments]}
             for v in verdicts]
 
 
-def curve_figures(verdicts: Sequence[Verdict]) -> list[Figure]:
+def make_measured_and_simulated_curves(verdicts: Sequence[Verdict]) -> list[Figure]:
     """Return figures of measured and simulated curves, where a load parameter varies."""
     drawn: dict[tuple[str, str, str], list[Verdict]] = {}
     for verdict in verdicts:
@@ -294,14 +297,14 @@ def describe_comparison_inputs(arguments: argparse.Namespace, argv: Sequence[str
         "profiles_sha256": {path.name: cached_file_digest(path) for path in
                             sorted(arguments.profiles.glob("*.profile"))}
         if arguments.profiles else {},
-        "summary": [{"use": use, "within": sum(v.is_error_within_band for v in found),
+        "summary": [{"use": use, "within": sum(v.is_error_within_tolerance_band for v in found),
                      "points": len(found)}
                     for use in (FITTED, HELD, UNSEEN)
                     if (found := [v for v in verdicts if v.use == use])],
     }
 
 
-def make_certificate_rows(identity: Json) -> list[tuple[str, str]]:
+def make_rows_of_comparison_certificate(identity: Json) -> list[tuple[str, str]]:
     """Return the table rows of a certificate (--certificate): hits, command, program, digests."""
     files = {**identity["tables_sha256"], **identity["profiles_sha256"]}
     return [*((f"{part['use']} points within their bands", f"{part['within']} of {part['points']}")
@@ -319,10 +322,11 @@ def compared_points_as_html(verdicts: Sequence[Verdict], argv: Sequence[str],
     for name, group in groupby(verdicts, key=lambda verdict: verdict.point.drive.name):
         rows = list(group)
         drives.append((rows[0].point.drive.about, name, summary_rows(rows),
-                       [*map(figure_template_data, curve_figures(rows))],
+                       [*map(figure_template_data, make_measured_and_simulated_curves(rows))],
                        [verdict.make_table_cells_of_point() for verdict in rows]))
     return render_page("drives.html", "Real drives and their emulation", drives=drives, head=HEAD,
-                       certificate=make_certificate_rows(identity) if identity else [],
+                       certificate=make_rows_of_comparison_certificate(identity) if identity
+                       else [],
                        own=f"{command.simulator_version()}: approxftl drives {' '.join(argv)}")
 
 
@@ -342,7 +346,7 @@ COLUMNS = (
     Column("use", "use", "fitted, held or unseen", False))
 
 
-def certificate_paths(name: Path) -> tuple[Path, Path]:
+def make_paths_of_comparison_certificate(name: Path) -> tuple[Path, Path]:
     """Return the paths of the HTML page and the JSON document that --certificate NAME writes."""
     return name.with_name(f"{name.name}.html"), name.with_name(f"{name.name}.json")
 
@@ -354,16 +358,18 @@ def write_comparison(arguments: argparse.Namespace, argv: Sequence[str],
         choice.print_list_rows(arguments, "drives", argv,
                                [verdict.make_json_of_point() for verdict in verdicts])
     elif arguments.json:
-        command.write_json_document(arguments.json, {**command.json_document_head("drives", argv),
-                                                     "points": points_as_json(verdicts)})
+        command.write_json_document(arguments.json,
+                                    {**command.make_first_keys_of_json_document("drives", argv),
+                                     "points": points_as_json(verdicts)})
     if arguments.html:
         command.write_file(arguments.html, compared_points_as_html(verdicts, argv))
     if arguments.certificate:
         identity = describe_comparison_inputs(arguments, argv, verdicts)
-        page, document = certificate_paths(arguments.certificate)
-        command.write_json_document(document, {**command.json_document_head("drives", argv),
-                                               "certificate": identity,
-                                               "points": points_as_json(verdicts)})
+        page, document = make_paths_of_comparison_certificate(arguments.certificate)
+        command.write_json_document(document,
+                                    {**command.make_first_keys_of_json_document("drives", argv),
+                                     "certificate": identity,
+                                     "points": points_as_json(verdicts)})
         command.write_file(page, compared_points_as_html(verdicts, argv, identity))
     if command.STANDARD not in (arguments.json, arguments.html) and not choice.chosen:
         sys.stdout.write(compared_points_as_text(verdicts))
@@ -375,7 +381,8 @@ def compare_drives_with_measured_points(arguments: argparse.Namespace, argv: Seq
     verdicts = simulate_and_judge_points(*requested_points(arguments, bench), bench,
                                          arguments.tables)
     write_comparison(arguments, argv, verdicts, choice)
-    share = 100.0 * sum(verdict.is_error_within_band for verdict in verdicts) / len(verdicts)
+    share = 100.0 * sum(verdict.is_error_within_tolerance_band
+                        for verdict in verdicts) / len(verdicts)
     if share < arguments.at_least:
         sys.stderr.write(f"approxftl drives: {share:.1f} % of the points are within their bands, "
                          f"not {arguments.at_least:g} %\n")
@@ -390,7 +397,8 @@ def run_drives(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     for option in ("json", "html"):
         if getattr(arguments, option):
             command.CLAIMS.claim_output(getattr(arguments, option), f"--{option}")
-    for path in certificate_paths(arguments.certificate) if arguments.certificate else ():
+    name = arguments.certificate
+    for path in make_paths_of_comparison_certificate(name) if name else ():
         command.CLAIMS.claim_output(path, "--certificate")
     for folder in filter(None, (arguments.tables, arguments.profiles, arguments.save)):
         if not folder.is_dir():

@@ -242,7 +242,7 @@ def series_colour(plot: Panel | Grid | Spans, index: int) -> Hue:
     return plot.hues[index] if plot.hues else Hue("s", index % 8, index // 8 % 3)
 
 
-def coloured_names(plot: Plot) -> list[str]:
+def list_plot_names_with_legend_colour(plot: Plot) -> list[str]:
     """Return the names in a plot (series, curves or words) that have a colour in the legend."""
     if isinstance(plot, Bars | Dots):
         return [name for name, _ in plot.series]
@@ -251,7 +251,8 @@ def coloured_names(plot: Plot) -> list[str]:
     if isinstance(plot, Means):
         return list(plot.series)
     if isinstance(plot, Panels):
-        return list(dict.fromkeys(name for _, one in plot.panels for name in coloured_names(one)))
+        return list(dict.fromkeys(name for _, one in plot.panels
+                                  for name in list_plot_names_with_legend_colour(one)))
     return list(plot.words if isinstance(plot, Grid) else plot.kinds)
 
 
@@ -259,10 +260,11 @@ def choose_colours_of_plot_names(plot: Plot) -> dict[str, Hue]:
     if isinstance(plot, Panels):
         return {name: own for _, one in plot.panels
                 for name, own in choose_colours_of_plot_names(one).items()}
-    return {name: series_colour(plot, i) for i, name in enumerate(coloured_names(plot))}
+    return {name: series_colour(plot, i)
+            for i, name in enumerate(list_plot_names_with_legend_colour(plot))}
 
 
-def named_panels(plot: Panel | Panels) -> Sequence[tuple[str, Panel]]:
+def list_panels_of_plot_with_names(plot: Panel | Panels) -> Sequence[tuple[str, Panel]]:
     """Return the panels with their names; the panel of a single plot has an empty name."""
     if isinstance(plot, Means):
         return [(facet, replace(plot, facets=[facet], marks=[

@@ -96,13 +96,14 @@ def time_span_of_operation(event: Json, begin: float, names: dict[int, int]) -> 
     return Span(names[event["tid"]], start, start + event["dur"], operation_kind(event), text)
 
 
-def names_by_process_and_thread(timeline: Timeline, name: str) -> dict[tuple[int, int], str]:
+def map_process_and_thread_ids_to_names(timeline: Timeline, name: str) -> dict[tuple[int, int],
+                                                                               str]:
     """Return the names of processes or threads by (pid, tid)."""
     return {(event["pid"], event["tid"]): event["args"]["name"]
             for event in timeline.document["traceEvents"] if event.get("name") == name}
 
 
-def compute_drawable_timeline_us(lanes: Iterable[list[Json]]) -> float:
+def compute_length_of_drawn_timeline_us(lanes: Iterable[list[Json]]) -> float:
     """Return the length (us) of a timeline in which each device's operations can be drawn."""
     lengths = [events[min(TIMELINE_SPANS, len(events)) - 1]["ts"] - events[0]["ts"]
                for events in lanes]
@@ -148,11 +149,11 @@ def timeline_figures(timeline: Timeline) -> list[Figure]:
     for events in devices.values():
         events.sort(key=lambda event: event["ts"])
     first = {pid: first_shown_operation(events) for pid, events in devices.items()}
-    window = compute_drawable_timeline_us(events[first[pid]:]
-                                          for pid, events in devices.items()) if devices else 0
+    shown = [events[first[pid]:] for pid, events in devices.items()]
+    window = compute_length_of_drawn_timeline_us(shown) if shown else 0
     order = ordered_operation_kinds(event for events in devices.values() for event in events)
-    policies_ = names_by_process_and_thread(timeline, "process_name")
-    threads = names_by_process_and_thread(timeline, "thread_name")
+    policies_ = map_process_and_thread_ids_to_names(timeline, "process_name")
+    threads = map_process_and_thread_ids_to_names(timeline, "thread_name")
     result = []
     for pid, events in devices.items():
         begin = events[first[pid]]["ts"]
@@ -196,10 +197,10 @@ def device_rate_figures(name: str, samples: Sequence[Json], source: str) -> list
                [("read", at, rates_by_interval("read_bytes")),
                 ("write", at, rates_by_interval("write_bytes"))],
                steps=True), (source,))
-    written = make_curve_of_known_values("write amplification", at,
-                                         [sample["write_amplification"]
-                                          if sample["counters"].get("host_write_units")
-                                          else None for sample in samples])
+    written = make_curve_without_missing_values("write amplification", at,
+                                                [sample["write_amplification"]
+                                                 if sample["counters"].get("host_write_units")
+                                                 else None for sample in samples])
     amplification = Figure(
         "device-amplification", f"Write amplification over time, {name}",
         "Units programmed for each unit written, in each interval.",
@@ -214,8 +215,8 @@ def device_rate_figures(name: str, samples: Sequence[Json], source: str) -> list
 Curve = tuple[str, Sequence[float], Sequence[float]]
 
 
-def make_curve_of_known_values(name: str, at: Sequence[float],
-                               values: Sequence[float | None]) -> list[Curve]:
+def make_curve_without_missing_values(name: str, at: Sequence[float],
+                                      values: Sequence[float | None]) -> list[Curve]:
     """Return a list with the curve of the known values; an empty list if all values are None."""
     there = [(t, value) for t, value in zip(at, values, strict=True) if value is not None]
     return [(name, [t for t, _ in there], [value for _, value in there])] if there else []
@@ -231,9 +232,11 @@ def make_response_figures_by_interval(name: str, at: Sequence[float], samples: S
 
     late = [sample["late"]["p99_ns"] / 1e3 if sample.get("late", {}).get("count") else None
             for sample in samples]
-    curves = [*make_curve_of_known_values("read, mean", at, response_times_by_interval("read")),
-              *make_curve_of_known_values("write, mean", at, response_times_by_interval("write")),
-              *make_curve_of_known_values("late, p99", at, late)]
+    curves = [*make_curve_without_missing_values("read, mean", at,
+                                                 response_times_by_interval("read")),
+              *make_curve_without_missing_values("write, mean", at,
+                                                 response_times_by_interval("write")),
+              *make_curve_without_missing_values("late, p99", at, late)]
     return [Figure(
         "device-response", f"Response times over time, {name}",
         "Mean response times as the block layer counts them, and how much later than the model's "
@@ -255,7 +258,7 @@ def lun_utilisation_by_interval(name: str, at: Sequence[float], samples: Sequenc
              cells, "% of the time"), (source,))
 
 
-def device_interval_figures(inputs: Inputs) -> list[Figure]:
+def make_device_rate_figures_by_interval(inputs: Inputs) -> list[Figure]:
     found = [figure for device in inputs.devices if device.data.get("samples")
              for figure in device_rate_figures(device.label, device.data["samples"],
                                                str(device.path))]

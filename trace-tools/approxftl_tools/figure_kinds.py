@@ -31,7 +31,8 @@ class Kind:
 
 
 KINDS: tuple[Kind, ...] = (
-    Kind("ratios", "ratios to the first policy, with intervals", figure_ratios.ratio_figures),
+    Kind("ratios", "ratios to the first policy, with intervals",
+         figure_ratios.make_figures_of_policy_ratios),
     Kind("response", "response times relative to the first run",
          figure_times.relative_response_times),
     Kind("class-response", "the same of writes by the class of their data",
@@ -48,9 +49,10 @@ KINDS: tuple[Kind, ...] = (
     Kind("page-map", "class, mode and age of the pages of a block", figure_pages.page_map_figures),
     Kind("luns", "how busy each LUN was", figure_activity.lun_figures),
     Kind("timeline", "what each LUN did when", figure_activity.timeline_of_luns),
-    Kind("device", "a device from interval to interval", figure_activity.device_interval_figures),
+    Kind("device", "a device from interval to interval",
+         figure_activity.make_device_rate_figures_by_interval),
     Kind("replay", "latencies that a replay has measured", figure_times.replay_latency_figures),
-    Kind("replay-lag", "how late a replay was", figure_times.lateness_figures),
+    Kind("replay-lag", "how late a replay was", figure_times.make_figures_of_replay_lateness),
     Kind("records", "what record files are made of", figure_records.record_file_figures),
 )
 

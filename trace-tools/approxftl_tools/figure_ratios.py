@@ -22,7 +22,7 @@ COMPARED = ("read_response_mean_ns", "read_response_p99_ns", "write_response_mea
             "write_response_p99_ns", "write_amplification", "total_energy_pj", "array_erases")
 
 
-def ratio_dots(runs: Sequence[Run], names: Sequence[str]) -> Dots:
+def make_dot_plot_of_run_ratios(runs: Sequence[Run], names: Sequence[str]) -> Dots:
     """Return the ratios of runs to the first run, a row for each measure."""
     columns = [(name, [ratio_of_measure(run, runs[0], key) for key in COMPARED])
                for run, name in zip(runs[1:], names[1:], strict=True)]
@@ -32,7 +32,7 @@ def ratio_dots(runs: Sequence[Run], names: Sequence[str]) -> Dots:
                 f"times that of {names[0]}", mark=1.0)
 
 
-def measured_ratio_dots(table: Table) -> Dots:
+def make_dot_plot_of_measured_ratios(table: Table) -> Dots:
     """Return a dot plot of a table's measured values, as ratios to the table's first column."""
     lines = [line for line in table.lines if line.values[0] and any(line.values[1:])]
     return Dots([line.title for line in lines],
@@ -43,9 +43,9 @@ def measured_ratio_dots(table: Table) -> Dots:
                 f"times that of {table.labels[0]}", mark=1.0)
 
 
-def measured_ratio_figures(inputs: Inputs) -> list[Figure]:
+def make_figures_of_measured_ratios(inputs: Inputs) -> list[Figure]:
     """Return a figure of ratios for each table of measurements by fio, devices or programs."""
-    found = [(table, measured_ratio_dots(table)) for table in measured_tables(inputs)
+    found = [(table, make_dot_plot_of_measured_ratios(table)) for table in measured_tables(inputs)
              if len(table.labels) > 1]
     return [Figure("ratios", f"{table.title}: ratios to {table.labels[0]}",
                    f"How many times that of {table.labels[0]} a measure is. One run each gives no "
@@ -54,15 +54,16 @@ def measured_ratio_figures(inputs: Inputs) -> list[Figure]:
             for table, dots in found if dots.categories]
 
 
-def ratio_figures(inputs: Inputs) -> list[Figure]:
+def make_figures_of_policy_ratios(inputs: Inputs) -> list[Figure]:
     """Return figures of the policies' ratios with intervals; each workload has a panel."""
-    if not inputs.runs and (measured := measured_ratio_figures(inputs)):
+    if not inputs.runs and (measured := make_figures_of_measured_ratios(inputs)):
         return measured
     runs = require_runs(inputs)
     several = do_inputs_compare_policies(inputs)
     groups = [inputs.runs_of_group(name) for name in inputs.group_names()] if several else [runs]
-    dots = [(group[0].group, ratio_dots(group, [run.policy if several else run.label
-                                                for run in group])) for group in groups]
+    dots = [(group[0].group,
+             make_dot_plot_of_run_ratios(group, [run.policy if several else run.label
+                                                 for run in group])) for group in groups]
     found = [one for one in dots if one[1].categories]
     if not found:
         raise Lacking("several policies, approxftl sim --policy baseline,approxftl --json=FILE, "

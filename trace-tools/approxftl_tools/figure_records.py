@@ -26,7 +26,7 @@ def request_rate_figure(file: aft.RecordFile) -> Figure:
         counts, _ = np.histogram(t_ns[operations == number], edges)
         if counts.any():
             curves.append((name.replace("_", " "), list(edges[:-1] / 1e9), list(counts / seconds)))
-    return Figure("record-rate", f"Requests over time, {file.label}",
+    return Figure("record-rate", f"Requests over time, {file.file_label}",
                   "Requests in a second, by operation.",
                   Curves("s", "requests/s", curves, steps=True), (str(file.path),))
 
@@ -42,7 +42,7 @@ def request_address_figure(file: aft.RecordFile) -> Figure:
         (ADDRESS_ROWS, INTERVALS), ((0, top), (0, end)))
     cells: list[list[Cell]] = [[int(value) for value in row] for row in counts[::-1]]
     names = [f"{row * aft.SECTOR / 2**20:.4g}" for row in rows[:-1]][::-1]
-    return Figure("record-map", f"Addresses over time, {file.label}",
+    return Figure("record-map", f"Addresses over time, {file.file_label}",
                   "How many reads and writes go where, from left to right in time, from the begin "
                   "of the device below to its end above.",
                   Grid("MiB", "s", names, [f"{column / 1e9:.4g}" for column in columns[:-1]],
@@ -60,7 +60,7 @@ def request_size_figure(file: aft.RecordFile) -> Figure:
                          for size in sizes[operations == number].tolist())
         series.append((name, [float(counts[power]) for power in powers]))
     names = [f"{2**power * aft.SECTOR / 1024:g}" for power in powers]
-    return Figure("record-sizes", f"Lengths of requests, {file.label}",
+    return Figure("record-sizes", f"Lengths of requests, {file.file_label}",
                   "Requests by length; each category is up to so many KiB.",
                   Bars(names, series, "requests"), (str(file.path),))
 

@@ -34,7 +34,7 @@ def require_runs(inputs: Inputs) -> list[Run]:
     return inputs.runs
 
 
-def make_group_of_run_seeds(run: Run, varied: dict[str, Value] | None = None) -> Group:
+def group_results_of_run_by_seed(run: Run, varied: dict[str, Value] | None = None) -> Group:
     """Return the results of a run, one for each seed, as a group whose means can be computed."""
     unit_bytes = run.geometry.get("unit_bytes")
     bits = {"unit_bits": 8 * unit_bytes if unit_bytes else None}
@@ -44,7 +44,7 @@ def make_group_of_run_seeds(run: Run, varied: dict[str, Value] | None = None) ->
 
 def ratio_of_measure(run: Run, yardstick: Run, key: str) -> Estimate | None:
     """Return the ratio of a measure between two runs, by seed if both have the same seeds."""
-    one, base = make_group_of_run_seeds(run), make_group_of_run_seeds(yardstick)
+    one, base = group_results_of_run_by_seed(run), group_results_of_run_by_seed(yardstick)
     if set(one.runs) == set(base.runs):
         return one.estimate_ratio(base, key)
     found = compute_ratio_to_base_value(mean_of_measure(run, key), mean_of_measure(yardstick, key))
@@ -55,7 +55,7 @@ def mean_of_measure(run: Run, key: str) -> float | None:
     """Return a measure of a run, or its mean over seeds."""
     if not run.seeds:
         return all_measures(run.data, run.geometry.get("unit_bytes"))[key]
-    found = make_group_of_run_seeds(run).estimate_measure(key)
+    found = group_results_of_run_by_seed(run).estimate_measure(key)
     return found.mean if found else None
 
 

@@ -24,7 +24,7 @@ from approxftl_tools.figure_runs import (
     source_files_of_runs,
 )
 from approxftl_tools.inputs import Inputs, Run
-from approxftl_tools.measures import BY_KEY, value_at_path
+from approxftl_tools.measures import BY_KEY, get_json_value_at_key_path
 
 #: Time intervals of a replay; each shows its latest request.
 INTERVALS = 120
@@ -145,8 +145,8 @@ def can_curves_use_log_axis(curves: Iterable[tuple[str, Sequence[float], Sequenc
     return all(x > 0 for _, xs, _ in curves for x in xs)
 
 
-def slower_request_shares(times_us: Sequence[float], shares: Sequence[float]
-                          ) -> tuple[list[float], list[float]]:
+def compute_complementary_time_distribution(times_us: Sequence[float], shares: Sequence[float]
+                                            ) -> tuple[list[float], list[float]]:
     """Return response times and the percentages of slower requests, up to the slowest request."""
     left = [100 - share for share in shares]
     return list(times_us), [*left[:-1], left[-2]]
@@ -174,14 +174,15 @@ def make_response_curves_by_panel(inputs: Inputs, kind: str,
     several, many = do_inputs_compare_policies(inputs), count_workloads_beyond_panel_limit(inputs)
     bins: dict[tuple[str, str], list[Sequence[Sequence[float]]]] = {}
     for run in inputs.runs:
-        found = value_at_path(run.data, "timing", f"{kind}_response", "bins")
+        found = get_json_value_at_key_path(run.data, "timing", f"{kind}_response", "bins")
         if found:
             place = ("" if many else run.group, run.policy) if several else ("", run.label)
             bins.setdefault(place, []).append(found)
             drawn.append(run.path)
     panels: dict[str, list[Curve]] = {}
     for (panel, name), parts in bins.items():
-        shares = slower_request_shares(*cumulative_percentages(pool_histograms(parts)))
+        percentages = cumulative_percentages(pool_histograms(parts))
+        shares = compute_complementary_time_distribution(*percentages)
         panels.setdefault(panel, []).append((name, *simplify_curve(*shares)))
     return panels
 
@@ -195,13 +196,16 @@ def make_response_distribution_figure(inputs: Inputs, kind: str) -> Figure | Non
     for file in select_records_with_latency(inputs):
         chosen = file.get_record_column("lat_100ns")[file.get_operations_without_flags() == number]
         if len(chosen):
-            curves.append((file.path.stem, *slower_request_shares(*quantile_curve(chosen / 10))))
+            curves.append((file.path.stem,
+                           *compute_complementary_time_distribution(*quantile_curve(chosen / 10))))
             drawn.append(file.path)
     for log in inputs.logs:
         chosen = log.request_latencies_ns()[(log.get_operations_without_flags() == number)
                                             & (log.get_entry_column("error") == 0)]
         if len(chosen):
-            curves.append((log.path.stem, *slower_request_shares(*quantile_curve(chosen / 1000))))
+            curves.append((log.path.stem,
+                           *compute_complementary_time_distribution(*quantile_curve(chosen
+                                                                                    / 1000))))
             drawn.append(log.path)
     if curves:
         panels.setdefault("records" if "" not in panels and panels else "", []).extend(curves)
@@ -245,14 +249,14 @@ def replay_lag_figure(log: aft.ReplayLog) -> Figure:
     worst = np.zeros(INTERVALS)
     np.maximum.at(worst, places, lags / 1000)
     used = np.bincount(places, minlength=INTERVALS) > 0
-    return Figure("replay-lag", f"How late requests began, {log.label}",
+    return Figure("replay-lag", f"How late requests began, {log.file_label}",
                   "The latest request of each interval, behind its place in the schedule. "
                   "Lateness is the machine's, not the device's.",
                   Curves("s", "us late", [("latest", list(edges[:-1][used] / 1e9),
                                            list(worst[used]))], points=True), (str(log.path),))
 
 
-def lateness_figures(inputs: Inputs) -> list[Figure]:
+def make_figures_of_replay_lateness(inputs: Inputs) -> list[Figure]:
     found = [replay_lag_figure(log) for log in inputs.logs if len(log.entries)]
     return require_nonempty_figures(found, "approxftl replay --record LOG records it")
 

@@ -25,7 +25,7 @@ def wear_distribution(inputs: Inputs) -> list[Figure]:
                    source_files_of_runs(runs))]
 
 
-def mean_wear_of_ranges(values: Sequence[float], columns: int) -> list[float]:
+def average_wear_over_block_ranges(values: Sequence[float], columns: int) -> list[float]:
     ends = [len(values) * i // columns for i in range(columns + 1)]
     return [sum(values[a:b]) / (b - a) for a, b in pairwise(ends)]
 
@@ -33,7 +33,7 @@ def mean_wear_of_ranges(values: Sequence[float], columns: int) -> list[float]:
 def wear_map_by_lun(values: Sequence[float], per_lun: int, value_label: str) -> Grid:
     columns = min(per_lun, MAP_COLUMNS, max(1, MAP_CELLS * per_lun // max(1, len(values))))
     firsts = [per_lun * i // columns for i in range(columns)]
-    rows = [mean_wear_of_ranges(values[i:i + per_lun], columns)
+    rows = [average_wear_over_block_ranges(values[i:i + per_lun], columns)
             for i in range(0, len(values), per_lun)]
     label = "block of the LUN" if columns == per_lun else "first of the blocks of the LUN"
     return Grid("LUN", label, [str(i) for i in range(len(rows))], [str(i) for i in firsts], rows,

@@ -13,7 +13,7 @@ from approxftl_tools.figure_kinds import KINDS, Kind, draw_figures_of_named_kind
 from approxftl_tools.figure_runs import Lacking
 from approxftl_tools.inputs import WHAT_FILES_ARE, Inputs, read_inputs
 from approxftl_tools.row_list import Column
-from approxftl_tools.seeds import average_over_seeds
+from approxftl_tools.seeds import average_runs_over_seeds
 from approxftl_tools.study_streams import Setting
 
 
@@ -111,7 +111,8 @@ def make_paper_figures(args: argparse.Namespace) -> int:
     print(papers.make_figures(names, setting, args.output, args.format, style,
                               len(os.sched_getaffinity(0)),
                               lambda line: print(line, flush=True),
-                              papers.network_reports(args.mounted) if args.mounted else ()))
+                              papers.read_reports_of_stored_networks(args.mounted) if args.mounted
+                              else ()))
     return command.DONE
 
 
@@ -138,7 +139,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                                   command.USAGE)
         kinds = find_figure_kinds_by_name(args.kind)
         style = figure_file.read_figure_style(args.style, args.width, figure_file.USUAL)
-        inputs = average_over_seeds(read_inputs(args.files))
+        inputs = average_runs_over_seeds(read_inputs(args.files))
         try:
             args.output.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -40,7 +40,7 @@ class Claims:
     read: set[Mark] = field(default_factory=set)
     written: dict[Mark, tuple[str, Path]] = field(default_factory=dict)
 
-    def forget_claims(self) -> None:
+    def forget_claimed_files(self) -> None:
         """Forget all claims, at the start of a command."""
         self.read.clear()
         self.written.clear()

@@ -124,7 +124,7 @@ class Options:
         self.all: dict[str, str] = {**document.get("global options", {}),
                                     **job.get("job options", {})}
 
-    def first_given_option(self, *names: str, usual: str = "") -> str:
+    def get_first_given_fio_option(self, *names: str, usual: str = "") -> str:
         """Return the value of the first named option that the fio job has, or the default."""
         for name in names:
             if name in self.all:
@@ -134,21 +134,22 @@ class Options:
 
     def option_value_for_reads(self, *names: str, usual: str) -> str:
         """Return the first value, for reads, of an option with values for reads and writes."""
-        return self.first_given_option(*names, usual=usual).split(",")[0]
+        return self.get_first_given_fio_option(*names, usual=usual).split(",")[0]
 
     def option_as_integer(self, name: str, usual: int = 1) -> int:
-        return int(self.first_given_option(name, usual=str(usual)))
+        return int(self.get_first_given_fio_option(name, usual=str(usual)))
 
     def parse_access_pattern_of_job(self) -> tuple[str, int]:
         """Return the rw mode of a job, and the bytes that the job skips after each request."""
-        word, _, hole = self.first_given_option("rw", "readwrite", usual="read").partition(":")
+        word, _, hole = self.get_first_given_fio_option("rw", "readwrite",
+                                                        usual="read").partition(":")
         return word, parse_fio_size(hole) if hole and not word.startswith("rand") else 0
 
     def request_size_bytes(self) -> int:
         return parse_fio_size(self.option_value_for_reads("bs", "blocksize", usual="4k"))
 
     def compute_fio_queue_depth(self) -> int:
-        return 1 if self.first_given_option("ioengine", usual="psync") in ONE_BY_ONE \
+        return 1 if self.get_first_given_fio_option("ioengine", usual="psync") in ONE_BY_ONE \
             else self.option_as_integer("iodepth")
 
     def compute_fio_arrival_rate(self) -> float:
@@ -184,7 +185,7 @@ class Job:
         """Tell whether the job writes the whole drive once sequentially."""
         bounds = ("io_size", "io_limit", "number_ios", "runtime", "rate", "rate_iops")
         return self.options.parse_access_pattern_of_job() == ("write", 0) and \
-            not any(self.options.first_given_option(name) for name in bounds)
+            not any(self.options.get_first_given_fio_option(name) for name in bounds)
 
     def reason_job_is_unusable(self) -> str:
         """Return the reason why the job cannot be used; empty if the job can be used."""
@@ -193,21 +194,21 @@ class Job:
             return f"ended with error {self.data['error']}"
         if word not in ORDERS:
             return f"rw={word} is not looked at"
-        if self.options.first_given_option("direct", usual="0") != "1":
+        if self.options.get_first_given_fio_option("direct", usual="0") != "1":
             return "direct=1 is missing, so that most was done in the host's memory"
         if not self.completed_fio_requests("read") + self.completed_fio_requests("write"):
             return "has done nothing"
         if not any(parse_plausible_measurement(self.data[kind]["clat_ns"]["N"])
                    for kind in ("read", "write")):
             return "fio was told to measure no latencies"
-        return self.reason_sizes_are_unusable() or self.reason_pattern_is_unusable()
+        return self.reason_request_sizes_are_unusable() or self.reason_pattern_is_unusable()
 
-    def reason_sizes_are_unusable(self) -> str:
+    def reason_request_sizes_are_unusable(self) -> str:
         """Return the reason why a job's request sizes or rates are unusable; empty if usable."""
         options, size = self.options, self.options.request_size_bytes()
-        if any(options.first_given_option(name)
+        if any(options.get_first_given_fio_option(name)
                for name in ("bssplit", "bsrange", "blocksize_range")) or \
-                len(set(options.first_given_option("bs", "blocksize").split(","))) > 1:
+                len(set(options.get_first_given_fio_option("bs", "blocksize").split(","))) > 1:
             return "has requests of several lengths"
         if size % GRAIN or not GRAIN <= size <= LONGEST:
             return f"requests of {size} bytes are not looked at, but whole 4 KiB up to 16 MiB"
@@ -215,8 +216,8 @@ class Job:
                 not 0 <= options.compute_fio_arrival_rate() < 1e9 or \
                 not 1 <= options.option_as_integer("numjobs") <= DEEPEST:
             return "that many requests are not looked at"
-        return "pauses between requests" if options.first_given_option("thinktime",
-                                                                       usual="0") != "0" else ""
+        pause = options.get_first_given_fio_option("thinktime", usual="0")
+        return "pauses between requests" if pause != "0" else ""
 
     def reason_pattern_is_unusable(self) -> str:
         """Return the reason why a job's access pattern is unusable; empty if it is usable."""
@@ -232,7 +233,7 @@ class Job:
             "its stride is not whole requests up to 256 MiB"
 
 
-def job_figures(jobs: Sequence[Job]) -> Iterator[Figure]:
+def list_measured_figures_of_fio_jobs(jobs: Sequence[Job]) -> Iterator[Figure]:
     """Yield the measured figures of processes that ran the same job."""
     for kind in ("read", "write"):
         parts = [job.data[kind] for job in jobs if job.completed_fio_requests(kind)]
@@ -241,20 +242,19 @@ def job_figures(jobs: Sequence[Job]) -> Iterator[Figure]:
             continue
         yield Figure(kind, "rate", sum(parse_plausible_measurement(part["iops"]) for part in parts))
 
-        def average_over_processes(values: Sequence[float],
-                                   weights: Sequence[int] = tuple(counts)) -> float:
+        def average_latency_over_processes(values: Sequence[float],
+                                           weights: Sequence[int] = tuple(counts)) -> float:
             total = sum(weights)
             return sum(v * w for v, w in zip(values, weights, strict=True)) / total / 1e3
 
-        yield Figure(kind, "mean",
-                     average_over_processes([parse_plausible_measurement(part["clat_ns"]["mean"])
-                                             for part in parts]))
+        means = [parse_plausible_measurement(part["clat_ns"]["mean"]) for part in parts]
+        yield Figure(kind, "mean", average_latency_over_processes(means))
         for what, name in PERCENTILES.items():
             found = [part["clat_ns"].get("percentile", {}).get(name) for part in parts]
             if sum(counts) >= RESTS_ON[what] and None not in found:
                 yield Figure(kind, what,
-                             average_over_processes([parse_plausible_measurement(value)
-                                                     for value in found]))
+                             average_latency_over_processes([parse_plausible_measurement(value)
+                                                             for value in found]))
 
 
 def load_of_process(jobs: Sequence[Job]) -> Measured:
@@ -268,11 +268,12 @@ def load_of_process(jobs: Sequence[Job]) -> Measured:
                      for kind in ("write", "read"))
     return Measured(job.name, job.path, ORDERS[word], writes / (reads + writes), size,
                     processes * options.compute_fio_queue_depth(), rate * processes,
-                    options.first_given_option("rate_process") == "poisson",
+                    options.get_first_given_fio_option("rate_process") == "poisson",
                     size + hole if hole else 0,
                     bytes=sum(each.completed_fio_bytes(kind) for each in jobs
                               for kind in ("read", "write")),
-                    figures=tuple(figure for figure in job_figures(jobs) if figure.value > 0))
+                    figures=tuple(figure for figure in list_measured_figures_of_fio_jobs(jobs)
+                                  if figure.value > 0))
 
 
 def load_of_reads_beside_writer(loads: Sequence[Measured]) -> Measured | None:

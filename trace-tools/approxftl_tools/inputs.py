@@ -183,7 +183,7 @@ def json_keys_as_text(node: Any) -> str:
     return format_names_with_limit(node) if isinstance(node, dict) else repr(node)[:60]
 
 
-def label_if_interrupted(label: str, data: Json) -> str:
+def mark_label_of_interrupted_run(label: str, data: Json) -> str:
     if not data.get("interrupted"):
         return label
     done = data.get("done_requests", data.get("requests"))
@@ -203,7 +203,7 @@ def add_simulation(inputs: Inputs, path: Path, document: Json) -> None:
         lost = missing_json_keys(run, RUN_KEYS)
         if lost:
             raise Refusal(f"{path}: a run without {lost}; found {json_keys_as_text(run)}")
-        label = label_if_interrupted(str(run.get("policy", "?")), run)
+        label = mark_label_of_interrupted_run(str(run.get("policy", "?")), run)
         inputs.runs.append(Run(label, path.stem + seed_label_suffix(run), run, document, path))
     for failed in document.get("failed", ()):
         if missing_json_keys(failed, ("policy", "why")):
@@ -222,11 +222,13 @@ def add_timeline(inputs: Inputs, path: Path, document: Json) -> None:
             if lost:
                 raise Refusal(f"{path}: trace events, but one without {lost}: they are not of "
                               "approxftl sim --timeline")
-    inputs.timelines.append(Timeline(label_if_interrupted(path.stem, document), document, path))
+    inputs.timelines.append(Timeline(mark_label_of_interrupted_run(path.stem, document), document,
+                                     path))
 
 
 def add_replay(inputs: Inputs, path: Path, document: Json) -> None:
-    inputs.replays.append(Run(label_if_interrupted(path.stem, document), path.stem, document,
+    inputs.replays.append(Run(mark_label_of_interrupted_run(path.stem, document), path.stem,
+                              document,
                               document, path))
 
 
@@ -286,7 +288,7 @@ LINES = {
 }
 
 
-def add_device_answer(inputs: Inputs, path: Path, text: str) -> None:
+def add_answer_to_device_message(inputs: Inputs, path: Path, text: str) -> None:
     """Add a file with a device's answer to a message to the inputs; refuse any other text."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines:
@@ -307,7 +309,7 @@ def add_device_answer(inputs: Inputs, path: Path, text: str) -> None:
 MOST_BYTES = 1 << 30
 
 
-def read_plain_file(path: Path) -> bytes:
+def read_bytes_of_input_file(path: Path) -> bytes:
     """Return the contents of a file that is not a record file."""
     with path.open("rb") as file:
         data = file.read(MOST_BYTES + 1)
@@ -327,14 +329,14 @@ def add_input_file(inputs: Inputs, path: Path) -> None:
         if head == aft.LOG_MAGIC:
             inputs.logs.append(aft.open_replay_log(path))
             return
-        data = read_plain_file(path)
+        data = read_bytes_of_input_file(path)
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
         raise Refusal(f"{path}: neither text nor a record file: it begins with "
                       f"{data[:8].hex(' ')}; looked for {KNOWN}") from error
     if text.lstrip()[:1] not in ("{", "["):
-        add_device_answer(inputs, path, text)
+        add_answer_to_device_message(inputs, path, text)
         return
     try:
         document = json.loads(text)
@@ -358,7 +360,7 @@ def make_labels_unique(runs: list[Run]) -> None:
             run.label = f"{run.label} {seen[run.label]}"
 
 
-def rename_equal_groups(runs: list[Run]) -> None:
+def rename_run_groups_with_equal_names(runs: list[Run]) -> None:
     """Rename groups of runs to the paths of their files if files in two places share a name."""
     paths: dict[str, list[Path]] = {}
     for run in runs:
@@ -378,7 +380,7 @@ def read_inputs(paths: Sequence[Path]) -> Inputs:
     for path in files:
         with refuse_malformed_documents([path]):
             add_input_file(inputs, path)
-    rename_equal_groups(inputs.runs)
+    rename_run_groups_with_equal_names(inputs.runs)
     make_labels_unique(inputs.runs)
     make_labels_unique(inputs.fio)
     return inputs

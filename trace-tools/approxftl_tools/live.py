@@ -32,8 +32,8 @@ from approxftl_tools.figure import (
     Plot,
     Spans,
     choose_colours_of_plot_names,
-    coloured_names,
-    named_panels,
+    list_panels_of_plot_with_names,
+    list_plot_names_with_legend_colour,
     printed_axis_name,
 )
 from approxftl_tools.output import write_file
@@ -43,7 +43,7 @@ from approxftl_tools.svg import (
     LINE,
     PLOT_HEIGHT,
     choose_x_ticks_of_means,
-    means_scales,
+    compute_scales_of_mean_plots,
     panels_per_row,
     scale_of_dot_axis,
 )
@@ -81,7 +81,7 @@ def choose_fill_colour_of_series(name: str, own: Hue) -> str:
     return f"@--{'c' if own.palette == 's' else own.palette}{own.index} {SHADES[own.shade]}"
 
 
-def colour_channel(plot: Plot, field: str) -> Json:
+def make_vega_colour_channel(plot: Plot, field: str) -> Json:
     names = choose_colours_of_plot_names(plot)
     return {"field": field, "type": "nominal", "title": None,
             "scale": {"domain": [*names],
@@ -92,30 +92,31 @@ def colour_channel(plot: Plot, field: str) -> Json:
             if len(names) > 1 else None}
 
 
-def stroke_channel(plot: Plot, field: str) -> Json:
-    found, names = colour_channel(plot, field), choose_colours_of_plot_names(plot)
+def make_vega_stroke_channel(plot: Plot, field: str) -> Json:
+    found, names = make_vega_colour_channel(plot, field), choose_colours_of_plot_names(plot)
     return {**found, "scale": {"domain": [*names], "range": [
         choose_edge_colour_of_series(name, own) for name, own in names.items()]}}
 
 
-def fill_channels(plot: Plot, field: str) -> Json:
+def make_vega_fill_and_stroke_channels(plot: Plot, field: str) -> Json:
     """Return the Vega-Lite channels for fill colour and outline of a plot's marks."""
-    return {"color": colour_channel(plot, field), "stroke": stroke_channel(plot, field)}
+    return {"color": make_vega_colour_channel(plot, field),
+            "stroke": make_vega_stroke_channel(plot, field)}
 
 
-def layered_mark_channels(plot: Plot, field: str) -> Json:
+def make_vega_channels_of_layered_marks(plot: Plot, field: str) -> Json:
     """Return the fill and stroke channels of layered marks; the stroke has no legend."""
-    edges = stroke_channel(plot, field)
+    edges = make_vega_stroke_channel(plot, field)
     # With equal domains Vega-Lite would merge the legends of colours and edges.
     scale = {"domain": [*edges["scale"]["domain"], "\0"],
              "range": [*edges["scale"]["range"], "@--ink 1"]}
-    return {"color": colour_channel(plot,
-                                    field), "stroke": {**edges, "scale": scale, "legend": None}}
+    return {"color": make_vega_colour_channel(plot, field),
+            "stroke": {**edges, "scale": scale, "legend": None}}
 
 
-def line_channels(plot: Plot, field: str) -> list[tuple[int, Json]]:
+def make_vega_channels_of_lines(plot: Plot, field: str) -> list[tuple[int, Json]]:
     """Return the Vega channels of a line and of the wider edge line drawn below it."""
-    both = layered_mark_channels(plot, field)
+    both = make_vega_channels_of_layered_marks(plot, field)
     return [(4, {"stroke": both["stroke"]}), (2, {"color": both["color"]})]
 
 
@@ -155,7 +156,7 @@ def plot_chart_layers(plot: Plot) -> Json:
 @plot_chart_layers.register
 def bar_chart_layers(plot: Bars) -> Json:
     """Return the chart layers of grouped or stacked bars."""
-    names = coloured_names(plot)
+    names = list_plot_names_with_legend_colour(plot)
     apart: Json = {} if plot.stacked or len(names) < 2 else {
         "xOffset": {"field": "series", "type": "nominal", "sort": names}}
     encoding = {
@@ -163,7 +164,7 @@ def bar_chart_layers(plot: Bars) -> Json:
               "axis": make_axis_of_names(plot.categories)},
         "y": {**quantitative_channel("value",
                                      plot.unit), "stack": "zero" if plot.stacked else None},
-        "order": {"field": "rank"}, **apart, **fill_channels(plot, "series"),
+        "order": {"field": "rank"}, **apart, **make_vega_fill_and_stroke_channels(plot, "series"),
         "tooltip": tooltip_channel(("c0", ""), ("series", "of"), ("value", plot.unit))}
     return {"height": PLOT_HEIGHT, "layer": [{"mark": "bar", "encoding": encoding},
                                              *reference_line_layer("y", plot.mark)],
@@ -177,7 +178,8 @@ def dot_chart_layers(plot: Dots) -> Json:
     encoding = {
         "y": {"field": "c0", "type": "nominal", "sort": None, "title": None,
               "axis": {"labelLimit": 130}},
-        "yOffset": {"field": "c1", "type": "nominal", "sort": coloured_names(plot)},
+        "yOffset": {"field": "c1", "type": "nominal",
+                    "sort": list_plot_names_with_legend_colour(plot)},
         "tooltip": tooltip_channel(("c0", ""), ("c1", "of"), ("c2", plot.unit), ("c3", "low"),
                                    ("c4", "high"), ("c5", "runs"))}
     x = quantitative_channel("c2", plot.unit, log)
@@ -186,11 +188,12 @@ def dot_chart_layers(plot: Dots) -> Json:
         {"transform": [{"filter": "isValid(datum.c3)"}],
          "mark": {"type": "rule", "strokeWidth": wide},
          "encoding": {**encoding, "x": {**x, "field": "c3"}, "x2": {"field": "c4"}, **colour}}
-        for wide, colour in line_channels(plot, "c1")]
+        for wide, colour in make_vega_channels_of_lines(plot, "c1")]
     return {"height": LINE * (1 + len(plot.series)) * max(1, len(plot.categories)),
             "layer": [*intervals,
                       {"mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
-                       "encoding": {**encoding, "x": x, **layered_mark_channels(plot, "c1")}},
+                       "encoding": {**encoding, "x": x,
+                                    **make_vega_channels_of_layered_marks(plot, "c1")}},
                       *reference_line_layer("x", plot.mark)],
             "usermeta": {"words": ["c0", "c1"]}}
 
@@ -202,16 +205,16 @@ def curve_chart_layers(plot: Curves) -> Json:
                 "y": quantitative_channel("c2", plot.y_label, plot.log_y),
                 "tooltip": tooltip_channel(("c0", ""), ("c1", plot.x_label), ("c2", plot.y_label))}
     names = choose_colours_of_plot_names(plot)
-    dashes: Json = {**colour_channel(plot, "c0"), "scale": {
+    dashes: Json = {**make_vega_colour_channel(plot, "c0"), "scale": {
         "domain": [*names], "range": [DASHES[own.shade] for own in names.values()]}}
     steps = "step-after" if plot.steps else "linear"
     under, line = ({"mark": {"type": "line", "clip": True, "interpolate": steps,
                              "strokeWidth": wide}, "encoding": {"strokeDash": dashes, **of}}
-                   for wide, of in line_channels(plot, "c0"))
+                   for wide, of in make_vega_channels_of_lines(plot, "c0"))
     point: Json = {"mark": {"type": "point", "filled": True, "clip": True, "size": 50,
                             "opacity": 1 if plot.points else 0},
-                   "encoding": layered_mark_channels(plot, "c0") if plot.points else
-                   {"color": colour_channel(plot, "c0")}}
+                   "encoding": make_vega_channels_of_layered_marks(plot, "c0") if plot.points else
+                   {"color": make_vega_colour_channel(plot, "c0")}}
     return {"height": PLOT_HEIGHT, "encoding": encoding,
             "layer": [{**point, "params": [ZOOM]}] if plot.points else [
                 under, {**line, "params": [ZOOM]}, point],
@@ -225,7 +228,7 @@ def prepend_transforms_to_layers(first: list[Json], layers: list[Json]) -> list[
     return [{**one, "transform": [*first, *one.get("transform", [])]} for one in layers]
 
 
-def make_expression_of_values_on_axis(plot: Means) -> str:
+def make_vega_filter_of_published_values(plot: Means) -> str:
     """Return a Vega expression that selects the published values whose x lies on the axis."""
     place = "isValid(datum.at)" if plot.has_numeric_axis else \
         f"indexof({json.dumps([str(x) for x in plot.xs])}, datum.c2) >= 0"
@@ -234,8 +237,8 @@ def make_expression_of_values_on_axis(plot: Means) -> str:
 
 def vega_mark_encoding(plot: Means) -> tuple[Json, Json]:
     """Return Vega's encoding of position and height for the marks of a study."""
-    plots = [one for _, one in named_panels(plot) if isinstance(one, Means)]
-    x_scale, y_scale = means_scales(plots)
+    plots = [one for _, one in list_panels_of_plot_with_names(plot) if isinstance(one, Means)]
+    x_scale, y_scale = compute_scales_of_mean_plots(plots)
     y = quantitative_channel("c3", plot.y_label, plot.log_y)
     y["scale"] |= {"domain": [y_scale[0], y_scale[-1]], "nice": False}
     if plot.has_numeric_axis:
@@ -257,24 +260,27 @@ def study_mean_chart_layers(plot: Means, place: Json, y: Json) -> list[Json]:
     """Return the chart layers (marks) of the means that the study measured."""
     if plot.has_bars:
         ends = {"y": {**y, "field": "below"}, "y2": {"field": "top"}}
-        return [{"mark": "bar", "encoding": {**place, **ends, **layered_mark_channels(plot, "c1")}}]
+        return [{"mark": "bar",
+                 "encoding": {**place, **ends, **make_vega_channels_of_layered_marks(plot, "c1")}}]
     steps = "step-after" if plot.kind == "cdf" else "linear"
     lines: list[Json] = [
         {"mark": {"type": "line", "clip": True, "interpolate": steps, "strokeWidth": wide},
          "encoding": {**place, "y": y, **of}}
-        for wide, of in line_channels(plot, "c1")] if plot.has_numeric_axis else []
+        for wide, of in make_vega_channels_of_lines(plot, "c1")] if plot.has_numeric_axis else []
     return [*lines, {"mark": {"type": "point", "filled": True, "clip": True, "size": 55,
                               "opacity": 0 if plot.kind == "cdf" else 1},
-                     "encoding": {**place, "y": y, **layered_mark_channels(plot, "c1")}}]
+                     "encoding": {**place, "y": y,
+                                  **make_vega_channels_of_layered_marks(plot, "c1")}}]
 
 
-def stacking_transforms(plot: Means) -> list[Json]:
+def make_vega_transforms_of_bar_ends(plot: Means) -> list[Json]:
     """Return the Vega-Lite transforms that compute the ends of bars and of confidence intervals."""
     names = json.dumps(list(plot.series))
     way: list[Json] = [{"calculate": f"indexof({names}, datum.c1)", "as": "rank"},
                        {"stack": "c3", "groupby": ["c0", "c2"], "sort": [{"field": "rank"}],
                         "as": ["below", "top"]}] if plot.kind == "stack" else [
-        {"calculate": f"{means_scales([plot])[1][0] if plot.log_y else 0}", "as": "below"},
+        {"calculate": f"{compute_scales_of_mean_plots([plot])[1][0] if plot.log_y else 0}",
+         "as": "below"},
         {"calculate": "datum.c3", "as": "top"}]
     return [*way, *(
         {"calculate": f"isValid(datum.{end}) ? datum.top + datum.{end} - datum.c3 : null",
@@ -284,7 +290,7 @@ def stacking_transforms(plot: Means) -> list[Json]:
 def interval_chart_layers(plot: Means, place: Json, y: Json, low: str, high: str, plain: bool
                     ) -> list[Json]:
     ends = {**place, "y": {**y, "field": low}, "y2": {"field": high}}
-    both = line_channels(plot, "c1")
+    both = make_vega_channels_of_lines(plot, "c1")
     return [{"transform": [{"filter": f"isValid(datum.{low})"}],
              "mark": {"type": "rule", "clip": True, "strokeWidth": wide,
                       **({"color": "@--ink 1"} if plain else {})},
@@ -297,7 +303,7 @@ def published_value_chart_layers(plot: Means, place: Json, y: Json) -> list[Json
     sources = list(dict.fromkeys(mark.source for mark in plot.marks if mark.runs is None))
     if not sources:
         return []
-    edge = layered_mark_channels(plot, "c1")["stroke"]
+    edge = make_vega_channels_of_layered_marks(plot, "c1")["stroke"]
     shape = {"field": "c7", "type": "nominal", "title": None, "legend": {"orient": "top"},
              "scale": {"domain": sources, "range": ["square", "diamond", "triangle-up"]}}
     point = {"mark": {"type": "point", "filled": False, "size": 90, "strokeWidth": 2,
@@ -308,9 +314,12 @@ def published_value_chart_layers(plot: Means, place: Json, y: Json) -> list[Json
     band = {"transform": [{"filter": "isValid(datum.c4)"}],
             "mark": {"type": "rect", "fillOpacity": 0.12},
             "encoding": {"y": {**y, "field": "c4"}, "y2": {"field": "c5"},
-                         **layered_mark_channels(plot, "c1")}}
-    return [*prepend_transforms_to_layers([{"filter": make_expression_of_values_on_axis(plot)}], [
-                *interval_chart_layers(plot, place, y, "c4", "c5", plain=False), point]),
+                         **make_vega_channels_of_layered_marks(plot, "c1")}}
+    return [*prepend_transforms_to_layers([{"filter": make_vega_filter_of_published_values(plot)}],
+                                          [
+                                                      *interval_chart_layers(plot, place, y, "c4",
+                                                                             "c5", plain=False),
+                                           point]),
             *prepend_transforms_to_layers([{"filter": f"!{OWN} && datum.c2 === ''"}],
                                           [band, level])]
 
@@ -324,15 +333,15 @@ def study_chart_layers(plot: Means) -> Json:
                        *interval_chart_layers(plot, place, y, *ends, plain=plot.has_bars)]
     if plot.has_numeric_axis:
         own[0]["params"] = [ZOOM]
-    layers = [*prepend_transforms_to_layers([{"filter": OWN},
-                                       *(stacking_transforms(plot) if plot.has_bars else [])], own),
+    ways = make_vega_transforms_of_bar_ends(plot) if plot.has_bars else []
+    layers = [*prepend_transforms_to_layers([{"filter": OWN}, *ways], own),
               *published_value_chart_layers(plot, place, y), *reference_line_layer("y", plot.line)]
     panel = [("c0", "in")] if len(plot.facets) > 1 else []
     said = tooltip_channel(("c1", "of"), *panel, ("c2", plot.x_label), ("c3", plot.y_label),
                            ("c4", "low"), ("c5", "high"), ("c6", "runs"), ("c7", "from"))
     number_ = [{"calculate": "toNumber(replace(datum.c2, '%', ''))", "as": "at"}]
     found: Json = {"height": PLOT_HEIGHT, "layer": layers, "encoding": {"tooltip": said}}
-    panels_ = named_panels(plot)
+    panels_ = list_panels_of_plot_with_names(plot)
     if len(panels_) > 1:
         found = {"facet": {"field": "c0", "type": "nominal", "title": None,
                            "sort": list(plot.facets)},
@@ -349,7 +358,7 @@ def grid_chart_layers(plot: Grid) -> Json:
                 "axis": {"labelOverlap": True, "labelAngle": 0},
                 "scale": {"paddingInner": 0}}
 
-    shade = fill_channels(plot, "c2") if plot.words else {"color": {
+    shade = make_vega_fill_and_stroke_channels(plot, "c2") if plot.words else {"color": {
         "field": "c2", "type": "quantitative", "title": plot.value_label,
         "scale": {"scheme": "cividis"}, "legend": {"orient": "top"}}}
     return {"height": max(60, min(320, 24 * len(plot.row_names))),
@@ -372,7 +381,7 @@ def span_chart_layers(plot: Spans) -> Json:
             "encoding": {"x": quantitative_channel("c1", f"time, {plot.x_label}", nice=False),
                          "x2": {"field": "c2"},
                          "y": {"field": "c0", "type": "nominal", "sort": plot.lanes, "title": None},
-                         **fill_channels(plot, "c3"),
+                         **make_vega_fill_and_stroke_channels(plot, "c3"),
                          "tooltip": tooltip_channel(("c4", ""), ("c1", f"begin, {plot.x_label}"),
                                                     ("c2", f"end, {plot.x_label}"))},
             "usermeta": {"words": ["c0", "c3", "c4"]}}
@@ -411,7 +420,7 @@ def row_filter_expression(words: Sequence[str]) -> str:
     return f"{shown} && indexof(lower(join([{said}], ' ')), wanted) >= 0"
 
 
-def hideable_series(plot: Plot) -> list[str]:
+def list_series_that_can_be_hidden(plot: Plot) -> list[str]:
     """Return the series that can be hidden in a single figure: parts of a run, not policies."""
     names = [name for name, own in choose_colours_of_plot_names(plot).items()
              if name and own.palette == "m"]
@@ -431,7 +440,7 @@ def vega_specification(figure: Figure) -> Json:
             "usermeta": {**found["usermeta"], "of": figure.of,
                          "policies": {name: own.index for name, own in hues.items()
                                       if own.palette == "s"},
-                         "series": hideable_series(figure.plot)}}
+                         "series": list_series_that_can_be_hidden(figure.plot)}}
 
 
 def specification_as_json(figure: Figure) -> str:

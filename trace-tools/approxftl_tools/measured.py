@@ -11,10 +11,10 @@ from approxftl_tools.measures import (
     BY_KEY,
     all_measures,
     compute_ratio_to_base_value,
+    compute_scaled_quotient,
+    get_json_value_at_key_path,
     scale_time_to_unit,
-    scaled_ratio,
     value_as_text,
-    value_at_path,
 )
 
 Json = dict[str, Any]
@@ -62,13 +62,13 @@ class Table:
                   for line in self.lines)]
 
 
-def number_or_none(value: Any) -> float | None:
+def convert_to_number_or_none(value: Any) -> float | None:
     return value if isinstance(value, int | float) else None
 
 
 def value_with_unit(unit: str, value: Cell) -> str:
     """Return a value as text in a readable unit."""
-    found = number_or_none(value)
+    found = convert_to_number_or_none(value)
     scaled = scale_time_to_unit(unit, found) if found is not None else None
     return scaled or number_as_text(value, 6)
 
@@ -81,11 +81,11 @@ def fio_latencies(output: Json) -> dict[str, float]:
     found = {}
     for job in output["jobs"]:
         for op in ("read", "write", "trim"):
-            times = value_at_path(job, op, "clat_ns") or {}
+            times = get_json_value_at_key_path(job, op, "clat_ns") or {}
             name = op if job["jobname"] == op else f"{job['jobname']}, {op}"
             if times.get("N"):
                 found[f"{name} latency, mean"] = float(times["mean"])
-            p99 = value_at_path(times, "percentile", "99.000000")
+            p99 = get_json_value_at_key_path(times, "percentile", "99.000000")
             if p99 is not None and times.get("N", 0) >= LEAST_FOR_P99:
                 found[f"{name} latency, p99"] = float(p99)
     return found
@@ -109,7 +109,7 @@ def strip_policy_from_device_name(device: Device) -> str:
     return device.label.removeprefix(str(device.data.get("policy", "")))
 
 
-def device_groups(devices: Sequence[Device]) -> list[list[Device]]:
+def group_devices_that_differ_in_policy(devices: Sequence[Device]) -> list[list[Device]]:
     """Return lists of devices to compare: devices of a list differ in their policies' names."""
     groups: dict[str, list[Device]] = {}
     for device in devices:
@@ -119,13 +119,16 @@ def device_groups(devices: Sequence[Device]) -> list[list[Device]]:
 
 
 def is_device_compared_with_others(inputs: Inputs, device: Device) -> bool:
-    return any(len(group) > 1 and device in group for group in device_groups(inputs.devices))
+    return any(len(group) > 1 and device in group
+               for group in group_devices_that_differ_in_policy(inputs.devices))
 
 
 def device_counters_table(devices: Sequence[Device]) -> Table:
     found = [all_measures(device.data) for device in devices]
-    times = [scaled_ratio(value_at_path(device.data, "counters", "array_program_ns"),
-                          value_at_path(device.data, "counters", "array_programs"))
+    times = [compute_scaled_quotient(get_json_value_at_key_path(device.data, "counters",
+                                                                "array_program_ns"),
+                                     get_json_value_at_key_path(device.data, "counters",
+                                                                "array_programs"))
              for device in devices]
     lines = [Line("program time, mean", times, [value_with_unit("ns", value) for value in times])]
     for key in OF_DEVICE:
@@ -190,7 +193,8 @@ def program_runs_table(programs: Sequence[Run]) -> Table:
                            if key not in OF_PROGRAM)]
     return Table(f"Program {programs[0].group}", list(columns),
                  [Line(split_key_into_title_and_unit(key)[0],
-                       [None if key == "check.passed" else number_or_none(column.get(key))
+                       [None if key == "check.passed"
+                        else convert_to_number_or_none(column.get(key))
                                                     for column in columns.values()],
                        [column_value_text(column, key) for column in columns.values()])
                   for key in keys],
@@ -203,7 +207,8 @@ def program_runs_table(programs: Sequence[Run]) -> Table:
 def measured_tables(inputs: Inputs) -> list[Table]:
     """Return all tables of measurements: of fio, then of devices, then of annotated programs."""
     return [*([fio_latency_table(inputs.fio)] if inputs.fio else []),
-            *(device_counters_table(group) for group in device_groups(inputs.devices)
+            *(device_counters_table(group)
+              for group in group_devices_that_differ_in_policy(inputs.devices)
               if len(group) > 1),
             *(program_runs_table([one for one in inputs.programs if one.group == app])
               for app in dict.fromkeys(program.group for program in inputs.programs))]

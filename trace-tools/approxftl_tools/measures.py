@@ -32,12 +32,13 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def scaled_ratio(part: float | None, whole: float | None, scale: float = 1.0) -> float | None:
+def compute_scaled_quotient(part: float | None, whole: float | None,
+                            scale: float = 1.0) -> float | None:
     """Return a quotient times a factor; None if the divisor is 0."""
     return None if part is None or not whole else scale * part / whole
 
 
-def value_at_path(data: Json, *keys: str) -> Any:
+def get_json_value_at_key_path(data: Json, *keys: str) -> Any:
     """Return the value in nested JSON objects at a path of keys; None if it is missing."""
     node: Any = data
     for key in keys:
@@ -50,15 +51,15 @@ def value_at_path(data: Json, *keys: str) -> Any:
 def make_response_time_reader(name: str, what: str) -> Callable[[Json], float | None]:
     """Return a function that reads a response time, or None, from a simulator's result."""
     def response_time_in_result(data: Json) -> float | None:
-        found = value_at_path(data, "timing", name, f"{what}_ns")
-        return found if value_at_path(data, "timing", name, "count") else None
+        found = get_json_value_at_key_path(data, "timing", name, f"{what}_ns")
+        return found if get_json_value_at_key_path(data, "timing", name, "count") else None
     return response_time_in_result
 
 
 def make_result_number_reader(*keys: str) -> Callable[[Json], float | None]:
     """Return a function that reads the number at a path of keys from a simulator's result."""
     def read_number(data: Json) -> float | None:
-        found: float | None = value_at_path(data, *keys)
+        found: float | None = get_json_value_at_key_path(data, *keys)
         return found
     return read_number
 
@@ -70,33 +71,37 @@ def make_counter_reader(name: str) -> Callable[[Json], float | None]:
 
 def approximate_error_rate(data: Json) -> float | None:
     """Return the share of flipped bits among all bits of approximate data read."""
-    bits = scaled_ratio(value_at_path(data, "counters", "read_flipped_bits"),
-                        value_at_path(data, "counters", "read_approx_units"))
-    return scaled_ratio(bits, value_at_path(data, "unit_bits"))
+    bits = compute_scaled_quotient(get_json_value_at_key_path(data, "counters",
+                                                              "read_flipped_bits"),
+                                   get_json_value_at_key_path(data, "counters",
+                                                              "read_approx_units"))
+    return compute_scaled_quotient(bits, get_json_value_at_key_path(data, "unit_bits"))
 
 
 def make_result_energy_reader(what: str) -> Callable[[Json], float | None]:
     """Return a function that reads the energy of an operation from a result or from counters."""
     def energy_in_result(data: Json) -> float | None:
-        found: float | None = value_at_path(data, "energy", f"{what}_pj")
+        found: float | None = get_json_value_at_key_path(data, "energy", f"{what}_pj")
         if found is not None:
             return found
         names = ("read", "program", "erase") if what == "total" else (what,)
-        parts = [value_at_path(data, "counters", f"{name}_energy_pj") for name in names]
+        parts = [get_json_value_at_key_path(data, "counters", f"{name}_energy_pj")
+                 for name in names]
         return None if None in parts else sum(parts)
     return energy_in_result
 
 
 def compute_write_amplification_of_result(data: Json) -> float | None:
-    found: float | None = value_at_path(data, "write_amplification", "total")
+    found: float | None = get_json_value_at_key_path(data, "write_amplification", "total")
     if found is None and not isinstance(data.get("write_amplification"), dict):
-        found = value_at_path(data, "write_amplification")
+        found = get_json_value_at_key_path(data, "write_amplification")
     return found
 
 
 def requests_per_second(data: Json) -> float | None:
     """Return requests per second of simulated time."""
-    return scaled_ratio(value_at_path(data, "requests"), value_at_path(data, "simulated_ns"), 1e9)
+    return compute_scaled_quotient(get_json_value_at_key_path(data, "requests"),
+                                   get_json_value_at_key_path(data, "simulated_ns"), 1e9)
 
 
 def make_percentage_reader(value: Callable[[Json], float | None]) -> Callable[[Json], float | None]:
@@ -210,4 +215,4 @@ def value_as_text(measure: Measure, value: float | None) -> str:
 
 
 def compute_ratio_to_base_value(value: float | None, base: float | None) -> float | None:
-    return scaled_ratio(value, base)
+    return compute_scaled_quotient(value, base)

@@ -53,7 +53,7 @@ BATCH = 1000
 NUMBERS = 8 * UNIT
 
 
-def parse_level_pattern(text: str) -> tuple[str, str]:
+def parse_quality_level_and_name_pattern(text: str) -> tuple[str, str]:
     """Parse a quality level and the name pattern that it applies to."""
     level, colon, pattern = text.partition(":")
     if level not in ("1", "2", "3") or bool(colon) != bool(pattern):
@@ -76,7 +76,8 @@ def model_parser() -> command.Parser:
                         help="of these: weights (default), or all")
     parser.add_argument("--planes", metavar="N", type=command.make_integer_parser(0, 64),
                         help="the lowest N bits of each number, of a file by plane")
-    parser.add_argument("-l", "--level", metavar="N[:PATTERN]", type=parse_level_pattern,
+    parser.add_argument("-l", "--level", metavar="N[:PATTERN]",
+                        type=parse_quality_level_and_name_pattern,
                         action="append",
                         default=[], help="quality level, 1 to 3, of all, or of such names; what "
                         "is said last holds")
@@ -203,10 +204,12 @@ def replace_file_tags(path: Path, told: dict[str, Any], args: argparse.Namespace
                             *words[at:at + BATCH])
 
 
-def print_decisions(args: argparse.Namespace, argv: Sequence[str], told: dict[str, Any]) -> int:
+def print_tag_decisions_of_tensors(args: argparse.Namespace, argv: Sequence[str],
+                                   told: dict[str, Any]) -> int:
     """Print which tensors are approximate, and why others are not, as JSON or as a table."""
     if args.json:
-        print(json.dumps({**command.json_document_head("tag", ["model", *argv]), **told}, indent=1))
+        print(json.dumps({**command.make_first_keys_of_json_document("tag", ["model", *argv]),
+                          **told}, indent=1))
     else:
         rows = [("TENSOR", "TYPE", "SHAPE", "BYTES", "APPROXIMATE", "")]
         for tensor in told["tensors"]:
@@ -284,7 +287,8 @@ def restore_model_from_planes(args: argparse.Namespace, argv: Sequence[str]) -> 
         unchanged = file.is_original_unchanged
     if args.json:
         print(json.dumps({
-            **command.json_document_head("tag", ["model", *argv]), "path": str(args.file),
+            **command.make_first_keys_of_json_document("tag", ["model", *argv]),
+                          "path": str(args.file),
             "made": str(args.from_planes), "form": file.form, "total_bytes": file.size,
             "unchanged": unchanged,
             "changed": [{"name": name, "bits": bits} for name, bits in changed.items()],
@@ -323,9 +327,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             if args.from_planes:
                 return restore_model_from_planes(args, words)
-            return print_decisions(args, words,
-                                   write_model_by_plane(args, choice) if args.to_planes else
-                                   tag_model_file(args, choice))
+            return print_tag_decisions_of_tensors(args, words,
+                                                  write_model_by_plane(args, choice)
+                                                  if args.to_planes else
+                                                  tag_model_file(args, choice))
         except ModelError as error:
             raise Refusal(f"{args.file}: {error}") from error
 

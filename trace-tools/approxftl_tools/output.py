@@ -33,7 +33,7 @@ def output_path(text: str) -> Path:
     return path if path != STANDARD or text == str(STANDARD) else path.absolute()
 
 
-def stat_followed_path(path: Path) -> os.stat_result | None:
+def stat_path_following_links(path: Path) -> os.stat_result | None:
     """Return the stat() of a path, links followed; None if the path does not exist."""
     try:
         return os.fstat(1) if path == STANDARD else path.stat()
@@ -60,7 +60,7 @@ def replaceable_output_path(path: Path, state: os.stat_result | None) -> Path | 
     return Path(os.path.realpath(path))
 
 
-def copy_content_in_place(content: Path, path: Path, standard: bool) -> None:
+def copy_temporary_file_to_output(content: Path, path: Path, standard: bool) -> None:
     """Copy the content of a temporary file into an existing file or standard output."""
     sys.stdout.flush()
     with content.open("rb") as source, (
@@ -85,7 +85,7 @@ def move_output_into_place(content: Path, target: Path, old: os.stat_result | No
 def overwrite_output_in_place(content: Path, target: Path) -> None:
     """Overwrite an output file that a rename cannot replace."""
     try:
-        copy_content_in_place(content, target, False)
+        copy_temporary_file_to_output(content, target, False)
     except OSError as error:
         raise Refusal(f"{target}: can be neither replaced nor written: {error.strerror}; what was "
                       "there may be lost") from error
@@ -108,7 +108,7 @@ def temporary_output(path: Path, name: str = CONTENT) -> Iterator[Path]:
     """Yield a temporary file to write; at the end, move the file to `path`."""
     CLAIMS.refuse_input_as_output(path)
     try:
-        state = stat_followed_path(path)
+        state = stat_path_following_links(path)
         target = replaceable_output_path(path, state)
         if state is not None and path != STANDARD and not os.access(path, os.W_OK):
             raise PermissionError(13, os.strerror(13))
@@ -118,7 +118,7 @@ def temporary_output(path: Path, name: str = CONTENT) -> Iterator[Path]:
             content = Path(folder) / name
             yield content
             if target is None:
-                copy_content_in_place(content, path, is_standard_output(state))
+                copy_temporary_file_to_output(content, path, is_standard_output(state))
             else:
                 move_output_into_place(content, target, state)
     except OSError as error:

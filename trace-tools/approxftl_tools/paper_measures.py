@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from approxftl_tools.measures import MEASURES, scaled_ratio, value_at_path
+from approxftl_tools.measures import MEASURES, compute_scaled_quotient, get_json_value_at_key_path
 
 Json = dict[str, Any]
 Value = Callable[[Json], float | None]
@@ -17,18 +17,21 @@ def counter_of_run(run: Json, name: str) -> float:
 
 def response_mean_ns(run: Json) -> float | None:
     """Return the mean response time of reads and writes together."""
-    both = [value_at_path(run, "timing", f"{kind}_response") for kind in ("read", "write")]
-    return scaled_ratio(sum(one["sum_ns"] for one in both), sum(one["count"] for one in both))
+    both = [get_json_value_at_key_path(run, "timing", f"{kind}_response")
+            for kind in ("read", "write")]
+    return compute_scaled_quotient(sum(one["sum_ns"] for one in both),
+                                   sum(one["count"] for one in both))
 
 
 def mean_program_energy(run: Json) -> float | None:
-    return scaled_ratio(counter_of_run(run, "program_energy_pj"),
-                        counter_of_run(run, "array_programs"))
+    return compute_scaled_quotient(counter_of_run(run, "program_energy_pj"),
+                                   counter_of_run(run, "array_programs"))
 
 
-def count_erases_per_full_erase_wear(run: Json) -> float | None:
+def compute_erases_per_full_voltage_erase(run: Json) -> float | None:
     """Return how many erases of the run wear a block as much as one full-voltage erase."""
-    return scaled_ratio(run["blocks"]["erase_count"]["mean"], run["blocks"]["wear"]["mean"])
+    return compute_scaled_quotient(run["blocks"]["erase_count"]["mean"],
+                                   run["blocks"]["wear"]["mean"])
 
 
 def relocated_pages(run: Json) -> float:
@@ -58,7 +61,8 @@ def count_pages_written_to_devices(run: Json) -> float:
 
 def writes_per_erase(run: Json) -> float | None:
     """Return the pages written per erase."""
-    return scaled_ratio(count_pages_written_to_devices(run), counter_of_run(run, "array_erases"))
+    return compute_scaled_quotient(count_pages_written_to_devices(run),
+                                   counter_of_run(run, "array_erases"))
 
 
 def gc_time_ns(run: Json) -> float:
@@ -67,18 +71,18 @@ def gc_time_ns(run: Json) -> float:
             + counter_of_run(run, "array_erase_ns"))
 
 
-def parity_percent(run: Json) -> float | None:
+def compute_percent_of_parity_writes(run: Json) -> float | None:
     """Return parity writes as a percentage of user writes."""
-    return scaled_ratio(value_at_path(run, "raid", "parity_write_units"),
-                        counter_of_run(run, "host_write_units"), 100)
+    return compute_scaled_quotient(get_json_value_at_key_path(run, "raid", "parity_write_units"),
+                                   counter_of_run(run, "host_write_units"), 100)
 
 
-def count_checkerboard_pages(run: Json) -> float:
+def count_approxftl_checkerboard_pages(run: Json) -> float:
     """Return the pages programmed in ApproxFTL's checkerboards: half precise, half approximate."""
     return 2 * float(run["mode_pages"]["between"])
 
 
-def count_pages_of_phase_2_blocks(run: Json) -> float:
+def count_approxftl_second_phase_pages(run: Json) -> float:
     """Return the pages programmed in ApproxFTL's phase-2 blocks (approximate, then precise)."""
     return 2 * float(run["mode_pages"]["after"])
 
@@ -88,29 +92,30 @@ def count_pages_of_precise_blocks(run: Json) -> float:
     return float(run["mode_pages"]["normal"])
 
 
-def count_unpaired_approximate_pages(run: Json) -> float:
+def count_approximate_minus_precise_pages(run: Json) -> float:
     """Return ApproxFTL's approximate pages minus the precise pages in the same blocks."""
     modes = run["mode_pages"]
     return float(modes["reduced"] - modes["between"] - modes["after"])
 
 
-def rewrite_percent(run: Json) -> float | None:
+def compute_percent_of_agcr_rewrites(run: Json) -> float | None:
     """Return the units that the policy AGCR rewrote, in percent of the units the host accessed."""
-    return scaled_ratio(counter_of_run(run, "programmed_rewrite_units"),
-                        counter_of_run(run, "host_read_units")
-                        + counter_of_run(run, "host_write_units"), 100)
+    return compute_scaled_quotient(counter_of_run(run, "programmed_rewrite_units"),
+                                   counter_of_run(run, "host_read_units")
+                                   + counter_of_run(run, "host_write_units"), 100)
 
 
 def compute_mean_sensing_ns(run: Json) -> float | None:
     """Return the mean array time of a page read, including retries."""
-    return scaled_ratio(counter_of_run(run, "array_read_ns"), counter_of_run(run, "array_reads"))
+    return compute_scaled_quotient(counter_of_run(run, "array_read_ns"),
+                                   counter_of_run(run, "array_reads"))
 
 
 def make_host_queue_value_reader(index: int, *keys: str) -> Value:
     """Return a function that reads a value of host queue `index` from a result, or None."""
     def read_host_queue_value(run: Json) -> float | None:
         queues = run.get("queues", [])
-        return value_at_path(queues[index], *keys) if index < len(queues) else None
+        return get_json_value_at_key_path(queues[index], *keys) if index < len(queues) else None
     return read_host_queue_value
 
 
@@ -127,18 +132,18 @@ VALUES: dict[str, Value] = {
     **{measure.key: measure.value for measure in MEASURES},
     "response_mean_ns": response_mean_ns,
     "program_energy_mean_pj": mean_program_energy,
-    "lifetime": count_erases_per_full_erase_wear,
+    "lifetime": compute_erases_per_full_voltage_erase,
     "host_pages": count_pages_consumed_by_host_writes,
     "moved_pages": relocated_pages,
     "consumed_pages": count_pages_consumed_by_all_writes,
     "writes_per_erase": writes_per_erase,
     "collection_ns": gc_time_ns,
-    "parity_percent": parity_percent,
-    "rewrite_percent": rewrite_percent,
+    "parity_percent": compute_percent_of_parity_writes,
+    "rewrite_percent": compute_percent_of_agcr_rewrites,
     "sensing_mean_ns": compute_mean_sensing_ns,
-    "checkerboard": count_checkerboard_pages,
-    "phase_2": count_pages_of_phase_2_blocks,
+    "checkerboard": count_approxftl_checkerboard_pages,
+    "phase_2": count_approxftl_second_phase_pages,
     "precise": count_pages_of_precise_blocks,
-    "all_approximate": count_unpaired_approximate_pages,
+    "all_approximate": count_approximate_minus_precise_pages,
     **dict(queue_value_readers()),
 }

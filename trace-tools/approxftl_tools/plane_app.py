@@ -122,7 +122,7 @@ def levels_of_planes(said: Sequence[tuple[int, int | None]], planes: int) -> lis
     return levels
 
 
-def collect_parameters_of_data(subject: Subject, args: argparse.Namespace) -> Json:
+def collect_parameters_of_stored_numbers(subject: Subject, args: argparse.Namespace) -> Json:
     """Return the parameters of the data, which are stored in the files."""
     kind = args.type or "bfloat16"
     usual = Choice(planes=args.planes).count_low_planes(KINDS[kind])
@@ -151,7 +151,7 @@ def device_counters(folder: Path) -> Json | None:
     return found
 
 
-def device_costs_between(before: Json | None, after: Json | None) -> Json | None:
+def compute_device_costs_between_readings(before: Json | None, after: Json | None) -> Json | None:
     """Return the device's energy, time and wear between two readings of its counters."""
     if before is None or after is None:
         return None
@@ -159,7 +159,7 @@ def device_costs_between(before: Json | None, after: Json | None) -> Json | None
             for cost, names in COSTS.items()}
 
 
-def refuse_foreign_file(subject: Subject, path: Path, force: bool) -> None:
+def refuse_file_of_other_program(subject: Subject, path: Path, force: bool) -> None:
     """Raise Refusal if the file exists and was not written by `subject`, the running program."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise Refusal(f"{path}: is not a file of this program, and no file at all")
@@ -172,17 +172,17 @@ def refuse_foreign_file(subject: Subject, path: Path, force: bool) -> None:
         raise Refusal(f"{path}: is not of this program; --force replaces it") from None
 
 
-def plane_location(one: Planes, bit: int) -> tuple[int, int]:
+def get_byte_range_of_bit_plane(one: Planes, bit: int) -> tuple[int, int]:
     """Return offset and length, in the file, of the plane with bit number `bit`."""
     return one.end_of_planes - (bit + 1) * one.bytes_of_plane, one.bytes_of_plane
 
 
-def write_both_copies(subject: Subject, args: argparse.Namespace) -> Json:
+def write_approximate_and_precise_file(subject: Subject, args: argparse.Namespace) -> Json:
     """Store the numbers twice: in a precise and in an approximate file."""
-    setup, names = collect_parameters_of_data(subject, args), (subject.precise_copy_name,
-                                                               subject.name)
+    setup, names = collect_parameters_of_stored_numbers(subject, args), (subject.precise_copy_name,
+                                                                         subject.name)
     for name in names:
-        refuse_foreign_file(subject, args.directory / name, args.force)
+        refuse_file_of_other_program(subject, args.directory / name, args.force)
     model = parse_model(MemorySource(subject.make(setup)))
     layout = Layout(model, lossy.select_lossy_tensors(model.tensors))
     with approxftl.MountedDevice(args.directory, require=args.require) as device:
@@ -194,15 +194,17 @@ def write_both_copies(subject: Subject, args: argparse.Namespace) -> Json:
                 for one in layout.planes if teller else ():
                     assert teller is not None
                     for bit, level in enumerate(levels):
-                        teller.tag(file.fileno(), *plane_location(one, bit), Class.of_level(level))
+                        teller.tag(file.fileno(), *get_byte_range_of_bit_plane(one, bit),
+                                   Class.of_level(level))
                 layout.write_plane_file(file.fileno())
                 os.fsync(file.fileno())
                 # Drop the page cache, so that later reads reach the device.
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
             os.sync()
             counts.append(device_counters(args.directory))
-    return {"parameters": setup, "cost": {"precise": device_costs_between(*counts[:2]),
-                                          "tagged": device_costs_between(*counts[1:])}}
+    return {"parameters": setup,
+            "cost": {"precise": compute_device_costs_between_readings(*counts[:2]),
+                     "tagged": compute_device_costs_between_readings(*counts[1:])}}
 
 
 # Reading
@@ -234,7 +236,8 @@ def read_parameters_from_file(subject: Subject, file: PlaneFile) -> Json:
 
 
 @contextmanager
-def open_both_copies(subject: Subject, folder: Path) -> Iterator[tuple[PlaneFile, PlaneFile, int]]:
+def open_approximate_and_precise_file(subject: Subject,
+                                      folder: Path) -> Iterator[tuple[PlaneFile, PlaneFile, int]]:
     """Yield the approximate file, its precise copy, and a descriptor of the approximate file."""
     path = folder / subject.name
     try:
@@ -259,7 +262,7 @@ def count_differing_bits(one: bytes, other: bytes) -> int:
 
 def flips_by_plane(stored: PlaneFile, precise: PlaneFile, planes: Planes) -> list[int]:
     """Return the flipped bits of each plane, padding included, the lowest plane first."""
-    return [count_differing_bits(*(file.source.read_range(*plane_location(planes, bit))
+    return [count_differing_bits(*(file.source.read_range(*get_byte_range_of_bit_plane(planes, bit))
                                    for file in (stored, precise)))
             for bit in range(planes.tensor.element.bits)]
 
@@ -271,7 +274,7 @@ def count_file_flips(stored: PlaneFile, precise: PlaneFile) -> int:
     return sum(count_differing_bits(one, other) for one, other in parts)
 
 
-def reported_errors(folder: Path, fd: int, require: bool) -> Json | None:
+def query_errors_reported_by_device(folder: Path, fd: int, require: bool) -> Json | None:
     """Return the errors that the device reports for the file; None without a device."""
     with approxftl.MountedDevice(folder, require=require) as device:
         if not device.active:
@@ -298,9 +301,9 @@ def predict_quality_with_flips(subject: Subject, setup: Json, precise: PlaneFile
             "draws": draws}
 
 
-def read_and_compare(subject: Subject, args: argparse.Namespace) -> Json:
+def read_back_and_compare_both_files(subject: Subject, args: argparse.Namespace) -> Json:
     """Read the approximate and the precise file back and return their comparison."""
-    with open_both_copies(subject, args.directory) as (stored, precise, fd):
+    with open_approximate_and_precise_file(subject, args.directory) as (stored, precise, fd):
         for file in (stored, precise):
             file.check_remaining_bytes()
         setup = read_parameters_from_file(subject, stored)
@@ -315,7 +318,7 @@ def read_and_compare(subject: Subject, args: argparse.Namespace) -> Json:
         if not precise.is_original_unchanged:
             raise Refusal(f"{args.directory / subject.precise_copy_name}: precise data are damaged",
                           command.NOT_VERIFIED)
-        told = reported_errors(args.directory, fd, args.require)
+        told = query_errors_reported_by_device(args.directory, fd, args.require)
         return compare_with_precise_copy(subject, setup, (stored, precise), told, args.draws)
 
 
@@ -332,7 +335,7 @@ def compare_with_precise_copy(subject: Subject, setup: Json, files: tuple[PlaneF
     data, original = read_tensors_from_plane_file(stored), read_tensors_from_plane_file(precise)
     share, repaired = subject.judge(setup, tensors, data)
 
-    def numbers_of_single_tensor(name: str) -> float:
+    def judge_damage_of_single_tensor(name: str) -> float:
         mixed = [one if tensor.name == name else other
                  for tensor, one, other in zip(tensors, data, original, strict=True)]
         return subject.judge(setup, tensors, mixed)[0]
@@ -350,7 +353,7 @@ def compare_with_precise_copy(subject: Subject, setup: Json, files: tuple[PlaneF
             "predicted": predict_quality_with_flips(subject, setup, precise, rates, draws)},
         "arrays": [{"name": planes.tensor.name, "numbers": planes.count_numbers_of_tensor,
                     "flipped_bits_by_plane": flips[at],
-                    "share": numbers_of_single_tensor(planes.tensor.name)}
+                    "share": judge_damage_of_single_tensor(planes.tensor.name)}
                    for at, planes in enumerate(stored.planes)],
     }
 
@@ -400,20 +403,21 @@ def run_plane_app(subject: Subject) -> int:
     """Run the program that `subject` describes; return its exit status."""
     words = sys.argv[1:]
 
-    def run_chosen_phase_of_program() -> int:
+    def run_write_or_read_phase() -> int:
         args = plane_app_parser(subject).parse_args(words)
         if not args.directory.is_dir():
             raise Refusal(f"{args.directory}: is no directory", command.NOT_FOUND)
         report: Json = {"app": subject.name, "phase": args.phase, "labels": args.label}
         try:
             if args.phase != "read":
-                report |= write_both_copies(subject, args)
+                report |= write_approximate_and_precise_file(subject, args)
             if args.phase != "write":
-                report |= read_and_compare(subject, args)
+                report |= read_back_and_compare_both_files(subject, args)
         except approxftl.RefusedError as error:
             raise Refusal(f"{args.directory}: {error.strerror}") from error
         if args.json:
-            document = {**command.json_document_head("app", [subject.name, *words]), **report}
+            document = {**command.make_first_keys_of_json_document("app", [subject.name, *words]),
+                        **report}
             command.write_json_document(args.json, document)
         if args.json != command.STANDARD:
             print_plane_report(subject, report)
@@ -422,4 +426,4 @@ def run_plane_app(subject: Subject) -> int:
                           command.NOT_VERIFIED)
         return command.DONE
 
-    return command.run_command(f"app {subject.name}", run_chosen_phase_of_program)
+    return command.run_command(f"app {subject.name}", run_write_or_read_phase)

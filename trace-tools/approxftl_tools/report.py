@@ -20,7 +20,13 @@ from approxftl_tools.figure_runs import (
     first_run_of_policy,
     ordered_policies,
 )
-from approxftl_tools.inputs import WHAT_FILES_ARE, Inputs, Run, label_if_interrupted, read_inputs
+from approxftl_tools.inputs import (
+    WHAT_FILES_ARE,
+    Inputs,
+    Run,
+    mark_label_of_interrupted_run,
+    read_inputs,
+)
 from approxftl_tools.measures import compute_ratio_to_base_value
 from approxftl_tools.page import DIGITS, figure_template_data, render_page
 from approxftl_tools.report_words import (
@@ -29,7 +35,7 @@ from approxftl_tools.report_words import (
     mean_interval_rows,
     report_first_sentence,
 )
-from approxftl_tools.seeds import average_over_seeds
+from approxftl_tools.seeds import average_runs_over_seeds
 from approxftl_tools.study_report import result_tables_of_folder
 
 Json = dict[str, Any]
@@ -48,7 +54,7 @@ def measures_as_csv(runs: Sequence[Run]) -> str:
     return out.getvalue()
 
 
-def policy_ratios_over_inputs(inputs: Inputs) -> list[list[str]]:
+def make_table_of_mean_policy_ratios(inputs: Inputs) -> list[list[str]]:
     """Return a table of mean ratios to the first policy over all inputs, header first."""
     others = ordered_policies(inputs.runs)[1:]
     groups = [inputs.runs_of_group(name) for name in inputs.group_names()]
@@ -71,11 +77,12 @@ def policy_ratios_over_inputs(inputs: Inputs) -> list[list[str]]:
 def report_tables(inputs: Inputs) -> Json:
     """Return a report's tables: comparisons of runs, all measures, and inputs other than runs."""
     many = count_workloads_beyond_panel_limit(inputs)
-    over = {"lines": policy_ratios_over_inputs(inputs), "measures": measures_as_csv(inputs.runs),
+    over = {"lines": make_table_of_mean_policy_ratios(inputs),
+            "measures": measures_as_csv(inputs.runs),
             "caption": f"{many} inputs: how many times that of the first policy a measure is; "
                        "geometric mean, least and most"} if many else None
     blocks = []
-    for runs in compare.comparable_groups(inputs) if not many else ():
+    for runs in compare.group_runs_for_comparison(inputs) if not many else ():
         rows, beside = (mean_interval_rows, ", and intervals of 95 %") if runs[0].seeds else \
             (compare.comparison_rows, "")
         caption = (f"{runs[0].group}; beside a value how many times that of {runs[0].label} it is"
@@ -84,9 +91,10 @@ def report_tables(inputs: Inputs) -> Json:
     alone = [one for one in inputs.devices
              if not measured.is_device_compared_with_others(inputs, one)]
     return {"over": over, "blocks": blocks, "failures": compare.list_failed_policies(inputs),
-            "replays": [(compare.replay_headline_rows(one), compare.replay_latency_rows(one),
-                         compare.rows_of_device_facts(one.label,
-                                                      compare.list_replay_report_values(one)))
+            "replays": [(compare.make_rows_of_main_replay_values(one),
+                         compare.replay_latency_rows(one),
+                         compare.make_rows_of_named_values(one.label,
+                                                           compare.list_replay_report_values(one)))
                         for one in inputs.replays],
             "measured": [([["", *table.labels], *table.format_rows_with_ratios()[1:]], table.title)
                          for table in measured.measured_tables(inputs)],
@@ -94,12 +102,12 @@ def report_tables(inputs: Inputs) -> Json:
                       if one not in alone],
             "others": [*(("Device", compare.device_rows(one)) for one in alone),
                        *(("Record file",
-                          compare.rows_of_device_facts(one.label,
-                                                       compare.list_record_file_values(one)))
+                          compare.make_rows_of_named_values(one.file_label,
+                                                            compare.list_record_file_values(one)))
                          for one in inputs.records),
                        *(("Log of a replay",
-                          compare.rows_of_device_facts(one.label,
-                                                       compare.list_replay_log_values(one)))
+                          compare.make_rows_of_named_values(one.file_label,
+                                                            compare.list_replay_log_values(one)))
                          for one in inputs.logs)]}
 
 
@@ -119,7 +127,8 @@ def input_provenance(inputs: Inputs) -> list[list[str]]:
         rows[str(device.path)] = describe_origin_of_document(device.path, device.document, "device")
     for timeline in inputs.timelines:
         rows[str(timeline.path)] = describe_origin_of_document(
-            timeline.path, timeline.document, label_if_interrupted("timeline", timeline.document))
+            timeline.path, timeline.document, mark_label_of_interrupted_run("timeline",
+                                                                            timeline.document))
     for replay in inputs.replays:
         rows[str(replay.path)] = describe_origin_of_document(replay.path, replay.document, "replay")
     for output in inputs.fio:
@@ -168,7 +177,7 @@ def count_inputs_and_studies(inputs: Inputs, studies: Sequence[Path]) -> str:
 
 def report_as_html(given: Inputs, studies: Sequence[Path], heading: str,
                    argv: Sequence[str]) -> str:
-    inputs = average_over_seeds(given)
+    inputs = average_runs_over_seeds(given)
     found, lacking = draw_figures(inputs)
     code = live.build_script_bundle() if found else None
     # Names are unique within a kind, but two kinds may share one.

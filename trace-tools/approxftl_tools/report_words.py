@@ -9,14 +9,14 @@ from typing import Any
 from approxftl_tools.compare import measures_of_run, measures_with_values
 from approxftl_tools.figure_runs import (
     do_inputs_compare_policies,
-    make_group_of_run_seeds,
+    group_results_of_run_by_seed,
     mean_of_measure,
     ratio_of_measure,
 )
 from approxftl_tools.inputs import Inputs, Run
 from approxftl_tools.measured import Table, measured_tables
 from approxftl_tools.measures import BY_KEY, scale_time_to_unit, value_as_text
-from approxftl_tools.seeds import statistics_groups
+from approxftl_tools.seeds import group_results_by_policy
 from approxftl_tools.statistics import Estimate
 from approxftl_tools.study_plan import Yardstick
 from approxftl_tools.study_report import comparison_sentences
@@ -53,7 +53,7 @@ def describe_requests(document: Json) -> str:
             f"{stream['approx_share_percent']:g} % of them approximate{load}")
 
 
-def merge_equal_texts_or_count(found: Sequence[str], what: str) -> str:
+def get_common_text_or_count(found: Sequence[str], what: str) -> str:
     """Return the text that all runs of `found` share, or how many different texts there are."""
     different = list(dict.fromkeys(found))
     return different[0] if len(different) == 1 else f"{len(different)} {what}"
@@ -65,18 +65,18 @@ def describe_simulation(inputs: Inputs) -> str:
     policies = ", ".join(dict.fromkeys(run.policy for run in inputs.runs))
     seeds = [f"{len(run.seeds)} seeds" for run in inputs.runs if len(run.seeds) > 1]
     return ("Simulated: "
-            + merge_equal_texts_or_count([describe_device(one) for one in documents],
-                                         "devices") + "; "
-            + merge_equal_texts_or_count([describe_requests(one) for one in documents],
-                                         "streams of requests")
+            + get_common_text_or_count([describe_device(one) for one in documents],
+                                       "devices") + "; "
+            + get_common_text_or_count([describe_requests(one) for one in documents],
+                                       "streams of requests")
             + f"; {policies}"
-            + (f"; {merge_equal_texts_or_count(seeds, 'numbers of seeds')} each" if seeds
+            + (f"; {get_common_text_or_count(seeds, 'numbers of seeds')} each" if seeds
                else "") + ".")
 
 
 def describe_policy_comparison(inputs: Inputs) -> list[str]:
     """Return sentences that compare each policy with the first, with confidence intervals."""
-    groups = statistics_groups(inputs)
+    groups = group_results_by_policy(inputs)
     yardstick = Yardstick(str(groups[0].varied["policy"]))
     for keys in JUDGED:
         found = [one for key in keys for one in comparison_sentences(groups, yardstick, key)]
@@ -145,7 +145,7 @@ def sentence_about_runs(inputs: Inputs) -> str:
             f"{tail} at the 99th percentile.")
 
 
-def describe_first_table_with_values(tables: Sequence[Table]) -> str:
+def describe_first_nonempty_table(tables: Sequence[Table]) -> str:
     """Return a sentence that compares the first two columns of the first table with values."""
     for table in tables:
         said = [f"{line.values[1] / line.values[0]:.3f} of its {line.title}"
@@ -159,12 +159,12 @@ def describe_first_table_with_values(tables: Sequence[Table]) -> str:
 
 def report_first_sentence(inputs: Inputs) -> str:
     return sentence_about_runs(inputs) if inputs.runs else \
-        describe_first_table_with_values(measured_tables(inputs))
+        describe_first_nonempty_table(measured_tables(inputs))
 
 
 def mean_interval_rows(runs: Sequence[Run], every: bool) -> list[list[str]]:
     """Return a table of means over seeds with intervals, header first."""
-    groups = [make_group_of_run_seeds(run) for run in runs]
+    groups = [group_results_of_run_by_seed(run) for run in runs]
     lines = [["", *(run.label for run in runs)]]
     for measure in measures_with_values([measures_of_run(run) for run in runs], every):
         row = [measure.title]

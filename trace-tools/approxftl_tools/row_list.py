@@ -56,14 +56,15 @@ class Choice:
                 row[key] is not None, "" if row[key] is None else row[key]), reverse=falls)
         return found
 
-    def list_cells_as_text(self, rows: Sequence[Row]) -> list[list[str]]:
+    def convert_list_cells_to_text(self, rows: Sequence[Row]) -> list[list[str]]:
         """Return the rows of a list as texts; the first row has the column titles, if wanted."""
         head = [[column.title for column in self.shown]] if self.head else []
         return head + [[column.value_as_cell_text(row) for column in self.shown]
                        for row in self.sort_rows_of_list(rows)]
 
     def list_as_text(self, rows: Sequence[Row]) -> str:
-        return align_columns(self.list_cells_as_text(rows), [column.right for column in self.shown])
+        return align_columns(self.convert_list_cells_to_text(rows),
+                             [column.right for column in self.shown])
 
     def list_rows_as_json(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
         return [{column.key: row[column.key] for column in self.shown}
@@ -73,8 +74,9 @@ class Choice:
                         rows: Sequence[Row]) -> None:
         """Print the list, or write it as JSON."""
         if arguments.json:
-            command.write_json_document(arguments.json, {**command.json_document_head(verb, argv),
-                                                         "rows": self.list_rows_as_json(rows)})
+            command.write_json_document(arguments.json,
+                                        {**command.make_first_keys_of_json_document(verb, argv),
+                                         "rows": self.list_rows_as_json(rows)})
         else:
             sys.stdout.write(self.list_as_text(rows))
 

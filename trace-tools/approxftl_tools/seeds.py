@@ -8,15 +8,15 @@ from typing import Any
 
 from approxftl_tools.figure_runs import (
     do_inputs_compare_policies,
-    make_group_of_run_seeds,
+    group_results_of_run_by_seed,
     pool_histograms,
 )
 from approxftl_tools.inputs import (
     Inputs,
     Run,
-    label_if_interrupted,
     make_labels_unique,
-    rename_equal_groups,
+    mark_label_of_interrupted_run,
+    rename_run_groups_with_equal_names,
 )
 from approxftl_tools.measures import is_number
 from approxftl_tools.study_table import Group
@@ -57,32 +57,36 @@ def compute_mean_of_runs(runs: Sequence[Run]) -> Run:
     """Return the mean of runs that differ in their seeds."""
     first = runs[0]
     data = {**mean_of_values([run.data for run in runs]), "seed": first.data["seed"]}
-    return replace(first, label=label_if_interrupted(first.policy, data), group=first.path.stem,
+    return replace(first, label=mark_label_of_interrupted_run(first.policy, data),
+                   group=first.path.stem,
                    data=data, seeds={run.data["seed"]: run.data for run in runs})
 
 
-def average_over_seeds(inputs: Inputs) -> Inputs:
+def average_runs_over_seeds(inputs: Inputs) -> Inputs:
     """Replace runs that differ only in their seeds by their mean.
 
     Interrupted runs are not averaged with complete ones.
     """
-    def key_without_seed(run: Run) -> tuple[str, bool, str]:
+    def make_run_key_without_seed(run: Run) -> tuple[str, bool, str]:
         return str(run.path), bool(run.data.get("interrupted")), run.policy
 
-    order = {key: i for i, key in enumerate(dict.fromkeys(map(key_without_seed, inputs.runs)))}
+    keys = dict.fromkeys(map(make_run_key_without_seed, inputs.runs))
+    order = {key: i for i, key in enumerate(keys)}
     runs = []
-    for _, found in groupby(sorted(inputs.runs, key=lambda run: order[key_without_seed(run)]),
-                            key=key_without_seed):
+    for _, found in groupby(sorted(inputs.runs,
+                                   key=lambda run: order[make_run_key_without_seed(run)]),
+                            key=make_run_key_without_seed):
         same = list(found)
         runs += [compute_mean_of_runs(same)] if "seed" in same[0].data else same
     if any(run.seeds for run in runs):
-        rename_equal_groups(runs)
+        rename_run_groups_with_equal_names(runs)
         make_labels_unique(runs)
     return replace(inputs, runs=runs)
 
 
-def statistics_groups(inputs: Inputs) -> list[Group]:
+def group_results_by_policy(inputs: Inputs) -> list[Group]:
     """Return the runs grouped by policy for statistics, in the order of first appearance."""
     several = do_inputs_compare_policies(inputs)
-    return [make_group_of_run_seeds(run, {"input": run.group, "policy": run.policy} if several else
-                                    {"policy": run.label}) for run in inputs.runs]
+    return [group_results_of_run_by_seed(run, {"input": run.group, "policy": run.policy}
+                                         if several else
+                                         {"policy": run.label}) for run in inputs.runs]

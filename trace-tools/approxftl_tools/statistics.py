@@ -47,9 +47,9 @@ class Estimate:
     @property
     def has_equal_samples(self) -> bool:
         """Tell whether all samples are equal up to rounding."""
-        return self.is_interval_within_share(1e-9)
+        return self.is_half_width_within_share_of_mean(1e-9)
 
-    def is_interval_within_share(self, share: float) -> bool:
+    def is_half_width_within_share_of_mean(self, share: float) -> bool:
         """Tell whether the half width of the interval is at most a given share of the mean."""
         return self.half is not None and self.half <= share * abs(self.mean)
 
@@ -157,7 +157,7 @@ def estimate_paired_ratio(samples: Any, yardstick: Any, tail: bool = False) -> E
 
 def estimate_runs_needed(found: Estimate, share: float) -> int:
     """Return the estimated number of runs for a confidence interval with a given half width."""
-    if found.half is None or found.is_interval_within_share(share) or not found.mean:
+    if found.half is None or found.is_half_width_within_share_of_mean(share) or not found.mean:
         return found.count
     spread = found.half / t_quantile((1 + CONFIDENCE) / 2, found.count - 1)
     runs = found.count + 1

@@ -27,7 +27,12 @@ from approxftl_tools.study_cluster import Cluster
 from approxftl_tools.study_engine import Engine, Processes
 from approxftl_tools.study_figure import draw_figure_of_study, figure_specs
 from approxftl_tools.study_plan import Plan
-from approxftl_tools.study_queue import TIME_LIMIT, Queue, result_store_commands, write_job_array
+from approxftl_tools.study_queue import (
+    TIME_LIMIT,
+    Queue,
+    make_commands_that_store_results,
+    write_job_array,
+)
 from approxftl_tools.study_run import Progress, distinct_points, run_study_points
 from approxftl_tools.study_store import DONE, FAILED, MISSING, Store
 from approxftl_tools.study_streams import Setting
@@ -214,12 +219,12 @@ def print_failed_points(plan: Plan, store: Store) -> int:
     return command.FAILED if failed else command.DONE
 
 
-def seeds_for_intervals(plan: Plan, groups: Sequence[Group]) -> int:
+def estimate_seeds_for_narrow_intervals(plan: Plan, groups: Sequence[Group]) -> int:
     """Return how many seeds make the intervals of the study's first measure narrow enough."""
     measure, rules = plan.rules.measures[0], plan.rules
     wanted = 0
     for group in groups:
-        base = study_table.reference_group_of(group, groups, rules.yardstick)
+        base = study_table.find_seed_group_of_reference(group, groups, rules.yardstick)
         found = group.estimate_ratio(base, measure) if base else group.estimate_measure(measure)
         if found:
             wanted = max(wanted, estimate_runs_needed(found, plan.rules.until))
@@ -230,15 +235,15 @@ def add_seeds_required_by_results(plan: Plan, store: Store, seeds: int) -> tuple
     """Return the plan, and its number of seeds, enlarged once as the results so far require."""
     if not plan.rules.until or any(store.state_of_point(point) != DONE for point in plan.points):
         return plan, seeds
-    wanted = min(seeds_for_intervals(plan, study_table.finished_groups(plan, store)), 2 * seeds,
-                 plan.rules.most)
+    groups = study_table.group_finished_points_over_seeds(plan, store)
+    wanted = min(estimate_seeds_for_narrow_intervals(plan, groups), 2 * seeds, plan.rules.most)
     if wanted <= seeds:
         return plan, seeds
     return study_plan.read_study(plan.path, command.simulator_path(), wanted, None,
                                  plan.setting), wanted
 
 
-def plan_with_all_seeds(plan: Plan, store: Store) -> tuple[Plan, int]:
+def enlarge_study_plan_by_needed_seeds(plan: Plan, store: Store) -> tuple[Plan, int]:
     """Return the plan, and its number of seeds, enlarged until the stored results suffice."""
     seeds = plan.rules.seeds
     larger, more = add_seeds_required_by_results(plan, store, seeds)
@@ -255,7 +260,7 @@ def run_missing_points(arguments: argparse.Namespace, argv: Sequence[str], plan:
     row_list.choose_list_columns(arguments, study_table.table_columns(plan, keys))
     store.create_result_directory()
     whole, seeds = True, 0
-    plan, now = plan_with_all_seeds(plan, store)
+    plan, now = enlarge_study_plan_by_needed_seeds(plan, store)
     while whole and (now > seeds or not seeds):
         seeds = now or 1
         wanted = {MISSING, FAILED} if arguments.retry else {MISSING}
@@ -280,7 +285,7 @@ def warn_about_drifting_runs(plan: Plan, groups: Sequence[Group]) -> int:
     if drifting:
         sys.stderr.write(f"approxftl study: {drifting} of {runs} runs were still drifting: longer "
                          "ones, or a longer warmup, have other means\n")
-    if plan.rules.until and seeds_for_intervals(plan, groups) > plan.rules.most:
+    if plan.rules.until and estimate_seeds_for_narrow_intervals(plan, groups) > plan.rules.most:
         sys.stderr.write(f"approxftl study: {plan.rules.most} seeds are not enough for "
                          f"intervals of {100 * plan.rules.until:g} %\n")
     return command.FAILED if drifting and plan.rules.warmup == "refuse" else command.DONE
@@ -288,14 +293,14 @@ def warn_about_drifting_runs(plan: Plan, groups: Sequence[Group]) -> int:
 
 def print_table_of_finished_points(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
                                    store: Store, keys: Sequence[str]) -> int:
-    groups = study_table.finished_groups(plan, store)
+    groups = study_table.group_finished_points_over_seeds(plan, store)
     rows = study_table.table_rows_of_groups(groups, plan.rules.yardstick, keys)
     choice = row_list.choose_list_columns(arguments, study_table.table_columns(plan, keys))
     if choice.chosen:
         choice.print_list_rows(arguments, "study", argv, rows)
     elif arguments.json:
         command.write_json_document(arguments.json,
-                                    {**command.json_document_head("study", argv),
+                                    {**command.make_first_keys_of_json_document("study", argv),
                                      "study": plan.name, "rows": rows,
                                      **unfinished_points(plan, store)})
     elif arguments.csv:
@@ -318,12 +323,12 @@ def unfinished_points(plan: Plan, store: Store) -> dict[str, object]:
 
 def print_point_states(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
                        store: Store) -> int:
-    plan, _ = plan_with_all_seeds(plan, store)
+    plan, _ = enlarge_study_plan_by_needed_seeds(plan, store)
     states = Counter(store.state_of_point(point) for point in plan.points)
     counts = {state: states[state] for state in (DONE, FAILED, MISSING)}
     if arguments.json:
         command.write_json_document(arguments.json,
-                                    {**command.json_document_head("study", argv),
+                                    {**command.make_first_keys_of_json_document("study", argv),
                                      "study": plan.name, **counts})
     else:
         print(f"{plan.name}: {len(plan.points)} points, "
@@ -351,7 +356,7 @@ def print_count_of_absent_points(plan: Plan, store: Store, where: str) -> None:
 def print_table_of_points(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
                           store: Store) -> int:
     keys = study_table.choose_measures(arguments.measures, plan)
-    plan, _ = plan_with_all_seeds(plan, store)
+    plan, _ = enlarge_study_plan_by_needed_seeds(plan, store)
     result = print_table_of_finished_points(arguments, argv, plan, store, keys)
     print_count_of_absent_points(plan, store, "table")
     return result
@@ -373,11 +378,11 @@ def draw_study_figures(arguments: argparse.Namespace, argv: Sequence[str], plan:
     specs = figure_specs(plan)
     if not specs:
         raise command.Refusal(f"{plan.path}: it has no [[figure]]", command.USAGE)
-    plan, _ = plan_with_all_seeds(plan, store)
+    plan, _ = enlarge_study_plan_by_needed_seeds(plan, store)
     if all(store.state_of_point(point) != DONE for point in plan.points):
         raise command.Refusal(f"{plan.path}: no point is done"
                               f"{note_results_of_other_builds(plan, store)}")
-    groups = study_table.finished_groups(plan, store)
+    groups = study_table.group_finished_points_over_seeds(plan, store)
     folder = arguments.figures or plan.path.parent
     folder.mkdir(parents=True, exist_ok=True)
     for spec in specs:
@@ -388,7 +393,7 @@ def draw_study_figures(arguments: argparse.Namespace, argv: Sequence[str], plan:
             print(folder / f"{spec.name}.{kind}")
         command.write_file(folder / f"{spec.name}.csv", chart.figure_as_csv())
         command.write_file(folder / f"{spec.name}.json", json.dumps(
-            {**command.json_document_head("study", argv), "figure": {
+            {**command.make_first_keys_of_json_document("study", argv), "figure": {
                 "name": chart.name, "title": chart.title, **asdict(chart.plot)}}, indent=1) + "\n")
     print_count_of_absent_points(plan, store, "figures")
     return warn_about_drifting_runs(plan, groups)
@@ -404,8 +409,8 @@ def write_report_page(arguments: argparse.Namespace, _argv: Sequence[str], plan:
                       store: Store) -> int:
     keys = study_table.choose_measures(arguments.measures, plan)
     specs = figure_specs(plan)
-    plan, _ = plan_with_all_seeds(plan, store)
-    groups = study_table.finished_groups(plan, store)
+    plan, _ = enlarge_study_plan_by_needed_seeds(plan, store)
+    groups = study_table.group_finished_points_over_seeds(plan, store)
     output = arguments.output or plan.path.with_suffix(".html")
     command.write_file(output, study_report.study_page(plan, specs, groups, keys))
     print_written_output(output, f"{len(groups)} means, {len(specs)} figures")
@@ -415,7 +420,7 @@ def write_report_page(arguments: argparse.Namespace, _argv: Sequence[str], plan:
 
 def write_archive(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
                   store: Store) -> int:
-    plan, seeds = plan_with_all_seeds(plan, store)
+    plan, seeds = enlarge_study_plan_by_needed_seeds(plan, store)
     output = arguments.output or plan.path.with_suffix(".study.tar.gz")
     study_pack.pack_study(plan, seeds, store, output, argv)
     print_written_output(output, f"{len(plan.points)} points")
@@ -425,11 +430,11 @@ def write_archive(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan
 def export_point_commands(arguments: argparse.Namespace, _argv: Sequence[str], plan: Plan,
                           store: Store) -> int:
     """Print the commands of missing points, or write them as a Slurm job array."""
-    plan, _ = plan_with_all_seeds(plan, store)
+    plan, _ = enlarge_study_plan_by_needed_seeds(plan, store)
     missing = distinct_points([point for point in plan.points
                                if store.state_of_point(point) == MISSING])
     if arguments.slurm is None:
-        for line in result_store_commands(missing, store):
+        for line in make_commands_that_store_results(missing, store):
             print(line)
     else:
         write_job_array(Queue(plan.name, arguments.slurm, arguments.chunk, arguments.time), missing,
@@ -437,14 +442,14 @@ def export_point_commands(arguments: argparse.Namespace, _argv: Sequence[str], p
     return command.DONE
 
 
-def search_best_values(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
-                       store: Store) -> int:
+def search_best_option_values(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
+                              store: Store) -> int:
     """Search the option values that optimise a measure, and print the trials."""
-    columns = study_optimise.trial_columns(study_optimise.parse_optimise(plan))
+    columns = study_optimise.trial_columns(study_optimise.parse_optimise_section_of_study(plan))
     choice = row_list.choose_list_columns(arguments, columns)
     store.create_result_directory()
     search = study_optimise.Search(
-        plan, study_optimise.parse_optimise(plan), store, command.simulator_path(),
+        plan, study_optimise.parse_optimise_section_of_study(plan), store, command.simulator_path(),
                                    lambda: select_study_engine(arguments),
         arguments.retry, arguments.progress or sys.stderr.isatty())
     whole = search.run_all_trials()
@@ -454,7 +459,7 @@ def search_best_values(arguments: argparse.Namespace, argv: Sequence[str], plan:
         choice.print_list_rows(arguments, "study", argv, study_optimise.trial_rows(search))
     elif arguments.json:
         command.write_json_document(arguments.json,
-                                    {**command.json_document_head("study", argv),
+                                    {**command.make_first_keys_of_json_document("study", argv),
                                      "study": plan.name, **study_optimise.trials_as_json(search)})
     else:
         sys.stdout.write(study_optimise.trials_as_text(search))
@@ -470,7 +475,7 @@ def search_best_values(arguments: argparse.Namespace, argv: Sequence[str], plan:
 
 VERBS = {"run": run_missing_points, "status": print_point_states, "table": print_table_of_points,
          "figure": draw_study_figures, "report": write_report_page, "pack": write_archive,
-         "export": export_point_commands, "optimise": search_best_values}
+         "export": export_point_commands, "optimise": search_best_option_values}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -490,7 +495,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         plan = study_plan.read_study(arguments.file, command.simulator_path(), setting=setting)
         figure_specs(plan)
         if plan.optimise is not None:
-            study_optimise.parse_optimise(plan)
+            study_optimise.parse_optimise_section_of_study(plan)
         for file in plan.files.values():
             command.CLAIMS.claim_input(file)
         return VERBS[arguments.verb](arguments, words, plan, Store(out))

@@ -36,7 +36,7 @@ Task = tuple[Sequence[str], str, Sequence[tuple[str, str]]]
 Ended = tuple[int, str, str, int]
 
 
-def make_function_for_workers(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
+def make_point_runner_for_workers(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
     """Return the function that a worker runs for a point, a closure that needs no package."""
     attempts_most, own, interrupted, often = ATTEMPTS, OWN, INTERRUPTED, ASKED_S
 
@@ -48,10 +48,10 @@ def make_function_for_workers(memory: int) -> Callable[[Task, dict[str, bytes]],
         except (ImportError, ValueError, AttributeError):
             return Path(tempfile.gettempdir()), lambda: True
 
-        def is_worker_point_wanted() -> bool:
+        def is_worker_point_still_scheduled() -> bool:
             state = worker.state.tasks.get(key)
             return state is not None and state.state != "cancelled"
-        return Path(worker.local_directory), is_worker_point_wanted
+        return Path(worker.local_directory), is_worker_point_still_scheduled
 
     def worker_file_digest(path: Path) -> str:
         with path.open("rb") as file:
@@ -169,7 +169,7 @@ class Cluster:
         except (OSError, ValueError, TypeError, TimeoutError) as error:
             raise Refusal(f"{self.address}: no Dask scheduler answers there ({error}); "
                           '"dask scheduler" and "dask worker" start one') from error
-        task, share, contents = make_function_for_workers(
+        task, share, contents = make_point_runner_for_workers(
             self.memory), self.worker_memory_of_point(), self.send_files_to_workers(points)
         for point in points:
             needed = {digest: contents[digest] for _, digest in point.files[1:]}

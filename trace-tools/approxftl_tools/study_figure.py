@@ -11,7 +11,7 @@ from typing import Any
 from approxftl_tools.command import USAGE, Refusal
 from approxftl_tools.figure import LEVEL, Figure, Mark, Means, axis_value_as_number
 from approxftl_tools.figure_times import cumulative_percentages
-from approxftl_tools.measures import BY_KEY, SCALES, is_number, value_at_path
+from approxftl_tools.measures import BY_KEY, SCALES, get_json_value_at_key_path, is_number
 from approxftl_tools.paper_measures import VALUES
 from approxftl_tools.statistics import Estimate, estimate_mean
 from approxftl_tools.study_plan import (
@@ -27,7 +27,12 @@ from approxftl_tools.study_plan import (
     values_as_strings,
     values_of_study_axes,
 )
-from approxftl_tools.study_table import Group, axis_title, measure_title, reference_group_of
+from approxftl_tools.study_table import (
+    Group,
+    axis_title,
+    find_seed_group_of_reference,
+    measure_title,
+)
 
 KEYS = ("name", "title", "x", "y", "series", "facets", "relative_to", "error", "kind", "scale",
         "x_scale", "x_label", "y_label", "points", "points_label", "text", "show", "change",
@@ -62,7 +67,7 @@ class Spec:
     def reference_value_of_figure(self) -> Yardstick:
         return Yardstick(self.relative_to, self.across)
 
-    def choice_or_default_of_key(self, key: str) -> str:
+    def get_value_or_default_of_figure_key(self, key: str) -> str:
         """Return the value of a [[figure]]'s key with fixed choices, or the key's default."""
         return str(self.table.get(key, CHOICES[key][0]))
 
@@ -151,12 +156,12 @@ def figure_specs(plan: Plan) -> list[Spec]:
                 spec.name.startswith("."):
             raise Refusal(f'{plan.path}: [[figure]] "{spec.name}" is no name of its own for a '
                           "file", USAGE)
-        refuse_omitted_axis(plan, spec)
+        refuse_figure_with_overlapping_means(plan, spec)
         result.append(spec)
     return result
 
 
-def refuse_omitted_axis(plan: Plan, spec: Spec) -> None:
+def refuse_figure_with_overlapping_means(plan: Plan, spec: Spec) -> None:
     """Refuse a figure, before any run, that would draw two means of the study at one position."""
     if "networks" in spec.table:
         return
@@ -235,10 +240,10 @@ def groups_in_figure(spec: Spec, groups: Sequence[Group]) -> list[Group]:
             if not wanted or str(group.varied.get(spec.series)) in wanted]
 
 
-def figure_means(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
+def iterate_means_of_study_figure(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
     """Yield the means of a figure, without those of the reference, which are drawn as a line."""
     for group in groups_in_figure(spec, groups):
-        base = reference_group_of(group, groups, spec.reference_value_of_figure)
+        base = find_seed_group_of_reference(group, groups, spec.reference_value_of_figure)
         for measure in spec.y:
             if not spec.relative_to:
                 one = group.estimate_measure(measure)
@@ -252,7 +257,7 @@ def figure_means(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
 def list_parts_of_stacked_bars(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
     """Yield the parts of stacked bars: values, shares of their bar, or ratios to a reference."""
     for group in groups_in_figure(spec, groups):
-        base = group if spec.table.get("shares") else reference_group_of(
+        base = group if spec.table.get("shares") else find_seed_group_of_reference(
             group, groups, spec.reference_value_of_figure)
         wholes = base.sum_measures_by_seed(spec.y) if base else dict.fromkeys(group.runs, 1.0)
         scale = 100 if spec.table.get("shares") else 1
@@ -267,7 +272,7 @@ def list_parts_of_stacked_bars(spec: Spec, groups: Sequence[Group]) -> Iterator[
 
 def format_figure_ratio(spec: Spec, one: Estimate) -> Estimate:
     """Return a ratio in the figure's notation."""
-    sign = {"ratio": 0, "cut": -100, "gain": 100}[spec.choice_or_default_of_key("change")]
+    sign = {"ratio": 0, "cut": -100, "gain": 100}[spec.get_value_or_default_of_figure_key("change")]
     if not sign or not spec.relative_to:
         return one
     return replace(one, mean=sign * (one.mean - 1),
@@ -276,9 +281,9 @@ def format_figure_ratio(spec: Spec, one: Estimate) -> Estimate:
 
 def ends_of_error_bar(spec: Spec, found: Found, one: Estimate, scale: float
                       ) -> tuple[float | None, float | None]:
-    if spec.choice_or_default_of_key("error") == "none" or one.half is None:
+    if spec.get_value_or_default_of_figure_key("error") == "none" or one.half is None:
         return None, None
-    if spec.choice_or_default_of_key("error") == "range" and not spec.relative_to:
+    if spec.get_value_or_default_of_figure_key("error") == "range" and not spec.relative_to:
         return min(found.values) * scale, max(found.values) * scale
     return (one.mean - one.half) * scale, (one.mean + one.half) * scale
 
@@ -291,7 +296,7 @@ def panel_heading(spec: Spec, value: object) -> str:
     return str(value) if spec.facets == MEASURE else f"{axis_title(spec.facets)}: {value}"
 
 
-def study_marks(spec: Spec, every: Sequence[Found], scale: float) -> Iterator[Mark]:
+def make_marks_of_study_means(spec: Spec, every: Sequence[Found], scale: float) -> Iterator[Mark]:
     """Yield the marks of a figure that show the study's means."""
     for found in every:
         one = format_figure_ratio(spec, found.one)
@@ -301,7 +306,7 @@ def study_marks(spec: Spec, every: Sequence[Found], scale: float) -> Iterator[Ma
                    "approxftl")
 
 
-def published_marks(spec: Spec) -> Iterator[Mark]:
+def make_marks_of_published_values(spec: Spec) -> Iterator[Mark]:
     """Yield marks of published values; a value without x, such as an overall mean, is a line."""
     label = str(spec.table.get("points_label", "the paper"))
     for point in spec.table.get("points", []):
@@ -321,7 +326,7 @@ def response_distributions(spec: Spec, groups: Sequence[Group]) -> list[Mark]:
     for group in groups_in_figure(spec, groups):
         bins: Counter[float] = Counter()
         for run in group.runs.values():
-            bins.update(dict(value_at_path(run, "timing", spec.y[0], "bins") or ()))
+            bins.update(dict(get_json_value_at_key_path(run, "timing", spec.y[0], "bins") or ()))
         facet, series = panel_of_mean(spec, group.varied), str(group.varied[spec.series])
         if bins:
             marks += [Mark(facet, series, time, share, None, None, len(group.runs), "approxftl")
@@ -336,7 +341,7 @@ NETWORK_KEYS = ("name", "type", "planes")
 NETWORK_LAYER = "layer"
 
 
-def select_axis_values_of_error_rates(one: dict[str, Any]) -> dict[str, str]:
+def select_axis_values_of_network_runs(one: dict[str, Any]) -> dict[str, str]:
     """Return the axis values by which a [[figure]] selects runs for a network's bit error rates."""
     return {key: str(value) for key, value in one.items()
             if key not in (*NETWORK_KEYS, NETWORK_LAYER)}
@@ -346,7 +351,7 @@ def network_accuracies(spec: Spec, groups: Sequence[Group]) -> Iterator[Mark]:
     """Yield the accuracy of networks at the simulated bit error rates."""
     told = import_module("approxftl_tools.digits_told").mean_accuracy
     for one in spec.table["networks"]:
-        own = select_axis_values_of_error_rates(one)
+        own = select_axis_values_of_network_runs(one)
         for group in groups:
             rate = group.estimate_measure(spec.y[0])
             if rate and all(str(group.varied[key]) == value for key, value in own.items()):
@@ -362,7 +367,7 @@ def accuracy_in_report(report: dict[str, Any], one: dict[str, Any]) -> float | N
     if "share" not in report or set(setup["levels"]) - {1} or (
             setup["type"], setup["planes"], setup.get("hidden")) != (
             one["type"], one["planes"], hidden) or not (
-            select_axis_values_of_error_rates(one).items() <= labels.items()):
+            select_axis_values_of_network_runs(one).items() <= labels.items()):
         return None
     if NETWORK_LAYER not in one:
         return 100 * float(report["share"]["stored"])
@@ -414,21 +419,23 @@ def study_marks_and_unit(plan: Plan, spec: Spec, groups: Sequence[Group]) -> tup
         return response_distributions(spec, groups), "% of requests"
     if "networks" in spec.table:
         return list(network_accuracies(spec, groups)), "%"
-    means = list_parts_of_stacked_bars if spec.kind == "stack" else figure_means
+    means = list_parts_of_stacked_bars if spec.kind == "stack" else iterate_means_of_study_figure
     found = list(means(spec, groups))
     units = {measure.rpartition("_")[2] for measure in spec.y}
     scaled = found and len(units) == 1 and not spec.relative_to and not spec.table.get("shares")
     scale, unit = unit_shared_by_marks(spec.y[0],
                                        [each.one.mean for each in found]) if scaled else (1.0, "")
-    return list(study_marks(spec, found, scale)), unit
+    return list(make_marks_of_study_means(spec, found, scale)), unit
 
 
 def draw_reference_line(spec: Spec) -> float | None:
     """Return the reference mean that other means are compared with; None without a reference."""
-    return 1.0 if spec.relative_to and spec.choice_or_default_of_key("change") == "ratio" else None
+    change = spec.get_value_or_default_of_figure_key("change")
+    return 1.0 if spec.relative_to and change == "ratio" else None
 
 
-def repeat_marks_in_facets(facets: Sequence[str], others: Sequence[Mark]) -> Iterator[Mark]:
+def repeat_published_marks_in_panels(facets: Sequence[str],
+                                     others: Sequence[Mark]) -> Iterator[Mark]:
     """Yield the published marks; a mark that names no facet (panel) occurs in each facet."""
     for mark in others:
         for facet in (mark.facet,) if mark.facet else facets:
@@ -447,10 +454,11 @@ def draw_figure_of_study(plan: Plan, spec: Spec, groups: Sequence[Group],
     kind = spec.kind or ("lines" if numeric and len(xs) > 1 else "dots")
     facets = tuple(dict.fromkeys(mark.facet for mark in marks))
     every = (*marks,
-             *repeat_marks_in_facets(facets,
-                                     [*published_marks(spec),
-                                      *list_accuracies_on_devices(spec, reports)]))
+             *repeat_published_marks_in_panels(facets,
+                                               [*make_marks_of_published_values(spec),
+                                                *list_accuracies_on_devices(spec, reports)]))
     return Figure(spec.name, heading, said or spec.figure_spec_as_text(), Means(
         kind, x_label, y_label, facets, tuple(dict.fromkeys(mark.series for mark in every)), xs,
-        every, draw_reference_line(spec), spec.choice_or_default_of_key("x_scale") == "log",
-        spec.choice_or_default_of_key("scale") == "log"))
+        every, draw_reference_line(spec), spec.get_value_or_default_of_figure_key("x_scale")
+                                                                                == "log",
+        spec.get_value_or_default_of_figure_key("scale") == "log"))

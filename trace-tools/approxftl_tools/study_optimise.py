@@ -152,7 +152,7 @@ def check_optimise_keys(plan: Plan, table: Mapping[str, Any], ranges: object) ->
     return ranges
 
 
-def parse_optimise(plan: Plan) -> Goal:
+def parse_optimise_section_of_study(plan: Plan) -> Goal:
     table = plan.optimise
     if table is None:
         raise Refusal(f"{plan.path}: it has no [optimise]", USAGE)
@@ -204,7 +204,7 @@ class Search:
                 trial.why = f"{point.point_name()}: {self.store.read_point_failure(point)}"
                 return
         found = [group.estimate_measure(self.goal.measure)
-                 for group in study_table.finished_groups(trial.plan, self.store)]
+                 for group in study_table.group_finished_points_over_seeds(trial.plan, self.store)]
         means = [one.mean for one in found if one]
         if len(means) < len(found):
             trial.why = f"a run has no {self.goal.measure}"

@@ -27,7 +27,7 @@ FORMAT = 1
 MOST_BYTES = 1 << 32
 
 
-def comparable_result(text: str) -> str:
+def remove_varying_result_fields(text: str) -> str:
     """Return a result without the fields that depend on the command line or on file paths."""
     document: dict[str, Any] = json.loads(text)
     document.pop("tool", None)
@@ -38,15 +38,17 @@ def comparable_result(text: str) -> str:
 def results_provenance(plan: Plan, seeds: int, results: Sequence[str], argv: Sequence[str]) -> str:
     program, build = plan.points[0].files[0]
     return json.dumps({
-        **command.json_document_head("study", argv), "study_archive": FORMAT, "study": plan.name,
+        **command.make_first_keys_of_json_document("study", argv), "study_archive": FORMAT,
+                       "study": plan.name,
         "seeds": seeds, "full": plan.setting.full,
         "simulator": {"name": Path(program).name, "sha256": build},
         "machine": {"system": platform.system(), "release": platform.release(),
                     "processor": platform.machine(), "python": platform.python_version()},
         "files": {name: f"files/{i}" for i, name in enumerate(plan.files)},
         "points": [{"varied": dict(point.varied), "command": point.shell_command(),
-                    "sha256": hashlib.sha256(comparable_result(result).encode()).hexdigest()}
-                   for point, result in zip(plan.points, results, strict=True)],
+                    "sha256": hashlib.sha256(kept.encode()).hexdigest()}
+                   for point, kept in zip(plan.points, map(remove_varying_result_fields, results),
+                                          strict=True)],
     }, indent=1) + "\n"
 
 
@@ -111,10 +113,11 @@ def rerun_and_compare_points(plan: Plan, archive: tarfile.TarFile, engine: Engin
     try:
         for outcome in engine.run_all_points(unique):
             for i in places[outcome.point.address]:
-                packed = comparable_result(read_tar_member(archive, f"results/{i}.json").decode())
+                packed = remove_varying_result_fields(
+                    read_tar_member(archive, f"results/{i}.json").decode())
                 if outcome.result is None:
                     found.append(f"{outcome.point.point_name()}: {outcome.why}")
-                elif comparable_result(outcome.result) != packed:
+                elif remove_varying_result_fields(outcome.result) != packed:
                     found.append(f"{outcome.point.point_name()}: comes out otherwise")
     finally:
         engine.stop_all_points()

@@ -25,7 +25,7 @@ from approxftl_tools import command
 from approxftl_tools.command import FAILED, INTERRUPTED, NOT_FOUND, USAGE, Refusal
 from approxftl_tools.paper_measures import VALUES
 from approxftl_tools.refusal import refuse_read_errors
-from approxftl_tools.study_streams import Setting, Streams, pick_quick_or_full_size
+from approxftl_tools.study_streams import Setting, Streams, choose_quick_or_full_study_values
 
 Value = str | int | float | bool
 
@@ -179,7 +179,7 @@ def list_options_set_by_axis(key: str, values: Any) -> list[str]:
     return [key]
 
 
-def check_option_sets(path: Path, key: str, sets: dict[str, Any]) -> None:
+def check_named_sets_of_study_options(path: Path, key: str, sets: dict[str, Any]) -> None:
     """Refuse malformed named sets of options in [vary]."""
     for name, options in sets.items():
         if not isinstance(options, dict) or not all(map(is_valid_option_value, options.values())):
@@ -193,7 +193,7 @@ def check_options(path: Path, document: dict[str, Any]) -> None:
     given = [("[base]", key) for key in document.get("base", {})]
     for axis, values in document.get("vary", {}).items():
         if isinstance(values, dict):
-            check_option_sets(path, axis, values)
+            check_named_sets_of_study_options(path, axis, values)
         given += [("[vary]", key) for key in list_options_set_by_axis(axis, values)]
     for section, key in given:
         if option_name(key) in RESERVED:
@@ -410,8 +410,8 @@ def make_run_point(program: tuple[str, str], arguments: Iterable[str],
     return Point(varied, given, digest.hexdigest()[:24], (program, *files.items()))
 
 
-def make_point_of_values(document: dict[str, Any], varied: dict[str, Value],
-                         program: tuple[str, str], streams: Streams) -> Point:
+def make_point_of_axis_values(document: dict[str, Any], varied: dict[str, Value],
+                              program: tuple[str, str], streams: Streams) -> Point:
     options: dict[str, Value] = dict(document.get("base", {}))
     for key, value in varied.items():
         sets = document.get("vary", {}).get(key)
@@ -478,7 +478,7 @@ def read_study_document(path: Path, setting: Setting) -> dict[str, Any]:
         raise Refusal(f"{path}: each [[figure]] is a table of keys and values", USAGE)
     check_options(path, document)
     base = document.get("base", {}) | setting.more.get("base", {})
-    return {key: pick_quick_or_full_size(value, setting.full) if key in LENGTHS else value
+    return {key: choose_quick_or_full_study_values(value, setting.full) if key in LENGTHS else value
             for key, value in (document | setting.more | {"base": base}).items()}
 
 
@@ -500,7 +500,7 @@ def read_study(path: Path, program: Path, seeds: int = 0, files: dict[str, Path]
     own = find_simulator_and_digest(program)
     streams = Streams(path, program, setting, document.get("synth"), files)
     streams.check_synth_options()
-    points = [make_point_of_values(document, varied, own, streams)
+    points = [make_point_of_axis_values(document, varied, own, streams)
               for varied in combinations_of_axes(document, varying)]
     if not points:
         raise Refusal(f"{path}: every point is excluded", USAGE)

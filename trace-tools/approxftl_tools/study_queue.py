@@ -65,7 +65,7 @@ class Queue:
     time: str
 
 
-def file_check_commands(point: Point) -> str:
+def make_commands_that_check_files(point: Point) -> str:
     """Return shell commands that fail if the files on a job's machine differ from those here."""
     program, *others = point.files
     names = [('"$(command -v approxftl)"', program[1]),
@@ -75,12 +75,12 @@ def file_check_commands(point: Point) -> str:
         f'{{ echo {name} is another one >&2; false; }}; }} && ' for name, digest in names)
 
 
-def result_store_commands(points: Sequence[Point], store: Store) -> list[str]:
+def make_commands_that_store_results(points: Sequence[Point], store: Store) -> list[str]:
     """Return one command for each point, which stores the point's result unless it exists."""
     lines = []
     for point in points:
         place = shlex.quote(str(store.point_directory(point).absolute()))
-        lines.append(f"[ -e {place}/result.json ] || {{ {file_check_commands(point)}"
+        lines.append(f"[ -e {place}/result.json ] || {{ {make_commands_that_check_files(point)}"
                      f"mkdir -p {place} && {point.shell_command()} --quiet "
                      f"--json={place}/result.part && "
                      f"mv {place}/result.part {place}/result.json; }}")
@@ -103,7 +103,7 @@ def job_array_script(queue: Queue, points: int) -> str:
 
 def write_job_array(queue: Queue, points: Sequence[Point], store: Store) -> None:
     """Write the script of a job array, and the list of its commands."""
-    lines = result_store_commands(points, store)
+    lines = make_commands_that_store_results(points, store)
     write_file(command_list_path(queue), "".join(f"{line}\n" for line in lines))
     write_file(queue.path, job_array_script(queue, len(lines)))
 

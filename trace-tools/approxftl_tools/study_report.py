@@ -15,9 +15,9 @@ from approxftl_tools.study_plan import DEFAULT, Plan, Yardstick
 from approxftl_tools.study_table import (
     Group,
     axis_title,
-    groups_in_folder,
+    find_seed_group_of_reference,
+    group_results_of_folder_over_seeds,
     measure_title,
-    reference_group_of,
 )
 
 
@@ -25,13 +25,13 @@ def list_ratios_to_reference(groups: Sequence[Group], yardstick: Yardstick, meas
                     ) -> Iterator[tuple[str, Estimate]]:
     """Yield each policy, or value of another axis, with its mean ratio to the reference value."""
     for group in groups:
-        base = reference_group_of(group, groups, yardstick)
+        base = find_seed_group_of_reference(group, groups, yardstick)
         found = group.estimate_ratio(base, measure) if base and base is not group else None
         if found:
             yield str(group.varied[yardstick.axis]), found
 
 
-def ratio_certainty_clause(found: Sequence[Estimate]) -> str:
+def describe_certainty_of_ratios(found: Sequence[Estimate]) -> str:
     known = [one for one in found if one.half is not None]
     wide = [one for one in known if not one.has_equal_samples]
     sure = [one for one in wide if one.half is not None and abs(one.mean - 1) > one.half]
@@ -59,7 +59,7 @@ def ratio_sentence(name: str, found: Sequence[Estimate], yardstick: str, measure
     if len(found) > 1:
         span = f"from {span} to {ratio_text(most)}"
     title = measure_title(measure)
-    return f"{title}: {name} has {span} of {yardstick}'s; {ratio_certainty_clause(found)}."
+    return f"{title}: {name} has {span} of {yardstick}'s; {describe_certainty_of_ratios(found)}."
 
 
 def comparison_sentences(groups: Sequence[Group], yardstick: Yardstick, measure: str) -> list[str]:
@@ -100,7 +100,8 @@ def chart_template_data(figures: Sequence[Figure], policies: Sequence[str]) -> t
             live.page_script_parts(code) if code else None)
 
 
-def mean_sentences(groups: Sequence[Group], yardstick: Yardstick, keys: Sequence[str]) -> Json:
+def make_sentences_about_means(groups: Sequence[Group], yardstick: Yardstick,
+                               keys: Sequence[str]) -> Json:
     """Return sentences about the means of a study, and a table for each measure."""
     rows = study_table.table_rows_of_groups(groups, yardstick, keys)
     axes = [key for key in groups[0].varied if rows] if groups else []
@@ -128,14 +129,15 @@ def study_page(plan: Plan, specs: Sequence[Spec], groups: Sequence[Group],
                        runs=sum(len(group.runs) for group in groups), count=len(groups),
                        first=" ".join(plan.points[0].arguments), figures=figures,
                        answer=study_first_sentence(groups, plan.rules.yardstick, [*first, *keys]),
-                       **mean_sentences(groups, plan.rules.yardstick, keys))
+                       **make_sentences_about_means(groups, plan.rules.yardstick, keys))
 
 
 def result_tables_of_folder(root: Path) -> list[Json]:
     """Return tables of all results in a folder: one table for points with equal fixed options."""
     parts = []
-    for rest, groups in groups_in_folder(root).items():
+    for rest, groups in group_results_of_folder_over_seeds(root).items():
         policies = [str(group.varied["policy"]) for group in groups]
         yardstick = "baseline" if "baseline" in policies else policies[0]
-        parts.append({"rest": rest, **mean_sentences(groups, Yardstick(yardstick), DEFAULT)})
+        parts.append({"rest": rest,
+                      **make_sentences_about_means(groups, Yardstick(yardstick), DEFAULT)})
     return parts

@@ -30,12 +30,12 @@ class Setting:
     more: dict[str, Any] = field(default_factory=dict)
 
 
-def pick_quick_or_full_size(value: Any, full: bool) -> Any:
+def choose_quick_or_full_study_values(value: Any, full: bool) -> Any:
     """Return a study's values; of a text such as "1000|10000" take 1000, or 10000 with `full`."""
     if isinstance(value, dict):
-        return {key: pick_quick_or_full_size(one, full) for key, one in value.items()}
+        return {key: choose_quick_or_full_study_values(one, full) for key, one in value.items()}
     if isinstance(value, list):
-        return [pick_quick_or_full_size(one, full) for one in value]
+        return [choose_quick_or_full_study_values(one, full) for one in value]
     first, bar, second = value.partition("|") if isinstance(value, str) else ("", "", "")
     return (second if full else first) if bar else value
 

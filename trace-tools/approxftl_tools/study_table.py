@@ -93,8 +93,8 @@ def runs_of_result(where: Path, document: dict[str, Any]) -> Iterable[tuple[str,
             yield str(run["policy"]), {**shared, **run, "unit_bits": bits}
 
 
-def add_result_to_groups(found: dict[Key, Group], point_varied: dict[str, Value], where: Path,
-                         document: dict[str, Any]) -> None:
+def add_result_to_seed_groups(found: dict[Key, Group], point_varied: dict[str, Value], where: Path,
+                              document: dict[str, Any]) -> None:
     varied = {key: value for key, value in point_varied.items() if key != "seed"}
     for policy, run in runs_of_result(where, document):
         name = varied | {"policy": varied.get("policy", policy)}
@@ -102,37 +102,39 @@ def add_result_to_groups(found: dict[Key, Group], point_varied: dict[str, Value]
         group.runs[point_varied.get("seed", 0)] = run
 
 
-def finished_groups(plan: Plan, store: Store) -> list[Group]:
+def group_finished_points_over_seeds(plan: Plan, store: Store) -> list[Group]:
     """Return the results of finished points, grouped over seeds, in the order of the points."""
     found: dict[Key, Group] = {}
     for point in plan.points:
         if store.state_of_point(point) == DONE:
-            add_result_to_groups(found, dict(point.varied), store.point_directory(point),
-                                 store.read_point_result(point))
+            add_result_to_seed_groups(found, dict(point.varied), store.point_directory(point),
+                                      store.read_point_result(point))
     return list(found.values())
 
 
-def common_options(command: str, varied: dict[str, Value]) -> str:
+def find_options_common_to_points(command: str, varied: dict[str, Value]) -> str:
     """Return the part of the simulator's command that all points of a study share."""
     own = {f"--{key}={value}" for key, value in varied.items()}
     return shlex.join(word for word in shlex.split(command) if word not in own)
 
 
-def groups_in_folder(root: Path) -> dict[str, list[Group]]:
+def group_results_of_folder_over_seeds(root: Path) -> dict[str, list[Group]]:
     """Return all results below a folder, grouped over seeds, by the fixed options of the points."""
     found: dict[str, dict[Key, Group]] = {}
     for path in sorted(root.glob("*/point.json")):
         with refuse_malformed_documents([path]):
             known = json.loads(path.read_text("utf-8"))
-            groups = found.setdefault(common_options(known["command"], known["varied"]), {})
+            groups = found.setdefault(find_options_common_to_points(known["command"],
+                                                                    known["varied"]), {})
         result = path.with_name("result.json")
         if result.exists():
-            add_result_to_groups(groups, known["varied"], result, read_result(result))
+            add_result_to_seed_groups(groups, known["varied"], result, read_result(result))
     return {rest: sorted(groups.values(), key=lambda one: [str(v) for v in one.varied.values()])
             for rest, groups in found.items() if groups}
 
 
-def reference_group_of(group: Group, groups: Sequence[Group], yardstick: Yardstick) -> Group | None:
+def find_seed_group_of_reference(group: Group, groups: Sequence[Group],
+                                 yardstick: Yardstick) -> Group | None:
     """Return the runs that differ from `group` only by having the reference value, or None."""
     wanted = {key: str(one) for key, one in group.varied.items()} | {
         yardstick.axis: yardstick.value}
@@ -186,7 +188,7 @@ def table_rows_of_groups(groups: Sequence[Group], yardstick: Yardstick,
     for group in groups:
         row: Row = {**group.varied, "runs": len(group.runs),
                     "drifting_runs": group.count_drifting_runs()}
-        base = reference_group_of(group, groups, yardstick)
+        base = find_seed_group_of_reference(group, groups, yardstick)
         for key in keys:
             row |= interval_columns(key, group.estimate_measure(key))
             if yardstick.value:

@@ -27,8 +27,8 @@ from approxftl_tools.figure import (
     Plot,
     Spans,
     axis_tick_text,
-    coloured_names,
-    named_panels,
+    list_panels_of_plot_with_names,
+    list_plot_names_with_legend_colour,
     number_as_text,
     printed_axis_name,
     series_colour,
@@ -106,7 +106,7 @@ def boxes_as_path(text: str, boxes: Sequence[Box], klass: str, **more: float) ->
     return svg_element("path", title_element(text) if text else "", d=way, class_=klass, **more)
 
 
-def round_ticks(low: float, high: float, about: int = 5) -> list[float]:
+def choose_round_tick_values(low: float, high: float, about: int = 5) -> list[float]:
     """Return round values that enclose `low` and `high`."""
     span = high - low or abs(high)
     # A span below 1e-300 counts as zero; its logarithm would fail.
@@ -153,7 +153,7 @@ def svg_line_with_edge(way: str, said: str, plot: Panel, index: int) -> str:
             + svg_element("path", said, d=way, class_=f"curve {css_class_of_line(plot, index)}"))
 
 
-def css_class_of_legend_word(word: str, plot: Grid) -> str:
+def css_class_of_legend_entry(word: str, plot: Grid) -> str:
     """Return the CSS class of the colour of a legend's word; stale pages are grey."""
     if word == "erased":
         return "erased"
@@ -350,7 +350,7 @@ def scale_of_dot_axis(plots: Sequence[Dots]) -> tuple[list[float], bool]:
     ends += [plot.mark for plot in plots if plot.mark is not None]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     if low <= 0 or high < FAR * low:
-        return round_ticks(low, high), False
+        return choose_round_tick_values(low, high), False
     return log_ticks(low, high), True
 
 
@@ -449,16 +449,16 @@ def horizontal_axis(scale: Sequence[float], place: Area, plot: Curves,
                        place.bottom + 34, class_="label")
 
 
-def curves_scales(plots: Sequence[Curves]) -> tuple[list[float], list[float]]:
+def compute_scales_of_curve_plots(plots: Sequence[Curves]) -> tuple[list[float], list[float]]:
     """Return the scales of the x and the y axis."""
     every, first = [curve for plot in plots for curve in plot.curves], plots[0]
     xs = [x for _, values, _ in every for x in values]
     ys = [y for _, _, values in every for y in values]
     positive = [x for x in xs if x > 0] or [1.0]
     return (powers_of_ten(min(positive), max(positive)) if first.log_x else
-            round_ticks(min(xs, default=0), max(xs, default=1)),
+            choose_round_tick_values(min(xs, default=0), max(xs, default=1)),
             powers_of_ten(min(ys), max(ys)) if first.log_y
-            else round_ticks(min([0, *ys]), max([0, *ys])))
+            else choose_round_tick_values(min([0, *ys]), max([0, *ys])))
 
 
 def draw_curves(plot: Curves, place: Area, x_scale: Sequence[float], y_scale: Sequence[float]
@@ -487,10 +487,10 @@ def vertical_axis_values(plot: Means) -> list[float]:
             *([] if plot.line is None else [plot.line])]
 
 
-def round_scale(values: Sequence[float], log: bool) -> list[float]:
+def choose_round_axis_scale(values: Sequence[float], log: bool) -> list[float]:
     """Return a round scale of all values; a log scale ignores values that are not positive."""
     if not log:
-        return round_ticks(min(values, default=0), max(values, default=1))
+        return choose_round_tick_values(min(values, default=0), max(values, default=1))
     positive = [value for value in values if value > 0] or [1.0]
     return log_ticks(min(positive), max(positive))
 
@@ -506,7 +506,7 @@ def choose_x_ticks_of_means(plots: Sequence[Means]) -> list[float]:
     return [] if len(xs) > 1 and near * TICKS < at[-1] - at[0] else xs
 
 
-def positions_with_margin(xs: Sequence[float], log: bool) -> list[float]:
+def add_margins_to_axis_positions(xs: Sequence[float], log: bool) -> list[float]:
     """Return positions on an axis with margins at both ends, so that no mark is cut off."""
     if log:
         room = (xs[-1] / xs[0]) ** MARGIN if xs[-1] > xs[0] else 2.0
@@ -515,14 +515,16 @@ def positions_with_margin(xs: Sequence[float], log: bool) -> list[float]:
     return [xs[0] - room, *xs, xs[-1] + room]
 
 
-def means_scales(plots: Sequence[Means]) -> tuple[list[float], list[float]]:
+def compute_scales_of_mean_plots(plots: Sequence[Means]) -> tuple[list[float], list[float]]:
     """Return the scales of the x and the y axis."""
     xs = [x for plot in plots if plot.has_numeric_axis for mark in plot.marks
           if (x := plot.x_position_of_mark(mark)) is not None]
     few = choose_x_ticks_of_means(plots)
-    return (positions_with_margin(few, plots[0].log_x) if few else round_scale(xs, plots[0].log_x),
-            round_scale([value for plot in plots for value in vertical_axis_values(plot)],
-                        plots[0].log_y))
+    return (add_margins_to_axis_positions(few, plots[0].log_x) if few
+            else choose_round_axis_scale(xs, plots[0].log_x),
+            choose_round_axis_scale([value for plot in plots
+                                     for value in vertical_axis_values(plot)],
+                                    plots[0].log_y))
 
 
 class Ground:
@@ -655,15 +657,15 @@ def make_panel_drawing_functions(plots: Sequence[Panel]) -> tuple[Drawing, Calla
     if isinstance(first, Bars):
         values = [value for one in plots if isinstance(one, Bars)
                   for value in (*bar_heights(one), one.mark or 0)]
-        scale = round_ticks(min([0, *values]), max([0, *values]))
+        scale = choose_round_tick_values(min([0, *values]), max([0, *values]))
         return lambda plot, area: draw_bars(plot, area, scale), lambda plot: PLOT_HEIGHT
     if isinstance(first, Dots):
         own, log = scale_of_dot_axis([one for one in plots if isinstance(one, Dots)])
         return lambda plot, area: draw_dots(plot, area, own, log), compute_height_of_dot_plot
     if isinstance(first, Means):
-        both = means_scales([one for one in plots if isinstance(one, Means)])
+        both = compute_scales_of_mean_plots([one for one in plots if isinstance(one, Means)])
         return lambda plot, area: draw_means(plot, area, *both), lambda plot: PLOT_HEIGHT
-    axes = curves_scales([one for one in plots if isinstance(one, Curves)])
+    axes = compute_scales_of_curve_plots([one for one in plots if isinstance(one, Curves)])
     return lambda plot, area: draw_curves(plot, area, *axes), lambda plot: PLOT_HEIGHT
 
 
@@ -678,7 +680,7 @@ def panels_per_row(panels: Sequence[tuple[str, Panel]]) -> int:
 def panel_legend(panels: Sequence[tuple[str, Panel]]) -> list[tuple[str, str]]:
     """Return the legend entries; those of published values have hollow marks."""
     entries = {name: css_class_of_series(one, i) for _, one in panels
-               for i, name in enumerate(coloured_names(one)) if name}
+               for i, name in enumerate(list_plot_names_with_legend_colour(one)) if name}
     others = {mark.source: "hollow ink" for _, one in panels if isinstance(one, Means)
               for mark in one.marks if mark.runs is None}
     return [*(entries | others).items()]
@@ -686,7 +688,7 @@ def panel_legend(panels: Sequence[tuple[str, Panel]]) -> list[tuple[str, str]]:
 
 def draw_panels(plot: Panel | Panels) -> tuple[str, float]:
     """Return the drawing of a plot, or of panels with one legend, and its height."""
-    panels = named_panels(plot)
+    panels = list_panels_of_plot_with_names(plot)
     drawn, height_of = make_panel_drawing_functions([one for _, one in panels])
     entries = panel_legend(panels)
     # A single colour needs no legend; the title names it.
@@ -709,7 +711,7 @@ def draw_panels(plot: Panel | Panels) -> tuple[str, float]:
 # ---------------------------------------------------------------- grids
 
 
-def runs_of_equal_cells(classes: Sequence[str]) -> Iterator[tuple[int, int, str]]:
+def group_adjacent_cells_of_one_colour(classes: Sequence[str]) -> Iterator[tuple[int, int, str]]:
     """Yield start, end and CSS class of each run of cells with one colour in a map's row."""
     begin = 0
     for i in range(1, len(classes) + 1):
@@ -722,7 +724,7 @@ def grid_legend(plot: Grid, low: float, high: float) -> tuple[str, float]:
     """Return the legend of the words in a map, or the scale of its numbers."""
     if plot.words:
         there = {value for row in plot.cells for value in row}
-        return draw_legend([(word, css_class_of_legend_word(word, plot)) for word in plot.words
+        return draw_legend([(word, css_class_of_legend_entry(word, plot)) for word in plot.words
                             if word in there], 4)
     parts = [text_element(number_as_text(low), LEFT, 14, "start")]
     x = LEFT + LETTER * len(number_as_text(low)) + 8
@@ -736,7 +738,7 @@ def grid_legend(plot: Grid, low: float, high: float) -> tuple[str, float]:
 def css_class_of_grid_cell(value: Cell, plot: Grid, low: float, high: float) -> str:
     """Return the CSS class of a cell's colour."""
     if plot.words:
-        return css_class_of_legend_word(str(value), plot) if value is not None else "erased"
+        return css_class_of_legend_entry(str(value), plot) if value is not None else "erased"
     if not isinstance(value, int | float):
         return "erased"
     return f"h{min(SHADES - 1, int((value - low) / (high - low or 1) * SHADES))}"
@@ -780,8 +782,10 @@ def draw_grid(plot: Grid) -> tuple[str, float]:
     tall = max(4.0, min(24.0, 320 / max(1, len(plot.row_names))))
     cells: dict[str, list[Box]] = {}
     for i, row in enumerate(plot.cells):
-        for begin, end, klass in runs_of_equal_cells([css_class_of_grid_cell(v, plot, low, high)
-                                                      for v in row]):
+        for begin, end, klass in group_adjacent_cells_of_one_colour([css_class_of_grid_cell(v, plot,
+                                                                                            low,
+                                                                                            high)
+                                                                     for v in row]):
             cells.setdefault(klass, []).append(
                 (LEFT + wide * begin, top + tall * i, wide * (end - begin), tall))
     # Edges are at most a quarter of a cell wide.
@@ -805,7 +809,7 @@ def draw_timeline_spans(plot: Spans) -> tuple[str, float]:
                               for i, kind in enumerate(plot.kinds) if kind in there], 4)
     tall = max(8.0, min(26.0, 400 / max(1, len(plot.lanes))))
     place = Area(top + 4, tall * len(plot.lanes))
-    scale = round_ticks(0, max((span.end for span in plot.spans), default=1))
+    scale = choose_round_tick_values(0, max((span.end for span in plot.spans), default=1))
     frame = Curves(f"time, {plot.x_label}", "", [])
     parts = [named, *horizontal_axis(scale, place, frame)]
     parts += [text_element(name, LEFT - 6, place.top + tall * (i + 0.5) + 4, "end")

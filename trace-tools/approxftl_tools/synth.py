@@ -119,8 +119,8 @@ def list_trace_volumes(arguments: argparse.Namespace, argv: Sequence[str]) -> in
     choice = row_list.choose_list_columns(arguments, COLUMNS)
     if arguments.json and not choice.chosen:
         command.write_json_document(arguments.json,
-                                    {**command.json_document_head("synth",
-                                                                  argv),
+                                    {**command.make_first_keys_of_json_document("synth",
+                                                                                argv),
                                      "volumes": volumes_of_published_traces()})
     else:
         choice.print_list_rows(arguments, "synth", argv, [
@@ -142,7 +142,7 @@ def choose_workload_profile(arguments: argparse.Namespace) -> Profile:
     return replace(profile, **{key: value for key, value in given.items() if value is not None})
 
 
-def list_missed_characteristics(wanted: dict[str, float], made: dict[str, float],
+def list_characteristics_beyond_tolerance(wanted: dict[str, float], made: dict[str, float],
                            within: float) -> list[str]:
     """Return the names of characteristics that miss the profile by more than --within."""
     return [key for key, value in wanted.items()
@@ -152,10 +152,10 @@ def list_missed_characteristics(wanted: dict[str, float], made: dict[str, float]
 def print_characteristics(arguments: argparse.Namespace, argv: Sequence[str], profile: Profile,
                           made: dict[str, float]) -> None:
     """Print the workload profile's characteristics beside those of the generated stream."""
-    wanted = profile.compared_characteristics()
+    wanted = profile.collect_characteristics_for_comparison()
     if arguments.json:
         command.write_json_document(arguments.json, {
-            **command.json_document_head("synth", argv), "name": profile.name,
+            **command.make_first_keys_of_json_document("synth", argv), "name": profile.name,
             "source": profile.source,
              "assumed": list(profile.assumed), "requests": arguments.requests,
              "seed": arguments.seed, "wanted": wanted, "made": made})
@@ -167,7 +167,8 @@ def print_characteristics(arguments: argparse.Namespace, argv: Sequence[str], pr
     for key, value in wanted.items():
         print(f"{key:22}{value:10.4g}{made[key]:10.4g}")
     zones = [key for key in wanted if key.startswith("update_zone_")]
-    if bool(list_missed_characteristics({key: wanted[key] for key in zones}, made, VISIBLE)):
+    if bool(list_characteristics_beyond_tolerance({key: wanted[key] for key in zones}, made,
+                                                  VISIBLE)):
         hours = arguments.requests * made["arrival_mean_ms"] / 3600e3
         ends = ", ".join(f"{end // (60 * 10**9)}" for end in workload_profile.ZONE_ENDS_NS)
         print(command.wrap_help_text(
@@ -203,12 +204,15 @@ def write_synthetic_streams(arguments: argparse.Namespace, argv: Sequence[str]) 
     # Open the output first, so that a wrong name fails before any work.
     with command.temporary_output(arguments.output, record_writer.OUTPUT) as file:
         stream = synthesis.generate_stream(profile, arguments.requests, arguments.seed)
-        record_writer.write_record_file(file, stream.as_record_columns(), stream.device_bytes,
+        record_writer.write_record_file(file, stream.convert_stream_to_record_columns(),
+                                        stream.device_bytes,
                                         f"synthetic {profile.name}", about)
-        made = workload_profile.profile_of_record_file(file).compared_characteristics()
+        profile_made = workload_profile.profile_of_record_file(file)
+        made = profile_made.collect_characteristics_for_comparison()
     if command.STANDARD not in output_files_by_option(arguments).values():
         print_characteristics(arguments, argv, profile, made)
-    bad = list_missed_characteristics(profile.compared_characteristics(), made,
+    bad = list_characteristics_beyond_tolerance(profile.collect_characteristics_for_comparison(),
+                                                made,
                                  arguments.within) if arguments.within else []
     if bad:
         sys.stderr.write(f"approxftl synth: {arguments.output}: further off than --within "

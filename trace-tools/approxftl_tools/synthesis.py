@@ -42,7 +42,7 @@ class Stream:
     tag: Array
     device_bytes: int
 
-    def as_record_columns(self) -> dict[str, Array]:
+    def convert_stream_to_record_columns(self) -> dict[str, Array]:
         return {"t_ns": self.t_ns, "off_sect": self.off_sect, "nsect": self.nsect, "op": self.op,
                 "class": self.tag}
 
@@ -69,7 +69,7 @@ class Places:
         self.where.append((-1, -1))
         return len(self.first) - 1
 
-    def move_extent_to_zone(self, place: int, zone: int) -> None:
+    def move_extent_to_age_zone(self, place: int, zone: int) -> None:
         old, at = self.where[place]
         if old >= 0:
             last = self.zones[old].pop()
@@ -81,16 +81,16 @@ class Places:
 
     def record_extent_write(self, place: int, t_ns: int) -> None:
         self.writes[place] += 1
-        self.move_extent_to_zone(place, 0)
+        self.move_extent_to_age_zone(place, 0)
         self.leaving[0].append((t_ns, place, self.writes[place]))
 
-    def move_aged_extents(self, t_ns: int) -> None:
+    def move_extents_to_older_zones(self, t_ns: int) -> None:
         """Move written places into the age zones that fit the time since their last write."""
         for zone, (end, leaving) in enumerate(zip(ZONE_ENDS_NS, self.leaving, strict=True), 1):
             while leaving and leaving[0][0] + end < t_ns:
                 entry = leaving.popleft()
                 if self.writes[entry[1]] == entry[2]:
-                    self.move_extent_to_zone(entry[1], zone)
+                    self.move_extent_to_age_zone(entry[1], zone)
                     if zone < len(self.leaving):
                         self.leaving[zone].append(entry)
 
@@ -144,7 +144,7 @@ class Writer:
                                  self.draw.random() < self.new / self.left)
 
     def choose_extent_of_write(self, number: int, t_ns: int) -> int:
-        self.places.move_aged_extents(t_ns)
+        self.places.move_extents_to_older_zones(t_ns)
         zone = int(self.zones[number])
         new = self.does_write_create_extent(zone)
         self.left -= 1

@@ -65,7 +65,7 @@ class Profile:
     #: Share of the written places that reads of written data go to.
     read_places_share: float = 1.0
 
-    def compared_characteristics(self) -> dict[str, float]:
+    def collect_characteristics_for_comparison(self) -> dict[str, float]:
         """Return the characteristics by which a generated stream is compared with its profile."""
         zones = {f"update_zone_{number}_share": share
                  for number, share in enumerate(self.zone_shares, 1)}
@@ -179,7 +179,7 @@ def update_zone_shares(ages: Array) -> tuple[float, ...]:
     return tuple(map(float, counts / counts.sum()))
 
 
-def share_of_true_values(part: Array) -> float:
+def compute_share_of_true_values(part: Array) -> float:
     """Return the share of true values in an array of booleans; 0 for an empty array."""
     return float(np.mean(part)) if len(part) else 0.0
 
@@ -201,13 +201,13 @@ def profile_of_record_file(path: Path) -> Profile:
     gaps = np.diff(t_ns.astype(np.int64)) if len(t_ns) > 1 else np.zeros(1)
     classes = np.array([name == "approximate" for name in file.classes], bool)
     return Profile(
-        path.stem, f"fitted to {path.name}", share_of_true_values(write),
-        share_of_true_values(ages >= 0),
+        path.stem, f"fitted to {path.name}", compute_share_of_true_values(write),
+        compute_share_of_true_values(ages >= 0),
         update_zone_shares(ages),
         request_length_distribution(units[write]), request_length_distribution(units[~write]),
         tuple(map(float, np.quantile(gaps, np.linspace(0, 1, QUANTILES)))),
-        share_of_true_values(written), len(alone) / max(1, len(np.unique(alone))),
-        share_of_true_values(classes[file.get_record_column("class")[kept][write]]),
+        compute_share_of_true_values(written), len(alone) / max(1, len(np.unique(alone))),
+        compute_share_of_true_values(classes[file.get_record_column("class")[kept][write]]),
         ("order within zones", "independent times between requests"))
 
 

@@ -101,7 +101,7 @@ class Plan:
         return f"{self.stack.name}/{self.life.name}"
 
     @property
-    def names_of_kernel_and_seed(self) -> str:
+    def describe_kernel_and_seed_of_cell(self) -> str:
         """Return the kernel and the seed of the cell."""
         return f"{self.kernel}, seed {self.seed}"
 
@@ -125,7 +125,7 @@ class Plan:
 
 def name_list_parser(table: Sequence[Any], kind: str) -> Callable[[str], list[Any]]:
     """Return a function that parses a comma-separated list of the names in a table."""
-    def parse_names_of_table(text: str) -> list[Any]:
+    def parse_list_of_known_names(text: str) -> list[Any]:
         found = []
         for name in text.split(","):
             entry = next((one for one in table if one.name == name), None)
@@ -134,7 +134,7 @@ def name_list_parser(table: Sequence[Any], kind: str) -> Callable[[str], list[An
                 raise argparse.ArgumentTypeError(f'there is no {kind} "{name}"; there are {known}')
             found.append(entry)
         return found
-    return parse_names_of_table
+    return parse_list_of_known_names
 
 
 def parse_cell_list(text: str) -> list[tuple[Stack, Life]]:
@@ -239,8 +239,8 @@ def plan_cells(arguments: argparse.Namespace) -> Iterator[Plan]:
         missing = missing_packages(stack)
         if missing:
             lacking[stack.name] = missing
-        elif life.is_possible_on_stack(stack) and (life.is_possible_on_plain_drive
-                                                   or not arguments.plain):
+        elif life.can_fault_scenario_run_on_stack(stack) and (
+                life.can_dm_dust_emulate_fault_scenario or not arguments.plain):
             events = tuple(arguments.event) if arguments.event else None
             yield from (Plan(stack, life, seed, kernel, arguments.plain, arguments.only, events)
                         for kernel in arguments.kernel for seed in arguments.seed)
@@ -324,7 +324,7 @@ def run_worn_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list
                 with command.refuse_malformed_documents([folder / plan.record_file_name]):
                     record = json.loads((folder / plan.record_file_name).read_text())
                     if not record["error"]:
-                        kept[plan] = {**record, "variant": plan.names_of_kernel_and_seed}
+                        kept[plan] = {**record, "variant": plan.describe_kernel_and_seed_of_cell}
     children, show = Children(), arguments.progress or sys.stderr.isatty()
     if show and (left := len(plans) - len(kept)):
         minutes = -(-left * CELL_SECONDS // arguments.jobs // 60)
@@ -344,7 +344,7 @@ def run_worn_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list
                     raise
                 record = make_record_of_unfinished_cell(plan, str(error),
                                                         "the cell could not be run", "")
-            kept[plan] = record = {**record, "variant": plan.names_of_kernel_and_seed}
+            kept[plan] = record = {**record, "variant": plan.describe_kernel_and_seed_of_cell}
             if folder:
                 command.write_file(folder / plan.record_file_name,
                                    json.dumps(record, indent=1) + "\n")
@@ -357,7 +357,8 @@ def run_worn_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list
     return [kept[plan] for plan in plans]
 
 
-def reduce_failing_list(items: list[Item], fails: Callable[[list[Item]], bool]) -> list[Item]:
+def find_minimal_failing_sublist(items: list[Item],
+                                 fails: Callable[[list[Item]], bool]) -> list[Item]:
     """Return a part of `items` for which fails() is true, but false if any single item is removed.
 
     The algorithm is delta debugging (Zeller and Hildebrandt, 2002) with complements.
@@ -376,25 +377,25 @@ def reduce_failing_list(items: list[Item], fails: Callable[[list[Item]], bool]) 
     return items
 
 
-def reduce_cell(plans: Sequence[Plan]) -> int:
+def print_minimal_script_of_cell_outcome(plans: Sequence[Plan]) -> int:
     """Print a script that repeats the outcome of a cell with the fewest events and transactions."""
     if len(plans) != 1:
         raise Refusal("--reduce takes one cell, kernel and seed: --cell STACK/LIFE", command.USAGE)
     children, attempts = Children(), 1
 
-    def run_reduced_cell(items: Sequence[Event | int]) -> Json:
+    def run_cell_with_fewer_events(items: Sequence[Event | int]) -> Json:
         return run_cell(replace(
             plans[0], events=tuple(one for one in items if isinstance(one, Event)),
             numbers=format_number_ranges([one for one in items if isinstance(one, int)])), children)
 
-    def do_items_keep_cell_outcome(items: Sequence[Event | int]) -> bool:
+    def is_outcome_kept_with_fewer_events(items: Sequence[Event | int]) -> bool:
         nonlocal attempts
         numbers = sum(isinstance(one, int) for one in items)
         if not 0 < numbers < len(items) or attempts == ATTEMPTS:
             return False
         attempts += 1
         try:
-            kept = run_reduced_cell(items)["outcome"] == whole["outcome"]
+            kept = run_cell_with_fewer_events(items)["outcome"] == whole["outcome"]
         except Refusal:
             kept = False
         sys.stderr.write(f"{len(items) - numbers} events, {numbers} transactions: "
@@ -406,10 +407,10 @@ def reduce_cell(plans: Sequence[Plan]) -> int:
                                 for part in one.get("parts", [one["what"]])]
     if not items:
         raise Refusal("a life without an event has nothing to reduce", FAILED)
-    items = reduce_failing_list([*items, *parse_number_ranges(plans[0].numbers)],
-                                do_items_keep_cell_outcome)
+    items = find_minimal_failing_sublist([*items, *parse_number_ranges(plans[0].numbers)],
+                                         is_outcome_kept_with_fewer_events)
     begun = time.monotonic()
-    record = run_reduced_cell(items)
+    record = run_cell_with_fewer_events(items)
     versions = (f"{name} {version}" for name, version in record.get("versions", {}).items())
     events = (f"after {one['when']}: {one['what']}" for one in record["events"])
     last = f"{attempts} cells were run for it, the last one in {time.monotonic() - begun:.0f} s"
@@ -517,11 +518,11 @@ def run_worn(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     if not plans:
         raise Refusal("no cell is left to run", FAILED)
     if arguments.reduce:
-        return reduce_cell(plans)
+        return print_minimal_script_of_cell_outcome(plans)
     records = run_worn_cells(plans, arguments)
     if arguments.json:
         command.write_json_document(arguments.json, {
-            **command.json_document_head("worn", argv), "cells": records})
+            **command.make_first_keys_of_json_document("worn", argv), "cells": records})
     if arguments.html:
         command.write_file(arguments.html, matrix_as_html(records, argv))
     if command.STANDARD not in (arguments.json, arguments.html):

@@ -109,7 +109,7 @@ def btrfs_node_age(data: bytes, node: int) -> int:
     return int(generation << 40 | address >> 12) if owner == FS_TREE else 0
 
 
-def kill_processes(place: Path) -> None:
+def kill_processes_below_directory(place: Path) -> None:
     """End all processes that work below a directory, also a server of a database."""
     for link in Path("/proc").glob("[0-9]*/cwd"):
         with suppress(OSError):
@@ -117,7 +117,7 @@ def kill_processes(place: Path) -> None:
                 os.kill(int(link.parent.name), signal.SIGKILL)
 
 
-def read_readable_pages(fd: int, start: int, length: int) -> bytes:
+def read_drive_range_despite_errors(fd: int, start: int, length: int) -> bytes:
     """Read a range of a drive, with zeroes in place of pages that cannot be read.
 
     A pread() that meets an unreadable page returns the data before the page, or an error.
@@ -128,7 +128,8 @@ def read_readable_pages(fd: int, start: int, length: int) -> bytes:
             return data
     if length == PAGE:
         return bytes(PAGE)
-    return b"".join(read_readable_pages(fd, at, PAGE) for at in range(start, start + length, PAGE))
+    return b"".join(read_drive_range_despite_errors(fd, at, PAGE)
+                    for at in range(start, start + length, PAGE))
 
 
 def trace_failed_requests() -> None:
@@ -198,14 +199,14 @@ class Child:
         self.step = " ".join(words[:2])
         self.rest = b""
 
-    def request_transaction(self) -> None:
+    def tell_workload_to_write_transaction(self) -> None:
         """Ask the workload's process to write a transaction."""
         assert self.process.stdin
         with suppress(BrokenPipeError):
             self.process.stdin.write(b"\n")
             self.process.stdin.flush()
 
-    def read_words_of_line(self) -> list[str]:
+    def read_line_words_of_workload(self) -> list[str]:
         """Return the words of the process's next line; an empty list if the process has ended."""
         assert self.process.stdout
         while b"\n" not in self.rest:
@@ -362,7 +363,8 @@ class Cell:
         with Path(self.names["dev0"]).open("rb", buffering=0) as drive:
             size = drive.seek(0, os.SEEK_END)
             for start in range(0, size, CHUNK):
-                data = read_readable_pages(drive.fileno(), start, min(CHUNK, size - start))
+                data = read_drive_range_despite_errors(drive.fileno(), start,
+                                                       min(CHUNK, size - start))
                 for at in range(0, len(data), PAGE) if any(map(data.__contains__, every)) else ():
                     node, page = at - at % NODE, data[at:at + PAGE]
                     age = btrfs_node_age(data, node) if self.stack.name.startswith("btrfs") else 0
@@ -373,7 +375,7 @@ class Cell:
         switch_request_trace(True)
         return {key: [page for _, page in sorted(pages)] for key, pages in found.items()}
 
-    def object_search_patterns(self, key: str) -> list[bytes]:
+    def make_search_patterns_of_object(self, key: str) -> list[bytes]:
         """Return byte patterns by which an acknowledged object is found: its sectors' headers."""
         sectors = self.ledger.sectors
         value = worn_judge.make_object_value(key, self.ledger.find_acknowledged_version(key) or 0,
@@ -397,7 +399,8 @@ class Cell:
         keys = ["name"] if what == "names" else [only] if only else chosen
         told = []
         for key, pages in self.find_pages_with_patterns(
-                {key: [b"worn-f1", b"worn."] if key == "name" else self.object_search_patterns(key)
+                {key: [b"worn-f1", b"worn."] if key == "name"
+                 else self.make_search_patterns_of_object(key)
                  for key in keys}).items():
             for page in pages if what in ("copies", "newest") else pages[:1]:
                 if page not in self.spoiled:
@@ -418,7 +421,7 @@ class Cell:
                             if self.ledger.find_acknowledged_version(key)), "")
         if not key:
             return "; no object is durable", []
-        found = self.find_pages_with_patterns({key: self.object_search_patterns(key)})
+        found = self.find_pages_with_patterns({key: self.make_search_patterns_of_object(key)})
         page = next(iter(found[key]), 0)
         buffer, count = mmap.mmap(-1, CHUNK), 0
         fd = os.open(self.names["dev0"], os.O_RDONLY | os.O_DIRECT)
@@ -438,7 +441,7 @@ class Cell:
         return f"; {count} reads of the MiB around page {page}: {key}", [
             f"read-often {limit} {key}"]
 
-    def make_lost_page_predicate(self) -> Callable[[int], bool]:
+    def make_test_for_lost_pages(self) -> Callable[[int], bool]:
         """Return a function that tells whether the first drive has lost the data of a page."""
         runs, start = [], "0"
         while start:
@@ -455,7 +458,7 @@ class Cell:
         for number in range(self.stack.drives):
             with suppress(OSError):
                 numbers[os.minor(Path(f"/dev/mapper/drive{number}").stat().st_rdev)] = number
-        is_lost = self.make_lost_page_predicate()
+        is_lost = self.make_test_for_lost_pages()
         trace = TRACEFS / "trace"
         seen = Counter(tuple(map(int, found.groups()[1:])) for found in FAILED_REQUEST.finditer(
             trace.read_text() if trace.exists() else ""))
@@ -509,14 +512,14 @@ class Cell:
         numbers = iter([*self.numbers, TRANSACTIONS + 1])
         while not self.is_cut:
             self.execute_due_fault_events(next(numbers))
-            writer.request_transaction()
-            line = writer.read_words_of_line()
+            writer.tell_workload_to_write_transaction()
+            line = writer.read_line_words_of_workload()
             if not line or line[0] != "begin":
                 break
             number = int(line[1])
             self.ledger.begin_transaction(number, dict.fromkeys(line[2:], number))
             self.execute_due_fault_events(number, cut=True)
-            line = writer.read_words_of_line()
+            line = writer.read_line_words_of_workload()
             if not line:
                 break
             if line[0] == "done":
@@ -525,7 +528,7 @@ class Cell:
                 self.ledger.note_failed_transaction(number, " ".join(line[2:]))
         if self.is_cut:
             writer.process.kill()
-            kill_processes(PLACE)
+            kill_processes_below_directory(PLACE)
             # Writes that fail after the power failure say nothing about the stack.
             self.ledger.refused_writes.clear()
         why = writer.end_workload_process()
@@ -542,7 +545,7 @@ class Cell:
         keys = self.ledger.object_names()
         while keys:
             reader = Child("read", self.kind, str(PLACE), *keys)
-            while line := reader.read_words_of_line():
+            while line := reader.read_line_words_of_workload():
                 if line[0] == "closed":
                     yield from ((key, Refused(" ".join(line[1:]))) for key in keys)
                     keys = []
@@ -571,9 +574,9 @@ class Cell:
             else:
                 answers[key] = answer
         found += self.ledger.judge_all_answers(answers)
-        self.count_findings_of_one_read(name, found)
+        self.count_outcomes_of_object_reads(name, found)
 
-    def count_findings_of_one_read(self, name: str, found: Sequence[Finding]) -> None:
+    def count_outcomes_of_object_reads(self, name: str, found: Sequence[Finding]) -> None:
         """Count the findings of one read of all objects, and keep a few of each outcome."""
         counts = Counter(one.outcome.value for one in found)
         shown = [one for outcome in Outcome
@@ -583,10 +586,10 @@ class Cell:
             for one in shown]})
         self.findings += found
 
-    def count_all_objects_as_refused(self, name: str, why: str) -> None:
+    def record_refused_read_of_all_objects(self, name: str, why: str) -> None:
         """Count all objects as refused: the stack did not start, or reading is impossible."""
-        self.count_findings_of_one_read(name, [Finding(key, Outcome.REFUSED, why)
-                                               for key in self.ledger.object_names()])
+        self.count_outcomes_of_object_reads(name, [Finding(key, Outcome.REFUSED, why)
+                                                   for key in self.ledger.object_names()])
 
     # ------------------------------------------------------------ the cell
 
@@ -658,7 +661,7 @@ class Cell:
                 (TRACEFS / "trace").write_text("")
         self.execute_due_fault_events("unmounted")
         if why := self.mount_stack():
-            self.count_all_objects_as_refused("mounted again", why)
+            self.record_refused_read_of_all_objects("mounted again", why)
             self.unmount_stack()
             self.repair_stack()
             return

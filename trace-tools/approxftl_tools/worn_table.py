@@ -166,14 +166,14 @@ class Life:
     durable: bool = False
     approximate: bool = False
 
-    def is_possible_on_stack(self, stack: Stack) -> bool:
+    def can_fault_scenario_run_on_stack(self, stack: Stack) -> bool:
         """Tell whether the fault scenario can run on a stack; only plain files are approximate."""
         if stack.work != "files" or stack.seal:
             return not self.approximate and not (stack.seal and self.durable)
         return True
 
     @property
-    def is_possible_on_plain_drive(self) -> bool:
+    def can_dm_dust_emulate_fault_scenario(self) -> bool:
         """Tell whether dm-dust can emulate the fault scenario on a plain drive."""
         emulated = any(word in self.options for word in ("errors", "rain", "buffer_safe"))
         return not self.approximate and not emulated and all(

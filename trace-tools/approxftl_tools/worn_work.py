@@ -66,7 +66,7 @@ class Work(Protocol):
 
 
 @contextmanager
-def convert_stack_errors(*kinds: type[Exception]) -> Iterator[None]:
+def raise_stack_errors_as_failed_error(*kinds: type[Exception]) -> Iterator[None]:
     """Turn errors of the file system or database into FailedError."""
     try:
         yield
@@ -129,7 +129,7 @@ class Files:
 
     def write_transaction(self, values: Mapping[str, bytes]) -> None:
         """Write a file and fsync it; a replaced file gets its name after its data are durable."""
-        with convert_stack_errors():
+        with raise_stack_errors_as_failed_error():
             first = next(iter(values))
             path = self.path_of_object(first)
             target = path.with_suffix(".new") if first.startswith("r") else path
@@ -185,14 +185,14 @@ class Sqlite(Rows):
     """SQLite with a given journal mode and a given value of "PRAGMA synchronous"."""
 
     def __init__(self, place: Path, mode: str, synchronous: str = "FULL") -> None:
-        with convert_stack_errors(sqlite3.Error):
+        with raise_stack_errors_as_failed_error(sqlite3.Error):
             self.base = sqlite3.connect(place / "worn.sqlite", isolation_level=None, timeout=0)
             self.base.execute(f"PRAGMA journal_mode={mode}")
             self.base.execute(f"PRAGMA synchronous={synchronous}")
             self.base.execute("CREATE TABLE IF NOT EXISTS t (k TEXT PRIMARY KEY, v BLOB)")
 
     def write_transaction(self, values: Mapping[str, bytes]) -> None:
-        with convert_stack_errors(sqlite3.Error):
+        with raise_stack_errors_as_failed_error(sqlite3.Error):
             try:
                 self.base.execute("BEGIN IMMEDIATE")
                 self.base.executemany("INSERT OR REPLACE INTO t VALUES (?, ?)", values.items())
@@ -204,7 +204,7 @@ class Sqlite(Rows):
 
     def read_object(self, key: str) -> Answer:
         """Read one row of the database."""
-        with convert_stack_errors(sqlite3.Error):
+        with raise_stack_errors_as_failed_error(sqlite3.Error):
             row = self.base.execute("SELECT v FROM t WHERE k = ?", (key,)).fetchone()
         return row and bytes(row[0])
 
@@ -220,17 +220,18 @@ class Lmdb(Rows):
         import lmdb  # type: ignore[import-not-found]
 
         self.error: type[Exception] = lmdb.Error
-        with convert_stack_errors(self.error):
+        with raise_stack_errors_as_failed_error(self.error):
             self.base: Any = lmdb.open(str(place / "worn.lmdb"), map_size=32 << 20)
 
     def write_transaction(self, values: Mapping[str, bytes]) -> None:
-        with convert_stack_errors(self.error), self.base.begin(write=True) as transaction:
+        with raise_stack_errors_as_failed_error(self.error), \
+                self.base.begin(write=True) as transaction:
             for key, value in values.items():
                 transaction.put(key.encode(), value)
 
     def read_object(self, key: str) -> Answer:
         """Read one value of the database."""
-        with convert_stack_errors(self.error), self.base.begin() as transaction:
+        with raise_stack_errors_as_failed_error(self.error), self.base.begin() as transaction:
             value: bytes | None = transaction.get(key.encode())
             return value
 
@@ -243,21 +244,21 @@ class Leveldb(Rows):
 
         self.error: type[Exception] = plyvel.Error
         self.checked = checked
-        with convert_stack_errors(self.error):
+        with raise_stack_errors_as_failed_error(self.error):
             self.base: Any = plyvel.DB(str(place / "worn.leveldb"), create_if_missing=True,
                                        write_buffer_size=65536, compression=None,
                                        paranoid_checks=checked)
 
     def write_transaction(self, values: Mapping[str, bytes]) -> None:
         """Write one synchronous batch of values."""
-        with (convert_stack_errors(self.error),
+        with (raise_stack_errors_as_failed_error(self.error),
               self.base.write_batch(sync=True, transaction=True) as batch):
             for key, value in values.items():
                 batch.put(key.encode(), value)
 
     def read_object(self, key: str) -> Answer:
         """Read one value of the database."""
-        with convert_stack_errors(self.error):
+        with raise_stack_errors_as_failed_error(self.error):
             value: bytes | None = self.base.get(key.encode(), verify_checksums=self.checked)
         return value
 
@@ -312,7 +313,7 @@ class Rocksdb(Rows):
         self.call_rocksdb("close", self.base)
 
 
-def run_for_output(command: Sequence[str]) -> bytes:
+def run_stack_command_for_output(command: Sequence[str]) -> bytes:
     """Run a command and return its output; its failure counts as an error of the storage stack."""
     done = subprocess.run(command, capture_output=True, check=False)
     if done.returncode < 0:
@@ -365,15 +366,15 @@ class Git(Rows):
         self.blobs = Conversation([*self.base, "cat-file", "--batch"])
         if not self.tree.exists():
             self.tree.mkdir()
-            run_for_output([*self.base, "init", "-q"])
+            run_stack_command_for_output([*self.base, "init", "-q"])
 
     def write_transaction(self, values: Mapping[str, bytes]) -> None:
         """Commit the changed files to the repository."""
-        with convert_stack_errors():
+        with raise_stack_errors_as_failed_error():
             for key, value in values.items():
                 (self.tree / key).write_bytes(value)
-        run_for_output([*self.base, "add", *values])
-        run_for_output([*self.base, "commit", "-q", "-m", "worn"])
+        run_stack_command_for_output([*self.base, "add", *values])
+        run_stack_command_for_output([*self.base, "commit", "-q", "-m", "worn"])
 
     @staticmethod
     def read_git_blob(stream: IO[bytes]) -> bytes | None:
@@ -389,7 +390,7 @@ class Git(Rows):
         with suppress(FailedError):
             return self.blobs.request_child_answer(f"HEAD:{key}\n", self.read_git_blob)
         try:
-            return run_for_output([*self.base, "cat-file", "blob", f"HEAD:{key}"])
+            return run_stack_command_for_output([*self.base, "cat-file", "blob", f"HEAD:{key}"])
         except FailedError as error:
             if "does not exist in 'HEAD'" in str(error):
                 return None
@@ -409,10 +410,10 @@ class Postgres(Rows):
         self.socket.mkdir(exist_ok=True)
         self.session = Conversation(["psql", "-h", str(self.socket), "-U", "postgres", "-d",
                                      "postgres", "-qAtX"])
-        run_for_output(["chown", "postgres", str(self.socket)])
+        run_stack_command_for_output(["chown", "postgres", str(self.socket)])
         if not self.folder.exists():
             self.folder.mkdir()
-            run_for_output(["chown", "postgres", str(self.folder)])
+            run_stack_command_for_output(["chown", "postgres", str(self.folder)])
             words = ["-k"] if checksums else []
             self.run_program("initdb", "-D", str(self.folder), "--wal-segsize=1", "-A", "trust",
                              "--locale=C", *words)
@@ -424,8 +425,9 @@ class Postgres(Rows):
 
     def run_program(self, name: str, *words: str) -> bytes:
         """Run a program of PostgreSQL as its user."""
-        return run_for_output(["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups",
-                               str(self.programs / name), *words])
+        return run_stack_command_for_output(["setpriv", "--reuid=postgres", "--regid=postgres",
+                                             "--clear-groups",
+                                             str(self.programs / name), *words])
 
     def start_postgres_server(self) -> None:
         options = (f"-c listen_addresses= -c unix_socket_directories={self.socket} "
@@ -435,7 +437,7 @@ class Postgres(Rows):
                          str(self.socket / "log"), "start")
 
     @staticmethod
-    def read_result(stream: IO[bytes]) -> bytes | None:
+    def read_psql_query_result(stream: IO[bytes]) -> bytes | None:
         """Return the lines that PostgreSQL's client prints before the mark behind each query."""
         lines: list[bytes] = []
         for line in stream:
@@ -447,7 +449,7 @@ class Postgres(Rows):
     def run_postgres_query(self, text: str) -> str:
         """Run a query of PostgreSQL and return its output."""
         answer = self.session.request_child_answer(f"{text}\n\\echo answered\n",
-                                                   self.read_result).decode().strip()
+                                                   self.read_psql_query_result).decode().strip()
         if re.search("^(ERROR|FATAL|PANIC|psql|server closed)", answer, re.MULTILINE):
             raise FailedError(answer)
         return answer
@@ -517,7 +519,7 @@ def run_reader(work: Work, keys: Sequence[str]) -> None:
     """Read objects and report each answer."""
     for key in keys:
         try:
-            with convert_stack_errors():
+            with raise_stack_errors_as_failed_error():
                 answer = work.read_object(key)
         except CrashedError as error:
             print_line_to_runner("crashed", key, error)
@@ -536,7 +538,7 @@ def main() -> None:
     """Run the writer or the reader of a workload."""
     verb, kind, place, *rest = sys.argv[1:]
     try:
-        with convert_stack_errors():
+        with raise_stack_errors_as_failed_error():
             work = KINDS[kind](Path(place))
     except FailedError as error:
         print_line_to_runner("closed", error)
