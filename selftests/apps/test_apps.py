@@ -349,7 +349,7 @@ def test_manual_pages_show_the_report(tmp_path: Path) -> None:
     (["fft", ".", "--size"], 2, "--size"),
     (["fft", ".", "--size", "x"], 2, "--size"),
     (["fft", ".", "--size", "0"], 2, "--size: 0 is out of range; it must be 4"),
-    (["fft", ".", "--rounds", "3"], 2, "fft has no --rounds"),
+    (["fft", ".", "--rounds", "3"], 2, "program fft has no option --rounds"),
     (["fft", ".", "--io", "aio"], 2, "is not buffered, direct or mmap"),
     (["fft", ".", "--phase", "later"], 2, "is not all, write or compute"),
     (["img", ".", "--width", "99999999"], 2, "is out of range; it must be 64 to 16384"),

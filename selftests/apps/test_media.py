@@ -458,12 +458,12 @@ def test_media_files_with_wrong_headers_are_refused(app: str, setup: Setup, chan
     (["img", "--scans", "8"], 1, "scans, 3 to 15, is odd"),
     (["img", "--scans", "9", "--segment", "4"], 1, "with segment 1"),
     (["img", "--scans", "17"], 2, "--scans: 17 is out of range; it must be 3 to 15"),
-    (["img", "--group", "4"], 2, "img has no --group"),
-    (["vid", "--scans", "9"], 2, "vid has no --scans"),
+    (["img", "--group", "4"], 2, "program img has no option --group"),
+    (["vid", "--scans", "9"], 2, "program vid has no option --scans"),
     (["vid", "--group", "4", "--segment", "2"], 1, "with segment 1"),
     (["vid", "--group", "1"], 2, "--group: 1 is out of range; it must be 2 to 256"),
     (["log", "--size", "2000000000"], 1, "size is at most 2^30"),
-    (["log", "--scans", "3"], 2, "log has no --scans"),
+    (["log", "--scans", "3"], 2, "program log has no option --scans"),
 ])
 def test_impossible_media_parameters_are_refused(arguments: list[str], code: int, sentence: str,
                                                  tmp_path: Path) -> None:

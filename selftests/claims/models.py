@@ -93,7 +93,7 @@ def measure_cu1_leader_program_time() -> list[Measured]:
 
 def measure_tv1_state_half_widths() -> list[Measured]:
     """Return the half widths in V of TVR's six voltage states D0 to D5, and two sums of them."""
-    widths = tvr.reference_half_widths()
+    widths = tvr.distances_to_read_references()
     return [pack_figures(*widths[:2], *widths[4:], digits=3),
             pack_figures(*widths[2:4], digits=3),
             pack_figures(sum(widths[:4]), sum(widths[:2]), digits=3)]
@@ -147,7 +147,7 @@ def count_misread_cells(cycles: int, erased_widths: float = 1) -> list[float]:
     """
     sigmas = (erased_widths * tvr.SIGMA_ERASED_V, *[tvr.SIGMA_PROGRAMMED_V] * 3)
     states = cell.state_distributions(cell.make_gaussian_cell(tvr.MEANS_V, sigmas), 0, cycles, 0)
-    return [1e4 * cell.read_error_at_crossing(*pair) for pair in pairwise(states)]
+    return [1e4 * cell.misread_probability(*pair) for pair in pairwise(states)]
 
 
 def measure_tv10_errors_of_states() -> list[Measured]:
@@ -208,7 +208,7 @@ def count_cell_updates_in_worst_order() -> int:
 
 def measure_re1_encodings() -> list[Measured]:
     """Check ReSSD's encodings: cell histories, Gray codes, named states, sensings of a read."""
-    paths = reprogram_code.all_cell_histories()
+    paths = reprogram_code.all_state_sequences_of_cell()
     rising = sum(list(path.states) == sorted(path.states) for path in paths)
     codes = reprogram_code.encodings_by_update_order()
     gray = sum(map(reprogram_code.is_gray_code, codes.values()))
@@ -235,7 +235,7 @@ def measure_re1_encodings() -> list[Measured]:
 
 def measure_re4_metadata() -> list[Measured]:
     """Return the MiB of ReSSD's metadata, and how many blocks have L2P entries of the same size."""
-    size = reprogram_code.metadata_bytes()
+    size = reprogram_code.ressd_metadata_bytes()
     return [pack_figures(size / 2**20, digits=2), pack_figures(size / 896, digits=0)]
 
 

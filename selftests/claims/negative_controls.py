@@ -176,7 +176,7 @@ CONTROLS = (
     Control("TV-8", (0, 1), "both pages take as long", "--program_fast 0"),
     Control("TV-8", (2,), "the slow page is slower", "--program 1300us"),
     Control("RE-1", (0, 1, 3, 5, 6, 7), "cells may move back",
-            constant="reprogram_code.highest_state_before_update = lambda old, bit, target: 0"),
+            constant="reprogram_code.highest_state_before_bit_update = lambda old, bit, target: 0"),
     Control("RE-1", (2, 4), "the first code is no Gray code",
             constant="reprogram_code.encodings_by_update_order = lambda codes=reprogram_code."
             "encodings_by_update_order(): codes | {reprogram_code.Code.INITIAL: (0, 1, 2, 3)}"),

@@ -31,7 +31,7 @@ def test_requests_stay_inside_the_array_and_repeat_addresses() -> None:
     assert requests == compare.make_requests_to_active_extents(capacity, 5000, 4)
     assert all(0 <= at <= capacity - compare.REQUEST for at, _ in requests)
     assert len({at for at, _ in requests}) < len(requests) / 10
-    assert sum(size for _, size in compare.make_full_pass_requests(capacity)) == capacity
+    assert sum(size for _, size in compare.make_requests_to_whole_array(capacity)) == capacity
 
 
 def fake_member_counters(factor: float) -> dict[str, int]:
@@ -64,7 +64,7 @@ def test_md_and_simulated_arrays_agree_within_the_tolerance(tmp_path: Path, fact
                                                             agrees: bool) -> None:
     for policy in compare.POLICIES:
         write_fake_results(tmp_path, policy, factor)
-    assert compare.report_arrays(tmp_path, 4) is agrees
+    assert compare.print_md_and_simulated_arrays(tmp_path, 4) is agrees
 
 
 def test_arrays_with_opposite_changes_of_a_counter_do_not_agree(
@@ -78,7 +78,7 @@ def test_arrays_with_opposite_changes_of_a_counter_do_not_agree(
     for number in range(1, 5):
         member = {"devices": [{"counters": fake_member_counters(1) | {"array_erases": 46}}]}
         (tmp_path / f"md/ressd.member-{number}.json").write_text(json.dumps(member))
-    assert compare.report_arrays(tmp_path, 4) is False
+    assert compare.print_md_and_simulated_arrays(tmp_path, 4) is False
     assert "differs, up to" not in capsys.readouterr().out
 
 

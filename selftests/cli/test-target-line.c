@@ -164,7 +164,7 @@ TAP_TEST(the_device_size_equals_that_of_the_core)
 	struct target_size size;
 
 	target_line_init(&line);
-	CHECK(!target_line_compute_size(&line, &size, &error));
+	CHECK(!target_line_compute_device_size(&line, &size, &error));
 	CHECK_EQ(size.sectors, 128 * 4 * 256 * 85 / 100 * 8);
 	CHECK_EQ(size.shards.geo.unit_bytes, 4096);
 	CHECK_RANGE(size.memory_bytes, 1000000, 4000000);
@@ -176,11 +176,11 @@ TAP_TEST(impossible_devices_are_refused)
 
 	target_line_init(&line);
 	set_table_line_key("blocks", "16");
-	CHECK_EQ(target_line_compute_size(&line, &size, &error), -EINVAL);
+	CHECK_EQ(target_line_compute_device_size(&line, &size, &error), -EINVAL);
 	CHECK_CONTAINS(error.text, "policy approxftl keeps");
 	target_line_init(&line);
 	set_table_line_key("unit", "0");
-	CHECK_EQ(target_line_compute_size(&line, &size, &error), -EINVAL);
+	CHECK_EQ(target_line_compute_device_size(&line, &size, &error), -EINVAL);
 	CHECK_CONTAINS(error.text, "cannot be a sector of the kernel; say unit=4KiB");
 }
 
@@ -191,7 +191,7 @@ TAP_TEST(a_profile_that_maps_whole_pages_is_built)
 
 	target_line_init(&line);
 	set_table_line_key("profile", "micro19");
-	CHECK(!target_line_compute_size(&line, &size, &error));
+	CHECK(!target_line_compute_device_size(&line, &size, &error));
 	CHECK_RANGE(size.shards.geo.unit_bytes, 512, 4096);
 	check_line_round_trip();
 }
@@ -203,9 +203,9 @@ static void check_profile_has_size(const char *profile, u64 mib)
 
 	target_line_init(&line);
 	set_table_line_key("profile", profile);
-	CHECK_MSG(!target_line_fit_blocks(&line, sectors, &error), "%s %llu MiB: %s", profile,
-		  (unsigned long long)mib, error.text);
-	CHECK(!target_line_compute_size(&line, &size, &error));
+	CHECK_MSG(!target_line_set_fewest_blocks(&line, sectors, &error), "%s %llu MiB: %s",
+		  profile, (unsigned long long)mib, error.text);
+	CHECK(!target_line_compute_device_size(&line, &size, &error));
 	CHECK_MSG(size.sectors >= sectors, "%s %llu MiB", profile, (unsigned long long)mib);
 }
 
@@ -221,13 +221,13 @@ TAP_TEST(the_number_of_blocks_follows_from_the_size)
 	/* The chosen number of blocks is the least: with one less, the capacity is below 4 GiB. */
 	check_profile_has_size("demo", 4096);
 	line.config.blocks--;
-	CHECK(!target_line_compute_size(&line, &size, &error));
+	CHECK(!target_line_compute_device_size(&line, &size, &error));
 	CHECK(size.sectors < 4096 * 2048ULL);
 }
 
 TAP_TEST(sizes_without_a_number_of_blocks_are_refused)
 {
 	target_line_init(&line);
-	CHECK_EQ(target_line_fit_blocks(&line, 1ULL << 50, &error), -EINVAL);
+	CHECK_EQ(target_line_set_fewest_blocks(&line, 1ULL << 50, &error), -EINVAL);
 	CHECK_CONTAINS(error.text, "is out of range");
 }

@@ -172,7 +172,7 @@ static void check_stats_difference(void)
 
 	make_stats_values(&before, 2);
 	make_stats_values(&stats, 5);
-	target_stats_subtract(&stats, &before);
+	target_stats_subtract_earlier(&stats, &before);
 	for (i = 0; i < AFTL_COUNTERS; i++)
 		CHECK_EQ(aftl_counter_get(&stats.counters, i), 3 * (i + 1));
 	for (i = 0; i < AFTL_STREAMS; i++) {
@@ -196,7 +196,7 @@ static void check_stats_after_reset(void)
 	make_stats_values(&after, 2);
 	after.since_ns = 9;
 	stats = after;
-	target_stats_subtract(&stats, &before);
+	target_stats_subtract_earlier(&stats, &before);
 	CHECK(!memcmp(&stats, &after, sizeof(after)));
 }
 
@@ -259,7 +259,8 @@ static void check_lost_ranges_parsed(void)
 {
 	struct lost_runs runs;
 
-	lost_runs_parse_answer(&runs, "7 1\n1073741825 3\n5368709121 4096\nnext 5368713217\n");
+	parse_answer_about_lost_units(&runs,
+				      "7 1\n1073741825 3\n5368709121 4096\nnext 5368713217\n");
 	CHECK_EQ(runs.count, 3);
 	CHECK_EQ(runs.first[0], 7);
 	CHECK_EQ(runs.units[0], 1);
@@ -267,7 +268,7 @@ static void check_lost_ranges_parsed(void)
 	CHECK_EQ(runs.units[1], 3);
 	CHECK_EQ(runs.first[2], 5368709121);
 	CHECK_EQ(runs.units[2], 4096);
-	lost_runs_parse_answer(&runs, "");
+	parse_answer_about_lost_units(&runs, "");
 	CHECK_EQ(runs.count, 0);
 }
 

@@ -89,7 +89,7 @@ def test_every_format_is_read_as_it_was_written(form: str, tensors: list[Made]) 
     data = WRITERS[form](tensors)
     model = parse_model_bytes(data)
     wanted = tensors if form != "npy" else [tensors[0]._replace(name="data")]
-    found = {one.name: (one.element.name, one.shape, data[one.offset:one.end_of_data])
+    found = {one.name: (one.element.name, one.shape, data[one.offset:one.end_of_tensor_data])
              for one in model.tensors}
     assert model.form == form
     assert found == {one.name: (one.kind, one.shape, one.data) for one in wanted}
@@ -333,12 +333,12 @@ def test_mutated_files_are_read_or_refused(form: str, tmp_path: Path) -> None:
             assert len({one.name for one in model.tensors}) == len(model.tensors) <= 65536
             for one in model.tensors:
                 if one.length:
-                    assert last <= one.offset < one.end_of_data <= model.source.size
-                    assert one.length == one.element.length_of_numbers(math.prod(one.shape))
-                    last = one.end_of_data
-            if planes.is_model_by_plane(model):
+                    assert last <= one.offset < one.end_of_tensor_data <= model.source.size
+                    assert one.length == one.element.byte_length_of_numbers(math.prod(one.shape))
+                    last = one.end_of_tensor_data
+            if planes.is_stored_by_plane(model):
                 whole = PlaneFile(model)
-                assert len(whole.read_range(0, whole.size)) == whole.size
+                assert len(whole.read_byte_range(0, whole.size)) == whole.size
             good += 1
         except ModelError as error:
             assert "\n" not in str(error), seed
@@ -394,18 +394,18 @@ def test_every_format_is_restored_from_bit_planes(form: str, tensors: list[Made]
     stored = split_model_by_plane(tensors, tmp_path_factory.getbasetemp(), chosen.__contains__,
                                   form)
     file = PlaneFile(parse_model_bytes(stored))
-    file.check_remaining_bytes()
-    assert file.read_range(0, file.size) == original
+    file.check_bytes_outside_planes()
+    assert file.read_byte_range(0, file.size) == original
     assert file.is_original_unchanged and not any(file.changed_planes(one) for one in file.planes)
     for offset, length in spans:
         if offset + length <= file.size:
-            assert file.read_range(offset, length) == original[offset:offset + length]
+            assert file.read_byte_range(offset, length) == original[offset:offset + length]
 
 
 def test_large_tensors_are_converted_in_parts(tmp_path: Path) -> None:
     large = [make_tensor("t", RANDOM.integers(0, 1 << 16, (3, 100003), dtype=np.uint16), "bf16")]
     file = PlaneFile(parse_model_bytes(split_model_by_plane(large, tmp_path)))
-    assert file.read_range(0, file.size) == model_files.make_safetensors_file(large)
+    assert file.read_byte_range(0, file.size) == model_files.make_safetensors_file(large)
     assert all(one.at % UNIT == one.bytes_of_plane % UNIT == 0 for one in file.planes)
 
 
@@ -420,11 +420,11 @@ def test_a_flipped_bit_of_a_bit_plane_is_a_flipped_bit_of_a_number(tmp_path: Pat
     assert [changed.changed_planes(other) for other in changed.planes if other != one] == [[]] * 3
     assert changed.changed_planes(next(other for other in changed.planes if other == one)) == [2]
     assert not changed.is_original_unchanged
-    before, after = (np.frombuffer(f.read_range(one.tensor.offset, one.tensor.length), dtype="<u2")
+    before, after = (np.frombuffer(f.read_byte_range(one.tensor.offset, one.tensor.length), "<u2")
                      for f in (file, changed))
     assert np.flatnonzero(before ^ after).tolist() == [2 * 8 + 4]
     assert before[20] ^ after[20] == 4
-    changed.check_remaining_bytes()
+    changed.check_bytes_outside_planes()
 
 
 def test_damage_outside_the_tensors_is_reported(tmp_path: Path) -> None:
@@ -433,7 +433,7 @@ def test_damage_outside_the_tensors_is_reported(tmp_path: Path) -> None:
                 if one.name == "approxftl.rest")
     stored[rest.offset + 70] ^= 1
     with pytest.raises(ModelError, match="damaged"):
-        PlaneFile(parse_model_bytes(bytes(stored))).check_remaining_bytes()
+        PlaneFile(parse_model_bytes(bytes(stored))).check_bytes_outside_planes()
 
 
 def change_plane_description(stored: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
@@ -498,8 +498,8 @@ def test_options_choose_the_tensors_to_be_approximate(choice: Choice, wanted: se
 @pytest.mark.parametrize(("kind", "low"), [("f32", 23), ("bf16", 7), ("f16", 10), ("i8", 4),
                                            ("f8_e4m3", 3), ("u8", 4), ("f64", 52)])
 def test_sign_and_exponent_bits_of_numbers_stay_precise(kind: str, low: int) -> None:
-    assert Choice().count_low_planes(ELEMENTS[kind]) == low
-    assert Choice(planes=5).count_low_planes(ELEMENTS[kind]) == 5
+    assert Choice().count_approximate_bit_planes(ELEMENTS[kind]) == low
+    assert Choice(planes=5).count_approximate_bit_planes(ELEMENTS[kind]) == 5
 
 
 def test_tensors_of_truth_values_are_never_approximate() -> None:

@@ -39,10 +39,10 @@ def test_bisection_needs_a_sign_change() -> None:
 @given(st.floats(1e-12, 1.0))
 def test_rounding_of_table_values_is_equal_with_a_different_libm(value: float) -> None:
     try:
-        expected = fixed.scaled_integer(value, 1 << 40)
+        expected = fixed.scale_to_integer(value, 1 << 40)
     except fixed.UnstableRoundingError:
         return
-    assert fixed.scaled_integer(value * (1 + 5e-11), 1 << 40) == expected
+    assert fixed.scale_to_integer(value * (1 + 5e-11), 1 << 40) == expected
     assert expected == pytest.approx(value * 2**40, rel=6e-4, abs=0.5)
 
 def test_rounding_refuses_a_value_on_a_rounding_boundary() -> None:
@@ -116,17 +116,17 @@ def test_error_rates_at_the_best_read_references_equal_the_measured_ones() -> No
     more = tlc.rber_at_best_references(1000, 8760) - tlc.rber_at_best_references(1000, 0)
     assert more * tlc.PAGE_BITS == pytest.approx(34 - 5)
     assert tlc.rber_at_best_references(2000, 0) == tlc.tlc_rber(2000, 0)
-    assert tlc.remaining_retention_share() == pytest.approx(0.01, rel=0.01)
+    assert tlc.share_of_retention_errors_left() == pytest.approx(0.01, rel=0.01)
 
 def test_error_rate_factor_of_reprogrammed_pages_is_as_measured() -> None:
-    assert tlc.reprogram_factor(0) == pytest.approx(9 / 5)
-    assert tlc.reprogram_factor(8760) == pytest.approx(49 / 34)
-    assert tlc.reprogram_factor(26280) == pytest.approx(49 / 34)
+    assert tlc.error_ratio_of_reprogrammed_page(0) == pytest.approx(9 / 5)
+    assert tlc.error_ratio_of_reprogrammed_page(8760) == pytest.approx(49 / 34)
+    assert tlc.error_ratio_of_reprogrammed_page(26280) == pytest.approx(49 / 34)
 
 # Program times
 
 def test_fewer_program_loops_save_the_published_time() -> None:
-    saving = [100 * program_time.removed_loops_saving(n) for n in (1, 2, 3)]
+    saving = [100 * program_time.time_saved_by_removed_loops(n) for n in (1, 2, 3)]
     assert saving == pytest.approx([6.9, 13.9, 21.8], abs=0.06)
 
 def test_skipping_verifies_saves_cubeftl_time_per_loop() -> None:
@@ -136,15 +136,15 @@ def test_skipping_verifies_saves_cubeftl_time_per_loop() -> None:
 def test_a_spare_margin_of_1_7_saves_cubeftl_the_published_program_time() -> None:
     assert program_time.cube_margin_mv(1.0) == 0.0
     assert program_time.cube_margin_mv(1.7) == pytest.approx(320.0)
-    loops = program_time.cube_removed_loops(1.7)
-    assert program_time.removed_loops_saving(loops) == pytest.approx(0.197, abs=1e-6)
+    loops = program_time.loops_skipped_by_spare_margin(1.7)
+    assert program_time.time_saved_by_removed_loops(loops) == pytest.approx(0.197, abs=1e-6)
     assert 115 <= program_time.ispp_step_mv() <= 135
 
 def test_cubeftl_followers_save_30_percent_of_program_time_when_new() -> None:
     """cubeFTL's followers save the time that the voltage margins of their layers allow."""
-    assert cube.mean_time_saving_of_followers(0) == pytest.approx(0.30, abs=0.02)
-    assert cube.mean_time_saving_of_followers(2000) < cube.mean_time_saving_of_followers(1000)
-    assert cube.mean_time_saving_of_followers(2000) > program_time.CUBE_SKIP_SAVING
+    new, used, worn = map(cube.mean_time_saved_by_follower_word_lines, (0, 1000, 2000))
+    assert new == pytest.approx(0.30, abs=0.02)
+    assert program_time.CUBE_SKIP_SAVING < worn < used
 
 # TVR
 

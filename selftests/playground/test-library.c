@@ -19,7 +19,7 @@ static const char *const arguments[] = {
 
 static void open_playground_drive(void)
 {
-	char *text = playground_text();
+	char *text = playground_get_text_buffer();
 	size_t used = 0;
 	u32 i;
 
@@ -51,7 +51,7 @@ static u64 run_simulator_for_digest(void)
 /* Call every query of the library; queries do not change the device. */
 static bool call_all_query_functions(void)
 {
-	int failed = playground_describe() | playground_describe_state() |
+	int failed = playground_describe_device() | playground_describe_state() |
 		     playground_list_events(0);
 	u32 i;
 
@@ -80,9 +80,9 @@ static void check_cell_errors(void)
 
 		CHECK_EQ(playground_describe_cells(i / geo->pages, i % geo->pages,
 						   i % geo->page_units), 0);
-		raw = strstr(playground_text(), "\"raw\": ");
+		raw = strstr(playground_get_text_buffer(), "\"raw\": ");
 		for (cell = 0; cell < geo->unit_bits; cell++)
-			crossed += playground_voltages()[cell] >> 24;
+			crossed += playground_get_cell_voltages()[cell] >> 24;
 		CHECK(raw && crossed == (u32)atoi(raw + 7));
 		found += crossed;
 	}
@@ -94,10 +94,10 @@ static void check_stepwise_run(void)
 	u32 at;
 
 	for (at = 1; at < REQUESTS; at += at % 64 + 1)
-		CHECK_EQ(playground_run_to(at, 1e18), 0);
+		CHECK_EQ(playground_run_to_request_or_time(at, 1e18), 0);
 	CHECK(call_all_query_functions());
-	CHECK_EQ(playground_run_to(REQUESTS, 1e18), 0);
-	CHECK_EQ(playground_finish(), 0);
+	CHECK_EQ(playground_run_to_request_or_time(REQUESTS, 1e18), 0);
+	CHECK_EQ(playground_complete_all_requests(), 0);
 	CHECK_EQ(playground_digest(), run_simulator_for_digest());
 }
 
@@ -118,7 +118,7 @@ static u64 count_bits_read_flipped(void)
 
 static void check_page_content(void)
 {
-	u8 *content = playground_content(16 * 4096);
+	u8 *content = playground_get_data_buffer(16 * 4096);
 	u64 before = count_bits_read_flipped();
 
 	memset(content, 0x5a, 16 * 4096);
@@ -129,28 +129,29 @@ static void check_page_content(void)
 	CHECK_EQ(count_different_bits(content, 0x5a, 16 * 4096),
 		 count_bits_read_flipped() - before);
 	CHECK(playground_read(U32_MAX - 8, 16));
-	CHECK_CONTAINS(playground_text(), "units; 16 from unit 4294967287 on exceed it");
+	CHECK_CONTAINS(playground_get_text_buffer(),
+		       "units; 16 units from unit 4294967287 on exceed them");
 }
 
 static void check_parameter_change(void)
 {
-	scnprintf(playground_text(), PLAY_TEXT_BYTES, "policy=vth_b");
+	scnprintf(playground_get_text_buffer(), PLAY_TEXT_BYTES, "policy=vth_b");
 	CHECK_EQ(playground_change_parameters(), 0);
-	scnprintf(playground_text(), PLAY_TEXT_BYTES, "age=730h");
+	scnprintf(playground_get_text_buffer(), PLAY_TEXT_BYTES, "age=730h");
 	CHECK_EQ(playground_change_parameters(), 0);
 	CHECK_EQ(playground_audit(), 0);
-	CHECK_EQ(playground_run_to(REQUESTS + 2000, 1e18), 0);
+	CHECK_EQ(playground_run_to_request_or_time(REQUESTS + 2000, 1e18), 0);
 	CHECK_EQ(playground_audit(), 0);
 	CHECK(call_all_query_functions());
-	scnprintf(playground_text(), PLAY_TEXT_BYTES, "policy=none");
+	scnprintf(playground_get_text_buffer(), PLAY_TEXT_BYTES, "policy=none");
 	CHECK(playground_change_parameters());
-	CHECK_TEXT(playground_text(), "there is no policy \"none\"");
+	CHECK_TEXT(playground_get_text_buffer(), "there is no policy \"none\"");
 }
 
 int main(void)
 {
 	if (!tap_run("the playground creates a device", open_playground_drive))
-		tap_bail_out("%s", playground_text());
+		tap_bail_out("%s", playground_get_text_buffer());
 	tap_run("a run in steps ends as in the simulator", check_stepwise_run);
 	tap_run("as many cells cross a reference voltage as bits flip", check_cell_errors);
 	tap_run("bytes are read with the device's flipped bits", check_page_content);

@@ -17,8 +17,8 @@ pytestmark = needs_page
 #: Some pages of a worn device with aged data, with the data of their cells.
 PAGES = """(() => {
     const device = new Device(app.module, %s);
-    device.call("playground_run_to", 3000, FOREVER);
-    device.call("playground_finish");
+    device.call("playground_run_to_request_or_time", 3000, FOREVER);
+    device.call("playground_complete_all_requests");
     device.call("playground_age", %d);
     const {pages, layers} = device.about;
     const found = [];
@@ -63,7 +63,7 @@ def test_the_drawn_states_give_the_cores_error_rate(policy: str, cycles: int,
 #: One page of each kind that the policy writes, with the states as they are drawn.
 SPREADS = """(() => {
     const device = new Device(app.module, %s);
-    device.call("playground_run_to", 2000, FOREVER);
+    device.call("playground_run_to_request_or_time", 2000, FOREVER);
     device.call("playground_age", %d);
     const found = {};
     for (let block = 0; block < 128; block++)
@@ -113,7 +113,7 @@ def test_the_drawn_states_are_those_of_the_cell_model(policy: str, cycles: int, 
                      for at in range(low.first, high.first + len(high.mass))]
             at = round(reference / 1000 / cell.GRID_V + 0.5) - low.first
             assert wrong[at] == pytest.approx(min(wrong), rel=1e-3)
-            assert min(wrong) == pytest.approx(cell.read_error_at_crossing(low, high), rel=1e-6)
+            assert min(wrong) == pytest.approx(cell.misread_probability(low, high), rel=1e-6)
 
 
 def test_flipped_bits_are_cells_beyond_a_reference_voltage(browser: Browser) -> None:

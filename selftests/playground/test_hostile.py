@@ -108,7 +108,7 @@ def test_invalid_addresses_do_not_break_the_page(words: str, browser: Browser) -
 LIMITS = """%s.map((args) => {
     try {
         const device = new Device(app.module, args);
-        device.call("playground_run_to", 300, FOREVER);
+        device.call("playground_run_to_request_or_time", 300, FOREVER);
         device.cells(0, 0, 0);
         return device.digest();
     } catch (error) {
@@ -161,7 +161,7 @@ def test_an_error_during_playback_stops_it(browser: Browser) -> None:
     label, playing = browser.run_script("""new Promise((done) => {
         const {device} = app.runs.a, {library} = device;
         const fail = () => { device.hand(["no more"]); return -1; };
-        device.library = {...library, playground_run_to: fail};
+        device.library = {...library, playground_run_to_request_or_time: fail};
         setPlaying(true);
         const look = () => app.playing ? setTimeout(look, 20) :
             done([document.getElementById("play").textContent, app.playing]);

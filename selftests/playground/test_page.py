@@ -105,20 +105,21 @@ def test_the_digest_at_a_time_does_not_depend_on_the_steps_to_it(load: str,
         const digest = (walk) => {
             const device = new Device(app.module, args);
             walk(device);
-            device.call("playground_run_to", 700, FOREVER);
+            device.call("playground_run_to_request_or_time", 700, FOREVER);
             device.state();
             digests.add(device.digest());
         };
         digest(() => 0);
         digest((device) => {
             for (let at = 1; at < 700; at++)
-                device.call("playground_run_to", at, FOREVER);
+                device.call("playground_run_to_request_or_time", at, FOREVER);
         });
         digest((device) => {
             for (let ns = 0; device.state().requests < 600; ns += 777777)
-                device.call("playground_run_to", MOST_REQUESTS, ns);
+                device.call("playground_run_to_request_or_time", MOST_REQUESTS, ns);
         });
-        digest((device) => { device.call("playground_run_to", 200, FOREVER); device.digest();
+        digest((device) => { device.call("playground_run_to_request_or_time", 200, FOREVER);
+            device.digest();
             device.paint(1, layoutOf(device.about, 1), coloursOf("mode", "#ffffff"));
             device.json("playground_describe_page", 3, 3); });
         return digests.size;
@@ -568,7 +569,7 @@ def test_history_of_a_block_equals_that_of_the_simulator(browser: Browser) -> No
     table = simulate_natively(*words[2:], "--block-table")["runs"][0]["block_table"]
     for block in (0, 1, 2, 128):
         told = browser.run_script(f"""(() => {{ const before = app.runs.a.device.copy();
-            app.runs.a.device.call("playground_finish");
+            app.runs.a.device.call("playground_complete_all_requests");
             const told = app.runs.a.device.json("playground_describe_block", {block});
             app.runs.a.device.restore(before); return told; }})()""")
         for ours, theirs in (("state", "state"), ("valid", "valid_units"), ("erases", "erases")):
@@ -838,8 +839,8 @@ def test_the_shown_lifetime_follows_from_the_erases(browser: Browser) -> None:
                     for key in ("host_write_units", "array_erases"))
     shown, blocks, units = browser.run_script(f"""(() => {{
         const device = new Device(app.module, "{options}".split(" "));
-        const run = (requests) => device.call("playground_run_to", requests, FOREVER);
-        const at = (requests) => (run(requests), device.state());
+        const at = (requests) => (
+            device.call("playground_run_to_request_or_time", requests, FOREVER), device.state());
         const [then, now] = [at(8000), at(24000)];
         const lifetime = CHARTS.find((chart) => chart.name === "lifetime");
         return [lifetime.of(now, then), now.blocks, now.units];

@@ -87,7 +87,7 @@ static void run_and_check_pipeline(u64 chunks, u32 threads, bool slow)
 	};
 	u32 i;
 
-	pipeline_run(&pipeline);
+	pipeline_run_all_chunks(&pipeline);
 	CHECK_EQ(atomic_load(&watch.wrong), 0);
 	for (i = 0; i < LANES; i++)
 		CHECK_EQ(atomic_load(&watch.taken[i]), chunks);
@@ -127,7 +127,7 @@ TAP_TEST(pipeline_each_calls_each_lane_once)
 	struct watch watch = { .chunks = 0 };
 	u32 i;
 
-	pipeline_run_lanes(&watch, count_consumed_chunk, LANES, 2);
+	pipeline_call_per_consumer(&watch, count_consumed_chunk, LANES, 2);
 	for (i = 0; i < LANES; i++)
 		CHECK_EQ(atomic_load(&watch.taken[i]), 1);
 }

@@ -15,8 +15,8 @@ static struct settling_verdict judge_series(u64 count, u64 until, u64 early, u64
 
 	settling_init(&settling);
 	for (i = 0; i < count; i++)
-		settling_add_time(&settling, (i < until ? early : late) +
-				  aftl_random_below(&random, noise));
+		settling_add_response_time(&settling, (i < until ? early : late) +
+							      aftl_random_below(&random, noise));
 	return settling_judge(&settling);
 }
 
@@ -28,7 +28,7 @@ TAP_TEST(batches_of_a_series_hold_every_response)
 
 	settling_init(&settling);
 	for (i = 1; i <= 100000; i++) {
-		settling_add_time(&settling, i);
+		settling_add_response_time(&settling, i);
 		for (sum = settling.last_ns, k = 0; k < settling.count; k++)
 			sum += settling.sums_ns[k];
 		if (sum != i * (i + 1) / 2 ||
@@ -52,12 +52,13 @@ TAP_TEST(the_series_does_not_depend_on_the_order_of_responses)
 		for (i = 0; i < ARRAY_SIZE(put); i++)
 			settling_init(&put[i]);
 		for (i = 0; i < counts[k]; i++)
-			settling_add_time(&added, i * i);
+			settling_add_response_time(&added, i * i);
 		for (i = 0; i < counts[k]; i++)
-			settling_add_time_by_number(&put[i % 5 % 3], counts[k] - 1 - i,
-						    (counts[k] - 1 - i) * (counts[k] - 1 - i));
-		settling_add_times_of_series(&put[0], &put[1]);
-		settling_add_times_of_series(&put[0], &put[2]);
+			settling_add_response_time_by_index(&put[i % 5 % 3], counts[k] - 1 - i,
+							    (counts[k] - 1 - i) *
+								    (counts[k] - 1 - i));
+		settling_add_all_response_times(&put[0], &put[1]);
+		settling_add_all_response_times(&put[0], &put[2]);
 		settling_find_warmup(&put[0], counts[k]);
 		CHECK_EQ(put[0].batch, added.batch);
 		CHECK_EQ(put[0].count, added.count);
@@ -115,7 +116,7 @@ TAP_TEST(a_drifting_run_does_not_settle)
 
 	settling_init(&settling);
 	for (i = 0; i < 10000; i++)
-		settling_add_time(&settling, 1000000 + 100 * i);
+		settling_add_response_time(&settling, 1000000 + 100 * i);
 	verdict = settling_judge(&settling);
 	CHECK(verdict.known);
 	CHECK(!verdict.settled);

@@ -34,10 +34,10 @@ static void check_unit_places(u32 members, u32 chunk)
 		u32 member;
 
 		stripe_locate_unit(&layout, unit, &row, &cell);
-		member = stripe_find_member_of_cell(&layout, row, cell);
+		member = stripe_find_unit_member(&layout, row, cell);
 		if (!CHECK(row < UNITS && cell < members - 1 && member < members))
 			break;
-		CHECK(member != stripe_find_member_of_cell(&layout, row, members - 1));
+		CHECK(member != stripe_find_unit_member(&layout, row, members - 1));
 		CHECK_MSG(!used[member * UNITS + row]++, "unit %u shares its place", unit);
 	}
 	free(used);
@@ -66,8 +66,7 @@ TAP_TEST(parity_rotates_over_the_members_as_in_md)
 
 	for (row = 0; row < 3; row++)
 		for (cell = 0; cell < 3; cell++)
-			CHECK_EQ(stripe_find_member_of_cell(&layout, row, cell),
-				 expected[row][cell]);
+			CHECK_EQ(stripe_find_unit_member(&layout, row, cell), expected[row][cell]);
 }
 
 /* Values of a row's cells before and after a planned write, from which parity is computed. */
@@ -181,7 +180,7 @@ static bool drain_array_cache(void)
 
 		if (!CHECK_MSG(next_ns != U64_MAX, "%u requests wait for ever", array.pending))
 			return false;
-		raid_array_advance(&array, next_ns);
+		raid_array_advance_to_time(&array, next_ns);
 	}
 	return true;
 }
@@ -288,7 +287,7 @@ TAP_TEST(write_hints_reach_the_members_of_an_array)
 	for (cell = 0; cell < 3; cell++)
 		for (i = 0; i < AFTL_STREAMS; i++) {
 			struct aftl *member =
-				array.members[stripe_find_member_of_cell(&array.layout, 0, cell)];
+				array.members[stripe_find_unit_member(&array.layout, 0, cell)];
 
 			CHECK_EQ(aftl_get_stats(member)->stream_units[0][i] != 0,
 				 i == stream_of[cell]);

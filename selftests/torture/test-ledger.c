@@ -50,7 +50,8 @@ static bool allows_generation(u64 unit, u32 generation)
 				     .name = { .device = 9, .seed = 7, .unit = unit,
 					       .generation = generation } };
 
-	return ledger_allows_content(ledger, unit, ledger_oldest_generation(ledger, unit), &found);
+	return ledger_allows_content(ledger, unit, ledger_get_oldest_generation(ledger, unit),
+				     &found);
 }
 
 TAP_TEST(the_last_write_must_be_found)
@@ -263,10 +264,10 @@ TAP_TEST(undefined_data_may_be_anything_but_another_unit)
 	change = begin_ledger_change(0, 1, LEDGER_ANYTHING);
 	ledger_end_change(ledger, &change, false);
 	CHECK(allows_generation(0, 0) && allows_generation(0, 1));
-	CHECK(ledger_allows_content(ledger, 0, ledger_oldest_generation(ledger, 0), &found));
+	CHECK(ledger_allows_content(ledger, 0, ledger_get_oldest_generation(ledger, 0), &found));
 	found = (struct block_found){ .kind = BLOCK_WHOLE,
 				      .name = { .device = 9, .seed = 7, .unit = 1 } };
-	CHECK(!ledger_allows_content(ledger, 0, ledger_oldest_generation(ledger, 0), &found));
+	CHECK(!ledger_allows_content(ledger, 0, ledger_get_oldest_generation(ledger, 0), &found));
 	begin_and_end_write(0, 1, false);
 	CHECK(!allows_generation(0, 0));
 	free(change.floors);

@@ -34,7 +34,7 @@ def accuracy_by_seed(kind: str, planes: int, rate: float, layer: int | None) -> 
         tensors, chance = parse_model(source).tensors, np.random.default_rng([seed, 3])
         found = []
         for _ in range(DRAWS):
-            data = [source.read_range(one.offset, one.length) for one in tensors]
+            data = [source.read_byte_range(one.offset, one.length) for one in tensors]
             hit = lossy.flip_low_bits(tensors, data, [rate] * planes, chance)
             data = [new if layer is None or one.name == f"layer.{layer}.weight" else old
                     for one, old, new in zip(tensors, data, hit, strict=True)]

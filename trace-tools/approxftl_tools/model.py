@@ -24,7 +24,7 @@ from approxftl.models.choice import (
     merge_ranges,
     whole_units_in_ranges,
 )
-from approxftl.models.planes import Layout, PlaneFile, Planes, is_model_by_plane, read_range_parts
+from approxftl.models.planes import Layout, PlaneFile, Planes, is_stored_by_plane, read_in_pieces
 from approxftl.models.source import FileSource, ModelError, printable_name
 from approxftl.models.tensors import Model, Tensor
 from approxftl_tools import command
@@ -133,7 +133,7 @@ def decide_tensor_class(choice: Choice, tensor: Tensor) -> Verdict:
 def decide_tensor_planes(choice: Choice, one: Planes) -> Verdict:
     """Decide which planes of a tensor, stored by bit plane, are approximate."""
     why_not = choice.reason_tensor_is_precise(one.tensor, apart=True)
-    low = 0 if why_not else choice.count_low_planes(one.tensor.element)
+    low = 0 if why_not else choice.count_approximate_bit_planes(one.tensor.element)
     return Verdict(one.tensor, (one.at, one.end_of_planes - one.at),
                    one.range_of_low_planes(low) if low else None,
                    why_not or ("" if low else "no planes"), low)
@@ -165,7 +165,7 @@ def tag_decisions_to_json(args: argparse.Namespace, path: Path, model: Model,
     ranges = approximate_tensor_ranges(args, verdicts)
     units = whole_units_in_ranges(merge_ranges(one for one, _ in ranges))
     return {
-        "path": str(path), "form": model.form, "by_plane": is_model_by_plane(model),
+        "path": str(path), "form": model.form, "by_plane": is_stored_by_plane(model),
         "total_bytes": model.source.size, "unit_bytes": UNIT,
         "approximate_bytes": sum(length for _, length in units),
         "ranges": [{"offset_bytes": offset, "length_bytes": length, "level": level}
@@ -226,7 +226,7 @@ def print_tag_decisions_of_tensors(args: argparse.Namespace, argv: Sequence[str]
 
 def decide_tensor_classes(choice: Choice, model: Model) -> list[Verdict]:
     """Decide for each tensor of a model which part of it is approximate."""
-    if is_model_by_plane(model):
+    if is_stored_by_plane(model):
         return [decide_tensor_planes(choice, one) for one in PlaneFile(model).planes]
     return [decide_tensor_class(choice, tensor) for tensor in model.tensors]
 
@@ -256,7 +256,7 @@ def write_model_by_plane(args: argparse.Namespace, choice: Choice) -> dict[str, 
     """Write a file whose data are ordered by bit plane; set its tags before the data."""
     with open_model(args.file) as source:
         model = parse_model(source)
-        if is_model_by_plane(model):
+        if is_stored_by_plane(model):
             raise Refusal(f"{args.file}: it is by plane already")
         layout = Layout(model, select_tensors_to_store_by_plane(choice, model))
         told = tag_decisions_to_json(args, args.to_planes, layout.model,
@@ -274,15 +274,15 @@ def restore_model_from_planes(args: argparse.Namespace, argv: Sequence[str]) -> 
     """Restore the original file from a file stored by bit plane; report the changed bits."""
     with open_model(args.file) as source:
         model = parse_model(source)
-        if not is_model_by_plane(model):
+        if not is_stored_by_plane(model):
             raise Refusal(f"{args.file}: it is not by plane")
         file = PlaneFile(model)
-        file.check_remaining_bytes()
+        file.check_bytes_outside_planes()
         changed = {one.tensor.name: bits for one in file.planes
                    if (bits := file.changed_planes(one))}
         if not args.dry_run:
             with command.temporary_output(args.from_planes) as path, path.open("wb") as out:
-                for piece in read_range_parts(file, 0, file.size):
+                for piece in read_in_pieces(file, 0, file.size):
                     out.write(piece)
         unchanged = file.is_original_unchanged
     if args.json:

@@ -16,7 +16,7 @@ import approxftl
 from approxftl import Class
 from approxftl.models import parse_model
 from approxftl.models.choice import Choice
-from approxftl.models.planes import Layout, PlaneFile, Planes, is_model_by_plane, read_range_parts
+from approxftl.models.planes import Layout, PlaneFile, Planes, is_stored_by_plane, read_in_pieces
 from approxftl.models.source import FileSource, MemorySource, ModelError
 from approxftl.models.tensors import Tensor
 from approxftl_tools import command, lossy
@@ -125,7 +125,7 @@ def levels_of_planes(said: Sequence[tuple[int, int | None]], planes: int) -> lis
 def collect_parameters_of_stored_numbers(subject: Subject, args: argparse.Namespace) -> Json:
     """Return the parameters of the data, which are stored in the files."""
     kind = args.type or "bfloat16"
-    usual = Choice(planes=args.planes).count_low_planes(KINDS[kind])
+    usual = Choice(planes=args.planes).count_approximate_bit_planes(KINDS[kind])
     if args.planes not in (None, usual):
         raise Refusal(f"--planes: a number of {kind} has {KINDS[kind].bits}", command.USAGE)
     return {"app": subject.name, "type": kind, "planes": usual,
@@ -214,7 +214,7 @@ def open_plane_file_uncached(file: Any) -> PlaneFile:
     """Open a file stored by bit plane, after dropping its pages from the page cache."""
     os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     model = parse_model(FileSource(file))
-    if not is_model_by_plane(model):
+    if not is_stored_by_plane(model):
         raise ModelError("it is not by plane")
     return PlaneFile(model)
 
@@ -253,7 +253,7 @@ def open_approximate_and_precise_file(subject: Subject,
 
 def read_tensors_from_plane_file(file: PlaneFile) -> list[bytes]:
     """Return each tensor's data, converted from bit planes to the original order."""
-    return [file.read_range(tensor.offset, tensor.length) for tensor in parse_model(file).tensors]
+    return [file.read_byte_range(one.offset, one.length) for one in parse_model(file).tensors]
 
 
 def count_differing_bits(one: bytes, other: bytes) -> int:
@@ -262,14 +262,15 @@ def count_differing_bits(one: bytes, other: bytes) -> int:
 
 def flips_by_plane(stored: PlaneFile, precise: PlaneFile, planes: Planes) -> list[int]:
     """Return the flipped bits of each plane, padding included, the lowest plane first."""
-    return [count_differing_bits(*(file.source.read_range(*get_byte_range_of_bit_plane(planes, bit))
-                                   for file in (stored, precise)))
-            for bit in range(planes.tensor.element.bits)]
+    ranges = [get_byte_range_of_bit_plane(planes, bit)
+              for bit in range(planes.tensor.element.bits)]
+    return [count_differing_bits(*(file.source.read_byte_range(*place)
+                                   for file in (stored, precise))) for place in ranges]
 
 
 def count_file_flips(stored: PlaneFile, precise: PlaneFile) -> int:
     """Return the number of bits that differ between two files."""
-    parts = zip(*(read_range_parts(file.source, 0, file.source.size) for file in (stored, precise)),
+    parts = zip(*(read_in_pieces(file.source, 0, file.source.size) for file in (stored, precise)),
                 strict=True)
     return sum(count_differing_bits(one, other) for one, other in parts)
 
@@ -305,7 +306,7 @@ def read_back_and_compare_both_files(subject: Subject, args: argparse.Namespace)
     """Read the approximate and the precise file back and return their comparison."""
     with open_approximate_and_precise_file(subject, args.directory) as (stored, precise, fd):
         for file in (stored, precise):
-            file.check_remaining_bytes()
+            file.check_bytes_outside_planes()
         setup = read_parameters_from_file(subject, stored)
         if read_parameters_from_file(subject, precise) != setup or precise.sha256 != stored.sha256:
             raise Refusal(f"{args.directory / subject.precise_copy_name}: it is of other numbers")

@@ -107,10 +107,11 @@ int capture_state_read(struct capture_state *state, const struct capture_device 
 	*state = (struct capture_state){ NULL, NULL, NULL };
 	if (!device->emulated)
 		return 0;
-	ret = dm_device_get_line(device->dm.name, DM_DEVICE_TEXT_TABLE, &state->table, error);
+	ret = dm_device_get_table_or_status(device->dm.name, DM_DEVICE_TEXT_TABLE, &state->table,
+					    error);
 	if (!ret)
-		ret = dm_device_get_line(device->dm.name, DM_DEVICE_TEXT_STATUS, &state->status,
-					 error);
+		ret = dm_device_get_table_or_status(device->dm.name, DM_DEVICE_TEXT_STATUS,
+						    &state->status, error);
 	return ret ? ret : dm_device_message(&device->dm, "stats", &state->stats, error);
 }
 

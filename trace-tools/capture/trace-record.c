@@ -172,8 +172,8 @@ static int open_capture_document(struct document *document, const struct capture
 	scnprintf(document->path, sizeof(document->path), "%s/%s", capture->output, name);
 	ret = output_file_open(&document->file, document->path, name, true, error);
 	if (!ret)
-		json_envelope_begin_verb(&document->json, document->file.stream, VERB,
-					 capture->argc, capture->argv);
+		json_envelope_begin_for_verb(&document->json, document->file.stream, VERB,
+					     capture->argc, capture->argv);
 	return ret;
 }
 

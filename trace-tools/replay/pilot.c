@@ -102,7 +102,7 @@ static void submit_ticket_or_wait(struct pilot *pilot)
 	struct ticket *ticket = ticket_queue_peek(&run->ready);
 	u64 moment;
 
-	if (interrupted())
+	if (is_stop_requested())
 		atomic_store(&run->stopping, true);
 	if (ticket && (ticket->dropped || atomic_load(&run->stopping))) {
 		ticket->dropped = true;
@@ -178,7 +178,7 @@ int run_replay_loop(struct replay_run *run, struct aftl_error *error)
 			before = ready;
 			clock_nanosleep(CLOCK_MONOTONIC, 0, &look, NULL);
 			ready = ticket_queue_length(&run->ready);
-		} while (ready > before && !atomic_load(&run->fed) && !interrupted() &&
+		} while (ready > before && !atomic_load(&run->fed) && !is_stop_requested() &&
 			 machine_clock_now_ns() < end);
 	}
 	pilot.begin_ns = machine_clock_now_ns() + RUN_UP_NS;

@@ -198,7 +198,7 @@ static void add_mean_and_quantile_cells(struct text_table *table,
 	human_format_time(text, histogram_mean(histogram));
 	text_table_add_cell(table, "%s", text);
 	for (unsigned int i = 0; i < ARRAY_SIZE(quantiles); i++) {
-		quantile_format(text, histogram_quantile_ns(histogram, quantiles[i].share));
+		quantile_format(text, get_histogram_quantile_ns(histogram, quantiles[i].share));
 		text_table_add_cell(table, "%s", text);
 	}
 	human_format_time(text, histogram->largest);
@@ -259,8 +259,8 @@ static void print_request_rates(const struct replay_report *report, FILE *out)
 			report->header.closed_depth);
 		return;
 	}
-	human_format_time_in_text(late, report->late_ns);
-	human_format_decimal(share, scaled_ratio(report->late, report->done, 1000000), 4, "%");
+	human_format_time_without_padding(late, report->late_ns);
+	format_fixed_point(share, scaled_ratio(report->late, report->done, 1000000), 4, "%");
 	fprintf(out, "rate: %llu requests/s, offered %llu/s; more than %s late: %s\n", achieved,
 		(unsigned long long)compute_requests_per_second(report->done, report->last_due_ns),
 		late, share);
@@ -287,7 +287,7 @@ void replay_report_print(const struct replay_report *report, FILE *out)
 {
 	char elapsed[HUMAN_SIZE];
 
-	human_format_time_in_text(elapsed, report->last_complete_ns);
+	human_format_time_without_padding(elapsed, report->last_complete_ns);
 	fprintf(out, "%llu of %llu requests in %s by %s, at most %u under way\n",
 		(unsigned long long)report->done, (unsigned long long)report->header.planned,
 		elapsed, report->header.engine, report->header.limit);

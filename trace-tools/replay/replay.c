@@ -59,10 +59,10 @@ static void print_trace_format(const struct replay *replay)
 	stream_print_losses(replay->stream, stderr);
 	if (replay->options.quiet)
 		return;
-	human_format_time_in_text(span, survey->span_ns);
-	human_format_decimal(share,
-			     scaled_ratio(survey->by_op[AFTL_OP_WRITE], survey->requests, 1000), 1,
-			     " %");
+	human_format_time_without_padding(span, survey->span_ns);
+	format_fixed_point(share,
+			   scaled_ratio(survey->by_op[AFTL_OP_WRITE], survey->requests, 1000), 1,
+			   " %");
 	fprintf(stderr, "%llu requests: span %s, %s writes\n",
 		(unsigned long long)survey->requests, span, share);
 }
@@ -239,7 +239,7 @@ static void print_replay_plan(const struct replay *replay)
 	const struct stream_survey *survey = &replay->survey;
 	char size[HUMAN_SIZE], span[HUMAN_SIZE];
 
-	human_format_time_in_text(span, survey->span_ns);
+	human_format_time_without_padding(span, survey->span_ns);
 	printf("%s: %llu requests in %s\n", replay->options.trace,
 	       (unsigned long long)survey->requests, span);
 	for (unsigned int op = 0; op < AFTL_OPS; op++) {
@@ -325,8 +325,8 @@ static enum exit_code write_replay_json(const struct replay_options *options,
 	struct json_writer json;
 	struct aftl_error error;
 
-	json_envelope_begin_verb(&json, json_file.stream, "replay", options->argc,
-				 options->argv);
+	json_envelope_begin_for_verb(&json, json_file.stream, "replay", options->argc,
+				     options->argv);
 	if (options->summarise) {
 		json_string(&json, "log", options->summarise);
 	} else {
@@ -364,8 +364,8 @@ static enum exit_code replay_exit_code(const struct replay_options *options,
 	if (!options->max_lag_ns || report->header.closed_depth ||
 	    replay_report_lag_p99(report) <= options->max_lag_ns)
 		return EXIT_DONE;
-	human_format_time_in_text(lag, replay_report_lag_p99(report));
-	human_format_time_in_text(most, options->max_lag_ns);
+	human_format_time_without_padding(lag, replay_report_lag_p99(report));
+	human_format_time_without_padding(most, options->max_lag_ns);
 	complain_as("replay", "1 %% of the requests were later than %s, --max-lag allows %s", lag,
 		    most);
 	return EXIT_NOT_VERIFIED;
@@ -399,7 +399,7 @@ static int run_replay_phases(struct replay *replay, struct aftl_error *error)
 	if (!ret)
 		ret = replay_run_one_phase(&replay->run, &source,
 					   (u32)replay->options.closed_loop, error);
-	if (!ret && replay->options.read_back && !interrupted())
+	if (!ret && replay->options.read_back && !is_stop_requested())
 		ret = read_all_data_back(replay, error);
 	return ret;
 }
@@ -419,7 +419,7 @@ static int run_prepared_replay(struct replay *replay, struct aftl_error *error)
 					error);
 	if (ret)
 		return ret;
-	interruption_catch();
+	interruption_catch_stop_signals();
 	progress_begin(&run->progress, replay->options.quiet ? PROGRESS_NEVER :
 							       PROGRESS_ON_TERMINAL,
 		       "replay", replay->survey.requests);
@@ -443,13 +443,13 @@ static enum exit_code run_replay(struct replay *replay, struct aftl_error *error
 		ret = run_prepared_replay(replay, error);
 	if (ret)
 		return report_command_failure("replay", error, EXIT_FAILED);
-	told = print_summary(&replay->options, replay->run.report, interrupted());
+	told = print_summary(&replay->options, replay->run.report, is_stop_requested());
 	if (target_state_read(&replay->run.target, &status))
 		target_state_warn_of_late_completions(replay->run.target.path, &status,
 						      replay->options.late_ns,
 						      choose_text_stream(&replay->options));
 	judged = replay_exit_code(&replay->options, replay->run.report);
-	if (interrupted())
+	if (is_stop_requested())
 		return EXIT_INTERRUPTED;
 	return judged ? judged : told;
 }

@@ -58,8 +58,7 @@ void target_state_print_fullness(const char *path, const struct target_status *s
 {
 	char share[HUMAN_SIZE];
 
-	human_format_decimal(share, scaled_ratio(status->valid_units, status->units, 1000), 1,
-			     " %");
+	format_fixed_point(share, scaled_ratio(status->valid_units, status->units, 1000), 1, " %");
 	fprintf(out, "%s: starts %s full, %llu of %llu logical pages hold data", path, share,
 		(unsigned long long)status->valid_units, (unsigned long long)status->units);
 	if (!status->valid_units) {
@@ -76,7 +75,7 @@ void target_state_warn_of_late_completions(const char *path, const struct target
 
 	if (status->late_p99_ns <= late_ns)
 		return;
-	human_format_time_in_text(late, status->late_p99_ns);
+	human_format_time_without_padding(late, status->late_p99_ns);
 	fprintf(out, "this machine's timers were late: since its last reset %s completed ", path);
 	fprintf(out, "1 %% of the requests more than %s after the model's time, ", late);
 	fputs("and the percentiles are not those of the modelled device; ", out);

@@ -121,8 +121,8 @@ static void print_copy_preview(const struct copy *copy)
 		writes += copy->preview[i].op == AFTL_OP_WRITE;
 	if (copy->previewed)
 		span = copy->preview[copy->previewed - 1].t_ns - copy->preview[0].t_ns;
-	human_format_time_in_text(text, span);
-	human_format_decimal(share, scaled_ratio(writes, copy->previewed, 1000), 1, " %");
+	human_format_time_without_padding(text, span);
+	format_fixed_point(share, scaled_ratio(writes, copy->previewed, 1000), 1, " %");
 	fprintf(stderr, "the first %u requests: span %s, %s writes\n", copy->previewed, text,
 		share);
 }
@@ -253,7 +253,7 @@ static int run_trace_copy(struct copy *copy, const char *path, struct aftl_error
 	}
 	ret = write_all_requests(copy, error);
 	/* A signal interrupts writes to a pipe: report "interrupted", not the failed write. */
-	if (ret && interrupted())
+	if (ret && is_stop_requested())
 		ret = aftl_fail(error, -EINTR, "interrupted");
 	closed = trace_output_finish(&copy->output, ret ? &other : error);
 	if (!ret)

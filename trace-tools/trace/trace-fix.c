@@ -108,7 +108,7 @@ static int copy_fixed_event(struct fix *fix, struct aftl_error *error)
 	       fix->out);
 	trace_input_consume_bytes(&fix->in, BLKTRACE_V7_BYTES + (size_t)extra);
 	fix->events++;
-	return interrupted() ? aftl_fail(error, -EINTR, "interrupted") : 0;
+	return is_stop_requested() ? aftl_fail(error, -EINTR, "interrupted") : 0;
 }
 
 static int copy_fixed_events(struct fix *fix, struct aftl_error *error)
@@ -208,7 +208,7 @@ static enum exit_code run_fix(struct trace_run *run)
 			  "fix takes IN and OUT; \"approxftl trace fix --help\" explains it");
 		return trace_complain_usage(&error);
 	}
-	interruption_catch();
+	interruption_catch_stop_signals();
 	ret = fix_capture_and_report(&fix, &error);
 	if (!ret && run->options.json)
 		ret = write_fix_json(&fix, &error);

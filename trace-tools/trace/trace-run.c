@@ -110,7 +110,7 @@ static enum exit_code begin_trace_run(struct trace_run *run, const struct trace_
 
 	if (check_verb_options(run, verb, &open_options, &error))
 		return trace_complain_usage(&error);
-	interruption_catch();
+	interruption_catch_stop_signals();
 	run->reader.losses.strict = run->options.reading.strict;
 	ret = open_trace_source(run, run->options.word_count - verb->targets, &open_options,
 				&error);
@@ -167,7 +167,7 @@ int trace_run_next_request(struct trace_run *run, struct trace_request *request,
 
 	if (ret <= 0 || ++run->taken % LOOK_EVERY)
 		return ret;
-	if (interrupted())
+	if (is_stop_requested())
 		return aftl_fail(error, -EINTR, "interrupted");
 	progress_report(&run->progress, trace_reader_position(&run->reader));
 	return ret;
@@ -195,8 +195,8 @@ int trace_run_begin_json(struct trace_run *run, struct json_writer *json, struct
 	if (ret)
 		return ret;
 	scnprintf(verb, sizeof(verb), "trace %s", run->options.argv[0]);
-	json_envelope_begin_verb(json, run->json.stream, verb, run->options.argc,
-				 run->options.argv);
+	json_envelope_begin_for_verb(json, run->json.stream, verb, run->options.argc,
+				     run->options.argv);
 	return 0;
 }
 

@@ -305,8 +305,8 @@ static void add_row_of_selected_statistics(struct text_table *table,
 		text_table_add_row(table);
 		text_table_add_cell(table, "%s%s", what, name);
 		text_table_add_cell(table, "%llu", (unsigned long long)share.requests);
-		human_format_decimal(text, scaled_ratio(share.requests, summary->requests, 1000), 1,
-				     " %");
+		format_fixed_point(text, scaled_ratio(share.requests, summary->requests, 1000), 1,
+				   " %");
 		text_table_add_cell(table, "%s", text);
 		human_format_bytes(text, share.bytes);
 		text_table_add_cell(table, "%s", text);
@@ -353,7 +353,7 @@ void trace_summary_print(FILE *out, const struct trace_summary *summary,
 	struct text_table table;
 	char text[HUMAN_SIZE];
 
-	human_format_time_in_text(text, summary->last_ns - summary->first_ns);
+	human_format_time_without_padding(text, summary->last_ns - summary->first_ns);
 	fprintf(out, "span %s, ", text);
 	human_format_bytes(text, summary->end);
 	fprintf(out, "addresses up to %s, streams %u\n", text,
@@ -364,8 +364,8 @@ void trace_summary_print(FILE *out, const struct trace_summary *summary,
 	text_table_print_and_free(&table, out);
 	if (!summary->depth_known)
 		return;
-	human_format_decimal(text, scaled_ratio(summary->depth_sum, summary->depth_known, 100), 2,
-			     "");
+	format_fixed_point(text, scaled_ratio(summary->depth_sum, summary->depth_known, 100), 2,
+			   "");
 	fprintf(out, "requests met %s under way on average, with themselves, and at most %llu\n",
 		text, (unsigned long long)summary->depth_max);
 }

@@ -23,7 +23,7 @@ int block_layer_read_counts(const struct dm_device *device, struct block_layer *
 	return 0;
 }
 
-void block_layer_subtract(struct block_layer *now, const struct block_layer *before)
+void block_layer_subtract_earlier(struct block_layer *now, const struct block_layer *before)
 {
 	now->reads -= before->reads;
 	now->read_sectors -= before->read_sectors;

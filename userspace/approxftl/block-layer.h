@@ -27,6 +27,6 @@ int __must_check block_layer_read_counts(const struct dm_device *device, struct 
 					 struct aftl_error *error);
 
 /* Subtract the statistics @before from @now. */
-void block_layer_subtract(struct block_layer *now, const struct block_layer *before);
+void block_layer_subtract_earlier(struct block_layer *now, const struct block_layer *before);
 
 #endif

@@ -87,8 +87,8 @@ static int map_through_linear_target(struct device_range *range, const char *nam
 				     struct aftl_error *error)
 {
 	u64 sector = range->offset / SECTOR, sectors;
-	int ret = dm_device_map_sector_down(name, &sector, &sectors, &range->major, &range->minor,
-					    error);
+	int ret = dm_device_map_sector_to_lower(name, &sector, &sectors, &range->major,
+						&range->minor, error);
 
 	if (ret <= 0)
 		return ret;

@@ -97,9 +97,9 @@ int device_make_table_line(const struct device_options *options, struct target_l
 	if (!ret && options->size)
 		ret = parse_device_size_option(options, sectors, error);
 	if (!ret && options->size && !blocks)
-		ret = target_line_fit_blocks(line, *sectors, error);
+		ret = target_line_set_fewest_blocks(line, *sectors, error);
 	if (!ret)
-		ret = target_line_compute_size(line, size, error);
+		ret = target_line_compute_device_size(line, size, error);
 	return ret ? ret : check_device_size(options, size, sectors, error);
 }
 
@@ -148,7 +148,7 @@ static void print_creation_plan_json(const struct device_options *options, const
 	scnprintf(table, sizeof(table), "0 %llu %s %s", (unsigned long long)plan->sectors,
 		  TARGET_NAME, arguments);
 	target_line_format_timing(&plan->line, timing);
-	device_begin_json_document(options, &json);
+	device_begin_verb_json(options, &json);
 	json_string(&json, "name", plan->name);
 	json_bool(&json, "created", !options->dry_run);
 	json_string(&json, "table", table);
@@ -230,7 +230,7 @@ static enum exit_code run_device_create(const struct device_options *options)
 	struct plan plan = { .made = false };
 	int ret;
 
-	interruption_catch();
+	interruption_catch_stop_signals();
 	if (make_creation_plan(options, &plan, &error))
 		return report_command_failure(options->verb, &error, EXIT_USAGE);
 	target_line_print(&plan.line, arguments);

@@ -67,11 +67,11 @@ static void print_fault_table(const struct device_options *options, const struct
 	list_begin(&list, &options->list);
 	for (unsigned int i = 0; i < table->count; i++)
 		add_fault_row(&list, &table->all[i]);
-	if (!device_json_needs_all_data(options)) {
-		device_print_list(options, &list);
+	if (!device_is_full_json_wanted(options)) {
+		device_print_list_of_verb(options, &list);
 		return;
 	}
-	device_begin_json_document(options, &json);
+	device_begin_verb_json(options, &json);
 	json_string(&json, "name", table->device.name);
 	json_array(&json, "faults");
 	list_write_json(&list, &json);
@@ -184,7 +184,7 @@ static int send_fault_messages(struct fault_table *table, struct aftl_error *err
 	return 0;
 }
 
-/* Arm all faults of a script or none. Refuse if a fault waits: request counts began with it. */
+/* Arm all faults of a script or none; none if one waits, as it has started the request counts. */
 static int send_fault_script(struct fault_table *table, struct aftl_error *error)
 {
 	struct fault_table before = { .device = table->device };
@@ -220,14 +220,14 @@ struct file_fault {
 	struct fault_table *table;
 };
 
-static int read_unit_size(struct fault_table *table, struct aftl_error *error)
+static int get_unit_size_of_faulty_device(struct fault_table *table, struct aftl_error *error)
 {
 	struct device_view view;
 	struct target_size size;
-	int ret = device_view_find_by_name(&view, table->device.name, error);
+	int ret = device_view_find_and_read(&view, table->device.name, error);
 
 	if (!ret)
-		ret = target_line_compute_size(&view.line, &size, error);
+		ret = target_line_compute_device_size(&view.line, &size, error);
 	if (!ret)
 		table->unit_bytes = size.shards.geo.unit_bytes;
 	return ret;
@@ -249,7 +249,7 @@ static int add_faults_of_device_range(void *context, const struct dm_device *dev
 				 table->device.name, device->name);
 	if (!*table->device.name) {
 		table->device = *device;
-		ret = read_unit_size(table, error);
+		ret = get_unit_size_of_faulty_device(table, error);
 	}
 	if (ret)
 		return ret;
@@ -278,7 +278,7 @@ static int add_faults_of_file(const struct device_options *options, const struct
 
 /* Command line */
 
-/* Parse a fault: @prefix has its first @own words, the operands from number @from on the rest. */
+/* Parse a fault: its first @own words are in @prefix, the others are operands from @from on. */
 static int parse_fault_operands(const struct device_options *options, unsigned int from,
 				const char *const *prefix, unsigned int own,
 				struct aftl_fault *fault, struct aftl_error *error)
@@ -351,9 +351,9 @@ static int send_or_clear_faults(const struct device_options *options, struct fau
 				 send_fault_messages(table, error);
 }
 
-static int find_device_and_its_faults(const struct device_options *options,
-				      const struct fault_script *script, struct fault_table *table,
-				      struct aftl_error *error)
+static int fill_fault_table_and_find_device(const struct device_options *options,
+					    const struct fault_script *script,
+					    struct fault_table *table, struct aftl_error *error)
 {
 	int ret = check_device_mapper_ready(error);
 
@@ -373,7 +373,7 @@ static enum exit_code run_device_fault(const struct device_options *options)
 
 	if (parse_faults_of_command_line(options, &script, &error))
 		return report_command_failure(options->verb, &error, EXIT_USAGE);
-	ret = find_device_and_its_faults(options, &script, &table, &error);
+	ret = fill_fault_table_and_find_device(options, &script, &table, &error);
 	if (!ret)
 		ret = send_or_clear_faults(options, &table, &error);
 	if (!ret && (!options->clear || options->json))

@@ -48,7 +48,7 @@ static int query_runs_of_lost_units(const struct dm_device *device, struct lost_
 
 	if (ret)
 		return ret;
-	lost_runs_parse_answer(runs, answer);
+	parse_answer_about_lost_units(runs, answer);
 	free(answer);
 	return 0;
 }
@@ -58,7 +58,7 @@ static int examine_device_health(const struct device_options *options, struct de
 				 struct aftl_error *error)
 {
 	struct target_stats stats;
-	int ret = device_view_find_by_name(view, options->words[0], error);
+	int ret = device_view_find_and_read(view, options->words[0], error);
 
 	if (!ret)
 		ret = device_read_stats(&view->device, &stats, error);
@@ -79,31 +79,31 @@ static int examine_device_health(const struct device_options *options, struct de
 
 /* Tables */
 
-static void add_block_rows(struct text_table *table, const struct health *health)
+static void add_health_rows_about_blocks(struct text_table *table, const struct health *health)
 {
 	char mean[HUMAN_SIZE], used[HUMAN_SIZE], wear[HUMAN_SIZE];
 	const struct block_survey *survey = &health->survey;
 	u64 good = block_survey_count_good_blocks(survey);
 
-	text_table_add_field(table, "blocks", "%llu, %llu free, %llu bad",
+	table_add_titled_row(table, "blocks", "%llu, %llu free, %llu bad",
 			     (unsigned long long)survey->blocks,
 			     (unsigned long long)health->status.free_blocks,
 			     (unsigned long long)survey->bad);
-	text_table_add_field(table, "gone bad in use", "%llu blocks",
+	table_add_titled_row(table, "gone bad in use", "%llu blocks",
 			     (unsigned long long)health->counters.retired_blocks);
-	human_format_decimal(mean, scaled_ratio(survey->erases_sum, good, 10), 1, "");
-	text_table_add_field(table, "erases of a block",
+	format_fixed_point(mean, scaled_ratio(survey->erases_sum, good, 10), 1, "");
+	table_add_titled_row(table, "erases of a block",
 			     "%llu at least, %s on average, %llu at most",
 			     (unsigned long long)survey->erases_min, mean,
 			     (unsigned long long)survey->erases_max);
-	human_format_decimal(wear, scaled_ratio(survey->wear_sum, good, 1), 4, "");
-	text_table_add_field(table, "wear of a block", "%s full erases on average", wear);
-	human_format_decimal(used, health_compute_used_endurance(health), 2, "%");
+	format_fixed_point(wear, scaled_ratio(survey->wear_sum, good, 1), 4, "");
+	table_add_titled_row(table, "wear of a block", "%s full erases on average", wear);
+	format_fixed_point(used, health_compute_used_endurance(health), 2, "%");
 	if (health->endurance)
-		text_table_add_field(table, "endurance", "%s of %llu erases used", used,
+		table_add_titled_row(table, "endurance", "%s of %llu erases used", used,
 				     (unsigned long long)health->endurance);
 	else
-		text_table_add_field(table, "endurance", "without end; endurance=N sets one");
+		table_add_titled_row(table, "endurance", "without end; endurance=N sets one");
 }
 
 static void print_health_report(const struct device_view *view, const struct health *health,
@@ -116,22 +116,22 @@ static void print_health_report(const struct device_view *view, const struct hea
 
 	human_format_bytes(size, view->device.sectors * TARGET_SECTOR);
 	text_table_begin(&table, 2, 2);
-	text_table_add_field(&table, "device", "%s, %s, profile %s, policy %s", view->device.name,
+	table_add_titled_row(&table, "device", "%s, %s, profile %s, policy %s", view->device.name,
 			     size, view->line.profile, health->status.policy);
-	text_table_add_field(&table, "mode", "%s", health->status.mode);
-	add_block_rows(&table, health);
+	table_add_titled_row(&table, "mode", "%s", health->status.mode);
+	add_health_rows_about_blocks(&table, health);
 	counters = &health->counters;
-	human_format_decimal(text, sim_get_write_amplification(counters, 0), 4, "");
-	text_table_add_field(&table, "write amplification", "%s", text);
-	text_table_add_field(&table, "errors corrected", "%llu bits, %llu further sensing levels",
+	format_fixed_point(text, sim_get_write_amplification(counters, 0), 4, "");
+	table_add_titled_row(&table, "write amplification", "%s", text);
+	table_add_titled_row(&table, "errors corrected", "%llu bits, %llu further sensing levels",
 			     (unsigned long long)counters->read_corrected_bits,
 			     (unsigned long long)counters->read_retry_levels);
-	text_table_add_field(&table, "errors returned", "%llu bits in approximate data",
+	table_add_titled_row(&table, "errors returned", "%llu bits in approximate data",
 			     (unsigned long long)counters->read_flipped_bits);
-	text_table_add_field(&table, "lost", "%llu units when read, %llu when moved",
+	table_add_titled_row(&table, "lost", "%llu units when read, %llu when moved",
 			     (unsigned long long)counters->read_lost_units,
 			     (unsigned long long)counters->moved_lost_units);
-	text_table_add_field(&table, "failed requests", "%llu",
+	table_add_titled_row(&table, "failed requests", "%llu",
 			     (unsigned long long)counters->host_failed_requests);
 	text_table_print_and_free(&table, stdout);
 	printf("verdict: %s\n", health_verdict_words[health->verdict]);
@@ -172,9 +172,9 @@ static void print_health_json(const struct device_options *options,
 	struct json_writer json;
 	const struct aftl_counters *counters;
 
-	device_begin_json_document(options, &json);
+	device_begin_verb_json(options, &json);
 	json_array(&json, "devices");
-	device_json_begin(&json, view);
+	device_write_common_json_keys(&json, view);
 	json_string(&json, "verdict", health_verdict_words[health->verdict]);
 	json_array(&json, "reasons");
 	for (unsigned int i = 0; i < health->reason_count; i++)

@@ -15,7 +15,7 @@ static const char *get_access_mode_of_device(const struct device_view *view)
 }
 
 /* Return the share of the device that holds data, in 1/1000. */
-static u64 device_used_permille(const struct target_status *status)
+static u64 compute_used_permille_of_device(const struct target_status *status)
 {
 	return scaled_ratio(status->valid_units, status->units, 1000);
 }
@@ -48,7 +48,7 @@ static void add_device_row(struct text_list *list, const struct device_view *vie
 	char late[HUMAN_SIZE];
 
 	human_format_bytes(size, bytes);
-	human_format_decimal(used, device_used_permille(&view->status), 1, "%");
+	format_fixed_point(used, compute_used_permille_of_device(&view->status), 1, "%");
 	target_line_format_timing(&view->line, timing);
 	list_add_row(list);
 	list_add_text(list, "%s", view->device.name);
@@ -58,7 +58,7 @@ static void add_device_row(struct text_list *list, const struct device_view *vie
 	list_add_text(list, "%s", view->line.policy->name);
 	list_add_text(list, "%s", timing);
 	list_add_text(list, "%s", get_access_mode_of_device(view));
-	list_add_number(list, device_used_permille(&view->status), 1, used);
+	list_add_number(list, compute_used_permille_of_device(&view->status), 1, used);
 	list_add_number(list, view->device.open_count, 0, NULL);
 	list_add_number(list, view->device.major, 0, NULL);
 	list_add_number(list, view->device.minor, 0, NULL);
@@ -75,10 +75,10 @@ static void print_device_list_json(const struct device_options *options,
 {
 	struct json_writer json;
 
-	device_begin_json_document(options, &json);
+	device_begin_verb_json(options, &json);
 	json_array(&json, "devices");
 	for (unsigned int i = 0; i < count; i++) {
-		device_json_begin(&json, &views[i]);
+		device_write_common_json_keys(&json, &views[i]);
 		json_end_object(&json);
 	}
 	json_end_array(&json);
@@ -90,14 +90,14 @@ static void print_device_list(const struct device_options *options, const struct
 {
 	struct text_list list;
 
-	if (device_json_needs_all_data(options)) {
+	if (device_is_full_json_wanted(options)) {
 		print_device_list_json(options, views, count);
 		return;
 	}
 	list_begin(&list, &options->list);
 	for (unsigned int i = 0; i < count; i++)
 		add_device_row(&list, &views[i]);
-	device_print_list(options, &list);
+	device_print_list_of_verb(options, &list);
 }
 
 /* Report a device whose table or status line cannot be parsed, and list the others. */
@@ -112,7 +112,7 @@ static enum exit_code view_all_devices(const struct device_options *options,
 
 	for (i = 0; i < count; i++) {
 		views[seen].device = devices[i];
-		ret = device_view_read(&views[seen], &error);
+		ret = device_view_read_table_and_status(&views[seen], &error);
 		if (ret)
 			code = device_failed(options, ret, &error);
 		else
@@ -157,7 +157,7 @@ static void add_status_bytes_row(struct text_table *table, const char *title, u6
 	char text[HUMAN_SIZE];
 
 	human_format_bytes(text, bytes);
-	text_table_add_field(table, title, "%s", text);
+	table_add_titled_row(table, title, "%s", text);
 }
 
 static void add_status_time_row(struct text_table *table, const char *title, u64 ns)
@@ -165,23 +165,23 @@ static void add_status_time_row(struct text_table *table, const char *title, u64
 	char text[HUMAN_SIZE];
 
 	human_format_time(text, ns);
-	text_table_add_field(table, title, "%s", text);
+	table_add_titled_row(table, title, "%s", text);
 }
 
-static void add_part_of_whole_row(struct text_table *table, const char *title, u64 part, u64 whole,
-				  const char *what)
+static void add_status_percentage_row(struct text_table *table, const char *title, u64 part,
+				      u64 whole, const char *what)
 {
 	char share[HUMAN_SIZE];
 
-	human_format_decimal(share, scaled_ratio(part, whole, 1000), 1, "%");
-	text_table_add_field(table, title, "%s: %llu of %llu %s", share, (unsigned long long)part,
+	format_fixed_point(share, scaled_ratio(part, whole, 1000), 1, "%");
+	table_add_titled_row(table, title, "%s: %llu of %llu %s", share, (unsigned long long)part,
 			     (unsigned long long)whole, what);
 }
 
 static void add_status_count_row(struct text_table *table, const char *title, u64 count,
 				 const char *what)
 {
-	text_table_add_field(table, title, "%llu %s", (unsigned long long)count, what);
+	table_add_titled_row(table, title, "%llu %s", (unsigned long long)count, what);
 }
 
 static void print_device_status(const struct device_view *view)
@@ -193,14 +193,16 @@ static void print_device_status(const struct device_view *view)
 	text_table_begin(&table, 2, 2);
 	human_format_bytes(size, view->device.sectors * TARGET_SECTOR);
 	target_line_format_timing(&view->line, timing);
-	text_table_add_field(&table, "device", "%s (%u:%u), %s, open %u times", view->device.name,
+	table_add_titled_row(&table, "device", "%s (%u:%u), %s, open %u times", view->device.name,
 			     view->device.major, view->device.minor, size, view->device.open_count);
-	text_table_add_field(&table, "profile", "%s, store %s, timing %s", view->line.profile,
+	table_add_titled_row(&table, "profile", "%s, store %s, timing %s", view->line.profile,
 			     view->line.store, timing);
-	text_table_add_field(&table, "policy", "%s", view->status.policy);
-	text_table_add_field(&table, "mode", "%s", get_access_mode_of_device(view));
-	add_part_of_whole_row(&table, "holds data", status->valid_units, status->units, "units");
-	add_part_of_whole_row(&table, "free blocks", status->free_blocks, status->blocks, "blocks");
+	table_add_titled_row(&table, "policy", "%s", view->status.policy);
+	table_add_titled_row(&table, "mode", "%s", get_access_mode_of_device(view));
+	add_status_percentage_row(&table, "holds data", status->valid_units, status->units,
+				  "units");
+	add_status_percentage_row(&table, "free blocks", status->free_blocks, status->blocks,
+				  "blocks");
 	add_status_count_row(&table, "under way", status->pending_requests, "requests");
 	add_status_count_row(&table, "read", status->host_read_units, "units");
 	add_status_count_row(&table, "written", status->host_write_units, "units");
@@ -221,7 +223,7 @@ static enum exit_code run_device_status(const struct device_options *options)
 {
 	struct device_view view;
 	struct aftl_error error;
-	int ret = device_view_find_by_name(&view, options->words[0], &error);
+	int ret = device_view_find_and_read(&view, options->words[0], &error);
 
 	if (ret)
 		return device_failed(options, ret, &error);

@@ -135,8 +135,9 @@ static void print_gauge_metric(const struct metrics *metrics, const char *own, c
 }
 
 /* Print two gauges: the status field at offset @field, and the field behind it, its maximum. */
-static void print_part_and_whole_gauges(const struct metrics *metrics, const char *const names[2],
-					const char *help, size_t field)
+static void print_gauges_of_value_and_maximum(const struct metrics *metrics,
+					      const char *const names[2], const char *help,
+					      size_t field)
 {
 	print_gauge_metric(metrics, names[0], help, field);
 	print_gauge_metric(metrics, names[1], help, field + sizeof(u64));
@@ -147,8 +148,9 @@ static void print_status_metrics(const struct metrics *metrics)
 #define FIELD(name) offsetof(struct target_status, name)
 #define STATUS_TEXT(name, help)
 #define STATUS_NUMBER(name, help) print_gauge_metric(metrics, #name, help, FIELD(name));
-#define STATUS_PAIR(part, whole, help) \
-	print_part_and_whole_gauges(metrics, (const char *[]){ #part, #whole }, help, FIELD(part));
+#define STATUS_PAIR(part, whole, help)                                                      \
+	print_gauges_of_value_and_maximum(metrics, (const char *[]){ #part, #whole }, help, \
+					  FIELD(part));
 #include "target/status-table.h"
 #undef FIELD
 #undef STATUS_TEXT
@@ -163,7 +165,7 @@ static void print_histogram_bucket(const struct scraped *device, const char *bou
 	printf(",le=\"%s\"} %llu\n", bound, (unsigned long long)count);
 }
 
-static void print_lateness_metric(const struct scraped *device)
+static void print_completion_lateness_metric(const struct scraped *device)
 {
 	const struct aftl_histogram *late = &device->sample.stats.late;
 	char bound[AFTL_VALUE_SIZE];
@@ -242,7 +244,7 @@ static int query_device_metrics(struct metrics *metrics, const struct dm_device 
 	scraped = &metrics->devices[metrics->count++];
 	memset(scraped, 0, sizeof(*scraped));
 	scraped->view.device = *device;
-	ret = device_view_read(&scraped->view, error);
+	ret = device_view_read_table_and_status(&scraped->view, error);
 	return ret ? ret : device_sample_take(device, &scraped->sample, error);
 }
 
@@ -298,7 +300,7 @@ enum exit_code metrics_print(const struct device_options *options)
 		print_metric_head("approxftl_late_seconds", "histogram",
 				  "how much later than the model's time requests were handed back");
 		for (unsigned int i = 0; i < metrics.count; i++)
-			print_lateness_metric(&metrics.devices[i]);
+			print_completion_lateness_metric(&metrics.devices[i]);
 		print_lun_metrics(&metrics);
 	}
 	for (unsigned int i = 0; i < metrics.count; i++)

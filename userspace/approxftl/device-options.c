@@ -106,13 +106,13 @@ static int add_table_line_key(struct device_options *options, const char *key, s
 	if (at == DEVICE_KEYS)
 		return aftl_fail(error, -EINVAL, "at most %u operands KEY=VALUE can be given",
 				 DEVICE_KEYS);
-	copy_pair_key(options->keys[at], key, length);
+	copy_key_with_underscores(options->keys[at], key, length);
 	options->values[at] = value;
 	options->key_count++;
 	return 0;
 }
 
-static int add_table_line_pair(void *fields, const char *pair, struct aftl_error *error)
+static int parse_table_line_key_value(void *fields, const char *pair, struct aftl_error *error)
 {
 	struct device_options *options = fields;
 	size_t length = get_length_of_pair_key(pair);
@@ -128,7 +128,7 @@ static int add_verb_operand(void *fields, const char *word, struct aftl_error *e
 	const struct device_verb *verb = options->rules;
 
 	if (verb->pairs && options->word_count == verb->most_words)
-		return add_table_line_pair(options, word, error);
+		return parse_table_line_key_value(options, word, error);
 	if (options->word_count == verb->most_words)
 		return command_report_extra_operand(verb->name, word, error);
 	options->words =
@@ -142,9 +142,9 @@ static int take_table_line_option(void *fields, const struct command_option *opt
 {
 	if (option->kind == KIND_KEY)
 		return add_table_line_key(fields, option->name, strlen(option->name), value, error);
-	return *value == '@' ?
-		       parameter_file_call_on_each(value + 1, add_table_line_pair, fields, error) :
-		       add_table_line_pair(fields, value, error);
+	return *value == '@' ? parameter_file_pass_each_pair(value + 1, parse_table_line_key_value,
+							     fields, error) :
+			       parse_table_line_key_value(fields, value, error);
 }
 
 static struct command_line get_command_line_of_verb(const struct device_verb *verb)
@@ -246,17 +246,17 @@ enum exit_code device_verb_main(const struct device_verb *verb, int argc, char *
 	return EXIT_DONE;
 }
 
-void device_begin_json_document(const struct device_options *options, struct json_writer *json)
+void device_begin_verb_json(const struct device_options *options, struct json_writer *json)
 {
 	json_envelope_begin(json, options->out, options->argc, options->argv);
 }
 
-bool device_json_needs_all_data(const struct device_options *options)
+bool device_is_full_json_wanted(const struct device_options *options)
 {
 	return options->json && !options->list.chosen;
 }
 
-void device_print_list(const struct device_options *options, struct text_list *list)
+void device_print_list_of_verb(const struct device_options *options, struct text_list *list)
 {
 	struct json_writer json;
 
@@ -264,15 +264,15 @@ void device_print_list(const struct device_options *options, struct text_list *l
 		list_print(list, options->out);
 		return;
 	}
-	device_begin_json_document(options, &json);
+	device_begin_verb_json(options, &json);
 	json_array(&json, "rows");
 	list_write_json(list, &json);
 	json_end_array(&json);
 	json_envelope_end(&json);
 }
 
-const char *device_value_of_key(const struct device_options *options, const char *key,
-				const char *standard)
+const char *device_get_value_of_table_key(const struct device_options *options, const char *key,
+					  const char *standard)
 {
 	for (unsigned int i = 0; i < options->key_count; i++)
 		if (!strcmp(options->keys[i], key))

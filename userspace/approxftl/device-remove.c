@@ -31,7 +31,7 @@ static int remove_dm_device(const struct device_options *options, const struct d
 	if (!may_wait && device->open_count && device_find_holder(device, holder, sizeof(holder)))
 		return report_device_in_use(device, error);
 	if (options->force && device->open_count)
-		ret = dm_device_replace_by_error(device, error);
+		ret = dm_device_switch_to_error_target(device, error);
 	*waits = may_wait && device->open_count;
 	if (!ret)
 		ret = dm_device_remove(device->name, may_wait ? DM_DEVICE_REMOVE_DEFERRED :
@@ -54,7 +54,7 @@ static enum exit_code run_device_remove(const struct device_options *options)
 	if (ret)
 		return device_failed(options, ret, &error);
 	if (options->json) {
-		device_begin_json_document(options, &json);
+		device_begin_verb_json(options, &json);
 		json_string(&json, "name", device.name);
 		json_bool(&json, "removed", !waits);
 		json_bool(&json, "deferred", waits);
@@ -109,7 +109,7 @@ static void print_message_answer(const struct device_options *options,
 		fputs(answer, stdout);
 		return;
 	}
-	device_begin_json_document(options, &json);
+	device_begin_verb_json(options, &json);
 	json_string(&json, "name", device->name);
 	json_inline_array(&json, "message");
 	for (unsigned int i = 1; i < options->word_count; i++)

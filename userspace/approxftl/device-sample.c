@@ -6,7 +6,7 @@
 #include "device-sample.h"
 #include "device-verbs.h"
 
-u64 sample_clock_ns(void)
+u64 get_monotonic_time_ns(void)
 {
 	struct timespec now;
 
@@ -21,15 +21,15 @@ int device_sample_take(const struct dm_device *device, struct sample *sample,
 
 	memset(sample, 0, sizeof(*sample));
 	ret = device_read_stats(device, &sample->stats, error);
-	sample->at_ns = sample_clock_ns();
+	sample->at_ns = get_monotonic_time_ns();
 	sample->device_ns = sample->stats.device_ns;
 	if (!ret)
 		ret = device_read_luns(device, &sample->luns, error);
 	return ret ? ret : block_layer_read_counts(device, &sample->layer, error);
 }
 
-void device_sample_subtract(struct sample *between, const struct sample *now,
-			    const struct sample *before)
+void device_sample_compute_difference(struct sample *between, const struct sample *now,
+				      const struct sample *before)
 {
 	size_t bytes = now->luns.count * sizeof(*now->luns.list);
 
@@ -38,9 +38,9 @@ void device_sample_subtract(struct sample *between, const struct sample *now,
 	memcpy(between->luns.list, now->luns.list, bytes);
 	between->at_ns -= before->at_ns;
 	between->device_ns -= before->device_ns;
-	target_stats_subtract(&between->stats, &before->stats);
-	block_layer_subtract(&between->layer, &before->layer);
-	target_luns_subtract(&between->luns, &before->luns);
+	target_stats_subtract_earlier(&between->stats, &before->stats);
+	block_layer_subtract_earlier(&between->layer, &before->layer);
+	target_luns_subtract_earlier(&between->luns, &before->luns);
 }
 
 void device_sample_free(struct sample *sample)

@@ -31,33 +31,33 @@ int __must_check device_sample_take(const struct dm_device *device, struct sampl
 				    struct aftl_error *error);
 
 /* Compute the difference between two samples of a device; the caller calls device_sample_free(). */
-void device_sample_subtract(struct sample *between, const struct sample *now,
-			    const struct sample *before);
+void device_sample_compute_difference(struct sample *between, const struct sample *now,
+				      const struct sample *before);
 
 void device_sample_free(struct sample *sample);
 
 /* Return the mean lateness of completions, in host time. */
-static inline u64 sample_mean_lateness_ns(const struct sample *sample)
+static inline u64 sample_get_completion_lateness_ns(const struct sample *sample)
 {
 	return scaled_ratio(sample->stats.late.sum, sample->stats.late.count, 1);
 }
 
 /* Return the rate of @count events in the sample's interval, in tenths of events per second. */
-static inline u64 sample_rate_per_second(const struct sample *sample, u64 count)
+static inline u64 sample_get_event_rate(const struct sample *sample, u64 count)
 {
 	return scaled_ratio(count, sample->at_ns, SECOND_NS * 10);
 }
 
 /* Return the share of time with requests in flight, in 1/1000. */
-static inline u64 sample_busy_permille(const struct sample *sample)
+static inline u64 sample_get_busy_permille(const struct sample *sample)
 {
 	return min_t(u64, 1000, scaled_ratio(sample->layer.busy_ms * 1000000, sample->at_ns, 1000));
 }
 
 /* Return the machine's monotonic clock, in nanoseconds. */
-u64 sample_clock_ns(void);
+u64 get_monotonic_time_ns(void);
 
-/* Sleep until a time of sample_clock_ns(), or until a signal. */
+/* Sleep until a time of get_monotonic_time_ns(), or until a signal. */
 void sleep_until_sample_time(u64 at_ns);
 
 /* Parse the value of --interval; a number without a unit is in seconds. */

@@ -54,13 +54,13 @@ static void add_fixed_point_cell(struct text_list *line, u64 value, unsigned int
 {
 	char text[HUMAN_SIZE];
 
-	human_format_decimal(text, value, decimals, end);
+	format_fixed_point(text, value, decimals, end);
 	list_add_number(line, value, decimals, text);
 }
 
 static void add_rate_cell(struct text_list *line, const struct sample *sample, u64 count)
 {
-	add_fixed_point_cell(line, sample_rate_per_second(sample, count), 1, "");
+	add_fixed_point_cell(line, sample_get_event_rate(sample, count), 1, "");
 }
 
 static void add_throughput_cell(struct text_list *line, const struct sample *sample, u64 sectors)
@@ -91,11 +91,11 @@ static void add_row_of_sample_rates(struct text_list *line, const struct sample 
 	add_throughput_cell(line, sample, layer->write_sectors);
 	add_time_cell(line, scaled_ratio(layer->read_ms, layer->reads, 1000000));
 	add_time_cell(line, scaled_ratio(layer->write_ms, layer->writes, 1000000));
-	add_fixed_point_cell(line, sample_busy_permille(sample), 1, "%");
+	add_fixed_point_cell(line, sample_get_busy_permille(sample), 1, "%");
 	add_fixed_point_cell(line, sim_get_write_amplification(counters, 0) / 10, 3, "");
 	add_rate_cell(line, sample, counters->array_erases);
 	add_rate_cell(line, sample, counters->read_flipped_bits);
-	add_time_cell(line, sample_mean_lateness_ns(sample));
+	add_time_cell(line, sample_get_completion_lateness_ns(sample));
 	add_time_cell(line, aftl_histogram_quantile(&sample->stats.late, 9900));
 }
 
@@ -194,12 +194,12 @@ static void print_stat_line(struct series *series, const struct sample *sample, 
 	}
 	if (number % HEAD_EVERY == 0)
 		list_print_head(&options->list, CELL_WIDTH, options->out);
-	list_print_rows_with_width(&line, CELL_WIDTH, options->out);
+	list_print_rows_with_cell_width(&line, CELL_WIDTH, options->out);
 }
 
 static void print_stat_sample(struct series *series, const struct sample *sample, u64 number)
 {
-	if (device_json_needs_all_data(series->options)) {
+	if (device_is_full_json_wanted(series->options)) {
 		json_object(&series->json, NULL);
 		json_u64(&series->json, "interval_ns", sample->at_ns);
 		json_u64(&series->json, "device_interval_ns", sample->device_ns);
@@ -221,11 +221,11 @@ static int take_next_sample(struct series *series, struct sample *before, struct
 	for (u64 number = 0; !ret && (!series->count || number < series->count); number++) {
 		next_ns += series->interval_ns;
 		sleep_until_sample_time(next_ns);
-		if (interrupted())
+		if (is_stop_requested())
 			break;
 		ret = device_sample_take(&series->view.device, &now, error);
 		if (!ret) {
-			device_sample_subtract(&between, &now, before);
+			device_sample_compute_difference(&between, &now, before);
 			print_stat_sample(series, &between, number);
 			device_sample_free(&between);
 		}
@@ -237,13 +237,13 @@ static int take_next_sample(struct series *series, struct sample *before, struct
 
 static void begin_sample_series_json(struct series *series)
 {
-	device_begin_json_document(series->options, &series->json);
+	device_begin_verb_json(series->options, &series->json);
 	if (series->options->list.chosen) {
 		json_array(&series->json, "rows");
 		return;
 	}
 	json_array(&series->json, "devices");
-	device_json_begin(&series->json, &series->view);
+	device_write_common_json_keys(&series->json, &series->view);
 	json_array(&series->json, "samples");
 }
 
@@ -254,7 +254,7 @@ static enum exit_code print_sample_series(struct series *series)
 	struct sample before;
 	int ret;
 
-	interruption_catch();
+	interruption_catch_stop_signals();
 	if (series->options->json)
 		begin_sample_series_json(series);
 	ret = device_sample_take(&series->view.device, &before, &error);
@@ -267,12 +267,12 @@ static enum exit_code print_sample_series(struct series *series)
 			json_end_object(&series->json);
 			json_end_array(&series->json);
 		}
-		json_bool(&series->json, "interrupted", interrupted());
+		json_bool(&series->json, "interrupted", is_stop_requested());
 		json_envelope_end(&series->json);
 	}
 	if (ret)
 		return device_failed(series->options, ret, &error);
-	return interrupted() ? EXIT_INTERRUPTED : EXIT_DONE;
+	return is_stop_requested() ? EXIT_INTERRUPTED : EXIT_DONE;
 }
 
 /* All counters, once */
@@ -303,9 +303,9 @@ static void print_placement_handle_row(struct text_table *table,
 
 static void print_stat_totals_json(struct series *series, const struct sample *sample)
 {
-	device_begin_json_document(series->options, &series->json);
+	device_begin_verb_json(series->options, &series->json);
 	json_array(&series->json, "devices");
-	device_json_begin(&series->json, &series->view);
+	device_write_common_json_keys(&series->json, &series->view);
 	write_sample_json(&series->json, sample);
 	json_end_object(&series->json);
 	json_end_array(&series->json);
@@ -327,19 +327,19 @@ static enum exit_code print_totals_of_device(struct series *series)
 
 		text_table_begin(&table, 3, 1);
 		for (unsigned int i = 0; i < AFTL_COUNTERS; i++)
-			text_table_add_field(&table, aftl_counter_info[i].name, "%llu",
-					     (unsigned long long)
-					     aftl_counter_get(&stats->counters, i));
+			table_add_titled_row(&table, aftl_counter_info[i].name, "%llu",
+					     (unsigned long long)aftl_counter_get(&stats->counters,
+										  i));
 		for (unsigned int i = 0; i < AFTL_STREAMS && stats->streams[i].name[0]; i++)
 			print_stream_row(&table, &stats->streams[i]);
 		for (unsigned int i = 0; i < count_placement_handles_in_use(stats->handles); i++)
 			print_placement_handle_row(&table, stats->handles, i);
-		human_format_decimal(text, sim_get_write_amplification(&stats->counters, 0), 4, "");
-		text_table_add_field(&table, "write amplification", "%s", text);
-		human_format_time(text, sample_mean_lateness_ns(&sample));
-		text_table_add_field(&table, "late, mean", "%s", text);
+		format_fixed_point(text, sim_get_write_amplification(&stats->counters, 0), 4, "");
+		table_add_titled_row(&table, "write amplification", "%s", text);
+		human_format_time(text, sample_get_completion_lateness_ns(&sample));
+		table_add_titled_row(&table, "late, mean", "%s", text);
 		human_format_time(text, aftl_histogram_quantile(&stats->late, 9900));
-		text_table_add_field(&table, "late, 99%", "%s", text);
+		table_add_titled_row(&table, "late, 99%", "%s", text);
 		text_table_print_and_free(&table, stdout);
 	}
 	device_sample_free(&sample);
@@ -379,7 +379,7 @@ static enum exit_code run_device_stat(const struct device_options *options)
 		return report_command_failure(options->verb, &error, EXIT_USAGE);
 	if (options->prometheus)
 		return metrics_print(options);
-	ret = device_view_find_by_name(&series.view, options->words[0], &error);
+	ret = device_view_find_and_read(&series.view, options->words[0], &error);
 	if (ret)
 		return device_failed(options, ret, &error);
 	return options->interval ? print_sample_series(&series) : print_totals_of_device(&series);

@@ -46,7 +46,7 @@ static int watch_device(struct watched *watched, const struct dm_device *device,
 	int ret;
 
 	watched->view.device = *device;
-	ret = device_view_read(&watched->view, error);
+	ret = device_view_read_table_and_status(&watched->view, error);
 	return ret ? ret : device_sample_take(device, &watched->sample, error);
 }
 
@@ -108,20 +108,20 @@ static void print_watched_device(const struct watched *now, const struct watched
 		.between = &between,
 		.columns = columns,
 		.rows = rows,
-		.end = is_screen_taken() ? "\033[K" : "",
+		.end = is_terminal_in_full_screen() ? "\033[K" : "",
 	};
 
-	device_sample_subtract(&between, &now->sample, &before->sample);
+	device_sample_compute_difference(&between, &now->sample, &before->sample);
 	top_frame_print(stdout, &frame);
 	device_sample_free(&between);
 }
 
 static void print_watched_devices(const struct watch *now, const struct watch *before)
 {
-	const char *end = is_screen_taken() ? "\033[K\n" : "\n";
+	const char *end = is_terminal_in_full_screen() ? "\033[K\n" : "\n";
 	unsigned int columns, rows, i;
 
-	screen_move_home();
+	screen_move_cursor_home();
 	screen_get_size(&columns, &rows);
 	/* Keep the last row free, or the terminal would scroll. */
 	if (rows)
@@ -142,7 +142,7 @@ static void print_watched_devices(const struct watch *now, const struct watch *b
 
 static bool user_wants_to_quit(int key)
 {
-	return interrupted() || key == 'q' || key == 'Q';
+	return is_stop_requested() || key == 'q' || key == 'Q';
 }
 
 /* Wait until the next frame is due; return false if the user quits. */
@@ -152,14 +152,14 @@ static bool wait_for_next_top_frame(u64 at_ns)
 
 	do
 		key = screen_wait_for_key(at_ns);
-	while (!user_wants_to_quit(key) && sample_clock_ns() < at_ns);
+	while (!user_wants_to_quit(key) && get_monotonic_time_ns() < at_ns);
 	return !user_wants_to_quit(key);
 }
 
 static int show_next_top_frame(const struct device_options *options, u64 interval_ns, u64 count,
 			       struct aftl_error *error)
 {
-	u64 number, next_ns = sample_clock_ns() + interval_ns;
+	u64 number, next_ns = get_monotonic_time_ns() + interval_ns;
 	struct watch before, now;
 	int ret = watch_devices(options, &before, error);
 
@@ -190,14 +190,14 @@ static enum exit_code run_device_top(const struct device_options *options)
 		return report_command_failure(options->verb, &error, EXIT_USAGE);
 	ret = check_device_mapper_ready(&error);
 	if (!ret) {
-		interruption_catch();
+		interruption_catch_stop_signals();
 		screen_begin();
 		ret = show_next_top_frame(options, interval_ns, count, &error);
 		screen_end();
 	}
 	if (ret)
 		return device_failed(options, ret, &error);
-	return interrupted() ? EXIT_INTERRUPTED : EXIT_DONE;
+	return is_stop_requested() ? EXIT_INTERRUPTED : EXIT_DONE;
 }
 
 const struct device_verb verb_top = {

@@ -124,17 +124,17 @@ struct device_verb {
 enum exit_code device_verb_main(const struct device_verb *verb, int argc, char **argv);
 
 /* Begin the verb's JSON document. */
-void device_begin_json_document(const struct device_options *options, struct json_writer *json);
+void device_begin_verb_json(const struct device_options *options, struct json_writer *json);
 
 /* Return true if JSON shall have all data; with -o or -S it has only the rows of the list. */
-bool device_json_needs_all_data(const struct device_options *options);
+bool device_is_full_json_wanted(const struct device_options *options);
 
 /* Print a verb's list with the columns and the order that the options select; free the list. */
-void device_print_list(const struct device_options *options, struct text_list *list);
+void device_print_list_of_verb(const struct device_options *options, struct text_list *list);
 
 /* Return the last value of @key on the command line, or @standard if there is none. */
-const char *device_value_of_key(const struct device_options *options, const char *key,
-				const char *standard);
+const char *device_get_value_of_table_key(const struct device_options *options, const char *key,
+					  const char *standard);
 
 /**
  * device_make_table_line() - make the table line of the options, and check it with the core
@@ -165,11 +165,12 @@ struct device_view {
 	struct target_status status;
 };
 
-int __must_check device_view_find_by_name(struct device_view *view, const char *name,
-					  struct aftl_error *error);
+int __must_check device_view_find_and_read(struct device_view *view, const char *name,
+					   struct aftl_error *error);
 
 /* Read table and status of a view whose @device is set. */
-int __must_check device_view_read(struct device_view *view, struct aftl_error *error);
+int __must_check device_view_read_table_and_status(struct device_view *view,
+						   struct aftl_error *error);
 
 int __must_check device_read_stats(const struct dm_device *device, struct target_stats *stats,
 				   struct aftl_error *error);
@@ -179,6 +180,6 @@ int __must_check device_read_luns(const struct dm_device *device, struct target_
 				  struct aftl_error *error);
 
 /* Print the common JSON keys of a device; the object stays open. */
-void device_json_begin(struct json_writer *json, const struct device_view *view);
+void device_write_common_json_keys(struct json_writer *json, const struct device_view *view);
 
 #endif

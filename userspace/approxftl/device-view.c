@@ -8,7 +8,8 @@
 static int read_table_line(struct device_view *view, struct aftl_error *error)
 {
 	char *text;
-	int ret = dm_device_get_line(view->device.name, DM_DEVICE_TEXT_TABLE, &text, error);
+	int ret = dm_device_get_table_or_status(view->device.name, DM_DEVICE_TEXT_TABLE, &text,
+						error);
 
 	if (ret)
 		return ret;
@@ -20,7 +21,8 @@ static int read_table_line(struct device_view *view, struct aftl_error *error)
 static int read_status_line(struct device_view *view, struct aftl_error *error)
 {
 	char *text;
-	int ret = dm_device_get_line(view->device.name, DM_DEVICE_TEXT_STATUS, &text, error);
+	int ret = dm_device_get_table_or_status(view->device.name, DM_DEVICE_TEXT_STATUS, &text,
+						error);
 
 	if (ret)
 		return ret;
@@ -29,20 +31,20 @@ static int read_status_line(struct device_view *view, struct aftl_error *error)
 	return ret;
 }
 
-int device_view_read(struct device_view *view, struct aftl_error *error)
+int device_view_read_table_and_status(struct device_view *view, struct aftl_error *error)
 {
 	int ret = read_table_line(view, error);
 
 	return ret ? ret : read_status_line(view, error);
 }
 
-int device_view_find_by_name(struct device_view *view, const char *name, struct aftl_error *error)
+int device_view_find_and_read(struct device_view *view, const char *name, struct aftl_error *error)
 {
 	int ret = check_device_mapper_ready(error);
 
 	if (!ret)
 		ret = dm_device_find(&view->device, name, error);
-	return ret ? ret : device_view_read(view, error);
+	return ret ? ret : device_view_read_table_and_status(view, error);
 }
 
 int device_read_stats(const struct dm_device *device, struct target_stats *stats,
@@ -85,7 +87,7 @@ static void write_status_json(struct json_writer *json, const struct target_stat
 	json_end_object(json);
 }
 
-void device_json_begin(struct json_writer *json, const struct device_view *view)
+void device_write_common_json_keys(struct json_writer *json, const struct device_view *view)
 {
 	char timing[AFTL_VALUE_SIZE];
 

@@ -224,8 +224,8 @@ static int map_sector_by_linear_target(struct dm_task *dmt, u64 *sector, u64 *se
 	return 0;
 }
 
-int dm_device_map_sector_down(const char *name, u64 *sector, u64 *sectors, u32 *major, u32 *minor,
-			      struct aftl_error *error)
+int dm_device_map_sector_to_lower(const char *name, u64 *sector, u64 *sectors, u32 *major,
+				  u32 *minor, struct aftl_error *error)
 {
 	struct task task;
 	int ret = dm_task_begin(&task, DM_DEVICE_TABLE, name, error);
@@ -282,8 +282,8 @@ int dm_device_list(struct dm_device **devices, unsigned int *count, struct aftl_
 	return ret;
 }
 
-int dm_device_get_line(const char *name, enum dm_device_text what, char **text,
-		       struct aftl_error *error)
+int dm_device_get_table_or_status(const char *name, enum dm_device_text what, char **text,
+				  struct aftl_error *error)
 {
 	char *type = NULL, *params = NULL;
 	struct task task;
@@ -413,7 +413,7 @@ static int resume_dm_device_without_flush(const struct dm_device *device, struct
 	return ret;
 }
 
-int dm_device_replace_by_error(const struct dm_device *device, struct aftl_error *error)
+int dm_device_switch_to_error_target(const struct dm_device *device, struct aftl_error *error)
 {
 	int ret = load_error_table(device, error);
 

@@ -65,8 +65,8 @@ int __must_check dm_device_remove(const char *name, enum dm_device_remove how,
 				  struct aftl_error *error);
 
 /* Replace the table by the error target: all I/O fails from now on, and the data are lost. */
-int __must_check dm_device_replace_by_error(const struct dm_device *device,
-					    struct aftl_error *error);
+int __must_check dm_device_switch_to_error_target(const struct dm_device *device,
+						  struct aftl_error *error);
 
 /* Find a device of the target by name, with or without /dev/mapper/. */
 int __must_check dm_device_find(struct dm_device *device, const char *name,
@@ -81,21 +81,21 @@ int __must_check dm_device_list(struct dm_device **devices, unsigned int *count,
 				struct aftl_error *error);
 
 /**
- * dm_device_get_line() - get the table or status line, without start, length and target name
+ * dm_device_get_table_or_status() - get a line, without start, length and target name
  * @text: to be freed with free()
  */
-int __must_check dm_device_get_line(const char *name, enum dm_device_text what, char **text,
-				    struct aftl_error *error);
+int __must_check dm_device_get_table_or_status(const char *name, enum dm_device_text what,
+					       char **text, struct aftl_error *error);
 
 /**
- * dm_device_map_sector_down() - find the place of a sector below a device of any target
+ * dm_device_map_sector_to_lower() - find the place of a sector below a device of any target
  * @sector: sector of the device; updated to the corresponding sector of the device below
  * @sectors: number of sectors that follow each other below, from this one on
  *
  * Return: 1, 0 if the sector is not of target "linear", or a negative error number.
  */
-int __must_check dm_device_map_sector_down(const char *name, u64 *sector, u64 *sectors, u32 *major,
-					   u32 *minor, struct aftl_error *error);
+int __must_check dm_device_map_sector_to_lower(const char *name, u64 *sector, u64 *sectors,
+					       u32 *major, u32 *minor, struct aftl_error *error);
 
 /**
  * dm_device_message() - send a message to the target

@@ -87,7 +87,7 @@ static void print_check_list(const struct device_options *options,
 		list_add_text(&list, "%s", examination->diagnoses[i].found);
 		list_add_text(&list, "%s", examination->diagnoses[i].remedy);
 	}
-	device_print_list(options, &list);
+	device_print_list_of_verb(options, &list);
 }
 
 static void print_check_group(struct text_table *table, const struct examination *examination,
@@ -149,7 +149,7 @@ static void print_examination_json(const struct device_options *options,
 {
 	struct json_writer json;
 
-	device_begin_json_document(options, &json);
+	device_begin_verb_json(options, &json);
 	json_string(&json, "kernel", examination->machine.release);
 	json_object(&json, "usable");
 	for (unsigned int i = 0; i < DOCTOR_GROUPS; i++)

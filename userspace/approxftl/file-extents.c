@@ -39,8 +39,8 @@ int file_extent_locate(const struct fiemap_extent *extent, u64 at, u64 end,
 	return 0;
 }
 
-static int check_file_on_device(int fd, u64 offset, u64 length, struct device_range *range,
-				struct aftl_error *error)
+static int check_file_range_is_on_device(int fd, u64 offset, u64 length, struct device_range *range,
+					 struct aftl_error *error)
 {
 	struct fsxattr attributes = { .fsx_xflags = 0 };
 	struct stat found;
@@ -117,7 +117,7 @@ int file_extents_locate_bytes(const char *path, u64 offset, u64 length,
 
 	if (fd < 0)
 		return aftl_fail(error, -EINVAL, "%.120s: %s", path, strerror(errno));
-	ret = check_file_on_device(fd, offset, length, &range, &cause);
+	ret = check_file_range_is_on_device(fd, offset, length, &range, &cause);
 	if (!ret && fsync(fd))
 		ret = aftl_fail(&cause, -errno, "fsync: %s", strerror(errno));
 	if (!ret)

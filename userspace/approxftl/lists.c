@@ -157,7 +157,7 @@ static void print_param_list(const struct device_options *options, const struct 
 	for (unsigned int i = 0; i < aftl_param_count(); i++)
 		if (is_name_requested(options, aftl_param_at(i)->key))
 			add_param_row(&list, aftl_param_at(i), aftl_param_get(config, i));
-	device_print_list(options, &list);
+	device_print_list_of_verb(options, &list);
 }
 
 static void add_param_cell(struct json_writer *json, const char *key,
@@ -194,7 +194,7 @@ static void print_params_json(const struct device_options *options, const char *
 {
 	struct json_writer json;
 
-	device_begin_json_document(options, &json);
+	device_begin_verb_json(options, &json);
 	json_string(&json, "profile", profile);
 	json_array(&json, "parameters");
 	for (unsigned int i = 0; i < aftl_param_count(); i++)
@@ -206,7 +206,7 @@ static void print_params_json(const struct device_options *options, const char *
 
 static enum exit_code run_list_params(const struct device_options *options)
 {
-	const char *profile = device_value_of_key(options, "profile", "demo");
+	const char *profile = device_get_value_of_table_key(options, "profile", "demo");
 	enum exit_code code = check_words(options, get_param_at);
 	struct aftl_config config;
 	struct aftl_error error;
@@ -215,7 +215,7 @@ static enum exit_code run_list_params(const struct device_options *options)
 		return code;
 	if (aftl_profile_load(&config, profile, &error))
 		return report_command_failure(options->verb, &error, EXIT_USAGE);
-	if (device_json_needs_all_data(options))
+	if (device_is_full_json_wanted(options))
 		print_params_json(options, profile, &config);
 	else
 		print_param_list(options, &config);
@@ -247,7 +247,7 @@ static void print_requested_names_json(const struct device_options *options, lis
 	struct listed listed;
 	unsigned int i = 0;
 
-	device_begin_json_document(options, &json);
+	device_begin_verb_json(options, &json);
 	json_array(&json, options->verb);
 	while (find_next_requested_name(options, at, &i, &listed)) {
 		json_object(&json, NULL);
@@ -266,7 +266,7 @@ static enum exit_code run_list_names(const struct device_options *options)
 
 	if (code)
 		return code;
-	if (device_json_needs_all_data(options)) {
+	if (device_is_full_json_wanted(options)) {
 		print_requested_names_json(options, at);
 	} else {
 		struct text_list list;
@@ -279,7 +279,7 @@ static enum exit_code run_list_names(const struct device_options *options)
 			list_add_text(&list, "%s", listed.name);
 			list_add_text(&list, "%s", listed.about);
 		}
-		device_print_list(options, &list);
+		device_print_list_of_verb(options, &list);
 	}
 	return EXIT_DONE;
 }

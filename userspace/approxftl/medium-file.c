@@ -11,14 +11,15 @@
 #include "medium-file.h"
 
 /* Read or write all bytes of a range of the medium; continue after a signal or a short transfer. */
-int medium_file_transfer(struct medium_file *file, u64 offset, void *bytes, u32 size, bool write)
+int medium_file_read_or_write(struct medium_file *file, u64 offset, void *bytes, u32 size,
+			      bool write)
 {
 	offset += file->base;
 	while (size) {
 		ssize_t part = write ? pwrite(file->fd, bytes, size, (off_t)offset) :
 				       pread(file->fd, bytes, size, (off_t)offset);
 
-		if (interrupted())
+		if (is_stop_requested())
 			return -EINTR;
 		if (part < 0 && errno == EINTR)
 			continue;
@@ -33,13 +34,13 @@ int medium_file_transfer(struct medium_file *file, u64 offset, void *bytes, u32 
 	return 0;
 }
 
-static int medium_backing_read(void *host, u64 offset, void *bytes, u32 size)
+static int read_medium_for_core(void *host, u64 offset, void *bytes, u32 size)
 {
-	return medium_file_transfer(host, offset, bytes, size, false);
+	return medium_file_read_or_write(host, offset, bytes, size, false);
 }
 
 /* Let the kernel start to read a range of the medium into the page cache. */
-static void *medium_backing_begin_read(void *host, u64 offset, void *bytes, u32 size)
+static void *prefetch_medium_for_core(void *host, u64 offset, void *bytes, u32 size)
 {
 	const struct medium_file *file = host;
 
@@ -48,16 +49,16 @@ static void *medium_backing_begin_read(void *host, u64 offset, void *bytes, u32 
 	return NULL;
 }
 
-static int medium_backing_write(void *host, u64 offset, const void *bytes, u32 size)
+static int write_medium_for_core(void *host, u64 offset, const void *bytes, u32 size)
 {
 	struct medium_file *file = host;
 
 	file->whole->write_failure =
-		medium_file_transfer(file, offset, (void *)(uintptr_t)bytes, size, true);
+		medium_file_read_or_write(file, offset, (void *)(uintptr_t)bytes, size, true);
 	return file->whole->write_failure;
 }
 
-static int medium_backing_flush(void *host)
+static int flush_medium_for_core(void *host)
 {
 	struct medium_file *file = host;
 
@@ -128,10 +129,10 @@ static int open_medium(struct medium_file *file, const char *path, int flags,
 	*file = (struct medium_file){
 		.medium = {
 			.host = file,
-			.read = medium_backing_read,
-			.begin_read = medium_backing_begin_read,
-			.write = medium_backing_write,
-			.flush = medium_backing_flush,
+			.read = read_medium_for_core,
+			.begin_read = prefetch_medium_for_core,
+			.write = write_medium_for_core,
+			.flush = flush_medium_for_core,
 			.alloc = core_memory_alloc,
 			.free = core_memory_free,
 		},
@@ -169,7 +170,8 @@ int medium_file_extend(struct medium_file *file, u64 bytes, struct aftl_error *e
 	return 0;
 }
 
-void medium_file_open_part(struct medium_file *part, const struct medium_file *whole, u64 base)
+void medium_file_open_from_offset(struct medium_file *part, const struct medium_file *whole,
+				  u64 base)
 {
 	*part = *whole;
 	part->medium.host = part;

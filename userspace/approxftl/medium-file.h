@@ -44,7 +44,7 @@ struct medium_file {
  * @write: open for writing, too
  * @error: receives the error message
  *
- * Reads and writes return -EINTR after Ctrl-C, see interruption_catch().
+ * Reads and writes return -EINTR after Ctrl-C, see interruption_catch_stop_signals().
  *
  * Return: 0 or a negative error number; -ENOENT if @path does not exist.
  */
@@ -63,11 +63,12 @@ int __must_check medium_file_extend(struct medium_file *file, u64 bytes,
  * Make @part a medium that begins at @base of @whole. Close only @whole, after the last use of
  * @part.
  */
-void medium_file_open_part(struct medium_file *part, const struct medium_file *whole, u64 base);
+void medium_file_open_from_offset(struct medium_file *part, const struct medium_file *whole,
+				  u64 base);
 
 /* Read or write @size bytes at @offset of the volume. Return: 0 or a negative error number. */
-int __must_check medium_file_transfer(struct medium_file *file, u64 offset, void *bytes, u32 size,
-				      bool write);
+int __must_check medium_file_read_or_write(struct medium_file *file, u64 offset, void *bytes,
+					   u32 size, bool write);
 
 void medium_file_close(struct medium_file *file);
 

@@ -69,7 +69,7 @@ void screen_begin(void)
 	taken = true;
 	sigaction(SIGTSTP, &stop, NULL);
 	interruption_register_clean_up(restore_terminal);
-	interruption_catch();
+	interruption_catch_stop_signals();
 	set_terminal_raw();
 }
 
@@ -82,7 +82,7 @@ void screen_end(void)
 	taken = false;
 }
 
-bool is_screen_taken(void)
+bool is_terminal_in_full_screen(void)
 {
 	return taken;
 }
@@ -99,7 +99,7 @@ void screen_get_size(unsigned int *columns, unsigned int *rows)
 	*rows = size.ws_row;
 }
 
-void screen_move_home(void)
+void screen_move_cursor_home(void)
 {
 	if (taken)
 		fputs("\033[H", stdout);
@@ -129,7 +129,7 @@ static int poll_for_key(u64 left_ns)
 
 int screen_wait_for_key(u64 until_ns)
 {
-	u64 now = sample_clock_ns();
+	u64 now = get_monotonic_time_ns();
 	int key = 0;
 
 	if (!taken) {

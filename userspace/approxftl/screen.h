@@ -10,20 +10,20 @@ void screen_begin(void);
 
 void screen_end(void);
 
-bool is_screen_taken(void);
+bool is_terminal_in_full_screen(void);
 
 /* Get the current size of the terminal; @rows is 0 without a terminal. */
 void screen_get_size(unsigned int *columns, unsigned int *rows);
 
 /* Move the cursor home, so that the next frame overwrites the last one. */
-void screen_move_home(void);
+void screen_move_cursor_home(void);
 
 /* Clear the rest of the last frame below the cursor. */
 void screen_clear_rest(void);
 
 /**
  * screen_wait_for_key() - wait for a time or a key
- * @until_ns: on sample_clock_ns()
+ * @until_ns: on get_monotonic_time_ns()
  *
  * Ctrl-Z restores the terminal while the program is stopped.
  *

@@ -115,7 +115,7 @@ static void find_nbdkit_plugin(char path[PATH_MAX])
  */
 static unsigned int count_nbdkit_threads(const struct device_options *options)
 {
-	if (strcmp(device_value_of_key(options, "timing", "real"), "off") != 0)
+	if (strcmp(device_get_value_of_table_key(options, "timing", "real"), "off") != 0)
 		return MAX_THREADS;
 	return (unsigned int)min(max(sysconf(_SC_NPROCESSORS_ONLN), 2L), (long)MAX_THREADS);
 }
@@ -136,7 +136,8 @@ static void run_nbdkit(const struct serving *serving)
 	add_nbdkit_argument(&arguments, "control=", serving->tags);
 	for (unsigned int i = 0; i < options->key_count; i++) {
 		/* Pass only the last value of a key, because the plugin refuses a second value. */
-		if (device_value_of_key(options, options->keys[i], NULL) != options->values[i])
+		if (device_get_value_of_table_key(options, options->keys[i], NULL) !=
+		    options->values[i])
 			continue;
 		snprintf(text, sizeof(text), "%s=", options->keys[i]);
 		add_nbdkit_argument(&arguments, text, options->values[i]);

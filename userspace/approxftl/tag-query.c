@@ -80,8 +80,8 @@ static int query_tags_of_open_file(struct approxftl *library, int fd, struct que
 }
 
 /* Return true if @next follows @last and has its class and flags, and has flips if @last has. */
-static bool does_unit_continue_run(const struct approxftl_unit *last,
-				   const struct approxftl_unit *next, u64 unit_bytes)
+static bool is_unit_like_previous_unit(const struct approxftl_unit *last,
+				       const struct approxftl_unit *next, u64 unit_bytes)
 {
 	return next->offset == last->offset + (s64)unit_bytes && next->kind == last->kind &&
 		next->flags == last->flags && !next->flips == !last->flips;
@@ -131,7 +131,7 @@ static unsigned int add_unit_run_row(struct text_list *list, const struct query 
 	s64 bytes;
 
 	while (next < query->unit_count &&
-	       does_unit_continue_run(&query->units[next - 1], &query->units[next], unit_bytes))
+	       is_unit_like_previous_unit(&query->units[next - 1], &query->units[next], unit_bytes))
 		flips += query->units[next++].flips;
 	bytes = (s64)((next - first) * unit_bytes);
 	list_add_row(list);
@@ -206,7 +206,7 @@ static void print_query_json(const struct device_options *options, const struct 
 	struct json_writer json;
 	const struct approxftl_errors *errors;
 
-	device_begin_json_document(options, &json);
+	device_begin_verb_json(options, &json);
 	json_string(&json, "path", options->words[0]);
 	write_tagged_ranges_json(&json, "ranges", query->extents, query->extent_count);
 	errors = &query->errors;
@@ -237,7 +237,7 @@ static enum exit_code run_tag_query(struct approxftl *library, const struct devi
 		return EXIT_FAILED;
 	ret = query_tags_of_open_file(library, fd, &query);
 	close(fd);
-	if (!ret && device_json_needs_all_data(options)) {
+	if (!ret && device_is_full_json_wanted(options)) {
 		print_query_json(options, &query);
 	} else if (!ret) {
 		struct text_list list;
@@ -247,7 +247,7 @@ static enum exit_code run_tag_query(struct approxftl *library, const struct devi
 			add_tagged_range_row(&list, &query.extents[range]);
 		for (unsigned int i = 0; i < query.unit_count;)
 			i = add_unit_run_row(&list, &query, i);
-		device_print_list(options, &list);
+		device_print_list_of_verb(options, &list);
 	}
 	if (!ret && !options->json && !options->list.chosen)
 		print_sums_of_stored_units(&query);

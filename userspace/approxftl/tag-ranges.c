@@ -141,7 +141,7 @@ static int tag_file_range(const struct change *change, off_t offset, off_t lengt
 	else if (change->kind == APPROXFTL_NONE)
 		level = -1;
 	if (!change->library)
-		return tag_served_range(change->options, level, offset, length);
+		return tag_range_of_served_device(change->options, level, offset, length);
 	if (change->kind == APPROXFTL_NONE)
 		return approxftl_untag(change->library, change->fd, offset, length);
 	return approxftl_tag(change->library, change->fd, offset, length, change->kind);
@@ -170,7 +170,7 @@ static enum exit_code check_all_ranges(const struct device_options *options)
 	return EXIT_DONE;
 }
 
-static int call_on_each_typed_range(const struct change *change, range_fn fn)
+static int call_on_every_operand_range(const struct change *change, range_fn fn)
 {
 	const struct device_options *options = change->options;
 	off_t offset, length;
@@ -193,7 +193,7 @@ static void print_file_ranges(const struct device_options *options, const char *
 
 	if (!options->json)
 		return;
-	device_begin_json_document(options, &json);
+	device_begin_verb_json(options, &json);
 	json_string(&json, "path", path);
 	write_tagged_ranges_json(&json, "ranges", extents, count);
 	json_envelope_end(&json);
@@ -227,11 +227,11 @@ static void warn_of_direct_writes(const struct change *change)
 static enum exit_code change_tags_of_file(const struct change *change)
 {
 	const struct device_options *options = change->options;
-	int ret = call_on_each_typed_range(change, tag_file_range);
+	int ret = call_on_every_operand_range(change, tag_file_range);
 
 	if (!ret && options->remember)
 		ret = approxftl_remember(change->library, change->fd);
-	if (!ret && options->rewrite && call_on_each_typed_range(change, rewrite_tagged_range))
+	if (!ret && options->rewrite && call_on_every_operand_range(change, rewrite_tagged_range))
 		return EXIT_FAILED;
 	if (!ret) {
 		struct approxftl_extent *extents;
@@ -258,8 +258,8 @@ static enum exit_code set_class_of_ranges(struct approxftl *library,
 	if (code)
 		return code;
 	if (!library)
-		return call_on_each_typed_range(&change, tag_file_range) ? EXIT_FAILED :
-										EXIT_DONE;
+		return call_on_every_operand_range(&change, tag_file_range) ? EXIT_FAILED :
+									      EXIT_DONE;
 	if (open_file_to_tag(options, options->words[0], O_RDWR, &change.fd))
 		return EXIT_FAILED;
 	code = change_tags_of_file(&change);
@@ -362,7 +362,7 @@ struct listing {
 static void add_file_to_listing(struct listing *listing, const char *path,
 				const struct approxftl_extent *extents, unsigned int count)
 {
-	if (!device_json_needs_all_data(listing->options)) {
+	if (!device_is_full_json_wanted(listing->options)) {
 		for (unsigned int i = 0; i < count; i++)
 			add_range_row(&listing->list, path, &extents[i]);
 		return;
@@ -385,7 +385,7 @@ static enum exit_code list_tags_of_file(struct listing *listing, struct approxft
 		return EXIT_USAGE;
 	}
 	if (!library) {
-		count = query_served_ranges(listing->options, path, &extents);
+		count = query_tags_of_served_device(listing->options, path, &extents);
 		if (count < 0)
 			return EXIT_FAILED;
 	} else {
@@ -402,8 +402,8 @@ static enum exit_code list_tags_of_file(struct listing *listing, struct approxft
 
 static void print_list_of_tags(struct listing *listing)
 {
-	if (!device_json_needs_all_data(listing->options)) {
-		device_print_list(listing->options, &listing->list);
+	if (!device_is_full_json_wanted(listing->options)) {
+		device_print_list_of_verb(listing->options, &listing->list);
 		return;
 	}
 	json_end_array(&listing->json);
@@ -417,8 +417,8 @@ static enum exit_code run_tag_list(struct approxftl *library, const struct devic
 	enum exit_code code = EXIT_DONE;
 
 	list_begin(&listing.list, &listing.options->list);
-	if (device_json_needs_all_data(listing.options)) {
-		device_begin_json_document(listing.options, &listing.json);
+	if (device_is_full_json_wanted(listing.options)) {
+		device_begin_verb_json(listing.options, &listing.json);
 		json_array(&listing.json, "files");
 	}
 	for (unsigned int i = 0; i < options->word_count; i++) {

@@ -33,7 +33,7 @@ static int get_rewrite_error_unless_file_shrank(int fd, off_t end)
 	return status.st_size < end ? 0 : -EIO;
 }
 
-static int rewrite_mapped_bytes(int fd, off_t offset, size_t bytes)
+static int rewrite_file_bytes_by_mapping(int fd, off_t offset, size_t bytes)
 {
 	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
 	int ret = 0;
@@ -61,7 +61,7 @@ static void print_rewrite_progress(const struct device_options *options, off_t d
 }
 
 /* Find the next data, no hole, at or after @at of the file; -ENXIO if there are none. */
-static int find_next_data(int fd, off_t *at, off_t *end)
+static int find_next_data_extent_of_file(int fd, off_t *at, off_t *end)
 {
 	off_t page = sysconf(_SC_PAGESIZE);
 	off_t data = lseek(fd, *at, SEEK_DATA);
@@ -84,7 +84,7 @@ static int rewrite_data_extent(const struct device_options *options, int fd, off
 	while (!ret && at < end) {
 		off_t bytes = min(end - at, (off_t)PIECE);
 
-		ret = rewrite_mapped_bytes(fd, at, bytes);
+		ret = rewrite_file_bytes_by_mapping(fd, at, bytes);
 		at += bytes;
 		print_rewrite_progress(options, at, end);
 	}
@@ -98,7 +98,7 @@ static int rewrite_all_data_extents(const struct device_options *options, int fd
 	int ret = 0;
 
 	while (!ret && at < end) {
-		ret = find_next_data(fd, &at, &data_end);
+		ret = find_next_data_extent_of_file(fd, &at, &data_end);
 		if (!ret && at < end)
 			ret = rewrite_data_extent(options, fd, at, min(data_end, end));
 		at = data_end;

@@ -94,7 +94,7 @@ static void print_scan_result(const struct scan *scan)
 		       (unsigned long long)scan->ranges);
 		return;
 	}
-	device_begin_json_document(scan->options, &json);
+	device_begin_verb_json(scan->options, &json);
 	json_string(&json, "path", scan->options->words[0]);
 	json_u64(&json, "files", scan->looked);
 	json_u64(&json, "tagged_files", scan->tagged);
@@ -143,7 +143,7 @@ static enum exit_code run_tag_watch(struct approxftl *library, const struct devi
 	if (ret)
 		return tag_report_failure(options, options->words[0], ret);
 	if (options->json) {
-		device_begin_json_document(options, &json);
+		device_begin_verb_json(options, &json);
 		json_string(&json, "path", options->words[0]);
 		json_bool(&json, "watched", on);
 		json_envelope_end(&json);

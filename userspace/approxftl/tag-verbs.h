@@ -34,11 +34,12 @@ bool is_server_address(const char *word);
  * Tag a range of the served device that the first operand names. @level 0 is precise; a negative
  * @level restores the device's default. Return: a negative error number after a message.
  */
-int tag_served_range(const struct device_options *options, int level, off_t offset, off_t length);
+int tag_range_of_served_device(const struct device_options *options, int level, off_t offset,
+			       off_t length);
 
 /* Get the approximate ranges of a served device, as query_tagged_ranges() does. */
-int query_served_ranges(const struct device_options *options, const char *address,
-			struct approxftl_extent **extents);
+int query_tags_of_served_device(const struct device_options *options, const char *address,
+				struct approxftl_extent **extents);
 
 /* Store the data of a file's range again; return a negative error number on failure. */
 int rewrite_range_of_file(const struct device_options *options, int fd, off_t offset, off_t length);

@@ -45,9 +45,9 @@ static void print_read_and_write_columns(FILE *out, const struct top_frame *fram
 	char rate[HUMAN_SIZE], volume[HUMAN_SIZE], response[HUMAN_SIZE];
 	u64 bytes = sectors * TARGET_SECTOR;
 
-	human_format_decimal(rate, sample_rate_per_second(frame->between, count), 1, "/s");
-	human_format_decimal(volume, sample_rate_per_second(frame->between, bytes) * 10 / MIB, 2,
-			     " MiB/s");
+	format_fixed_point(rate, sample_get_event_rate(frame->between, count), 1, "/s");
+	format_fixed_point(volume, sample_get_event_rate(frame->between, bytes) * 10 / MIB, 2,
+			   " MiB/s");
 	human_format_time(response, scaled_ratio(response_ms, count, 1000000));
 	put_line(out, frame, "%-10s %12s %16s   mean %s", name, rate, volume,
 		 count ? response : "-");
@@ -57,8 +57,8 @@ static void print_queue_line(FILE *out, const struct top_frame *frame)
 {
 	char busy[HUMAN_SIZE], late[HUMAN_SIZE], tail[HUMAN_SIZE];
 
-	human_format_decimal(busy, sample_busy_permille(frame->between), 1, " %");
-	human_format_time(late, sample_mean_lateness_ns(frame->between));
+	format_fixed_point(busy, sample_get_busy_permille(frame->between), 1, " %");
+	human_format_time(late, sample_get_completion_lateness_ns(frame->between));
 	human_format_time(tail, aftl_histogram_quantile(&frame->between->stats.late, 9900));
 	put_line(out, frame, "%-10s %llu under way, busy %s; late by %s, 99 %% by at most %s",
 		 "queue", (unsigned long long)frame->view->status.pending_requests, busy, late,
@@ -70,9 +70,9 @@ static void print_space_line(FILE *out, const struct top_frame *frame)
 	const struct target_status *status = &frame->view->status;
 	char full[HUMAN_SIZE], free_share[HUMAN_SIZE];
 
-	human_format_decimal(full, scaled_ratio(status->valid_units, status->units, 1000), 1, " %");
-	human_format_decimal(free_share, scaled_ratio(status->free_blocks, status->blocks, 1000), 1,
-			     " %");
+	format_fixed_point(full, scaled_ratio(status->valid_units, status->units, 1000), 1, " %");
+	format_fixed_point(free_share, scaled_ratio(status->free_blocks, status->blocks, 1000), 1,
+			   " %");
 	put_line(out, frame, "%-10s %s full, %s of the blocks free, collecting %llu LUNs", "space",
 		 full, free_share, (unsigned long long)status->collecting_luns);
 	put_line(out, frame,
@@ -90,14 +90,13 @@ static void print_amplification_line(FILE *out, const struct top_frame *frame)
 	unsigned int i, at = 0;
 
 	for (i = 0; i < SIM_CAUSES; i++) {
-		if (!sim_get_amplification_of_cause(counters, i, 0))
+		if (!sim_get_waf_of_program_cause(counters, i, 0))
 			continue;
-		human_format_decimal(part, sim_get_amplification_of_cause(counters, i, 0) / 10, 3,
-				     "");
+		format_fixed_point(part, sim_get_waf_of_program_cause(counters, i, 0) / 10, 3, "");
 		at += (unsigned int)scnprintf(text + at, sizeof(text) - at, "%s %s %s",
 					      at ? "," : ":", sim_cause_names[i], part);
 	}
-	human_format_decimal(part, sim_get_write_amplification(counters, 0) / 10, 3, "");
+	format_fixed_point(part, sim_get_write_amplification(counters, 0) / 10, 3, "");
 	put_line(out, frame, "%-10s %s programmed for each unit%s", "written",
 		 counters->host_write_units ? part : "-", at ? text : "");
 }
@@ -112,7 +111,7 @@ static void format_lun_cell(char text[CELL + 8], const struct top_frame *frame, 
 	for (unsigned int i = 0; i < BAR; i++)
 		bar[i] = i < (busy * BAR + 500) / 1000 ? '#' : ' ';
 	bar[BAR] = '\0';
-	human_format_decimal(share, busy, 1, "%");
+	format_fixed_point(share, busy, 1, "%");
 	scnprintf(text, CELL + 8, "%5u |%s|%7s%4llu%6llu", number, bar, share,
 		  (unsigned long long)lun->queued, (unsigned long long)lun->free_blocks);
 }
@@ -160,15 +159,15 @@ void top_frame_print(FILE *out, const struct top_frame *frame)
 	print_space_line(out, frame);
 	print_amplification_line(out, frame);
 	counters = &frame->between->stats.counters;
-	human_format_decimal(approx,
-			     scaled_ratio(counters->host_write_approx_units,
-					  counters->host_write_units, 1000),
-			     1, " %");
-	human_format_decimal(flips,
-			     sample_rate_per_second(frame->between, counters->read_flipped_bits), 1,
-			     "/s");
-	human_format_decimal(erases, sample_rate_per_second(frame->between, counters->array_erases),
-			     1, "/s");
+	format_fixed_point(approx,
+			   scaled_ratio(counters->host_write_approx_units,
+					counters->host_write_units, 1000),
+			   1, " %");
+	format_fixed_point(flips,
+			   sample_get_event_rate(frame->between, counters->read_flipped_bits), 1,
+			   "/s");
+	format_fixed_point(erases, sample_get_event_rate(frame->between, counters->array_erases), 1,
+			   "/s");
 	put_line(out, frame, "%-10s %s of writes approximate; flipped bits %s, erases %s", "tags",
 		 approx, flips, erases);
 	if (!frame->rows || frame->rows >= HEAD_LINES + 2)

@@ -101,7 +101,7 @@ __printf(2, 3) static void report_finding(struct checkup *checkup, const char *f
 	add_finding(checkup, text);
 }
 
-static void add_finding_of_unreadable_frame(struct checkup *checkup, u64 frame, int ret)
+static void report_unreadable_volume_frame(struct checkup *checkup, u64 frame, int ret)
 {
 	report_finding(checkup, "frame %llu cannot be read: %s", (unsigned long long)frame,
 		       strerror(-ret));
@@ -118,7 +118,7 @@ static int check_header_copy(struct checkup *checkup, u32 copy, struct aftl_volu
 			       AFTL_FRAME_BYTES);
 
 	if (ret)
-		add_finding_of_unreadable_frame(checkup, copy, ret);
+		report_unreadable_volume_frame(checkup, copy, ret);
 	else if (aftl_volume_header_decode(super, bytes, &error))
 		report_finding(checkup, "%s: %.100s",
 			       copy ? "copy of the volume header" : "volume header", error.text);
@@ -146,27 +146,28 @@ static int check_header_copies(struct checkup *checkup)
 /* Sectors of the tables */
 
 /* Return true if a frame was initialised, as all frames before the erase-count table are. */
-static bool was_frame_initialised(const struct checkup *checkup, u64 frame)
+static bool is_volume_frame_initialised(const struct checkup *checkup, u64 frame)
 {
 	return frame < aftl_volume_get_header(checkup->now.volume)->layout.erases ||
 	       aftl_volume_frame_initialised(checkup->now.volume, frame);
 }
 
-static void check_frame_sectors(struct checkup *checkup, const u8 *bytes, u64 first, u32 frames)
+static void check_sectors_of_volume_frames(struct checkup *checkup, const u8 *bytes, u64 first,
+					   u32 frames)
 {
 	u32 nonce = aftl_volume_header_nonce(aftl_volume_get_header(checkup->now.volume));
 	u64 sector = first * AFTL_FRAME_SECTORS;
 	u64 end = sector + (u64)frames * AFTL_FRAME_SECTORS;
 
 	for (; sector < end; sector++, bytes += AFTL_SECTOR_BYTES)
-		if (was_frame_initialised(checkup, sector / AFTL_FRAME_SECTORS) &&
+		if (is_volume_frame_initialised(checkup, sector / AFTL_FRAME_SECTORS) &&
 		    !aftl_sector_is_sound(bytes, nonce, sector))
 			report_finding(checkup, "sector %llu has a wrong checksum",
 				       (unsigned long long)sector);
 }
 
 /* After a failed read of several frames, read them one by one. */
-static int read_and_check_frames(struct checkup *checkup, u64 first, u32 frames)
+static int read_and_check_volume_frames(struct checkup *checkup, u64 first, u32 frames)
 {
 	const struct aftl_backing *medium = &checkup->now.file.medium;
 	static u8 bytes[TURN_FRAMES * AFTL_FRAME_BYTES];
@@ -174,12 +175,12 @@ static int read_and_check_frames(struct checkup *checkup, u64 first, u32 frames)
 			       frames * AFTL_FRAME_BYTES);
 
 	if (!ret)
-		check_frame_sectors(checkup, bytes, first, frames);
+		check_sectors_of_volume_frames(checkup, bytes, first, frames);
 	else if (ret != -EINTR && frames == 1)
-		add_finding_of_unreadable_frame(checkup, first, ret);
+		report_unreadable_volume_frame(checkup, first, ret);
 	else if (ret != -EINTR)
 		for (ret = 0; !ret && frames; frames--, first++)
-			ret = read_and_check_frames(checkup, first, 1);
+			ret = read_and_check_volume_frames(checkup, first, 1);
 	return ret == -EINTR ? ret : 0;
 }
 
@@ -192,11 +193,11 @@ static int check_volume_tables(struct checkup *checkup)
 	while (!ret && frame < layout->snapshot) {
 		u32 frames = (u32)min(layout->snapshot - frame, (u64)TURN_FRAMES);
 
-		if (!was_frame_initialised(checkup, frame)) {
+		if (!is_volume_frame_initialised(checkup, frame)) {
 			frame++;
 			continue;
 		}
-		ret = read_and_check_frames(checkup, frame, frames);
+		ret = read_and_check_volume_frames(checkup, frame, frames);
 		frame += frames;
 	}
 	return ret;
@@ -221,7 +222,7 @@ static int load_checked_device(struct checkup *checkup, bool scan, struct aftl *
 				recovery, error);
 }
 
-static void record_slots_and_erase_counts(struct checkup *checkup, const struct aftl *ftl)
+static void copy_mapping_and_erase_counts(struct checkup *checkup, const struct aftl *ftl)
 {
 	const struct aftl_geometry *geo = aftl_geometry(ftl);
 	u32 class;
@@ -262,7 +263,7 @@ static int check_volume_recovery(struct checkup *checkup)
 	if (checkup->now.recovery.state)
 		add_finding(checkup, "one of the states is damaged, or cannot be read");
 	checkup->now.loaded = true;
-	record_slots_and_erase_counts(checkup, ftl);
+	copy_mapping_and_erase_counts(checkup, ftl);
 	list_lost_units(checkup, ftl);
 	aftl_destroy(ftl);
 	return 0;
@@ -382,7 +383,7 @@ static int check_one_volume(struct checkup *checkup)
 	return ret;
 }
 
-static void add_shard_results(struct checkup *checkup)
+static void add_shard_results_to_totals(struct checkup *checkup)
 {
 	const struct aftl_recovery *recovery = &checkup->now.recovery;
 	struct aftl_recovery *total = &checkup->total;
@@ -403,8 +404,8 @@ static int open_shard_volume(struct checkup *checkup, u32 index, struct aftl_err
 
 	aftl_volume_release(checkup->now.volume);
 	checkup->now.volume = NULL;
-	medium_file_open_part(&checkup->now.file, &checkup->whole,
-			      aftl_shard_offset(&checkup->super.layout, index));
+	medium_file_open_from_offset(&checkup->now.file, &checkup->whole,
+				     aftl_shard_offset(&checkup->super.layout, index));
 	ret = aftl_volume_open(&checkup->now.volume, &checkup->now.file.medium, &cause);
 	if (!ret && !aftl_volume_header_is_of_shard(aftl_volume_get_header(checkup->now.volume),
 						    &checkup->super, index))
@@ -445,7 +446,7 @@ static int check_shard_volume(struct checkup *checkup, u32 index)
 		ret = check_one_volume(checkup);
 	progress_end(&checkup->whole.progress);
 	if (!ret)
-		add_shard_results(checkup);
+		add_shard_results_to_totals(checkup);
 	free(checkup->now.slots);
 	free(checkup->now.erases);
 	checkup->now.slots = NULL;
@@ -489,7 +490,7 @@ static void print_checkup_json(const struct checkup *checkup)
 {
 	struct json_writer json;
 
-	device_begin_json_document(checkup->options, &json);
+	device_begin_verb_json(checkup->options, &json);
 	json_string(&json, "path", checkup->whole.path);
 	json_bool(&json, "sound", !checkup->found);
 	json_bool(&json, "closed", !checkup->open);
@@ -512,7 +513,7 @@ static void print_checkup_json(const struct checkup *checkup)
 	json_envelope_end(&json);
 }
 
-static void print_lost_run(const struct checkup *checkup, const u32 run[3])
+static void print_run_of_lost_units(const struct checkup *checkup, const u32 run[3])
 {
 	if (has_several_shards(checkup))
 		printf("shard %u: ", run[2]);
@@ -531,7 +532,7 @@ static void print_checkup(const struct checkup *checkup)
 		printf("%u units in %llu programmed pages, %u bad blocks\n", found->mapped_units,
 		       (unsigned long long)found->programmed_pages, found->bad_blocks);
 	for (u32 i = 0; i < checkup->lost_runs; i++)
-		print_lost_run(checkup, checkup->lost[i]);
+		print_run_of_lost_units(checkup, checkup->lost[i]);
 	if (checkup->total.displaced_units)
 		printf("%u units are elsewhere: where they belong could not be written\n",
 		       checkup->total.displaced_units);
@@ -571,10 +572,10 @@ static enum exit_code run_volume_check(const struct device_options *options)
 	enum exit_code code;
 	int ret = medium_file_open(&checkup.whole, path, options->repair, &error);
 
-	interruption_catch();
+	interruption_catch_stop_signals();
 	if (ret)
 		return volume_failed(options, path, ret, &error);
-	medium_file_open_part(&checkup.now.file, &checkup.whole, 0);
+	medium_file_open_from_offset(&checkup.now.file, &checkup.whole, 0);
 	ret = aftl_volume_open(&checkup.now.volume, &checkup.now.file.medium, &error);
 	if (!ret)
 		ret = find_all_shards(&checkup, &error);

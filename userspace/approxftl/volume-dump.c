@@ -421,7 +421,7 @@ static int parse_numbers_arg(const struct dump *dump, u32 *block, u32 *unit,
 	return ret;
 }
 
-static void dump_requested_part(struct dump *dump, u32 block, u32 unit)
+static void dump_requested_volume_parts(struct dump *dump, u32 block, u32 unit)
 {
 	const struct device_options *options = dump->options;
 
@@ -481,15 +481,15 @@ static int find_dumped_shard(struct dump *dump, struct aftl_error *error)
 	u32 shard = 0;
 	int ret;
 
-	medium_file_open_part(&dump->file, &dump->whole, 0);
+	medium_file_open_from_offset(&dump->file, &dump->whole, 0);
 	ret = find_volume_header(dump, error);
 	if (!ret && dump->options->shard)
 		ret = parse_number_arg("shard", dump->options->shard,
 				       (u32)dump->super.config.shards, &shard, error);
 	if (ret || !shard)
 		return ret;
-	medium_file_open_part(&dump->file, &dump->whole,
-			      aftl_shard_offset(&dump->super.layout, shard));
+	medium_file_open_from_offset(&dump->file, &dump->whole,
+				     aftl_shard_offset(&dump->super.layout, shard));
 	ret = find_volume_header(dump, &cause);
 	return ret ? aftl_fail(error, ret, "shard %u: %.200s", shard, cause.text) : 0;
 }
@@ -506,10 +506,10 @@ static int print_volume_dump(struct dump *dump, struct aftl_error *error)
 	if (ret)
 		return ret;
 	if (options->json) {
-		device_begin_json_document(options, &dump->json);
+		device_begin_verb_json(options, &dump->json);
 		json_string(&dump->json, "path", dump->file.path);
 	}
-	dump_requested_part(dump, block, unit);
+	dump_requested_volume_parts(dump, block, unit);
 	if (options->json)
 		json_envelope_end(&dump->json);
 	if (dump->ret)
@@ -528,7 +528,7 @@ static enum exit_code run_volume_dump(const struct device_options *options)
 	dump.options = options;
 	dump.frame = U64_MAX;
 	ret = medium_file_open(&dump.whole, path, false, &error);
-	interruption_catch();
+	interruption_catch_stop_signals();
 	if (!ret)
 		ret = print_volume_dump(&dump, &error);
 	medium_file_close(&dump.whole);

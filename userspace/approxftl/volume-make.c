@@ -37,8 +37,8 @@ struct making {
 
 static int set_profile_and_policy_names(struct making *making, struct aftl_error *error)
 {
-	const char *profile = device_value_of_key(making->options, "profile", "demo");
-	const char *policy = device_value_of_key(making->options, "policy", "approxftl");
+	const char *profile = device_get_value_of_table_key(making->options, "profile", "demo");
+	const char *policy = device_get_value_of_table_key(making->options, "policy", "approxftl");
 	int ret = aftl_profile_load(&making->super.config, profile, error);
 
 	if (ret)
@@ -177,9 +177,9 @@ static int check_sector_size(const struct making *making, struct aftl_error *err
 			 making->file.path, sector, making->geo.unit_bytes);
 }
 
-/* Append the cause to the core's message about a failed write to the volume, which lacks it. */
-static int add_write_error_cause(const struct medium_file *file, int failure,
-				 struct aftl_error *error)
+/* The core's message about a failed write to the volume lacks the cause: append the cause. */
+static int append_cause_to_write_error(const struct medium_file *file, int failure,
+				       struct aftl_error *error)
 {
 	struct aftl_error said = *error;
 
@@ -210,7 +210,7 @@ static int format_one_shard(struct making *making, u32 index, struct aftl_error 
 	struct medium_file part;
 	int ret;
 
-	medium_file_open_part(&part, file, aftl_shard_offset(&super.layout, index));
+	medium_file_open_from_offset(&part, file, aftl_shard_offset(&super.layout, index));
 	aftl_volume_header_to_shard(&super, index);
 	ret = aftl_volume_format(&part.medium, &super, error);
 	if (!index)
@@ -245,7 +245,7 @@ static int write_all_shards(struct making *making, struct aftl_error *error)
 		       AFTL_FRAME_BYTES);
 	ret = format_all_shards(making, error);
 	progress_end(&file->progress);
-	return ret ? add_write_error_cause(file, ret, error) : 0;
+	return ret ? append_cause_to_write_error(file, ret, error) : 0;
 }
 
 /* Check the size before the content, as the content check reads from the medium. */
@@ -260,7 +260,7 @@ static int check_medium_size(const struct making *making, struct aftl_error *err
 			 (unsigned long long)bytes);
 }
 
-static int check_device_is_possible(struct making *making, struct aftl_error *error)
+static int check_core_accepts_volume_device(struct making *making, struct aftl_error *error)
 {
 	static const struct aftl_host_ops ops = {
 		.alloc = core_memory_alloc,
@@ -290,7 +290,7 @@ static int make_volume_after_checks(struct making *making, struct aftl_error *er
 	if (!ret && !making->options->force)
 		ret = medium_check_empty(&making->file, error);
 	if (!ret)
-		ret = making->options->dry_run ? check_device_is_possible(making, error) :
+		ret = making->options->dry_run ? check_core_accepts_volume_device(making, error) :
 						 write_all_shards(making, error);
 	return ret;
 }
@@ -350,7 +350,7 @@ static void print_made_volume(const struct making *making)
 	char size[HUMAN_SIZE];
 
 	if (options->json) {
-		device_begin_json_document(options, &json);
+		device_begin_verb_json(options, &json);
 		json_string(&json, "path", making->file.path);
 		json_bool(&json, "made", !options->dry_run);
 		json_object(&json, "superblock");
@@ -373,7 +373,7 @@ static enum exit_code run_volume_format(const struct device_options *options)
 
 	if (ret)
 		return report_command_failure(options->verb, &error, EXIT_USAGE);
-	interruption_catch();
+	interruption_catch_stop_signals();
 	ret = make_volume_after_checks(&making, &error);
 	if (ret && making.file.made)
 		unlink(making.file.path);

@@ -84,7 +84,8 @@ static bool is_app_file_header(const struct app_file *file)
 	return ours;
 }
 
-static int refuse_to_replace(const struct app_file *file, const char *why, struct aftl_error *error)
+static int refuse_to_replace_file(const struct app_file *file, const char *why,
+				  struct aftl_error *error)
 {
 	return aftl_fail(error, -EEXIST, "%.80s/%s: %s", file->place->path, file->name, why);
 }
@@ -97,18 +98,18 @@ static int truncate_old_file(struct app_file *file, struct aftl_error *error)
 	file->fd = openat(file->place->folder, file->name,
 			  O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (file->fd < 0 && errno == ELOOP)
-		return refuse_to_replace(file, "is a link, which is not followed; remove it",
-					 error);
+		return refuse_to_replace_file(file, "is a link, which is not followed; remove it",
+					      error);
 	if (file->fd < 0)
 		return report_app_file_error(file, errno, "open", error);
 	if (fstat(file->fd, &status))
 		return report_app_file_error(file, errno, "examine", error);
 	if (!S_ISREG(status.st_mode))
-		return refuse_to_replace(file, "is no regular file; remove it", error);
+		return refuse_to_replace_file(file, "is no regular file; remove it", error);
 	if (status.st_size && !file->place->force && !is_app_file_header(file))
-		return refuse_to_replace(file,
-					 "is another program's; name another directory or --force",
-					 error);
+		return refuse_to_replace_file(file,
+					      "is another program's; name another directory or --force",
+					      error);
 	return ftruncate(file->fd, 0) ? report_app_file_error(file, errno, "empty", error) : 0;
 }
 

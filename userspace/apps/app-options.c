@@ -38,8 +38,8 @@ static const struct command_option options_table[] = {
 #include "parameter-table.h"
 };
 
-static int parse_word_of_list(const char *option, const char *const *words, const char *word,
-			      unsigned int *value, struct aftl_error *error)
+static int find_option_word_in_list(const char *option, const char *const *words, const char *word,
+				    unsigned int *value, struct aftl_error *error)
 {
 	for (unsigned int i = 0; words[i]; i++) {
 		if (!strcmp(words[i], word)) {
@@ -58,11 +58,11 @@ static int take_app_specific_option(void *fields, const struct command_option *o
 
 	if (option->kind == OPTION_PHASE) {
 		/* "read" and "compute" name the same phase, which begins with reading. */
-		return parse_word_of_list("phase", app_phases,
-					  strcmp(value, "read") ? value : "compute",
-					  &options->phase, error);
+		return find_option_word_in_list("phase", app_phases,
+						strcmp(value, "read") ? value : "compute",
+						&options->phase, error);
 	}
-	return parse_word_of_list("io", app_ios, value, &options->io, error);
+	return find_option_word_in_list("io", app_ios, value, &options->io, error);
 }
 
 static int find_named_app(struct app_options *options, const char *name, struct aftl_error *error)
@@ -123,8 +123,8 @@ static int check_app_parameters(const struct app_options *options, struct aftl_e
 	for (unsigned int i = 0; i < APP_PARAMETERS; i++)
 		if (*get_setup_parameter(&given, i) && !*get_setup_parameter(&usual, i) &&
 		    !*get_setup_parameter(&forms, i))
-			return aftl_fail(error, -EINVAL, "%s has no --%s", options->app->name,
-					 app_parameters[i].name);
+			return aftl_fail(error, -EINVAL, "program %s has no option --%s",
+					 options->app->name, app_parameters[i].name);
 	return 0;
 }
 

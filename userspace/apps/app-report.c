@@ -32,7 +32,7 @@ static double mean_absolute_error(const struct app_result *result)
 }
 
 /* Return: the number of frames in the longest group of frames of the video. */
-static u64 count_longest_group(const struct app_run *run)
+static u64 count_frames_of_longest_gop(const struct app_run *run)
 {
 	return min(run->setup.group, run->setup.frames);
 }
@@ -48,39 +48,41 @@ static double square_error_of_position(const struct app_run *run, u64 position)
 static void print_picture_quality(struct text_table *table, const struct app_run *run)
 {
 	if (run->result.squared > 0)
-		text_table_add_field(table, "PSNR", "%.2f dB",
+		table_add_titled_row(table, "PSNR", "%.2f dB",
 				     peak_ratio(mean_square(&run->result)));
 	else
-		text_table_add_field(table, "PSNR", "infinite");
+		table_add_titled_row(table, "PSNR", "infinite");
 	if (run->expected > 0)
-		text_table_add_field(table, "  to be expected of the flipped bits", "%.2f dB",
+		table_add_titled_row(table, "  to be expected of the flipped bits", "%.2f dB",
 				     peak_ratio(run->expected));
-	text_table_add_field(table, "SSIM", "%.5f", mean_window_similarity(&run->result));
+	table_add_titled_row(table, "SSIM", "%.5f", mean_window_similarity(&run->result));
 	if (run->result.coding > 0)
-		text_table_add_field(table, "PSNR of the form without errors", "%.2f dB",
+		table_add_titled_row(table, "PSNR of the form without errors", "%.2f dB",
 				     peak_ratio(mean_square_coding_error(&run->result)));
 	if (run->setup.group)
-		text_table_add_field(table, "mean square of the first and the last of a group",
+		table_add_titled_row(table, "mean square of the first and the last of a group",
 				     "%.4g, %.4g", square_error_of_position(run, 0),
-				     square_error_of_position(run, count_longest_group(run) - 1));
+				     square_error_of_position(run,
+							      count_frames_of_longest_gop(run) -
+								      1));
 }
 
 static void print_series_quality(struct text_table *table, const struct app_run *run)
 {
-	text_table_add_field(table, "samples that could not be", "%llu",
+	table_add_titled_row(table, "samples that could not be", "%llu",
 			     (unsigned long long)run->result.repaired);
-	text_table_add_field(table, "mean absolute error", "%.5g",
+	table_add_titled_row(table, "mean absolute error", "%.5g",
 			     mean_absolute_error(&run->result));
 	if (run->expected > 0)
-		text_table_add_field(table, "  to be expected of the flipped bits", "%.5g",
+		table_add_titled_row(table, "  to be expected of the flipped bits", "%.5g",
 				     run->expected);
 }
 
 static void print_relative_error(struct text_table *table, const struct app_run *run)
 {
-	text_table_add_field(table, "values that were no values", "%llu",
+	table_add_titled_row(table, "values that were no values", "%llu",
 			     (unsigned long long)run->result.repaired);
-	text_table_add_field(table, "relative error of the result", "%.3g", run->result.distance);
+	table_add_titled_row(table, "relative error of the result", "%.3g", run->result.distance);
 }
 
 static void print_result_quality(struct text_table *table, const struct app_run *run)
@@ -99,7 +101,7 @@ static void print_app_time(struct text_table *table, const char *title, u64 ns)
 	char text[HUMAN_SIZE];
 
 	human_format_time(text, ns);
-	text_table_add_field(table, title, "%s", text);
+	table_add_titled_row(table, title, "%s", text);
 }
 
 void app_run_print(const struct app_run *run)
@@ -118,13 +120,13 @@ void app_run_print(const struct app_run *run)
 		print_app_time(&table, run->options->app->output ? "compute" : "read",
 			       run->compute_ns);
 		human_format_bytes(text, run->flips.approximate_bytes);
-		text_table_add_field(&table, "approximate data", "%s", text);
-		text_table_add_field(&table, "flipped bits in them", "%llu",
+		table_add_titled_row(&table, "approximate data", "%s", text);
+		table_add_titled_row(&table, "flipped bits in them", "%llu",
 				     (unsigned long long)run->flips.flipped);
 		if (run->active)
-			text_table_add_field(&table, "  as the device reports", "%llu",
+			table_add_titled_row(&table, "  as the device reports", "%llu",
 					     (unsigned long long)run->reported.flipped_bits);
-		text_table_add_field(&table, "flipped bits in headers and indices", "%llu",
+		table_add_titled_row(&table, "flipped bits in headers and indices", "%llu",
 				     (unsigned long long)run->flips.damaged);
 		print_result_quality(&table, run);
 	}
@@ -135,8 +137,8 @@ void app_run_print(const struct app_run *run)
 }
 
 /* Write a finite, non-negative number as JSON; values above 1e19 / 10^@decimals are limited. */
-static void write_real_json(struct json_writer *json, const char *key, double value,
-			    unsigned int decimals)
+static void write_double_json(struct json_writer *json, const char *key, double value,
+			      unsigned int decimals)
 {
 	double scaled = round(value * pow(10, decimals));
 
@@ -146,7 +148,7 @@ static void write_real_json(struct json_writer *json, const char *key, double va
 static void write_decibel_json(struct json_writer *json, const char *key, double square)
 {
 	if (square > 0)
-		write_real_json(json, key, peak_ratio(square), 4);
+		write_double_json(json, key, peak_ratio(square), 4);
 	else
 		json_null(json, key);
 }
@@ -183,36 +185,36 @@ static void write_flips_json(struct json_writer *json, const struct app_run *run
 
 static void write_number_quality_json(struct json_writer *json, const struct app_run *run)
 {
-	write_real_json(json, "relative_error", run->result.distance, 12);
+	write_double_json(json, "relative_error", run->result.distance, 12);
 	json_u64(json, "repaired_values", run->result.repaired);
 }
 
 static void write_picture_quality_json(struct json_writer *json, const struct app_run *run)
 {
-	write_real_json(json, "mean_square_error", mean_square(&run->result), 6);
+	write_double_json(json, "mean_square_error", mean_square(&run->result), 6);
 	write_decibel_json(json, "psnr_db", mean_square(&run->result));
 	if (run->expected > 0) {
 		write_decibel_json(json, "expected_psnr_db", run->expected);
-		write_real_json(json, "expected_mean_square_error", run->expected, 6);
-		write_real_json(json, "expected_deviation", run->deviation, 6);
+		write_double_json(json, "expected_mean_square_error", run->expected, 6);
+		write_double_json(json, "expected_deviation", run->deviation, 6);
 	}
-	write_real_json(json, "ssim", fmax(0, mean_window_similarity(&run->result)), 6);
+	write_double_json(json, "ssim", fmax(0, mean_window_similarity(&run->result)), 6);
 	if (run->result.coding > 0)
 		write_decibel_json(json, "coding_psnr_db", mean_square_coding_error(&run->result));
 	if (run->setup.group) {
 		json_array(json, "mean_square_by_position");
-		for (u64 position = 0; position < count_longest_group(run); position++)
-			write_real_json(json, NULL, square_error_of_position(run, position), 6);
+		for (u64 position = 0; position < count_frames_of_longest_gop(run); position++)
+			write_double_json(json, NULL, square_error_of_position(run, position), 6);
 		json_end_array(json);
 	}
 }
 
 static void write_series_quality_json(struct json_writer *json, const struct app_run *run)
 {
-	write_real_json(json, "mean_absolute_error", mean_absolute_error(&run->result), 6);
+	write_double_json(json, "mean_absolute_error", mean_absolute_error(&run->result), 6);
 	if (run->expected > 0) {
-		write_real_json(json, "expected_mean_absolute_error", run->expected, 6);
-		write_real_json(json, "expected_deviation", run->deviation, 6);
+		write_double_json(json, "expected_mean_absolute_error", run->expected, 6);
+		write_double_json(json, "expected_deviation", run->deviation, 6);
 	}
 	json_u64(json, "repaired_values", run->result.repaired);
 }
@@ -235,7 +237,7 @@ void app_run_print_json(const struct app_run *run, FILE *out, int argc, char **a
 	const struct app_options *options = run->options;
 	struct json_writer json;
 
-	json_envelope_begin_verb(&json, out, "app", argc, argv);
+	json_envelope_begin_for_verb(&json, out, "app", argc, argv);
 	json_string(&json, "app", options->app->name);
 	json_string(&json, "phase", app_phases[options->phase]);
 	json_string(&json, "io", app_ios[options->io]);
@@ -250,8 +252,8 @@ void app_run_print_json(const struct app_run *run, FILE *out, int argc, char **a
 		write_quality_json(&json, run);
 		json_object(&json, "check");
 		json_string(&json, "of", run->options->app->check);
-		write_real_json(&json, "error", run->precise.error, 15);
-		write_real_json(&json, "tolerance", run->precise.tolerance, 15);
+		write_double_json(&json, "error", run->precise.error, 15);
+		write_double_json(&json, "tolerance", run->precise.tolerance, 15);
 		json_bool(&json, "passed", is_app_run_verified(run));
 		json_end_object(&json);
 	}

@@ -145,8 +145,9 @@ static int run_compute_phase(struct app_run *run, const struct app_place *place,
 	return ret;
 }
 
-static int compute_result_distance(struct app_run *run, const struct app_place *place,
-				   const struct app_place *reference, struct aftl_error *error)
+static int compute_error_of_approx_result(struct app_run *run, const struct app_place *place,
+					  const struct app_place *reference,
+					  struct aftl_error *error)
 {
 	const struct app *app = run->options->app;
 	struct array_shape shape;
@@ -154,7 +155,8 @@ static int compute_result_distance(struct app_run *run, const struct app_place *
 	if (!app->output)
 		return 0;
 	shape = app->output_shape(&run->setup);
-	return array_distance(place, reference, &shape, &run->setup, &run->result.distance, error);
+	return compute_distance_of_arrays(place, reference, &shape, &run->setup,
+					  &run->result.distance, error);
 }
 
 /* Run both phases (writing, computing) again with precise data, and compare the results. */
@@ -171,7 +173,7 @@ static int run_with_precise_data(struct app_run *run, const struct app_place *pl
 	if (!ret)
 		ret = app->compute(reference, &run->setup, &run->precise, error);
 	if (!ret)
-		ret = compute_result_distance(run, place, reference, error);
+		ret = compute_error_of_approx_result(run, place, reference, error);
 	return ret ? ret : app->check_result(reference, &run->setup, &run->precise, error);
 }
 

@@ -33,10 +33,10 @@ int app_close_arrays(struct array *const *arrays, unsigned int count, int ret, u
 	return ret;
 }
 
-int app_fill_array(const struct app_place *place, const struct array_shape *shape,
-		   const struct app_setup *setup,
-		   double (*value)(const struct app_setup *setup, u64 index),
-		   struct aftl_error *error)
+int app_create_value_array(const struct app_place *place, const struct array_shape *shape,
+			   const struct app_setup *setup,
+			   double (*value)(const struct app_setup *setup, u64 index),
+			   struct aftl_error *error)
 {
 	struct array array, *const all[] = { &array };
 	u64 index, repaired = 0;

@@ -149,8 +149,8 @@ enum app_purpose {
 	PURPOSE_OUTLIERS,
 };
 
-static inline u64 app_draw_number(const struct app_setup *setup, enum app_purpose purpose,
-				  u64 index)
+static inline u64 app_draw_random_u64(const struct app_setup *setup, enum app_purpose purpose,
+				      u64 index)
 {
 	return aftl_hash64_pair(aftl_hash64_pair(setup->seed, purpose), index);
 }
@@ -165,14 +165,15 @@ static inline u64 app_draw_number(const struct app_setup *setup, enum app_purpos
 static inline double app_draw_uniform(const struct app_setup *setup, enum app_purpose purpose,
 				      u64 index)
 {
-	return (double)(app_draw_number(setup, purpose, index) >> 11) / APP_DRAWS;
+	return (double)(app_draw_random_u64(setup, purpose, index) >> 11) / APP_DRAWS;
 }
 
 /* Create an array; @value computes the value at an index. */
-int __must_check app_fill_array(const struct app_place *place, const struct array_shape *shape,
-				const struct app_setup *setup,
-				double (*value)(const struct app_setup *setup, u64 index),
-				struct aftl_error *error);
+int __must_check app_create_value_array(const struct app_place *place,
+					const struct array_shape *shape,
+					const struct app_setup *setup,
+					double (*value)(const struct app_setup *setup, u64 index),
+					struct aftl_error *error);
 
 /* Read word @index of @array. Calls with ascending indices stay in one page for long. */
 static inline double array_value(struct array *array, u64 index)

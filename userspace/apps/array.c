@@ -193,7 +193,7 @@ double *array_page_values(struct array *array, u64 page, bool write)
 	return get_array_page(array, page, write);
 }
 
-u64 *array_index_page(struct array *array, u64 page, bool write)
+u64 *array_get_page_of_indices(struct array *array, u64 page, bool write)
 {
 	return get_array_page(array, page, write);
 }
@@ -246,9 +246,9 @@ static double relative_array_distance(struct array *a, struct array *b)
 	return whole > 0 ? sqrt(difference / whole) : sqrt(difference);
 }
 
-int array_distance(const struct app_place *a, const struct app_place *b,
-		   const struct array_shape *shape, const struct app_setup *setup,
-		   double *distance, struct aftl_error *error)
+int compute_distance_of_arrays(const struct app_place *a, const struct app_place *b,
+			       const struct array_shape *shape, const struct app_setup *setup,
+			       double *distance, struct aftl_error *error)
 {
 	struct array first, second = { 0 };
 	u64 repaired = 0;

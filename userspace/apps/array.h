@@ -88,7 +88,7 @@ int __must_check array_open(struct array *array, const struct app_place *place,
  * Return: first word of the page. Valid until ARRAY_HELD (or @held) other pages were used.
  */
 double *array_page_values(struct array *array, u64 page, bool write);
-u64 *array_index_page(struct array *array, u64 page, bool write);
+u64 *array_get_page_of_indices(struct array *array, u64 page, bool write);
 
 /* Write the array's changed pages to the device, and drop all its pages from memory. */
 int __must_check array_write_back_all(struct array *array, struct aftl_error *error);
@@ -104,11 +104,12 @@ int __must_check array_write_back_all(struct array *array, struct aftl_error *er
 int __must_check array_close(struct array *array, u64 *repaired, struct aftl_error *error);
 
 /**
- * array_distance() - compute the relative distance of two arrays of one shape
+ * compute_distance_of_arrays() - compute the relative distance of two arrays of one shape
  * @distance: takes |a - b| / |b|, in the Euclidean norm
  */
-int __must_check array_distance(const struct app_place *a, const struct app_place *b,
-				const struct array_shape *shape, const struct app_setup *setup,
-				double *distance, struct aftl_error *error);
+int __must_check compute_distance_of_arrays(const struct app_place *a, const struct app_place *b,
+					    const struct array_shape *shape,
+					    const struct app_setup *setup, double *distance,
+					    struct aftl_error *error);
 
 #endif

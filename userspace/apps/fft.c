@@ -76,7 +76,7 @@ static int create_fft_input(const struct app_place *place, const struct app_setu
 {
 	struct array_shape shape = fft_signal_shape(setup);
 
-	return app_fill_array(place, &shape, setup, fft_signal_word, error);
+	return app_create_value_array(place, &shape, setup, fft_signal_word, error);
 }
 
 /**
@@ -112,7 +112,7 @@ static void copy_matrix_tile(struct strip *strip, u64 along, double *words, bool
 	}
 }
 
-static void copy_strip_of_array(struct strip *strip, struct array *array, bool store)
+static void load_or_store_matrix_strip(struct strip *strip, struct array *array, bool store)
 {
 	for (u64 along = 0; along * TILE < strip->length; along++) {
 		u64 word = (strip->columns ? along * strip->grid.columns + strip->index :
@@ -199,14 +199,14 @@ static void transform_fft_dimension(struct grid grid, bool columns, double sign,
 
 	strip.points = alloc_file_buffer(TILE * strip.length * sizeof(*strip.points));
 	for (; strip.index < (columns ? grid.columns : grid.rows); strip.index++) {
-		copy_strip_of_array(&strip, from, false);
+		load_or_store_matrix_strip(&strip, from, false);
 		if (columns && sign > 0)
 			multiply_columns_by_twiddle_factors(&strip, sign);
 		for (line = 0; line < TILE; line++)
 			transform_fft_row(strip.points + line * strip.length, strip.length, roots);
 		if (columns && sign < 0)
 			multiply_columns_by_twiddle_factors(&strip, sign);
-		copy_strip_of_array(&strip, to, true);
+		load_or_store_matrix_strip(&strip, to, true);
 	}
 	free(strip.points);
 	free(roots);

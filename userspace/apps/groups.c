@@ -17,7 +17,7 @@ struct chain {
 	double lowered_frames[8];
 };
 
-static void count_flips_of_difference(struct chain *chain, u8 difference, u64 reaches)
+static void count_effect_of_each_bit_flip(struct chain *chain, u8 difference, u64 reaches)
 {
 	for (unsigned int bit = 0; bit < 8; bit++) {
 		bool lowers = difference >> bit & 1;
@@ -35,7 +35,8 @@ static double flip_square_error(u8 pixel, int change)
 	return difference * difference;
 }
 
-static void add_errors_of_flips(const struct chain *chain, u8 pixel, struct app_forecast *forecast)
+static void add_flip_errors_to_forecast(const struct chain *chain, u8 pixel,
+					struct app_forecast *forecast)
 {
 	for (unsigned int bit = 0; bit < 8; bit++) {
 		double up = flip_square_error(pixel, 1 << bit),
@@ -43,8 +44,8 @@ static void add_errors_of_flips(const struct chain *chain, u8 pixel, struct app_
 
 		forecast->mean += chain->raised[bit] * up + chain->lowered[bit] * down;
 		/*
-		 * Add an upper bound of the variance: the square of a sum of n terms is at most
-		 * n times the sum of the squared terms.
+		 * Add an upper bound of the error's variance: the square of a sum of n terms is at
+		 * most n times the sum of the squared terms.
 		 */
 		forecast->variance += chain->raised_frames[bit] * up * up +
 				      chain->lowered_frames[bit] * down * down;
@@ -59,14 +60,14 @@ static void forecast_pixel_error(const struct app_setup *setup, u64 x, u64 y,
 	u8 before = 0;
 
 	for (u64 frame = 0; frame < setup->frames; frame++) {
-		u8 pixel = picture_pixel(setup, frame, x, y);
+		u8 pixel = picture_compute_pixel(setup, frame, x, y);
 		u64 rest = min(setup->group - frame % setup->group, setup->frames - frame);
 
 		if (frame % setup->group == 0)
 			chain = (struct chain){ 0 };
 		else
-			count_flips_of_difference(&chain, pixel - before, rest);
-		add_errors_of_flips(&chain, pixel, forecast);
+			count_effect_of_each_bit_flip(&chain, pixel - before, rest);
+		add_flip_errors_to_forecast(&chain, pixel, forecast);
 		before = pixel;
 	}
 }

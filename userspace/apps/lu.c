@@ -58,7 +58,7 @@ static int create_lu_input(const struct app_place *place, const struct app_setup
 {
 	struct array_shape shape = lu_array_shape("matrix", setup);
 
-	return app_fill_array(place, &shape, setup, matrix_word, error);
+	return app_create_value_array(place, &shape, setup, matrix_word, error);
 }
 
 /* Return a pivot; @usual replaces a damaged pivot, whose large error would spoil all results. */

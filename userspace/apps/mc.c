@@ -36,7 +36,7 @@ static int create_monte_carlo_input(const struct app_place *place, const struct 
 {
 	struct array_shape shape = mc_samples_shape(setup);
 
-	return app_fill_array(place, &shape, setup, mc_sample_word, error);
+	return app_create_value_array(place, &shape, setup, mc_sample_word, error);
 }
 
 static double estimate_pi(const double *words)

@@ -13,20 +13,21 @@ static u32 triangle_wave(u64 x, u32 period)
 }
 
 /* The test picture: slopes, moving squares with sharp edges, and a fine texture. */
-u8 picture_pixel(const struct app_setup *setup, u64 frame, u64 x, u64 y)
+u8 picture_compute_pixel(const struct app_setup *setup, u64 frame, u64 x, u64 y)
 {
 	u64 index = (frame * setup->height + y) * setup->width + x;
 	u32 value = 24 + triangle_wave(x + 2 * frame, 160) + triangle_wave(y + frame, 120);
 
 	if (((x + 4 * frame) / 48 + y / 40) % 3 == 0)
 		value += 48;
-	return (u8)(value + app_draw_number(setup, PURPOSE_TEXTURE, index) % 12);
+	return (u8)(value + app_draw_random_u64(setup, PURPOSE_TEXTURE, index) % 12);
 }
 
 void picture_generate_piece(const struct app_setup *setup, u64 frame, u64 row, u8 *pixels)
 {
 	for (u64 i = 0; i < setup->width * PIECE_ROWS; i++)
-		pixels[i] = picture_pixel(setup, frame, i % setup->width, row + i / setup->width);
+		pixels[i] = picture_compute_pixel(setup, frame, i % setup->width,
+						  row + i / setup->width);
 }
 
 /* Return the structural similarity (SSIM) of a window, with the constants for 8-bit pixels. */

@@ -14,7 +14,7 @@
 #define PIECE_ROWS 64
 
 /* Compute a pixel of the test picture. */
-u8 picture_pixel(const struct app_setup *setup, u64 frame, u64 x, u64 y);
+u8 picture_compute_pixel(const struct app_setup *setup, u64 frame, u64 x, u64 y);
 
 /* Generate the rows of the test picture, beginning with @row, that are processed at once. */
 void picture_generate_piece(const struct app_setup *setup, u64 frame, u64 row, u8 *pixels);

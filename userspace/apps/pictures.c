@@ -60,7 +60,7 @@ static u64 video_frame_bytes(const struct app_setup *setup)
 }
 
 /* Return: the distance between frames, or between pixels of a row, that are stored raw. */
-static u64 get_raw_frame_distance(const struct app_setup *setup)
+static u64 get_distance_of_raw_frames(const struct app_setup *setup)
 {
 	return setup->group ? setup->group : setup->segment;
 }
@@ -83,7 +83,7 @@ static bool is_picture_offset_precise(const struct app_setup *setup, u64 offset)
 static u8 predict_pixel(const struct video *video, u64 x, u64 index, const u8 *before)
 {
 	if ((is_video_setup(&video->setup) ? video->frame : x) %
-		    get_raw_frame_distance(&video->setup) ==
+		    get_distance_of_raw_frames(&video->setup) ==
 	    0)
 		return 0;
 	return is_video_setup(&video->setup) ? before[index] : video->pixels[index - 1];
@@ -107,7 +107,7 @@ static void free_video_buffers(struct video *video)
 	app_file_close(&video->file);
 }
 
-static u64 video_piece_offset(const struct video *video, u64 row)
+static u64 get_file_offset_of_video_rows(const struct video *video, u64 row)
 {
 	return video->frame * video_frame_bytes(&video->setup) + HEADER_BYTES +
 	       row * video->setup.width;
@@ -124,7 +124,8 @@ static int write_video_piece(struct video *video, u64 row, struct aftl_error *er
 	memcpy(before, video->pixels, width * PIECE_ROWS);
 	return (is_intra_frame(&video->setup, video->frame) ?
 			app_file_write_precise :
-			app_file_write)(&video->file, video->stored, video_piece_offset(video, row),
+			app_file_write)(&video->file, video->stored,
+					get_file_offset_of_video_rows(video, row),
 					width * PIECE_ROWS, error);
 }
 
@@ -151,8 +152,8 @@ static void make_picture_header(const struct app_setup *setup, char *header)
 
 	scnprintf(tail, sizeof(tail), "%u %u\n255\n", (u32)setup->width, (u32)setup->height);
 	app_header_make(header,
-			get_raw_frame_distance(setup) > 1 ? MAGIC_DIFFERENCES : MAGIC_PIXELS, setup,
-			tail);
+			get_distance_of_raw_frames(setup) > 1 ? MAGIC_DIFFERENCES : MAGIC_PIXELS,
+			setup, tail);
 }
 
 static int create_pictures(const struct app_place *place, const struct app_setup *setup,
@@ -185,7 +186,7 @@ static int read_video_piece(struct video *video, u64 row, struct aftl_error *err
 	u8 *before = video->before + row * width;
 	int ret;
 
-	ret = app_file_read(&video->file, video->stored, video_piece_offset(video, row),
+	ret = app_file_read(&video->file, video->stored, get_file_offset_of_video_rows(video, row),
 			    width * PIECE_ROWS, error);
 	if (ret)
 		return ret;

@@ -28,7 +28,7 @@ struct progressive {
 };
 
 /* Return: number of bit planes that are not in scan 0. */
-static u32 count_planes_after_scan_0(const struct app_setup *setup)
+static u32 count_bit_planes_after_first_scan(const struct app_setup *setup)
 {
 	return ((u32)setup->scans - 1) / 2;
 }
@@ -36,9 +36,9 @@ static u32 count_planes_after_scan_0(const struct app_setup *setup)
 /* Return: the scan that contains a bit plane of a coefficient. */
 static u32 scan_of_bit_plane(const struct app_setup *setup, u32 cell, u32 plane)
 {
-	if (!cell || plane >= count_planes_after_scan_0(setup))
+	if (!cell || plane >= count_bit_planes_after_first_scan(setup))
 		return 0;
-	return 2 * (count_planes_after_scan_0(setup) - plane) - (cell < HIGH_CELL);
+	return 2 * (count_bit_planes_after_first_scan(setup) - plane) - (cell < HIGH_CELL);
 }
 
 static u64 picture_block_count(const struct app_setup *setup)
@@ -55,7 +55,8 @@ static u64 bit_plane_bytes(const struct app_setup *setup)
 static u32 count_bit_planes_in_scan(const struct app_setup *setup, u32 scan)
 {
 	if (!scan)
-		return PLANES + (BLOCK_CELLS - 1) * (PLANES - count_planes_after_scan_0(setup));
+		return PLANES +
+		       (BLOCK_CELLS - 1) * (PLANES - count_bit_planes_after_first_scan(setup));
 	return scan % 2 ? HIGH_CELL - 1 : BLOCK_CELLS - HIGH_CELL;
 }
 
@@ -125,8 +126,8 @@ static void transform_picture_rows(struct progressive *image, u64 row, u8 *pixel
 }
 
 /* Copy a bit plane of a coefficient to the buffer of a scan, or add it to the coefficient. */
-static void copy_or_add_bit_plane(struct progressive *image, u32 cell, u32 plane, u8 *run,
-				  bool store)
+static void store_or_load_bit_plane(struct progressive *image, u32 cell, u32 plane, u8 *run,
+				    bool store)
 {
 	u64 i, count = picture_block_count(&image->setup);
 	u8 *cells = image->cells + cell * count;
@@ -139,7 +140,7 @@ static void copy_or_add_bit_plane(struct progressive *image, u32 cell, u32 plane
 	}
 }
 
-static void copy_or_add_scan_bit_planes(struct progressive *image, u32 scan, bool store)
+static void store_or_load_planes_of_scan(struct progressive *image, u32 scan, bool store)
 {
 	u8 *run = image->scan;
 
@@ -149,7 +150,7 @@ static void copy_or_add_scan_bit_planes(struct progressive *image, u32 scan, boo
 		for (u32 plane = PLANES; plane-- > 0;) {
 			if (scan_of_bit_plane(&image->setup, cell, plane) != scan)
 				continue;
-			copy_or_add_bit_plane(image, cell, plane, run, store);
+			store_or_load_bit_plane(image, cell, plane, run, store);
 			run += bit_plane_bytes(&image->setup);
 		}
 	}
@@ -174,7 +175,7 @@ static int write_image_scan(struct progressive *image, u32 scan, struct aftl_err
 	free(header);
 	if (ret)
 		return ret;
-	copy_or_add_scan_bit_planes(image, scan, true);
+	store_or_load_planes_of_scan(image, scan, true);
 	return (scan ? app_file_write :
 		       app_file_write_precise)(&image->file, image->scan, offset + HEADER_BYTES,
 					       image_scan_bytes(&image->setup, scan), error);
@@ -229,7 +230,7 @@ static int read_image_scan(struct progressive *image, u32 scan, struct aftl_erro
 				    image_scan_offset(&image->setup, scan) + HEADER_BYTES,
 				    image_scan_bytes(&image->setup, scan), error);
 	if (!ret)
-		copy_or_add_scan_bit_planes(image, scan, false);
+		store_or_load_planes_of_scan(image, scan, false);
 	return ret;
 }
 
@@ -276,8 +277,8 @@ void progressive_forecast(const struct app_setup *setup, struct app_forecast *fo
 
 	/* With a flip all pixels of its block are rounded anew: each squared error grows by 1/6. */
 	*forecast = (struct app_forecast){ .mean = (BLOCK_CELLS - 1) *
-						   count_planes_after_scan_0(setup) / 6.0 };
-	for (u32 plane = 0; plane < count_planes_after_scan_0(setup); plane++) {
+						   count_bit_planes_after_first_scan(setup) / 6.0 };
+	for (u32 plane = 0; plane < count_bit_planes_after_first_scan(setup); plane++) {
 		double worth = (double)(PROGRESSIVE_STEP << plane);
 		double square = worth * worth;
 

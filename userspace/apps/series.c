@@ -76,10 +76,10 @@ static u64 sample_file_bytes(const struct app_setup *setup)
 
 static bool is_sample_outlier(const struct app_setup *setup, u64 at)
 {
-	return app_draw_number(setup, PURPOSE_OUTLIERS, at) % RARITY == 0;
+	return app_draw_random_u64(setup, PURPOSE_OUTLIERS, at) % RARITY == 0;
 }
 
-static u64 outlier_list_words(const struct app_setup *setup)
+static u64 count_words_of_outlier_list(const struct app_setup *setup)
 {
 	u64 at, words = 1;
 
@@ -94,13 +94,13 @@ static s64 usual_sample_value(const struct app_setup *setup, u64 at)
 	double turn = 2 * M_PI * (double)at;
 
 	return lround(15000 + 6000 * sin(turn / 1440) + 9000 * sin(turn / 525600)) +
-	       (s64)(app_draw_number(setup, PURPOSE_NOISE, at) % 400) - 200;
+	       (s64)(app_draw_random_u64(setup, PURPOSE_NOISE, at) % 400) - 200;
 }
 
 /* Generate a sample; outliers are far above or below all other samples. */
 static s64 original_sample(const struct app_setup *setup, u64 at)
 {
-	u64 draw = app_draw_number(setup, PURPOSE_OUTLIERS, at) / RARITY;
+	u64 draw = app_draw_random_u64(setup, PURPOSE_OUTLIERS, at) / RARITY;
 	s64 jump = 100000 + (s64)(draw / 2 % 900000);
 
 	if (!is_sample_outlier(setup, at))
@@ -141,7 +141,8 @@ static int open_series_indices(struct series *series, open_function get,
 {
 	const struct app_setup *setup = &series->setup;
 	struct array_shape index = { "index", 2 * count_series_blocks(setup), 0, 0, NULL };
-	struct array_shape outliers = { "outliers", outlier_list_words(setup), 0, 0, NULL };
+	struct array_shape outliers = { "outliers", count_words_of_outlier_list(setup), 0, 0,
+					NULL };
 	int ret = get(&series->index, place, &index, setup, error);
 
 	return ret ? ret : get(&series->outliers, place, &outliers, setup, error);
@@ -149,7 +150,8 @@ static int open_series_indices(struct series *series, open_function get,
 
 static u64 *series_index_word_ptr(struct array *array, u64 word, bool write)
 {
-	return array_index_page(array, word / ARRAY_PAGE_WORDS, write) + word % ARRAY_PAGE_WORDS;
+	return array_get_page_of_indices(array, word / ARRAY_PAGE_WORDS, write) +
+	       word % ARRAY_PAGE_WORDS;
 }
 
 static void alloc_series_buffers(struct series *series, const struct app_setup *setup)
@@ -223,7 +225,7 @@ static int create_series(const struct app_place *place, const struct app_setup *
 }
 
 /* If the next outlier is at @at, take it from the list; fail if the list has no end mark. */
-static bool take_listed_outlier(struct series *series, u64 at, u64 *value)
+static bool take_outlier_if_next_in_list(struct series *series, u64 at, u64 *value)
 {
 	if (*series_index_word_ptr(&series->outliers, series->next, false) != at)
 		return false;
@@ -241,7 +243,7 @@ static void compare_to_original_block(struct series *series, u64 number, struct 
 	u32 i;
 
 	for (i = 0; i < BLOCK_SAMPLES && first + i < series->setup.size; i++) {
-		if (!take_listed_outlier(series, first + i, &value)) {
+		if (!take_outlier_if_next_in_list(series, first + i, &value)) {
 			result->repaired += series->stored[i] > span;
 			if (series->stored[i] <= span)
 				before = series->stored[i];

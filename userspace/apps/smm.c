@@ -17,7 +17,7 @@ static bool is_sparse_matrix_size_invalid(const struct app_setup *setup)
 
 static u64 count_nonzeros_of_row(const struct app_setup *setup, u64 row)
 {
-	return 1 + aftl_map_random_to_range(app_draw_number(setup, PURPOSE_DEGREES, row),
+	return 1 + aftl_map_random_to_range(app_draw_random_u64(setup, PURPOSE_DEGREES, row),
 					    (u32)(2 * setup->degree - 1));
 }
 
@@ -36,7 +36,7 @@ static u64 column_of_nonzero(const struct app_setup *setup, u64 row, u64 positio
 	u64 room = setup->size / count_nonzeros_of_row(setup, row);
 
 	return position * room +
-	       app_draw_number(setup, PURPOSE_COLUMNS, row << 16 | position) % room;
+	       app_draw_random_u64(setup, PURPOSE_COLUMNS, row << 16 | position) % room;
 }
 
 static double matrix_weight(const struct app_setup *setup, u64 row, u64 position)
@@ -89,7 +89,8 @@ static int close_matrix_arrays(struct matrix *matrix, int ret, u64 *repaired,
 
 static u64 *matrix_index_word_ptr(struct array *array, u64 index, bool write)
 {
-	return array_index_page(array, index / ARRAY_PAGE_WORDS, write) + index % ARRAY_PAGE_WORDS;
+	return array_get_page_of_indices(array, index / ARRAY_PAGE_WORDS, write) +
+	       index % ARRAY_PAGE_WORDS;
 }
 
 static void fill_matrix_row(struct matrix *matrix, const struct app_setup *setup, u64 row,
@@ -139,7 +140,7 @@ static int create_sparse_matrix_input(const struct app_place *place, const struc
 		*matrix_index_word_ptr(&matrix.rows, row, true) = begin;
 	}
 	ret = close_matrix_arrays(&matrix, ret, &repaired, error);
-	return ret ? ret : app_fill_array(place, &shape, setup, smm_vector_word, error);
+	return ret ? ret : app_create_value_array(place, &shape, setup, smm_vector_word, error);
 }
 
 /* Multiply a row of the matrix by @in, or by ones. Indices outside the bounds are not used. */

@@ -59,7 +59,7 @@ static int create_over_relaxation_input(const struct app_place *place,
 {
 	struct array_shape shape = sor_grid_shape(setup);
 
-	return app_fill_array(place, &shape, setup, sor_grid_word, error);
+	return app_create_value_array(place, &shape, setup, sor_grid_word, error);
 }
 
 static double *sor_grid_row(struct array *grid, u64 size, u64 row, bool write)

@@ -48,7 +48,7 @@ int block_survey_parse(struct block_survey *survey, const char *text, u32 *next,
 	return 0;
 }
 
-void lost_runs_parse_answer(struct lost_runs *runs, const char *text)
+void parse_answer_about_lost_units(struct lost_runs *runs, const char *text)
 {
 	u32 *count = &runs->count;
 

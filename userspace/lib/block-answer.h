@@ -53,8 +53,8 @@ struct lost_runs {
 };
 
 /**
- * lost_runs_parse_answer() - parse the first LOST_RUNS_LISTED runs of an answer
+ * parse_answer_about_lost_units() - parse the first LOST_RUNS_LISTED runs of an answer
  */
-void lost_runs_parse_answer(struct lost_runs *runs, const char *text);
+void parse_answer_about_lost_units(struct lost_runs *runs, const char *text);
 
 #endif

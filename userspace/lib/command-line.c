@@ -157,8 +157,8 @@ enum exit_code command_help_json_end(struct json_writer *json)
 	return EXIT_DONE;
 }
 
-static int print_lines_of_options(const struct command_line *line, const char *form,
-				  struct aftl_error *error)
+static int print_help_json_and_exit(const struct command_line *line, const char *form,
+				    struct aftl_error *error)
 {
 	struct json_writer json;
 
@@ -176,16 +176,16 @@ static int print_lines_of_options(const struct command_line *line, const char *f
 	exit(standard_streams_end(line->name, command_help_json_end(&json)));
 }
 
-static int take_option_value(const struct command_line *line, void *fields,
-			     const struct command_option *option, const char *value,
-			     struct aftl_error *error)
+static int apply_option_value_to_fields(const struct command_line *line, void *fields,
+					const struct command_option *option, const char *value,
+					struct aftl_error *error)
 {
 	char *field = (char *)fields + option->field;
 
 	if (option->kind >= COMMAND_OTHER)
 		return line->other(fields, option, value, error);
 	if (option->kind == COMMAND_SWITCH && value)
-		return print_lines_of_options(line, value, error);
+		return print_help_json_and_exit(line, value, error);
 	if (option->kind == COMMAND_SWITCH)
 		*(bool *)field = true;
 	else if (option->kind == COMMAND_TEXT || option->kind == COMMAND_FILE)
@@ -209,7 +209,7 @@ static int handle_getopt_code(const struct command_line *line, void *fields, int
 
 	return is_option_abbreviated(argument, option) ?
 		       report_unknown_option(line, argument, error) :
-		       take_option_value(line, fields, option, optarg, error);
+		       apply_option_value_to_fields(line, fields, option, optarg, error);
 }
 
 int command_report_extra_operand(const char *name, const char *word, struct aftl_error *error)
@@ -240,8 +240,8 @@ static const struct command_option *find_blank_option(const struct command_line 
 }
 
 /* Take the operand @word. @blank: option directly before it, whose optional value is absent. */
-static int take_operand_word(const struct command_line *line, void *fields, const char *word,
-			     const struct command_option *blank, struct aftl_error *error)
+static int pass_operand_to_command(const struct command_line *line, void *fields, const char *word,
+				   const struct command_option *blank, struct aftl_error *error)
 {
 	int ret = line->word(fields, word, error);
 
@@ -261,7 +261,7 @@ int command_line_parse(const struct command_line *line, void *fields, int argc, 
 	while (!ret && (at = optind, code = getopt_long(argc, argv, tables.shorts, tables.longs,
 							NULL)) != -1) {
 		if (code == 1)
-			ret = take_operand_word(line, fields, optarg, blank, error);
+			ret = pass_operand_to_command(line, fields, optarg, blank, error);
 		else if (code == ':')
 			ret = aftl_fail(error, -EINVAL, "%.40s needs a value", argv[at]);
 		else if (code == '?')

@@ -94,7 +94,7 @@ int __must_check command_report_missing_equals(const char *option, const char *w
 /* Print a line for each option. command_line_parse() itself answers --help=json. */
 void command_line_print_help(const struct command_line *line);
 
-/* Print --help=json for options without a struct command_option: begin, each option, end. */
+/* Print --help=json without a struct command_option: begin, then add each option, then end. */
 void command_help_json_begin(struct json_writer *json, const char *name);
 void command_help_json_add_option(struct json_writer *json, const char *name, char letter,
 				  const char *value, bool may_lack, const char *help);

@@ -4,13 +4,13 @@
 static __thread void (*message_taker)(void *context, const char *text);
 static __thread void *message_context;
 
-void redirect_messages(void (*take)(void *context, const char *text), void *context)
+void redirect_messages_to_function(void (*take)(void *context, const char *text), void *context)
 {
 	message_taker = take;
 	message_context = context;
 }
 
-static void print_or_pass_on_message(const char *before, const char *verb, const char *text)
+static void print_or_redirect_message(const char *before, const char *verb, const char *text)
 {
 	if (message_taker)
 		message_taker(message_context, text);
@@ -26,7 +26,7 @@ void complain(const char *format, ...)
 	va_start(args, format);
 	vscnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	print_or_pass_on_message("", "approxftl", text);
+	print_or_redirect_message("", "approxftl", text);
 }
 
 const char *get_message_prefix_of_command(const char *verb)
@@ -42,7 +42,7 @@ void complain_as(const char *verb, const char *format, ...)
 	va_start(args, format);
 	vscnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	print_or_pass_on_message(get_message_prefix_of_command(verb), verb, text);
+	print_or_redirect_message(get_message_prefix_of_command(verb), verb, text);
 }
 
 int report_command_failure(const char *verb, const struct aftl_error *error, int code)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Error messages for the user, on stderr unless redirect_messages() was called. */
+/* Error messages for the user, on stderr unless redirect_messages_to_function() was called. */
 #ifndef AFTL_COMPLAIN_H
 #define AFTL_COMPLAIN_H
 
@@ -19,11 +19,11 @@ __printf(2, 3) void complain_as(const char *verb, const char *format, ...);
 int report_command_failure(const char *verb, const struct aftl_error *error, int code);
 
 /**
- * redirect_messages() - pass the later messages of this thread to a function instead of stderr
+ * redirect_messages_to_function() - pass later messages of this thread to a function
  * @take: receives each message without the name of the program; NULL: print to stderr again
  * @context: first argument of @take
  */
-void redirect_messages(void (*take)(void *context, const char *text), void *context);
+void redirect_messages_to_function(void (*take)(void *context, const char *text), void *context);
 
 /**
  * find_closest_word() - find the word that a misspelt word probably stands for

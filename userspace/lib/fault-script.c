@@ -135,7 +135,7 @@ int fault_script_read(struct fault_script *script, const char *path, struct aftl
 	int ret;
 
 	script->count = 0;
-	ret = parameter_file_call_on_each(path, parse_fault_script_line, &reader, error);
+	ret = parameter_file_pass_each_pair(path, parse_fault_script_line, &reader, error);
 	if (ret || !add_fault_of_script(&reader, &cause))
 		return ret;
 	return aftl_fail(error, -EINVAL, "%.80s: %.150s", path, cause.text);

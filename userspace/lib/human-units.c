@@ -42,12 +42,12 @@ void human_format_time(char text[HUMAN_SIZE], u64 ns)
 	format_time_digits(text, ns, 4);
 }
 
-void human_format_bin_time(char text[HUMAN_SIZE], u64 ns)
+void human_format_histogram_bin_time(char text[HUMAN_SIZE], u64 ns)
 {
 	format_time_digits(text, ns, 3);
 }
 
-void human_format_time_in_text(char text[HUMAN_SIZE], u64 ns)
+void human_format_time_without_padding(char text[HUMAN_SIZE], u64 ns)
 {
 	size_t last;
 
@@ -65,7 +65,7 @@ void human_format_bytes(char text[HUMAN_SIZE], u64 bytes)
 		human_format_scaled(text, bytes, 1 << 30, "GiB");
 }
 
-void human_format_decimal(char text[HUMAN_SIZE], u64 value, unsigned int decimals, const char *end)
+void format_fixed_point(char text[HUMAN_SIZE], u64 value, unsigned int decimals, const char *end)
 {
 	u64 scale = 1;
 

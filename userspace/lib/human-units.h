@@ -13,15 +13,15 @@ void human_format_scaled(char text[HUMAN_SIZE], u64 value, u64 unit, const char 
 void human_format_time(char text[HUMAN_SIZE], u64 ns);
 
 /* Format @ns as human_format_time() does, but with three digits, for a bin of a histogram. */
-void human_format_bin_time(char text[HUMAN_SIZE], u64 ns);
+void human_format_histogram_bin_time(char text[HUMAN_SIZE], u64 ns);
 
 /* Format @ns as human_format_time() does, but without padding after the unit, for running text. */
-void human_format_time_in_text(char text[HUMAN_SIZE], u64 ns);
+void human_format_time_without_padding(char text[HUMAN_SIZE], u64 ns);
 
 void human_format_bytes(char text[HUMAN_SIZE], u64 bytes);
 
 /* Print @value / 10^@decimals, followed by @end. */
-void human_format_decimal(char text[HUMAN_SIZE], u64 value, unsigned int decimals, const char *end);
+void format_fixed_point(char text[HUMAN_SIZE], u64 value, unsigned int decimals, const char *end);
 
 /* Return @part * @scale / @whole, or 0 if @whole is 0. */
 static inline u64 scaled_ratio(u64 part, u64 whole, u64 scale)

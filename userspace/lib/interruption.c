@@ -50,23 +50,23 @@ static void install_signal_handlers(void)
 			sigaction(numbers[i], &action, NULL);
 }
 
-void interruption_catch(void)
+void interruption_catch_stop_signals(void)
 {
 	atomic_store(&to_note, true);
 	install_signal_handlers();
 }
 
-bool interrupted(void)
+bool is_stop_requested(void)
 {
 	return atomic_load(&seen) || is_stop_of_thread_requested();
 }
 
-void interruption_install_no_handlers(void)
+void interruption_disable_signal_handlers(void)
 {
 	atomic_store(&embedded, true);
 }
 
-void interruption_set_thread_flag(const atomic_bool *flag)
+void interruption_set_stop_flag_of_thread(const atomic_bool *flag)
 {
 	stop = flag;
 }
@@ -81,7 +81,7 @@ bool is_stop_of_thread_requested(void)
 	return stop && atomic_load(stop);
 }
 
-void interruption_ignore_second_signal(void)
+void interruption_survive_second_signal(void)
 {
 	atomic_store(&patient, true);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Deferred handling of SIGINT, SIGTERM and SIGHUP: long loops poll interrupted(), so that no
- * partial result stays behind.
+ * Deferred handling of SIGINT, SIGTERM and SIGHUP: long loops poll is_stop_requested(), so
+ * that no partial result stays behind.
  */
 #ifndef AFTL_INTERRUPTION_H
 #define AFTL_INTERRUPTION_H
@@ -10,30 +10,30 @@
 #include <stdbool.h>
 
 /*
- * From now on interrupted() returns true after a SIGINT, SIGTERM or SIGHUP, and a second such
- * signal ends the program. A SIGHUP that was ignored at the start, as under nohup, stays ignored.
+ * From now on is_stop_requested() returns true after a SIGINT, SIGTERM or SIGHUP, and a second
+ * such signal ends the program. A SIGHUP that was ignored at the start, as under nohup, stays so.
  */
-void interruption_catch(void);
+void interruption_catch_stop_signals(void);
 
-bool interrupted(void);
+bool is_stop_requested(void);
 
-/* Make interruption_catch() install no handlers: the program that uses the library has its own. */
-void interruption_install_no_handlers(void);
+/* Let interruption_catch_stop_signals() install no handlers, as the program has its own. */
+void interruption_disable_signal_handlers(void);
 
-/* Let interrupted() in this thread return true also if @flag is set; NULL removes the flag. */
-void interruption_set_thread_flag(const atomic_bool *flag);
+/* Let is_stop_requested() in this thread return true if @flag is set, too; NULL: no flag. */
+void interruption_set_stop_flag_of_thread(const atomic_bool *flag);
 
 /* Return the stop flag of this thread, which the caller sets in threads that work for this one. */
 const atomic_bool *get_stop_flag_of_thread(void);
 
-/* True if the flag of interruption_set_thread_flag() is set: end without partial results. */
+/* True if the stop flag of this thread is set: end without partial results. */
 bool is_stop_of_thread_requested(void);
 
 /*
- * Call this in a forked child after interruption_catch(): a second signal then ends only the
- * parent.
+ * Call this in a forked child after interruption_catch_stop_signals(): a second signal then ends
+ * only the parent.
  */
-void interruption_ignore_second_signal(void);
+void interruption_survive_second_signal(void);
 
 /*
  * Make the first signal print @sentence and exit with EXIT_INTERRUPTED, for a program without

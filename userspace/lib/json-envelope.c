@@ -26,8 +26,8 @@ static void write_arguments_json(struct json_writer *json, const char *verb, int
 	json_end_array(json);
 }
 
-void json_envelope_begin_verb(struct json_writer *json, FILE *out, const char *verb, int argc,
-			      char **argv)
+void json_envelope_begin_for_verb(struct json_writer *json, FILE *out, const char *verb, int argc,
+				  char **argv)
 {
 	json_envelope_begin_without_arguments(json, out);
 	json_object(json, "tool");
@@ -38,7 +38,7 @@ void json_envelope_begin_verb(struct json_writer *json, FILE *out, const char *v
 
 void json_envelope_begin(struct json_writer *json, FILE *out, int argc, char **argv)
 {
-	json_envelope_begin_verb(json, out, "", argc, argv);
+	json_envelope_begin_for_verb(json, out, "", argc, argv);
 }
 
 void json_envelope_end(struct json_writer *json)

@@ -19,8 +19,8 @@ void json_envelope_begin(struct json_writer *json, FILE *out, int argc, char **a
  * Begin a document as json_envelope_begin() does, for a program that is a verb of approxftl: the
  * recorded command is "approxftl", @verb and the arguments after @argv[0].
  */
-void json_envelope_begin_verb(struct json_writer *json, FILE *out, const char *verb, int argc,
-			      char **argv);
+void json_envelope_begin_for_verb(struct json_writer *json, FILE *out, const char *verb, int argc,
+				  char **argv);
 void json_envelope_end(struct json_writer *json);
 
 #endif

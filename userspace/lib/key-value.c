@@ -8,7 +8,7 @@ size_t get_length_of_pair_key(const char *pair)
 	return pair[length] ? length : 0;
 }
 
-void copy_pair_key(char key[KEY_SIZE], const char *text, size_t length)
+void copy_key_with_underscores(char key[KEY_SIZE], const char *text, size_t length)
 {
 	scnprintf(key, KEY_SIZE, "%.*s", (int)min(length, (size_t)KEY_SIZE - 1), text);
 	for (size_t i = 0; key[i]; i++)

@@ -15,7 +15,7 @@
 size_t get_length_of_pair_key(const char *pair);
 
 /* Copy the first @length characters of @text, with dashes replaced by underscores. */
-void copy_pair_key(char key[KEY_SIZE], const char *text, size_t length);
+void copy_key_with_underscores(char key[KEY_SIZE], const char *text, size_t length);
 
 /* Buffer size for a list's item; a longer item is truncated. */
 #define LIST_ITEM 4096

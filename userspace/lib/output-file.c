@@ -258,7 +258,7 @@ int output_file_begin(struct output_file *file, const char *path, const char *op
 }
 
 /* Copy file @from, from its position on, to file @to. Return: 0 or a positive error number. */
-static int copy_rest_of_temporary_file(int from, int to)
+static int copy_file_from_position_on(int from, int to)
 {
 	char bytes[COPIED];
 	off_t size = 0;
@@ -278,7 +278,7 @@ static int overwrite_output_target(const struct output_file *file)
 {
 	int from = open(file->temporary, O_RDONLY | O_CLOEXEC);
 	int to = from < 0 ? -1 : open(file->target, O_WRONLY | O_CLOEXEC);
-	int code = to < 0 ? errno : copy_rest_of_temporary_file(from, to);
+	int code = to < 0 ? errno : copy_file_from_position_on(from, to);
 
 	if (to >= 0 && close(to) && !code)
 		code = errno;

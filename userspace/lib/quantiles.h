@@ -19,7 +19,7 @@
 #define QUANTILE_UNKNOWN U64_MAX
 
 /* Return the quantile @share / 10000: the upper end of its bin, which is up to 3 % wide. */
-static inline u64 histogram_quantile_ns(const struct aftl_histogram *histogram, u32 share)
+static inline u64 get_histogram_quantile_ns(const struct aftl_histogram *histogram, u32 share)
 {
 	if (histogram->count && histogram->count * (10000 - share) < QUANTILE_BEYOND * 10000)
 		return QUANTILE_UNKNOWN;
@@ -32,7 +32,7 @@ static inline void quantile_format(char text[HUMAN_SIZE], u64 ns)
 	if (ns == QUANTILE_UNKNOWN)
 		scnprintf(text, HUMAN_SIZE, "-");
 	else
-		human_format_bin_time(text, ns);
+		human_format_histogram_bin_time(text, ns);
 }
 
 #endif

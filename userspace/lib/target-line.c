@@ -18,7 +18,8 @@
 /* Largest mapping unit: it becomes a logical block of the kernel, which is at most this large. */
 #define UNIT_MAX 4096
 
-static int set_line_store(struct target_line *line, const char *value, struct aftl_error *error)
+static int set_store_of_table_line(struct target_line *line, const char *value,
+				   struct aftl_error *error)
 {
 	if (strcmp(value, "none") != 0 && strcmp(value, "ram") != 0 && value[0] != '/')
 		return aftl_fail(error, -EINVAL,
@@ -32,7 +33,8 @@ static int set_line_store(struct target_line *line, const char *value, struct af
 	return 0;
 }
 
-static int set_line_profile(struct target_line *line, const char *value, struct aftl_error *error)
+static int set_profile_of_table_line(struct target_line *line, const char *value,
+				     struct aftl_error *error)
 {
 	unsigned int i = 0;
 	int ret = aftl_profile_load(&line->standard, value, error);
@@ -48,7 +50,8 @@ static int set_line_profile(struct target_line *line, const char *value, struct 
 	return 0;
 }
 
-static int set_line_policy(struct target_line *line, const char *value, struct aftl_error *error)
+static int set_policy_of_table_line(struct target_line *line, const char *value,
+				    struct aftl_error *error)
 {
 	const struct aftl_policy_type *policy = aftl_policy_find(value);
 	char list[120];
@@ -64,7 +67,8 @@ static int set_line_policy(struct target_line *line, const char *value, struct a
 	return 0;
 }
 
-static int set_line_timing(struct target_line *line, const char *value, struct aftl_error *error)
+static int set_timing_of_table_line(struct target_line *line, const char *value,
+				    struct aftl_error *error)
 {
 	struct aftl_error unused;
 	u64 scale = 0;
@@ -86,7 +90,8 @@ static int set_line_timing(struct target_line *line, const char *value, struct a
 	return 0;
 }
 
-static int set_line_tag_all(struct target_line *line, const char *value, struct aftl_error *error)
+static int set_tag_all_of_table_line(struct target_line *line, const char *value,
+				     struct aftl_error *error)
 {
 	static const char *const words[] = { "precise", "approximate", NULL };
 	struct aftl_error cause;
@@ -98,8 +103,8 @@ static int set_line_tag_all(struct target_line *line, const char *value, struct 
 	return 0;
 }
 
-static int set_line_ioprio_hint(struct target_line *line, const char *value,
-				struct aftl_error *error)
+static int set_ioprio_hint_of_table_line(struct target_line *line, const char *value,
+					 struct aftl_error *error)
 {
 	struct aftl_error unused;
 	u64 hint;
@@ -112,8 +117,8 @@ static int set_line_ioprio_hint(struct target_line *line, const char *value,
 	return 0;
 }
 
-static int set_line_tag_carrier(struct target_line *line, const char *value,
-				struct aftl_error *error)
+static int set_tag_carrier_of_table_line(struct target_line *line, const char *value,
+					 struct aftl_error *error)
 {
 	return aftl_tag_carriers_parse(value, &line->carriers, error);
 }
@@ -123,13 +128,13 @@ static const struct target_key {
 	const char *name;
 	int (*set)(struct target_line *line, const char *value, struct aftl_error *error);
 } keys[] = {
-	{ "store", set_line_store },
-	{ "profile", set_line_profile },
-	{ "policy", set_line_policy },
-	{ "timing", set_line_timing },
-	{ "tag_all", set_line_tag_all },
-	{ "ioprio_hint", set_line_ioprio_hint },
-	{ "tag_carrier", set_line_tag_carrier },
+	{ "store", set_store_of_table_line },
+	{ "profile", set_profile_of_table_line },
+	{ "policy", set_policy_of_table_line },
+	{ "timing", set_timing_of_table_line },
+	{ "tag_all", set_tag_all_of_table_line },
+	{ "ioprio_hint", set_ioprio_hint_of_table_line },
+	{ "tag_carrier", set_tag_carrier_of_table_line },
 };
 
 int target_line_set(struct target_line *line, const char *key, const char *value,
@@ -152,7 +157,7 @@ void target_line_init(struct target_line *line)
 
 	*line = (struct target_line){ .store = "ram", .scale = 1 };
 	line->policy = aftl_policy_find("approxftl");
-	if (set_line_profile(line, "demo", &unused))
+	if (set_profile_of_table_line(line, "demo", &unused))
 		abort();
 }
 
@@ -169,7 +174,7 @@ static int check_line_unit_size(const struct aftl_config *config, struct aftl_er
 			 (unsigned long long)unit);
 }
 
-static void ignore_completed_request(void *host, struct aftl_request *request)
+static void ignore_completion_in_config_check(void *host, struct aftl_request *request)
 {
 	(void)host;
 	(void)request;
@@ -178,12 +183,12 @@ static void ignore_completed_request(void *host, struct aftl_request *request)
 static const struct aftl_host_ops host_ops = {
 	.alloc = core_memory_alloc,
 	.free = core_memory_free,
-	.complete = ignore_completed_request,
+	.complete = ignore_completion_in_config_check,
 };
 
 /* Create a shard: the core refuses it if the policy cannot work with this configuration. */
-static int create_trial_shard(const struct target_line *line, u64 *memory_bytes,
-			      struct aftl_error *error)
+static int check_config_by_creating_shard(const struct target_line *line, u64 *memory_bytes,
+					  struct aftl_error *error)
 {
 	struct aftl_config own;
 	struct aftl *ftl;
@@ -200,8 +205,8 @@ static int create_trial_shard(const struct target_line *line, u64 *memory_bytes,
 	return 0;
 }
 
-int target_line_compute_size(const struct target_line *line, struct target_size *size,
-			     struct aftl_error *error)
+int target_line_compute_device_size(const struct target_line *line, struct target_size *size,
+				    struct aftl_error *error)
 {
 	int ret = check_line_unit_size(&line->config, error);
 
@@ -210,7 +215,7 @@ int target_line_compute_size(const struct target_line *line, struct target_size 
 	if (ret)
 		return ret;
 	size->sectors = size->shards.units * size->shards.geo.unit_bytes / TARGET_SECTOR;
-	return create_trial_shard(line, &size->memory_bytes, error);
+	return check_config_by_creating_shard(line, &size->memory_bytes, error);
 }
 
 /* Compute the geometry of a shard with one block per plane, no over-provisioning, no zones. */
@@ -247,7 +252,7 @@ static int set_and_check_block_count(struct target_line *line, u64 blocks, u64 s
 	scnprintf(text, sizeof(text), "%llu", (unsigned long long)blocks);
 	ret = aftl_param_set(&line->config, "blocks", text, error);
 	if (!ret)
-		ret = target_line_compute_size(line, &size, error);
+		ret = target_line_compute_device_size(line, &size, error);
 	if (!ret && size.sectors < sectors)
 		ret = aftl_fail(error, -ENOSPC, "blocks: %s are too few for %llu sectors", text,
 				(unsigned long long)sectors);
@@ -271,7 +276,7 @@ static int estimate_block_count(const struct target_line *line, u64 sectors, u64
 	return 0;
 }
 
-int target_line_fit_blocks(struct target_line *line, u64 sectors, struct aftl_error *error)
+int target_line_set_fewest_blocks(struct target_line *line, u64 sectors, struct aftl_error *error)
 {
 	struct aftl_error unused;
 	u64 blocks;

@@ -76,18 +76,19 @@ int __must_check target_line_set(struct target_line *line, const char *key, cons
 				 struct aftl_error *error);
 
 /**
- * target_line_compute_size() - compute the size of the device with the core's own code
+ * target_line_compute_device_size() - compute the size of the device with the core's own code
  *
  * Return: 0, or -EINVAL with the core's error message if such a device is impossible.
  */
-int __must_check target_line_compute_size(const struct target_line *line, struct target_size *size,
-					  struct aftl_error *error);
+int __must_check target_line_compute_device_size(const struct target_line *line,
+						 struct target_size *size,
+						 struct aftl_error *error);
 
 /**
- * target_line_fit_blocks() - set the smallest number of blocks that provides @sectors
+ * target_line_set_fewest_blocks() - set the smallest number of blocks that provides @sectors
  */
-int __must_check target_line_fit_blocks(struct target_line *line, u64 sectors,
-					struct aftl_error *error);
+int __must_check target_line_set_fewest_blocks(struct target_line *line, u64 sectors,
+					       struct aftl_error *error);
 
 /**
  * target_line_print() - print the target's arguments in the target's own format

@@ -175,7 +175,7 @@ void list_add_number(struct text_list *list, u64 value, unsigned int decimals, c
 	char plain[HUMAN_SIZE];
 
 	if (decimals)
-		human_format_decimal(plain, value, decimals, "");
+		format_fixed_point(plain, value, decimals, "");
 	else
 		scnprintf(plain, sizeof(plain), "%llu", (unsigned long long)value);
 	*next_list_cell(list) = (struct list_cell){
@@ -266,7 +266,7 @@ void list_print_head(const struct list_choice *choice, int width, FILE *out)
 	fputc('\n', out);
 }
 
-void list_print_rows_with_width(struct text_list *list, int width, FILE *out)
+void list_print_rows_with_cell_width(struct text_list *list, int width, FILE *out)
 {
 	const struct list_choice *choice = list->choice;
 

@@ -74,7 +74,7 @@ static int reserve_arena_addresses(struct approxftl_arena *arena)
 		arena->base = base;
 		return 0;
 	}
-	return aftl_lib_refuse(-ENOMEM, "there are no addresses for an arena; see ulimit -v");
+	return aftl_lib_set_refusal(-ENOMEM, "there are no addresses for an arena; see ulimit -v");
 }
 
 /* Extend the mapping to @bytes, growing the file if necessary. */
@@ -132,7 +132,7 @@ static int init_arena(struct approxftl_arena *arena, struct approxftl *a)
 		return ret;
 	ret = mark_file_content_allocated_in_arena(arena);
 	if (ret)
-		aftl_lib_refuse_operation(ret, 0, "arena");
+		aftl_lib_set_operation_refusal(ret, 0, "arena");
 	return ret;
 }
 
@@ -147,7 +147,8 @@ int approxftl_arena_create(struct approxftl *a, int fd, struct approxftl_arena *
 	pthread_mutex_init(&arena->lock, NULL);
 	arena->page = sysconf(_SC_PAGESIZE);
 	arena->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	ret = arena->fd < 0 ? aftl_lib_refuse_operation(-errno, 0, "arena") : init_arena(arena, a);
+	ret = arena->fd < 0 ? aftl_lib_set_operation_refusal(-errno, 0, "arena") :
+			      init_arena(arena, a);
 	if (ret)
 		approxftl_arena_destroy(arena);
 	else
@@ -300,5 +301,5 @@ void *approxftl_arena_at(struct approxftl_arena *arena, off_t offset)
 
 int approxftl_arena_sync(struct approxftl_arena *arena)
 {
-	return fdatasync(arena->fd) ? aftl_lib_refuse_operation(-errno, 0, "arena") : 0;
+	return fdatasync(arena->fd) ? aftl_lib_set_operation_refusal(-errno, 0, "arena") : 0;
 }

@@ -83,7 +83,7 @@ int aftl_lib_control_list_ranges(int control, bool device, int fd, uint64_t *cur
 	return ret ? ret : (int)query.count;
 }
 
-int aftl_lib_control_begin_scope(int control, unsigned int kind, const char *label)
+int aftl_lib_control_set_thread_class(int control, unsigned int kind, const char *label)
 {
 	struct approxftl_scope scope = {
 		.size = sizeof(scope),
@@ -125,9 +125,9 @@ ssize_t aftl_lib_control_write(int control, int fd, const void *data, size_t byt
 	return ret ? ret : (ssize_t)pwritev.written;
 }
 
-int aftl_lib_control_list_stored(int control, int fd, uint64_t *cursor, off_t length,
-				 struct approxftl_unit *out, unsigned int room,
-				 unsigned int *unit_bytes, unsigned int *reason)
+int aftl_lib_control_list_stored_units(int control, int fd, uint64_t *cursor, off_t length,
+				       struct approxftl_unit *out, unsigned int room,
+				       unsigned int *unit_bytes, unsigned int *reason)
 {
 	struct approxftl_stored stored = {
 		.size = sizeof(stored),

@@ -36,7 +36,7 @@ static inline bool aftl_lib_can_tag_declare_class(unsigned int kind)
 }
 
 /* Give this thread's direct writes class @kind; end with APPROXFTL_NONE. @label may be NULL. */
-int aftl_lib_control_begin_scope(int control, unsigned int kind, const char *label);
+int aftl_lib_control_set_thread_class(int control, unsigned int kind, const char *label);
 
 int aftl_lib_control_add_label(int control, const char *label);
 
@@ -44,9 +44,9 @@ ssize_t aftl_lib_control_write(int control, int fd, const void *data, size_t byt
 			       unsigned int kind, unsigned int *reason);
 
 /* List stored units from @cursor on, and advance @cursor. Return: number of units. */
-int aftl_lib_control_list_stored(int control, int fd, uint64_t *cursor, off_t length,
-				 struct approxftl_unit *out, unsigned int room,
-				 unsigned int *unit_bytes, unsigned int *reason);
+int aftl_lib_control_list_stored_units(int control, int fd, uint64_t *cursor, off_t length,
+				       struct approxftl_unit *out, unsigned int room,
+				       unsigned int *unit_bytes, unsigned int *reason);
 
 int aftl_lib_control_watch_file_system(int control, int fd, bool on, unsigned int *reason);
 

@@ -15,14 +15,14 @@
 static int report_no_kernel_target(int error)
 {
 	if (error == -ENOENT || error == -ENXIO || error == -ENODEV)
-		return aftl_lib_refuse(-ENODEV, "there is no %s; %s", "/dev/approxftl",
-				       "load the module dm-approxftl and make a device");
+		return aftl_lib_set_refusal(-ENODEV, "there is no %s; %s", "/dev/approxftl",
+					    "load the module dm-approxftl and make a device");
 	if (error == -EACCES)
-		return aftl_lib_refuse(error, "%s cannot be opened: %s; %s", "/dev/approxftl",
-				       strerror(-error),
-				       "its group may: adduser USER approxftl, and log in again");
-	return aftl_lib_refuse(error, "%s cannot be opened: %s", "/dev/approxftl",
-			       strerror(-error));
+		return aftl_lib_set_refusal(error, "%s cannot be opened: %s; %s", "/dev/approxftl",
+					    strerror(-error),
+					    "its group may: adduser USER approxftl, and log in again");
+	return aftl_lib_set_refusal(error, "%s cannot be opened: %s", "/dev/approxftl",
+				    strerror(-error));
 }
 
 /* Close the control device if @path is not on a dm-approxftl device. */
@@ -35,9 +35,9 @@ static int check_path_on_device(struct approxftl *a, const char *path)
 	close(a->control);
 	a->control = -1;
 	if (ret < 0)
-		return aftl_lib_refuse(ret, "%s: %s", path, strerror(-ret));
-	return aftl_lib_refuse(-ENODEV, "%s is not on a device of dm-approxftl; %s", path,
-			       "\"approxftl list\" lists them");
+		return aftl_lib_set_refusal(ret, "%s: %s", path, strerror(-ret));
+	return aftl_lib_set_refusal(-ENODEV, "%s is not on a device of dm-approxftl; %s", path,
+				    "\"approxftl list\" lists them");
 }
 
 static int connect_control_device(struct approxftl *a, const char *path)
@@ -53,7 +53,7 @@ static int connect_control_device(struct approxftl *a, const char *path)
 		return path ? check_path_on_device(a, path) : 0;
 	close(a->control);
 	a->control = -1;
-	return aftl_lib_refuse(ret, "/dev/approxftl does not answer: %s", strerror(-ret));
+	return aftl_lib_set_refusal(ret, "/dev/approxftl does not answer: %s", strerror(-ret));
 }
 
 /* A missing device is an error only with APPROXFTL_REQUIRE; a missing path is always an error. */
@@ -89,7 +89,8 @@ int approxftl_open(const char *path, unsigned int flags, struct approxftl **out)
 
 	*out = NULL;
 	if (flags & ~APPROXFTL_REQUIRE)
-		return aftl_lib_refuse(-EINVAL, "unknown flags 0x%x; update the library", flags);
+		return aftl_lib_set_refusal(-EINVAL, "unknown flags 0x%x; update the library",
+					    flags);
 	a = calloc(1, sizeof(*a));
 	if (!a)
 		return -ENOMEM;
@@ -125,5 +126,5 @@ int approxftl_caps(struct approxftl *a, struct approxftl_info *info)
 	if (!approxftl_active(a))
 		return 0;
 	ret = aftl_lib_control_get_caps(a->control, info);
-	return ret ? aftl_lib_refuse_operation(ret, 0, "capabilities") : 0;
+	return ret ? aftl_lib_set_operation_refusal(ret, 0, "capabilities") : 0;
 }

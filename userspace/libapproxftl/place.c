@@ -178,7 +178,8 @@ static enum answer query_device_of_file(int control, const char *path)
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return UNKNOWN;
-	ret = aftl_lib_control_list_stored(control, fd, &cursor, 1, &unit, 1, &unit_bytes, &reason);
+	ret = aftl_lib_control_list_stored_units(control, fd, &cursor, 1, &unit, 1, &unit_bytes,
+						 &reason);
 	close(fd);
 	return ret < 0 ? UNKNOWN : YES;
 }

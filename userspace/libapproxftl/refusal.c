@@ -79,7 +79,7 @@ const char *approxftl_class_name(enum approxftl_class kind)
 	return kind <= APPROXFTL_LEVEL_3 ? names[kind] : "unknown";
 }
 
-int aftl_lib_refuse(int error, const char *format, ...)
+int aftl_lib_set_refusal(int error, const char *format, ...)
 {
 	va_list arguments;
 
@@ -104,13 +104,13 @@ static const char *get_message_of_error_number(int error, char *text, size_t siz
 	}
 }
 
-int aftl_lib_refuse_operation(int error, unsigned int reason, const char *what)
+int aftl_lib_set_operation_refusal(int error, unsigned int reason, const char *what)
 {
 	char text[128];
 
 	if (reason)
-		return aftl_lib_refuse(error, "%s: %s", what,
-				       get_message_of_refusal_reason(reason));
-	return aftl_lib_refuse(error, "%s: %s", what,
-			       get_message_of_error_number(error, text, sizeof(text)));
+		return aftl_lib_set_refusal(error, "%s: %s", what,
+					    get_message_of_refusal_reason(reason));
+	return aftl_lib_set_refusal(error, "%s: %s", what,
+				    get_message_of_error_number(error, text, sizeof(text)));
 }

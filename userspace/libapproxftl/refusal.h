@@ -8,9 +8,9 @@
 /* The functions store a message for this thread and return @error, which is negative. */
 
 /* Store a message that is formatted like printf(), and return @error. */
-int aftl_lib_refuse(int error, const char *format, ...);
+int aftl_lib_set_refusal(int error, const char *format, ...);
 
 /* Store a message that says why operation @what was refused: @reason or, if that is 0, @error. */
-int aftl_lib_refuse_operation(int error, unsigned int reason, const char *what);
+int aftl_lib_set_operation_refusal(int error, unsigned int reason, const char *what);
 
 #endif

@@ -106,8 +106,9 @@ static int check_region_label(const char *label)
 {
 	for (size_t i = 0; label[i]; i++)
 		if (i == APPROXFTL_LABEL_MAX || label[i] < ' ' || label[i] > '~')
-			return aftl_lib_refuse(-EINVAL, "a label has at most %d characters of %s",
-					       APPROXFTL_LABEL_MAX, "printable ASCII");
+			return aftl_lib_set_refusal(-EINVAL,
+						    "a label has at most %d characters of %s",
+						    APPROXFTL_LABEL_MAX, "printable ASCII");
 	return 0;
 }
 
@@ -117,8 +118,8 @@ static int set_class_in_kernel(const struct approxftl *a, unsigned int kind, con
 
 	if (!approxftl_active(a))
 		return 0;
-	ret = aftl_lib_control_begin_scope(a->control, kind, *label ? label : NULL);
-	return ret ? aftl_lib_refuse_operation(ret, 0, "region") : 0;
+	ret = aftl_lib_control_set_thread_class(a->control, kind, *label ? label : NULL);
+	return ret ? aftl_lib_set_operation_refusal(ret, 0, "region") : 0;
 }
 
 static int push_thread_region(struct approxftl *a, struct region *region)
@@ -139,7 +140,7 @@ int approxftl_region_begin(struct approxftl *a, enum approxftl_class kind, const
 	int ret;
 
 	if (!aftl_lib_can_tag_declare_class(kind))
-		return aftl_lib_refuse(-EINVAL, "a region is approximate or precise");
+		return aftl_lib_set_refusal(-EINVAL, "a region is approximate or precise");
 	ret = label ? check_region_label(label) : 0;
 	if (ret)
 		return ret;
@@ -163,7 +164,8 @@ int approxftl_region_end(struct approxftl *a)
 	int ret;
 
 	if (!region)
-		return aftl_lib_refuse(-EINVAL, "this thread is in no region; begin one first");
+		return aftl_lib_set_refusal(-EINVAL,
+					    "this thread is in no region; begin one first");
 	outer = region->outer;
 	ret = set_class_in_kernel(a, outer ? outer->kind : APPROXFTL_NONE,
 				  outer ? outer->label : region->label);
@@ -181,9 +183,9 @@ int approxftl_label(struct approxftl *a, const char *text)
 	if (ret)
 		return ret;
 	if (!*text)
-		return aftl_lib_refuse(-EINVAL, "a label has at least one character");
+		return aftl_lib_set_refusal(-EINVAL, "a label has at least one character");
 	if (!approxftl_active(a))
 		return 0;
 	ret = aftl_lib_control_add_label(a->control, text);
-	return ret ? aftl_lib_refuse_operation(ret, 0, "label") : 0;
+	return ret ? aftl_lib_set_operation_refusal(ret, 0, "label") : 0;
 }

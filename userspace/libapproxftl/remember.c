@@ -13,8 +13,9 @@
 
 static int report_attribute_too_long(void)
 {
-	return aftl_lib_refuse(-E2BIG, "the ranges do not fit into an attribute of %d bytes; %s",
-			       AFTL_LIB_ATTRIBUTE_MAX, "tag fewer and longer ones");
+	return aftl_lib_set_refusal(-E2BIG,
+				    "the ranges do not fit into an attribute of %d bytes; %s",
+				    AFTL_LIB_ATTRIBUTE_MAX, "tag fewer and longer ones");
 }
 
 static int print_attribute_ranges(struct approxftl *a, int fd, char *text, size_t *length)
@@ -39,7 +40,7 @@ static int print_attribute_ranges(struct approxftl *a, int fd, char *text, size_
 static int remove_tag_attribute(int fd)
 {
 	if (fremovexattr(fd, AFTL_LIB_ATTRIBUTE) && errno != ENODATA)
-		return aftl_lib_refuse_operation(-errno, 0, "remember");
+		return aftl_lib_set_operation_refusal(-errno, 0, "remember");
 	return 0;
 }
 
@@ -57,7 +58,7 @@ int approxftl_remember(struct approxftl *a, int fd)
 	if (!length)
 		return remove_tag_attribute(fd);
 	if (fsetxattr(fd, AFTL_LIB_ATTRIBUTE, text, length, 0))
-		return aftl_lib_refuse_operation(-errno, 0, "remember");
+		return aftl_lib_set_operation_refusal(-errno, 0, "remember");
 	return 0;
 }
 
@@ -67,7 +68,7 @@ static int read_remembered_tags(int fd, char *text)
 	ssize_t length = fgetxattr(fd, AFTL_LIB_ATTRIBUTE, text, AFTL_LIB_ATTRIBUTE_MAX);
 
 	if (length < 0 && errno != ENODATA && errno != EOPNOTSUPP)
-		return aftl_lib_refuse_operation(-errno, 0, "recall");
+		return aftl_lib_set_operation_refusal(-errno, 0, "recall");
 	if (length < 0)
 		length = 0;
 	text[length] = '\0';
@@ -84,8 +85,9 @@ static int check_tag_attribute(const char *text)
 		ret = aftl_lib_attribute_parse(&rest, &extent);
 	while (ret > 0);
 	if (ret)
-		return aftl_lib_refuse(ret, "the attribute makes no sense from \"%.20s\" on; %s",
-				       rest, "remember the file again");
+		return aftl_lib_set_refusal(ret,
+					    "the attribute makes no sense from \"%.20s\" on; %s",
+					    rest, "remember the file again");
 	return 0;
 }
 
@@ -122,5 +124,5 @@ int approxftl_watch(struct approxftl *a, int fd, bool on)
 	if (!approxftl_active(a))
 		return 0;
 	ret = aftl_lib_control_watch_file_system(a->control, fd, on, &reason);
-	return ret ? aftl_lib_refuse_operation(ret, reason, "watch") : 0;
+	return ret ? aftl_lib_set_operation_refusal(ret, reason, "watch") : 0;
 }

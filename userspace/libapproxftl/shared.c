@@ -34,7 +34,8 @@ static int get_extent_of_shared_file(int fd, uint64_t at, struct fiemap_extent *
 	return ask.map.fm_mapped_extents ? 1 : 0;
 }
 
-int aftl_lib_find_shared_piece(int fd, uint64_t at, uint64_t end, struct aftl_lib_piece *piece)
+int aftl_lib_get_file_extent_on_device(int fd, uint64_t at, uint64_t end,
+				       struct aftl_lib_piece *piece)
 {
 	struct fiemap_extent extent = { .fe_flags = 0 };
 	int ret = get_extent_of_shared_file(fd, at, &extent);
@@ -52,7 +53,7 @@ int aftl_lib_find_shared_piece(int fd, uint64_t at, uint64_t end, struct aftl_li
 }
 
 /* Return true if the module finds no stored unit of a file on XFS that has shared extents. */
-static bool does_module_miss_file_data(int control, int fd)
+static bool is_file_data_unknown_to_module(int control, int fd)
 {
 	unsigned int unit_bytes, reason;
 	struct aftl_lib_piece piece;
@@ -60,10 +61,10 @@ static bool does_module_miss_file_data(int control, int fd)
 	struct statfs where;
 
 	if (fstatfs(fd, &where) || where.f_type != XFS_SUPER_MAGIC ||
-	    aftl_lib_find_shared_piece(fd, 0, UINT64_MAX, &piece) <= 0)
+	    aftl_lib_get_file_extent_on_device(fd, 0, UINT64_MAX, &piece) <= 0)
 		return false;
-	return !aftl_lib_control_list_stored(control, fd, &piece.first, 1, &unit, 1, &unit_bytes,
-					     &reason);
+	return !aftl_lib_control_list_stored_units(control, fd, &piece.first, 1, &unit, 1,
+						   &unit_bytes, &reason);
 }
 
 /* Return true if the extents of a file are on another device (XFS realtime) or unknown. */
@@ -81,14 +82,14 @@ int aftl_lib_open_device_of_shared_file(int control, int fd, int *device)
 
 	*device = -1;
 	if (fstat(fd, &status) || !S_ISREG(status.st_mode) ||
-	    !does_module_miss_file_data(control, fd))
+	    !is_file_data_unknown_to_module(control, fd))
 		return 0;
 	if (are_extents_on_other_device(fd))
-		return aftl_lib_refuse_operation(-EOPNOTSUPP, APPROXFTL_REASON_DEVICE,
-						 "what is stored");
+		return aftl_lib_set_operation_refusal(-EOPNOTSUPP, APPROXFTL_REASON_DEVICE,
+						      "what is stored");
 	*device = aftl_lib_open_device_by_number(status.st_dev);
 	if (*device < 0)
-		return aftl_lib_refuse(*device, "the file has or had clones; %s",
-				       "who may read the device can ask what is stored of it");
+		return aftl_lib_set_refusal(*device, "the file has or had clones; %s",
+					    "who may read the device can ask what is stored of it");
 	return 0;
 }

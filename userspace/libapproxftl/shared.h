@@ -30,7 +30,8 @@ struct aftl_lib_piece {
 	uint64_t shift;
 };
 
-/* Get the first shared piece of the file between @at and @end. Return: 1, 0 or an error. */
-int aftl_lib_find_shared_piece(int fd, uint64_t at, uint64_t end, struct aftl_lib_piece *piece);
+/* Get the first piece of the file between @at and @end. Return: 1, 0 if none, or an error. */
+int aftl_lib_get_file_extent_on_device(int fd, uint64_t at, uint64_t end,
+				       struct aftl_lib_piece *piece);
 
 #endif

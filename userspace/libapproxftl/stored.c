@@ -37,8 +37,8 @@ static int begin_survey_of_stored_units(struct survey *survey, const struct appr
 					off_t from, off_t length)
 {
 	if (from < 0 || (length < 0 && length != APPROXFTL_TO_END))
-		return aftl_lib_refuse(-EINVAL, "the range makes no sense; %s",
-				       "give its first byte and a length, or APPROXFTL_TO_END");
+		return aftl_lib_set_refusal(-EINVAL, "the range makes no sense; %s",
+					    "give its first byte and a length, or APPROXFTL_TO_END");
 	*survey = (struct survey){ .handle = a, .fd = fd, .device = -1, .cursor = UINT64_MAX };
 	survey->end = length == APPROXFTL_TO_END ? UINT64_MAX : (uint64_t)from + length;
 	if (!approxftl_active(a) || (uint64_t)from >= survey->end)
@@ -53,7 +53,7 @@ static void end_survey_of_stored_units(const struct survey *survey)
 		close(survey->device);
 }
 
-/* Like aftl_lib_control_list_stored(), but queries the device for one extent of the file. */
+/* Like aftl_lib_control_list_stored_units(), but queries the device for one extent of the file. */
 static int query_stored_units_of_extent(struct survey *survey, struct approxftl_unit *out,
 					unsigned int room, unsigned int *reason)
 {
@@ -61,12 +61,12 @@ static int query_stored_units_of_extent(struct survey *survey, struct approxftl_
 	uint64_t at = UINT64_MAX;
 	int i, ret;
 
-	ret = aftl_lib_find_shared_piece(survey->fd, survey->cursor, survey->end, &piece);
+	ret = aftl_lib_get_file_extent_on_device(survey->fd, survey->cursor, survey->end, &piece);
 	if (ret > 0) {
 		at = piece.first - piece.shift;
-		ret = aftl_lib_control_list_stored(survey->handle->control, survey->device, &at,
-						   (off_t)(piece.stop - piece.first), out, room,
-						   &survey->unit_bytes, reason);
+		ret = aftl_lib_control_list_stored_units(survey->handle->control, survey->device,
+							 &at, (off_t)(piece.stop - piece.first),
+							 out, room, &survey->unit_bytes, reason);
 	}
 	for (i = 0; i < ret; i++)
 		out[i].offset = (int64_t)((uint64_t)out[i].device_offset + piece.shift);
@@ -85,15 +85,15 @@ static int query_next_stored_units(struct survey *survey, struct approxftl_unit 
 	if (survey->device >= 0)
 		ret = query_stored_units_of_extent(survey, out, room, &reason);
 	else
-		ret = aftl_lib_control_list_stored(survey->handle->control, survey->fd,
-						   &survey->cursor, left, out, room,
-						   &survey->unit_bytes, &reason);
+		ret = aftl_lib_control_list_stored_units(survey->handle->control, survey->fd,
+							 &survey->cursor, left, out, room,
+							 &survey->unit_bytes, &reason);
 	if (survey->cursor >= survey->end)
 		survey->cursor = UINT64_MAX;
 	if (ret == -EBADF)
-		aftl_lib_refuse(ret, "what is stored: open the file for reading");
+		aftl_lib_set_refusal(ret, "what is stored: open the file for reading");
 	else if (ret < 0)
-		aftl_lib_refuse_operation(ret, reason, "what is stored");
+		aftl_lib_set_operation_refusal(ret, reason, "what is stored");
 	return ret;
 }
 
@@ -175,7 +175,7 @@ int approxftl_level_errors(struct approxftl *a, int fd, off_t offset, off_t leng
 			   unsigned int level, struct approxftl_errors *out)
 {
 	if (level > APPROXFTL_LEVEL_MAX)
-		return aftl_lib_refuse(-EINVAL, "there is no such quality level; %s",
-				       "it is 0 to 3");
+		return aftl_lib_set_refusal(-EINVAL, "there is no such quality level; %s",
+					    "it is 0 to 3");
 	return add_errors_of_stored_ranges(a, fd, offset, length, level, out);
 }

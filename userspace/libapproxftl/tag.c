@@ -14,11 +14,11 @@
 static int check_tag_range(off_t offset, off_t length)
 {
 	if (offset < 0)
-		return aftl_lib_refuse(-EINVAL, "the range begins before byte 0; %s",
-				       "give its first byte");
+		return aftl_lib_set_refusal(-EINVAL, "the range begins before byte 0; %s",
+					    "give its first byte");
 	if (length < 0 && length != APPROXFTL_TO_END)
-		return aftl_lib_refuse(-EINVAL, "the range is shorter than nothing; %s",
-				       "give a length, or APPROXFTL_TO_END");
+		return aftl_lib_set_refusal(-EINVAL, "the range is shorter than nothing; %s",
+					    "give a length, or APPROXFTL_TO_END");
 	return 0;
 }
 
@@ -27,7 +27,7 @@ static int is_fd_device(int fd, bool *device)
 	struct stat status;
 
 	if (fstat(fd, &status))
-		return aftl_lib_refuse_operation(-errno, 0, "the descriptor");
+		return aftl_lib_set_operation_refusal(-errno, 0, "the descriptor");
 	*device = S_ISBLK(status.st_mode);
 	return 0;
 }
@@ -45,15 +45,15 @@ static int send_tag_request(struct approxftl *a, int fd, off_t offset, off_t len
 	if (ret)
 		return ret;
 	ret = aftl_lib_control_tag(a->control, device, fd, offset, length, kind, &reason);
-	return ret ? aftl_lib_refuse_operation(ret, reason, what) : 0;
+	return ret ? aftl_lib_set_operation_refusal(ret, reason, what) : 0;
 }
 
 int approxftl_tag(struct approxftl *a, int fd, off_t offset, off_t length,
 		  enum approxftl_class kind)
 {
 	if (!aftl_lib_can_tag_declare_class(kind))
-		return aftl_lib_refuse(-EINVAL, "data are approximate or precise; %s",
-				       "approxftl_untag() takes it back");
+		return aftl_lib_set_refusal(-EINVAL, "data are approximate or precise; %s",
+					    "approxftl_untag() takes it back");
 	return send_tag_request(a, fd, offset, length, kind, "tag");
 }
 
@@ -84,7 +84,7 @@ int approxftl_query(struct approxftl *a, int fd, off_t from, struct approxftl_ex
 		ret = aftl_lib_control_list_ranges(a->control, device, fd, &cursor, out + count,
 						   most - count);
 		if (ret < 0)
-			return aftl_lib_refuse_operation(ret, 0, "query");
+			return aftl_lib_set_operation_refusal(ret, 0, "query");
 		count += ret;
 		ret = 0;
 	}

@@ -13,7 +13,7 @@ static ssize_t write_without_tag(int fd, const void *data, size_t bytes, off_t o
 {
 	ssize_t written = pwrite(fd, data, bytes, offset);
 
-	return written < 0 ? aftl_lib_refuse_operation(-errno, 0, "write") : written;
+	return written < 0 ? aftl_lib_set_operation_refusal(-errno, 0, "write") : written;
 }
 
 ssize_t approxftl_pwrite(struct approxftl *a, int fd, const void *data, size_t bytes,
@@ -23,10 +23,10 @@ ssize_t approxftl_pwrite(struct approxftl *a, int fd, const void *data, size_t b
 	ssize_t written;
 
 	if (offset < 0 || !aftl_lib_can_tag_declare_class(kind))
-		return aftl_lib_refuse(-EINVAL, "data are written approximate or precise; %s",
-				       "from byte 0 on");
+		return aftl_lib_set_refusal(-EINVAL, "data are written approximate or precise; %s",
+					    "from byte 0 on");
 	if (!approxftl_active(a))
 		return write_without_tag(fd, data, bytes, offset);
 	written = aftl_lib_control_write(a->control, fd, data, bytes, offset, kind, &reason);
-	return written < 0 ? aftl_lib_refuse_operation(written, reason, "write") : written;
+	return written < 0 ? aftl_lib_set_operation_refusal(written, reason, "write") : written;
 }

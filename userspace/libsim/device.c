@@ -153,7 +153,7 @@ int simlib_device_create(struct simlib_job *job, int argc, char **argv, struct s
 {
 	struct simlib_arguments arguments = { .argc = argc, .argv = argv, .out = out };
 
-	return job_run_guarded(job, open_simlib_device, &arguments);
+	return job_call_with_captured_messages(job, open_simlib_device, &arguments);
 }
 
 void simlib_device_destroy(struct simlib_device *device)
@@ -251,8 +251,8 @@ struct batch {
 	s64 *response_ns;
 };
 
-static void fill_free_list_of_batch(struct simlib_device *device, struct device_request *all,
-				    u32 depth)
+static void link_free_requests_of_batch(struct simlib_device *device, struct device_request *all,
+					u32 depth)
 {
 	device->free = NULL;
 	for (u32 i = 0; i < depth; i++) {
@@ -301,7 +301,7 @@ static int execute_request_batch(struct simlib_job *job, void *context)
 	all = memory_alloc_zeroed(batch->depth, sizeof(*all));
 	pthread_mutex_lock(&device->lock);
 	device->busy = true;
-	fill_free_list_of_batch(device, all, batch->depth);
+	link_free_requests_of_batch(device, all, batch->depth);
 	if (!device->stopped)
 		code = submit_request_batch(job, batch);
 	device->busy = false;
@@ -327,7 +327,7 @@ int simlib_device_batch(struct simlib_job *job, struct simlib_device *device, in
 		.response_ns = response_ns,
 	};
 
-	return job_run_guarded(job, execute_request_batch, &batch);
+	return job_call_with_captured_messages(job, execute_request_batch, &batch);
 }
 
 bool simlib_device_advance(struct simlib_device *device, u64 ns, u32 events)
@@ -379,9 +379,9 @@ int simlib_device_fault(struct simlib_device *device, int kind, u64 number)
 	return ret;
 }
 
-void simlib_device_facts(struct simlib_device *device, struct simlib_facts *facts)
+void simlib_device_get_geometry(struct simlib_device *device, struct simlib_facts *facts)
 {
-	set_facts_from_geometry(facts, device->geo);
+	copy_geometry_to_simlib_facts(facts, device->geo);
 }
 
 const void *simlib_device_blocks(struct simlib_device *device)
@@ -470,5 +470,5 @@ static int audit_simlib_device(struct simlib_job *job, void *context)
 
 int simlib_device_audit(struct simlib_job *job, struct simlib_device *device)
 {
-	return job_run_guarded(job, audit_simlib_device, device);
+	return job_call_with_captured_messages(job, audit_simlib_device, device);
 }

@@ -22,7 +22,7 @@ const char *simlib_version(void)
 
 struct simlib_job *simlib_job_create(void)
 {
-	interruption_install_no_handlers();
+	interruption_disable_signal_handlers();
 	return calloc(1, sizeof(struct simlib_job));
 }
 
@@ -82,15 +82,16 @@ static void abort_job_without_memory(void)
 	longjmp(current->no_memory, 1);
 }
 
-int job_run_guarded(struct simlib_job *job, int (*work)(struct simlib_job *job, void *context),
-		    void *context)
+int job_call_with_captured_messages(struct simlib_job *job,
+				    int (*work)(struct simlib_job *job, void *context),
+				    void *context)
 {
 	int code;
 
 	current = job;
-	redirect_messages(append_job_message, job);
+	redirect_messages_to_function(append_job_message, job);
 	memory_set_failure_handler(abort_job_without_memory);
-	interruption_set_thread_flag(&job->stop);
+	interruption_set_stop_flag_of_thread(&job->stop);
 	progress_store_count(&job->progress);
 	set_policy_of_thread(job->policy ? &job->policy->type : NULL);
 	if (setjmp(job->no_memory)) {
@@ -101,9 +102,9 @@ int job_run_guarded(struct simlib_job *job, int (*work)(struct simlib_job *job, 
 	}
 	set_policy_of_thread(NULL);
 	progress_store_count(NULL);
-	interruption_set_thread_flag(NULL);
+	interruption_set_stop_flag_of_thread(NULL);
 	memory_set_failure_handler(NULL);
-	redirect_messages(NULL, NULL);
+	redirect_messages_to_function(NULL, NULL);
 	release_file_claims();
 	parameter_file_release_all();
 	return code;
@@ -116,7 +117,8 @@ int simlib_option_kind(const char *name)
 
 	if (row)
 		return row->kind == KIND_SWITCH ? SIMLIB_OPTION_SWITCH : SIMLIB_OPTION_VALUE;
-	return is_sim_option_param(name, length) ? SIMLIB_OPTION_PARAMETER : SIMLIB_OPTION_UNKNOWN;
+	return is_option_name_a_device_param(name, length) ? SIMLIB_OPTION_PARAMETER :
+							     SIMLIB_OPTION_UNKNOWN;
 }
 
 int job_parse_arguments(const struct simlib_job *job, struct sim_options *options,
@@ -161,5 +163,5 @@ int simlib_simulate(struct simlib_job *job, int argc, char **argv, bool keep_req
 		.keep_requests = keep_requests,
 	};
 
-	return job_run_guarded(job, run_simulation_job, &arguments);
+	return job_call_with_captured_messages(job, run_simulation_job, &arguments);
 }

@@ -25,7 +25,7 @@ struct simlib_policy {
 	s64 *columns;
 };
 
-void set_facts_from_geometry(struct simlib_facts *facts, const struct aftl_geometry *geo);
+void copy_geometry_to_simlib_facts(struct simlib_facts *facts, const struct aftl_geometry *geo);
 
 /**
  * struct simlib_job - a long call
@@ -50,13 +50,14 @@ struct simlib_job {
 };
 
 /**
- * job_run_guarded() - call @work with this thread's messages and stop flag redirected to @job
+ * job_call_with_captured_messages() - call @work, with messages and stop flag redirected to @job
  * @work: returns an enum exit_code
  *
  * Memory that @work has allocated is lost if a small allocation fails.
  */
-int job_run_guarded(struct simlib_job *job, int (*work)(struct simlib_job *job, void *context),
-		    void *context);
+int job_call_with_captured_messages(struct simlib_job *job,
+				    int (*work)(struct simlib_job *job, void *context),
+				    void *context);
 
 /**
  * struct simlib_arguments - command line of a long call

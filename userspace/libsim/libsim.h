@@ -200,7 +200,7 @@ int simlib_device_fault(struct simlib_device *device, int kind, u64 number);
 
 u64 simlib_device_now(struct simlib_device *device);
 
-void simlib_device_facts(struct simlib_device *device, struct simlib_facts *facts);
+void simlib_device_get_geometry(struct simlib_device *device, struct simlib_facts *facts);
 
 /*
  * Return the table of erase blocks (struct aftl_block) or the L2P table that the device itself uses

@@ -9,7 +9,7 @@ static struct simlib_policy *policy_owner(const struct aftl_policy *policy)
 	return container_of(policy->type->ftl, struct simlib_policy, methods);
 }
 
-void set_facts_from_geometry(struct simlib_facts *facts, const struct aftl_geometry *geo)
+void copy_geometry_to_simlib_facts(struct simlib_facts *facts, const struct aftl_geometry *geo)
 {
 	*facts = (struct simlib_facts){
 		.page_bytes = geo->unit_bytes,
@@ -21,12 +21,12 @@ void set_facts_from_geometry(struct simlib_facts *facts, const struct aftl_geome
 	};
 }
 
-static bool prepare_simlib_policy(struct aftl_policy *policy)
+static bool call_begin_of_simlib_policy(struct aftl_policy *policy)
 {
 	struct simlib_policy *owner = policy_owner(policy);
 	struct simlib_facts facts;
 
-	set_facts_from_geometry(&facts, aftl_policy_geometry(policy));
+	copy_geometry_to_simlib_facts(&facts, aftl_policy_geometry(policy));
 	owner->columns = owner->functions.begin(&facts);
 	return owner->columns;
 }
@@ -106,7 +106,7 @@ int simlib_policy_create(const char *name, const char *const *streams, u32 count
 	owner->type = (struct aftl_policy_type){
 		.name = owner->name,
 		.about = "a policy of the calling program",
-		.create = prepare_simlib_policy,
+		.create = call_begin_of_simlib_policy,
 		.fill_run = functions->stream ? NULL : aftl_fill_to_block_end,
 		AFTL_FTL_POLICY(&owner->methods, count, moved),
 	};

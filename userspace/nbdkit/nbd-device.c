@@ -138,7 +138,7 @@ static enum nbd_job_state wait_for_job_state(struct nbd_job *job, u64 until_ns)
 }
 
 /* Return host time of the FTL's next event, unless another thread sleeps until that time. */
-static u64 get_host_time_of_unawaited_event(const struct nbd_device *device)
+static u64 get_event_time_without_waiting_thread(const struct nbd_device *device)
 {
 	u64 next_ns = device_to_host_ns(device, aftl_next_event_ns(device->ftl));
 
@@ -162,7 +162,7 @@ static void record_job_lateness(struct nbd_device *device, u64 due_ns)
  */
 static bool wait_for_event_without_lock(struct nbd_device *device, struct nbd_job *job)
 {
-	u64 until_ns = get_host_time_of_unawaited_event(device);
+	u64 until_ns = get_event_time_without_waiting_thread(device);
 	enum nbd_job_state state;
 
 	if (until_ns != U64_MAX)
@@ -195,7 +195,7 @@ static void finish_nbd_job(struct nbd_device *device, struct nbd_job *job)
 		is_locked = wait_for_event_without_lock(device, job);
 	if (is_locked) {
 		/* If no thread waits for the FTL's next event, wake a thread to wait for it. */
-		if (device->waiting && get_host_time_of_unawaited_event(device) != U64_MAX)
+		if (device->waiting && get_event_time_without_waiting_thread(device) != U64_MAX)
 			wake_waiting_job(device->waiting, NBD_JOB_TO_ARM);
 		pthread_mutex_unlock(&device->lock);
 	}
@@ -373,8 +373,8 @@ static int submit_nbd_io(struct nbd_device *device, struct nbd_io *io)
 }
 
 /* Submit the first @units logical pages of @rest as @io, and remove these pages from @rest. */
-static int submit_leading_units(struct nbd_device *device, struct nbd_io *io, struct nbd_io *rest,
-				u32 units)
+static int submit_first_units_of_request(struct nbd_device *device, struct nbd_io *io,
+					 struct nbd_io *rest, u32 units)
 {
 	u32 head = rest->request.head_skip * NBD_SECTOR;
 
@@ -418,7 +418,7 @@ static void execute_nbd_job(struct nbd_device *device, struct nbd_job *job, stru
 	}
 	for (u32 i = 0; i < parts; i++) {
 		u32 units = count_leading_units_of_level(device, &all->request);
-		int error = submit_leading_units(device, &ios[i], all, units);
+		int error = submit_first_units_of_request(device, &ios[i], all, units);
 
 		if (error && !job->error)
 			job->error = error;
@@ -489,7 +489,7 @@ static int alloc_io_memory(struct nbd_device *device, struct aftl_error *error)
 	return 0;
 }
 
-int nbd_device_init_pages(struct nbd_device *device, struct aftl_error *error)
+int nbd_device_init_page_flags(struct nbd_device *device, struct aftl_error *error)
 {
 	u8 tag = device->line.class == AFTL_APPROX ? AFTL_APPROX : 0;
 	u32 class;
@@ -517,7 +517,7 @@ static int open_device_in_memory(struct nbd_device *device, struct aftl_error *e
 		return aftl_fail(error, ret,
 				 "fill: policy %s ran out of free blocks; raise op, or fill less",
 				 device->line.policy->name);
-	ret = nbd_device_init_pages(device, error);
+	ret = nbd_device_init_page_flags(device, error);
 	return ret ? ret : alloc_io_memory(device, error);
 }
 

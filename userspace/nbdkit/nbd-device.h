@@ -98,7 +98,7 @@ void nbd_device_unlock(struct nbd_device *device);
 /* For the store in a volume */
 
 /* Allocate @pages, and find out which logical pages have data. */
-int __must_check nbd_device_init_pages(struct nbd_device *device, struct aftl_error *error);
+int __must_check nbd_device_init_page_flags(struct nbd_device *device, struct aftl_error *error);
 
 void nbd_device_complete_request(void *host, struct aftl_request *request);
 void nbd_device_accept_write(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag);

@@ -10,7 +10,7 @@ static u32 get_unit_bytes_of_volume(const struct nbd_volume *volume)
 	return aftl_volume_geometry(volume->volume)->unit_bytes;
 }
 
-static u8 *get_data_of_buffer_tag(const struct nbd_volume *volume, u32 tag)
+static u8 *get_buffered_page_data(const struct nbd_volume *volume, u32 tag)
 {
 	return volume->data + (size_t)tag * get_unit_bytes_of_volume(volume);
 }
@@ -25,7 +25,7 @@ static void set_volume_error(struct nbd_volume *volume, int ret)
 		strerror(-ret));
 }
 
-static void set_device_time_of_volume(struct nbd_volume *volume)
+static void store_device_time_in_volume(struct nbd_volume *volume)
 {
 	const struct aftl *ftl = volume->device->ftl;
 
@@ -37,8 +37,8 @@ static void write_volume_page(struct nbd_volume *volume, u64 offset, void *page)
 {
 	if (!volume->error)
 		set_volume_error(volume,
-				 medium_file_transfer(&volume->file, offset, page,
-						      get_unit_bytes_of_volume(volume), true));
+				 medium_file_read_or_write(&volume->file, offset, page,
+							   get_unit_bytes_of_volume(volume), true));
 }
 
 /* The following functions maintain the persisted write buffer (PLP) in the volume. */
@@ -53,7 +53,7 @@ static void persist_buffered_page(struct nbd_volume *volume, u32 tag)
 	at->waiting = ret == -EAGAIN;
 	volume->waiting += at->waiting;
 	if (!ret)
-		write_volume_page(volume, offset, get_data_of_buffer_tag(volume, tag));
+		write_volume_page(volume, offset, get_buffered_page_data(volume, tag));
 	else if (ret != -EAGAIN)
 		set_volume_error(volume, ret);
 }
@@ -90,7 +90,7 @@ bool nbd_volume_must_commit_writes(const struct nbd_volume *volume)
 
 void nbd_volume_accept_page(struct nbd_volume *volume, u32 tag, const void *page)
 {
-	memcpy(get_data_of_buffer_tag(volume, tag), page, get_unit_bytes_of_volume(volume));
+	memcpy(get_buffered_page_data(volume, tag), page, get_unit_bytes_of_volume(volume));
 	persist_buffered_write_if_required(volume, tag);
 }
 
@@ -98,7 +98,7 @@ int nbd_volume_commit(struct nbd_volume *volume)
 {
 	persist_waiting_pages(volume);
 	if (!volume->error) {
-		set_device_time_of_volume(volume);
+		store_device_time_in_volume(volume);
 		set_volume_error(volume, aftl_volume_commit(volume->volume));
 	}
 	return volume->error ? -EIO : 0;
@@ -110,11 +110,11 @@ int nbd_volume_read_page(struct nbd_volume *volume, const struct aftl_read *read
 	u64 offset;
 
 	if (read->source == AFTL_SOURCE_BUFFER) {
-		memcpy(bytes, get_data_of_buffer_tag(volume, read->tag) + first, count);
+		memcpy(bytes, get_buffered_page_data(volume, read->tag) + first, count);
 		return 0;
 	}
 	offset = aftl_volume_data_offset(volume->volume, read->ppn) + first;
-	return medium_file_transfer(&volume->file, offset, bytes, count, false) ? -EIO : 0;
+	return medium_file_read_or_write(&volume->file, offset, bytes, count, false) ? -EIO : 0;
 }
 
 /* Callbacks of the FTL */
@@ -130,7 +130,7 @@ static void commit_before_overwrite(struct nbd_volume *volume, aftl_ppn_t first,
 {
 	if (volume->error)
 		return;
-	set_device_time_of_volume(volume);
+	store_device_time_in_volume(volume);
 	if (aftl_volume_awaits_plp_slots(volume->volume, bad))
 		persist_waiting_pages(volume);
 	if (!volume->error)
@@ -151,7 +151,7 @@ static void write_unit_to_volume(void *host, u32 tag, aftl_lpn_t lpn __maybe_unu
 
 	commit_before_page_reprogram(volume, ppn);
 	write_volume_page(volume, aftl_volume_data_offset(volume->volume, ppn),
-			  get_data_of_buffer_tag(volume, tag));
+			  get_buffered_page_data(volume, tag));
 }
 
 static void copy_unit_in_volume(void *host, aftl_lpn_t lpn __maybe_unused, aftl_ppn_t from,
@@ -162,10 +162,11 @@ static void copy_unit_in_volume(void *host, aftl_lpn_t lpn __maybe_unused, aftl_
 	commit_before_page_reprogram(volume, to);
 	if (volume->error)
 		return;
-	set_volume_error(volume, medium_file_transfer(&volume->file,
-						      aftl_volume_data_offset(volume->volume, from),
-						      volume->page,
-						      get_unit_bytes_of_volume(volume), false));
+	set_volume_error(volume,
+			 medium_file_read_or_write(&volume->file,
+						   aftl_volume_data_offset(volume->volume, from),
+						   volume->page, get_unit_bytes_of_volume(volume),
+						   false));
 	write_volume_page(volume, aftl_volume_data_offset(volume->volume, to), volume->page);
 }
 
@@ -184,7 +185,7 @@ static void record_program_in_nbd_volume(void *host, aftl_ppn_t first)
 						    &spare));
 }
 
-static void persist_unflushable_unit(void *host, u32 tag)
+static void persist_page_that_cannot_be_programmed(void *host, u32 tag)
 {
 	persist_buffered_write_if_required(host_to_nbd_volume(host), tag);
 }
@@ -246,7 +247,7 @@ const struct aftl_host_ops nbd_volume_ops = {
 	.program = write_unit_to_volume,
 	.copy = copy_unit_in_volume,
 	.programmed = record_program_in_nbd_volume,
-	.unstored = persist_unflushable_unit,
+	.unstored = persist_page_that_cannot_be_programmed,
 	.release = release_buffer_tag,
 	.erase = record_erase_in_volume,
 	.retire = record_retired_volume_blocks,
@@ -284,8 +285,9 @@ static int restore_volume_buffer(struct nbd_volume *volume, struct aftl_error *e
 		if (tag >= aftl_count_buffer_tags(ftl))
 			return aftl_fail(error, -EUCLEAN, "%.120s: the write buffer is damaged",
 					 volume->file.path);
-		if (medium_file_transfer(&volume->file, offset, get_data_of_buffer_tag(volume, tag),
-					 get_unit_bytes_of_volume(volume), false))
+		if (medium_file_read_or_write(&volume->file, offset,
+					      get_buffered_page_data(volume, tag),
+					      get_unit_bytes_of_volume(volume), false))
 			return aftl_fail(error, -EIO, "%.120s: the write buffer cannot be read",
 					 volume->file.path);
 		volume->device->pages[from_lpn(what.lpn)] |= NBD_PAGE_DATA;
@@ -329,12 +331,12 @@ int nbd_volume_load(struct nbd_volume *volume, struct nbd_device *device,
 	if (!ret)
 		ret = alloc_volume_memory(volume, error);
 	if (!ret)
-		ret = nbd_device_init_pages(device, error);
+		ret = nbd_device_init_page_flags(device, error);
 	if (!ret)
 		ret = restore_volume_buffer(volume, error);
 	if (ret)
 		return ret;
-	set_device_time_of_volume(volume);
+	store_device_time_in_volume(volume);
 	ret = aftl_volume_mark_in_use(volume->volume, line->policy, &line->config);
 	if (ret)
 		return aftl_fail(error, ret, "%.120s: cannot be written: %s", volume->file.path,
@@ -352,7 +354,7 @@ int nbd_volume_save(struct nbd_volume *volume, struct aftl_error *error)
 	if (ret)
 		return aftl_fail(error, ret, "%.120s: the volume could not be written",
 				 volume->file.path);
-	set_device_time_of_volume(volume);
+	store_device_time_in_volume(volume);
 	return aftl_volume_close(volume->volume, volume->device->ftl, error);
 }
 

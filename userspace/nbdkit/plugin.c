@@ -35,7 +35,7 @@ static struct nbd_control control;
 
 /* Parameters */
 
-static const char *plugin_value_of_key(const char *key)
+static const char *get_plugin_parameter_value(const char *key)
 {
 	for (unsigned int i = 0; i < pair_count; i++)
 		if (!strcmp(pairs[i].key, key))
@@ -46,7 +46,7 @@ static const char *plugin_value_of_key(const char *key)
 /* Parameters come in any order, so plugin_config_complete() checks all of them. */
 static int plugin_config(const char *key, const char *value)
 {
-	if (plugin_value_of_key(key)) {
+	if (get_plugin_parameter_value(key)) {
 		nbdkit_error("%s is given twice", key);
 		return -1;
 	}
@@ -86,16 +86,16 @@ static int set_plugin_size(const char *text, struct aftl_error *error)
 	if (!device.bytes || device.bytes % NBD_SECTOR)
 		return aftl_fail(error, -EINVAL, "size: %.40s is not a multiple of %u bytes", text,
 				 NBD_SECTOR);
-	if (plugin_value_of_key("blocks") || device.volume)
+	if (get_plugin_parameter_value("blocks") || device.volume)
 		return 0;
-	return target_line_fit_blocks(&device.line, device.bytes / NBD_SECTOR, error);
+	return target_line_set_fewest_blocks(&device.line, device.bytes / NBD_SECTOR, error);
 }
 
 static int check_plugin_table_line(struct aftl_error *error)
 {
 	const struct aftl_config *config = &device.line.config;
 	struct target_size size;
-	int ret = target_line_compute_size(&device.line, &size, error);
+	int ret = target_line_compute_device_size(&device.line, &size, error);
 
 	if (ret)
 		return ret;
@@ -118,7 +118,7 @@ static int set_table_line_from_volume(const char *path, struct aftl_error *error
 	const struct aftl_volume_header *header;
 	int ret;
 
-	if (plugin_value_of_key("profile"))
+	if (get_plugin_parameter_value("profile"))
 		return aftl_fail(error, -EINVAL, "profile: the volume determines it; leave it out");
 	ret = nbd_volume_open(&volume, path, error);
 	if (ret)
@@ -135,8 +135,8 @@ static int set_table_line_from_volume(const char *path, struct aftl_error *error
 
 static int set_plugin_table_line(struct aftl_error *error)
 {
-	const char *profile = plugin_value_of_key("profile");
-	const char *store = plugin_value_of_key("store");
+	const char *profile = get_plugin_parameter_value("profile");
+	const char *store = get_plugin_parameter_value("store");
 	int ret = 0;
 
 	target_line_init(&device.line);
@@ -147,7 +147,7 @@ static int set_plugin_table_line(struct aftl_error *error)
 	for (unsigned int i = 0; !ret && i < pair_count; i++)
 		ret = set_plugin_parameter(&pairs[i], error);
 	if (!ret)
-		ret = set_plugin_size(plugin_value_of_key("size"), error);
+		ret = set_plugin_size(get_plugin_parameter_value("size"), error);
 	return ret ? ret : check_plugin_table_line(error);
 }
 
@@ -170,8 +170,8 @@ static int plugin_get_ready(void)
 	/* The threads of requests, which this thread creates, inherit its timer slack of 1 ns. */
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	if (!nbd_device_open(&device, &error) &&
-	    (!plugin_value_of_key("control") ||
-	     !nbd_control_open(&control, &device, plugin_value_of_key("control"), &error)))
+	    (!get_plugin_parameter_value("control") ||
+	     !nbd_control_open(&control, &device, get_plugin_parameter_value("control"), &error)))
 		return 0;
 	nbdkit_error("%s", error.text);
 	return -1;

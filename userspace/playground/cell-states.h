@@ -21,7 +21,7 @@
 /* Scale of the Laplace noise (nV), divided by the square root of the P/E cycles */
 #define CELL_CYCLES_NV 250000
 
-/* Voltage loss by retention: common factor, factors of mean and of variance */
+/* Factors of the voltage loss by retention: of mean and variance, mean, variance */
 #define CELL_RETENTION_PERCENT 38
 
 #define CELL_RETENTION_MEAN_E9 400000

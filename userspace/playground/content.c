@@ -3,7 +3,7 @@
 #include "checked-memory.h"
 #include "play.h"
 
-u8 *playground_content(u32 bytes)
+u8 *playground_get_data_buffer(u32 bytes)
 {
 	if (bytes > play.content_bytes)
 		play.content = memory_resize(play.content, bytes, 1);
@@ -51,9 +51,9 @@ static int submit_content_write(u8 op, u32 unit, u32 units, u32 class)
 		.class = (u8)class,
 	};
 	if (!aftl_submit(play.drive.ftl, request))
-		return playground_finish();
+		return playground_complete_all_requests();
 	sim_drive_complete_request(&play.drive, request);
-	aftl_fail(&error, -EINVAL, "the device has %u units; %u from unit %u on exceed it",
+	aftl_fail(&error, -EINVAL, "the device has %u units; %u units from unit %u on exceed them",
 		  play.drive.geo->units, units, unit);
 	return playground_fail(-EINVAL, &error);
 }
@@ -66,7 +66,7 @@ int playground_write(u32 unit, u32 units, u32 class)
 /* Complete the request stream first: its reads must not flip bits of the user's content. */
 int playground_read(u32 unit, u32 units)
 {
-	int ret = playground_finish();
+	int ret = playground_complete_all_requests();
 
 	play.reading = unit;
 	play.returning = true;

@@ -38,7 +38,7 @@ static int copy_trace_to_file(struct foreign_trace *trace, const char *to, struc
 		ret = -EIO;
 	}
 	if (!ret)
-		scnprintf(playground_text(), PLAY_TEXT_BYTES, "%s, %llu requests",
+		scnprintf(playground_get_text_buffer(), PLAY_TEXT_BYTES, "%s, %llu requests",
 			  header->source_format, (unsigned long long)count);
 	return ret;
 }
@@ -51,8 +51,9 @@ int playground_convert_trace(void)
 	struct aftl_error error;
 	int ret;
 
-	scnprintf(from, sizeof(from), "%s", playground_text());
-	scnprintf(to, sizeof(to), "%s", playground_text() + strlen(playground_text()) + 1);
+	scnprintf(from, sizeof(from), "%s", playground_get_text_buffer());
+	scnprintf(to, sizeof(to), "%s",
+		  playground_get_text_buffer() + strlen(playground_get_text_buffer()) + 1);
 	ret = foreign_trace_open(&trace, from, &reading, &error);
 	if (!ret) {
 		ret = copy_trace_to_file(trace, to, &error);

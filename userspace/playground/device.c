@@ -55,7 +55,7 @@ static int parse_play_options(u32 count, struct aftl_error *error)
 	int ret;
 
 	play.arguments = memory_alloc_zeroed(1, PLAY_TEXT_BYTES);
-	memcpy(play.arguments, playground_text(), PLAY_TEXT_BYTES - 1);
+	memcpy(play.arguments, playground_get_text_buffer(), PLAY_TEXT_BYTES - 1);
 	for (i = 0; i < count && used < PLAY_TEXT_BYTES; i++) {
 		list[i] = play.arguments + used;
 		used += strlen(list[i]) + 1;
@@ -74,7 +74,7 @@ static int refuse_options_useless_in_playground(struct aftl_error *error)
 	};
 
 	for (u32 i = 0; i < ARRAY_SIZE(others); i++)
-		if (sim_is_option_given(&play.options, others[i]))
+		if (sim_did_user_set_option(&play.options, others[i]))
 			return aftl_fail(error, -EINVAL,
 					 "--%s has no effect in the playground; leave it out",
 					 others[i]);
@@ -106,7 +106,7 @@ static int open_play_stream(struct aftl_error *error)
 	if (ret)
 		return ret;
 	play.drive.limit = U64_MAX;
-	sim_drive_begin_measuring(&play.drive);
+	sim_drive_start_look_ahead(&play.drive);
 	play.begun = memory_alloc_zeroed(play.drive.geo->blocks, sizeof(*play.begun));
 	return 0;
 }
@@ -134,15 +134,16 @@ static u64 page_time_to_ns(double ns)
 	return ns < (double)AFTL_TIME_MAX ? (u64)ceil(ns) : U64_MAX;
 }
 
-int playground_run_to(u32 requests, double ns)
+int playground_run_to_request_or_time(u32 requests, double ns)
 {
 	struct aftl_error error;
-	int ret = sim_drive_run_to_limit(&play.drive, requests, page_time_to_ns(ns), &error);
+	int ret = sim_drive_run_to_request_or_time(&play.drive, requests, page_time_to_ns(ns),
+						   &error);
 
 	return ret ? playground_fail(ret, &error) : 0;
 }
 
-int playground_finish(void)
+int playground_complete_all_requests(void)
 {
 	struct aftl_error error;
 	int ret;
@@ -185,10 +186,10 @@ int playground_change_parameters(void)
 	const struct aftl *before = play.drive.ftl;
 	struct sim_change change = { .at = 0 };
 	struct aftl_error error;
-	int ret = sim_change_parse(&change, playground_text(), &error);
+	int ret = sim_change_parse(&change, playground_get_text_buffer(), &error);
 
 	if (!ret)
-		ret = sim_drive_apply_change(&play.drive, &change, &ops, NULL, &error);
+		ret = sim_drive_apply_device_change(&play.drive, &change, &ops, NULL, &error);
 	/* Paint all blocks again, because a new policy uses other kinds of blocks. */
 	for (u32 i = 0; play.drive.ftl != before && i < play.drive.geo->blocks; i++)
 		play.begun[i]++;

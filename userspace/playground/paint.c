@@ -45,7 +45,7 @@ static u32 count_painted_valid_units(const struct subject *of)
 }
 
 /* Colour a page by its class, and by whether none, some or all of the page's units are valid. */
-static u8 colour_by_use(const struct subject *of)
+static u8 colour_by_class_and_validity(const struct subject *of)
 {
 	u32 valid = count_painted_valid_units(of);
 	u32 left = !valid ? 0 : valid < of->media->geo->page_units ? 1 : 2;
@@ -99,9 +99,9 @@ static u8 colour_by_block_kind(const struct subject *of)
 typedef u8 (*painter)(const struct subject *of);
 
 static const painter painters[PLAY_VIEWS] = {
-	[PLAY_VIEW_USE] = colour_by_use,	   [PLAY_VIEW_MODE] = colour_by_mode,
-	[PLAY_VIEW_VALID] = colour_by_valid_units,   [PLAY_VIEW_AGE] = colour_by_age,
-	[PLAY_VIEW_ERRORS] = colour_by_error_rate, [PLAY_VIEW_WEAR] = colour_by_wear,
+	[PLAY_VIEW_USE] = colour_by_class_and_validity, [PLAY_VIEW_MODE] = colour_by_mode,
+	[PLAY_VIEW_VALID] = colour_by_valid_units,	[PLAY_VIEW_AGE] = colour_by_age,
+	[PLAY_VIEW_ERRORS] = colour_by_error_rate,	[PLAY_VIEW_WEAR] = colour_by_wear,
 	[PLAY_VIEW_KIND] = colour_by_block_kind,
 };
 

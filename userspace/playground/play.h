@@ -41,7 +41,7 @@ struct play_event {
  * @event_count: number of events so far; @events has the last PLAY_EVENTS of them
  * @events: ring buffer: event n is at index n % PLAY_EVENTS
  * @begun: per block: number of programs and erases since the starting state was reached
- * @content: buffer; see playground_content()
+ * @content: buffer; see playground_get_data_buffer()
  * @content_bytes: size of @content
  * @returning: a read of playground_read() is in flight
  * @reading: first unit of that read

@@ -6,8 +6,8 @@
  * library is the complete state. A page that saves a copy of it and restores it later goes back in
  * time exactly, including all requests in flight.
  *
- * Texts are passed in both directions in playground_text(). Functions of type int return 0, or
- * another number with a message in playground_text().
+ * Texts are passed in both directions in the buffer of playground_get_text_buffer(), here called
+ * the text buffer. Functions of type int return 0, or another number with a message in this buffer.
  */
 #ifndef AFTL_PLAYGROUND_H
 #define AFTL_PLAYGROUND_H
@@ -18,33 +18,33 @@
 #define PLAY_TEXT_BYTES 8192
 
 /* Get the text buffer; texts that the library returns may be longer than PLAY_TEXT_BYTES. */
-char *playground_text(void);
+char *playground_get_text_buffer(void);
 
 /**
  * playground_open() - create and fill a device, and open its request stream
- * @count: number of arguments of "approxftl sim" in playground_text(), each terminated with a zero
+ * @count: number of arguments of "approxftl sim" in the text buffer, each terminated with a zero
  *
- * The stream is endless, regardless of --requests; playground_run_to() sets the limit. Call this
- * function once only.
+ * The stream is endless, regardless of --requests; playground_run_to_request_or_time() sets the
+ * limit. Call this function once only.
  */
 int playground_open(u32 count);
 
 /**
- * playground_run_to() - run until a number of requests was submitted, or until a time
+ * playground_run_to_request_or_time() - run until some requests were submitted, or until a time
  * @requests: number of requests since the begin
  * @ns: device time; a time in the past has no effect
  *
- * See sim_drive_run_to_limit().
+ * See sim_drive_run_to_request_or_time().
  */
-int playground_run_to(u32 requests, double ns);
+int playground_run_to_request_or_time(u32 requests, double ns);
 
 /**
- * playground_finish() - complete all submitted requests
+ * playground_complete_all_requests() - complete all submitted requests
  *
  * The device is then in the state that "approxftl sim --requests" leaves after as many requests.
  * To continue as if the stream was not interrupted, the page restores a saved copy of the memory.
  */
-int playground_finish(void);
+int playground_complete_all_requests(void);
 
 /* Return: the digest (hash) of the device's state. */
 u64 playground_digest(void);
@@ -58,17 +58,17 @@ int playground_audit(void);
 /* Let the given number of hours of device time pass without requests. */
 int playground_age(u32 hours);
 
-/* Apply a change: playground_text() has what follows the colon of "approxftl sim --change". */
+/* Apply a change: the text buffer has what follows the colon of "approxftl sim --change". */
 int playground_change_parameters(void);
 
-/* Return JSON in playground_text(): about constants, counters and times, a block, or a page. */
-int playground_describe(void);
+/* Return JSON in the text buffer: about constants, counters and times, a block, or a page. */
+int playground_describe_device(void);
 int playground_describe_state(void);
 int playground_describe_block(u32 block);
 int playground_describe_page(u32 block, u32 page);
 
 /**
- * playground_describe_cells() - return JSON in playground_text(): the cells of one unit of a page
+ * playground_describe_cells() - return JSON in the text buffer: the cells of one unit of a page
  * @block: number of the block on the device @page: page of the block
  * @slot: unit of the page
  *
@@ -82,9 +82,9 @@ int playground_describe_cells(u32 block, u32 page, u32 slot);
 const double *playground_distribution(u32 state);
 
 /* Return each cell of the last described page: mV + 32768, state << 16, 1 << 24 if misread. */
-const u32 *playground_voltages(void);
+const u32 *playground_get_cell_voltages(void);
 
-/* Return JSON in playground_text(): the latest programs and erases, from event @since on. */
+/* Return JSON in the text buffer: the latest programs and erases, from event @since on. */
 int playground_list_events(u32 since);
 
 /* The property that playground_paint_pages() shows for each page. */
@@ -121,7 +121,7 @@ u32 *playground_palette(void);
 u32 *playground_paint_pages(u32 view, u32 across, u32 columns, u32 width);
 
 /* Get a buffer of @bytes for the data of the first mapping units of the device. */
-u8 *playground_content(u32 bytes);
+u8 *playground_get_data_buffer(u32 bytes);
 
 /**
  * playground_write() - write mapping units, in addition to the request stream
@@ -132,7 +132,7 @@ u8 *playground_content(u32 bytes);
 int playground_write(u32 unit, u32 units, u32 class);
 
 /**
- * playground_read() - read mapping units, and apply the device's errors to playground_content()
+ * playground_read() - read mapping units; apply the device's errors to the data buffer
  * @unit: first unit, which is at the beginning of the buffer
  * @units: number of units
  *
@@ -143,8 +143,8 @@ int playground_read(u32 unit, u32 units);
 /**
  * playground_convert_trace() - convert any trace to a record file
  *
- * On entry playground_text() has the names of the input and the output, each terminated with a
- * zero; on return it has a message about the trace.
+ * On entry the text buffer has the names of the input and the output, each terminated with a zero;
+ * on return it has a message about the trace.
  */
 int playground_convert_trace(void);
 

@@ -55,7 +55,7 @@ static void write_geometry_json(struct json_writer *json, const struct aftl_geom
 	json_u64(json, "page_units", geo->page_units);
 }
 
-int playground_describe(void)
+int playground_describe_device(void)
 {
 	const struct aftl_policy_type *type = aftl_policy_type(play.drive.ftl);
 	struct json_writer json;

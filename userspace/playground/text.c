@@ -9,7 +9,7 @@
 static char *text;
 static size_t text_bytes;
 
-char *playground_text(void)
+char *playground_get_text_buffer(void)
 {
 	if (!text)
 		text = memory_alloc_zeroed(1, PLAY_TEXT_BYTES);
@@ -18,7 +18,7 @@ char *playground_text(void)
 
 int playground_fail(int ret, const struct aftl_error *error)
 {
-	scnprintf(playground_text(), sizeof(error->text), "%s", error->text);
+	scnprintf(playground_get_text_buffer(), sizeof(error->text), "%s", error->text);
 	return ret;
 }
 
@@ -38,7 +38,8 @@ int playground_json_end(struct json_writer *json)
 	json_end_object(json);
 	json_end_document(json);
 	fclose(answer);
-	text = memory_resize(playground_text(), max(text_bytes + 1, (size_t)PLAY_TEXT_BYTES), 1);
+	text = memory_resize(playground_get_text_buffer(),
+			     max(text_bytes + 1, (size_t)PLAY_TEXT_BYTES), 1);
 	memcpy(text, answer_text, text_bytes + 1);
 	free(answer_text);
 	return 0;

@@ -24,7 +24,7 @@ struct mass {
 	double at[VOLTAGE_BINS];
 };
 
-static void init_voltage_mass(struct mass *mass, double first, double last)
+static void init_voltage_distribution(struct mass *mass, double first, double last)
 {
 	mass->first = (s32)first;
 	mass->count = min((u32)(last - first) + 1, (u32)VOLTAGE_BINS);
@@ -53,10 +53,11 @@ static double probability_between(double low, double high, double scale, surviva
 	return 1 - beyond(-low, scale) - beyond(high, scale);
 }
 
-static void fill_symmetric_mass(struct mass *mass, double middle, double reach, double scale,
-				survival beyond)
+static void fill_symmetric_distribution(struct mass *mass, double middle, double reach,
+					double scale, survival beyond)
 {
-	init_voltage_mass(mass, floor((middle - reach) / BIN_V), ceil((middle + reach) / BIN_V));
+	init_voltage_distribution(mass, floor((middle - reach) / BIN_V),
+				  ceil((middle + reach) / BIN_V));
 	for (u32 i = 0; i < mass->count; i++) {
 		double low = (mass->first + (s32)i - 0.5) * BIN_V - middle;
 
@@ -65,7 +66,7 @@ static void fill_symmetric_mass(struct mass *mass, double middle, double reach, 
 }
 
 /* Add a probability at one voltage, as two adjacent bins whose mean is exactly this voltage. */
-static void add_point_mass(struct mass *mass, double position, double weight)
+static void add_probability_at_voltage(struct mass *mass, double position, double weight)
 {
 	double bin = floor(position / BIN_V);
 	double share = position / BIN_V - bin;
@@ -75,19 +76,21 @@ static void add_point_mass(struct mass *mass, double position, double weight)
 	mass->at[at + 1] += weight * share;
 }
 
-static void fill_normal_mass(struct mass *mass, double mean, double deviation)
+static void fill_normal_distribution(struct mass *mass, double mean, double deviation)
 {
 	if (deviation >= BIN_V / 100) {
-		fill_symmetric_mass(mass, mean, CELL_GAUSS_CUT * deviation, deviation, normal_tail);
+		fill_symmetric_distribution(mass, mean, CELL_GAUSS_CUT * deviation, deviation,
+					    normal_tail);
 		return;
 	}
-	init_voltage_mass(mass, floor(mean / BIN_V), floor(mean / BIN_V) + 1);
-	add_point_mass(mass, mean, 1);
+	init_voltage_distribution(mass, floor(mean / BIN_V), floor(mean / BIN_V) + 1);
+	add_probability_at_voltage(mass, mean, 1);
 }
 
-static void fill_uniform_mass(struct mass *mass, double low, double width)
+static void fill_uniform_distribution(struct mass *mass, double low, double width)
 {
-	init_voltage_mass(mass, floor(low / BIN_V + 0.5), floor((low + width) / BIN_V + 0.5));
+	init_voltage_distribution(mass, floor(low / BIN_V + 0.5),
+				  floor((low + width) / BIN_V + 0.5));
 	for (u32 i = 0; i < mass->count; i++) {
 		double edge = (mass->first + (s32)i - 0.5) * BIN_V;
 		double from = fmax(edge, low);
@@ -100,18 +103,19 @@ static void fill_uniform_mass(struct mass *mass, double low, double width)
 /* Set @mass to the shift by a neighbour with four equally likely states, 0 to @swing. */
 static void convolve_neighbour_shift(struct mass *mass, double swing)
 {
-	init_voltage_mass(mass, 0, floor(swing / BIN_V) + 1);
+	init_voltage_distribution(mass, 0, floor(swing / BIN_V) + 1);
 	for (u32 state = 0; state < 4; state++)
-		add_point_mass(mass, swing * state / 3, 0.25);
+		add_probability_at_voltage(mass, swing * state / 3, 0.25);
 }
 
 /* Convolve @mass with @other: @mass becomes the distribution of the sum. */
-static void convolve_mass(struct mass *mass, const struct mass *other)
+static void convolve_distributions(struct mass *mass, const struct mass *other)
 {
 	struct mass *sum = memory_alloc_zeroed(1, sizeof(*sum));
 
-	init_voltage_mass(sum, mass->first + other->first,
-			  mass->first + other->first + (s32)(mass->count + other->count) - 2);
+	init_voltage_distribution(sum, mass->first + other->first,
+				  mass->first + other->first + (s32)(mass->count + other->count) -
+					  2);
 	for (u32 i = 0; i < mass->count; i++)
 		for (u32 j = 0; j < other->count && i + j < sum->count; j++)
 			sum->at[i + j] += mass->at[i] * other->at[j];
@@ -127,7 +131,7 @@ static void add_neighbour_pair_shift(struct mass *mass, struct mass *other, doub
 			       (double)(aftl_disturb_mv[0][0] + aftl_disturb_mv[1][0]);
 
 		convolve_neighbour_shift(other, mv * share / 1000);
-		convolve_mass(mass, other);
+		convolve_distributions(mass, other);
 	}
 }
 
@@ -154,12 +158,14 @@ static void convolve_cell_noise(struct mass *mass, struct mass *other, const str
 	double scale = cell_residual_uv[now->curve] / 1e6 + CELL_CYCLES_NV / 1e9 * root;
 
 	if (scale > 0)
-		fill_symmetric_mass(other, 0, CELL_LAPLACE_CUT * scale, scale, laplace_tail);
+		fill_symmetric_distribution(other, 0, CELL_LAPLACE_CUT * scale, scale,
+					    laplace_tail);
 	else
-		fill_normal_mass(other, 0, 0);
-	convolve_mass(mass, other);
-	fill_normal_mass(other, -drain * CELL_RETENTION_MEAN_E9 / 1e9 * root, sqrt(variance));
-	convolve_mass(mass, other);
+		fill_normal_distribution(other, 0, 0);
+	convolve_distributions(mass, other);
+	fill_normal_distribution(other, -drain * CELL_RETENTION_MEAN_E9 / 1e9 * root,
+				 sqrt(variance));
+	convolve_distributions(mass, other);
 }
 
 static void compute_state_distribution(double *bins, u32 state, const struct condition *now)
@@ -168,9 +174,9 @@ static void compute_state_distribution(double *bins, u32 state, const struct con
 	struct mass *mass = memory_alloc_zeroed(2, sizeof(*mass));
 
 	if (state)
-		fill_uniform_mass(mass, uv[0] / 1e6, uv[1] / 1e6);
+		fill_uniform_distribution(mass, uv[0] / 1e6, uv[1] / 1e6);
 	else
-		fill_normal_mass(mass, uv[0] / 1e6, uv[1] / 1e6);
+		fill_normal_distribution(mass, uv[0] / 1e6, uv[1] / 1e6);
 	add_neighbour_shifts(mass, mass + 1, now->disturb_mv == 219 ? 218.75 : now->disturb_mv);
 	convolve_cell_noise(mass, mass + 1, now, uv[2] / 1e6);
 	memset(bins, 0, VOLTAGE_BINS * sizeof(*bins));
@@ -203,7 +209,7 @@ static struct crossing find_crossing(const double *low, const double *high)
 	return best;
 }
 
-static u32 count_states_of_curve(u32 curve)
+static u32 count_states_of_error_curve(u32 curve)
 {
 	u32 count = 0;
 
@@ -234,7 +240,7 @@ const struct voltages *voltages_of(const struct condition *condition)
 	if (!memcmp(&now, &last, sizeof(now)))
 		return &voltages;
 	last = now;
-	voltages.count = count_states_of_curve(now.curve);
+	voltages.count = count_states_of_error_curve(now.curve);
 	for (u32 i = 0; i < voltages.count; i++)
 		compute_state_distribution(voltages.mass[i], i, &now);
 	for (u32 i = 1; i < voltages.count; i++)

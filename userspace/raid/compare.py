@@ -82,7 +82,7 @@ class Outcome:
         """Return parity units written per user unit."""
         return self.member_units / self.user_units - 1
 
-    def get_measures_by_name(self) -> dict[str, float]:
+    def get_array_measures_by_name(self) -> dict[str, float]:
         """Return the measures of an array by name."""
         return {
             "parity writes of user writes": self.compute_parity_per_user_unit,
@@ -104,7 +104,7 @@ def run_simulator(*arguments: str) -> Json:
     return run
 
 
-def make_full_pass_requests(capacity: int) -> list[Request]:
+def make_requests_to_whole_array(capacity: int) -> list[Request]:
     """Return a workload that writes the whole array sequentially."""
     return [(offset, PASS_REQUEST) for offset in range(0, capacity, PASS_REQUEST)]
 
@@ -158,10 +158,10 @@ def simulate_array(results: Path, members: int, policy: str, warmup: int) -> Jso
 def prepare_requests(results: Path, members: int) -> None:
     """Make the requests and run the simulator on them."""
     capacity = (members - 1) * MEMBER_KIB * 1024 // CHUNK * CHUNK
-    first = make_full_pass_requests(capacity)
+    first = make_requests_to_whole_array(capacity)
     rate = RATE * (members - 1)
     rest = make_requests_to_active_extents(capacity, 2 * capacity // REQUEST,
-                                round(EXTENTS * (members - 1) / 3))
+                                           round(EXTENTS * (members - 1) / 3))
     third = len(rest) // 3
     warm, measured = first + rest[:third], rest[third:]
     (results / "member-options").write_text(" ".join(
@@ -201,7 +201,7 @@ def read_member_counters(results: Path, policy: str, members: int) -> Iterator[J
         yield json.loads(path.read_text())["devices"][0]["counters"]
 
 
-def get_result_of_md(results: Path, policy: str, members: int) -> Outcome:
+def get_activity_of_md_array(results: Path, policy: str, members: int) -> Outcome:
     """Return the measured activity of md's array, from the counters of its members."""
     counted = list(read_member_counters(results, policy, members))
     report = json.loads((results / "md" / f"{policy}.fio.json").read_text())["jobs"][0]["write"]
@@ -227,16 +227,16 @@ def print_measure_comparison(name: str, md: float, sim: float) -> bool:
     return agrees
 
 
-def compute_changes_by_ressd(results: Path, members: int) -> dict[str, tuple[float, float]]:
+def compute_array_changes_by_ressd(results: Path, members: int) -> dict[str, tuple[float, float]]:
     """Return the change (%) that ReSSD causes in md's and in the simulator's array."""
-    tlc, ressd = ((get_result_of_md(results, policy, members).get_measures_by_name(),
-                   get_result_of_simulation(results, policy).get_measures_by_name())
+    tlc, ressd = ((get_activity_of_md_array(results, policy, members).get_array_measures_by_name(),
+                   get_result_of_simulation(results, policy).get_array_measures_by_name())
                   for policy in POLICIES)
     return {name: (100 * (ressd[0][name] / tlc[0][name] - 1),
                    100 * (ressd[1][name] / tlc[1][name] - 1)) for name in tlc[0]}
 
 
-def print_changes_by_ressd(changes: dict[str, tuple[float, float]]) -> bool:
+def print_array_changes_by_ressd(changes: dict[str, tuple[float, float]]) -> bool:
     """Print the changes that ReSSD causes in both arrays; return whether their signs agree."""
     same = True
     print("\nressd against tlc in %            md    simulator")
@@ -247,25 +247,25 @@ def print_changes_by_ressd(changes: dict[str, tuple[float, float]]) -> bool:
     return same
 
 
-def report_arrays(results: Path, members: int) -> bool:
+def print_md_and_simulated_arrays(results: Path, members: int) -> bool:
     """Print md's and the simulator's measures by policy; return whether they agree."""
     agreed = True
     for policy in POLICIES:
-        md = get_result_of_md(results, policy, members)
+        md = get_activity_of_md_array(results, policy, members)
         sim = get_result_of_simulation(results, policy)
         print(f"\n{policy}, {members} devices {'md':>29} {'simulator':>12}")
-        for name, value in md.get_measures_by_name().items():
-            agreed &= print_measure_comparison(name, value, sim.get_measures_by_name()[name])
+        for name, value in md.get_array_measures_by_name().items():
+            agreed &= print_measure_comparison(name, value, sim.get_array_measures_by_name()[name])
         print("  page writes for each erase, by device  " +
               " ".join(f"{value:.2f}" for value in md.per_erase))
-    agreed &= print_changes_by_ressd(compute_changes_by_ressd(results, members))
+    agreed &= print_array_changes_by_ressd(compute_array_changes_by_ressd(results, members))
     print("\nthe arrays " + ("agree" if agreed else "differ") + " on what the flash did")
     return agreed
 
 
 def print_changes_by_array_size(results: Path, counts: list[int]) -> None:
     """Print the changes that ReSSD causes in arrays of several sizes, md's and simulated."""
-    by_count = {members: compute_changes_by_ressd(results / str(members), members)
+    by_count = {members: compute_array_changes_by_ressd(results / str(members), members)
                 for members in counts}
     print("\nressd against tlc in %, md (simulator)")
     print(f"  {'':32}" + "".join(f"{f'{members} devices':>18}" for members in counts))
@@ -283,7 +283,7 @@ def main() -> int:
     if verb == "prepare":
         prepare_requests(folder, counts[0])
         return 0
-    return 0 if report_arrays(folder, counts[0]) else 1
+    return 0 if print_md_and_simulated_arrays(folder, counts[0]) else 1
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ int sim_change_parse(struct sim_change *change, const char *pair, struct aftl_er
 
 	if (!length || strlen(pair + length + 1) >= sizeof(change->value))
 		return aftl_fail(error, -EINVAL, "\"%.40s\" is not of the form KEY=VALUE", pair);
-	copy_pair_key(change->key, pair, length);
+	copy_key_with_underscores(change->key, pair, length);
 	scnprintf(change->value, sizeof(change->value), "%s", pair + length + 1);
 	if (strcmp(change->key, "policy") != 0) {
 		struct aftl_config unused;
@@ -29,7 +29,7 @@ static int report_invalid_change_time(const char *item, struct aftl_error *error
 
 static int check_change_order(const struct sim_changes *changes, u64 at, struct aftl_error *error)
 {
-	u64 last = sim_changes_get_last_request(changes);
+	u64 last = sim_changes_get_request_of_last_change(changes);
 
 	if (changes->count == SIM_CHANGES)
 		return aftl_fail(error, -EINVAL, "--change: at most %u changes", SIM_CHANGES);
@@ -59,7 +59,8 @@ static int parse_and_add_change(struct sim_changes *changes, char *item, struct 
 	return ret;
 }
 
-int sim_changes_parse(struct sim_changes *changes, const char *list, struct aftl_error *error)
+int parse_device_change_list(struct sim_changes *changes, const char *list,
+			     struct aftl_error *error)
 {
 	char item[LIST_ITEM] = "";
 	int ret = *list ? 0 : report_invalid_change_time(list, error);

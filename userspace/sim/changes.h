@@ -46,10 +46,11 @@ struct sim_changes {
 int sim_change_parse(struct sim_change *change, const char *pair, struct aftl_error *error);
 
 /* Parse N:KEY=VALUE,... into @changes. Return: 0 or -EINVAL. */
-int sim_changes_parse(struct sim_changes *changes, const char *list, struct aftl_error *error);
+int parse_device_change_list(struct sim_changes *changes, const char *list,
+			     struct aftl_error *error);
 
 /* Return after how many requests the last change happens; 0 if there is none. */
-static inline u64 sim_changes_get_last_request(const struct sim_changes *changes)
+static inline u64 sim_changes_get_request_of_last_change(const struct sim_changes *changes)
 {
 	return changes->count ? changes->all[changes->count - 1].at : 0;
 }

@@ -65,7 +65,7 @@ int set_parameter_option(struct sim_options *options, const char *text, size_t l
 {
 	char key[KEY_SIZE];
 
-	copy_pair_key(key, text, length);
+	copy_key_with_underscores(key, text, length);
 	if (!strcmp(key, "seed"))
 		return parse_seed_list(options, value, error);
 	options->param_given = text;
@@ -88,8 +88,8 @@ static int set_parameter_by_pair(void *context, const char *pair, struct aftl_er
 int set_parameters_by_pair_or_file(struct sim_options *options, const char *value,
 				   struct aftl_error *error)
 {
-	return *value == '@' ? parameter_file_call_on_each(value + 1, set_parameter_by_pair,
-							   options, error) :
+	return *value == '@' ? parameter_file_pass_each_pair(value + 1, set_parameter_by_pair,
+							     options, error) :
 			       set_parameter_by_pair(options, value, error);
 }
 
@@ -98,7 +98,7 @@ int set_parameters_by_pair_or_file(struct sim_options *options, const char *valu
  * its reads take no flash time. Fill for read-only loads, too, so that all points of a sweep of
  * --write-share start alike. Zones start empty, because the FTL refuses to fill them.
  */
-void fill_device_by_default(struct sim_options *options)
+void set_random_fill_unless_given(struct sim_options *options)
 {
 	if (!options->fill_given && !options->load && !options->params.zoned)
 		options->params.fill = AFTL_FILL_RANDOM;

@@ -24,7 +24,7 @@ int __must_check parse_seed_list(struct sim_options *options, const char *list,
 				 struct aftl_error *error);
 
 /* Fill the device at random unless an option set the parameter fill. */
-void fill_device_by_default(struct sim_options *options);
+void set_random_fill_unless_given(struct sim_options *options);
 
 /* Parse the policy names of --policy. */
 int __must_check choose_listed_policies(struct sim_options *options, struct aftl_error *error);

@@ -21,12 +21,12 @@ void exponential_init(struct exponential *exponential)
 		term = fixed_mul_high(term, FIXED_LN2_Q64) / (i + 2);
 		sum += term;
 	}
-	/* Rounding has lost the terms that follow, so set the last partial sum to its limit, 1. */
+	/* All further terms round to 0: set the last partial sum to the limit of the series, 1. */
 	exponential->sum_q64[EXPONENTIAL_TERMS - 1] = U64_MAX;
 }
 
-static u64 draw_smallest_exponential(const struct exponential *exponential, u64 level,
-				     struct aftl_random *random)
+static u64 draw_smallest_of_uniform_draws(const struct exponential *exponential, u64 level,
+					  struct aftl_random *random)
 {
 	u64 smallest = aftl_random_next(random);
 	u32 i = 0;
@@ -47,7 +47,7 @@ u64 exponential_draw_q32(const struct exponential *exponential, struct aftl_rand
 
 	if (level <= exponential->sum_q64[0])
 		return whole_q32 + (level >> 32);
-	level = draw_smallest_exponential(exponential, level, random);
+	level = draw_smallest_of_uniform_draws(exponential, level, random);
 	return whole_q32 + (fixed_mul_high(level, FIXED_LN2_Q64) >> 32);
 }
 
@@ -103,7 +103,7 @@ static u32 count_zipf_bins(u64 n)
 	return bins;
 }
 
-static u64 compute_ratio_q62(u64 part, u64 whole)
+static u64 divide_as_q62_fraction(u64 part, u64 whole)
 {
 	return whole ? (u64)(((__uint128_t)part << 62) / whole) : 0;
 }
@@ -113,8 +113,9 @@ static void fill_zipf_bin(const struct zipf *zipf, struct zipf_bin *bin, u64 fir
 	bin->first = first;
 	bin->ranks = (u32)min((u64)get_zipf_bin_width(first), n - first + 1);
 	bin->weight = compute_zipf_weight_of_rank(zipf, first);
-	bin->sure = compute_ratio_q62(compute_zipf_weight_of_rank(zipf, first + bin->ranks - 1),
-				      bin->weight);
+	bin->sure =
+		divide_as_q62_fraction(compute_zipf_weight_of_rank(zipf, first + bin->ranks - 1),
+				       bin->weight);
 }
 
 static __uint128_t compute_zipf_bin_mass(const struct zipf_bin *bin)
@@ -162,7 +163,7 @@ struct zipf *zipf_create(u64 n, u64 skew_q32)
 
 	zipf->bins = bins;
 	zipf->skew_q32 = skew_q32;
-	fixed_roots_init(&zipf->roots);
+	init_roots_of_one_half(&zipf->roots);
 	for (u32 i = 0; i < bins; i++, first += get_zipf_bin_width(first))
 		fill_zipf_bin(zipf, &zipf->bin[i], first, n);
 	accumulate_zipf_bins(zipf);
@@ -185,13 +186,13 @@ static const struct zipf_bin *draw_zipf_bin(const struct zipf *zipf, struct aftl
 	return bin;
 }
 
-static bool draw_rank_acceptance(const struct zipf *zipf, const struct zipf_bin *bin, u64 rank,
-				 struct aftl_random *random)
+static bool draw_whether_zipf_rank_is_accepted(const struct zipf *zipf, const struct zipf_bin *bin,
+					       u64 rank, struct aftl_random *random)
 {
 	u64 draw = aftl_random_next(random) >> 2;
 
 	return draw < bin->sure ||
-	       draw < compute_ratio_q62(compute_zipf_weight_of_rank(zipf, rank), bin->weight);
+	       draw < divide_as_q62_fraction(compute_zipf_weight_of_rank(zipf, rank), bin->weight);
 }
 
 u64 zipf_draw_rank(const struct zipf *zipf, struct aftl_random *random)
@@ -203,7 +204,7 @@ u64 zipf_draw_rank(const struct zipf *zipf, struct aftl_random *random)
 		if (bin->ranks == 1)
 			return rank - 1;
 		rank += aftl_random_below(random, bin->ranks);
-		if (draw_rank_acceptance(zipf, bin, rank, random))
+		if (draw_whether_zipf_rank_is_accepted(zipf, bin, rank, random))
 			return rank - 1;
 	}
 }
@@ -213,7 +214,8 @@ u64 zipf_draw_rank(const struct zipf *zipf, struct aftl_random *random)
  * transition probabilities.
  */
 
-bool tag_runs_init(struct tags *tags, u32 share, u32 mean_run, struct aftl_random random)
+bool init_approx_tag_generator(struct tags *tags, u32 share, u32 mean_run,
+			       struct aftl_random random)
 {
 	*tags = (struct tags){ .share = share, .random = random };
 	if (!mean_run || !share || share == SHARE_WHOLE)
@@ -232,7 +234,7 @@ static bool draw_whether_tag_run_ends(struct tags *tags)
 	return aftl_random_next(&tags->random) >> 32 < chance;
 }
 
-bool tag_runs_draw_tag(struct tags *tags)
+bool draw_approx_tag_of_write(struct tags *tags)
 {
 	bool now = tags->approx;
 

@@ -76,12 +76,13 @@ struct tags {
 };
 
 /**
- * tag_runs_init() - initialise a generator of tags
+ * init_approx_tag_generator() - initialise a generator of tags
  * @mean_run: mean length of an approximate run in writes, 0 for independent tags
  *
  * Return: false if precise runs would have to be shorter than one write.
  */
-bool tag_runs_init(struct tags *tags, u32 share, u32 mean_run, struct aftl_random random);
-bool tag_runs_draw_tag(struct tags *tags);
+bool init_approx_tag_generator(struct tags *tags, u32 share, u32 mean_run,
+			       struct aftl_random random);
+bool draw_approx_tag_of_write(struct tags *tags);
 
 #endif

@@ -95,7 +95,7 @@ static int draw_next_request(struct sim_drive *drive, struct sim_request *wanted
 {
 	if (unlikely(drive->tenants.count))
 		return sim_tenants_next_request(&drive->tenants, wanted, error);
-	return look_ahead_next(&drive->ahead, wanted, error);
+	return look_ahead_take_next_request(&drive->ahead, wanted, error);
 }
 
 /* Submit a request. Return: 1; 0 at the end of the stream; or a negative error number. */
@@ -150,7 +150,8 @@ int sim_drive_process_event(struct sim_drive *drive, u64 last_ns, struct aftl_er
  * Advance the device: by one event if there is a background writer, which can submit before the
  * next completion; otherwise to the next completion.
  */
-static int sim_drive_advance(struct sim_drive *drive, u64 last_ns, struct aftl_error *error)
+static int advance_drive_by_event_or_completion(struct sim_drive *drive, u64 last_ns,
+						struct aftl_error *error)
 {
 	u64 next_ns = aftl_next_event_ns(drive->ftl);
 
@@ -177,20 +178,21 @@ int sim_drive_run_to_end(struct sim_drive *drive, struct aftl_error *error)
 		if (drive->submitted - pending != seen || !drive->ended)
 			last_ns = aftl_device_time_ns(drive->ftl);
 		seen = drive->submitted - pending;
-		ret = sim_drive_advance(drive, last_ns, error);
+		ret = advance_drive_by_event_or_completion(drive, last_ns, error);
 		if (ret)
 			return ret;
 	}
 }
 
 /* Submit open arrivals one by one if the run ends at a time, because each arrival advances time. */
-static u64 get_request_limit_of_next_step(const struct sim_drive *drive, u64 requests, u64 ns)
+static u64 get_submit_limit_of_next_queue_fill(const struct sim_drive *drive, u64 requests, u64 ns)
 {
 	return drive->depth == U32_MAX && ns != U64_MAX ? min(requests, drive->submitted + 1) :
 							  requests;
 }
 
-int sim_drive_run_to_limit(struct sim_drive *drive, u64 requests, u64 ns, struct aftl_error *error)
+int sim_drive_run_to_request_or_time(struct sim_drive *drive, u64 requests, u64 ns,
+				     struct aftl_error *error)
 {
 	u64 last_ns = aftl_device_time_ns(drive->ftl);
 	int ret = 0;
@@ -198,7 +200,7 @@ int sim_drive_run_to_limit(struct sim_drive *drive, u64 requests, u64 ns, struct
 	while (!ret && aftl_device_time_ns(drive->ftl) < ns) {
 		u64 before = drive->submitted;
 
-		drive->limit = get_request_limit_of_next_step(drive, requests, ns);
+		drive->limit = get_submit_limit_of_next_queue_fill(drive, requests, ns);
 		drive->ended = false;
 		ret = sim_drive_fill_queue(drive, error);
 		if (ret || drive->submitted >= requests || has_sim_drive_ended(drive))
@@ -284,10 +286,10 @@ static void prefetch_mapping_of_request(const void *context, const struct sim_re
 {
 	const struct sim_drive *drive = context;
 
-	look_ahead_prefetch(drive->ftl, (u32)request->unit, request, near);
+	look_ahead_prefetch_mapping(drive->ftl, (u32)request->unit, request, near);
 }
 
-void sim_drive_begin_measuring(struct sim_drive *drive)
+void sim_drive_start_look_ahead(struct sim_drive *drive)
 {
 	look_ahead_init(&drive->ahead, drive->stream, drive->limit);
 	drive->ahead.expect = prefetch_mapping_of_request;

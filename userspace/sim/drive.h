@@ -82,9 +82,9 @@ int sim_drive_open(struct sim_drive *drive, const struct sim_options *options,
 		   struct aftl_error *error);
 
 /**
- * sim_drive_begin_measuring() - start the look-ahead; @drive->limit may be lowered before this call
+ * sim_drive_start_look_ahead() - draw requests ahead, up to @drive->limit requests
  */
-void sim_drive_begin_measuring(struct sim_drive *drive);
+void sim_drive_start_look_ahead(struct sim_drive *drive);
 
 /* Submit requests up to the queue depth. Return: 0 or a negative error number with a message. */
 int sim_drive_fill_queue(struct sim_drive *drive, struct aftl_error *error);
@@ -96,7 +96,7 @@ int sim_drive_process_event(struct sim_drive *drive, u64 last_ns, struct aftl_er
 int sim_drive_run_to_end(struct sim_drive *drive, struct aftl_error *error);
 
 /**
- * sim_drive_run_to_limit() - run until a number of requests was submitted, or until a time
+ * sim_drive_run_to_request_or_time() - run until some requests were submitted, or until a time
  * @drive: the device and its stream
  * @requests: total number of requests since the start
  * @ns: device time; if it has passed, nothing happens
@@ -107,7 +107,8 @@ int sim_drive_run_to_end(struct sim_drive *drive, struct aftl_error *error);
  *
  * Return: 0 or a negative error number
  */
-int sim_drive_run_to_limit(struct sim_drive *drive, u64 requests, u64 ns, struct aftl_error *error);
+int sim_drive_run_to_request_or_time(struct sim_drive *drive, u64 requests, u64 ns,
+				     struct aftl_error *error);
 
 /* Return true if the stream ended or was interrupted before its limit of requests. */
 static inline bool has_sim_drive_ended(const struct sim_drive *drive)

@@ -33,7 +33,7 @@ static u64 compute_square_root_q62(u64 square)
 	return root;
 }
 
-void fixed_roots_init(struct fixed_roots *roots)
+void init_roots_of_one_half(struct fixed_roots *roots)
 {
 	u64 value = 1ULL << 61;
 

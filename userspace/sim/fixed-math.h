@@ -24,7 +24,7 @@ struct fixed_roots {
 	u64 root_q62[32];
 };
 
-void fixed_roots_init(struct fixed_roots *roots);
+void init_roots_of_one_half(struct fixed_roots *roots);
 
 /* Return 2^-(@y_q32 / 2^32) in units of 2^-62. */
 u64 fixed_exp2_q62(const struct fixed_roots *roots, u64 y_q32);

@@ -48,7 +48,7 @@ static u64 get_available_memory(void)
 	return most == U64_MAX || used > most ? bytes : min(bytes, most - used);
 }
 
-static void ignore_trial_completion(void *host, struct aftl_request *request)
+static void ignore_completion_in_memory_estimate(void *host, struct aftl_request *request)
 {
 	(void)host;
 	(void)request;
@@ -63,7 +63,7 @@ static u64 estimate_run_memory(const struct sim_options *options)
 	const struct aftl_host_ops ops = {
 		.alloc = core_memory_alloc,
 		.free = core_memory_free,
-		.complete = ignore_trial_completion,
+		.complete = ignore_completion_in_memory_estimate,
 	};
 	struct aftl_error unused;
 	struct aftl_config one;

@@ -36,7 +36,7 @@ static void prefetch_drawn_requests(const struct look_ahead *ahead, u32 position
 			      &ahead->ring[get_ring_index_of_request(ahead, position)], near);
 }
 
-static void draw_half_ring_of_requests(struct look_ahead *ahead)
+static void draw_and_prefetch_more_requests(struct look_ahead *ahead)
 {
 	u32 first = ahead->count;
 
@@ -45,14 +45,15 @@ static void draw_half_ring_of_requests(struct look_ahead *ahead)
 	prefetch_drawn_requests(ahead, first, false);
 }
 
-int look_ahead_next(struct look_ahead *ahead, struct sim_request *request, struct aftl_error *error)
+int look_ahead_take_next_request(struct look_ahead *ahead, struct sim_request *request,
+				 struct aftl_error *error)
 {
 	if (!ahead->near) {
 		if (!ahead->count)
-			draw_half_ring_of_requests(ahead);
+			draw_and_prefetch_more_requests(ahead);
 		prefetch_drawn_requests(ahead, 0, true);
 		ahead->near = ahead->count;
-		draw_half_ring_of_requests(ahead);
+		draw_and_prefetch_more_requests(ahead);
 	}
 	if (!ahead->count) {
 		*error = ahead->error;

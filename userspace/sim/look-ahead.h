@@ -46,8 +46,8 @@ struct look_ahead {
 void look_ahead_init(struct look_ahead *ahead, struct sim_stream *stream, u64 limit);
 
 /* Prefetch the mapping data of @request, which begins at @unit of @ftl. */
-static inline void look_ahead_prefetch(const struct aftl *ftl, u32 unit,
-				       const struct sim_request *request, bool near)
+static inline void look_ahead_prefetch_mapping(const struct aftl *ftl, u32 unit,
+					       const struct sim_request *request, bool near)
 {
 	if (near)
 		aftl_prefetch_ppn_state(ftl, unit, request->op == AFTL_OP_READ);
@@ -56,11 +56,11 @@ static inline void look_ahead_prefetch(const struct aftl *ftl, u32 unit,
 }
 
 /**
- * look_ahead_next() - return the next request of the stream, as its next() does
+ * look_ahead_take_next_request() - return the next request of the stream, as its next() does
  *
  * An error of the stream is reported after all earlier requests were handed out.
  */
-int look_ahead_next(struct look_ahead *ahead, struct sim_request *request,
-		    struct aftl_error *error);
+int look_ahead_take_next_request(struct look_ahead *ahead, struct sim_request *request,
+				 struct aftl_error *error);
 
 #endif

@@ -4,8 +4,8 @@
 #include "checked-memory.h"
 #include "media-copy.h"
 
-int media_check_mapped_blocks(const struct aftl_geometry *geo, const struct sim_options *options,
-			      struct aftl_error *error)
+int media_check_page_map_blocks_exist(const struct aftl_geometry *geo,
+				      const struct sim_options *options, struct aftl_error *error)
 {
 	for (u32 i = 0; i < options->page_block_count; i++)
 		if (options->page_blocks[i] >= geo->blocks)
@@ -99,8 +99,8 @@ void media_copy_block_table(const struct aftl *ftl, u32 index, struct sim_result
 	       blocks * sizeof(*result->blocks));
 }
 
-void media_copy_requested_tables(const struct aftl *ftl, const struct sim_options *options,
-				 struct sim_result *result)
+void media_copy_block_and_page_tables(const struct aftl *ftl, const struct sim_options *options,
+				      struct sim_result *result)
 {
 	if (options->block_table)
 		media_copy_block_table(ftl, 0, result);

@@ -6,13 +6,13 @@
 #include "run.h"
 
 /* Check that all blocks that --page-map names exist. */
-int __must_check media_check_mapped_blocks(const struct aftl_geometry *geo,
-					   const struct sim_options *options,
-					   struct aftl_error *error);
+int __must_check media_check_page_map_blocks_exist(const struct aftl_geometry *geo,
+						   const struct sim_options *options,
+						   struct aftl_error *error);
 
 /* Copy the tables of blocks and pages that @options request into @result. */
-void media_copy_requested_tables(const struct aftl *ftl, const struct sim_options *options,
-				 struct sim_result *result);
+void media_copy_block_and_page_tables(const struct aftl *ftl, const struct sim_options *options,
+				      struct sim_result *result);
 
 /* Copy the blocks of @ftl, which is number @index of several equal devices. */
 void media_copy_block_table(const struct aftl *ftl, u32 index, struct sim_result *result);

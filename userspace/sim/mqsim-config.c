@@ -20,7 +20,7 @@
 #define DIGITS 10
 #define VALUE_BYTES 32
 #define BLANKS " \t\r\n"
-/* 1.0 in the fixed-point format of AFTL_PARAM_RATE, as which fractions of the file are parsed. */
+/* The fraction 1.0 in the fixed-point format of AFTL_PARAM_RATE, to which fractions are parsed. */
 #define RATE_ONE 1000000000000ULL
 
 /* XML elements of ssdconfig.xml that contain other elements. */
@@ -128,7 +128,7 @@ static int read_mqsim_text(struct config *config, struct aftl_error *error)
 	return 0;
 }
 
-/* Skip blanks, comments and the line "<?xml ...?>". Return false at one that does not end. */
+/* Skip blanks, comments and the line "<?xml ...?>". Return false if a comment does not end. */
 static bool skip_xml_comments(struct config *config)
 {
 	for (;;) {
@@ -337,7 +337,8 @@ static int apply_mqsim_value(const struct config *config, enum row row, struct a
 		if (ret)
 			return ret;
 		if (decimals) {
-			share_format(number / (RATE_ONE / SHARE_WHOLE), true, share);
+			format_fraction_or_percentage(number / (RATE_ONE / SHARE_WHOLE), true,
+						      share);
 			return set_mqsim_parameter(config, rows[row].argument, share, error);
 		}
 		return format_mqsim_parameter(config, rows[row].argument, error, "%llu%s",
@@ -348,7 +349,7 @@ static int apply_mqsim_value(const struct config *config, enum row row, struct a
 	}
 }
 
-static bool is_mqsim_value(const struct config *config, enum row row, const char *word)
+static bool mqsim_value_equals(const struct config *config, enum row row, const char *word)
 {
 	return !strcmp(config->values[row], word);
 }
@@ -357,8 +358,8 @@ static bool is_mqsim_value(const struct config *config, enum row row, const char
 static int apply_mqsim_page_times(const struct config *config, const u64 *number,
 				  struct aftl_error *error)
 {
-	bool single = is_mqsim_value(config, FLASH_TECHNOLOGY, "SLC");
-	bool triple = is_mqsim_value(config, FLASH_TECHNOLOGY, "TLC");
+	bool single = mqsim_value_equals(config, FLASH_TECHNOLOGY, "SLC");
+	bool triple = mqsim_value_equals(config, FLASH_TECHNOLOGY, "TLC");
 	u64 read = number[PAGE_READ_LATENCY_LSB], program = number[PAGE_PROGRAM_LATENCY_LSB];
 	u64 last_read = single ? read : number[PAGE_READ_LATENCY_MSB];
 	u64 last_program = single ? program : number[PAGE_PROGRAM_LATENCY_MSB];
@@ -397,9 +398,9 @@ static int apply_mqsim_suspension(const struct config *config, const u64 *number
 	bool erase = strstr(config->values[CMD_SUSPENSION_SUPPORT], "ERASE");
 	u64 time = number[erase ? SUSPEND_ERASE_TIME : SUSPEND_PROGRAM_TIME];
 
-	if (is_mqsim_value(config, CMD_SUSPENSION_SUPPORT, "NONE"))
+	if (mqsim_value_equals(config, CMD_SUSPENSION_SUPPORT, "NONE"))
 		return 0;
-	if (is_mqsim_value(config, CMD_SUSPENSION_SUPPORT, "PROGRAM_ERASE") &&
+	if (mqsim_value_equals(config, CMD_SUSPENSION_SUPPORT, "PROGRAM_ERASE") &&
 	    time != number[SUSPEND_PROGRAM_TIME])
 		return refuse_mqsim_config(config, error,
 					   "Suspend_Program_Time: it must be Suspend_Erase_Time");
@@ -408,7 +409,8 @@ static int apply_mqsim_suspension(const struct config *config, const u64 *number
 }
 
 /* Set the parameters that are computed from two or more values of the file. */
-static int apply_combined_parameters(const struct config *config, struct aftl_error *error)
+static int set_params_from_several_mqsim_values(const struct config *config,
+						struct aftl_error *error)
 {
 	u64 number[ROWS] = { 0 };
 	unsigned int choices = 0;
@@ -429,18 +431,20 @@ static int apply_combined_parameters(const struct config *config, struct aftl_er
 								  number[PCIE_LANE_COUNT]));
 	if (!ret)
 		ret = format_mqsim_parameter(config, "map_cache", error, "%llu",
-					     is_mqsim_value(config, IDEAL_MAPPING_TABLE, "true") ?
+					     mqsim_value_equals(config, IDEAL_MAPPING_TABLE,
+								"true") ?
 						     0ULL :
 						     (unsigned long long)number[CMT_CAPACITY]);
 	if (!ret)
 		ret = format_mqsim_parameter(config, "wear_gap", error, "%llu",
-					     is_mqsim_value(config, STATIC_WEARLEVELING_ENABLED,
-							    "true") ?
-					     number[STATIC_WEARLEVELING_THRESHOLD] + 0ULL : 0ULL);
+					     mqsim_value_equals(config, STATIC_WEARLEVELING_ENABLED,
+								"true") ?
+						     number[STATIC_WEARLEVELING_THRESHOLD] + 0ULL :
+						     0ULL);
 	/* MQSim's victim selector RGA draws log2(blocks of a plane) candidates. */
 	for (u64 blocks = number[BLOCK_NO_PER_PLANE]; blocks > 1; blocks /= 2)
 		choices++;
-	if (!ret && is_mqsim_value(config, GC_BLOCK_SELECTION_POLICY, "RGA"))
+	if (!ret && mqsim_value_equals(config, GC_BLOCK_SELECTION_POLICY, "RGA"))
 		ret = format_mqsim_parameter(config, "victim_choices", error, "%u",
 					     max(choices, 1U));
 	if (!ret)
@@ -461,7 +465,7 @@ static void print_note_of_unmodelled_values(const struct config *config)
 		complain_as("sim", "note: times of MQSim that are not modelled: %s", names);
 }
 
-static int apply_all_mqsim_rows(const struct config *config, struct aftl_error *error)
+static int apply_all_mqsim_parameters(const struct config *config, struct aftl_error *error)
 {
 	int ret = 0;
 
@@ -470,7 +474,7 @@ static int apply_all_mqsim_rows(const struct config *config, struct aftl_error *
 	for (enum row i = 0; i < ROWS && !ret; i++)
 		ret = apply_mqsim_value(config, i, error);
 	if (!ret)
-		ret = apply_combined_parameters(config, error);
+		ret = set_params_from_several_mqsim_values(config, error);
 	if (!ret)
 		print_note_of_unmodelled_values(config);
 	return ret;
@@ -487,7 +491,7 @@ int mqsim_config_apply(struct sim_options *options, const char *path, struct aft
 	if (!ret)
 		ret = read_mqsim_elements(config, error);
 	if (!ret)
-		ret = apply_all_mqsim_rows(config, error);
+		ret = apply_all_mqsim_parameters(config, error);
 	free(config);
 	return ret;
 }

@@ -74,18 +74,18 @@ struct buffer {
 	const u32 *next;
 };
 
-static void buffer_put_version_in_heap(struct buffer *buffer, u32 place, u32 op)
+static void put_unit_version_in_buffer_heap(struct buffer *buffer, u32 place, u32 op)
 {
 	buffer->heap[place] = op;
 	buffer->place[buffer->ops[op] & OPTIMUM_UNIT] = place;
 }
 
-static void buffer_sift_version_down_heap(struct buffer *buffer, u32 place, u32 op)
+static void sift_unit_version_in_buffer_heap(struct buffer *buffer, u32 place, u32 op)
 {
 	u32 child;
 
 	while (place && buffer->next[buffer->heap[(place - 1) / 2]] < buffer->next[op]) {
-		buffer_put_version_in_heap(buffer, place, buffer->heap[(place - 1) / 2]);
+		put_unit_version_in_buffer_heap(buffer, place, buffer->heap[(place - 1) / 2]);
 		place = (place - 1) / 2;
 	}
 	while ((child = 2 * place + 1) < buffer->count) {
@@ -94,19 +94,19 @@ static void buffer_sift_version_down_heap(struct buffer *buffer, u32 place, u32 
 			child++;
 		if (buffer->next[buffer->heap[child]] <= buffer->next[op])
 			break;
-		buffer_put_version_in_heap(buffer, place, buffer->heap[child]);
+		put_unit_version_in_buffer_heap(buffer, place, buffer->heap[child]);
 		place = child;
 	}
-	buffer_put_version_in_heap(buffer, place, op);
+	put_unit_version_in_buffer_heap(buffer, place, op);
 }
 
-static void buffer_remove_version_from_heap(struct buffer *buffer, u32 place)
+static void remove_unit_version_from_buffer_heap(struct buffer *buffer, u32 place)
 {
 	u32 last = buffer->heap[--buffer->count];
 
 	buffer->place[buffer->ops[buffer->heap[place]] & OPTIMUM_UNIT] = NONE;
 	if (place < buffer->count)
-		buffer_sift_version_down_heap(buffer, place, last);
+		sift_unit_version_in_buffer_heap(buffer, place, last);
 }
 
 /* Set OPTIMUM_KEPT on as many writes as possible whose versions fit until they are overwritten. */
@@ -128,18 +128,18 @@ static int mark_coalesced_writes(const struct optimum_device *device, struct opt
 		u32 place = buffer.place[stream->ops[i] & OPTIMUM_UNIT];
 
 		if (place != NONE)
-			buffer_remove_version_from_heap(&buffer, place);
+			remove_unit_version_from_buffer_heap(&buffer, place);
 		if (stream->ops[i] & OPTIMUM_DISCARD)
 			continue;
 		optimum->writes++;
 		optimum->kept++;
 		stream->ops[i] |= OPTIMUM_KEPT;
-		buffer_sift_version_down_heap(&buffer, buffer.count++, (u32)i);
+		sift_unit_version_in_buffer_heap(&buffer, buffer.count++, (u32)i);
 		if (buffer.count <= device->buffer_units)
 			continue;
 		stream->ops[buffer.heap[0]] &= ~OPTIMUM_KEPT;
 		optimum->kept--;
-		buffer_remove_version_from_heap(&buffer, 0);
+		remove_unit_version_from_buffer_heap(&buffer, 0);
 	}
 	free(buffer.heap);
 	free(buffer.place);
@@ -265,8 +265,8 @@ static void invalidate_unit_in_log_block(struct collector *log, u32 unit)
 		erase_log_block(log, index);
 }
 
-/* Return the index in log->open for data overwritten at @death; close an outdated block there. */
-static u32 find_open_index_for_overwrite_time(struct collector *log, u32 death)
+/* Return the index in log->open for data overwritten at @death; close a block of a past window. */
+static u32 find_window_of_overwrite_time(struct collector *log, u32 death)
 {
 	u64 window = log->window;
 
@@ -321,7 +321,7 @@ static void program_unit_in_log_block(struct collector *log, u32 unit, u32 ring)
 
 static bool relocate_live_unit(struct collector *log, u32 unit)
 {
-	u32 ring = find_open_index_for_overwrite_time(log, log->death[unit]);
+	u32 ring = find_window_of_overwrite_time(log, log->death[unit]);
 
 	if (log->open[ring] == NONE && log->free_count)
 		open_log_block(log, ring);
@@ -354,7 +354,7 @@ static bool collect_emptiest_block(struct collector *log)
 	return true;
 }
 
-static void close_blocks_of_passed_windows(struct collector *log)
+static void close_blocks_of_past_overwrite_times(struct collector *log)
 {
 	for (u32 i = 0; i < log->levels * log->windows; i++)
 		if (log->open[i] != NONE &&
@@ -368,12 +368,12 @@ static void close_blocks_of_passed_windows(struct collector *log)
  */
 static u32 open_block_for_overwrite_time(struct collector *log, u32 death)
 {
-	u32 ring = find_open_index_for_overwrite_time(log, death);
+	u32 ring = find_window_of_overwrite_time(log, death);
 
 	if (log->open[ring] != NONE)
 		return ring;
 	if (log->free_count < 2)
-		close_blocks_of_passed_windows(log);
+		close_blocks_of_past_overwrite_times(log);
 	while (log->free_count < 2 && log->open[ring] == NONE)
 		if (!collect_emptiest_block(log))
 			break;
@@ -410,8 +410,9 @@ static void place_initial_live_units(struct collector *log, const struct optimum
 }
 
 /* Run the stream on the offline device. Return 0, the error number of @pause, or -ENOSPC. */
-static int run_collector_on_stream(struct collector *log, const struct optimum_stream *stream,
-				   const struct future *future, int (*pause)(void))
+static int run_offline_gc_on_write_stream(struct collector *log,
+					  const struct optimum_stream *stream,
+					  const struct future *future, int (*pause)(void))
 {
 	place_initial_live_units(log, stream, future);
 	for (u64 i = stream->begin; i < stream->count; i++) {
@@ -465,17 +466,16 @@ struct schedule {
 	u32 length;
 };
 
-/*
- * Window schedules to try: one log; few levels of many windows, for similar lifetimes; many levels.
- */
+/* Schedules to try: no windows, few levels of many windows (for similar lifetimes), many levels. */
 static const struct schedule schedules[] = {
 	{ 0, 0, 16 }, { 1, 3, 16 }, { 2, 2, 16 }, { 4, 2, 16 }, { 4, 3, 8 },
 	{ 8, 3, 8 },  { 8, 3, 4 },  { 16, 4, 1 }, { 16, 6, 8 },
 };
 
-static int run_collector_schedules(struct collector *log, const struct optimum_stream *stream,
-				   const struct future *future, int (*pause)(void),
-				   struct optimum *optimum)
+static int try_all_window_schedules_of_offline_gc(struct collector *log,
+						  const struct optimum_stream *stream,
+						  const struct future *future, int (*pause)(void),
+						  struct optimum *optimum)
 {
 	const struct optimum_device *device = log->device;
 	u64 spare = (u64)device->blocks * device->block_units - device->units;
@@ -488,7 +488,7 @@ static int run_collector_schedules(struct collector *log, const struct optimum_s
 		int ret;
 
 		reset_offline_collector(log, schedule->levels, windows, window);
-		ret = run_collector_on_stream(log, stream, future, pause);
+		ret = run_offline_gc_on_write_stream(log, stream, future, pause);
 		if (ret && ret != -ENOSPC)
 			return ret;
 		if (ret || log->relocated >= optimum->relocated)
@@ -502,10 +502,10 @@ static int run_collector_schedules(struct collector *log, const struct optimum_s
 	return 0;
 }
 
-static int find_best_collector_result(const struct optimum_device *device,
-				      const struct optimum_stream *stream,
-				      const struct future *future, int (*pause)(void),
-				      struct optimum *optimum)
+static int find_best_offline_gc_result(const struct optimum_device *device,
+				       const struct optimum_stream *stream,
+				       const struct future *future, int (*pause)(void),
+				       struct optimum *optimum)
 {
 	u64 rings = 4 * (u64)device->blocks + 64;
 	u64 slots = (u64)device->blocks * device->block_units;
@@ -524,7 +524,7 @@ static int find_best_collector_result(const struct optimum_device *device,
 
 	if (log.blocks && log.lists && log.free && log.content && log.slot && log.death &&
 	    log.open && log.open_of)
-		ret = run_collector_schedules(&log, stream, future, pause, optimum);
+		ret = try_all_window_schedules_of_offline_gc(&log, stream, future, pause, optimum);
 	free(log.blocks);
 	free(log.lists);
 	free(log.free);
@@ -536,8 +536,8 @@ static int find_best_collector_result(const struct optimum_device *device,
 	return ret;
 }
 
-int optimum_find(const struct optimum_device *device, struct optimum_stream *stream,
-		 int (*pause)(void), struct optimum *optimum)
+int optimum_find_fewest_programs(const struct optimum_device *device, struct optimum_stream *stream,
+				 int (*pause)(void), struct optimum *optimum)
 {
 	struct future future = { .next = NULL };
 	int ret;
@@ -547,7 +547,7 @@ int optimum_find(const struct optimum_device *device, struct optimum_stream *str
 	if (!ret)
 		ret = mark_coalesced_writes(device, stream, &future, optimum);
 	if (!ret)
-		ret = find_best_collector_result(device, stream, &future, pause, optimum);
+		ret = find_best_offline_gc_result(device, stream, &future, pause, optimum);
 	free(future.next);
 	free(future.first);
 	free(future.live);

@@ -91,7 +91,7 @@ const struct option_row *option_find_by_letter(char letter)
 	return NULL;
 }
 
-bool sim_is_option_given(const struct sim_options *options, const char *name)
+bool sim_did_user_set_option(const struct sim_options *options, const char *name)
 {
 	return options->given[option_find_by_name(name, strlen(name)) - option_rows];
 }

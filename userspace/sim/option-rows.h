@@ -15,7 +15,7 @@ enum option_kind {
 	KIND_TEXT,
 	KIND_SWITCH,
 	KIND_FILE,
-	/* Names of KIND_TEXT and KIND_SWITCH in reading-option-table.h. */
+	/* reading-option-table.h has these names for KIND_TEXT and KIND_SWITCH. */
 	KIND_COMMAND_TEXT = KIND_TEXT,
 	KIND_COMMAND_SWITCH = KIND_SWITCH,
 };

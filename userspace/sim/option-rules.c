@@ -50,19 +50,20 @@ static const struct relation excludes[] = {
 static int report_violated_option_relation(const struct relation *need, struct aftl_error *error)
 {
 	return aftl_fail(error, -EINVAL, "--%s needs --%s%s", need->option, need->other,
-			 is_sim_option_param(need->option, strlen(need->option)) ?
-				 "; the parameter of the same name is set by --set" : "");
+			 is_option_name_a_device_param(need->option, strlen(need->option)) ?
+				 "; the parameter of the same name is set by --set" :
+				 "");
 }
 
 static int check_option_relations(const struct sim_options *options, struct aftl_error *error)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(needs); i++)
-		if (sim_is_option_given(options, needs[i].option) &&
-		    !sim_is_option_given(options, needs[i].other))
+		if (sim_did_user_set_option(options, needs[i].option) &&
+		    !sim_did_user_set_option(options, needs[i].other))
 			return report_violated_option_relation(&needs[i], error);
 	for (unsigned int i = 0; i < ARRAY_SIZE(excludes); i++)
-		if (sim_is_option_given(options, excludes[i].option) &&
-		    sim_is_option_given(options, excludes[i].other))
+		if (sim_did_user_set_option(options, excludes[i].option) &&
+		    sim_did_user_set_option(options, excludes[i].other))
 			return aftl_fail(error, -EINVAL, "--%s and --%s contradict each other",
 					 excludes[i].option, excludes[i].other);
 	return 0;
@@ -98,12 +99,12 @@ static const struct specialty arrival_specialties[] = {
 	{ "time-scale", "trace", SIM_ARRIVAL_TRACE },
 };
 
-static int check_options_of_other_choices(const struct sim_options *options, const char *what,
-					  u64 value, const struct specialty *table,
-					  unsigned int count, struct aftl_error *error)
+static int refuse_options_of_unchosen_kind(const struct sim_options *options, const char *what,
+					   u64 value, const struct specialty *table,
+					   unsigned int count, struct aftl_error *error)
 {
 	for (unsigned int i = 0; i < count; i++)
-		if (sim_is_option_given(options, table[i].option) && table[i].value != value)
+		if (sim_did_user_set_option(options, table[i].option) && table[i].value != value)
 			return aftl_fail(error, -EINVAL, "--%s needs --%s %s", table[i].option,
 					 what, table[i].of);
 	return 0;
@@ -112,11 +113,11 @@ static int check_options_of_other_choices(const struct sim_options *options, con
 static int check_workload_options(const struct sim_options *options, struct aftl_error *error)
 {
 	if (options->workload != SIM_WORKLOAD_UNIFORM && options->workload != SIM_WORKLOAD_BURSTS &&
-	    sim_is_option_given(options, "hot-share"))
+	    sim_did_user_set_option(options, "hot-share"))
 		return aftl_fail(error, -EINVAL, "--hot-share needs --workload uniform or bursts");
-	return check_options_of_other_choices(options, "workload", options->workload,
-					      workload_specialties,
-					      ARRAY_SIZE(workload_specialties), error);
+	return refuse_options_of_unchosen_kind(options, "workload", options->workload,
+					       workload_specialties,
+					       ARRAY_SIZE(workload_specialties), error);
 }
 
 static int check_arrival_options(const struct sim_options *options, struct aftl_error *error)
@@ -124,12 +125,12 @@ static int check_arrival_options(const struct sim_options *options, struct aftl_
 	if (options->arrival >= SIM_ARRIVAL_TRACE && !options->trace)
 		return aftl_fail(error, -EINVAL, "--arrival %s needs --trace",
 				 sim_arrival_name(options));
-	if (options->arrival == SIM_ARRIVAL_OPEN && !sim_is_option_given(options, "rate") &&
-	    !sim_is_option_given(options, "utilisation"))
+	if (options->arrival == SIM_ARRIVAL_OPEN && !sim_did_user_set_option(options, "rate") &&
+	    !sim_did_user_set_option(options, "utilisation"))
 		return aftl_fail(error, -EINVAL, "--arrival open needs --rate or --utilisation");
-	return check_options_of_other_choices(options, "arrival", options->arrival,
-					      arrival_specialties, ARRAY_SIZE(arrival_specialties),
-					      error);
+	return refuse_options_of_unchosen_kind(options, "arrival", options->arrival,
+					       arrival_specialties, ARRAY_SIZE(arrival_specialties),
+					       error);
 }
 
 /* Standard input can be read only once. With --from it is copied to a file first. */
@@ -139,7 +140,7 @@ static bool is_trace_on_stdin(const struct sim_options *options)
 }
 
 /* Several runs cannot share one output file, nor read standard input. */
-static int check_files_of_several_runs(const struct sim_options *options, struct aftl_error *error)
+static int refuse_files_shared_by_runs(const struct sim_options *options, struct aftl_error *error)
 {
 	if (options->seed_count > 1 && options->timeline)
 		return aftl_fail(error, -EINVAL,
@@ -176,14 +177,14 @@ static int check_loaded_policies(const struct sim_options *options, struct aftl_
  * --yardstick draws the stream a second time, and models one device whose parameters do not change.
  * It cannot model zones, which prescribe the place of each write.
  */
-static int check_yardstick_option(const struct sim_options *options, struct aftl_error *error)
+static int check_offline_optimum_option(const struct sim_options *options, struct aftl_error *error)
 {
 	static const char *const others[] = { "raid", "tenants", "beside-rate", "change", "load" };
 
 	if (!options->yardstick)
 		return 0;
 	for (unsigned int i = 0; i < ARRAY_SIZE(others); i++)
-		if (sim_is_option_given(options, others[i]))
+		if (sim_did_user_set_option(options, others[i]))
 			return aftl_fail(error, -EINVAL,
 					 "--yardstick and --%s contradict each other", others[i]);
 	if (options->params.zoned || options->params.shards > 1)
@@ -199,8 +200,8 @@ static int check_yardstick_option(const struct sim_options *options, struct aftl
 /* Check that all changes are within the run; for a trace, whose length is unknown, do nothing. */
 static int check_change_times(const struct sim_options *options, struct aftl_error *error)
 {
-	u64 last = sim_changes_get_last_request(&options->changes);
-	bool endless = options->trace && !sim_is_option_given(options, "requests");
+	u64 last = sim_changes_get_request_of_last_change(&options->changes);
+	bool endless = options->trace && !sim_did_user_set_option(options, "requests");
 
 	if (endless || last <= options->warmup || last - options->warmup <= options->requests)
 		return 0;
@@ -226,7 +227,7 @@ static const struct {
 static int check_shard_options(const struct sim_options *options, struct aftl_error *error)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(one_shard) && options->params.shards > 1; i++)
-		if (sim_is_option_given(options, one_shard[i].option))
+		if (sim_did_user_set_option(options, one_shard[i].option))
 			return aftl_fail(error, -EINVAL, "--%s: %s; set shards 1",
 					 one_shard[i].option, one_shard[i].why);
 	return 0;
@@ -244,7 +245,7 @@ static int check_file_options(const struct sim_options *options, struct aftl_err
 	if (options->json && options->record && !strcmp(options->json, "-") &&
 	    !strcmp(options->record, "-"))
 		return aftl_fail(error, -EINVAL, "--json and --record both want standard output");
-	return check_files_of_several_runs(options, error);
+	return refuse_files_shared_by_runs(options, error);
 }
 
 int option_rules_check(struct sim_options *options, struct aftl_error *error)
@@ -253,18 +254,19 @@ int option_rules_check(struct sim_options *options, struct aftl_error *error)
 
 	options->trace_path = options->trace;
 	/* Without --arrival, derive the kind of arrivals from the other options. */
-	if (!sim_is_option_given(options, "arrival")) {
-		if (sim_is_option_given(options, "rate") ||
-		    sim_is_option_given(options, "utilisation"))
+	if (!sim_did_user_set_option(options, "arrival")) {
+		if (sim_did_user_set_option(options, "rate") ||
+		    sim_did_user_set_option(options, "utilisation"))
 			options->arrival = SIM_ARRIVAL_OPEN;
-		else if (options->trace && !sim_is_option_given(options, "depth"))
+		else if (options->trace && !sim_did_user_set_option(options, "depth"))
 			options->arrival = SIM_ARRIVAL_TRACE;
 		else
 			options->arrival = SIM_ARRIVAL_CLOSED;
 	}
 	/* Disable bursts unless the workload or an option requests them. */
-	if (options->workload != SIM_WORKLOAD_BURSTS && !sim_is_option_given(options, "burst-on") &&
-	    !sim_is_option_given(options, "burst-off"))
+	if (options->workload != SIM_WORKLOAD_BURSTS &&
+	    !sim_did_user_set_option(options, "burst-on") &&
+	    !sim_did_user_set_option(options, "burst-off"))
 		options->burst_off = 0;
 	if (!ret)
 		ret = check_workload_options(options, error);
@@ -277,6 +279,6 @@ int option_rules_check(struct sim_options *options, struct aftl_error *error)
 	if (!ret)
 		ret = check_shard_options(options, error);
 	if (!ret)
-		ret = check_yardstick_option(options, error);
+		ret = check_offline_optimum_option(options, error);
 	return ret ? ret : check_file_options(options, error);
 }

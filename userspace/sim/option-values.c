@@ -24,7 +24,7 @@ static void format_option_number(const struct option_row *row, bool percent, u64
 	if (row->kind == KIND_RATE)
 		decimal_format(value, SIM_RATE_DECIMALS, text);
 	else if (row->kind == KIND_SHARE)
-		share_format(value, percent, text);
+		format_fraction_or_percentage(value, percent, text);
 	else
 		aftl_param_format(&like, value, text);
 }
@@ -58,24 +58,25 @@ static int set_number_of_option(u64 *value, const struct option_row *row,
 
 /* Shares */
 
-void option_warn_ambiguous_share(const char *name, const char *text, const char *meant,
-				 const char *other)
+void option_warn_ambiguous_percentage(const char *name, const char *text, const char *meant,
+				      const char *other)
 {
 	complain_as("sim", "warning: --%s %.40s means %s: write %s, or %s if that was meant", name,
 		    text, meant, meant, other);
 }
 
 /* Warn of a 1 without percent sign: it is 100 % for an option, but 1 % for a parameter. */
-static void warn_of_share_without_sign(const struct option_row *row, const struct share *share,
-				       const char *text)
+static void warn_of_share_without_percent_sign(const struct option_row *row,
+					       const struct share *share, const char *text)
 {
 	char meant[AFTL_VALUE_SIZE], other[AFTL_VALUE_SIZE], name[OPTION_NAME];
 
 	if (share->percent || !share->value || strchr(text, '.'))
 		return;
-	share_format(share->value, true, meant);
-	share_format(share->value / 100, true, other);
-	option_warn_ambiguous_share(option_get_dashed_name(row->name, name), text, meant, other);
+	format_fraction_or_percentage(share->value, true, meant);
+	format_fraction_or_percentage(share->value / 100, true, other);
+	option_warn_ambiguous_percentage(option_get_dashed_name(row->name, name), text, meant,
+					 other);
 }
 
 static int set_share_option(u64 *value, const struct option_row *row, const char *text,
@@ -84,7 +85,7 @@ static int set_share_option(u64 *value, const struct option_row *row, const char
 	struct share share;
 	int ret;
 
-	if (!share_parse(text, &share))
+	if (!parse_fraction_or_percentage(text, &share))
 		return report_option_error(row, error,
 					   "\"%.40s\" is not a share such as 0.5 or 50%%", text);
 	*value = share.value;
@@ -94,15 +95,15 @@ static int set_share_option(u64 *value, const struct option_row *row, const char
 		u64 meant = share.value / 100;
 		char percentage[AFTL_VALUE_SIZE], fraction[AFTL_VALUE_SIZE];
 
-		share_format(meant, true, percentage);
-		share_format(meant, false, fraction);
+		format_fraction_or_percentage(meant, true, percentage);
+		format_fraction_or_percentage(meant, false, fraction);
 		return report_option_error(row, error,
 					   "%.40s is more than the whole; write %s or %s", text,
 					   percentage, fraction);
 	}
 	ret = check_range_of_option_value(row, text, share.percent, share.value, error);
 	if (!ret)
-		warn_of_share_without_sign(row, &share, text);
+		warn_of_share_without_percent_sign(row, &share, text);
 	if (ret || !share.finer)
 		return ret;
 	return report_option_error(row, error,

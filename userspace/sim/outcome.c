@@ -17,7 +17,7 @@ struct transfer {
 	bool good;
 };
 
-static void transfer_outcome_bytes(struct transfer *transfer, void *data, size_t size)
+static void load_or_save_outcome_bytes(struct transfer *transfer, void *data, size_t size)
 {
 	if (!transfer->good || !size)
 		return;
@@ -28,53 +28,55 @@ static void transfer_outcome_bytes(struct transfer *transfer, void *data, size_t
 }
 
 /* Transfer the array that @list points to, if not NULL. When reading, allocate the array. */
-static void *transfer_outcome_array(struct transfer *transfer, void *list, size_t count,
-				    size_t size)
+static void *load_or_save_outcome_array(struct transfer *transfer, void *list, size_t count,
+					size_t size)
 {
 	if (!list)
 		return NULL;
 	if (transfer->reading)
 		list = memory_alloc_zeroed(count, size);
-	transfer_outcome_bytes(transfer, list, count * size);
+	load_or_save_outcome_bytes(transfer, list, count * size);
 	return list;
 }
 
-static void transfer_page_maps(struct transfer *transfer, struct sim_result *result)
+static void load_or_save_outcome_page_maps(struct transfer *transfer, struct sim_result *result)
 {
 	u32 pages = result->geo.pages, i;
 
-	result->page_maps = transfer_outcome_array(transfer, result->page_maps,
-						   result->page_map_count,
-						   sizeof(*result->page_maps));
+	result->page_maps = load_or_save_outcome_array(transfer, result->page_maps,
+						       result->page_map_count,
+						       sizeof(*result->page_maps));
 	for (i = 0; i < result->page_map_count; i++) {
 		struct sim_page_map *map = &result->page_maps[i];
 
-		map->attr = transfer_outcome_array(transfer, map->attr, pages, sizeof(*map->attr));
-		map->valid =
-			transfer_outcome_array(transfer, map->valid, pages, sizeof(*map->valid));
-		map->age_hours = transfer_outcome_array(transfer, map->age_hours, pages,
-							sizeof(*map->age_hours));
+		map->attr =
+			load_or_save_outcome_array(transfer, map->attr, pages, sizeof(*map->attr));
+		map->valid = load_or_save_outcome_array(transfer, map->valid, pages,
+							sizeof(*map->valid));
+		map->age_hours = load_or_save_outcome_array(transfer, map->age_hours, pages,
+							    sizeof(*map->age_hours));
 	}
 }
 
-static bool transfer_whole_outcome(struct transfer *transfer, struct sim_outcome *outcome)
+static bool load_or_save_run_outcome(struct transfer *transfer, struct sim_outcome *outcome)
 {
 	struct sim_result *result = &outcome->result;
 
-	transfer_outcome_bytes(transfer, outcome, sizeof(*outcome));
-	if (transfer->good && sim_outcome_has_result(outcome)) {
-		result->luns = transfer_outcome_array(transfer, result->luns, result->geo.luns,
-						      sizeof(*result->luns));
-		result->queues = transfer_outcome_array(transfer, result->queues, AFTL_QUEUES_MAX,
-							sizeof(*result->queues));
-		result->blocks = transfer_outcome_array(transfer, result->blocks,
-							result->geo.blocks,
-							sizeof(*result->blocks));
-		transfer_page_maps(transfer, result);
+	load_or_save_outcome_bytes(transfer, outcome, sizeof(*outcome));
+	if (transfer->good && has_run_outcome_result(outcome)) {
+		result->luns = load_or_save_outcome_array(transfer, result->luns, result->geo.luns,
+							  sizeof(*result->luns));
+		result->queues = load_or_save_outcome_array(transfer, result->queues,
+							    AFTL_QUEUES_MAX,
+							    sizeof(*result->queues));
+		result->blocks = load_or_save_outcome_array(transfer, result->blocks,
+							    result->geo.blocks,
+							    sizeof(*result->blocks));
+		load_or_save_outcome_page_maps(transfer, result);
 		result->slowest.requests =
-			transfer_outcome_array(transfer, result->slowest.requests,
-					       result->slowest.count,
-					       sizeof(*result->slowest.requests));
+			load_or_save_outcome_array(transfer, result->slowest.requests,
+						   result->slowest.count,
+						   sizeof(*result->slowest.requests));
 	}
 	return transfer->good;
 }
@@ -86,7 +88,7 @@ bool sim_outcome_write(const struct sim_outcome *outcome, int fd)
 
 	transfer.good = transfer.file;
 	*copy = *outcome;
-	transfer_whole_outcome(&transfer, copy);
+	load_or_save_run_outcome(&transfer, copy);
 	free(copy);
 	return transfer.good && !fclose(transfer.file);
 }
@@ -98,7 +100,7 @@ bool sim_outcome_read(struct sim_outcome *outcome, int fd)
 	if (!transfer.file)
 		return false;
 	transfer.good = !fseek(transfer.file, 0, SEEK_SET);
-	transfer_whole_outcome(&transfer, outcome);
+	load_or_save_run_outcome(&transfer, outcome);
 	fclose(transfer.file);
 	return transfer.good;
 }

@@ -68,7 +68,7 @@ static bool start_child_process(struct pool *pool)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != parent)
 			_exit(EXIT_FAILED);
-		interruption_ignore_second_signal();
+		interruption_survive_second_signal();
 		progress_store_count(&pool->done[child->index]);
 		work->run(work->options, child->index, outcome);
 		_exit(sim_outcome_write(outcome, child->fd) ? EXIT_DONE : EXIT_FAILED);
@@ -86,7 +86,7 @@ static void start_child_processes(struct pool *pool)
 {
 	const struct sim_work *work = pool->work;
 
-	while (pool->begun < work->count && pool->running < pool->jobs && !interrupted()) {
+	while (pool->begun < work->count && pool->running < pool->jobs && !is_stop_requested()) {
 		if (start_child_process(pool))
 			continue;
 		if (pool->running)
@@ -125,9 +125,9 @@ static bool reap_ended_child(struct pool *pool)
 
 static void forward_stop_to_children(struct pool *pool)
 {
-	for (unsigned int i = 0; interrupted() && !pool->told && i < pool->running; i++)
+	for (unsigned int i = 0; is_stop_requested() && !pool->told && i < pool->running; i++)
 		kill(pool->children[i].pid, SIGTERM);
-	pool->told = interrupted();
+	pool->told = is_stop_requested();
 }
 
 static void show_pool_progress(struct pool *pool)
@@ -162,7 +162,7 @@ static void ignore_wakeup_signal(int number)
 }
 
 /* Return the number of requests of all runs; 0 if unknown. */
-static u64 count_all_requests(const struct sim_work *work)
+static u64 count_requests_of_all_runs(const struct sim_work *work)
 {
 	const struct sim_options *options = work->options;
 	u64 total;
@@ -179,7 +179,7 @@ static void run_child_pool(struct pool *pool)
 
 	sigaction(SIGCHLD, &action, NULL);
 	progress_begin(&pool->progress, sim_progress_when(pool->work->options), "all runs",
-		       count_all_requests(pool->work));
+		       count_requests_of_all_runs(pool->work));
 	for (start_child_processes(pool); pool->running; start_child_processes(pool))
 		wait_for_child_signal(pool);
 	progress_end(&pool->progress);

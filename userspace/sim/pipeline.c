@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lanes are independent. So that no thread idles while there is work, a free thread serves the lane
- * that has taken the fewest chunks, and makes chunks before the slowest lane runs out of them.
+ * Lanes (consumers of chunks) are independent. So that no thread idles while there is work, a free
+ * thread processes a chunk for the slowest lane, and makes chunks before this lane has none left.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -11,9 +11,9 @@
 #include "pipeline.h"
 
 /**
- * struct lane - state of a lane, which takes all chunks in order
- * @taken: chunks taken
- * @busy: a thread is taking a chunk
+ * struct lane - a consumer of chunks, which takes all chunks in order
+ * @taken: number of chunks taken
+ * @busy: a thread is taking a chunk for the lane
  */
 struct lane {
 	u64 taken;
@@ -29,7 +29,7 @@ struct lane {
  * @made: chunks made
  * @making: a thread is making a chunk
  * @last: there are no more chunks to make
- * @stop: flag that all threads follow, see interruption_set_thread_flag()
+ * @stop: flag that all threads follow, see interruption_set_stop_flag_of_thread()
  */
 struct crew {
 	const struct pipeline *plan;
@@ -43,7 +43,7 @@ struct crew {
 };
 
 /* Return the number of chunks that every lane has taken. */
-static u64 count_chunks_taken_by_all(const struct crew *crew)
+static u64 count_chunks_taken_by_all_consumers(const struct crew *crew)
 {
 	u64 taken = crew->made;
 
@@ -53,7 +53,7 @@ static u64 count_chunks_taken_by_all(const struct crew *crew)
 }
 
 /* Return the idle lane that is furthest behind, or NULL if no idle lane has a chunk to take. */
-static struct lane *find_waiting_lane(const struct crew *crew)
+static struct lane *find_waiting_consumer(const struct crew *crew)
 {
 	struct lane *found = NULL;
 
@@ -68,13 +68,14 @@ static struct lane *find_waiting_lane(const struct crew *crew)
 	return found;
 }
 
-static bool may_make_chunk(const struct crew *crew, u32 ahead)
+static bool is_making_next_chunk_allowed(const struct crew *crew, u32 ahead)
 {
-	return !crew->last && !crew->making && crew->made - count_chunks_taken_by_all(crew) < ahead;
+	return !crew->last && !crew->making &&
+	       crew->made - count_chunks_taken_by_all_consumers(crew) < ahead;
 }
 
 /* Make the next chunk. Context: under @lock of @crew, which is dropped while make() runs. */
-static void make_next_chunk(struct crew *crew)
+static void make_next_pipeline_chunk(struct crew *crew)
 {
 	bool made;
 
@@ -88,7 +89,7 @@ static void make_next_chunk(struct crew *crew)
 }
 
 /* Let @lane take its next chunk. Context: under @lock of @crew, dropped while take() runs. */
-static void run_next_chunk_of_lane(struct crew *crew, struct lane *lane)
+static void process_next_chunk_of_consumer(struct crew *crew, struct lane *lane)
 {
 	lane->busy = true;
 	pthread_mutex_unlock(&crew->lock);
@@ -99,22 +100,22 @@ static void run_next_chunk_of_lane(struct crew *crew, struct lane *lane)
 }
 
 /*
- * Do one piece of work; return false if there is none. Chunks are made first while less than half
- * of the possible ones are ready, and beyond that only if no lane waits for a thread.
+ * Make or process a chunk; return false if there is no work. Make a chunk if less than half of
+ * PIPELINE_AHEAD chunks are ready, and, up to PIPELINE_AHEAD, if no lane waits for a thread.
  */
-static bool make_or_take_next_chunk(struct crew *crew)
+static bool make_or_process_one_chunk(struct crew *crew)
 {
 	struct lane *lane;
 
-	if (may_make_chunk(crew, PIPELINE_AHEAD / 2)) {
-		make_next_chunk(crew);
+	if (is_making_next_chunk_allowed(crew, PIPELINE_AHEAD / 2)) {
+		make_next_pipeline_chunk(crew);
 		return true;
 	}
-	lane = find_waiting_lane(crew);
+	lane = find_waiting_consumer(crew);
 	if (lane)
-		run_next_chunk_of_lane(crew, lane);
-	else if (may_make_chunk(crew, PIPELINE_AHEAD))
-		make_next_chunk(crew);
+		process_next_chunk_of_consumer(crew, lane);
+	else if (is_making_next_chunk_allowed(crew, PIPELINE_AHEAD))
+		make_next_pipeline_chunk(crew);
 	else
 		return false;
 	return true;
@@ -124,10 +125,10 @@ static void *run_pipeline_thread(void *data)
 {
 	struct crew *crew = data;
 
-	interruption_set_thread_flag(crew->stop);
+	interruption_set_stop_flag_of_thread(crew->stop);
 	pthread_mutex_lock(&crew->lock);
-	while (!(crew->last && count_chunks_taken_by_all(crew) == crew->made)) {
-		if (make_or_take_next_chunk(crew))
+	while (!(crew->last && count_chunks_taken_by_all_consumers(crew) == crew->made)) {
+		if (make_or_process_one_chunk(crew))
 			pthread_cond_broadcast(&crew->news);
 		else
 			pthread_cond_wait(&crew->news, &crew->lock);
@@ -136,7 +137,7 @@ static void *run_pipeline_thread(void *data)
 	return NULL;
 }
 
-static void run_threads_of_crew(struct crew *crew)
+static void start_and_join_pipeline_threads(struct crew *crew)
 {
 	u32 wanted = min(crew->plan->threads, crew->plan->lanes);
 	pthread_t *threads = memory_alloc_zeroed(max(wanted, 1U), sizeof(*threads));
@@ -151,7 +152,7 @@ static void run_threads_of_crew(struct crew *crew)
 	free(threads);
 }
 
-void pipeline_run(const struct pipeline *pipeline)
+void pipeline_run_all_chunks(const struct pipeline *pipeline)
 {
 	struct crew crew = {
 		.plan = pipeline,
@@ -161,26 +162,26 @@ void pipeline_run(const struct pipeline *pipeline)
 		.stop = get_stop_flag_of_thread(),
 	};
 
-	run_threads_of_crew(&crew);
+	start_and_join_pipeline_threads(&crew);
 	free(crew.lanes);
 }
 
-static bool make_single_chunk(void *context, u64 number)
+static bool make_first_pipeline_chunk_only(void *context, u64 number)
 {
 	(void)context;
 	return !number;
 }
 
-void pipeline_run_lanes(void *context, void (*work)(void *context, u64 number, u32 lane), u32 lanes,
-			u32 threads)
+void pipeline_call_per_consumer(void *context, void (*work)(void *context, u64 number, u32 lane),
+				u32 lanes, u32 threads)
 {
 	const struct pipeline pipeline = {
 		.context = context,
-		.make = make_single_chunk,
+		.make = make_first_pipeline_chunk_only,
 		.take = work,
 		.lanes = lanes,
 		.threads = threads,
 	};
 
-	pipeline_run(&pipeline);
+	pipeline_run_all_chunks(&pipeline);
 }

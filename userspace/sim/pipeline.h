@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A multithreaded pipeline: chunks are made in order, and every lane takes all of them in order. */
+/* A multithreaded pipeline: every lane (a consumer, such as a shard) takes all chunks in order. */
 #ifndef SIM_PIPELINE_H
 #define SIM_PIPELINE_H
 
@@ -27,15 +27,15 @@ struct pipeline {
 };
 
 /**
- * pipeline_run() - run until every lane has taken all chunks
+ * pipeline_run_all_chunks() - run until every lane has taken all chunks
  *
  * Memory written by one thread is visible to the thread that continues its work. If fewer
  * threads than requested can be created, the run continues with those.
  */
-void pipeline_run(const struct pipeline *pipeline);
+void pipeline_run_all_chunks(const struct pipeline *pipeline);
 
 /* Call @work once for each lane, in several threads; no chunks are made. */
-void pipeline_run_lanes(void *context, void (*work)(void *context, u64 number, u32 lane), u32 lanes,
-			u32 threads);
+void pipeline_call_per_consumer(void *context, void (*work)(void *context, u64 number, u32 lane),
+				u32 lanes, u32 threads);
 
 #endif

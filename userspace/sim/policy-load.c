@@ -19,7 +19,7 @@ const struct aftl_policy_type *find_policy_of_thread(const char *name)
 }
 
 /* Check the file: dlerror() does not say whether it is missing, unreadable or a directory. */
-static int check_object_readable(const char *path, struct aftl_error *error)
+static int check_policy_file_is_readable(const char *path, struct aftl_error *error)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	char byte;
@@ -77,8 +77,8 @@ static bool has_policy_unregistered_params(const struct aftl_policy_type *type)
 	return false;
 }
 
-static int check_object_policy(const char *path, const struct aftl_policy_type *type,
-			       struct aftl_error *error)
+static int check_policy_of_shared_object(const char *path, const struct aftl_policy_type *type,
+					 struct aftl_error *error)
 {
 	if (!type || !type->name || !type->about || !type->kinds[0] || !type->place ||
 	    !type->open_blocks)
@@ -100,7 +100,7 @@ int policy_load(const char *path, const struct aftl_policy_type **type, struct a
 {
 	const struct aftl_policy_object *object;
 	void *handle;
-	int ret = check_object_readable(path, error);
+	int ret = check_policy_file_is_readable(path, error);
 
 	if (ret)
 		return ret;
@@ -116,7 +116,7 @@ int policy_load(const char *path, const struct aftl_policy_type **type, struct a
 	}
 	ret = check_object_abi(path, object, error);
 	if (!ret)
-		ret = check_object_policy(path, object->type, error);
+		ret = check_policy_of_shared_object(path, object->type, error);
 	if (ret)
 		dlclose(handle);
 	else

@@ -76,7 +76,7 @@ static void complete_raid_request(struct raid_array *array, struct raid_request 
 		counters->write_units += request->units;
 		aftl_histogram_add(&array->write_response, response_ns);
 	}
-	settling_add_time(&array->settling, response_ns);
+	settling_add_response_time(&array->settling, response_ns);
 	counters->failed_requests += request->failed;
 	array->pending--;
 	free(request);
@@ -119,7 +119,7 @@ static void send_stripe_unit_to_member(struct raid_array *array, struct stripe *
 	};
 
 	stripe->operations++;
-	submit_to_raid_member(array, stripe_find_member_of_cell(&array->layout, stripe->row, cell),
+	submit_to_raid_member(array, stripe_find_unit_member(&array->layout, stripe->row, cell),
 			      &operation);
 }
 
@@ -145,7 +145,7 @@ static void write_stripe_row_to_members(struct raid_array *array, struct stripe 
 
 static void start_write_of_stripe_row(struct raid_array *array, struct stripe *stripe)
 {
-	u32 index = stripe_cache_index(&array->cache, stripe);
+	u32 index = stripe_index_in_cache(&array->cache, stripe);
 	struct raid_counters *counters;
 
 	stripe_begin_write(&array->cache, &array->layout, stripe);
@@ -195,9 +195,9 @@ static bool put_raid_write_into_cache(struct raid_array *array, struct raid_requ
 		if (!stripe)
 			return false;
 		stripe->hints[cell] = request->hint;
-		stripe_mark_cell_dirty(&array->cache, stripe, cell, request->class == AFTL_APPROX,
+		stripe_mark_unit_dirty(&array->cache, stripe, cell, request->class == AFTL_APPROX,
 				       array->now_ns);
-		add_waiting_request(array, stripe_cache_index(&array->cache, stripe), request);
+		add_waiting_request(array, stripe_index_in_cache(&array->cache, stripe), request);
 		start_write_of_full_stripe_row(array, stripe);
 	}
 	return true;
@@ -228,7 +228,7 @@ static void fail_waiting_requests(struct raid_waiter *waiter)
 
 static void finish_write_of_stripe_row(struct raid_array *array, struct stripe *stripe)
 {
-	u32 index = stripe_cache_index(&array->cache, stripe);
+	u32 index = stripe_index_in_cache(&array->cache, stripe);
 	struct raid_waiter *waiter = array->flying[index];
 
 	array->flying[index] = NULL;
@@ -244,10 +244,11 @@ static void finish_write_of_stripe_row(struct raid_array *array, struct stripe *
 	put_blocked_writes_into_cache(array);
 }
 
-static void count_ended_row_operation(struct raid_array *array, struct stripe *stripe, bool failed)
+static void end_one_member_operation_of_row(struct raid_array *array, struct stripe *stripe,
+					    bool failed)
 {
 	if (failed)
-		fail_waiting_requests(array->flying[stripe_cache_index(&array->cache, stripe)]);
+		fail_waiting_requests(array->flying[stripe_index_in_cache(&array->cache, stripe)]);
 	if (--stripe->operations)
 		return;
 	if (stripe->reading)
@@ -265,14 +266,14 @@ static void complete_member_operation(struct raid_array *array, struct raid_oper
 
 	free(operation);
 	if (!owner) {
-		count_ended_row_operation(array, stripe, failed);
+		end_one_member_operation_of_row(array, stripe, failed);
 		return;
 	}
 	owner->failed |= failed;
 	complete_request_parts(array, owner, units);
 }
 
-static void process_done_operations(struct raid_array *array)
+static void process_done_member_operations(struct raid_array *array)
 {
 	while (array->done) {
 		struct raid_operation *operation = array->done;
@@ -320,8 +321,7 @@ static void send_member_read(struct raid_array *array, struct raid_request *requ
 
 	stripe_locate_unit(&array->layout, unit, &operation.request.unit, &cell);
 	submit_to_raid_member(array,
-			      stripe_find_member_of_cell(&array->layout, operation.request.unit,
-							 cell),
+			      stripe_find_unit_member(&array->layout, operation.request.unit, cell),
 			      &operation);
 }
 
@@ -349,7 +349,7 @@ void raid_array_submit(struct raid_array *array, u64 at_ns, u8 op, u32 unit, u32
 {
 	struct raid_request *request = memory_alloc_zeroed(1, sizeof(*request));
 
-	raid_array_advance(array, at_ns);
+	raid_array_advance_to_time(array, at_ns);
 	*request = (struct raid_request){
 		.arrival_ns = at_ns,
 		.unit = unit,
@@ -369,12 +369,12 @@ void raid_array_submit(struct raid_array *array, u64 at_ns, u8 op, u32 unit, u32
 		if (array->blocked == request)
 			put_blocked_writes_into_cache(array);
 	}
-	process_done_operations(array);
+	process_done_member_operations(array);
 }
 
 /* Time */
 
-static u64 get_next_hold_end_ns(const struct raid_array *array)
+static u64 get_write_time_of_oldest_dirty_row(const struct raid_array *array)
 {
 	u32 oldest = array->cache.dirty.head;
 
@@ -384,7 +384,7 @@ static u64 get_next_hold_end_ns(const struct raid_array *array)
 
 u64 raid_array_get_next_event_ns(const struct raid_array *array)
 {
-	u64 next_ns = get_next_hold_end_ns(array);
+	u64 next_ns = get_write_time_of_oldest_dirty_row(array);
 
 	for (u32 i = 0; i < array->layout.members; i++) {
 		u64 member_ns = aftl_next_event_ns(array->members[i]);
@@ -400,13 +400,13 @@ static void process_array_events(struct raid_array *array, u64 now_ns)
 	for (u32 i = 0; i < array->layout.members; i++)
 		if (aftl_next_event_ns(array->members[i]) <= now_ns)
 			aftl_advance(array->members[i], now_ns);
-	process_done_operations(array);
-	if (get_next_hold_end_ns(array) <= now_ns)
+	process_done_member_operations(array);
+	if (get_write_time_of_oldest_dirty_row(array) <= now_ns)
 		start_write_of_oldest_dirty_row(array);
-	process_done_operations(array);
+	process_done_member_operations(array);
 }
 
-void raid_array_advance(struct raid_array *array, u64 now_ns)
+void raid_array_advance_to_time(struct raid_array *array, u64 now_ns)
 {
 	u64 next_ns;
 

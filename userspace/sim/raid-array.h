@@ -102,7 +102,7 @@ void raid_array_submit(struct raid_array *array, u64 at_ns, u8 op, u32 unit, u32
 
 /* Return the time of the next event if no request is submitted; U64_MAX: never. */
 u64 raid_array_get_next_event_ns(const struct raid_array *array);
-void raid_array_advance(struct raid_array *array, u64 now_ns);
+void raid_array_advance_to_time(struct raid_array *array, u64 now_ns);
 void raid_array_reset_stats(struct raid_array *array);
 
 #endif

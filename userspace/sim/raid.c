@@ -85,7 +85,7 @@ static int run_array_to_end(struct run *run, struct aftl_error *error)
 			return aftl_fail(error, -EIO,
 					 "the array has stopped with %u requests under way",
 					 run->array.pending);
-		raid_array_advance(&run->array, next_ns);
+		raid_array_advance_to_time(&run->array, next_ns);
 	}
 }
 
@@ -98,7 +98,7 @@ static int describe_raid_array(struct run *run, struct aftl_error *error)
 	u32 members = run->array.layout.members;
 
 	if (!run->array.units || (u64)member->ppns * members > U32_MAX ||
-	    !sim_compute_joint_geometry(&run->geo, member, members))
+	    !sim_compute_geometry_of_devices(&run->geo, member, members))
 		return aftl_fail(error, -EINVAL,
 				 "an array of %u members of %u units with chunks of %u is too small or too large",
 				 members, member->units, run->array.layout.chunk);
@@ -171,7 +171,7 @@ static void store_raid_result(const struct run *run, const struct aftl_policy_ty
 	result->end_ns = run->array.now_ns;
 	result->elapsed_ns = run->array.now_ns - run->since_ns;
 	result->hours = aftl_age_in_hours(run->array.members[0]);
-	result->interrupted = interrupted();
+	result->interrupted = is_stop_requested();
 	for (u32 i = 0; i < run->array.layout.members; i++) {
 		const struct aftl *ftl = run->array.members[i];
 

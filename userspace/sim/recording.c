@@ -42,9 +42,10 @@ static int open_csv_recording(struct recording *recording, struct aftl_error *er
 	return 0;
 }
 
-static int open_record_recording(struct recording *recording, const struct sim_stream *stream,
-				 const struct aftl_geometry *geo, u64 units,
-				 struct aftl_error *error)
+static int open_record_file_of_recording(struct recording *recording,
+					 const struct sim_stream *stream,
+					 const struct aftl_geometry *geo, u64 units,
+					 struct aftl_error *error)
 {
 	struct aftl_record_header header;
 
@@ -70,7 +71,7 @@ int recording_open(struct recording *recording, const struct sim_stream *stream,
 	recording->unit_sectors = sim_sectors_per_unit(geo);
 	ret = is_csv_path(recording->file.path) ?
 		      open_csv_recording(recording, error) :
-		      open_record_recording(recording, stream, geo, units, error);
+		      open_record_file_of_recording(recording, stream, geo, units, error);
 	recording->active = !ret;
 	return ret;
 }
@@ -175,7 +176,7 @@ enum exit_code recording_finish(struct recording *recording, enum exit_code code
 				     get_pending_record_at(recording, recording->first++));
 	free(recording->pending);
 	recording->pending = NULL;
-	if (recording->writer && interrupted())
+	if (recording->writer && is_stop_requested())
 		record_mark_interrupted(recording->writer);
 	ret = recording->csv ? finish_csv_recording(recording, &own) :
 			       record_finish(recording->writer, &own);

@@ -32,7 +32,7 @@ static int append_snapshot_bytes(void *host, const void *data, size_t bytes)
 	return 0;
 }
 
-static int read_saved_bytes(void *host, void *data, size_t bytes)
+static int read_snapshot_bytes_from_memory(void *host, void *data, size_t bytes)
 {
 	struct saved *saved = host;
 
@@ -52,12 +52,14 @@ static int save_snapshot_to_memory(struct aftl *ftl, void *to, struct aftl_error
 	return aftl_save(ftl, &sink, error);
 }
 
-int sim_drive_apply_change(struct sim_drive *drive, const struct sim_change *change,
-			   const struct aftl_host_ops *ops, void *host, struct aftl_error *error)
+int sim_drive_apply_device_change(struct sim_drive *drive, const struct sim_change *change,
+				  const struct aftl_host_ops *ops, void *host,
+				  struct aftl_error *error)
 {
 	struct aftl_config config = *aftl_config(drive->ftl);
 	struct saved saved = { .bytes = NULL };
-	const struct aftl_snapshot_source source = { .read = read_saved_bytes, .host = &saved };
+	const struct aftl_snapshot_source source = { .read = read_snapshot_bytes_from_memory,
+						     .host = &saved };
 	struct aftl *ftl;
 	int ret = change->policy ? 0 : aftl_param_set(&config, change->key, change->value, error);
 

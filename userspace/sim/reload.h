@@ -7,7 +7,7 @@
 #include "drive.h"
 
 /**
- * sim_drive_apply_change() - change the device of @drive between two of its requests
+ * sim_drive_apply_device_change() - change the device of @drive between two of its requests
  * @drive: its stream continues afterwards
  * @change: the change
  * @ops: operations of the host
@@ -20,7 +20,8 @@
  *
  * Return: 0; or a negative error number, and the device is unchanged
  */
-int sim_drive_apply_change(struct sim_drive *drive, const struct sim_change *change,
-			   const struct aftl_host_ops *ops, void *host, struct aftl_error *error);
+int sim_drive_apply_device_change(struct sim_drive *drive, const struct sim_change *change,
+				  const struct aftl_host_ops *ops, void *host,
+				  struct aftl_error *error);
 
 #endif

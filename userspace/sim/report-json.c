@@ -393,15 +393,15 @@ static void write_raid_json(struct json_writer *json, const struct sim_raid *rai
 	json_end_object(json);
 }
 
-static void write_yardstick_json(struct json_writer *json, const struct sim_result *result)
+static void write_offline_optimum_json(struct json_writer *json, const struct sim_result *result)
 {
 	const struct optimum *optimum = &result->yardstick.optimum;
-	u64 reached = sim_yardstick_get_collector_result(result);
+	u64 reached = sim_get_offline_gc_amplification(result);
 
 	json_object(json, "yardstick");
 	json_u64(json, "host_write_units", optimum->writes);
 	json_u64(json, "buffered_units", optimum->kept);
-	json_decimal(json, "lower", sim_yardstick_get_lower_bound(result), 4);
+	json_decimal(json, "lower", sim_get_min_write_amplification(result), 4);
 	if (reached) {
 		json_u64(json, "relocated_units", optimum->relocated);
 		json_u64(json, "erases", optimum->erases);
@@ -453,11 +453,10 @@ static void write_result_json(struct json_writer *json, const struct sim_options
 		     4);
 	for (unsigned int i = 0; i < SIM_CAUSES; i++)
 		json_decimal(json, sim_cause_names[i],
-			     sim_get_amplification_of_cause(counters, i, result->geo.unit_bytes),
-			     4);
+			     sim_get_waf_of_program_cause(counters, i, result->geo.unit_bytes), 4);
 	json_end_object(json);
 	if (result->yardstick.known)
-		write_yardstick_json(json, result);
+		write_offline_optimum_json(json, result);
 	write_energy_json(json, &result->stats.counters);
 	json_object(json, "blocks");
 	json_u64(json, "good", result->erases.count);

@@ -46,7 +46,7 @@ const char *const sim_cause_names[] = {
 
 static_assert(ARRAY_SIZE(sim_cause_names) == SIM_CAUSES, "one name per cause");
 
-u64 sim_get_units_of_cause(const struct aftl_counters *counters, unsigned int cause)
+u64 sim_get_units_of_program_cause(const struct aftl_counters *counters, unsigned int cause)
 {
 	const u64 *const units[] = {
 		&counters->programmed_host_units,    &counters->programmed_gc_units,
@@ -65,7 +65,7 @@ u64 sim_sum_programmed_units(const struct aftl_counters *counters)
 	u64 sum = 0;
 
 	for (unsigned int i = 0; i < SIM_CAUSES; i++)
-		sum += sim_get_units_of_cause(counters, i);
+		sum += sim_get_units_of_program_cause(counters, i);
 	return sum;
 }
 
@@ -77,10 +77,11 @@ static u64 compute_amplification_of_units(const struct aftl_counters *counters, 
 	return scaled_ratio(units * unit_bytes, counters->host_write_bytes, 10000);
 }
 
-u64 sim_get_amplification_of_cause(const struct aftl_counters *counters, unsigned int cause,
-				   u32 unit_bytes)
+u64 sim_get_waf_of_program_cause(const struct aftl_counters *counters, unsigned int cause,
+				 u32 unit_bytes)
 {
-	return compute_amplification_of_units(counters, sim_get_units_of_cause(counters, cause),
+	return compute_amplification_of_units(counters,
+					      sim_get_units_of_program_cause(counters, cause),
 					      unit_bytes);
 }
 

@@ -55,10 +55,10 @@ static void format_table_value(char text[HUMAN_SIZE], enum unit unit, u64 value)
 		quantile_format(text, value);
 		break;
 	case UNIT_FIXED4:
-		human_format_decimal(text, value, 4, "");
+		format_fixed_point(text, value, 4, "");
 		break;
 	case UNIT_PERCENT:
-		human_format_decimal(text, value, 2, "% ");
+		format_fixed_point(text, value, 2, "% ");
 		break;
 	case UNIT_ENERGY:
 		format_energy(text, value);
@@ -102,13 +102,13 @@ static u64 compute_mean_time_of_requests(const struct sim_result *result, u32 ti
 	return scaled_ratio(histogram->sum, histogram->count, 1);
 }
 
-static u64 get_quantile_of_times(const struct sim_result *result, u32 timing_and_share)
+static u64 get_quantile_of_time_distribution(const struct sim_result *result, u32 timing_and_share)
 {
-	return histogram_quantile_ns(sim_get_timing_histogram(result, timing_and_share >> 16),
-				     timing_and_share & 0xffff);
+	return get_histogram_quantile_ns(sim_get_timing_histogram(result, timing_and_share >> 16),
+					 timing_and_share & 0xffff);
 }
 
-static u64 get_largest_time(const struct sim_result *result, u32 timing)
+static u64 get_maximum_of_time_distribution(const struct sim_result *result, u32 timing)
 {
 	return sim_get_timing_histogram(result, timing)->largest;
 }
@@ -126,10 +126,9 @@ static u64 get_amplification_of_result(const struct sim_result *result, u32 unus
 	return sim_get_write_amplification(&result->stats.counters, result->geo.unit_bytes);
 }
 
-static u64 get_amplification_by_cause(const struct sim_result *result, u32 cause)
+static u64 get_waf_of_program_cause(const struct sim_result *result, u32 cause)
 {
-	return sim_get_amplification_of_cause(&result->stats.counters, cause,
-					      result->geo.unit_bytes);
+	return sim_get_waf_of_program_cause(&result->stats.counters, cause, result->geo.unit_bytes);
 }
 
 /* Return the share of the units programmed for the host that went to the SLC cache. */
@@ -204,7 +203,8 @@ static u64 compute_raid_counter_per_host_unit(const struct sim_result *result, u
 }
 
 /* Return the number of data and parity units written to the members per erase. */
-static u64 get_writes_per_erase(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 get_raid_units_written_per_erase(const struct sim_result *result,
+					    u32 unused __maybe_unused)
 {
 	const struct raid_counters *counters = &result->raid.counters;
 
@@ -231,25 +231,32 @@ static const struct line read_lines[] = {
 	{ "read response, mean", compute_mean_time_of_requests, UNIT_TIME, READ_RESPONSE },
 	{ "  waiting, mean", compute_mean_waiting_time, UNIT_TIME, READ_RESPONSE },
 	{ "  service, mean", compute_mean_time_of_requests, UNIT_TIME, READ_SERVICE },
-	{ "  p50", get_quantile_of_times, UNIT_QUANTILE, AT_SHARE(READ_RESPONSE, 5000) },
-	{ "  p99", get_quantile_of_times, UNIT_QUANTILE, AT_SHARE(READ_RESPONSE, 9900) },
-	{ "  p99.9", get_quantile_of_times, UNIT_QUANTILE, AT_SHARE(READ_RESPONSE, 9990) },
-	{ "  max", get_largest_time, UNIT_TIME, READ_RESPONSE },
+	{ "  p50", get_quantile_of_time_distribution, UNIT_QUANTILE,
+	  AT_SHARE(READ_RESPONSE, 5000) },
+	{ "  p99", get_quantile_of_time_distribution, UNIT_QUANTILE,
+	  AT_SHARE(READ_RESPONSE, 9900) },
+	{ "  p99.9", get_quantile_of_time_distribution, UNIT_QUANTILE,
+	  AT_SHARE(READ_RESPONSE, 9990) },
+	{ "  max", get_maximum_of_time_distribution, UNIT_TIME, READ_RESPONSE },
 };
 
 static const struct line write_lines[] = {
 	{ "write response, mean", compute_mean_time_of_requests, UNIT_TIME, WRITE_RESPONSE },
 	{ "  waiting, mean", compute_mean_waiting_time, UNIT_TIME, WRITE_RESPONSE },
 	{ "  service, mean", compute_mean_time_of_requests, UNIT_TIME, WRITE_SERVICE },
-	{ "  p50", get_quantile_of_times, UNIT_QUANTILE, AT_SHARE(WRITE_RESPONSE, 5000) },
-	{ "  p99", get_quantile_of_times, UNIT_QUANTILE, AT_SHARE(WRITE_RESPONSE, 9900) },
-	{ "  p99.9", get_quantile_of_times, UNIT_QUANTILE, AT_SHARE(WRITE_RESPONSE, 9990) },
-	{ "  max", get_largest_time, UNIT_TIME, WRITE_RESPONSE },
+	{ "  p50", get_quantile_of_time_distribution, UNIT_QUANTILE,
+	  AT_SHARE(WRITE_RESPONSE, 5000) },
+	{ "  p99", get_quantile_of_time_distribution, UNIT_QUANTILE,
+	  AT_SHARE(WRITE_RESPONSE, 9900) },
+	{ "  p99.9", get_quantile_of_time_distribution, UNIT_QUANTILE,
+	  AT_SHARE(WRITE_RESPONSE, 9990) },
+	{ "  max", get_maximum_of_time_distribution, UNIT_TIME, WRITE_RESPONSE },
 };
 
 static const struct line flush_lines[] = {
 	{ "flush response, mean", compute_mean_time_of_requests, UNIT_TIME, FLUSH_RESPONSE },
-	{ "  p99", get_quantile_of_times, UNIT_QUANTILE, AT_SHARE(FLUSH_RESPONSE, 9900) },
+	{ "  p99", get_quantile_of_time_distribution, UNIT_QUANTILE,
+	  AT_SHARE(FLUSH_RESPONSE, 9900) },
 };
 
 static const struct line flash_lines[] = {
@@ -298,7 +305,7 @@ static const struct line raid_lines[] = {
 	{ "parity written", compute_raid_counter_per_host_unit, UNIT_FIXED4,
 	  RAID_AT(parity_units) },
 	{ "read for parity", compute_raid_counter_per_host_unit, UNIT_FIXED4, RAID_AT(old_units) },
-	{ "writes per erase", get_writes_per_erase, UNIT_FIXED4, 0 },
+	{ "writes per erase", get_raid_units_written_per_erase, UNIT_FIXED4, 0 },
 };
 
 static const struct line memory_line = { "memory of the device", get_field_of_result, UNIT_BYTES,
@@ -311,20 +318,22 @@ static const struct line amplification_line = {
 	"write amplification", get_amplification_of_result, UNIT_FIXED4, 0
 };
 
-static u64 get_yardstick_lower_bound(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 get_min_amplification_of_result(const struct sim_result *result,
+					   u32 unused __maybe_unused)
 {
-	return result->yardstick.known ? sim_yardstick_get_lower_bound(result) : 0;
+	return result->yardstick.known ? sim_get_min_write_amplification(result) : 0;
 }
 
-static u64 get_yardstick_of_offline_collector(const struct sim_result *result,
-					      u32 unused __maybe_unused)
+static u64 get_offline_gc_amplification_of_result(const struct sim_result *result,
+						  u32 unused __maybe_unused)
 {
-	return result->yardstick.known ? sim_yardstick_get_collector_result(result) : 0;
+	return result->yardstick.known ? sim_get_offline_gc_amplification(result) : 0;
 }
 
 static const struct line yardstick_lines[] = {
-	{ "  with knowledge of the future", get_yardstick_of_offline_collector, UNIT_FIXED4, 0 },
-	{ "  no less is possible", get_yardstick_lower_bound, UNIT_FIXED4, 0 },
+	{ "  with knowledge of the future", get_offline_gc_amplification_of_result, UNIT_FIXED4,
+	  0 },
+	{ "  no less is possible", get_min_amplification_of_result, UNIT_FIXED4, 0 },
 };
 
 static u64 compute_rate_of_host_queue(const struct sim_result *result, u32 index)
@@ -343,7 +352,7 @@ static u64 get_response_time_of_host_queue(const struct sim_result *result, u32 
 								  &queue->read_response;
 
 	if (what & 0xffff)
-		return histogram_quantile_ns(histogram, what & 0xffff);
+		return get_histogram_quantile_ns(histogram, what & 0xffff);
 	return scaled_ratio(histogram->sum, histogram->count, 1);
 }
 
@@ -370,8 +379,8 @@ static void add_ratio_cell(struct text_table *table, enum unit unit, u64 value, 
 		text_table_add_cell(table, "%s", value ? "-" : "");
 		return;
 	}
-	human_format_decimal(text, (scaled_ratio(value, first, binned ? 200 : 2000) + 1) / 2,
-			     binned ? 2 : 3, "x");
+	format_fixed_point(text, (scaled_ratio(value, first, binned ? 200 : 2000) + 1) / 2,
+			   binned ? 2 : 3, "x");
 	text_table_add_cell(table, "%s", text);
 }
 
@@ -452,7 +461,7 @@ static void print_queue_lines(struct text_table *table, const struct sim_report 
 
 static void print_page_count_lines(struct text_table *table, const struct sim_report *report)
 {
-	const struct line by_cause = { NULL, get_amplification_by_cause, UNIT_FIXED4, 0 };
+	const struct line by_cause = { NULL, get_waf_of_program_cause, UNIT_FIXED4, 0 };
 	const struct line by_mode = { NULL, count_pages_of_program_mode, UNIT_NUMBER, 0 };
 	const struct line by_class = { NULL, count_pages_of_class, UNIT_NUMBER, 0 };
 
@@ -575,9 +584,9 @@ static void print_stream_description(const struct sim_options *options,
 
 	fprintf(out, "stream: %s", options->trace ? options->trace : sim_workload_name(options));
 	if (!options->trace) {
-		human_format_decimal(text, options->write_share, 2, "%");
+		format_fixed_point(text, options->write_share, 2, "%");
 		fprintf(out, ", %s writes", text);
-		human_format_decimal(text, options->approx_share, 2, "%");
+		format_fixed_point(text, options->approx_share, 2, "%");
 		fprintf(out, ", %s of them approximate, %s", text, options->size);
 		if (options->hot_size)
 			fprintf(out, " (%s in the hot range)", options->hot_size);

@@ -60,11 +60,11 @@ static void complete_run_request(void *host, struct aftl_request *request)
 	if (request->op == AFTL_OP_WRITE)
 		aftl_histogram_add(&run->class_response[request->class], response_ns);
 	if (request->op <= AFTL_OP_WRITE)
-		settling_add_time(&run->settling, response_ns);
+		settling_add_response_time(&run->settling, response_ns);
 	if (unlikely(run->queues) && request->op <= AFTL_OP_WRITE) {
 		struct sim_request ended = sim_request_from_core(request);
 
-		sim_add_queue_io(run->queues, &ended, run->drive.geo, response_ns);
+		sim_count_io_of_host_queue(run->queues, &ended, run->drive.geo, response_ns);
 	}
 	sim_drive_complete_request(&run->drive, request);
 }
@@ -94,7 +94,7 @@ static void reset_run_statistics(struct run *run)
 }
 
 /* Add an array operation to the timeline, except during the fill and the warm-up. */
-static void add_array_event_to_timeline(void *host, const struct aftl_array_event *event)
+static void add_flash_operation_to_timeline(void *host, const struct aftl_array_event *event)
 {
 	struct run *run = host;
 
@@ -144,7 +144,7 @@ bool sim_update_progress_and_check_stop(struct progress *progress, u64 submitted
 	if (submitted % LOOK_AROUND_EVERY)
 		return false;
 	progress_report(progress, submitted);
-	return interrupted();
+	return is_stop_requested();
 }
 
 u64 sim_count_requests_before_die_fails(const struct sim_options *options)
@@ -203,7 +203,7 @@ static enum exit_code precondition_run_device(struct run *run, struct aftl_error
 struct sim_queue *sim_queues_create(const struct sim_options *options,
 				    const struct aftl_config *config)
 {
-	if (!options->tenant_count && !sim_is_option_given(options, "queue-by") &&
+	if (!options->tenant_count && !sim_did_user_set_option(options, "queue-by") &&
 	    aftl_queue_weight_count(config->queue_weights) < 2)
 		return NULL;
 	return memory_alloc_zeroed(AFTL_QUEUES_MAX, sizeof(struct sim_queue));
@@ -350,7 +350,7 @@ static void store_result_of_device(struct run *run, struct sim_result *result)
 	result->digest = aftl_digest(ftl);
 	result->read_only = aftl_is_read_only(ftl);
 	sim_add_zone_states(ftl, result);
-	result->interrupted = interrupted();
+	result->interrupted = is_stop_requested();
 	sim_add_block_wear(ftl, result);
 	result->luns = memory_alloc_zeroed(run->drive.geo->luns, sizeof(*result->luns));
 	for (u32 i = 0; i < run->drive.geo->luns; i++)
@@ -358,7 +358,7 @@ static void store_result_of_device(struct run *run, struct sim_result *result)
 	sim_copy_queue_statistics(run->queues, run->drive.tenants.count, result);
 	result->slowest = run->slowest;
 	run->slowest.requests = NULL;
-	media_copy_requested_tables(ftl, run->options, result);
+	media_copy_block_and_page_tables(ftl, run->options, result);
 }
 
 static enum exit_code check_run_device(const struct run *run, struct sim_result *result,
@@ -399,7 +399,7 @@ static enum exit_code apply_run_change(struct run *run, const struct sim_change 
 {
 	const struct aftl *before = run->drive.ftl;
 	struct aftl_error cause;
-	int ret = sim_drive_apply_change(&run->drive, change, &run->ops, run, &cause);
+	int ret = sim_drive_apply_device_change(&run->drive, change, &run->ops, run, &cause);
 
 	if (ret) {
 		aftl_fail(error, ret, "--change: %s=%s: %.180s", change->key, change->value,
@@ -420,10 +420,10 @@ static enum exit_code run_stream_with_changes(struct run *run, struct aftl_error
 	enum exit_code code = EXIT_DONE;
 	u64 limit = run->drive.limit;
 
-	for (u32 i = 0; i < changes->count && !code && !interrupted(); i++) {
+	for (u32 i = 0; i < changes->count && !code && !is_stop_requested(); i++) {
 		const struct sim_change *change = &changes->all[i];
 
-		code = sim_drive_run_to_limit(&run->drive, change->at, U64_MAX, error) ?
+		code = sim_drive_run_to_request_or_time(&run->drive, change->at, U64_MAX, error) ?
 			       EXIT_FAILED :
 			       EXIT_DONE;
 		if (code || run->drive.submitted < change->at)
@@ -431,7 +431,7 @@ static enum exit_code run_stream_with_changes(struct run *run, struct aftl_error
 		code = apply_run_change(run, change, error);
 	}
 	run->drive.limit = limit;
-	run->drive.ended = interrupted();
+	run->drive.ended = is_stop_requested();
 	return code;
 }
 
@@ -487,8 +487,8 @@ static enum exit_code run_device_stream(struct run *run, struct sim_result *resu
 	enum exit_code code;
 
 	result->fill_cpu_ns = begin_ns - run->begin_cpu_ns;
-	run->drive.ended = interrupted();
-	sim_drive_begin_measuring(&run->drive);
+	run->drive.ended = is_stop_requested();
+	sim_drive_start_look_ahead(&run->drive);
 	timeline_begin_device(run->timeline, run->drive.ftl);
 	code = arm_faults(run, error);
 	if (!code)
@@ -496,7 +496,7 @@ static enum exit_code run_device_stream(struct run *run, struct sim_result *resu
 	if (code)
 		return code;
 	note_faults_without_effect(run);
-	if (!interrupted())
+	if (!is_stop_requested())
 		aftl_advance(run->drive.ftl, run->options->until);
 	timeline_end_device(run->timeline);
 	result->cpu_ns = sim_get_processor_ns() - begin_ns;
@@ -537,13 +537,13 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 	}
 	run.ops = host_ops;
 	if (run.timeline)
-		run.ops.array = add_array_event_to_timeline;
+		run.ops.array = add_flash_operation_to_timeline;
 	if (run.drive.observes)
 		run.ops.waits = run_record_host_waits;
 	settling_init(&run.settling);
 	code = open_output_files(&run, error) ? EXIT_FAILED :
 						create_run_device(&run, policy, error);
-	if (!code && media_check_mapped_blocks(run.drive.geo, options, error))
+	if (!code && media_check_page_map_blocks_exist(run.drive.geo, options, error))
 		code = EXIT_USAGE;
 	if (!code)
 		code = open_run_stream(&run, error);

@@ -173,8 +173,9 @@ struct sim_queue *sim_queues_create(const struct sim_options *options,
 				    const struct aftl_config *config);
 
 /* Count a completed read or write in the statistics of its host queue. */
-static inline void sim_add_queue_io(struct sim_queue *queues, const struct sim_request *request,
-				    const struct aftl_geometry *geo, u64 response_ns)
+static inline void sim_count_io_of_host_queue(struct sim_queue *queues,
+					      const struct sim_request *request,
+					      const struct aftl_geometry *geo, u64 response_ns)
 {
 	struct sim_queue *queue = &queues[request->queue];
 

@@ -7,7 +7,7 @@
  */
 #include "settling.h"
 
-/* Number of batches in a group of MSER-5; a cut leaves at least 1 / KEPT of all groups. */
+/* Batches in a group of MSER-5; a cut leaves more than a fraction of 1 / KEPT of all groups. */
 #define GROUP 5
 #define GROUPS (SETTLING_BATCHES / GROUP)
 #define KEPT 4
@@ -17,7 +17,7 @@ void settling_init(struct settling *settling)
 	*settling = (struct settling){ .batch = 1 };
 }
 
-static void merge_pairs_of_batches(struct settling *settling)
+static void merge_pairs_of_full_time_batches(struct settling *settling)
 {
 	u64 *sums = settling->sums_ns;
 
@@ -27,36 +27,36 @@ static void merge_pairs_of_batches(struct settling *settling)
 		sums[i] = sums[(size_t)2 * i] + sums[(size_t)2 * i + 1];
 }
 
-void settling_complete_batch(struct settling *settling)
+void settling_complete_time_batch(struct settling *settling)
 {
 	settling->sums_ns[settling->count++] = settling->last_ns;
 	settling->last_ns = 0;
 	settling->in_last = 0;
 	if (settling->count == SETTLING_BATCHES)
-		merge_pairs_of_batches(settling);
+		merge_pairs_of_full_time_batches(settling);
 }
 
 /* Merge pairs of batches; include empty batches, as requests may be added to them later. */
-static void merge_settling_batches(struct settling *settling)
+static void merge_pairs_of_all_time_batches(struct settling *settling)
 {
 	settling->count = SETTLING_BATCHES;
-	merge_pairs_of_batches(settling);
+	merge_pairs_of_full_time_batches(settling);
 	memset(settling->sums_ns + settling->count, 0, sizeof(settling->sums_ns) / 2);
 }
 
-void settling_add_time_by_number(struct settling *settling, u64 number, u64 response_ns)
+void settling_add_response_time_by_index(struct settling *settling, u64 number, u64 response_ns)
 {
 	while (unlikely(number >> (fls64(settling->batch) - 1) >= SETTLING_BATCHES))
-		merge_settling_batches(settling);
+		merge_pairs_of_all_time_batches(settling);
 	settling->sums_ns[number >> (fls64(settling->batch) - 1)] += response_ns;
 }
 
-void settling_add_times_of_series(struct settling *sum, const struct settling *other)
+void settling_add_all_response_times(struct settling *sum, const struct settling *other)
 {
 	u64 ratio;
 
 	while (sum->batch < other->batch)
-		merge_settling_batches(sum);
+		merge_pairs_of_all_time_batches(sum);
 	ratio = sum->batch / other->batch;
 	for (u32 i = 0; i < SETTLING_BATCHES; i++)
 		sum->sums_ns[i / ratio] += other->sums_ns[i];
@@ -65,7 +65,7 @@ void settling_add_times_of_series(struct settling *sum, const struct settling *o
 void settling_find_warmup(struct settling *settling, u64 count)
 {
 	while (count / settling->batch >= SETTLING_BATCHES)
-		merge_settling_batches(settling);
+		merge_pairs_of_all_time_batches(settling);
 	settling->count = (u32)(count / settling->batch);
 	settling->in_last = count % settling->batch;
 	settling->last_ns = settling->sums_ns[settling->count];
@@ -85,7 +85,7 @@ struct rest {
 };
 
 /* Sum the batches of each group in the zeroed @sums; shift all sums until 32 bits hold them. */
-static u32 sum_batch_groups(const struct settling *settling, u64 sums[GROUPS])
+static u32 sum_response_times_by_batch_group(const struct settling *settling, u64 sums[GROUPS])
 {
 	u32 count = settling->count / GROUP;
 	u64 largest = 0;
@@ -126,7 +126,7 @@ static struct rest find_best_cut(const u64 *sums, u32 count, bool backwards)
 		rest.groups++;
 		rest.sum += sum;
 		rest.squares += (__uint128_t)sum * sum;
-		/* The products fit 128 bits: a squared error has at most 78 bits, a cube 21. */
+		/* The two products fit 128 bits: a squared error has 78 bits at most, a cube 21. */
 		if (rest.groups > count / KEPT &&
 		    (!best.groups ||
 		     (compute_squared_standard_error(&rest) * compute_cube(best.groups) <=
@@ -161,7 +161,7 @@ struct settling_verdict settling_judge(const struct settling *settling)
 
 	if (!verdict.known)
 		return verdict;
-	count = sum_batch_groups(settling, sums);
+	count = sum_response_times_by_batch_group(settling, sums);
 	late = find_best_cut(sums, count, false);
 	cut = count - late.groups;
 	early = find_best_cut(sums + cut, late.groups, true);

@@ -43,30 +43,30 @@ struct settling_verdict {
 };
 
 void settling_init(struct settling *settling);
-void settling_complete_batch(struct settling *settling);
+void settling_complete_time_batch(struct settling *settling);
 struct settling_verdict settling_judge(const struct settling *settling);
 
-static inline void settling_add_time(struct settling *settling, u64 response_ns)
+static inline void settling_add_response_time(struct settling *settling, u64 response_ns)
 {
 	settling->last_ns += response_ns;
 	if (++settling->in_last == settling->batch)
-		settling_complete_batch(settling);
+		settling_complete_time_batch(settling);
 }
 
 /**
- * settling_add_time_by_number() - add a response time by its number in the series, in any order
+ * settling_add_response_time_by_index() - add the response time of any request in a series
  * @settling: has the times of some of a series' requests; not usable before settling_find_warmup()
  * @number: number of the request in the series
  * @response_ns: response time
  */
-void settling_add_time_by_number(struct settling *settling, u64 number, u64 response_ns);
+void settling_add_response_time_by_index(struct settling *settling, u64 number, u64 response_ns);
 
 /* Add the response times of @other to those of @sum; no request may be in both series. */
-void settling_add_times_of_series(struct settling *sum, const struct settling *other);
+void settling_add_all_response_times(struct settling *sum, const struct settling *other);
 
 /*
- * Prepare @settling for settling_judge(), after settling_add_time_by_number() was called for all
- * numbers below @count.
+ * Prepare @settling for settling_judge(), after settling_add_response_time_by_index() was called
+ * for all numbers below @count.
  */
 void settling_find_warmup(struct settling *settling, u64 count);
 

@@ -8,7 +8,7 @@
 #include "shard.h"
 #include "core/base/shards.h"
 
-/* Prefetch the page states of the next FAR requests, and L2P entries of the FAR after these. */
+/* Prefetch page states of the next FAR requests, and L2P entries of the next FAR + 1 to 2 * FAR. */
 #define FAR 16U
 
 #define EPOCHS 2
@@ -65,10 +65,10 @@ static void count_completed_host_request(struct shard *shard, u8 epoch, const st
 		aftl_histogram_add(&sums->flush_response, end->response_ns);
 	}
 	if (request->op <= AFTL_OP_WRITE && end->fresh)
-		settling_add_time_by_number(&sums->settling, end->number, end->response_ns);
+		settling_add_response_time_by_index(&sums->settling, end->number, end->response_ns);
 	if (unlikely(sums->queues) && request->op <= AFTL_OP_WRITE)
-		sim_add_queue_io(sums->queues, request, aftl_geometry(shard->ftl),
-				 end->response_ns);
+		sim_count_io_of_host_queue(sums->queues, request, aftl_geometry(shard->ftl),
+					   end->response_ns);
 	shard->ended++;
 	if (unlikely(shard->tenants) && request->queue < shard->tenants->count)
 		shard->tenants->each[request->queue].pending--;
@@ -89,7 +89,7 @@ static const struct whole_part *find_last_part(const struct whole *whole)
  * Count a split request once, although the core counts each part. If a part failed in an earlier
  * epoch, the request counts as failed in the epoch of its completion.
  */
-static void subtract_surplus_of_parts(struct shard *shard, const struct whole *whole, u8 epoch)
+static void count_split_request_only_once(struct shard *shard, const struct whole *whole, u8 epoch)
 {
 	struct aftl_counters *surplus = &shard->sums[epoch].surplus;
 	u32 parts = 0, failed = 0, any = 0;
@@ -101,7 +101,7 @@ static void subtract_surplus_of_parts(struct shard *shard, const struct whole *w
 		parts += part->epoch == epoch;
 		failed += part->epoch == epoch && part->failed;
 	}
-	/* The counters have a request for each part, but the host sent one: the rest is surplus. */
+	/* The core counted a request for each part, but the host sent one: note the surplus. */
 	switch (whole->request.op) {
 	case AFTL_OP_READ:
 		surplus->host_read_requests += parts - 1;
@@ -118,7 +118,7 @@ static void subtract_surplus_of_parts(struct shard *shard, const struct whole *w
 	surplus->host_failed_requests += failed - any;
 }
 
-static u8 get_last_epoch_of_parts(const struct whole *whole)
+static u8 get_completion_epoch_of_request(const struct whole *whole)
 {
 	u8 epoch = 0;
 
@@ -130,7 +130,7 @@ static u8 get_last_epoch_of_parts(const struct whole *whole)
 static void complete_split_request(struct shard *shard, struct whole *whole)
 {
 	const struct whole_part *last = find_last_part(whole);
-	u8 epoch = get_last_epoch_of_parts(whole);
+	u8 epoch = get_completion_epoch_of_request(whole);
 	const struct end end = {
 		.request = whole->request,
 		.number = whole->number,
@@ -139,7 +139,7 @@ static void complete_split_request(struct shard *shard, struct whole *whole)
 		.fresh = epoch == whole->epoch,
 	};
 
-	subtract_surplus_of_parts(shard, whole, epoch);
+	count_split_request_only_once(shard, whole, epoch);
 	count_completed_host_request(shard, epoch, &end);
 	free(whole);
 }
@@ -267,8 +267,8 @@ static int fail_last_die_of_shard(struct shard *shard, struct aftl_error *error)
 	return 0;
 }
 
-static int execute_request_or_command(struct shard *shard, const struct shard_work *work,
-				      struct aftl_error *error)
+static int execute_entry_of_shard_work_list(struct shard *shard, const struct shard_work *work,
+					    struct aftl_error *error)
 {
 	if (likely(work->request.op < SHARD_COUNTS))
 		return work->whole ? submit_request_part(shard, work, error) :
@@ -285,8 +285,8 @@ static int execute_request_or_command(struct shard *shard, const struct shard_wo
 static void prefetch_shard_pages(const struct shard *shard, const struct shard_work *list, u32 left)
 {
 	for (u32 i = 0; i < min(left, 2 * FAR); i++)
-		look_ahead_prefetch(shard->ftl, (u32)list[i].request.unit, &list[i].request,
-				    i < FAR);
+		look_ahead_prefetch_mapping(shard->ftl, (u32)list[i].request.unit, &list[i].request,
+					    i < FAR);
 }
 
 int shard_execute_work_list(struct shard *shard, const struct shard_work *list, u32 count,
@@ -297,7 +297,7 @@ int shard_execute_work_list(struct shard *shard, const struct shard_work *list, 
 	for (u32 i = 0; i < count && !ret; i++) {
 		if (i % FAR == 0)
 			prefetch_shard_pages(shard, list + i, count - i);
-		ret = execute_request_or_command(shard, list + i, error);
+		ret = execute_entry_of_shard_work_list(shard, list + i, error);
 	}
 	return ret;
 }

@@ -98,7 +98,7 @@ static int draw_request_for_shards(struct run *run, struct sim_request *wanted)
 	if (unlikely(run->tenants.count))
 		return sim_tenants_next_request(&run->tenants, wanted, &run->error);
 	if (run->ahead.context)
-		return look_ahead_next(&run->ahead, wanted, &run->error);
+		return look_ahead_take_next_request(&run->ahead, wanted, &run->error);
 	return run->stream->next(run->stream, wanted, &run->error);
 }
 
@@ -205,7 +205,7 @@ static void drain_shard_in_thread(void *context, u64 number, u32 index)
 		stop_run_at_failed_chunk(run, seat, number);
 }
 
-static void run_open_arrivals(struct run *run)
+static void run_stream_with_open_arrivals(struct run *run)
 {
 	const struct pipeline pipeline = {
 		.context = run,
@@ -215,9 +215,10 @@ static void run_open_arrivals(struct run *run)
 		.threads = sim_count_threads(run->options),
 	};
 
-	pipeline_run(&pipeline);
+	pipeline_run_all_chunks(&pipeline);
 	if (has_no_shard_failed(run))
-		pipeline_run_lanes(run, drain_shard_in_thread, run->layout.count, pipeline.threads);
+		pipeline_call_per_consumer(run, drain_shard_in_thread, run->layout.count,
+					   pipeline.threads);
 }
 
 /* A closed queue */
@@ -244,7 +245,7 @@ static u64 get_next_event_ns_of_shards(const struct run *run)
 }
 
 /* Advance all shards to @now_ns, so that the closed queue is refilled after all completions. */
-static void advance_shards(struct run *run, u64 now_ns)
+static void advance_all_shards_to_time(struct run *run, u64 now_ns)
 {
 	for (u32 i = 0; i < run->layout.count; i++)
 		if (aftl_next_event_ns(run->seats[i].shard.ftl) <= now_ns)
@@ -252,7 +253,7 @@ static void advance_shards(struct run *run, u64 now_ns)
 	run->now_ns = now_ns;
 }
 
-static void submit_next_to_shards(struct run *run)
+static void submit_next_request_to_shards(struct run *run)
 {
 	struct shard_list *lists = run->chunks[0];
 
@@ -273,11 +274,12 @@ static void prefetch_mapping_of_shard_request(const void *context,
 	const struct run *run = context;
 	u32 index = aftl_shard_of_lpn(&run->layout, request->unit);
 
-	look_ahead_prefetch(run->seats[index].shard.ftl,
-			    aftl_lpn_within_shard(&run->layout, request->unit), request, near);
+	look_ahead_prefetch_mapping(run->seats[index].shard.ftl,
+				    aftl_lpn_within_shard(&run->layout, request->unit), request,
+				    near);
 }
 
-static void run_closed_queue(struct run *run)
+static void run_stream_with_closed_queue(struct run *run)
 {
 	u32 depth = run->tenants.count ? sim_tenants_sum_queue_depths(&run->tenants) :
 					 (u32)run->options->depth;
@@ -291,7 +293,7 @@ static void run_closed_queue(struct run *run)
 
 		while (has_no_shard_failed(run) && !run->ended &&
 		       count_requests_in_flight(run) < depth)
-			submit_next_to_shards(run);
+			submit_next_request_to_shards(run);
 		pending = count_requests_in_flight(run);
 		if (!has_no_shard_failed(run) || !pending)
 			return;
@@ -304,7 +306,7 @@ static void run_closed_queue(struct run *run)
 			run->broken = sim_report_stuck_device(pending, &run->error);
 			return;
 		}
-		advance_shards(run, next_ns);
+		advance_all_shards_to_time(run, next_ns);
 	}
 }
 
@@ -340,7 +342,7 @@ static enum exit_code describe_sharded_device(struct run *run, struct aftl_error
 {
 	const struct aftl_shards *layout = &run->layout;
 
-	if (sim_compute_joint_geometry(&run->geo, &layout->geo, layout->count))
+	if (sim_compute_geometry_of_devices(&run->geo, &layout->geo, layout->count))
 		return EXIT_DONE;
 	aftl_fail(error, -EINVAL,
 		  "shards: %u of %u blocks each are more than are counted; lower blocks",
@@ -360,7 +362,8 @@ static enum exit_code create_all_shards(struct run *run, struct aftl_error *erro
 	run->seats = memory_alloc_zeroed(count, sizeof(*run->seats));
 	for (i = 0; i < PIPELINE_AHEAD; i++)
 		run->chunks[i] = memory_alloc_zeroed(count, sizeof(*run->chunks[i]));
-	pipeline_run_lanes(run, create_shard_in_thread, count, sim_count_threads(run->options));
+	pipeline_call_per_consumer(run, create_shard_in_thread, count,
+				   sim_count_threads(run->options));
 	return find_first_shard_failure(run, error);
 }
 
@@ -443,7 +446,7 @@ static void sum_shard_statistics(const struct shard_sums *sums, struct sim_resul
 		aftl_histogram_merge(&stats->write_response, &sums->class_response[i]);
 		aftl_histogram_merge(&result->class_response[i], &sums->class_response[i]);
 	}
-	settling_add_times_of_series(&result->settling, &sums->settling);
+	settling_add_all_response_times(&result->settling, &sums->settling);
 	for (u32 i = 0; i < AFTL_COUNTERS; i++)
 		((u64 *)&stats->counters)[i] -= aftl_counter_get(&sums->surplus, i);
 }
@@ -486,7 +489,7 @@ static void store_sharded_result(const struct run *run, struct sim_result *resul
 	result->stats.since_ns = aftl_get_stats(first)->since_ns;
 	result->elapsed_ns = result->end_ns - result->stats.since_ns;
 	result->hours = aftl_age_in_hours(first);
-	result->interrupted = interrupted();
+	result->interrupted = is_stop_requested();
 	settling_init(&result->settling);
 	store_shard_results(run, result);
 }
@@ -497,13 +500,13 @@ static enum exit_code run_all_shards(struct run *run, struct aftl_error *error)
 {
 	enum exit_code code;
 
-	run->ended = interrupted();
+	run->ended = is_stop_requested();
 	progress_begin(&run->progress, sim_progress_when(run->options), run->policy->name,
 		       run->limit == U64_MAX ? run->stream->expected : run->limit);
 	if (run->options->arrival == SIM_ARRIVAL_CLOSED)
-		run_closed_queue(run);
+		run_stream_with_closed_queue(run);
 	else
-		run_open_arrivals(run);
+		run_stream_with_open_arrivals(run);
 	progress_end(&run->progress);
 	code = find_first_shard_failure(run, error);
 	if (code || !run->broken)
@@ -521,17 +524,17 @@ static enum exit_code run_sharded_stream(struct run *run, struct sim_result *res
 	if (code)
 		return code;
 	/* Advance all shards to the time of the latest one. */
-	run->until_ns = interrupted() ? 0 : run->options->until;
+	run->until_ns = is_stop_requested() ? 0 : run->options->until;
 	for (u32 i = 0; i < run->layout.count; i++) {
 		u64 own_ns = aftl_device_time_ns(run->seats[i].shard.ftl);
 
 		run->until_ns = max(run->until_ns, own_ns);
 	}
-	pipeline_run_lanes(run, run_shard_to_end, run->layout.count,
-			   sim_count_threads(run->options));
+	pipeline_call_per_consumer(run, run_shard_to_end, run->layout.count,
+				   sim_count_threads(run->options));
 	result->cpu_ns = sim_get_processor_ns() - begin_ns;
-	pipeline_run_lanes(run, audit_shard_in_thread, run->layout.count,
-			   sim_count_threads(run->options));
+	pipeline_call_per_consumer(run, audit_shard_in_thread, run->layout.count,
+				   sim_count_threads(run->options));
 	store_sharded_result(run, result);
 	code = find_first_shard_failure(run, error);
 	result->verified = run->options->verify && !code;

@@ -24,7 +24,7 @@ static u64 parse_whole_number(const char *text, size_t length)
 	return value;
 }
 
-bool share_parse(const char *text, struct share *share)
+bool parse_fraction_or_percentage(const char *text, struct share *share)
 {
 	size_t whole = strspn(text, DIGITS);
 	const char *part = text + whole + (text[whole] == '.');
@@ -44,7 +44,7 @@ bool share_parse(const char *text, struct share *share)
 	return true;
 }
 
-void share_format(u64 value, bool percent, char text[AFTL_VALUE_SIZE])
+void format_fraction_or_percentage(u64 value, bool percent, char text[AFTL_VALUE_SIZE])
 {
 	size_t length;
 

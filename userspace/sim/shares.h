@@ -21,14 +21,14 @@ struct share {
 };
 
 /**
- * share_parse() - parse a fraction, or a percentage with its sign
+ * parse_fraction_or_percentage() - parse a fraction, or a percentage with its sign
  *
  * Return: false if @text is invalid.
  */
-bool share_parse(const char *text, struct share *share);
+bool parse_fraction_or_percentage(const char *text, struct share *share);
 
 /* Print @value, in 1 / SHARE_WHOLE, as a percentage or a fraction. */
-void share_format(u64 value, bool percent, char text[AFTL_VALUE_SIZE]);
+void format_fraction_or_percentage(u64 value, bool percent, char text[AFTL_VALUE_SIZE]);
 
 /* Print @value / 10^@decimals without trailing zeroes. */
 void decimal_format(u64 value, unsigned int decimals, char text[AFTL_VALUE_SIZE]);

@@ -103,7 +103,7 @@ static const struct aftl_param *find_param(const char *name, size_t length)
 	return NULL;
 }
 
-bool is_sim_option_param(const char *name, size_t length)
+bool is_option_name_a_device_param(const char *name, size_t length)
 {
 	return find_param(name, length);
 }
@@ -114,12 +114,12 @@ static void warn_of_percentage_without_sign(const struct aftl_param *param, cons
 	char meant[AFTL_VALUE_SIZE], other[AFTL_VALUE_SIZE];
 	struct share share;
 
-	if (param->type != AFTL_PARAM_PERCENT || !share_parse(text, &share) || share.percent ||
-	    !share.value || share.value > SHARE_WHOLE)
+	if (param->type != AFTL_PARAM_PERCENT || !parse_fraction_or_percentage(text, &share) ||
+	    share.percent || !share.value || share.value > SHARE_WHOLE)
 		return;
 	scnprintf(meant, sizeof(meant), "%s%%", text);
-	share_format(share.value, true, other);
-	option_warn_ambiguous_share(param->key, text, meant, other);
+	format_fraction_or_percentage(share.value, true, other);
+	option_warn_ambiguous_percentage(param->key, text, meant, other);
 }
 
 static int set_parameter_of_argument(struct sim_options *options, const struct argument *argument,
@@ -169,8 +169,8 @@ static int set_option_of_argument(struct sim_options *options, const struct opti
 	return option_set_value(options, option, argument->value, error);
 }
 
-static int take_all_arguments(struct sim_options *options, int argc, char **argv,
-			      struct aftl_error *error)
+static int set_options_from_all_arguments(struct sim_options *options, int argc, char **argv,
+					  struct aftl_error *error)
 {
 	const struct option_row *option = NULL;
 	int i, ret = 0;
@@ -207,8 +207,8 @@ static int set_default_options(struct sim_options *options, struct aftl_error *e
 	return ret;
 }
 
-static int add_page_map_block(struct sim_options *options, const char *item,
-			      struct aftl_error *error)
+static int add_block_of_page_map_option(struct sim_options *options, const char *item,
+					struct aftl_error *error)
 {
 	struct aftl_error unused;
 	u64 block;
@@ -232,16 +232,16 @@ static int parse_page_map_option(struct sim_options *options, struct aftl_error 
 	if (!list || !strcmp(list, "auto"))
 		return 0;
 	if (!*list)
-		return add_page_map_block(options, list, error);
+		return add_block_of_page_map_option(options, list, error);
 	while (!ret && copy_next_list_item(&list, item))
-		ret = add_page_map_block(options, item, error);
+		ret = add_block_of_page_map_option(options, item, error);
 	return ret;
 }
 
 /* With --trace the limit is infinite unless --requests was given; the file's end ends the run. */
 u64 sim_options_get_request_limit(const struct sim_options *options)
 {
-	bool endless = options->trace && !sim_is_option_given(options, "requests");
+	bool endless = options->trace && !sim_did_user_set_option(options, "requests");
 
 	return endless || options->requests > U64_MAX - options->warmup ?
 		       U64_MAX : options->warmup + options->requests;
@@ -260,10 +260,10 @@ int sim_options_parse(struct sim_options *options, int argc, char **argv,
 	if (!ret)
 		ret = load_chosen_profile(options, argc, argv, error);
 	if (!ret)
-		ret = take_all_arguments(options, argc, argv, error);
+		ret = set_options_from_all_arguments(options, argc, argv, error);
 	if (ret || options->help)
 		return ret;
-	fill_device_by_default(options);
+	set_random_fill_unless_given(options);
 	if (!options->load)
 		ret = choose_listed_policies(options, error);
 	if (!ret)
@@ -273,7 +273,7 @@ int sim_options_parse(struct sim_options *options, int argc, char **argv,
 	if (!ret)
 		ret = parse_page_map_option(options, error);
 	if (!ret && options->change)
-		ret = sim_changes_parse(&options->changes, options->change, error);
+		ret = parse_device_change_list(&options->changes, options->change, error);
 	if (!ret && options->fault_script)
 		ret = fault_script_read(&options->faults, options->fault_script, error);
 	return ret ? ret : option_rules_check(options, error);

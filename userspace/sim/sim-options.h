@@ -152,10 +152,10 @@ int sim_options_parse(struct sim_options *options, int argc, char **argv,
 		      struct aftl_error *error);
 
 /* Return true if option @name, spelt as on the command line, was given by the user. */
-bool sim_is_option_given(const struct sim_options *options, const char *name);
+bool sim_did_user_set_option(const struct sim_options *options, const char *name);
 
 /* Return true if the device has a parameter named by the first @length bytes of @name. */
-bool is_sim_option_param(const char *name, size_t length);
+bool is_option_name_a_device_param(const char *name, size_t length);
 
 /* Return the maximum number of requests, including the warm-up. */
 u64 sim_options_get_request_limit(const struct sim_options *options);

@@ -102,8 +102,8 @@ static bool does_run_read_unwritten_data(const struct sim_result *result)
 /* Return true if much padding was programmed because the device has no write buffer. */
 static bool does_run_pad_unbuffered_writes(const struct sim_result *result)
 {
-	u64 padding = sim_get_amplification_of_cause(&result->stats.counters, SIM_PADDING,
-						     result->geo.unit_bytes);
+	u64 padding = sim_get_waf_of_program_cause(&result->stats.counters, SIM_PADDING,
+						   result->geo.unit_bytes);
 
 	return !result->config.buffer && padding >= PADDING_MATTERS;
 }
@@ -161,7 +161,7 @@ static void warn_of_unwritten_reads(const struct sim_report *all)
 		    get_remedy_for_unwritten_reads(result));
 }
 
-static void note_cause_of_padding(const struct sim_report *all)
+static void print_note_about_write_padding(const struct sim_report *all)
 {
 	char name[RUN_NAME], page[AFTL_VALUE_SIZE], padding[AFTL_VALUE_SIZE], sum[AFTL_VALUE_SIZE];
 	const struct sim_result *result =
@@ -173,7 +173,7 @@ static void note_cause_of_padding(const struct sim_report *all)
 		return;
 	counters = &result->stats.counters;
 	unit_bytes = result->geo.unit_bytes;
-	decimal_format(sim_get_amplification_of_cause(counters, SIM_PADDING, unit_bytes) / 100, 2,
+	decimal_format(sim_get_waf_of_program_cause(counters, SIM_PADDING, unit_bytes) / 100, 2,
 		       padding);
 	decimal_format(sim_get_write_amplification(counters, unit_bytes) / 100, 2, sum);
 	aftl_param_format(aftl_param_at(aftl_param_find("page")), result->config.page, page);
@@ -276,7 +276,7 @@ static enum exit_code print_report(const struct sim_report *all, struct output_f
 		for (unsigned int i = 0; i < all->count; i++)
 			warn_of_unsteady_run(all->options, &all->results[i]);
 		warn_of_unwritten_reads(all);
-		note_cause_of_padding(all);
+		print_note_about_write_padding(all);
 		warn_of_gc_watermark(all);
 		warn_of_zero_duration(all);
 	}
@@ -369,7 +369,7 @@ static void receive_run_outcome(struct runs *all, const struct sim_options *opti
 		report_child_failure(options, index, outcome);
 	if (outcome->code && outcome->code != EXIT_INTERRUPTED)
 		complain_as("sim", "%s", outcome->error.text);
-	if (sim_outcome_has_result(outcome)) {
+	if (has_run_outcome_result(outcome)) {
 		all->results[all->count++] = outcome->result;
 	} else {
 		struct sim_failure *failure = &all->failures[all->failed++];
@@ -387,7 +387,7 @@ static void run_all_simulations_in_turn(struct runs *all, const struct sim_optio
 	struct sim_outcome *outcome = memory_alloc_zeroed(1, sizeof(*outcome));
 
 	for (unsigned int i = 0; i < sim_options_count_runs(options); i++) {
-		*outcome = (struct sim_outcome){ .lost = interrupted() };
+		*outcome = (struct sim_outcome){ .lost = is_stop_requested() };
 		if (outcome->lost)
 			aftl_fail(&outcome->error, -EINTR, "interrupted before the run began");
 		else
@@ -420,7 +420,7 @@ static void run_all_simulations(struct runs *all, const struct sim_options *opti
 	} else {
 		run_all_simulations_in_turn(all, &own, timeline);
 	}
-	if (interrupted() && (all->count || !all->worst))
+	if (is_stop_requested() && (all->count || !all->worst))
 		all->worst = EXIT_INTERRUPTED;
 }
 
@@ -440,7 +440,7 @@ static enum exit_code find_yardsticks(const struct sim_options *options, struct 
 			result->yardstick = last->yardstick;
 			continue;
 		}
-		switch (sim_yardstick_find(options, result, &error)) {
+		switch (sim_find_offline_optimum(options, result, &error)) {
 		case 0:
 			continue;
 		case -EINTR:
@@ -462,13 +462,14 @@ static enum exit_code finish_timeline(struct timeline *timeline, enum exit_code 
 		complain_as("sim",
 			    "note: --timeline has the first %u operations; %llu more are not in it",
 			    TIMELINE_EVENTS, (unsigned long long)omitted);
-	if (!timeline_finish(timeline, interrupted(), &error))
+	if (!timeline_finish(timeline, is_stop_requested(), &error))
 		return code;
 	return report_command_failure("sim", &error, code ? code : EXIT_FAILED);
 }
 
 /* Register all files of all runs now, to detect conflicts before the first run opens its files. */
-static int claim_all_run_files(const struct sim_options *options, struct aftl_error *error)
+static int register_input_and_output_files(const struct sim_options *options,
+					   struct aftl_error *error)
 {
 	int ret = options->trace ? claim_input_file(options->trace, error) : 0;
 
@@ -485,7 +486,7 @@ static enum exit_code open_files(struct outputs *outputs, struct sim_options *op
 {
 	enum exit_code code = EXIT_DONE;
 	struct aftl_error error;
-	int ret = claim_all_run_files(options, &error);
+	int ret = register_input_and_output_files(options, &error);
 
 	if (!ret && options->json && !outputs->json.stream)
 		ret = output_file_open(&outputs->json, options->json, "--json", true, &error);
@@ -509,7 +510,7 @@ static enum exit_code report_runs(const struct runs *run, struct outputs *output
 		.count = run->count,
 		.failures = run->failures,
 		.failed = run->failed,
-		.interrupted = interrupted() || run->failed,
+		.interrupted = is_stop_requested() || run->failed,
 	};
 
 	return finish_timeline(outputs->timeline, print_report(&all, &outputs->json, run->worst));
@@ -555,6 +556,6 @@ enum exit_code sim_main(int argc, char **argv)
 		return EXIT_DONE;
 	if (options.die_with_parent)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-	interruption_catch();
+	interruption_catch_stop_signals();
 	return sim_perform(&options, argc, argv, NULL);
 }

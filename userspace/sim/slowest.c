@@ -33,7 +33,7 @@ void slowest_add_request(struct sim_slowest *slowest, struct observed_request *o
 }
 
 /* Return the enum aftl_wait with the largest time in @left, and clear it; AFTL_WAITS: none. */
-static u32 take_largest_waiting_time(u64 left[AFTL_WAITS])
+static u32 find_and_clear_largest_wait_reason(u64 left[AFTL_WAITS])
 {
 	u32 most = 0;
 
@@ -46,9 +46,9 @@ static u32 take_largest_waiting_time(u64 left[AFTL_WAITS])
 	return most;
 }
 
-static void format_wait_share(char text[HUMAN_SIZE], u64 part, u64 whole)
+static void format_wait_as_percentage(char text[HUMAN_SIZE], u64 part, u64 whole)
 {
-	human_format_decimal(text, scaled_ratio(part, whole, 1000), 1, " %");
+	format_fixed_point(text, scaled_ratio(part, whole, 1000), 1, " %");
 }
 
 /* Print the reasons of the waiting time as shares of the response time, the largest first. */
@@ -61,8 +61,8 @@ static void format_wait_reasons(const struct sim_slow *slow, char text[TEXT_TABL
 
 	memcpy(left, slow->waits_ns, sizeof(left));
 	text[0] = '\0';
-	while ((reason = take_largest_waiting_time(left)) < AFTL_WAITS) {
-		format_wait_share(share, slow->waits_ns[reason], slow->response_ns);
+	while ((reason = find_and_clear_largest_wait_reason(left)) < AFTL_WAITS) {
+		format_wait_as_percentage(share, slow->waits_ns[reason], slow->response_ns);
 		used += scnprintf(text + used, TEXT_TABLE_CELL - used, "%s%s %s",
 				  used ? ", " : "", aftl_wait_names[reason], share);
 	}
@@ -91,7 +91,7 @@ void slowest_print(const struct sim_slowest *slowest, const char *title, FILE *o
 		format_wait_reasons(slow, reasons);
 		human_format_time(arrival, slow->arrival_ns);
 		human_format_time(response, slow->response_ns);
-		format_wait_share(own, slow->service_ns, slow->response_ns);
+		format_wait_as_percentage(own, slow->service_ns, slow->response_ns);
 		text_table_add_row(&table);
 		text_table_add_cell(&table, "%s", arrival);
 		text_table_add_cell(&table, "%s", aftl_op_names[slow->op]);

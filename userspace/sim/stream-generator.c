@@ -185,7 +185,7 @@ static u64 compute_mean_pages_of_lengths_q16(const struct sim_size_list *list,
 	return (sum << 16) / lengths.end[lengths.count - 1];
 }
 
-static bool has_separate_hot_sizes(const struct sim_options *options)
+static bool has_own_request_sizes_for_hot_range(const struct sim_options *options)
 {
 	return options->hot_size_list.count && options->hot_share && options->hot_range;
 }
@@ -196,7 +196,7 @@ u64 sim_compute_mean_pages_q16(const struct sim_options *options, const struct a
 	u64 hot_share = options->hot_range < SHARE_WHOLE ? options->hot_share : SHARE_WHOLE;
 	u64 hot_mean;
 
-	if (!has_separate_hot_sizes(options))
+	if (!has_own_request_sizes_for_hot_range(options))
 		return mean;
 	hot_mean = compute_mean_pages_of_lengths_q16(&options->hot_size_list, geo);
 	return (hot_mean * hot_share + mean * (SHARE_WHOLE - hot_share)) / SHARE_WHOLE;
@@ -246,7 +246,7 @@ static u64 draw_zipf_address(struct generator *generator)
 							    &generator->place_random));
 }
 
-static u64 draw_drifting_address(struct generator *generator)
+static u64 draw_address_in_drifting_window(struct generator *generator)
 {
 	u64 begin = (__uint128_t)generator->count * generator->window /
 		    generator->window_requests;
@@ -291,7 +291,7 @@ static bool is_zone_open(const struct generator *generator, u64 zone)
 	return false;
 }
 
-/* Let the stream write to a random zone instead of a full one; not to one it writes already. */
+/* Replace the full zone @open by a random zone that the stream is not writing to already. */
 static void replace_full_zone(struct generator *generator, struct open_zone *open)
 {
 	u64 zone;
@@ -342,7 +342,7 @@ static u64 draw_address_of_request(struct generator *generator, bool hot, u32 se
 	case SIM_WORKLOAD_SEQUENTIAL:
 		return draw_sequential_address(generator, sectors);
 	case SIM_WORKLOAD_DRIFT:
-		return draw_drifting_address(generator);
+		return draw_address_in_drifting_window(generator);
 	case SIM_WORKLOAD_ACTIVE:
 		return draw_address_in_active_extent(generator);
 	case SIM_WORKLOAD_ZONES:
@@ -404,7 +404,7 @@ static struct sim_request draw_request(struct generator *generator)
 	sim_request_set_sectors(&request, first, sectors, generator->unit_shift);
 	if (request.op != AFTL_OP_WRITE)
 		return request;
-	request.class = tag_runs_draw_tag(&generator->tags) ? AFTL_APPROX : AFTL_PRECISE;
+	request.class = draw_approx_tag_of_write(&generator->tags) ? AFTL_APPROX : AFTL_PRECISE;
 	request.level = request.class ? draw_quality_level(generator) : 0;
 	request.hint.stream = hot ? generator->hot_stream : 0;
 	return request;
@@ -482,7 +482,7 @@ static u64 compute_rank_permutation_step(u64 n)
 	return step;
 }
 
-static u64 compute_share_of_at_least_one(u64 whole, u64 share)
+static u64 compute_nonzero_share_of_number(u64 whole, u64 share)
 {
 	u64 units = whole * share / SHARE_WHOLE;
 
@@ -496,7 +496,7 @@ static void prepare_request_lengths(struct generator *generator, const struct si
 
 	generator->unit_shift = sim_get_unit_shift(geo);
 	request_lengths_init(&generator->lengths, &options->size_list, sectors);
-	generator->own_hot_lengths = has_separate_hot_sizes(options);
+	generator->own_hot_lengths = has_own_request_sizes_for_hot_range(options);
 	request_lengths_init(&generator->hot_lengths,
 			     generator->own_hot_lengths ? &options->hot_size_list :
 							  &options->size_list,
@@ -512,7 +512,7 @@ static int fit_footprint_to_device(struct generator *generator, const struct sim
 	u32 grain, grain_hot;
 
 	longest = max(longest, longest_hot);
-	generator->footprint = compute_share_of_at_least_one(units, options->footprint)
+	generator->footprint = compute_nonzero_share_of_number(units, options->footprint)
 			       << generator->unit_shift;
 	if (longest > generator->footprint)
 		return aftl_fail(error, -EINVAL,
@@ -537,7 +537,7 @@ static void prepare_active_extents(struct generator *generator, const struct sim
 	generator->active_extent = max(min(options->active_extent, generator->places), 1ULL);
 	generator->extents = generator->places / generator->active_extent;
 	generator->active_count =
-		compute_share_of_at_least_one(generator->extents, options->active_set);
+		compute_nonzero_share_of_number(generator->extents, options->active_set);
 	generator->active_requests = options->active_requests * generator->active_extent;
 	generator->active_others = options->active_others;
 	generator->active =
@@ -581,7 +581,7 @@ static int restrict_requests_to_zones(struct generator *generator,
 	if (!geo->zones)
 		return 0;
 	if (options->workload != SIM_WORKLOAD_ZONES || options->discard_share ||
-	    options->size_list.count > 1 || has_separate_hot_sizes(options))
+	    options->size_list.count > 1 || has_own_request_sizes_for_hot_range(options))
 		return aftl_fail(error, -EINVAL,
 				 "a device with zones is written in order: use --workload zones, with one --size and without discards");
 	if (capacity % generator->grain)
@@ -599,9 +599,9 @@ static int restrict_requests_to_zones(struct generator *generator,
 	return 0;
 }
 
-/* Check that --stride is a multiple of the grain and less than the footprint. */
-static int check_and_set_stride(struct generator *generator, const struct sim_options *options,
-				struct aftl_error *error)
+/* Check that --stride is a multiple of the smallest length and less than the used capacity. */
+static int check_and_set_address_stride(struct generator *generator,
+					const struct sim_options *options, struct aftl_error *error)
 {
 	u64 grain = (u64)generator->grain * AFTL_SECTOR_BYTES;
 
@@ -627,17 +627,17 @@ static void init_random_sequences(struct generator *generator, u64 seed)
 	generator->level_random = get_random_sequence_of_purpose(seed, PURPOSE_LEVEL);
 }
 
-static int set_request_shares_and_sequences(struct generator *generator,
-					    const struct sim_options *options, u64 seed,
-					    struct aftl_error *error)
+static int set_operation_and_tag_shares(struct generator *generator,
+					const struct sim_options *options, u64 seed,
+					struct aftl_error *error)
 {
 	generator->write_share = options->write_share;
 	generator->discard_share = options->discard_share;
 	generator->flush_every = options->flush_every;
 	generator->level_share[2] = options->level_2_share;
 	generator->level_share[3] = options->level_3_share;
-	if (!tag_runs_init(&generator->tags, options->approx_share, options->approx_run,
-			   get_random_sequence_of_purpose(seed, PURPOSE_TAG)))
+	if (!init_approx_tag_generator(&generator->tags, options->approx_share, options->approx_run,
+				       get_random_sequence_of_purpose(seed, PURPOSE_TAG)))
 		return aftl_fail(error, -EINVAL,
 				 "--approx-run %llu is too short for this --approx-share: precise runs would be shorter than one write",
 				 (unsigned long long)options->approx_run);
@@ -662,9 +662,9 @@ int sim_generator_open(struct sim_stream **out, const struct sim_options *option
 	if (!ret)
 		ret = restrict_requests_to_zones(generator, options, config, geo, error);
 	if (!ret)
-		ret = check_and_set_stride(generator, options, error);
+		ret = check_and_set_address_stride(generator, options, error);
 	if (!ret)
-		ret = set_request_shares_and_sequences(generator, options, config->seed, error);
+		ret = set_operation_and_tag_shares(generator, options, config->seed, error);
 	if (ret) {
 		free(generator);
 		return ret;
@@ -672,10 +672,10 @@ int sim_generator_open(struct sim_stream **out, const struct sim_options *option
 	generator->workload = options->workload;
 	if (options->hot_share && options->hot_range)
 		generator->hot_places =
-			compute_share_of_at_least_one(generator->places, options->hot_range);
+			compute_nonzero_share_of_number(generator->places, options->hot_range);
 	generator->hot_share = options->hot_share;
 	generator->hot_stream = (u8)options->hot_stream;
-	generator->window = compute_share_of_at_least_one(generator->places, options->drift_set);
+	generator->window = compute_nonzero_share_of_number(generator->places, options->drift_set);
 	generator->window_requests = options->drift_requests;
 	generator->step = compute_rank_permutation_step(generator->places);
 	generator->scatter = options->scatter;

@@ -173,8 +173,8 @@ static int begin_next_trace_pass(struct trace *trace, struct aftl_error *error)
 	return 1;
 }
 
-static int read_next_record_of_passes(struct trace *trace, struct aftl_record *record,
-				      struct aftl_error *error)
+static int read_next_record_of_repeated_trace(struct trace *trace, struct aftl_record *record,
+					      struct aftl_error *error)
 {
 	int ret = record_read_next(trace->reader, record, error);
 
@@ -191,7 +191,7 @@ static int read_next_trace_request(struct sim_stream *stream, struct sim_request
 {
 	struct trace *trace = container_of(stream, struct trace, stream);
 	struct aftl_record record;
-	int ret = read_next_record_of_passes(trace, &record, error);
+	int ret = read_next_record_of_repeated_trace(trace, &record, error);
 
 	if (ret <= 0)
 		return ret;
@@ -260,7 +260,7 @@ int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
 	trace->device_time = options->arrival == SIM_ARRIVAL_DEVICE;
 	trace->queue_by = options->queue_by;
 	trace->queues = aftl_queue_weight_count(config->queue_weights) ?: 1;
-	if (trace->queues == 1 && sim_is_option_given(options, "queue-by"))
+	if (trace->queues == 1 && sim_did_user_set_option(options, "queue-by"))
 		trace->queues = AFTL_QUEUES_MAX;
 	trace->blocks = config->blocks;
 	trace->fold = options->fold;

@@ -19,7 +19,7 @@ void stripe_locate_unit(const struct stripe_layout *layout, u32 unit, u32 *row, 
 	*cell = chunk % data;
 }
 
-u32 stripe_find_member_of_cell(const struct stripe_layout *layout, u32 row, u32 cell)
+u32 stripe_find_unit_member(const struct stripe_layout *layout, u32 row, u32 cell)
 {
 	u32 members = layout->members;
 	u32 parity = members - 1 - row / layout->chunk % members;
@@ -42,10 +42,10 @@ struct stripe_plan stripe_make_plan(const struct stripe_layout *layout, u32 dirt
 
 /* Lists */
 
-static void stripe_list_add(struct stripe_cache *cache, struct stripe_list *list,
-			    struct stripe *stripe)
+static void stripe_list_append_stripe(struct stripe_cache *cache, struct stripe_list *list,
+				      struct stripe *stripe)
 {
-	u32 index = stripe_cache_index(cache, stripe);
+	u32 index = stripe_index_in_cache(cache, stripe);
 
 	stripe->prev = list->tail;
 	stripe->next = STRIPE_NONE;
@@ -56,8 +56,8 @@ static void stripe_list_add(struct stripe_cache *cache, struct stripe_list *list
 	list->tail = index;
 }
 
-static void stripe_list_remove(struct stripe_cache *cache, struct stripe_list *list,
-			       const struct stripe *stripe)
+static void stripe_list_remove_stripe(struct stripe_cache *cache, struct stripe_list *list,
+				      const struct stripe *stripe)
 {
 	if (stripe->prev == STRIPE_NONE)
 		list->head = stripe->next;
@@ -81,7 +81,7 @@ static void stripe_hash_add(struct stripe_cache *cache, struct stripe *stripe)
 	u32 *head = stripe_get_hash_bucket(cache, stripe->row);
 
 	stripe->hash_next = *head;
-	*head = stripe_cache_index(cache, stripe);
+	*head = stripe_index_in_cache(cache, stripe);
 }
 
 void stripe_cache_init(struct stripe_cache *cache, u32 count)
@@ -96,7 +96,7 @@ void stripe_cache_init(struct stripe_cache *cache, u32 count)
 	for (u32 i = 0; i < count; i++) {
 		cache->heads[i] = STRIPE_NONE;
 		cache->stripes[i].row = STRIPE_NONE;
-		stripe_list_add(cache, &cache->clean, &cache->stripes[i]);
+		stripe_list_append_stripe(cache, &cache->clean, &cache->stripes[i]);
 	}
 }
 
@@ -127,7 +127,7 @@ struct stripe *stripe_get(struct stripe_cache *cache, u32 row)
 	if (stripe->row != STRIPE_NONE) {
 		u32 *link = stripe_get_hash_bucket(cache, stripe->row);
 
-		while (*link != stripe_cache_index(cache, stripe))
+		while (*link != stripe_index_in_cache(cache, stripe))
 			link = &cache->stripes[*link].hash_next;
 		*link = stripe->hash_next;
 	}
@@ -140,12 +140,12 @@ struct stripe *stripe_get(struct stripe_cache *cache, u32 row)
 
 /* States */
 
-void stripe_mark_cell_dirty(struct stripe_cache *cache, struct stripe *stripe, u32 cell,
+void stripe_mark_unit_dirty(struct stripe_cache *cache, struct stripe *stripe, u32 cell,
 			    bool approx, u64 now_ns)
 {
 	if (!stripe->dirty && !stripe->busy) {
-		stripe_list_remove(cache, &cache->clean, stripe);
-		stripe_list_add(cache, &cache->dirty, stripe);
+		stripe_list_remove_stripe(cache, &cache->clean, stripe);
+		stripe_list_append_stripe(cache, &cache->dirty, stripe);
 		stripe->since_ns = now_ns;
 	}
 	stripe->dirty |= 1U << cell;
@@ -156,7 +156,7 @@ void stripe_mark_cell_dirty(struct stripe_cache *cache, struct stripe *stripe, u
 void stripe_begin_write(struct stripe_cache *cache, const struct stripe_layout *layout,
 			struct stripe *stripe)
 {
-	stripe_list_remove(cache, &cache->dirty, stripe);
+	stripe_list_remove_stripe(cache, &cache->dirty, stripe);
 	stripe->plan = stripe_make_plan(layout, stripe->dirty, stripe->known);
 	stripe->flying = stripe->dirty;
 	stripe->dirty = 0;
@@ -169,5 +169,5 @@ void stripe_end_write(struct stripe_cache *cache, struct stripe *stripe, u64 now
 	stripe->flying = 0;
 	stripe->busy = false;
 	stripe->since_ns = now_ns;
-	stripe_list_add(cache, stripe->dirty ? &cache->dirty : &cache->clean, stripe);
+	stripe_list_append_stripe(cache, stripe->dirty ? &cache->dirty : &cache->clean, stripe);
 }

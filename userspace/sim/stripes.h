@@ -50,7 +50,7 @@ u64 stripe_count_array_units(const struct stripe_layout *layout, u32 member_unit
 void stripe_locate_unit(const struct stripe_layout *layout, u32 unit, u32 *row, u32 *cell);
 
 /* Return the member device that stores the cell; @row is the unit number on the member. */
-u32 stripe_find_member_of_cell(const struct stripe_layout *layout, u32 row, u32 cell);
+u32 stripe_find_unit_member(const struct stripe_layout *layout, u32 row, u32 cell);
 
 /**
  * struct stripe_plan - plan to write new data into a row
@@ -142,7 +142,7 @@ struct stripe *stripe_find(struct stripe_cache *cache, u32 row);
 struct stripe *stripe_get(struct stripe_cache *cache, u32 row);
 
 /* Mark a cell as dirty. */
-void stripe_mark_cell_dirty(struct stripe_cache *cache, struct stripe *stripe, u32 cell,
+void stripe_mark_unit_dirty(struct stripe_cache *cache, struct stripe *stripe, u32 cell,
 			    bool approx, u64 now_ns);
 
 /* Mark the dirty cells of @stripe as being written, and set its plan. */
@@ -152,7 +152,8 @@ void stripe_begin_write(struct stripe_cache *cache, const struct stripe_layout *
 /* End the write of stripe_begin_write(): mark the stripe as clean, or dirty if it has new data. */
 void stripe_end_write(struct stripe_cache *cache, struct stripe *stripe, u64 now_ns);
 
-static inline u32 stripe_cache_index(const struct stripe_cache *cache, const struct stripe *stripe)
+static inline u32 stripe_index_in_cache(const struct stripe_cache *cache,
+					const struct stripe *stripe)
 {
 	return (u32)(stripe - cache->stripes);
 }

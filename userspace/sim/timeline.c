@@ -127,7 +127,7 @@ static void write_timeline_event(struct timeline *timeline, const struct lane *l
 	json_end_object(json);
 }
 
-static void end_operation_of_timeline_lane(struct timeline *timeline, struct lane *lane, u64 end_ns)
+static void end_lun_operation_in_timeline(struct timeline *timeline, struct lane *lane, u64 end_ns)
 {
 	if (lane->busy)
 		write_timeline_event(timeline, lane, end_ns);
@@ -144,10 +144,10 @@ void timeline_add_event(struct timeline *timeline, const struct aftl_array_event
 	struct lane *lane = &timeline->lanes[event->lun];
 
 	if (event->op == AFTL_ARRAY_SUSPEND) {
-		end_operation_of_timeline_lane(timeline, lane, event->begin_ns);
+		end_lun_operation_in_timeline(timeline, lane, event->begin_ns);
 		return;
 	}
-	end_operation_of_timeline_lane(timeline, lane, compute_planned_end_of_event(lane));
+	end_lun_operation_in_timeline(timeline, lane, compute_planned_end_of_event(lane));
 	lane->event = *event;
 	lane->busy = true;
 	lane->resumed = event->op == AFTL_ARRAY_RESUME;
@@ -162,8 +162,8 @@ void timeline_end_device(struct timeline *timeline)
 	if (!timeline)
 		return;
 	for (u32 i = 0; i < timeline->luns; i++)
-		end_operation_of_timeline_lane(timeline, &timeline->lanes[i],
-					       compute_planned_end_of_event(&timeline->lanes[i]));
+		end_lun_operation_in_timeline(timeline, &timeline->lanes[i],
+					      compute_planned_end_of_event(&timeline->lanes[i]));
 }
 
 u64 timeline_count_omitted_operations(const struct timeline *timeline)

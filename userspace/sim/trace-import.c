@@ -120,12 +120,12 @@ static enum exit_code write_converted_trace(int fd, const struct sim_options *op
 		complain_as("sim", "no new process: %s", strerror(errno));
 		return EXIT_FAILED;
 	}
-	/* Ctrl-C reaches both processes; pass on a signal that only this process got. */
+	/* Ctrl-C reaches approxftl-trace, too; pass on a signal that only this process got. */
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-		if (interrupted())
+		if (is_stop_requested())
 			kill(child, SIGTERM);
 	/* approxftl-trace has printed its own error messages, unless it was missing or killed. */
-	if (interrupted())
+	if (is_stop_requested())
 		return EXIT_INTERRUPTED;
 	if (WIFEXITED(status) && WEXITSTATUS(status) != NOT_FOUND)
 		return (enum exit_code)WEXITSTATUS(status);

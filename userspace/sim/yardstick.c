@@ -6,7 +6,7 @@
 #include "run.h"
 #include "shares.h"
 
-/* Growing list of the writes and discards of units, for optimum_find(). */
+/* Growing list of the writes and discards of units, for optimum_find_fewest_programs(). */
 struct operations {
 	u32 *ops;
 	u64 count;
@@ -79,11 +79,12 @@ static int read_stream_operations(struct sim_stream *stream, const struct sim_op
 
 static int stop_optimum_search_if_interrupted(void)
 {
-	return interrupted() ? -EINTR : 0;
+	return is_stop_requested() ? -EINTR : 0;
 }
 
-static int find_stream_optimum(const struct sim_result *result, const struct operations *list,
-			       u64 begin, struct optimum *optimum)
+static int find_fewest_programs_of_stream(const struct sim_result *result,
+					  const struct operations *list, u64 begin,
+					  struct optimum *optimum)
 {
 	const struct aftl_config *config = &result->config;
 	const struct aftl_geometry *geo = &result->geo;
@@ -102,11 +103,12 @@ static int find_stream_optimum(const struct sim_result *result, const struct ope
 
 	if (config->fill != AFTL_FILL_NONE)
 		stream.filled = (u32)(geo->units * config->fill_valid / SHARE_WHOLE);
-	return optimum_find(&device, &stream, stop_optimum_search_if_interrupted, optimum);
+	return optimum_find_fewest_programs(&device, &stream, stop_optimum_search_if_interrupted,
+					    optimum);
 }
 
-int sim_yardstick_find(const struct sim_options *options, struct sim_result *result,
-		       struct aftl_error *error)
+int sim_find_offline_optimum(const struct sim_options *options, struct sim_result *result,
+			     struct aftl_error *error)
 {
 	struct operations list = { .ops = NULL };
 	struct sim_stream *stream;
@@ -120,7 +122,8 @@ int sim_yardstick_find(const struct sim_options *options, struct sim_result *res
 	ret = read_stream_operations(stream, options, result, &list, &begin, error);
 	stream->close(stream);
 	if (!ret)
-		ret = find_stream_optimum(result, &list, begin, &result->yardstick.optimum);
+		ret = find_fewest_programs_of_stream(result, &list, begin,
+						     &result->yardstick.optimum);
 	free(list.ops);
 	if (ret == -ENOMEM)
 		aftl_fail(error, ret,
@@ -130,16 +133,16 @@ int sim_yardstick_find(const struct sim_options *options, struct sim_result *res
 	return ret;
 }
 
-u64 sim_yardstick_get_lower_bound(const struct sim_result *result)
+u64 sim_get_min_write_amplification(const struct sim_result *result)
 {
-	return scaled_ratio(optimum_compute_lower_bound(&result->yardstick.optimum) *
+	return scaled_ratio(optimum_get_min_programs(&result->yardstick.optimum) *
 				    result->geo.unit_bytes,
 			    result->yardstick.bytes, 10000);
 }
 
-u64 sim_yardstick_get_collector_result(const struct sim_result *result)
+u64 sim_get_offline_gc_amplification(const struct sim_result *result)
 {
-	u64 units = optimum_count_collector_programs(&result->yardstick.optimum);
+	u64 units = optimum_get_offline_programs(&result->yardstick.optimum);
 
 	return units == U64_MAX ? 0 :
 				  scaled_ratio(units * result->geo.unit_bytes,

@@ -21,20 +21,20 @@ struct sim_yardstick {
 };
 
 /**
- * sim_yardstick_find() - compute the offline optimum for the requests of @result
+ * sim_find_offline_optimum() - compute the offline optimum for the requests of @result
  * @options: options of the command line
  * @result: a result of sim_run(), whose yardstick is set unless the run was interrupted
  * @error: receives the error message
  *
  * Return: 0 or a negative error number
  */
-int sim_yardstick_find(const struct sim_options *options, struct sim_result *result,
-		       struct aftl_error *error);
+int sim_find_offline_optimum(const struct sim_options *options, struct sim_result *result,
+			     struct aftl_error *error);
 
 /* Return the lower bound of programmed bytes per byte that the host writes, in 1/10000. */
-u64 sim_yardstick_get_lower_bound(const struct sim_result *result);
+u64 sim_get_min_write_amplification(const struct sim_result *result);
 
 /* Return write amplification by the offline collector; 0 if spare space is too small for it. */
-u64 sim_yardstick_get_collector_result(const struct sim_result *result);
+u64 sim_get_offline_gc_amplification(const struct sim_result *result);
 
 #endif

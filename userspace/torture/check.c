@@ -33,8 +33,8 @@ static void report_wrong_unit(struct torture_run *run, u64 unit, u32 floor,
 static bool may_be_half_of_concurrent_write(const struct torture_run *run, u64 unit, u32 floor,
 					    const struct block_found *found)
 {
-	return !run->target.device && ledger_newest_generation(run->ledger, unit) > floor &&
-		(found->kind == BLOCK_TORN || found->kind == BLOCK_FOREIGN);
+	return !run->target.device && ledger_get_newest_generation(run->ledger, unit) > floor &&
+	       (found->kind == BLOCK_TORN || found->kind == BLOCK_FOREIGN);
 }
 
 void check_read_blocks(struct torture_run *run, u64 first, u32 count, const void *data,
@@ -54,7 +54,7 @@ void check_read_blocks(struct torture_run *run, u64 first, u32 count, const void
 static void check_read_unit(struct torture_run *run, u64 unit, const void *data)
 {
 	struct block_found found = block_read(data, run->unit_bytes, (u32)run->options.flips);
-	u32 floor = ledger_oldest_generation(run->ledger, unit);
+	u32 floor = ledger_get_oldest_generation(run->ledger, unit);
 
 	if (!ledger_allows_content(run->ledger, unit, floor, &found))
 		report_wrong_unit(run, unit, floor, &found, 0);
@@ -103,7 +103,7 @@ int check_all_torture_units(struct torture_run *run, struct aftl_error *error)
 	u8 *data = aligned_alloc(CHUNK_BYTES, CHUNK_BYTES);
 	int ret = data ? 0 : aftl_fail(error, -ENOMEM, "no memory");
 
-	for (u64 at = 0; at < units && !ret && !interrupted(); at += most)
+	for (u64 at = 0; at < units && !ret && !is_stop_requested(); at += most)
 		ret = check_units_in_range(run, at, (u32)min(units - at, (u64)most), data, error);
 	free(data);
 	return ret;

@@ -318,12 +318,12 @@ void ledger_end_flush(struct ledger *ledger, u64 covered)
 	memmove(ledger->risen, ledger->risen + count, ledger->count * sizeof(*ledger->risen));
 }
 
-u32 ledger_oldest_generation(const struct ledger *ledger, u64 unit)
+u32 ledger_get_oldest_generation(const struct ledger *ledger, u64 unit)
 {
 	return ledger->units[unit].low;
 }
 
-u32 ledger_newest_generation(const struct ledger *ledger, u64 unit)
+u32 ledger_get_newest_generation(const struct ledger *ledger, u64 unit)
 {
 	const struct ledger_unit *now = &ledger->units[unit];
 

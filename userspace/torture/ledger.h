@@ -121,9 +121,9 @@ u64 ledger_begin_flush(const struct ledger *ledger);
 void ledger_end_flush(struct ledger *ledger, u64 covered);
 
 /* Return: oldest generation that a read of the unit submitted now may return. */
-u32 ledger_oldest_generation(const struct ledger *ledger, u64 unit);
+u32 ledger_get_oldest_generation(const struct ledger *ledger, u64 unit);
 /* Return: newest generation that the unit may hold, complete or in flight. */
-u32 ledger_newest_generation(const struct ledger *ledger, u64 unit);
+u32 ledger_get_newest_generation(const struct ledger *ledger, u64 unit);
 
 /**
  * ledger_allows_content() - check whether @unit may hold @found

@@ -177,7 +177,7 @@ static void store_oldest_generations_of_read_units(struct press *press, struct s
 {
 	for (u32 i = 0; i < slot->change.count; i++)
 		slot->change.floors[i] =
-			ledger_oldest_generation(press->run->ledger, slot->change.first + i);
+			ledger_get_oldest_generation(press->run->ledger, slot->change.first + i);
 }
 
 static void begin_torture_request(struct press *press, struct slot *slot)
@@ -280,9 +280,9 @@ static bool is_torture_run_over(const struct press *press)
 {
 	const struct torture_options *options = &press->run->options;
 
-	return interrupted() || press->failed || press->run->wrong ||
-		machine_clock_now_ns() >= press->until_ns ||
-		(options->requests && press->drawn >= options->requests && !press->waiting);
+	return is_stop_requested() || press->failed || press->run->wrong ||
+	       machine_clock_now_ns() >= press->until_ns ||
+	       (options->requests && press->drawn >= options->requests && !press->waiting);
 }
 
 static void describe_torture_request(const struct press *press, const struct slot *slot, char *text,

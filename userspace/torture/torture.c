@@ -25,7 +25,7 @@ static void catch_power_failure_signal(struct ledger *ledger)
 
 	the_ledger = ledger;
 	sigaction(SIGUSR1, &action, NULL);
-	interruption_catch();
+	interruption_catch_stop_signals();
 }
 
 /* Draw a random number that distinguishes this run from other runs. */
@@ -116,7 +116,7 @@ static enum exit_code run_torture(struct torture_run *run)
 	if (!code && !run->wrong && !options->verify) {
 		run->options.power_failed = false;
 		code = run_press_on_device(run);
-		if (!code && !run->wrong && !interrupted())
+		if (!code && !run->wrong && !is_stop_requested())
 			code = check_all_blocks(run);
 	}
 	printf("seed %u", ledger_header(run->ledger)->seed);
@@ -126,7 +126,7 @@ static enum exit_code run_torture(struct torture_run *run)
 	       (unsigned long long)run->unreadable, (unsigned long long)run->wrong);
 	if (run->wrong)
 		return EXIT_NOT_VERIFIED;
-	return !code && interrupted() ? EXIT_INTERRUPTED : code;
+	return !code && is_stop_requested() ? EXIT_INTERRUPTED : code;
 }
 
 int main(int argc, char **argv)

@@ -15,7 +15,7 @@ def check_generated_files(directory: Path) -> int:
         if not path.is_file():
             print(f"{path} does not exist: run 'generate' first.", file=sys.stderr)
             return 1
-        different = tables.first_differing_item(name, path.read_text(encoding="utf-8"))
+        different = tables.first_differing_c_item(name, path.read_text(encoding="utf-8"))
         if different:
             print(f"{path} differs from the models, first in {different}.", file=sys.stderr)
             return 1

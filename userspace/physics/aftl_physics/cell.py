@@ -67,7 +67,7 @@ class Mass:
     first: int
     mass: FloatArray
 
-    def sum_distribution(self, other: "Mass") -> "Mass":
+    def convolve_with_mass(self, other: "Mass") -> "Mass":
         """Return the distribution of the sum of two independent variables.
 
         Direct convolution: all terms are positive, so tails keep their relative precision, which an
@@ -76,7 +76,7 @@ class Mass:
         return Mass(self.first + other.first, np.convolve(self.mass, other.mass))
 
 
-def _mass_from_survival(survival: Callable[[float], float], centre: float, reach: float) -> Mass:
+def _mass_from_tails(survival: Callable[[float], float], centre: float, reach: float) -> Mass:
     """Return the exact probability in each voltage bin of a distribution that is symmetric about
     `centre`.
 
@@ -88,11 +88,11 @@ def _mass_from_survival(survival: Callable[[float], float], centre: float, reach
     edges = [(k - 0.5) * GRID_V - centre for k in range(first, last + 2)]
     upper = [survival(abs(x)) for x in edges]
     ends = itertools.pairwise(zip(edges, upper, strict=True))
-    mass = [_probability_between(low, high, above, beyond) for (low, above), (high, beyond) in ends]
+    mass = [_interval_probability(low, high, above, below) for (low, above), (high, below) in ends]
     return Mass(first, np.array(mass))
 
 
-def _probability_between(low: float, high: float, tail_low: float, tail_high: float) -> float:
+def _interval_probability(low: float, high: float, tail_low: float, tail_high: float) -> float:
     """Return the probability of [low, high] under a symmetric distribution, from its two tails."""
     if low >= 0:
         return tail_low - tail_high
@@ -113,7 +113,7 @@ def gaussian_mass(mean: float, sigma: float) -> Mass:
     """Return a normal distribution; a vanishing sigma gives a distribution at a single voltage."""
     if sigma < GRID_V / 100:
         return point_mass(mean)
-    return _mass_from_survival(lambda x: normal_tail(x / sigma), mean, GAUSS_CUT * sigma)
+    return _mass_from_tails(lambda x: normal_tail(x / sigma), mean, GAUSS_CUT * sigma)
 
 
 @lru_cache(maxsize=256)
@@ -121,7 +121,7 @@ def laplace_mass(scale: float) -> Mass:
     """Return a Laplace distribution with mean zero (eq 5, program/erase noise)."""
     if scale <= 0:
         return point_mass(0.0)
-    return _mass_from_survival(lambda x: 0.5 * math.exp(-x / scale), 0.0, LAPLACE_CUT * scale)
+    return _mass_from_tails(lambda x: 0.5 * math.exp(-x / scale), 0.0, LAPLACE_CUT * scale)
 
 
 def uniform_mass(low: float, width: float) -> Mass:
@@ -163,7 +163,7 @@ def distribution_of_shifts(total_mv: float) -> Mass:
     """Return the distribution of the accumulated shift (V) of a cell by its neighbours."""
     result = point_mass(0.0)
     for shift_mv in neighbour_shifts(total_mv):
-        result = result.sum_distribution(_neighbour_shift(shift_mv / 1000.0))
+        result = result.convolve_with_mass(_neighbour_shift(shift_mv / 1000.0))
     return result
 
 
@@ -195,7 +195,7 @@ class Channel:
     residual_laplace_v: float = 0.0
 
 
-def _programmed_state(verify_v: float, step_v: float, erased_mean_v: float) -> State:
+def _make_programmed_state(verify_v: float, step_v: float, erased_mean_v: float) -> State:
     return State(verify_v, step_v, verify_v + 0.5 * step_v - erased_mean_v, False)
 
 
@@ -212,7 +212,7 @@ def make_approxftl_cell(
     pitch = (vmax_v - step_v - erased_mean_v) / programmed_states
     erased = State(erased_mean_v, erased_sigma_v, 0.0, True)
     programmed = [
-        _programmed_state(erased_mean_v + i * pitch, step_v, erased_mean_v)
+        _make_programmed_state(erased_mean_v + i * pitch, step_v, erased_mean_v)
         for i in range(1, programmed_states + 1)
     ]
     return Channel((erased, *programmed), residual_laplace_v)
@@ -221,7 +221,7 @@ def make_approxftl_cell(
 def make_agcr_cell(step_v: float) -> Channel:
     """Return AGCR's cell: the public cell model with fixed verify levels and a given ISPP step."""
     erased = State(PUBLIC_ERASED_MEAN_V, PUBLIC_ERASED_SIGMA_V, 0.0, True)
-    programmed = [_programmed_state(v, step_v, PUBLIC_ERASED_MEAN_V) for v in PUBLIC_VERIFY_V]
+    programmed = [_make_programmed_state(v, step_v, PUBLIC_ERASED_MEAN_V) for v in PUBLIC_VERIFY_V]
     return Channel((erased, *programmed))
 
 
@@ -235,26 +235,26 @@ def make_gaussian_cell(means_v: Sequence[float], sigmas_v: Sequence[float]) -> C
 
 
 @lru_cache(maxsize=4096)
-def _state_noise(residual_v: float, swing_v: float, cycles: int, hours: int) -> Mass:
+def _noise_distribution(residual_v: float, swing_v: float, cycles: int, hours: int) -> Mass:
     """Return the distribution of program/erase noise (eq 5) plus retention loss (eq 6)."""
     root = math.sqrt(cycles)
     noise = laplace_mass(residual_v + LAPLACE_PER_SQRT_CYCLE_V * root)
     drain = RETENTION_KS * swing_v * math.log1p(hours)
     mean = -drain * RETENTION_KD * root
     variance = drain * RETENTION_KM * cycles**0.6 if cycles else 0.0
-    return noise.sum_distribution(gaussian_mass(mean, math.sqrt(variance)))
+    return noise.convolve_with_mass(gaussian_mass(mean, math.sqrt(variance)))
 
 
 @lru_cache(maxsize=4096)
-def _disturbed_state(state: State, disturb_mv: float) -> Mass:
-    return state.distribution_after_program().sum_distribution(distribution_of_shifts(disturb_mv))
+def _disturbed_distribution(state: State, disturb_mv: float) -> Mass:
+    return state.distribution_after_program().convolve_with_mass(distribution_of_shifts(disturb_mv))
 
 
 @lru_cache(maxsize=1024)
 def _erased_state(state: State, residual_v: float, disturb_mv: float, cycles: int) -> Mass:
     """Return the erased state's distribution at a read, which retention does not change."""
-    return _disturbed_state(state,
-                            disturb_mv).sum_distribution(_state_noise(residual_v, 0.0, cycles, 0))
+    noise = _noise_distribution(residual_v, 0.0, cycles, 0)
+    return _disturbed_distribution(state, disturb_mv).convolve_with_mass(noise)
 
 
 def state_distributions(channel: Channel, disturb_mv: float, cycles: int, hours: int) -> list[Mass]:
@@ -262,12 +262,12 @@ def state_distributions(channel: Channel, disturb_mv: float, cycles: int, hours:
     residual = channel.residual_laplace_v
     result = [_erased_state(channel.states[0], residual, disturb_mv, cycles)]
     for state in channel.states[1:]:
-        noise = _state_noise(residual, state.swing_v, cycles, hours)
-        result.append(_disturbed_state(state, disturb_mv).sum_distribution(noise))
+        noise = _noise_distribution(residual, state.swing_v, cycles, hours)
+        result.append(_disturbed_distribution(state, disturb_mv).convolve_with_mass(noise))
     return result
 
 
-def read_error_at_crossing(lower: Mass, upper: Mass) -> float:
+def misread_probability(lower: Mass, upper: Mass) -> float:
     """Return the summed misread probabilities of two neighbouring states at the best reference."""
     first = min(lower.first, upper.first)
     last = max(lower.first + len(lower.mass), upper.first + len(upper.mass))
@@ -290,7 +290,7 @@ def cell_rber(channel: Channel, disturb_mv: float, cycles: int = 0, hours: int =
     states = state_distributions(channel, disturb_mv, cycles, hours)
     pairs = itertools.pairwise(states)
     share = 1.0 / len(states)
-    return sum(share * read_error_at_crossing(a, b) for a, b in pairs) / math.log2(len(states))
+    return sum(share * misread_probability(a, b) for a, b in pairs) / math.log2(len(states))
 
 
 def neighbour_shift_mv(vmax_v: float) -> float:

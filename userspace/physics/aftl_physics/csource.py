@@ -117,15 +117,16 @@ def kernel_doc_text(summary: str, members: Sequence[tuple[str, str]], detail: st
 
 def lines_of_initialiser(values: Values) -> str:
     """Return the inside of a C initialiser in braces as filled lines."""
-    lines = textwrap.wrap(_joined_elements(values) + ",", WIDTH - TAB, break_long_words=False,
+    lines = textwrap.wrap(_array_elements_text(values) + ",", WIDTH - TAB, break_long_words=False,
                           break_on_hyphens=False)
     return "".join(f"\t{line}\n" for line in lines).replace(GLUE, " ")
 
 
-def _joined_elements(values: Values) -> str:
+def _array_elements_text(values: Values) -> str:
     """Return values separated by commas; equal rows and long runs of a value become a range."""
     flat = isinstance(values[0], (int, str))
-    texts = [str(v) if flat else f"{{{GLUE}{_joined_elements(v)}{GLUE}}}"  # type: ignore[arg-type]
+    texts = [str(v) if flat else
+             f"{{{GLUE}{_array_elements_text(v)}{GLUE}}}"  # type: ignore[arg-type]
              for v in values]
     elements: list[str] = []
     at = 0

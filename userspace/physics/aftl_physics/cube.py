@@ -31,19 +31,20 @@ def errors_by_layer() -> list[float]:
     return [math.sqrt(factor / layers.UNIT) for factor in layers.layer_factors_q8()]
 
 
-def error_limit() -> float:
+def max_layer_errors() -> float:
     """Return BER_EP1(max): with it the best layer of a new device has a spare margin of 1.7."""
     return min(errors_by_layer()) * program_time.CUBE_MARGIN
 
 
 def growth_of_layer_errors(cycles: float) -> float:
     """Return the growth of errors with wear: the worst layer meets BER_EP1(max) at LIFE_CYCLES."""
-    return 1.0 + (error_limit() / max(errors_by_layer()) - 1.0) * cycles / LIFE_CYCLES
+    return 1.0 + (max_layer_errors() / max(errors_by_layer()) - 1.0) * cycles / LIFE_CYCLES
 
 
-def spare_margin(point: int, cycles: float) -> float:
+def spare_margin_of_layer(point: int, cycles: float) -> float:
     """Return the spare margin S_M of a layer: the factor by which its errors may grow."""
-    return max(1.0, error_limit() / (errors_by_layer()[point] * growth_of_layer_errors(cycles)))
+    errors = errors_by_layer()[point] * growth_of_layer_errors(cycles)
+    return max(1.0, max_layer_errors() / errors)
 
 
 def voltage_margins_mv(spare: float) -> tuple[float, float]:
@@ -53,23 +54,24 @@ def voltage_margins_mv(spare: float) -> tuple[float, float]:
     return START_SHARE * total, (1.0 - START_SHARE) * total
 
 
-def time_saving_of_follower(spare: float) -> float:
+def time_saved_by_follower_word_line(spare: float) -> float:
     """Return the share of program time that a follower word line saves (verifies and loops)."""
-    loops = program_time.cube_removed_loops(spare)
+    loops = program_time.loops_skipped_by_spare_margin(spare)
     whole = min(int(loops), program_time.CUBE_MAX_REMOVED - 1)
     low = program_time.cube_program_ns(whole, True)
     high = program_time.cube_program_ns(whole + 1, True)
     return 1.0 - (low + (high - low) * (loops - whole)) / program_time.CUBE_LEADER_NS
 
 
-def mean_time_saving_of_followers(cycles: float) -> float:
+def mean_time_saved_by_follower_word_lines(cycles: float) -> float:
     """Return the share of program time that follower word lines save, averaged over layers."""
-    savings = [time_saving_of_follower(spare_margin(p, cycles)) for p in range(layers.POINTS)]
+    savings = [time_saved_by_follower_word_line(spare_margin_of_layer(point, cycles))
+               for point in range(layers.POINTS)]
     return sum(savings) / len(savings)
 
 
 @lru_cache(maxsize=1)
-def early_verify_loops() -> list[int]:
+def premature_verify_loops_by_layer() -> list[int]:
     """Return for each layer how many loops too early the default verifies of a state start: three,
     but four in the quarter of the layers with the most errors, and two in the quarter with the
     fewest errors (assumed).
@@ -84,7 +86,7 @@ def early_verify_loops() -> list[int]:
 
 
 @lru_cache(maxsize=1)
-def vertftl_reduction_mv() -> list[float]:
+def vertftl_voltage_reduction_mv() -> list[float]:
     """Return by how much vertFTL reduces the last ISPP voltage (mV) by layer, fixed for all
     conditions.
 
@@ -93,16 +95,18 @@ def vertftl_reduction_mv() -> list[float]:
     CUBE_VERT_SAVING.
     """
     worst = max(errors_by_layer())
-    savings = [program_time.removed_loops_saving(program_time.cube_removed_loops(worst / errors))
-               for errors in errors_by_layer()]
+    loops = (program_time.loops_skipped_by_spare_margin(worst / own) for own in errors_by_layer())
+    savings = list(map(program_time.time_saved_by_removed_loops, loops))
     scale = program_time.CUBE_VERT_SAVING * len(savings) / sum(savings)
-    return [program_time.ispp_step_mv() * loops_for_saving(saving * scale) for saving in savings]
+    return [program_time.ispp_step_mv() * loops_to_remove_for_time_saving(saving * scale)
+            for saving in savings]
 
 
-def loops_for_saving(saving: float) -> float:
+def loops_to_remove_for_time_saving(saving: float) -> float:
     """Return the number of ISPP loops whose removal saves a share of the program time."""
     most = program_time.CUBE_MAX_REMOVED
-    found = find_root(lambda loops: program_time.removed_loops_saving(loops) - saving, -1e-6, most)
+    found = find_root(lambda loops: program_time.time_saved_by_removed_loops(loops) - saving,
+                      -1e-6, most)
     return max(0.0, found)
 
 

@@ -26,14 +26,14 @@ def round_significant(value: float, digits: int = SIGNIFICANT_DIGITS) -> Fractio
         raise ValueError(f"not a finite non-negative number: {value!r}")
     if value < 1e-300:
         return Fraction(0)
-    rounded = {Decimal(f"{v:.{digits - 1}e}") for v in _rounding_margins(value)}
+    rounded = {Decimal(f"{v:.{digits - 1}e}") for v in _error_bounds_of_value(value)}
     if len(rounded) != 1:
         raise UnstableRoundingError(f"{value!r} lies on a {digits}-digit rounding boundary")
     return Fraction(rounded.pop())
 
 
-def _rounding_margins(value: float) -> tuple[float, float]:
-    """Return `value` minus and plus the error within which rounding must give the same integer."""
+def _error_bounds_of_value(value: float) -> tuple[float, float]:
+    """Return the two ends of the range of values that must be rounded to the same integer."""
     return value * (1.0 - BOUNDARY_MARGIN), value * (1.0 + BOUNDARY_MARGIN)
 
 
@@ -42,6 +42,6 @@ def nearest_integer(value: Fraction) -> int:
     return math.floor(value + Fraction(1, 2))
 
 
-def scaled_integer(value: float, scale: int, digits: int = SIGNIFICANT_DIGITS) -> int:
+def scale_to_integer(value: float, scale: int, digits: int = SIGNIFICANT_DIGITS) -> int:
     """Return `value` x `scale` as an integer, rounded to `digits` decimal digits first."""
     return nearest_integer(round_significant(value, digits) * scale)

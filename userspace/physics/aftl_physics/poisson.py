@@ -47,7 +47,7 @@ def poisson_probabilities(mean: float) -> tuple[int, list[float]]:
     return mode - len(below), [w / total for w in weights]
 
 
-def mean_counts_of_bins(mean: float) -> list[float]:
+def mean_error_counts_of_quantile_bins(mean: float) -> list[float]:
     """Return the mean error count of each of the 64 bins; counts at a bin's edge are split."""
     first, mass = poisson_probabilities(mean)
     sums = [0.0] * COLUMNS
@@ -70,7 +70,7 @@ def rounded_poisson_row(mean_q8: int, previous: list[int]) -> list[int]:
     Every entry is rounded down, but not below the row of the next smaller mean; the remainder goes
     to the entries with the largest fractions.
     """
-    exact = [m * SCALE for m in mean_counts_of_bins(mean_q8 / SCALE)]
+    exact = [m * SCALE for m in mean_error_counts_of_quantile_bins(mean_q8 / SCALE)]
     row = [max(math.floor(x + 1e-6), p) for x, p in zip(exact, previous, strict=True)]
     missing = COLUMNS * mean_q8 - sum(row)
     if not 0 <= missing <= COLUMNS:

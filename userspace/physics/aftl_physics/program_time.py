@@ -29,7 +29,7 @@ def approximate_program_ns() -> int:
 
 
 def approxftl_program_ns() -> tuple[int, ...]:
-    """Return times (ns) of ApproxFTL's modes: normal, between, after, approximate, Delta_b."""
+    """Return program times (ns) of modes normal, between, after, approximate and Delta_b."""
     return (
         APPROXFTL_PROGRAM_NS,
         round(APPROXFTL_PROGRAM_NS * (1.0 - SAVING_APPROX_NEIGHBOURS)),
@@ -88,7 +88,7 @@ class LoopTimes:
     verify_ns: float
 
 
-def verify_windows_of_states(removed: int) -> list[tuple[int, int]]:
+def first_and_last_verify_loops(removed: int) -> list[tuple[int, int]]:
     """Return first and last verify loop of each state when `removed` loops are cut from the start
     of the program. The states' last loops are spread evenly from loop CUBE_WINDOW to loop
     CUBE_LOOPS.
@@ -105,7 +105,7 @@ def count_verifies(removed: int, skipped: int) -> int:
     """Return the number of verifies of a program that skips some first verifies of each state."""
     return sum(
         last - max(1, first - CUBE_EARLY_VERIFIES + skipped) + 1
-        for first, last in verify_windows_of_states(removed)
+        for first, last in first_and_last_verify_loops(removed)
     )
 
 
@@ -118,7 +118,7 @@ def calibrate_loop_times() -> LoopTimes:
     return LoopTimes(pulse, verify)
 
 
-def cube_loops_ns(removed: int, skipped: int) -> float:
+def cube_program_ns_of_loops(removed: int, skipped: int) -> float:
     """Return the program time tPROG = sum over loops of (tPGM + k_i tVFY) (cubeFTL eq 1)."""
     times = calibrate_loop_times()
     return (CUBE_LOOPS - removed) * times.pulse_ns + count_verifies(removed,
@@ -127,10 +127,10 @@ def cube_loops_ns(removed: int, skipped: int) -> float:
 
 def cube_program_ns(removed: int, skip_verify: bool) -> float:
     """Return the program time tPROG of an average layer, with or without redundant verifies."""
-    return cube_loops_ns(removed, CUBE_EARLY_VERIFIES if skip_verify else 0)
+    return cube_program_ns_of_loops(removed, CUBE_EARLY_VERIFIES if skip_verify else 0)
 
 
-def removed_loops_saving(loops: float) -> float:
+def time_saved_by_removed_loops(loops: float) -> float:
     """Return the share of program time saved by removing ISPP loops (fractions allowed)."""
     whole = min(int(loops), CUBE_MAX_REMOVED - 1)
     low, high = cube_program_ns(whole, False), cube_program_ns(whole + 1, False)
@@ -140,7 +140,8 @@ def removed_loops_saving(loops: float) -> float:
 @lru_cache(maxsize=1)
 def ispp_step_mv() -> float:
     """Return the ISPP step (mV) at which a margin of 320 mV saves 19.7 % of the time (derived)."""
-    loops = find_root(lambda x: removed_loops_saving(x) - CUBE_MARGIN_SAVING, 0.0, CUBE_MAX_REMOVED)
+    loops = find_root(lambda x: time_saved_by_removed_loops(x) - CUBE_MARGIN_SAVING,
+                      0.0, CUBE_MAX_REMOVED)
     return CUBE_MARGIN_MV / loops
 
 
@@ -153,6 +154,6 @@ def cube_margin_mv(spare: float) -> float:
     return CUBE_MARGIN_MV * math.log(spare) / math.log(CUBE_MARGIN)
 
 
-def cube_removed_loops(spare: float) -> float:
+def loops_skipped_by_spare_margin(spare: float) -> float:
     """Return the number of ISPP loops that a spare margin lets a program skip, at most four."""
     return min(float(CUBE_MAX_REMOVED), cube_margin_mv(spare) / ispp_step_mv())

@@ -25,7 +25,7 @@ def rber_lines() -> list[str]:
     return lines
 
 
-def relaxed_write_lines() -> list[str]:
+def rber_lines_of_larger_ispp_steps() -> list[str]:
     """Return lines with the RBER of precise pages programmed with larger ISPP steps."""
     short = cell.STEP_V / (1.0 - program_time.SAVING_APPROX_NEIGHBOURS)
     shorter = cell.STEP_V / (1.0 - program_time.SAVING_NO_NEIGHBOURS)
@@ -70,5 +70,6 @@ def cell_encoding_lines() -> list[str]:
 
 
 def physics_report() -> str:
-    parts = (rber_lines(), relaxed_write_lines(), program_time_lines(), cell_encoding_lines())
+    parts = (rber_lines(), rber_lines_of_larger_ispp_steps(), program_time_lines(),
+             cell_encoding_lines())
     return "\n\n".join("\n".join(lines) for lines in parts) + "\n"

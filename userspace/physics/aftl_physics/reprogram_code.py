@@ -49,7 +49,7 @@ def replace_bit_of_value(value: int, bit: int, new: int) -> int:
     return value & ~(1 << bit) | new << bit
 
 
-def highest_state_before_update(old: Encoding, bit: int, target: int) -> int:
+def highest_state_before_bit_update(old: Encoding, bit: int, target: int) -> int:
     """Return the highest state from which a cell gets the value `target` when `bit` is updated."""
     return max(old[source] for source in (target, target ^ 1 << bit))
 
@@ -67,7 +67,7 @@ def is_gray_code(code: Encoding) -> bool:
 
 def _is_legal_update(old: Encoding, new: Encoding, bit: int) -> bool:
     for value in range(VALUES):
-        limit = highest_state_before_update(old, bit, value)
+        limit = highest_state_before_bit_update(old, bit, value)
         keeps = old[value] >= limit
         if new[value] < limit or (keeps and new[value] != old[value]):
             return False
@@ -132,7 +132,7 @@ class Path(NamedTuple):
     codes: tuple[Code, Code, Code]
 
 
-def all_cell_histories() -> list[Path]:
+def all_state_sequences_of_cell() -> list[Path]:
     """Return all 4 x (2 bits x 2 values) x (2 bits x 2 values) = 64 histories of a cell."""
     codes = encodings_by_update_order()
     result = []
@@ -167,7 +167,7 @@ REPROGRAM_READ_NS = 53_000
 ERASE_NS = 10_000_000
 
 
-def metadata_bytes() -> float:
+def ressd_metadata_bytes() -> float:
     """Return the bytes of RAM that ReSSD needs for timestamps, block tags, pointers and status."""
     blocks = PLANES * BLOCKS_PER_PLANE
     pointers = PLANES * HOT_LEVELS * (BLOCK_POINTER_BITS + WORD_LINE_POINTER_BITS)

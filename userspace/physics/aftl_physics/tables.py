@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from aftl_physics import cell, cube, layers, poisson, program_time, tlc, tvr
 from aftl_physics.csource import Enum, Macro, Section, Table
-from aftl_physics.fixed import scaled_integer
+from aftl_physics.fixed import scale_to_integer
 
 Q12 = 1 << 12
 Q16 = 1 << 16
@@ -40,14 +40,14 @@ IntArray = NDArray[np.int64]
 
 def rate_q40(rate: float) -> int:
     """Return RBER x 2^40, at most one half (random data)."""
-    return min(scaled_integer(rate, Q40), Q40 // 2)
+    return min(scale_to_integer(rate, Q40), Q40 // 2)
 
 
 def _cell_model(channel: cell.Channel) -> RberModel:
     return lambda mv, cycles, hours: cell.cell_rber(channel, mv, cycles, hours)
 
 
-def _delta_b_rber(mv: float, cycles: int, hours: int) -> float:
+def _rber_of_delta_b_mode(mv: float, cycles: int, hours: int) -> float:
     """Return the RBER of program mode Delta_b: 7.2e-4 plus growth by disturbance, wear, age."""
     channel = cells_by_program_mode()["MLC_DELTA_B"]
     start = cell.cell_rber(channel, cell.neighbour_shift_mv(cell.VMAX_PRECISE_V))
@@ -76,7 +76,8 @@ def rber_curves() -> dict[str, tuple[str, RberModel]]:
     return {
         "MLC_PRECISE": ("precise page, Vmax 8 V", model["MLC_PRECISE"]),
         "MLC_APPROX": ("approximate page, Vmax 5 V", model["MLC_APPROX"]),
-        "MLC_DELTA_B": ("Delta_b approximate page, assigned 7.2e-4 plus growth", _delta_b_rber),
+        "MLC_DELTA_B": ("Delta_b approximate page, assigned 7.2e-4 plus growth",
+                        _rber_of_delta_b_mode),
         "MLC_FINE": ("AGCR high-cost write, 0.225 V steps", model["MLC_FINE"]),
         "MLC_MEDIUM": ("AGCR medium-cost write, 0.30 V steps", model["MLC_MEDIUM"]),
         "MLC_COARSE": ("AGCR low-cost write, 0.40 V steps", model["MLC_COARSE"]),
@@ -106,8 +107,8 @@ def _rber_grid(model: RberModel) -> IntArray:
 def rber_tables() -> dict[str, IntArray]:
     """Return RBER x 2^40 by curve name.
 
-    A coarser ISPP step never gets a lower RBER, although it would by a few percent while the erased
-    state dominates: an artefact of the fixed verify levels.
+    A coarser ISPP step never gets a lower RBER. While errors of the erased state dominate, fixed
+    verify levels would make its RBER a few percent lower, which is an artefact of the model.
     """
     grids = {name: _rber_grid(model) for name, (_, model) in rber_curves().items()}
     for finer, coarser in pairwise(("MLC_FINE", "MLC_MEDIUM", "MLC_COARSE")):
@@ -133,7 +134,7 @@ def poisson_section() -> Section:
     ))
 
 
-def _largest_shifts_by_neighbour() -> list[list[int]]:
+def _neighbour_voltage_shifts_mv() -> list[list[int]]:
     """Return the largest voltage shift (mV) that a neighbour causes, by its direction and class."""
     ratio = cell.VMAX_APPROX_V / cell.VMAX_PRECISE_V
     shifts = (cell.SHIFT_Y_MV, cell.SHIFT_Z_MV)
@@ -168,7 +169,7 @@ def rber_section() -> Section:
               " the curve: enforced by a running maximum. TLC curves do not depend on the shift."
               " Fine, medium and coarse steps are in that order at every point. All are read with"
               " the best references."),
-        Table("aftl_disturb_mv", "u16", ("2", "2"), _largest_shifts_by_neighbour(),
+        Table("aftl_disturb_mv", "u16", ("2", "2"), _neighbour_voltage_shifts_mv(),
               "threshold voltage shift by a neighbour programmed later, in millivolt",
               "First index: 0 = Y neighbour (same layer), 1 = Z neighbour (adjacent layer). Second"
               " index: 0 = the neighbour is precise, 1 = approximate."),
@@ -191,7 +192,7 @@ def rber_section() -> Section:
 
 
 def _cube_program_ns(removed: int, skipped: int) -> int:
-    return scaled_integer(program_time.cube_loops_ns(removed, skipped), 1, digits=7)
+    return scale_to_integer(program_time.cube_program_ns_of_loops(removed, skipped), 1, digits=7)
 
 
 def cube_section() -> Section:
@@ -199,11 +200,11 @@ def cube_section() -> Section:
     margins = list(zip(*(cube.voltage_margins_mv(t / 10) for t in MARGIN_TENTHS), strict=True))
     times = [
         [_cube_program_ns(n, skipped) for n in range(program_time.CUBE_MAX_REMOVED + 1)]
-        for skipped in range(max(cube.early_verify_loops()) + 1)
+        for skipped in range(max(cube.premature_verify_loops_by_layer()) + 1)
     ]
-    errors = [[scaled_integer(one * cube.growth_of_layer_errors(pe), Q12)
+    errors = [[scale_to_integer(one * cube.growth_of_layer_errors(pe), Q12)
                for one in cube.errors_by_layer()] for pe in PE_AXIS]
-    retries = [[scaled_integer(cube.retry_probability(pe, h), Q16) for h in HOUR_AXIS]
+    retries = [[scale_to_integer(cube.retry_probability(pe, h), Q16) for h in HOUR_AXIS]
                for pe in PE_AXIS]
     points = ("AFTL_CUBE_MARGIN_POINTS",)
     margin_axis = "by spare margin S_M in tenths, starting at AFTL_CUBE_MARGIN_FIRST"
@@ -215,28 +216,29 @@ def cube_section() -> Section:
               "program time in nanoseconds",
               "First index: loops by which the verifies of each state begin later than by"
               " default. Second index: loops removed."),
-        Table("aftl_cube_early_verifies", "u8", ("AFTL_LAYER_POINTS",), cube.early_verify_loops(),
+        Table("aftl_cube_early_verifies", "u8", ("AFTL_LAYER_POINTS",),
+              cube.premature_verify_loops_by_layer(),
               "loops by which verifies may begin later, by relative layer",
               "The mean is 3. An assumption."),
         Table("aftl_cube_vert_mv", "u16", ("AFTL_LAYER_POINTS",),
-              [scaled_integer(mv, 1) for mv in cube.vertftl_reduction_mv()],
+              [scale_to_integer(mv, 1) for mv in cube.vertftl_voltage_reduction_mv()],
               "vertFTL: how far the last program voltage is lowered, in millivolt, by relative"
               " layer", "The mean saves 8 % of the time."),
-        Macro("AFTL_CUBE_STEP_MV", scaled_integer(program_time.ispp_step_mv(), 1),
+        Macro("AFTL_CUBE_STEP_MV", scale_to_integer(program_time.ispp_step_mv(), 1),
               "ISPP step in millivolt, derived from one margin that the paper on cubeFTL measured"),
         Table("aftl_cube_ep1_q12", "u16", ("AFTL_RBER_PE_POINTS", "AFTL_LAYER_POINTS"), errors,
               "errors between erased state and P1 after a program, in 1/4096 of their mean, by P/E"
               " cycles and relative layer",
               "The controller monitors these errors on a leader word line. They are assumed."),
-        Macro("AFTL_CUBE_EP1_MAX_Q12", scaled_integer(cube.error_limit(), Q12),
+        Macro("AFTL_CUBE_EP1_MAX_Q12", scale_to_integer(cube.max_layer_errors(), Q12),
               "BER_EP1(max) of cubeFTL; its ratio to a word line's errors is the spare margin S_M"),
         Macro("AFTL_CUBE_MARGIN_FIRST", MARGIN_TENTHS[0],
               "Spare margin S_M, in tenths, of the first entry of tables that go by this margin"),
         Macro("AFTL_CUBE_MARGIN_POINTS", len(MARGIN_TENTHS)),
-        Table("aftl_cube_start_mv", "u16", points, [scaled_integer(mv, 1) for mv in margins[0]],
+        Table("aftl_cube_start_mv", "u16", points, [scale_to_integer(mv, 1) for mv in margins[0]],
               f"how far the first program voltage may rise, in millivolt, {margin_axis}",
               "Assumed: half of the total margin, which grows with log(S_M); 320 mV at S_M = 1.7."),
-        Table("aftl_cube_final_mv", "u16", points, [scaled_integer(mv, 1) for mv in margins[1]],
+        Table("aftl_cube_final_mv", "u16", points, [scale_to_integer(mv, 1) for mv in margins[1]],
               f"how far the last program voltage may fall, in millivolt, {margin_axis}"),
         Macro("AFTL_CUBE_RETRIES", program_time.CUBE_RETRIES,
               "Mean number of retries of a read that needs retries with the default references"),
@@ -277,7 +279,7 @@ def tvr_section() -> Section:
               "First index: 0 = the page the paper calls MSB and programs first, 1 = its LSB"
               " page."),
         Table("aftl_tvr_endurance_q16", "u32", (points,),
-              [scaled_integer(tvr.endurance_cycles(m) / base, Q16, digits=6) for m in kept],
+              [scale_to_integer(tvr.endurance_cycles(m) / base, Q16, digits=6) for m in kept],
               f"factor x 65536 on the P/E limit, {by_margin}"),
         Table("aftl_tvr_rber_q40", "u64", (points, "AFTL_RBER_PE_POINTS", "AFTL_RBER_HOUR_POINTS"),
               _tvr_rber(), f"RBER x 2^40 without disturbance, {by_margin}, P/E cycles and age",
@@ -291,13 +293,14 @@ def tvr_section() -> Section:
               "First index: 0 = all cells hold '11' (erased), 1 = all hold '01'. Straight lines"
               " between the measured ends; an assumption."),
         Table("aftl_tvr_program_wear_q16", "u32", (wear,),
-              [scaled_integer(tvr.relative_program_time(c), Q16, digits=6) for c in TVR_WEAR_AXIS],
+              [scale_to_integer(tvr.relative_program_time(cycles), Q16, digits=6)
+               for cycles in TVR_WEAR_AXIS],
               "program time relative to a new device, x 65536, by P/E cycles"),
     ))
 
 
 @lru_cache(maxsize=1)
-def table_sections() -> tuple[Section, ...]:
+def all_c_table_sections() -> tuple[Section, ...]:
     """Return all sections of C tables in the order of the generated files."""
     return (poisson_section(), rber_section(), cube_section(), tvr_section())
 
@@ -315,19 +318,19 @@ def states_section() -> Section:
     rows = [_state_rows(cells[name], most) if name in cells else none for name in rber_curves()]
     return Section("Threshold voltages behind the error curves of physics-tables.h", (
         Macro("CELL_STATES_MOST", most),
-        Macro("CELL_BIN_UV", scaled_integer(cell.GRID_V, 10**6), "Width of a voltage bin (uV)"),
+        Macro("CELL_BIN_UV", scale_to_integer(cell.GRID_V, 10**6), "Width of a voltage bin (uV)"),
         Macro("CELL_GAUSS_CUT", int(cell.GAUSS_CUT),
               "Cut-off of the noise distributions, in standard deviations and in Laplace "
               "scales"),
         Macro("CELL_LAPLACE_CUT", int(cell.LAPLACE_CUT)),
-        Macro("CELL_CYCLES_NV", scaled_integer(cell.LAPLACE_PER_SQRT_CYCLE_V, 10**9),
+        Macro("CELL_CYCLES_NV", scale_to_integer(cell.LAPLACE_PER_SQRT_CYCLE_V, 10**9),
               "Scale of the Laplace noise (nV), divided by the square root of the P/E cycles"),
-        Macro("CELL_RETENTION_PERCENT", scaled_integer(cell.RETENTION_KS, 100),
-              "Voltage loss by retention: common factor, factors of mean and of variance"),
-        Macro("CELL_RETENTION_MEAN_E9", scaled_integer(cell.RETENTION_KD, 10**9)),
-        Macro("CELL_RETENTION_VARIANCE_E9", scaled_integer(cell.RETENTION_KM, 10**9)),
+        Macro("CELL_RETENTION_PERCENT", scale_to_integer(cell.RETENTION_KS, 100),
+              "Factors of the voltage loss by retention: of mean and variance, mean, variance"),
+        Macro("CELL_RETENTION_MEAN_E9", scale_to_integer(cell.RETENTION_KD, 10**9)),
+        Macro("CELL_RETENTION_VARIANCE_E9", scale_to_integer(cell.RETENTION_KM, 10**9)),
         Table("cell_residual_uv", "u32", ("AFTL_RBER_CURVES",),
-              [scaled_integer(cells[name].residual_laplace_v, 10**6) if name in cells else 0
+              [scale_to_integer(cells[name].residual_laplace_v, 10**6) if name in cells else 0
                for name in rber_curves()], "Laplace scale of a new cell's noise (uV)"),
         Table("cell_states_uv", "u32", ("AFTL_RBER_CURVES", "CELL_STATES_MOST", "3"), rows,
               "states by curve, in ascending order: level, spread and swing, in microvolts",
@@ -338,7 +341,7 @@ def states_section() -> Section:
 
 
 def _state_rows(channel: cell.Channel, most: int) -> list[list[int]]:
-    rows = [[scaled_integer(part, 10**6, digits=8)
+    rows = [[scale_to_integer(part, 10**6, digits=8)
              for part in (one.level_v, one.spread_v, one.swing_v)]
             for one in channel.states]
     return rows + [[0, 0, 0]] * (most - len(rows))
@@ -382,7 +385,7 @@ def tables_header_text() -> str:
         "/*\n * Fixed-point tables of the cell and program-time models.\n"
         f" * {GENERATED}\n */\n#ifndef {GUARD}\n#define {GUARD}\n\n#include \"aftl-host.h\"\n"
     ]
-    for section in table_sections():
+    for section in all_c_table_sections():
         parts.append(f"\n/*\n * {section.title}\n */\n")
         parts += _declarations_of_section(section)
     parts.append(f"\n#endif /* {GUARD} */\n")
@@ -396,7 +399,7 @@ def tables_source_text() -> str:
         "/*\n * Values of the tables that physics-tables.h describes.\n"
         f" * {GENERATED}\n */\n#include \"core/nand/{HEADER}\"\n"
     ]
-    for section in table_sections():
+    for section in all_c_table_sections():
         parts += [f"\n{text}" for item in section.items if (text := item.source_definition())]
     return "".join(parts)
 
@@ -406,11 +409,11 @@ def generated_files() -> dict[str, str]:
     return {HEADER: tables_header_text(), SOURCE: tables_source_text()}
 
 
-def first_differing_item(name: str, text: str) -> str | None:
+def first_differing_c_item(name: str, text: str) -> str | None:
     """Return the first C item in which `text` differs from the generated file, or None."""
     if text == generated_files()[name]:
         return None
-    for section in table_sections():
+    for section in all_c_table_sections():
         for item in section.items:
             expected = item.header_declaration() if name == HEADER else item.source_definition()
             if expected and f"\n{expected}" not in text:

@@ -38,7 +38,7 @@ def tlc_rber(cycles: float, hours: float, reads: float = 0.0) -> float:
     return EPS + wear + retention + read_disturb_rber(cycles, reads)
 
 
-def remaining_retention_share() -> float:
+def share_of_retention_errors_left() -> float:
     """Return the share of the retention errors that remain with the best read references.
 
     The formula is for default references, ReSSD's Table 3 for the best references: with the best
@@ -51,7 +51,7 @@ def remaining_retention_share() -> float:
 def rber_at_best_references(cycles: float, hours: float) -> float:
     """Return the RBER of a one-shot programmed TLC page, read with the best references."""
     fresh = tlc_rber(cycles, 0)
-    return fresh + remaining_retention_share() * (tlc_rber(cycles, hours) - fresh)
+    return fresh + share_of_retention_errors_left() * (tlc_rber(cycles, hours) - fresh)
 
 
 def mlc_mode_rber(cycles: float, hours: float) -> float:
@@ -66,17 +66,17 @@ def mlc_mode_rber(cycles: float, hours: float) -> float:
 def qlc_rber(cycles: float, hours: float) -> float:
     """Return the RBER of a QLC page after both passes, read with the best references.
 
-    Assumption: as a TLC cell with cycles scaled by the ratio of the two P/E limits. The constant
-    term stays, as in MLC mode.
+    Assumption: a QLC cell wears like a TLC cell with cycles scaled by the ratio of the P/E limits.
+    The constant term of the RBER stays, as in mlc_mode_rber().
     """
     return rber_at_best_references(cycles * TLC_PE_LIMIT / QLC_PE_LIMIT, hours)
 
 
-def reprogram_factor(hours: float) -> float:
+def error_ratio_of_reprogrammed_page(hours: float) -> float:
     """Return the ratio of a reprogrammed page's errors to a plain page's, both worn to 1K P/E.
 
-    9/5 when fresh and 49/34 after a year (Table 3); in between linear in log(1 + t), as the
-    retention laws are (assumption), and constant afterwards.
+    The ratio is 9/5 when fresh and 49/34 after a year (Table 3); in between it is linear in
+    log(1 + t), as the retention laws are (assumption), and afterwards it is constant.
     """
     fresh = WORN_MEAN_FRESH[1] / WORN_MEAN_FRESH[0]
     year = WORN_MEAN_YEAR[1] / WORN_MEAN_YEAR[0]
@@ -86,4 +86,4 @@ def reprogram_factor(hours: float) -> float:
 
 def reprogram_rber(cycles: float, hours: float) -> float:
     """Return the RBER of a page in a reprogrammed word line of a two-layer super layer."""
-    return rber_at_best_references(cycles, hours) * reprogram_factor(hours)
+    return rber_at_best_references(cycles, hours) * error_ratio_of_reprogrammed_page(hours)

@@ -36,7 +36,7 @@ ERASE_NEW_NS = (3_300_000, 3_100_000)
 ERASE_OLD_NS = 9_000_000
 
 
-def reference_half_widths() -> tuple[float, ...]:
+def distances_to_read_references() -> tuple[float, ...]:
     """Return D0..D5, the distances of the state means to their read references (eqs 10-13).
 
     The tails Q of a page type are equal, so the RBER limit is 2 x 1/4 Q (MSB) or 4 x 1/4 Q (LSB).
@@ -50,7 +50,7 @@ def reference_half_widths() -> tuple[float, ...]:
 
 def state_means_without_margins() -> tuple[float, ...]:
     """Return the states' mean voltages without margins; the erased mean is unchanged (Fig 11b)."""
-    d = [round(x, 2) for x in reference_half_widths()]
+    d = [round(x, 2) for x in distances_to_read_references()]
     first = MEANS_V[0]
     return first, first + d[0] + d[1], first + sum(d[:4]), first + sum(d)
 
@@ -61,7 +61,7 @@ def tvr_state_means(m: float) -> tuple[float, ...]:
                  for low, high in zip(state_means_without_margins(), MEANS_V, strict=True))
 
 
-def ispp_steps_of_swing(swing_v: float) -> int:
+def ispp_steps_of_voltage_swing(swing_v: float) -> int:
     """Return the ISPP steps of one threshold swing: N_s = ceil(dVth / (beta dVpp)) (eq 14)."""
     return math.ceil(swing_v / (BETA * STEP_V) - 1e-9)
 
@@ -71,7 +71,7 @@ def tvr_ispp_steps(m: float) -> tuple[int, int]:
     LSB pages to S1; the paper leaves S3 out, and so does this model.
     """
     mu = tvr_state_means(m)
-    return ispp_steps_of_swing(mu[2] - mu[0]), ispp_steps_of_swing(mu[1] - mu[0])
+    return ispp_steps_of_voltage_swing(mu[2] - mu[0]), ispp_steps_of_voltage_swing(mu[1] - mu[0])
 
 
 def tvr_errors_per_page(mean_v: float, life: float) -> float:
@@ -96,22 +96,24 @@ def ispp_step_ns() -> int:
     return round(sum(state_program_ns()) / 4 / (sum(tvr_ispp_steps(1.0)) / 2))
 
 
-def _linear_ramp(start: float, end: float, low: int, high: int, cycles: int) -> float:
+def _interpolate_by_cycles(start: float, end: float, low: int, high: int, cycles: int) -> float:
     share = min(1.0, max(0.0, (cycles - low) / (high - low)))
     return start + (end - start) * share
 
 
 def block_erase_ns(pattern: int, cycles: int) -> int:
     """Return the erase time of a block after P/E cycles; `pattern` is 0 for '11', 1 for '01'."""
-    return round(_linear_ramp(ERASE_NEW_NS[pattern], ERASE_OLD_NS, 0, LIFE_CYCLES, cycles))
+    return round(_interpolate_by_cycles(ERASE_NEW_NS[pattern], ERASE_OLD_NS, 0, LIFE_CYCLES,
+                                        cycles))
 
 
 def relative_program_time(cycles: int) -> float:
     """Return program time relative to a new device: it falls fast for 2e5 cycles, then slowly."""
     early = 1.0 - EARLY_PROGRAM_DROP
     if cycles <= EARLY_CYCLES:
-        return _linear_ramp(1.0, early, 0, EARLY_CYCLES, cycles)
-    return _linear_ramp(early, early * (1.0 - LATE_PROGRAM_DROP), EARLY_CYCLES, LIFE_CYCLES, cycles)
+        return _interpolate_by_cycles(1.0, early, 0, EARLY_CYCLES, cycles)
+    return _interpolate_by_cycles(early, early * (1.0 - LATE_PROGRAM_DROP), EARLY_CYCLES,
+                                  LIFE_CYCLES, cycles)
 
 
 @lru_cache(maxsize=64)
@@ -123,7 +125,7 @@ def make_tvr_cell(m: float) -> cell.Channel:
 
 def page_rber_without_margins() -> tuple[float, float]:
     """Return the RBER of the MSB and of the LSB page without state margins (eqs 10 and 11)."""
-    d = reference_half_widths()
+    d = distances_to_read_references()
     s = (SIGMA_ERASED_V, *[SIGMA_PROGRAMMED_V] * 5)
     q = [normal_tail(x / y) for x, y in zip(d, s, strict=True)]
     return 0.25 * (q[2] + q[3]), 0.25 * (q[0] + q[1] + q[4] + q[5])

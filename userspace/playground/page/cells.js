@@ -8,7 +8,7 @@ const LEAST = 1e-9;
 const AXIS = 14;
 const STRONG = 3;
 
-// The encoding is that of playground_voltages().
+// The encoding is that of playground_get_cell_voltages().
 function cellOf(word) {
 	return {mv: (word & 0xffff) - 32768, state: word >> 16 & 0xff, crossed: Boolean(word >> 24)};
 }

@@ -15,7 +15,7 @@ class Device {
 		if (args) {
 			this.hand(args);
 			this.call("playground_open", args.length);
-			this.about = this.json("playground_describe");
+			this.about = this.json("playground_describe_device");
 		}
 	}
 
@@ -23,12 +23,13 @@ class Device {
 		const bytes = new TextEncoder().encode(texts.join("\0") + "\0");
 		if (bytes.length > TEXT_ROOM)
 			throw new Error("too many options");
-		const pointer = this.library.playground_text();
+		const pointer = this.library.playground_get_text_buffer();
 		new Uint8Array(this.library.memory.buffer, pointer, bytes.length).set(bytes);
 	}
 
 	told() {
-		const memory = new Uint8Array(this.library.memory.buffer, this.library.playground_text());
+		const memory = new Uint8Array(this.library.memory.buffer,
+			this.library.playground_get_text_buffer());
 		return new TextDecoder().decode(memory.slice(0, memory.indexOf(0)));
 	}
 
@@ -49,7 +50,7 @@ class Device {
 	// Get the digest of the native simulator after as many requests; changes nothing.
 	digest() {
 		const before = this.copy();
-		this.call("playground_finish");
+		this.call("playground_complete_all_requests");
 		const digest = BigInt.asUintN(64, this.library.playground_digest());
 		this.restore(before);
 		return digest.toString(16).padStart(16, "0");
@@ -79,7 +80,7 @@ class Device {
 	cells(block, page, slot) {
 		const told = this.json("playground_describe_cells", block, page, slot);
 		const {buffer} = this.library.memory;
-		return {...told, words: new Uint32Array(buffer, this.library.playground_voltages(), told.bits),
+		return {...told, words: new Uint32Array(buffer, this.library.playground_get_cell_voltages(), told.bits),
 			spreads: Array.from({length: told.states}, (_, state) =>
 				new Float64Array(buffer, this.library.playground_distribution(state), told.bins))};
 	}
@@ -91,11 +92,11 @@ class Device {
 	// Write bytes, and return the bytes that a read returns for them.
 	read(unit, bytes) {
 		const room = this.units(bytes) * this.about.unit_bytes;
-		const pointer = this.library.playground_content(room);
+		const pointer = this.library.playground_get_data_buffer(room);
 		new Uint8Array(this.library.memory.buffer, pointer, room).fill(0);
 		new Uint8Array(this.library.memory.buffer, pointer, room).set(bytes);
 		this.call("playground_read", unit, this.units(bytes));
-		const again = this.library.playground_content(room);
+		const again = this.library.playground_get_data_buffer(room);
 		return new Uint8Array(this.library.memory.buffer, again, bytes.length).slice();
 	}
 
@@ -134,7 +135,7 @@ class Run {
 		while (this.done < this.actions.length && this.actions[this.done].at === at) {
 			this.device.hand([changeOf(this.actions[this.done++])]);
 			this.device.call("playground_change_parameters");
-			this.device.about = this.device.json("playground_describe");
+			this.device.about = this.device.json("playground_describe_device");
 		}
 	}
 
@@ -172,7 +173,7 @@ class Run {
 			const action = this.actions[this.done];
 			const stop = Math.min(requests, this.last().at + this.every, this.at + this.stride(patience),
 				action ? action.at : MOST_REQUESTS);
-			this.device.call("playground_run_to", Math.max(stop, this.at), ns);
+			this.device.call("playground_run_to_request_or_time", Math.max(stop, this.at), ns);
 			this.look();
 			if (action && this.at === action.at) {
 				this.act(this.at);

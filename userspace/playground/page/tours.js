@@ -15,10 +15,10 @@ const WORN = "--bits 2 --blocks 32 --op 60% --cell_model voltage --fill sequenti
 // begins empty unless the text has --fill.
 function measure(module, text, requests, warmup = 0) {
 	const device = new Device(module, ["--fill", "none", ...text.split(/\s+/).filter(Boolean)]);
-	device.call("playground_run_to", warmup, FOREVER);
+	device.call("playground_run_to_request_or_time", warmup, FOREVER);
 	const before = device.state();
-	device.call("playground_run_to", warmup + requests, FOREVER);
-	device.call("playground_finish");
+	device.call("playground_run_to_request_or_time", warmup + requests, FOREVER);
+	device.call("playground_complete_all_requests");
 	return {...device.state(), before};
 }
 

@@ -26,11 +26,11 @@ int claim_output_file(const char *path, const char *option, struct aftl_error *e
 	return 0;
 }
 
-void interruption_catch(void)
+void interruption_catch_stop_signals(void)
 {
 }
 
-bool interrupted(void)
+bool is_stop_requested(void)
 {
 	return false;
 }
@@ -125,15 +125,15 @@ unsigned int sim_count_threads(const struct sim_options *options)
 	return 1;
 }
 
-void pipeline_run(const struct pipeline *pipeline)
+void pipeline_run_all_chunks(const struct pipeline *pipeline)
 {
 	for (u64 number = 0; pipeline->make(pipeline->context, number); number++)
 		for (u32 lane = 0; lane < pipeline->lanes; lane++)
 			pipeline->take(pipeline->context, number, lane);
 }
 
-void pipeline_run_lanes(void *context, void (*work)(void *context, u64 number, u32 lane), u32 lanes,
-			u32 threads)
+void pipeline_call_per_consumer(void *context, void (*work)(void *context, u64 number, u32 lane),
+				u32 lanes, u32 threads)
 {
 	(void)threads;
 	for (u32 lane = 0; lane < lanes; lane++)

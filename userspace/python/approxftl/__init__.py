@@ -490,7 +490,7 @@ class File(_Closing):
         self.device.remember(self.raw.fileno())
 
 
-def _mode_with_reading(mode: str) -> str:
+def _add_reading_to_open_mode(mode: str) -> str:
     """Return the open mode with reading added, which the error report needs."""
     return mode if "+" in mode else mode + "+"
 
@@ -517,7 +517,7 @@ def open(
     if not 1 <= level <= _LEVEL_MAX:
         raise ValueError(f"{level} is no quality level of approximate data; it is 1 to 3")
     if mode.strip("rb"):
-        mode = _mode_with_reading(mode)
+        mode = _add_reading_to_open_mode(mode)
     raw: IO[bytes] = builtins.open(path, mode)  # noqa: PTH123, SIM115 # File closes it
     try:
         device = MountedDevice(path, require=require)

@@ -125,9 +125,9 @@ class Policy:
                 setattr(self, key, value)
         if not self.name:
             self.name = "python" if type(self) is Policy else type(self).__name__.lower()
-        self._check_arguments()
+        self._check_policy_arguments()
 
-    def _check_arguments(self) -> None:
+    def _check_policy_arguments(self) -> None:
         if not NAME.fullmatch(self.name):
             raise ValueError(f"name: {self.name!r} is not made of at most 60 letters, digits and"
                              " underscores")
@@ -153,7 +153,7 @@ class Policy:
         return f"<Policy {self.name}>"
 
 
-def _check_index(answer: Any, count: int, call: str, things: str) -> int:
+def _check_policy_index(answer: Any, count: int, call: str, things: str) -> int:
     """Return a policy's decision as a number; raise an exception that explains a wrong one."""
     try:
         number = operator.index(answer)
@@ -193,7 +193,7 @@ class Running:
         self.handle = handle.value
         weakref.finalize(self, lib.policy_destroy, self.handle)
 
-    def _decide_or_default(self, default: Any, decide: Callable[[], Any]) -> Any:
+    def _get_decision_or_default(self, default: Any, decide: Callable[[], Any]) -> Any:
         if self.error is not None:
             return default
         try:
@@ -205,13 +205,13 @@ class Running:
             return default
 
     def _prepare_for_device(self, device: Any) -> int | None:
-        def allocate_columns() -> int:
+        def allocate_candidate_columns() -> int:
             facts = Facts.from_buffer_copy(device.contents)
             self._columns = np.zeros((len(Blocks.COLUMNS), facts.blocks // facts.luns), np.int64)
             self._block_pages = facts.block_pages
             self.policy.start(facts)
             return self._columns.ctypes.data
-        found: int | None = self._decide_or_default(None, allocate_columns)
+        found: int | None = self._get_decision_or_default(None, allocate_candidate_columns)
         return found
 
     def _select_victim(self, count: int, lun: int, now_ns: int) -> int:
@@ -221,18 +221,18 @@ class Running:
             columns.flags.writeable = False
             answer = self.policy.select_victim(Blocks(columns, count, lun, now_ns,
                                                       self._block_pages))
-            return FEWEST_VALID if answer is None else _check_index(answer, count,
-                                                                    "select_victim()", "blocks")
-        found: int = self._decide_or_default(FEWEST_VALID, call_select_victim)
+            return FEWEST_VALID if answer is None else _check_policy_index(
+                answer, count, "select_victim()", "blocks")
+        found: int = self._get_decision_or_default(FEWEST_VALID, call_select_victim)
         return found
 
     def _select_stream(self, *page: Any) -> int:
-        # Called for each page: _decide_or_default() would take as long as all the rest.
+        # Called for each page: _get_decision_or_default() would take as long as all the rest.
         if self.error is None:
             try:
                 assert self.policy.stream
                 answer = self.policy.stream(Page(*page))
-                return _check_index(answer, len(self.policy.streams), "stream()", "streams")
+                return _check_policy_index(answer, len(self.policy.streams), "stream()", "streams")
             except BaseException as error:
                 self.error = error
                 if self.job:

@@ -303,8 +303,8 @@ class Runs(Sequence[Run]):
         """Return rows() as a pandas.DataFrame."""
         return importlib.import_module("pandas").DataFrame(self.rows())
 
-    def _measured_by_seed(self, measure: str, by: str, value: object) -> list[list[float]]:
-        """Return each seed's values of the measure where `by` is `value`, all in the same order."""
+    def _values_by_seed(self, measure: str, by: str, value: object) -> list[list[float]]:
+        """Return each seed's values of a measure in equal order, for runs with `by` = `value`."""
         found = [[run.measure(measure) for run in self._runs
                   if run.options[by] == value and run.options["seed"] == seed]
                  for seed in self.axes["seed"]]
@@ -323,12 +323,12 @@ class Runs(Sequence[Run]):
             raise ValueError(f"{by} is no axis of this sweep; its axes are {', '.join(self.axes)}")
         if relative_to is not None and relative_to not in self.axes[by]:
             raise ValueError(f"{relative_to} is no value of {by}")
-        base = None if relative_to is None else self._measured_by_seed(measure, by, relative_to)
+        base = None if relative_to is None else self._values_by_seed(measure, by, relative_to)
         if base is not None and any(not one for seed in base for one in seed):
             raise ValueError(f"{measure} is 0 in a run of {by}={relative_to}")
         estimates = {}
         for value in self.axes[by]:
-            found = np.array(self._measured_by_seed(measure, by, value))
+            found = np.array(self._values_by_seed(measure, by, value))
             ratios = found if base is None else found / np.array(base)
             estimates[value] = estimate_mean(ratios.mean(axis=1))
         return estimates

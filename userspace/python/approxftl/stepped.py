@@ -200,7 +200,7 @@ class Device:
         """The device's simulated time in ns."""
         return int(lib.device_now(self._handle))
 
-    def _view_of_table(self, address: int, dtype: Any, count: int) -> NDArray[Any]:
+    def _view_of_device_table(self, address: int, dtype: Any, count: int) -> NDArray[Any]:
         """Return a table of the device as an array, which keeps the device's memory alive."""
         memory = (ctypes.c_char * (count * np.dtype(dtype).itemsize)).from_address(address)
         memory._device = self
@@ -210,14 +210,14 @@ class Device:
 
     def blocks(self) -> NDArray[Any]:
         """Return a view of all erase blocks, LUN by LUN, of dtype BLOCK; it shows later changes."""
-        return self._view_of_table(lib.device_blocks(self._handle), BLOCK, self.block_count)
+        return self._view_of_device_table(lib.device_blocks(self._handle), BLOCK, self.block_count)
 
     def l2p(self) -> NDArray[np.uint32]:
         """Return a view of the L2P table that shows later changes; mapping() decodes it."""
         address = lib.device_l2p(self._handle)
         if address is None:
             raise SimulationError("the L2P table of so large a device is in several parts", 1)
-        return self._view_of_table(address, np.uint32, self.logical_pages)
+        return self._view_of_device_table(address, np.uint32, self.logical_pages)
 
     def mapping(self) -> NDArray[Any]:
         """Return a copy of the L2P table, of dtype MAPPING."""
@@ -232,11 +232,11 @@ class Device:
     @property
     def kinds(self) -> list[str]:
         """Names for the field "kind" of blocks(), which the policy defines."""
-        return _names_from_library(lambda i: lib.block_kind_name(self._handle, i))
+        return _list_library_names(lambda i: lib.block_kind_name(self._handle, i))
 
     def counters(self) -> dict[str, int]:
         """Return the device's counters since its creation."""
-        names = _names_from_library(lib.counter_name)
+        names = _list_library_names(lib.counter_name)
         values = np.zeros(len(names), np.uint64)
         lib.device_counters(self._handle, values.ctypes.data)
         return dict(zip(names, values.tolist(), strict=True))
@@ -258,7 +258,7 @@ def _destroy_device(handle: int | None, policy: Running | None) -> None:
     del policy
 
 
-def _names_from_library(name_of: Callable[[int], bytes | None]) -> list[str]:
+def _list_library_names(name_of: Callable[[int], bytes | None]) -> list[str]:
     names: list[str] = []
     while (name := name_of(len(names))) is not None:
         names.append(name.decode())

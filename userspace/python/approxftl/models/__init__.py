@@ -15,7 +15,7 @@ FORMATS = ("safetensors", "gguf", "onnx", "npy")
 
 def parse_model(source: Source) -> Model:
     """Return the tensors that a model file describes."""
-    begin = source.read_range(0, min(source.size, 10))
+    begin = source.read_byte_range(0, min(source.size, 10))
     if begin.startswith(b"GGUF"):
         return gguf.parse_gguf(source)
     if begin.startswith(npy.MAGIC):

@@ -36,7 +36,7 @@ class Choice:
                 raise ModelError(
                     f"no type {printable_name(name)}; there are {', '.join(sorted(ELEMENTS))}")
 
-    def count_low_planes(self, element: Element) -> int:
+    def count_approximate_bit_planes(self, element: Element) -> int:
         """Return the number of approximate planes: by default mantissa or half the integer bits."""
         if self.planes is not None:
             return min(self.planes, element.bits)

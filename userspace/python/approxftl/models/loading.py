@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from approxftl.models import parse_model
-from approxftl.models.planes import PlaneFile, is_model_by_plane
+from approxftl.models.planes import PlaneFile, is_stored_by_plane
 from approxftl.models.source import FileSource, ModelError, printable_name
 from approxftl.models.tensors import Element, Model, Tensor
 
@@ -51,7 +51,7 @@ def protected_planes(element: Element, parts: Iterable[str]) -> range:
 
 def _refuse_changed_planes(file: PlaneFile, parts: Iterable[str]) -> None:
     """Raise ModelError if a protected plane has changed."""
-    file.check_remaining_bytes()
+    file.check_bytes_outside_planes()
     for planes in file.planes:
         for plane in protected_planes(planes.tensor.element, parts):
             if planes.checksum_of_plane(file.source, plane) != planes.sums[plane]:
@@ -75,7 +75,7 @@ def load_tensors(file: BinaryIO, parts: Iterable[str], approximate: Approximate,
     """Return the tensors of a file by name."""
     wanted = list(parts)
     model = parse_model(FileSource(file))
-    if is_model_by_plane(model):
+    if is_stored_by_plane(model):
         stored = PlaneFile(model)
         _refuse_changed_planes(stored, wanted)
         model = parse_model(stored)
@@ -84,5 +84,5 @@ def load_tensors(file: BinaryIO, parts: Iterable[str], approximate: Approximate,
     if model.form != "safetensors":
         raise ModelError(f"it is {model.form}, not safetensors")
     return {tensor.name: array_of_tensor(tensor,
-                                         model.source.read_range(tensor.offset, tensor.length))
+                                         model.source.read_byte_range(tensor.offset, tensor.length))
             for tensor in model.tensors}

@@ -36,15 +36,15 @@ def _parse_shape(text: str) -> list[int]:
 
 def parse_npy(source: Source) -> Model:
     """Return the model that an npy header describes; its only tensor is called "data"."""
-    version = source.read_range(len(MAGIC), 2)
+    version = source.read_byte_range(len(MAGIC), 2)
     form = _LENGTHS.get(version[0])
     if form is None:
         raise ModelError(f"its version {version[0]}.{version[1]} is unknown")
-    length = form.unpack(source.read_range(8, form.size))[0]
+    length = form.unpack(source.read_byte_range(8, form.size))[0]
     if length > _MOST:
         raise ModelError(f"its header of {length} bytes is larger than {_MOST}")
     data = 8 + form.size + length
-    values = _parse_header_values(source.read_range(8 + form.size, length).decode("latin-1"))
+    values = _parse_header_values(source.read_byte_range(8 + form.size, length).decode("latin-1"))
     descr = values["descr"].strip("'")
     element = ELEMENTS.get(_KINDS.get(descr[1:], ""))
     if element is None or descr[0] not in ("<|" if element.bits == 8 else "<"):

@@ -36,7 +36,7 @@ _PIECE = 1 << 18
 _COPY = 1 << 22
 
 
-def _padded_length(length: int) -> int:
+def _round_up_to_alignment(length: int) -> int:
     return -(-length // ALIGN) * ALIGN
 
 
@@ -56,7 +56,7 @@ class Planes:
     @property
     def bytes_of_plane(self) -> int:
         """Return the distance in bytes between the starts of two planes."""
-        return _padded_length(-(-self.count_numbers_of_tensor // 8))
+        return _round_up_to_alignment(-(-self.count_numbers_of_tensor // 8))
 
     @property
     def end_of_planes(self) -> int:
@@ -74,8 +74,8 @@ class Planes:
 
     def checksum_of_plane(self, source: Source, plane: int) -> int:
         """Return the checksum of a bit plane; plane 0 is the highest."""
-        return zlib.crc32(source.read_range(self.at + plane * self.bytes_of_plane,
-                                            self.bytes_of_plane))
+        return zlib.crc32(source.read_byte_range(self.at + plane * self.bytes_of_plane,
+                                                 self.bytes_of_plane))
 
 
 def split_into_planes(numbers: bytes, bits: int) -> NDArray[np.uint8]:
@@ -105,7 +105,7 @@ class _Gaps:
 
     @classmethod
     def _gaps_between_tensors(cls, tensors: Sequence[Tensor], size: int) -> _Gaps:
-        begins = [0, *(tensor.end_of_data for tensor in tensors)]
+        begins = [0, *(tensor.end_of_tensor_data for tensor in tensors)]
         ends = [*(tensor.offset for tensor in tensors), size]
         return cls(begins, [end - begin for begin, end in zip(begins, ends, strict=True)])
 
@@ -130,14 +130,14 @@ class Layout:
         self._assign_offsets_to_planes()
 
     def _assign_offsets_to_planes(self) -> None:
-        at = self._begin + _padded_length(self._gaps._gap_bytes)
+        at = self._begin + _round_up_to_alignment(self._gaps._gap_bytes)
         for tensor in self.tensors:
             self.planes.append(Planes(tensor, at, [0] * tensor.element.bits))
             at = self.planes[-1].end_of_planes
         self.size = at
 
     def _header_entries(self) -> Iterator[tuple[str, list[int]]]:
-        yield _REST, [_padded_length(self._gaps._gap_bytes)]
+        yield _REST, [_round_up_to_alignment(self._gaps._gap_bytes)]
         for tensor in self.tensors:
             yield tensor.name, [tensor.element.bits, Planes(tensor, 0).bytes_of_plane]
 
@@ -163,15 +163,15 @@ class Layout:
     def write_plane_file(self, fd: int) -> None:
         """Write the model, stored by plane, into an empty file, which may already have tags."""
         os.ftruncate(fd, self.size)
-        rest = self._write_remaining_bytes(fd)
+        rest = self._write_bytes_between_tensors(fd)
         for planes in self.planes:
             self._write_planes(fd, planes)
         _write_all_bytes(fd, self._encode_header(sha256_of_file(self.model.source), rest), 0)
 
-    def _write_remaining_bytes(self, fd: int) -> str:
+    def _write_bytes_between_tensors(self, fd: int) -> str:
         found, at = hashlib.sha256(), self._begin
         for begin, length in zip(self._gaps.begins, self._gaps.lengths, strict=True):
-            for piece in read_range_parts(self.model.source, begin, length):
+            for piece in read_in_pieces(self.model.source, begin, length):
                 found.update(piece)
                 at += _write_all_bytes(fd, piece, at)
         return found.hexdigest()
@@ -181,8 +181,8 @@ class Layout:
         planes.sums[:] = [0] * bits
         for first in range(0, planes.count_numbers_of_tensor, _PIECE):
             count = min(_PIECE, planes.count_numbers_of_tensor - first)
-            numbers = self.model.source.read_range(tensor.offset + first * bits // 8,
-                                                   count * bits // 8)
+            numbers = self.model.source.read_byte_range(tensor.offset + first * bits // 8,
+                                                        count * bits // 8)
             for plane, data in enumerate(split_into_planes(numbers, bits)):
                 _write_all_bytes(fd, data.tobytes(),
                                  planes.at + plane * planes.bytes_of_plane + first // 8)
@@ -198,16 +198,16 @@ def _write_all_bytes(fd: int, data: bytes, offset: int) -> int:
     return done
 
 
-def read_range_parts(source: Source, begin: int, length: int) -> Iterator[bytes]:
+def read_in_pieces(source: Source, begin: int, length: int) -> Iterator[bytes]:
     """Yield parts of a file's range that fit into memory."""
     for at in range(begin, begin + length, _COPY):
-        yield source.read_range(at, min(_COPY, begin + length - at))
+        yield source.read_byte_range(at, min(_COPY, begin + length - at))
 
 
 def sha256_of_file(source: Source) -> str:
     """Return the SHA-256 of a whole file."""
     found = hashlib.sha256()
-    for piece in read_range_parts(source, 0, source.size):
+    for piece in read_in_pieces(source, 0, source.size):
         found.update(piece)
     return found.hexdigest()
 
@@ -216,7 +216,7 @@ class PlaneFile:
     """A file stored by bit plane; read() returns the original's bytes, including flipped bits."""
 
     def __init__(self, model: Model) -> None:
-        about = _parse_description(model.metadata[_KEY])
+        about = _parse_plane_description(model.metadata[_KEY])
         self.source = model.source
         self.form, self.size = str(about["form"]), _require_number(about["bytes"])
         self.sha256, self._rest_sha256 = str(about["sha256"]), str(about["rest_sha256"])
@@ -230,7 +230,7 @@ class PlaneFile:
         self._gaps = _Gaps._gaps_between_tensors(tensors, self.size)
         if [planes.tensor for planes in self.planes] != tensors:
             raise ModelError("its tensors are not in their order")
-        if _padded_length(self._gaps._gap_bytes) != self._rest.length:
+        if _round_up_to_alignment(self._gaps._gap_bytes) != self._rest.length:
             raise ModelError("the rest of the original is not all there")
         #: Offsets in the original where gaps and tensors begin, alternating.
         self._edges = [edge for gap, tensor in zip(self._gaps.begins, tensors, strict=False)
@@ -255,7 +255,7 @@ class PlaneFile:
                 f'tensor "{printable_name(tensor.name)}": its planes are not all there')
         return planes
 
-    def read_range(self, offset: int, length: int) -> bytes:
+    def read_byte_range(self, offset: int, length: int) -> bytes:
         """Return bytes of the original file; raise ModelError beyond its end."""
         if not 0 <= offset <= offset + length <= self.size:
             raise ModelError(f"the original ends at byte {self.size}, before what should be at "
@@ -273,26 +273,27 @@ class PlaneFile:
         if inside:
             planes = self.planes[number]
             return self._read_from_planes(planes, offset - planes.tensor.offset,
-                                          min(length, planes.tensor.end_of_data - offset))
+                                          min(length, planes.tensor.end_of_tensor_data - offset))
         into = offset - self._gaps.begins[number]
-        return self.source.read_range(self._rest.offset + self._rests[number] + into,
-                                      min(length, self._gaps.lengths[number] - into))
+        return self.source.read_byte_range(self._rest.offset + self._rests[number] + into,
+                                           min(length, self._gaps.lengths[number] - into))
 
     def _read_from_planes(self, planes: Planes, offset: int, length: int) -> bytes:
         size = planes.tensor.element.bits // 8
         first = offset // size // 8 * 8
         count = min(-(-(offset + length) // size), planes.count_numbers_of_tensor,
                     first + _PIECE) - first
-        stored = [self.source.read_range(planes.at + plane * planes.bytes_of_plane + first // 8,
-                                         -(-count // 8))
+        begin_of_first = planes.at + first // 8
+        stored = [self.source.read_byte_range(begin_of_first + plane * planes.bytes_of_plane,
+                                              -(-count // 8))
                   for plane in range(planes.tensor.element.bits)]
         begin = offset - first * size
         return join_planes(stored, count)[begin:begin + length]
 
-    def check_remaining_bytes(self) -> None:
+    def check_bytes_outside_planes(self) -> None:
         """Raise ModelError if the bytes outside all planes, which must be precise, have changed."""
         found = hashlib.sha256()
-        for piece in read_range_parts(self.source, self._rest.offset, self._gaps._gap_bytes):
+        for piece in read_in_pieces(self.source, self._rest.offset, self._gaps._gap_bytes):
             found.update(piece)
         if found.hexdigest() != self._rest_sha256:
             raise ModelError("what is precise of it has changed: it is damaged")
@@ -308,7 +309,7 @@ class PlaneFile:
         return sha256_of_file(self) == self.sha256
 
 
-def _parse_description(text: str) -> dict[str, Any]:
+def _parse_plane_description(text: str) -> dict[str, Any]:
     try:
         about = json.loads(text)
     except (ValueError, RecursionError):
@@ -348,6 +349,6 @@ def _take_named_tensor(places: dict[str, Tensor], name: str) -> Tensor:
     return place
 
 
-def is_model_by_plane(model: Model) -> bool:
+def is_stored_by_plane(model: Model) -> bool:
     """Tell whether a model file is stored by bit plane."""
     return _KEY in model.metadata

@@ -28,7 +28,7 @@ def _refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> Json:
     return result
 
 
-def _refuse_json_constant(word: str) -> NoReturn:
+def _refuse_nan_or_infinity(word: str) -> NoReturn:
     raise ModelError(f"its header has a number that is none, {word}")
 
 
@@ -39,7 +39,7 @@ def _parse_json(text: bytes) -> Json:
         raise ModelError(f"its header has more than {TENSORS} tensors can need")
     try:
         result = json.loads(text.decode(), object_pairs_hook=_refuse_duplicate_keys,
-                            parse_constant=_refuse_json_constant)
+                            parse_constant=_refuse_nan_or_infinity)
     except ModelError:
         raise
     except (ValueError, RecursionError) as error:
@@ -81,18 +81,18 @@ def _read_metadata(value: Any) -> dict[str, str]:
 def _refuse_gaps(model: Model, data: int) -> None:
     """Refuse gaps in the data, which the format forbids: gaps could hide data."""
     edges = [data, *(edge for tensor in model.tensors if tensor.length
-                     for edge in (tensor.offset, tensor.end_of_data)), model.source.size]
+                     for edge in (tensor.offset, tensor.end_of_tensor_data)), model.source.size]
     if any(end != begin for end, begin in list(pairwise(edges))[::2]):
         raise ModelError("it has bytes that belong to no tensor")
 
 
 def parse_safetensors(source: Source) -> Model:
     """Return the model that a safetensors header describes."""
-    length = _LENGTH.unpack(source.read_range(0, _LENGTH.size))[0]
+    length = _LENGTH.unpack(source.read_byte_range(0, _LENGTH.size))[0]
     if length > HEADER_BYTES:
         raise ModelError(f"its header of {length} bytes is larger than {HEADER_BYTES >> 20} MiB")
     data = _LENGTH.size + length
-    header = _parse_json(source.read_range(_LENGTH.size, length))
+    header = _parse_json(source.read_byte_range(_LENGTH.size, length))
     metadata = _read_metadata(header.pop("__metadata__", {}))
     tensors = [_read_tensor(name, entry, data) for name, entry in header.items()]
     model = make_model("safetensors", source, tensors, data, metadata)

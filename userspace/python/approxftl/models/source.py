@@ -29,7 +29,7 @@ class Source(Protocol):
     def size(self) -> int:
         """Return the length of the source in bytes."""
 
-    def read_range(self, offset: int, length: int) -> bytes:
+    def read_byte_range(self, offset: int, length: int) -> bytes:
         """Return the bytes of a range; raise ModelError beyond the source's end."""
 
 
@@ -40,7 +40,7 @@ class FileSource:
         self._file = file
         self.size = os.lseek(file.fileno(), 0, os.SEEK_END)
 
-    def read_range(self, offset: int, length: int) -> bytes:
+    def read_byte_range(self, offset: int, length: int) -> bytes:
         """Return the bytes of a range; raise ModelError beyond the source's end."""
         pieces: list[bytes] = []
         end = offset + length
@@ -76,8 +76,8 @@ class Cursor:
             raise ModelError(f"the header is larger than {HEADER_BYTES >> 20} MiB")
         if not self._begin <= self.at <= self.at + length <= self._begin + len(self._window):
             self._begin = self.at
-            self._window = self.source.read_range(self.at,
-                                                  min(max(length, _WINDOW), self.end - self.at))
+            bytes_read = min(max(length, _WINDOW), self.end - self.at)
+            self._window = self.source.read_byte_range(self.at, bytes_read)
         self.at += length
         return self.at - length - self._begin
 
@@ -114,7 +114,7 @@ class MemorySource:
         self._data = data
         self.size = len(data)
 
-    def read_range(self, offset: int, length: int) -> bytes:
+    def read_byte_range(self, offset: int, length: int) -> bytes:
         """Return the bytes of a range; raise ModelError beyond the source's end."""
         if not 0 <= offset <= offset + length <= self.size:
             raise ModelError(f"the data end at byte {self.size}, before what should be at {offset}")

@@ -33,7 +33,7 @@ class Element:
         """Return the number of mantissa bits."""
         return self.bits - self.exponent - self.signed
 
-    def length_of_numbers(self, count: int) -> int | None:
+    def byte_length_of_numbers(self, count: int) -> int | None:
         """Return the length of `count` numbers; None if these do not fill whole bytes or blocks."""
         if count % self.block or count * self.bits % 8:
             return None
@@ -79,7 +79,7 @@ class Tensor:
     exact: str = ""
 
     @property
-    def end_of_data(self) -> int:
+    def end_of_tensor_data(self) -> int:
         """Return the offset in the file behind the tensor's data."""
         return self.offset + self.length
 
@@ -106,7 +106,7 @@ def make_tensor(name: str, element: Element, shape: Iterable[int], offset: int,
     dimensions = tuple(shape)
     if len(dimensions) > DIMENSIONS or not all(0 <= size < 2**63 for size in dimensions):
         raise ModelError(f'tensor "{printable_name(name)}": its shape is no shape')
-    wanted = element.length_of_numbers(math.prod(dimensions))
+    wanted = element.byte_length_of_numbers(math.prod(dimensions))
     if wanted is None or wanted >= 2**63:
         raise ModelError(f'tensor "{printable_name(name)}": no number of bytes holds its shape of '
                          f"{element.name}")
@@ -122,14 +122,14 @@ def make_model(form: str, source: Source, tensors: list[Tensor], data: int,
     check_tensor_count(len(tensors))
     if len({tensor.name for tensor in tensors}) < len(tensors):
         raise ModelError("two tensors have one name")
-    ordered = sorted(tensors, key=lambda tensor: (tensor.offset, tensor.end_of_data))
+    ordered = sorted(tensors, key=lambda tensor: (tensor.offset, tensor.end_of_tensor_data))
     for tensor in ordered:
-        if not data <= tensor.offset <= tensor.end_of_data <= source.size:
+        if not data <= tensor.offset <= tensor.end_of_tensor_data <= source.size:
             raise ModelError(f'tensor "{printable_name(tensor.name)}": its data should be at bytes '
-                             f"{tensor.offset} to {tensor.end_of_data}, but the file's are {data} "
-                             f"to " f"{source.size}")
+                             f"{tensor.offset} to {tensor.end_of_tensor_data}, but the file's are "
+                             f"{data} to {source.size}")
     for one, other in pairwise([tensor for tensor in ordered if tensor.length]):
-        if one.end_of_data > other.offset:
+        if one.end_of_tensor_data > other.offset:
             raise ModelError(
                 f'tensors "{printable_name(one.name)}" and "{printable_name(other.name)}" overlap')
     return Model(form, source, ordered, metadata or {})
