@@ -202,7 +202,7 @@ class Expected:
             self.mark_operation_as_durable_in_block(block, number)
 
     def mark_flushed_operations_as_durable(self, numbers: list[int]) -> None:
-        """Require the data of each thread's operations up to its number: a flush covered them."""
+        """Require all operations of thread i up to numbers[i]: a flush made them durable."""
         for block in self.begun:
             self.mark_operation_as_durable_in_block(block, numbers[block // STRIPE % THREADS])
 

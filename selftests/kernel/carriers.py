@@ -140,7 +140,7 @@ def get_approximate_unit_percent(kinds: list[int]) -> int:
 
 
 def write_file_with_hint_or_priority(path: Path, way: str, carrier: str) -> list[int]:
-    """Write a new file, approximate by hint or I/O priority; return the class of each unit."""
+    """Write a file whose write hint or I/O priority tags it; return the class of each unit."""
     flags, write = WAYS[way]
     with opened_file(path, NEW | flags) as fd:
         told = Control().tag_whole_file(fd, NONE)
@@ -162,7 +162,7 @@ def list_approximate_offsets(path: Path) -> set[int]:
 
 
 def measure_approximate_share_by_write_method(place: Path, carrier: str) -> dict[str, int]:
-    """Return a file's approximate share for each way of writing; all else must be precise.
+    """Return, for each way of writing, which share of a file's units became approximate.
 
     A second file is written in the same way without a tag, or with another hint in its I/O
     priority: this file and all metadata must be precise.
@@ -273,7 +273,7 @@ def check_hint_of_loop_image() -> None:
 
 
 def check_unconfigured_write_hint_is_ignored() -> None:
-    """Check that a file's hint is ignored if the table line names another carrier."""
+    """Check that write hints are ignored if only the I/O priority is a carrier of tags."""
     with mounted_device("ioprio", XFS) as place:
         found = measure_approximate_share_by_write_method(place, "write_hint")
     require(not any(found.values()), f"{found}")

@@ -176,7 +176,7 @@ def check_device_list() -> None:
 
 
 def check_status_output() -> None:
-    """`status` prints each field as JSON; fields from device_ns on may change between two calls."""
+    """`status --json` has all fields of the status line; those from device_ns on may change."""
     check_printed_line("^written +1024 units$", "status", str(DEVICE))
     document = run_verb_as_json("status", NAME)["devices"][0]
     fields = run_dmsetup("status", NAME).partition(" approxftl ")[2].replace("/", " ").split()

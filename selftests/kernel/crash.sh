@@ -4,7 +4,7 @@
 # Power failures at every moment: data covered by a flush must be found again.
 #
 # dm-log-writes records the durable store's writes to its block device.
-# Block device contents that a power failure could have left are replayed, checked, and opened.
+# Replay contents of the block device that a power failure could leave; check and open the volume.
 # AFTL_CRASH_STATES is the number of crash states for each log; 0 means two for each flush.
 # AFTL_CRASH_PART=1/4 tries a quarter of the crash states. AFTL_CRASH_SEED draws other states.
 set -u
@@ -279,8 +279,8 @@ same_files()
 # On Linux 6.1 mount btrfs read-only, which replays the log but does not start the cleaner.
 # In Linux 6.1 the cleaner warns of unwritten metadata when btrfs removes a zone that it finished.
 # The warning of btrfs_remove_block_group() also follows `btrfs balance start -m` on null_blk.
-# The fix is 306180142046 ("btrfs: zoned: do not remove unwritten non-data block group"), in stable.
-# The fix needs c1c3c2bc2917 ("btrfs: zoned: update meta write pointer on zone finish", 6.6).
+# 306180142046 ("btrfs: zoned: do not remove unwritten non-data block group") fixes the warning.
+# This btrfs fix needs c1c3c2bc2917 ("btrfs: zoned: update meta write pointer on zone finish", 6.6).
 case $(uname -r) in
 6.1.*) btrfs_mount=ro ;;
 *) btrfs_mount=rw ;;

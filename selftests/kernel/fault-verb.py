@@ -315,7 +315,7 @@ def check_end_of_life() -> None:
 
 
 def check_faults_in_shards() -> None:
-    """A fault's trigger counts requests to one shard; its unit, block or die is device-wide."""
+    """A trigger counts requests to a shard; units, blocks, dies have numbers of the device."""
     with temporary_device(NAME, f"{SMALL} shards 2") as path:
         check_faults_refused("shards of a device lose power at different times", NAME, "power",
                              "cut")

@@ -140,7 +140,7 @@ events()
 	dmsetup info -c --noheadings -o events aftl-fault
 }
 
-# notices EVENTS: writes fail; the load, a device-mapper event, the status line and the log say so
+# notices EVENTS: the load, a device-mapper event, status line and log report that writes fail
 notices()
 {
 	load_ends
@@ -470,7 +470,7 @@ load_with()
 		dmsetup load aftl-fault
 }
 
-# A failed reload must close the volume: the next one reads an image that was copied back meanwhile.
+# A failed reload closes the volume, so that the next reload reads an image copied back in between.
 reads_what_a_copy_restores()
 {
 	new_device timing off && dd if="$scratch/data" of=/dev/mapper/aftl-fault bs=64k \
@@ -602,7 +602,7 @@ page 64KiB policy baseline errors off" 2>"$scratch/said" &&
 		[ "$(grep -c dm_approxftl /proc/vmallocinfo)" -eq "$held" ]
 }
 
-# fails_cleanly LINE: create a device once for each allocation, which fails, then without failure
+# fails_cleanly LINE: load the table LINE many times, each time with another failing allocation
 fails_cleanly()
 {
 	grep -q debugfs /proc/mounts || mount -t debugfs debugfs /sys/kernel/debug || return

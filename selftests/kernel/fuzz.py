@@ -234,7 +234,7 @@ class Device(Subject):
         return self.mapper.read_live_table()
 
     def write_and_read_device(self) -> None:
-        """Write and read, unless the device is suspended or has timing on, where I/O takes time."""
+        """Write and read, unless the device is suspended or simulates the time of requests."""
         if self.suspended or b"timing off" not in self.mapper.read_live_table():
             return
         data = mmap.mmap(-1, 64 * UNIT)

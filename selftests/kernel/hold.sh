@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit 1
 only_in_the_lab
 
 # The clock of the lab's virtual machine counts a nanosecond for each instruction.
-# A real processor executes two or more: 200 us in the lab are at most 100 us on a real processor.
+# A real CPU executes two or more instructions in a ns: 200 us in the lab are at most 100 us there.
 longest_us=200
 tracing=/sys/kernel/tracing
 mountpoint -q "$tracing" || mount -t tracefs tracefs "$tracing" || exit 1

@@ -234,7 +234,7 @@ def has_kernel_module(module: str) -> bool:
 
 
 def has_page_migration() -> bool:
-    """Return whether the kernel has CONFIG_MIGRATION, which shows that ext4 journals data."""
+    """Return whether the kernel has CONFIG_MIGRATION, by which the module detects data=journal."""
     return " buffer_migrate_folio\n" in Path("/proc/kallsyms").read_text()
 
 

@@ -197,7 +197,7 @@ until_waiting()
 	done
 }
 
-# loaded_meanwhile SENTENCE STORE SECTORS: load a table while another table is first resumed
+# loaded_meanwhile SENTENCE STORE SECTORS: load a table during the first resume of another table
 # The first resume lasts long, because device-mapper waits for I/O of an earlier dm-linear table.
 # The resume of the second table must fail with SENTENCE; the first table keeps the data.
 loaded_meanwhile()
@@ -336,7 +336,7 @@ until_asleep()
 }
 
 # load_overtakes_audits: load a table of another device while a resume waits for audits
-# If an audit gets the target's mutex (gate) after the resume, the audit is refused.
+# An audit that gets the target's mutex only after the resume is refused.
 load_overtakes_audits()
 {
 	dmsetup suspend aftl-cycle || return

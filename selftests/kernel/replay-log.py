@@ -73,7 +73,7 @@ def read_log_of_writes(path: str) -> list[Entry]:
 
 @dataclass(frozen=True)
 class Moment:
-    """A power failure after flush @point; if @loose, some later writes before @after survive."""
+    """A power failure after entry @point, a flush; if @loose, some writes up to @after survive."""
 
     point: int
     after: int

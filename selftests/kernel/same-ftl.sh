@@ -119,7 +119,7 @@ use_until_end_of_life()
 		dmsetup status aftl-same | grep -q ' ro '
 }
 
-# The simulator ends in the device's state with the device's list of faults, and not without it.
+# Only with the device's list of faults the simulator ends in the state of the device.
 faults_replayed()
 {
 	use=$1

@@ -95,7 +95,7 @@ discard_zeroes_data max_discard_segments"
 own_limits="$own_limits rotational write_cache fua"
 # The target copies the data of a write, so the block device below gets pages that do not change.
 own_limits="$own_limits stable_writes"
-# Write streams are those of the policy, and reads may wait in the FTL.
+# A device has the write streams of its policy, and its reads may wait, so no io_poll or nowait.
 own_limits="$own_limits max_write_streams write_stream_granularity io_poll nowait"
 
 # The segment limits of an approxftl device are those of its block device, also if unusual.

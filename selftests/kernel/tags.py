@@ -1032,8 +1032,8 @@ def capture_block_trace(system: Mount, path: Path) -> None:
 def check_block_trace() -> None:
     """Compare a block trace with the stored classes.
 
-    Once blktrace with small buffers lost a record, for an unknown reason in Linux: then print what
-    the trace has at its place, and trace again.
+    In one run blktrace with small buffers lost a record, for an unknown reason in Linux: print the
+    bytes where the record is missing, and repeat the trace.
     """
     if not os.path.ismount("/sys/kernel/debug"):
         run_command("mount", "-t", "debugfs", "debugfs", "/sys/kernel/debug")

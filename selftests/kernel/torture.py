@@ -710,7 +710,7 @@ class Scarcity:
 
 
 class Writer(threading.Thread):
-    """A thread that waits for an event, then writes DATA: of every 64 units the first, then all."""
+    """A thread that waits for an event, then writes each run of 64 units: one unit, then all."""
 
     def __init__(self, fd: int, data: mmap.mmap) -> None:
         super().__init__(daemon=True)
