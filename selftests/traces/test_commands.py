@@ -176,7 +176,7 @@ def test_options_origin_and_about_are_stored_in_the_header(tmp_path: Path) -> No
     (["--about", "synthetic"], "a.aft", "is not KEY=VALUE"),
     (["--about", "=x"], "a.aft", "is not KEY=VALUE"),
     (["--about", f"x={'y' * 2900}"], "a.aft", "keeps 2875 bytes of facts"),
-    (["--origin", "x" * 64], "a.aft", "--about takes more"),
+    (["--origin", "x" * 64], "a.aft", "use --about"),
     (["--origin", "x"], "a.csv", "record files (.aft) only"),
 ])
 def test_information_that_a_format_cannot_store_is_refused(

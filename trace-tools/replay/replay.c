@@ -176,7 +176,8 @@ static int open_tag_control(struct replay *replay, struct aftl_error *error)
 	if (replay->control >= 0)
 		scnprintf(replay->tags.text, sizeof(replay->tags.text), "by memory");
 	else if (!strcmp(when, "require"))
-		return aftl_fail(error, -ENOTSUP, "--tags require: %s", replay->tags.text);
+		return aftl_fail(error, -ENOTSUP, "--tags require: cannot tag requests: %s",
+				 replay->tags.text);
 	return 0;
 }
 

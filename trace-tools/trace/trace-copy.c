@@ -87,7 +87,7 @@ static int set_origin_of_copied_requests(struct copy *copy, struct aftl_error *e
 		return aftl_fail(error, -EINVAL,
 				 "--origin and --about are kept by record files (.aft) only");
 	if (origin && strlen(origin) >= AFTL_RECORD_TEXT_SIZE)
-		return aftl_fail(error, -EINVAL, "--origin: more than %u bytes; --about takes more",
+		return aftl_fail(error, -EINVAL, "--origin: more than %u bytes; use --about",
 				 AFTL_RECORD_TEXT_SIZE - 1);
 	copy->output.source_format = origin ? origin :
 					      trace_reader_format(&copy->run->reader)->name;
