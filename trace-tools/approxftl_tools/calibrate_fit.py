@@ -111,7 +111,7 @@ def solve_least_squares_step_of_model(base: Vector, slope: Vector, force: float)
 
 
 def improve_model(trial: Trial, model: Model, names: Sequence[str]) -> tuple[Model, float]:
-    """Fit a model by one least-squares step; return the new model and the share of misfit lost."""
+    """Fit a model by one least-squares step; return the model and its relative gain."""
     base, slope = compute_model_errors_and_slopes(trial, model, names)
     tries = [model.copy_model_with_values({
         name: model.values[name] * math.exp(move) for name, move in

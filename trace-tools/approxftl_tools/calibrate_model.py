@@ -91,7 +91,7 @@ class Model:
         return max(LEAST, self.one_layer_device_bytes() * (8 if self.one_shot else 3))
 
     def over_provisioning_percent(self, least: int) -> float:
-        """Return over-provisioning (%): the model's, or PLENTY for a device too small for GC."""
+        """Return the model's over-provisioning (%); PLENTY if the device is too small for GC."""
         return self.values["op"] if least >= self.least_device_bytes_for_gc() else PLENTY
 
     def device_parameters(self, least: int) -> dict[str, str]:

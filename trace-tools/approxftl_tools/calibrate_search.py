@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Find the drive model that explains measurements, and parameters that they do not determine.
+"""Find the drive model that explains measurements, and its undetermined parameters.
 
 Integer parameters (dies, stripe, one-shot programming) are enumerated; the others are fitted from a
 first guess.
@@ -148,7 +148,7 @@ def guess_die_count(loads: Sequence[Measured], occupied: float) -> int:
 def guess_read_stride_that_hits_one_die(loads: Sequence[Measured]) -> int:
     """Return the stride (bytes) at which all reads hit one die; 0 if strides were not measured.
 
-    This is the smallest stride that is about as slow as the slowest.
+    Among the measured strides, this is the smallest with nearly the lowest read rate.
     """
     strides = sorted((load.stride, get_first_measured_value_of_load(load, "read", "rate"))
                      for load in loads
@@ -223,7 +223,7 @@ def make_models_limited_by_command_time(shape: Model, limit: float) -> list[Mode
 
 
 def choose_best_models_of_two_stripe_sizes(ranked: Sequence[tuple[float, Model]]) -> list[Model]:
-    """Return the best model for each of the two best sizes of a die's stripe, if plausible."""
+    """Return the best model of each of the two best stripe sizes, without much worse models."""
     found: dict[int, tuple[float, Model]] = {}
     for cost, model in ranked:
         found.setdefault(model.stripe, (cost, model))
@@ -245,7 +245,7 @@ class Search:
     free: list[str] = field(default_factory=list)
 
     def select_loads_of_model_trial(self, wanted: Callable[[Measured], bool]) -> Trial:
-        """Return a Trial, which compares models on loads, with the loads that satisfy `wanted`."""
+        """Return a Trial (compares models on loads) of those loads for which wanted() is true."""
         return self.trial.copy_model_trial_with_loads(filter(wanted, self.trial.loads))
 
     def has_strided_reads(self) -> bool:
@@ -351,10 +351,10 @@ class Search:
 
     def widen_interval_of_controller_time(self, model: Model,
                                           ends: dict[str, tuple[float, float]]) -> None:
-        """Widen the interval of the controller's time, as only controller plus command is measured.
+        """Widen the interval of the controller's time by that of the link's time of a command.
 
-        The fastest load bounds the link's time of a command. If the link could have carried more
-        commands, dies limited the request rate, and the command's time is not determined.
+        Latencies show only the sum of the two. If even the fastest load did not saturate the link
+        with commands, the link's time of a command is not determined.
         """
         if model.values["link_command"] * highest_request_rate(self.trial.loads) < LIMITING * 1e9:
             ends["link_command"] = 0.0, math.inf

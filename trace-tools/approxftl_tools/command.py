@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Functions that all commands share: exit status, error messages, the envelope of JSON."""
+"""Functions that all commands share: exit status, error messages, first keys of JSON output."""
 
 import argparse
 import difflib
@@ -177,7 +177,7 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
 
 
 def make_integer_parser(least: int, most: int, written: str = "") -> Callable[[str], int]:
-    """Return the parser of an integer option; messages state `most`, as `written` if given."""
+    """Return a parser of integers; its error message shows `written` as the maximum, or `most`."""
     def parse_bounded_integer(text: str) -> int:
         value = int(text)
         if not least <= value <= most:

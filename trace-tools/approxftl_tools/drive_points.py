@@ -186,7 +186,7 @@ class Table:
 
     def make_write_rate_points(self, index: int, row: Row, what: str, load: Load, curve: str,
                                x: float) -> Iterator[Point]:
-        """Yield a table row's write rate: in MB/s, or as a ratio to measured uniform writes."""
+        """Yield the point of a row's write rate: in MB/s, or relative to that of uniform writes."""
         other = find_uniform_row_for_skewed_row(self.others, row)
         more: dict[str, Any] = {} if other is None else {
             "base": self.make_write_load_of_table_row(other, ()),
@@ -272,7 +272,7 @@ class Table:
         return min(done or steady or [float("inf")])
 
     def latency_points(self, index: int, row: Row) -> Iterator[Point]:
-        """Yield measured points: latencies below the saturation rate, or the saturation rate."""
+        """Yield the points of a table row: its latencies or, for a saturated drive, its rate."""
         writes, reads = (float(row[f"{'done' if row['saturated'] == 'yes' else 'offered'}_{kind}"])
                          for kind in ("write_iops", "read_iops"))
         if row["saturated"] not in ("yes", "no"):
@@ -435,7 +435,7 @@ def identify_drive_run_of_table_row(row: Row) -> tuple[str | int | None, ...]:
 def split_runs_into_fitted_and_held_out(tables: Mapping[str, Sequence[Row]]) -> None:
     """Assign the runs of each table alternately to the fitted and to the held-out half.
 
-    The rows of a table follow its curves, so both halves cover each curve.
+    Adjacent rows of a table are neighbours on a curve, so both halves cover each curve.
     """
     bases = [find_uniform_row_for_skewed_row(tables, row) for rows in tables.values()
              for row in rows

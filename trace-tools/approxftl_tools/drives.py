@@ -168,7 +168,7 @@ def requested_drives(arguments: argparse.Namespace, bench: Bench) -> Iterator[Dr
 
 
 def requested_points(arguments: argparse.Namespace, bench: Bench) -> tuple[list[Point], Runs]:
-    """Return the requested measured points, and the runs of the studies that contain them."""
+    """Return the requested measured points, and the simulated runs of their drives."""
     points: list[Point] = []
     runs: Runs = {}
     warnings = [] if arguments.tables == OWN_TABLES else \

@@ -238,7 +238,7 @@ Plot = Panel | Grid | Spans | Panels
 
 
 def series_colour(plot: Panel | Grid | Spans, index: int) -> Hue:
-    """Return the colour of a plot's series or word number `index`; by default a policy's colour."""
+    """Return the colour of the plot's series or legend word with this index."""
     return plot.hues[index] if plot.hues else Hue("s", index % 8, index // 8 % 3)
 
 

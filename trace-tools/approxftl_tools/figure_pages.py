@@ -95,7 +95,7 @@ def parse_answer_to_block_message(message: Message, pages: int) -> Json:
 
 
 def page_maps_of_devices(inputs: Inputs) -> list[Figure]:
-    """Return page maps of devices' blocks; a run, if any, tells how many pages a layer has."""
+    """Return page maps of devices' blocks, with the pages per layer of a simulated run, if any."""
     result = []
     for message in inputs.messages:
         numbers = [int(row[1]) for row in message.rows if row[0] == "page"]

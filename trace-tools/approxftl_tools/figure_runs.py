@@ -92,7 +92,7 @@ def count_workloads_beyond_panel_limit(inputs: Inputs) -> int:
 
 def plot_run_panels(inputs: Inputs, plot_of: Callable[[Sequence[Run], Sequence[str]], Panel]
                         ) -> Panel | Panels:
-    """Return a plot of runs with a panel for each workload; for each policy if many workloads."""
+    """Return a plot of runs with a panel per workload or, with many workloads, per policy."""
     runs = require_runs(inputs)
     if not do_inputs_compare_policies(inputs):
         return plot_of(runs, [run.label for run in runs])

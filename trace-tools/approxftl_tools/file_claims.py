@@ -22,7 +22,7 @@ Mark = tuple[int, int] | str
 
 
 def file_identities(path: Path) -> Iterator[Mark]:
-    """Yield the identities of a file; none for a terminal or device, which outputs may share."""
+    """Yield a file's identities; none for a terminal or device: two outputs may go there."""
     with contextlib.suppress(OSError):
         state = os.fstat(1) if path == STANDARD else path.stat()
         if stat.S_ISREG(state.st_mode) or (path == STANDARD and stat.S_ISFIFO(state.st_mode)):

@@ -355,7 +355,7 @@ class History:
 
 def add_load_if_state_known(output: Output, history: History, load: Measured,
                             jobs: Sequence[Job]) -> None:
-    """Add a load to the usable loads, or to the unused ones if it began in an unknown state."""
+    """Add a load; it is unusable if the state of the drive before the load is unknown."""
     before = history.drive_state_before_job(jobs)
     if load.writes and load.order == "random" and not history.capacity:
         output.unused.append(Unused(load.name, load.path, "how full the drive was is not known: "

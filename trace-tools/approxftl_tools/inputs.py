@@ -214,7 +214,7 @@ def add_simulation(inputs: Inputs, path: Path, document: Json) -> None:
 
 
 def add_timeline(inputs: Inputs, path: Path, document: Json) -> None:
-    """Add a timeline to the inputs; refuse other programs' trace events, without block numbers."""
+    """Add a timeline to the inputs; refuse trace events without block and page numbers."""
     for event in document["traceEvents"]:
         if not isinstance(event, dict) or event.get("ph") == "X":
             lost = (missing_json_keys(event, EVENT_KEYS)

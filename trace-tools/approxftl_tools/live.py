@@ -472,6 +472,6 @@ def build_script_bundle() -> str | None:
 
 
 def page_script_parts(code: str) -> Json:
-    """Return the scripts of a page that draws figures; Vega (`code`) is stored compressed."""
+    """Return the scripts of a page with figures: live.js, and Vega's `code` compressed."""
     return {"notice": NOTICE, "script": (HERE / "live.js").read_text("utf-8"),
             "packed": base64.b64encode(gzip.compress(code.encode(), mtime=0)).decode()}

@@ -52,7 +52,7 @@ def count_pages_consumed_by_all_writes(run: Json) -> float:
 
 
 def count_pages_written_to_devices(run: Json) -> float:
-    """Return the pages that the host, or the RAID array, wrote to its devices."""
+    """Return the pages that were written to a device, or to all members of a RAID array."""
     raid = run.get("raid")
     if raid:
         return float(raid["data_write_units"] + raid["parity_write_units"])

@@ -291,7 +291,7 @@ def query_errors_reported_by_device(folder: Path, fd: int, require: bool) -> Jso
 def predict_quality_with_flips(subject: Subject, setup: Json, precise: PlaneFile,
                                rates: Sequence[float],
                                draws: int) -> Json:
-    """Judge copies whose bits flip at random at the measured rates, and return the findings."""
+    """Return mean and range of the quality of copies with random flips at the measured rates."""
     tensors, original = parse_model(precise).tensors, read_tensors_from_plane_file(precise)
     chance = np.random.default_rng([setup["seed"], 2])
     found = [subject.judge(setup, tensors, lossy.flip_low_bits(tensors, original, rates, chance))[0]

@@ -146,7 +146,7 @@ def sentence_about_runs(inputs: Inputs) -> str:
 
 
 def describe_first_nonempty_table(tables: Sequence[Table]) -> str:
-    """Return a sentence that compares the first two columns of the first table with values."""
+    """Compare the first two columns of the first table that has values in both columns."""
     for table in tables:
         said = [f"{line.values[1] / line.values[0]:.3f} of its {line.title}"
                 for line in table.lines

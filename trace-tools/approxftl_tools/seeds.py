@@ -85,7 +85,7 @@ def average_runs_over_seeds(inputs: Inputs) -> Inputs:
 
 
 def group_results_by_policy(inputs: Inputs) -> list[Group]:
-    """Return the runs grouped by policy for statistics, in the order of first appearance."""
+    """Return a group for each policy (and input file), with the results of all its seeds."""
     several = do_inputs_compare_policies(inputs)
     return [group_results_of_run_by_seed(run, {"input": run.group, "policy": run.policy}
                                          if several else

@@ -81,7 +81,7 @@ if [ -r "$here/libapproxftl.so.1" ]; then
 	LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$here
 	export LD_LIBRARY_PATH
 fi
-# Use one thread for numpy: with such small matrices threads would mostly wait for each other.
+# Use one thread for numpy: on the small matrices of these commands threads mostly wait.
 OPENBLAS_NUM_THREADS=1
 export OPENBLAS_NUM_THREADS
 # Python writes bytecode only where PYTHONPYCACHEPREFIX says, not beside the package.

@@ -111,7 +111,7 @@ def t_interval_half_widths(samples: Array) -> Array:
 
 @cache
 def resample_indices(count: int) -> NDArray[np.int64]:
-    """Return the bootstrap's resampling indices, which depend only on the number of runs."""
+    """Return random indices of runs for each bootstrap resample; equal counts give equal ones."""
     return np.random.default_rng(count).integers(count, size=(RESAMPLES, count))
 
 

@@ -220,7 +220,7 @@ def print_failed_points(plan: Plan, store: Store) -> int:
 
 
 def estimate_seeds_for_narrow_intervals(plan: Plan, groups: Sequence[Group]) -> int:
-    """Return how many seeds make the intervals of the study's first measure narrow enough."""
+    """Return how many seeds the first measure needs for intervals as narrow as "until" asks."""
     measure, rules = plan.rules.measures[0], plan.rules
     wanted = 0
     for group in groups:
@@ -232,7 +232,7 @@ def estimate_seeds_for_narrow_intervals(plan: Plan, groups: Sequence[Group]) -> 
 
 
 def add_seeds_required_by_results(plan: Plan, store: Store, seeds: int) -> tuple[Plan, int]:
-    """Return the plan, and its number of seeds, enlarged once as the results so far require."""
+    """Return the plan with as many seeds as its results show to be needed, at most doubled."""
     if not plan.rules.until or any(store.state_of_point(point) != DONE for point in plan.points):
         return plan, seeds
     groups = study_table.group_finished_points_over_seeds(plan, store)
@@ -244,7 +244,7 @@ def add_seeds_required_by_results(plan: Plan, store: Store, seeds: int) -> tuple
 
 
 def enlarge_study_plan_by_needed_seeds(plan: Plan, store: Store) -> tuple[Plan, int]:
-    """Return the plan, and its number of seeds, enlarged until the stored results suffice."""
+    """Return the plan with all seeds that its results and "until" require, and their number."""
     seeds = plan.rules.seeds
     larger, more = add_seeds_required_by_results(plan, store, seeds)
     while more > seeds:

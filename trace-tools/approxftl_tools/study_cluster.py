@@ -37,7 +37,7 @@ Ended = tuple[int, str, str, int]
 
 
 def make_point_runner_for_workers(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
-    """Return the function that a worker runs for a point, a closure that needs no package."""
+    """Return the function with which a worker runs a point without approxftl_tools installed."""
     attempts_most, own, interrupted, often = ATTEMPTS, OWN, INTERRUPTED, ASKED_S
 
     def find_worker_folder() -> tuple[Path, Callable[[], bool]]:

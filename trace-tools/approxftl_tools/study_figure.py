@@ -219,7 +219,7 @@ class Found:
     values: Sequence[float] = ()
 
     def value_on_figure_axis(self, axes: Sequence[str]) -> Value:
-        """Return the value of one axis, or the joined values of several axes."""
+        """Return the mean's x value: of one axis, or the joined values of several axes."""
         return self.where[axes[0]] if len(axes) == 1 else " ".join(
             str(self.where[axis]) for axis in axes)
 
@@ -241,7 +241,7 @@ def groups_in_figure(spec: Spec, groups: Sequence[Group]) -> list[Group]:
 
 
 def iterate_means_of_study_figure(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
-    """Yield the means of a figure, without those of the reference, which are drawn as a line."""
+    """Yield the means of a figure; omit the means of the reference, which become a line."""
     for group in groups_in_figure(spec, groups):
         base = find_seed_group_of_reference(group, groups, spec.reference_value_of_figure)
         for measure in spec.y:
@@ -342,7 +342,7 @@ NETWORK_LAYER = "layer"
 
 
 def select_axis_values_of_network_runs(one: dict[str, Any]) -> dict[str, str]:
-    """Return the axis values by which a [[figure]] selects runs for a network's bit error rates."""
+    """Return axis values of the simulated runs that give the bit error rate of a network."""
     return {key: str(value) for key, value in one.items()
             if key not in (*NETWORK_KEYS, NETWORK_LAYER)}
 

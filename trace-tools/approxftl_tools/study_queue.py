@@ -66,7 +66,7 @@ class Queue:
 
 
 def make_commands_that_check_files(point: Point) -> str:
-    """Return shell commands that fail if the files on a job's machine differ from those here."""
+    """Return commands for a job's machine that fail if files differ from the submitter's files."""
     program, *others = point.files
     names = [('"$(command -v approxftl)"', program[1]),
              *((shlex.quote(name), digest) for name, digest in others)]

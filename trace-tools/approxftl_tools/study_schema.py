@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Build a JSON Schema of study files from the key lists that the reader of studies checks.
+"""Build a JSON Schema of study files from the key lists of the modules that read study files.
 
-A schema cannot express dependencies between values, such as that an axis exists; the reader checks
-those.
+A schema cannot express that one value depends on another, such as the name of an existing axis;
+those modules check such dependencies.
 """
 
 import re

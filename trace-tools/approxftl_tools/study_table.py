@@ -103,7 +103,7 @@ def add_result_to_seed_groups(found: dict[Key, Group], point_varied: dict[str, V
 
 
 def group_finished_points_over_seeds(plan: Plan, store: Store) -> list[Group]:
-    """Return the results of finished points, grouped over seeds, in the order of the points."""
+    """Return the results of finished points; points that differ only in seed form a group."""
     found: dict[Key, Group] = {}
     for point in plan.points:
         if store.state_of_point(point) == DONE:
@@ -119,7 +119,7 @@ def find_options_common_to_points(command: str, varied: dict[str, Value]) -> str
 
 
 def group_results_of_folder_over_seeds(root: Path) -> dict[str, list[Group]]:
-    """Return all results below a folder, grouped over seeds, by the fixed options of the points."""
+    """Return the seed groups of all results below a folder, by the fixed options of the points."""
     found: dict[str, dict[Key, Group]] = {}
     for path in sorted(root.glob("*/point.json")):
         with refuse_malformed_documents([path]):

@@ -439,7 +439,7 @@ def curve_element(index: int, name: str, points: Sequence[tuple[float, float]],
 
 def horizontal_axis(scale: Sequence[float], place: Area, plot: Curves,
                     shown: Sequence[float] = ()) -> Iterator[str]:
-    """Yield the horizontal axis: its label, and ticks at `shown` or, if that is empty, `scale`."""
+    """Yield label and ticks of the x axis; the ticks are at `shown` or, if empty, at `scale`."""
     for value in shown or scale:
         ((x, _),) = point_coordinates([value], [1], plot, place, scale, [1, 10])
         yield svg_element("line", x1=x, x2=x, y1=place.top, y2=place.bottom, class_="level")
@@ -745,7 +745,7 @@ def css_class_of_grid_cell(value: Cell, plot: Grid, low: float, high: float) -> 
 
 
 def grid_row_and_column_labels(plot: Grid, top: float, wide: float, high: float) -> Iterator[str]:
-    """Yield row and column names of a map, as many as there is space for."""
+    """Yield the names of a map's rows and columns; omit names for which there is no space."""
     bottom = top + high * len(plot.row_names)
     for i in range(0, len(plot.row_names), max(1, math.ceil(14 / high))):
         yield text_element(plot.row_names[i], LEFT - 6, top + high * (i + 0.5) + 4, "end")

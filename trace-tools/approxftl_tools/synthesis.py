@@ -122,8 +122,8 @@ class Writer:
     """Chooses the place (run of units) of each write in turn.
 
     A trace begins in the middle of a device's life: the first update of older data looks like a
-    first write. So an update of data of an age that no place has yet creates a place, as long as
-    the share of updates permits; the other writes that create places are chosen at random.
+    first write. So an update of data of an age that no place has yet creates a place, unless
+    the share of updates would then miss the profile; other writes that create places are random.
     """
 
     def __init__(self, profile: Profile, draw: Draw, count: int, begin: int) -> None:

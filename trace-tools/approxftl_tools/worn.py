@@ -250,7 +250,7 @@ def plan_cells(arguments: argparse.Namespace) -> Iterator[Plan]:
 
 
 def read_study(path: Path) -> list[argparse.Namespace]:
-    """Return the parsed arguments of each run in a study file; a key of a run is an option."""
+    """Return the parsed arguments of each run in a study file, whose keys are options of worn."""
     runs = load_toml_file(path)
     refuse_unknown_words(path, "key", runs, ["run"])
     found = []
@@ -271,7 +271,7 @@ def package_versions(stack: Stack) -> dict[str, str]:
 
 
 def make_record_of_unfinished_cell(plan: Plan, error: str, note: str, said: str) -> Json:
-    """Return the record of a cell whose guest died, or, with @error, of a cell that was not run."""
+    """Return the record of a cell whose guest died or, if `error` is given, that was not run."""
     outcome = FAILED_CELL if error else Outcome.CRASHED.value
     return {"cell": plan.cell_name, "seed": plan.seed, "outcome": outcome, "passes": [],
             "events": [], "error": error, "notes": [note],
@@ -429,7 +429,7 @@ def word_of_outcome(record: Json) -> str:
 
 def worn_matrix(records: Iterable[Json]) -> tuple[list[str], list[str], dict[str, list[str]],
                                                   dict[str, dict[str, Json]]]:
-    """Return the matrix: variants (kernel and seed), columns, rows, and the records of cells."""
+    """Return variants (kernel and seed), columns (lives), rows (stacks) and records of cells."""
     cells: dict[str, dict[str, Json]] = {}
     rows: dict[str, list[str]] = {}
     for record in records:
@@ -475,7 +475,7 @@ def matrix_as_text(records: Sequence[Json]) -> str:
 
 
 def explain_cell_outcome(record: Json) -> list[str]:
-    """Return sentences about the objects with the worst outcome, which is that of the cell."""
+    """Return sentences about the objects whose outcome is the outcome of the cell."""
     notes: list[str] = record["notes"]
     return [f"{one['name']}: {found['key']}: {found['detail']}" for one in record["passes"]
             for found in one["findings"] if found["outcome"] == record["outcome"]] + notes

@@ -284,7 +284,7 @@ class Cell:
     # ------------------------------------------------------------ drives
 
     def table_options_of_drive(self, number: int) -> str:
-        """Return the table-line options of a drive; only the first drive has faults."""
+        """Return the table-line options of a drive; only drive 0 has options of the faults."""
         words = f"{SHAPE} {self.life.options if number == 0 or self.is_durable else ''}"
         keys = dict(zip(words.split()[::2], words.split()[1::2], strict=True))
         return " ".join(f"{key}={value}" for key, value in keys.items() if key != "timing")
@@ -413,9 +413,9 @@ class Cell:
         return told, [] if what == "names" or only else [f"spoil {what} {key}" for key in chosen]
 
     def read_near_object_until_failure(self, limit: str, only: str) -> tuple[str, list[str]]:
-        """Read pages near an object until read disturb makes its page fail; return the event, too.
+        """Read pages near an object until read disturb makes its page fail.
 
-        The reads are not traced.
+        Return a description, and the event that repeats this. The reads are not traced.
         """
         key = only or next((key for key in self.ledger.object_names()
                             if self.ledger.find_acknowledged_version(key)), "")

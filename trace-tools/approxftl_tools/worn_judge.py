@@ -93,7 +93,7 @@ class Transaction:
 
 @dataclass(frozen=True)
 class Finding:
-    """The judgement about one read of an object."""
+    """The outcome of one read of an object, with a description of what the read returned."""
 
     key: str
     outcome: Outcome
@@ -220,7 +220,7 @@ def worst_outcome(outcomes: Iterable[Outcome]) -> Outcome:
 
 
 def judge_cell(findings: Iterable[Finding], refused_writes: int, detected: bool) -> Outcome:
-    """Return the outcome of a cell (a storage stack with a fault scenario) from all findings.
+    """Return the outcome of a cell (a storage stack with a fault scenario) from all its reads.
 
     `detected` is true if the kernel log or the storage stack's counters show an error.
     """

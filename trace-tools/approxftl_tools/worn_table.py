@@ -167,7 +167,7 @@ class Life:
     approximate: bool = False
 
     def can_fault_scenario_run_on_stack(self, stack: Stack) -> bool:
-        """Tell whether the fault scenario can run on a stack; only plain files are approximate."""
+        """Tell whether the scenario can run on a stack; flips need files, which can be tagged."""
         if stack.work != "files" or stack.seal:
             return not self.approximate and not (stack.seal and self.durable)
         return True

@@ -91,7 +91,7 @@ class Files:
             self.names += [f"a{file}" for file in range(APPROXIMATE_FILES)]
 
     def plan_transactions(self, draw: random.Random) -> Iterator[list[str]]:
-        """Yield the files or blocks of each transaction: first all files, then random changes."""
+        """Yield the objects of each transaction: first new files, then random ones to rewrite."""
         for name in self.names:
             yield [f"{name}.{block}" for block in range(BLOCKS)]
         for file in range(REPLACED):
@@ -424,7 +424,7 @@ class Postgres(Rows):
             self.start_postgres_server()
 
     def run_program(self, name: str, *words: str) -> bytes:
-        """Run a program of PostgreSQL as its user."""
+        """Run a program of PostgreSQL as the user "postgres"."""
         return run_stack_command_for_output(["setpriv", "--reuid=postgres", "--regid=postgres",
                                              "--clear-groups",
                                              str(self.programs / name), *words])
