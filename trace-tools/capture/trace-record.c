@@ -290,7 +290,7 @@ static int record_program_trace(struct capture *capture, struct aftl_error *erro
 	return ret;
 }
 
-/* Return the exit status; report problems of the capture that the traced program cannot see. */
+/* Return the exit status of a capture; report lost events and writes that the trace lacks. */
 static int exit_status_of_capture(const struct capture *capture)
 {
 	int status = capture_program_exit_status(&capture->program);

@@ -239,7 +239,7 @@ static bool convert_blktrace_event(struct trace_file *file, const struct raw_eve
 	return used;
 }
 
-/* Find the next possible event at or after @from in a damaged trace, by its magic number. */
+/* Find the next magic number of an event at or after offset @from of a damaged trace. */
 static size_t find_event(const struct trace_file *file, size_t from)
 {
 	const struct blktrace *trace = file->state;

@@ -40,7 +40,7 @@ static const char header[] = "t_ns,op,offset_bytes,bytes,latency_ns,pid,stream,c
 /**
  * struct csv - state of the reader
  * @meaning: field that each column holds; NO_COLUMN if the column is ignored
- * @separator: between columns
+ * @separator: character between columns
  * @reads: number that means a read; -1 if operations are words or SCSI codes
  * @scsi: number base of SCSI operation codes; 0 if operations are no SCSI codes
  */

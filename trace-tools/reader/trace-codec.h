@@ -28,7 +28,7 @@ void trace_codec_free(struct trace_codec *codec);
 /* Return: true if the decompressor has consumed all the compressed bytes that it holds. */
 bool trace_codec_needs_input(const struct trace_codec *codec);
 
-/* Get the buffer for compressed bytes; then pass their number (0: end of file) to the decoder. */
+/* Get the buffer for compressed bytes; the caller reports how many it stored (0: end of file). */
 u8 *trace_codec_input_room(struct trace_codec *codec, size_t *room);
 void trace_codec_add_input(struct trace_codec *codec, size_t size);
 

@@ -51,7 +51,7 @@ struct piece {
 	u32 key;
 };
 
-/* Initial numbers of entries in @pieces and @pending, so few that all fit in the L1 cache. */
+/* Initial numbers of entries in @pieces and @pending: both arrays fit in the L1 cache. */
 #define FIRST_PIECES 1024U
 #define FIRST_PENDING 128U
 
@@ -218,7 +218,7 @@ static inline void remove_request_piece(struct trace_pairing *pairing, u32 gap)
 
 #define NOWHERE U32_MAX
 
-/* Return true if @piece is the better match: it alone ends at @end, or its request is older. */
+/* Return true if @piece suits a completion better than @best: it ends at @end, or is older. */
 static bool is_piece_better_match_for_event(const struct piece *piece, const struct piece *best,
 					    u64 end)
 {
@@ -247,7 +247,7 @@ static inline u32 find_request_piece(const struct trace_pairing *pairing, u32 ke
 
 /* ---- requests */
 
-/* Find any piece of a request by the piece inserted last or, if that is gone, by a scan. */
+/* Find any piece of a request: the piece that was inserted last or, if removed, by a scan. */
 static u32 find_piece_of_request(const struct trace_pairing *pairing, u64 number)
 {
 	const struct pending *pending = pending_request_at(pairing, number);
@@ -608,7 +608,7 @@ void trace_pairing_end_all_requests(struct trace_pairing *pairing)
 	pairing->ripe = RIPE;
 }
 
-/* Get the request's next part of one class; return false if all parts were delivered. */
+/* Get a write's next part whose bytes have one class; return false if all parts were delivered. */
 static bool take_next_class_part_of_request(struct pending *pending, struct trace_request *part)
 {
 	u64 begin = pending->request.offset + pending->emitted;

@@ -121,7 +121,7 @@ static int report_several_devices(const struct trace_reader *reader, u32 device,
 
 #define OTHER_DEVICE (-ENODEV)
 
-/* Return: an event's stream number, OTHER_DEVICE to ignore it, or a negative error number. */
+/* Return: the stream number of an event's device, OTHER_DEVICE, or a negative error number. */
 static int stream_of_device(struct trace_reader *reader, u32 device, struct aftl_error *error)
 {
 	u32 wanted = reader->open_options.device, i;
@@ -239,7 +239,7 @@ int trace_reader_next_request(struct trace_reader *reader, struct trace_request 
 
 	if (ret <= 0)
 		return ret;
-	/* Raise the time of a request found too late to sort; trace-merge.c has reported it. */
+	/* Raise the time of a request that came too late to sort; trace-merge.c has reported it. */
 	request->t_ns = max(request->t_ns, reader->last_ns);
 	reader->last_ns = request->t_ns;
 	return ret;

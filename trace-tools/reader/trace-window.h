@@ -44,7 +44,7 @@ struct trace_window {
 void trace_window_create(struct trace_window *window, size_t item_bytes, u32 size);
 void trace_window_free(struct trace_window *window);
 
-/* Get the memory for the next items; if all ready items were taken, @room is greater than 0. */
+/* Get memory for @room next items; @room is at least 1 if the caller has taken all ready items. */
 void *trace_window_item_room(struct trace_window *window, u32 *room);
 
 /* Sort @items items that the caller stored in the window; @last: no items follow. */

@@ -69,7 +69,7 @@ bool expected_data_begin_write(struct expected_data *data, u64 first, u32 count,
 void expected_data_end_write(struct expected_data *data, u64 first, u32 count, u32 sequence,
 			     bool alone, bool failed);
 
-/* Before a read is submitted, store in @floors the oldest acceptable write of each unit. */
+/* Before a read, store in @floors the oldest write whose data each unit may still have. */
 void expected_data_begin_read(const struct expected_data *data, u64 first, u32 count, u32 *floors);
 
 /* Possible results when the data of a unit (512 or 4096 bytes) that was read are checked. */

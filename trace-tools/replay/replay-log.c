@@ -144,8 +144,8 @@ static void store_log_header(struct replay_log *log)
 }
 
 /*
- * Reopen a log that was written in place, because it cannot be replaced (such as a device); the
- * header has been copied to its begin, and entries follow.
+ * Reopen the output of a log that is no regular file (a device) and so cannot be replaced by
+ * rename: its header has been copied there, and entries are appended.
  */
 static int reopen_log(struct replay_log *log, const struct output_file *file,
 		      struct aftl_error *error)
@@ -207,7 +207,7 @@ void replay_log_write_entry(struct replay_log *log, const struct replay_log_entr
 	log->entries++;
 }
 
-/* Ignore a failure here: stdio remembers it, and replay_log_finish() reports it. */
+/* Ignore a failed flush: stdio keeps the error, which replay_log_finish() reports. */
 void replay_log_flush(struct replay_log *log)
 {
 	fflush(log->file);

@@ -115,7 +115,7 @@ void lock_pages_in_memory(void);
 
 /**
  * replay_run_one_phase() - issue all requests of a source, wait for them and log them
- * @run: prepared, except for the members that belong to one phase
+ * @run: prepared, except for members that this function sets
  */
 int __must_check replay_run_one_phase(struct replay_run *run, const struct request_source *source,
 				      u32 closed_depth, struct aftl_error *error);

@@ -194,7 +194,7 @@ int survey_request_stream(struct replay_stream *stream, struct stream_survey *su
 		ret = 0;
 	}
 	survey->folded = stream->folded;
-	/* Keep the lowest bit set in any offset or length: it divides all of them. */
+	/* Keep the lowest bit set in any offset or length: this power of two divides them all. */
 	survey->grain_bytes &= ~survey->grain_bytes + 1;
 	return ret;
 }

@@ -13,8 +13,8 @@
  * @size: size of a new file; 0: the target must exist
  * @writes: the requests change the target
  * @buffered: use the page cache
- * @overwrite: its content may be lost
- * @force: open it even if it is in use
+ * @overwrite: the content of the target may be lost
+ * @force: open the target even if it is in use
  * @only_look: dry run: issue no request and create no file
  */
 struct target_options {
@@ -33,7 +33,7 @@ struct target_options {
  * @fd: open descriptor
  * @size: in bytes
  * @sector: alignment of requests in bytes
- * @device: it is a block device
+ * @device: the target is a block device
  * @direct: the page cache is bypassed
  */
 struct replay_target {

@@ -17,7 +17,7 @@
 
 #include "trace-format.h"
 
-/* Addresses in the same block of this many bytes share one random draw (share=). */
+/* A rule with share= draws once for each block of this many bytes: all its writes match or none. */
 #define CLASS_RULE_SHARE_BYTES 1048576ULL
 
 struct class_rule;

@@ -34,7 +34,7 @@ struct trace_run {
  * @bit: decides which options it has
  * @usage: text for --help, before the options
  * @targets: number of words at the end of the command line that name no source
- * @sourceless: its words are no sources that trace_run_verb() opens
+ * @sourceless: its command line names no source that trace_run_verb() opens
  * @run: executes it
  */
 struct trace_verb {

@@ -294,7 +294,7 @@ static void describe_torture_request(const struct press *press, const struct slo
 		 ledger_header(press->run->ledger)->seed);
 }
 
-/* Return true if the device does not support the slot's operation, which never succeeded so far. */
+/* Return true if the error means that the device does not support the operation of the slot. */
 static bool is_operation_unsupported(struct press *press, const struct slot *slot, int error)
 {
 	enum load_op op = slot->request.op;
