@@ -25,7 +25,7 @@ def run_approxftl(*arguments: str | Path, directory: Path | None = None,
     return run_program(PROGRAM, *arguments, directory=directory, environment=environment)
 
 
-def run_successfully(*arguments: str | Path, directory: Path | None = None) -> str:
+def run_approxftl_ok(*arguments: str | Path, directory: Path | None = None) -> str:
     """Run approxftl, which must succeed without a message."""
     done = run_approxftl(*arguments, directory=directory)
     assert (done.code, done.err) == (0, ""), done.err
@@ -34,7 +34,7 @@ def run_successfully(*arguments: str | Path, directory: Path | None = None) -> s
 
 def simulate_to_file(path: Path, *arguments: str | Path) -> Json:
     """Run the simulator, and write its result to a file."""
-    run_successfully("sim", *arguments, f"--json={path}", "--quiet")
+    run_approxftl_ok("sim", *arguments, f"--json={path}", "--quiet")
     result: Json = json.loads(path.read_text())
     return result
 
@@ -48,7 +48,7 @@ def write_all_inputs(directory: Path) -> list[Path]:
     (directory / "unused.json").unlink()
     log = directory / "requests.log"
     (directory / "target").write_bytes(bytes(1 << 20))
-    run_successfully("replay", records, directory / "target", "--overwrite", "--fold", "--no-stall",
+    run_approxftl_ok("replay", records, directory / "target", "--overwrite", "--fold", "--no-stall",
                      "--buffered", "--record", log)
     return [result, timeline, records, log, *write_device_answers(directory)]
 

@@ -15,7 +15,7 @@ from selftests.reports.support import (
     make_device_stat_json,
     make_replay_report_json,
     run_approxftl,
-    run_successfully,
+    run_approxftl_ok,
     simulate_to_file,
     write_all_inputs,
 )
@@ -40,12 +40,12 @@ def simulation_result(report_input_files: list[Path]) -> Json:
 
 @pytest.fixture(scope="module")
 def comparison_document(report_input_files: list[Path]) -> Json:
-    return parse_document(SCHEMA, run_successfully("compare", *report_input_files, "-j"))
+    return parse_document(SCHEMA, run_approxftl_ok("compare", *report_input_files, "-j"))
 
 
 def test_json_names_version_and_arguments(comparison_document: Json,
                                           report_input_files: list[Path]) -> None:
-    assert comparison_document["tool"]["version"] == run_successfully("version").split()[-1]
+    assert comparison_document["tool"]["version"] == run_approxftl_ok("version").split()[-1]
     assert comparison_document["tool"]["argv"] == ["approxftl", "compare",
                                                    *map(str, report_input_files), "-j"]
 
@@ -118,13 +118,13 @@ def test_flag_bits_of_a_record_do_not_change_its_operation(tmp_path: Path) -> No
 
 def test_the_table_shows_the_ratios(report_input_files: list[Path],
                                     simulation_result: Json) -> None:
-    lines = run_successfully("compare", report_input_files[0]).splitlines()
+    lines = run_approxftl_ok("compare", report_input_files[0]).splitlines()
     assert lines[0].split() == list(POLICIES)
     (mean,) = [line for line in lines if line.startswith("write response, mean")]
     values = [run_["timing"]["write_response"]["mean_ns"] for run_ in simulation_result["runs"]]
     shown = re.findall(r"([0-9.]+)x", mean)
     assert shown == [f"{value / values[0]:.3f}" for value in values[1:]]
-    assert len(run_successfully("compare", report_input_files[0],
+    assert len(run_approxftl_ok("compare", report_input_files[0],
                                 "--all").splitlines()) > len(lines)
 
 
@@ -132,7 +132,7 @@ def test_files_with_one_policy_each_are_compared(tmp_path: Path) -> None:
     for op in ("10", "20"):
         simulate_to_file(tmp_path / f"op{op}.json", "--op", op, "--fill", "random", "--requests",
                          "3000")
-    shown = parse_document(SCHEMA, run_successfully("compare", tmp_path, "-j"))["runs"]
+    shown = parse_document(SCHEMA, run_approxftl_ok("compare", tmp_path, "-j"))["runs"]
     assert [(one["label"], one["base"]) for one in shown] == [
         ("op10 baseline", "op10 baseline"), ("op20 baseline", "op10 baseline")]
 
@@ -141,9 +141,9 @@ def test_ratios_refer_to_the_first_run_of_the_same_file(tmp_path: Path) -> None:
     for name in ("a", "b"):
         simulate_to_file(tmp_path / f"{name}.json", "--requests", "500", "--policy",
                          "baseline,vth_b")
-    shown = parse_document(SCHEMA, run_successfully("compare", tmp_path, "-j"))["runs"]
+    shown = parse_document(SCHEMA, run_approxftl_ok("compare", tmp_path, "-j"))["runs"]
     assert [one["base"] for one in shown] == 2 * ["a baseline"] + 2 * ["b baseline"]
-    text = run_successfully("compare", tmp_path)
+    text = run_approxftl_ok("compare", tmp_path)
     assert [line for line in text.splitlines() if line in ("a", "b")] == ["a", "b"]
 
 
@@ -152,7 +152,7 @@ def test_files_of_one_name_are_labelled_by_directory(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         simulate_to_file(tmp_path / name / "run.json", "--requests", "500", "--policy",
                          "baseline,vth_b")
-    shown = json.loads(run_successfully("compare", "x/run.json", "y/run.json", "-j",
+    shown = json.loads(run_approxftl_ok("compare", "x/run.json", "y/run.json", "-j",
                                         directory=tmp_path))["runs"]
     assert [one["label"] for one in shown] == ["x/run baseline", "x/run vth_b", "y/run baseline",
                                                "y/run vth_b"]
@@ -192,10 +192,10 @@ def result_with_interrupted_run(tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 def test_incomplete_runs_are_marked(result_with_interrupted_run: Path) -> None:
-    told = run_successfully("compare", result_with_interrupted_run)
+    told = run_approxftl_ok("compare", result_with_interrupted_run)
     assert "vth_b (interrupted after 2000 requests)" in told.splitlines()[0]
     assert re.search(r"^approxftl: no result in .*: policy approxftl keeps 16", told, re.M)
-    document = parse_document(SCHEMA, run_successfully("compare", result_with_interrupted_run,
+    document = parse_document(SCHEMA, run_approxftl_ok("compare", result_with_interrupted_run,
                                                        "--json"))
     assert [one["interrupted"] for one in document["runs"]] == [False, True]
     assert [one["policy"] for one in document["failed"]] == ["approxftl"]
@@ -204,7 +204,7 @@ def test_incomplete_runs_are_marked(result_with_interrupted_run: Path) -> None:
 def test_incomplete_runs_are_marked_in_the_report(result_with_interrupted_run: Path,
                                                   tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    told = run_successfully("report", result_with_interrupted_run, "-O", page)
+    told = run_approxftl_ok("report", result_with_interrupted_run, "-O", page)
     assert told == f"{page}: 2 runs, 1 policy without a result\n"
     html = page.read_text()
     assert '<th scope="col">vth_b (interrupted after 2000 requests)</th>' in html
@@ -215,13 +215,13 @@ def test_incomplete_runs_are_marked_in_the_report(result_with_interrupted_run: P
 
 def test_an_interrupted_replay_is_marked(tmp_path: Path) -> None:
     (tmp_path / "r.json").write_text(json.dumps({**make_replay_report_json(), "interrupted": True}))
-    assert "r (interrupted after 10 requests)" in run_successfully("compare", tmp_path / "r.json")
+    assert "r (interrupted after 10 requests)" in run_approxftl_ok("compare", tmp_path / "r.json")
 
 
 def test_captions_of_figures_name_the_runs_with_data(tmp_path: Path) -> None:
     simulate_to_file(tmp_path / "four.json", "--requests", "500", "--histogram")
     simulate_to_file(tmp_path / "plain.json", "--requests", "500", "--policy", "vth_b")
-    run_successfully("report", tmp_path / "four.json", tmp_path / "plain.json", "-O",
+    run_approxftl_ok("report", tmp_path / "four.json", tmp_path / "plain.json", "-O",
                      tmp_path / "page.html")
     (figure,) = re.findall(r'<figure id="cdf-write">.*?</figure>',
                            (tmp_path / "page.html").read_text(), re.S)
@@ -236,7 +236,7 @@ def test_a_full_timeline_names_the_devices_with_lost_operations(tmp_path: Path) 
     (tmp_path / "t.json").write_text(json.dumps({
         "approxftl_json_format": [1, 0], "omitted_events": 77,
         "traceEvents": [*names, {**event, "pid": 1}, {**event, "pid": 2}]}))
-    run_successfully("report", tmp_path / "t.json", "-O", tmp_path / "page.html")
+    run_approxftl_ok("report", tmp_path / "t.json", "-O", tmp_path / "page.html")
     html = (tmp_path / "page.html").read_text()
     assert "77 operations of second, third were not recorded" in html
     assert "77 more were not recorded" not in html
@@ -254,7 +254,7 @@ def test_a_timeline_opens_at_the_largest_collection(tmp_path: Path) -> None:
         "traceEvents": [make_timeline_event(ts, "erase" if ts in (109, 3499) else "read",
                                             "gc" if ts in collected else "host")
                         for ts in range(9000)]}))
-    run_successfully("report", tmp_path / "t.json", "-O", tmp_path / "page.html")
+    run_approxftl_ok("report", tmp_path / "t.json", "-O", tmp_path / "page.html")
     html = (tmp_path / "page.html").read_text()
     assert "0 is 3.000 ms after the begin" in html
     assert "7800 more are in t.json" in html
@@ -287,7 +287,7 @@ def test_results_of_fio_devices_and_programs_are_compared_in_columns(tmp_path: P
                                                write_amplification=float(i)))):
             files.append(tmp_path / f"{name}.{kind}.json")
             files[-1].write_text(json.dumps(document))
-    told = re.sub(" +", " ", run_successfully("compare", *files))
+    told = re.sub(" +", " ", run_approxftl_ok("compare", *files))
     assert told.splitlines()[:4] == [
         "Latencies by fio baseline vth_b", "write latency, mean 2 ms 1 ms 0.500x",
         "write latency, p99 8 ms 4 ms 0.500x", "look, read latency, mean 2 ms 1 ms 0.500x"]
@@ -297,10 +297,10 @@ def test_results_of_fio_devices_and_programs_are_compared_in_columns(tmp_path: P
     assert "\ncheck passed yes yes\n" in told
     assert "late" not in told.replace("latency", "")
     page = tmp_path / "r.html"
-    run_successfully("report", *files, "-O", page)
+    run_approxftl_ok("report", *files, "-O", page)
     html = page.read_text()
     assert "vth_b beside baseline: 0.500 of its write latency, mean; " in html
     assert html.index('<figure id="ratios-1"') < html.index('id="tables"')
     table = parse_document("trace-tools/approxftl_tools/tools-output.fields",
-                           run_successfully("compare", "--json", *files))["tables"][0]
+                           run_approxftl_ok("compare", "--json", *files))["tables"][0]
     assert table["rows"][0] == {"name": "write latency, mean", "values": [2e6, 1e6]}

@@ -17,7 +17,7 @@ from selftests.lib.programs import BUILD, copy_packages, install_verb_without_mo
 from selftests.reports.support import (
     Json,
     run_approxftl,
-    run_successfully,
+    run_approxftl_ok,
     simulate_to_file,
     write_all_inputs,
 )
@@ -52,7 +52,7 @@ def report_input_files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 @pytest.fixture(scope="module")
 def drawn_figures_folder(report_input_files: list[Path]) -> Path:
     directory = report_input_files[0].parent / "drawn"
-    told = run_successfully("figures", *report_input_files, "-O", directory, "--data")
+    told = run_approxftl_ok("figures", *report_input_files, "-O", directory, "--data")
     assert sorted(told.split()) == sorted(map(str, directory.glob("*.svg")))
     return directory
 
@@ -67,7 +67,7 @@ def test_each_kind_of_figure_is_drawn(drawn_figures_folder: Path, tmp_path: Path
     assert {path.stem for path in drawn_figures_folder.glob("*.csv")} == names
     simulate_to_file(tmp_path / "seeds.json", "--requests", "500", "--policy", "baseline,approxftl",
                      "--seed", "1..3")
-    told = run_successfully("figures", tmp_path / "seeds.json", "--kind", "ratios", "-O", tmp_path)
+    told = run_approxftl_ok("figures", tmp_path / "seeds.json", "--kind", "ratios", "-O", tmp_path)
     assert told == f"{tmp_path / 'ratios.svg'}\n"
     names.add("ratios")
     for kind in KINDS:
@@ -117,7 +117,7 @@ def test_csv_files_contain_the_numbers_of_the_inputs(drawn_figures_folder: Path,
 
 def test_chosen_kinds_of_figures_are_written_as_pdf(report_input_files: list[Path],
                                                     tmp_path: Path) -> None:
-    told = run_successfully("figures", report_input_files[0], "--kind", "energy,wear", "--format",
+    told = run_approxftl_ok("figures", report_input_files[0], "--kind", "energy,wear", "--format",
                             "pdf", "-O", tmp_path / "out")
     assert [Path(line).name for line in told.split()] == ["energy.pdf", "wear.pdf"]
     assert (tmp_path / "out/energy.pdf").read_bytes().startswith(b"%PDF-")
@@ -128,7 +128,7 @@ def test_chosen_kinds_of_figures_are_written_as_pdf(report_input_files: list[Pat
 def test_widths_single_and_double_are_in_inches(report_input_files: list[Path], tmp_path: Path,
                                                 width: str, inches: float) -> None:
     for kind in ("png", "svg"):
-        run_successfully("figures", report_input_files[0], "--kind", "energy", "--format", kind,
+        run_approxftl_ok("figures", report_input_files[0], "--kind", "energy", "--format", kind,
                          "--width", width, "-O", tmp_path)
     head = (tmp_path / "energy.png").read_bytes()[:24]
     assert head[:8] == b"\x89PNG\r\n\x1a\n"
@@ -141,7 +141,7 @@ def test_a_style_applies_to_all_figures(report_input_files: list[Path], tmp_path
     style.write_text('width = 5\nfont = "DejaVu Serif"\nfont_size = 6\n'
                      'palette = ["#123456", "#fedcba"]\n')
     for options in ((), ("--style", style)):
-        told = run_successfully("figures", report_input_files[0], "--kind", "cdf", "-O", tmp_path,
+        told = run_approxftl_ok("figures", report_input_files[0], "--kind", "cdf", "-O", tmp_path,
                                 *options)
         text = Path(told.split()[0]).read_text()
         styled = ('width="5in"' in text, "DejaVu Serif" in text, "#123456" in text,

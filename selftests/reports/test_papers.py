@@ -17,7 +17,7 @@ from selftests.reports.support import (
     open_page_headless,
     read_console_messages,
     run_approxftl,
-    run_successfully,
+    run_approxftl_ok,
     simulate_to_file,
 )
 
@@ -35,7 +35,7 @@ STUDIES = sorted(papers.FOLDER.glob("*.toml"))
 @pytest.fixture(scope="module")
 def figures_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("papers")
-    said = run_successfully("figures", "--papers", *QUICK, "-O", directory)
+    said = run_approxftl_ok("figures", "--papers", *QUICK, "-O", directory)
     for name in QUICK:
         assert f"{directory / name}.svg" in said
     assert said.splitlines()[-1] == str(directory / "selection.html")
@@ -57,7 +57,7 @@ def study_setting_with_tiny_traces(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_drawing_one_figure_keeps_the_page_of_all_figures(figures_folder: Path) -> None:
     (figures_folder / "index.html").write_text("all")
-    said = run_successfully("figures", "--papers", QUICK[0], "-O", figures_folder, "--format",
+    said = run_approxftl_ok("figures", "--papers", QUICK[0], "-O", figures_folder, "--format",
                             "pdf")
     assert said.splitlines()[-1] == str(figures_folder / f"{QUICK[0]}.html")
     assert (figures_folder / "index.html").read_text() == "all"
@@ -85,7 +85,7 @@ def read_results_of_figures(directory: Path) -> Iterator[Json]:
 def test_each_simulated_system_has_paper_figures() -> None:
     systems = {study_plan.load_toml_file(path)["name"] for path in STUDIES}
     assert systems == set(papers.SYSTEMS)
-    listed = run_successfully("figures", "--papers", "--list").splitlines()
+    listed = run_approxftl_ok("figures", "--papers", "--list").splitlines()
     assert [line.split()[0] for line in listed] == NAMES
     assert len(NAMES) == len(set(NAMES))
 
@@ -233,7 +233,7 @@ def test_the_index_shows_all_figures_in_a_browser(figures_folder: Path, tmp_path
 def test_completed_runs_of_paper_figures_are_not_repeated(figures_folder: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in (figures_folder / "runs").glob("*/*")}
     figures = {path: path.read_bytes() for path in figures_folder.glob("*.svg")}
-    run_successfully("figures", "--papers", "tvr-packages", "-O", figures_folder)
+    run_approxftl_ok("figures", "--papers", "tvr-packages", "-O", figures_folder)
     assert {path: path.stat().st_mtime_ns
             for path in (figures_folder / "runs").glob("*/*")} == before
     assert {path: path.read_bytes() for path in figures_folder.glob("*.svg")} == figures
@@ -242,7 +242,7 @@ def test_completed_runs_of_paper_figures_are_not_repeated(figures_folder: Path) 
 @pytest.mark.slow
 def test_paper_figures_of_several_seeds_have_intervals(figures_folder: Path) -> None:
     (before,) = {row["low"] for row in read_approxftl_rows(figures_folder / "rss-raid-parity.csv")}
-    run_successfully("figures", "--papers", "rss-raid-parity", "--seeds", "2", "-O", figures_folder)
+    run_approxftl_ok("figures", "--papers", "rss-raid-parity", "--seeds", "2", "-O", figures_folder)
     assert before == ""
     for row in read_approxftl_rows(figures_folder / "rss-raid-parity.csv"):
         assert row["runs"] == "2" and float(row["low"]) < float(row["y"]) < float(row["high"])

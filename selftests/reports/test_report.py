@@ -41,8 +41,8 @@ from selftests.reports.support import (
     open_page_headless,
     press_key,
     read_console_messages,
+    run_approxftl_ok,
     run_script,
-    run_successfully,
     simulate_to_file,
     write_all_inputs,
 )
@@ -62,7 +62,7 @@ def report_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("report")
     inputs = write_all_inputs(directory)
     path = directory / "report.html"
-    told = run_successfully("report", *inputs, "-O", path, "--title", "Four <policies> & a device")
+    told = run_approxftl_ok("report", *inputs, "-O", path, "--title", "Four <policies> & a device")
     assert told == f"{path}: {EVERYTHING}\n"
     return path
 
@@ -635,7 +635,7 @@ def test_names_with_markup_are_shown_as_text(tmp_path: Path) -> None:
     for end in ("1", "2"):
         simulate_to_file(tmp_path / f"{name}{end}.json", "--requests", "500", "--histogram",
                          "--policy", "baseline,vth_b", "--seed", "1..2")
-    run_successfully("report", tmp_path, "--output", tmp_path / "r.html", "--title", name)
+    run_approxftl_ok("report", tmp_path, "--output", tmp_path / "r.html", "--title", name)
     html = (tmp_path / "r.html").read_text()
     assert "<img" not in html and f"<h1>{escape(name)}</h1>" in html.replace("&#34;", "&quot;") \
         .replace("&#39;", "&#x27;")
@@ -727,7 +727,7 @@ def multi_seed_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("seeds")
     simulate_to_file(directory / "seeds.json", *STREAM, *FULL, "--policy", ",".join(POLICIES),
                      "--seed", f"1..{SEEDS}")
-    told = run_successfully("report", directory / "seeds.json", "-O", directory / "r.html")
+    told = run_approxftl_ok("report", directory / "seeds.json", "-O", directory / "r.html")
     assert told == f"{directory / 'r.html'}: {SEEDS * len(POLICIES)} runs\n"
     return directory / "r.html"
 
@@ -849,7 +849,7 @@ def test_distributions_of_runs_with_different_seeds_are_pooled(runs: list[dict[i
 
 def test_missing_figures_are_listed(tmp_path: Path) -> None:
     simulate_to_file(tmp_path / "plain.json", "--requests", "200")
-    run_successfully("report", "plain.json", directory=tmp_path)
+    run_approxftl_ok("report", "plain.json", directory=tmp_path)
     html = unescape((tmp_path / "report.html").read_text())
     missing = html[html.index('id="missing"'):]
     for option in ("--histogram", "--block-table", "--page-map auto", "--timeline FILE",
@@ -864,7 +864,7 @@ def multi_workload_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for share in ("30", "50", "70"):
         simulate_to_file(directory / f"share-{share}.json", *STREAM, "--histogram", "--policy",
                          ",".join(POLICIES), "--approx-share", f"{share}%", "--seed", "1..2")
-    run_successfully("report", directory, "-O", directory / "r.html")
+    run_approxftl_ok("report", directory, "-O", directory / "r.html")
     return directory / "r.html"
 
 
@@ -949,7 +949,7 @@ def test_a_report_of_a_hundred_workloads_stays_small(report_page: Path, simulati
                            for key in ("timing", "energy", "counters", "write_amplification")}}
                 for j, run in enumerate(simulation_result["runs"])]
         (tmp_path / f"load-{i:03}.json").write_text(json.dumps({**simulation_result, "runs": runs}))
-    told = run_successfully("report", tmp_path, "-O", tmp_path / "r.html")
+    told = run_approxftl_ok("report", tmp_path, "-O", tmp_path / "r.html")
     assert told.endswith(": 500 runs\n")
     html = (tmp_path / "r.html").read_text()
     assert len(html.encode()) <= 1_700_000
@@ -987,6 +987,6 @@ def test_a_report_is_made_to_the_same_bytes_again(tmp_path: Path) -> None:
     simulate_to_file(tmp_path / "x.json", "--requests", "300", "--histogram")
     pages = []
     for _ in range(2):
-        run_successfully("report", "x.json", "-O", "r.html", directory=tmp_path)
+        run_approxftl_ok("report", "x.json", "-O", "r.html", directory=tmp_path)
         pages.append((tmp_path / "r.html").read_bytes())
     assert pages[0] == pages[1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Test points are divided among kernels and commits so that each point has its turn."""
+"""Test points are divided among kernels and commits so that each point runs in one of them."""
 
 import re
 import sys
