@@ -171,9 +171,9 @@ TAP_TEST(the_fallback_block_takes_data_beside_unguarded_pages,
 
 static struct aftl_ispp steps;
 
-static int place_with_ispp_steps(struct aftl_policy *policy, struct aftl_lun *lun,
-				 const struct aftl_program_request *need,
-				 struct aftl_placement *placement)
+static int propose_program_with_ispp_steps(struct aftl_policy *policy, struct aftl_lun *lun,
+					   const struct aftl_program_request *need,
+					   struct aftl_placement *placement)
 {
 	int ret = place_honestly(policy, lun, need, placement);
 
@@ -187,7 +187,7 @@ static void check_errors_of_large_ispp_steps(struct aftl_ispp greed, u64 program
 	u32 i;
 
 	steps = greed;
-	set_adversary_place_method("baseline", place_with_ispp_steps);
+	set_adversary_place_method("baseline", propose_program_with_ispp_steps);
 	CHECK_EQ(measure_mean_program_ns(PRESSED " ecc_retry=45us"), program_ns);
 	CHECK_EQ(test_counters(&device)->overshot_programs, test_counters(&device)->array_programs);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
@@ -211,7 +211,7 @@ TAP_TEST(needed_verifies_cannot_be_skipped, "programs: skipping a needed verify 
 	const struct aftl_counters *counters;
 
 	steps = (struct aftl_ispp){ .skip = 4 };
-	set_adversary_place_method("baseline", place_with_ispp_steps);
+	set_adversary_place_method("baseline", propose_program_with_ispp_steps);
 	CHECK_EQ(measure_mean_program_ns(pressed), 539906);
 	counters = test_counters(&device);
 	CHECK_RANGE(counters->overshot_programs, counters->array_programs * 6 / 10,
@@ -227,11 +227,11 @@ TAP_TEST(needed_verifies_cannot_be_skipped, "programs: skipping a needed verify 
 TAP_TEST(margins_are_spent_once, "programs: modes with less margin overshoot with large steps")
 {
 	steps = (struct aftl_ispp){ .final_mv = 117 };
-	set_adversary_place_method("tvr", place_with_ispp_steps);
+	set_adversary_place_method("tvr", propose_program_with_ispp_steps);
 	CHECK_EQ(measure_mean_program_ns(PRESSED " tvr_mode=device"), 350000 * 651429ULL / 700000);
 	CHECK_EQ(test_counters(&device)->overshot_programs, test_counters(&device)->array_programs);
 	test_device_close(&device);
-	set_adversary_place_method("baseline", place_with_ispp_steps);
+	set_adversary_place_method("baseline", propose_program_with_ispp_steps);
 	measure_mean_program_ns(pressed);
 	CHECK_EQ(test_counters(&device)->overshot_programs, 0);
 	test_device_close(&device);
@@ -297,7 +297,8 @@ static bool always_choose_shallow_erase(struct aftl_policy *policy, const struct
 	return true;
 }
 
-static bool shallow_erase_at_random(struct aftl_policy *policy, const struct aftl_block *block)
+static bool choose_shallow_erase_at_random(struct aftl_policy *policy,
+					   const struct aftl_block *block)
 {
 	bool gentle = draw_adversary_number(2);
 
@@ -432,7 +433,7 @@ static void make_random_adversary(const char *policy)
 	set_adversary_place_method(policy, place_with_random_mode);
 	adversary.type.relocate = choose_random_relocation;
 	adversary.type.copy_passes = AFTL_CLASSES;
-	adversary.type.shallow_erase = shallow_erase_at_random;
+	adversary.type.shallow_erase = choose_shallow_erase_at_random;
 	adversary.type.lun = choose_any_lun;
 	adversary.type.select_victim = select_any_victim;
 	adversary.type.idle_task = choose_any_idle_task;

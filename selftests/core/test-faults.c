@@ -135,7 +135,7 @@ static void check_units_against_model(void)
 	test_audit_device(&device);
 }
 
-static void run_with_failed_units(const char *policy, const char *params)
+static void run_requests_with_failed_units(const char *policy, const char *params)
 {
 	struct aftl_random random = { 9 };
 	u32 i;
@@ -550,18 +550,19 @@ TAP_TEST(each_fault_happens_once_on_random_devices)
 
 int main(void)
 {
-	test_run_for_each_policy("failed units are lost until rewritten", small,
-				 run_with_failed_units);
-	test_run_for_each_policy("failed units are lost, with caches and errors",
-				 test_format_params("%s buffer=256KiB read_cache=1MiB "
-						    "read_ahead=64KiB errors=on", small),
-				 run_with_failed_units);
-	test_run_for_each_policy("failed units are lost, with parity",
-				 test_format_params("%s rain=on", small),
-				 run_with_failed_units);
-	test_run_for_each_policy("the device is read-only at the end of its life", small,
-				 check_end_of_device_life);
-	test_run_for_each_policy("the device is read-only at the end of its life, with parity",
-				 test_format_params("%s rain=on", small), check_end_of_device_life);
+	test_run_with_each_policy("failed units are lost until rewritten", small,
+				  run_requests_with_failed_units);
+	test_run_with_each_policy("failed units are lost, with caches and errors",
+				  test_format_params("%s buffer=256KiB read_cache=1MiB "
+						     "read_ahead=64KiB errors=on", small),
+				  run_requests_with_failed_units);
+	test_run_with_each_policy("failed units are lost, with parity",
+				  test_format_params("%s rain=on", small),
+				  run_requests_with_failed_units);
+	test_run_with_each_policy("the device is read-only at the end of its life", small,
+				  check_end_of_device_life);
+	test_run_with_each_policy("the device is read-only at the end of its life, with parity",
+				  test_format_params("%s rain=on", small),
+				  check_end_of_device_life);
 	return tap_run_all();
 }

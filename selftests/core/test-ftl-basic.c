@@ -863,7 +863,8 @@ TAP_TEST(a_request_stamped_in_the_past_arrives_now)
 static u32 requests_left;
 
 /* Host callback complete() that submits the next request. */
-static void submit_next_on_complete(struct test_listener *listener, struct test_request *request)
+static void submit_next_request_on_completion(struct test_listener *listener,
+					      struct test_request *request)
 {
 	if (requests_left) {
 		requests_left--;
@@ -873,7 +874,7 @@ static void submit_next_on_complete(struct test_listener *listener, struct test_
 
 TAP_TEST(complete_may_submit, "complete() may submit a request")
 {
-	static struct test_listener chain = { .complete = submit_next_on_complete };
+	static struct test_listener chain = { .complete = submit_next_request_on_completion };
 	u64 start;
 
 	requests_left = 99;

@@ -35,7 +35,8 @@ static struct sums *witness_sums_of(const struct aftl_policy *policy)
 /* If set, the test policy answers another stream for relocated pages at every call. */
 static bool fickle;
 
-static u32 count_stream_query(struct aftl_policy *policy, const struct aftl_page_write *page)
+static u32 count_stream_query_of_page(struct aftl_policy *policy,
+				      const struct aftl_page_write *page)
 {
 	u32 odd = from_lpn(page->lpn) % 2;
 
@@ -76,7 +77,7 @@ static void record_restored_policy(struct aftl_policy *policy)
 
 static const struct aftl_ftl_policy methods = {
 	.block_ages = true,
-	.stream = count_stream_query,
+	.stream = count_stream_query_of_page,
 	.block_opened = record_opened_block,
 	.page_invalidated = record_invalidated_page,
 	.block_collected = record_collected_block,

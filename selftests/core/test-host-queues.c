@@ -258,7 +258,7 @@ static void tenant_request_done(struct test_listener *self, struct test_request 
 	submit_for_tenant(tenants, request->request.queue);
 }
 
-static void run_tenants(struct tenants *tenants, const char *weights, enum aftl_op op)
+static void run_requests_of_tenants(struct tenants *tenants, const char *weights, enum aftl_op op)
 {
 	u32 queue;
 	u32 i;
@@ -282,7 +282,7 @@ static void check_shares_of_two_queues(const char *weights, enum aftl_op op, u32
 {
 	struct tenants tenants = { .depth = { 64, 64, 64 } };
 
-	run_tenants(&tenants, weights, op);
+	run_requests_of_tenants(&tenants, weights, op);
 	CHECK_RANGE(tenants.done[0], first - 60, first + 60);
 	CHECK_RANGE(tenants.done[1], second - 60, second + 60);
 	CHECK_RANGE(tenants.done[2], third - 60, third + 60);
@@ -304,15 +304,15 @@ TAP_TEST(a_shallow_queue_still_gets_its_share)
 	struct tenants without = { .depth = { 1, 100 } };
 	struct tenants alone = { .depth = { 0, 100 } };
 
-	run_tenants(&with, "1:1", AFTL_OP_READ);
-	run_tenants(&without, "0", AFTL_OP_READ);
+	run_requests_of_tenants(&with, "1:1", AFTL_OP_READ);
+	run_requests_of_tenants(&without, "0", AFTL_OP_READ);
 	/*
 	 * With host queues a tenant's request waits for the commands in progress; without host
 	 * queues it waits for all earlier requests.
 	 */
 	CHECK_RANGE(with.done[0], 8000 / (DEPTH + 2), 8000 / DEPTH);
 	CHECK_RANGE(without.done[0], 8000 / 102, 8000 / 99);
-	run_tenants(&alone, "9:1", AFTL_OP_READ);
+	run_requests_of_tenants(&alone, "9:1", AFTL_OP_READ);
 	CHECK_EQ(alone.done[1], 8000);
 }
 

@@ -47,7 +47,7 @@ static void check_page_modes_fit_blocks(void)
 	}
 }
 
-static u64 count_mode_pages(u32 mode)
+static u64 count_pages_of_mode(u32 mode)
 {
 	return aftl_get_stats(device.ftl)->mode_pages[mode];
 }
@@ -74,9 +74,9 @@ TAP_TEST(no_part_of_policy_hybrid_violates_the_rules_of_another)
 	CHECK(test_counters(&device)->gc_blocks > 50);
 	CHECK(test_counters(&device)->repeated_programs > 5);
 	/* AGCR must not rewrite units, because each would take a whole one-shot word line. */
-	CHECK_EQ(count_mode_pages(AFTL_MODE_FINE), 0);
+	CHECK_EQ(count_pages_of_mode(AFTL_MODE_FINE), 0);
 	for (mode = 0; mode < AFTL_MODE_SLC; mode++)
-		CHECK_MSG(count_mode_pages(mode) || mode == AFTL_MODE_FINE, "no page of mode %u",
+		CHECK_MSG(count_pages_of_mode(mode) || mode == AFTL_MODE_FINE, "no page of mode %u",
 			  mode);
 }
 
@@ -91,8 +91,8 @@ TAP_TEST(without_parts_policy_hybrid_is_plain_page_mapping)
 	test_stream_submit_requests(&stream, &device, 3000);
 	test_drain(&device);
 	for (mode = AFTL_MODE_NORMAL + 1; mode < AFTL_MODES; mode++)
-		CHECK_EQ(count_mode_pages(mode), 0);
-	CHECK(count_mode_pages(AFTL_MODE_NORMAL) > 1000);
+		CHECK_EQ(count_pages_of_mode(mode), 0);
+	CHECK(count_pages_of_mode(AFTL_MODE_NORMAL) > 1000);
 }
 
 static u64 measure_hybrid_write_ns(u32 unit, u32 class)
@@ -128,7 +128,7 @@ TAP_TEST(margins_are_used_by_one_part_of_policy_hybrid_only)
 	 */
 	CHECK_EQ(measure_hybrid_write_ns(12, AFTL_PRECISE), 700000);
 	CHECK_RANGE(measure_hybrid_write_ns(15, AFTL_PRECISE), 400000, 586000);
-	CHECK_EQ(count_mode_pages(AFTL_MODE_FOLLOWER), 3);
+	CHECK_EQ(count_pages_of_mode(AFTL_MODE_FOLLOWER), 3);
 }
 
 static void access_units_singly(enum aftl_op op, u32 first, u32 end, u32 class)
@@ -147,13 +147,13 @@ TAP_TEST(a_repeated_program_keeps_its_write_cost)
 	access_units_singly(AFTL_OP_WRITE, 0, 300, AFTL_PRECISE);
 	repeated = test_counters(&device)->programmed_rewrite_units;
 	CHECK_RANGE(repeated, 10, 100);
-	CHECK_EQ(count_mode_pages(AFTL_MODE_FINE), 0);
+	CHECK_EQ(count_pages_of_mode(AFTL_MODE_FINE), 0);
 	/* Pages in mode "between" have no AGCR cost. */
-	CHECK_RANGE(count_mode_pages(AFTL_MODE_BETWEEN), 1, 2);
+	CHECK_RANGE(count_pages_of_mode(AFTL_MODE_BETWEEN), 1, 2);
 	access_units_singly(AFTL_OP_READ, 0, 10, AFTL_PRECISE);
 	access_units_singly(AFTL_OP_READ, 0, 10, AFTL_PRECISE);
 	test_advance_clock_by(&device, 1000000000);
-	CHECK_RANGE(count_mode_pages(AFTL_MODE_FINE), 8, 10);
+	CHECK_RANGE(count_pages_of_mode(AFTL_MODE_FINE), 8, 10);
 }
 
 /* Approximate data are always read at the lowest cost. */
@@ -174,16 +174,16 @@ TAP_TEST(the_age_of_updated_data_selects_the_part)
 	measure_hybrid_write_ns(30, AFTL_PRECISE);
 	/* Soon overwritten data go to two-bit word lines, which can be reprogrammed. */
 	measure_hybrid_write_ns(0, AFTL_PRECISE);
-	CHECK(count_mode_pages(AFTL_MODE_MLC) > 0);
-	CHECK_EQ(count_mode_pages(AFTL_MODE_REDUCED), 0);
+	CHECK(count_pages_of_mode(AFTL_MODE_MLC) > 0);
+	CHECK_EQ(count_pages_of_mode(AFTL_MODE_REDUCED), 0);
 	/* Data overwritten within a week are programmed without margins, others with them. */
 	test_advance_clock_by(&device, 10000000000ULL);
 	measure_hybrid_write_ns(30, AFTL_PRECISE);
-	CHECK_EQ(count_mode_pages(AFTL_MODE_REDUCED), 3);
+	CHECK_EQ(count_pages_of_mode(AFTL_MODE_REDUCED), 3);
 	aftl_advance_age(device.ftl, 30 * 24 * AFTL_HOUR_NS);
 	test_advance_clock_by(&device, 1000000000);
 	measure_hybrid_write_ns(0, AFTL_PRECISE);
-	CHECK_EQ(count_mode_pages(AFTL_MODE_REDUCED), 3);
+	CHECK_EQ(count_pages_of_mode(AFTL_MODE_REDUCED), 3);
 	/* No page may be programmed in AGCR's mode of low write cost. */
-	CHECK_EQ(count_mode_pages(AFTL_MODE_COARSE), 0);
+	CHECK_EQ(count_pages_of_mode(AFTL_MODE_COARSE), 0);
 }

@@ -73,7 +73,7 @@ static u32 program_mode_of_unit(u32 unit)
 						  from_ppn(test_lookup(&device, unit))));
 }
 
-/* Write the two pages that fill the other bits of a word line by one request. */
+/* Write, by one request, the two pages that a switch adds to the cells of a word line. */
 static void write_two_units(u32 unit)
 {
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, unit, 2, AFTL_PRECISE, NULL), 0);

@@ -65,7 +65,7 @@ static u32 page_of_unit(u32 unit)
 }
 
 /* Check that @unit is at @page of a block of kind @kind, which also stores unit @with. */
-static void check_unit_place(u32 unit, u32 with, u32 page, u32 kind)
+static void check_page_and_kind_of_unit(u32 unit, u32 with, u32 page, u32 kind)
 {
 	CHECK(test_block_of(&device, unit) == test_block_of(&device, with));
 	CHECK_EQ(page_of_unit(unit), page);
@@ -88,11 +88,11 @@ TAP_TEST(approximate_pages_lend_to_precise_pages_half_a_block_before)
 	test_write_each_unit(&device, 0, HALF - 1, AFTL_PRECISE);
 	/* Approximate data lend no parity before precise data fill the first half of a block. */
 	test_write_each_unit(&device, 101, 1, AFTL_APPROX);
-	check_unit_place(101, 100, 1, KIND_APPROX);
+	check_page_and_kind_of_unit(101, 100, 1, KIND_APPROX);
 	test_write_each_unit(&device, HALF - 1, 1, AFTL_PRECISE);
-	check_unit_place(HALF - 1, 0, HALF - 1, KIND_LENDERS);
+	check_page_and_kind_of_unit(HALF - 1, 0, HALF - 1, KIND_LENDERS);
 	test_write_each_unit(&device, 102, 1, AFTL_APPROX);
-	check_unit_place(102, 0, HALF, KIND_LENDERS);
+	check_page_and_kind_of_unit(102, 0, HALF, KIND_LENDERS);
 	CHECK(unit_page_stores_lent_parity(102) && !unit_page_stores_lent_parity(0));
 	/*
 	 * While two half-full blocks wait for approximate data that lend parity, further precise
@@ -100,19 +100,19 @@ TAP_TEST(approximate_pages_lend_to_precise_pages_half_a_block_before)
 	 */
 	test_write_each_unit(&device, 10, HALF, AFTL_PRECISE);
 	CHECK(test_block_of(&device, 10) != test_block_of(&device, 0));
-	check_unit_place(10 + HALF - 1, 10, HALF - 1, KIND_NEXT);
+	check_page_and_kind_of_unit(10 + HALF - 1, 10, HALF - 1, KIND_NEXT);
 	test_write_each_unit(&device, 30, STEPS, AFTL_PRECISE);
-	check_unit_place(30 + STEPS - 1, 30, STEPS - 1, KIND_PRECISE);
+	check_page_and_kind_of_unit(30 + STEPS - 1, 30, STEPS - 1, KIND_PRECISE);
 	CHECK_EQ(test_block_of(&device, 30)->state, AFTL_BLOCK_CLOSED);
 	test_write_each_unit(&device, 103, STEPS - HALF - 1, AFTL_APPROX);
-	check_unit_place(103 + STEPS - HALF - 2, 0, STEPS - 1, KIND_LENDERS);
+	check_page_and_kind_of_unit(103 + STEPS - HALF - 2, 0, STEPS - 1, KIND_LENDERS);
 	CHECK_EQ(test_block_of(&device, 0)->state, AFTL_BLOCK_CLOSED);
 	test_write_each_unit(&device, 110, STEPS - HALF, AFTL_APPROX);
-	check_unit_place(110, 10, HALF, KIND_NEXT);
+	check_page_and_kind_of_unit(110, 10, HALF, KIND_NEXT);
 	CHECK(unit_page_stores_lent_parity(110));
 	CHECK_EQ(test_block_of(&device, 10)->state, AFTL_BLOCK_CLOSED);
 	test_write_each_unit(&device, 120, 1, AFTL_APPROX);
-	check_unit_place(120, 100, 2, KIND_APPROX);
+	check_page_and_kind_of_unit(120, 100, 2, KIND_APPROX);
 }
 
 /* Model of the sensing levels that @raw errors need if @lent bits of parity were lent. */
@@ -244,7 +244,7 @@ TAP_TEST(a_victims_pages_lend_to_each_other_after_relocation)
 	test_advance_clock_by(&device, AFTL_HOUR_NS);
 	CHECK(test_block_of(&device, 0) != was);
 	for (i = 0; i < HALF; i++)
-		check_unit_place(i, 0, i, KIND_LENDERS);
+		check_page_and_kind_of_unit(i, 0, i, KIND_LENDERS);
 	for (i = HALF; i < STEPS - 2; i++)
 		CHECK(unit_page_stores_lent_parity(i));
 }
@@ -257,10 +257,10 @@ TAP_TEST(a_loaded_device_continues_its_lending_blocks)
 	test_write_each_unit(&device, 20, 2, AFTL_PRECISE);
 	CHECK_EQ(test_device_reload(&device), 0);
 	test_write_each_unit(&device, HALF + 1, 1, AFTL_APPROX);
-	check_unit_place(HALF + 1, 0, HALF + 1, KIND_LENDERS);
+	check_page_and_kind_of_unit(HALF + 1, 0, HALF + 1, KIND_LENDERS);
 	CHECK(unit_page_stores_lent_parity(HALF + 1));
 	test_write_each_unit(&device, 22, 1, AFTL_PRECISE);
-	check_unit_place(22, 20, 2, KIND_BORROWERS);
+	check_page_and_kind_of_unit(22, 20, 2, KIND_BORROWERS);
 	/* A load closes two blocks whose kinds a forged snapshot swaps. */
 	test_block_of(&device, 20)->kind = KIND_LENDERS;
 	test_block_of(&device, 0)->kind = KIND_BORROWERS;

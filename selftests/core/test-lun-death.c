@@ -207,13 +207,13 @@ static void check_requested_gc(const char *policy, const char *params)
 
 int main(void)
 {
-	policies_with_room += test_run_for_each_policy("a LUN dies", roomy, fail_lun_under_load);
+	policies_with_room += test_run_with_each_policy("a LUN dies", roomy, fail_lun_under_load);
 	policies_with_room +=
-		test_run_for_each_policy("a LUN dies, with a buffer", buffered,
-					 fail_lun_under_load);
-	policies_with_room += test_run_for_each_policy("a LUN dies, writes go by address", fixed,
-						       fail_lun_under_load);
-	policies_with_room += test_run_for_each_policy("garbage is collected on request", roomy,
-						       check_requested_gc);
+		test_run_with_each_policy("a LUN dies, with a buffer", buffered,
+					  fail_lun_under_load);
+	policies_with_room += test_run_with_each_policy("a LUN dies, writes go by address", fixed,
+							fail_lun_under_load);
+	policies_with_room += test_run_with_each_policy("garbage is collected on request", roomy,
+							check_requested_gc);
 	return tap_run_all();
 }

@@ -82,7 +82,7 @@ TAP_TEST(a_device_larger_than_memory_is_refused)
 
 int main(void)
 {
-	test_run_for_each_policy("each allocation may fail", NULL, fail_each_demo_allocation);
+	test_run_with_each_policy("each allocation may fail", NULL, fail_each_demo_allocation);
 	tap_begin("loading a device with word lines between passes fails cleanly");
 	fail_each_allocation("qlc", "baseline");
 	tap_end();

@@ -93,7 +93,7 @@ static void check_pass_event(void *host, const struct aftl_array_event *event)
 	check_program_pass(event, media->geo->pages / step, event->page / step);
 }
 
-static void reset_block_accounts(void)
+static void reset_pass_accounts(void)
 {
 	memset(accounts, 0, sizeof(accounts));
 	spent_ns = 0;
@@ -105,7 +105,7 @@ static void reset_block_accounts(void)
 
 static void open_device(const char *policy, const char *params)
 {
-	reset_block_accounts();
+	reset_pass_accounts();
 	test_device_init(&device, "demo");
 	device.ops.array = check_pass_event;
 	test_device_open(&device, policy, params);
@@ -437,7 +437,7 @@ TAP_TEST(a_fill_leaves_no_data_pending_the_fine_pass)
 	u32 policy;
 
 	for (policy = 0; policy < ARRAY_SIZE(policies); policy++) {
-		reset_block_accounts();
+		reset_pass_accounts();
 		test_device_init(&device, "demo");
 		device.ops.array = check_pass_event;
 		test_device_open(&device, policies[policy],
@@ -457,7 +457,7 @@ static void run_passes_with_policy(const char *policy, u32 shape, u32 option)
 {
 	u32 i;
 
-	reset_block_accounts();
+	reset_pass_accounts();
 	test_device_init(&device, "demo");
 	device.ops.array = check_pass_event;
 	test_device_set_params(&device, shapes[shape]);
@@ -721,7 +721,7 @@ TAP_TEST(a_loaded_block_continues_with_its_fine_pass)
 	u64 digest[2];
 	u32 i;
 
-	reset_block_accounts();
+	reset_pass_accounts();
 	test_device_init(&device, "demo");
 	device.ops.array = check_pass_event;
 	test_device_open(&device, "baseline", slow);
@@ -833,7 +833,7 @@ TAP_TEST(illegal_passes_of_a_policy_are_refused)
 	for (whim = 0; whim < 7 && !tap_failures(); whim++) {
 		struct aftl_policy_type type = *aftl_policy_find("baseline");
 
-		reset_block_accounts();
+		reset_pass_accounts();
 		may_end_early = true;
 		type.place = place_illegal_pass;
 		test_device_init(&device, "demo");

@@ -12,7 +12,7 @@
 #include "stream.h"
 #include "tap.h"
 
-/* Kinds of illegal decisions that the wild policy makes. */
+/* Kinds of illegal decisions that the misbehaving policy makes. */
 enum wildness {
 	WILD_PLACE = 1,
 	WILD_COPY = 2,

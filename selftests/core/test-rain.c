@@ -1018,7 +1018,7 @@ static double superblock_merit(u32 number)
 	return used > 0 ? age * (1 - used) / (2 * used) : 1e300;
 }
 
-/* Check that a die group's victim fits @selector; return true if greedy would differ. */
+/* Check that a die group's victim fits @selector; return true if greedy selects another one. */
 static bool check_selected_superblock(const char *selector)
 {
 	u32 victim = device.ftl->die_groups[0].victim;
@@ -1263,35 +1263,35 @@ int main(void)
 	check_stream_superblocks("streams", streams, 8);
 	check_stream_superblocks("baseline", handles, 4);
 	check_stream_superblocks("baseline", mapped, 1);
-	devices += test_run_for_each_policy("superblocks with an SLC cache", slc,
-					    check_superblock_erase);
-	devices += test_run_for_each_policy("a die dies, with an SLC cache", slc,
-					    check_die_failure_loses_nothing);
-	devices += test_run_for_each_policy("a second die dies, with an SLC cache", slc,
-					    check_losses_of_two_die_failures);
-	devices += test_run_for_each_policy("superblocks", plain, check_superblock_erase);
-	devices += test_run_for_each_policy("superblocks with parity", parity,
-					    check_superblock_erase);
-	devices += test_run_for_each_policy("a die dies", parity, check_die_failure_loses_nothing);
-	devices += test_run_for_each_policy("a die dies, with a buffer", buffered,
-					    check_die_failure_loses_nothing);
-	devices += test_run_for_each_policy("a die dies, word lines at once", whole,
-					    check_die_failure_loses_nothing);
-	devices += test_run_for_each_policy("superblocks with parity, two passes", foggy,
-					    check_superblock_erase);
+	devices += test_run_with_each_policy("superblocks with an SLC cache", slc,
+					     check_superblock_erase);
+	devices += test_run_with_each_policy("a die dies, with an SLC cache", slc,
+					     check_die_failure_loses_nothing);
+	devices += test_run_with_each_policy("a second die dies, with an SLC cache", slc,
+					     check_losses_of_two_die_failures);
+	devices += test_run_with_each_policy("superblocks", plain, check_superblock_erase);
+	devices += test_run_with_each_policy("superblocks with parity", parity,
+					     check_superblock_erase);
+	devices += test_run_with_each_policy("a die dies", parity, check_die_failure_loses_nothing);
+	devices += test_run_with_each_policy("a die dies, with a buffer", buffered,
+					     check_die_failure_loses_nothing);
+	devices += test_run_with_each_policy("a die dies, word lines at once", whole,
+					     check_die_failure_loses_nothing);
+	devices += test_run_with_each_policy("superblocks with parity, two passes", foggy,
+					     check_superblock_erase);
 	devices +=
-		test_run_for_each_policy("a die dies, two passes", foggy,
-					 check_die_failure_loses_nothing);
-	devices += test_run_for_each_policy("a die dies, with a read cache", caching,
-					    check_die_failure_loses_nothing);
-	devices += test_run_for_each_policy("a second die dies", parity,
-					    check_losses_of_two_die_failures);
-	devices += test_run_for_each_policy("a second die dies, writes to the least busy die",
-					    least_busy,
-					    check_losses_of_two_die_failures);
-	devices += test_run_for_each_policy("one die is written", fixed,
-					    check_writes_to_one_die_only);
-	devices += test_run_for_each_policy("one die is written, with parity", fixed_parity,
-					    check_writes_to_one_die_only);
+		test_run_with_each_policy("a die dies, two passes", foggy,
+					  check_die_failure_loses_nothing);
+	devices += test_run_with_each_policy("a die dies, with a read cache", caching,
+					     check_die_failure_loses_nothing);
+	devices += test_run_with_each_policy("a second die dies", parity,
+					     check_losses_of_two_die_failures);
+	devices += test_run_with_each_policy("a second die dies, writes to the least busy die",
+					     least_busy,
+					     check_losses_of_two_die_failures);
+	devices += test_run_with_each_policy("one die is written", fixed,
+					     check_writes_to_one_die_only);
+	devices += test_run_with_each_policy("one die is written, with parity", fixed_parity,
+					     check_writes_to_one_die_only);
 	return tap_run_all();
 }

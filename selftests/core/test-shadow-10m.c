@@ -35,7 +35,7 @@ static void read_all_units(struct test_device *device)
 	test_drain(device);
 }
 
-static void run_requests_until(struct test_device *device, u64 wanted)
+static void run_requests_until_unit_count(struct test_device *device, u64 wanted)
 {
 	struct test_stream stream;
 
@@ -80,7 +80,7 @@ static void run_policy_on_shadow(const char *policy, const char *params, bool wh
 	tap_begin("%s%s, %s", policy, whole ? ", whole units" : "",
 		  params == noisy ? "voltages" : "word lines of three bits");
 	shadow_attach_to_device(&store, &device, whole);
-	run_requests_until(&device, wanted);
+	run_requests_until_unit_count(&device, wanted);
 	check_counters_of_long_run(&device, &store);
 	test_device_audit_and_close(&device);
 	tap_end();

@@ -42,7 +42,7 @@ TAP_TEST(a_single_shard_equals_the_device)
 	CHECK_EQ(aftl_device_lpn_of_shard_lpn(&shards, 0, 12345), 12345);
 }
 
-/* Check that each address of each shard occurs once, in rotating runs, and maps back. */
+/* Check that runs of units go to the shards in rotation, each unit to an address of its own. */
 static void check_shard_addresses(const struct aftl_shards *shards)
 {
 	u32 next[64] = { 0 };

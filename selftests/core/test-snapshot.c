@@ -336,14 +336,14 @@ TAP_TEST(checksums_are_crc_32c)
 
 int main(void)
 {
-	test_run_for_each_policy("a used device is saved, loaded", plain, check_save_and_load);
-	test_run_for_each_policy("a device with many options is saved, loaded", busy,
-				 check_save_and_load);
-	test_run_for_each_policy("a device without errors", no_errors, check_save_and_load);
-	test_run_for_each_policy("word lines of three bits", three_bits, check_save_and_load);
-	test_run_for_each_policy("superblocks", superblocks, check_save_and_load);
-	test_run_for_each_policy("superblocks with a dead die", parity, check_save_and_load);
-	test_run_for_each_policy("superblocks with an SLC cache and a dead die", slc,
-				 check_save_and_load);
+	test_run_with_each_policy("a used device is saved, loaded", plain, check_save_and_load);
+	test_run_with_each_policy("a device with many options is saved, loaded", busy,
+				  check_save_and_load);
+	test_run_with_each_policy("a device without errors", no_errors, check_save_and_load);
+	test_run_with_each_policy("word lines of three bits", three_bits, check_save_and_load);
+	test_run_with_each_policy("superblocks", superblocks, check_save_and_load);
+	test_run_with_each_policy("superblocks with a dead die", parity, check_save_and_load);
+	test_run_with_each_policy("superblocks with an SLC cache and a dead die", slc,
+				  check_save_and_load);
 	return tap_run_all();
 }

@@ -62,12 +62,12 @@ static struct aftl_block *find_block_of_trans_page(u32 number)
 	return aftl_block_of_ppn(&device.ftl->media, ppn);
 }
 
-static u64 measure_unit_read(u32 unit)
+static u64 measure_unit_read_ns(u32 unit)
 {
 	return test_get_latency(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE);
 }
 
-static u64 measure_unit_write(u32 unit)
+static u64 measure_unit_write_ns(u32 unit)
 {
 	return test_get_latency(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE);
 }
@@ -87,11 +87,11 @@ TAP_TEST(a_miss_takes_one_more_read)
 	CHECK_EQ(device.ftl->geo.trans_pages, 39);
 	CHECK_EQ(device.ftl->cmt.capacity, 6);
 	/* The most recently used translation pages are cached and clean after a fill. */
-	CHECK_EQ(measure_unit_read(38 * EACH), SENSE_NS + TRANSFER_NS);
-	CHECK_EQ(measure_unit_read(0), 2 * (SENSE_NS + TRANSFER_NS));
-	CHECK_EQ(measure_unit_read(1), SENSE_NS + TRANSFER_NS);
-	CHECK_EQ(measure_unit_read(EACH - 1), SENSE_NS + TRANSFER_NS);
-	CHECK_EQ(measure_unit_read(EACH), 2 * (SENSE_NS + TRANSFER_NS));
+	CHECK_EQ(measure_unit_read_ns(38 * EACH), SENSE_NS + TRANSFER_NS);
+	CHECK_EQ(measure_unit_read_ns(0), 2 * (SENSE_NS + TRANSFER_NS));
+	CHECK_EQ(measure_unit_read_ns(1), SENSE_NS + TRANSFER_NS);
+	CHECK_EQ(measure_unit_read_ns(EACH - 1), SENSE_NS + TRANSFER_NS);
+	CHECK_EQ(measure_unit_read_ns(EACH), 2 * (SENSE_NS + TRANSFER_NS));
 	CHECK_EQ(test_counters(&device)->map_lookups, 5);
 	CHECK_EQ(test_counters(&device)->map_misses, 2);
 	CHECK_EQ(test_counters(&device)->map_loads, 2);
@@ -105,9 +105,9 @@ TAP_TEST(the_least_recently_used_page_is_evicted)
 
 	open_device_with_cmt("baseline", "4KiB", "sequential");
 	for (i = 0; i < 6; i++)
-		measure_unit_read(i * EACH);
-	measure_unit_read(0);
-	measure_unit_read(6 * EACH);
+		measure_unit_read_ns(i * EACH);
+	measure_unit_read_ns(0);
+	measure_unit_read_ns(6 * EACH);
 	for (i = 0; i <= 6; i++)
 		CHECK_EQ(is_trans_page_cached(i), i != 1);
 }
@@ -208,7 +208,7 @@ TAP_TEST(a_page_whose_program_is_in_progress_needs_no_load)
 
 	open_device_with_cmt("baseline", "4KiB", "sequential");
 	for (i = 0; i < 8; i++)
-		measure_unit_write(i * EACH);
+		measure_unit_write_ns(i * EACH);
 	for (i = 0; i < 40 && number == U32_MAX; i++) {
 		test_advance_clock_by(&device, SENSE_NS);
 		number = trans_page_being_programmed();
@@ -216,7 +216,7 @@ TAP_TEST(a_page_whose_program_is_in_progress_needs_no_load)
 	if (CHECK(number != U32_MAX)) {
 		CHECK(!is_trans_page_cached(number));
 		loads = test_counters(&device)->map_loads;
-		measure_unit_read(number * EACH + 1);
+		measure_unit_read_ns(number * EACH + 1);
 		CHECK(is_trans_page_cached(number));
 		CHECK_EQ(test_counters(&device)->map_loads, loads);
 	}
@@ -249,17 +249,17 @@ TAP_TEST(a_page_used_during_eviction_stays_cached)
 
 	test_device_open_demo(&device, "baseline", PAIRS);
 	/* A program takes two translation pages, so a single eviction waits for a second one. */
-	measure_unit_write(0);
+	measure_unit_write_ns(0);
 	for (i = 1; i <= device.ftl->cmt.capacity; i++)
-		measure_unit_read(2 * i * EACH);
+		measure_unit_read_ns(2 * i * EACH);
 	wait_until_idle();
 	CHECK_EQ(get_trans_page(0)->flags & AFTL_TP_EVICTING, AFTL_TP_EVICTING);
 	CHECK_EQ(test_counters(&device)->programmed_map_units, 0);
-	measure_unit_read(0);
+	measure_unit_read_ns(0);
 	CHECK_EQ(get_trans_page(0)->flags & AFTL_TP_REUSED, AFTL_TP_REUSED);
-	measure_unit_write(2 * EACH);
+	measure_unit_write_ns(2 * EACH);
 	for (i = 3; i <= device.ftl->cmt.capacity + 3; i++)
-		measure_unit_read(2 * i * EACH);
+		measure_unit_read_ns(2 * i * EACH);
 	wait_until_idle();
 	CHECK_EQ(test_counters(&device)->programmed_map_units, 2);
 	CHECK_EQ(get_trans_page(0)->flags, AFTL_TP_CACHED);
@@ -299,9 +299,9 @@ TAP_TEST(a_cache_for_the_whole_table_causes_no_misses)
 
 	open_device_with_cmt("baseline", "1MiB", "sequential");
 	for (i = 0; i < 2000; i++)
-		measure_unit_write(i * 131 % 4900);
+		measure_unit_write_ns(i * 131 % 4900);
 	for (i = 0; i < 100; i++)
-		CHECK_EQ(measure_unit_read(i * 131 % 4900), SENSE_NS + TRANSFER_NS);
+		CHECK_EQ(measure_unit_read_ns(i * 131 % 4900), SENSE_NS + TRANSFER_NS);
 	CHECK_EQ(test_counters(&device)->map_misses, 0);
 	CHECK_EQ(test_counters(&device)->programmed_map_units, 0);
 	CHECK_EQ(test_counters(&device)->map_merges, 0);
@@ -319,7 +319,7 @@ TAP_TEST(translation_pages_have_their_own_blocks)
 	for (i = 0; i < 39; i++)
 		CHECK_EQ(find_block_of_trans_page(i)->handle, 1);
 	for (i = 0; i < 12000; i++)
-		measure_unit_write((u32)aftl_random_below(&random, test_unit_count(&device)));
+		measure_unit_write_ns((u32)aftl_random_below(&random, test_unit_count(&device)));
 	CHECK(test_counters(&device)->map_moved_units > 0);
 	CHECK(test_counters(&device)->programmed_gc_units >
 	      test_counters(&device)->map_moved_units);
@@ -352,7 +352,7 @@ TAP_TEST(translation_pages_of_a_dead_die_are_rebuilt)
 
 	open_device_with_cmt("baseline", "4KiB", "none");
 	for (i = 0; i < 20 * EACH; i += 2)
-		measure_unit_write(i);
+		measure_unit_write_ns(i);
 	wait_until_idle();
 	CHECK(!is_trans_page_cached(0));
 	dead = aftl_block_lun(device.ftl, find_block_of_trans_page(0));
@@ -400,9 +400,9 @@ TAP_TEST(pending_evictions_leave_a_dead_die)
 	u32 i;
 
 	test_device_open_demo(&device, "baseline", PAIRS);
-	measure_unit_write(0);
+	measure_unit_write_ns(0);
 	for (i = 1; i <= device.ftl->cmt.capacity; i++)
-		measure_unit_read(2 * i * EACH);
+		measure_unit_read_ns(2 * i * EACH);
 	wait_until_idle();
 	CHECK_EQ(device.ftl->luns[0].evictions.count, 1);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
@@ -545,9 +545,9 @@ TAP_TEST(a_loaded_device_behaves_like_the_saved_one)
 
 	open_device_with_cmt("baseline", "6KiB", "random");
 	for (i = 0; i < 500; i++)
-		measure_unit_write(i * 131 % 4900);
+		measure_unit_write_ns(i * 131 % 4900);
 	for (i = 0; i < 4; i++)
-		measure_unit_read((2 * i + 1) * EACH);
+		measure_unit_read_ns((2 * i + 1) * EACH);
 	CHECK_EQ(list_cached_trans_pages(before), 10);
 	test_device_save(&device, &bytes);
 	aftl_reset_stats(device.ftl);

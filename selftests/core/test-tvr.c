@@ -77,7 +77,7 @@ TAP_TEST(update_intervals_identify_short_lived_data)
 {
 	test_device_open_demo(&device, "tvr", SHAPE " fill=sequential age=30d");
 	CHECK(!is_unit_short_lived(1));
-	/* Data that were overwritten later than the retention budget, get voltage margins. */
+	/* Data that replace a version older than the retention budget get voltage margins. */
 	measure_write_ns(1);
 	CHECK(!is_unit_short_lived(1));
 	measure_write_ns(1);

@@ -331,9 +331,9 @@ static void check_unwritable_sectors_with_policy(const char *policy, const char 
 
 int main(void)
 {
-	test_run_for_each_policy("unreadable data", NULL, check_unreadable_sectors_with_policy);
-	test_run_for_each_policy("units that a fault made uncorrectable", NULL,
-				 check_faults_survive_on_each_volume);
-	test_run_for_each_policy("unwritable sectors", NULL, check_unwritable_sectors_with_policy);
+	test_run_with_each_policy("unreadable data", NULL, check_unreadable_sectors_with_policy);
+	test_run_with_each_policy("units that a fault made uncorrectable", NULL,
+				  check_faults_survive_on_each_volume);
+	test_run_with_each_policy("unwritable sectors", NULL, check_unwritable_sectors_with_policy);
 	return tap_run_all();
 }

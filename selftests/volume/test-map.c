@@ -155,15 +155,15 @@ static const char *const policies[] = { "baseline", "separated", "streams", "app
 
 int main(void)
 {
-	tap_run_for_each_name("translation pages are recovered after a crash", policies,
-			      ARRAY_SIZE(policies), check_crash_recovery);
-	tap_run_for_each_name("an orderly close keeps the cached translation pages", policies,
-			      ARRAY_SIZE(policies), check_clean_close_keeps_cache);
-	tap_run_for_each_name("translation pages survive repeated crashes", policies,
-			      ARRAY_SIZE(policies),
-			      crash_repeatedly_during_recovery);
-	tap_run_for_each_name("translation pages of a dead die are rebuilt", policies,
-			      ARRAY_SIZE(policies),
-			      check_dead_die_recovery);
+	tap_run_with_each_name("translation pages are recovered after a crash", policies,
+			       ARRAY_SIZE(policies), check_crash_recovery);
+	tap_run_with_each_name("an orderly close keeps the cached translation pages", policies,
+			       ARRAY_SIZE(policies), check_clean_close_keeps_cache);
+	tap_run_with_each_name("translation pages survive repeated crashes", policies,
+			       ARRAY_SIZE(policies),
+			       crash_repeatedly_during_recovery);
+	tap_run_with_each_name("translation pages of a dead die are rebuilt", policies,
+			       ARRAY_SIZE(policies),
+			       check_dead_die_recovery);
 	return tap_run_all();
 }

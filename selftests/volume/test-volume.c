@@ -1844,8 +1844,8 @@ TAP_TEST(a_sector_is_valid_only_at_its_position)
 
 int main(void)
 {
-	test_run_for_each_policy("closed and loaded, nothing is lost", small,
-				 check_close_keeps_state);
-	test_run_for_each_policy("snapshot and tables agree", small, check_tables_equal_snapshot);
+	test_run_with_each_policy("closed and loaded, nothing is lost", small,
+				  check_close_keeps_state);
+	test_run_with_each_policy("snapshot and tables agree", small, check_tables_equal_snapshot);
 	return tap_run_all();
 }

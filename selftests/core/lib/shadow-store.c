@@ -295,7 +295,7 @@ static void check_read_stamp(const struct shadow_store *store, const struct test
 		  stamp);
 }
 
-/* Flip the reported error bits in a copy of the unit's data; return the number of wrong bits. */
+/* Flip the bits reported as wrong in a copy of the data; return how many bits then differ. */
 static u32 flip_reported_bits(struct shadow_store *store, const struct aftl_read *read)
 {
 	const struct aftl_cell *cell = aftl_cell(store->device->ftl);

@@ -377,8 +377,8 @@ static bool policy_fits_params(const char *policy, const char *params)
 	return !ret;
 }
 
-u32 test_run_for_each_policy(const char *what, const char *params,
-			     void (*body)(const char *policy, const char *params))
+u32 test_run_with_each_policy(const char *what, const char *params,
+			      void (*body)(const char *policy, const char *params))
 {
 	u32 count = 0;
 	u32 i;

@@ -223,13 +223,13 @@ void test_check_config_refused(struct test_device *device, const char *policy, c
 			       const char *part);
 
 /**
- * test_run_for_each_policy() - run @body as a test point for each policy
+ * test_run_with_each_policy() - run @body as a test point for each policy
  * @params: leave out policies that profile "demo" with these parameters refuses; may be NULL
  *
  * Return: the number of points.
  */
-u32 test_run_for_each_policy(const char *what, const char *params,
-			     void (*body)(const char *policy, const char *params));
+u32 test_run_with_each_policy(const char *what, const char *params,
+			      void (*body)(const char *policy, const char *params));
 
 /**
  * test_device_close() - destroy the device; check that all memory was freed
