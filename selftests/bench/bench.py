@@ -248,7 +248,7 @@ def make_device_cases(scale: float) -> dict[str, Case]:
     return cases
 
 
-def compare_with_limits(cases: dict[str, Case]) -> list[Bar]:
+def compare_costs_with_limits(cases: dict[str, Case]) -> list[Bar]:
     """Compare the results with the project's limits."""
     bars = [
         Bar(name, case.requests_per_second / 1e6, 2.2, "M requests/CPU-s")
@@ -361,7 +361,7 @@ def main() -> int:
     except RunError as why:
         sys.exit(str(why))
     compared = compare_costs_with_other_build(cases, beside)
-    bars = ([] if args.only else compare_with_limits(cases)) + compared
+    bars = ([] if args.only else compare_costs_with_limits(cases)) + compared
     costs = {} if args.only else {size: compare_policy_costs(cases, size) for size in SHAPES}
     version = next(iter(cases.values())).samples[0].result["tool"]["version"]
     if args.only:

@@ -150,7 +150,7 @@ def make_shard_cases(scale: float) -> dict[str, Case]:
     return {case.name: case for case in cases}
 
 
-def compare_with_limits(cases: dict[str, Case]) -> list[Bar]:
+def compare_shard_gains_with_limits(cases: dict[str, Case]) -> list[Bar]:
     """Compare the cases with the limits, as far as the machine can reach the limits."""
     one, two = cases["one thread"], cases["two threads"]
     most = 2 * cases["half alone"].elapsed_request_s / cases["two halves"].elapsed_request_s
@@ -185,7 +185,7 @@ def main() -> int:
         (c.name, f"{c.elapsed_request_s:.2f}", f"{c.request_processor_s:.2f}",
          f"{c.request_processor_s / c.count / requests * 1e6:.3f}", f"{c.empty[0]:.2f}")
         for c in cases.values()])
-    bars = compare_with_limits(cases)
+    bars = compare_shard_gains_with_limits(cases)
     print_limits(bars)
     print(f"\none thread and two say the same; {read_processor_name()}, "
           f"{os.cpu_count()} processors")

@@ -182,7 +182,7 @@ def measure_tv11_references_per_read() -> list[Measured]:
                          digits=0)]
 
 
-def is_code_decodable() -> bool:
+def does_id_determine_cell_encoding() -> bool:
     """Tell whether a word line's number of updates and ID determine ReSSD's cell encoding."""
     try:
         return len(reprogram_code.encodings_by_count_and_id()) == 6
@@ -214,7 +214,7 @@ def measure_re1_encodings() -> list[Measured]:
     gray = sum(map(reprogram_code.is_gray_code, codes.values()))
     falling = list_voltage_lowering_updates(codes[reprogram_code.Code.INITIAL], 0b01)
     once, both, twice = (reprogram_code.Code[name] for name in ("L", "LM", "LL"))
-    unique = is_code_decodable()
+    unique = does_id_determine_cell_encoding()
     return [pack_figures(
         rising, gray, holds=unique,
         shown=f"{rising} of {len(paths)} paths, {gray} of 7 codes, unique: {unique}".lower()),

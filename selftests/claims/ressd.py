@@ -68,7 +68,7 @@ class Gain:
     collection: float
 
 
-def ressd_to_tlc_ratios(base: Json, run: Json) -> Gain:
+def compute_ressd_to_tlc_ratios(base: Json, run: Json) -> Gain:
     """Return the ratios of a ReSSD run to a TLC run on the same stream."""
     def divide_measure_by_base(key: str) -> float:
         return get_measure_of_run(run, key) / get_measure_of_run(base, key)
@@ -83,7 +83,7 @@ def ressd_to_tlc_ratios(base: Json, run: Json) -> Gain:
 
 def compare_to_tlc(runs: dict[str, Json]) -> Gain:
     """Return the ratios of ReSSD's run to the run of policy tlc."""
-    return ressd_to_tlc_ratios(runs["tlc"], runs["ressd"])
+    return compute_ressd_to_tlc_ratios(runs["tlc"], runs["ressd"])
 
 
 def compute_pages_per_word_line(run: Json) -> float:
@@ -301,8 +301,8 @@ def measure_re8_super_layers() -> list[Measured]:
     """Measure virtual super layers: pages, writes per erase, and displaced pages in percent."""
     if trace_directory():
         found = average_figures_over_real_traces(
-            lambda played: list_gain_percents(ressd_to_tlc_ratios(played.raid["ressd"],
-                                                                  played.virtual["ressd"]))[:2])
+            lambda played: list_gain_percents(compute_ressd_to_tlc_ratios(
+                played.raid["ressd"], played.virtual["ressd"]))[:2])
         return [*found, *[pack_figures(math.nan)] * 4]
     return [*map(pack_figures, average_figures_over_seeds(
         compare_virtual_super_layers(plain, virtual)
@@ -311,7 +311,8 @@ def measure_re8_super_layers() -> list[Measured]:
 
 def compare_virtual_super_layers(plain: Json, virtual: Json) -> tuple[float, ...]:
     """Return how virtual super layers change an array's figures, in percent."""
-    pages, writes_per_erase, collection = list_gain_percents(ressd_to_tlc_ratios(plain, virtual))
+    pages, writes_per_erase, collection = list_gain_percents(compute_ressd_to_tlc_ratios(plain,
+                                                                                         virtual))
     displaced = [read_counter(run, "programmed_rewrite_units") for run in (plain, virtual)]
     fewer = displaced[0] - displaced[1]
     erases = -compute_percent_saved(*(read_counter(run, "array_erases")
@@ -419,13 +420,13 @@ def measure_re15_read_response() -> list[Measured]:
 
 def measure_re16_layer_counts() -> list[Measured]:
     """Measure super layers of 4 to 64 layers, relative to super layers of two layers."""
-    gains = [ressd_to_tlc_ratios(run_on_one_plane()["ressd"], results_of_study(
+    gains = [compute_ressd_to_tlc_ratios(run_on_one_plane()["ressd"], results_of_study(
         "ressd-plane", policy="ressd", candidates=16, virtual_layers="off",
         given={"super_layers": depth})["ressd"]) for depth in (4, 8, 16, 32, 64)]
     writes = [gain.writes_per_erase for gain in gains]
     pages, writes_per_erase, response, *virtual, virtual_response = average_figures_over_seeds(
         [figure for run in others for figure in (
-            *list_gain_percents(ressd_to_tlc_ratios(plain, run))[:2],
+            *list_gain_percents(compute_ressd_to_tlc_ratios(plain, run))[:2],
             response_time_change({"tlc": plain, "ressd": run}))]
         for plain, *others in run_super_layer_variants())
     return [
@@ -505,7 +506,7 @@ def generate_requests_to_plane(volume: str, seed: str) -> Path:
 
 
 def count_updates_on_raid5(path: Path) -> int:
-    """Return the number of writes to written pages of data, and to written pages of parity."""
+    """Count the updates of data pages and of parity pages (writes to pages written before)."""
     file = aft.open_record_file(path)
     written = file.get_operations_without_flags() == census.WRITE
     pages = file.get_record_column("off_sect")[written] \
