@@ -129,12 +129,12 @@ def folder_of_input_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with one input file of each kind that the verbs read."""
     folder = tmp_path_factory.mktemp("prepared")
 
-    def run_successfully(*words: str, stdin: bytes = b"") -> None:
+    def run_verb_ok(*words: str, stdin: bytes = b"") -> None:
         done = run_program(*make_verb_command(words), directory=folder, stdin=stdin)
         assert done.code == 0, done.err
 
-    run_successfully(*SMALL, "--json=a.json", "--record", "a.aft", "--histogram")
-    run_successfully("format", "a.volume", *COMMANDS[("format",)].split()[2:])
+    run_verb_ok(*SMALL, "--json=a.json", "--record", "a.aft", "--histogram")
+    run_verb_ok("format", "a.volume", *COMMANDS[("format",)].split()[2:])
     traces.write_file_at(folder / "a.blktrace.0", traces.pack_events(
         [traces.make_request_event(1, traces.QUEUE, traces.WRITE, 0, 4096, sequence=1),
          traces.make_request_event(9, traces.COMPLETE, traces.WRITE, 0, 4096, sequence=2)]))
@@ -150,8 +150,8 @@ def folder_of_input_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "search.toml").write_text(
         'study = 1\n[base]\nrequests = 500\n[optimise]\nminimise = "array_erases"\ntrials = 2\n'
         "[optimise.range]\nop = [7, 28]\n")
-    run_successfully("study", "run", "study.toml")
-    run_successfully("study", "pack", "study.toml")
+    run_verb_ok("study", "run", "study.toml")
+    run_verb_ok("study", "pack", "study.toml")
     return folder
 
 
@@ -215,8 +215,8 @@ def make_writes_fail() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
 
-def run_with_output(line: Sequence[str], place: Path,
-                    before: Callable[[], None] | None = None) -> Done:
+def run_command_line(line: Sequence[str], place: Path,
+                     before: Callable[[], None] | None = None) -> Done:
     done = subprocess.run(line, cwd=place, input=CSV, capture_output=True, check=False,
                           preexec_fn=before)
     return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
@@ -259,7 +259,7 @@ class TestOutput:
         (copied_inputs / "old").chmod(0o640)
         for link, target in (("to-old", "old"), ("to-none", "sub/none")):
             (copied_inputs / link).symlink_to(target)
-            done = run_with_output(make_command_with_output(words, what, link), copied_inputs)
+            done = run_command_line(make_command_with_output(words, what, link), copied_inputs)
             assert done.code == 0, done
             assert (copied_inputs / link).is_symlink()
             assert (copied_inputs / target).read_bytes() not in (
@@ -273,7 +273,7 @@ class TestOutput:
         os.mkfifo(copied_inputs / "pipe")
         with (copied_inputs / "piped").open("wb") as sink, subprocess.Popen(
                 ["cat", copied_inputs / "pipe"], stdout=sink) as reader:
-            done = run_with_output(line, copied_inputs)
+            done = run_command_line(line, copied_inputs)
             if done.code:
                 reader.kill()
         assert done.code == 0, done
@@ -288,7 +288,7 @@ class TestOutput:
                 os.mknod(copied_inputs / name, stat.S_IFCHR | 0o666, os.makedev(1, number))
             except PermissionError:
                 pytest.skip("making devices needs root")
-            done = run_with_output(make_command_with_output(words, what, name), copied_inputs)
+            done = run_command_line(make_command_with_output(words, what, name), copied_inputs)
             if works or what == "--dropped":
                 assert done.code == 0, done
             else:
@@ -320,14 +320,14 @@ class TestOutput:
         if what == "--dropped":
             pytest.skip("what is empty has room on a full disk")
         (copied_inputs / "old").write_text("old")
-        check_error_message(run_with_output(make_command_with_output(words, what, "old"),
-                                            copied_inputs, make_writes_fail))
+        check_error_message(run_command_line(make_command_with_output(words, what, "old"),
+                                             copied_inputs, make_writes_fail))
         assert (copied_inputs / "old").read_text() == "old"
         assert not list_temporary_files(copied_inputs)
 
     def test_a_missing_folder_is_reported(self, words: Words, what: str,
                                           copied_inputs: Path) -> None:
-        done = run_with_output(make_command_with_output(words, what, "nowhere/out"), copied_inputs)
+        done = run_command_line(make_command_with_output(words, what, "nowhere/out"), copied_inputs)
         check_error_message(done)
         assert done.code == 1
         assert "nowhere/out" in done.err
@@ -383,8 +383,8 @@ def test_an_input_is_refused_as_output(line: str, way: str, copied_inputs: Path)
     elif way == "by a hard link":
         (copied_inputs / name).hardlink_to(copied_inputs / source)
     before = read_folder_contents(copied_inputs)
-    done = run_with_output(make_verb_command(tuple(line.replace("LOST", name).split())),
-                           copied_inputs)
+    done = run_command_line(make_verb_command(tuple(line.replace("LOST", name).split())),
+                            copied_inputs)
     check_error_message(done)
     assert f"{name}: is also read; give " in done.err
     assert read_folder_contents(copied_inputs) == before
@@ -397,8 +397,8 @@ def test_two_outputs_to_one_file_are_refused(line: str, there: bool, copied_inpu
         (copied_inputs / "same").write_bytes(bytes(1 << 20))
     (copied_inputs / "link").symlink_to("same")
     before = read_folder_contents(copied_inputs)
-    done = run_with_output(make_verb_command(tuple(line.replace("SAME", "link").split())),
-                           copied_inputs)
+    done = run_command_line(make_verb_command(tuple(line.replace("SAME", "link").split())),
+                            copied_inputs)
     check_error_message(done)
     assert " is also written by " in done.err
     assert read_folder_contents(copied_inputs) == before
@@ -406,14 +406,14 @@ def test_two_outputs_to_one_file_are_refused(line: str, there: bool, copied_inpu
 
 def test_two_outputs_may_go_to_one_device(copied_inputs: Path) -> None:
     line = "sim --requests 1000 --quiet --json=/dev/null --record /dev/null --dump /dev/null"
-    assert run_with_output(make_verb_command(tuple(line.split())), copied_inputs).code == 0
+    assert run_command_line(make_verb_command(tuple(line.split())), copied_inputs).code == 0
 
 
 def test_a_report_may_be_written_into_a_folder_that_it_reads(copied_inputs: Path) -> None:
-    assert run_with_output(make_verb_command(("report", ".", "-O", "all.html")),
-                           copied_inputs).code == 0
-    done = run_with_output(make_verb_command(("report", ".", "-O", "./study.d/../a.json")),
-                           copied_inputs)
+    assert run_command_line(make_verb_command(("report", ".", "-O", "all.html")),
+                            copied_inputs).code == 0
+    done = run_command_line(make_verb_command(("report", ".", "-O", "./study.d/../a.json")),
+                            copied_inputs)
     assert "is also read" in done.err
 
 
@@ -426,17 +426,17 @@ def test_a_dash_as_output_file_name_is_standard_output(line: str, copied_inputs:
     begin = {"report": b"<!", "synth": b"\x89AFT" if " -O " in line else b"{"}
     assert done.stdout.startswith(begin.get(line.split()[0], b"PAR1"))
     assert read_folder_contents(copied_inputs) == before
-    run_with_output([word.replace("-", "./-") if word == "-" else word
-                     for word in make_verb_command(tuple(line.split()))], copied_inputs)
+    run_command_line([word.replace("-", "./-") if word == "-" else word
+                      for word in make_verb_command(tuple(line.split()))], copied_inputs)
     assert (copied_inputs / "-").is_file()
 
 
 def test_a_full_disk_is_reported_by_format(copied_inputs: Path) -> None:
     (copied_inputs / "full").mkdir()
-    done = run_with_output(["unshare", "--mount", "--map-root-user", "sh", "-c",
-                            'mount -t tmpfs -o size=64k none full && "$@"; code=$?; '
-                            "ls -A full >&2; exit $code",
-                            "sh", *make_verb_command(("format",)), "full/volume"], copied_inputs)
+    done = run_command_line(["unshare", "--mount", "--map-root-user", "sh", "-c",
+                             'mount -t tmpfs -o size=64k none full && "$@"; code=$?; '
+                             "ls -A full >&2; exit $code",
+                             "sh", *make_verb_command(("format",)), "full/volume"], copied_inputs)
     if "unshare" in done.err or "mount" in done.err:
         pytest.skip("no name spaces here")
     assert (done.code, done.err) == (
@@ -455,18 +455,18 @@ def test_format_accepts_only_disks_and_regular_files(copied_inputs: Path) -> Non
         names.append("null")
     for name in names:
         before = (copied_inputs / name).lstat()
-        check_error_message(run_with_output([*make_verb_command(("format",)), name, "--force",
-                                             *options], copied_inputs))
+        check_error_message(run_command_line([*make_verb_command(("format",)), name, "--force",
+                                              *options], copied_inputs))
         assert (copied_inputs / name).lstat().st_mode == before.st_mode
-    assert run_with_output([*make_verb_command(("format",)), "link", "--force", *options],
-                           copied_inputs).code == 0
+    assert run_command_line([*make_verb_command(("format",)), "link", "--force", *options],
+                            copied_inputs).code == 0
     assert (copied_inputs / "link").is_symlink()
 
 
 def test_folders_are_refused_as_files(copied_inputs: Path) -> None:
     for words, option in ((("study", "run"), "--out"), (("figures",), "--output")):
-        done = run_with_output([*make_command_with_output(words, "", ""), option, "a.json"],
-                               copied_inputs)
+        done = run_command_line([*make_command_with_output(words, "", ""), option, "a.json"],
+                                copied_inputs)
         check_error_message(done)
         assert (copied_inputs / "a.json").read_text().startswith("{")
 
@@ -488,7 +488,7 @@ def test_temporary_files_of_a_killed_run_do_not_block_the_next(copied_inputs: Pa
     process.wait()
     left = list_temporary_files(copied_inputs)
     assert left
-    assert run_with_output([*alone, *line, "1000"], copied_inputs) == Done(0, "", "")
+    assert run_command_line([*alone, *line, "1000"], copied_inputs) == Done(0, "", "")
     assert list_temporary_files(copied_inputs) == left
 
 
@@ -525,15 +525,15 @@ def test_output_overwrites_files_of_another_user_in_place(words: Words, what: st
         path.chmod(bits)
     old = folder / "old"
     number = old.stat().st_ino
-    done = run_with_output([*ANYBODY, *make_command_with_output(words, what, "strange/old")],
-                           copied_inputs)
+    done = run_command_line([*ANYBODY, *make_command_with_output(words, what, "strange/old")],
+                            copied_inputs)
     check_overwritten_in_place(old, done, number)
     if what == "--record" and words == ("replay",):
-        read = run_with_output(make_verb_command(("replay", "--summarise", "strange/old")),
-                               copied_inputs)
+        read = run_command_line(make_verb_command(("replay", "--summarise", "strange/old")),
+                                copied_inputs)
         assert read.code == 0 and "interrupted" not in read.err, read
-    new = run_with_output([*ANYBODY, *make_command_with_output(words, what, "strange/new")],
-                          copied_inputs)
+    new = run_command_line([*ANYBODY, *make_command_with_output(words, what, "strange/new")],
+                           copied_inputs)
     assert new.code == (0 if mode == 0o1777 else 1)
     assert not list_temporary_files(copied_inputs / "strange")
 
@@ -546,8 +546,8 @@ def test_an_output_file_that_is_a_mount_point_is_written_in_place(words: Words, 
     (copied_inputs / "mounted").touch()
     number = (copied_inputs / "old").stat().st_ino
     script = 'mount --bind old mounted && exec "$@"'
-    done = run_with_output(["unshare", "--mount", "--map-root-user", "sh", "-c", script, "sh",
-                            *make_command_with_output(words, what, "mounted")], copied_inputs)
+    done = run_command_line(["unshare", "--mount", "--map-root-user", "sh", "-c", script, "sh",
+                             *make_command_with_output(words, what, "mounted")], copied_inputs)
     check_overwritten_in_place(copied_inputs / "old", done, number)
     assert not (copied_inputs / "mounted").read_bytes()
 
@@ -557,9 +557,9 @@ def test_output_for_a_file_that_cannot_be_replaced_is_kept_elsewhere(copied_inpu
     script = ('mkdir full && mount -t tmpfs -o size=64k none full && echo old >full/old && '
               'touch mounted && mount --bind full/old mounted && '
               'head -c 1000000 /dev/zero >full/filler 2>/dev/null; exec "$@"')
-    done = run_with_output(["unshare", "--mount", "--map-root-user", "sh", "-c", script, "sh",
-                            *make_command_with_output(("sim",), "--json", "mounted")],
-                           copied_inputs)
+    done = run_command_line(["unshare", "--mount", "--map-root-user", "sh", "-c", script, "sh",
+                             *make_command_with_output(("sim",), "--json", "mounted")],
+                            copied_inputs)
     assert done.code == 1
     told = re.search(r": mounted: can be neither replaced nor written: No space left on device; "
                      r"its new content is in (.*)$", done.err, re.M)
@@ -591,7 +591,7 @@ def list_commands_with_inputs() -> list[tuple[str, str]]:
 
 
 def check_command_refused(line: str, code: int, place: Path) -> None:
-    done = run_with_output(make_verb_command(tuple(line.split())), place)
+    done = run_command_line(make_verb_command(tuple(line.split())), place)
     check_error_message(done)
     assert (done.code, done.out) == (code, ""), done
 
@@ -634,15 +634,15 @@ def test_writing_results_to_a_full_disk_fails(words: Words, copied_inputs: Path)
     if words == ("trace", "convert") or words[:2] in (("trace", "tag"), ("trace", "fix")):
         line = make_command_with_output(words, "@OUT", "-")
     for way in (">/dev/full", ">&-"):
-        done = run_with_output(["sh", "-c", f'"$@" {way}', "sh", *line], copied_inputs)
+        done = run_command_line(["sh", "-c", f'"$@" {way}', "sh", *line], copied_inputs)
         check_error_message(done)
         assert done.code == 1
 
 
 def test_closed_standard_output_is_not_reused_for_files(copied_inputs: Path) -> None:
     shell = ["sh", "-c", '"$@" >&- 2>&-', "sh", str(BUILD / "approxftl")]
-    assert run_with_output([*shell, "sim", "--requests", "1000", "--json=x.json"],
-                           copied_inputs).code == 1
+    assert run_command_line([*shell, "sim", "--requests", "1000", "--json=x.json"],
+                            copied_inputs).code == 1
     assert (copied_inputs / "x.json").read_bytes()[:1] == b"{"
     assert (copied_inputs / "x.json").read_bytes().rstrip()[-1:] == b"}"
 
@@ -776,41 +776,41 @@ def test_outputs_of_an_interrupted_run_are_marked(copied_inputs: Path) -> None:
     process.send_signal(signal.SIGTERM)
     assert process.wait() == 130
     assert json.loads((copied_inputs / "t.json").read_text())["interrupted"] is True
-    told = run_with_output(make_verb_command(("trace", "convert", "i.aft", "copy.aft")),
-                           copied_inputs).err
+    told = run_command_line(make_verb_command(("trace", "convert", "i.aft", "copy.aft")),
+                            copied_inputs).err
     assert "; of a run that was interrupted" in told
     for name in ("i.aft", "copy.aft"):
-        assert f"{name} (interrupted)" in run_with_output(make_verb_command(("compare", name)),
-                                                          copied_inputs).out
+        assert f"{name} (interrupted)" in run_command_line(make_verb_command(("compare", name)),
+                                                           copied_inputs).out
     for name, mark in (("t.json", "timeline (interrupted)"), ("i.aft", "i.aft (interrupted)"),
                        ("t.json", "The run was interrupted.")):
-        assert run_with_output(make_verb_command(("report", name)), copied_inputs).code == 0
+        assert run_command_line(make_verb_command(("report", name)), copied_inputs).code == 0
         assert mark in (copied_inputs / "report.html").read_text()
     for name in ("a.aft", "a.json"):
-        run_with_output(make_verb_command(("report", name)), copied_inputs)
+        run_command_line(make_verb_command(("report", name)), copied_inputs)
         assert "(interrupted" not in (copied_inputs / "report.html").read_text()
 
 
 def test_a_log_and_its_summary_are_different_files(copied_inputs: Path) -> None:
     line = "replay a.aft target --overwrite --fold --buffered --no-stall --record log"
-    assert run_with_output(make_verb_command(tuple(line.split())), copied_inputs).code == 0
+    assert run_command_line(make_verb_command(tuple(line.split())), copied_inputs).code == 0
     before = read_folder_contents(copied_inputs)
-    done = run_with_output(make_verb_command(("replay", "--summarise", "log", "--json=log")),
-                           copied_inputs)
+    done = run_command_line(make_verb_command(("replay", "--summarise", "log", "--json=log")),
+                            copied_inputs)
     assert "log: is also read; give --json another name" in done.err
     assert read_folder_contents(copied_inputs) == before
 
 
 def test_an_interrupted_log_is_marked(copied_inputs: Path) -> None:
     line = "replay a.aft target --overwrite --fold --buffered --no-stall --record log"
-    whole = run_with_output(make_verb_command(tuple(line.split())), copied_inputs)
+    whole = run_command_line(make_verb_command(tuple(line.split())), copied_inputs)
     assert whole.code == 0
-    assert "(interrupted" not in run_with_output(make_verb_command(("compare", "log")),
-                                                 copied_inputs).out
+    assert "(interrupted" not in run_command_line(make_verb_command(("compare", "log")),
+                                                  copied_inputs).out
     # A killed replay leaves no record count and a truncated last entry.
     content = (copied_inputs / "log").read_bytes()
     (copied_inputs / "log").write_bytes(content[:4096 + 6000])
-    told = run_with_output(make_verb_command(("compare", "log")), copied_inputs).out
+    told = run_command_line(make_verb_command(("compare", "log")), copied_inputs).out
     assert re.search(r"log \(interrupted after \d+ of 1000 requests\)", told), told
 
 
@@ -930,7 +930,7 @@ def test_malformed_json_documents_are_refused(name: str, copied_inputs: Path) ->
 @pytest.mark.parametrize("name", ["deep", "number", "no-run"])
 def test_malformed_studies_are_refused(name: str, copied_inputs: Path) -> None:
     (copied_inputs / "hostile.toml").write_text(f"study = 1\n[base]\nx = {HOSTILE[name]}")
-    done = run_with_output(make_verb_command(("study", "status", "hostile.toml")), copied_inputs)
+    done = run_command_line(make_verb_command(("study", "status", "hostile.toml")), copied_inputs)
     check_error_message(done)
 
 
@@ -952,8 +952,8 @@ def test_an_endless_input_is_refused(copied_inputs: Path) -> None:
     def limit_address_space() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
 
-    done = run_with_output([*make_verb_command(("compare",)), "/dev/zero"], copied_inputs,
-                           limit_address_space)
+    done = run_command_line([*make_verb_command(("compare",)), "/dev/zero"], copied_inputs,
+                            limit_address_space)
     check_error_message(done)
 
 
@@ -969,13 +969,13 @@ def test_numbers_out_of_range_are_refused(copied_inputs: Path) -> None:
     for line in ("synth --like PRN_0 --seed -1 -O x", "synth --like PRN_0 --requests 0 -O x",
                  "synth --like PRN_0 --seed 99999999999999999999 -O x",
                  "study run study.toml --jobs 0", "figures --papers --seed x"):
-        done = run_with_output(make_verb_command(tuple(line.split())), copied_inputs)
+        done = run_command_line(make_verb_command(tuple(line.split())), copied_inputs)
         assert done.code == 2, done
         assert done.err.count("\n") == 1
     # The address-space limit is less than the command needs.
     many = make_verb_command(("synth", "--like", "PRN_0", "--requests", "1000000000", "-O", "x"))
-    check_error_message(run_with_output(["sh", "-c", 'ulimit -v 3000000; exec "$@"', "sh", *many],
-                                        copied_inputs))
+    check_error_message(run_command_line(["sh", "-c", 'ulimit -v 3000000; exec "$@"', "sh", *many],
+                                         copied_inputs))
     assert not list_temporary_files(copied_inputs)
 
 

@@ -22,8 +22,8 @@ class Call:
     kind: int
 
 
-def run_with_library(*command: str | Path, log: Path | None = None, library: Path = DOUBLE,
-                     **variables: str) -> Done:
+def run_program_with_library(*command: str | Path, log: Path | None = None, library: Path = DOUBLE,
+                             **variables: str) -> Done:
     """Run a program with the library of the tested build."""
     environment = {"LD_LIBRARY_PATH": str(library), **variables,
                    "PYTHONPATH": str(TOP / "userspace/python")}
@@ -35,7 +35,8 @@ def run_with_library(*command: str | Path, log: Path | None = None, library: Pat
 def run_python(program: str, *arguments: str | Path, log: Path | None = None,
                library: Path = DOUBLE) -> Done:
     """Run a Python program that imports the binding."""
-    return run_with_library(sys.executable, "-c", program, *arguments, log=log, library=library)
+    return run_program_with_library(sys.executable, "-c", program, *arguments, log=log,
+                                    library=library)
 
 
 def parse_call_log(log: Path) -> list[Call]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from selftests.lib.programs import BUILD, Done
-from selftests.library.support import DOUBLE, Call, parse_call_log, run_with_library
+from selftests.library.support import DOUBLE, Call, parse_call_log, run_program_with_library
 
 
 def run_approxrun(rules: str, *command: str | Path, options: tuple[str, ...] = (), folder: Path,
@@ -17,7 +17,8 @@ def run_approxrun(rules: str, *command: str | Path, options: tuple[str, ...] = (
     file.write_text(rules)
     log = folder / "log"
     log.unlink(missing_ok=True)
-    done = run_with_library(DOUBLE / "approxrun", "-r", file, *options, "--", *command, log=log)
+    done = run_program_with_library(DOUBLE / "approxrun", "-r", file, *options, "--", *command,
+                                    log=log)
     return done, parse_call_log(log)
 
 
@@ -140,17 +141,17 @@ def test_wrong_rules_are_refused(line: str, wrong: str, tmp_path: Path) -> None:
 def test_valid_rules_pass_the_check(tmp_path: Path) -> None:
     file = tmp_path / "rules"
     file.write_text("a precise=0\nb precise=7 process=x\nc precise=1GiB remember\nd precise=4KiB\n")
-    assert run_with_library(DOUBLE / "approxrun", "--check", "-r", file) == Done(0, "", "")
+    assert run_program_with_library(DOUBLE / "approxrun", "--check", "-r", file) == Done(0, "", "")
 
 
 def test_wrong_usage_is_refused(tmp_path: Path) -> None:
-    assert run_with_library(DOUBLE / "approxrun",
-                            "--help").out.startswith("Usage: approxrun -r RULES")
-    assert run_with_library(DOUBLE / "approxrun",
-                            "true").err.startswith("approxrun: -r RULES missing")
-    assert run_with_library(DOUBLE / "approxrun", "-r",
-                            tmp_path).err.startswith("approxrun: PROGRAM missing")
-    done = run_with_library(DOUBLE / "approxrun", "-r", tmp_path / "none", "true")
+    assert run_program_with_library(DOUBLE / "approxrun",
+                                    "--help").out.startswith("Usage: approxrun -r RULES")
+    assert run_program_with_library(DOUBLE / "approxrun",
+                                    "true").err.startswith("approxrun: -r RULES missing")
+    assert run_program_with_library(DOUBLE / "approxrun", "-r",
+                                    tmp_path).err.startswith("approxrun: PROGRAM missing")
+    done = run_program_with_library(DOUBLE / "approxrun", "-r", tmp_path / "none", "true")
     assert (done.code, done.err) == (3, f"approxrun: {tmp_path}/none: No such file or directory\n")
     done, _ = run_approxrun("x\n", "/nonexistent", folder=tmp_path)
     assert (done.code, done.err) == (
@@ -160,10 +161,10 @@ def test_wrong_usage_is_refused(tmp_path: Path) -> None:
 def test_programs_run_without_a_device(tmp_path: Path) -> None:
     rules = tmp_path / "rules"
     rules.write_text("x\n")
-    done = run_with_library(BUILD / "approxrun", "-r", rules, "touch", tmp_path / "x",
-                            library=BUILD)
+    done = run_program_with_library(BUILD / "approxrun", "-r", rules, "touch", tmp_path / "x",
+                                    library=BUILD)
     assert done == Done(0, "", "")
-    done = run_with_library(BUILD / "approxrun", "-r", rules, "-R", "touch", tmp_path / "y",
-                            library=BUILD)
+    done = run_program_with_library(BUILD / "approxrun", "-r", rules, "-R", "touch", tmp_path / "y",
+                                    library=BUILD)
     assert done.code == 3
     assert not (tmp_path / "y").exists()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from selftests.lib.programs import BUILD, TOP
-from selftests.library.support import DOUBLE, HEADERS, run_with_library
+from selftests.library.support import DOUBLE, HEADERS, run_program_with_library
 
 GOOD = {
     "precise into approximate": "approx<int> a = 3; (void)a;",
@@ -81,7 +81,7 @@ def test_the_cpp_program_tags_its_data(compiled_program: Path, tmp_path: Path) -
     file = tmp_path / "file"
     file.touch()
     log = tmp_path / "log"
-    done = run_with_library(compiled_program, file, log=log)
+    done = run_program_with_library(compiled_program, file, log=log)
     assert (done.code, done.out) == (0, "")
     assert log.exists()
 
@@ -89,5 +89,5 @@ def test_the_cpp_program_tags_its_data(compiled_program: Path, tmp_path: Path) -
 def test_the_cpp_program_runs_without_a_device(compiled_program: Path, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
-    done = run_with_library(compiled_program, file, library=BUILD)
+    done = run_program_with_library(compiled_program, file, library=BUILD)
     assert (done.code, done.out) == (0, "")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from selftests.lib.programs import BUILD, TOP
-from selftests.library.support import DOUBLE, HEADERS, run_with_library
+from selftests.library.support import DOUBLE, HEADERS, run_program_with_library
 
 PAGES = sorted(HEADERS.glob("*.rst"))
 FUNCTIONS = re.findall(r"\t(approxftl_\w+);", (HEADERS / "libapproxftl.map").read_text())
@@ -42,7 +42,7 @@ def compile_c_text(text: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_manual_pages_are_well_formed(page: Path) -> None:
-    done = run_with_library("rst2man", "--strict", page)
+    done = run_program_with_library("rst2man", "--strict", page)
     assert done.code == 0, done.err
     assert done.out.startswith(".")
 
@@ -76,9 +76,10 @@ def test_example_rules_of_the_page_are_valid(tmp_path: Path) -> None:
     assert rules
     file = tmp_path / "rules"
     file.write_text(rules[1])
-    done = run_with_library(DOUBLE / "approxrun", "-c", "-r", file)
+    done = run_program_with_library(DOUBLE / "approxrun", "-c", "-r", file)
     assert (done.code, done.err) == (0, "")
-    options = re.findall(r"^  -\w, --(\w+)", run_with_library(DOUBLE / "approxrun", "--help").out,
+    options = re.findall(r"^  -\w, --(\w+)",
+                         run_program_with_library(DOUBLE / "approxrun", "--help").out,
                          re.M)
     for option in options:
         assert f"--{option}" in page.read_text()

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from selftests.lib.json_schema import parse_document
 from selftests.lib.programs import BUILD, Done
-from selftests.library.support import DOUBLE, parse_call_log, run_with_library
+from selftests.library.support import DOUBLE, parse_call_log, run_program_with_library
 
 
 def run_tag(*words: str | Path, log: Path | None = None) -> Done:
-    return run_with_library(DOUBLE / "approxftl", "tag", *words, log=log)
+    return run_program_with_library(DOUBLE / "approxftl", "tag", *words, log=log)
 
 
 def make_direct_write_warning(file: Path) -> str:
@@ -150,6 +150,6 @@ def test_wrong_usage_is_refused(zeroed_file: Path) -> None:
 
 
 def test_a_missing_device_is_reported(zeroed_file: Path) -> None:
-    done = run_with_library(BUILD / "approxftl", "tag", "add", zeroed_file)
+    done = run_program_with_library(BUILD / "approxftl", "tag", "add", zeroed_file)
     assert (done.code, done.out) == (3, "")
     assert done.err.startswith("approxftl tag add: there is no /dev/approxftl; load the module")

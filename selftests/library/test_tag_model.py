@@ -14,7 +14,7 @@ from selftests.lib.json_schema import parse_document
 from selftests.lib.programs import BUILD, Done
 from selftests.library import model_files
 from selftests.library.model_files import Made, make_tensor
-from selftests.library.support import DOUBLE, parse_call_log, run_with_library
+from selftests.library.support import DOUBLE, parse_call_log, run_program_with_library
 from selftests.library.test_models import FEW, split_model_by_plane
 from selftests.library.test_models import TENSORS as TENSORS_OF_ANY
 
@@ -35,9 +35,9 @@ TENSORS = [
 
 def run_tag_model(*words: str | Path, log: Path | None = None, device: bool = True) -> Done:
     if not device:
-        return run_with_library(BUILD / "approxftl", "tag", "model", *words)
+        return run_program_with_library(BUILD / "approxftl", "tag", "model", *words)
     program = BUILD / "approxftl-model"
-    return run_with_library(program, *words, log=log, APPROXFTL=str(DOUBLE / "approxftl"))
+    return run_program_with_library(program, *words, log=log, APPROXFTL=str(DOUBLE / "approxftl"))
 
 
 def run_tag_model_as_json(*words: str | Path, log: Path | None = None) -> Any:

@@ -54,7 +54,7 @@ class Server:
         os.kill(self.nbdkit_process_id, signal.SIGKILL)
         self.process.wait()
 
-    def end_server(self, number: int = signal.SIGTERM) -> int:
+    def end_server_by_signal(self, number: int = signal.SIGTERM) -> int:
         """Send a signal to nbdkit, and return its exit status."""
         self.process.send_signal(number)
         return self.process.wait()
@@ -68,7 +68,7 @@ def run_server(*arguments: str | Path) -> Iterator[Server]:
         yield server
     finally:
         if server.process.poll() is None:
-            server.end_server()
+            server.end_server_by_signal()
 
 
 def run_plugin(*arguments: str) -> Done:

@@ -305,7 +305,7 @@ def list_leftover_paths(server: Server) -> list[Path]:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_the_server_in_order(number: int) -> None:
     server = Server("timing=off")
-    assert server.end_server(number) == 0
+    assert server.end_server_by_signal(number) == 0
     assert list_leftover_paths(server) == []
 
 

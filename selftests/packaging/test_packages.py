@@ -21,7 +21,7 @@ BEFORE = "0.0.9"
 OURS = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
 
 
-def run_successfully(*command: str | Path, where: Path = TOP, **environment: str) -> str:
+def run_command_ok(*command: str | Path, where: Path = TOP, **environment: str) -> str:
     """Run a command that must succeed, and return its output."""
     ended = subprocess.run(
         command,
@@ -36,7 +36,7 @@ def run_successfully(*command: str | Path, where: Path = TOP, **environment: str
 
 
 def run_make(target: str, place: Path) -> None:
-    run_successfully("make", target, f"O={BUILD}", f"DESTDIR={place}", "PREFIX=/usr")
+    run_command_ok("make", target, f"O={BUILD}", f"DESTDIR={place}", "PREFIX=/usr")
 
 
 @pytest.mark.parametrize("name", ["two words", "tab\tin", "a:b", "it's", "a$b"])
@@ -64,7 +64,7 @@ input=$(cat)
 case $input in *liburing.h*) exit 1 ;; esac
 """)
     compiler.chmod(0o755)
-    plan = run_successfully("make", "-n", "all", f"CC={compiler}", f"O={tmp_path}")
+    plan = run_command_ok("make", "-n", "all", f"CC={compiler}", f"O={tmp_path}")
     assert "left out, for lack of packages: approxftl-torture: liburing-dev; " in plan
     assert "approxftl-replay: liburing-dev;" in plan
     assert f"{tmp_path}/approxftl-trace" in plan
@@ -80,9 +80,9 @@ def test_a_read_only_source_folder_is_built(tmp_path: Path) -> None:
     script = (f'mount --bind "{tree}" "{tree}" && mount -o remount,bind,ro "{tree}"'
               f' && cd "{tree}" && ! touch new 2>"{tmp_path}/said"'
               f' && make -j2 O="{out}" OPT=-O0 demo-programs')
-    run_successfully("unshare", *as_root, "--mount", "sh", "-euc", script)
-    assert VERSION in run_successfully(out / "approxftl", "version")
-    assert "Usage: approxftl report" in run_successfully(out / "approxftl", "report", "--help")
+    run_command_ok("unshare", *as_root, "--mount", "sh", "-euc", script)
+    assert VERSION in run_command_ok(out / "approxftl", "version")
+    assert "Usage: approxftl report" in run_command_ok(out / "approxftl", "report", "--help")
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def installed_tree(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 def copy_release(place: Path) -> Path:
     """Copy the files of a release, from a git repository or from an unpacked release."""
-    for name in run_successfully("sh", "-c", ". selftests/lib/sources.sh && sources").split("\n"):
+    for name in run_command_ok("sh", "-c", ". selftests/lib/sources.sh && sources").split("\n"):
         if (TOP / name).is_file():
             (place / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(TOP / name, place / name)
@@ -108,7 +108,7 @@ def test_installed_programs_run(installed_tree: Path) -> None:
     programs = sorted((installed_tree / "usr/bin").iterdir())
     assert installed_tree / "usr/bin/approxftl" in programs
     for program in programs:
-        assert "sage: " in run_successfully(program, "--help"), program
+        assert "sage: " in run_command_ok(program, "--help"), program
 
 
 def test_installed_manual_pages_are_found(installed_tree: Path) -> None:
@@ -116,7 +116,7 @@ def test_installed_manual_pages_are_found(installed_tree: Path) -> None:
     assert {"approxftl.1", "aft.5", "approxftl-device.8"} <= {page.name for page in pages}
     for page in pages:
         assert page.parent.name == "man" + page.suffix[1:]
-        run_successfully("mandoc", "-T", "lint", "-W", "error", page)
+        run_command_ok("mandoc", "-T", "lint", "-W", "error", page)
 
 
 @pytest.mark.slow
@@ -124,7 +124,7 @@ def test_installed_manual_pages_are_found(installed_tree: Path) -> None:
 def test_programs_installed_under_a_prefix_need_no_source_tree(tmp_path: Path) -> None:
     """The verbs lab, demo and report work without the source tree and with an empty /usr/src."""
     prefix = tmp_path / "Übungen"
-    run_successfully("make", "install", f"O={BUILD}", f"PREFIX={prefix}")
+    run_command_ok("make", "install", f"O={BUILD}", f"PREFIX={prefix}")
     assert (prefix / "src" / MODULE / "dkms.conf").is_file()
     for rest in ("bin", "lib/approxftl"):
         for file in (prefix / rest).rglob("*"):
@@ -132,16 +132,16 @@ def test_programs_installed_under_a_prefix_need_no_source_tree(tmp_path: Path) -
     hidden = f"mount -t tmpfs none '{TOP}' && ! [ -e '{TOP}/Makefile' ] && exec \"$@\""
     alone = ["unshare", *([] if os.getuid() == 0 else ["--map-root-user"]), "--mount", "sh", "-c",
              hidden, "sh"]
-    said = run_successfully(*alone, prefix / "bin/approxftl", "demo", "--output", "shown",
-                            where=tmp_path,
-                            PATH=f"{prefix}/bin:{os.environ['PATH']}", AFTL_BUILD="",
-                            AFTL_STRICT="", APPROXFTL="")
+    said = run_command_ok(*alone, prefix / "bin/approxftl", "demo", "--output", "shown",
+                          where=tmp_path,
+                          PATH=f"{prefix}/bin:{os.environ['PATH']}", AFTL_BUILD="",
+                          AFTL_STRICT="", APPROXFTL="")
     assert "no difference" in said
     assert re.search(r"^energy +[0-9.]+ mJ +[0-9.]+ mJ +0\.[0-9]+x$", said, re.M)
     page = (tmp_path / "shown/report.html").read_text()
     assert "The demonstration" in page
     assert len(list((tmp_path / "shown").glob("*.stat.json"))) == 4
-    run_successfully("make", "uninstall", f"O={BUILD}", f"PREFIX={prefix}")
+    run_command_ok("make", "uninstall", f"O={BUILD}", f"PREFIX={prefix}")
     assert [found for found in prefix.rglob("*") if not found.is_dir()] == []
 
 
@@ -172,30 +172,30 @@ def test_a_program_is_built_with_the_installed_library(installed_tree: Path,
                                                        tmp_path: Path) -> None:
     here = {"PKG_CONFIG_PATH": str(installed_tree / "usr/lib/pkgconfig"),
             "PKG_CONFIG_SYSROOT_DIR": str(installed_tree)}
-    flags = run_successfully("pkg-config", "--cflags", "--libs", "approxftl", where=TOP,
-                             **here).split()
-    assert run_successfully("pkg-config", "--modversion", "approxftl", where=TOP,
-                            **here).strip() == VERSION
+    flags = run_command_ok("pkg-config", "--cflags", "--libs", "approxftl", where=TOP,
+                           **here).split()
+    assert run_command_ok("pkg-config", "--modversion", "approxftl", where=TOP,
+                          **here).strip() == VERSION
     program = tmp_path / "annotated"
-    run_successfully("gcc", "-Wall", "-Werror", "docs/examples/annotated.c", "-o", program, *flags)
-    assert "[libapproxftl.so.1]" in run_successfully("readelf", "-d", program)
+    run_command_ok("gcc", "-Wall", "-Werror", "docs/examples/annotated.c", "-o", program, *flags)
+    assert "[libapproxftl.so.1]" in run_command_ok("readelf", "-d", program)
     # ldconfig makes the link that the soname asks for, as on a real system.
     libraries = tmp_path / "lib"
     libraries.mkdir()
     shutil.copy(installed_tree / "usr/lib/libapproxftl.so.1", libraries / "libapproxftl.so.1.0")
-    run_successfully("ldconfig", "-n", libraries, PATH=os.environ["PATH"] + ":/usr/sbin:/sbin")
+    run_command_ok("ldconfig", "-n", libraries, PATH=os.environ["PATH"] + ":/usr/sbin:/sbin")
     # Without a device the library's calls succeed and do nothing; the second run reads the file.
     for said in ("", "0 bits have flipped, the library says 0; the header is intact\n"):
-        assert run_successfully(program, tmp_path / "picture",
-                                LD_LIBRARY_PATH=str(libraries)) == said
+        assert run_command_ok(program, tmp_path / "picture",
+                              LD_LIBRARY_PATH=str(libraries)) == said
 
 
 def test_the_librarys_binary_interface_is_unchanged() -> None:
     """libapproxftl's ABI stays compatible, or its symbols get a new version."""
-    run_successfully("gcc", "-fsyntax-only", "-Wall", "-Wextra", "-Werror",
-                     "-Iuserspace/libapproxftl", "selftests/packaging/binary-interface.c")
-    exported = run_successfully("nm", "-D", "--defined-only", "--with-symbol-versions",
-                                BUILD / "libapproxftl.so.1")
+    run_command_ok("gcc", "-fsyntax-only", "-Wall", "-Wextra", "-Werror",
+                   "-Iuserspace/libapproxftl", "selftests/packaging/binary-interface.c")
+    exported = run_command_ok("nm", "-D", "--defined-only", "--with-symbol-versions",
+                              BUILD / "libapproxftl.so.1")
     mapped = (TOP / "userspace/libapproxftl/libapproxftl.map").read_text()
     names = re.findall(r" T (\w+)@@APPROXFTL_[12]\n", exported)
     assert names == sorted(re.findall(r"\t(\w+);", mapped))
@@ -206,8 +206,8 @@ def test_sysusers_creates_the_tag_group(installed_tree: Path, tmp_path: Path) ->
     rule = (installed_tree / "usr/lib/udev/rules.d/60-approxftl.rules").read_text()
     assert re.findall('GROUP="(.*?)"', rule) == ["approxftl"]
     (tmp_path / "etc").mkdir()
-    run_successfully("systemd-sysusers", "--root", tmp_path,
-                     installed_tree / "usr/lib/sysusers.d/approxftl.conf")
+    run_command_ok("systemd-sysusers", "--root", tmp_path,
+                   installed_tree / "usr/lib/sysusers.d/approxftl.conf")
     assert re.search("^approxftl:", (tmp_path / "etc/group").read_text(), re.M)
 
 
@@ -226,14 +226,14 @@ def test_dkms_builds_the_module(installed_tree: Path, tmp_path: Path) -> None:
     shutil.copytree(installed_tree / "usr/src", tmp_path / "src")
     (tmp_path / "tree").mkdir()
     tree = ("--sourcetree", tmp_path / "src", "--dkmstree", tmp_path / "tree")
-    run_successfully("dkms", "build", *tree, "-k", known.name, "--kernelsourcedir",
-                     known / f"usr/src/linux-headers-{known.name}", f"dm-approxftl/{VERSION}",
-                     # Skip debug information and BTF, which would need pahole.
-                     KCFLAGS="-g0", MAKEFLAGS=" -- CONFIG_DEBUG_INFO_BTF_MODULES=")
+    run_command_ok("dkms", "build", *tree, "-k", known.name, "--kernelsourcedir",
+                   known / f"usr/src/linux-headers-{known.name}", f"dm-approxftl/{VERSION}",
+                   # Skip debug information and BTF, which would need pahole.
+                   KCFLAGS="-g0", MAKEFLAGS=" -- CONFIG_DEBUG_INFO_BTF_MODULES=")
     built = list((tmp_path / "tree").rglob("dm-approxftl.ko*"))
     assert len(built) == 1
-    assert known.name in run_successfully("modinfo", "-F", "vermagic", built[0])
-    assert run_successfully("modinfo", "-F", "version", built[0]) == f"{VERSION}\n"
+    assert known.name in run_command_ok("modinfo", "-F", "vermagic", built[0])
+    assert run_command_ok("modinfo", "-F", "version", built[0]) == f"{VERSION}\n"
 
 
 # A stand-in for clang that copies the objects of `make install` above, because the playground's
@@ -259,8 +259,8 @@ def built_packages(installed_tree: Path, tmp_path_factory: pytest.TempPathFactor
     compiler = place / "clang"
     compiler.write_text(AGAIN.format(build=BUILD))
     compiler.chmod(0o755)
-    run_successfully("dpkg-buildpackage", "-us", "-uc", "-b", where=tree,
-                     DEB_BUILD_OPTIONS="noddebs noopt", OPT="-O0", CLANG=str(compiler))
+    run_command_ok("dpkg-buildpackage", "-us", "-uc", "-b", where=tree,
+                   DEB_BUILD_OPTIONS="noddebs noopt", OPT="-O0", CLANG=str(compiler))
     return {path.name.split("_")[0]: path for path in place.glob("*.deb")}
 
 
@@ -274,32 +274,32 @@ def test_debian_packages_install_and_remove(built_packages: dict[str, Path],
         "libapproxftl1",
         "libapproxftl-dev",
     }
-    content = run_successfully("dpkg", "-c", built_packages["approxftl"])
+    content = run_command_ok("dpkg", "-c", built_packages["approxftl"])
     assert "./usr/bin/approxftl\n" in content
     assert "./usr/share/doc/approxftl/playground.html\n" in content
-    assert "libapproxftl.so.1" in run_successfully("dpkg", "-c", built_packages["libapproxftl1"])
-    run_successfully("dpkg", "-e", built_packages["libapproxftl1"], tmp_path / "library")
+    assert "libapproxftl.so.1" in run_command_ok("dpkg", "-c", built_packages["libapproxftl1"])
+    run_command_ok("dpkg", "-e", built_packages["libapproxftl1"], tmp_path / "library")
     assert "approxftl_open@APPROXFTL_1 " in (tmp_path / "library/symbols").read_text()
     # The package creates the group of its udev rule.
-    run_successfully("dpkg", "-e", built_packages["approxftl"], tmp_path / "tools")
+    run_command_ok("dpkg", "-e", built_packages["approxftl"], tmp_path / "tools")
     assert "systemd-sysusers" in (tmp_path / "tools/postinst").read_text()
-    assert f"/{MODULE}/dkms.conf" in run_successfully("dpkg", "-c",
-                                                      built_packages["dm-approxftl-dkms"])
+    assert f"/{MODULE}/dkms.conf" in run_command_ok("dpkg", "-c",
+                                                    built_packages["dm-approxftl-dkms"])
     # The maintainer's address is filled in before an upload.
     ours = "bogus-mail-host,bogus-mail-host-in-debian-changelog"
-    run_successfully("lintian", "--allow-root", "--fail-on", "error", "--suppress-tags", ours,
-                     *built_packages.values())
+    run_command_ok("lintian", "--allow-root", "--fail-on", "error", "--suppress-tags", ours,
+                   *built_packages.values())
 
 
 def make_package_of_older_version(package: Path, place: Path) -> Path:
     """Return a package with an older version number and otherwise the same content."""
     content = place / package.stem
-    run_successfully("dpkg-deb", "-R", package, content)
+    run_command_ok("dpkg-deb", "-R", package, content)
     for folder in content.glob(f"usr/src/*-{VERSION}"):
         folder.rename(folder.with_name(f"dm-approxftl-{BEFORE}"))
     for file in (*content.glob("DEBIAN/*"), *content.glob("usr/src/*/dkms.conf")):
         file.write_text(file.read_text().replace(VERSION, BEFORE).replace(DEBIAN_VERSION, BEFORE))
-    run_successfully("dpkg-deb", "--root-owner-group", "-b", content, place / package.name)
+    run_command_ok("dpkg-deb", "--root-owner-group", "-b", content, place / package.name)
     return place / package.name
 
 
@@ -352,7 +352,7 @@ def test_an_upgrade_keeps_the_administrators_settings(built_packages: dict[str, 
         make_package_of_older_version(package, tmp_path / "old")
         shutil.copy(package, tmp_path / "new")
     (tmp_path / "inside").write_text(UPGRADED.format(names=" ".join(built_packages)))
-    said = run_successfully("unshare", "--mount", "sh", "-euc", LAYERED.format(place=tmp_path))
+    said = run_command_ok("unshare", "--mount", "sh", "-euc", LAYERED.format(place=tmp_path))
     for name in built_packages:
         assert f"old: {name} {BEFORE} installed\n" in said
         assert f"new: {name} {DEBIAN_VERSION} installed\n" in said
@@ -367,34 +367,34 @@ def test_pip_installs_the_python_packages(tmp_path: Path) -> None:
     tree = copy_release(tmp_path / "tree")
     place = tmp_path / "place"
     # Dependencies and build tools are installed for the tests, so that no network is needed.
-    run_successfully(sys.executable, "-m", "pip", "install", "--no-build-isolation", "--no-deps",
-                     "--prefix", place, tree)
+    run_command_ok(sys.executable, "-m", "pip", "install", "--no-build-isolation", "--no-deps",
+                   "--prefix", place, tree)
     packages = next(place.glob("lib/python3*/site-packages"))
     scripts = re.findall("^approxftl-(.*) = ", (TOP / "pyproject.toml").read_text(), re.M)
     assert len(scripts) > 5
     for verb in scripts:
-        said = run_successfully(place / f"bin/approxftl-{verb}", "--help", PYTHONPATH=str(packages))
+        said = run_command_ok(place / f"bin/approxftl-{verb}", "--help", PYTHONPATH=str(packages))
         assert re.match(f"Usage: approxftl (app |tag )?{verb} ", said)
     # The simulator is found by PATH; libapproxftl is absent.
     (tmp_path / "study.toml").write_text(
         'study = 1\n[base]\nrequests = 100\n[vary]\npolicy = ["baseline"]\n')
     path = os.pathsep.join((str(BUILD), os.environ["PATH"]))
-    said = run_successfully(place / "bin/approxftl-study", "run", "study.toml", where=tmp_path,
-                            PATH=path, PYTHONPATH=str(packages))
+    said = run_command_ok(place / "bin/approxftl-study", "run", "study.toml", where=tmp_path,
+                          PATH=path, PYTHONPATH=str(packages))
     assert "baseline" in said
-    made = run_successfully(place / "bin/approxftl-synth", "--like", "PRN_0", "--requests", "1000",
-                            "-O", "x.aft", where=tmp_path, PATH=path, PYTHONPATH=str(packages))
+    made = run_command_ok(place / "bin/approxftl-synth", "--like", "PRN_0", "--requests", "1000",
+                          "-O", "x.aft", where=tmp_path, PATH=path, PYTHONPATH=str(packages))
     assert "x.aft: 1000 synthetic requests" in made
-    run_successfully(sys.executable, "-c", "import approxftl, sys\n"
-                     "with approxftl.open('data', 'wb') as f:\n"
-                     "    f.write(b'x')\n    sys.exit(f.device.active)", where=tmp_path,
-                     PYTHONPATH=str(packages))
+    run_command_ok(sys.executable, "-c", "import approxftl, sys\n"
+                   "with approxftl.open('data', 'wb') as f:\n"
+                   "    f.write(b'x')\n    sys.exit(f.device.active)", where=tmp_path,
+                   PYTHONPATH=str(packages))
     # The library with the simulator is in the package.
-    simulated = run_successfully(sys.executable, "-c", "import approxftl\nprint(approxftl.simulate("
-                                 "profile='demo', requests=100).json, end='')", where=tmp_path,
-                                 PYTHONPATH=str(packages), AFTL_BUILD="/nowhere")
-    assert simulated == run_successfully(BUILD / "approxftl", "sim", "--profile=demo",
-                                         "--requests=100", "--json=-")
+    simulated = run_command_ok(sys.executable, "-c", "import approxftl\nprint(approxftl.simulate("
+                               "profile='demo', requests=100).json, end='')", where=tmp_path,
+                               PYTHONPATH=str(packages), AFTL_BUILD="/nowhere")
+    assert simulated == run_command_ok(BUILD / "approxftl", "sim", "--profile=demo",
+                                       "--requests=100", "--json=-")
     assert (packages / f"approxftl-{VERSION.replace('-', '')}.dist-info").is_dir()
     installed = {found.name for found in packages.rglob("*.*")}
     assert {"page.css", "page.js", "approxftl-quality.toml"} <= installed
@@ -419,13 +419,13 @@ def test_all_programs_print_the_same_version(installed_tree: Path) -> None:
     for line in ("approxftl version", "approxftl sim --version", "approxftl trace --version",
                  "approxftl study --version", "approxftl lab --version", "approxrun --version"):
         program, *words = line.split()
-        said = run_successfully(installed_tree / "usr/bin" / program, *words)
+        said = run_command_ok(installed_tree / "usr/bin" / program, *words)
         assert said == f"{program} {VERSION}\n", line
-    shown = run_successfully("nbdkit", "--dump-plugin",
-                             next(installed_tree.rglob("nbdkit-approxftl-plugin.so")))
+    shown = run_command_ok("nbdkit", "--dump-plugin",
+                           next(installed_tree.rglob("nbdkit-approxftl-plugin.so")))
     assert f"\nversion={VERSION}\n" in shown
-    described = run_successfully("pkg-config", "--modversion",
-                                 next(installed_tree.rglob("approxftl.pc")))
+    described = run_command_ok("pkg-config", "--modversion",
+                               next(installed_tree.rglob("approxftl.pc")))
     assert described == f"{VERSION}\n"
     for page in (installed_tree / "usr/share/man").rglob("*.*"):
         assert f'"approxftl {VERSION}"' in page.read_text(), page
@@ -488,11 +488,11 @@ COMPLETIONS = [
 @pytest.mark.parametrize(("words", "expected"), COMPLETIONS)
 def test_bash_completes_verbs_and_options(words: str, expected: set[str]) -> None:
     script = BASH.format(path=BUILD, words=words)
-    assert set(run_successfully("bash", "-c", script).split()) == expected
+    assert set(run_command_ok("bash", "-c", script).split()) == expected
 
 
 @pytest.mark.parametrize(("words", "expected"), COMPLETIONS)
 def test_zsh_completes_verbs_and_options(tmp_path: Path, words: str, expected: set[str]) -> None:
     (tmp_path / "setup").write_text(ZSH_SETUP.format(path=BUILD, top=TOP, place=tmp_path))
     script = ZSH.format(place=tmp_path, words=words)
-    assert set(run_successfully("zsh", "-f", "-c", script, TERM="xterm").split()) == expected
+    assert set(run_command_ok("zsh", "-f", "-c", script, TERM="xterm").split()) == expected

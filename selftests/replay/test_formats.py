@@ -31,14 +31,14 @@ from selftests.traces import support as traces
 REQUESTS = [(i * 300_000, i * 7 % 50, i % 3 > 0) for i in range(300)]
 
 
-def write_as_msr(path: Path) -> Path:
+def write_requests_as_msr(path: Path) -> Path:
     lines = (f"{128166372000000000 + t // 100},usr,0,{'Write' if write else 'Read'},"
              f"{unit * UNIT},{UNIT},10" for t, unit, write in REQUESTS)
     path.write_text("\n".join(lines) + "\n")
     return path
 
 
-def write_as_capture(path: Path) -> Path:
+def write_requests_as_capture(path: Path) -> Path:
     """Write a capture in which each request begins on one processor and ends on another."""
     path.mkdir()
     files: list[list[traces.Event]] = [[], []]
@@ -52,7 +52,8 @@ def write_as_capture(path: Path) -> Path:
     return path
 
 
-FORMATS = [(write_as_msr, "MSR Cambridge CSV"), (write_as_capture, "blktrace's binary trace")]
+FORMATS = [(write_requests_as_msr, "MSR Cambridge CSV"),
+           (write_requests_as_capture, "blktrace's binary trace")]
 WANTED = [(t, unit * UNIT_SECTORS, UNIT_SECTORS, WRITE if write else READ)
           for t, unit, write in REQUESTS]
 
@@ -114,7 +115,7 @@ def test_a_flush_before_a_write_is_a_request(tmp_path: Path) -> None:
 
 
 def test_dropped_lines_of_a_trace_are_reported_once(tmp_path: Path) -> None:
-    trace = write_as_msr(tmp_path / "t.csv")
+    trace = write_requests_as_msr(tmp_path / "t.csv")
     trace.write_text(trace.read_text() + "torn li")
     # With --fold the trace is read three times.
     done = run_replay(trace, tmp_path / "disk", "--size", "64KiB", "--fold")
@@ -147,6 +148,7 @@ def test_compressed_record_files_are_read(tmp_path: Path) -> None:
 
 
 def test_options_for_reading_a_trace_equal_those_of_verb_trace(tmp_path: Path) -> None:
-    done = run_approxftl("replay", "--dry-run", write_as_msr(tmp_path / "t.csv"), tmp_path / "disk",
+    done = run_approxftl("replay", "--dry-run", write_requests_as_msr(tmp_path / "t.csv"),
+                         tmp_path / "disk",
                          "--size", "1MiB")
     assert (done.code, "300 requests" in done.out) == (0, True)

@@ -11,7 +11,7 @@ FULL = ("--op", "28", "--fill", "random", "--write-share", "100%", "--size", "8K
         "100000", "--warmup", "60000")
 
 
-def run_steady_state(*options: str) -> dict[str, Any]:
+def simulate_writes_in_steady_state(*options: str) -> dict[str, Any]:
     return get_only_run(run_sim(*FULL, *options))
 
 
@@ -27,8 +27,8 @@ def read_total_amplification(run: dict[str, Any]) -> float:
 
 @pytest.mark.parametrize("allocate", ("rotate", "least_busy"))
 def test_paced_collection_shortens_the_tail_of_write_latency(allocate: str) -> None:
-    block = run_steady_state("--gc_mode", "block", "--allocate", allocate)
-    paced = run_steady_state("--gc_mode", "paced", "--allocate", allocate)
+    block = simulate_writes_in_steady_state("--gc_mode", "block", "--allocate", allocate)
+    paced = simulate_writes_in_steady_state("--gc_mode", "paced", "--allocate", allocate)
     assert compute_tail_to_mean_ratio(block) > 4
     assert compute_tail_to_mean_ratio(paced) < 2.5
     assert read_total_amplification(paced) == pytest.approx(read_total_amplification(block),
@@ -36,13 +36,15 @@ def test_paced_collection_shortens_the_tail_of_write_latency(allocate: str) -> N
 
 
 def test_the_write_tail_does_not_grow_with_the_block_size() -> None:
-    block = [run_steady_state("--gc_mode", "block", "--layers", layers) for layers in ("8", "16")]
-    paced = [run_steady_state("--gc_mode", "paced", "--layers", layers) for layers in ("8", "16")]
+    block = [simulate_writes_in_steady_state("--gc_mode", "block", "--layers", layers)
+             for layers in ("8", "16")]
+    paced = [simulate_writes_in_steady_state("--gc_mode", "paced", "--layers", layers)
+             for layers in ("8", "16")]
     assert compute_tail_to_mean_ratio(block[1]) > 1.5 * compute_tail_to_mean_ratio(block[0])
     assert compute_tail_to_mean_ratio(paced[1]) < 1.2 * compute_tail_to_mean_ratio(paced[0])
 
 
 def test_paced_collection_needs_little_emergency_gc() -> None:
-    counters = run_steady_state("--gc_mode", "paced")["counters"]
+    counters = simulate_writes_in_steady_state("--gc_mode", "paced")["counters"]
     assert counters["gc_paced_steps"] > 20 * counters["gc_urgent_steps"]
-    assert run_steady_state("--gc_mode", "block")["counters"]["gc_paced_steps"] == 0
+    assert simulate_writes_in_steady_state("--gc_mode", "block")["counters"]["gc_paced_steps"] == 0

@@ -13,7 +13,7 @@ FIELDS = {"host_units", "media_units", "erased_units", "changed_blocks", "partia
           "reallocated_units"}
 
 
-def run_tenants(*more: str) -> Json:
+def simulate_two_tenants(*more: str) -> Json:
     return get_only_run(run_sim(*TENANTS, *more))
 
 
@@ -22,9 +22,10 @@ def read_total_amplification(result: Json) -> float:
 
 
 def test_separating_tenants_reduces_write_amplification() -> None:
-    alone = run_tenants()
-    initial = run_tenants("--placement_handles", "1")
-    persistent = run_tenants("--placement_handles", "1", "--placement_isolation", "persistent")
+    alone = simulate_two_tenants()
+    initial = simulate_two_tenants("--placement_handles", "1")
+    persistent = simulate_two_tenants("--placement_handles", "1", "--placement_isolation",
+                                      "persistent")
     assert read_total_amplification(persistent) < 0.8 * read_total_amplification(alone)
     assert read_total_amplification(persistent) < 0.8 * read_total_amplification(initial)
     assert alone["placement_handles"] == []
@@ -32,8 +33,9 @@ def test_separating_tenants_reduces_write_amplification() -> None:
 
 @pytest.mark.parametrize("policy", ["baseline", "cubeftl", "ressd"])
 def test_statistics_of_handles_add_up_to_the_counters(policy: str) -> None:
-    result = run_tenants("--policy", policy, "--placement_handles", "2", "--one_shot", "on",
-                         "--op", "25%")
+    result = simulate_two_tenants("--policy", policy, "--placement_handles", "2", "--one_shot",
+                                  "on",
+                                  "--op", "25%")
     handles, counters = result["placement_handles"], result["counters"]
     assert len(handles) == 3 and all(set(handle) == FIELDS for handle in handles)
     total = {name: sum(handle[name] for handle in handles) for name in FIELDS}
@@ -58,6 +60,6 @@ def test_the_report_lists_placement_handles() -> None:
 
 
 def test_writes_with_an_unknown_placement_id_are_counted() -> None:
-    result = run_tenants("--placement_handles", "2", "--hot-stream", "3")
+    result = simulate_two_tenants("--placement_handles", "2", "--hot-stream", "3")
     assert result["counters"]["unknown_placement_requests"] == pytest.approx(19000, rel=0.02)
     assert result["placement_handles"][0]["host_units"] == pytest.approx(20000, abs=64)

@@ -256,7 +256,7 @@ def test_progress_appears_only_on_request() -> None:
     assert "baseline: " in run_approxftl("sim", "--requests", "20000", "--progress").err
 
 
-def run_and_interrupt(*arguments: str) -> tuple[int, str, str]:
+def interrupt_running_simulation(*arguments: str) -> tuple[int, str, str]:
     process = subprocess.Popen(
         [BINARY, "sim", "--requests", "1000000000", "--progress", *arguments],
         stdout=subprocess.PIPE,
@@ -273,7 +273,8 @@ def run_and_interrupt(*arguments: str) -> tuple[int, str, str]:
 
 
 def test_an_interrupted_run_prints_its_results() -> None:
-    code, out, _ = run_and_interrupt("--policy", "baseline,vth_b", "--jobs", "1", "--json")
+    code, out, _ = interrupt_running_simulation("--policy", "baseline,vth_b", "--jobs", "1",
+                                                "--json")
     result = json.loads(out)
     assert code == 130
     assert SCHEMA.find_errors(result) == []

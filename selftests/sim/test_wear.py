@@ -13,7 +13,7 @@ SKEWED = ("--channels", "1", "--chips", "1", "--blocks", "128", "--layers", "4",
 GAPS = (4, 16, 64, 256)
 
 
-def run_skewed_writes(gap: int, *options: str) -> dict[str, Any]:
+def simulate_skewed_writes(gap: int, *options: str) -> dict[str, Any]:
     return get_only_run(run_sim(*SKEWED, "--wear-gap", str(gap), "--verify", *options))
 
 
@@ -26,7 +26,7 @@ def compute_erase_spread(run: dict[str, Any]) -> float:
     (), ("--gc-mode", "paced"), ("--hot-share", "80%", "--hot-range", "50%"),
     ("--policy", "approxftl", "--fill-approx", "100%")), ids=" ".join)
 def test_the_spread_of_erase_counts_stays_within_wear_gap(options: tuple[str, ...]) -> None:
-    runs = [run_skewed_writes(gap, *options) for gap in GAPS]
+    runs = [simulate_skewed_writes(gap, *options) for gap in GAPS]
     for gap, run in zip(GAPS, runs, strict=True):
         assert compute_erase_spread(run) <= gap
         assert run["counters"]["policy_bugs"] == 0
@@ -35,11 +35,11 @@ def test_the_spread_of_erase_counts_stays_within_wear_gap(options: tuple[str, ..
 
 
 def test_without_wear_levelling_the_spread_of_erase_counts_grows() -> None:
-    assert compute_erase_spread(run_skewed_writes(0)) > 400
+    assert compute_erase_spread(simulate_skewed_writes(0)) > 400
 
 
 def test_wear_levelling_relocates_few_blocks() -> None:
-    without = run_skewed_writes(0)["write_amplification"]["total"]
-    wide = run_skewed_writes(64)
+    without = simulate_skewed_writes(0)["write_amplification"]["total"]
+    wide = simulate_skewed_writes(64)
     assert wide["write_amplification"]["total"] < without * 1.05
     assert wide["counters"]["wear_blocks"] < wide["counters"]["array_erases"] / 20

@@ -13,7 +13,7 @@ LOAD = (*DRIVE, "--size", "4KiB", "--requests", "20000", "--arrival", "open", "-
 SECONDS, PROGRAM = 10, 12
 
 
-def run_for_counters(*options: str) -> dict[str, int]:
+def simulate_and_read_counters(*options: str) -> dict[str, int]:
     """Return the counters of a run of LOAD with OPTIONS."""
     counted: dict[str, int] = get_only_run(run_sim(*LOAD, *options))["counters"]
     return counted
@@ -23,7 +23,7 @@ def run_for_counters(*options: str) -> dict[str, int]:
 def test_a_working_set_in_the_buffer_is_programmed_once_a_second(footprint: str,
                                                                  units: int) -> None:
     """Buffered units wait in queues of one program each, which start after buffer_hold."""
-    run = run_for_counters("--footprint", footprint)
+    run = simulate_and_read_counters("--footprint", footprint)
     queues = -(-units // PROGRAM)
     assert queues * (SECONDS - 1) <= run["array_programs"] <= queues * SECONDS
     assert run["programmed_host_units"] + run["padded_units"] == run["array_programs"] * PROGRAM
@@ -34,7 +34,7 @@ def test_a_working_set_in_the_buffer_is_programmed_once_a_second(footprint: str,
 
 
 def test_each_flush_programs_a_working_set_once() -> None:
-    run = run_for_counters("--footprint", "0.02%", "--flush-every", "1000")
+    run = simulate_and_read_counters("--footprint", "0.02%", "--flush-every", "1000")
     flushes = run["host_flush_requests"]
     assert flushes == 19
     # A unit that is written while a flush is in progress is programmed with the others.
@@ -42,7 +42,7 @@ def test_each_flush_programs_a_working_set_once() -> None:
 
 
 def test_without_a_watermark_a_page_is_programmed_when_it_is_full() -> None:
-    run = run_for_counters("--footprint", "0.06%", "--buffer-high", "0")
+    run = simulate_and_read_counters("--footprint", "0.06%", "--buffer-high", "0")
     assert run["array_programs"] > 1000
     assert run["padded_units"] == 0
 

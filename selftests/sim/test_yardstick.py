@@ -15,7 +15,7 @@ SMALL = ["--blocks", "256", "--channels", "2", "--requests", "60000", "--warmup"
          "--yardstick", "optimum", "--write-share", "100%"]
 
 
-def run_for_bounds_of_optimum(*arguments: str) -> list[Json]:
+def simulate_and_read_optimum_bounds(*arguments: str) -> list[Json]:
     """Run a small device; return each run's bounds of the optimum and write amplification."""
     runs = run_sim(*SMALL, *arguments)["runs"]
     return [{**each["yardstick"], "total": each["write_amplification"]["total"]} for each in runs]
@@ -29,7 +29,8 @@ def run_for_bounds_of_optimum(*arguments: str) -> list[Json]:
 @pytest.mark.parametrize("buffer", ["0", "64KiB", "1MiB"])
 def test_no_run_relocates_less_than_the_lower_bound(load: str, buffer: str) -> None:
     policies = "baseline,separated,midas"
-    for found in run_for_bounds_of_optimum("--buffer", buffer, "--policy", policies, *load.split()):
+    for found in simulate_and_read_optimum_bounds("--buffer", buffer, "--policy", policies,
+                                                  *load.split()):
         assert found["lower"] <= found["total"] + 0.0001
         assert found["lower"] <= found["reached"]
         assert found["factor"] == pytest.approx(found["total"] / found["reached"], abs=2e-4)
@@ -38,28 +39,29 @@ def test_no_run_relocates_less_than_the_lower_bound(load: str, buffer: str) -> N
 
 def test_knowledge_of_the_future_saves_most_relocation() -> None:
     for seed in "1", "2":
-        (found,) = run_for_bounds_of_optimum("--requests", "300000", "--op", "12%", "--seed", seed)
+        (found,) = simulate_and_read_optimum_bounds("--requests", "300000", "--op", "12%", "--seed",
+                                                    seed)
         assert found["lower"] == 1
         assert found["reached"] < 1.1
         assert found["total"] > 3
 
 
 def test_sequential_writes_need_no_relocation() -> None:
-    (found,) = run_for_bounds_of_optimum("--workload", "sequential")
+    (found,) = simulate_and_read_optimum_bounds("--workload", "sequential")
     assert (found["lower"], found["reached"], found["relocated_units"]) == (1, 1, 0)
 
 
 def test_a_buffer_that_holds_the_hot_data_absorbs_them() -> None:
-    (found,) = run_for_bounds_of_optimum("--footprint", "0.3%", "--buffer", "4MiB")
+    (found,) = simulate_and_read_optimum_bounds("--footprint", "0.3%", "--buffer", "4MiB")
     assert found["buffered_units"] == found["host_write_units"] == 60000
     assert found["lower"] == 0
 
 
 def test_each_seed_has_a_stream_of_its_own() -> None:
     hot = ["--hot-share", "50%", "--hot-range", "0.5%", "--buffer", "64KiB"]
-    first, other = run_for_bounds_of_optimum("--seed", "5,6", *hot)
+    first, other = simulate_and_read_optimum_bounds("--seed", "5,6", *hot)
     assert first["buffered_units"] != other["buffered_units"]
-    assert [first] == run_for_bounds_of_optimum("--seed", "5", *hot)
+    assert [first] == simulate_and_read_optimum_bounds("--seed", "5", *hot)
 
 
 def test_the_table_names_both_bounds_of_the_optimum() -> None:

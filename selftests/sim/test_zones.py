@@ -13,12 +13,12 @@ DEVICE = ("--zoned", "4MiB", "--buffer", "2MiB", "--buffer_safe", "on")
 STREAM = ("--workload", "zones", "--size", "64KiB", "--open-zones", "4", "--requests", "20k")
 
 
-def run_zoned_device(*more: str) -> Json:
+def simulate_zoned_device(*more: str) -> Json:
     return get_only_run(run_sim(*DEVICE, *STREAM, *more))
 
 
 def test_zones_need_no_collection_and_fail_no_request() -> None:
-    result = run_zoned_device("--write-share", "80%", "--verify")
+    result = simulate_zoned_device("--write-share", "80%", "--verify")
     counters, states = result["counters"], result["zones"]
     assert sum(states.values()) == 108 and states["full"] > 90
     assert counters["host_failed_requests"] == 0
@@ -56,7 +56,7 @@ def test_the_zones_of_the_zn540_are_emulated() -> None:
 
 def test_a_saved_zoned_device_is_loaded_and_written_further(tmp_path: Path) -> None:
     saved = str(tmp_path / "device")
-    run_zoned_device("--dump", saved)
+    simulate_zoned_device("--dump", saved)
     result = get_only_run(run_sim("--load", saved, *STREAM, "--verify"))
     assert result["counters"]["host_failed_requests"] == 0
 

@@ -195,8 +195,8 @@ def test_held_out_points_do_not_influence_the_fit(tmp_path: Path) -> None:
 FREE = (Free("a", 0, 100, 1), Free("b", 10, 20, 0.5), Free("c", 1, 8, 1))
 
 
-def run_search(errors: Callable[[Values], Vector], start: Values, budget: int = 60,
-               free: tuple[Free, ...] = FREE) -> Search:
+def run_parameter_search(errors: Callable[[Values], Vector], start: Values, budget: int = 60,
+                         free: tuple[Free, ...] = FREE) -> Search:
     found = Search(free, errors, budget, ignore_progress)
     found.search_fit_from_values(start)
     return found
@@ -211,16 +211,17 @@ def compute_errors_with_known_minimum(values: Values) -> Vector:
 
 def test_the_search_finds_a_known_minimum() -> None:
     for start in ((10.0, 19.0, 8.0), (100.0, 10.0, 1.0), (70.0, 13.5, 3.0)):
-        found = run_search(compute_errors_with_known_minimum, start)
+        found = run_parameter_search(compute_errors_with_known_minimum, start)
         assert found.find_best_parameters_so_far() == (70.0, 13.5, 3.0)
         assert len(found.seen) < 60
-        assert run_search(compute_errors_with_known_minimum, start).seen.keys() == found.seen.keys()
+        assert run_parameter_search(compute_errors_with_known_minimum,
+                                    start).seen.keys() == found.seen.keys()
 
 
 def test_parameters_stay_within_their_bounds() -> None:
     def compute_errors_with_minimum_out_of_bounds(values: Values) -> Vector:
         return np.array([(values[0] - 300) / 50, values[1] + 20, values[2] - 20])
-    found = run_search(compute_errors_with_minimum_out_of_bounds, (50.0, 15.0, 4.0))
+    found = run_parameter_search(compute_errors_with_minimum_out_of_bounds, (50.0, 15.0, 4.0))
     assert found.find_best_parameters_so_far() == (100.0, 10.0, 8.0)
     assert all(one.low <= value <= one.high for values in found.seen
                for one, value in zip(FREE, values, strict=True))
@@ -229,12 +230,13 @@ def test_parameters_stay_within_their_bounds() -> None:
 
 
 def test_the_number_of_evaluations_is_limited() -> None:
-    assert len(run_search(compute_errors_with_known_minimum, (10.0, 19.0, 8.0), 9).seen) == 9
+    assert len(run_parameter_search(compute_errors_with_known_minimum, (10.0, 19.0, 8.0),
+                                    9).seen) == 9
 
 
 def test_parameters_without_effect_are_undetermined() -> None:
-    found = run_search(lambda values: np.array([values[0] - 40, 0.0001 * values[1]]),
-                       (50.0, 15.0, 4.0))
+    found = run_parameter_search(lambda values: np.array([values[0] - 40, 0.0001 * values[1]]),
+                                 (50.0, 15.0, 4.0))
     found.budget += 6
     best = found.find_best_parameters_so_far()
     done = Fit(replace(DRIVES[0], free=FREE), best, best,

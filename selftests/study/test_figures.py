@@ -63,7 +63,7 @@ def read_study_table(*arguments: str | Path) -> list[dict[str, Any]]:
     return found
 
 
-def simulate_directly(seed: int, *options: str) -> float:
+def simulate_without_study(seed: int, *options: str) -> float:
     """Return the mean write response time of one run without a study."""
     done = subprocess.run(
         [PROGRAM, "sim", "--requests=1500", "--blocks=64", "--fill=random", "--write-share=100%",
@@ -85,8 +85,8 @@ def finished_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_means_intervals_and_ratios_follow_from_the_runs(finished_study: Path) -> None:
     stream = ("--approx-share=50%", "--approx-run=64")
     seeds = [int(str(seed)) for seed in study_plan.derive_seeds(1, 4)]
-    base = [simulate_directly(seed, *stream, "--policy=baseline") for seed in seeds]
-    ours = [simulate_directly(seed, *stream, "--policy=vth_b") for seed in seeds]
+    base = [simulate_without_study(seed, *stream, "--policy=baseline") for seed in seeds]
+    ours = [simulate_without_study(seed, *stream, "--policy=vth_b") for seed in seeds]
     (row,) = [row for row in read_study_table("table", finished_study)
               if (row["policy"], row["stream"]) == ("vth_b", "runs of 64")]
     assert row["runs"] == 4
@@ -297,7 +297,7 @@ def test_an_archive_runs_without_its_sources(tmp_path: Path) -> None:
     assert "2 points of approxftl" in said and "0 differ" in said and "the same build" in said
 
 
-def repack_archive(archive: Path, target: Path, name: str, change: Any) -> Path:
+def copy_archive_with_changed_member(archive: Path, target: Path, name: str, change: Any) -> Path:
     """Copy an archive with one member changed."""
     with tarfile.open(archive) as old, tarfile.open(target, "w:gz") as new:
         for member in old.getmembers():
@@ -309,8 +309,10 @@ def repack_archive(archive: Path, target: Path, name: str, change: Any) -> Path:
 
 def test_a_changed_result_fails_verification(finished_study: Path, tmp_path: Path) -> None:
     run_study("pack", finished_study, "--output", tmp_path / "archive")
-    changed = repack_archive(tmp_path / "archive", tmp_path / "changed", "results/3.json",
-                             lambda data: data.replace(b'"seed": ', b'"seed": 1', 1))
+    changed = copy_archive_with_changed_member(tmp_path / "archive", tmp_path / "changed",
+                                               "results/3.json",
+                                               lambda data: data.replace(b'"seed": ', b'"seed": 1',
+                                                                         1))
     said = run_study("verify", changed, code=4).out
     assert "1 differ" in said and "comes out otherwise" in said
 
@@ -330,7 +332,8 @@ def test_a_changed_result_fails_verification(finished_study: Path, tmp_path: Pat
 def test_malformed_archives_are_refused(finished_study: Path, tmp_path: Path, name: str,
                                         change: Any, sentence: str) -> None:
     run_study("pack", finished_study, "--output", tmp_path / "archive")
-    changed = repack_archive(tmp_path / "archive", tmp_path / "changed", name, change)
+    changed = copy_archive_with_changed_member(tmp_path / "archive", tmp_path / "changed", name,
+                                               change)
     said = run_program(STUDY, "verify", changed)
     if sentence == "leave":
         assert said.code != 0
