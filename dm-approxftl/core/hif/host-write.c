@@ -394,6 +394,10 @@ static void write_admit_to_zone(struct aftl *ftl, struct aftl_request *request)
 		ret = -ENOSPC;
 	else if (!request->placed)
 		ret = aftl_zone_start_write(ftl, request);
+	else if (zone->state >= AFTL_ZONE_READ_ONLY)
+		ret = -EIO; /* a LUN of the zone died, and would be waited for in vain */
+	if (ret && request->placed)
+		zone->written -= request->units - before;
 	if (ret)
 		write_fail_remaining_pages(ftl, request, ret);
 	else if (aftl_zone_assign_write_slot(ftl, request))
