@@ -187,7 +187,9 @@ static void durable_accept_write(void *host, struct aftl_request *request, aftl_
 	host_accept_write(host, request, lpn, tag);
 	aftl_dev_record_write_submitter(host_to_dev_store(host), tag,
 					aftl_io_bio(aftl_request_io(request)));
-	aftl_dev_persist_unflushable_page(host_to_dev_store(host), tag);
+	/* On a zoned device a flush persists the pages that are not programmed until then. */
+	if (host_to_dev_store(host)->safe)
+		aftl_dev_persist_unflushable_page(host_to_dev_store(host), tag);
 }
 
 static void durable_persist_unflushable_page(void *host, u32 tag)

@@ -350,7 +350,7 @@ void aftl_dev_persist_unflushable_page(struct aftl_dev *dev, u32 tag)
 {
 	unsigned long flags;
 
-	if (!dev->safe)
+	if (!dev->persists)
 		return;
 	spin_lock_irqsave(&dev->lock, flags);
 	queue_persist_op_of_tag(dev, tag);
@@ -929,8 +929,8 @@ static int record_program_in_volume(struct aftl_dev *dev, struct aftl_dev_op *op
  * entries that the last commit covered, except those of which flash has a newer version.
  *
  * - A logical page is *persisted* when it enters the buffer, AFTL_DEV_PERSIST; on a zoned device,
- *   when a flush comes before its flash page is full. Its entry takes a free slot and is durable
- *   from the next commit on.
+ *   when a flush comes before its flash page is full, or when its LUN dies. Its entry takes a free
+ *   slot and is durable from the next commit on.
  * - An entry is *released* after the program of its page has been recorded, or after the page was
  *   overwritten or discarded. Its slot is free after the next commit: until then, a crash still
  *   needs the entry.

@@ -18,8 +18,8 @@
  * These rules keep the newest version of each page recoverable:
  *
  * 1. Recovery takes a page from its entry if the entry's sequence number is larger than that of the
- *    page's last program and last discard. On a zoned device it does so if no flash page maps it
- *    and the zone has not been reset since.
+ *    page's last program and last discard. On a zoned device it does so if the zone has not been
+ *    reset since and no flash page of a live LUN maps it.
  * 2. The sequence number is that of the write's arrival, also if its entry is made later.
  * 3. The program of an older version gets a larger sequence number than the entry of a newer one.
  *    Its record therefore does not map the page while a newer version is in the buffer ("hidden").

@@ -138,9 +138,9 @@
  *
  * The newest version of a logical page is in the mapped ppn with the largest sequence number,
  * or in the persisted write buffer, if its entry there has a larger one; either counts only if
- * it is larger than that of the page's last discard. On a zoned device it is in the mapped ppn,
- * if its sequence number is larger than that of the last reset of its zone; else in the
- * persisted write buffer.
+ * it is larger than that of the page's last discard. On a zoned device it is in the mapped ppn
+ * of a live LUN, if its sequence number is larger than that of the last reset of its zone; else
+ * in the persisted write buffer, unless a mapped ppn of a dead LUN has a larger one.
  */
 #ifndef AFTL_VOLUME_FORMAT_H
 #define AFTL_VOLUME_FORMAT_H

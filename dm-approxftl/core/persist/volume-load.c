@@ -9,6 +9,7 @@
 #include "core/ftl/controller.h"
 #include "core/ftl/inspect.h"
 #include "core/ftl/l2p.h"
+#include "core/ftl/lost-data.h"
 #include "core/ftl/lun.h"
 #include "core/ftl/oob-extra.h"
 #include "core/ftl/superblock-gc.h"
@@ -530,13 +531,21 @@ static u64 get_zone_reset_seq(const struct scan *scan, u32 unit)
 	return scan->zones[unit / scan->volume->geo.zone_units].seq;
 }
 
+/* A program on a LUN that died may have a spare entry; the PLP buffer has its data again. */
+static bool found_version_is_in_live_lun(const struct scan *scan, u32 found)
+{
+	return found && !decode_plp_slot_in_l2p(scan, found) &&
+	       !aftl_ppn_in_dead_lun(scan->ftl, to_ppn(found - 1));
+}
+
 /* Return true if a PLP entry has the newest version of its page; plp-buffer.c has the rule. */
 static bool plp_entry_is_newest(const struct scan *scan, const struct aftl_plp_slot *slot,
 				u32 found)
 {
-	if (scan->zones)
-		return !found &&
-		       slot->entry.seq > get_zone_reset_seq(scan, from_lpn(slot->entry.what.lpn));
+	if (scan->zones &&
+	    (slot->entry.seq <= get_zone_reset_seq(scan, from_lpn(slot->entry.what.lpn)) ||
+	     found_version_is_in_live_lun(scan, found)))
+		return false;
 	return !found || slot->entry.seq > get_seq_of_found_version(scan, found);
 }
 

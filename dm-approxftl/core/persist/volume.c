@@ -695,7 +695,7 @@ int aftl_volume_persist_unit(struct aftl_volume *volume, u32 tag, struct aftl_pl
 	volume->plp_slots[index].entry = *entry;
 	volume->plp_slots[index].state = AFTL_PLP_SLOT_USED;
 	aftl_plp_slot_encode(volume, index, bytes);
-	volume->uncommitted |= !volume->geo.zones;
+	volume->uncommitted = true;
 	*offset = aftl_plp_slot_offset(volume, index);
 	return 0;
 }

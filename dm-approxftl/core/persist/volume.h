@@ -253,8 +253,8 @@ int __must_check aftl_volume_record_retirement(struct aftl_volume *volume, u32 b
  * @offset: takes the offset on the backing device where the caller writes the page's data before
  *	the next commit
  *
- * Called for each write that enters the buffer, and again when unstored() is called for it. On a
- * zoned device, called once for each tag whose data a flush must not wait for. plp-buffer.c has the
+ * Called for each write that enters the buffer; on a zoned device, for each tag whose data a flush
+ * must not wait for. Called again when unstored() is called for the tag. plp-buffer.c has the
  * rules.
  *
  * Return: 0; -EAGAIN if no slot is free: the page waits, and the caller calls again with the same

@@ -534,7 +534,7 @@ static void durable_on_unflushable_write(struct test_listener *self, u32 tag)
 {
 	struct durable_device *durable = durable_of_listener(self);
 
-	if (is_write_buffer_persistent(durable))
+	if (aftl_geometry(durable->device.ftl)->plp_entries)
 		queue_plp_persist_op(durable, tag);
 }
 
