@@ -41,6 +41,7 @@ struct tally {
 	u32 again;
 	u32 retired;
 	u32 dead;
+	u32 zoned_dead;
 	u32 rebuilt;
 	u32 map_written;
 	u32 map_moved;
@@ -77,6 +78,7 @@ enum kind { ANY, AGAIN, MORTAL, WORN, ZONED, KINDS };
  * @steps: largest number of requests between two crashes
  * @kind: what the device's parameters emphasise
  * @may_wear: blocks may fail until too few are left
+ * @dies_fail: dies fail; such a zoned device also has an SLC cache
  * @dead: number of dead dies
  * @requests: its requests on a zoned device
  * @tight: no relocation and padding, so that zones must not take extra blocks
@@ -91,6 +93,7 @@ struct life {
 	u32 steps;
 	enum kind kind;
 	bool may_wear;
+	bool dies_fail;
 	u32 dead;
 	struct zone_stream requests;
 	bool tight;
@@ -209,8 +212,10 @@ static void draw_zone_params(struct life *life, struct aftl_config *config)
 	config->endurance = 0;
 	config->fill = AFTL_FILL_NONE;
 	config->passes = 1;
-	config->slc_static = 0;
-	config->slc_dynamic = 0;
+	config->slc_static *= life->dies_fail;
+	config->slc_dynamic *= life->dies_fail;
+	if (life->dies_fail)
+		config->channels = 2 + draw_crash_test_number(life, 3);
 	config->zoned = config->unit * units;
 	config->zone_capacity = crash_test_event_occurs(life, 50) ?
 					config->unit * (1 + draw_crash_test_number(life, units)) :
@@ -419,11 +424,12 @@ static void fail_die_then_power(struct life *life)
 	const struct aftl *ftl = life->durable.device.ftl;
 	u32 luns = aftl_geometry(ftl)->luns;
 
-	if (life->kind != MORTAL || life->dead + 1 >= luns ||
+	if (!life->dies_fail || life->dead + 1 >= luns ||
 	    draw_crash_test_number(life, life->durable.keeps ? 30 : 300))
 		return;
 	life->dead++;
 	tally.dead++;
+	tally.zoned_dead += life->kind == ZONED;
 	CHECK_EQ(durable_fail_die(&life->durable, draw_crash_test_number(life, luns)), 0);
 	if (crash_test_event_occurs(life, 50))
 		arm_power_failure(life, 60);
@@ -467,6 +473,7 @@ static bool run_zone_session(struct life *life)
 	while (steps-- && !tap_failures()) {
 		zone_stream_submit_request(&life->requests, &durable->device);
 		test_drain_to_queue_depth(&durable->device, depth);
+		fail_die_then_power(life);
 		place_random_unit_fault(life);
 		if (durable_execute_ops(durable, draw_crash_test_number(life, lag + 1)))
 			return false;
@@ -486,7 +493,7 @@ static bool run_session_of_requests(struct life *life)
 
 	draw_request_stream(life, &stream);
 	/* A die failure fails the reads in progress on the die, even of units rewritten since. */
-	if (life->kind == MORTAL)
+	if (life->dies_fail)
 		stream.read = 0;
 	durable->batched = life->kind == MORTAL;
 	fail_random_block(life);
@@ -664,14 +671,17 @@ static bool run_scenario_of_seed(u64 seed, enum kind kind)
 		.kind = kind,
 		.faults = { seed },
 		.faulty = seed % 4 == 1,
+		.dies_fail = kind == MORTAL || (kind == ZONED && seed % 4 == 2),
 	};
 
-	life.tight = kind == ZONED && crash_test_event_occurs(&life, 50);
+	life.may_wear = life.dies_fail;
+	life.tight = kind == ZONED && !life.dies_fail && crash_test_event_occurs(&life, 50);
 	create_random_device(&life);
 	life.steps = 10 + draw_crash_test_number(&life, 400);
 	if (kind == ZONED)
 		life.requests = (struct zone_stream){
 			.random = &life.random,
+			.reads = life.dies_fail ? 0 : 25,
 			.few = 1 + draw_crash_test_number(&life, 6),
 			.flushes = draw_crash_test_number(&life, 25),
 		};
@@ -722,6 +732,7 @@ static void run_zoned_scenarios(void)
 	CHECK_RANGE(tally.zone_resets, 10000, U64_MAX);
 	CHECK_RANGE(tally.zones_moved, 20, U64_MAX);
 	CHECK_RANGE(tally.zoned_faults, 1000, U32_MAX);
+	CHECK_RANGE(tally.zoned_dead, 50, U32_MAX);
 }
 
 TAP_TEST(the_random_runs_covered_every_case)

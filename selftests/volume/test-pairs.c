@@ -152,6 +152,7 @@ static void create_random_device(struct life *life)
 	life->unwritable = UNWRITABLE;
 	life->zones = (struct zone_stream){
 		.random = &life->random,
+		.reads = 25,
 		.few = 1 + draw_pair_number(life, 6),
 		.flushes = draw_pair_number(life, 25),
 		.approx = 50,

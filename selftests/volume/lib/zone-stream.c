@@ -62,7 +62,7 @@ void zone_stream_submit_request(const struct zone_stream *stream, struct test_de
 	u32 limit = zone_stream_event_occurs(stream, 70) ? min(stream->few, zones) : zones;
 	u32 zone = draw_zone_stream_number(stream, limit);
 
-	if (zone_stream_event_occurs(stream, 25))
+	if (zone_stream_event_occurs(stream, stream->reads))
 		submit_zone_request(stream, device, AFTL_OP_READ,
 				    draw_zone_stream_number(stream, test_unit_count(device)), 1, 0);
 	else if (zone_stream_event_occurs(stream, stream->flushes))

@@ -12,12 +12,14 @@
  * struct zone_stream - parameters of a request stream
  * @random: random number generator
  * @few: number of zones that get most of the requests
+ * @reads: reads in percent
  * @flushes: flushes in percent
  * @approx: approximate writes in percent
  */
 struct zone_stream {
 	struct aftl_random *random;
 	u32 few;
+	u32 reads;
 	u32 flushes;
 	u32 approx;
 };
