@@ -10,6 +10,7 @@
 #include "core/ftl/block-manager.h"
 #include "core/ftl/controller.h"
 #include "core/ftl/l2p.h"
+#include "core/ftl/zone.h"
 #include "core/persist/volume-reader.h"
 #include "core/persist/snapshot.h"
 #include "lib/small-volume.h"
@@ -26,6 +27,9 @@ static const char small_zones[] =
 static const char small_safe[] = SMALL " op=60 buffer=256KiB buffer_safe=on buffer_hold=1s";
 static const char large_safe[] = "channels=2 chips=1 blocks=192 layers=64 word_lines=2 op=50"
 				 " unit=512 page=2KiB buffer=32MiB buffer_safe=on";
+static const char many_zones[] = "channels=2 chips=1 blocks=192 layers=16 word_lines=2 op=60"
+				 " unit=512 page=2KiB zoned=4KiB buffer=512KiB buffer_safe=on"
+				 " max_active_zones=3";
 static const char small_shards[] = SMALL " op=60 shards=2";
 static const char small_units[] = SMALL " op=60 unit=512 page=2KiB";
 
@@ -768,6 +772,23 @@ TAP_TEST(a_damaged_zone_table_is_rebuilt_after_a_crash)
 	CHECK_EQ(durable.recovery.tables, 0);
 }
 
+/* The mappings of all zones whose entries are rebuilt are searched in one pass. */
+TAP_TEST(a_large_zone_table_is_rebuilt_in_linear_time)
+{
+	u8 *table;
+	u32 ppns;
+
+	volume_open("approxftl", many_zones);
+	ppns = aftl_geometry(durable.device.ftl)->ppns;
+	write_reset_and_finish_zones();
+	volume_close_cleanly();
+	table = durable.disk.bytes + durable.super.layout.discards * AFTL_FRAME_BYTES;
+	memset(table, 0xff, 4 * AFTL_SECTOR_BYTES);
+	volume_load("approxftl", false);
+	CHECK_EQ(durable.recovery.tables, 4);
+	CHECK_RANGE(aftl_count_work_done(durable.device.ftl), ppns, ppns + 1000);
+}
+
 /* Formatting a volume records the blocks that are bad from the factory. */
 TAP_TEST(zoned_volumes_record_bad_blocks)
 {
@@ -925,6 +946,18 @@ TAP_TEST(a_waiting_page_is_persisted_before_an_erase)
 	}
 }
 
+/* Load the volume but not the data of its PLP entries, which the test has not written. */
+static void load_volume_without_data(void)
+{
+	struct test_device *device = &durable.device;
+
+	CHECK_EQ(aftl_volume_open(&durable.volume, &durable.disk.medium, &device->error), 0);
+	volume_exit_on_error(aftl_volume_load(durable.volume, aftl_policy_find("baseline"),
+					      &device->config, &device->ops, device, true,
+					      &device->ftl, &durable.recovery, &device->error),
+			     "load");
+}
+
 /* Restoring 65,536 pages takes less time than the load; a search per page took 1,000 times it. */
 TAP_TEST(a_large_persistent_buffer_is_restored_in_linear_time)
 {
@@ -944,12 +977,8 @@ TAP_TEST(a_large_persistent_buffer_is_restored_in_linear_time)
 		CHECK_EQ(persist_unit_of_buffer_tag(slot, tags - 1 - slot), 0);
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 	durable_stop(&durable);
-	CHECK_EQ(aftl_volume_open(&durable.volume, &durable.disk.medium, &device->error), 0);
 	begin = clock();
-	volume_exit_on_error(aftl_volume_load(durable.volume, aftl_policy_find("baseline"),
-					      &device->config, &device->ops, device, true,
-					      &device->ftl, &durable.recovery, &device->error),
-			     "load");
+	load_volume_without_data();
 	load = clock() - begin;
 	begin = clock();
 	for (slot = 0; aftl_volume_next_persisted(durable.volume, &slot, &what, &offset);
@@ -961,6 +990,66 @@ TAP_TEST(a_large_persistent_buffer_is_restored_in_linear_time)
 	begin = clock() - begin;
 	tap_note("%u pages: %ld us after a load of %ld us", tags, (long)begin, (long)load);
 	CHECK(begin < load);
+}
+
+static u32 count_persisted_pages(void)
+{
+	struct aftl_buffered_lpn what;
+	u32 slot = 0;
+	u32 count = 0;
+	u64 offset;
+
+	while (aftl_volume_next_persisted(durable.volume, &slot, &what, &offset))
+		count++;
+	return count;
+}
+
+/*
+ * A hostile medium has PLP entries of more zones than may be active. Recovery keeps those of the
+ * oldest zones; its steps are bounded by 64 times the zones and a few times the entries.
+ */
+TAP_TEST(plp_entries_of_too_many_zones_are_dropped_in_linear_time)
+{
+	struct aftl_geometry geo;
+	u32 tags;
+	u32 i;
+
+	volume_open("baseline", many_zones);
+	geo = *aftl_geometry(durable.device.ftl);
+	tags = aftl_count_buffer_tags(durable.device.ftl);
+	CHECK_RANGE(geo.zones, 100, tags / 4);
+	for (i = 0; i < tags; i++)
+		CHECK_EQ(persist_unit_of_buffer_tag(i, (i % geo.zones + 1) % geo.zones *
+						   geo.zone_units + i / geo.zones), 0);
+	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
+	durable_stop(&durable);
+	load_volume_without_data();
+	CHECK_EQ(count_persisted_pages(), 3);
+	for (i = 0; i < geo.zones; i++)
+		CHECK_EQ(durable.device.ftl->zones.all[i].written, i > 0 && i <= 3);
+	CHECK_RANGE(aftl_count_work_done(durable.device.ftl), geo.zones,
+		    70 * geo.zones + 4 * tags + 64);
+}
+
+/* All zones have data, as only a hostile medium has: recovery finishes all but three. */
+TAP_TEST(zones_beyond_those_that_may_be_active_are_finished_in_linear_time)
+{
+	const struct aftl_geometry *geo;
+	struct aftl *ftl;
+	u32 i;
+
+	volume_open("baseline", many_zones);
+	ftl = durable.device.ftl;
+	geo = aftl_geometry(ftl);
+	for (i = 0; i < geo->zones; i++)
+		aftl_zone_rebuild_state(ftl, i, 1 + i % 4, AFTL_ZONE_EMPTY);
+	i = ftl->work;
+	aftl_zone_finish_excess_zones(ftl);
+	CHECK_EQ(ftl->zones.active, 3);
+	CHECK_RANGE(ftl->work - i, geo->zones, 40 * geo->zones);
+	for (i = 0; i < geo->zones; i++)
+		CHECK_EQ(aftl_zone_is_active(&ftl->zones.all[i]),
+			 i % 4 == 0 && i + 12 >= geo->zones);
 }
 
 static void drain_write_buffer(void)

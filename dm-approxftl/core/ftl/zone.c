@@ -651,28 +651,49 @@ void aftl_zone_rebuild_state(struct aftl *ftl, u32 zone, u32 written, enum aftl_
 	add_zone_to_state_counts(ftl, &ftl->zones.all[zone]);
 }
 
-/*
- * If more zones are active than allowed, finish the fullest one: it had been full before the crash,
- * and its last data were lost. Return: false if no zone had to be finished.
- */
-bool aftl_zone_finish_one_excess_zone(struct aftl *ftl)
+static u32 count_active_zones_by_lpns(struct aftl *ftl, u32 least)
 {
-	struct aftl_zone *most = NULL;
+	u32 count = 0;
 	u32 i;
 
-	if (ftl->zones.active <= ftl->config.max_active_zones)
-		return false;
-	for (i = 0; i < ftl->geo.zones; i++) {
+	for (i = 0; i < ftl->geo.zones; i++)
+		count += aftl_zone_is_active(&ftl->zones.all[i]) &&
+			 ftl->zones.all[i].written >= least;
+	ftl->work += i;
+	return count;
+}
+
+static void finish_excess_zones_by_lpns(struct aftl *ftl, u32 least)
+{
+	u32 i;
+
+	for (i = 0; ftl->zones.active > ftl->config.max_active_zones && i < ftl->geo.zones; i++) {
 		struct aftl_zone *zone = &ftl->zones.all[i];
 
-		if (aftl_zone_is_active(zone) && (!most || zone->written > most->written))
-			most = zone;
+		if (!aftl_zone_is_active(zone) || zone->written < least)
+			continue;
+		zone->state = AFTL_ZONE_FULL;
+		ftl->zones.active--;
 	}
-	if (!most)
-		return false;
-	most->state = AFTL_ZONE_FULL;
-	ftl->zones.active--;
-	return true;
+}
+
+/*
+ * If more zones are active than allowed, finish the fullest ones: they had been full before the
+ * crash, and their last data were lost.
+ */
+void aftl_zone_finish_excess_zones(struct aftl *ftl)
+{
+	u32 least = 0;
+	u32 bit;
+
+	if (ftl->zones.active <= ftl->config.max_active_zones)
+		return;
+	for (bit = BIT(31); bit; bit >>= 1)
+		if (count_active_zones_by_lpns(ftl, least | bit) + ftl->config.max_active_zones >=
+		    ftl->zones.active)
+			least |= bit;
+	finish_excess_zones_by_lpns(ftl, least + 1);
+	finish_excess_zones_by_lpns(ftl, least);
 }
 
 /* Reserve the slot of the zone of @lpn, which recovery puts into the write buffer. */

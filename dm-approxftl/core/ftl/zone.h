@@ -37,7 +37,7 @@ void aftl_zone_adapt_to_retired_block(struct aftl *ftl, const struct aftl_lun *l
 void aftl_zone_handle_dead_lun(struct aftl *ftl, const struct aftl_lun *lun);
 bool aftl_zone_finish_load(struct aftl *ftl);
 void aftl_zone_rebuild_state(struct aftl *ftl, u32 zone, u32 written, enum aftl_zone_state noted);
-bool aftl_zone_finish_one_excess_zone(struct aftl *ftl);
+void aftl_zone_finish_excess_zones(struct aftl *ftl);
 void aftl_zone_reserve_write_slot(struct aftl *ftl, aftl_lpn_t lpn);
 void aftl_zone_reopen_blocks(struct aftl *ftl);
 

@@ -94,13 +94,23 @@ static int load_volume_snapshot(struct aftl_volume *volume, const struct aftl_po
 /* Recovery from the tables */
 
 /**
+ * struct scan_zone - a zone of a device that is recovered
+ * @entry: its entry of the zone table
+ * @oldest: smallest sequence number of its PLP entries; U64_MAX: there is none
+ */
+struct scan_zone {
+	struct aftl_zone_entry entry;
+	u64 oldest;
+};
+
+/**
  * struct scan - recovery of a device from the tables of its volume
  * @volume: the volume
  * @ftl: the device that is built
  * @same: the device's policy is the one that used the volume last
  * @spares: reads all tables but the erase table
  * @erases: reads the erase table
- * @zones: zoned device: the decoded zone table
+ * @zones: zoned device: its zones
  * @seq: by flash page, the sequence number of its program
  * @last_seq: the largest sequence number seen
  * @last_ns: device time of the latest commit or block opening seen
@@ -111,7 +121,7 @@ struct scan {
 	bool same;
 	struct aftl_volume_reader spares;
 	struct aftl_volume_reader erases;
-	struct aftl_zone_entry *zones;
+	struct scan_zone *zones;
 	struct aftl_chunks seq;
 	u64 last_seq;
 	u64 last_ns;
@@ -519,16 +529,16 @@ static int scan_zone_entries(struct scan *scan, struct aftl_error *error)
 
 		if (!bytes)
 			ret = handle_damaged_entry(scan, at.sector, ret, error);
-		else if (aftl_zone_entry_decode(&scan->zones[i], bytes))
+		else if (aftl_zone_entry_decode(&scan->zones[i].entry, bytes))
 			ret = report_impossible_entry("zone", i, error);
-		scan->last_seq = max(scan->last_seq, scan->zones[i].seq);
+		scan->last_seq = max(scan->last_seq, scan->zones[i].entry.seq);
 	}
 	return ret;
 }
 
 static u64 get_zone_reset_seq(const struct scan *scan, u32 unit)
 {
-	return scan->zones[unit / scan->volume->geo.zone_units].seq;
+	return scan->zones[unit / scan->volume->geo.zone_units].entry.seq;
 }
 
 /* A program on a LUN that died may have a spare entry; the PLP buffer has its data again. */
@@ -582,43 +592,58 @@ static int scan_plp_entries(struct scan *scan, struct aftl_error *error)
 	return ret;
 }
 
-/* Return true if no slot before @index has a page of the same zone, to count each zone once. */
-static bool plp_entry_is_first_of_zone(const struct scan *scan, u32 index)
+static void find_oldest_plp_entries_of_zones(struct scan *scan)
 {
 	const struct aftl_volume *volume = scan->volume;
-	u32 zone = from_lpn(volume->plp_slots[index].entry.what.lpn) / volume->geo.zone_units;
 	u32 i;
 
-	for (i = 0; i < index; i++)
-		if (volume->plp_slots[i].state == AFTL_PLP_SLOT_USED &&
-		    from_lpn(volume->plp_slots[i].entry.what.lpn) / volume->geo.zone_units == zone)
-			return false;
-	return true;
+	for (i = 0; i < volume->geo.zones; i++)
+		scan->zones[i].oldest = U64_MAX;
+	for (i = 0; i < volume->geo.plp_entries; i++) {
+		const struct aftl_plp_entry *entry = &volume->plp_slots[i].entry;
+		struct scan_zone *zone =
+			&scan->zones[from_lpn(entry->what.lpn) / volume->geo.zone_units];
+
+		if (volume->plp_slots[i].state == AFTL_PLP_SLOT_USED)
+			zone->oldest = min(zone->oldest, entry->seq);
+		scan->ftl->work++;
+	}
 }
 
-/*
- * Drop the newest PLP entry if more zones have entries than may be active. No complete commit
- * leaves such entries, so the entry is from an interrupted one, and no flush has covered it.
- */
-static bool drop_newest_excess_plp_entry(struct scan *scan)
+static u32 count_zones_with_plp_entries_before(struct scan *scan, u64 seq)
 {
-	struct aftl_plp_slot *newest = NULL;
 	u32 zones = 0;
 	u32 i;
 
-	for (i = 0; i < scan->volume->geo.plp_entries; i++) {
-		struct aftl_plp_slot *slot = &scan->volume->plp_slots[i];
+	for (i = 0; i < scan->volume->geo.zones; i++)
+		zones += scan->zones[i].oldest < seq;
+	scan->ftl->work += i;
+	return zones;
+}
 
-		if (slot->state != AFTL_PLP_SLOT_USED)
-			continue;
-		zones += plp_entry_is_first_of_zone(scan, i);
-		if (!newest || newest->entry.seq < slot->entry.seq)
-			newest = slot;
+/*
+ * If more zones have PLP entries than may be active, drop the newest entries. No complete commit
+ * leaves such entries, so they are from an interrupted one, and no flush has covered them.
+ */
+static void drop_newest_excess_plp_entries(struct scan *scan)
+{
+	u64 end = 0;
+	u64 bit;
+	u32 i;
+
+	find_oldest_plp_entries_of_zones(scan);
+	for (bit = 1ULL << 63; bit; bit >>= 1)
+		if (count_zones_with_plp_entries_before(scan, end | bit) <=
+		    scan->ftl->config.max_active_zones)
+			end |= bit;
+	for (i = 0; i < scan->volume->geo.plp_entries; i++) {
+		const struct aftl_plp_slot *slot = &scan->volume->plp_slots[i];
+
+		if (slot->state == AFTL_PLP_SLOT_USED && slot->entry.seq >= end)
+			drop_found_version(scan, aftl_l2p_entry(scan->ftl,
+								from_lpn(slot->entry.what.lpn)));
+		scan->ftl->work++;
 	}
-	if (zones <= scan->ftl->config.max_active_zones)
-		return false;
-	drop_found_version(scan, aftl_l2p_entry(scan->ftl, from_lpn(newest->entry.what.lpn)));
-	return true;
 }
 
 /* Count a zone's pages up to the first missing page, and drop the pages on flash behind it. */
@@ -659,15 +684,13 @@ static void recover_zone_states(struct scan *scan)
 {
 	u32 i;
 
-	while (drop_newest_excess_plp_entry(scan))
-		;
+	drop_newest_excess_plp_entries(scan);
 	for (i = 0; i < scan->volume->geo.zones; i++)
 		aftl_zone_rebuild_state(scan->ftl, i, count_written_lpns_of_zone(scan, i),
-					scan->zones[i].state);
+					scan->zones[i].entry.state);
 	for (i = 0; i < scan->volume->geo.plp_entries; i++)
 		recover_plp_entry(scan, &scan->volume->plp_slots[i]);
-	while (aftl_zone_finish_one_excess_zone(scan->ftl))
-		;
+	aftl_zone_finish_excess_zones(scan->ftl);
 }
 
 /* Remove mappings beyond write pointers: they would be valid again after new writes. */
@@ -1191,41 +1214,66 @@ static void rebuild_spare_sector(const struct aftl_volume *volume, const struct 
 	}
 }
 
-/*
- * Rebuild a zone's entry as that of a zone without a reset. Data from before a reset would then
- * count again, so their mappings are removed.
- */
-static int rebuild_zone_entry(struct aftl_volume *volume, const struct aftl *ftl, u32 zone,
-			      u8 *bytes)
+/* Rebuild a zone's entry as that of a zone without a reset. */
+static void rebuild_zone_entry(const struct aftl *ftl, u32 zone, u8 *bytes)
 {
-	const struct aftl_geometry *geo = &volume->geo;
 	const struct aftl_zone *of = &ftl->zones.all[zone];
 	struct aftl_zone_entry entry = {
 		.state = of->state < AFTL_ZONE_FULL ? 0 : of->state,
 	};
+
+	aftl_zone_entry_encode(&entry, bytes);
+}
+
+/**
+ * struct rebuilt - what has been rebuilt of the tables
+ * @recovery: counts the sectors
+ * @first_zone: first zone with a rebuilt entry
+ * @end_zone: zone after the last one with a rebuilt entry; 0: there is none
+ */
+struct rebuilt {
+	struct aftl_recovery *recovery;
+	u32 first_zone;
+	u32 end_zone;
+};
+
+static void rebuild_zone_sector(const struct aftl_volume *volume, const struct aftl *ftl, u64 index,
+				u8 *bytes, struct rebuilt *rebuilt)
+{
+	u32 first = (u32)index * AFTL_ZONES_PER_SECTOR;
+	u32 end = min(first + AFTL_ZONES_PER_SECTOR, volume->geo.zones);
+	u32 zone;
+
+	for (zone = first; zone < end; zone++)
+		rebuild_zone_entry(ftl, zone,
+				   bytes + aftl_zone_place(&volume->header.layout, zone).offset);
+	if (!rebuilt->end_zone)
+		rebuilt->first_zone = first;
+	rebuilt->end_zone = end;
+}
+
+/*
+ * Data from before a reset would count again with the entries of zones without a reset: remove
+ * their mappings.
+ */
+static int invalidate_data_before_resets(struct aftl_volume *volume, struct aftl *ftl,
+					 const struct rebuilt *rebuilt, struct aftl_error *error)
+{
+	u32 ppns = rebuilt->end_zone ? volume->geo.ppns : 0;
 	int ret = 0;
 	u32 i;
 
-	aftl_zone_entry_encode(&entry, bytes);
-	for (i = 0; !ret && i < geo->ppns; i++)
+	for (i = 0; !ret && i < ppns; i++) {
+		u32 zone = from_lpn(aftl_ppn_lpn(&ftl->media, to_ppn(i))) / volume->geo.zone_units;
+
 		if (aftl_ppn_attr(&ftl->media, to_ppn(i)) &&
-		    from_lpn(aftl_ppn_lpn(&ftl->media, to_ppn(i))) / geo->zone_units == zone &&
-		    !aftl_ppn_is_valid(&ftl->media, to_ppn(i)))
-			ret = aftl_volume_invalidate_ppn(volume, to_ppn(i));
-	return ret;
-}
-
-static int rebuild_zone_sector(struct aftl_volume *volume, const struct aftl *ftl, u64 index,
-			       u8 *bytes)
-{
-	u64 zone = index * AFTL_ZONES_PER_SECTOR;
-	u64 end = min_t(u64, zone + AFTL_ZONES_PER_SECTOR, volume->geo.zones);
-	int ret = 0;
-
-	for (; !ret && zone < end; zone++) {
-		struct aftl_place place = aftl_zone_place(&volume->header.layout, (u32)zone);
-
-		ret = rebuild_zone_entry(volume, ftl, (u32)zone, bytes + place.offset);
+		    zone >= rebuilt->first_zone && zone < rebuilt->end_zone &&
+		    !aftl_ppn_is_valid(&ftl->media, to_ppn(i)) &&
+		    aftl_volume_invalidate_ppn(volume, to_ppn(i)))
+			ret = aftl_fail(error, -ENOMEM, "not enough memory to rebuild the tables");
+		ftl->work++;
+		if (!ret && i % 65536 == 65535)
+			ret = yield_during_load(ftl, error);
 	}
 	return ret;
 }
@@ -1265,8 +1313,7 @@ static void rebuild_discard_sector(const struct aftl_volume *volume, const struc
 }
 
 static int rebuild_table_sector(struct aftl_volume *volume, const struct aftl *ftl, u64 sector,
-				bool readable, struct aftl_recovery *recovery,
-				struct aftl_error *error)
+				bool readable, struct rebuilt *rebuilt, struct aftl_error *error)
 {
 	const struct aftl_layout *layout = &volume->header.layout;
 	u64 spares = layout->spares * AFTL_FRAME_SECTORS;
@@ -1278,7 +1325,7 @@ static int rebuild_table_sector(struct aftl_volume *volume, const struct aftl *f
 	if (ret)
 		return ret;
 	/* Rebuilt discards get the first new sequence number, rebuilt programs the second. */
-	if (!recovery->tables++)
+	if (!rebuilt->recovery->tables++)
 		volume->state.seq += 2;
 	if (sector < spares)
 		rebuild_erase_sector(volume, ftl, sector - layout->erases * AFTL_FRAME_SECTORS,
@@ -1288,10 +1335,10 @@ static int rebuild_table_sector(struct aftl_volume *volume, const struct aftl *f
 	else if (sector >= slot)
 		rebuild_plp_sector(volume, sector - slot, bytes);
 	else if (volume->geo.zones)
-		ret = rebuild_zone_sector(volume, ftl, sector - discards, bytes);
+		rebuild_zone_sector(volume, ftl, sector - discards, bytes, rebuilt);
 	else
 		rebuild_discard_sector(volume, ftl, sector - discards, bytes);
-	return ret ? aftl_fail(error, ret, "not enough memory to rebuild the tables") : 0;
+	return 0;
 }
 
 /*
@@ -1299,22 +1346,22 @@ static int rebuild_table_sector(struct aftl_volume *volume, const struct aftl *f
  * that succeeds now would not tell which sectors have been rebuilt.
  */
 static int rebuild_damaged_frame(struct aftl_volume *volume, const struct aftl *ftl, u64 *sector,
-				 bool readable, struct aftl_recovery *recovery,
-				 struct aftl_error *error)
+				 bool readable, struct rebuilt *rebuilt, struct aftl_error *error)
 {
 	u32 more = readable ? 0 : AFTL_FRAME_SECTORS - 1;
-	int ret = rebuild_table_sector(volume, ftl, *sector, readable, recovery, error);
+	int ret = rebuild_table_sector(volume, ftl, *sector, readable, rebuilt, error);
 
 	for (; !ret && more; more--)
-		ret = rebuild_table_sector(volume, ftl, ++*sector, readable, recovery, error);
+		ret = rebuild_table_sector(volume, ftl, ++*sector, readable, rebuilt, error);
 	return ret;
 }
 
 /* Check all sectors of the tables before frame @end, and rebuild the damaged ones. */
-static int rebuild_damaged_tables(struct aftl_volume *volume, const struct aftl *ftl, u64 end,
+static int rebuild_damaged_tables(struct aftl_volume *volume, struct aftl *ftl, u64 end,
 				  struct aftl_recovery *recovery, struct aftl_error *error)
 {
 	u64 sector = volume->header.layout.erases * AFTL_FRAME_SECTORS;
+	struct rebuilt rebuilt = { .recovery = recovery };
 	struct aftl_error damage;
 	struct aftl_volume_reader reader;
 	int ret = reader_open_tables(&reader, volume, end);
@@ -1326,13 +1373,13 @@ static int rebuild_damaged_tables(struct aftl_volume *volume, const struct aftl 
 			*error = damage;
 			if (aftl_is_sector_damage(ret))
 				ret = rebuild_damaged_frame(volume, ftl, &sector, ret == -EUCLEAN,
-							    recovery, error);
+							    &rebuilt, error);
 		}
 		if (!ret && sector % AFTL_FRAME_SECTORS == 0)
 			ret = yield_during_load(ftl, error);
 	}
 	aftl_volume_reader_close(&reader);
-	return ret;
+	return ret ? ret : invalidate_data_before_resets(volume, ftl, &rebuilt, error);
 }
 
 static void count_recovered_lpns(const struct aftl *ftl, struct aftl_recovery *recovery)
