@@ -101,7 +101,7 @@ def make_region_content(region: int) -> bytearray:
     return bytearray(random.Random(region).randbytes(MIB))
 
 
-def write_level_regions(path: Path) -> None:
+def write_regions_of_quality_levels(path: Path) -> None:
     """Write a file with regions of all quality levels; check the counters of each level."""
     control = Control()
     before = control.read_counters()
@@ -134,7 +134,7 @@ def check_unit_levels(path: Path) -> None:
 
 def check_levels_after_remount(system: Mount) -> None:
     """Write a file of regions with quality levels, remount, and check the levels of its units."""
-    write_level_regions(system.place / "levels")
+    write_regions_of_quality_levels(system.place / "levels")
     system.remount_file_system()
     check_unit_levels(system.place / "levels")
 
@@ -418,6 +418,6 @@ def main() -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        write_level_regions(Path(sys.argv[1]))
+        write_regions_of_quality_levels(Path(sys.argv[1]))
     else:
         main()

@@ -105,7 +105,7 @@ def measure_costs_of_all_devices(costs: Costs) -> None:
 
 
 @contextmanager
-def tagging_process() -> Iterator[None]:
+def run_process_that_tags() -> Iterator[None]:
     """Context manager: a process in an approximate scope, with a tagged file on another device."""
     reader, writer = os.pipe()
     child = os.fork()
@@ -130,7 +130,7 @@ def measure_cost_of_tags_on_untagged_writes(costs: Costs) -> None:
     decide.
     """
     device = str(create_device("aftl-elsewhere", f"{KEYS} baseline"))
-    for name, beside in (("untagged", nullcontext()), ("elsewhere", tagging_process())):
+    for name, beside in (("untagged", nullcontext()), ("elsewhere", run_process_that_tags())):
         three: list[Costs] = [{}, {}, {}]
         with beside:
             for one in three:
