@@ -45,7 +45,8 @@ static int open_aft_file(struct trace_file *file, struct aftl_error *error)
 	return 0;
 }
 
-static void record_to_request(const struct aftl_record *record, struct trace_request *request)
+static void convert_record_to_request(const struct aftl_record *record,
+				      struct trace_request *request)
 {
 	*request = (struct trace_request){
 		.t_ns = record->t_ns,
@@ -105,7 +106,7 @@ static int read_aft_requests(struct trace_file *file, void *out, u32 room, struc
 				       &cause))
 			return report_aft_error_at_byte(file, cause.text, error);
 		trace_input_consume_bytes(&file->input, AFTL_RECORD_BYTES);
-		record_to_request(&record, &requests[done++]);
+		convert_record_to_request(&record, &requests[done++]);
 		aft->records++;
 	}
 	return (int)done;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Traces of the simulators MQSim and SSDSim: time, device, first sector, sectors and type (0
- * write, 1 read), separated by blanks. Times are integers in ns: MQSim documents a unit, but does
- * not read it. Other simulators write decimals without an agreed unit.
+ * write, 1 read), separated by blanks. Times are integers in ns: MQSim ignores the time unit that
+ * its documents describe. Other simulators write decimals without an agreed unit.
  */
 #include "trace-format.h"
 

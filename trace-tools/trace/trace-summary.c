@@ -37,8 +37,8 @@ static u32 add_process_summary(struct trace_summary *summary, const char *name)
 	return summary->processes++;
 }
 
-static u32 process_hash_slot(struct trace_summary *summary, u32 pid,
-			     const struct process_names *names)
+static u32 hash_slot_of_process(struct trace_summary *summary, u32 pid,
+				const struct process_names *names)
 {
 	u32 number = process_names_number_of_pid(names, pid);
 
@@ -129,7 +129,7 @@ void trace_summary_add_request(struct trace_summary *summary, const struct trace
 		summary->first_ns = request->t_ns;
 	summary->last_ns = request->t_ns;
 	summary->end = max(summary->end, request->offset + request->bytes);
-	share = &summary_leaf(summary, request, process_hash_slot(summary, request->pid, names))
+	share = &summary_leaf(summary, request, hash_slot_of_process(summary, request->pid, names))
 			 ->share;
 	share->requests++;
 	share->bytes += request->bytes;
