@@ -22,7 +22,7 @@ from approxftl.models import parse_model
 from approxftl.models.choice import Choice
 from approxftl.models.source import MemorySource
 from approxftl_tools.model import approximate_tensor_ranges, decide_tensor_classes
-from approxftl_tools.model import model_parser as command_line
+from approxftl_tools.model import make_tag_model_parser as command_line
 
 UNIT = 4096
 RANDOM = np.random.default_rng(3)

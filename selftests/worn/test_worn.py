@@ -147,7 +147,7 @@ def test_a_wrong_study_file_is_refused(text: str, sentence: str, tmp_path: Path)
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch,
                                     capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(worn, "is_package_installed", lambda package: package != "python3-lmdb")
-    arguments = worn.worn_parser().parse_args(["--stacks", "lmdb"])
+    arguments = worn.make_worn_parser().parse_args(["--stacks", "lmdb"])
     assert list(worn.plan_cells(arguments)) == []
     assert "without lmdb: apt install python3-lmdb" in capsys.readouterr().err
 
@@ -177,7 +177,7 @@ def test_a_cell_without_result_is_run_again(tmp_path: Path,
     (tmp_path / plan.record_file_name).write_text(json.dumps(failed))
     monkeypatch.setattr(worn, "run_cell", lambda plan,
                         children: make_fake_worn_record(plan.cell_name, Outcome.CORRECT))
-    arguments = worn.worn_parser().parse_args(["--results", str(tmp_path)])
+    arguments = worn.make_worn_parser().parse_args(["--results", str(tmp_path)])
     assert [one["error"] for one in worn.run_worn_cells([plan], arguments)] == [""]
 
 
@@ -247,10 +247,10 @@ def test_a_minimised_failure_is_printed_as_a_script(monkeypatch: pytest.MonkeyPa
     last = ("exec approxftl worn --cell ext4/no-spare --seed 1 --kernel uml --only 3,70 "
             "--event '55 fault-blocks 7' --event '55 fault-blocks 31'\n")
     assert said.endswith(last)
-    plan, = worn.plan_cells(worn.worn_parser().parse_args(shlex.split(last)[3:]))
+    plan, = worn.plan_cells(worn.make_worn_parser().parse_args(shlex.split(last)[3:]))
     assert f"exec {plan.make_command_to_run_cell()}\n" == last
     assert plan.record_file_name not in {one.record_file_name for one in worn.plan_cells(
-        worn.worn_parser().parse_args(["--cell", plan.cell_name, "--only", "3,70"]))}
+        worn.make_worn_parser().parse_args(["--cell", plan.cell_name, "--only", "3,70"]))}
     monkeypatch.setattr(worn, "ATTEMPTS", 5)
     assert worn.main(words) == 0
     assert "5 cells were run" in capsys.readouterr().out
@@ -295,7 +295,7 @@ def test_a_cell_whose_lab_fails_does_not_end_the_others(
 
 
 def test_option_plain_runs_only_faults_that_dm_dust_can_inject() -> None:
-    arguments = worn.worn_parser().parse_args(["--stacks", "ext4", "--plain"])
+    arguments = worn.make_worn_parser().parse_args(["--stacks", "ext4", "--plain"])
     assert {plan.life.name for plan in worn.plan_cells(arguments)} == {
         "healthy", "power-loss", "bad-page", "bad-copies", "bad-name", "power-loss-bad-log"}
 

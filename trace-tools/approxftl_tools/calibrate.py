@@ -61,7 +61,7 @@ def parse_drive_size(text: str) -> int:
     return value
 
 
-def calibrate_parser() -> command.Parser:
+def make_calibrate_parser() -> command.Parser:
     parser = command.make_verb_parser("calibrate",
                                       "Finds the parameters of a drive in what fio has measured "
                                       "of it.", EPILOG)
@@ -119,11 +119,11 @@ def list_unused_fio_jobs(unused: Sequence[Unused]) -> list[str]:
     return list(dict.fromkeys(f"{one.path}: {one.name} was not used: {one.why}" for one in unused))
 
 
-def profile_as_text(found: Found) -> str:
+def format_calibrated_profile(found: Found) -> str:
     """Return the profile as text, one parameter in a line."""
     told = {known.name for known in found.known if known.is_parameter_determined}
     settings = [(key in told or key not in found.model.values, f"{key}={value}") for key, value in
-                found.model.device_parameters(found.model.least_device_bytes_for_gc()).items()]
+                found.model.make_device_parameters(found.model.least_device_bytes_for_gc()).items()]
     return "\n".join([
         "# A drive, as approxftl calibrate has found it. Policy: baseline.",
         *(line for known, line in settings if known),
@@ -151,7 +151,7 @@ def calibration_as_json(found: Found, output: Output, against: Sequence[Compared
                             "determined": known.is_parameter_determined,
                             "rests_on": known.name_determining_measurements}
                            for known in found.known],
-            "profile": found.model.device_parameters(found.model.least_device_bytes_for_gc()),
+            "profile": found.model.make_device_parameters(found.model.least_device_bytes_for_gc()),
             "fitted": comparison_as_json(found.comparison),
             "against": comparison_as_json(against),
             "unused": [{"file": str(one.path), "load": one.name, "why": one.why}
@@ -190,7 +190,7 @@ def run_calibration(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     if arguments.json:
         command.write_json_document(arguments.json, calibration_as_json(found, output, rows, argv))
     if arguments.out:
-        command.write_file(arguments.out, profile_as_text(found))
+        command.write_file(arguments.out, format_calibrated_profile(found))
     if command.STANDARD not in (arguments.json, arguments.out):
         against = rows
         text = align_columns([HEAD, *(format_parameter_row(known) for known in found.known)])
@@ -210,7 +210,8 @@ def run_calibration(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     return command.run_command("calibrate",
-                               lambda: run_calibration(calibrate_parser().parse_args(words), words))
+                               lambda: run_calibration(make_calibrate_parser().parse_args(words),
+                                                       words))
 
 
 if __name__ == "__main__":

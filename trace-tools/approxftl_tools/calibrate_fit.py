@@ -110,7 +110,8 @@ def solve_least_squares_step_of_model(base: Vector, slope: Vector, force: float)
     return np.clip(np.linalg.solve(normal, -weighted.T @ (weight * base)), -STRIDE, STRIDE)
 
 
-def improve_model(trial: Trial, model: Model, names: Sequence[str]) -> tuple[Model, float]:
+def improve_model_by_one_step(trial: Trial, model: Model, names: Sequence[str]
+                              ) -> tuple[Model, float]:
     """Fit a model by one least-squares step; return the model and its relative gain."""
     base, slope = compute_model_errors_and_slopes(trial, model, names)
     tries = [model.copy_model_with_values({
@@ -125,7 +126,7 @@ def improve_model(trial: Trial, model: Model, names: Sequence[str]) -> tuple[Mod
 def fit_model(trial: Trial, model: Model, names: Sequence[str], rounds: int = 4) -> Model:
     """Return the model after fitting the given parameters."""
     for _ in range(rounds if trial.loads and names else 0):
-        model, gain = improve_model(trial, model, names)
+        model, gain = improve_model_by_one_step(trial, model, names)
         if gain < WORTHWHILE:
             break
     return model

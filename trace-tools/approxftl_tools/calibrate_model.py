@@ -94,7 +94,7 @@ class Model:
         """Return the model's over-provisioning (%); PLENTY if the device is too small for GC."""
         return self.values["op"] if least >= self.least_device_bytes_for_gc() else PLENTY
 
-    def device_parameters(self, least: int) -> dict[str, str]:
+    def make_device_parameters(self, least: int) -> dict[str, str]:
         settings: dict[str, str | int] = {
             **self.device_geometry(least), "word_lines": 4, "bits": 3, "gc": "1%",
             "allocate": "least_busy",
@@ -107,7 +107,8 @@ class Model:
 
     def make_simulated_device_options(self, least: int) -> Options:
         """Return the simulator's options that describe the modelled device."""
-        return tuple(f"--{key}={value}" for key, value in self.device_parameters(least).items())
+        return tuple(f"--{key}={value}"
+                     for key, value in self.make_device_parameters(least).items())
 
     def estimate_device_capacity(self, least: int) -> float:
         """Return the approximate capacity (bytes) of the simulated device."""

@@ -187,7 +187,7 @@ def make_rows_of_main_replay_values(replay: Run) -> list[list[str]]:
 LATENCIES = ("requests", "mean_ns", "p50_ns", "p99_ns", "max_ns")
 
 
-def replay_latency_rows(replay: Run) -> list[list[str]]:
+def make_replay_latency_rows(replay: Run) -> list[list[str]]:
     """Return the rows of a latency table by operation and class; empty without requests."""
     rows = [row for row in replay.data.get("latency", ()) if row.get("requests")]
     if not rows:
@@ -231,7 +231,7 @@ def comparison_as_text(inputs: Inputs, every: bool) -> str:
 # ---------------------------------------------------------------- JSON
 
 
-def run_as_json(run: Run, base: Run) -> Json:
+def convert_run_to_json(run: Run, base: Run) -> Json:
     """Return a run's measures, with their ratios to the first run, as a JSON object."""
     values, bases = measures_of_run(run), measures_of_run(base)
     known = {key: value for key, value in values.items() if value is not None}
@@ -259,7 +259,7 @@ def comparison_document(inputs: Inputs, argv: Sequence[str]) -> Json:
     """Return the whole comparison as a JSON object."""
     return {
         **command.make_first_keys_of_json_document("compare", argv),
-        "runs": [run_as_json(run, runs[0]) for runs in group_runs_for_comparison(inputs)
+        "runs": [convert_run_to_json(run, runs[0]) for runs in group_runs_for_comparison(inputs)
                  for run in runs],
         "failed": [{"file": str(failure.path), "policy": failure.policy, "why": failure.why}
                    for failure in inputs.failures],
@@ -320,7 +320,7 @@ def print_comparison(args: argparse.Namespace, given: Sequence[str], inputs: Inp
 # ---------------------------------------------------------------- command
 
 
-def compare_parser() -> command.Parser:
+def make_compare_parser() -> command.Parser:
     parser = command.make_verb_parser(
         "compare", "Puts runs side by side, relative to the first, and says what devices, replays "
         "and record\nfiles hold.",
@@ -337,7 +337,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if argv is None else argv)
 
     def run_compare() -> int:
-        args = compare_parser().parse_args(given)
+        args = make_compare_parser().parse_args(given)
         choice = row_list.choose_list_columns(args, COLUMNS)
         if args.json:
             command.CLAIMS.claim_output(args.json, "--json")

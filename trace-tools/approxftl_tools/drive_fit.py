@@ -17,7 +17,7 @@ from approxftl_tools.bench import Bench
 from approxftl_tools.calibrate_fit import Vector
 from approxftl_tools.drive_list import Drive, Free
 from approxftl_tools.drive_points import FITTED, HELD, OTHER, Point, list_measured_points_of_drive
-from approxftl_tools.drive_runs import device_parameters, emulated_drive_size
+from approxftl_tools.drive_runs import emulated_drive_size, simulate_device_parameters
 from approxftl_tools.refusal import NOT_FOUND, Refusal
 
 #: Values of the fitted parameters, in their order.
@@ -182,7 +182,7 @@ class Fit:
         known = [abs(one) for one in self.felt[which] if one is not None] if self.felt else []
         return bool(known) and max(known) < NOTICED
 
-    def profile_as_text(self) -> str:
+    def format_fitted_profile(self) -> str:
         """Return the fitted parameters as a profile that is applied on top of the drive's own."""
         ended = "interrupted after" if self.interrupted else "after"
         lines = [f"# {self.drive.about}, fitted by approxftl drives --refit, {ended} "
@@ -229,7 +229,7 @@ class Judge:
 
     def read_parameter_values_of_profile(self) -> Values:
         """Return the profile's values of the fitted parameters; refuse a value out of bounds."""
-        parameters = device_parameters(self.drive, self.bench)
+        parameters = simulate_device_parameters(self.drive, self.bench)
         values = tuple(one.read_parameter_value_from_result(parameters) for one in self.drive.free)
         for one, value in zip(self.drive.free, values, strict=True):
             if value != move_value_within_bounds(one, value, 0):

@@ -105,7 +105,7 @@ def make_remarks_about_fit(found: Fit) -> Iterator[str]:
               f"{unseen.median - seen.median:+.2f} bands"
 
 
-def fit_as_text(found: Fit) -> str:
+def format_fit_as_text(found: Fit) -> str:
     """Return the report on the fit of a drive as text."""
     tables = (((PARAMETERS, *fitted_parameter_rows(found)), [False] + [True] * 6),
               ((SHARES, *make_error_rows_of_fit(found)), [False, False] + [True] * 5))
@@ -117,7 +117,7 @@ def fit_as_text(found: Fit) -> str:
 # ---------------------------------------------------------------- the command
 
 
-def fit_as_json(found: Fit) -> Json:
+def convert_fit_to_json(found: Fit) -> Json:
     def convert_error_summaries_to_json(pair: tuple[Share, Share]) -> Json:
         return dict(zip(("before", "fitted"), map(asdict, pair), strict=True))
     felt = found.felt or [(None, None)] * len(found.values)
@@ -141,7 +141,7 @@ def fit_one_drive(judge: Judge, arguments: argparse.Namespace, path: Path | None
     if shown:
         sys.stderr.write("\n")
     if path and found.evaluations:
-        command.write_file(path, found.profile_as_text())
+        command.write_file(path, found.format_fitted_profile())
     try:
         if not found.interrupted:
             summarise_errors_of_held_out_points(judge, found)
@@ -168,14 +168,14 @@ def fit_drives(arguments: argparse.Namespace, argv: Sequence[str], drives: Seque
                       is_point_selected_for_fit, half)
         fits.append(fit_one_drive(judge, arguments, paths.get(drive.name), bench.progress))
         if arguments.json != command.STANDARD:
-            sys.stdout.write(fit_as_text(fits[-1]))
+            sys.stdout.write(format_fit_as_text(fits[-1]))
             sys.stdout.flush()
         if fits[-1].interrupted:
             break
     if arguments.json:
         command.write_json_document(arguments.json,
                                     {**command.make_first_keys_of_json_document("drives", argv),
-                                     "fits": list(map(fit_as_json, fits))})
+                                     "fits": list(map(convert_fit_to_json, fits))})
     if fits[-1].interrupted:
         raise KeyboardInterrupt
     return command.DONE

@@ -406,7 +406,7 @@ def describe_unemulated_patterns(drive: Drive, folder: Path) -> Iterator[str]:
                f"out; the simulator has {', '.join(PATTERNS)} and zipf")
 
 
-def drives_without_profile(folder: Path) -> Iterator[str]:
+def describe_drives_without_profile(folder: Path) -> Iterator[str]:
     """Yield a sentence for each drive with tables but without a profile."""
     known = {drive.name for drive in DRIVES}
     found = {path.name[: -len(f"-{name}.csv")]

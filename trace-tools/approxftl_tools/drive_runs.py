@@ -26,7 +26,7 @@ def options_as_toml(arguments: Iterable[str]) -> str:
     return ", ".join(f"{key} = {json.dumps(value if sign else True)}" for key, sign, value in parts)
 
 
-def drive_study_text(drive: Drive, loads: Mapping[str, Load]) -> str:
+def make_study_text_of_drive(drive: Drive, loads: Mapping[str, Load]) -> str:
     rows = "".join(f"{json.dumps(name)} = {{ {options_as_toml(load.arguments)} }}\n"
                    for name, load in loads.items())
     return (f"study = {study_plan.LANGUAGE}\nname = {json.dumps(drive.name)}\n"
@@ -45,7 +45,7 @@ def name_loads_of_points(points: Iterable[Point]) -> dict[str, Load]:
 def run_drive_study(drive: Drive, loads: Mapping[str, Load], bench: Bench) -> Runs:
     bench.store.create_result_directory()
     path = bench.store.root / f"{drive.name}.toml"
-    write_file(path, drive_study_text(drive, loads))
+    write_file(path, make_study_text_of_drive(drive, loads))
     plan = study_plan.read_study(path, bench.program, sure=True)
     return {(drive, load): run for load, run in zip(loads.values(), plan.points, strict=True)}
 
@@ -56,7 +56,7 @@ def simulate_drive_without_requests(drive: Drive, bench: Bench) -> dict[str, Any
     return replace(bench, progress=False).run_or_look_up_simulations([run])[run]
 
 
-def device_parameters(drive: Drive, bench: Bench) -> dict[str, Any]:
+def simulate_device_parameters(drive: Drive, bench: Bench) -> dict[str, Any]:
     found: dict[str, Any] = simulate_drive_without_requests(drive, bench)["parameters"]
     return found
 

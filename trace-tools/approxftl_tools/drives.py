@@ -21,8 +21,8 @@ from approxftl_tools.drive_points import (
     HELD,
     OWN_TABLES,
     Point,
+    describe_drives_without_profile,
     describe_unemulated_patterns,
-    drives_without_profile,
     list_measured_points_of_drive,
 )
 from approxftl_tools.drive_runs import (
@@ -116,7 +116,7 @@ def parse_percentage(text: str) -> float:
     return value
 
 
-def drives_parser() -> command.Parser:
+def make_drives_parser() -> command.Parser:
     parser = command.make_verb_parser("drives",
                                       "Holds the emulation of real drives against published "
                                       "measurements of them.", EPILOG)
@@ -172,7 +172,7 @@ def requested_points(arguments: argparse.Namespace, bench: Bench) -> tuple[list[
     points: list[Point] = []
     runs: Runs = {}
     warnings = [] if arguments.tables == OWN_TABLES else \
-        list(drives_without_profile(arguments.tables))
+        list(describe_drives_without_profile(arguments.tables))
     for drive in requested_drives(arguments, bench):
         warnings += describe_unemulated_patterns(drive, arguments.tables)
         found = list_measured_points_of_drive(drive, emulated_drive_size(drive, bench),
@@ -415,7 +415,7 @@ def run_drives(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     return command.run_command("drives",
-                               lambda: run_drives(drives_parser().parse_args(words), words))
+                               lambda: run_drives(make_drives_parser().parse_args(words), words))
 
 
 if __name__ == "__main__":

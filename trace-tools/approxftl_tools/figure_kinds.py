@@ -37,7 +37,7 @@ KINDS: tuple[Kind, ...] = (
          figure_times.relative_response_times),
     Kind("class-response", "the same of writes by the class of their data",
          figure_times.response_times_by_class),
-    Kind("cdf", "distributions of response times", figure_times.distribution_figures),
+    Kind("cdf", "distributions of response times", figure_times.make_response_distribution_figures),
     Kind("block-kinds", "what blocks were used for", figure_shares.block_kind_shares),
     Kind("modes", "how pages were programmed", figure_shares.program_mode_shares),
     Kind("energy", "energy by operation", figure_shares.energy_shares),
@@ -51,9 +51,10 @@ KINDS: tuple[Kind, ...] = (
     Kind("timeline", "what each LUN did when", figure_activity.timeline_of_luns),
     Kind("device", "a device from interval to interval",
          figure_activity.make_device_rate_figures_by_interval),
-    Kind("replay", "latencies that a replay has measured", figure_times.replay_latency_figures),
+    Kind("replay", "latencies that a replay has measured",
+         figure_times.make_replay_latency_figures),
     Kind("replay-lag", "how late a replay was", figure_times.make_figures_of_replay_lateness),
-    Kind("records", "what record files are made of", figure_records.record_file_figures),
+    Kind("records", "what record files are made of", figure_records.make_figures_of_record_file),
 )
 
 

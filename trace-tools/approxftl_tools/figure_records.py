@@ -65,7 +65,7 @@ def request_size_figure(file: aft.RecordFile) -> Figure:
                   Bars(names, series, "requests"), (str(file.path),))
 
 
-def record_file_figures(inputs: Inputs) -> list[Figure]:
+def make_figures_of_record_file(inputs: Inputs) -> list[Figure]:
     found: list[Figure] = []
     for file in inputs.records:
         if len(file.records):

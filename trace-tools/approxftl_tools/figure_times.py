@@ -226,7 +226,7 @@ def make_response_distribution_figure(inputs: Inputs, kind: str) -> Figure | Non
 REPLAYED = ("mean", "p50", "p99", "max")
 
 
-def replay_latency_figures(inputs: Inputs) -> list[Figure]:
+def make_replay_latency_figures(inputs: Inputs) -> list[Figure]:
     """Return figures of the latencies that a replay measured, by operation and class."""
     found = []
     for one in inputs.replays:
@@ -241,7 +241,7 @@ def replay_latency_figures(inputs: Inputs) -> list[Figure]:
     return require_nonempty_figures(found, "approxftl replay --json=FILE records it")
 
 
-def replay_lag_figure(log: aft.ReplayLog) -> Figure:
+def make_replay_lag_figure(log: aft.ReplayLog) -> Figure:
     """Return a figure of the lateness of a replay's requests."""
     due, lags = log.get_entry_column("due_ns"), log.compute_submission_lags_ns()
     edges = np.linspace(0, max(int(due.max()), 1), INTERVALS + 1)
@@ -257,11 +257,11 @@ def replay_lag_figure(log: aft.ReplayLog) -> Figure:
 
 
 def make_figures_of_replay_lateness(inputs: Inputs) -> list[Figure]:
-    found = [replay_lag_figure(log) for log in inputs.logs if len(log.entries)]
+    found = [make_replay_lag_figure(log) for log in inputs.logs if len(log.entries)]
     return require_nonempty_figures(found, "approxftl replay --record LOG records it")
 
 
-def distribution_figures(inputs: Inputs) -> list[Figure]:
+def make_response_distribution_figures(inputs: Inputs) -> list[Figure]:
     """Return figures of response time distributions."""
     found = [figure for kind in ("read", "write")
              if (figure := make_response_distribution_figure(inputs, kind))]

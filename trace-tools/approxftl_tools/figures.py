@@ -17,7 +17,7 @@ from approxftl_tools.seeds import average_runs_over_seeds
 from approxftl_tools.study_streams import Setting
 
 
-def figures_parser() -> command.Parser:
+def make_figures_parser() -> command.Parser:
     parser = command.make_verb_parser(
         "figures", "Draws single figures, as SVG, PDF or PNG, with their numbers as CSV.",
         f"{WHAT_FILES_ARE}\n\nWithout --kind all kinds are drawn for which the files have what "
@@ -118,7 +118,7 @@ def make_paper_figures(args: argparse.Namespace) -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     def run_figures() -> int:
-        args = figures_parser().parse_args(argv)
+        args = make_figures_parser().parse_args(argv)
         args.words = list(sys.argv[1:] if argv is None else argv)
         if not args.list:
             row_list.refuse_list_options_without_list(args, "--list")

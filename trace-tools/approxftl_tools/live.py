@@ -148,12 +148,12 @@ def reference_line_layer(channel: str, mark: float | None) -> list[Json]:
 
 
 @singledispatch
-def plot_chart_layers(plot: Plot) -> Json:
+def list_vega_layers_of_plot(plot: Plot) -> Json:
     """Return the marks and channels of a plot, and the data fields that hold series names."""
     raise NotImplementedError
 
 
-@plot_chart_layers.register
+@list_vega_layers_of_plot.register
 def bar_chart_layers(plot: Bars) -> Json:
     """Return the chart layers of grouped or stacked bars."""
     names = list_plot_names_with_legend_colour(plot)
@@ -171,7 +171,7 @@ def bar_chart_layers(plot: Bars) -> Json:
             "usermeta": {"melted": True, "words": ["c0", "series"]}}
 
 
-@plot_chart_layers.register
+@list_vega_layers_of_plot.register
 def dot_chart_layers(plot: Dots) -> Json:
     """Return the chart layers of means with their intervals."""
     scale, log = scale_of_dot_axis([plot])
@@ -198,7 +198,7 @@ def dot_chart_layers(plot: Dots) -> Json:
             "usermeta": {"words": ["c0", "c1"]}}
 
 
-@plot_chart_layers.register
+@list_vega_layers_of_plot.register
 def curve_chart_layers(plot: Curves) -> Json:
     """Return the chart layers of lines or points."""
     encoding: Json = {"x": quantitative_channel("c1", plot.x_label, plot.log_x, zero=False),
@@ -256,7 +256,7 @@ def vega_mark_encoding(plot: Means) -> tuple[Json, Json]:
     return {"x": x, **apart}, y
 
 
-def study_mean_chart_layers(plot: Means, place: Json, y: Json) -> list[Json]:
+def list_vega_layers_of_study_means(plot: Means, place: Json, y: Json) -> list[Json]:
     """Return the chart layers (marks) of the means that the study measured."""
     if plot.has_bars:
         ends = {"y": {**y, "field": "below"}, "y2": {"field": "top"}}
@@ -324,12 +324,12 @@ def published_value_chart_layers(plot: Means, place: Json, y: Json) -> list[Json
                                           [band, level])]
 
 
-@plot_chart_layers.register
-def study_chart_layers(plot: Means) -> Json:
+@list_vega_layers_of_plot.register
+def list_vega_layers_of_study_plot(plot: Means) -> Json:
     """Return the chart layers of a study's means beside published values."""
     place, y = vega_mark_encoding(plot)
     ends = ("from", "to") if plot.has_bars else ("c4", "c5")
-    own: list[Json] = [*study_mean_chart_layers(plot, place, y),
+    own: list[Json] = [*list_vega_layers_of_study_means(plot, place, y),
                        *interval_chart_layers(plot, place, y, *ends, plain=plot.has_bars)]
     if plot.has_numeric_axis:
         own[0]["params"] = [ZOOM]
@@ -350,7 +350,7 @@ def study_chart_layers(plot: Means) -> Json:
             "usermeta": {"words": ["c0", "c1", "c2"], "texts": ["c0", "c1", "c2", "c7"]}}
 
 
-@plot_chart_layers.register
+@list_vega_layers_of_plot.register
 def grid_chart_layers(plot: Grid) -> Json:
     """Return the chart layers that draw the cells of a map."""
     def make_ordinal_axis_channel(field: str, title: str) -> Json:
@@ -373,7 +373,7 @@ def grid_chart_layers(plot: Grid) -> Json:
             "usermeta": {"words": ["c2"]}}
 
 
-@plot_chart_layers.register
+@list_vega_layers_of_plot.register
 def span_chart_layers(plot: Spans) -> Json:
     """Return the chart of time spans; dragging pans, the mouse wheel with Shift zooms."""
     return {"height": max(60, min(400, 26 * len(plot.lanes))), "params": [ZOOM],
@@ -387,7 +387,7 @@ def span_chart_layers(plot: Spans) -> Json:
             "usermeta": {"words": ["c0", "c3", "c4"]}}
 
 
-@plot_chart_layers.register
+@list_vega_layers_of_plot.register
 def panel_chart_layers(plot: Panels) -> Json:
     """Return the chart layers of panels that share their scales; the page sets a panel's width."""
     plots = [one for _, one in plot.panels]
@@ -401,7 +401,7 @@ def panel_chart_layers(plot: Panels) -> Json:
         whole = replace(first, series=[(name, [None] * len(first.categories)) for name in hues])
     else:
         raise NotImplementedError
-    found = plot_chart_layers(replace(whole, hues=[*hues.values()]))
+    found = list_vega_layers_of_plot(replace(whole, hues=[*hues.values()]))
     height, meta = found.pop("height"), found.pop("usermeta")
     if isinstance(first, Dots):
         scale, _ = scale_of_dot_axis([one for one in plots if isinstance(one, Dots)])
@@ -429,7 +429,7 @@ def list_series_that_can_be_hidden(plot: Plot) -> list[str]:
 
 def vega_specification(figure: Figure) -> Json:
     """Return a figure's Vega-Lite specification without its data rows, which the page adds."""
-    found = plot_chart_layers(figure.plot)
+    found = list_vega_layers_of_plot(figure.plot)
     hues = choose_colours_of_plot_names(figure.plot)
     wide = {} if "facet" in found else {"width": "container"}
     return {**found, **wide, "description": figure.description,

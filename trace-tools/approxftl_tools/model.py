@@ -62,7 +62,7 @@ def parse_quality_level_and_name_pattern(text: str) -> tuple[str, str]:
     return level, pattern or "*"
 
 
-def model_parser() -> command.Parser:
+def make_tag_model_parser() -> command.Parser:
     parser = command.make_verb_parser("tag model",
                                       "Says which of a model's weights may lose bits: a file of "
                                       "safetensors, GGUF, ONNX or npy.", EPILOG)
@@ -315,7 +315,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
 
     def run_model() -> int:
-        args = model_parser().parse_args(words)
+        args = make_tag_model_parser().parse_args(words)
         refuse_option_conflicts(args)
         choice = Choice(tuple(args.tensor), tuple(args.never),
                         tuple(name for name in args.type.lower().split(",") if name), args.rule,

@@ -106,7 +106,7 @@ def draw_paper_figure(one: Made, store: Store, folder: Path, kind: str, style: S
     files = [folder / f"{chart.name}.{ending}" for ending in (kind, "csv")]
     command.write_file(files[0], figure_file.render_figure(chart, kind, style))
     command.write_file(files[1], chart.figure_as_csv())
-    return chart, files, study_report.study_policies(groups)
+    return chart, files, study_report.list_policies_of_study(groups)
 
 
 def read_reports_of_stored_networks(folder: Path) -> list[Json]:

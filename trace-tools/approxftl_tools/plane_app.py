@@ -81,7 +81,7 @@ class Subject:
         return f"{self.name}.precise"
 
 
-def plane_app_parser(subject: Subject) -> command.Parser:
+def make_plane_app_parser(subject: Subject) -> command.Parser:
     parser = command.make_verb_parser(f"app {subject.name}", subject.summary, subject.epilog)
     parser.add_argument("directory", metavar="DIRECTORY", type=Path, help="where its files are")
     parser.add_argument("--phase", choices=("all", "write", "read"), default="all",
@@ -405,7 +405,7 @@ def run_plane_app(subject: Subject) -> int:
     words = sys.argv[1:]
 
     def run_write_or_read_phase() -> int:
-        args = plane_app_parser(subject).parse_args(words)
+        args = make_plane_app_parser(subject).parse_args(words)
         if not args.directory.is_dir():
             raise Refusal(f"{args.directory}: is no directory", command.NOT_FOUND)
         report: Json = {"app": subject.name, "phase": args.phase, "labels": args.label}

@@ -32,8 +32,8 @@ from approxftl_tools.page import DIGITS, figure_template_data, render_page
 from approxftl_tools.report_words import (
     describe_policy_comparison,
     describe_simulation,
+    make_first_sentence_of_report,
     mean_interval_rows,
-    report_first_sentence,
 )
 from approxftl_tools.seeds import average_runs_over_seeds
 from approxftl_tools.study_report import result_tables_of_folder
@@ -74,7 +74,7 @@ def make_table_of_mean_policy_ratios(inputs: Inputs) -> list[list[str]]:
     return lines
 
 
-def report_tables(inputs: Inputs) -> Json:
+def make_tables_of_report(inputs: Inputs) -> Json:
     """Return a report's tables: comparisons of runs, all measures, and inputs other than runs."""
     many = count_workloads_beyond_panel_limit(inputs)
     over = {"lines": make_table_of_mean_policy_ratios(inputs),
@@ -92,7 +92,7 @@ def report_tables(inputs: Inputs) -> Json:
              if not measured.is_device_compared_with_others(inputs, one)]
     return {"over": over, "blocks": blocks, "failures": compare.list_failed_policies(inputs),
             "replays": [(compare.make_rows_of_main_replay_values(one),
-                         compare.replay_latency_rows(one),
+                         compare.make_replay_latency_rows(one),
                          compare.make_rows_of_named_values(one.label,
                                                            compare.list_replay_report_values(one)))
                         for one in inputs.replays],
@@ -175,8 +175,8 @@ def count_inputs_and_studies(inputs: Inputs, studies: Sequence[Path]) -> str:
                       *([inputs.count_inputs_as_text()] if inputs.runs or not studies else [])])
 
 
-def report_as_html(given: Inputs, studies: Sequence[Path], heading: str,
-                   argv: Sequence[str]) -> str:
+def render_report_as_html(given: Inputs, studies: Sequence[Path], heading: str,
+                          argv: Sequence[str]) -> str:
     inputs = average_runs_over_seeds(given)
     found, lacking = draw_figures(inputs)
     code = live.build_script_bundle() if found else None
@@ -193,7 +193,7 @@ def report_as_html(given: Inputs, studies: Sequence[Path], heading: str,
                         "first": not figures and unique.name.startswith("ratios")})
     return render_page("report.html", heading,
                        bundle=live.page_script_parts(code) if code else None,
-                       answer=report_first_sentence(inputs),
+                       answer=make_first_sentence_of_report(inputs),
                        simulated=describe_simulation(inputs) if inputs.runs else "",
                        verdicts=describe_policy_comparison(inputs) if inputs.runs else [],
                        summary=count_inputs_and_studies(given, studies), figures=figures,
@@ -201,10 +201,10 @@ def report_as_html(given: Inputs, studies: Sequence[Path], heading: str,
                        studies=[(str(path), result_tables_of_folder(path)) for path in studies],
                        lacking=[(kind.title, reason) for kind, reason in lacking],
                        own=f"{command.simulator_version()}: {join(['approxftl', 'report', *argv])}",
-                       **report_tables(inputs))
+                       **make_tables_of_report(inputs))
 
 
-def report_parser() -> command.Parser:
+def make_report_parser() -> command.Parser:
     parser = command.make_verb_parser(
         "report", "Writes one HTML page with tables and figures of everything that it is given.",
         f"{WHAT_FILES_ARE}\n\n"
@@ -224,12 +224,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if argv is None else argv)
 
     def run_report() -> int:
-        args = report_parser().parse_args(given)
+        args = make_report_parser().parse_args(given)
         command.CLAIMS.claim_output(args.output, "--output")
         studies = [path for path in args.files if is_study_folder(path)]
         inputs = read_inputs([path for path in args.files if path not in studies])
         with command.refuse_malformed_documents(args.files):
-            page_ = report_as_html(inputs, studies, args.title, given)
+            page_ = render_report_as_html(inputs, studies, args.title, given)
         command.write_file(args.output, page_)
         if args.output != command.STANDARD:
             print(f"{args.output}: {count_inputs_and_studies(inputs, studies)}")

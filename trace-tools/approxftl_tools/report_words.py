@@ -157,7 +157,7 @@ def describe_first_nonempty_table(tables: Sequence[Table]) -> str:
     return ""
 
 
-def report_first_sentence(inputs: Inputs) -> str:
+def make_first_sentence_of_report(inputs: Inputs) -> str:
     return sentence_about_runs(inputs) if inputs.runs else \
         describe_first_nonempty_table(measured_tables(inputs))
 

@@ -62,11 +62,11 @@ class Choice:
         return head + [[column.value_as_cell_text(row) for column in self.shown]
                        for row in self.sort_rows_of_list(rows)]
 
-    def list_as_text(self, rows: Sequence[Row]) -> str:
+    def format_list_as_text(self, rows: Sequence[Row]) -> str:
         return align_columns(self.convert_list_cells_to_text(rows),
                              [column.right for column in self.shown])
 
-    def list_rows_as_json(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    def convert_list_rows_to_json(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
         return [{column.key: row[column.key] for column in self.shown}
                 for row in self.sort_rows_of_list(rows)]
 
@@ -76,9 +76,9 @@ class Choice:
         if arguments.json:
             command.write_json_document(arguments.json,
                                         {**command.make_first_keys_of_json_document(verb, argv),
-                                         "rows": self.list_rows_as_json(rows)})
+                                         "rows": self.convert_list_rows_to_json(rows)})
         else:
-            sys.stdout.write(self.list_as_text(rows))
+            sys.stdout.write(self.format_list_as_text(rows))
 
 
 def align_columns(cells: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> str:

@@ -114,7 +114,7 @@ VERB_HELP = (
     ("schema", "print the JSON Schema of study files, for editors"))
 
 
-def study_parser() -> command.Parser:
+def make_study_parser() -> command.Parser:
     parser = command.make_verb_parser("study",
                                       "Run a simulation for each combination of what varies.",
                                       EPILOG)
@@ -362,7 +362,7 @@ def print_table_of_points(arguments: argparse.Namespace, argv: Sequence[str], pl
     return result
 
 
-def parse_formats(text: str) -> list[str]:
+def parse_figure_formats(text: str) -> list[str]:
     kinds = text.split(",")
     for kind in kinds:
         if kind not in figure_file.FORMATS:
@@ -373,7 +373,7 @@ def parse_formats(text: str) -> list[str]:
 
 def draw_study_figures(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
                        store: Store) -> int:
-    kinds = parse_formats(arguments.format)
+    kinds = parse_figure_formats(arguments.format)
     style = figure_file.read_figure_style(arguments.style, arguments.width)
     specs = figure_specs(plan)
     if not specs:
@@ -412,14 +412,14 @@ def write_report_page(arguments: argparse.Namespace, _argv: Sequence[str], plan:
     plan, _ = enlarge_study_plan_by_needed_seeds(plan, store)
     groups = study_table.group_finished_points_over_seeds(plan, store)
     output = arguments.output or plan.path.with_suffix(".html")
-    command.write_file(output, study_report.study_page(plan, specs, groups, keys))
+    command.write_file(output, study_report.make_page_of_study(plan, specs, groups, keys))
     print_written_output(output, f"{len(groups)} means, {len(specs)} figures")
     print_count_of_absent_points(plan, store, "page")
     return warn_about_drifting_runs(plan, groups)
 
 
-def write_archive(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
-                  store: Store) -> int:
+def write_study_archive(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
+                        store: Store) -> int:
     plan, seeds = enlarge_study_plan_by_needed_seeds(plan, store)
     output = arguments.output or plan.path.with_suffix(".study.tar.gz")
     study_pack.pack_study(plan, seeds, store, output, argv)
@@ -474,7 +474,7 @@ def search_best_option_values(arguments: argparse.Namespace, argv: Sequence[str]
 
 
 VERBS = {"run": run_missing_points, "status": print_point_states, "table": print_table_of_points,
-         "figure": draw_study_figures, "report": write_report_page, "pack": write_archive,
+         "figure": draw_study_figures, "report": write_report_page, "pack": write_study_archive,
          "export": export_point_commands, "optimise": search_best_option_values}
 
 
@@ -482,7 +482,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
 
     def run_study() -> int:
-        arguments = study_parser().parse_args(words)
+        arguments = make_study_parser().parse_args(words)
         if arguments.verb == "schema":
             command.write_json_document(command.STANDARD, study_schema.study_schema())
             return command.DONE

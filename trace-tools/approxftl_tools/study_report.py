@@ -71,7 +71,8 @@ def comparison_sentences(groups: Sequence[Group], yardstick: Yardstick, measure:
             found in by_policy.items()]
 
 
-def study_first_sentence(groups: Sequence[Group], yardstick: Yardstick, keys: Sequence[str]) -> str:
+def make_first_sentence_of_study(groups: Sequence[Group], yardstick: Yardstick,
+                                 keys: Sequence[str]) -> str:
     """Return a report's first sentence, which names the best policy by the first measure."""
     for measure in keys:
         by_policy: dict[str, list[Estimate]] = {}
@@ -83,7 +84,7 @@ def study_first_sentence(groups: Sequence[Group], yardstick: Yardstick, keys: Se
     return ""
 
 
-def study_policies(groups: Sequence[Group]) -> list[str]:
+def list_policies_of_study(groups: Sequence[Group]) -> list[str]:
     """Return the policies of a study, in the order in which the study names them."""
     return list(dict.fromkeys(str(group.varied["policy"]) for group in groups))
 
@@ -118,17 +119,18 @@ def make_sentences_about_means(groups: Sequence[Group], yardstick: Yardstick,
             "tables": tables}
 
 
-def study_page(plan: Plan, specs: Sequence[Spec], groups: Sequence[Group],
-               keys: Sequence[str]) -> str:
+def make_page_of_study(plan: Plan, specs: Sequence[Spec], groups: Sequence[Group],
+                       keys: Sequence[str]) -> str:
     first = [key for spec in specs for key in spec.y if key in keys]
     figures, bundle = chart_template_data([draw_figure_of_study(plan, spec, groups)
                                            for spec in specs],
-                                          study_policies(groups))
+                                          list_policies_of_study(groups))
     return render_page("study.html", plan.name, text=plan.text, points=len(plan.points),
                        bundle=bundle,
                        runs=sum(len(group.runs) for group in groups), count=len(groups),
                        first=" ".join(plan.points[0].arguments), figures=figures,
-                       answer=study_first_sentence(groups, plan.rules.yardstick, [*first, *keys]),
+                       answer=make_first_sentence_of_study(groups, plan.rules.yardstick,
+                                                           [*first, *keys]),
                        **make_sentences_about_means(groups, plan.rules.yardstick, keys))
 
 

@@ -43,7 +43,7 @@ def parse_share(text: str) -> float:
 parse_request_count = command.make_integer_parser(1, 10**9, "10^9")
 
 
-def synth_parser() -> command.Parser:
+def make_synth_parser() -> command.Parser:
     parser = command.make_verb_parser("synth", "Make a record file (.aft) of synthetic requests.",
                                       EPILOG)
     origin = parser.add_mutually_exclusive_group(required=True)
@@ -226,7 +226,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
 
     def run_synth() -> int:
-        arguments = synth_parser().parse_args(words)
+        arguments = make_synth_parser().parse_args(words)
         if not arguments.list:
             row_list.refuse_list_options_without_list(arguments, "--list")
         run = list_trace_volumes if arguments.list else write_synthetic_streams

@@ -123,7 +123,7 @@ class Plan:
                 f"{' --plain' if self.is_plain else ''}{only}")
 
 
-def name_list_parser(table: Sequence[Any], kind: str) -> Callable[[str], list[Any]]:
+def make_name_list_parser(table: Sequence[Any], kind: str) -> Callable[[str], list[Any]]:
     """Return a function that parses a comma-separated list of the names in a table."""
     def parse_list_of_known_names(text: str) -> list[Any]:
         found = []
@@ -139,7 +139,8 @@ def name_list_parser(table: Sequence[Any], kind: str) -> Callable[[str], list[An
 
 def parse_cell_list(text: str) -> list[tuple[Stack, Life]]:
     """Parse a list of cells, STACK/LIFE,...: a storage stack and the failures of its drive."""
-    return [(name_list_parser(STACKS, "stack")(stack)[0], name_list_parser(LIVES, "life")(life)[0])
+    return [(make_name_list_parser(STACKS, "stack")(stack)[0],
+             make_name_list_parser(LIVES, "life")(life)[0])
             for stack, _, life in (name.partition("/") for name in text.split(","))]
 
 
@@ -169,16 +170,16 @@ def parse_transaction_numbers(text: str) -> str:
     return format_number_ranges(numbers)
 
 
-def worn_parser() -> command.Parser:
+def make_worn_parser() -> command.Parser:
     """Return the parser of the command line."""
     parser = command.make_verb_parser(
         "worn", "Shows what file systems and databases do on a drive that fails as flash does.",
         EPILOG)
     parser.add_argument("--cell", metavar="CELLS", type=parse_cell_list, action="extend",
                         help="only these cells, STACK/LIFE, separated by commas")
-    parser.add_argument("--stacks", metavar="NAMES", type=name_list_parser(STACKS, "stack"),
+    parser.add_argument("--stacks", metavar="NAMES", type=make_name_list_parser(STACKS, "stack"),
                         help="only these rows, separated by commas (default: all)")
-    parser.add_argument("--lives", metavar="NAMES", type=name_list_parser(LIVES, "life"),
+    parser.add_argument("--lives", metavar="NAMES", type=make_name_list_parser(LIVES, "life"),
                         help="only these columns, separated by commas (default: all)")
     parser.add_argument("--list", action="store_true", help="print the stacks and the lives")
     parser.add_argument("--seed", metavar="NUMBERS", type=parse_seed_numbers, default=[1],
@@ -257,7 +258,7 @@ def read_study(path: Path) -> list[argparse.Namespace]:
     with command.refuse_malformed_documents([path]):
         for run in runs["run"]:
             refuse_unknown_words(path, "key of a run", run, STUDY_KEYS)
-            found.append(worn_parser().parse_args(
+            found.append(make_worn_parser().parse_args(
                 ["--plain"] * run.pop("plain", False)
                 + [f"--{key}={','.join(map(str, value))}" for key, value in run.items()]))
     return found
@@ -532,7 +533,8 @@ def run_worn(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
-    return command.run_command("worn", lambda: run_worn(worn_parser().parse_args(words), words))
+    return command.run_command("worn",
+                               lambda: run_worn(make_worn_parser().parse_args(words), words))
 
 
 if __name__ == "__main__":
