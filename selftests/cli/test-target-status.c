@@ -222,10 +222,13 @@ static void check_block_answers_parsed(void)
 	struct block_survey survey = { 0 };
 	u32 next;
 
-	CHECK(!block_survey_parse(&survey, "0 free - 7 70000 0 1\n1 bad page 99 1 0 0\n"
-				      "2 open page 3 1 4 5\nnext 3", &next, &error));
+	CHECK(!parse_answer_about_blocks(&survey,
+					 "0 free - 7 70000 0 1\n1 bad page 99 1 0 0\n"
+					 "2 open page 3 1 4 5\nnext 3",
+					 &next, &error));
 	CHECK_EQ(next, 3);
-	CHECK(!block_survey_parse(&survey, "3 closed checkerboard 5 9 4 5\n", &next, &error));
+	CHECK(!parse_answer_about_blocks(&survey, "3 closed checkerboard 5 9 4 5\n", &next,
+					 &error));
 	CHECK_EQ(next, 0);
 	CHECK_EQ(survey.blocks, 4);
 	CHECK_EQ(survey.bad, 1);
@@ -246,11 +249,11 @@ static void check_wrong_block_answers_refused(void)
 	u32 next;
 
 	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
-		CHECK_MSG(block_survey_parse(&survey, wrong[i], &next, &error) == -EINVAL,
+		CHECK_MSG(parse_answer_about_blocks(&survey, wrong[i], &next, &error) == -EINVAL,
 			  "\"%s\"", wrong[i]);
 		CHECK_CONTAINS(error.text, "is no block");
 	}
-	CHECK(!block_survey_parse(&survey, "", &next, &error));
+	CHECK(!parse_answer_about_blocks(&survey, "", &next, &error));
 	CHECK_EQ(survey.blocks, 0);
 }
 

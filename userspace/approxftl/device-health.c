@@ -22,7 +22,7 @@ static int query_block_states(const struct dm_device *device, struct block_surve
 	ret = dm_device_message(device, message, &answer, error);
 	if (ret)
 		return ret;
-	ret = block_survey_parse(survey, answer, next, error);
+	ret = parse_answer_about_blocks(survey, answer, next, error);
 	free(answer);
 	return ret;
 }

@@ -212,7 +212,8 @@ static void print_stat_sample(struct series *series, const struct sample *sample
 }
 
 /* Sleep until absolute times, so that delays do not add up; a signal ends the wait. */
-static int take_next_sample(struct series *series, struct sample *before, struct aftl_error *error)
+static int print_samples_at_intervals(struct series *series, struct sample *before,
+				      struct aftl_error *error)
 {
 	u64 next_ns = before->at_ns;
 	struct sample now, between;
@@ -259,7 +260,7 @@ static enum exit_code print_sample_series(struct series *series)
 		begin_sample_series_json(series);
 	ret = device_sample_take(&series->view.device, &before, &error);
 	if (!ret)
-		ret = take_next_sample(series, &before, &error);
+		ret = print_samples_at_intervals(series, &before, &error);
 	device_sample_free(&before);
 	if (series->options->json) {
 		json_end_array(&series->json);

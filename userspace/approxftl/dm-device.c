@@ -359,7 +359,7 @@ int dm_device_create(const char *name, u64 sectors, const char *arguments,
 		ret = report_no_memory(error);
 	else
 		ret = dm_task_run_with_udev(&task, error);
-	/* The kernel tried to load the module: if the target is still missing, there is none. */
+	/* The kernel tried to load the module: a target that is still missing is not installed. */
 	if (ret && !is_target_loaded())
 		ret = aftl_fail(error, -ENOENT,
 				"the kernel has no target approxftl; try: modprobe dm-approxftl (\"approxftl doctor\" knows more)");

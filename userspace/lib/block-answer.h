@@ -24,13 +24,13 @@ struct block_survey {
 };
 
 /**
- * block_survey_parse() - add the blocks of an answer to @survey
+ * parse_answer_about_blocks() - add the blocks of an answer to @survey
  * @next: receives the first block of the next query; 0 after the last answer
  *
  * Return: 0, or -EINVAL with an error message.
  */
-int __must_check block_survey_parse(struct block_survey *survey, const char *text, u32 *next,
-				    struct aftl_error *error);
+int __must_check parse_answer_about_blocks(struct block_survey *survey, const char *text, u32 *next,
+					   struct aftl_error *error);
 
 static inline u64 block_survey_count_good_blocks(const struct block_survey *survey)
 {

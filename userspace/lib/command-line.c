@@ -239,7 +239,7 @@ static const struct command_option *find_blank_option(const struct command_line 
 	return option->kind == COMMAND_FILE ? option : NULL;
 }
 
-/* Take the operand @word. @blank: option directly before it, whose optional value is absent. */
+/* Take the operand @word. @blank: the option before @word, if its optional value is absent. */
 static int pass_operand_to_command(const struct command_line *line, void *fields, const char *word,
 				   const struct command_option *blank, struct aftl_error *error)
 {

@@ -163,7 +163,7 @@ void target_line_init(struct target_line *line)
 
 /* Size */
 
-static int check_line_unit_size(const struct aftl_config *config, struct aftl_error *error)
+static int check_unit_size_of_table_line(const struct aftl_config *config, struct aftl_error *error)
 {
 	u64 unit = config->unit ? config->unit : config->page;
 
@@ -208,7 +208,7 @@ static int check_config_by_creating_shard(const struct target_line *line, u64 *m
 int target_line_compute_device_size(const struct target_line *line, struct target_size *size,
 				    struct aftl_error *error)
 {
-	int ret = check_line_unit_size(&line->config, error);
+	int ret = check_unit_size_of_table_line(&line->config, error);
 
 	if (!ret)
 		ret = aftl_shards_init(&size->shards, &line->config, error);
@@ -222,7 +222,7 @@ int target_line_compute_device_size(const struct target_line *line, struct targe
 static int compute_smallest_shard_geometry(const struct target_line *line,
 					   struct aftl_geometry *geo, struct aftl_error *error)
 {
-	int ret = check_line_unit_size(&line->config, error);
+	int ret = check_unit_size_of_table_line(&line->config, error);
 	struct aftl_config own;
 
 	aftl_derive_shard_config(&own, &line->config, 0);

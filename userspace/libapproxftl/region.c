@@ -112,7 +112,8 @@ static int check_region_label(const char *label)
 	return 0;
 }
 
-static int set_class_in_kernel(const struct approxftl *a, unsigned int kind, const char *label)
+static int set_class_of_thread_in_kernel(const struct approxftl *a, unsigned int kind,
+					 const char *label)
 {
 	int ret;
 
@@ -125,7 +126,7 @@ static int set_class_in_kernel(const struct approxftl *a, unsigned int kind, con
 static int push_thread_region(struct approxftl *a, struct region *region)
 {
 	struct aftl_lib_regions *regions = regions_of_thread(a);
-	int ret = regions ? set_class_in_kernel(a, region->kind, region->label) : -ENOMEM;
+	int ret = regions ? set_class_of_thread_in_kernel(a, region->kind, region->label) : -ENOMEM;
 
 	if (ret)
 		return ret;
@@ -167,8 +168,8 @@ int approxftl_region_end(struct approxftl *a)
 		return aftl_lib_set_refusal(-EINVAL,
 					    "this thread is in no region; begin one first");
 	outer = region->outer;
-	ret = set_class_in_kernel(a, outer ? outer->kind : APPROXFTL_NONE,
-				  outer ? outer->label : region->label);
+	ret = set_class_of_thread_in_kernel(a, outer ? outer->kind : APPROXFTL_NONE,
+					    outer ? outer->label : region->label);
 	if (ret)
 		return ret;
 	regions->innermost = region->outer;

@@ -186,7 +186,7 @@ int playground_change_parameters(void)
 	const struct aftl *before = play.drive.ftl;
 	struct sim_change change = { .at = 0 };
 	struct aftl_error error;
-	int ret = sim_change_parse(&change, playground_get_text_buffer(), &error);
+	int ret = parse_device_change(&change, playground_get_text_buffer(), &error);
 
 	if (!ret)
 		ret = sim_drive_apply_device_change(&play.drive, &change, &ops, NULL, &error);

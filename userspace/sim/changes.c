@@ -2,7 +2,7 @@
 #include "changes.h"
 #include "core/policy/param-registry.h"
 
-int sim_change_parse(struct sim_change *change, const char *pair, struct aftl_error *error)
+int parse_device_change(struct sim_change *change, const char *pair, struct aftl_error *error)
 {
 	size_t length = get_length_of_pair_key(pair);
 
@@ -20,14 +20,15 @@ int sim_change_parse(struct sim_change *change, const char *pair, struct aftl_er
 					      change->value);
 }
 
-static int report_invalid_change_time(const char *item, struct aftl_error *error)
+static int report_invalid_change_syntax(const char *item, struct aftl_error *error)
 {
 	return aftl_fail(error, -EINVAL,
 			 "--change: \"%.40s\" is not of the form N:KEY=VALUE, such as 5000:policy=vth_b",
 			 item);
 }
 
-static int check_change_order(const struct sim_changes *changes, u64 at, struct aftl_error *error)
+static int check_change_count_and_order(const struct sim_changes *changes, u64 at,
+					struct aftl_error *error)
 {
 	u64 last = sim_changes_get_request_of_last_change(changes);
 
@@ -39,7 +40,8 @@ static int check_change_order(const struct sim_changes *changes, u64 at, struct 
 	return 0;
 }
 
-static int parse_and_add_change(struct sim_changes *changes, char *item, struct aftl_error *error)
+static int parse_and_add_device_change(struct sim_changes *changes, char *item,
+				       struct aftl_error *error)
 {
 	struct sim_change change = { .at = 0 };
 	char *pair = strchr(item, ':');
@@ -47,12 +49,12 @@ static int parse_and_add_change(struct sim_changes *changes, char *item, struct 
 	int ret;
 
 	if (!pair)
-		return report_invalid_change_time(item, error);
+		return report_invalid_change_syntax(item, error);
 	*pair++ = '\0';
 	if (aftl_parse_value(AFTL_PARAM_COUNT, NULL, item, &change.at, &cause))
-		return report_invalid_change_time(item, error);
-	ret = check_change_order(changes, change.at, error);
-	if (!ret && sim_change_parse(&change, pair, &cause))
+		return report_invalid_change_syntax(item, error);
+	ret = check_change_count_and_order(changes, change.at, error);
+	if (!ret && parse_device_change(&change, pair, &cause))
 		ret = aftl_fail(error, -EINVAL, "--change: %.190s", cause.text);
 	if (!ret)
 		changes->all[changes->count++] = change;
@@ -63,9 +65,9 @@ int parse_device_change_list(struct sim_changes *changes, const char *list,
 			     struct aftl_error *error)
 {
 	char item[LIST_ITEM] = "";
-	int ret = *list ? 0 : report_invalid_change_time(list, error);
+	int ret = *list ? 0 : report_invalid_change_syntax(list, error);
 
 	while (!ret && copy_next_list_item(&list, item))
-		ret = parse_and_add_change(changes, item, error);
+		ret = parse_and_add_device_change(changes, item, error);
 	return ret;
 }

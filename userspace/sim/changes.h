@@ -34,7 +34,7 @@ struct sim_changes {
 };
 
 /**
- * sim_change_parse() - parse the KEY=VALUE of a change
+ * parse_device_change() - parse the KEY=VALUE of a change
  * @change: receives everything but @at
  * @pair: the text
  * @error: receives the error message
@@ -43,7 +43,7 @@ struct sim_changes {
  *
  * Return: 0 or -EINVAL
  */
-int sim_change_parse(struct sim_change *change, const char *pair, struct aftl_error *error);
+int parse_device_change(struct sim_change *change, const char *pair, struct aftl_error *error);
 
 /* Parse N:KEY=VALUE,... into @changes. Return: 0 or -EINVAL. */
 int parse_device_change_list(struct sim_changes *changes, const char *list,

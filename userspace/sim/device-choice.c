@@ -74,7 +74,7 @@ int set_parameter_option(struct sim_options *options, const char *text, size_t l
 	return aftl_param_set(&options->params, key, value, error);
 }
 
-static int set_parameter_by_pair(void *context, const char *pair, struct aftl_error *error)
+static int set_parameter_from_key_value(void *context, const char *pair, struct aftl_error *error)
 {
 	struct sim_options *options = context;
 	size_t length = get_length_of_pair_key(pair);
@@ -85,12 +85,13 @@ static int set_parameter_by_pair(void *context, const char *pair, struct aftl_er
 	return set_parameter_option(options, pair, length, pair + length + 1, error);
 }
 
-int set_parameters_by_pair_or_file(struct sim_options *options, const char *value,
-				   struct aftl_error *error)
+int set_parameters_from_text_or_file(struct sim_options *options, const char *value,
+				     struct aftl_error *error)
 {
-	return *value == '@' ? parameter_file_pass_each_pair(value + 1, set_parameter_by_pair,
-							     options, error) :
-			       set_parameter_by_pair(options, value, error);
+	return *value == '@' ?
+		       parameter_file_pass_each_pair(value + 1, set_parameter_from_key_value,
+						     options, error) :
+		       set_parameter_from_key_value(options, value, error);
 }
 
 /*

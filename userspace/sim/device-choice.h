@@ -16,8 +16,8 @@ int __must_check set_parameter_option(struct sim_options *options, const char *t
 				      const char *value, struct aftl_error *error);
 
 /* Parse KEY=VALUE, or @FILE, a file with several pairs. */
-int __must_check set_parameters_by_pair_or_file(struct sim_options *options, const char *value,
-						struct aftl_error *error);
+int __must_check set_parameters_from_text_or_file(struct sim_options *options, const char *value,
+						  struct aftl_error *error);
 
 /* Parse a list of seeds and ranges of seeds: 7, or 1..8. */
 int __must_check parse_seed_list(struct sim_options *options, const char *list,

@@ -13,8 +13,8 @@ static int report_drive_overload(const struct sim_drive *drive, struct aftl_erro
 	return sim_report_overload(aftl_device_time_ns(drive->ftl) - drive->base_ns, error);
 }
 
-static int submit_core_request(struct sim_drive *drive, struct aftl_request *request,
-			       struct aftl_error *error)
+static int submit_to_ftl_and_count(struct sim_drive *drive, struct aftl_request *request,
+				   struct aftl_error *error)
 {
 	if (aftl_submit(drive->ftl, request))
 		return aftl_fail(error, -EIO, "the FTL refuses a request for %u units from unit %u",
@@ -69,7 +69,7 @@ static int submit_request_to_drive(struct sim_drive *drive, const struct sim_req
 	sim_request_copy_to_core(request, wanted);
 	if (unlikely(drive->observes))
 		begin_observing_request(drive, request, true);
-	return submit_core_request(drive, request, error);
+	return submit_to_ftl_and_count(drive, request, error);
 }
 
 /* Submit the background writer's next request if it is due. The writer stops with the stream. */
@@ -87,7 +87,7 @@ static int submit_background_write(struct sim_drive *drive, struct aftl_error *e
 	background_writer_begin_request(&drive->beside, request);
 	if (unlikely(drive->observes))
 		begin_observing_request(drive, request, false);
-	return submit_core_request(drive, request, error);
+	return submit_to_ftl_and_count(drive, request, error);
 }
 
 static int draw_next_request(struct sim_drive *drive, struct sim_request *wanted,
@@ -174,7 +174,7 @@ int sim_drive_run_to_end(struct sim_drive *drive, struct aftl_error *error)
 		pending = aftl_pending_requests(drive->ftl);
 		if (ret || !pending)
 			return ret;
-		/* Submissions and completions show that the device is not stuck. */
+		/* A submission or completion restarts the time after which the device is stuck. */
 		if (drive->submitted - pending != seen || !drive->ended)
 			last_ns = aftl_device_time_ns(drive->ftl);
 		seen = drive->submitted - pending;

@@ -293,7 +293,7 @@ static void open_log_block(struct collector *log, u32 ring)
 }
 
 /* Return the index in @open of the nearest window that has an open block, or NONE. */
-static u32 find_nearest_open_block(const struct collector *log, u32 ring)
+static u32 find_open_block_of_nearest_window(const struct collector *log, u32 ring)
 {
 	u32 rings = log->levels * log->windows + 2;
 
@@ -326,7 +326,7 @@ static bool relocate_live_unit(struct collector *log, u32 unit)
 	if (log->open[ring] == NONE && log->free_count)
 		open_log_block(log, ring);
 	if (log->open[ring] == NONE)
-		ring = find_nearest_open_block(log, ring);
+		ring = find_open_block_of_nearest_window(log, ring);
 	if (ring == NONE)
 		return false;
 	invalidate_unit_in_log_block(log, unit);
@@ -379,7 +379,7 @@ static u32 open_block_for_overwrite_time(struct collector *log, u32 death)
 			break;
 	if (log->open[ring] == NONE && log->free_count > 1)
 		open_log_block(log, ring);
-	return log->open[ring] == NONE ? find_nearest_open_block(log, ring) : ring;
+	return log->open[ring] == NONE ? find_open_block_of_nearest_window(log, ring) : ring;
 }
 
 /* Fill blocks with the units live at the start, in the order of their overwrites. */

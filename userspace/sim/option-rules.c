@@ -233,7 +233,7 @@ static int check_shard_options(const struct sim_options *options, struct aftl_er
 	return 0;
 }
 
-static int check_file_options(const struct sim_options *options, struct aftl_error *error)
+static int check_file_option_conflicts(const struct sim_options *options, struct aftl_error *error)
 {
 	if (options->load && options->param_given)
 		return aftl_fail(error, -EINVAL,
@@ -280,5 +280,5 @@ int option_rules_check(struct sim_options *options, struct aftl_error *error)
 		ret = check_shard_options(options, error);
 	if (!ret)
 		ret = check_offline_optimum_option(options, error);
-	return ret ? ret : check_file_options(options, error);
+	return ret ? ret : check_file_option_conflicts(options, error);
 }

@@ -289,7 +289,7 @@ static void add_value_to_distribution(struct sim_spread *spread, u64 value)
 	spread->count++;
 }
 
-void sim_add_block_wear(const struct aftl *ftl, struct sim_result *result)
+void sim_add_block_wear_to_result(const struct aftl *ftl, struct sim_result *result)
 {
 	const struct aftl_block *block = aftl_media(ftl)->blocks;
 	const struct aftl_block *end = block + aftl_geometry(ftl)->blocks;
@@ -318,7 +318,7 @@ void sim_copy_queue_statistics(const struct sim_queue *queues, u32 tenants,
 			result->queue_count = i + 1;
 }
 
-void sim_add_zone_states(const struct aftl *ftl, struct sim_result *result)
+void sim_add_zone_states_to_result(const struct aftl *ftl, struct sim_result *result)
 {
 	u32 written;
 
@@ -349,9 +349,9 @@ static void store_result_of_device(struct run *run, struct sim_result *result)
 	result->memory_bytes = aftl_memory_bytes(ftl);
 	result->digest = aftl_digest(ftl);
 	result->read_only = aftl_is_read_only(ftl);
-	sim_add_zone_states(ftl, result);
+	sim_add_zone_states_to_result(ftl, result);
 	result->interrupted = is_stop_requested();
-	sim_add_block_wear(ftl, result);
+	sim_add_block_wear_to_result(ftl, result);
 	result->luns = memory_alloc_zeroed(run->drive.geo->luns, sizeof(*result->luns));
 	for (u32 i = 0; i < run->drive.geo->luns; i++)
 		aftl_get_lun_info(run->drive.ftl, i, &result->luns[i]);

@@ -191,10 +191,10 @@ void sim_copy_queue_statistics(const struct sim_queue *queues, u32 tenants,
 			       struct sim_result *result);
 
 /* Add the wear of the blocks of @ftl to @result. */
-void sim_add_block_wear(const struct aftl *ftl, struct sim_result *result);
+void sim_add_block_wear_to_result(const struct aftl *ftl, struct sim_result *result);
 
 /* Add the states of the zones of @ftl to @result. */
-void sim_add_zone_states(const struct aftl *ftl, struct sim_result *result);
+void sim_add_zone_states_to_result(const struct aftl *ftl, struct sim_result *result);
 
 /* Update @progress, and return true after Ctrl-C; both only once in some thousand requests. */
 bool sim_update_progress_and_check_stop(struct progress *progress, u64 submitted);

@@ -62,7 +62,7 @@ void settling_add_all_response_times(struct settling *sum, const struct settling
 		sum->sums_ns[i / ratio] += other->sums_ns[i];
 }
 
-void settling_find_warmup(struct settling *settling, u64 count)
+void settling_finish_unordered_series(struct settling *settling, u64 count)
 {
 	while (count / settling->batch >= SETTLING_BATCHES)
 		merge_pairs_of_all_time_batches(settling);

@@ -55,7 +55,7 @@ static inline void settling_add_response_time(struct settling *settling, u64 res
 
 /**
  * settling_add_response_time_by_index() - add the response time of any request in a series
- * @settling: has the times of some of a series' requests; not usable before settling_find_warmup()
+ * @settling: has times of some requests; not usable before settling_finish_unordered_series()
  * @number: number of the request in the series
  * @response_ns: response time
  */
@@ -68,6 +68,6 @@ void settling_add_all_response_times(struct settling *sum, const struct settling
  * Prepare @settling for settling_judge(), after settling_add_response_time_by_index() was called
  * for all numbers below @count.
  */
-void settling_find_warmup(struct settling *settling, u64 count);
+void settling_finish_unordered_series(struct settling *settling, u64 count);
 
 #endif

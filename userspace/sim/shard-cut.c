@@ -27,7 +27,8 @@ static bool is_zone_request(const struct sim_request *request)
 }
 
 /* Return the number of parts of a request. */
-static u32 count_shard_parts(const struct aftl_shards *layout, const struct sim_request *request)
+static u32 count_shard_parts_of_request(const struct aftl_shards *layout,
+					const struct sim_request *request)
 {
 	u64 first = (u64)request->unit >> layout->chunk_shift;
 	u64 last = ((u64)request->unit + request->units - 1) >> layout->chunk_shift;
@@ -111,7 +112,7 @@ void shard_lists_add_request(struct shard_list *lists, const struct aftl_shards 
 			     const struct sim_request *request, u64 number, u8 epoch)
 {
 	struct shard_work like = { .request = *request, .number = number };
-	u32 parts = count_shard_parts(layout, request);
+	u32 parts = count_shard_parts_of_request(layout, request);
 
 	if (parts > 1) {
 		struct whole *whole =

@@ -297,7 +297,7 @@ static void run_stream_with_closed_queue(struct run *run)
 		pending = count_requests_in_flight(run);
 		if (!has_no_shard_failed(run) || !pending)
 			return;
-		/* Submissions and completions show that the device is not stuck. */
+		/* A submission or completion restarts the time after which the device is stuck. */
 		if (run->submitted - pending != seen || !run->ended)
 			last_ns = run->now_ns;
 		seen = run->submitted - pending;
@@ -466,7 +466,7 @@ static void store_shard_results(const struct run *run, struct sim_result *result
 		if (run->options->block_table)
 			media_copy_block_table(seat->shard.ftl, i, result);
 	}
-	settling_find_warmup(&result->settling, run->number);
+	settling_finish_unordered_series(&result->settling, run->number);
 	sim_copy_queue_statistics(queues, run->tenants.count, result);
 	free(queues);
 }

@@ -161,7 +161,7 @@ static int set_option_of_argument(struct sim_options *options, const struct opti
 	if (!has_argument_value(argument, error))
 		return -EINVAL;
 	if (option->field == offsetof(struct sim_options, set))
-		return set_parameters_by_pair_or_file(options, argument->value, error);
+		return set_parameters_from_text_or_file(options, argument->value, error);
 	if (option->field == offsetof(struct sim_options, config))
 		return mqsim_config_apply(options, argument->value, error);
 	if (option->field == offsetof(struct sim_options, seed))

@@ -25,6 +25,6 @@ void sim_add_device_statistics(struct sim_result *result, const struct aftl *ftl
 	result->slots += aftl_geometry(ftl)->ppns;
 	result->memory_bytes += aftl_memory_bytes(ftl);
 	result->read_only |= aftl_is_read_only(ftl);
-	sim_add_block_wear(ftl, result);
-	sim_add_zone_states(ftl, result);
+	sim_add_block_wear_to_result(ftl, result);
+	sim_add_zone_states_to_result(ftl, result);
 }

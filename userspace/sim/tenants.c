@@ -67,7 +67,7 @@ int sim_tenants_parse(struct sim_options *options, struct aftl_error *error)
 	return 0;
 }
 
-/* Return the options for the stream of tenant @index, whose values replace the lists. */
+/* Return the options for the stream of tenant @index: its value instead of each list of values. */
 static struct sim_options get_options_of_tenant(const struct sim_options *options, u32 index)
 {
 	const struct sim_tenant_choice *choice = &options->tenant_choices[index];

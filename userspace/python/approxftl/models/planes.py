@@ -42,7 +42,7 @@ def _round_up_to_alignment(length: int) -> int:
 
 @dataclass(frozen=True)
 class Planes:
-    """The bit planes of a tensor of the original file; `at` is their offset in the new file."""
+    """The bit planes of a tensor of the original file; `at`: their offset in the plane file."""
 
     tensor: Tensor
     at: int
