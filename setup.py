@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Build libapproxftl-sim.so into the package with a C compiler only; CC and CFLAGS are used."""
+"""Build the simulator, as a library and a program, into the package; CC and CFLAGS are used."""
 
 import os
 import re
@@ -25,13 +25,14 @@ WORK = TOP / "build/wheel"
 OPTIONS = {"build": {"build_base": str(WORK)}, "egg_info": {"egg_base": str(WORK)}}
 
 
-def build_library(target: Path, folder: Path) -> None:
-    """Compile the simulator library; userspace/libsim/build.mk builds the same with make."""
+def build_simulator(package: Path, folder: Path) -> None:
+    """Compile library and program; userspace/libsim/build.mk builds the same library with make."""
     compiler = shlex.split(os.environ.get("CC", "cc"))
     flags = ["-std=gnu11", "-O2", "-fPIC", "-fno-semantic-interposition",
              *shlex.split(os.environ.get("CFLAGS", "")),
              *(word for name in INCLUDES for word in ("-I", str(TOP / name)))]
-    sources = sorted(path for pattern in SOURCES for path in TOP.glob(pattern))
+    sources = [TOP / "userspace/python/program.c",
+               *sorted(path for pattern in SOURCES for path in TOP.glob(pattern))]
     objects = [folder / f"{number}-{path.stem}.o" for number, path in enumerate(sources)]
     folder.mkdir(parents=True, exist_ok=True)
 
@@ -40,23 +41,25 @@ def build_library(target: Path, folder: Path) -> None:
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(compile_source, sources, objects))
+    libraries = ("-lm", "-ldl", "-pthread")
     subprocess.run([*compiler, *flags, "-flto", "-shared", "-Wl,-z,defs,-Bsymbolic-functions",
-                    "-Wl,--version-script="
-                    f"{TOP / 'userspace/libsim/libsim.map'}", "-o", target, *objects,
-                    "-lm", "-ldl", "-pthread"], check=True)
+                    f"-Wl,--version-script={TOP / 'userspace/libsim/libsim.map'}",
+                    "-o", package / "libapproxftl-sim.so", *objects[1:], *libraries], check=True)
+    subprocess.run([*compiler, *flags, "-flto",
+                    f"-Wl,--dynamic-list={TOP / 'userspace/sim/policy-services.list'}",
+                    "-o", package / "approxftl-sim", *objects, *libraries], check=True)
 
 
-class BuildWithLibrary(build_py):
-    """Build step that adds the library to the package approxftl."""
+class BuildWithSimulator(build_py):
+    """Build step that adds the simulator to the package approxftl."""
 
     def run(self) -> None:
-        """Copy the Python modules, then build the library beside the modules."""
+        """Copy the Python modules, then build the simulator beside the modules."""
         super().run()
         if self.editable_mode:
             return
-        package = Path(self.build_lib) / "approxftl"
         temporary = Path(self.get_finalized_command("build").build_temp) / "libsim"
-        build_library(package / "libapproxftl-sim.so", temporary)
+        build_simulator(Path(self.build_lib) / "approxftl", temporary)
 
 
 class PlatformWheel(bdist_wheel):
@@ -82,4 +85,4 @@ class WithLibrary(Distribution):
 
 WORK.mkdir(parents=True, exist_ok=True)
 setup(version=VERSION, distclass=WithLibrary, options=OPTIONS,
-      cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": PlatformWheel})
+      cmdclass={"build_py": BuildWithSimulator, "bdist_wheel": PlatformWheel})

@@ -327,9 +327,15 @@ def run_command(verb: str, body: Callable[[], int]) -> int:
 
 
 def simulator_path() -> Path:
-    """Return the absolute path of the simulator, or its bare name if it is not found."""
+    """Return the absolute path of the simulator, or its bare name if it is not found.
+
+    A wheel contains a simulator, which is used if there is none in PATH.
+    """
     name = os.environ.get("APPROXFTL", "approxftl")
     found = shutil.which(name)
+    own = Path(__file__).resolve().parents[1] / "approxftl/approxftl-sim"
+    if not found and name == "approxftl" and own.exists():
+        return own
     return Path(found).absolute() if found else Path(name)
 
 
