@@ -17,6 +17,10 @@ VERSION = re.findall(r'AFTL_VERSION "(.*)"', (TOP / "dm-approxftl/release.h").re
 DEBIAN_VERSION = VERSION.replace("-", "~")
 MODULE = f"dm-approxftl-{VERSION}"
 BEFORE = "0.0.9"
+PLUGIN = "nbdkit-approxftl-plugin.so"
+#: Runs a shell script whose mounts nobody else sees.
+WITH_OWN_MOUNTS = ("unshare", *([] if os.geteuid() == 0 else ["--map-root-user"]), "--mount", "sh",
+                   "-euc")
 # Without the variables of the outer make: its O= would be removed by the package's clean.
 OURS = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
 
@@ -76,11 +80,10 @@ case $input in *liburing.h*) exit 1 ;; esac
 def test_a_read_only_source_folder_is_built(tmp_path: Path) -> None:
     tree = copy_release(tmp_path / "Übungen")
     out = tmp_path / "größer"
-    as_root = [] if os.geteuid() == 0 else ["--map-root-user"]
     script = (f'mount --bind "{tree}" "{tree}" && mount -o remount,bind,ro "{tree}"'
               f' && cd "{tree}" && ! touch new 2>"{tmp_path}/said"'
               f' && make -j2 O="{out}" OPT=-O0 demo-programs')
-    run_command_ok("unshare", *as_root, "--mount", "sh", "-euc", script)
+    run_command_ok(*WITH_OWN_MOUNTS, script)
     assert VERSION in run_command_ok(out / "approxftl", "version")
     assert "Usage: approxftl report" in run_command_ok(out / "approxftl", "report", "--help")
 
@@ -130,10 +133,8 @@ def test_programs_installed_under_a_prefix_need_no_source_tree(tmp_path: Path) -
         for file in (prefix / rest).rglob("*"):
             assert not file.is_symlink(), file
     hidden = f"mount -t tmpfs none '{TOP}' && ! [ -e '{TOP}/Makefile' ] && exec \"$@\""
-    alone = ["unshare", *([] if os.getuid() == 0 else ["--map-root-user"]), "--mount", "sh", "-c",
-             hidden, "sh"]
-    said = run_command_ok(*alone, prefix / "bin/approxftl", "demo", "--output", "shown",
-                          where=tmp_path,
+    said = run_command_ok(*WITH_OWN_MOUNTS, hidden, "sh", prefix / "bin/approxftl", "demo",
+                          "--output", "shown", where=tmp_path,
                           PATH=f"{prefix}/bin:{os.environ['PATH']}", AFTL_BUILD="",
                           AFTL_STRICT="", APPROXFTL="")
     assert "no difference" in said
@@ -158,6 +159,14 @@ def test_the_playground_is_installed(installed_tree: Path) -> None:
     page = installed_tree / "usr/share/doc/approxftl/playground.html"
     assert page.exists() == made.exists()
     assert not made.exists() or page.read_bytes() == made.read_bytes()
+
+
+@pytest.mark.skipif(not shutil.which("nbdkit") or not (BUILD / PLUGIN).exists(),
+                    reason="nbdkit and nbdkit-plugin-dev are not installed")
+def test_nbdkit_finds_the_installed_plugin_by_its_short_name(installed_tree: Path) -> None:
+    script = ('mount -t overlay overlay -o "lowerdir=$0:/usr/lib" /usr/lib && nbdkit -U - approxftl'
+              " size=64MiB policy=baseline timing=off --run 'nbdinfo --size \"$uri\"'")
+    assert run_command_ok(*WITH_OWN_MOUNTS, script, installed_tree / "usr/lib") == "67108864\n"
 
 
 def test_installed_module_sources_are_complete(installed_tree: Path) -> None:

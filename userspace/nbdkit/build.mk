@@ -16,3 +16,7 @@ nbd_built := $(call needing,nbdkit-plugin.h=nbdkit-plugin-dev,$(nbd_plugin))
 EXAMPLES += $(nbd_built)
 # Executable, as "approxftl serve" looks for it as for a program beside itself
 INSTALLED += $(patsubst %,755:%:$(PREFIX)/lib/approxftl/nbdkit-approxftl-plugin.so,$(nbd_built))
+# nbdkit looks for short names in its own directory only, so another PREFIX gets no link there.
+nbdkit_dir = $(if $(filter /usr /usr/local,$(PREFIX)),$(shell pkg-config --variable=plugindir nbdkit))
+INSTALLED_LINKS += $(if $(nbdkit_dir),$(patsubst \
+	%,$(PREFIX)/lib/approxftl/$(notdir $(nbd_plugin)):$(nbdkit_dir)/$(notdir $(nbd_plugin)),$(nbd_built)))
