@@ -127,8 +127,9 @@ static struct aftl_disk *map_duplicated_bio_to_shard(const struct aftl_device *d
 	u32 index = dm_bio_get_target_bio_nr(bio);
 	u64 end = unit + request->units;
 
-	request->unit = aftl_count_shard_lpns_below(&device->shards, index, unit);
-	request->units = aftl_count_shard_lpns_below(&device->shards, index, end) - request->unit;
+	request->unit = aftl_count_shard_lpns_below_device_lpn(&device->shards, index, unit);
+	request->units =
+		aftl_count_shard_lpns_below_device_lpn(&device->shards, index, end) - request->unit;
 	return device->disks[index];
 }
 
@@ -208,7 +209,7 @@ static bool prepare_durable_io(struct aftl_disk *disk, struct aftl_io *io)
 	if (request->op != AFTL_OP_READ && aftl_dev_get_error(disk->durable))
 		return false;
 	if (unlikely(request->op >= AFTL_OPS))
-		aftl_dev_claim_zone_ops(disk->durable, io);
+		aftl_dev_reserve_ops_of_zone_request(disk->durable, io);
 	if (request->op == AFTL_OP_READ)
 		aftl_dev_alloc_fetches(disk->durable, io);
 	else
@@ -229,7 +230,7 @@ static blk_status_t init_io_of_bio(struct aftl_disk *disk, struct aftl_io *io, s
 	if (disk->durable && !prepare_durable_io(disk, io))
 		return BLK_STS_IOERR;
 	if (!disk->durable && io->request.op == AFTL_OP_READ)
-		aftl_io_alloc_contents(io);
+		aftl_io_alloc_array_of_pinned_pages(io);
 	if (io->request.op == AFTL_OP_WRITE &&
 	    disk->store->type->gather(disk->store, bio, &io->bytes))
 		return BLK_STS_RESOURCE;

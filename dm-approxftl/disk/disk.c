@@ -18,10 +18,10 @@
 #include "core/persist/snapshot.h"
 #include "store/dev.h"
 
-/* Release the disk lock when aftl_count_work_done() has grown by this much: about 100 us. */
+/* Release the disk lock when aftl_get_work_item_count() has grown by this much: about 100 us. */
 #define SLICE_WORK 128
 
-/* Number of work slices of a submitter or a store's worker before disk_catch_up() takes over. */
+/* Work slices of a submitter or a store's worker before advance_disk_to_present_work() runs. */
 #define OWN_SLICES 64
 
 /* Limit of the sectors of requests that a soft interrupt ends: copying them takes about 50 us. */
@@ -38,7 +38,7 @@ static bool is_store_queue_congested(const struct aftl_disk *disk)
 
 static bool has_disk_pending_events(const struct aftl_disk *disk)
 {
-	return aftl_is_busy(disk->ftl) && aftl_next_event_ns(disk->ftl) != U64_MAX;
+	return aftl_has_pending_work(disk->ftl) && aftl_next_event_ns(disk->ftl) != U64_MAX;
 }
 
 bool aftl_disk_process_event(struct aftl_disk *disk)
@@ -47,12 +47,12 @@ bool aftl_disk_process_event(struct aftl_disk *disk)
 
 	lockdep_assert_held(&disk->lock);
 	return next_ns != U64_MAX && !is_store_queue_congested(disk) &&
-	       aftl_step(disk->ftl, next_ns);
+	       aftl_process_next_event(disk->ftl, next_ns);
 }
 
 static bool is_disk_work_slice_over(const struct aftl_disk *disk, u32 begin)
 {
-	return aftl_count_work_done(disk->ftl) - begin >= SLICE_WORK;
+	return aftl_get_work_item_count(disk->ftl) - begin >= SLICE_WORK;
 }
 
 /*
@@ -61,7 +61,7 @@ static bool is_disk_work_slice_over(const struct aftl_disk *disk, u32 begin)
  */
 static bool run_disk_slice_without_timing(struct aftl_disk *disk)
 {
-	u32 begin = aftl_count_work_done(disk->ftl);
+	u32 begin = aftl_get_work_item_count(disk->ftl);
 
 	disk->stalled = false;
 	while (has_disk_pending_events(disk)) {
@@ -78,12 +78,12 @@ static bool run_disk_slice_without_timing(struct aftl_disk *disk)
 /* Process a slice of the events up to @until_ns. Returns true if more of these are left. */
 static bool advance_disk_by_slice(struct aftl_disk *disk, u64 until_ns)
 {
-	u32 begin = aftl_count_work_done(disk->ftl);
+	u32 begin = aftl_get_work_item_count(disk->ftl);
 
 	lockdep_assert_held(&disk->lock);
 	do {
 		disk->stalled = is_store_queue_congested(disk);
-		if (disk->stalled || !aftl_step(disk->ftl, until_ns))
+		if (disk->stalled || !aftl_process_next_event(disk->ftl, until_ns))
 			return false;
 	} while (!is_disk_work_slice_over(disk, begin));
 	return true;
@@ -138,9 +138,9 @@ static struct aftl_request *take_completed_requests(struct aftl_disk *disk, u64 
 }
 
 /*
- * Queue disk_catch_up() for work that would take the caller too long. @behind means that the FTL
- * has not reached the present; the timer then stays off until the worker ends. Otherwise only
- * requests are left to be ended.
+ * Queue advance_disk_to_present_work() for work that would take the caller too long. @behind means
+ * that the FTL has not reached the present; the timer then stays off until the worker ends.
+ * Otherwise only requests are left to be ended.
  */
 static void queue_disk_catch_up(struct aftl_disk *disk, bool behind)
 {
@@ -209,7 +209,7 @@ int aftl_disk_lock_and_advance(struct aftl_disk *disk, bool killable) __acquires
 				ret = -EINTR;
 		} else if (disk->stalled) {
 			spin_unlock_bh(&disk->lock);
-			ret = aftl_dev_wait_for_room(disk->durable, killable);
+			ret = aftl_dev_wait_for_room_in_queue(disk->durable, killable);
 			spin_lock_bh(&disk->lock);
 		} else {
 			break;
@@ -241,7 +241,7 @@ void aftl_disk_unlock_and_end_bios(struct aftl_disk *disk) __releases(&disk->loc
  * This worker runs until the disk stops or reaches the present, which an overloaded FTL never does.
  * After each slice of work it lets other CPUs have the disk's lock.
  */
-static void disk_catch_up(struct work_struct *work)
+static void advance_disk_to_present_work(struct work_struct *work)
 {
 	struct aftl_disk *disk = container_of(work, struct aftl_disk, catch_up);
 
@@ -314,7 +314,7 @@ static void advance_untimed_gc_work(struct work_struct *work)
 		aftl_disk_unlock_and_end_bios(disk);
 		return;
 	}
-	begin = aftl_count_work_done(disk->ftl);
+	begin = aftl_get_work_item_count(disk->ftl);
 	while (!is_disk_work_slice_over(disk, begin) && disk_may_continue_gc(disk) &&
 	       aftl_disk_process_event(disk))
 		;
@@ -366,7 +366,7 @@ static const struct aftl_disk_ops ops = {
 	.hurry = disk_set_drain_mode,
 };
 
-static void send_disk_event_work(struct work_struct *work)
+static void send_dm_event_of_disk_work(struct work_struct *work)
 {
 	struct aftl_disk *disk = container_of(work, struct aftl_disk, event);
 
@@ -458,10 +458,10 @@ struct aftl_disk *aftl_disk_new(const struct aftl_options *options, u32 shard)
 	disk->ops = &ops;
 	disk->scale = options->scale;
 	disk->armed_ns = KTIME_MAX;
-	INIT_WORK(&disk->event, send_disk_event_work);
+	INIT_WORK(&disk->event, send_dm_event_of_disk_work);
 	INIT_WORK(&disk->wear, retire_worn_blocks_work);
 	INIT_WORK(&disk->collect, advance_untimed_gc_work);
-	INIT_WORK(&disk->catch_up, disk_catch_up);
+	INIT_WORK(&disk->catch_up, advance_disk_to_present_work);
 	aftl_hrtimer_setup(&disk->timer, handle_fired_disk_timer, HRTIMER_MODE_ABS_SOFT);
 	return disk;
 }
@@ -485,8 +485,9 @@ static int check_disk_memory(const struct aftl_options *options, const struct af
 			 shards, (bytes + store) >> 20);
 }
 
-int aftl_disk_check_other_shards(const struct aftl_disk *disk, const struct aftl_options *options,
-				 struct aftl_error *error)
+int aftl_disk_check_memory_of_other_shards(const struct aftl_disk *disk,
+					   const struct aftl_options *options,
+					   struct aftl_error *error)
 {
 	return check_disk_memory(options, disk->ftl, error);
 }

@@ -124,7 +124,7 @@ int __must_check aftl_disk_open(struct aftl_disk *disk, const struct aftl_option
 				struct aftl_error *error);
 
 /**
- * aftl_disk_check_other_shards() - check that there is memory for the other shards of a device
+ * aftl_disk_check_memory_of_other_shards() - check that other shards have memory
  * @disk: disk of shard 0, open
  * @options: parsed table line of the whole device
  * @error: set to a message on failure
@@ -132,9 +132,9 @@ int __must_check aftl_disk_open(struct aftl_disk *disk, const struct aftl_option
  * Context: process.
  * Return: 0 or -ENOMEM.
  */
-int __must_check aftl_disk_check_other_shards(const struct aftl_disk *disk,
-					      const struct aftl_options *options,
-					      struct aftl_error *error);
+int __must_check aftl_disk_check_memory_of_other_shards(const struct aftl_disk *disk,
+							const struct aftl_options *options,
+							struct aftl_error *error);
 
 /**
  * aftl_disk_begin_use() - prepare the store for aftl_disk_start()

@@ -33,7 +33,7 @@ struct aftl_shard_task {
 	struct aftl_error error;
 };
 
-static void run_shard_task_work(struct work_struct *work)
+static void handle_work_item_of_shard_task(struct work_struct *work)
 {
 	struct aftl_shard_task *task = container_of(work, struct aftl_shard_task, work);
 	unsigned int flags = task->noio ? memalloc_noio_save() : 0;
@@ -114,7 +114,7 @@ static int alloc_device_disks(struct aftl_device *device, const struct aftl_opti
 		device->disks[i] = aftl_disk_new(options, i);
 		if (!device->disks[i])
 			return -ENOMEM;
-		INIT_WORK(&task->work, run_shard_task_work);
+		INIT_WORK(&task->work, handle_work_item_of_shard_task);
 		task->device = device;
 		task->disk = device->disks[i];
 		task->first = i ? device->disks[0] : NULL;
@@ -217,7 +217,7 @@ int aftl_device_open(struct aftl_device *device, struct block_device *bdev,
 	run_disk_open_task(device->tasks);
 	ret = find_first_failed_disk(device, error);
 	if (!ret)
-		ret = aftl_disk_check_other_shards(first->disk, first->options, error);
+		ret = aftl_disk_check_memory_of_other_shards(first->disk, first->options, error);
 	if (ret)
 		return ret;
 	run_shard_tasks_in_parallel(device, 1, run_disk_open_task);

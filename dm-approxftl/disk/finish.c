@@ -42,11 +42,11 @@ void aftl_disk_end_io(struct aftl_disk *disk, struct aftl_io *io, blk_status_t s
 	if (!list_empty(&io->bytes))
 		disk->store->type->release(disk->store, &io->bytes);
 	if (io->contents)
-		aftl_io_copy_data(disk, io);
+		aftl_io_copy_pinned_pages_to_bio(disk, io);
 	if (io->fetches)
 		aftl_dev_free_fetches(disk->durable, io);
 	if (unlikely(io->zone_claims))
-		aftl_dev_release_zone_ops(disk->durable, io);
+		aftl_dev_release_ops_of_zone_request(disk->durable, io);
 	bio->bi_status = status;
 	bio_endio(bio);
 }

@@ -109,7 +109,7 @@ struct aftl_device *aftl_table_end_free(struct aftl_table *table)
 	return last;
 }
 
-void aftl_table_put_spare_device_in_use(struct aftl_table *table)
+void aftl_table_put_new_device_in_use(struct aftl_table *table)
 {
 	table->ownership->device = table->spare;
 	table->spare = NULL;
@@ -119,7 +119,7 @@ struct aftl_device *aftl_table_replace_device(struct aftl_table *table)
 {
 	struct aftl_device *before = table->ownership->device;
 
-	aftl_table_put_spare_device_in_use(table);
+	aftl_table_put_new_device_in_use(table);
 	return before;
 }
 

@@ -185,10 +185,10 @@ struct aftl_device *aftl_table_begin_free(struct aftl_table *table);
 struct aftl_device *aftl_table_end_free(struct aftl_table *table);
 
 /**
- * aftl_table_put_spare_device_in_use() - make the spare device of a table the device with the data
+ * aftl_table_put_new_device_in_use() - make the spare device of a table the device with the data
  * @table: owner; there are no data yet, or its spare device is the volume that has them
  */
-void aftl_table_put_spare_device_in_use(struct aftl_table *table);
+void aftl_table_put_new_device_in_use(struct aftl_table *table);
 
 /**
  * aftl_table_replace_device() - replace the device with the data by the spare device, their copy

@@ -84,10 +84,10 @@ static void flip_bit_in_bio(struct bio *bio, struct bvec_iter at, u32 position)
 	kunmap_local(byte);
 }
 
-u64 aftl_io_compute_flip_key(const struct aftl_disk *disk, const struct aftl_read *read)
+u64 aftl_io_compute_key_of_bit_flips(const struct aftl_disk *disk, const struct aftl_read *read)
 {
 	lockdep_assert_held(&disk->lock);
-	return aftl_flip_key(aftl_cell(disk->ftl), read->lpn, read->generation);
+	return aftl_compute_key_of_bit_flips(aftl_cell(disk->ftl), read->lpn, read->generation);
 }
 
 void aftl_io_flip_bits(const struct aftl_disk *disk, struct aftl_io *io,
@@ -98,17 +98,18 @@ void aftl_io_flip_bits(const struct aftl_disk *disk, struct aftl_io *io,
 	u32 i;
 
 	for (i = 0; i < read->flips; i++)
-		flip_bit_in_bio(aftl_io_bio(io), at, aftl_flip_key_position(geo, key, i));
+		flip_bit_in_bio(aftl_io_bio(io), at,
+				aftl_get_bit_flip_position_by_key(geo, key, i));
 }
 
 void aftl_io_fill_bio_of_read(const struct aftl_disk *disk, struct aftl_io *io,
 			      const struct aftl_read *read, const char *from)
 {
 	aftl_copy_to_bio(aftl_io_bio(io), aftl_io_lpn_offset(disk, io, read->lpn), from);
-	aftl_io_flip_bits(disk, io, read, aftl_io_compute_flip_key(disk, read));
+	aftl_io_flip_bits(disk, io, read, aftl_io_compute_key_of_bit_flips(disk, read));
 }
 
-void aftl_io_alloc_contents(struct aftl_io *io)
+void aftl_io_alloc_array_of_pinned_pages(struct aftl_io *io)
 {
 	io->content_count = 0;
 	io->content_room = io->request.units;
@@ -122,8 +123,8 @@ void aftl_io_alloc_contents(struct aftl_io *io)
 	io->content_room = 1;
 }
 
-static void copy_held_content_to_bio(const struct aftl_disk *disk, struct aftl_io *io,
-				     const struct aftl_content *content)
+static void copy_pinned_page_to_bio(const struct aftl_disk *disk, struct aftl_io *io,
+				    const struct aftl_content *content)
 {
 	const struct aftl_read *read = &content->read;
 	struct bvec_iter at = get_bio_lpn_offset(disk, io, read->lpn);
@@ -136,14 +137,14 @@ static void copy_held_content_to_bio(const struct aftl_disk *disk, struct aftl_i
 		aftl_io_flip_bits(disk, io, read, content->flip_key);
 }
 
-static void hold_content_for_read(const struct aftl_disk *disk, const struct aftl_read *read,
-				  struct aftl_content *content)
+static void pin_store_page_of_read(const struct aftl_disk *disk, const struct aftl_read *read,
+				   struct aftl_content *content)
 {
 	content->read = *read;
 	if (likely(read->source != AFTL_SOURCE_ZERO))
 		content->page = disk->store->type->hold(disk->store, read->lpn);
 	if (unlikely(read->flips))
-		content->flip_key = aftl_io_compute_flip_key(disk, read);
+		content->flip_key = aftl_io_compute_key_of_bit_flips(disk, read);
 }
 
 /* @io->contents is full: copy the data of @read to the bio at once, under the disk's lock. */
@@ -152,25 +153,25 @@ static noinline void copy_read_data_at_once(const struct aftl_disk *disk, struct
 {
 	struct aftl_content content;
 
-	hold_content_for_read(disk, read, &content);
-	copy_held_content_to_bio(disk, io, &content);
+	pin_store_page_of_read(disk, read, &content);
+	copy_pinned_page_to_bio(disk, io, &content);
 }
 
-void aftl_io_pin_data(const struct aftl_disk *disk, struct aftl_io *io,
-		      const struct aftl_read *read)
+void aftl_io_pin_page_or_copy_at_once(const struct aftl_disk *disk, struct aftl_io *io,
+				      const struct aftl_read *read)
 {
 	if (likely(io->content_count < io->content_room))
-		hold_content_for_read(disk, read, &io->contents[io->content_count++]);
+		pin_store_page_of_read(disk, read, &io->contents[io->content_count++]);
 	else
 		copy_read_data_at_once(disk, io, read);
 }
 
-void aftl_io_copy_data(const struct aftl_disk *disk, struct aftl_io *io)
+void aftl_io_copy_pinned_pages_to_bio(const struct aftl_disk *disk, struct aftl_io *io)
 {
 	u32 i;
 
 	for (i = 0; i < io->content_count; i++)
-		copy_held_content_to_bio(disk, io, &io->contents[i]);
+		copy_pinned_page_to_bio(disk, io, &io->contents[i]);
 	if (unlikely(io->contents != &io->content))
 		kfree(io->contents);
 }

@@ -13,8 +13,9 @@
  *
  * The queue is finite, and a callback cannot wait for room under a spinlock. So the FTL is called
  * only through aftl_disk_lock_and_advance() and aftl_disk_process_event(), which make sure before
- * each call that there is room for aftl_max_host_callbacks() operations and all reserved ones (see
- * ring.c), which is more than one call adds. Device time stands still while there is no room.
+ * each call that there is room for aftl_get_max_callbacks_per_host_call() operations and all
+ * reserved ones (see ring.c), which is more than one call adds. Device time stands still while
+ * there is no room.
  *
  * Lock order: the disk's lock, @lock of struct aftl_dev, @lock of struct aftl_bdev.
  */
@@ -150,7 +151,7 @@ struct aftl_dev_tag {
  * @node: entry of @to_fetch, @fetched or @unread of struct aftl_dev
  * @io: bio that is read
  * @read: the FTL's description of the read
- * @flip_key: selects the bits that have errors: aftl_io_compute_flip_key() when the FTL reads
+ * @flip_key: selects the bits that have errors, see aftl_io_compute_key_of_bit_flips()
  * @offset: offset of the data on the medium
  * @block: number of the block that is read
  * @epoch: index of the reader counter of @block that counts this read
@@ -199,7 +200,7 @@ struct aftl_dev_readers {
  * @op_count: number of operations that are allocated
  * @op_end: number of the first operation from @head on that is not allocated
  * @claimed: operations that buffered pages and zone requests may add, beside @reserve
- * @reserve: bound of the other operations of one call of the FTL: aftl_max_host_callbacks()
+ * @reserve: aftl_get_max_callbacks_per_host_call(): bound of the other operations of one call
  * @releases: tags whose PLP entries are to be released, oldest first
  * @lock: protects the queue, @flushes, @releases, @pending, @readers, @held, the places of
  *	remapped data, and the reference counts of memory pages
@@ -402,7 +403,7 @@ void aftl_dev_persist_buffer(struct aftl_dev *dev);
 void aftl_dev_queue_flush(struct aftl_dev *dev, struct aftl_io *io);
 
 /**
- * aftl_dev_wait_for_room() - wait until the queue is not congested
+ * aftl_dev_wait_for_room_in_queue() - wait until the queue is not congested
  * @dev: store
  * @killable: stop waiting on a fatal signal
  *
@@ -410,19 +411,19 @@ void aftl_dev_queue_flush(struct aftl_dev *dev, struct aftl_io *io);
  * the caller checks again under the disk's lock.
  * Return: 0; -EINTR after a fatal signal; -EBUSY if the worker is held, so that no room will come.
  */
-int aftl_dev_wait_for_room(struct aftl_dev *dev, bool killable);
+int aftl_dev_wait_for_room_in_queue(struct aftl_dev *dev, bool killable);
 
 /* Wait until no operation, flush or PLP release is queued. Context: process, no lock; sleeps. */
 void aftl_dev_drain_queue(struct aftl_dev *dev);
 
 /**
- * aftl_dev_hold_or_run_worker() - hold the worker, or let it run
+ * aftl_dev_stop_or_run_queue_worker() - hold the worker, or let it run
  * @dev: store
  * @held: true: the worker starts nothing more; only writes may still be in flight on return
  *
  * Context: process, no lock held; sleeps.
  */
-void aftl_dev_hold_or_run_worker(struct aftl_dev *dev, bool held);
+void aftl_dev_stop_or_run_queue_worker(struct aftl_dev *dev, bool held);
 
 /* Return the bytes of memory of a queue with its page pools: of @dev, or of a new store. */
 u64 aftl_dev_queue_memory_bytes(const struct aftl_dev *dev);
@@ -499,11 +500,11 @@ bool aftl_dev_is_congested(const struct aftl_dev *dev);
  * Wake tasks that wait for room. The caller has made room: tasks are woken if the queue was
  * @congested before and is not congested now, or if it is empty. Context: under @lock.
  */
-void aftl_dev_wake_room_waiters(struct aftl_dev *dev, bool congested);
+void aftl_dev_wake_tasks_waiting_for_room(struct aftl_dev *dev, bool congested);
 
 /*
- * Give back the room of @ops reserved operations; wake tasks as aftl_dev_wake_room_waiters() does.
- * Context: under @lock.
+ * Give back the room of @ops reserved operations; wake tasks as
+ * aftl_dev_wake_tasks_waiting_for_room() does. Context: under @lock.
  */
 void aftl_dev_release_reserved_ops(struct aftl_dev *dev, u32 ops);
 
@@ -524,7 +525,7 @@ void aftl_dev_ring_advance_tail(struct aftl_dev *dev, u32 tail);
 void aftl_dev_shrink_ring(struct aftl_dev *dev);
 
 /**
- * aftl_dev_reserve_ops() - reserve room in the queue beside that of aftl_max_host_callbacks()
+ * aftl_dev_reserve_ops() - reserve room in the queue beside that of the FTL's callbacks
  * @dev: store
  * @ops: number of operations
  *
@@ -558,10 +559,10 @@ void aftl_dev_wait_for_readers(struct aftl_dev *dev, u32 block);
 /* durable.c: room in the queue for zone requests */
 
 /* Reserve room in the queue for a zone request. Context: process, no lock held; may sleep. */
-void aftl_dev_claim_zone_ops(struct aftl_dev *dev, struct aftl_io *io);
+void aftl_dev_reserve_ops_of_zone_request(struct aftl_dev *dev, struct aftl_io *io);
 
 /* Give the room for a zone request back when the request ends. Context: any. */
-void aftl_dev_release_zone_ops(struct aftl_dev *dev, struct aftl_io *io);
+void aftl_dev_release_ops_of_zone_request(struct aftl_dev *dev, struct aftl_io *io);
 
 /* fetch.c: reads */
 

@@ -104,7 +104,7 @@ static int restore_plp_unit(struct aftl_dev *dev, const struct aftl_buffered_lpn
 		return -ENOMEM;
 	dev->tags[tag].page = page;
 	dev->tags[tag].persisted = true;
-	aftl_volume_attach_persisted(dev->volume, slot, tag);
+	aftl_volume_set_plp_slot_of_tag(dev->volume, slot, tag);
 	return aftl_bdev_read_page(&dev->device, page, offset,
 				   aftl_volume_geometry(dev->volume)->unit_bytes);
 }
@@ -117,7 +117,7 @@ static int restore_write_buffer(struct aftl_dev *dev, struct aftl_error *error)
 	u32 slot = 0;
 	int ret = 0;
 
-	while (!ret && aftl_volume_next_persisted(dev->volume, &slot, &what, &offset)) {
+	while (!ret && aftl_volume_get_next_persisted_lpn(dev->volume, &slot, &what, &offset)) {
 		ret = restore_plp_unit(dev, &what, slot, offset);
 		if (!ret && aftl_host_durable.pause(dev->disk))
 			return aftl_fail(error, -EINTR,
@@ -169,7 +169,7 @@ static void dev_store_destroy(struct aftl_store *store)
 
 	aftl_dev_fetch_exit(dev);
 	aftl_dev_queue_exit(dev);
-	aftl_volume_release(dev->volume);
+	aftl_volume_free(dev->volume);
 	aftl_bdev_exit(&dev->device);
 	kvfree(dev);
 }
@@ -177,7 +177,9 @@ static void dev_store_destroy(struct aftl_store *store)
 /* Return the byte of the block device at which the volume of shard @index begins. */
 static u64 locate_volume_of_shard(const struct aftl_dev *first, u32 index)
 {
-	return first ? aftl_shard_offset(&aftl_volume_get_header(first->volume)->layout, index) : 0;
+	return first ?
+	       aftl_get_volume_offset_of_shard(&aftl_volume_get_header(first->volume)->layout,
+					       index) : 0;
 }
 
 int aftl_dev_workers_create(struct aftl_dev_workers *workers)
@@ -256,7 +258,7 @@ int aftl_dev_begin_use(struct aftl_dev *dev, const struct aftl_config *config,
 		aftl_bdev_set_error(&dev->device, ret);
 	dev->used = true;
 	dev->begun = true;
-	aftl_dev_hold_or_run_worker(dev, false);
+	aftl_dev_stop_or_run_queue_worker(dev, false);
 	return 0;
 }
 
@@ -268,7 +270,7 @@ int aftl_dev_suspend(struct aftl_dev *dev)
 		return 0;
 	aftl_dev_persist_buffer(dev);
 	aftl_dev_drain_queue(dev);
-	aftl_dev_hold_or_run_worker(dev, true);
+	aftl_dev_stop_or_run_queue_worker(dev, true);
 	dev->begun = false;
 	record_device_time(dev);
 	ret = aftl_volume_commit(dev->volume);
@@ -282,7 +284,7 @@ bool aftl_dev_resume(struct aftl_dev *dev)
 	if (!dev->used)
 		return false;
 	dev->begun = true;
-	aftl_dev_hold_or_run_worker(dev, false);
+	aftl_dev_stop_or_run_queue_worker(dev, false);
 	return true;
 }
 
@@ -311,13 +313,13 @@ static bool reserve_queue_ops(struct aftl_dev *dev, u32 ops, bool wait)
 	return true;
 }
 
-void aftl_dev_claim_zone_ops(struct aftl_dev *dev, struct aftl_io *io)
+void aftl_dev_reserve_ops_of_zone_request(struct aftl_dev *dev, struct aftl_io *io)
 {
 	io->zone_claims = AFTL_ZONE_HOST_CALLS;
 	reserve_queue_ops(dev, io->zone_claims, true);
 }
 
-void aftl_dev_release_zone_ops(struct aftl_dev *dev, struct aftl_io *io)
+void aftl_dev_release_ops_of_zone_request(struct aftl_dev *dev, struct aftl_io *io)
 {
 	unsigned long flags;
 
@@ -327,7 +329,8 @@ void aftl_dev_release_zone_ops(struct aftl_dev *dev, struct aftl_io *io)
 }
 
 /* Free the list of pages @bytes; give back the room reserved for these and for @missing pages. */
-static void free_unused_pages(struct aftl_dev *dev, struct list_head *bytes, unsigned int missing)
+static void free_unused_pages_of_write(struct aftl_dev *dev, struct list_head *bytes,
+				       unsigned int missing)
 {
 	unsigned int units = missing;
 	struct page *page;
@@ -346,7 +349,7 @@ static void free_unused_pages(struct aftl_dev *dev, struct list_head *bytes, uns
 
 static void dev_store_release_pages(struct aftl_store *store, struct list_head *bytes)
 {
-	free_unused_pages(aftl_store_to_dev(store), bytes, 0);
+	free_unused_pages_of_write(aftl_store_to_dev(store), bytes, 0);
 }
 
 /*
@@ -378,7 +381,7 @@ static bool claim_pages_for_units(struct aftl_dev *dev, unsigned int count, gfp_
 	missing = allocate_queue_pages(dev, count, gfp, bytes);
 	if (!missing)
 		return true;
-	free_unused_pages(dev, bytes, missing);
+	free_unused_pages_of_write(dev, bytes, missing);
 	return false;
 }
 
@@ -437,7 +440,7 @@ static void dev_store_ignore_discarded_units(struct aftl_store *store, aftl_lpn_
 {
 }
 
-static u64 dev_store_held_bytes(struct aftl_store *store)
+static u64 dev_store_count_data_bytes(struct aftl_store *store)
 {
 	struct aftl_dev *dev = aftl_store_to_dev(store);
 	u64 held = 0;
@@ -482,7 +485,7 @@ const struct aftl_store_type aftl_store_dev = {
 	.accept = dev_store_accept_unit,
 	.forget = dev_store_ignore_discarded_units,
 	.release = dev_store_release_pages,
-	.held = dev_store_held_bytes,
+	.held = dev_store_count_data_bytes,
 	.overhead = dev_store_overhead_bytes,
 	.need = dev_store_needed_bytes,
 };

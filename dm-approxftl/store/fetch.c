@@ -80,7 +80,7 @@ static void add_fetch_to_io(struct aftl_dev *dev, struct aftl_io *io, const stru
 		.dev = dev,
 		.io = io,
 		.read = *read,
-		.flip_key = aftl_io_compute_flip_key(dev->disk, read),
+		.flip_key = aftl_io_compute_key_of_bit_flips(dev->disk, read),
 		.offset = aftl_dev_get_offset_of_ppn(dev, ppn),
 	};
 	aftl_dev_begin_block_read(dev, fetch, ppn);
@@ -202,7 +202,7 @@ static void fail_fetch_bio(struct aftl_dev *dev, const struct aftl_dev_fetch *fe
 		return;
 	DMERR_LIMIT("%pg: unit %u cannot be read", dev->device.bdev, from_lpn(fetch->read.lpn));
 	spin_lock_bh(&dev->disk->lock);
-	aftl_count_unreadable_unit(dev->disk->ftl);
+	aftl_count_read_of_lost_unit(dev->disk->ftl);
 	spin_unlock_bh(&dev->disk->lock);
 }
 
@@ -227,7 +227,7 @@ static void finish_transferred_fetches(struct aftl_dev *dev, struct aftl_dev_fet
  * Find out whether the device responds, in a workqueue of its own, so that a device that does not
  * respond delays only reads that have failed.
  */
-static void probe_device_work(struct work_struct *work)
+static void check_device_responds_work(struct work_struct *work)
 {
 	struct aftl_dev *dev = container_of(work, struct aftl_dev, probe_work);
 	struct llist_node *failed = llist_reverse_order(llist_del_all(&dev->unread));
@@ -277,7 +277,7 @@ int aftl_dev_fetch_init(struct aftl_dev *dev)
 	INIT_WORK(&dev->fetch_work, start_fetches_work);
 	init_llist_head(&dev->to_fetch);
 	init_llist_head(&dev->fetched);
-	INIT_WORK(&dev->probe_work, probe_device_work);
+	INIT_WORK(&dev->probe_work, check_device_responds_work);
 	init_llist_head(&dev->unread);
 	ret = aftl_dev_readers_init(dev);
 	if (ret)

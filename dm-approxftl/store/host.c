@@ -69,7 +69,7 @@ static void host_accept_write(void *host, struct aftl_request *request, aftl_lpn
 static void host_read_lpn(void *host, struct aftl_request *request, const struct aftl_read *read)
 {
 	if (likely(!read->lost))
-		aftl_io_pin_data(host, aftl_request_io(request), read);
+		aftl_io_pin_page_or_copy_at_once(host, aftl_request_io(request), read);
 }
 
 /* Free the data of a zone that is being reset. The bio of a discard frees the discarded data. */
@@ -109,7 +109,7 @@ static bool is_page_reprogrammed(const struct aftl *ftl, aftl_ppn_t ppn)
 {
 	const struct aftl_media *media = aftl_media(ftl);
 
-	return aftl_page_reprograms(aftl_ppn_attr(media, ppn));
+	return aftl_get_reprogram_count_of_page(aftl_ppn_attr(media, ppn));
 }
 
 static void durable_complete_request(void *host, struct aftl_request *request)

@@ -34,7 +34,7 @@ struct aftl_flush {
 /**
  * struct aftl_content - data of a logical page, as they were when the FTL read it
  * @read: the FTL's description of the read
- * @flip_key: see aftl_io_compute_flip_key(); only set if @read has bit errors
+ * @flip_key: see aftl_io_compute_key_of_bit_flips(); only set if @read has bit errors
  * @page: result of hold() of the store; not set for AFTL_SOURCE_ZERO
  */
 struct aftl_content {
@@ -99,20 +99,21 @@ struct bvec_iter aftl_io_lpn_offset(const struct aftl_disk *disk, const struct a
 				    aftl_lpn_t lpn);
 
 /* Allocate @io->contents for a read. Cannot fail. Context: process; may sleep, starts no I/O. */
-void aftl_io_alloc_contents(struct aftl_io *io);
+void aftl_io_alloc_array_of_pinned_pages(struct aftl_io *io);
 
 /*
- * Take a reference to the page that @read reads, for aftl_io_copy_data(); copy the data at once if
+ * Take a reference to the page that @read reads, for aftl_io_copy_pinned_pages_to_bio(); copy the
+ * data at once if
  * @io has no room for a reference. Context: under the disk's lock.
  */
-void aftl_io_pin_data(const struct aftl_disk *disk, struct aftl_io *io,
-		      const struct aftl_read *read);
+void aftl_io_pin_page_or_copy_at_once(const struct aftl_disk *disk, struct aftl_io *io,
+				      const struct aftl_read *read);
 
 /*
- * Copy the data that aftl_io_pin_data() has pinned to the bio, and invert the bits with errors.
- * Context: not a hard interrupt.
+ * Copy the data that aftl_io_pin_page_or_copy_at_once() has pinned to the bio, and invert the bits
+ * with errors. Context: not a hard interrupt.
  */
-void aftl_io_copy_data(const struct aftl_disk *disk, struct aftl_io *io);
+void aftl_io_copy_pinned_pages_to_bio(const struct aftl_disk *disk, struct aftl_io *io);
 
 /*
  * Copy the data of @read's logical page from @from (NULL: zeroes) to the bio of @io, and invert the
@@ -125,7 +126,7 @@ void aftl_io_fill_bio_of_read(const struct aftl_disk *disk, struct aftl_io *io,
  * Return the key that selects the bits with errors, for aftl_io_flip_bits(). It depends on
  * parameters that may change, so it is taken when the FTL reads. Context: under the disk's lock.
  */
-u64 aftl_io_compute_flip_key(const struct aftl_disk *disk, const struct aftl_read *read);
+u64 aftl_io_compute_key_of_bit_flips(const struct aftl_disk *disk, const struct aftl_read *read);
 
 /*
  * Invert the bits of the logical page of @read that have errors; its data are in the bio. Context:

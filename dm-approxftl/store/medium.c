@@ -148,7 +148,8 @@ struct lane {
 	struct bio_list bios;
 };
 
-static struct lane *find_cgroup_lane(struct aftl_bdev *device, struct cgroup_subsys_state *css)
+static struct lane *find_read_list_of_cgroup(struct aftl_bdev *device,
+					     struct cgroup_subsys_state *css)
 {
 	struct lane *lane;
 
@@ -189,13 +190,14 @@ static void submit_cgroup_bios_work(struct work_struct *work)
  * Add @bio to its cgroup's lane (list of reads to submit). If the cgroup has none, @lane (or NULL)
  * becomes its lane, else @lane is freed. Return: false if the cgroup has no lane.
  */
-static bool add_bio_to_cgroup_lane(struct aftl_bdev *device, struct lane *lane, struct bio *bio)
+static bool add_bio_to_read_list_of_cgroup(struct aftl_bdev *device, struct lane *lane,
+					   struct bio *bio)
 {
 	struct cgroup_subsys_state *css = bio_blkcg_css(bio);
 	struct lane *found;
 
 	spin_lock(&device->lanes_lock);
-	found = find_cgroup_lane(device, css);
+	found = find_read_list_of_cgroup(device, css);
 	if (!found && lane) {
 		INIT_WORK(&lane->work, submit_cgroup_bios_work);
 		lane->device = device;
@@ -218,8 +220,10 @@ static void submit_bio_for_cgroup(struct aftl_bdev *device, struct bio *bio)
 	struct cgroup_subsys_state *css = bio_blkcg_css(bio);
 
 	if (!css || css == blkcg_root_css ||
-	    !add_bio_to_cgroup_lane(device, kmalloc(sizeof(struct lane), GFP_NOIO | __GFP_NORETRY |
-						    __GFP_NOWARN), bio))
+	    !add_bio_to_read_list_of_cgroup(device,
+					    kmalloc(sizeof(struct lane),
+						    GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN),
+					    bio))
 		submit_bio_noacct(bio);
 }
 
@@ -521,7 +525,7 @@ u64 aftl_bdev_memory_bytes(const struct aftl_bdev *device)
 	return aftl_bdev_needed_bytes() + (u64)atomic64_read(&device->volume_bytes);
 }
 
-static void free_bdev_parts(struct aftl_bdev *device)
+static void free_resources_of_bdev(struct aftl_bdev *device)
 {
 	drain_workqueue(device->submitters);
 	if (device->probe)
@@ -541,7 +545,7 @@ int aftl_bdev_init(struct aftl_bdev *device, struct block_device *bdev, u64 star
 	device->probe = ret ? NULL : alloc_page(GFP_KERNEL);
 	device->submitters = submitters;
 	if (!device->probe) {
-		free_bdev_parts(device);
+		free_resources_of_bdev(device);
 		return ret ? ret : -ENOMEM;
 	}
 	mutex_init(&device->probe_lock);
@@ -568,5 +572,5 @@ int aftl_bdev_init(struct aftl_bdev *device, struct block_device *bdev, u64 star
 void aftl_bdev_exit(struct aftl_bdev *device)
 {
 	wait_for_bdev_writes(device);
-	free_bdev_parts(device);
+	free_resources_of_bdev(device);
 }

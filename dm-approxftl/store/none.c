@@ -73,7 +73,7 @@ static bool none_store_has_data(struct aftl_store *store, aftl_lpn_t lpn)
 	return false;
 }
 
-static u64 none_store_held_bytes(struct aftl_store *store)
+static u64 none_store_count_data_bytes(struct aftl_store *store)
 {
 	return 0;
 }
@@ -100,7 +100,7 @@ const struct aftl_store_type aftl_store_none = {
 	.copy = none_store_copy_to_bio,
 	.release = none_store_release_pages,
 	.holds = none_store_has_data,
-	.held = none_store_held_bytes,
+	.held = none_store_count_data_bytes,
 	.overhead = none_store_overhead_bytes,
 	.need = none_store_needed_bytes,
 };

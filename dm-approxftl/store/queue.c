@@ -406,7 +406,7 @@ static void free_finished_ops(struct aftl_dev *dev)
 	while (tail != dev->next && aftl_dev_op_at(dev, tail)->done)
 		tail++;
 	aftl_dev_ring_advance_tail(dev, tail);
-	aftl_dev_wake_room_waiters(dev, congested);
+	aftl_dev_wake_tasks_waiting_for_room(dev, congested);
 }
 
 static void complete_queue_op(struct aftl_dev_op *op)
@@ -564,7 +564,7 @@ static void postpone_rewrite_of_failed_run(struct aftl_dev *dev, struct aftl_dev
 u32 aftl_dev_find_worn_block(struct aftl_dev *dev, u32 block)
 {
 	spin_lock_irq(&dev->lock);
-	block = aftl_volume_next_remapped(dev->volume, block);
+	block = aftl_volume_find_next_remapped_block(dev->volume, block);
 	spin_unlock_irq(&dev->lock);
 	return block;
 }
@@ -634,7 +634,7 @@ static void handle_ended_copy_source_read(struct aftl_bdev_io *io, int error)
 }
 
 /* Choose the memory page of a copy. Return: true if its data must be read from the device. */
-static bool choose_copy_page(struct aftl_dev *dev, struct aftl_dev_op *op)
+static bool choose_memory_page_of_copy(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
 	struct page *page = aftl_dev_alloc_page(dev, &dev->copies, GFP_NOIO);
 	aftl_ppn_t origin = op->from;
@@ -707,7 +707,8 @@ static void start_copy_source_reads_of_batch(struct aftl_dev *dev, const struct 
 	for (number = batch->first; number != batch->end; number++) {
 		struct aftl_dev_op *op = aftl_dev_op_at(dev, number);
 
-		if (op->kind == AFTL_DEV_COPY && (again ? op->error : choose_copy_page(dev, op)))
+		if (op->kind == AFTL_DEV_COPY &&
+		    (again ? op->error : choose_memory_page_of_copy(dev, op)))
 			add_copy_to_source_read(dev, &load, op, again);
 	}
 	start_read_of_copy_sources(dev, &load);
@@ -791,7 +792,7 @@ static int prepare_ppns_for_overwrite(struct aftl_dev *dev, aftl_ppn_t first, u3
 	ret = aftl_volume_commit_if_changed(dev->volume);
 	spin_lock_irq(&dev->lock);
 	if (!ret)
-		aftl_volume_release_remapped(dev->volume, first, slots);
+		aftl_volume_free_remap_slots_of_ppns(dev->volume, first, slots);
 	spin_unlock_irq(&dev->lock);
 	return ret;
 }
@@ -826,7 +827,7 @@ static u32 count_ops_of_write_run(const struct aftl_dev *dev, u32 number, u32 en
 	return run;
 }
 
-static void start_run_write(struct aftl_dev *dev, struct aftl_dev_op *op)
+static void start_write_of_adjacent_ops(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
 	u32 i;
 
@@ -880,7 +881,7 @@ static u32 write_adjacent_ops(struct aftl_dev *dev, u32 number, u32 end)
 		return run;
 	}
 	op->run = run;
-	start_run_write(dev, op);
+	start_write_of_adjacent_ops(dev, op);
 	return run;
 }
 
@@ -1173,7 +1174,7 @@ static void end_flush_requests(struct aftl_dev *dev, struct list_head *reached, 
 		end_flush_request(dev, flush, error);
 }
 
-static void commit_covered_flushes(struct aftl_dev *dev)
+static void commit_flushes_of_executed_ops(struct aftl_dev *dev)
 {
 	const struct aftl_flush *last;
 	LIST_HEAD(reached);
@@ -1198,7 +1199,7 @@ static void execute_queue_work(struct work_struct *work)
 	while (take_next_batch(dev, &batch)) {
 		load_data_of_copies(dev, &batch);
 		execute_batch(dev, &batch);
-		commit_covered_flushes(dev);
+		commit_flushes_of_executed_ops(dev);
 		/* aftl_dev_drain_queue() waits for flushes and PLP releases, too: wake callers. */
 		spin_lock_irq(&dev->lock);
 		free_finished_ops(dev);
@@ -1217,7 +1218,7 @@ static bool queue_has_room_or_is_held(const struct aftl_dev *dev)
 	return !aftl_dev_is_congested(dev) || READ_ONCE(dev->held);
 }
 
-int aftl_dev_wait_for_room(struct aftl_dev *dev, bool killable)
+int aftl_dev_wait_for_room_in_queue(struct aftl_dev *dev, bool killable)
 {
 	if (!killable)
 		wait_event(dev->room, queue_has_room_or_is_held(dev));
@@ -1238,7 +1239,7 @@ void aftl_dev_drain_queue(struct aftl_dev *dev)
 	flush_work(&dev->work);
 }
 
-void aftl_dev_hold_or_run_worker(struct aftl_dev *dev, bool held)
+void aftl_dev_stop_or_run_queue_worker(struct aftl_dev *dev, bool held)
 {
 	spin_lock_irq(&dev->lock);
 	WRITE_ONCE(dev->held, held);
@@ -1269,9 +1270,9 @@ static int init_page_pool(struct aftl_dev *dev, const struct aftl_geometry *geo)
  * Size of the hash table @pending, for the operations of one call of the FTL. Operations that
  * persist buffered data are not in the table.
  */
-static u32 get_pending_table_bits(const struct aftl_geometry *geo)
+static u32 get_hash_bits_of_pending_table(const struct aftl_geometry *geo)
 {
-	return ilog2(max_t(u32, aftl_max_host_callbacks(geo), LEAST_PENDING));
+	return ilog2(max_t(u32, aftl_get_max_callbacks_per_host_call(geo), LEAST_PENDING));
 }
 
 static size_t compute_lost_bitmap_bytes(const struct aftl_geometry *geo)
@@ -1282,7 +1283,7 @@ static size_t compute_lost_bitmap_bytes(const struct aftl_geometry *geo)
 /* Return the bytes of memory of a queue besides its ring of operations. */
 static u64 compute_queue_bytes_without_ring(const struct aftl_geometry *geo)
 {
-	return (sizeof(struct hlist_head) << get_pending_table_bits(geo)) +
+	return (sizeof(struct hlist_head) << get_hash_bits_of_pending_table(geo)) +
 	       compute_lost_bitmap_bytes(geo) +
 	       (u64)(get_min_pages_of_queue_pool(geo) + BATCH_COPIES) * PAGE_SIZE;
 }
@@ -1311,7 +1312,7 @@ int aftl_dev_queue_init(struct aftl_dev *dev)
 	init_completion(&dev->loaded);
 	INIT_WORK(&dev->work, execute_queue_work);
 	dev->held = true;
-	dev->pending_bits = get_pending_table_bits(geo);
+	dev->pending_bits = get_hash_bits_of_pending_table(geo);
 	dev->pending = kvzalloc_node(sizeof(*dev->pending) << dev->pending_bits, GFP_KERNEL, node);
 	INIT_WORK(&dev->salvage_work, rewrite_failed_runs_work);
 	dev->lost = kvzalloc_node(compute_lost_bitmap_bytes(geo), GFP_KERNEL, node);

@@ -103,7 +103,7 @@ static struct page *take_spare_or_new_page(struct ram_store *ram)
  * Make a replaced page the spare one, unless a reader still holds it: then only drop the reference.
  * No new reader can find the page.
  */
-static void keep_page_as_spare_or_drop(struct ram_store *ram, struct page *page)
+static void keep_replaced_page_as_spare_or_drop(struct ram_store *ram, struct page *page)
 {
 	if (page_count(page) != 1 || cmpxchg(&ram->spare, NULL, page))
 		put_page(page);
@@ -115,7 +115,7 @@ static void ram_store_release_pages(struct aftl_store *store, struct list_head *
 	struct page *next;
 
 	list_for_each_entry_safe(page, next, bytes, lru)
-		keep_page_as_spare_or_drop(to_ram(store), page);
+		keep_replaced_page_as_spare_or_drop(to_ram(store), page);
 	INIT_LIST_HEAD(bytes);
 }
 
@@ -209,7 +209,7 @@ static bool ram_store_has_data(struct aftl_store *store, aftl_lpn_t lpn)
 	return *get_page_entry_of_unit(to_ram(store), from_lpn(lpn));
 }
 
-static u64 ram_store_held_bytes(struct aftl_store *store)
+static u64 ram_store_count_data_bytes(struct aftl_store *store)
 {
 	return (u64)READ_ONCE(to_ram(store)->used) << PAGE_SHIFT;
 }
@@ -236,7 +236,7 @@ const struct aftl_store_type aftl_store_ram = {
 	.copy = ram_store_copy_to_bio,
 	.release = ram_store_release_pages,
 	.holds = ram_store_has_data,
-	.held = ram_store_held_bytes,
+	.held = ram_store_count_data_bytes,
 	.overhead = ram_store_overhead_bytes,
 	.need = ram_store_needed_bytes,
 };

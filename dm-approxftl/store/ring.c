@@ -53,11 +53,11 @@ static u64 count_op_chunks(u64 ops)
  * Return the number of operations in the fixed part of the ring: those of programs, and of a reset
  * of all zones. A second reset of all zones, which is rare, waits for room.
  */
-static u64 count_ops_of_fixed_ring_part(const struct aftl_geometry *geo)
+static u64 count_ops_in_fixed_part_of_ring(const struct aftl_geometry *geo)
 {
 	u64 programs = (u64)geo->luns * (aftl_units_per_program(geo) + geo->program_pages);
 
-	return aftl_max_host_callbacks(geo) + max_t(u64, programs, LEAST_OPS);
+	return aftl_get_max_callbacks_per_host_call(geo) + max_t(u64, programs, LEAST_OPS);
 }
 
 /* Number of chunks (pieces of the ring) that a new store allocates. */
@@ -65,7 +65,7 @@ static u64 count_initial_ring_chunks(const struct aftl_geometry *geo)
 {
 	u64 units = geo->plp_entries ? LEAST_UNITS : 0;
 
-	return count_op_chunks(count_ops_of_fixed_ring_part(geo) + units * AFTL_DEV_UNIT_OPS);
+	return count_op_chunks(count_ops_in_fixed_part_of_ring(geo) + units * AFTL_DEV_UNIT_OPS);
 }
 
 static u64 count_ring_table_entries(const struct aftl_geometry *geo)
@@ -92,7 +92,7 @@ bool aftl_dev_queue_is_empty(const struct aftl_dev *dev)
 	return dev->head == dev->tail && list_empty(&dev->flushes) && list_empty(&dev->releases);
 }
 
-void aftl_dev_wake_room_waiters(struct aftl_dev *dev, bool congested)
+void aftl_dev_wake_tasks_waiting_for_room(struct aftl_dev *dev, bool congested)
 {
 	lockdep_assert_held(&dev->lock);
 	congested = congested && !aftl_dev_is_congested(dev);
@@ -111,7 +111,7 @@ void aftl_dev_release_reserved_ops(struct aftl_dev *dev, u32 ops)
 	if (!ops)
 		return;
 	WRITE_ONCE(dev->claimed, dev->claimed - ops);
-	aftl_dev_wake_room_waiters(dev, congested);
+	aftl_dev_wake_tasks_waiting_for_room(dev, congested);
 }
 
 static struct aftl_dev_op **get_ring_chunk_entry(const struct aftl_dev *dev, u32 number)
@@ -181,7 +181,7 @@ bool aftl_dev_reserve_ops(struct aftl_dev *dev, u32 ops)
 	room = grow_ring_of_ops(dev, ops);
 	if (room)
 		WRITE_ONCE(dev->claimed, dev->claimed + ops);
-	aftl_dev_wake_room_waiters(dev, congested);
+	aftl_dev_wake_tasks_waiting_for_room(dev, congested);
 	spin_unlock_irq(&dev->lock);
 	return room;
 }
@@ -217,8 +217,8 @@ int aftl_dev_ring_init(struct aftl_dev *dev)
 	bool added = true;
 	u64 i;
 
-	dev->reserve = aftl_max_host_callbacks(geo);
-	dev->op_fixed = (u32)count_ops_of_fixed_ring_part(geo);
+	dev->reserve = aftl_get_max_callbacks_per_host_call(geo);
+	dev->op_fixed = (u32)count_ops_in_fixed_part_of_ring(geo);
 	dev->op_mask = (u32)(entries - 1);
 	dev->op_chunks = kvzalloc_node(entries * sizeof(*dev->op_chunks), GFP_KERNEL,
 				       dev->disk->node);

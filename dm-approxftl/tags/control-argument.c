@@ -33,7 +33,7 @@ int aftl_control_call_with_file(struct aftl_control *control, int fd, aftl_contr
 	return ret;
 }
 
-int aftl_control_check_cursor(const struct approxftl_query *query)
+int aftl_control_check_query_cursor(const struct approxftl_query *query)
 {
 	return query->cursor > AFTL_LAST_BYTE && query->cursor != APPROXFTL_TO_END ? -EINVAL : 0;
 }

@@ -170,7 +170,8 @@ static int query_device_tags(struct block_device *device, struct approxftl_query
 static int query_device_file_tags(struct aftl_control *control, struct file *file, void *argument)
 {
 	struct approxftl_query *query = argument;
-	int ret = get_block_device_of_file(file) ? aftl_control_check_cursor(query) : -ENOTBLK;
+	int ret = get_block_device_of_file(file) ? aftl_control_check_query_cursor(query) :
+						   -ENOTBLK;
 
 	if (!ret && query->cursor != APPROXFTL_TO_END)
 		ret = query_device_tags(get_block_device_of_file(file), query);

@@ -215,7 +215,8 @@ static int list_file_tags(const struct inode *inode, struct approxftl_query *que
 
 static int query_file_tags(struct aftl_control *control, struct file *file, void *query)
 {
-	int ret = S_ISREG(file_inode(file)->i_mode) ? aftl_control_check_cursor(query) : -EINVAL;
+	int ret = S_ISREG(file_inode(file)->i_mode) ? aftl_control_check_query_cursor(query) :
+						      -EINVAL;
 
 	return ret ? ret : list_file_tags(get_data_inode_of_file(file), query);
 }

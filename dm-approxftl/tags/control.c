@@ -49,7 +49,7 @@ static int increment_device_count(struct aftl_target *target, void *devices)
 	return 0;
 }
 
-static int execute_caps_call(struct aftl_control *control, void *argument)
+static int execute_caps_ioctl(struct aftl_control *control, void *argument)
 {
 	struct approxftl_caps *caps = argument;
 
@@ -87,7 +87,7 @@ static int copy_label_from_user(char *label, u64 address, u32 length)
 	return 0;
 }
 
-static int execute_scope_call(struct aftl_control *control, void *argument)
+static int execute_scope_ioctl(struct aftl_control *control, void *argument)
 {
 	struct approxftl_scope *scope = argument;
 	char label[APPROXFTL_LABEL_MAX + 1];
@@ -108,7 +108,7 @@ static int execute_scope_call(struct aftl_control *control, void *argument)
 	return 0;
 }
 
-static int execute_note_call(struct aftl_control *control, void *argument)
+static int execute_note_ioctl(struct aftl_control *control, void *argument)
 {
 	struct approxftl_note *note = argument;
 	char label[APPROXFTL_LABEL_MAX + 1];
@@ -117,7 +117,7 @@ static int execute_note_call(struct aftl_control *control, void *argument)
 	return ret ? ret : aftl_trace_note_label(label);
 }
 
-static int execute_stats_call(struct aftl_control *control, void *argument)
+static int execute_stats_ioctl(struct aftl_control *control, void *argument)
 {
 	struct approxftl_stats *stats = argument;
 
@@ -138,24 +138,24 @@ static int execute_stats_call(struct aftl_control *control, void *argument)
 
 /* CALL(ioctl, its structure, last member of that structure in version 1, handler) */
 static const struct call calls[] = {
-	CALL(APPROXFTL_CAPS, approxftl_caps, reserved, execute_caps_call),
+	CALL(APPROXFTL_CAPS, approxftl_caps, reserved, execute_caps_ioctl),
 	CALL(APPROXFTL_TAG, approxftl_range, reserved, aftl_control_tag_range),
 	CALL(APPROXFTL_UNTAG, approxftl_range, reserved, aftl_control_untag_range),
 	CALL(APPROXFTL_QUERY, approxftl_query, count, aftl_control_query_file),
-	CALL(APPROXFTL_SCOPE, approxftl_scope, reserved, execute_scope_call),
+	CALL(APPROXFTL_SCOPE, approxftl_scope, reserved, execute_scope_ioctl),
 	CALL(APPROXFTL_PWRITEV, approxftl_pwritev, written, aftl_control_pwritev),
 	CALL(APPROXFTL_DEVICE_TAG, approxftl_range, reserved, aftl_control_tag_device),
 	CALL(APPROXFTL_DEVICE_QUERY, approxftl_query, count, aftl_control_query_device),
 	CALL(APPROXFTL_STORED, approxftl_stored, reason, aftl_control_query_stored),
 	CALL(APPROXFTL_WATCH, approxftl_watch, reason, aftl_control_watch_file_system),
-	CALL(APPROXFTL_NOTE, approxftl_note, label, execute_note_call),
-	CALL(APPROXFTL_STATS, approxftl_stats, splits, execute_stats_call),
+	CALL(APPROXFTL_NOTE, approxftl_note, label, execute_note_ioctl),
+	CALL(APPROXFTL_STATS, approxftl_stats, splits, execute_stats_ioctl),
 	CALL(APPROXFTL_TAG_FD, approxftl_tag_fd, reserved, aftl_control_tag_fd),
 };
 
 /* Copy the ioctl's structure to user space on failure, too: it has the reason of a refusal. */
-static int execute_control_call(const struct call *call, struct aftl_control *control,
-				void __user *user)
+static int execute_control_ioctl(const struct call *call, struct aftl_control *control,
+				 void __user *user)
 {
 	union argument argument = { };
 	u32 size;
@@ -183,7 +183,7 @@ static long control_ioctl(struct file *file, unsigned int command, unsigned long
 
 	if (command != _IO(APPROXFTL_IOCTL, _IOC_NR(command)) || index >= ARRAY_SIZE(calls))
 		return -ENOTTY;
-	return execute_control_call(&calls[index], file->private_data, (void __user *)user);
+	return execute_control_ioctl(&calls[index], file->private_data, (void __user *)user);
 }
 
 static int control_open(struct inode *inode, struct file *file)

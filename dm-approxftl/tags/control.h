@@ -52,12 +52,12 @@ int aftl_control_call_with_file(struct aftl_control *control, int fd, aftl_contr
 				void *argument);
 
 /**
- * aftl_control_check_cursor() - check the cursor of a query
+ * aftl_control_check_query_cursor() - check the cursor of a query
  * @query: query from user space
  *
  * Return: 0 if the cursor is a byte offset or APPROXFTL_TO_END, else -EINVAL.
  */
-int __must_check aftl_control_check_cursor(const struct approxftl_query *query);
+int __must_check aftl_control_check_query_cursor(const struct approxftl_query *query);
 
 /* control-file.c */
 

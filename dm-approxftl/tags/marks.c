@@ -45,7 +45,7 @@ bool aftl_mark_remove_from_list(struct aftl_marks *marks, struct aftl_mark *mark
 	return true;
 }
 
-void aftl_mark_record_freed(struct aftl_marks *marks)
+void aftl_marks_count_freed_mark(struct aftl_marks *marks)
 {
 	atomic_dec(&marks->alive);
 }

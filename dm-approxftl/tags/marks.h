@@ -85,10 +85,10 @@ bool aftl_mark_add_to_list(struct aftl_marks *marks, struct aftl_mark *mark);
 bool aftl_mark_remove_from_list(struct aftl_marks *marks, struct aftl_mark *mark);
 
 /**
- * aftl_mark_record_freed() - subtract a freed mark from @alive, at the end of ->free_mark()
+ * aftl_marks_count_freed_mark() - subtract a freed mark from @alive, at the end of ->free_mark()
  * @marks: marks that it belonged to
  */
-void aftl_mark_record_freed(struct aftl_marks *marks);
+void aftl_marks_count_freed_mark(struct aftl_marks *marks);
 
 static inline void aftl_mark_get(struct aftl_mark *mark)
 {

@@ -84,7 +84,8 @@ static struct aftl_account *find_user_account(kuid_t uid)
 }
 
 /* Charge @file to user @uid, or return -ENOSPC. Set *@fresh to NULL if it becomes the account. */
-static int charge_file_to_account(struct aftl_file *file, kuid_t uid, struct aftl_account **fresh)
+static int charge_file_to_user_account(struct aftl_file *file, kuid_t uid,
+				       struct aftl_account **fresh)
 {
 	struct aftl_account *account = find_user_account(uid);
 
@@ -156,7 +157,7 @@ static void free_tagged_file(struct fsnotify_mark *mark)
 	spin_unlock(&marks.lock);
 	aftl_ranges_destroy(&file->ranges);
 	kfree_rcu(file, rcu);
-	aftl_mark_record_freed(&marks);
+	aftl_marks_count_freed_mark(&marks);
 }
 
 static const struct fsnotify_ops mark_ops = {
@@ -180,7 +181,7 @@ static struct aftl_file *alloc_tagged_file(struct inode *inode)
 		return NULL;
 	file->inode = inode;
 	file->buffer = inode_is_of_memory_file(inode);
-	aftl_writeback_note_file_system(file, inode);
+	aftl_writeback_record_file_system(file, inode);
 	aftl_ranges_init_tree(&file->ranges);
 	aftl_mark_init_in_group(&marks, &file->mark);
 	/* Watch some events: in 6.1 a mark without events does not keep the inode in memory. */
@@ -188,7 +189,7 @@ static struct aftl_file *alloc_tagged_file(struct inode *inode)
 	return file;
 }
 
-static int charge_file_to_user(struct aftl_file *file, kuid_t uid)
+static int alloc_account_and_charge_file(struct aftl_file *file, kuid_t uid)
 {
 	struct aftl_account *fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
 	int ret;
@@ -196,7 +197,7 @@ static int charge_file_to_user(struct aftl_file *file, kuid_t uid)
 	if (!fresh)
 		return -ENOMEM;
 	spin_lock(&marks.lock);
-	ret = charge_file_to_account(file, uid, &fresh);
+	ret = charge_file_to_user_account(file, uid, &fresh);
 	spin_unlock(&marks.lock);
 	kfree(fresh);
 	return ret;
@@ -237,7 +238,7 @@ static struct aftl_file *add_tagged_file(struct inode *inode, u32 *reason)
 
 	if (!file)
 		return ERR_PTR(-ENOMEM);
-	ret = charge_file_to_user(file, inode->i_uid);
+	ret = alloc_account_and_charge_file(file, inode->i_uid);
 	if (ret == -ENOSPC)
 		*reason = APPROXFTL_REASON_FILES;
 	if (!ret)

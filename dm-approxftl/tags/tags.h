@@ -237,13 +237,13 @@ void aftl_get_stats_of_tagged_files(struct approxftl_stats *stats);
 /* writeback.c */
 
 /**
- * aftl_writeback_note_file_system() - record the file system of a new tagged file
+ * aftl_writeback_record_file_system() - record the file system of a new tagged file
  * @file: tagged file, not yet in the table
  * @inode: its inode; the caller has a reference
  *
  * Context: process.
  */
-void aftl_writeback_note_file_system(struct aftl_file *file, const struct inode *inode);
+void aftl_writeback_record_file_system(struct aftl_file *file, const struct inode *inode);
 
 /**
  * aftl_is_file_writeback() - check that a write certainly stores the tagged file itself

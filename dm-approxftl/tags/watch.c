@@ -127,7 +127,7 @@ static void detach_watch_mark(struct fsnotify_mark *mark, struct fsnotify_group 
 static void free_watch(struct fsnotify_mark *mark)
 {
 	kfree(mark_to_watch(mark));
-	aftl_mark_record_freed(&marks);
+	aftl_marks_count_freed_mark(&marks);
 }
 
 static const struct fsnotify_ops mark_ops = {

@@ -77,7 +77,7 @@ static bool has_folio_only_known_references(const struct folio *folio)
 	return found == known && count_known_folio_refs(folio) == known;
 }
 
-void aftl_writeback_note_file_system(struct aftl_file *file, const struct inode *inode)
+void aftl_writeback_record_file_system(struct aftl_file *file, const struct inode *inode)
 {
 	const struct super_block *super = inode->i_sb;
 

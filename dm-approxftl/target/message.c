@@ -514,7 +514,7 @@ static unsigned int print_action_of_fault(const struct message *message, u32 sha
 					  const struct aftl_fault *fault, char *result,
 					  unsigned int maxlen)
 {
-	const char *word = aftl_fault_action_word(fault->action);
+	const char *word = aftl_get_word_of_fault_action(fault->action);
 	unsigned int sz = 0;
 
 	DMEMIT("%s ", aftl_fault_actions[fault->action]);
@@ -807,7 +807,7 @@ static int handle_digest_message(struct message *message)
 	unsigned int sz = 0;
 
 	aftl_each_disk(disk, message->device)
-		DMEMIT("%016llx\n", aftl_digest((*disk)->ftl));
+		DMEMIT("%016llx\n", aftl_compute_device_digest((*disk)->ftl));
 	return 1;
 }
 

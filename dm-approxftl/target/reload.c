@@ -136,14 +136,15 @@ static int load_disk_from_memory(struct aftl_disk *disk, struct pieces *pieces,
 	aftl_destroy(disk->ftl);
 	disk->ftl = NULL;
 	pieces->at = list_first_entry(&pieces->list, struct piece, list);
-	ret = aftl_load_as(&disk->ftl, &source, policy, config, &aftl_host_memory, disk, error);
+	ret = aftl_load_with_policy_and_params(&disk->ftl, &source, policy, config,
+					       &aftl_host_memory, disk, error);
 	kfree(config);
 	return ret;
 }
 
 /*
  * Load the FTL of @from into @to. Both disks are stopped and not visible to other tasks, so
- * aftl_save() and aftl_load_as() need no lock.
+ * aftl_save() and aftl_load_with_policy_and_params() need no lock.
  */
 static int load_disk_from_other_disk(struct aftl_disk *to, struct aftl_disk *from,
 				     struct aftl_error *error)
@@ -172,8 +173,8 @@ static int load_ftls_and_swap_stores(struct aftl_device *to, struct aftl_device 
 }
 
 /* Return whether @to can keep the flash of @from: if shards and fixed parameters agree. */
-static bool can_device_keep_flash_of(const struct aftl_device *to, const struct aftl_device *from,
-				     struct aftl_error *error)
+static bool can_new_device_keep_old_flash(const struct aftl_device *to,
+					  const struct aftl_device *from, struct aftl_error *error)
 {
 	return to->shards.count == from->shards.count &&
 	       to->shards.chunk_shift == from->shards.chunk_shift &&
@@ -295,8 +296,8 @@ static int transfer_units_of_run(struct aftl_device *to, struct aftl_device *fro
 }
 
 /* Return the number of units from @unit on that are consecutive in a shard of both devices. */
-static u32 count_units_contiguous_in_both(const struct aftl_device *to,
-					  const struct aftl_device *from, u64 unit, u64 end)
+static u32 count_units_contiguous_in_both_devices(const struct aftl_device *to,
+						  const struct aftl_device *from, u64 unit, u64 end)
 {
 	u32 units = min_t(u64, end - unit, TRANSFER_UNITS);
 
@@ -344,7 +345,7 @@ static int transfer_device_data(struct aftl_device *to, struct aftl_device *from
 	int ret = 0;
 
 	while (!ret && unit < end) {
-		u64 units = count_units_contiguous_in_both(to, from, unit, end);
+		u64 units = count_units_contiguous_in_both_devices(to, from, unit, end);
 		struct run run = find_run_to_transfer(from, unit, units);
 
 		ret = transfer_units_of_run(to, from, &run);
@@ -367,7 +368,7 @@ int aftl_device_take_over_data(struct aftl_device *to, struct aftl_device *from,
 {
 	int ret;
 
-	if (can_device_keep_flash_of(to, from, error))
+	if (can_new_device_keep_old_flash(to, from, error))
 		return load_ftls_and_swap_stores(to, from, error);
 	ret = transfer_device_data(to, from);
 	if (ret)

@@ -139,8 +139,8 @@ static int check_data_can_be_taken_over(const struct aftl_target *target, struct
 }
 
 /* Return whether the FTLs of @device have the shards, policy and parameters of @options. */
-static bool is_device_configured_as(const struct aftl_options *options,
-				    const struct aftl_device *device)
+static bool does_device_match_options(const struct aftl_options *options,
+				      const struct aftl_device *device)
 {
 	bool same = options->config.shards == device->shards.count;
 	struct aftl_config own;
@@ -239,7 +239,7 @@ static int check_new_table(const struct aftl_target *target, bool *as_it_is,
 	mutex_lock(&aftl_targets_lock);
 	ret = check_table_conflicts(target, error);
 	*as_it_is = !ret && own->state != AFTL_DATA_RESERVED && own->device &&
-		    is_device_configured_as(&target->options, own->device);
+		    does_device_match_options(&target->options, own->device);
 	mutex_unlock(&aftl_targets_lock);
 	return ret;
 }
@@ -248,7 +248,7 @@ static int check_new_table(const struct aftl_target *target, bool *as_it_is,
  * Create the spare device, which a resume may put in the place of the existing one: complete if in
  * memory; for a volume, only the parts needed to open it.
  */
-static int create_spare_device(struct aftl_target *target, struct aftl_error *error)
+static int create_new_device_of_table(struct aftl_target *target, struct aftl_error *error)
 {
 	struct aftl_device **spare = &target->table.spare;
 
@@ -271,7 +271,7 @@ static int build_target(struct aftl_target *target, unsigned int argc, char **ar
 		return ret;
 	if (target->below)
 		ret = aftl_disk_check_options(&target->options, error);
-	return ret ? ret : create_spare_device(target, error);
+	return ret ? ret : create_new_device_of_table(target, error);
 }
 
 /*
@@ -311,7 +311,7 @@ static bool may_device_have_lost_writes(const struct aftl_device *device)
 	return lost;
 }
 
-static void drop_spare_device(struct aftl_target *target)
+static void destroy_new_device_of_table(struct aftl_target *target)
 {
 	aftl_device_destroy(target->table.spare);
 	target->table.spare = NULL;
@@ -337,7 +337,7 @@ static void destroy_target(struct aftl_target *target)
 {
 	if (target->mapped) {
 		close_target_volume(target);
-		drop_spare_device(target);
+		destroy_new_device_of_table(target);
 		aftl_device_destroy(aftl_target_unregister(target));
 	}
 	if (target->below)
@@ -389,7 +389,7 @@ static void target_dtr(struct dm_target *ti)
  * aftl_targets_lock and the gate of @target are held. A message such as "audit" may hold the gate
  * for long: the lock of all targets is not held while this function waits for it.
  */
-static int lock_targets_and_idle_gate(struct aftl_target *target, struct aftl_error *error)
+static int lock_target_list_and_idle_target(struct aftl_target *target, struct aftl_error *error)
 {
 	const struct aftl_ownership *own = &target->mapped->own;
 	int ret;
@@ -435,7 +435,7 @@ static int begin_table_takeover(struct aftl_target *target)
 /* Repeat the checks of the load, and reserve the data. Returns enum aftl_resume, or an error. */
 static int begin_target_resume(struct aftl_target *target, struct aftl_error *error)
 {
-	int ret = lock_targets_and_idle_gate(target, error);
+	int ret = lock_target_list_and_idle_target(target, error);
 
 	if (ret)
 		return ret;
@@ -461,7 +461,7 @@ static void end_target_resume(struct aftl_target *target, int ret)
 	mutex_unlock(&aftl_targets_lock);
 	wake_up_all(&aftl_data_settled);
 	if (!ret)
-		drop_spare_device(target);
+		destroy_new_device_of_table(target);
 }
 
 /* Close the volume if it is open, and open it with the parameters of @target. */
@@ -470,13 +470,13 @@ static int reopen_target_volume(struct aftl_target *target, struct aftl_error *e
 	int ret;
 
 	aftl_device_destroy(aftl_table_close_device(&target->table));
-	ret = create_spare_device(target, error);
+	ret = create_new_device_of_table(target, error);
 	if (!ret)
 		ret = aftl_device_open(target->table.spare, target->below->bdev, error);
 	if (ret)
-		drop_spare_device(target);
+		destroy_new_device_of_table(target);
 	else
-		aftl_table_put_spare_device_in_use(&target->table);
+		aftl_table_put_new_device_in_use(&target->table);
 	return ret;
 }
 
@@ -486,22 +486,22 @@ static int create_and_use_new_device(struct aftl_target *target, struct aftl_err
 
 	if (target->below)
 		return reopen_target_volume(target, error);
-	ret = create_spare_device(target, error);
+	ret = create_new_device_of_table(target, error);
 	if (!ret)
-		aftl_table_put_spare_device_in_use(&target->table);
+		aftl_table_put_new_device_in_use(&target->table);
 	return ret;
 }
 
 /* Move data in memory to the spare device; on failure they stay where they are. */
-static int move_data_to_spare_device(struct aftl_target *target, struct aftl_error *error)
+static int move_data_to_new_device_of_table(struct aftl_target *target, struct aftl_error *error)
 {
-	int ret = create_spare_device(target, error);
+	int ret = create_new_device_of_table(target, error);
 
 	if (!ret)
 		ret = aftl_device_take_over_data(target->table.spare, target->mapped->own.device,
 						 error);
 	if (ret)
-		drop_spare_device(target);
+		destroy_new_device_of_table(target);
 	else
 		aftl_device_destroy(aftl_table_replace_device(&target->table));
 	return ret;
@@ -524,7 +524,7 @@ static int take_over_with_new_params(struct aftl_target *target, struct aftl_err
 	if (target->below)
 		ret = reopen_target_volume(target, error);
 	else
-		ret = move_data_to_spare_device(target, error);
+		ret = move_data_to_new_device_of_table(target, error);
 	if (!ret && counts)
 		aftl_device_restore_counters(own->device, counts);
 	kvfree(counts);
@@ -535,7 +535,7 @@ static int take_over_device_data(struct aftl_target *target, struct aftl_error *
 {
 	struct aftl_ownership *own = &target->mapped->own;
 
-	if (!own->device || !is_device_configured_as(&target->options, own->device))
+	if (!own->device || !does_device_match_options(&target->options, own->device))
 		return take_over_with_new_params(target, error);
 	aftl_each_disk(disk, own->device)
 		(*disk)->scale = target->options.scale;
@@ -608,8 +608,8 @@ static int begin_use_of_owned_device(struct aftl_target *target, struct aftl_err
  * No failure of a resume loses data in memory, because moving them is the last step that can fail.
  * Every failure closes a volume; the next resume opens it again, and may find it writable.
  */
-static int resume_target_by_data_state(struct aftl_target *target, enum aftl_resume how,
-				       struct aftl_error *error)
+static int execute_resume_action_of_target(struct aftl_target *target, enum aftl_resume how,
+					   struct aftl_error *error)
 {
 	struct aftl_ownership *own = &target->mapped->own;
 	int ret;
@@ -640,7 +640,7 @@ static int target_preresume(struct dm_target *ti)
 					  target->options.config.max_open_zones * !!target->zones,
 					  target->options.config.max_active_zones *
 						  !!target->zones);
-		ret = resume_target_by_data_state(target, ret, &error);
+		ret = execute_resume_action_of_target(target, ret, &error);
 		end_target_resume(target, ret);
 	}
 	memalloc_noio_restore(flags);

@@ -40,7 +40,7 @@ static int hotcold_place_program(struct aftl_policy *policy, struct aftl_lun *lu
 {
 	u32 kind = need->cause == AFTL_CAUSE_HOST ? need->stream : MOVED;
 
-	return aftl_open_blocks_place(policy, lun, need, kind, placement);
+	return aftl_open_blocks_place_program(policy, lun, need, kind, placement);
 }
 
 const struct aftl_policy_type aftl_policy_hotcold = {

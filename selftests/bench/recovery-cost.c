@@ -175,7 +175,7 @@ static void recover_and_time_volume(const struct aftl_volume_header *super)
 	if (recovery.closed || recovery.mapped_units < aftl_volume_geometry(volume)->units - 3)
 		exit_with_error("not all was found");
 	aftl_destroy(ftl);
-	aftl_volume_release(volume);
+	aftl_volume_free(volume);
 	printf("%llu %llu %llu\n", (unsigned long long)cpu_ns, (unsigned long long)elapsed_ns,
 	       (unsigned long long)disk.read);
 }
@@ -200,7 +200,7 @@ int main(int argc, char **argv)
 		exit_with_error(error.text);
 	if (fill_test_volume(volume, &geo))
 		exit_with_error("it cannot be filled");
-	aftl_volume_release(volume);
+	aftl_volume_free(volume);
 	printf("%llu ", (unsigned long long)geo.ppns * geo.unit_bytes);
 	recover_and_time_volume(&super);
 	free(disk.bytes);

@@ -275,7 +275,7 @@ TAP_TEST(a_persistent_buffer_keeps_data_that_no_block_can_store)
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 8, 1, 0, NULL), 0);
 	CHECK_EQ(test_counters(&device)->buffer_read_units, reads + 1);
 	aftl_set_drain_mode(device.ftl, true);
-	CHECK(!aftl_is_busy(device.ftl));
+	CHECK(!aftl_has_pending_work(device.ftl));
 	read_all_units(NULL);
 	test_audit_device(&device);
 	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), -ENOSPC);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * No call makes more host callbacks than aftl_max_host_callbacks(), so that a host can reserve room
- * for them in advance. test-device.c checks this in every other test, too.
+ * No call makes more host callbacks than aftl_get_max_callbacks_per_host_call(), so that a host can
+ * reserve room for them in advance. test-device.c checks this in every other test, too.
  */
 #include "core/persist/snapshot.h"
 #include "stream.h"
@@ -83,15 +83,16 @@ static void drive_request_bursts(u64 seed)
 static void drive_bursts_with_policy(const char *profile, const struct aftl_policy_type *type,
 				     u64 seed)
 {
+	u32 most;
+
 	test_device_init(&device, profile);
 	test_device_set_params(&device, "blocks=40 layers=4 op=40 endurance=30");
 	if (seed & 1)
 		test_device_set_param_text(&device, "buffer", "4MiB");
 	if (!test_device_create(&device, type->name)) {
 		drive_request_bursts(seed);
-		largest_share = max(largest_share,
-				    device.largest_burst * 100 /
-					    aftl_max_host_callbacks(aftl_geometry(device.ftl)));
+		most = aftl_get_max_callbacks_per_host_call(aftl_geometry(device.ftl));
+		largest_share = max(largest_share, device.largest_burst * 100 / most);
 	}
 }
 

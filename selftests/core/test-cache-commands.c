@@ -171,7 +171,7 @@ static u64 measure_half_valid_relocation_ns(const char *commands)
 	begun_ns = aftl_device_time_ns(device.ftl);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
 	while (aftl_count_luns_in_gc(device.ftl))
-		aftl_advance(device.ftl, aftl_next_event_ns(device.ftl));
+		aftl_process_events_until(device.ftl, aftl_next_event_ns(device.ftl));
 	CHECK_EQ(test_counters(&device)->array_erases, 1);
 	return aftl_device_time_ns(device.ftl) - begun_ns;
 }

@@ -120,7 +120,7 @@ static void check_each_bit_flips_once(u32 unit, u16 generation)
 	u32 i;
 
 	for (i = 0; i < bits; i++) {
-		u32 at = aftl_flip_position(&lab.cell, to_lpn(unit), generation, i);
+		u32 at = aftl_get_bit_flip_position(&lab.cell, to_lpn(unit), generation, i);
 
 		if (!CHECK_MSG(at < bits && !hit[at], "bit %u of %u is hit twice or outside", at,
 			       bits))
@@ -156,10 +156,11 @@ TAP_TEST(flipped_bits_are_spread_evenly_over_a_page)
 	set_up_cell_test(2, 4096);
 	build_cell_model();
 	for (i = 0; i < 64000; i++) {
-		u32 at = aftl_flip_position(&lab.cell, to_lpn(i % 100), i / 100, i % 23);
+		u32 at = aftl_get_bit_flip_position(&lab.cell, to_lpn(i % 100), i / 100, i % 23);
 
 		sixteenth[at / 2048]++;
-		same += at == aftl_flip_position(&lab.cell, to_lpn(i % 100), i / 100 + 1, i % 23);
+		same += at ==
+			aftl_get_bit_flip_position(&lab.cell, to_lpn(i % 100), i / 100 + 1, i % 23);
 	}
 	for (i = 0; i < 16; i++)
 		CHECK_RANGE(sixteenth[i], 3600, 4400);
@@ -174,11 +175,11 @@ TAP_TEST(another_seed_moves_the_flipped_bits)
 
 	set_up_cell_test(2, 4096);
 	build_cell_model();
-	first = aftl_flip_position(&lab.cell, to_lpn(1), 2, 3);
+	first = aftl_get_bit_flip_position(&lab.cell, to_lpn(1), 2, 3);
 	end_cell_test();
 	lab.config.seed = 2;
 	build_cell_model();
-	other = aftl_flip_position(&lab.cell, to_lpn(1), 2, 3);
+	other = aftl_get_bit_flip_position(&lab.cell, to_lpn(1), 2, 3);
 	end_cell_test();
 	CHECK(first != other);
 }
@@ -319,7 +320,7 @@ TAP_TEST(only_later_programs_of_neighbours_disturb_a_page)
 	build_cell_model();
 	block = &lab.media.blocks[0];
 	*aftl_page_attr_ptr(&lab.media, 12) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
-	CHECK_EQ(aftl_page_disturb_mv(&lab.media, block, 12), 0);
+	CHECK_EQ(aftl_compute_page_disturbance_mv(&lab.media, block, 12), 0);
 	for (page = 0; page < lab.geo.pages; page++) {
 		bool disturbs = page == 13 || page == 20;
 
@@ -327,7 +328,7 @@ TAP_TEST(only_later_programs_of_neighbours_disturb_a_page)
 			continue;
 		*aftl_page_attr_ptr(&lab.media, page) =
 			aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
-		CHECK_MSG(!aftl_page_disturb_mv(&lab.media, block, 12) == !disturbs,
+		CHECK_MSG(!aftl_compute_page_disturbance_mv(&lab.media, block, 12) == !disturbs,
 			  "page %u: disturb of page 12", page);
 		*aftl_page_attr_ptr(&lab.media, page) = 0;
 	}
@@ -337,7 +338,8 @@ TAP_TEST(only_later_programs_of_neighbours_disturb_a_page)
 		for (i = 0; i < ARRAY_SIZE(neighbours); i++) {
 			*aftl_page_attr_ptr(&lab.media, neighbours[i]) =
 				aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
-			CHECK_MSG(!aftl_page_disturb_mv(&lab.media, block, 12) == !block->flip,
+			CHECK_MSG(!aftl_compute_page_disturbance_mv(&lab.media, block, 12) ==
+					  !block->flip,
 				  "flip %u: page %u", block->flip, neighbours[i]);
 			*aftl_page_attr_ptr(&lab.media, neighbours[i]) = 0;
 		}
@@ -356,13 +358,13 @@ TAP_TEST(program_disturbance_has_the_size_of_the_paper)
 	build_cell_model();
 	block = &lab.media.blocks[0];
 	program_all_pages_of_block(AFTL_PRECISE, AFTL_MODE_NORMAL);
-	CHECK_EQ(aftl_page_disturb_mv(&lab.media, block, 0), 350);
-	CHECK_EQ(aftl_page_disturb_mv(&lab.media, block, 7), 150);
-	CHECK_EQ(aftl_page_disturb_mv(&lab.media, block, 24), 200);
-	CHECK_EQ(aftl_page_disturb_mv(&lab.media, block, 31), 0);
+	CHECK_EQ(aftl_compute_page_disturbance_mv(&lab.media, block, 0), 350);
+	CHECK_EQ(aftl_compute_page_disturbance_mv(&lab.media, block, 7), 150);
+	CHECK_EQ(aftl_compute_page_disturbance_mv(&lab.media, block, 24), 200);
+	CHECK_EQ(aftl_compute_page_disturbance_mv(&lab.media, block, 31), 0);
 	program_all_pages_of_block(AFTL_APPROX, AFTL_MODE_REDUCED);
-	CHECK_RANGE(aftl_page_disturb_mv(&lab.media, block, 0), 217, 221);
-	CHECK_RANGE(aftl_page_disturb_mv(&lab.media, block, 24), 124, 126);
+	CHECK_RANGE(aftl_compute_page_disturbance_mv(&lab.media, block, 0), 217, 221);
+	CHECK_RANGE(aftl_compute_page_disturbance_mv(&lab.media, block, 24), 124, 126);
 	end_cell_test();
 }
 

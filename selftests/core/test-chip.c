@@ -59,8 +59,8 @@ static void set_adversary_place_method(const char *policy,
 static u32 get_checkerboard_colour_of_page(const struct aftl_policy *policy,
 					   const struct aftl_placement *placement)
 {
-	return aftl_checkerboard_colour(aftl_policy_geometry(policy), placement->page,
-					placement->block->flip);
+	return aftl_get_checkerboard_colour_of_page(aftl_policy_geometry(policy), placement->page,
+						    placement->block->flip);
 }
 
 /* Mean program time of single precise writes. */
@@ -110,7 +110,7 @@ static struct aftl_block *init_half_full_block(u32 page, u32 between)
 
 	*block = (struct aftl_block){ .state = AFTL_BLOCK_OPEN, .between = 1, .frontier = page };
 	for (i = 0; i < media->geo->pages; i++)
-		*aftl_page_attr_ptr(media, aftl_block_device_page(media, block, i)) =
+		*aftl_page_attr_ptr(media, aftl_page_number_in_device(media, block, i)) =
 			i < page ? aftl_page_attr(AFTL_PRECISE, i == between ? AFTL_MODE_BETWEEN :
 						  AFTL_MODE_NORMAL, 0) : 0;
 	return block;
@@ -685,7 +685,7 @@ static void open_block_and_check_refusal(struct aftl_policy *policy, struct aftl
 static u32 choose_illegal_program_order(const struct aftl_policy *policy)
 {
 	if (cheat->order == AFTL_ORDER_SWITCHED &&
-	    !aftl_has_in_place_switch(aftl_policy_geometry(policy)))
+	    !aftl_supports_in_place_switch(aftl_policy_geometry(policy)))
 		return AFTL_ORDER_SEQUENTIAL;
 	return cheat->order == ANY_ORDER ? draw_adversary_number(AFTL_ORDER_SUPER_LAYER) :
 					   cheat->order;
@@ -758,9 +758,9 @@ static bool choose_in_place_switch_page(const struct aftl_policy *policy,
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	bool first;
 
-	placement->page =
-		aftl_switched_order_next_page(geo, placement->block->programmed, &placement->pages);
-	first = aftl_is_page_of_switch_first_pass(geo, placement->page);
+	placement->page = aftl_get_next_in_place_switch_page(geo, placement->block->programmed,
+							     &placement->pages);
+	first = aftl_is_page_of_slc_pass_before_switch(geo, placement->page);
 	placement->mode = first ? AFTL_MODE_SLC : AFTL_MODE_SWITCHED;
 	if (!draw_adversary_number(8))
 		placement->page += geo->word_line_pages * (1 + draw_adversary_number(3));
@@ -794,7 +794,7 @@ static int propose_illegal_program(struct aftl_policy *policy, struct aftl_lun *
 		block->flip = draw_adversary_number(2);
 	placement->block = block;
 	placement->page = aftl_program_order_next_page(aftl_policy_media(policy), block);
-	placement->pages = aftl_program_step_pages(geo, block);
+	placement->pages = aftl_count_pages_of_program_step(geo, block);
 	placement->mode = aftl_block_program_mode(block);
 	if (block->order == AFTL_ORDER_SWITCHED &&
 	    !choose_in_place_switch_page(policy, placement)) {

@@ -108,24 +108,24 @@ static void advance_time_by_call_pattern(struct test_device *device, enum habit 
 	switch (habit) {
 	case EVERY_EVENT:
 		while (aftl_next_event_ns(device->ftl) <= until)
-			aftl_advance(device->ftl, aftl_next_event_ns(device->ftl));
+			aftl_process_events_until(device->ftl, aftl_next_event_ns(device->ftl));
 		break;
 	case COMPLETIONS:
 		process_events_until(device->ftl, until);
 		break;
 	case SMALL_STEPS:
 		for (; now < until; now += 7777)
-			aftl_advance(device->ftl, now);
+			aftl_process_events_until(device->ftl, now);
 		break;
 	case LATE:
-		aftl_advance(device->ftl, until);
+		aftl_process_events_until(device->ftl, until);
 		break;
 	case RANDOM_STEPS:
 		while (now < until && aftl_random_below(random, 5)) {
 			now += aftl_random_below(random, (u32)min(until - now, (u64)1000000) + 1);
-			aftl_advance(device->ftl, now);
+			aftl_process_events_until(device->ftl, now);
 			/* The device's clock must not go back. */
-			aftl_advance(device->ftl, now / 2);
+			aftl_process_events_until(device->ftl, now / 2);
 		}
 		break;
 	default:
@@ -137,7 +137,7 @@ static void record_run_outcome(struct test_device *device, const struct witness 
 			       struct outcome *outcome)
 {
 	CHECK_EQ(device->pending, 0);
-	outcome->digest = aftl_digest(device->ftl);
+	outcome->digest = aftl_compute_device_digest(device->ftl);
 	outcome->completions = witness->hash;
 	outcome->now_ns = aftl_device_time_ns(device->ftl);
 	outcome->stats = *aftl_get_stats(device->ftl);
@@ -168,7 +168,7 @@ static void run_requests_with_call_pattern(const char *policy, const char *param
 			    mine->at_ns);
 	}
 	advance_time_by_call_pattern(&device, habit == SMALL_STEPS ? LATE : habit, last, &random);
-	aftl_advance(device.ftl, last);
+	aftl_process_events_until(device.ftl, last);
 	record_run_outcome(&device, &witness, outcome);
 }
 
@@ -532,7 +532,7 @@ static int place_in_half_of_each_block(struct aftl_policy *policy, struct aftl_l
 		aftl_policy_close_block(policy, *open);
 		*open = NULL;
 	}
-	return aftl_open_blocks_place(policy, lun, need, need->stream, placement);
+	return aftl_open_blocks_place_program(policy, lun, need, need->stream, placement);
 }
 
 static u32 count_steps_to_fill_half_block(struct aftl_policy *policy,
@@ -615,13 +615,13 @@ TAP_TEST(a_fill_overwrites_the_configured_share_of_units)
 /* Check that the device's digest changes if the byte at @place in its state changes. */
 static void check_digest_depends_on_byte(const struct test_device *device, void *place)
 {
-	u64 usual = aftl_digest(device->ftl);
+	u64 usual = aftl_compute_device_digest(device->ftl);
 	u8 *byte = place;
 
 	*byte ^= 1;
-	CHECK(aftl_digest(device->ftl) != usual);
+	CHECK(aftl_compute_device_digest(device->ftl) != usual);
 	*byte ^= 1;
-	CHECK_EQ(aftl_digest(device->ftl), usual);
+	CHECK_EQ(aftl_compute_device_digest(device->ftl), usual);
 }
 
 TAP_TEST(the_digest_changes_with_each_part_of_the_state)
@@ -644,11 +644,11 @@ TAP_TEST(the_digest_changes_with_each_part_of_the_state)
 	check_digest_depends_on_byte(&device, &block->erases);
 	check_digest_depends_on_byte(&device, &block->wear);
 	check_digest_depends_on_byte(&device, &block->kind);
-	usual = aftl_digest(device.ftl);
+	usual = aftl_compute_device_digest(device.ftl);
 	map = aftl_l2p_entry(device.ftl, 0);
 	i = map[1];
 	map[1] = map[2];
 	map[2] = i;
-	CHECK(aftl_digest(device.ftl) != usual);
+	CHECK(aftl_compute_device_digest(device.ftl) != usual);
 	test_device_close(&device);
 }

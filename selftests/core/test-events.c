@@ -18,8 +18,8 @@ static void init_events(struct aftl_events *events, u32 sources, u32 few)
 	u32 i;
 
 	*events = (struct aftl_events){ .when = when, .winner = winner };
-	aftl_events_set_source_counts(events, sources - few, few);
-	CHECK_EQ(aftl_events_time_entries(events), sources + 1);
+	aftl_events_set_number_of_sources(events, sources - few, few);
+	CHECK_EQ(aftl_events_count_event_times(events), sources + 1);
 	CHECK(aftl_events_count_tree_nodes(events) <= ARRAY_SIZE(winner));
 	memset(when, 0x5a, sizeof(when));
 	memset(winner, 0x5a, sizeof(winner));
@@ -54,7 +54,7 @@ TAP_TEST(each_event_source_has_a_leaf_at_the_least_depth)
 			struct aftl_events events;
 			u32 last = many + few - 1;
 
-			aftl_events_set_source_counts(&events, many, few);
+			aftl_events_set_number_of_sources(&events, many, few);
 			CHECK(aftl_events_get_leaf(&events, last) <
 			      aftl_events_count_tree_nodes(&events));
 			CHECK(aftl_events_get_leaf(&events, many - 1) <

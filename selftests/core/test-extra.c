@@ -124,7 +124,7 @@ static void check_same_snapshots(void)
 {
 	struct test_bytes bytes[2] = { 0 };
 
-	CHECK_EQ(aftl_digest(frugal.ftl), aftl_digest(usual.ftl));
+	CHECK_EQ(aftl_compute_device_digest(frugal.ftl), aftl_compute_device_digest(usual.ftl));
 	CHECK_EQ(count_blocks_with_extra_metadata(&usual), count_extra_metadata_chunks(&frugal));
 	test_device_save(&frugal, &bytes[0]);
 	test_device_save(&usual, &bytes[1]);
@@ -163,7 +163,7 @@ static void check_erase_clears_program_hours(const struct test_device *device)
 		u32 page = i % media->geo->pages;
 
 		wrong += !aftl_page_is_programmed(media, block, page) &&
-			 aftl_page_hours_after_first_program(media, block, page);
+			 aftl_get_program_time_of_page(media, block, page);
 	}
 	CHECK_EQ(wrong, 0);
 }

@@ -323,7 +323,7 @@ TAP_TEST(the_program_of_an_overwritten_unit_triggers_nothing)
 			     aftl_device_time_ns(device.ftl)),
 		 0);
 	test_drain(&device);
-	aftl_advance(device.ftl, aftl_device_time_ns(device.ftl));
+	aftl_process_events_until(device.ftl, aftl_device_time_ns(device.ftl));
 	CHECK_EQ(fault_at(0)->state, AFTL_FAULT_HAPPENED);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 0, 1, 0, NULL), -EIO);
 }
@@ -389,11 +389,11 @@ TAP_TEST(many_blocks_are_worn_in_bounded_steps)
 	open_device("baseline", "channels=2 chips=2 blocks=2500 layers=1 word_lines=1 op=60");
 	media = aftl_media(device.ftl);
 	CHECK_RANGE(media->geo->blocks, 2 * AFTL_WEAR_BLOCKS + 1, 3 * AFTL_WEAR_BLOCKS);
-	work = aftl_count_work_done(device.ftl);
+	work = aftl_get_work_item_count(device.ftl);
 	CHECK_EQ(arm_fault_text("wear 7"), 0);
 	CHECK_EQ(media->blocks[0].wear, 0);
 	test_advance_clock_by(&device, 1);
-	CHECK(aftl_count_work_done(device.ftl) - work >= 3 * AFTL_SLICE_WORK);
+	CHECK(aftl_get_work_item_count(device.ftl) - work >= 3 * AFTL_SLICE_WORK);
 	CHECK_EQ(aftl_get_faults(device.ftl, &all), 1);
 	CHECK_EQ(all[0].state, AFTL_FAULT_HAPPENED);
 	for (i = 0; i < media->geo->blocks; i++)
@@ -476,7 +476,7 @@ static void check_fault_states(u64 since_ns, u8 *states)
 {
 	u32 i;
 
-	aftl_advance(device.ftl, aftl_device_time_ns(device.ftl));
+	aftl_process_events_until(device.ftl, aftl_device_time_ns(device.ftl));
 	for (i = 0; i < FAULTS; i++) {
 		const struct aftl_fault *fault = fault_at(i);
 
@@ -529,7 +529,7 @@ static u64 run_random_faults(u64 seed, u32 steps)
 		check_fault_states(since_ns, states);
 	}
 	test_audit_device(&device);
-	return aftl_digest(device.ftl);
+	return aftl_compute_device_digest(device.ftl);
 }
 
 TAP_TEST(each_fault_happens_once_on_random_devices)

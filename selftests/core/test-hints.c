@@ -283,11 +283,11 @@ TAP_TEST(saving_resets_the_streams_that_a_snapshot_does_not_store)
 		device.hint = (struct aftl_hint){ .stream = id };
 		test_execute_request(&device, AFTL_OP_WRITE, id, 1, AFTL_PRECISE, NULL);
 	}
-	CHECK_EQ(bind[aftl_write_stream_index(AFTL_PRECISE, 3)].left, 11);
-	CHECK_EQ(bind[aftl_write_stream_index(AFTL_PRECISE, 4)].left, 11);
+	CHECK_EQ(bind[aftl_get_index_of_write_stream(AFTL_PRECISE, 3)].left, 11);
+	CHECK_EQ(bind[aftl_get_index_of_write_stream(AFTL_PRECISE, 4)].left, 11);
 	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
-	CHECK_EQ(bind[aftl_write_stream_index(AFTL_PRECISE, 3)].left, 11);
-	CHECK_EQ(bind[aftl_write_stream_index(AFTL_PRECISE, 4)].left, 0);
+	CHECK_EQ(bind[aftl_get_index_of_write_stream(AFTL_PRECISE, 3)].left, 11);
+	CHECK_EQ(bind[aftl_get_index_of_write_stream(AFTL_PRECISE, 4)].left, 0);
 }
 
 /* A policy may answer 16 different streams at most. */

@@ -337,7 +337,7 @@ static u64 measure_completion_with_queues(const char *weights, u32 at_once, u32 
 		test_drain_to_queue_depth(&device, at_once);
 	}
 	test_drain(&device);
-	now_ns = aftl_device_time_ns(device.ftl) ^ aftl_digest(device.ftl);
+	now_ns = aftl_device_time_ns(device.ftl) ^ aftl_compute_device_digest(device.ftl);
 	return now_ns;
 }
 

@@ -212,8 +212,9 @@ TAP_TEST(a_switched_page_has_the_errors_of_all_bits)
 
 static u32 disturb_mv_of_unit(u32 unit)
 {
-	return aftl_page_disturb_mv(aftl_media(device.ftl), test_block_of(&device, unit),
-				    ips_page_of_unit(unit));
+	return aftl_compute_page_disturbance_mv(aftl_media(device.ftl),
+						test_block_of(&device, unit),
+						ips_page_of_unit(unit));
 }
 
 /* A one-bit word line is disturbed by the switch of its predecessor, not by its own switch. */

@@ -120,8 +120,8 @@ static void fail_lun_at_random_moments(const char *params)
 		stream.gap_ns = 20000;
 		stream.depth = 64;
 		send_requests_until_failure(20 + aftl_random_below(&random, 300));
-		aftl_advance(device.ftl,
-			     aftl_device_time_ns(device.ftl) + aftl_random_below(&random, 1000000));
+		aftl_process_events_until(device.ftl, aftl_device_time_ns(device.ftl) +
+							      aftl_random_below(&random, 1000000));
 		CHECK_EQ(aftl_fail_lun(device.ftl, aftl_random_below(&random, 4)), 0);
 		test_audit_device(&device);
 		send_requests_until_failure(100);
@@ -163,9 +163,9 @@ TAP_TEST(a_dead_lun_is_saved_and_loaded)
 	test_stream_write_all_units(&stream, &device);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
 	test_drain(&device);
-	digest = aftl_digest(device.ftl);
+	digest = aftl_compute_device_digest(device.ftl);
 	CHECK_EQ(test_device_reload(&device), 0);
-	CHECK_EQ(aftl_digest(device.ftl), digest);
+	CHECK_EQ(aftl_compute_device_digest(device.ftl), digest);
 	check_lost_units(1);
 	send_requests_until_failure(500);
 }

@@ -63,7 +63,7 @@ static void program_block_pages(u32 page, u32 pages, u16 attr)
 	if (!one.block.programmed)
 		one.block.begun_flip = one.block.flip;
 	one.block.programmed += pages;
-	aftl_program_order_advance(&one.media, &one.block, page);
+	aftl_program_order_advance_frontier(&one.media, &one.block, page);
 }
 
 /* Independent model: return true if the whole program step at @page is legal. */

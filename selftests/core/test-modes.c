@@ -132,7 +132,7 @@ TAP_TEST(program_modes_keep_their_numbers)
 		CHECK_EQ(aftl_mode_bits_per_cell(mode), bits[mode]);
 		CHECK_EQ(aftl_page_mode(attr), mode);
 		CHECK_EQ(aftl_page_class(attr), AFTL_APPROX);
-		CHECK_EQ(aftl_page_reprograms(attr), 2);
+		CHECK_EQ(aftl_get_reprogram_count_of_page(attr), 2);
 		CHECK(aftl_page_attr_is_possible(attr));
 	}
 	CHECK(!aftl_page_attr_is_possible(aftl_page_attr(AFTL_PRECISE, AFTL_MODES, 0)));

@@ -180,7 +180,7 @@ TAP_TEST(the_passes_of_a_block_have_one_legal_order)
 		if (steps[i][1])
 			continue;
 		block.programmed += 4;
-		aftl_program_order_advance(&media, &block, first);
+		aftl_program_order_advance_frontier(&media, &block, first);
 	}
 	CHECK_EQ(aftl_next_fine_pass_page(&media, &block), 48);
 	CHECK_EQ(aftl_program_order_next_page(&media, &block), 48);
@@ -312,9 +312,9 @@ TAP_TEST(draining_completes_pending_fine_passes)
 	execute_request(AFTL_OP_WRITE, 0, LINE);
 	test_advance_clock_by(&device, 100000000);
 	aftl_set_drain_mode(device.ftl, true);
-	CHECK(aftl_is_busy(device.ftl));
+	CHECK(aftl_has_pending_work(device.ftl));
 	test_advance_clock_by(&device, 100000000);
-	CHECK(!aftl_is_busy(device.ftl));
+	CHECK(!aftl_has_pending_work(device.ftl));
 	CHECK(units_are_on_flash(0, LINE));
 }
 
@@ -600,8 +600,8 @@ TAP_TEST(translation_pages_stay_in_the_controller_until_their_fine_pass)
 		pending += count_pending_trans_pages(device.ftl);
 		check_pending_trans_page_cached(device.ftl, i % 40);
 		if (!device.ftl->luns->fine_pending_writes)
-			CHECK(!aftl_foggy_pass_commit_padding(device.ftl, device.ftl->luns, false,
-							      &placement));
+			CHECK(!aftl_commit_coarse_pass_of_padding(device.ftl, device.ftl->luns,
+								  false, &placement));
 		test_audit_device(&device);
 		if (i % 800)
 			continue;
@@ -733,7 +733,7 @@ TAP_TEST(a_loaded_block_continues_with_its_fine_pass)
 	for (i = 0; i < 2; i++) {
 		execute_request(AFTL_OP_WRITE, 7, 3 * LINE + 1);
 		execute_request(AFTL_OP_FLUSH, 0, 0);
-		digest[i] = aftl_digest(device.ftl);
+		digest[i] = aftl_compute_device_digest(device.ftl);
 		if (i)
 			break;
 		reload_between_passes(&bytes);

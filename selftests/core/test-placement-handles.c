@@ -225,8 +225,10 @@ static void reload_with_handles(struct test_bytes *bytes, u64 handles)
 
 	aftl_destroy(device.ftl);
 	device.config.placement_handles = handles;
-	CHECK_EQ(aftl_load_as(&device.ftl, &source, aftl_policy_find("baseline"), &device.config,
-			      &device.ops, &device, &device.error), 0);
+	CHECK_EQ(aftl_load_with_policy_and_params(&device.ftl, &source,
+						  aftl_policy_find("baseline"), &device.config,
+						  &device.ops, &device, &device.error),
+		 0);
 }
 
 /*

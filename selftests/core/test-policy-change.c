@@ -150,7 +150,8 @@ static void reload_with_policy(struct aftl_random *random, const struct aftl_pol
 	save_idle_device(&bytes);
 	source = test_bytes_source(&bytes);
 	change_random_params(&config, random);
-	ret = aftl_load_as(&next, &source, type, &config, &device.ops, &device, &device.error);
+	ret = aftl_load_with_policy_and_params(&next, &source, type, &config, &device.ops, &device,
+					       &device.error);
 	if (ret) {
 		refused++;
 		CHECK_EQ(ret, -EINVAL);
@@ -267,7 +268,8 @@ static int reload_with_changed_param(struct test_bytes *bytes, unsigned int inde
 
 	*value = *value < aftl_param_at(index)->largest ? *value + 1 : *value - 1;
 	device.error.text[0] = '\0';
-	ret = aftl_load_as(&next, &source, NULL, &config, &device.ops, &device, &device.error);
+	ret = aftl_load_with_policy_and_params(&next, &source, NULL, &config, &device.ops, &device,
+					       &device.error);
 	if (!ret) {
 		check_preserved_state(device.ftl, next);
 		aftl_destroy(next);

@@ -382,7 +382,7 @@ TAP_TEST(parity_leaves_each_die_its_reserve)
 
 	open_device("baseline", parity);
 	lun = &device.ftl->luns[number % EACH];
-	while (lun->free_blocks >= aftl_gc_reserve_blocks(device.ftl)) {
+	while (lun->free_blocks >= aftl_count_gc_reserve_blocks(device.ftl)) {
 		CHECK_EQ(aftl_superblock_select_parity_member(device.ftl, 0, number),
 			 number % EACH);
 		aftl_block_open(device.ftl, aftl_free_block_take(device.ftl, lun, 0),
@@ -423,18 +423,19 @@ TAP_TEST(searches_of_superblocks_are_counted_as_work)
 	open_device("baseline", parity);
 	test_stream_write_all_units(&stream, &device);
 	lun = &device.ftl->luns[0];
-	work = aftl_count_work_done(device.ftl);
+	work = aftl_get_work_item_count(device.ftl);
 	CHECK(!aftl_superblock_gc_start(device.ftl, lun, AFTL_CAUSE_GC, 0));
-	CHECK(aftl_count_work_done(device.ftl) - work >= aftl_geometry(device.ftl)->blocks_per_lun);
+	CHECK(aftl_get_work_item_count(device.ftl) - work >=
+	      aftl_geometry(device.ftl)->blocks_per_lun);
 	fail_die_of_lun(1);
-	work = aftl_count_work_done(device.ftl);
+	work = aftl_get_work_item_count(device.ftl);
 	CHECK(aftl_superblock_gc_rebuild_block(device.ftl, lun, true));
-	CHECK(aftl_count_work_done(device.ftl) != work);
+	CHECK(aftl_get_work_item_count(device.ftl) != work);
 	wait_for_rebuild(1);
 	CHECK(!aftl_superblock_gc_rebuild_block(device.ftl, lun, true));
-	work = aftl_count_work_done(device.ftl);
+	work = aftl_get_work_item_count(device.ftl);
 	CHECK(!aftl_superblock_gc_rebuild_block(device.ftl, lun, true));
-	CHECK_EQ(aftl_count_work_done(device.ftl), work);
+	CHECK_EQ(aftl_get_work_item_count(device.ftl), work);
 }
 
 static bool is_lost[65536];
@@ -508,8 +509,8 @@ static void fail_die_at_random_moments(const char *params, const char *policy)
 		stream.depth = 64;
 		test_stream_write_all_units(&stream, &device);
 		send_requests_to_rain(20 + aftl_random_below(&random, 400));
-		aftl_advance(device.ftl,
-			     aftl_device_time_ns(device.ftl) + aftl_random_below(&random, 1000000));
+		aftl_process_events_until(device.ftl, aftl_device_time_ns(device.ftl) +
+							      aftl_random_below(&random, 1000000));
 		fail_die_of_lun(die);
 		send_requests_to_rain(aftl_random_below(&random, 200));
 		if (i % 2)
@@ -870,7 +871,7 @@ TAP_TEST(a_read_only_device_becomes_idle)
 		fail_die_of_lun(seed % 4);
 		send_requests_to_rain(200 + seed * 91 % 2500);
 		aftl_set_drain_mode(device.ftl, true);
-		for (steps = 0; aftl_is_busy(device.ftl) && steps < 200000; steps++)
+		for (steps = 0; aftl_has_pending_work(device.ftl) && steps < 200000; steps++)
 			test_process_event(&device);
 		CHECK_RANGE(steps, 0, 199999);
 		read_only += aftl_is_read_only(device.ftl);

@@ -271,7 +271,8 @@ static u64 hash_word_line_states(const struct aftl *ftl)
 		for (page = 0; page < media->geo->pages; page += LINE) {
 			struct aftl_word_line status = aftl_word_line_status(media, at, page);
 
-			CHECK_EQ(status.reprograms, aftl_word_line_reprograms(media, at, page));
+			CHECK_EQ(status.reprograms,
+				 aftl_get_reprogram_count_of_word_line(media, at, page));
 			hash = aftl_hash64_pair(hash, (u64)status.reprograms << 16 |
 							      status.id << 8 | status.valid);
 		}

@@ -94,7 +94,8 @@ TAP_TEST(a_range_of_the_device_is_a_range_in_each_shard)
 	CHECK_EQ(aftl_shards_init(&shards, &config, &error), 0);
 	for (unit = 0; unit <= shards.units; unit++) {
 		for (i = 0; i < 3; i++)
-			wrong += aftl_count_shard_lpns_below(&shards, i, unit) != before[i];
+			wrong += aftl_count_shard_lpns_below_device_lpn(&shards, i, unit) !=
+				 before[i];
 		before[aftl_shard_of_lpn(&shards, unit)]++;
 	}
 	CHECK_EQ(wrong, 0);

@@ -322,13 +322,13 @@ TAP_TEST(the_cache_survives_a_snapshot)
 	open_device_with_slc("baseline", "25%", "0", "none");
 	write_units_singly(0, EACH + 5);
 	write_units_singly(EACH + 5, EACH - 5);
-	digest = aftl_digest(device.ftl);
+	digest = aftl_compute_device_digest(device.ftl);
 	open_device_with_slc("baseline", "25%", "0", "none");
 	write_units_singly(0, EACH + 5);
 	reload_with_slc("baseline", "25%", "0");
 	CHECK_EQ(test_block_of(&device, EACH)->bits, 1);
 	write_units_singly(EACH + 5, EACH - 5);
-	CHECK_EQ(aftl_digest(device.ftl), digest);
+	CHECK_EQ(aftl_compute_device_digest(device.ftl), digest);
 	CHECK(test_block_of(&device, 2 * EACH - 1) == test_block_of(&device, EACH));
 	/* A change of the policy does not close the open block of the SLC cache. */
 	write_units_singly(0, 3);

@@ -182,7 +182,7 @@ static u32 find_max_age_checks_per_event(u64 ns)
 
 	while (aftl_next_event_ns(device->ftl) <= end_ns) {
 		asked = 0;
-		aftl_advance(device->ftl, aftl_next_event_ns(device->ftl));
+		aftl_process_events_until(device->ftl, aftl_next_event_ns(device->ftl));
 		most = max(most, asked);
 	}
 	return most;
@@ -208,7 +208,7 @@ TAP_TEST(the_search_for_old_data_alternates_between_luns)
 {
 	open_refresh_device();
 	aftl_advance_age(device->ftl, 31 * AFTL_DAY_NS);
-	aftl_advance(device->ftl, aftl_device_time_ns(device->ftl) + 250000);
+	aftl_process_events_until(device->ftl, aftl_device_time_ns(device->ftl) + 250000);
 	CHECK_EQ(test_counters(device)->refresh_blocks, 2);
 }
 
@@ -222,10 +222,10 @@ static void check_devices_continue_alike(struct aftl *loaded)
 
 		if (!CHECK_EQ(aftl_next_event_ns(loaded), next_ns))
 			return;
-		aftl_advance(device->ftl, next_ns);
-		aftl_advance(loaded, next_ns);
+		aftl_process_events_until(device->ftl, next_ns);
+		aftl_process_events_until(loaded, next_ns);
 	}
-	CHECK_EQ(aftl_digest(device->ftl), aftl_digest(loaded));
+	CHECK_EQ(aftl_compute_device_digest(device->ftl), aftl_compute_device_digest(loaded));
 }
 
 static void save_during_refresh_scan(u64 at_ns)
@@ -236,7 +236,7 @@ static void save_during_refresh_scan(u64 at_ns)
 	init_device_that_counts_pauses(old);
 	CHECK_EQ(test_device_create(device, "delta_b"), 0);
 	aftl_advance_age(device->ftl, 31 * AFTL_DAY_NS);
-	aftl_advance(device->ftl, aftl_device_time_ns(device->ftl) + at_ns);
+	aftl_process_events_until(device->ftl, aftl_device_time_ns(device->ftl) + at_ns);
 	CHECK_EQ(save_in_slices(), 0);
 	source = test_bytes_source(&bytes);
 	CHECK_EQ(aftl_load(&loaded, &source, &device->ops, device, &device->error), 0);
@@ -264,12 +264,12 @@ TAP_TEST(with_refresh_off_no_daily_event_is_due)
 	CHECK_EQ(test_device_create(device, "delta_b"), 0);
 	CHECK_EQ(aftl_set_param(device->ftl, "refresh", "0", &device->error), 0);
 	alarm(20);
-	aftl_advance(device->ftl, aftl_device_time_ns(device->ftl) + 3 * AFTL_DAY_NS);
+	aftl_process_events_until(device->ftl, aftl_device_time_ns(device->ftl) + 3 * AFTL_DAY_NS);
 	alarm(0);
 	CHECK_EQ(aftl_next_event_ns(device->ftl), U64_MAX);
 	CHECK_EQ(aftl_set_param(device->ftl, "refresh", "30d", &device->error), 0);
 	aftl_advance_age(device->ftl, 40 * AFTL_DAY_NS);
-	aftl_advance(device->ftl, aftl_device_time_ns(device->ftl) + AFTL_HOUR_NS);
+	aftl_process_events_until(device->ftl, aftl_device_time_ns(device->ftl) + AFTL_HOUR_NS);
 	CHECK_EQ(test_counters(device)->programmed_refresh_units, test_unit_count(device));
 }
 
@@ -318,7 +318,7 @@ static void open_device_that_counts_work(const char *params)
 static void record_work_of_core_call(u32 work)
 {
 	calls++;
-	most_work = max(most_work, aftl_count_work_done(device->ftl) - work);
+	most_work = max(most_work, aftl_get_work_item_count(device->ftl) - work);
 	watch.most = max(watch.most, watch.since);
 	watch.since = 0;
 }
@@ -327,7 +327,7 @@ static void record_work_of_core_call(u32 work)
 static void count_pending_events(void)
 {
 	while (aftl_next_event_ns(device->ftl) <= aftl_device_time_ns(device->ftl)) {
-		u32 work = aftl_count_work_done(device->ftl);
+		u32 work = aftl_get_work_item_count(device->ftl);
 
 		test_process_event(device);
 		record_work_of_core_call(work);
@@ -339,18 +339,18 @@ static void submit_and_record_work(enum aftl_op op, u32 unit, u32 units)
 	u32 work;
 
 	count_pending_events();
-	work = aftl_count_work_done(device->ftl);
+	work = aftl_get_work_item_count(device->ftl);
 	CHECK_EQ(test_submit(device, op, unit, units, 0, 0, aftl_device_time_ns(device->ftl)), 0);
 	record_work_of_core_call(work);
 }
 
 static void process_events_and_record_work(void)
 {
-	u32 work = aftl_count_work_done(device->ftl);
+	u32 work = aftl_get_work_item_count(device->ftl);
 
-	while (aftl_is_busy(device->ftl) && test_process_event(device)) {
+	while (aftl_has_pending_work(device->ftl) && test_process_event(device)) {
 		record_work_of_core_call(work);
-		work = aftl_count_work_done(device->ftl);
+		work = aftl_get_work_item_count(device->ftl);
 	}
 }
 
@@ -387,7 +387,7 @@ TAP_TEST(luns_are_woken_in_slices)
 	CHECK_EQ(aftl_set_param(device->ftl, "idle", "1ms", &device->error), 0);
 	for (calls = 1; calls <= 4; calls++) {
 		CHECK_EQ(count_woken_luns(), calls * AFTL_SLICE_LUNS);
-		aftl_step(device->ftl, aftl_device_time_ns(device->ftl));
+		aftl_process_next_event(device->ftl, aftl_device_time_ns(device->ftl));
 	}
 	CHECK_RANGE(count_woken_luns(), 1, 4 * AFTL_SLICE_LUNS - 1);
 	process_events_and_record_work();
@@ -417,12 +417,12 @@ TAP_TEST(the_work_per_call_of_gc_is_bounded)
 	calls = 0;
 	for (i = 0; i < 4096; i++) {
 		count_pending_events();
-		work = aftl_count_work_done(device->ftl);
+		work = aftl_get_work_item_count(device->ftl);
 		CHECK_EQ(aftl_start_lun_gc(device->ftl, i), 0);
 		record_work_of_core_call(work);
 	}
 	for (i = 0; i < 40000 && aftl_count_luns_in_gc(device->ftl); i++) {
-		work = aftl_count_work_done(device->ftl);
+		work = aftl_get_work_item_count(device->ftl);
 		test_process_event(device);
 		record_work_of_core_call(work);
 	}
@@ -521,7 +521,7 @@ static u64 reset_zones_and_continue(bool at_once)
 	process_events_and_record_work();
 	CHECK_EQ(device->failed, 0);
 	test_audit_device(device);
-	digest = aftl_digest(device->ftl);
+	digest = aftl_compute_device_digest(device->ftl);
 	test_device_close(device);
 	return digest;
 }

@@ -501,8 +501,8 @@ static int reload_device_with_cmt(const char *policy, struct test_bytes *bytes)
 {
 	struct aftl_snapshot_source source = test_bytes_source(bytes);
 	struct aftl *next;
-	int ret = aftl_load_as(&next, &source, aftl_policy_find(policy), NULL, &device.ops, &device,
-			       &device.error);
+	int ret = aftl_load_with_policy_and_params(&next, &source, aftl_policy_find(policy), NULL,
+						   &device.ops, &device, &device.error);
 
 	if (ret)
 		return ret;
@@ -519,7 +519,7 @@ static u64 run_requests_for_digest(void)
 	test_stream_init(&stream, 77);
 	test_stream_submit_requests(&stream, &device, 400);
 	test_drain(&device);
-	return aftl_digest(device.ftl);
+	return aftl_compute_device_digest(device.ftl);
 }
 
 /* List the cached translation pages, oldest first; return their number. */
@@ -596,7 +596,7 @@ TAP_TEST(capacity_includes_the_translation_pages)
 			CHECK(device.ftl->luns[0].max_valid + device.ftl->luns[1].max_valid >=
 			      test_unit_count(&device) + device.ftl->geo.trans_pages +
 				      2 * device.ftl->program_units);
-			CHECK_EQ(aftl_reserved_blocks_per_lun(device.ftl),
+			CHECK_EQ(aftl_count_reserved_blocks_per_lun(device.ftl),
 				 device.ftl->type->open_blocks + device.ftl->type->reserve + 2);
 		}
 	}
@@ -658,8 +658,8 @@ static void check_trans_block_leaves_gc_reserve(void *host, const struct aftl_ar
 	if (event->op != AFTL_ARRAY_PROGRAM || event->cause != AFTL_CAUSE_MAP || event->page)
 		return;
 	seen_opened++;
-	CHECK_MSG(lun->free_blocks + 1 > aftl_gc_reserve_blocks(device.ftl), "%u blocks are left",
-		  lun->free_blocks);
+	CHECK_MSG(lun->free_blocks + 1 > aftl_count_gc_reserve_blocks(device.ftl),
+		  "%u blocks are left", lun->free_blocks);
 }
 
 /* One program may evict more translation pages than the limit of pages under eviction allows. */

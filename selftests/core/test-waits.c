@@ -72,7 +72,7 @@ static u64 run_waits_seed(u64 seed, bool with_waits)
 		for (i = 0; i < REQUESTS && !tap_failures(); i++)
 			test_stream_submit_request(&stream, &device);
 		test_drain(&device);
-		digest = aftl_digest(device.ftl);
+		digest = aftl_compute_device_digest(device.ftl);
 	}
 	test_device_close(&device);
 	if (tap_failures())
@@ -115,7 +115,7 @@ static void advance_to_phase_of_lun_operation(u32 phase)
 {
 	while (device.ftl->luns->work.phase != phase &&
 	       CHECK(aftl_next_event_ns(device.ftl) < AFTL_TIME_MAX))
-		aftl_advance(device.ftl, aftl_next_event_ns(device.ftl));
+		aftl_process_events_until(device.ftl, aftl_next_event_ns(device.ftl));
 }
 
 /* Send a request now, and check that it waits for @reason alone, for @ns. */
@@ -136,7 +136,7 @@ TAP_TEST(a_read_behind_an_erase_of_10_ms_waits_for_the_erase)
 	open_device_of_one_die("");
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
 	advance_to_phase_of_lun_operation(AFTL_PHASE_ERASE);
-	aftl_advance(device.ftl, aftl_device_time_ns(device.ftl) + ERASE_NS / 4);
+	aftl_process_events_until(device.ftl, aftl_device_time_ns(device.ftl) + ERASE_NS / 4);
 	check_wait_reason(AFTL_OP_READ, 9, AFTL_WAIT_ERASE, ERASE_NS * 3ULL / 4);
 }
 
@@ -146,10 +146,10 @@ TAP_TEST(a_read_that_suspends_a_program_waits_for_the_suspend)
 
 	open_device_of_one_die("suspend=both suspend_cost=30us");
 	test_submit(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, 0, aftl_device_time_ns(device.ftl));
-	aftl_advance(device.ftl, aftl_device_time_ns(device.ftl));
+	aftl_process_events_until(device.ftl, aftl_device_time_ns(device.ftl));
 	work = &device.ftl->luns->work;
 	CHECK_EQ(work->phase, AFTL_PHASE_PROGRAM);
-	aftl_advance(device.ftl, work->array_ns + 1000);
+	aftl_process_events_until(device.ftl, work->array_ns + 1000);
 	check_wait_reason(AFTL_OP_READ, 9, AFTL_WAIT_SUSPEND, 30000);
 }
 

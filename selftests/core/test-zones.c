@@ -222,7 +222,7 @@ TAP_TEST(zones_go_offline_when_blocks_are_lacking)
 			CHECK_EQ(aftl_fail_block(device.ftl, i), 0);
 			at++;
 		}
-	at = 12 - 3 - aftl_reserved_blocks_per_lun(device.ftl);
+	at = 12 - 3 - aftl_count_reserved_blocks_per_lun(device.ftl);
 	for (i = 1; i < ZONES; i++)
 		check_zone_state(i, i < at ? AFTL_ZONE_EMPTY : AFTL_ZONE_OFFLINE, 0);
 	check_zone_state(0, AFTL_ZONE_FULL, ZONE);
@@ -270,16 +270,20 @@ TAP_TEST(a_die_failure_makes_its_zones_read_only)
 /* With two groups of nine zones on separate LUNs, bad blocks affect only zones on their LUN. */
 TAP_TEST(bad_blocks_affect_zones_of_their_luns_only)
 {
+	u32 reserved;
 	u32 lun;
 	u32 i;
 
 	test_device_open_demo(&device, "baseline", SHAPE " zoned=128KiB");
 	lun = aftl_lun_in_allocation_order(&device.ftl->geo, 3);
+	reserved = aftl_count_reserved_blocks_per_lun(device.ftl);
 	for (i = 0; i < 3; i++)
 		CHECK_EQ(aftl_fail_block(device.ftl, lun * 12 + i), 0);
 	for (i = 0; i < 18; i++)
-		check_zone_state(i, i % 2 && i / 2 >= 9 - aftl_reserved_blocks_per_lun(device.ftl) ?
-				 AFTL_ZONE_OFFLINE : AFTL_ZONE_EMPTY, 0);
+		check_zone_state(i,
+				 i % 2 && i / 2 >= 9 - reserved ? AFTL_ZONE_OFFLINE :
+								  AFTL_ZONE_EMPTY,
+				 0);
 }
 
 /* Each zone has its own open block in each LUN, also after a reload. */

@@ -118,7 +118,7 @@ static void process_one_event(void)
 	u64 when = aftl_next_event_ns(run.ftl);
 
 	fuzz_demand(when != U64_MAX);
-	aftl_advance(run.ftl, when);
+	aftl_process_events_until(run.ftl, when);
 }
 
 static void process_events_to_pending_count(u32 pending)
@@ -171,8 +171,8 @@ static void do_fuzzed_device_action(struct fuzz_bytes *input)
 	else if (what == 30 && aftl_fail_block(run.ftl, fuzz_next_u16(input) % 64))
 		fuzz_demand(aftl_geometry(run.ftl)->blocks <= 64);
 	else
-		aftl_advance(run.ftl,
-			     aftl_device_time_ns(run.ftl) + fuzz_next_u16(input) * 10000ULL);
+		aftl_process_events_until(run.ftl, aftl_device_time_ns(run.ftl) +
+							   fuzz_next_u16(input) * 10000ULL);
 }
 
 int fuzz_input(const u8 *data, size_t size)

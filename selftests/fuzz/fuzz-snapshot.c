@@ -44,7 +44,7 @@ static void check_loaded_device(struct aftl *ftl)
 	write.arrival_ns = aftl_device_time_ns(ftl);
 	fuzz_demand(!aftl_submit(ftl, &write));
 	while (!completed && aftl_next_event_ns(ftl) != U64_MAX && events++ < 100000)
-		aftl_advance(ftl, aftl_next_event_ns(ftl));
+		aftl_process_events_until(ftl, aftl_next_event_ns(ftl));
 	fuzz_demand(completed == 1);
 	fuzz_demand(!aftl_audit(ftl, &error));
 }

@@ -159,7 +159,7 @@ static void submit_volume_write(u32 i, u32 stride)
 
 	fuzz_demand(!aftl_submit(ftl, &request));
 	while (aftl_pending_requests(ftl))
-		aftl_advance(ftl, aftl_next_event_ns(ftl));
+		aftl_process_events_until(ftl, aftl_next_event_ns(ftl));
 }
 
 static int load_fuzzed_volume(const struct aftl_host_ops *ops, bool scan, struct aftl_error *error)
@@ -196,7 +196,7 @@ static void make_seed_volume(u32 kind)
 	fuzz_demand(kind != 3 || !aftl_volume_state(volume)->closed);
 	used_of[kind] = super.layout.snapshot * AFTL_FRAME_BYTES +
 	       aftl_volume_state(volume)->snapshot_bytes;
-	aftl_volume_release(volume);
+	aftl_volume_free(volume);
 	aftl_destroy(ftl);
 	memcpy(sound[kind], bytes, used_of[kind]);
 }
@@ -290,7 +290,7 @@ static void try_load_fuzzed_volume(bool scan)
 		fuzz_demand(strlen(error.text) > 5 && !ftl);
 		return;
 	}
-	while (aftl_volume_next_persisted(volume, &slot, &what, &offset))
+	while (aftl_volume_get_next_persisted_lpn(volume, &slot, &what, &offset))
 		fuzz_demand(aftl_restore_buffered_write(ftl, &what) < aftl_count_buffer_tags(ftl));
 	fuzz_demand(!aftl_audit(ftl, &error));
 	aftl_destroy(ftl);
@@ -308,7 +308,7 @@ static void try_open_fuzzed_volume(bool scan)
 	demand_same_header();
 	demand_same_spare_table_entries();
 	try_load_fuzzed_volume(scan);
-	aftl_volume_release(volume);
+	aftl_volume_free(volume);
 }
 
 int fuzz_input(const u8 *data, size_t size)

@@ -192,7 +192,7 @@ static void resume_table_with_memory_store(u32 i, bool fails)
 
 	if (model.resume[i] == AFTL_RESUME_NEW) {
 		make_unowned_device(i);
-		aftl_table_put_spare_device_in_use(table);
+		aftl_table_put_new_device_in_use(table);
 	} else if (model.resume[i] == AFTL_RESUME_TAKE_OVER &&
 		   model.kind[model_device_index(model.own.device)] != kinds[i] + 1) {
 		make_unowned_device(i);
@@ -215,7 +215,7 @@ static void resume_table_with_volume(u32 i, bool fails)
 	if (model.resume[i] != AFTL_RESUME_AGAIN) {
 		destroy_device(aftl_table_close_device(table));
 		make_unowned_device(i);
-		aftl_table_put_spare_device_in_use(table);
+		aftl_table_put_new_device_in_use(table);
 	}
 	if (fails)
 		destroy_device(aftl_table_close_device(table));

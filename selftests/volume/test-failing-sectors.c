@@ -64,7 +64,8 @@ static void relocate_block_of_each_lun(u32 block)
 		CHECK_EQ(aftl_fail_block(durable.device.ftl, i), 0);
 	for (i = 0; i < geo->luns; i++)
 		CHECK_EQ(aftl_start_lun_gc(durable.device.ftl, i), 0);
-	aftl_advance(durable.device.ftl, aftl_device_time_ns(durable.device.ftl) + 1000000000);
+	aftl_process_events_until(durable.device.ftl,
+				  aftl_device_time_ns(durable.device.ftl) + 1000000000);
 	durable_drain_all_ops(&durable);
 }
 
@@ -261,9 +262,10 @@ static void make_sectors_unwritable(u32 count, struct aftl_random *random)
 static void check_no_remap_in_retired_blocks(void)
 {
 	const struct aftl_media *media = aftl_media(durable.device.ftl);
-	u32 block = aftl_volume_next_remapped(durable.volume, 0);
+	u32 block = aftl_volume_find_next_remapped_block(durable.volume, 0);
 
-	for (; block != U32_MAX; block = aftl_volume_next_remapped(durable.volume, block + 1))
+	for (; block != U32_MAX;
+	     block = aftl_volume_find_next_remapped_block(durable.volume, block + 1))
 		CHECK(media->blocks[block].state != AFTL_BLOCK_BAD);
 }
 

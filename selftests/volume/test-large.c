@@ -316,7 +316,7 @@ static void check_load_detects_damaged_frame(void)
 		 -EUCLEAN);
 	CHECK(strstr(error.text, "has a wrong checksum"));
 	bytes[3] ^= 1;
-	aftl_volume_release(volume);
+	aftl_volume_free(volume);
 }
 
 static u64 read_cpu_seconds(void)
@@ -339,7 +339,7 @@ static void crash_and_check_samples(void)
 	CHECK(!disk.super.lazy_tables || disk.written < 256);
 	volume = open_large_volume();
 	record_programs_of_sampled_units(volume);
-	aftl_volume_release(volume);
+	aftl_volume_free(volume);
 	volume = open_large_volume();
 	ftl = load_large_volume(volume, &recovery);
 	CHECK(!recovery.closed);
@@ -351,7 +351,7 @@ static void crash_and_check_samples(void)
 		 (unsigned long long)(disk.largest >> 20),
 		 (unsigned long long)(format_held >> 20));
 	aftl_destroy(ftl);
-	aftl_volume_release(volume);
+	aftl_volume_free(volume);
 	check_load_detects_damaged_frame();
 	CHECK_EQ(disk.held, 0);
 }

@@ -148,7 +148,7 @@ static void create_random_device(struct life *life)
 	if (durable_open_with_extents(durable, &config, life->policy,
 				      pair_test_event_occurs(life, 50)))
 		tap_bail_out("no such device");
-	aftl_volume_header_to_shard(&durable->super, draw_pair_number(life, (u32)config.shards));
+	aftl_volume_header_set_shard(&durable->super, draw_pair_number(life, (u32)config.shards));
 	life->unwritable = UNWRITABLE;
 	life->zones = (struct zone_stream){
 		.random = &life->random,

@@ -61,7 +61,7 @@ static void format_use_and_close_volume(const char *policy, const char *params)
 static u64 run_requests_and_digest_state(void)
 {
 	run_requests_and_commit(99, 800);
-	return aftl_digest(durable.device.ftl);
+	return aftl_compute_device_digest(durable.device.ftl);
 }
 
 /* Close the volume, send the device further requests, and return the digest of its state. */
@@ -74,7 +74,7 @@ static u64 close_volume_and_digest_later_state(void)
 	aftl_quiesce(device->ftl);
 	CHECK_EQ(durable_execute_ops(&durable, U32_MAX), 0);
 	CHECK_EQ(aftl_volume_close(durable.volume, device->ftl, &device->error), 0);
-	durable.digest = aftl_digest(device->ftl);
+	durable.digest = aftl_compute_device_digest(device->ftl);
 	/* The backing device stays as the clean close left it, without later writes. */
 	durable.ret = -ESHUTDOWN;
 	aftl_unquiesce_device(device->ftl);
@@ -93,7 +93,7 @@ static void check_close_keeps_state(const char *policy, const char *params)
 	volume_load(policy, false);
 	CHECK(durable.recovery.closed);
 	CHECK_TEXT(durable.recovery.snapshot.text, "");
-	CHECK_EQ(aftl_digest(durable.device.ftl), durable.digest);
+	CHECK_EQ(aftl_compute_device_digest(durable.device.ftl), durable.digest);
 	durable.ret = -ESHUTDOWN;
 	CHECK_EQ(run_requests_and_digest_state(), future);
 }
@@ -109,7 +109,7 @@ static u64 digest_block_metadata(const struct aftl *ftl, u32 index)
 {
 	const struct aftl_media *media = aftl_media(ftl);
 	const struct aftl_block *block = &media->blocks[index];
-	u32 first = aftl_block_device_page(media, block, 0);
+	u32 first = aftl_page_number_in_device(media, block, 0);
 	u64 digest = aftl_hash64_pair((u64)block->erases << 32 | block->wear,
 			       (u64)block->handle << 40 | (u64)block->programmed << 8 |
 			       block->bits << 2 |
@@ -270,7 +270,7 @@ TAP_TEST(only_parameters_that_may_change_are_accepted)
 			     "open");
 	CHECK_EQ(aftl_volume_get_header(volume)->config.program, 1000000);
 	CHECK_EQ(aftl_volume_get_header(volume)->generation, 3);
-	aftl_volume_release(volume);
+	aftl_volume_free(volume);
 }
 
 /* Refusals */
@@ -321,7 +321,7 @@ static int reopen_volume(void)
 	int ret = aftl_volume_open(&volume, &durable.disk.medium, &durable.device.error);
 
 	if (!ret)
-		aftl_volume_release(volume);
+		aftl_volume_free(volume);
 	else
 		CHECK(!volume);
 	return ret;
@@ -346,7 +346,7 @@ TAP_TEST(each_shard_has_a_volume_of_its_own)
 
 	for (shard = 0; shard < 2; shard++) {
 		volume_format("approxftl", small_shards, false);
-		aftl_volume_header_to_shard(&durable.super, shard);
+		aftl_volume_header_set_shard(&durable.super, shard);
 		volume_exit_on_error(durable_format(&durable), "format");
 		volume_start_device("approxftl");
 		aftl_derive_shard_config(&own, &durable.super.config, shard);
@@ -376,7 +376,7 @@ TAP_TEST(each_shard_header_matches_only_its_volume_and_number)
 
 	CHECK(aftl_volume_header_is_of_shard(&first, &first, 0));
 	CHECK(!aftl_volume_header_is_of_shard(&first, &first, 1));
-	aftl_volume_header_to_shard(&own, 2);
+	aftl_volume_header_set_shard(&own, 2);
 	CHECK(aftl_volume_header_nonce(&own) != aftl_volume_header_nonce(&first));
 	CHECK(aftl_volume_header_is_of_shard(&own, &first, 2));
 	CHECK(!aftl_volume_header_is_of_shard(&own, &first, 1));
@@ -433,7 +433,7 @@ TAP_TEST(the_copy_of_a_damaged_header_is_used)
 	memset(durable.disk.bytes + 600, 0xff, 512);
 	CHECK_EQ(aftl_volume_open(&volume, &durable.disk.medium, &durable.device.error), 0);
 	CHECK_EQ(aftl_volume_get_header(volume)->generation, 2);
-	aftl_volume_release(volume);
+	aftl_volume_free(volume);
 	memset(durable.disk.bytes + AFTL_FRAME_BYTES + 600, 0xff, 512);
 	CHECK_EQ(reopen_volume(), -EUCLEAN);
 	CHECK_CONTAINS(durable.device.error.text, "checksum");
@@ -786,7 +786,7 @@ TAP_TEST(a_large_zone_table_is_rebuilt_in_linear_time)
 	memset(table, 0xff, 4 * AFTL_SECTOR_BYTES);
 	volume_load("approxftl", false);
 	CHECK_EQ(durable.recovery.tables, 4);
-	CHECK_RANGE(aftl_count_work_done(durable.device.ftl), ppns, ppns + 1000);
+	CHECK_RANGE(aftl_get_work_item_count(durable.device.ftl), ppns, ppns + 1000);
 }
 
 /* Formatting a volume records the blocks that are bad from the factory. */
@@ -981,10 +981,10 @@ TAP_TEST(a_large_persistent_buffer_is_restored_in_linear_time)
 	load_volume_without_data();
 	load = clock() - begin;
 	begin = clock();
-	for (slot = 0; aftl_volume_next_persisted(durable.volume, &slot, &what, &offset);
+	for (slot = 0; aftl_volume_get_next_persisted_lpn(durable.volume, &slot, &what, &offset);
 	     restored++) {
 		CHECK_EQ(from_lpn(what.lpn), restored);
-		aftl_volume_attach_persisted(durable.volume, slot, restored);
+		aftl_volume_set_plp_slot_of_tag(durable.volume, slot, restored);
 	}
 	CHECK_EQ(restored, tags);
 	begin = clock() - begin;
@@ -999,7 +999,7 @@ static u32 count_persisted_pages(void)
 	u32 count = 0;
 	u64 offset;
 
-	while (aftl_volume_next_persisted(durable.volume, &slot, &what, &offset))
+	while (aftl_volume_get_next_persisted_lpn(durable.volume, &slot, &what, &offset))
 		count++;
 	return count;
 }
@@ -1027,7 +1027,7 @@ TAP_TEST(plp_entries_of_too_many_zones_are_dropped_in_linear_time)
 	CHECK_EQ(count_persisted_pages(), 3);
 	for (i = 0; i < geo.zones; i++)
 		CHECK_EQ(durable.device.ftl->zones.all[i].written, i > 0 && i <= 3);
-	CHECK_RANGE(aftl_count_work_done(durable.device.ftl), geo.zones,
+	CHECK_RANGE(aftl_get_work_item_count(durable.device.ftl), geo.zones,
 		    70 * geo.zones + 4 * tags + 64);
 }
 
@@ -1585,7 +1585,7 @@ static int load_and_compare_digest(u64 *digest)
 	int ret = durable_load(&durable, durable.super.policy, false);
 
 	if (digest)
-		*digest = ret ? 0 : aftl_digest(durable.device.ftl);
+		*digest = ret ? 0 : aftl_compute_device_digest(durable.device.ftl);
 	CHECK_EQ(durable.disk.reading, 0);
 	durable_stop(&durable);
 	return ret;

@@ -24,7 +24,7 @@ static int report_medium_volume(const struct medium_file *file, struct aftl_volu
 	size_t used = strlen(what);
 
 	uuid_format(aftl_volume_get_header(volume)->uuid, what + used);
-	aftl_volume_release(volume);
+	aftl_volume_free(volume);
 	return report_medium_content(file, what, error);
 }
 

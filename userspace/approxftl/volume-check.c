@@ -350,7 +350,7 @@ static int repair_volume(struct checkup *checkup)
 	struct aftl *ftl = NULL;
 	int ret;
 
-	aftl_volume_release(checkup->now.volume);
+	aftl_volume_free(checkup->now.volume);
 	checkup->now.volume = NULL;
 	ret = aftl_volume_open(&checkup->now.volume, &checkup->now.file.medium, &error);
 	if (!ret && checkup->options->give_up)
@@ -402,10 +402,11 @@ static int open_shard_volume(struct checkup *checkup, u32 index, struct aftl_err
 	struct aftl_error cause = { "" };
 	int ret;
 
-	aftl_volume_release(checkup->now.volume);
+	aftl_volume_free(checkup->now.volume);
 	checkup->now.volume = NULL;
 	medium_file_open_from_offset(&checkup->now.file, &checkup->whole,
-				     aftl_shard_offset(&checkup->super.layout, index));
+				     aftl_get_volume_offset_of_shard(&checkup->super.layout,
+								     index));
 	ret = aftl_volume_open(&checkup->now.volume, &checkup->now.file.medium, &cause);
 	if (!ret && !aftl_volume_header_is_of_shard(aftl_volume_get_header(checkup->now.volume),
 						    &checkup->super, index))
@@ -585,7 +586,7 @@ static enum exit_code run_volume_check(const struct device_options *options)
 	code = ret ? volume_failed(options, path, ret, &error) : check_open_volume(&checkup);
 	for (u32 i = 0; i < count_listed_findings(&checkup); i++)
 		free(checkup.findings[i]);
-	aftl_volume_release(checkup.now.volume);
+	aftl_volume_free(checkup.now.volume);
 	medium_file_close(&checkup.whole);
 	return code;
 }

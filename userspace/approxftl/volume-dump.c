@@ -224,7 +224,7 @@ static u32 get_quality_level_of_oob_entry(const struct aftl_spare *spare, u32 i)
 {
 	return from_lpn(spare->word[i]) == from_lpn(AFTL_NO_LPN) ?
 		       AFTL_PRECISE :
-		       aftl_oob_lpn_word_level(spare->word[i], spare->attr);
+		       aftl_get_quality_level_of_oob_lpn_word(spare->word[i], spare->attr);
 }
 
 /* Return true if @unit is a translation page: their numbers follow those of the host's units. */
@@ -256,7 +256,7 @@ static void write_dumped_page_json(struct dump *dump, u32 page, const struct aft
 	json_u64(json, "erases", spare->erases);
 	json_string(json, "class", get_class_word_of_page(spare->attr));
 	json_u64(json, "mode", aftl_page_mode(spare->attr));
-	json_u64(json, "reprograms", aftl_page_reprograms(spare->attr));
+	json_u64(json, "reprograms", aftl_get_reprogram_count_of_page(spare->attr));
 	json_u64(json, "opened_ns", spare->opened_ns);
 	json_u64(json, "hour", (u64)spare->first_hour + spare->hours);
 	json_u64(json, "order", spare->order);
@@ -489,7 +489,7 @@ static int find_dumped_shard(struct dump *dump, struct aftl_error *error)
 	if (ret || !shard)
 		return ret;
 	medium_file_open_from_offset(&dump->file, &dump->whole,
-				     aftl_shard_offset(&dump->super.layout, shard));
+				     aftl_get_volume_offset_of_shard(&dump->super.layout, shard));
 	ret = find_volume_header(dump, &cause);
 	return ret ? aftl_fail(error, ret, "shard %u: %.200s", shard, cause.text) : 0;
 }

@@ -104,7 +104,7 @@ static u64 compute_volume_bytes(const struct making *making)
 {
 	const struct aftl_layout *layout = &making->super.layout;
 
-	return aftl_shard_offset(layout, (u32)making->super.config.shards - 1) +
+	return aftl_get_volume_offset_of_shard(layout, (u32)making->super.config.shards - 1) +
 	       layout->frames * AFTL_FRAME_BYTES;
 }
 
@@ -196,8 +196,9 @@ static int wipe_old_shard_headers(struct making *making, struct aftl_error *erro
 	int ret = 0;
 
 	for (u32 i = 0; !ret && i < making->super.config.shards; i++)
-		ret = file->medium.write(file, aftl_shard_offset(&making->super.layout, i), zeroes,
-					 sizeof(zeroes));
+		ret = file->medium.write(file,
+					 aftl_get_volume_offset_of_shard(&making->super.layout, i),
+					 zeroes, sizeof(zeroes));
 	if (!ret)
 		ret = file->medium.flush(file);
 	return ret ? aftl_fail(error, ret, "the headers of old volumes cannot be erased") : 0;
@@ -210,8 +211,9 @@ static int format_one_shard(struct making *making, u32 index, struct aftl_error 
 	struct medium_file part;
 	int ret;
 
-	medium_file_open_from_offset(&part, file, aftl_shard_offset(&super.layout, index));
-	aftl_volume_header_to_shard(&super, index);
+	medium_file_open_from_offset(&part, file,
+				     aftl_get_volume_offset_of_shard(&super.layout, index));
+	aftl_volume_header_set_shard(&super, index);
 	ret = aftl_volume_format(&part.medium, &super, error);
 	if (!index)
 		making->super = super;
@@ -307,7 +309,7 @@ static bool has_volume_header(const struct medium_file *file)
 	if (!file->medium.bytes)
 		return false;
 	ret = aftl_volume_open(&volume, &file->medium, &error);
-	aftl_volume_release(volume);
+	aftl_volume_free(volume);
 	return ret != -ENODATA && ret != -EMEDIUMTYPE;
 }
 

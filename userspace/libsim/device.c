@@ -337,7 +337,7 @@ bool simlib_device_advance(struct simlib_device *device, u64 ns, u32 events)
 	pthread_mutex_lock(&device->lock);
 	device->busy = true;
 	while (events-- && left)
-		left = aftl_step(device->ftl, ns);
+		left = aftl_process_next_event(device->ftl, ns);
 	device->busy = false;
 	pthread_mutex_unlock(&device->lock);
 	return !left;
@@ -448,7 +448,7 @@ u64 simlib_device_digest(struct simlib_device *device)
 	u64 digest;
 
 	pthread_mutex_lock(&device->lock);
-	digest = aftl_digest(device->ftl);
+	digest = aftl_compute_device_digest(device->ftl);
 	pthread_mutex_unlock(&device->lock);
 	return digest;
 }

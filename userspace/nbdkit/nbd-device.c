@@ -75,9 +75,10 @@ static u64 device_to_host_ns(const struct nbd_device *device, u64 device_ns)
 static void advance_device_to_present(struct nbd_device *device)
 {
 	if (device->line.scale != TARGET_TIMING_OFF)
-		aftl_advance(device->ftl,
-			     device->start_ns + (get_host_now_ns() - device->start_host_ns) /
-							device->line.scale);
+		aftl_process_events_until(device->ftl,
+					  device->start_ns +
+						  (get_host_now_ns() - device->start_host_ns) /
+							  device->line.scale);
 }
 
 void nbd_device_lock_and_advance(struct nbd_device *device)
@@ -303,7 +304,7 @@ void nbd_device_read_lpn(void *host, struct aftl_request *request, const struct 
 	/* Invert the bits of the payload of @span that have errors. */
 	cell = aftl_cell(device->ftl);
 	for (u32 i = 0; i < read->flips; i++) {
-		u32 bit = aftl_flip_position(cell, read->lpn, read->generation, i);
+		u32 bit = aftl_get_bit_flip_position(cell, read->lpn, read->generation, i);
 
 		if (bit / 8 >= span.first && bit / 8 < span.end)
 			span.at[bit / 8 - span.first] ^= 1U << bit % 8;

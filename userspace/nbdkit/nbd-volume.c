@@ -136,12 +136,12 @@ static void commit_before_overwrite(struct nbd_volume *volume, aftl_ppn_t first,
 	if (!volume->error)
 		set_volume_error(volume, aftl_volume_commit_if_changed(volume->volume));
 	if (!volume->error)
-		aftl_volume_release_remapped(volume->volume, first, ppns);
+		aftl_volume_free_remap_slots_of_ppns(volume->volume, first, ppns);
 }
 
 static void commit_before_page_reprogram(struct nbd_volume *volume, aftl_ppn_t ppn)
 {
-	if (aftl_page_reprograms(aftl_ppn_attr(aftl_media(volume->device->ftl), ppn)))
+	if (aftl_get_reprogram_count_of_page(aftl_ppn_attr(aftl_media(volume->device->ftl), ppn)))
 		commit_before_overwrite(volume, ppn, 1, false);
 }
 
@@ -279,7 +279,7 @@ static int restore_volume_buffer(struct nbd_volume *volume, struct aftl_error *e
 	u64 offset = 0;
 	u32 slot = 0;
 
-	while (aftl_volume_next_persisted(volume->volume, &slot, &what, &offset)) {
+	while (aftl_volume_get_next_persisted_lpn(volume->volume, &slot, &what, &offset)) {
 		u32 tag = aftl_restore_buffered_write(ftl, &what);
 
 		if (tag >= aftl_count_buffer_tags(ftl))
@@ -292,7 +292,7 @@ static int restore_volume_buffer(struct nbd_volume *volume, struct aftl_error *e
 					 volume->file.path);
 		volume->device->pages[from_lpn(what.lpn)] |= NBD_PAGE_DATA;
 		volume->tags[tag].persisted = true;
-		aftl_volume_attach_persisted(volume->volume, slot, tag);
+		aftl_volume_set_plp_slot_of_tag(volume->volume, slot, tag);
 	}
 	return 0;
 }
@@ -311,9 +311,10 @@ static int alloc_volume_memory(struct nbd_volume *volume, struct aftl_error *err
 /* Retire blocks with data that the kernel's store has remapped after writes to them failed. */
 static void retire_worn_volume_blocks(struct nbd_volume *volume)
 {
-	u32 block = aftl_volume_next_remapped(volume->volume, 0);
+	u32 block = aftl_volume_find_next_remapped_block(volume->volume, 0);
 
-	for (; block != U32_MAX; block = aftl_volume_next_remapped(volume->volume, block + 1))
+	for (; block != U32_MAX;
+	     block = aftl_volume_find_next_remapped_block(volume->volume, block + 1))
 		if (aftl_fail_block(volume->device->ftl, block))
 			set_volume_error(volume, -EUCLEAN);
 }
@@ -360,7 +361,7 @@ int nbd_volume_save(struct nbd_volume *volume, struct aftl_error *error)
 
 void nbd_volume_close(struct nbd_volume *volume)
 {
-	aftl_volume_release(volume->volume);
+	aftl_volume_free(volume->volume);
 	medium_file_close(&volume->file);
 	free(volume->tags);
 	free(volume->data);

@@ -58,7 +58,7 @@ static u32 rber_curve_of_page(const struct aftl_cell *cell, u16 attr)
 	u32 mode = aftl_page_mode(attr);
 	u32 normal = cell->curve[AFTL_MODE_NORMAL];
 
-	if (aftl_page_reprograms(attr) || aftl_page_is_short_lived(attr) ||
+	if (aftl_get_reprogram_count_of_page(attr) || aftl_page_is_short_lived(attr) ||
 	    aftl_page_is_foggy(attr) || mode == AFTL_MODE_ROUGH)
 		return AFTL_RBER_CURVES;
 	if (mode == AFTL_MODE_COARSE || mode == AFTL_MODE_FINE || mode == AFTL_MODE_REDUCED)
@@ -104,7 +104,8 @@ static void examine_cell_page(struct look *look, u32 page, u32 slot)
 	look->key = from_ppn(look->ppn);
 	if (!is_examined_page_programmed(look))
 		return;
-	look->now.disturb_mv = aftl_page_disturb_mv(look->media, look->block, look->page);
+	look->now.disturb_mv =
+		aftl_compute_page_disturbance_mv(look->media, look->block, look->page);
 	look->now.hours = (u32)min(aftl_page_age_hours(look->media, look->block, look->page,
 						       aftl_age_in_hours(play.drive.ftl)),
 				   (u64)U32_MAX);
@@ -113,8 +114,10 @@ static void examine_cell_page(struct look *look, u32 page, u32 slot)
 
 		look->errors =
 			aftl_cell_read_errors(cell, look->ppn, aftl_age_in_hours(play.drive.ftl));
-		look->key = aftl_flip_key(cell, aftl_ppn_lpn(look->media, look->ppn),
-					  *aftl_oob_generation_ptr(look->media, look->ppn));
+		look->key = aftl_compute_key_of_bit_flips(cell,
+							  aftl_ppn_lpn(look->media, look->ppn),
+							  *aftl_oob_generation_ptr(look->media,
+										   look->ppn));
 	}
 }
 
@@ -194,7 +197,7 @@ static void mark_misread_cells(const struct look *look)
 	u32 end = min(first + look->errors.raw, geo->unit_bits);
 
 	for (u32 i = first; i < end; i++)
-		cells[aftl_flip_key_position(geo, look->key, i)] = CROSSED;
+		cells[aftl_get_bit_flip_position_by_key(geo, look->key, i)] = CROSSED;
 }
 
 static void draw_page_cells(const struct look *look)

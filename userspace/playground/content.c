@@ -32,7 +32,7 @@ void playground_flip_bits(void *host, struct aftl_request *request, const struct
 	if (read->lost)
 		memset(bytes, 0, play.drive.geo->unit_bytes);
 	for (u32 i = 0; i < read->flips; i++) {
-		u32 bit = aftl_flip_position(cell, read->lpn, read->generation, i);
+		u32 bit = aftl_get_bit_flip_position(cell, read->lpn, read->generation, i);
 
 		bytes[bit / 8] ^= 1 << bit % 8;
 	}

@@ -155,7 +155,7 @@ int playground_complete_all_requests(void)
 
 u64 playground_digest(void)
 {
-	return aftl_digest(play.drive.ftl);
+	return aftl_compute_device_digest(play.drive.ftl);
 }
 
 int playground_audit(void)

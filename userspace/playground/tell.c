@@ -230,7 +230,7 @@ int playground_describe_block(u32 index)
 	json_u64(&json, "erases", block->erases);
 	json_decimal(&json, "wear", block->wear, 4);
 	json_u64(&json, "reads", block->reads);
-	json_u64(&json, "first_colour", aftl_block_first_colour(block));
+	json_u64(&json, "first_colour", aftl_first_checkerboard_colour(block));
 	json_inline_array(&json, "pages");
 	for (u32 page = 0; page < media->geo->pages; page++) {
 		u16 attr = aftl_block_page_attr(media, block, page);
@@ -250,7 +250,7 @@ static void write_play_flips_json(struct json_writer *json, aftl_lpn_t lpn, u16 
 	json_inline_array(json, "flipped");
 	for (u32 i = 0; i < min(flips, (u32)TOLD_FLIPS); i++)
 		json_u64(json, NULL,
-			 aftl_flip_position(aftl_cell(play.drive.ftl), lpn, generation, i));
+			 aftl_get_bit_flip_position(aftl_cell(play.drive.ftl), lpn, generation, i));
 	json_end_array(json);
 }
 
@@ -280,7 +280,7 @@ static void write_page_detail_json(struct json_writer *json, const struct aftl_m
 	json_u64(json, "mode", aftl_page_mode(attr));
 	json_u64(json, "class", aftl_page_class(attr));
 	json_u64(json, "hours", aftl_page_age_hours(media, block, page, hour));
-	json_u64(json, "disturb_mv", aftl_page_disturb_mv(media, block, page));
+	json_u64(json, "disturb_mv", aftl_compute_page_disturbance_mv(media, block, page));
 	json_u64(json, "rber_q40",
 		 aftl_cell_rber_q40(aftl_cell(play.drive.ftl), block, page, hour));
 	json_array(json, "slots");

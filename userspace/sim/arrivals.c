@@ -24,9 +24,9 @@ static u64 compute_page_write_die_ns(const struct aftl_config *config,
 }
 
 /* Return the mean die time of a request, in 1/10000 ns. */
-static u64 compute_mean_die_time_e4(const struct sim_options *options,
-				    const struct aftl_config *config,
-				    const struct aftl_geometry *geo)
+static u64 compute_mean_die_ns_of_request_e4(const struct sim_options *options,
+					     const struct aftl_config *config,
+					     const struct aftl_geometry *geo)
 {
 	u64 page_e4 = options->write_share * compute_page_write_die_ns(config, geo) +
 		      (SHARE_WHOLE - options->write_share) *
@@ -49,7 +49,7 @@ u64 sim_compute_mean_interval_q16(const struct sim_options *options,
 	if (options->rate)
 		return (NS_PER_S << 16) / options->rate;
 	/* Mean die time and capacity are both scaled by 10000, which cancels in the quotient. */
-	wide = compute_mean_die_time_e4(options, config, geo);
+	wide = compute_mean_die_ns_of_request_e4(options, config, geo);
 	wide <<= 16;
 	wide /= capacity_e4;
 	return wide ? (u64)wide : 1;

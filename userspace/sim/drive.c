@@ -142,7 +142,7 @@ int sim_drive_process_event(struct sim_drive *drive, u64 last_ns, struct aftl_er
 		next_ns = min(next_ns, background_writer_get_due_ns(&drive->beside));
 	if (is_sim_device_stuck(next_ns, last_ns))
 		return sim_report_stuck_device(aftl_pending_requests(drive->ftl), error);
-	aftl_advance(drive->ftl, next_ns);
+	aftl_process_events_until(drive->ftl, next_ns);
 	return 0;
 }
 

@@ -73,7 +73,7 @@ static void copy_block_pages(const struct aftl *ftl, u32 index, struct sim_page_
 {
 	const struct aftl_media *media = aftl_media(ftl);
 	const struct aftl_block *block = &media->blocks[index];
-	u32 first = aftl_block_device_page(media, block, 0);
+	u32 first = aftl_page_number_in_device(media, block, 0);
 	u32 pages = media->geo->pages;
 
 	map->block = index;
@@ -85,7 +85,7 @@ static void copy_block_pages(const struct aftl *ftl, u32 index, struct sim_page_
 		map->attr[i] = *aftl_page_attr_ptr(media, first + i);
 		map->valid[i] = count_valid_units(media, block, i);
 		map->age_hours[i] = (u32)aftl_age_in_hours(ftl) - block->first_hour -
-				    aftl_page_hours_after_first_program(media, block, i);
+				    aftl_get_program_time_of_page(media, block, i);
 	}
 }
 

@@ -399,7 +399,7 @@ static void process_array_events(struct raid_array *array, u64 now_ns)
 	array->now_ns = max(array->now_ns, now_ns);
 	for (u32 i = 0; i < array->layout.members; i++)
 		if (aftl_next_event_ns(array->members[i]) <= now_ns)
-			aftl_advance(array->members[i], now_ns);
+			aftl_process_events_until(array->members[i], now_ns);
 	process_done_member_operations(array);
 	if (get_write_time_of_oldest_dirty_row(array) <= now_ns)
 		start_write_of_oldest_dirty_row(array);

@@ -177,7 +177,7 @@ static void store_raid_result(const struct run *run, const struct aftl_policy_ty
 
 		result->raid.member_units[i] = aftl_get_stats(ftl)->counters.host_write_units;
 		result->raid.member_erases[i] = aftl_get_stats(ftl)->counters.array_erases;
-		result->digest = aftl_hash64_pair(result->digest, aftl_digest(ftl));
+		result->digest = aftl_hash64_pair(result->digest, aftl_compute_device_digest(ftl));
 		sim_add_device_statistics(result, ftl, i);
 	}
 	store_raid_array_statistics(run, result);

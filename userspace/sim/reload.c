@@ -70,7 +70,8 @@ int sim_drive_apply_device_change(struct sim_drive *drive, const struct sim_chan
 	if (!ret)
 		ret = sim_drive_save(drive, save_snapshot_to_memory, &saved, error);
 	if (!ret)
-		ret = aftl_load_as(&ftl, &source, change->policy, &config, ops, host, error);
+		ret = aftl_load_with_policy_and_params(&ftl, &source, change->policy, &config, ops,
+						       host, error);
 	if (!ret) {
 		aftl_destroy(drive->ftl);
 		drive->ftl = ftl;

@@ -347,7 +347,7 @@ static void store_result_of_device(struct run *run, struct sim_result *result)
 	result->elapsed_ns = aftl_device_time_ns(ftl) - result->stats.since_ns;
 	result->hours = aftl_age_in_hours(ftl);
 	result->memory_bytes = aftl_memory_bytes(ftl);
-	result->digest = aftl_digest(ftl);
+	result->digest = aftl_compute_device_digest(ftl);
 	result->read_only = aftl_is_read_only(ftl);
 	sim_add_zone_states_to_result(ftl, result);
 	result->interrupted = is_stop_requested();
@@ -387,7 +387,7 @@ static int save_device_file(struct run *run, struct sim_result *result, struct a
 {
 	int ret = sim_drive_save(&run->drive, save_device_snapshot, &run->dump, error);
 
-	result->digest = aftl_digest(run->drive.ftl);
+	result->digest = aftl_compute_device_digest(run->drive.ftl);
 	return ret ? ret : output_file_commit(&run->dump, error);
 }
 
@@ -497,7 +497,7 @@ static enum exit_code run_device_stream(struct run *run, struct sim_result *resu
 		return code;
 	note_faults_without_effect(run);
 	if (!is_stop_requested())
-		aftl_advance(run->drive.ftl, run->options->until);
+		aftl_process_events_until(run->drive.ftl, run->options->until);
 	timeline_end_device(run->timeline);
 	result->cpu_ns = sim_get_processor_ns() - begin_ns;
 	store_result_of_device(run, result);

@@ -78,8 +78,8 @@ static void split_discard_among_shards(struct shard_list *lists, const struct af
 	u32 part = 0;
 
 	for (u32 i = 0; i < layout->count; i++) {
-		u32 first = aftl_count_shard_lpns_below(layout, i, begin);
-		u32 units = aftl_count_shard_lpns_below(layout, i, end) - first;
+		u32 first = aftl_count_shard_lpns_below_device_lpn(layout, i, begin);
+		u32 units = aftl_count_shard_lpns_below_device_lpn(layout, i, end) - first;
 
 		if (units)
 			clear_skips_of_inner_part(add_request_part(&lists[i], like, part++, first,

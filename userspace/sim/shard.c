@@ -273,7 +273,7 @@ static int execute_entry_of_shard_work_list(struct shard *shard, const struct sh
 	if (likely(work->request.op < SHARD_COUNTS))
 		return work->whole ? submit_request_part(shard, work, error) :
 				     submit_to_shard(shard, work, error);
-	aftl_advance(shard->ftl, work->request.time_ns);
+	aftl_process_events_until(shard->ftl, work->request.time_ns);
 	if (work->request.op == SHARD_LOSES_DIE)
 		return fail_last_die_of_shard(shard, error);
 	aftl_reset_stats(shard->ftl);
@@ -312,7 +312,7 @@ int shard_drain_requests(struct shard *shard, struct aftl_error *error)
 
 		if (is_sim_device_stuck(next_ns, last_ns))
 			return sim_report_stuck_device(pending, error);
-		aftl_advance(shard->ftl, next_ns);
+		aftl_process_events_until(shard->ftl, next_ns);
 		if (aftl_pending_requests(shard->ftl) != pending)
 			last_ns = aftl_device_time_ns(shard->ftl);
 	}

@@ -249,7 +249,7 @@ static void advance_all_shards_to_time(struct run *run, u64 now_ns)
 {
 	for (u32 i = 0; i < run->layout.count; i++)
 		if (aftl_next_event_ns(run->seats[i].shard.ftl) <= now_ns)
-			aftl_advance(run->seats[i].shard.ftl, now_ns);
+			aftl_process_events_until(run->seats[i].shard.ftl, now_ns);
 	run->now_ns = now_ns;
 }
 
@@ -406,7 +406,7 @@ static void run_shard_to_end(void *context, u64 number, u32 index)
 	const struct run *run = context;
 
 	(void)number;
-	aftl_advance(run->seats[index].shard.ftl, run->until_ns);
+	aftl_process_events_until(run->seats[index].shard.ftl, run->until_ns);
 }
 
 static void audit_shard_in_thread(void *context, u64 number, u32 index)
@@ -416,7 +416,7 @@ static void audit_shard_in_thread(void *context, u64 number, u32 index)
 	struct aftl_error cause;
 
 	(void)number;
-	seat->digest = aftl_digest(seat->shard.ftl);
+	seat->digest = aftl_compute_device_digest(seat->shard.ftl);
 	if (!run->options->verify || !aftl_audit(seat->shard.ftl, &cause))
 		return;
 	aftl_fail(&seat->error, -EUCLEAN, "policy %s: shard %u is inconsistent: %.160s",

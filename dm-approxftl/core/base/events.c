@@ -9,7 +9,7 @@ static u32 count_event_tree_leaves(u32 sources)
 	return sources > 1 ? 1U << fls64(sources - 1) : 1;
 }
 
-void aftl_events_set_source_counts(struct aftl_events *events, u32 many, u32 few)
+void aftl_events_set_number_of_sources(struct aftl_events *events, u32 many, u32 few)
 {
 	events->many = many;
 	events->few = few;

@@ -33,15 +33,15 @@ struct aftl_events {
 };
 
 /**
- * aftl_events_set_source_counts() - set the number of sources
+ * aftl_events_set_number_of_sources() - set the number of sources
  * @events: event queue
  * @many: sources below node 2, at least one
  * @few: sources below node 3, at least one
  */
-void aftl_events_set_source_counts(struct aftl_events *events, u32 many, u32 few);
+void aftl_events_set_number_of_sources(struct aftl_events *events, u32 many, u32 few);
 
 /* Entries of @when in struct aftl_events: one for each source, and one for unused leaves. */
-static inline u32 aftl_events_time_entries(const struct aftl_events *events)
+static inline u32 aftl_events_count_event_times(const struct aftl_events *events)
 {
 	return events->many + events->few + 1;
 }
@@ -54,7 +54,7 @@ static inline u32 aftl_events_count_tree_nodes(const struct aftl_events *events)
 
 /**
  * aftl_events_init() - make all sources inactive
- * @events: event queue; aftl_events_set_source_counts() was called, @when and @winner are allocated
+ * @events: event queue; has its number of sources; @when and @winner are allocated
  */
 void aftl_events_init(struct aftl_events *events);
 

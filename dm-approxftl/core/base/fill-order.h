@@ -26,7 +26,7 @@ static inline u32 aftl_fill_order_next_lpn(const struct aftl_fill_order *order, 
 	return at < order->units ? at : at - order->units;
 }
 
-static inline void aftl_fill_order_skip_writes(struct aftl_fill_order *order, u32 writes)
+static inline void aftl_fill_order_advance_by_writes(struct aftl_fill_order *order, u32 writes)
 {
 	order->at = (order->at + (u64)writes * order->step) % order->units;
 	order->seq += writes;

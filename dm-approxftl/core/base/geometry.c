@@ -27,7 +27,7 @@ static int check_page_and_unit_sizes(const struct aftl_config *config, struct af
 	return 0;
 }
 
-int aftl_check_program_passes(const struct aftl_config *config, struct aftl_error *error)
+int aftl_check_two_pass_program_params(const struct aftl_config *config, struct aftl_error *error)
 {
 	if (config->passes == 1)
 		return 0;
@@ -149,7 +149,7 @@ static int check_zone_geometry(const struct aftl_geometry *geo, const struct aft
 }
 
 /* A zone uses as many LUNs as it has blocks, reduced to a divisor of all LUNs. */
-static u32 compute_zone_luns(const struct aftl_geometry *geo, u64 capacity)
+static u32 count_luns_of_zone(const struct aftl_geometry *geo, u64 capacity)
 {
 	u64 blocks = div64_u64(capacity + geo->block_ppns - 1, geo->block_ppns);
 	u32 luns = (u32)min_t(u64, geo->luns, blocks);
@@ -159,7 +159,7 @@ static u32 compute_zone_luns(const struct aftl_geometry *geo, u64 capacity)
 	return luns;
 }
 
-static u64 compute_zone_blocks(const struct aftl_geometry *geo, u64 capacity)
+static u64 count_blocks_of_zone_per_lun(const struct aftl_geometry *geo, u64 capacity)
 {
 	u64 programs =
 		div64_u64(capacity + aftl_units_per_program(geo) - 1, aftl_units_per_program(geo));
@@ -182,8 +182,8 @@ static int compute_zone_geometry(struct aftl_geometry *geo, const struct aftl_co
 
 	if (ret)
 		return ret;
-	geo->zone_luns = compute_zone_luns(geo, capacity);
-	blocks = compute_zone_blocks(geo, capacity);
+	geo->zone_luns = count_luns_of_zone(geo, capacity);
+	blocks = count_blocks_of_zone_per_lun(geo, capacity);
 	zones = div64_u64(usable, blocks) * (geo->luns / geo->zone_luns);
 	units = zones * div64_u64(config->zoned, geo->unit_bytes);
 	if (!zones || units > AFTL_PPNS_MAX)
@@ -225,7 +225,7 @@ int aftl_geometry_init(struct aftl_geometry *geo, const struct aftl_config *conf
 	if (!ret)
 		ret = check_single_shard_config(config, error);
 	if (!ret)
-		ret = aftl_check_program_passes(config, error);
+		ret = aftl_check_two_pass_program_params(config, error);
 	if (ret)
 		return ret;
 	*geo = (struct aftl_geometry){ 0 };

@@ -101,14 +101,14 @@ int __must_check aftl_geometry_init(struct aftl_geometry *geo, const struct aftl
 				    struct aftl_error *error);
 
 /**
- * aftl_check_program_passes() - check the parameters of coarse and fine program passes
+ * aftl_check_two_pass_program_params() - check the parameters of coarse and fine program passes
  * @config: parameters
  * @error: takes the message on failure
  *
  * Return: 0, or -EINVAL with a message.
  */
-int __must_check aftl_check_program_passes(const struct aftl_config *config,
-					   struct aftl_error *error);
+int __must_check aftl_check_two_pass_program_params(const struct aftl_config *config,
+						    struct aftl_error *error);
 
 /* Number of logical pages and translation pages: each can be mapped to a ppn. */
 static inline u32 aftl_count_mappable_pages(const struct aftl_geometry *geo)
@@ -166,7 +166,8 @@ static inline u32 aftl_programs_per_block(const struct aftl_geometry *geo)
  * over page numbers alone would give vertical neighbours one colour if a layer has an even number
  * of positions.
  */
-static inline bool aftl_checkerboard_colour(const struct aftl_geometry *geo, u32 page, bool flip)
+static inline bool aftl_get_checkerboard_colour_of_page(const struct aftl_geometry *geo, u32 page,
+							bool flip)
 {
 	u32 positions = geo->word_lines * geo->word_line_pages / geo->program_pages;
 	u32 turn = page / geo->program_pages;

@@ -123,7 +123,7 @@ int aftl_core_param_find(const char *key)
 	return -ENOENT;
 }
 
-const char *aftl_param_type_example(enum aftl_param_type type)
+const char *aftl_describe_param_type_by_example(enum aftl_param_type type)
 {
 	static const char *const examples[] = {
 		[AFTL_PARAM_COUNT] = "a whole number such as 4096, 250k or 1e5",
@@ -240,7 +240,7 @@ static char char_to_lower(char c)
  * Scale of a size suffix as fio interprets it by default, with kb_base=1024, in upper or lower
  * case: 4k, 4KB and 4KiB are the same size. Returns 0 for any other text.
  */
-static u64 size_suffix_scale(const char *text)
+static u64 get_scale_of_size_suffix(const char *text)
 {
 	static const char letters[] = "bkmgt";
 	const char *letter = strchr(letters, char_to_lower(text[0]));
@@ -265,7 +265,7 @@ static u64 compute_power_of_ten(u64 exponent)
 }
 
 /* Scale of a count suffix: 1k is 1000, 1e5 is 100000. Returns 0 for any other text. */
-static u64 count_suffix_scale(const char *text)
+static u64 get_scale_of_count_suffix(const char *text)
 {
 	static const char letters[] = "kmgt";
 	const char *letter = strchr(letters, char_to_lower(text[0]));
@@ -373,7 +373,7 @@ static int report_invalid_param_text(const char *const *words, enum aftl_param_t
 
 	if (!words)
 		return aftl_fail(error, -EINVAL, "\"%.40s\" is not %s", text,
-				 aftl_param_type_example(type));
+				 aftl_describe_param_type_by_example(type));
 	format_choice_list(words, list, sizeof(list));
 	return aftl_fail(error, -EINVAL, "\"%.40s\" is not one of %s", text, list);
 }
@@ -385,10 +385,10 @@ int aftl_parse_value(enum aftl_param_type type, const char *const *words, const 
 
 	switch (type) {
 	case AFTL_PARAM_COUNT:
-		ret = parse_scaled_number(text, count_suffix_scale, value);
+		ret = parse_scaled_number(text, get_scale_of_count_suffix, value);
 		break;
 	case AFTL_PARAM_BYTES:
-		ret = parse_scaled_number(text, size_suffix_scale, value);
+		ret = parse_scaled_number(text, get_scale_of_size_suffix, value);
 		break;
 	case AFTL_PARAM_TIME:
 		ret = parse_number_with_suffix(text, time_suffixes, 0, value);

@@ -121,7 +121,7 @@ struct aftl_config {
 
 /* When a parameter of an existing device may change: at a reload, at any time or never */
 enum aftl_change {
-	AFTL_CHANGE_RELOAD,	/* a reload with aftl_load_as() may change the parameter */
+	AFTL_CHANGE_RELOAD,	/* a reload may change the parameter */
 	AFTL_CHANGE_LIVE,	/* aftl_set_param() may change the parameter at any time */
 	AFTL_CHANGE_NEVER,	/* never: stored data depend on the parameter */
 };
@@ -256,10 +256,10 @@ int __must_check aftl_parse_value(enum aftl_param_type type, const char *const *
 				  const char *text, u64 *value, struct aftl_error *error);
 
 /**
- * aftl_param_type_example() - describe a type for error messages: "a duration such as 700us"
+ * aftl_describe_param_type_by_example() - describe a type: "a duration such as 700us"
  * @type: type of the value
  */
-const char *aftl_param_type_example(enum aftl_param_type type);
+const char *aftl_describe_param_type_by_example(enum aftl_param_type type);
 
 /* Index in param-table.h of the parameter @key, or -ENOENT. */
 int aftl_core_param_find(const char *key);

@@ -79,7 +79,8 @@ static inline u32 aftl_count_units_to_chunk_end(const struct aftl_shards *shards
 }
 
 /* Number of logical pages of shard @index that are below logical page @unit of the device. */
-static inline u32 aftl_count_shard_lpns_below(const struct aftl_shards *shards, u32 index, u64 unit)
+static inline u32 aftl_count_shard_lpns_below_device_lpn(const struct aftl_shards *shards,
+							 u32 index, u64 unit)
 {
 	u32 owner = aftl_shard_of_lpn(shards, unit);
 	u32 within = (u32)unit & ((1U << shards->chunk_shift) - 1);

@@ -31,7 +31,7 @@ static inline struct aftl_axis_point aftl_axis_position(const u32 *axis, u32 poi
 }
 
 /* Interpolate between two neighbouring entries; @high must not be smaller than @low. */
-static inline u64 aftl_interpolate(u64 low, u64 high, u32 fraction)
+static inline u64 aftl_interpolate_entries(u64 low, u64 high, u32 fraction)
 {
 	return low + (((high - low) * fraction) >> 16);
 }

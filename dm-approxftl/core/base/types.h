@@ -147,7 +147,7 @@ static inline void aftl_decode_block_kind(u8 stored, bool zoned, u8 *kind, u8 *h
 /* Zones have write streams of their own, numbered after those of the policy and of the CMT. */
 #define AFTL_WRITE_STREAMS_MAX (AFTL_STREAMS + 1 + AFTL_ACTIVE_ZONES_MAX)
 
-static inline u32 aftl_write_stream_index(u32 class, u32 stream)
+static inline u32 aftl_get_index_of_write_stream(u32 class, u32 stream)
 {
 	return class * AFTL_STREAMS + stream;
 }

@@ -20,7 +20,8 @@ static struct aftl_block *block_by_index(struct aftl *ftl, u32 index)
 	return &ftl->media.blocks[index];
 }
 
-static void link_block_between(struct aftl *ftl, struct aftl_block *block, u32 prev, u32 next)
+static void insert_block_between_list_entries(struct aftl *ftl, struct aftl_block *block, u32 prev,
+					      u32 next)
 {
 	u32 index = aftl_block_index(&ftl->media, block);
 
@@ -50,8 +51,8 @@ void aftl_free_list_add_block(struct aftl *ftl, struct aftl_lun *lun, struct aft
 {
 	block->state = AFTL_BLOCK_FREE;
 	lun->out_of_blocks = false;
-	lun->below_reserve &= lun->free_blocks < aftl_gc_reserve_blocks(ftl);
-	link_block_between(ftl, block, lun->free_tail, AFTL_NIL);
+	lun->below_reserve &= lun->free_blocks < aftl_count_gc_reserve_blocks(ftl);
+	insert_block_between_list_entries(ftl, block, lun->free_tail, AFTL_NIL);
 	lun->free_tail = aftl_block_index(&ftl->media, block);
 	if (lun->free_head == AFTL_NIL)
 		lun->free_head = lun->free_tail;
@@ -152,7 +153,7 @@ void aftl_victim_list_add(struct aftl *ftl, struct aftl_lun *lun, struct aftl_bl
 		lun->slc_block_empty |= !block->valid;
 		return;
 	}
-	link_block_between(ftl, block, AFTL_NIL, *head);
+	insert_block_between_list_entries(ftl, block, AFTL_NIL, *head);
 	*head = aftl_block_index(&ftl->media, block);
 	lun->min_valid = min(lun->min_valid, block->valid);
 }
@@ -180,13 +181,14 @@ void aftl_block_close(struct aftl *ftl, struct aftl_block *block)
 
 void aftl_block_close_partial(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
-	aftl_forget_core_open_block(lun, block);
+	aftl_lun_drop_open_block_pointer(lun, block);
 	if (ftl->type->closed)
 		ftl->type->closed(ftl->policy, block);
 	aftl_block_close(ftl, block);
 }
 
-void aftl_block_drop_valid_page(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+void aftl_block_decrement_valid_count(struct aftl *ftl, struct aftl_lun *lun,
+				      struct aftl_block *block)
 {
 	if (block->state != AFTL_BLOCK_CLOSED || !block->listed) {
 		block->valid--;
@@ -263,7 +265,7 @@ struct aftl_block *aftl_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun,
 	/*
 	 * Below the GC reserve, take the victim with the fewest valid pages, not the rule's choice.
 	 */
-	if (likely(!lun->below_reserve && lun->free_blocks >= aftl_gc_reserve_blocks(ftl)))
+	if (likely(!lun->below_reserve && lun->free_blocks >= aftl_count_gc_reserve_blocks(ftl)))
 		aftl_victim_choose_by_selector(ftl, &closed, &victim);
 	return victim;
 }
@@ -272,9 +274,9 @@ struct aftl_block *aftl_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun,
  * Limit the valid pages of a LUN: without its GC reserve and the blocks that the policy keeps open,
  * at least one of its blocks must have few enough valid pages to be collected.
  */
-static u32 limit_valid_pages_of_lun(const struct aftl *ftl, u32 good_blocks)
+static u32 compute_max_valid_pages_of_lun(const struct aftl *ftl, u32 good_blocks)
 {
-	u32 kept = aftl_reserved_blocks_per_lun(ftl);
+	u32 kept = aftl_count_reserved_blocks_per_lun(ftl);
 	u32 most = good_blocks > kept ? (good_blocks - kept) * (ftl->gc_max_valid + 1) : 0;
 
 	/* Leave room for the LUN's share of the translation pages, which are programmed later. */
@@ -283,7 +285,7 @@ static u32 limit_valid_pages_of_lun(const struct aftl *ftl, u32 good_blocks)
 
 static void update_max_valid_pages_of_lun(struct aftl *ftl, struct aftl_lun *lun)
 {
-	lun->max_valid = limit_valid_pages_of_lun(ftl, lun->good_blocks);
+	lun->max_valid = compute_max_valid_pages_of_lun(ftl, lun->good_blocks);
 }
 
 bool aftl_has_capacity_without_failing_blocks(const struct aftl *ftl)
@@ -292,9 +294,10 @@ bool aftl_has_capacity_without_failing_blocks(const struct aftl *ftl)
 	u32 i;
 
 	for (i = 0; i < ftl->geo.luns; i++)
-		room += limit_valid_pages_of_lun(ftl, ftl->luns[i].good_blocks -
-							      min(ftl->luns[i].good_blocks,
-								  ftl->luns[i].failing_blocks));
+		room += compute_max_valid_pages_of_lun(ftl,
+						       ftl->luns[i].good_blocks -
+							       min(ftl->luns[i].good_blocks,
+								   ftl->luns[i].failing_blocks));
 	return room >= ftl->geo.units;
 }
 
@@ -321,7 +324,7 @@ void aftl_block_retire(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block
 }
 
 /* Turn an empty block into a parity block or back into a data block. */
-static void make_block_parity_or_data(struct aftl *ftl, struct aftl_block *block, bool parity)
+static void set_block_parity_role(struct aftl *ftl, struct aftl_block *block, bool parity)
 {
 	struct aftl_lun *lun = aftl_block_lun(ftl, block);
 
@@ -348,8 +351,8 @@ void aftl_assign_parity_block(struct aftl *ftl, u32 group, u32 number)
 	u32 i;
 
 	for (i = 0; i < ftl->geo.superblock_luns; i++)
-		make_block_parity_or_data(ftl, aftl_superblock_block(ftl, group, number, i),
-					  i == parity_member);
+		set_block_parity_role(ftl, aftl_superblock_block(ftl, group, number, i),
+				      i == parity_member);
 }
 
 /*
@@ -428,7 +431,7 @@ void aftl_block_manager_clear(struct aftl *ftl)
 	}
 }
 
-void aftl_block_manager_finish_load(struct aftl *ftl)
+void aftl_block_manager_recount_after_load(struct aftl *ftl)
 {
 	u32 i;
 
@@ -465,7 +468,8 @@ static bool due_fine_pass_has_valid_pages(const struct aftl *ftl, const struct a
 	u32 due = aftl_next_fine_pass_page(&ftl->media, block);
 
 	return due < ftl->geo.pages &&
-	       aftl_program_has_valid_pages(ftl, aftl_block_device_page(&ftl->media, block, due));
+	       aftl_program_has_valid_pages(ftl,
+					    aftl_page_number_in_device(&ftl->media, block, due));
 }
 
 /* Return true if the closed @block would accept another program if it were reopened. */
@@ -498,7 +502,7 @@ static struct aftl_block *find_emptiest_block(struct aftl *ftl, const struct aft
 
 static void ensure_lun_has_fallback_block(struct aftl *ftl, struct aftl_lun *lun)
 {
-	if (lun->free_blocks > aftl_gc_reserve_blocks(ftl))
+	if (lun->free_blocks > aftl_count_gc_reserve_blocks(ftl))
 		return;
 	lun->below_reserve = true;
 	if (lun->fallback)
@@ -516,7 +520,7 @@ static void ensure_lun_has_fallback_block(struct aftl *ftl, struct aftl_lun *lun
  * Called if relocation has no free block, because blocks of the reserve failed or became parity
  * blocks. The policy may have opened the block for other data than those relocated to it.
  */
-bool aftl_make_open_block_fallback(struct aftl *ftl, struct aftl_lun *lun)
+bool aftl_use_open_block_as_fallback(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 first = lun->index * ftl->geo.blocks_per_lun;
 	struct aftl_block *best = NULL;

@@ -10,11 +10,11 @@ void aftl_block_manager_init(struct aftl *ftl);
 
 /* Empty the free and victim lists before a load; finish_load() then computes the limits of GC. */
 void aftl_block_manager_clear(struct aftl *ftl);
-void aftl_block_manager_finish_load(struct aftl *ftl);
+void aftl_block_manager_recount_after_load(struct aftl *ftl);
 
 /* After a policy change or a load: give LUNs with too few free blocks a fallback block. */
 void aftl_block_manager_ensure_fallback_blocks(struct aftl *ftl);
-bool aftl_make_open_block_fallback(struct aftl *ftl, struct aftl_lun *lun);
+bool aftl_use_open_block_as_fallback(struct aftl *ftl, struct aftl_lun *lun);
 struct aftl_block *aftl_free_block_select(struct aftl *ftl, const struct aftl_lun *lun);
 /* Return true if the good blocks that are not failing have room for all logical pages. */
 bool aftl_has_capacity_without_failing_blocks(const struct aftl *ftl);
@@ -30,7 +30,8 @@ void aftl_block_close_partial(struct aftl *ftl, struct aftl_lun *lun, struct aft
 void aftl_block_retire(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 
 /* Account for one valid page less in @block. */
-void aftl_block_drop_valid_page(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+void aftl_block_decrement_valid_count(struct aftl *ftl, struct aftl_lun *lun,
+				      struct aftl_block *block);
 bool aftl_program_has_valid_pages(const struct aftl *ftl, u32 first);
 void aftl_victim_list_add(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_victim_list_remove(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
@@ -44,7 +45,8 @@ void aftl_victim_choose_by_selector(struct aftl *ftl, struct aftl_victim_candida
 struct aftl_block *aftl_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun, u32 most_valid);
 
 /* Drop @lun's pointer to @block, a handle's or zone's open block that is now full or retired. */
-static inline void aftl_forget_core_open_block(struct aftl_lun *lun, const struct aftl_block *block)
+static inline void aftl_lun_drop_open_block_pointer(struct aftl_lun *lun,
+						    const struct aftl_block *block)
 {
 	if (block->handle && lun->handle_blocks &&
 	    lun->handle_blocks[block->handle - 1] == block)

@@ -18,8 +18,8 @@ static inline bool aftl_is_slc_block(const struct aftl *ftl, const struct aftl_b
 }
 
 /* Logical pages that fit into @placement. */
-static inline u32 aftl_placement_capacity(const struct aftl *ftl,
-					  const struct aftl_placement *placement)
+static inline u32 aftl_count_lpns_of_placement(const struct aftl *ftl,
+					       const struct aftl_placement *placement)
 {
 	return placement->pages * ftl->geo.page_units;
 }

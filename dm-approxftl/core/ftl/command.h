@@ -97,7 +97,7 @@ static inline void aftl_command_queue_remove(struct aftl *ftl, struct aftl_queue
 		queue->waited--;
 }
 
-static inline u32 *aftl_pending_hash_chain(const struct aftl *ftl, aftl_lpn_t lpn)
+static inline u32 *aftl_get_hash_chain_of_pending_writes(const struct aftl *ftl, aftl_lpn_t lpn)
 {
 	return &ftl->pending[aftl_hash64(from_lpn(lpn)) & ftl->pending_mask];
 }
@@ -113,11 +113,13 @@ static inline u32 aftl_pending_find_write_in_chain(const struct aftl *ftl, u32 c
 /* Find the newest pending write of a logical page: the first one in its hash chain. */
 static inline u32 aftl_pending_find_newest_write(const struct aftl *ftl, aftl_lpn_t lpn)
 {
-	return aftl_pending_find_write_in_chain(ftl, *aftl_pending_hash_chain(ftl, lpn), lpn);
+	return aftl_pending_find_write_in_chain(ftl,
+						*aftl_get_hash_chain_of_pending_writes(ftl, lpn),
+						lpn);
 }
 
 /* Find the buffered write that serves reads of @lpn; AFTL_NIL if there is none. */
-static inline u32 aftl_pending_find_current_write(const struct aftl *ftl, aftl_lpn_t lpn)
+static inline u32 aftl_pending_find_write_that_serves_reads(const struct aftl *ftl, aftl_lpn_t lpn)
 {
 	u32 newest = aftl_pending_find_newest_write(ftl, lpn);
 
@@ -128,7 +130,7 @@ static inline u32 aftl_pending_find_current_write(const struct aftl *ftl, aftl_l
 
 static inline bool aftl_lpn_is_buffered(const struct aftl *ftl, aftl_lpn_t lpn)
 {
-	return aftl_pending_find_current_write(ftl, lpn) != AFTL_NIL;
+	return aftl_pending_find_write_that_serves_reads(ftl, lpn) != AFTL_NIL;
 }
 
 static inline u32 aftl_pending_find_older_write(const struct aftl *ftl, u32 command)
@@ -140,7 +142,7 @@ static inline u32 aftl_pending_find_older_write(const struct aftl *ftl, u32 comm
 
 static inline void aftl_pending_add_write(struct aftl *ftl, u32 command)
 {
-	u32 *chain = aftl_pending_hash_chain(ftl, ftl->commands[command].lpn);
+	u32 *chain = aftl_get_hash_chain_of_pending_writes(ftl, ftl->commands[command].lpn);
 
 	ftl->commands[command].hash_next = *chain;
 	*chain = command;
@@ -148,7 +150,7 @@ static inline void aftl_pending_add_write(struct aftl *ftl, u32 command)
 
 static inline void aftl_pending_remove_write(struct aftl *ftl, u32 command)
 {
-	u32 *link = aftl_pending_hash_chain(ftl, ftl->commands[command].lpn);
+	u32 *link = aftl_get_hash_chain_of_pending_writes(ftl, ftl->commands[command].lpn);
 
 	while (*link != command)
 		link = &ftl->commands[*link].hash_next;

@@ -91,9 +91,10 @@ static int alloc_event_queue(struct aftl *ftl)
 	ftl->event_clock += ftl->read_cache.count ? AFTL_COMPLETION_QUEUES :
 						    AFTL_COMPLETION_CACHE_HIT;
 	ftl->event_faults = ftl->event_clock + 1;
-	aftl_events_set_source_counts(events, ftl->geo.luns, ftl->event_faults + 1 - ftl->geo.luns);
-	events->when =
-		aftl_memory_alloc(ftl, aftl_events_time_entries(events), sizeof(*events->when));
+	aftl_events_set_number_of_sources(events, ftl->geo.luns,
+					  ftl->event_faults + 1 - ftl->geo.luns);
+	events->when = aftl_memory_alloc(ftl, aftl_events_count_event_times(events),
+					 sizeof(*events->when));
 	events->winner = aftl_memory_alloc(ftl, aftl_events_count_tree_nodes(events),
 					   sizeof(*events->winner));
 	if (!events->when || !events->winner)
@@ -112,7 +113,7 @@ static int alloc_commands(struct aftl *ftl)
 	return 0;
 }
 
-static u32 count_write_lanes(const struct aftl *ftl)
+static u32 count_write_queues_per_lun(const struct aftl *ftl)
 {
 	return ftl->geo.zones ? ftl->streams + ftl->handles : AFTL_WRITE_STREAMS;
 }
@@ -127,7 +128,7 @@ static void init_lun_queues(struct aftl *ftl, u32 index)
 	lun->refresh_block = ftl->geo.blocks_per_lun;
 	lun->reads.head = AFTL_NIL;
 	lun->prefetches.head = AFTL_NIL;
-	lun->lanes = count_write_lanes(ftl);
+	lun->lanes = count_write_queues_per_lun(ftl);
 	lun->writes = ftl->luns->writes + (size_t)index * lun->lanes;
 	for (lane = 0; lane < lun->lanes; lane++)
 		lun->writes[lane].head = AFTL_NIL;
@@ -137,7 +138,7 @@ static void init_lun_queues(struct aftl *ftl, u32 index)
  * Allocate entries for the blocks of a LUN that may have word lines between coarse and fine pass:
  * the open blocks of the policy and of the core, and the fallback block.
  */
-static int alloc_foggy_blocks(struct aftl *ftl)
+static int alloc_entries_of_foggy_fine_blocks(struct aftl *ftl)
 {
 	u32 i;
 
@@ -164,7 +165,8 @@ static int alloc_luns(struct aftl *ftl)
 	ftl->bus_ns = aftl_memory_alloc(ftl, geo->channels, sizeof(*ftl->bus_ns));
 	if (!ftl->luns || !ftl->victims || !ftl->bus_ns)
 		return -ENOMEM;
-	ftl->luns->writes = aftl_memory_alloc(ftl, (size_t)geo->luns * count_write_lanes(ftl),
+	ftl->luns->writes = aftl_memory_alloc(ftl,
+					      (size_t)geo->luns * count_write_queues_per_lun(ftl),
 					      sizeof(*ftl->luns->writes));
 	if (!ftl->luns->writes)
 		return -ENOMEM;
@@ -173,7 +175,7 @@ static int alloc_luns(struct aftl *ftl)
 	if (!aftl_handle_alloc_table(ftl) || !aftl_zone_alloc_states(ftl) || !aftl_cmt_alloc(ftl) ||
 	    !aftl_read_cache_alloc(ftl) || !aftl_superblock_alloc(ftl))
 		return -ENOMEM;
-	return alloc_foggy_blocks(ftl);
+	return alloc_entries_of_foggy_fine_blocks(ftl);
 }
 
 /* Return the number of streams that the policy names, at least one. */
@@ -206,7 +208,7 @@ static u32 max_valid_pages_of_victim(const struct aftl *ftl)
 }
 
 /* Count the core's own open blocks: of translation pages, and of zones or placement handles. */
-static u32 count_core_open_blocks(const struct aftl *ftl)
+static u32 count_open_blocks_outside_policy(const struct aftl *ftl)
 {
 	return aftl_count_trans_page_handles(ftl) +
 	       (u32)(ftl->geo.zones ? ftl->config.max_active_zones : ftl->config.placement_handles);
@@ -253,13 +255,13 @@ void aftl_apply_config(struct aftl *ftl)
 				      config->controller_vary;
 	ftl->completion.special = ftl->completion.link_paced || ftl->ops->waits;
 	ftl->gc_blocks = max((u32)(ftl->geo.blocks_per_lun * config->gc / 10000),
-			     aftl_gc_reserve_blocks(ftl) + 1);
+			     aftl_count_gc_reserve_blocks(ftl) + 1);
 	ftl->gc_idle_valid = (u32)(ftl->geo.block_ppns * config->gc_idle_valid / 10000);
 	ftl->copy_passes = count_relocation_passes(ftl);
 	ftl->streams = count_policy_streams(ftl->type);
 	ftl->gc_max_valid = max_valid_pages_of_victim(ftl);
 	ftl->gc_idle_valid = min(ftl->gc_idle_valid, ftl->gc_max_valid);
-	ftl->handles = count_core_open_blocks(ftl);
+	ftl->handles = count_open_blocks_outside_policy(ftl);
 	restart_queue_arbitration(ftl);
 	ftl->read_ahead.units = (u32)div64_u64(config->read_ahead, ftl->geo.unit_bytes);
 	aftl_slc_cache_size_from_config(ftl);
@@ -276,7 +278,7 @@ void aftl_apply_config(struct aftl *ftl)
 	aftl_read_timing_init(&ftl->sense, &ftl->cell, &ftl->config);
 }
 
-static int check_block_program_step_count(const struct aftl *ftl, struct aftl_error *error)
+static int check_policy_fits_geometry(const struct aftl *ftl, struct aftl_error *error)
 {
 	if (aftl_programs_per_block(&ftl->geo) < ftl->type->least_steps)
 		return aftl_fail(error, -EINVAL,
@@ -316,7 +318,7 @@ static int check_lun_host_capacity(struct aftl *ftl, struct aftl_error *error)
 			 ftl->type->name, ftl->geo.trans_pages ? " with a cached map" :
 			 ftl->handles ? " with handles" :
 			 ftl->slc_max_blocks ? " with a cache" : "",
-			 aftl_reserved_blocks_per_lun(ftl), ftl->geo.blocks_per_lun,
+			 aftl_count_reserved_blocks_per_lun(ftl), ftl->geo.blocks_per_lun,
 			 (unsigned long long)room, (unsigned long long)needed);
 }
 
@@ -346,7 +348,7 @@ static int build_ftl_device(struct aftl *ftl, struct aftl_error *error)
 	aftl_block_manager_init(ftl);
 	ret = aftl_policy_instance_check(ftl->type, error);
 	if (!ret)
-		ret = check_block_program_step_count(ftl, error);
+		ret = check_policy_fits_geometry(ftl, error);
 	if (!ret)
 		ret = aftl_slc_cache_check_config(ftl, error);
 	if (!ret)

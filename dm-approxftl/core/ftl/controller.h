@@ -3,7 +3,7 @@
  * State of a device. Private to the core: hosts include ftl.h, policies include policy.h.
  *
  * The host serialises all calls for one device, so nothing in the core takes a lock. Only
- * aftl_call_host_pause() and the host's callbacks may sleep.
+ * aftl_call_pause_callback() and the host's callbacks may sleep.
  */
 #ifndef AFTL_CONTROLLER_H
 #define AFTL_CONTROLLER_H
@@ -59,7 +59,7 @@ struct aftl {
 	bool ignore_policy_copy;
 	bool retry;
 	bool draining;
-	u32 work; /* work done so far, see aftl_count_work_done() */
+	u32 work; /* work done so far, see aftl_get_work_item_count() */
 	u32 collecting; /* LUNs with forced_gc */
 	u32 wake_next;
 	u8 waking; /* AFTL_WAKE_*: which of the LUNs from @wake_next on become runnable */
@@ -148,7 +148,7 @@ struct aftl {
  * Give other tasks of the host a chance to run, between two slices of a long call. May sleep.
  * Return: 0, or the host's error code, with which the caller must end.
  */
-static inline int aftl_call_host_pause(const struct aftl *ftl)
+static inline int aftl_call_pause_callback(const struct aftl *ftl)
 {
 	return ftl->ops->pause ? ftl->ops->pause(ftl->host) : 0;
 }

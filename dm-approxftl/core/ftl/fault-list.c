@@ -3,7 +3,7 @@
  * Triggers of armed faults. A trigger makes a fault due. The event of the fault list follows the
  * other events of that device time, and makes one due fault happen. So a fault never happens inside
  * the work that triggers it, and the order of events does not depend on how late the host calls
- * aftl_step().
+ * aftl_process_next_event().
  */
 #include "core/ftl/controller.h"
 #include "core/ftl/fault-list.h"
@@ -21,7 +21,7 @@ void aftl_faults_schedule_next_event(struct aftl *ftl)
 	aftl_events_set_time(&ftl->events, ftl->event_faults, when_ns);
 }
 
-void aftl_faults_mark_due(struct aftl *ftl, u8 trigger, u64 reached)
+void aftl_mark_faults_of_trigger_due(struct aftl *ftl, u8 trigger, u64 reached)
 {
 	struct aftl_fault_list *list = &ftl->faults;
 	u32 due = list->due;
@@ -45,12 +45,12 @@ void aftl_faults_mark_due(struct aftl *ftl, u8 trigger, u64 reached)
 void aftl_faults_count_request(struct aftl *ftl, const struct aftl_request *request)
 {
 	if (request->op == AFTL_OP_WRITE)
-		aftl_faults_mark_due(ftl, AFTL_FAULT_WRITE, ++ftl->faults.writes);
+		aftl_mark_faults_of_trigger_due(ftl, AFTL_FAULT_WRITE, ++ftl->faults.writes);
 	else if (request->op == AFTL_OP_READ)
-		aftl_faults_mark_due(ftl, AFTL_FAULT_READ, ++ftl->faults.reads);
+		aftl_mark_faults_of_trigger_due(ftl, AFTL_FAULT_READ, ++ftl->faults.reads);
 }
 
 void aftl_faults_mark_due_by_program(struct aftl *ftl, aftl_lpn_t lpn)
 {
-	aftl_faults_mark_due(ftl, AFTL_FAULT_PROGRAM, from_lpn(lpn));
+	aftl_mark_faults_of_trigger_due(ftl, AFTL_FAULT_PROGRAM, from_lpn(lpn));
 }

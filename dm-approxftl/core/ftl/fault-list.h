@@ -40,7 +40,7 @@ struct aftl;
 void aftl_faults_schedule_next_event(struct aftl *ftl);
 
 /* Make the faults due whose trigger has reached @reached. */
-void aftl_faults_mark_due(struct aftl *ftl, u8 trigger, u64 reached);
+void aftl_mark_faults_of_trigger_due(struct aftl *ftl, u8 trigger, u64 reached);
 
 /* Count a host request that has just been admitted, while a fault is armed. */
 void aftl_faults_count_request(struct aftl *ftl, const struct aftl_request *request);

@@ -21,7 +21,7 @@
 #define SLICE_UNITS 65536U
 
 /* The number x for which @step * x is 1 modulo @units, to which it is coprime. */
-static u32 compute_modular_inverse_of_step(u32 step, u32 units)
+static u32 compute_modular_inverse(u32 step, u32 units)
 {
 	s64 before = 0;
 	s64 inverse = 1;
@@ -43,7 +43,7 @@ static u32 compute_modular_inverse_of_step(u32 step, u32 units)
 struct aftl_fill_order aftl_fill_order_inverse(const struct aftl_fill_order *order)
 {
 	struct aftl_fill_order inverse = {
-		.step = compute_modular_inverse_of_step(order->step, order->units),
+		.step = compute_modular_inverse(order->step, order->units),
 		.units = order->units,
 	};
 
@@ -79,7 +79,8 @@ u32 *aftl_fill_map_get_ppns(struct aftl_fill_map *map, u32 write)
 	return map->ppns + map->used;
 }
 
-void aftl_fill_map_record_rounds(struct aftl_fill_map *map, u32 write, u32 rounds, u32 level)
+void aftl_fill_map_record_rounds_over_luns(struct aftl_fill_map *map, u32 write, u32 rounds,
+					   u32 level)
 {
 	size_t bytes = map->round * sizeof(u32);
 	u32 *run = map->runs + write / map->round;
@@ -148,7 +149,7 @@ static struct write_place store_l2p_entries(const struct aftl_fill_map map, stru
 	return at;
 }
 
-int aftl_fill_map_finish(struct aftl *ftl, struct aftl_fill_map *map)
+int aftl_fill_map_store_l2p_entries(struct aftl *ftl, struct aftl_fill_map *map)
 {
 	u32 units = map->used ? map->order.units : 0;
 	struct write_place at;
@@ -161,7 +162,7 @@ int aftl_fill_map_finish(struct aftl *ftl, struct aftl_fill_map *map)
 		u32 *entry = aftl_l2p_entry(ftl, lpn);
 
 		at = store_l2p_entries(*map, at, entry, entry + min(units - lpn, SLICE_UNITS));
-		ret = aftl_call_host_pause(ftl);
+		ret = aftl_call_pause_callback(ftl);
 	}
 	aftl_fill_map_free(ftl, map);
 	return ret;

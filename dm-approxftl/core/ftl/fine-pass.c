@@ -11,7 +11,8 @@
 #include "core/ftl/program.h"
 
 /* Replace logical pages by padding if they were overwritten or discarded after the coarse pass. */
-static void drop_overwritten_lpns(const struct aftl *ftl, struct aftl_payload *payload)
+static void replace_overwritten_lpns_by_padding(const struct aftl *ftl,
+						struct aftl_payload *payload)
 {
 	u32 i;
 
@@ -25,9 +26,9 @@ static void drop_overwritten_lpns(const struct aftl *ftl, struct aftl_payload *p
 	}
 }
 
-static void compute_fine_pass_result(struct aftl *ftl, struct aftl_lun *lun,
-				     const struct aftl_program_request *need,
-				     const struct aftl_placement *placement)
+static void compute_program_result_of_fine_pass(struct aftl *ftl, struct aftl_lun *lun,
+						const struct aftl_program_request *need,
+						const struct aftl_placement *placement)
 {
 	struct aftl_program_command program = {
 		.block = placement->block,
@@ -71,8 +72,8 @@ struct aftl_fine_pending *aftl_fine_pass_get_due(struct aftl *ftl, struct aftl_l
 		.mode = AFTL_MODE_NORMAL,
 	};
 	pending = aftl_fine_pending_of_page(ftl, &lun->foggy[i - 1], page);
-	drop_overwritten_lpns(ftl, &pending->payload);
-	compute_fine_pass_result(ftl, lun, &pending->need, placement);
+	replace_overwritten_lpns_by_padding(ftl, &pending->payload);
+	compute_program_result_of_fine_pass(ftl, lun, &pending->need, placement);
 	return pending;
 }
 
@@ -102,14 +103,14 @@ static bool does_block_await_fine_pass(const struct aftl_foggy_block *foggy, boo
 }
 
 /*
- * aftl_foggy_pass_commit_padding() - commit a coarse pass without data to make a fine pass due
+ * aftl_commit_coarse_pass_of_padding() - commit a coarse pass without data to make a fine pass due
  * @moves: the fine pass is that of relocated data, else of host writes
  * @placement: takes the pages to program
  *
  * Call it only while no fine pass is due. Return: true if such data wait for their fine pass.
  */
-bool aftl_foggy_pass_commit_padding(struct aftl *ftl, struct aftl_lun *lun, bool moves,
-				    struct aftl_placement *placement)
+bool aftl_commit_coarse_pass_of_padding(struct aftl *ftl, struct aftl_lun *lun, bool moves,
+					struct aftl_placement *placement)
 {
 	struct aftl_program_request need = { .cause = moves ? lun->reloc.cause : AFTL_CAUSE_HOST };
 	struct aftl_block *block;
@@ -126,7 +127,7 @@ bool aftl_foggy_pass_commit_padding(struct aftl *ftl, struct aftl_lun *lun, bool
 		.pages = ftl->geo.program_pages,
 		.mode = AFTL_MODE_FOGGY,
 	};
-	compute_fine_pass_result(ftl, lun, &need, placement);
+	compute_program_result_of_fine_pass(ftl, lun, &need, placement);
 	aftl_program_commit(ftl, lun, &need, placement, NULL);
 	/* The policy has not placed this padding: tell it that its block is full now. */
 	if (block->frontier == ftl->geo.pages && block != lun->fallback && ftl->type->closed)
@@ -135,7 +136,7 @@ bool aftl_foggy_pass_commit_padding(struct aftl *ftl, struct aftl_lun *lun, bool
 }
 
 /* Commit all due fine passes of @lun while device time stands still, as in preconditioning. */
-void aftl_fine_pass_commit_all_untimed(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_commit_due_fine_passes_untimed(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_placement placement;
 	struct aftl_fine_pending *pending;

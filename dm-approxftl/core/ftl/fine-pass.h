@@ -15,8 +15,8 @@ struct aftl_fine_pending *aftl_fine_pass_get_due(struct aftl *ftl, struct aftl_l
 void aftl_fine_pass_commit(struct aftl *ftl, struct aftl_lun *lun,
 			   struct aftl_fine_pending *pending,
 			   const struct aftl_placement *placement);
-bool aftl_foggy_pass_commit_padding(struct aftl *ftl, struct aftl_lun *lun, bool moves,
-				    struct aftl_placement *placement);
-void aftl_fine_pass_commit_all_untimed(struct aftl *ftl, struct aftl_lun *lun);
+bool aftl_commit_coarse_pass_of_padding(struct aftl *ftl, struct aftl_lun *lun, bool moves,
+					struct aftl_placement *placement);
+void aftl_commit_due_fine_passes_untimed(struct aftl *ftl, struct aftl_lun *lun);
 
 #endif

@@ -26,8 +26,8 @@ static struct aftl_foggy_block *find_foggy_block(const struct aftl *ftl, const s
  * Return true if @block may have a word line between its coarse and fine pass. One entry is always
  * kept for the fallback block.
  */
-bool aftl_fine_pending_has_room(const struct aftl *ftl, const struct aftl_lun *lun,
-				const struct aftl_block *block)
+bool aftl_fine_pending_accepts_block(const struct aftl *ftl, const struct aftl_lun *lun,
+				     const struct aftl_block *block)
 {
 	bool kept = !lun->fallback || !find_foggy_block(ftl, lun, lun->fallback);
 	u32 room = 0;
@@ -59,8 +59,8 @@ struct aftl_fine_pending *aftl_fine_pending_of_page(const struct aftl *ftl,
 	return &foggy->held[aftl_word_line_of_page(&ftl->geo, page) % AFTL_FOGGY_WORD_LINES];
 }
 
-static void count_pending_fine_pass_data(struct aftl *ftl, struct aftl_lun *lun,
-					 const struct aftl_fine_pending *pending, int sign)
+static void add_payload_to_fine_pending_counts(struct aftl *ftl, struct aftl_lun *lun,
+					       const struct aftl_fine_pending *pending, int sign)
 {
 	u32 units = pending->payload.count;
 
@@ -108,14 +108,14 @@ void aftl_fine_pending_add_word_line(struct aftl *ftl, struct aftl_lun *lun,
 		pending->commands = lun->work.commands;
 		lun->work.commands = AFTL_NIL;
 	}
-	count_pending_fine_pass_data(ftl, lun, pending, 1);
+	add_payload_to_fine_pending_counts(ftl, lun, pending, 1);
 }
 
 /* Forget the buffered data of a word line that waits for its fine pass. */
 void aftl_fine_pending_drop_word_line(struct aftl *ftl, struct aftl_lun *lun,
 				      struct aftl_fine_pending *pending)
 {
-	count_pending_fine_pass_data(ftl, lun, pending, -1);
+	add_payload_to_fine_pending_counts(ftl, lun, pending, -1);
 	pending->need = (struct aftl_program_request){ 0 };
 	pending->payload.count = 0;
 	pending->payload.dropped = 0;
@@ -175,12 +175,12 @@ struct aftl_fine_pending *aftl_fine_pending_find_map(const struct aftl *ftl,
 }
 
 /*
- * aftl_fine_pending_take_writes() - get host writes of a dead LUN that lack their fine pass
+ * aftl_fine_pending_take_writes_of_dead_lun() - get writes that lack their fine pass
  *
  * Return: the commands of one word line, linked; AFTL_NIL if none are left. Call it repeatedly
  * until it returns AFTL_NIL.
  */
-u32 aftl_fine_pending_take_writes(struct aftl *ftl, struct aftl_lun *lun)
+u32 aftl_fine_pending_take_writes_of_dead_lun(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 commands = AFTL_NIL;
 	u32 i;

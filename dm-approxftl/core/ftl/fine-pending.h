@@ -36,8 +36,8 @@ static inline bool aftl_fine_pending_is_reloc(const struct aftl_fine_pending *pe
 	return pending->need.cause != AFTL_CAUSE_HOST && pending->need.cause != AFTL_CAUSE_MAP;
 }
 
-bool aftl_fine_pending_has_room(const struct aftl *ftl, const struct aftl_lun *lun,
-				const struct aftl_block *block);
+bool aftl_fine_pending_accepts_block(const struct aftl *ftl, const struct aftl_lun *lun,
+				     const struct aftl_block *block);
 u32 aftl_fine_pending_count_block_units(const struct aftl *ftl, const struct aftl_lun *lun,
 					const struct aftl_block *block);
 struct aftl_fine_pending *aftl_fine_pending_of_page(const struct aftl *ftl,
@@ -52,6 +52,6 @@ bool aftl_fine_pending_close_block(struct aftl *ftl, struct aftl_block *block);
 void aftl_fine_pending_drop_relocs(struct aftl *ftl, struct aftl_lun *lun);
 struct aftl_fine_pending *aftl_fine_pending_find_map(const struct aftl *ftl,
 						     const struct aftl_lun *lun, u32 nth);
-u32 aftl_fine_pending_take_writes(struct aftl *ftl, struct aftl_lun *lun);
+u32 aftl_fine_pending_take_writes_of_dead_lun(struct aftl *ftl, struct aftl_lun *lun);
 
 #endif

@@ -83,7 +83,8 @@ static noinline void observe_read(struct aftl *ftl, const struct aftl_lun *lun,
 /* Time for which the program that @lun begins occupies the channel with its data. */
 static u64 compute_bus_ns_of_program(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	u64 ns = compute_bus_transfer_ns(ftl, aftl_placement_capacity(ftl, &lun->work.placement));
+	u64 ns = compute_bus_transfer_ns(ftl,
+					 aftl_count_lpns_of_placement(ftl, &lun->work.placement));
 
 	if (lun->work.kind == AFTL_WORK_RELOC_COPY)
 		ns += compute_bus_transfer_ns(ftl, ftl->geo.page_units);
@@ -198,7 +199,8 @@ void aftl_array_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 devi
  * Count a page that the next read senses along with its own page, in another plane of the die. Only
  * that read accounts for time and energy: the die is active once.
  */
-void aftl_array_join_plane(struct aftl *ftl, struct aftl_lun *lun, u32 device_page, u64 ready_ns)
+void aftl_array_count_page_of_other_plane(struct aftl *ftl, struct aftl_lun *lun, u32 device_page,
+					  u64 ready_ns)
 {
 	lun->work.kind = AFTL_WORK_READ;
 	ftl->stats.counters.array_reads++;
@@ -222,8 +224,8 @@ static inline u64 begin_transfer_to_controller(struct aftl *ftl, struct aftl_lun
  * advance device time to that end, and return true. Else return false: the read has begun as by
  * aftl_array_sense().
  */
-bool aftl_array_try_read_at_once(struct aftl *ftl, struct aftl_lun *lun, u32 device_page,
-				 u64 sense_ns, u32 units)
+bool aftl_array_try_synchronous_read(struct aftl *ftl, struct aftl_lun *lun, u32 device_page,
+				     u64 sense_ns, u32 units)
 {
 	u64 sensed_ns = ftl->now_ns + sense_ns;
 	u64 end_ns = max(*lun->bus_ns, sensed_ns) + compute_bus_transfer_ns(ftl, units);
@@ -247,7 +249,7 @@ static void array_begin_program(struct aftl *ftl, struct aftl_lun *lun,
 	work->phase = AFTL_PHASE_PROGRAM;
 	work->suspends = 0;
 	work->placement = *placement;
-	work->array_ns = reserve_bus_time(ftl, lun, aftl_placement_capacity(ftl, placement),
+	work->array_ns = reserve_bus_time(ftl, lun, aftl_count_lpns_of_placement(ftl, placement),
 					  &work->service_ns);
 	if (done_ns) {
 		*lun->bus_ns -= done_ns;
@@ -287,7 +289,7 @@ static noinline u64 cached_data_in_ns(struct aftl *ftl, const struct aftl_lun *l
 	if (begin_ns >= ftl->now_ns)
 		return 0;
 	ftl->stats.counters.cache_programs++;
-	return min(compute_bus_transfer_ns(ftl, aftl_placement_capacity(ftl, placement)),
+	return min(compute_bus_transfer_ns(ftl, aftl_count_lpns_of_placement(ftl, placement)),
 		   ftl->now_ns - begin_ns);
 }
 
@@ -360,13 +362,13 @@ void aftl_array_sense_reloc_page(struct aftl *ftl, struct aftl_lun *lun, u32 kin
 {
 	struct aftl_block *from = lun->reloc.from;
 	u32 in_block = aftl_reloc_get_cursor_page(ftl, lun);
-	u32 page = aftl_block_device_page(&ftl->media, from, in_block);
+	u32 page = aftl_page_number_in_device(&ftl->media, from, in_block);
 	u64 hour = aftl_device_hour(ftl);
 	u64 move_ns = ftl->config.read_move;
 	u64 once_ns = move_ns ? aftl_read_sense_ns(&ftl->sense, from, in_block, hour) : 0;
 	u64 ns = aftl_sense_valid_data(ftl, from, in_block, hour) - once_ns + move_ns;
 
-	aftl_prefetch_reloc_entries(ftl, page);
+	aftl_prefetch_l2p_entries_of_page(ftl, page);
 	/*
 	 * With cache reads, a task that reads pages one after the other senses this page as soon as
 	 * the array is free.
@@ -383,8 +385,8 @@ void aftl_array_sense_stripe_page(struct aftl *ftl, struct aftl_lun *lun, struct
 
 	ftl->stats.counters.stripe_reads++;
 	aftl_array_sense(ftl, lun, AFTL_WORK_STRIPE_READ,
-			 aftl_block_device_page(&ftl->media, block, page), ns, ftl->geo.page_units,
-			 ftl->now_ns);
+			 aftl_page_number_in_device(&ftl->media, block, page), ns,
+			 ftl->geo.page_units, ftl->now_ns);
 }
 
 /* Read a translation page for a waiting read or for a read-modify-write. */

@@ -10,11 +10,12 @@ struct aftl_block;
 struct aftl_lun;
 struct aftl_placement;
 
-void aftl_array_join_plane(struct aftl *ftl, struct aftl_lun *lun, u32 device_page, u64 ready_ns);
+void aftl_array_count_page_of_other_plane(struct aftl *ftl, struct aftl_lun *lun, u32 device_page,
+					  u64 ready_ns);
 void aftl_array_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page,
 		      u64 sense_ns, u32 units, u64 ready_ns);
-bool aftl_array_try_read_at_once(struct aftl *ftl, struct aftl_lun *lun, u32 device_page,
-				 u64 sense_ns, u32 units);
+bool aftl_array_try_synchronous_read(struct aftl *ftl, struct aftl_lun *lun, u32 device_page,
+				     u64 sense_ns, u32 units);
 void aftl_array_sense_reloc_page(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 units);
 void aftl_array_sense_stripe_page(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
 				  u32 page);

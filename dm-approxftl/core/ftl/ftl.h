@@ -129,8 +129,8 @@ enum aftl_source {
  * @source: zeroes, a buffered write (@tag) or flash (@ppn)
  * @tag: buffer tag, see accept() in struct aftl_host_ops
  * @ppn: physical page; AFTL_NO_PPN if it is lost with its LUN
- * @flips: bits to invert, at aftl_flip_position(cell, lpn, generation, 0 .. flips - 1)
- * @generation: write generation, an argument of aftl_flip_position()
+ * @flips: bits to invert, at aftl_get_bit_flip_position(cell, lpn, generation, 0 .. flips - 1)
+ * @generation: write generation, an argument of aftl_get_bit_flip_position()
  * @lost: the read will fail; there is no content
  */
 struct aftl_read {
@@ -195,7 +195,7 @@ enum aftl_zone_state {
  *
  * Only alloc, free and complete are required. With the others a host keeps real data beside the
  * core. They are called in the order in which the emulated controller moves data, during
- * aftl_submit() or aftl_advance().
+ * aftl_submit() or aftl_process_events_until().
  *
  * program() and copy() are called when a program begins, erase() when an erase ends. The old
  * physical page of a logical page may be erased on one LUN while the new one is still being
@@ -214,9 +214,9 @@ struct aftl_host_ops {
 	void (*free)(void *host, void *memory, size_t bytes);
 
 	/*
-	 * Called between two slices of aftl_precondition(), aftl_audit(), aftl_digest(),
-	 * aftl_save() and aftl_load(), with the device in a consistent state. May sleep; must not
-	 * call the device.
+	 * Called between two slices of aftl_precondition(), aftl_audit(),
+	 * aftl_compute_device_digest(), aftl_save() and aftl_load(), with the device in a
+	 * consistent state. May sleep; must not call the device.
 	 * Return: 0, or an error code with which the call ends.
 	 */
 	int (*pause)(void *host);
@@ -335,8 +335,8 @@ int __must_check aftl_precondition(struct aftl *ftl);
  * @request: in the host's memory until it is complete
  *
  * Processes all events before its arrival time first. Immediate consequences that take long, such
- * as a zone reset, are left to aftl_step(), a slice in each call; aftl_next_event_ns() is then the
- * present.
+ * as a zone reset, are left to aftl_process_next_event(), a slice in each call;
+ * aftl_next_event_ns() is then the present.
  *
  * Return: 0, or -EINVAL if the request is malformed or beyond the end of the device; it is not
  *	completed then.
@@ -350,7 +350,7 @@ int __must_check aftl_submit(struct aftl *ftl, struct aftl_request *request);
  *
  * A shortcut for hosts that would let time pass until the read is complete: if no other event
  * occurs before that, the read is executed in one step and complete() is called. The resulting
- * state is that of aftl_submit() and aftl_step().
+ * state is that of aftl_submit() and aftl_process_next_event().
  *
  * Return: false if other events are due or the request is no such read; nothing has changed then.
  */
@@ -377,22 +377,23 @@ u64 aftl_next_event_ns(const struct aftl *ftl);
 #define AFTL_TIME_MAX (U64_MAX / 2)
 
 /**
- * aftl_max_host_callbacks() - bound of the callbacks of one call
+ * aftl_get_max_callbacks_per_host_call() - bound of the callbacks of one call
  * @geo: geometry of the device
  *
  * Upper bound of the calls of program(), copy(), programmed(), unstored(), unmap(), zone(), erase()
- * and retire(), taken together, in one call of aftl_step(), aftl_submit(), aftl_advance_age(),
- * aftl_set_param(), aftl_fail_unit(), aftl_fail_block(), aftl_fail_lun(), aftl_start_lun_gc(),
- * aftl_set_drain_mode(), aftl_park_step() or aftl_unpark(), if complete() submits nothing.
- * aftl_advance() is one aftl_step() for each event. Each zone request in flight adds
- * AFTL_ZONE_HOST_CALLS, because one call may execute all that wait.
+ * and retire(), taken together, in one call of aftl_process_next_event(), aftl_submit(),
+ * aftl_advance_age(), aftl_set_param(), aftl_fail_unit(), aftl_fail_block(), aftl_fail_lun(),
+ * aftl_start_lun_gc(), aftl_set_drain_mode(), aftl_quiesce_step() or aftl_unquiesce_device(), if
+ * complete() submits nothing. aftl_process_events_until() is one aftl_process_next_event() for each
+ * event. Each zone request in flight adds AFTL_ZONE_HOST_CALLS, because one call may execute all
+ * that wait.
  */
 #define AFTL_ZONE_HOST_CALLS 4
 
-u32 aftl_max_host_callbacks(const struct aftl_geometry *geo);
+u32 aftl_get_max_callbacks_per_host_call(const struct aftl_geometry *geo);
 
 /**
- * aftl_step() - process the next event if it is due at @now_ns, else advance to @now_ns
+ * aftl_process_next_event() - process the next event if due at @now_ns, else advance to @now_ns
  * @ftl: device
  * @now_ns: device time
  *
@@ -403,32 +404,32 @@ u32 aftl_max_host_callbacks(const struct aftl_geometry *geo);
  *
  * Return: true if an event was processed; there may be more.
  */
-bool aftl_step(struct aftl *ftl, u64 now_ns);
+bool aftl_process_next_event(struct aftl *ftl, u64 now_ns);
 
 /**
- * aftl_count_work_done() - how much has been done so far
+ * aftl_get_work_item_count() - number of work items done so far
  * @ftl: device
  *
  * Counts events, LUNs that were looked at, and logical pages that were admitted, programmed or
  * unmapped, each of which takes some tenths of a microsecond. A host compares two counts to limit
  * the work between them.
  */
-u32 aftl_count_work_done(const struct aftl *ftl);
+u32 aftl_get_work_item_count(const struct aftl *ftl);
 
 /**
- * aftl_advance() - process all events up to and including @now_ns
+ * aftl_process_events_until() - process all events up to and including @now_ns
  * @ftl: device
  * @now_ns: device time to reach
  */
-void aftl_advance(struct aftl *ftl, u64 now_ns);
+void aftl_process_events_until(struct aftl *ftl, u64 now_ns);
 
 /**
  * aftl_run_to_completion() - process events until a request completes
  * @ftl: device
  * @limit_ns: device time beyond which no event is processed
  *
- * Also processes all other events of that time. Equivalent to aftl_advance() to the time of one
- * event after the other, for a host that must act on a completion before time goes on.
+ * Also processes all other events of that time. Equivalent to aftl_process_events_until() to the
+ * time of one event after the other, for a host that must act on a completion before time goes on.
  */
 void aftl_run_to_completion(struct aftl *ftl, u64 limit_ns);
 
@@ -449,9 +450,9 @@ void aftl_set_drain_mode(struct aftl *ftl, bool draining);
  * Return true if requests are in flight, buffered writes are being drained, or work of the present
  * is left.
  */
-bool aftl_is_busy(const struct aftl *ftl);
+bool aftl_has_pending_work(const struct aftl *ftl);
 
-/* Advance device time until aftl_is_busy() is false or there is no event left. */
+/* Advance device time until aftl_has_pending_work() is false or there is no event left. */
 void aftl_drain_requests(struct aftl *ftl);
 
 /* Upper bound of the tags of accept(), exclusive. */
@@ -593,7 +594,7 @@ extern const char *const aftl_fault_triggers[];
 extern const char *const aftl_fault_states[];
 
 /* The only word that an action takes, such as "cut", or NULL if it takes a number. */
-const char *aftl_fault_action_word(u8 action);
+const char *aftl_get_word_of_fault_action(u8 action);
 
 /**
  * struct aftl_fault - a fault that happens once
@@ -653,7 +654,7 @@ void aftl_clear_faults(struct aftl *ftl);
 u32 aftl_get_faults(const struct aftl *ftl, const struct aftl_fault **all);
 
 /* Count an unreadable logical page: the host calls this if read() could not fetch its data. */
-void aftl_count_unreadable_unit(struct aftl *ftl);
+void aftl_count_read_of_lost_unit(struct aftl *ftl);
 
 /* Number of logical pages marked by aftl_mark_unit_lost() or aftl_fail_unit(). */
 u32 aftl_count_lost_units(const struct aftl *ftl);
@@ -783,12 +784,12 @@ void aftl_get_lun_info(const struct aftl *ftl, u32 lun, struct aftl_lun_info *in
 u64 aftl_memory_bytes(const struct aftl *ftl);
 
 /**
- * aftl_digest() - 64-bit digest of L2P table, media and wear
+ * aftl_compute_device_digest() - 64-bit digest of L2P table, media and wear
  * @ftl: device
  *
  * Equal on every host for equal configuration and requests.
  */
-u64 aftl_digest(const struct aftl *ftl);
+u64 aftl_compute_device_digest(const struct aftl *ftl);
 
 /**
  * aftl_audit() - check the invariants of all data structures

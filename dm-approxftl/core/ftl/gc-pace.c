@@ -34,8 +34,8 @@ bool aftl_paced_gc_is_due(const struct aftl *ftl, const struct aftl_lun *lun)
 		return false;
 	if (lun->reloc.kind != AFTL_RELOC_NONE)
 		return reloc_task_is_paced_gc(&lun->reloc) && lun->pace.credit > 0;
-	return lun->free_blocks <= aftl_gc_reserve_blocks(ftl) +
-					   aftl_unused_static_slc_blocks(ftl, lun) +
+	return lun->free_blocks <= aftl_count_gc_reserve_blocks(ftl) +
+					   aftl_count_unused_static_slc_blocks(ftl, lun) +
 					   ftl->config.gc_pace;
 }
 
@@ -44,7 +44,7 @@ bool aftl_paced_gc_is_due(const struct aftl *ftl, const struct aftl_lun *lun)
  * for the erase of an empty block. A block that is emptied for another reason, such as wear
  * levelling, has the rate 1: one page for each page that the host writes.
  */
-void aftl_gc_pace_init_victim(const struct aftl *ftl, struct aftl_lun *lun)
+void aftl_gc_pace_set_rate_for_victim(const struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 valid = lun->reloc.from->valid;
 	u32 free = max(ftl->geo.block_ppns - min(ftl->geo.block_ppns, valid), 1U);
@@ -55,13 +55,13 @@ void aftl_gc_pace_init_victim(const struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /* Add credit for @units pages programmed by the host. */
-void aftl_gc_pace_add_credit(struct aftl_lun *lun, u32 units)
+void aftl_gc_pace_count_host_pages(struct aftl_lun *lun, u32 units)
 {
 	lun->pace.credit += (s64)units * lun->pace.rate;
 }
 
 /* Charge @units pages that have been read from the victim. */
-void aftl_gc_pace_charge_credit(struct aftl_lun *lun, u32 units)
+void aftl_gc_pace_count_relocated_pages(struct aftl_lun *lun, u32 units)
 {
 	lun->pace.credit -= (s64)units << RATE_SHIFT;
 }

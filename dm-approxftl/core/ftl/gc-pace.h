@@ -9,8 +9,8 @@ struct aftl;
 struct aftl_lun;
 
 bool aftl_paced_gc_is_due(const struct aftl *ftl, const struct aftl_lun *lun);
-void aftl_gc_pace_init_victim(const struct aftl *ftl, struct aftl_lun *lun);
-void aftl_gc_pace_add_credit(struct aftl_lun *lun, u32 units);
-void aftl_gc_pace_charge_credit(struct aftl_lun *lun, u32 units);
+void aftl_gc_pace_set_rate_for_victim(const struct aftl *ftl, struct aftl_lun *lun);
+void aftl_gc_pace_count_host_pages(struct aftl_lun *lun, u32 units);
+void aftl_gc_pace_count_relocated_pages(struct aftl_lun *lun, u32 units);
 
 #endif

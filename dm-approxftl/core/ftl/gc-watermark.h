@@ -7,13 +7,14 @@
 #include "core/ftl/lun.h"
 
 /* Free blocks that host writes must leave to relocation. */
-static inline u32 aftl_gc_reserve_blocks(const struct aftl *ftl)
+static inline u32 aftl_count_gc_reserve_blocks(const struct aftl *ftl)
 {
 	return ftl->type->reserve;
 }
 
 /* Free blocks that are set aside for the static SLC cache. */
-static inline u32 aftl_unused_static_slc_blocks(const struct aftl *ftl, const struct aftl_lun *lun)
+static inline u32 aftl_count_unused_static_slc_blocks(const struct aftl *ftl,
+						      const struct aftl_lun *lun)
 {
 	return ftl->slc_static_blocks > lun->slc_blocks ? ftl->slc_static_blocks - lun->slc_blocks :
 							  0;
@@ -23,14 +24,14 @@ static inline u32 aftl_unused_static_slc_blocks(const struct aftl *ftl, const st
 static inline bool aftl_gc_is_urgent(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return lun->free_blocks <=
-	       aftl_gc_reserve_blocks(ftl) + aftl_unused_static_slc_blocks(ftl, lun);
+	       aftl_count_gc_reserve_blocks(ftl) + aftl_count_unused_static_slc_blocks(ftl, lun);
 }
 
 /* Return true if the free blocks are below the watermark of parameter "gc". */
 static inline bool aftl_lun_is_below_gc_watermark(const struct aftl *ftl,
 						  const struct aftl_lun *lun)
 {
-	return lun->free_blocks < ftl->gc_blocks + aftl_unused_static_slc_blocks(ftl, lun);
+	return lun->free_blocks < ftl->gc_blocks + aftl_count_unused_static_slc_blocks(ftl, lun);
 }
 
 /* Return true if @lun can store @units more logical pages beside those it has or is writing. */
@@ -40,7 +41,7 @@ static inline bool aftl_lun_has_room_for_units(const struct aftl_lun *lun, u32 u
 }
 
 /* Blocks of each LUN for the SLC cache: the static blocks, or one block if there are none. */
-static inline u32 aftl_slc_reserved_blocks(const struct aftl *ftl)
+static inline u32 aftl_count_reserved_slc_blocks(const struct aftl *ftl)
 {
 	return max(ftl->slc_static_blocks, (u32)(ftl->slc_max_blocks != 0));
 }
@@ -50,9 +51,9 @@ static inline u32 aftl_slc_reserved_blocks(const struct aftl *ftl)
  * a spare block, and the SLC cache. If translation pages are on flash, spread over @luns LUNs, also
  * their open block, a block that GC relocates them to, and so many blocks that GC can empty one.
  */
-static inline u32 aftl_zone_reserved_blocks(const struct aftl *ftl, u32 luns)
+static inline u32 aftl_count_blocks_outside_zones(const struct aftl *ftl, u32 luns)
 {
-	u32 blocks = ftl->type->reserve + 2 + aftl_slc_reserved_blocks(ftl);
+	u32 blocks = ftl->type->reserve + 2 + aftl_count_reserved_slc_blocks(ftl);
 
 	if (ftl->geo.trans_pages)
 		blocks += 2 + DIV_ROUND_UP(DIV_ROUND_UP(ftl->geo.trans_pages, max(luns, 1U)),
@@ -61,13 +62,13 @@ static inline u32 aftl_zone_reserved_blocks(const struct aftl *ftl, u32 luns)
 }
 
 /* Blocks of each LUN that hold no host data: open blocks, GC reserve, SLC cache. */
-static inline u32 aftl_reserved_blocks_per_lun(const struct aftl *ftl)
+static inline u32 aftl_count_reserved_blocks_per_lun(const struct aftl *ftl)
 {
 	if (ftl->geo.zones)
-		return aftl_zone_reserved_blocks(ftl, ftl->geo.luns);
+		return aftl_count_blocks_outside_zones(ftl, ftl->geo.luns);
 	return ftl->type->open_blocks + ftl->handles + ftl->type->reserve + 1 +
 	       (ftl->geo.superblock_luns ? 2 + ftl->handles : 0) +
-	       aftl_slc_reserved_blocks(ftl);
+	       aftl_count_reserved_slc_blocks(ftl);
 }
 
 #endif

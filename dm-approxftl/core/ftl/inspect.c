@@ -230,10 +230,10 @@ static u64 digest_block(const struct aftl *ftl, const struct aftl_block *block, 
 	digest = aftl_hash64_pair(digest, (u64)block->erases << 32 | block->wear);
 	digest = aftl_hash64_pair(digest, (u64)block->state << 32 | (u64)block->handle << 24 |
 						  block->kind << 16 | block->bits << 8 |
-						  aftl_block_first_colour(block));
+						  aftl_first_checkerboard_colour(block));
 	if (!block->programmed)
 		return digest;
-	return digest_page_attrs(&ftl->media, aftl_block_device_page(&ftl->media, block, 0),
+	return digest_page_attrs(&ftl->media, aftl_page_number_in_device(&ftl->media, block, 0),
 				 ftl->geo.pages, digest);
 }
 
@@ -250,32 +250,32 @@ static u64 digest_l2p_table(const struct aftl *ftl)
 		if (*aftl_l2p_entry(ftl, i))
 			digest += aftl_hash64((u64)i << 32 | *aftl_l2p_entry(ftl, i));
 		if (i % SLICE_UNITS == 0)
-			aftl_call_host_pause(ftl);
+			aftl_call_pause_callback(ftl);
 	}
 	return digest;
 }
 
-u64 aftl_digest(const struct aftl *ftl)
+u64 aftl_compute_device_digest(const struct aftl *ftl)
 {
 	u64 digest = aftl_hash64_pair(digest_l2p_table(ftl), ftl->geo.ppns);
 	u32 i;
 
 	for (i = 0; i < ftl->geo.blocks; i++) {
 		digest = digest_block(ftl, &ftl->media.blocks[i], digest);
-		aftl_call_host_pause(ftl);
+		aftl_call_pause_callback(ftl);
 	}
 	return digest;
 }
 
 static int yield_during_audit(const struct aftl *ftl, struct aftl_error *error)
 {
-	int ret = aftl_call_host_pause(ftl);
+	int ret = aftl_call_pause_callback(ftl);
 
 	return ret ? aftl_fail(error, ret, "interrupted while the device was checked") : 0;
 }
 
 /* Audit: return true if the block of @ppn mixes translation pages with data. */
-static bool audit_block_mixes_data_and_map(const struct aftl *ftl, aftl_ppn_t ppn, u32 unit)
+static bool does_block_mix_data_and_trans_pages(const struct aftl *ftl, aftl_ppn_t ppn, u32 unit)
 {
 	bool of_map = aftl_block_has_trans_pages(ftl, aftl_block_of_ppn(&ftl->media, ppn));
 	bool is_tp = unit >= ftl->geo.units;
@@ -290,7 +290,7 @@ static int audit_lpn(const struct aftl *ftl, u32 i, aftl_ppn_t ppn, struct aftl_
 	if (ftl->geo.zones && i < ftl->geo.units &&
 	    i % ftl->geo.zone_units >= aftl_zone_of_lpn(ftl, to_lpn(i))->written)
 		return aftl_fail(error, -EUCLEAN, "unit %u is beyond its zone's write pointer", i);
-	if (audit_block_mixes_data_and_map(ftl, ppn, i))
+	if (does_block_mix_data_and_trans_pages(ftl, ppn, i))
 		return aftl_fail(error, -EUCLEAN, "unit %u and a translation page share a block",
 				 i);
 	attr = aftl_ppn_attr(&ftl->media, ppn);
@@ -367,7 +367,8 @@ struct block_census {
 	u32 programmed;
 };
 
-static void audit_add_page_to_census(const struct aftl *ftl, u32 page, struct block_census *census)
+static void audit_add_page_to_block_counts(const struct aftl *ftl, u32 page,
+					   struct block_census *census)
 {
 	u16 attr = *aftl_page_attr_ptr(&ftl->media, page);
 	u32 valid = 0;
@@ -383,11 +384,11 @@ static void audit_add_page_to_census(const struct aftl *ftl, u32 page, struct bl
 static struct block_census audit_count_block(const struct aftl *ftl, const struct aftl_block *block)
 {
 	struct block_census census = { 0 };
-	u32 first = aftl_block_device_page(&ftl->media, block, 0);
+	u32 first = aftl_page_number_in_device(&ftl->media, block, 0);
 	u32 page;
 
 	for (page = first; page < first + ftl->geo.pages; page++)
-		audit_add_page_to_census(ftl, page, &census);
+		audit_add_page_to_block_counts(ftl, page, &census);
 	return census;
 }
 
@@ -489,7 +490,7 @@ static int audit_device_totals(const struct aftl *ftl, struct aftl_error *error)
 	return 0;
 }
 
-int aftl_audit_counts_and_lists(const struct aftl *ftl, struct aftl_error *error)
+int aftl_audit_counters_and_block_lists(const struct aftl *ftl, struct aftl_error *error)
 {
 	int ret = audit_device_totals(ftl, error);
 	u32 i;
@@ -505,7 +506,7 @@ int aftl_audit_counts_and_lists(const struct aftl *ftl, struct aftl_error *error
 
 int aftl_audit(const struct aftl *ftl, struct aftl_error *error)
 {
-	int ret = aftl_audit_counts_and_lists(ftl, error);
+	int ret = aftl_audit_counters_and_block_lists(ftl, error);
 
 	return ret ? ret : audit_ppns(ftl, error);
 }

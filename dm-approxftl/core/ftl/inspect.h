@@ -7,6 +7,7 @@ struct aftl;
 struct aftl_error;
 
 /* Check the invariants that aftl_audit() can check without a visit of every physical page. */
-int __must_check aftl_audit_counts_and_lists(const struct aftl *ftl, struct aftl_error *error);
+int __must_check aftl_audit_counters_and_block_lists(const struct aftl *ftl,
+						     struct aftl_error *error);
 
 #endif

@@ -21,7 +21,7 @@ static void l2p_invalidate_ppn(struct aftl *ftl, struct aftl_lun *lun, struct af
 	aftl_ppn_clear_valid(&ftl->media, ppn);
 	block->valid_approx -= level != AFTL_PRECISE;
 	lun->valid--;
-	aftl_block_drop_valid_page(ftl, lun, block);
+	aftl_block_decrement_valid_count(ftl, lun, block);
 	if (ftl->type->invalidated)
 		ftl->type->invalidated(ftl->policy, block,
 				       aftl_page_of_ppn(&ftl->media, ppn) % ftl->geo.pages);
@@ -103,7 +103,7 @@ void aftl_prefetch_ppn_state(const struct aftl *ftl, u32 unit, bool read)
 	prefetch(aftl_block_of_ppn(media, ppn));
 }
 
-void aftl_prefetch_reloc_entries(const struct aftl *ftl, u32 page)
+void aftl_prefetch_l2p_entries_of_page(const struct aftl *ftl, u32 page)
 {
 	u32 slot = page * ftl->geo.page_units;
 	u32 end = slot + ftl->geo.page_units;

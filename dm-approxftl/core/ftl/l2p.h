@@ -26,7 +26,7 @@ static inline u32 aftl_l2p_quality_level(const struct aftl *ftl, aftl_lpn_t lpn)
 }
 
 /* Prefetch the L2P entries of the logical pages in @page, which will be relocated soon. */
-void aftl_prefetch_reloc_entries(const struct aftl *ftl, u32 page);
+void aftl_prefetch_l2p_entries_of_page(const struct aftl *ftl, u32 page);
 
 /* Map @lpn to @ppn in @block and invalidate its old physical page. */
 void aftl_l2p_update(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,

@@ -64,7 +64,7 @@ void aftl_oob_extra_free(struct aftl *ftl)
 void aftl_oob_extra_alloc_for_block(struct aftl *ftl, struct aftl_block *block)
 {
 	if (!block->extra)
-		block->extra = aftl_memory_alloc_runtime(ftl, 1, oob_extra_bytes(ftl));
+		block->extra = aftl_memory_alloc_at_run_time(ftl, 1, oob_extra_bytes(ftl));
 	block->extra_used = !!block->extra;
 }
 

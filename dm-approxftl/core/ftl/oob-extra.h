@@ -17,8 +17,8 @@ void aftl_oob_extra_alloc_for_block(struct aftl *ftl, struct aftl_block *block);
 /* Reset the state of an erased block, including its extra OOB metadata. */
 void aftl_oob_reset_erased_block(struct aftl *ftl, struct aftl_block *block);
 
-static inline void aftl_oob_store_origin(struct aftl *ftl, struct aftl_block *block, aftl_ppn_t ppn,
-					 struct aftl_origin origin)
+static inline void aftl_oob_store_generation_and_errors(struct aftl *ftl, struct aftl_block *block,
+							aftl_ppn_t ppn, struct aftl_origin origin)
 {
 	u16 *inherited;
 
@@ -32,14 +32,14 @@ static inline void aftl_oob_store_origin(struct aftl *ftl, struct aftl_block *bl
 		*inherited = origin.inherited;
 }
 
-static inline void aftl_oob_set_page_hours(struct aftl *ftl, struct aftl_block *block, u32 page,
-					   u16 hours)
+static inline void aftl_oob_set_program_time_of_page(struct aftl *ftl, struct aftl_block *block,
+						     u32 page, u16 hours)
 {
 	u16 *at;
 
 	if (hours && !ftl->media.oob_layout.hours)
 		aftl_oob_extra_alloc_for_block(ftl, block);
-	at = aftl_page_hours_ptr(&ftl->media, block, page);
+	at = aftl_get_program_time_ptr_of_page(&ftl->media, block, page);
 	if (at)
 		*at = hours;
 }

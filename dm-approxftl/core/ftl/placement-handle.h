@@ -29,7 +29,7 @@ static inline bool aftl_block_has_trans_pages(const struct aftl *ftl,
 	return unlikely(block->handle) && block->handle <= aftl_count_trans_page_handles(ftl);
 }
 
-static inline bool aftl_stream_is_trans_pages(const struct aftl *ftl, u32 stream)
+static inline bool aftl_is_stream_of_trans_pages(const struct aftl *ftl, u32 stream)
 {
 	return ftl->geo.trans_pages && stream == ftl->streams;
 }
@@ -46,8 +46,8 @@ static inline u32 aftl_fdp_handle_of_block(const struct aftl *ftl, const struct 
  * Stream to which valid pages of @block are relocated if they have to stay apart from other data; 0
  * if the policy chooses.
  */
-static inline u32 aftl_isolated_stream_of_block(const struct aftl *ftl,
-						const struct aftl_block *block)
+static inline u32 aftl_get_fixed_relocation_stream(const struct aftl *ftl,
+						   const struct aftl_block *block)
 {
 	if (likely(!block->handle) ||
 	    !(ftl->config.placement_isolation || aftl_block_has_trans_pages(ftl, block) ||

@@ -145,8 +145,8 @@ struct word_position {
 	u32 count;
 };
 
-static bool find_policy_array_word(const struct aftl_policy *policy, u32 i, u64 *index,
-				   struct word_position *at)
+static bool locate_saved_word_in_policy_array(const struct aftl_policy *policy, u32 i, u64 *index,
+					      struct word_position *at)
 {
 	const struct aftl_policy_array *array = &policy->type->arrays[i];
 	u64 numbers = policy->arrays[i] ? count_policy_array_items(policy, array) : 0;
@@ -164,14 +164,14 @@ static bool find_policy_array_word(const struct aftl_policy *policy, u32 i, u64 
 	return true;
 }
 
-static bool find_policy_state_word(const struct aftl_policy *policy, u64 index,
-				   struct word_position *at)
+static bool locate_saved_word_of_policy(const struct aftl_policy *policy, u64 index,
+					struct word_position *at)
 {
 	u32 i;
 
 	for (; policy; policy = policy->next)
 		for (i = 0; i < AFTL_ARRAYS_MAX; i++)
-			if (find_policy_array_word(policy, i, &index, at))
+			if (locate_saved_word_in_policy_array(policy, i, &index, at))
 				return true;
 	return false;
 }
@@ -212,7 +212,7 @@ bool aftl_policy_instance_save(const struct aftl_policy *policy, u64 index, u64 
 	struct word_position at;
 	u32 i;
 
-	if (!find_policy_state_word(policy, index, &at))
+	if (!locate_saved_word_of_policy(policy, index, &at))
 		return false;
 	*word = 0;
 	for (i = 0; i < at.count; i++)
@@ -225,7 +225,7 @@ void aftl_policy_instance_restore(struct aftl_policy *policy, u64 index, u64 wor
 	struct word_position at;
 	u32 i;
 
-	if (!find_policy_state_word(policy, index, &at))
+	if (!locate_saved_word_of_policy(policy, index, &at))
 		return;
 	for (i = 0; i < at.count; i++)
 		set_element_of_policy_array(&at, i, word >> (8 * at.width * i));

@@ -42,7 +42,8 @@ static struct aftl_block *policy_open_block(struct aftl *ftl, struct aftl_lun *l
 		return NULL;
 	}
 	block = aftl_free_block_take(ftl, lun,
-				     aftl_superblock_stream_key(kind, ftl->placing_handle, false));
+				     aftl_make_key_of_superblock_data(kind, ftl->placing_handle,
+								      false));
 	if (!block)
 		return NULL;
 	aftl_block_open(ftl, block, order, kind);

@@ -26,7 +26,7 @@ static bool program_reloc_untimed(struct aftl *ftl, struct aftl_lun *lun)
 	if (units > 0)
 		aftl_reloc_program_done(ftl, lun, &placement);
 	if (ftl->foggy_blocks)
-		aftl_fine_pass_commit_all_untimed(ftl, lun);
+		aftl_commit_due_fine_passes_untimed(ftl, lun);
 	return units >= 0;
 }
 
@@ -34,8 +34,8 @@ static void pad_foggy_pass_untimed(struct aftl *ftl, struct aftl_lun *lun, bool 
 {
 	struct aftl_placement placement;
 
-	if (aftl_foggy_pass_commit_padding(ftl, lun, moves, &placement))
-		aftl_fine_pass_commit_all_untimed(ftl, lun);
+	if (aftl_commit_coarse_pass_of_padding(ftl, lun, moves, &placement))
+		aftl_commit_due_fine_passes_untimed(ftl, lun);
 }
 
 /* Program the parity that is due in the die group of @lun. */
@@ -63,9 +63,10 @@ static void read_reloc_untimed(struct aftl *ftl, struct aftl_lun *lun)
 	u32 page = aftl_reloc_get_cursor_page(ftl, lun);
 
 	if (page + PREFETCH_DISTANCE < ftl->geo.pages)
-		aftl_prefetch_reloc_entries(ftl, aftl_block_device_page(&ftl->media,
-									lun->reloc.from, page) +
-							 PREFETCH_DISTANCE);
+		aftl_prefetch_l2p_entries_of_page(ftl, aftl_page_number_in_device(&ftl->media,
+										  lun->reloc.from,
+										  page) +
+							       PREFETCH_DISTANCE);
 	aftl_reloc_gather_pages(ftl, lun);
 }
 
@@ -112,7 +113,7 @@ static bool run_superblock_gc_untimed(struct aftl *ftl, const struct aftl_lun *l
 			struct aftl_lun *member = aftl_lun_of_die_group(ftl, group, i);
 
 			if (ftl->foggy_blocks)
-				aftl_fine_pass_commit_all_untimed(ftl, member);
+				aftl_commit_due_fine_passes_untimed(ftl, member);
 			execute_reloc_steps_untimed(ftl, member);
 		}
 	program_parity_untimed(ftl, lun);
@@ -158,10 +159,10 @@ struct filler {
  * Store the L2P entries of recorded rounds, and the write numbers if the policy wants these. In
  * that case no more rounds are programmed.
  */
-static int fill_store_recorded_entries(struct aftl *ftl, struct filler *filler)
+static int fill_store_recorded_l2p_entries(struct aftl *ftl, struct filler *filler)
 {
 	struct aftl_fill_order numbers = filler->numbers;
-	int ret = aftl_fill_map_finish(ftl, &filler->map);
+	int ret = aftl_fill_map_store_l2p_entries(ftl, &filler->map);
 	u32 lpn;
 
 	if (!numbers.units)
@@ -171,7 +172,7 @@ static int fill_store_recorded_entries(struct aftl *ftl, struct filler *filler)
 	for (lpn = 0; !ret && lpn < numbers.units; lpn += NUMBERS_SLICE) {
 		aftl_ftl_store_first_write_clock(ftl->policy, to_lpn(lpn),
 						 min(numbers.units - lpn, NUMBERS_SLICE), &numbers);
-		ret = aftl_call_host_pause(ftl);
+		ret = aftl_call_pause_callback(ftl);
 	}
 	return ret;
 }
@@ -179,14 +180,15 @@ static int fill_store_recorded_entries(struct aftl *ftl, struct filler *filler)
 /* Store all L2P entries, then do a GC step. Return: 1 if GC found work, 0, or an error code. */
 static int fill_relocate_for_gc(struct aftl *ftl, struct filler *filler, struct aftl_lun *lun)
 {
-	int ret = fill_store_recorded_entries(ftl, filler);
+	int ret = fill_store_recorded_l2p_entries(ftl, filler);
 
 	return ret ? ret : run_reloc_untimed(ftl, lun);
 }
 
-static int fill_gc_and_place_program(struct aftl *ftl, struct filler *filler, struct aftl_lun *lun,
-				     const struct aftl_program_request *need,
-				     struct aftl_placement *placement)
+static int fill_place_program_after_gc(struct aftl *ftl, struct filler *filler,
+				       struct aftl_lun *lun,
+				       const struct aftl_program_request *need,
+				       struct aftl_placement *placement)
 {
 	for (;;) {
 		int ret = 1;
@@ -217,8 +219,9 @@ static void payload_drop_programmed_lpns(struct aftl_payload *payload, u32 gathe
  * Most preconditioning programs follow the previous one in the same block. The policy need not be
  * asked for their place, and nothing is counted: the statistics start after preconditioning.
  */
-static bool fill_may_place_without_policy(const struct aftl *ftl, const struct filler *filler,
-					  const struct aftl_lun *lun)
+static bool fill_may_place_program_without_policy(const struct aftl *ftl,
+						  const struct filler *filler,
+						  const struct aftl_lun *lun)
 {
 	const struct aftl_fill_run *run = &filler->runs[lun->index];
 
@@ -237,9 +240,9 @@ static bool is_single_page_placement(const struct aftl_placement *placement)
 }
 
 /* Ask the policy how many programs may follow @placement without asking it again. */
-static void start_fill_run_without_policy(struct aftl *ftl, const struct filler *filler,
-					  struct aftl_lun *lun,
-					  const struct aftl_placement *placement)
+static void ask_policy_for_length_of_fill_run(struct aftl *ftl, const struct filler *filler,
+					      struct aftl_lun *lun,
+					      const struct aftl_placement *placement)
 {
 	struct aftl_block *block = placement->block;
 	u32 steps = (ftl->geo.pages - block->programmed) / ftl->geo.program_pages;
@@ -262,7 +265,7 @@ static void start_fill_run_without_policy(struct aftl *ftl, const struct filler 
  * Return true if a program depends on more than its LUN, or has consequences beyond its block: then
  * preconditioning asks the policy for the place of each program.
  */
-static bool fill_must_ask_policy_each_time(const struct aftl *ftl)
+static bool fill_must_ask_policy_for_each_program(const struct aftl *ftl)
 {
 	return !ftl->type->fill_run || ftl->geo.passes > 1 || !ftl->chip.plain ||
 	       ftl->slc_max_blocks || ftl->geo.trans_pages || ftl->geo.superblock_luns;
@@ -273,7 +276,7 @@ static int program_trans_pages(struct aftl *ftl, struct filler *filler, struct a
 	struct aftl_program_request need = aftl_cmt_need(ftl, lun);
 	struct aftl_placement placement;
 	struct aftl_payload payload;
-	int ret = fill_gc_and_place_program(ftl, filler, lun, &need, &placement);
+	int ret = fill_place_program_after_gc(ftl, filler, lun, &need, &placement);
 
 	if (ret)
 		return ret;
@@ -281,7 +284,7 @@ static int program_trans_pages(struct aftl *ftl, struct filler *filler, struct a
 	aftl_program_commit(ftl, lun, &need, &placement, &payload);
 	aftl_reloc_program_done(ftl, lun, &placement);
 	if (ftl->foggy_blocks)
-		aftl_fine_pass_commit_all_untimed(ftl, lun);
+		aftl_commit_due_fine_passes_untimed(ftl, lun);
 	return 0;
 }
 
@@ -308,18 +311,18 @@ static int fill_program_by_policy(struct aftl *ftl, struct filler *filler, struc
 	filler->need.units = gathered;
 	filler->need.cause = AFTL_CAUSE_HOST;
 	filler->runs[lun->index].left = 0;
-	ret = fill_gc_and_place_program(ftl, filler, lun, &filler->need, &placement);
+	ret = fill_place_program_after_gc(ftl, filler, lun, &filler->need, &placement);
 	if (ret)
 		return ret;
-	filler->payload.count = min(gathered, aftl_placement_capacity(ftl, &placement));
+	filler->payload.count = min(gathered, aftl_count_lpns_of_placement(ftl, &placement));
 	aftl_program_commit(ftl, lun, &filler->need, &placement, &filler->payload);
 	aftl_reloc_program_done(ftl, lun, &placement);
 	if (ftl->foggy_blocks)
-		aftl_fine_pass_commit_all_untimed(ftl, lun);
+		aftl_commit_due_fine_passes_untimed(ftl, lun);
 	if (aftl_is_repeated_program_due(ftl, lun))
 		ret = fill_relocate_for_gc(ftl, filler, lun);
 	else
-		start_fill_run_without_policy(ftl, filler, lun, &placement);
+		ask_policy_for_length_of_fill_run(ftl, filler, lun, &placement);
 	if (ftl->geo.superblock_luns)
 		program_parity_untimed(ftl, lun);
 	payload_drop_programmed_lpns(&filler->payload, gathered);
@@ -335,7 +338,7 @@ static int fill_program_gathered_lpns(struct aftl *ftl, struct filler *filler)
 
 	if (!lun)
 		return -ENOSPC;
-	if (!fill_may_place_without_policy(ftl, filler, lun))
+	if (!fill_may_place_program_without_policy(ftl, filler, lun))
 		return fill_program_by_policy(ftl, filler, lun);
 	aftl_program_commit_fill_program(ftl, lun, &filler->runs[lun->index], &filler->payload);
 	filler->payload.count = 0;
@@ -348,7 +351,7 @@ static int fill_flush_gathered_lpns(struct aftl *ftl, struct filler *filler)
 
 	while (!ret && filler->payload.count)
 		ret = fill_program_gathered_lpns(ftl, filler);
-	return ret ? ret : aftl_call_host_pause(ftl);
+	return ret ? ret : aftl_call_pause_callback(ftl);
 }
 
 static void fill_gather_lpn(struct aftl *ftl, struct filler *filler, aftl_lpn_t lpn)
@@ -372,7 +375,7 @@ static void fill_init_payload(struct aftl_payload *payload)
 }
 
 /* Return true if @lpn is in the gathered program, which must not write a logical page twice. */
-static bool lpn_is_gathered(const struct filler *filler, aftl_lpn_t lpn)
+static bool is_lpn_in_gathered_program(const struct filler *filler, aftl_lpn_t lpn)
 {
 	u32 i;
 
@@ -401,7 +404,7 @@ static int fill_add_lpn_to_payload(struct aftl *ftl, struct filler *filler, aftl
 	int ret = 0;
 
 	if (filler->need.class != class || filler->need.stream != stream ||
-	    lpn_is_gathered(filler, lpn))
+	    is_lpn_in_gathered_program(filler, lpn))
 		ret = fill_flush_gathered_lpns(ftl, filler);
 	if (ret)
 		return ret;
@@ -413,7 +416,7 @@ static int fill_add_lpn_to_payload(struct aftl *ftl, struct filler *filler, aftl
 }
 
 /* Draw a step coprime to @n: steps of that size from 0 reach every number below @n, modulo @n. */
-static u32 draw_coprime_step(u32 n, struct aftl_random *random)
+static u32 draw_coprime_step_of_fill_order(u32 n, struct aftl_random *random)
 {
 	u32 step = (u32)aftl_random_below(random, n) | 1;
 	u32 a;
@@ -450,15 +453,17 @@ static bool fill_has_one_data_class(const struct aftl *ftl)
 	       ftl->config.fill_approx == 10000;
 }
 
-static bool fill_may_program_rounds(const struct aftl *ftl, const struct filler *filler)
+static bool fill_may_program_rounds_over_all_luns(const struct aftl *ftl,
+						  const struct filler *filler)
 {
 	return !filler->asks_always && fill_has_one_data_class(ftl) && !ftl->ops->programmed &&
 	       does_lun_allocation_rotate(ftl);
 }
 
 /* Count the programs of @lun that may follow the previous one without asking the policy. */
-static u32 fill_count_programs_without_policy(const struct aftl *ftl, const struct filler *filler,
-					      const struct aftl_lun *lun)
+static u32 fill_count_programs_not_asking_policy(const struct aftl *ftl,
+						 const struct filler *filler,
+						 const struct aftl_lun *lun)
 {
 	u32 used = lun->valid + lun->in_flight;
 
@@ -471,8 +476,8 @@ static u32 fill_count_programs_without_policy(const struct aftl *ftl, const stru
  * Count the rounds (one program in each LUN) that the next @units logical pages fill; 0 if the next
  * write does not begin a round.
  */
-static u32 fill_count_whole_rounds_left(const struct aftl *ftl, const struct filler *filler,
-					const struct aftl_fill_order *order, u32 units)
+static u32 fill_count_rounds_over_all_luns_left(const struct aftl *ftl, const struct filler *filler,
+						const struct aftl_fill_order *order, u32 units)
 {
 	u32 rounds;
 	u32 i;
@@ -482,8 +487,8 @@ static u32 fill_count_whole_rounds_left(const struct aftl *ftl, const struct fil
 		return 0;
 	rounds = min(units, max(ROUNDS_UNITS, filler->round)) / filler->round;
 	for (i = 0; rounds && i < ftl->geo.luns; i++)
-		rounds =
-			min(rounds, fill_count_programs_without_policy(ftl, filler, &ftl->luns[i]));
+		rounds = min(rounds,
+			     fill_count_programs_not_asking_policy(ftl, filler, &ftl->luns[i]));
 	return rounds;
 }
 
@@ -491,8 +496,8 @@ static u32 fill_count_whole_rounds_left(const struct aftl *ftl, const struct fil
  * Run @rounds programs in each LUN, one LUN after the other: the result is as if the LUNs took
  * turns. @write is the number, in the fill, of their first write. Return: number of logical pages.
  */
-static u32 fill_commit_whole_rounds(struct aftl *ftl, struct filler *filler,
-				    struct aftl_fill_order order, u32 write, u32 rounds)
+static u32 fill_commit_rounds_over_all_luns(struct aftl *ftl, struct filler *filler,
+					    struct aftl_fill_order order, u32 write, u32 rounds)
 {
 	u32 turn = ftl->allocation.rule.fixed ? order.at / ftl->program_units :
 						ftl->allocation.turn;
@@ -510,13 +515,14 @@ static u32 fill_commit_whole_rounds(struct aftl *ftl, struct filler *filler,
 
 		for (k = 0; ppns && k < ftl->program_units; k++)
 			ppns[i * ftl->program_units + k] = from_ppn(first) + k - before;
-		aftl_program_commit_first_writes(ftl, lun, run, order, rounds, !ppns);
-		aftl_fill_order_skip_writes(&order, ftl->program_units);
+		aftl_commit_first_fill_writes_of_lun(ftl, lun, run, order, rounds, !ppns);
+		aftl_fill_order_advance_by_writes(&order, ftl->program_units);
 	}
 	if (ppns)
-		aftl_fill_map_record_rounds(&filler->map, write, rounds, filler->need.class);
+		aftl_fill_map_record_rounds_over_luns(&filler->map, write, rounds,
+						      filler->need.class);
 	if (filler->numbers.units)
-		aftl_ftl_count_first_writes(ftl->policy, units);
+		aftl_ftl_add_to_host_write_clock(ftl->policy, units);
 	ftl->seq += units;
 	/* Skip the random numbers that would choose the class of each logical page. */
 	aftl_random_skip_draws(&filler->random, units);
@@ -526,21 +532,22 @@ static u32 fill_commit_whole_rounds(struct aftl *ftl, struct filler *filler,
 static int fill_write_next_lpns(struct aftl *ftl, struct filler *filler,
 				struct aftl_fill_order *order, u32 *units)
 {
-	u32 rounds = fill_count_whole_rounds_left(ftl, filler, order, *units);
+	u32 rounds = fill_count_rounds_over_all_luns_left(ftl, filler, order, *units);
 	u32 done = 1;
 	int ret;
 
 	order->seq = ftl->seq;
 	if (rounds) {
-		done = fill_commit_whole_rounds(ftl, filler, *order, order->units - *units, rounds);
-		ret = aftl_call_host_pause(ftl);
+		done = fill_commit_rounds_over_all_luns(ftl, filler, *order, order->units - *units,
+							rounds);
+		ret = aftl_call_pause_callback(ftl);
 	} else {
 		aftl_prefetch_l2p_entry(ftl,
 					aftl_fill_order_next_lpn(order, order->at, filler->ahead));
 		ret = fill_add_lpn_to_payload(ftl, filler, to_lpn(order->at),
 					      draw_lpn_data_class(ftl, filler));
 	}
-	aftl_fill_order_skip_writes(order, done);
+	aftl_fill_order_advance_by_writes(order, done);
 	*units -= done;
 	return ret;
 }
@@ -552,7 +559,7 @@ static int fill_write_every_lpn(struct aftl *ftl, struct filler *filler, u32 uni
 	int ret = 0;
 
 	if (shuffled) {
-		order.step = draw_coprime_step(units, &filler->random);
+		order.step = draw_coprime_step_of_fill_order(units, &filler->random);
 		order.at = (u32)aftl_random_below(&filler->random, units);
 		if (filler->round)
 			aftl_fill_map_init(ftl, &filler->map, &order);
@@ -562,7 +569,7 @@ static int fill_write_every_lpn(struct aftl *ftl, struct filler *filler, u32 uni
 	filler->ahead = (u32)((u64)PREFETCH_DISTANCE * order.step % units);
 	while (!ret && units)
 		ret = fill_write_next_lpns(ftl, filler, &order, &units);
-	return ret ? ret : fill_store_recorded_entries(ftl, filler);
+	return ret ? ret : fill_store_recorded_l2p_entries(ftl, filler);
 }
 
 /* Overwrites that are drawn in advance, so that the prefetches of their L2P entries overlap. */
@@ -641,7 +648,7 @@ static int fill_finish_cmt_evictions(struct aftl *ftl, struct filler *filler)
 		aftl_cmt_queue_dirty_pages(ftl);
 	ret = program_cmt_evictions_untimed(ftl, filler, 1);
 	for (i = 0; i < ftl->geo.luns; i++)
-		aftl_cmt_take_back_foggy_pages(ftl, &ftl->luns[i]);
+		aftl_cmt_recache_pages_without_fine_pass(ftl, &ftl->luns[i]);
 	return ret;
 }
 
@@ -657,8 +664,8 @@ int aftl_precondition(struct aftl *ftl)
 	filler.runs = aftl_memory_alloc(ftl, ftl->geo.luns, sizeof(*filler.runs));
 	if (!filler.runs)
 		return -ENOMEM;
-	filler.asks_always = fill_must_ask_policy_each_time(ftl);
-	if (fill_may_program_rounds(ftl, &filler))
+	filler.asks_always = fill_must_ask_policy_for_each_program(ftl);
+	if (fill_may_program_rounds_over_all_luns(ftl, &filler))
 		filler.round = ftl->geo.luns * ftl->program_units;
 	fill_init_payload(&filler.payload);
 	/* The data are written at age 0; the configured age passes afterwards. */

@@ -131,7 +131,7 @@ static bool chip_accepts_program(struct aftl *ftl, struct aftl_lun *lun,
 
 	if (placement->block->order == AFTL_ORDER_FOGGY_FINE &&
 	    (placement->mode != AFTL_MODE_FOGGY || placement->piggybacked ||
-	     !aftl_fine_pending_has_room(ftl, lun, placement->block)))
+	     !aftl_fine_pending_accepts_block(ftl, lun, placement->block)))
 		return false;
 	if (!aftl_chip_allows_program(&ftl->chip, &program))
 		return false;
@@ -222,7 +222,7 @@ static int let_policy_place_program(struct aftl *ftl, struct aftl_lun *lun,
 	if (ret && need->cause == AFTL_CAUSE_HOST && ftl->type->out_of_blocks)
 		ftl->type->out_of_blocks(ftl->policy, lun);
 	if (ret && !lun->free_blocks && program_is_data_relocation(need) &&
-	    (lun->fallback || aftl_make_open_block_fallback(ftl, lun)))
+	    (lun->fallback || aftl_use_open_block_as_fallback(ftl, lun)))
 		return place_in_fallback_block(ftl, lun, need, placement);
 	if ((ret || likely(policy_placement_is_legal(ftl, lun, need, placement))) &&
 	    (!ret || need->cause == AFTL_CAUSE_HOST || !lun->free_blocks))
@@ -254,7 +254,7 @@ static noinline int place_zone_relocation(struct aftl *ftl, struct aftl_lun *lun
 	bool fold = need->cause == AFTL_CAUSE_FOLD;
 	struct aftl_program_request zone = *need;
 
-	if (fold && aftl_zone_find_fold_stream(ftl, need->lpn, &zone.stream))
+	if (fold && aftl_zone_find_stream_of_folded_lpn(ftl, need->lpn, &zone.stream))
 		return place_in_handle_block(ftl, lun, &zone, placement);
 	aftl_zone_prepare_fallback_block(ftl, lun, need->lpn, fold);
 	return place_in_fallback_block(ftl, lun, need, placement);
@@ -279,7 +279,7 @@ int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun,
 
 	ftl->placing_cause = need->cause;
 	if (ftl->geo.zones && need->cause != AFTL_CAUSE_HOST &&
-	    !aftl_stream_is_trans_pages(ftl, need->stream)) {
+	    !aftl_is_stream_of_trans_pages(ftl, need->stream)) {
 		ret = place_zone_relocation(ftl, lun, need, placement);
 	} else if (lun->below_reserve && program_is_data_relocation(need)) {
 		ret = place_in_fallback_block(ftl, lun, need, placement);
@@ -372,10 +372,10 @@ static void mark_pages_programmed(struct aftl *ftl, const struct aftl_lun *lun,
 				  const struct aftl_placement *placement)
 {
 	struct aftl_block *block = placement->block;
-	u32 first = aftl_block_device_page(&ftl->media, block, placement->page);
+	u32 first = aftl_page_number_in_device(&ftl->media, block, placement->page);
 	u16 attr = *aftl_page_attr_ptr(&ftl->media, first);
 	bool fine = attr && aftl_page_is_foggy(attr);
-	u32 again = attr && !fine ? aftl_page_reprograms(attr) + 1 : 0;
+	u32 again = attr && !fine ? aftl_get_reprogram_count_of_page(attr) + 1 : 0;
 	u32 hours = count_hours_since_block_open(ftl, block);
 	u32 page;
 
@@ -386,7 +386,7 @@ static void mark_pages_programmed(struct aftl *ftl, const struct aftl_lun *lun,
 	}
 	for (page = 0; page < placement->pages; page++) {
 		*aftl_page_attr_ptr(&ftl->media, first + page) = attr;
-		aftl_oob_set_page_hours(ftl, block, placement->page + page, hours);
+		aftl_oob_set_program_time_of_page(ftl, block, placement->page + page, hours);
 	}
 	if (need->class == AFTL_PRECISE)
 		block->approx_only = 0;
@@ -403,7 +403,7 @@ static void mark_pages_programmed(struct aftl *ftl, const struct aftl_lun *lun,
 	if (!block->programmed)
 		block->begun_flip = block->flip;
 	block->programmed += placement->pages;
-	aftl_program_order_advance(&ftl->media, block, placement->page);
+	aftl_program_order_advance_frontier(&ftl->media, block, placement->page);
 }
 
 /* Quality level to be stored: a relocation keeps the level, unless the whole program is precise. */
@@ -431,8 +431,9 @@ static void notify_host_program_begins(struct aftl *ftl, const struct aftl_paylo
 	}
 }
 
-static void program_relocate_lpn(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
-				 aftl_lpn_t lpn, aftl_ppn_t former, aftl_ppn_t ppn, u32 level)
+static void relocate_lpn_of_program(struct aftl *ftl, struct aftl_lun *lun,
+				    struct aftl_block *block, aftl_lpn_t lpn, aftl_ppn_t former,
+				    aftl_ppn_t ppn, u32 level)
 {
 	struct aftl_block *from = aftl_block_of_ppn(&ftl->media, former);
 
@@ -443,20 +444,20 @@ static void program_relocate_lpn(struct aftl *ftl, struct aftl_lun *lun, struct 
 	aftl_l2p_relocate(ftl, lun, from, former, block, lpn, ppn, level);
 }
 
-static void program_store_lpn(struct aftl *ftl, struct aftl_lun *lun,
-			      const struct aftl_program_request *need, struct aftl_block *block,
-			      const struct aftl_payload *payload, u32 i, aftl_ppn_t ppn)
+static void store_lpn_of_program(struct aftl *ftl, struct aftl_lun *lun,
+				 const struct aftl_program_request *need, struct aftl_block *block,
+				 const struct aftl_payload *payload, u32 i, aftl_ppn_t ppn)
 {
 	aftl_lpn_t lpn = payload->lpn[i];
 	bool lost = payload->from[i] != AFTL_NO_PPN && aftl_ppn_is_lost(ftl, payload->from[i]);
 	u32 level = payload_lpn_level(ftl, need->class, payload, i);
 
 	*aftl_oob_lpn_word(&ftl->media, ppn) = aftl_lpn_word(lpn, level);
-	aftl_oob_store_origin(ftl, block, ppn, payload->origin[i]);
+	aftl_oob_store_generation_and_errors(ftl, block, ppn, payload->origin[i]);
 	if (!lost)
 		notify_host_program_begins(ftl, payload, i, ppn);
 	if (payload->from[i] != AFTL_NO_PPN && likely(need->cause != AFTL_CAUSE_REBUILD))
-		program_relocate_lpn(ftl, lun, block, lpn, payload->from[i], ppn, level);
+		relocate_lpn_of_program(ftl, lun, block, lpn, payload->from[i], ppn, level);
 	else if (!payload->stale[i])
 		aftl_l2p_update(ftl, lun, block, lpn, ppn, level);
 	if (ftl->geo.trans_pages && !payload->stale[i])
@@ -474,17 +475,18 @@ static void notify_host_program_done(struct aftl *ftl, u32 first, u32 end)
 		ftl->ops->programmed(ftl->host, to_ppn(first));
 }
 
-static void program_store_payload(struct aftl *ftl, struct aftl_lun *lun,
-				  const struct aftl_program_request *need,
-				  const struct aftl_placement *placement,
-				  const struct aftl_payload *payload)
+static void store_payload_of_program(struct aftl *ftl, struct aftl_lun *lun,
+				     const struct aftl_program_request *need,
+				     const struct aftl_placement *placement,
+				     const struct aftl_payload *payload)
 {
 	u32 first = from_ppn(aftl_page_ppn(&ftl->media, placement->block, placement->page));
-	u32 end = first + aftl_placement_capacity(ftl, placement);
+	u32 end = first + aftl_count_lpns_of_placement(ftl, placement);
 	u32 i;
 
 	for (i = 0; i < payload->count; i++)
-		program_store_lpn(ftl, lun, need, placement->block, payload, i, to_ppn(first + i));
+		store_lpn_of_program(ftl, lun, need, placement->block, payload, i,
+				     to_ppn(first + i));
 	for (i = first + payload->count; i < end; i++)
 		*aftl_oob_lpn_word(&ftl->media, to_ppn(i)) = AFTL_NO_LPN;
 	notify_host_program_done(ftl, first, end);
@@ -518,14 +520,14 @@ static void count_program_in_stats(struct aftl *ftl, const struct aftl_program_r
 		count - payload->promoted - payload->piggybacked;
 	counters->programmed_rewrite_units += payload->piggybacked;
 	counters->programmed_promotion_units += payload->promoted;
-	counters->padded_units += aftl_placement_capacity(ftl, placement) - count;
+	counters->padded_units += aftl_count_lpns_of_placement(ftl, placement) - count;
 	if (!moved)
 		counters->host_program_pages += placement->pages;
 	if (placement->mode == AFTL_MODE_SLC)
 		counters->cached_host_units += count - payload->piggybacked;
 	if (ftl->handles) {
 		ftl->stats.handles[aftl_fdp_handle_of_block(ftl, placement->block)].media_units +=
-			aftl_placement_capacity(ftl, placement);
+			aftl_count_lpns_of_placement(ftl, placement);
 		stream = min(stream, AFTL_STREAMS - 1U);
 	}
 	ftl->stats.stream_units[moved][stream] += count - payload->piggybacked;
@@ -552,7 +554,7 @@ static noinline void commit_program_without_lpns(struct aftl *ftl, struct aftl_l
 						 const struct aftl_payload *payload)
 {
 	u32 first = from_ppn(aftl_page_ppn(&ftl->media, placement->block, placement->page));
-	u32 end = first + aftl_placement_capacity(ftl, placement);
+	u32 end = first + aftl_count_lpns_of_placement(ftl, placement);
 	u32 i;
 
 	for (i = first; i < end; i++)
@@ -578,13 +580,13 @@ void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun,
 		return;
 	}
 	count_program_in_stats(ftl, need, placement, payload);
-	program_store_payload(ftl, lun, need, placement, payload);
+	store_payload_of_program(ftl, lun, need, placement, payload);
 	if (!block_must_be_closed(ftl, lun, block)) {
 		if (ftl->geo.superblock_luns)
 			aftl_parity_queue_if_due(ftl, block);
 		return;
 	}
-	aftl_forget_core_open_block(lun, block);
+	aftl_lun_drop_open_block_pointer(lun, block);
 	aftl_block_close(ftl, block);
 }
 
@@ -598,7 +600,7 @@ void aftl_program_parity(struct aftl *ftl, struct aftl_lun *lun,
 }
 
 /* Count @steps programs of @run in its block, whose pages have been marked as programmed. */
-static void fill_count_programmed_steps(struct aftl *ftl, struct aftl_fill_run *run, u32 steps)
+static void fill_run_count_programs_in_block(struct aftl *ftl, struct aftl_fill_run *run, u32 steps)
 {
 	struct aftl_block *block = run->block;
 	u32 pages = steps * ftl->geo.program_pages;
@@ -606,13 +608,13 @@ static void fill_count_programmed_steps(struct aftl *ftl, struct aftl_fill_run *
 	u32 i;
 
 	for (i = 0; (hours || ftl->media.oob_layout.hours || block->extra_used) && i < pages; i++)
-		aftl_oob_set_page_hours(ftl, block, run->page + i, hours);
+		aftl_oob_set_program_time_of_page(ftl, block, run->page + i, hours);
 	if (run->class == AFTL_PRECISE)
 		block->approx_only = 0;
 	block->programmed += pages;
 	run->page += pages;
 	run->left -= steps;
-	aftl_program_order_advance(&ftl->media, block, run->page - ftl->geo.program_pages);
+	aftl_program_order_advance_frontier(&ftl->media, block, run->page - ftl->geo.program_pages);
 }
 
 /*
@@ -626,17 +628,18 @@ void aftl_program_commit_fill_program(struct aftl *ftl, struct aftl_lun *lun,
 				      struct aftl_fill_run *run, const struct aftl_payload *payload)
 {
 	struct aftl_block *block = run->block;
-	u32 page = aftl_block_device_page(&ftl->media, block, run->page);
+	u32 page = aftl_page_number_in_device(&ftl->media, block, run->page);
 	u32 first = page * ftl->geo.page_units;
 	u32 i;
 
 	for (i = 0; i < ftl->geo.program_pages; i++)
 		*aftl_page_attr_ptr(&ftl->media, page + i) =
 			aftl_page_attr(run->class, run->mode, 0);
-	fill_count_programmed_steps(ftl, run, 1);
+	fill_run_count_programs_in_block(ftl, run, 1);
 	for (i = 0; i < payload->count; i++) {
 		*aftl_oob_lpn_word(&ftl->media, to_ppn(first + i)) = payload->lpn[i];
-		aftl_oob_store_origin(ftl, block, to_ppn(first + i), payload->origin[i]);
+		aftl_oob_store_generation_and_errors(ftl, block, to_ppn(first + i),
+						     payload->origin[i]);
 		aftl_l2p_update(ftl, lun, block, payload->lpn[i], to_ppn(first + i), run->class);
 	}
 	notify_host_program_done(ftl, first, first + payload->count);
@@ -709,17 +712,17 @@ static __always_inline void map_first_write_lpns(struct aftl_chunks l2p, struct 
 }
 
 /*
- * aftl_program_commit_first_writes() - commit first writes of a preconditioning run in @lun
+ * aftl_commit_first_fill_writes_of_lun() - commit first writes of a preconditioning run in @lun
  * @order: logical pages of the first program
  * @rounds: number of programs, at least one; the last program of the block is not among them
  * @map: store the L2P entries
  */
-void aftl_program_commit_first_writes(struct aftl *ftl, struct aftl_lun *lun,
-				      struct aftl_fill_run *run, struct aftl_fill_order order,
-				      u32 rounds, bool map)
+void aftl_commit_first_fill_writes_of_lun(struct aftl *ftl, struct aftl_lun *lun,
+					  struct aftl_fill_run *run, struct aftl_fill_order order,
+					  u32 rounds, bool map)
 {
 	struct aftl_block *block = run->block;
-	u32 page = aftl_block_device_page(&ftl->media, block, run->page);
+	u32 page = aftl_page_number_in_device(&ftl->media, block, run->page);
 	u32 slot = page * ftl->geo.page_units;
 	u32 units = rounds * ftl->program_units;
 	u32 skip = ftl->geo.luns * ftl->program_units;
@@ -741,7 +744,7 @@ void aftl_program_commit_first_writes(struct aftl *ftl, struct aftl_lun *lun,
 	if (map)
 		map_first_write_lpns(ftl->l2p, new, run->class << AFTL_PPN_BITS | (slot + 1),
 				     ftl->program_units);
-	fill_count_programmed_steps(ftl, run, rounds);
+	fill_run_count_programs_in_block(ftl, run, rounds);
 	aftl_ppn_set_valid_range(&ftl->media, to_ppn(slot), units);
 	block->valid += units;
 	block->valid_approx += run->class == AFTL_PRECISE ? 0 : units;
@@ -797,6 +800,6 @@ void aftl_commit_block_erase(struct aftl *ftl, struct aftl_lun *lun, struct aftl
 		return;
 	}
 	aftl_block_retire(ftl, lun, block);
-	aftl_zone_adapt_to_retired_block(ftl, lun);
+	aftl_zone_take_offline_for_bad_block(ftl, lun);
 	aftl_notify_blocks_retired(ftl, aftl_block_index(&ftl->media, block), 1);
 }

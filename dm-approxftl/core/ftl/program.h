@@ -64,9 +64,9 @@ struct aftl_fill_run {
 void aftl_program_commit_fill_program(struct aftl *ftl, struct aftl_lun *lun,
 				      struct aftl_fill_run *run,
 				      const struct aftl_payload *payload);
-void aftl_program_commit_first_writes(struct aftl *ftl, struct aftl_lun *lun,
-				      struct aftl_fill_run *run, struct aftl_fill_order order,
-				      u32 rounds, bool map);
+void aftl_commit_first_fill_writes_of_lun(struct aftl *ftl, struct aftl_lun *lun,
+					  struct aftl_fill_run *run, struct aftl_fill_order order,
+					  u32 rounds, bool map);
 
 /* Add the content of a valid page to a payload. */
 void aftl_payload_add_relocation(struct aftl *ftl, struct aftl_payload *payload, aftl_ppn_t ppn);

@@ -71,7 +71,7 @@ static bool read_cache_entry_is_current(const struct aftl *ftl,
 	return aftl_l2p_lookup(ftl, entry->lpn, &ppn) && ppn == entry->ppn &&
 	       !aftl_ppn_is_lost(ftl, ppn) && !aftl_ppn_in_dead_lun(ftl, ppn) &&
 	       aftl_block_of_ppn(&ftl->media, ppn)->erases == entry->erases &&
-	       aftl_page_reprograms(get_ppn_page_attr(ftl, ppn)) == entry->again;
+	       aftl_get_reprogram_count_of_page(get_ppn_page_attr(ftl, ppn)) == entry->again;
 }
 
 /* Find a valid entry of @lpn, or return NULL. */
@@ -180,7 +180,7 @@ struct aftl_read_cache_entry *aftl_read_cache_add(struct aftl *ftl, aftl_lpn_t l
 
 	entry->ppn = ppn;
 	entry->erases = aftl_block_of_ppn(&ftl->media, ppn)->erases;
-	entry->again = aftl_page_reprograms(get_ppn_page_attr(ftl, ppn));
+	entry->again = aftl_get_reprogram_count_of_page(get_ppn_page_attr(ftl, ppn));
 	entry->flags = 0;
 	return entry;
 }

@@ -39,7 +39,7 @@ static u32 page_retention_limit_hours(const struct aftl *ftl, u16 attr)
  */
 bool aftl_page_refresh_is_due(const struct aftl *ftl, const struct aftl_block *block, u32 page)
 {
-	u32 index = aftl_block_device_page(&ftl->media, block, page);
+	u32 index = aftl_page_number_in_device(&ftl->media, block, page);
 	u16 attr = *aftl_page_attr_ptr(&ftl->media, index);
 	u32 limit;
 
@@ -48,7 +48,7 @@ bool aftl_page_refresh_is_due(const struct aftl *ftl, const struct aftl_block *b
 	limit = page_retention_limit_hours(ftl, attr);
 	return limit &&
 	       aftl_age_in_hours(ftl) >= (u64)block->first_hour +
-				  aftl_page_hours_after_first_program(&ftl->media, block, page) +
+				  aftl_get_program_time_of_page(&ftl->media, block, page) +
 				  limit;
 }
 
@@ -91,7 +91,7 @@ static struct aftl_lun *refresh_next_lun(struct aftl *ftl)
 	return NULL;
 }
 
-static void refresh_set_slice_timer(struct aftl *ftl)
+static void refresh_schedule_next_scan_slice(struct aftl *ftl)
 {
 	u64 slice_ns = refresh_next_lun(ftl) ? ftl->now_ns + SLICE_NS : AFTL_NEVER;
 
@@ -109,7 +109,7 @@ void aftl_refresh_set_daily_event(struct aftl *ftl)
 	bool counts = ftl->config.refresh || ftl->type->retention_hours;
 
 	ftl->refresh.next_day_ns = counts ? ftl->now_ns + AFTL_DAY_NS - into_day : AFTL_NEVER;
-	refresh_set_slice_timer(ftl);
+	refresh_schedule_next_scan_slice(ftl);
 }
 
 /**
@@ -157,7 +157,7 @@ void aftl_handle_refresh_scan_event(struct aftl *ftl)
 		refresh_scan_next_blocks(ftl, lun);
 	}
 	if (ftl->now_ns < ftl->refresh.next_day_ns) {
-		refresh_set_slice_timer(ftl);
+		refresh_schedule_next_scan_slice(ftl);
 		return;
 	}
 	aftl_refresh_restart_scan(ftl);

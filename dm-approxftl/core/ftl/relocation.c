@@ -44,12 +44,12 @@ static void reloc_begin_task(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u
 }
 
 /* Relocate all valid pages of @block; erase it afterwards if it is closed. */
-static void reloc_begin_emptying_block(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
-				       struct aftl_block *block)
+static void reloc_begin_emptying_single_block(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
+					      struct aftl_block *block)
 {
 	reloc_begin_task(ftl, lun, AFTL_RELOC_EMPTY, cause, block);
 	lun->reloc.erase = block->state == AFTL_BLOCK_CLOSED;
-	aftl_gc_pace_init_victim(ftl, lun);
+	aftl_gc_pace_set_rate_for_victim(ftl, lun);
 	if (block->listed && likely(!ftl->geo.superblock_luns))
 		aftl_victim_list_remove(ftl, lun, block);
 }
@@ -81,16 +81,16 @@ static void wake_luns_of_die_group(struct aftl *ftl, const struct aftl_lun *lun)
 }
 
 /* Return true if @lun has a free block for tasks that free no block, beside the GC reserve. */
-static bool lun_has_block_beside_gc_reserve(const struct aftl *ftl, const struct aftl_lun *lun)
+static bool lun_has_free_block_above_gc_reserve(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return lun->free_blocks > aftl_gc_reserve_blocks(ftl) + 1;
+	return lun->free_blocks > aftl_count_gc_reserve_blocks(ftl) + 1;
 }
 
 static bool reloc_pick_block_to_rebuild(struct aftl *ftl, struct aftl_lun *lun, bool idle)
 {
 	struct aftl_block *block;
 
-	if (lun->out_of_blocks || (idle && !lun_has_block_beside_gc_reserve(ftl, lun)))
+	if (lun->out_of_blocks || (idle && !lun_has_free_block_above_gc_reserve(ftl, lun)))
 		return false;
 	block = aftl_superblock_gc_rebuild_block(ftl, lun, idle);
 	if (block)
@@ -104,7 +104,8 @@ static bool reloc_pick_block_of_victim_superblock(struct aftl *ftl, struct aftl_
 	struct aftl_block *block = aftl_superblock_gc_member(ftl, lun);
 
 	if (block) {
-		reloc_begin_emptying_block(ftl, lun, reloc_die_group(ftl, lun)->cause, block);
+		reloc_begin_emptying_single_block(ftl, lun, reloc_die_group(ftl, lun)->cause,
+						  block);
 		lun->reloc.erase = true;
 		return true;
 	}
@@ -112,11 +113,11 @@ static bool reloc_pick_block_of_victim_superblock(struct aftl *ftl, struct aftl_
 }
 
 /* Empty a closed block, or the superblock that it belongs to. */
-static bool reloc_start_emptying_block(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
-				       struct aftl_block *block)
+static bool reloc_start_emptying_block_or_superblock(struct aftl *ftl, struct aftl_lun *lun,
+						     u32 cause, struct aftl_block *block)
 {
 	if (likely(!ftl->geo.superblock_luns)) {
-		reloc_begin_emptying_block(ftl, lun, cause, block);
+		reloc_begin_emptying_single_block(ftl, lun, cause, block);
 		return true;
 	}
 	return aftl_superblock_gc_start_block(ftl, block, cause) &&
@@ -132,9 +133,9 @@ static struct aftl_repeat reloc_pop_repeat(struct aftl_lun *lun)
 	return first;
 }
 
-static bool reloc_pick_repeated_program(struct aftl *ftl, struct aftl_lun *lun)
+static bool reloc_pick_program_from_repeat_list(struct aftl *ftl, struct aftl_lun *lun)
 {
-	while (aftl_lun_may_repeat_programs(ftl, lun)) {
+	while (aftl_may_lun_repeat_listed_programs(ftl, lun)) {
 		struct aftl_repeat redo = reloc_pop_repeat(lun);
 
 		if (redo.block->erases != redo.erases)
@@ -164,7 +165,7 @@ static bool reloc_pick_failing_block(struct aftl *ftl, struct aftl_lun *lun)
 
 		if (block->failing && (block->state == AFTL_BLOCK_CLOSED || block->parity) &&
 		    !((lun->out_of_blocks || lun->below_reserve) && block->valid) &&
-		    reloc_start_emptying_block(ftl, lun, AFTL_CAUSE_RETIRE, block))
+		    reloc_start_emptying_block_or_superblock(ftl, lun, AFTL_CAUSE_RETIRE, block))
 			return true;
 	}
 	return false;
@@ -172,7 +173,7 @@ static bool reloc_pick_failing_block(struct aftl *ftl, struct aftl_lun *lun)
 
 static bool reloc_start_slc_fold(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
-	if (!block || !reloc_start_emptying_block(ftl, lun, AFTL_CAUSE_FOLD, block))
+	if (!block || !reloc_start_emptying_block_or_superblock(ftl, lun, AFTL_CAUSE_FOLD, block))
 		return false;
 	ftl->stats.counters.fold_blocks +=
 		max((u32)ftl->geo.superblock_luns, 1U) - (u32)ftl->config.rain;
@@ -181,7 +182,7 @@ static bool reloc_start_slc_fold(struct aftl *ftl, struct aftl_lun *lun, struct 
 
 static void reloc_begin_gc(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *victim)
 {
-	reloc_begin_emptying_block(ftl, lun, AFTL_CAUSE_GC, victim);
+	reloc_begin_emptying_single_block(ftl, lun, AFTL_CAUSE_GC, victim);
 	ftl->stats.counters.gc_blocks++;
 	ftl->stats.counters.gc_valid_units += victim->valid;
 	ftl->stats.counters.gc_empty_blocks += !victim->valid;
@@ -211,7 +212,7 @@ static bool reloc_pick_block_of_zoned_device(struct aftl *ftl, struct aftl_lun *
 
 	aftl_request_gc_of_blocks(ftl, lun, 0);
 	if (block && !block->valid) {
-		reloc_begin_emptying_block(ftl, lun, AFTL_CAUSE_GC, block);
+		reloc_begin_emptying_single_block(ftl, lun, AFTL_CAUSE_GC, block);
 		return true;
 	}
 	if (reloc_start_slc_fold(ftl, lun, aftl_slc_cache_select_urgent_fold(ftl, lun, urgent)))
@@ -227,7 +228,7 @@ static bool reloc_pick_block_of_zoned_device(struct aftl *ftl, struct aftl_lun *
 /* Return true if @lun could rebuild data of a dead LUN if it had a spare block. */
 static bool reloc_needs_block_for_rebuild(struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return ftl->geo.superblock_luns && !lun_has_block_beside_gc_reserve(ftl, lun) &&
+	return ftl->geo.superblock_luns && !lun_has_free_block_above_gc_reserve(ftl, lun) &&
 	       !lun->out_of_blocks && !lun->below_reserve &&
 	       aftl_superblock_gc_rebuild_block(ftl, lun, true);
 }
@@ -279,7 +280,7 @@ static bool reloc_pick_wear_levelling_block(struct aftl *ftl, struct aftl_lun *l
 {
 	struct aftl_block *block = aftl_wear_select_cold(ftl, lun);
 
-	if (!block || !reloc_start_emptying_block(ftl, lun, AFTL_CAUSE_WEAR, block))
+	if (!block || !reloc_start_emptying_block_or_superblock(ftl, lun, AFTL_CAUSE_WEAR, block))
 		return false;
 	lun->wear.due = 0;
 	ftl->stats.counters.wear_blocks++;
@@ -314,12 +315,12 @@ static bool reloc_pick_read_disturbed_block(struct aftl *ftl, struct aftl_lun *l
 {
 	struct aftl_block *block = lun->disturbed;
 
-	if (likely(!block) || lun->free_blocks < aftl_gc_reserve_blocks(ftl))
+	if (likely(!block) || lun->free_blocks < aftl_count_gc_reserve_blocks(ftl))
 		return false;
 	lun->disturbed = NULL;
 	if (block->state != AFTL_BLOCK_CLOSED || block->reads < ftl->max_block_reads)
 		return false;
-	if (!reloc_start_emptying_block(ftl, lun, AFTL_CAUSE_REFRESH, block))
+	if (!reloc_start_emptying_block_or_superblock(ftl, lun, AFTL_CAUSE_REFRESH, block))
 		return false;
 	ftl->stats.counters.disturbed_blocks++;
 	return true;
@@ -331,7 +332,8 @@ static bool reloc_pick_lun_task(struct aftl *ftl, struct aftl_lun *lun, bool urg
 		return true;
 	if (lun->out_of_blocks || lun->below_reserve)
 		return reloc_pick_gc_victim(ftl, lun, urgent);
-	return reloc_pick_repeated_program(ftl, lun) || reloc_pick_wear_levelling_block(ftl, lun) ||
+	return reloc_pick_program_from_repeat_list(ftl, lun) ||
+	       reloc_pick_wear_levelling_block(ftl, lun) ||
 	       reloc_pick_gc_victim(ftl, lun, urgent) ||
 	       (!urgent &&
 		(reloc_pick_read_disturbed_block(ftl, lun) || reloc_pick_refresh_block(ftl, lun)));
@@ -342,7 +344,7 @@ static noinline bool pick_group_task(struct aftl *ftl, struct aftl_lun *lun, boo
 {
 	if (superblock_gc_is_active(ftl, lun))
 		return reloc_pick_block_of_victim_superblock(ftl, lun) ||
-		       reloc_pick_repeated_program(ftl, lun);
+		       reloc_pick_program_from_repeat_list(ftl, lun);
 	return reloc_pick_lun_task(ftl, lun, urgent) ||
 	       (!urgent && !lun->out_of_blocks && !lun->below_reserve &&
 		reloc_pick_block_to_rebuild(ftl, lun, true));
@@ -382,7 +384,7 @@ u32 aftl_reloc_get_cursor_page(const struct aftl *ftl, const struct aftl_lun *lu
  * Relocate as one stream from now on, because the policy mixed streams in a pass or left valid
  * pages behind. The GC reserve only suffices for one stream in each pass that the policy declared.
  */
-static void reloc_ignore_policy_from_now_on(struct aftl *ftl)
+static void reloc_stop_asking_faulty_policy(struct aftl *ftl)
 {
 	ftl->stats.counters.policy_bugs += !ftl->ignore_policy_copy;
 	ftl->ignore_policy_copy = true;
@@ -438,7 +440,7 @@ static bool page_is_in_reloc_pass(struct aftl *ftl, struct aftl_lun *lun, u32 *c
 		.pass = reloc->pass,
 	};
 	bool wanted = ftl->type->relocate || move.class == reloc->pass;
-	u32 kept = aftl_isolated_stream_of_block(ftl, reloc->from);
+	u32 kept = aftl_get_fixed_relocation_stream(ftl, reloc->from);
 
 	*class = move.class;
 	*stream = 0;
@@ -485,7 +487,7 @@ static bool reloc_begin_next_pass(struct aftl *ftl, struct aftl_reloc *reloc)
 	if (reloc->pass > ftl->copy_passes || !reloc->erase || !reloc->from->valid)
 		return false;
 	if (ftl->type->relocate && likely(reloc->kind != AFTL_RELOC_REBUILD))
-		reloc_ignore_policy_from_now_on(ftl);
+		reloc_stop_asking_faulty_policy(ftl);
 	return true;
 }
 
@@ -539,7 +541,7 @@ static enum aftl_step reloc_continue_task(struct aftl *ftl, struct aftl_lun *lun
 		if (reloc_seek_page_of_pass(ftl, lun, &class, &stream)) {
 			if (likely(!reloc_pass_mixes_streams(ftl, reloc, class, stream)))
 				break;
-			reloc_ignore_policy_from_now_on(ftl);
+			reloc_stop_asking_faulty_policy(ftl);
 			continue;
 		}
 		if (reloc->count)
@@ -601,7 +603,7 @@ void aftl_reloc_gather_pages(struct aftl *ftl, struct aftl_lun *lun)
 	for (; reloc->cursor < end; reloc->cursor++)
 		if (aftl_ppn_is_valid(&ftl->media, to_ppn(first + reloc->cursor)))
 			reloc->slots[reloc->count++] = to_ppn(first + reloc->cursor);
-	aftl_gc_pace_charge_credit(lun, reloc->count - before);
+	aftl_gc_pace_count_relocated_pages(lun, reloc->count - before);
 	if (reloc->kind == AFTL_RELOC_REBUILD)
 		reloc_drop_lost(ftl, reloc);
 }
@@ -609,8 +611,8 @@ void aftl_reloc_gather_pages(struct aftl *ftl, struct aftl_lun *lun)
 /* Return true if ECC failed for the page that the task has read, and RAIN can reconstruct it. */
 bool aftl_reloc_needs_reconstruct(struct aftl *ftl, struct aftl_lun *lun)
 {
-	u32 page = aftl_block_device_page(&ftl->media, lun->reloc.from,
-					  aftl_reloc_get_cursor_page(ftl, lun));
+	u32 page = aftl_page_number_in_device(&ftl->media, lun->reloc.from,
+					      aftl_reloc_get_cursor_page(ftl, lun));
 	u32 first = page * ftl->geo.page_units;
 	u32 slot;
 
@@ -705,7 +707,7 @@ int aftl_reloc_program_gathered_pages(struct aftl *ftl, struct aftl_lun *lun,
 		aftl_reloc_cancel_task(ftl, lun);
 		return ret;
 	}
-	reloc_fill_payload(ftl, reloc, aftl_placement_capacity(ftl, placement), &payload);
+	reloc_fill_payload(ftl, reloc, aftl_count_lpns_of_placement(ftl, placement), &payload);
 	aftl_program_commit(ftl, lun, &need, placement, &payload);
 	return (int)payload.count;
 }
@@ -753,11 +755,11 @@ static struct aftl_repeat *reloc_find_repeat(struct aftl_lun *lun, const struct 
  * the range of all its programs to be repeated. If there are more blocks than entries, the oldest
  * entry is dropped.
  */
-static void reloc_add_repeated_program(struct aftl *ftl, struct aftl_lun *lun,
-				       const struct aftl_placement *placement)
+static void reloc_add_program_to_repeat_list(struct aftl *ftl, struct aftl_lun *lun,
+					     const struct aftl_placement *placement)
 {
 	u32 first = placement->page * ftl->geo.page_units;
-	u32 end = first + aftl_placement_capacity(ftl, placement);
+	u32 end = first + aftl_count_lpns_of_placement(ftl, placement);
 	struct aftl_repeat *redo = reloc_find_repeat(lun, placement->block);
 
 	ftl->stats.counters.repeated_programs++;
@@ -783,7 +785,7 @@ void aftl_reloc_program_done(struct aftl *ftl, struct aftl_lun *lun,
 	if (ftl->type->programmed && placement->mode != AFTL_MODE_FOGGY && !ftl->geo.zones &&
 	    !placement->block->parity &&
 	    ftl->type->programmed(ftl->policy, lun, placement, &lun->outcome))
-		reloc_add_repeated_program(ftl, lun, placement);
+		reloc_add_program_to_repeat_list(ftl, lun, placement);
 }
 
 /* Return true if @lun, which is idle, may have SLC blocks to fold or an idle task of the policy. */
@@ -829,7 +831,7 @@ static bool block_has_relocatable_data(struct aftl *ftl, const struct aftl_lun *
 	       (block->state == AFTL_BLOCK_CLOSED || block->state == AFTL_BLOCK_OPEN);
 }
 
-static bool reloc_start_idle_fold(struct aftl *ftl, struct aftl_lun *lun)
+static bool reloc_start_slc_fold_in_idle_time(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (aftl_gc_is_urgent(ftl, lun) ||
 	    !reloc_start_slc_fold(ftl, lun, aftl_slc_cache_select_fold(ftl, lun)))
@@ -843,7 +845,7 @@ void aftl_reloc_start_idle_task(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_idle_task task = { .kind = AFTL_IDLE_TASK_NONE };
 
-	if (!aftl_idle_task_is_wanted(ftl, lun) || reloc_start_idle_fold(ftl, lun))
+	if (!aftl_idle_task_is_wanted(ftl, lun) || reloc_start_slc_fold_in_idle_time(ftl, lun))
 		return;
 	if (ftl->type->idle_task && !ftl->geo.zones)
 		ftl->type->idle_task(ftl->policy, lun, &task);
@@ -851,7 +853,7 @@ void aftl_reloc_start_idle_task(struct aftl *ftl, struct aftl_lun *lun)
 		reloc_start_policy_rewrite(ftl, lun, task.lpn);
 	else if (task.kind == AFTL_IDLE_TASK_EMPTY &&
 		 block_has_relocatable_data(ftl, lun, task.block))
-		reloc_start_emptying_block(ftl, lun, AFTL_CAUSE_GC, task.block);
+		reloc_start_emptying_block_or_superblock(ftl, lun, AFTL_CAUSE_GC, task.block);
 	else if (task.kind == AFTL_IDLE_TASK_RELOCATE &&
 		 block_has_relocatable_data(ftl, lun, task.block))
 		reloc_start_policy_relocation(ftl, lun, &task);

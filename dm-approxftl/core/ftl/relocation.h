@@ -18,7 +18,8 @@ static inline bool aftl_reloc_may_have_task(const struct aftl *ftl, const struct
 }
 
 /* Repeated programs must not use the last free blocks, which GC needs. */
-static inline bool aftl_lun_may_repeat_programs(const struct aftl *ftl, const struct aftl_lun *lun)
+static inline bool aftl_may_lun_repeat_listed_programs(const struct aftl *ftl,
+						       const struct aftl_lun *lun)
 {
 	return lun->repeat_blocks && !lun->out_of_blocks && !lun->below_reserve &&
 	       !aftl_gc_is_urgent(ftl, lun);
@@ -27,7 +28,8 @@ static inline bool aftl_lun_may_repeat_programs(const struct aftl *ftl, const st
 /* Return true if a program has to be repeated before anything else is programmed. */
 static inline bool aftl_is_repeated_program_due(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return lun->reloc.kind == AFTL_RELOC_REPEAT || aftl_lun_may_repeat_programs(ftl, lun);
+	return lun->reloc.kind == AFTL_RELOC_REPEAT ||
+	       aftl_may_lun_repeat_listed_programs(ftl, lun);
 }
 
 enum aftl_step aftl_reloc_next_step(struct aftl *ftl, struct aftl_lun *lun, bool urgent);

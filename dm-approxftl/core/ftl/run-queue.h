@@ -74,7 +74,8 @@ static inline void aftl_request_gc_of_blocks(struct aftl *ftl, struct aftl_lun *
 /* Most LUNs that one slice of the scheduler's work looks at. */
 #define AFTL_SLICE_LUNS 1024
 
-static inline void aftl_wake_lun_if_of_kind(struct aftl *ftl, struct aftl_lun *lun, u32 kinds)
+static inline void aftl_wake_lun_if_idle_or_with_writes(struct aftl *ftl, struct aftl_lun *lun,
+							u32 kinds)
 {
 	if (kinds & AFTL_WAKE_IDLE)
 		aftl_wake_idle_lun(ftl, lun);
@@ -86,7 +87,7 @@ static inline void aftl_wake_lun_if_of_kind(struct aftl *ftl, struct aftl_lun *l
  * Wake all LUNs of @kind. On a device of many LUNs the scheduler wakes them, a slice at a time,
  * before it starts operations.
  */
-static inline void aftl_wake_luns_of_kind(struct aftl *ftl, u32 kind)
+static inline void aftl_wake_idle_luns_or_luns_with_writes(struct aftl *ftl, u32 kind)
 {
 	u32 i;
 
@@ -97,12 +98,12 @@ static inline void aftl_wake_luns_of_kind(struct aftl *ftl, u32 kind)
 		return;
 	}
 	for (i = 0; i < ftl->geo.luns; i++)
-		aftl_wake_lun_if_of_kind(ftl, &ftl->luns[i], kind);
+		aftl_wake_lun_if_idle_or_with_writes(ftl, &ftl->luns[i], kind);
 }
 
 static inline void aftl_wake_all_luns(struct aftl *ftl)
 {
-	aftl_wake_luns_of_kind(ftl, AFTL_WAKE_IDLE);
+	aftl_wake_idle_luns_or_luns_with_writes(ftl, AFTL_WAKE_IDLE);
 }
 
 #endif

@@ -9,7 +9,8 @@
 #include "core/ftl/sensing.h"
 
 /* Ask the policy for a read reference; one out of range is a policy bug and becomes 0. */
-static u32 policy_initial_read_shift(struct aftl *ftl, const struct aftl_block *block, u32 page)
+static u32 ask_policy_for_first_read_reference(struct aftl *ftl, const struct aftl_block *block,
+					       u32 page)
 {
 	u32 start = ftl->type->reference ? ftl->type->reference(ftl->policy, block, page) : 0;
 
@@ -30,7 +31,7 @@ static void count_block_sensings(struct aftl *ftl, struct aftl_block *block, u32
 static inline u64 sense_page_and_count(struct aftl *ftl, struct aftl_block *block, u32 page,
 				       u64 hour)
 {
-	u32 shift = policy_initial_read_shift(ftl, block, page);
+	u32 shift = ask_policy_for_first_read_reference(ftl, block, page);
 	struct aftl_read_result sensing =
 		aftl_read_page_timing(&ftl->sense, block, page, shift, hour);
 
@@ -50,7 +51,7 @@ u64 aftl_sense_page(struct aftl *ftl, struct aftl_block *block, u32 page, u64 ho
 /* Read all valid data of @page, with extra sensing levels if the data need them. */
 u64 aftl_sense_valid_data(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour)
 {
-	u32 levels = aftl_cell_extra_levels(&ftl->cell, block, page, hour);
+	u32 levels = aftl_get_extra_sensing_levels_of_page(&ftl->cell, block, page, hour);
 
 	return sense_page_and_count(ftl, block, page, hour) + levels * ftl->sense.further_ns;
 }

@@ -74,8 +74,8 @@ int aftl_slc_cache_check_config(const struct aftl *ftl, struct aftl_error *error
 static bool slc_may_open_block(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	if (lun->slc_blocks < ftl->slc_static_blocks)
-		return lun->free_blocks >=
-		       aftl_gc_reserve_blocks(ftl) + aftl_unused_static_slc_blocks(ftl, lun);
+		return lun->free_blocks >= aftl_count_gc_reserve_blocks(ftl) +
+						   aftl_count_unused_static_slc_blocks(ftl, lun);
 	return lun->slc_blocks < ftl->slc_max_blocks && lun->free_blocks > ftl->gc_blocks;
 }
 
@@ -141,7 +141,7 @@ static void slc_open_superblock(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /* Continue an SLC superblock that another LUN began: open this LUN's block of the oldest one. */
-static void slc_continue_begun_superblock(struct aftl *ftl, struct aftl_lun *lun)
+static void slc_open_block_of_begun_superblock(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_block *block = lun_first_block(ftl, lun);
 	struct aftl_block *end = block + ftl->geo.blocks_per_lun;
@@ -157,7 +157,7 @@ static void slc_continue_begun_superblock(struct aftl *ftl, struct aftl_lun *lun
 static void slc_open_next_block(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->slc_waiting)
-		slc_continue_begun_superblock(ftl, lun);
+		slc_open_block_of_begun_superblock(ftl, lun);
 	if (lun->slc_open || !slc_may_open_block(ftl, lun))
 		return;
 	if (ftl->geo.superblock_luns)
@@ -210,8 +210,8 @@ bool aftl_slc_cache_place_write(struct aftl *ftl, struct aftl_lun *lun,
 	return !aftl_place_sequential(ftl->policy, lun, need, open, 0, placement);
 }
 
-static bool should_fold_slc_block_before(const struct aftl_block *block,
-					 const struct aftl_block *other)
+static bool should_fold_slc_block_before_other(const struct aftl_block *block,
+					       const struct aftl_block *other)
 {
 	return block->valid < other->valid ||
 	       (block->valid == other->valid && block->opened_ns < other->opened_ns);
@@ -229,7 +229,7 @@ struct aftl_block *aftl_slc_cache_select_fold(struct aftl *ftl, const struct aft
 	for (; lun->slc_blocks && block < end; block++)
 		if (aftl_is_slc_block(ftl, block) && block->state == AFTL_BLOCK_CLOSED &&
 		    !block->failing && !block->parity &&
-		    (!best || should_fold_slc_block_before(block, best)))
+		    (!best || should_fold_slc_block_before_other(block, best)))
 			best = block;
 	return best;
 }

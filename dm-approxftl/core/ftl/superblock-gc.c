@@ -36,7 +36,7 @@ static u32 count_pages_to_rebuild(struct aftl *ftl, u32 group, u32 number, u32 m
 /* Return true if @lun has only reserved free blocks left, so that GC must gain it free pages. */
 static bool lun_has_only_reserved_blocks(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return lun->free_blocks <= aftl_gc_reserve_blocks(ftl) + 1;
+	return lun->free_blocks <= aftl_count_gc_reserve_blocks(ftl) + 1;
 }
 
 /* Return true if a LUN of the die group can take rebuilt data. */
@@ -64,7 +64,7 @@ enum gc_reach { REACH_FILLED, REACH_SHORT, REACH_SWAP };
 static bool lun_may_relocate_full_block(const struct aftl *ftl, const struct aftl_lun *lun,
 					enum gc_reach reach)
 {
-	return reach == REACH_SWAP && lun->free_blocks >= aftl_gc_reserve_blocks(ftl);
+	return reach == REACH_SWAP && lun->free_blocks >= aftl_count_gc_reserve_blocks(ftl);
 }
 
 /*
@@ -196,7 +196,7 @@ static u32 count_live_luns_of_group(struct aftl *ftl, u32 group)
 }
 
 /* Limit the pages that GC of a superblock may relocate, by @limit valid pages per data block. */
-static u32 limit_superblock_gc_relocations(struct aftl *ftl, u32 group, u32 number, u32 limit)
+static u32 compute_max_relocations_of_superblock(struct aftl *ftl, u32 group, u32 number, u32 limit)
 {
 	u32 most = 0;
 	u32 i;
@@ -294,7 +294,7 @@ static u32 superblock_gc_ask_victim_selector(struct aftl *ftl, struct aftl_lun *
 		u32 other = count_superblock_gc_relocations(ftl, group, i, REACH_FILLED);
 
 		ftl->superblock_candidates[i].listed = 0;
-		if (other <= limit_superblock_gc_relocations(ftl, group, i, limit) &&
+		if (other <= compute_max_relocations_of_superblock(ftl, group, i, limit) &&
 		    superblock_is_gc_candidate(ftl, lun, i, REACH_FILLED))
 			describe_superblock_as_block(ftl, group, i, DIV_ROUND_UP(other, blocks),
 						     &ftl->superblock_candidates[i]);
@@ -317,8 +317,8 @@ static bool is_superblock_gc_affordable(struct aftl *ftl, const struct aftl_lun 
 					u32 cost, u32 limit)
 {
 	return number != AFTL_NIL &&
-	       cost <= limit_superblock_gc_relocations(ftl, aftl_die_group_of_lun(ftl, lun), number,
-						       limit);
+	       cost <= compute_max_relocations_of_superblock(ftl, aftl_die_group_of_lun(ftl, lun),
+							     number, limit);
 }
 
 /* Select a superblock for GC; AFTL_NIL if there is none. */
@@ -591,7 +591,8 @@ void aftl_superblock_handle_dead_lun(struct aftl *ftl, const struct aftl_lun *lu
  * erased later. The valid pages of @block were relocated before those erases, so it counts as
  * erased, too; in a dead LUN, pages that could not be rebuilt are marked as lost.
  */
-static void copy_superblock_erases_to_block(struct aftl *ftl, struct aftl_block *block, u32 erases)
+static void copy_superblock_erase_count_to_block(struct aftl *ftl, struct aftl_block *block,
+						 u32 erases)
 {
 	u32 behind = erases - block->erases;
 
@@ -634,8 +635,9 @@ static void equalise_superblock_erase_counts(struct aftl *ftl, u32 group, u32 nu
 	for (i = 0; i < ftl->geo.superblock_luns; i++)
 		erases = max(erases, aftl_superblock_block(ftl, group, number, i)->erases);
 	for (i = 0; i < ftl->geo.superblock_luns; i++)
-		copy_superblock_erases_to_block(ftl, aftl_superblock_block(ftl, group, number, i),
-						erases);
+		copy_superblock_erase_count_to_block(ftl,
+						     aftl_superblock_block(ftl, group, number, i),
+						     erases);
 	drop_parity_in_dead_lun(ftl, group, number);
 }
 

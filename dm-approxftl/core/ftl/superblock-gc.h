@@ -25,7 +25,8 @@ static inline bool aftl_superblock_gc_is_urgent(const struct aftl *ftl, const st
 }
 
 /* Return true if @lun gets its next free block only after other LUNs have erased their victims. */
-static inline bool aftl_lun_waits_for_group_gc(const struct aftl *ftl, const struct aftl_lun *lun)
+static inline bool aftl_lun_waits_for_superblock_gc(const struct aftl *ftl,
+						    const struct aftl_lun *lun)
 {
 	return unlikely(ftl->geo.superblock_luns) &&
 	       (ftl->die_groups[aftl_die_group_of_lun(ftl, lun)].victim != AFTL_NIL ||

@@ -103,7 +103,7 @@ u32 aftl_superblock_select_parity_member(const struct aftl *ftl, u32 group, u32 
 		if (block->state != AFTL_BLOCK_FREE &&
 		    !(block->parity && block->state == AFTL_BLOCK_OPEN && !block->programmed))
 			continue;
-		if (!i && spare > aftl_gc_reserve_blocks(ftl))
+		if (!i && spare > aftl_count_gc_reserve_blocks(ftl))
 			spare = U32_MAX;
 		if (parity_member == luns || spare > most) {
 			parity_member = member;
@@ -164,7 +164,7 @@ bool aftl_superblock_is_unused(const struct aftl *ftl, u32 group, u32 number)
  * each placement handle, for translation pages, and for each but one stream of a policy that
  * separates streams; two for other policies.
  */
-static u32 limit_blocks_of_begun_superblocks(const struct aftl *ftl)
+static u32 get_max_blocks_of_begun_superblocks(const struct aftl *ftl)
 {
 	bool streams = ftl->type->host_streams || ftl->type->ftl;
 
@@ -173,8 +173,8 @@ static u32 limit_blocks_of_begun_superblocks(const struct aftl *ftl)
 
 static u32 superblock_stream_of_block(const struct aftl *ftl, const struct aftl_block *block)
 {
-	return aftl_superblock_stream_key(block->kind, block->handle,
-					  aftl_is_slc_block(ftl, block));
+	return aftl_make_key_of_superblock_data(block->kind, block->handle,
+						aftl_is_slc_block(ftl, block));
 }
 
 /*
@@ -203,7 +203,7 @@ struct aftl_block *aftl_superblock_select_free(struct aftl *ftl, const struct af
 		if (first && !others++)
 			begun = block;
 	}
-	if (!begun || (fresh && others <= limit_blocks_of_begun_superblocks(ftl)))
+	if (!begun || (fresh && others <= get_max_blocks_of_begun_superblocks(ftl)))
 		return fresh;
 	return begun;
 }
@@ -270,7 +270,7 @@ static bool stripes_of_program_are_complete(const struct aftl *ftl, u32 group, u
 {
 	u32 member;
 	const struct aftl_block *parity = superblock_parity_block(ftl, group, number, &member);
-	u32 end = page + aftl_program_step_pages(&ftl->geo, parity);
+	u32 end = page + aftl_count_pages_of_program_step(&ftl->geo, parity);
 
 	while (page < end && stripe_is_complete(ftl, group, number, page))
 		page++;
@@ -291,7 +291,7 @@ static void open_parity_block(struct aftl *ftl, struct aftl_block *parity,
 	if (first->order != AFTL_ORDER_TWO_PASS)
 		return;
 	parity->order = AFTL_ORDER_TWO_PASS;
-	aftl_block_set_first_colour(parity, aftl_block_first_colour(first));
+	aftl_set_first_checkerboard_colour(parity, aftl_first_checkerboard_colour(first));
 }
 
 /* Return true if the next program of the parity block is the fine pass of parity written before. */
@@ -389,7 +389,7 @@ bool aftl_parity_next_program(struct aftl *ftl, struct aftl_lun *lun,
 	*placement = (struct aftl_placement){
 		.block = block,
 		.page = aftl_program_order_next_page(&ftl->media, block),
-		.pages = aftl_program_step_pages(&ftl->geo, block),
+		.pages = aftl_count_pages_of_program_step(&ftl->geo, block),
 		.mode = aftl_block_program_mode(block),
 	};
 	if (parity_awaits_fine_pass(ftl, block)) {

@@ -241,7 +241,7 @@ static void cmt_evict_to_capacity(struct aftl *ftl)
 	}
 }
 
-static void cmt_link_trans_page(struct aftl *ftl, struct aftl_trans_page *tp)
+static void cmt_link_trans_page_into_lru(struct aftl *ftl, struct aftl_trans_page *tp)
 {
 	tp->flags |= AFTL_TP_CACHED;
 	ftl->cmt.cached++;
@@ -251,7 +251,7 @@ static void cmt_link_trans_page(struct aftl *ftl, struct aftl_trans_page *tp)
 static void cmt_add_trans_page_and_evict(struct aftl *ftl, struct aftl_trans_page *tp, u8 flags)
 {
 	tp->flags |= flags;
-	cmt_link_trans_page(ftl, tp);
+	cmt_link_trans_page_into_lru(ftl, tp);
 	cmt_evict_to_capacity(ftl);
 }
 
@@ -373,7 +373,7 @@ enum aftl_step aftl_cmt_next_step(struct aftl *ftl, struct aftl_lun *lun, aftl_p
 }
 
 /* Note that the read for a read-modify-write of a translation page has completed. */
-void aftl_cmt_finish_merge_read(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_cmt_finish_rmw_read(struct aftl *ftl, struct aftl_lun *lun)
 {
 	ftl->cmt.all[lun->evictions.merging].flags &= ~AFTL_TP_PARTIAL;
 	ftl->stats.counters.map_merges++;
@@ -419,7 +419,7 @@ void aftl_cmt_add_evictions_to_payload(struct aftl *ftl, struct aftl_lun *lun,
 				       const struct aftl_placement *placement,
 				       struct aftl_payload *payload)
 {
-	u32 units = min(lun->evictions.count, aftl_placement_capacity(ftl, placement));
+	u32 units = min(lun->evictions.count, aftl_count_lpns_of_placement(ftl, placement));
 	bool full = aftl_cmt_has_too_many_evictions(ftl);
 	u32 i;
 
@@ -458,13 +458,12 @@ void aftl_cmt_queue_dirty_pages(struct aftl *ftl)
 }
 
 /*
- * aftl_cmt_take_back_foggy_pages() - put translation pages that lack their fine pass back into the
- * CMT
+ * aftl_cmt_recache_pages_without_fine_pass() - put such translation pages back into the CMT
  *
  * They are dirty again. When a device stops, no further evictions bring about the fine passes of
  * the last ones.
  */
-void aftl_cmt_take_back_foggy_pages(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_cmt_recache_pages_without_fine_pass(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_fine_pending *pending;
 	u32 i;
@@ -478,7 +477,7 @@ void aftl_cmt_take_back_foggy_pages(struct aftl *ftl, struct aftl_lun *lun)
 				&ftl->cmt.all[from_lpn(payload.lpn[i]) - ftl->geo.units];
 
 			if (!(tp->flags & AFTL_TP_CACHED))
-				cmt_link_trans_page(ftl, tp);
+				cmt_link_trans_page_into_lru(ftl, tp);
 			tp->flags |= AFTL_TP_DIRTY;
 		}
 	}
@@ -494,7 +493,7 @@ void aftl_cmt_move_dead_lun_evictions(struct aftl *ftl, struct aftl_lun *lun)
 	u32 number;
 	u32 count;
 
-	aftl_cmt_take_back_foggy_pages(ftl, lun);
+	aftl_cmt_recache_pages_without_fine_pass(ftl, lun);
 	number = lun->evictions.head;
 	count = lun->evictions.count;
 	lun->evictions = (struct aftl_eviction_queue){ .head = AFTL_NIL };
@@ -558,7 +557,7 @@ static bool trans_page_has_mapped_entries(const struct aftl *ftl, u32 number)
  * After a crash, cache all translation pages as dirty: the L2P table was rebuilt from OOB metadata
  * and is newer than the copies on flash.
  */
-void aftl_cmt_cache_all_dirty(struct aftl *ftl)
+void aftl_cmt_cache_all_pages_as_dirty(struct aftl *ftl)
 {
 	u32 i;
 
@@ -594,7 +593,8 @@ static u32 cmt_count_pages_with_flag(const struct aftl *ftl, u8 flag)
 }
 
 /* Count an LRU list or, with @evicting, an eviction queue; U32_MAX if the list is corrupt. */
-static u32 cmt_count_listed_pages(const struct aftl *ftl, u32 number, u8 evicting, u32 count)
+static u32 cmt_count_pages_of_lru_or_queue(const struct aftl *ftl, u32 number, u8 evicting,
+					   u32 count)
 {
 	const u8 flags = AFTL_TP_CACHED | AFTL_TP_EVICTING;
 	u32 found = 0;
@@ -619,15 +619,16 @@ int aftl_cmt_audit(const struct aftl *ftl, struct aftl_error *error)
 	for (i = 0; ftl->geo.trans_pages && i < ftl->geo.luns; i++) {
 		const struct aftl_eviction_queue *queue = &ftl->luns[i].evictions;
 
-		evicting += cmt_count_listed_pages(ftl, queue->count ? queue->head : AFTL_NIL,
-						   AFTL_TP_EVICTING, queue->count);
+		evicting += cmt_count_pages_of_lru_or_queue(ftl,
+							    queue->count ? queue->head : AFTL_NIL,
+							    AFTL_TP_EVICTING, queue->count);
 	}
 	if (ret || !ftl->geo.trans_pages)
 		return ret;
 	if (evicting != cmt->evicting ||
 	    evicting != cmt_count_pages_with_flag(ftl, AFTL_TP_EVICTING) ||
 	    cmt_count_pages_with_flag(ftl, AFTL_TP_CACHED) != cmt->cached ||
-	    cmt_count_listed_pages(ftl, cmt->oldest, 0, cmt->cached - evicting) !=
+	    cmt_count_pages_of_lru_or_queue(ftl, cmt->oldest, 0, cmt->cached - evicting) !=
 		    cmt->cached - evicting)
 		return aftl_fail(error, -EUCLEAN,
 				 "the lists of cached translation pages do not have %u entries",

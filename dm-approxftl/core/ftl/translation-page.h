@@ -36,16 +36,16 @@ aftl_lpn_t aftl_cmt_begin_page_load(struct aftl *ftl, aftl_lpn_t lpn);
 struct aftl_trans_page *aftl_cmt_end_page_load(struct aftl *ftl, aftl_lpn_t lpn);
 void aftl_cmt_mark_entry_dirty(struct aftl *ftl, aftl_lpn_t lpn);
 enum aftl_step aftl_cmt_next_step(struct aftl *ftl, struct aftl_lun *lun, aftl_ppn_t *ppn);
-void aftl_cmt_finish_merge_read(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_cmt_finish_rmw_read(struct aftl *ftl, struct aftl_lun *lun);
 struct aftl_program_request aftl_cmt_need(const struct aftl *ftl, const struct aftl_lun *lun);
 void aftl_cmt_add_evictions_to_payload(struct aftl *ftl, struct aftl_lun *lun,
 				       const struct aftl_placement *placement,
 				       struct aftl_payload *payload);
 void aftl_cmt_queue_dirty_pages(struct aftl *ftl);
-void aftl_cmt_take_back_foggy_pages(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_cmt_recache_pages_without_fine_pass(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_cmt_move_dead_lun_evictions(struct aftl *ftl, struct aftl_lun *lun);
 bool aftl_cmt_restore_trans_page(struct aftl *ftl, u32 number, u8 flags);
-void aftl_cmt_cache_all_dirty(struct aftl *ftl);
+void aftl_cmt_cache_all_pages_as_dirty(struct aftl *ftl);
 int aftl_cmt_audit(const struct aftl *ftl, struct aftl_error *error);
 
 #endif

@@ -76,7 +76,7 @@ void aftl_wait_free_stats(struct aftl *ftl)
 		ftl->ops->free(ftl->host, ftl->waits, ftl->waits->bytes);
 }
 
-static void advance_lun_clock_to(struct lun_clocks *clocks, u32 reason, u64 end_ns)
+static void add_time_to_lun_clock_of_reason(struct lun_clocks *clocks, u32 reason, u64 end_ns)
 {
 	if (clocks->since_ns >= end_ns)
 		return;
@@ -88,9 +88,9 @@ static struct lun_clocks *lun_clocks_at_now(struct aftl *ftl, u32 lun)
 {
 	struct lun_clocks *clocks = &ftl->waits->luns[lun];
 
-	advance_lun_clock_to(clocks, AFTL_WAIT_BUS, min(clocks->bus_ns, ftl->now_ns));
-	advance_lun_clock_to(clocks, clocks->activity, min(clocks->end_ns, ftl->now_ns));
-	advance_lun_clock_to(clocks, AFTL_WAIT_HELD, ftl->now_ns);
+	add_time_to_lun_clock_of_reason(clocks, AFTL_WAIT_BUS, min(clocks->bus_ns, ftl->now_ns));
+	add_time_to_lun_clock_of_reason(clocks, clocks->activity, min(clocks->end_ns, ftl->now_ns));
+	add_time_to_lun_clock_of_reason(clocks, AFTL_WAIT_HELD, ftl->now_ns);
 	return clocks;
 }
 
@@ -135,8 +135,8 @@ void aftl_wait_count_lun_suspend(struct aftl *ftl, const struct aftl_lun *lun, u
 }
 
 /* Subtract wait times; the arrays do not overlap, so the compiler may do several at a time. */
-static void compute_wait_time_differences(u64 *__restrict to, const u64 *__restrict from,
-					  const u64 *__restrict subtrahend)
+static void subtract_wait_times_of_reasons(u64 *__restrict to, const u64 *__restrict from,
+					   const u64 *__restrict subtrahend)
 {
 	u32 i;
 
@@ -174,10 +174,10 @@ void aftl_wait_command_queued(struct aftl *ftl, struct aftl_request *request, u3
 		return;
 	charge_wait_to_current_reason(ftl, request, waits);
 	start->lun = lun;
-	compute_wait_time_differences(start->ns, lun_clocks_at_now(ftl, lun)->ns, waits->before);
+	subtract_wait_times_of_reasons(start->ns, lun_clocks_at_now(ftl, lun)->ns, waits->before);
 }
 
-void aftl_wait_command_moved(struct aftl *ftl, u32 index, u32 lun)
+void aftl_wait_command_moved_to_lun(struct aftl *ftl, u32 index, u32 lun)
 {
 	struct command_start *start = &ftl->waits->commands[index];
 	const struct lun_clocks *from = lun_clocks_at_now(ftl, start->lun);
@@ -223,7 +223,8 @@ void aftl_wait_command_done(struct aftl *ftl, u32 index, u64 service_ns)
 	waits = ftl->ops->waits(ftl->host, command->request);
 	if (!waits)
 		return;
-	compute_wait_time_differences(waits->ns, lun_clocks_at_now(ftl, start->lun)->ns, start->ns);
+	subtract_wait_times_of_reasons(waits->ns, lun_clocks_at_now(ftl, start->lun)->ns,
+				       start->ns);
 	deduct_service_from_wait(waits, command->request->op == AFTL_OP_WRITE ? AFTL_WAIT_PROGRAM :
 										AFTL_WAIT_READ,
 				 service_ns);

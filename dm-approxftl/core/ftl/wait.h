@@ -23,7 +23,7 @@ void aftl_wait_set_reason(struct aftl *ftl, struct aftl_request *request, enum a
 /* Note that command @index of @request is queued at @lun; AFTL_NIL: no command is needed. */
 void aftl_wait_command_queued(struct aftl *ftl, struct aftl_request *request, u32 index, u32 lun);
 /* Note that command @index moves to the queue of @lun. */
-void aftl_wait_command_moved(struct aftl *ftl, u32 index, u32 lun);
+void aftl_wait_command_moved_to_lun(struct aftl *ftl, u32 index, u32 lun);
 /* Note that a page operation for command @index ends; its flash time is @service_ns. */
 void aftl_wait_command_done(struct aftl *ftl, u32 index, u64 service_ns);
 /* Note that the last part of @request has ended; its completion follows at @complete_ns. */

@@ -67,7 +67,7 @@ struct aftl_block *aftl_wear_select_cold(struct aftl *ftl, struct aftl_lun *lun)
 	struct aftl_block *block;
 
 	if (!ftl->config.wear_gap || lun->wear.due < WEAR_PERIOD || !lun->free_blocks ||
-	    lun->free_blocks < aftl_gc_reserve_blocks(ftl) ||
+	    lun->free_blocks < aftl_count_gc_reserve_blocks(ftl) ||
 	    !erase_count_exceeds_wear_gap(ftl, lun, lun->wear.least))
 		return NULL;
 	/* If no block needs wear levelling, search again after the next erase of the LUN. */

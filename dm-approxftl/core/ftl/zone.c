@@ -29,10 +29,10 @@ static int check_luns_hold_all_zones(const struct aftl *ftl, struct aftl_error *
 	u32 i;
 
 	for (i = 0; i < ftl->geo.luns; i++)
-		if (ftl->luns[i].good_blocks < each + aftl_reserved_blocks_per_lun(ftl))
+		if (ftl->luns[i].good_blocks < each + aftl_count_reserved_blocks_per_lun(ftl))
 			return aftl_fail(error, -EINVAL,
 					 "zoned: zones take %u blocks of each LUN and the core %u, but LUN %u has %u; raise op or blocks",
-					 each, aftl_reserved_blocks_per_lun(ftl), i,
+					 each, aftl_count_reserved_blocks_per_lun(ftl), i,
 					 ftl->luns[i].good_blocks);
 	return 0;
 }
@@ -270,7 +270,7 @@ static void zone_release_write_slot(struct aftl *ftl, struct aftl_zone *zone)
  * If the zone gets no more writes, release its slot, so that another zone can be opened, and wake
  * the LUNs to program its partly filled pages.
  */
-static void zone_release_if_no_more_writes(struct aftl *ftl, struct aftl_zone *zone)
+static void zone_release_slot_if_no_more_writes(struct aftl *ftl, struct aftl_zone *zone)
 {
 	if (!aftl_zone_awaits_no_writes(zone))
 		return;
@@ -282,7 +282,7 @@ static void zone_release_if_no_more_writes(struct aftl *ftl, struct aftl_zone *z
 void aftl_zone_make_unwritable(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_state state)
 {
 	zone_change_state(ftl, zone, state);
-	zone_release_if_no_more_writes(ftl, zone);
+	zone_release_slot_if_no_more_writes(ftl, zone);
 }
 
 /* Number of the zone whose data are in @block. */
@@ -300,7 +300,7 @@ static bool block_belongs_to_zone(const struct aftl *ftl, const struct aftl_bloc
 }
 
 /* Reset a zone whose logical pages have been unmapped. */
-void aftl_zone_reset_unmapped(struct aftl *ftl, struct aftl_zone *zone)
+void aftl_zone_complete_reset_after_unmap(struct aftl *ftl, struct aftl_zone *zone)
 {
 	aftl_lpn_t first = to_lpn(get_zone_number(ftl, zone) * ftl->geo.zone_units);
 	u32 i;
@@ -403,7 +403,7 @@ void aftl_zone_count_admitted_lpns(struct aftl *ftl, struct aftl_zone *zone, u32
 {
 	zone->coming -= units;
 	if (units)
-		zone_release_if_no_more_writes(ftl, zone);
+		zone_release_slot_if_no_more_writes(ftl, zone);
 }
 
 /* Note that a logical page of @stream has left the write buffer. */
@@ -416,12 +416,12 @@ void aftl_zone_count_programmed_lpn(struct aftl *ftl, u32 stream)
 }
 
 /*
- * aftl_zone_find_fold_stream() - find the stream to which a folded logical page goes
+ * aftl_zone_find_stream_of_folded_lpn() - find the stream to which a folded logical page goes
  * @stream: takes the write stream of the zone that contains @lpn
  *
  * Return: false if the zone has no open blocks.
  */
-bool aftl_zone_find_fold_stream(const struct aftl *ftl, aftl_lpn_t lpn, u32 *stream)
+bool aftl_zone_find_stream_of_folded_lpn(const struct aftl *ftl, aftl_lpn_t lpn, u32 *stream)
 {
 	const struct aftl_zone *zone = aftl_zone_of_lpn(ftl, lpn);
 
@@ -547,11 +547,11 @@ static void take_zones_offline(struct aftl *ftl, const struct aftl_lun *lun, u32
  * Adapt the zones to the capacity of @lun after a block was retired: empty zones go offline. If
  * there are none, the device becomes read-only.
  */
-void aftl_zone_adapt_to_retired_block(struct aftl *ftl, const struct aftl_lun *lun)
+void aftl_zone_take_offline_for_bad_block(struct aftl *ftl, const struct aftl_lun *lun)
 {
 	if (unlikely(ftl->geo.zones))
 		take_zones_offline(ftl, lun, zone_group_of_lun(ftl, lun),
-				   aftl_zone_reserved_blocks(ftl, count_live_luns(ftl)));
+				   aftl_count_blocks_outside_zones(ftl, count_live_luns(ftl)));
 }
 
 /* Make zones with data in a dead LUN read-only, and empty ones offline. */
@@ -572,7 +572,7 @@ void aftl_zone_handle_dead_lun(struct aftl *ftl, const struct aftl_lun *lun)
 	/*
 	 * Live LUNs need blocks without zones for the translation pages that a dead LUN had.
 	 */
-	reserved = aftl_zone_reserved_blocks(ftl, count_live_luns(ftl));
+	reserved = aftl_count_blocks_outside_zones(ftl, count_live_luns(ftl));
 	for (i = 0; ftl->geo.trans_pages && i < ftl->geo.luns; i++)
 		take_zones_offline(ftl, &ftl->luns[aftl_lun_in_allocation_order(&ftl->geo, i)],
 				   i / ftl->geo.zone_luns, reserved);

@@ -25,15 +25,15 @@ int aftl_zone_open(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_stat
 int aftl_zone_start_write(struct aftl *ftl, struct aftl_request *request);
 void aftl_zone_make_unwritable(struct aftl *ftl, struct aftl_zone *zone,
 			       enum aftl_zone_state state);
-void aftl_zone_reset_unmapped(struct aftl *ftl, struct aftl_zone *zone);
+void aftl_zone_complete_reset_after_unmap(struct aftl *ftl, struct aftl_zone *zone);
 struct aftl_lun *aftl_zone_write_lun(struct aftl *ftl, aftl_lpn_t lpn);
 bool aftl_zone_assign_write_slot(struct aftl *ftl, struct aftl_request *request);
 void aftl_zone_count_admitted_lpns(struct aftl *ftl, struct aftl_zone *zone, u32 units);
 void aftl_zone_count_programmed_lpn(struct aftl *ftl, u32 stream);
-bool aftl_zone_find_fold_stream(const struct aftl *ftl, aftl_lpn_t lpn, u32 *stream);
+bool aftl_zone_find_stream_of_folded_lpn(const struct aftl *ftl, aftl_lpn_t lpn, u32 *stream);
 void aftl_zone_prepare_fallback_block(struct aftl *ftl, struct aftl_lun *lun, aftl_lpn_t lpn,
 				      bool fold);
-void aftl_zone_adapt_to_retired_block(struct aftl *ftl, const struct aftl_lun *lun);
+void aftl_zone_take_offline_for_bad_block(struct aftl *ftl, const struct aftl_lun *lun);
 void aftl_zone_handle_dead_lun(struct aftl *ftl, const struct aftl_lun *lun);
 bool aftl_zone_finish_load(struct aftl *ftl);
 void aftl_zone_rebuild_state(struct aftl *ftl, u32 zone, u32 written, enum aftl_zone_state noted);

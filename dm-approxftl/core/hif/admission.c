@@ -15,7 +15,8 @@
 #include "core/hif/host-write.h"
 
 /* Count one request against the weight of @queue; a queue that takes over gets its full weight. */
-static void arbitration_use_weight(struct aftl *ftl, struct aftl_host_queues *turns, u32 queue)
+static void arbitration_count_request_of_queue(struct aftl *ftl, struct aftl_host_queues *turns,
+					       u32 queue)
 {
 	if (queue != turns->queue || !turns->left) {
 		turns->queue = queue;
@@ -34,7 +35,7 @@ static struct aftl_request *arbitration_dequeue(struct aftl *ftl, struct aftl_ho
 			queue = (queue + 1) % AFTL_QUEUES_MAX;
 		while (!turns->head[queue]);
 	}
-	arbitration_use_weight(ftl, turns, queue);
+	arbitration_count_request_of_queue(ftl, turns, queue);
 	turns->count--;
 	return aftl_request_pop(&turns->head[queue]);
 }
@@ -52,7 +53,7 @@ static void arbitration_enqueue_request(struct aftl *ftl, struct aftl_request *r
 		return;
 	}
 	turns->left = 0;
-	arbitration_use_weight(ftl, turns, queue);
+	arbitration_count_request_of_queue(ftl, turns, queue);
 	aftl_request_list_append(&ftl->wait_head[write], &ftl->wait_tail[write], request);
 }
 
@@ -114,7 +115,7 @@ static inline bool admission_admit_request(struct aftl *ftl, struct aftl_request
 void aftl_wake_luns_with_writes(struct aftl *ftl)
 {
 	if (aftl_has_write_buffer(ftl))
-		aftl_wake_luns_of_kind(ftl, AFTL_WAKE_WRITES);
+		aftl_wake_idle_luns_or_luns_with_writes(ftl, AFTL_WAKE_WRITES);
 }
 
 /*
@@ -258,11 +259,11 @@ static noinline void submit_host_write(struct aftl *ftl, struct aftl_request *re
  * @ftl: device
  * @request: valid for this device
  *
- * The caller runs aftl_dispatch_lun_slice() afterwards.
+ * The caller runs aftl_start_slice_of_lun_operations() afterwards.
  */
 void aftl_request_submit(struct aftl *ftl, struct aftl_request *request)
 {
-	aftl_request_init_arrived(ftl, request);
+	aftl_init_arrived_request(ftl, request);
 	switch (request->op) {
 	case AFTL_OP_READ:
 		if (ftl->geo.zones | ftl->read_ahead.units)

@@ -7,7 +7,7 @@
 #include "core/ftl/wait.h"
 #include "core/hif/hif.h"
 
-static void completion_set_queue_event(struct aftl *ftl, u32 line)
+static void completion_schedule_event_of_queue(struct aftl *ftl, u32 line)
 {
 	const struct aftl_request *head = ftl->completion.queues[line].head;
 
@@ -79,7 +79,7 @@ static noinline void completion_insert_rest(struct aftl *ftl, struct aftl_reques
 	if (!request->next)
 		line->tail = request;
 	if (line->head == request)
-		completion_set_queue_event(ftl, index);
+		completion_schedule_event_of_queue(ftl, index);
 }
 
 static inline void completion_append_to_queue(struct aftl *ftl, struct aftl_request *request,
@@ -90,7 +90,7 @@ static inline void completion_append_to_queue(struct aftl *ftl, struct aftl_requ
 	request->complete_ns = crossed_ns + line->delay_ns;
 	aftl_request_list_append(&line->head, &line->tail, request);
 	if (line->head == request)
-		completion_set_queue_event(ftl, index);
+		completion_schedule_event_of_queue(ftl, index);
 }
 
 /* Queue a completion if there is a link model, or if the host wants reports of waits. */
@@ -230,7 +230,7 @@ void aftl_handle_completion_queue_event(struct aftl *ftl, u32 line)
 {
 	struct aftl_request *request = aftl_request_pop(&ftl->completion.queues[line].head);
 
-	completion_set_queue_event(ftl, line);
+	completion_schedule_event_of_queue(ftl, line);
 	complete_request_to_host(ftl, request);
 }
 

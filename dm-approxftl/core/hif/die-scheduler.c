@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The die scheduler: which operation the array of each LUN runs next. Whatever concerns a LUN marks
- * it as runnable; aftl_dispatch_lun_slice() then looks at each runnable LUN before the host's call
- * returns. A free array starts, in this order: host reads, the suspended operation, read-ahead,
- * writes of translation pages and parity, urgent relocation, host writes, reads for others'
- * background tasks, its own background task.
+ * it as runnable; aftl_start_slice_of_lun_operations() then looks at each runnable LUN before the
+ * host's call returns. A free array starts, in this order: host reads, the suspended operation,
+ * read-ahead, writes of translation pages and parity, urgent relocation, host writes, reads for
+ * others' background tasks, its own background task.
  */
 #include "core/ftl/controller.h"
 #include "core/ftl/fine-pass.h"
@@ -29,7 +29,7 @@ static bool sched_start_pad_program(struct aftl *ftl, struct aftl_lun *lun, bool
 {
 	struct aftl_placement placement;
 
-	if (!aftl_foggy_pass_commit_padding(ftl, lun, moves, &placement))
+	if (!aftl_commit_coarse_pass_of_padding(ftl, lun, moves, &placement))
 		return false;
 	lun->work.commands = AFTL_NIL;
 	aftl_array_program(ftl, lun, moves ? AFTL_WORK_RELOC_PROGRAM : AFTL_WORK_PROGRAM,
@@ -69,7 +69,7 @@ static bool sched_start_fine_or_padding_pass(struct aftl *ftl, struct aftl_lun *
  * Program the gathered pages of the background task. Return: number of programmed pages; 0 if there
  * was none to program and the task goes on; -ENOSPC as aftl_reloc_program_gathered_pages().
  */
-static int sched_start_task_program(struct aftl *ftl, struct aftl_lun *lun)
+static int sched_start_program_of_background_task(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_placement placement;
 	int units = aftl_reloc_program_gathered_pages(ftl, lun, &placement);
@@ -89,7 +89,7 @@ static void sched_start_read_of_background_task(struct aftl *ftl, struct aftl_lu
 		return;
 	}
 	aftl_reconstruct_begin(ftl, lun, AFTL_RECONSTRUCT_RELOC,
-			       aftl_block_device_page(&ftl->media, lun->reloc.from, page));
+			       aftl_page_number_in_device(&ftl->media, lun->reloc.from, page));
 	aftl_reconstruct_finish_if_complete(ftl, lun);
 }
 
@@ -115,7 +115,7 @@ static bool sched_start_background_task(struct aftl *ftl, struct aftl_lun *lun, 
 				return false;
 			break;
 		case AFTL_STEP_PROGRAM:
-			units = sched_start_task_program(ftl, lun);
+			units = sched_start_program_of_background_task(ftl, lun);
 			if (units)
 				return units > 0;
 			break;
@@ -148,7 +148,7 @@ static bool sched_start_stripe_read(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /* True if housekeeping of the controller delays host programs; not while the device stops. */
-static bool housekeeping_delays_writes(const struct aftl *ftl)
+static bool does_controller_housekeeping_delay_writes(const struct aftl *ftl)
 {
 	return ftl->now_ns < ftl->housekeeping_end_ns && !ftl->suspending;
 }
@@ -176,7 +176,7 @@ static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, 
 	}
 	if (ftl->config.gc_mode == AFTL_GC_PACED && sched_start_paced_gc(ftl, lun))
 		return true;
-	if (housekeeping_delays_writes(ftl)) {
+	if (does_controller_housekeeping_delay_writes(ftl)) {
 		*retry_ns = ftl->housekeeping_end_ns;
 		return false;
 	}
@@ -188,7 +188,7 @@ static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, 
 	}
 	if (sched_start_background_task(ftl, lun, true) || sched_start_pad_program(ftl, lun, false))
 		return true;
-	if (aftl_lun_waits_for_group_gc(ftl, lun)) {
+	if (aftl_lun_waits_for_superblock_gc(ftl, lun)) {
 		ftl->die_groups[aftl_die_group_of_lun(ftl, lun)].urgent = true;
 		return false;
 	}
@@ -223,7 +223,7 @@ static bool sched_write_translation_pages(struct aftl *ftl, struct aftl_lun *lun
 	if (sched_program_translation_pages(ftl, lun) ||
 	    sched_start_background_task(ftl, lun, true))
 		return true;
-	if (aftl_lun_waits_for_group_gc(ftl, lun)) {
+	if (aftl_lun_waits_for_superblock_gc(ftl, lun)) {
 		ftl->die_groups[aftl_die_group_of_lun(ftl, lun)].urgent = true;
 		return false;
 	}
@@ -249,7 +249,7 @@ static bool sched_start_trans_page_write(struct aftl *ftl, struct aftl_lun *lun)
 	if (ftl->suspending && !aftl_cmt_has_too_many_evictions(ftl))
 		return false;
 	step = aftl_cmt_next_step(ftl, lun, &ppn);
-	if (step != AFTL_STEP_NONE && lun->free_blocks < aftl_gc_reserve_blocks(ftl) &&
+	if (step != AFTL_STEP_NONE && lun->free_blocks < aftl_count_gc_reserve_blocks(ftl) &&
 	    sched_start_background_task(ftl, lun, true))
 		return true;
 	switch (step) {
@@ -327,7 +327,8 @@ static noinline bool sched_erase_may_yield(struct aftl *ftl, const struct aftl_l
 static bool sched_start_write_during_erase(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
 {
 	if (likely(!ftl->config.suspend_for_write) || lane == AFTL_NIL ||
-	    housekeeping_delays_writes(ftl) || !sched_erase_may_yield(ftl, lun, &lun->suspended))
+	    does_controller_housekeeping_delay_writes(ftl) ||
+	    !sched_erase_may_yield(ftl, lun, &lun->suspended))
 		return false;
 	lun->suspended.yields++;
 	return !aftl_write_start_program(ftl, lun, lane);
@@ -379,7 +380,7 @@ static bool sched_start_next_operation(struct aftl *ftl, struct aftl_lun *lun, u
 	    aftl_reconstruct_start_read(ftl, lun, AFTL_RECONSTRUCT_READ))
 		return true;
 	if (lun->pending_write_lanes && !aftl_cmt_has_too_many_evictions(ftl))
-		lane = aftl_write_select_lane(ftl, lun, retry_ns);
+		lane = aftl_write_select_stream_to_program(ftl, lun, retry_ns);
 	expired = ftl->config.write_expire && sched_write_expired(ftl, lun, lane);
 	if (lun->suspended.kind == AFTL_WORK_NONE &&
 	    (expired || sched_write_precedes_reads(ftl, lun, lane))) {
@@ -451,14 +452,14 @@ static void sched_serve_commands_of_busy_lun(struct aftl *ftl, struct aftl_lun *
 }
 
 /* Serve queued reads from the data of a program that has just begun. */
-static void sched_serve_reads_of_program(struct aftl *ftl, struct aftl_lun *lun)
+static void sched_serve_reads_from_program_data(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.phase == AFTL_PHASE_PROGRAM && lun->reads.head != AFTL_NIL)
 		aftl_read_serve_from_running_program(ftl, lun);
 }
 
 /* A busy LUN is runnable after the arrival of a command that may suspend it, or if it is dead. */
-static void sched_check_runnable_lun(struct aftl *ftl, struct aftl_lun *lun)
+static void sched_start_operation_of_runnable_lun(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u64 retry_ns;
 
@@ -469,7 +470,7 @@ static void sched_check_runnable_lun(struct aftl *ftl, struct aftl_lun *lun)
 		return;
 	if (!sched_start_next_operation(ftl, lun, &retry_ns))
 		sched_set_lun_idle(ftl, lun, retry_ns);
-	sched_serve_reads_of_program(ftl, lun);
+	sched_serve_reads_from_program_data(ftl, lun);
 }
 
 static struct aftl_lun *sched_pop_runnable(struct aftl *ftl)
@@ -489,7 +490,7 @@ static noinline bool wake_some(struct aftl *ftl)
 	u32 end = min(ftl->geo.luns, ftl->wake_next + AFTL_SLICE_LUNS);
 
 	for (; ftl->wake_next < end; ftl->wake_next++)
-		aftl_wake_lun_if_of_kind(ftl, &ftl->luns[ftl->wake_next], ftl->waking);
+		aftl_wake_lun_if_idle_or_with_writes(ftl, &ftl->luns[ftl->wake_next], ftl->waking);
 	ftl->work += AFTL_SLICE_LUNS / 4;
 	if (end < ftl->geo.luns)
 		return false;
@@ -501,7 +502,7 @@ static noinline bool wake_some(struct aftl *ftl)
  * Wake LUNs, reset zones and admit waiting requests, in this order. Return: true if that is done,
  * so that LUNs may start operations.
  */
-static bool sched_prepare_dispatch(struct aftl *ftl, u32 begin)
+static bool sched_wake_luns_and_admit_requests(struct aftl *ftl, u32 begin)
 {
 	struct aftl_request *reset = ftl->zones.reset.request;
 
@@ -537,11 +538,11 @@ void aftl_schedule_lun_slice(struct aftl *ftl)
 
 	do {
 		lun = NULL;
-		if (ftl->retry && !sched_prepare_dispatch(ftl, begin))
+		if (ftl->retry && !sched_wake_luns_and_admit_requests(ftl, begin))
 			continue;
 		lun = sched_pop_runnable(ftl);
 		if (lun)
-			sched_check_runnable_lun(ftl, lun);
+			sched_start_operation_of_runnable_lun(ftl, lun);
 	} while ((lun || ftl->retry) && !aftl_work_slice_is_over(ftl, begin));
 }
 
@@ -558,7 +559,7 @@ static bool sched_sense_done(struct aftl *ftl, struct aftl_lun *lun)
 	if (aftl_reloc_program_gathered_pages(ftl, lun, &placement) <= 0)
 		return false;
 	aftl_array_copyback(ftl, lun, &placement);
-	sched_serve_reads_of_program(ftl, lun);
+	sched_serve_reads_from_program_data(ftl, lun);
 	return true;
 }
 
@@ -593,7 +594,7 @@ static noinline void sched_other_read_done(struct aftl *ftl, struct aftl_lun *lu
 	if (lun->work.kind == AFTL_WORK_TP_LOAD)
 		aftl_read_trans_page_loaded(ftl, lun);
 	else if (lun->work.kind == AFTL_WORK_TP_MERGE)
-		aftl_cmt_finish_merge_read(ftl, lun);
+		aftl_cmt_finish_rmw_read(ftl, lun);
 	else
 		aftl_reconstruct_read_done(ftl, lun);
 }
@@ -608,7 +609,7 @@ static void sched_handle_end_of_transfer(struct aftl *ftl, struct aftl_lun *lun)
 		aftl_reloc_gather_pages(ftl, lun);
 }
 
-static void sched_handle_end_of_phase(struct aftl *ftl, struct aftl_lun *lun)
+static void sched_handle_end_of_lun_work_phase(struct aftl *ftl, struct aftl_lun *lun)
 {
 	lun->busy_ns += lun->work.service_ns;
 	lun->idle_exhausted = false;
@@ -629,10 +630,10 @@ static void sched_handle_end_of_phase(struct aftl *ftl, struct aftl_lun *lun)
  * End a phase of the LUN's operation. If the event came before the operation's end, it is at a step
  * where a read may suspend it.
  */
-static bool sched_end_work_phase(struct aftl *ftl, struct aftl_lun *lun)
+static bool sched_end_lun_work_phase_or_suspend(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.phase == AFTL_PHASE_DATA_OUT || ftl->now_ns >= lun->work.end_ns) {
-		sched_handle_end_of_phase(ftl, lun);
+		sched_handle_end_of_lun_work_phase(ftl, lun);
 		return false;
 	}
 	aftl_array_suspend(ftl, lun);
@@ -660,21 +661,22 @@ void aftl_lun_end_fastpath_read(struct aftl *ftl, struct aftl_lun *lun)
 		sched_set_lun_idle(ftl, lun, AFTL_NEVER);
 		return;
 	}
-	sched_check_runnable_lun(ftl, lun);
-	aftl_dispatch_lun_slice(ftl);
+	sched_start_operation_of_runnable_lun(ftl, lun);
+	aftl_start_slice_of_lun_operations(ftl);
 }
 
 /**
  * aftl_handle_lun_event() - handle the timer of a LUN: the end of a phase, or a wait that is over
- * @ftl: device; the caller runs aftl_dispatch_lun_slice() afterwards
+ * @ftl: device; the caller runs aftl_start_slice_of_lun_operations() afterwards
  * @lun: LUN
  */
 void aftl_handle_lun_event(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.phase == AFTL_PHASE_IDLE)
 		sched_handle_idle_timeout(ftl, lun);
-	else if (lun->work.phase == AFTL_PHASE_SENSE ? sched_sense_done(ftl, lun) :
-						       sched_end_work_phase(ftl, lun))
+	else if (lun->work.phase == AFTL_PHASE_SENSE ?
+			 sched_sense_done(ftl, lun) :
+			 sched_end_lun_work_phase_or_suspend(ftl, lun))
 		return;
 	if (lun->work.planes && lun->work.phase == AFTL_PHASE_DATA_OUT) {
 		aftl_read_transfer_next_plane(ftl, lun);

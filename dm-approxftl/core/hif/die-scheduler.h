@@ -13,10 +13,10 @@ void aftl_schedule_lun_slice(struct aftl *ftl);
 
 /*
  * Start the operations that can start now, at most one slice of them. Each function of the host
- * interface that changes the device calls this once, at its end; aftl_step() starts the rest before
- * it does anything else.
+ * interface that changes the device calls this once, at its end; aftl_process_next_event() starts
+ * the rest before it does anything else.
  */
-static inline void aftl_dispatch_lun_slice(struct aftl *ftl)
+static inline void aftl_start_slice_of_lun_operations(struct aftl *ftl)
 {
 	if (aftl_is_dispatch_pending(ftl))
 		aftl_schedule_lun_slice(ftl);

@@ -48,7 +48,7 @@ int aftl_fail_block(struct aftl *ftl, u32 index)
 	if (block->state == AFTL_BLOCK_FREE && !block->parity) {
 		aftl_free_list_remove_block(ftl, lun, block);
 		aftl_block_retire(ftl, lun, block);
-		aftl_zone_adapt_to_retired_block(ftl, lun);
+		aftl_zone_take_offline_for_bad_block(ftl, lun);
 		aftl_notify_blocks_retired(ftl, index, 1);
 		return 0;
 	}
@@ -57,7 +57,7 @@ int aftl_fail_block(struct aftl *ftl, u32 index)
 	block->failing = 1;
 	lun->failing_blocks++;
 	aftl_wake_idle_lun(ftl, lun);
-	aftl_dispatch_lun_slice(ftl);
+	aftl_start_slice_of_lun_operations(ftl);
 	return 0;
 }
 
@@ -135,7 +135,7 @@ int aftl_fail_unit(struct aftl *ftl, aftl_lpn_t lpn)
 	return 0;
 }
 
-void aftl_count_unreadable_unit(struct aftl *ftl)
+void aftl_count_read_of_lost_unit(struct aftl *ftl)
 {
 	ftl->stats.counters.read_lost_units++;
 }
@@ -235,9 +235,9 @@ int aftl_fail_lun(struct aftl *ftl, u32 index)
 	}
 	aftl_read_fail_queued_reads(ftl, lun);
 	aftl_reconstruct_finish_if_complete(ftl, lun);
-	aftl_write_reassign_dead_lun(ftl, lun, writes);
-	while ((writes = aftl_fine_pending_take_writes(ftl, lun)) != AFTL_NIL)
-		aftl_write_reassign_dead_lun(ftl, lun, writes);
-	aftl_dispatch_lun_slice(ftl);
+	aftl_write_move_writes_of_dead_lun(ftl, lun, writes);
+	while ((writes = aftl_fine_pending_take_writes_of_dead_lun(ftl, lun)) != AFTL_NIL)
+		aftl_write_move_writes_of_dead_lun(ftl, lun, writes);
+	aftl_start_slice_of_lun_operations(ftl);
 	return 0;
 }

@@ -38,7 +38,7 @@ bool aftl_fail_next_block(struct aftl *ftl);
 void aftl_handle_fault_event(struct aftl *ftl);
 
 /* Reset the fields of a request that the core owns while it is in progress. */
-static inline void aftl_request_init_arrived(struct aftl *ftl, struct aftl_request *request)
+static inline void aftl_init_arrived_request(struct aftl *ftl, struct aftl_request *request)
 {
 	request->arrival_ns = ftl->now_ns;
 	request->status = 0;

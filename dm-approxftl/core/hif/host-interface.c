@@ -13,7 +13,7 @@
 #include "core/hif/hif.h"
 #include "core/hif/host-read.h"
 
-static void process_source_event(struct aftl *ftl, u32 source)
+static void dispatch_event_to_handler_of_source(struct aftl *ftl, u32 source)
 {
 	if (source < ftl->geo.luns)
 		aftl_handle_lun_event(ftl, &ftl->luns[source]);
@@ -31,7 +31,7 @@ static void process_source_event(struct aftl *ftl, u32 source)
  * added: an erase that ends and retires the block (all blocks of a superblock end together); the
  * failure of a LUN, which aborts its program; a discard; a reset of all zones.
  */
-u32 aftl_max_host_callbacks(const struct aftl_geometry *geo)
+u32 aftl_get_max_callbacks_per_host_call(const struct aftl_geometry *geo)
 {
 	return geo->luns * (aftl_units_per_program(geo) + geo->program_pages) + 2 + 2 * geo->zones +
 	       2 * geo->superblock_luns;
@@ -48,8 +48,8 @@ static inline bool process_next_event(struct aftl *ftl, u64 now_ns)
 	} else if (due) {
 		ftl->work += 2;
 		ftl->now_ns = aftl_events_earliest_ns(&ftl->events);
-		process_source_event(ftl, aftl_events_first_source(&ftl->events));
-		aftl_dispatch_lun_slice(ftl);
+		dispatch_event_to_handler_of_source(ftl, aftl_events_first_source(&ftl->events));
+		aftl_start_slice_of_lun_operations(ftl);
 	} else {
 		ftl->now_ns = max(ftl->now_ns, now_ns);
 	}
@@ -57,12 +57,12 @@ static inline bool process_next_event(struct aftl *ftl, u64 now_ns)
 	return due;
 }
 
-bool aftl_step(struct aftl *ftl, u64 now_ns)
+bool aftl_process_next_event(struct aftl *ftl, u64 now_ns)
 {
 	return process_next_event(ftl, min(now_ns, AFTL_TIME_MAX));
 }
 
-void aftl_advance(struct aftl *ftl, u64 now_ns)
+void aftl_process_events_until(struct aftl *ftl, u64 now_ns)
 {
 	now_ns = min(now_ns, AFTL_TIME_MAX);
 	while (process_next_event(ftl, now_ns))
@@ -88,7 +88,7 @@ static int check_runtime_param(const struct aftl *ftl, const struct aftl_config 
 	int ret = aftl_config_check(&ftl->config, config, error);
 
 	if (!ret)
-		ret = aftl_check_program_passes(config, error);
+		ret = aftl_check_two_pass_program_params(config, error);
 	if (!ret)
 		ret = aftl_superblock_check_config(ftl, config, error);
 	if (ret || aftl_param_change(index) == AFTL_CHANGE_LIVE ||
@@ -129,7 +129,7 @@ int aftl_set_param(struct aftl *ftl, const char *key, const char *text, struct a
 	aftl_apply_config(ftl);
 	aftl_refresh_set_daily_event(ftl);
 	aftl_wake_all_luns(ftl);
-	aftl_dispatch_lun_slice(ftl);
+	aftl_start_slice_of_lun_operations(ftl);
 	return 0;
 }
 
@@ -139,23 +139,23 @@ void aftl_set_drain_mode(struct aftl *ftl, bool hurry)
 	ftl->draining = hurry;
 	if (hurry)
 		aftl_wake_luns_with_writes(ftl);
-	aftl_dispatch_lun_slice(ftl);
+	aftl_start_slice_of_lun_operations(ftl);
 }
 
-bool aftl_is_busy(const struct aftl *ftl)
+bool aftl_has_pending_work(const struct aftl *ftl)
 {
 	return ftl->requests || aftl_is_dispatch_pending(ftl) || ftl->faults.due ||
 	       (ftl->draining && aftl_count_writes_in_flight(ftl));
 }
 
-u32 aftl_count_work_done(const struct aftl *ftl)
+u32 aftl_get_work_item_count(const struct aftl *ftl)
 {
 	return ftl->work;
 }
 
 void aftl_drain_requests(struct aftl *ftl)
 {
-	while (aftl_is_busy(ftl) && aftl_next_event_ns(ftl) <= AFTL_TIME_MAX)
+	while (aftl_has_pending_work(ftl) && aftl_next_event_ns(ftl) <= AFTL_TIME_MAX)
 		process_next_event(ftl, AFTL_TIME_MAX);
 }
 
@@ -171,7 +171,7 @@ int aftl_start_lun_gc(struct aftl *ftl, u32 index)
 		return 0;
 	aftl_request_gc_of_blocks(ftl, lun, ftl->geo.blocks_per_lun);
 	aftl_wake_idle_lun(ftl, lun);
-	aftl_dispatch_lun_slice(ftl);
+	aftl_start_slice_of_lun_operations(ftl);
 	return 0;
 }
 
@@ -220,12 +220,12 @@ int aftl_submit(struct aftl *ftl, struct aftl_request *request)
 		return -EINVAL;
 	/* A request that complete() submits arrives at the current device time. */
 	if (!ftl->running)
-		aftl_advance(ftl, request->arrival_ns);
+		aftl_process_events_until(ftl, request->arrival_ns);
 	aftl_request_submit(ftl, request);
 	if (unlikely(ftl->faults.armed))
 		aftl_faults_count_request(ftl, request);
 	if (!ftl->running)
-		aftl_dispatch_lun_slice(ftl);
+		aftl_start_slice_of_lun_operations(ftl);
 	return 0;
 }
 
@@ -262,7 +262,7 @@ bool aftl_try_read_fastpath(struct aftl *ftl, struct aftl_request *request)
 	service_ns = lun->work.service_ns;
 	aftl_lun_end_fastpath_read(ftl, lun);
 	aftl_read_fastpath_complete(ftl, request, service_ns);
-	aftl_dispatch_lun_slice(ftl);
+	aftl_start_slice_of_lun_operations(ftl);
 	ftl->running = false;
 	return true;
 }

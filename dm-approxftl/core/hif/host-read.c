@@ -79,7 +79,7 @@ static bool read_deliver_buffered_page(struct aftl *ftl, struct aftl_request *re
 {
 	struct aftl_read read = { .lpn = lpn, .source = AFTL_SOURCE_BUFFER };
 
-	read.tag = aftl_pending_find_current_write(ftl, lpn);
+	read.tag = aftl_pending_find_write_that_serves_reads(ftl, lpn);
 	if (read.tag == AFTL_NIL)
 		return false;
 	ftl->stats.counters.buffer_read_units += is_request_host_read(request);
@@ -132,8 +132,9 @@ u32 aftl_count_lpns_of_flash_read(struct aftl *ftl, aftl_lpn_t lpn, u32 limit)
 }
 
 /* Report a read that was queued as command @index to the policy and to the statistics of waits. */
-static void read_report_queued_command(struct aftl *ftl, struct aftl_request *request, u32 index,
-				       aftl_lpn_t lpn, aftl_ppn_t ppn, u32 units)
+static void read_report_command_to_policy_and_stats(struct aftl *ftl, struct aftl_request *request,
+						    u32 index, aftl_lpn_t lpn, aftl_ppn_t ppn,
+						    u32 units)
 {
 	u16 attr = aftl_ppn_attr(&ftl->media, ppn);
 	u32 i;
@@ -261,7 +262,7 @@ static void read_init_command(struct aftl *ftl, struct aftl_request *request, u3
 	command->lpn = lpn;
 	command->units = units;
 	command->sensed = 0;
-	read_report_queued_command(ftl, request, index, lpn, ppn, units);
+	read_report_command_to_policy_and_stats(ftl, request, index, lpn, ppn, units);
 }
 
 static void read_queue_command(struct aftl *ftl, struct aftl_request *request, u32 index,
@@ -336,7 +337,7 @@ static u32 read_count_cmt_lookup(struct aftl *ftl, aftl_lpn_t lpn, u32 units)
  * Count the next consecutive pages that @request has to read. A read needs all pages that are not
  * admitted yet, a write only its first and last page, if covered in part. Return 0 if none is left.
  */
-static u32 read_count_pages_left(struct aftl_request *request)
+static u32 read_count_next_pages_to_read(struct aftl_request *request)
 {
 	u32 last = request->units - 1;
 
@@ -365,7 +366,7 @@ bool aftl_read_admit_request(struct aftl *ftl, struct aftl_request *request)
 {
 	u32 left;
 
-	while ((left = read_count_pages_left(request)) != 0) {
+	while ((left = read_count_next_pages_to_read(request)) != 0) {
 		aftl_lpn_t lpn = to_lpn(request->unit + request->admitted);
 		aftl_ppn_t ppn;
 		u32 units;
@@ -422,11 +423,11 @@ bool aftl_read_needs_flash(const struct aftl *ftl, aftl_lpn_t lpn)
 }
 
 /**
- * aftl_deliver_buffered_rest_of_write() - deliver the pages of @request that it covers in part
+ * aftl_deliver_buffered_partly_written_pages() - deliver pages that @request covers in part
  * @ftl: device
  * @request: a write none of whose pages aftl_read_needs_flash()
  */
-void aftl_deliver_buffered_rest_of_write(struct aftl *ftl, struct aftl_request *request)
+void aftl_deliver_buffered_partly_written_pages(struct aftl *ftl, struct aftl_request *request)
 {
 	u32 last = request->units - 1;
 
@@ -437,11 +438,11 @@ void aftl_deliver_buffered_rest_of_write(struct aftl *ftl, struct aftl_request *
 }
 
 /**
- * aftl_start_reading_rest_of_write() - begin to read the pages that a write covers in part
+ * aftl_start_reads_of_partly_written_pages() - begin to read the pages that a write covers in part
  * @ftl: device
  * @request: a write with parts set to the number of these pages; it completes as a read
  */
-void aftl_start_reading_rest_of_write(struct aftl *ftl, struct aftl_request *request)
+void aftl_start_reads_of_partly_written_pages(struct aftl *ftl, struct aftl_request *request)
 {
 	if (ftl->waits)
 		aftl_wait_set_reason(ftl, request, AFTL_WAIT_REST);
@@ -683,7 +684,7 @@ void aftl_read_serve_from_running_program(struct aftl *ftl, struct aftl_lun *lun
  * Return true if the first page of the oldest read is not to be sensed on this LUN any more: it was
  * discarded, relocated to another LUN or lost since the read was queued, or is being programmed.
  */
-static bool read_need_not_sense_oldest(struct aftl *ftl, struct aftl_lun *lun)
+static bool read_oldest_command_needs_no_sensing(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_command *command = &ftl->commands[lun->reads.head];
 	bool mapped;
@@ -705,7 +706,7 @@ static bool read_need_not_sense_oldest(struct aftl *ftl, struct aftl_lun *lun)
 	ftl->stats.counters.read_restarts++;
 	command->queued_ns = ftl->now_ns;
 	if (ftl->waits && command->request)
-		aftl_wait_command_moved(ftl, lun->reads.head, other->index);
+		aftl_wait_command_moved_to_lun(ftl, lun->reads.head, other->index);
 	aftl_command_queue_append(ftl, &other->reads, aftl_command_queue_pop(ftl, &lun->reads));
 	aftl_wake_lun_for_read(ftl, other);
 	return true;
@@ -824,8 +825,8 @@ static bool read_command_is_in_one_page(struct aftl *ftl, const struct aftl_lun 
 }
 
 /* Move command @index, the one after @before in the LUN's read queue, to the place after @tail. */
-static void read_move_command_behind(struct aftl *ftl, struct aftl_lun *lun, u32 index, u32 before,
-				     u32 tail)
+static void read_move_command_behind_other(struct aftl *ftl, struct aftl_lun *lun, u32 index,
+					   u32 before, u32 tail)
 {
 	ftl->commands[before].next = ftl->commands[index].next;
 	if (lun->reads.tail == index)
@@ -834,7 +835,8 @@ static void read_move_command_behind(struct aftl *ftl, struct aftl_lun *lun, u32
 	ftl->commands[tail].next = index;
 }
 
-static u64 read_sense_joined_plane(struct aftl *ftl, struct aftl_command *command, aftl_ppn_t ppn)
+static u64 read_sense_page_of_other_plane(struct aftl *ftl, struct aftl_command *command,
+					  aftl_ppn_t ppn)
 {
 	command->sensed = command->units;
 	command->sensed_page = flash_page_of_ppn(ftl, ppn);
@@ -878,11 +880,11 @@ static noinline u32 read_merge_planes(struct aftl *ftl, struct aftl_lun *lun, u3
 		if (joins) {
 			taken |= BIT(plane);
 			count++;
-			plane_ns = read_sense_joined_plane(ftl, &ftl->commands[index], ppn);
+			plane_ns = read_sense_page_of_other_plane(ftl, &ftl->commands[index], ppn);
 			*ns = max(*ns, plane_ns);
 			*ready_ns = max(*ready_ns, ftl->commands[index].queued_ns);
 			if (before != tail)
-				read_move_command_behind(ftl, lun, index, before, tail);
+				read_move_command_behind_other(ftl, lun, index, before, tail);
 			tail = index;
 		}
 		if (!joins || ftl->commands[before].next == index)
@@ -893,7 +895,8 @@ static noinline u32 read_merge_planes(struct aftl *ftl, struct aftl_lun *lun, u3
 }
 
 /* Sense @page for the @units first pages of the oldest read, with other planes if reads wait. */
-static void read_sense_oldest(struct aftl *ftl, struct aftl_lun *lun, u32 page, u64 ns, u32 units)
+static void read_sense_page_of_oldest_command(struct aftl *ftl, struct aftl_lun *lun, u32 page,
+					      u64 ns, u32 units)
 {
 	u32 index = lun->reads.head;
 	u64 ready_ns = ftl->commands[index].queued_ns;
@@ -907,7 +910,8 @@ static void read_sense_oldest(struct aftl *ftl, struct aftl_lun *lun, u32 page, 
 	ftl->stats.counters.multi_plane_reads += joined > 0;
 	for (i = 0; i < joined; i++) {
 		index = ftl->commands[index].next;
-		aftl_array_join_plane(ftl, lun, ftl->commands[index].sensed_page, ready_ns);
+		aftl_array_count_page_of_other_plane(ftl, lun, ftl->commands[index].sensed_page,
+						     ready_ns);
 	}
 	lun->work.commands = lun->reads.head;
 	aftl_array_sense(ftl, lun, AFTL_WORK_READ, page, ns, units, ready_ns);
@@ -979,7 +983,7 @@ bool aftl_read_start_oldest_command(struct aftl *ftl, struct aftl_lun *lun)
 	do {
 		if (ftl->reads_are_tracked && read_serve_cached_heads(ftl, lun))
 			return false;
-	} while (lun->reads.head != AFTL_NIL && read_need_not_sense_oldest(ftl, lun));
+	} while (lun->reads.head != AFTL_NIL && read_oldest_command_needs_no_sensing(ftl, lun));
 	if (lun->reads.head == AFTL_NIL)
 		return false;
 	if (lun->prefetches.head != AFTL_NIL)
@@ -999,7 +1003,8 @@ bool aftl_read_start_oldest_command(struct aftl *ftl, struct aftl_lun *lun)
 					  flash_page_of_ppn(ftl, ppn), 0);
 		return true;
 	}
-	read_sense_oldest(ftl, lun, flash_page_of_ppn(ftl, ppn), ns, units - command->units);
+	read_sense_page_of_oldest_command(ftl, lun, flash_page_of_ppn(ftl, ppn), ns,
+					  units - command->units);
 	return true;
 }
 
@@ -1070,13 +1075,13 @@ struct aftl_lun *aftl_read_fastpath_start(struct aftl *ftl, struct aftl_request 
 	lun = read_fastpath_find(ftl, request, &ppn);
 	if (!lun)
 		return NULL;
-	aftl_request_init_arrived(ftl, request);
+	aftl_init_arrived_request(ftl, request);
 	request->admitted = units;
 	request->parts = units;
 	read_init_command(ftl, request, index, to_lpn(request->unit), ppn, units);
 	ns = read_sense_page(ftl, &ftl->commands[index], ppn);
 	lun->work.commands = index;
-	if (!aftl_array_try_read_at_once(ftl, lun, flash_page_of_ppn(ftl, ppn), ns, units))
+	if (!aftl_array_try_synchronous_read(ftl, lun, flash_page_of_ppn(ftl, ppn), ns, units))
 		aftl_command_queue_append(ftl, &lun->reads, aftl_command_alloc(ftl, false));
 	return lun;
 }

@@ -11,8 +11,8 @@ struct aftl_reconstruct;
 struct aftl_request;
 
 bool aftl_read_admit_request(struct aftl *ftl, struct aftl_request *request);
-void aftl_start_reading_rest_of_write(struct aftl *ftl, struct aftl_request *request);
-void aftl_deliver_buffered_rest_of_write(struct aftl *ftl, struct aftl_request *request);
+void aftl_start_reads_of_partly_written_pages(struct aftl *ftl, struct aftl_request *request);
+void aftl_deliver_buffered_partly_written_pages(struct aftl *ftl, struct aftl_request *request);
 bool aftl_read_needs_flash(const struct aftl *ftl, aftl_lpn_t lpn);
 void aftl_read_serve_from_running_program(struct aftl *ftl, struct aftl_lun *lun);
 bool aftl_read_start_oldest_command(struct aftl *ftl, struct aftl_lun *lun);

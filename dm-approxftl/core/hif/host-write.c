@@ -33,7 +33,8 @@
 static inline struct aftl_lun *write_choose_lun(struct aftl *ftl, u32 class, u32 stream,
 						aftl_lpn_t lpn)
 {
-	struct aftl_lane_lun *bind = &ftl->allocation.lanes[aftl_write_stream_index(class, stream)];
+	struct aftl_lane_lun *bind =
+		&ftl->allocation.lanes[aftl_get_index_of_write_stream(class, stream)];
 	struct aftl_lun *lun;
 
 	if (ftl->geo.zones)
@@ -69,24 +70,24 @@ static bool write_completes_on_flash(const struct aftl *ftl, const struct aftl_r
 	return request->flags & AFTL_REQUEST_FUA && !ftl->config.buffer_safe;
 }
 
-static u32 lane_of_write_command(const struct aftl_command *command)
+static u32 get_write_stream_of_command(const struct aftl_command *command)
 {
-	return aftl_write_stream_index(command->class, command->stream);
+	return aftl_get_index_of_write_stream(command->class, command->stream);
 }
 
 static struct aftl_queue *write_queue_of(struct aftl *ftl, const struct aftl_command *command)
 {
-	return &ftl->luns[command->lun].writes[lane_of_write_command(command)];
+	return &ftl->luns[command->lun].writes[get_write_stream_of_command(command)];
 }
 
 /* Bit of @lane (class and stream) in pending_write_lanes; only with zones can lanes share one. */
-static u32 pending_bit_of_lane(u32 lane)
+static u32 get_pending_bit_of_write_stream(u32 lane)
 {
 	return 1U << lane % AFTL_LANE_BITS;
 }
 
 /* Return the first lane (class and stream) of @lun with writes; there must be one. */
-static u32 find_lane_with_writes(const struct aftl_lun *lun)
+static u32 find_write_stream_with_queued_writes(const struct aftl_lun *lun)
 {
 	u32 lane = __ffs(lun->pending_write_lanes);
 
@@ -105,7 +106,7 @@ static void write_queue_append(struct aftl *ftl, struct aftl_lun *lun, u32 lane,
 	aftl_command_queue_append(ftl, queue, index);
 	if (queue->count == ftl->program_units)
 		ftl->full_write_queues++;
-	lun->pending_write_lanes |= pending_bit_of_lane(lane);
+	lun->pending_write_lanes |= get_pending_bit_of_write_stream(lane);
 	lun->in_flight++;
 }
 
@@ -124,7 +125,7 @@ static void write_queue_link_neighbours(struct aftl *ftl, struct aftl_queue *que
 }
 
 /* Return true if a lane that shares the bit of @lane in pending_write_lanes has writes. */
-static bool other_lane_shares_set_pending_bit(const struct aftl_lun *lun, u32 lane)
+static bool is_pending_bit_used_by_other_stream(const struct aftl_lun *lun, u32 lane)
 {
 	u32 other = lane % AFTL_LANE_BITS;
 
@@ -151,8 +152,9 @@ static void write_remove_from_lun_queue(struct aftl *ftl, u32 index)
 	if (command->request)
 		queue->waited--;
 	if (queue->head == AFTL_NIL &&
-	    !other_lane_shares_set_pending_bit(lun, lane_of_write_command(command)))
-		lun->pending_write_lanes &= ~pending_bit_of_lane(lane_of_write_command(command));
+	    !is_pending_bit_used_by_other_stream(lun, get_write_stream_of_command(command)))
+		lun->pending_write_lanes &=
+			~get_pending_bit_of_write_stream(get_write_stream_of_command(command));
 	lun->in_flight--;
 }
 
@@ -160,7 +162,7 @@ static void write_remove_from_lun_queue(struct aftl *ftl, u32 index)
 static void wake_lun_for_new_write(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (ftl->full_write_queues && aftl_count_used_write_commands(ftl) == ftl->buffer_high)
-		aftl_wake_luns_of_kind(ftl, AFTL_WAKE_WRITES);
+		aftl_wake_idle_luns_or_luns_with_writes(ftl, AFTL_WAKE_WRITES);
 	aftl_wake_lun_for_write(ftl, lun);
 }
 
@@ -176,7 +178,7 @@ static void write_add_to_lun_queue(struct aftl *ftl, struct aftl_lun *lun, u32 l
  * Put a write into the place of @older in its queue, with the age and the order of @older: the data
  * of a page that is overwritten again and again leave the buffer in time, too.
  */
-static void write_take_queue_place_of_older(struct aftl *ftl, u32 older, u32 index)
+static void write_replace_older_version_in_queue(struct aftl *ftl, u32 older, u32 index)
 {
 	struct aftl_command *out = &ftl->commands[older];
 	struct aftl_command *in = &ftl->commands[index];
@@ -284,7 +286,7 @@ static void write_bind_lpn_to_lun(struct aftl *ftl, struct aftl_request *request
 	bool waits = ftl->commands[index].request;
 
 	if (!lun)
-		write_take_queue_place_of_older(ftl, older, index);
+		write_replace_older_version_in_queue(ftl, older, index);
 	else if (older != AFTL_NIL)
 		write_remove_from_lun_queue(ftl, older);
 	if (lun)
@@ -327,7 +329,7 @@ static bool write_admit_lpn(struct aftl *ftl, struct aftl_request *request, u32 
 	if (!ftl->free_write_count || ftl->read_only)
 		return false;
 	older = write_find_replaceable_write(ftl, lpn);
-	replaces = older != AFTL_NIL && lane_of_write_command(&ftl->commands[older]) == lane;
+	replaces = older != AFTL_NIL && get_write_stream_of_command(&ftl->commands[older]) == lane;
 	if (!replaces)
 		lun = write_choose_lun(ftl, class, request->stream, lpn);
 	if (!replaces && !lun)
@@ -373,7 +375,8 @@ static void write_admit_lpns(struct aftl *ftl, struct aftl_request *request)
 	u32 class = aftl_get_class_stored_by_policy(ftl, request->class);
 
 	while (request->admitted < request->units) {
-		u32 lane = aftl_write_stream_index(class, get_stream_of_next_page(ftl, request));
+		u32 lane = aftl_get_index_of_write_stream(class,
+							  get_stream_of_next_page(ftl, request));
 
 		if (write_admit_lpn(ftl, request, class, lane))
 			continue;
@@ -433,7 +436,7 @@ bool aftl_write_admit_request(struct aftl *ftl, struct aftl_request *request)
 	return request->admitted == request->units;
 }
 
-static u32 write_take_oldest(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
+static u32 write_dequeue_oldest_of_stream(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
 {
 	u32 index = lun->writes[lane].head;
 
@@ -441,13 +444,18 @@ static u32 write_take_oldest(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
 	return index;
 }
 
+static u32 write_dequeue_oldest_of_any_stream(struct aftl *ftl, struct aftl_lun *lun)
+{
+	return write_dequeue_oldest_of_stream(ftl, lun, find_write_stream_with_queued_writes(lun));
+}
+
 /*
  * Remove the writes that a zone reset has made obsolete from the head of a queue. They stay there
  * until the host has recorded the reset, as a persistent buffer has to keep them until then.
  * Return: false if a slice of work, which began at @begin, is over before all are removed.
  */
-static bool write_purge_writes_before_reset(struct aftl *ftl, struct aftl_lun *lun, u32 lane,
-					    u32 begin)
+static bool write_drop_writes_obsoleted_by_reset(struct aftl *ftl, struct aftl_lun *lun, u32 lane,
+						 u32 begin)
 {
 	const struct aftl_queue *queue = &lun->writes[lane];
 
@@ -455,7 +463,7 @@ static bool write_purge_writes_before_reset(struct aftl *ftl, struct aftl_lun *l
 	       ftl->commands[queue->head].flags & AFTL_COMMAND_SUPERSEDED) {
 		if (aftl_work_slice_is_over(ftl, begin))
 			return false;
-		write_free_finished_command(ftl, write_take_oldest(ftl, lun, lane));
+		write_free_finished_command(ftl, write_dequeue_oldest_of_stream(ftl, lun, lane));
 	}
 	return true;
 }
@@ -501,7 +509,7 @@ static bool zone_writes_must_be_programmed(const struct aftl *ftl, const struct 
 		aftl_zone_awaits_no_writes(aftl_zone_of_lpn(ftl, ftl->commands[queue->head].lpn)));
 }
 
-/* Drop the obsolete writes of reset zones, then choose a lane as aftl_write_select_lane() does. */
+/* Drop the obsolete writes of reset zones, then choose a lane (class and stream) to program. */
 static noinline u32 write_ready_of_zones(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 best = AFTL_NIL;
@@ -511,7 +519,7 @@ static noinline u32 write_ready_of_zones(struct aftl *ftl, struct aftl_lun *lun)
 
 	for (; lanes; lanes &= lanes - 1)
 		for (lane = __ffs(lanes); lane < lun->lanes; lane += AFTL_LANE_BITS) {
-			if (!write_purge_writes_before_reset(ftl, lun, lane, begin))
+			if (!write_drop_writes_obsoleted_by_reset(ftl, lun, lane, begin))
 				aftl_wake_idle_lun(ftl, lun);
 			else if (zone_writes_must_be_programmed(ftl, &lun->writes[lane]) &&
 				 is_write_older_than_other(ftl, lun, lane, best))
@@ -521,14 +529,14 @@ static noinline u32 write_ready_of_zones(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /**
- * aftl_write_select_lane() - choose the lane of @lun with the oldest write that must be programmed
+ * aftl_write_select_stream_to_program() - choose the lane of @lun with the oldest due write
  * @ftl: device
  * @lun: LUN
  * @retry_ns: takes the time to ask again if there is none
  *
  * Return: the lane, or AFTL_NIL.
  */
-u32 aftl_write_select_lane(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns)
+u32 aftl_write_select_stream_to_program(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns)
 {
 	u32 best = AFTL_NIL;
 	u32 lanes = lun->pending_write_lanes;
@@ -630,7 +638,7 @@ static void write_mark_older_versions_superseded(struct aftl *ftl, u32 index)
 		ftl->commands[index].flags |= AFTL_COMMAND_SUPERSEDED;
 }
 
-static void write_mark_superseded_in_payload(struct aftl *ftl, struct aftl_payload *payload, u32 i)
+static void write_mark_stale_lpn_in_payload(struct aftl *ftl, struct aftl_payload *payload, u32 i)
 {
 	payload->stale[i] = ftl->commands[payload->tag[i]].flags & AFTL_COMMAND_SUPERSEDED;
 	write_mark_older_versions_superseded(ftl, payload->tag[i]);
@@ -656,16 +664,16 @@ static u32 write_fill_payload_from_queue(struct aftl *ftl, struct aftl_lun *lun,
 					 const struct aftl_placement *placement,
 					 struct aftl_payload *payload)
 {
-	u32 units = aftl_placement_capacity(ftl, placement);
+	u32 units = aftl_count_lpns_of_placement(ftl, placement);
 	struct aftl_queue group = { .head = AFTL_NIL };
 
 	while (payload->count < units && lun->writes[lane].head != AFTL_NIL) {
-		u32 index = write_take_oldest(ftl, lun, lane);
+		u32 index = write_dequeue_oldest_of_stream(ftl, lun, lane);
 
 		aftl_command_queue_append(ftl, &group, index);
 		write_add_command_to_payload(ftl, payload, index);
 		if (likely(placement->mode != AFTL_MODE_FOGGY))
-			write_mark_superseded_in_payload(ftl, payload, payload->count - 1);
+			write_mark_stale_lpn_in_payload(ftl, payload, payload->count - 1);
 	}
 	return group.head;
 }
@@ -683,7 +691,7 @@ void aftl_write_start_fine_pass(struct aftl *ftl, struct aftl_lun *lun,
 
 	lun->work.commands = held->commands;
 	for (i = 0; held->commands != AFTL_NIL && i < held->payload.count; i++)
-		write_mark_superseded_in_payload(ftl, &held->payload, i);
+		write_mark_stale_lpn_in_payload(ftl, &held->payload, i);
 }
 
 /**
@@ -715,7 +723,7 @@ int aftl_write_start_program(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
 	aftl_payload_add_piggybacked_pages(ftl, &placement, &payload);
 	lun->work.commands = write_fill_payload_from_queue(ftl, lun, lane, &placement, &payload);
 	aftl_program_commit(ftl, lun, &need, &placement, &payload);
-	aftl_gc_pace_add_credit(lun, payload.count - payload.piggybacked);
+	aftl_gc_pace_count_host_pages(lun, payload.count - payload.piggybacked);
 	aftl_array_program(ftl, lun, AFTL_WORK_PROGRAM, &placement);
 	return 0;
 }
@@ -779,7 +787,7 @@ void aftl_write_fail_queued_writes(struct aftl *ftl, struct aftl_lun *lun)
 	ftl->read_only = true;
 	ftl->retry = true;
 	while (lun->pending_write_lanes)
-		write_fail_command(ftl, write_take_oldest(ftl, lun, find_lane_with_writes(lun)));
+		write_fail_command(ftl, write_dequeue_oldest_of_any_stream(ftl, lun));
 }
 
 /* Find a LUN to queue an accepted write at; free space does not matter. */
@@ -793,17 +801,17 @@ static struct aftl_lun *write_any_live_lun(struct aftl *ftl)
 	return NULL;
 }
 
-static void write_rebind_to_live_lun(struct aftl *ftl, u32 index)
+static void write_move_command_to_live_lun(struct aftl *ftl, u32 index)
 {
 	struct aftl_command *command = &ftl->commands[index];
-	u32 lane = lane_of_write_command(command);
+	u32 lane = get_write_stream_of_command(command);
 	struct aftl_lun *lun = write_choose_lun(ftl, command->class, command->stream, command->lpn);
 
 	if (!lun)
 		lun = write_any_live_lun(ftl);
 	command->flags &= ~AFTL_COMMAND_PROGRAMMING;
 	if (lun && ftl->waits && command->request)
-		aftl_wait_command_moved(ftl, index, lun->index);
+		aftl_wait_command_moved_to_lun(ftl, index, lun->index);
 	if (lun)
 		write_add_to_lun_queue(ftl, lun, lane, index);
 	else
@@ -834,22 +842,21 @@ void aftl_write_abort_programs(struct aftl *ftl, u32 commands)
 }
 
 /**
- * aftl_write_reassign_dead_lun() - move the writes of a dead LUN to other LUNs
+ * aftl_write_move_writes_of_dead_lun() - move the writes of a dead LUN to other LUNs
  * @ftl: device
  * @lun: dead LUN; its queues are emptied
  * @commands: linked commands of the program that was aborted
  */
-void aftl_write_reassign_dead_lun(struct aftl *ftl, struct aftl_lun *lun, u32 commands)
+void aftl_write_move_writes_of_dead_lun(struct aftl *ftl, struct aftl_lun *lun, u32 commands)
 {
 	while (commands != AFTL_NIL) {
 		u32 next = ftl->commands[commands].next;
 
-		write_rebind_to_live_lun(ftl, commands);
+		write_move_command_to_live_lun(ftl, commands);
 		commands = next;
 	}
 	while (lun->pending_write_lanes)
-		write_rebind_to_live_lun(ftl,
-					 write_take_oldest(ftl, lun, find_lane_with_writes(lun)));
+		write_move_command_to_live_lun(ftl, write_dequeue_oldest_of_any_stream(ftl, lun));
 }
 
 /**
@@ -932,6 +939,7 @@ u32 aftl_restore_buffered_write(struct aftl *ftl, const struct aftl_buffered_lpn
 	    (ftl->geo.zones && !aftl_zone_assign_write_slot(ftl, &request)))
 		return AFTL_NIL;
 	index = write_create_command(ftl, &request, what->lpn, ftl->epochs.newest);
-	write_add_to_lun_queue(ftl, lun, aftl_write_stream_index(class, request.stream), index);
+	write_add_to_lun_queue(ftl, lun, aftl_get_index_of_write_stream(class, request.stream),
+			       index);
 	return index;
 }

@@ -11,7 +11,7 @@ struct aftl_lun;
 struct aftl_request;
 
 bool aftl_write_admit_request(struct aftl *ftl, struct aftl_request *request);
-u32 aftl_write_select_lane(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns);
+u32 aftl_write_select_stream_to_program(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns);
 bool aftl_write_needs_padding(const struct aftl *ftl, const struct aftl_lun *lun, u32 lane,
 			      u64 *retry_ns);
 void aftl_write_start_fine_pass(struct aftl *ftl, struct aftl_lun *lun,
@@ -23,7 +23,7 @@ bool aftl_write_mark_lpn_discarded(struct aftl *ftl, aftl_lpn_t lpn);
 void aftl_write_drop_discarded_lpn(struct aftl *ftl, aftl_lpn_t lpn);
 void aftl_write_choose_stream(struct aftl *ftl, struct aftl_request *request);
 void aftl_write_abort_programs(struct aftl *ftl, u32 commands);
-void aftl_write_reassign_dead_lun(struct aftl *ftl, struct aftl_lun *lun, u32 commands);
+void aftl_write_move_writes_of_dead_lun(struct aftl *ftl, struct aftl_lun *lun, u32 commands);
 
 /* Bits of aftl_lun.pending_write_lanes: lane (class and stream) i has bit i % AFTL_LANE_BITS. */
 #define AFTL_LANE_BITS 32

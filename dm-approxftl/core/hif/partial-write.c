@@ -76,7 +76,7 @@ enum aftl_rest_step aftl_partial_next_step(struct aftl *ftl, struct aftl_request
 	if (!pages)
 		return AFTL_REST_STEP_ADMIT;
 	if (!flash) {
-		aftl_deliver_buffered_rest_of_write(ftl, request);
+		aftl_deliver_buffered_partly_written_pages(ftl, request);
 		request->rest = AFTL_REST_READ;
 		return AFTL_REST_STEP_ADMIT;
 	}
@@ -85,7 +85,7 @@ enum aftl_rest_step aftl_partial_next_step(struct aftl *ftl, struct aftl_request
 	ftl->rest.requests[ftl->rest.count++] = request;
 	request->rest = AFTL_REST_READING;
 	request->parts = pages;
-	aftl_start_reading_rest_of_write(ftl, request);
+	aftl_start_reads_of_partly_written_pages(ftl, request);
 	return AFTL_REST_STEP_READ;
 }
 

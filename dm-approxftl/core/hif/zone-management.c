@@ -55,7 +55,7 @@ static u32 zone_first_lpn(const struct aftl *ftl, const struct aftl_zone *zone)
 }
 
 /* Unmap logical pages of the zone that is being reset. Return true if none are left. */
-static bool unmap_zone_slice(struct aftl *ftl, struct aftl_zone *zone, u32 begin)
+static bool unmap_slice_of_zone_being_reset(struct aftl *ftl, struct aftl_zone *zone, u32 begin)
 {
 	struct aftl_zone_reset *reset = &ftl->zones.reset;
 	u32 first = zone_first_lpn(ftl, zone) + reset->cleared;
@@ -77,7 +77,7 @@ static void complete_reset_of_zone(struct aftl *ftl, struct aftl_zone *zone)
 {
 	ftl->stats.counters.zone_resets++;
 	ftl->work += ftl->geo.luns / 8;
-	aftl_zone_reset_unmapped(ftl, zone);
+	aftl_zone_complete_reset_after_unmap(ftl, zone);
 	if (ftl->ops->unmap)
 		ftl->ops->unmap(ftl->host, to_lpn(zone_first_lpn(ftl, zone)), ftl->geo.zone_units);
 }
@@ -126,7 +126,7 @@ bool aftl_zones_continue_resets(struct aftl *ftl, u32 begin)
 		ftl->work++;
 		if (!zone_is_resettable(zone))
 			continue;
-		if (!unmap_zone_slice(ftl, zone, begin))
+		if (!unmap_slice_of_zone_being_reset(ftl, zone, begin))
 			return false;
 		complete_reset_of_zone(ftl, zone);
 		reset->cleared = 0;

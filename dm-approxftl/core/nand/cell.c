@@ -14,15 +14,15 @@
 
 static u64 interpolate_rber_by_age(const u64 *row, struct aftl_axis_point hours)
 {
-	return aftl_interpolate(row[hours.index], row[hours.index + 1], hours.fraction);
+	return aftl_interpolate_entries(row[hours.index], row[hours.index + 1], hours.fraction);
 }
 
 static u64 interpolate_rber_by_wear(const u64 (*rows)[AFTL_RBER_HOUR_POINTS],
 				    struct aftl_axis_point wear, struct aftl_axis_point hours)
 {
-	return aftl_interpolate(interpolate_rber_by_age(rows[wear.index], hours),
-				interpolate_rber_by_age(rows[wear.index + 1], hours),
-				wear.fraction);
+	return aftl_interpolate_entries(interpolate_rber_by_age(rows[wear.index], hours),
+					interpolate_rber_by_age(rows[wear.index + 1], hours),
+					wear.fraction);
 }
 
 static struct aftl_axis_point rber_wear_axis_point(u32 erases)
@@ -41,12 +41,12 @@ static u64 interpolate_rber_q40(u32 curve, u32 disturb_mv, u32 erases, u64 hours
 							    AFTL_RBER_DISTURB_POINTS, disturb_mv);
 	struct aftl_axis_point wear = rber_wear_axis_point(erases);
 	struct aftl_axis_point age = rber_age_axis_point(hours);
+	const u64 (*low)[AFTL_RBER_HOUR_POINTS] = aftl_rber_q40[curve][disturb.index];
+	const u64 (*high)[AFTL_RBER_HOUR_POINTS] = aftl_rber_q40[curve][disturb.index + 1];
 
-	return aftl_interpolate(interpolate_rber_by_wear(aftl_rber_q40[curve][disturb.index], wear,
-							 age),
-				interpolate_rber_by_wear(aftl_rber_q40[curve][disturb.index + 1],
-							 wear, age),
-				disturb.fraction);
+	return aftl_interpolate_entries(interpolate_rber_by_wear(low, wear, age),
+					interpolate_rber_by_wear(high, wear, age),
+					disturb.fraction);
 }
 
 /*
@@ -88,14 +88,14 @@ static u64 find_poisson_quantile(u64 lambda_q32, u32 column)
 }
 
 /* Round an expected number of errors up or down, at random by the lower half of @draw. */
-static u32 round_expected_errors(u64 expected_q32, u64 draw)
+static u32 round_errors_at_random(u64 expected_q32, u64 draw)
 {
 	return (u32)((expected_q32 + (draw & U32_MAX)) >> 32);
 }
 
 u32 aftl_poisson_draw(u64 lambda_q32, u64 draw)
 {
-	return round_expected_errors(find_poisson_quantile(lambda_q32, draw >> 58), draw);
+	return round_errors_at_random(find_poisson_quantile(lambda_q32, draw >> 58), draw);
 }
 
 static u64 compute_mean_errors_q32(u64 rber_q40, u32 bits)
@@ -135,7 +135,7 @@ static void init_rber_curves(struct aftl_cell *cell, const struct aftl_config *c
 }
 
 /* RBER of fine ISPP steps, relative to medium ones, on new flash by the tables; in 2^-20. */
-static u64 fine_ispp_rber_share_q20(void)
+static u64 get_fine_to_medium_rber_ratio_q20(void)
 {
 	return div64_u64(aftl_rber_q40[AFTL_RBER_MLC_FINE][0][0][0] << 20,
 			 aftl_rber_q40[AFTL_RBER_MLC_MEDIUM][0][0][0]);
@@ -199,8 +199,8 @@ void aftl_cell_init(struct aftl_cell *cell, const struct aftl_media *media,
 }
 
 /* A switched word line disturbs neighbours when it gets its remaining bits, not its first bit. */
-static u32 find_switched_position(const struct aftl_media *media, const struct aftl_block *block,
-				  u32 step)
+static u32 find_position_in_switched_order(const struct aftl_media *media,
+					   const struct aftl_block *block, u32 step)
 {
 	const struct aftl_geometry *geo = media->geo;
 	u32 window = step / (AFTL_SWITCH_LAYERS * geo->word_lines);
@@ -214,16 +214,16 @@ static u32 find_switched_position(const struct aftl_media *media, const struct a
  * Position of @step in the program order of its block. A step with a later position disturbs the
  * cells of earlier ones. For the order LEADER_FIRST the page number is used as an approximation.
  */
-static u32 find_order_position(const struct aftl_media *media, const struct aftl_block *block,
-			       u32 step)
+static u32 find_position_in_program_order(const struct aftl_media *media,
+					  const struct aftl_block *block, u32 step)
 {
 	const struct aftl_geometry *geo = media->geo;
 
 	if (unlikely(block->order == AFTL_ORDER_SWITCHED))
-		return find_switched_position(media, block, step);
+		return find_position_in_switched_order(media, block, step);
 	if (block->order == AFTL_ORDER_TWO_PASS &&
-	    aftl_checkerboard_colour(geo, step * geo->program_pages,
-				     aftl_block_first_colour(block)))
+	    aftl_get_checkerboard_colour_of_page(geo, step * geo->program_pages,
+						 aftl_first_checkerboard_colour(block)))
 		return step + aftl_programs_per_block(geo);
 	return step;
 }
@@ -235,25 +235,28 @@ static u32 compute_vth_shift_by_neighbour(const struct aftl_media *media,
 	const struct aftl_geometry *geo = media->geo;
 	u16 attr = aftl_block_page_attr(media, block, neighbour * geo->program_pages);
 
-	if (!(attr & AFTL_PAGE_PROGRAMMED) || find_order_position(media, block, neighbour) <
-						      find_order_position(media, block, victim))
+	if (!(attr & AFTL_PAGE_PROGRAMMED) ||
+	    find_position_in_program_order(media, block, neighbour) <
+		    find_position_in_program_order(media, block, victim))
 		return 0;
 	return aftl_disturb_mv[direction][aftl_page_has_low_top_voltage(attr)];
 }
 
 /* In SLC mode a word line has one page, so the horizontal neighbour is one word line away. */
-static u32 steps_between_word_lines(const struct aftl_geometry *geo, const struct aftl_block *block)
+static u32 count_program_steps_to_next_word_line(const struct aftl_geometry *geo,
+						 const struct aftl_block *block)
 {
 	return block->bits == 1 ? geo->word_line_pages / geo->program_pages : 1;
 }
 
-u32 aftl_page_disturb_mv(const struct aftl_media *media, const struct aftl_block *block, u32 page)
+u32 aftl_compute_page_disturbance_mv(const struct aftl_media *media, const struct aftl_block *block,
+				     u32 page)
 {
 	const struct aftl_geometry *geo = media->geo;
 	u32 positions = aftl_programs_per_block(geo) / geo->layers;
 	u32 step = page / geo->program_pages;
 	u32 column = step % positions;
-	u32 apart = steps_between_word_lines(geo, block);
+	u32 apart = count_program_steps_to_next_word_line(geo, block);
 	u32 mv = 0;
 
 	if (column >= apart)
@@ -292,7 +295,7 @@ static u64 compute_ispp_rber_q40(const struct aftl_cell *cell, u32 mode, u64 sta
 
 	if (mode == AFTL_MODE_FINE)
 		return min(standard, cell->usual == AFTL_RBER_MLC_MEDIUM ?
-				     rber : (standard * fine_ispp_rber_share_q20()) >> 20);
+				     rber : (standard * get_fine_to_medium_rber_ratio_q20()) >> 20);
 	usual = interpolate_rber_q40(cell->usual, disturb_mv, erases, hours);
 	more = rber > usual ? rber - usual : 0;
 	if (unlikely(mode == AFTL_MODE_ROUGH)) {
@@ -314,7 +317,7 @@ static bool page_has_nondefault_ispp(u16 attr)
 
 static u32 select_rber_curve(const struct aftl_cell *cell, u16 attr)
 {
-	if (aftl_page_reprograms(attr))
+	if (aftl_get_reprogram_count_of_page(attr))
 		return AFTL_RBER_TLC_REPROGRAM;
 	return page_has_nondefault_ispp(attr) || aftl_page_is_short_lived(attr) ?
 		       cell->curve[AFTL_MODE_NORMAL] : cell->curve[aftl_page_mode(attr)];
@@ -325,7 +328,7 @@ static u64 voltage_model_rber_q40(const struct aftl_cell *cell, const struct aft
 {
 	u16 attr = aftl_block_page_attr(cell->media, block, page);
 	u64 hours = aftl_page_age_hours(cell->media, block, page, hour);
-	u32 disturb_mv = aftl_page_disturb_mv(cell->media, block, page);
+	u32 disturb_mv = aftl_compute_page_disturbance_mv(cell->media, block, page);
 	u64 rber = interpolate_rber_q40(select_rber_curve(cell, attr), disturb_mv, block->erases,
 					hours);
 
@@ -373,7 +376,7 @@ u64 aftl_cell_rber_q40(const struct aftl_cell *cell, const struct aftl_block *bl
 static u64 draw_page_program_errors(const struct aftl_cell *cell, const struct aftl_block *block,
 				    aftl_ppn_t ppn, u16 attr)
 {
-	u64 programs = (u64)block->erases << 2 | aftl_page_reprograms(attr);
+	u64 programs = (u64)block->erases << 2 | aftl_get_reprogram_count_of_page(attr);
 
 	return aftl_hash64(cell->seed ^ (programs << 32 | from_ppn(ppn)));
 }
@@ -387,8 +390,8 @@ static u32 draw_raw_bit_errors(const struct aftl_cell *cell, const struct aftl_b
 	u64 rber;
 
 	if (cell->model == AFTL_CELL_CONSTANT && likely(!aftl_page_is_short_lived(attr)))
-		return round_expected_errors(cell->quantile_q32[page_error_rate(attr)][draw >> 58],
-					     draw);
+		return round_errors_at_random(cell->quantile_q32[page_error_rate(attr)][draw >> 58],
+					      draw);
 	rber = aftl_cell_rber_q40(cell, block, page, hour);
 	return aftl_poisson_draw(compute_mean_errors_q32(rber, geo->unit_bits), draw);
 }
@@ -450,8 +453,8 @@ struct aftl_errors aftl_cell_read_errors(const struct aftl_cell *cell, aftl_ppn_
 	return errors;
 }
 
-u32 aftl_page_extra_levels(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
-			   u64 hour)
+u32 aftl_compute_extra_sensing_levels(const struct aftl_cell *cell, const struct aftl_block *block,
+				      u32 page, u64 hour)
 {
 	u32 first = from_ppn(aftl_page_ppn(cell->media, block, page));
 	u32 levels = 0;
@@ -469,12 +472,12 @@ u32 aftl_page_extra_levels(const struct aftl_cell *cell, const struct aftl_block
  * A keyed permutation of the bit numbers below unit_bits, a power of two: multiplying by an odd
  * number, adding, and shifting with xor are invertible modulo a power of two.
  */
-u64 aftl_flip_key(const struct aftl_cell *cell, aftl_lpn_t lpn, u16 generation)
+u64 aftl_compute_key_of_bit_flips(const struct aftl_cell *cell, aftl_lpn_t lpn, u16 generation)
 {
 	return aftl_hash64(cell->seed ^ ((u64)generation << 32 | from_lpn(lpn)));
 }
 
-u32 aftl_flip_key_position(const struct aftl_geometry *geo, u64 key, u32 index)
+u32 aftl_get_bit_flip_position_by_key(const struct aftl_geometry *geo, u64 key, u32 index)
 {
 	u32 mask = geo->unit_bits - 1;
 	u32 half = fls64(mask) / 2;
@@ -489,8 +492,10 @@ u32 aftl_flip_key_position(const struct aftl_geometry *geo, u64 key, u32 index)
 	return x;
 }
 
-u32 aftl_flip_position(const struct aftl_cell *cell, aftl_lpn_t lpn, u16 generation, u32 index)
+u32 aftl_get_bit_flip_position(const struct aftl_cell *cell, aftl_lpn_t lpn, u16 generation,
+			       u32 index)
 {
-	return aftl_flip_key_position(cell->media->geo, aftl_flip_key(cell, lpn, generation),
-				      index);
+	u64 key = aftl_compute_key_of_bit_flips(cell, lpn, generation);
+
+	return aftl_get_bit_flip_position_by_key(cell->media->geo, key, index);
 }

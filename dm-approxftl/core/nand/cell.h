@@ -97,9 +97,9 @@ u64 aftl_cell_rber_q40(const struct aftl_cell *cell, const struct aftl_block *bl
  */
 struct aftl_errors aftl_cell_read_errors(const struct aftl_cell *cell, aftl_ppn_t ppn, u64 hour);
 
-/* Out-of-line part of aftl_cell_extra_levels(), for devices whose pages may need extra levels. */
-u32 aftl_page_extra_levels(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
-			   u64 hour);
+/* Compute the extra sensing levels of a page, for devices whose pages may need extra levels. */
+u32 aftl_compute_extra_sensing_levels(const struct aftl_cell *cell, const struct aftl_block *block,
+				      u32 page, u64 hour);
 
 /* Return true if ECC corrects all errors that a page with these attributes can have at any age. */
 static inline bool aftl_cell_ecc_never_fails(const struct aftl_cell *cell, u16 attr)
@@ -110,24 +110,25 @@ static inline bool aftl_cell_ecc_never_fails(const struct aftl_cell *cell, u16 a
 }
 
 /**
- * aftl_cell_extra_levels() - extra sensing levels to read the valid data of @page
+ * aftl_get_extra_sensing_levels_of_page() - extra sensing levels to read the valid data of @page
  * @cell: error model of the device
  * @block: block of the page
  * @page: page of the block
  * @hour: device age in hours
  */
-static inline u32 aftl_cell_extra_levels(const struct aftl_cell *cell,
-					 const struct aftl_block *block, u32 page, u64 hour)
+static inline u32 aftl_get_extra_sensing_levels_of_page(const struct aftl_cell *cell,
+							const struct aftl_block *block, u32 page,
+							u64 hour)
 {
 	u16 attr = aftl_block_page_attr(cell->media, block, page);
 
 	return likely(cell->clean && !aftl_page_is_overprogrammed(attr) &&
 		      !aftl_page_is_short_lived(attr)) ?
-		       0 : aftl_page_extra_levels(cell, block, page, hour);
+		       0 : aftl_compute_extra_sensing_levels(cell, block, page, hour);
 }
 
 /**
- * aftl_flip_position() - bit position of flip number @index in the data of @lpn
+ * aftl_get_bit_flip_position() - bit position of flip number @index in the data of @lpn
  * @cell: provides the seed and the size of a unit
  * @lpn: logical page
  * @generation: write generation of the data
@@ -135,23 +136,24 @@ static inline u32 aftl_cell_extra_levels(const struct aftl_cell *cell,
  *
  * Different @index give different positions: flips never cancel.
  */
-u32 aftl_flip_position(const struct aftl_cell *cell, aftl_lpn_t lpn, u16 generation, u32 index);
+u32 aftl_get_bit_flip_position(const struct aftl_cell *cell, aftl_lpn_t lpn, u16 generation,
+			       u32 index);
 
 /*
- * aftl_flip_position() in two steps. The key depends on parameters that may change, so a host
- * computes the key when the core reads, and the positions later, when it has the data.
+ * aftl_get_bit_flip_position() in two steps. The key depends on parameters that may change, so a
+ * host computes the key when the core reads, and the positions later, when it has the data.
  */
-u64 aftl_flip_key(const struct aftl_cell *cell, aftl_lpn_t lpn, u16 generation);
-u32 aftl_flip_key_position(const struct aftl_geometry *geo, u64 key, u32 index);
+u64 aftl_compute_key_of_bit_flips(const struct aftl_cell *cell, aftl_lpn_t lpn, u16 generation);
+u32 aftl_get_bit_flip_position_by_key(const struct aftl_geometry *geo, u64 key, u32 index);
 
 /**
- * aftl_page_disturb_mv() - threshold voltage shift of @page by neighbours that were programmed
- *	later
+ * aftl_compute_page_disturbance_mv() - Vth shift of @page by neighbours programmed later
  * @media: flash array
  * @block: block of the page
  * @page: page of the block
  */
-u32 aftl_page_disturb_mv(const struct aftl_media *media, const struct aftl_block *block, u32 page);
+u32 aftl_compute_page_disturbance_mv(const struct aftl_media *media, const struct aftl_block *block,
+				     u32 page);
 
 /**
  * aftl_poisson_draw() - Poisson variate with mean @lambda_q32 / 2^32

@@ -76,8 +76,8 @@ static bool is_reprogram_mode_legal(const struct aftl_chip *chip,
 	       (program->mode == AFTL_MODE_MLC && aftl_ispp_is_default(&program->ispp));
 }
 
-static bool is_page_in_between_mode(const struct aftl_chip *chip, const struct aftl_block *block,
-				    u32 page)
+static bool is_page_programmed_in_mode_between(const struct aftl_chip *chip,
+					       const struct aftl_block *block, u32 page)
 {
 	u16 attr = aftl_block_page_attr(chip->media, block, page);
 
@@ -124,7 +124,7 @@ static bool does_program_keep_neighbour_margins(const struct aftl_chip *chip,
 	u32 count = find_interfering_pages(chip->media->geo, program->page, found);
 
 	while (count--)
-		if (is_page_in_between_mode(chip, program->block, found[count]))
+		if (is_page_programmed_in_mode_between(chip, program->block, found[count]))
 			return false;
 	return true;
 }
@@ -160,8 +160,8 @@ static bool does_mode_fit_page_position(const struct aftl_chip *chip,
 		return false;
 	case AFTL_MODE_BETWEEN:
 		return block->order != AFTL_ORDER_SUPER_LAYER &&
-		       aftl_checkerboard_colour(chip->media->geo, program->page,
-						aftl_block_first_colour(block));
+		       aftl_get_checkerboard_colour_of_page(chip->media->geo, program->page,
+							    aftl_first_checkerboard_colour(block));
 	case AFTL_MODE_AFTER:
 		return block->order != AFTL_ORDER_SUPER_LAYER &&
 		       is_programmed_after_neighbours(chip, program);
@@ -184,10 +184,10 @@ static bool may_program_foggy_or_fine(const struct aftl_chip *chip,
 }
 
 /* In the order SWITCHED a word line is programmed in SLC mode first, then with its other bits. */
-static bool may_program_in_switched_mode(const struct aftl_chip *chip,
-					 const struct aftl_program_command *program)
+static bool does_mode_fit_in_place_switch_order(const struct aftl_chip *chip,
+						const struct aftl_program_command *program)
 {
-	bool first = aftl_is_page_of_switch_first_pass(chip->media->geo, program->page);
+	bool first = aftl_is_page_of_slc_pass_before_switch(chip->media->geo, program->page);
 
 	return program->mode == (first ? AFTL_MODE_SLC : AFTL_MODE_SWITCHED) &&
 	       aftl_ispp_is_default(&program->ispp);
@@ -204,7 +204,7 @@ bool aftl_chip_allows_program(const struct aftl_chip *chip,
 	if (unlikely(program->block->order == AFTL_ORDER_FOGGY_FINE))
 		return may_program_foggy_or_fine(chip, program);
 	if (unlikely(program->block->order == AFTL_ORDER_SWITCHED))
-		return may_program_in_switched_mode(chip, program);
+		return does_mode_fit_in_place_switch_order(chip, program);
 	if (unlikely(program->block->between) &&
 	    !aftl_has_low_top_voltage(program->mode, program->class) &&
 	    !does_program_keep_neighbour_margins(chip, program))
@@ -330,9 +330,9 @@ static bool does_program_exceed_margins(const struct aftl_program_command *progr
 	return sum_ispp_margins_mv(&program->ispp) && (!guarded || grown > allowed);
 }
 
-static void monitor_leader_program(struct aftl_chip *chip,
-				   const struct aftl_program_command *program,
-				   struct aftl_program_result *outcome)
+static void compute_monitored_program_result(struct aftl_chip *chip,
+					     const struct aftl_program_command *program,
+					     struct aftl_program_result *outcome)
 {
 	struct aftl_word_line_traits traits = aftl_word_line_get_traits(chip, program->block,
 									program->page);
@@ -355,7 +355,7 @@ void aftl_chip_program(struct aftl_chip *chip, const struct aftl_program_command
 		.ns = usual ? ns : compute_program_ns_with_ispp(chip, ns, program)
 	};
 	if (!usual || program->monitor)
-		monitor_leader_program(chip, program, outcome);
+		compute_monitored_program_result(chip, program, outcome);
 	/* An over-programmed page costs a second program, unless errors are modelled. */
 	if (unlikely(outcome->overprogrammed && chip->config->errors == AFTL_OFF))
 		outcome->ns += ns;

@@ -24,13 +24,13 @@ enum draw {
 	DRAW_LINES = 0xbad,
 };
 
-static u64 draw_layer_trait(const struct aftl_chip *chip, u32 purpose, u64 what)
+static u64 draw_process_variation_number(const struct aftl_chip *chip, u32 purpose, u64 what)
 {
 	return aftl_hash64_pair(chip->config->seed ^ purpose, what);
 }
 
 /* A random factor of 1 +- @width / 256, in 1/256. */
-static u32 draw_random_factor_q8(u64 draw, u32 width)
+static u32 draw_factor_around_one_q8(u64 draw, u32 width)
 {
 	return 256 - width + (u32)aftl_map_random_to_range(draw, 2 * width + 1);
 }
@@ -40,18 +40,21 @@ static u32 compute_layer_errors(const struct aftl_chip *chip, const struct aftl_
 {
 	struct aftl_axis_point wear = aftl_axis_position(aftl_rber_pe_axis, AFTL_RBER_PE_POINTS,
 							 block->erases);
-	u64 errors = aftl_interpolate(aftl_cube_ep1_q12[wear.index][point],
-				      aftl_cube_ep1_q12[wear.index + 1][point], wear.fraction);
+	u64 errors = aftl_interpolate_entries(aftl_cube_ep1_q12[wear.index][point],
+					      aftl_cube_ep1_q12[wear.index + 1][point],
+					      wear.fraction);
+	u64 draw = draw_process_variation_number(chip, DRAW_BLOCK,
+						 aftl_block_index(chip->media, block));
 
-	errors *= draw_random_factor_q8(draw_layer_trait(chip, DRAW_BLOCK,
-							 aftl_block_index(chip->media, block)),
-					BLOCK_SPREAD);
-	errors *= draw_random_factor_q8(draw_layer_trait(chip, DRAW_LAYER, layer), LAYER_SPREAD);
+	errors *= draw_factor_around_one_q8(draw, BLOCK_SPREAD);
+	draw = draw_process_variation_number(chip, DRAW_LAYER, layer);
+	errors *= draw_factor_around_one_q8(draw, LAYER_SPREAD);
 	return min_t(u64, errors >> 16, 0xffff);
 }
 
-static void compute_layer_traits(const struct aftl_chip *chip, const struct aftl_block *block,
-				 u32 layer, u64 number, struct aftl_layer_traits *seen)
+static void compute_process_variation_of_layer(const struct aftl_chip *chip,
+					       const struct aftl_block *block, u32 layer,
+					       u64 number, struct aftl_layer_traits *seen)
 {
 	u32 point = layer * AFTL_LAYER_POINTS / chip->media->geo->layers;
 
@@ -60,7 +63,8 @@ static void compute_layer_traits(const struct aftl_chip *chip, const struct aftl
 		.erases = block->erases,
 		.errors = compute_layer_errors(chip, block, point, number),
 		.early = aftl_cube_early_verifies[point],
-		.lines = draw_layer_trait(chip, DRAW_LINES, (u64)block->erases << 32 ^ number),
+		.lines = draw_process_variation_number(chip, DRAW_LINES,
+						       (u64)block->erases << 32 ^ number),
 	};
 }
 
@@ -75,7 +79,7 @@ static const struct aftl_layer_traits *get_layer_traits(struct aftl_chip *chip,
 		&chip->seen[(u32)number * 0x9e3779b1U >> (32 - AFTL_LAYER_CACHE_BITS)];
 
 	if (seen->number != number + 1 || seen->erases != block->erases)
-		compute_layer_traits(chip, block, layer, number, seen);
+		compute_process_variation_of_layer(chip, block, layer, number, seen);
 	return seen;
 }
 
@@ -94,14 +98,14 @@ struct aftl_word_line_traits aftl_word_line_get_traits(struct aftl_chip *chip,
 	u32 word_line = aftl_word_line_of_page(chip->media->geo, page);
 	const struct aftl_layer_traits *seen = get_layer_traits(chip, block, word_line);
 	u64 line = aftl_hash64(seen->lines ^ word_line);
-	u32 errors = (seen->errors * draw_random_factor_q8(line << 32, LINE_SPREAD)) >> 8;
+	u32 errors = (seen->errors * draw_factor_around_one_q8(line << 32, LINE_SPREAD)) >> 8;
 
 	if (is_word_line_misprogrammed(chip, line))
 		return (struct aftl_word_line_traits){ .errors = errors * ODD_ERRORS };
 	return (struct aftl_word_line_traits){ .errors = errors, .early = seen->early };
 }
 
-static u32 get_table_margin_mv(u32 index)
+static u32 get_voltage_margin_at_table_index_mv(u32 index)
 {
 	return aftl_cube_start_mv[index] + aftl_cube_final_mv[index];
 }
@@ -114,11 +118,13 @@ u16 aftl_error_growth_by_margin(u32 mv)
 
 	if (!mv)
 		return AFTL_NO_GROWTH;
-	while (index < AFTL_CUBE_MARGIN_POINTS - 1 && get_table_margin_mv(index + 1) <= mv)
+	while (index < AFTL_CUBE_MARGIN_POINTS - 1 &&
+	       get_voltage_margin_at_table_index_mv(index + 1) <= mv)
 		index++;
 	tenths_q8 = (AFTL_CUBE_MARGIN_FIRST + index) << 8;
 	if (index < AFTL_CUBE_MARGIN_POINTS - 1)
-		tenths_q8 += ((mv - get_table_margin_mv(index)) << 8) /
-			     (get_table_margin_mv(index + 1) - get_table_margin_mv(index));
+		tenths_q8 += ((mv - get_voltage_margin_at_table_index_mv(index)) << 8) /
+			     (get_voltage_margin_at_table_index_mv(index + 1) -
+			      get_voltage_margin_at_table_index_mv(index));
 	return (u16)tenths_q8;
 }

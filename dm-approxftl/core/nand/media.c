@@ -47,7 +47,8 @@ void aftl_oob_layout_init(struct aftl_media *media)
 		.hours = room ? numbers : 0,
 	};
 	media->oob_layout.near = 1U << aftl_get_chunk_entries_shift(media->oob_layout.bytes);
-	media->oob_layout.extra = aftl_extra_hour_entries(media) + generations * media->geo->pages;
+	media->oob_layout.extra =
+		aftl_count_extra_oob_program_times(media) + generations * media->geo->pages;
 }
 
 void aftl_block_clear_oob(struct aftl_media *media, struct aftl_block *block)
@@ -55,9 +56,9 @@ void aftl_block_clear_oob(struct aftl_media *media, struct aftl_block *block)
 	u32 page;
 
 	for (page = 0; page < media->geo->pages; page++) {
-		*aftl_page_attr_ptr(media, aftl_block_device_page(media, block, page)) = 0;
+		*aftl_page_attr_ptr(media, aftl_page_number_in_device(media, block, page)) = 0;
 		if (media->oob_layout.hours)
-			*aftl_page_hours_ptr(media, block, page) = 0;
+			*aftl_get_program_time_ptr_of_page(media, block, page) = 0;
 	}
 	block->programmed = 0;
 	block->frontier = 0;

@@ -31,7 +31,7 @@
  * @kind: the policy's use of the block; index of the names in its type
  * @bits: bits per cell, if the block uses fewer than its cells can hold; 0: all of them
  * @flip: colour of the checkerboard that is programmed first; survives erases. A block keeps the
- *	value that it was begun with, see aftl_block_first_colour()
+ *	value that it was begun with, see aftl_first_checkerboard_colour()
  * @begun_flip: @flip at the first program
  * @approx_only: all pages programmed so far are approximate
  * @between: some pages allow only approximate neighbours from now on
@@ -183,13 +183,13 @@ static inline aftl_lpn_t aftl_lpn_word(aftl_lpn_t lpn, u32 level)
 }
 
 /* Quality level of the data of an lpn word in a page with these attributes. */
-static inline u32 aftl_oob_lpn_word_level(aftl_lpn_t word, u16 attr)
+static inline u32 aftl_get_quality_level_of_oob_lpn_word(aftl_lpn_t word, u16 attr)
 {
 	return aftl_page_class(attr) + (from_lpn(word) >> AFTL_PPN_BITS);
 }
 
 /* Return true if a page with these attributes can hold this lpn word; checks stored data. */
-static inline bool aftl_oob_lpn_word_is_possible(aftl_lpn_t word, u16 attr)
+static inline bool aftl_can_page_hold_oob_lpn_word(aftl_lpn_t word, u16 attr)
 {
 	return word == AFTL_NO_LPN || !attr ||
 	       from_lpn(word) >> AFTL_PPN_BITS < (aftl_page_class(attr) ? AFTL_LEVELS - 1 : 1);
@@ -209,7 +209,8 @@ static inline u16 aftl_ppn_attr(const struct aftl_media *media, aftl_ppn_t ppn)
 /* Quality level of the data in @ppn, which is programmed. */
 static inline u32 aftl_ppn_level(const struct aftl_media *media, aftl_ppn_t ppn)
 {
-	return aftl_oob_lpn_word_level(*aftl_oob_lpn_word(media, ppn), aftl_ppn_attr(media, ppn));
+	return aftl_get_quality_level_of_oob_lpn_word(*aftl_oob_lpn_word(media, ppn),
+						      aftl_ppn_attr(media, ppn));
 }
 
 static inline bool aftl_has_error_model(const struct aftl_media *media)
@@ -223,8 +224,8 @@ static inline u32 aftl_block_index(const struct aftl_media *media, const struct 
 }
 
 /* Number of @page of @block, counted through the device. */
-static inline u32 aftl_block_device_page(const struct aftl_media *media,
-					 const struct aftl_block *block, u32 page)
+static inline u32 aftl_page_number_in_device(const struct aftl_media *media,
+					     const struct aftl_block *block, u32 page)
 {
 	return aftl_block_index(media, block) * media->geo->pages + page;
 }
@@ -232,36 +233,37 @@ static inline u32 aftl_block_device_page(const struct aftl_media *media,
 static inline aftl_ppn_t aftl_page_ppn(const struct aftl_media *media,
 				       const struct aftl_block *block, u32 page)
 {
-	return to_ppn(aftl_block_device_page(media, block, page) * media->geo->page_units);
+	return to_ppn(aftl_page_number_in_device(media, block, page) * media->geo->page_units);
 }
 
 static inline u16 aftl_block_page_attr(const struct aftl_media *media,
 				       const struct aftl_block *block, u32 page)
 {
-	return *aftl_page_attr_ptr(media, aftl_block_device_page(media, block, page));
+	return *aftl_page_attr_ptr(media, aftl_page_number_in_device(media, block, page));
 }
 
 /* Number of page ages at the start of a block's extra OOB data; inherited errors follow these. */
-static inline u32 aftl_extra_hour_entries(const struct aftl_media *media)
+static inline u32 aftl_count_extra_oob_program_times(const struct aftl_media *media)
 {
 	return media->oob_layout.hours ? 0 : media->geo->pages;
 }
 
 /* Where @page's hours since the first program of its block are stored; NULL: all are zero. */
-static inline u16 *aftl_page_hours_ptr(const struct aftl_media *media,
-				       const struct aftl_block *block, u32 page)
+static inline u16 *aftl_get_program_time_ptr_of_page(const struct aftl_media *media,
+						     const struct aftl_block *block, u32 page)
 {
 	if (media->oob_layout.hours)
-		return (u16 *)aftl_oob_entry(media, aftl_block_device_page(media, block, page)) +
+		return (u16 *)aftl_oob_entry(media,
+					     aftl_page_number_in_device(media, block, page)) +
 		       media->oob_layout.hours;
 	return unlikely(block->extra_used) ? block->extra + page : NULL;
 }
 
 /* Hours from the first program of @block to the program of its @page. */
-static inline u16 aftl_page_hours_after_first_program(const struct aftl_media *media,
-						      const struct aftl_block *block, u32 page)
+static inline u16 aftl_get_program_time_of_page(const struct aftl_media *media,
+						const struct aftl_block *block, u32 page)
 {
-	const u16 *at = aftl_page_hours_ptr(media, block, page);
+	const u16 *at = aftl_get_program_time_ptr_of_page(media, block, page);
 
 	return unlikely(at) ? *at : 0;
 }
@@ -270,9 +272,10 @@ static inline u16 aftl_page_hours_after_first_program(const struct aftl_media *m
 static inline u16 *aftl_inherited_errors_ptr(const struct aftl_media *media,
 					     const struct aftl_block *block, aftl_ppn_t ppn)
 {
-	return likely(!block->extra_used) ? NULL :
-					    block->extra + aftl_extra_hour_entries(media) +
-						    from_ppn(ppn) % media->geo->block_ppns;
+	return likely(!block->extra_used) ?
+		       NULL :
+		       block->extra + aftl_count_extra_oob_program_times(media) +
+			       from_ppn(ppn) % media->geo->block_ppns;
 }
 
 /* Return the origin of the data in @ppn; all 0 if errors are not modelled. */
@@ -344,7 +347,7 @@ static inline u64 aftl_page_age_hours(const struct aftl_media *media,
 				      const struct aftl_block *block, u32 page, u64 hour)
 {
 	u64 written =
-		(u64)block->first_hour + aftl_page_hours_after_first_program(media, block, page);
+		(u64)block->first_hour + aftl_get_program_time_of_page(media, block, page);
 
 	return hour > written ? hour - written : 0;
 }

@@ -80,7 +80,7 @@ static inline bool aftl_page_is_short_lived(u16 attr)
 	return aftl_page_mode(attr) == AFTL_MODE_REDUCED && aftl_page_class(attr) == AFTL_PRECISE;
 }
 
-static inline u32 aftl_page_reprograms(u16 attr)
+static inline u32 aftl_get_reprogram_count_of_page(u16 attr)
 {
 	return (attr & AFTL_PAGE_REPROGRAMS_MASK) >> AFTL_PAGE_REPROGRAMS_SHIFT;
 }
@@ -90,7 +90,7 @@ static inline bool aftl_page_attr_is_possible(u16 attr)
 {
 	return !attr || (attr & AFTL_PAGE_PROGRAMMED && aftl_page_class(attr) < AFTL_CLASSES &&
 			 aftl_page_mode(attr) < AFTL_MODES &&
-			 aftl_page_reprograms(attr) <= AFTL_REPROGRAMS_MAX);
+			 aftl_get_reprogram_count_of_page(attr) <= AFTL_REPROGRAMS_MAX);
 }
 
 /* Return true if the page has had the coarse pass only. */

@@ -27,15 +27,15 @@ static u32 count_pages_per_layer(const struct aftl_geometry *geo)
 	return geo->word_lines * geo->word_line_pages;
 }
 
-u32 aftl_word_line_reprograms(const struct aftl_media *media, const struct aftl_block *block,
-			      u32 page)
+u32 aftl_get_reprogram_count_of_word_line(const struct aftl_media *media,
+					  const struct aftl_block *block, u32 page)
 {
 	u32 first = page - page % media->geo->word_line_pages;
 	u32 count = 0;
 	u32 i;
 
 	for (i = first; i < first + media->geo->word_line_pages; i++)
-		count += aftl_page_reprograms(aftl_block_page_attr(media, block, i));
+		count += aftl_get_reprogram_count_of_page(aftl_block_page_attr(media, block, i));
 	return count;
 }
 
@@ -46,7 +46,7 @@ static bool may_reprogram_page(const struct aftl_media *media, const struct aftl
 	u16 attr = aftl_block_page_attr(media, block, page);
 
 	return pages == 1 && aftl_page_mode(attr) == AFTL_MODE_MLC &&
-	       aftl_word_line_reprograms(media, block, page) < AFTL_REPROGRAMS_MAX &&
+	       aftl_get_reprogram_count_of_word_line(media, block, page) < AFTL_REPROGRAMS_MAX &&
 	       !aftl_page_has_valid_data(media, block, page);
 }
 
@@ -102,7 +102,7 @@ static bool foggy_fine_order_allows_page(const struct aftl_media *media,
 	       (due == media->geo->pages && sequential_order_allows_page(media, block, page));
 }
 
-u32 aftl_switched_order_next_page(const struct aftl_geometry *geo, u32 programmed, u32 *pages)
+u32 aftl_get_next_in_place_switch_page(const struct aftl_geometry *geo, u32 programmed, u32 *pages)
 {
 	u32 window = AFTL_SWITCH_LAYERS * count_pages_per_layer(geo);
 	u32 first = programmed / window * window;
@@ -128,20 +128,20 @@ void aftl_mark_word_line_switched(const struct aftl_media *media, const struct a
 
 	for (i = 0; i < media->geo->planes_wide; i++) {
 		u16 *attr = aftl_page_attr_ptr(media,
-					       aftl_block_device_page(media, block, line + i));
+					       aftl_page_number_in_device(media, block, line + i));
 
 		*attr = aftl_page_attr(aftl_page_class(*attr), AFTL_MODE_SWITCHED, 0) |
 			(*attr & AFTL_PAGE_OVERPROGRAMMED);
 	}
 }
 
-static bool switched_order_allows_page(const struct aftl_media *media,
-				       const struct aftl_block *block, u32 page, u32 pages)
+static bool in_place_switch_order_allows_page(const struct aftl_media *media,
+					      const struct aftl_block *block, u32 page, u32 pages)
 {
 	u32 next;
 
-	return aftl_has_in_place_switch(media->geo) &&
-	       page == aftl_switched_order_next_page(media->geo, block->programmed, &next) &&
+	return aftl_supports_in_place_switch(media->geo) &&
+	       page == aftl_get_next_in_place_switch_page(media->geo, block->programmed, &next) &&
 	       pages == next && !aftl_page_is_programmed(media, block, page);
 }
 
@@ -161,28 +161,30 @@ static bool order_allows_program_step(const struct aftl_media *media,
 	case AFTL_ORDER_FOGGY_FINE:
 		return foggy_fine_order_allows_page(media, block, page);
 	case AFTL_ORDER_SWITCHED:
-		return switched_order_allows_page(media, block, page, pages);
+		return in_place_switch_order_allows_page(media, block, page, pages);
 	}
 	return false;
 }
 
-bool aftl_other_order_allows_program(const struct aftl_media *media, const struct aftl_block *block,
-				     u32 page, u32 pages)
+bool aftl_order_allows_program_slow_path(const struct aftl_media *media,
+					 const struct aftl_block *block, u32 page, u32 pages)
 {
 	if (block->state != AFTL_BLOCK_OPEN || !pages || pages > media->geo->program_pages)
 		return false;
 	if (page >= media->geo->pages || pages > media->geo->pages - page)
 		return false;
 	if (block->order != AFTL_ORDER_SUPER_LAYER && block->order != AFTL_ORDER_SWITCHED &&
-	    (pages != aftl_program_step_pages(media->geo, block) || (!block->bits && page % pages)))
+	    (pages != aftl_count_pages_of_program_step(media->geo, block) ||
+	     (!block->bits && page % pages)))
 		return false;
 	return order_allows_program_step(media, block, page, pages);
 }
 
 /* First page from @page on with @colour on the checkerboard; the number of pages if none has. */
-static u32 next_page_of_colour(const struct aftl_geometry *geo, u32 page, bool colour, bool flip)
+static u32 find_next_page_of_checkerboard_colour(const struct aftl_geometry *geo, u32 page,
+						 bool colour, bool flip)
 {
-	while (page < geo->pages && aftl_checkerboard_colour(geo, page, flip) != colour)
+	while (page < geo->pages && aftl_get_checkerboard_colour_of_page(geo, page, flip) != colour)
 		page += geo->program_pages;
 	return page;
 }
@@ -201,10 +203,10 @@ u32 aftl_count_first_pass_pages(const struct aftl_geometry *geo, bool flip)
 u32 aftl_two_pass_next_page(const struct aftl_media *media, const struct aftl_block *block)
 {
 	const struct aftl_geometry *geo = media->geo;
-	bool flip = aftl_block_first_colour(block);
+	bool flip = aftl_first_checkerboard_colour(block);
 	bool second = block->programmed >= aftl_count_first_pass_pages(geo, flip);
 
-	return next_page_of_colour(geo, block->frontier, second, flip);
+	return find_next_page_of_checkerboard_colour(geo, block->frontier, second, flip);
 }
 
 u32 aftl_program_order_next_page(const struct aftl_media *media, const struct aftl_block *block)
@@ -221,29 +223,29 @@ u32 aftl_program_order_next_page(const struct aftl_media *media, const struct af
 }
 
 /* In blocks with fewer bits per cell, skip the unused pages of each word line. */
-static void sequential_order_advance(const struct aftl_media *media, struct aftl_block *block,
-				     u32 page)
+static void advance_frontier_of_sequential_block(const struct aftl_media *media,
+						 struct aftl_block *block, u32 page)
 {
 	const struct aftl_geometry *geo = media->geo;
 
-	page += aftl_program_step_pages(geo, block);
+	page += aftl_count_pages_of_program_step(geo, block);
 	if (unlikely(block->bits) &&
 	    page % geo->word_line_pages >= aftl_word_line_used_pages(geo, block))
 		page += geo->word_line_pages - aftl_word_line_used_pages(geo, block);
 	block->frontier = page;
 }
 
-static void two_pass_order_advance(const struct aftl_media *media, struct aftl_block *block,
-				   u32 page)
+static void advance_frontier_of_two_pass_block(const struct aftl_media *media,
+					       struct aftl_block *block, u32 page)
 {
 	block->frontier = page + media->geo->program_pages;
 	if (block->programmed ==
-	    aftl_count_first_pass_pages(media->geo, aftl_block_first_colour(block)))
+	    aftl_count_first_pass_pages(media->geo, aftl_first_checkerboard_colour(block)))
 		block->frontier = 0;
 }
 
-static void super_layer_order_advance(const struct aftl_media *media, struct aftl_block *block,
-				      u32 page)
+static void advance_frontier_of_super_layer_block(const struct aftl_media *media,
+						  struct aftl_block *block, u32 page)
 {
 	u32 layer = count_pages_per_layer(media->geo);
 
@@ -251,26 +253,27 @@ static void super_layer_order_advance(const struct aftl_media *media, struct aft
 		block->frontier += layer;
 }
 
-void aftl_program_order_advance(const struct aftl_media *media, struct aftl_block *block, u32 page)
+void aftl_program_order_advance_frontier(const struct aftl_media *media, struct aftl_block *block,
+					 u32 page)
 {
 	u32 pages;
 
 	switch (block->order) {
 	case AFTL_ORDER_SEQUENTIAL:
 	case AFTL_ORDER_FOGGY_FINE:
-		sequential_order_advance(media, block, page);
+		advance_frontier_of_sequential_block(media, block, page);
 		break;
 	case AFTL_ORDER_TWO_PASS:
-		two_pass_order_advance(media, block, page);
+		advance_frontier_of_two_pass_block(media, block, page);
 		break;
 	case AFTL_ORDER_LEADER_FIRST:
 		break;
 	case AFTL_ORDER_SUPER_LAYER:
-		super_layer_order_advance(media, block, page);
+		advance_frontier_of_super_layer_block(media, block, page);
 		break;
 	case AFTL_ORDER_SWITCHED:
 		block->frontier =
-			aftl_switched_order_next_page(media->geo, block->programmed, &pages);
+			aftl_get_next_in_place_switch_page(media->geo, block->programmed, &pages);
 		break;
 	}
 }

@@ -17,7 +17,7 @@ static inline bool aftl_may_block_have_bits_per_cell(const struct aftl_geometry 
 #define AFTL_SWITCH_BITS 3
 
 /* Return true if word lines can hold one bit per cell first and get the other bits later (IPS). */
-static inline bool aftl_has_in_place_switch(const struct aftl_geometry *geo)
+static inline bool aftl_supports_in_place_switch(const struct aftl_geometry *geo)
 {
 	return geo->word_line_pages == AFTL_SWITCH_BITS * geo->planes_wide &&
 	       geo->program_pages == geo->word_line_pages && geo->passes == 1;
@@ -31,7 +31,7 @@ static inline bool aftl_is_block_order_possible(const struct aftl_geometry *geo,
 						u32 order)
 {
 	return (geo->passes > 1 && !bits) == (order == AFTL_ORDER_FOGGY_FINE) &&
-	       (order != AFTL_ORDER_SWITCHED || aftl_has_in_place_switch(geo));
+	       (order != AFTL_ORDER_SWITCHED || aftl_supports_in_place_switch(geo));
 }
 
 /* Mode in which a policy programs @block; the fine pass of FOGGY_FINE is issued by the core. */
@@ -47,12 +47,12 @@ static inline u32 aftl_block_program_mode(const struct aftl_block *block)
  * Colour that is programmed first in @block. A policy may change block->flip while the block has
  * data; the new value applies after the next erase.
  */
-static inline bool aftl_block_first_colour(const struct aftl_block *block)
+static inline bool aftl_first_checkerboard_colour(const struct aftl_block *block)
 {
 	return block->programmed ? block->begun_flip : block->flip;
 }
 
-static inline void aftl_block_set_first_colour(struct aftl_block *block, bool flip)
+static inline void aftl_set_first_checkerboard_colour(struct aftl_block *block, bool flip)
 {
 	block->flip = flip;
 	block->begun_flip = flip;
@@ -74,8 +74,8 @@ static inline u32 aftl_block_usable_pages(const struct aftl_geometry *geo,
 }
 
 /* Number of pages that one program step of @block writes. */
-static inline u32 aftl_program_step_pages(const struct aftl_geometry *geo,
-					  const struct aftl_block *block)
+static inline u32 aftl_count_pages_of_program_step(const struct aftl_geometry *geo,
+						   const struct aftl_block *block)
 {
 	return likely(!block->bits) ? geo->program_pages :
 		min(geo->program_pages, aftl_word_line_used_pages(geo, block));
@@ -90,8 +90,8 @@ static inline bool aftl_block_is_sequential(const struct aftl_block *block)
 }
 
 /* aftl_order_allows_program() for program orders that its inline part does not handle. */
-bool aftl_other_order_allows_program(const struct aftl_media *media, const struct aftl_block *block,
-				     u32 page, u32 pages);
+bool aftl_order_allows_program_slow_path(const struct aftl_media *media,
+					 const struct aftl_block *block, u32 page, u32 pages);
 
 /**
  * aftl_order_allows_program() - return true if @pages pages from @page may be programmed now
@@ -110,7 +110,7 @@ static inline bool aftl_order_allows_program(const struct aftl_media *media,
 		return block->state == AFTL_BLOCK_OPEN && pages == media->geo->program_pages &&
 		       page == block->frontier && page < media->geo->pages &&
 		       !aftl_page_is_programmed(media, block, page);
-	return aftl_other_order_allows_program(media, block, page, pages);
+	return aftl_order_allows_program_slow_path(media, block, page, pages);
 }
 
 /**
@@ -123,27 +123,28 @@ static inline bool aftl_order_allows_program(const struct aftl_media *media,
 u32 aftl_program_order_next_page(const struct aftl_media *media, const struct aftl_block *block);
 
 /**
- * aftl_program_order_advance() - move the frontier past the program step at @page
+ * aftl_program_order_advance_frontier() - move the frontier past the program step at @page
  * @media: flash array
  * @block: block of the page
  * @page: page of the block
  *
  * Call it after the step has been added to block->programmed.
  */
-void aftl_program_order_advance(const struct aftl_media *media, struct aftl_block *block, u32 page);
+void aftl_program_order_advance_frontier(const struct aftl_media *media, struct aftl_block *block,
+					 u32 page);
 
 /**
- * aftl_switched_order_next_page() - next program step of a block in the order SWITCHED
+ * aftl_get_next_in_place_switch_page() - next program step of a block in the order SWITCHED
  * @geo: geometry
  * @programmed: programmed pages of the block
  * @pages: takes the pages of the step
  *
  * Return: the first page of the step, or the number of pages if the block is full.
  */
-u32 aftl_switched_order_next_page(const struct aftl_geometry *geo, u32 programmed, u32 *pages);
+u32 aftl_get_next_in_place_switch_page(const struct aftl_geometry *geo, u32 programmed, u32 *pages);
 
 /* Return true if @page of a switched word line is programmed by the first pass (SLC mode). */
-static inline bool aftl_is_page_of_switch_first_pass(const struct aftl_geometry *geo, u32 page)
+static inline bool aftl_is_page_of_slc_pass_before_switch(const struct aftl_geometry *geo, u32 page)
 {
 	return page % geo->word_line_pages < geo->planes_wide;
 }
@@ -213,12 +214,12 @@ static inline u32 aftl_lending_borrower_page(const struct aftl_geometry *geo, u3
 }
 
 /**
- * aftl_word_line_reprograms() - reprograms of the word line of @page
+ * aftl_get_reprogram_count_of_word_line() - reprograms of the word line of @page
  * @media: flash array
  * @block: block of the page
  * @page: any page of the word line
  */
-u32 aftl_word_line_reprograms(const struct aftl_media *media, const struct aftl_block *block,
-			      u32 page);
+u32 aftl_get_reprogram_count_of_word_line(const struct aftl_media *media,
+					  const struct aftl_block *block, u32 page);
 
 #endif

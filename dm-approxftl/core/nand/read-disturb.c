@@ -8,11 +8,12 @@
 
 static u64 interpolate_disturb_by_reads(const u64 *row, struct aftl_axis_point reads)
 {
-	return aftl_interpolate(row[reads.index], row[reads.index + 1], reads.fraction);
+	return aftl_interpolate_entries(row[reads.index], row[reads.index + 1], reads.fraction);
 }
 
 u64 aftl_read_disturb_rber(const struct aftl_block *block, u32 pages)
 {
+	const u64 (*row)[AFTL_READ_POINTS];
 	struct aftl_axis_point reads;
 	struct aftl_axis_point wear;
 
@@ -20,9 +21,7 @@ u64 aftl_read_disturb_rber(const struct aftl_block *block, u32 pages)
 		return 0;
 	reads = aftl_axis_position(aftl_read_axis, AFTL_READ_POINTS, block->reads / pages);
 	wear = aftl_axis_position(aftl_rber_pe_axis, AFTL_RBER_PE_POINTS, block->erases);
-	return aftl_interpolate(interpolate_disturb_by_reads(aftl_read_disturb_q40[wear.index],
-							     reads),
-				interpolate_disturb_by_reads(aftl_read_disturb_q40[wear.index + 1],
-							     reads),
-				wear.fraction);
+	row = &aftl_read_disturb_q40[wear.index];
+	return aftl_interpolate_entries(interpolate_disturb_by_reads(row[0], reads),
+					interpolate_disturb_by_reads(row[1], reads), wear.fraction);
 }

@@ -16,16 +16,16 @@ enum draw {
 };
 
 /* Draw a random number for @what, a layer or page of @block; it changes with each erase. */
-static u64 draw_shift_number(const struct aftl_cell *cell, u32 purpose,
-			     const struct aftl_block *block, u32 what)
+static u64 draw_random_number_for_read_shift(const struct aftl_cell *cell, u32 purpose,
+					     const struct aftl_block *block, u32 what)
 {
 	return aftl_hash64_pair(cell->seed ^ purpose,
 				(u64)block->erases << 32 |
-				aftl_block_device_page(cell->media, block, what));
+					aftl_page_number_in_device(cell->media, block, what));
 }
 
 /* Share of the layers whose references are shifted at the given wear and age, x 65536. */
-static u32 find_shifted_share_q16(u32 erases, u64 hours)
+static u32 get_share_of_shifted_layers_q16(u32 erases, u64 hours)
 {
 	struct aftl_axis_point wear = aftl_axis_position(aftl_rber_pe_axis, AFTL_RBER_PE_POINTS,
 							 erases);
@@ -34,10 +34,10 @@ static u32 find_shifted_share_q16(u32 erases, u64 hours)
 	const u32 *low = aftl_cube_retry_q16[wear.index];
 	const u32 *high = aftl_cube_retry_q16[wear.index + 1];
 
-	return (u32)aftl_interpolate(aftl_interpolate(low[age.index], low[age.index + 1],
-						      age.fraction),
-				     aftl_interpolate(high[age.index], high[age.index + 1],
-						      age.fraction), wear.fraction);
+	u64 from = aftl_interpolate_entries(low[age.index], low[age.index + 1], age.fraction);
+	u64 to = aftl_interpolate_entries(high[age.index], high[age.index + 1], age.fraction);
+
+	return (u32)aftl_interpolate_entries(from, to, wear.fraction);
 }
 
 /* The margin of SLC mode is so wide that the default references are always right. */
@@ -57,13 +57,14 @@ u32 aftl_read_shift_by_age(const struct aftl_cell *cell, const struct aftl_block
 			   u64 hour)
 {
 	u64 hours = aftl_page_age_hours(cell->media, block, page, hour);
-	u64 rank = draw_shift_number(cell, DRAW_LAYER, block,
-				     aftl_layer_of_page(cell->media->geo, page));
+	u64 rank = draw_random_number_for_read_shift(cell, DRAW_LAYER, block,
+						     aftl_layer_of_page(cell->media->geo, page));
 
 	if (!hours || is_page_in_slc_mode(cell, block, page) ||
-	    rank >> 48 >= find_shifted_share_q16(block->erases, hours))
+	    rank >> 48 >= get_share_of_shifted_layers_q16(block->erases, hours))
 		return 0;
 	return AFTL_CUBE_RETRIES - AFTL_CUBE_RETRY_SPREAD +
-	       (u32)aftl_map_random_to_range(draw_shift_number(cell, DRAW_PAGE, block, page),
+	       (u32)aftl_map_random_to_range(draw_random_number_for_read_shift(cell, DRAW_PAGE,
+									       block, page),
 					     2 * AFTL_CUBE_RETRY_SPREAD + 1);
 }

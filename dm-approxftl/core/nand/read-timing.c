@@ -49,7 +49,7 @@ static u32 count_sense_levels_needed(const struct aftl_cell *cell, const struct 
 }
 
 /* The position of a page in its word line determines how many read references it needs. */
-static u64 get_position_sense_ns(const struct aftl_read_timing *sense, u32 page)
+static u64 get_sense_ns_by_page_position(const struct aftl_read_timing *sense, u32 page)
 {
 	const struct aftl_geometry *geo = sense->cell->media->geo;
 	u32 bit = page % geo->word_line_pages / geo->planes_wide;
@@ -71,5 +71,6 @@ u64 aftl_page_sense_ns(const struct aftl_read_timing *sense, const struct aftl_b
 		return sense->mode_ns[aftl_page_mode(attr)];
 	if (sense->by_levels)
 		level = count_sense_levels_needed(sense->cell, block, page, attr, hour);
-	return level == ONE_LEVEL ? get_position_sense_ns(sense, page) : sense->level_ns[level];
+	return level == ONE_LEVEL ? get_sense_ns_by_page_position(sense, page) :
+				    sense->level_ns[level];
 }

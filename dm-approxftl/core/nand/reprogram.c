@@ -14,8 +14,8 @@ u32 aftl_voltage_distribution_id(u32 lsb, u32 msb)
 struct aftl_word_line aftl_word_line_status(const struct aftl_media *media,
 					    const struct aftl_block *block, u32 page)
 {
-	u32 lsb = aftl_page_reprograms(aftl_block_page_attr(media, block, page));
-	u32 msb = aftl_page_reprograms(aftl_block_page_attr(media, block, page + 1));
+	u32 lsb = aftl_get_reprogram_count_of_page(aftl_block_page_attr(media, block, page));
+	u32 msb = aftl_get_reprogram_count_of_page(aftl_block_page_attr(media, block, page + 1));
 
 	return (struct aftl_word_line){
 		.reprograms = (u8)(lsb + msb),

@@ -62,8 +62,8 @@ static u64 tvr_mean_erase_ns(u32 index)
 static u64 compute_worn_erase_ns(u64 ns, u32 erases)
 {
 	struct aftl_axis_point wear = wear_axis_point(erases);
-	u64 worn = aftl_interpolate(tvr_mean_erase_ns(wear.index),
-				    tvr_mean_erase_ns(wear.index + 1), wear.fraction);
+	u64 worn = aftl_interpolate_entries(tvr_mean_erase_ns(wear.index),
+					    tvr_mean_erase_ns(wear.index + 1), wear.fraction);
 
 	return div64_u64(ns * worn, tvr_mean_erase_ns(0));
 }

@@ -19,7 +19,7 @@ static size_t extent_table_bytes(const struct aftl_volume *volume)
 	       AFTL_PAYLOAD_BYTES;
 }
 
-static bool extent_bit_is_set(const u8 *bits, u64 extent)
+static bool is_extent_set_in_bitmap(const u8 *bits, u64 extent)
 {
 	return bits[extent / 8] >> extent % 8 & 1;
 }
@@ -27,8 +27,8 @@ static bool extent_bit_is_set(const u8 *bits, u64 extent)
 bool aftl_volume_frame_initialised(const struct aftl_volume *volume, u64 frame)
 {
 	return !volume->initialised ||
-	       extent_bit_is_set(volume->initialised,
-				 aftl_extent_of_frame(&volume->header.layout, frame));
+	       is_extent_set_in_bitmap(volume->initialised,
+				       aftl_extent_of_frame(&volume->header.layout, frame));
 }
 
 bool aftl_extents_alloc(struct aftl_volume *volume)
@@ -74,7 +74,7 @@ static u64 extent_table_frame(const struct aftl_volume *volume, u32 copy, u32 in
 	return AFTL_FRAME_TABLES + (u64)copy * volume->header.layout.extent_table_frames + index;
 }
 
-static u8 *extent_table_payload(u8 *bits, u32 index, u32 sector)
+static u8 *get_payload_of_extent_table_sector(u8 *bits, u32 index, u32 sector)
 {
 	return bits + ((size_t)index * AFTL_FRAME_SECTORS + sector) * AFTL_PAYLOAD_BYTES;
 }
@@ -82,7 +82,7 @@ static u8 *extent_table_payload(u8 *bits, u32 index, u32 sector)
 static void extent_table_merge_sector(struct aftl_volume *volume, u32 index, u32 sector)
 {
 	const u8 *from = volume->scratch + (size_t)sector * AFTL_SECTOR_BYTES;
-	u8 *to = extent_table_payload(volume->initialised, index, sector);
+	u8 *to = get_payload_of_extent_table_sector(volume->initialised, index, sector);
 	u32 i;
 
 	for (i = 0; i < AFTL_PAYLOAD_BYTES; i++)
@@ -117,8 +117,10 @@ static int extent_table_load_frame(struct aftl_volume *volume, u32 index, struct
 	u32 valid = extent_table_merge_copy(volume, 0, index, &first);
 	u32 other = extent_table_merge_copy(volume, 1, index, &second);
 
-	if ((first && !aftl_is_sector_damage(first)) || (second && !aftl_is_sector_damage(second)))
-		return aftl_fail(error, first && !aftl_is_sector_damage(first) ? first : second,
+	if ((first && !aftl_is_error_of_damaged_sector(first)) ||
+	    (second && !aftl_is_error_of_damaged_sector(second)))
+		return aftl_fail(error,
+				 first && !aftl_is_error_of_damaged_sector(first) ? first : second,
 				 "frame %llu of the volume cannot be read",
 				 (unsigned long long)frame);
 	if ((valid | other) != (1U << AFTL_FRAME_SECTORS) - 1)
@@ -150,7 +152,8 @@ static int extent_table_write_frame_copy(struct aftl_volume *volume, u32 copy, u
 	memset(volume->scratch, 0, AFTL_FRAME_BYTES);
 	for (i = 0; i < AFTL_FRAME_SECTORS; i++)
 		memcpy(volume->scratch + (size_t)i * AFTL_SECTOR_BYTES,
-		       extent_table_payload(volume->initialised, index, i), AFTL_PAYLOAD_BYTES);
+		       get_payload_of_extent_table_sector(volume->initialised, index, i),
+		       AFTL_PAYLOAD_BYTES);
 	aftl_frames_add_checksums(volume, frame, 1, volume->scratch);
 	return backing->write(backing->host, frame * AFTL_FRAME_BYTES, volume->scratch,
 			      AFTL_FRAME_BYTES);
@@ -158,8 +161,8 @@ static int extent_table_write_frame_copy(struct aftl_volume *volume, u32 copy, u
 
 static bool extent_table_frame_is_changed(const struct aftl_volume *volume, u32 index)
 {
-	return memcmp(extent_table_payload(volume->initialised, index, 0),
-		      extent_table_payload(volume->initialised_committed, index, 0),
+	return memcmp(get_payload_of_extent_table_sector(volume->initialised, index, 0),
+		      get_payload_of_extent_table_sector(volume->initialised_committed, index, 0),
 		      (size_t)AFTL_FRAME_SECTORS * AFTL_PAYLOAD_BYTES) != 0;
 }
 
@@ -203,14 +206,14 @@ static int write_zeroed_frames_of_extent(struct aftl_volume *volume, u64 extent)
 			      frames * AFTL_FRAME_BYTES);
 }
 
-int aftl_extents_init_of_frame(struct aftl_volume *volume, u64 frame, u8 *bytes)
+int aftl_extents_init_extent_of_frame(struct aftl_volume *volume, u64 frame, u8 *bytes)
 {
 	u64 extent = volume->initialised ? aftl_extent_of_frame(&volume->header.layout, frame) : 0;
 	int ret = 0;
 
-	if (!volume->initialised || extent_bit_is_set(volume->initialised_committed, extent))
+	if (!volume->initialised || is_extent_set_in_bitmap(volume->initialised_committed, extent))
 		return 0;
-	if (!extent_bit_is_set(volume->initialised, extent))
+	if (!is_extent_set_in_bitmap(volume->initialised, extent))
 		ret = write_zeroed_frames_of_extent(volume, extent);
 	memset(bytes, 0, AFTL_FRAME_BYTES);
 	aftl_frames_add_checksums(volume, frame, 1, bytes);

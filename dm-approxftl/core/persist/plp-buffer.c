@@ -154,8 +154,8 @@ void aftl_volume_release_plp_entry(struct aftl_volume *volume, u32 tag)
 	}
 }
 
-bool aftl_volume_next_persisted(const struct aftl_volume *volume, u32 *slot,
-				struct aftl_buffered_lpn *what, u64 *offset)
+bool aftl_volume_get_next_persisted_lpn(const struct aftl_volume *volume, u32 *slot,
+					struct aftl_buffered_lpn *what, u64 *offset)
 {
 	*slot = *slot ? volume->plp_slots[*slot - 1].next : volume->plp_first;
 	if (!*slot)
@@ -165,7 +165,7 @@ bool aftl_volume_next_persisted(const struct aftl_volume *volume, u32 *slot,
 	return true;
 }
 
-void aftl_volume_attach_persisted(struct aftl_volume *volume, u32 slot, u32 tag)
+void aftl_volume_set_plp_slot_of_tag(struct aftl_volume *volume, u32 slot, u32 tag)
 {
 	volume->plp_slot_of[tag] = slot;
 }

@@ -78,7 +78,7 @@ static u32 block_of_remap_entry(const struct aftl_volume *volume, const struct a
 	return remap->ppn == AFTL_NO_PPN ? U32_MAX : from_ppn(remap->ppn) / volume->geo.block_ppns;
 }
 
-u32 aftl_volume_next_remapped(const struct aftl_volume *volume, u32 block)
+u32 aftl_volume_find_next_remapped_block(const struct aftl_volume *volume, u32 block)
 {
 	u32 first = U32_MAX;
 	u32 i;
@@ -95,7 +95,7 @@ static void release_remap_slot(struct aftl_volume *volume, u32 place)
 	volume->remap_count--;
 }
 
-void aftl_volume_release_remapped(struct aftl_volume *volume, aftl_ppn_t first, u32 slots)
+void aftl_volume_free_remap_slots_of_ppns(struct aftl_volume *volume, aftl_ppn_t first, u32 slots)
 {
 	u32 i;
 

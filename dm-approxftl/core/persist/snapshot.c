@@ -115,12 +115,12 @@ static void save_config(struct snapshot_stream *stream, const struct aftl *ftl)
 	}
 }
 
-static u32 lane_of_saved_index(u32 i)
+static u32 get_write_stream_of_saved_index(u32 i)
 {
-	return aftl_write_stream_index(i / SAVED_STREAMS, i % SAVED_STREAMS);
+	return aftl_get_index_of_write_stream(i / SAVED_STREAMS, i % SAVED_STREAMS);
 }
 
-static void drop_luns_of_unsaved_lanes(struct aftl *ftl)
+static void reset_luns_of_unsaved_write_streams(struct aftl *ftl)
 {
 	u32 i;
 
@@ -148,8 +148,12 @@ static void save_snapshot_header(struct snapshot_stream *stream, const struct af
 				    ftl->type->save_state_word(ftl->policy) : 0, 8);
 	snapshot_put_number(stream, ftl->allocation.turn, 4);
 	for (i = 0; i < SAVED_LANES; i++) {
-		snapshot_put_number(stream, ftl->allocation.lanes[lane_of_saved_index(i)].lun, 4);
-		snapshot_put_number(stream, ftl->allocation.lanes[lane_of_saved_index(i)].left, 4);
+		snapshot_put_number(stream,
+				    ftl->allocation.lanes[get_write_stream_of_saved_index(i)].lun,
+				    4);
+		snapshot_put_number(stream,
+				    ftl->allocation.lanes[get_write_stream_of_saved_index(i)].left,
+				    4);
 	}
 }
 
@@ -170,9 +174,10 @@ static void save_ppn_state(struct snapshot_stream *stream, const struct aftl_med
 }
 
 /* True if the block needs the wide format: 16-bit attributes, or fewer bits per cell than usual. */
-static bool block_needs_wide_format(const struct aftl_media *media, const struct aftl_block *block)
+static bool does_block_need_wide_snapshot_format(const struct aftl_media *media,
+						 const struct aftl_block *block)
 {
-	u32 first = aftl_block_device_page(media, block, 0);
+	u32 first = aftl_page_number_in_device(media, block, 0);
 	u32 page;
 
 	for (page = first; block->programmed && page < first + media->geo->pages; page++)
@@ -184,14 +189,14 @@ static bool block_needs_wide_format(const struct aftl_media *media, const struct
 static void save_pages_of_block(struct snapshot_stream *stream, const struct aftl_media *media,
 				const struct aftl_block *block, bool wide)
 {
-	u32 first = aftl_block_device_page(media, block, 0);
+	u32 first = aftl_page_number_in_device(media, block, 0);
 	u32 page;
 	u32 i;
 
 	for (page = first; page < first + media->geo->pages; page++) {
 		snapshot_put_number(stream, *aftl_page_attr_ptr(media, page), wide ? 2 : 1);
 		snapshot_put_number(stream,
-				    aftl_page_hours_after_first_program(media, block, page - first),
+				    aftl_get_program_time_of_page(media, block, page - first),
 				    2);
 		for (i = 0; i < media->geo->page_units; i++)
 			save_ppn_state(stream, media, block, page * media->geo->page_units + i);
@@ -200,7 +205,7 @@ static void save_pages_of_block(struct snapshot_stream *stream, const struct aft
 
 static u8 snapshot_block_flags(const struct aftl_lun *lun, const struct aftl_block *block)
 {
-	return (aftl_block_first_colour(block) ? FLAG_FLIP : 0) |
+	return (aftl_first_checkerboard_colour(block) ? FLAG_FLIP : 0) |
 	       (block->approx_only ? FLAG_APPROX_ONLY : 0) | (block->failing ? FLAG_FAILING : 0) |
 	       (block == lun->fallback ? FLAG_FALLBACK : 0) | (block->between ? FLAG_BETWEEN : 0) |
 	       (block->parity ? FLAG_PARITY : 0);
@@ -209,7 +214,7 @@ static u8 snapshot_block_flags(const struct aftl_lun *lun, const struct aftl_blo
 static void save_block(struct snapshot_stream *stream, const struct aftl_media *media,
 		       const struct aftl_lun *lun, const struct aftl_block *block)
 {
-	bool wide = block_needs_wide_format(media, block);
+	bool wide = does_block_need_wide_snapshot_format(media, block);
 
 	snapshot_put_number(stream, block->state, 1);
 	snapshot_put_number(stream, block->order, 1);
@@ -260,7 +265,7 @@ static void save_lun_state(struct snapshot_stream *stream, const struct aftl *ft
 }
 
 /* Save the words of the policy's state, each after a byte 1; a byte 0 ends the list. */
-static void save_policy_words(struct snapshot_stream *stream, const struct aftl *ftl)
+static void save_state_of_policy(struct snapshot_stream *stream, const struct aftl *ftl)
 {
 	u64 index = 0;
 	u64 word;
@@ -315,11 +320,11 @@ static void save_device(struct snapshot_stream *stream, const struct aftl *ftl)
 		save_block(stream, &ftl->media, &ftl->luns[i / ftl->geo.blocks_per_lun],
 			   &ftl->media.blocks[i]);
 		if (!stream->ret)
-			stream->ret = aftl_call_host_pause(ftl);
+			stream->ret = aftl_call_pause_callback(ftl);
 	}
 	for (i = 0; i < ftl->geo.luns; i++)
 		save_lun_state(stream, ftl, &ftl->luns[i]);
-	save_policy_words(stream, ftl);
+	save_state_of_policy(stream, ftl);
 	save_zones(stream, ftl);
 	save_translation_pages(stream, ftl);
 	snapshot_flush_buffer(stream);
@@ -347,11 +352,11 @@ bool aftl_quiesce_step(struct aftl *ftl)
 	}
 	ftl->suspending = true;
 	if (!all_luns_are_idle(ftl)) {
-		aftl_step(ftl, aftl_next_event_ns(ftl));
+		aftl_process_next_event(ftl, aftl_next_event_ns(ftl));
 		return true;
 	}
 	for (i = 0; i < ftl->geo.luns; i++)
-		aftl_cmt_take_back_foggy_pages(ftl, &ftl->luns[i]);
+		aftl_cmt_recache_pages_without_fine_pass(ftl, &ftl->luns[i]);
 	for (i = 0; i < ftl->geo.luns; i++)
 		if (ftl->luns[i].reloc.kind != AFTL_RELOC_NONE)
 			aftl_reloc_cancel_task(ftl, &ftl->luns[i]);
@@ -377,7 +382,7 @@ void aftl_unquiesce_device(struct aftl *ftl)
 	aftl_superblock_queue_all_parity(ftl);
 	aftl_wake_all_luns(ftl);
 	aftl_refresh_set_daily_event(ftl);
-	aftl_dispatch_lun_slice(ftl);
+	aftl_start_slice_of_lun_operations(ftl);
 }
 
 int aftl_save(struct aftl *ftl, const struct aftl_snapshot_sink *sink, struct aftl_error *error)
@@ -392,7 +397,7 @@ int aftl_save(struct aftl *ftl, const struct aftl_snapshot_sink *sink, struct af
 		return aftl_fail(error, -ENOSPC,
 				 "no block is left for what the write buffer holds, and what is saved has no place for it");
 	aftl_quiesce(ftl);
-	drop_luns_of_unsaved_lanes(ftl);
+	reset_luns_of_unsaved_write_streams(ftl);
 	save_device(&stream, ftl);
 	if (!parked)
 		aftl_unquiesce_device(ftl);
@@ -489,9 +494,9 @@ static int load_ppn_state(struct snapshot_stream *stream, struct aftl *ftl,
 		struct aftl_origin origin = { .generation = (u16)snapshot_get_number(stream, 2) };
 
 		origin.inherited = (u16)snapshot_get_number(stream, 2);
-		aftl_oob_store_origin(ftl, block, to_ppn(slot), origin);
+		aftl_oob_store_generation_and_errors(ftl, block, to_ppn(slot), origin);
 	}
-	if (!aftl_oob_lpn_word_is_possible(word, attr))
+	if (!aftl_can_page_hold_oob_lpn_word(word, attr))
 		return report_bad_snapshot(error, "a unit has an impossible level");
 	if (!flags)
 		return 0;
@@ -508,7 +513,7 @@ static int load_ppn_state(struct snapshot_stream *stream, struct aftl *ftl,
 static int load_pages_of_block(struct snapshot_stream *stream, struct aftl *ftl,
 			       struct aftl_block *block, bool wide, struct aftl_error *error)
 {
-	u32 first = aftl_block_device_page(&ftl->media, block, 0);
+	u32 first = aftl_page_number_in_device(&ftl->media, block, 0);
 	u32 programmed = 0;
 	u32 page;
 	u32 i;
@@ -520,8 +525,8 @@ static int load_pages_of_block(struct snapshot_stream *stream, struct aftl *ftl,
 			return report_bad_snapshot(error, "a page has impossible attributes");
 		programmed += attr != 0;
 		*aftl_page_attr_ptr(&ftl->media, page) = attr;
-		aftl_oob_set_page_hours(ftl, block, page - first,
-					(u16)snapshot_get_number(stream, 2));
+		aftl_oob_set_program_time_of_page(ftl, block, page - first,
+						  (u16)snapshot_get_number(stream, 2));
 		for (i = 0; i < ftl->geo.page_units; i++)
 			if (load_ppn_state(stream, ftl, block, page * ftl->geo.page_units + i,
 					   error))
@@ -545,7 +550,7 @@ static bool load_block_fields(struct snapshot_stream *stream, struct aftl_lun *l
 	aftl_decode_block_kind((u8)snapshot_get_number(stream, 1), zoned, &block->kind,
 			       &block->handle);
 	flags = (u8)snapshot_get_number(stream, 1);
-	aftl_block_set_first_colour(block, flags & FLAG_FLIP);
+	aftl_set_first_checkerboard_colour(block, flags & FLAG_FLIP);
 	block->approx_only = flags & FLAG_APPROX_ONLY ? 1 : 0;
 	block->failing = flags & FLAG_FAILING ? 1 : 0;
 	block->between = flags & FLAG_BETWEEN ? 1 : 0;
@@ -570,8 +575,8 @@ static bool load_block_fields(struct snapshot_stream *stream, struct aftl_lun *l
 }
 
 /* Return true if a program of the block may begin at the loaded position (block->frontier). */
-static bool loaded_frontier_is_possible(const struct aftl_geometry *geo,
-					const struct aftl_block *block)
+static bool is_loaded_program_position_possible(const struct aftl_geometry *geo,
+						const struct aftl_block *block)
 {
 	return block->frontier <= geo->pages &&
 	       block->frontier % geo->word_line_pages < aftl_word_line_used_pages(geo, block);
@@ -592,7 +597,7 @@ static bool loaded_block_is_possible(const struct aftl *ftl, const struct aftl_b
 	       block->kind < AFTL_KINDS_MAX && (!block->parity || ftl->config.rain) &&
 	       aftl_may_block_have_bits_per_cell(&ftl->geo, block->bits, block->order) &&
 	       block->programmed <= aftl_block_usable_pages(&ftl->geo, block) &&
-	       loaded_frontier_is_possible(&ftl->geo, block) &&
+	       is_loaded_program_position_possible(&ftl->geo, block) &&
 	       (block->state != AFTL_BLOCK_FREE || (!block->programmed && !block->handle));
 }
 
@@ -730,7 +735,7 @@ static int load_media(struct snapshot_stream *stream, struct aftl *ftl, struct a
 	for (i = 0; !ret && !stream->ret && i < ftl->geo.blocks; i++) {
 		ret = load_block(stream, ftl, &ftl->media.blocks[i], error);
 		if (!ret && !stream->ret)
-			stream->ret = aftl_call_host_pause(ftl);
+			stream->ret = aftl_call_pause_callback(ftl);
 	}
 	for (i = 0; !ret && !stream->ret && i < ftl->geo.luns; i++) {
 		ret = load_free_blocks(stream, ftl, &ftl->luns[i], error);
@@ -754,7 +759,8 @@ static int load_device_state(struct snapshot_stream *stream, struct aftl *ftl,
 		ftl->type->restore_state_word(ftl->policy, memory);
 	ftl->allocation.turn = (u32)snapshot_get_number(stream, 4);
 	for (i = 0; i < SAVED_LANES; i++) {
-		struct aftl_lane_lun *bind = &ftl->allocation.lanes[lane_of_saved_index(i)];
+		struct aftl_lane_lun *bind =
+			&ftl->allocation.lanes[get_write_stream_of_saved_index(i)];
 
 		bind->lun = (u32)snapshot_get_number(stream, 4);
 		bind->left = (u32)snapshot_get_number(stream, 4);
@@ -767,7 +773,7 @@ static int load_device_state(struct snapshot_stream *stream, struct aftl *ftl,
 	return load_media(stream, ftl, error);
 }
 
-static void load_policy_words(struct snapshot_stream *stream, struct aftl *ftl)
+static void load_state_of_policy(struct snapshot_stream *stream, struct aftl *ftl)
 {
 	u64 index = 0;
 
@@ -829,7 +835,7 @@ void aftl_start_loaded_device(struct aftl *ftl)
 {
 	aftl_slc_cache_recount_blocks(ftl);
 	aftl_handle_finish_load(ftl);
-	aftl_block_manager_finish_load(ftl);
+	aftl_block_manager_recount_after_load(ftl);
 	aftl_reset_stats(ftl);
 	aftl_unquiesce_device(ftl);
 }
@@ -840,7 +846,7 @@ static int load_device_after_header(struct snapshot_stream *stream, struct aftl 
 	int ret = load_device_state(stream, ftl, error);
 	u32 i;
 
-	load_policy_words(stream, ftl);
+	load_state_of_policy(stream, ftl);
 	if (!ret)
 		ret = load_zones(stream, ftl, error);
 	if (!ret)
@@ -909,9 +915,11 @@ static noinline int create_device(struct snapshot_stream *stream, struct aftl **
 	return ret ? ret : aftl_create(out, config ? config : &saved, type, ops, host, error);
 }
 
-int aftl_load_as(struct aftl **out, const struct aftl_snapshot_source *source,
-		 const struct aftl_policy_type *type, const struct aftl_config *config,
-		 const struct aftl_host_ops *ops, void *host, struct aftl_error *error)
+int aftl_load_with_policy_and_params(struct aftl **out, const struct aftl_snapshot_source *source,
+				     const struct aftl_policy_type *type,
+				     const struct aftl_config *config,
+				     const struct aftl_host_ops *ops, void *host,
+				     struct aftl_error *error)
 {
 	struct snapshot_stream stream = { .source = source, .crc = AFTL_CRC_START };
 	struct aftl *ftl;
@@ -935,5 +943,5 @@ int aftl_load_as(struct aftl **out, const struct aftl_snapshot_source *source,
 int aftl_load(struct aftl **out, const struct aftl_snapshot_source *source,
 	      const struct aftl_host_ops *ops, void *host, struct aftl_error *error)
 {
-	return aftl_load_as(out, source, NULL, NULL, ops, host, error);
+	return aftl_load_with_policy_and_params(out, source, NULL, NULL, ops, host, error);
 }

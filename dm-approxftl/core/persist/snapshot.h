@@ -125,7 +125,7 @@ int __must_check aftl_load(struct aftl **out, const struct aftl_snapshot_source 
 			   const struct aftl_host_ops *ops, void *host, struct aftl_error *error);
 
 /**
- * aftl_load_as() - create a device from a snapshot with another policy or other parameters
+ * aftl_load_with_policy_and_params() - load a snapshot with another policy or parameters
  * @out: takes the device
  * @source: input
  * @type: policy; NULL: that of the snapshot
@@ -142,10 +142,12 @@ int __must_check aftl_load(struct aftl **out, const struct aftl_snapshot_source 
  * Return: as aftl_load(); -EINVAL also if these parameters cannot change or the policy does not fit
  * the device.
  */
-int __must_check aftl_load_as(struct aftl **out, const struct aftl_snapshot_source *source,
-			      const struct aftl_policy_type *type, const struct aftl_config *config,
-			      const struct aftl_host_ops *ops, void *host,
-			      struct aftl_error *error);
+int __must_check aftl_load_with_policy_and_params(struct aftl **out,
+						  const struct aftl_snapshot_source *source,
+						  const struct aftl_policy_type *type,
+						  const struct aftl_config *config,
+						  const struct aftl_host_ops *ops, void *host,
+						  struct aftl_error *error);
 
 /* Start the device after media and L2P table have been loaded and audited. */
 void aftl_start_loaded_device(struct aftl *ftl);

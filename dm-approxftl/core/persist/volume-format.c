@@ -77,7 +77,7 @@ int aftl_layout_init(struct aftl_layout *layout, const struct aftl_geometry *geo
 	return 0;
 }
 
-u64 aftl_shard_offset(const struct aftl_layout *layout, u32 shard)
+u64 aftl_get_volume_offset_of_shard(const struct aftl_layout *layout, u32 shard)
 {
 	return shard * DIV_ROUND_UP(layout->frames, (u64)DATA_ALIGNMENT) * DATA_ALIGNMENT *
 	       AFTL_FRAME_BYTES;
@@ -210,7 +210,7 @@ int aftl_volume_header_set_layout(struct aftl_volume_header *header, struct aftl
 }
 
 /* Give each shard a nonce of its own, so that no sector of one shard is valid in another. */
-void aftl_volume_header_to_shard(struct aftl_volume_header *header, u32 index)
+void aftl_volume_header_set_shard(struct aftl_volume_header *header, u32 index)
 {
 	header->shard = index;
 	aftl_put_le(header->uuid, aftl_volume_header_nonce(header) + index, 4);
@@ -532,7 +532,7 @@ static bool spare_entry_is_possible(const struct aftl_spare *spare, const struct
 	    (spare->mapped | spare->lost) >> geo->page_units)
 		return false;
 	for (i = 0; i < geo->page_units; i++)
-		if (!aftl_oob_lpn_word_is_possible(spare->word[i], spare->attr) ||
+		if (!aftl_can_page_hold_oob_lpn_word(spare->word[i], spare->attr) ||
 		    (spare->mapped >> i & 1 &&
 		     from_lpn(aftl_lpn_word_lpn(spare->word[i])) >= aftl_count_mappable_pages(geo)))
 			return false;

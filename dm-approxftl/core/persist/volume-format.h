@@ -365,7 +365,7 @@ int __must_check aftl_layout_init(struct aftl_layout *layout, const struct aftl_
 				  struct aftl_error *error);
 
 /* Offset on the backing device of the volume of @shard. */
-u64 aftl_shard_offset(const struct aftl_layout *layout, u32 shard);
+u64 aftl_get_volume_offset_of_shard(const struct aftl_layout *layout, u32 shard);
 
 /**
  * aftl_layout_add_extents() - add an extent table, so that formatting need not write the tables
@@ -419,7 +419,7 @@ int __must_check aftl_volume_header_set_layout(struct aftl_volume_header *header
 					       struct aftl_geometry *geo, struct aftl_error *error);
 
 /* Change the header of shard 0 into that of shard @index of the same device. */
-void aftl_volume_header_to_shard(struct aftl_volume_header *header, u32 index);
+void aftl_volume_header_set_shard(struct aftl_volume_header *header, u32 index);
 
 /* Return true if @own can be the header of shard @index, where @first is the header of shard 0. */
 bool aftl_volume_header_is_of_shard(const struct aftl_volume_header *own,

@@ -86,7 +86,7 @@ static int load_volume_snapshot(struct aftl_volume *volume, const struct aftl_po
 
 	if (ret)
 		return aftl_fail(error, ret, "not enough memory to read the snapshot");
-	ret = aftl_load_as(out, &source, type, config, ops, host, error);
+	ret = aftl_load_with_policy_and_params(out, &source, type, config, ops, host, error);
 	aftl_volume_reader_close(&from.reader);
 	return ret;
 }
@@ -199,7 +199,7 @@ static struct aftl_plp_slot *decode_plp_slot_in_l2p(const struct scan *scan, u32
 	return found > scan->volume->geo.ppns ? &scan->volume->plp_slots[U32_MAX - found] : NULL;
 }
 
-static u64 get_seq_of_found_version(const struct scan *scan, u32 found)
+static u64 get_seq_of_found_lpn_version(const struct scan *scan, u32 found)
 {
 	const struct aftl_plp_slot *slot = decode_plp_slot_in_l2p(scan, found);
 
@@ -208,7 +208,7 @@ static u64 get_seq_of_found_version(const struct scan *scan, u32 found)
 }
 
 /* Drop the found version of a logical page: a newer version exists, or the page was discarded. */
-static void drop_found_version(struct scan *scan, u32 *found)
+static void drop_found_lpn_version(struct scan *scan, u32 *found)
 {
 	struct aftl_plp_slot *slot = decode_plp_slot_in_l2p(scan, *found);
 
@@ -221,8 +221,8 @@ static void apply_discard_to_lpn(struct scan *scan, u32 unit, u64 discard)
 {
 	u32 *found = aftl_l2p_entry(scan->ftl, unit);
 
-	if (discard && *found && get_seq_of_found_version(scan, *found) <= discard)
-		drop_found_version(scan, found);
+	if (discard && *found && get_seq_of_found_lpn_version(scan, *found) <= discard)
+		drop_found_lpn_version(scan, found);
 	scan->last_seq = max(scan->last_seq, discard);
 }
 
@@ -233,8 +233,8 @@ static void apply_discard_to_lpn(struct scan *scan, u32 unit, u64 discard)
 static int handle_damaged_entry(const struct scan *scan, u64 sector, int ret,
 				struct aftl_error *error)
 {
-	if (!aftl_is_sector_damage(ret) || scan->volume->ignore_damage)
-		return aftl_is_sector_damage(ret) ? 0 : ret;
+	if (!aftl_is_error_of_damaged_sector(ret) || scan->volume->ignore_damage)
+		return aftl_is_error_of_damaged_sector(ret) ? 0 : ret;
 	return aftl_fail(error, ret,
 			 "the volume is damaged: sector %llu, of a table that only a volume that was closed can do without, %s; see approxftl check --repair",
 			 (unsigned long long)sector,
@@ -252,7 +252,7 @@ static void apply_discard_sector(struct scan *scan, u32 first, const u8 *bytes)
 
 static int yield_during_load(const struct aftl *ftl, struct aftl_error *error)
 {
-	return aftl_call_host_pause(ftl) ?
+	return aftl_call_pause_callback(ftl) ?
 		       aftl_fail(error, -EINTR, "interrupted while the tables were read") :
 		       0;
 }
@@ -319,9 +319,9 @@ static int read_erase_entry(struct scan *scan, u32 block, struct aftl_erase_entr
 
 	if (bytes)
 		aftl_erase_entry_decode(entry, bytes);
-	else if (!aftl_is_sector_damage(ret))
+	else if (!aftl_is_error_of_damaged_sector(ret))
 		*error = damage;
-	return aftl_is_sector_damage(ret) ? 0 : ret;
+	return aftl_is_error_of_damaged_sector(ret) ? 0 : ret;
 }
 
 /* Decode the spare fields for recovery's first pass; prefetch L2P entries for its second pass. */
@@ -365,7 +365,7 @@ static int recover_erase_count(struct scan *scan, struct aftl_block *block,
 		return ret;
 	block->erases = entry.erases;
 	block->wear = entry.wear;
-	aftl_block_set_first_colour(block, entry.flip);
+	aftl_set_first_checkerboard_colour(block, entry.flip);
 	block->state = entry.bad ? AFTL_BLOCK_BAD : AFTL_BLOCK_FREE;
 	if (entry.dead)
 		aftl_block_lun(scan->ftl, block)->work.phase = AFTL_PHASE_DEAD;
@@ -375,12 +375,13 @@ static int recover_erase_count(struct scan *scan, struct aftl_block *block,
 			continue;
 		block->erases = spare.erases;
 		block->wear = spare.wear;
-		aftl_block_set_first_colour(block, spare.flip);
+		aftl_set_first_checkerboard_colour(block, spare.flip);
 	}
 	return ret;
 }
 
-static void record_newest_versions(struct scan *scan, u32 page, const struct aftl_spare *spare)
+static void record_newest_lpn_versions_of_page(struct scan *scan, u32 page,
+					       const struct aftl_spare *spare)
 {
 	u32 slot = page * scan->volume->geo.page_units;
 	u32 i;
@@ -394,7 +395,7 @@ static void record_newest_versions(struct scan *scan, u32 page, const struct aft
 		if (!(spare->mapped >> i & 1) || unit >= scan->volume->geo.units)
 			continue;
 		found = aftl_l2p_entry(scan->ftl, unit);
-		if (!*found || get_seq_of_found_version(scan, *found) < spare->seq)
+		if (!*found || get_seq_of_found_lpn_version(scan, *found) < spare->seq)
 			*found = slot + i + 1;
 	}
 	scan->last_seq = max(scan->last_seq, spare->seq);
@@ -411,7 +412,7 @@ static void restore_block_from_spare(struct aftl_block *block, const struct aftl
 	block->handle = spare->handle;
 	block->bits = spare->bits;
 	block->parity = spare->parity;
-	aftl_block_set_first_colour(block, spare->flip);
+	aftl_set_first_checkerboard_colour(block, spare->flip);
 }
 
 static void restore_page_from_spare(struct aftl *ftl, struct aftl_block *block, u32 page,
@@ -421,7 +422,7 @@ static void restore_page_from_spare(struct aftl *ftl, struct aftl_block *block, 
 	u32 i;
 
 	*aftl_page_attr_ptr(&ftl->media, page) = spare->attr;
-	aftl_oob_set_page_hours(ftl, block, page % ftl->geo.pages, spare->hours);
+	aftl_oob_set_program_time_of_page(ftl, block, page % ftl->geo.pages, spare->hours);
 	if (!block->programmed++)
 		block->approx_only = 1;
 	block->approx_only &= aftl_page_class(spare->attr) == AFTL_APPROX;
@@ -430,7 +431,8 @@ static void restore_page_from_spare(struct aftl *ftl, struct aftl_block *block, 
 		if (spare->lost >> i & 1)
 			aftl_ppn_set_lost(&ftl->media, to_ppn(slot + i));
 		*aftl_oob_lpn_word(&ftl->media, to_ppn(slot + i)) = spare->word[i];
-		aftl_oob_store_origin(ftl, block, to_ppn(slot + i), spare->origin[i]);
+		aftl_oob_store_generation_and_errors(ftl, block, to_ppn(slot + i),
+						     spare->origin[i]);
 	}
 }
 
@@ -441,7 +443,8 @@ static void clear_policy_fields_of_block(struct aftl_block *block)
 	block->kind = 0;
 }
 
-static bool spare_has_block_erases(const struct aftl_block *block, const struct aftl_spare *spare)
+static bool spare_has_erase_count_of_block(const struct aftl_block *block,
+					   const struct aftl_spare *spare)
 {
 	return spare->seq && spare->attr && spare->erases == block->erases;
 }
@@ -474,7 +477,7 @@ static int check_zone_program_complete(struct scan *scan, const struct aftl_bloc
 
 	for (i = 0; !ret && i < geo->program_pages; i++) {
 		ret = read_spare_entry(scan, first + i, &spare, error);
-		if (ret || !spare_has_block_erases(block, &spare))
+		if (ret || !spare_has_erase_count_of_block(block, &spare))
 			continue;
 		known++;
 		if (spare.bits)
@@ -488,7 +491,7 @@ static int check_zone_program_complete(struct scan *scan, const struct aftl_bloc
 
 static int scan_block_spares(struct scan *scan, struct aftl_block *block, struct aftl_error *error)
 {
-	u32 first = aftl_block_device_page(&scan->ftl->media, block, 0);
+	u32 first = aftl_page_number_in_device(&scan->ftl->media, block, 0);
 	bool own = scan->same;
 	bool whole = true;
 	struct aftl_spare spare;
@@ -500,12 +503,12 @@ static int scan_block_spares(struct scan *scan, struct aftl_block *block, struct
 			ret = check_zone_program_complete(scan, block, page, &whole, error);
 		if (!ret)
 			ret = read_spare_entry(scan, page, &spare, error);
-		if (ret || !whole || !spare_has_block_erases(block, &spare))
+		if (ret || !whole || !spare_has_erase_count_of_block(block, &spare))
 			continue;
 		restore_block_from_spare(block, &spare);
 		own &= spare.seq > scan->volume->state.policy_seq;
 		restore_page_from_spare(scan->ftl, block, page, &spare);
-		record_newest_versions(scan, page, &spare);
+		record_newest_lpn_versions_of_page(scan, page, &spare);
 	}
 	if (!own)
 		clear_policy_fields_of_block(block);
@@ -556,7 +559,7 @@ static bool plp_entry_is_newest(const struct scan *scan, const struct aftl_plp_s
 	    (slot->entry.seq <= get_zone_reset_seq(scan, from_lpn(slot->entry.what.lpn)) ||
 	     found_version_is_in_live_lun(scan, found)))
 		return false;
-	return !found || slot->entry.seq > get_seq_of_found_version(scan, found);
+	return !found || slot->entry.seq > get_seq_of_found_lpn_version(scan, found);
 }
 
 static void choose_newest_plp_entry(struct scan *scan, u32 index)
@@ -567,7 +570,7 @@ static void choose_newest_plp_entry(struct scan *scan, u32 index)
 	scan->last_seq = max(scan->last_seq, slot->entry.seq);
 	if (!plp_entry_is_newest(scan, slot, *found))
 		return;
-	drop_found_version(scan, found);
+	drop_found_lpn_version(scan, found);
 	*found = encode_plp_slot_in_l2p(index);
 	slot->state = AFTL_PLP_SLOT_USED;
 }
@@ -640,8 +643,9 @@ static void drop_newest_excess_plp_entries(struct scan *scan)
 		const struct aftl_plp_slot *slot = &scan->volume->plp_slots[i];
 
 		if (slot->state == AFTL_PLP_SLOT_USED && slot->entry.seq >= end)
-			drop_found_version(scan, aftl_l2p_entry(scan->ftl,
-								from_lpn(slot->entry.what.lpn)));
+			drop_found_lpn_version(scan,
+					       aftl_l2p_entry(scan->ftl,
+							      from_lpn(slot->entry.what.lpn)));
 		scan->ftl->work++;
 	}
 }
@@ -675,7 +679,7 @@ static void recover_plp_entry(struct scan *scan, const struct aftl_plp_slot *slo
 	if (slot->state != AFTL_PLP_SLOT_USED)
 		return;
 	if (lpn_is_beyond_write_pointer(scan, unit))
-		drop_found_version(scan, aftl_l2p_entry(scan->ftl, unit));
+		drop_found_lpn_version(scan, aftl_l2p_entry(scan->ftl, unit));
 	else
 		aftl_zone_reserve_write_slot(scan->ftl, slot->entry.what.lpn);
 }
@@ -742,7 +746,7 @@ static int scan_plp_and_discards(struct scan *scan, struct aftl_error *error)
  * Drop the last programs of a block if none of their pages is mapped: a zone needs the pages to
  * fill its capacity. A block without any mapped page is erased by its zone.
  */
-static void drop_unmapped_last_programs(struct aftl *ftl, struct aftl_block *block)
+static void drop_unmapped_last_programs_of_block(struct aftl *ftl, struct aftl_block *block)
 {
 	u32 page = ftl->geo.pages;
 	u32 i;
@@ -750,10 +754,11 @@ static void drop_unmapped_last_programs(struct aftl *ftl, struct aftl_block *blo
 	if (!block->valid || block->state == AFTL_BLOCK_BAD)
 		return;
 	for (page -= ftl->geo.program_pages;
-	     !aftl_program_has_valid_pages(ftl, aftl_block_device_page(&ftl->media, block, page));
+	     !aftl_program_has_valid_pages(ftl,
+					   aftl_page_number_in_device(&ftl->media, block, page));
 	     page -= ftl->geo.program_pages)
 		for (i = 0; i < ftl->geo.program_pages; i++) {
-			u32 at = aftl_block_device_page(&ftl->media, block, page + i);
+			u32 at = aftl_page_number_in_device(&ftl->media, block, page + i);
 			u16 *attr = aftl_page_attr_ptr(&ftl->media, at);
 
 			block->programmed -= *attr != 0;
@@ -779,14 +784,14 @@ static void map_recovered_ppn(struct aftl *ftl, struct aftl_block *block, aftl_p
 
 static void map_recovered_block(struct aftl *ftl, struct aftl_block *block)
 {
-	u32 first = aftl_block_device_page(&ftl->media, block, 0);
+	u32 first = aftl_page_number_in_device(&ftl->media, block, 0);
 	u32 units = ftl->geo.page_units;
 	u32 page;
 	u32 i;
 
 	for (page = first; page < first + ftl->geo.pages; page++) {
 		if (page + AHEAD < first + ftl->geo.pages)
-			aftl_prefetch_reloc_entries(ftl, page + AHEAD);
+			aftl_prefetch_l2p_entries_of_page(ftl, page + AHEAD);
 		for (i = 0; *aftl_page_attr_ptr(&ftl->media, page) && i < units; i++)
 			map_recovered_ppn(ftl, block, to_ppn(page * units + i));
 	}
@@ -840,16 +845,17 @@ static void clear_stale_lost_marks(struct aftl *ftl)
 }
 
 /* Mark a page as programmed without data: its program is certain, but has no durable entry. */
-static void assume_page_programmed(struct aftl *ftl, struct aftl_block *block, u32 page, u32 mode)
+static void mark_page_programmed_without_data(struct aftl *ftl, struct aftl_block *block, u32 page,
+					      u32 mode)
 {
-	u32 index = aftl_block_device_page(&ftl->media, block, page);
+	u32 index = aftl_page_number_in_device(&ftl->media, block, page);
 	u32 slot = index * ftl->geo.page_units;
 	u32 i;
 
 	if (*aftl_page_attr_ptr(&ftl->media, index))
 		return;
 	*aftl_page_attr_ptr(&ftl->media, index) = aftl_page_attr(AFTL_PRECISE, mode, 0);
-	aftl_oob_set_page_hours(ftl, block, page, 0);
+	aftl_oob_set_program_time_of_page(ftl, block, page, 0);
 	for (i = 0; i < ftl->geo.page_units; i++)
 		*aftl_oob_lpn_word(&ftl->media, to_ppn(slot + i)) = AFTL_NO_LPN;
 	block->programmed++;
@@ -860,15 +866,16 @@ static void mark_step_programmed(struct aftl *ftl, struct aftl_block *block, u32
 {
 	u32 i;
 
-	for (i = 0; i < aftl_program_step_pages(&ftl->geo, block); i++)
-		assume_page_programmed(ftl, block, page + i, aftl_block_program_mode(block));
+	for (i = 0; i < aftl_count_pages_of_program_step(&ftl->geo, block); i++)
+		mark_page_programmed_without_data(ftl, block, page + i,
+						  aftl_block_program_mode(block));
 }
 
 static bool is_step_programmed(const struct aftl *ftl, const struct aftl_block *block, u32 page)
 {
 	u32 i;
 
-	for (i = 0; i < aftl_program_step_pages(&ftl->geo, block); i++)
+	for (i = 0; i < aftl_count_pages_of_program_step(&ftl->geo, block); i++)
 		if (aftl_page_is_programmed(&ftl->media, block, page + i))
 			return true;
 	return false;
@@ -900,8 +907,8 @@ static void replay_program_order(struct aftl *ftl, struct aftl_block *block)
 			break;
 		left -= is_step_programmed(ftl, block, page);
 		mark_step_programmed(ftl, block, page);
-		at.programmed += aftl_program_step_pages(&ftl->geo, block);
-		aftl_program_order_advance(&ftl->media, &at, page);
+		at.programmed += aftl_count_pages_of_program_step(&ftl->geo, block);
+		aftl_program_order_advance_frontier(&ftl->media, &at, page);
 	}
 	block->frontier = at.frontier;
 }
@@ -944,19 +951,19 @@ static void replay_switched_order(struct aftl *ftl, struct aftl_block *block)
 	u32 pages;
 
 	while (left) {
-		u32 page = aftl_switched_order_next_page(&ftl->geo, done, &pages);
+		u32 page = aftl_get_next_in_place_switch_page(&ftl->geo, done, &pages);
 		u32 end = page + pages;
-		bool first = aftl_is_page_of_switch_first_pass(&ftl->geo, page);
+		bool first = aftl_is_page_of_slc_pass_before_switch(&ftl->geo, page);
 
 		for (; page < end; page++, done++) {
 			left -= aftl_page_is_programmed(&ftl->media, block, page);
-			assume_page_programmed(ftl, block, page,
-					       first ? AFTL_MODE_SLC : AFTL_MODE_SWITCHED);
+			mark_page_programmed_without_data(ftl, block, page, first ?
+							  AFTL_MODE_SLC : AFTL_MODE_SWITCHED);
 		}
 		if (!first)
 			aftl_mark_word_line_switched(&ftl->media, block, end - 1);
 	}
-	block->frontier = aftl_switched_order_next_page(&ftl->geo, done, &pages);
+	block->frontier = aftl_get_next_in_place_switch_page(&ftl->geo, done, &pages);
 }
 
 /* Mark the programmed pages that the program order implies, and find where it continues. */
@@ -985,15 +992,17 @@ static void mark_parity_stripes_programmed(struct aftl *ftl, struct aftl_block *
 		block->order = parity->order;
 		block->bits = parity->bits;
 		if (parity->order == AFTL_ORDER_TWO_PASS)
-			aftl_block_set_first_colour(block, aftl_block_first_colour(parity));
+			aftl_set_first_checkerboard_colour(block,
+							   aftl_first_checkerboard_colour(parity));
 	}
 	for (page = 0; page < ftl->geo.pages; page++) {
-		u16 *attr = aftl_page_attr_ptr(&ftl->media,
-					       aftl_block_device_page(&ftl->media, block, page));
+		u16 *attr =
+			aftl_page_attr_ptr(&ftl->media,
+					   aftl_page_number_in_device(&ftl->media, block, page));
 
 		if (!aftl_page_is_programmed(&ftl->media, parity, page))
 			continue;
-		assume_page_programmed(ftl, block, page, aftl_block_program_mode(block));
+		mark_page_programmed_without_data(ftl, block, page, aftl_block_program_mode(block));
 		if (aftl_page_is_foggy(*attr))
 			*attr = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
 	}
@@ -1110,12 +1119,12 @@ static int scan_volume_tables(struct scan *scan, struct aftl_error *error)
 		mark_dead_lun_blocks(ftl, &ftl->luns[i]);
 	aftl_superblock_equalise_erases(ftl);
 	for (i = 0; scan->zones && i < ftl->geo.blocks; i++)
-		drop_unmapped_last_programs(ftl, &ftl->media.blocks[i]);
+		drop_unmapped_last_programs_of_block(ftl, &ftl->media.blocks[i]);
 	for (i = 0; i < ftl->geo.luns; i++)
 		recover_blocks_of_lun(ftl, &ftl->luns[i]);
 	aftl_superblock_reassign_parity(ftl);
 	aftl_block_manager_ensure_fallback_blocks(ftl);
-	aftl_cmt_cache_all_dirty(ftl);
+	aftl_cmt_cache_all_pages_as_dirty(ftl);
 	if (scan->zones)
 		aftl_zone_reopen_blocks(ftl);
 	restore_device_time(scan);
@@ -1164,7 +1173,7 @@ static int load_device_from_tables(struct aftl_volume *volume, const struct aftl
 		type->restore_state_word(ftl->policy, volume->state.memory);
 	/* Audit counts and lists only: recovery itself made each valid ppn that of its lpn. */
 	if (!ret)
-		ret = aftl_audit_counts_and_lists(ftl, error);
+		ret = aftl_audit_counters_and_block_lists(ftl, error);
 	if (!ret)
 		aftl_start_loaded_device(ftl);
 	if (ret) {
@@ -1306,7 +1315,7 @@ static void rebuild_discard_sector(const struct aftl_volume *volume, const struc
 			aftl_put_le(bytes + aftl_discard_place(layout, (u32)lpn).offset,
 				    volume->state.seq - 1, 8);
 	/* Logical pages in the persisted write buffer have no ppn, but are not discarded. */
-	while (aftl_volume_next_persisted(volume, &slot, &what, &offset))
+	while (aftl_volume_get_next_persisted_lpn(volume, &slot, &what, &offset))
 		if (from_lpn(what.lpn) >= first && from_lpn(what.lpn) < end)
 			aftl_put_le(bytes + aftl_discard_place(layout, from_lpn(what.lpn)).offset,
 				    0, 8);
@@ -1371,7 +1380,7 @@ static int rebuild_damaged_tables(struct aftl_volume *volume, struct aftl *ftl, 
 	for (; !ret && sector < end * AFTL_FRAME_SECTORS; sector++) {
 		if (!aftl_volume_reader_get_sector(&reader, sector, &ret, &damage)) {
 			*error = damage;
-			if (aftl_is_sector_damage(ret))
+			if (aftl_is_error_of_damaged_sector(ret))
 				ret = rebuild_damaged_frame(volume, ftl, &sector, ret == -EUCLEAN,
 							    &rebuilt, error);
 		}
@@ -1400,8 +1409,8 @@ static void count_recovered_lpns(const struct aftl *ftl, struct aftl_recovery *r
 /* Free slot @index of the persisted write buffer; the next commit clears its entry. */
 static void clear_plp_slot(struct aftl_volume *volume, u32 index)
 {
-	u8 *bytes = aftl_volume_change_entry(volume,
-					     aftl_plp_entry_place(&volume->header.layout, index));
+	struct aftl_place at = aftl_plp_entry_place(&volume->header.layout, index);
+	u8 *bytes = aftl_volume_entry_to_change(volume, at);
 
 	volume->plp_slots[index].state = AFTL_PLP_SLOT_FREE;
 	if (bytes)
@@ -1409,7 +1418,7 @@ static void clear_plp_slot(struct aftl_volume *volume, u32 index)
 }
 
 /* Record what recovery has decided: dropped entries of the write buffer, finished zones. */
-static int record_recovery_decisions(struct aftl_volume *volume, const struct aftl *ftl)
+static int record_dropped_plp_and_finished_zones(struct aftl_volume *volume, const struct aftl *ftl)
 {
 	u32 i;
 
@@ -1454,7 +1463,7 @@ int aftl_volume_load(struct aftl_volume *volume, const struct aftl_policy_type *
 				     volume->header.layout.spares,
 				     recovery, error);
 	recovery->tables += volume->repair_extents;
-	if (!ret && !recovery->closed && record_recovery_decisions(volume, *out))
+	if (!ret && !recovery->closed && record_dropped_plp_and_finished_zones(volume, *out))
 		ret = aftl_fail(error, volume->ret,
 				"the volume is damaged: entries of zones or of the write buffer cannot be written");
 	if (ret) {

@@ -121,7 +121,7 @@ struct aftl_volume {
 };
 
 /* Return true if @ret is the error of a damaged sector: unreadable, or with a wrong checksum. */
-static inline bool aftl_is_sector_damage(int ret)
+static inline bool aftl_is_error_of_damaged_sector(int ret)
 {
 	return ret == -EUCLEAN || ret == -ENODATA || ret == -EIO;
 }
@@ -144,7 +144,7 @@ int __must_check aftl_volume_rebuild_sector(struct aftl_volume *volume, u64 sect
  * Return the bytes of a table entry, which the next commit writes after the caller has changed
  * them; NULL after an error (@ret of the volume).
  */
-u8 *aftl_volume_change_entry(struct aftl_volume *volume, struct aftl_place place);
+u8 *aftl_volume_entry_to_change(struct aftl_volume *volume, struct aftl_place place);
 
 /* plp-buffer.c */
 
@@ -213,7 +213,8 @@ void aftl_extents_commit_done(struct aftl_volume *volume);
  *
  * Return: 1; 0 if the frame must be read; or an error of the backing device.
  */
-int __must_check aftl_extents_init_of_frame(struct aftl_volume *volume, u64 frame, u8 *bytes);
+int __must_check aftl_extents_init_extent_of_frame(struct aftl_volume *volume, u64 frame,
+						   u8 *bytes);
 
 /* Add nonce and checksum to all sectors of @frames frames from frame @number on. */
 void aftl_frames_add_checksums(const struct aftl_volume *volume, u64 number, u32 frames, u8 *bytes);

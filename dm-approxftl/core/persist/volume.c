@@ -128,9 +128,9 @@ static int choose_newer_volume_state(struct aftl_volume *volume, struct aftl_err
 	int ret = load_state_copy(volume, 0, &volume->state, error);
 	int other = load_state_copy(volume, 1, &odd, ret ? &second : error);
 
-	if (aftl_is_sector_damage(ret) && !other)
+	if (aftl_is_error_of_damaged_sector(ret) && !other)
 		return use_single_readable_state(volume, &odd);
-	if (!ret && aftl_is_sector_damage(other))
+	if (!ret && aftl_is_error_of_damaged_sector(other))
 		return use_single_readable_state(volume, &volume->state);
 	if (ret || other)
 		return ret ? ret : other;
@@ -188,7 +188,7 @@ static struct aftl_volume *alloc_volume(const struct aftl_backing *backing)
 	volume->scratch = backing->alloc(backing->host, AFTL_FRAME_BYTES);
 	if (volume->bytes && volume->scratch)
 		return volume;
-	aftl_volume_release(volume);
+	aftl_volume_free(volume);
 	return NULL;
 }
 
@@ -200,7 +200,7 @@ u64 aftl_volume_memory_bytes(const struct aftl_geometry *geo)
 	       entries + (u64)geo->blocks * geo->pages * sizeof(u64);
 }
 
-void aftl_volume_release(struct aftl_volume *volume)
+void aftl_volume_free(struct aftl_volume *volume)
 {
 	const struct aftl_backing *backing;
 
@@ -227,7 +227,7 @@ int aftl_volume_open(struct aftl_volume **out, const struct aftl_backing *backin
 		return aftl_fail(error, -ENOMEM, "not enough memory to open a volume");
 	ret = load_volume_metadata(volume, error);
 	if (ret)
-		aftl_volume_release(volume);
+		aftl_volume_free(volume);
 	else
 		*out = volume;
 	return ret;
@@ -331,7 +331,7 @@ static int cache_fetch_frame(struct aftl_volume *volume, u64 number, u32 *index)
 	u8 *bytes = cache_frame_bytes(volume, *index);
 
 	if (!ret)
-		ret = aftl_extents_init_of_frame(volume, number, bytes);
+		ret = aftl_extents_init_extent_of_frame(volume, number, bytes);
 	if (ret >= 0)
 		ret = ret ? 0 : read_checked_frame(volume, number, bytes);
 	if (!ret)
@@ -377,7 +377,7 @@ int aftl_volume_rebuild_sector(struct aftl_volume *volume, u64 sector, bool read
 	return 0;
 }
 
-u8 *aftl_volume_change_entry(struct aftl_volume *volume, struct aftl_place place)
+u8 *aftl_volume_entry_to_change(struct aftl_volume *volume, struct aftl_place place)
 {
 	u64 number = place.sector / AFTL_FRAME_SECTORS;
 	u32 sector = place.sector % AFTL_FRAME_SECTORS;
@@ -538,14 +538,14 @@ bool aftl_volume_awaits_plp_slots(const struct aftl_volume *volume, bool bad)
 	return volume->plp_waiting && (volume->plp_hides || bad);
 }
 
-static int check_plp_entry_waiting(const struct aftl_volume *volume, bool bad)
+static int refuse_while_plp_slots_are_awaited(const struct aftl_volume *volume, bool bad)
 {
 	return !volume->ret && aftl_volume_awaits_plp_slots(volume, bad) ? -EAGAIN : volume->ret;
 }
 
 int aftl_volume_commit_if_changed(struct aftl_volume *volume)
 {
-	int ret = check_plp_entry_waiting(volume, false);
+	int ret = refuse_while_plp_slots_are_awaited(volume, false);
 
 	return !ret && volume->uncommitted ? aftl_volume_commit(volume) : ret;
 }
@@ -575,8 +575,8 @@ int aftl_volume_record_program(struct aftl_volume *volume, u32 page, const struc
 {
 	struct aftl_spare entry = *spare;
 	struct aftl_spare recorded;
-	u8 *bytes = aftl_volume_change_entry(volume, aftl_spare_place(&volume->header.layout,
-								      &volume->geo, page));
+	u8 *bytes = aftl_volume_entry_to_change(volume, aftl_spare_place(&volume->header.layout,
+									 &volume->geo, page));
 
 	if (!bytes)
 		return volume->ret;
@@ -609,8 +609,8 @@ int aftl_volume_record_discard(struct aftl_volume *volume, aftl_lpn_t first, u32
 		return volume->ret;
 
 	for (; units; units--, unit++) {
-		u8 *bytes = aftl_volume_change_entry(volume,
-					       aftl_discard_place(&volume->header.layout, unit));
+		struct aftl_place at = aftl_discard_place(&volume->header.layout, unit);
+		u8 *bytes = aftl_volume_entry_to_change(volume, at);
 
 		if (!bytes)
 			return volume->ret;
@@ -622,7 +622,8 @@ int aftl_volume_record_discard(struct aftl_volume *volume, aftl_lpn_t first, u32
 
 int aftl_volume_record_zone(struct aftl_volume *volume, u32 zone, enum aftl_zone_state state)
 {
-	u8 *bytes = aftl_volume_change_entry(volume, aftl_zone_place(&volume->header.layout, zone));
+	u8 *bytes =
+		aftl_volume_entry_to_change(volume, aftl_zone_place(&volume->header.layout, zone));
 	struct aftl_zone_entry entry;
 
 	if (!bytes)
@@ -685,8 +686,8 @@ int aftl_volume_persist_unit(struct aftl_volume *volume, u32 tag, struct aftl_pl
 		entry->seq = ++volume->state.seq;
 	if (ret)
 		return ret;
-	bytes = aftl_volume_change_entry(volume,
-					 aftl_plp_entry_place(&volume->header.layout, index));
+	bytes = aftl_volume_entry_to_change(volume,
+					    aftl_plp_entry_place(&volume->header.layout, index));
 	if (!bytes)
 		return volume->ret;
 	/* If a page that waited for a slot is persisted again, keep the newer sequence number. */
@@ -703,8 +704,8 @@ int aftl_volume_persist_unit(struct aftl_volume *volume, u32 tag, struct aftl_pl
 static int record_block_erase(struct aftl_volume *volume, u32 block,
 			      const struct aftl_erase_entry *entry)
 {
-	u8 *bytes =
-		aftl_volume_change_entry(volume, aftl_erase_place(&volume->header.layout, block));
+	u8 *bytes = aftl_volume_entry_to_change(volume,
+						aftl_erase_place(&volume->header.layout, block));
 
 	if (!bytes)
 		return volume->ret;
@@ -717,7 +718,7 @@ static int record_block_erase(struct aftl_volume *volume, u32 block,
 int aftl_volume_record_retirement(struct aftl_volume *volume, u32 block,
 				  const struct aftl_erase_entry *entry)
 {
-	int ret = check_plp_entry_waiting(volume, true);
+	int ret = refuse_while_plp_slots_are_awaited(volume, true);
 
 	return ret ? ret : record_block_erase(volume, block, entry);
 }
@@ -745,7 +746,7 @@ void aftl_volume_ignore_damage(struct aftl_volume *volume)
 static int invalidate_ppns_in_page(struct aftl_volume *volume, u32 page, u16 dropped)
 {
 	struct aftl_place at = aftl_spare_place(&volume->header.layout, &volume->geo, page);
-	u8 *bytes = aftl_volume_change_entry(volume, at);
+	u8 *bytes = aftl_volume_entry_to_change(volume, at);
 	struct aftl_spare spare;
 
 	if (!bytes)
@@ -761,7 +762,7 @@ static int invalidate_ppns_in_page(struct aftl_volume *volume, u32 page, u16 dro
 	return 0;
 }
 
-static int write_invalidated_entries(struct aftl_volume *volume)
+static int write_spare_entries_of_invalid_ppns(struct aftl_volume *volume)
 {
 	u32 pages = volume->geo.blocks * volume->geo.pages;
 	int ret = 0;
@@ -779,7 +780,7 @@ static int write_invalidated_entries(struct aftl_volume *volume)
 
 int aftl_volume_repair_entries(struct aftl_volume *volume)
 {
-	int ret = write_invalidated_entries(volume);
+	int ret = write_spare_entries_of_invalid_ppns(volume);
 
 	if (!ret)
 		ret = aftl_volume_commit(volume);
@@ -816,7 +817,7 @@ int aftl_volume_mark_in_use(struct aftl_volume *volume, const struct aftl_policy
 {
 	struct aftl_volume_header *header = &volume->header;
 	/* Rebuilt sectors are durable before a state record says that the volume is in use. */
-	int ret = write_invalidated_entries(volume);
+	int ret = write_spare_entries_of_invalid_ppns(volume);
 
 	if (!ret)
 		ret = aftl_volume_commit(volume);
@@ -1083,7 +1084,7 @@ static int create_and_format_volume(const struct aftl_backing *backing,
 	if (ret)
 		ret = aftl_fail(error, ret, "the volume could not be written");
 	header->generation = volume->header.generation;
-	aftl_volume_release(volume);
+	aftl_volume_free(volume);
 	return ret;
 }
 
@@ -1104,7 +1105,7 @@ int aftl_volume_format(const struct aftl_backing *backing, struct aftl_volume_he
 }
 
 /* Return true if the write buffer has a newer version of the page, persisted now or later. */
-static bool newer_version_is_buffered(const struct aftl *ftl, aftl_ppn_t ppn)
+static bool is_newer_version_of_ppn_buffered(const struct aftl *ftl, aftl_ppn_t ppn)
 {
 	u32 newest = aftl_pending_find_newest_write(ftl, aftl_ppn_lpn(&ftl->media, ppn));
 
@@ -1112,10 +1113,10 @@ static bool newer_version_is_buffered(const struct aftl *ftl, aftl_ppn_t ppn)
 	       !(ftl->commands[newest].flags & (AFTL_COMMAND_SUPERSEDED | AFTL_COMMAND_STORED));
 }
 
-static bool should_spare_hide_ppn(const struct aftl *ftl, aftl_ppn_t ppn)
+static bool should_ppn_be_recorded_as_hidden(const struct aftl *ftl, aftl_ppn_t ppn)
 {
 	return ftl->geo.plp_entries && aftl_ppn_is_valid(&ftl->media, ppn) &&
-	       newer_version_is_buffered(ftl, ppn);
+	       is_newer_version_of_ppn_buffered(ftl, ppn);
 }
 
 void aftl_spare_describe_page(struct aftl_spare *spare, const struct aftl *ftl, aftl_ppn_t first)
@@ -1130,20 +1131,20 @@ void aftl_spare_describe_page(struct aftl_spare *spare, const struct aftl *ftl, 
 		.erases = block->erases,
 		.wear = block->wear,
 		.first_hour = block->first_hour,
-		.hours = aftl_page_hours_after_first_program(media, block, page % ftl->geo.pages),
+		.hours = aftl_get_program_time_of_page(media, block, page % ftl->geo.pages),
 		.note = block->note,
 		.attr = *aftl_page_attr_ptr(media, page),
 		.order = block->order,
 		.kind = block->kind,
 		.handle = block->handle,
 		.bits = block->bits,
-		.flip = aftl_block_first_colour(block),
+		.flip = aftl_first_checkerboard_colour(block),
 		.parity = block->parity,
 	};
 	for (i = 0; i < ftl->geo.page_units; i++) {
 		aftl_ppn_t ppn = to_ppn(from_ppn(first) + i);
 
-		spare->hidden |= should_spare_hide_ppn(ftl, ppn) << i;
+		spare->hidden |= should_ppn_be_recorded_as_hidden(ftl, ppn) << i;
 		spare->mapped |= aftl_ppn_is_valid(media, ppn) << i;
 		spare->lost |= aftl_ppn_is_marked_lost(media, ppn) << i;
 		spare->word[i] = *aftl_oob_lpn_word(media, ppn);
@@ -1162,7 +1163,7 @@ void aftl_erase_entry_describe_block(struct aftl_erase_entry *entry, const struc
 		.erases = block->erases,
 		.wear = block->wear,
 		.bad = block->state == AFTL_BLOCK_BAD,
-		.flip = aftl_block_first_colour(block),
+		.flip = aftl_first_checkerboard_colour(block),
 		.dead = aftl_lun_is_dead(lun),
 	};
 }

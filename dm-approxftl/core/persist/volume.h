@@ -20,7 +20,8 @@
  *
  * - aftl_volume_record_erase() commits first: the erased pages may be overwritten as soon as it
  *   returns, and then the relocated data must be durable at their new place.
- * - A page that is programmed again without an erase, aftl_page_reprograms(), is overwritten only
+ * - A page that is programmed again without an erase, aftl_get_reprogram_count_of_page(), is
+ *   overwritten only
  *   after aftl_volume_commit_if_changed().
  *
  * A crash loses read counts of blocks (disturb starts at 0), and which blocks were open: they are
@@ -109,7 +110,7 @@ int __must_check aftl_volume_open(struct aftl_volume **out, const struct aftl_ba
 				  struct aftl_error *error);
 
 /* Free @volume, which may be NULL. Changes that are not committed are lost. */
-void aftl_volume_release(struct aftl_volume *volume);
+void aftl_volume_free(struct aftl_volume *volume);
 
 /* Upper limit of the memory of a volume, while it is opened and loaded. */
 u64 aftl_volume_memory_bytes(const struct aftl_geometry *geo);
@@ -132,7 +133,7 @@ u64 aftl_volume_data_offset(const struct aftl_volume *volume, aftl_ppn_t ppn);
  *
  * From now on aftl_volume_data_offset() returns the new place. The caller writes the data there
  * before the next flush ends, and calls aftl_fail_block() for the block, now and after each load
- * (see aftl_volume_next_remapped()). This may overlap another call of the volume, if
+ * (see aftl_volume_find_next_remapped_block()). This may overlap another call of the volume, if
  * aftl_volume_data_offset() does not.
  *
  * Return: false if no place is left; then nothing has changed.
@@ -146,10 +147,10 @@ bool __must_check aftl_volume_remap_ppn(struct aftl_volume *volume, aftl_ppn_t p
  * erased or retired, and before it programs a page again, after aftl_volume_commit_if_changed(),
  * which covers the last remaps. Must not overlap aftl_volume_remap_ppn().
  */
-void aftl_volume_release_remapped(struct aftl_volume *volume, aftl_ppn_t first, u32 slots);
+void aftl_volume_free_remap_slots_of_ppns(struct aftl_volume *volume, aftl_ppn_t first, u32 slots);
 
 /* Return the first block from @block on with remapped data; U32_MAX if there is none. */
-u32 aftl_volume_next_remapped(const struct aftl_volume *volume, u32 block);
+u32 aftl_volume_find_next_remapped_block(const struct aftl_volume *volume, u32 block);
 
 /**
  * struct aftl_recovery - result of loading a volume
@@ -278,20 +279,20 @@ bool aftl_volume_awaits_plp_slots(const struct aftl_volume *volume, bool bad);
 void aftl_volume_release_plp_entry(struct aftl_volume *volume, u32 tag);
 
 /**
- * aftl_volume_next_persisted() - iterate over the recovered pages of the persisted write buffer
+ * aftl_volume_get_next_persisted_lpn() - iterate over the recovered buffered pages (PLP)
  * @volume: just loaded
  * @slot: 0 for the first page, then unchanged
  * @what: takes the page with the next higher lpn
  * @offset: takes the offset on the backing device of its data
  *
  * Before it uses the device, the host passes the pages to aftl_restore_buffered_write() in this
- * order, and the tags of these to aftl_volume_attach_persisted().
+ * order, and the tags of these to aftl_volume_set_plp_slot_of_tag().
  *
  * Return: false if there is none.
  */
-bool aftl_volume_next_persisted(const struct aftl_volume *volume, u32 *slot,
-				struct aftl_buffered_lpn *what, u64 *offset);
-void aftl_volume_attach_persisted(struct aftl_volume *volume, u32 slot, u32 tag);
+bool aftl_volume_get_next_persisted_lpn(const struct aftl_volume *volume, u32 *slot,
+					struct aftl_buffered_lpn *what, u64 *offset);
+void aftl_volume_set_plp_slot_of_tag(struct aftl_volume *volume, u32 slot, u32 tag);
 
 /* Set device time, age and the policy's word for the next commits. */
 void aftl_volume_set_time(struct aftl_volume *volume, u64 now_ns, u64 age_ns, u64 memory);

@@ -234,17 +234,17 @@ static int agcr_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
 			      const struct aftl_program_request *need,
 			      struct aftl_placement *placement)
 {
-	int ret = aftl_open_blocks_place(policy, lun, need, AFTL_PRECISE, placement);
+	int ret = aftl_open_blocks_place_program(policy, lun, need, AFTL_PRECISE, placement);
 
 	placement->mode = agcr_choose_program_mode(policy, need);
 	return ret;
 }
 
-static int li_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
-			    const struct aftl_program_request *need,
-			    struct aftl_placement *placement)
+static int policy_li_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
+				   const struct aftl_program_request *need,
+				   struct aftl_placement *placement)
 {
-	int ret = aftl_open_blocks_place(policy, lun, need, AFTL_PRECISE, placement);
+	int ret = aftl_open_blocks_place_program(policy, lun, need, AFTL_PRECISE, placement);
 	u32 cost = need->stream;
 
 	if (need->cause == AFTL_CAUSE_HOST && !aftl_policy_is_preconditioning(policy))
@@ -326,7 +326,7 @@ const struct aftl_policy_type aftl_policy_li = {
 	.copy_passes = COSTS,
 	.ignores_tags = true,
 	AFTL_OPEN_BLOCKS_METHODS,
-	.place = li_place_program,
+	.place = policy_li_place_program,
 	.fill_run = aftl_fill_to_block_end,
 	.relocate = agcr_choose_relocation,
 };

@@ -75,14 +75,14 @@ static bool approxftl_adopt_loaded_block(struct aftl_policy *policy, struct aftl
 	return true;
 }
 
-static u64 approxftl_save_state_word(const struct aftl_policy *policy)
+static u64 approxftl_save_wear_limit(const struct aftl_policy *policy)
 {
 	const struct approxftl *state = container_of(policy, struct approxftl, policy);
 
 	return (u64)state->wear_limit << 32 | state->opened;
 }
 
-static void approxftl_restore_state_word(struct aftl_policy *policy, u64 memory)
+static void approxftl_restore_wear_limit(struct aftl_policy *policy, u64 memory)
 {
 	struct approxftl *state = to_approxftl(policy);
 
@@ -158,7 +158,7 @@ static struct aftl_block *approxftl_get_block(struct approxftl *state, struct af
 static bool checkerboard_wants_data_class(const struct aftl_geometry *geo,
 					  const struct aftl_block *block, u32 class)
 {
-	bool approximate = !aftl_checkerboard_colour(geo, block->frontier, block->flip);
+	bool approximate = !aftl_get_checkerboard_colour_of_page(geo, block->frontier, block->flip);
 
 	return approximate == (class == AFTL_APPROX);
 }
@@ -189,7 +189,7 @@ static enum aftl_mode approxftl_mode(enum kind kind, u32 class)
 }
 
 /* A block has completed its first pass: choose the class of data for its second pass. */
-static void convert_block_after_first_pass(struct approxftl *state, struct pool *pool)
+static void set_block_kind_after_first_pass(struct approxftl *state, struct pool *pool)
 {
 	enum kind role = !pool->open[PHASE2] ? PHASE2 : ALL_APPROX;
 
@@ -207,7 +207,8 @@ static bool checkerboard_pass_is_done(const struct aftl_geometry *geo,
 }
 
 /* The core may collect and erase a full block, so the policy must drop its pointer to the block. */
-static void approxftl_drop_full_block(struct approxftl *state, struct pool *pool, enum kind kind)
+static void approxftl_drop_pointer_to_full_block(struct approxftl *state, struct pool *pool,
+						 enum kind kind)
 {
 	/* A block filled in its second pass (phase 2) with precise data is a full checkerboard. */
 	if (kind == PHASE2)
@@ -234,8 +235,8 @@ static void approxftl_block_closed(struct aftl_policy *policy, const struct aftl
 			approxftl_drop_open_block_pointer(approxftl_pool(policy, lun, pool), block);
 }
 
-static void count_approximate_copies_in_note(struct aftl_block *block,
-					     const struct aftl_program_request *need)
+static void count_approximate_writes_in_block_note(struct aftl_block *block,
+						   const struct aftl_program_request *need)
 {
 	u32 copies = need->from ? (need->from->note & NOTE_COPIES) + 1 : 1;
 
@@ -267,18 +268,18 @@ static int approxftl_place_program(struct aftl_policy *policy, struct aftl_lun *
 				  block->frontier;
 	placement->mode = approxftl_mode(kind, need->class);
 	if (need->class == AFTL_APPROX)
-		count_approximate_copies_in_note(block, need);
+		count_approximate_writes_in_block_note(block, need);
 	if (aftl_is_last_program_step(geo, block))
-		approxftl_drop_full_block(state, pool, kind);
+		approxftl_drop_pointer_to_full_block(state, pool, kind);
 	else if (kind == PHASE1 && checkerboard_pass_is_done(geo, block))
-		convert_block_after_first_pass(state, pool);
+		set_block_kind_after_first_pass(state, pool);
 	return 0;
 }
 
 /* Precise data fill the open precise block until another program changes the pool's open blocks. */
-static u32 approxftl_count_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
-				    const struct aftl_program_request *need,
-				    const struct aftl_block *block)
+static u32 approxftl_count_programs_without_asking(struct aftl_policy *policy, struct aftl_lun *lun,
+						   const struct aftl_program_request *need,
+						   const struct aftl_block *block)
 {
 	const struct pool *pool =
 		approxftl_pool(policy, aftl_lun_index(lun), need->stream == HOT ? HOT : COLD);
@@ -337,12 +338,12 @@ const struct aftl_policy_type aftl_policy_approxftl = {
 	.lun_size = POOLS * sizeof(struct pool),
 	.params = { &group },
 	.adopt = approxftl_adopt_loaded_block,
-	.save_state_word = approxftl_save_state_word,
-	.restore_state_word = approxftl_restore_state_word,
+	.save_state_word = approxftl_save_wear_limit,
+	.restore_state_word = approxftl_restore_wear_limit,
 	.closed = approxftl_block_closed,
 	.stream = approxftl_choose_stream,
 	.place = approxftl_place_program,
-	.fill_run = approxftl_count_fill_run,
+	.fill_run = approxftl_count_programs_without_asking,
 	.victim_rank = approxftl_victim_rank,
 	.relocate = approxftl_choose_relocation,
 	.shallow_erase = approxftl_allows_shallow_erase,

@@ -250,9 +250,9 @@ static int cubeftl_minus_place_program(struct aftl_policy *policy, struct aftl_l
  * Count the followers (cubeFTL) after this one that need no call of the policy: the rest of the
  * layer but the last, which drops the leader's result. 0 if one may be misprogrammed.
  */
-static u32 cubeftl_count_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
-				  const struct aftl_program_request *need,
-				  const struct aftl_block *block)
+static u32 cubeftl_count_programs_without_asking(struct aftl_policy *policy, struct aftl_lun *lun,
+						 const struct aftl_program_request *need,
+						 const struct aftl_block *block)
 {
 	const struct active *active = cubeftl_active_blocks(policy, aftl_lun_index(lun)) +
 				      block->note % ACTIVE;
@@ -328,7 +328,7 @@ static void cubeftl_save_read_reference(struct aftl_policy *policy, const struct
 	},							\
 	.adopt = cubeftl_adopt_loaded_block,						\
 	.closed = cubeftl_block_closed,					\
-	.fill_run = cubeftl_count_fill_run,					\
+	.fill_run = cubeftl_count_programs_without_asking,					\
 	.programmed = cubeftl_page_programmed,				\
 	.reference = cubeftl_first_read_reference,			\
 	.reference_found = cubeftl_save_read_reference

@@ -16,7 +16,8 @@ bool aftl_delegate_create(struct aftl_policy *policy, bool wanted)
 }
 
 /* If ApproxFTL is off, blocks that it left open in its own orders are closed. */
-bool aftl_delegate_adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
+bool aftl_delegate_adopt_loaded_block(struct aftl_policy *policy, struct aftl_lun *lun,
+				      struct aftl_block *block)
 {
 	if (block->kind == AFTL_DELEGATE_OWN)
 		return aftl_open_blocks_adopt_block(policy, lun, block);
@@ -43,12 +44,12 @@ int aftl_delegate_place_program(struct aftl_policy *policy, struct aftl_lun *lun
 	if (aftl_delegate_approxftl(policy))
 		return aftl_policy_approxftl.place(aftl_delegate_approxftl(policy), lun, need,
 						   placement);
-	return aftl_open_blocks_place(policy, lun, need, kind, placement);
+	return aftl_open_blocks_place_program(policy, lun, need, kind, placement);
 }
 
-u32 aftl_delegate_count_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
-				 const struct aftl_program_request *need,
-				 const struct aftl_block *block)
+u32 aftl_delegate_count_programs_without_asking(struct aftl_policy *policy, struct aftl_lun *lun,
+						const struct aftl_program_request *need,
+						const struct aftl_block *block)
 {
 	struct aftl_policy *approx = aftl_delegate_approxftl(policy);
 

@@ -7,7 +7,7 @@ static int delta_b_place_program(struct aftl_policy *policy, struct aftl_lun *lu
 				 const struct aftl_program_request *need,
 				 struct aftl_placement *placement)
 {
-	int ret = aftl_open_blocks_place(policy, lun, need, AFTL_PRECISE, placement);
+	int ret = aftl_open_blocks_place_program(policy, lun, need, AFTL_PRECISE, placement);
 
 	if (need->class == AFTL_APPROX)
 		placement->mode = AFTL_MODE_COARSE;

@@ -46,10 +46,12 @@ static bool density_create(struct aftl_policy *policy)
 static bool density_adopt_loaded_block(struct aftl_policy *policy, struct aftl_lun *lun,
 				       struct aftl_block *block)
 {
-	return (block->kind == SPARSE) == !!block->bits && aftl_delegate_adopt(policy, lun, block);
+	return (block->kind == SPARSE) == !!block->bits &&
+	       aftl_delegate_adopt_loaded_block(policy, lun, block);
 }
 
-static u32 *density_get_dense_steps_entry(struct aftl_policy *policy, const struct aftl_lun *lun)
+static u32 *density_get_dense_step_count_of_lun(struct aftl_policy *policy,
+						const struct aftl_lun *lun)
 {
 	return (u32 *)policy->arrays[0] + aftl_lun_index(lun);
 }
@@ -98,7 +100,7 @@ static struct aftl_block *density_open_sparse_block(struct aftl_policy *policy,
 {
 	struct aftl_open_blocks *mine = (struct aftl_open_blocks *)policy->luns +
 					aftl_lun_index(lun);
-	u32 *steps = density_get_dense_steps_entry(policy, lun);
+	u32 *steps = density_get_dense_step_count_of_lun(policy, lun);
 
 	if (mine->open[SPARSE] || *steps)
 		return mine->open[SPARSE];
@@ -120,10 +122,10 @@ static int density_place_program(struct aftl_policy *policy, struct aftl_lun *lu
 	int ret;
 
 	if (fresh && density_open_sparse_block(policy, lun, need))
-		return aftl_open_blocks_place(policy, lun, need, SPARSE, placement);
+		return aftl_open_blocks_place_program(policy, lun, need, SPARSE, placement);
 	ret = aftl_delegate_place_program(policy, lun, need, placement);
 	if (!ret && fresh)
-		--*density_get_dense_steps_entry(policy, lun);
+		--*density_get_dense_step_count_of_lun(policy, lun);
 	return ret;
 }
 

@@ -70,7 +70,7 @@ int aftl_ftl_place_in_stream_block(struct aftl_policy *policy, struct aftl_lun *
 {
 	const struct aftl_ftl_policy *ftl = policy->type->ftl;
 	u32 stream = min(need->stream, policy->type->open_blocks - 1);
-	int ret = aftl_open_blocks_place(policy, lun, need, stream, placement);
+	int ret = aftl_open_blocks_place_program(policy, lun, need, stream, placement);
 
 	if (ret || !ftl)
 		return ret;
@@ -86,7 +86,7 @@ static u64 *get_host_write_clock(const struct aftl_policy *policy)
 	return aftl_device_state(policy, policy->type->ftl->clock, u64);
 }
 
-void aftl_ftl_count_first_writes(struct aftl_policy *policy, u32 writes)
+void aftl_ftl_add_to_host_write_clock(struct aftl_policy *policy, u32 writes)
 {
 	*get_host_write_clock(policy) += writes;
 }

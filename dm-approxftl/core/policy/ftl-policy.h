@@ -130,7 +130,7 @@ u64 aftl_ns_since_invalidation(const struct aftl_policy *policy, const struct af
 struct aftl_fill_order;
 
 /* Add @writes to the count of host writes: preconditioning calls stream() for some writes only. */
-void aftl_ftl_count_first_writes(struct aftl_policy *policy, u32 writes);
+void aftl_ftl_add_to_host_write_clock(struct aftl_policy *policy, u32 writes);
 
 /**
  * aftl_ftl_store_first_write_clock() - store which write of preconditioning wrote each lpn first
@@ -138,7 +138,7 @@ void aftl_ftl_count_first_writes(struct aftl_policy *policy, u32 writes);
  * @first: first of the logical pages
  * @count: number of logical pages
  * @order: order of the first writes; @order->at is the number of the write of @first, and is
- *	advanced by @count lpns. Writes not counted by aftl_ftl_count_first_writes() are skipped
+ *	advanced by @count lpns. Skips writes that aftl_ftl_add_to_host_write_clock() did not count
  */
 void aftl_ftl_store_first_write_clock(struct aftl_policy *policy, aftl_lpn_t first, u32 count,
 				      struct aftl_fill_order *order);

@@ -189,9 +189,9 @@ static void hybrid_record_host_read(struct aftl_policy *policy, aftl_lpn_t lpn, 
 
 /* Placement */
 
-static int place_program_in_own_block(struct aftl_policy *policy, struct aftl_lun *lun,
-				      const struct aftl_program_request *need,
-				      struct aftl_placement *placement)
+static int place_program_in_block_without_delegate(struct aftl_policy *policy, struct aftl_lun *lun,
+						   const struct aftl_program_request *need,
+						   struct aftl_placement *placement)
 {
 	struct own_blocks *own = hybrid_get_own_open_blocks(policy, aftl_lun_index(lun));
 
@@ -209,7 +209,7 @@ static int place_program_in_standard_mode(struct hybrid *state, struct aftl_lun 
 	if (state->approx)
 		ret = aftl_policy_approxftl.place(state->approx, lun, &cold, placement);
 	else
-		ret = place_program_in_own_block(&state->policy, lun, need, placement);
+		ret = place_program_in_block_without_delegate(&state->policy, lun, need, placement);
 	if (ret || !state->agcr || placement->mode != AFTL_MODE_NORMAL)
 		return ret;
 	if (need->stream == STREAM_LOW)
@@ -373,9 +373,9 @@ static u32 count_remaining_followers(const struct hybrid *state, const struct af
 	return geo->word_lines - 1 - word_line;
 }
 
-static u32 hybrid_count_writes_without_place_call(struct aftl_policy *policy, struct aftl_lun *lun,
-						  const struct aftl_program_request *need,
-						  const struct aftl_block *block)
+static u32 hybrid_count_programs_without_asking(struct aftl_policy *policy, struct aftl_lun *lun,
+						const struct aftl_program_request *need,
+						const struct aftl_block *block)
 {
 	struct hybrid *state = to_hybrid(policy);
 	u32 run = block_may_have_followers(state, block) ? count_remaining_followers(state, block) :
@@ -595,7 +595,7 @@ const struct aftl_policy_type aftl_policy_hybrid = {
 	.prefetch_state = hybrid_prefetch_state,
 	.host_read = hybrid_record_host_read,
 	.place = hybrid_place_program,
-	.fill_run = hybrid_count_writes_without_place_call,
+	.fill_run = hybrid_count_programs_without_asking,
 	.out_of_blocks = hybrid_close_block_for_gc,
 	.programmed = hybrid_check_programmed_page,
 	.invalidated = hybrid_record_invalid_page,

@@ -65,7 +65,7 @@ static u32 ips_get_max_cache_blocks_per_lun(const struct aftl_policy *policy)
 	const struct aftl_config *config = aftl_policy_config(policy);
 
 	if (config->slc_static || config->slc_dynamic ||
-	    !aftl_has_in_place_switch(aftl_policy_geometry(policy)))
+	    !aftl_supports_in_place_switch(aftl_policy_geometry(policy)))
 		return 0;
 	return (u32)ips_params(policy)->ips_blocks;
 }
@@ -93,7 +93,7 @@ static bool ips_adopt_loaded_block(struct aftl_policy *policy, struct aftl_lun *
 	if (switched != mine)
 		return false;
 	if (!switched)
-		return aftl_delegate_adopt(policy, lun, block);
+		return aftl_delegate_adopt_loaded_block(policy, lun, block);
 	if (room)
 		*room = block;
 	return room;
@@ -116,8 +116,8 @@ static void ips_forget_closed_block(struct aftl_policy *policy, const struct aft
 static u32 ips_get_next_program_page(const struct aftl_policy *policy,
 				     const struct aftl_block *block, u32 *pages)
 {
-	return aftl_switched_order_next_page(aftl_policy_geometry(policy), block->programmed,
-					     pages);
+	return aftl_get_next_in_place_switch_page(aftl_policy_geometry(policy), block->programmed,
+						  pages);
 }
 
 static bool does_next_program_switch_word_line(const struct aftl_policy *policy,
@@ -125,8 +125,9 @@ static bool does_next_program_switch_word_line(const struct aftl_policy *policy,
 {
 	u32 pages;
 
-	return !aftl_is_page_of_switch_first_pass(aftl_policy_geometry(policy),
-						  ips_get_next_program_page(policy, block, &pages));
+	return !aftl_is_page_of_slc_pass_before_switch(aftl_policy_geometry(policy),
+						       ips_get_next_program_page(policy, block,
+										 &pages));
 }
 
 /*
@@ -195,7 +196,7 @@ static int ips_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
 /* Idle time */
 
 /* Count the pages that fit into the remaining bits of layers that were filled in SLC mode. */
-static u32 ips_count_pages_to_switch(struct aftl_policy *policy, const struct aftl_lun *lun)
+static u32 ips_count_pages_of_remaining_bits(struct aftl_policy *policy, const struct aftl_lun *lun)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	u32 window = AFTL_SWITCH_LAYERS * geo->word_lines * geo->word_line_pages;
@@ -236,7 +237,7 @@ static struct aftl_block *ips_find_sparse_victim(const struct aftl_policy *polic
 static void ips_choose_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
 				 struct aftl_idle_task *task)
 {
-	u32 room = ips_count_pages_to_switch(policy, lun);
+	u32 room = ips_count_pages_of_remaining_bits(policy, lun);
 	u32 page = 0;
 
 	task->block = room ? ips_find_sparse_victim(policy, lun) : NULL;

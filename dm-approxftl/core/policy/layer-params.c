@@ -9,8 +9,8 @@
 /* A word line is misprogrammed if it has over this many times the errors of its layer's leader. */
 #define BAD_FACTOR 2
 
-static u32 read_reference_block_index(const struct aftl_policy *policy,
-				      const struct aftl_block *block)
+static u32 get_block_index_for_read_reference(const struct aftl_policy *policy,
+					      const struct aftl_block *block)
 {
 	return aftl_block_index(aftl_policy_media(policy), block);
 }
@@ -56,7 +56,7 @@ struct aftl_ispp aftl_get_follower_ispp(u16 shown)
 	};
 }
 
-u16 aftl_vertftl_final_mv(const struct aftl_policy *policy, u32 page)
+u16 aftl_vertftl_get_voltage_reduction_mv(const struct aftl_policy *policy, u32 page)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 
@@ -77,6 +77,6 @@ u16 *aftl_read_reference_entry(const struct aftl_policy *policy, u16 *references
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 
-	return &references[(size_t)read_reference_block_index(policy, block) * geo->layers +
+	return &references[(size_t)get_block_index_for_read_reference(policy, block) * geo->layers +
 			   aftl_layer_of_page(geo, page)];
 }

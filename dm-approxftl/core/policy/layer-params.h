@@ -24,12 +24,11 @@ u16 aftl_leader_result_encode(const struct aftl_program_result *outcome);
 struct aftl_ispp aftl_get_follower_ispp(u16 shown);
 
 /**
- * aftl_vertftl_final_mv() - reduction of the last program voltage that is safe for a layer in any
- *	condition
+ * aftl_vertftl_get_voltage_reduction_mv() - safe reduction of a layer's last program voltage
  * @policy: the policy itself
  * @page: any page of the layer
  */
-u16 aftl_vertftl_final_mv(const struct aftl_policy *policy, u32 page);
+u16 aftl_vertftl_get_voltage_reduction_mv(const struct aftl_policy *policy, u32 page);
 
 /**
  * aftl_is_word_line_misprogrammed() - true if a word line has far more errors than its leader

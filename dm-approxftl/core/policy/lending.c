@@ -66,7 +66,7 @@ static int lending_place_program(struct aftl_policy *policy, struct aftl_lun *lu
 	struct aftl_open_blocks *mine = lending_get_open_blocks(policy, lun);
 	enum kind kind = lending_choose_kind(mine, need->class);
 
-	if (aftl_open_blocks_place(policy, lun, need, kind, placement))
+	if (aftl_open_blocks_place_program(policy, lun, need, kind, placement))
 		return -ENOSPC;
 	if (kind == LENDERS || kind == NEXT)
 		placement->mode = AFTL_MODE_LENDING;
@@ -76,9 +76,9 @@ static int lending_place_program(struct aftl_policy *policy, struct aftl_lun *lu
 }
 
 /* Leave the last program of a block's first half to place(), which then changes the block kind. */
-static u32 lending_count_writes_without_place_call(struct aftl_policy *policy, struct aftl_lun *lun,
-						   const struct aftl_program_request *need,
-						   const struct aftl_block *block)
+static u32 lending_count_programs_without_asking(struct aftl_policy *policy, struct aftl_lun *lun,
+						 const struct aftl_program_request *need,
+						 const struct aftl_block *block)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	const struct aftl_open_blocks *mine = lending_get_open_blocks(policy, lun);
@@ -113,6 +113,6 @@ const struct aftl_policy_type aftl_policy_lending = {
 	.adopt = lending_adopt_loaded_block,
 	.closed = aftl_open_blocks_forget_closed,
 	.place = lending_place_program,
-	.fill_run = lending_count_writes_without_place_call,
+	.fill_run = lending_count_programs_without_asking,
 	.relocate = lending_choose_relocation,
 };

@@ -26,7 +26,7 @@ static int levels_place_program(struct aftl_policy *policy, struct aftl_lun *lun
 		AFTL_MODE_NORMAL, AFTL_MODE_NORMAL, AFTL_MODE_REDUCED, AFTL_MODE_ROUGH,
 	};
 	u32 level = aftl_normalise_quality_level(need->class, need->stream);
-	int ret = aftl_open_blocks_place(policy, lun, need, level, placement);
+	int ret = aftl_open_blocks_place_program(policy, lun, need, level, placement);
 
 	placement->mode = modes[level];
 	return ret;

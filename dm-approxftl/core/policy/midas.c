@@ -186,7 +186,7 @@ static struct midas_state *midas_state(const struct aftl_policy *policy)
 static const u32 fractions_q16[BINS_PER_OCTAVE] = { 65536, 77936, 92682, 110218 };
 
 /* Histogram bin of a rewrite interval, which is at least 1. */
-static u32 find_interval_bin(u64 interval)
+static u32 find_bin_of_rewrite_interval(u64 interval)
 {
 	u32 octave = fls64(interval) - 1;
 	u64 fraction_q16 = octave < 16 ? interval << (16 - octave) : interval >> (octave - 16);
@@ -240,7 +240,7 @@ static u64 interpolate_curve_at_age(u64 age, u32 bin, u64 low, u64 high)
 
 static u64 get_valid_share_q16(const struct curve *curve, u64 age)
 {
-	u32 bin = find_interval_bin(max(age, 1ULL));
+	u32 bin = find_bin_of_rewrite_interval(max(age, 1ULL));
 
 	return age >= get_bin_start(BINS) ?
 		       0 :
@@ -248,9 +248,9 @@ static u64 get_valid_share_q16(const struct curve *curve, u64 age)
 						curve->tail_q16[bin + 1]);
 }
 
-static u64 compute_survival_area_below(const struct curve *curve, u64 age)
+static u64 compute_survival_integral_up_to_age(const struct curve *curve, u64 age)
 {
-	u32 bin = find_interval_bin(max(age, 1ULL));
+	u32 bin = find_bin_of_rewrite_interval(max(age, 1ULL));
 
 	return age >= get_bin_start(BINS) ?
 		       curve->area[BINS] :
@@ -258,7 +258,7 @@ static u64 compute_survival_area_below(const struct curve *curve, u64 age)
 }
 
 /* Share of all host writes whose data are still valid after @age in the chain of groups. */
-static u64 compute_chain_valid_share_q16(const struct midas *midas, u64 hot_stay, u64 age)
+static u64 compute_valid_share_at_group_age_q16(const struct midas *midas, u64 hot_stay, u64 age)
 {
 	const struct curve *curves = midas->curves;
 
@@ -267,13 +267,14 @@ static u64 compute_chain_valid_share_q16(const struct midas *midas, u64 hot_stay
 }
 
 /* Count valid ppns whose data have been in the chain of groups for less than @age. */
-static u64 count_valid_pages_of_chain(const struct midas *midas, u64 hot_stay, u64 age)
+static u64 count_valid_ppns_younger_than_age(const struct midas *midas, u64 hot_stay, u64 age)
 {
 	const struct curve *curves = midas->curves;
 
-	return (curves[0].share_q16 * compute_survival_area_below(&curves[0], age) >> 16) +
-	       (curves[1].share_q16 * (compute_survival_area_below(&curves[1], age + hot_stay) -
-				       compute_survival_area_below(&curves[1], hot_stay)) >>
+	return (curves[0].share_q16 * compute_survival_integral_up_to_age(&curves[0], age) >> 16) +
+	       (curves[1].share_q16 *
+			(compute_survival_integral_up_to_age(&curves[1], age + hot_stay) -
+			 compute_survival_integral_up_to_age(&curves[1], hot_stay)) >>
 		16);
 }
 
@@ -281,31 +282,32 @@ static u64 count_valid_pages_of_chain(const struct midas *midas, u64 hot_stay, u
  * Count the ppns that the last group takes if data enters it at @age, and GC relocates the data
  * that are still valid after every @stay host writes.
  */
-static u64 compute_last_group_fill(const struct midas *midas, u64 hot_stay, u64 age, u64 stay)
+static u64 count_ppns_used_by_last_group(const struct midas *midas, u64 hot_stay, u64 age, u64 stay)
 {
 	u64 sum_q16 = 0;
 	u32 i;
 
 	for (i = 0; i < ROUNDS; i++)
-		sum_q16 += compute_chain_valid_share_q16(midas, hot_stay, age + i * stay);
+		sum_q16 += compute_valid_share_at_group_age_q16(midas, hot_stay, age + i * stay);
 	return (stay * sum_q16 >> 16) +
-	       count_valid_pages_of_chain(midas, hot_stay, get_bin_start(BINS)) -
-	       count_valid_pages_of_chain(midas, hot_stay, age + ROUNDS * stay);
+	       count_valid_ppns_younger_than_age(midas, hot_stay, get_bin_start(BINS)) -
+	       count_valid_ppns_younger_than_age(midas, hot_stay, age + ROUNDS * stay);
 }
 
 /* Programs in the last group per host write, in 2^-16, for @space ppns of which @held are valid. */
-static u64 compute_last_group_writes_q16(const struct midas *midas, u64 hot_stay, u64 age,
-					 u64 space, u64 held)
+static u64 compute_programs_of_last_group_q16(const struct midas *midas, u64 hot_stay, u64 age,
+					      u64 space, u64 held)
 {
-	u64 later = count_valid_pages_of_chain(midas, hot_stay, get_bin_start(BINS)) -
-		    count_valid_pages_of_chain(midas, hot_stay, age);
+	u64 later = count_valid_ppns_younger_than_age(midas, hot_stay, get_bin_start(BINS)) -
+		    count_valid_ppns_younger_than_age(midas, hot_stay, age);
 	/* Data that is never overwritten is in no histogram; the space that it takes is fixed. */
 	u64 fixed = held - min(later, held);
 	u64 step = get_bin_start(BINS - 1);
 	u64 stay = 0;
 
 	for (; step > stay >> STAY_BITS; step >>= 1)
-		if (compute_last_group_fill(midas, hot_stay, age, stay + step) + fixed <= space)
+		if (count_ppns_used_by_last_group(midas, hot_stay, age, stay + step) + fixed <=
+		    space)
 			stay += step;
 	return stay ? div64_u64(space << 16, stay) : WAF_MAX_Q16;
 }
@@ -335,7 +337,7 @@ static u64 predict_waf_q16(const struct midas *midas, const struct layout *layou
 	u64 hot_stay = predict_time_in_hot_group(midas, layout);
 	u64 hot_q16 = midas->curves[1].share_q16;
 	u64 moves_q16 = hot_q16 * get_valid_share_q16(&midas->curves[1], hot_stay) >> 16;
-	u64 enters_q16 = compute_chain_valid_share_q16(midas, hot_stay, 0);
+	u64 enters_q16 = compute_valid_share_at_group_age_q16(midas, hot_stay, 0);
 	u64 waf_q16 = ONE_Q16 + moves_q16;
 	/* Each group lacks half a block, its open one, and exceeds its size by up to a block. */
 	u64 unused = count_ppns_of_blocks(midas, 3 * (layout->groups + !!layout->blocks[HOT])) / 2;
@@ -351,7 +353,7 @@ static u64 predict_waf_q16(const struct midas *midas, const struct layout *layou
 		u64 leaves_q16;
 
 		age += div64_u64(group << 16, max(enters_q16, 1ULL));
-		leaves_q16 = compute_chain_valid_share_q16(midas, hot_stay, age);
+		leaves_q16 = compute_valid_share_at_group_age_q16(midas, hot_stay, age);
 		if (valid_q16)
 			valid_q16[i] = div64_u64(leaves_q16 << 16, max(enters_q16, 1ULL));
 		waf_q16 += leaves_q16;
@@ -360,13 +362,13 @@ static u64 predict_waf_q16(const struct midas *midas, const struct layout *layou
 	}
 	space -= min(space, unused);
 	space -= layout->groups > FIRST ? space / MARGIN : 0;
-	held = count_valid_pages_of_chain(midas, hot_stay, age) +
-	       (hot_q16 * compute_survival_area_below(&midas->curves[1], hot_stay) >> 16);
+	held = count_valid_ppns_younger_than_age(midas, hot_stay, age) +
+	       (hot_q16 * compute_survival_integral_up_to_age(&midas->curves[1], hot_stay) >> 16);
 	held = midas->valid - min(held, midas->valid - 1);
 	if (held + held / 64 >= space)
 		return U64_MAX;
 	return waf_q16 - enters_q16 +
-	       compute_last_group_writes_q16(midas, hot_stay, age, space, held);
+	       compute_programs_of_last_group_q16(midas, hot_stay, age, space, held);
 }
 
 /* Return the first group whose valid data are not as many as predicted; GROUPS - 1 if none. */
@@ -448,7 +450,8 @@ static void midas_search_count_used_blocks(struct midas *midas, struct search *s
 }
 
 /* Let the search try sizes of @group next, added to the base configuration. */
-static void midas_search_begin_group(const struct midas *midas, struct search *search, u32 group)
+static void midas_search_begin_sizes_of_group(const struct midas *midas, struct search *search,
+					      u32 group)
 {
 	search->phase = SEARCH_SIZE;
 	search->group = group;
@@ -485,9 +488,10 @@ static void midas_search_try_group_size(const struct midas *midas, struct search
 		search->base = search->best;
 		search->base_q16 = search->best_q16;
 	}
-	midas_search_begin_group(midas, search,
-				 gain && search->group + 1 < search->most ? (u32)search->group + 1 :
-									    HOT);
+	midas_search_begin_sizes_of_group(midas, search,
+					  gain && search->group + 1 < search->most ?
+						  (u32)search->group + 1 :
+						  HOT);
 }
 
 /* Set the age below which overwritten data counts as hot: the age at which data leaves group 1. */
@@ -499,14 +503,15 @@ static void midas_set_hot_age(const struct midas *midas, struct midas_state *sta
 		state->hot_age =
 			hot_stay +
 			div64_u64(count_ppns_of_blocks(midas, state->layout.blocks[FIRST]) << 16,
-				  max(compute_chain_valid_share_q16(midas, hot_stay, 0), 1ULL));
+				  max(compute_valid_share_at_group_age_q16(midas, hot_stay, 0),
+				      1ULL));
 }
 
 /*
  * Take the best configuration if it gains enough. If the data does not fit the configuration in
  * use, take the best one even if the data does not fit that either.
  */
-static void midas_search_finish_layout(const struct midas *midas, struct midas_state *state)
+static void midas_search_take_best_group_sizes(const struct midas *midas, struct midas_state *state)
 {
 	const struct search *search = &state->search;
 	u64 now_q16 = predict_waf_q16(midas, &state->layout, NULL);
@@ -524,7 +529,7 @@ static void midas_search_finish_layout(const struct midas *midas, struct midas_s
 }
 
 /* One step of the search: it evaluates the model for at most one configuration. */
-static void midas_search_next_configuration(struct midas *midas)
+static void midas_execute_search_step(struct midas *midas)
 {
 	struct midas_state *state = midas_state(&midas->policy);
 	struct search *search = &state->search;
@@ -541,13 +546,14 @@ static void midas_search_next_configuration(struct midas *midas)
 	case SEARCH_BASE:
 		search->base = (struct layout){ .groups = FIRST };
 		search->base_q16 = predict_waf_q16(midas, &search->base, NULL);
-		midas_search_begin_group(midas, search, search->most > FIRST ? FIRST : HOT);
+		midas_search_begin_sizes_of_group(midas, search,
+						  search->most > FIRST ? FIRST : HOT);
 		break;
 	case SEARCH_SIZE:
 		midas_search_try_group_size(midas, search);
 		break;
 	case SEARCH_END:
-		midas_search_finish_layout(midas, state);
+		midas_search_take_best_group_sizes(midas, state);
 		break;
 	default:
 		if (state->now >= state->epoch_ends)
@@ -563,9 +569,10 @@ static u32 midas_choose_group_of_host_write(struct aftl_policy *policy, aftl_lpn
 	bool hot = *stamp && interval < state->hot_age;
 
 	if (*stamp)
-		state->updates[*stamp >= STAMP_HOT][find_interval_bin(max(interval, 1ULL))]++;
+		state->updates[*stamp >= STAMP_HOT]
+			      [find_bin_of_rewrite_interval(max(interval, 1ULL))]++;
 	*stamp = max((u32)state->now & STAMP_TIME, 1U) | (hot ? STAMP_HOT : 0);
-	midas_search_next_configuration(container_of(policy, struct midas, policy));
+	midas_execute_search_step(container_of(policy, struct midas, policy));
 	return hot && state->layout.blocks[HOT] ? HOT : FIRST;
 }
 

@@ -33,7 +33,7 @@
  * AFTL_IDLE_TASK_RELOCATE; aftl_policy_close_block() closes a block early.
  *
  * IPS: order SWITCHED; place() returns SLC programs, or SWITCHED programs with the remaining bits
- * of a word line, as aftl_switched_order_next_page() says; idle_task() returns
+ * of a word line, as aftl_get_next_in_place_switch_page() says; idle_task() returns
  * AFTL_IDLE_TASK_RELOCATE to fill the remaining bits.
  */
 #ifndef AFTL_NAND_POLICY_H
@@ -444,7 +444,7 @@ struct aftl_program_result aftl_policy_monitor_page(const struct aftl_policy *po
 static inline bool aftl_is_last_program_step(const struct aftl_geometry *geo,
 					     const struct aftl_block *block)
 {
-	return block->programmed + aftl_program_step_pages(geo, block) ==
+	return block->programmed + aftl_count_pages_of_program_step(geo, block) ==
 	       aftl_block_usable_pages(geo, block);
 }
 

@@ -34,9 +34,9 @@ void aftl_open_blocks_forget_closed(struct aftl_policy *policy, const struct aft
 				get_open_blocks_of_lun(policy, i)->open[kind] = NULL;
 }
 
-int aftl_open_blocks_place(struct aftl_policy *policy, struct aftl_lun *lun,
-			   const struct aftl_program_request *need, u32 kind,
-			   struct aftl_placement *placement)
+int aftl_open_blocks_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
+				   const struct aftl_program_request *need, u32 kind,
+				   struct aftl_placement *placement)
 {
 	struct aftl_block **open = &get_open_blocks_of_lun(policy, aftl_lun_index(lun))->open[kind];
 

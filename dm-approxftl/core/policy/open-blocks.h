@@ -28,15 +28,15 @@ void aftl_open_blocks_forget_closed(struct aftl_policy *policy, const struct aft
 	.closed = aftl_open_blocks_forget_closed
 
 /**
- * aftl_open_blocks_place() - place a program in the open block of @kind
+ * aftl_open_blocks_place_program() - place a program in the open block of @kind
  * @policy: the policy itself
  * @lun: LUN of the program
  * @need: the program
  * @kind: index into the policy's kinds
  * @placement: takes the place
  */
-int aftl_open_blocks_place(struct aftl_policy *policy, struct aftl_lun *lun,
-			   const struct aftl_program_request *need, u32 kind,
-			   struct aftl_placement *placement);
+int aftl_open_blocks_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
+				   const struct aftl_program_request *need, u32 kind,
+				   struct aftl_placement *placement);
 
 #endif

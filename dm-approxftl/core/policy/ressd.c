@@ -483,7 +483,7 @@ static bool place_host_write_with_piggyback(struct aftl_policy *policy, struct a
 		set_reprogram_role_of_block(from, 0);
 		return false;
 	}
-	*ret = aftl_open_blocks_place(policy, lun, need, AFTL_KIND_DISPLACED, placement);
+	*ret = aftl_open_blocks_place_program(policy, lun, need, AFTL_KIND_DISPLACED, placement);
 	placement->piggyback = to_ressd(policy)->piggyback;
 	placement->piggybacked = min_t(u32, count, PIGGYBACK_MAX);
 	return true;
@@ -497,8 +497,8 @@ static int place_hot_data(struct aftl_policy *policy, struct aftl_lun *lun,
 
 	for (;;) {
 		if (!level->active && !choose_active_reprogram_block(policy, lun, need, level))
-			return aftl_open_blocks_place(policy, lun, need, AFTL_HOTNESS_COLD,
-						      placement);
+			return aftl_open_blocks_place_program(policy, lun, need, AFTL_HOTNESS_COLD,
+							      placement);
 		if (level->active->note & NOTE_RECLAIM &&
 		    place_host_write_with_piggyback(policy, lun, need, level->active, placement,
 						    &ret))
@@ -516,10 +516,10 @@ static int ressd_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
 	u32 kind = need->cause == AFTL_CAUSE_REWRITE ? AFTL_KIND_DISPLACED : AFTL_KIND_COLLECTED;
 
 	if (need->cause != AFTL_CAUSE_HOST)
-		return aftl_open_blocks_place(policy, lun, need, kind, placement);
+		return aftl_open_blocks_place_program(policy, lun, need, kind, placement);
 	if (need->stream && to_ressd(policy)->reprograms)
 		return place_hot_data(policy, lun, need, placement);
-	return aftl_open_blocks_place(policy, lun, need, need->stream, placement);
+	return aftl_open_blocks_place_program(policy, lun, need, need->stream, placement);
 }
 
 /* Relocated data become precise and cold. A rewrite skips word lines that used all reprograms. */

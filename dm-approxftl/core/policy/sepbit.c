@@ -59,7 +59,8 @@ static u32 sepbit_count_writes_since(const struct aftl_policy *policy, u32 then)
 	return (u32)sepbit_life(policy)->now - then;
 }
 
-static bool sepbit_is_age_below_lifespans(const struct aftl_policy *policy, u32 age, u32 lifespans)
+static bool sepbit_is_age_below_mean_lifespans(const struct aftl_policy *policy, u32 age,
+					       u32 lifespans)
 {
 	u64 mean = sepbit_life(policy)->mean;
 
@@ -75,13 +76,14 @@ static u32 sepbit_choose_stream(struct aftl_policy *policy, const struct aftl_pa
 	if (page->cause != AFTL_CAUSE_HOST) {
 		if (page->from->kind == SHORT_LIVED && page->cause == AFTL_CAUSE_GC)
 			return SURVIVORS;
-		return sepbit_is_age_below_lifespans(policy, age, YOUNG_LIFESPANS)  ? YOUNG :
-		       sepbit_is_age_below_lifespans(policy, age, MIDDLE_LIFESPANS) ? MIDDLE :
+		return sepbit_is_age_below_mean_lifespans(policy, age, YOUNG_LIFESPANS)  ? YOUNG :
+		       sepbit_is_age_below_mean_lifespans(policy, age, MIDDLE_LIFESPANS) ? MIDDLE :
 										      OLD;
 	}
 	sepbit_life(policy)->now++;
 	*written = max_t(u32, sepbit_life(policy)->now, 1);
-	return !first && sepbit_is_age_below_lifespans(policy, age, 1) ? SHORT_LIVED : LONG_LIVED;
+	return !first && sepbit_is_age_below_mean_lifespans(policy, age, 1) ? SHORT_LIVED :
+									      LONG_LIVED;
 }
 
 static void sepbit_record_opened_block(struct aftl_policy *policy, const struct aftl_block *block)

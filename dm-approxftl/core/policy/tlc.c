@@ -13,7 +13,7 @@ static int tlc_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
 {
 	u32 kind = need->cause == AFTL_CAUSE_HOST ? need->stream : AFTL_KIND_COLLECTED;
 
-	return aftl_open_blocks_place(policy, lun, need, kind, placement);
+	return aftl_open_blocks_place_program(policy, lun, need, kind, placement);
 }
 
 const struct aftl_policy_type aftl_policy_tlc = {

@@ -38,7 +38,7 @@ static const struct own *tvr_params(const struct aftl_policy *policy)
  * Age in hours at which short-lived data must be refreshed. The core looks for old data once a day,
  * so this is a day less than tvr_retention.
  */
-static u32 tvr_get_budget_hours(const struct aftl_policy *policy)
+static u32 tvr_get_short_retention_hours(const struct aftl_policy *policy)
 {
 	return (u32)div64_u64(tvr_params(policy)->tvr_retention, AFTL_HOUR_NS) - 24;
 }
@@ -52,8 +52,8 @@ static bool lpn_was_short_lived(const struct aftl_policy *policy, aftl_lpn_t lpn
 {
 	const struct aftl_block *old = aftl_policy_lpn_block(policy, lpn);
 
-	return old &&
-	       aftl_policy_age_hours(policy) < (u64)old->first_hour + tvr_get_budget_hours(policy);
+	return old && aftl_policy_age_hours(policy) <
+			      (u64)old->first_hour + tvr_get_short_retention_hours(policy);
 }
 
 static bool write_is_short_lived(const struct aftl_policy *policy,
@@ -78,7 +78,7 @@ static int tvr_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
 {
 	u32 kind = need->stream == SHORT ? SHORT : WHOLE;
 
-	if (aftl_open_blocks_place(policy, lun, need, kind, placement))
+	if (aftl_open_blocks_place_program(policy, lun, need, kind, placement))
 		return -ENOSPC;
 	if (kind == WHOLE)
 		return 0;
@@ -100,7 +100,7 @@ static bool tvr_choose_relocation(struct aftl_policy *policy, const struct aftl_
 static u32 tvr_get_retention_hours(struct aftl_policy *policy, u32 class, u32 mode)
 {
 	(void)class;
-	return mode == AFTL_MODE_REDUCED ? tvr_get_budget_hours(policy) : 0;
+	return mode == AFTL_MODE_REDUCED ? tvr_get_short_retention_hours(policy) : 0;
 }
 
 const struct aftl_policy_type aftl_policy_tvr = {

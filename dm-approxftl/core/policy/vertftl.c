@@ -11,16 +11,16 @@ static int vertftl_place_program(struct aftl_policy *policy, struct aftl_lun *lu
 				 const struct aftl_program_request *need,
 				 struct aftl_placement *placement)
 {
-	int ret = aftl_open_blocks_place(policy, lun, need, AFTL_PRECISE, placement);
+	int ret = aftl_open_blocks_place_program(policy, lun, need, AFTL_PRECISE, placement);
 
-	placement->ispp.final_mv = aftl_vertftl_final_mv(policy, placement->page);
+	placement->ispp.final_mv = aftl_vertftl_get_voltage_reduction_mv(policy, placement->page);
 	return ret;
 }
 
 /* Preconditioning need not call place(): without misprograms the fixed ISPP parameters are safe. */
-static u32 vertftl_count_writes_without_place_call(struct aftl_policy *policy, struct aftl_lun *lun,
-						   const struct aftl_program_request *need,
-						   const struct aftl_block *block)
+static u32 vertftl_count_programs_without_asking(struct aftl_policy *policy, struct aftl_lun *lun,
+						 const struct aftl_program_request *need,
+						 const struct aftl_block *block)
 {
 	(void)lun;
 	(void)need;
@@ -37,5 +37,5 @@ const struct aftl_policy_type aftl_policy_vertftl = {
 	.ignores_tags = true,
 	AFTL_OPEN_BLOCKS_METHODS,
 	.place = vertftl_place_program,
-	.fill_run = vertftl_count_writes_without_place_call,
+	.fill_run = vertftl_count_programs_without_asking,
 };

@@ -10,7 +10,7 @@ static int vth_b_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
 			       const struct aftl_program_request *need,
 			       struct aftl_placement *placement)
 {
-	int ret = aftl_open_blocks_place(policy, lun, need, need->class, placement);
+	int ret = aftl_open_blocks_place_program(policy, lun, need, need->class, placement);
 
 	if (need->class == AFTL_APPROX)
 		placement->mode = AFTL_MODE_REDUCED;

@@ -244,7 +244,8 @@ static u64 compute_errors_after_year(const struct account *account,
 {
 	struct aftl *ftl = account->ftl;
 	u16 *at = aftl_page_attr_ptr(&ftl->media,
-			       aftl_block_device_page(&ftl->media, place->block, place->page));
+				     aftl_page_number_in_device(&ftl->media, place->block,
+								place->page));
 	u32 erases = place->block->erases;
 	u16 kept = *at;
 	u64 rate;
@@ -720,7 +721,7 @@ static void check_page_errors(struct account *account, u32 block, u32 page, u16 
 		complain(account, "error rate of mode %u, class %u: %llu / 2^40, expected %llu",
 			 aftl_page_mode(attr), aftl_page_class(attr), (unsigned long long)relaxed,
 			 (unsigned long long)usual);
-	if (!aftl_page_reprograms(attr) && aftl_has_error_model(&account->ftl->media) &&
+	if (!aftl_get_reprogram_count_of_page(attr) && aftl_has_error_model(&account->ftl->media) &&
 	    compute_page_errors(account, block, page, attr) <
 		    compute_page_errors(account, block, page, get_page_attr_in_normal_mode(attr)))
 		complain(account, "mode %u, class %u has fewer errors than a normal program",
@@ -742,7 +743,7 @@ static void check_page_disturbance(struct account *account, u32 block, u32 page)
 {
 	const struct aftl_media *media = &account->ftl->media;
 	u32 first = page - page % media->geo->program_pages;
-	u32 told = aftl_page_disturb_mv(media, &media->blocks[block], page);
+	u32 told = aftl_compute_page_disturbance_mv(media, &media->blocks[block], page);
 	struct neighbour found[4];
 	u32 count = find_neighbour_pages(media->geo, first, found);
 	u32 mv = 0;

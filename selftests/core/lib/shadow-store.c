@@ -303,7 +303,7 @@ static u32 flip_reported_bits(struct shadow_store *store, const struct aftl_read
 	u32 i;
 
 	for (i = 0; i < read->flips; i++) {
-		u32 at = aftl_flip_position(cell, read->lpn, read->generation, i);
+		u32 at = aftl_get_bit_flip_position(cell, read->lpn, read->generation, i);
 
 		store->scratch[at / 64] ^= 1ULL << at % 64;
 	}

@@ -123,7 +123,7 @@ static void test_host_accept(void *host, struct aftl_request *request, aftl_lpn_
 	TELL(host, accept, request ? is_test_request(request) : NULL, lpn, tag);
 }
 
-/* Count a host callback, the number of which aftl_max_host_callbacks() bounds. */
+/* Count a host callback, the number of which aftl_get_max_callbacks_per_host_call() bounds. */
 static void count_host_call(struct test_device *device)
 {
 	device->burst++;
@@ -432,8 +432,8 @@ static int reload_device(struct test_device *device, const struct aftl_policy_ty
 	aftl_destroy(device->ftl);
 	device->ftl = NULL;
 	source = test_bytes_source(&bytes);
-	ret = aftl_load_as(&device->ftl, &source, type, config, &device->ops, device,
-			   &device->error);
+	ret = aftl_load_with_policy_and_params(&device->ftl, &source, type, config, &device->ops,
+					       device, &device->error);
 	test_bytes_free(&bytes);
 	return ret;
 }
@@ -522,7 +522,7 @@ void test_begin_host_call(struct test_device *device)
 
 void test_end_host_call(struct test_device *device)
 {
-	u32 most = aftl_max_host_callbacks(aftl_geometry(device->ftl)) +
+	u32 most = aftl_get_max_callbacks_per_host_call(aftl_geometry(device->ftl)) +
 		   device->zone_requests * AFTL_ZONE_HOST_CALLS;
 
 	if (device->resubmits)
@@ -537,7 +537,7 @@ static bool process_next_due_event(struct test_device *device, u64 now_ns)
 	bool more;
 
 	test_begin_host_call(device);
-	more = aftl_step(device->ftl, now_ns);
+	more = aftl_process_next_event(device->ftl, now_ns);
 	test_end_host_call(device);
 	return more;
 }
@@ -695,9 +695,9 @@ void test_flush_writes(struct test_device *device)
 	u32 steps = HANG_EVENTS;
 
 	aftl_set_drain_mode(device->ftl, true);
-	while (steps-- && aftl_is_busy(device->ftl) && test_process_event(device))
+	while (steps-- && aftl_has_pending_work(device->ftl) && test_process_event(device))
 		;
-	CHECK(!aftl_is_busy(device->ftl));
+	CHECK(!aftl_has_pending_work(device->ftl));
 	aftl_set_drain_mode(device->ftl, false);
 }
 

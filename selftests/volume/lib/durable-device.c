@@ -395,7 +395,7 @@ static int release_remapped_sectors(struct durable_device *durable, aftl_ppn_t f
 	if (!ret)
 		ret = aftl_volume_commit_if_changed(durable->volume);
 	if (!ret)
-		aftl_volume_release_remapped(durable->volume, first, slots);
+		aftl_volume_free_remap_slots_of_ppns(durable->volume, first, slots);
 	return ret;
 }
 
@@ -543,7 +543,7 @@ static void queue_commit_before_reprogram(struct durable_device *durable, aftl_p
 {
 	const struct aftl_media *media = aftl_media(durable->device.ftl);
 
-	if (aftl_page_reprograms(aftl_ppn_attr(media, ppn)))
+	if (aftl_get_reprogram_count_of_page(aftl_ppn_attr(media, ppn)))
 		queue_durable_op(durable, OP_AGAIN)->to = ppn;
 }
 
@@ -1169,7 +1169,7 @@ static int restore_persisted_buffer(struct durable_device *durable)
 	u64 offset;
 
 	memset(durable->buffered, 0, durable->unit_count * sizeof(*durable->buffered));
-	while (aftl_volume_next_persisted(durable->volume, &slot, &what, &offset)) {
+	while (aftl_volume_get_next_persisted_lpn(durable->volume, &slot, &what, &offset)) {
 		u32 tag = aftl_restore_buffered_write(durable->device.ftl, &what);
 		u32 unit = from_lpn(what.lpn);
 		u32 stamp;
@@ -1185,7 +1185,7 @@ static int restore_persisted_buffer(struct durable_device *durable)
 		durable->tags[tag] = (struct durable_tag){
 			.unit = unit, .stamp = stamp, .held = true, .kept = true,
 		};
-		aftl_volume_attach_persisted(durable->volume, slot, tag);
+		aftl_volume_set_plp_slot_of_tag(durable->volume, slot, tag);
 	}
 	return 0;
 }
@@ -1218,9 +1218,10 @@ int durable_load(struct durable_device *durable, const char *policy, bool scan)
 
 static void retire_remapped_blocks(struct durable_device *durable)
 {
-	u32 block = aftl_volume_next_remapped(durable->volume, 0);
+	u32 block = aftl_volume_find_next_remapped_block(durable->volume, 0);
 
-	for (; block != U32_MAX; block = aftl_volume_next_remapped(durable->volume, block + 1))
+	for (; block != U32_MAX;
+	     block = aftl_volume_find_next_remapped_block(durable->volume, block + 1))
 		CHECK_EQ(aftl_fail_block(durable->device.ftl, block), 0);
 }
 
@@ -1254,7 +1255,7 @@ void durable_stop(struct durable_device *durable)
 	while (durable->promises)
 		drop_oldest_durability_promise(durable);
 	drop_submitted_flushes(durable);
-	aftl_volume_release(durable->volume);
+	aftl_volume_free(durable->volume);
 	durable->volume = NULL;
 	free(durable->tags);
 	durable->tags = NULL;
@@ -1293,7 +1294,7 @@ static int close_durable_volume(struct durable_device *durable)
 		return ret;
 	if (is_write_buffer_persistent(durable)) {
 		aftl_set_drain_mode(device->ftl, true);
-		while (aftl_is_busy(device->ftl) && test_process_event(device))
+		while (aftl_has_pending_work(device->ftl) && test_process_event(device))
 			;
 	}
 	aftl_quiesce(device->ftl);
@@ -1311,7 +1312,7 @@ int durable_close_cleanly(struct durable_device *durable)
 	if (!ret)
 		ret = close_durable_volume(durable);
 	if (!ret) {
-		durable->digest = aftl_digest(durable->device.ftl);
+		durable->digest = aftl_compute_device_digest(durable->device.ftl);
 		durable->snapshot_bytes = aftl_volume_state(durable->volume)->snapshot_bytes;
 	}
 	durable_stop(durable);

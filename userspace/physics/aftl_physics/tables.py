@@ -167,8 +167,8 @@ def rber_section() -> Section:
               "RBER x 2^40 by curve, threshold voltage shift, P/E cycles and age",
               "Rates are at most a half. Non-decreasing along every axis except"
               " the curve: enforced by a running maximum. TLC curves do not depend on the shift."
-              " Fine, medium and coarse steps are in that order at every point. All are read with"
-              " the best references."),
+              " Fine, medium and coarse steps are in that order at every point. All rates are for"
+              " reads with the best references."),
         Table("aftl_disturb_mv", "u16", ("2", "2"), _neighbour_voltage_shifts_mv(),
               "threshold voltage shift by a neighbour programmed later, in millivolt",
               "First index: 0 = Y neighbour (same layer), 1 = Z neighbour (adjacent layer). Second"
@@ -223,7 +223,7 @@ def cube_section() -> Section:
         Table("aftl_cube_vert_mv", "u16", ("AFTL_LAYER_POINTS",),
               [scale_to_integer(mv, 1) for mv in cube.vertftl_voltage_reduction_mv()],
               "vertFTL: how far the last program voltage is lowered, in millivolt, by relative"
-              " layer", "The mean saves 8 % of the time."),
+              " layer", "On average a layer saves 8 % of its program time."),
         Macro("AFTL_CUBE_STEP_MV", scale_to_integer(program_time.ispp_step_mv(), 1),
               "ISPP step in millivolt, derived from one margin that the paper on cubeFTL measured"),
         Table("aftl_cube_ep1_q12", "u16", ("AFTL_RBER_PE_POINTS", "AFTL_LAYER_POINTS"), errors,
