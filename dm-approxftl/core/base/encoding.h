@@ -43,7 +43,7 @@ static inline u64 aftl_get_le(const u8 *bytes, unsigned int size)
  */
 u32 aftl_crc32c(u32 crc, const void *bytes, size_t size);
 
-/* Compute what aftl_crc32c() does by table lookups, without the processor's CRC instruction. */
+/* aftl_crc32c() computed by table lookups, without the processor's CRC instruction. */
 u32 aftl_crc32c_by_table(u32 crc, const void *bytes, size_t size);
 
 #endif

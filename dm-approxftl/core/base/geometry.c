@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Derives the geometry from the parameters and refuses impossible ones.
+ * Derives the geometry from the parameters, and refuses parameters that no device can have.
  */
 #include "core/base/geometry.h"
 

@@ -81,7 +81,7 @@ static const u8 live[] = {
 	AT(suspend_reads), AT(housekeeping), AT(housekeeping_every),
 };
 
-/* A unit such as "ms", and its value in stored units; each list starts with the largest. */
+/* A unit such as "ms", and its value in stored units; tables of units start with the largest. */
 struct suffix {
 	const char *text;
 	u64 scale;

@@ -12,7 +12,7 @@ static const u8 divided[] = {
 	AFTL_PARAM_AT(read_ahead),
 };
 
-/* A part of 0 could disable a feature: a shard's part is 0 only if the whole device's value is. */
+/* A shard's part of a parameter is 0, which may disable a feature, only if the parameter is 0. */
 static void divide_param_among_shards(struct aftl_config *own, u8 index, u64 count)
 {
 	u64 *value = aftl_config_param_ptr(own, index);
