@@ -263,7 +263,7 @@ struct aftl_block *aftl_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun,
 	if (!victim || victim->valid > most_valid)
 		return NULL;
 	/*
-	 * Below the GC reserve, take the victim with the fewest valid pages, not the rule's choice.
+	 * Below the GC reserve, take the victim with the fewest valid pages, not the selector's.
 	 */
 	if (likely(!lun->below_reserve && lun->free_blocks >= aftl_count_gc_reserve_blocks(ftl)))
 		aftl_victim_choose_by_selector(ftl, &closed, &victim);

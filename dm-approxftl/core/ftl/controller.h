@@ -48,8 +48,8 @@ struct aftl {
 	u64 fill_left_ns; /* time that the remaining writes of preconditioning would take */
 	u64 age_ns;
 	u64 hour;
-	u64 housekeeping_end_ns; /* of the last housekeeping */
-	bool housekeeping_wanted; /* a block has been erased since the last housekeeping */
+	u64 housekeeping_end_ns; /* end of the controller's last housekeeping */
+	bool housekeeping_wanted; /* a block was erased since the controller's last one */
 	u64 hour_ns; /* device age (age_ns + now_ns) when @hour began */
 	bool running;
 	bool filling;
@@ -97,8 +97,8 @@ struct aftl {
 	struct aftl_read_streams read_ahead;
 	bool reads_are_tracked;
 	/*
-	 * True if each array operation, host read or accepted write is reported to the host or the
-	 * policy.
+	 * True if array operations, host reads or accepted writes, respectively, are reported to
+	 * the host or the policy.
 	 */
 	bool array_is_observed;
 	bool reads_are_observed;

@@ -6,8 +6,8 @@
 #include "core/ftl/memory.h"
 
 /*
- * Runs of program rounds that can be recorded, for each block of a LUN. A round is one program in
- * each LUN; the ppns of the rounds of a run are consecutive in every LUN.
+ * Limit of recorded runs of rounds, for each block of a LUN. A round is one program in each LUN;
+ * the ppns of the rounds of a run are consecutive in every LUN.
  */
 #define BLOCK_RUNS 8U
 
@@ -109,7 +109,7 @@ static struct write_place place_of_fill_write(const struct aftl_fill_map *map, u
 
 /*
  * Distance to the write that is @step before another one in the fill order, which wraps around. The
- * members are added to a position, modulo 2^32.
+ * caller adds each member of the result to that of a position, modulo 2^32.
  */
 static struct write_place step_to_previous_place(const struct aftl_fill_map *map, u32 step)
 {

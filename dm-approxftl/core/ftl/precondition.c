@@ -152,12 +152,12 @@ struct filler {
 	u32 ahead;
 };
 
-/* Logical pages whose write numbers are stored between two calls of the host's pause(). */
+/* Logical pages for which the number of the first write is stored between two pause() calls. */
 #define NUMBERS_SLICE 65536U
 
 /*
- * Store the L2P entries of recorded rounds, and the write numbers if the policy wants these. In
- * that case no more rounds are programmed.
+ * Store the L2P entries of recorded rounds and, if the policy wants them, the numbers of the writes
+ * that wrote each logical page first: then no more rounds are programmed.
  */
 static int fill_store_recorded_l2p_entries(struct aftl *ftl, struct filler *filler)
 {

@@ -417,7 +417,7 @@ static u32 payload_lpn_level(const struct aftl *ftl, u32 class, const struct aft
 	return payload->tag[i] == AFTL_NIL ? class : ftl->commands[payload->tag[i]].level;
 }
 
-/* Tell the host where the data go. Translation pages have no data. */
+/* Tell the host to which ppn data are programmed. Translation pages have no data of the host. */
 static void notify_host_program_begins(struct aftl *ftl, const struct aftl_payload *payload, u32 i,
 				       aftl_ppn_t ppn)
 {
@@ -736,7 +736,7 @@ void aftl_commit_first_fill_writes_of_lun(struct aftl *ftl, struct aftl_lun *lun
 		.attr = aftl_page_attr(run->class, run->mode, 0),
 	};
 
-	/* Programs of one logical page are the most frequent ones: inline a loop for them. */
+	/* Most devices program one logical page at a time: inline a loop for this case. */
 	if (ftl->program_units == 1)
 		store_first_writes(ftl->media, new, 1, 1);
 	else

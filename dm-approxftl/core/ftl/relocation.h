@@ -25,7 +25,7 @@ static inline bool aftl_may_lun_repeat_listed_programs(const struct aftl *ftl,
 	       !aftl_gc_is_urgent(ftl, lun);
 }
 
-/* Return true if a program has to be repeated before anything else is programmed. */
+/* Return true if a program that the policy has rejected must be repeated before any other. */
 static inline bool aftl_is_repeated_program_due(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return lun->reloc.kind == AFTL_RELOC_REPEAT ||

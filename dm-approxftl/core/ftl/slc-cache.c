@@ -306,7 +306,7 @@ static void recount_slc_blocks(struct aftl *ftl, struct aftl_lun *lun)
 
 /*
  * After a crash, free blocks of an SLC superblock are closed. If they were opened with more bits
- * per cell, the superblock's stripes would mix both.
+ * per cell, a stripe of the superblock would mix pages of one bit and of several bits per cell.
  */
 static void slc_close_unprogrammed_blocks(struct aftl *ftl, u32 index)
 {

@@ -474,7 +474,7 @@ struct aftl_block *aftl_parity_block_of(struct aftl *ftl, const struct aftl_bloc
 }
 
 /*
- * Return true if ECC corrects the errors of @ppn; inherited ones are data that need no correction.
+ * Return true if ECC corrects the errors of @ppn; it treats inherited errors as correct data.
  */
 static bool ecc_can_decode_ppn(const struct aftl *ftl, aftl_ppn_t ppn)
 {

@@ -6,7 +6,7 @@
  *
  * Static: when the erase count of a block is more than wear_gap below the highest of its LUN, its
  * data, which have not changed for long, are relocated like those of a victim of GC, and the block
- * is erased. So it takes part again.
+ * is erased. The block then takes new data and wears again.
  */
 #include "core/ftl/block-manager.h"
 #include "core/ftl/controller.h"
