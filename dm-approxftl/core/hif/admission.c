@@ -155,7 +155,7 @@ void aftl_request_admit_waiting(struct aftl *ftl, bool write, u32 begin)
 			return;
 		}
 		admission_set_next_request(ftl, next, write);
-		/* Keep the link of a request without parts left: a completion queue may use it. */
+		/* Keep request->next if no parts are left: a completion queue may use it. */
 		if (request->parts)
 			request->next = NULL;
 	}
@@ -193,8 +193,8 @@ static bool unmap_discarded_lpn(struct aftl *ftl, aftl_lpn_t lpn, bool *buffered
 }
 
 /*
- * Report the range from the first to the last page that was stored in one unmap() call. A page that
- * is discarded in part keeps its data.
+ * Call unmap() once, for the range from the first to the last discarded page that has data. A page
+ * that is discarded in part keeps its data.
  */
 static noinline void submit_discard(struct aftl *ftl, struct aftl_request *request)
 {

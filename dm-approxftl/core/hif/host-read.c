@@ -712,7 +712,7 @@ static bool read_oldest_command_needs_no_sensing(struct aftl *ftl, struct aftl_l
 	return true;
 }
 
-/* Serve the first page of the oldest read from the read cache, if it arrived there meanwhile. */
+/* Serve the first page of the oldest read from the read cache, if the cache has the page by now. */
 static bool read_serve_from_cache(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_command *command = &ftl->commands[lun->reads.head];
@@ -803,7 +803,7 @@ static bool can_sense_planes_together(const struct aftl *ftl, u32 page, u32 with
 	}
 }
 
-/* Return true if a flash page of @lun has all pages of @command, and no buffer or cache has one. */
+/* True if a flash page of @lun has all pages of @command, none of them buffered or cached. */
 static bool read_command_is_in_one_page(struct aftl *ftl, const struct aftl_lun *lun,
 					const struct aftl_command *command, aftl_ppn_t *ppn)
 {
@@ -1198,7 +1198,7 @@ void aftl_read_complete_reconstructed_page(struct aftl *ftl, struct aftl_lun *lu
  * @ftl: device
  * @lun: LUN whose host read waits for the reconstruction
  *
- * Deliver the pages to the host again, as lost: at sensing time it was told how to get their data.
+ * Deliver the pages again, as lost: at sensing time the host was told how to get their data.
  */
 void aftl_read_fail_reconstruction(struct aftl *ftl, struct aftl_lun *lun)
 {
