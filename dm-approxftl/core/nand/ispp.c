@@ -67,7 +67,7 @@ static bool may_program_in_mlc_mode(const struct aftl_chip *chip,
 	       program->pages <= AFTL_MLC_PAGES && chip->config->bits > 2;
 }
 
-/* Reprograms (ReSSD) use voltage states that are left, with default ISPP parameters only. */
+/* Reprograms (ReSSD) use higher voltage states, with default ISPP parameters only. */
 static bool is_reprogram_mode_legal(const struct aftl_chip *chip,
 				    const struct aftl_program_command *program)
 {
@@ -144,7 +144,7 @@ static bool may_program_store_lent_parity(const struct aftl_chip *chip,
 	return attr && aftl_page_class(attr) == AFTL_PRECISE;
 }
 
-/* The modes BETWEEN and AFTER (ApproxFTL) require positions of a block's checkerboard. */
+/* Modes BETWEEN and AFTER (ApproxFTL) are legal only at their checkerboard positions of a block. */
 static bool does_mode_fit_page_position(const struct aftl_chip *chip,
 					const struct aftl_program_command *program)
 {
@@ -244,7 +244,7 @@ static u32 get_tvr_program_steps(const struct aftl_geometry *geo, u32 page, u32 
 	return aftl_tvr_steps[!is_first_page_of_word_line(geo, page)][sixteenths];
 }
 
-/* Program time without retention margins (TVR): the share of ISPP steps that remains. */
+/* Program time without retention margins (TVR): @ns times the share of ISPP steps that remain. */
 static u64 compute_program_ns_without_margins(const struct aftl_chip *chip, u64 ns, u32 page)
 {
 	const struct aftl_geometry *geo = chip->media->geo;

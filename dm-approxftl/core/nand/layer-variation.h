@@ -29,7 +29,7 @@ struct aftl_word_line_traits {
 struct aftl_word_line_traits aftl_word_line_get_traits(struct aftl_chip *chip,
 						       const struct aftl_block *block, u32 page);
 
-/* Error growth factor 1, in 1/2560: no margin was given up. */
+/* Error growth factor 1, in 1/2560: the program gives up no voltage margin. */
 #define AFTL_NO_GROWTH 2560
 
 /**

@@ -90,7 +90,7 @@ extern const u32 aftl_rber_hour_axis[AFTL_RBER_HOUR_POINTS];
  *
  * Rates are at most a half. Non-decreasing along every axis except the curve: enforced by a
  * running maximum. TLC curves do not depend on the shift. Fine, medium and coarse steps are
- * in that order at every point. All are read with the best references.
+ * in that order at every point. All rates are for reads with the best references.
  */
 extern const u64 aftl_rber_q40[AFTL_RBER_CURVES]
 	[AFTL_RBER_DISTURB_POINTS][AFTL_RBER_PE_POINTS][AFTL_RBER_HOUR_POINTS];
@@ -155,7 +155,7 @@ extern const u32 aftl_cube_program_ns[AFTL_CUBE_MAX_SKIPPED_LOOPS + 1]
 /**
  * aftl_cube_early_verifies - loops by which verifies may begin later, by relative layer
  *
- * The mean is 3. An assumption.
+ * The mean is 3. The values are assumed.
  */
 extern const u8 aftl_cube_early_verifies[AFTL_LAYER_POINTS];
 
@@ -163,7 +163,7 @@ extern const u8 aftl_cube_early_verifies[AFTL_LAYER_POINTS];
  * aftl_cube_vert_mv - vertFTL: how far the last program voltage is lowered, in millivolt, by
  * relative layer
  *
- * The mean saves 8 % of the time.
+ * On average a layer saves 8 % of its program time.
  */
 extern const u16 aftl_cube_vert_mv[AFTL_LAYER_POINTS];
 
@@ -209,7 +209,7 @@ extern const u16 aftl_cube_final_mv[AFTL_CUBE_MARGIN_POINTS];
 /**
  * aftl_cube_retry_q16 - share x 65536 of the layers that need retries, by P/E cycles and age
  *
- * At 2000 cycles 0.3 after a month, 0.9 after a year.
+ * The share at 2000 cycles is 0.3 after a month and 0.9 after a year.
  */
 extern const u32 aftl_cube_retry_q16[AFTL_RBER_PE_POINTS][AFTL_RBER_HOUR_POINTS];
 
@@ -252,8 +252,8 @@ extern const u32 aftl_tvr_wear_axis[AFTL_TVR_WEAR_POINTS];
 /**
  * aftl_tvr_erase_ns - erase time in nanoseconds, by content of the block and by P/E cycles
  *
- * First index: 0 = all cells hold '11' (erased), 1 = all hold '01'. Straight lines between
- * the measured ends; an assumption.
+ * First index: 0 = all cells hold '11' (erased), 1 = all hold '01'. Times between the
+ * measured ends are interpolated linearly (assumed).
  */
 extern const u32 aftl_tvr_erase_ns[2][AFTL_TVR_WEAR_POINTS];
 

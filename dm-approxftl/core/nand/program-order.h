@@ -158,7 +158,7 @@ static inline bool aftl_is_page_of_slc_pass_before_switch(const struct aftl_geom
 void aftl_mark_word_line_switched(const struct aftl_media *media, const struct aftl_block *block,
 				  u32 page);
 
-/* At most so many word lines of a block wait for their fine pass. */
+/* Most word lines of a block that may wait for their fine pass at a time. */
 #define AFTL_FOGGY_WORD_LINES 2
 
 /**

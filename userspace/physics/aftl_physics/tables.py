@@ -219,7 +219,7 @@ def cube_section() -> Section:
         Table("aftl_cube_early_verifies", "u8", ("AFTL_LAYER_POINTS",),
               cube.premature_verify_loops_by_layer(),
               "loops by which verifies may begin later, by relative layer",
-              "The mean is 3. An assumption."),
+              "The mean is 3. The values are assumed."),
         Table("aftl_cube_vert_mv", "u16", ("AFTL_LAYER_POINTS",),
               [scale_to_integer(mv, 1) for mv in cube.vertftl_voltage_reduction_mv()],
               "vertFTL: how far the last program voltage is lowered, in millivolt, by relative"
@@ -246,7 +246,7 @@ def cube_section() -> Section:
               "Largest deviation of a page's retries from AFTL_CUBE_RETRIES"),
         Table("aftl_cube_retry_q16", "u32", ("AFTL_RBER_PE_POINTS", "AFTL_RBER_HOUR_POINTS"),
               retries, "share x 65536 of the layers that need retries, by P/E cycles and age",
-              "At 2000 cycles 0.3 after a month, 0.9 after a year."),
+              "The share at 2000 cycles is 0.3 after a month and 0.9 after a year."),
     ))
 
 
@@ -290,8 +290,8 @@ def tvr_section() -> Section:
         Table("aftl_tvr_erase_ns", "u32", ("2", wear),
               [[tvr.block_erase_ns(p, c) for c in TVR_WEAR_AXIS] for p in (0, 1)],
               "erase time in nanoseconds, by content of the block and by P/E cycles",
-              "First index: 0 = all cells hold '11' (erased), 1 = all hold '01'. Straight lines"
-              " between the measured ends; an assumption."),
+              "First index: 0 = all cells hold '11' (erased), 1 = all hold '01'. Times"
+              " between the measured ends are interpolated linearly (assumed)."),
         Table("aftl_tvr_program_wear_q16", "u32", (wear,),
               [scale_to_integer(tvr.relative_program_time(cycles), Q16, digits=6)
                for cycles in TVR_WEAR_AXIS],
