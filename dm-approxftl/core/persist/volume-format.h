@@ -168,7 +168,7 @@
 #define AFTL_DISCARDS_PER_SECTOR 63
 #define AFTL_ZONES_PER_SECTOR 31
 
-/* Extents: frames that are initialised together; copies of the table that tells which ones are. */
+/* Frames of an extent, which are initialised together; copies of the table of extents. */
 #define AFTL_EXTENT_FRAMES 4
 #define AFTL_EXTENT_COPIES 2
 #define AFTL_PAYLOAD_BYTES 504

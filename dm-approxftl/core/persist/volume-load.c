@@ -1171,7 +1171,7 @@ static int load_device_from_tables(struct aftl_volume *volume, const struct aftl
 		ret = aftl_remap_load(volume, ftl, error);
 	if (!ret && type->restore_state_word && !strcmp(type->name, volume->state.policy))
 		type->restore_state_word(ftl->policy, volume->state.memory);
-	/* Audit counts and lists only: recovery itself made each valid ppn that of its lpn. */
+	/* Audit counts and lists only: recovery derived the valid ppns from the L2P table. */
 	if (!ret)
 		ret = aftl_audit_counters_and_block_lists(ftl, error);
 	if (!ret)

@@ -582,9 +582,9 @@ int aftl_volume_record_program(struct aftl_volume *volume, u32 page, const struc
 		return volume->ret;
 	volume->plp_hides = volume->plp_waiting && (volume->plp_hides || spare->hidden);
 	/*
-	 * Keep the sequence number and mapping of the older entry: with a new number, logical pages
-	 * that later programs or discards superseded would be mapped to this page again after a
-	 * crash.
+	 * Keep the sequence number and mapping of the recorded entry: with a new number, logical
+	 * pages that later programs or discards superseded would be mapped to this page again after
+	 * a crash.
 	 */
 	if (spare->lost && !aftl_spare_decode(&recorded, &volume->geo, bytes) &&
 	    spare_describes_same_program(spare, &recorded, volume->geo.page_units)) {

@@ -21,8 +21,7 @@
  * - aftl_volume_record_erase() commits first: the erased pages may be overwritten as soon as it
  *   returns, and then the relocated data must be durable at their new place.
  * - A page that is programmed again without an erase, aftl_get_reprogram_count_of_page(), is
- *   overwritten only
- *   after aftl_volume_commit_if_changed().
+ *   overwritten only after aftl_volume_commit_if_changed().
  *
  * A crash loses read counts of blocks (disturb starts at 0), and which blocks were open: they are
  * closed, except one in each LUN that would have no free block to collect garbage. A cached L2P
@@ -300,8 +299,8 @@ void aftl_volume_set_time(struct aftl_volume *volume, u64 now_ns, u64 age_ns, u6
 int __must_check aftl_volume_commit(struct aftl_volume *volume);
 
 /*
- * Commit recorded programs and discards, if any, before their old places are used again. Return:
- * -EAGAIN if buffered pages wait for a PLP slot, and must get one first.
+ * Commit recorded programs and discards, if any, before flash pages with replaced data are used
+ * again. Return: -EAGAIN if buffered pages wait for a PLP slot, and must get one first.
  */
 int __must_check aftl_volume_commit_if_changed(struct aftl_volume *volume);
 
