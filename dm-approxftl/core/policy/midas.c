@@ -53,7 +53,7 @@ enum { BINS = OCTAVES * BINS_PER_OCTAVE };
 #define SIZES 64
 #define GAIN_SHIFT 7
 
-/* Number of relocations in the last group that the model sums; precision of the period in bits. */
+/* Relocations in the last group that the model sums; precision of the time between them in bits. */
 #define ROUNDS 16
 #define STAY_BITS 8
 #define WAF_MAX_Q16 ((u64)U32_MAX)
@@ -391,7 +391,7 @@ static u32 midas_find_irregular_group(const struct midas *midas, const struct mi
 	return GROUPS - 1;
 }
 
-/* Compute the curves and the space for data from the saved state. */
+/* Compute the survival curves of data and the space for data from the saved state. */
 static void midas_prepare_model(struct midas *midas)
 {
 	const struct midas_state *state = midas_state(&midas->policy);

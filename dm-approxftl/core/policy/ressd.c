@@ -219,7 +219,7 @@ static struct span find_word_lines_to_relocate(struct aftl_policy *policy,
 	return span;
 }
 
-/* Count the valid pages that block further programs of @span, and list the first of them. */
+/* Count the valid pages that prevent further programs of @span, and list the first of them. */
 static u32 count_pages_blocking_program(struct aftl_policy *policy, struct aftl_block *block,
 					const struct span *span)
 {
