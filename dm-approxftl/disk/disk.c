@@ -193,7 +193,7 @@ static void drop_disk_lock_briefly(struct aftl_disk *disk)
 
 /*
  * Advance to the time of this call, or to a later device time that other callers reach meanwhile.
- * The clock is read only once: with an FTL slower than the clock, this loop would never end.
+ * The clock is read only once: an FTL that is slower than the clock would never reach the present.
  */
 int aftl_disk_lock_and_advance(struct aftl_disk *disk, bool killable) __acquires(&disk->lock)
 {

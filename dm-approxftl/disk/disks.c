@@ -185,7 +185,7 @@ static int find_first_failed_disk(const struct aftl_device *device, struct aftl_
 	return ret;
 }
 
-/* Create disks one after the other, so that each checks the memory that is left. */
+/* Create disks one after the other, so that each checks the memory that earlier ones have left. */
 static int create_disks_one_by_one(struct aftl_device *device, struct aftl_error *error)
 {
 	int ret = 0;

@@ -251,7 +251,7 @@ int aftl_dev_begin_use(struct aftl_dev *dev, const struct aftl_config *config,
 		return 0;
 	record_device_time(dev);
 	ret = aftl_volume_mark_in_use(dev->volume, aftl_policy_type(ftl), config);
-	/* Requests to a store used before must fail: without the worker they would block. */
+	/* If the store was used before, start the worker: it fails requests, which else block. */
 	if (ret && !dev->used)
 		return aftl_fail(error, ret, "the volume cannot be written");
 	if (ret)

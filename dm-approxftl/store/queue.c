@@ -429,7 +429,7 @@ static void complete_failed_queue_op(struct aftl_dev_op *op)
 	struct aftl_dev *dev = op->dev;
 
 	set_bit(from_ppn(op->to), dev->lost);
-	/* Run the worker, which tells user space of the error although no request follows. */
+	/* Run the worker, which tells user space of the write error even without requests. */
 	queue_work(dev->disk->workers.queue, &dev->work);
 	complete_queue_op(op);
 }

@@ -83,7 +83,7 @@ static struct aftl_account *find_user_account(kuid_t uid)
 	return NULL;
 }
 
-/* Charge @file to user @uid, or return -ENOSPC. Set *@fresh to NULL if it becomes the account. */
+/* Charge @file to @uid, or return -ENOSPC. Set *@fresh to NULL if it becomes @uid's account. */
 static int charge_file_to_user_account(struct aftl_file *file, kuid_t uid,
 				       struct aftl_account **fresh)
 {

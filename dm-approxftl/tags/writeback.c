@@ -89,7 +89,7 @@ void aftl_writeback_record_file_system(struct aftl_file *file, const struct inod
 
 /*
  * Return true if a loop device uses the file or has used it. Data of the loop device may be written
- * back after it has released the file, and fsnotify does not report all its writes: so store it.
+ * back after it has released the file, and fsnotify misses some of its writes: so set on_loop.
  */
 static bool has_file_backed_loop_device(struct aftl_file *file, const struct address_space *mapping)
 {

@@ -519,7 +519,7 @@ static int take_over_with_new_params(struct aftl_target *target, struct aftl_err
 	if (own->device) {
 		counts = aftl_device_save_counters(own->device);
 		if (!counts)
-			return aftl_fail(error, -ENOMEM, "not enough memory for the counters");
+			return aftl_fail(error, -ENOMEM, "not enough memory to save the counters");
 	}
 	if (target->below)
 		ret = reopen_target_volume(target, error);
