@@ -37,8 +37,8 @@ static bool may_be_half_of_concurrent_write(const struct torture_run *run, u64 u
 	       (found->kind == BLOCK_TORN || found->kind == BLOCK_FOREIGN);
 }
 
-void check_read_blocks(struct torture_run *run, u64 first, u32 count, const void *data,
-		       const u32 *floors, u32 request)
+void check_data_of_read(struct torture_run *run, u64 first, u32 count, const void *data,
+			const u32 *floors, u32 request)
 {
 	for (u32 i = 0; i < count; i++) {
 		struct block_found found = block_read((const u8 *)data + (size_t)i *

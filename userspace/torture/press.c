@@ -347,8 +347,8 @@ static void finish_torture_request(struct press *press, struct slot *slot, int r
 		else if (slot->request.op == LOAD_FLUSH)
 			ledger_end_flush(run->ledger, slot->covered);
 		else
-			check_read_blocks(run, slot->change.first, slot->change.count, slot->data,
-					  slot->change.floors, slot->number);
+			check_data_of_read(run, slot->change.first, slot->change.count, slot->data,
+					   slot->change.floors, slot->number);
 	} else {
 		handle_request_failure(press, slot, result < 0 ? -result : EIO);
 	}
