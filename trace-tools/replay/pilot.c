@@ -29,7 +29,7 @@ struct pilot {
 };
 
 /* Return true if the request changes the content of units. */
-static bool ticket_changes_data(const struct ticket *ticket)
+static bool does_ticket_change_data(const struct ticket *ticket)
 {
 	return !is_read_ticket(ticket) && ticket->request.op != AFTL_OP_FLUSH;
 }
@@ -41,7 +41,7 @@ static void record_expected_content(struct replay_run *run, struct ticket *ticke
 	u64 first = ticket_first_unit(run, ticket);
 	u32 count = count_ticket_units(run, ticket);
 
-	if (ticket_changes_data(ticket))
+	if (does_ticket_change_data(ticket))
 		ticket->alone = expected_data_begin_write(&run->expected, first, count, &what,
 							  is_write_ticket(ticket));
 	else if (ticket->floors)
@@ -55,7 +55,7 @@ static void reap_completed_requests(struct pilot *pilot)
 
 	while (pilot->under_way && (ticket = pilot->type->reap(pilot->engine))) {
 		pilot->under_way--;
-		if (run->verifies && ticket_changes_data(ticket))
+		if (run->verifies && does_ticket_change_data(ticket))
 			expected_data_end_write(&run->expected, ticket_first_unit(run, ticket),
 						count_ticket_units(run, ticket),
 						(u32)ticket->sequence, ticket->alone,

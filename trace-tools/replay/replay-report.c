@@ -105,7 +105,8 @@ static u64 compute_requests_per_second(u64 requests, u64 ns)
 
 /* JSON output */
 
-static void write_times_json(struct json_writer *json, const struct aftl_histogram *histogram)
+static void write_time_statistics_json(struct json_writer *json,
+				       const struct aftl_histogram *histogram)
 {
 	json_u64(json, "mean_ns", histogram_mean(histogram));
 	for (unsigned int i = 0; i < ARRAY_SIZE(quantiles); i++)
@@ -124,7 +125,7 @@ static void write_timing_fidelity_json(const struct replay_report *report, struc
 		json_u64(json, "depth", report->header.closed_depth);
 	} else {
 		json_object(json, "lag");
-		write_times_json(json, &report->lag);
+		write_time_statistics_json(json, &report->lag);
 		json_end_object(json);
 		json_u64(json, "late_ns", report->late_ns);
 		json_u64(json, "late_requests", report->late);
@@ -152,7 +153,7 @@ static void write_replay_latency_json(const struct replay_report *report, struct
 			json_string(json, "class", report->header.class_names[class]);
 			json_u64(json, "requests", latency->ns.count);
 			json_u64(json, "bytes", latency->bytes);
-			write_times_json(json, &latency->ns);
+			write_time_statistics_json(json, &latency->ns);
 			json_end_object(json);
 		}
 	json_end_array(json);
@@ -205,8 +206,8 @@ static void add_mean_and_quantile_cells(struct text_table *table,
 	text_table_add_cell(table, "%s", text);
 }
 
-static void print_latency(const struct replay_report *report, unsigned int op, unsigned int class,
-			  struct text_table *table)
+static void print_latency_row(const struct replay_report *report, unsigned int op,
+			      unsigned int class, struct text_table *table)
 {
 	const struct replay_latency *latency = report->latency[op][class];
 	char size[HUMAN_SIZE];
@@ -243,7 +244,7 @@ static void print_latency_table(const struct replay_report *report, FILE *out)
 	}
 	for (unsigned int op = 0; op < AFTL_OPS; op++)
 		for (unsigned int class = 0; class < AFTL_RECORD_CLASSES; class++)
-			print_latency(report, op, class, &table);
+			print_latency_row(report, op, class, &table);
 	text_table_print_and_free(&table, out);
 }
 

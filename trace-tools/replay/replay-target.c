@@ -94,8 +94,9 @@ static int open_target_file(struct replay_target *target, const struct target_op
 	return target->fd < 0 ? report_target_error(options, -errno, "cannot open", error) : 0;
 }
 
-static int finish_opening_file(struct replay_target *target, const struct target_options *options,
-			       struct aftl_error *error)
+static int finish_opening_target_file(struct replay_target *target,
+				      const struct target_options *options,
+				      struct aftl_error *error)
 {
 	struct stat found;
 
@@ -155,8 +156,9 @@ static int check_file_system_signatures(const struct replay_target *target,
 	return report_target_has_data(options, error);
 }
 
-static int finish_opening_device(struct replay_target *target, const struct target_options *options,
-				 struct aftl_error *error)
+static int finish_opening_target_device(struct replay_target *target,
+					const struct target_options *options,
+					struct aftl_error *error)
 {
 	int sector;
 
@@ -176,7 +178,7 @@ static int open_existing_target(struct replay_target *target, const struct targe
 
 	if (S_ISBLK(found->st_mode)) {
 		ret = open_target_device(target, options, found, error);
-		return ret ? ret : finish_opening_device(target, options, error);
+		return ret ? ret : finish_opening_target_device(target, options, error);
 	}
 	if (!S_ISREG(found->st_mode))
 		return aftl_fail(error, -EINVAL, "%.120s is neither a block device nor a file",
@@ -184,7 +186,7 @@ static int open_existing_target(struct replay_target *target, const struct targe
 	ret = check_target_file(options, found, fresh, error);
 	if (!ret)
 		ret = open_target_file(target, options, error);
-	return ret ? ret : finish_opening_file(target, options, error);
+	return ret ? ret : finish_opening_target_file(target, options, error);
 }
 
 int target_open(struct replay_target *target, const struct target_options *options,
