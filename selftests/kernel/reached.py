@@ -44,7 +44,7 @@ class Reached:
             self.cover = map_kcov_buffer(fd)
             fcntl.ioctl(fd, ENABLE, TRACE_PC)
 
-    def fetch_new_addresses(self) -> set[object]:
+    def fetch_newly_covered_addresses(self) -> set[object]:
         """Return the code addresses covered since the last call, and reset KCOV."""
         if not self.cover:
             return set()
@@ -53,7 +53,7 @@ class Reached:
         self.cover[0] = 0
         return reached
 
-    def take_log_messages(self) -> set[object]:
+    def fetch_new_log_messages(self) -> set[object]:
         """Return the module's log messages since the last call."""
         said = set[object]()
         while True:
@@ -68,7 +68,8 @@ class Reached:
 
     def count_newly_covered_items(self, answers: list[str]) -> int:
         """Return how many code addresses or messages are new since the last call."""
-        found = {*self.fetch_new_addresses(), *self.take_log_messages(), *answers} - self.seen
+        found = {*self.fetch_newly_covered_addresses(), *self.fetch_new_log_messages(),
+                 *answers} - self.seen
         self.seen |= found
         return len(found)
 

@@ -243,7 +243,7 @@ class Medium:
         return (f"0 {SECTORS} delay {self.base} 0 {reads} {self.base} 0 {writes} "
                 f"{self.base} 0 {flushes}")
 
-    def swap_medium_table(self, table: str) -> None:
+    def replace_medium_table(self, table: str) -> None:
         """Replace the dm table of the medium; pending requests continue with the new table."""
         run_command("dmsetup", "reload", MEDIUM, text=table)
         run_command("dmsetup", "suspend", "--noflush", "--nolockfs", MEDIUM)
@@ -252,11 +252,11 @@ class Medium:
     def restore_working_table(self) -> None:
         """Restore the dm table with which the medium works."""
         self.broken = False
-        self.swap_medium_table(self.make_working_medium_table())
+        self.replace_medium_table(self.make_working_medium_table())
 
     def make_medium_drop_writes(self) -> None:
         """Make the backing device drop all further writes."""
-        self.swap_medium_table(f"0 {SECTORS} flakey {self.base} 0 0 3600 1 drop_writes")
+        self.replace_medium_table(f"0 {SECTORS} flakey {self.base} 0 0 3600 1 drop_writes")
 
     def change_medium_at_random(self) -> None:
         """Change the delays of the backing device, make it fail, or repair it."""
@@ -267,7 +267,7 @@ class Medium:
             self.restore_working_table()
         elif self.scenario.media in ("failing", "bad"):
             self.broken = True
-            self.swap_medium_table(
+            self.replace_medium_table(
                 self.make_failing_medium_table() if self.scenario.media == "failing"
                 else self.make_failing_range_table())
 
