@@ -93,11 +93,11 @@ def test_each_simulated_system_has_paper_figures() -> None:
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
 def test_each_study_describes_itself_and_its_figures(path: Path) -> None:
     document = study_plan.load_toml_file(path)
-    text = study_plan.text_in_one_line(document["text"])
+    text = study_plan.join_text_to_one_line(document["text"])
     assert text.endswith(".")
     assert re.search("synthetic|the bit error rate behind", text, re.I), "what stands in"
     for one in document["figure"]:
-        assert study_plan.text_in_one_line(one["text"]).endswith(".")
+        assert study_plan.join_text_to_one_line(one["text"]).endswith(".")
         assert one["title"].startswith(f"{document['name']}, ")
 
 

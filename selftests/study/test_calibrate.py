@@ -129,7 +129,7 @@ def test_reads_alone_determine_read_parameters_only(tmp_path: Path) -> None:
     told = {known.name for known in found.known if known.is_parameter_determined}
     assert {"dies", "stripe", "one_shot", "read", "link"} <= told
     assert told.isdisjoint({"program", "buffer", "op"})
-    assert all(known.name_determining_measurements.startswith("assumed; ask")
+    assert all(known.determining_measurements.startswith("assumed; ask")
                for known in found.known
                if known.name in ("program", "buffer", "op"))
 

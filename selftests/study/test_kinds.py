@@ -258,10 +258,10 @@ def test_traces_are_generated_for_each_seed(tmp_path: Path) -> None:
 def test_each_generator_version_makes_its_own_traces(tmp_path: Path,
                                                      monkeypatch: pytest.MonkeyPatch) -> None:
     streams = Streams(tmp_path / "s.toml", PROGRAM, Setting(made=tmp_path), {"requests": 300}, None)
-    first = streams.generated_record_file("HM_0", 1)
-    assert streams.generated_record_file("HM_0", 1) == first
+    first = streams.find_or_generate_record_file("HM_0", 1)
+    assert streams.find_or_generate_record_file("HM_0", 1) == first
     monkeypatch.setattr(study_streams, "MAKERS", ("synth.py",))
-    assert streams.generated_record_file("HM_0", 1) != first
+    assert streams.find_or_generate_record_file("HM_0", 1) != first
 
 
 def test_real_traces_replace_generated_ones(tmp_path: Path) -> None:

@@ -165,7 +165,7 @@ def test_a_guest_that_does_not_end_is_no_verdict_about_the_stack(
     children = Children()
     monkeypatch.setattr(children, "run_program", lambda words: (status, "", "panic"))
     plan = worn.Plan(STACKS[0], LIVES[0], 1, "uml")
-    record = worn.run_cell(plan, children)
+    record = worn.run_cell_in_virtual_machine(plan, children)
     assert record["outcome"] == outcome
     assert bool(record["error"]) == (outcome == worn.FAILED_CELL)
 
@@ -175,7 +175,7 @@ def test_a_cell_without_result_is_run_again(tmp_path: Path,
     plan = worn.Plan(STACKS[0], LIVES[0], 1, "uml")
     failed = {**make_fake_worn_record(plan.cell_name, Outcome.HUNG), "error": "too busy"}
     (tmp_path / plan.record_file_name).write_text(json.dumps(failed))
-    monkeypatch.setattr(worn, "run_cell", lambda plan,
+    monkeypatch.setattr(worn, "run_cell_in_virtual_machine", lambda plan,
                         children: make_fake_worn_record(plan.cell_name, Outcome.CORRECT))
     arguments = worn.make_worn_parser().parse_args(["--results", str(tmp_path)])
     assert [one["error"] for one in worn.run_worn_cells([plan], arguments)] == [""]
@@ -239,7 +239,7 @@ def test_a_minimised_failure_is_printed_as_a_script(monkeypatch: pytest.MonkeyPa
         return {**record, "events": events, "again": plan.make_command_to_run_cell(),
                 "versions": {"e2fsprogs": "1.47"}}
 
-    monkeypatch.setattr(worn, "run_cell", simulate_run_of_cell)
+    monkeypatch.setattr(worn, "run_cell_in_virtual_machine", simulate_run_of_cell)
     words = ["--cell", "ext4/no-spare", "--reduce"]
     assert worn.main(words) == 0
     said = capsys.readouterr().out
@@ -283,7 +283,7 @@ def test_a_cell_whose_lab_fails_does_not_end_the_others(
         return {**worn.make_record_of_unfinished_cell(plan, "", "", ""),
                 "outcome": Outcome.CORRECT.value}
 
-    monkeypatch.setattr(worn, "run_cell", simulate_run_of_cell)
+    monkeypatch.setattr(worn, "run_cell_in_virtual_machine", simulate_run_of_cell)
     code = worn.main(["--stacks", "ext4,xfs,btrfs", "--lives", "healthy"])
     out, err = capsys.readouterr()
     assert code == 1

@@ -99,7 +99,7 @@ def format_parameter_row(known: Known) -> list[str]:
         between = " to ".join(dict.fromkeys(format_parameter(known.name, end)
                                             for end in (known.low, known.high)))
     return [known.name, format_parameter(known.name, known.value), between,
-            known.name_determining_measurements]
+            known.determining_measurements]
 
 
 def make_row_of_compared_figure(row: Compared) -> list[str]:
@@ -149,7 +149,7 @@ def calibration_as_json(found: Found, output: Output, against: Sequence[Compared
                             "low": known.low if known.is_parameter_determined else None,
                             "high": known.high if known.is_parameter_determined else None,
                             "determined": known.is_parameter_determined,
-                            "rests_on": known.name_determining_measurements}
+                            "rests_on": known.determining_measurements}
                            for known in found.known],
             "profile": found.model.make_device_parameters(found.model.least_device_bytes_for_gc()),
             "fitted": comparison_as_json(found.comparison),

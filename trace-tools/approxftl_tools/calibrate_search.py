@@ -74,7 +74,7 @@ class Known:
         return self.low >= 0 and self.high < USELESS * max(self.low, 1.0 / USELESS)
 
     @property
-    def name_determining_measurements(self) -> str:
+    def determining_measurements(self) -> str:
         """Return the measurements that determine the parameter, or that would determine it."""
         return f"{'' if self.is_parameter_determined else 'assumed; ask '}{TOLD_BY[self.name]}"
 

@@ -257,7 +257,7 @@ def list_measured_figures_of_fio_jobs(jobs: Sequence[Job]) -> Iterator[Figure]:
                                                              for value in found]))
 
 
-def load_of_process(jobs: Sequence[Job]) -> Measured:
+def get_load_of_fio_process(jobs: Sequence[Job]) -> Measured:
     """Return the load of processes that ran the same job."""
     job, options = jobs[0], jobs[0].options
     # With group_reporting fio reports all processes as one entry.
@@ -276,7 +276,7 @@ def load_of_process(jobs: Sequence[Job]) -> Measured:
                                   if figure.value > 0))
 
 
-def load_of_reads_beside_writer(loads: Sequence[Measured]) -> Measured | None:
+def get_load_of_reads_beside_writer(loads: Sequence[Measured]) -> Measured | None:
     """Return the load of reads beside a sequential writer; None for any other pair of loads."""
     readers = [load for load in loads if load.writes == 0]
     writers = [load for load in loads if load.writes == 1]
@@ -287,18 +287,18 @@ def load_of_reads_beside_writer(loads: Sequence[Measured]) -> Measured | None:
     return replace(readers[0], beside_rate=done, beside_size=writers[0].size)
 
 
-def load_of_job_group(jobs: Sequence[Job]) -> Measured | Unused:
+def get_load_of_fio_job_group(jobs: Sequence[Job]) -> Measured | Unused:
     """Return jobs that ran together as one load, or the reason why they cannot be used."""
     by_name = {name: list(same) for name, same in
                groupby(sorted(jobs, key=lambda job: job.name), key=lambda job: job.name)}
     for job in jobs:
         if job.reason_job_is_unusable():
             return Unused(job.name, job.path, job.reason_job_is_unusable())
-    loads = [load_of_process(same) for same in by_name.values()]
+    loads = [get_load_of_fio_process(same) for same in by_name.values()]
     silent = [load for load in loads if not load.figures]
     if silent:
         return Unused(silent[0].name, silent[0].path, "fio has measured nothing of it")
-    both = loads[0] if len(loads) == 1 else load_of_reads_beside_writer(loads)
+    both = loads[0] if len(loads) == 1 else get_load_of_reads_beside_writer(loads)
     return both or Unused(" and ".join(by_name), jobs[0].path,
                           "ran at once, and are not reads beside writes in order")
 
@@ -337,7 +337,7 @@ class History:
         # A drive that is read before any write is assumed to be full.
         self.filled, self.overwritten = self.capacity, 0
 
-    def drive_state_before_job(self, jobs: Sequence[Job]) -> State:
+    def get_drive_state_before_job(self, jobs: Sequence[Job]) -> State:
         """Return the drive's state before the given jobs, the first of which may fill the drive."""
         if any(job.does_job_fill_drive() for job in jobs):
             return State(0.0)
@@ -356,7 +356,7 @@ class History:
 def add_load_if_state_known(output: Output, history: History, load: Measured,
                             jobs: Sequence[Job]) -> None:
     """Add a load; it is unusable if the state of the drive before the load is unknown."""
-    before = history.drive_state_before_job(jobs)
+    before = history.get_drive_state_before_job(jobs)
     if load.writes and load.order == "random" and not history.capacity:
         output.unused.append(Unused(load.name, load.path, "how full the drive was is not known: "
                                     "give the output of the job that filled it, or --capacity"))
@@ -378,7 +378,7 @@ def read_fio_files(paths: Sequence[Path], capacity: int = 0) -> Output:
         for path in ordered:
             for _, group in groupby(jobs[path], key=lambda job: job.group):
                 at_once = list(group)
-                found = load_of_job_group(at_once)
+                found = get_load_of_fio_job_group(at_once)
                 if isinstance(found, Unused):
                     output.unused.append(found)
                 else:

@@ -260,7 +260,7 @@ def count_differing_bits(one: bytes, other: bytes) -> int:
     return (int.from_bytes(one, "little") ^ int.from_bytes(other, "little")).bit_count()
 
 
-def flips_by_plane(stored: PlaneFile, precise: PlaneFile, planes: Planes) -> list[int]:
+def count_flips_of_each_plane(stored: PlaneFile, precise: PlaneFile, planes: Planes) -> list[int]:
     """Return the flipped bits of each plane, padding included, the lowest plane first."""
     ranges = [get_byte_range_of_bit_plane(planes, bit)
               for bit in range(planes.tensor.element.bits)]
@@ -320,15 +320,17 @@ def read_back_and_compare_both_files(subject: Subject, args: argparse.Namespace)
             raise Refusal(f"{args.directory / subject.precise_copy_name}: precise data are damaged",
                           command.NOT_VERIFIED)
         told = query_errors_reported_by_device(args.directory, fd, args.require)
-        return compare_with_precise_copy(subject, setup, (stored, precise), told, args.draws)
+        return compare_stored_with_precise_numbers(subject, setup, (stored, precise), told,
+                                                   args.draws)
 
 
-def compare_with_precise_copy(subject: Subject, setup: Json, files: tuple[PlaneFile, PlaneFile],
-                              told: Json | None, draws: int) -> Json:
+def compare_stored_with_precise_numbers(subject: Subject, setup: Json,
+                                        files: tuple[PlaneFile, PlaneFile],
+                                        told: Json | None, draws: int) -> Json:
     """Compare the stored numbers with their precise copy."""
     stored, precise = files
     levels, tensors = setup["levels"], parse_model(precise).tensors
-    flips = [flips_by_plane(stored, precise, planes) for planes in stored.planes]
+    flips = [count_flips_of_each_plane(stored, precise, planes) for planes in stored.planes]
     bits = sum(8 * planes.bytes_of_plane for planes in stored.planes)
     by_level = [sum(one[bit] for one in flips for bit, own in enumerate(levels) if own == level)
                 for level in LEVELS]

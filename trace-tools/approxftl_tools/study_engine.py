@@ -48,7 +48,7 @@ def outcome_of_process(point: Point, status: int, out: str, err: str, attempts: 
     return Outcome(point, None, last[0].removeprefix("approxftl sim: "))
 
 
-def first_changed_file(point: Point) -> str | None:
+def find_first_changed_file(point: Point) -> str | None:
     """Return the point's first input file that changed since the study was read, or None."""
     for name, digest in point.files:
         try:
@@ -81,7 +81,7 @@ class Processes:
         while was_process_killed(status) and not self.children.stopped and attempts < ATTEMPTS:
             status, out, err = self.run_point_once(point)
             attempts += 1
-        changed = first_changed_file(point)
+        changed = find_first_changed_file(point)
         if changed:
             return Outcome(point, None, f"{changed} has changed since the study began")
         return outcome_of_process(point, status, out, err, attempts)

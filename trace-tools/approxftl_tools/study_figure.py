@@ -20,10 +20,10 @@ from approxftl_tools.study_plan import (
     Yardstick,
     check_string_values,
     is_valid_option_value,
+    join_text_to_one_line,
     list_policies_of_point,
     option_values_as_list,
     refuse_unknown_words,
-    text_in_one_line,
     values_as_strings,
     values_of_study_axes,
 )
@@ -73,7 +73,7 @@ class Spec:
 
     def figure_spec_as_text(self) -> str:
         """Return one line of text that describes the figure."""
-        return text_in_one_line(self.table.get("text", ""))
+        return join_text_to_one_line(self.table.get("text", ""))
 
 
 def check_keys_and_names_of_figure(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None:
@@ -94,7 +94,7 @@ def check_keys_and_names_of_figure(plan: Plan, table: dict[str, Any], axes: Sequ
             refuse_unknown_words(path, f"{key} of [[figure]]", [str(table[key])], known)
 
 
-def check_value_types(path: Path, table: dict[str, Any]) -> None:
+def check_value_types_of_figure_spec(path: Path, table: dict[str, Any]) -> None:
     """Refuse a [[figure]] with values of the wrong type."""
     where = " of [[figure]]"
     check_string_values(path, table, TEXTS, where)
@@ -113,7 +113,7 @@ def check_value_types(path: Path, table: dict[str, Any]) -> None:
 
 def check_figure_spec(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None:
     """Refuse an invalid [[figure]] of a study."""
-    check_value_types(plan.path, table)
+    check_value_types_of_figure_spec(plan.path, table)
     several = isinstance(table.get("y"), list)
     check_keys_and_names_of_figure(plan, table, [*axes, MEASURE] if several else axes)
     for key in ("points", "networks"):

@@ -23,7 +23,7 @@ from approxftl_tools.study_engine import Engine
 from approxftl_tools.study_plan import (
     Plan,
     Value,
-    integer_of_key,
+    get_integer_of_study_key,
     is_valid_option_value,
     option_name,
     refuse_unknown_words,
@@ -159,7 +159,8 @@ def parse_optimise_section_of_study(plan: Plan) -> Goal:
     ranges = check_optimise_keys(plan, table, table.get("range"))
     measure = table.get("minimise", table.get("maximise"))
     refuse_unknown_words(plan.path, "measure", [str(measure)], list(VALUES))
-    counts = {key: integer_of_key(plan.path, table, key, *bounds) for key, bounds in COUNTS.items()}
+    counts = {key: get_integer_of_study_key(plan.path, table, key, *bounds)
+              for key, bounds in COUNTS.items()}
     return Goal(str(measure), "maximise" in table, **counts,
                 ranges={key: parse_option_range(plan.path, key, given)
                         for key, given in ranges.items()})

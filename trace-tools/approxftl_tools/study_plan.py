@@ -247,13 +247,14 @@ def list_values_of_all_axes(path: Path, document: dict[str, Any], seeds: int
     if seeds:
         if "seed" in result or "seed" in document.get("base", {}):
             raise Refusal(f"{path}: seeds are given and derived; leave out seeds or seed", USAGE)
-        result["seed"] = derive_seeds(integer_of_key(path, document, "seed", 1, *COUNTS["seed"]),
+        result["seed"] = derive_seeds(get_integer_of_study_key(path, document, "seed", 1,
+                                                               *COUNTS["seed"]),
                                       seeds)
     return result
 
 
-def integer_of_key(path: Path, document: dict[str, Any], key: str, usual: int, least: int,
-                   most: int) -> int:
+def get_integer_of_study_key(path: Path, document: dict[str, Any], key: str, usual: int, least: int,
+                             most: int) -> int:
     """Return the value of an integer key of the study, or the key's default."""
     value = document.get(key, usual)
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
@@ -261,7 +262,7 @@ def integer_of_key(path: Path, document: dict[str, Any], key: str, usual: int, l
     return value
 
 
-def percentage_of_key(path: Path, document: dict[str, Any], key: str) -> float:
+def get_percentage_of_study_key(path: Path, document: dict[str, Any], key: str) -> float:
     """Return the value of a study's key, such as "2%", as a number; 0 if the key is missing."""
     text = document.get(key, "0%")
     if not isinstance(text, str) or not re.search(SHARE, text) or text.endswith("\n"):
@@ -269,8 +270,8 @@ def percentage_of_key(path: Path, document: dict[str, Any], key: str) -> float:
     return float(text.removesuffix("%")) / 100
 
 
-def word_list_of_key(path: Path, document: dict[str, Any], key: str,
-                     usual: Sequence[str]) -> tuple[str, ...]:
+def get_word_list_of_study_key(path: Path, document: dict[str, Any], key: str,
+                               usual: Sequence[str]) -> tuple[str, ...]:
     """Return the non-empty list of words under a key, or the key's default."""
     value = document.get(key, list(usual))
     if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value):
@@ -287,13 +288,14 @@ def check_string_values(path: Path, table: dict[str, Any], keys: Iterable[str],
 
 
 def read_rules_of_study(path: Path, document: dict[str, Any]) -> Rules:
-    until = percentage_of_key(path, document, "until")
-    seeds = integer_of_key(path, document, "seeds", FIRST_SEEDS if until else 1, *COUNTS["seeds"]) \
+    until = get_percentage_of_study_key(path, document, "until")
+    seeds = get_integer_of_study_key(path, document, "seeds", FIRST_SEEDS if until else 1,
+                                     *COUNTS["seeds"]) \
         if until or "seeds" in document else 0
-    most = integer_of_key(path, document, "most", 40, *COUNTS["most"])
+    most = get_integer_of_study_key(path, document, "most", 40, *COUNTS["most"])
     if until and seeds > most:
         raise Refusal(f"{path}: seeds begin with {seeds}, but most is {most}", USAGE)
-    measures = word_list_of_key(path, document, "measures", DEFAULT)
+    measures = get_word_list_of_study_key(path, document, "measures", DEFAULT)
     refuse_unknown_words(path, "measure", measures, list(VALUES))
     check_string_values(path, document, TEXTS)
     yardstick = Yardstick(document.get("relative_to", ""))
@@ -459,7 +461,7 @@ def find_reference_value(path: Path, points: Iterable[Point], value: str) -> Yar
                   USAGE)
 
 
-def text_in_one_line(text: object) -> str:
+def join_text_to_one_line(text: object) -> str:
     return " ".join(str(text).split())
 
 
@@ -507,6 +509,7 @@ def read_study(path: Path, program: Path, seeds: int = 0, files: dict[str, Path]
     rules = replace(rules, yardstick=find_reference_value(path, points, rules.yardstick.value))
     if not seeds and not sure:
         check_axis_values(path, program, points)
-    return Plan(path, document.get("name", path.stem), text_in_one_line(document.get("text", "")),
+    return Plan(path, document.get("name", path.stem),
+                join_text_to_one_line(document.get("text", "")),
                 tuple(points), tuple(varying), rules, tuple(document.get("figure", [])),
                 streams.named, setting, document.get("optimise"))

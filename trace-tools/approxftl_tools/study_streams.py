@@ -80,10 +80,10 @@ class Streams:
             return self.packed[key]
         if not like:
             return (self.path.parent / name).absolute()
-        return self.generated_record_file(name, seed) if self.setting.traces is None else \
-            self.real_record_file(name)
+        return self.find_or_generate_record_file(name, seed) if self.setting.traces is None else \
+            self.find_real_record_file(name)
 
-    def real_record_file(self, name: str) -> Path:
+    def find_real_record_file(self, name: str) -> Path:
         """Return the real record file that the user names in place of a generated one."""
         path = (self.setting.traces or Path()) / f"{name}.aft"
         if not path.exists():
@@ -91,7 +91,7 @@ class Streams:
                           "makes one", NOT_FOUND)
         return path.absolute()
 
-    def generated_record_file(self, name: str, seed: object) -> Path:
+    def find_or_generate_record_file(self, name: str, seed: object) -> Path:
         """Return a record file generated like a published volume; generate it if it is missing."""
         words = [f"--like={name}", *(f"--{key}={value}" for key, value in
                                      (self.synth or {}).items()), f"--seed={seed}"]

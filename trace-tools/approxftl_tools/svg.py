@@ -262,7 +262,7 @@ def bar_elements(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str
     """Yield an SVG mark for each bar; if there are many bars, one for each series of bars."""
     width, places = bar_positions(plot, area)
     if len(plot.categories) * len(plot.series) > MARKS:
-        yield from bars_by_series(plot, area, scale)
+        yield from draw_bars_by_series(plot, area, scale)
         return
     for i, lefts in enumerate(places):
         base = 0.0
@@ -272,7 +272,7 @@ def bar_elements(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str
                 base += (values[i] or 0) if plot.stacked else 0
 
 
-def bars_as_strokes(said: str, way: str, width: float, own: Hue, place: str) -> str:
+def draw_bars_as_strokes(said: str, way: str, width: float, own: Hue, place: str) -> str:
     """Return many bars as strokes of one SVG path, drawn twice: wider as edges, then as bars."""
     name, edge = f"{FIGURE}-{place}", f"{EDGES[own.palette]}{own.index}"
     return (svg_element("defs", svg_element("path", d=way, id=name))
@@ -281,7 +281,7 @@ def bars_as_strokes(said: str, way: str, width: float, own: Hue, place: str) -> 
                           class_=f"bars {LINES[own.palette]}{own.index}{PALER[own.shade]}"))
 
 
-def bars_by_series(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
+def draw_bars_by_series(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
     """Yield an SVG mark for each series of bars: one path, of which each bar is a stroke."""
     width, places = bar_positions(plot, area)
     bases = [0.0] * len(plot.categories)
@@ -294,8 +294,8 @@ def bars_by_series(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[s
                 if low != high:
                     way.append(f"M{format_px(places[i][j] + width / 2)} {low}V{high}")
                 bases[i] += value if plot.stacked else 0
-        yield bars_as_strokes(title_element(name), "".join(way), max(width, 0.5),
-                              series_colour(plot, j), f"{j}-{area.left:.0f}-{area.top:.0f}")
+        yield draw_bars_as_strokes(title_element(name), "".join(way), max(width, 0.5),
+                                   series_colour(plot, j), f"{j}-{area.left:.0f}-{area.top:.0f}")
 
 
 def label_bars_with_values(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:

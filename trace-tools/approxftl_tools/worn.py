@@ -283,7 +283,7 @@ def make_record_of_unfinished_cell(plan: Plan, error: str, note: str, said: str)
             "transactions": 0, "again": plan.make_command_to_run_cell()}
 
 
-def run_cell(plan: Plan, children: Children) -> Json:
+def run_cell_in_virtual_machine(plan: Plan, children: Children) -> Json:
     """Run one cell in a virtual machine and return its record."""
     program = command.simulator_path()
     lab = program.with_name("approxftl-lab")
@@ -333,7 +333,7 @@ def run_worn_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list
                          "on an idle machine; the same command continues\n")
     pool = ThreadPoolExecutor(arguments.jobs)
     try:
-        running = {pool.submit(run_cell, plan, children): plan
+        running = {pool.submit(run_cell_in_virtual_machine, plan, children): plan
                    for plan in plans if plan not in kept}
         for future in as_completed(running):
             plan = running[future]
@@ -385,7 +385,7 @@ def print_minimal_script_of_cell_outcome(plans: Sequence[Plan]) -> int:
     children, attempts = Children(), 1
 
     def run_cell_with_fewer_events(items: Sequence[Event | int]) -> Json:
-        return run_cell(replace(
+        return run_cell_in_virtual_machine(replace(
             plans[0], events=tuple(one for one in items if isinstance(one, Event)),
             numbers=format_number_ranges([one for one in items if isinstance(one, int)])), children)
 
@@ -403,7 +403,7 @@ def print_minimal_script_of_cell_outcome(plans: Sequence[Plan]) -> int:
                          f"{'same' if kept else 'another'} outcome\n")
         return bool(kept)
 
-    whole = run_cell(plans[0], children)
+    whole = run_cell_in_virtual_machine(plans[0], children)
     items: list[Event | int] = [Event(one["when"], part) for one in whole["events"]
                                 for part in one.get("parts", [one["what"]])]
     if not items:
@@ -422,14 +422,15 @@ def print_minimal_script_of_cell_outcome(plans: Sequence[Plan]) -> int:
     return command.DONE
 
 
-def word_of_outcome(record: Json) -> str:
+def get_short_word_of_outcome(record: Json) -> str:
     """Return the short word of an outcome for the matrix."""
     found = record["outcome"]
     return found if found == FAILED_CELL else SHORT[Outcome(found)]
 
 
-def worn_matrix(records: Iterable[Json]) -> tuple[list[str], list[str], dict[str, list[str]],
-                                                  dict[str, dict[str, Json]]]:
+def make_matrix_of_cells(records: Iterable[Json]) -> tuple[list[str], list[str],
+                                                           dict[str, list[str]],
+                                                           dict[str, dict[str, Json]]]:
     """Return variants (kernel and seed), columns (lives), rows (stacks) and records of cells."""
     cells: dict[str, dict[str, Json]] = {}
     rows: dict[str, list[str]] = {}
@@ -453,10 +454,10 @@ def describe_matrix_axes(records: Sequence[Json]) -> list[str]:
 
 def matrix_as_text(records: Sequence[Json]) -> str:
     """Return the matrix as a table, and sentences about the cells with a bad outcome."""
-    variants, lives, rows, cells = worn_matrix(records)
+    variants, lives, rows, cells = make_matrix_of_cells(records)
 
     def cell_outcomes(cell: str) -> str:
-        words = [word_of_outcome(cells[cell][one]) if one in cells[cell] else "-"
+        words = [get_short_word_of_outcome(cells[cell][one]) if one in cells[cell] else "-"
                  for one in variants]
         return "/".join(words if len({*words} - {"-"}) > 1 else {*words} - {"-"})
 
@@ -467,7 +468,8 @@ def matrix_as_text(records: Sequence[Json]) -> str:
         text += "\n".join(["In this order, where they differ:", *describe_matrix_axes(records), ""])
     for record in records:
         about = record["cell"] + (f" ({record['variant']})" if len(variants) > 1 else "")
-        for detail in explain_cell_outcome(record)[:3] if word_of_outcome(record).isupper() else []:
+        is_bad = get_short_word_of_outcome(record).isupper()
+        for detail in explain_cell_outcome(record)[:3] if is_bad else []:
             text += f"{about}: {detail}\n"
         if record["error"]:
             text += f"{about}: {record['error']}\n"
@@ -484,8 +486,9 @@ def explain_cell_outcome(record: Json) -> list[str]:
 
 def matrix_as_html(records: Sequence[Json], argv: Sequence[str]) -> str:
     """Return the HTML page of the results."""
-    variants, lives, rows, cells = worn_matrix(
-        {**record, "word": word_of_outcome(record), "explained": explain_cell_outcome(record),
+    variants, lives, rows, cells = make_matrix_of_cells(
+        {**record, "word": get_short_word_of_outcome(record),
+         "explained": explain_cell_outcome(record),
          "id": re.sub("[^a-z0-9.]+", "-", f"{record['cell']} {record['variant']}"),
          "rank": (7 if record["outcome"] == FAILED_CELL
                   else Outcome(record["outcome"]).rank_of_outcome)}

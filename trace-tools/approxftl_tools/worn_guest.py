@@ -99,7 +99,7 @@ def flush_file_system(place: Path) -> None:
         os.close(fd)
 
 
-def btrfs_node_age(data: bytes, node: int) -> int:
+def get_btrfs_node_age(data: bytes, node: int) -> int:
     """Return a number by which tree nodes of btrfs sort from old to new; 0 for its log tree.
 
     A transaction may write a node several times, mostly at increasing addresses.
@@ -261,7 +261,7 @@ class Cell:
 
     # ------------------------------------------------------------ commands
 
-    def watch_command(self, text: str, check: bool = True) -> str:
+    def run_watched_command(self, text: str, check: bool = True) -> str:
         """Run a command of a storage stack while its progress is watched; return its error."""
         line = string.Template(text).substitute(self.names)
         process = subprocess.Popen(shlex.split(line), stdout=subprocess.PIPE,
@@ -292,34 +292,34 @@ class Cell:
     def make_drives(self) -> None:
         """Create the drives, on a RAM disk if the power will fail; plain drives are dm-dust."""
         if self.is_durable:
-            self.watch_command(f"modprobe brd rd_nr={self.stack.drives} rd_size=786432",
-                               check=False)
+            self.run_watched_command(f"modprobe brd rd_nr={self.stack.drives} rd_size=786432",
+                                     check=False)
         for number in range(self.stack.drives):
             store = "ram"
             if self.is_durable:
                 sectors = int(Path(f"/sys/block/ram{number}/size").read_text())
-                self.watch_command(f"dmsetup create below{number} --table '0 {sectors} linear "
-                                   f"/dev/ram{number} 0'")
+                self.run_watched_command(f"dmsetup create below{number} --table "
+                                         f"'0 {sectors} linear /dev/ram{number} 0'")
                 store = f"/dev/mapper/below{number}"
             if self.plain:
-                self.watch_command(f"dmsetup create drive{number} --table "
-                                   f"'0 {PLAIN_SECTORS} dust {store} 0 {PAGE}'")
-                self.watch_command(f"dmsetup message drive{number} 0 enable")
+                self.run_watched_command(f"dmsetup create drive{number} --table "
+                                         f"'0 {PLAIN_SECTORS} dust {store} 0 {PAGE}'")
+                self.run_watched_command(f"dmsetup message drive{number} 0 enable")
             else:
-                self.watch_command(f"approxftl create drive{number} --store {store} --timing off "
-                                   f"{self.table_options_of_drive(number)}")
+                self.run_watched_command(f"approxftl create drive{number} --store {store} "
+                                         f"--timing off {self.table_options_of_drive(number)}")
             self.names[f"dev{number}"] = f"/dev/mapper/drive{number}"
 
     def replace_dm_targets_below(self, target: str) -> None:
         """Switch all devices below the drives to another dm target at once, without a flush."""
         for number in range(self.stack.drives):
-            self.watch_command(f"dmsetup suspend --noflush --nolockfs below{number}")
+            self.run_watched_command(f"dmsetup suspend --noflush --nolockfs below{number}")
         for number in range(self.stack.drives):
             size = int(Path(f"/sys/block/ram{number}/size").read_text())
             rest = f"linear /dev/ram{number} 0" if target == "linear" else target
-            self.watch_command(f"dmsetup load below{number} --table '0 {size} {rest}'")
+            self.run_watched_command(f"dmsetup load below{number} --table '0 {size} {rest}'")
         for number in range(self.stack.drives):
-            self.watch_command(f"dmsetup resume below{number}")
+            self.run_watched_command(f"dmsetup resume below{number}")
 
     def cut_power(self) -> None:
         """Cut the power: from now on all requests to the devices below the drives fail."""
@@ -331,12 +331,12 @@ class Cell:
         tables = [subprocess.run(["dmsetup", "table", f"drive{number}"], check=True, text=True,
                                  capture_output=True).stdout for number in range(self.stack.drives)]
         for number in range(self.stack.drives):
-            self.watch_command(f"dmsetup remove --retry drive{number}")
+            self.run_watched_command(f"dmsetup remove --retry drive{number}")
         self.replace_dm_targets_below("linear")
         for number, table in enumerate(tables):
-            self.watch_command(f"dmsetup create drive{number} --table '{table.strip()}'")
+            self.run_watched_command(f"dmsetup create drive{number} --table '{table.strip()}'")
             if self.plain:
-                self.watch_command(f"dmsetup message drive{number} 0 enable")
+                self.run_watched_command(f"dmsetup message drive{number} 0 enable")
 
     def make_blocks_bad(self, text: str) -> list[str]:
         """Let the listed flash blocks, or "all" blocks, fail; return an event for each of them."""
@@ -351,8 +351,8 @@ class Cell:
                                  ) -> dict[str, list[int]]:
         """Search the first drive for byte patterns of each object; return pages, the newest first.
 
-        Metadata of btrfs are written to new places, so the pages are sorted by btrfs_node_age().
-        The requests of the search are not traced.
+        Metadata of btrfs are written to new places, so get_btrfs_node_age() sorts the pages. The
+        requests of the search are not traced.
         """
         switch_request_trace(False)
         if PLACE.is_mount():
@@ -367,7 +367,8 @@ class Cell:
                                                        min(CHUNK, size - start))
                 for at in range(0, len(data), PAGE) if any(map(data.__contains__, every)) else ():
                     node, page = at - at % NODE, data[at:at + PAGE]
-                    age = btrfs_node_age(data, node) if self.stack.name.startswith("btrfs") else 0
+                    age = get_btrfs_node_age(data,
+                                             node) if self.stack.name.startswith("btrfs") else 0
                     for key, some in needles.items():
                         if any(map(page.__contains__, some)):
                             found[key].append((-age, (start + at) // PAGE))
@@ -405,7 +406,7 @@ class Cell:
             for page in pages if what in ("copies", "newest") else pages[:1]:
                 if page not in self.spoiled:
                     fault = "addbadblock" if self.plain else "fault unit"
-                    self.watch_command(f"dmsetup message drive0 0 {fault} {page}")
+                    self.run_watched_command(f"dmsetup message drive0 0 {fault} {page}")
                     self.spoiled.add(page)
                 told.append(f"page {page}: {key}")
             if not pages:
@@ -488,7 +489,7 @@ class Cell:
             verb, _, rest = event.what.partition(" ")
             told, parts = "", []
             if verb == "message":
-                self.watch_command(f"dmsetup message drive0 0 {rest}")
+                self.run_watched_command(f"dmsetup message drive0 0 {rest}")
             elif verb == "fault-blocks":
                 parts = self.make_blocks_bad(rest)
             elif verb == "cut":
@@ -597,31 +598,31 @@ class Cell:
         """Unmount the file system, and stop all devices between it and the drives."""
         # A server's process may end a little after its file says so.
         for _ in range(20):
-            why = self.watch_command("umount $place", check=False)
+            why = self.run_watched_command("umount $place", check=False)
             if "busy" not in why:
                 break
             time.sleep(0.2)
         if why and "not mounted" not in why:
             self.add_note_to_record(why)
-            self.watch_command("umount --lazy $place", check=False)
+            self.run_watched_command("umount --lazy $place", check=False)
         for line in self.stack.release:
-            if why := self.watch_command(line, check=False):
+            if why := self.run_watched_command(line, check=False):
                 self.add_note_to_record(why)
 
     def mount_stack(self) -> str:
         """Assemble the stack's array and mount its file system; return the first error."""
         for line in self.stack.assemble:
-            if why := self.watch_command(line, check=False):
+            if why := self.run_watched_command(line, check=False):
                 return why
-        return self.watch_command(self.stack.mount, check=False)
+        return self.run_watched_command(self.stack.mount, check=False)
 
     def repair_stack(self) -> None:
         """Run the storage stack's repair program, mount, and read the objects that it has left."""
         if not self.stack.repair:
             return
-        why = self.watch_command(self.stack.repair, check=False)
+        why = self.run_watched_command(self.stack.repair, check=False)
         self.add_note_to_record(f"repair: {why[-200:] or 'succeeded'}")
-        if why := self.watch_command(self.stack.mount, check=False):
+        if why := self.run_watched_command(self.stack.mount, check=False):
             self.add_note_to_record(f"after the repair: {why}")
             return
         kept = list(self.findings)
@@ -630,29 +631,29 @@ class Cell:
         self.findings = kept + wrong
         self.unmount_stack()
 
-    def run_cell(self) -> None:
+    def run_cell_in_guest(self) -> None:
         """Run the cell: write, inject the faults, read, unmount, mount and read again."""
         subprocess.run(["dmesg", "--clear"], check=True)
         trace_failed_requests()
         for module in self.stack.modules:
-            self.watch_command(f"modprobe -q {module}", check=False)
+            self.run_watched_command(f"modprobe -q {module}", check=False)
         self.make_drives()
         PLACE.mkdir(exist_ok=True)
         for line in self.stack.make:
-            self.watch_command(line)
+            self.run_watched_command(line)
         if not self.stack.seal:
-            self.watch_command(self.stack.mount)
+            self.run_watched_command(self.stack.mount)
         if self.stack.work.startswith("postgres"):
             PLACE.chmod(0o755)
         self.write_transactions()
         for line in self.stack.seal:
-            self.watch_command(line)
+            self.run_watched_command(line)
         if not self.is_cut:
             Path("/proc/sys/vm/drop_caches").write_text("3")
             self.execute_due_fault_events("loaded")
             self.read_all_objects("mounted")
             for line in self.stack.status:
-                self.watch_command(line, check=False)
+                self.run_watched_command(line, check=False)
         self.unmount_stack()
         if self.is_cut:
             self.restore_power()
@@ -667,7 +668,7 @@ class Cell:
             return
         self.read_all_objects("mounted again")
         for line in self.stack.status:
-            self.watch_command(line, check=False)
+            self.run_watched_command(line, check=False)
         self.unmount_stack()
 
     def make_cell_record(self) -> Json:
@@ -710,7 +711,7 @@ def main() -> None:
     begun = time.monotonic()
     error = ""
     try:
-        cell.run_cell()
+        cell.run_cell_in_guest()
     except HungError as hung:
         cell.findings.append(Finding("", Outcome.HUNG, str(hung)))
         cell.add_note_to_record(str(hung))

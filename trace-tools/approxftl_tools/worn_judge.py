@@ -145,7 +145,7 @@ class Ledger:
         return next((one.versions[key] for one in reversed(self.transactions)
                      if one.status == "durable" and key in one.versions), None)
 
-    def allowed_versions(self, key: str) -> list[int | None]:
+    def list_allowed_versions_of_object(self, key: str) -> list[int | None]:
         """Return the versions of an object that a read may return; None if it may be absent."""
         allowed: list[int | None] = []
         for one in reversed(self.transactions):
@@ -157,7 +157,7 @@ class Ledger:
         return [*allowed, None]
 
     def _judge_bytes(self, key: str, value: bytes) -> Finding:
-        allowed = self.allowed_versions(key)
+        allowed = self.list_allowed_versions_of_object(key)
         known = [one for one in allowed if one is not None]
         expected = [make_object_value(key, one, self.sectors) for one in known]
         if value in expected:
@@ -189,7 +189,7 @@ class Ledger:
             return Finding(key, Outcome.REFUSED, answer.why)
         if answer is not None:
             return self._judge_bytes(key, answer)
-        allowed = self.allowed_versions(key)
+        allowed = self.list_allowed_versions_of_object(key)
         if None in allowed:
             return Finding(key, Outcome.CORRECT, "never acknowledged")
         return Finding(key, Outcome.LOST, f"absent; acknowledged: version {allowed[-1]}")

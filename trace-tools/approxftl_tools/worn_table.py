@@ -59,15 +59,15 @@ class Stack:
     seal: tuple[str, ...] = ()
 
 
-def ext4_stack(name: str, about: str, work: str, packages: tuple[str, ...] = (),
-               options: str = "defaults") -> Stack:
+def make_ext4_stack(name: str, about: str, work: str, packages: tuple[str, ...] = (),
+                    options: str = "defaults") -> Stack:
     """Return a storage stack: software on ext4 on one drive."""
     return Stack(name, about, work, ("mkfs.ext4 -q -F $dev0",), f"mount -t ext4 -o {options} $dev0 "
                  "$place", repair="e2fsck -fy $dev0", programs=("mkfs.ext4", "e2fsck"),
                  packages=("e2fsprogs", *packages))
 
 
-def btrfs_stack(name: str, about: str, data: str, metadata: str, drives: int) -> Stack:
+def make_btrfs_stack(name: str, about: str, data: str, metadata: str, drives: int) -> Stack:
     """Return a storage stack of btrfs with the given profiles of data and metadata."""
     devices, mount = "$dev0", "mount -t btrfs $dev0 $place"
     if drives == 2:
@@ -80,7 +80,7 @@ def btrfs_stack(name: str, about: str, data: str, metadata: str, drives: int) ->
                  modules=("btrfs",), status=("btrfs device stats $place",))
 
 
-def md_stack(level: int, first: str, others: str) -> Stack:
+def make_md_stack(level: int, first: str, others: str) -> Stack:
     """Return a storage stack of ext4 on an array of drives."""
     count = 1 + len(others.split())
     return Stack(
@@ -95,21 +95,22 @@ def md_stack(level: int, first: str, others: str) -> Stack:
 
 
 STACKS = (
-    ext4_stack("ext4", "ext4, data=ordered", "files"),
-    ext4_stack("ext4-journal", "ext4, data=journal", "files", options="data=journal"),
+    make_ext4_stack("ext4", "ext4, data=ordered", "files"),
+    make_ext4_stack("ext4-journal", "ext4, data=journal", "files", options="data=journal"),
     # These variables of xfstests let mkfs.xfs make a file system below 300 MB.
     Stack("xfs", "XFS", "files",
           ("env TEST_DIR=- TEST_DEV=- QA_CHECK_FS=- mkfs.xfs -q -f $dev0",),
           "mount -t xfs $dev0 $place", repair="xfs_repair -L $dev0", programs=("mkfs.xfs",),
           packages=("xfsprogs",), modules=("xfs",)),
-    btrfs_stack("btrfs", "btrfs, metadata single", "single", "single", 1),
-    btrfs_stack("btrfs-dup", "btrfs, data and metadata DUP", "dup", "dup", 1),
-    btrfs_stack("btrfs-raid1", "btrfs, data and metadata RAID1 on two drives", "raid1", "raid1", 2),
+    make_btrfs_stack("btrfs", "btrfs, metadata single", "single", "single", 1),
+    make_btrfs_stack("btrfs-dup", "btrfs, data and metadata DUP", "dup", "dup", 1),
+    make_btrfs_stack("btrfs-raid1", "btrfs, data and metadata RAID1 on two drives", "raid1",
+                     "raid1", 2),
     Stack("f2fs", "F2FS", "files", ("mkfs.f2fs -q -f $dev0",), "mount -t f2fs $dev0 $place",
           repair="fsck.f2fs -f $dev0", programs=("mkfs.f2fs",), packages=("f2fs-tools",),
           modules=("f2fs",)),
-    md_stack(1, "$dev0", "$dev1"),
-    md_stack(5, "$dev0", "$dev1 $dev2"),
+    make_md_stack(1, "$dev0", "$dev1"),
+    make_md_stack(5, "$dev0", "$dev1 $dev2"),
     Stack("integrity", "ext4 on dm-integrity, standalone, with a journal", "files",
           ("integritysetup -q format $dev0 --no-wipe",
            "integritysetup open --integrity-recalculate $dev0 worn-integrity",
@@ -126,21 +127,23 @@ STACKS = (
           ("veritysetup", "mkfs.ext4"), ("cryptsetup-bin", "e2fsprogs"), ("dm_verity",), (),
           ("umount $place", f"veritysetup format $dev0 $dev0 {VERITY} --data-blocks=32768",
            OPEN_VERITY, "mount -t ext4 -o ro /dev/mapper/worn-verity $place")),
-    ext4_stack("sqlite-rollback", "SQLite, rollback journal, on ext4", "sqlite-rollback",
-               ("python3",)),
-    ext4_stack("sqlite-extra", "SQLite, rollback journal, synchronous=EXTRA, on ext4",
-               "sqlite-extra", ("python3",)),
-    ext4_stack("sqlite-wal", "SQLite, WAL, on ext4", "sqlite-wal", ("python3",)),
-    ext4_stack("lmdb", "LMDB on ext4", "lmdb", ("python3-lmdb",)),
-    ext4_stack("leveldb", "LevelDB, default checks, on ext4", "leveldb", ("python3-plyvel",)),
-    ext4_stack("leveldb-checked", "LevelDB, paranoid_checks, on ext4", "leveldb-checked",
-               ("python3-plyvel",)),
-    ext4_stack("rocksdb", "RocksDB on ext4", "rocksdb", ("librocksdb7.8",)),
-    ext4_stack("git", "git, default core.fsync, on ext4", "git", ("git",)),
-    ext4_stack("git-fsync", "git, core.fsync=all, on ext4", "git-fsync", ("git",)),
-    ext4_stack("postgres", "PostgreSQL without checksums, on ext4", "postgres", ("postgresql",)),
-    ext4_stack("postgres-checksums", "PostgreSQL with checksums, on ext4", "postgres-checksums",
-               ("postgresql",)),
+    make_ext4_stack("sqlite-rollback", "SQLite, rollback journal, on ext4", "sqlite-rollback",
+                    ("python3",)),
+    make_ext4_stack("sqlite-extra", "SQLite, rollback journal, synchronous=EXTRA, on ext4",
+                    "sqlite-extra", ("python3",)),
+    make_ext4_stack("sqlite-wal", "SQLite, WAL, on ext4", "sqlite-wal", ("python3",)),
+    make_ext4_stack("lmdb", "LMDB on ext4", "lmdb", ("python3-lmdb",)),
+    make_ext4_stack("leveldb", "LevelDB, default checks, on ext4", "leveldb", ("python3-plyvel",)),
+    make_ext4_stack("leveldb-checked", "LevelDB, paranoid_checks, on ext4", "leveldb-checked",
+                    ("python3-plyvel",)),
+    make_ext4_stack("rocksdb", "RocksDB on ext4", "rocksdb", ("librocksdb7.8",)),
+    make_ext4_stack("git", "git, default core.fsync, on ext4", "git", ("git",)),
+    make_ext4_stack("git-fsync", "git, core.fsync=all, on ext4", "git-fsync", ("git",)),
+    make_ext4_stack("postgres", "PostgreSQL without checksums, on ext4", "postgres",
+                    ("postgresql",)),
+    make_ext4_stack("postgres-checksums", "PostgreSQL with checksums, on ext4",
+                    "postgres-checksums",
+                    ("postgresql",)),
 )
 
 
