@@ -464,7 +464,7 @@ static enum exit_code replay_to_simulator(struct replay *replay, struct aftl_err
 	if (!ret && options->fold && options->size_bytes)
 		ret = wrap_stream_addresses(replay, options->size_bytes, error);
 	if (ret)
-		return report_command_failure("replay", error, get_exit_code_of_input(ret));
+		return report_command_failure("replay", error, get_exit_code_of_input_error(ret));
 	changed = !stream_is_record_file(replay->stream) ||
 		  options->speed != REPLAY_SPEED_ONE || options->align_bytes ||
 		  options->requests || (options->fold && options->size_bytes);
@@ -479,7 +479,7 @@ static enum exit_code replay_to_target(struct replay *replay, struct aftl_error 
 	struct target_status status;
 
 	if (ret)
-		return report_command_failure("replay", error, get_exit_code_of_input(ret));
+		return report_command_failure("replay", error, get_exit_code_of_input_error(ret));
 	if (target_state_read(&replay->run.target, &status))
 		target_state_print_fullness(replay->run.target.path, &status,
 					    choose_text_stream(&replay->options));
@@ -528,7 +528,7 @@ static enum exit_code summarise_stream(const struct replay_options *options)
 	int ret = replay_log_open(&log, options->summarise, &header, &error);
 
 	if (ret)
-		return report_command_failure("replay", &error, get_exit_code_of_input(ret));
+		return report_command_failure("replay", &error, get_exit_code_of_input_error(ret));
 	report = replay_report_create(&header, options->late_ns);
 	ret = read_replay_log(log, report, &error);
 	if (ret)

@@ -14,7 +14,7 @@ enum exit_code trace_complain(int ret, const struct aftl_error *error)
 {
 	if (ret == -EINTR)
 		return EXIT_INTERRUPTED;
-	return report_command_failure("trace", error, get_exit_code_of_input(ret));
+	return report_command_failure("trace", error, get_exit_code_of_input_error(ret));
 }
 
 enum exit_code trace_complain_usage(const struct aftl_error *error)

@@ -236,7 +236,7 @@ static enum exit_code run_device_create(const struct device_options *options)
 	target_line_print(&plan.line, arguments);
 	ret = options->dry_run ? 0 : create_dm_device(&plan, arguments, &error);
 	if (ret)
-		return device_failed(options, ret, &error);
+		return report_device_failure(options, ret, &error);
 	print_creation_plan(options, &plan, arguments);
 	return EXIT_DONE;
 }

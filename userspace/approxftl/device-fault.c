@@ -379,7 +379,7 @@ static enum exit_code run_device_fault(const struct device_options *options)
 	if (!ret && (!options->clear || options->json))
 		print_fault_table(options, &table);
 	free(table.all);
-	return ret ? device_failed(options, ret, &error) : EXIT_DONE;
+	return ret ? report_device_failure(options, ret, &error) : EXIT_DONE;
 }
 
 const struct device_verb verb_fault = {

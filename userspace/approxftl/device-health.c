@@ -220,7 +220,7 @@ static enum exit_code run_device_health(const struct device_options *options)
 	int ret = examine_device_health(options, &view, &health, &runs, &error);
 
 	if (ret)
-		return device_failed(options, ret, &error);
+		return report_device_failure(options, ret, &error);
 	if (options->json)
 		print_health_json(options, &view, &health, &runs);
 	else

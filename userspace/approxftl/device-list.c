@@ -101,8 +101,8 @@ static void print_device_list(const struct device_options *options, const struct
 }
 
 /* Report a device whose table or status line cannot be parsed, and list the others. */
-static enum exit_code view_all_devices(const struct device_options *options,
-				       const struct dm_device *devices, unsigned int count)
+static enum exit_code list_all_readable_devices(const struct device_options *options,
+						const struct dm_device *devices, unsigned int count)
 {
 	struct device_view *views = memory_alloc_zeroed(count, sizeof(*views));
 	enum exit_code code = EXIT_DONE;
@@ -114,7 +114,7 @@ static enum exit_code view_all_devices(const struct device_options *options,
 		views[seen].device = devices[i];
 		ret = device_view_read_table_and_status(&views[seen], &error);
 		if (ret)
-			code = device_failed(options, ret, &error);
+			code = report_device_failure(options, ret, &error);
 		else
 			seen++;
 	}
@@ -134,8 +134,8 @@ static enum exit_code run_device_list(const struct device_options *options)
 	if (!ret)
 		ret = dm_device_list(&devices, &count, &error);
 	if (ret)
-		return device_failed(options, ret, &error);
-	code = view_all_devices(options, devices, count);
+		return report_device_failure(options, ret, &error);
+	code = list_all_readable_devices(options, devices, count);
 	free(devices);
 	return code;
 }
@@ -226,7 +226,7 @@ static enum exit_code run_device_status(const struct device_options *options)
 	int ret = device_view_find_and_read(&view, options->words[0], &error);
 
 	if (ret)
-		return device_failed(options, ret, &error);
+		return report_device_failure(options, ret, &error);
 	if (options->json)
 		print_device_list_json(options, &view, 1);
 	else

@@ -306,5 +306,5 @@ enum exit_code metrics_print(const struct device_options *options)
 	for (unsigned int i = 0; i < metrics.count; i++)
 		device_sample_free(&metrics.devices[i].sample);
 	free(metrics.devices);
-	return ret ? device_failed(options, ret, &error) : EXIT_DONE;
+	return ret ? report_device_failure(options, ret, &error) : EXIT_DONE;
 }

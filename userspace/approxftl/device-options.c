@@ -137,8 +137,8 @@ static int add_verb_operand(void *fields, const char *word, struct aftl_error *e
 	return 0;
 }
 
-static int take_table_line_option(void *fields, const struct command_option *option,
-				  const char *value, struct aftl_error *error)
+static int set_table_line_key_of_option(void *fields, const struct command_option *option,
+					const char *value, struct aftl_error *error)
 {
 	if (option->kind == KIND_KEY)
 		return add_table_line_key(fields, option->name, strlen(option->name), value, error);
@@ -157,12 +157,12 @@ static struct command_line get_command_line_of_verb(const struct device_verb *ve
 		.context = verb,
 		.takes = verb_has_option,
 		.word = add_verb_operand,
-		.other = take_table_line_option,
+		.other = set_table_line_key_of_option,
 	};
 }
 
 /* Return the number of command-line words that the verb's name takes. */
-static int count_verb_words(const struct device_verb *verb)
+static int count_words_of_verb_name(const struct device_verb *verb)
 {
 	return strchr(verb->name, ' ') ? 2 : 1;
 }
@@ -171,7 +171,7 @@ static int parse_device_options(const struct device_verb *verb, struct device_op
 				int argc, char **argv, struct aftl_error *error)
 {
 	struct command_line line = get_command_line_of_verb(verb);
-	int skip = count_verb_words(verb);
+	int skip = count_words_of_verb_name(verb);
 	int ret;
 
 	options->verb = verb->name;
@@ -280,8 +280,8 @@ const char *device_get_value_of_table_key(const struct device_options *options, 
 	return standard;
 }
 
-enum exit_code device_failed(const struct device_options *options, int ret,
-			     const struct aftl_error *error)
+enum exit_code report_device_failure(const struct device_options *options, int ret,
+				     const struct aftl_error *error)
 {
 	if (ret == -EINTR) {
 		complain_as(options->verb, "interrupted");

@@ -52,7 +52,7 @@ static enum exit_code run_device_remove(const struct device_options *options)
 	if (!ret)
 		ret = remove_dm_device(options, &device, &waits, &error);
 	if (ret)
-		return device_failed(options, ret, &error);
+		return report_device_failure(options, ret, &error);
 	if (options->json) {
 		device_begin_verb_json(options, &json);
 		json_string(&json, "name", device.name);
@@ -137,7 +137,7 @@ static enum exit_code run_device_message(const struct device_options *options)
 	if (!ret)
 		ret = dm_device_message(&device, message, &answer, &error);
 	if (ret)
-		return device_failed(options, ret, &error);
+		return report_device_failure(options, ret, &error);
 	print_message_answer(options, &device, answer);
 	free(answer);
 	return EXIT_DONE;

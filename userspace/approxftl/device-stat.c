@@ -272,7 +272,7 @@ static enum exit_code print_sample_series(struct series *series)
 		json_envelope_end(&series->json);
 	}
 	if (ret)
-		return device_failed(series->options, ret, &error);
+		return report_device_failure(series->options, ret, &error);
 	return is_stop_requested() ? EXIT_INTERRUPTED : EXIT_DONE;
 }
 
@@ -344,7 +344,7 @@ static enum exit_code print_totals_of_device(struct series *series)
 		text_table_print_and_free(&table, stdout);
 	}
 	device_sample_free(&sample);
-	return ret ? device_failed(series->options, ret, &error) : EXIT_DONE;
+	return ret ? report_device_failure(series->options, ret, &error) : EXIT_DONE;
 }
 
 /* Command line */
@@ -382,7 +382,7 @@ static enum exit_code run_device_stat(const struct device_options *options)
 		return metrics_print(options);
 	ret = device_view_find_and_read(&series.view, options->words[0], &error);
 	if (ret)
-		return device_failed(options, ret, &error);
+		return report_device_failure(options, ret, &error);
 	return options->interval ? print_sample_series(&series) : print_totals_of_device(&series);
 }
 

@@ -87,8 +87,8 @@ static int watch_devices(const struct device_options *options, struct watch *wat
 }
 
 /* Find the device in the previous frame; compare minor numbers, as a name may be used again. */
-static const struct watched *find_in_last_frame(const struct watch *before,
-						const struct dm_device *device)
+static const struct watched *find_device_of_previous_frame(const struct watch *before,
+							   const struct dm_device *device)
 {
 	for (unsigned int i = 0; i < before->count; i++) {
 		const struct dm_device *other = &before->list[i].view.device;
@@ -130,14 +130,14 @@ static void print_watched_devices(const struct watch *now, const struct watch *b
 		printf("no device of the target approxftl; \"approxftl create\" makes one%s", end);
 	for (i = 0; i < now->count; i++) {
 		const struct watched *earlier =
-			find_in_last_frame(before, &now->list[i].view.device);
+			find_device_of_previous_frame(before, &now->list[i].view.device);
 
 		if (!earlier)
 			continue;
 		print_watched_device(&now->list[i], earlier, columns, rows);
 		fputs(end, stdout);
 	}
-	screen_clear_rest();
+	screen_clear_below_cursor();
 }
 
 static bool user_wants_to_quit(int key)
@@ -196,7 +196,7 @@ static enum exit_code run_device_top(const struct device_options *options)
 		screen_end();
 	}
 	if (ret)
-		return device_failed(options, ret, &error);
+		return report_device_failure(options, ret, &error);
 	return is_stop_requested() ? EXIT_INTERRUPTED : EXIT_DONE;
 }
 

@@ -99,7 +99,7 @@ struct device_options {
  * @column_count: number of columns
  * @about: paragraphs of its help
  * @run: executes the verb
- * @run_tag: executes a verb of "approxftl tag", if @run is tag_run()
+ * @run_tag: executes a verb of "approxftl tag", if @run is run_tag_verb_on_device()
  * @tags_served: @run_tag also works, without the library, for devices of "approxftl serve"
  */
 struct device_verb {
@@ -150,8 +150,8 @@ int __must_check device_make_table_line(const struct device_options *options,
 					u64 *sectors, struct aftl_error *error);
 
 /* Print @error and convert @ret, a negative error number, to an exit code. */
-enum exit_code device_failed(const struct device_options *options, int ret,
-			     const struct aftl_error *error);
+enum exit_code report_device_failure(const struct device_options *options, int ret,
+				     const struct aftl_error *error);
 
 /**
  * struct device_view - a device, its table and its status

@@ -15,7 +15,7 @@
 
 #define MODULE "dm-approxftl"
 
-__printf(2, 3) static void set_found(struct diagnosis *diagnosis, const char *format, ...)
+__printf(2, 3) static void set_diagnosis_text(struct diagnosis *diagnosis, const char *format, ...)
 {
 	va_list args;
 
@@ -45,7 +45,7 @@ static void set_diagnosis(struct diagnosis *diagnosis, bool there, const char *g
 			  const char *bad, const char *remedy)
 {
 	if (there) {
-		set_found(diagnosis, "%s", good);
+		set_diagnosis_text(diagnosis, "%s", good);
 		return;
 	}
 	diagnose_as_missing(diagnosis, bad);
@@ -128,7 +128,7 @@ static void diagnose_module_loading(const struct machine *machine, struct diagno
 		set_remedy(diagnosis,
 			   "reboot; sysctl kernel.modules_disabled cannot be taken back");
 	} else {
-		set_found(diagnosis, "modules can be loaded");
+		set_diagnosis_text(diagnosis, "modules can be loaded");
 	}
 }
 
@@ -168,9 +168,9 @@ static bool is_module_installed(const struct machine *machine)
 static void diagnose_kernel_headers(const struct machine *machine, struct diagnosis *diagnosis)
 {
 	if (machine_has_file(machine, "/lib/modules/%s/build/Makefile", machine->release)) {
-		set_found(diagnosis, "/lib/modules/%s/build", machine->release);
+		set_diagnosis_text(diagnosis, "/lib/modules/%s/build", machine->release);
 	} else if (is_module_loaded(machine) || is_module_installed(machine)) {
-		set_found(diagnosis, "not there, and not needed: the module is built");
+		set_diagnosis_text(diagnosis, "not there, and not needed: the module is built");
 	} else {
 		diagnose_as_missing(diagnosis, "not there: the module cannot be built");
 		set_remedy(diagnosis, "apt-get install linux-headers-%s", machine->release);
@@ -180,9 +180,10 @@ static void diagnose_kernel_headers(const struct machine *machine, struct diagno
 static void diagnose_installed_module(const struct machine *machine, struct diagnosis *diagnosis)
 {
 	if (is_module_installed(machine)) {
-		set_found(diagnosis, "installed for %s", machine->release);
+		set_diagnosis_text(diagnosis, "installed for %s", machine->release);
 	} else if (is_module_loaded(machine)) {
-		set_found(diagnosis, "loaded, but not installed: the next boot will not find it");
+		set_diagnosis_text(diagnosis,
+				   "loaded, but not installed: the next boot will not find it");
 	} else {
 		diagnose_as_missing(diagnosis, "not installed for this kernel");
 		set_remedy(diagnosis,
@@ -194,9 +195,10 @@ static void diagnose_installed_module(const struct machine *machine, struct diag
 static void diagnose_module_loaded(const struct machine *machine, struct diagnosis *diagnosis)
 {
 	if (is_module_loaded(machine)) {
-		set_found(diagnosis, "loaded");
+		set_diagnosis_text(diagnosis, "loaded");
 	} else if (is_module_installed(machine)) {
-		set_found(diagnosis, "not loaded; the first \"approxftl create\" does that");
+		set_diagnosis_text(diagnosis,
+				   "not loaded; the first \"approxftl create\" does that");
 	} else {
 		diagnose_as_missing(diagnosis, "not loaded");
 		set_remedy(diagnosis, "modprobe %s, once it is installed", MODULE);
@@ -234,12 +236,12 @@ static void diagnose_tag_support(const struct machine *machine, struct diagnosis
 	char path[PATH_SIZE];
 
 	if (!is_module_loaded(machine)) {
-		set_found(diagnosis, "/dev/approxftl comes when the module is loaded");
+		set_diagnosis_text(diagnosis, "/dev/approxftl comes when the module is loaded");
 		return;
 	}
 	scnprintf(path, sizeof(path), "%s/dev/approxftl", machine->root);
 	if (!access(path, R_OK | W_OK)) {
-		set_found(diagnosis, "/dev/approxftl");
+		set_diagnosis_text(diagnosis, "/dev/approxftl");
 	} else if (access(path, F_OK)) {
 		diagnose_as_missing(diagnosis,
 				    "/dev/approxftl is not there, though the module is loaded");
@@ -275,10 +277,10 @@ static void diagnose_python_package(const struct machine *machine, struct diagno
 				     package) ||
 	    does_glob_match_any_path("%s/usr/local/lib/python3*/dist-packages/%s", machine->root,
 				     package)) {
-		set_found(diagnosis, "installed");
+		set_diagnosis_text(diagnosis, "installed");
 	} else if (home && does_glob_match_any_path("%s%s/.cache/approxftl/venv-*/bin/python3",
 						    machine->root, home)) {
-		set_found(diagnosis, "installed for the programs in the build directory");
+		set_diagnosis_text(diagnosis, "installed for the programs in the build directory");
 	} else {
 		diagnose_as_missing(diagnosis, "not installed");
 		set_remedy(diagnosis, "apt-get install python3-%s", package);
@@ -301,7 +303,7 @@ static void diagnose_libapproxftl(const struct machine *machine, struct diagnosi
 
 	(void)machine;
 	dm_device_get_library_version(version, sizeof(version));
-	set_found(diagnosis, "libdevmapper %s", version);
+	set_diagnosis_text(diagnosis, "libdevmapper %s", version);
 }
 
 static void diagnose_memory(const struct machine *machine, struct diagnosis *diagnosis)
@@ -327,7 +329,7 @@ static void diagnose_program(const struct machine *machine, const struct doctor_
 			     struct diagnosis *diagnosis)
 {
 	if (is_program_in_path(machine, check->program)) {
-		set_found(diagnosis, "installed");
+		set_diagnosis_text(diagnosis, "installed");
 		return;
 	}
 	diagnose_as_missing(diagnosis, "not installed");

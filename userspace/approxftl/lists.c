@@ -60,7 +60,8 @@ static bool find_next_requested_name(const struct device_options *options, list_
 	return false;
 }
 
-static enum exit_code check_word(const struct device_options *options, list_at at, const char *word)
+static enum exit_code check_listed_name(const struct device_options *options, list_at at,
+					const char *word)
 {
 	const char *names[AFTL_PARAMS_MAX + 1] = { NULL };
 	struct listed listed;
@@ -80,12 +81,12 @@ static enum exit_code check_word(const struct device_options *options, list_at a
 	return EXIT_USAGE;
 }
 
-static enum exit_code check_words(const struct device_options *options, list_at at)
+static enum exit_code check_all_listed_names(const struct device_options *options, list_at at)
 {
 	enum exit_code code = EXIT_DONE;
 
 	for (unsigned int i = 0; i < options->word_count && !code; i++)
-		code = check_word(options, at, options->words[i]);
+		code = check_listed_name(options, at, options->words[i]);
 	return code;
 }
 
@@ -207,7 +208,7 @@ static void print_params_json(const struct device_options *options, const char *
 static enum exit_code run_list_params(const struct device_options *options)
 {
 	const char *profile = device_get_value_of_table_key(options, "profile", "demo");
-	enum exit_code code = check_words(options, get_param_at);
+	enum exit_code code = check_all_listed_names(options, get_param_at);
 	struct aftl_config config;
 	struct aftl_error error;
 
@@ -262,7 +263,7 @@ static void print_requested_names_json(const struct device_options *options, lis
 static enum exit_code run_list_names(const struct device_options *options)
 {
 	list_at at = strcmp(options->verb, "profiles") ? get_policy_at : get_profile_at;
-	enum exit_code code = check_words(options, at);
+	enum exit_code code = check_all_listed_names(options, at);
 
 	if (code)
 		return code;

@@ -105,7 +105,7 @@ void screen_move_cursor_home(void)
 		fputs("\033[H", stdout);
 }
 
-void screen_clear_rest(void)
+void screen_clear_below_cursor(void)
 {
 	if (taken)
 		fputs("\033[J", stdout);

@@ -19,7 +19,7 @@ void screen_get_size(unsigned int *columns, unsigned int *rows);
 void screen_move_cursor_home(void);
 
 /* Clear the rest of the last frame below the cursor. */
-void screen_clear_rest(void);
+void screen_clear_below_cursor(void);
 
 /**
  * screen_wait_for_key() - wait for a time or a key

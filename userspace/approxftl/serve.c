@@ -184,7 +184,7 @@ static void print_server_address_when_ready(struct serving *serving, bool *told)
 }
 
 /* Wait until nbdkit ends; a signal to this program shuts nbdkit down. */
-static enum exit_code serve(struct serving *serving)
+static enum exit_code wait_for_nbdkit_to_end(struct serving *serving)
 {
 	const struct timespec look = { .tv_nsec = LOOK_NS };
 	bool told = false;
@@ -221,13 +221,13 @@ static enum exit_code run_serve(const struct device_options *options)
 		return report_command_failure(options->verb, &error, EXIT_USAGE);
 	ret = device_make_volume_header(&line, &super, &made, &error);
 	if (ret)
-		return device_failed(options, ret, &error);
+		return report_device_failure(options, ret, &error);
 	ret = make_socket_directory(&serving, &error);
 	if (!ret)
 		ret = create_listen_socket(&serving, &error);
 	if (!ret)
 		ret = start_nbdkit(&serving, &error);
-	code = ret ? device_failed(options, ret, &error) : serve(&serving);
+	code = ret ? report_device_failure(options, ret, &error) : wait_for_nbdkit_to_end(&serving);
 	remove_socket_files(&serving);
 	return code;
 }

@@ -122,8 +122,8 @@ static void add_flash_address_cells(struct text_list *list, s64 offset, s64 leng
 }
 
 /* Add a row for a run of equal units; return the first unit after it. */
-static unsigned int add_unit_run_row(struct text_list *list, const struct query *query,
-				     unsigned int first)
+static unsigned int add_row_of_equal_units(struct text_list *list, const struct query *query,
+					   unsigned int first)
 {
 	u64 unit_bytes = query->errors.unit_bytes;
 	u64 flips = query->units[first].flips;
@@ -246,7 +246,7 @@ static enum exit_code run_tag_query(struct approxftl *library, const struct devi
 		for (int range = 0; range < query.extent_count; range++)
 			add_tagged_range_row(&list, &query.extents[range]);
 		for (unsigned int i = 0; i < query.unit_count;)
-			i = add_unit_run_row(&list, &query, i);
+			i = add_row_of_equal_units(&list, &query, i);
 		device_print_list_of_verb(options, &list);
 	}
 	if (!ret && !options->json && !options->list.chosen)
@@ -266,6 +266,6 @@ const struct device_verb tag_query = {
 	.column_count = ARRAY_SIZE(run_columns),
 	.about = "Prints the tags of a file or device, its stored data by class, and how many\n"
 		 "bits are flipped now. The file must be on ext4, XFS or F2FS right on the device.",
-	.run = tag_run,
+	.run = run_tag_verb_on_device,
 	.run_tag = run_tag_query,
 };

@@ -286,7 +286,7 @@ static enum exit_code run_tag_add(const struct device_options *options)
 			    "--level is of approximate data; leave it or --precise out");
 		return EXIT_USAGE;
 	}
-	return tag_run(options);
+	return run_tag_verb_on_device(options);
 }
 
 const struct device_verb tag_add = {
@@ -313,7 +313,7 @@ const struct device_verb tag_del = {
 	.about = "Removes the tags of ranges of a file. Stored data stay as they are, and so do\n"
 		 "clones of it. With --rewrite the data are written again as precise, as they are\n"
 		 "read now, and no longer shared with clones.",
-	.run = tag_run,
+	.run = run_tag_verb_on_device,
 	.run_tag = delete_file_tags,
 	.tags_served = true,
 };
@@ -439,7 +439,7 @@ const struct device_verb tag_list = {
 	.columns = range_columns,
 	.column_count = ARRAY_SIZE(range_columns),
 	.about = "Lists the present tags of files or devices.",
-	.run = tag_run,
+	.run = run_tag_verb_on_device,
 	.run_tag = run_tag_list,
 	.tags_served = true,
 };

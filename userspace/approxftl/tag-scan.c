@@ -120,7 +120,7 @@ const struct device_verb tag_scan = {
 	.options = "",
 	.about = "Tags the files below a directory according to their attribute user.approxftl,\n"
 		 "for use after a mount. Stays on one file system and follows no links.",
-	.run = tag_run,
+	.run = run_tag_verb_on_device,
 	.run_tag = run_tag_scan,
 };
 
@@ -159,6 +159,6 @@ const struct device_verb tag_watch = {
 	.options = "",
 	.about = "Makes the kernel tag each file of a file system by its attribute when it is\n"
 		 "opened, or stops that. Needs root. Users who may write a file may set the attribute.",
-	.run = tag_run,
+	.run = run_tag_verb_on_device,
 	.run_tag = run_tag_watch,
 };

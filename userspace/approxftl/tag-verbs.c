@@ -60,7 +60,7 @@ static enum exit_code report_unknown_tag_verb(const char *wrong)
 	return EXIT_USAGE;
 }
 
-enum exit_code tag_run(const struct device_options *options)
+enum exit_code run_tag_verb_on_device(const struct device_options *options)
 {
 	struct approxftl *library;
 	enum exit_code code;

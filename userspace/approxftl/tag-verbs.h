@@ -8,7 +8,7 @@
 #include "device-verbs.h"
 
 /* Open libapproxftl for the device that stores the first operand, and call device_verb.run_tag. */
-enum exit_code tag_run(const struct device_options *options);
+enum exit_code run_tag_verb_on_device(const struct device_options *options);
 
 extern const struct device_verb tag_add;
 extern const struct device_verb tag_del;

@@ -15,8 +15,8 @@
 #define MIB 1048576ULL
 
 /* Print a line, truncated to the width of the terminal. */
-__printf(3, 4) static void put_line(FILE *out, const struct top_frame *frame, const char *format,
-				    ...)
+__printf(3, 4) static void put_frame_line(FILE *out, const struct top_frame *frame,
+					  const char *format, ...)
 {
 	char text[LINE_SIZE];
 	va_list args;
@@ -34,9 +34,9 @@ static void print_title_line(FILE *out, const struct top_frame *frame)
 
 	human_format_bytes(size, view->device.sectors * TARGET_SECTOR);
 	target_line_format_timing(&view->line, timing);
-	put_line(out, frame, "%s: %s on %s, %s, store %s, timing %s, %s", view->device.name,
-		 view->line.policy->name, view->line.profile, size, view->line.store, timing,
-		 view->device.suspended ? "suspended" : view->status.mode);
+	put_frame_line(out, frame, "%s: %s on %s, %s, store %s, timing %s, %s", view->device.name,
+		       view->line.policy->name, view->line.profile, size, view->line.store, timing,
+		       view->device.suspended ? "suspended" : view->status.mode);
 }
 
 static void print_read_and_write_columns(FILE *out, const struct top_frame *frame, const char *name,
@@ -49,8 +49,8 @@ static void print_read_and_write_columns(FILE *out, const struct top_frame *fram
 	format_fixed_point(volume, sample_get_event_rate(frame->between, bytes) * 10 / MIB, 2,
 			   " MiB/s");
 	human_format_time(response, scaled_ratio(response_ms, count, 1000000));
-	put_line(out, frame, "%-10s %12s %16s   mean %s", name, rate, volume,
-		 count ? response : "-");
+	put_frame_line(out, frame, "%-10s %12s %16s   mean %s", name, rate, volume,
+		       count ? response : "-");
 }
 
 static void print_queue_line(FILE *out, const struct top_frame *frame)
@@ -60,9 +60,9 @@ static void print_queue_line(FILE *out, const struct top_frame *frame)
 	format_fixed_point(busy, sample_get_busy_permille(frame->between), 1, " %");
 	human_format_time(late, sample_get_completion_lateness_ns(frame->between));
 	human_format_time(tail, aftl_histogram_quantile(&frame->between->stats.late, 9900));
-	put_line(out, frame, "%-10s %llu under way, busy %s; late by %s, 99 %% by at most %s",
-		 "queue", (unsigned long long)frame->view->status.pending_requests, busy, late,
-		 tail);
+	put_frame_line(out, frame, "%-10s %llu under way, busy %s; late by %s, 99 %% by at most %s",
+		       "queue", (unsigned long long)frame->view->status.pending_requests, busy,
+		       late, tail);
 }
 
 static void print_space_line(FILE *out, const struct top_frame *frame)
@@ -73,13 +73,14 @@ static void print_space_line(FILE *out, const struct top_frame *frame)
 	format_fixed_point(full, scaled_ratio(status->valid_units, status->units, 1000), 1, " %");
 	format_fixed_point(free_share, scaled_ratio(status->free_blocks, status->blocks, 1000), 1,
 			   " %");
-	put_line(out, frame, "%-10s %s full, %s of the blocks free, collecting %llu LUNs", "space",
-		 full, free_share, (unsigned long long)status->collecting_luns);
-	put_line(out, frame,
-		 "%-10s %llu blocks, dead %llu LUNs, lost %llu units, refused proposals %llu",
-		 "retired", (unsigned long long)status->retired_blocks,
-		 (unsigned long long)status->dead_luns, (unsigned long long)status->lost_units,
-		 (unsigned long long)frame->between->stats.counters.policy_bugs);
+	put_frame_line(out, frame, "%-10s %s full, %s of the blocks free, collecting %llu LUNs",
+		       "space", full, free_share, (unsigned long long)status->collecting_luns);
+	put_frame_line(out, frame,
+		       "%-10s %llu blocks, dead %llu LUNs, lost %llu units, refused proposals %llu",
+		       "retired", (unsigned long long)status->retired_blocks,
+		       (unsigned long long)status->dead_luns,
+		       (unsigned long long)status->lost_units,
+		       (unsigned long long)frame->between->stats.counters.policy_bugs);
 }
 
 /* Print a line such as "2.104 programmed for each unit: host 1.000, gc 1.051, padding 0.053". */
@@ -97,8 +98,8 @@ static void print_amplification_line(FILE *out, const struct top_frame *frame)
 					      at ? "," : ":", sim_cause_names[i], part);
 	}
 	format_fixed_point(part, sim_get_write_amplification(counters, 0) / 10, 3, "");
-	put_line(out, frame, "%-10s %s programmed for each unit%s", "written",
-		 counters->host_write_units ? part : "-", at ? text : "");
+	put_frame_line(out, frame, "%-10s %s programmed for each unit%s", "written",
+		       counters->host_write_units ? part : "-", at ? text : "");
 }
 
 static void format_lun_cell(char text[CELL + 8], const struct top_frame *frame, unsigned int number)
@@ -128,7 +129,7 @@ static void print_lun_lines(FILE *out, const struct top_frame *frame)
 	/* The last line reports the LUNs that do not fit. */
 	if (frame->rows && lines > frame->rows - HEAD_LINES)
 		lines = frame->rows - HEAD_LINES - 1;
-	put_line(out, frame, "%5s  %-*s%8s%4s%6s", "LUN", BAR, "busy", "", "wait", "free");
+	put_frame_line(out, frame, "%5s  %-*s%8s%4s%6s", "LUN", BAR, "busy", "", "wait", "free");
 	for (i = 0; i < lines; i++) {
 		unsigned int at = 0;
 
@@ -137,11 +138,11 @@ static void print_lun_lines(FILE *out, const struct top_frame *frame)
 			at += (unsigned int)scnprintf(text + at, sizeof(text) - at, "%-*s", CELL,
 						      cell);
 		}
-		put_line(out, frame, "%s", text);
+		put_frame_line(out, frame, "%s", text);
 	}
 	if (lines * side_by_side < count)
-		put_line(out, frame, "      and %u more; a larger window shows them",
-			 count - lines * side_by_side);
+		put_frame_line(out, frame, "      and %u more; a larger window shows them",
+			       count - lines * side_by_side);
 }
 
 void top_frame_print(FILE *out, const struct top_frame *frame)
@@ -168,8 +169,8 @@ void top_frame_print(FILE *out, const struct top_frame *frame)
 			   "/s");
 	format_fixed_point(erases, sample_get_event_rate(frame->between, counters->array_erases), 1,
 			   "/s");
-	put_line(out, frame, "%-10s %s of writes approximate; flipped bits %s, erases %s", "tags",
-		 approx, flips, erases);
+	put_frame_line(out, frame, "%-10s %s of writes approximate; flipped bits %s, erases %s",
+		       "tags", approx, flips, erases);
 	if (!frame->rows || frame->rows >= HEAD_LINES + 2)
 		print_lun_lines(out, frame);
 }

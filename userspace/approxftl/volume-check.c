@@ -556,7 +556,7 @@ static enum exit_code check_open_volume(struct checkup *checkup)
 	if (ret) {
 		aftl_fail(&error, ret, "%.100s: the check was not completed: %s",
 			  checkup->whole.path, strerror(-ret));
-		return volume_failed(checkup->options, checkup->whole.path, ret, &error);
+		return report_volume_failure(checkup->options, checkup->whole.path, ret, &error);
 	}
 	if (checkup->options->json)
 		print_checkup_json(checkup);
@@ -575,7 +575,7 @@ static enum exit_code run_volume_check(const struct device_options *options)
 
 	interruption_catch_stop_signals();
 	if (ret)
-		return volume_failed(options, path, ret, &error);
+		return report_volume_failure(options, path, ret, &error);
 	medium_file_open_from_offset(&checkup.now.file, &checkup.whole, 0);
 	ret = aftl_volume_open(&checkup.now.volume, &checkup.now.file.medium, &error);
 	if (!ret)
@@ -583,7 +583,8 @@ static enum exit_code run_volume_check(const struct device_options *options)
 	/* A medium that is too small for its volume counts as damage. */
 	if (ret == -ENOSPC)
 		ret = -EUCLEAN;
-	code = ret ? volume_failed(options, path, ret, &error) : check_open_volume(&checkup);
+	code = ret ? report_volume_failure(options, path, ret, &error) :
+		     check_open_volume(&checkup);
 	for (u32 i = 0; i < count_listed_findings(&checkup); i++)
 		free(checkup.findings[i]);
 	aftl_volume_free(checkup.now.volume);

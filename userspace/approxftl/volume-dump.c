@@ -534,7 +534,7 @@ static enum exit_code run_volume_dump(const struct device_options *options)
 	medium_file_close(&dump.whole);
 	if (ret == -ERANGE)
 		return report_command_failure(options->verb, &error, EXIT_USAGE);
-	return ret ? volume_failed(options, path, ret, &error) : EXIT_DONE;
+	return ret ? report_volume_failure(options, path, ret, &error) : EXIT_DONE;
 }
 
 const struct device_verb verb_dump = {

@@ -383,7 +383,7 @@ static enum exit_code run_volume_format(const struct device_options *options)
 	if (ret == -EINVAL)
 		return report_command_failure(options->verb, &error, EXIT_USAGE);
 	if (ret)
-		return volume_failed(options, options->words[0], ret, &error);
+		return report_volume_failure(options, options->words[0], ret, &error);
 	print_made_volume(&making);
 	return EXIT_DONE;
 }

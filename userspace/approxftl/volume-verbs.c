@@ -4,8 +4,8 @@
 #include "uuid.h"
 #include "volume-verbs.h"
 
-enum exit_code volume_failed(const struct device_options *options, const char *path, int ret,
-			     const struct aftl_error *error)
+enum exit_code report_volume_failure(const struct device_options *options, const char *path,
+				     int ret, const struct aftl_error *error)
 {
 	bool named = strstr(error->text, path);
 
@@ -22,7 +22,7 @@ enum exit_code volume_failed(const struct device_options *options, const char *p
 	case -EINTR:
 		return EXIT_INTERRUPTED;
 	default:
-		return get_exit_code_of_input(ret);
+		return get_exit_code_of_input_error(ret);
 	}
 }
 

@@ -7,8 +7,8 @@
 #include "medium-file.h"
 
 /* Print @error about @path and convert @ret, a negative error number, to an exit code. */
-enum exit_code volume_failed(const struct device_options *options, const char *path, int ret,
-			     const struct aftl_error *error);
+enum exit_code report_volume_failure(const struct device_options *options, const char *path,
+				     int ret, const struct aftl_error *error);
 
 /* Print the volume header: into an open JSON object, or as text lines. */
 void volume_write_header_json(struct json_writer *json, const struct aftl_volume_header *super);

@@ -6,22 +6,22 @@
 #include "app-run.h"
 #include "text-table.h"
 
-static double peak_ratio(double mean_square)
+static double compute_psnr_db(double get_mean_square_error)
 {
-	return 10 * log10(255 * 255 / mean_square);
+	return 10 * log10(255 * 255 / get_mean_square_error);
 }
 
-static double mean_square(const struct app_result *result)
+static double get_mean_square_error(const struct app_result *result)
 {
 	return result->squared / (double)result->pixels;
 }
 
-static double mean_window_similarity(const struct app_result *result)
+static double get_mean_window_similarity(const struct app_result *result)
 {
 	return result->similarity / (double)result->windows;
 }
 
-static double mean_square_coding_error(const struct app_result *result)
+static double get_mean_square_coding_error(const struct app_result *result)
 {
 	return result->coding / (double)result->pixels;
 }
@@ -49,16 +49,16 @@ static void print_picture_quality(struct text_table *table, const struct app_run
 {
 	if (run->result.squared > 0)
 		table_add_titled_row(table, "PSNR", "%.2f dB",
-				     peak_ratio(mean_square(&run->result)));
+				     compute_psnr_db(get_mean_square_error(&run->result)));
 	else
 		table_add_titled_row(table, "PSNR", "infinite");
 	if (run->expected > 0)
 		table_add_titled_row(table, "  to be expected of the flipped bits", "%.2f dB",
-				     peak_ratio(run->expected));
-	table_add_titled_row(table, "SSIM", "%.5f", mean_window_similarity(&run->result));
+				     compute_psnr_db(run->expected));
+	table_add_titled_row(table, "SSIM", "%.5f", get_mean_window_similarity(&run->result));
 	if (run->result.coding > 0)
 		table_add_titled_row(table, "PSNR of the form without errors", "%.2f dB",
-				     peak_ratio(mean_square_coding_error(&run->result)));
+				     compute_psnr_db(get_mean_square_coding_error(&run->result)));
 	if (run->setup.group)
 		table_add_titled_row(table, "mean square of the first and the last of a group",
 				     "%.4g, %.4g", square_error_of_position(run, 0),
@@ -148,7 +148,7 @@ static void write_double_json(struct json_writer *json, const char *key, double 
 static void write_decibel_json(struct json_writer *json, const char *key, double square)
 {
 	if (square > 0)
-		write_double_json(json, key, peak_ratio(square), 4);
+		write_double_json(json, key, compute_psnr_db(square), 4);
 	else
 		json_null(json, key);
 }
@@ -191,16 +191,17 @@ static void write_number_quality_json(struct json_writer *json, const struct app
 
 static void write_picture_quality_json(struct json_writer *json, const struct app_run *run)
 {
-	write_double_json(json, "mean_square_error", mean_square(&run->result), 6);
-	write_decibel_json(json, "psnr_db", mean_square(&run->result));
+	write_double_json(json, "mean_square_error", get_mean_square_error(&run->result), 6);
+	write_decibel_json(json, "psnr_db", get_mean_square_error(&run->result));
 	if (run->expected > 0) {
 		write_decibel_json(json, "expected_psnr_db", run->expected);
 		write_double_json(json, "expected_mean_square_error", run->expected, 6);
 		write_double_json(json, "expected_deviation", run->deviation, 6);
 	}
-	write_double_json(json, "ssim", fmax(0, mean_window_similarity(&run->result)), 6);
+	write_double_json(json, "ssim", fmax(0, get_mean_window_similarity(&run->result)), 6);
 	if (run->result.coding > 0)
-		write_decibel_json(json, "coding_psnr_db", mean_square_coding_error(&run->result));
+		write_decibel_json(json, "coding_psnr_db",
+				   get_mean_square_coding_error(&run->result));
 	if (run->setup.group) {
 		json_array(json, "mean_square_by_position");
 		for (u64 position = 0; position < count_frames_of_longest_gop(run); position++)

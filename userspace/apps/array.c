@@ -134,7 +134,7 @@ static struct array_slot *find_oldest_page_slot(struct array *array)
 	return slot;
 }
 
-static struct array_slot *find_or_free_slot(struct array *array)
+static struct array_slot *get_or_evict_array_slot(struct array *array)
 {
 	struct array_slot *slot;
 
@@ -151,7 +151,7 @@ static struct array_slot *find_or_free_slot(struct array *array)
 
 static struct array_slot *load_array_page(struct array *array, u64 page)
 {
-	struct array_slot *slot = find_or_free_slot(array);
+	struct array_slot *slot = get_or_evict_array_slot(array);
 	struct aftl_error error;
 	int ret = app_file_read(&array->file, slot->data, array_page_file_offset(page), PAGE_BYTES,
 				&error);

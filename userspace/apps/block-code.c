@@ -7,7 +7,7 @@
 #define MIDDLE 128
 
 /* Return the DCT basis: row u is the cosine of frequency u. */
-static const double (*basis(void))[BLOCK_SIDE]
+static const double (*get_dct_basis(void))[BLOCK_SIDE]
 {
 	static double rows[BLOCK_SIDE][BLOCK_SIDE];
 	unsigned int u, x;
@@ -24,7 +24,7 @@ static const double (*basis(void))[BLOCK_SIDE]
 /* Transform the columns of @from to rows of @to; a second call transforms the original rows. */
 static void transform_block_dct(const double *from, double *to, bool back)
 {
-	const double (*cosine)[BLOCK_SIDE] = basis();
+	const double (*cosine)[BLOCK_SIDE] = get_dct_basis();
 
 	for (unsigned int column = 0; column < BLOCK_SIDE; column++) {
 		for (unsigned int u = 0; u < BLOCK_SIDE; u++) {

@@ -43,14 +43,15 @@ static double fft_signal_word(const struct app_setup *setup, u64 index)
 	return 2 * app_draw_uniform(setup, PURPOSE_SIGNAL, index) - 1;
 }
 
-static struct array_shape fft_shape(const char *name, const struct app_setup *setup, double bound)
+static struct array_shape make_fft_array_shape(const char *name, const struct app_setup *setup,
+					       double bound)
 {
 	return (struct array_shape){ name, 2 * setup->size, bound, 0, NULL };
 }
 
 static struct array_shape fft_signal_shape(const struct app_setup *setup)
 {
-	return fft_shape("signal", setup, 1);
+	return make_fft_array_shape("signal", setup, 1);
 }
 
 /* Return a bound for the sum of @count random numbers in [-1, 1]: seven standard deviations. */
@@ -61,14 +62,14 @@ static double bound_of_random_sum(u64 count)
 
 static struct array_shape fft_spectrum_shape(const struct app_setup *setup)
 {
-	return fft_shape("spectrum", setup, bound_of_random_sum(setup->size));
+	return make_fft_array_shape("spectrum", setup, bound_of_random_sum(setup->size));
 }
 
 /* Shape of the intermediate array, between the transform of the columns and of the rows. */
 static struct array_shape fft_half_transformed_shape(const struct app_setup *setup)
 {
-	return fft_shape("half-way", setup,
-			 bound_of_random_sum(fft_grid_of_setup(setup).rows * TILE));
+	return make_fft_array_shape("half-way", setup,
+				    bound_of_random_sum(fft_grid_of_setup(setup).rows * TILE));
 }
 
 static int create_fft_input(const struct app_place *place, const struct app_setup *setup,
@@ -161,7 +162,7 @@ static void transform_fft_row(complex double *x, u64 n, const complex double *ro
 	}
 }
 
-static complex double *roots_of(u64 n, double sign)
+static complex double *compute_roots_of_unity(u64 n, double sign)
 {
 	complex double *roots = alloc_file_buffer(n * sizeof(*roots));
 	u64 k;
@@ -194,7 +195,7 @@ static void transform_fft_dimension(struct grid grid, bool columns, double sign,
 		.columns = columns,
 		.length = TILE * (columns ? grid.rows : grid.columns),
 	};
-	complex double *roots = roots_of(strip.length, sign);
+	complex double *roots = compute_roots_of_unity(strip.length, sign);
 	u64 line;
 
 	strip.points = alloc_file_buffer(TILE * strip.length * sizeof(*strip.points));
@@ -249,7 +250,7 @@ static int check_fft_result(const struct app_place *place, const struct app_setu
 			    struct app_result *result, struct aftl_error *error)
 {
 	struct array_shape in = fft_spectrum_shape(setup);
-	struct array_shape out = fft_shape("inverse", setup, 2 * (double)setup->size);
+	struct array_shape out = make_fft_array_shape("inverse", setup, 2 * (double)setup->size);
 	struct array spectrum = { 0 }, inverse = { 0 }, *const all[] = { &spectrum, &inverse };
 	int ret = array_open(&spectrum, place, &in, setup, error);
 

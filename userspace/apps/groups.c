@@ -28,7 +28,7 @@ static void count_effect_of_each_bit_flip(struct chain *chain, u8 difference, u6
 }
 
 /* Return the square of a pixel's error after a flipped bit; 8-bit pixels wrap around. */
-static double flip_square_error(u8 pixel, int change)
+static double compute_square_error_of_flip(u8 pixel, int change)
 {
 	double difference = (u8)(pixel + change) - pixel;
 
@@ -39,8 +39,8 @@ static void add_flip_errors_to_forecast(const struct chain *chain, u8 pixel,
 					struct app_forecast *forecast)
 {
 	for (unsigned int bit = 0; bit < 8; bit++) {
-		double up = flip_square_error(pixel, 1 << bit),
-		       down = flip_square_error(pixel, -(1 << bit));
+		double up = compute_square_error_of_flip(pixel, 1 << bit),
+		       down = compute_square_error_of_flip(pixel, -(1 << bit));
 
 		forecast->mean += chain->raised[bit] * up + chain->lowered[bit] * down;
 		/*

@@ -38,7 +38,7 @@ static enum exit_code report_app_run(const struct app_run *run, struct output_fi
 }
 
 /* Open the file of --json first, so that a wrong name fails before the run. */
-static enum exit_code run_and_report(const struct app_options *options, int argc, char **argv)
+static enum exit_code run_app_and_report(const struct app_options *options, int argc, char **argv)
 {
 	struct output_file json = { .path = options->json };
 	struct aftl_error error;
@@ -51,7 +51,7 @@ static enum exit_code run_and_report(const struct app_options *options, int argc
 	if (!ret)
 		return report_app_run(&run, &json, argc, argv);
 	output_file_drop(&json);
-	return report_app_error(&error, get_exit_code_of_input(ret));
+	return report_app_error(&error, get_exit_code_of_input_error(ret));
 }
 
 /* Return true if a program is written in Python; it parses its own command line. */
@@ -87,7 +87,7 @@ int main(int argc, char **argv)
 		return report_app_error(&error, EXIT_USAGE);
 	if (!options.help)
 		return standard_streams_end("approxftl app",
-					    run_and_report(&options, argc, argv));
+					    run_app_and_report(&options, argc, argv));
 	app_options_help();
 	return standard_streams_end("approxftl app", EXIT_DONE);
 }

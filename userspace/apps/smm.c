@@ -39,7 +39,7 @@ static u64 column_of_nonzero(const struct app_setup *setup, u64 row, u64 positio
 	       app_draw_random_u64(setup, PURPOSE_COLUMNS, row << 16 | position) % room;
 }
 
-static double matrix_weight(const struct app_setup *setup, u64 row, u64 position)
+static double draw_matrix_value(const struct app_setup *setup, u64 row, u64 position)
 {
 	return 0.5 + app_draw_uniform(setup, PURPOSE_MATRIX, row << 16 | position);
 }
@@ -100,9 +100,10 @@ static void fill_matrix_row(struct matrix *matrix, const struct app_setup *setup
 	double sum = 0;
 
 	for (i = 0; i < degree; i++)
-		sum += matrix_weight(setup, row, i);
+		sum += draw_matrix_value(setup, row, i);
 	for (i = 0; i < degree; i++) {
-		array_write_word(&matrix->values, begin + i, matrix_weight(setup, row, i) / sum);
+		array_write_word(&matrix->values, begin + i,
+				 draw_matrix_value(setup, row, i) / sum);
 		*matrix_index_word_ptr(&matrix->columns, begin + i, true) =
 			column_of_nonzero(setup, row, i);
 	}
@@ -144,7 +145,7 @@ static int create_sparse_matrix_input(const struct app_place *place, const struc
 }
 
 /* Multiply a row of the matrix by @in, or by ones. Indices outside the bounds are not used. */
-static double row_product(struct matrix *matrix, u64 row, struct array *in)
+static double multiply_row_by_vector(struct matrix *matrix, u64 row, struct array *in)
 {
 	u64 end = min(*matrix_index_word_ptr(&matrix->rows, row + 1, false),
 		      matrix->values.shape.words);
@@ -170,7 +171,7 @@ static int multiply_matrix_repeatedly(struct matrix *matrix, struct array *vecto
 	for (u64 round = 0; !ret && round < setup->rounds; round++, from = !from) {
 		for (u64 row = 0; row < setup->size; row++)
 			array_write_word(&vectors[!from], row,
-					 row_product(matrix, row, &vectors[from]));
+					 multiply_row_by_vector(matrix, row, &vectors[from]));
 		ret = array_write_back_all(&vectors[!from], error);
 	}
 	return ret;
@@ -221,7 +222,8 @@ static int check_sparse_product_result(const struct app_place *place, const stru
 	int ret = open_matrix_arrays(&matrix, array_open, place, setup, error);
 
 	for (u64 row = 0; !ret && row < setup->size; row++)
-		result->error = fmax(result->error, fabs(row_product(&matrix, row, NULL) - 1));
+		result->error =
+			fmax(result->error, fabs(multiply_row_by_vector(&matrix, row, NULL) - 1));
 	result->tolerance = APP_ROUNDING;
 	return close_matrix_arrays(&matrix, ret, &result->repaired, error);
 }

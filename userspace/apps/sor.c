@@ -120,7 +120,7 @@ static int compute_over_relaxation(const struct app_place *place, const struct a
  * With the optimal relaxation factor each sweep finally divides the error by exp(2 pi / size),
  * after an initial growth by a factor of the order of the number of sweeps.
  */
-static double expected_sor_error(const struct app_setup *setup)
+static double compute_sor_error_bound(const struct app_setup *setup)
 {
 	double rounds = (double)setup->rounds;
 
@@ -138,7 +138,7 @@ static int check_over_relaxation_result(const struct app_place *place,
 	for (u64 i = 0; !ret && i < shape.words; i++)
 		result->error = fmax(result->error, fabs(array_value(&relaxed, i) -
 			exact_grid_solution(setup, i / setup->size, i % setup->size)));
-	result->tolerance = expected_sor_error(setup);
+	result->tolerance = compute_sor_error_bound(setup);
 	return app_close_arrays(all, ARRAY_SIZE(all), ret, &result->repaired, error);
 }
 

@@ -15,7 +15,7 @@ enum exit_code {
 };
 
 /* Return the exit code for error @ret of an input. Output errors are always passed as -EIO. */
-static inline enum exit_code get_exit_code_of_input(int ret)
+static inline enum exit_code get_exit_code_of_input_error(int ret)
 {
 	return ret == -ENOENT || ret == -ENOTDIR || ret == -EISDIR || ret == -EACCES ?
 		       EXIT_NO_INPUT : EXIT_FAILED;

@@ -10,7 +10,7 @@ static size_t get_device_prefix_length(const char *text)
 }
 
 /* Return the length of the message without the " (-EINVAL)" that device-mapper appends. */
-static size_t get_kernel_sentence_length(const char *text)
+static size_t get_kernel_message_length(const char *text)
 {
 	size_t length = strcspn(text, "\n");
 
@@ -44,6 +44,6 @@ bool kernel_log_get_message(const char *record, struct aftl_error *sentence)
 	if (!text)
 		return false;
 	scnprintf(sentence->text, sizeof(sentence->text), "%.*s",
-		  (int)get_kernel_sentence_length(text), text);
+		  (int)get_kernel_message_length(text), text);
 	return true;
 }

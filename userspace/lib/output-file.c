@@ -53,7 +53,7 @@ static void register_unfinished_output(struct output_file *file)
 		}
 }
 
-/* Errors of outputs are -EIO: get_exit_code_of_input() would take -ENOENT for a missing input. */
+/* Errors of outputs are -EIO: -ENOENT would count as a missing input for the exit code. */
 static int report_output_error(const struct output_file *file, const char *what, int code,
 			       struct aftl_error *error)
 {

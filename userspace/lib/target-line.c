@@ -348,7 +348,7 @@ void target_line_print(const struct target_line *line, char text[TARGET_LINE_SIZ
 }
 
 /* Skip blanks and return the length of the word at @at; 0 at the end of the text. */
-static size_t skip_blanks_to_word(const char **at)
+static size_t find_next_word_length(const char **at)
 {
 	*at += strspn(*at, " ");
 	return strcspn(*at, " ");
@@ -357,7 +357,7 @@ static size_t skip_blanks_to_word(const char **at)
 /* Copy the next word of the line; return false if there is none or it is too long. */
 static bool copy_next_word_of_line(const char **at, char *word, size_t size)
 {
-	size_t length = skip_blanks_to_word(at);
+	size_t length = find_next_word_length(at);
 
 	if (!length || length >= size)
 		return false;

@@ -27,7 +27,7 @@ enum answer {
 };
 
 /* Return whether the device is a dm-approxftl device. This needs permission to open its node. */
-static enum answer query_device_node(int control, const char *path)
+static enum answer is_node_of_target_device(int control, const char *path)
 {
 	struct approxftl_extent extent;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -76,10 +76,10 @@ int aftl_lib_open_device_by_number(dev_t number)
 	return fd < 0 ? -errno : fd;
 }
 
-static enum answer query_device_directory(int control, const char *folder, unsigned int depth);
+static enum answer is_sysfs_device_on_target(int control, const char *folder, unsigned int depth);
 
 /* Return whether any device below a device is a dm-approxftl device. */
-static enum answer query_devices_below(int control, const char *folder, unsigned int depth)
+static enum answer is_device_below_on_target(int control, const char *folder, unsigned int depth)
 {
 	enum answer answer = NO;
 	char path[PATH_MAX];
@@ -98,7 +98,7 @@ static enum answer query_devices_below(int control, const char *folder, unsigned
 		if (entry->d_name[0] == '.')
 			continue;
 		snprintf(below, sizeof(below), "%s/%s", path, entry->d_name);
-		one = query_device_directory(control, below, depth + 1);
+		one = is_sysfs_device_on_target(control, below, depth + 1);
 		answer = one == NO ? answer : one;
 	}
 	closedir(slaves);
@@ -106,7 +106,7 @@ static enum answer query_devices_below(int control, const char *folder, unsigned
 }
 
 /* Return whether a device is a dm-approxftl device, or any device below it is. */
-static enum answer query_device_directory(int control, const char *folder, unsigned int depth)
+static enum answer is_sysfs_device_on_target(int control, const char *folder, unsigned int depth)
 {
 	char name[NAME_MAX];
 	char node[NAME_MAX + 8];
@@ -115,24 +115,24 @@ static enum answer query_device_directory(int control, const char *folder, unsig
 	if (depth > MOST_DEEP || !get_device_node_name(folder, name))
 		return UNKNOWN;
 	if (strncmp(name, "dm-", 3) != 0)
-		return query_devices_below(control, folder, depth);
+		return is_device_below_on_target(control, folder, depth);
 	snprintf(node, sizeof(node), "/dev/%s", name);
-	answer = query_device_node(control, node);
-	return answer == NO ? query_devices_below(control, folder, depth) : answer;
+	answer = is_node_of_target_device(control, node);
+	return answer == NO ? is_device_below_on_target(control, folder, depth) : answer;
 }
 
-static enum answer query_device_number(int control, dev_t number)
+static enum answer is_device_number_on_target(int control, dev_t number)
 {
 	char folder[64];
 
 	get_sysfs_directory_of_device(number, folder);
 	if (access(folder, F_OK))
 		return NO;
-	return query_device_directory(control, folder, 0);
+	return is_sysfs_device_on_target(control, folder, 0);
 }
 
 /* btrfs reports made-up device numbers: check the source of its mount instead. */
-static enum answer query_mount_source(int control, const char *line)
+static enum answer is_mount_source_on_target(int control, const char *line)
 {
 	const char *rest = strstr(line, " - ");
 	char kind[64], source[PATH_MAX];
@@ -144,10 +144,10 @@ static enum answer query_mount_source(int control, const char *line)
 		return UNKNOWN;
 	if (source[0] != '/' || stat(source, &status) || !S_ISBLK(status.st_mode))
 		return NO;
-	return query_device_number(control, status.st_rdev);
+	return is_device_number_on_target(control, status.st_rdev);
 }
 
-static enum answer query_mount_of_path(int control, const char *path)
+static enum answer is_mount_of_path_on_target(int control, const char *path)
 {
 	FILE *mounts = fopen("/proc/self/mountinfo", "re");
 	enum answer answer = UNKNOWN;
@@ -161,14 +161,14 @@ static enum answer query_mount_of_path(int control, const char *path)
 	if (!statx(AT_FDCWD, path, 0, STATX_MNT_ID, &status) && status.stx_mask & STATX_MNT_ID)
 		while (getline(&line, &room, mounts) > 0)
 			if (sscanf(line, "%llu ", &mount) == 1 && mount == status.stx_mnt_id)
-				answer = query_mount_source(control, line);
+				answer = is_mount_source_on_target(control, line);
 	free(line);
 	fclose(mounts);
 	return answer;
 }
 
 /* Return whether a dm-approxftl device stores a file; this may work without privileges. */
-static enum answer query_device_of_file(int control, const char *path)
+static enum answer is_device_of_file_on_target(int control, const char *path)
 {
 	unsigned int unit_bytes, reason;
 	struct approxftl_unit unit;
@@ -192,11 +192,11 @@ int aftl_lib_is_path_on_target(int control, const char *path)
 	if (stat(path, &status))
 		return -errno;
 	if (S_ISBLK(status.st_mode))
-		return query_device_number(control, status.st_rdev) != NO;
+		return is_device_number_on_target(control, status.st_rdev) != NO;
 	if ((S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) &&
-	    query_device_of_file(control, path) == YES)
+	    is_device_of_file_on_target(control, path) == YES)
 		return 1;
-	answer = major(status.st_dev) ? query_device_number(control, status.st_dev) :
-					query_mount_of_path(control, path);
+	answer = major(status.st_dev) ? is_device_number_on_target(control, status.st_dev) :
+					is_mount_of_path_on_target(control, path);
 	return answer != NO;
 }

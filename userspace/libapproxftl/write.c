@@ -9,7 +9,7 @@
 #include "handle.h"
 #include "refusal.h"
 
-static ssize_t write_without_tag(int fd, const void *data, size_t bytes, off_t offset)
+static ssize_t write_data_without_tag(int fd, const void *data, size_t bytes, off_t offset)
 {
 	ssize_t written = pwrite(fd, data, bytes, offset);
 
@@ -26,7 +26,7 @@ ssize_t approxftl_pwrite(struct approxftl *a, int fd, const void *data, size_t b
 		return aftl_lib_set_refusal(-EINVAL, "data are written approximate or precise; %s",
 					    "from byte 0 on");
 	if (!approxftl_active(a))
-		return write_without_tag(fd, data, bytes, offset);
+		return write_data_without_tag(fd, data, bytes, offset);
 	written = aftl_lib_control_write(a->control, fd, data, bytes, offset, kind, &reason);
 	return written < 0 ? aftl_lib_set_operation_refusal(written, reason, "write") : written;
 }

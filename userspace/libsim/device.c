@@ -138,7 +138,7 @@ static int open_simlib_device(struct simlib_job *job, void *context)
 		complain_as("sim", "%s", error.text);
 		aftl_destroy(device->ftl);
 		free(device);
-		return options.load ? get_exit_code_of_input(code) : sim_get_exit_code(code);
+		return options.load ? get_exit_code_of_input_error(code) : sim_get_exit_code(code);
 	}
 	device->geo = aftl_geometry(device->ftl);
 	pthread_mutexattr_init(&recursive);
@@ -197,7 +197,7 @@ static bool wait_for_simlib_completion(struct simlib_device *device)
 	return !device->stopped;
 }
 
-static s64 execute_single_request(struct simlib_device *device, int op, s64 lpn, s64 pages)
+static s64 execute_one_simlib_request(struct simlib_device *device, int op, s64 lpn, s64 pages)
 {
 	s64 response_ns;
 
@@ -231,7 +231,7 @@ s64 simlib_device_do(struct simlib_device *device, int op, s64 lpn, s64 pages)
 	pthread_mutex_lock(&device->lock);
 	if (!device->busy) {
 		device->busy = true;
-		ret = execute_single_request(device, op, lpn, pages);
+		ret = execute_one_simlib_request(device, op, lpn, pages);
 		device->busy = false;
 	}
 	pthread_mutex_unlock(&device->lock);

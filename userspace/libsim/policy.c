@@ -56,8 +56,8 @@ static void describe_victim_candidate(const struct aftl_victim_candidates *close
 		columns[i * rows + row] = values[i];
 }
 
-static struct aftl_block *ask_for_victim(struct aftl_policy *policy,
-					 const struct aftl_victim_candidates *closed)
+static struct aftl_block *select_victim_by_callback(struct aftl_policy *policy,
+						    const struct aftl_victim_candidates *closed)
 {
 	struct simlib_policy *owner = policy_owner(policy);
 	struct aftl_block *block = NULL;
@@ -100,7 +100,7 @@ int simlib_policy_create(const char *name, const char *const *streams, u32 count
 	owner->functions = *functions;
 	owner->methods = (struct aftl_ftl_policy){
 		.block_ages = true,
-		.select_victim = functions->select_victim ? ask_for_victim : NULL,
+		.select_victim = functions->select_victim ? select_victim_by_callback : NULL,
 		.stream = functions->stream ? select_stream_by_callback : NULL,
 	};
 	owner->type = (struct aftl_policy_type){

@@ -122,7 +122,7 @@ static void wake_waiting_job(struct nbd_job *job, enum nbd_job_state state)
 }
 
 /* Wait until @job is woken, or until host time @until_ns. */
-static enum nbd_job_state wait_for_job_state(struct nbd_job *job, u64 until_ns)
+static enum nbd_job_state wait_until_job_is_woken(struct nbd_job *job, u64 until_ns)
 {
 	const struct timespec until = { .tv_sec = (time_t)(until_ns / NS_PER_S),
 					.tv_nsec = (long)(until_ns % NS_PER_S) };
@@ -171,7 +171,7 @@ static bool wait_for_event_without_lock(struct nbd_device *device, struct nbd_jo
 	job->state = NBD_JOB_IN_FLIGHT;
 	link_waiting_job(device, job);
 	pthread_mutex_unlock(&device->lock);
-	state = wait_for_job_state(job, until_ns);
+	state = wait_until_job_is_woken(job, until_ns);
 	if (state == NBD_JOB_COMPLETE && until_ns == U64_MAX)
 		return false;
 	pthread_mutex_lock(&device->lock);
@@ -234,7 +234,8 @@ struct span {
 	u8 *at;
 };
 
-static struct span covered_bytes(const struct nbd_device *device, const struct nbd_io *io, u32 unit)
+static struct span get_covered_bytes_of_unit(const struct nbd_device *device,
+					     const struct nbd_io *io, u32 unit)
 {
 	const struct aftl_request *request = &io->request;
 	u32 unit_bytes = device->geo->unit_bytes;
@@ -264,7 +265,7 @@ void nbd_device_accept_write(void *host, struct aftl_request *request, aftl_lpn_
 {
 	struct nbd_device *device = host;
 	u32 unit = from_lpn(lpn);
-	struct span span = covered_bytes(device, request_to_nbd_io(request), unit);
+	struct span span = get_covered_bytes_of_unit(device, request_to_nbd_io(request), unit);
 	u32 covered = span.end - span.first;
 
 	device->pages[unit] |= NBD_PAGE_DATA;
@@ -284,7 +285,7 @@ void nbd_device_read_lpn(void *host, struct aftl_request *request, const struct 
 {
 	struct nbd_device *device = host;
 	u32 unit = from_lpn(read->lpn);
-	struct span span = covered_bytes(device, request_to_nbd_io(request), unit);
+	struct span span = get_covered_bytes_of_unit(device, request_to_nbd_io(request), unit);
 	const struct aftl_cell *cell;
 
 	if (read->lost)

@@ -38,7 +38,7 @@ struct look {
 static const struct voltages *seen;
 static u32 *cells;
 
-const double *playground_distribution(u32 state)
+const double *playground_get_state_distribution(u32 state)
 {
 	return seen->mass[min(state, CELL_STATES_MOST - 1U)];
 }
@@ -173,7 +173,8 @@ static u32 draw_correct_cell_voltage(const double (*sums)[VOLTAGE_BINS + 1],
 /* Draw a misread cell: each state and direction with the frequency that the model gives. */
 static u32 draw_misread_cell_voltage(const double (*sums)[VOLTAGE_BINS + 1], u64 draw)
 {
-	double left = draw_fraction(draw) * voltages_rber(seen) * seen->count * log2(seen->count);
+	double left =
+		draw_fraction(draw) * voltages_compute_rber(seen) * seen->count * log2(seen->count);
 	const struct crossing *at = seen->crossings;
 	u32 state = 0;
 
@@ -236,7 +237,7 @@ static void write_cells_json(struct json_writer *json, const struct look *look)
 	json_u64(json, "cycles", look->now.cycles);
 	json_u64(json, "hours", look->now.hours);
 	json_u64(json, "disturb_mv", look->now.disturb_mv);
-	json_u64(json, "states_q40", (u64)(voltages_rber(seen) * (double)(1ULL << 40)));
+	json_u64(json, "states_q40", (u64)(voltages_compute_rber(seen) * (double)(1ULL << 40)));
 	json_u64(json, "rber_q40",
 		 !is_examined_page_programmed(look) ?
 			 0 :
@@ -261,7 +262,7 @@ int playground_describe_cells(u32 block, u32 page, u32 slot)
 	struct json_writer json;
 
 	examine_cell_page(&look, page, slot);
-	seen = voltages_of(&look.now);
+	seen = voltages_compute_distributions(&look.now);
 	cells = cells ? cells : memory_alloc_zeroed(media->geo->unit_bits, sizeof(*cells));
 	memset(cells, 0, media->geo->unit_bits * sizeof(*cells));
 	mark_misread_cells(&look);

@@ -136,8 +136,8 @@ struct picture {
 	u32 lun_tall;
 };
 
-static struct picture picture_shape(const struct aftl_geometry *geo, u32 across, u32 columns,
-				    u32 width)
+static struct picture make_picture_geometry(const struct aftl_geometry *geo, u32 across,
+					    u32 columns, u32 width)
 {
 	struct picture picture = {
 		.columns = columns,
@@ -239,7 +239,7 @@ u32 *playground_paint_pages(u32 view, u32 across, u32 columns, u32 width)
 	static struct look *looks;
 	const struct aftl_geometry *geo = play.drive.geo;
 	struct subject of = { .media = aftl_media(play.drive.ftl) };
-	struct picture picture = picture_shape(geo, across, columns, width);
+	struct picture picture = make_picture_geometry(geo, across, columns, width);
 	bool all;
 
 	pixels = memory_resize(pixels, picture.height, picture.stride * sizeof(*pixels));

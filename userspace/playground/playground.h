@@ -79,7 +79,7 @@ int playground_describe_page(u32 block, u32 page);
 int playground_describe_cells(u32 block, u32 page, u32 slot);
 
 /* Return for the last described page the share of a state's cells in each bin of voltages.h. */
-const double *playground_distribution(u32 state);
+const double *playground_get_state_distribution(u32 state);
 
 /* Return each cell of the last described page: mV + 32768, state << 16, 1 << 24 if misread. */
 const u32 *playground_get_cell_voltages(void);

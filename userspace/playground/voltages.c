@@ -231,7 +231,7 @@ static struct condition clamp_condition_to_tables(const struct condition *condit
 	};
 }
 
-const struct voltages *voltages_of(const struct condition *condition)
+const struct voltages *voltages_compute_distributions(const struct condition *condition)
 {
 	static struct voltages voltages;
 	static struct condition last = { .curve = AFTL_RBER_CURVES };
@@ -248,7 +248,7 @@ const struct voltages *voltages_of(const struct condition *condition)
 	return &voltages;
 }
 
-double voltages_rber(const struct voltages *voltages)
+double voltages_compute_rber(const struct voltages *voltages)
 {
 	double wrong = 0;
 

@@ -51,12 +51,12 @@ struct voltages {
 };
 
 /* Return the voltage distributions under a condition, valid until a call with another condition. */
-const struct voltages *voltages_of(const struct condition *condition);
+const struct voltages *voltages_compute_distributions(const struct condition *condition);
 
 /*
  * Return: raw bit error rate, with equally many cells in each state and one wrong bit per
  * crossing.
  */
-double voltages_rber(const struct voltages *voltages);
+double voltages_compute_rber(const struct voltages *voltages);
 
 #endif

@@ -168,7 +168,7 @@ static enum exit_code check_preload_rules(const struct options *options)
 	return ret == -EINVAL ? EXIT_USAGE : EXIT_NO_INPUT;
 }
 
-static enum exit_code check_device_is_there(void)
+static enum exit_code check_any_device_exists(void)
 {
 	struct approxftl *library;
 
@@ -195,7 +195,7 @@ int main(int argc, char **argv)
 	if (!code)
 		code = check_preload_rules(&options);
 	if (!code && options.require)
-		code = check_device_is_there();
+		code = check_any_device_exists();
 	if (code || options.check)
 		return code;
 	if (set_preload_variable() || set_rules_variable(&options))

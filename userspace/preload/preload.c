@@ -110,7 +110,7 @@ static void find_and_apply_rule(int fd)
 		return;
 	path[length] = '\0';
 	pthread_once(&once, read_preload_rules);
-	rule = rules_match(&rules, path, program_invocation_short_name);
+	rule = rules_find_match(&rules, path, program_invocation_short_name);
 	if (rule)
 		tag_file_by_rule(rule, path, fd);
 }

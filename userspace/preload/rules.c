@@ -165,7 +165,8 @@ static bool does_rule_match_path(const struct rule *rule, const char *path, cons
 	return !fnmatch(rule->pattern, name + 1, 0);
 }
 
-const struct rule *rules_match(const struct rules *rules, const char *path, const char *process)
+const struct rule *rules_find_match(const struct rules *rules, const char *path,
+				    const char *process)
 {
 	for (size_t i = 0; i < rules->count; i++)
 		if (does_rule_match_path(&rules->rules[i], path, process))

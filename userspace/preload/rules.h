@@ -55,6 +55,7 @@ int rules_read(struct rules *rules, const char *path, char complaint[RULE_COMPLA
 void rules_free(struct rules *rules);
 
 /* Find the rule for a file with the absolute path @path. Return: NULL if no rule matches. */
-const struct rule *rules_match(const struct rules *rules, const char *path, const char *process);
+const struct rule *rules_find_match(const struct rules *rules, const char *path,
+				    const char *process);
 
 #endif

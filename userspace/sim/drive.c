@@ -49,7 +49,7 @@ void sim_drive_observe_completed_request(struct sim_drive *drive, struct aftl_re
 		drive->observe(drive, observed);
 }
 
-struct aftl_waits *sim_drive_record_waits(struct aftl_request *request)
+struct aftl_waits *sim_drive_get_recorded_waits(struct aftl_request *request)
 {
 	struct observed_request *observed = to_observed_request(request);
 

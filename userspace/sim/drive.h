@@ -133,7 +133,7 @@ int sim_drive_save(struct sim_drive *drive,
 void sim_drive_observe_completed_request(struct sim_drive *drive, struct aftl_request *request);
 
 /* The callback waits() of struct aftl_host_ops, for a drive that records why requests wait. */
-struct aftl_waits *sim_drive_record_waits(struct aftl_request *request);
+struct aftl_waits *sim_drive_get_recorded_waits(struct aftl_request *request);
 
 /* Account for a completed request and return it to the pool. */
 static inline void sim_drive_complete_request(struct sim_drive *drive, struct aftl_request *request)

@@ -178,8 +178,8 @@ static void run_child_pool(struct pool *pool)
 	const struct sigaction action = { .sa_handler = ignore_wakeup_signal };
 
 	sigaction(SIGCHLD, &action, NULL);
-	progress_begin(&pool->progress, sim_progress_when(pool->work->options), "all runs",
-		       count_requests_of_all_runs(pool->work));
+	progress_begin(&pool->progress, sim_choose_progress_visibility(pool->work->options),
+		       "all runs", count_requests_of_all_runs(pool->work));
 	for (start_child_processes(pool); pool->running; start_child_processes(pool))
 		wait_for_child_signal(pool);
 	progress_end(&pool->progress);

@@ -123,7 +123,7 @@ static enum exit_code prepare_array_run(struct run *run, const struct aftl_polic
 	ret = sim_stream_open(&run->stream, options, &options->params, &run->geo,
 			      run->array.units, error);
 	if (ret)
-		return options->trace ? get_exit_code_of_input(ret) : EXIT_USAGE;
+		return options->trace ? get_exit_code_of_input_error(ret) : EXIT_USAGE;
 	sim_arrivals_init(&run->arrivals, options, &options->params, &run->geo);
 	run->limit = sim_options_get_request_limit(options);
 	run->depth = options->arrival == SIM_ARRIVAL_CLOSED ? options->depth : U32_MAX;
@@ -183,8 +183,8 @@ static void store_raid_result(const struct run *run, const struct aftl_policy_ty
 	store_raid_array_statistics(run, result);
 }
 
-static enum exit_code verify_array(const struct run *run, struct sim_result *result,
-				   struct aftl_error *error)
+static enum exit_code verify_raid_array(const struct run *run, struct sim_result *result,
+					struct aftl_error *error)
 {
 	struct aftl_error cause;
 
@@ -208,7 +208,7 @@ static enum exit_code run_array_stream(struct run *run, const struct aftl_policy
 	enum exit_code code;
 	int ret;
 
-	progress_begin(&run->progress, sim_progress_when(run->options), policy->name,
+	progress_begin(&run->progress, sim_choose_progress_visibility(run->options), policy->name,
 		       run->limit == U64_MAX ? run->stream->expected : run->limit);
 	ret = run_array_to_end(run, error);
 	progress_end(&run->progress);
@@ -216,7 +216,7 @@ static enum exit_code run_array_stream(struct run *run, const struct aftl_policy
 		return EXIT_FAILED;
 	result->cpu_ns = sim_get_processor_ns() - begin_ns;
 	store_raid_result(run, policy, result);
-	code = verify_array(run, result, error);
+	code = verify_raid_array(run, result, error);
 	return code || !result->interrupted ? code : EXIT_INTERRUPTED;
 }
 

@@ -102,10 +102,10 @@ static void add_flash_operation_to_timeline(void *host, const struct aftl_array_
 		timeline_add_event(run->timeline, event);
 }
 
-static struct aftl_waits *run_record_host_waits(void *host, struct aftl_request *request)
+static struct aftl_waits *get_host_waits_to_record(void *host, struct aftl_request *request)
 {
 	(void)host;
-	return sim_drive_record_waits(request);
+	return sim_drive_get_recorded_waits(request);
 }
 
 /* Requests */
@@ -218,7 +218,7 @@ static enum exit_code create_run_device(struct run *run, const struct aftl_polic
 	if (run->options->load) {
 		ret = device_file_load(ftl, run->options->load, &run->ops, run, error);
 		if (ret)
-			return get_exit_code_of_input(ret);
+			return get_exit_code_of_input_error(ret);
 		/* Drop the saved statistics of the loaded device. */
 		reset_run_statistics(run);
 	} else {
@@ -262,13 +262,13 @@ static enum exit_code open_run_stream(struct run *run, struct aftl_error *error)
 	int ret = sim_drive_open(&run->drive, options, error);
 
 	if (ret)
-		return options->trace ? get_exit_code_of_input(ret) : EXIT_USAGE;
+		return options->trace ? get_exit_code_of_input_error(ret) : EXIT_USAGE;
 	return open_record_of_run(run, error) ? EXIT_FAILED : EXIT_DONE;
 }
 
 /* Results */
 
-enum progress_when sim_progress_when(const struct sim_options *options)
+enum progress_when sim_choose_progress_visibility(const struct sim_options *options)
 {
 	if (options->quiet)
 		return PROGRESS_NEVER;
@@ -361,8 +361,8 @@ static void store_result_of_device(struct run *run, struct sim_result *result)
 	media_copy_block_and_page_tables(ftl, run->options, result);
 }
 
-static enum exit_code check_run_device(const struct run *run, struct sim_result *result,
-				       struct aftl_error *error)
+static enum exit_code verify_device_of_run(const struct run *run, struct sim_result *result,
+					   struct aftl_error *error)
 {
 	struct aftl_error cause;
 
@@ -435,7 +435,7 @@ static enum exit_code run_stream_with_changes(struct run *run, struct aftl_error
 	return code;
 }
 
-static enum exit_code arm_faults(struct run *run, struct aftl_error *error)
+static enum exit_code arm_faults_of_script(struct run *run, struct aftl_error *error)
 {
 	const struct fault_script *script = &run->options->faults;
 	struct aftl_error cause;
@@ -466,12 +466,12 @@ static void note_faults_without_effect(const struct run *run)
 				    aftl_fault_states[fault->state]);
 }
 
-static enum exit_code drive_with_progress(struct run *run, struct aftl_error *error)
+static enum exit_code run_whole_stream_with_progress(struct run *run, struct aftl_error *error)
 {
 	u64 total = run->drive.limit == U64_MAX ? run->drive.stream->expected : run->drive.limit;
 	enum exit_code code;
 
-	progress_begin(&run->progress, sim_progress_when(run->options),
+	progress_begin(&run->progress, sim_choose_progress_visibility(run->options),
 		       aftl_policy_type(run->drive.ftl)->name, total);
 	code = run_stream_with_changes(run, error);
 	if (!code)
@@ -490,9 +490,9 @@ static enum exit_code run_device_stream(struct run *run, struct sim_result *resu
 	run->drive.ended = is_stop_requested();
 	sim_drive_start_look_ahead(&run->drive);
 	timeline_begin_device(run->timeline, run->drive.ftl);
-	code = arm_faults(run, error);
+	code = arm_faults_of_script(run, error);
 	if (!code)
-		code = drive_with_progress(run, error);
+		code = run_whole_stream_with_progress(run, error);
 	if (code)
 		return code;
 	note_faults_without_effect(run);
@@ -503,7 +503,7 @@ static enum exit_code run_device_stream(struct run *run, struct sim_result *resu
 	store_result_of_device(run, result);
 	if (run->options->dump && save_device_file(run, result, error))
 		return EXIT_FAILED;
-	code = check_run_device(run, result, error);
+	code = verify_device_of_run(run, result, error);
 	return code || !result->interrupted ? code : EXIT_INTERRUPTED;
 }
 
@@ -539,7 +539,7 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 	if (run.timeline)
 		run.ops.array = add_flash_operation_to_timeline;
 	if (run.drive.observes)
-		run.ops.waits = run_record_host_waits;
+		run.ops.waits = get_host_waits_to_record;
 	settling_init(&run.settling);
 	code = open_output_files(&run, error) ? EXIT_FAILED :
 						create_run_device(&run, policy, error);

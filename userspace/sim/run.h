@@ -166,7 +166,7 @@ int sim_report_fill_failure(int ret, struct aftl_error *error);
 /* Return the number of the request with which the last die fails; U64_MAX: never. */
 u64 sim_count_requests_before_die_fails(const struct sim_options *options);
 
-enum progress_when sim_progress_when(const struct sim_options *options);
+enum progress_when sim_choose_progress_visibility(const struct sim_options *options);
 
 /* Allocate statistics for each queue, which the caller frees; NULL if the host has one queue. */
 struct sim_queue *sim_queues_create(const struct sim_options *options,

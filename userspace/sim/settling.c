@@ -115,7 +115,7 @@ static u64 compute_cube(u64 value)
  * Return the groups that the best cut leaves: a cut at the start or, if @backwards, at the end. A
  * rest of few groups is not considered, because their means may agree by chance.
  */
-static struct rest find_best_cut(const u64 *sums, u32 count, bool backwards)
+static struct rest find_best_warmup_cut(const u64 *sums, u32 count, bool backwards)
 {
 	struct rest rest = { .groups = 0 };
 	struct rest best = { .groups = 0 };
@@ -162,9 +162,9 @@ struct settling_verdict settling_judge(const struct settling *settling)
 	if (!verdict.known)
 		return verdict;
 	count = sum_response_times_by_batch_group(settling, sums);
-	late = find_best_cut(sums, count, false);
+	late = find_best_warmup_cut(sums, count, false);
 	cut = count - late.groups;
-	early = find_best_cut(sums + cut, late.groups, true);
+	early = find_best_warmup_cut(sums + cut, late.groups, true);
 	end_off = compute_relative_bias_of_mean(sums + cut, late.groups, &early);
 	verdict.cut = (u64)cut * GROUP * settling->batch;
 	verdict.off = max(compute_relative_bias_of_mean(sums, count, &late), end_off);

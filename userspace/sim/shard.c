@@ -75,7 +75,7 @@ static void count_completed_host_request(struct shard *shard, u8 epoch, const st
 }
 
 /* Return the request's part (on one shard) that completed last; at equal times, the first one. */
-static const struct whole_part *find_last_part(const struct whole *whole)
+static const struct whole_part *find_last_completed_part(const struct whole *whole)
 {
 	const struct whole_part *last = &whole->parts[0];
 
@@ -129,7 +129,7 @@ static u8 get_completion_epoch_of_request(const struct whole *whole)
 
 static void complete_split_request(struct shard *shard, struct whole *whole)
 {
-	const struct whole_part *last = find_last_part(whole);
+	const struct whole_part *last = find_last_completed_part(whole);
 	u8 epoch = get_completion_epoch_of_request(whole);
 	const struct end end = {
 		.request = whole->request,

@@ -377,7 +377,7 @@ static enum exit_code open_sharded_stream(struct run *run, struct aftl_error *er
 	if (!ret)
 		ret = sim_tenants_open(&run->tenants, options, config, &run->geo, units, error);
 	if (ret)
-		return options->trace ? get_exit_code_of_input(ret) : EXIT_USAGE;
+		return options->trace ? get_exit_code_of_input_error(ret) : EXIT_USAGE;
 	for (u32 i = 0; run->tenants.count && i < run->layout.count; i++)
 		run->seats[i].shard.tenants = &run->tenants;
 	sim_arrivals_init(&run->arrivals, options, config, &run->geo);
@@ -501,7 +501,8 @@ static enum exit_code run_all_shards(struct run *run, struct aftl_error *error)
 	enum exit_code code;
 
 	run->ended = is_stop_requested();
-	progress_begin(&run->progress, sim_progress_when(run->options), run->policy->name,
+	progress_begin(&run->progress, sim_choose_progress_visibility(run->options),
+		       run->policy->name,
 		       run->limit == U64_MAX ? run->stream->expected : run->limit);
 	if (run->options->arrival == SIM_ARRIVAL_CLOSED)
 		run_stream_with_closed_queue(run);

@@ -95,7 +95,7 @@ static bool has_argument_value(const struct argument *argument, struct aftl_erro
 	return false;
 }
 
-static const struct aftl_param *find_param(const char *name, size_t length)
+static const struct aftl_param *find_device_param(const char *name, size_t length)
 {
 	for (unsigned int i = 0; i < aftl_param_count(); i++)
 		if (option_has_name(aftl_param_at(i)->key, name, length))
@@ -105,7 +105,7 @@ static const struct aftl_param *find_param(const char *name, size_t length)
 
 bool is_option_name_a_device_param(const char *name, size_t length)
 {
-	return find_param(name, length);
+	return find_device_param(name, length);
 }
 
 /* Warn that a parameter such as op=1 means 1 %, and not 100 %, as 1 would mean for a share. */
@@ -125,7 +125,7 @@ static void warn_of_percentage_without_sign(const struct aftl_param *param, cons
 static int set_parameter_of_argument(struct sim_options *options, const struct argument *argument,
 				     struct aftl_error *error)
 {
-	const struct aftl_param *param = find_param(argument->name, argument->length);
+	const struct aftl_param *param = find_device_param(argument->name, argument->length);
 	int ret;
 
 	if (!param)

@@ -266,8 +266,8 @@ static bool is_result_table_wanted(const struct sim_options *options)
 }
 
 /* Write the JSON file before the table: a closed pipe on standard output must not prevent it. */
-static enum exit_code print_report(const struct sim_report *all, struct output_file *json,
-				   enum exit_code code)
+static enum exit_code print_sim_warnings_and_report(const struct sim_report *all,
+						    struct output_file *json, enum exit_code code)
 {
 	if (!all->count)
 		return code;
@@ -425,7 +425,8 @@ static void run_all_simulations(struct runs *all, const struct sim_options *opti
 }
 
 /* Compute the offline optimum of each seed: runs with one seed have the same requests. */
-static enum exit_code find_yardsticks(const struct sim_options *options, struct runs *all)
+static enum exit_code find_offline_optimum_of_runs(const struct sim_options *options,
+						   struct runs *all)
 {
 	struct aftl_error error;
 
@@ -481,8 +482,8 @@ static int register_input_and_output_files(const struct sim_options *options,
 }
 
 /* Report all errors of file names before any long work. */
-static enum exit_code open_files(struct outputs *outputs, struct sim_options *options, int argc,
-				 char **argv)
+static enum exit_code open_sim_files(struct outputs *outputs, struct sim_options *options, int argc,
+				     char **argv)
 {
 	enum exit_code code = EXIT_DONE;
 	struct aftl_error error;
@@ -499,8 +500,8 @@ static enum exit_code open_files(struct outputs *outputs, struct sim_options *op
 	return ret ? EXIT_FAILED : code;
 }
 
-static enum exit_code report_runs(const struct runs *run, struct outputs *outputs,
-				  const struct sim_options *options, int argc, char **argv)
+static enum exit_code report_all_runs(const struct runs *run, struct outputs *outputs,
+				      const struct sim_options *options, int argc, char **argv)
 {
 	const struct sim_report all = {
 		.options = options,
@@ -513,7 +514,8 @@ static enum exit_code report_runs(const struct runs *run, struct outputs *output
 		.interrupted = is_stop_requested() || run->failed,
 	};
 
-	return finish_timeline(outputs->timeline, print_report(&all, &outputs->json, run->worst));
+	return finish_timeline(outputs->timeline,
+			       print_sim_warnings_and_report(&all, &outputs->json, run->worst));
 }
 
 enum exit_code sim_perform(struct sim_options *options, int argc, char **argv, FILE *json)
@@ -524,13 +526,13 @@ enum exit_code sim_perform(struct sim_options *options, int argc, char **argv, F
 		.failures = memory_alloc_zeroed(count, sizeof(*run.failures)),
 	};
 	struct outputs outputs = { .json = { .path = "-", .stream = json } };
-	enum exit_code code = open_files(&outputs, options, argc, argv);
+	enum exit_code code = open_sim_files(&outputs, options, argc, argv);
 
 	if (!code) {
 		run_all_simulations(&run, options, outputs.timeline);
-		code = find_yardsticks(options, &run);
+		code = find_offline_optimum_of_runs(options, &run);
 		run.worst = run.worst ? run.worst : code;
-		code = report_runs(&run, &outputs, options, argc, argv);
+		code = report_all_runs(&run, &outputs, options, argc, argv);
 	}
 	output_file_drop(&outputs.json);
 	for (i = 0; i < run.count; i++)

@@ -36,7 +36,7 @@ struct ledger {
 	bool apart;
 };
 
-static size_t ledger_file_bytes(const struct ledger_header *header)
+static size_t compute_ledger_file_bytes(const struct ledger_header *header)
 {
 	return sizeof(*header) + header->units * sizeof(struct ledger_unit);
 }
@@ -94,7 +94,7 @@ static struct ledger *allocate_ledger(const struct ledger_header *header, int fd
 
 	ledger->fd = fd;
 	ledger->apart = sync;
-	ledger->bytes = ledger_file_bytes(header);
+	ledger->bytes = compute_ledger_file_bytes(header);
 	return ledger;
 }
 
@@ -146,7 +146,7 @@ static int read_ledger_header(int fd, const char *path, struct ledger_header *he
 	struct stat found;
 
 	if (pread(fd, header, sizeof(*header), 0) != sizeof(*header) || fstat(fd, &found) ||
-	    header->magic != MAGIC || (u64)found.st_size != ledger_file_bytes(header))
+	    header->magic != MAGIC || (u64)found.st_size != compute_ledger_file_bytes(header))
 		return aftl_fail(error, -EINVAL, "%.120s holds no state of approxftl torture",
 				 path);
 	return 0;

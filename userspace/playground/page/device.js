@@ -82,7 +82,8 @@ class Device {
 		const {buffer} = this.library.memory;
 		return {...told, words: new Uint32Array(buffer, this.library.playground_get_cell_voltages(), told.bits),
 			spreads: Array.from({length: told.states}, (_, state) =>
-				new Float64Array(buffer, this.library.playground_distribution(state), told.bins))};
+				new Float64Array(buffer, this.library.playground_get_state_distribution(state),
+					told.bins))};
 	}
 
 	write(unit, bytes, approximate) {
