@@ -90,7 +90,7 @@ anew()
 		[ -e "$seal" ] || echo "$file $seal"
 	done)
 	[ -n "$unheard" ] || return 0
-	# shellcheck disable=SC2046 # file names without blanks, by another check
+	# shellcheck disable=SC2046 # style/text refuses file names with blanks
 	if ! said=$("$@" $(echo "$unheard" | cut -d ' ' -f 1)) || [ -n "$said" ]; then
 		printf '%s\n' "$said"
 		return 1

@@ -58,7 +58,7 @@ locks=$ignored,USE_LOCKDEP,MACRO_ARG_REUSE
 # $codec: messages to ignore in callers of libraries with names in camel case
 codec=$userspace,CAMELCASE
 
-# TRACE_EVENT() is laid out like a structure throughout the kernel:
+# $trace: messages to ignore in trace headers, whose TRACE_EVENT() is indented like a structure
 trace=$ignored,OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT
 
 # Run checkpatch in a temporary directory, because checkpatch writes files.
@@ -96,7 +96,7 @@ check_folder()
 {
 	[ "$2" = dm-approxftl ] || [ "$share" -eq 1 ] ||
 		echo "# checkpatch of $2: one file in $share, in turn $turn"
-	# shellcheck disable=SC2046 # file names without blanks, by another check
+	# shellcheck disable=SC2046 # style/text refuses file names with blanks
 	check_files "checkpatch of $2" "$1" \
 		$(sources_to_check "$2/*.[ch]" | grep -vx userspace/host/aftl-host.h | grep -v -e '-table\.h$' -e /compat.h -e /held-locks.h -e -codec.c -e dm-approxftl/store/trace.h |
 			grep -vxF "$with_lists" | in_turn "$2")
@@ -122,7 +122,7 @@ check_folder "$ignored" dm-approxftl
 check_folder "$userspace" userspace
 check_folder "$tests" selftests
 check_folder "$tools" trace-tools
-# shellcheck disable=SC2046 # file names without blanks, by another check
+# shellcheck disable=SC2046 # style/text refuses file names with blanks
 check_files 'checkpatch of lists of parameters and of loops' "$lists" \
 	$(sources_to_check 'dm-approxftl/*.[ch]' | grep -xF "$with_lists")
 check_files 'checkpatch of compat.h' "$compat" dm-approxftl/compat.h
@@ -130,7 +130,7 @@ check_files 'checkpatch of held-locks.h' "$locks" selftests/kernel/held-locks.h
 check_files 'checkpatch of what calls zlib and zstd' "$codec" \
 	trace-tools/reader/trace-codec.c selftests/fuzz/fuzz-codec.c
 check_files 'checkpatch of trace.h' "$trace" dm-approxftl/store/trace.h
-# shellcheck disable=SC2046 # file names without blanks, by another check
+# shellcheck disable=SC2046 # style/text refuses file names with blanks
 check_files 'checkpatch of tables of macro rows' "$tables" $(sources_to_check '*-table.h')
 [ ! -e "$checkpatch" ] ||
 	ktap_test_silent 'checkpatch accepts the host header' \

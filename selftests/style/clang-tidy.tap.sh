@@ -19,8 +19,8 @@ checks=$checks,-bugprone-reserved-identifier,-bugprone-assignment-in-if-conditio
 checks=$checks,-bugprone-macro-parentheses
 checks=$checks,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling
 
-# Short functions need a thirtieth of the nodes that clang's analyser may explore by default.
-# AFTL_ANALYSER_NODES=225000 is the analyser's default, which takes ten times as long.
+# Largest number of program states that clang's analyser explores in a function. Its default,
+# AFTL_ANALYSER_NODES=225000, takes ten times as long; short functions need a thirtieth of it.
 nodes=${AFTL_ANALYSER_NODES:-7000}
 
 # Each process checks one file, because clang's analyser confuses the va_lists of several files.
@@ -34,7 +34,7 @@ tidy()
 			--extra-arg=-std=gnu11 $(printf -- '--extra-arg=-I%s ' $include_folders) 2>/dev/null
 }
 
-# shellcheck disable=SC2046 # file names without blanks, by another check
+# shellcheck disable=SC2046 # style/text refuses file names with blanks
 check()
 {
 	sources 'dm-approxftl/core/*.c' 'userspace/*.c' 'trace-tools/*.c' |

@@ -6,7 +6,7 @@ set -u
 . selftests/lib/tap.sh
 . selftests/lib/sources.sh
 
-# shellcheck disable=SC2046 # file names without blanks, by another check
+# shellcheck disable=SC2046 # style/text refuses file names with blanks
 core()
 {
 	set -- "$@" $(sources 'dm-approxftl/core/*.c' 'dm-approxftl/core/*.h')

@@ -19,7 +19,7 @@ check()
 
 # cppcheck would check each file with and without __x86_64__, because a common header tests it.
 # Without __x86_64__ check only the files that test it themselves.
-# shellcheck disable=SC2046,SC2086 # file names without blanks, by another check
+# shellcheck disable=SC2046,SC2086 # style/text refuses file names with blanks
 check_all()
 {
 	check --force -D__x86_64__ $files || return

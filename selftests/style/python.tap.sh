@@ -8,7 +8,7 @@ set -u
 
 scripts=$(python_scripts)
 
-# shellcheck disable=SC2086 # file names without blanks, by another check
+# shellcheck disable=SC2086 # style/text refuses file names with blanks
 lint()
 {
 	ruff check --quiet --output-format concise $scripts
@@ -25,7 +25,7 @@ types_of() # FILE...
 }
 
 # A change of any Python file can break types elsewhere, so the cache key of mypy covers all files.
-# shellcheck disable=SC2086 # file names without blanks, by another check
+# shellcheck disable=SC2086 # style/text refuses file names with blanks
 types()
 {
 	echo "$scripts" | anew "$(cat pyproject.toml selftests/requirements.txt $scripts | sha256sum)" \

@@ -6,7 +6,7 @@ set -u
 . selftests/lib/tap.sh
 . selftests/lib/sources.sh
 
-# shellcheck disable=SC2046 # file names without blanks, by another check
+# shellcheck disable=SC2046 # style/text refuses file names with blanks
 lint()
 {
 	shell_scripts | anew "$({ shellcheck --version && cat $(sources '*.sh'); } | sha256sum)" \

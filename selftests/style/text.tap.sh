@@ -6,7 +6,7 @@ set -u
 . selftests/lib/tap.sh
 . selftests/lib/sources.sh
 
-# shellcheck disable=SC2046 # file names without blanks: a check below refuses others
+# shellcheck disable=SC2046 # this test refuses file names with blanks
 search()
 {
 	grep -nI "$@" $(sources | grep -v '^LICENSES/')

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""No test has a deadline or asserts a measured time: selftests/README.md, "Time and memory"."""
+"""No test has a deadline or asserts a measured time; selftests/README.md gives the reasons."""
 
 import re
 import subprocess
