@@ -73,7 +73,7 @@ def format_value_as_toml(value: Any) -> str:
 
 
 def get_reader_error_for_study(document: dict[str, Any]) -> str:
-    """Return the reader's error for a study, or an empty string."""
+    """Return the error message of the reader of study files for a study, or an empty string."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "s.toml"
         path.write_text("".join(f"{json.dumps(key)} = {format_value_as_toml(value)}\n"

@@ -101,7 +101,7 @@ def wait_for_results(folder: Path, count: int) -> None:
     wait_until(lambda: len(read_result_times(folder)) >= count)
 
 
-def test_every_combination_is_run_once(tmp_path: Path) -> None:
+def test_every_combination_of_varied_values_is_run_once(tmp_path: Path) -> None:
     file = write_study(tmp_path, SMALL)
     first = run_study_verb_as_json("run", file)
     assert [(row["policy"], row["approx-share"]) for row in first["rows"]] == [
@@ -266,7 +266,7 @@ def test_exported_commands_check_their_files(tmp_path: Path) -> None:
     assert len(read_result_times(tmp_path)) == 1
 
 
-def test_the_table_is_written_as_csv(tmp_path: Path) -> None:
+def test_the_table_of_a_study_is_written_as_csv(tmp_path: Path) -> None:
     lines = run_study("run", write_study(tmp_path, SMALL), "--csv", "--measures",
                       "write_amplification").stdout.splitlines()
     assert lines[0] == ("policy,approx-share,runs,drifting_runs,write_amplification,"
@@ -481,7 +481,7 @@ def test_option_measures_lists_the_measures_by_subject(tmp_path: Path) -> None:
 
 
 def test_results_of_another_build_are_reported(tmp_path: Path) -> None:
-    """The key of a result covers build and options; results of other options are not reported."""
+    """A study ignores stored results of another build or of other options, and says so."""
     text = f'{SMALL}[[figure]]\nx = "approx-share"\ny = "write_response_mean_ns"\n'
     file = write_study(tmp_path, text)
     run_study("run", file, "--measures", "waf")

@@ -176,7 +176,8 @@ def test_list_prints_the_published_volumes() -> None:
     (["--like", "HM_0", "--requests", "0", "-O", "x"], 2, "is not from 1"),
     ([], 2, "one of the arguments"),
 ])
-def test_invalid_options_are_refused(arguments: list[str], status: int, sentence: str) -> None:
+def test_invalid_options_of_synth_are_refused(arguments: list[str], status: int,
+                                              sentence: str) -> None:
     done = run_synth(*arguments, status=status)
     assert sentence in done.stderr
     assert done.stderr.count("\n") == 1

@@ -83,7 +83,7 @@ TAP_TEST(a_write_in_flight_may_be_found)
 	free(change.floors);
 }
 
-/* After a failed write the old or the new data are allowed, until the next write. */
+/* After a failed write a unit may hold its old or new data, until the unit is written again. */
 TAP_TEST(a_failed_write_may_be_found)
 {
 	u32 first, last;

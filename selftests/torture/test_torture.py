@@ -336,13 +336,13 @@ def test_existing_content_is_not_overwritten(torture_file: Disk) -> None:
 
 @pytest.mark.parametrize("words", [["--unit", "768"], ["--discard", "never-ever"],
                                    ["--power-failed"], ["another"], ["--depth", "0"]])
-def test_invalid_options_are_refused(torture_file: Disk, words: list[str]) -> None:
+def test_invalid_options_of_torture_are_refused(torture_file: Disk, words: list[str]) -> None:
     done = torture_file.torture_fresh_file(*words)
     assert done.code == 2
     assert done.err.startswith("approxftl torture: ")
 
 
-def test_sizes_that_do_not_fit_are_refused(torture_file: Disk) -> None:
+def test_sizes_larger_than_the_device_are_refused(torture_file: Disk) -> None:
     assert "--size and --unit must fit" in torture_file.torture_fresh_file("--size", "8MiB").err
     assert torture_file.torture_fresh_file("--requests", "100", "--size", "1MiB", "--unit",
                                            "4KiB").code == 0

@@ -408,7 +408,7 @@ def test_a_partial_capture_is_reported(tmp_path: Path) -> None:
     assert "files of this capture" not in run_trace_ok("info", tmp_path / "cap").err
 
 
-def test_one_of_several_devices_must_be_chosen(tmp_path: Path) -> None:
+def test_one_of_several_traced_devices_must_be_chosen(tmp_path: Path) -> None:
     other = DEVICE + 1
     file = write_file_at(tmp_path / "t", pack_events([
         make_request_event(10, QUEUE, READ, 0, 512),

@@ -64,7 +64,7 @@ def test_json_of_every_verb_matches_its_schema(tmp_path: Path) -> None:
     assert run_trace_as_json("pair", blktrace)["files"][0]["actions"] == {"Q": 1}
 
 
-def test_approxftl_runs_trace_as_a_verb() -> None:
+def test_the_verb_trace_prints_the_same_as_the_program() -> None:
     done = subprocess.run([BUILD / "approxftl", "trace", "formats"], capture_output=True,
                           text=True, check=True)
     assert done.stdout == run_trace_ok("formats").out

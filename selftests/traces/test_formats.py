@@ -102,7 +102,7 @@ def test_blkparse_names_and_tags_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(CASES))
-def test_each_invalid_line_is_reported(tmp_path: Path, name: str) -> None:
+def test_each_invalid_line_of_a_trace_is_reported(tmp_path: Path, name: str) -> None:
     good = CASES[name][0].replace("4096,\n", "4096\n")
     lines = good.splitlines(keepends=True)
     at = next(i for i, line in enumerate(lines) if "CPU" in line) if name == "blkparse" else -1

@@ -55,7 +55,7 @@ def test_a_failed_conversion_leaves_no_file(tmp_path: Path) -> None:
     assert (told.code, "--from: format parquet is only written" in told.err) == (2, True)
 
 
-def test_a_missing_library_is_reported(tmp_path: Path) -> None:
+def test_a_missing_pyarrow_is_reported(tmp_path: Path) -> None:
     install_verb_without_module(tmp_path / "place", "parquet", "pyarrow")
     program = shutil.copy(BINARY, tmp_path / "place/bin")
     source, out = write_file_at(tmp_path / "s", "0,0,512,R,0.5\n"), tmp_path / "o.parquet"
@@ -65,7 +65,7 @@ def test_a_missing_library_is_reported(tmp_path: Path) -> None:
     assert not out.exists()
 
 
-def test_a_failing_trace_conversion_is_reported(tmp_path: Path) -> None:
+def test_a_failure_of_the_parquet_program_is_reported(tmp_path: Path) -> None:
     alone = tmp_path / "bin"
     alone.mkdir()
     (alone / "approxftl-trace").write_bytes(BINARY.read_bytes())

@@ -36,7 +36,7 @@ SCHEMA = "trace-tools/approxftl_tools/tools-output.fields"
 LOCAL = ("files", "sqlite-rollback", "sqlite-wal", "git")
 
 
-def test_names_of_stacks_are_unique_and_each_workload_exists() -> None:
+def test_stacks_have_unique_names_and_defined_workloads() -> None:
     for table in (STACKS, LIVES):
         names = [one.name for one in table]
         assert len(set(names)) == len(names)
@@ -127,7 +127,7 @@ def test_stored_results_are_printed_as_table_page_and_json(tmp_path: Path) -> No
     (("--jobs", "0"), "jobs"), (("--only", "0-3"), "1-90"), (("--only", "3-91"), "1-90"),
     (("--only", "4-2"), "1-90"), (("--only", "1,,2"), "1-90"),
     (("--reduce", "--stacks", "ext4"), "--reduce takes one cell")])
-def test_wrong_option_values_are_refused(words: tuple[str, ...], sentence: str) -> None:
+def test_wrong_option_values_of_worn_are_refused(words: tuple[str, ...], sentence: str) -> None:
     done = run_program(BUILD / "approxftl", "worn", *words)
     assert done.code == 2
     assert sentence in done.err
@@ -211,7 +211,7 @@ def test_numbers_of_transactions_are_printed_as_they_are_parsed(numbers: set[int
 
 
 @given(st.sets(st.integers(1, 90), min_size=1, max_size=5))
-def test_a_list_that_fails_is_reduced_to_the_items_that_cause_the_failure(needed: set[int]) -> None:
+def test_reduce_keeps_only_the_items_that_cause_the_failure(needed: set[int]) -> None:
     tried: list[list[int]] = []
 
     def do_items_cause_failure(items: list[int]) -> bool:
@@ -273,9 +273,9 @@ def test_a_bad_page_does_not_hide_the_pages_behind_it(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("failing", ["ext4", "xfs"])
-def test_a_cell_whose_lab_fails_does_not_end_the_others(
+def test_other_cells_run_if_the_lab_of_a_later_cell_fails(
         failing: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """If the lab fails at the first cell of the matrix, approxftl worn ends with the reason."""
+    """approxftl worn ends only if the virtual machine of the first cell fails to start."""
     def simulate_run_of_cell(plan: worn.Plan, children: Children) -> dict[str, Any]:
         assert children
         if plan.stack.name == failing:
