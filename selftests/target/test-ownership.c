@@ -18,8 +18,8 @@
 /* Kinds of table lines. */
 enum kind {
 	KIND_RAM,
-	KIND_RAM_OTHER,	/* in memory, another geometry, has room for a KIND_RAM table's data */
-	KIND_RAM_SMALL,	/* in memory, with less room than the other two kinds in memory */
+	KIND_RAM_OTHER,	/* in memory, with another geometry; can store a KIND_RAM table's data */
+	KIND_RAM_SMALL,	/* in memory, smaller than KIND_RAM and KIND_RAM_OTHER */
 	KIND_VOLUME,
 	KIND_VOLUME_OTHER, /* on another backing device */
 	KINDS,
@@ -118,7 +118,7 @@ static bool model_table_can_take_over_data(u32 i)
 	return table_kind_can_take_over_data(model.born - 1, kinds[i]);
 }
 
-/* Transitions of table @i of the model: each step function returns false if it is not possible. */
+/* Each step function changes table @i of the model; false: the state forbids it. */
 
 static bool model_begin_table_load(u32 i, u32 choice)
 {

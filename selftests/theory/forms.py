@@ -45,7 +45,7 @@ def windowed_greedy_amplification(load: float, pages: int, share: float) -> floa
     valid pages is collected.
     """
     def compute_valid_pages_beyond_load(rate: float) -> float:
-        """Return a mean block's valid pages at this overwrite rate, minus load * pages."""
+        """Return the mean valid pages of a block at overwrite rate `rate`, minus load * pages."""
         def compute_block_shares_beyond_one(turn: float) -> float:
             return turn + share - 1 + float(np.exp(-rate * turn * pages)) / (rate * pages)
 
@@ -97,10 +97,10 @@ def sampled_greedy_amplification(load: float, pages: int, drawn: int, *,
 def fifo_amplification_of_mixed_data(load: float, classes: Sequence[Class]) -> float:
     """Return the write amplification of FIFO collection, if classes of data share the log.
 
-    A page is moved once for each turn of the log in which it is not overwritten.
+    A page that is not overwritten while the log is written once around is moved once.
     """
     def pages_programmed_per_log_pass(turn: float) -> float:
-        """Return the pages programmed in a turn of the log, while the host writes `turn` pages."""
+        """Return the pages programmed per pass of the log, while the host writes `turn` pages."""
         return sum(writes * turn / -float(np.expm1(-writes * turn / data)) if writes else data
                    for data, writes in classes)
 
@@ -114,7 +114,7 @@ def d_choices_amplification_of_mixed_data(load: float, pages: int, drawn: int,
     """Return the amplification of d-choices if host and relocated data of two classes share blocks.
 
     The mean-field equations have the share of blocks for each pair of numbers of valid pages of the
-    classes. The equations are integrated until the colder pages were overwritten ten times.
+    classes. The equations are integrated until the colder class was overwritten ten times.
     """
     (data, writes), (other_data, other_writes) = classes
     hot, cold = np.array([(i, j) for i in range(pages + 1) for j in range(pages + 1 - i)]).T

@@ -140,7 +140,7 @@ def measure_first_run_of_row(measure: Callable[[Json], float], runs: Sequence[Js
 
 
 def make_valid_share_formula(form: Callable[[float], float], kept: float = KEPT) -> Form:
-    """Return a formula that applies `form` to the share of valid pages of a row's first run."""
+    """Return a Form that applies the formula `form` to the valid share of a row's first run."""
     return lambda runs: form(compute_valid_share(runs[0], kept))
 
 

@@ -113,7 +113,7 @@ static bool crash_test_event_occurs(struct life *life, u32 percent)
 
 /* Geometry */
 
-/* The seed gives superblocks to an eighth of the devices, most of them with parity. */
+/* An eighth of the random devices have superblocks, most of them with parity. */
 static void configure_random_superblocks(struct aftl_config *config)
 {
 	struct aftl_random random = { ~config->seed };
@@ -789,7 +789,7 @@ static void rerun_failed_seeds(void)
 	run_scenario_of_seed(101743, AGAIN);
 	run_scenario_of_seed(70, MORTAL);
 	run_scenario_of_seed(116, MORTAL);
-	/* With this seed the write buffer holds data of more zones than may be active. */
+	/* With seed 20260455 the write buffer has data of more zones than may be active. */
 	run_scenario_of_seed(20260455, ZONED);
 	for (i = 1; i <= 12; i++)
 		run_scenario_of_seed(i, WORN);
@@ -810,7 +810,7 @@ int main(int argc, char **argv)
 	report_scenario_coverage();
 	tap_end();
 	if (argc == 1) {
-		tap_run("seeds of earlier bugs pass", rerun_failed_seeds);
+		tap_run("scenarios that once lost data or hung pass again", rerun_failed_seeds);
 		tap_run("zoned devices survive random crashes", run_zoned_scenarios);
 	}
 	return lives >= LIVES && kind == ANY ? tap_run_all() : tap_finish();

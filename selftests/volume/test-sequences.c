@@ -37,7 +37,7 @@ static const u32 sample_of[] = { 0, 1, 8, 192 };
 
 struct operation;
 
-/* Whether each operation of a history waits for the end of the operation before it. */
+/* A history starts each operation after the end of the last one, or all operations at once. */
 enum mode {
 	MODE_ONE_BY_ONE,
 	MODE_AT_ONCE,

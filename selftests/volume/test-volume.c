@@ -75,7 +75,7 @@ static u64 close_volume_and_digest_later_state(void)
 	CHECK_EQ(durable_execute_ops(&durable, U32_MAX), 0);
 	CHECK_EQ(aftl_volume_close(durable.volume, device->ftl, &device->error), 0);
 	durable.digest = aftl_compute_device_digest(device->ftl);
-	/* The backing device stays as the clean close left it, without later writes. */
+	/* Let writes fail, so that the backing device stays as the clean close has left it. */
 	durable.ret = -ESHUTDOWN;
 	aftl_unquiesce_device(device->ftl);
 	digest = run_requests_and_digest_state();
@@ -958,7 +958,7 @@ static void load_volume_without_data(void)
 			     "load");
 }
 
-/* Restoring 65,536 pages takes less time than the load; a search per page took 1,000 times it. */
+/* To restore 65,536 pages takes less time than to load the volume: no page needs a search. */
 TAP_TEST(a_large_persistent_buffer_is_restored_in_linear_time)
 {
 	struct test_device *device = &durable.device;
@@ -1216,7 +1216,7 @@ TAP_TEST(the_newest_persisted_version_of_a_page_is_used)
 	CHECK_EQ(late.seq, anew.seq);
 }
 
-/* After a crash, pages of aborted programs are in the write buffer, whatever tables say. */
+/* After a crash the write buffer has the pages of aborted programs, whatever the tables map. */
 TAP_TEST(a_persistent_buffer_survives_a_die_failure)
 {
 	struct test_device *device = &durable.device;
@@ -1430,7 +1430,7 @@ TAP_TEST(zeroed_tables_are_reported_as_damaged)
 	CHECK_CONTAINS(durable.device.error.text, "sector");
 }
 
-/* A load needs only the older of two state frames, as the tables contain the changes since. */
+/* A volume can be loaded with the older of its two commit records. */
 TAP_TEST(the_older_of_two_states_suffices)
 {
 	u32 frame;
@@ -1503,7 +1503,7 @@ TAP_TEST(the_failure_of_any_device_call_is_reported)
 		number++;
 	tap_note("%llu calls", (unsigned long long)number - 1);
 	CHECK_RANGE(number, 200, 100000);
-	/* The device tolerated failed reads of headers, states, the erase table and chunks. */
+	/* The device tolerated failed reads of header, state, erase table and read-ahead chunks. */
 	CHECK_EQ(tolerated, 7);
 }
 
@@ -1562,7 +1562,7 @@ TAP_TEST(the_failure_of_any_allocation_is_reported)
 	durable.disk.no_memory_at = 0;
 }
 
-/* A device whose tables have more chunks than a load reads ahead. */
+/* Parameters of a device whose tables are larger than what a load reads ahead. */
 static const char many_pages[] =
 	"channels=2 chips=1 blocks=400 layers=8 word_lines=8 planes=1 unit=512 page=512 op=60";
 

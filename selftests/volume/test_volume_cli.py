@@ -130,7 +130,7 @@ def test_an_existing_volume_is_not_formatted(volume_image: Path) -> None:
     assert done.code == 1 and UUID in done.err and "--force" in done.err
 
 
-def test_dry_run_changes_nothing(tmp_path: Path) -> None:
+def test_a_dry_run_of_format_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "volume"
     found = run_volume_verb_for_json("format", path, *SMALL, "--dry-run", "--uuid", UUID)
     assert not found["made"] and found["superblock"]["uuid"] == UUID
@@ -150,7 +150,8 @@ def test_dry_run_changes_nothing(tmp_path: Path) -> None:
         (("blocks=40", "fill=random"), "fill"),
     ],
 )
-def test_wrong_usage_is_refused(tmp_path: Path, arguments: tuple[str, ...], part: str) -> None:
+def test_wrong_arguments_of_volume_verbs_are_refused(tmp_path: Path, arguments: tuple[str, ...],
+                                                     part: str) -> None:
     path = tmp_path / "volume"
     done = run_approxftl("format", path, "op=60", *arguments)
     assert done.code == 2 and part in done.err and done.err.count("\n") == 1

@@ -63,7 +63,7 @@ def test_fields_of_volume_structures_do_not_overlap() -> None:
             end = offset + size
 
 
-def test_the_documented_header_is_read(tmp_path: Path) -> None:
+def test_the_documented_volume_header_is_read(tmp_path: Path) -> None:
     data = make_small_volume(tmp_path / "volume")
     told = dump_volume(tmp_path / "volume")["superblock"]
     table = parse_documented_table(2)
@@ -77,7 +77,7 @@ def test_the_documented_header_is_read(tmp_path: Path) -> None:
     assert read_table_field(data, table, "number of parameters") == len(told["parameters"])
 
 
-def test_the_documented_state_is_read(tmp_path: Path) -> None:
+def test_the_documented_volume_state_is_read(tmp_path: Path) -> None:
     data = make_small_volume(tmp_path / "volume")
     table = parse_documented_table(3)
     for state in dump_volume(tmp_path / "volume", "--state")["states"]:

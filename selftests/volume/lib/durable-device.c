@@ -97,7 +97,7 @@ static u32 unit_bytes(const struct durable_device *durable)
 	return aftl_geometry(durable->device.ftl)->unit_bytes;
 }
 
-/* Fill @durable->bytes with the data of a write: every sector begins with unit and stamp. */
+/* Fill @durable->bytes with data for @unit: each sector begins with unit and write stamp. */
 
 static u64 compute_pattern_word_of_unit(u32 unit, u32 stamp, u32 word)
 {
@@ -754,7 +754,7 @@ static void complete_write_or_discard(struct durable_device *durable,
 	queue_durability_promise(durable, what->unit, what->units, stamps);
 }
 
-/* Resets of empty zones are not reported, so the zone's last reported discard is complete now. */
+/* With a zone reset the last discard of the zone's units completes, by this or an earlier reset. */
 static void complete_reset(struct durable_device *durable, const struct test_request *request)
 {
 	u32 first = request->request.unit;
@@ -816,7 +816,7 @@ static void check_write_stamp_of_unit(const struct durable_device *durable, u32 
 		  newest);
 }
 
-/* The core must report the level of the version read, or none if it was promoted to precise. */
+/* The core must report the level of the data that it returned; promoted data have no level. */
 static void check_unit_level(const struct durable_device *durable, u32 unit, u32 stamp)
 {
 	u32 level = aftl_lpn_quality_level(durable->device.ftl, to_lpn(unit));
@@ -893,7 +893,7 @@ static void durable_on_read(struct test_listener *self, struct test_request *req
 	else if (read->source == AFTL_SOURCE_ZERO && !aftl_geometry(durable->device.ftl)->zones)
 		check_unit_may_be_zero(durable, unit, covered);
 	else if (read->source == AFTL_SOURCE_ZERO)
-		return; /* Zeroes are right: the zone was reset and rewritten during the read. */
+		return; /* The zone was reset and rewritten during the read. */
 	else if (read->source == AFTL_SOURCE_BUFFER)
 		check_read_from_buffer(durable, unit, read->tag, covered);
 	else if (read_write_stamp_at_ppn(durable, unit, read->ppn, covered, &stamp))
@@ -974,7 +974,7 @@ void durable_check(struct durable_device *durable)
 		check_durable_zone(durable, i);
 }
 
-/* Find the ppn of @unit, and allow the loss of its data; return false if it has no such data. */
+/* Find the ppn of @unit, and allow the loss of its data; return false if @unit has no ppn. */
 static bool expect_unit_may_be_lost(struct durable_device *durable, u32 unit, aftl_ppn_t *ppn)
 {
 	u32 class;

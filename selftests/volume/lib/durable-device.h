@@ -53,7 +53,7 @@ struct durable_late {
 	u8 *bytes;
 };
 
-/* Number of stamps after which the table of quality levels by stamp is used again. */
+/* Size of the table of quality levels, which is indexed by write stamp modulo this size. */
 #define DURABLE_LEVELS (256 * 1024)
 
 /**

@@ -25,7 +25,7 @@ void volume_format(const char *policy, const char *params, bool extents);
 /* Call volume_format() without an extent table, and start the device. */
 void volume_open(const char *policy, const char *params);
 
-/* Call durable_start(), durable_load() or durable_close_cleanly() for the device under test. */
+/* Start, load or close the device under test by the durable_ functions of the same names. */
 void volume_start_device(const char *policy);
 void volume_load(const char *policy, bool scan);
 void volume_close_cleanly(void);
