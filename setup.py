@@ -63,7 +63,7 @@ class BuildWithSimulator(build_py):
 
 
 class PlatformWheel(bdist_wheel):
-    """A wheel for this machine and every Python."""
+    """Make a wheel that runs with every Python 3 on machines like this one."""
 
     def finalize_options(self) -> None:
         """Declare that the wheel contains machine code."""

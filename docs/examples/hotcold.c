@@ -18,7 +18,7 @@ enum { COLD, HOT, MOVED };
 
 struct hotcold {
 	struct aftl_policy policy;
-	u64 median_age; /* running median of the ages at which data are overwritten, in ns */
+	u64 median_age; /* estimated median age of data when they are overwritten, in ns */
 };
 
 static u32 hotcold_choose_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
