@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The JSON schema of study files refuses the same files as the reader, and no others."""
+"""The JSON schema of study files refuses exactly the files that the study command refuses."""
 
 import copy
 import json

@@ -48,7 +48,7 @@ def test_t_intervals_equal_scipys(values: list[float]) -> None:
 
 
 def test_bootstrap_intervals_equal_scipys(random_generator: Generator) -> None:
-    """scipy draws other resamples, so only the standard error of their means is compared."""
+    """scipy draws other bootstrap samples: only the standard error of their means is compared."""
     values = random_generator.lognormal(0, 0.5, 12)
     drawn = values[statistics.resample_indices(12)].mean(axis=-1)
     theirs = scipy.bootstrap((values,), np.mean, n_resamples=9999, rng=1)
@@ -117,7 +117,7 @@ def test_equal_runs_have_a_zero_width_interval(tail: bool) -> None:
 
 
 def test_a_quantile_of_two_runs_has_a_student_t_interval() -> None:
-    """With two runs, intervals use t: half of the bootstrap resamples would be one run twice."""
+    """With two runs, intervals use Student's t: half of the samples would repeat one run."""
     assert statistics.estimate_mean([1.0, 2.0], tail=True) == statistics.estimate_mean([1.0, 2.0])
 
 

@@ -1003,7 +1003,7 @@ bool durable_fail_unit(struct durable_device *durable, u32 unit)
 	       !aftl_fail_unit(durable->device.ftl, to_lpn(unit));
 }
 
-/* Newest stamp of @unit's data outside the write buffer. */
+/* Return the newest write stamp of @unit's data outside the write buffer. */
 static u32 find_newest_stamp_outside_buffer(const struct durable_device *durable, u32 unit)
 {
 	const struct aftl *ftl = durable->device.ftl;

@@ -179,7 +179,7 @@ static size_t mapped_bytes(size_t bytes)
 	return (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
 }
 
-/* map_arena_pages - zeroed pages followed by a guard page */
+/* Map zeroed pages, followed by a guard page. */
 static void *map_guarded_pages(size_t bytes)
 {
 	char *pages = mmap(NULL, mapped_bytes(bytes) + page_bytes(), PROT_NONE,
@@ -195,7 +195,7 @@ static void unmap_guarded_pages(void *memory, size_t bytes)
 	munmap((char *)memory + bytes - mapped_bytes(bytes), mapped_bytes(bytes) + page_bytes());
 }
 
-/* with_header - size including the header, rounded up to keep it aligned */
+/* Return the size of an allocation with its header, rounded up to keep the data aligned. */
 static size_t bytes_with_header(size_t bytes)
 {
 	return (DIV_ROUND_UP(bytes, sizeof(struct header)) + 1) * sizeof(struct header);
