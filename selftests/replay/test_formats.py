@@ -79,7 +79,7 @@ def test_replayed_requests_equal_the_trace(tmp_path: Path, make: Callable[[Path]
 def test_simulation_equals_that_of_a_converted_trace(tmp_path: Path, make: Callable[[Path], Path],
                                                      title: str) -> None:
     trace, converted = make(tmp_path / "trace"), tmp_path / "converted.aft"
-    traces.run_trace_ok("convert", "-q", trace, converted)
+    traces.run_trace_or_fail("convert", "-q", trace, converted)
     own = tmp_path / "own.json"
     done = run_replay("--simulate", f"--json={own}", trace, "--", "--policy", "baseline,approxftl")
     assert done.code == 0, done.err

@@ -42,7 +42,7 @@ def run_trace(*arguments: str | Path, stdin: bytes = b"") -> Done:
     return run_program(BINARY, *arguments, stdin=stdin)
 
 
-def run_trace_ok(*arguments: str | Path, stdin: bytes = b"") -> Done:
+def run_trace_or_fail(*arguments: str | Path, stdin: bytes = b"") -> Done:
     """Run approxftl-trace and check that it succeeds."""
     done = run_trace(*arguments, stdin=stdin)
     assert done.code == 0, done.err
@@ -51,7 +51,7 @@ def run_trace_ok(*arguments: str | Path, stdin: bytes = b"") -> Done:
 
 def run_trace_as_json(verb: str, *arguments: str | Path, stdin: bytes = b"") -> Json:
     """Run a verb of approxftl-trace, check its JSON against the schema, and return the JSON."""
-    result: Json = json.loads(run_trace_ok(verb, *arguments, "--json", stdin=stdin).out)
+    result: Json = json.loads(run_trace_or_fail(verb, *arguments, "--json", stdin=stdin).out)
     assert SCHEMA.find_errors(result) == []
     assert result["tool"]["argv"][:3] == ["approxftl", "trace", verb]
     return result
@@ -158,7 +158,8 @@ class Row:
 
 
 def read_trace_rows(*arguments: str | Path, stdin: bytes = b"") -> list[Row]:
-    lines = run_trace_ok("pair", "-q", "--requests", "-", *arguments, stdin=stdin).out.splitlines()
+    done = run_trace_or_fail("pair", "-q", "--requests", "-", *arguments, stdin=stdin)
+    lines = done.out.splitlines()
     assert lines[0].startswith("t_ns,op,offset_bytes,bytes,latency_ns,pid,process,stream,class")
     result = []
     for line in lines[1:]:

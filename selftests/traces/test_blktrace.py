@@ -33,7 +33,7 @@ from selftests.traces.support import (
     read_trace_rows,
     run_trace,
     run_trace_as_json,
-    run_trace_ok,
+    run_trace_or_fail,
     sort_events,
     write_file_at,
 )
@@ -262,7 +262,7 @@ def test_flushes_fua_and_zeroes_are_recognised(tmp_path: Path) -> None:
         ("write_zeroes", False, False)]
     assert found[0].latency_ns == 40
     out = tmp_path / "out.aft"
-    run_trace_ok("convert", "-q", file, out)
+    run_trace_or_fail("convert", "-q", file, out)
     assert run_trace_as_json("info", out)["requests"]["operations"]["flush"]["requests"] == 2
 
 
@@ -355,7 +355,7 @@ def test_damaged_data_are_skipped_and_reported(tmp_path: Path) -> None:
     data = pack_events(good[:2]) + b"\x07teA" * 5 + b"xyz" + pack_events(good[2:])
     data += pack_events(good[:1])[:30]
     file = write_file_at(tmp_path / "t", data)
-    done = run_trace_ok("info", file, "--json")
+    done = run_trace_or_fail("info", file, "--json")
     assert len(read_trace_rows(file)) == 4
     assert f"{file}: byte 96: no event begins here; skipped 23 bytes" in done.err
     assert f"{file}: byte 215: the file ends inside an event" in done.err
@@ -388,7 +388,7 @@ def test_events_far_out_of_order_are_reported(tmp_path: Path) -> None:
                          pack_events([*events, make_request_event(5, QUEUE, READ, 0, 512)]))
     assert run_trace_as_json("info", file)["losses"]["late_items"] == 1
     out = tmp_path / "out.aft"
-    run_trace_ok("convert", "-q", file, out)
+    run_trace_or_fail("convert", "-q", file, out)
     assert run_trace("convert", "--strict", "--force", file, out).code == 1
 
 
@@ -403,9 +403,9 @@ def test_processors_without_events_are_accepted(tmp_path: Path) -> None:
 
 def test_a_partial_capture_is_reported(tmp_path: Path) -> None:
     write_capture(tmp_path, make_random_capture(16))
-    done = run_trace_ok("info", tmp_path / "cap.blktrace.1")
+    done = run_trace_or_fail("info", tmp_path / "cap.blktrace.1")
     assert "1 of 3 files of this capture" in done.err
-    assert "files of this capture" not in run_trace_ok("info", tmp_path / "cap").err
+    assert "files of this capture" not in run_trace_or_fail("info", tmp_path / "cap").err
 
 
 def test_one_of_several_traced_devices_must_be_chosen(tmp_path: Path) -> None:

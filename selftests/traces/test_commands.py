@@ -23,7 +23,7 @@ from selftests.traces.support import (
     read_trace_rows,
     run_trace,
     run_trace_as_json,
-    run_trace_ok,
+    run_trace_or_fail,
     write_file_at,
 )
 
@@ -67,11 +67,12 @@ def test_json_of_every_verb_matches_its_schema(tmp_path: Path) -> None:
 def test_the_verb_trace_prints_the_same_as_the_program() -> None:
     done = subprocess.run([BUILD / "approxftl", "trace", "formats"], capture_output=True,
                           text=True, check=True)
-    assert done.stdout == run_trace_ok("formats").out
+    assert done.stdout == run_trace_or_fail("formats").out
 
 
 def test_trace_formats_are_listed() -> None:
-    listed = {f["name"]: f for f in json.loads(run_trace_ok("formats", "--json").out)["formats"]}
+    document = json.loads(run_trace_or_fail("formats", "--json").out)
+    listed = {f["name"]: f for f in document["formats"]}
     assert len(listed) == 14
     assert {n for n, f in listed.items() if f["written"]} == {
         "aft", "blktrace", "csv", "iolog", "mqsim", "msr", "parquet"}
@@ -79,14 +80,14 @@ def test_trace_formats_are_listed() -> None:
 
 
 def test_conversion_first_prints_the_detected_format(tmp_path: Path) -> None:
-    done = run_trace_ok("convert", write_spc_trace(tmp_path / "t"), tmp_path / "out.aft")
+    done = run_trace_or_fail("convert", write_spc_trace(tmp_path / "t"), tmp_path / "out.aft")
     lines = done.err.splitlines()
     assert "spc" in lines[0]
     assert "times in s" in lines[0]
     assert lines[1].startswith("the first 1024 requests: span 1.02")
     assert lines[-1].startswith("2000 requests written")
-    assert run_trace_ok("convert", "-q", write_spc_trace(tmp_path / "t"),
-                        tmp_path / "out2.aft").err == ""
+    assert run_trace_or_fail("convert", "-q", write_spc_trace(tmp_path / "t"),
+                             tmp_path / "out2.aft").err == ""
 
 
 def test_existing_files_are_kept_without_force(tmp_path: Path) -> None:
@@ -94,7 +95,7 @@ def test_existing_files_are_kept_without_force(tmp_path: Path) -> None:
     out = write_file_at(tmp_path / "out.aft", "precious")
     assert run_trace("convert", source, out).code == 1
     assert out.read_text() == "precious"
-    run_trace_ok("convert", "--force", source, out)
+    run_trace_or_fail("convert", "--force", source, out)
     assert len(read_aft_records(out)) == 2000
 
 
@@ -108,8 +109,8 @@ def test_an_output_name_without_a_format_is_refused(tmp_path: Path) -> None:
 
 def test_times_of_a_converted_trace_begin_at_0_unless_kept(tmp_path: Path) -> None:
     source = write_file_at(tmp_path / "t", "0,0,512,r,5.0\n0,0,512,r,6.5\n")
-    run_trace_ok("convert", source, tmp_path / "a.aft")
-    run_trace_ok("convert", "--keep-time", source, tmp_path / "b.aft")
+    run_trace_or_fail("convert", source, tmp_path / "a.aft")
+    run_trace_or_fail("convert", "--keep-time", source, tmp_path / "b.aft")
     assert [r[0] for r in read_aft_records(tmp_path / "a.aft")] == [0, 1_500_000_000]
     assert [r[0] for r in read_aft_records(tmp_path / "b.aft")] == [5 * 10**9, 6_500_000_000]
     assert run_trace("convert", "--keep-time", "--rebase", source, tmp_path / "c.aft").code == 2
@@ -117,7 +118,7 @@ def test_times_of_a_converted_trace_begin_at_0_unless_kept(tmp_path: Path) -> No
 
 def test_folding_splits_requests_at_the_end_of_the_device(tmp_path: Path) -> None:
     source = write_file_at(tmp_path / "t", "0,0,1024,w,1\n0,2047,1024,w,2\n0,2050,512,w,3\n")
-    run_trace_ok("convert", "--fold", "1MiB", source, tmp_path / "a.aft")
+    run_trace_or_fail("convert", "--fold", "1MiB", source, tmp_path / "a.aft")
     assert [r[1:3] for r in read_aft_records(tmp_path / "a.aft")] == [
         (0, 2), (2047, 1), (0, 1), (2, 1)]
     assert run_trace("convert", "--fold", "512", source, tmp_path / "b.aft").code == 1
@@ -126,7 +127,7 @@ def test_folding_splits_requests_at_the_end_of_the_device(tmp_path: Path) -> Non
 
 def test_scaled_addresses_keep_their_offset_in_a_block(tmp_path: Path) -> None:
     source = write_file_at(tmp_path / "t", "0,16,1024,w,1\n0,25,1024,w,2\n")
-    run_trace_ok("convert", "--scale-lba", "0.5", source, tmp_path / "a.aft")
+    run_trace_or_fail("convert", "--scale-lba", "0.5", source, tmp_path / "a.aft")
     assert [r[1] for r in read_aft_records(tmp_path / "a.aft")] == [8, 9]
     assert run_trace("convert", "--scale-lba", "0", source, tmp_path / "b.aft").code == 2
 
@@ -136,7 +137,7 @@ def test_requests_beyond_the_device_are_refused(tmp_path: Path) -> None:
     done = run_trace("convert", "--device-bytes", "1MiB", source, tmp_path / "a.aft")
     assert done.code == 1
     assert "--fold" in done.err
-    run_trace_ok("convert", "--device-bytes", "2MiB", source, tmp_path / "b.aft")
+    run_trace_or_fail("convert", "--device-bytes", "2MiB", source, tmp_path / "b.aft")
     assert (tmp_path / "b.aft").read_bytes()[40:48] == (2 * MIB).to_bytes(8, "little")
 
 
@@ -144,7 +145,7 @@ def test_option_sample_selects_addresses_by_its_seed(tmp_path: Path) -> None:
     source = write_spc_trace(tmp_path / "t", 4000)
     found = []
     for name, sample in (("a", "1:0.25"), ("b", "1:0.25"), ("c", "2:0.25"), ("d", "1:1")):
-        run_trace_ok("convert", "--sample", sample, source, tmp_path / f"{name}.aft")
+        run_trace_or_fail("convert", "--sample", sample, source, tmp_path / f"{name}.aft")
         found.append({r[1] for r in read_aft_records(tmp_path / f"{name}.aft")})
     assert found[0] == found[1] != found[2]
     assert len(found[3]) == 4000
@@ -153,7 +154,7 @@ def test_option_sample_selects_addresses_by_its_seed(tmp_path: Path) -> None:
 
 
 def test_provenance_names_command_and_source(tmp_path: Path) -> None:
-    run_trace_ok("convert", write_spc_trace(tmp_path / "t"), tmp_path / "a.aft")
+    run_trace_or_fail("convert", write_spc_trace(tmp_path / "t"), tmp_path / "a.aft")
     data = (tmp_path / "a.aft").read_bytes()
     assert data[1088:1152].rstrip(b"\0") == b"spc"
     assert data[1152:1216].startswith(b"approxftl-trace ")
@@ -163,8 +164,8 @@ def test_provenance_names_command_and_source(tmp_path: Path) -> None:
 
 
 def test_options_origin_and_about_are_stored_in_the_header(tmp_path: Path) -> None:
-    run_trace_ok("convert", "--origin", "MSR Cambridge, hm_0", "--about", "synthetic=no", "--about",
-                 'url="a=b"', write_spc_trace(tmp_path / "t"), tmp_path / "a.aft")
+    run_trace_or_fail("convert", "--origin", "MSR Cambridge, hm_0", "--about", "synthetic=no",
+                      "--about", 'url="a=b"', write_spc_trace(tmp_path / "t"), tmp_path / "a.aft")
     data = (tmp_path / "a.aft").read_bytes()
     assert data[1088:1152].rstrip(b"\0") == b"MSR Cambridge, hm_0"
     said = json.loads(data[1216:4092].rstrip(b"\0"))
@@ -189,7 +190,7 @@ def test_information_that_a_format_cannot_store_is_refused(
 
 def test_long_command_lines_are_shortened(tmp_path: Path) -> None:
     parts = [write_spc_trace(tmp_path / ("x" * 200 + str(i)), 3) for i in range(30)]
-    run_trace_ok("convert", *parts, tmp_path / "a.aft")
+    run_trace_or_fail("convert", *parts, tmp_path / "a.aft")
     json.loads((tmp_path / "a.aft").read_bytes()[1216:4092].rstrip(b"\0"))
 
 
@@ -199,7 +200,7 @@ def test_long_command_lines_are_shortened(tmp_path: Path) -> None:
 def tag_trace_by_rules(tmp_path: Path, source: Path, *rules: str, seed: int = 1) -> list[int]:
     out = tmp_path / "tagged.aft"
     arguments = [word for rule in rules for word in ("--rule", rule)]
-    run_trace_ok("tag", "-q", "--force", "--seed", str(seed), *arguments, source, out)
+    run_trace_or_fail("tag", "-q", "--force", "--seed", str(seed), *arguments, source, out)
     return [r[4] for r in read_aft_records(out)]
 
 
@@ -306,8 +307,8 @@ def test_fix_refuses_captures_of_unknown_versions(tmp_path: Path) -> None:
 def test_a_dash_writes_to_standard_output(tmp_path: Path) -> None:
     source = write_spc_trace(tmp_path / "t", 100)
     out = tmp_path / "a.csv"
-    run_trace_ok("convert", "-q", source, out)
-    assert run_trace_ok("convert", "-q", "--to", "csv", source, "-").out == out.read_text()
+    run_trace_or_fail("convert", "-q", source, out)
+    assert run_trace_or_fail("convert", "-q", "--to", "csv", source, "-").out == out.read_text()
 
 
 def test_the_summary_of_a_trace_counts_each_request_once(tmp_path: Path) -> None:

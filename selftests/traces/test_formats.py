@@ -16,7 +16,7 @@ from selftests.traces.support import (
     read_trace_rows,
     run_trace,
     run_trace_as_json,
-    run_trace_ok,
+    run_trace_or_fail,
     write_file_at,
 )
 
@@ -111,12 +111,12 @@ def test_each_invalid_line_of_a_trace_is_reported(tmp_path: Path, name: str) -> 
     bad = {len(many) + 1: "this is not a line\n", len(many) + 2: "1,2,3,4,5,6,7,8,9\n"}
     text = "".join(many) + "".join(bad.values()) + lines[-1]
     file = write_file_at(tmp_path / "t", text)
-    done = run_trace_ok("info", file)
+    done = run_trace_or_fail("info", file)
     for line in bad:
         assert f"{file}: line {line}: dropped:" in done.err
     assert "2 lines were dropped" in done.out
     dropped = tmp_path / "dropped"
-    run_trace_ok("info", "--dropped", dropped, file)
+    run_trace_or_fail("info", "--dropped", dropped, file)
     assert len(dropped.read_text().splitlines()) == 2
     strict = run_trace("info", "--strict", file)
     assert (strict.code, strict.out) == (1, "")
@@ -129,7 +129,7 @@ def test_each_invalid_line_of_a_trace_is_reported(tmp_path: Path, name: str) -> 
 
 def test_complaints_beyond_the_tenth_are_only_counted(tmp_path: Path) -> None:
     file = write_file_at(tmp_path / "t", CASES["spc"][0] * 300 + "junk\n" * 25)
-    done = run_trace_ok("info", file)
+    done = run_trace_or_fail("info", file)
     assert done.err.count("dropped") == 10
     assert "15 complaints were not printed" in done.out
 
@@ -143,16 +143,16 @@ def test_complaints_beyond_the_tenth_are_only_counted(tmp_path: Path) -> None:
     ("70000,0,512,w,1.0", "not a line"),
 ])
 def test_impossible_requests_are_refused(tmp_path: Path, line: str, why: str) -> None:
-    done = run_trace_ok("info",
-                        write_file_at(tmp_path / "t", CASES["spc"][0] * 20 + line + "\n"))
+    done = run_trace_or_fail("info",
+                             write_file_at(tmp_path / "t", CASES["spc"][0] * 20 + line + "\n"))
     assert "line 41: dropped: " in done.err
     assert why in done.err
 
 
 def test_lines_without_an_operation_are_dropped(tmp_path: Path) -> None:
     text = CASES["systor"][0] * 8 + "1455591805.0,0.001,,0,0,512\n"
-    assert "neither read nor write" in run_trace_ok("info",
-                                                    write_file_at(tmp_path / "t", text)).err
+    assert "neither read nor write" in run_trace_or_fail("info",
+                                                         write_file_at(tmp_path / "t", text)).err
 
 
 def test_times_with_decimals_need_a_unit(tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def test_operations_in_a_csv_trace_may_be_numbers(tmp_path: Path) -> None:
 def test_traces_in_oracle_general_format_are_read(tmp_path: Path) -> None:
     data = b"".join(struct.pack("<IQIq", t, 4096 * t, 4096, -1) for t in range(1, 4))
     file = write_file_at(tmp_path / "t", data + b"tail")
-    done = run_trace_ok("info", "--from", "oracle", file)
+    done = run_trace_or_fail("info", "--from", "oracle", file)
     assert "byte 72: dropped: the file ends inside a record" in done.err
     assert [convert_row_to_tuple(r) for r in read_trace_rows("--from", "oracle", file)] == [
         (t * 10**9, "read", 4096 * t, 4096, 0, 0) for t in range(1, 4)]
@@ -234,7 +234,7 @@ def test_vscsi_traces_are_read(tmp_path: Path, version: int) -> None:
         struct.pack("<HHIIIQQQ", command, 0x205, i, size, 1, block, t_us, took)
         for i, (command, size, block, t_us, took) in enumerate(COMMANDS))
     file = write_file_at(tmp_path / "t", data + b"tail")
-    info = run_trace_ok("info", file)
+    info = run_trace_or_fail("info", file)
     assert "vscsi" in info.out
     assert f"byte {len(data)}: dropped: the file ends inside a record" in info.err
     found = read_trace_rows(file)
@@ -243,7 +243,7 @@ def test_vscsi_traces_are_read(tmp_path: Path, version: int) -> None:
         one[4] if version == 2 else 0 for one in FOUND]
     high = bytearray(data)
     high[-16:] = 16 * b"\xff"
-    done = run_trace_ok("info", write_file_at(tmp_path / "t", bytes(high)))
+    done = run_trace_or_fail("info", write_file_at(tmp_path / "t", bytes(high)))
     assert "dropped: a block, or a time, is beyond 64 bits" in done.err
 
 
@@ -264,7 +264,7 @@ def test_scsi_operations_are_recognised(tmp_path: Path, base: int, codes: list[s
              "--time-unit", "us", "--offset-unit", "bytes", write_file_at(tmp_path / "t", text))
     assert [row.op for row in read_trace_rows(*words)] == [
         "write", "read", "write", "read", "discard", "flush", "write_zeroes", "write"]
-    assert run_trace_ok("info", *words).err.count(": dropped") == len(wrong)
+    assert run_trace_or_fail("info", *words).err.count(": dropped") == len(wrong)
     other = [word.replace(f"scsi={base}", "scsi=8") if isinstance(word, str) else word
              for word in words]
     assert "is not understood" in run_trace("info", *other).err

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from selftests.lib.programs import install_verb_without_module, run_program
-from selftests.traces.support import BINARY, run_trace, run_trace_ok, write_file_at
+from selftests.traces.support import BINARY, run_trace, run_trace_or_fail, write_file_at
 from selftests.traces.test_round_trips import Request, make_random_stream, write_stream_as_csv
 
 parquet: Any = import_module("pyarrow.parquet")
@@ -23,7 +23,7 @@ TYPES = {"t_ns": "uint64", "op": "string", "offset_bytes": "uint64", "bytes": "u
 def convert_to_parquet(directory: Path, stream: list[Request]) -> Any:
     source, out = write_file_at(directory / "source",
                                 write_stream_as_csv(stream)), directory / "out.parquet"
-    run_trace_ok("convert", "-q", "--keep-time", source, out)
+    run_trace_or_fail("convert", "-q", "--keep-time", source, out)
     return parquet.read_table(out)
 
 
