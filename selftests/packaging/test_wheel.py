@@ -79,5 +79,5 @@ def test_the_wheel_works_in_a_clean_environment(version: str, wheel: Path, tmp_p
     out, _ = run(python.with_name("approxftl-study"), "run", "study.toml", "--json=-")
     assert [one["runs"] for one in json.loads(out)["rows"]] == [1]
     _, said = run(python.with_name("approxftl-synth"), "--like", "PRN_0", "-O", "x.aft", code=1)
-    assert said == ("approxftl synth: approxftl: the Python package has only the verb sim; \"make"
-                    " install\" of the source tree installs trace\n")
+    assert said == ("approxftl synth: approxftl: a Python package has only the verb sim; "
+                    '"make install" installs trace\n')

@@ -13,9 +13,8 @@ int main(int argc, char **argv)
 		return EXIT_DONE;
 	}
 	if (argc < 2 || strcmp(argv[1], "sim")) {
-		complain("the Python package has only the verb sim; \"make install\" of the source "
-			 "tree installs %s",
-			 argc < 2 ? "the other verbs" : argv[1]);
+		complain("a Python package has only the verb sim; \"make install\" installs %s",
+			 argc < 2 ? "all" : argv[1]);
 		return EXIT_USAGE;
 	}
 	return standard_streams_end("approxftl sim", sim_main(argc, argv));
