@@ -403,4 +403,4 @@ help: ## print this
 	demo demo-deps demo-programs deps dmtest every-test flaky help lab league mutants peers raid retention selftests selftests-debug site tables xfstests \
 	FORCE
 
--include $(shell find $(O) -name '*.d' 2>/dev/null)
+-include $(shell find $(O) -type f -name '*.d' 2>/dev/null)
