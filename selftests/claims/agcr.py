@@ -26,7 +26,7 @@ from approxftl_tools import aft
 
 
 def compute_response_changes(state: str) -> tuple[float, float, float, float]:
-    """Return the change (%) of read and write responses by low-cost writes and low-cost reads."""
+    """Return changes (%) of read and write responses if writes have low cost, and if reads have."""
     changes = []
     for runs in results_of_study("agcr-combinations", "trace", "costs", state=state).values():
         base, coarse, fine = map(list_mean_responses, runs.values())
@@ -37,7 +37,7 @@ def compute_response_changes(state: str) -> tuple[float, float, float, float]:
 
 
 def measure_ag2_write_costs() -> list[Measured]:
-    """Measure fixed combinations of access costs, at the profile's error rate and on worn flash."""
+    """Measure low-cost writes with high-cost reads, and the reverse; also on worn flash."""
     result = []
     for state in ("the profile's rate of errors", "worn"):
         read_dear, write_cheap, read_cheap, write_dear = compute_response_changes(state)
@@ -85,7 +85,7 @@ def measure_ag4_other_policies() -> list[Measured]:
 
 
 def measure_ag5_rewrites() -> list[Measured]:
-    """Count AGCR's rewrites under both interpretations of its rule that the paper allows."""
+    """Count AGCR's rewrites in idle time: of any data, or only of data written at low cost."""
     return [average_figures_of_runs([get_measure_of_run(runs[rule], "rewrite_percent")
                                      for runs in list_agcr_runs().values()], 2)
             for rule in ("agcr", "agcr, low")]
@@ -106,7 +106,7 @@ def measure_ag6_history_windows() -> list[Measured]:
 
 
 def measure_ag7_mapping_entry() -> list[Measured]:
-    """Measure the bytes of a mapping entry, and the device's geometry."""
+    """Measure the bytes that AGCR adds to a mapping entry; return the device's geometry."""
     runs = results_of_study("agcr-memory")
     geo = runs["agcr"]["geometry"]
     more = (runs["agcr"]["memory_bytes"] - runs["traditional"]["memory_bytes"]) / geo["units"]
@@ -148,9 +148,9 @@ def copy_record_file_as_writes(path: Path) -> Path:
 
 
 def list_runs_on_written_data(policy: str, *options: str) -> list[Json]:
-    """Return runs of the AGCR talk's volumes on devices where the policy wrote all data before.
+    """Return runs of the AGCR talk's volumes on devices where POLICY wrote all data before.
 
-    The policy wrote the data at the volume's pace, by the same requests as writes.
+    The data were written by the requests of the volume, at their pace but all as writes.
     """
     common = ("--whole-units", "--fold", "--arrival=trace")
     device = ("--profile=fast16", "--allocate=static", "--order=fcfs", "--fill=none",

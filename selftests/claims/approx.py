@@ -57,7 +57,7 @@ def solve_linear_equations(rows: list[list[Fraction]]) -> list[Fraction]:
 
 
 def solve_mode_times_us(policy: str, modes: Sequence[str], shares: Sequence[str]) -> list[float]:
-    """Return the program time of each mode in us, solved from as many runs as there are modes."""
+    """Return the time (us) of each program mode, solved from as many runs as there are modes."""
     runs = run_policy_on_one_die(policy, shares)
     equations = [
         [Fraction(run["mode_pages"][mode]) for mode in modes]
@@ -69,7 +69,7 @@ def solve_mode_times_us(policy: str, modes: Sequence[str], shares: Sequence[str]
 
 
 def do_page_modes_match_block_kinds(run: Json) -> bool:
-    """Tell whether closed blocks of each kind contain only pages in the kind's program modes."""
+    """Tell whether closed blocks have only pages in the program modes of their block kind."""
     pages = {kind: count["pages"] for kind, count in run["block_kinds"].items()}
     modes = run["mode_pages"]
     one_block = run["geometry"]["pages_per_block"]
@@ -109,7 +109,7 @@ def measure_ax2_illegal_placements() -> list[Measured]:
 
 
 def measure_ax3_service_time() -> list[Measured]:
-    """Measure the saving of service time, and the share of pages in checkerboards."""
+    """Measure the saving of service time, and the share of pages in mixed (checkerboard) blocks."""
     result = []
     for policy in ALL[1:]:
         ours = [compute_percent_saved(program_us_per_page(run), program_us_per_page(base))
@@ -213,7 +213,7 @@ def measure_ax7_energy() -> list[Measured]:
 def count_copies_per_approximate_page(run: Json) -> float:
     """Return the mean number of approximate copies per page of initially approximate data.
 
-    The mean over all pages is lower than the bound for each page; the C tests follow single pages.
+    The mean is lower than the copies allowed for a single page; the C tests follow single pages.
     """
     copies: int = run["class_pages"]["approximate"]
     units: int = run["geometry"]["units"]
@@ -308,7 +308,7 @@ def measure_ax14_energy_and_lifetime() -> list[Measured]:
 
 
 def list_classes_of_disturbing_neighbours(block: Json, pages_of_layer: int, page: int) -> list[str]:
-    """Return the classes of a page's neighbours in Y and Z that are programmed after the page."""
+    """Return the data classes of a page's neighbours that are programmed after the page."""
     classes = block["class"]
 
     def get_program_order_of_page(at: int) -> tuple[bool, int]:
@@ -371,7 +371,7 @@ def measure_ax16_open_blocks() -> list[Measured]:
 
 @dataclass
 class Replay:
-    """A device whose blocks are rebuilt from the operations of a run, from its first erase on."""
+    """Blocks of a device, each rebuilt from a run's operations after the block's first erase."""
 
     #: Program mode of each page, and most approximate writes of a page, by block.
     modes: dict[int, dict[int, str]]
@@ -410,7 +410,7 @@ def count_disturbing_neighbours_of_baseline() -> int:
 
 
 def measure_ax18_blocks_over_time() -> list[Measured]:
-    """Measure class changes of a block's first page, and the most approximate copies of data."""
+    """Measure class changes of a block's first page, and the most approximate writes of a page."""
     report, events = run_with_timeline(
         "--profile=tcad18", "--policy=approxftl", "--size=8KiB", "--channels=1", "--chips=1",
         "--blocks=128", "--word_lines=4", "--op=25%", "--fill=none", "--write-share=100%",
@@ -436,7 +436,7 @@ APPS = ("fft", "smm", "lu", "sor", "img", "vid")
 
 
 def list_application_runs(dies: str, rule: str) -> dict[str, dict[str, Json]]:
-    """Return the runs of captured applications by their number of dies and rule for hot data."""
+    """Return runs of captured applications; RULE, "size" or "age", says which writes are hot."""
     return results_of_study("approx-apps", "app", "policy", dies=dies, rule=rule)
 
 
@@ -456,7 +456,7 @@ def compare_write_saving_with_policy_vth_b(runs: dict[str, Json]) -> float:
 
 
 def measure_ax17_applications() -> list[Measured]:
-    """Replay our annotated applications, by number of dies and by rule for hot data."""
+    """Replay our annotated applications on 1 to 32 dies; small or recently written data are hot."""
     rules = ("size", "age")
     cuts = [zip(*(compute_app_response_reductions(dies, rule) for dies in "1248"), strict=True)
             for rule in rules]

@@ -68,7 +68,7 @@ def compute_follower_program_time_saving(run: Json) -> float:
 
 
 def measure_cu3_throughput() -> list[Measured]:
-    """Measure the throughput of continuous writes, and derive gains from the mix of followers."""
+    """Measure the gain in continuous writes, and the gain that faster follower word lines imply."""
     gains, implied = [], []
     for followers in ("30% faster", "33% faster", BY_LOOPS):
         runs = run_saturating_writes(followers)
@@ -98,7 +98,7 @@ def compute_burst_gain(runs: dict[str, Json], policy: str) -> float:
 
 
 def measure_cu4_bursts() -> list[Measured]:
-    """Measure bursts that fit into the follower word lines, also with the profile's bus speed."""
+    """Measure bursts that fit into the follower word lines, also with buses of limited speed."""
     result = []
     for followers in ("30 % faster", "33 % faster", BY_LOOPS):
         runs = run_write_bursts(followers)
@@ -216,7 +216,7 @@ def measure_cu11_device_sizes() -> list[Measured]:
 
 
 def measure_cu12_workloads() -> list[Measured]:
-    """Measure the paper's six workloads on a fresh, on a worn, and on a collecting device."""
+    """Measure the paper's six workloads on new devices, on worn ones, and during GC."""
     found = results_of_study("cubeftl-workloads", "state", "load", "policy")
     fresh, old, collecting = ({load: compute_throughput_gain(runs) for load, runs in loads.items()}
                               for loads in found.values())
@@ -276,7 +276,7 @@ def measure_cu13_program_orders() -> list[Measured]:
 
 
 def ablate_cubeftl() -> list[Measured]:
-    """Ablate cubeFTL: bursts of writes, then reads of old data."""
+    """Ablate cubeFTL: gains in write bursts and retries in reads of old data, by its parts."""
     with falsified_settings(mutants=list_mutants_that_disable_rules("cube-margin-unspent")):
         skips = run_write_bursts()["cubeftl_minus"]
     runs = run_write_bursts()

@@ -17,7 +17,7 @@ PARTS = ("approx", "cube", "agcr", "tvr", "ressd")
 
 @dataclass(frozen=True)
 class Ablation:
-    """Measures of a run with some parts of hybrid; host_us and all_us are per written unit."""
+    """Measures of a run with some parts of hybrid; host_us, all_us: program times of a unit."""
 
     host_us: float
     all_us: float

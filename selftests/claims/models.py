@@ -84,7 +84,7 @@ def measure_ax11_cell_model() -> list[Measured]:
 
 
 def measure_cu1_leader_program_time() -> list[Measured]:
-    """Return a cubeFTL leader's program time in us, and the percentage that followers save."""
+    """Return the program time (us) of cubeFTL's leader word lines, and what followers save in %."""
     leader = program_time.cube_program_ns(0, False)
     skip, both = (100 * (program_time.cube_program_ns(loops, True) / leader - 1)
                   for loops in (0, 3))
@@ -92,7 +92,7 @@ def measure_cu1_leader_program_time() -> list[Measured]:
 
 
 def measure_tv1_state_half_widths() -> list[Measured]:
-    """Return the half widths in V of TVR's six voltage states D0 to D5, and two sums of them."""
+    """Return the half widths (V) of TVR's voltage states D0 to D5, their sums of D0-3 and D0-1."""
     widths = tvr.distances_to_read_references()
     return [pack_figures(*widths[:2], *widths[4:], digits=3),
             pack_figures(*widths[2:4], digits=3),

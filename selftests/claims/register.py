@@ -143,7 +143,7 @@ class Entry:
 
 
 def format_limits(band: tuple[float, float]) -> str:
-    """Format the limits of a figure; an infinite limit is left out."""
+    """Format the range in which a figure counts as reproduced; an infinite limit is left out."""
     low, high = band
     if math.isinf(low):
         return f"<= {high:g}"

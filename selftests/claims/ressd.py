@@ -153,7 +153,7 @@ def pair_runs_of_short_lived_data(option: Json | None = None) -> list[dict[str, 
 
 
 def run_super_layer_variants() -> list[tuple[Json, Json, Json]]:
-    """Run ReSSD's array with plain super layers, with those of 32 layers, and with virtual ones."""
+    """Run ReSSD's array with super layers of 2 and of 32 layers, and with virtual super layers."""
     return [*zip(*(run_array_on_short_lived_data("ressd", option)
                    for option in ({}, {"super_layers": 32}, {"virtual_layers": "on"})),
                  strict=True)]
@@ -298,7 +298,7 @@ def measure_re7_single_device() -> list[Measured]:
 
 
 def measure_re8_super_layers() -> list[Measured]:
-    """Measure virtual super layers: pages, writes per erase, and displaced pages in percent."""
+    """Measure how virtual super layers change pages, writes per erase and displaced pages, in %."""
     if trace_directory():
         found = average_figures_over_real_traces(
             lambda played: list_gain_percents(compute_ressd_to_tlc_ratios(
@@ -330,7 +330,7 @@ def measure_re9_rewritten_data() -> list[Measured]:
 
 
 def ablate_ressd() -> list[Measured]:
-    """Ablate ReSSD: more candidates, requeued candidates, idle time, virtual super layers."""
+    """Ablate ReSSD: more reclamation candidates, their reuse, idle time, virtual super layers."""
     idle, back = "ressd-idle-does-nothing", "ressd-candidates-not-waked"
     steps: tuple[tuple[int, tuple[str, ...], str], ...] = (
         (1, (idle, back), "off"),
@@ -351,7 +351,7 @@ def ablate_ressd() -> list[Measured]:
 
 
 def measure_re10_array_sizes() -> list[Measured]:
-    """Measure arrays of 4 and of 6 members."""
+    """Compare ReSSD's gains over TLC in arrays of 4 and of 6 members."""
     if trace_directory():
         return average_figures_over_real_traces(lambda played: [b - a for a, b in zip(
             list_gain_percents(compare_to_tlc(played.raid))[:2],
@@ -375,7 +375,7 @@ def measure_re11_parity_writes() -> list[Measured]:
 
 
 def measure_re12_mlc_mode() -> list[Measured]:
-    """Measure devices in MLC mode, with two pages per word line and faster programs."""
+    """Compare the response and endurance of MLC mode (two bits per cell) with those of TLC."""
     runs = results_of_study("ressd-mlc-mode", "load", "bits")
     tlc, mlc = runs["an array that waits"].values()
     ends = [get_measure_of_run(run, "writes_per_erase")
@@ -419,7 +419,7 @@ def measure_re15_read_response() -> list[Measured]:
 
 
 def measure_re16_layer_counts() -> list[Measured]:
-    """Measure super layers of 4 to 64 layers, relative to super layers of two layers."""
+    """Compare ReSSD's gain with super layers of 4 to 64 layers to that with two layers."""
     gains = [compute_ressd_to_tlc_ratios(run_on_one_plane()["ressd"], results_of_study(
         "ressd-plane", policy="ressd", candidates=16, virtual_layers="off",
         given={"super_layers": depth})["ressd"]) for depth in (4, 8, 16, 32, 64)]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The simulator that the claims run, and the falsified settings of negative controls.
 
-A build with mutants lies in AFTL_BUILD/cache/claims, named by program and changes.
+A build with mutants lies in AFTL_BUILD/cache/claims, named by a hash of program and mutants.
 """
 
 import functools

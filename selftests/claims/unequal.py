@@ -56,7 +56,7 @@ Check = tuple[str, str, Price, bool]
 
 
 def make_cost_claim_rows(id_: str, first: str, base: Price, rows: tuple[Check, ...]) -> list[Claim]:
-    """Return the rows of a claim; the first row is the base and is not tested."""
+    """Return the rows of a claim; the first row is the compared baseline, which is not tested."""
     return [Claim(id_, f"{first} ({COLUMNS})", "-", base.format_policy_costs(), "-", "report"),
             *(make_claim_row(id_, what, "-", now.format_policy_costs(), f"order: {order}",
                              holds and not now.bugs)
