@@ -133,7 +133,7 @@ TAP_TEST(parameter_rewrite_selects_which_costs_are_rewritten)
 	check_modes_after_idle_rewrite("any", AFTL_MODE_FINE, AFTL_MODE_FINE);
 }
 
-/* Units that a fill wrote have medium cost, and no access history before their first access. */
+/* Units that the initial fill wrote have medium write cost, and no access history. */
 TAP_TEST(filled_data_have_medium_cost_and_no_history)
 {
 	test_device_open_demo(&device, "agcr", SHAPE " fill=sequential");

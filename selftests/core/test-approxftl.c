@@ -512,7 +512,7 @@ TAP_TEST(victims_hold_few_valid_precise_pages)
 	CHECK(is_unit_in_selected_victim(5));
 }
 
-/* GC collects a full precise block last, unless a block in its second phase takes precise data. */
+/* GC takes full precise blocks last, unless a phase-2 block is taking precise data. */
 TAP_TEST(closed_precise_blocks_are_collected_last)
 {
 	open_device("approxftl", TINY);

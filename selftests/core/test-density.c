@@ -145,8 +145,8 @@ TAP_TEST(a_freed_sparse_block_is_used_after_a_blocks_worth_of_steps)
 }
 
 /*
- * Devices without sparse blocks: one bit per cell; density_bits equal to the bits per cell; an SLC
- * cache that takes the writes.
+ * No block is sparse if cells have one bit, if density_bits equals the bits per cell, or if an SLC
+ * cache takes the writes.
  */
 TAP_TEST(no_block_is_sparse_if_cells_cannot_hold_fewer_bits)
 {
@@ -172,7 +172,7 @@ static void open_device_with_param(const char *policy, const char *key, const ch
 	test_audit_device(&device);
 }
 
-/* Without sparse blocks the policy must equal ApproxFTL with one pool. */
+/* Without sparse blocks policy density must equal ApproxFTL with hot_size=0 (no hot data). */
 TAP_TEST(without_sparse_blocks_the_policy_equals_approxftl)
 {
 	struct aftl_counters counters;

@@ -263,7 +263,7 @@ static const char busy[] =
 static const char three_bits[] =
 	SHAPE " bits=3 one_shot=on buffer=128KiB zone1=50ms zone2=200ms zone3=500ms";
 
-/* Buffered data are programmed after their requests completed; two LUNs share a slow bus. */
+/* Programs lag behind completed requests: a buffer holds data, two LUNs share a slow bus. */
 static const char behind[] =
 	SHAPE " channels=1 chips=2 bus=100 buffer=128KiB buffer_hold=300us idle=250us ecc=60us "
 	"read_limit=2 cell_model=voltage suspend=both";
@@ -429,7 +429,7 @@ TAP_TEST(a_fill_without_the_policy_equals_one_that_asks_it)
 		FILLED "100% fill=sequential allocate=static",
 		FILLED "100% fill=random allocate=static",
 		FILLED "100% fill=sequential allocate=least_busy",
-		/* A program of this fill sets all bits of a word in the bitmap of written units. */
+		/* Here one program sets a whole word in the bitmap of units that the fill wrote. */
 		FILLED "61% fill=sequential layers=16 word_lines=15",
 	};
 	static const bool in_rounds[] = { true, true, false, true, true, true, false, false, true };

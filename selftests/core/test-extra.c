@@ -11,7 +11,7 @@
 	"rber_approx=0.002"
 
 static const char shape[] = SHAPE " unit=16KiB";
-/* With larger units, the OOB metadata of a page have room for the hour of its program. */
+/* With four units per page its OOB metadata have room for the hour in which it is programmed. */
 static const char with_room[] = SHAPE " unit=4KiB";
 static const char without_errors[] = SHAPE " unit=16KiB errors=off";
 
@@ -134,7 +134,7 @@ static void check_same_snapshots(void)
 	test_bytes_free(&bytes[1]);
 }
 
-/* Send requests in rounds, hours apart; sum up the chunks of extra metadata in use after each. */
+/* Send requests in rounds, hours apart; add up the extra metadata in use after each round. */
 static u32 sum_extra_metadata_chunks_over_time(const char *policy, const char *params)
 {
 	u32 extras = 0;

@@ -270,7 +270,7 @@ TAP_TEST(a_fault_happens_directly_after_its_trigger)
 	test_advance_clock_to(&device, now_ns + 1000000000);
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 4);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 3, 1, 0, NULL), -EIO);
-	/* A write repairs the logical pages, and no fault that has happened happens again. */
+	/* A write makes lost logical pages readable; a fault that has happened does not recur. */
 	test_get_latency(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
 	test_advance_clock_by(&device, 2000000000);
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 0);

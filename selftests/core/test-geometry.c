@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Geometry derived from a configuration.
+ * Test the geometry that the core derives from a configuration.
  */
 #include "core/nand/media.h"
 #include "core/policy/param-registry.h"

@@ -113,7 +113,7 @@ TAP_TEST(margins_are_used_by_one_part_of_policy_hybrid_only)
 	u64 skipped = aftl_cube_program_ns[4][0];
 
 	test_device_open_demo(&device, "hybrid", SHAPE " channels=1");
-	/* The five writes open an approximate block and fill a layer of a checkerboard block. */
+	/* Five writes open an approximate block and fill a layer of a checkerboard block. */
 	CHECK_EQ(measure_hybrid_write_ns(0, AFTL_APPROX), 437500);
 	CHECK_EQ(measure_hybrid_write_ns(3, AFTL_PRECISE), 532000);
 	CHECK_EQ(measure_hybrid_write_ns(6, AFTL_APPROX), 437500);
@@ -137,7 +137,7 @@ static void access_units_singly(enum aftl_op op, u32 first, u32 end, u32 class)
 		CHECK_EQ(test_execute_request(&device, op, first, 1, class, NULL), 0);
 }
 
-/* AGCR rewrites in mode fine when idle; a repeated misprogrammed page keeps its write cost. */
+/* Rewrites in idle time use AGCR's mode fine, repetitions of misprogrammed pages do not. */
 TAP_TEST(a_repeated_program_keeps_its_write_cost)
 {
 	u64 repeated;
@@ -176,7 +176,7 @@ TAP_TEST(the_age_of_updated_data_selects_the_part)
 	measure_hybrid_write_ns(0, AFTL_PRECISE);
 	CHECK(count_pages_of_mode(AFTL_MODE_MLC) > 0);
 	CHECK_EQ(count_pages_of_mode(AFTL_MODE_REDUCED), 0);
-	/* Data overwritten within a week are programmed without margins, others with them. */
+	/* Only data that are overwritten within a week are programmed without voltage margins. */
 	test_advance_clock_by(&device, 10000000000ULL);
 	measure_hybrid_write_ns(30, AFTL_PRECISE);
 	CHECK_EQ(count_pages_of_mode(AFTL_MODE_REDUCED), 3);

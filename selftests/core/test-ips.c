@@ -256,7 +256,7 @@ TAP_TEST(relocated_data_fill_the_other_bits_of_cached_word_lines)
 	CHECK(approximate_cached);
 }
 
-/* Make a victim of four valid pages, and write six word lines with one bit per cell. */
+/* Prepare a GC victim that has four valid pages, and six word lines with one bit per cell. */
 static void open_nearly_empty_block(const char *idle)
 {
 	open_device(test_format_params("ips_blocks=1 ips_idle=%s fill=sequential idle=1ms", idle));
@@ -307,7 +307,7 @@ static void run_ips_with_params(const char *policy, const char *key, const char 
 	test_audit_device(&device);
 }
 
-/* Without cache blocks the policy must equal ApproxFTL with one pool. */
+/* Without cache blocks policy ips must equal ApproxFTL with hot_size=0 (no hot data). */
 TAP_TEST(without_cache_blocks_the_policy_equals_approxftl)
 {
 	struct aftl_counters counters;

@@ -379,7 +379,7 @@ TAP_TEST(later_writes_wait_for_the_read)
 	check_sector_stamp(8, 4);
 	check_sector_stamp(UNIT_SECTORS + 7, 4);
 	check_sector_stamp(UNIT_SECTORS + 8, 1);
-	/* The first partial write reads the rest of page 0, the third one the rest of page 1. */
+	/* Three partial writes need two reads: of the rest of page 0, and of that of page 1. */
 	CHECK_EQ(test_counters(&device)->rmw_reads, 2);
 	write_sectors(4, 2);
 	write_sectors(0, UNIT_SECTORS);

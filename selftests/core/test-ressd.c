@@ -613,7 +613,7 @@ TAP_TEST(cold_data_are_stored_as_by_policy_tlc)
 	CHECK_EQ(ressd.reprogrammed_pages, 0);
 	CHECK_RANGE(ressd.gc_blocks, 100, U64_MAX);
 	CHECK_EQ(ressd.array_programs, tlc.array_programs);
-	/* The policies' erases may differ by one, because their reserves differ by one block. */
+	/* Policies ressd and tlc may differ by one erase: their reserves differ by one block. */
 	CHECK_RANGE(ressd.array_erases, tlc.array_erases - 1, tlc.array_erases + 1);
 }
 

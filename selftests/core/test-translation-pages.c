@@ -292,7 +292,7 @@ TAP_TEST(writes_wait_for_evictions)
 	CHECK_EQ(test_counters(&device)->gc_blocks, 0);
 }
 
-/* A cache that holds the whole table causes no misses and no programs. */
+/* A CMT that holds the whole L2P table causes no misses and no programs. */
 TAP_TEST(a_cache_for_the_whole_table_causes_no_misses)
 {
 	u32 i;

@@ -437,7 +437,7 @@ static const struct step steps[] = {
 	{ AFTL_OP_WRITE, 1, 0, 4, 0, AFTL_ZONE_IMPLICIT, 4 },
 	{ AFTL_OP_ZONE_RESET_ALL, 0, 0, 0, 0, AFTL_ZONE_EMPTY, 0 },
 	{ AFTL_OP_READ, 5, 0, 48, 0, AFTL_ZONE_EMPTY, 0 },
-	/* The search for an implicitly opened zone wraps from the last zone to the first. */
+	/* The search for an implicitly opened zone to close wraps from the last zone to zone 0. */
 	{ AFTL_OP_WRITE, 0, 0, 1, 0, AFTL_ZONE_IMPLICIT, 1 },
 	{ AFTL_OP_ZONE_OPEN, 1, 0, 0, 0, AFTL_ZONE_EXPLICIT, 0 },
 	{ AFTL_OP_WRITE, 2, 0, 1, 0, AFTL_ZONE_IMPLICIT, 1 },

@@ -347,7 +347,7 @@ static u64 compute_program_ns_by_ispp(u64 ns, const struct aftl_ispp *ispp)
 	return ns * tenth_ns / STEP_MV / aftl_cube_program_ns[0][0];
 }
 
-/* cubeFTL's followers take time program_follower only if their ISPP steps save nearly as much. */
+/* cubeFTL's followers take time program_follower only if their ISPP steps take little longer. */
 static u64 apply_program_follower_param(const struct aftl_config *config, u64 standard_ns, u64 ns)
 {
 	u64 told_ns = standard_ns * config->program_follower / config->program;
