@@ -68,7 +68,7 @@ int main(void)
 	tap_run("binary logarithms are exact", check_logarithm);
 	tap_run("powers of two are exact", check_exp2_table);
 	tap_run("2 to the power of log2(x) is x", check_exp2_of_log2);
-	tap_run("shares and lengths of runs of approximate writes have limits",
+	tap_run("run lengths too short for the share of approximate writes are refused",
 		check_approximate_run_limits);
 	return tap_finish();
 }

@@ -244,7 +244,7 @@ static struct instance draw_instance(struct aftl_random *random)
 	return made;
 }
 
-/* Counts of random devices, of devices where a bound is the optimum, and of programs on all. */
+/* Counts of random devices, of devices where a bound is the optimum, and of all programs. */
 struct score {
 	u64 instances;
 	u64 lower_met;

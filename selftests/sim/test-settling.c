@@ -6,7 +6,7 @@
 #include "settling.h"
 #include "tap.h"
 
-/* Judge a series of @count times: @until times of @early, then @late, plus noise below @noise. */
+/* Judge a series of @count response times: @until of @early, then @late, plus some @noise. */
 static struct settling_verdict judge_series(u64 count, u64 until, u64 early, u64 late, u64 noise)
 {
 	struct aftl_random random = { 18 };
@@ -81,7 +81,7 @@ TAP_TEST(a_steady_run_has_no_warm_up)
 	CHECK_EQ(verdict.off, 0);
 }
 
-/* In a series of zeroes the estimated error is 0. */
+/* The estimated error of the mean is 0 if all response times are 0. */
 TAP_TEST(a_series_of_zeroes_has_error_0)
 {
 	CHECK_EQ(judge_series(5000, 0, 0, 0, 1).off, 0);

@@ -69,7 +69,7 @@ TAP_TEST(parity_rotates_over_the_members_as_in_md)
 			CHECK_EQ(stripe_find_unit_member(&layout, row, cell), expected[row][cell]);
 }
 
-/* Values of a row's cells before and after a planned write, from which parity is computed. */
+/* Values of the units in a stripe row before and after a planned write, to compute parity. */
 static u32 old[STRIPE_MEMBERS_MAX];
 static u32 new[STRIPE_MEMBERS_MAX];
 
@@ -89,7 +89,7 @@ static u32 read_cell_before_write(u32 have, u32 cell)
 	return old[cell];
 }
 
-/* Compute the parity of a row by the method and from the cells that @plan names. */
+/* Compute the parity of a stripe row by the method, and from the units, that @plan names. */
 static u32 compute_parity_by_write_plan(const struct stripe_plan *plan, u32 have, u32 dirty,
 					u32 data)
 {
@@ -224,10 +224,7 @@ TAP_TEST(writes_of_whole_rows_read_nothing)
 	raid_array_release(&array);
 }
 
-/*
- * A one-unit write to four members: reconstruct-write reads two, read-modify-write two; the former
- * wins.
- */
+/* To write a unit on four members both methods read two units: reconstruct-write is chosen. */
 TAP_TEST(a_write_of_one_unit_reads_the_fewest_units)
 {
 	const struct raid_counters *c = &array.counters;

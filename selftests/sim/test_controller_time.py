@@ -36,7 +36,7 @@ def test_without_variation_each_write_takes_the_same_time() -> None:
 
 @pytest.mark.parametrize(("rate", "longest_ms"), ((10000, 0.0), (40000, 6.8)))
 def test_writes_wait_if_the_buffer_fills_during_housekeeping(rate: int, longest_ms: float) -> None:
-    """Housekeeping takes 10 ms, in which writes fill half a buffer only at the higher rate."""
+    """While housekeeping stops programs, only the higher write rate fills the buffer."""
     run = get_only_run(run_sim("--profile", "demo", "--buffer", "1MiB", "--write-share", "100%",
                                "--size", "4KiB", "--fill", "sequential", "--arrival-shape", "fixed",
                                "--op", "50%", "--rate", str(rate), "--requests", "200000",

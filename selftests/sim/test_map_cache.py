@@ -31,7 +31,7 @@ def test_a_miss_of_the_translation_page_costs_a_second_sensing(size: int) -> Non
     assert counters["array_reads"] == 20000 + counters["map_loads"]
 
 
-def test_a_cache_for_the_whole_table_costs_no_time() -> None:
+def test_a_cache_for_the_whole_l2p_table_costs_no_time() -> None:
     whole, off = simulate_at_queue_depth_1(1 << 20), simulate_at_queue_depth_1(0)
     assert whole["counters"]["map_misses"] == 0
     assert whole["timing"] == off["timing"]

@@ -66,7 +66,7 @@ def test_a_tenant_keeps_its_queue_full() -> None:
 
 
 def test_tenants_continue_after_two_changes_of_parameters() -> None:
-    """A tenant's requests go on when --change saves and loads the device, also the second time."""
+    """A tenant's requests go on after each of two --change, which save and load the device."""
     both = read_queue_statistics(*READS, "--tenants", "64,64", "--change",
                                  "8000:read_cache=0,9000:queue_weights=9:1")
     assert both[0]["requests_per_s"] == pytest.approx(9 * both[1]["requests_per_s"], rel=0.1)

@@ -89,7 +89,7 @@ TABLES: dict[str, Callable[[int, Row], list[Json]]] = {
 
 
 def make_jobs_of_table(drive: str, table: str) -> Iterator[list[Json]]:
-    """Yield the jobs of each row of a table with a load that calibration supports."""
+    """Yield the fio jobs of each row, in a table of measurements, that calibration supports."""
     with (OWN_TABLES / f"{drive}-{table}.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             found = TABLES[table](next(GROUPS), row)

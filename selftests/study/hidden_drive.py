@@ -33,7 +33,7 @@ class Hidden:
         return self.holds
 
     def least_device_bytes_for_gc(self) -> int:
-        """Return 0, because GC can free pages on a simulated drive of any size."""
+        """Return the least size on which GC works: 0, as simulated drives may have any size."""
         return 0
 
 

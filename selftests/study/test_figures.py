@@ -456,7 +456,7 @@ def test_a_terminated_job_is_queued_again(tmp_path: Path) -> None:
     assert not list(results.glob("*/result.json"))
 
 
-def test_a_missing_reference_is_refused(tmp_path: Path) -> None:
+def test_an_unknown_reference_run_is_refused(tmp_path: Path) -> None:
     path = write_study(tmp_path, SMALL.replace('= "baseline"\n[base]', '= "baselin"\n[base]'))
     said = run_study("run", path, "--out", tmp_path / "results", code=2)
     assert 'relative_to: no run has "baselin"; did you mean baseline?' in said.err

@@ -105,7 +105,7 @@ def test_bars_of_a_study_show_changes_relative_to_the_reference(finished_study: 
     assert [mark["x"] for mark in found] == ["10%", "50%"]
 
 
-def test_the_reference_may_be_on_another_axis(finished_study: Path, tmp_path: Path) -> None:
+def test_the_reference_run_may_be_on_another_axis(finished_study: Path, tmp_path: Path) -> None:
     found = read_figure_marks(finished_study, tmp_path,
                               f'x = "approx-share"\nseries = "approx-share"\ny = "{Y}"\n'
                               'relative_to = "baseline"')
