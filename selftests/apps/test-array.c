@@ -132,7 +132,7 @@ TAP_TEST(headers_are_read_as_written)
 	}
 }
 
-/* The header of a program that has only one file format contains an empty format name. */
+/* An application with a single file format writes an empty format name into file headers. */
 TAP_TEST(common_headers_are_read_as_written)
 {
 	char header[HEADER_BYTES];

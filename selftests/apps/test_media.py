@@ -132,7 +132,7 @@ def read_raw_pictures(app: str, setup: Setup) -> Pictures:
 
 
 def make_precise_unit_mask(app: str, data: Bytes, setup: Setup) -> NDArray[np.bool_]:
-    """Return a mask of the units of a file in which no bits may flip."""
+    """Return a mask of the units of a file: true for units in which no bits may flip."""
     units = np.arange(len(data) // UNIT)
     if app == "log":
         return np.equal(units, 0)

@@ -76,7 +76,7 @@ BESIDE_LIMIT = 1.05
 
 @dataclass(frozen=True)
 class Sample:
-    """One run of the simulator."""
+    """Processor time, memory and result of one run of the simulator."""
 
     cpu_s: float
     peak_kib: int
@@ -84,7 +84,7 @@ class Sample:
 
     @property
     def creation_time_s(self) -> float:
-        """Processor time of creating the device in seconds."""
+        """Processor time, in seconds, of creating the device."""
         return float(self.result["runs"][0]["fill_cpu_ns"]) / 1e9
 
     @property

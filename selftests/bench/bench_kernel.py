@@ -74,7 +74,7 @@ def compute_cost_spread(boots: list[Boot], device: str, case: Case) -> float:
 
 
 def format_largest_spread(boots: list[Boot], case: Case, *devices: str) -> str:
-    """Return the largest spread over boots that one of the devices has in a case."""
+    """Return the largest spread, over all boots, of the given devices' costs in a case."""
     return f"{max(compute_cost_spread(boots, device, case) for device in devices):.2%}"
 
 

@@ -85,7 +85,7 @@ def run_programs_in_parallel(count: int, *arguments: str) -> tuple[float, float,
 
 @contextlib.contextmanager
 def run_idle_priority_programs(count: int) -> Iterator[None]:
-    """Run programs of idle priority, which use only idle processor time."""
+    """Keep the processors busy by idle-priority programs, so that a lone run has no speed gain."""
     command = [str(BINARY), "sim", *DEVICE, *HALF, *LITTLE, "--requests", "1000000000000",
                "--quiet", "--die-with-parent"]
     running = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(count)]
@@ -151,7 +151,7 @@ def make_shard_cases(scale: float) -> dict[str, Case]:
 
 
 def compare_shard_gains_with_limits(cases: dict[str, Case]) -> list[Bar]:
-    """Compare the cases with the limits, as far as the machine can reach the limits."""
+    """Compare cases with limits, which are lower if unrelated runs gain little in parallel."""
     one, two = cases["one thread"], cases["two threads"]
     most = 2 * cases["half alone"].elapsed_request_s / cases["two halves"].elapsed_request_s
     costs = {1: cases["1 shards"].request_processor_s, 2: one.request_processor_s,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Every job file runs on a file, describes itself, and has the mix that its header states."""
+"""Every job file runs on a file, describes itself, and has the shares of reads that it states."""
 
 import json
 import tempfile

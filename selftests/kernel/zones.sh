@@ -242,7 +242,7 @@ print(min(b - a for a, b in zip(times, times[1:])))' "$zoned"
 }
 
 # A flush visits only the pages that it persists, not each page that the write buffer can hold.
-# Flush times vary by a factor of six with the state of the processor, so three pairs are measured.
+# Flush times vary sixfold with the state of the processor, so up to three trials are made.
 flush_of_an_empty_buffer()
 {
 	for _ in 1 2 3; do

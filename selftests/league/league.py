@@ -184,7 +184,7 @@ def collect_results_of_entry(games: Games, store: Store, entry: str, load: str) 
 
 def rank_entries(games: Games,
                  cells: Mapping[tuple[str, str], Cell]) -> list[tuple[str, float, int]]:
-    """Return entry, geometric mean of its factors, number of loads on which it is the best."""
+    """Return each entry, its mean ratio to the optimum, and on how many loads it is the best."""
     rows = []
     best = {load: min((one.factor.mean for entry in games.entries
                        if (one := cells[entry, load]).factor), default=math.nan)
@@ -222,7 +222,7 @@ def format_estimate(found: Estimate | None, key: str = "") -> str:
 
 def make_table_of_measure(games: Games, order: Sequence[str], cells: Mapping[tuple[str, str], Cell],
                           key: str) -> list[list[str]]:
-    """Return a table of a measure or the factor: a row for each load, a column for each entry."""
+    """Return a table of a measure, or of ratios to the optimum, with loads as rows."""
     return [[load, *(format_estimate(cells[entry, load].measures.get(key) if key else
                                      cells[entry, load].factor, key) for entry in order)]
             for load in games.loads]

@@ -70,7 +70,7 @@ def test_installed_pages_reach_every_function() -> None:
         assert re.search(rf"/man3/{name}\.3'?$", done.stdout, re.M), name
 
 
-def test_example_rules_of_the_page_are_valid(tmp_path: Path) -> None:
+def test_example_rules_of_the_manual_page_are_valid(tmp_path: Path) -> None:
     page = TOP / "userspace/preload/approxrun.1.rst"
     rules = re.search(r"blanks::\n\n((?:    .*\n)+)", page.read_text())
     assert rules

@@ -534,7 +534,7 @@ def test_ranges_are_rounded_inward_to_units() -> None:
 # Loading
 
 
-def test_a_restored_model_is_loaded(tmp_path: Path) -> None:
+def test_a_safetensors_model_is_loaded_into_arrays(tmp_path: Path) -> None:
     path = tmp_path / "model"
     path.write_bytes(model_files.make_safetensors_file(SOME))
     found = approxftl.load_safetensors(path)
@@ -558,8 +558,8 @@ def test_a_restored_model_is_loaded(tmp_path: Path) -> None:
     (14, ("exponent",), False), (7, ("exponent",), False), (6, ("sign", "exponent"), True),
     (15, (), True), (14, ("sign", "exponent"), False),
 ])
-def test_protected_bits_are_unchanged(bit: int, parts: tuple[str, ...], good: bool,
-                                      tmp_path: Path) -> None:
+def test_flipped_bits_of_protected_parts_are_refused(bit: int, parts: tuple[str, ...], good: bool,
+                                                     tmp_path: Path) -> None:
     stored = bytearray(split_model_by_plane(SOME, tmp_path))
     one = next(one for one in PlaneFile(parse_model_bytes(bytes(stored))).planes
                if one.tensor.element.name == "bf16")

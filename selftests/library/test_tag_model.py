@@ -212,7 +212,7 @@ def test_invalid_options_are_refused(model_file: Path, tmp_path: Path) -> None:
     assert not missing.exists()
 
 
-def test_decisions_are_printed_as_a_table(model_file: Path) -> None:
+def test_approximate_bytes_of_each_tensor_are_printed(model_file: Path) -> None:
     done = run_tag_model(model_file, "--dry-run")
     lines = done.out.splitlines()
     assert lines[0].split() == ["TENSOR", "TYPE", "SHAPE", "BYTES", "APPROXIMATE"]

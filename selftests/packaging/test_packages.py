@@ -61,7 +61,7 @@ def test_a_build_directory_with_special_characters_is_refused(tmp_path: Path, le
     assert "make cannot build there" in said.stderr
 
 
-def test_a_program_that_lacks_a_header_is_left_out(tmp_path: Path) -> None:
+def test_make_leaves_out_a_program_that_lacks_a_header(tmp_path: Path) -> None:
     compiler = tmp_path / "gcc"
     compiler.write_text("""#!/bin/sh
 input=$(cat)

@@ -25,7 +25,7 @@ def test_xml_elements_are_changed_or_reported_missing() -> None:
         peers.set_xml_elements("<A>1</A>", {"C": 3})
 
 
-def test_each_compared_pair_is_documented() -> None:
+def test_each_comparison_with_mqsim_is_documented() -> None:
     page = (peers.TOP / "docs/peers.md").read_text()
     for pair in peers.PAIRS:
         for step in pair.steps:

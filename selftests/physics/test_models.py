@@ -167,7 +167,7 @@ def test_reprogram_encodings_equal_the_papers_tables() -> None:
         ours = " ".join(f"{v:02b}" for v in reprogram_code.values_by_state(encoding))
         assert (ours, min(encoding)) == (words[code.name], lowest[code.name]), code
 
-def test_the_two_pages_of_each_encoding_need_one_and_two_sensings() -> None:
+def test_reads_of_lsb_and_msb_pages_need_one_and_two_sensings() -> None:
     for encoding in reprogram_code.encodings_by_update_order().values():
         assert reprogram_code.references_per_read(encoding) == (1, 2)
 

@@ -94,7 +94,7 @@ def test_check_reports_a_missing_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_verb_show_prints_the_models_and_help_the_verbs() -> None:
+def test_show_prints_the_models_and_help_lists_the_verbs() -> None:
     assert "mlc_precise" in run_physics_command("show").stdout
     assert "generate" in run_physics_command("--help").stdout
 
@@ -167,7 +167,7 @@ def test_error_rate_tables_have_the_voltage_shifts_by_two_neighbours() -> None:
 
 
 def read_profile_time_ns(profile: str, parameter: str) -> float:
-    """Return a profile's time of an operation, or the common default."""
+    """Return a profile's time of an operation; if it sets none, the parameter's default."""
     units = {"US": 1e3, "MS": 1e6, "": 1}
     base = ROOT / "dm-approxftl" / "core" / "base"
     text = (base / "profiles.c").read_text()

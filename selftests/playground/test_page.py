@@ -175,7 +175,7 @@ def read_page_state(browser: Browser) -> dict[str, str]:
 
 
 def read_page_address(browser: Browser) -> str:
-    """Return the address after the page has updated it."""
+    """Return the page's address (URL fragment) after the page has updated the address."""
     browser.run_script("new Promise((done) => setTimeout(done, 2 * TOLD_MS))")
     address: str = browser.run_script("location.hash")
     return address

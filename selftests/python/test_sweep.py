@@ -62,7 +62,7 @@ def my_generator() -> Iterator[tuple[int, str, int, int]]:
         yield 100000 * i, ("write", "read")[i % 2], 4096 * (i % 700), 4096
 
 
-def test_calls_in_the_form_that_introduces_the_library_run() -> None:
+def test_calls_from_the_introduction_of_the_library_run() -> None:
     run = aftl.simulate(profile="demo", policy="baseline", op="7%", requests=my_generator, seed=1)
     run.summary["write_amplification"]; run.requests.to_pandas()  # noqa: E702
     assert run.result == aftl.simulate(profile="demo", policy="baseline", op="7%",

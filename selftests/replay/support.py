@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Helpers of the replay tests: running the program, and reading its logs."""
+"""Helpers of the replay tests: run approxftl-replay, and read its logs."""
 
 import json
 import struct

@@ -525,7 +525,7 @@ def test_a_machine_too_slow_for_the_schedule_is_reported(tmp_path: Path) -> None
         assert ("this machine was too slow for the schedule: " in done.out) == said, done.out
 
 
-def test_simulate_runs_the_same_requests(tmp_path: Path) -> None:
+def test_option_simulate_runs_the_same_requests(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "t.aft", make_mixed_requests(400))
     direct = run_sim("--trace", trace, "--arrival", "trace")
     done = run_replay("--simulate", trace, "--json", "--", "--policy", "baseline")

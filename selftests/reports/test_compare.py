@@ -243,7 +243,7 @@ def test_a_full_timeline_names_the_devices_with_lost_operations(tmp_path: Path) 
 
 
 def test_a_timeline_opens_at_the_largest_collection(tmp_path: Path) -> None:
-    """The page opens a timeline at its second collection, which relocates more than the first."""
+    """Of two garbage collections, the page opens a timeline at the one that relocates more."""
     def make_timeline_event(ts: int, name: str, cause: str) -> Json:
         return {"ph": "X", "pid": 1, "tid": 0, "ts": ts, "dur": 1, "name": name, "cat": cause,
                 "args": {"block": 0, "page": ts, "pages": 1}}

@@ -165,7 +165,7 @@ def test_neural_networks_of_a_mounted_device_stand_beside_simulated_ones(
 ])
 def test_each_workload_fills_the_expected_kind_of_block(tmp_path: Path, options: tuple[str, ...],
                                                         most: str) -> None:
-    """The pages of all kinds of blocks add up; each stream fills mostly the expected kind."""
+    """Counts by block kind add up to all pages; a stream fills mostly the expected kind."""
     measures = study_plan.load_toml_file(papers.FOLDER / "approxftl-blocks.toml")["figure"][0]["y"]
     simulate_to_file(tmp_path / "x.json", "--policy", "approxftl", "--write-share", "100%",
                      "--requests", "30000", "--channels", "1", "--chips", "1", "--profile",

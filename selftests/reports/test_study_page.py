@@ -224,7 +224,7 @@ def test_parts_of_a_bar_are_stacked(browser_with_study_page: Browser) -> None:
             assert y + height == pytest.approx(tops[facet, x, rank - 1])
 
 
-def test_policies_are_hidden_in_all_figures_and_series_in_one(
+def test_policies_and_series_are_hidden_by_check_boxes(
     browser_with_study_page: Browser) -> None:
     before, without, alone, after = run_script(browser_with_study_page, """
         const ids = ["lines", "dots", "bars"];
