@@ -782,6 +782,18 @@ def test_the_report_begins_with_the_setup_and_the_better_policy(multi_seed_repor
     assert second.count("<li>") == 2 * (len(POLICIES) - 1)
 
 
+def test_the_opening_sentence_says_which_runs_were_not_in_steady_state(tmp_path: Path) -> None:
+    """The runs that the simulator warned of are counted beside the ratio between policies."""
+    caution = r'id="answer"><strong>[^<]* But (\d of \d) runs were not in steady state'
+    filled = ("--fill-overwrite=200%", "--warmup=20000", "--op=28%")
+    for steady, wanted in (((), "4 of 4"), (filled, None)):
+        simulate_to_file(tmp_path / "r.json", "--requests=20000", "--policy=baseline,delta_b",
+                         "--seed=1,2", "--utilisation=10%", *steady)
+        run_approxftl_ok("report", tmp_path / "r.json", "-O", tmp_path / "r.html")
+        found = re.search(caution, (tmp_path / "r.html").read_text())
+        assert (found and found[1]) == wanted
+
+
 def test_ratios_to_the_reference_are_shown_with_intervals(multi_seed_report: Path) -> None:
     shown = {(row[0], row[1]): row[2:]
              for row in read_figure_rows(multi_seed_report.read_text(), "ratios")[1:]}

@@ -57,6 +57,29 @@ def test_reads_of_unwritten_data_cause_a_note(tmp_path: Path) -> None:
     assert UNWRITTEN not in run_approxftl("sim", "--fill=none", f"--trace={trace}").err
 
 
+def test_a_run_that_only_uses_up_free_blocks_causes_a_warning(tmp_path: Path) -> None:
+    """A device that is full but fresh looks fast; the remedy that the warning names removes it."""
+    words = "not in steady state: "
+    command = ("sim", "--requests=20000", "--policy=baseline,delta_b")
+    done = run_approxftl(*command, f"--json={tmp_path}/fresh.json")
+    assert re.search(rf"warning: baseline and 1 more: {words}\d\d blocks were written and only 0 "
+                     "erased, so there was little garbage collection; "
+                     "--fill-overwrite 100% starts in steady state\n", done.err), done.err
+    runs = json.loads((tmp_path / "fresh.json").read_text())["runs"]
+    assert all("free_blocks" in run["unsteady"] for run in runs)
+    assert run_approxftl(*command, "--quiet").err == ""
+    steady = run_approxftl(*command, "--fill-overwrite=100%", "--json")
+    assert words not in steady.err
+    assert not any("free_blocks" in run.get("unsteady", ())
+                   for run in json.loads(steady.out)["runs"])
+    for no_reason in (["--fill=none"], ["--write-share=0%"], ["--warmup=200000"],
+                      ["--requests=500"]):
+        assert words not in run_approxftl(*command, *no_reason).err
+    assert run_approxftl("sim", "--fill=none", "-q", f"--dump={tmp_path}/d").code == 0
+    loaded = run_approxftl("sim", f"--load={tmp_path}/d", "--requests=5000").err
+    assert words in loaded and "garbage collection; raise --warmup\n" in loaded
+
+
 def test_a_run_without_simulated_time_is_reported() -> None:
     words = "baseline: the simulated time is 0: no request waited for flash"
     assert words in run_approxftl("sim", "--write-share=100%", "--buffer=64MiB",

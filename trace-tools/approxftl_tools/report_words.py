@@ -19,7 +19,7 @@ from approxftl_tools.measures import BY_KEY, scale_time_to_unit, value_as_text
 from approxftl_tools.seeds import group_results_by_policy
 from approxftl_tools.statistics import Estimate
 from approxftl_tools.study_plan import Yardstick
-from approxftl_tools.study_report import comparison_sentences
+from approxftl_tools.study_report import caution_about_unsteady_runs, comparison_sentences
 from approxftl_tools.study_table import cell_with_interval, interval_columns
 
 Json = dict[str, Any]
@@ -158,8 +158,11 @@ def describe_first_nonempty_table(tables: Sequence[Table]) -> str:
 
 
 def make_first_sentence_of_report(inputs: Inputs) -> str:
-    return sentence_about_runs(inputs) if inputs.runs else \
-        describe_first_nonempty_table(measured_tables(inputs))
+    if not inputs.runs:
+        return describe_first_nonempty_table(measured_tables(inputs))
+    results = [one for run in inputs.runs for one in (run.seeds.values() or [run.data])]
+    said = sentence_about_runs(inputs)
+    return said and said + caution_about_unsteady_runs(results)
 
 
 def mean_interval_rows(runs: Sequence[Run], every: bool) -> list[list[str]]:

@@ -71,6 +71,13 @@ def comparison_sentences(groups: Sequence[Group], yardstick: Yardstick, measure:
             found in by_policy.items()]
 
 
+def caution_about_unsteady_runs(results: Sequence[Json]) -> str:
+    """Return a sentence that counts the runs that were not in steady state, or an empty text."""
+    unsteady = sum("unsteady" in one for one in results)
+    return (f" But {unsteady} of {len(results)} runs were not in steady state: start them with "
+            "--fill-overwrite 100%, or raise --warmup.") if unsteady else ""
+
+
 def make_first_sentence_of_study(groups: Sequence[Group], yardstick: Yardstick,
                                  keys: Sequence[str]) -> str:
     """Return a report's first sentence, which names the best policy by the first measure."""
@@ -125,12 +132,14 @@ def make_page_of_study(plan: Plan, specs: Sequence[Spec], groups: Sequence[Group
     figures, bundle = chart_template_data([draw_figure_of_study(plan, spec, groups)
                                            for spec in specs],
                                           list_policies_of_study(groups))
+    answer = make_first_sentence_of_study(groups, plan.rules.yardstick, [*first, *keys])
+    if answer and plan.rules.warmup != "ignore":
+        answer += caution_about_unsteady_runs([run for one in groups for run in one.runs.values()])
     return render_page("study.html", plan.name, text=plan.text, points=len(plan.points),
                        bundle=bundle,
                        runs=sum(len(group.runs) for group in groups), count=len(groups),
                        first=" ".join(plan.points[0].arguments), figures=figures,
-                       answer=make_first_sentence_of_study(groups, plan.rules.yardstick,
-                                                           [*first, *keys]),
+                       answer=answer,
                        **make_sentences_about_means(groups, plan.rules.yardstick, keys))
 
 

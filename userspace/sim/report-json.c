@@ -220,6 +220,23 @@ static void write_steady_state_json(struct json_writer *json, const struct settl
 	json_end_object(json);
 }
 
+/* List the signs that the run was not in steady state: those that "approxftl sim" warns of. */
+static void write_unsteady_json(struct json_writer *json, const struct sim_result *result)
+{
+	struct settling_verdict verdict = settling_judge(&result->settling);
+	bool biased = verdict.known && verdict.off >= SETTLING_MATTERS;
+	bool fresh = sim_did_run_use_up_free_blocks(result);
+
+	if (!biased && !fresh)
+		return;
+	json_inline_array(json, "unsteady");
+	if (biased)
+		json_string(json, NULL, verdict.settled ? "begin" : "drifting");
+	if (fresh)
+		json_string(json, NULL, "free_blocks");
+	json_end_array(json);
+}
+
 static void write_energy_json(struct json_writer *json, const struct aftl_counters *counters)
 {
 	u64 read = counters->read_energy_pj;
@@ -440,6 +457,7 @@ static void write_result_json(struct json_writer *json, const struct sim_options
 		json_u64(json, "cpu_ns", result->cpu_ns);
 	}
 	write_all_timings_json(json, result, options->histogram);
+	write_unsteady_json(json, result);
 	if (options->series)
 		write_steady_state_json(json, &result->settling);
 	counters = &result->stats.counters;

@@ -90,3 +90,19 @@ u64 sim_get_write_amplification(const struct aftl_counters *counters, u32 unit_b
 	return compute_amplification_of_units(counters, sim_sum_programmed_units(counters),
 					      unit_bytes);
 }
+
+/* Blocks per LUN that garbage collection may lag behind writes in a steady state. */
+#define GC_LAG 2
+
+bool sim_did_run_use_up_free_blocks(const struct sim_result *result)
+{
+	const struct aftl_counters *counters = &result->stats.counters;
+	const struct aftl_geometry *geo = &result->geo;
+	u64 programmed = sim_sum_programmed_units(counters);
+	u64 again = counters->reprogrammed_pages * (geo->page_bytes / geo->unit_bytes);
+	u64 erased = counters->array_erases * geo->block_ppns + again;
+	bool filled = result->config.fill != AFTL_FILL_NONE && result->config.fill_valid;
+
+	return (filled || !result->profile) && !geo->zones && programmed / 4 * 3 > erased &&
+	       programmed > erased + (u64)GC_LAG * geo->luns * geo->block_ppns;
+}

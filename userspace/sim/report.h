@@ -92,4 +92,10 @@ u64 sim_get_waf_of_program_cause(const struct aftl_counters *counters, unsigned 
 				 u32 unit_bytes);
 u64 sim_get_write_amplification(const struct aftl_counters *counters, u32 unit_bytes);
 
+/*
+ * Return true if a run on a filled or loaded device programmed free blocks and erased far fewer, so
+ * that it shows little of garbage collection.
+ */
+bool sim_did_run_use_up_free_blocks(const struct sim_result *result);
+
 #endif

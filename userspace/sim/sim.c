@@ -161,6 +161,29 @@ static void warn_of_unwritten_reads(const struct sim_report *all)
 		    get_remedy_for_unwritten_reads(result));
 }
 
+/* Warn if free blocks made the device look fast: its garbage collection had hardly begun. */
+static void warn_of_used_up_free_blocks(const struct sim_report *all)
+{
+	char name[RUN_NAME], remedy[80];
+	const struct sim_result *result =
+		find_first_matching_run(all, sim_did_run_use_up_free_blocks, name);
+	u64 filled, blocks;
+
+	if (!result)
+		return;
+	filled = result->units * result->config.fill_valid / SHARE_WHOLE;
+	blocks = sim_sum_programmed_units(&result->stats.counters) / result->geo.block_ppns;
+	if (result->profile && filled && !result->config.fill_overwrite)
+		scnprintf(remedy, sizeof(remedy), "--fill-overwrite %llu%% starts in steady state",
+			  100ULL * DIV_ROUND_UP(result->slots - filled, filled));
+	else
+		scnprintf(remedy, sizeof(remedy), "raise --warmup");
+	complain_as("sim",
+		    "warning: %s: not in steady state: %llu blocks were written and only %llu erased, so there was little garbage collection; %s",
+		    name, (unsigned long long)blocks,
+		    (unsigned long long)result->stats.counters.array_erases, remedy);
+}
+
 static void print_note_about_write_padding(const struct sim_report *all)
 {
 	char name[RUN_NAME], page[AFTL_VALUE_SIZE], padding[AFTL_VALUE_SIZE], sum[AFTL_VALUE_SIZE];
@@ -275,6 +298,7 @@ static enum exit_code print_sim_warnings_and_report(const struct sim_report *all
 		warn_of_unaligned_requests(&all->results[0].notes);
 		for (unsigned int i = 0; i < all->count; i++)
 			warn_of_unsteady_run(all->options, &all->results[i]);
+		warn_of_used_up_free_blocks(all);
 		warn_of_unwritten_reads(all);
 		print_note_about_write_padding(all);
 		warn_of_gc_watermark(all);
