@@ -42,7 +42,7 @@ other profiles that differ.
 | number | digits |
 | size | bytes, or with KiB, MiB, GiB: `8KiB` |
 | time | with ns, us, ms, s, min, h or d: `700us` |
-| percentage | `12.5%` or `12.5`; no fraction: `1` is one percent |
+| percentage | `12.5%` or `12.5`; `1` only in a table line, else `1%` |
 | rate | events per trial: `7.2e-4` |
 | word | one of the words in the range column |
 | weights | up to eight numbers from 1 to 255: `3:1`; `0` is none |

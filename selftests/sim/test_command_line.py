@@ -274,25 +274,39 @@ def test_percentage_parameters_are_given_without_a_percent_sign() -> None:
     assert json.loads(done.out)["parameters"]["op_percent"] == 7
 
 
-UNCLEAR = "approxftl sim: warning: --{} {} means {}: write {}, or {} if that was meant\n"
+UNCLEAR = "{}: {} may mean {}% or {}; write one of these\n"
 
 
-@pytest.mark.parametrize(("option", "value", "meant", "other"), [
-    ("write-share", "1", "100%", "1%"), ("utilisation", "5", "500%", "5%"),
-    ("op", "1", "1%", "100%"), ("op", "0.3", "0.3%", "30%"), ("gc_idle_valid", "1", "1%", "100%"),
-])
-def test_numbers_that_are_shares_or_percentages_cause_a_warning(
-        option: str, value: str, meant: str, other: str) -> None:
-    """The value 1 may mean 1 % or 100 %: it causes a warning, which a % sign or a point avoids."""
-    done = run_approxftl("sim", f"--{option}", value, "--dry-run", "--quiet")
-    assert done.code == 0 and done.err == UNCLEAR.format(option, value, meant, meant, other)
-    assert run_approxftl("sim", f"--{option}", meant, "--dry-run", "--quiet").err == ""
+def list_share_options() -> list[str]:
+    """Return the names of all options and parameters that are shares or percentages."""
+    options = json.loads(run_approxftl("sim", "--help=json").out)
+    shares = [one["name"] for one in options["options"] if one.get("value") == "SHARE"]
+    params = json.loads(run_approxftl("params", "--json").out)["parameters"]
+    percentages = [one["key"] for one in params if one["type"] == "percentage"]
+    assert len(shares) == 12 and len(percentages) > 10
+    return [*shares, *percentages]
 
 
-def test_unambiguous_shares_and_percentages_cause_no_warning() -> None:
+def test_numbers_that_may_be_shares_or_percentages_are_refused(tmp_path: Path) -> None:
+    """The value 1 may mean 1 % or 100 %: all shares and percentages refuse it."""
+    for option in list_share_options():
+        done = run_approxftl("sim", f"--{option}", "1", "--dry-run")
+        assert done.code == 2 and done.err.endswith(UNCLEAR.format(option, 1, 1, "100%")), done
+    (tmp_path / "own").write_text("op=0.3\n")
+    for verb in (("sim", "--op=0.3"), ("sim", "--set=op=0.3"), ("sim", f"--set=@{tmp_path}/own"),
+                 ("create", "ssd", "--dry-run", "op=0.3"), ("format", "file", "op=0.3"),
+                 ("sim", "--change=5:op=0.3")):
+        done = run_approxftl(*verb)
+        assert done.code == 2 and done.err.endswith(UNCLEAR.format("op", 0.3, 0.3, "30%")), done
+    for other in ("5", "1"):
+        assert UNCLEAR.format("utilisation", other, other, f"{other}00%") in run_approxftl(
+            "sim", "--utilisation", other).err
+
+
+def test_unambiguous_shares_and_percentages_are_accepted() -> None:
     clear = ("--write-share=1.0", "--approx-share=0.5", "--op=7", "--gc=1.5", "--wear_gap=1")
-    assert run_approxftl("sim", *clear, "--footprint=100%", "--discard-share=0",
-                         "--dry-run").err == ""
+    assert run_approxftl("sim", *clear, "--footprint=100%", "--discard-share=0", "--gc_pace=1",
+                         "--tvr_margin=0.5%", "--dry-run").err == ""
 
 
 SUFFIXES = [

@@ -420,16 +420,10 @@ def test_a_killed_study_leaves_no_process(tmp_path: Path) -> None:
     wait_until(lambda: not find_running_simulations())
 
 
-def test_warnings_about_options_are_printed_once(tmp_path: Path) -> None:
-    text = SMALL.replace("[base]\n", "[base]\nwrite-share = 1\n")
-    file = write_study(tmp_path, text)
-    assert run_study("status", file).stderr == (
-        f"approxftl study: {file}: warning: --write-share 1 means 100%: write 100%, or 1% if that "
-        "was meant\n")
-    # A refusal stands alone.
-    write_study(tmp_path, text.replace("requests = 2000", "requests = -2"))
-    said = run_study("status", file, status=2).stderr
-    assert said.count("\n") == 1 and "--requests" in said
+def test_an_unclear_share_in_a_study_is_refused_once(tmp_path: Path) -> None:
+    file = write_study(tmp_path, SMALL.replace("[base]\n", "[base]\nwrite-share = 1\n"))
+    assert run_study("status", file, status=2).stderr == (
+        f"approxftl study: {file}: --write-share: 1 may mean 1% or 100%; write one of these\n")
 
 
 def test_the_table_shows_the_measures_of_the_figures(tmp_path: Path) -> None:

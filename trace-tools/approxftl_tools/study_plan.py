@@ -13,7 +13,6 @@ import math
 import re
 import shlex
 import subprocess
-import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -371,8 +370,8 @@ def dry_run_point(program: Path, point: Point) -> subprocess.CompletedProcess[st
         raise Refusal(f"{program}: cannot run: {error.strerror}") from error
 
 
-def check_point_options(path: Path, program: Path, point: Point) -> list[str]:
-    """Let the simulator check the options of a point, and return its warnings."""
+def check_point_options(path: Path, program: Path, point: Point) -> None:
+    """Let the simulator check the options of a point."""
     attempts = 1
     while was_process_killed((done := dry_run_point(program, point)).returncode):
         if attempts == ATTEMPTS:
@@ -380,23 +379,19 @@ def check_point_options(path: Path, program: Path, point: Point) -> list[str]:
                           "the options", FAILED)
         attempts += 1
     said = [line.removeprefix("approxftl sim: ") for line in done.stderr.strip().splitlines()]
-    warnings = [line for line in said if line.startswith("warning: ")]
     if done.returncode:
-        sentence = "\n".join(line for line in said if line not in warnings)
+        sentence = "\n".join(said)
         raise Refusal(f"{path}: {sentence or 'the simulator refuses its options'}", USAGE)
-    return warnings
 
 
 def check_axis_values(path: Path, program: Path, points: Sequence[Point]) -> None:
     """Let the simulator check each axis value once, so that a wrong value gives one error."""
     seen: set[tuple[str, Value]] = set()
-    warnings: dict[str, None] = {}
     for point in points:
         values = {pair for pair in point.varied if pair[0] != "seed"}
         if not seen or not values <= seen:
-            warnings |= dict.fromkeys(check_point_options(path, program, point))
+            check_point_options(path, program, point)
         seen |= values | {("", "")}
-    sys.stderr.writelines(f"approxftl study: {path}: {line}\n" for line in warnings)
 
 
 def make_run_point(program: tuple[str, str], arguments: Iterable[str],

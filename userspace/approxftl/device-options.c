@@ -9,6 +9,7 @@
 #include "key-value.h"
 #include "output-file.h"
 #include "parameter-file.h"
+#include "shares.h"
 
 enum kind {
 	KIND_KEY = COMMAND_OTHER, /* key of the table line */
@@ -109,7 +110,7 @@ static int add_table_line_key(struct device_options *options, const char *key, s
 	copy_key_with_underscores(options->keys[at], key, length);
 	options->values[at] = value;
 	options->key_count++;
-	return 0;
+	return check_percentage_is_clear(options->keys[at], value, error);
 }
 
 static int parse_table_line_key_value(void *fields, const char *pair, struct aftl_error *error)

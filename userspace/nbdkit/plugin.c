@@ -10,6 +10,7 @@
 #include "nbd-device.h"
 #include "nbd-volume.h"
 #include "release.h"
+#include "shares.h"
 
 #define THREAD_MODEL NBDKIT_THREAD_MODEL_PARALLEL
 
@@ -72,7 +73,8 @@ static int set_plugin_parameter(const struct plugin_pair *pair, struct aftl_erro
 		return aftl_fail(error, -EINVAL,
 				 "%s: NBD requests have no I/O priority and no inode; leave it out, tag_all is for all data",
 				 pair->key);
-	return target_line_set(&device.line, pair->key, pair->value, error);
+	return check_percentage_is_clear(pair->key, pair->value, error) ? :
+	       target_line_set(&device.line, pair->key, pair->value, error);
 }
 
 static int set_plugin_size(const char *text, struct aftl_error *error)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "changes.h"
 #include "core/policy/param-registry.h"
+#include "shares.h"
 
 int parse_device_change(struct sim_change *change, const char *pair, struct aftl_error *error)
 {
@@ -13,7 +14,8 @@ int parse_device_change(struct sim_change *change, const char *pair, struct aftl
 	if (strcmp(change->key, "policy") != 0) {
 		struct aftl_config unused;
 
-		return aftl_param_set(&unused, change->key, change->value, error);
+		return check_percentage_is_clear(change->key, change->value, error) ? :
+		       aftl_param_set(&unused, change->key, change->value, error);
 	}
 	change->policy = aftl_policy_find(change->value);
 	return change->policy ? 0 : aftl_fail(error, -EINVAL, "there is no policy \"%s\"",

@@ -5,6 +5,7 @@
 #include "key-value.h"
 #include "parameter-file.h"
 #include "policy-load.h"
+#include "shares.h"
 #include "sim-options.h"
 
 /* Seeds */
@@ -71,7 +72,8 @@ int set_parameter_option(struct sim_options *options, const char *text, size_t l
 	options->param_given = text;
 	if (!strcmp(key, "fill"))
 		options->fill_given = true;
-	return aftl_param_set(&options->params, key, value, error);
+	return check_percentage_is_clear(key, value, error) ? :
+	       aftl_param_set(&options->params, key, value, error);
 }
 
 static int set_parameter_from_key_value(void *context, const char *pair, struct aftl_error *error)

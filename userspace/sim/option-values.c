@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "complain.h"
 #include "option-rows.h"
 #include "option-values.h"
 #include "shares.h"
@@ -58,25 +57,17 @@ static int set_number_of_option(u64 *value, const struct option_row *row,
 
 /* Shares */
 
-void option_warn_ambiguous_percentage(const char *name, const char *text, const char *meant,
-				      const char *other)
+/* Refuse a 1 without percent sign and decimal point, which may mean 100 % or 1 %. */
+static int check_share_without_sign(const struct option_row *row, const struct share *share,
+				    const char *text, struct aftl_error *error)
 {
-	complain_as("sim", "warning: --%s %.40s means %s: write %s, or %s if that was meant", name,
-		    text, meant, meant, other);
-}
-
-/* Warn of a 1 without percent sign: it is 100 % for an option, but 1 % for a parameter. */
-static void warn_of_share_without_percent_sign(const struct option_row *row,
-					       const struct share *share, const char *text)
-{
-	char meant[AFTL_VALUE_SIZE], other[AFTL_VALUE_SIZE], name[OPTION_NAME];
+	char whole[AFTL_VALUE_SIZE];
 
 	if (share->percent || !share->value || strchr(text, '.'))
-		return;
-	format_fraction_or_percentage(share->value, true, meant);
-	format_fraction_or_percentage(share->value / 100, true, other);
-	option_warn_ambiguous_percentage(option_get_dashed_name(row->name, name), text, meant,
-					 other);
+		return 0;
+	format_fraction_or_percentage(share->value, true, whole);
+	return report_option_error(row, error, "%.20s may mean %.20s%% or %s; write one of these",
+				   text, text, whole);
 }
 
 static int set_share_option(u64 *value, const struct option_row *row, const char *text,
@@ -103,7 +94,7 @@ static int set_share_option(u64 *value, const struct option_row *row, const char
 	}
 	ret = check_range_of_option_value(row, text, share.percent, share.value, error);
 	if (!ret)
-		warn_of_share_without_percent_sign(row, &share, text);
+		ret = check_share_without_sign(row, &share, text, error);
 	if (ret || !share.finer)
 		return ret;
 	return report_option_error(row, error,

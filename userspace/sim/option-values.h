@@ -11,8 +11,4 @@ struct sim_options;
 int __must_check option_set_value(struct sim_options *options, const struct option_row *row,
 				  const char *text, struct aftl_error *error);
 
-/* Warn that @text, a number without percent sign, means the percentage @meant, and not @other. */
-void option_warn_ambiguous_percentage(const char *name, const char *text, const char *meant,
-				      const char *other);
-
 #endif

@@ -10,7 +10,6 @@
 #include "option-rules.h"
 #include "option-values.h"
 #include "request-sizes.h"
-#include "shares.h"
 #include "sim-options.h"
 #include "tenants.h"
 
@@ -108,35 +107,15 @@ bool is_option_name_a_device_param(const char *name, size_t length)
 	return find_device_param(name, length);
 }
 
-/* Warn that a parameter such as op=1 means 1 %, and not 100 %, as 1 would mean for a share. */
-static void warn_of_percentage_without_sign(const struct aftl_param *param, const char *text)
-{
-	char meant[AFTL_VALUE_SIZE], other[AFTL_VALUE_SIZE];
-	struct share share;
-
-	if (param->type != AFTL_PARAM_PERCENT || !parse_fraction_or_percentage(text, &share) ||
-	    share.percent || !share.value || share.value > SHARE_WHOLE)
-		return;
-	scnprintf(meant, sizeof(meant), "%s%%", text);
-	format_fraction_or_percentage(share.value, true, other);
-	option_warn_ambiguous_percentage(param->key, text, meant, other);
-}
-
 static int set_parameter_of_argument(struct sim_options *options, const struct argument *argument,
 				     struct aftl_error *error)
 {
-	const struct aftl_param *param = find_device_param(argument->name, argument->length);
-	int ret;
-
-	if (!param)
+	if (!find_device_param(argument->name, argument->length))
 		return report_unknown_sim_option(argument->name, argument->length, error);
 	if (!has_argument_value(argument, error))
 		return -EINVAL;
-	ret = set_parameter_option(options, argument->name, argument->length, argument->value,
-				   error);
-	if (!ret)
-		warn_of_percentage_without_sign(param, argument->value);
-	return ret;
+	return set_parameter_option(options, argument->name, argument->length, argument->value,
+				    error);
 }
 
 static int set_option_of_argument(struct sim_options *options, const struct option_row *option,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "core/policy/param-registry.h"
 #include "shares.h"
 
 #define DIGITS "0123456789"
@@ -42,6 +43,21 @@ bool parse_fraction_or_percentage(const char *text, struct share *share)
 	share->value =
 		append_zero_padded_digits(parse_whole_number(text, whole), part, length, decimals);
 	return true;
+}
+
+int check_percentage_is_clear(const char *key, const char *value, struct aftl_error *error)
+{
+	int index = aftl_param_find(key);
+	char fraction[AFTL_VALUE_SIZE];
+	struct share share;
+
+	if (index < 0 || aftl_param_at(index)->type != AFTL_PARAM_PERCENT ||
+	    !parse_fraction_or_percentage(value, &share) || share.percent || !share.value ||
+	    share.value > SHARE_WHOLE)
+		return 0;
+	format_fraction_or_percentage(share.value, true, fraction);
+	return aftl_fail(error, -EINVAL, "%s: %.20s may mean %.20s%% or %s; write one of these",
+			 key, value, value, fraction);
 }
 
 void format_fraction_or_percentage(u64 value, bool percent, char text[AFTL_VALUE_SIZE])
