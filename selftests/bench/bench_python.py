@@ -39,7 +39,7 @@ CALL_LIMIT_US = 2.0
 CASES: Mapping[str, Mapping[str, Any]] = {
     "zipf, 70 % writes": {"workload": "zipf", "write_share": 0.7},
     "uniform, op 20 %": {"workload": "uniform", "write_share": 0.5, "op": "20%"},
-    "sequential writes": {"workload": "sequential", "write_share": 1},
+    "sequential writes": {"workload": "sequential", "write_share": 1.0},
     "reads": {"write_share": 0},
 }
 

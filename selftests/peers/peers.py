@@ -79,7 +79,7 @@ PAIRS = (
     ), requests=50000),
     *(Pair(f"random writes, {rule}", ("write_amplification", "erases"), (
         Step("as configured", SMALL | {"GC_Block_Selection_Policy": rule}, FLOW,
-             (*GENERATED, "--write-share", "1", "--fill", "none")),
+             (*GENERATED, "--write-share", "100%", "--fill", "none")),
         Step("MQSim keeps 5 % of the blocks free also under load",
              ours=("--blocks", "245", "--op", "16.41%")),
     ), requests=300000, warmup=100000) for rule in ("GREEDY", "RGA")),

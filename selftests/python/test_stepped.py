@@ -101,7 +101,7 @@ TestMachine.settings = settings(max_examples=8, stateful_step_count=12)
 
 
 def test_batches_of_submit_equal_the_stream_of_approxftl_sim() -> None:
-    run = aftl.simulate(profile="demo", workload="zipf", write_share=1, requests=30000, depth=16)
+    run = aftl.simulate(profile="demo", workload="zipf", write_share=1.0, requests=30000, depth=16)
     device = aftl.Device(profile="demo")
     times = device.submit("write", run.requests.lpn, depth=16)
     assert (times == run.requests.response_ns).all()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from selftests.sim.support import Json, get_only_run, run_approxftl, run_sim
 
-BUSY = ("--fill", "random", "--fill-approx", "0.5", "--approx-share", "0.5", "--policy",
+BUSY = ("--fill", "random", "--fill-approx", "0.5%", "--approx-share", "0.5", "--policy",
         "approxftl", "--requests", "30000", "--write-share", "0.8")
 LIMIT = 1000000
 

@@ -100,7 +100,7 @@ def test_the_same_seed_generates_the_same_bytes(tmp_path: Path) -> None:
 
 def test_the_simulator_reads_a_generated_stream(tmp_path: Path) -> None:
     file = tmp_path / "a.aft"
-    run_synth("--like", "PRXY_0", "--requests", "5000", "--approx-share", "1", "-O", file)
+    run_synth("--like", "PRXY_0", "--requests", "5000", "--approx-share", "100%", "-O", file)
     done = subprocess.run([BUILD / "approxftl", "sim", f"--trace={file}", "--profile=tcad18",
                            "--fold", "--arrival=closed", "--json=-", "--quiet", "--blocks=64",
                            "--policy=vth_b"],
@@ -211,7 +211,7 @@ def test_the_list_of_workload_profiles_is_written_as_json() -> None:
     assert [one["name"] for one in volumes] == [row[0] for row in workload_profile.PUBLISHED]
 
 
-@pytest.mark.parametrize("option", ["--output=x.aft", "--within=0.1", "--approx-share=1"])
+@pytest.mark.parametrize("option", ["--output=x.aft", "--within=0.1", "--approx-share=1.0"])
 def test_a_list_of_volumes_refuses_options_without_effect(option: str) -> None:
     done = run_program(BUILD / "approxftl-synth", "--list", option)
     assert (done.code, done.out) == (2, "")

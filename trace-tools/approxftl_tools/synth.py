@@ -33,7 +33,9 @@ VISIBLE = 0.1
 
 
 def parse_share(text: str) -> float:
-    """Parse a share, such as --approx-share, from a fraction or a percentage."""
+    """Parse a share, such as --approx-share, from a fraction or a percentage; refuse a bare 1."""
+    if text == "1":
+        raise argparse.ArgumentTypeError("1 may mean 1% or 100%; write one of these")
     value = float(text[:-1]) / 100 if text.endswith("%") else float(text)
     if not 0 <= value <= 1:
         raise argparse.ArgumentTypeError(f'"{text}" is no share; write 0.5 or 50%')
