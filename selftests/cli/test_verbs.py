@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Test the verbs for kernel devices, as far as that is possible without device-mapper."""
 
+import json
 import os
 import re
 import shlex
@@ -120,9 +121,9 @@ USAGE = [
     (["create", "x", "--size", "512"], "--size: 512 is not a multiple of the mapping unit of 4096"),
     (["create", "x", "--size", "1PiB"], '--size: "1PiB" is not a size such as'),
     (["create", "x", "--size", "2TiB", "op=60"], "1310720 is out of range; it must be 1 to"),
-    (["create", "x", "--size", "1GiB", "op=0"], "policy approxftl keeps 16 of the 256 blocks"),
+    (["create", "x", "--size", "1GiB", "op=0"], "policy baseline keeps 3 of the 256 blocks"),
     (["create", "x", "--size", "1GiB", "blocks=128"], "is more than the 456339456 bytes"),
-    (["create", "x", "blocks=16"], "policy approxftl keeps"),
+    (["create", "x", "blocks=16"], "policy baseline keeps"),
     (["create", "x", "unit=0"], "a mapping unit of 8192 bytes cannot be a sector of the kernel"),
     (["create", "x", "channels=4", "shards=3"], "4 channels cannot be shared out among 3"),
 ]
@@ -168,8 +169,22 @@ def read_planned_block_count(pairs: list[str]) -> str:
 
 
 def test_create_prints_the_standard_table_line() -> None:
-    line = "0 891288 approxftl ram 6 profile demo policy approxftl timing real"
+    line = "0 891288 approxftl ram 6 profile demo policy baseline timing real"
     assert " ".join(read_planned_table_line()) == line
+
+
+def test_the_programs_have_one_default_policy(tmp_path: Path) -> None:
+    simulated = json.loads(run_approxftl("sim", "--requests=0", "--json").out)["runs"][0]["policy"]
+    volume = tmp_path / "volume"
+    with volume.open("wb") as file:
+        file.truncate(1 << 30)
+    assert run_approxftl("format", str(volume), "blocks=40", "layers=2", "op=40").code == 0
+    made = json.loads(run_approxftl("dump", str(volume), "--super", "--json").out)
+    assert run_verb_as_json("create", "ssd", "-n")["policy"] == simulated
+    assert f'"policy": "{simulated}"' in json.dumps(made)
+    for page in ("device.8", "serve.1", "volume.8"):
+        text = (TOP / f"userspace/approxftl/approxftl-{page}.rst").read_text()
+        assert re.search(rf"policy[^*]*\(default \*{simulated}\*\)", text), page
 
 
 def test_create_prints_the_starting_state_of_a_device_in_memory() -> None:
@@ -202,7 +217,7 @@ def test_the_profile_is_applied_before_other_options() -> None:
 
 def test_misspelt_values_are_corrected_in_messages() -> None:
     table = read_planned_table_line("--set", "wear-gap=50", "--tag-all=approximate", "read=50000ns")
-    line = "ram 12 profile demo policy approxftl timing real"
+    line = "ram 12 profile demo policy baseline timing real"
     assert " ".join(table[3:]) == f"{line} tag_all approximate read 50us wear_gap 50"
 
 

@@ -87,7 +87,7 @@ def check_device_is_removed(name: str) -> None:
 
 def check_node_after_create() -> None:
     """Check that the device node exists as soon as create returns."""
-    check_printed_line("^/dev/mapper/aftl-cli: 89.60 MiB, profile demo, policy approxftl, "
+    check_printed_line("^/dev/mapper/aftl-cli: 89.60 MiB, profile demo, policy baseline, "
                        "store ram, starts empty$", "create", NAME,
                        "blocks=64", "word_lines=8", "op=30", "timing=off")
     require(DEVICE.is_block_device(), "there is no node")

@@ -141,7 +141,8 @@ formatted()
 		esac
 		shift 2
 	done >"$scratch/pairs"
-	xargs "$approxftl" format --force "$formatted" <"$scratch/pairs" >"$scratch/said" 2>&1 &&
+	xargs "$approxftl" format --force --policy approxftl "$formatted" <"$scratch/pairs" \
+		>"$scratch/said" 2>&1 &&
 		return
 	sed 's/^/# /' "$scratch/said"
 	return 1

@@ -165,7 +165,8 @@ print(json.dumps(sum(one.bit_count() for one in h.pread(1 << 20, 0))))
 
 
 def test_approximate_data_come_back_with_their_bit_errors() -> None:
-    with run_server("timing=off", "tag_all=approximate", "rber_approx=1e-3") as server:
+    with run_server("timing=off", "policy=approxftl", "tag_all=approximate",
+                    "rber_approx=1e-3") as server:
         flipped = server.run_nbdsh_json(WRITE_AND_COUNT)
         again = server.run_nbdsh_json("print(json.dumps([sum(one.bit_count() for one in "
                                       "h.pread(1 << 19, at)) for at in (0, 1 << 19)]))")

@@ -124,7 +124,7 @@ def test_approximate_data_keep_their_errors(tmp_path: Path) -> None:
     volume = tmp_path / "volume"
     script = "print(json.dumps([h.pread(1 << 20, 0).hex()]))"
     with run_server("--store", volume, "--size", "16MiB", "tag_all=approximate",
-                    "rber_approx=1e-3", "timing=off") as server:
+                    "policy=approxftl", "rber_approx=1e-3", "timing=off") as server:
         server.run_nbdsh("h.pwrite(bytes(8 << 20), 0); h.flush()")
         before = server.run_nbdsh_json(script)
     with run_server("--store", volume, "timing=off") as server:

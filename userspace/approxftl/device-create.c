@@ -91,6 +91,7 @@ int device_make_table_line(const struct device_options *options, struct target_l
 	int ret;
 
 	target_line_init(line);
+	line->policy = aftl_policy_find(TARGET_LINE_POLICY);
 	ret = set_table_line_keys(options, true, &blocks, line, error);
 	if (!ret)
 		ret = set_table_line_keys(options, false, &blocks, line, error);

@@ -30,7 +30,7 @@ static const struct command_option options_table[] = {
 	TEXT(0, 'Z', "size", size, "SIZE", "size of the device (default: what the profile has)"),
 	TEXT(0, 'V', "socket", socket, "PATH", "socket to make (default: one in a new directory)"),
 	KEY('P', "profile", "NAME", "device to start from (default demo)"),
-	KEY('L', "policy", "NAME", "flash translation policy (default approxftl)"),
+	KEY('L', "policy", "NAME", "flash translation policy (default baseline)"),
 	KEY('T', "timing", "real|off|scale:N",
 	    "time as modelled (default), none, or N times as long"),
 	KEY('A', "tag-all", "CLASS", "take all data as precise (default) or as approximate"),

@@ -60,7 +60,10 @@ struct target_size {
 	u64 memory_bytes;
 };
 
-/* Set the defaults: store ram, profile demo, policy approxftl, timing real. */
+/* Policy of devices and volumes that programs make without a choice, as in "approxftl sim". */
+#define TARGET_LINE_POLICY "baseline"
+
+/* Set the target's defaults: store ram, profile demo, policy approxftl, timing real. */
 void target_line_init(struct target_line *line);
 
 /**

@@ -142,6 +142,7 @@ static int set_plugin_table_line(struct aftl_error *error)
 	int ret = 0;
 
 	target_line_init(&device.line);
+	device.line.policy = aftl_policy_find(TARGET_LINE_POLICY);
 	if (profile)
 		ret = target_line_set(&device.line, "profile", profile, error);
 	if (!ret && store && *store == '/')
@@ -340,7 +341,7 @@ static int plugin_extents(void *handle, uint32_t count, uint64_t offset, uint32_
 #define plugin_config_help                                                            \
 	"store=none|ram|FILE   where the data live (default ram); FILE is a volume\n"  \
 	"profile=NAME          device to start from (default demo)\n"                  \
-	"policy=NAME           flash translation policy (default approxftl)\n"         \
+	"policy=NAME           flash translation policy (default baseline)\n"         \
 	"timing=real|off|scale:N  time as modelled (default), none, or N times as long\n" \
 	"tag_all=CLASS         take all data as precise (default) or as approximate\n" \
 	"control=PATH          socket for tags by byte range (default none)\n"         \
