@@ -51,7 +51,7 @@ static bool read_sysfs_device_number(const struct device_range *range, const cha
 	return true;
 }
 
-/* Replace the range of a partition by that of its disk. */
+/* Translate a byte range of a partition to the byte range of the whole disk. */
 static bool map_partition_to_disk(struct device_range *range)
 {
 	u64 start;
@@ -65,7 +65,7 @@ static bool map_partition_to_disk(struct device_range *range)
 	return true;
 }
 
-/* Replace the range of a loop device over a block device by that of the block device. */
+/* Translate a byte range of a loop device to that of the block device that backs it. */
 static bool map_loop_to_backing_device(struct device_range *range)
 {
 	char path[4096];

@@ -28,7 +28,7 @@ struct plan {
 	bool made;
 };
 
-/* Set the line's key "profile" if @profiles, else all other keys, which must be set after it. */
+/* Set the key "profile" of the table line if @profiles, else all keys that must follow it. */
 static int set_table_line_keys(const struct device_options *options, bool profiles, bool *blocks,
 			       struct target_line *line, struct aftl_error *error)
 {
@@ -43,7 +43,7 @@ static int set_table_line_keys(const struct device_options *options, bool profil
 	return ret;
 }
 
-/* Return true if the store is a volume, whose content is what the device starts with. */
+/* Return true if the data are stored in a volume: the device starts with its content. */
 static bool is_store_a_volume(const struct target_line *line)
 {
 	return line->store[0] == '/';

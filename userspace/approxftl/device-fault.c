@@ -184,7 +184,7 @@ static int send_fault_messages(struct fault_table *table, struct aftl_error *err
 	return 0;
 }
 
-/* Arm all faults of a script or none; none if one waits, as it has started the request counts. */
+/* Arm all faults of a script or none. A waiting fault, which uses the same counts, prevents it. */
 static int send_fault_script(struct fault_table *table, struct aftl_error *error)
 {
 	struct fault_table before = { .device = table->device };
@@ -207,7 +207,7 @@ static int send_fault_script(struct fault_table *table, struct aftl_error *error
 
 /* The faults of a file */
 
-/* Maximum number of a file's pages that --file makes faulty: each takes a message. */
+/* Maximum number of logical pages that --file makes faulty, by one message to the target each. */
 #define FILE_FAULTS_MAX 65536
 
 /**
@@ -278,7 +278,7 @@ static int add_faults_of_file(const struct device_options *options, const struct
 
 /* Command line */
 
-/* Parse a fault: its first @own words are in @prefix, the others are operands from @from on. */
+/* Parse a fault: @own words in @prefix, then the command-line operands from index @from on. */
 static int parse_fault_operands(const struct device_options *options, unsigned int from,
 				const char *const *prefix, unsigned int own,
 				struct aftl_fault *fault, struct aftl_error *error)

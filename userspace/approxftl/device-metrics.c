@@ -134,7 +134,7 @@ static void print_gauge_metric(const struct metrics *metrics, const char *own, c
 	}
 }
 
-/* Print two gauges: the status field at offset @field, and the field behind it, its maximum. */
+/* Print two gauges: the status field at offset @field, and its maximum, the next status field. */
 static void print_gauges_of_value_and_maximum(const struct metrics *metrics,
 					      const char *const names[2], const char *help,
 					      size_t field)

@@ -50,7 +50,7 @@ static bool is_name_requested(const struct device_options *options, const char *
 	return !options->word_count;
 }
 
-/* Find the next name that the operands request, from *@index on; @at returns a name by index. */
+/* Find the next list entry that an operand names; *@index: number of the next entry to check. */
 static bool find_next_requested_name(const struct device_options *options, list_at at,
 				     unsigned int *index, struct listed *listed)
 {

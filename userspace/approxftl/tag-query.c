@@ -26,7 +26,7 @@ struct query {
 	struct approxftl_errors errors;
 };
 
-/* Return true if the file's present tags make the whole unit approximate. */
+/* Return true if a present tag of the file makes the whole mapping unit approximate. */
 static bool is_unit_tagged_approximate(const struct query *query, const struct approxftl_unit *unit)
 {
 	for (int i = 0; i < query->extent_count; i++) {
@@ -79,7 +79,7 @@ static int query_tags_of_open_file(struct approxftl *library, int fd, struct que
 	return ret ? ret : approxftl_errors(library, fd, 0, APPROXFTL_TO_END, &query->errors);
 }
 
-/* Return true if @next follows @last and has its class and flags, and has flips if @last has. */
+/* Return true if @next follows @last, with equal class and flags, and both or none have flips. */
 static bool is_unit_like_previous_unit(const struct approxftl_unit *last,
 				       const struct approxftl_unit *next, u64 unit_bytes)
 {
@@ -121,7 +121,7 @@ static void add_flash_address_cells(struct text_list *list, s64 offset, s64 leng
 		list_add_number(list, length, 0, NULL);
 }
 
-/* Add a row for a run of equal units; return the first unit after it. */
+/* Add an output row for consecutive units of one state; return the first unit after them. */
 static unsigned int add_row_of_equal_units(struct text_list *list, const struct query *query,
 					   unsigned int first)
 {

@@ -147,7 +147,7 @@ static int tag_file_range(const struct change *change, off_t offset, off_t lengt
 	return approxftl_tag(change->library, change->fd, offset, length, change->kind);
 }
 
-/* Store the data of the range again with the class of the present tags. */
+/* Store the data of a range again, so that they get the class of the file's present tags. */
 static int rewrite_tagged_range(const struct change *change, off_t offset, off_t length)
 {
 	int ret = rewrite_range_of_file(change->options, change->fd, offset, length);

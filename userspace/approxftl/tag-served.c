@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tags of a device that "approxftl serve" serves, by its control socket. */
+/* Set and list the tags of a device that "approxftl serve" serves, by its control socket. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@ bool is_server_address(const char *word)
 	return !strncmp(word, ADDRESS, strlen(ADDRESS));
 }
 
-/* Return the server's answer without its last line, to be freed; NULL after an error message. */
+/* Return the server's answer without the final "ok", to be freed; NULL after an error message. */
 static char *send_request_to_server(const struct device_options *options, const char *address,
 				    const char *request)
 {

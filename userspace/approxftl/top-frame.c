@@ -10,7 +10,7 @@
 #define BAR 12
 #define CELL 38
 #define MOST_CELLS ((LINE_SIZE - 1) / CELL)
-/* Lines above the LUNs: the device's statistics and the heading of the LUNs. */
+/* Number of lines above the LUNs: the device's statistics and the heading of the LUNs. */
 #define HEAD_LINES 9
 #define MIB 1048576ULL
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Sockets of this machine, by path. */
+/* Connect to Unix domain sockets, and make them. */
 #ifndef AFTL_UNIX_SOCKET_H
 #define AFTL_UNIX_SOCKET_H
 

@@ -322,7 +322,7 @@ static int check_volume_snapshot(struct checkup *checkup)
 
 /* Repairs */
 
-/* The recovered device knows the correct content of the damaged sectors: write it. */
+/* Overwrite damaged sectors of the tables with their content in the recovered device. */
 static int rewrite_damaged_sectors(struct checkup *checkup, const struct aftl *ftl,
 				   const struct aftl_recovery *recovery, struct aftl_error *error)
 {

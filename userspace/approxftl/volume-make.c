@@ -14,7 +14,7 @@
 #include "verbs.h"
 #include "volume-verbs.h"
 
-/* Tables with more frames than this are initialised lazily. */
+/* Maximum number of frames of tables that are initialised at once, and not lazily. */
 #define FRAMES_WRITTEN (256ULL * 1024 * 1024 / AFTL_FRAME_BYTES)
 
 /* Options */
