@@ -34,7 +34,7 @@ static void pad_header_with_comments(char *at, const char *end)
 	while (at < end) {
 		ptrdiff_t line = min_t(ptrdiff_t, COMMENT_BYTES, end - at);
 
-		/* Leave no single byte at the end, which is too short for a comment line. */
+		/* Leave no single byte for the last comment line, which needs two. */
 		if (end - at == line + 1)
 			line--;
 		memset(at, ' ', line);
