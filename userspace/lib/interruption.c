@@ -19,7 +19,7 @@ static void terminate_program_by_signal(int number)
 	if (last_words)
 		last_words();
 	/*
-	 * Print the final message, except after SIGPIPE; if printing fails, the exit code stays.
+	 * Print the program's last message, except after SIGPIPE; a print error is ignored.
 	 */
 	if (last_sentence && number != SIGPIPE &&
 	    write(STDERR_FILENO, last_sentence, strlen(last_sentence)) != 0)

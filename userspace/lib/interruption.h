@@ -23,10 +23,10 @@ void interruption_disable_signal_handlers(void);
 /* Let is_stop_requested() in this thread return true if @flag is set, too; NULL: no flag. */
 void interruption_set_stop_flag_of_thread(const atomic_bool *flag);
 
-/* Return the stop flag of this thread, which the caller sets in threads that work for this one. */
+/* Return this thread's stop flag, which the caller makes the stop flag of its worker threads. */
 const atomic_bool *get_stop_flag_of_thread(void);
 
-/* True if the stop flag of this thread is set: end without partial results. */
+/* True if the stop flag of this thread is set: the caller then ends without partial results. */
 bool is_stop_of_thread_requested(void);
 
 /*

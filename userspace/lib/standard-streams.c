@@ -6,7 +6,7 @@
 #include "aftl-host.h"
 #include "standard-streams.h"
 
-/* A placeholder has the wrong access mode, so that reading stdin or writing stdout fails. */
+/* Open closed streams with the wrong access mode: reading stdin or writing stdout then fails. */
 void standard_streams_set_up(void)
 {
 	/* Let write() fail with EFBIG at a file size limit instead of killing the program. */

@@ -12,7 +12,7 @@
 /* Largest ioprio_hint: an I/O priority has ten bits for a hint. */
 #define HINT_MAX 1023
 
-/* How often a device that is too small for its policy is enlarged by a sixteenth, at most. */
+/* Maximum number of times that a device too small for its policy is enlarged by a sixteenth. */
 #define FIT_TRIES 64
 
 /* Largest mapping unit: it becomes a logical block of the kernel, which is at most this large. */
@@ -232,7 +232,7 @@ static int compute_smallest_shard_geometry(const struct target_line *line,
 	return ret ? ret : aftl_geometry_init(geo, &own, error);
 }
 
-/* Return the number of units per shard; with several shards it is a multiple of a chunk. */
+/* Return the number of units per shard: with several shards, whole chunks of the striping. */
 static u64 compute_units_per_shard(const struct target_line *line, const struct aftl_geometry *geo,
 				   u64 sectors)
 {
