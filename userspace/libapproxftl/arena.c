@@ -21,7 +21,7 @@
 #define MOST_BYTES ((size_t)1 << 40)
 #define FEWEST_BYTES ((size_t)1 << 28)
 
-/* The file grows by at least this many bytes. */
+/* Minimum number of bytes by which the file of an arena grows. */
 #define GROWTH ((size_t)1 << 20)
 
 /**

@@ -62,7 +62,7 @@ int approxftl_remember(struct approxftl *a, int fd)
 	return 0;
 }
 
-/* Return: length of the attribute, 0 if there is none, or a negative error number. */
+/* Return: length of the attribute user.approxftl, 0 if absent, or a negative error number. */
 static int read_remembered_tags(int fd, char *text)
 {
 	ssize_t length = fgetxattr(fd, AFTL_LIB_ATTRIBUTE, text, AFTL_LIB_ATTRIBUTE_MAX);
