@@ -124,7 +124,7 @@ static struct nbd_volume *host_to_nbd_volume(void *host)
 	return ((struct nbd_device *)host)->volume;
 }
 
-/* Before pages are overwritten, commit the relocation of their data. */
+/* Before flash pages are overwritten, commit the relocation of the data that were on them. */
 static void commit_before_overwrite(struct nbd_volume *volume, aftl_ppn_t first, u32 ppns,
 				    bool bad)
 {
@@ -308,7 +308,7 @@ static int alloc_volume_memory(struct nbd_volume *volume, struct aftl_error *err
 		       aftl_fail(error, -ENOMEM, "not enough memory for %u buffered pages", tags);
 }
 
-/* Retire blocks with data that the kernel's store has remapped after writes to them failed. */
+/* Retire erase blocks whose data the kernel's store has remapped after a failed write. */
 static void retire_worn_volume_blocks(struct nbd_volume *volume)
 {
 	u32 block = aftl_volume_find_next_remapped_block(volume->volume, 0);

@@ -66,7 +66,7 @@ int __must_check nbd_volume_save(struct nbd_volume *volume, struct aftl_error *e
 
 void nbd_volume_close(struct nbd_volume *volume);
 
-/* Take the data of a page that entered the write buffer. */
+/* Store the data of a logical page that has entered the write buffer. */
 void nbd_volume_accept_page(struct nbd_volume *volume, u32 tag, const void *page);
 
 /* Read a part of a page that is in the write buffer or on flash. Return: 0 or -EIO. */

@@ -114,7 +114,7 @@ static int check_plugin_table_line(struct aftl_error *error)
 	return 0;
 }
 
-/* Take policy and parameters from the volume; the caller then sets those that may change. */
+/* Take policy and parameters from the volume; the caller then sets all changeable parameters. */
 static int set_table_line_from_volume(const char *path, struct aftl_error *error)
 {
 	const struct aftl_volume_header *header;
