@@ -21,7 +21,7 @@
 /* Scale of the Laplace noise (nV), divided by the square root of the P/E cycles */
 #define CELL_CYCLES_NV 250000
 
-/* Factors of the voltage loss by retention: of mean and variance, mean, variance */
+/* Retention loss: share of the swing by log(1 + hours), factors of mean and variance */
 #define CELL_RETENTION_PERCENT 38
 
 #define CELL_RETENTION_MEAN_E9 400000

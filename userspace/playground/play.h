@@ -61,7 +61,7 @@ struct play {
 
 extern struct play play;
 
-/* Return the message of @error to the page. Return: @ret */
+/* Pass the message of @error to the web page. Return: @ret */
 int playground_fail(int ret, const struct aftl_error *error);
 
 /* Begin a JSON object; playground_json_end() returns it to the page. */

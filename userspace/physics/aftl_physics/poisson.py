@@ -82,7 +82,7 @@ def rounded_poisson_row(mean_q8: int, previous: list[int]) -> list[int]:
 
 
 def poisson_table_q8() -> tuple[list[int], list[list[int]]]:
-    """Return the mean error counts of the table, and the table's row for each mean."""
+    """Return the axis of the Poisson table (mean error counts), and a row for each mean."""
     grid = poisson_means_q8()
     rows = [[0] * COLUMNS]
     for mean_q8 in grid[1:]:

@@ -29,7 +29,7 @@ def approximate_program_ns() -> int:
 
 
 def approxftl_program_ns() -> tuple[int, ...]:
-    """Return program times (ns) of modes normal, between, after, approximate and Delta_b."""
+    """Return ApproxFTL's program times (ns): precise, two relaxed, approximate, larger steps."""
     return (
         APPROXFTL_PROGRAM_NS,
         round(APPROXFTL_PROGRAM_NS * (1.0 - SAVING_APPROX_NEIGHBOURS)),
@@ -111,7 +111,7 @@ def count_verifies(removed: int, skipped: int) -> int:
 
 @lru_cache(maxsize=1)
 def calibrate_loop_times() -> LoopTimes:
-    """Return the pulse and verify times that fit cubeFTL's leader time and follower saving."""
+    """Return pulse and verify times that fit the program times of cubeFTL's word lines."""
     redundant = count_verifies(0, 0) - count_verifies(0, CUBE_EARLY_VERIFIES)
     verify = CUBE_SKIP_SAVING * CUBE_LEADER_NS / redundant
     pulse = (CUBE_LEADER_NS - count_verifies(0, 0) * verify) / CUBE_LOOPS

@@ -48,7 +48,7 @@ def _cell_model(channel: cell.Channel) -> RberModel:
 
 
 def _rber_of_delta_b_mode(mv: float, cycles: int, hours: int) -> float:
-    """Return the RBER of program mode Delta_b: 7.2e-4 plus growth by disturbance, wear, age."""
+    """Return the RBER of mode Delta_b (larger ISPP steps): 7.2e-4 plus growth by wear, age etc."""
     channel = cells_by_program_mode()["MLC_DELTA_B"]
     start = cell.cell_rber(channel, cell.neighbour_shift_mv(cell.VMAX_PRECISE_V))
     growth = cell.cell_rber(channel, mv, cycles, hours) - start
@@ -56,7 +56,7 @@ def _rber_of_delta_b_mode(mv: float, cycles: int, hours: int) -> float:
 
 
 def cells_by_program_mode() -> dict[str, cell.Channel]:
-    """Return each program mode's cell model; that of mode Delta_b says only how errors grow."""
+    """Return each mode's cell model; for Delta_b (larger ISPP steps) only error growth counts."""
     window, step = cell.make_approxftl_cell, cell.make_agcr_cell
     fine, medium, coarse = (step(program_time.agcr_ispp_step_v(cost)) for cost in (2, 1, 0))
     return {
@@ -326,7 +326,7 @@ def states_section() -> Section:
         Macro("CELL_CYCLES_NV", scale_to_integer(cell.LAPLACE_PER_SQRT_CYCLE_V, 10**9),
               "Scale of the Laplace noise (nV), divided by the square root of the P/E cycles"),
         Macro("CELL_RETENTION_PERCENT", scale_to_integer(cell.RETENTION_KS, 100),
-              "Factors of the voltage loss by retention: of mean and variance, mean, variance"),
+              "Retention loss: share of the swing by log(1 + hours), factors of mean and variance"),
         Macro("CELL_RETENTION_MEAN_E9", scale_to_integer(cell.RETENTION_KD, 10**9)),
         Macro("CELL_RETENTION_VARIANCE_E9", scale_to_integer(cell.RETENTION_KM, 10**9)),
         Table("cell_residual_uv", "u32", ("AFTL_RBER_CURVES",),

@@ -102,7 +102,7 @@ def _interpolate_by_cycles(start: float, end: float, low: int, high: int, cycles
 
 
 def block_erase_ns(pattern: int, cycles: int) -> int:
-    """Return the erase time of a block after P/E cycles; `pattern` is 0 for '11', 1 for '01'."""
+    """Return the erase time of a block after P/E cycles; data `pattern`: 0 is '11', 1 is '01'."""
     return round(_interpolate_by_cycles(ERASE_NEW_NS[pattern], ERASE_OLD_NS, 0, LIFE_CYCLES,
                                         cycles))
 
