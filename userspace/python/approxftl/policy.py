@@ -147,7 +147,7 @@ class Policy:
                 raise TypeError(f"{what}: {function!r} is no function")
 
     def start(self, device: Facts) -> None:
-        """Prepare the policy for `device`: block_pages, blocks, logical_pages, luns, page_bytes."""
+        """Prepare the policy for a device; the fields of `device` are its geometry."""
 
     def __repr__(self) -> str:
         return f"<Policy {self.name}>"

@@ -50,7 +50,7 @@ def _parse_json(text: bytes) -> Json:
 
 
 def _require_integers(values: Any) -> list[int]:
-    """Return the value if it is a list of integers; refuse other types, including bool."""
+    """Return a JSON value if it is a list of integers; refuse other types, including bool."""
     if not isinstance(values, list) or any(type(value) is not int for value in values):
         raise ModelError("its header has something else where a list of whole numbers should be")
     return values
