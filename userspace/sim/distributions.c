@@ -21,7 +21,7 @@ void exponential_init(struct exponential *exponential)
 		term = fixed_mul_high(term, FIXED_LN2_Q64) / (i + 2);
 		sum += term;
 	}
-	/* All further terms round to 0: set the last partial sum to the limit of the series, 1. */
+	/* Further terms ln(2)^i / i! round to 0: set the last partial sum to their limit, 1. */
 	exponential->sum_q64[EXPONENTIAL_TERMS - 1] = U64_MAX;
 }
 
@@ -86,7 +86,7 @@ static u64 compute_zipf_weight_of_rank(const struct zipf *zipf, u64 rank)
 	return fixed_exp2_q62(&zipf->roots, y >> 38 ? 1ULL << 38 : (u64)y);
 }
 
-/* Return the number of ranks of the bin that begins with rank @first. */
+/* Return the number of ranks of the Zipf bin that begins with rank @first. */
 static u32 get_zipf_bin_width(u64 first)
 {
 	u32 bits = fls64(first);
@@ -123,7 +123,7 @@ static __uint128_t compute_zipf_bin_mass(const struct zipf_bin *bin)
 	return (__uint128_t)bin->weight * bin->ranks;
 }
 
-/* Scale the cumulative weights so that the largest fits 63 bits. */
+/* Add up the weights of the Zipf bins, scaled such that the sum fits 63 bits. */
 static void accumulate_zipf_bins(struct zipf *zipf)
 {
 	__uint128_t sum = 0;
@@ -141,7 +141,7 @@ static void accumulate_zipf_bins(struct zipf *zipf)
 	zipf->total = sum >> shift;
 }
 
-/* Fill the table that maps the first bits of a draw to the first bin to be searched. */
+/* Fill the table of the first Zipf bin to search, by the first bits of a random draw. */
 static void fill_zipf_guide_table(struct zipf *zipf)
 {
 	unsigned int bits = fls64(zipf->total);

@@ -174,7 +174,7 @@ int sim_drive_run_to_end(struct sim_drive *drive, struct aftl_error *error)
 		pending = aftl_pending_requests(drive->ftl);
 		if (ret || !pending)
 			return ret;
-		/* A submission or completion restarts the time after which the device is stuck. */
+		/* A device is stuck if no request is submitted or completed for a long time. */
 		if (drive->submitted - pending != seen || !drive->ended)
 			last_ns = aftl_device_time_ns(drive->ftl);
 		seen = drive->submitted - pending;
@@ -184,7 +184,7 @@ int sim_drive_run_to_end(struct sim_drive *drive, struct aftl_error *error)
 	}
 }
 
-/* Submit open arrivals one by one if the run ends at a time, because each arrival advances time. */
+/* Submit open arrivals one by one if a device time ends the run, as each one advances the time. */
 static u64 get_submit_limit_of_next_queue_fill(const struct sim_drive *drive, u64 requests, u64 ns)
 {
 	return drive->depth == U32_MAX && ns != U64_MAX ? min(requests, drive->submitted + 1) :

@@ -179,7 +179,7 @@ static int store_mqsim_value(struct config *config, const char *name, const char
 				   "\"%.40s\" is no parameter of MQSim that is known here", name);
 }
 
-/* Read the text and the end of the element @name, whose begin was read. */
+/* Read the text and the end tag of the XML element @name, whose begin tag was read. */
 static int read_mqsim_value(struct config *config, const char *name, const char *text,
 			    struct aftl_error *error)
 {

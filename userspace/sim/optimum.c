@@ -265,7 +265,7 @@ static void invalidate_unit_in_log_block(struct collector *log, u32 unit)
 		erase_log_block(log, index);
 }
 
-/* Return the index in log->open for data overwritten at @death; close a block of a past window. */
+/* Return the index in log->open for data overwritten at @death; close a past window's block. */
 static u32 find_window_of_overwrite_time(struct collector *log, u32 death)
 {
 	u64 window = log->window;
@@ -292,7 +292,7 @@ static void open_log_block(struct collector *log, u32 ring)
 	log->blocks[log->open[ring]].open = true;
 }
 
-/* Return the index in @open of the nearest window that has an open block, or NONE. */
+/* Return the index in log->open of the nearest time window with an open block, or NONE. */
 static u32 find_open_block_of_nearest_window(const struct collector *log, u32 ring)
 {
 	u32 rings = log->levels * log->windows + 2;

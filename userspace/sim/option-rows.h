@@ -15,7 +15,7 @@ enum option_kind {
 	KIND_TEXT,
 	KIND_SWITCH,
 	KIND_FILE,
-	/* reading-option-table.h has these names for KIND_TEXT and KIND_SWITCH. */
+	/* reading-option-table.h calls text options and switches KIND_COMMAND_*. */
 	KIND_COMMAND_TEXT = KIND_TEXT,
 	KIND_COMMAND_SWITCH = KIND_SWITCH,
 };
@@ -54,7 +54,7 @@ const char *const *option_get_choices(const struct option_row *row);
 #define OPTION_NAME 32
 const char *option_get_dashed_name(const char *name, char text[OPTION_NAME]);
 
-/* Return -EINVAL with an error message that begins with the option. */
+/* Return -EINVAL with an error message that begins with the name of an option. */
 __printf(3, 4) int report_option_error(const struct option_row *row, struct aftl_error *error,
 				       const char *format, ...);
 

@@ -133,7 +133,7 @@ static int check_arrival_options(const struct sim_options *options, struct aftl_
 					       error);
 }
 
-/* Standard input can be read only once. With --from it is copied to a file first. */
+/* Standard input can be read only once, but with --from its content is first copied to a file. */
 static bool is_trace_on_stdin(const struct sim_options *options)
 {
 	return options->trace && !strcmp(options->trace, "-") && !options->from;

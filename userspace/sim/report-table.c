@@ -367,7 +367,7 @@ static const struct line queue_lines[] = {
 
 static void add_ratio_cell(struct text_table *table, enum unit unit, u64 value, u64 first)
 {
-	/* Add a ratio with two decimals, for which the bins of quantiles are precise enough. */
+	/* A ratio of quantiles gets only two decimals, because their bins are up to 3 % wide. */
 	bool binned = unit == UNIT_QUANTILE;
 	char text[HUMAN_SIZE];
 

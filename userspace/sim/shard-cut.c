@@ -26,7 +26,7 @@ static bool is_zone_request(const struct sim_request *request)
 	return request->op >= AFTL_OPS;
 }
 
-/* Return the number of parts of a request. */
+/* Return the number of parts into which a host request is split among the shards. */
 static u32 count_shard_parts_of_request(const struct aftl_shards *layout,
 					const struct sim_request *request)
 {

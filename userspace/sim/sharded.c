@@ -112,7 +112,7 @@ static int add_request_to_shard_lists(struct run *run, struct shard_list *lists,
 	shard_lists_add_request(lists, &run->layout, wanted, run->number, run->epoch);
 	run->number += wanted->op <= AFTL_OP_WRITE;
 	run->submitted++;
-	/* A command after a request is executed at the arrival time of the request. */
+	/* Commands to shards are executed at the arrival time of the request before them. */
 	if (run->submitted == run->dies_at)
 		shard_list_add_command(&lists[run->layout.count - 1], SHARD_LOSES_DIE, run->now_ns);
 	if (run->submitted == run->options->warmup) {
@@ -297,7 +297,7 @@ static void run_stream_with_closed_queue(struct run *run)
 		pending = count_requests_in_flight(run);
 		if (!has_no_shard_failed(run) || !pending)
 			return;
-		/* A submission or completion restarts the time after which the device is stuck. */
+		/* A device is stuck if no request is submitted or completed for a long time. */
 		if (run->submitted - pending != seen || !run->ended)
 			last_ns = run->now_ns;
 		seen = run->submitted - pending;

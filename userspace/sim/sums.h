@@ -7,7 +7,7 @@
 
 /**
  * sim_compute_geometry_of_devices() - compute the joint geometry of several devices
- * @sum: receives it; units and slots are those of one device, because sums could overflow
+ * @sum: receives the sum; units and slots are those of one device, because sums could overflow
  * @one: geometry of each device
  * @count: number of devices
  *

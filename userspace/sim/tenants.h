@@ -54,7 +54,7 @@ u32 sim_tenants_sum_queue_depths(const struct sim_tenants *tenants);
 
 /**
  * sim_tenants_next_request() - draw a request of the first tenant whose queue is not full
- * @request: receives it; counts as in flight from now on
+ * @request: receives the request, which counts as in flight from now on
  *
  * At least one queue must have room.
  *
