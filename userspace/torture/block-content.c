@@ -70,7 +70,7 @@ static u32 count_flipped_bits_of_block(const u64 *words, u32 bytes, const struct
 	return flips;
 }
 
-/* Return word @word of the block name by majority vote over each bit of all cells. */
+/* Return word @word of the block name: each bit is the majority of its copies in all cells. */
 static u64 find_majority_of_word_copies(const u64 *words, u32 cells, u32 word)
 {
 	u64 value = 0;
