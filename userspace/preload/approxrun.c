@@ -101,7 +101,7 @@ static enum exit_code parse_approxrun_options(struct options *options, int argc,
 	return EXIT_USAGE;
 }
 
-/* Find the library: beside this program in a build, or in ../lib/approxftl when installed. */
+/* Find the preload library: beside this program, or if installed in ../lib/approxftl. */
 static bool find_preload_library(char *path, size_t size)
 {
 	static const char *const folders[] = { "", "../lib/approxftl/" };
