@@ -612,11 +612,13 @@ static int execute_resume_action_of_target(struct aftl_target *target, enum aftl
 					   struct aftl_error *error)
 {
 	struct aftl_ownership *own = &target->mapped->own;
-	int ret;
+	int ret = 0;
 
 	if (own->device)
 		own->lost_writes |= may_device_have_lost_writes(own->device);
-	ret = update_queue_limits(target, error);
+	/* Do not undo changes in sysfs by the resume of a table that was resumed before. */
+	if (how != AFTL_RESUME_AGAIN)
+		ret = update_queue_limits(target, error);
 	if (!ret && how == AFTL_RESUME_NEW)
 		ret = create_and_use_new_device(target, error);
 	else if (!ret && how == AFTL_RESUME_TAKE_OVER)

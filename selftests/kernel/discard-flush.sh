@@ -94,6 +94,16 @@ synchronous_is_on_flash()
 	[ "$unsafe" -eq 0 ] && [ "$(counter aftl-buffered array_programs)" -ge 1 ]
 }
 
+# A resume without a new table keeps what the user has changed in sysfs, as dm-linear does.
+keeps_changed_limits()
+{
+	folder=/sys/block/$(dmsetup info -c --noheadings -o blkdevname aftl-disk)/queue
+	echo 524288 >"$folder/discard_max_bytes" && echo 1000 >"$folder/read_ahead_kb" &&
+		dmsetup suspend aftl-disk && dmsetup resume aftl-disk &&
+		[ "$(cat "$folder/discard_max_bytes")" -eq 524288 ] &&
+		[ "$(cat "$folder/read_ahead_kb")" -eq 1000 ]
+}
+
 ktap_test_silent 'queue limits are those of the emulated device' limits
 ktap_test_run 'a write takes memory of the host' writes_take_memory
 ktap_test_run 'a discard frees exactly its range' part_is_discarded
@@ -105,4 +115,5 @@ ktap_test_run 'fsync causes a flush' counts host_flush_requests \
 ktap_test_run 'a discard is counted as a host request' counts host_discard_requests \
 	blkdiscard "$device"
 ktap_test_run 'a synchronous write is programmed when it returns' synchronous_is_on_flash
+ktap_test_run 'a resume keeps limits that were changed in sysfs' keeps_changed_limits
 finished
