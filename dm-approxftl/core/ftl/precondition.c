@@ -265,7 +265,7 @@ static void ask_policy_for_length_of_fill_run(struct aftl *ftl, const struct fil
  * Return true if a program depends on more than its LUN, or has consequences beyond its block: then
  * preconditioning asks the policy for the place of each program.
  */
-static bool fill_must_ask_policy_for_each_program(const struct aftl *ftl)
+static bool fill_must_ask_policy_per_program(const struct aftl *ftl)
 {
 	return !ftl->type->fill_run || ftl->geo.passes > 1 || !ftl->chip.plain ||
 	       ftl->slc_max_blocks || ftl->geo.trans_pages || ftl->geo.superblock_luns;
@@ -664,7 +664,7 @@ int aftl_precondition(struct aftl *ftl)
 	filler.runs = aftl_memory_alloc(ftl, ftl->geo.luns, sizeof(*filler.runs));
 	if (!filler.runs)
 		return -ENOMEM;
-	filler.asks_always = fill_must_ask_policy_for_each_program(ftl);
+	filler.asks_always = fill_must_ask_policy_per_program(ftl);
 	if (fill_may_program_rounds_over_all_luns(ftl, &filler))
 		filler.round = ftl->geo.luns * ftl->program_units;
 	fill_init_payload(&filler.payload);
