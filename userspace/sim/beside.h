@@ -49,13 +49,13 @@ static inline void background_writer_init(struct sim_beside *beside,
 	};
 }
 
-/* Return the start of the next request; U64_MAX while a request is in flight. */
+/* Return the start of the writer's next request; U64_MAX while its last one is in flight. */
 static inline u64 background_writer_get_due_ns(const struct sim_beside *beside)
 {
 	return beside->interval_ns && !beside->request ? beside->due_ns : U64_MAX;
 }
 
-/* Fill in the next request and mark it as in flight. */
+/* Fill in the background writer's next request, and mark the request as in flight. */
 static inline void background_writer_begin_request(struct sim_beside *beside,
 						   struct aftl_request *request)
 {

@@ -284,7 +284,7 @@ static int parse_mqsim_number(const struct config *config, enum row row, bool de
 				   rows[row].name, text, DIGITS);
 }
 
-/* In @list "word=translation word ..." find @word: its translation, "" if it has none, or NULL. */
+/* Return the translation, maybe "", of @word in @list "word=translation word ...", else NULL. */
 static const char *translate_mqsim_word(const char *list, const char *word)
 {
 	size_t length = strlen(word);

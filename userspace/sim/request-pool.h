@@ -26,7 +26,7 @@ struct request_pool {
 void request_pool_init(struct request_pool *pool, size_t size);
 void request_pool_release(struct request_pool *pool);
 
-/* Allocate more requests; return false at the limit. */
+/* Allocate more requests of the pool; return false if the pool has reached its limit. */
 bool request_pool_grow(struct request_pool *pool);
 
 static inline struct aftl_request *request_pool_take_request(struct request_pool *pool)
