@@ -60,7 +60,7 @@ static void print_rewrite_progress(const struct device_options *options, off_t d
 		(long long)done >> 20, (long long)end >> 20);
 }
 
-/* Find the next data, no hole, at or after @at of the file; -ENXIO if there are none. */
+/* Find the first byte of the file from @at on that is in no hole; -ENXIO if there is none. */
 static int find_next_data_extent_of_file(int fd, off_t *at, off_t *end)
 {
 	off_t page = sysconf(_SC_PAGESIZE);
