@@ -144,7 +144,7 @@ static int create_sparse_matrix_input(const struct app_place *place, const struc
 	return ret ? ret : app_create_value_array(place, &shape, setup, smm_vector_word, error);
 }
 
-/* Multiply a row of the matrix by @in, or by ones. Indices outside the bounds are not used. */
+/* Multiply a matrix row by @in, or by a vector of ones. Out-of-bounds indices are not used. */
 static double multiply_row_by_vector(struct matrix *matrix, u64 row, struct array *in)
 {
 	u64 end = min(*matrix_index_word_ptr(&matrix->rows, row + 1, false),

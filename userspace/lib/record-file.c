@@ -46,7 +46,7 @@ static int report_bad_record_at(const struct record_reader *reader, u64 offset, 
 			 (unsigned long long)offset, cause);
 }
 
-/* Report errno, or EIO if it is 0: an earlier call of stdio has failed. */
+/* Report errno; if errno is 0, an earlier call of stdio has failed: report EIO. */
 static int report_record_write_error(const struct record_writer *writer, struct aftl_error *error)
 {
 	return report_record_file_error(writer->name, errno ? -errno : -EIO, "cannot write", error);

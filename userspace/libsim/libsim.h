@@ -95,7 +95,7 @@ int simlib_policy_create(const char *name, const char *const *streams, u32 count
 			 struct simlib_policy **out);
 void simlib_policy_destroy(struct simlib_policy *policy);
 
-/* Let the job find the policy by its name. */
+/* Let the job find @policy, the calling program's, under the name in its option --policy. */
 void simlib_job_offer_policy(struct simlib_job *job, struct simlib_policy *policy);
 
 enum simlib_option_kind {

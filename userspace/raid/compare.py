@@ -275,7 +275,7 @@ def print_changes_by_array_size(results: Path, counts: list[int]) -> None:
 
 
 def main() -> int:
-    """Run the command of the command line."""
+    """Run the command (prepare, report or changes) that the command line names."""
     verb, folder, counts = sys.argv[1], Path(sys.argv[2]), [int(word) for word in sys.argv[3:]]
     if verb == "changes":
         print_changes_by_array_size(folder, counts)
