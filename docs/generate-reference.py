@@ -69,7 +69,7 @@ def format_markdown_table_head(*titles: str) -> Iterator[str]:
 
 
 def list_macros_by_heading(path: Path, macro: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield each heading comment of a C table of macros, and the arguments of macros below it."""
+    """Yield the heading comments of a C table of macros, each with the arguments of its macros."""
     pattern = re.compile(rf"^/\* ([^*\n]+) \*/$|^{macro}\((\w+),?(.*?)\)$", re.M | re.S)
     title, members = "", list[tuple[str, str]]()
     for comment, name, rest in pattern.findall(path.read_text()):
