@@ -212,7 +212,7 @@ class Parser:
 
 
 def resolve_type(node: Any, definitions: dict[str, Schema], used: dict[str, Any]) -> Any:
-    """Return a type with each `...name` resolved; add each definition that it names to `used`."""
+    """Return a type with each `...name` inserted; add the definitions that it uses to `used`."""
     if isinstance(node, list):
         return [resolve_type(one, definitions, used) for one in node]
     if not isinstance(node, dict) or "const" in node or "enum" in node:
@@ -241,7 +241,7 @@ def resolve_type(node: Any, definitions: dict[str, Schema], used: dict[str, Any]
 
 
 def expand_inserted_fields(node: Schema, definitions: dict[str, Schema]) -> Schema:
-    """Return the properties of an object in order, with those that `...name` inserts."""
+    """Return an object's properties in order, with the properties of each `...name` inserted."""
     own = list(node["properties"].items())
     properties: Schema = {}
     required: list[str] = []
