@@ -23,7 +23,7 @@
 #define CRASHES_OF_LIFE 26
 #define CRASHES_WANTED 10000
 
-/* Limit of media size, as each is read completely after each crash. */
+/* Limit of the size of a backing device, which is read completely after each crash. */
 #define MEDIA_MAX (3 << 20)
 
 /**
@@ -418,7 +418,7 @@ static void fail_random_die(struct life *life)
 		 0);
 }
 
-/* Fail a die, preferably while buffered data wait for a PLP slot, and soon after the power. */
+/* Rarely fail a die, preferably if data may wait for PLP slots; then the power may fail, too. */
 static void fail_die_then_power(struct life *life)
 {
 	const struct aftl *ftl = life->durable.device.ftl;

@@ -288,7 +288,7 @@ static void check_sample_mappings(const struct aftl *ftl)
 	}
 }
 
-/* Return the index of the first stored frame of spare entries beyond a load's first chunk. */
+/* Return the index of the first stored OOB-table frame beyond the first chunk that loads read. */
 static u32 find_oob_frame_beyond_first_chunk(void)
 {
 	u32 best = 0;
@@ -362,7 +362,7 @@ static void test_recovery_of_4_tib_volume(void)
 	crash_and_check_samples();
 }
 
-/* Volumes on a sparse backing device, of which a few MiB are written. */
+/* A volume of terabytes writes only a few MiB to a sparse backing device. */
 static void test_recovery_of_sparse_16_tib_volume(void)
 {
 	configure_large_volume("4096", "64KiB");

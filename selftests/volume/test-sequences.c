@@ -114,7 +114,7 @@ static void apply_write_to_crashed_disk(struct history *history, const struct ly
 	memcpy(disk->durable + write->offset + first, write->bytes + first, end - first);
 }
 
-/* Undo all writes of the subset on the disk from which a crash is recovered. */
+/* Undo the unflushed writes that were applied to the disk from which a crash is recovered. */
 static void undo_applied_writes(struct history *history)
 {
 	const struct lying_disk *live = &history->live.disk;
@@ -571,7 +571,7 @@ static void prepare_device_state(struct history *history)
 
 #define TINY "channels=1 chips=1 dies=1 layers=2 unit=512 op=90"
 
-/* The smallest device on which each policy works. */
+/* For each policy the smallest device on which it works, and another policy to change to. */
 static const struct subject {
 	const char *policy;
 	const char *other;

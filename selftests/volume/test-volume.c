@@ -64,7 +64,7 @@ static u64 run_requests_and_digest_state(void)
 	return aftl_compute_device_digest(durable.device.ftl);
 }
 
-/* Close the volume, send the device further requests, and return the digest of its state. */
+/* Close the volume, run requests on the device without it, and return the digest of its state. */
 static u64 close_volume_and_digest_later_state(void)
 {
 	struct test_device *device = &durable.device;
@@ -772,7 +772,7 @@ TAP_TEST(a_damaged_zone_table_is_rebuilt_after_a_crash)
 	CHECK_EQ(durable.recovery.tables, 0);
 }
 
-/* The mappings of all zones whose entries are rebuilt are searched in one pass. */
+/* Recovery rebuilds all damaged entries of the zone table in one pass over the ppns. */
 TAP_TEST(a_large_zone_table_is_rebuilt_in_linear_time)
 {
 	u8 *table;
@@ -900,7 +900,7 @@ static void check_results_of_erase_and_retire(int reused, int retired)
 
 	CHECK_EQ(aftl_volume_record_erase(durable.volume, 0, &entry), reused);
 	CHECK_EQ(aftl_volume_record_retirement(durable.volume, 1, &entry), retired);
-	/* The commit before a reprogram returns the same as the commit before an erase. */
+	/* The commit before a reprogram has the same result as the commit before an erase. */
 	CHECK_EQ(aftl_volume_commit_if_changed(durable.volume), reused);
 }
 
@@ -1285,8 +1285,8 @@ static u32 count_buffered_reads(u32 *last)
 }
 
 /*
- * Reads return buffered data that no block can take, not the older data that GC relocates: in use,
- * after a close without a snapshot, and after a crash. Discarded pages stay discarded.
+ * Reads return buffered data that no block can take, not the older data that GC relocates: while in
+ * use, after a close without a snapshot, and after a crash. Discarded pages stay discarded.
  */
 static void check_unflushable_data(const char *params, bool closed)
 {

@@ -754,7 +754,7 @@ static void complete_write_or_discard(struct durable_device *durable,
 	queue_durability_promise(durable, what->unit, what->units, stamps);
 }
 
-/* With a zone reset the last discard of the zone's units completes, by this or an earlier reset. */
+/* Once a zone reset has completed, so has the last discard of each unit of the zone. */
 static void complete_reset(struct durable_device *durable, const struct test_request *request)
 {
 	u32 first = request->request.unit;
@@ -841,7 +841,7 @@ static void check_unit_may_be_lost(struct durable_device *durable, u32 unit, u32
 	durable->lost_units++;
 }
 
-/* Get the stamp at @ppn. Data of a pending copy cannot be checked before the copy. */
+/* Get the write stamp of the data at @ppn, but not if a copy to @ppn is still pending. */
 static bool read_write_stamp_at_ppn(struct durable_device *durable, u32 unit, aftl_ppn_t ppn,
 				    u32 covered, u32 *stamp)
 {
@@ -934,8 +934,8 @@ static void check_durable_unit(struct durable_device *durable, u32 unit)
 }
 
 /*
- * Below the write pointer all units belong to one life of the zone, with ascending stamps. A
- * finished zone stays finished. Lost units have no known stamp.
+ * Below the write pointer all data were written after the last zone reset, with ascending stamps.
+ * A finished zone stays finished. Lost units have no known stamp.
  */
 static void check_durable_zone(struct durable_device *durable, u32 zone)
 {
