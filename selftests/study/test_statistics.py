@@ -48,7 +48,7 @@ def test_t_intervals_equal_scipys(values: list[float]) -> None:
 
 
 def test_bootstrap_intervals_equal_scipys(random_generator: Generator) -> None:
-    """scipy draws other bootstrap samples: only the standard error of their means is compared."""
+    """scipy draws other bootstrap samples than we do: compare the standard errors of the means."""
     values = random_generator.lognormal(0, 0.5, 12)
     drawn = values[statistics.resample_indices(12)].mean(axis=-1)
     theirs = scipy.bootstrap((values,), np.mean, n_resamples=9999, rng=1)
@@ -66,7 +66,7 @@ def test_intervals_of_means_cover_the_true_mean(runs: int, random_generator: Gen
 
 
 def test_intervals_of_ratios_cover_the_true_ratio(random_generator: Generator) -> None:
-    """Noise that the two runs of a pair share cancels in the ratio, so its interval is narrow."""
+    """Noise that the runs of two policies share cancels in their ratio: its interval is narrow."""
     stream = random_generator.lognormal(0, 0.3, (STUDIES, 8))
     ours = 0.6 * stream * (1 + 0.02 * random_generator.normal(size=stream.shape))
     ratios = [statistics.estimate_paired_ratio(a, b) for a, b in zip(ours, stream, strict=True)]
@@ -82,14 +82,14 @@ def test_intervals_of_ratios_cover_the_true_ratio(random_generator: Generator) -
                          [(5, 0.96, 0.99), (8, 0.955, 0.98), (20, 0.94, 0.96), (40, 0.94, 0.96)])
 def test_bootstrap_intervals_cover_the_true_mean(runs: int, least: float, most: float,
                                                  random_generator: Generator) -> None:
-    """With few runs the bootstrap interval covers more than 95 %."""
+    """With few runs more than 95 % of the bootstrap intervals contain the true mean."""
     samples = random_generator.normal(7, 2, (STUDIES, runs))
     assert least <= compute_interval_coverage(samples, statistics.bootstrap_half_widths(samples),
                                               7) <= most
 
 
 def test_bootstrap_covers_skewed_means_better_than_t(random_generator: Generator) -> None:
-    """For skewed data, t intervals cover too little, and plain bootstrap quantiles even less."""
+    """For skewed data too few t intervals contain the true mean, and plain bootstrap even fewer."""
     samples = random_generator.lognormal(0, 0.8, (STUDIES, 8))
     truth = float(np.exp(0.32))
     student = compute_interval_coverage(samples, statistics.t_interval_half_widths(samples),
@@ -117,7 +117,7 @@ def test_equal_runs_have_a_zero_width_interval(tail: bool) -> None:
 
 
 def test_a_quantile_of_two_runs_has_a_student_t_interval() -> None:
-    """With two runs, intervals use Student's t: half of the samples would repeat one run."""
+    """Intervals of two runs use Student's t: half of all bootstrap samples would repeat one run."""
     assert statistics.estimate_mean([1.0, 2.0], tail=True) == statistics.estimate_mean([1.0, 2.0])
 
 

@@ -31,7 +31,7 @@ def run_synth(*arguments: str | Path, status: int = 0) -> Any:
 
 @pytest.fixture(autouse=True, scope="module")
 def set_program_path_for_tests() -> Iterator[None]:
-    """Set the program's path for functions that tests call in their own process."""
+    """Set the path of approxftl for functions that tests call in their own process."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("APPROXFTL", str(PROGRAM))
         yield
