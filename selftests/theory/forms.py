@@ -45,7 +45,7 @@ def windowed_greedy_amplification(load: float, pages: int, share: float) -> floa
     valid pages is collected.
     """
     def compute_valid_pages_beyond_load(rate: float) -> float:
-        """Return the mean valid pages of a block at overwrite rate `rate`, minus load * pages."""
+        """Return how far a block's mean valid pages at this overwrite rate exceed load * pages."""
         def compute_block_shares_beyond_one(turn: float) -> float:
             return turn + share - 1 + float(np.exp(-rate * turn * pages)) / (rate * pages)
 
@@ -100,7 +100,7 @@ def fifo_amplification_of_mixed_data(load: float, classes: Sequence[Class]) -> f
     A page that is not overwritten while the log is written once around is moved once.
     """
     def pages_programmed_per_log_pass(turn: float) -> float:
-        """Return the pages programmed per pass of the log, while the host writes `turn` pages."""
+        """Return the pages programmed per pass of the log in which the host writes `turn` pages."""
         return sum(writes * turn / -float(np.expm1(-writes * turn / data)) if writes else data
                    for data, writes in classes)
 

@@ -213,7 +213,7 @@ def skewed_write_options(data: float, share: float) -> Options:
 
 def make_options_of_device_per_class(pages: int, op: int, classes: tuple[forms.Class, forms.Class]
                                      ) -> tuple[tuple[Options, Options], float]:
-    """Return options of one device per class, space divided best, and the least amplification."""
+    """Return options of one device per class for the best space split, and its amplification."""
     one = partial(forms.windowed_greedy_amplification, pages=pages, share=1)
     best, space = forms.find_best_space_split_between_classes(1 - op / 100, classes, one)
     made = []
