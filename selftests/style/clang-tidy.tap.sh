@@ -11,7 +11,7 @@ set -u
 #   narrowing-conversions           flash arithmetic is unsigned with 32 bits on purpose
 #   reserved-identifier             names of the kernel, such as __bitwise and __ffs
 #   assignment-in-if-condition      checked by checkpatch already
-#   macro-parentheses               tables are macros
+#   macro-parentheses               arguments of table macros cannot be in parentheses
 #   DeprecatedOrUnsafeBufferHandling  recommends Annex K, which no libc has
 checks='-*,clang-analyzer-*,bugprone-*'
 checks=$checks,-bugprone-easily-swappable-parameters,-bugprone-narrowing-conversions

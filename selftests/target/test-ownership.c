@@ -18,8 +18,8 @@
 /* Kinds of table lines. */
 enum kind {
 	KIND_RAM,
-	KIND_RAM_OTHER,	/* in memory, with another geometry; can store a KIND_RAM table's data */
-	KIND_RAM_SMALL,	/* in memory, smaller than KIND_RAM and KIND_RAM_OTHER */
+	KIND_RAM_OTHER,	/* device in memory, other geometry; can store a KIND_RAM table's data */
+	KIND_RAM_SMALL,	/* device in memory, smaller than KIND_RAM and KIND_RAM_OTHER */
 	KIND_VOLUME,
 	KIND_VOLUME_OTHER, /* on another backing device */
 	KINDS,
@@ -118,7 +118,7 @@ static bool model_table_can_take_over_data(u32 i)
 	return table_kind_can_take_over_data(model.born - 1, kinds[i]);
 }
 
-/* Each step function changes table @i of the model; false: the state forbids it. */
+/* Each step function changes table @i of the model, or returns false if the state forbids it. */
 
 static bool model_begin_table_load(u32 i, u32 choice)
 {

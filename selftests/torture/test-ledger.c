@@ -176,7 +176,7 @@ TAP_TEST(each_flush_covers_the_writes_before_it)
 	CHECK(allows_generation(2, 0));
 }
 
-/* A write changes the oldest valid version of the units that it covers, and of no other units. */
+/* A durable write makes older versions invalid in the units that it covers, and in no others. */
 TAP_TEST(each_unit_has_its_own_oldest_valid_version)
 {
 	struct ledger_change one, other;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Test that captures are parsed as by blkparse and btt; pair begin and end of requests."""
+"""Captures are parsed as by blkparse and btt, and begin and end of each request are paired."""
 
 import random
 import re
