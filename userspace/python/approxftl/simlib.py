@@ -69,7 +69,7 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "device_advance": (_B, _P, _U64, _U32),
     "device_fault": (_I, _P, _I, _U64),
     "device_now": (_U64, _P),
-    "device_facts": (None, _P, _P),
+    "device_get_geometry": (None, _P, _P),
     "device_blocks": (_P, _P),
     "device_l2p": (_P, _P),
     "describe_block_field": (_T, _U32, _P, _P),

@@ -82,7 +82,7 @@ class Device:
         self._do: Callable[[Any, int, int, int], int] = self._execute_request if policy else \
             lib.device_do
         facts = Facts()
-        lib.device_facts(self._handle, ctypes.byref(facts))
+        lib.device_get_geometry(self._handle, ctypes.byref(facts))
         #: Bytes of a logical page
         self.page_bytes = int(facts.page_bytes)
         #: Capacity in logical pages
