@@ -32,7 +32,7 @@ Class = tuple[float, float]
 
 
 def fifo_amplification(load: float) -> float:
-    """Return the write amplification of FIFO and of greedy collection of very large blocks."""
+    """Return the write amplification of FIFO, and of greedy collection if blocks are very large."""
     a = 1 / load
     return float((a / (a + special.lambertw(-a * np.exp(-a)))).real)
 
