@@ -67,7 +67,7 @@ class Unit(NamedTuple):
 
 
 class Carriers(NamedTuple):
-    """The carriers that tag a file, as APPROXFTL_TAG_FD returns them."""
+    """Carriers of a file's tag (inode, write hint ...), as struct approxftl_tag_fd returns them."""
 
     carriers: int
     passed: int
@@ -115,7 +115,7 @@ class Control:
 
     def call_ioctl(self, number: int, form: struct.Struct, *values: int, reason: int | None = None,
                    ) -> tuple[int, ...]:
-        """Issue an ioctl; return its members, or raise RefusedError with member number `reason`."""
+        """Issue an ioctl; return its structure's members; number `reason` is the error's reason."""
         data = bytearray(form.pack(form.size, *values))
         try:
             issue_ioctl(self.fd, number, data)
@@ -130,7 +130,7 @@ class Control:
         self.call_ioctl(TAG, RANGE_FORMAT, fd, kind, flags, offset, length, 0, 0, reason=6)
 
     def tag_whole_file(self, fd: int, kind: int, carriers: int = 0) -> Carriers:
-        """Tag a whole file by @carriers (0: by all carriers that the file's device honours)."""
+        """Tag a whole file by @carriers such as the inode; 0: by all that its device honours."""
         values = self.call_ioctl(TAG_FD, TAG_FD_FORMAT, fd, kind, carriers, 0, 0, 0, 0, 0, 0,
                                  reason=8)
         return Carriers(*values[3:8])
@@ -171,7 +171,7 @@ class Control:
 
     def iterate_stored_units(self, fd: int, cursor: int = 0, length: int = TO_END, room: int = 2048,
                              ) -> Iterator[tuple[int, ...]]:
-        """Yield the members of Unit for each stored unit of a file or a device."""
+        """Yield the members of struct approxftl_unit for each stored unit of a file or a device."""
         answer = bytearray(UNIT_FORMAT.size * room)
         end = min(cursor + length, TO_END)
         while cursor != TO_END:

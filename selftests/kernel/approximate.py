@@ -313,7 +313,7 @@ log buffered --size 262144"""
 
 
 def run_annotated_program(name: str, place: Path, *options: str) -> Json:
-    """Run a phase of an annotated program; return its report."""
+    """Run an annotated program with options such as --phase read; return its JSON report."""
     run_command(f"{APPROXFTL}-app", name, place, "--require", "--reference", scratch,
                 f"--json={scratch}/report", *options)
     report: Json = json.loads((scratch / "report").read_text())

@@ -278,7 +278,7 @@ def compare_with_journal(path: str, journal: str, last_mark: int) -> list[str]:
 
 
 def compare_blocks_with_journal_at_marks(path: str, journal: str) -> None:
-    """Compare the device with the journal up to each mark that standard input names."""
+    """Compare the device with the journal up to each durability mark given on stdin."""
     for line in sys.stdin:
         print("; ".join(compare_with_journal(path, journal, int(line))) or "sound", flush=True)
 

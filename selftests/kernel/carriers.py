@@ -244,7 +244,7 @@ def check_whole_file_tags_and_permissions() -> None:
 
 
 def check_precise_range_of_hinted_file() -> None:
-    """A device without carrier "inode" ignores a file's tagged ranges, except precise ones."""
+    """Without tag carrier "inode" a device ignores a file's tagged ranges, except precise ones."""
     with mounted_device("write_hint", XFS) as place, opened_file(place / "only", NEW) as fd:
         Control().tag_range(fd)
         write_by_page_cache(fd)
@@ -376,7 +376,7 @@ def check_device_offers_write_streams(path: Path) -> None:
 
 
 def check_placement_handles(path: Path) -> None:
-    """The device has three placement handles; data of longer lifetimes go to the default handle."""
+    """Life times up to 3 select a placement handle; data with longer ones go to the default."""
     for life in (0, 2, 3, 4):
         heard = life if HAS_HINTS else 0
         check_stream_counters("handle", str(heard if heard <= 3 else 0), write_with_life_time, path,

@@ -176,7 +176,7 @@ def check_device_list() -> None:
 
 
 def check_status_output() -> None:
-    """`status --json` has all fields of the status line; those from device_ns on may change."""
+    """`status --json` has the fields of `dmsetup status`; values from device_ns on may differ."""
     check_printed_line("^written +1024 units$", "status", str(DEVICE))
     document = run_verb_as_json("status", NAME)["devices"][0]
     fields = run_dmsetup("status", NAME).partition(" approxftl ")[2].replace("/", " ").split()

@@ -160,8 +160,8 @@ read_only_in_memory()
 			2>"$scratch/said" && dmsetup remove aftl-ro
 }
 
-# Do not compare io_poll: Linux 6.1 allows polling on a device without a lower device.
-# Do not compare segment limits: a volume inherits them from its block device (see store.sh).
+# Omit io_poll from compared queue limits: Linux 6.1 allows polling without a lower device.
+# Omit segment limits from the comparison: a volume inherits them from its block device.
 limits_of()
 {
 	(cd "/sys/block/$(dmsetup info -c --noheadings -o blkdevname "$1")/queue" &&

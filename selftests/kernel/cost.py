@@ -106,7 +106,7 @@ def measure_costs_of_all_devices(costs: Costs) -> None:
 
 @contextmanager
 def run_process_that_tags() -> Iterator[None]:
-    """Context manager: a process in an approximate scope, with a tagged file on another device."""
+    """Context manager: a process whose writes are approximate, with a tagged file elsewhere."""
     reader, writer = os.pipe()
     child = os.fork()
     if not child:

@@ -336,7 +336,7 @@ keeps_what_is_unreadable()
 		cmp -n "$disk_bytes" /dev/ram1 /dev/zero
 }
 
-# Interrupt "approxftl create" while it examines about a thousand places, at 50 ms each.
+# Interrupt "approxftl format" while it checks that a device is empty: a thousand reads of 50 ms.
 is_interrupted()
 {
 	zeroed /dev/ram1 && dmsetup create aftl-part --table '0 524288 delay /dev/ram1 0 50' || return
@@ -417,7 +417,7 @@ reads_ahead()
 }
 
 # Small mapping units make more operations than the durable store's queue holds.
-# A task that suspends the device must then execute the queued operations that have no bio.
+# If the durable store's queue is full, a suspending task must execute operations without a bio.
 suspends_with_a_full_queue()
 {
 	wipe /dev/ram1 && create aftl-full /dev/ram1 blocks 64 word_lines 4 op 40 unit 512 \

@@ -140,7 +140,7 @@ events()
 	dmsetup info -c --noheadings -o events aftl-fault
 }
 
-# notices EVENTS: the load, a device-mapper event, status line and log report that writes fail
+# notices EVENTS: the load, status, log and a dm event numbered above EVENTS report failed writes
 notices()
 {
 	load_ends
@@ -320,7 +320,7 @@ until_bad()
 	done
 }
 
-# Worn blocks are retired, which only the log reports, and a crash image passes the check.
+# Worn blocks are retired, which only the log reports; flushed data then survive a crash.
 retires_worn_blocks()
 {
 	new_device timing off && begin_load && clear_log && worn 3 20 70 100 &&
@@ -576,7 +576,7 @@ collects_slowly()
 		removed
 }
 
-# A die with more blocks than the durable store's queue can hold fails.
+# A die that fails may have more blocks than the durable store's queue can hold.
 large_die_dies()
 {
 	new_device timing off && dmsetup message aftl-fault 0 fault die 1 &&

@@ -119,7 +119,7 @@ class Subject(ABC):
         return [self.execute_step(step) for step in steps]
 
     def execute_and_record_step(self, step: Step, act: Callable[[], object], of: list[str]) -> str:
-        """Call a step's function; return its name and result; record the accepted names."""
+        """Call a step's function; return its result as text; record the keys or calls accepted."""
         try:
             act()
         except OSError as error:

@@ -55,7 +55,7 @@ def run_command(*words: str | Path, text: str = "") -> str:
 
 
 def parse_turn_or_phase_variable(variable: str) -> tuple[int, int]:
-    """Return the two numbers of AFTL_TURN or AFTL_PHASE, such as 2/3; turns.sh explains them."""
+    """Return both numbers of AFTL_TURN or AFTL_PHASE: 2/3 is the second of 3 kernels or commits."""
     part, _, parts = (os.environ.get(variable) or "1/1").partition("/")
     return int(part), int(parts)
 
@@ -122,7 +122,7 @@ def run_selected_point(name: str, action: Callable[..., object], *arguments: obj
 
 
 def set_processor_count(number: int) -> None:
-    """Switch the guest's second processor on or off if kernels share the test points."""
+    """Give the guest 1 or 2 processors, if several kernels share the test points (AFTL_TURN)."""
     second = Path("/sys/devices/system/cpu/cpu1/online")
     if os.environ.get("AFTL_TURN") and second.exists():
         second.write_text(str(number - 1))

@@ -142,7 +142,7 @@ class Replay:
             raise SystemExit(0)
 
     def write_states_of_power_failure(self, moment: Moment) -> None:
-        """Write the crash state at a flush, with random later writes if the failure is loose."""
+        """Write the crash state at a flush, plus random later writes if moment.loose is set."""
         for entry in self.entries[self.next : moment.point + 1]:
             self.mark = entry.name or self.mark
             self.medium.apply_log_entry(entry)

@@ -82,7 +82,7 @@ of_queue()
 }
 
 # The queue attributes except $own_limits equal those of dm-linear on the same block device.
-# A sector is a mapping unit, a page is written whole, and the optimal request programs all LUNs.
+# The logical block is a mapping unit, the minimum I/O a page, the optimal I/O programs all LUNs.
 own_limits='logical_block_size physical_block_size minimum_io_size optimal_io_size hw_sector_size
 zone_write_granularity read_ahead_kb'
 # The target splits bios, so the block device's limit of request sizes does not apply.

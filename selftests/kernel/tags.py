@@ -782,7 +782,7 @@ class Event(NamedTuple):
 
     @classmethod
     def parse_blktrace_record(cls, header: tuple[int, ...], payload: bytes) -> Event | None:
-        """Parse a record of linux/blktrace_api.h; return None for other actions."""
+        """Return the event of a blktrace record; None unless it is a note, queue or split event."""
         _, _, when, sector, size, action, _, _, _, _, _ = header
         act, category = action & 0xFFFF, action >> 16
         if category & 1 << 10 and act & 0xFF == 2:  # a message, behind the cgroup's id
@@ -1089,7 +1089,7 @@ def relocate_tagged_data(system: Mount) -> None:
 
 
 def check_classes_on_volume() -> None:
-    """After a power failure units have their class, also relocated and promoted units."""
+    """After a power failure units keep their data class, even if relocated or promoted before."""
     shape = "blocks 64 word_lines 4 op 30 errors off promote 1"
     keys = f"{shape} timing off policy approxftl"
     make_ram_disks(2, 98304)

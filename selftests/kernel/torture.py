@@ -198,7 +198,7 @@ class Scenario:
 
 
 def list_policies_for_device_shape(shape: str) -> list[str]:
-    """Return the policies that suit a device of this shape."""
+    """Return the policies that suit a device of a given shape, such as "tiny" or "tlc"."""
     if shape in ("tiny", "mapped"):
         return ["baseline"]
     if shape != "tlc":
@@ -710,7 +710,7 @@ class Scarcity:
 
 
 class Writer(threading.Thread):
-    """A thread that waits for an event, then writes each run of 64 units: one unit, then all."""
+    """A thread that waits for an event; then it writes of each 64 units the first, then all."""
 
     def __init__(self, fd: int, data: mmap.mmap) -> None:
         super().__init__(daemon=True)

@@ -18,7 +18,7 @@ its_turn()
 	[ $((($1 - turn) % in_all)) -eq 0 ]
 }
 
-# next_turn NAME: count a test point; return true if it runs here, else print where it is left to
+# next_turn NAME: count a test point; return true if it runs here, else print that it runs elsewhere
 turns=0
 next_turn()
 {
@@ -65,7 +65,7 @@ share()
 	echo $((($1 + in_all - 1) / in_all))
 }
 
-# processors NUMBER: set the number of the guest's processors if kernels share the points
+# processors NUMBER: give the guest 1 or 2 processors, if several kernels share the test points
 # On a loaded host one processor is faster than two, which mostly wait for each other.
 # A test runs on one processor, unless it calls `processors`; a command of `at_once` has two.
 # User Mode Linux has no second processor.
