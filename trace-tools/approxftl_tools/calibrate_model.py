@@ -45,7 +45,7 @@ class Device(Protocol):
         """Return the approximate capacity (bytes) of a device with at least `least` bytes."""
 
     def least_device_bytes_for_gc(self) -> int:
-        """Return the least device size (bytes) at which GC of a block frees pages for a program."""
+        """Return the least device size (bytes) at which GC of a block frees one program's pages."""
 
 
 @dataclass(frozen=True)

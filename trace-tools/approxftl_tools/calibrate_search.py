@@ -185,7 +185,7 @@ def list_neighbouring_parameter_values(known: Sequence[int], middle: int, reach:
 
 
 def guess_page_read_times(loads: Sequence[Measured], read: float) -> dict[str, float]:
-    """Return guesses of the read times (ns) of page types, from the spread of single reads."""
+    """Return guesses of the read times (ns) of page types, from the latencies of single reads."""
     lone = find_load_of_shortest_single_reads(loads)
     half, most, mean = (1e3 * get_first_measured_value_of_load(lone, "read", what) if lone else 0.0
                         for what in ("p50", "p90", "mean"))
@@ -202,9 +202,9 @@ def highest_request_rate(loads: Sequence[Measured]) -> float:
 
 
 def estimate_command_ns_from_short_reads(loads: Sequence[Measured]) -> float:
-    """Return the time of a command (ns) if commands limit short reads; 0 if not.
+    """Return the link's time per command (ns) if it limits the rate of short reads; 0 if not.
 
-    Commands are the limit if a higher queue depth does not raise the rate.
+    The link is the limit if a higher queue depth does not raise the rate.
     """
     short = min(load.size for load in loads)
     deep = sorted((load.depth, get_first_measured_value_of_load(load, "read", "rate"))
@@ -215,7 +215,7 @@ def estimate_command_ns_from_short_reads(loads: Sequence[Measured]) -> float:
 
 
 def make_models_limited_by_command_time(shape: Model, limit: float) -> list[Model]:
-    """Return copies of a model whose command time limits short reads, alone or with the dies."""
+    """Return copies of a model in which the link, alone or with the dies, limits short reads."""
     spare = limit * shape.dies / shape.values["read"]
     shares = [*[COMMAND_SHARE] * (spare < 1.3), *[0.98] * (spare > 1.1)]
     return [shape.copy_model_with_values({"link_command": share * limit}) for share in shares] \

@@ -177,7 +177,7 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
 
 
 def make_integer_parser(least: int, most: int, written: str = "") -> Callable[[str], int]:
-    """Return a parser of integers; its error message shows `written` as the maximum, or `most`."""
+    """Return a parser of bounded integers; its errors show the maximum as `written`, if given."""
     def parse_bounded_integer(text: str) -> int:
         value = int(text)
         if not least <= value <= most:

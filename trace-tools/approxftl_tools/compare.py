@@ -283,7 +283,7 @@ def comparison_document(inputs: Inputs, argv: Sequence[str]) -> Json:
 # ---------------------------------------------------------------- a list of runs
 
 def make_column_of_measure(measure: Measure) -> Column:
-    """Return the list column of a measure, which is shown by default if it is in HEADLINE."""
+    """Return a list column for a measure; it is shown by default if HEADLINE has the measure."""
     return Column(measure.key, measure.title, f"{measure.group}: {measure.title}",
                   more=measure.key not in HEADLINE,
                   said=lambda row: value_as_text(measure, row[measure.key]))

@@ -183,7 +183,7 @@ class Fit:
         return bool(known) and max(known) < NOTICED
 
     def format_fitted_profile(self) -> str:
-        """Return the fitted parameters as a profile that is applied on top of the drive's own."""
+        """Return the fitted parameters as a profile to apply on top of the drive's own profile."""
         ended = "interrupted after" if self.interrupted else "after"
         lines = [f"# {self.drive.about}, fitted by approxftl drives --refit, {ended} "
                  f"{self.evaluations} evaluations.",

@@ -200,7 +200,7 @@ class Table:
                                               self.total_write_amplification)])
 
     def total_write_amplification(self, result: Json) -> float:
-        """Return write amplification including the drive's own writes."""
+        """Return the simulated write amplification, times the factor for the drive's own writes."""
         return float(result["write_amplification"]["total"]) * self.drive.own_writes
 
     def steady_write_points(self, index: int, row: Row) -> Iterator[Point]:

@@ -81,7 +81,7 @@ def operation_kind(event: Json) -> str:
 
 
 def ordered_operation_kinds(events: Iterable[Json]) -> list[str]:
-    """Return the kinds of operations that occur, in a fixed order, the host's first."""
+    """Return the kinds of operations that occur, in a fixed order, those of the host first."""
     kinds_ = {operation_kind(event) for event in events}
     operations = ("program", "read", "erase")
     return sorted(kinds_, key=lambda kind: ("(" in kind, kind.split("(")[-1],

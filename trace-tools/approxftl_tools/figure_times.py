@@ -170,7 +170,7 @@ def simplify_curve(times_us: list[float], shares: list[float]) -> tuple[list[flo
 
 def make_response_curves_by_panel(inputs: Inputs, kind: str,
                                   drawn: list[Path]) -> dict[str, list[Curve]]:
-    """Return response time curves by panel; with many workloads, a curve pools one policy's."""
+    """Return response time curves by panel; with many workloads, one curve for each policy."""
     several, many = do_inputs_compare_policies(inputs), count_workloads_beyond_panel_limit(inputs)
     bins: dict[tuple[str, str], list[Sequence[Sequence[float]]]] = {}
     for run in inputs.runs:

@@ -41,7 +41,7 @@ def wear_map_by_lun(values: Sequence[float], per_lun: int, value_label: str) -> 
 
 
 def wear_maps_of_devices(inputs: Inputs) -> list[Figure]:
-    """Return wear maps of devices; a row shows a LUN if the inputs answer the message "luns"."""
+    """Return wear maps of devices; a row is a LUN if an input is the answer to message "luns"."""
     result = []
     luns = next((message for message in inputs.messages if message.kind == "luns"), None)
     for message in inputs.messages:

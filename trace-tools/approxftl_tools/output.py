@@ -93,7 +93,7 @@ def overwrite_output_in_place(content: Path, target: Path) -> None:
 
 def temporary_directory(target: Path | None, old: os.stat_result | None
                         ) -> tempfile.TemporaryDirectory[str]:
-    """Return a temporary directory beside the output, or elsewhere if that is not writable."""
+    """Return a temporary directory beside the output or, if none can be made there, elsewhere."""
     if target:
         try:
             return tempfile.TemporaryDirectory(prefix=".approxftl-", dir=target.parent)

@@ -54,7 +54,7 @@ def describe_requests(document: Json) -> str:
 
 
 def get_common_text_or_count(found: Sequence[str], what: str) -> str:
-    """Return the text that all runs of `found` share, or how many different texts there are."""
+    """Return the text if all texts of `found` are equal, else how many different ones there are."""
     different = list(dict.fromkeys(found))
     return different[0] if len(different) == 1 else f"{len(different)} {what}"
 

@@ -37,7 +37,7 @@ def mean_of_json_objects(parts: Sequence[Json]) -> Json:
 
 
 def mean_of_values(values: Sequence[Any]) -> Any:
-    """Return the mean of a value over several runs, or the first run's value if none exists."""
+    """Return the mean of a value over several runs; the first run's value if it has no mean."""
     first = values[0]
     if len(values) == 1:
         return first

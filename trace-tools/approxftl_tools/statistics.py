@@ -111,7 +111,7 @@ def t_interval_half_widths(samples: Array) -> Array:
 
 @cache
 def resample_indices(count: int) -> NDArray[np.int64]:
-    """Return random indices of runs for each bootstrap resample; equal counts give equal ones."""
+    """Return random indices of runs for each bootstrap resample; they depend on the count only."""
     return np.random.default_rng(count).integers(count, size=(RESAMPLES, count))
 
 

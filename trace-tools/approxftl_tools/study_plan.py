@@ -427,7 +427,7 @@ def find_simulator_and_digest(program: Path) -> tuple[str, str]:
 
 
 def list_policies_of_point(point: Point) -> list[str]:
-    """Return the policies that a point simulates; "all" counts as two, as it has several."""
+    """Return the policies that a point simulates; two placeholder names stand for "all"."""
     given = dict(word.removeprefix("--").split("=", 1) for word in point.arguments if "=" in word)
     policies = given.get("policy", "baseline").split(",")
     return ["all", "the others"] if policies == ["all"] else policies

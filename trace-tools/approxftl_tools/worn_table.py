@@ -170,7 +170,7 @@ class Life:
     approximate: bool = False
 
     def can_fault_scenario_run_on_stack(self, stack: Stack) -> bool:
-        """Tell whether the scenario can run on a stack; flips need files, which can be tagged."""
+        """Tell whether the scenario can run on a stack; bit flips need one with tagged files."""
         if stack.work != "files" or stack.seal:
             return not self.approximate and not (stack.seal and self.durable)
         return True

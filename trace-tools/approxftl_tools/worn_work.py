@@ -237,7 +237,7 @@ class Lmdb(Rows):
 
 
 class Leveldb(Rows):
-    """LevelDB: writes are synchronous; reads use its default checksums, none, or all."""
+    """LevelDB with synchronous writes; reads verify checksums if `checked` is true."""
 
     def __init__(self, place: Path, checked: bool) -> None:
         import plyvel  # type: ignore[import-not-found]
