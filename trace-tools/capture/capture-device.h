@@ -61,7 +61,7 @@ void capture_state_free(struct capture_state *state);
 /* Write the file system's dirty data back to the traced device. */
 void capture_device_sync(const struct capture_device *device);
 
-/* Write "device", "target", "before" and "after" of the device to the open JSON object. */
+/* Write the JSON members "device", "target", "before" and "after" of the traced device. */
 void capture_device_write_json(const struct capture_device *device,
 			       const struct capture_state *before,
 			       const struct capture_state *after, struct json_writer *json);

@@ -184,7 +184,7 @@ static void write_class_note(struct trace_output *output, const struct trace_req
 			  note, (u16)length);
 }
 
-/* blktrace records whole sectors and 32-bit sizes, which other requests do not fit. */
+/* blktrace version 7 records no write-zeroes, no parts of sectors, and no sizes above 32 bits. */
 static bool does_request_fit_blktrace(const struct trace_request *request)
 {
 	return request->op != AFTL_OP_WRITE_ZEROES && request->offset % TRACE_SECTOR == 0 &&

@@ -14,7 +14,7 @@
 #define TRACE_WINDOW 4096
 #define TRACE_WINDOW_EVENTS 1024
 
-/* Size of the sorting buffer, in windows: items of all windows but the last can be taken. */
+/* Size of the sorting buffer, in windows; only the items of the last window must wait. */
 #define TRACE_WINDOW_ROOM 4
 
 /**

@@ -41,7 +41,7 @@ static void threads_engine_wait(struct engine *engine, u64 until_ns)
 	u64 count;
 
 	if (ppoll(&event, 1, &left, NULL) > 0 && read(event.fd, &count, sizeof(count)) < 0)
-		return; /* Ignore a failed read of the eventfd: the caller polls the pool. */
+		return; /* Ignore a failed read of the eventfd: the caller polls the worker pool. */
 }
 
 static struct ticket *threads_engine_reap(struct engine *engine)

@@ -114,7 +114,7 @@ static void uring_engine_wait(struct engine *engine, u64 until_ns)
 		return;
 	if (ppoll(events, 2, &left, NULL) > 0 && events[1].revents &&
 	    read(events[1].fd, &count, sizeof(count)) < 0)
-		return; /* Ignore a failed read of the eventfd: the caller polls the pool. */
+		return; /* Ignore a failed read of the eventfd: the caller polls the worker pool. */
 }
 
 static struct ticket *reap_ring_completion(struct engine *engine)
