@@ -294,7 +294,7 @@ static void describe_torture_request(const struct press *press, const struct slo
 		 ledger_header(press->run->ledger)->seed);
 }
 
-/* Return true if the error means that the device does not support the operation of the slot. */
+/* Return true if @error means that the device does not support the operation of a request. */
 static bool is_operation_unsupported(struct press *press, const struct slot *slot, int error)
 {
 	enum load_op op = slot->request.op;
