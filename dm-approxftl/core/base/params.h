@@ -23,8 +23,8 @@ enum aftl_plane_mode {
 };
 
 /*
- * Pages that a multi-plane read may join: none; those of equal block and page number; those of
- * equal page number; any.
+ * Pages that a multi-plane read may combine: none; pages of equal block and page number; pages of
+ * equal page number; any pages.
  */
 enum aftl_multi_plane_read {
 	AFTL_PLANE_READ_OFF,
@@ -98,7 +98,7 @@ enum aftl_param_type {
 	AFTL_PARAM_WEIGHTS,
 };
 
-/* Most parameters that all policies and rules together may define. */
+/* Maximum number of parameters that all policies and rules together may define. */
 #define AFTL_OWN_PARAMS 32
 
 /**

@@ -77,7 +77,7 @@ static const struct setting micro19_settings[] = {
 	{ "unit", 0 },
 	{ "one_shot", AFTL_ON },
 	{ "read", 60 * US }, /* assumed */
-	{ "ecc_bits", 80 }, /* assumed: the authors of ReSSD call ECC of 80 bits typical of TLC */
+	{ "ecc_bits", 80 }, /* assumed: ReSSD's authors call 80 bits in a KiB typical of TLC */
 	{ "buffer", 16 << 20 }, /* assumed */
 	{ NULL, 0 },
 };
@@ -94,8 +94,8 @@ static const struct setting ics14_settings[] = {
 	{ "page", 2048 },
 	{ "unit", 0 },
 	{ "read", 50 * US }, /* assumed */
-	{ "program", 1118 * US }, /* slow page; the mean of fast and slow is 789 us */
-	{ "program_fast", 460 * US }, /* fast page: the middle of 380 us and 1.42 * 380 us */
+	{ "program", 1118 * US }, /* slow page; mean program time of both pages: 789 us */
+	{ "program_fast", 460 * US }, /* fast page: mean of 380 us and 1.42 * 380 us, by its data */
 	{ "program_reduced", 559 * US },
 	{ "erase", 3300 * US },
 	{ "wear_times", AFTL_ON },

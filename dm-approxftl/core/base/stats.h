@@ -12,7 +12,7 @@ struct aftl_counters {
 #undef COUNTER
 };
 
-/* True if counter @to is the @n-th after @from, as code that adds an enum to @from requires. */
+/* True if counter @to is @n counters after @from: code that indexes from @from on relies on it. */
 #define AFTL_COUNTER_DISTANCE_IS(from, to, n)						\
 	(offsetof(struct aftl_counters, to) - offsetof(struct aftl_counters, from) ==	\
 	 (n) * sizeof(u64))

@@ -111,13 +111,13 @@ struct aftl_buffered_lpn {
 /* Limit of the number of streams that a policy can distinguish. */
 #define AFTL_STREAMS 16
 
-/* Most placement ids of a host: each takes a stream, and one stream is left for the policy. */
+/* Limit of a host's placement ids: each takes a stream, and one stream is left for the policy. */
 #define AFTL_HANDLES_MAX (AFTL_STREAMS - 1)
 
-/* Most zones that may be active at a time; each takes a write stream. */
+/* Limit of zones that are active at a time; each takes a write stream. */
 #define AFTL_ACTIVE_ZONES_MAX 128
 
-/* Most submission queues of a host: each has one byte of the parameter queue_weights. */
+/* Limit of a host's submission queues: each has one byte of the parameter queue_weights. */
 #define AFTL_QUEUES_MAX 8
 
 /*
@@ -141,7 +141,7 @@ static inline void aftl_decode_block_kind(u8 stored, bool zoned, u8 *kind, u8 *h
 	*handle = stored >> AFTL_HANDLE_SHIFT | (zoned ? low << AFTL_HANDLE_SHIFT : 0);
 }
 
-/* A write stream is a class and a stream of the policy. A program has data of one write stream. */
+/* A write stream is a class and a stream of the policy. All data of a program have one. */
 #define AFTL_WRITE_STREAMS (AFTL_CLASSES * AFTL_STREAMS)
 
 /* Zones have write streams of their own, numbered after those of the policy and of the CMT. */
