@@ -229,7 +229,7 @@ struct aftl_block *aftl_victim_fewest_valid(struct aftl *ftl, struct aftl_lun *l
 }
 
 /*
- * Replace @victim by the choice of the policy or of the selector. If neither chooses, or the
+ * Replace @victim by the choice of the policy or victim selector. If neither chooses, or the
  * policy's choice is not a candidate, @victim remains.
  */
 void aftl_victim_choose_by_selector(struct aftl *ftl, struct aftl_victim_candidates *closed,
@@ -263,7 +263,7 @@ struct aftl_block *aftl_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun,
 	if (!victim || victim->valid > most_valid)
 		return NULL;
 	/*
-	 * Below the GC reserve, take the victim with the fewest valid pages, not the selector's.
+	 * A LUN below its GC reserve takes the victim with the fewest valid pages in any case.
 	 */
 	if (likely(!lun->below_reserve && lun->free_blocks >= aftl_count_gc_reserve_blocks(ftl)))
 		aftl_victim_choose_by_selector(ftl, &closed, &victim);

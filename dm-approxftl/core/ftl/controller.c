@@ -196,7 +196,7 @@ static u32 count_relocation_passes(const struct aftl *ftl)
 }
 
 /*
- * Most valid pages of a GC victim: GC must free more pages than it programs. Each pass over the
+ * Limit of valid pages in a GC victim: GC must free more pages than it programs. Each pass over the
  * victim may end with a nearly empty program, and two-pass programming may add another one.
  */
 static u32 max_valid_pages_of_victim(const struct aftl *ftl)

@@ -49,7 +49,7 @@ struct aftl {
 	u64 age_ns;
 	u64 hour;
 	u64 housekeeping_end_ns; /* end of the controller's last housekeeping */
-	bool housekeeping_wanted; /* a block was erased since the controller's last one */
+	bool housekeeping_wanted; /* a block was erased since the last housekeeping */
 	u64 hour_ns; /* device age (age_ns + now_ns) when @hour began */
 	bool running;
 	bool filling;
@@ -122,8 +122,8 @@ struct aftl {
 	u32 write_commands;
 
 	/*
-	 * @buffer_high: programs start when so many write commands are used. @full_write_queues:
-	 * number of write queues with data for a full program.
+	 * @buffer_high: number of used write commands at which LUNs begin to program them.
+	 * @full_write_queues: number of write queues with data for a full program.
 	 */
 	u32 buffer_high;
 	u32 full_write_queues;

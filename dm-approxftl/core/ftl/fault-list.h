@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Armed faults: each waits for its trigger, then happens once. Triggers count from the moment at
- * which a fault was armed while no other one waited. Faults that happened stay in the list as a
- * record, and cost requests nothing.
+ * Armed faults: each waits for its trigger, then happens once. Triggers count requests and time
+ * from the moment at which a fault was armed while no other fault was waiting. Faults that happened
+ * stay in the list as a record, and cost requests nothing.
  */
 #ifndef AFTL_FAULT_LIST_H
 #define AFTL_FAULT_LIST_H
@@ -39,7 +39,7 @@ struct aftl;
  */
 void aftl_faults_schedule_next_event(struct aftl *ftl);
 
-/* Make the faults due whose trigger has reached @reached. */
+/* Make those faults due that wait for number, time or logical page @reached of @trigger. */
 void aftl_mark_faults_of_trigger_due(struct aftl *ftl, u8 trigger, u64 reached);
 
 /* Count a host request that has just been admitted, while a fault is armed. */

@@ -62,8 +62,8 @@ void aftl_fill_map_init(struct aftl *ftl, struct aftl_fill_map *map,
 	map->program = ftl->program_units;
 	map->round = round;
 	/*
-	 * There are few runs: a run ends where a LUN begins its next block, or with LEADER_FIRST
-	 * its next layer, and LUNs need not begin blocks in the same round.
+	 * The fill has few runs of rounds: a run ends where a LUN begins its next block, or with
+	 * LEADER_FIRST its next layer, and LUNs need not begin blocks in the same round.
 	 */
 	map->size = round * BLOCK_RUNS * ftl->geo.blocks_per_lun;
 	map->runs = aftl_memory_alloc(ftl, order->units / round + 1, sizeof(u32));
@@ -108,8 +108,8 @@ static struct write_place place_of_fill_write(const struct aftl_fill_map *map, u
 }
 
 /*
- * Distance to the write that is @step before another one in the fill order, which wraps around. The
- * caller adds each member of the result to that of a position, modulo 2^32.
+ * Return what to add to the members of a write's position, modulo 2^32, to reach the write @step
+ * later in the fill order, if the order wraps around between the two writes.
  */
 static struct write_place step_to_previous_place(const struct aftl_fill_map *map, u32 step)
 {

@@ -107,7 +107,7 @@ static bool does_block_await_fine_pass(const struct aftl_foggy_block *foggy, boo
  * @moves: the fine pass is that of relocated data, else of host writes
  * @placement: takes the pages to program
  *
- * Call it only while no fine pass is due. Return: false if no data of @moves wait for theirs.
+ * Call it only while no fine pass is due. Return: false if no such data wait for a fine pass.
  */
 bool aftl_commit_coarse_pass_of_padding(struct aftl *ftl, struct aftl_lun *lun, bool moves,
 					struct aftl_placement *placement)

@@ -249,9 +249,9 @@ struct aftl_host_ops {
 	void (*copy)(void *host, aftl_lpn_t lpn, aftl_ppn_t from, aftl_ppn_t to);
 
 	/*
-	 * The page that starts at @first has been programmed with the data of the preceding calls.
-	 * The valid bits and the L2P table show which of its ppns still hold the newest data of a
-	 * logical page. Called again if data of the page are lost later.
+	 * The page that starts at @first has been programmed, with the data of the program() and
+	 * copy() calls before. The valid bits and the L2P table show which of its ppns still hold
+	 * the newest data of a logical page. Called again if data of the page are lost later.
 	 */
 	void (*programmed)(void *host, aftl_ppn_t first);
 
@@ -458,7 +458,7 @@ void aftl_drain_requests(struct aftl *ftl);
 /* Upper bound of the tags of accept(), exclusive. */
 u32 aftl_count_buffer_tags(const struct aftl *ftl);
 
-/* Describe the write of @tag in @what; false if it is programmed or the lpn has a newer one. */
+/* Describe buffered write @tag in @what; false if it was programmed or its lpn overwritten. */
 bool aftl_get_buffered_write(const struct aftl *ftl, u32 tag, struct aftl_buffered_lpn *what);
 
 /**
@@ -560,7 +560,7 @@ u32 aftl_wear_out_blocks(struct aftl *ftl, u32 cycles, u32 first);
 /* Upper bound of P/E cycles: the wear of a block, in AFTL_FULL_WEAR, has 32 bits. */
 #define AFTL_WEAR_CYCLES (U32_MAX / 10000)
 
-/* Most faults in the list of a device; in a full list a new one replaces one that happened. */
+/* Limit of faults in a device's list; if it is full, a new fault replaces one that happened. */
 #define AFTL_FAULTS_MAX 64
 
 enum aftl_fault_action {
@@ -585,7 +585,7 @@ enum aftl_fault_state {
 	AFTL_FAULT_PENDING,
 	AFTL_FAULT_DUE,
 	AFTL_FAULT_HAPPENED,
-	AFTL_FAULT_VOID,	/* could not happen: the logical page was not on flash */
+	AFTL_FAULT_VOID,	/* no effect: the fault's logical page was not on flash */
 };
 
 /* Names of fault actions, triggers and states, by enum; each list ends with NULL. */

@@ -238,8 +238,8 @@ static u64 digest_block(const struct aftl *ftl, const struct aftl_block *block, 
 }
 
 /*
- * Sum the hashes of all entries, so that their order does not matter. The host may schedule other
- * work in pause(); an error code of pause() is ignored, because a digest cannot return it.
+ * Sum the hashes of all L2P entries, so that their order does not matter. The host may schedule
+ * other work in pause(); an error code of pause() is ignored, as a digest cannot return it.
  */
 static u64 digest_l2p_table(const struct aftl *ftl)
 {

@@ -23,7 +23,7 @@ struct aftl_foggy_block;
  * @valid: number of valid physical pages
  * @in_flight: logical pages allocated to this LUN and not programmed, including those that wait for
  *	their fine pass
- * @max_valid: most valid pages that leave GC enough space to work
+ * @max_valid: largest number of valid pages that leaves GC enough space
  * @slc_blocks: SLC cache blocks in use, open or closed
  * @slc_waiting: there may be open SLC cache blocks besides @slc_open, with superblocks
  * @programs_since_read: programs since the last read, for the read/write fairness bound

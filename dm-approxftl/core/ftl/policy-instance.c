@@ -21,7 +21,7 @@ int aftl_policy_instance_check(const struct aftl_policy_type *type, struct aftl_
 	return 0;
 }
 
-/* Number of elements of @array: the policy declares one for each lpn, block, LUN or the device. */
+/* Number of elements of @array, which the policy has for each lpn, block or LUN, or once. */
 static u64 count_policy_array_items(const struct aftl_policy *policy,
 				    const struct aftl_policy_array *array)
 {
@@ -132,7 +132,7 @@ struct aftl_policy *aftl_policy_instance_add_part(struct aftl_policy *whole,
  */
 
 /**
- * struct word_position - position of a word in the state
+ * struct word_position - position of a word in a policy's saved state
  * @array: array of the word
  * @width: bytes of an element
  * @first: index of the first element of the word

@@ -71,7 +71,7 @@ void aftl_commit_first_fill_writes_of_lun(struct aftl *ftl, struct aftl_lun *lun
 /* Add the content of a valid page to a payload. */
 void aftl_payload_add_relocation(struct aftl *ftl, struct aftl_payload *payload, aftl_ppn_t ppn);
 
-/* Put pages that the policy relocates together with host data first into the host program. */
+/* Begin the payload of a host program with the pages that the policy relocates along with it. */
 void aftl_payload_add_piggybacked_pages(struct aftl *ftl, const struct aftl_placement *placement,
 					struct aftl_payload *payload);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Controller read cache with LRU replacement, for host reads and read-ahead. An entry is keyed by
- * logical page and valid only while the page is mapped to the physical page it was read from, and
- * that has been neither erased nor reprogrammed; so writes need not invalidate it. An entry keeps
- * the bit errors of its read: no further errors develop in the cache.
+ * logical page. It is valid while the L2P table maps that page to the physical page it was read
+ * from, unless this was erased or reprogrammed since; so writes need not invalidate entries. An
+ * entry keeps the bit errors of its read: no further errors develop in the cache.
  */
 #include "core/base/random.h"
 #include "core/ftl/controller.h"

@@ -7,7 +7,7 @@
 
 struct aftl_block;
 
-/* Most physical pages gathered for one relocation program: less than one program plus one page. */
+/* Limit of ppns gathered for one relocation program: less than one program plus one page. */
 #define AFTL_RELOC_PPNS_MAX (2 * AFTL_PROGRAM_UNITS_MAX)
 
 enum aftl_reloc_kind {

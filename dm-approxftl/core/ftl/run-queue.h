@@ -71,7 +71,7 @@ static inline void aftl_request_gc_of_blocks(struct aftl *ftl, struct aftl_lun *
 /* Kinds of LUNs to wake: all idle ones, or those with buffered writes. */
 #define AFTL_WAKE_IDLE 0x01
 #define AFTL_WAKE_WRITES 0x02
-/* Most LUNs that one slice of the scheduler's work looks at. */
+/* Limit of LUNs that one slice of the scheduler's work looks at. */
 #define AFTL_SLICE_LUNS 1024
 
 static inline void aftl_wake_lun_if_idle_or_with_writes(struct aftl *ftl, struct aftl_lun *lun,

@@ -251,8 +251,8 @@ static bool slc_fold_needs_no_relocation(const struct aftl *ftl, const struct af
 }
 
 /*
- * Select a block to fold outside of idle time: if dynamic SLC blocks are needed, if the host
- * requested GC, or if it has no valid page. Return: NULL also if GC of another block costs less.
+ * Select an SLC block to fold outside of idle time: if dynamic SLC blocks are needed, if the host
+ * requested GC, or if the block has no valid page. Return: NULL also if other GC costs less.
  */
 struct aftl_block *aftl_slc_cache_select_urgent_fold(struct aftl *ftl, struct aftl_lun *lun,
 						     bool urgent)

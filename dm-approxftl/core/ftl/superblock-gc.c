@@ -341,7 +341,7 @@ static u32 superblock_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun, u
 
 /*
  * aftl_superblock_gc_start() - start GC of the superblock that the victim selector chooses
- * @limit: most valid pages in a block of data, on average
+ * @limit: largest mean number of valid pages in the data blocks
  *
  * Return: false if there is no such superblock.
  */

@@ -118,7 +118,7 @@ static bool superblock_block_is_in_use(const struct aftl_block *block)
 	return block->state == AFTL_BLOCK_OPEN || block->state == AFTL_BLOCK_CLOSED;
 }
 
-/* First data block of the superblock that has been opened, or NULL. */
+/* First of the opened data blocks of a superblock, or NULL. */
 static const struct aftl_block *first_opened_block(const struct aftl *ftl, u32 group, u32 number)
 {
 	u32 i;
@@ -160,7 +160,7 @@ bool aftl_superblock_is_unused(const struct aftl *ftl, u32 group, u32 number)
 }
 
 /*
- * Most free blocks of a LUN that are kept for superblocks which other LUNs have opened: one for
+ * Limit of free blocks of a LUN that are kept for superblocks which other LUNs have opened: one for
  * each placement handle, for translation pages, and for each but one stream of a policy that
  * separates streams; two for other policies.
  */
@@ -179,8 +179,8 @@ static u32 superblock_stream_of_block(const struct aftl *ftl, const struct aftl_
 
 /*
  * Select the next free block of @lun to open: the oldest one whose superblock other LUNs have
- * opened for the same stream. If too many free blocks belong to open superblocks of other streams,
- * the oldest of these; else a block of an unused superblock.
+ * opened for the same stream. If there is none, select a block of an unused superblock, or, if too
+ * many free blocks belong to open superblocks of other streams, the oldest of these blocks.
  */
 struct aftl_block *aftl_superblock_select_free(struct aftl *ftl, const struct aftl_lun *lun,
 					       u32 stream)

@@ -458,10 +458,10 @@ void aftl_cmt_queue_dirty_pages(struct aftl *ftl)
 }
 
 /*
- * aftl_cmt_recache_pages_without_fine_pass() - put such translation pages back into the CMT
+ * aftl_cmt_recache_pages_without_fine_pass() - cache coarsely programmed translation pages again
  *
- * They are dirty again. When a device stops, no further evictions bring about the fine passes of
- * the last ones.
+ * They become dirty. When a device stops, no further evictions bring about the fine passes that
+ * the last programmed translation pages still need.
  */
 void aftl_cmt_recache_pages_without_fine_pass(struct aftl *ftl, struct aftl_lun *lun)
 {
