@@ -15,7 +15,7 @@ static void completion_schedule_event_of_queue(struct aftl *ftl, u32 line)
 			     head ? head->complete_ns : AFTL_NEVER);
 }
 
-/* Time at which the controller has processed a request: one by one, reads apart from writes. */
+/* End of the controller's work on a request: it processes requests one by one, by direction. */
 static u64 compute_controller_end_ns(struct aftl *ftl, bool inward)
 {
 	u64 ns = ftl->config.controller_command;
@@ -186,7 +186,7 @@ static void count_completed_request_in_stats(struct aftl *ftl, const struct aftl
 
 /*
  * The controller has read all that the partial write @request does not cover. Make the write the
- * next one to be admitted: those that wait arrived later, or have no page in common with it.
+ * next to be admitted: all waiting requests arrived later, or have no page in common with it.
  */
 static noinline void complete_rest(struct aftl *ftl, struct aftl_request *request)
 {

@@ -627,8 +627,8 @@ static void sched_handle_end_of_lun_work_phase(struct aftl *ftl, struct aftl_lun
 }
 
 /*
- * End a phase of the LUN's operation. If the event came before the operation's end, it is at a step
- * where a read may suspend it.
+ * End a phase of the LUN's operation. If the LUN's event came before the end of the operation, a
+ * waiting read may suspend the operation now.
  */
 static bool sched_end_lun_work_phase_or_suspend(struct aftl *ftl, struct aftl_lun *lun)
 {

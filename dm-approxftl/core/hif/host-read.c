@@ -1209,7 +1209,7 @@ void aftl_read_fail_reconstruction(struct aftl *ftl, struct aftl_lun *lun)
 		read_deliver_lost_page(ftl, command->request, to_lpn(from_lpn(command->lpn) - i));
 }
 
-/* The LUN dies: queue the planes of its multi-plane read again whose data were not transferred. */
+/* The LUN dies: queue again those reads of its multi-plane read whose data were not transferred. */
 static void read_abort_untransferred_planes(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 index = lun->work.commands;

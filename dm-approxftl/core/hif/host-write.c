@@ -110,7 +110,7 @@ static void write_queue_append(struct aftl *ftl, struct aftl_lun *lun, u32 lane,
 	lun->in_flight++;
 }
 
-/* Make @prev and @next neighbours in @queue; if one of them is AFTL_NIL, the other is an end. */
+/* Link @prev and @next in @queue; AFTL_NIL makes the other one the head or tail of the queue. */
 static void write_queue_link_neighbours(struct aftl *ftl, struct aftl_queue *queue, u32 prev,
 					u32 next)
 {
@@ -398,7 +398,7 @@ static void write_admit_to_zone(struct aftl *ftl, struct aftl_request *request)
 	else if (!request->placed)
 		ret = aftl_zone_start_write(ftl, request);
 	else if (zone->state >= AFTL_ZONE_READ_ONLY)
-		ret = -EIO; /* a LUN of the zone died, and would be waited for in vain */
+		ret = -EIO; /* a LUN of the zone has died: its part can never be written */
 	if (ret && request->placed)
 		zone->written -= request->units - before;
 	if (ret)

@@ -56,7 +56,7 @@ static enum aftl_rest_step partial_must_wait(struct aftl *ftl)
 }
 
 /**
- * aftl_partial_next_step() - decide whether a write is admitted, or must read or wait before
+ * aftl_partial_next_step() - decide if a write is admitted, reads the rest of a page, or waits
  * @ftl: device
  * @request: a write, the oldest that waits
  *
