@@ -9,7 +9,7 @@
 #include "core/nand/program-order.h"
 #include "core/nand/read-disturb.h"
 
-/* Additional errors of an over-programmed word line, in halves of what ECC corrects. */
+/* Extra errors of an over-programmed word line, in units of half as many as ECC corrects. */
 #define OVERPROGRAMMED_ERRORS_HALVES 3
 
 static u64 interpolate_rber_by_age(const u64 *row, struct aftl_axis_point hours)
@@ -198,7 +198,7 @@ void aftl_cell_init(struct aftl_cell *cell, const struct aftl_media *media,
 	init_poisson_quantiles(cell);
 }
 
-/* A switched word line disturbs neighbours when it gets its remaining bits, not its first bit. */
+/* With IPS a word line disturbs neighbours when it gets its remaining bits, not its SLC bit. */
 static u32 find_position_in_switched_order(const struct aftl_media *media,
 					   const struct aftl_block *block, u32 step)
 {

@@ -14,7 +14,7 @@
 /* Wear of an erase at full voltage. */
 #define AFTL_FULL_WEAR 10000U
 
-/* Most millivolts by which a program may narrow its voltage range: the tables end there. */
+/* Limit in mV by which a program may narrow its voltage range: the physics tables end there. */
 #define AFTL_MARGIN_MAX_MV (AFTL_CUBE_MAX_REMOVED_LOOPS * AFTL_CUBE_STEP_MV)
 
 #define AFTL_LAYER_CACHE_BITS 8

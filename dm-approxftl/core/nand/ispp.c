@@ -183,7 +183,7 @@ static bool may_program_foggy_or_fine(const struct aftl_chip *chip,
 	       aftl_ispp_is_default(&program->ispp);
 }
 
-/* In the order SWITCHED a word line is programmed in SLC mode first, then with its other bits. */
+/* In the order SWITCHED (IPS) a word line gets its SLC bit first, and its other bits later. */
 static bool does_mode_fit_in_place_switch_order(const struct aftl_chip *chip,
 						const struct aftl_program_command *program)
 {

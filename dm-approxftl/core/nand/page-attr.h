@@ -22,7 +22,7 @@
 
 /* Largest number of reprograms of one word line between two erases. */
 #define AFTL_REPROGRAMS_MAX 2
-/* Number of layers of a block that are filled in SLC mode before they are switched. */
+/* Number of layers that are filled in SLC mode before their other bits are programmed (IPS). */
 #define AFTL_SWITCH_LAYERS 2
 
 static inline u16 aftl_page_attr(u32 class, u32 mode, u32 again)

@@ -143,7 +143,7 @@ void aftl_program_order_advance_frontier(const struct aftl_media *media, struct 
  */
 u32 aftl_get_next_in_place_switch_page(const struct aftl_geometry *geo, u32 programmed, u32 *pages);
 
-/* Return true if @page of a switched word line is programmed by the first pass (SLC mode). */
+/* Return true if an in-place switch block (IPS) programs @page in its first pass (SLC mode). */
 static inline bool aftl_is_page_of_slc_pass_before_switch(const struct aftl_geometry *geo, u32 page)
 {
 	return page % geo->word_line_pages < geo->planes_wide;
@@ -158,7 +158,7 @@ static inline bool aftl_is_page_of_slc_pass_before_switch(const struct aftl_geom
 void aftl_mark_word_line_switched(const struct aftl_media *media, const struct aftl_block *block,
 				  u32 page);
 
-/* Most word lines of a block that may wait for their fine pass at a time. */
+/* Limit of word lines of a block that wait for their fine pass at a time. */
 #define AFTL_FOGGY_WORD_LINES 2
 
 /**

@@ -9,7 +9,7 @@
 static_assert(AFTL_CUBE_RETRIES + AFTL_CUBE_RETRY_SPREAD <= AFTL_SHIFT_MAX,
 	      "a command can name the best references");
 
-/* Keys of draws: whether a layer is shifted, and how far, must not be correlated. */
+/* Different keys, so that whether and how far read references shift are not correlated. */
 enum draw {
 	DRAW_LAYER = 0x01d,
 	DRAW_PAGE = 0x9a6e,

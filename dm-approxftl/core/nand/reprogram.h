@@ -45,7 +45,7 @@ struct aftl_word_line {
 struct aftl_word_line aftl_word_line_status(const struct aftl_media *media,
 					    const struct aftl_block *block, u32 page);
 
-/* Return true if a page of the word line may be replaced. */
+/* Return true if a reprogram may replace a page of the word line. */
 static inline bool aftl_word_line_is_reusable(const struct aftl_word_line *status)
 {
 	return status->reprograms < AFTL_REPROGRAMS_MAX && status->valid != AFTL_MLC_VALID;
