@@ -30,7 +30,7 @@ static const u8 magic[8] = { 'A', 'F', 'T', 'L', 'S', 'N', 'A', 'P' };
 enum { FLAG_FLIP = 1, FLAG_APPROX_ONLY = 2, FLAG_FAILING = 4, FLAG_FALLBACK = 8 };
 enum { FLAG_BETWEEN = 16, FLAG_WIDE = 32, FLAG_PARITY = 64 };
 enum { FLAG_NO_FREE_BLOCK = 1, FLAG_BELOW_RESERVE = 2 };
-/* A snapshot stores the next LUN of the first streams only; the loaded device chooses others. */
+/* Write streams whose next LUN a snapshot stores; other streams get a new LUN after the load. */
 #define SAVED_STREAMS 4
 #define SAVED_LANES (AFTL_CLASSES * SAVED_STREAMS)
 

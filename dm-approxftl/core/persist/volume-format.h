@@ -168,9 +168,8 @@
 #define AFTL_DISCARDS_PER_SECTOR 63
 #define AFTL_ZONES_PER_SECTOR 31
 
-/* Frames of an extent, which are initialised together; copies of the table of extents. */
-#define AFTL_EXTENT_FRAMES 4
-#define AFTL_EXTENT_COPIES 2
+#define AFTL_EXTENT_FRAMES 4 /* frames of an extent, which are initialised together */
+#define AFTL_EXTENT_COPIES 2 /* copies of the extent table */
 #define AFTL_PAYLOAD_BYTES 504
 
 /* Limit of remapped ppns: the entries of one frame. */

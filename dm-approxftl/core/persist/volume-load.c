@@ -253,7 +253,7 @@ static void apply_discard_sector(struct scan *scan, u32 first, const u8 *bytes)
 static int yield_during_load(const struct aftl *ftl, struct aftl_error *error)
 {
 	return aftl_call_pause_callback(ftl) ?
-		       aftl_fail(error, -EINTR, "interrupted while the tables were read") :
+		       aftl_fail(error, -EINTR, "interrupted while the volume was read") :
 		       0;
 }
 
@@ -744,7 +744,7 @@ static int scan_plp_and_discards(struct scan *scan, struct aftl_error *error)
 
 /*
  * Drop the last programs of a block if none of their pages is mapped: a zone needs the pages to
- * fill its capacity. A block without any mapped page is erased by its zone.
+ * fill its capacity. Blocks without any mapped page are left out: they will be erased.
  */
 static void drop_unmapped_last_programs_of_block(struct aftl *ftl, struct aftl_block *block)
 {
@@ -987,7 +987,7 @@ static void mark_parity_stripes_programmed(struct aftl *ftl, struct aftl_block *
 
 	if (!parity || parity == block || parity->state == AFTL_BLOCK_BAD)
 		return;
-	/* No entry shows the program order of a block without data: use that of the parity. */
+	/* No entry has the program order of a block without data: take the parity block's. */
 	if (!block->programmed && parity->programmed) {
 		block->order = parity->order;
 		block->bits = parity->bits;
@@ -1279,7 +1279,7 @@ static int invalidate_data_before_resets(struct aftl_volume *volume, struct aftl
 		    zone >= rebuilt->first_zone && zone < rebuilt->end_zone &&
 		    !aftl_ppn_is_valid(&ftl->media, to_ppn(i)) &&
 		    aftl_volume_invalidate_ppn(volume, to_ppn(i)))
-			ret = aftl_fail(error, -ENOMEM, "not enough memory to rebuild the tables");
+			ret = aftl_fail(error, -ENOMEM, "not enough memory to rebuild a volume");
 		ftl->work++;
 		if (!ret && i % 65536 == 65535)
 			ret = yield_during_load(ftl, error);
@@ -1376,7 +1376,7 @@ static int rebuild_damaged_tables(struct aftl_volume *volume, struct aftl *ftl, 
 	int ret = reader_open_tables(&reader, volume, end);
 
 	if (ret)
-		return aftl_fail(error, ret, "not enough memory to check the tables");
+		return aftl_fail(error, ret, "not enough memory to check a volume");
 	for (; !ret && sector < end * AFTL_FRAME_SECTORS; sector++) {
 		if (!aftl_volume_reader_get_sector(&reader, sector, &ret, &damage)) {
 			*error = damage;

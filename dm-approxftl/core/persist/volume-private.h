@@ -165,7 +165,7 @@ void aftl_plp_commit_done(struct aftl_volume *volume);
 /* Encode the table entry of slot @index of the persisted write buffer. */
 void aftl_plp_slot_encode(const struct aftl_volume *volume, u32 index, u8 *bytes);
 
-/* Return a free slot, or the number of slots if there is none. */
+/* Return a free slot of the persisted write buffer, or the number of slots if there is none. */
 u32 aftl_plp_find_free_slot(struct aftl_volume *volume);
 
 /* Offset on the backing device of the data of a PLP slot. */

@@ -106,7 +106,7 @@ static bool reader_holds_chunk(struct aftl_volume_reader *reader, u64 number)
 	return chunk->frames && chunk->number == number;
 }
 
-/* Return true if the chunk holds anything but extents that are not initialised. */
+/* Return true if a frame of the chunk is in an initialised extent or behind the tables. */
 static bool reader_chunk_has_data(const struct aftl_volume_reader *reader, u64 number)
 {
 	u64 frame = reader_chunk_first_frame(reader, number);

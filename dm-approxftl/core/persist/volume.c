@@ -640,9 +640,9 @@ int aftl_volume_record_zone(struct aftl_volume *volume, u32 zone, enum aftl_zone
 }
 
 /*
- * Find a free slot for @lpn. Return -EAGAIN if there is none and @lpn can wait for one. It cannot
- * wait if an older version of it has an entry, which will be released soon: without a newer entry a
- * crash would then go back to the data on flash. In this case commit at once, which frees slots.
+ * Find a free PLP slot for @lpn. Return -EAGAIN if there is none and @lpn can wait for one. It
+ * cannot wait if an older version of it has an entry, which will be released soon: without a newer
+ * entry a crash would go back to the data on flash. In this case commit at once: that frees slots.
  */
 static int plp_take_free_slot(struct aftl_volume *volume, aftl_lpn_t lpn, u32 *index)
 {
@@ -660,7 +660,7 @@ static int plp_take_free_slot(struct aftl_volume *volume, aftl_lpn_t lpn, u32 *i
 	return ret;
 }
 
-/* Find the slot of @tag, or allocate one. */
+/* Find the PLP slot of the buffered write @tag, or allocate one. */
 static int plp_find_slot(struct aftl_volume *volume, u32 tag, aftl_lpn_t lpn, u32 *index)
 {
 	u32 at = volume->plp_slot_of[tag];
@@ -690,7 +690,7 @@ int aftl_volume_persist_unit(struct aftl_volume *volume, u32 tag, struct aftl_pl
 					    aftl_plp_entry_place(&volume->header.layout, index));
 	if (!bytes)
 		return volume->ret;
-	/* If a page that waited for a slot is persisted again, keep the newer sequence number. */
+	/* A page persisted again after a wait for a PLP slot keeps the newer sequence number. */
 	if (volume->plp_slots[index].state == AFTL_PLP_SLOT_USED)
 		entry->seq = max(entry->seq, volume->plp_slots[index].entry.seq);
 	volume->plp_slots[index].entry = *entry;
