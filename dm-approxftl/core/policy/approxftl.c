@@ -32,7 +32,7 @@ static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, true);
 
 enum kind { CHECKERBOARD, PRECISE, PHASE1, PHASE2, ALL_APPROX, KINDS };
 
-/* Block note: the number of times that its data was written as approximate, and the pool. */
+/* Bits of a block's note: how often its data was written as approximate; its pool: hot or cold. */
 #define NOTE_COPIES 0x07
 #define NOTE_HOT 0x08
 

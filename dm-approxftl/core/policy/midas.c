@@ -53,7 +53,7 @@ enum { BINS = OCTAVES * BINS_PER_OCTAVE };
 #define SIZES 64
 #define GAIN_SHIFT 7
 
-/* Relocations in the last group that the model sums; precision of the time between them in bits. */
+/* ROUNDS: relocations in the last group that the model sums; STAY_BITS: precision of intervals. */
 #define ROUNDS 16
 #define STAY_BITS 8
 #define WAF_MAX_Q16 ((u64)U32_MAX)

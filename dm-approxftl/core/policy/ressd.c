@@ -186,7 +186,7 @@ static bool word_lines_are_used_up(struct aftl_policy *policy, const struct aftl
 	return true;
 }
 
-/* Find a word line of the super layer that can be reprogrammed; its end if there is none. */
+/* Find a word line of super layer @span that can be reprogrammed; @span->end if none can. */
 static u32 find_reusable_word_line(struct aftl_policy *policy, const struct aftl_block *block,
 				   const struct span *span, struct aftl_word_line *status)
 {
@@ -676,7 +676,7 @@ const struct aftl_policy_type aftl_policy_ressd = {
 	.about = "updated data in word lines that are reprogrammed, by super layers",
 	.streams = { AFTL_HOTNESS_NAMES },
 	.kinds = { AFTL_HOTNESS_NAMES, "collected", "displaced", "reprogrammable" },
-	/* There are open blocks for cold, relocated and displaced data, and for each hot class. */
+	/* Open blocks for cold data, relocated data, data displaced by reprograms, hot classes. */
 	.open_blocks = 3 + LEVELS,
 	.no_parity = true,
 	.reserve = 2,
