@@ -388,7 +388,7 @@ int aftl_disk_create(struct aftl_disk *disk, const struct aftl_options *options,
 	disk->unit_shift = ilog2(geo->unit_bytes >> SECTOR_SHIFT);
 	disk->store = options->store->create(geo, disk->node);
 	if (!disk->store)
-		return aftl_fail(error, -ENOMEM, "not enough memory for the table of %u units",
+		return aftl_fail(error, -ENOMEM, "not enough memory to store %u logical pages",
 				 geo->units);
 	return 0;
 }

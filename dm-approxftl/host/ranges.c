@@ -52,9 +52,7 @@ static void widen_tagged_range(const struct aftl_ranges *ranges, u64 *first, u64
 	mas_unlock(&mas);
 }
 
-/*
- * Return the number of ranges after those from @first to @last have been replaced by @added ones.
- */
+/* Return the number of ranges if @added new ranges replace those from @first to @last. */
 static u32 count_ranges_after_tagging(const struct aftl_ranges *ranges, u64 first, u64 last,
 				      u32 added)
 {

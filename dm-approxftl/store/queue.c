@@ -176,7 +176,7 @@ static struct aftl_dev_op *alloc_write_op(struct aftl_dev *dev, enum aftl_dev_ki
 	return op;
 }
 
-/* Prepare an operation on @count items from @first on; the caller calls append_op_to_queue(). */
+/* Prepare an operation on @count lpns, blocks or tags; the caller calls append_op_to_queue(). */
 static struct aftl_dev_op *alloc_range_op(struct aftl_dev *dev, enum aftl_dev_kind kind, u32 first,
 					  u32 count)
 {
@@ -867,7 +867,7 @@ static u32 report_lost_run_to_ftl(struct aftl_dev *dev, u32 number, u32 run)
 	return run;
 }
 
-/* Write a run in one transfer. A run is in one program: AFTL_DEV_PROGRAM separates two programs. */
+/* Write a run in one transfer. It is part of one program: AFTL_DEV_PROGRAM ends each program. */
 static u32 write_adjacent_ops(struct aftl_dev *dev, u32 number, u32 end)
 {
 	struct aftl_dev_op *op = aftl_dev_op_at(dev, number);

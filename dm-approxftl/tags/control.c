@@ -136,7 +136,7 @@ static int execute_stats_ioctl(struct aftl_control *control, void *argument)
 		.run = function,                                                                   \
 	}
 
-/* CALL(ioctl, its structure, last member of that structure in version 1, handler) */
+/* The ioctls: CALL(ioctl, its structure, last member that version 1 had, handler) */
 static const struct call calls[] = {
 	CALL(APPROXFTL_CAPS, approxftl_caps, reserved, execute_caps_ioctl),
 	CALL(APPROXFTL_TAG, approxftl_range, reserved, aftl_control_tag_range),

@@ -15,7 +15,7 @@
 #include "compat.h"
 #include "tags/tags.h"
 
-/* Return true if @file is on a file system whose bios for write-back this file can recognise. */
+/* Return true if write-back bios of the file system of @file can be told from other bios. */
 static bool can_recognise_writeback_of_file(const struct aftl_file *file)
 {
 	return file->magic == EXT4_SUPER_MAGIC || file->magic == XFS_SUPER_MAGIC ||

@@ -75,7 +75,7 @@ enum approxftl_reason {
 #define APPROXFTL_CAN_STORED	_BITULL(4) /* the ioctl STORED works */
 #define APPROXFTL_CAN_WATCH	_BITULL(5) /* the ioctl WATCH works */
 #define APPROXFTL_CAN_NOTE	_BITULL(6) /* the ioctl NOTE can write to a block trace */
-#define APPROXFTL_CAN_LEVEL	_BITULL(7) /* APPROXFTL_LEVEL_2 and _3 are known */
+#define APPROXFTL_CAN_LEVEL	_BITULL(7) /* the kernel knows APPROXFTL_LEVEL_2 and _3 */
 #define APPROXFTL_CAN_CARRIER	_BITULL(8) /* the ioctl TAG_FD works */
 
 /**
