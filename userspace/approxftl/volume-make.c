@@ -38,7 +38,8 @@ struct making {
 static int set_profile_and_policy_names(struct making *making, struct aftl_error *error)
 {
 	const char *profile = device_get_value_of_table_key(making->options, "profile", "demo");
-	const char *policy = device_get_value_of_table_key(making->options, "policy", TARGET_LINE_POLICY);
+	const char *policy =
+		device_get_value_of_table_key(making->options, "policy", TARGET_LINE_POLICY);
 	int ret = aftl_profile_load(&making->super.config, profile, error);
 
 	if (ret)
