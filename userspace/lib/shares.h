@@ -32,7 +32,7 @@ bool parse_fraction_or_percentage(const char *text, struct share *share);
  * it in a table line, which is a stable format.
  */
 int __must_check check_percentage_is_clear(const char *key, const char *value,
-					struct aftl_error *error);
+					   struct aftl_error *error);
 
 /* Print @value, in 1 / SHARE_WHOLE, as a percentage or a fraction. */
 void format_fraction_or_percentage(u64 value, bool percent, char text[AFTL_VALUE_SIZE]);
