@@ -191,6 +191,29 @@ TAP_TEST(without_a_free_block_superblock_gc_uses_an_open_one)
 	check_open_block_is_used(SMALL " superblock=2 unit=0 op=28 gc=0");
 }
 
+/*
+ * GC has taken the last free block of a LUN, and this block fails before GC has erased its victim:
+ * GC goes on in a block that was closed before it was full, or else in the failing block itself.
+ */
+static void check_last_free_block_fails(const char *policy, const char *params)
+{
+	u32 per_lun, writes, i;
+	struct aftl_lun *lun;
+
+	open_device(policy, test_format_params("%s channels=1 gc=0", params));
+	lun = &device.ftl->luns[0];
+	per_lun = aftl_geometry(device.ftl)->blocks_per_lun;
+	test_stream_write_all_units(&stream, &device);
+	for (writes = 0; lun->free_blocks && writes < 20000; writes++)
+		test_stream_submit_request(&stream, &device);
+	for (i = 0; !lun->free_blocks && i < per_lun; i++)
+		if (block_at(i)->state == AFTL_BLOCK_OPEN && block_at(i) != lun->reloc.from)
+			CHECK_EQ(aftl_fail_block(device.ftl, i), 0);
+	send_requests_to_worn_device(500);
+	CHECK(!aftl_is_read_only(device.ftl));
+	CHECK_EQ(device.failed, 0);
+}
+
 /* Fail random blocks while requests are in progress. */
 static void check_blocks_fail_under_load(const char *policy, const char *params)
 {
@@ -343,6 +366,7 @@ int main(void)
 {
 	fail_blocks_with_every_policy("single blocks fail", check_data_after_block_failures);
 	fail_blocks_with_every_policy("blocks fail under load", check_blocks_fail_under_load);
+	fail_blocks_with_every_policy("the last free block fails", check_last_free_block_fails);
 	fail_blocks_with_every_policy("all blocks fail", check_all_blocks_fail);
 	fail_blocks_with_every_policy("blocks wear out", check_blocks_wear_out);
 	return tap_run_all();

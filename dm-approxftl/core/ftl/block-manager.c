@@ -483,7 +483,9 @@ static bool can_closed_block_be_reopened(const struct aftl *ftl, struct aftl_blo
 	return can && !(ftl->foggy_blocks && due_fine_pass_has_valid_pages(ftl, block));
 }
 
-static struct aftl_block *find_emptiest_block(struct aftl *ftl, const struct aftl_lun *lun)
+/* Find the closed block with the fewest programmed pages that would accept another program. */
+static struct aftl_block *find_emptiest_block(struct aftl *ftl, const struct aftl_lun *lun,
+					      bool failing)
 {
 	u32 first = lun->index * ftl->geo.blocks_per_lun;
 	struct aftl_block *best = NULL;
@@ -492,7 +494,8 @@ static struct aftl_block *find_emptiest_block(struct aftl *ftl, const struct aft
 	for (i = first; i < first + ftl->geo.blocks_per_lun; i++) {
 		struct aftl_block *block = block_by_index(ftl, i);
 
-		if (block->state == AFTL_BLOCK_CLOSED && !block->failing && !block->bits &&
+		if (block->state == AFTL_BLOCK_CLOSED && block->failing == failing &&
+		    !block->bits && block != lun->reloc.from &&
 		    (!best || block->programmed < best->programmed) &&
 		    can_closed_block_be_reopened(ftl, block))
 			best = block;
@@ -500,25 +503,32 @@ static struct aftl_block *find_emptiest_block(struct aftl *ftl, const struct aft
 	return best;
 }
 
+static void reopen_block_as_fallback(struct aftl *ftl, struct aftl_lun *lun,
+				     struct aftl_block *block)
+{
+	aftl_victim_list_remove(ftl, lun, block);
+	block->state = AFTL_BLOCK_OPEN;
+	block->handle = 0;
+	lun->fallback = block;
+}
+
 static void ensure_lun_has_fallback_block(struct aftl *ftl, struct aftl_lun *lun)
 {
+	struct aftl_block *block;
+
 	if (lun->free_blocks > aftl_count_gc_reserve_blocks(ftl))
 		return;
 	lun->below_reserve = true;
-	if (lun->fallback)
-		return;
-	lun->fallback = find_emptiest_block(ftl, lun);
-	if (!lun->fallback)
-		return;
-	aftl_victim_list_remove(ftl, lun, lun->fallback);
-	lun->fallback->state = AFTL_BLOCK_OPEN;
-	lun->fallback->handle = 0;
+	block = lun->fallback ? NULL : find_emptiest_block(ftl, lun, false);
+	if (block)
+		reopen_block_as_fallback(ftl, lun, block);
 }
 
 /*
- * Make an open block of the policy the fallback block of @lun; return false if there is none.
- * Called if relocation has no free block, because blocks of the reserve failed or became parity
- * blocks. The policy may have opened the block for other data than those relocated to it.
+ * Make an open block of the policy the fallback block of @lun, or else a block that was closed
+ * before it was full; return false if there is none. Called if relocation has no free block, because
+ * blocks of the reserve failed or became parity blocks. The policy may have opened the block for
+ * other data than those relocated to it. A block that was closed because it fails comes last.
  */
 bool aftl_use_open_block_as_fallback(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -536,13 +546,13 @@ bool aftl_use_open_block_as_fallback(struct aftl *ftl, struct aftl_lun *lun)
 		    aftl_program_order_next_page(&ftl->media, block) < ftl->geo.pages)
 			best = block;
 	}
-	if (!best)
-		return false;
-	aftl_block_close_partial(ftl, lun, best);
-	aftl_victim_list_remove(ftl, lun, best);
-	best->state = AFTL_BLOCK_OPEN;
-	lun->fallback = best;
-	return true;
+	if (best)
+		aftl_block_close_partial(ftl, lun, best);
+	else if (!ftl->geo.superblock_luns)
+		best = find_emptiest_block(ftl, lun, false) ?: find_emptiest_block(ftl, lun, true);
+	if (best)
+		reopen_block_as_fallback(ftl, lun, best);
+	return best;
 }
 
 void aftl_block_manager_ensure_fallback_blocks(struct aftl *ftl)
