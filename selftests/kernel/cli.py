@@ -168,7 +168,7 @@ def run_process_that_writes_to_device() -> Iterator[None]:
 
 def check_device_list() -> None:
     """The verb list prints a table, JSON or chosen columns."""
-    check_printed_line("^aftl-cli +89.60 MiB +ram +demo +approxftl +off +rw +0.0% +0$", "list")
+    check_printed_line("^aftl-cli +89.60 MiB +ram +demo +baseline +off +rw +0.0% +0$", "list")
     devices = run_verb_as_json("list")["devices"]
     require([(one["name"], one["open_count"]) for one in devices] == [(NAME, 0)], f"{devices}")
     rows = run_verb_as_json("list", "-o", "name,late99,used", "-S", "-used")["rows"]
@@ -279,7 +279,7 @@ def check_top_output() -> None:
     for pattern in ("^writes +[1-9][0-9.]*/s", r" 3 \|",
                     "^written +[1-9][0-9.]* programmed for each unit: host 1"):
         require(re.search(pattern, out, re.M), out)
-    check_printed_line("^aftl-cli: approxftl on demo", "top", "--interval", "0.2", "--count", "2")
+    check_printed_line("^aftl-cli: baseline on demo", "top", "--interval", "0.2", "--count", "2")
 
 
 def resize_terminal(terminal: int, rows: int, columns: int) -> None:

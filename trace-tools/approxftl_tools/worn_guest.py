@@ -306,8 +306,9 @@ class Cell:
                                          f"'0 {PLAIN_SECTORS} dust {store} 0 {PAGE}'")
                 self.run_watched_command(f"dmsetup message drive{number} 0 enable")
             else:
-                self.run_watched_command(f"approxftl create drive{number} --store {store} "
-                                         f"--timing off {self.table_options_of_drive(number)}")
+                self.run_watched_command(f"approxftl create drive{number} --policy approxftl "
+                                         f"--store {store} --timing off "
+                                         f"{self.table_options_of_drive(number)}")
             self.names[f"dev{number}"] = f"/dev/mapper/drive{number}"
 
     def replace_dm_targets_below(self, target: str) -> None:
