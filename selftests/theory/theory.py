@@ -148,7 +148,7 @@ def random_write_options(pages: int, op: float, rounds: tuple[int, int] = (4, 6)
                          **more: str | int) -> Options:
     """Return options of random writes: rounds[0] device sizes of warm-up, rounds[1] measured."""
     return DIE | {"word_lines": pages, "blocks": PAGES // pages, "op": f"{op:g}%",
-                  "fill": "random", "write-share": 1, "warmup": rounds[0] * PAGES,
+                  "fill": "random", "write-share": 1.0, "warmup": rounds[0] * PAGES,
                   "requests": rounds[1] * PAGES} | more
 
 

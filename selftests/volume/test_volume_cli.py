@@ -31,7 +31,7 @@ def make_volume(path: Path, *arguments: str) -> None:
 @pytest.fixture
 def volume_image(tmp_path: Path) -> Path:
     path = tmp_path / "volume"
-    make_volume(path)
+    make_volume(path, "--policy", "approxftl")
     return path
 
 

@@ -12,7 +12,7 @@ int main(int argc, char **argv)
 		printf("approxftl %s\n", approxftl_version());
 		return EXIT_DONE;
 	}
-	if (argc < 2 || strcmp(argv[1], "sim")) {
+	if (argc < 2 || strcmp(argv[1], "sim") != 0) {
 		complain("a Python package has only the verb sim; \"make install\" installs %s",
 			 argc < 2 ? "all" : argv[1]);
 		return EXIT_USAGE;
