@@ -82,7 +82,7 @@ def compute_ressd_to_tlc_ratios(base: Json, run: Json) -> Gain:
 
 
 def compare_to_tlc(runs: dict[str, Json]) -> Gain:
-    """Return the ratios of ReSSD's run to the run of policy tlc."""
+    """Return the ratios of response times and other results of ReSSD to those of policy tlc."""
     return compute_ressd_to_tlc_ratios(runs["tlc"], runs["ressd"])
 
 

@@ -82,7 +82,7 @@ TAP_TEST(update_intervals_identify_short_lived_data)
 	CHECK(!is_unit_short_lived(1));
 	measure_write_ns(1);
 	CHECK(is_unit_short_lived(1));
-	/* Data with a lifetime of six days get margins, as the daily search may be late. */
+	/* Data that live six days get margins, as TVR looks for data to refresh only once a day. */
 	aftl_advance_age(device.ftl, 6 * DAY_NS);
 	measure_write_ns(1);
 	CHECK(!is_unit_short_lived(1));

@@ -37,7 +37,7 @@ watch_a_minute()
 	busy_ns=$(($(ran_ns) - busy_ns))
 }
 
-# Set $least_timers and $least_ns to the least values of several idle minutes.
+# Set $least_timers and $least_ns to the fewest timers and the least CPU time of an idle minute.
 watch()
 {
 	watch_a_minute

@@ -66,7 +66,7 @@ static void check_approximate_run_limits(void)
 int main(void)
 {
 	tap_run("binary logarithms are exact", check_logarithm);
-	tap_run("powers of two are exact", check_exp2_table);
+	tap_run("the table of powers of two is exact", check_exp2_table);
 	tap_run("2 to the power of log2(x) is x", check_exp2_of_log2);
 	tap_run("run lengths too short for the share of approximate writes are refused",
 		check_approximate_run_limits);

@@ -508,7 +508,7 @@ static bool run_session_of_requests(struct life *life)
 	return true;
 }
 
-/* A device whose blocks may not wear out must not fail requests or become read-only. */
+/* A device with blocks that never wear out must not fail requests or become read-only. */
 static void check_device_health(struct life *life)
 {
 	const struct test_device *device = &life->durable.device;

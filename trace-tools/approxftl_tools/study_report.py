@@ -98,7 +98,7 @@ def list_policies_of_study(groups: Sequence[Group]) -> list[str]:
 
 def chart_template_data(figures: Sequence[Figure], policies: Sequence[str]) -> tuple[list[Json],
                                                                                      Json | None]:
-    """Return what the page needs of the figures, and Vega's scripts (None without vl-convert)."""
+    """Return the figures' data for the page, and Vega's scripts (None without vl-convert)."""
     known = {name: Hue("s", i % COLOURS, i // COLOURS % SHADES)
              for i, name in enumerate(dict.fromkeys(policies))}
     code = live.build_script_bundle() if figures else None

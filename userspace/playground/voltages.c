@@ -136,8 +136,8 @@ static void add_neighbour_pair_shift(struct mass *mass, struct mass *other, doub
 }
 
 /*
- * A shift up to 200 + 150 mV comes from one pair of precise neighbours; a second pair causes the
- * excess.
+ * A shift of up to 200 + 150 mV comes from the two precise pages of one neighbouring word line; the
+ * pages of the other neighbour cause the excess.
  */
 static void add_neighbour_shifts(struct mass *mass, struct mass *other, double mv)
 {

@@ -49,7 +49,7 @@ static inline void background_writer_init(struct sim_beside *beside,
 	};
 }
 
-/* Return the start of the writer's next request; U64_MAX while its last one is in flight. */
+/* Return when the background writer submits next; U64_MAX while its last request is in flight. */
 static inline u64 background_writer_get_due_ns(const struct sim_beside *beside)
 {
 	return beside->interval_ns && !beside->request ? beside->due_ns : U64_MAX;

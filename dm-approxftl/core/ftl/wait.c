@@ -198,9 +198,9 @@ static u64 deduct_ns_from_wait(u64 *from_ns, u64 wanted_ns)
 }
 
 /*
- * Subtract the flash's work for the request itself, which is no wait: from reason @own, from
- * AFTL_WAIT_SUSPEND if the operation was suspended, and from other reasons for the reads of other
- * LUNs in a reconstruction.
+ * Subtract the flash's work for the request itself, which is no wait, from the time of reason @own;
+ * from that of AFTL_WAIT_SUSPEND if the operation was suspended; and, as a reconstruction reads
+ * other LUNs, from the times of other reasons.
  */
 static void deduct_service_from_wait(struct aftl_waits *waits, u32 own, u64 service_ns)
 {

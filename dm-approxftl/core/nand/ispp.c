@@ -8,7 +8,7 @@
 #include "core/nand/program-order.h"
 #include "core/nand/reprogram.h"
 
-/* ISPP parameters may exceed the error limit by 1/8, as the word lines of a layer differ a bit. */
+/* Errors by ISPP parameters may exceed the limit by 1/8: the word lines of a layer differ a bit. */
 #define TOLERATED_EIGHTHS 1
 
 void aftl_chip_init(struct aftl_chip *chip, const struct aftl_media *media,

@@ -532,7 +532,8 @@ static void check_mode_of_page(struct account *account, const struct aftl_placem
 	if (order == AFTL_ORDER_SWITCHED)
 		check_word_line_switch_order(account, place, block);
 	else if (place->mode == AFTL_MODE_SWITCHED)
-		complain(account, "page %u: mode switched needs a block of order switched, not %u",
+		complain(account,
+			 "page %u: mode \"switched\" needs a block of order \"switched\", not %u",
 			 place->page, order);
 }
 

@@ -32,7 +32,7 @@ def errors_by_layer() -> list[float]:
 
 
 def max_layer_errors() -> float:
-    """Return BER_EP1(max): with it the best layer of a new device has a spare margin of 1.7."""
+    """Return the paper's BER_EP1(max): 1.7 times the errors of the best layer of a new device."""
     return min(errors_by_layer()) * program_time.CUBE_MARGIN
 
 
