@@ -51,14 +51,14 @@ def is_share_plausible(share: float, expected: float, count: int) -> bool:
     return abs(share - expected) <= 4 * math.sqrt(expected * (1 - expected) / count) + 1e-12
 
 
-@pytest.mark.parametrize("share", [0, 0.125, 0.5, 0.97, 1])
+@pytest.mark.parametrize("share", [0, 0.125, 0.5, 0.97, 1.0])
 def test_option_write_share_sets_the_share_of_writes(share: float, run_generator: Generate) -> None:
     records = run_generator("--write-share", str(share))
     assert is_share_plausible(sum(r.op == WRITE for r in records) / N, share, N)
     assert {r.op for r in records} <= {READ, WRITE}
 
 
-@pytest.mark.parametrize("share", [0, 0.3, 1])
+@pytest.mark.parametrize("share", [0, 0.3, 1.0])
 def test_only_the_given_share_of_writes_is_approximate(share: float,
                                                        run_generator: Generate) -> None:
     records = run_generator("--approx-share", str(share), "--write-share", "0.6")
@@ -377,7 +377,7 @@ def test_a_closed_loop_keeps_its_queue_full(run_generator: Generate) -> None:
 
 
 @pytest.mark.parametrize("utilisation", [0.3, 0.6])
-@pytest.mark.parametrize("share", [0, 0.37, 1])
+@pytest.mark.parametrize("share", [0, 0.37, 1.0])
 def test_utilisation_is_reached_without_garbage_collection(utilisation: float,
                                                            share: float) -> None:
     """The rate that is computed from page times must give the requested utilisation."""
@@ -390,7 +390,7 @@ def test_utilisation_is_reached_without_garbage_collection(utilisation: float,
     assert found["luns"]["mean_utilisation"] == pytest.approx(utilisation, rel=0.05)
 
 
-@pytest.mark.parametrize("share", [0, 1])
+@pytest.mark.parametrize("share", [0, 1.0])
 def test_utilisation_is_reached_with_hot_sizes(share: int) -> None:
     """The request rate must be computed from the mean length over the hot and the cold range."""
     sizes = ("--size", "64KiB", "--hot-size", "8KiB", "--hot-share", "0.75", "--hot-range", "0.2")
