@@ -526,7 +526,7 @@ static void ensure_lun_has_fallback_block(struct aftl *ftl, struct aftl_lun *lun
 
 /*
  * Make an open block of the policy the fallback block of @lun, or else a block that was closed
- * before it was full; return false if there is none. Called if relocation has no free block, because
+ * before it was full; return false if there is none. Called if relocation has no free block, as
  * blocks of the reserve failed or became parity blocks. The policy may have opened the block for
  * other data than those relocated to it. A block that was closed because it fails comes last.
  */
