@@ -37,8 +37,8 @@ def test_examples_work_as_printed(page: Path, tmp_path: Path) -> None:
         # Notes, and warnings about a short warm-up or about GC, are no errors. Of a log that fio
         # has just written, the pauses of requests, and so the padding, depend on the machine.
         complaints = re.sub(r"^approxftl (?:(?:replay|sim): note|sim: warning): "
-                            r".*(?:starts filled|warm-?up|collection in idle|padding is).*\n", "",
-                            done.err, flags=re.M)
+                            r".*(?:starts filled|warm-?up|collection in idle|padding is|steady "
+                            r"state).*\n", "", done.err, flags=re.M)
         assert not re.search("^approxftl", complaints, re.M), f"{example.text}\n{done.err}"
 
 
