@@ -54,7 +54,7 @@ def test_the_network_has_learned_and_is_stored(kind: str, tmp_path: Path) -> Non
     assert not found["device_active"]
     learned, others = network.load_digits(1)
     layers = network.train_network(128, 1, learned)
-    exact = network.recognised_share(layers, others)
+    exact = network.measure_recognised_share(layers, others)
     assert abs(found["share"]["stored"] - exact) < 0.01
     assert not {tuple(one) for one in learned.pictures} & {tuple(one) for one in others.pictures}
     assert (tmp_path / "weights").read_bytes() == (tmp_path / "weights.precise").read_bytes()

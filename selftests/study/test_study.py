@@ -449,7 +449,7 @@ def test_a_table_wider_than_a_page_is_divided() -> None:
     for name in names:
         row |= {name: 2.123e6, f"{name}_low": 1e6, f"{name}_high": 3e6, f"{name}_ratio": 0.5,
                 f"{name}_ratio_low": 0.4, f"{name}_ratio_high": 0.6}
-    tables = study_table.measure_tables([row], names).split("\n\n")
+    tables = study_table.format_tables_of_measures([row], names).split("\n\n")
     assert [table.count("\u00b1") for table in tables] == [2, 1]
     assert all(table.split()[:2] == ["policy", "runs"] for table in tables)
     assert all(len(line) <= 100 for table in tables for line in table.splitlines())

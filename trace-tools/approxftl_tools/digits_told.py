@@ -38,7 +38,8 @@ def accuracy_by_seed(kind: str, planes: int, rate: float, layer: int | None) -> 
             hit = lossy.flip_low_bits(tensors, data, [rate] * planes, chance)
             data = [new if layer is None or one.name == f"layer.{layer}.weight" else old
                     for one, old, new in zip(tensors, data, hit, strict=True)]
-            found.append(network.recognised_share(network.unpack_network(tensors, data)[0], others))
+            damaged = network.unpack_network(tensors, data)[0]
+            found.append(network.measure_recognised_share(damaged, others))
         yield 100 * float(np.mean(found))
 
 

@@ -43,7 +43,7 @@ def page_map_by_layer(values: Sequence[Cell], row: int, value_label: str,
                 [str(i) for i in range(row)], page_cells_by_layer(padded, row), value_label, words)
 
 
-def page_age_sentence(ages: set[int]) -> str:
+def describe_age_of_pages(ages: set[int]) -> str:
     """Return a sentence about the age of the pages if all have one age, else an empty string."""
     return f" All were programmed {ages.pop()} hours ago." if len(ages) == 1 else ""
 
@@ -59,7 +59,7 @@ def page_figures(name: str, page_map: Json, row: int, order: Sequence[str],
     result = [Figure(
         "page-map", f"{title}: pages",
         "Class and program mode of each page, a row for each layer, the last layer on top. "
-        f"Stale pages have been overwritten elsewhere.{page_age_sentence(set(different))}",
+        f"Stale pages have been overwritten elsewhere.{describe_age_of_pages(set(different))}",
         page_map_by_layer(page_states(page_map), row, "page", order), (source,))]
     if len(different) > 1:
         result.append(Figure(

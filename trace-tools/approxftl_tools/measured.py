@@ -180,7 +180,7 @@ def column_value_text(column: dict[str, Cell], key: str) -> str:
     return value_with_unit(split_key_into_title_and_unit(key)[1], column.get(key))
 
 
-def program_runs_table(programs: Sequence[Run]) -> Table:
+def tabulate_runs_of_program(programs: Sequence[Run]) -> Table:
     """Return a table of a program's runs; one column has both phases (store, read) of a run."""
     columns: dict[str, dict[str, Cell]] = {}
     for program in programs:
@@ -210,5 +210,5 @@ def measured_tables(inputs: Inputs) -> list[Table]:
             *(device_counters_table(group)
               for group in group_devices_that_differ_in_policy(inputs.devices)
               if len(group) > 1),
-            *(program_runs_table([one for one in inputs.programs if one.group == app])
+            *(tabulate_runs_of_program([one for one in inputs.programs if one.group == app])
               for app in dict.fromkeys(program.group for program in inputs.programs))]

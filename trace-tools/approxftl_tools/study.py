@@ -309,7 +309,7 @@ def print_table_of_finished_points(arguments: argparse.Namespace, argv: Sequence
         shown = keys if arguments.measures else study_table.measures_in_figures(plan)
         all_keys = tuple(dict.fromkeys([*shown, *keys]))
         rows = study_table.table_rows_of_groups(groups, plan.rules.yardstick, all_keys)
-        sys.stdout.write(study_table.measure_tables(rows, shown))
+        sys.stdout.write(study_table.format_tables_of_measures(rows, shown))
     return warn_about_drifting_runs(plan, groups)
 
 

@@ -249,7 +249,7 @@ def measures_in_figures(plan: Plan) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for key in found if key in VALUES)) or plan.rules.measures
 
 
-def measure_tables(rows: Sequence[Row], keys: Sequence[str]) -> str:
+def format_tables_of_measures(rows: Sequence[Row], keys: Sequence[str]) -> str:
     """Return text tables of the points' given measures, each table no wider than a page."""
     if not rows:
         return "no point is done\n"

@@ -310,7 +310,7 @@ STATES = "cell-states.h"
 STATES_GUARD = "AFTL_CELL_STATES_H"
 
 
-def states_section() -> Section:
+def make_state_section() -> Section:
     """Return the section of C tables with the cell states (uV) of each curve and their noise."""
     cells = cells_by_program_mode()
     most = max(len(channel.states) for channel in cells.values())
@@ -349,13 +349,13 @@ def _state_rows(channel: cell.Channel, most: int) -> list[list[int]]:
 
 def cell_states_text() -> str:
     """Return the text of cell-states.h."""
+    section = make_state_section()
     parts = [
-        f"/* {LICENCE} */\n/*\n * {states_section().title}.\n"
+        f"/* {LICENCE} */\n/*\n * {section.title}.\n"
         f" * {GENERATED.replace('generate)', 'states)')}\n */\n"
         f"#ifndef {STATES_GUARD}\n#define {STATES_GUARD}\n\n#include \"core/nand/{HEADER}\"\n"
     ]
-    for spaced, item in zip(_declarations_of_section(states_section()), states_section().items,
-                            strict=True):
+    for spaced, item in zip(_declarations_of_section(section), section.items, strict=True):
         if isinstance(item, Table):
             comment = spaced[:spaced.index("extern ")]
             parts.append(f"{comment}static {item.source_definition()}")
