@@ -9,7 +9,7 @@ const char *const small_volumes[SMALL_VOLUMES] = {
 	SMALL " op=60",
 	SMALL " op=60 unit=512 page=2KiB",
 	SMALL " op=60 errors=off",
-	SMALL " op=60 buffer=64KiB",
+	SMALL " op=60 buffer=64KiB gc=0",
 };
 
 struct durable_device durable;
