@@ -791,6 +791,9 @@ static void rerun_failed_seeds(void)
 	run_scenario_of_seed(116, MORTAL);
 	/* With seed 20260455 the write buffer has data of more zones than may be active. */
 	run_scenario_of_seed(20260455, ZONED);
+	/* Recovery must not take a program that the death of its die aborted. */
+	run_scenario_of_seed(30000138, ZONED);
+	run_scenario_of_seed(50000286, ZONED);
 	for (i = 1; i <= 12; i++)
 		run_scenario_of_seed(i, WORN);
 	CHECK_RANGE(tally.uncorrectable, 10, U32_MAX);
