@@ -34,7 +34,7 @@ def test_examples_work_as_printed(page: Path, tmp_path: Path) -> None:
         done = run_program("sh", "-c", example.format_as_shell_command(), directory=tmp_path,
                            environment={"PATH": path})
         assert done.code == 0, f"{example.text}\n{done.err}"
-        # Notes, and warnings about a short warm-up or about GC, are no errors. Of a log that fio
+        # Notes, and warnings about warm-up, GC or steady state, are no errors. Of a log that fio
         # has just written, the pauses of requests, and so the padding, depend on the machine.
         complaints = re.sub(r"^approxftl (?:(?:replay|sim): note|sim: warning): "
                             r".*(?:starts filled|warm-?up|collection in idle|padding is|steady "
