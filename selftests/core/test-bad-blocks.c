@@ -191,6 +191,9 @@ TAP_TEST(without_a_free_block_superblock_gc_uses_an_open_one)
 	check_open_block_is_used(SMALL " superblock=2 unit=0 op=28 gc=0");
 }
 
+/* Number of open blocks that failed while their LUN had no free block. */
+static u32 last_blocks_failed;
+
 /*
  * GC has taken the last free block of a LUN, and this block fails before GC has erased its victim:
  * GC goes on in a block that was closed before it was full, or else in the failing block itself.
@@ -207,11 +210,28 @@ static void check_last_free_block_fails(const char *policy, const char *params)
 	for (writes = 0; lun->free_blocks && writes < 20000; writes++)
 		test_stream_submit_request(&stream, &device);
 	for (i = 0; !lun->free_blocks && i < per_lun; i++)
-		if (block_at(i)->state == AFTL_BLOCK_OPEN && block_at(i) != lun->reloc.from)
+		if (block_at(i)->state == AFTL_BLOCK_OPEN && block_at(i) != lun->reloc.from) {
 			CHECK_EQ(aftl_fail_block(device.ftl, i), 0);
+			last_blocks_failed++;
+		}
 	send_requests_to_worn_device(500);
 	CHECK(!aftl_is_read_only(device.ftl));
 	CHECK_EQ(device.failed, 0);
+}
+
+TAP_TEST(the_last_free_block_fails_with_optional_parts_of_the_controller)
+{
+	static const char *const parts[] = {
+		SMALL " op=60 map_cache=64KiB",
+		SMALL " op=60 bits=3 one_shot=on slc_static=4%",
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(parts); i++) {
+		last_blocks_failed = 0;
+		check_last_free_block_fails("separated", parts[i]);
+		CHECK_MSG(last_blocks_failed, "with %s a LUN always has a free block", parts[i]);
+	}
 }
 
 /* Fail random blocks while requests are in progress. */
