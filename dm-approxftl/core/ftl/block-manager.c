@@ -530,7 +530,7 @@ static void ensure_lun_has_fallback_block(struct aftl *ftl, struct aftl_lun *lun
  * blocks of the reserve failed or became parity blocks. The policy may have opened the block for
  * other data than those relocated to it. A block that was closed because it fails comes last.
  */
-bool aftl_use_open_block_as_fallback(struct aftl *ftl, struct aftl_lun *lun)
+bool aftl_choose_block_as_fallback(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 first = lun->index * ftl->geo.blocks_per_lun;
 	struct aftl_block *best = NULL;

@@ -222,7 +222,7 @@ static int let_policy_place_program(struct aftl *ftl, struct aftl_lun *lun,
 	if (ret && need->cause == AFTL_CAUSE_HOST && ftl->type->out_of_blocks)
 		ftl->type->out_of_blocks(ftl->policy, lun);
 	if (ret && !lun->free_blocks && program_is_data_relocation(need) &&
-	    (lun->fallback || aftl_use_open_block_as_fallback(ftl, lun)))
+	    (lun->fallback || aftl_choose_block_as_fallback(ftl, lun)))
 		return place_in_fallback_block(ftl, lun, need, placement);
 	if ((ret || likely(policy_placement_is_legal(ftl, lun, need, placement))) &&
 	    (!ret || need->cause == AFTL_CAUSE_HOST || !lun->free_blocks))
