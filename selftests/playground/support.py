@@ -23,7 +23,8 @@ needs_page = pytest.mark.skipif(
 #: Chromium's options for a test: no network, no graphics card, no background processes.
 OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe",
            "--host-resolver-rules=MAP * ~NOTFOUND", "--no-first-run", "--mute-audio",
-           "--disable-background-networking", "--disable-component-update")
+           "--disable-background-networking", "--disable-component-update",
+           "--disable-renderer-backgrounding", "--disable-backgrounding-occluded-windows")
 
 
 def simulate_natively(*arguments: str, directory: Path | None = None) -> dict[str, Any]:
@@ -59,6 +60,7 @@ class Browser:
         #: Requests beyond the page itself, and messages in the console.
         self.requested: list[str] = []
         self.said: list[str] = []
+        self.page = Path()
         targets = self.call_method("Target.getTargets")["targetInfos"]
         page = next(target for target in targets if target["type"] == "page")
         self.session = self.call_method("Target.attachToTarget", targetId=page["targetId"],
@@ -107,6 +109,7 @@ class Browser:
 
     def show_page(self, page: Path) -> None:
         """Load any page and wait until it is complete."""
+        self.page = page
         self.call_method("Page.navigate", url="about:blank")
         self.call_method("Page.navigate", url=page.as_uri())
         self.run_script("""new Promise((done) => document.readyState === "complete" ? done() :

@@ -152,9 +152,15 @@ def find_urls_in_page(html: str) -> list[str]:
 
 #: JavaScript helpers for probes: scroll to a figure, find its marks.
 PROBE = """
+    let frames = 0;
+    const countFrame = () => requestAnimationFrame(() => { frames++; countFrame(); });
+    countFrame();
     const until = async (test) => {
+        const before = frames;
         for (let i = 0; i < 6000 && !test(); i++)
             await new Promise((done) => setTimeout(done, 10));
+        if (!test() && frames === before)
+            throw new Error("no frame drawn");
     };
     const drawn = () => new Promise((done) => setTimeout(done, 300));
     const seen = async (id) => {
@@ -220,8 +226,18 @@ WEAK_MARKS = """
 
 
 def run_script(browser: Browser, script: str) -> Any:
-    """Run a script in the page and return its value."""
-    return browser.run_script(f"(async () => {{ {PROBE} {script} }})()")
+    """Run a script in the page and return its value.
+
+    Chromium may stop drawing frames, so that no figure becomes visible. Load the page again then.
+    """
+    asynchronous = f"(async () => {{ {PROBE} {script} }})()"
+    try:
+        return browser.run_script(asynchronous)
+    except AssertionError as error:
+        if "no frame drawn" not in str(error):
+            raise
+    browser.show_page(browser.page)
+    return browser.run_script(asynchronous)
 
 
 def press_key(shown: Browser, key: str, code: int, text: str = "") -> None:
