@@ -17,7 +17,7 @@
 
 #include "trace-format.h"
 
-/* A rule with share= draws once for each block of this many bytes: all its writes match or none. */
+/* A rule with share= matches all writes to a block of this many bytes, or none of them. */
 #define CLASS_RULE_SHARE_BYTES 1048576ULL
 
 struct class_rule;

@@ -9,7 +9,7 @@ static const char usage[] =
 	"Matches the begin and the end of each request, and prints latencies by operation, class and\n"
 	"process, the queue depth, and what applications have said of regions and labels.\n";
 
-/* Maximum number of labels that are printed; --json has all labels. */
+/* Maximum number of notes (regions and labels) that are printed; --json has all of them. */
 #define SHOWN 20
 
 static const char title[] =

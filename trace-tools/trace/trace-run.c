@@ -36,7 +36,7 @@ static u64 sum_source_bytes(const struct trace_reader *reader)
 	return bytes;
 }
 
-/* Open --json and --dropped; check the name of a copy's output, which trace_copy() opens. */
+/* Open --json and --dropped; if the subcommand makes a copy, check the name of the copy. */
 static int open_trace_outputs(struct trace_run *run, bool copies, struct aftl_error *error)
 {
 	const struct trace_options *options = &run->options;

@@ -10,7 +10,7 @@
 #include "trace-record.h"
 #include "trace-run.h"
 
-/* "record" parses its own command line, because it ends with that of the traced program. */
+/* "record" parses its own command line, which ends with the command line of the traced program. */
 static const struct trace_verb trace_record = {
 	.name = "record",
 	.help = "run a program while its device is traced",
