@@ -115,7 +115,7 @@ class Control:
 
     def call_ioctl(self, number: int, form: struct.Struct, *values: int, reason: int | None = None,
                    ) -> tuple[int, ...]:
-        """Issue an ioctl; return its structure's members; number `reason` is the error's reason."""
+        """Issue an ioctl; return its members. @reason: index of the reason for a failure."""
         data = bytearray(form.pack(form.size, *values))
         try:
             issue_ioctl(self.fd, number, data)
@@ -130,7 +130,7 @@ class Control:
         self.call_ioctl(TAG, RANGE_FORMAT, fd, kind, flags, offset, length, 0, 0, reason=6)
 
     def tag_whole_file(self, fd: int, kind: int, carriers: int = 0) -> Carriers:
-        """Tag a whole file by @carriers such as the inode; 0: by all that its device honours."""
+        """Tag a whole file by carriers such as its inode; 0 means all carriers of its device."""
         values = self.call_ioctl(TAG_FD, TAG_FD_FORMAT, fd, kind, carriers, 0, 0, 0, 0, 0, 0,
                                  reason=8)
         return Carriers(*values[3:8])

@@ -63,7 +63,7 @@ class Journal:
         self.marks = 0
 
     def append_journal_line(self, line: str) -> None:
-        """Append a line to the journal."""
+        """Append a line to the journal of block writes."""
         os.write(self.fd, line.encode() + b"\n")
 
     def record_operation(self, kind: str, first: int, count: int) -> int:
@@ -98,7 +98,7 @@ class Load:
         self.completed = [0] * THREADS
 
     def write_blocks(self, fd: int, buffer: mmap.mmap, first: int, count: int) -> int:
-        """Write blocks; return the operation's number."""
+        """Record a write in the journal, and write its blocks; return the operation's number."""
         number = self.journal.record_operation("write", first, count)
         for index in range(count):
             at = index * BLOCK

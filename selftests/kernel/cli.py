@@ -106,7 +106,7 @@ def check_create_without_udev() -> None:
 
 
 def check_table_equals_create_dry_run(*words: str) -> None:
-    """The kernel's table equals the line that --dry-run prints."""
+    """The kernel's table equals the table line that `create --dry-run` prints."""
     out, _ = call_verb(0, "create", "aftl-line", *words, "--dry-run")
     call_verb(0, "create", "aftl-line", *words)
     table = run_dmsetup("table", "aftl-line").strip()

@@ -106,7 +106,7 @@ def measure_costs_of_all_devices(costs: Costs) -> None:
 
 @contextmanager
 def run_process_that_tags() -> Iterator[None]:
-    """Context manager: a process whose writes are approximate, with a tagged file elsewhere."""
+    """Context manager: another process tags its own writes and a file outside of the device."""
     reader, writer = os.pipe()
     child = os.fork()
     if not child:

@@ -325,7 +325,7 @@ keeps_what_is_held()
 	blockdev --setrw /dev/ram1 && return "$kept"
 }
 
-# "approxftl create" refuses a device with unreadable sectors in the last 16 MiB, and keeps it.
+# "approxftl create" refuses a device with unreadable sectors in the last 16 MiB; it writes nothing.
 keeps_what_is_unreadable()
 {
 	zeroed /dev/ram1 && dmsetup create aftl-part --table "0 500000 linear /dev/ram1 0
@@ -417,7 +417,7 @@ reads_ahead()
 }
 
 # Small mapping units make more operations than the durable store's queue holds.
-# If the durable store's queue is full, a suspending task must execute operations without a bio.
+# A suspend must execute the operations of the durable store's full queue, though no bio arrives.
 suspends_with_a_full_queue()
 {
 	wipe /dev/ram1 && create aftl-full /dev/ram1 blocks 64 word_lines 4 op 40 unit 512 \

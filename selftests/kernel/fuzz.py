@@ -253,7 +253,7 @@ class Device(Subject):
             os.close(fd)
 
     def execute_steps(self, steps: Input) -> list[str]:
-        """Execute the steps on a newly created device."""
+        """Execute fuzzed steps on a device that is created before, and removed afterwards."""
         self.mapper.issue_dm_ioctl(CREATE)
         try:
             return super().execute_steps(steps)

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit 1
 only_in_the_lab
 
 # The clock of the lab's virtual machine counts a nanosecond for each instruction.
-# A real CPU executes two or more instructions in a ns: 200 us in the lab are at most 100 us there.
+# 200 us in the lab are at most 100 us on a real CPU, which executes 2 or more instructions in a ns.
 longest_us=200
 tracing=/sys/kernel/tracing
 mountpoint -q "$tracing" || mount -t tracefs tracefs "$tracing" || exit 1

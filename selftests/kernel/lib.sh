@@ -102,7 +102,7 @@ remove_all()
 	done
 }
 
-# Parameters of a device with 128 MiB of flash; with $small its requests complete at once.
+# Parameters of a device with 128 MiB of flash; $small also makes its requests complete at once.
 shape='blocks 64 word_lines 8 op 30'
 # shellcheck disable=SC2034 # for the tests
 small="$shape timing off"

@@ -356,7 +356,7 @@ load_overtakes_audits()
 	dmsetup remove aftl-other && [ "$ended" -lt "$all" ]
 }
 
-# A resume waits for the messages to its device, but not with the lock that other devices need.
+# A resume that waits for the messages to its device does not hold a lock that other devices need.
 # The shell has real-time priority, so that it loads the other device's table before eight audits.
 # A busy host may stop the shell's virtual processor, so the test makes up to three attempts.
 others_load_while_a_resume_waits()

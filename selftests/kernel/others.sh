@@ -99,7 +99,7 @@ run_xfstests()
 	} 2>&1 | tee -a "$kept/said" | tell_verdicts
 }
 
-# Print the drive as which NVMe tests see the first device; tests end each export that they find.
+# Export the first device by NVMe, and print its drive; an NVMe test ends each export that it finds.
 export_first()
 {
 	"$approxftl" nvme aftl-first --remove --force >"$scratch/said" 2>&1

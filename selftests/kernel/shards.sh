@@ -155,7 +155,7 @@ with_data()
 	done
 }
 
-# Data survive reloads with other policies, write buffers and numbers of shards, and the way back.
+# Data survive reloads with other policies, write buffers and numbers of shards, and back again.
 reloads()
 {
 	with_data || return
@@ -258,7 +258,7 @@ fails_with()
 	! create_kept 2>"$scratch/said" && dmesg | tail -n 3 | grep -qF "$1"
 }
 
-# A shard's volume records its device and shard number; one at another shard's place is refused.
+# A shard's volume records its device and shard number; at another shard's place it is refused.
 shards_are_told_apart()
 {
 	dmsetup remove aftl-kept && stride=$(stride_mib) && [ "$stride" -gt 0 ] &&

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Stress a device with a load; a random seed chooses its backing device and events such as faults.
 
-torture.py                       the points; with AFTL_TORTURE_SECONDS=N seeds for so long, from
-                                 AFTL_TORTURE_SEED on
+torture.py                       all test points; AFTL_TORTURE_SECONDS=N: scenarios for N seconds,
+                                 with seeds from AFTL_TORTURE_SEED on
 torture.py SEED [KEY=VALUE]...   one scenario; KEY=VALUE overrides a field of Scenario
 
 Prints each scenario as a command that repeats it. A hang prints the kernel's stacks, leaves the
@@ -710,7 +710,7 @@ class Scarcity:
 
 
 class Writer(threading.Thread):
-    """A thread that waits for an event; then it writes of each 64 units the first, then all."""
+    """A thread that after an event writes pieces of 64 units: first one unit, then the piece."""
 
     def __init__(self, fd: int, data: mmap.mmap) -> None:
         super().__init__(daemon=True)
