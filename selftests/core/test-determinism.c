@@ -429,7 +429,7 @@ TAP_TEST(a_fill_without_the_policy_equals_one_that_asks_it)
 		FILLED "100% fill=sequential allocate=static",
 		FILLED "100% fill=random allocate=static",
 		FILLED "100% fill=sequential allocate=least_busy",
-		/* Here one program sets a whole word in the bitmap of units that the fill wrote. */
+		/* Each program sets a whole word in the bitmap of filled units. */
 		FILLED "61% fill=sequential layers=16 word_lines=15",
 	};
 	static const bool in_rounds[] = { true, true, false, true, true, true, false, false, true };

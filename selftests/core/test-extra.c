@@ -11,7 +11,7 @@
 	"rber_approx=0.002"
 
 static const char shape[] = SHAPE " unit=16KiB";
-/* With four units per page its OOB metadata have room for the hour in which it is programmed. */
+/* If a page has four units, its OOB metadata have room for the hour of the page's program. */
 static const char with_room[] = SHAPE " unit=4KiB";
 static const char without_errors[] = SHAPE " unit=16KiB errors=off";
 
@@ -151,7 +151,7 @@ static u32 sum_extra_metadata_chunks_over_time(const char *policy, const char *p
 	return extras;
 }
 
-/* Check that erased blocks have no program hours in any of the arrays with hours of pages. */
+/* Check that no page without data has an hour in which it was programmed. */
 static void check_erase_clears_program_hours(const struct test_device *device)
 {
 	const struct aftl_media *media = &device->ftl->media;

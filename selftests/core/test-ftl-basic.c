@@ -542,7 +542,7 @@ TAP_TEST(a_fua_write_completes_after_its_program)
 	CHECK_EQ(latency, WRITE_NS);
 }
 
-/* The host waits for the FUA unit, so the unit queued before it must not be held back. */
+/* The host waits for a FUA write, so the unit queued before the FUA write must not be held back. */
 TAP_TEST(a_fua_write_ends_the_wait_for_a_full_page)
 {
 	u64 latency = 0;

@@ -25,7 +25,7 @@ struct page {
 };
 
 /**
- * struct own - host data of a request that the core does not see
+ * struct own - the host's data about a request, which the core does not see
  * @stamp: stamp of the sectors that the request writes
  * @rest: content of the first and the last page, as read() fetched them
  * @floor: for a read, the oldest stamp that each sector may have

@@ -713,7 +713,7 @@ static void reload_between_passes(struct test_bytes *bytes)
 	device.config = *aftl_config(device.ftl);
 }
 
-/* A block saved after a padded coarse pass continues, when loaded, with the line's fine pass. */
+/* After a coarse pass of a padded word line, a loaded block continues with the fine pass. */
 TAP_TEST(a_loaded_block_continues_with_its_fine_pass)
 {
 	struct test_bytes bytes = { 0 };

@@ -347,7 +347,7 @@ TAP_TEST(changed_times_apply_at_once)
 	CHECK_RANGE(latency, 1000000, 1000000 + 41000);
 }
 
-/* Frequent changes of parameters must not disturb operation. */
+/* Parameters that change often under load must not cause a loss of data. */
 TAP_TEST(parameters_change_under_load_without_data_loss)
 {
 	struct aftl_random random = { 5 };

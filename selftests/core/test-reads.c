@@ -141,8 +141,8 @@ static bool layer_needs_reference_shift(u32 block, u32 layer, u64 hours)
 }
 
 /*
- * Count pages whose best reference shift is implausible, or unlike that of the first page of their
- * layer: zero for one of the two pages only.
+ * Count pages whose best reference shift is implausible (1, or more than 4), or is zero although
+ * the first page of their layer needs a shift, or not zero although the first page needs none.
  */
 static u32 count_pages_with_implausible_ref_shift(u32 block, u32 layer, u64 hours)
 {

@@ -86,7 +86,7 @@ static u32 highest_programmed_layer(u32 block)
 
 /*
  * A layer may begin when all super layers below it are used up. After a reclamation with virtual
- * super layers, the layer directly below may still be open, until no lower layer is open.
+ * super layers the layer directly below may be in use, until a layer begins above used-up ones.
  */
 static void check_super_layer_begin(u32 block, u32 layer)
 {

@@ -282,7 +282,7 @@ TAP_TEST(requested_gc_folds)
 	write_units_singly(0, 5 * EACH);
 	CHECK_EQ(count_slc_blocks(), 5);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
-	/* A user has requested GC of 40 blocks; the first of them is being collected. */
+	/* The requested GC of LUN 0 has begun to collect the first of its 40 blocks. */
 	CHECK_EQ(device.ftl->luns[0].forced_gc, 40 - 1);
 	test_advance_clock_by(&device, 100 * device.config.idle);
 	CHECK_EQ(test_counters(&device)->fold_idle_blocks, 0);

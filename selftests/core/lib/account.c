@@ -811,7 +811,7 @@ static void check_read_event(struct account *account, const struct aftl_array_ev
 	u32 reads = block->reads;
 	u64 least;
 
-	/* The core has counted the current read already, but it disturbs only later reads. */
+	/* The core has counted this read already, but the read disturbs only later reads. */
 	block->reads = account_of_block(account, event->block)->reads;
 	least = compute_page_sensing_ns(account, event->block, event->page, attr);
 	if (config->read_move)

@@ -58,7 +58,7 @@ bool account_open_device(struct account *account, struct aftl *ftl);
 
 void account_close_device(struct account *account);
 
-/* Add the array operation that begins to the account; call from the host's array(). */
+/* Record an array operation when it begins; call from the host's array(). */
 void account_array_event(struct account *account, const struct aftl_array_event *event);
 
 /* Record the policy's answer whether the next erase of @block is shallow. */

@@ -53,7 +53,7 @@ struct shadow_store {
  * shadow_attach_to_device() - attach a store to the unused @device
  * @whole: store whole units instead of eight bytes of each unit
  *
- * The store lives as long as the device, and test_device_audit_and_close() compares the two.
+ * test_device_audit_and_close() compares the store with the device and frees the store.
  * Approximate writes get all quality levels in turn.
  */
 void shadow_attach_to_device(struct shadow_store *store, struct test_device *device, bool whole);

@@ -548,7 +548,7 @@ void test_advance_clock_to(struct test_device *device, u64 now_ns)
 		;
 }
 
-/* If complete() submits a request, the callbacks count for the host call in progress. */
+/* Callbacks for a request that complete() submits belong to the host call in progress. */
 static int submit_test_request(struct test_device *device, struct aftl_request *request)
 {
 	bool inside = device->inside;
