@@ -410,7 +410,7 @@ def count_disturbing_neighbours_of_baseline() -> int:
 
 
 def measure_ax18_blocks_over_time() -> list[Measured]:
-    """Measure class changes of a block's first page, and the most approximate writes of a page."""
+    """Measure class changes of a first page, and the most approximate writes of the same data."""
     report, events = run_with_timeline(
         "--profile=tcad18", "--policy=approxftl", "--size=8KiB", "--channels=1", "--chips=1",
         "--blocks=128", "--word_lines=4", "--op=25%", "--fill=none", "--write-share=100%",

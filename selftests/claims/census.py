@@ -17,7 +17,7 @@ READ, WRITE = (aft.OPERATIONS.index(name) for name in ("read", "write"))
 
 
 class Access(NamedTuple):
-    """One request, in pages of the device."""
+    """One request of a stream, measured in pages of the device."""
 
     t_ns: int
     page: int

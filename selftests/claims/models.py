@@ -49,7 +49,7 @@ def compute_correctable_page_errors(corrected: int) -> float:
 
 
 def measure_ag1_page_times() -> list[Measured]:
-    """Return AGCR's times in us: of a write by its cost, and of reads of the data written so."""
+    """Return AGCR's times in us of writes by cost, and of reads by the write cost of their data."""
     reads = (program_time.agcr_read_ns(cost) // 1000 for cost in range(3))
     return [pack_figures(*(ns // 1000 for ns in program_time.AGCR_WRITE_NS), *reads, digits=0)]
 
@@ -92,7 +92,7 @@ def measure_cu1_leader_program_time() -> list[Measured]:
 
 
 def measure_tv1_state_half_widths() -> list[Measured]:
-    """Return the half widths (V) of TVR's voltage states D0 to D5, their sums of D0-3 and D0-1."""
+    """Return half widths (V) of TVR's states D0 to D5, and the sums of D0 to D3 and of D0, D1."""
     widths = tvr.distances_to_read_references()
     return [pack_figures(*widths[:2], *widths[4:], digits=3),
             pack_figures(*widths[2:4], digits=3),
@@ -164,7 +164,7 @@ def measure_tv10_errors_of_states() -> list[Measured]:
 
 
 def measure_tv9_ecc_and_coupling_limits() -> list[Measured]:
-    """Return the error rate (1e-4) that ECC corrects, and the disturbance (%) saved by 2 V less."""
+    """Return the error rate (1e-4) that ECC corrects, and the effect (%) of 2 V on disturbance."""
     rates = [1e4 * find_corrected_rber(MLC_CODE[0], bits, 1e-16) for bits in (MLC_CODE[1], 8192)]
     lost = 100 * (1 - cell.neighbour_shift_mv(5.4 - 2) / cell.neighbour_shift_mv(5.4))
     return [pack_figures(rates[0], shown=f"{rates[0]:.2f}; 24 bits of 1024 bytes: {rates[1]:.2f}"),

@@ -61,7 +61,7 @@ class Control:
 
 
 def is_row_confirmed(row: Judged | Claim) -> bool:
-    """Tell whether a row's verdict is as good as the register's, or "pass"."""
+    """Tell whether a row passes, or has a verdict at least as good as the register's verdict."""
     if isinstance(row, Claim):
         return row.verdict != "fail"
     return not is_worse_verdict(row.verdict, row.entry.verdict)

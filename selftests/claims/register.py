@@ -120,7 +120,7 @@ class Entry:
         return ", ".join(parts)
 
     def judge_figures(self, ours: Measured) -> str:
-        """Return the verdict that follows from the figures."""
+        """Return the verdict on our figures by the limits of the entry."""
         right = ours.holds and are_values_ordered(ours.values, self.order)
         has_limits = self.within is not None or self.band is not None
         close = right and self.has_values_near_paper(ours.values)

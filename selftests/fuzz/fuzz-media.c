@@ -30,7 +30,7 @@ static const struct {
 static char folder[64];
 static struct app_place place;
 
-/* Original files, restored before each fuzzing input. */
+/* Original images, videos and series, whose files are restored before each fuzzing input. */
 static struct {
 	u8 *data;
 	off_t size;

@@ -352,7 +352,7 @@ def test_mutated_files_are_read_or_refused(form: str, tmp_path: Path) -> None:
 
 def split_model_by_plane(tensors: Sequence[Made], folder: Path, which: Callable[[str], bool] = bool,
                          form: str = "safetensors") -> bytes:
-    """Return a file that stores the tensors that `which` accepts by bit plane."""
+    """Return a file that stores by bit plane those tensors whose names `which` accepts."""
     model = parse_model_bytes(WRITERS[form](tensors))
     layout = Layout(model,
                     [one for one in model.tensors if which(one.name)

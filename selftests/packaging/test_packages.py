@@ -229,7 +229,7 @@ def unpacked_kernels() -> Path:
 @pytest.mark.slow
 @pytest.mark.in_turn
 def test_dkms_builds_the_module(installed_tree: Path, tmp_path: Path) -> None:
-    """Build for one kernel of this Debian release; the test kernel-build covers all kernels."""
+    """DKMS builds the module for one kernel; the tests kernel-build cover all kernels."""
     known = next((mark.parent for mark in unpacked_kernels().glob("*/own-series")), None)
     assert known, "no kernel of this release is unpacked: make deps does that"
     shutil.copytree(installed_tree / "usr/src", tmp_path / "src")

@@ -178,7 +178,7 @@ def run_approxftl_for_figures(peer: Path, pair: Pair, config: str,
 
 
 def compare_simulation_pair(peer: Path, pair: Pair) -> bool:
-    """Print the rows of a pair of simulations. Return true if both agree in the last row."""
+    """Print the rows of two simulations; return true if both agree in the last row."""
     config = set_xml_elements((peer / "ssdconfig.xml").read_text(), LOGGED)
     flow: Words = {}
     options: tuple[str, ...] = ()

@@ -483,7 +483,7 @@ def test_after_rapid_changes_the_page_address_has_the_last_state(browser: Browse
 
 
 def test_the_zoom_survives_a_reload_and_a_resized_window(browser: Browser) -> None:
-    """The zoom is kept in the address and when the window changes; a new device resets it."""
+    """A reload of the address and a resized window keep the zoom; a new device resets it."""
     open_page(browser, "#at=300")
     browser.run_script("choose('a', 300, 0); zoomInto('a')")
     assert "zoom=d2" in read_page_address(browser)

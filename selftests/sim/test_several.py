@@ -267,7 +267,7 @@ def test_a_killed_simulation_is_reported_as_a_failure(tmp_path: Path) -> None:
 
 
 def test_a_result_that_a_child_process_cannot_write_is_a_failure() -> None:
-    """The files of child processes are limited to less than the size of a result."""
+    """A file size limit lets each run fail whose process cannot write its result."""
     done = run_program("sh", "-c", 'trap "" XFSZ; exec prlimit --fsize=1000 "$@"', "sh", BINARY,
                        "sim", "--policy", "baseline,vth_b", "--requests", "10", "--jobs", "2")
     assert (done.code, done.out) == (1, "")

@@ -19,8 +19,8 @@ checks=$checks,-bugprone-reserved-identifier,-bugprone-assignment-in-if-conditio
 checks=$checks,-bugprone-macro-parentheses
 checks=$checks,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling
 
-# Largest number of program states that clang's analyser explores in a function. Its default,
-# AFTL_ANALYSER_NODES=225000, takes ten times as long; short functions need a thirtieth of it.
+# Largest number of program states that clang's analyser explores in each function
+# AFTL_ANALYSER_NODES=225000, clang's default, takes ten times as long; few functions need it.
 nodes=${AFTL_ANALYSER_NODES:-7000}
 
 # Each process checks one file, because clang's analyser confuses the va_lists of several files.

@@ -18,10 +18,10 @@
 /* Kinds of table lines. */
 enum kind {
 	KIND_RAM,
-	KIND_RAM_OTHER,	/* device in memory, other geometry; can store a KIND_RAM table's data */
-	KIND_RAM_SMALL,	/* device in memory, smaller than KIND_RAM and KIND_RAM_OTHER */
+	KIND_RAM_OTHER,	/* a device in memory with another geometry that can hold KIND_RAM's data */
+	KIND_RAM_SMALL,	/* a device in memory, smaller than KIND_RAM and KIND_RAM_OTHER */
 	KIND_VOLUME,
-	KIND_VOLUME_OTHER, /* on another backing device */
+	KIND_VOLUME_OTHER, /* a volume on another backing device than KIND_VOLUME */
 	KINDS,
 };
 

@@ -9,7 +9,7 @@
 #include "stream.h"
 #include "tap.h"
 
-/* Number of pages that one run makes unreadable. */
+/* Number of pages that one run of the test makes unreadable. */
 #define HURT 24
 
 /* Send requests, while the host executes the volume's operations with a random delay. */

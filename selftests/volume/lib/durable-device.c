@@ -893,7 +893,7 @@ static void durable_on_read(struct test_listener *self, struct test_request *req
 	else if (read->source == AFTL_SOURCE_ZERO && !aftl_geometry(durable->device.ftl)->zones)
 		check_unit_may_be_zero(durable, unit, covered);
 	else if (read->source == AFTL_SOURCE_ZERO)
-		return; /* The zone was reset and rewritten during the read. */
+		return; /* A zone may be reset and rewritten while it is being read. */
 	else if (read->source == AFTL_SOURCE_BUFFER)
 		check_read_from_buffer(durable, unit, read->tag, covered);
 	else if (read_write_stamp_at_ppn(durable, unit, read->ppn, covered, &stamp))
