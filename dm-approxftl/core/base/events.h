@@ -46,7 +46,7 @@ static inline u32 aftl_events_count_event_times(const struct aftl_events *events
 	return events->many + events->few + 1;
 }
 
-/* Return the number of tree nodes in @events, which is that of entries of @winner. */
+/* Return the number of tree nodes in @events, which is also the number of entries of @winner. */
 static inline u32 aftl_events_count_tree_nodes(const struct aftl_events *events)
 {
 	return max(events->many_leaf / 2 * 3, events->few_leaf / 3 * 4);

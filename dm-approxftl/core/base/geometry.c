@@ -43,7 +43,7 @@ int aftl_check_two_pass_program_params(const struct aftl_config *config, struct 
 	return 0;
 }
 
-/* A sharded device has an FTL for each shard: refuse a configuration that is not of one shard. */
+/* Each shard of a device has its own FTL: refuse a configuration for more than one shard. */
 static int check_single_shard_config(const struct aftl_config *config, struct aftl_error *error)
 {
 	if (config->shards == 1)
@@ -148,7 +148,7 @@ static int check_zone_geometry(const struct aftl_geometry *geo, const struct aft
 	return 0;
 }
 
-/* A zone uses as many LUNs as it has blocks, reduced to a divisor of all LUNs. */
+/* A zone uses as many LUNs as it has blocks, reduced to a divisor of the number of LUNs. */
 static u32 count_luns_of_zone(const struct aftl_geometry *geo, u64 capacity)
 {
 	u64 blocks = div64_u64(capacity + geo->block_ppns - 1, geo->block_ppns);

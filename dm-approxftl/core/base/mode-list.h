@@ -27,11 +27,11 @@ MODE(COARSE, "coarse", 0, program_coarse, 466667, read, MLC_DELTA_B, COARSE)
 MODE(FINE, "fine", 0, program_fine, 933000, read, MLC_FINE, FINE)
 /* A word line with parameters learned from the leader word line of its layer (cubeFTL) */
 MODE(FOLLOWER, "follower", 0, program, 0, read, STANDARD, PRECISE)
-/* MLC mode of cells for more bits; ReSSD may reprogram such a word line in a super layer */
+/* MLC mode: two bits per cell in cells that can store more; ReSSD may reprogram the word line */
 MODE(MLC, "mlc", 2, program_mlc, 0, read_mlc, TLC_MLC_MODE, PRECISE)
 /* SLC mode: one bit per cell in cells that can store more */
 MODE(SLC, "slc", 1, program_slc, 0, read_slc, SLC_MODE, PRECISE)
-/* TLC mode: three bits per cell in cells for four */
+/* TLC mode: three bits per cell in cells that can store four */
 MODE(TLC, "tlc", 3, program_tlc, 0, read_tlc, TLC, PRECISE)
 /* Coarse (foggy) pass of two; the data is readable only after the fine pass */
 MODE(FOGGY, "foggy", 0, program_foggy, 0, read, STANDARD, PRECISE)

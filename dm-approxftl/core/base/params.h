@@ -149,7 +149,7 @@ struct aftl_param {
 extern const struct aftl_param aftl_core_params[];
 extern const char *const aftl_switch_words[];
 
-/* PARAM() line as an entry of a struct aftl_param table; name_words: the words of a choice. */
+/* PARAM() that gives an entry of a struct aftl_param table; a CHOICE has words in NAME_words. */
 #define AFTL_WORDS_COUNT(name) NULL
 #define AFTL_WORDS_BYTES(name) NULL
 #define AFTL_WORDS_TIME(name) NULL

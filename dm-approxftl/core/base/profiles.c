@@ -25,7 +25,7 @@ struct profile {
 
 static const struct setting demo_settings[] = { { NULL, 0 } };
 
-/* Settings of all profiles from papers, whose simulators let reads always overtake writes. */
+/* Settings of all profiles from papers: in the papers' simulators reads always overtake writes. */
 static const struct setting paper_settings[] = {
 	{ "write_expire", 0 },
 	{ NULL, 0 },
@@ -77,7 +77,7 @@ static const struct setting micro19_settings[] = {
 	{ "unit", 0 },
 	{ "one_shot", AFTL_ON },
 	{ "read", 60 * US }, /* assumed */
-	{ "ecc_bits", 80 }, /* assumed: ReSSD's authors call 80 bits in a KiB typical of TLC */
+	{ "ecc_bits", 80 }, /* assumed: ReSSD's paper calls ECC of 80 bits per KiB typical */
 	{ "buffer", 16 << 20 }, /* assumed */
 	{ NULL, 0 },
 };
@@ -95,7 +95,7 @@ static const struct setting ics14_settings[] = {
 	{ "unit", 0 },
 	{ "read", 50 * US }, /* assumed */
 	{ "program", 1118 * US }, /* slow page; mean program time of both pages: 789 us */
-	{ "program_fast", 460 * US }, /* fast page: mean of 380 us and 1.42 * 380 us, by its data */
+	{ "program_fast", 460 * US }, /* fast page: mean over data of 380 us and 1.42 * 380 us */
 	{ "program_reduced", 559 * US },
 	{ "erase", 3300 * US },
 	{ "wear_times", AFTL_ON },

@@ -15,7 +15,7 @@ struct aftl_axis_point {
 	u32 fraction;
 };
 
-/* Position of @value on an axis of ascending points; that of the last point at most. */
+/* Position of @value on an axis of ascending points; values beyond the end get the last point. */
 static inline struct aftl_axis_point aftl_axis_position(const u32 *axis, u32 points, u64 value)
 {
 	struct aftl_axis_point point = { points - 2, 65536 };

@@ -141,7 +141,7 @@ static inline void aftl_decode_block_kind(u8 stored, bool zoned, u8 *kind, u8 *h
 	*handle = stored >> AFTL_HANDLE_SHIFT | (zoned ? low << AFTL_HANDLE_SHIFT : 0);
 }
 
-/* A write stream is a class and a stream of the policy. All data of a program have one. */
+/* A write stream is a class and a stream of the policy; a program never mixes write streams. */
 #define AFTL_WRITE_STREAMS (AFTL_CLASSES * AFTL_STREAMS)
 
 /* Zones have write streams of their own, numbered after those of the policy and of the CMT. */

@@ -79,7 +79,7 @@ struct aftl {
 	u32 *victims;
 	u64 *bus_ns;
 
-	/* Derived from the configuration by aftl_apply_config(). */
+	/* aftl_apply_config() derives these members from the configuration. */
 	u32 program_units;
 	u32 foggy_blocks;
 	u32 fine_pending_units;
@@ -153,7 +153,7 @@ static inline int aftl_call_pause_callback(const struct aftl *ftl)
 	return ftl->ops->pause ? ftl->ops->pause(ftl->host) : 0;
 }
 
-/* Derive values from a new configuration. */
+/* Derive members of @ftl, such as the number of streams, from a new configuration. */
 void aftl_apply_config(struct aftl *ftl);
 
 #endif

@@ -39,7 +39,7 @@ struct aftl;
  */
 void aftl_faults_schedule_next_event(struct aftl *ftl);
 
-/* Make those faults due that wait for number, time or logical page @reached of @trigger. */
+/* Make faults due that wait for @trigger with the request number, time or lpn @reached. */
 void aftl_mark_faults_of_trigger_due(struct aftl *ftl, u8 trigger, u64 reached);
 
 /* Count a host request that has just been admitted, while a fault is armed. */

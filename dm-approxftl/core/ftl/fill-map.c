@@ -12,12 +12,12 @@
 #define BLOCK_RUNS 8U
 
 /*
- * Rounds of fewer logical pages are not recorded: map->runs, with a number for each round, would
- * not be smaller than the L2P entries.
+ * Rounds of fewer than ROUND_LEAST logical pages are not recorded: map->runs, with a number for
+ * each round, would not be smaller than the L2P entries.
  */
 #define ROUND_LEAST 16U
 
-/* L2P entries to be stored before the next pause(); a chunk has a multiple of so many entries. */
+/* L2P entries stored between two calls of the host's pause(); divides the entries of a chunk. */
 #define SLICE_UNITS 65536U
 
 /* The number x for which @step * x is 1 modulo @units, to which it is coprime. */
@@ -108,8 +108,8 @@ static struct write_place place_of_fill_write(const struct aftl_fill_map *map, u
 }
 
 /*
- * Return what to add to the members of a write's position, modulo 2^32, to reach the write @step
- * later in the fill order, if the order wraps around between the two writes.
+ * Return the difference, modulo 2^32, between the positions of a write and of the write @step later
+ * in the fill order, if the order wraps around between the two writes.
  */
 static struct write_place step_to_previous_place(const struct aftl_fill_map *map, u32 step)
 {

@@ -129,7 +129,7 @@ bool aftl_commit_coarse_pass_of_padding(struct aftl *ftl, struct aftl_lun *lun, 
 	};
 	compute_program_result_of_fine_pass(ftl, lun, &need, placement);
 	aftl_program_commit(ftl, lun, &need, placement, NULL);
-	/* The policy has not placed this padding: tell it that its block is full now. */
+	/* The policy has not placed this padding: tell the policy that the padded block is full. */
 	if (block->frontier == ftl->geo.pages && block != lun->fallback && ftl->type->closed)
 		ftl->type->closed(ftl->policy, block);
 	return true;

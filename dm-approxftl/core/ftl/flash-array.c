@@ -80,7 +80,7 @@ static noinline void observe_read(struct aftl *ftl, const struct aftl_lun *lun,
 		trace_array_event(ftl, lun, event);
 }
 
-/* Time for which the program that @lun begins occupies the channel with its data. */
+/* Channel time of the data transfer for the program that @lun begins. */
 static u64 compute_bus_ns_of_program(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	u64 ns = compute_bus_transfer_ns(ftl,
@@ -306,7 +306,7 @@ void aftl_array_program(struct aftl *ftl, struct aftl_lun *lun, u32 kind,
 	array_begin_program(ftl, lun, placement, done_ns);
 }
 
-/* Relocations read and program data through the controller, so that ECC corrects them. */
+/* Relocations read and program data through the controller, whose ECC corrects the data. */
 void aftl_array_copyback(struct aftl *ftl, struct aftl_lun *lun,
 			 const struct aftl_placement *placement)
 {

@@ -428,8 +428,8 @@ void aftl_process_events_until(struct aftl *ftl, u64 now_ns);
  * @ftl: device
  * @limit_ns: device time beyond which no event is processed
  *
- * Also processes all other events of that time. Equivalent to aftl_process_events_until() to the
- * time of one event after the other, for a host that must act on a completion before time goes on.
+ * Also processes all other events of that device time, as if aftl_process_events_until() was called
+ * for each event. For a host that must act on a completion before device time goes on.
  */
 void aftl_run_to_completion(struct aftl *ftl, u64 limit_ns);
 
@@ -646,7 +646,7 @@ int __must_check aftl_arm_fault(struct aftl *ftl, const struct aftl_fault *fault
 
 /*
  * Empty the fault list, except for faults in progress, whose remaining steps must follow. No other
- * fault is armed then.
+ * fault is armed afterwards.
  */
 void aftl_clear_faults(struct aftl *ftl);
 

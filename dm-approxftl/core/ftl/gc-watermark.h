@@ -49,7 +49,7 @@ static inline u32 aftl_count_reserved_slc_blocks(const struct aftl *ftl)
 /*
  * Blocks of each LUN of a zoned device that belong to no zone: the GC reserve, a fallback block,
  * a spare block, and the SLC cache. If translation pages are on flash, spread over @luns LUNs, also
- * their open block, a block that GC relocates them to, and so many blocks that GC can empty one.
+ * their open block, a block that GC relocates them to, and enough blocks for one to be a GC victim.
  */
 static inline u32 aftl_count_blocks_outside_zones(const struct aftl *ftl, u32 luns)
 {

@@ -156,8 +156,8 @@ struct filler {
 #define NUMBERS_SLICE 65536U
 
 /*
- * Store the L2P entries of recorded rounds and, if the policy wants them, the numbers of the writes
- * that wrote each logical page first: then no more rounds are programmed.
+ * Store the L2P entries of recorded rounds and, if the policy wants it, the number of the first
+ * write of each logical page; in that case no further rounds are programmed.
  */
 static int fill_store_recorded_l2p_entries(struct aftl *ftl, struct filler *filler)
 {

@@ -18,7 +18,7 @@
 #define SLICE_NS 100000ULL
 #define SLICE_PAGES 1024
 
-/* A scan that skips a block without valid pages counts it as so many pages of work. */
+/* Pages of work that a scan counts for a block without valid pages, which it skips. */
 #define EMPTY_PAGES 16
 
 /* Age in hours at which a page is relocated; 0: never. */

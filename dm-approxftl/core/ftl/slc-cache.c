@@ -140,7 +140,7 @@ static void slc_open_superblock(struct aftl *ftl, struct aftl_lun *lun)
 	}
 }
 
-/* Continue an SLC superblock that another LUN began: open this LUN's block of the oldest one. */
+/* Open this LUN's block of the oldest SLC superblock that another LUN has begun. */
 static void slc_open_block_of_begun_superblock(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_block *block = lun_first_block(ftl, lun);

@@ -198,9 +198,9 @@ static u64 deduct_ns_from_wait(u64 *from_ns, u64 wanted_ns)
 }
 
 /*
- * Subtract the flash's work for the request itself, which is no wait, from the time of reason @own;
- * from that of AFTL_WAIT_SUSPEND if the operation was suspended; and, as a reconstruction reads
- * other LUNs, from the times of other reasons.
+ * Subtract @service_ns, the flash time for the request itself, which is no wait: first from reason
+ * @own, then from AFTL_WAIT_SUSPEND, as the operation may have been suspended, then from all other
+ * reasons, as a reconstruction reads other LUNs.
  */
 static void deduct_service_from_wait(struct aftl_waits *waits, u32 own, u64 service_ns)
 {

@@ -586,7 +586,7 @@ enum aftl_zone_state aftl_zone_state(const struct aftl *ftl, u32 zone, u32 *writ
 	return ftl->read_only ? max(state, AFTL_ZONE_READ_ONLY) : state;
 }
 
-/* Return true if a loaded @zone may own slot @slot: it is active, and no other zone does. */
+/* True if the loaded @zone may own slot @slot: it is active, and no other zone owns the slot. */
 static bool zone_may_own_write_slot(const struct aftl *ftl, u32 zone, u32 slot)
 {
 	u8 has;

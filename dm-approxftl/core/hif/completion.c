@@ -15,7 +15,7 @@ static void completion_schedule_event_of_queue(struct aftl *ftl, u32 line)
 			     head ? head->complete_ns : AFTL_NEVER);
 }
 
-/* End of the controller's work on a request: it processes requests one by one, by direction. */
+/* End of the controller's work on a request: it works on one request per direction at a time. */
 static u64 compute_controller_end_ns(struct aftl *ftl, bool inward)
 {
 	u64 ns = ftl->config.controller_command;

@@ -22,7 +22,7 @@ enum aftl_rest {
 	AFTL_REST_UNKNOWN,
 	/* Flash reads of the rest of partly covered pages are in progress. */
 	AFTL_REST_READING,
-	/* The host has got what the request does not cover of its first and last page. */
+	/* The host has the bytes of the first and last page that the write does not cover. */
 	AFTL_REST_READ,
 };
 

@@ -894,7 +894,7 @@ static noinline u32 read_merge_planes(struct aftl *ftl, struct aftl_lun *lun, u3
 	return count;
 }
 
-/* Sense @page for the @units first pages of the oldest read, with other planes if reads wait. */
+/* Sense @page for the @units first pages of the oldest read; reads of other planes may join it. */
 static void read_sense_page_of_oldest_command(struct aftl *ftl, struct aftl_lun *lun, u32 page,
 					      u64 ns, u32 units)
 {
@@ -918,7 +918,7 @@ static void read_sense_page_of_oldest_command(struct aftl *ftl, struct aftl_lun 
 	lun->work.planes = joined;
 }
 
-/* End @units pages of read command @index, which this LUN's array need not read. */
+/* End @units pages of read command @index that need no read of this LUN's array. */
 static noinline void read_end(struct aftl *ftl, struct aftl_lun *lun, u32 index, u32 units,
 			      u64 service_ns)
 {

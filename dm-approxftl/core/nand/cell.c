@@ -9,7 +9,7 @@
 #include "core/nand/program-order.h"
 #include "core/nand/read-disturb.h"
 
-/* Extra errors of an over-programmed word line, in units of half as many as ECC corrects. */
+/* Extra errors of an over-programmed word line, in halves of the number that ECC corrects. */
 #define OVERPROGRAMMED_ERRORS_HALVES 3
 
 static u64 interpolate_rber_by_age(const u64 *row, struct aftl_axis_point hours)

@@ -14,7 +14,7 @@
 #include "core/nand/media.h"
 #include "core/nand/physics-tables.h"
 
-/* In mode-list.h: the mode has the same error curve as a standard program on this device. */
+/* Value in mode-list.h for modes with the error curve of a standard program on this device. */
 #define AFTL_RBER_STANDARD AFTL_RBER_CURVES
 
 /* Error rates of the constant model: by data class, and for precise pages by ISPP step. */

@@ -59,7 +59,7 @@ static bool ispp_params_are_allowed(const struct aftl_program_command *program)
 					      sum_ispp_margins_mv(ispp) <= AFTL_MARGIN_MAX_MV);
 }
 
-/* MLC mode in cells for more bits exists only for word lines that will be reprogrammed (ReSSD). */
+/* Cells for more than two bits take MLC mode only in word lines for reprograms (ReSSD). */
 static bool may_program_in_mlc_mode(const struct aftl_chip *chip,
 				    const struct aftl_program_command *program)
 {

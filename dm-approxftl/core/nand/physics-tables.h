@@ -181,7 +181,7 @@ extern const u16 aftl_cube_ep1_q12[AFTL_RBER_PE_POINTS][AFTL_LAYER_POINTS];
 /* BER_EP1(max) of cubeFTL; its ratio to a word line's errors is the spare margin S_M */
 #define AFTL_CUBE_EP1_MAX_Q12 6472
 
-/* Spare margin S_M, in tenths, of the first entry of tables that go by this margin */
+/* Spare margin S_M, in tenths, of the first entry of tables indexed by this margin */
 #define AFTL_CUBE_MARGIN_FIRST 10
 
 #define AFTL_CUBE_MARGIN_POINTS 21

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read disturb, interpolated from the tables.
+ * Read disturb, interpolated from the physics tables.
  */
 #include "core/nand/read-disturb.h"
 #include "core/nand/physics-tables.h"

@@ -168,8 +168,8 @@
 #define AFTL_DISCARDS_PER_SECTOR 63
 #define AFTL_ZONES_PER_SECTOR 31
 
-#define AFTL_EXTENT_FRAMES 4 /* frames of an extent, which are initialised together */
-#define AFTL_EXTENT_COPIES 2 /* copies of the extent table */
+#define AFTL_EXTENT_FRAMES 4 /* number of frames of an extent; all are initialised together */
+#define AFTL_EXTENT_COPIES 2 /* number of copies of the extent table */
 #define AFTL_PAYLOAD_BYTES 504
 
 /* Limit of remapped ppns: the entries of one frame. */

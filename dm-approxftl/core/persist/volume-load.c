@@ -1262,8 +1262,8 @@ static void rebuild_zone_sector(const struct aftl_volume *volume, const struct a
 }
 
 /*
- * Data from before a reset would count again with the entries of zones without a reset: remove
- * their mappings.
+ * Remove mappings of data from before a zone reset: rebuilt zone entries record no reset, so these
+ * data would count as valid again.
  */
 static int invalidate_data_before_resets(struct aftl_volume *volume, struct aftl *ftl,
 					 const struct rebuilt *rebuilt, struct aftl_error *error)

@@ -187,7 +187,7 @@ static int ips_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
 	placement->page = ips_get_next_program_page(policy, *block, &placement->pages);
 	placement->mode = does_next_program_switch_word_line(policy, *block) ? AFTL_MODE_SWITCHED :
 									       AFTL_MODE_SLC;
-	/* The core may collect and erase a full block, so the policy must drop its pointer. */
+	/* The core may erase a full block, so the policy must drop its pointer to the block. */
 	if ((*block)->programmed + placement->pages == aftl_policy_geometry(policy)->pages)
 		*block = NULL;
 	return 0;

@@ -24,7 +24,7 @@ struct aftl_lun_rule {
 #include "core/base/lun-list.h"
 #undef LUN_RULE
 
-/* Return the allocation rule of the policy itself, or the one of enum aftl_allocate. */
+/* Return the policy's own allocation rule or, without one, rule @allocate (enum aftl_allocate). */
 struct aftl_lun_rule aftl_lun_rule(const struct aftl_policy_type *type, u64 allocate);
 
 #endif

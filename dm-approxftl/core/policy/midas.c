@@ -53,7 +53,7 @@ enum { BINS = OCTAVES * BINS_PER_OCTAVE };
 #define SIZES 64
 #define GAIN_SHIFT 7
 
-/* ROUNDS: relocations in the last group that the model sums; STAY_BITS: precision of intervals. */
+/* Relocations that the model of the last group sums, and bits to which it finds their interval. */
 #define ROUNDS 16
 #define STAY_BITS 8
 #define WAF_MAX_Q16 ((u64)U32_MAX)
@@ -339,7 +339,7 @@ static u64 predict_waf_q16(const struct midas *midas, const struct layout *layou
 	u64 moves_q16 = hot_q16 * get_valid_share_q16(&midas->curves[1], hot_stay) >> 16;
 	u64 enters_q16 = compute_valid_share_at_group_age_q16(midas, hot_stay, 0);
 	u64 waf_q16 = ONE_Q16 + moves_q16;
-	/* Each group lacks half a block, its open one, and exceeds its size by up to a block. */
+	/* Each group loses half of its open block, and a block by which it may be too large. */
 	u64 unused = count_ppns_of_blocks(midas, 3 * (layout->groups + !!layout->blocks[HOT])) / 2;
 	u64 space = midas->space - count_ppns_of_blocks(midas, layout->blocks[HOT]);
 	u64 age = 0;

@@ -439,7 +439,7 @@ struct aftl_program_result aftl_policy_monitor_page(const struct aftl_policy *po
  * @geo: geometry
  * @block: open block
  *
- * The core may collect and erase a full block, so the policy must drop its pointer.
+ * The core may collect and erase a full block, so the policy must drop its pointer to the block.
  */
 static inline bool aftl_is_last_program_step(const struct aftl_geometry *geo,
 					     const struct aftl_block *block)

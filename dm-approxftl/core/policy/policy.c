@@ -132,7 +132,7 @@ int aftl_place_sequential(struct aftl_policy *policy, struct aftl_lun *lun,
 	placement->page = (*open)->frontier;
 	placement->pages = aftl_count_pages_of_program_step(geo, *open);
 	placement->mode = aftl_block_program_mode(*open);
-	/* The core may collect and erase a full block, so the policy must drop its pointer. */
+	/* The core may erase a full block, so the policy must drop its pointer to the block. */
 	if (aftl_is_last_program_step(geo, *open))
 		*open = NULL;
 	return 0;

@@ -233,7 +233,7 @@ def cube_section() -> Section:
         Macro("AFTL_CUBE_EP1_MAX_Q12", scale_to_integer(cube.max_layer_errors(), Q12),
               "BER_EP1(max) of cubeFTL; its ratio to a word line's errors is the spare margin S_M"),
         Macro("AFTL_CUBE_MARGIN_FIRST", MARGIN_TENTHS[0],
-              "Spare margin S_M, in tenths, of the first entry of tables that go by this margin"),
+              "Spare margin S_M, in tenths, of the first entry of tables indexed by this margin"),
         Macro("AFTL_CUBE_MARGIN_POINTS", len(MARGIN_TENTHS)),
         Table("aftl_cube_start_mv", "u16", points, [scale_to_integer(mv, 1) for mv in margins[0]],
               f"how far the first program voltage may rise, in millivolt, {margin_axis}",
