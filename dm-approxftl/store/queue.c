@@ -220,7 +220,7 @@ static bool must_keep_plp_entry_of_tag(const struct aftl_dev *dev, u32 tag)
 	return !dev->tags[tag].persisted || aftl_get_buffered_write(dev->disk->ftl, tag, &what);
 }
 
-/* Add the release of @tag's PLP entry to dev->releases; queue it if the list has @tag already. */
+/* Add the release of @tag's PLP entry to dev->releases or, if that has @tag, to the queue. */
 static void queue_plp_release(struct aftl_dev *dev, u32 tag)
 {
 	struct aftl_dev_tag *at = &dev->tags[tag];

@@ -43,7 +43,7 @@ static const struct rhashtable_params table_params = {
 	.automatic_shrinking = true,
 };
 
-static struct aftl_marks marks;		  /* marks.lock also protects the tables below */
+static struct aftl_marks marks;		  /* marks.lock also protects table and accounts */
 static struct rhashtable table;
 static DEFINE_HASHTABLE(accounts, 6);
 static DEFINE_MUTEX(change);		  /* serialises changes of the tagged ranges of files */

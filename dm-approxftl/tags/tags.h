@@ -331,7 +331,7 @@ int __must_check aftl_watch_init(void);
 void aftl_watch_exit(void);
 
 /**
- * aftl_watch_add_sb() - begin tagging files of a file system by their attribute
+ * aftl_watch_add_sb() - begin tagging files of a file system by their user.approxftl
  * @sb: super block; the caller has a reference
  *
  * Does nothing if the file system is watched already.
@@ -342,7 +342,7 @@ void aftl_watch_exit(void);
 int __must_check aftl_watch_add_sb(struct super_block *sb);
 
 /**
- * aftl_watch_remove_sb() - stop tagging files of a file system by their attribute
+ * aftl_watch_remove_sb() - stop tagging files of a file system by their user.approxftl
  * @sb: super block; the caller has a reference
  *
  * Context: process; may sleep.

@@ -74,8 +74,8 @@ static int tag_range_by_attribute(struct inode *inode, char *text)
 }
 
 /*
- * Tag the ranges in @text, the value of the attribute; stop at the first malformed range, because
- * the file's owner may write anything.
+ * Tag the ranges in @text, the value of the attribute user.approxftl; stop at the first malformed
+ * range, because the file's owner may write anything.
  */
 static void tag_file_by_attribute(struct inode *inode, char *text)
 {

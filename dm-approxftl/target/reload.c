@@ -158,7 +158,7 @@ static int load_disk_from_other_disk(struct aftl_disk *to, struct aftl_disk *fro
 	return ret;
 }
 
-/* Load all FTLs of @from into @to, and only then swap their stores: a failure leaves the data. */
+/* Load all FTLs of @from into @to, then swap the stores: a failed load leaves the data in @from. */
 static int load_ftls_and_swap_stores(struct aftl_device *to, struct aftl_device *from,
 				     struct aftl_error *error)
 {

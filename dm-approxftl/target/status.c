@@ -143,7 +143,7 @@ void aftl_target_status(struct dm_target *ti, status_type_t type, unsigned int s
 		mutex_unlock(&target->gate);
 		break;
 	case STATUSTYPE_TABLE:
-		mutex_lock(&target->gate); /* the message "policy" changes options */
+		mutex_lock(&target->gate); /* keeps the message "policy" from changing options */
 		aftl_options_print(&target->options, result, maxlen);
 		mutex_unlock(&target->gate);
 		break;
