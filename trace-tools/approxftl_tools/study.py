@@ -232,7 +232,7 @@ def estimate_seeds_for_narrow_intervals(plan: Plan, groups: Sequence[Group]) -> 
 
 
 def add_seeds_required_by_results(plan: Plan, store: Store, seeds: int) -> tuple[Plan, int]:
-    """Return the plan with as many seeds as its results show to be needed, at most doubled."""
+    """Return the plan with as many seeds as its results show to be needed, at most 2 x `seeds`."""
     if not plan.rules.until or any(store.state_of_point(point) != DONE for point in plan.points):
         return plan, seeds
     groups = study_table.group_finished_points_over_seeds(plan, store)

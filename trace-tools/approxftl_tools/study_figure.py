@@ -199,7 +199,7 @@ def figure_spec(plan: Plan, table: dict[str, Any], name: str, axes: Sequence[str
 
 
 def find_reference_mean(plan: Plan, table: dict[str, Any], series: str) -> str:
-    """Return the axis value, such as a policy, by whose means a figure divides all means."""
+    """Return the axis value, such as a policy, to whose means the ratios of a figure refer."""
     if table.get("kind") == "cdf" or table.get("shares") or "networks" in table:
         return ""
     usual = plan.rules.yardstick

@@ -129,7 +129,7 @@ def bursty_arrival_gaps(mean_ms: float) -> tuple[float, ...]:
 
 
 def strip_name_separators(name: str) -> str:
-    """Return a name in lower case without separators."""
+    """Return a volume's name in lower case without "_" and "-"."""
     return name.lower().replace("_", "").replace("-", "")
 
 

@@ -102,12 +102,12 @@ class Plan:
 
     @property
     def describe_kernel_and_seed_of_cell(self) -> str:
-        """Return the kernel and the seed of the cell."""
+        """Return the kernel and the seed of the cell (a stack with a life) as text."""
         return f"{self.kernel}, seed {self.seed}"
 
     @property
     def record_file_name(self) -> str:
-        """Return the name of the file with the cell's record."""
+        """Return the name of the file with the record of the cell (a stack with a life)."""
         kernel = self.kernel.strip("/").replace("/", "-")
         plain = "plain-" if self.is_plain else ""
         only = f"-{self.numbers}" if self.numbers != ALL else ""
@@ -116,7 +116,7 @@ class Plan:
         return f"{kernel}-{plain}{self.stack.name}-{self.life.name}-{self.seed}{only}.json"
 
     def make_command_to_run_cell(self) -> str:
-        """Return the command that runs this cell alone."""
+        """Return the command that runs only this cell (a stack with a life)."""
         only = f" --only {self.numbers}" if self.numbers != ALL else ""
         only += "".join(f" --event '{one.when} {one.what}'" for one in self.events or ())
         return (f"approxftl worn --cell {self.cell_name} --seed {self.seed} --kernel {self.kernel}"
@@ -232,7 +232,7 @@ def missing_packages(stack: Stack) -> list[str]:
 
 
 def plan_cells(arguments: argparse.Namespace) -> Iterator[Plan]:
-    """Yield the requested cells of the matrix; leave out stacks whose packages are missing."""
+    """Yield the requested cells (STACK/LIFE); leave out stacks whose packages are missing."""
     cells = arguments.cell or [
         (stack, life) for stack in arguments.stacks or STACKS for life in arguments.lives or LIVES]
     lacking: dict[str, list[str]] = {}
@@ -272,7 +272,7 @@ def package_versions(stack: Stack) -> dict[str, str]:
 
 
 def make_record_of_unfinished_cell(plan: Plan, error: str, note: str, said: str) -> Json:
-    """Return the record of a cell whose guest died or, if `error` is given, that was not run."""
+    """Return the record of a cell (STACK/LIFE) whose guest died or, with `error`, was not run."""
     outcome = FAILED_CELL if error else Outcome.CRASHED.value
     return {"cell": plan.cell_name, "seed": plan.seed, "outcome": outcome, "passes": [],
             "events": [], "error": error, "notes": [note],
@@ -284,7 +284,7 @@ def make_record_of_unfinished_cell(plan: Plan, error: str, note: str, said: str)
 
 
 def run_cell_in_virtual_machine(plan: Plan, children: Children) -> Json:
-    """Run one cell in a virtual machine and return its record."""
+    """Run one cell (a stack with a life) in a virtual machine and return its record."""
     program = command.simulator_path()
     lab = program.with_name("approxftl-lab")
     package = Path(__file__).resolve().parents[1]
@@ -315,7 +315,7 @@ def run_cell_in_virtual_machine(plan: Plan, children: Children) -> Json:
 
 
 def run_worn_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list[Json]:
-    """Run the cells of which --results has no record; return the records of all cells in order."""
+    """Run the cells (STACK/LIFE) that --results has no record of; return all records in order."""
     kept: dict[Plan, Json] = {}
     folder = arguments.results
     if folder:
@@ -379,7 +379,7 @@ def find_minimal_failing_sublist(items: list[Item],
 
 
 def print_minimal_script_of_cell_outcome(plans: Sequence[Plan]) -> int:
-    """Print a script that repeats the outcome of a cell with the fewest events and transactions."""
+    """Print a script that repeats the outcome of a test with the fewest events and transactions."""
     if len(plans) != 1:
         raise Refusal("--reduce takes one cell, kernel and seed: --cell STACK/LIFE", command.USAGE)
     children, attempts = Children(), 1
@@ -445,7 +445,7 @@ def make_matrix_of_cells(records: Iterable[Json]) -> tuple[list[str], list[str],
 
 
 def describe_matrix_axes(records: Sequence[Json]) -> list[str]:
-    """Return a sentence for each kernel and seed: the number of cells and the kernel release."""
+    """Return a sentence for each kernel and seed: the number of tests and the kernel release."""
     return [f"{name}: {len(found)} cells on Linux "
             f"{', '.join(sorted({one['kernel'] for one in found}))}"
             for name in dict.fromkeys(one["variant"] for one in records)
@@ -453,7 +453,7 @@ def describe_matrix_axes(records: Sequence[Json]) -> list[str]:
 
 
 def matrix_as_text(records: Sequence[Json]) -> str:
-    """Return the matrix as a table, and sentences about the cells with a bad outcome."""
+    """Return the matrix of stacks and lives as a table, and sentences about bad outcomes."""
     variants, lives, rows, cells = make_matrix_of_cells(records)
 
     def cell_outcomes(cell: str) -> str:
@@ -478,7 +478,7 @@ def matrix_as_text(records: Sequence[Json]) -> str:
 
 
 def explain_cell_outcome(record: Json) -> list[str]:
-    """Return sentences about the objects whose outcome is the outcome of the cell."""
+    """Return sentences about the objects with the worst outcome of a test."""
     notes: list[str] = record["notes"]
     return [f"{one['name']}: {found['key']}: {found['detail']}" for one in record["passes"]
             for found in one["findings"] if found["outcome"] == record["outcome"]] + notes

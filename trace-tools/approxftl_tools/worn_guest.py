@@ -278,7 +278,7 @@ class Cell:
         return f"{line}: {said.strip()[-300:]}" if process.returncode else ""
 
     def add_note_to_record(self, text: str) -> None:
-        """Store a sentence in the record of the cell."""
+        """Store a sentence in the record of this stack with this fault scenario."""
         self.record["notes"].append(text)
 
     # ------------------------------------------------------------ drives
@@ -633,7 +633,7 @@ class Cell:
         self.unmount_stack()
 
     def run_cell_in_guest(self) -> None:
-        """Run the cell: write, inject the faults, read, unmount, mount and read again."""
+        """Test the stack: write, inject the faults, read, unmount, mount and read again."""
         subprocess.run(["dmesg", "--clear"], check=True)
         trace_failed_requests()
         for module in self.stack.modules:
@@ -673,7 +673,7 @@ class Cell:
         self.unmount_stack()
 
     def make_cell_record(self) -> Json:
-        """Return the cell's record: its outcome, findings, kernel messages and counters."""
+        """Return the record of the test: its outcome, findings, kernel messages and counters."""
         log = subprocess.run(["dmesg"], capture_output=True, text=True, check=False).stdout
         lines = log.splitlines()
         noticed = [line for line in lines if NOTICED.search(line)]
@@ -702,7 +702,7 @@ def find_worn_table_entry(table: Sequence[Any], name: str) -> Any:
 
 
 def main() -> None:
-    """Run a cell and write its record, also if it hangs."""
+    """Test a stack with a fault scenario and write the record, also if the test hangs."""
     name, seed, drive, numbers, record, *events = sys.argv[1:]
     stack, _, life = name.partition("/")
     cell = Cell(find_worn_table_entry(STACKS, stack), find_worn_table_entry(LIVES, life), int(seed),

@@ -218,7 +218,7 @@ static inline void remove_request_piece(struct trace_pairing *pairing, u32 gap)
 
 #define NOWHERE U32_MAX
 
-/* Return true if @piece suits a completion better than @best: it ends at @end, or is older. */
+/* True if @piece matches a completion up to @end better than @best: by its end, or by its age. */
 static bool is_piece_better_match_for_event(const struct piece *piece, const struct piece *best,
 					    u64 end)
 {

@@ -62,7 +62,7 @@ void expected_data_begin_read(const struct expected_data *data, u64 first, u32 c
 		floors[i] = data->units[first + i].oldest;
 }
 
-/* Find the write of a unit's data by the identity in their head, or else try the newest write. */
+/* Find the write of a unit's data by the identity that they begin with, else try the newest one. */
 static bool find_write_of_data(const struct expected_data *data, const void *bytes, u64 unit,
 			       struct payload *what, u32 *flips)
 {
