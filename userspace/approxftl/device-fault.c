@@ -184,7 +184,7 @@ static int send_fault_messages(struct fault_table *table, struct aftl_error *err
 	return 0;
 }
 
-/* Arm all faults of a script or none. A waiting fault, which uses the same counts, prevents it. */
+/* Arm all faults of a script, or none if a fault waits already, whose counts would apply to all. */
 static int send_fault_script(struct fault_table *table, struct aftl_error *error)
 {
 	struct fault_table before = { .device = table->device };

@@ -56,7 +56,7 @@ typedef int64_t s64;
 #define __maybe_unused __attribute__((unused))
 #define fallthrough __attribute__((fallthrough))
 
-/* Without the asm statement gcc may take a function that only prefetches for pure, and drop it. */
+/* Without the asm statement gcc may drop a function that only prefetches, as without effect. */
 static inline void prefetch(const void *address)
 {
 	__builtin_prefetch(address);

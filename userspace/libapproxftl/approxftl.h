@@ -212,10 +212,10 @@ APPROXFTL_PUBLIC void approxftl_close(struct approxftl *a);
 /* Return false if the handle is inactive: all calls with it succeed and do nothing. */
 APPROXFTL_PUBLIC bool approxftl_active(const struct approxftl *a);
 
-/* Return: message about this thread's last refusal, with its remedy. @a may be NULL. Never NULL. */
+/* Return: message about this thread's last refusal, with its remedy; never NULL. @a may be NULL. */
 APPROXFTL_PUBLIC const char *approxftl_reason(const struct approxftl *a);
 
-/* Return: message about @reason, without the name of the file or device. Never NULL. */
+/* Return: message about @reason, without the name of the file or device; never NULL. */
 APPROXFTL_PUBLIC const char *approxftl_explain(enum approxftl_reason reason);
 
 /* Return: "precise", "approximate", "none", "approximate_2" or "approximate_3". */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Stores bytes that the user gives on the device, and reads them with the device's errors. */
+/* Stores the user's bytes on the device, and reads them with the device's bit errors. */
 #include "checked-memory.h"
 #include "play.h"
 

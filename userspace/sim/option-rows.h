@@ -15,7 +15,7 @@ enum option_kind {
 	KIND_TEXT,
 	KIND_SWITCH,
 	KIND_FILE,
-	/* reading-option-table.h calls text options and switches KIND_COMMAND_*. */
+	/* Names of the kinds KIND_TEXT and KIND_SWITCH in reading-option-table.h. */
 	KIND_COMMAND_TEXT = KIND_TEXT,
 	KIND_COMMAND_SWITCH = KIND_SWITCH,
 };

@@ -110,7 +110,7 @@ void ledger_apply_power_failure(struct ledger *ledger);
 void ledger_begin_change(struct ledger *ledger, struct ledger_change *change,
 			 enum ledger_kind kind);
 
-/* Lower the floors of units of @change that @other, which was in flight before it, changes, too. */
+/* Lower floors (oldest generations) of units of @change that @other, begun before, changes, too. */
 void ledger_add_concurrent_change(struct ledger_change *change, const struct ledger_change *other);
 
 /* Record the success of @change; do not call this for a failed change, whose effect is unknown. */

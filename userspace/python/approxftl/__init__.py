@@ -363,7 +363,7 @@ class MountedDevice(_Closing):
 
     @contextmanager
     def region(self, kind: Class = Class.APPROXIMATE, label: str | None = None) -> Iterator[None]:
-        """Give O_DIRECT writes of this thread a class within the context."""
+        """Give this thread's O_DIRECT writes a class for the duration of a with statement."""
         _raise_refusal(_library.region_begin(self.handle, kind, label.encode() if label else None))
         try:
             yield
