@@ -35,8 +35,8 @@ static bool is_file_system_directly_on_disk(const struct aftl_file *file,
 }
 
 /*
- * Return true if the flags of @bio show that it is write-back. Directly on the device, these file
- * systems write through the page cache, or by direct I/O, which has a flag (REQ_IDLE). But RAID-5
+ * Return true if the flags of @bio show that it is write-back. A file system directly on the
+ * device writes through the page cache, or by direct I/O, which has a flag (REQ_IDLE). But RAID-5
  * and RAID-6 of Btrfs create bios without flags, so require the flag of write-back: REQ_SYNC if it
  * is waited for, else REQ_BACKGROUND.
  */

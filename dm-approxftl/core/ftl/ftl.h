@@ -517,7 +517,7 @@ int __must_check aftl_fail_block(struct aftl *ftl, u32 block);
 int __must_check aftl_fail_lun(struct aftl *ftl, u32 lun);
 
 /**
- * aftl_mark_unit_lost() - the host failed to execute copy() to @ppn
+ * aftl_mark_unit_lost() - mark a page lost that the host failed to write when it executed copy()
  * @ftl: device
  * @ppn: destination of the copy; nothing has been programmed there since
  *

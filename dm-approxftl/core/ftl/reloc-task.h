@@ -80,7 +80,7 @@ struct aftl_gc_pace {
 
 /**
  * struct aftl_wear - erase counts of a LUN, for wear levelling
- * @due: erases since the last move of wear levelling began, or fewer: see wear-level.c
+ * @due: erases since the last wear-levelling move began; a search without result lowers it
  * @most: highest erase count of a block that is not bad
  * @least: lower bound of the erase counts of these blocks
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Superblocks and RAIN. A superblock consists of the blocks of the same number in the LUNs of a die
- * group, which are erased together. With RAIN, one of its blocks, in another LUN from number to
+ * group, which are erased together. With RAIN, one of its blocks, whose LUN changes with that
  * number, holds the parity of each stripe: of the pages of the same number in the other blocks.
  * Parity accumulates in the controller and is programmed when the last page of a stripe has been
  * programmed or cannot come any more. Data are therefore protected from the start against the

@@ -648,7 +648,7 @@ static void sched_handle_idle_timeout(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /**
- * aftl_lun_end_fastpath_read() - a fast-path read has ended
+ * aftl_lun_end_fastpath_read() - end a fast-path read, and start the next operation of its LUN
  * @ftl: device
  * @lun: its LUN
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The calls of hosts (core/ftl/ftl.h) for a device in use: submission, device time, parameters,
- * drain and requested garbage collection. Each changes the device and then dispatches.
+ * drain and requested garbage collection. Each changes the device and then starts LUN operations.
  */
 #include "core/ftl/controller.h"
 #include "core/ftl/lun.h"

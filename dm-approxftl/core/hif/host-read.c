@@ -425,7 +425,7 @@ bool aftl_read_needs_flash(const struct aftl *ftl, aftl_lpn_t lpn)
 /**
  * aftl_deliver_buffered_partly_written_pages() - deliver pages that @request covers in part
  * @ftl: device
- * @request: a write none of whose pages aftl_read_needs_flash()
+ * @request: a write; aftl_read_needs_flash() is false for all of its pages
  */
 void aftl_deliver_buffered_partly_written_pages(struct aftl *ftl, struct aftl_request *request)
 {
@@ -607,9 +607,9 @@ static void read_admit_waiters_of_trans_page(struct aftl *ftl, struct aftl_lun *
 }
 
 /**
- * aftl_read_trans_page_loaded() - the oldest read of @lun has fetched a translation page
+ * aftl_read_trans_page_loaded() - admit next the requests that waited for this page
  * @ftl: device
- * @lun: LUN
+ * @lun: LUN whose oldest read has fetched the translation page
  */
 void aftl_read_trans_page_loaded(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -664,7 +664,7 @@ static void read_serve_programming_pages(struct aftl *ftl, struct aftl_lun *lun,
  * @ftl: device
  * @lun: LUN that has just begun a program, with reads in its queue
  *
- * A read that waits for a reconstruction has been sensed before.
+ * Skip a read that waits for a reconstruction: the array has already sensed its page.
  */
 void aftl_read_serve_from_running_program(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -1161,7 +1161,7 @@ static noinline bool read_end_special(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /**
- * aftl_read_data_arrived() - the array has returned the data of a host read
+ * aftl_read_data_arrived() - complete the parts of requests whose data the array has returned
  * @ftl: device
  * @lun: its LUN
  * @service_ns: time of array and channel
@@ -1194,9 +1194,9 @@ void aftl_read_complete_reconstructed_page(struct aftl *ftl, struct aftl_lun *lu
 }
 
 /**
- * aftl_read_fail_reconstruction() - a member of the stripe died before its page was read
+ * aftl_read_fail_reconstruction() - a LUN of the stripe died: fail the reconstruction
  * @ftl: device
- * @lun: LUN whose host read waits for the reconstruction
+ * @lun: LUN whose host read waits for a page of the dead LUN
  *
  * Deliver the pages again, as lost: at sensing time the host was told how to get their data.
  */

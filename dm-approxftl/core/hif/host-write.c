@@ -414,8 +414,8 @@ static void write_admit_to_zone(struct aftl *ftl, struct aftl_request *request)
  * @ftl: device
  * @request: a write; request->admitted counts the pages that have been bound
  *
- * Return: true if all pages are admitted, or the others have failed, or @request first reads what
- * it does not cover of a page and is admitted again afterwards.
+ * Return: true if all pages are admitted, or the others have failed, or @request first reads the
+ * rest of a page that it covers in part, and is admitted again afterwards.
  */
 bool aftl_write_admit_request(struct aftl *ftl, struct aftl_request *request)
 {

@@ -144,7 +144,7 @@ struct aftl_program_result aftl_chip_monitor(struct aftl_chip *chip, const struc
  * @ns: array time
  * @wear: in 1/AFTL_FULL_WEAR of a full erase
  * @shallow: a lower erase voltage was enough
- * @residue: it was not enough, and a full erase followed
+ * @residue: the lower erase voltage was not enough, and a full erase followed
  */
 struct aftl_erase_result {
 	u64 ns;

@@ -307,8 +307,8 @@ int __must_check aftl_volume_commit_if_changed(struct aftl_volume *volume);
 /**
  * aftl_volume_close() - commit, and save a snapshot of the device
  * @volume: in use
- * @ftl: its device, quiesced by aftl_quiesce(), with all that ended recorded, and on a zoned device
- *	all buffered data persisted
+ * @ftl: its device, quiesced by aftl_quiesce(), with all ended programs, erases, discards and zone
+ *	changes recorded, and on a zoned device all buffered data persisted
  * @error: takes the message on failure
  *
  * To go on with the device, call aftl_volume_mark_in_use() and aftl_unquiesce_device().

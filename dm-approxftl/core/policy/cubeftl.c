@@ -276,7 +276,7 @@ static bool is_last_word_line_of_layer(const struct aftl_geometry *geo, u32 page
 }
 
 /*
- * Keep a leader's monitored result if a follower needs it. After a misprogrammed follower monitor
+ * Keep a leader's monitored result if a follower needs it. After a misprogrammed follower, monitor
  * the next word line of its layer instead. block->note tells which active block this is.
  */
 static bool cubeftl_page_programmed(struct aftl_policy *policy, struct aftl_lun *lun,

@@ -324,8 +324,8 @@ struct aftl_policy_type {
 
 	/*
 	 * Optional, default: no. Called before each erase: return true if a lower erase voltage is
-	 * enough, which only removes pages with a lower top voltage. Otherwise residue remains, and
-	 * a full erase follows.
+	 * enough. It only removes pages with a lower top voltage; of other pages residue remains,
+	 * and a full erase follows.
 	 */
 	bool (*shallow_erase)(struct aftl_policy *policy, const struct aftl_block *block);
 

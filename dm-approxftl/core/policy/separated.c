@@ -2,7 +2,7 @@
 /*
  * separated: relocated data has open blocks of its own. It has outlived the data that was written
  * with it, so that it is colder than new host data and should not be relocated again together with
- * that.
+ * such data.
  */
 #include "core/policy/policies.h"
 #include "core/policy/ftl-policy.h"

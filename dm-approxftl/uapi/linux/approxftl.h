@@ -140,7 +140,7 @@ struct approxftl_range {
 /**
  * struct approxftl_tag_fd - APPROXFTL_TAG_FD: tag a whole file by each carrier
  * @size: of this structure in bytes
- * @fd: a file or memfd; or a device of dm-approxftl, which is asked only
+ * @fd: a file or memfd; or a device of dm-approxftl, which is only queried
  * @class: enum approxftl_class; APPROXFTL_NONE removes the tag
  * @carriers: in: carriers to set, or 0 for the inode and what the device below honours; out: those
  *	that were set. A class other than APPROXFTL_APPROXIMATE clears the write hint
@@ -308,7 +308,7 @@ struct approxftl_stored {
 };
 
 /**
- * struct approxftl_watch - APPROXFTL_WATCH: tag files by their attribute when opened
+ * struct approxftl_watch - APPROXFTL_WATCH: tag files by APPROXFTL_XATTR when they are opened
  * @size: of this structure in bytes
  * @fd: any file or directory of the file system
  * @on: 1 to begin, 0 to end
