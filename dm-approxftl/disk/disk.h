@@ -103,7 +103,7 @@ int __must_check aftl_disk_create(struct aftl_disk *disk, const struct aftl_opti
  * @disk: disk after aftl_disk_create()
  * @error: set to a message on failure
  *
- * Context: process; may sleep. A fatal signal to the task that creates the disk ends it.
+ * Context: process; may sleep. A fatal signal to the task that creates the disk ends the fill.
  * Return: 0, -EINVAL or -EINTR.
  */
 int __must_check aftl_disk_precondition(struct aftl_disk *disk, struct aftl_error *error);

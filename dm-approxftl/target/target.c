@@ -616,7 +616,7 @@ static int execute_resume_action_of_target(struct aftl_target *target, enum aftl
 
 	if (own->device)
 		own->lost_writes |= may_device_have_lost_writes(own->device);
-	/* Do not undo changes in sysfs by the resume of a table that was resumed before. */
+	/* A table that is resumed again keeps the limits that users have set in sysfs. */
 	if (how != AFTL_RESUME_AGAIN)
 		ret = update_queue_limits(target, error);
 	if (!ret && how == AFTL_RESUME_NEW)

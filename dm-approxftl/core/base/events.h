@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Event queue: the next time at which each source acts, and the first of them.
+ * Event queue: the next time at which each source acts, and the source that acts first.
  *
  * A tournament tree over a fixed set of sources: setting a time takes logarithmic time, finding the
  * first source constant time. The last sources have a subtree of their own below the root, so that

@@ -98,7 +98,7 @@ enum aftl_wait {
 	AFTL_WAITS
 };
 
-/* Names of the reasons, as in wait-list.h. */
+/* Names of the reasons for which a request waits, as in wait-list.h. */
 extern const char *const aftl_wait_names[AFTL_WAITS];
 
 /**
@@ -593,7 +593,7 @@ extern const char *const aftl_fault_actions[];
 extern const char *const aftl_fault_triggers[];
 extern const char *const aftl_fault_states[];
 
-/* The only word that an action takes, such as "cut", or NULL if it takes a number. */
+/* The only word that a fault action takes, such as "cut", or NULL if it takes a number. */
 const char *aftl_get_word_of_fault_action(u8 action);
 
 /**

@@ -204,7 +204,7 @@ static int fill_place_program_after_gc(struct aftl *ftl, struct filler *filler,
 	}
 }
 
-/* Move the pages that the last program did not take to the start of the payload. */
+/* Move to the start of the payload those pages that the last program did not take. */
 static void payload_drop_programmed_lpns(struct aftl_payload *payload, u32 gathered)
 {
 	u32 done = payload->count;

@@ -118,7 +118,7 @@ const struct aftl_volume_header *aftl_volume_get_header(const struct aftl_volume
 const struct aftl_volume_state *aftl_volume_state(const struct aftl_volume *volume);
 const struct aftl_geometry *aftl_volume_geometry(const struct aftl_volume *volume);
 
-/* Return false if the frame of the tables is in an extent that is not initialised: all zero. */
+/* Return false if the table frame is in an uninitialised extent: its entries read as zero. */
 bool aftl_volume_frame_initialised(const struct aftl_volume *volume, u64 frame);
 
 /* Offset on the backing device of the data of @ppn. */
