@@ -227,7 +227,7 @@ static u32 get_quality_level_of_oob_entry(const struct aftl_spare *spare, u32 i)
 		       aftl_get_quality_level_of_oob_lpn_word(spare->word[i], spare->attr);
 }
 
-/* Return true if @unit is a translation page: their numbers follow those of the host's units. */
+/* Return true if @unit is a translation page; these are numbered after the host's units. */
 static bool is_unit_of_translation_page(const struct dump *dump, u32 unit)
 {
 	return unit >= dump->geo.units;

@@ -34,7 +34,7 @@ static int append_operation_to_list(struct operations *list, u64 op, struct aftl
 	return 0;
 }
 
-/* Append the units of @request: a discard drops whole units only, a write also replaces parts. */
+/* Append the units of @request: discards drop whole units only, writes also replace part of one. */
 static int add_request_operations(struct operations *list, const struct sim_request *request,
 				  struct aftl_error *error)
 {

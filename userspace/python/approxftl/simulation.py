@@ -304,7 +304,7 @@ class Runs(Sequence[Run]):
         return importlib.import_module("pandas").DataFrame(self.rows())
 
     def _values_by_seed(self, measure: str, by: str, value: object) -> list[list[float]]:
-        """Return a measure of the runs in which the axis `by` has `value`, a list for each seed."""
+        """Return, as a list for each seed, a measure of the runs whose axis `by` has `value`."""
         found = [[run.measure(measure) for run in self._runs
                   if run.options[by] == value and run.options["seed"] == seed]
                  for seed in self.axes["seed"]]
