@@ -44,7 +44,7 @@ int __must_check trace_change_init(struct trace_change *change,
 
 /**
  * trace_change_apply() - apply the changes to a request
- * @rest: takes the part that was wrapped to the beginning; its size is 0 if there is none
+ * @rest: takes the part that --fold wraps to the beginning of the device; size 0 if there is none
  *
  * Return: 1, 0 if the request is left out, or -ERANGE with a message.
  */

@@ -12,7 +12,7 @@ typedef void trace_editor(void *context, struct trace_request *request, const ch
 
 /**
  * trace_copy() - read, change and write all requests of a trace
- * @run: an open run; the last word of its command line names the output
+ * @run: the running subcommand; the last word of its command line names the output
  * @edit: called for each request before other changes; or NULL
  *
  * Prints to stderr the format of the source before the copy, and the losses afterwards.
