@@ -27,7 +27,7 @@ Json = dict[str, Any]
 
 
 def make_device_table_line() -> str:
-    """Return the table line of a device that is large enough for strides to reach many blocks."""
+    """Return the table line of a device so large that strided reads reach many blocks."""
     options = [word.removeprefix("--") for word in HIDDEN.make_simulated_device_options(1 << 30)]
     done = run_program(PROGRAM, "sim", *(f"--{word}" for word in options), "--fill=none",
                        "--requests", "0",

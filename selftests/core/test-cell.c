@@ -217,7 +217,7 @@ static void check_rber(u32 blocks, u32 unit_bytes, u32 class, u64 rate)
 	end_cell_test();
 }
 
-/* The error rates go up to 0.1, the maximum of the parameters rber and rber_approx. */
+/* The tested error rates go up to 0.1, the maximum of the parameters rber and rber_approx. */
 TAP_TEST(error_counts_match_the_rates_of_each_class_and_unit_size)
 {
 	static const u64 rates[] = {

@@ -279,8 +279,8 @@ same_files()
 # On Linux 6.1 mount btrfs read-only, which replays the log but does not start the cleaner.
 # In Linux 6.1 the cleaner warns of unwritten metadata when btrfs removes a zone that it finished.
 # The warning of btrfs_remove_block_group() also follows `btrfs balance start -m` on null_blk.
-# 306180142046 ("btrfs: zoned: do not remove unwritten non-data block group") fixes the warning.
-# This btrfs fix needs c1c3c2bc2917 ("btrfs: zoned: update meta write pointer on zone finish", 6.6).
+# Linux 306180142046 "btrfs: zoned: do not remove unwritten non-data block group" fixes btrfs.
+# 306180142046 needs c1c3c2bc2917 ("btrfs: zoned: update meta write pointer on zone finish", 6.6).
 case $(uname -r) in
 6.1.*) btrfs_mount=ro ;;
 *) btrfs_mount=rw ;;

@@ -470,7 +470,7 @@ load_with()
 		dmsetup load aftl-fault
 }
 
-# A failed reload closes the volume, so that the next reload reads an image copied back in between.
+# A failed reload closes the volume: the next reload reads an older image that the test put back.
 reads_what_a_copy_restores()
 {
 	new_device timing off && dd if="$scratch/data" of=/dev/mapper/aftl-fault bs=64k \

@@ -290,8 +290,7 @@ u64 test_get_latency(struct test_device *device, enum aftl_op op, u32 unit, u32 
 
 /*
  * Begin and end one call of the core, during which the core must not make more host callbacks than
- * aftl_get_max_callbacks_per_host_call(). The functions of this file bracket each of their calls
- * so.
+ * aftl_get_max_callbacks_per_host_call(). Functions of this file call both around the core.
  */
 void test_begin_host_call(struct test_device *device);
 void test_end_host_call(struct test_device *device);
