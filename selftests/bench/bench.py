@@ -116,7 +116,7 @@ class Case:
 
     @property
     def median_creation_s(self) -> float:
-        """Median time of creating the device."""
+        """Median processor time of creating the device."""
         return statistics.median(s.creation_time_s for s in self.startups + self.samples)
 
     @property

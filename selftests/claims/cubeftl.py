@@ -155,13 +155,13 @@ def measure_cu6_read_retries() -> list[Measured]:
 
 
 def compute_gains_by_write_share(state: str) -> dict[str, float]:
-    """Return cubeFTL's gain in percent on a half-full device, by the share of writes."""
+    """Return cubeFTL's throughput gain (%) on a half-full device, by the share of writes."""
     found = results_of_study("cubeftl-mixed", "write-share", "policy", state=state)
     return {writes: compute_throughput_gain(runs) for writes, runs in found.items()}
 
 
 def measure_cu7_device_states() -> list[Measured]:
-    """Measure cubeFTL's gains on new and old devices, for bursts and three shares of writes."""
+    """Measure cubeFTL's throughput gains on new and old devices, by bursts and share of writes."""
     fresh, old = ([compute_gains_by_write_share(state)[writes] for writes in ("90%", "50%", "10%")]
                   for state in ("fresh", YEAR))
     open_queue = results_of_study("cubeftl-mixed", "write-share", "policy", state="fresh",
@@ -181,7 +181,7 @@ def measure_cu8_tail_latency() -> list[Measured]:
 
 
 def measure_cu9_largest_gain() -> list[Measured]:
-    """Measure cubeFTL's largest gain; the paper's six workloads are programs on file systems."""
+    """Measure cubeFTL's largest throughput gain, on bursts, writes or real traces."""
     if trace_directory():
         # No scheme can speed up writes that the write buffer absorbs. A buffer that drains faster
         # even absorbs fewer: an overwrite finds its page still buffered less often.
@@ -207,7 +207,7 @@ def measure_cu10_misprograms() -> list[Measured]:
 
 
 def measure_cu11_device_sizes() -> list[Measured]:
-    """Measure the gains of cubeFTL and cubeFTL- with garbage collection, on two device sizes."""
+    """Measure throughput gains of cubeFTL and cubeFTL- with GC, on devices of two sizes."""
     result = []
     for runs in results_of_study("cubeftl-collected", "device", "policy").values():
         gains = [compute_throughput_gain(runs, policy) for policy in ("cubeftl", "cubeftl_minus")]

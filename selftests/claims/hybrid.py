@@ -38,7 +38,7 @@ def list_options_of_hybrid_parts(on: Iterable[str]) -> Json:
 
 
 def run_hybrid_with_parts(*on: str) -> Ablation:
-    """Run policy hybrid with the given parts and return the measures."""
+    """Run policy hybrid with the given parts; return program times, erases and wear."""
     run = results_of_study("hybrid-parts", device="cubeFTL",
                            **list_options_of_hybrid_parts(on))["hybrid"]
     units, erases = read_counter(run, "host_write_units"), read_counter(run, "array_erases")

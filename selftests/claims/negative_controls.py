@@ -68,7 +68,7 @@ def is_row_confirmed(row: Judged | Claim) -> bool:
 
 
 def format_claim_row(row: Judged | Claim) -> str:
-    """Return a row's text and the figures that we measured."""
+    """Return the statement of a claim's row, and the figures that we measured for it."""
     return f"{row.what}: {row.ours}" if isinstance(row, Claim) else (
         f"{row.entry.says}: {row.ours.shown}")
 

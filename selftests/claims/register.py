@@ -161,7 +161,7 @@ def are_values_ordered(values: Sequence[float], order: str) -> bool:
 
 
 def read_register(name: str) -> list[Entry]:
-    """Return the entries of a paper."""
+    """Return the register's entries about a paper."""
     document = tomllib.loads((FOLDER / f"{name}.toml").read_text())
     known = {field.name for field in fields(Entry)}
     causes = {table["id"]: table.get("cause", "") for table in document["entry"]}

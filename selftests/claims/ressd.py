@@ -146,7 +146,7 @@ def run_array_on_short_lived_data(policy: str, option: Json | None = None) -> li
 
 
 def pair_runs_of_short_lived_data(option: Json | None = None) -> list[dict[str, Json]]:
-    """Return the runs of both policies on short-lived data, with each of three seeds."""
+    """Return runs of policies tlc and ressd on short-lived data, with each of three seeds."""
     return [{"tlc": tlc, "ressd": run} for tlc, run in zip(
         run_array_on_short_lived_data("tlc"), run_array_on_short_lived_data("ressd", option),
                                                            strict=True)]

@@ -166,7 +166,7 @@ def estimate_measures_of_all_runs(runs: Sequence[Json]) -> dict[str, Estimate]:
 
 
 def collect_results_of_entry(games: Games, store: Store, entry: str, load: str) -> Cell:
-    """Return the results of an entry on a load."""
+    """Return the results of a league entry (a policy or selector) on a workload."""
     points = [games.points[entry, load, seed] for seed in games.seeds]
     runs = [run for point in points if (run := read_simulation_result(store, point))]
     bounds = [run["yardstick"] for seed in games.seeds
@@ -257,7 +257,7 @@ def format_league_text(games: Games, store: Store, cells: Mapping[tuple[str, str
 
 
 def list_failed_policies(cells: Mapping[tuple[str, str], Cell]) -> list[str]:
-    """Return a line for each entry and load without a result."""
+    """Return a line for each league entry and workload without a result."""
     return [f"{one.entry} on {one.load}: no result: {one.why}\n" for one in cells.values()
             if one.why]
 

@@ -26,7 +26,7 @@ class Hidden:
     holds: float
 
     def make_simulated_device_options(self, _least: int) -> tuple[str, ...]:
-        """Return the simulator's options."""
+        """Return the hidden drive as options of the simulator."""
         return self.device
 
     def estimate_device_capacity(self, _least: int) -> float:
