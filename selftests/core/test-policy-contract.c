@@ -242,7 +242,7 @@ static int misbehaving_place_page(struct aftl_policy *policy, struct aftl_lun *l
 	return ret;
 }
 
-/* Close any block, whether it belongs to the policy or not. */
+/* The policy closes any block, whether the block belongs to the policy or not. */
 static void misbehaving_out_of_blocks(struct aftl_policy *policy, struct aftl_lun *lun)
 {
 	struct aftl_block *const blocks[] = {
@@ -258,7 +258,7 @@ static void misbehaving_out_of_blocks(struct aftl_policy *policy, struct aftl_lu
 	aftl_policy_close_block(policy, block);
 }
 
-/* Refuse some relocations, and answer invalid streams and data classes. */
+/* The policy refuses some relocations, and answers invalid streams and data classes. */
 static bool misbehaving_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,
 				 u32 *class, u32 *stream)
 {

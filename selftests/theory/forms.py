@@ -100,7 +100,7 @@ def fifo_amplification_of_mixed_data(load: float, classes: Sequence[Class]) -> f
     A page that is not overwritten while the log is written once around is moved once.
     """
     def pages_programmed_per_log_pass(turn: float) -> float:
-        """Return the pages programmed in a pass over the log, with `turn` pages by the host."""
+        """Return the pages programmed while the log is written once, `turn` of them by the host."""
         return sum(writes * turn / -float(np.expm1(-writes * turn / data)) if writes else data
                    for data, writes in classes)
 
