@@ -26,7 +26,7 @@ from approxftl_tools import aft
 
 
 def compute_response_changes(state: str) -> tuple[float, float, float, float]:
-    """Return changes (%) of read and write responses if writes have low cost, and if reads have."""
+    """Return changes (%) of read and write responses if all writes, or all reads, have low cost."""
     changes = []
     for runs in results_of_study("agcr-combinations", "trace", "costs", state=state).values():
         base, coarse, fine = map(list_mean_responses, runs.values())
@@ -162,7 +162,7 @@ def list_runs_on_written_data(policy: str, *options: str) -> list[Json]:
 
 
 def measure_ag9_reads_of_written_data() -> list[Measured]:
-    """Compare reads of data that AGCR wrote with reads of data that two variants of li wrote."""
+    """Compare reads of data that AGCR wrote with those of data by two variants of policy li."""
     ours = list_runs_on_written_data("agcr")
     rivals = (list_runs_on_written_data("li"),
               list_runs_on_written_data("li", "--program_fine=600us", "--read_fine=170us"))

@@ -263,7 +263,7 @@ def measure_ax10_accuracy() -> list[Measured]:
 
 
 def compute_wear_excess_percent(study: str, **where: Any) -> float:
-    """Return by how many percent maximum / mean wear exceeds that of the ideal block choice."""
+    """Return by how many percent maximum / mean wear exceeds that of a least-worn-first choice."""
     own = Step.extract_ablation_step(results_of_study(study, policy="approxftl",
                                                       **where)["approxftl"])
     with falsified_settings(mutants=list_mutants_that_disable_rules("approx-least-worn")):
@@ -285,7 +285,7 @@ def compute_share_of_fast_writes(run: Json, limit_ns: float) -> float:
 
 
 def measure_largest_responses(runs: dict[str, Json]) -> list[Measured]:
-    """Compare ApproxFTL's largest write response, and its share of short ones, with Baseline's."""
+    """Compare ApproxFTL with Baseline: largest write response, and share of short responses."""
     ours, largest = (runs[name]["timing"]["write_response"]["max_ns"]
                      for name in ("approxftl", "baseline"))
     return [pack_figures(100 * ours / largest),

@@ -298,7 +298,7 @@ def measure_re7_single_device() -> list[Measured]:
 
 
 def measure_re8_super_layers() -> list[Measured]:
-    """Measure how virtual super layers change pages, writes per erase and displaced pages, in %."""
+    """Measure how virtual super layers change consumed pages, moved pages, writes per erase (%)."""
     if trace_directory():
         found = average_figures_over_real_traces(
             lambda played: list_gain_percents(compute_ressd_to_tlc_ratios(

@@ -349,7 +349,7 @@ TAP_TEST(only_later_programs_of_neighbours_disturb_a_page)
 	end_cell_test();
 }
 
-/* A neighbour programmed later shifts V_th by 0.2 V (Y) or 0.15 V (Z), less at 5 V of swing. */
+/* A later neighbour shifts V_th by 0.2 V in Y or 0.15 V in Z direction, less at 5 V of swing. */
 TAP_TEST(program_disturbance_has_the_size_of_the_paper)
 {
 	struct aftl_block *block;
