@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The runner reports a failure for every way in which a test can fail."""
 
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -134,6 +135,23 @@ def test_the_runner_fails_when_an_area_has_no_tests(tree_of_tests: Tree) -> None
     status, output = tree_of_tests.run_tests()
     assert status == 1
     assert "empty: the area ran no test" in output
+
+
+def test_tests_that_take_turns_run_in_one_of_three_commits(tree_of_tests: Tree) -> None:
+    tree_of_tests.add_file("core/settings", "in-turn=a b c d\n")
+    for name in "abcde":
+        tree_of_tests.add_file(f"core/{name}.tap.sh", "#!/bin/sh\necho 1..1; echo ok 1 - one\n")
+    git = ["git", "-C", str(tree_of_tests.top), "-c", "user.name=one", "-c", "user.email=one@two"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    ran = []
+    for _ in range(3):
+        subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "next"], check=True)
+        status, output = tree_of_tests.run_tests()
+        names = re.findall(r"core/(\w): 1 passed", output)
+        assert status == 0 and output.count("left to another commit") == 5 - len(names)
+        ran += names
+    assert sorted(ran) == ["a", "b", "c", "d", "e", "e", "e"]
+    assert tree_of_tests.run_tests("core")[1].endswith("5 passed, 0 failed, 0 skipped\n")
 
 
 def test_the_runner_refuses_an_area_that_does_not_exist(tree_of_tests: Tree) -> None:

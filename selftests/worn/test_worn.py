@@ -366,6 +366,7 @@ sqlite3.connect = lambda *words, **named: connect(*words, factory=Liar, **named)
 }
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("lie", LIES)
 def test_a_wrong_answer_below_the_workload_is_found(lie: str, tmp_path: Path) -> None:
     cell, patch = LIES[lie]
