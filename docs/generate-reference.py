@@ -46,6 +46,12 @@ other profiles that differ.
 | rate | events per trial: `7.2e-4` |
 | word | one of the words in the range column |
 | weights | up to eight numbers from 1 to 255: `3:1`; `0` is none |
+
+| change | how the parameter of a device that exists may change |
+| --- | --- |
+| live | at any time: message `policy`, `approxftl sim --change`, or a reload |
+| reload | by a reload of the table (not on a zoned device), or by `approxftl sim --change` |
+| never | not on the same flash; a reload in memory makes a new flash ([reload](dm-approxftl.rst)) |
 """
 
 Json = dict[str, Any]
@@ -99,10 +105,12 @@ def format_parameter_tables(program: Path) -> Iterator[str]:
     ]
     for title, members in [*groups, ("Policies and rules", list(known.values()))]:
         yield f"\n### {title}\n"
-        yield from format_markdown_table_head("key", "value", "type", "range", "meaning")
+        yield from format_markdown_table_head("key", "value", "type", "range", "change",
+                                              "meaning")
         for one in members:
             yield format_markdown_table_row(f"`{one['key']}`", one["value"], one["type"],
-                                            format_parameter_range(one), one["help"])
+                                            format_parameter_range(one), one["change"],
+                                            one["help"])
 
 
 def format_profile_table(program: Path) -> Iterator[str]:

@@ -107,6 +107,13 @@ static const char *const type_units[] = {
 	[AFTL_PARAM_WEIGHTS] = "byte each",
 };
 
+/* Ways in which a parameter of an existing device may change. */
+static const char *const change_names[] = {
+	[AFTL_CHANGE_RELOAD] = "reload",
+	[AFTL_CHANGE_LIVE] = "live",
+	[AFTL_CHANGE_NEVER] = "never",
+};
+
 static void print_param_range(const struct aftl_param *param, char *text, size_t size)
 {
 	char smallest[AFTL_VALUE_SIZE];
@@ -129,13 +136,15 @@ static const struct list_column param_columns[] = {
 	{ "value", "VALUE", "in the profile", false, false },
 	{ "type", "TYPE", "how a value is written", false, false },
 	{ "range", "RANGE", "from the least to the largest, or all words", false, false },
+	{ "change", "CHANGE", "possible live, by a reload, or never", false, false },
 	{ "meaning", "MEANING", "what it does", false, false },
 	{ "stored_value", "STORED", "the value as a number", true, true },
 	{ "stored_unit", "UNIT", "what that counts in", false, true },
 };
 
-static void add_param_row(struct text_list *list, const struct aftl_param *param, u64 value)
+static void add_param_row(struct text_list *list, unsigned int index, u64 value)
 {
+	const struct aftl_param *param = aftl_param_at(index);
 	char text[TEXT_TABLE_CELL];
 
 	list_add_row(list);
@@ -145,6 +154,7 @@ static void add_param_row(struct text_list *list, const struct aftl_param *param
 	list_add_text(list, "%s", type_names[param->type]);
 	print_param_range(param, text, sizeof(text));
 	list_add_text(list, "%s", text);
+	list_add_text(list, "%s", change_names[aftl_param_change(index)]);
 	list_add_text(list, "%s", param->help);
 	list_add_number(list, value, 0, NULL);
 	list_add_text(list, "%s", type_units[param->type]);
@@ -157,7 +167,7 @@ static void print_param_list(const struct device_options *options, const struct 
 	list_begin(&list, &options->list);
 	for (unsigned int i = 0; i < aftl_param_count(); i++)
 		if (is_name_requested(options, aftl_param_at(i)->key))
-			add_param_row(&list, aftl_param_at(i), aftl_param_get(config, i));
+			add_param_row(&list, i, aftl_param_get(config, i));
 	device_print_list_of_verb(options, &list);
 }
 
@@ -170,8 +180,10 @@ static void add_param_cell(struct json_writer *json, const char *key,
 	json_string(json, key, text);
 }
 
-static void write_param_json(struct json_writer *json, const struct aftl_param *param, u64 value)
+static void write_param_json(struct json_writer *json, unsigned int index, u64 value)
 {
+	const struct aftl_param *param = aftl_param_at(index);
+
 	json_object(json, NULL);
 	json_string(json, "key", param->key);
 	add_param_cell(json, "value", param, value);
@@ -186,6 +198,7 @@ static void write_param_json(struct json_writer *json, const struct aftl_param *
 			json_string(json, NULL, param->words[i]);
 		json_end_array(json);
 	}
+	json_string(json, "change", change_names[aftl_param_change(index)]);
 	json_string(json, "help", param->help);
 	json_end_object(json);
 }
@@ -200,7 +213,7 @@ static void print_params_json(const struct device_options *options, const char *
 	json_array(&json, "parameters");
 	for (unsigned int i = 0; i < aftl_param_count(); i++)
 		if (is_name_requested(options, aftl_param_at(i)->key))
-			write_param_json(&json, aftl_param_at(i), aftl_param_get(config, i));
+			write_param_json(&json, i, aftl_param_get(config, i));
 	json_end_array(&json);
 	json_envelope_end(&json);
 }
