@@ -456,6 +456,52 @@ def test_the_architecture_document_names_every_media_array() -> None:
     assert arrays <= set(find_code_spans(TOP / "docs/architecture.md"))
 
 
+REFUSAL = re.compile(r'aftl_fail\([\w>&.-]+,\s*-(?:EINVAL|EROFS),\s*"((?:[^"\\]|\\.)*)"')
+#: Refusals of one value or of a size, which are no refusals of a combination.
+OF_ONE_VALUE = re.compile(
+    r"(page|unit|op|zone_capacity|--change): |the geometry|one program|zoned: (\.\.\.|the device)|"
+    r"shards: (an FTL|each)|policy \.\.\. has an array|--(\.\.\.|hot-share|arrival \S+) needs")
+
+
+def list_refusals(*places: str) -> set[str]:
+    """Return the messages by which C files refuse parameters, with "..." for each value."""
+    texts = (path.read_text() for place in places for path in TOP.glob(place))
+    return {re.sub(r"(%[-.\d*]*l*[sudx])+", "...", message)
+            for text in texts for message in REFUSAL.findall(text)}
+
+
+def test_the_table_of_combinations_has_every_refusal() -> None:
+    section = (TOP / "docs/controller.md").read_text().split("## What cannot be combined")[1]
+    rows = [[SPAN.findall(cell) for cell in line.split("|")[1:3]]
+            for line in section.splitlines() if line.startswith("| ")]
+    told = tuple(span for row in rows for span in row[1])
+    known = list_refusals("dm-approxftl/**/*.[ch]", "userspace/**/*.c")
+    assert not [span for span in told if not any(m.startswith(span) for m in known)]
+    combined = list_refusals("dm-approxftl/core/base/[gs]*.c", "dm-approxftl/core/ftl/*.c",
+                             "userspace/sim/option-rules.c")
+    assert not [m for m in combined if not m.startswith(told) and not OF_ONE_VALUE.match(m)]
+    rules = (TOP / "userspace/sim/option-rules.c").read_text().split("excludes[] = {")[1]
+    pairs = [{f"--{one}", f"--{other}"} for one, other in re.findall(
+        r'\{ "([\w-]+)", "([\w-]+)" \}', rules.split("};")[0])]
+    assert len(pairs) > 40
+    assert not [pair for pair in pairs if not any(pair <= {*row[0]} for row in rows)]
+
+
+@pytest.mark.parametrize(("row", "options"), [
+    ("`passes=2` with `delta_b`", "--passes=2 --bits=4 --one-shot=on --buffer=4MiB"),
+    ("`rain` with `ressd`", "--superblock=2 --rain=on"),
+    ("`cubeftl`, `cubeftl_minus` with", "--bits=3 --one-shot=off"),
+])
+def test_the_table_of_combinations_names_every_refused_policy(row: str, options: str) -> None:
+    page = (TOP / "docs/controller.md").read_text()
+    told = SPAN.findall(re.findall(rf"^\| ({re.escape(row)}[^|]*)", page, re.M)[0])
+    names = [one["name"] for one in json.loads(read_help_of_verb("policies", "--json"))["policies"]]
+    sim = [str(PROGRAM), "sim", "--requests=0", "--fill=none", "--op=50%", *options.split()]
+    refused = [name for name in names if subprocess.run(
+        [*sim, "--policy", name], capture_output=True, check=False).returncode]
+    assert refused == sorted({*told} & {*names}, key=names.index)
+
+
 def test_the_generated_reference_is_current(tmp_path: Path) -> None:
     script = TOP / "docs/generate-reference.py"
     fresh = tmp_path / "reference.md"
