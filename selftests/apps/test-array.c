@@ -18,7 +18,7 @@ static struct app_place place;
 static struct aftl_error error;
 static const struct app_setup setup = { .size = 64, .seed = 7 };
 
-static void count_random_access_errors(enum app_io io)
+static void check_random_accesses_to_array(enum app_io io)
 {
 	static const struct array_shape shape = { "random", WORDS, 1e9, 0, NULL };
 	static double shadow[WORDS];
@@ -51,12 +51,12 @@ static void count_random_access_errors(enum app_io io)
 
 TAP_TEST(an_array_works_with_a_smaller_buffer)
 {
-	count_random_access_errors(APP_IO_BUFFERED);
+	check_random_accesses_to_array(APP_IO_BUFFERED);
 }
 
 TAP_TEST(an_array_works_with_a_smaller_file_in_memory)
 {
-	count_random_access_errors(APP_IO_MMAP);
+	check_random_accesses_to_array(APP_IO_MMAP);
 }
 
 /* Pointers into the last ARRAY_HELD pages that a program accessed in an array remain valid. */

@@ -156,7 +156,7 @@ static int fill_test_volume(struct aftl_volume *volume, const struct aftl_geomet
 	return ret ? ret : aftl_volume_commit(volume);
 }
 
-static void recover_and_time_volume(const struct aftl_volume_header *super)
+static void recover_volume_and_print_times(const struct aftl_volume_header *super)
 {
 	u64 elapsed_ns = read_clock_ns(CLOCK_MONOTONIC);
 	u64 cpu_ns = read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -202,7 +202,7 @@ int main(int argc, char **argv)
 		exit_with_error("it cannot be filled");
 	aftl_volume_free(volume);
 	printf("%llu ", (unsigned long long)geo.ppns * geo.unit_bytes);
-	recover_and_time_volume(&super);
+	recover_volume_and_print_times(&super);
 	free(disk.bytes);
 	return 0;
 }

@@ -88,7 +88,7 @@ TAP_TEST(huge_pages_are_used_up_to_the_size_of_memory)
 	void *modest, *immense;
 
 	if (access("/sys/kernel/mm/transparent_hugepage", F_OK)) {
-		tap_note("this kernel has no huge pages");
+		tap_printf("this kernel has no huge pages");
 		return;
 	}
 	modest = core_memory_alloc(NULL, memory / 16);

@@ -17,7 +17,7 @@ static void set_table_line_key(const char *key, const char *value)
 		  error.text);
 }
 
-static void check_line_round_trip(void)
+static void check_printed_table_line_parses_back(void)
 {
 	char back[TARGET_LINE_SIZE];
 
@@ -34,7 +34,7 @@ static void check_line_round_trip(void)
 TAP_TEST(the_standard_table_line_is_built)
 {
 	target_line_init(&line);
-	check_line_round_trip();
+	check_printed_table_line_parses_back();
 	CHECK_TEXT(text, "ram 6 profile demo policy approxftl timing real");
 }
 
@@ -47,7 +47,7 @@ TAP_TEST(every_profile_with_every_policy_is_read_as_printed)
 			target_line_init(&line);
 			set_table_line_key("profile", aftl_profile_name(i));
 			set_table_line_key("policy", aftl_policy_at(j)->name);
-			check_line_round_trip();
+			check_printed_table_line_parses_back();
 		}
 	}
 }
@@ -56,7 +56,7 @@ static void check_parameter_value(const char *key, const char *value)
 {
 	target_line_init(&line);
 	set_table_line_key(key, value);
-	check_line_round_trip();
+	check_printed_table_line_parses_back();
 }
 
 /* Set each parameter to each of its named values, or to both ends of its range. */
@@ -92,7 +92,7 @@ TAP_TEST(all_parameters_together_are_read_as_printed)
 		aftl_param_format(aftl_param_at(i), aftl_param_at(i)->largest, value);
 		set_table_line_key(aftl_param_at(i)->key, value);
 	}
-	check_line_round_trip();
+	check_printed_table_line_parses_back();
 	CHECK(strlen(text) < TARGET_LINE_SIZE - 1);
 }
 
@@ -193,7 +193,7 @@ TAP_TEST(a_profile_that_maps_whole_pages_is_built)
 	set_table_line_key("profile", "micro19");
 	CHECK(!target_line_compute_device_size(&line, &size, &error));
 	CHECK_RANGE(size.shards.geo.unit_bytes, 512, 4096);
-	check_line_round_trip();
+	check_printed_table_line_parses_back();
 }
 
 static void check_profile_has_size(const char *profile, u64 mib)

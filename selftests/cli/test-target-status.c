@@ -155,7 +155,7 @@ static void make_stats_values(struct target_stats *made, u64 factor)
 
 static char answer[32768];
 
-static void check_stats_read_as_printed(void)
+static void check_parsed_stats_equal_printed_stats(void)
 {
 	struct target_stats made;
 
@@ -217,7 +217,7 @@ static void check_wrong_stats_refused(void)
 	CHECK_EQ(target_stats_parse(&stats, "host_read_requests 1 2", &error), -EINVAL);
 }
 
-static void check_block_answers_parsed(void)
+static void check_block_survey_is_parsed(void)
 {
 	struct block_survey survey = { 0 };
 	u32 next;
@@ -238,7 +238,7 @@ static void check_block_answers_parsed(void)
 	CHECK_EQ(survey.wear_sum, 70010);
 }
 
-static void check_wrong_block_answers_refused(void)
+static void check_malformed_block_survey_is_refused(void)
 {
 	static const char *const wrong[] = {
 		"next", "next x", "0 free -", "0 free - 7\n", "0 free - x 1 0 0", "\n",
@@ -258,7 +258,7 @@ static void check_wrong_block_answers_refused(void)
 }
 
 /* Parse ranges of lost units beyond 4 TiB, and beyond 16 TiB, of a device. */
-static void check_lost_ranges_parsed(void)
+static void check_lost_unit_ranges_are_parsed(void)
 {
 	struct lost_runs runs;
 
@@ -307,16 +307,18 @@ int main(void)
 	tap_run("status fields of a newer target are skipped", check_newer_status_parsed);
 	tap_run("a truncated status line is refused", check_truncated_status_refused);
 	tap_run("invalid fields of a status line are refused", check_wrong_fields_refused);
-	tap_run("counters of message `stats` are read as printed", check_stats_read_as_printed);
+	tap_run("counters of message `stats` are read as printed",
+		check_parsed_stats_equal_printed_stats);
 	tap_run("the difference of two `stats` is computed", check_stats_difference);
 	tap_run("after a reset the difference of two `stats` equals the second",
 		check_stats_after_reset);
 	tap_run("invalid answers to message `stats` are refused", check_wrong_stats_refused);
 	tap_run("the target's answers to the message `blocks` are parsed",
-		check_block_answers_parsed);
+		check_block_survey_is_parsed);
 	tap_run("`blocks` answers that describe no block are refused",
-		check_wrong_block_answers_refused);
-	tap_run("runs of lost units are parsed, also of large devices", check_lost_ranges_parsed);
+		check_malformed_block_survey_is_refused);
+	tap_run("runs of lost units are parsed, also of large devices",
+		check_lost_unit_ranges_are_parsed);
 	tap_run("error messages in the kernel log are found", check_kernel_log_messages);
 	return tap_finish();
 }

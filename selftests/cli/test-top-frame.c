@@ -120,7 +120,7 @@ TAP_TEST(a_frame_shows_an_idle_device)
 }
 
 /* No line exceeds the width of the window, and no frame its height. */
-static void check_frame_fits(unsigned int columns, unsigned int rows)
+static void check_frame_fits_terminal(unsigned int columns, unsigned int rows)
 {
 	draw_top_frame(columns, rows);
 	CHECK_MSG(longest_frame_line() <= columns + 1 && count_frame_lines() <= max(rows, 8U),
@@ -138,7 +138,7 @@ TAP_TEST(a_frame_fits_any_window)
 		make_lun_states(counts[i]);
 		for (columns = 10; columns < 700; columns += 23)
 			for (rows = 1; rows < 60; rows++)
-				check_frame_fits(columns, rows);
+				check_frame_fits_terminal(columns, rows);
 	}
 }
 

@@ -32,8 +32,8 @@ static u32 find_agcr_mode_of_unit(u32 unit)
 
 static u64 measure_access_ns(bool write, u32 unit)
 {
-	return test_get_latency(&device, write ? AFTL_OP_WRITE : AFTL_OP_READ, unit, 1,
-				AFTL_PRECISE);
+	return test_measure_io_ns(&device, write ? AFTL_OP_WRITE : AFTL_OP_READ, unit, 1,
+				  AFTL_PRECISE);
 }
 
 /* Perform reads (R) and writes (W) without idle time, in which AGCR would rewrite data. */
@@ -45,7 +45,7 @@ static void perform_access_pattern(u32 unit, const char *accesses)
 
 TAP_TEST(read_and_write_costs_are_coupled, "AG-1: a cheaper write makes reads more expensive")
 {
-	test_device_open_demo(&device, "agcr", SHAPE);
+	test_open_demo_profile(&device, "agcr", SHAPE);
 	CHECK_EQ(measure_access_ns(true, 1), 450000 + BUS_NS);
 	CHECK_EQ(measure_access_ns(false, 1), 310000 + BUS_NS);
 	CHECK_EQ(measure_access_ns(true, 1), 600000 + BUS_NS);
@@ -82,9 +82,9 @@ TAP_TEST(the_write_mode_follows_from_windows_of_0_1_and_2_accesses)
 	for (i = 0; i < ARRAY_SIZE(windows); i++) {
 		const struct window_case *mine = &windows[i];
 
-		test_device_open_demo(&device, "agcr", test_format_params(SHAPE " history=%s "
-									  "rewrite=off",
-									  mine->history));
+		test_open_demo_profile(&device, "agcr", test_format_params(SHAPE " history=%s "
+									   "rewrite=off",
+									   mine->history));
 		perform_access_pattern(3, mine->accesses);
 		CHECK_MSG(find_agcr_mode_of_unit(3) == mine->mode, "history %s, %s: mode %u",
 			  mine->history, mine->accesses, find_agcr_mode_of_unit(3));
@@ -105,9 +105,9 @@ TAP_TEST(data_that_are_only_read_are_rewritten_at_high_write_cost)
 	for (i = 0; i < ARRAY_SIZE(rewritten); i++) {
 		const struct window_case *mine = &rewritten[i];
 
-		test_device_open_demo(&device, "agcr", test_format_params(SHAPE
-									  " history=%s",
-									  mine->history));
+		test_open_demo_profile(&device, "agcr", test_format_params(SHAPE
+									   " history=%s",
+									   mine->history));
 		perform_access_pattern(3, mine->accesses);
 		test_advance_clock_by(&device, IDLE_NS);
 		CHECK_MSG(find_agcr_mode_of_unit(3) == mine->mode, "history %s, %s: mode %u",
@@ -118,7 +118,7 @@ TAP_TEST(data_that_are_only_read_are_rewritten_at_high_write_cost)
 /* Check the program modes of two units after idle time with rewrite=@word. */
 static void check_modes_after_idle_rewrite(const char *word, u32 low, u32 medium)
 {
-	test_device_open_demo(&device, "agcr", test_format_params(SHAPE " rewrite=%s", word));
+	test_open_demo_profile(&device, "agcr", test_format_params(SHAPE " rewrite=%s", word));
 	perform_access_pattern(1, "WRR");
 	perform_access_pattern(2, "WRWRR");
 	test_advance_clock_by(&device, IDLE_NS);
@@ -136,7 +136,7 @@ TAP_TEST(parameter_rewrite_selects_which_costs_are_rewritten)
 /* Units that the initial fill wrote have medium write cost, and no access history. */
 TAP_TEST(filled_data_have_medium_cost_and_no_history)
 {
-	test_device_open_demo(&device, "agcr", SHAPE " fill=sequential");
+	test_open_demo_profile(&device, "agcr", SHAPE " fill=sequential");
 	CHECK_EQ(find_agcr_mode_of_unit(1), AFTL_MODE_NORMAL);
 	perform_access_pattern(1, "W");
 	CHECK_EQ(find_agcr_mode_of_unit(1), AFTL_MODE_COARSE);
@@ -150,7 +150,7 @@ TAP_TEST(the_rewrite_queue_holds_at_most_1024_units)
 {
 	u32 unit;
 
-	test_device_open_demo(&device, "agcr", SHAPE " blocks=300 fill=sequential");
+	test_open_demo_profile(&device, "agcr", SHAPE " blocks=300 fill=sequential");
 	for (unit = 0; unit < 1500; unit++)
 		measure_access_ns(false, unit);
 	for (unit = 0; unit < 1500; unit++)
@@ -166,7 +166,7 @@ TAP_TEST(the_rewrite_queue_holds_at_most_1024_units)
 
 TAP_TEST(a_queued_unit_is_checked_again_before_it_is_rewritten)
 {
-	test_device_open_demo(&device, "agcr", SHAPE);
+	test_open_demo_profile(&device, "agcr", SHAPE);
 	perform_access_pattern(1, "WRRW");
 	perform_access_pattern(2, "WRR");
 	perform_access_pattern(3, "WRR");
@@ -184,7 +184,7 @@ TAP_TEST(invalid_state_from_a_snapshot_is_made_valid)
 	u64 index;
 	u64 word;
 
-	test_device_open_demo(&device, "agcr", SHAPE);
+	test_open_demo_profile(&device, "agcr", SHAPE);
 	perform_access_pattern(1, "W");
 	for (index = 0; aftl_policy_instance_save(device.ftl->policy, index, &word); index++)
 		aftl_policy_instance_restore(device.ftl->policy, index, ~word);
@@ -203,8 +203,8 @@ TAP_TEST(rewriting_does_not_use_the_gc_reserve)
 	struct aftl_lun_info info;
 	u32 unit;
 
-	test_device_open_demo(&device, "agcr",
-			      SHAPE " blocks=24 op=30 gc=0 gc_idle_valid=0 fill=sequential");
+	test_open_demo_profile(&device, "agcr",
+			       SHAPE " blocks=24 op=30 gc=0 gc_idle_valid=0 fill=sequential");
 	for (unit = 0; unit < test_unit_count(&device); unit += 2)
 		perform_access_pattern(unit, "RR");
 	test_advance_clock_by(&device, 2000000000);
@@ -247,9 +247,9 @@ TAP_TEST(relocation_keeps_the_write_cost_of_data)
 	struct aftl_random random = { 5 };
 	u32 i;
 
-	test_device_open_demo(&device, "agcr", SHAPE " rewrite=off wear_gap=4");
+	test_open_demo_profile(&device, "agcr", SHAPE " rewrite=off wear_gap=4");
 	CHECK_RANGE(test_unit_count(&device), 100, 1000);
-	for (i = 0; i < 20000 && !tap_failures(); i++) {
+	for (i = 0; i < 20000 && !tap_failure_count(); i++) {
 		u32 unit = aftl_random_below(&random, test_unit_count(&device));
 		bool write = !model.last[unit] || aftl_random_below(&random, 2);
 
@@ -264,13 +264,13 @@ TAP_TEST(relocation_keeps_the_write_cost_of_data)
 /* Policy li: a write has low cost if another request waits behind it, else high cost. */
 TAP_TEST(policy_li_writes_faster_if_another_request_waits)
 {
-	test_device_open_demo(&device, "li", SHAPE " fill=sequential");
+	test_open_demo_profile(&device, "li", SHAPE " fill=sequential");
 	CHECK_EQ(find_agcr_mode_of_unit(4), AFTL_MODE_NORMAL);
 	CHECK_EQ(measure_access_ns(true, 1), 800000 + BUS_NS);
-	test_submit(&device, AFTL_OP_WRITE, 1, 1, AFTL_PRECISE, 0, 0);
-	test_submit(&device, AFTL_OP_WRITE, 2, 1, AFTL_PRECISE, 0, 0);
-	test_submit(&device, AFTL_OP_WRITE, 3, 1, AFTL_PRECISE, 0, 0);
-	test_drain(&device);
+	test_submit_io(&device, AFTL_OP_WRITE, 1, 1, AFTL_PRECISE, 0, 0);
+	test_submit_io(&device, AFTL_OP_WRITE, 2, 1, AFTL_PRECISE, 0, 0);
+	test_submit_io(&device, AFTL_OP_WRITE, 3, 1, AFTL_PRECISE, 0, 0);
+	test_drain_requests(&device);
 	CHECK_EQ(find_agcr_mode_of_unit(1), AFTL_MODE_FINE);
 	CHECK_EQ(find_agcr_mode_of_unit(2), AFTL_MODE_COARSE);
 	CHECK_EQ(find_agcr_mode_of_unit(3), AFTL_MODE_FINE);
@@ -282,9 +282,9 @@ TAP_TEST(the_policy_needs_one_byte_for_each_unit)
 	static const char off[] = SHAPE " rewrite=off history=2";
 	u64 without;
 
-	test_device_open_demo(&device, "traditional", off);
+	test_open_demo_profile(&device, "traditional", off);
 	without = aftl_memory_bytes(device.ftl);
-	test_device_open_demo(&device, "agcr", off);
+	test_open_demo_profile(&device, "agcr", off);
 	CHECK_RANGE(aftl_memory_bytes(device.ftl) - without, test_unit_count(&device),
 		    test_unit_count(&device) + 64);
 }

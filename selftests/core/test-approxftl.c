@@ -29,13 +29,13 @@ struct probe {
 static struct test_device device;
 static struct probe probe;
 
-static const char *block_kind_name(const struct aftl_block *block)
+static const char *get_policy_block_kind_name(const struct aftl_block *block)
 {
 	return aftl_policy_type(device.ftl)->kinds[block->kind];
 }
 
-static void count_program_by_kind(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
-				  aftl_ppn_t ppn)
+static void record_programmed_block_and_mode(struct test_listener *listener, u32 tag,
+					     aftl_lpn_t lpn, aftl_ppn_t ppn)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 page = aftl_page_of_ppn(media, ppn);
@@ -44,13 +44,13 @@ static void count_program_by_kind(struct test_listener *listener, u32 tag, aftl_
 	probe.page = page % media->geo->pages;
 	probe.mode = aftl_page_mode(*aftl_page_attr_ptr(media, page));
 	probe.order = probe.block->order;
-	probe.kind = block_kind_name(probe.block);
+	probe.kind = get_policy_block_kind_name(probe.block);
 }
 
 static void open_device(const char *policy, const char *params)
 {
-	test_device_open_demo(&device, policy, params);
-	probe = (struct probe){ .listener = { .program = count_program_by_kind } };
+	test_open_demo_profile(&device, policy, params);
+	probe = (struct probe){ .listener = { .program = record_programmed_block_and_mode } };
 }
 
 /* A device with one die and one page per unit, on which no write counts as hot. */
@@ -60,7 +60,7 @@ static const char one_die[] = ONE_DIE;
 
 static u64 measure_approxftl_write_ns(u32 unit, u32 class)
 {
-	return test_get_latency(&device, AFTL_OP_WRITE, unit, 1, class) - PAGE_NS;
+	return test_measure_io_ns(&device, AFTL_OP_WRITE, unit, 1, class) - PAGE_NS;
 }
 
 /* Program time for data of @class, by block kind and page order (ApproxFTL paper). */
@@ -80,8 +80,8 @@ TAP_TEST(service_times_follow_the_placement, "AX-1: program times follow from th
 	u32 i;
 
 	open_device("approxftl", one_die);
-	test_device_listen(&device, &probe.listener);
-	for (i = 0; i < 6000 && !tap_failures(); i++) {
+	test_device_add_listener(&device, &probe.listener);
+	for (i = 0; i < 6000 && !tap_failure_count(); i++) {
 		u32 class = aftl_random_below(&random, 100) < 30 + i / 100;
 		u64 ns = measure_approxftl_write_ns(i, class);
 
@@ -144,7 +144,7 @@ static bool is_page_for_approximate_data(bool flip, u32 page)
 	return (page % hand.positions + page / hand.positions + flip) % 2 == 0;
 }
 
-static u32 model_pages_per_block(void)
+static u32 count_pages_per_model_block(void)
 {
 	return hand.layers * hand.positions;
 }
@@ -161,9 +161,9 @@ static void open_block_in_model(enum role role)
 }
 
 /* Return the first page from @page on for data of the given class, or the number of pages. */
-static u32 model_next_page_of_class(enum role role, u32 page, bool approximate)
+static u32 find_next_page_of_class_in_model(enum role role, u32 page, bool approximate)
 {
-	while (page < model_pages_per_block() &&
+	while (page < count_pages_per_model_block() &&
 	       is_page_for_approximate_data(hand.flip[role], page) != approximate)
 		page++;
 	return page;
@@ -180,12 +180,13 @@ static enum role model_select_block(bool approximate)
 	return hand.exists[ALL_APPROX] ? ALL_APPROX : PHASE1;
 }
 
-static void begin_block_second_phase_in_model(void)
+static void start_phase_2_of_model_block(void)
 {
 	enum role role = !hand.exists[PHASE2] ? PHASE2 : ALL_APPROX;
 
 	if (!hand.exists[PHASE1] ||
-	    model_next_page_of_class(PHASE1, hand.next[PHASE1], true) < model_pages_per_block())
+	    find_next_page_of_class_in_model(PHASE1, hand.next[PHASE1], true) <
+		    count_pages_per_model_block())
 		return;
 	if (hand.exists[role])
 		return;
@@ -196,7 +197,7 @@ static void begin_block_second_phase_in_model(void)
 	hand.exists[PHASE1] = false;
 }
 
-static void model_place_unit(bool approximate, u32 *block, u32 *page)
+static void place_unit_in_model(bool approximate, u32 *block, u32 *page)
 {
 	enum role role;
 
@@ -206,16 +207,17 @@ static void model_place_unit(bool approximate, u32 *block, u32 *page)
 	*block = hand.block[role];
 	*page = hand.next[role];
 	if (role == PHASE1)
-		*page = model_next_page_of_class(role, *page, true);
+		*page = find_next_page_of_class_in_model(role, *page, true);
 	else if (role == PHASE2 || role == ALL_APPROX)
-		*page = model_next_page_of_class(role, *page, false);
+		*page = find_next_page_of_class_in_model(role, *page, false);
 	hand.next[role] = *page + 1;
-	if ((role == CHB || role == PRECISE) && hand.next[role] == model_pages_per_block())
+	if ((role == CHB || role == PRECISE) && hand.next[role] == count_pages_per_model_block())
 		hand.exists[role] = false;
 	if ((role == PHASE2 || role == ALL_APPROX) &&
-	    model_next_page_of_class(role, hand.next[role], false) == model_pages_per_block())
+	    find_next_page_of_class_in_model(role, hand.next[role], false) ==
+		    count_pages_per_model_block())
 		hand.exists[role] = false;
-	begin_block_second_phase_in_model();
+	start_phase_2_of_model_block();
 }
 
 static void compare_random_placement_with_model(u64 seed, u32 layers, u32 positions, u32 share,
@@ -229,13 +231,13 @@ static void compare_random_placement_with_model(u64 seed, u32 layers, u32 positi
 
 	hand = (struct hand){ .layers = layers, .positions = positions };
 	memset(block_of, 0xff, sizeof(block_of));
-	for (i = 0; i < writes && !tap_failures(); i++) {
+	for (i = 0; i < writes && !tap_failure_count(); i++) {
 		u32 block;
 		u32 page;
 
 		if (!aftl_random_below(&random, run))
 			approximate = aftl_random_below(&random, 100) < share;
-		model_place_unit(approximate, &block, &page);
+		place_unit_in_model(approximate, &block, &page);
 		measure_approxftl_write_ns(i, approximate ? AFTL_APPROX : AFTL_PRECISE);
 		if (block_of[block] == U32_MAX)
 			block_of[block] = probe.block - aftl_media(device.ftl)->blocks;
@@ -257,7 +259,7 @@ static void compare_placement_with_model(u32 layers, u32 positions, u32 share, u
 	open_device("approxftl",
 		    test_format_params(ONE_DIE " op=60 blocks=200 layers=%s word_lines=%s "
 				       "gc=0", layer_text, position_text));
-	test_device_listen(&device, &probe.listener);
+	test_device_add_listener(&device, &probe.listener);
 	compare_random_placement_with_model(share, layers, positions, share, run);
 }
 
@@ -291,8 +293,8 @@ struct copies {
 	u64 promoted;
 };
 
-static void reset_copy_counts_of_write(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
-				       aftl_ppn_t ppn)
+static void reset_copy_count_of_written_unit(struct test_listener *listener, u32 tag,
+					     aftl_lpn_t lpn, aftl_ppn_t ppn)
 {
 	container_of(listener, struct copies, listener)->count[from_lpn(lpn)] = 0;
 }
@@ -321,7 +323,8 @@ static void count_copy_of_unit(struct test_listener *listener, aftl_lpn_t lpn, a
 	}
 }
 
-static void clear_precise_mark_of_block(struct test_listener *listener, aftl_ppn_t first, u32 slots)
+static void clear_precise_flag_of_erased_block(struct test_listener *listener, aftl_ppn_t first,
+					       u32 slots)
 {
 	container_of(listener, struct copies, listener)->precise[from_ppn(first) / slots] = false;
 }
@@ -338,19 +341,19 @@ TAP_TEST(data_are_promoted_after_the_given_number_of_copies,
 		snprintf(promote, sizeof(promote), "%u", limit);
 		copies = (struct copies){
 			.listener = {
-				.program = reset_copy_counts_of_write,
+				.program = reset_copy_count_of_written_unit,
 				.copy = count_copy_of_unit,
-				.erase = clear_precise_mark_of_block,
+				.erase = clear_precise_flag_of_erased_block,
 			},
 		};
 		open_device("approxftl", test_format_params(PRESSED " promote=%s", promote));
-		test_device_listen(&device, &copies.listener);
+		test_device_add_listener(&device, &copies.listener);
 		test_stream_init(&stream, limit);
 		stream.approx = 80;
 		stream.hot = 85;
 		test_stream_write_all_units(&stream, &device);
 		test_stream_submit_requests(&stream, &device, 40000);
-		test_drain(&device);
+		test_drain_requests(&device);
 		CHECK_MSG(copies.most == limit - 1, "limit %u: %u copies stayed approximate",
 			  limit, copies.most);
 		CHECK(copies.promoted > 20);
@@ -375,14 +378,14 @@ static void record_class_of_block(struct wear *wear, aftl_ppn_t ppn)
 	wear->precise[block] |= aftl_page_class(attr) != AFTL_APPROX;
 }
 
-static void record_programmed_class(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
-				    aftl_ppn_t ppn)
+static void record_class_of_programmed_unit(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
+					    aftl_ppn_t ppn)
 {
 	record_class_of_block(container_of(listener, struct wear, listener), ppn);
 }
 
-static void record_class_of_relocation(struct test_listener *listener, aftl_lpn_t lpn,
-				       aftl_ppn_t from, aftl_ppn_t to)
+static void record_class_of_relocated_unit(struct test_listener *listener, aftl_lpn_t lpn,
+					   aftl_ppn_t from, aftl_ppn_t to)
 {
 	record_class_of_block(container_of(listener, struct wear, listener), to);
 }
@@ -405,25 +408,25 @@ static void check_erase_wear(const char *policy)
 	u32 i;
 
 	wear = (struct wear){
-		.listener = { .program = record_programmed_class,
-			      .copy = record_class_of_relocation,
+		.listener = { .program = record_class_of_programmed_unit,
+			      .copy = record_class_of_relocated_unit,
 			      .erase = count_erase_by_voltage },
 	};
 	open_device(policy, PRESSED);
 	if (aftl_geometry(device.ftl)->blocks > TEST_BLOCKS_MAX)
 		tap_bail_out("more blocks than are followed");
-	test_device_listen(&device, &wear.listener);
+	test_device_add_listener(&device, &wear.listener);
 	test_stream_init(&stream, 3);
 	stream.approx = 60;
 	test_stream_submit_requests(&stream, &device, 40000);
-	test_drain(&device);
+	test_drain_requests(&device);
 	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++) {
 		const struct aftl_block *block = &aftl_media(device.ftl)->blocks[i];
 
 		sum += block->wear;
 		CHECK_MSG(block->state == AFTL_BLOCK_OPEN ||
-			  strncmp(block_kind_name(block), "phase", 5),
-			  "a used block is still in %s", block_kind_name(block));
+			  strncmp(get_policy_block_kind_name(block), "phase", 5),
+			  "a used block is still in %s", get_policy_block_kind_name(block));
 	}
 	CHECK_EQ(test_counters(&device)->array_erases, wear.erases);
 	CHECK_EQ(test_counters(&device)->array_low_erases, wear.low);
@@ -432,8 +435,8 @@ static void check_erase_wear(const char *policy)
 	CHECK(wear.low > 10 && wear.low < wear.erases);
 	/* An erase takes 288.75 uJ. */
 	CHECK_EQ(test_counters(&device)->erase_energy_pj, wear.erases * 288750000ULL);
-	tap_note("%s: %llu of %llu erases with reduced voltage", policy,
-		 (unsigned long long)wear.low, (unsigned long long)wear.erases);
+	tap_printf("%s: %llu of %llu erases with reduced voltage", policy,
+		   (unsigned long long)wear.low, (unsigned long long)wear.erases);
 }
 
 TAP_TEST(low_voltage_erases_are_accounted_for, "AX-6: low-voltage erases are accounted for")
@@ -454,7 +457,7 @@ TAP_TEST(other_policies_erase_with_full_voltage,
 		test_stream_init(&stream, 3);
 		stream.approx = 100;
 		test_stream_submit_requests(&stream, &device, 10000);
-		test_drain(&device);
+		test_drain_requests(&device);
 		CHECK(test_counters(&device)->array_erases > 50);
 		CHECK_EQ(test_counters(&device)->wear_sum,
 			 test_counters(&device)->array_erases * 10000);
@@ -478,7 +481,7 @@ static u32 count_units_of_class(u32 wanted)
 /* In blocks of four pages a checkerboard takes precise (P) and approximate (A) pages as P A A P. */
 #define TINY ONE_DIE " op=60 blocks=60 layers=2 word_lines=2 gc=0 gc_idle_valid=0"
 
-static void write_units_by_class_pattern(u32 unit, const char *classes)
+static void write_unit_of_each_class_letter(u32 unit, const char *classes)
 {
 	for (; *classes; classes++)
 		measure_approxftl_write_ns(unit++, *classes == 'A' ? AFTL_APPROX : AFTL_PRECISE);
@@ -504,7 +507,7 @@ static bool is_unit_in_selected_victim(u32 unit)
 TAP_TEST(victims_hold_few_valid_precise_pages)
 {
 	open_device("approxftl", TINY);
-	write_units_by_class_pattern(0, "PAAPPAAP");
+	write_unit_of_each_class_letter(0, "PAAPPAAP");
 	discard_unit(4);
 	discard_unit(7);
 	discard_unit(1);
@@ -516,20 +519,20 @@ TAP_TEST(victims_hold_few_valid_precise_pages)
 TAP_TEST(closed_precise_blocks_are_collected_last)
 {
 	open_device("approxftl", TINY);
-	write_units_by_class_pattern(0, "PAAPPPPPP");
+	write_unit_of_each_class_letter(0, "PAAPPPPPP");
 	discard_unit(1);
 	discard_unit(2);
 	discard_unit(5);
 	discard_unit(6);
 	CHECK(is_unit_in_selected_victim(0));
-	write_units_by_class_pattern(9, "AAAA");
+	write_unit_of_each_class_letter(9, "AAAA");
 	CHECK(is_unit_in_selected_victim(7));
 }
 
 TAP_TEST(small_requests_go_to_the_hot_pool)
 {
 	open_device("approxftl", ONE_DIE " hot_size=8KiB");
-	test_device_listen(&device, &probe.listener);
+	test_device_add_listener(&device, &probe.listener);
 	measure_approxftl_write_ns(0, AFTL_PRECISE);
 	CHECK(probe.block->note & NOTE_HOT);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 1, 2, AFTL_PRECISE, NULL), 0);
@@ -539,7 +542,7 @@ TAP_TEST(small_requests_go_to_the_hot_pool)
 TAP_TEST(young_updates_of_any_size_go_to_the_hot_pool)
 {
 	open_device("approxftl", ONE_DIE " hot_size=8KiB hot_age=1s");
-	test_device_listen(&device, &probe.listener);
+	test_device_add_listener(&device, &probe.listener);
 	measure_approxftl_write_ns(0, AFTL_PRECISE);
 	CHECK(!(probe.block->note & NOTE_HOT));
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 0, 2, AFTL_PRECISE, NULL), 0);
@@ -565,14 +568,14 @@ static void set_free_block_wear(u32 first, u32 others)
 TAP_TEST(blocks_with_twice_the_least_wear_are_not_opened)
 {
 	open_device("approxftl", TINY " wear_period=2");
-	test_device_listen(&device, &probe.listener);
+	test_device_add_listener(&device, &probe.listener);
 	set_free_block_wear(60000, 30000);
-	write_units_by_class_pattern(0, "P");
+	write_unit_of_each_class_letter(0, "P");
 	CHECK_EQ(probe.block->wear, 30000);
-	write_units_by_class_pattern(1, "P");
+	write_unit_of_each_class_letter(1, "P");
 	CHECK(!strcmp(probe.kind, "precise"));
 	set_free_block_wear(150000, 70000);
-	write_units_by_class_pattern(2, "AAA");
+	write_unit_of_each_class_letter(2, "AAA");
 	CHECK(!strcmp(probe.kind, "phase1"));
 	CHECK_EQ(probe.block->wear, 70000);
 	set_free_block_wear(100000, 70000);

@@ -132,13 +132,13 @@ static void drive_random_requests(struct aftl_random *random)
 	memset(times, 0, sizeof(times));
 	test_stream_init(&stream, aftl_random_next(random));
 	test_stream_submit_requests(&stream, &device, REQUESTS);
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	test_advance_clock_by(&device, 10000000000ULL);
 	check_event_sums_equal_counters();
 }
 
-static void run_array_events_seed(u64 seed)
+static void check_array_events_with_seed(u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed) };
 	const char *policy = test_draw_policy(false, &random);
@@ -157,13 +157,13 @@ TAP_TEST(array_events_of_random_devices_match_the_counters)
 	u64 suspends = 0;
 	u64 seed;
 
-	for (seed = 1; seed <= SEEDS && !tap_failures(); seed++) {
-		run_array_events_seed(seed);
+	for (seed = 1; seed <= SEEDS && !tap_failure_count(); seed++) {
+		check_array_events_with_seed(seed);
 		suspends += counts[AFTL_ARRAY_SUSPEND];
 	}
-	CHECK_MSG(tap_failures() || suspends > 100, "only %llu suspensions",
+	CHECK_MSG(tap_failure_count() || suspends > 100, "only %llu suspensions",
 		  (unsigned long long)suspends);
-	CHECK_MSG(tap_failures() || instead > 30, "only %llu programs instead of erases",
+	CHECK_MSG(tap_failure_count() || instead > 30, "only %llu programs instead of erases",
 		  (unsigned long long)instead);
 }
 
@@ -199,4 +199,4 @@ TAP_TEST(luns_of_a_bus_start_in_the_order_of_their_data)
 	}
 }
 
-TAP_SEED(run_array_events_seed)
+TAP_SEED(check_array_events_with_seed)

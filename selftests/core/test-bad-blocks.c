@@ -36,9 +36,9 @@ static void open_device(const char *policy, const char *params)
 {
 	static struct test_listener reader = { .finish = read_all_units };
 
-	test_device_open_demo(&device, policy, params);
+	test_open_demo_profile(&device, policy, params);
 	shadow_attach_to_device(&store, &device, false);
-	test_device_listen(&device, &reader);
+	test_device_add_listener(&device, &reader);
 	test_stream_init(&stream, 7);
 }
 
@@ -263,7 +263,7 @@ static void check_read_only_device(void)
 	CHECK_EQ(latency, 0);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_DISCARD, 0, 1, 0, NULL), 0);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 0, 1, 0, NULL), 0);
-	test_drain(&device);
+	test_drain_requests(&device);
 	flushed = test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL);
 	CHECK(!flushed || flushed == -EIO);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), flushed);
@@ -284,7 +284,7 @@ TAP_TEST(every_flush_fails_after_write_buffer_data_were_lost)
 	for (i = 0; i < ARRAY_SIZE(flushes); i++)
 		flushes[i] = test_submit_kept(&device, AFTL_OP_FLUSH, 0, 0, 0, 0,
 					      aftl_device_time_ns(device.ftl));
-	test_drain(&device);
+	test_drain_requests(&device);
 	for (i = 0; i < ARRAY_SIZE(flushes); i++) {
 		CHECK_EQ(flushes[i]->request.status, -EIO);
 		test_release_request(&device, flushes[i]);
@@ -334,13 +334,13 @@ static void check_all_blocks_fail(const char *policy, const char *params)
 	open_device(policy, params);
 	store.full_disk = true;
 	test_stream_write_all_units(&stream, &device);
-	for (i = 0; i < aftl_geometry(device.ftl)->blocks && !tap_failures(); i++) {
+	for (i = 0; i < aftl_geometry(device.ftl)->blocks && !tap_failure_count(); i++) {
 		u32 lun_wise = i / 2 + i % 2 * aftl_geometry(device.ftl)->blocks_per_lun;
 
 		CHECK_EQ(aftl_fail_block(device.ftl, lun_wise), 0);
 		send_requests_to_worn_device(30);
 	}
-	test_drain(&device);
+	test_drain_requests(&device);
 	check_read_only_device();
 }
 
@@ -353,13 +353,13 @@ static void check_blocks_wear_out(const char *policy, const char *params)
 	store.full_disk = true;
 	stream.read = 20;
 	stream.flush = 0;
-	while (!aftl_is_read_only(device.ftl) && requests++ < 300000 && !tap_failures())
+	while (!aftl_is_read_only(device.ftl) && requests++ < 300000 && !tap_failure_count())
 		test_stream_submit_request(&stream, &device);
 	CHECK_MSG(aftl_is_read_only(device.ftl), "the device does not wear out");
 	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++)
 		CHECK(block_at(i)->wear < (block_at(i)->state == AFTL_BLOCK_BAD ? 7 : 6) * 10000);
 	send_requests_to_worn_device(300);
-	test_drain(&device);
+	test_drain_requests(&device);
 	check_read_only_device();
 	/* MiDAS collects blocks with much valid data, but not once the spare blocks have failed. */
 	CHECK_RANGE(test_counters(&device)->retired_blocks, strcmp(policy, "midas") ? 11 : 50,
@@ -374,9 +374,9 @@ static void fail_blocks_with_every_policy(const char *what,
 	for (i = 0; aftl_policy_at(i); i++) {
 		tap_begin("%s: %s", what, aftl_policy_at(i)->name);
 		body(aftl_policy_at(i)->name, small);
-		if (!tap_failures())
+		if (!tap_failure_count())
 			body(aftl_policy_at(i)->name, small_buffered);
-		if (!tap_failures())
+		if (!tap_failure_count())
 			body(aftl_policy_at(i)->name, small_three_bits);
 		tap_end();
 	}

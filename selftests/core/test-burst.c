@@ -45,11 +45,11 @@ static void fail_random_lun(struct aftl_random *random)
 }
 
 /* Quiesce and resume the device. */
-static void quiesce_and_resume(void)
+static void quiesce_and_resume_device(void)
 {
 	bool more = true;
 
-	test_drain(&device);
+	test_drain_requests(&device);
 	while (more) {
 		test_begin_host_call(&device);
 		more = aftl_quiesce_step(device.ftl);
@@ -70,14 +70,14 @@ static void drive_request_bursts(u64 seed)
 	stream.depth = 256;
 	stream.units_max = 64;
 	stream.read = 10;
-	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
+	for (i = 0; i < REQUESTS && !tap_failure_count(); i++) {
 		test_stream_submit_request(&stream, &device);
 		if (!aftl_random_below(&random, 20))
 			do_random_management_action(&random);
 	}
-	quiesce_and_resume();
+	quiesce_and_resume_device();
 	fail_random_lun(&random);
-	test_drain(&device);
+	test_drain_requests(&device);
 }
 
 static void drive_bursts_with_policy(const char *profile, const struct aftl_policy_type *type,
@@ -106,8 +106,8 @@ TAP_TEST(no_call_exceeds_the_bound_on_host_callbacks)
 		for (policies = 0; aftl_policy_at(policies); policies++)
 			drive_bursts_with_policy(profile, aftl_policy_at(policies),
 						 i * 64 + policies);
-	tap_note("%u profiles, %u policies; at most %u %% of what may be told at once", i, policies,
-		 largest_share);
+	tap_printf("%u profiles, %u policies; at most %u %% of what may be told at once", i,
+		   policies, largest_share);
 	/* A bound far above the real number of callbacks would waste the host's memory. */
 	CHECK_RANGE(largest_share, 50, 100);
 }
@@ -116,11 +116,11 @@ TAP_TEST(a_discard_and_a_lun_failure_are_one_host_callback_each)
 {
 	u32 unit;
 
-	test_device_open_demo(&device, "baseline", "channels=2 chips=1 blocks=64");
+	test_open_demo_profile(&device, "baseline", "channels=2 chips=1 blocks=64");
 	for (unit = 0; unit < 64; unit += 2)
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, NULL),
 			 0);
-	test_drain(&device);
+	test_drain_requests(&device);
 	device.largest_burst = 0;
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_DISCARD, 0, 64, 0, NULL), 0);
 	CHECK_EQ(device.largest_burst, 1);

@@ -41,12 +41,12 @@ static u64 measure_cache_command_ns(struct test_request *request, u64 begun_ns)
 	return ns;
 }
 
-static u64 count_cache_reads(void)
+static u64 count_cache_read_commands(void)
 {
 	return test_counters(&device)->cache_reads;
 }
 
-static u64 count_cache_programs(void)
+static u64 count_cache_program_commands(void)
 {
 	return test_counters(&device)->cache_programs;
 }
@@ -83,10 +83,10 @@ static void check_times_of_three_writes(const char *params, u64 each_ns)
 TAP_TEST(a_cache_read_senses_while_the_page_before_it_is_transferred)
 {
 	check_times_of_three_reads(ONE_DIE, PAGE_NS, SENSE_NS + PAGE_NS);
-	CHECK_EQ(count_cache_reads(), 0);
+	CHECK_EQ(count_cache_read_commands(), 0);
 	check_times_of_three_reads(ONE_DIE " cache_commands=program", PAGE_NS, SENSE_NS + PAGE_NS);
 	check_times_of_three_reads(ONE_DIE " cache_commands=read", PAGE_NS, BUSY_NS + SENSE_NS);
-	CHECK_EQ(count_cache_reads(), 2);
+	CHECK_EQ(count_cache_read_commands(), 2);
 	check_times_of_three_reads(ONE_DIE " cache_commands=read cache_busy=10us", PAGE_NS,
 				   10000 + SENSE_NS);
 	check_times_of_three_reads(ONE_DIE " cache_commands=both bus=100", 4 * PAGE_NS,
@@ -109,7 +109,7 @@ TAP_TEST(a_cache_read_begins_when_its_request_arrives)
 	reads[0] = submit_page_command(AFTL_OP_READ, 0);
 	begun_ns = aftl_device_time_ns(device.ftl);
 	CHECK_EQ(measure_cache_command_ns(reads[0], begun_ns), SENSE_NS + PAGE_NS);
-	CHECK_EQ(count_cache_reads(), 1);
+	CHECK_EQ(count_cache_read_commands(), 1);
 }
 
 /* The page of the next read is sensed while the two pages of a multi-plane read are transferred. */
@@ -151,7 +151,7 @@ TAP_TEST(a_read_after_a_program_is_no_cache_read)
 	CHECK_EQ(measure_cache_command_ns(write, begun_ns), SENSE_NS + 2 * PAGE_NS + PROGRAM_NS);
 	CHECK_EQ(measure_cache_command_ns(reads[1], begun_ns),
 		 2 * SENSE_NS + 3 * PAGE_NS + PROGRAM_NS);
-	CHECK_EQ(count_cache_reads() + count_cache_programs(), 0);
+	CHECK_EQ(count_cache_read_commands() + count_cache_program_commands(), 0);
 }
 
 /* Collect a block that is half valid. Return: the time that GC takes for it. */
@@ -181,19 +181,19 @@ TAP_TEST(relocation_reads_overlap_with_transfers)
 {
 	u64 saved_ns = measure_half_valid_relocation_ns("off");
 
-	CHECK_EQ(count_cache_reads(), 0);
+	CHECK_EQ(count_cache_read_commands(), 0);
 	saved_ns -= measure_half_valid_relocation_ns("read");
-	CHECK_EQ(count_cache_reads(), test_counters(&device)->array_reads / 2);
-	CHECK_EQ(saved_ns, count_cache_reads() * (PAGE_NS - BUSY_NS));
+	CHECK_EQ(count_cache_read_commands(), test_counters(&device)->array_reads / 2);
+	CHECK_EQ(saved_ns, count_cache_read_commands() * (PAGE_NS - BUSY_NS));
 }
 
 TAP_TEST(a_cache_program_takes_its_data_during_the_program_before_it)
 {
 	check_times_of_three_writes(ONE_DIE, PAGE_NS + PROGRAM_NS);
 	check_times_of_three_writes(ONE_DIE " cache_commands=read", PAGE_NS + PROGRAM_NS);
-	CHECK_EQ(count_cache_programs(), 0);
+	CHECK_EQ(count_cache_program_commands(), 0);
 	check_times_of_three_writes(ONE_DIE " cache_commands=program", BUSY_NS + PROGRAM_NS);
-	CHECK_EQ(count_cache_programs(), 2);
+	CHECK_EQ(count_cache_program_commands(), 2);
 	/* If time cache_busy is nearly the program time, the next transfer outlasts the program. */
 	check_times_of_three_writes(ONE_DIE " cache_commands=both cache_busy=690us",
 				    690000 + PROGRAM_NS);

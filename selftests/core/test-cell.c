@@ -113,7 +113,7 @@ TAP_TEST(drawn_error_counts_have_the_variance_of_a_poisson_count)
 	}
 }
 
-static void check_each_bit_flips_once(u32 unit, u16 generation)
+static void check_bit_flip_positions_are_distinct(u32 unit, u16 generation)
 {
 	u32 bits = lab.geo.unit_bits;
 	u8 *hit = tap_zalloc(bits, 1);
@@ -137,11 +137,11 @@ TAP_TEST(flip_positions_of_a_page_do_not_repeat)
 	for (unit_bytes = 512; unit_bytes <= 65536; unit_bytes *= 2) {
 		set_up_cell_test(2, unit_bytes);
 		build_cell_model();
-		check_each_bit_flips_once(0, 0);
-		check_each_bit_flips_once(1, 0);
-		check_each_bit_flips_once(0, 1);
-		check_each_bit_flips_once(123456789, 54321);
-		check_each_bit_flips_once(U32_MAX, 0xffff);
+		check_bit_flip_positions_are_distinct(0, 0);
+		check_bit_flip_positions_are_distinct(1, 0);
+		check_bit_flip_positions_are_distinct(0, 1);
+		check_bit_flip_positions_are_distinct(123456789, 54321);
+		check_bit_flip_positions_are_distinct(U32_MAX, 0xffff);
 		end_cell_test();
 	}
 }

@@ -32,7 +32,7 @@ static void init_adversary_policy(const char *policy)
 static void open_device_with_adversary_policy(const char *params)
 {
 	test_device_init(&device, "demo");
-	test_device_open_policy_type(&device, &adversary.type, params);
+	test_device_open_with_policy_type(&device, &adversary.type, params);
 }
 
 #define PRESSED "channels=2 chips=1 blocks=64 layers=4 word_lines=8 op=50"
@@ -45,11 +45,11 @@ static int (*place_honestly)(struct aftl_policy *policy, struct aftl_lun *lun,
 			     const struct aftl_program_request *need,
 			     struct aftl_placement *placement);
 
-static void set_adversary_place_method(const char *policy,
-				       int (*place)(struct aftl_policy *policy,
-						    struct aftl_lun *lun,
-						    const struct aftl_program_request *need,
-						    struct aftl_placement *placement))
+static void install_adversary_placement_method(const char *policy,
+					       int (*place)(struct aftl_policy *policy,
+							    struct aftl_lun *lun,
+							    const struct aftl_program_request *need,
+							    struct aftl_placement *placement))
 {
 	init_adversary_policy(policy);
 	place_honestly = adversary.type.place;
@@ -81,7 +81,7 @@ static u64 measure_mean_program_ns(const char *params)
 }
 
 /* Use program mode "between" only at pages of the checkerboard's second colour. */
-static int use_mode_between_on_one_checkerboard_colour(struct aftl_policy *policy,
+static int use_between_mode_on_one_checkerboard_colour(struct aftl_policy *policy,
 						       struct aftl_lun *lun,
 						       const struct aftl_program_request *need,
 						       struct aftl_placement *placement)
@@ -95,7 +95,7 @@ static int use_mode_between_on_one_checkerboard_colour(struct aftl_policy *polic
 
 TAP_TEST(a_smaller_margin_beside_precise_pages_is_refused)
 {
-	set_adversary_place_method("baseline", use_mode_between_on_one_checkerboard_colour);
+	install_adversary_placement_method("baseline", use_between_mode_on_one_checkerboard_colour);
 	CHECK_RANGE(measure_mean_program_ns(pressed), 699000, 700000);
 	CHECK(test_counters(&device)->policy_bugs > 50);
 	test_device_close(&device);
@@ -187,7 +187,7 @@ static void check_errors_of_large_ispp_steps(struct aftl_ispp greed, u64 program
 	u32 i;
 
 	steps = greed;
-	set_adversary_place_method("baseline", propose_program_with_ispp_steps);
+	install_adversary_placement_method("baseline", propose_program_with_ispp_steps);
 	CHECK_EQ(measure_mean_program_ns(PRESSED " ecc_retry=45us"), program_ns);
 	CHECK_EQ(test_counters(&device)->overshot_programs, test_counters(&device)->array_programs);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
@@ -211,7 +211,7 @@ TAP_TEST(needed_verifies_cannot_be_skipped, "programs: skipping a needed verify 
 	const struct aftl_counters *counters;
 
 	steps = (struct aftl_ispp){ .skip = 4 };
-	set_adversary_place_method("baseline", propose_program_with_ispp_steps);
+	install_adversary_placement_method("baseline", propose_program_with_ispp_steps);
 	CHECK_EQ(measure_mean_program_ns(pressed), 539906);
 	counters = test_counters(&device);
 	CHECK_RANGE(counters->overshot_programs, counters->array_programs * 6 / 10,
@@ -227,11 +227,11 @@ TAP_TEST(needed_verifies_cannot_be_skipped, "programs: skipping a needed verify 
 TAP_TEST(margins_are_spent_once, "programs: modes with less margin overshoot with large steps")
 {
 	steps = (struct aftl_ispp){ .final_mv = 117 };
-	set_adversary_place_method("tvr", propose_program_with_ispp_steps);
+	install_adversary_placement_method("tvr", propose_program_with_ispp_steps);
 	CHECK_EQ(measure_mean_program_ns(PRESSED " tvr_mode=device"), 350000 * 651429ULL / 700000);
 	CHECK_EQ(test_counters(&device)->overshot_programs, test_counters(&device)->array_programs);
 	test_device_close(&device);
-	set_adversary_place_method("baseline", propose_program_with_ispp_steps);
+	install_adversary_placement_method("baseline", propose_program_with_ispp_steps);
 	measure_mean_program_ns(pressed);
 	CHECK_EQ(test_counters(&device)->overshot_programs, 0);
 	test_device_close(&device);
@@ -382,9 +382,9 @@ static void record_time_of_chip_command(struct aftl_policy *policy,
 }
 
 /* Choose the fastest mode and ISPP steps that the chip allows. */
-static int place_with_fastest_legal_mode(struct aftl_policy *policy, struct aftl_lun *lun,
-					 const struct aftl_program_request *need,
-					 struct aftl_placement *placement)
+static int place_data_with_fastest_legal_mode(struct aftl_policy *policy, struct aftl_lun *lun,
+					      const struct aftl_program_request *need,
+					      struct aftl_placement *placement)
 {
 	static const struct aftl_ispp best[] = { { 0 }, { 234, 234, 4 }, { 58, 59, 0 } };
 	int ret = place_honestly(policy, lun, need, placement);
@@ -405,9 +405,9 @@ static int place_with_fastest_legal_mode(struct aftl_policy *policy, struct aftl
 	return ret;
 }
 
-static int place_with_random_mode(struct aftl_policy *policy, struct aftl_lun *lun,
-				  const struct aftl_program_request *need,
-				  struct aftl_placement *placement)
+static int place_data_with_random_mode(struct aftl_policy *policy, struct aftl_lun *lun,
+				       const struct aftl_program_request *need,
+				       struct aftl_placement *placement)
 {
 	int ret = place_honestly(policy, lun, need, placement);
 	/* Keep a block's last program step legal, because its refusal would close the block. */
@@ -430,7 +430,7 @@ static int place_with_random_mode(struct aftl_policy *policy, struct aftl_lun *l
 
 static void make_random_adversary(const char *policy)
 {
-	set_adversary_place_method(policy, place_with_random_mode);
+	install_adversary_placement_method(policy, place_data_with_random_mode);
 	adversary.type.relocate = choose_random_relocation;
 	adversary.type.copy_passes = AFTL_CLASSES;
 	adversary.type.shallow_erase = choose_shallow_erase_at_random;
@@ -445,24 +445,24 @@ static void make_random_adversary(const char *policy)
 
 static void make_greedy_adversary(const char *policy)
 {
-	set_adversary_place_method(policy, place_with_fastest_legal_mode);
+	install_adversary_placement_method(policy, place_data_with_fastest_legal_mode);
 	adversary.type.shallow_erase = always_choose_shallow_erase;
 	adversary.type.programmed = NULL;
 }
 
-static void pass_array_event_to_account(void *host, const struct aftl_array_event *event)
+static void pass_array_event_to_chip_account(void *host, const struct aftl_array_event *event)
 {
 	test_record_array_event(host, event);
 	account_array_event(&account, event);
 }
 
-static void pass_erase_to_account(struct test_listener *listener, aftl_ppn_t first, u32 slots)
+static void pass_erase_to_chip_account(struct test_listener *listener, aftl_ppn_t first, u32 slots)
 {
 	account_block_erased(&account, first);
 }
 
 /* Shrink the device of a profile so that each block is erased several times. */
-static void shrink_device_of_profile(const char *profile, u32 conditions)
+static void init_small_device_from_profile(const char *profile, u32 conditions)
 {
 	static const char small[] =
 		"channels=2 chips=1 dies=1 planes=1 blocks=24 op=60 idle=20us read_first=0 "
@@ -494,8 +494,8 @@ static bool policy_fits_chip(void)
 
 static void open_attacked_device(struct shadow_store *store)
 {
-	device.ops.array = pass_array_event_to_account;
-	test_device_open_policy_type(&device, &adversary.type, NULL);
+	device.ops.array = pass_array_event_to_chip_account;
+	test_device_open_with_policy_type(&device, &adversary.type, NULL);
 	if (!account_open_device(&account, device.ftl))
 		tap_bail_out("out of memory");
 	wild = 0;
@@ -506,15 +506,16 @@ static void open_attacked_device(struct shadow_store *store)
 static void check_attacked_device(struct shadow_store *store, const char *profile, const char *name,
 				  u32 conditions)
 {
-	test_drain(&device);
+	test_drain_requests(&device);
 	account_check_counters(&account);
 	CHECK_MSG(!account.wrong[0], "%s", account.wrong);
-	if (tap_failures())
-		tap_note("%s on %s%s%s%s: %llu bugs, %llu failed", name, profile,
-			 conditions & AGED ? ", aged" : "", conditions & VOLTAGE ? ", voltage" : "",
-			 conditions & NO_ERRORS ? ", errors off" : "",
-			 (unsigned long long)test_counters(&device)->policy_bugs,
-			 (unsigned long long)device.failed);
+	if (tap_failure_count())
+		tap_printf("%s on %s%s%s%s: %llu bugs, %llu failed", name, profile,
+			   conditions & AGED ? ", aged" : "",
+			   conditions & VOLTAGE ? ", voltage" : "",
+			   conditions & NO_ERRORS ? ", errors off" : "",
+			   (unsigned long long)test_counters(&device)->policy_bugs,
+			   (unsigned long long)device.failed);
 	shadow_compare_device_with_store(store);
 	total.programs += account.programs.count;
 	total.erases += account.erases.count;
@@ -525,13 +526,13 @@ static void check_attacked_device(struct shadow_store *store, const char *profil
 }
 
 /* Each request must return correct data or fail. */
-static void send_checked_requests(u32 requests, bool aged)
+static void send_requests_until_check_fails(u32 requests, bool aged)
 {
 	struct test_stream stream;
 	u32 i;
 
 	test_stream_init(&stream, requests);
-	for (i = 0; i < requests && !account.wrong[0] && !tap_failures(); i++) {
+	for (i = 0; i < requests && !account.wrong[0] && !tap_failure_count(); i++) {
 		test_stream_submit_request(&stream, &device);
 		if (aged && i % 500 == 499)
 			aftl_advance_age(device.ftl, 10 * AFTL_DAY_NS);
@@ -539,7 +540,7 @@ static void send_checked_requests(u32 requests, bool aged)
 }
 
 /* Return the factor by which environment variable AFTL_ATTACKS prolongs adversarial runs. */
-static u32 read_adversarial_run_factor(void)
+static u32 get_attack_factor_from_env(void)
 {
 	const char *text = getenv("AFTL_ATTACKS");
 
@@ -548,14 +549,14 @@ static u32 read_adversarial_run_factor(void)
 
 static void run_adversary_on_profile(const char *profile, u32 conditions)
 {
-	struct test_listener listener = { .erase = pass_erase_to_account };
+	struct test_listener listener = { .erase = pass_erase_to_chip_account };
 	struct shadow_store store;
 
 	open_attacked_device(&store);
-	test_device_listen(&device, &listener);
+	test_device_add_listener(&device, &listener);
 	/* Blocks of a policy whose proposals are refused may never fill: writes may fail. */
 	store.full_disk = true;
-	send_checked_requests(600 * read_adversarial_run_factor(), conditions & AGED);
+	send_requests_until_check_fails(600 * get_attack_factor_from_env(), conditions & AGED);
 	check_attacked_device(&store, profile, adversary.type.name, conditions);
 }
 
@@ -576,9 +577,10 @@ static void run_adversary_on_all_profiles(void (*make)(const char *policy), cons
 	u32 i;
 
 	for (i = 0; (profile = aftl_profile_name(i)); i++) {
-		for (conditions = 0; conditions < CONDITIONS && !tap_failures(); conditions++) {
+		for (conditions = 0; conditions < CONDITIONS && !tap_failure_count();
+		     conditions++) {
 			make(policy);
-			shrink_device_of_profile(profile, conditions);
+			init_small_device_from_profile(profile, conditions);
 			/* Some policies reserve so many blocks that they need a larger device. */
 			device.config.blocks = 48;
 			enable_slc_cache((i + conditions) % 2);
@@ -588,7 +590,7 @@ static void run_adversary_on_all_profiles(void (*make)(const char *policy), cons
 			run_adversary_on_profile(profile, conditions);
 		}
 	}
-	CHECK_MSG(fitting >= 4 * CONDITIONS || tap_failures(), "%s fits %u devices", policy,
+	CHECK_MSG(fitting >= 4 * CONDITIONS || tap_failure_count(), "%s fits %u devices", policy,
 		  fitting);
 }
 
@@ -752,8 +754,8 @@ static void choose_mode_before_reprogram(const struct aftl_policy *policy,
 }
 
 /* Choose the next legal step of an in-place switch, and sometimes an illegal page. */
-static bool choose_in_place_switch_page(const struct aftl_policy *policy,
-					struct aftl_placement *placement)
+static bool choose_page_of_in_place_slc_switch(const struct aftl_policy *policy,
+					       struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	bool first;
@@ -767,7 +769,7 @@ static bool choose_in_place_switch_page(const struct aftl_policy *policy,
 	return !draw_adversary_number(cheat->mode == AFTL_MODE_SWITCHED ? 16 : 3);
 }
 
-static void propose_illegal_mode_and_steps(struct aftl_placement *placement)
+static void propose_illegal_mode_and_ispp_steps(struct aftl_placement *placement)
 {
 	wanted++;
 	placement->mode = placement->block->bits ? aftl_block_program_mode(placement->block)
@@ -797,7 +799,7 @@ static int propose_illegal_program(struct aftl_policy *policy, struct aftl_lun *
 	placement->pages = aftl_count_pages_of_program_step(geo, block);
 	placement->mode = aftl_block_program_mode(block);
 	if (block->order == AFTL_ORDER_SWITCHED &&
-	    !choose_in_place_switch_page(policy, placement)) {
+	    !choose_page_of_in_place_slc_switch(policy, placement)) {
 		wanted++;
 		return 0;
 	}
@@ -805,13 +807,13 @@ static int propose_illegal_program(struct aftl_policy *policy, struct aftl_lun *
 							  geo->pages;
 	if (dead < geo->pages) {
 		placement->page = dead;
-		propose_illegal_mode_and_steps(placement);
+		propose_illegal_mode_and_ispp_steps(placement);
 		placement->pages = 1;
 	} else if (cheat->again && placement->mode == AFTL_MODE_NORMAL) {
 		choose_mode_before_reprogram(policy, placement);
 	} else if (!cheat->again && draw_adversary_number(16) &&
 		   (!cheat->turns || get_checkerboard_colour_of_page(policy, placement))) {
-		propose_illegal_mode_and_steps(placement);
+		propose_illegal_mode_and_ispp_steps(placement);
 	}
 	return 0;
 }
@@ -914,7 +916,7 @@ static const struct cheat cheats[] = {
 
 static void make_illegal_adversary(const char *policy)
 {
-	set_adversary_place_method(policy, propose_illegal_program);
+	install_adversary_placement_method(policy, propose_illegal_program);
 	adversary.type.ignores_tags = false;
 	adversary.type.lun_size = sizeof(struct cheat_lun);
 	adversary.type.adopt = NULL;
@@ -925,7 +927,7 @@ static void make_illegal_adversary(const char *policy)
 }
 
 /* Draw a follower program time that large ISPP steps can nearly reach, or cannot reach. */
-static u64 choose_cubeftl_follower_program_ns(u32 conditions)
+static u64 choose_follower_word_line_program_ns(u32 conditions)
 {
 	return device.config.program * (conditions & VOLTAGE ? 4 : 5) / 7;
 }
@@ -950,17 +952,17 @@ static void check_refused_proposals(void)
 
 static void run_illegal_policy_on_profile(const char *profile, u32 conditions)
 {
-	struct test_listener listener = { .erase = pass_erase_to_account };
+	struct test_listener listener = { .erase = pass_erase_to_chip_account };
 	struct shadow_store store;
 
 	make_illegal_adversary("baseline");
-	shrink_device_of_profile(profile, conditions);
+	init_small_device_from_profile(profile, conditions);
 	device.config.program_follower =
-		cheat->follower ? choose_cubeftl_follower_program_ns(conditions) : 0;
+		cheat->follower ? choose_follower_word_line_program_ns(conditions) : 0;
 	open_attacked_device(&store);
-	test_device_listen(&device, &listener);
+	test_device_add_listener(&device, &listener);
 	store.full_disk = true;
-	send_checked_requests(500 * read_adversarial_run_factor(), conditions & AGED);
+	send_requests_until_check_fails(500 * get_attack_factor_from_env(), conditions & AGED);
 	CHECK(account.programs.count > 40 || account.wrong[0]);
 	if (!account.wrong[0])
 		check_refused_proposals();
@@ -974,16 +976,16 @@ static void check_illegal_proposal_gains_nothing(void)
 	u32 i;
 
 	for (i = 0; (profile = aftl_profile_name(i)); i++)
-		for (conditions = 0; conditions < CONDITIONS && !tap_failures(); conditions++)
+		for (conditions = 0; conditions < CONDITIONS && !tap_failure_count(); conditions++)
 			run_illegal_policy_on_profile(profile, conditions);
 }
 
 /* The runs of adversarial policies must have checked enough operations. */
 TAP_TEST(the_random_attacks_checked_enough_operations)
 {
-	tap_note("%llu programs, %llu erases, %llu reads, %llu of them of relaxed pages",
-		 (unsigned long long)total.programs, (unsigned long long)total.erases,
-		 (unsigned long long)total.reads, (unsigned long long)total.relaxed);
+	tap_printf("%llu programs, %llu erases, %llu reads, %llu of them of relaxed pages",
+		   (unsigned long long)total.programs, (unsigned long long)total.erases,
+		   (unsigned long long)total.reads, (unsigned long long)total.relaxed);
 	CHECK(total.programs > 500000);
 	CHECK(total.erases > 10000);
 	CHECK(total.relaxed > 10000);

@@ -31,7 +31,7 @@ static void *count_allocation(void *host, size_t bytes)
 	return calloc(1, untouched ? 1 : bytes);
 }
 
-static void count_chunk_free(void *host, void *memory, size_t bytes)
+static void free_and_count_chunk(void *host, void *memory, size_t bytes)
 {
 	CHECK(host == &left);
 	held -= bytes;
@@ -53,7 +53,7 @@ TAP_TEST(arrays_of_each_length_are_allocated_and_freed)
 		CHECK(aftl_chunks_alloc(&chunks, ends[i], sizeof(u32), count_allocation, &left));
 		CHECK(aftl_chunks_are_allocated(&chunks));
 		CHECK_EQ(held, (u64)ends[i] * sizeof(u32));
-		aftl_chunks_free(&chunks, ends[i], sizeof(u32), count_chunk_free, &left);
+		aftl_chunks_free(&chunks, ends[i], sizeof(u32), free_and_count_chunk, &left);
 		CHECK_EQ(held, 0);
 		CHECK(!aftl_chunks_are_allocated(&chunks));
 	}
@@ -72,7 +72,7 @@ static void check_chunked_array(u32 entries, u32 size)
 	CHECK(aftl_chunks_alloc(&chunks, entries, size, count_allocation, &left));
 	CHECK(largest < INT_MAX);
 	CHECK_EQ(held, (u64)entries * size);
-	aftl_chunks_free(&chunks, entries, size, count_chunk_free, &left);
+	aftl_chunks_free(&chunks, entries, size, free_and_count_chunk, &left);
 	CHECK_EQ(held, 0);
 	untouched = false;
 }
@@ -122,7 +122,7 @@ TAP_TEST(oob_metadata_of_pages_do_not_overlap)
 		CHECK_EQ(*(char *)aftl_oob_entry(&media, at[i]), 'a' + i);
 		CHECK_EQ(((char *)aftl_oob_entry(&media, at[i]))[size - 1], 'a' + i);
 	}
-	aftl_chunks_free(&media.oob, 2 * NEAR + 1, size, count_chunk_free, &left);
+	aftl_chunks_free(&media.oob, 2 * NEAR + 1, size, free_and_count_chunk, &left);
 }
 
 TAP_TEST(array_entries_do_not_overlap)
@@ -140,7 +140,7 @@ TAP_TEST(array_entries_do_not_overlap)
 	for (i = 0; i < ARRAY_SIZE(at); i++)
 		CHECK_EQ(*aftl_chunk_entry(&chunks, u64, at[i]), i + 1);
 	CHECK(aftl_chunk_entry(&chunks, u64, 1) == aftl_chunk_entry(&chunks, u64, 0) + 1);
-	aftl_chunks_free(&chunks, AFTL_PPNS_MAX, sizeof(u64), count_chunk_free, &left);
+	aftl_chunks_free(&chunks, AFTL_PPNS_MAX, sizeof(u64), free_and_count_chunk, &left);
 }
 
 TAP_TEST(a_failed_allocation_leaks_no_memory)
@@ -153,7 +153,7 @@ TAP_TEST(a_failed_allocation_leaks_no_memory)
 		left = fails;
 		CHECK(!aftl_chunks_alloc(&chunks, CHUNK + 1, sizeof(u16), count_allocation, &left));
 		left = INT_MAX;
-		aftl_chunks_free(&chunks, CHUNK + 1, sizeof(u16), count_chunk_free, &left);
+		aftl_chunks_free(&chunks, CHUNK + 1, sizeof(u16), free_and_count_chunk, &left);
 		CHECK_EQ(held, 0);
 	}
 }

@@ -47,23 +47,23 @@ static void check_programmed_word_line(aftl_ppn_t ppn)
 	watch.last_layer = layer;
 }
 
-static void cubeftl_on_program(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
-			       aftl_ppn_t ppn)
+static void check_word_line_of_programmed_unit(struct test_listener *listener, u32 tag,
+					       aftl_lpn_t lpn, aftl_ppn_t ppn)
 {
 	check_programmed_word_line(ppn);
 }
 
-static void cubeftl_on_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
-			    aftl_ppn_t to)
+static void check_word_line_of_copied_unit(struct test_listener *listener, aftl_lpn_t lpn,
+					   aftl_ppn_t from, aftl_ppn_t to)
 {
 	check_programmed_word_line(to);
 }
 
 static void open_device(const char *policy, const char *params)
 {
-	test_device_open_demo(&device, policy, params);
-	watch = (struct watch){ .listener = { .program = cubeftl_on_program,
-					      .copy = cubeftl_on_copy } };
+	test_open_demo_profile(&device, policy, params);
+	watch = (struct watch){ .listener = { .program = check_word_line_of_programmed_unit,
+					      .copy = check_word_line_of_copied_unit } };
 }
 
 static void check_open_block_count(u32 limit)
@@ -90,15 +90,15 @@ static void check_free_leader_word_lines(const char *policy, u32 limit)
 	u32 i;
 
 	open_device(policy, SHAPE " op=50 buffer=1MiB");
-	test_device_listen(&device, &watch.listener);
+	test_device_add_listener(&device, &watch.listener);
 	shadow_attach_to_device(&store, &device, false);
 	test_stream_init(&stream, limit);
-	for (i = 0; i < 20000 && !tap_failures(); i++) {
+	for (i = 0; i < 20000 && !tap_failure_count(); i++) {
 		stream.gap_ns = i / 1000 % 2 ? 100000 : 3000000;
 		test_stream_submit_request(&stream, &device);
 		check_open_block_count(limit);
 	}
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK(test_counters(&device)->gc_blocks > 50);
 	CHECK(watch.leaders > 1000 && watch.followers > watch.leaders);
 }
@@ -120,7 +120,7 @@ TAP_TEST(write_buffer_use_selects_leaders_or_followers)
 	u32 i;
 
 	open_device("cubeftl", SHAPE " channels=1 op=50 buffer=1MiB burst=50");
-	test_device_listen(&device, &watch.listener);
+	test_device_add_listener(&device, &watch.listener);
 	/* The two open blocks have six layers each: twelve leader word lines of three pages. */
 	for (i = 0; i < 12; i++) {
 		test_execute_request(&device, AFTL_OP_WRITE, 3 * i, 3, AFTL_PRECISE, NULL);
@@ -130,7 +130,7 @@ TAP_TEST(write_buffer_use_selects_leaders_or_followers)
 	CHECK_EQ(watch.followers, 0);
 	/* If over half of the write buffer's 64 entries are used, followers are programmed. */
 	for (i = 0; i < 50; i++)
-		test_submit(&device, AFTL_OP_WRITE, 100 + 3 * i, 3, AFTL_PRECISE, 0, 0);
+		test_submit_io(&device, AFTL_OP_WRITE, 100 + 3 * i, 3, AFTL_PRECISE, 0, 0);
 	while (watch.followers + watch.leaders < 36 && test_process_event(&device))
 		;
 	CHECK_EQ(watch.leaders, 12);
@@ -168,7 +168,7 @@ static struct aftl_ispp ispp_of_spare_margin(u32 tenths, u32 early)
 }
 
 /* Program time of a follower word line in a new block with the ISPP steps @ispp. */
-static u64 measure_follower_program_ns(const char *program, struct aftl_ispp ispp)
+static u64 measure_follower_line_program_ns(const char *program, struct aftl_ispp ispp)
 {
 	struct aftl_program_command command = { .pages = 3,
 						.mode = AFTL_MODE_FOLLOWER,
@@ -184,18 +184,18 @@ static u64 measure_follower_program_ns(const char *program, struct aftl_ispp isp
 /* The paper gives a follower's program time for no spare margin, and for a margin of 1.7. */
 TAP_TEST(followers_are_as_fast_as_their_margin, "CU-1: follower time follows from the margin")
 {
-	u64 none = measure_follower_program_ns("700us", ispp_of_spare_margin(10, 3));
+	u64 none = measure_follower_line_program_ns("700us", ispp_of_spare_margin(10, 3));
 	struct aftl_ispp last = ispp_of_spare_margin(30, 0);
 	u32 tenths;
 
 	CHECK_EQ(none, 586600);
-	CHECK_EQ(measure_follower_program_ns("1400us", ispp_of_spare_margin(10, 3)), 2 * none);
-	CHECK_RANGE(measure_follower_program_ns("700us", ispp_of_spare_margin(17, 3)), 480000,
+	CHECK_EQ(measure_follower_line_program_ns("1400us", ispp_of_spare_margin(10, 3)), 2 * none);
+	CHECK_RANGE(measure_follower_line_program_ns("700us", ispp_of_spare_margin(17, 3)), 480000,
 		    490000);
-	CHECK_EQ(measure_follower_program_ns("700us", last),
+	CHECK_EQ(measure_follower_line_program_ns("700us", last),
 		 aftl_cube_program_ns[0][AFTL_CUBE_MAX_REMOVED_LOOPS]);
-	CHECK(measure_follower_program_ns("700us", ispp_of_spare_margin(10, 2)) > none);
-	CHECK(measure_follower_program_ns("700us", ispp_of_spare_margin(10, 4)) < none);
+	CHECK(measure_follower_line_program_ns("700us", ispp_of_spare_margin(10, 2)) > none);
+	CHECK(measure_follower_line_program_ns("700us", ispp_of_spare_margin(10, 4)) < none);
 	for (tenths = 30; tenths; tenths--) {
 		struct aftl_ispp ispp = ispp_of_spare_margin(tenths, 0);
 
@@ -214,7 +214,7 @@ static u64 measure_word_line_latencies(const char *policy, u64 *ns, u32 lines)
 	open_device(policy, "channels=1 chips=1 blocks=48 layers=6 word_lines=4 bits=3 one_shot=on "
 			    "page=16KiB unit=0");
 	for (i = 0; i < lines; i++) {
-		ns[i] = test_get_latency(&device, AFTL_OP_WRITE, i * 3, 3, AFTL_PRECISE);
+		ns[i] = test_measure_io_ns(&device, AFTL_OP_WRITE, i * 3, 3, AFTL_PRECISE);
 		sum += ns[i];
 	}
 	return sum;
@@ -239,7 +239,7 @@ TAP_TEST(vertftl_shortens_programs_by_layer)
 	CHECK_RANGE(shorter, 4, 20);
 }
 
-static u32 count_stored_leader_parameters(void)
+static u32 count_stored_leader_word_line_params(void)
 {
 	const u16 *shown = device.ftl->policy->arrays[0];
 	u32 kept = 0;
@@ -256,12 +256,12 @@ TAP_TEST(parameters_are_kept_while_followers_pend, "CU-2: parameters are kept wh
 	u32 i;
 
 	open_device("cubeftl_minus", SHAPE " op=50");
-	CHECK_EQ(count_stored_leader_parameters(), 0);
+	CHECK_EQ(count_stored_leader_word_line_params(), 0);
 	for (i = 0; i < 2 * 4 * 6; i++) {
 		test_execute_request(&device, AFTL_OP_WRITE, 3 * i, 3, AFTL_PRECISE, NULL);
 		/* Writes alternate between two dies: two writes program a word line on each die. */
 		if (i % 2)
-			CHECK_EQ(count_stored_leader_parameters(), i / 2 % 4 == 3 ? 0 : 2);
+			CHECK_EQ(count_stored_leader_word_line_params(), i / 2 % 4 == 3 ? 0 : 2);
 	}
 }
 
@@ -303,7 +303,7 @@ static u32 count_pending_repeated_programs(void)
 }
 
 /* Every misprogrammed word line must be programmed again, also if GC delays the repetitions. */
-static void check_misprograms_are_repeated(const char *policy)
+static void check_misprogrammed_data_are_rewritten(const char *policy)
 {
 	static struct shadow_store store;
 	struct test_stream stream;
@@ -313,11 +313,11 @@ static void check_misprograms_are_repeated(const char *policy)
 	open_device(policy, SHAPE " op=50 buffer=1MiB misprograms=5e-2");
 	shadow_attach_to_device(&store, &device, true);
 	test_stream_init(&stream, 7);
-	for (i = 0; i < 12000 && !tap_failures(); i++) {
+	for (i = 0; i < 12000 && !tap_failure_count(); i++) {
 		stream.gap_ns = i / 1000 % 2 ? 100000 : 3000000;
 		test_stream_submit_request(&stream, &device);
 	}
-	test_drain(&device);
+	test_drain_requests(&device);
 	test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL);
 	test_advance_clock_by(&device, 10000000000ULL);
 	CHECK_EQ(count_pending_repeated_programs(), 0);
@@ -330,8 +330,8 @@ static void check_misprograms_are_repeated(const char *policy)
 TAP_TEST(bad_followers_are_programmed_once_more,
 	 "CU-10: misprogrammed followers are repeated without data loss")
 {
-	check_misprograms_are_repeated("cubeftl");
-	check_misprograms_are_repeated("cubeftl_minus");
+	check_misprogrammed_data_are_rewritten("cubeftl");
+	check_misprogrammed_data_are_rewritten("cubeftl_minus");
 }
 
 /* After a misprogrammed follower the next word line of its layer is monitored, and slower. */

@@ -55,11 +55,11 @@ static void open_device(const char *bits, const char *params)
 	test_device_open(&device, "density", params);
 }
 
-static void run_density_seed(u64 seed, u32 steps)
+static void submit_density_test_requests(u64 seed, u32 steps)
 {
 	test_stream_init(&stream, seed);
 	test_stream_submit_requests(&stream, &device, steps);
-	CHECK(test_drain(&device));
+	CHECK(test_drain_requests(&device));
 }
 
 /* Discard the units, and collect all sparse blocks of the only LUN. */
@@ -67,20 +67,20 @@ static void discard_sparse_units(u32 units)
 {
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_DISCARD, 0, units, AFTL_PRECISE, NULL), 0);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
-	CHECK(test_drain(&device));
+	CHECK(test_drain_requests(&device));
 	test_advance_clock_by(&device, AFTL_HOUR_NS);
 	CHECK_EQ(count_sparse_blocks_of_lun(0), 0);
 }
 
 /* New precise data go to sparse blocks; approximate, relocated and filled data to dense ones. */
-static void check_blocks_of_one_class(const char *bits, const char *sparse, u32 wanted)
+static void check_sparse_blocks_store_precise_data(const char *bits, const char *sparse, u32 wanted)
 {
 	u32 other;
 
 	open_device(bits,
 		    test_format_params("density_bits=%s fill=sequential fill_approx=50%%", sparse));
 	CHECK_EQ(count_sparse_blocks_of_lun(0) + count_sparse_blocks_of_lun(1), 0);
-	run_density_seed(wanted, 6000);
+	submit_density_test_requests(wanted, 6000);
 	CHECK(programs[wanted][AFTL_PRECISE][true] > 500);
 	CHECK(programs[0][AFTL_PRECISE][false] > 500);
 	CHECK(programs[0][AFTL_APPROX][true] > 500);
@@ -94,11 +94,11 @@ static void check_blocks_of_one_class(const char *bits, const char *sparse, u32 
 
 TAP_TEST(only_new_precise_data_go_to_sparse_blocks)
 {
-	check_blocks_of_one_class("2", "0", 1);
-	check_blocks_of_one_class("3", "0", 2);
-	check_blocks_of_one_class("3", "1", 1);
-	check_blocks_of_one_class("4", "0", 3);
-	check_blocks_of_one_class("4", "2", 2);
+	check_sparse_blocks_store_precise_data("2", "0", 1);
+	check_sparse_blocks_store_precise_data("3", "0", 2);
+	check_sparse_blocks_store_precise_data("3", "1", 1);
+	check_sparse_blocks_store_precise_data("4", "0", 3);
+	check_sparse_blocks_store_precise_data("4", "2", 2);
 }
 
 /* With ApproxFTL off, each dense block holds data of one class. */
@@ -108,7 +108,7 @@ TAP_TEST(each_block_holds_data_of_one_class)
 	u32 i;
 
 	open_device("3", "fill=sequential fill_approx=50%");
-	run_density_seed(5, 6000);
+	submit_density_test_requests(5, 6000);
 	media = aftl_media(device.ftl);
 	for (i = 0; i < media->geo->blocks; i++) {
 		const struct aftl_block *block = &media->blocks[i];
@@ -151,13 +151,13 @@ TAP_TEST(a_freed_sparse_block_is_used_after_a_blocks_worth_of_steps)
 TAP_TEST(no_block_is_sparse_if_cells_cannot_hold_fewer_bits)
 {
 	open_device("1", NULL);
-	run_density_seed(1, 2000);
+	submit_density_test_requests(1, 2000);
 	CHECK_EQ(most_sparse, 0);
 	open_device("3", "density_bits=3");
-	run_density_seed(1, 2000);
+	submit_density_test_requests(1, 2000);
 	CHECK_EQ(most_sparse, 0);
-	test_device_open_demo(&device, "density", "bits=3 op=50% slc_static=10% density_bits=1");
-	run_density_seed(1, 2000);
+	test_open_demo_profile(&device, "density", "bits=3 op=50% slc_static=10% density_bits=1");
+	submit_density_test_requests(1, 2000);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 	CHECK(test_counters(&device)->cached_host_units);
 	CHECK_EQ(aftl_get_stats(device.ftl)->kind_blocks[KIND_SPARSE], 0);
@@ -165,10 +165,10 @@ TAP_TEST(no_block_is_sparse_if_cells_cannot_hold_fewer_bits)
 
 static void open_device_with_param(const char *policy, const char *key, const char *value)
 {
-	test_device_open_demo(&device, policy,
-			      test_format_params(SHAPE " bits=3 fill=sequential fill_approx=30%% "
-						 "density_share=0 %s=%s", key, value));
-	run_density_seed(11, 12000);
+	test_open_demo_profile(&device, policy,
+			       test_format_params(SHAPE " bits=3 fill=sequential fill_approx=30%% "
+						  "density_share=0 %s=%s", key, value));
+	submit_density_test_requests(11, 12000);
 	test_audit_device(&device);
 }
 
@@ -193,7 +193,7 @@ TAP_TEST(sparse_blocks_are_filled_before_approxftls_blocks)
 	const u64 *kinds;
 
 	open_device("3", "density_approx=on fill=sequential fill_approx=50%");
-	run_density_seed(2, 9000);
+	submit_density_test_requests(2, 9000);
 	CHECK(programs[2][AFTL_PRECISE][true] > 500);
 	CHECK_EQ(programs[2][AFTL_PRECISE][false] + programs[2][AFTL_APPROX][true], 0);
 	CHECK_EQ(most_sparse, BLOCKS / 10);
@@ -207,7 +207,7 @@ TAP_TEST(sparse_blocks_are_filled_before_approxftls_blocks)
 TAP_TEST(dense_blocks_take_two_passes_sparse_blocks_one)
 {
 	open_device("4", "one_shot=on passes=2 buffer=1MiB density_approx=on");
-	run_density_seed(4, 6000);
+	submit_density_test_requests(4, 6000);
 	CHECK(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_TLC]);
 	CHECK(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_FOGGY]);
 	CHECK_EQ(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_REDUCED], 0);

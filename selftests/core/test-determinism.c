@@ -100,8 +100,8 @@ static const char *const habit_names[HABITS] = {
 	"only submit", "every event", "small steps", "late", "random steps"
 };
 
-static void advance_time_by_call_pattern(struct test_device *device, enum habit habit, u64 until,
-					 struct aftl_random *random)
+static void advance_clock_by_step_pattern(struct test_device *device, enum habit habit, u64 until,
+					  struct aftl_random *random)
 {
 	u64 now = aftl_device_time_ns(device->ftl);
 
@@ -133,8 +133,8 @@ static void advance_time_by_call_pattern(struct test_device *device, enum habit 
 	}
 }
 
-static void record_run_outcome(struct test_device *device, const struct witness *witness,
-			       struct outcome *outcome)
+static void record_outcome_and_close_device(struct test_device *device,
+					    const struct witness *witness, struct outcome *outcome)
 {
 	CHECK_EQ(device->pending, 0);
 	outcome->digest = aftl_compute_device_digest(device->ftl);
@@ -146,8 +146,8 @@ static void record_run_outcome(struct test_device *device, const struct witness 
 	test_device_close(device);
 }
 
-static void run_requests_with_call_pattern(const char *policy, const char *params, enum habit habit,
-					   struct outcome *outcome)
+static void run_requests_with_time_step_pattern(const char *policy, const char *params,
+						enum habit habit, struct outcome *outcome)
 {
 	struct witness witness = { .listener = { .complete = record_completion } };
 	struct aftl_random random = { 9 };
@@ -155,25 +155,25 @@ static void run_requests_with_call_pattern(const char *policy, const char *param
 	u64 last = requests[REQUESTS - 1].at_ns + 10000000000ULL;
 	u32 i;
 
-	test_device_open_demo(&device, policy, params);
-	device.inside = true; /* test_device_listen() must not advance the device */
-	test_device_listen(&device, &witness.listener);
+	test_open_demo_profile(&device, policy, params);
+	device.inside = true; /* test_device_add_listener() must not advance the device */
+	test_device_add_listener(&device, &witness.listener);
 	for (i = 0; i < REQUESTS; i++) {
 		const struct stamped *mine = &requests[i];
 
-		advance_time_by_call_pattern(&device, habit, mine->at_ns, &random);
+		advance_clock_by_step_pattern(&device, habit, mine->at_ns, &random);
 		device.inside = true;
 		device.queue = (u8)(mine->unit % 3);
-		test_submit(&device, mine->op, mine->unit, mine->units, mine->class, mine->flags,
-			    mine->at_ns);
+		test_submit_io(&device, mine->op, mine->unit, mine->units, mine->class, mine->flags,
+			       mine->at_ns);
 	}
-	advance_time_by_call_pattern(&device, habit == SMALL_STEPS ? LATE : habit, last, &random);
+	advance_clock_by_step_pattern(&device, habit == SMALL_STEPS ? LATE : habit, last, &random);
 	aftl_process_events_until(device.ftl, last);
-	record_run_outcome(&device, &witness, outcome);
+	record_outcome_and_close_device(&device, &witness, outcome);
 }
 
-static void check_runs_agree(const struct outcome *first, const struct outcome *other,
-			     const char *what)
+static void check_equal_digests_and_statistics(const struct outcome *first,
+					       const struct outcome *other, const char *what)
 {
 	CHECK_MSG(first->digest == other->digest, "%s: another state", what);
 	CHECK_MSG(first->completions == other->completions, "%s: other completions", what);
@@ -182,16 +182,16 @@ static void check_runs_agree(const struct outcome *first, const struct outcome *
 	CHECK_EQ(first->now_ns, other->now_ns);
 }
 
-static void compare_host_call_patterns(const char *policy, const char *params)
+static void compare_time_step_patterns_of_policy(const char *policy, const char *params)
 {
 	struct outcome *first = malloc(sizeof(*first));
 	struct outcome *other = malloc(sizeof(*other));
 	u32 habit;
 
-	run_requests_with_call_pattern(policy, params, ONLY_SUBMIT, first);
+	run_requests_with_time_step_pattern(policy, params, ONLY_SUBMIT, first);
 	for (habit = ONLY_SUBMIT; habit < HABITS; habit++) {
-		run_requests_with_call_pattern(policy, params, habit, other);
-		check_runs_agree(first, other, habit_names[habit]);
+		run_requests_with_time_step_pattern(policy, params, habit, other);
+		check_equal_digests_and_statistics(first, other, habit_names[habit]);
 	}
 	free(first);
 	free(other);
@@ -203,8 +203,8 @@ static void submit_single_request(struct test_device *device, const struct stamp
 	u32 units = mine->op == AFTL_OP_READ ? min(mine->units, 2U) : mine->units;
 	u32 room = aftl_geometry(device->ftl)->units - unit;
 
-	test_submit(device, mine->op, unit, min(units, room), mine->class, mine->flags,
-		    aftl_device_time_ns(device->ftl));
+	test_submit_io(device, mine->op, unit, min(units, room), mine->class, mine->flags,
+		       aftl_device_time_ns(device->ftl));
 }
 
 static void run_requests_one_at_a_time(const char *policy, const char *params, bool alone,
@@ -215,8 +215,8 @@ static void run_requests_one_at_a_time(const char *policy, const char *params, b
 	struct test_device device;
 	u32 i;
 
-	test_device_open_demo(&device, policy, params);
-	test_device_listen(&device, &witness.listener);
+	test_open_demo_profile(&device, policy, params);
+	test_device_add_listener(&device, &witness.listener);
 	device.alone = alone;
 	for (i = 0; i < REQUESTS; i++) {
 		const struct stamped *mine = &requests[i];
@@ -236,7 +236,7 @@ static void run_requests_one_at_a_time(const char *policy, const char *params, b
 		witness.hash = aftl_hash64_pair(witness.hash, aftl_next_event_ns(device.ftl));
 	}
 	aftl_drain_requests(device.ftl);
-	record_run_outcome(&device, &witness, outcome);
+	record_outcome_and_close_device(&device, &witness, outcome);
 }
 
 /* A lone read served in one call must leave the same state as one served event by event. */
@@ -247,7 +247,7 @@ static void compare_read_fast_path_with_events(const char *policy, const char *p
 
 	run_requests_one_at_a_time(policy, params, false, usual);
 	run_requests_one_at_a_time(policy, params, true, short_cut);
-	check_runs_agree(usual, short_cut, policy);
+	check_equal_digests_and_statistics(usual, short_cut, policy);
 	free(usual);
 	free(short_cut);
 }
@@ -271,13 +271,13 @@ static const char behind[] =
 static const char in_parts[] = SHAPE " unit=1KiB page=4KiB buffer=128KiB order=fcfs row=3";
 static const char folding[] = SHAPE " bits=3 one_shot=on buffer=128KiB slc_static=4 idle=100us";
 
-static void compare_call_patterns_of_all_policies(const char *params, u32 gap_ns)
+static void compare_time_step_patterns_of_all_policies(const char *params, u32 gap_ns)
 {
 	unsigned int i;
 
 	generate_requests(gap_ns, 900, gap_ns);
 	for (i = 0; aftl_policy_at(i); i++)
-		compare_host_call_patterns(aftl_policy_at(i)->name, params);
+		compare_time_step_patterns_of_policy(aftl_policy_at(i)->name, params);
 }
 
 TAP_TEST(a_lone_read_in_one_call_leaves_the_state_of_single_events)
@@ -295,22 +295,22 @@ TAP_TEST(a_lone_read_in_one_call_leaves_the_state_of_single_events)
 
 TAP_TEST(the_hosts_timing_does_not_change_the_state_under_high_load)
 {
-	compare_call_patterns_of_all_policies(plain, 1000000);
+	compare_time_step_patterns_of_all_policies(plain, 1000000);
 }
 
 TAP_TEST(the_hosts_timing_does_not_change_the_state_with_idle_time)
 {
-	compare_call_patterns_of_all_policies(plain, 30000000);
+	compare_time_step_patterns_of_all_policies(plain, 30000000);
 }
 
 TAP_TEST(the_hosts_timing_does_not_change_the_state_with_all_features)
 {
-	compare_call_patterns_of_all_policies(busy, 2000000);
+	compare_time_step_patterns_of_all_policies(busy, 2000000);
 }
 
 TAP_TEST(the_hosts_timing_does_not_change_the_state_with_three_bit_cells)
 {
-	compare_call_patterns_of_all_policies(three_bits, 2000000);
+	compare_time_step_patterns_of_all_policies(three_bits, 2000000);
 }
 
 /* Another seed changes the bit errors and nothing else. */
@@ -320,8 +320,8 @@ TAP_TEST(another_seed_changes_the_bit_errors_only)
 	struct outcome *b = malloc(sizeof(*b));
 
 	generate_requests(1, 900, 1000000);
-	run_requests_with_call_pattern("vth_b", SHAPE " seed=5", ONLY_SUBMIT, a);
-	run_requests_with_call_pattern("vth_b", SHAPE " seed=6", ONLY_SUBMIT, b);
+	run_requests_with_time_step_pattern("vth_b", SHAPE " seed=5", ONLY_SUBMIT, a);
+	run_requests_with_time_step_pattern("vth_b", SHAPE " seed=6", ONLY_SUBMIT, b);
 	CHECK(a->stats.counters.read_flipped_bits != b->stats.counters.read_flipped_bits);
 	CHECK_EQ(a->stats.counters.array_programs, b->stats.counters.array_programs);
 	free(a);
@@ -338,7 +338,7 @@ static int count_host_pause_call(__maybe_unused void *host)
 
 static u32 pages;
 
-static void count_programmed_fill_page(__maybe_unused void *host, __maybe_unused aftl_ppn_t first)
+static void count_page_written_by_fill(__maybe_unused void *host, __maybe_unused aftl_ppn_t first)
 {
 	pages++;
 }
@@ -389,15 +389,15 @@ static struct filled fill_and_save(const struct aftl_policy_type *type,
 	filled.pauses = pauses;
 	if (!filled.ret) {
 		test_audit_device(&device);
-		test_device_save(&device, &filled.state);
+		test_device_save_snapshot(&device, &filled.state);
 	}
 	test_device_close(&device);
 	return filled;
 }
 
 /* Return true if the fill called pause() less often than one that asks the policy each time. */
-static bool compare_fill_with_and_without_fill_run(const struct aftl_policy_type *type,
-						   const struct aftl_config *config)
+static bool compare_batched_and_unbatched_fill(const struct aftl_policy_type *type,
+					       const struct aftl_config *config)
 {
 	struct aftl_policy_type asked = *type;
 	struct filled in_runs = fill_and_save(type, config);
@@ -446,8 +446,8 @@ TAP_TEST(a_fill_without_the_policy_equals_one_that_asks_it)
 
 			test_device_init(&device, "demo");
 			test_device_set_params(&device, shapes[k]);
-			CHECK_EQ(compare_fill_with_and_without_fill_run(aftl_policy_at(i),
-									&device.config),
+			CHECK_EQ(compare_batched_and_unbatched_fill(aftl_policy_at(i),
+								    &device.config),
 				 in_rounds[k]);
 		}
 	}
@@ -490,12 +490,12 @@ static u32 fill_random_devices(const struct aftl_policy_type *type)
 	u32 in_rounds = 0;
 	u64 seed;
 
-	for (seed = 1; seed <= FILLS && !tap_failures(); seed++) {
+	for (seed = 1; seed <= FILLS && !tap_failure_count(); seed++) {
 		struct test_device device;
 
 		make_random_device_to_fill(&device, seed);
-		in_rounds += compare_fill_with_and_without_fill_run(type, &device.config);
-		if (tap_failures())
+		in_rounds += compare_batched_and_unbatched_fill(type, &device.config);
+		if (tap_failure_count())
 			test_print_config(&device, type->name, seed);
 	}
 	return in_rounds;
@@ -505,11 +505,11 @@ TAP_TEST(a_random_device_is_filled_as_if_the_policy_were_asked_for_each_program)
 {
 	u32 i;
 
-	for (i = 0; aftl_policy_at(i) && !tap_failures(); i++) {
+	for (i = 0; aftl_policy_at(i) && !tap_failure_count(); i++) {
 		const struct aftl_policy_type *type = aftl_policy_at(i);
 		u32 in_rounds = fill_random_devices(type);
 
-		tap_note("%s: %u of %u fills in rounds", type->name, in_rounds, FILLS);
+		tap_printf("%s: %u of %u fills in rounds", type->name, in_rounds, FILLS);
 		CHECK_EQ(!!in_rounds, !!type->fill_run);
 	}
 }
@@ -520,9 +520,9 @@ static u32 get_half_block_page_count(const struct aftl_policy *policy)
 }
 
 /* Close half-full blocks, so that GC begins before the fill has written all lpns once. */
-static int place_in_half_of_each_block(struct aftl_policy *policy, struct aftl_lun *lun,
-				       const struct aftl_program_request *need,
-				       struct aftl_placement *placement)
+static int place_data_in_half_of_each_block(struct aftl_policy *policy, struct aftl_lun *lun,
+					    const struct aftl_program_request *need,
+					    struct aftl_placement *placement)
 {
 	struct aftl_open_blocks *mine = policy->luns;
 	struct aftl_block **open = mine[aftl_lun_index(lun)].open + need->stream;
@@ -535,10 +535,10 @@ static int place_in_half_of_each_block(struct aftl_policy *policy, struct aftl_l
 	return aftl_open_blocks_place_program(policy, lun, need, need->stream, placement);
 }
 
-static u32 count_steps_to_fill_half_block(struct aftl_policy *policy,
-					  __maybe_unused struct aftl_lun *lun,
-					  __maybe_unused const struct aftl_program_request *need,
-					  const struct aftl_block *block)
+static u32 count_programs_to_fill_half_block(struct aftl_policy *policy,
+					     __maybe_unused struct aftl_lun *lun,
+					     __maybe_unused const struct aftl_program_request *need,
+					     const struct aftl_block *block)
 {
 	u32 half = get_half_block_page_count(policy);
 	u32 steps = aftl_policy_geometry(policy)->program_pages;
@@ -552,13 +552,13 @@ static void check_fill_that_collects_garbage(struct aftl_policy_type halves)
 	u32 erases = 0;
 	u32 i;
 
-	halves.place = place_in_half_of_each_block;
-	halves.fill_run = count_steps_to_fill_half_block;
+	halves.place = place_data_in_half_of_each_block;
+	halves.fill_run = count_programs_to_fill_half_block;
 	fill_device(&device, &halves, SHAPE " channels=4 chips=4 op=45 fill=random", NULL);
 	for (i = 0; i < device.ftl->geo.blocks; i++)
 		erases += device.ftl->media.blocks[i].erases;
 	CHECK(erases);
-	CHECK(compare_fill_with_and_without_fill_run(&halves, &device.config));
+	CHECK(compare_batched_and_unbatched_fill(&halves, &device.config));
 	test_device_close(&device);
 }
 
@@ -584,7 +584,7 @@ TAP_TEST(a_fill_reports_each_programmed_page)
 		if (!aftl_policy_at(i)->fill_run)
 			continue;
 		fill_device(&device, aftl_policy_at(i), FILLED "100% fill=sequential",
-			    count_programmed_fill_page);
+			    count_page_written_by_fill);
 		geo = aftl_geometry(device.ftl);
 		CHECK((u64)pages * geo->page_units >= geo->units);
 		test_device_close(&device);

@@ -28,7 +28,7 @@ static void init_events(struct aftl_events *events, u32 sources, u32 few)
 		expected[i] = AFTL_NEVER;
 }
 
-static u32 find_earliest_source(u32 sources)
+static u32 find_earliest_event_source(u32 sources)
 {
 	u32 first = 0;
 	u32 i;
@@ -39,7 +39,7 @@ static u32 find_earliest_source(u32 sources)
 	return first;
 }
 
-static u32 compute_tree_level(u32 node)
+static u32 compute_event_tree_level(u32 node)
 {
 	return fls64(node) - 1;
 }
@@ -59,11 +59,11 @@ TAP_TEST(each_event_source_has_a_leaf_at_the_least_depth)
 			      aftl_events_count_tree_nodes(&events));
 			CHECK(aftl_events_get_leaf(&events, many - 1) <
 			      aftl_events_count_tree_nodes(&events));
-			CHECK_EQ(compute_tree_level(aftl_events_get_leaf(&events, last)),
+			CHECK_EQ(compute_event_tree_level(aftl_events_get_leaf(&events, last)),
 				 1 + fls64(few - 1));
-			CHECK_EQ(compute_tree_level(aftl_events_get_leaf(&events, 0)),
+			CHECK_EQ(compute_event_tree_level(aftl_events_get_leaf(&events, 0)),
 				 1 + fls64(many - 1));
-			CHECK_EQ(compute_tree_level(aftl_events_get_leaf(&events, many - 1)),
+			CHECK_EQ(compute_event_tree_level(aftl_events_get_leaf(&events, many - 1)),
 				 1 + fls64(many - 1));
 		}
 }
@@ -98,9 +98,10 @@ TAP_TEST(the_earliest_source_fires_first_the_lowest_among_equals)
 
 			expected[source] = time;
 			aftl_events_set_time(&events, source, time);
-			CHECK_EQ(aftl_events_first_source(&events), find_earliest_source(sources));
+			CHECK_EQ(aftl_events_first_source(&events),
+				 find_earliest_event_source(sources));
 			CHECK_EQ(aftl_events_earliest_ns(&events),
-				 expected[find_earliest_source(sources)]);
+				 expected[find_earliest_event_source(sources)]);
 		}
 	}
 }

@@ -18,17 +18,17 @@ static const char without_errors[] = SHAPE " unit=16KiB errors=off";
 static struct test_device frugal;
 static struct test_device usual;
 
-static void open_device_of_shape(const char *policy, const char *params)
+static void open_lazy_and_eager_devices_with_params(const char *policy, const char *params)
 {
 	test_device_init(&frugal, "demo");
 	frugal.ops.alloc_later = frugal.ops.alloc;
 	test_device_open(&frugal, policy, params);
-	test_device_open_demo(&usual, policy, params);
+	test_open_demo_profile(&usual, policy, params);
 }
 
 static void open_lazy_and_eager_metadata_devices(const char *policy)
 {
-	open_device_of_shape(policy, shape);
+	open_lazy_and_eager_devices_with_params(policy, shape);
 }
 
 static u64 compute_extra_oob_bytes_per_block(const struct test_device *device)
@@ -64,7 +64,7 @@ static void run_random_requests(struct test_device *device, u32 requests)
 	test_stream_init(&stream, 7);
 	while (requests--)
 		test_stream_submit_request(&stream, device);
-	test_drain(device);
+	test_drain_requests(device);
 }
 
 static void write_single_unit_of_class(struct test_device *device, u32 unit, u32 class)
@@ -115,20 +115,20 @@ TAP_TEST(precise_data_written_within_an_hour_need_no_extra_metadata)
 	CHECK_EQ(frugal.held_bytes, least);
 }
 
-static bool have_equal_snapshots(const struct test_bytes *a, const struct test_bytes *b)
+static bool are_snapshot_bytes_equal(const struct test_bytes *a, const struct test_bytes *b)
 {
 	return a->size == b->size && !memcmp(a->data, b->data, a->size);
 }
 
-static void check_same_snapshots(void)
+static void check_lazy_and_eager_snapshots_are_equal(void)
 {
 	struct test_bytes bytes[2] = { 0 };
 
 	CHECK_EQ(aftl_compute_device_digest(frugal.ftl), aftl_compute_device_digest(usual.ftl));
 	CHECK_EQ(count_blocks_with_extra_metadata(&usual), count_extra_metadata_chunks(&frugal));
-	test_device_save(&frugal, &bytes[0]);
-	test_device_save(&usual, &bytes[1]);
-	CHECK_MSG(have_equal_snapshots(&bytes[0], &bytes[1]),
+	test_device_save_snapshot(&frugal, &bytes[0]);
+	test_device_save_snapshot(&usual, &bytes[1]);
+	CHECK_MSG(are_snapshot_bytes_equal(&bytes[0], &bytes[1]),
 		  "the two are saved as different devices");
 	test_bytes_free(&bytes[0]);
 	test_bytes_free(&bytes[1]);
@@ -140,7 +140,7 @@ static u32 sum_extra_metadata_chunks_over_time(const char *policy, const char *p
 	u32 extras = 0;
 	u32 round;
 
-	open_device_of_shape(policy, params);
+	open_lazy_and_eager_devices_with_params(policy, params);
 	for (round = 0; round < 40; round++) {
 		run_random_requests(&frugal, 40);
 		run_random_requests(&usual, 40);
@@ -177,13 +177,13 @@ TAP_TEST(metadata_allocated_on_demand_do_not_change_the_device)
 		CHECK_MSG(sum_extra_metadata_chunks_over_time(policies[i], shape),
 			  "%s: nothing was extra",
 			  policies[i]);
-		check_same_snapshots();
+		check_lazy_and_eager_snapshots_are_equal();
 		CHECK_EQ(aftl_memory_bytes(frugal.ftl), frugal.held_bytes);
 		sum_extra_metadata_chunks_over_time(policies[i], with_room);
 		run_random_requests(&frugal, 3000);
 		run_random_requests(&usual, 3000);
 		CHECK(aftl_get_stats(frugal.ftl)->counters.array_erases);
-		check_same_snapshots();
+		check_lazy_and_eager_snapshots_are_equal();
 		check_erase_clears_program_hours(&frugal);
 	}
 }
@@ -192,5 +192,5 @@ TAP_TEST(without_errors_no_block_has_extra_metadata)
 {
 	CHECK_EQ(sum_extra_metadata_chunks_over_time("approxftl", without_errors), 0);
 	CHECK_EQ(count_extra_metadata_chunks(&usual), 0);
-	check_same_snapshots();
+	check_lazy_and_eager_snapshots_are_equal();
 }

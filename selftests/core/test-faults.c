@@ -36,15 +36,17 @@ static struct model {
 	u64 counts[AFTL_FAULT_TIME];
 } model;
 
-static void faults_on_accept(struct test_listener *self, struct test_request *request,
-			     aftl_lpn_t lpn, u32 tag)
+static void record_accepted_unit_in_fault_model(struct test_listener *self,
+						struct test_request *request, aftl_lpn_t lpn,
+						u32 tag)
 {
 	model.failed[from_lpn(lpn)] = false;
 	model.newest[from_lpn(lpn)] = tag;
 	model.stored[tag % TAGS] = U32_MAX;
 }
 
-static void faults_on_submitted(struct test_listener *self, struct test_request *request)
+static void record_submitted_request_in_fault_model(struct test_listener *self,
+						    struct test_request *request)
 {
 	u32 i;
 
@@ -57,12 +59,13 @@ static void faults_on_submitted(struct test_listener *self, struct test_request 
 		}
 }
 
-static void faults_on_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
+static void record_unit_of_tag_in_fault_model(struct test_listener *self, u32 tag, aftl_lpn_t lpn,
+					      aftl_ppn_t ppn)
 {
 	model.stored[tag % TAGS] = from_lpn(lpn);
 }
 
-static void faults_on_release(struct test_listener *self, u32 tag)
+static void record_programmed_unit_in_fault_model(struct test_listener *self, u32 tag)
 {
 	u32 unit = model.stored[tag % TAGS];
 
@@ -70,7 +73,7 @@ static void faults_on_release(struct test_listener *self, u32 tag)
 		model.programmed[unit] = true;
 }
 
-static void faults_on_close(struct test_listener *self)
+static void free_fault_model(struct test_listener *self)
 {
 	free(model.failed);
 	free(model.programmed);
@@ -80,21 +83,21 @@ static void faults_on_close(struct test_listener *self)
 static void start_fault_model(void)
 {
 	model = (struct model){
-		.listener = { .accept = faults_on_accept,
-			      .submitted = faults_on_submitted,
-			      .program = faults_on_program,
-			      .release = faults_on_release,
-			      .close = faults_on_close },
+		.listener = { .accept = record_accepted_unit_in_fault_model,
+			      .submitted = record_submitted_request_in_fault_model,
+			      .program = record_unit_of_tag_in_fault_model,
+			      .release = record_programmed_unit_in_fault_model,
+			      .close = free_fault_model },
 		.failed = tap_zalloc(test_unit_count(&device), sizeof(bool)),
 		.programmed = tap_zalloc(test_unit_count(&device), sizeof(bool)),
 		.newest = tap_zalloc(test_unit_count(&device), sizeof(u32)),
 	};
-	test_device_listen(&device, &model.listener);
+	test_device_add_listener(&device, &model.listener);
 }
 
 static void open_device(const char *policy, const char *params)
 {
-	test_device_open_demo(&device, policy, params);
+	test_open_demo_profile(&device, policy, params);
 	test_stream_init(&stream, 5);
 	start_fault_model();
 }
@@ -124,8 +127,8 @@ static void check_units_against_model(void)
 	u32 failed = 0;
 	u32 unit;
 
-	test_drain(&device);
-	for (unit = 0; unit < test_unit_count(&device) && !tap_failures(); unit++) {
+	test_drain_requests(&device);
+	for (unit = 0; unit < test_unit_count(&device) && !tap_failure_count(); unit++) {
 		CHECK_EQ(aftl_lpn_is_unreadable(device.ftl, to_lpn(unit)), model.failed[unit]);
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, unit, 1, 0, NULL),
 			 model.failed[unit] ? -EIO : 0);
@@ -145,7 +148,7 @@ static void run_requests_with_failed_units(const char *policy, const char *param
 	check_units_against_model();
 	CHECK_RANGE(place_random_unit_faults(&random), UNITS / 2, UNITS);
 	check_units_against_model();
-	for (i = 0; i < 4 && !tap_failures(); i++) {
+	for (i = 0; i < 4 && !tap_failure_count(); i++) {
 		test_stream_submit_requests(&stream, &device, 400);
 		place_random_unit_faults(&random);
 		check_units_against_model();
@@ -160,9 +163,9 @@ TAP_TEST(a_unit_that_is_not_on_flash_cannot_fail)
 	open_device("baseline", "blocks=8 op=60 buffer=1MiB buffer_hold=0 fill=none");
 	CHECK_EQ(aftl_fail_unit(device.ftl, to_lpn(test_unit_count(&device))), -EINVAL);
 	CHECK_EQ(aftl_fail_unit(device.ftl, to_lpn(0)), -ENODATA);
-	test_get_latency(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE);
+	test_measure_io_ns(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE);
 	test_flush_writes(&device);
-	test_get_latency(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE);
+	test_measure_io_ns(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE);
 	CHECK_EQ(aftl_fail_unit(device.ftl, to_lpn(0)), -ENODATA);
 	test_flush_writes(&device);
 	CHECK_EQ(aftl_fail_unit(device.ftl, to_lpn(0)), 0);
@@ -170,18 +173,18 @@ TAP_TEST(a_unit_that_is_not_on_flash_cannot_fail)
 	CHECK_EQ(aftl_fail_unit(device.ftl, to_lpn(0)), 0);
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 1);
 	/* A fault of a unit is refused while its newest version is in the buffer or discarded. */
-	test_get_latency(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE);
-	test_get_latency(&device, AFTL_OP_READ, 0, 1, AFTL_PRECISE);
-	test_get_latency(&device, AFTL_OP_DISCARD, 0, 1, AFTL_PRECISE);
+	test_measure_io_ns(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE);
+	test_measure_io_ns(&device, AFTL_OP_READ, 0, 1, AFTL_PRECISE);
+	test_measure_io_ns(&device, AFTL_OP_DISCARD, 0, 1, AFTL_PRECISE);
 	test_flush_writes(&device);
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 0);
 	CHECK_EQ(aftl_fail_unit(device.ftl, to_lpn(0)), -ENODATA);
-	test_get_latency(&device, AFTL_OP_READ, 0, 1, AFTL_PRECISE);
+	test_measure_io_ns(&device, AFTL_OP_READ, 0, 1, AFTL_PRECISE);
 }
 
 /* Armed faults */
 
-static int arm_fault_text(const char *text)
+static int parse_and_arm_fault(const char *text)
 {
 	char copy[80];
 	char *rest = copy;
@@ -207,7 +210,7 @@ static const struct aftl_fault *fault_at(u32 index)
 
 static void check_fault_refused(const char *text, const char *part)
 {
-	CHECK_MSG(arm_fault_text(text) && strstr(device.error.text, part), "%s: %s", text,
+	CHECK_MSG(parse_and_arm_fault(text) && strstr(device.error.text, part), "%s: %s", text,
 		  device.error.text);
 }
 
@@ -231,17 +234,17 @@ TAP_TEST(malformed_faults_are_refused)
 	check_fault_refused("die 3 after program 999999", "\"999999\" is not a unit");
 	check_fault_refused("unit 5 after write 0", "write 0 does not come any more");
 	check_fault_refused("unit 0", "unit 0 is not on flash");
-	CHECK_EQ(arm_fault_text("unit 5 after write 3"), 0);
+	CHECK_EQ(parse_and_arm_fault("unit 5 after write 3"), 0);
 	for (i = 0; i < 2; i++)
-		test_get_latency(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE);
+		test_measure_io_ns(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE);
 	check_fault_refused("unit 5 after write 2", "is at 2; take a later one");
 	for (i = 1; i < AFTL_FAULTS_MAX; i++)
-		CHECK_EQ(arm_fault_text("age 1h after write 3"), 0);
+		CHECK_EQ(parse_and_arm_fault("age 1h after write 3"), 0);
 	check_fault_refused("age 1h after write 3", "has room for no more; clear it first");
 	aftl_clear_faults(device.ftl);
-	CHECK_EQ(arm_fault_text("unit 5 after write 1"), 0);
-	CHECK_EQ(arm_fault_text("unit 0 after write 1"), 0);
-	test_get_latency(&device, AFTL_OP_WRITE, 5, 1, AFTL_PRECISE);
+	CHECK_EQ(parse_and_arm_fault("unit 5 after write 1"), 0);
+	CHECK_EQ(parse_and_arm_fault("unit 0 after write 1"), 0);
+	test_measure_io_ns(&device, AFTL_OP_WRITE, 5, 1, AFTL_PRECISE);
 	CHECK_EQ(fault_at(0)->state, AFTL_FAULT_VOID);
 	CHECK_EQ(fault_at(1)->state, AFTL_FAULT_HAPPENED);
 }
@@ -252,17 +255,17 @@ TAP_TEST(a_fault_happens_directly_after_its_trigger)
 	u64 now_ns;
 
 	open_device("baseline", small);
-	test_get_latency(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
-	CHECK_EQ(arm_fault_text("unit 1 after read 2"), 0);
-	CHECK_EQ(arm_fault_text("unit 2 after write 1"), 0);
-	CHECK_EQ(arm_fault_text("unit 3 after time 1s"), 0);
-	CHECK_EQ(arm_fault_text("unit 4 after program 4"), 0);
+	test_measure_io_ns(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
+	CHECK_EQ(parse_and_arm_fault("unit 1 after read 2"), 0);
+	CHECK_EQ(parse_and_arm_fault("unit 2 after write 1"), 0);
+	CHECK_EQ(parse_and_arm_fault("unit 3 after time 1s"), 0);
+	CHECK_EQ(parse_and_arm_fault("unit 4 after program 4"), 0);
 	now_ns = aftl_device_time_ns(device.ftl);
-	test_get_latency(&device, AFTL_OP_READ, 1, 1, AFTL_PRECISE);
+	test_measure_io_ns(&device, AFTL_OP_READ, 1, 1, AFTL_PRECISE);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 0, 1, 0, NULL), 0);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 1, 1, 0, NULL), -EIO);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 2, 1, 0, NULL), 0);
-	test_get_latency(&device, AFTL_OP_WRITE, 4, 1, AFTL_PRECISE);
+	test_measure_io_ns(&device, AFTL_OP_WRITE, 4, 1, AFTL_PRECISE);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 2, 1, 0, NULL), -EIO);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 4, 1, 0, NULL), -EIO);
 	test_advance_clock_to(&device, now_ns + 999999999);
@@ -271,7 +274,7 @@ TAP_TEST(a_fault_happens_directly_after_its_trigger)
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 4);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 3, 1, 0, NULL), -EIO);
 	/* A write makes lost logical pages readable; a fault that has happened does not recur. */
-	test_get_latency(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
+	test_measure_io_ns(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
 	test_advance_clock_by(&device, 2000000000);
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 0);
 }
@@ -292,13 +295,14 @@ TAP_TEST(faults_that_happened_are_reported_and_cost_nothing)
 
 	open_device("baseline", small);
 	device.alone = true;
-	test_get_latency(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
+	test_measure_io_ns(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
 	CHECK(is_read_on_fast_path());
 	for (i = 0; i < AFTL_FAULTS_MAX + 3; i++) {
-		CHECK_EQ(arm_fault_text(i ? "age 1h after write 1" : "unit 1 after write 1"), 0);
+		CHECK_EQ(parse_and_arm_fault(i ? "age 1h after write 1" : "unit 1 after write 1"),
+			 0);
 		CHECK(!is_read_on_fast_path());
-		test_get_latency(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE);
-		test_drain(&device);
+		test_measure_io_ns(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE);
+		test_drain_requests(&device);
 		CHECK(is_read_on_fast_path());
 		CHECK_EQ(aftl_get_faults(device.ftl, &all), min(i + 1, (u32)AFTL_FAULTS_MAX));
 		CHECK(all[min(i, AFTL_FAULTS_MAX - 1U)].when_ns <= aftl_device_time_ns(device.ftl));
@@ -313,16 +317,16 @@ TAP_TEST(faults_that_happened_are_reported_and_cost_nothing)
 TAP_TEST(the_program_of_an_overwritten_unit_triggers_nothing)
 {
 	open_device("baseline", small);
-	CHECK_EQ(arm_fault_text("unit 0 after program 0"), 0);
-	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, 0,
-			     aftl_device_time_ns(device.ftl)),
+	CHECK_EQ(parse_and_arm_fault("unit 0 after program 0"), 0);
+	CHECK_EQ(test_submit_io(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, 0,
+				aftl_device_time_ns(device.ftl)),
 		 0);
 	test_advance_clock_by(&device, 300000);
 	CHECK(from_ppn(test_lookup(&device, 0)) != from_ppn(AFTL_NO_PPN));
-	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, 0,
-			     aftl_device_time_ns(device.ftl)),
+	CHECK_EQ(test_submit_io(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, 0,
+				aftl_device_time_ns(device.ftl)),
 		 0);
-	test_drain(&device);
+	test_drain_requests(&device);
 	aftl_process_events_until(device.ftl, aftl_device_time_ns(device.ftl));
 	CHECK_EQ(fault_at(0)->state, AFTL_FAULT_HAPPENED);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 0, 1, 0, NULL), -EIO);
@@ -337,9 +341,9 @@ static void check_end_of_device_life(const char *policy, const char *params)
 	open_device(policy, params);
 	test_stream_write_all_units(&stream, &device);
 	test_stream_submit_requests(&stream, &device, 400);
-	test_drain(&device);
-	CHECK_EQ(arm_fault_text("life end after write 1"), 0);
-	CHECK_EQ(arm_fault_text("life end"), 0);
+	test_drain_requests(&device);
+	CHECK_EQ(parse_and_arm_fault("life end after write 1"), 0);
+	CHECK_EQ(parse_and_arm_fault("life end"), 0);
 	CHECK(!aftl_is_read_only(device.ftl));
 	retired = (u32)test_counters(&device)->retired_blocks;
 	test_execute_request(&device, AFTL_OP_WRITE, 0, 1, 0, NULL);
@@ -364,10 +368,10 @@ TAP_TEST(worn_blocks_are_retired_when_they_are_erased)
 	open_device("baseline", test_format_params("%s endurance=3000", small));
 	test_stream_write_all_units(&stream, &device);
 	test_stream_submit_requests(&stream, &device, 2000);
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK_EQ(test_counters(&device)->retired_blocks, 0);
-	CHECK_EQ(arm_fault_text("wear 2999 after write 1"), 0);
-	CHECK_EQ(arm_fault_text("wear 2000 after write 2"), 0);
+	CHECK_EQ(parse_and_arm_fault("wear 2999 after write 1"), 0);
+	CHECK_EQ(parse_and_arm_fault("wear 2000 after write 2"), 0);
 	test_stream_submit_requests(&stream, &device, 9);
 	CHECK_EQ(test_counters(&device)->retired_blocks, 0);
 	media = aftl_media(device.ftl);
@@ -390,7 +394,7 @@ TAP_TEST(many_blocks_are_worn_in_bounded_steps)
 	media = aftl_media(device.ftl);
 	CHECK_RANGE(media->geo->blocks, 2 * AFTL_WEAR_BLOCKS + 1, 3 * AFTL_WEAR_BLOCKS);
 	work = aftl_get_work_item_count(device.ftl);
-	CHECK_EQ(arm_fault_text("wear 7"), 0);
+	CHECK_EQ(parse_and_arm_fault("wear 7"), 0);
 	CHECK_EQ(media->blocks[0].wear, 0);
 	test_advance_clock_by(&device, 1);
 	CHECK(aftl_get_work_item_count(device.ftl) - work >= 3 * AFTL_SLICE_WORK);
@@ -409,9 +413,9 @@ TAP_TEST(a_cleared_list_finishes_a_fault_that_is_due)
 
 	open_device("baseline", "channels=2 chips=2 blocks=2500 layers=1 word_lines=1 op=60");
 	media = aftl_media(device.ftl);
-	CHECK_EQ(arm_fault_text("unit 1 after program 1"), 0);
-	CHECK_EQ(arm_fault_text("wear 7"), 0);
-	CHECK_EQ(arm_fault_text("wear 9 after time 1h"), 0);
+	CHECK_EQ(parse_and_arm_fault("unit 1 after program 1"), 0);
+	CHECK_EQ(parse_and_arm_fault("wear 7"), 0);
+	CHECK_EQ(parse_and_arm_fault("wear 9 after time 1h"), 0);
 	aftl_clear_faults(device.ftl);
 	CHECK_EQ(aftl_get_faults(device.ftl, &all), 1);
 	CHECK_EQ(all[0].state, AFTL_FAULT_DUE);
@@ -422,10 +426,10 @@ TAP_TEST(a_cleared_list_finishes_a_fault_that_is_due)
 	aftl_clear_faults(device.ftl);
 	CHECK_EQ(aftl_get_faults(device.ftl, &all), 0);
 	/* A fault armed after the fault list was cleared counts writes from its arming on. */
-	CHECK_EQ(arm_fault_text("unit 1 after write 2"), 0);
-	test_get_latency(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
+	CHECK_EQ(parse_and_arm_fault("unit 1 after write 2"), 0);
+	test_measure_io_ns(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 0);
-	test_get_latency(&device, AFTL_OP_WRITE, 8, 8, AFTL_PRECISE);
+	test_measure_io_ns(&device, AFTL_OP_WRITE, 8, 8, AFTL_PRECISE);
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 1);
 }
 
@@ -463,7 +467,7 @@ static void arm_random_faults(struct aftl_random *random)
 	}
 }
 
-static bool is_trigger_reached(const struct aftl_fault *fault, u64 since_ns)
+static bool is_fault_trigger_reached(const struct aftl_fault *fault, u64 since_ns)
 {
 	if (fault->trigger == AFTL_FAULT_TIME)
 		return aftl_device_time_ns(device.ftl) - since_ns >= fault->after;
@@ -482,7 +486,7 @@ static void check_fault_states(u64 since_ns, u8 *states)
 
 		CHECK(fault->state != AFTL_FAULT_DUE);
 		CHECK_MSG((fault->state != AFTL_FAULT_PENDING) ==
-				  is_trigger_reached(fault, since_ns),
+				  is_fault_trigger_reached(fault, since_ns),
 			  "fault %u is %s", i, aftl_fault_states[fault->state]);
 		CHECK(states[i] == AFTL_FAULT_PENDING || states[i] == fault->state);
 		CHECK(fault->state != AFTL_FAULT_VOID || fault->action == AFTL_FAULT_UNIT);
@@ -515,12 +519,12 @@ static u64 run_random_faults(u64 seed, u32 steps)
 	stream.units_max = 4;
 	start_fault_model();
 	test_stream_submit_requests(&stream, &device, 60);
-	test_drain(&device);
+	test_drain_requests(&device);
 	memset(model.programmed, 0, test_unit_count(&device));
 	memset(model.counts, 0, sizeof(model.counts));
 	since_ns = aftl_device_time_ns(device.ftl);
 	arm_random_faults(&random);
-	for (i = 0; i < 400 && !tap_failures(); i++) {
+	for (i = 0; i < 400 && !tap_failure_count(); i++) {
 		if (!test_stream_submit_request(&stream, &device))
 			break;
 		for (j = 0; j < steps; j++)
@@ -537,13 +541,13 @@ TAP_TEST(each_fault_happens_once_on_random_devices)
 	u32 ran = 0;
 	u64 seed;
 
-	for (seed = 1; seed < 60 && !tap_failures(); seed++) {
+	for (seed = 1; seed < 60 && !tap_failure_count(); seed++) {
 		u64 digest = run_random_faults(seed, 0);
 
 		ran += digest != 0;
 		CHECK_EQ(run_random_faults(seed, 50), digest);
-		if (tap_failures())
-			tap_note("seed %llu", (unsigned long long)seed);
+		if (tap_failure_count())
+			tap_printf("seed %llu", (unsigned long long)seed);
 	}
 	CHECK_RANGE(ran, 20, 60);
 }

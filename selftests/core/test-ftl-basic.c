@@ -29,7 +29,7 @@ static void open_device(const char *profile, const char *policy, const char *par
 
 static u64 measure_request_latency(enum aftl_op op, u32 unit, u32 units, u32 class)
 {
-	return test_get_latency(&device, op, unit, units, class);
+	return test_measure_io_ns(&device, op, unit, units, class);
 }
 
 static u64 measure_write_ns(u32 unit, u32 units)
@@ -116,7 +116,7 @@ TAP_TEST(controller_and_ecc_times_are_added)
 
 static void check_request_refused(enum aftl_op op, u32 unit, u32 units, u32 class)
 {
-	CHECK_MSG(test_submit(&device, op, unit, units, class, 0, 0) == -EINVAL,
+	CHECK_MSG(test_submit_io(&device, op, unit, units, class, 0, 0) == -EINVAL,
 		  "op %u, unit %u, %u units, class %u is taken", op, unit, units, class);
 }
 
@@ -156,7 +156,7 @@ static struct test_request *submit_timed_request(enum aftl_op op, u32 unit, u32 
 	return request;
 }
 
-static u64 wait_and_measure_latency(struct test_request *request)
+static u64 await_request_latency_ns(struct test_request *request)
 {
 	u64 latency = 0;
 
@@ -181,10 +181,10 @@ TAP_TEST(first_come_is_first_served, "order=fcfs serves requests in order of arr
 	second = submit_timed_request(AFTL_OP_WRITE, 20, 2);
 	read = submit_timed_request(AFTL_OP_READ, 0, 1);
 	third = submit_timed_request(AFTL_OP_WRITE, 30, 2);
-	CHECK_EQ(wait_and_measure_latency(first), WRITE_NS);
-	CHECK_EQ(wait_and_measure_latency(second), 2 * WRITE_NS);
-	CHECK_EQ(wait_and_measure_latency(read), 2 * WRITE_NS + SENSE_NS + UNIT_NS);
-	CHECK_EQ(wait_and_measure_latency(third), 3 * WRITE_NS + SENSE_NS + UNIT_NS);
+	CHECK_EQ(await_request_latency_ns(first), WRITE_NS);
+	CHECK_EQ(await_request_latency_ns(second), 2 * WRITE_NS);
+	CHECK_EQ(await_request_latency_ns(read), 2 * WRITE_NS + SENSE_NS + UNIT_NS);
+	CHECK_EQ(await_request_latency_ns(third), 3 * WRITE_NS + SENSE_NS + UNIT_NS);
 }
 
 TAP_TEST(a_read_suspends_a_program)
@@ -198,8 +198,8 @@ TAP_TEST(a_read_suspends_a_program)
 	test_advance_clock_by(&device, 100000);
 	read = submit_timed_request(AFTL_OP_READ, 0, 1);
 	/* A suspended die takes 20 us to accept the read, and 20 us to resume the program. */
-	CHECK_EQ(wait_and_measure_latency(read), 20000 + SENSE_NS + UNIT_NS);
-	CHECK_EQ(wait_and_measure_latency(write), WRITE_NS + SENSE_NS + UNIT_NS + 40000);
+	CHECK_EQ(await_request_latency_ns(read), 20000 + SENSE_NS + UNIT_NS);
+	CHECK_EQ(await_request_latency_ns(write), WRITE_NS + SENSE_NS + UNIT_NS + 40000);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
 }
 
@@ -212,8 +212,8 @@ TAP_TEST(a_write_suspends_nothing)
 	first = submit_timed_request(AFTL_OP_WRITE, 10, 2);
 	test_advance_clock_by(&device, 100000);
 	second = submit_timed_request(AFTL_OP_WRITE, 20, 2);
-	CHECK_EQ(wait_and_measure_latency(first), WRITE_NS);
-	CHECK_EQ(wait_and_measure_latency(second), 2 * WRITE_NS - 100000);
+	CHECK_EQ(await_request_latency_ns(first), WRITE_NS);
+	CHECK_EQ(await_request_latency_ns(second), 2 * WRITE_NS - 100000);
 	CHECK_EQ(test_counters(&device)->array_suspends, 0);
 }
 
@@ -231,7 +231,7 @@ TAP_TEST(a_program_is_suspended_at_most_suspend_limit_times)
 		CHECK_EQ(measure_unit_reads_ns(0, 1), step);
 	/* Each of three reads suspends the program (20 us for the resume); a fourth read waits. */
 	CHECK_EQ(measure_unit_reads_ns(0, 1), PROGRAM_NS + 3 * 20000 + SENSE_NS + UNIT_NS);
-	CHECK_EQ(wait_and_measure_latency(write), WRITE_NS + 3 * (step + 20000));
+	CHECK_EQ(await_request_latency_ns(write), WRITE_NS + 3 * (step + 20000));
 	CHECK_EQ(test_counters(&device)->array_suspends, 3);
 }
 
@@ -250,16 +250,16 @@ TAP_TEST(a_suspended_program_resumes_after_suspend_reads_reads)
 	for (i = 0; i < 3; i++)
 		reads[i] = submit_timed_request(AFTL_OP_READ, 2 * i, 1);
 	for (i = 0; i < 2; i++)
-		CHECK_EQ(wait_and_measure_latency(reads[i]),
+		CHECK_EQ(await_request_latency_ns(reads[i]),
 			 20000 + (i + 1) * (SENSE_NS + UNIT_NS));
-	CHECK_EQ(wait_and_measure_latency(write), write_ns);
-	CHECK_EQ(wait_and_measure_latency(reads[2]), write_ns - 100000 + SENSE_NS + UNIT_NS);
+	CHECK_EQ(await_request_latency_ns(write), write_ns);
+	CHECK_EQ(await_request_latency_ns(reads[2]), write_ns - 100000 + SENSE_NS + UNIT_NS);
 }
 
 #define HOUSEKEEPING ONE_DIE " blocks=16 op=50 housekeeping=5ms "
 
 /* Overwrite 16 pages until a block has been erased, and let the device become idle. */
-static void overwrite_until_erase(void)
+static void overwrite_pages_until_block_erase(void)
 {
 	u32 page;
 
@@ -274,11 +274,11 @@ TAP_TEST(programs_of_host_data_wait_for_the_end_of_housekeeping)
 
 	open_device("demo", "baseline", HOUSEKEEPING "housekeeping_every=9ms");
 	CHECK_EQ(measure_write_ns(0, 2), WRITE_NS);
-	overwrite_until_erase();
+	overwrite_pages_until_block_erase();
 	write = submit_timed_request(AFTL_OP_WRITE, 10, 2);
 	test_advance_clock_by(&device, 1000000);
 	CHECK_EQ(measure_unit_reads_ns(0, 1), SENSE_NS + UNIT_NS);
-	CHECK_EQ(wait_and_measure_latency(write), 5000000 + WRITE_NS);
+	CHECK_EQ(await_request_latency_ns(write), 5000000 + WRITE_NS);
 	test_advance_clock_by(&device, 20000000);
 	CHECK_EQ(measure_write_ns(10, 2), WRITE_NS);
 }
@@ -286,7 +286,7 @@ TAP_TEST(programs_of_host_data_wait_for_the_end_of_housekeeping)
 TAP_TEST(housekeeping_every_passes_between_two_housekeepings)
 {
 	open_device("demo", "baseline", HOUSEKEEPING "housekeeping_every=900s");
-	overwrite_until_erase();
+	overwrite_pages_until_block_erase();
 	CHECK_EQ(measure_write_ns(10, 2), WRITE_NS);
 	test_advance_clock_by(&device, 900000000000ULL);
 	CHECK_EQ(measure_write_ns(10, 2), 5000000 + WRITE_NS);
@@ -308,7 +308,7 @@ TAP_TEST(a_program_is_suspended_at_a_step_boundary)
 		test_advance_clock_by(&device, when[i]);
 		CHECK_EQ(measure_unit_reads_ns(0, 1),
 			 until[i] - when[i] + 20000 + SENSE_NS + UNIT_NS);
-		CHECK_EQ(wait_and_measure_latency(write), WRITE_NS + SENSE_NS + UNIT_NS + 40000);
+		CHECK_EQ(await_request_latency_ns(write), WRITE_NS + SENSE_NS + UNIT_NS + 40000);
 		CHECK_EQ(test_counters(&device)->array_suspends, 1);
 	}
 }
@@ -326,9 +326,9 @@ TAP_TEST(reads_wait_for_row_programs_at_most)
 	for (i = 0; i < ARRAY_SIZE(writes); i++)
 		writes[i] = submit_timed_request(AFTL_OP_WRITE, 10 * (i + 1), 2);
 	read = submit_timed_request(AFTL_OP_READ, 0, 1);
-	CHECK_EQ(wait_and_measure_latency(read), 3 * WRITE_NS + SENSE_NS + UNIT_NS);
-	CHECK_EQ(wait_and_measure_latency(writes[2]), 3 * WRITE_NS);
-	CHECK_EQ(wait_and_measure_latency(writes[4]), 5 * WRITE_NS + SENSE_NS + UNIT_NS);
+	CHECK_EQ(await_request_latency_ns(read), 3 * WRITE_NS + SENSE_NS + UNIT_NS);
+	CHECK_EQ(await_request_latency_ns(writes[2]), 3 * WRITE_NS);
+	CHECK_EQ(await_request_latency_ns(writes[4]), 5 * WRITE_NS + SENSE_NS + UNIT_NS);
 }
 
 TAP_TEST(read_times_depend_on_the_position_in_the_word_line)
@@ -386,22 +386,22 @@ TAP_TEST(link_and_controller_times_overlap)
 	for (i = 0; i < 3; i++)
 		requests[i] = submit_timed_request(AFTL_OP_READ, 100 * i, 1);
 	for (i = 0; i < 3; i++)
-		CHECK_EQ(wait_and_measure_latency(requests[i]), (i + 1) * 10000 + unit_ns + 7000);
+		CHECK_EQ(await_request_latency_ns(requests[i]), (i + 1) * 10000 + unit_ns + 7000);
 	test_advance_clock_by(&device, 1000000);
 	now_ns = aftl_device_time_ns(device.ftl);
 	for (i = 0; i < 3; i++)
 		requests[i] = submit_timed_request(AFTL_OP_READ, 100 * i, 5);
 	for (i = 0; i < 3; i++)
-		CHECK_EQ(wait_and_measure_latency(requests[i]),
+		CHECK_EQ(await_request_latency_ns(requests[i]),
 			 10000 + (i + 1) * 5 * unit_ns + 7000);
 	/* Writes and reads use separate directions of the host link and do not delay each other. */
 	test_advance_clock_by(&device, 1000000);
 	requests[0] = submit_timed_request(AFTL_OP_READ, 0, 1);
 	requests[1] = submit_timed_request(AFTL_OP_WRITE, 0, 1);
 	requests[2] = submit_timed_request(AFTL_OP_DISCARD, 0, 1);
-	CHECK_EQ(wait_and_measure_latency(requests[0]), 10000 + unit_ns + 7000);
-	CHECK_EQ(wait_and_measure_latency(requests[1]), 10000 + unit_ns + 7000);
-	CHECK_EQ(wait_and_measure_latency(requests[2]), 20000 + 7000);
+	CHECK_EQ(await_request_latency_ns(requests[0]), 10000 + unit_ns + 7000);
+	CHECK_EQ(await_request_latency_ns(requests[1]), 10000 + unit_ns + 7000);
+	CHECK_EQ(await_request_latency_ns(requests[2]), 20000 + 7000);
 	CHECK(aftl_device_time_ns(device.ftl) > now_ns);
 }
 
@@ -414,7 +414,7 @@ TAP_TEST(controller_time_applies_without_a_link_too)
 	for (i = 0; i < 3; i++)
 		requests[i] = submit_timed_request(AFTL_OP_READ, 100 * i, 1 + i);
 	for (i = 0; i < 3; i++)
-		CHECK_EQ(wait_and_measure_latency(requests[i]), (i + 1) * 10000);
+		CHECK_EQ(await_request_latency_ns(requests[i]), (i + 1) * 10000);
 }
 
 TAP_TEST(suspending_is_off_by_default)
@@ -427,8 +427,8 @@ TAP_TEST(suspending_is_off_by_default)
 	write = submit_timed_request(AFTL_OP_WRITE, 10, 2);
 	test_advance_clock_by(&device, 100000);
 	read = submit_timed_request(AFTL_OP_READ, 0, 1);
-	CHECK_EQ(wait_and_measure_latency(read), WRITE_NS - 100000 + SENSE_NS + UNIT_NS);
-	CHECK_EQ(wait_and_measure_latency(write), WRITE_NS);
+	CHECK_EQ(await_request_latency_ns(read), WRITE_NS - 100000 + SENSE_NS + UNIT_NS);
+	CHECK_EQ(await_request_latency_ns(write), WRITE_NS);
 }
 
 TAP_TEST(buffered_writes_complete_at_once)
@@ -476,9 +476,9 @@ TAP_TEST(a_flush_does_not_wait_for_later_writes)
 	before = submit_timed_request(AFTL_OP_WRITE, 0, 2);
 	flush = submit_timed_request(AFTL_OP_FLUSH, 0, 0);
 	after = submit_timed_request(AFTL_OP_WRITE, 2, 2);
-	CHECK_EQ(wait_and_measure_latency(flush), WRITE_NS);
-	CHECK_EQ(wait_and_measure_latency(before), WRITE_NS);
-	CHECK_EQ(wait_and_measure_latency(after), 2 * WRITE_NS);
+	CHECK_EQ(await_request_latency_ns(flush), WRITE_NS);
+	CHECK_EQ(await_request_latency_ns(before), WRITE_NS);
+	CHECK_EQ(await_request_latency_ns(after), 2 * WRITE_NS);
 }
 
 /* Without a flush a partial page stays in the buffer. */
@@ -673,10 +673,10 @@ TAP_TEST(a_write_waits_while_the_buffer_is_full)
 	CHECK_EQ(aftl_count_buffer_tags(device.ftl), 4);
 	CHECK_EQ(measure_write_ns(0, 4), 0);
 	late = submit_timed_request(AFTL_OP_WRITE, 10, 1);
-	CHECK_EQ(wait_and_measure_latency(late), WRITE_NS);
+	CHECK_EQ(await_request_latency_ns(late), WRITE_NS);
 	late = submit_timed_request(AFTL_OP_WRITE, 20, 8);
-	test_drain(&device);
-	wait_and_measure_latency(late);
+	test_drain_requests(&device);
+	await_request_latency_ns(late);
 }
 
 /* A discard supersedes every earlier write, whether buffered, being programmed or relocated. */
@@ -698,7 +698,7 @@ TAP_TEST(a_discard_supersedes_every_earlier_write)
 			test_advance_clock_by(&device, wait);
 			CHECK_EQ(measure_request_latency(AFTL_OP_DISCARD, 5, 1, 0), 0);
 			CHECK_EQ(measure_unit_reads_ns(5, 1), 0);
-			wait_and_measure_latency(write);
+			await_request_latency_ns(write);
 			test_advance_clock_by(&device, 10000000);
 			CHECK_EQ(from_ppn(aftl_lookup(device.ftl, to_lpn(5), &class)), U32_MAX);
 			CHECK(from_ppn(aftl_lookup(device.ftl, to_lpn(6), &class)) != U32_MAX);
@@ -739,10 +739,10 @@ static void check_read_times_of_two_planes(u32 first, u32 second, bool together)
 	struct test_request *blocker = submit_timed_request(AFTL_OP_READ, 0, 1);
 	struct test_request *a = submit_timed_request(AFTL_OP_READ, first, 2);
 	struct test_request *b = submit_timed_request(AFTL_OP_READ, second, 2);
-	u64 blocked_ns = wait_and_measure_latency(blocker);
+	u64 blocked_ns = await_request_latency_ns(blocker);
 
-	CHECK_EQ(wait_and_measure_latency(a), blocked_ns + PLANES_NS(1));
-	CHECK_EQ(wait_and_measure_latency(b),
+	CHECK_EQ(await_request_latency_ns(a), blocked_ns + PLANES_NS(1));
+	CHECK_EQ(await_request_latency_ns(b),
 		 blocked_ns + (together ? PLANES_NS(2) : 2 * PLANES_NS(1)));
 	CHECK_EQ(test_counters(&device)->multi_plane_reads - reads, together);
 	CHECK_EQ(test_counters(&device)->array_read_ns - sensed_ns, (together ? 2 : 3) * SENSE_NS);
@@ -784,11 +784,11 @@ TAP_TEST(a_read_may_overtake_another_into_a_multi_plane_read)
 	reads[1] = submit_timed_request(AFTL_OP_READ, 24, 2);
 	reads[2] = submit_timed_request(AFTL_OP_READ, 10, 2);
 	reads[3] = submit_timed_request(AFTL_OP_READ, 26, 2);
-	begin_ns = wait_and_measure_latency(blocker);
-	CHECK_EQ(wait_and_measure_latency(reads[0]), begin_ns + PLANES_NS(1));
-	CHECK_EQ(wait_and_measure_latency(reads[2]), begin_ns + PLANES_NS(2));
-	CHECK_EQ(wait_and_measure_latency(reads[1]), begin_ns + PLANES_NS(2) + PLANES_NS(1));
-	CHECK_EQ(wait_and_measure_latency(reads[3]), begin_ns + 2 * PLANES_NS(2));
+	begin_ns = await_request_latency_ns(blocker);
+	CHECK_EQ(await_request_latency_ns(reads[0]), begin_ns + PLANES_NS(1));
+	CHECK_EQ(await_request_latency_ns(reads[2]), begin_ns + PLANES_NS(2));
+	CHECK_EQ(await_request_latency_ns(reads[1]), begin_ns + PLANES_NS(2) + PLANES_NS(1));
+	CHECK_EQ(await_request_latency_ns(reads[3]), begin_ns + 2 * PLANES_NS(2));
 }
 
 TAP_TEST(independent_planes_execute_separate_programs)
@@ -841,8 +841,8 @@ TAP_TEST(a_flush_covers_data_that_are_overwritten_meanwhile)
 	measure_write_ns(3, 1);
 	flush = submit_timed_request(AFTL_OP_FLUSH, 0, 0);
 	measure_write_ns(3, 1);
-	wait_and_measure_latency(flush);
-	test_drain(&device);
+	await_request_latency_ns(flush);
+	test_drain_requests(&device);
 	test_advance_clock_by(&device, 20000000);
 }
 
@@ -854,10 +854,10 @@ TAP_TEST(a_request_stamped_in_the_past_arrives_now)
 	test_advance_clock_by(&device, 5000000);
 	request = test_submit_kept(&device, AFTL_OP_WRITE, 0, 2, AFTL_PRECISE, 0, 1000);
 	CHECK_EQ(request->request.arrival_ns, 5000000);
-	CHECK_EQ(wait_and_measure_latency(request), WRITE_NS);
+	CHECK_EQ(await_request_latency_ns(request), WRITE_NS);
 	request = test_submit_kept(&device, AFTL_OP_WRITE, 0, 2, AFTL_PRECISE, 0, 90000000);
 	CHECK_EQ(aftl_device_time_ns(device.ftl), 90000000);
-	CHECK_EQ(wait_and_measure_latency(request), WRITE_NS);
+	CHECK_EQ(await_request_latency_ns(request), WRITE_NS);
 }
 
 static u32 requests_left;
@@ -868,7 +868,7 @@ static void submit_next_request_on_completion(struct test_listener *listener,
 {
 	if (requests_left) {
 		requests_left--;
-		test_submit(&device, AFTL_OP_WRITE, requests_left, 2, AFTL_PRECISE, 0, 0);
+		test_submit_io(&device, AFTL_OP_WRITE, requests_left, 2, AFTL_PRECISE, 0, 0);
 	}
 }
 
@@ -879,10 +879,10 @@ TAP_TEST(complete_may_submit, "complete() may submit a request")
 
 	requests_left = 99;
 	open_device("demo", "baseline", NULL);
-	test_device_listen(&device, &chain);
+	test_device_add_listener(&device, &chain);
 	start = aftl_device_time_ns(device.ftl);
-	test_submit(&device, AFTL_OP_WRITE, 500, 2, AFTL_PRECISE, 0, 0);
-	test_drain(&device);
+	test_submit_io(&device, AFTL_OP_WRITE, 500, 2, AFTL_PRECISE, 0, 0);
+	test_drain_requests(&device);
 	CHECK_EQ(requests_left, 0);
 	CHECK_EQ(aftl_device_time_ns(device.ftl) - start, 100 * WRITE_NS);
 }
@@ -933,7 +933,7 @@ TAP_TEST(the_clock_can_advance_to_its_maximum)
 	open_device("demo", "baseline", NULL);
 	signal(SIGALRM, bail_out_when_clock_hangs);
 	alarm(20);
-	test_submit(&device, AFTL_OP_WRITE, 0, 2, AFTL_PRECISE, 0, U64_MAX / 2);
+	test_submit_io(&device, AFTL_OP_WRITE, 0, 2, AFTL_PRECISE, 0, U64_MAX / 2);
 	CHECK_EQ(aftl_device_time_ns(device.ftl), U64_MAX / 2);
 	aftl_process_events_until(device.ftl, U64_MAX - 1);
 	CHECK(aftl_device_time_ns(device.ftl) >= U64_MAX / 2);

@@ -35,8 +35,8 @@ static struct sums *witness_sums_of(const struct aftl_policy *policy)
 /* If set, the test policy answers another stream for relocated pages at every call. */
 static bool fickle;
 
-static u32 count_stream_query_of_page(struct aftl_policy *policy,
-				      const struct aftl_page_write *page)
+static u32 count_query_and_choose_stream(struct aftl_policy *policy,
+					 const struct aftl_page_write *page)
 {
 	u32 odd = from_lpn(page->lpn) % 2;
 
@@ -77,7 +77,7 @@ static void record_restored_policy(struct aftl_policy *policy)
 
 static const struct aftl_ftl_policy methods = {
 	.block_ages = true,
-	.stream = count_stream_query_of_page,
+	.stream = count_query_and_choose_stream,
 	.block_opened = record_opened_block,
 	.page_invalidated = record_invalidated_page,
 	.block_collected = record_collected_block,
@@ -117,7 +117,7 @@ TAP_TEST(stream_is_called_once_for_each_page)
 	for (i = 0; i < 20; i++)
 		CHECK_EQ(*aftl_lpn_state(device.ftl->policy, ASKED, u16, to_lpn(i)),
 			 i >= 10 && i < 18);
-	test_drain(&device);
+	test_drain_requests(&device);
 	for (i = 10; i < 18; i++)
 		CHECK_EQ(test_block_of(&device, i)->kind, i % 2);
 }
@@ -134,9 +134,9 @@ static void run_policy_with_params(const char *pairs)
 	open_device(pairs);
 	shadow_attach_to_device(&store, &device, false);
 	test_stream_init(&stream, 7);
-	for (i = 0; i < 20000 && !tap_failures(); i++)
+	for (i = 0; i < 20000 && !tap_failure_count(); i++)
 		test_stream_submit_request(&stream, &device);
-	test_drain(&device);
+	test_drain_requests(&device);
 	sums = witness_sums_of(device.ftl->policy);
 	for (i = 0; i < test_unit_count(&device); i++)
 		asked += *aftl_lpn_state(device.ftl->policy, ASKED, u16, to_lpn(i));
@@ -182,7 +182,7 @@ TAP_TEST(the_age_of_a_blocks_data_survives_relocation)
 	units = test_unit_count(&device);
 	for (i = 0; i < units; i++)
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
-	test_drain(&device);
+	test_drain_requests(&device);
 	written_ns = device.ftl->now_ns;
 	/* Overwrite only two of each four units, so that GC relocates the other two. */
 	for (i = 0; i < 8 * units; i++)
@@ -190,7 +190,7 @@ TAP_TEST(the_age_of_a_blocks_data_survives_relocation)
 					      aftl_random_below(&random, units) & ~2U, 1,
 					      AFTL_PRECISE, NULL),
 			 0);
-	test_drain(&device);
+	test_drain_requests(&device);
 	for (i = 2; i < units; i += 4) {
 		const struct aftl_block *block = test_block_of(&device, i);
 		u64 open_ns = device.ftl->now_ns - (u64)block->opened_ns;

@@ -19,12 +19,12 @@ static void overwrite_whole_device(struct test_device *device, struct test_strea
 	stream->flush = 0;
 	if (!test_stream_write_all_units(stream, device))
 		return;
-	while (stream->operations < wanted && !tap_failures())
+	while (stream->operations < wanted && !tap_failure_count())
 		test_stream_submit_request(stream, device);
-	test_drain(device);
+	test_drain_requests(device);
 }
 
-static void drive_random_geometry(struct test_device *device)
+static void overwrite_device_and_check_health(struct test_device *device)
 {
 	struct test_stream stream;
 
@@ -51,7 +51,7 @@ static void try_policy_on_geometry(const struct test_device *shape, const char *
 			  device.error.text);
 	} else if (test_unit_count(&device) <= UNITS_MAX) {
 		lived++;
-		drive_random_geometry(&device);
+		overwrite_device_and_check_health(&device);
 	}
 	test_finish_device_or_print_config(&device, policy, 0);
 }
@@ -92,10 +92,10 @@ TAP_TEST(selected_geometries_are_refused_or_usable)
 	for (i = 0; i < ARRAY_SIZE(named); i++) {
 		test_device_init(&shape, "demo");
 		test_device_set_params(&shape, named[i]);
-		for (k = 0; aftl_policy_at(k) && !tap_failures(); k++)
+		for (k = 0; aftl_policy_at(k) && !tap_failure_count(); k++)
 			try_policy_on_geometry(&shape, aftl_policy_at(k)->name);
 	}
-	tap_note("%u devices lived, %u were refused", lived, refused);
+	tap_printf("%u devices lived, %u were refused", lived, refused);
 	CHECK_RANGE(lived, 100, U32_MAX);
 }
 
@@ -104,7 +104,7 @@ TAP_TEST(the_least_accepted_over_provisioning_suffices)
 {
 	unsigned int i;
 
-	for (i = 0; aftl_policy_at(i) && !tap_failures(); i++) {
+	for (i = 0; aftl_policy_at(i) && !tap_failure_count(); i++) {
 		struct test_device device;
 		u32 op = 0;
 
@@ -117,9 +117,9 @@ TAP_TEST(the_least_accepted_over_provisioning_suffices)
 			test_device_close(&device);
 			op += 10;
 		}
-		tap_note("%s: %u of 10000", aftl_policy_at(i)->name, op);
+		tap_printf("%s: %u of 10000", aftl_policy_at(i)->name, op);
 		if (CHECK_MSG(device.ftl, "nothing is enough"))
-			drive_random_geometry(&device);
+			overwrite_device_and_check_health(&device);
 		test_finish_device_or_print_config(&device, aftl_policy_at(i)->name, 0);
 	}
 }

@@ -178,7 +178,7 @@ TAP_TEST(physical_addresses_count_up_without_gaps)
 	struct aftl_random random = { 5 };
 	int round;
 
-	for (round = 0; round < 100 && !tap_failures(); round++) {
+	for (round = 0; round < 100 && !tap_failure_count(); round++) {
 		struct aftl_geometry geo = draw_any_geometry(&random);
 
 		check_all_addresses(&geo);

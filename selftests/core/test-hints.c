@@ -28,9 +28,9 @@ static u32 stream_of_lifetime_hint(struct aftl_policy *policy, const struct aftl
 	return write->hint.life % LIVES_TOLD;
 }
 
-static int hint_policy_place(struct aftl_policy *policy, struct aftl_lun *lun,
-			     const struct aftl_program_request *need,
-			     struct aftl_placement *placement)
+static int place_data_and_check_hint(struct aftl_policy *policy, struct aftl_lun *lun,
+				     const struct aftl_program_request *need,
+				     struct aftl_placement *placement)
 {
 	if (need->cause != AFTL_CAUSE_HOST) {
 		strange += need->hint.life || need->hint.stream;
@@ -48,10 +48,10 @@ static void open_device(const char *more)
 
 	type = aftl_policy_tlc;
 	type.stream = stream_of_lifetime_hint;
-	type.place = hint_policy_place;
+	type.place = place_data_and_check_hint;
 	test_device_init(&device, "demo");
 	test_device_set_params(&device, plain);
-	test_device_open_policy_type(&device, &type, more);
+	test_device_open_with_policy_type(&device, &type, more);
 	memset(said, 0, sizeof(said));
 	placed = 0;
 	strange = 0;
@@ -67,10 +67,10 @@ static void write_unit_with_hint(u32 unit, u32 units)
 {
 	device.hint.life = choose_life_hint_of_unit(unit);
 	device.hint.stream = device.hint.life + 100;
-	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, unit, units, AFTL_PRECISE, 0,
-			     aftl_device_time_ns(device.ftl)),
+	CHECK_EQ(test_submit_io(&device, AFTL_OP_WRITE, unit, units, AFTL_PRECISE, 0,
+				aftl_device_time_ns(device.ftl)),
 		 0);
-	test_drain_to_queue_depth(&device, 16);
+	test_drain_requests_to_depth(&device, 16);
 }
 
 /* No page may hold units of two streams. */
@@ -106,7 +106,7 @@ static void install_hint_listener(const char *more)
 	units = test_unit_count(&device) / 6 * 3;
 	for (i = 0; i < units; i += 3, writes++)
 		write_unit_with_hint(i, 3);
-	test_drain(&device);
+	test_drain_requests(&device);
 	test_advance_clock_by(&device, 1000000000);
 	for (life = 0; life < AFTL_LIFETIMES; life++) {
 		CHECK_RANGE(said[life][life + 100], writes / AFTL_LIFETIMES / 2, writes);
@@ -140,7 +140,7 @@ TAP_TEST(relocated_data_have_no_hint)
 	for (i = 0; i < test_unit_count(&device); i++)
 		write_unit_with_hint((u32)aftl_random_below(&random, test_unit_count(&device) / 3) *
 				     3, 3);
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK_RANGE(test_counters(&device)->programmed_gc_units, 1000, U64_MAX);
 	CHECK_EQ(strange, 0);
 }
@@ -149,7 +149,7 @@ TAP_TEST(invalid_lifetimes_are_refused)
 {
 	open_device(NULL);
 	device.hint.life = AFTL_LIFETIMES;
-	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, 0, 0), -EINVAL);
+	CHECK_EQ(test_submit_io(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, 0, 0), -EINVAL);
 }
 
 /* Policy "streams" */
@@ -167,18 +167,18 @@ static void write_hot_and_cold_data(const char *policy, bool hinted)
 
 	test_device_open(&device, policy, mixed);
 	places = test_unit_count(&device) / PLACE_UNITS;
-	for (i = 0; i < places * 6 && !tap_failures(); i++) {
+	for (i = 0; i < places * 6 && !tap_failure_count(); i++) {
 		bool hot = aftl_random_below(&random, 10);
 		u32 place = (u32)aftl_random_below(&random, hot ? places / 10 : places);
 
 		device.hint.life = !hinted ? 0 : hot ? AFTL_LIFETIME_SHORT : AFTL_LIFETIME_EXTREME;
 		if (i == places)
 			aftl_reset_stats(device.ftl);
-		test_submit(&device, AFTL_OP_WRITE, place * PLACE_UNITS, PLACE_UNITS, AFTL_PRECISE,
-			    0, aftl_device_time_ns(device.ftl));
-		test_drain_to_queue_depth(&device, 16);
+		test_submit_io(&device, AFTL_OP_WRITE, place * PLACE_UNITS, PLACE_UNITS,
+			       AFTL_PRECISE, 0, aftl_device_time_ns(device.ftl));
+		test_drain_requests_to_depth(&device, 16);
 	}
-	test_drain(&device);
+	test_drain_requests(&device);
 	test_audit_device(&device);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 }
@@ -186,7 +186,7 @@ static void write_hot_and_cold_data(const char *policy, bool hinted)
 /* Write amplification in 1/1000 since the statistics were reset. */
 static u64 write_amplification_permille(void)
 {
-	return test_count_programs(&device) * 1000 /
+	return test_sum_programmed_units(&device) * 1000 /
 	       test_counters(&device)->programmed_host_units;
 }
 
@@ -200,9 +200,9 @@ TAP_TEST(lifetime_hints_reduce_write_amplification)
 	write_hot_and_cold_data("baseline", true);
 	same = write_amplification_permille();
 	write_hot_and_cold_data("streams", true);
-	tap_note("write amplification %llu/1000 with hints, %llu without, %llu of baseline",
-		 (unsigned long long)write_amplification_permille(), (unsigned long long)without,
-		 (unsigned long long)same);
+	tap_printf("write amplification %llu/1000 with hints, %llu without, %llu of baseline",
+		   (unsigned long long)write_amplification_permille(), (unsigned long long)without,
+		   (unsigned long long)same);
 	CHECK_RANGE(write_amplification_permille(), 1000, without * 9 / 10);
 }
 
@@ -261,7 +261,7 @@ TAP_TEST(units_per_stream_add_up_to_all_programmed_units)
 		for (j = 0; j < 2 * AFTL_STREAMS; j++)
 			units[j & 1] += stats->stream_units[j & 1][j >> 1];
 		CHECK_EQ(units[0], test_counters(&device)->programmed_host_units);
-		CHECK_EQ(units[0] + units[1], test_count_programs(&device));
+		CHECK_EQ(units[0] + units[1], test_sum_programmed_units(&device));
 	}
 }
 
@@ -317,7 +317,7 @@ TAP_TEST(at_most_16_streams_can_be_named)
 	for (i = 0; i < AFTL_STREAMS; i++)
 		type.streams[i] = "name";
 	test_device_init(&device, "demo");
-	test_device_open_policy_type(&device, &type, plain);
+	test_device_open_with_policy_type(&device, &type, plain);
 	for (answer = 0; answer < AFTL_STREAMS + 3; answer++) {
 		device.hint = (struct aftl_hint){ 0 };
 		test_execute_request(&device, AFTL_OP_WRITE, 12 * answer, 12, AFTL_PRECISE, NULL);

@@ -55,14 +55,14 @@ static u32 get_model_queue_weight(const struct model *model, u32 queue)
 	return byte ? byte : 1;
 }
 
-static void remove_waiter_at(struct waiter *list, u32 *count, u32 index)
+static void remove_waiting_request_from_list(struct waiter *list, u32 *count, u32 index)
 {
 	memmove(list + index, list + index + 1, (*count - index - 1) * sizeof(*list));
 	--*count;
 }
 
 /* Index of the oldest waiting request of @queue, or the number of waiting requests. */
-static u32 oldest_waiter_of_queue(const struct model *model, u32 queue)
+static u32 find_oldest_waiting_request(const struct model *model, u32 queue)
 {
 	u32 i;
 
@@ -72,24 +72,24 @@ static u32 oldest_waiter_of_queue(const struct model *model, u32 queue)
 }
 
 /* A queue is served until it is empty or has sent as many requests as its weight. */
-static void model_choose_queue(struct model *model)
+static void choose_next_queue_in_model(struct model *model)
 {
-	u32 index = model->left ? oldest_waiter_of_queue(model, model->queue) : model->count;
+	u32 index = model->left ? find_oldest_waiting_request(model, model->queue) : model->count;
 	u32 step;
 
 	for (step = 1; index == model->count && step <= AFTL_QUEUES_MAX; step++) {
 		model->left = 0;
-		index = oldest_waiter_of_queue(model, (model->queue + step) % AFTL_QUEUES_MAX);
+		index = find_oldest_waiting_request(model, (model->queue + step) % AFTL_QUEUES_MAX);
 	}
 	if (index == model->count)
 		return;
 	model->queue = model->others[index].queue;
 	model->left = (model->left ? model->left : get_model_queue_weight(model, model->queue)) - 1;
 	model->first[model->firsts++] = model->others[index];
-	remove_waiter_at(model->others, &model->count, index);
+	remove_waiting_request_from_list(model->others, &model->count, index);
 }
 
-static void model_add_request(struct model *model, const struct test_request *mine)
+static void add_request_to_queue_model(struct model *model, const struct test_request *mine)
 {
 	struct waiter waiter = {
 		.version = mine->version,
@@ -111,15 +111,15 @@ static void model_add_request(struct model *model, const struct test_request *mi
 }
 
 /* Admit one unit of the model's next request; return this request's version number. */
-static u32 model_admit_unit(struct model *model)
+static u32 admit_unit_in_queue_model(struct model *model)
 {
 	u32 version = model->first[0].version;
 
 	if (--model->first[0].units)
 		return version;
-	remove_waiter_at(model->first, &model->firsts, 0);
+	remove_waiting_request_from_list(model->first, &model->firsts, 0);
 	if (!model->firsts)
-		model_choose_queue(model);
+		choose_next_queue_in_model(model);
 	return version;
 }
 
@@ -130,22 +130,22 @@ struct write_watch {
 	struct model model;
 };
 
-static void model_write_submitted(struct test_listener *self, struct test_request *request)
+static void add_submitted_write_to_model(struct test_listener *self, struct test_request *request)
 {
 	if (request->request.op == AFTL_OP_WRITE)
-		model_add_request(&container_of(self, struct write_watch, listener)->model,
-				  request);
+		add_request_to_queue_model(&container_of(self, struct write_watch, listener)->model,
+					   request);
 }
 
-static void check_write_accepted(struct test_listener *self, struct test_request *request,
-				 aftl_lpn_t lpn, u32 tag)
+static void check_write_is_next_in_model(struct test_listener *self, struct test_request *request,
+					 aftl_lpn_t lpn, u32 tag)
 {
 	struct model *model = &container_of(self, struct write_watch, listener)->model;
 	u32 version;
 
 	if (!CHECK_MSG(model->firsts, "request %u goes on, but none waits", request->version))
 		return;
-	version = model_admit_unit(model);
+	version = admit_unit_in_queue_model(model);
 	CHECK_MSG(version == request->version, "request %u goes on instead of %u",
 		  request->version, version);
 }
@@ -178,27 +178,28 @@ static void fill_host_queues(enum aftl_op op, struct model *model, struct aftl_r
 	u32 i;
 
 	set_queue_weights(model, random);
-	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
+	for (i = 0; i < REQUESTS && !tap_failure_count(); i++) {
 		u32 units = 1 + aftl_random_below(random, 6);
 		u32 unit = aftl_random_below(random, test_unit_count(&device) - units);
 		u32 depth = aftl_random_below(random, 3) ? WAITING_MAX / 2 : 2;
 
 		device.queue = (u8)aftl_random_below(random, 256);
-		CHECK_EQ(test_submit(&device, op, unit, units, 0, 0,
-				     aftl_device_time_ns(device.ftl)),
+		CHECK_EQ(test_submit_io(&device, op, unit, units, 0, 0,
+					aftl_device_time_ns(device.ftl)),
 			 0);
-		test_drain_to_queue_depth(&device, depth);
+		test_drain_requests_to_depth(&device, depth);
 		if (!aftl_random_below(random, 50))
 			set_queue_weights(model, random);
 	}
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK_EQ(model->firsts + model->count, 0);
 }
 
 static void compare_write_order_with_model(u64 seed)
 {
 	struct write_watch watch = {
-		.listener = { .submitted = model_write_submitted, .accept = check_write_accepted },
+		.listener = { .submitted = add_submitted_write_to_model,
+			      .accept = check_write_is_next_in_model },
 	};
 	struct aftl_random random = { aftl_hash64(seed) };
 
@@ -206,7 +207,7 @@ static void compare_write_order_with_model(u64 seed)
 	if (seed % 2)
 		test_device_set_param_text(&device, "buffer", "128KiB");
 	test_device_open(&device, "baseline", SHAPE);
-	test_device_listen(&device, &watch.listener);
+	test_device_add_listener(&device, &watch.listener);
 	fill_host_queues(AFTL_OP_WRITE, &watch.model, &random);
 	CHECK(watch.model.most > 1);
 	test_device_audit_and_close(&device);
@@ -216,7 +217,7 @@ TAP_TEST(writes_are_served_in_the_order_of_the_model)
 {
 	u64 seed;
 
-	for (seed = 0; seed < SEEDS && !tap_failures(); seed++)
+	for (seed = 0; seed < SEEDS && !tap_failure_count(); seed++)
 		compare_write_order_with_model(seed);
 }
 
@@ -238,16 +239,17 @@ struct tenants {
 	struct aftl_random random;
 };
 
-static void submit_for_tenant(struct tenants *tenants, u32 queue)
+static void submit_request_of_tenant(struct tenants *tenants, u32 queue)
 {
 	u32 unit = aftl_random_below(&tenants->random, test_unit_count(&device));
 
 	device.queue = (u8)queue;
-	CHECK_EQ(test_submit(&device, tenants->op, unit, 1, 0, 0, aftl_device_time_ns(device.ftl)),
+	CHECK_EQ(test_submit_io(&device, tenants->op, unit, 1, 0, 0,
+				aftl_device_time_ns(device.ftl)),
 		 0);
 }
 
-static void tenant_request_done(struct test_listener *self, struct test_request *request)
+static void submit_next_request_of_tenant(struct test_listener *self, struct test_request *request)
 {
 	struct tenants *tenants = container_of(self, struct tenants, listener);
 
@@ -255,7 +257,7 @@ static void tenant_request_done(struct test_listener *self, struct test_request 
 		return;
 	tenants->done[request->request.queue]++;
 	tenants->left--;
-	submit_for_tenant(tenants, request->request.queue);
+	submit_request_of_tenant(tenants, request->request.queue);
 }
 
 static void run_requests_of_tenants(struct tenants *tenants, const char *weights, enum aftl_op op)
@@ -263,22 +265,22 @@ static void run_requests_of_tenants(struct tenants *tenants, const char *weights
 	u32 queue;
 	u32 i;
 
-	tenants->listener.complete = tenant_request_done;
+	tenants->listener.complete = submit_next_request_of_tenant;
 	tenants->op = op;
 	tenants->left = 8000;
 	tenants->random.state = 5;
 	test_device_init(&device, "demo");
 	test_device_set_param_text(&device, "queue_weights", weights);
 	test_device_open(&device, "baseline", SHAPE);
-	test_device_listen(&device, &tenants->listener);
+	test_device_add_listener(&device, &tenants->listener);
 	for (queue = 0; queue < AFTL_QUEUES_MAX; queue++)
 		for (i = 0; i < tenants->depth[queue]; i++)
-			submit_for_tenant(tenants, queue);
+			submit_request_of_tenant(tenants, queue);
 	test_device_audit_and_close(&device);
 }
 
-static void check_shares_of_two_queues(const char *weights, enum aftl_op op, u32 first, u32 second,
-				       u32 third)
+static void check_request_counts_of_tenants(const char *weights, enum aftl_op op, u32 first,
+					    u32 second, u32 third)
 {
 	struct tenants tenants = { .depth = { 64, 64, 64 } };
 
@@ -290,11 +292,11 @@ static void check_shares_of_two_queues(const char *weights, enum aftl_op op, u32
 
 TAP_TEST(completed_requests_are_in_proportion_to_weights)
 {
-	check_shares_of_two_queues("5:2:1", AFTL_OP_READ, 5000, 2000, 1000);
-	check_shares_of_two_queues("5:2:1", AFTL_OP_WRITE, 5000, 2000, 1000);
+	check_request_counts_of_tenants("5:2:1", AFTL_OP_READ, 5000, 2000, 1000);
+	check_request_counts_of_tenants("5:2:1", AFTL_OP_WRITE, 5000, 2000, 1000);
 	/* A queue without a weight gets weight 1. */
-	check_shares_of_two_queues("2:1", AFTL_OP_READ, 4000, 2000, 2000);
-	check_shares_of_two_queues("1:1:1", AFTL_OP_WRITE, 2667, 2667, 2667);
+	check_request_counts_of_tenants("2:1", AFTL_OP_READ, 4000, 2000, 2000);
+	check_request_counts_of_tenants("1:1:1", AFTL_OP_WRITE, 2667, 2667, 2667);
 }
 
 /* A shallow queue gets its share, and no command is kept free for a queue with a large weight. */
@@ -318,7 +320,7 @@ TAP_TEST(a_shallow_queue_still_gets_its_share)
 
 /* Total time */
 
-static u64 measure_completion_with_queues(const char *weights, u32 at_once, u32 queues)
+static u64 measure_total_ns_with_host_queues(const char *weights, u32 at_once, u32 queues)
 {
 	struct aftl_random random = { 77 };
 	u64 now_ns;
@@ -329,27 +331,28 @@ static u64 measure_completion_with_queues(const char *weights, u32 at_once, u32 
 	test_device_open(&device, "baseline", SHAPE);
 	for (i = 0; i < 2000; i++) {
 		device.queue = (u8)(i % queues);
-		CHECK_EQ(test_submit(&device,
-				     aftl_random_below(&random, 2) ? AFTL_OP_READ : AFTL_OP_WRITE,
-				     aftl_random_below(&random, test_unit_count(&device)), 1, 0, 0,
-				     aftl_device_time_ns(device.ftl)),
+		CHECK_EQ(test_submit_io(&device,
+					aftl_random_below(&random, 2) ? AFTL_OP_READ :
+									AFTL_OP_WRITE,
+					aftl_random_below(&random, test_unit_count(&device)), 1, 0,
+					0, aftl_device_time_ns(device.ftl)),
 			 0);
-		test_drain_to_queue_depth(&device, at_once);
+		test_drain_requests_to_depth(&device, at_once);
 	}
-	test_drain(&device);
+	test_drain_requests(&device);
 	now_ns = aftl_device_time_ns(device.ftl) ^ aftl_compute_device_digest(device.ftl);
 	return now_ns;
 }
 
 TAP_TEST(weights_have_no_effect_while_commands_suffice)
 {
-	u64 few = measure_completion_with_queues("0", 8, 1);
-	u64 many = measure_completion_with_queues("0", 100, 1);
+	u64 few = measure_total_ns_with_host_queues("0", 8, 1);
+	u64 many = measure_total_ns_with_host_queues("0", 100, 1);
 
-	CHECK_EQ(measure_completion_with_queues("7", 100, 4), many);
-	CHECK_EQ(measure_completion_with_queues("3:1", 8, 4), few);
-	CHECK_EQ(measure_completion_with_queues("3:1:5", 100, 1), many);
-	CHECK(measure_completion_with_queues("3:1", 100, 2) != many);
+	CHECK_EQ(measure_total_ns_with_host_queues("7", 100, 4), many);
+	CHECK_EQ(measure_total_ns_with_host_queues("3:1", 8, 4), few);
+	CHECK_EQ(measure_total_ns_with_host_queues("3:1:5", 100, 1), many);
+	CHECK(measure_total_ns_with_host_queues("3:1", 100, 2) != many);
 }
 
 /* Requests of several queues must not be lost when queues are switched off. */
@@ -357,17 +360,17 @@ TAP_TEST(requests_survive_a_change_to_a_single_queue)
 {
 	u32 i;
 
-	test_device_open_demo(&device, "baseline", SHAPE " queue_weights=1:200");
+	test_open_demo_profile(&device, "baseline", SHAPE " queue_weights=1:200");
 	for (i = 0; i < 400; i++) {
 		device.queue = (u8)(i % 2);
-		CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, i, 1, 0, 0,
-				     aftl_device_time_ns(device.ftl)),
+		CHECK_EQ(test_submit_io(&device, AFTL_OP_WRITE, i, 1, 0, 0,
+					aftl_device_time_ns(device.ftl)),
 			 0);
 		if (i == 200)
 			CHECK_EQ(aftl_set_param(device.ftl, "queue_weights", "0", &device.error),
 				 0);
 	}
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK_EQ(device.completed, 400);
 	CHECK_EQ(device.failed, 0);
 }

@@ -59,17 +59,17 @@ TAP_TEST(no_part_of_policy_hybrid_violates_the_rules_of_another)
 	u32 mode;
 	u32 i;
 
-	test_device_open_demo(&device, "hybrid",
-			      SHAPE " " COSTS " " SOON " " ALL " buffer=1MiB misprograms=1e-2");
+	test_open_demo_profile(&device, "hybrid",
+			       SHAPE " " COSTS " " SOON " " ALL " buffer=1MiB misprograms=1e-2");
 	shadow_attach_to_device(&store, &device, true);
 	test_stream_init(&stream, 3);
-	for (i = 0; i < 20000 && !tap_failures(); i++) {
+	for (i = 0; i < 20000 && !tap_failure_count(); i++) {
 		stream.gap_ns = i / 1000 % 2 ? 100000 : 6000000;
 		test_stream_submit_request(&stream, &device);
 		if (i % 500 == 0)
 			check_page_modes_fit_blocks();
 	}
-	test_drain(&device);
+	test_drain_requests(&device);
 	check_page_modes_fit_blocks();
 	CHECK(test_counters(&device)->gc_blocks > 50);
 	CHECK(test_counters(&device)->repeated_programs > 5);
@@ -85,11 +85,11 @@ TAP_TEST(without_parts_policy_hybrid_is_plain_page_mapping)
 	struct test_stream stream;
 	u32 mode;
 
-	test_device_open_demo(&device, "hybrid", SHAPE " " COSTS " " SOON " hybrid_approx=off "
-			      "hybrid_cube=off hybrid_agcr=off hybrid_tvr=off hybrid_ressd=off");
+	test_open_demo_profile(&device, "hybrid", SHAPE " " COSTS " " SOON " hybrid_approx=off "
+			       "hybrid_cube=off hybrid_agcr=off hybrid_tvr=off hybrid_ressd=off");
 	test_stream_init(&stream, 4);
 	test_stream_submit_requests(&stream, &device, 3000);
-	test_drain(&device);
+	test_drain_requests(&device);
 	for (mode = AFTL_MODE_NORMAL + 1; mode < AFTL_MODES; mode++)
 		CHECK_EQ(count_pages_of_mode(mode), 0);
 	CHECK(count_pages_of_mode(AFTL_MODE_NORMAL) > 1000);
@@ -112,7 +112,7 @@ TAP_TEST(margins_are_used_by_one_part_of_policy_hybrid_only)
 	u64 brief = 700000 * steps / all;
 	u64 skipped = aftl_cube_program_ns[4][0];
 
-	test_device_open_demo(&device, "hybrid", SHAPE " channels=1");
+	test_open_demo_profile(&device, "hybrid", SHAPE " channels=1");
 	/* Five writes open an approximate block and fill a layer of a checkerboard block. */
 	CHECK_EQ(measure_hybrid_write_ns(0, AFTL_APPROX), 437500);
 	CHECK_EQ(measure_hybrid_write_ns(3, AFTL_PRECISE), 532000);
@@ -142,8 +142,8 @@ TAP_TEST(a_repeated_program_keeps_its_write_cost)
 {
 	u64 repeated;
 
-	test_device_open_demo(&device, "hybrid", SHAPE " " COSTS " bits=1 hybrid_agcr=on "
-			      "hybrid_tvr=off misprograms=1e-1");
+	test_open_demo_profile(&device, "hybrid", SHAPE " " COSTS " bits=1 hybrid_agcr=on "
+			       "hybrid_tvr=off misprograms=1e-1");
 	access_units_singly(AFTL_OP_WRITE, 0, 300, AFTL_PRECISE);
 	repeated = test_counters(&device)->programmed_rewrite_units;
 	CHECK_RANGE(repeated, 10, 100);
@@ -159,7 +159,7 @@ TAP_TEST(a_repeated_program_keeps_its_write_cost)
 /* Approximate data are always read at the lowest cost. */
 TAP_TEST(approximate_data_are_not_rewritten)
 {
-	test_device_open_demo(&device, "hybrid", SHAPE " " COSTS " bits=1 hybrid_agcr=on");
+	test_open_demo_profile(&device, "hybrid", SHAPE " " COSTS " bits=1 hybrid_agcr=on");
 	access_units_singly(AFTL_OP_WRITE, 0, 20, AFTL_APPROX);
 	access_units_singly(AFTL_OP_READ, 0, 20, AFTL_APPROX);
 	access_units_singly(AFTL_OP_READ, 0, 20, AFTL_APPROX);
@@ -169,7 +169,7 @@ TAP_TEST(approximate_data_are_not_rewritten)
 
 TAP_TEST(the_age_of_updated_data_selects_the_part)
 {
-	test_device_open_demo(&device, "hybrid", SHAPE " " SOON " " ALL);
+	test_open_demo_profile(&device, "hybrid", SHAPE " " SOON " " ALL);
 	measure_hybrid_write_ns(0, AFTL_PRECISE);
 	measure_hybrid_write_ns(30, AFTL_PRECISE);
 	/* Soon overwritten data go to two-bit word lines, which can be reprogrammed. */

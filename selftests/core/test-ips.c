@@ -55,11 +55,11 @@ static void open_device(const char *params)
 	test_device_open(&device, "ips", params);
 }
 
-static void run_ips_seed(u64 seed, u32 steps)
+static void submit_ips_test_requests(u64 seed, u32 steps)
 {
 	test_stream_init(&stream, seed);
 	test_stream_submit_requests(&stream, &device, steps);
-	CHECK(test_drain(&device));
+	CHECK(test_drain_requests(&device));
 }
 
 static u32 ips_page_of_unit(u32 unit)
@@ -67,7 +67,7 @@ static u32 ips_page_of_unit(u32 unit)
 	return from_ppn(test_lookup(&device, unit)) % PAGES;
 }
 
-static u32 program_mode_of_unit(u32 unit)
+static u32 get_program_mode_of_unit(u32 unit)
 {
 	return aftl_page_mode(*aftl_page_attr_ptr(&device.ftl->media,
 						  from_ppn(test_lookup(&device, unit))));
@@ -92,22 +92,22 @@ TAP_TEST(a_switch_leaves_cached_data_in_place)
 	for (i = 0; i < LINES; i++) {
 		slots[i] = test_lookup(&device, i);
 		CHECK_EQ(ips_page_of_unit(i), i * LINE_PAGES);
-		CHECK_EQ(program_mode_of_unit(i), AFTL_MODE_SLC);
+		CHECK_EQ(get_program_mode_of_unit(i), AFTL_MODE_SLC);
 	}
 	for (i = 0; i < LINES; i++) {
 		write_two_units(100 + 2 * i);
 		CHECK_EQ(ips_page_of_unit(100 + 2 * i), i * LINE_PAGES + 1);
 		CHECK_EQ(ips_page_of_unit(101 + 2 * i), i * LINE_PAGES + 2);
-		CHECK_EQ(program_mode_of_unit(100 + 2 * i), AFTL_MODE_SWITCHED);
-		CHECK_EQ(program_mode_of_unit(i), AFTL_MODE_SWITCHED);
-		CHECK_EQ(i == LINES - 1 || program_mode_of_unit(i + 1) == AFTL_MODE_SLC, true);
+		CHECK_EQ(get_program_mode_of_unit(100 + 2 * i), AFTL_MODE_SWITCHED);
+		CHECK_EQ(get_program_mode_of_unit(i), AFTL_MODE_SWITCHED);
+		CHECK_EQ(i == LINES - 1 || get_program_mode_of_unit(i + 1) == AFTL_MODE_SLC, true);
 	}
 	for (i = 0; i < LINES; i++)
 		CHECK(test_lookup(&device, i) == slots[i]);
 	test_write_each_unit(&device, 50, 1, AFTL_PRECISE);
 	CHECK(test_block_of(&device, 50) == test_block_of(&device, 0));
 	CHECK_EQ(ips_page_of_unit(50), LINES * LINE_PAGES);
-	CHECK_EQ(program_mode_of_unit(50), AFTL_MODE_SLC);
+	CHECK_EQ(get_program_mode_of_unit(50), AFTL_MODE_SLC);
 	CHECK_EQ(test_counters(&device)->programmed_gc_units, 0);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 0);
 }
@@ -121,13 +121,13 @@ TAP_TEST(cache_blocks_are_opened_before_any_is_switched)
 	test_write_each_unit(&device, 0, 3 * LINES, AFTL_PRECISE);
 	for (i = 0; i < 3 * LINES; i++) {
 		CHECK(test_block_of(&device, i) == test_block_of(&device, i / LINES * LINES));
-		CHECK_EQ(program_mode_of_unit(i), AFTL_MODE_SLC);
+		CHECK_EQ(get_program_mode_of_unit(i), AFTL_MODE_SLC);
 	}
 	CHECK(test_block_of(&device, 0) != test_block_of(&device, LINES));
 	CHECK(test_block_of(&device, LINES) != test_block_of(&device, 2 * LINES));
 	write_two_units(100);
 	CHECK(test_block_of(&device, 100) == test_block_of(&device, 0));
-	CHECK_EQ(program_mode_of_unit(100), AFTL_MODE_SWITCHED);
+	CHECK_EQ(get_program_mode_of_unit(100), AFTL_MODE_SWITCHED);
 }
 
 static u64 measure_read_ns(u32 unit)
@@ -164,12 +164,12 @@ static u64 check_suspend_by_read(u32 unit, u32 units, u64 program_ns)
 {
 	u64 before = test_counters(&device)->array_suspends;
 
-	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, unit, units, AFTL_PRECISE, 0,
-			     aftl_device_time_ns(device.ftl)),
+	CHECK_EQ(test_submit_io(&device, AFTL_OP_WRITE, unit, units, AFTL_PRECISE, 0,
+				aftl_device_time_ns(device.ftl)),
 		 0);
 	test_advance_clock_by(&device, program_ns / 4);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 1, 1, AFTL_PRECISE, NULL), 0);
-	test_drain(&device);
+	test_drain_requests(&device);
 	return test_counters(&device)->array_suspends - before;
 }
 
@@ -180,7 +180,7 @@ TAP_TEST(a_read_suspends_a_cached_program_but_not_a_switch)
 	test_write_each_unit(&device, 0, LINES - 1, AFTL_PRECISE);
 	CHECK_EQ(check_suspend_by_read(LINES - 1, 1, device.ftl->config.program_slc), 1);
 	CHECK_EQ(check_suspend_by_read(100, 2, device.ftl->config.program), 0);
-	CHECK_EQ(program_mode_of_unit(0), AFTL_MODE_SWITCHED);
+	CHECK_EQ(get_program_mode_of_unit(0), AFTL_MODE_SWITCHED);
 }
 
 static u64 age_hours_of_unit(u32 unit)
@@ -210,7 +210,7 @@ TAP_TEST(a_switched_page_has_the_errors_of_all_bits)
 	CHECK(compute_error_rate_of_ips_unit(1) < beside);
 }
 
-static u32 disturb_mv_of_unit(u32 unit)
+static u32 get_program_disturbance_mv_of_unit(u32 unit)
 {
 	return aftl_compute_page_disturbance_mv(aftl_media(device.ftl),
 						test_block_of(&device, unit),
@@ -226,20 +226,20 @@ TAP_TEST(only_later_programs_disturb_a_cached_word_line)
 
 	open_device(one_block);
 	test_write_each_unit(&device, 0, LINES, AFTL_PRECISE);
-	CHECK_EQ(disturb_mv_of_unit(LINES - 1), 0);
-	side = disturb_mv_of_unit(4);
-	above = disturb_mv_of_unit(2);
+	CHECK_EQ(get_program_disturbance_mv_of_unit(LINES - 1), 0);
+	side = get_program_disturbance_mv_of_unit(4);
+	above = get_program_disturbance_mv_of_unit(2);
 	CHECK(side && above);
-	CHECK_EQ(disturb_mv_of_unit(0), side + above);
+	CHECK_EQ(get_program_disturbance_mv_of_unit(0), side + above);
 	write_two_units(100);
-	CHECK_EQ(disturb_mv_of_unit(0), 0);
-	CHECK_EQ(disturb_mv_of_unit(1), side + side + above);
+	CHECK_EQ(get_program_disturbance_mv_of_unit(0), 0);
+	CHECK_EQ(get_program_disturbance_mv_of_unit(1), side + side + above);
 	for (i = 1; i < LINES; i++)
 		write_two_units(100 + 2 * i);
-	CHECK_EQ(disturb_mv_of_unit(0), side + above);
-	CHECK_EQ(disturb_mv_of_unit(3), side);
+	CHECK_EQ(get_program_disturbance_mv_of_unit(0), side + above);
+	CHECK_EQ(get_program_disturbance_mv_of_unit(3), side);
 	test_write_each_unit(&device, 50, 1, AFTL_PRECISE);
-	CHECK_EQ(disturb_mv_of_unit(3), side + above);
+	CHECK_EQ(get_program_disturbance_mv_of_unit(3), side + above);
 }
 
 /*
@@ -248,7 +248,7 @@ TAP_TEST(only_later_programs_disturb_a_cached_word_line)
 TAP_TEST(relocated_data_fill_the_other_bits_of_cached_word_lines)
 {
 	open_device("fill=sequential fill_approx=30%");
-	run_ips_seed(4, 9000);
+	submit_ips_test_requests(4, 9000);
 	CHECK(programs[AFTL_MODE_SLC][true] > 500);
 	CHECK(programs[AFTL_MODE_SWITCHED][false] > 200);
 	CHECK_EQ(programs[AFTL_MODE_SLC][false], 0);
@@ -274,7 +274,7 @@ TAP_TEST(idle_time_relocates_blocks_up_to_ips_idle)
 	open_nearly_empty_block("25%");
 	for (i = PAGES - 4; i < PAGES; i++) {
 		CHECK(test_block_of(&device, i) == test_block_of(&device, 0));
-		CHECK_EQ(program_mode_of_unit(i), AFTL_MODE_SWITCHED);
+		CHECK_EQ(get_program_mode_of_unit(i), AFTL_MODE_SWITCHED);
 	}
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 4);
 	open_nearly_empty_block("11%");
@@ -297,13 +297,13 @@ TAP_TEST(idle_time_relocates_only_what_cached_word_lines_hold)
 	CHECK_EQ(programs[AFTL_MODE_NORMAL][false], 0);
 }
 
-static void run_ips_with_params(const char *policy, const char *key, const char *value,
-				const char *other, const char *set)
+static void run_requests_with_ips_params(const char *policy, const char *key, const char *value,
+					 const char *other, const char *set)
 {
-	test_device_open_demo(&device, policy,
-			      test_format_params(SHAPE " fill=sequential fill_approx=30%% %s=%s "
-						 "%s=%s", key, value, other, set));
-	run_ips_seed(11, 12000);
+	test_open_demo_profile(&device, policy,
+			       test_format_params(SHAPE " fill=sequential fill_approx=30%% %s=%s "
+						  "%s=%s", key, value, other, set));
+	submit_ips_test_requests(11, 12000);
 	test_audit_device(&device);
 }
 
@@ -312,9 +312,9 @@ TAP_TEST(without_cache_blocks_the_policy_equals_approxftl)
 {
 	struct aftl_counters counters;
 
-	run_ips_with_params("approxftl", "hot_size", "0", "bits", "3");
+	run_requests_with_ips_params("approxftl", "hot_size", "0", "bits", "3");
 	counters = *test_counters(&device);
-	run_ips_with_params("ips", "ips_approx", "on", "ips_blocks", "0");
+	run_requests_with_ips_params("ips", "ips_approx", "on", "ips_blocks", "0");
 	CHECK(counters.array_low_erases && counters.programmed_gc_units);
 	CHECK(!memcmp(&counters, test_counters(&device), sizeof(counters)));
 }
@@ -323,7 +323,7 @@ TAP_TEST(without_cache_blocks_the_policy_equals_approxftl)
 TAP_TEST(with_approxftl_on_approximate_data_are_not_cached)
 {
 	open_device("ips_approx=on fill=sequential fill_approx=50%");
-	run_ips_seed(2, 9000);
+	submit_ips_test_requests(2, 9000);
 	CHECK_EQ(approximate_cached, 0);
 	CHECK(programs[AFTL_MODE_REDUCED][true] > 500);
 	CHECK(programs[AFTL_MODE_SLC][true] > 500);
@@ -332,8 +332,8 @@ TAP_TEST(with_approxftl_on_approximate_data_are_not_cached)
 
 static void check_no_word_line_is_switched(const char *params)
 {
-	test_device_open_demo(&device, "ips", params);
-	run_ips_seed(1, 3000);
+	test_open_demo_profile(&device, "ips", params);
+	submit_ips_test_requests(1, 3000);
 	CHECK_EQ(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_SLC], 0);
 	CHECK_EQ(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_SWITCHED], 0);
 }
@@ -341,8 +341,8 @@ static void check_no_word_line_is_switched(const char *params)
 /* IPS needs three-bit cells, whole-word-line programs, one pass, and no SLC cache of the core. */
 TAP_TEST(devices_that_cannot_switch_have_no_cache)
 {
-	test_device_open_demo(&device, "ips", SHAPE " slc_static=10%");
-	run_ips_seed(1, 3000);
+	test_open_demo_profile(&device, "ips", SHAPE " slc_static=10%");
+	submit_ips_test_requests(1, 3000);
 	CHECK(test_counters(&device)->cached_host_units);
 	CHECK_EQ(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_SWITCHED], 0);
 	check_no_word_line_is_switched("bits=2 one_shot=on");
@@ -358,11 +358,11 @@ TAP_TEST(a_loaded_device_continues_its_switched_blocks)
 	test_write_each_unit(&device, 0, LINES, AFTL_PRECISE);
 	write_two_units(100);
 	CHECK_EQ(test_device_reload(&device), 0);
-	CHECK_EQ(program_mode_of_unit(0), AFTL_MODE_SWITCHED);
-	CHECK_EQ(program_mode_of_unit(1), AFTL_MODE_SLC);
+	CHECK_EQ(get_program_mode_of_unit(0), AFTL_MODE_SWITCHED);
+	CHECK_EQ(get_program_mode_of_unit(1), AFTL_MODE_SLC);
 	write_two_units(102);
 	CHECK_EQ(ips_page_of_unit(102), LINE_PAGES + 1);
-	CHECK_EQ(program_mode_of_unit(1), AFTL_MODE_SWITCHED);
+	CHECK_EQ(get_program_mode_of_unit(1), AFTL_MODE_SWITCHED);
 	/* A load closes a block whose kind a forged snapshot changes. */
 	block = test_block_of(&device, 0);
 	block->kind = KIND_PRECISE;
@@ -370,5 +370,5 @@ TAP_TEST(a_loaded_device_continues_its_switched_blocks)
 	CHECK_EQ(test_block_of(&device, 0)->state, AFTL_BLOCK_CLOSED);
 	test_write_each_unit(&device, 50, 1, AFTL_PRECISE);
 	CHECK(test_block_of(&device, 50) != test_block_of(&device, 0));
-	CHECK_EQ(program_mode_of_unit(50), AFTL_MODE_SLC);
+	CHECK_EQ(get_program_mode_of_unit(50), AFTL_MODE_SLC);
 }

@@ -56,7 +56,7 @@ static void open_device(const char *params)
 	moved_lenders = 0;
 	wrong_loans = 0;
 	test_device_open(&device, "lending", params);
-	test_device_listen(&device, &last);
+	test_device_add_listener(&device, &last);
 }
 
 static u32 page_of_unit(u32 unit)
@@ -65,7 +65,7 @@ static u32 page_of_unit(u32 unit)
 }
 
 /* Check that @unit is at @page of a block of kind @kind, which also stores unit @with. */
-static void check_page_and_kind_of_unit(u32 unit, u32 with, u32 page, u32 kind)
+static void check_page_and_block_kind_of_unit(u32 unit, u32 with, u32 page, u32 kind)
 {
 	CHECK(test_block_of(&device, unit) == test_block_of(&device, with));
 	CHECK_EQ(page_of_unit(unit), page);
@@ -88,11 +88,11 @@ TAP_TEST(approximate_pages_lend_to_precise_pages_half_a_block_before)
 	test_write_each_unit(&device, 0, HALF - 1, AFTL_PRECISE);
 	/* Approximate data lend no parity before precise data fill the first half of a block. */
 	test_write_each_unit(&device, 101, 1, AFTL_APPROX);
-	check_page_and_kind_of_unit(101, 100, 1, KIND_APPROX);
+	check_page_and_block_kind_of_unit(101, 100, 1, KIND_APPROX);
 	test_write_each_unit(&device, HALF - 1, 1, AFTL_PRECISE);
-	check_page_and_kind_of_unit(HALF - 1, 0, HALF - 1, KIND_LENDERS);
+	check_page_and_block_kind_of_unit(HALF - 1, 0, HALF - 1, KIND_LENDERS);
 	test_write_each_unit(&device, 102, 1, AFTL_APPROX);
-	check_page_and_kind_of_unit(102, 0, HALF, KIND_LENDERS);
+	check_page_and_block_kind_of_unit(102, 0, HALF, KIND_LENDERS);
 	CHECK(unit_page_stores_lent_parity(102) && !unit_page_stores_lent_parity(0));
 	/*
 	 * While two half-full blocks wait for approximate data that lend parity, further precise
@@ -100,23 +100,23 @@ TAP_TEST(approximate_pages_lend_to_precise_pages_half_a_block_before)
 	 */
 	test_write_each_unit(&device, 10, HALF, AFTL_PRECISE);
 	CHECK(test_block_of(&device, 10) != test_block_of(&device, 0));
-	check_page_and_kind_of_unit(10 + HALF - 1, 10, HALF - 1, KIND_NEXT);
+	check_page_and_block_kind_of_unit(10 + HALF - 1, 10, HALF - 1, KIND_NEXT);
 	test_write_each_unit(&device, 30, STEPS, AFTL_PRECISE);
-	check_page_and_kind_of_unit(30 + STEPS - 1, 30, STEPS - 1, KIND_PRECISE);
+	check_page_and_block_kind_of_unit(30 + STEPS - 1, 30, STEPS - 1, KIND_PRECISE);
 	CHECK_EQ(test_block_of(&device, 30)->state, AFTL_BLOCK_CLOSED);
 	test_write_each_unit(&device, 103, STEPS - HALF - 1, AFTL_APPROX);
-	check_page_and_kind_of_unit(103 + STEPS - HALF - 2, 0, STEPS - 1, KIND_LENDERS);
+	check_page_and_block_kind_of_unit(103 + STEPS - HALF - 2, 0, STEPS - 1, KIND_LENDERS);
 	CHECK_EQ(test_block_of(&device, 0)->state, AFTL_BLOCK_CLOSED);
 	test_write_each_unit(&device, 110, STEPS - HALF, AFTL_APPROX);
-	check_page_and_kind_of_unit(110, 10, HALF, KIND_NEXT);
+	check_page_and_block_kind_of_unit(110, 10, HALF, KIND_NEXT);
 	CHECK(unit_page_stores_lent_parity(110));
 	CHECK_EQ(test_block_of(&device, 10)->state, AFTL_BLOCK_CLOSED);
 	test_write_each_unit(&device, 120, 1, AFTL_APPROX);
-	check_page_and_kind_of_unit(120, 100, 2, KIND_APPROX);
+	check_page_and_block_kind_of_unit(120, 100, 2, KIND_APPROX);
 }
 
 /* Model of the sensing levels that @raw errors need if @lent bits of parity were lent. */
-static u32 model_sensing_levels(u32 raw, u32 correctable, u32 lent)
+static u32 get_expected_sensing_levels(u32 raw, u32 correctable, u32 lent)
 {
 	u32 levels = 0;
 
@@ -150,15 +150,15 @@ static void check_sensing_levels_with_loan(const char *rber, const char *share, 
 
 		test_write_each_unit(&device, unit, HALF, AFTL_PRECISE);
 		CHECK_EQ(errors_of_unit(unit).levels,
-			 model_sensing_levels(errors_of_unit(unit).raw, 160, 0));
+			 get_expected_sensing_levels(errors_of_unit(unit).raw, 160, 0));
 		test_write_each_unit(&device, unit + HALF, STEPS - HALF, AFTL_APPROX);
 		CHECK(unit_page_stores_lent_parity(unit + HALF));
 		CHECK_EQ(errors_of_unit(unit).levels,
-			 model_sensing_levels(errors_of_unit(unit).raw, 160, lent));
+			 get_expected_sensing_levels(errors_of_unit(unit).raw, 160, lent));
 		CHECK_EQ(errors_of_unit(unit).lost, errors_of_unit(unit).levels > 6);
 		/* Of the eleven program steps of a block the sixth gets no lent parity. */
 		CHECK_EQ(errors_of_unit(unit + HALF - 1).levels,
-			 model_sensing_levels(errors_of_unit(unit + HALF - 1).raw, 160, 0));
+			 get_expected_sensing_levels(errors_of_unit(unit + HALF - 1).raw, 160, 0));
 	}
 	CHECK_EQ(test_counters(&device)->programmed_gc_units, 0);
 }
@@ -223,7 +223,7 @@ TAP_TEST(relocated_approximate_pages_lend_parity)
 	test_stream_init(&stream, 7);
 	for (i = 0; i < 4000 && test_stream_submit_request(&stream, &device); i++)
 		;
-	CHECK(test_drain(&device));
+	CHECK(test_drain_requests(&device));
 	CHECK(moved_lenders > 100);
 	CHECK(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_LENDING] > 1000);
 }
@@ -240,11 +240,11 @@ TAP_TEST(a_victims_pages_lend_to_each_other_after_relocation)
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_DISCARD, STEPS - 2, 2, AFTL_PRECISE, NULL),
 		 0);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
-	CHECK(test_drain(&device));
+	CHECK(test_drain_requests(&device));
 	test_advance_clock_by(&device, AFTL_HOUR_NS);
 	CHECK(test_block_of(&device, 0) != was);
 	for (i = 0; i < HALF; i++)
-		check_page_and_kind_of_unit(i, 0, i, KIND_LENDERS);
+		check_page_and_block_kind_of_unit(i, 0, i, KIND_LENDERS);
 	for (i = HALF; i < STEPS - 2; i++)
 		CHECK(unit_page_stores_lent_parity(i));
 }
@@ -257,10 +257,10 @@ TAP_TEST(a_loaded_device_continues_its_lending_blocks)
 	test_write_each_unit(&device, 20, 2, AFTL_PRECISE);
 	CHECK_EQ(test_device_reload(&device), 0);
 	test_write_each_unit(&device, HALF + 1, 1, AFTL_APPROX);
-	check_page_and_kind_of_unit(HALF + 1, 0, HALF + 1, KIND_LENDERS);
+	check_page_and_block_kind_of_unit(HALF + 1, 0, HALF + 1, KIND_LENDERS);
 	CHECK(unit_page_stores_lent_parity(HALF + 1));
 	test_write_each_unit(&device, 22, 1, AFTL_PRECISE);
-	check_page_and_kind_of_unit(22, 20, 2, KIND_BORROWERS);
+	check_page_and_block_kind_of_unit(22, 20, 2, KIND_BORROWERS);
 	/* A load closes two blocks whose kinds a forged snapshot swaps. */
 	test_block_of(&device, 20)->kind = KIND_LENDERS;
 	test_block_of(&device, 0)->kind = KIND_BORROWERS;

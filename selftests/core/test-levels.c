@@ -16,7 +16,7 @@ static struct test_device device;
 
 static void open_device(const char *policy, const char *params, u8 level)
 {
-	test_device_open_demo(&device, policy, params);
+	test_open_demo_profile(&device, policy, params);
 	device.level = level;
 }
 
@@ -28,7 +28,7 @@ static void run_requests_of_all_levels(u32 requests)
 	stream.approx = 60;
 	while (requests--)
 		test_stream_submit_request(&stream, &device);
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 }
 
@@ -37,7 +37,7 @@ static bool is_counter_of_quality_level(unsigned int counter)
 	return strstr(aftl_counter_info[counter].name, "_level_");
 }
 
-static void check_levels_keep_time_and_counters(const char *policy, const char *params)
+static void check_quality_levels_do_not_change_timing(const char *policy, const char *params)
 {
 	struct aftl_counters plain;
 	u64 ended_ns;
@@ -65,13 +65,13 @@ TAP_TEST(policies_with_two_data_classes_ignore_quality_levels)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(policies); i++) {
-		check_levels_keep_time_and_counters(policies[i], small);
-		check_levels_keep_time_and_counters(policies[i], wide);
+		check_quality_levels_do_not_change_timing(policies[i], small);
+		check_quality_levels_do_not_change_timing(policies[i], wide);
 	}
 }
 
 /* Highest quality level that a page with attributes @attr may store. */
-static u32 max_level_of_mode(u16 attr)
+static u32 get_max_quality_level_of_page(u16 attr)
 {
 	if (aftl_page_class(attr) == AFTL_PRECISE)
 		return AFTL_PRECISE;
@@ -101,14 +101,14 @@ static void count_units_by_level(u32 pages[AFTL_LEVELS], bool pure)
 			continue;
 		level = aftl_lpn_quality_level(device.ftl, aftl_ppn_lpn(media, to_ppn(slot)));
 		CHECK_EQ(aftl_ppn_level(media, to_ppn(slot)), level);
-		CHECK_MSG(max_level_of_mode(attr) <= level, "level %u is in mode %u", level,
-			  aftl_page_mode(attr));
-		CHECK(!pure || max_level_of_mode(attr) == level);
+		CHECK_MSG(get_max_quality_level_of_page(attr) <= level, "level %u is in mode %u",
+			  level, aftl_page_mode(attr));
+		CHECK(!pure || get_max_quality_level_of_page(attr) == level);
 		pages[level]++;
 	}
 }
 
-static void check_all_levels_present(const u32 pages[AFTL_LEVELS])
+static void check_pages_of_all_quality_levels_exist(const u32 pages[AFTL_LEVELS])
 {
 	u32 level;
 
@@ -127,7 +127,7 @@ TAP_TEST(policy_levels_never_mixes_levels_in_a_page)
 		open_device("levels", shapes[i], AFTL_LEVELS);
 		run_requests_of_all_levels(12000);
 		count_units_by_level(pages, true);
-		check_all_levels_present(pages);
+		check_pages_of_all_quality_levels_exist(pages);
 		CHECK(test_counters(&device)->programmed_gc_units > 1000);
 	}
 }
@@ -142,7 +142,7 @@ TAP_TEST(mixed_pages_are_relocated_in_the_most_careful_mode)
 
 	open_device("lending", wide, AFTL_LEVELS);
 	run_requests_of_all_levels(3000);
-	test_device_save(&device, &bytes);
+	test_device_save_snapshot(&device, &bytes);
 	test_bytes_free(&bytes);
 	digest = aftl_compute_device_digest(device.ftl);
 	CHECK_EQ(test_device_reload(&device), 0);
@@ -153,7 +153,7 @@ TAP_TEST(mixed_pages_are_relocated_in_the_most_careful_mode)
 		run_requests_of_all_levels(600);
 		count_units_by_level(pages, false);
 	}
-	check_all_levels_present(pages);
+	check_pages_of_all_quality_levels_exist(pages);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 	test_audit_device(&device);
 }
@@ -197,11 +197,11 @@ TAP_TEST(higher_levels_have_more_errors_and_cost_less)
 
 	for (level = 0; level < AFTL_LEVELS; level++) {
 		cost[level] = cost_of_level(level);
-		tap_note("level %u: %llu flips, %llu ns, %llu pJ, wear %llu", level,
-			 (unsigned long long)cost[level].flips,
-			 (unsigned long long)cost[level].program_ns,
-			 (unsigned long long)cost[level].energy_pj,
-			 (unsigned long long)cost[level].wear);
+		tap_printf("level %u: %llu flips, %llu ns, %llu pJ, wear %llu", level,
+			   (unsigned long long)cost[level].flips,
+			   (unsigned long long)cost[level].program_ns,
+			   (unsigned long long)cost[level].energy_pj,
+			   (unsigned long long)cost[level].wear);
 	}
 	CHECK_EQ(cost[0].flips, 0);
 	CHECK(cost[1].flips < 20 && 100 * cost[1].flips < cost[2].flips);

@@ -20,7 +20,7 @@ static struct test_stream stream;
 
 static void open_device(const char *policy, const char *params)
 {
-	test_device_open_demo(&device, policy, params);
+	test_open_demo_profile(&device, policy, params);
 	shadow_attach_to_device(&store, &device, false);
 	test_stream_init(&stream, 11);
 	stream.partial = 10;
@@ -47,9 +47,9 @@ static void check_lost_units(u32 lun)
 	u32 lost = 0;
 	u32 unit;
 
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-	for (unit = 0; unit < test_unit_count(&device) && !tap_failures(); unit++) {
+	for (unit = 0; unit < test_unit_count(&device) && !tap_failure_count(); unit++) {
 		bool gone = is_unit_in_lun(unit, lun);
 		struct aftl_errors errors = { 0 };
 
@@ -115,7 +115,7 @@ static void fail_lun_at_random_moments(const char *params)
 	struct aftl_random random = { 17 };
 	u32 i;
 
-	for (i = 0; i < 300 && !tap_failures(); i++) {
+	for (i = 0; i < 300 && !tap_failure_count(); i++) {
 		open_device("approxftl", params);
 		stream.gap_ns = 20000;
 		stream.depth = 64;
@@ -141,7 +141,7 @@ TAP_TEST(a_device_with_too_few_luns_is_read_only)
 	open_device("baseline", full);
 	store.full_disk = true;
 	test_stream_write_all_units(&stream, &device);
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 3), 0);
 	CHECK(aftl_is_read_only(device.ftl));
@@ -150,7 +150,7 @@ TAP_TEST(a_device_with_too_few_luns_is_read_only)
 	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 2), 0);
 	send_requests_until_failure(300);
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_DISCARD, 0, 8, 0, NULL), 0);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 0, 8, 0, NULL), 0);
 }
@@ -162,7 +162,7 @@ TAP_TEST(a_dead_lun_is_saved_and_loaded)
 	open_device("vth_b", roomy);
 	test_stream_write_all_units(&stream, &device);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
-	test_drain(&device);
+	test_drain_requests(&device);
 	digest = aftl_compute_device_digest(device.ftl);
 	CHECK_EQ(test_device_reload(&device), 0);
 	CHECK_EQ(aftl_compute_device_digest(device.ftl), digest);
@@ -183,7 +183,7 @@ static void check_requested_gc(const char *policy, const char *params)
 	open_device(policy, params);
 	test_stream_write_all_units(&stream, &device);
 	send_requests_until_failure(1500);
-	test_drain(&device);
+	test_drain_requests(&device);
 	test_advance_clock_by(&device, 1000000000);
 	for (i = 0; i < 4; i++)
 		before[i] = count_free_blocks_of_lun(i);

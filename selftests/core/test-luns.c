@@ -23,7 +23,7 @@ static struct test_device device;
 static u32 told[4 * LUNS];
 static u32 count;
 
-static void record_program_lun(void *host, const struct aftl_array_event *event)
+static void record_lun_of_program_event(void *host, const struct aftl_array_event *event)
 {
 	if (event->op == AFTL_ARRAY_PROGRAM && count < ARRAY_SIZE(told))
 		told[count++] = event->lun;
@@ -34,7 +34,7 @@ static void open_device(const char *allocate, const char *stripe)
 	test_device_init(&device, "demo");
 	test_device_set_param_text(&device, "allocate", allocate);
 	test_device_set_param_text(&device, "stripe", stripe);
-	device.ops.array = record_program_lun;
+	device.ops.array = record_lun_of_program_event;
 	count = 0;
 	test_device_open(&device, "baseline", shape);
 }
@@ -62,7 +62,7 @@ static u32 find_lun_stride_of_cwdp(char letter)
 }
 
 /* The first letter of an allocation order is the innermost of four nested loops. */
-static void compute_expected_order(const char *word, u32 expected[LUNS])
+static void compute_expected_lun_allocation_order(const char *word, u32 expected[LUNS])
 {
 	u32 i = 0;
 	u32 a;
@@ -85,7 +85,7 @@ static void check_allocation_order(const char *word)
 	u32 expected[LUNS];
 	u32 i;
 
-	compute_expected_order(word, expected);
+	compute_expected_lun_allocation_order(word, expected);
 	open_device("rotate", word);
 	for (i = 0; i < 2 * LUNS; i++)
 		write_single_page(7 * i % 100);
@@ -125,12 +125,12 @@ TAP_TEST(least_busy_selects_a_lun_with_the_least_work)
 		work[told[i]] = reads;
 		idle += !reads;
 		while (reads--)
-			test_submit(&device, AFTL_OP_READ, i, 1, AFTL_PRECISE, 0,
-				    aftl_device_time_ns(device.ftl));
+			test_submit_io(&device, AFTL_OP_READ, i, 1, AFTL_PRECISE, 0,
+				       aftl_device_time_ns(device.ftl));
 	}
 	for (i = 0; i < 2 * LUNS; i++)
-		test_submit(&device, AFTL_OP_WRITE, 100 + i, 1, AFTL_PRECISE, 0,
-			    aftl_device_time_ns(device.ftl));
+		test_submit_io(&device, AFTL_OP_WRITE, 100 + i, 1, AFTL_PRECISE, 0,
+			       aftl_device_time_ns(device.ftl));
 	/* Only programs on idle LUNs start at once; array() reports the other programs later. */
 	for (i = 0; i < count; i++)
 		CHECK_EQ(work[told[i]], 0);
@@ -152,14 +152,14 @@ TAP_TEST(waiting_requests_count_as_work_of_a_lun)
 
 		busy[told[i]] = i % 2;
 		while (reads--)
-			test_submit(&device, AFTL_OP_READ, i, 1, AFTL_PRECISE, 0,
-				    aftl_device_time_ns(device.ftl));
+			test_submit_io(&device, AFTL_OP_READ, i, 1, AFTL_PRECISE, 0,
+				       aftl_device_time_ns(device.ftl));
 	}
 	count = 0;
 	for (i = 0; i < LUNS / 2; i++)
-		test_submit(&device, AFTL_OP_WRITE, 100 + i, 1, AFTL_PRECISE, 0,
-			    aftl_device_time_ns(device.ftl));
-	test_drain(&device);
+		test_submit_io(&device, AFTL_OP_WRITE, 100 + i, 1, AFTL_PRECISE, 0,
+			       aftl_device_time_ns(device.ftl));
+	test_drain_requests(&device);
 	CHECK_EQ(count, LUNS / 2);
 	for (i = 0; i < count; i++)
 		CHECK(!busy[told[i]]);

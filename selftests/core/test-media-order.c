@@ -18,8 +18,8 @@ static struct {
 	struct aftl_media media;
 } one;
 
-static void init_block_of_order(enum aftl_order order, u32 layers, u32 word_lines, u32 line_pages,
-				u32 program_pages)
+static void init_block_with_program_order(enum aftl_order order, u32 layers, u32 word_lines,
+					  u32 line_pages, u32 program_pages)
 {
 	memset(&one, 0, sizeof(one));
 	one.geo = (struct aftl_geometry){
@@ -49,7 +49,7 @@ static bool is_program_allowed(u32 page, u32 pages)
 	return aftl_order_allows_program(&one.media, &one.block, page, pages);
 }
 
-static bool model_page_is_used(u32 page)
+static bool is_page_programmed(u32 page)
 {
 	return aftl_page_is_programmed(&one.media, &one.block, page);
 }
@@ -68,76 +68,76 @@ static void program_block_pages(u32 page, u32 pages, u16 attr)
 
 /* Independent model: return true if the whole program step at @page is legal. */
 
-static bool is_sequential_step_legal(u32 page)
+static bool is_program_legal_in_sequential_order(u32 page)
 {
 	u32 i;
 
 	for (i = 0; i < one.geo.pages; i++)
-		if (i < page ? !model_page_is_used(i) : model_page_is_used(i))
+		if (i < page ? !is_page_programmed(i) : is_page_programmed(i))
 			return false;
 	return true;
 }
 
-static bool is_step_of_first_checkerboard_colour(u32 step)
+static bool is_program_of_first_checkerboard_colour(u32 step)
 {
 	u32 positions = one.geo.word_lines * one.geo.word_line_pages / one.geo.program_pages;
 
 	return (step / positions + step % positions) % 2 == one.block.flip;
 }
 
-static bool is_two_pass_step_legal(u32 page)
+static bool is_program_legal_in_two_pass_order(u32 page)
 {
 	u32 steps = one.geo.pages / one.geo.program_pages;
 	u32 step = page / one.geo.program_pages;
 	u32 i;
 
-	if (model_page_is_used(page))
+	if (is_page_programmed(page))
 		return false;
 	for (i = 0; i < steps; i++) {
-		bool first = is_step_of_first_checkerboard_colour(i);
-		bool before = first == is_step_of_first_checkerboard_colour(step) ? i < step :
+		bool first = is_program_of_first_checkerboard_colour(i);
+		bool before = first == is_program_of_first_checkerboard_colour(step) ? i < step :
 										    first;
 
-		if (model_page_is_used(i * one.geo.program_pages) != before)
+		if (is_page_programmed(i * one.geo.program_pages) != before)
 			return false;
 	}
 	return true;
 }
 
-static bool is_step_legal_in_leader_first_order(u32 page)
+static bool is_program_legal_in_leader_first_order(u32 page)
 {
 	u32 layer_pages = one.geo.word_lines * one.geo.word_line_pages;
 	u32 leader = page / layer_pages * layer_pages;
 
-	return !model_page_is_used(page) &&
-	       (page == leader || model_page_is_used(page - one.geo.program_pages));
+	return !is_page_programmed(page) &&
+	       (page == leader || is_page_programmed(page - one.geo.program_pages));
 }
 
 /* Model of order super_layer: a program goes to the present super layer or opens the next layer. */
-static bool is_super_layer_step_legal(u32 page)
+static bool is_program_legal_in_super_layer_order(u32 page)
 {
 	u32 layer_pages = one.geo.word_lines * one.geo.word_line_pages;
 	u32 highest = one.geo.super_layers - 1;
 	u32 i;
 
 	for (i = 0; i < one.geo.pages; i++)
-		if (model_page_is_used(i))
+		if (is_page_programmed(i))
 			highest = max(i / layer_pages, highest);
-	return !model_page_is_used(page) && page / layer_pages + one.geo.super_layers > highest &&
+	return !is_page_programmed(page) && page / layer_pages + one.geo.super_layers > highest &&
 	       page / layer_pages <= highest + 1;
 }
 
-static bool is_step_legal_in_order(u32 page)
+static bool is_program_legal_in_block_order(u32 page)
 {
 	switch (one.block.order) {
 	case AFTL_ORDER_SEQUENTIAL:
-		return is_sequential_step_legal(page);
+		return is_program_legal_in_sequential_order(page);
 	case AFTL_ORDER_TWO_PASS:
-		return is_two_pass_step_legal(page);
+		return is_program_legal_in_two_pass_order(page);
 	case AFTL_ORDER_LEADER_FIRST:
-		return is_step_legal_in_leader_first_order(page);
+		return is_program_legal_in_leader_first_order(page);
 	default:
-		return is_super_layer_step_legal(page);
+		return is_program_legal_in_super_layer_order(page);
 	}
 }
 
@@ -153,7 +153,7 @@ static void explore_block_program_histories(void)
 
 	memcpy(oob, one.oob, sizeof(oob));
 	for (page = 0; page < one.geo.pages; page += one.geo.program_pages) {
-		bool yes = is_step_legal_in_order(page);
+		bool yes = is_program_legal_in_block_order(page);
 
 		if (!CHECK_MSG(is_program_allowed(page, one.geo.program_pages) == yes,
 			       "order %u: page %u with %u programmed: %s", one.block.order, page,
@@ -172,19 +172,19 @@ static void explore_block_program_histories(void)
 		CHECK_MSG(legal || one.block.programmed == one.geo.pages, "a dead end");
 }
 
-static void explore_histories_of_block_shape(enum aftl_order order, u32 layers, u32 word_lines,
-					     u32 line_pages, u32 program_pages)
+static void explore_programs_of_block_geometry(enum aftl_order order, u32 layers, u32 word_lines,
+					       u32 line_pages, u32 program_pages)
 {
 	u32 flip;
 
 	for (flip = 0; flip < 2; flip++) {
-		init_block_of_order(order, layers, word_lines, line_pages, program_pages);
+		init_block_with_program_order(order, layers, word_lines, line_pages, program_pages);
 		one.block.flip = flip;
 		explore_block_program_histories();
 	}
 }
 
-static void explore_small_block_shapes(enum aftl_order order, u32 steps_max)
+static void explore_programs_of_all_small_blocks(enum aftl_order order, u32 steps_max)
 {
 	u32 layers;
 	u32 lines;
@@ -194,25 +194,25 @@ static void explore_small_block_shapes(enum aftl_order order, u32 steps_max)
 		for (lines = 1; lines <= 4; lines++)
 			for (bits = 1; bits <= 3; bits++) {
 				if (layers * lines * bits <= steps_max)
-					explore_histories_of_block_shape(order, layers, lines, bits,
-									 1);
+					explore_programs_of_block_geometry(order, layers, lines,
+									   bits, 1);
 				if (layers * lines <= steps_max)
-					explore_histories_of_block_shape(order, layers, lines, bits,
-									 bits);
+					explore_programs_of_block_geometry(order, layers, lines,
+									   bits, bits);
 			}
 }
 
 TAP_TEST(sequential_blocks_accept_exactly_the_legal_histories)
 {
 	histories = 0;
-	explore_small_block_shapes(AFTL_ORDER_SEQUENTIAL, 60);
+	explore_programs_of_all_small_blocks(AFTL_ORDER_SEQUENTIAL, 60);
 	CHECK(histories);
 }
 
 TAP_TEST(two_pass_blocks_accept_exactly_the_legal_histories)
 {
 	histories = 0;
-	explore_small_block_shapes(AFTL_ORDER_TWO_PASS, 60);
+	explore_programs_of_all_small_blocks(AFTL_ORDER_TWO_PASS, 60);
 	CHECK(histories);
 }
 
@@ -220,21 +220,21 @@ TAP_TEST(two_pass_blocks_accept_exactly_the_legal_histories)
 TAP_TEST(leader_first_blocks_accept_exactly_the_legal_histories)
 {
 	histories = 0;
-	explore_histories_of_block_shape(AFTL_ORDER_LEADER_FIRST, 2, 2, 3, 3);
+	explore_programs_of_block_geometry(AFTL_ORDER_LEADER_FIRST, 2, 2, 3, 3);
 	CHECK_EQ(histories, 2 * 6);
 	histories = 0;
-	explore_histories_of_block_shape(AFTL_ORDER_LEADER_FIRST, 2, 3, 1, 1);
+	explore_programs_of_block_geometry(AFTL_ORDER_LEADER_FIRST, 2, 3, 1, 1);
 	CHECK_EQ(histories, 2 * 20);
-	explore_small_block_shapes(AFTL_ORDER_LEADER_FIRST, 8);
+	explore_programs_of_all_small_blocks(AFTL_ORDER_LEADER_FIRST, 8);
 }
 
 TAP_TEST(super_layer_blocks_accept_exactly_the_legal_histories)
 {
-	explore_histories_of_block_shape(AFTL_ORDER_SUPER_LAYER, 2, 2, 1, 1);
-	explore_histories_of_block_shape(AFTL_ORDER_SUPER_LAYER, 3, 2, 1, 1);
-	explore_histories_of_block_shape(AFTL_ORDER_SUPER_LAYER, 5, 1, 1, 1);
-	explore_histories_of_block_shape(AFTL_ORDER_SUPER_LAYER, 6, 1, 3, 3);
-	init_block_of_order(AFTL_ORDER_SUPER_LAYER, 6, 1, 1, 1);
+	explore_programs_of_block_geometry(AFTL_ORDER_SUPER_LAYER, 2, 2, 1, 1);
+	explore_programs_of_block_geometry(AFTL_ORDER_SUPER_LAYER, 3, 2, 1, 1);
+	explore_programs_of_block_geometry(AFTL_ORDER_SUPER_LAYER, 5, 1, 1, 1);
+	explore_programs_of_block_geometry(AFTL_ORDER_SUPER_LAYER, 6, 1, 3, 3);
+	init_block_with_program_order(AFTL_ORDER_SUPER_LAYER, 6, 1, 1, 1);
 	one.geo.super_layers = 3;
 	explore_block_program_histories();
 }
@@ -244,7 +244,7 @@ TAP_TEST(steps_of_wrong_size_or_alignment_are_refused)
 	u32 order;
 
 	for (order = 0; order < AFTL_ORDER_SWITCHED; order++) {
-		init_block_of_order(order, 4, 2, 3, 3);
+		init_block_with_program_order(order, 4, 2, 3, 3);
 		CHECK(!is_program_allowed(0, 0));
 		CHECK(!is_program_allowed(0, 4));
 		CHECK(!is_program_allowed(0, U32_MAX));
@@ -260,7 +260,7 @@ TAP_TEST(steps_of_wrong_size_or_alignment_are_refused)
 /* A program step may begin anywhere in a word line, but must not overlap programmed pages. */
 TAP_TEST(a_step_does_not_overlap_programmed_pages)
 {
-	init_block_of_order(AFTL_ORDER_SUPER_LAYER, 2, 4, 3, 3);
+	init_block_with_program_order(AFTL_ORDER_SUPER_LAYER, 2, 4, 3, 3);
 	program_block_pages(3, 3, MLC_ATTR);
 	CHECK(is_program_allowed(0, 3));
 	CHECK(is_program_allowed(0, 2));
@@ -275,7 +275,7 @@ static void set_page_valid(u32 page)
 
 TAP_TEST(only_dead_mlc_data_is_reprogrammed)
 {
-	init_block_of_order(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
+	init_block_with_program_order(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program_block_pages(0, 2, MLC_ATTR);
 	CHECK(is_program_allowed(0, 1));
 	CHECK(!is_program_allowed(0, 2));
@@ -288,7 +288,7 @@ TAP_TEST(only_dead_mlc_data_is_reprogrammed)
 
 TAP_TEST(a_page_is_reprogrammed_at_most_twice)
 {
-	init_block_of_order(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
+	init_block_with_program_order(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program_block_pages(0, 2, MLC_ATTR);
 	*aftl_page_attr_ptr(&one.media, 0) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 1);
 	CHECK(is_program_allowed(0, 1));
@@ -299,7 +299,7 @@ TAP_TEST(a_page_is_reprogrammed_at_most_twice)
 /* The limit of reprograms applies to the word line, because its pages share cells. */
 TAP_TEST(a_word_line_is_reprogrammed_at_most_twice)
 {
-	init_block_of_order(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
+	init_block_with_program_order(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program_block_pages(0, 2, MLC_ATTR);
 	*aftl_page_attr_ptr(&one.media, 0) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 2);
 	CHECK_MSG(!is_program_allowed(1, 1),
@@ -309,14 +309,14 @@ TAP_TEST(a_word_line_is_reprogrammed_at_most_twice)
 /* In MLC mode cells hold two bits, so the third page of a word line cannot be programmed. */
 TAP_TEST(the_third_page_of_an_mlc_word_line_stays_empty)
 {
-	init_block_of_order(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
+	init_block_with_program_order(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program_block_pages(0, 2, MLC_ATTR);
 	CHECK_MSG(!is_program_allowed(2, 1), "a third bit fits a word line in MLC mode");
 }
 
 TAP_TEST(only_the_open_super_layer_is_reprogrammed)
 {
-	init_block_of_order(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
+	init_block_with_program_order(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program_block_pages(0, 2, MLC_ATTR);
 	program_block_pages(6, 2, MLC_ATTR);
 	CHECK(is_program_allowed(0, 1));
@@ -332,7 +332,7 @@ TAP_TEST(only_the_open_super_layer_is_reprogrammed)
 }
 
 /* Model of in-place switching, by page: two layers get one bit per cell, then the other bits. */
-static bool is_in_place_switch_legal(u32 page, u32 pages)
+static bool is_in_place_slc_switch_program_legal(u32 page, u32 pages)
 {
 	u32 layers = 2 * one.geo.word_lines * 3;
 	u32 first = page / layers * layers;
@@ -344,25 +344,25 @@ static bool is_in_place_switch_legal(u32 page, u32 pages)
 		bool lower = i < first || (page % 3 && i % 3 == 0 && i < first + layers);
 		bool earlier = i < page && (i % 3 != 0) == (page % 3 != 0);
 
-		if (model_page_is_used(i) != (lower || earlier))
+		if (is_page_programmed(i) != (lower || earlier))
 			return false;
 	}
 	return true;
 }
 
-static void explore_switched_word_lines(u32 layers, u32 word_lines)
+static void explore_programs_of_in_place_slc_switch(u32 layers, u32 word_lines)
 {
 	u32 page;
 	u32 pages;
 	u32 legal = 1;
 
-	init_block_of_order(AFTL_ORDER_SWITCHED, layers, word_lines, 3, 3);
+	init_block_with_program_order(AFTL_ORDER_SWITCHED, layers, word_lines, 3, 3);
 	one.geo.passes = 1;
 	while (legal) {
 		legal = 0;
 		for (page = 0; page < one.geo.pages; page++)
 			for (pages = 0; pages < 5; pages++) {
-				bool yes = is_in_place_switch_legal(page, pages);
+				bool yes = is_in_place_slc_switch_program_legal(page, pages);
 
 				CHECK_MSG(is_program_allowed(page, pages) == yes,
 					  "page %u of %u: %u", page, one.block.programmed, pages);
@@ -383,19 +383,19 @@ TAP_TEST(switched_blocks_accept_exactly_the_legal_history)
 
 	for (layers = 1; layers <= 5; layers++)
 		for (lines = 1; lines <= 4; lines++)
-			explore_switched_word_lines(layers, lines);
-	init_block_of_order(AFTL_ORDER_SWITCHED, 4, 2, 3, 1);
+			explore_programs_of_in_place_slc_switch(layers, lines);
+	init_block_with_program_order(AFTL_ORDER_SWITCHED, 4, 2, 3, 1);
 	one.geo.passes = 1;
 	CHECK_MSG(!is_program_allowed(0, 1),
 		  "a word line that is not programmed at once is switched");
-	init_block_of_order(AFTL_ORDER_SWITCHED, 4, 2, 4, 4);
+	init_block_with_program_order(AFTL_ORDER_SWITCHED, 4, 2, 4, 4);
 	one.geo.passes = 1;
 	CHECK_MSG(!is_program_allowed(0, 1), "a word line of four bits is switched");
 }
 
 TAP_TEST(an_erased_block_is_empty_and_keeps_its_flip_bit)
 {
-	init_block_of_order(AFTL_ORDER_TWO_PASS, 3, 5, 2, 1);
+	init_block_with_program_order(AFTL_ORDER_TWO_PASS, 3, 5, 2, 1);
 	one.block.flip = 1;
 	one.block.note = 7;
 	one.block.kind = 3;
@@ -408,5 +408,5 @@ TAP_TEST(an_erased_block_is_empty_and_keeps_its_flip_bit)
 	CHECK_EQ(one.block.kind, 0);
 	CHECK_EQ(one.block.programmed, 0);
 	CHECK_EQ(one.block.frontier, 0);
-	CHECK(!model_page_is_used(0) && !model_page_is_used(1));
+	CHECK(!is_page_programmed(0) && !is_page_programmed(1));
 }

@@ -71,7 +71,7 @@ static void check_divisions_per_write(const char *blocks)
 
 	open_device(blocks);
 	most = overwrite_hot_pages(8 * test_unit_count(&device), &random);
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK(get_midas_state_of_device()->layout.groups > FIRST);
 	CHECK(divisions - before > 20 * most);
 	CHECK(most > EVALUATION_DIVISIONS / 4);

@@ -26,7 +26,7 @@ static void record_program_ns(void *host, const struct aftl_array_event *event)
 	}
 }
 
-static void open_device_of_shape(const char *one_shot, const char *bits)
+static void open_device_with_one_shot_and_bits(const char *one_shot, const char *bits)
 {
 	const char *shape = test_format_params("channels=1 chips=1 blocks=40 layers=4 word_lines=4 "
 					       "bits=%s one_shot=%s page=4KiB unit=4KiB op=40%% "
@@ -59,7 +59,7 @@ static void check_one_bit_mode(const char *one_shot, const char *bits)
 {
 	u32 word_lines = 4 * 4;
 
-	open_device_of_shape(one_shot, bits);
+	open_device_with_one_shot_and_bits(one_shot, bits);
 	write_units_singly(0, word_lines);
 	CHECK_EQ(test_block_of(&device, 0)->bits, 1);
 	CHECK(test_block_of(&device, 0) == test_block_of(&device, word_lines - 1));
@@ -94,7 +94,7 @@ TAP_TEST(reads_of_one_bit_blocks_take_read_slc)
 {
 	u64 cached_ns;
 
-	open_device_of_shape("on", "3");
+	open_device_with_one_shot_and_bits("on", "3");
 	write_units_singly(0, 16);
 	cached_ns = measure_read_ns(3);
 	test_advance_clock_by(&device, AFTL_HOUR_NS);
@@ -105,7 +105,7 @@ TAP_TEST(reads_of_one_bit_blocks_take_read_slc)
 /* Loading refuses a snapshot with a valid checksum and an impossible state of a block. */
 TAP_TEST(a_forged_snapshot_with_an_impossible_frontier_is_refused)
 {
-	open_device_of_shape("off", "3");
+	open_device_with_one_shot_and_bits("off", "3");
 	write_units_singly(0, 5);
 	((struct aftl_block *)test_block_of(&device, 4))->frontier++;
 	CHECK_EQ(test_device_reload(&device), -EUCLEAN);
@@ -146,7 +146,7 @@ static u64 count_errors_of_mode(const char *share, const char *cycles)
 	u64 raw = 0;
 	u32 i;
 
-	test_device_open_demo(&device, "baseline", shape);
+	test_open_demo_profile(&device, "baseline", shape);
 	write_units_singly(0, 128);
 	for (i = 0; i < 128; i++) {
 		struct aftl_errors errors = { 0 };

@@ -43,7 +43,7 @@ static void fail_each_allocation(const char *profile, const char *policy)
 	CHECK_EQ(create_device_with_failed_alloc(profile, policy, all + 1, &allocations), 0);
 }
 
-static void fail_each_demo_allocation(const char *policy, const char *params)
+static void fail_each_allocation_of_demo_profile(const char *policy, const char *params)
 {
 	fail_each_allocation("demo", policy);
 }
@@ -55,11 +55,12 @@ TAP_TEST(an_existing_device_allocates_no_memory)
 	u32 allocations;
 	u32 i;
 
-	test_device_open_demo(&device, "approxftl", NULL);
+	test_open_demo_profile(&device, "approxftl", NULL);
 	allocations = device.allocations;
 	for (i = 0; i < 500; i++)
-		test_submit(&device, i % 5, i, i % 5 == AFTL_OP_FLUSH ? 0 : 7, i % 2, 0, i * 9999);
-	test_drain(&device);
+		test_submit_io(&device, i % 5, i, i % 5 == AFTL_OP_FLUSH ? 0 : 7, i % 2, 0,
+			       i * 9999);
+	test_drain_requests(&device);
 	aftl_advance_age(device.ftl, 200ULL * 86400 * 1000000000);
 	test_advance_clock_by(&device, 1000000000);
 	CHECK_EQ(device.allocations, allocations);
@@ -82,7 +83,8 @@ TAP_TEST(a_device_larger_than_memory_is_refused)
 
 int main(void)
 {
-	test_run_with_each_policy("each allocation may fail", NULL, fail_each_demo_allocation);
+	test_run_with_each_policy("each allocation may fail", NULL,
+				  fail_each_allocation_of_demo_profile);
 	tap_begin("loading a device with word lines between passes fails cleanly");
 	fail_each_allocation("qlc", "baseline");
 	tap_end();

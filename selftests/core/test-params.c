@@ -71,7 +71,7 @@ TAP_TEST(random_values_survive_print_and_set)
 }
 
 /* Draw valid host queue weights, because most numbers do not encode weights. */
-static u64 draw_valid_weights(struct aftl_random *random)
+static u64 draw_valid_host_queue_weights(struct aftl_random *random)
 {
 	u64 value = 0;
 	u32 i;
@@ -89,7 +89,7 @@ TAP_TEST(weights_survive_print_and_set)
 	u32 round;
 
 	for (round = 0; round < 1000; round++) {
-		value = draw_valid_weights(&random);
+		value = draw_valid_host_queue_weights(&random);
 		check_param_round_trip(param, value);
 		if (aftl_queue_weight_count(value) < AFTL_QUEUES_MAX)
 			CHECK_EQ(aftl_queue_weight_at(value, aftl_queue_weight_count(value)), 1);

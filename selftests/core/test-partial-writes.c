@@ -69,8 +69,8 @@ static struct page compute_expected_content_of_read(const struct aftl_read *read
 	}
 }
 
-static void check_read_sectors(const struct test_request *request, u32 index,
-			       const struct page *page)
+static void check_stamps_of_read_sectors(const struct test_request *request, u32 index,
+					 const struct page *page)
 {
 	const struct aftl_request *core = &request->request;
 	u32 begin = index ? 0 : core->head_skip;
@@ -84,8 +84,8 @@ static void check_read_sectors(const struct test_request *request, u32 index,
 			  own_state(request)->floor[index * UNIT_SECTORS + i]);
 }
 
-static void partial_on_read(struct test_listener *self, struct test_request *request,
-			    const struct aftl_read *read)
+static void check_or_keep_sectors_of_read(struct test_listener *self, struct test_request *request,
+					  const struct aftl_read *read)
 {
 	u32 index = from_lpn(read->lpn) - request->request.unit;
 	struct page page = compute_expected_content_of_read(read);
@@ -93,7 +93,7 @@ static void partial_on_read(struct test_listener *self, struct test_request *req
 	if (read->lost)
 		return;
 	if (request->request.op == AFTL_OP_READ) {
-		check_read_sectors(request, index, &page);
+		check_stamps_of_read_sectors(request, index, &page);
 		return;
 	}
 	rests++;
@@ -103,8 +103,9 @@ static void partial_on_read(struct test_listener *self, struct test_request *req
 	own_state(request)->rest[index != 0] = page;
 }
 
-static void partial_on_accept(struct test_listener *self, struct test_request *request,
-			      aftl_lpn_t lpn, u32 tag)
+static void record_sector_stamps_of_accepted_unit(struct test_listener *self,
+						  struct test_request *request, aftl_lpn_t lpn,
+						  u32 tag)
 {
 	const struct aftl_request *core = &request->request;
 	u32 index = from_lpn(lpn) - core->unit;
@@ -118,13 +119,14 @@ static void partial_on_accept(struct test_listener *self, struct test_request *r
 					     own_state(request)->rest[index != 0].stamp[i];
 }
 
-static void partial_on_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
+static void record_sector_stamps_of_programmed_unit(struct test_listener *self, u32 tag,
+						    aftl_lpn_t lpn, aftl_ppn_t ppn)
 {
 	slots[from_ppn(ppn)] = tags[tag];
 }
 
-static void partial_on_copy(struct test_listener *self, aftl_lpn_t lpn, aftl_ppn_t from,
-			    aftl_ppn_t to)
+static void copy_sector_stamps_to_new_page(struct test_listener *self, aftl_lpn_t lpn,
+					   aftl_ppn_t from, aftl_ppn_t to)
 {
 	slots[from_ppn(to)] = slots[from_ppn(from)];
 }
@@ -136,7 +138,7 @@ static u32 sector_range_of_request(const struct aftl_request *request, u32 *firs
 	return request->units * UNIT_SECTORS - request->head_skip - request->tail_skip;
 }
 
-static void partial_on_submitted(struct test_listener *self, struct test_request *request)
+static void stamp_sectors_of_request(struct test_listener *self, struct test_request *request)
 {
 	struct own *own = own_state(request);
 	u32 first;
@@ -154,7 +156,7 @@ static void partial_on_submitted(struct test_listener *self, struct test_request
 		submitted[i] = own->stamp;
 }
 
-static void partial_on_complete(struct test_listener *self, struct test_request *request)
+static void record_completed_sector_stamps(struct test_listener *self, struct test_request *request)
 {
 	u32 first;
 	u32 count = sector_range_of_request(&request->request, &first);
@@ -166,7 +168,7 @@ static void partial_on_complete(struct test_listener *self, struct test_request 
 		completed[i] = max(completed[i], own_state(request)->stamp);
 }
 
-static void partial_on_close(struct test_listener *self)
+static void free_sector_stamps(struct test_listener *self)
 {
 	free(tags);
 	free(slots);
@@ -193,15 +195,15 @@ static void open_device(const char *params)
 	rests = 0;
 	flash_rests = 0;
 	listener = (struct test_listener){
-		.submitted = partial_on_submitted,
-		.complete = partial_on_complete,
-		.accept = partial_on_accept,
-		.program = partial_on_program,
-		.copy = partial_on_copy,
-		.read = partial_on_read,
-		.close = partial_on_close,
+		.submitted = stamp_sectors_of_request,
+		.complete = record_completed_sector_stamps,
+		.accept = record_sector_stamps_of_accepted_unit,
+		.program = record_sector_stamps_of_programmed_unit,
+		.copy = copy_sector_stamps_to_new_page,
+		.read = check_or_keep_sectors_of_read,
+		.close = free_sector_stamps,
 	};
-	test_device_listen(&device, &listener);
+	test_device_add_listener(&device, &listener);
 }
 
 /* Submit a request for @count sectors from @first on. */
@@ -213,8 +215,8 @@ static void submit_sectors(enum aftl_op op, u32 first, u32 count)
 
 	device.head_skip = first % UNIT_SECTORS;
 	device.tail_skip = units * UNIT_SECTORS - device.head_skip - count;
-	CHECK_EQ(test_submit(&device, op, unit, units, AFTL_PRECISE, 0,
-			     aftl_device_time_ns(device.ftl)),
+	CHECK_EQ(test_submit_io(&device, op, unit, units, AFTL_PRECISE, 0,
+				aftl_device_time_ns(device.ftl)),
 		 0);
 }
 
@@ -228,7 +230,7 @@ static u64 write_sectors_and_drain(u32 first, u32 count)
 	u64 begin_ns = aftl_device_time_ns(device.ftl);
 
 	write_sectors(first, count);
-	test_drain(&device);
+	test_drain_requests(&device);
 	return aftl_device_time_ns(device.ftl) - begin_ns;
 }
 
@@ -238,7 +240,7 @@ static void check_page_sectors(u32 unit)
 	memcpy(completed + unit * UNIT_SECTORS, submitted + unit * UNIT_SECTORS,
 	       UNIT_SECTORS * sizeof(u32));
 	submit_sectors(AFTL_OP_READ, unit * UNIT_SECTORS, UNIT_SECTORS);
-	test_drain(&device);
+	test_drain_requests(&device);
 }
 
 static void check_sector_stamp(u32 sector, u32 stamp)
@@ -275,19 +277,19 @@ static void run_random_partial_writes(const char *params, u64 seed)
 	u32 i;
 
 	open_device(params);
-	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
+	for (i = 0; i < REQUESTS && !tap_failure_count(); i++) {
 		u32 first;
 		u32 count = draw_sector_range(&random, &first);
 
 		if (aftl_random_below(&random, 100) < 2)
-			test_submit(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, 0,
-				    aftl_device_time_ns(device.ftl));
+			test_submit_io(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, 0,
+				       aftl_device_time_ns(device.ftl));
 		submit_sectors(aftl_random_below(&random, 100) < 70 ? AFTL_OP_WRITE : AFTL_OP_READ,
 			       first, count);
-		test_drain_to_queue_depth(&device, depth);
+		test_drain_requests_to_depth(&device, depth);
 	}
-	test_drain(&device);
-	for (unit = 0; unit < test_unit_count(&device) && !tap_failures(); unit++)
+	test_drain_requests(&device);
+	for (unit = 0; unit < test_unit_count(&device) && !tap_failure_count(); unit++)
 		check_page_sectors(unit);
 	CHECK_MSG(flash_rests > 100, "only %u pages were read for writes", flash_rests);
 	CHECK_EQ(device.failed, 0);
@@ -306,7 +308,7 @@ TAP_TEST(random_ranges_equal_a_byte_exact_model)
 	};
 	u64 seed;
 
-	for (seed = 0; seed < RUNS && !tap_failures(); seed++)
+	for (seed = 0; seed < RUNS && !tap_failure_count(); seed++)
 		run_random_partial_writes(kinds[seed % ARRAY_SIZE(kinds)], seed);
 }
 
@@ -369,7 +371,7 @@ TAP_TEST(later_writes_wait_for_the_read)
 	write_sectors(4, 2);
 	write_sectors(5, 2);
 	write_sectors(8, UNIT_SECTORS);
-	test_drain(&device);
+	test_drain_requests(&device);
 	test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
 	check_sector_stamp(3, 1);
 	check_sector_stamp(4, 2);
@@ -383,7 +385,7 @@ TAP_TEST(later_writes_wait_for_the_read)
 	CHECK_EQ(test_counters(&device)->rmw_reads, 2);
 	write_sectors(4, 2);
 	write_sectors(0, UNIT_SECTORS);
-	test_drain(&device);
+	test_drain_requests(&device);
 	test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
 	check_sector_stamp(4, 6);
 }
@@ -398,7 +400,7 @@ TAP_TEST(a_write_that_waits_for_a_read_programs_nothing)
 	write_sectors_and_drain(5 * UNIT_SECTORS, UNIT_SECTORS);
 	write_sectors(4, 2);
 	write_sectors(5, 2);
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
 }
 
@@ -407,9 +409,9 @@ TAP_TEST(a_discard_during_the_read_leaves_zeroes)
 	open_device(timed);
 	write_sectors_and_drain(0, UNIT_SECTORS);
 	write_sectors(4, 1);
-	test_submit(&device, AFTL_OP_DISCARD, 0, 1, AFTL_PRECISE, 0,
-		    aftl_device_time_ns(device.ftl));
-	test_drain(&device);
+	test_submit_io(&device, AFTL_OP_DISCARD, 0, 1, AFTL_PRECISE, 0,
+		       aftl_device_time_ns(device.ftl));
+	test_drain_requests(&device);
 	check_sector_stamp(3, 0);
 	check_sector_stamp(4, 2);
 	CHECK_EQ(device.failed, 0);
@@ -422,13 +424,13 @@ TAP_TEST(a_discard_of_a_part_frees_nothing)
 	open_device(timed);
 	write_sectors_and_drain(0, 3 * UNIT_SECTORS);
 	submit_sectors(AFTL_OP_DISCARD, 1, 3 * UNIT_SECTORS - 2);
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK_EQ(test_counters(&device)->host_discard_units, 1);
 	check_sector_stamp(1, 1);
 	check_sector_stamp(3 * UNIT_SECTORS - 2, 1);
 	CHECK_EQ(from_ppn(aftl_lookup(device.ftl, to_lpn(1), &class)), from_ppn(AFTL_NO_PPN));
 	submit_sectors(AFTL_OP_DISCARD, 1, 1);
-	test_drain(&device);
+	test_drain_requests(&device);
 	check_sector_stamp(1, 1);
 }
 
@@ -444,7 +446,7 @@ TAP_TEST(a_write_fails_if_the_rest_is_lost)
 	device.head_skip = 4;
 	request = test_submit_kept(&device, AFTL_OP_WRITE, 0, 2, AFTL_PRECISE, 0,
 				   aftl_device_time_ns(device.ftl));
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK_EQ(request->request.status, -EIO);
 	test_release_request(&device, request);
 	CHECK_EQ(from_ppn(aftl_lookup(device.ftl, to_lpn(1), &class)), from_ppn(AFTL_NO_PPN));
@@ -465,7 +467,7 @@ TAP_TEST(more_partial_writes_than_may_read_at_once_are_queued)
 	test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
 	for (i = 0; i < units; i++)
 		write_sectors(i * UNIT_SECTORS + 1, 1);
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK_EQ(test_counters(&device)->rmw_reads, units);
 	for (i = 0; i < units; i++)
 		check_page_sectors(i);

@@ -93,7 +93,7 @@ static void check_pass_event(void *host, const struct aftl_array_event *event)
 	check_program_pass(event, media->geo->pages / step, event->page / step);
 }
 
-static void reset_pass_accounts(void)
+static void reset_program_pass_counts(void)
 {
 	memset(accounts, 0, sizeof(accounts));
 	spent_ns = 0;
@@ -105,7 +105,7 @@ static void reset_pass_accounts(void)
 
 static void open_device(const char *policy, const char *params)
 {
-	reset_pass_accounts();
+	reset_program_pass_counts();
 	test_device_init(&device, "demo");
 	device.ops.array = check_pass_event;
 	test_device_open(&device, policy, params);
@@ -362,7 +362,7 @@ static const char *const more[] = {
 	"blocks=100 page=512 unit=512 map_cache=16KiB",
 };
 
-static void check_accounted_time(void)
+static void check_time_of_program_passes(void)
 {
 	const struct aftl_counters *counters = test_counters(&device);
 	const u64 *pages = aftl_get_stats(device.ftl)->mode_pages;
@@ -387,7 +387,7 @@ static void check_accounted_time(void)
  * Initialise the accounts from the media after a fill, which makes no callbacks. In a block, at
  * most @open word lines may be between their passes.
  */
-static void init_accounts_from_media(u32 open)
+static void init_program_pass_counts_from_media(u32 open)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 step = media->geo->word_line_pages;
@@ -409,12 +409,12 @@ static void init_accounts_from_media(u32 open)
 }
 
 /* Reload the device and initialise the accounts, which cannot tell old and new device apart. */
-static void reload_and_init_pass_accounts(void)
+static void reload_device_and_init_pass_counts(void)
 {
 	reloading = true;
 	CHECK_EQ(test_device_reload(&device), 0);
 	reloading = false;
-	init_accounts_from_media(AFTL_FOGGY_WORD_LINES);
+	init_program_pass_counts_from_media(AFTL_FOGGY_WORD_LINES);
 }
 
 #define MAPPED "blocks=100 page=512 unit=512 map_cache=16KiB buffer=256KiB"
@@ -437,27 +437,27 @@ TAP_TEST(a_fill_leaves_no_data_pending_the_fine_pass)
 	u32 policy;
 
 	for (policy = 0; policy < ARRAY_SIZE(policies); policy++) {
-		reset_pass_accounts();
+		reset_program_pass_counts();
 		test_device_init(&device, "demo");
 		device.ops.array = check_pass_event;
 		test_device_open(&device, policies[policy],
 				 SHAPE " op=50% " MAPPED " fill=random fill_overwrite=150%");
 		CHECK_EQ(aftl_precondition(device.ftl), 0);
 		CHECK_EQ(count_pending_trans_pages(device.ftl), 0);
-		init_accounts_from_media(1);
+		init_program_pass_counts_from_media(1);
 		CHECK_EQ(spent_ns, 0);
 		test_stream_init(&stream, policy);
 		test_stream_submit_requests(&stream, &device, 1000);
-		test_drain(&device);
+		test_drain_requests(&device);
 		CHECK(fine_passes > 10);
 	}
 }
 
-static void run_passes_with_policy(const char *policy, u32 shape, u32 option)
+static void check_program_passes_of_policy(const char *policy, u32 shape, u32 option)
 {
 	u32 i;
 
-	reset_pass_accounts();
+	reset_program_pass_counts();
 	test_device_init(&device, "demo");
 	device.ops.array = check_pass_event;
 	test_device_set_params(&device, shapes[shape]);
@@ -470,16 +470,16 @@ static void run_passes_with_policy(const char *policy, u32 shape, u32 option)
 	stream.gap_ns = shape % 2 * 400000;
 	stream.fua = option == 3 ? 100 : 5;
 	may_end_early = aftl_geometry(device.ftl)->superblock_luns;
-	for (i = 0; i < 2500 && !tap_failures(); i++) {
+	for (i = 0; i < 2500 && !tap_failure_count(); i++) {
 		test_stream_submit_request(&stream, &device);
 		if (i % 50 == 0)
 			shadow_compare_device_with_store(&store);
 	}
-	test_drain(&device);
-	check_accounted_time();
+	test_drain_requests(&device);
+	check_time_of_program_passes();
 	test_device_audit_and_close(&device);
-	if (tap_failures())
-		tap_note("%s, shape %u, option %u", policy, shape, option);
+	if (tap_failure_count())
+		tap_printf("%s, shape %u, option %u", policy, shape, option);
 }
 
 TAP_TEST(reads_return_the_right_data_at_every_stage)
@@ -487,8 +487,8 @@ TAP_TEST(reads_return_the_right_data_at_every_stage)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(policies) * ARRAY_SIZE(shapes) * ARRAY_SIZE(more) &&
-	     !tap_failures(); i++)
-		run_passes_with_policy(policies[i % 2], i / 2 % 4, i / 8);
+	     !tap_failure_count(); i++)
+		check_program_passes_of_policy(policies[i % 2], i / 2 % 4, i / 8);
 }
 
 /*
@@ -506,7 +506,7 @@ TAP_TEST(superblocks_are_collected_after_the_fine_passes_of_their_blocks)
 		    " op=40% superblock=2 allocate=static buffer=256KiB buffer_hold=1s");
 	may_end_early = true;
 	lines = test_unit_count(&device) / LINE / 2;
-	for (i = 0; i < 6000 && !tap_failures(); i++) {
+	for (i = 0; i < 6000 && !tap_failure_count(); i++) {
 		execute_request(i % 31 == 15 ? AFTL_OP_DISCARD : AFTL_OP_WRITE,
 				(i % 31 % 15 ? (u32)aftl_random_below(&random, lines) * 2 : 1) *
 				LINE, LINE);
@@ -516,7 +516,7 @@ TAP_TEST(superblocks_are_collected_after_the_fine_passes_of_their_blocks)
 		bugs += test_counters(&device)->policy_bugs;
 		CHECK_RANGE(test_counters(&device)->programmed_gc_units, 0,
 			    test_counters(&device)->gc_valid_units);
-		reload_and_init_pass_accounts();
+		reload_device_and_init_pass_counts();
 	}
 	CHECK_RANGE(early_fine_passes, 3, 3000);
 	CHECK_EQ(bugs, 0);
@@ -592,11 +592,11 @@ TAP_TEST(translation_pages_stay_in_the_controller_until_their_fine_pass)
 	u32 i;
 
 	open_device("baseline", SHAPE " op=60% " MAPPED);
-	for (i = 0; i < 4000 && !tap_failures(); i++) {
+	for (i = 0; i < 4000 && !tap_failure_count(); i++) {
 		test_stream_submit_request(&stream, &device);
 		if (i % 20)
 			continue;
-		test_drain(&device);
+		test_drain_requests(&device);
 		pending += count_pending_trans_pages(device.ftl);
 		check_pending_trans_page_cached(device.ftl, i % 40);
 		if (!device.ftl->luns->fine_pending_writes)
@@ -606,7 +606,7 @@ TAP_TEST(translation_pages_stay_in_the_controller_until_their_fine_pass)
 		if (i % 800)
 			continue;
 		execute_request(AFTL_OP_FLUSH, 0, 0);
-		reload_and_init_pass_accounts();
+		reload_device_and_init_pass_counts();
 	}
 	CHECK_RANGE(pending, 25, U32_MAX);
 	fail_die_with_pending_trans_pages(device.ftl);
@@ -619,14 +619,14 @@ TAP_TEST(a_device_that_stops_programs_only_fine_passes_that_are_due)
 	u32 i;
 
 	open_device("baseline", SHAPE " op=60% " MAPPED);
-	for (i = 1; i <= 4000 && !tap_failures(); i++) {
+	for (i = 1; i <= 4000 && !tap_failure_count(); i++) {
 		struct aftl_counters before;
 
 		test_stream_submit_request(&stream, &device);
 		if (i % 100)
 			continue;
 		execute_request(AFTL_OP_FLUSH, 0, 0);
-		test_drain(&device);
+		test_drain_requests(&device);
 		taken_back += count_pending_trans_pages(device.ftl);
 		before = *test_counters(&device);
 		aftl_quiesce(device.ftl);
@@ -648,7 +648,7 @@ TAP_TEST(failing_blocks_lose_no_data_pending_the_fine_pass)
 
 	open_device("tlc", SHAPE " channels=2 chips=2 op=75% buffer=256KiB");
 	may_end_early = true;
-	for (i = 0; i < 4000 && !tap_failures(); i++) {
+	for (i = 0; i < 4000 && !tap_failure_count(); i++) {
 		u32 block = i / 100 * 4 % aftl_geometry(device.ftl)->blocks;
 
 		test_stream_submit_request(&stream, &device);
@@ -661,7 +661,7 @@ TAP_TEST(failing_blocks_lose_no_data_pending_the_fine_pass)
 		CHECK_EQ(aftl_fail_block(device.ftl, block), 0);
 	}
 	CHECK_MSG(held > 5, "only %u word lines were held", held);
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK_EQ(test_counters(&device)->retired_blocks, 13);
 }
 
@@ -674,7 +674,7 @@ TAP_TEST(writes_without_a_free_block_make_the_device_read_only)
 	store.full_disk = true;
 	stream.flush = 0;
 	stream.read = 0;
-	while (!aftl_is_read_only(device.ftl) && requests++ < 20000 && !tap_failures()) {
+	while (!aftl_is_read_only(device.ftl) && requests++ < 20000 && !tap_failure_count()) {
 		device.ftl->luns[0].out_of_blocks = true;
 		test_stream_submit_request(&stream, &device);
 	}
@@ -702,7 +702,7 @@ TAP_TEST(pending_data_of_a_dead_die_move_to_another_one)
 	CHECK_EQ(device.ftl->fine_pending_units, 0);
 }
 
-static void reload_between_passes(struct test_bytes *bytes)
+static void reload_device_between_program_passes(struct test_bytes *bytes)
 {
 	struct aftl_snapshot_source source = test_bytes_source(bytes);
 
@@ -721,7 +721,7 @@ TAP_TEST(a_loaded_block_continues_with_its_fine_pass)
 	u64 digest[2];
 	u32 i;
 
-	reset_pass_accounts();
+	reset_program_pass_counts();
 	test_device_init(&device, "demo");
 	device.ops.array = check_pass_event;
 	test_device_open(&device, "baseline", slow);
@@ -736,7 +736,7 @@ TAP_TEST(a_loaded_block_continues_with_its_fine_pass)
 		digest[i] = aftl_compute_device_digest(device.ftl);
 		if (i)
 			break;
-		reload_between_passes(&bytes);
+		reload_device_between_program_passes(&bytes);
 		accounts[0] = (struct account){ 2, 1 };
 	}
 	CHECK_EQ(digest[0], digest[1]);
@@ -747,7 +747,7 @@ TAP_TEST(a_loaded_block_continues_with_its_fine_pass)
 /* A forged snapshot with a valid checksum and a wrong program order of a block is refused. */
 TAP_TEST(a_snapshot_with_a_block_of_one_pass_is_refused)
 {
-	test_device_open_demo(&device, "baseline", slow);
+	test_open_demo_profile(&device, "baseline", slow);
 	execute_request(AFTL_OP_WRITE, 0, LINE);
 	execute_request(AFTL_OP_FLUSH, 0, 0);
 	aftl_media(device.ftl)->blocks[0].order = AFTL_ORDER_SEQUENTIAL;
@@ -779,7 +779,7 @@ TAP_TEST(invalid_parameters_for_two_passes_are_refused)
 			check_passes_refused(aftl_policy_at(i)->name, NULL, NULL,
 					     "programs each word line in one pass; set passes 1");
 	CHECK(i > 8);
-	test_device_open_demo(&device, "baseline", slow);
+	test_open_demo_profile(&device, "baseline", slow);
 	CHECK_EQ(aftl_set_param(device.ftl, "program", "309us", &device.error), -EINVAL);
 	CHECK_CONTAINS(device.error.text, "must not take longer than program");
 	CHECK_EQ(aftl_set_param(device.ftl, "program_foggy", "300us", &device.error), 0);
@@ -790,9 +790,9 @@ TAP_TEST(invalid_parameters_for_two_passes_are_refused)
 
 static u32 whim;
 
-static int place_illegal_pass(struct aftl_policy *policy, struct aftl_lun *lun,
-			      const struct aftl_program_request *need,
-			      struct aftl_placement *placement)
+static int propose_illegal_program_pass(struct aftl_policy *policy, struct aftl_lun *lun,
+					const struct aftl_program_request *need,
+					struct aftl_placement *placement)
 {
 	int ret = aftl_policy_find("baseline")->place(policy, lun, need, placement);
 
@@ -830,24 +830,24 @@ static int place_illegal_pass(struct aftl_policy *policy, struct aftl_lun *lun,
 
 TAP_TEST(illegal_passes_of_a_policy_are_refused)
 {
-	for (whim = 0; whim < 7 && !tap_failures(); whim++) {
+	for (whim = 0; whim < 7 && !tap_failure_count(); whim++) {
 		struct aftl_policy_type type = *aftl_policy_find("baseline");
 
-		reset_pass_accounts();
+		reset_program_pass_counts();
 		may_end_early = true;
-		type.place = place_illegal_pass;
+		type.place = propose_illegal_program_pass;
 		test_device_init(&device, "demo");
 		device.ops.array = check_pass_event;
-		test_device_open_policy_type(&device, &type, slow);
+		test_device_open_with_policy_type(&device, &type, slow);
 		shadow_attach_to_device(&store, &device, false);
 		store.full_disk = true;
 		test_stream_init(&stream, whim);
 		test_stream_submit_requests(&stream, &device, 1500);
-		test_drain(&device);
+		test_drain_requests(&device);
 		CHECK(test_counters(&device)->policy_bugs > 0);
 		shadow_compare_device_with_store(&store);
-		if (tap_failures())
-			tap_note("whim %u", whim);
+		if (tap_failure_count())
+			tap_printf("whim %u", whim);
 		test_device_close(&device);
 	}
 }

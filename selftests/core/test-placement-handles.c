@@ -26,10 +26,10 @@ static void open_device_with_handles(const char *policy, const char *handles, co
 						"placement_isolation=%s slc_static=%s",
 						handles, isolation, cache);
 
-	test_device_open_demo(&device, policy, params);
+	test_open_demo_profile(&device, policy, params);
 }
 
-static void write_with_placement_id(u32 first, u32 units, u8 life, u8 id)
+static void write_units_with_placement_id(u32 first, u32 units, u8 life, u8 id)
 {
 	device.hint = (struct aftl_hint){ .life = life, .stream = id };
 	test_write_each_unit(&device, first, units, AFTL_PRECISE);
@@ -46,13 +46,13 @@ TAP_TEST(each_placement_id_has_its_own_blocks)
 
 	open_device_with_handles("baseline", "3", "initial", "0");
 	for (i = 0; i < 8; i++)
-		write_with_placement_id(i, 1, 0, (u8)i);
+		write_units_with_placement_id(i, 1, 0, (u8)i);
 	for (i = 0; i < 8; i++)
 		CHECK_EQ(test_block_of(&device, i)->handle, i < 4 ? i : 0);
 	CHECK_EQ(test_counters(&device)->unknown_placement_requests, 4);
 	CHECK_EQ(stats_of_handle(0)->host_units, 5);
-	write_with_placement_id(0, 2, AFTL_LIFETIME_MEDIUM, 0);
-	write_with_placement_id(2, 2, AFTL_LIFETIME_SHORT, 1);
+	write_units_with_placement_id(0, 2, AFTL_LIFETIME_MEDIUM, 0);
+	write_units_with_placement_id(2, 2, AFTL_LIFETIME_SHORT, 1);
 	for (i = 0; i < 4; i++)
 		CHECK_EQ(test_block_of(&device, i)->handle, i < 2 ? 3 : 1);
 }
@@ -61,7 +61,7 @@ TAP_TEST(each_placement_id_has_its_own_blocks)
 TAP_TEST(without_handles_nothing_is_counted)
 {
 	open_device_with_handles("baseline", "0", "persistent", "0");
-	write_with_placement_id(0, 2 * EACH, 0, 2);
+	write_units_with_placement_id(0, 2 * EACH, 0, 2);
 	CHECK_EQ(test_block_of(&device, 0)->handle, 0);
 	CHECK_EQ(test_counters(&device)->unknown_placement_requests, 0);
 	CHECK_EQ(stats_of_handle(0)->host_units + stats_of_handle(0)->media_units, 0);
@@ -73,7 +73,7 @@ TAP_TEST(a_partial_reclaim_unit_is_counted)
 	u32 index;
 
 	open_device_with_handles("baseline", "2", "persistent", "0");
-	write_with_placement_id(0, 3, 0, 1);
+	write_units_with_placement_id(0, 3, 0, 1);
 	index = aftl_block_index(&device.ftl->media, test_block_of(&device, 0));
 	CHECK_EQ(aftl_fail_block(device.ftl, index), 0);
 	CHECK_EQ(stats_of_handle(1)->changed_blocks, 1);
@@ -82,26 +82,26 @@ TAP_TEST(a_partial_reclaim_unit_is_counted)
 	CHECK_EQ(stats_of_handle(1)->reallocated_units, 3);
 	CHECK_EQ(test_block_of(&device, 0)->handle, 1);
 	CHECK(aftl_block_index(&device.ftl->media, test_block_of(&device, 0)) != index);
-	write_with_placement_id(3, 1, 0, 1);
+	write_units_with_placement_id(3, 1, 0, 1);
 	CHECK(test_block_of(&device, 3) == test_block_of(&device, 0));
 }
 
 TAP_TEST(data_with_a_handle_bypass_the_slc_cache)
 {
 	open_device_with_handles("baseline", "2", "initial", "10%");
-	write_with_placement_id(0, 3, 0, 2);
+	write_units_with_placement_id(0, 3, 0, 2);
 	CHECK_EQ(test_block_of(&device, 0)->bits, 0);
 	CHECK_EQ(test_block_of(&device, 0)->handle, 2);
-	write_with_placement_id(3, 3, 0, 0);
+	write_units_with_placement_id(3, 3, 0, 0);
 	CHECK_EQ(test_block_of(&device, 3)->bits, 1);
 }
 
 TAP_TEST(ids_above_the_handles_are_streams_of_the_policy)
 {
 	open_device_with_handles("streams", "2", "initial", "0");
-	write_with_placement_id(0, 3, 0, 2);
-	write_with_placement_id(3, 3, 0, 3);
-	write_with_placement_id(6, 3, 0, 0);
+	write_units_with_placement_id(0, 3, 0, 2);
+	write_units_with_placement_id(3, 3, 0, 3);
+	write_units_with_placement_id(6, 3, 0, 0);
 	CHECK_EQ(test_block_of(&device, 0)->handle, 2);
 	CHECK_EQ(test_block_of(&device, 3)->handle, 0);
 	CHECK_EQ(test_block_of(&device, 3)->kind, 3);
@@ -114,19 +114,20 @@ TAP_TEST(handles_leave_a_dead_die)
 {
 	u32 i;
 
-	test_device_open_demo(&device, "baseline", "placement_handles=4 op=60%");
+	test_open_demo_profile(&device, "baseline", "placement_handles=4 op=60%");
 	for (i = 1; i < 5; i++)
-		write_with_placement_id(i * 40, 40, 0, (u8)i);
+		write_units_with_placement_id(i * 40, 40, 0, (u8)i);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
 	for (i = 1; i < 5; i++) {
-		write_with_placement_id(i * 40, 40, 0, (u8)i);
+		write_units_with_placement_id(i * 40, 40, 0, (u8)i);
 		CHECK_EQ(test_block_of(&device, i * 40)->handle, i);
 		CHECK(!device.ftl->luns[1].handle_blocks[i - 1]);
 	}
 }
 
 /* Policy "streams", which places data by id itself, must give the same result as handles. */
-static void run_mixed_tenants(const char *policy, const char *handles, const char *isolation)
+static void run_requests_of_mixed_tenants(const char *policy, const char *handles,
+					  const char *isolation)
 {
 	struct test_stream stream;
 	u32 i;
@@ -135,16 +136,16 @@ static void run_mixed_tenants(const char *policy, const char *handles, const cha
 	test_stream_init(&stream, 5);
 	stream.approx = 0;
 	test_stream_write_all_units(&stream, &device);
-	for (i = 0; i < 9000 && !tap_failures(); i++) {
+	for (i = 0; i < 9000 && !tap_failure_count(); i++) {
 		u32 place = aftl_random_below(&stream.random, test_unit_count(&device) - 8);
 
 		device.hint.stream = (u8)(place / 64 % 8);
-		CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, place, 8, AFTL_PRECISE, 0,
-				     aftl_device_time_ns(device.ftl)),
+		CHECK_EQ(test_submit_io(&device, AFTL_OP_WRITE, place, 8, AFTL_PRECISE, 0,
+					aftl_device_time_ns(device.ftl)),
 			 0);
-		test_drain_to_queue_depth(&device, 16);
+		test_drain_requests_to_depth(&device, 16);
 	}
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK(test_counters(&device)->programmed_gc_units > 1000);
 }
 
@@ -164,7 +165,7 @@ static void check_handle_statistics(void)
 		media += stats->media_units;
 		erased += stats->erased_units;
 	}
-	CHECK_EQ(media, test_count_programs(&device) + test_counters(&device)->padded_units);
+	CHECK_EQ(media, test_sum_programmed_units(&device) + test_counters(&device)->padded_units);
 	CHECK_EQ(erased, test_counters(&device)->array_erases * EACH);
 }
 
@@ -173,14 +174,14 @@ TAP_TEST(persistent_isolation_equals_policy_streams)
 	struct aftl_counters streams;
 	u64 now_ns;
 
-	run_mixed_tenants("streams", "0", "initial");
+	run_requests_of_mixed_tenants("streams", "0", "initial");
 	streams = *test_counters(&device);
 	now_ns = aftl_device_time_ns(device.ftl);
-	run_mixed_tenants("baseline", "7", "persistent");
+	run_requests_of_mixed_tenants("baseline", "7", "persistent");
 	CHECK_EQ(memcmp(&streams, test_counters(&device), sizeof(streams)), 0);
 	CHECK_EQ(aftl_device_time_ns(device.ftl), now_ns);
 	check_handle_statistics();
-	run_mixed_tenants("baseline", "7", "initial");
+	run_requests_of_mixed_tenants("baseline", "7", "initial");
 	CHECK(streams.programmed_gc_units != test_counters(&device)->programmed_gc_units);
 }
 
@@ -190,11 +191,11 @@ TAP_TEST(a_policy_cannot_close_a_handles_block)
 	struct aftl_block *open;
 
 	open_device_with_handles("baseline", "2", "initial", "0");
-	write_with_placement_id(0, 1, 0, 2);
+	write_units_with_placement_id(0, 1, 0, 2);
 	open = device.ftl->luns[0].handle_blocks[1];
 	aftl_policy_close_block(device.ftl->policy, open);
 	CHECK_EQ(open->state, AFTL_BLOCK_OPEN);
-	write_with_placement_id(1, 1, 0, 2);
+	write_units_with_placement_id(1, 1, 0, 2);
 	CHECK(test_block_of(&device, 1) == open);
 }
 
@@ -208,8 +209,8 @@ TAP_TEST(isolated_data_are_relocated_in_one_pass)
 	type.host_streams = 0;
 	type.ignores_tags = false;
 	test_device_init(&device, "demo");
-	test_device_open_policy_type(&device, &type,
-				     "placement_handles=1 placement_isolation=persistent");
+	test_device_open_with_policy_type(&device, &type,
+					  "placement_handles=1 placement_isolation=persistent");
 	device.hint.stream = 1;
 	for (i = 0; i < test_unit_count(&device) * 3; i++)
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE,
@@ -219,7 +220,7 @@ TAP_TEST(isolated_data_are_relocated_in_one_pass)
 	CHECK(stats_of_handle(1)->reallocated_units > 1000);
 }
 
-static void reload_with_handles(struct test_bytes *bytes, u64 handles)
+static void reload_device_with_placement_handles(struct test_bytes *bytes, u64 handles)
 {
 	struct aftl_snapshot_source source = test_bytes_source(bytes);
 
@@ -240,28 +241,28 @@ static void check_handle_snapshot(u32 map_blocks)
 	struct test_bytes bytes = { .limit = SIZE_MAX };
 	u32 i;
 
-	test_device_open_demo(&device, "baseline",
-			      test_format_params(SHAPE " placement_handles=5 map_cache=%s "
-						 "placement_isolation=persistent",
-						 map_blocks ? "256KiB" : "0"));
+	test_open_demo_profile(&device, "baseline",
+			       test_format_params(SHAPE " placement_handles=5 map_cache=%s "
+						  "placement_isolation=persistent",
+						  map_blocks ? "256KiB" : "0"));
 	for (i = 1; i < 6; i++)
-		write_with_placement_id(i * EACH, EACH, 0, (u8)i);
-	write_with_placement_id(6 * EACH, 5, 0, 5);
-	test_device_save(&device, &bytes);
-	reload_with_handles(&bytes, 5);
+		write_units_with_placement_id(i * EACH, EACH, 0, (u8)i);
+	write_units_with_placement_id(6 * EACH, 5, 0, 5);
+	test_device_save_snapshot(&device, &bytes);
+	reload_device_with_placement_handles(&bytes, 5);
 	for (i = 1; i < 6; i++)
 		CHECK_EQ(test_block_of(&device, i * EACH)->handle, map_blocks + i);
-	write_with_placement_id(6 * EACH + 5, 1, 0, 5);
+	write_units_with_placement_id(6 * EACH + 5, 1, 0, 5);
 	CHECK(test_block_of(&device, 6 * EACH + 5) == test_block_of(&device, 6 * EACH));
-	reload_with_handles(&bytes, 2);
+	reload_device_with_placement_handles(&bytes, 2);
 	for (i = 1; i < 6; i++)
 		CHECK_EQ(test_block_of(&device, i * EACH)->handle, i < 3 ? map_blocks + i : 0);
 	CHECK_EQ(test_block_of(&device, 6 * EACH)->state, AFTL_BLOCK_CLOSED);
-	write_with_placement_id(0, test_unit_count(&device), 0, 2);
+	write_units_with_placement_id(0, test_unit_count(&device), 0, 2);
 	test_audit_device(&device);
-	reload_with_handles(&bytes, 0);
+	reload_device_with_placement_handles(&bytes, 0);
 	CHECK_EQ(test_block_of(&device, EACH)->handle, 0);
-	write_with_placement_id(0, test_unit_count(&device), 0, 2);
+	write_units_with_placement_id(0, test_unit_count(&device), 0, 2);
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
 	test_audit_device(&device);
 	test_bytes_free(&bytes);
@@ -288,7 +289,7 @@ static void change_policy_and_run_requests(const char *policy, u64 seed)
 		CHECK(!device.ftl->luns[i].fallback || !device.ftl->luns[i].fallback->handle);
 	test_stream_init(&stream, seed);
 	test_stream_submit_requests(&stream, &device, 400);
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 	test_audit_device(&device);
@@ -302,14 +303,14 @@ TAP_TEST(a_change_of_policy_keeps_handles_working)
 		"placement_isolation=persistent";
 	u32 i, j;
 
-	for (i = 0; i < 8 && !tap_failures(); i++) {
+	for (i = 0; i < 8 && !tap_failure_count(); i++) {
 		struct test_stream stream;
 
-		test_device_open_demo(&device, i % 2 ? "baseline" : "approxftl", params);
+		test_open_demo_profile(&device, i % 2 ? "baseline" : "approxftl", params);
 		test_stream_init(&stream, i);
 		test_stream_write_all_units(&stream, &device);
 		test_stream_submit_requests(&stream, &device, 100 * i);
-		test_drain(&device);
+		test_drain_requests(&device);
 		for (j = 0; j < 4; j++)
 			change_policy_and_run_requests(j % 2 ? "baseline" :
 						       i < 4 ? "hybrid" :
@@ -326,7 +327,7 @@ TAP_TEST(the_fallback_block_has_no_handle)
 	u32 free_blocks;
 
 	open_device_with_handles("baseline", "1", "persistent", "0");
-	write_with_placement_id(0, 1, 0, 1);
+	write_units_with_placement_id(0, 1, 0, 1);
 	lun = device.ftl->luns;
 	open = lun->handle_blocks[0];
 	aftl_block_close_partial(device.ftl, lun, open);

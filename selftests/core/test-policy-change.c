@@ -56,7 +56,7 @@ static void save_idle_device(struct test_bytes *bytes)
 	u32 tries = 0;
 	int ret;
 
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	do {
 		bytes->size = 0;
@@ -66,13 +66,13 @@ static void save_idle_device(struct test_bytes *bytes)
 }
 
 /* A block's read count may change by the reads of one page, because GC may relocate a page. */
-static bool is_read_count_nearly_equal(u32 before, u32 after)
+static bool are_block_read_counts_nearly_equal(u32 before, u32 after)
 {
 	return before <= after + 1 + AFTL_SHIFT_MAX && after <= before + 1 + AFTL_SHIFT_MAX;
 }
 
 /* Check that a change of policy keeps device time, wear, mapping, and errors of stored data. */
-static void check_preserved_state(const struct aftl *before, const struct aftl *after)
+static void check_policy_change_preserves_state(const struct aftl *before, const struct aftl *after)
 {
 	const struct aftl_media *a = aftl_media(before);
 	const struct aftl_media *b = aftl_media(after);
@@ -83,7 +83,7 @@ static void check_preserved_state(const struct aftl *before, const struct aftl *
 	for (i = 0; i < a->geo->blocks; i++) {
 		CHECK_EQ(a->blocks[i].erases, b->blocks[i].erases);
 		CHECK_EQ(a->blocks[i].wear, b->blocks[i].wear);
-		CHECK(is_read_count_nearly_equal(a->blocks[i].reads, b->blocks[i].reads));
+		CHECK(are_block_read_counts_nearly_equal(a->blocks[i].reads, b->blocks[i].reads));
 	}
 	for (i = 0; i < a->geo->units; i++) {
 		struct aftl_errors was = { 0 };
@@ -101,7 +101,7 @@ static void check_preserved_state(const struct aftl *before, const struct aftl *
 }
 
 /* A change of policy must clear the kinds and notes that the former policy gave to blocks. */
-static void check_block_kinds_cleared(const struct aftl *ftl)
+static void check_block_kinds_and_notes_are_zero(const struct aftl *ftl)
 {
 	const struct aftl_media *media = aftl_media(ftl);
 	u32 i;
@@ -138,7 +138,8 @@ static void count_policy_change(const struct aftl_policy_type *from,
 		short_luns += test_lun_info(&device, luns).free_blocks <= to->reserve;
 }
 
-static void reload_with_policy(struct aftl_random *random, const struct aftl_policy_type *type)
+static void reload_device_with_changed_policy(struct aftl_random *random,
+					      const struct aftl_policy_type *type)
 {
 	const struct aftl_policy_type *from = aftl_policy_type(device.ftl);
 	struct aftl_config config = *aftl_config(device.ftl);
@@ -157,9 +158,9 @@ static void reload_with_policy(struct aftl_random *random, const struct aftl_pol
 		CHECK_EQ(ret, -EINVAL);
 		CHECK_MSG(strstr(device.error.text, type->name), "\"%s\"", device.error.text);
 	} else {
-		check_preserved_state(device.ftl, next);
+		check_policy_change_preserves_state(device.ftl, next);
 		if (type != from)
-			check_block_kinds_cleared(next);
+			check_block_kinds_and_notes_are_zero(next);
 		aftl_destroy(device.ftl);
 		device.ftl = next;
 		count_policy_change(from, type);
@@ -186,24 +187,24 @@ static void drive_policy_changes(struct aftl_random *random, const struct aftl_p
 	shadow_attach_to_device(&store, &device, false);
 	if (aftl_random_below(random, 3))
 		test_stream_write_all_units(&stream, &device);
-	for (changes = 0; changes < CHANGES && !tap_failures(); changes++) {
-		for (i = 0; i < REQUESTS && !tap_failures(); i++) {
+	for (changes = 0; changes < CHANGES && !tap_failure_count(); changes++) {
+		for (i = 0; i < REQUESTS && !tap_failure_count(); i++) {
 			device.hint.life = aftl_random_below(random, AFTL_LIFETIMES);
 			device.hint.stream = aftl_random_below(random, 9);
 			test_stream_submit_request(&stream, &device);
 		}
 		shadow_compare_device_with_store(&store);
 		CHECK_EQ(test_counters(&device)->policy_bugs, 0);
-		reload_with_policy(random, changes ? draw_any_policy(random) : next);
+		reload_device_with_changed_policy(random, changes ? draw_any_policy(random) : next);
 		shadow_compare_device_with_store(&store);
 		CHECK_MSG(!aftl_is_read_only(device.ftl), "%s is read-only after change %u",
 			  aftl_policy_type(device.ftl)->name, changes);
 	}
 }
 
-static void change_between_policies(u64 seed, struct aftl_random *random,
-				    const struct aftl_policy_type *from,
-				    const struct aftl_policy_type *to)
+static void change_random_device_policy(u64 seed, struct aftl_random *random,
+					const struct aftl_policy_type *from,
+					const struct aftl_policy_type *to)
 {
 	test_device_init(&device, "demo");
 	test_randomize_geometry(&device, random);
@@ -214,12 +215,12 @@ static void change_between_policies(u64 seed, struct aftl_random *random,
 	test_finish_device_or_print_config(&device, from->name, seed);
 }
 
-static void run_policy_change_seed(u64 seed)
+static void check_policy_change_with_seed(u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed) };
 	const struct aftl_policy_type *from = draw_any_policy(&random);
 
-	change_between_policies(seed, &random, from, draw_any_policy(&random));
+	change_random_device_policy(seed, &random, from, draw_any_policy(&random));
 }
 
 /* Test a pair of policies that no random device had, because few geometries suit both. */
@@ -228,8 +229,8 @@ static void try_policy_pair_not_yet_tested(u32 from, u32 to)
 	struct aftl_random random = { aftl_hash64(from * POLICIES_MAX + to) };
 	u32 tries;
 
-	for (tries = 0; !seen[from][to] && !tap_failures() && tries < TRIES; tries++)
-		change_between_policies(0, &random, aftl_policy_at(from), aftl_policy_at(to));
+	for (tries = 0; !seen[from][to] && !tap_failure_count() && tries < TRIES; tries++)
+		change_random_device_policy(0, &random, aftl_policy_at(from), aftl_policy_at(to));
 	CHECK_MSG(seen[from][to], "never from %s to %s", aftl_policy_at(from)->name,
 		  aftl_policy_at(to)->name);
 }
@@ -249,16 +250,16 @@ TAP_TEST(random_devices_survive_repeated_changes_of_policy)
 {
 	u64 seed;
 
-	for (seed = 1; seed <= SEEDS && !tap_failures(); seed++)
-		run_policy_change_seed(seed);
-	tap_note("%u changes, %u refused; %u LUNs short of free blocks", changed, refused,
-		 short_luns);
-	CHECK_MSG(tap_failures() || short_luns > 20, "only %u LUNs were short of blocks",
+	for (seed = 1; seed <= SEEDS && !tap_failure_count(); seed++)
+		check_policy_change_with_seed(seed);
+	tap_printf("%u changes, %u refused; %u LUNs short of free blocks", changed, refused,
+		   short_luns);
+	CHECK_MSG(tap_failure_count() || short_luns > 20, "only %u LUNs were short of blocks",
 		  short_luns);
 }
 
 /* Load the device with one parameter changed. */
-static int reload_with_changed_param(struct test_bytes *bytes, unsigned int index)
+static int reload_device_with_changed_param(struct test_bytes *bytes, unsigned int index)
 {
 	struct aftl_snapshot_source source = test_bytes_source(bytes);
 	struct aftl_config config = *aftl_config(device.ftl);
@@ -271,7 +272,7 @@ static int reload_with_changed_param(struct test_bytes *bytes, unsigned int inde
 	ret = aftl_load_with_policy_and_params(&next, &source, NULL, &config, &device.ops, &device,
 					       &device.error);
 	if (!ret) {
-		check_preserved_state(device.ftl, next);
+		check_policy_change_preserves_state(device.ftl, next);
 		aftl_destroy(next);
 	}
 	return ret;
@@ -283,10 +284,10 @@ TAP_TEST(geometry_and_history_parameters_cannot_be_changed)
 	char sentence[60];
 	unsigned int i;
 
-	test_device_open_demo(&device, "approxftl", "op=60 blocks=48 bits=2 read_cache=1MiB");
+	test_open_demo_profile(&device, "approxftl", "op=60 blocks=48 bits=2 read_cache=1MiB");
 	save_idle_device(&bytes);
 	for (i = 0; i < aftl_param_count(); i++) {
-		int ret = reload_with_changed_param(&bytes, i);
+		int ret = reload_device_with_changed_param(&bytes, i);
 
 		if (aftl_param_change(i) != AFTL_CHANGE_NEVER) {
 			CHECK_MSG(!ret, "%s: %s", aftl_param_at(i)->key, device.error.text);
@@ -311,7 +312,7 @@ TAP_TEST(live_parameters_change_on_a_loaded_device)
 {
 	unsigned int i;
 
-	test_device_open_demo(&device, "approxftl", "op=60 blocks=48");
+	test_open_demo_profile(&device, "approxftl", "op=60 blocks=48");
 	for (i = 0; i < aftl_param_count(); i++) {
 		u64 was = aftl_param_get(aftl_config(device.ftl), i);
 		u64 wanted = was < aftl_param_at(i)->largest ? was + 1 : was - 1;
@@ -339,7 +340,7 @@ TAP_TEST(changed_times_apply_at_once)
 {
 	u64 latency;
 
-	test_device_open_demo(&device, "baseline", NULL);
+	test_open_demo_profile(&device, "baseline", NULL);
 	test_execute_request(&device, AFTL_OP_WRITE, 0, 2, 0, &latency);
 	CHECK_EQ(aftl_set_param(device.ftl, "program", "1ms", &device.error), 0);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 0, 2, 0, NULL), 0);
@@ -355,10 +356,10 @@ TAP_TEST(parameters_change_under_load_without_data_loss)
 	struct test_stream stream;
 	u32 i;
 
-	test_device_open_demo(&device, "approxftl", "blocks=64 op=40");
+	test_open_demo_profile(&device, "approxftl", "blocks=64 op=40");
 	shadow_attach_to_device(&store, &device, false);
 	test_stream_init(&stream, 9);
-	for (i = 0; i < 4000 && !tap_failures(); i++) {
+	for (i = 0; i < 4000 && !tap_failure_count(); i++) {
 		u32 index = aftl_random_below(&random, aftl_param_count());
 		const struct aftl_param *param = aftl_param_at(index);
 		u64 wanted = aftl_random_next(&random) % 3 * param->standard / 2;
@@ -373,4 +374,4 @@ TAP_TEST(parameters_change_under_load_without_data_loss)
 	}
 }
 
-TAP_SEED(run_policy_change_seed)
+TAP_SEED(check_policy_change_with_seed)

@@ -85,8 +85,8 @@ static struct aftl_block *any_block(struct wild *wild)
 }
 
 /* Propose a page of a block on another LUN, which would be legal there. */
-static bool propose_block_of_other_lun(struct wild *wild, struct aftl_lun *lun,
-				       struct aftl_placement *placement)
+static bool propose_block_of_next_lun(struct wild *wild, struct aftl_lun *lun,
+				      struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(&wild->policy);
 
@@ -99,15 +99,15 @@ static bool propose_block_of_other_lun(struct wild *wild, struct aftl_lun *lun,
 }
 
 /* Propose an illegal place; legal places come from aftl_place_sequential(). */
-static void propose_illegal_place(struct wild *wild, struct aftl_lun *lun,
-				  struct aftl_placement *placement)
+static void propose_illegal_placement(struct wild *wild, struct aftl_lun *lun,
+				      struct aftl_placement *placement)
 {
 	const struct aftl_media *media = aftl_policy_media(&wild->policy);
 	struct aftl_block *mine = wild->open[aftl_lun_index(lun)];
 	struct aftl_block *block = draw_misbehaviour(wild, 2) ? mine : any_block(wild);
 
 	wrong_places++;
-	if (draw_misbehaviour(wild, 4) == 0 && propose_block_of_other_lun(wild, lun, placement))
+	if (draw_misbehaviour(wild, 4) == 0 && propose_block_of_next_lun(wild, lun, placement))
 		return;
 	placement->block = block;
 	placement->page = draw_misbehaviour(wild, media->geo->pages + 3);
@@ -145,9 +145,9 @@ static void piggyback_random_pages(struct wild *wild, struct aftl_placement *pla
  * Place data into a block of one bit per cell; relocated data or another mode there are illegal. A
  * block's last program step stays legal, because its refusal would close the block.
  */
-static bool place_in_one_bit_block(struct wild *wild, struct aftl_lun *lun,
-				   const struct aftl_program_request *need,
-				   struct aftl_placement *placement)
+static bool propose_program_in_one_bit_block(struct wild *wild, struct aftl_lun *lun,
+					     const struct aftl_program_request *need,
+					     struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(&wild->policy);
 	struct aftl_block **less = &wild->less[aftl_lun_index(lun)];
@@ -181,9 +181,9 @@ static struct aftl_block *find_open_core_block(struct wild *wild, const struct a
 }
 
 /* Propose a block of the core, or a translation page for a program of host data: both illegal. */
-static int place_in_foreign_block(struct wild *wild, struct aftl_lun *lun,
-				  const struct aftl_program_request *need,
-				  struct aftl_placement *placement)
+static int propose_program_in_reserved_block(struct wild *wild, struct aftl_lun *lun,
+					     const struct aftl_program_request *need,
+					     struct aftl_placement *placement)
 {
 	struct aftl_block **open = &wild->open[aftl_lun_index(lun)];
 	struct aftl_block *block = find_open_core_block(wild, lun);
@@ -204,7 +204,7 @@ static int place_in_foreign_block(struct wild *wild, struct aftl_lun *lun,
 	return 0;
 }
 
-static bool is_proposal_of_core_block(const struct aftl_placement *placement)
+static bool does_placement_use_block_of_core(const struct aftl_placement *placement)
 {
 	return placement->piggybacked || placement->block->handle;
 }
@@ -217,12 +217,12 @@ static int misbehaving_place_page(struct aftl_policy *policy, struct aftl_lun *l
 	int ret;
 
 	if (wildness & WILD_SQUAT && draw_misbehaviour(wild, 3) == 0) {
-		ret = place_in_foreign_block(wild, lun, need, placement);
-		wrong_places += !ret && is_proposal_of_core_block(placement);
+		ret = propose_program_in_reserved_block(wild, lun, need, placement);
+		wrong_places += !ret && does_placement_use_block_of_core(placement);
 		return ret;
 	}
 	if (wildness & WILD_PLACE && draw_misbehaviour(wild, 4) == 0) {
-		propose_illegal_place(wild, lun, placement);
+		propose_illegal_placement(wild, lun, placement);
 		return 0;
 	}
 	/* Report a lack of blocks only if GC can free some: else the device becomes read-only. */
@@ -230,7 +230,7 @@ static int misbehaving_place_page(struct aftl_policy *policy, struct aftl_lun *l
 	    lun->free_blocks < lun->good_blocks / 2 && draw_misbehaviour(wild, 8) == 0)
 		return -ENOSPC;
 	if (wildness & WILD_LESS && draw_misbehaviour(wild, 3) &&
-	    place_in_one_bit_block(wild, lun, need, placement))
+	    propose_program_in_one_bit_block(wild, lun, need, placement))
 		return 0;
 	ret = aftl_place_sequential(policy, lun, need, &wild->open[aftl_lun_index(lun)], 0,
 				    placement);
@@ -243,7 +243,7 @@ static int misbehaving_place_page(struct aftl_policy *policy, struct aftl_lun *l
 }
 
 /* The policy closes any block, whether the block belongs to the policy or not. */
-static void misbehaving_out_of_blocks(struct aftl_policy *policy, struct aftl_lun *lun)
+static void misbehaving_close_any_block(struct aftl_policy *policy, struct aftl_lun *lun)
 {
 	struct aftl_block *const blocks[] = {
 		to_wild(policy)->open[aftl_lun_index(lun)], lun->fallback, lun->slc_open,
@@ -259,8 +259,9 @@ static void misbehaving_out_of_blocks(struct aftl_policy *policy, struct aftl_lu
 }
 
 /* The policy refuses some relocations, and answers invalid streams and data classes. */
-static bool misbehaving_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,
-				 u32 *class, u32 *stream)
+static bool misbehaving_answer_relocation(struct aftl_policy *policy,
+					  const struct aftl_relocation *move, u32 *class,
+					  u32 *stream)
 {
 	struct wild *wild = to_wild(policy);
 
@@ -353,12 +354,12 @@ static const struct aftl_policy_type wild_type = {
 	.closed = misbehaving_forget_block,
 	.stream = misbehaving_choose_stream,
 	.place = misbehaving_place_page,
-	.out_of_blocks = misbehaving_out_of_blocks,
+	.out_of_blocks = misbehaving_close_any_block,
 	.programmed = misbehaving_judge_program,
 	.lun = misbehaving_choose_lun,
 	.select_victim = wild_select_victim,
 	.victim_rank = misbehaving_rank_victim,
-	.relocate = misbehaving_relocate,
+	.relocate = misbehaving_answer_relocation,
 	.accept_free = misbehaving_accept_free_block,
 	.idle_task = misbehaving_offer_any_task,
 };
@@ -370,7 +371,7 @@ static void open_device_with_misbehaving_policy(u32 kind, const char *params)
 	test_device_init(&device, "demo");
 	wildness = kind;
 	wrong_places = 0;
-	test_device_open_policy_type(&device, &wild_type, params);
+	test_device_open_with_policy_type(&device, &wild_type, params);
 }
 
 static void check_misbehaving_policy(u32 kind, const char *params, u32 requests)
@@ -383,12 +384,12 @@ static void check_misbehaving_policy(u32 kind, const char *params, u32 requests)
 	shadow_attach_to_device(&store, &device, false);
 	test_stream_init(&stream, kind);
 	stream.gap_ns = kind & WILD_CHORE ? 5000000 : 300000;
-	for (i = 0; i < requests && !tap_failures(); i++) {
+	for (i = 0; i < requests && !tap_failure_count(); i++) {
 		test_stream_submit_request(&stream, &device);
 		if (i % 64 == 0)
 			shadow_compare_device_with_store(&store);
 	}
-	test_drain(&device);
+	test_drain_requests(&device);
 	shadow_compare_device_with_store(&store);
 	CHECK_EQ(device.failed, 0);
 }
@@ -398,12 +399,12 @@ static const char one_shot[] = SHAPE " bits=3 one_shot=on";
 static const char cached[] = SHAPE " bits=3 one_shot=on slc_static=5 slc_dynamic=20";
 static const char buffered[] = SHAPE " buffer=64KiB";
 
-static void check_misbehaviour_of_kind(u32 kind)
+static void check_misbehaviours_are_counted(u32 kind)
 {
 	static const char *const shapes[] = { plain, one_shot, buffered, cached };
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(shapes) && !tap_failures(); i++) {
+	for (i = 0; i < ARRAY_SIZE(shapes) && !tap_failure_count(); i++) {
 		check_misbehaving_policy(kind, shapes[i], 6000);
 		/* The core warns once about a policy that mixes streams, and no longer asks it. */
 		CHECK_EQ(test_counters(&device)->policy_bugs, wrong_places +
@@ -415,19 +416,19 @@ static void check_misbehaviour_of_kind(u32 kind)
 
 TAP_TEST(a_correct_policy_has_no_refused_proposals)
 {
-	check_misbehaviour_of_kind(0);
+	check_misbehaviours_are_counted(0);
 }
 
 TAP_TEST(illegal_placements_are_refused_and_counted)
 {
-	check_misbehaviour_of_kind(WILD_PLACE);
+	check_misbehaviours_are_counted(WILD_PLACE);
 }
 
 TAP_TEST(illegal_relocation_answers_lose_no_data)
 {
-	check_misbehaviour_of_kind(WILD_COPY);
-	check_misbehaviour_of_kind(WILD_MIX);
-	check_misbehaviour_of_kind(WILD_LEAVE);
+	check_misbehaviours_are_counted(WILD_COPY);
+	check_misbehaviours_are_counted(WILD_MIX);
+	check_misbehaviours_are_counted(WILD_LEAVE);
 }
 
 /* The core programs sparse blocks only with host data, and only in the mode of the block. */
@@ -442,12 +443,12 @@ TAP_TEST(sparse_blocks_take_host_writes_only)
 
 TAP_TEST(invalid_idle_time_tasks_are_ignored)
 {
-	check_misbehaviour_of_kind(WILD_CHORE);
+	check_misbehaviours_are_counted(WILD_CHORE);
 }
 
 TAP_TEST(invalid_answers_of_a_policy_are_replaced)
 {
-	check_misbehaviour_of_kind(WILD_ANSWERS);
+	check_misbehaviours_are_counted(WILD_ANSWERS);
 }
 
 static u32 open_all_free_blocks(struct aftl_lun *lun, u32 cause)
@@ -578,7 +579,7 @@ static struct aftl_policy_type make_stateful_policy_type(void)
 	return type;
 }
 
-static int create_device_with_type(const struct aftl_policy_type *type)
+static int create_device_with_policy_type(const struct aftl_policy_type *type)
 {
 	test_device_init(&device, "demo");
 	test_device_set_params(&device, plain);
@@ -587,7 +588,7 @@ static int create_device_with_type(const struct aftl_policy_type *type)
 }
 
 /* Size in bytes that an array has by its declaration in the policy. */
-static u64 expected_array_bytes(const struct aftl_policy_array *array)
+static u64 get_policy_array_bytes(const struct aftl_policy_array *array)
 {
 	const struct aftl_geometry *geo = &device.ftl->geo;
 	const u64 shares[] = { geo->luns, geo->luns * geo->layers, geo->blocks,
@@ -605,7 +606,7 @@ static void randomize_policy_arrays(u64 seed)
 
 	for (policy = device.ftl->policy; policy; policy = policy->next)
 		for (i = 0; i < AFTL_ARRAYS_MAX; i++)
-			for (at = 0; at < expected_array_bytes(&policy->type->arrays[i]); at++)
+			for (at = 0; at < get_policy_array_bytes(&policy->type->arrays[i]); at++)
 				((u8 *)policy->arrays[i])[at] = (u8)aftl_random_next(&random);
 }
 
@@ -619,7 +620,7 @@ static void check_randomized_policy_arrays(u64 seed)
 
 	for (policy = device.ftl->policy; policy; policy = policy->next)
 		for (i = 0; i < AFTL_ARRAYS_MAX; i++)
-			for (at = 0; at < expected_array_bytes(&policy->type->arrays[i]); at++)
+			for (at = 0; at < get_policy_array_bytes(&policy->type->arrays[i]); at++)
 				wrong += ((u8 *)policy->arrays[i])[at] !=
 					 (u8)aftl_random_next(&random);
 	CHECK_EQ(wrong, 0);
@@ -634,17 +635,17 @@ TAP_TEST(policy_state_is_saved_and_restored)
 	u64 *words;
 	u64 i;
 
-	if (create_device_with_type(&type))
+	if (create_device_with_policy_type(&type))
 		tap_bail_out("%s", device.error.text);
 	policy = device.ftl->policy;
 	words = calloc(1 << 20, sizeof(*words));
 	randomize_policy_arrays(5);
 	while (count < 1 << 20 && aftl_policy_instance_save(policy, count, &words[count]))
 		count++;
-	CHECK_EQ(count, DIV_ROUND_UP(expected_array_bytes(&type.arrays[0]), 8) +
-		 DIV_ROUND_UP(expected_array_bytes(&type.arrays[1]), 8) +
-		 DIV_ROUND_UP(expected_array_bytes(&part_type.arrays[0]), 8) +
-		 expected_array_bytes(&part_type.arrays[1]) / 8);
+	CHECK_EQ(count, DIV_ROUND_UP(get_policy_array_bytes(&type.arrays[0]), 8) +
+		 DIV_ROUND_UP(get_policy_array_bytes(&type.arrays[1]), 8) +
+		 DIV_ROUND_UP(get_policy_array_bytes(&part_type.arrays[0]), 8) +
+		 get_policy_array_bytes(&part_type.arrays[1]) / 8);
 	randomize_policy_arrays(6);
 	for (i = 0; i < count + 3; i++)
 		aftl_policy_instance_restore(policy, i, i < count ? words[i] : U64_MAX);
@@ -660,16 +661,16 @@ TAP_TEST(unwanted_policy_arrays_are_not_allocated)
 	u64 memory;
 	u64 word;
 
-	CHECK_EQ(create_device_with_type(&type), 0);
+	CHECK_EQ(create_device_with_policy_type(&type), 0);
 	memory = aftl_memory_bytes(device.ftl);
 	test_device_close(&device);
 	type.arrays[0] = (struct aftl_policy_array){ .count = 9, .width = 8, .each = AFTL_PER_LPN };
-	CHECK_EQ(create_device_with_type(&type), 0);
-	CHECK_RANGE(aftl_memory_bytes(device.ftl), memory + expected_array_bytes(&type.arrays[0]),
-		    memory + expected_array_bytes(&type.arrays[0]) + 64);
+	CHECK_EQ(create_device_with_policy_type(&type), 0);
+	CHECK_RANGE(aftl_memory_bytes(device.ftl), memory + get_policy_array_bytes(&type.arrays[0]),
+		    memory + get_policy_array_bytes(&type.arrays[0]) + 64);
 	test_device_close(&device);
 	type.arrays[0].wanted = refuse_to_create_policy;
-	CHECK_EQ(create_device_with_type(&type), 0);
+	CHECK_EQ(create_device_with_policy_type(&type), 0);
 	CHECK(!device.ftl->policy->arrays[0] &&
 	      !aftl_policy_instance_save(device.ftl->policy, 0, &word));
 	CHECK_EQ(aftl_memory_bytes(device.ftl), memory);
@@ -691,7 +692,7 @@ TAP_TEST(invalid_policy_arrays_are_refused)
 
 	for (i = 0; i < ARRAY_SIZE(arrays); i++) {
 		type.arrays[1] = arrays[i];
-		CHECK_EQ(create_device_with_type(&type), -EINVAL);
+		CHECK_EQ(create_device_with_policy_type(&type), -EINVAL);
 		CHECK_CONTAINS(device.error.text, "policy wild has an array of numbers of");
 	}
 }

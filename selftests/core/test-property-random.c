@@ -27,7 +27,8 @@ static void check_creation_error_message(const struct test_device *device)
 	CHECK_EQ(device->ret, -EINVAL);
 }
 
-static void drive_device_model(struct test_device *device, struct aftl_random *random)
+static void run_random_requests_on_shadowed_device(struct test_device *device,
+						   struct aftl_random *random)
 {
 	static struct shadow_store store;
 	struct test_stream stream;
@@ -41,13 +42,13 @@ static void drive_device_model(struct test_device *device, struct aftl_random *r
 	stream.units_max = 1 + aftl_random_below(random, 12);
 	stream.gap_ns = aftl_random_below(random, 2) * 400000;
 	shadow_attach_to_device(&store, device, false);
-	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
+	for (i = 0; i < REQUESTS && !tap_failure_count(); i++) {
 		test_stream_submit_request(&stream, device);
 		shadow_compare_device_with_store(&store);
 	}
 }
 
-static void run_property_seed(u64 seed)
+static void check_random_device_with_seed(u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed) };
 	const char *policy = test_draw_policy(false, &random);
@@ -65,7 +66,7 @@ static void run_property_seed(u64 seed)
 		check_creation_error_message(&device);
 	} else {
 		survived++;
-		drive_device_model(&device, &random);
+		run_random_requests_on_shadowed_device(&device, &random);
 	}
 	test_finish_device_or_print_config(&device, policy, seed);
 }
@@ -74,10 +75,10 @@ TAP_TEST(random_devices_equal_the_model_after_every_request)
 {
 	u64 seed;
 
-	for (seed = FIRST_SEED; seed < FIRST_SEED + SEEDS && !tap_failures(); seed++)
-		run_property_seed(seed);
-	tap_note("%u devices lived, %u were refused", survived, refused);
-	CHECK_MSG(tap_failures() || survived > SEEDS / 4, "only %u devices lived", survived);
+	for (seed = FIRST_SEED; seed < FIRST_SEED + SEEDS && !tap_failure_count(); seed++)
+		check_random_device_with_seed(seed);
+	tap_printf("%u devices lived, %u were refused", survived, refused);
+	CHECK_MSG(tap_failure_count() || survived > SEEDS / 4, "only %u devices lived", survived);
 }
 
-TAP_SEED(run_property_seed)
+TAP_SEED(check_random_device_with_seed)

@@ -64,7 +64,7 @@ static bool is_lun_dead(u32 lun)
 	return !test_lun_info(&device, lun).good_blocks;
 }
 
-static u32 live_luns_of_group(u32 group)
+static u32 count_live_die_group_luns(u32 group)
 {
 	u32 live = 0;
 	u32 i;
@@ -89,7 +89,7 @@ static void record_block_erase(struct test_listener *listener, aftl_ppn_t first,
 
 		bool orphaned = other->state == AFTL_BLOCK_BAD &&
 				(!device.config.rain ||
-				 live_luns_of_group(group) + 1 < count_luns_per_die_group());
+				 count_live_die_group_luns(group) + 1 < count_luns_per_die_group());
 
 		CHECK_MSG(!other->valid || orphaned,
 			  "block %u is erased while there is valid data beside it", block);
@@ -98,15 +98,15 @@ static void record_block_erase(struct test_listener *listener, aftl_ppn_t first,
 
 static void open_device(const char *policy, const char *params)
 {
-	test_device_open_demo(&device, policy, params);
+	test_open_demo_profile(&device, policy, params);
 	shadow_attach_to_device(&store, &device, false);
 	eraser = (struct eraser){ .listener = { .erase = record_block_erase } };
-	test_device_listen(&device, &eraser.listener);
+	test_device_add_listener(&device, &eraser.listener);
 	test_stream_init(&stream, 5);
 }
 
 /* Check that all blocks of each superblock were erased, or none of them. */
-static void check_superblock_erases(void)
+static void check_superblocks_are_erased_whole(void)
 {
 	u32 group;
 	u32 number;
@@ -118,8 +118,8 @@ static void check_superblock_erases(void)
 
 			if (!*erased)
 				continue;
-			CHECK_MSG(!live_luns_of_group(group) ||
-				  *erased % live_luns_of_group(group) == 0 ||
+			CHECK_MSG(!count_live_die_group_luns(group) ||
+				  *erased % count_live_die_group_luns(group) == 0 ||
 				  test_counters(&device)->retired_blocks,
 				  "of superblock %u %u blocks are erased", number, *erased);
 			eraser.superblocks++;
@@ -128,11 +128,11 @@ static void check_superblock_erases(void)
 	}
 }
 
-static void send_requests_to_rain(u32 requests)
+static void send_requests_and_check_erases(u32 requests)
 {
-	while (requests-- && !tap_failures()) {
+	while (requests-- && !tap_failure_count()) {
 		test_stream_submit_request(&stream, &device);
-		check_superblock_erases();
+		check_superblocks_are_erased_whole();
 	}
 }
 
@@ -187,13 +187,13 @@ static void check_parity_of_all_stripes(void)
 
 	for (first = 0; first < geo->luns; first += count_luns_per_die_group())
 		for (number = 0; number < geo->blocks_per_lun; number++)
-			for (page = 0; page < geo->pages && !tap_failures(); page++)
+			for (page = 0; page < geo->pages && !tap_failure_count(); page++)
 				check_stripe_parity(first, number, page);
 }
 
 /*
  * Return true if @ppn can be read from its die or from the rest of its stripe. A lost @ppn looks
- * readable if its stripe has been erased and rewritten; see check_no_more_units_lost().
+ * readable if its stripe has been erased and rewritten; see check_no_unit_lost_after_die_loss().
  */
 static bool ppn_is_recoverable(aftl_ppn_t ppn)
 {
@@ -222,14 +222,14 @@ static bool ppn_is_recoverable(aftl_ppn_t ppn)
 }
 
 /* Check that reads fail for exactly the unreadable units; return the number of these units. */
-static u32 check_unit_reads(void)
+static u32 check_only_unrecoverable_units_fail(void)
 {
 	u32 lost = 0;
 	u32 unit;
 
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-	for (unit = 0; unit < test_unit_count(&device) && !tap_failures(); unit++) {
+	for (unit = 0; unit < test_unit_count(&device) && !tap_failure_count(); unit++) {
 		struct aftl_errors errors;
 		u32 class;
 		aftl_ppn_t ppn = aftl_lookup(device.ftl, to_lpn(unit), &class);
@@ -293,15 +293,15 @@ static void check_superblock_erase(const char *policy, const char *params)
 {
 	open_device(policy, params);
 	test_stream_write_all_units(&stream, &device);
-	send_requests_to_rain(4000);
-	test_drain(&device);
+	send_requests_and_check_erases(4000);
+	test_drain_requests(&device);
 	test_advance_clock_by(&device, SECOND_NS);
-	check_superblock_erases();
+	check_superblocks_are_erased_whole();
 	CHECK_MSG(eraser.superblocks > 4, "only %u superblocks", eraser.superblocks);
 	if (device.config.rain)
 		check_parity_of_all_stripes();
 	CHECK(!device.config.rain == !test_counters(&device)->programmed_parity_units);
-	CHECK_EQ(check_unit_reads(), 0);
+	CHECK_EQ(check_only_unrecoverable_units_fail(), 0);
 }
 
 static void check_die_failure_loses_nothing(const char *policy, const char *params)
@@ -310,12 +310,12 @@ static void check_die_failure_loses_nothing(const char *policy, const char *para
 
 	open_device(policy, params);
 	test_stream_write_all_units(&stream, &device);
-	send_requests_to_rain(700);
+	send_requests_and_check_erases(700);
 	fail_die_of_lun(2);
 	held = count_valid_units_of_lun(2);
 	CHECK(held > 20);
-	send_requests_to_rain(200);
-	CHECK_EQ(check_unit_reads(), 0);
+	send_requests_and_check_erases(200);
+	CHECK_EQ(check_only_unrecoverable_units_fail(), 0);
 	CHECK(test_counters(&device)->stripe_reads > 0);
 	wait_for_rebuild(2);
 	CHECK_MSG(!count_valid_units_of_lun(2) || is_die_group_full(2), "%u units are not rebuilt",
@@ -324,10 +324,10 @@ static void check_die_failure_loses_nothing(const char *policy, const char *para
 	CHECK(!aftl_is_read_only(device.ftl));
 	aftl_reset_stats(device.ftl);
 	held = count_valid_units_of_lun(2);
-	CHECK_EQ(check_unit_reads(), 0);
+	CHECK_EQ(check_only_unrecoverable_units_fail(), 0);
 	CHECK_EQ(test_counters(&device)->read_recovered_units, held);
-	send_requests_to_rain(3000);
-	CHECK_EQ(check_unit_reads(), 0);
+	send_requests_and_check_erases(3000);
+	CHECK_EQ(check_only_unrecoverable_units_fail(), 0);
 }
 
 /* In emergency GC a die reads data for another die's rebuild before it programs host data. */
@@ -355,18 +355,18 @@ static void check_gc_frees_blocks_on_each_die(const char *policy)
 	u32 seed;
 
 	tap_begin("each die gets blocks back: %s", policy);
-	for (seed = 1; seed <= 20 && !tap_failures(); seed++) {
+	for (seed = 1; seed <= 20 && !tap_failure_count(); seed++) {
 		open_device(policy, buffered);
-		test_device_listen(&device, &order);
+		test_device_add_listener(&device, &order);
 		test_stream_init(&stream, seed);
 		test_stream_write_all_units(&stream, &device);
-		send_requests_to_rain(700);
+		send_requests_and_check_erases(700);
 		fail_die_of_lun(2);
-		send_requests_to_rain(200 + seed % 2 * 3000);
-		CHECK_EQ(check_unit_reads(), 0);
+		send_requests_and_check_erases(200 + seed % 2 * 3000);
+		CHECK_EQ(check_only_unrecoverable_units_fail(), 0);
 		wait_for_rebuild(2);
-		send_requests_to_rain(3000);
-		CHECK_EQ(check_unit_reads(), 0);
+		send_requests_and_check_erases(3000);
+		CHECK_EQ(check_only_unrecoverable_units_fail(), 0);
 		test_advance_clock_by(&device, SECOND_NS);
 		check_parity_of_all_stripes();
 		CHECK(!aftl_is_read_only(device.ftl));
@@ -399,18 +399,18 @@ TAP_TEST(gc_makes_room_for_the_rebuild)
 {
 	u32 seed;
 
-	for (seed = 0; seed < 20 && !tap_failures(); seed++) {
+	for (seed = 0; seed < 20 && !tap_failure_count(); seed++) {
 		open_device("approxftl",
 			    "channels=2 chips=2 blocks=48 word_lines=2 op=72 superblock=4 rain=on");
 		test_stream_init(&stream, seed);
 		test_stream_write_all_units(&stream, &device);
-		send_requests_to_rain(600);
+		send_requests_and_check_erases(600);
 		fail_die_of_lun(1);
-		send_requests_to_rain(seed * 20);
+		send_requests_and_check_erases(seed * 20);
 		wait_for_rebuild(1);
 		CHECK_MSG(!count_valid_units_of_lun(1), "seed %u: %u units are not rebuilt", seed,
 			  count_valid_units_of_lun(1));
-		CHECK_EQ(check_unit_reads(), 0);
+		CHECK_EQ(check_only_unrecoverable_units_fail(), 0);
 	}
 }
 
@@ -441,7 +441,7 @@ TAP_TEST(searches_of_superblocks_are_counted_as_work)
 static bool is_lost[65536];
 
 /* Units that were readable right after the die failures must stay readable. */
-static void check_no_more_units_lost(bool first)
+static void check_no_unit_lost_after_die_loss(bool first)
 {
 	u32 unit;
 
@@ -459,16 +459,16 @@ static void check_losses_of_two_die_failures(const char *policy, const char *par
 {
 	open_device(policy, params);
 	test_stream_write_all_units(&stream, &device);
-	send_requests_to_rain(300);
+	send_requests_and_check_erases(300);
 	fail_die_of_lun(1);
 	fail_die_of_lun(3);
-	CHECK_MSG(check_unit_reads() > 20, "nothing is lost");
-	check_no_more_units_lost(true);
-	send_requests_to_rain(500);
+	CHECK_MSG(check_only_unrecoverable_units_fail() > 20, "nothing is lost");
+	check_no_unit_lost_after_die_loss(true);
+	send_requests_and_check_erases(500);
 	wait_for_rebuild(1);
 	wait_for_rebuild(3);
-	check_unit_reads();
-	check_no_more_units_lost(false);
+	check_only_unrecoverable_units_fail();
+	check_no_unit_lost_after_die_loss(false);
 	CHECK_EQ(test_counters(&device)->moved_lost_units, 0);
 }
 
@@ -476,10 +476,10 @@ TAP_TEST(one_dead_die_in_each_group_loses_no_data)
 {
 	open_device("baseline", parity);
 	test_stream_write_all_units(&stream, &device);
-	send_requests_to_rain(300);
+	send_requests_and_check_erases(300);
 	fail_die_of_lun(1);
 	fail_die_of_lun(6);
-	CHECK_EQ(check_unit_reads(), 0);
+	CHECK_EQ(check_only_unrecoverable_units_fail(), 0);
 }
 
 /* After a complete rebuild, a second die failure loses no data. */
@@ -487,13 +487,13 @@ TAP_TEST(a_second_failure_after_the_rebuild_loses_no_data)
 {
 	open_device("baseline", parity);
 	test_stream_write_all_units(&stream, &device);
-	send_requests_to_rain(300);
+	send_requests_and_check_erases(300);
 	fail_die_of_lun(1);
-	test_drain(&device);
+	test_drain_requests(&device);
 	wait_for_rebuild(1);
 	CHECK_EQ(count_valid_units_of_lun(1), 0);
 	fail_die_of_lun(6);
-	CHECK_EQ(check_unit_reads(), 0);
+	CHECK_EQ(check_only_unrecoverable_units_fail(), 0);
 }
 
 static void fail_die_at_random_moments(const char *params, const char *policy)
@@ -501,25 +501,25 @@ static void fail_die_at_random_moments(const char *params, const char *policy)
 	struct aftl_random random = { 23 };
 	u32 i;
 
-	for (i = 0; i < 60 && !tap_failures(); i++) {
+	for (i = 0; i < 60 && !tap_failure_count(); i++) {
 		u32 die = aftl_random_below(&random, LUNS);
 
 		open_device(policy, params);
 		stream.gap_ns = 20000;
 		stream.depth = 64;
 		test_stream_write_all_units(&stream, &device);
-		send_requests_to_rain(20 + aftl_random_below(&random, 400));
+		send_requests_and_check_erases(20 + aftl_random_below(&random, 400));
 		aftl_process_events_until(device.ftl, aftl_device_time_ns(device.ftl) +
 							      aftl_random_below(&random, 1000000));
 		fail_die_of_lun(die);
-		send_requests_to_rain(aftl_random_below(&random, 200));
+		send_requests_and_check_erases(aftl_random_below(&random, 200));
 		if (i % 2)
 			fail_die_of_lun((die + 1 + i % 7) % LUNS);
-		send_requests_to_rain(100);
+		send_requests_and_check_erases(100);
 		if (i % 2 == 0)
-			CHECK_EQ(check_unit_reads(), 0);
+			CHECK_EQ(check_only_unrecoverable_units_fail(), 0);
 		else
-			check_unit_reads();
+			check_only_unrecoverable_units_fail();
 	}
 }
 
@@ -580,22 +580,22 @@ TAP_TEST(a_reconstruction_does_not_sense_a_suspended_program)
 	open_device("baseline", suspending);
 	test_write_each_unit(&device, 0, written, AFTL_PRECISE);
 	for (;; written++) {
-		test_submit(&device, AFTL_OP_WRITE, written, 1, AFTL_PRECISE, 0,
-			    aftl_device_time_ns(device.ftl));
+		test_submit_io(&device, AFTL_OP_WRITE, written, 1, AFTL_PRECISE, 0,
+			       aftl_device_time_ns(device.ftl));
 		test_advance_clock_by(&device, device.config.program / 4);
 		ppn = test_lookup(&device, written);
 		lost = find_unit_in_stripe(ppn, written);
 		if (lost < written)
 			break;
-		test_drain(&device);
+		test_drain_requests(&device);
 	}
 	fail_die_of_lun(lun_of_ppn(test_lookup(&device, lost)));
-	test_submit(&device, AFTL_OP_READ, find_unit_in_lun(lun_of_ppn(ppn)), 1, AFTL_PRECISE, 0,
-		    aftl_device_time_ns(device.ftl));
+	test_submit_io(&device, AFTL_OP_READ, find_unit_in_lun(lun_of_ppn(ppn)), 1, AFTL_PRECISE, 0,
+		       aftl_device_time_ns(device.ftl));
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, lost, 1, AFTL_PRECISE, NULL), 0);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
 	CHECK(test_counters(&device)->read_recovered_units > 0);
-	CHECK_EQ(check_unit_reads(), 0);
+	CHECK_EQ(check_only_unrecoverable_units_fail(), 0);
 }
 
 static void submit_single_reads(u32 units)
@@ -603,8 +603,8 @@ static void submit_single_reads(u32 units)
 	u32 i;
 
 	for (i = 0; i < units; i++)
-		test_submit(&device, AFTL_OP_READ, i, 1, AFTL_PRECISE, 0,
-			    aftl_device_time_ns(device.ftl));
+		test_submit_io(&device, AFTL_OP_READ, i, 1, AFTL_PRECISE, 0,
+			       aftl_device_time_ns(device.ftl));
 }
 
 /*
@@ -626,7 +626,7 @@ TAP_TEST(a_die_failure_in_a_multi_plane_read_delivers_each_page_once)
 		lun = &device.ftl->luns[lun_of_ppn(test_lookup(&device, 0))];
 		/* All units are read twice, so that reads reuse commands of multi-plane reads. */
 		submit_single_reads(256);
-		test_drain(&device);
+		test_drain_requests(&device);
 		submit_single_reads(256);
 		for (i = 0; i < 1000 && !lun->work.planes; i++)
 			test_advance_clock_by(&device, 1000);
@@ -637,13 +637,13 @@ TAP_TEST(a_die_failure_in_a_multi_plane_read_delivers_each_page_once)
 			test_advance_clock_by(&device, device.config.read + 10000);
 		fail_die_of_lun(lun->index);
 		for (i = 0; variant == 2 && i < 256; i++)
-			test_submit(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0,
-				    aftl_device_time_ns(device.ftl));
+			test_submit_io(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0,
+				       aftl_device_time_ns(device.ftl));
 		if (variant == 3)
 			fail_die_of_lun(lun->index ^ 1);
-		test_drain(&device);
+		test_drain_requests(&device);
 		CHECK_EQ(joined->status, variant == 3 ? -EIO : 0);
-		CHECK_EQ(check_unit_reads() > 0, variant == 3);
+		CHECK_EQ(check_only_unrecoverable_units_fail() > 0, variant == 3);
 		CHECK(variant == 3 || test_counters(&device)->read_recovered_units > 0);
 	}
 }
@@ -681,10 +681,10 @@ TAP_TEST(a_die_failure_of_a_full_device_loses_no_data)
 	open_device("baseline", dense);
 	store.full_disk = true;
 	test_stream_write_all_units(&stream, &device);
-	send_requests_to_rain(1000);
+	send_requests_and_check_erases(1000);
 	fail_die_of_lun(5);
-	send_requests_to_rain(1000);
-	CHECK_EQ(check_unit_reads(), 0);
+	send_requests_and_check_erases(1000);
+	CHECK_EQ(check_only_unrecoverable_units_fail(), 0);
 }
 
 /* A rebuild of pages whose first unit was uncorrectable must recover the other units. */
@@ -698,7 +698,7 @@ TAP_TEST(the_rebuild_leaves_out_only_the_lost_units_of_a_page)
 	open_device("baseline", parity);
 	units = aftl_geometry(device.ftl)->units;
 	test_stream_write_all_units(&stream, &device);
-	test_drain(&device);
+	test_drain_requests(&device);
 	for (i = 0; i < units; i++) {
 		aftl_ppn_t ppn = test_lookup(&device, i);
 
@@ -725,8 +725,8 @@ TAP_TEST(uncorrectable_pages_are_recovered_from_their_stripe)
 	open_device("baseline", worn);
 	stream.read = 50;
 	test_stream_write_all_units(&stream, &device);
-	send_requests_to_rain(6000);
-	test_drain(&device);
+	send_requests_and_check_erases(6000);
+	test_drain_requests(&device);
 	lost = test_counters(&device)->read_lost_units;
 	CHECK_MSG(test_counters(&device)->read_recovered_units > 100, "%llu recovered",
 		  (unsigned long long)test_counters(&device)->read_recovered_units);
@@ -746,14 +746,14 @@ static u64 read_and_count_recovered_units(u32 units)
 }
 
 /* Read 200 pages repeatedly; return how many reads had to be recovered by RAIN parity. */
-static u64 count_recovered_units_with_cache(const char *cache)
+static u64 count_recoveries_with_read_cache(const char *cache)
 {
 	u64 recovered;
 
 	open_device("baseline",
 		    test_format_params(ROOMY " rain=on rber=4.2e-3 ecc_levels=0 %s", cache));
 	test_stream_write_all_units(&stream, &device);
-	test_drain(&device);
+	test_drain_requests(&device);
 	recovered = read_and_count_recovered_units(200);
 	CHECK_EQ(read_and_count_recovered_units(200), recovered);
 	CHECK(test_counters(&device)->read_cache_units > 0);
@@ -762,11 +762,11 @@ static u64 count_recovered_units_with_cache(const char *cache)
 
 TAP_TEST(the_read_cache_holds_no_page_that_ecc_could_not_correct)
 {
-	u64 recovered = count_recovered_units_with_cache("read_cache=1MiB");
+	u64 recovered = count_recoveries_with_read_cache("read_cache=1MiB");
 
 	CHECK(recovered > 0);
 	/* Read-ahead reconstructs no page of a dead die from its stripe. */
-	CHECK_EQ(count_recovered_units_with_cache("read_cache=1MiB read_ahead=64KiB"), recovered);
+	CHECK_EQ(count_recoveries_with_read_cache("read_cache=1MiB read_ahead=64KiB"), recovered);
 }
 
 /* A superblock with bad blocks has fewer pages of data, but still parity. */
@@ -776,21 +776,21 @@ TAP_TEST(superblocks_with_bad_blocks_keep_their_parity)
 
 	open_device("separated", parity);
 	test_stream_write_all_units(&stream, &device);
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK(!block_at(0, 1)->parity && block_at(0, 1)->valid);
 	CHECK_EQ(aftl_fail_block(device.ftl, 1), 0);
 	test_advance_clock_by(&device, SECOND_NS);
 	CHECK_EQ(block_at(0, 1)->state, AFTL_BLOCK_BAD);
-	for (i = 1; i < 12 && !tap_failures(); i++) {
+	for (i = 1; i < 12 && !tap_failure_count(); i++) {
 		CHECK_EQ(aftl_fail_block(device.ftl, i * 31), 0);
-		send_requests_to_rain(300);
+		send_requests_and_check_erases(300);
 	}
-	test_drain(&device);
+	test_drain_requests(&device);
 	test_advance_clock_by(&device, SECOND_NS);
 	CHECK(test_counters(&device)->retired_blocks >= 8);
 	check_parity_of_all_stripes();
 	fail_die_of_lun(4);
-	CHECK_EQ(check_unit_reads(), 0);
+	CHECK_EQ(check_only_unrecoverable_units_fail(), 0);
 }
 
 static const char fixed[] = ROOMY " allocate=static";
@@ -806,12 +806,12 @@ static void check_writes_to_one_die_only(const char *policy, const char *params)
 	open_device(policy, params);
 	geo = aftl_geometry(device.ftl);
 	units = aftl_units_per_program(geo);
-	for (i = 0; i < 64 * geo->block_ppns / units && !tap_failures(); i++)
+	for (i = 0; i < 64 * geo->block_ppns / units && !tap_failure_count(); i++)
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, i % 8 * units * geo->luns,
 					      units, i & 1, NULL),
 			 0);
 	CHECK(test_counters(&device)->super_short_blocks > 0);
-	CHECK_EQ(check_unit_reads(), 0);
+	CHECK_EQ(check_only_unrecoverable_units_fail(), 0);
 }
 
 /* Run @lives devices with random requests and die failures; no request may fail. */
@@ -819,11 +819,11 @@ static void run_devices_until_dies_fail(const char *params, u32 lives)
 {
 	u32 seed;
 
-	for (seed = 0; seed < lives && !tap_failures(); seed++) {
+	for (seed = 0; seed < lives && !tap_failure_count(); seed++) {
 		open_device("baseline", params);
 		test_stream_init(&stream, seed);
 		test_stream_write_all_units(&stream, &device);
-		send_requests_to_rain(1500);
+		send_requests_and_check_erases(1500);
 		CHECK_EQ(device.failed, 0);
 	}
 }
@@ -863,13 +863,13 @@ TAP_TEST(a_read_only_device_becomes_idle)
 	u32 seed;
 	u32 steps;
 
-	for (seed = 0; seed < 12 && !tap_failures(); seed++) {
+	for (seed = 0; seed < 12 && !tap_failure_count(); seed++) {
 		open_device("separated", full);
 		test_stream_init(&stream, seed);
 		test_stream_write_all_units(&stream, &device);
-		send_requests_to_rain(seed * 37 % 1000);
+		send_requests_and_check_erases(seed * 37 % 1000);
 		fail_die_of_lun(seed % 4);
-		send_requests_to_rain(200 + seed * 91 % 2500);
+		send_requests_and_check_erases(200 + seed * 91 % 2500);
 		aftl_set_drain_mode(device.ftl, true);
 		for (steps = 0; aftl_has_pending_work(device.ftl) && steps < 200000; steps++)
 			test_process_event(&device);
@@ -886,8 +886,8 @@ TAP_TEST(parity_is_programmed_in_whole_word_lines)
 
 	open_device("ips", "channels=4 chips=1 blocks=40 layers=1 word_lines=4 bits=3 one_shot=on "
 		    "page=4KiB op=89 superblock=4 rain=on");
-	for (i = 0; i < 300 && !tap_failures(); i++) {
-		send_requests_to_rain(1);
+	for (i = 0; i < 300 && !tap_failure_count(); i++) {
+		send_requests_and_check_erases(1);
 		test_audit_device(&device);
 	}
 }
@@ -898,9 +898,9 @@ TAP_TEST(parity_takes_one_block_of_each_superblock)
 	u32 units;
 	u32 number;
 
-	test_device_open_demo(&device, "baseline", plain);
+	test_open_demo_profile(&device, "baseline", plain);
 	units = test_unit_count(&device);
-	test_device_open_demo(&device, "baseline", parity);
+	test_open_demo_profile(&device, "baseline", parity);
 	CHECK_EQ(test_unit_count(&device), units - units / EACH);
 	for (number = 0; number < 48; number++) {
 		CHECK_EQ(block_at(number % EACH, number)->parity, 1);
@@ -914,7 +914,7 @@ TAP_TEST(a_stripe_takes_one_parity_program)
 	u64 latency = 0;
 	u32 unit = 0;
 
-	test_device_open_demo(&device, "baseline", test_format_params("unit=8KiB %s", parity));
+	test_open_demo_profile(&device, "baseline", test_format_params("unit=8KiB %s", parity));
 	while (test_counters(&device)->programmed_parity_units == 0 && unit < 16)
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, unit++, 1, 0, &latency), 0);
 	CHECK_EQ(test_counters(&device)->array_programs, unit + 1);
@@ -976,8 +976,8 @@ TAP_TEST(the_emptiest_superblock_is_collected)
 
 	open_device("baseline", parity);
 	test_stream_write_all_units(&stream, &device);
-	send_requests_to_rain(600);
-	test_drain(&device);
+	send_requests_and_check_erases(600);
+	test_drain_requests(&device);
 	test_advance_clock_by(&device, SECOND_NS);
 	aftl_quiesce(device.ftl);
 	for (i = 0; i < 48; i++)
@@ -1040,7 +1040,7 @@ static bool check_selected_superblock(const char *selector)
 	return count_valid_data_units(victim) != least;
 }
 
-static void check_selector_ranking(const char *selector)
+static void check_victim_selector_ranks_superblocks(const char *selector)
 {
 	u32 differed = 0;
 	u32 round;
@@ -1049,9 +1049,9 @@ static void check_selector_ranking(const char *selector)
 	open_device("baseline", parity);
 	CHECK_EQ(aftl_set_param(device.ftl, "victim", selector, &device.error), 0);
 	test_stream_write_all_units(&stream, &device);
-	for (round = 0; round < 30 && !tap_failures(); round++) {
-		send_requests_to_rain(100);
-		test_drain(&device);
+	for (round = 0; round < 30 && !tap_failure_count(); round++) {
+		send_requests_and_check_erases(100);
+		test_drain_requests(&device);
 		test_advance_clock_by(&device, SECOND_NS);
 		if (device.ftl->die_groups[0].victim != AFTL_NIL)
 			continue;
@@ -1059,7 +1059,7 @@ static void check_selector_ranking(const char *selector)
 		differed += check_selected_superblock(selector);
 	}
 	CHECK_MSG(differed > 3, "%u times not the emptiest superblock", differed);
-	CHECK_EQ(check_unit_reads(), 0);
+	CHECK_EQ(check_only_unrecoverable_units_fail(), 0);
 	tap_end();
 }
 
@@ -1095,7 +1095,7 @@ static const char mapped[] = "map_cache=64KiB page=4KiB unit=512 word_lines=8";
  * Policy streams, placement handles and translation pages each fill superblocks of their own. A few
  * superblocks are mixed: a die needed a block while every superblock was in use.
  */
-static void check_stream_superblocks(const char *policy, const char *params, u32 ids)
+static void check_superblocks_hold_one_stream(const char *policy, const char *params, u32 ids)
 {
 	u32 seen = 0;
 	u32 used = 0;
@@ -1106,23 +1106,23 @@ static void check_stream_superblocks(const char *policy, const char *params, u32
 	tap_begin("superblocks hold one stream each: %s, %s", policy, params);
 	open_device(policy, test_format_params("%s %s", parity, params));
 	test_stream_write_all_units(&stream, &device);
-	for (round = 0; round < 20 && !tap_failures(); round++) {
+	for (round = 0; round < 20 && !tap_failure_count(); round++) {
 		for (i = 0; i < 200; i++) {
 			device.hint.stream = (u8)aftl_random_below(&stream.random, ids);
-			test_submit(&device, AFTL_OP_WRITE,
-				    (u32)aftl_random_below(&stream.random,
-							   test_unit_count(&device) - 4),
-				    4, AFTL_PRECISE, 0, aftl_device_time_ns(device.ftl));
-			test_drain_to_queue_depth(&device, 16);
+			test_submit_io(&device, AFTL_OP_WRITE,
+				       (u32)aftl_random_below(&stream.random,
+							      test_unit_count(&device) - 4),
+				       4, AFTL_PRECISE, 0, aftl_device_time_ns(device.ftl));
+			test_drain_requests_to_depth(&device, 16);
 		}
 		count_superblocks_of_mixed_streams(&used, &mixed);
 		for (i = 0; i < 48; i++)
 			seen |= 1U << (block_at(0, i)->kind + block_at(0, i)->handle);
 	}
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK_RANGE((u32)__builtin_popcount(seen), 2, 32);
 	CHECK_MSG(mixed * 3 < used, "%u of %u superblocks are mixed", mixed, used);
-	CHECK_EQ(check_unit_reads(), 0);
+	CHECK_EQ(check_only_unrecoverable_units_fail(), 0);
 	tap_end();
 }
 
@@ -1159,8 +1159,8 @@ TAP_TEST(superblocks_of_the_slc_cache_are_folded)
 	open_device("baseline", slc);
 	stream.read = 0;
 	test_stream_write_all_units(&stream, &device);
-	for (round = 0; round < 40 && !tap_failures(); round++) {
-		send_requests_to_rain(100);
+	for (round = 0; round < 40 && !tap_failure_count(); round++) {
+		send_requests_and_check_erases(100);
 		check_blocks_of_superblock_have_equal_bits();
 		for (i = 0; i < 48 * LUNS; i++)
 			if (device.ftl->media.blocks[i].bits == 1)
@@ -1168,7 +1168,7 @@ TAP_TEST(superblocks_of_the_slc_cache_are_folded)
 		if (round % 8 == 7)
 			test_advance_clock_by(&device, SECOND_NS);
 	}
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK_MSG(slc_units / 40 > 50, "%llu units are in the cache",
 		  (unsigned long long)slc_units / 40);
 	CHECK_RANGE(test_counters(&device)->fold_blocks, 30, U64_MAX);
@@ -1176,9 +1176,9 @@ TAP_TEST(superblocks_of_the_slc_cache_are_folded)
 	CHECK_RANGE(test_counters(&device)->gc_blocks, 1, U64_MAX);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 	test_audit_device(&device);
-	send_requests_to_rain(40);
+	send_requests_and_check_erases(40);
 	fail_die_of_lun(1);
-	CHECK_EQ(check_unit_reads(), 0);
+	CHECK_EQ(check_only_unrecoverable_units_fail(), 0);
 	check_blocks_of_superblock_have_equal_bits();
 }
 
@@ -1222,11 +1222,11 @@ TAP_TEST(an_enterprise_profile_with_rain_loses_no_data)
 	test_stream_init(&stream, 5);
 	stream.units_max = 64;
 	test_stream_write_all_units(&stream, &device);
-	for (i = 0; i < 36000 && !tap_failures(); i++) {
+	for (i = 0; i < 36000 && !tap_failure_count(); i++) {
 		device.hint.stream = (u8)(i % 3);
 		test_stream_submit_request(&stream, &device);
 	}
-	test_drain(&device);
+	test_drain_requests(&device);
 	counters = test_counters(&device);
 	CHECK_RANGE(counters->gc_blocks, 1, U64_MAX);
 	CHECK_RANGE(counters->gc_paced_steps, 1, U64_MAX);
@@ -1256,14 +1256,14 @@ TAP_TEST(invalid_combinations_with_rain_are_refused)
 
 int main(void)
 {
-	check_selector_ranking("fifo");
-	check_selector_ranking("cost_benefit");
+	check_victim_selector_ranks_superblocks("fifo");
+	check_victim_selector_ranks_superblocks("cost_benefit");
 	check_gc_frees_blocks_on_each_die("midas");
 	check_gc_frees_blocks_on_each_die("baseline");
 	check_gc_frees_blocks_on_each_die("streams");
-	check_stream_superblocks("streams", streams, 8);
-	check_stream_superblocks("baseline", handles, 4);
-	check_stream_superblocks("baseline", mapped, 1);
+	check_superblocks_hold_one_stream("streams", streams, 8);
+	check_superblocks_hold_one_stream("baseline", handles, 4);
+	check_superblocks_hold_one_stream("baseline", mapped, 1);
 	devices += test_run_with_each_policy("superblocks with an SLC cache", slc,
 					     check_superblock_erase);
 	devices += test_run_with_each_policy("a die dies, with an SLC cache", slc,

@@ -29,7 +29,7 @@ static struct test_device device;
 
 static u64 read_units(u32 unit, u32 units)
 {
-	return test_get_latency(&device, AFTL_OP_READ, unit, units, AFTL_PRECISE);
+	return test_measure_io_ns(&device, AFTL_OP_READ, unit, units, AFTL_PRECISE);
 }
 
 static u64 read_single_unit(u32 unit)
@@ -57,13 +57,13 @@ static u64 count_cache_hits(void)
 /* A read cache hit takes only the controller's time, and uses neither array nor bus nor ECC. */
 TAP_TEST(a_hit_takes_only_the_controllers_time)
 {
-	test_device_open_demo(&device, "baseline", CACHE);
+	test_open_demo_profile(&device, "baseline", CACHE);
 	CHECK_EQ(read_single_unit(8), MISS_NS);
 	CHECK_EQ(read_single_unit(8), 9000);
 	CHECK_EQ(count_cache_hits(), 1);
 	CHECK_EQ(count_sensed_pages(), 1);
 	CHECK_EQ(test_counters(&device)->bus_ns, UNIT_NS);
-	test_device_open_demo(&device, "baseline", CACHE " read_hit=4us link=1000");
+	test_open_demo_profile(&device, "baseline", CACHE " read_hit=4us link=1000");
 	CHECK_EQ(read_single_unit(8), MISS_NS + 4096);
 	CHECK_EQ(read_single_unit(8), 4000 + 4096);
 	CHECK_EQ(read_units(8, 2), MISS_NS + 2 * 4096);
@@ -76,7 +76,7 @@ TAP_TEST(a_concurrent_read_waits_for_the_sensing_in_progress)
 	struct test_request *second;
 	u64 now_ns;
 
-	test_device_open_demo(&device, "baseline", CACHE);
+	test_open_demo_profile(&device, "baseline", CACHE);
 	now_ns = aftl_device_time_ns(device.ftl);
 	first = test_submit_kept(&device, AFTL_OP_READ, 8, 1, 0, 0, now_ns);
 	second = test_submit_kept(&device, AFTL_OP_READ, 8, 1, 0, 0, now_ns + 50000);
@@ -93,8 +93,8 @@ TAP_TEST(a_concurrent_read_waits_for_the_sensing_in_progress)
 
 static u32 seen_flips;
 
-static void record_read_flips(struct test_listener *self, struct test_request *request,
-			      const struct aftl_read *read)
+static void record_flipped_bits_of_read(struct test_listener *self, struct test_request *request,
+					const struct aftl_read *read)
 {
 	seen_flips = read->flips;
 }
@@ -102,13 +102,13 @@ static void record_read_flips(struct test_listener *self, struct test_request *r
 /* A hit returns the bits that were sensed, even if the cells now have more errors. */
 TAP_TEST(a_hit_returns_the_bits_as_first_sensed)
 {
-	static struct test_listener listener = { .read = record_read_flips };
+	static struct test_listener listener = { .read = record_flipped_bits_of_read };
 	struct aftl_errors errors;
 	u32 flips;
 
-	test_device_open_demo(&device, "vth_b",
-			      CACHE " fill_approx=100 cell_model=voltage cycles=2000 refresh=0");
-	test_device_listen(&device, &listener);
+	test_open_demo_profile(&device, "vth_b",
+			       CACHE " fill_approx=100 cell_model=voltage cycles=2000 refresh=0");
+	test_device_add_listener(&device, &listener);
 	read_single_unit(8);
 	flips = seen_flips;
 	aftl_advance_age(device.ftl, 10 * YEAR_NS);
@@ -137,8 +137,8 @@ static u32 count_lost_units(u32 units)
 /* Data in the read cache passed ECC before, so they outlive cells that become uncorrectable. */
 TAP_TEST(a_hit_survives_uncorrectable_cells)
 {
-	test_device_open_demo(&device, "baseline", CACHE " cell_model=voltage cycles=10000 "
-			      "ecc_bits=0 ecc_levels=0 refresh=0");
+	test_open_demo_profile(&device, "baseline", CACHE " cell_model=voltage cycles=10000 "
+			       "ecc_bits=0 ecc_levels=0 refresh=0");
 	CHECK_EQ(count_lost_units(16), 0);
 	read_units(0, 16);
 	aftl_advance_age(device.ftl, 10 * YEAR_NS);
@@ -155,7 +155,7 @@ TAP_TEST(cached_units_that_change_are_read_again)
 	const struct aftl_lun *lun;
 	aftl_ppn_t ppn;
 
-	test_device_open_demo(&device, "baseline", CACHE);
+	test_open_demo_profile(&device, "baseline", CACHE);
 	read_single_unit(8);
 	test_execute_request(&device, AFTL_OP_WRITE, 8, 1, AFTL_PRECISE, NULL);
 	CHECK_EQ(read_single_unit(8), MISS_NS);
@@ -183,12 +183,12 @@ static u32 ppn_of_unit(u32 unit)
 }
 
 /* Read unit 0 from a flash slot, rewrite it into the same slot: a second read must miss. */
-static void read_unit_in_same_ppn(const char *policy, const char *params, u32 writes)
+static void read_reused_ppn(const char *policy, const char *params, u32 writes)
 {
 	u32 slot;
 	u32 i;
 
-	test_device_open_demo(&device, policy, params);
+	test_open_demo_profile(&device, policy, params);
 	for (i = 0; i < writes; i++)
 		test_execute_request(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, NULL);
 	slot = ppn_of_unit(0);
@@ -204,14 +204,14 @@ static void read_unit_in_same_ppn(const char *policy, const char *params, u32 wr
 
 TAP_TEST(reprogrammed_and_erased_units_are_read_again)
 {
-	read_unit_in_same_ppn("ressd",
-			      "bits=3 one_shot=on page=4KiB unit=0 layers=6 word_lines=2 channels=1 "
-			      "chips=1 op=40 blocks=200 zone1=10ms zone2=40ms zone3=100ms "
-			      "candidates=2 read_cache=1MiB", 2);
+	read_reused_ppn("ressd",
+			"bits=3 one_shot=on page=4KiB unit=0 layers=6 word_lines=2 channels=1 "
+			"chips=1 op=40 blocks=200 zone1=10ms zone2=40ms zone3=100ms "
+			"candidates=2 read_cache=1MiB", 2);
 	CHECK(test_counters(&device)->reprogrammed_pages > 0);
 	CHECK_EQ(test_counters(&device)->array_erases, 0);
-	read_unit_in_same_ppn("baseline", "channels=1 chips=1 blocks=16 layers=2 word_lines=2 "
-			      "bits=1 page=4KiB unit=0 op=80 read_cache=1MiB", 100);
+	read_reused_ppn("baseline", "channels=1 chips=1 blocks=16 layers=2 word_lines=2 "
+			"bits=1 page=4KiB unit=0 op=80 read_cache=1MiB", 100);
 	CHECK(test_counters(&device)->array_erases > 0);
 	CHECK_EQ(test_counters(&device)->reprogrammed_pages, 0);
 }
@@ -221,9 +221,9 @@ TAP_TEST(saving_empties_the_cache)
 {
 	struct test_bytes bytes = { 0 };
 
-	test_device_open_demo(&device, "baseline", CACHE " read_ahead=256KiB");
+	test_open_demo_profile(&device, "baseline", CACHE " read_ahead=256KiB");
 	read_single_unit(8);
-	test_device_save(&device, &bytes);
+	test_device_save_snapshot(&device, &bytes);
 	CHECK_EQ(read_single_unit(8), MISS_NS);
 	CHECK_EQ(test_device_reload(&device), 0);
 	CHECK_EQ(read_single_unit(8), MISS_NS);
@@ -236,7 +236,7 @@ TAP_TEST(sequential_reads_start_read_ahead)
 {
 	u32 unit;
 
-	test_device_open_demo(&device, "baseline", CACHE " read_ahead=256KiB");
+	test_open_demo_profile(&device, "baseline", CACHE " read_ahead=256KiB");
 	CHECK_EQ(read_single_unit(0), MISS_NS);
 	CHECK_EQ(test_counters(&device)->read_ahead_units, 0);
 	CHECK_EQ(read_single_unit(1), MISS_NS);
@@ -258,7 +258,7 @@ TAP_TEST(random_and_backward_reads_start_no_read_ahead)
 {
 	u32 i;
 
-	test_device_open_demo(&device, "baseline", CACHE " read_ahead=256KiB");
+	test_open_demo_profile(&device, "baseline", CACHE " read_ahead=256KiB");
 	for (i = 0; i < 100; i++)
 		read_single_unit(7919 * i % 5000);
 	for (i = 400; i > 300; i--)
@@ -273,8 +273,8 @@ TAP_TEST(sixteen_sequential_readers_are_recognised)
 	u32 i;
 
 	for (readers = AFTL_READ_STREAMS; readers <= AFTL_READ_STREAMS + 1; readers++) {
-		test_device_open_demo(&device, "baseline",
-				      CACHE " read_ahead=64KiB read_cache=8MiB");
+		test_open_demo_profile(&device, "baseline",
+				       CACHE " read_ahead=64KiB read_cache=8MiB");
 		for (i = 0; i < 16 * readers; i++) {
 			read_single_unit(i % readers * 512 + i / readers);
 			wait_until_idle();
@@ -288,10 +288,10 @@ TAP_TEST(a_read_before_its_prefetch_senses_the_page)
 {
 	u32 unit;
 
-	test_device_open_demo(&device, "baseline", CACHE " channels=1 chips=1 read_ahead=256KiB");
+	test_open_demo_profile(&device, "baseline", CACHE " channels=1 chips=1 read_ahead=256KiB");
 	for (unit = 0; unit < 32; unit++)
-		CHECK_EQ(test_submit(&device, AFTL_OP_READ, unit, 1, 0, 0, 0), 0);
-	test_drain(&device);
+		CHECK_EQ(test_submit_io(&device, AFTL_OP_READ, unit, 1, 0, 0, 0), 0);
+	test_drain_requests(&device);
 	CHECK_RANGE(test_counters(&device)->array_read_ns, 9 * 45000, 11 * 45000);
 }
 
@@ -300,14 +300,14 @@ TAP_TEST(other_reads_precede_read_ahead)
 {
 	u32 i;
 
-	test_device_open_demo(&device, "baseline",
-			      CACHE " channels=1 chips=1 depth=16 read_ahead=512KiB");
+	test_open_demo_profile(&device, "baseline",
+			       CACHE " channels=1 chips=1 depth=16 read_ahead=512KiB");
 	read_single_unit(0);
 	read_single_unit(1);
 	CHECK_EQ(device.ftl->free_read_count, 9);
 	for (i = 0; i < 3; i++)
-		CHECK_EQ(test_submit(&device, AFTL_OP_READ, 1000 + 100 * i, 1, 0, 0, 0), 0);
-	test_drain(&device);
+		CHECK_EQ(test_submit_io(&device, AFTL_OP_READ, 1000 + 100 * i, 1, 0, 0, 0), 0);
+	test_drain_requests(&device);
 	CHECK_EQ(count_sensed_pages(), 7);
 	wait_until_idle();
 	CHECK(count_sensed_pages() > 10);
@@ -319,7 +319,7 @@ TAP_TEST(unused_prefetched_units_are_counted)
 	const struct aftl_counters *counters;
 	u32 i;
 
-	test_device_open_demo(&device, "baseline", CACHE " read_ahead=64KiB read_cache=128KiB");
+	test_open_demo_profile(&device, "baseline", CACHE " read_ahead=64KiB read_cache=128KiB");
 	counters = test_counters(&device);
 	read_single_unit(0);
 	read_single_unit(1);
@@ -386,8 +386,8 @@ static void submit_sequential_read(struct aftl_random *random, u32 at[2])
 
 	if (at[who] + units > test_unit_count(&device) || !aftl_random_below(random, 50))
 		at[who] = (u32)aftl_random_below(random, test_unit_count(&device) - 4);
-	CHECK_EQ(test_submit(&device, AFTL_OP_READ, at[who], units, 0, 0,
-			     aftl_device_time_ns(device.ftl)),
+	CHECK_EQ(test_submit_io(&device, AFTL_OP_READ, at[who], units, 0, 0,
+				aftl_device_time_ns(device.ftl)),
 		 0);
 	at[who] += units;
 }
@@ -404,20 +404,20 @@ static void run_two_sequential_readers(struct aftl_random *random)
 	stream.approx = aftl_random_below(random, 101);
 	stream.depth = aftl_random_below(random, 24);
 	shadow_attach_to_device(&store, &device, false);
-	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
+	for (i = 0; i < REQUESTS && !tap_failure_count(); i++) {
 		if (i % 3 == 0)
 			test_stream_submit_request(&stream, &device);
 		submit_sequential_read(random, at);
-		test_drain_to_queue_depth(&device, stream.depth);
+		test_drain_requests_to_depth(&device, stream.depth);
 		if (i % 100 == 99)
 			aftl_advance_age(device.ftl, YEAR_NS / 8);
 	}
-	test_drain(&device);
+	test_drain_requests(&device);
 	wait_until_idle();
 	check_read_ahead_pages();
 }
 
-static void run_read_cache_seed(u64 seed)
+static void check_read_cache_with_seed(u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed ^ 0xa4ead) };
 	const char *policy = test_draw_policy(false, &random);
@@ -435,11 +435,11 @@ TAP_TEST(readers_of_random_devices_get_the_right_data)
 {
 	u64 seed;
 
-	for (seed = 0; seed < SEEDS && !tap_failures(); seed++)
-		run_read_cache_seed(seed);
-	tap_note("%llu units read ahead, %llu in vain, %llu hits", (unsigned long long)seen_ahead,
-		 (unsigned long long)seen_vain, (unsigned long long)seen_hits);
-	CHECK(tap_failures() || (seen_vain > 500 && seen_ahead > 2 * seen_vain));
+	for (seed = 0; seed < SEEDS && !tap_failure_count(); seed++)
+		check_read_cache_with_seed(seed);
+	tap_printf("%llu units read ahead, %llu in vain, %llu hits", (unsigned long long)seen_ahead,
+		   (unsigned long long)seen_vain, (unsigned long long)seen_hits);
+	CHECK(tap_failure_count() || (seen_vain > 500 && seen_ahead > 2 * seen_vain));
 }
 
-TAP_SEED(run_read_cache_seed)
+TAP_SEED(check_read_cache_with_seed)

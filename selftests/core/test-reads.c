@@ -39,7 +39,7 @@ static struct {
 	u64 retries;
 } seen;
 
-static u64 get_sense_ns_or_default(u64 ns)
+static u64 get_sense_ns_or_read_ns(u64 ns)
 {
 	return ns ? ns : device.config.read;
 }
@@ -52,14 +52,14 @@ static u64 compute_least_sense_ns(const struct aftl_block *block, u32 page)
 	u64 rber;
 
 	if (aftl_page_mode(attr) == AFTL_MODE_MLC)
-		return get_sense_ns_or_default(device.config.read_mlc);
+		return get_sense_ns_or_read_ns(device.config.read_mlc);
 	if (!device.config.read_fine && !device.config.read_coarse)
 		return device.config.read;
 	rber = aftl_cell_rber_q40(cell, block, page, aftl_age_in_hours(device.ftl));
 	if (aftl_page_class(attr) == AFTL_APPROX || rber <= aftl_sense_limit_q40[0])
-		return get_sense_ns_or_default(device.config.read_fine);
+		return get_sense_ns_or_read_ns(device.config.read_fine);
 	return rber <= aftl_sense_limit_q40[1] ? device.config.read :
-						 get_sense_ns_or_default(device.config.read_coarse);
+						 get_sense_ns_or_read_ns(device.config.read_coarse);
 }
 
 static u32 find_best_ref_shift(const struct aftl_block *block, u32 page)
@@ -75,7 +75,7 @@ static u64 first_sense_ns(const struct aftl_array_event *event, u64 once_ns)
 }
 
 /* A read takes one sensing, one more per retry, and up to ecc_levels sensings by ECC. */
-static void check_default_sense(const struct aftl_array_event *event, u64 once_ns, u32 shift)
+static void check_sensing_and_retry_ns(const struct aftl_array_event *event, u64 once_ns, u32 shift)
 {
 	u64 retried_ns = first_sense_ns(event, once_ns) + once_ns * shift;
 	u64 further_ns = event->array_ns - retried_ns;
@@ -104,7 +104,7 @@ static void check_sense_event(void *host, const struct aftl_array_event *event)
 	seen.ns += event->array_ns;
 	seen.least_ns += once_ns;
 	if (seen.by_default)
-		check_default_sense(event, once_ns, find_best_ref_shift(block, event->page));
+		check_sensing_and_retry_ns(event, once_ns, find_best_ref_shift(block, event->page));
 }
 
 static void open_device(const char *policy, const char *params)
@@ -159,7 +159,7 @@ static u32 count_pages_with_implausible_ref_shift(u32 block, u32 layer, u64 hour
 }
 
 /* Percentage of layers that need shifted references; *@steps: sum of the shifts of all pages. */
-static u32 compute_shifted_layer_percent(u64 hours, u64 *steps)
+static u32 compute_layer_percent_needing_ref_shift(u64 hours, u64 *steps)
 {
 	u32 blocks = device.ftl->geo.blocks;
 	u32 off = 0;
@@ -175,7 +175,7 @@ static u32 compute_shifted_layer_percent(u64 hours, u64 *steps)
 }
 
 /* Count blocks in which some layers need shifted references and other layers do not. */
-static u32 count_blocks_with_mixed_shifts(u64 hours)
+static u32 count_blocks_with_some_ref_shifted_layers(u64 hours)
 {
 	u32 mixed = 0;
 	u32 block;
@@ -196,12 +196,12 @@ TAP_TEST(the_published_shares_of_old_layers_need_shifted_references)
 	u64 steps;
 
 	open_device("baseline", SHAPE " blocks=400 cycles=1000");
-	CHECK_RANGE(compute_shifted_layer_percent(YEAR_HOURS, &steps), 43, 47);
+	CHECK_RANGE(compute_layer_percent_needing_ref_shift(YEAR_HOURS, &steps), 43, 47);
 	open_device("baseline", SHAPE " blocks=400 cycles=2000");
-	CHECK(count_blocks_with_mixed_shifts(MONTH_HOURS) > 600);
-	CHECK_EQ(compute_shifted_layer_percent(0, &steps), 0);
-	CHECK_RANGE(compute_shifted_layer_percent(MONTH_HOURS, &steps), 27, 33);
-	CHECK_RANGE(compute_shifted_layer_percent(YEAR_HOURS, &steps), 88, 92);
+	CHECK(count_blocks_with_some_ref_shifted_layers(MONTH_HOURS) > 600);
+	CHECK_EQ(compute_layer_percent_needing_ref_shift(0, &steps), 0);
+	CHECK_RANGE(compute_layer_percent_needing_ref_shift(MONTH_HOURS, &steps), 27, 33);
+	CHECK_RANGE(compute_layer_percent_needing_ref_shift(YEAR_HOURS, &steps), 88, 92);
 	CHECK_RANGE(steps, 800 * LAYERS * 26 / 10, 800 * LAYERS * 28 / 10);
 }
 
@@ -226,7 +226,7 @@ TAP_TEST(new_flash_needs_no_shifted_references_at_any_age)
 	u64 steps;
 
 	open_device("baseline", SHAPE);
-	CHECK_EQ(compute_shifted_layer_percent(3 * YEAR_HOURS, &steps), 0);
+	CHECK_EQ(compute_layer_percent_needing_ref_shift(3 * YEAR_HOURS, &steps), 0);
 }
 
 /* A read takes one retry for each step to the best reference, upwards or downwards. */
@@ -398,7 +398,7 @@ static void relocate_old_data(const char *read_move)
 	test_stream_init(&stream, 5);
 	stream.read = 10;
 	test_stream_submit_requests(&stream, &device, 6000);
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK(counters->gc_blocks > 10 && counters->array_reads > counters->host_read_units);
 	CHECK(seen.retries > seen.reads / 5);
 	CHECK_EQ(counters->read_retries, seen.retries);
@@ -435,7 +435,7 @@ static const struct aftl_counters *move_data(const char *policy, const char *par
 	stream.read = 0;
 	stream.approx = 50;
 	test_stream_submit_requests(&stream, &device, 6000);
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK(test_counters(&device)->gc_valid_units > 1000);
 	return test_counters(&device);
 }
@@ -471,7 +471,7 @@ static void check_in_flight_read(struct test_listener *self, struct test_request
 }
 
 /* During a relocation, read the first unit of each program that is in progress. */
-static void read_programs_in_flight(void)
+static void read_unit_of_each_ongoing_program(void)
 {
 	u32 i;
 
@@ -497,14 +497,14 @@ TAP_TEST(data_of_a_program_in_progress_have_only_inherited_errors)
 	u32 i;
 
 	open_device("vth_b", SHAPE " cell_model=constant fill=sequential op=40");
-	test_device_listen(&device, &listener);
+	test_device_add_listener(&device, &listener);
 	test_stream_init(&stream, 5);
 	stream.approx = 50;
 	for (i = 0; i < 6000; i++) {
 		test_stream_submit_request(&stream, &device);
-		read_programs_in_flight();
+		read_unit_of_each_ongoing_program();
 	}
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK_MSG(read_in_flight > 100 && flipped_in_flight > 100, "%llu reads, %llu bits",
 		  (unsigned long long)read_in_flight, (unsigned long long)flipped_in_flight);
 }
@@ -524,9 +524,9 @@ static const struct aftl_policy_type *baseline;
 static struct aftl_piggyback companion;
 
 /* Policy method that adds an old page to each program of host data. */
-static int add_old_page_to_host_program(struct aftl_policy *policy, struct aftl_lun *lun,
-					const struct aftl_program_request *need,
-					struct aftl_placement *placement)
+static int piggyback_old_page_on_host_program(struct aftl_policy *policy, struct aftl_lun *lun,
+					      const struct aftl_program_request *need,
+					      struct aftl_placement *placement)
 {
 	int ret = baseline->place(policy, lun, need, placement);
 
@@ -546,7 +546,7 @@ TAP_TEST(piggybacked_pages_are_read_with_retries)
 	open_device("baseline", OLD " channels=1 fill=sequential program=700us");
 	baseline = device.ftl->type;
 	type = *baseline;
-	type.place = add_old_page_to_host_program;
+	type.place = piggyback_old_page_on_host_program;
 	device.ftl->type = &type;
 	block = &device.ftl->media.blocks[3];
 	companion.page = 0;
@@ -655,7 +655,7 @@ TAP_TEST(a_suspended_device_drops_pending_refreshes)
 	open_device("baseline", ONE_DIE " read_limit=2 fill=sequential");
 	block = &device.ftl->media.blocks[0];
 	for (i = 0; i < 32; i++)
-		CHECK_EQ(test_submit(&device, AFTL_OP_READ, 3, 1, 0, 0, 0), 0);
+		CHECK_EQ(test_submit_io(&device, AFTL_OP_READ, 3, 1, 0, 0, 0), 0);
 	aftl_quiesce(device.ftl);
 	CHECK_EQ(block->reads, 32);
 	CHECK(!device.ftl->luns[0].disturbed);
@@ -730,7 +730,7 @@ static void create_aged_device(const struct aftl_policy_type *type, const char *
 	memset(&seen, 0, sizeof(seen));
 	wrong_starts = 0;
 	draws.state = model + 1;
-	test_device_open_policy_type(&device, type, NULL);
+	test_device_open_with_policy_type(&device, type, NULL);
 }
 
 static void check_reads_of_adversarial_policy(const struct adversary *adversary,
@@ -749,12 +749,12 @@ static void check_reads_of_adversarial_policy(const struct adversary *adversary,
 	test_stream_init(&stream, model + 7);
 	stream.read = 80;
 	test_stream_write_all_units(&stream, &device);
-	for (i = 0; i < 1500 && !tap_failures(); i++) {
+	for (i = 0; i < 1500 && !tap_failure_count(); i++) {
 		if (old && i % 500 == 0)
 			aftl_advance_age(device.ftl, 4 * MONTH_HOURS * AFTL_HOUR_NS);
 		test_stream_submit_request(&stream, &device);
 	}
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK(seen.reads > 500 && seen.ns >= seen.least_ns);
 	CHECK_MSG(!old || seen.ns * 100 >= seen.least_ns * adversary->least,
 		  "%s on %s: %llu ns in place of %llu", adversary->name, profile,
@@ -771,8 +771,8 @@ TAP_TEST(no_policy_reads_faster_than_the_chip_allows)
 	unsigned int kind;
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(adversaries) && !tap_failures(); i++)
-		for (kind = 0; aftl_profile_name(kind / 4) && !tap_failures(); kind++)
+	for (i = 0; i < ARRAY_SIZE(adversaries) && !tap_failure_count(); i++)
+		for (kind = 0; aftl_profile_name(kind / 4) && !tap_failure_count(); kind++)
 			check_reads_of_adversarial_policy(&adversaries[i],
 							  aftl_profile_name(kind / 4),
 							  kind & 1, kind >> 1 & 1);

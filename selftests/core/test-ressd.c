@@ -64,7 +64,7 @@ static u32 *find_word_line_program_count(u32 block, u32 line)
 	return &watcher.programs[block * word_lines_per_block() + line];
 }
 
-static bool super_layer_is_used_up(u32 block, u32 layer)
+static bool is_layer_fully_reprogrammed(u32 block, u32 layer)
 {
 	u32 line;
 
@@ -88,12 +88,12 @@ static u32 highest_programmed_layer(u32 block)
  * A layer may begin when all super layers below it are used up. After a reclamation with virtual
  * super layers the layer directly below may be in use, until a layer begins above used-up ones.
  */
-static void check_super_layer_begin(u32 block, u32 layer)
+static void check_lower_layers_fully_reprogrammed(u32 block, u32 layer)
 {
 	bool *reclaimed = &watcher.reclaimed[block];
 	u32 open = layer;
 
-	while (open && !super_layer_is_used_up(block, open - 1))
+	while (open && !is_layer_fully_reprogrammed(block, open - 1))
 		open--;
 	if (open == layer)
 		*reclaimed = false;
@@ -117,7 +117,7 @@ static void check_reprogram_of_page(u32 block, u32 layer)
 			  "block %u: layer %u again, not that of %u", block, layer, highest);
 }
 
-static void ressd_on_programmed(struct test_listener *listener, aftl_ppn_t first)
+static void check_programmed_ressd_word_line(struct test_listener *listener, aftl_ppn_t first)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	const struct aftl_block *block = aftl_block_of_ppn(media, first);
@@ -128,7 +128,7 @@ static void ressd_on_programmed(struct test_listener *listener, aftl_ppn_t first
 	if (block->order != AFTL_ORDER_SUPER_LAYER)
 		return;
 	if (!*programs)
-		check_super_layer_begin(index, line / geo()->word_lines);
+		check_lower_layers_fully_reprogrammed(index, line / geo()->word_lines);
 	if (*programs >= 2) {
 		check_reprogram_of_page(index, line / geo()->word_lines);
 		watcher.reprograms++;
@@ -158,7 +158,8 @@ static void ressd_check_relocated_unit(struct test_listener *listener, aftl_lpn_
 		  "%u units are moved out of a super layer", *moved);
 }
 
-static void ressd_on_erase(struct test_listener *listener, aftl_ppn_t first, u32 slots)
+static void reset_ressd_state_of_erased_block(struct test_listener *listener, aftl_ppn_t first,
+					      u32 slots)
 {
 	u32 index = aftl_block_index(aftl_media(device.ftl),
 				     aftl_block_of_ppn(aftl_media(device.ftl), first));
@@ -168,28 +169,28 @@ static void ressd_on_erase(struct test_listener *listener, aftl_ppn_t first, u32
 	watcher.reclaimed[index] = false;
 }
 
-static void unwatch_ressd(struct test_listener *listener)
+static void free_ressd_rule_listener(struct test_listener *listener)
 {
 	free(watcher.programs);
 	free(watcher.moved);
 	free(watcher.reclaimed);
 }
 
-static void watch_ressd(void)
+static void install_ressd_rule_listener(void)
 {
 	watcher = (struct watcher){
 		.listener = {
-			.programmed = ressd_on_programmed,
+			.programmed = check_programmed_ressd_word_line,
 			.copy = ressd_check_relocated_unit,
-			.erase = ressd_on_erase,
-			.close = unwatch_ressd,
+			.erase = reset_ressd_state_of_erased_block,
+			.close = free_ressd_rule_listener,
 		},
 		.programs = tap_zalloc((size_t)geo()->blocks * word_lines_per_block(), sizeof(u32)),
 		.moved = tap_zalloc(geo()->blocks, sizeof(u32)),
 		.reclaimed = tap_zalloc(geo()->blocks, sizeof(bool)),
 		.virtual_layers = *test_device_set_param(&device.config, "virtual_layers"),
 	};
-	test_device_listen(&device, &watcher.listener);
+	test_device_add_listener(&device, &watcher.listener);
 }
 
 #define SHAPE "bits=3 one_shot=on page=4KiB unit=0 layers=6 word_lines=2"
@@ -216,13 +217,13 @@ static void send_update_requests(u32 requests)
 	stream.approx = 0;
 	stream.gap_ns = 2000000;
 	test_stream_submit_requests(&stream, &device, requests);
-	test_drain(&device);
+	test_drain_requests(&device);
 }
 
 static void open_ressd_device(const char *params)
 {
-	test_device_open_demo(&device, "ressd", params);
-	watch_ressd();
+	test_open_demo_profile(&device, "ressd", params);
+	install_ressd_rule_listener();
 }
 
 static void check_ressd_rules(const char *params)
@@ -280,7 +281,7 @@ static u64 hash_word_line_states(const struct aftl *ftl)
 	return hash;
 }
 
-static u32 count_open_blocks_with_policy_note(const struct aftl *ftl, u32 bits)
+static u32 count_open_blocks_with_ressd_flags(const struct aftl *ftl, u32 bits)
 {
 	const struct aftl_media *media = aftl_media(ftl);
 	u32 count = 0;
@@ -301,11 +302,11 @@ TAP_TEST(word_line_state_survives_a_restart)
 	open_ressd_device(plain);
 	send_update_requests(4000);
 	hash = hash_word_line_states(device.ftl);
-	candidates = count_open_blocks_with_policy_note(device.ftl, NOTE_CANDIDATE);
+	candidates = count_open_blocks_with_ressd_flags(device.ftl, NOTE_CANDIDATE);
 	CHECK_RANGE(candidates, 1, 6);
 	CHECK_EQ(test_device_reload(&device), 0);
 	CHECK_EQ(hash_word_line_states(device.ftl), hash);
-	CHECK_EQ(count_open_blocks_with_policy_note(device.ftl, NOTE_CANDIDATE), candidates);
+	CHECK_EQ(count_open_blocks_with_ressd_flags(device.ftl, NOTE_CANDIDATE), candidates);
 }
 
 /* Single writes */
@@ -357,7 +358,7 @@ TAP_TEST(policy_tlc_uses_the_same_hotness_classes)
 {
 	u32 page;
 
-	test_device_open_demo(&device, "tlc", plain);
+	test_open_demo_profile(&device, "tlc", plain);
 	write_single_unit(0, NULL);
 	CHECK_EQ(home_of_unit(0, &page)->kind, AFTL_HOTNESS_COLD);
 	test_advance_clock_by(&device, 30000000);
@@ -424,12 +425,12 @@ TAP_TEST(program_and_read_times_are_the_papers)
 }
 
 /* Write new units of hotness class 1 until a candidate block must be reclaimed. */
-static void fill_hotness_class(u32 *unit)
+static void write_units_until_block_needs_reclaim(u32 *unit)
 {
 	u64 moved = test_counters(&device)->programmed_rewrite_units;
 
-	while (count_open_blocks_with_policy_note(device.ftl, NOTE_RECLAIM) == 0 &&
-	       !tap_failures()) {
+	while (count_open_blocks_with_ressd_flags(device.ftl, NOTE_RECLAIM) == 0 &&
+	       !tap_failure_count()) {
 		write_single_unit(*unit, NULL);
 		write_single_unit(*unit, NULL);
 		++*unit;
@@ -444,10 +445,10 @@ static const struct aftl_block *wait_for_candidate(u32 *unit)
 {
 	u32 page;
 
-	for (; *unit < 100 && !tap_failures(); ++*unit) {
+	for (; *unit < 100 && !tap_failure_count(); ++*unit) {
 		write_single_unit(*unit, NULL);
 		write_single_unit(*unit, NULL);
-		if (count_open_blocks_with_policy_note(device.ftl, NOTE_CANDIDATE))
+		if (count_open_blocks_with_ressd_flags(device.ftl, NOTE_CANDIDATE))
 			return home_of_unit(0, &page);
 	}
 	return NULL;
@@ -510,7 +511,7 @@ static void reclaim_candidate_block(const struct aftl_block *block, u32 left)
 {
 	CHECK(block->note & NOTE_CANDIDATE);
 	device.ftl->type->out_of_blocks(device.ftl->policy, device.ftl->luns);
-	CHECK_EQ(count_open_blocks_with_policy_note(device.ftl, NOTE_CANDIDATE), left);
+	CHECK_EQ(count_open_blocks_with_ressd_flags(device.ftl, NOTE_CANDIDATE), left);
 	CHECK_EQ(block->state, AFTL_BLOCK_CLOSED);
 }
 
@@ -525,7 +526,7 @@ TAP_TEST(candidates_become_normal_blocks_if_gc_needs_them)
 	write_units_twice(0, 17);
 	fuller = home_of_unit(0, &page);
 	other = home_of_unit(8, &page);
-	CHECK_EQ(count_open_blocks_with_policy_note(device.ftl, NOTE_CANDIDATE), 2);
+	CHECK_EQ(count_open_blocks_with_ressd_flags(device.ftl, NOTE_CANDIDATE), 2);
 	test_execute_request(&device, AFTL_OP_DISCARD, 8, 1, AFTL_PRECISE, NULL);
 	CHECK_RANGE(other->valid, 1, fuller->valid - 1);
 	reclaim_candidate_block(other, 1);
@@ -538,8 +539,8 @@ TAP_TEST(idle_time_reclaims_candidates)
 	u32 unit = 0;
 
 	open_ressd_device(patient);
-	fill_hotness_class(&unit);
-	CHECK_EQ(count_open_blocks_with_policy_note(device.ftl, NOTE_RECLAIM), 1);
+	write_units_until_block_needs_reclaim(&unit);
+	CHECK_EQ(count_open_blocks_with_ressd_flags(device.ftl, NOTE_RECLAIM), 1);
 	host_programs = test_counters(&device)->programmed_host_units;
 	watcher.moves = 0;
 	test_advance_clock_by(&device, 1000000000);
@@ -547,7 +548,7 @@ TAP_TEST(idle_time_reclaims_candidates)
 	CHECK_RANGE(watcher.moves, 1, 8);
 	/* A candidate block whose data were overwritten takes writes again. */
 	write_single_unit(unit - 1, NULL);
-	CHECK_EQ(count_open_blocks_with_policy_note(device.ftl, NOTE_RECLAIM), 0);
+	CHECK_EQ(count_open_blocks_with_ressd_flags(device.ftl, NOTE_RECLAIM), 0);
 	CHECK_RANGE(test_counters(&device)->reprogrammed_pages, 1, U64_MAX);
 }
 
@@ -579,7 +580,7 @@ TAP_TEST(reclamation_does_not_use_the_gc_reserve)
 
 	open_ressd_device(patient);
 	lun = device.ftl->luns;
-	fill_hotness_class(&unit);
+	write_units_until_block_needs_reclaim(&unit);
 	aftl_block_close_partial(device.ftl, lun, find_open_block_of_displaced_data());
 	CHECK_EQ(does_policy_offer_reclamation(lun, device.ftl->type->reserve),
 		 AFTL_IDLE_TASK_NONE);
@@ -594,12 +595,12 @@ static void write_cold_data(const char *policy, struct aftl_counters *counters)
 {
 	u32 i;
 
-	test_device_open_demo(&device, policy, plain);
+	test_open_demo_profile(&device, policy, plain);
 	for (i = 0; i < 6 * test_unit_count(&device); i++) {
-		test_submit(&device, AFTL_OP_WRITE, i % test_unit_count(&device), 1, 0, 0, 0);
-		test_drain_to_queue_depth(&device, 8);
+		test_submit_io(&device, AFTL_OP_WRITE, i % test_unit_count(&device), 1, 0, 0, 0);
+		test_drain_requests_to_depth(&device, 8);
 	}
-	test_drain(&device);
+	test_drain_requests(&device);
 	*counters = *test_counters(&device);
 }
 
@@ -623,8 +624,8 @@ static void write_hot_single_pages(const char *policy, struct aftl_counters *cou
 	struct aftl_random random = { 5 };
 	u32 i;
 
-	test_device_open_demo(&device, policy,
-			      ONE_DIE " one_shot=off blocks=200 " ZONES " candidates=2");
+	test_open_demo_profile(&device, policy,
+			       ONE_DIE " one_shot=off blocks=200 " ZONES " candidates=2");
 	CHECK_EQ(geo()->program_pages, 1);
 	for (i = 0; i < 20000; i++)
 		write_single_unit(aftl_random_below(&random, 16), NULL);
@@ -657,7 +658,7 @@ static void drive_random_updates(struct aftl_random *random)
 	stream.depth = aftl_random_below(random, 40);
 	stream.gap_ns = aftl_random_below(random, 3) * 1000000;
 	shadow_attach_to_device(&store, &device, false);
-	for (i = 0; i < 1200 && !tap_failures(); i++) {
+	for (i = 0; i < 1200 && !tap_failure_count(); i++) {
 		test_stream_submit_request(&stream, &device);
 		if (i % 16 == 0)
 			shadow_compare_device_with_store(&store);
@@ -670,7 +671,7 @@ TAP_TEST(random_devices_agree_with_the_models)
 	u32 lived = 0;
 	u64 seed;
 
-	for (seed = 1; seed <= 300 && !tap_failures(); seed++) {
+	for (seed = 1; seed <= 300 && !tap_failure_count(); seed++) {
 		struct aftl_random random = { aftl_hash64(seed) };
 
 		test_device_init(&device, "demo");
@@ -681,13 +682,13 @@ TAP_TEST(random_devices_agree_with_the_models)
 		device.config.plane_mode = AFTL_PLANES_INDEPENDENT;
 		if (!test_device_create(&device, "ressd")) {
 			lived++;
-			watch_ressd();
+			install_ressd_rule_listener();
 			drive_random_updates(&random);
 			reprograms += watcher.reprograms;
 		}
 		test_finish_device_or_print_config(&device, "ressd", seed);
 	}
-	tap_note("%u devices lived, %llu pages were reprogrammed", lived,
-		 (unsigned long long)reprograms);
+	tap_printf("%u devices lived, %llu pages were reprogrammed", lived,
+		   (unsigned long long)reprograms);
 	CHECK(lived > 80 && reprograms > 5000);
 }

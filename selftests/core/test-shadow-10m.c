@@ -29,13 +29,14 @@ static void read_all_units(struct test_device *device)
 	u32 unit;
 
 	for (unit = 0; unit < all; unit += 8) {
-		CHECK_EQ(test_submit(device, AFTL_OP_READ, unit, min(8U, all - unit), 0, 0, 0), 0);
-		test_drain_to_queue_depth(device, 32);
+		CHECK_EQ(test_submit_io(device, AFTL_OP_READ, unit, min(8U, all - unit), 0, 0, 0),
+			 0);
+		test_drain_requests_to_depth(device, 32);
 	}
-	test_drain(device);
+	test_drain_requests(device);
 }
 
-static void run_requests_until_unit_count(struct test_device *device, u64 wanted)
+static void submit_requests_until_operation_count(struct test_device *device, u64 wanted)
 {
 	struct test_stream stream;
 
@@ -47,15 +48,15 @@ static void run_requests_until_unit_count(struct test_device *device, u64 wanted
 	stream.fua = 2;
 	stream.depth = 32;
 	test_stream_write_all_units(&stream, device);
-	while (stream.operations < wanted && !tap_failures())
+	while (stream.operations < wanted && !tap_failure_count())
 		test_stream_submit_request(&stream, device);
-	test_drain(device);
+	test_drain_requests(device);
 	read_all_units(device);
 	operations += stream.operations;
 }
 
-static void check_counters_of_long_run(const struct test_device *device,
-				       const struct shadow_store *store)
+static void check_counters_against_shadow_store(const struct test_device *device,
+						const struct shadow_store *store)
 {
 	const struct aftl_counters *c = test_counters(device);
 
@@ -68,7 +69,8 @@ static void check_counters_of_long_run(const struct test_device *device,
 }
 
 /* Send requests to a device with a shadow store; do nothing if the policy refuses the geometry. */
-static void run_policy_on_shadow(const char *policy, const char *params, bool whole, u64 wanted)
+static void check_policy_with_shadow_store(const char *policy, const char *params, bool whole,
+					   u64 wanted)
 {
 	struct test_device device;
 	struct shadow_store store;
@@ -80,8 +82,8 @@ static void run_policy_on_shadow(const char *policy, const char *params, bool wh
 	tap_begin("%s%s, %s", policy, whole ? ", whole units" : "",
 		  params == noisy ? "voltages" : "word lines of three bits");
 	shadow_attach_to_device(&store, &device, whole);
-	run_requests_until_unit_count(&device, wanted);
-	check_counters_of_long_run(&device, &store);
+	submit_requests_until_operation_count(&device, wanted);
+	check_counters_against_shadow_store(&device, &store);
 	test_device_audit_and_close(&device);
 	tap_end();
 }
@@ -96,10 +98,10 @@ int main(void)
 	u32 i;
 
 	for (i = 0; aftl_policy_at(i); i++) {
-		run_policy_on_shadow(aftl_policy_at(i)->name, word_lines, false, 230000);
-		run_policy_on_shadow(aftl_policy_at(i)->name, noisy, false, 230000);
+		check_policy_with_shadow_store(aftl_policy_at(i)->name, word_lines, false, 230000);
+		check_policy_with_shadow_store(aftl_policy_at(i)->name, noisy, false, 230000);
 	}
-	run_policy_on_shadow("approxftl", noisy, true, 60000);
-	run_policy_on_shadow("baseline", noisy, true, 60000);
+	check_policy_with_shadow_store("approxftl", noisy, true, 60000);
+	check_policy_with_shadow_store("baseline", noisy, true, 60000);
 	return tap_run_all();
 }

@@ -68,14 +68,14 @@ static u32 count_slc_blocks(void)
 }
 
 /* Round a share of a LUN's blocks up to whole blocks. */
-static u32 round_share_to_blocks(u64 share)
+static u32 convert_share_to_blocks_per_lun(u64 share)
 {
 	return (u32)((device.ftl->geo.blocks_per_lun * share + 9999) / 10000);
 }
 
 static u32 count_static_slc_blocks(void)
 {
-	return round_share_to_blocks(device.ftl->config.slc_static);
+	return convert_share_to_blocks_per_lun(device.ftl->config.slc_static);
 }
 
 /* Number of static cache blocks that are not in use. */
@@ -97,10 +97,10 @@ static u32 gc_reserve_of_policy(void)
 static void open_device_with_slc(const char *policy, const char *kept_share, const char *lent_share,
 				 const char *fill)
 {
-	test_device_open_demo(&device, policy,
-			      test_format_params(SHAPE " slc_static=%s slc_dynamic=%s "
-						 "fill=%s", kept_share, lent_share,
-						 fill));
+	test_open_demo_profile(&device, policy,
+			       test_format_params(SHAPE " slc_static=%s slc_dynamic=%s "
+						  "fill=%s", kept_share, lent_share,
+						  fill));
 }
 
 static void write_units_singly(u32 first, u32 units)
@@ -204,7 +204,7 @@ TAP_TEST(busy_luns_do_not_fold)
 }
 
 /* Write as many units per request as fit into one program. */
-static void write_units_by_whole_programs(u32 first, u32 units)
+static void write_units_three_per_request(u32 first, u32 units)
 {
 	u32 end = first + units;
 
@@ -220,8 +220,8 @@ TAP_TEST(cheaper_victims_are_collected_before_folding)
 	write_units_singly(0, 20 * EACH);
 	CHECK_EQ(count_slc_blocks(), 20);
 	/* Overwrite data in normal blocks, so that GC finds normal blocks without valid data. */
-	while (test_counters(&device)->gc_blocks < 8 && !tap_failures())
-		write_units_by_whole_programs(20 * EACH, 48);
+	while (test_counters(&device)->gc_blocks < 8 && !tap_failure_count())
+		write_units_three_per_request(20 * EACH, 48);
 	CHECK_EQ(test_counters(&device)->fold_blocks, 0);
 	CHECK_EQ(test_counters(&device)->programmed_gc_units, 0);
 }
@@ -248,7 +248,7 @@ TAP_TEST(data_with_a_placement_bypass_the_cache)
 	CHECK_EQ(count_slc_blocks(), 1);
 }
 
-static u32 find_class_of_unit(u32 unit)
+static u32 look_up_data_class_of_unit(u32 unit)
 {
 	u32 class = AFTL_CLASSES;
 
@@ -266,11 +266,11 @@ TAP_TEST(folding_keeps_the_data_class)
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, i, 1, i / 3 % 2, NULL), 0);
 	CHECK_EQ(count_slc_blocks(), 2);
 	for (i = 0; i < 2 * EACH; i++)
-		CHECK_EQ(find_class_of_unit(i), i / 3 % 2);
+		CHECK_EQ(look_up_data_class_of_unit(i), i / 3 % 2);
 	test_advance_clock_by(&device, SECOND_NS);
 	for (i = 0; i < EACH; i++) {
 		CHECK_EQ(test_block_of(&device, i)->bits, 0);
-		CHECK_EQ(find_class_of_unit(i), i / 3 % 2);
+		CHECK_EQ(look_up_data_class_of_unit(i), i / 3 % 2);
 		CHECK_EQ(test_block_of(&device, i)->kind, i / 3 % 2);
 	}
 }
@@ -305,7 +305,8 @@ TAP_TEST(a_policy_cannot_close_a_cache_block)
 	CHECK(!device.ftl->luns[0].slc_open);
 }
 
-static void reload_with_slc(const char *policy, const char *kept_share, const char *lent_share)
+static void reload_device_with_slc_shares(const char *policy, const char *kept_share,
+					  const char *lent_share)
 {
 	test_device_set_param_text(&device, "slc_static", kept_share);
 	test_device_set_param_text(&device, "slc_dynamic", lent_share);
@@ -325,14 +326,14 @@ TAP_TEST(the_cache_survives_a_snapshot)
 	digest = aftl_compute_device_digest(device.ftl);
 	open_device_with_slc("baseline", "25%", "0", "none");
 	write_units_singly(0, EACH + 5);
-	reload_with_slc("baseline", "25%", "0");
+	reload_device_with_slc_shares("baseline", "25%", "0");
 	CHECK_EQ(test_block_of(&device, EACH)->bits, 1);
 	write_units_singly(EACH + 5, EACH - 5);
 	CHECK_EQ(aftl_compute_device_digest(device.ftl), digest);
 	CHECK(test_block_of(&device, 2 * EACH - 1) == test_block_of(&device, EACH));
 	/* A change of the policy does not close the open block of the SLC cache. */
 	write_units_singly(0, 3);
-	reload_with_slc("vth_b", "5%", "0");
+	reload_device_with_slc_shares("vth_b", "5%", "0");
 	write_units_singly(3, 1);
 	CHECK(test_block_of(&device, 3) == test_block_of(&device, 0));
 }
@@ -345,7 +346,7 @@ TAP_TEST(the_cache_can_be_turned_off_and_on)
 	open_device_with_slc("baseline", "10%", "20%", "none");
 	write_units_singly(0, 7 * EACH + 3);
 	CHECK_EQ(count_slc_blocks(), 8);
-	reload_with_slc("baseline", "0", "0");
+	reload_device_with_slc_shares("baseline", "0", "0");
 	CHECK_EQ(count_slc_blocks(), 8);
 	for (i = 0; i < device.ftl->geo.blocks; i++)
 		CHECK(device.ftl->media.blocks[i].state != AFTL_BLOCK_OPEN);
@@ -353,7 +354,7 @@ TAP_TEST(the_cache_can_be_turned_off_and_on)
 		write_units_singly(0, test_unit_count(&device));
 	CHECK_EQ(count_slc_blocks(), 0);
 	CHECK_EQ(test_counters(&device)->cached_host_units, 0);
-	reload_with_slc("baseline", "10%", "0");
+	reload_device_with_slc_shares("baseline", "10%", "0");
 	write_random_units(2000, 3);
 	CHECK_EQ(count_slc_blocks(), 4);
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
@@ -375,7 +376,7 @@ TAP_TEST(invalid_combinations_with_an_slc_cache_are_refused)
 
 /* Tests of the SLC cache under random requests, on random devices with random policies. */
 
-static void draw_slc_cache(struct aftl_random *random)
+static void draw_slc_cache_params(struct aftl_random *random)
 {
 	struct aftl_config *config = &device.config;
 
@@ -394,7 +395,7 @@ static void check_no_block_can_fold(void)
 {
 	u32 i;
 
-	test_drain(&device);
+	test_drain_requests(&device);
 	test_advance_clock_by(&device, 100 * SECOND_NS);
 	for (i = 0; i < device.ftl->geo.luns; i++) {
 		struct census census = count_slc_blocks_of_lun(i);
@@ -409,7 +410,7 @@ static void check_no_block_can_fold(void)
 static u32 lived;
 static u64 folds;
 
-static void drive_slc_cache(struct aftl_random *random)
+static void run_random_slc_cache_requests(struct aftl_random *random)
 {
 	static struct shadow_store store;
 	struct test_stream stream;
@@ -421,7 +422,7 @@ static void drive_slc_cache(struct aftl_random *random)
 	stream.depth = aftl_random_below(random, 40);
 	stream.gap_ns = aftl_random_below(random, 3) * 1000000;
 	shadow_attach_to_device(&store, &device, false);
-	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
+	for (i = 0; i < REQUESTS && !tap_failure_count(); i++) {
 		test_stream_submit_request(&stream, &device);
 		if (i % 16 == 0)
 			shadow_compare_device_with_store(&store);
@@ -432,7 +433,7 @@ static void drive_slc_cache(struct aftl_random *random)
 	folds += test_counters(&device)->fold_blocks;
 }
 
-static void run_slc_cache_seed(u64 seed)
+static void check_slc_cache_with_seed(u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed ^ 0xcac4e) };
 	const char *policy = test_draw_policy(false, &random);
@@ -442,10 +443,10 @@ static void run_slc_cache_seed(u64 seed)
 	test_randomize_options(&device, &random);
 	device.config.bad = 0;
 	device.config.endurance = 0;
-	draw_slc_cache(&random);
+	draw_slc_cache_params(&random);
 	if (!test_device_create(&device, policy)) {
 		lived++;
-		drive_slc_cache(&random);
+		run_random_slc_cache_requests(&random);
 	}
 	test_finish_device_or_print_config(&device, policy, seed);
 }
@@ -454,10 +455,10 @@ TAP_TEST(random_devices_fold_all_they_can_when_they_are_idle)
 {
 	u64 seed;
 
-	for (seed = 1; seed <= SEEDS && !tap_failures(); seed++)
-		run_slc_cache_seed(seed);
-	tap_note("%u devices: %llu blocks folded", lived, (unsigned long long)folds);
-	CHECK(tap_failures() || (lived > SEEDS / 4 && folds > 500));
+	for (seed = 1; seed <= SEEDS && !tap_failure_count(); seed++)
+		check_slc_cache_with_seed(seed);
+	tap_printf("%u devices: %llu blocks folded", lived, (unsigned long long)folds);
+	CHECK(tap_failure_count() || (lived > SEEDS / 4 && folds > 500));
 }
 
-TAP_SEED(run_slc_cache_seed)
+TAP_SEED(check_slc_cache_with_seed)

@@ -46,7 +46,7 @@ static struct watch {
 
 static struct test_device *const device = &watch.device;
 
-static int record_work_since_pause(__maybe_unused void *host)
+static int record_work_at_host_pause(__maybe_unused void *host)
 {
 	watch.most = max(watch.most, watch.since);
 	watch.since = 0;
@@ -60,7 +60,7 @@ static void count_copy_since_pause(__maybe_unused struct test_listener *self,
 	watch.since++;
 }
 
-static void count_programmed_page_of_fill(__maybe_unused struct test_listener *self,
+static void count_page_filled_since_pause(__maybe_unused struct test_listener *self,
 					  __maybe_unused aftl_ppn_t first)
 {
 	watch.since++;
@@ -69,10 +69,10 @@ static void count_programmed_page_of_fill(__maybe_unused struct test_listener *s
 static void init_device_that_counts_pauses(const char *params)
 {
 	watch = (struct watch){ .listener = { .copy = count_copy_since_pause,
-					      .programmed = count_programmed_page_of_fill } };
+					      .programmed = count_page_filled_since_pause } };
 	test_device_init(device, "demo");
-	device->ops.pause = record_work_since_pause;
-	test_device_listen(device, &watch.listener);
+	device->ops.pause = record_work_at_host_pause;
+	test_device_add_listener(device, &watch.listener);
 	test_device_set_params(device, params);
 }
 
@@ -101,12 +101,12 @@ TAP_TEST(a_fill_can_be_interrupted)
 
 static struct test_bytes bytes;
 
-static int audit_in_slices(void)
+static int audit_paused_device(void)
 {
 	return aftl_audit(device->ftl, &device->error);
 }
 
-static int save_in_slices(void)
+static int save_paused_device_snapshot(void)
 {
 	struct aftl_snapshot_sink sink = test_bytes_sink(&bytes);
 
@@ -114,7 +114,7 @@ static int save_in_slices(void)
 	return aftl_save(device->ftl, &sink, &device->error);
 }
 
-static int load_in_slices(void)
+static int load_paused_device_snapshot(void)
 {
 	struct aftl_snapshot_source source = test_bytes_source(&bytes);
 	struct aftl *ftl = NULL;
@@ -148,9 +148,9 @@ TAP_TEST(audit_save_and_load_can_be_interrupted)
 {
 	init_device_that_counts_pauses(filled);
 	CHECK_EQ(test_device_create(device, "vth_b"), 0);
-	check_call_interruptible(audit_in_slices);
-	check_call_interruptible(save_in_slices);
-	check_call_interruptible(load_in_slices);
+	check_call_interruptible(audit_paused_device);
+	check_call_interruptible(save_paused_device_snapshot);
+	check_call_interruptible(load_paused_device_snapshot);
 	test_bytes_free(&bytes);
 }
 
@@ -166,12 +166,12 @@ static u32 count_age_checks(__maybe_unused struct aftl_policy *policy, u32 class
 	return class == AFTL_APPROX ? 30 * 24 : 0;
 }
 
-static void open_refresh_device(void)
+static void open_device_that_counts_age_checks(void)
 {
 	init_device_that_counts_pauses(old);
 	counting = *aftl_policy_find("delta_b");
 	counting.retention_hours = count_age_checks;
-	test_device_open_policy_type(device, &counting, NULL);
+	test_device_open_with_policy_type(device, &counting, NULL);
 }
 
 /* Return the largest number of pages that one event checked for age. */
@@ -190,7 +190,7 @@ static u32 find_max_age_checks_per_event(u64 ns)
 
 TAP_TEST(the_daily_search_for_old_data_is_sliced)
 {
-	open_refresh_device();
+	open_device_that_counts_age_checks();
 	asked = 0;
 	aftl_advance_age(device->ftl, 29 * AFTL_DAY_NS);
 	CHECK_EQ(asked, 0);
@@ -206,14 +206,14 @@ TAP_TEST(the_daily_search_for_old_data_is_sliced)
 /* The search for old data does not finish the first LUN before it begins the second. */
 TAP_TEST(the_search_for_old_data_alternates_between_luns)
 {
-	open_refresh_device();
+	open_device_that_counts_age_checks();
 	aftl_advance_age(device->ftl, 31 * AFTL_DAY_NS);
 	aftl_process_events_until(device->ftl, aftl_device_time_ns(device->ftl) + 250000);
 	CHECK_EQ(test_counters(device)->refresh_blocks, 2);
 }
 
 /* Check that a device and the one loaded from its snapshot have the same events and times. */
-static void check_devices_continue_alike(struct aftl *loaded)
+static void check_devices_have_equal_next_events(struct aftl *loaded)
 {
 	u32 events;
 
@@ -237,11 +237,11 @@ static void save_during_refresh_scan(u64 at_ns)
 	CHECK_EQ(test_device_create(device, "delta_b"), 0);
 	aftl_advance_age(device->ftl, 31 * AFTL_DAY_NS);
 	aftl_process_events_until(device->ftl, aftl_device_time_ns(device->ftl) + at_ns);
-	CHECK_EQ(save_in_slices(), 0);
+	CHECK_EQ(save_paused_device_snapshot(), 0);
 	source = test_bytes_source(&bytes);
 	CHECK_EQ(aftl_load(&loaded, &source, &device->ops, device, &device->error), 0);
 	aftl_reset_stats(device->ftl);
-	check_devices_continue_alike(loaded);
+	check_devices_have_equal_next_events(loaded);
 	CHECK(test_counters(device)->programmed_refresh_units > 0);
 	aftl_destroy(loaded);
 	test_bytes_free(&bytes);
@@ -334,13 +334,14 @@ static void count_pending_events(void)
 	}
 }
 
-static void submit_and_record_work(enum aftl_op op, u32 unit, u32 units)
+static void submit_request_and_record_work(enum aftl_op op, u32 unit, u32 units)
 {
 	u32 work;
 
 	count_pending_events();
 	work = aftl_get_work_item_count(device->ftl);
-	CHECK_EQ(test_submit(device, op, unit, units, 0, 0, aftl_device_time_ns(device->ftl)), 0);
+	CHECK_EQ(test_submit_io(device, op, unit, units, 0, 0, aftl_device_time_ns(device->ftl)),
+		 0);
 	record_work_of_core_call(work);
 }
 
@@ -365,8 +366,8 @@ static void check_work_per_call_is_bounded(u32 at_least)
 static void write_units_and_record_work(u32 first, u32 end)
 {
 	for (; first < end; first += TEST_REQUEST_UNITS)
-		submit_and_record_work(AFTL_OP_WRITE, first,
-				       min(end - first, (u32)TEST_REQUEST_UNITS));
+		submit_request_and_record_work(AFTL_OP_WRITE, first,
+					       min(end - first, (u32)TEST_REQUEST_UNITS));
 }
 
 static u32 count_woken_luns(void)
@@ -399,7 +400,7 @@ TAP_TEST(the_work_per_call_of_a_flush_is_bounded)
 	open_device_that_counts_work(wide);
 	write_units_and_record_work(0, 16000);
 	calls = 0;
-	submit_and_record_work(AFTL_OP_FLUSH, 0, 0);
+	submit_request_and_record_work(AFTL_OP_FLUSH, 0, 0);
 	process_events_and_record_work();
 	CHECK_RANGE(test_counters(device)->array_programs, 4000, 16000);
 	check_work_per_call_is_bounded(16000 / CALL_WORK);
@@ -412,7 +413,7 @@ TAP_TEST(the_work_per_call_of_gc_is_bounded)
 	open_device_that_counts_work(wide);
 	for (i = 0; i < 2; i++)
 		write_units_and_record_work(0, test_unit_count(device) / 2);
-	submit_and_record_work(AFTL_OP_FLUSH, 0, 0);
+	submit_request_and_record_work(AFTL_OP_FLUSH, 0, 0);
 	process_events_and_record_work();
 	calls = 0;
 	for (i = 0; i < 4096; i++) {
@@ -437,10 +438,10 @@ TAP_TEST(the_work_per_call_of_discards_is_bounded)
 
 	open_device_that_counts_work(wide);
 	write_units_and_record_work(0, 64000);
-	submit_and_record_work(AFTL_OP_FLUSH, 0, 0);
+	submit_request_and_record_work(AFTL_OP_FLUSH, 0, 0);
 	process_events_and_record_work();
 	for (i = 0; i < 64000; i += 256)
-		submit_and_record_work(AFTL_OP_DISCARD, i, 256);
+		submit_request_and_record_work(AFTL_OP_DISCARD, i, 256);
 	process_events_and_record_work();
 	check_work_per_call_is_bounded(250);
 }
@@ -456,12 +457,12 @@ TAP_TEST(the_work_per_call_of_a_zone_reset_is_bounded)
 	write_units_and_record_work(0, 4 * zone_units - 100);
 	process_events_and_record_work();
 	calls = 0;
-	submit_and_record_work(AFTL_OP_ZONE_RESET, 0, 0);
+	submit_request_and_record_work(AFTL_OP_ZONE_RESET, 0, 0);
 	process_events_and_record_work();
 	check_work_per_call_is_bounded(zone_units / AFTL_SLICE_WORK);
 	CHECK_EQ(test_counters(device)->zone_resets, 1);
 	calls = 0;
-	submit_and_record_work(AFTL_OP_ZONE_RESET_ALL, 0, 0);
+	submit_request_and_record_work(AFTL_OP_ZONE_RESET_ALL, 0, 0);
 	process_events_and_record_work();
 	check_work_per_call_is_bounded(3 * zone_units / AFTL_SLICE_WORK);
 	CHECK_EQ(test_counters(device)->zone_resets, 4);
@@ -482,7 +483,7 @@ TAP_TEST(the_work_per_call_for_writes_before_a_zone_reset_is_bounded)
 				     "page=16KiB unit=4KiB op=30 zoned=64MiB buffer=16MiB "
 				     "buffer_safe=on program=1s");
 	write_units_and_record_work(0, 4000);
-	submit_and_record_work(AFTL_OP_ZONE_RESET, 0, 0);
+	submit_request_and_record_work(AFTL_OP_ZONE_RESET, 0, 0);
 	process_events_and_record_work();
 	calls = 0;
 	write_units_and_record_work(0, 4000);
@@ -496,7 +497,7 @@ TAP_TEST(the_work_per_call_for_writes_before_a_zone_reset_is_bounded)
  * Requests during a zone reset see the zones as reset. The device's final state does not depend on
  * whether the reset ends before these requests.
  */
-static u64 reset_zones_and_continue(bool at_once)
+static u64 send_requests_during_zone_reset(bool at_once)
 {
 	u32 zone_units, i;
 	u64 digest;
@@ -506,15 +507,15 @@ static u64 reset_zones_and_continue(bool at_once)
 	write_units_and_record_work(0, 3 * zone_units);
 	process_events_and_record_work();
 	for (i = 0; i < 3; i++) {
-		submit_and_record_work(AFTL_OP_ZONE_RESET, i * zone_units, 0);
+		submit_request_and_record_work(AFTL_OP_ZONE_RESET, i * zone_units, 0);
 		while (!at_once && aftl_is_dispatch_pending(device->ftl))
 			test_process_event(device);
 		/* Resets after the first one may have to wait for open blocks of their zone. */
 		CHECK(i || aftl_is_dispatch_pending(device->ftl) == at_once);
-		test_submit(device, AFTL_OP_WRITE, i * zone_units, 40, 0, 0,
-			    aftl_device_time_ns(device->ftl));
-		test_submit(device, AFTL_OP_READ, i * zone_units + 100, 60, 0, 0,
-			    aftl_device_time_ns(device->ftl));
+		test_submit_io(device, AFTL_OP_WRITE, i * zone_units, 40, 0, 0,
+			       aftl_device_time_ns(device->ftl));
+		test_submit_io(device, AFTL_OP_READ, i * zone_units + 100, 60, 0, 0,
+			       aftl_device_time_ns(device->ftl));
 		aftl_set_drain_mode(device->ftl, i % 2);
 	}
 	aftl_set_drain_mode(device->ftl, true);
@@ -528,7 +529,7 @@ static u64 reset_zones_and_continue(bool at_once)
 
 TAP_TEST(requests_during_a_zone_reset_wait_for_it)
 {
-	u64 digest = reset_zones_and_continue(false);
+	u64 digest = send_requests_during_zone_reset(false);
 
-	CHECK_EQ(reset_zones_and_continue(true), digest);
+	CHECK_EQ(send_requests_during_zone_reset(true), digest);
 }

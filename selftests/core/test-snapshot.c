@@ -33,27 +33,27 @@ static struct test_device device;
 static struct test_device loaded;
 
 /* Flush, and wait until the device is idle. */
-static void flush_until_idle(struct test_device *mine)
+static void flush_device_until_idle(struct test_device *mine)
 {
-	test_drain(mine);
+	test_drain_requests(mine);
 	CHECK_EQ(test_execute_request(mine, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	test_advance_clock_by(mine, 50000000);
 }
 
-static void run_requests_of_seed(struct test_device *mine, u64 seed, u32 requests)
+static void run_random_requests_and_flush(struct test_device *mine, u64 seed, u32 requests)
 {
 	struct test_stream stream;
 
 	test_stream_init(&stream, seed);
 	while (requests--)
 		test_stream_submit_request(&stream, mine);
-	flush_until_idle(mine);
+	flush_device_until_idle(mine);
 }
 
 static void open_used_device(const char *policy, const char *params)
 {
-	test_device_open_demo(&device, policy, params);
-	run_requests_of_seed(&device, 1, 3000);
+	test_open_demo_profile(&device, policy, params);
+	run_random_requests_and_flush(&device, 1, 3000);
 }
 
 static int save_device_bytes(struct test_bytes *bytes)
@@ -115,8 +115,8 @@ static void check_devices_behave_alike(void)
 {
 	aftl_reset_stats(device.ftl);
 	aftl_reset_stats(loaded.ftl);
-	run_requests_of_seed(&device, 2, 3000);
-	run_requests_of_seed(&loaded, 2, 3000);
+	run_random_requests_and_flush(&device, 2, 3000);
+	run_random_requests_and_flush(&loaded, 2, 3000);
 	check_devices_have_same_state();
 	check_counters_after_load();
 }
@@ -169,7 +169,7 @@ TAP_TEST(a_new_device_survives_saving_and_loading)
 {
 	struct test_bytes bytes = { 0 };
 
-	test_device_open_demo(&device, "approxftl", plain);
+	test_open_demo_profile(&device, "approxftl", plain);
 	CHECK_EQ(save_device_bytes(&bytes), 0);
 	if (CHECK_MSG(!load_device_bytes(&bytes), "%s", loaded.error.text))
 		check_devices_have_same_state();
@@ -180,12 +180,12 @@ TAP_TEST(a_busy_device_is_not_saved)
 {
 	struct test_bytes bytes = { 0 };
 
-	test_device_open_demo(&device, "baseline", busy);
-	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, 0, 1, 0, 0, 0), 0);
-	test_drain(&device);
+	test_open_demo_profile(&device, "baseline", busy);
+	CHECK_EQ(test_submit_io(&device, AFTL_OP_WRITE, 0, 1, 0, 0, 0), 0);
+	test_drain_requests(&device);
 	CHECK_EQ(save_device_bytes(&bytes), -EBUSY);
 	CHECK(strlen(device.error.text) > 10);
-	flush_until_idle(&device);
+	flush_device_until_idle(&device);
 	CHECK_EQ(save_device_bytes(&bytes), 0);
 	test_bytes_free(&bytes);
 }
@@ -260,7 +260,7 @@ TAP_TEST(forged_snapshots_are_refused_or_consistent)
 
 	open_used_device("approxftl", tiny);
 	CHECK_EQ(save_device_bytes(&bytes), 0);
-	for (i = 0; i < 4 * bytes.size && !tap_failures(); i++) {
+	for (i = 0; i < 4 * bytes.size && !tap_failure_count(); i++) {
 		size_t at = i % bytes.size;
 		u8 good = bytes.data[at];
 
@@ -274,15 +274,15 @@ TAP_TEST(forged_snapshots_are_refused_or_consistent)
 			lived++;
 			test_audit_device(&loaded);
 			if (aftl_geometry(loaded.ftl)->units < 10000 && i % 16 == 0)
-				run_requests_of_seed(&loaded, i, 30);
+				run_random_requests_and_flush(&loaded, i, 30);
 			test_audit_device(&loaded);
 		}
-		if (tap_failures())
-			tap_note("byte %zu was %02x and is %02x", at, good, bytes.data[at]);
+		if (tap_failure_count())
+			tap_printf("byte %zu was %02x and is %02x", at, good, bytes.data[at]);
 		test_device_close(&loaded);
 		bytes.data[at] = good;
 	}
-	tap_note("%u forgeries refused, %u possible states", refused, lived);
+	tap_printf("%u forgeries refused, %u possible states", refused, lived);
 	CHECK(refused > 100);
 	test_bytes_free(&bytes);
 }

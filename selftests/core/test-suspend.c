@@ -41,8 +41,8 @@ static void begin_block_erase(const char *params)
 	u32 unit;
 	u32 luns;
 
-	test_device_open_demo(&device, "baseline", params);
-	test_device_listen(&device, &listener);
+	test_open_demo_profile(&device, "baseline", params);
+	test_device_add_listener(&device, &listener);
 	CHECK_EQ(aftl_geometry(device.ftl)->block_ppns, BLOCK_UNITS);
 	luns = aftl_geometry(device.ftl)->luns;
 	for (unit = 0; unit < luns * (BLOCK_UNITS + 64); unit += 2)
@@ -59,7 +59,7 @@ static void begin_block_erase(const char *params)
 
 static void check_erase_end(u64 ns)
 {
-	test_drain(&device);
+	test_drain_requests(&device);
 	test_advance_clock_by(&device, 20000000);
 	CHECK_EQ(erased_ns, ns);
 }
@@ -69,7 +69,7 @@ static struct test_request *begin_suspending(enum aftl_op op, u32 unit, u32 unit
 	return test_submit_kept(&device, op, unit, units, 0, 0, aftl_device_time_ns(device.ftl));
 }
 
-static u64 finish_request_and_return_ns(struct test_request *request)
+static u64 await_request_completion_ns(struct test_request *request)
 {
 	u64 ns;
 
@@ -96,7 +96,7 @@ static u64 submit_write_at_time(u64 ns)
 
 	test_advance_clock_by(&device, ns);
 	write = begin_suspending(AFTL_OP_WRITE, 1000, 2);
-	return finish_request_and_return_ns(write) - ns;
+	return await_request_completion_ns(write) - ns;
 }
 
 TAP_TEST(a_program_suspends_an_erase)
@@ -134,7 +134,7 @@ TAP_TEST(suspension_is_charged_to_the_suspended_program)
 	write = begin_suspending(AFTL_OP_WRITE, 1000, 2);
 	test_advance_clock_by(&device, 100000);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, BLOCK_UNITS, 1, 0, NULL), 0);
-	CHECK_EQ(finish_request_and_return_ns(write), WRITE_NS + COST_NS + READ_NS);
+	CHECK_EQ(await_request_completion_ns(write), WRITE_NS + COST_NS + READ_NS);
 	CHECK_EQ(counters->program_energy_pj, (PROGRAM_NS + COST_NS) * 82500ULL / 1000);
 	CHECK_EQ(counters->erase_energy_pj, energy);
 	CHECK_EQ(counters->array_program_ns, PROGRAM_NS);
@@ -153,11 +153,11 @@ TAP_TEST(at_most_suspend_limit_programs_delay_an_erase)
 	for (i = 0; i < ARRAY_SIZE(writes); i++)
 		writes[i] = begin_suspending(AFTL_OP_WRITE, 1000 + 2 * i, 2);
 	for (i = 0; i < 3; i++)
-		CHECK_EQ(finish_request_and_return_ns(writes[i]),
+		CHECK_EQ(await_request_completion_ns(writes[i]),
 			 500000 + LATENCY_NS + (i + 1) * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
-	CHECK_EQ(finish_request_and_return_ns(writes[3]), ERASE_NS + COST_NS + 4 * WRITE_NS);
-	CHECK_EQ(finish_request_and_return_ns(writes[4]), ERASE_NS + COST_NS + 5 * WRITE_NS);
+	CHECK_EQ(await_request_completion_ns(writes[3]), ERASE_NS + COST_NS + 4 * WRITE_NS);
+	CHECK_EQ(await_request_completion_ns(writes[4]), ERASE_NS + COST_NS + 5 * WRITE_NS);
 	check_erase_end(ERASE_NS + COST_NS + 3 * WRITE_NS);
 }
 
@@ -176,13 +176,13 @@ TAP_TEST(a_read_begins_when_the_suspended_die_accepts_it)
 	CHECK_EQ(device.ftl->luns[0].work.phase, AFTL_PHASE_SENSE);
 	reads[2] = begin_suspending(AFTL_OP_READ, BLOCK_UNITS + 8, 1);
 	for (i = 0; i < 3; i++)
-		CHECK_EQ(finish_request_and_return_ns(reads[i]),
+		CHECK_EQ(await_request_completion_ns(reads[i]),
 			 500000 + LATENCY_NS + (i + 1) * READ_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
 	test_advance_clock_by(&device, 100000);
 	CHECK(is_lun_erasing());
 	reads[3] = begin_suspending(AFTL_OP_READ, BLOCK_UNITS, 1);
-	CHECK_EQ(finish_request_and_return_ns(reads[3]), 600000 + 2 * LATENCY_NS + 4 * READ_NS);
+	CHECK_EQ(await_request_completion_ns(reads[3]), 600000 + 2 * LATENCY_NS + 4 * READ_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 2);
 	CHECK_EQ(test_counters(&device)->array_suspend_ns, 2 * COST_NS);
 	test_advance_clock_by(&device, ERASE_NS);
@@ -191,7 +191,7 @@ TAP_TEST(a_read_begins_when_the_suspended_die_accepts_it)
 	begin_block_erase(SHAPE " suspend=erase suspend_cost=0");
 	test_advance_clock_by(&device, 500000);
 	reads[0] = begin_suspending(AFTL_OP_READ, BLOCK_UNITS, 1);
-	CHECK_EQ(finish_request_and_return_ns(reads[0]), 500000 + READ_NS);
+	CHECK_EQ(await_request_completion_ns(reads[0]), 500000 + READ_NS);
 	check_erase_end(ERASE_NS + READ_NS);
 }
 
@@ -201,7 +201,7 @@ static void begin_relocation(const char *params, u32 valid)
 	u32 block_units;
 	u32 unit;
 
-	test_device_open_demo(&device, "baseline", params);
+	test_open_demo_profile(&device, "baseline", params);
 	block_units = aftl_geometry(device.ftl)->block_ppns;
 	for (unit = 0; unit < block_units + 64; unit += 2)
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, unit, 2, 0, NULL), 0);
@@ -216,7 +216,7 @@ static void begin_relocation(const char *params, u32 valid)
 
 static void check_relocation_end(void)
 {
-	test_drain(&device);
+	test_drain_requests(&device);
 	test_advance_clock_by(&device, 20000000);
 	CHECK_EQ(test_counters(&device)->array_erases, 1);
 }
@@ -233,23 +233,23 @@ TAP_TEST(data_of_a_program_in_progress_are_not_sensed)
 	counters = test_counters(&device);
 	test_advance_clock_by(&device, programs_ns);
 	CHECK_EQ(device.ftl->luns[0].work.phase, AFTL_PHASE_PROGRAM);
-	CHECK_EQ(finish_request_and_return_ns(begin_suspending(AFTL_OP_READ, 1, 1)), programs_ns);
+	CHECK_EQ(await_request_completion_ns(begin_suspending(AFTL_OP_READ, 1, 1)), programs_ns);
 	CHECK_EQ(counters->array_suspends, 0);
 	test_advance_clock_by(&device, 200000);
 	other = begin_suspending(AFTL_OP_READ, BLOCK_UNITS, 1);
-	CHECK_EQ(finish_request_and_return_ns(begin_suspending(AFTL_OP_READ, 0, 2)),
+	CHECK_EQ(await_request_completion_ns(begin_suspending(AFTL_OP_READ, 0, 2)),
 		 programs_ns + 200000);
 	CHECK_EQ(device.ftl->luns[0].work.phase, AFTL_PHASE_SUSPEND);
 	test_advance_clock_by(&device, LATENCY_NS);
 	CHECK_EQ(device.ftl->luns[0].work.phase, AFTL_PHASE_SENSE);
-	CHECK_EQ(finish_request_and_return_ns(begin_suspending(AFTL_OP_READ, 1, 1)),
+	CHECK_EQ(await_request_completion_ns(begin_suspending(AFTL_OP_READ, 1, 1)),
 		 programs_ns + 200000 + LATENCY_NS);
 	over_ns = programs_ns + 200000 + LATENCY_NS + READ_NS;
-	CHECK_EQ(finish_request_and_return_ns(other), over_ns);
+	CHECK_EQ(await_request_completion_ns(other), over_ns);
 	CHECK_EQ(counters->buffer_read_units, 4);
 	CHECK_EQ(counters->array_reads, 2);
 	/* A host read of units 0 to 3 senses units 2 and 3, which GC has not relocated yet. */
-	CHECK_EQ(finish_request_and_return_ns(begin_suspending(AFTL_OP_READ, 0, 4)),
+	CHECK_EQ(await_request_completion_ns(begin_suspending(AFTL_OP_READ, 0, 4)),
 		 over_ns + LATENCY_NS + SENSE_NS + PAGE_NS);
 	CHECK_EQ(counters->buffer_read_units, 6);
 	CHECK_EQ(counters->array_suspends, 2);
@@ -265,9 +265,9 @@ TAP_TEST(queued_reads_are_served_when_their_program_begins)
 	begin_relocation(SHAPE " unit=0", 1);
 	other = begin_suspending(AFTL_OP_READ, 150, 1);
 	read = begin_suspending(AFTL_OP_READ, 0, 1);
-	CHECK_EQ(finish_request_and_return_ns(read), SENSE_NS);
+	CHECK_EQ(await_request_completion_ns(read), SENSE_NS);
 	CHECK_EQ(test_counters(&device)->buffer_read_units, 1);
-	CHECK_EQ(finish_request_and_return_ns(other),
+	CHECK_EQ(await_request_completion_ns(other),
 		 SENSE_NS + 2 * PAGE_NS + PROGRAM_NS + SENSE_NS + PAGE_NS);
 	CHECK_EQ(test_counters(&device)->array_reads, 2);
 	check_relocation_end();
@@ -287,9 +287,9 @@ TAP_TEST(a_queued_read_is_served_from_a_program_on_another_die)
 	writes[0] = begin_suspending(AFTL_OP_WRITE, unit, 2);
 	writes[1] = begin_suspending(AFTL_OP_WRITE, unit, 2);
 	CHECK_EQ(device.ftl->luns[1].work.phase, AFTL_PHASE_PROGRAM);
-	CHECK_EQ(finish_request_and_return_ns(read), ERASE_NS);
-	finish_request_and_return_ns(writes[0]);
-	finish_request_and_return_ns(writes[1]);
+	CHECK_EQ(await_request_completion_ns(read), ERASE_NS);
+	await_request_completion_ns(writes[0]);
+	await_request_completion_ns(writes[1]);
 	check_erase_end(ERASE_NS);
 }
 
@@ -304,8 +304,8 @@ TAP_TEST(a_read_waits_for_the_program_that_suspended_an_erase)
 	write = begin_suspending(AFTL_OP_WRITE, 1000, 2);
 	test_advance_clock_by(&device, 100000);
 	read = begin_suspending(AFTL_OP_READ, BLOCK_UNITS, 1);
-	CHECK_EQ(finish_request_and_return_ns(write), 500000 + LATENCY_NS + WRITE_NS);
-	CHECK_EQ(finish_request_and_return_ns(read), 500000 + LATENCY_NS + WRITE_NS + READ_NS);
+	CHECK_EQ(await_request_completion_ns(write), 500000 + LATENCY_NS + WRITE_NS);
+	CHECK_EQ(await_request_completion_ns(read), 500000 + LATENCY_NS + WRITE_NS + READ_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
 	check_erase_end(ERASE_NS + COST_NS + WRITE_NS + READ_NS);
 }
@@ -323,7 +323,7 @@ TAP_TEST(buffered_data_suspend_only_for_a_flush_or_lack_of_space)
 	test_advance_clock_by(&device, 500000);
 	CHECK_EQ(test_counters(&device)->array_suspends, 0);
 	flush = begin_suspending(AFTL_OP_FLUSH, 0, 0);
-	CHECK_EQ(finish_request_and_return_ns(flush), 1000000 + LATENCY_NS + 4 * WRITE_NS);
+	CHECK_EQ(await_request_completion_ns(flush), 1000000 + LATENCY_NS + 4 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
 	check_erase_end(ERASE_NS + COST_NS + 4 * WRITE_NS);
 	begin_block_erase(params);
@@ -331,9 +331,9 @@ TAP_TEST(buffered_data_suspend_only_for_a_flush_or_lack_of_space)
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 1000, 16, 0, NULL), 0);
 	CHECK_EQ(test_counters(&device)->array_suspends, 0);
 	last = begin_suspending(AFTL_OP_WRITE, 2000, 1);
-	CHECK_EQ(finish_request_and_return_ns(last), 500000 + LATENCY_NS + WRITE_NS);
+	CHECK_EQ(await_request_completion_ns(last), 500000 + LATENCY_NS + WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
-	test_drain(&device);
+	test_drain_requests(&device);
 	test_advance_clock_by(&device, 50000000);
 	CHECK(erased_ns > ERASE_NS);
 	check_erase_end(erased_ns);

@@ -38,8 +38,8 @@ static struct test_device device;
 
 static void open_device_with_cmt(const char *policy, const char *cache, const char *fill)
 {
-	test_device_open_demo(&device, policy, test_format_params(SHAPE " map_cache=%s "
-								  "fill=%s", cache, fill));
+	test_open_demo_profile(&device, policy, test_format_params(SHAPE " map_cache=%s "
+								   "fill=%s", cache, fill));
 }
 
 static const struct aftl_trans_page *get_trans_page(u32 number)
@@ -64,18 +64,18 @@ static struct aftl_block *find_block_of_trans_page(u32 number)
 
 static u64 measure_unit_read_ns(u32 unit)
 {
-	return test_get_latency(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE);
+	return test_measure_io_ns(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE);
 }
 
 static u64 measure_unit_write_ns(u32 unit)
 {
-	return test_get_latency(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE);
+	return test_measure_io_ns(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE);
 }
 
 /* Wait until the device is idle. */
 static void wait_until_idle(void)
 {
-	test_drain(&device);
+	test_drain_requests(&device);
 	test_advance_clock_by(&device, SECOND_NS);
 }
 
@@ -228,13 +228,13 @@ TAP_TEST(reads_complete_although_commands_run_out)
 {
 	u32 i;
 
-	test_device_open_demo(&device, "baseline",
-			      SHAPE " map_cache=4KiB fill=sequential depth=16");
+	test_open_demo_profile(&device, "baseline",
+			       SHAPE " map_cache=4KiB fill=sequential depth=16");
 	for (i = 0; i < 400; i++)
-		CHECK_EQ(test_submit(&device, AFTL_OP_READ, i * 97 % 4900, 8, AFTL_PRECISE, 0,
-				     aftl_device_time_ns(device.ftl)),
+		CHECK_EQ(test_submit_io(&device, AFTL_OP_READ, i * 97 % 4900, 8, AFTL_PRECISE, 0,
+					aftl_device_time_ns(device.ftl)),
 			 0);
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK_EQ(device.completed, 400);
 	CHECK_EQ(device.ftl->free_read_count, 16);
 	CHECK(test_counters(&device)->map_misses > 100);
@@ -247,7 +247,7 @@ TAP_TEST(a_page_used_during_eviction_stays_cached)
 {
 	u32 i;
 
-	test_device_open_demo(&device, "baseline", PAIRS);
+	test_open_demo_profile(&device, "baseline", PAIRS);
 	/* A program takes two translation pages, so a single eviction waits for a second one. */
 	measure_unit_write_ns(0);
 	for (i = 1; i <= device.ftl->cmt.capacity; i++)
@@ -278,14 +278,14 @@ TAP_TEST(writes_wait_for_evictions)
 	open_device_with_cmt("baseline", "4KiB", "sequential");
 	cmt = &device.ftl->cmt;
 	for (i = 0; i < 300; i++) {
-		CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, i * 131 % 4900, 1, AFTL_PRECISE, 0,
-				     aftl_device_time_ns(device.ftl)),
+		CHECK_EQ(test_submit_io(&device, AFTL_OP_WRITE, i * 131 % 4900, 1, AFTL_PRECISE, 0,
+					aftl_device_time_ns(device.ftl)),
 			 0);
 		while (device.pending > 20)
 			test_process_event(&device);
 		most = max(most, cmt->cached);
 	}
-	test_drain(&device);
+	test_drain_requests(&device);
 	/* The CMT may exceed its size of 8 by one translation page per die. */
 	CHECK_RANGE(most, 8, 8 + 2);
 	CHECK(test_counters(&device)->programmed_map_units > 200);
@@ -376,8 +376,8 @@ TAP_TEST(reads_and_evictions_of_a_dead_die_continue)
 
 	open_device_with_cmt("baseline", "4KiB", "sequential");
 	for (i = 0; i < 6; i++)
-		CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, (30 - i) * EACH, 1, AFTL_PRECISE, 0,
-				     aftl_device_time_ns(device.ftl)),
+		CHECK_EQ(test_submit_io(&device, AFTL_OP_WRITE, (30 - i) * EACH, 1, AFTL_PRECISE, 0,
+					aftl_device_time_ns(device.ftl)),
 			 0);
 	for (i = 0; i < 12; i++)
 		requests[i] = submit_kept_read(i * EACH);
@@ -399,7 +399,7 @@ TAP_TEST(pending_evictions_leave_a_dead_die)
 {
 	u32 i;
 
-	test_device_open_demo(&device, "baseline", PAIRS);
+	test_open_demo_profile(&device, "baseline", PAIRS);
 	measure_unit_write_ns(0);
 	for (i = 1; i <= device.ftl->cmt.capacity; i++)
 		measure_unit_read_ns(2 * i * EACH);
@@ -450,7 +450,7 @@ TAP_TEST(gc_without_a_destination_erases_an_empty_block)
 	struct aftl_lun *lun;
 	u32 i;
 
-	test_device_open_demo(&device, "baseline", PAIRS " chips=1 gc_idle_valid=100");
+	test_open_demo_profile(&device, "baseline", PAIRS " chips=1 gc_idle_valid=100");
 	lun = &device.ftl->luns[0];
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_DISCARD, 0, 8, AFTL_PRECISE, NULL), 0);
 	wait_until_idle();
@@ -479,7 +479,7 @@ TAP_TEST(evictions_leave_the_last_free_block_to_gc)
 	struct test_stream stream;
 	u32 i;
 
-	test_device_open_demo(&device, "baseline", shape);
+	test_open_demo_profile(&device, "baseline", shape);
 	test_stream_init(&stream, 5);
 	stream.read = 0;
 	stream.discard = 0;
@@ -488,7 +488,7 @@ TAP_TEST(evictions_leave_the_last_free_block_to_gc)
 	stream.units_max = 8;
 	for (i = 0; i < 6000 && !aftl_is_read_only(device.ftl); i++)
 		test_stream_submit_request(&stream, &device);
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK(test_counters(&device)->map_moved_units > 1000);
 	CHECK(!aftl_is_read_only(device.ftl));
 	CHECK_EQ(device.failed, 0);
@@ -512,13 +512,13 @@ static int reload_device_with_cmt(const char *policy, struct test_bytes *bytes)
 	return 0;
 }
 
-static u64 run_requests_for_digest(void)
+static u64 run_requests_and_digest_device(void)
 {
 	struct test_stream stream;
 
 	test_stream_init(&stream, 77);
 	test_stream_submit_requests(&stream, &device, 400);
-	test_drain(&device);
+	test_drain_requests(&device);
 	return aftl_compute_device_digest(device.ftl);
 }
 
@@ -549,15 +549,15 @@ TAP_TEST(a_loaded_device_behaves_like_the_saved_one)
 	for (i = 0; i < 4; i++)
 		measure_unit_read_ns((2 * i + 1) * EACH);
 	CHECK_EQ(list_cached_trans_pages(before), 10);
-	test_device_save(&device, &bytes);
+	test_device_save_snapshot(&device, &bytes);
 	aftl_reset_stats(device.ftl);
-	digest = run_requests_for_digest();
+	digest = run_requests_and_digest_device();
 	misses = test_counters(&device)->map_misses;
 	CHECK(misses > 50);
 	CHECK_EQ(reload_device_with_cmt("baseline", &bytes), 0);
 	CHECK_EQ(list_cached_trans_pages(after), 10);
 	CHECK(!memcmp(before, after, 10 * sizeof(u32)));
-	CHECK_EQ(run_requests_for_digest(), digest);
+	CHECK_EQ(run_requests_and_digest_device(), digest);
 	CHECK_EQ(test_counters(&device)->map_misses, misses);
 	test_bytes_free(&bytes);
 }
@@ -567,7 +567,7 @@ TAP_TEST(loading_a_device_with_another_policy_is_refused)
 	struct test_bytes bytes = { 0 };
 
 	open_device_with_cmt("baseline", "4KiB", "sequential");
-	test_device_save(&device, &bytes);
+	test_device_save_snapshot(&device, &bytes);
 	CHECK_EQ(reload_device_with_cmt("vth_b", &bytes), -EINVAL);
 	CHECK_CONTAINS(device.error.text, "goes on with the policy that it was saved with");
 	test_bytes_free(&bytes);
@@ -618,7 +618,7 @@ TAP_TEST(invalid_combinations_with_a_map_cache_are_refused)
 /* Tests of the CMT under concurrent random requests, with random policies and parameters. */
 
 /* Draw small logical pages, which need many translation pages. */
-static void draw_device_shape(struct aftl_random *random)
+static void draw_small_device_geometry(struct aftl_random *random)
 {
 	struct aftl_config *config = &device.config;
 
@@ -672,7 +672,7 @@ static void check_eviction_limit(struct test_listener *self, u32 tag, aftl_lpn_t
 
 static u32 lived;
 
-static void drive_cmt_requests(struct aftl_random *random)
+static void run_random_cmt_requests(struct aftl_random *random)
 {
 	static struct test_listener watch = { .program = check_eviction_limit };
 	static struct shadow_store store;
@@ -686,8 +686,8 @@ static void drive_cmt_requests(struct aftl_random *random)
 	stream.units_max = 1 + aftl_random_below(random, 40);
 	stream.gap_ns = aftl_random_below(random, 3) * 1000000;
 	shadow_attach_to_device(&store, &device, false);
-	test_device_listen(&device, &watch);
-	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
+	test_device_add_listener(&device, &watch);
+	for (i = 0; i < REQUESTS && !tap_failure_count(); i++) {
 		test_stream_submit_request(&stream, &device);
 		seen_used += device.ftl->cmt.evicting > device.ftl->cmt.max_evicting;
 		if (i % 16 == 0)
@@ -700,7 +700,7 @@ static void drive_cmt_requests(struct aftl_random *random)
 	CHECK(device.ftl->cmt.cached - device.ftl->cmt.evicting <= device.ftl->cmt.capacity);
 }
 
-static void run_cmt_seed(u64 seed)
+static void check_cmt_with_seed(u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed ^ 0x5ee75) };
 	const char *policy = test_draw_policy(false, &random);
@@ -708,14 +708,14 @@ static void run_cmt_seed(u64 seed)
 	test_device_init(&device, "demo");
 	device.ops.array = check_trans_block_leaves_gc_reserve;
 	test_randomize_options(&device, &random);
-	draw_device_shape(&random);
+	draw_small_device_geometry(&random);
 	device.config.bad = 0;
 	device.config.endurance = 0;
 	device.config.placement_handles = aftl_random_below(&random, 4);
 	draw_cmt_size(&random);
 	if (!test_device_create(&device, policy)) {
 		lived++;
-		drive_cmt_requests(&random);
+		run_random_cmt_requests(&random);
 	}
 	test_finish_device_or_print_config(&device, policy, seed);
 }
@@ -724,11 +724,11 @@ TAP_TEST(random_devices_lose_neither_data_nor_translation_pages)
 {
 	u64 seed;
 
-	for (seed = 0; seed < 3 * SEEDS && !tap_failures(); seed++)
-		run_cmt_seed(seed);
-	tap_note("%u devices", lived);
-	CHECK(tap_failures() || lived > SEEDS);
-	CHECK(tap_failures() || (seen_used > 100 && seen_opened > 100));
+	for (seed = 0; seed < 3 * SEEDS && !tap_failure_count(); seed++)
+		check_cmt_with_seed(seed);
+	tap_printf("%u devices", lived);
+	CHECK(tap_failure_count() || lived > SEEDS);
+	CHECK(tap_failure_count() || (seen_used > 100 && seen_opened > 100));
 }
 
-TAP_SEED(run_cmt_seed)
+TAP_SEED(check_cmt_with_seed)

@@ -16,7 +16,7 @@ static struct test_device device;
 
 static u64 measure_write_ns(u32 unit)
 {
-	return test_get_latency(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE) - BUS_NS;
+	return test_measure_io_ns(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE) - BUS_NS;
 }
 
 static bool is_unit_short_lived(u32 unit)
@@ -47,7 +47,7 @@ static void check_block_modes(void)
 /* Without margins programs take 11 of 22 ISPP steps (LSB) and 8 of 16 (MSB): half the time. */
 TAP_TEST(programs_take_half_the_time, "TV-2: programs take half the time")
 {
-	test_device_open_demo(&device, "tvr", SHAPE " tvr_mode=device");
+	test_open_demo_profile(&device, "tvr", SHAPE " tvr_mode=device");
 	CHECK_EQ(measure_write_ns(0), 200000);
 	CHECK_EQ(measure_write_ns(1), 600000);
 	CHECK_EQ(measure_write_ns(2), 200000);
@@ -56,11 +56,11 @@ TAP_TEST(programs_take_half_the_time, "TV-2: programs take half the time")
 /* With half the margins, a fast page takes 17 of 22 ISPP steps, a slow page 12 or 13 of 16. */
 TAP_TEST(program_time_follows_from_the_margin)
 {
-	test_device_open_demo(&device, "tvr", SHAPE " tvr_mode=device tvr_margin=50");
+	test_open_demo_profile(&device, "tvr", SHAPE " tvr_mode=device tvr_margin=50");
 	CHECK_EQ(measure_write_ns(0), 400000 * aftl_tvr_steps[0][8] / 22);
 	CHECK_EQ(measure_write_ns(1), 1200000 * aftl_tvr_steps[1][8] / 16);
 	CHECK(aftl_tvr_steps[0][8] > 11 && aftl_tvr_steps[0][8] < 22);
-	test_device_open_demo(&device, "tvr", SHAPE " tvr_mode=device tvr_margin=100");
+	test_open_demo_profile(&device, "tvr", SHAPE " tvr_mode=device tvr_margin=100");
 	CHECK_EQ(measure_write_ns(0), 400000);
 	CHECK_EQ(measure_write_ns(1), 1200000);
 }
@@ -68,14 +68,14 @@ TAP_TEST(program_time_follows_from_the_margin)
 /* A word line of one page takes the sum of the ISPP steps of a fast and a slow page. */
 TAP_TEST(one_page_word_lines_take_the_sum_of_both_pages_steps)
 {
-	test_device_open_demo(&device, "tvr",
-			      SHAPE " bits=1 program_fast=0 tvr_mode=device tvr_margin=25");
+	test_open_demo_profile(&device, "tvr",
+			       SHAPE " bits=1 program_fast=0 tvr_mode=device tvr_margin=25");
 	CHECK_EQ(measure_write_ns(0), 1200000 * (aftl_tvr_steps[0][4] + aftl_tvr_steps[1][4]) / 38);
 }
 
 TAP_TEST(update_intervals_identify_short_lived_data)
 {
-	test_device_open_demo(&device, "tvr", SHAPE " fill=sequential age=30d");
+	test_open_demo_profile(&device, "tvr", SHAPE " fill=sequential age=30d");
 	CHECK(!is_unit_short_lived(1));
 	/* Data that replace a version older than the retention budget get voltage margins. */
 	measure_write_ns(1);
@@ -95,7 +95,7 @@ TAP_TEST(tags_identify_short_lived_data)
 	u32 class;
 	u32 i;
 
-	test_device_open_demo(&device, "tvr", SHAPE " tvr_mode=tagged rber_approx=1e-2");
+	test_open_demo_profile(&device, "tvr", SHAPE " tvr_mode=tagged rber_approx=1e-2");
 	for (i = 0; i < 3; i++) {
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 1, 1, AFTL_APPROX, NULL), 0);
 		CHECK(is_unit_short_lived(1));
@@ -114,7 +114,7 @@ TAP_TEST(tags_identify_short_lived_data)
 
 TAP_TEST(new_data_are_programmed_with_margins)
 {
-	test_device_open_demo(&device, "tvr", SHAPE);
+	test_open_demo_profile(&device, "tvr", SHAPE);
 	measure_write_ns(5);
 	CHECK(!is_unit_short_lived(5));
 	measure_write_ns(5);
@@ -148,7 +148,7 @@ TAP_TEST(data_without_margins_are_refreshed_in_time)
 	u32 hour;
 	u32 unit;
 
-	test_device_open_demo(&device, "tvr", SHAPE " tvr_mode=device tvr_retention=4d");
+	test_open_demo_profile(&device, "tvr", SHAPE " tvr_mode=device tvr_retention=4d");
 	for (hour = 0; hour < 24 * 12; hour++) {
 		for (unit = 0; hour < 60 && unit < 3; unit++)
 			measure_write_ns((hour * 3 + unit) % test_unit_count(&device));
@@ -167,8 +167,8 @@ static u64 measure_erase_wear(const char *mode, const char *margin)
 	u32 unit = 0;
 	u64 wear;
 
-	test_device_open_demo(&device, "tvr", test_format_params(SHAPE " tvr_mode=%s "
-								 "tvr_margin=%s", mode, margin));
+	test_open_demo_profile(&device, "tvr", test_format_params(SHAPE " tvr_mode=%s "
+								  "tvr_margin=%s", mode, margin));
 	/* In TVR's mode "block" new data are programmed with voltage margins. */
 	while (!test_counters(&device)->array_erases) {
 		measure_write_ns(unit);
@@ -195,7 +195,8 @@ static void check_mode_after_relocation(const char *mode, bool keep)
 	u32 shorts = 0;
 	u32 i;
 
-	test_device_open_demo(&device, "tvr", test_format_params(SHAPE " op=30 tvr_mode=%s", mode));
+	test_open_demo_profile(&device, "tvr",
+			       test_format_params(SHAPE " op=30 tvr_mode=%s", mode));
 	half = test_unit_count(&device) / 2;
 	for (i = 0; i < 2 * half; i++) {
 		measure_write_ns(i);
@@ -235,7 +236,8 @@ TAP_TEST(program_and_erase_times_follow_the_cycles)
 	u64 new_ns = aftl_tvr_erase_ns[0][0] + aftl_tvr_erase_ns[1][0];
 	u32 unit;
 
-	test_device_open_demo(&device, "tvr", SHAPE " wear_times=on cycles=100000 tvr_mode=device");
+	test_open_demo_profile(&device, "tvr",
+			       SHAPE " wear_times=on cycles=100000 tvr_mode=device");
 	CHECK_RANGE(measure_write_ns(0), 200000 * factor / 65536 - 2, 200000 * factor / 65536 + 2);
 	for (unit = 0; !test_counters(&device)->array_erases; unit++)
 		measure_write_ns(unit % 20);
@@ -245,7 +247,7 @@ TAP_TEST(program_and_erase_times_follow_the_cycles)
 
 TAP_TEST(new_blocks_have_the_configured_times)
 {
-	test_device_open_demo(&device, "tvr", SHAPE " wear_times=on");
+	test_open_demo_profile(&device, "tvr", SHAPE " wear_times=on");
 	CHECK_EQ(measure_write_ns(0), 400000);
 	CHECK_EQ(measure_write_ns(1), 1200000);
 }
@@ -260,13 +262,13 @@ static u64 compute_error_rate_of_tvr_unit(u32 unit)
 }
 
 /* Error rate of a page programmed with share @margin of the margins, after @age_ns. */
-static u64 measure_error_rate_with_margin(const char *margin, u64 age_ns)
+static u64 measure_error_rate_with_tvr_margin(const char *margin, u64 age_ns)
 {
 	const char *params = test_format_params(SHAPE " tvr_mode=device cell_model=voltage "
 						"cycles=3000 tvr_margin=%s", margin);
 	u64 rber;
 
-	test_device_open_demo(&device, "tvr", params);
+	test_open_demo_profile(&device, "tvr", params);
 	measure_write_ns(0);
 	aftl_advance_age(device.ftl, age_ns);
 	CHECK(is_unit_short_lived(0));
@@ -276,11 +278,11 @@ static u64 measure_error_rate_with_margin(const char *margin, u64 age_ns)
 
 TAP_TEST(margins_reduce_errors_by_retention)
 {
-	u64 fresh = measure_error_rate_with_margin("0", 0);
-	u64 week = measure_error_rate_with_margin("0", 20 * AFTL_HOUR_NS);
+	u64 fresh = measure_error_rate_with_tvr_margin("0", 0);
+	u64 week = measure_error_rate_with_tvr_margin("0", 20 * AFTL_HOUR_NS);
 
 	CHECK(fresh > (1ULL << 40) / 10000);
 	CHECK(week > fresh);
-	CHECK(measure_error_rate_with_margin("50", 0) < fresh / 2);
-	CHECK(measure_error_rate_with_margin("100", 20 * AFTL_HOUR_NS) < week / 10);
+	CHECK(measure_error_rate_with_tvr_margin("50", 0) < fresh / 2);
+	CHECK(measure_error_rate_with_tvr_margin("100", 20 * AFTL_HOUR_NS) < week / 10);
 }

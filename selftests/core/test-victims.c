@@ -38,8 +38,8 @@ static const struct aftl_block *first_candidate(const struct aftl_victim_candida
 }
 
 /* Number of candidate blocks of the LUN that are older than @block. */
-static u32 count_older_blocks(const struct aftl_victim_candidates *closed,
-			      const struct aftl_block *block)
+static u32 count_candidates_older_than_block(const struct aftl_victim_candidates *closed,
+					     const struct aftl_block *block)
 {
 	const struct aftl_block *first = first_candidate(closed);
 	u32 count = 0;
@@ -52,7 +52,8 @@ static u32 count_older_blocks(const struct aftl_victim_candidates *closed,
 }
 
 /* Least number of valid slots among the @window oldest candidate blocks. */
-static u32 find_fewest_valid_slots(const struct aftl_victim_candidates *closed, u32 window)
+static u32 find_min_valid_slots_of_oldest_blocks(const struct aftl_victim_candidates *closed,
+						 u32 window)
 {
 	const struct aftl_block *first = first_candidate(closed);
 	u32 least = U32_MAX;
@@ -60,7 +61,7 @@ static u32 find_fewest_valid_slots(const struct aftl_victim_candidates *closed, 
 
 	for (i = 0; i < device.ftl->geo.blocks_per_lun; i++)
 		if (block_may_be_victim(closed, &first[i]) &&
-		    count_older_blocks(closed, &first[i]) < window)
+		    count_candidates_older_than_block(closed, &first[i]) < window)
 			least = min(least, first[i].valid);
 	return least;
 }
@@ -79,16 +80,16 @@ static double compute_cost_benefit_of_block(const struct aftl_victim_candidates 
 static void check_fifo_victim(const struct aftl_victim_candidates *closed,
 			      const struct aftl_block *block)
 {
-	CHECK_EQ(count_older_blocks(closed, block), 0);
-	differed += block->valid != find_fewest_valid_slots(closed, U32_MAX);
+	CHECK_EQ(count_candidates_older_than_block(closed, block), 0);
+	differed += block->valid != find_min_valid_slots_of_oldest_blocks(closed, U32_MAX);
 }
 
 static void check_windowed_victim(const struct aftl_victim_candidates *closed,
 				  const struct aftl_block *block)
 {
-	CHECK(count_older_blocks(closed, block) < 5);
-	CHECK_EQ(block->valid, find_fewest_valid_slots(closed, 5));
-	differed += count_older_blocks(closed, block) != 0;
+	CHECK(count_candidates_older_than_block(closed, block) < 5);
+	CHECK_EQ(block->valid, find_min_valid_slots_of_oldest_blocks(closed, 5));
+	differed += count_candidates_older_than_block(closed, block) != 0;
 }
 
 static void check_cost_benefit_victim(const struct aftl_victim_candidates *closed,
@@ -102,8 +103,8 @@ static void check_cost_benefit_victim(const struct aftl_victim_candidates *close
 	for (i = 0; i < device.ftl->geo.blocks_per_lun; i++)
 		if (block_may_be_victim(closed, &first[i]))
 			CHECK(compute_cost_benefit_of_block(closed, &first[i]) < most + 1.0001);
-	differed += count_older_blocks(closed, block) &&
-		    block->valid != find_fewest_valid_slots(closed, U32_MAX);
+	differed += count_candidates_older_than_block(closed, block) &&
+		    block->valid != find_min_valid_slots_of_oldest_blocks(closed, U32_MAX);
 }
 
 static void check_d_choices_victim(const struct aftl_victim_candidates *closed,
@@ -119,7 +120,7 @@ static void check_d_choices_victim(const struct aftl_victim_candidates *closed,
 			least = min(least, drawn->valid);
 	}
 	CHECK_EQ(block->valid, least);
-	differed += least != find_fewest_valid_slots(closed, U32_MAX);
+	differed += least != find_min_valid_slots_of_oldest_blocks(closed, U32_MAX);
 }
 
 static const struct {
@@ -161,10 +162,10 @@ static void check_victims_of_selector(u32 which)
 	tap_begin("selector %s chooses what its definition says", rules[which].name);
 	asked = 0;
 	differed = 0;
-	test_device_open_demo(&device, "baseline",
-			      test_format_params("%s victim=%s", shape, rules[which].name));
+	test_open_demo_profile(&device, "baseline",
+			       test_format_params("%s victim=%s", shape, rules[which].name));
 	most = device.ftl->geo.block_ppns + 1;
-	for (round = 0; round < ROUNDS && !tap_failures(); round++) {
+	for (round = 0; round < ROUNDS && !tap_failure_count(); round++) {
 		for (i = 0; i < WRITES_OF_ROUND; i++)
 			test_execute_request(&device, AFTL_OP_WRITE,
 					     (u32)aftl_random_below(&random,
@@ -188,9 +189,9 @@ static u64 count_units_relocated_by_selector(const char *rule, const char *windo
 	u64 moved;
 	u32 i;
 
-	test_device_open_demo(&device, "baseline",
-			      test_format_params("%s victim=%s victim_window=%s", shape, rule,
-						 window));
+	test_open_demo_profile(&device, "baseline",
+			       test_format_params("%s victim=%s victim_window=%s", shape, rule,
+						  window));
 	for (i = 0; i < ROUNDS; i++)
 		test_execute_request(&device, AFTL_OP_WRITE,
 				     (u32)aftl_random_below(&random, (u32)device.ftl->geo.units), 1,
@@ -215,7 +216,7 @@ static void open_device_with_two_params(const char *key, const char *value, cons
 	const char *params = test_format_params("%s channels=1 %s=%s %s=%s", shape, key, value,
 						other, is);
 
-	test_device_open_demo(&device, "baseline", params);
+	test_open_demo_profile(&device, "baseline", params);
 }
 
 static void open_device_with_param(const char *key, const char *value)
@@ -272,13 +273,13 @@ static struct {
 	u32 taken;
 } line;
 
-static void record_erase_order(struct test_listener *listener, aftl_ppn_t first, u32 slots)
+static void queue_erased_block(struct test_listener *listener, aftl_ppn_t first, u32 slots)
 {
 	(void)listener;
 	line.block[(line.first + line.count++) % ARRAY_SIZE(line.block)] = from_ppn(first) / slots;
 }
 
-static void record_program_order(struct test_listener *listener, aftl_ppn_t first)
+static void check_block_is_oldest_erased(struct test_listener *listener, aftl_ppn_t first)
 {
 	u32 slots = device.ftl->geo.block_ppns;
 
@@ -303,9 +304,9 @@ TAP_TEST(the_block_that_was_erased_first_is_opened_first)
 	     index = device.ftl->media.blocks[index].next)
 		line.block[line.count++] = index;
 	line.first = 0;
-	line.listener = (struct test_listener){ .erase = record_erase_order,
-						.programmed = record_program_order };
-	test_device_listen(&device, &line.listener);
+	line.listener = (struct test_listener){ .erase = queue_erased_block,
+						.programmed = check_block_is_oldest_erased };
+	test_device_add_listener(&device, &line.listener);
 	write_random_units(&random, 1, 2000);
 	CHECK_RANGE(line.taken, 200, U32_MAX);
 }
@@ -341,7 +342,8 @@ static u32 measure_valid_percent_of_emptiest_block(const char *gc_idle_valid)
 	test_advance_clock_by(&device, 100000000000ULL);
 	CHECK_RANGE(test_counters(&device)->gc_blocks, 1, U64_MAX);
 	CHECK_RANGE(device.ftl->luns[0].free_blocks, 0, 23);
-	least = find_fewest_valid_slots(&closed, U32_MAX) * 100 / device.ftl->geo.block_ppns;
+	least = find_min_valid_slots_of_oldest_blocks(&closed, U32_MAX) * 100 /
+		device.ftl->geo.block_ppns;
 	return least;
 }
 
@@ -421,7 +423,7 @@ TAP_TEST(below_the_reserve_gc_takes_the_emptiest_block)
 	CHECK_EQ(aftl_gc_select_victim(device.ftl, lun, U32_MAX)->valid, least);
 }
 
-static u32 find_max_block_erases(void)
+static u32 find_max_erase_count_of_blocks(void)
 {
 	u32 most = 0;
 	u32 i;
@@ -439,14 +441,14 @@ static bool is_wear_levelling_running(void)
 
 	if (job->kind != AFTL_RELOC_EMPTY || job->cause != AFTL_CAUSE_WEAR)
 		return false;
-	CHECK(find_max_block_erases() > job->from->erases + 3);
+	CHECK(find_max_erase_count_of_blocks() > job->from->erases + 3);
 	for (i = 0; i < device.ftl->geo.blocks; i++)
 		CHECK(device.ftl->media.blocks[i].state != AFTL_BLOCK_CLOSED ||
 		      device.ftl->media.blocks[i].erases >= job->from->erases);
 	return true;
 }
 
-static u32 measure_max_erases_with_wear_gap(const char *wear_gap)
+static u32 measure_max_erase_count_with_wear_gap(const char *wear_gap)
 {
 	struct aftl_random random = { 3 };
 	u32 seen = 0;
@@ -454,22 +456,22 @@ static u32 measure_max_erases_with_wear_gap(const char *wear_gap)
 	u32 i;
 
 	open_device_with_param("wear_gap", wear_gap);
-	for (i = 0; i < 20000 && !tap_failures(); i++) {
+	for (i = 0; i < 20000 && !tap_failure_count(); i++) {
 		write_random_units(&random, 20, 1);
 		seen += is_wear_levelling_running();
 	}
 	CHECK_EQ(seen > 10, wear_gap[0] != '0');
 	CHECK_EQ(test_counters(&device)->wear_blocks > 10, wear_gap[0] != '0');
-	most = find_max_block_erases();
+	most = find_max_erase_count_of_blocks();
 	return most;
 }
 
 /* Blocks with static data must take their share of the erases. */
 TAP_TEST(wear_levelling_empties_the_least_erased_block)
 {
-	u32 without = measure_max_erases_with_wear_gap("0");
+	u32 without = measure_max_erase_count_with_wear_gap("0");
 
-	CHECK_RANGE(measure_max_erases_with_wear_gap("4"), 1, without * 2 / 3);
+	CHECK_RANGE(measure_max_erase_count_with_wear_gap("4"), 1, without * 2 / 3);
 }
 
 /* Wear levelling only compares the 16 blocks whose erases are longest ago. */
@@ -518,7 +520,7 @@ TAP_TEST(policy_separated_keeps_relocated_data_in_their_own_blocks)
 	u32 pages;
 	u32 i;
 
-	test_device_open_demo(&device, "separated", shape);
+	test_open_demo_profile(&device, "separated", shape);
 	aftl_reset_stats(device.ftl);
 	for (i = 0; i < 2000; i++)
 		write_random_units(&random, 20, 1);

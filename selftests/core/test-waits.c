@@ -25,7 +25,7 @@ static u64 sum_wait_times_of_request(const struct aftl_waits *waits)
 	return sum;
 }
 
-static void check_wait_sum(struct test_listener *self, struct test_request *request)
+static void check_sum_of_request_waits(struct test_listener *self, struct test_request *request)
 {
 	const struct aftl_request *done = &request->request;
 	u64 response_ns = done->complete_ns - done->arrival_ns;
@@ -45,10 +45,10 @@ static void check_wait_sum(struct test_listener *self, struct test_request *requ
 		seen[i] += request->waits.ns[i];
 }
 
-static struct test_listener listener = { .complete = check_wait_sum };
+static struct test_listener listener = { .complete = check_sum_of_request_waits };
 
 /* Run random requests on a random device; return its digest, or 0 if the policy refuses it. */
-static u64 run_waits_seed(u64 seed, bool with_waits)
+static u64 run_random_device_for_digest(u64 seed, bool with_waits)
 {
 	struct aftl_random random = { aftl_hash64(seed) };
 	const char *policy = test_draw_policy(false, &random);
@@ -65,17 +65,17 @@ static u64 run_waits_seed(u64 seed, bool with_waits)
 		device.config.map_cache = 8 * device.config.page;
 	}
 	if (!test_device_create(&device, policy)) {
-		test_device_listen(&device, &listener);
+		test_device_add_listener(&device, &listener);
 		test_stream_init(&stream, seed);
 		stream.partial = 10;
 		stream.depth = aftl_random_below(&random, 40);
-		for (i = 0; i < REQUESTS && !tap_failures(); i++)
+		for (i = 0; i < REQUESTS && !tap_failure_count(); i++)
 			test_stream_submit_request(&stream, &device);
-		test_drain(&device);
+		test_drain_requests(&device);
 		digest = aftl_compute_device_digest(device.ftl);
 	}
 	test_device_close(&device);
-	if (tap_failures())
+	if (tap_failure_count())
 		test_print_config(&device, policy, seed);
 	return digest;
 }
@@ -88,8 +88,9 @@ TAP_TEST(the_reasons_add_up_and_observing_changes_nothing)
 	u32 i;
 
 	memset(seen, 0, sizeof(seen));
-	for (seed = 1; seed <= SEEDS && !tap_failures(); seed++)
-		CHECK_EQ(run_waits_seed(seed, true), run_waits_seed(seed, false));
+	for (seed = 1; seed <= SEEDS && !tap_failure_count(); seed++)
+		CHECK_EQ(run_random_device_for_digest(seed, true),
+			 run_random_device_for_digest(seed, false));
 	for (i = 0; i < AFTL_WAITS; i++)
 		CHECK_MSG(seen[i] || rare[i], "no request has waited for %s", aftl_wait_names[i]);
 }
@@ -106,12 +107,12 @@ static void open_device_of_one_die(const char *pairs)
 	test_device_set_params(&device, pairs);
 	if (test_device_create(&device, "baseline"))
 		tap_bail_out("no such device: %s", device.error.text);
-	test_device_listen(&device, &listener);
+	test_device_add_listener(&device, &listener);
 	test_write_each_unit(&device, 0, test_unit_count(&device), AFTL_PRECISE);
 	test_write_each_unit(&device, 0, 8, AFTL_PRECISE);
 }
 
-static void advance_to_phase_of_lun_operation(u32 phase)
+static void advance_until_first_lun_enters_phase(u32 phase)
 {
 	while (device.ftl->luns->work.phase != phase &&
 	       CHECK(aftl_next_event_ns(device.ftl) < AFTL_TIME_MAX))
@@ -124,7 +125,7 @@ static void check_wait_reason(enum aftl_op op, u32 unit, enum aftl_wait reason, 
 	struct test_request *request = test_submit_kept(&device, op, unit, 1, AFTL_PRECISE, 0,
 							aftl_device_time_ns(device.ftl));
 
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK(request->done);
 	CHECK_EQ(request->waits.ns[reason], ns);
 	CHECK_EQ(sum_wait_times_of_request(&request->waits), ns);
@@ -135,7 +136,7 @@ TAP_TEST(a_read_behind_an_erase_of_10_ms_waits_for_the_erase)
 {
 	open_device_of_one_die("");
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
-	advance_to_phase_of_lun_operation(AFTL_PHASE_ERASE);
+	advance_until_first_lun_enters_phase(AFTL_PHASE_ERASE);
 	aftl_process_events_until(device.ftl, aftl_device_time_ns(device.ftl) + ERASE_NS / 4);
 	check_wait_reason(AFTL_OP_READ, 9, AFTL_WAIT_ERASE, ERASE_NS * 3ULL / 4);
 }
@@ -145,7 +146,8 @@ TAP_TEST(a_read_that_suspends_a_program_waits_for_the_suspend)
 	const struct aftl_work *work;
 
 	open_device_of_one_die("suspend=both suspend_cost=30us");
-	test_submit(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, 0, aftl_device_time_ns(device.ftl));
+	test_submit_io(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, 0,
+		       aftl_device_time_ns(device.ftl));
 	aftl_process_events_until(device.ftl, aftl_device_time_ns(device.ftl));
 	work = &device.ftl->luns->work;
 	CHECK_EQ(work->phase, AFTL_PHASE_PROGRAM);
@@ -162,18 +164,18 @@ TAP_TEST(a_starved_queue_waits_for_the_other_queues)
 	open_device_of_one_die("depth=16 queue_weights=1:200");
 	device.queue = 1;
 	for (i = 0; i < 50; i++)
-		test_submit(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0,
-			    aftl_device_time_ns(device.ftl));
+		test_submit_io(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0,
+			       aftl_device_time_ns(device.ftl));
 	device.queue = 0;
-	test_submit(&device, AFTL_OP_WRITE, 60, 1, AFTL_PRECISE, 0,
-		    aftl_device_time_ns(device.ftl));
+	test_submit_io(&device, AFTL_OP_WRITE, 60, 1, AFTL_PRECISE, 0,
+		       aftl_device_time_ns(device.ftl));
 	request = test_submit_kept(&device, AFTL_OP_WRITE, 61, 1, AFTL_PRECISE, 0,
 				   aftl_device_time_ns(device.ftl));
 	device.queue = 1;
 	for (i = 0; i < 30; i++)
-		test_submit(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0,
-			    aftl_device_time_ns(device.ftl));
-	test_drain(&device);
+		test_submit_io(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0,
+			       aftl_device_time_ns(device.ftl));
+	test_drain_requests(&device);
 	CHECK(request->waits.ns[AFTL_WAIT_QUEUE] >
 	      sum_wait_times_of_request(&request->waits) * 2 / 3);
 	CHECK_EQ(request->waits.ns[AFTL_WAIT_OTHER], 0);

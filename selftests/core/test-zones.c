@@ -32,7 +32,7 @@ static void open_zoned_device(const char *active, const char *open, const char *
 	const char *params = test_format_params(SHAPE " max_active_zones=%s max_open_zones=%s "
 					"zone_capacity=%s", active, open, capacity);
 
-	test_device_open_demo(&device, "baseline", params);
+	test_open_demo_profile(&device, "baseline", params);
 	CHECK_EQ(aftl_geometry(device.ftl)->zones, ZONES);
 }
 
@@ -42,7 +42,7 @@ static int send_zone_command(enum aftl_op op, u32 zone)
 				    NULL);
 }
 
-static int write_zone_at(u32 zone, u32 at, u32 units)
+static int write_units_at_zone_offset(u32 zone, u32 at, u32 units)
 {
 	return test_execute_request(&device, AFTL_OP_WRITE, zone * ZONE + at, units, AFTL_APPROX,
 				    NULL);
@@ -83,14 +83,14 @@ TAP_TEST(implicit_closes_rotate_among_the_zones)
 
 	open_zoned_device("4", "2", "0");
 	for (i = 0; i < 4; i++)
-		CHECK_EQ(write_zone_at(i, 0, 1), 0);
+		CHECK_EQ(write_units_at_zone_offset(i, 0, 1), 0);
 	check_zone_state(0, AFTL_ZONE_CLOSED, 1);
 	check_zone_state(1, AFTL_ZONE_CLOSED, 1);
 	check_zone_state(2, AFTL_ZONE_IMPLICIT, 1);
 	check_zone_state(3, AFTL_ZONE_IMPLICIT, 1);
-	CHECK_EQ(write_zone_at(0, 1, 1), 0);
+	CHECK_EQ(write_units_at_zone_offset(0, 1, 1), 0);
 	check_zone_state(2, AFTL_ZONE_CLOSED, 1);
-	CHECK_EQ(write_zone_at(1, 1, 1), 0);
+	CHECK_EQ(write_units_at_zone_offset(1, 1, 1), 0);
 	check_zone_state(3, AFTL_ZONE_CLOSED, 1);
 	CHECK_EQ(test_counters(&device)->zone_implicit_closes, 4);
 	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_OPEN, 0), 0);
@@ -108,14 +108,14 @@ TAP_TEST(pages_are_padded_only_when_a_zone_is_finished)
 
 	open_zoned_device("3", "0", "0");
 	for (i = 0; i < ZONE * 3; i++) {
-		CHECK_EQ(write_zone_at(i % 3, i / 3, 1), 0);
+		CHECK_EQ(write_units_at_zone_offset(i % 3, i / 3, 1), 0);
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 		test_advance_clock_by(&device, 20000000);
 	}
 	test_advance_clock_by(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->padded_units, 0);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 3 * ZONE);
-	CHECK_EQ(write_zone_at(3, 0, 1), 0);
+	CHECK_EQ(write_units_at_zone_offset(3, 0, 1), 0);
 	test_advance_clock_by(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 3 * ZONE);
 	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_FINISH, 3), 0);
@@ -141,8 +141,8 @@ TAP_TEST(a_reset_erases_the_blocks_of_its_zone_only)
 
 	open_zoned_device("4", "0", "0");
 	all = count_free_blocks();
-	CHECK_EQ(write_zone_at(0, 0, ZONE), 0);
-	CHECK_EQ(write_zone_at(1, 0, 40), 0);
+	CHECK_EQ(write_units_at_zone_offset(0, 0, ZONE), 0);
+	CHECK_EQ(write_units_at_zone_offset(1, 0, 40), 0);
 	test_advance_clock_by(&device, 1000000000);
 	CHECK_EQ(count_free_blocks(), all - 8);
 	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_RESET, 0), 0);
@@ -168,7 +168,7 @@ TAP_TEST(a_reset_waits_for_earlier_writes)
 	reset = test_submit_kept(&device, AFTL_OP_ZONE_RESET, 4 * ZONE, 0, 0, 0, 0);
 	CHECK(!writes[4]->done && !reset->done);
 	check_zone_state(4, AFTL_ZONE_FULL, ZONE);
-	test_drain(&device);
+	test_drain_requests(&device);
 	for (i = 0; i < 5; i++)
 		CHECK_EQ(writes[i]->request.status, 0);
 	CHECK_EQ(reset->request.status, 0);
@@ -188,7 +188,7 @@ TAP_TEST(host_queues_keep_the_order_of_zone_requests)
 	static struct shadow_store store;
 	u32 i;
 
-	test_device_open_demo(&device, "baseline", queued);
+	test_open_demo_profile(&device, "baseline", queued);
 	shadow_attach_to_device(&store, &device, false);
 	for (i = 0; i < 4 * 18; i++) {
 		u32 step = i / 4;
@@ -196,13 +196,13 @@ TAP_TEST(host_queues_keep_the_order_of_zone_requests)
 
 		device.queue = (u8)zone;
 		if (step == 16)
-			test_submit(&device, AFTL_OP_ZONE_RESET, zone * ZONE, 0, 0, 0, 0);
+			test_submit_io(&device, AFTL_OP_ZONE_RESET, zone * ZONE, 0, 0, 0, 0);
 		else
-			test_submit(&device, AFTL_OP_WRITE, zone * ZONE + step % 17 * 4,
-				    step == 17 ? zone + 1 : 4, 0, 0, 0);
+			test_submit_io(&device, AFTL_OP_WRITE, zone * ZONE + step % 17 * 4,
+				       step == 17 ? zone + 1 : 4, 0, 0, 0);
 	}
 	CHECK_RANGE(device.ftl->host_queues[1].count, 30, U32_MAX);
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK_EQ(device.failed, 0);
 	for (i = 0; i < 4; i++)
 		check_zone_state(i, AFTL_ZONE_IMPLICIT, i + 1);
@@ -214,7 +214,7 @@ TAP_TEST(zones_go_offline_when_blocks_are_lacking)
 	u32 i;
 
 	open_zoned_device("4", "0", "0");
-	CHECK_EQ(write_zone_at(0, 0, ZONE), 0);
+	CHECK_EQ(write_units_at_zone_offset(0, 0, ZONE), 0);
 	test_advance_clock_by(&device, 1000000000);
 	/* A LUN has twelve blocks: nine for zones, the others for the core. */
 	for (i = 0; i < 12; i++)
@@ -229,12 +229,12 @@ TAP_TEST(zones_go_offline_when_blocks_are_lacking)
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 8 * ZONE, 1, 0, NULL), -EIO);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 0, ZONE, 0, NULL), 0);
 	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_RESET, 8), -EIO);
-	CHECK_EQ(write_zone_at(8, 0, 1), -EIO);
+	CHECK_EQ(write_units_at_zone_offset(8, 0, 1), -EIO);
 	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_RESET_ALL, 0), 0);
 	check_zone_state(0, AFTL_ZONE_EMPTY, 0);
 	check_zone_state(8, AFTL_ZONE_OFFLINE, 0);
 	for (i = 0; i < at; i++)
-		CHECK_EQ(write_zone_at(i, 0, ZONE), 0);
+		CHECK_EQ(write_units_at_zone_offset(i, 0, ZONE), 0);
 	test_advance_clock_by(&device, 1000000000);
 	CHECK(!aftl_is_read_only(device.ftl));
 	/* Without spare blocks all zones become read-only. */
@@ -253,15 +253,15 @@ TAP_TEST(a_die_failure_makes_its_zones_read_only)
 	u32 i;
 
 	open_zoned_device("4", "0", "0");
-	CHECK_EQ(write_zone_at(0, 0, ZONE), 0);
-	CHECK_EQ(write_zone_at(1, 0, 5), 0);
+	CHECK_EQ(write_units_at_zone_offset(0, 0, ZONE), 0);
+	CHECK_EQ(write_units_at_zone_offset(1, 0, 5), 0);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
-	test_drain(&device);
+	test_drain_requests(&device);
 	check_zone_state(0, AFTL_ZONE_READ_ONLY, ZONE);
 	check_zone_state(1, AFTL_ZONE_READ_ONLY, 5);
 	for (i = 2; i < ZONES; i++)
 		check_zone_state(i, AFTL_ZONE_OFFLINE, 0);
-	CHECK_EQ(write_zone_at(1, 5, 1), -EIO);
+	CHECK_EQ(write_units_at_zone_offset(1, 5, 1), -EIO);
 	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_RESET_ALL, 0), 0);
 	check_zone_state(0, AFTL_ZONE_READ_ONLY, ZONE);
 	test_advance_clock_by(&device, 1000000000);
@@ -274,7 +274,7 @@ TAP_TEST(bad_blocks_affect_zones_of_their_luns_only)
 	u32 lun;
 	u32 i;
 
-	test_device_open_demo(&device, "baseline", SHAPE " zoned=128KiB");
+	test_open_demo_profile(&device, "baseline", SHAPE " zoned=128KiB");
 	lun = aftl_lun_in_allocation_order(&device.ftl->geo, 3);
 	reserved = aftl_count_reserved_blocks_per_lun(device.ftl);
 	for (i = 0; i < 3; i++)
@@ -291,17 +291,17 @@ TAP_TEST(up_to_128_zones_are_active)
 {
 	u32 i;
 
-	test_device_open_demo(&device, "baseline",
-			      SHAPE " blocks=200 max_active_zones=128 buffer=8MiB");
+	test_open_demo_profile(&device, "baseline",
+			       SHAPE " blocks=200 max_active_zones=128 buffer=8MiB");
 	for (i = 0; i < 128; i++)
-		CHECK_EQ(write_zone_at(i, 0, 10), 0);
-	CHECK_EQ(write_zone_at(128, 0, 1), -EOVERFLOW);
+		CHECK_EQ(write_units_at_zone_offset(i, 0, 10), 0);
+	CHECK_EQ(write_units_at_zone_offset(128, 0, 1), -EOVERFLOW);
 	test_flush_writes(&device);
 	CHECK_EQ(device.ftl->geo.blocks - count_free_blocks(), 128 * 4);
 	CHECK_EQ(test_device_reload(&device), 0);
-	CHECK_EQ(write_zone_at(128, 0, 1), -EOVERFLOW);
+	CHECK_EQ(write_units_at_zone_offset(128, 0, 1), -EOVERFLOW);
 	for (i = 0; i < 128; i++)
-		CHECK_EQ(write_zone_at(i, 10, ZONE - 10), 0);
+		CHECK_EQ(write_units_at_zone_offset(i, 10, ZONE - 10), 0);
 	test_flush_writes(&device);
 	CHECK_EQ(device.ftl->geo.blocks - count_free_blocks(), 128 * 4);
 	CHECK_EQ(test_counters(&device)->padded_units, 0);
@@ -330,9 +330,9 @@ TAP_TEST(damaged_snapshots_of_zoned_devices_are_refused)
 		u32 zone;
 
 		open_zoned_device("1", "0", "0");
-		CHECK_EQ(write_zone_at(0, 0, 5), 0);
+		CHECK_EQ(write_units_at_zone_offset(0, 0, 5), 0);
 		test_flush_writes(&device);
-		test_device_save(&device, &bytes);
+		test_device_save_snapshot(&device, &bytes);
 		for (zone = 0; zone < 2; zone++)
 			bytes.data[bytes.size - 4 - 5 * (ZONES - zone)] = (u8)states[i];
 		test_bytes_add_crc(&bytes);
@@ -376,14 +376,14 @@ TAP_TEST(invalid_combinations_with_zones_are_refused)
 TAP_TEST(requests_that_zones_do_not_support_are_refused)
 {
 	open_zoned_device("4", "0", "0");
-	CHECK_EQ(test_submit(&device, AFTL_OP_DISCARD, 0, 1, 0, 0, 0), -EINVAL);
-	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE_ZEROES, 0, 1, 0, 0, 0), -EINVAL);
-	CHECK_EQ(test_submit(&device, AFTL_OP_ZONE_OPEN, 0, 1, 0, 0, 0), -EINVAL);
-	CHECK_EQ(test_submit(&device, AFTL_OP_ZONE_OPEN, ZONE * ZONES, 0, 0, 0, 0), -EINVAL);
-	CHECK_EQ(test_submit(&device, AFTL_ZONE_OPS, 0, 0, 0, 0, 0), -EINVAL);
+	CHECK_EQ(test_submit_io(&device, AFTL_OP_DISCARD, 0, 1, 0, 0, 0), -EINVAL);
+	CHECK_EQ(test_submit_io(&device, AFTL_OP_WRITE_ZEROES, 0, 1, 0, 0, 0), -EINVAL);
+	CHECK_EQ(test_submit_io(&device, AFTL_OP_ZONE_OPEN, 0, 1, 0, 0, 0), -EINVAL);
+	CHECK_EQ(test_submit_io(&device, AFTL_OP_ZONE_OPEN, ZONE * ZONES, 0, 0, 0, 0), -EINVAL);
+	CHECK_EQ(test_submit_io(&device, AFTL_ZONE_OPS, 0, 0, 0, 0, 0), -EINVAL);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_ZONE_OPEN, 1, 0, 0, NULL), -EIO);
-	test_device_open_demo(&device, "baseline", NULL);
-	CHECK_EQ(test_submit(&device, AFTL_OP_ZONE_RESET_ALL, 0, 0, 0, 0, 0), -EINVAL);
+	test_open_demo_profile(&device, "baseline", NULL);
+	CHECK_EQ(test_submit_io(&device, AFTL_OP_ZONE_RESET_ALL, 0, 0, 0, 0, 0), -EINVAL);
 }
 
 /* A zone request, its expected result, and the zone's state and write pointer afterwards. */
@@ -450,8 +450,8 @@ TAP_TEST(each_zone_request_leads_to_its_zone_state)
 	static struct shadow_store store;
 	u32 i;
 
-	test_device_open_demo(&device, "baseline", SHAPE " max_active_zones=3 max_open_zones=2 "
-			      "zone_capacity=192KiB");
+	test_open_demo_profile(&device, "baseline", SHAPE " max_active_zones=3 max_open_zones=2 "
+			       "zone_capacity=192KiB");
 	shadow_attach_to_device(&store, &device, false);
 	for (i = 0; i < ARRAY_SIZE(steps); i++) {
 		const struct step *step = &steps[i];
@@ -484,11 +484,11 @@ static void rewrite_zones(u32 count)
 	u32 zones;
 	u32 i;
 
-	test_device_open_demo(&device, "baseline", MAPPED "map_cache=2KiB");
+	test_open_demo_profile(&device, "baseline", MAPPED "map_cache=2KiB");
 	zones = aftl_geometry(device.ftl)->zones;
 	CHECK_EQ(zones, 53);
 	shadow_attach_to_device(&store, &device, false);
-	for (i = 0; i < count && !tap_failures(); i++)
+	for (i = 0; i < count && !tap_failure_count(); i++)
 		rewrite_zone(i < zones ? i : aftl_random_below(&random, zones));
 }
 
@@ -518,12 +518,12 @@ TAP_TEST(a_reset_changes_the_translation_page_of_its_zone)
 
 /* Run a random zoned device under overlapping requests. */
 
-static void check_never_out_of_space(struct test_listener *self, struct test_request *request)
+static void check_request_has_space(struct test_listener *self, struct test_request *request)
 {
 	CHECK(request->request.status != -ENOSPC);
 }
 
-static u32 write_pointer_of_zone(u32 zone)
+static u32 get_write_pointer_of_zone(u32 zone)
 {
 	u32 written;
 
@@ -592,10 +592,10 @@ TAP_TEST(folding_fills_the_block_of_each_zone_without_padding)
 {
 	u32 i;
 
-	test_device_open_demo(&device, "baseline", CACHED);
+	test_open_demo_profile(&device, "baseline", CACHED);
 	for (i = 0; i < 48; i++) {
-		CHECK_EQ(write_zone_at(0, i, 1), 0);
-		CHECK_EQ(write_zone_at(1, i, 1), 0);
+		CHECK_EQ(write_units_at_zone_offset(0, i, 1), 0);
+		CHECK_EQ(write_units_at_zone_offset(1, i, 1), 0);
 	}
 	test_advance_clock_by(&device, 10000000000);
 	CHECK_EQ(test_counters(&device)->fold_idle_blocks, 8);
@@ -610,9 +610,9 @@ TAP_TEST(a_loaded_device_continues_the_slc_block_of_a_zone)
 {
 	u32 i;
 
-	test_device_open_demo(&device, "baseline", CACHED);
+	test_open_demo_profile(&device, "baseline", CACHED);
 	for (i = 0; i < 48; i++) {
-		CHECK_EQ(write_zone_at(0, i, 1), 0);
+		CHECK_EQ(write_units_at_zone_offset(0, i, 1), 0);
 		if (i != 16)
 			continue;
 		test_flush_writes(&device);
@@ -624,19 +624,19 @@ TAP_TEST(a_loaded_device_continues_the_slc_block_of_a_zone)
 	CHECK_EQ(count_blocks_with_data(0), 1);
 }
 
-static void write_in_zone(struct aftl_random *random, u32 zone)
+static void write_random_units_to_zone(struct aftl_random *random, u32 zone)
 {
 	const struct aftl_geometry *geo = &device.ftl->geo;
 	bool append = !aftl_random_below(random, 2);
-	u32 at = append ? 0 : write_pointer_of_zone(zone) % geo->zone_units;
+	u32 at = append ? 0 : get_write_pointer_of_zone(zone) % geo->zone_units;
 	u32 units = 1 + aftl_random_below(random, min(geo->zone_capacity, 24U));
 
-	if (geo->zone_capacity > write_pointer_of_zone(zone))
-		units = min(units, geo->zone_capacity - write_pointer_of_zone(zone));
-	test_submit(&device, AFTL_OP_WRITE, zone * geo->zone_units + at,
-		    min(units, geo->zone_units - at), aftl_random_below(random, 2),
-		    append ? AFTL_REQUEST_APPEND : 0,
-		    aftl_device_time_ns(device.ftl) + aftl_random_below(random, 300000));
+	if (geo->zone_capacity > get_write_pointer_of_zone(zone))
+		units = min(units, geo->zone_capacity - get_write_pointer_of_zone(zone));
+	test_submit_io(&device, AFTL_OP_WRITE, zone * geo->zone_units + at,
+		       min(units, geo->zone_units - at), aftl_random_below(random, 2),
+		       append ? AFTL_REQUEST_APPEND : 0,
+		       aftl_device_time_ns(device.ftl) + aftl_random_below(random, 300000));
 }
 
 static void read_random_units(struct aftl_random *random)
@@ -644,7 +644,7 @@ static void read_random_units(struct aftl_random *random)
 	u32 units = 1 + aftl_random_below(random, min(test_unit_count(&device), 60U));
 	u32 unit = aftl_random_below(random, test_unit_count(&device) - units + 1);
 
-	test_submit(&device, AFTL_OP_READ, unit, units, 0, 0, aftl_device_time_ns(device.ftl));
+	test_submit_io(&device, AFTL_OP_READ, unit, units, 0, 0, aftl_device_time_ns(device.ftl));
 }
 
 static void do_random_zone_operation(struct aftl_random *random, u32 few)
@@ -658,12 +658,13 @@ static void do_random_zone_operation(struct aftl_random *random, u32 few)
 
 	device.queue = (u8)aftl_random_below(random, AFTL_QUEUES_MAX);
 	if (draw < 70)
-		write_in_zone(random, zone);
+		write_random_units_to_zone(random, zone);
 	else if (draw < 90)
 		read_random_units(random);
 	else
-		test_submit(&device, ops[draw % ARRAY_SIZE(ops)], zone * device.ftl->geo.zone_units,
-			    0, 0, 0, aftl_device_time_ns(device.ftl));
+		test_submit_io(&device, ops[draw % ARRAY_SIZE(ops)],
+			       zone * device.ftl->geo.zone_units, 0, 0, 0,
+			       aftl_device_time_ns(device.ftl));
 }
 
 /* Return the number of extra blocks that relocation may take in a zone and a LUN. */
@@ -684,31 +685,31 @@ static void check_zones_after_lun_death(struct aftl_random *random, u32 few)
 	u32 i;
 
 	CHECK_EQ(aftl_fail_lun(device.ftl, aftl_random_below(random, device.ftl->geo.luns)), 0);
-	for (i = 0; i < REQUESTS / 4 && !tap_failures(); i++) {
-		write_in_zone(random, aftl_random_below(random, few));
-		test_drain_to_queue_depth(&device, few);
+	for (i = 0; i < REQUESTS / 4 && !tap_failure_count(); i++) {
+		write_random_units_to_zone(random, aftl_random_below(random, few));
+		test_drain_requests_to_depth(&device, few);
 	}
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK_MSG(!aftl_audit(device.ftl, &error), "%s", error.text);
 }
 
 static void drive_zone_requests(struct aftl_random *random)
 {
-	static struct test_listener listener = { .complete = check_never_out_of_space };
+	static struct test_listener listener = { .complete = check_request_has_space };
 	static struct shadow_store store;
 	u32 few = 1 + aftl_random_below(random, device.ftl->geo.zones);
 	u32 depth = aftl_random_below(random, 30);
 	u32 i;
 
-	test_device_listen(&device, &listener);
+	test_device_add_listener(&device, &listener);
 	shadow_attach_to_device(&store, &device, false);
-	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
+	for (i = 0; i < REQUESTS && !tap_failure_count(); i++) {
 		do_random_zone_operation(random, few);
-		test_drain_to_queue_depth(&device, depth);
+		test_drain_requests_to_depth(&device, depth);
 		if (i % 64 == 0)
 			check_blocks_per_zone(count_spare_blocks_per_lun());
 	}
-	test_drain(&device);
+	test_drain_requests(&device);
 	test_advance_clock_by(&device, 1000000000);
 	check_blocks_per_zone(count_spare_blocks_per_lun());
 	/* On a zoned device GC collects only blocks with translation pages. */
@@ -722,7 +723,7 @@ static void drive_zone_requests(struct aftl_random *random)
 		  test_counters(&device)->programmed_refresh_units;
 	sum[2] += test_counters(&device)->fold_blocks;
 	test_flush_writes(&device);
-	test_drain(&device);
+	test_drain_requests(&device);
 	CHECK_EQ(test_device_reload(&device), 0);
 	if (few % 2)
 		check_zones_after_lun_death(random, few);
@@ -773,7 +774,7 @@ static bool create_smallest_device(const char *policy, bool cached_map)
 	return !test_device_create(&device, policy);
 }
 
-static void run_zones_seed(u64 seed)
+static void check_zones_with_seed(u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed ^ 0x25) };
 	const char *policy = test_draw_policy(true, &random);
@@ -793,13 +794,13 @@ TAP_TEST(each_block_of_random_devices_has_data_of_one_zone)
 {
 	u64 seed;
 
-	for (seed = 1; seed <= SEEDS && !tap_failures(); seed++)
-		run_zones_seed(seed);
-	tap_note("%u devices: %llu resets, %llu units moved, %llu blocks folded", lived,
-		 (unsigned long long)sum[0], (unsigned long long)sum[1],
-		 (unsigned long long)sum[2]);
-	CHECK(tap_failures() ||
+	for (seed = 1; seed <= SEEDS && !tap_failure_count(); seed++)
+		check_zones_with_seed(seed);
+	tap_printf("%u devices: %llu resets, %llu units moved, %llu blocks folded", lived,
+		   (unsigned long long)sum[0], (unsigned long long)sum[1],
+		   (unsigned long long)sum[2]);
+	CHECK(tap_failure_count() ||
 	      (lived > SEEDS / 4 && sum[0] > 1000 && sum[1] > 1000 && sum[2] > 500));
 }
 
-TAP_SEED(run_zones_seed)
+TAP_SEED(check_zones_with_seed)

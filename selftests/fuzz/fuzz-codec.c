@@ -38,8 +38,8 @@ static size_t compress_zlib(u8 *out, size_t room, const u8 *data, size_t size)
 	/* zlib's input pointer is not const and must not be NULL. */
 	stream.next_in = size ? (Bytef *)data : &nothing;
 	stream.avail_in = (uInt)size;
-	fuzz_demand(deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
-	fuzz_demand(deflate(&stream, Z_FINISH) == Z_STREAM_END);
+	fuzz_assert(deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+	fuzz_assert(deflate(&stream, Z_FINISH) == Z_STREAM_END);
 	deflateEnd(&stream);
 	return stream.total_out;
 }
@@ -48,7 +48,7 @@ static size_t compress_zstd(u8 *out, size_t room, const u8 *data, size_t size)
 {
 	size_t packed = ZSTD_compress(out, room, data, size, 1);
 
-	fuzz_demand(!ZSTD_isError(packed));
+	fuzz_assert(!ZSTD_isError(packed));
 	return packed;
 }
 
@@ -88,7 +88,7 @@ static int read_whole_input(struct trace_input *input, const u8 *data, size_t si
 		if (ret || !left)
 			return ret;
 		for (i = 0; data && i < left; i++)
-			fuzz_demand(trace_input_next_bytes(input)[i] == data[(*total + i) % size]);
+			fuzz_assert(trace_input_next_bytes(input)[i] == data[(*total + i) % size]);
 		*total += left;
 		trace_input_consume_bytes(input, left);
 	}
@@ -99,12 +99,12 @@ static int read_whole_input(struct trace_input *input, const u8 *data, size_t si
 static void write_compressed_file(char *path, size_t room, int *file, const struct packed *packed)
 {
 	*file = memfd_create("fuzz", MFD_CLOEXEC);
-	fuzz_demand(*file >= 0);
-	fuzz_demand(write(*file, packed->bytes, packed->size) == (ssize_t)packed->size);
+	fuzz_assert(*file >= 0);
+	fuzz_assert(write(*file, packed->bytes, packed->size) == (ssize_t)packed->size);
 	scnprintf(path, room, "/proc/self/fd/%d", *file);
 }
 
-static void try_compressed_file(const char *path, u8 how, const u8 *data, size_t size)
+static void read_and_check_compressed_file(const char *path, u8 how, const u8 *data, size_t size)
 {
 	bool compressed = how & (HOW_ZLIB | HOW_ZSTD), damaged = how & (HOW_CUT | HOW_CHANGED);
 	bool sound = compressed && !damaged;
@@ -119,8 +119,8 @@ static void try_compressed_file(const char *path, u8 how, const u8 *data, size_t
 	}
 	if (ret)
 		check_refusal_has_message(&error);
-	fuzz_demand(!sound || (!ret && total == (how & HOW_TWICE ? 2 * size : size)));
-	fuzz_demand(ret || !compressed || !(how & HOW_CUT) || how & HOW_CHANGED);
+	fuzz_assert(!sound || (!ret && total == (how & HOW_TWICE ? 2 * size : size)));
+	fuzz_assert(ret || !compressed || !(how & HOW_CUT) || how & HOW_CHANGED);
 }
 
 int fuzz_input(const u8 *data, size_t size)
@@ -133,7 +133,7 @@ int fuzz_input(const u8 *data, size_t size)
 		return 0;
 	packed = compress_input_data(data[0], data + 1, size - 1);
 	write_compressed_file(path, sizeof(path), &file, &packed);
-	try_compressed_file(path, data[0], data + 1, size - 1);
+	read_and_check_compressed_file(path, data[0], data + 1, size - 1);
 	close(file);
 	free(packed.bytes);
 	return 0;

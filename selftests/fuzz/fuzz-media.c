@@ -43,7 +43,7 @@ static void remove_media_files(void)
 
 	for (i = 0; i < ARRAY_SIZE(names); i++)
 		unlinkat(place.folder, names[i], 0);
-	fuzz_demand(!rmdir(folder));
+	fuzz_assert(!rmdir(folder));
 }
 
 static void save_app_setup(unsigned int form, unsigned int input)
@@ -51,10 +51,10 @@ static void save_app_setup(unsigned int form, unsigned int input)
 	int fd = openat(place.folder, forms[form].app->inputs[input].name, O_RDONLY | O_CLOEXEC);
 	struct stat status;
 
-	fuzz_demand(fd >= 0 && !fstat(fd, &status));
+	fuzz_assert(fd >= 0 && !fstat(fd, &status));
 	kept[form][input].size = status.st_size;
 	kept[form][input].data = malloc(status.st_size);
-	fuzz_demand(kept[form][input].data &&
+	fuzz_assert(kept[form][input].data &&
 		    pread(fd, kept[form][input].data, status.st_size, 0) == status.st_size);
 	close(fd);
 }
@@ -66,24 +66,24 @@ static void write_media_files(void)
 	unsigned int form, i;
 
 	scnprintf(folder, sizeof(folder), "%s/aftl-fuzz-media.XXXXXX", memory);
-	fuzz_demand(mkdtemp(folder));
+	fuzz_assert(mkdtemp(folder));
 	place = (struct app_place){ .path = folder, .force = true };
 	place.folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	fuzz_demand(place.folder >= 0);
+	fuzz_assert(place.folder >= 0);
 	atexit(remove_media_files);
 	for (form = 0; form < ARRAY_SIZE(forms); form++) {
-		fuzz_demand(!forms[form].app->create(&place, &forms[form].setup, &error));
+		fuzz_assert(!forms[form].app->create(&place, &forms[form].setup, &error));
 		for (i = 0; forms[form].app->inputs[i].name; i++)
 			save_app_setup(form, i);
 	}
 }
 
-static void put_media_file(unsigned int form, unsigned int input, const u8 *data, off_t size)
+static void write_media_app_file(unsigned int form, unsigned int input, const u8 *data, off_t size)
 {
 	int fd = openat(place.folder, forms[form].app->inputs[input].name,
 			O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
-	fuzz_demand(fd >= 0 && pwrite(fd, data, size, 0) == size);
+	fuzz_assert(fd >= 0 && pwrite(fd, data, size, 0) == size);
 	close(fd);
 }
 
@@ -111,10 +111,11 @@ static void damage_media_file(unsigned int form, const u8 *data, size_t size)
 	if (!bytes)
 		return;
 	file = malloc(bytes);
-	fuzz_demand(file);
+	fuzz_assert(file);
 	memcpy(file, kept[form][input].data, bytes);
 	change_file_bytes(file, bytes, data + 2, size - 2);
-	put_media_file(form, input, file, data[1] & 0x80 ? bytes * (data[1] & 0x7f) / 128 : bytes);
+	write_media_app_file(form, input, file,
+			     data[1] & 0x80 ? bytes * (data[1] & 0x7f) / 128 : bytes);
 	free(file);
 }
 
@@ -144,7 +145,7 @@ static void compute_media_quality(const struct app *app)
 		return;
 	if (app->compute(&place, &setup, &result, &error))
 		check_refusal_has_message(&error);
-	fuzz_demand(isfinite(result.squared) && isfinite(result.absolute) &&
+	fuzz_assert(isfinite(result.squared) && isfinite(result.absolute) &&
 		    isfinite(result.similarity) && isfinite(result.coding));
 }
 
@@ -158,7 +159,7 @@ int fuzz_input(const u8 *data, size_t size)
 		return 0;
 	form = data[0] % ARRAY_SIZE(forms);
 	for (i = 0; forms[form].app->inputs[i].name; i++)
-		put_media_file(form, i, kept[form][i].data, kept[form][i].size);
+		write_media_app_file(form, i, kept[form][i].data, kept[form][i].size);
 	damage_media_file(form, data, size);
 	compute_media_quality(forms[form].app);
 	return 0;

@@ -15,14 +15,14 @@ static void check_param_value(const struct aftl_config *config, const char *key)
 	char text[AFTL_VALUE_SIZE];
 	u64 value;
 
-	fuzz_demand(index >= 0);
+	fuzz_assert(index >= 0);
 	param = aftl_param_at(index);
 	value = aftl_param_get(config, index);
-	fuzz_demand(value >= param->smallest && value <= param->largest);
+	fuzz_assert(value >= param->smallest && value <= param->largest);
 	aftl_param_format(param, value, text);
-	fuzz_demand(strlen(text) < sizeof(text));
-	fuzz_demand(!aftl_param_set(&again, key, text, &error));
-	fuzz_demand(aftl_param_get(&again, index) == value);
+	fuzz_assert(strlen(text) < sizeof(text));
+	fuzz_assert(!aftl_param_set(&again, key, text, &error));
+	fuzz_assert(aftl_param_get(&again, index) == value);
 }
 
 static void set_param_from_line(struct aftl_config *config, char *line)
@@ -32,14 +32,14 @@ static void set_param_from_line(struct aftl_config *config, char *line)
 	char *value = strchr(line, '=');
 
 	if (!value) {
-		fuzz_demand(aftl_profile_load(&before, line, &error) ||
+		fuzz_assert(aftl_profile_load(&before, line, &error) ||
 			    aftl_param_find("page") >= 0);
 		return;
 	}
 	*value++ = '\0';
 	if (aftl_param_set(config, line, value, &error)) {
 		check_refusal_has_message(&error);
-		fuzz_demand(!memcmp(config, &before, sizeof(before)));
+		fuzz_assert(!memcmp(config, &before, sizeof(before)));
 	} else {
 		check_param_value(config, line);
 	}
@@ -54,9 +54,9 @@ static void check_config_geometry(const struct aftl_config *config)
 		check_refusal_has_message(&error);
 		return;
 	}
-	fuzz_demand(geo.units && geo.units <= geo.ppns);
-	fuzz_demand((u64)geo.blocks * geo.pages * geo.page_units == geo.ppns);
-	fuzz_demand((u64)geo.ppns * geo.unit_bytes ==
+	fuzz_assert(geo.units && geo.units <= geo.ppns);
+	fuzz_assert((u64)geo.blocks * geo.pages * geo.page_units == geo.ppns);
+	fuzz_assert((u64)geo.ppns * geo.unit_bytes ==
 		    (u64)geo.blocks * geo.pages * geo.page_bytes);
 }
 

@@ -28,7 +28,7 @@ static void set_header_checksum(u8 *header)
 		header[AFTL_RECORD_HEADER_BYTES - 4 + i] = crc >> 8 * i & 0xff;
 }
 
-static bool try_record_header(struct aftl_record_header *header, const u8 *bytes)
+static bool decode_and_check_record_header(struct aftl_record_header *header, const u8 *bytes)
 {
 	u8 again[AFTL_RECORD_HEADER_BYTES];
 	struct aftl_error error = { "" };
@@ -37,14 +37,14 @@ static bool try_record_header(struct aftl_record_header *header, const u8 *bytes
 		check_refusal_has_message(&error);
 		return false;
 	}
-	fuzz_demand(!aftl_record_header_encode(header, again, &error));
+	fuzz_assert(!aftl_record_header_encode(header, again, &error));
 	/* A record file of another minor version is encoded in the present minor version. */
-	fuzz_demand(header->minor != AFTL_RECORD_VERSION_MINOR ||
+	fuzz_assert(header->minor != AFTL_RECORD_VERSION_MINOR ||
 		    !memcmp(again, bytes, sizeof(again)));
 	return true;
 }
 
-static void try_single_record(const struct aftl_record_header *header, const u8 *bytes)
+static void decode_and_check_record(const struct aftl_record_header *header, const u8 *bytes)
 {
 	struct aftl_error error = { "" };
 	struct aftl_record record;
@@ -54,16 +54,17 @@ static void try_single_record(const struct aftl_record_header *header, const u8 
 		check_refusal_has_message(&error);
 		return;
 	}
-	fuzz_demand(record.class < header->classes && record.op < AFTL_OPS);
-	fuzz_demand(record.off_sect + record.nsect <= AFTL_RECORD_SECTORS_MAX);
-	fuzz_demand(!aftl_record_encode(header, &record, again, &error));
-	fuzz_demand(!memcmp(again, bytes, sizeof(again)));
+	fuzz_assert(record.class < header->classes && record.op < AFTL_OPS);
+	fuzz_assert(record.off_sect + record.nsect <= AFTL_RECORD_SECTORS_MAX);
+	fuzz_assert(!aftl_record_encode(header, &record, again, &error));
+	fuzz_assert(!memcmp(again, bytes, sizeof(again)));
 }
 
-static void try_all_records(const struct aftl_record_header *header, const u8 *bytes, size_t size)
+static void decode_and_check_all_records(const struct aftl_record_header *header, const u8 *bytes,
+					 size_t size)
 {
 	for (; size >= AFTL_RECORD_BYTES; size -= AFTL_RECORD_BYTES, bytes += AFTL_RECORD_BYTES)
-		try_single_record(header, bytes);
+		decode_and_check_record(header, bytes);
 }
 
 int fuzz_input(const u8 *data, size_t size)
@@ -73,12 +74,12 @@ int fuzz_input(const u8 *data, size_t size)
 	size_t used = size < sizeof(bytes) ? size : sizeof(bytes);
 
 	memcpy(bytes, data, used);
-	if (!try_record_header(&header, bytes)) {
+	if (!decode_and_check_record_header(&header, bytes)) {
 		set_header_checksum(bytes);
-		if (!try_record_header(&header, bytes))
+		if (!decode_and_check_record_header(&header, bytes))
 			aftl_record_header_init(&header);
 	}
-	try_all_records(&header, data, size);
-	try_all_records(&header, data + used, size - used);
+	decode_and_check_all_records(&header, data, size);
+	decode_and_check_all_records(&header, data + used, size - used);
 	return 0;
 }

@@ -39,14 +39,14 @@ static void check_loaded_device(struct aftl *ftl)
 	struct aftl_error error = { "" };
 	u32 events = 0;
 
-	fuzz_demand(!aftl_audit(ftl, &error));
+	fuzz_assert(!aftl_audit(ftl, &error));
 	completed = 0;
 	write.arrival_ns = aftl_device_time_ns(ftl);
-	fuzz_demand(!aftl_submit(ftl, &write));
+	fuzz_assert(!aftl_submit(ftl, &write));
 	while (!completed && aftl_next_event_ns(ftl) != U64_MAX && events++ < 100000)
 		aftl_process_events_until(ftl, aftl_next_event_ns(ftl));
-	fuzz_demand(completed == 1);
-	fuzz_demand(!aftl_audit(ftl, &error));
+	fuzz_assert(completed == 1);
+	fuzz_assert(!aftl_audit(ftl, &error));
 }
 
 int fuzz_input(const u8 *data, size_t size)
@@ -63,12 +63,12 @@ int fuzz_input(const u8 *data, size_t size)
 	if (size > 4)
 		aftl_put_le(copy + size - 4, ~aftl_crc32c(AFTL_CRC_START, copy, size - 4), 4);
 	if (aftl_load(&ftl, &source, &ops, NULL, &error)) {
-		fuzz_demand(strlen(error.text) > 5 && !ftl);
+		fuzz_assert(strlen(error.text) > 5 && !ftl);
 	} else {
 		check_loaded_device(ftl);
 		aftl_destroy(ftl);
 	}
-	fuzz_demand(!fuzz_held);
+	fuzz_assert(!fuzz_held);
 	free(copy);
 	return 0;
 }

@@ -25,9 +25,9 @@ static void check_decoded_line(const char *text, struct aftl_error *error)
 	if (ret)
 		return;
 	target_line_print(&line, printed);
-	fuzz_demand(!target_line_parse(&again, printed, error));
+	fuzz_assert(!target_line_parse(&again, printed, error));
 	target_line_print(&again, twice);
-	fuzz_demand(!strcmp(printed, twice));
+	fuzz_assert(!strcmp(printed, twice));
 }
 
 int fuzz_input(const u8 *data, size_t size)
@@ -39,13 +39,13 @@ int fuzz_input(const u8 *data, size_t size)
 	u32 next;
 	char *text = malloc(size + 1);
 
-	fuzz_demand(text);
+	fuzz_assert(text);
 	memcpy(text, data, size);
 	text[size] = '\0';
 	check_refusal_message(target_status_parse(&status, text, &error), &error);
 	check_refusal_message(target_stats_parse(&stats, text, &error), &error);
 	check_refusal_message(parse_answer_about_blocks(&survey, text, &next, &error), &error);
-	fuzz_demand(survey.bad <= survey.blocks && survey.erases_min <= survey.erases_max);
+	fuzz_assert(survey.bad <= survey.blocks && survey.erases_min <= survey.erases_max);
 	check_decoded_line(text, &error);
 	kernel_log_get_message(text, &error);
 	free(text);

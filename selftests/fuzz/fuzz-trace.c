@@ -10,10 +10,10 @@
 
 static void check_trace_request(const struct trace_request *request, u64 *last_ns)
 {
-	fuzz_demand(request->op < AFTL_OPS && request->by < TRACE_BYS);
-	fuzz_demand(request->bytes || request->op == AFTL_OP_FLUSH);
-	fuzz_demand(request->bytes <= TRACE_BYTES_MAX);
-	fuzz_demand(request->t_ns >= *last_ns);
+	fuzz_assert(request->op < AFTL_OPS && request->by < TRACE_BYS);
+	fuzz_assert(request->bytes || request->op == AFTL_OP_FLUSH);
+	fuzz_assert(request->bytes <= TRACE_BYTES_MAX);
+	fuzz_assert(request->t_ns >= *last_ns);
 	*last_ns = request->t_ns;
 }
 
@@ -23,8 +23,8 @@ static void fetch_and_check_paired_requests(struct trace_pairing *pairing)
 	struct trace_request request;
 
 	while (trace_pairing_take_request(pairing, &request)) {
-		fuzz_demand(request.op < AFTL_OPS && request.by < TRACE_BYS);
-		fuzz_demand(request.bytes || request.op == AFTL_OP_FLUSH);
+		fuzz_assert(request.op < AFTL_OPS && request.by < TRACE_BYS);
+		fuzz_assert(request.bytes || request.op == AFTL_OP_FLUSH);
 	}
 }
 
@@ -43,7 +43,7 @@ static void read_events_from_trace_window(struct trace_window *window,
 			continue;
 		}
 		if (event->act == TRACE_ACT_TEXT)
-			fuzz_demand(strlen(event->text) < 1U << 16);
+			fuzz_assert(strlen(event->text) < 1U << 16);
 		else if (event->act != TRACE_ACT_PROCESS)
 			trace_pairing_add_event(pairing, event, 0);
 		fetch_and_check_paired_requests(pairing);
@@ -63,11 +63,11 @@ static int read_whole_trace(struct trace_file *file, struct trace_window *window
 		ret = trace_file_fill_items(file, out, room, error);
 		if (ret < 0)
 			return ret;
-		fuzz_demand((u32)ret <= room);
+		fuzz_assert((u32)ret <= room);
 		trace_window_add_items(window, (u32)ret, !ret);
 		read_events_from_trace_window(window, pairing, &last_ns);
 	} while (ret);
-	fuzz_demand(!trace_input_left(&file->input) || file->format->fill);
+	fuzz_assert(!trace_input_left(&file->input) || file->format->fill);
 	return 0;
 }
 
@@ -88,8 +88,8 @@ static void read_opened_trace(struct trace_file *file, bool issue, struct aftl_e
 	trace_window_free(&window);
 }
 
-static void try_trace_format(const char *name, const char *columns, bool strict, const u8 *data,
-			     size_t size)
+static void read_and_check_trace_in_format(const char *name, const char *columns, bool strict,
+					   const u8 *data, size_t size)
 {
 	const struct trace_hints hints = {
 		.format = name, .columns = columns, .time_unit_ns = columns ? 1000 : 0,
@@ -108,7 +108,7 @@ static void try_trace_format(const char *name, const char *columns, bool strict,
 		read_opened_trace(&file, size & 1, &error);
 		trace_file_close(&file);
 	}
-	fuzz_demand(!strict || losses.told <= 1);
+	fuzz_assert(!strict || losses.told <= 1);
 	fclose(nowhere);
 }
 
@@ -134,7 +134,7 @@ int fuzz_input(const u8 *data, size_t size)
 	/* If the first byte is not the number of a format, the file's content determines it. */
 	if (data[0] % 32 < count)
 		name = trace_formats[data[0] % 32]->name;
-	try_trace_format(name, name ? get_columns_of_format(name, data[0]) : NULL, data[0] & 0x80,
-			 data + 1, size - 1);
+	read_and_check_trace_in_format(name, name ? get_columns_of_format(name, data[0]) : NULL,
+				       data[0] & 0x80, data + 1, size - 1);
 	return 0;
 }

@@ -18,30 +18,30 @@ static u8 bytes[VOLUME_BYTES];
 /* Size of the volume's metadata in bytes; 0 until the volume is created. */
 static size_t used_of[KINDS];
 
-static int backing_read_bytes(void *host, u64 offset, void *to, u32 size)
+static int read_backing_bytes(void *host, u64 offset, void *to, u32 size)
 {
-	fuzz_demand(offset <= VOLUME_BYTES && size <= VOLUME_BYTES - offset);
+	fuzz_assert(offset <= VOLUME_BYTES && size <= VOLUME_BYTES - offset);
 	memcpy(to, bytes + offset, size);
 	return 0;
 }
 
-static int backing_write_bytes(void *host, u64 offset, const void *from, u32 size)
+static int write_backing_bytes(void *host, u64 offset, const void *from, u32 size)
 {
-	fuzz_demand(offset <= VOLUME_BYTES && size <= VOLUME_BYTES - offset);
+	fuzz_assert(offset <= VOLUME_BYTES && size <= VOLUME_BYTES - offset);
 	memcpy(bytes + offset, from, size);
 	return 0;
 }
 
-static int backing_flush(void *host)
+static int ignore_backing_flush(void *host)
 {
 	return 0;
 }
 
 static const struct aftl_backing medium = {
 	.bytes = VOLUME_BYTES,
-	.read = backing_read_bytes,
-	.write = backing_write_bytes,
-	.flush = backing_flush,
+	.read = read_backing_bytes,
+	.write = write_backing_bytes,
+	.flush = ignore_backing_flush,
 	.alloc = fuzz_alloc_and_count_bytes,
 	.free = fuzz_free_and_count_bytes,
 };
@@ -53,7 +53,7 @@ static struct aftl_volume *volume;
 
 static void demand_request_success(void *host, struct aftl_request *request)
 {
-	fuzz_demand(!request->status);
+	fuzz_assert(!request->status);
 }
 
 static void record_accepted_unit(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag)
@@ -63,12 +63,12 @@ static void record_accepted_unit(void *host, struct aftl_request *request, aftl_
 
 	if (!aftl_geometry(ftl)->plp_entries)
 		return;
-	fuzz_demand(aftl_get_buffered_write(ftl, tag, &kept.what) && kept.what.lpn == lpn);
+	fuzz_assert(aftl_get_buffered_write(ftl, tag, &kept.what) && kept.what.lpn == lpn);
 	while (aftl_volume_persist_unit(volume, tag, &kept, &offset))
-		fuzz_demand(!aftl_volume_commit(volume));
+		fuzz_assert(!aftl_volume_commit(volume));
 }
 
-static void release_plp_entry(void *host, u32 tag)
+static void release_volume_plp_entry(void *host, u32 tag)
 {
 	if (aftl_geometry(ftl)->plp_entries)
 		aftl_volume_release_plp_entry(volume, tag);
@@ -79,13 +79,13 @@ static void record_programmed_page(void *host, aftl_ppn_t first)
 	struct aftl_spare spare;
 
 	aftl_spare_describe_page(&spare, ftl, first);
-	fuzz_demand(!aftl_volume_record_program(volume, aftl_page_of_ppn(aftl_media(ftl), first),
+	fuzz_assert(!aftl_volume_record_program(volume, aftl_page_of_ppn(aftl_media(ftl), first),
 						&spare));
 }
 
 static void record_unmapped_range(void *host, aftl_lpn_t first, u32 units)
 {
-	fuzz_demand(!aftl_volume_record_discard(volume, first, units));
+	fuzz_assert(!aftl_volume_record_discard(volume, first, units));
 }
 
 static void record_erased_block(void *host, aftl_ppn_t first, u32 slots)
@@ -93,7 +93,7 @@ static void record_erased_block(void *host, aftl_ppn_t first, u32 slots)
 	struct aftl_erase_entry entry;
 
 	aftl_erase_entry_describe_block(&entry, ftl, from_ppn(first) / slots);
-	fuzz_demand(!aftl_volume_record_erase(volume, from_ppn(first) / slots, &entry));
+	fuzz_assert(!aftl_volume_record_erase(volume, from_ppn(first) / slots, &entry));
 }
 
 static const struct aftl_host_ops working_ops = {
@@ -101,7 +101,7 @@ static const struct aftl_host_ops working_ops = {
 	.free = fuzz_free_and_count_bytes,
 	.complete = demand_request_success,
 	.accept = record_accepted_unit,
-	.release = release_plp_entry,
+	.release = release_volume_plp_entry,
 	.programmed = record_programmed_page,
 	.unmap = record_unmapped_range,
 	.erase = record_erased_block,
@@ -122,8 +122,8 @@ static void set_volume_config_params(struct aftl_config *config, const char *par
 	int length;
 
 	for (; *params; params += length) {
-		fuzz_demand(sscanf(params, " %39[a-z0-9_]=%39[^ ]%n", key, value, &length) == 2);
-		fuzz_demand(!aftl_param_set(config, key, value, &error));
+		fuzz_assert(sscanf(params, " %39[a-z0-9_]=%39[^ ]%n", key, value, &length) == 2);
+		fuzz_assert(!aftl_param_set(config, key, value, &error));
 	}
 }
 
@@ -137,7 +137,7 @@ static void configure_volume(struct aftl_volume_header *super, u32 kind)
 	};
 	struct aftl_error error;
 
-	fuzz_demand(!aftl_profile_load(&super->config, "demo", &error));
+	fuzz_assert(!aftl_profile_load(&super->config, "demo", &error));
 	set_volume_config_params(&super->config, "channels=1 chips=2 blocks=12 layers=2 "
 				 "word_lines=2 page=4096 unit=2048 op=70");
 	set_volume_config_params(&super->config, own[kind]);
@@ -157,7 +157,7 @@ static void submit_volume_write(u32 i, u32 stride)
 		.arrival_ns = aftl_device_time_ns(ftl),
 	};
 
-	fuzz_demand(!aftl_submit(ftl, &request));
+	fuzz_assert(!aftl_submit(ftl, &request));
 	while (aftl_pending_requests(ftl))
 		aftl_process_events_until(ftl, aftl_next_event_ns(ftl));
 }
@@ -182,18 +182,18 @@ static void make_seed_volume(u32 kind)
 
 	memset(&super, 0, sizeof(super));
 	configure_volume(&super, kind);
-	fuzz_demand(!aftl_volume_format(&medium, &super, &error));
-	fuzz_demand(super.layout.data * AFTL_FRAME_BYTES < VOLUME_BYTES);
-	fuzz_demand(!aftl_volume_open(&volume, &medium, &error));
-	fuzz_demand(!load_fuzzed_volume(&working_ops, false, &error));
-	fuzz_demand(!aftl_volume_mark_in_use(volume, aftl_policy_type(ftl), aftl_config(ftl)));
+	fuzz_assert(!aftl_volume_format(&medium, &super, &error));
+	fuzz_assert(super.layout.data * AFTL_FRAME_BYTES < VOLUME_BYTES);
+	fuzz_assert(!aftl_volume_open(&volume, &medium, &error));
+	fuzz_assert(!load_fuzzed_volume(&working_ops, false, &error));
+	fuzz_assert(!aftl_volume_mark_in_use(volume, aftl_policy_type(ftl), aftl_config(ftl)));
 	for (i = 0; i < 120; i++)
 		submit_volume_write(i, kind ? 37 : 5);
-	fuzz_demand(kind != 1 || aftl_get_stats(ftl)->counters.programmed_map_units);
-	fuzz_demand(kind != 2 || aftl_get_stats(ftl)->counters.programmed_parity_units);
-	fuzz_demand(!aftl_volume_commit(volume));
-	fuzz_demand(!aftl_volume_close(volume, ftl, &error));
-	fuzz_demand(kind != 3 || !aftl_volume_state(volume)->closed);
+	fuzz_assert(kind != 1 || aftl_get_stats(ftl)->counters.programmed_map_units);
+	fuzz_assert(kind != 2 || aftl_get_stats(ftl)->counters.programmed_parity_units);
+	fuzz_assert(!aftl_volume_commit(volume));
+	fuzz_assert(!aftl_volume_close(volume, ftl, &error));
+	fuzz_assert(kind != 3 || !aftl_volume_state(volume)->closed);
 	used_of[kind] = super.layout.snapshot * AFTL_FRAME_BYTES +
 	       aftl_volume_state(volume)->snapshot_bytes;
 	aftl_volume_free(volume);
@@ -234,28 +234,28 @@ static void change_fuzzed_bytes(const u8 *data, size_t size, size_t used)
 
 /* Check the result */
 
-static void demand_same_volume_state(void)
+static void demand_volume_state_survives_encoding(void)
 {
 	u8 payload[AFTL_SECTOR_BYTES] = { 0 };
 	struct aftl_volume_state state;
 
 	aftl_volume_state_encode(aftl_volume_state(volume), payload);
-	fuzz_demand(!aftl_volume_state_decode(&state, payload));
-	fuzz_demand(!memcmp(&state, aftl_volume_state(volume), sizeof(state)));
+	fuzz_assert(!aftl_volume_state_decode(&state, payload));
+	fuzz_assert(!memcmp(&state, aftl_volume_state(volume), sizeof(state)));
 }
 
-static void demand_same_header(void)
+static void demand_volume_header_survives_encoding(void)
 {
 	static u8 frame[AFTL_FRAME_BYTES];
 	static struct aftl_volume_header super;
 	struct aftl_error error;
 
 	aftl_volume_header_encode(aftl_volume_get_header(volume), frame);
-	fuzz_demand(!aftl_volume_header_decode(&super, frame, &error));
-	fuzz_demand(!memcmp(&super, aftl_volume_get_header(volume), sizeof(super)));
+	fuzz_assert(!aftl_volume_header_decode(&super, frame, &error));
+	fuzz_assert(!memcmp(&super, aftl_volume_get_header(volume), sizeof(super)));
 }
 
-static void demand_same_spare_table_entries(void)
+static void demand_oob_entries_survive_encoding(void)
 {
 	const struct aftl_geometry *geo = aftl_volume_geometry(volume);
 	u8 again[AFTL_SECTOR_BYTES];
@@ -273,8 +273,8 @@ static void demand_same_spare_table_entries(void)
 		if (aftl_spare_decode(&first, geo, entry))
 			continue;
 		aftl_spare_encode(&first, geo, again);
-		fuzz_demand(!aftl_spare_decode(&second, geo, again) || !first.seq);
-		fuzz_demand(!memcmp(&first, &second, sizeof(first)));
+		fuzz_assert(!aftl_spare_decode(&second, geo, again) || !first.seq);
+		fuzz_assert(!memcmp(&first, &second, sizeof(first)));
 	}
 }
 
@@ -287,12 +287,12 @@ static void try_load_fuzzed_volume(bool scan)
 
 	ftl = NULL;
 	if (load_fuzzed_volume(&loaded_ops, scan, &error)) {
-		fuzz_demand(strlen(error.text) > 5 && !ftl);
+		fuzz_assert(strlen(error.text) > 5 && !ftl);
 		return;
 	}
 	while (aftl_volume_get_next_persisted_lpn(volume, &slot, &what, &offset))
-		fuzz_demand(aftl_restore_buffered_write(ftl, &what) < aftl_count_buffer_tags(ftl));
-	fuzz_demand(!aftl_audit(ftl, &error));
+		fuzz_assert(aftl_restore_buffered_write(ftl, &what) < aftl_count_buffer_tags(ftl));
+	fuzz_assert(!aftl_audit(ftl, &error));
 	aftl_destroy(ftl);
 }
 
@@ -301,12 +301,12 @@ static void try_open_fuzzed_volume(bool scan)
 	struct aftl_error error = { "" };
 
 	if (aftl_volume_open(&volume, &medium, &error)) {
-		fuzz_demand(strlen(error.text) > 5);
+		fuzz_assert(strlen(error.text) > 5);
 		return;
 	}
-	demand_same_volume_state();
-	demand_same_header();
-	demand_same_spare_table_entries();
+	demand_volume_state_survives_encoding();
+	demand_volume_header_survives_encoding();
+	demand_oob_entries_survive_encoding();
 	try_load_fuzzed_volume(scan);
 	aftl_volume_free(volume);
 }
@@ -320,11 +320,11 @@ int fuzz_input(const u8 *data, size_t size)
 	if (!used_of[kind])
 		make_seed_volume(kind);
 	memcpy(bytes, sound[kind], used_of[kind]);
-	fuzz_demand(!aftl_volume_header_decode(&super, bytes, &error));
+	fuzz_assert(!aftl_volume_header_decode(&super, bytes, &error));
 	change_fuzzed_bytes(data + 1, size ? size - 1 : 0, used_of[kind]);
 	if (size && data[0] & 2)
 		set_all_checksums(&super);
 	try_open_fuzzed_volume(size && data[0] & 1);
-	fuzz_demand(!fuzz_held);
+	fuzz_assert(!fuzz_held);
 	return 0;
 }

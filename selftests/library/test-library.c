@@ -22,7 +22,7 @@ static int fd;
 
 static void open_fake_library(void)
 {
-	fake_control_reset();
+	reset_fake_control_device();
 	CHECK_EQ(ftruncate(fd, 0), 0);
 	CHECK_EQ(ftruncate(fd, 16 * FAKE_UNIT), 0);
 	CHECK_EQ(approxftl_open(path, APPROXFTL_REQUIRE, &handle), 0);
@@ -261,7 +261,7 @@ TAP_TEST(without_the_control_device_calls_succeed_and_tag_nothing)
 	struct approxftl_extent extent;
 	char back[4] = "";
 
-	fake_control_reset();
+	reset_fake_control_device();
 	fake_control.missing = ENOENT;
 	CHECK_EQ(approxftl_open(path, APPROXFTL_REQUIRE, &handle), -ENODEV);
 	CHECK(!handle);
@@ -293,7 +293,7 @@ TAP_TEST(opening_a_file_that_is_on_no_device_is_refused_or_inactive)
 {
 	struct approxftl_info info;
 
-	fake_control_reset();
+	reset_fake_control_device();
 	CHECK_EQ(approxftl_open(path, 2, &handle), -EINVAL);
 	CHECK_EQ(approxftl_open("/nonexistent", 0, &handle), -ENOENT);
 	CHECK_EQ(approxftl_open("/proc/self/stat", APPROXFTL_REQUIRE, &handle), 0);
@@ -345,7 +345,7 @@ TAP_TEST(the_extended_attribute_of_tags_is_parsed_and_printed)
 	}
 }
 
-static u64 count_units_of_level(unsigned int level)
+static u64 count_units_of_quality_level(unsigned int level)
 {
 	struct approxftl_errors errors;
 
@@ -365,10 +365,10 @@ static void check_stored_levels(void)
 	CHECK_EQ(extents[1].level, 2);
 	check_tagged_extent(&extents[2], 8 * FAKE_UNIT, -1, APPROXFTL_APPROXIMATE);
 	CHECK_EQ(extents[2].level, 3);
-	CHECK_EQ(count_units_of_level(0), 4);
-	CHECK_EQ(count_units_of_level(1), 1);
-	CHECK_EQ(count_units_of_level(2), 3);
-	CHECK_EQ(count_units_of_level(3), 8);
+	CHECK_EQ(count_units_of_quality_level(0), 4);
+	CHECK_EQ(count_units_of_quality_level(1), 1);
+	CHECK_EQ(count_units_of_quality_level(2), 3);
+	CHECK_EQ(count_units_of_quality_level(3), 8);
 	CHECK_EQ(approxftl_errors(handle, fd, 0, APPROXFTL_TO_END, &errors), 0);
 	CHECK_EQ(errors.approximate_units, 12);
 	CHECK_EQ(approxftl_level_errors(handle, fd, 0, 1, 4, &errors), -EINVAL);

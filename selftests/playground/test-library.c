@@ -29,7 +29,7 @@ static void open_playground_drive(void)
 	CHECK_EQ(playground_open(ARRAY_SIZE(arguments)), 0);
 }
 
-static u64 run_simulator_for_digest(void)
+static u64 run_simulator_and_return_digest(void)
 {
 	char *list[ARRAY_SIZE(arguments)];
 	struct sim_options options;
@@ -89,7 +89,7 @@ static void check_cell_errors(void)
 	CHECK(found > 300);
 }
 
-static void check_stepwise_run(void)
+static void check_stepwise_simulation(void)
 {
 	u32 at;
 
@@ -98,7 +98,7 @@ static void check_stepwise_run(void)
 	CHECK(call_all_query_functions());
 	CHECK_EQ(playground_run_to_request_or_time(REQUESTS, 1e18), 0);
 	CHECK_EQ(playground_complete_all_requests(), 0);
-	CHECK_EQ(playground_digest(), run_simulator_for_digest());
+	CHECK_EQ(playground_digest(), run_simulator_and_return_digest());
 }
 
 static u32 count_different_bits(const u8 *content, u8 byte, u32 bytes)
@@ -111,7 +111,7 @@ static u32 count_different_bits(const u8 *content, u8 byte, u32 bytes)
 	return bits;
 }
 
-static u64 count_bits_read_flipped(void)
+static u64 count_flipped_bits_of_reads(void)
 {
 	return aftl_get_stats(play.drive.ftl)->counters.read_flipped_bits;
 }
@@ -119,15 +119,15 @@ static u64 count_bits_read_flipped(void)
 static void check_page_content(void)
 {
 	u8 *content = playground_get_data_buffer(16 * 4096);
-	u64 before = count_bits_read_flipped();
+	u64 before = count_flipped_bits_of_reads();
 
 	memset(content, 0x5a, 16 * 4096);
 	CHECK_EQ(playground_write(40, 16, AFTL_APPROX), 0);
 	CHECK_EQ(playground_age(8760), 0);
 	CHECK_EQ(playground_read(40, 16), 0);
-	CHECK(count_bits_read_flipped() > before + 10);
+	CHECK(count_flipped_bits_of_reads() > before + 10);
 	CHECK_EQ(count_different_bits(content, 0x5a, 16 * 4096),
-		 count_bits_read_flipped() - before);
+		 count_flipped_bits_of_reads() - before);
 	CHECK(playground_read(U32_MAX - 8, 16));
 	CHECK_CONTAINS(playground_get_text_buffer(),
 		       "units; 16 units from unit 4294967287 on exceed them");
@@ -152,7 +152,7 @@ int main(void)
 {
 	if (!tap_run("the playground creates a device", open_playground_drive))
 		tap_bail_out("%s", playground_get_text_buffer());
-	tap_run("a run in steps ends as in the simulator", check_stepwise_run);
+	tap_run("a run in steps ends as in the simulator", check_stepwise_simulation);
 	tap_run("as many cells cross a reference voltage as bits flip", check_cell_errors);
 	tap_run("bytes are read with the device's flipped bits", check_page_content);
 	tap_run("a change of policy keeps the data", check_parameter_change);

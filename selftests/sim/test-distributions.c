@@ -50,7 +50,7 @@ static void check_exp2_of_log2(void)
 	}
 }
 
-static void check_approximate_run_limits(void)
+static void check_limits_of_approximate_run_length(void)
 {
 	struct tags state;
 
@@ -69,6 +69,6 @@ int main(void)
 	tap_run("the table of powers of two is exact", check_exp2_table);
 	tap_run("2 to the power of log2(x) is x", check_exp2_of_log2);
 	tap_run("run lengths too short for the share of approximate writes are refused",
-		check_approximate_run_limits);
+		check_limits_of_approximate_run_length);
 	return tap_finish();
 }

@@ -184,7 +184,7 @@ static void add_initial_states(struct search *search, const struct state *state,
 }
 
 /* Return the least number of programs for the requests of @instance, by exhaustive search. */
-static u64 find_least_programs(const struct instance *instance)
+static u64 find_least_program_count(const struct instance *instance)
 {
 	const struct optimum_stream *stream = &instance->stream;
 	const struct state empty = { .buffer = 0 };
@@ -260,7 +260,7 @@ static void check_bounds_of_random_device(struct aftl_random *random, struct sco
 	u64 least;
 
 	made.stream.ops = made.ops;
-	least = find_least_programs(&made);
+	least = find_least_program_count(&made);
 	CHECK_EQ(optimum_find_fewest_programs(&made.device, &made.stream, NULL, &optimum), 0);
 	CHECK(optimum_get_min_programs(&optimum) <= least);
 	CHECK(least <= optimum_get_offline_programs(&optimum));
@@ -285,10 +285,10 @@ TAP_TEST(the_optimum_is_between_its_bounds_on_random_tiny_devices)
 
 	for (u32 i = 0; i < wanted; i++)
 		check_bounds_of_random_device(&random, &score);
-	tap_note("%u instances: lower bound met %llu times, optimum reached %llu times", wanted,
-		 (unsigned long long)score.lower_met, (unsigned long long)score.reached_met);
-	tap_note("%llu programs instead of %llu", (unsigned long long)score.reached,
-		 (unsigned long long)score.least);
+	tap_printf("%u instances: lower bound met %llu times, optimum reached %llu times", wanted,
+		   (unsigned long long)score.lower_met, (unsigned long long)score.reached_met);
+	tap_printf("%llu programs instead of %llu", (unsigned long long)score.reached,
+		   (unsigned long long)score.least);
 	CHECK_EQ(score.instances, wanted);
 	/* Both bounds must be near the optimum, not merely above or below the optimum. */
 	CHECK(score.lower_met * 100 > score.instances * 98);

@@ -52,7 +52,7 @@ static bool make_pipeline_chunk(void *context, u64 number)
 }
 
 /* Wait up to 500 ms per lane, and a little longer to notice a lane that takes too many chunks. */
-static void wait_for_other_consumers(struct watch *watch)
+static void wait_for_all_consumers_except_first(struct watch *watch)
 {
 	u32 lane, ms;
 
@@ -68,7 +68,7 @@ static void take_pipeline_chunk(void *context, u64 number, u32 lane)
 
 	count_entering_thread(watch, 1 + lane);
 	if (watch->slow && !lane && !number)
-		wait_for_other_consumers(watch);
+		wait_for_all_consumers_except_first(watch);
 	if (watch->places[number % PIPELINE_AHEAD] != number ||
 	    atomic_fetch_add(&watch->taken[lane], 1) != number)
 		atomic_fetch_add(&watch->wrong, 1);

@@ -31,7 +31,7 @@ static struct aftl_record random_record(struct aftl_random *random)
 	return record;
 }
 
-static bool is_same_record(const struct aftl_record *a, const struct aftl_record *b)
+static bool are_records_equal(const struct aftl_record *a, const struct aftl_record *b)
 {
 	return a->t_ns == b->t_ns && a->off_sect == b->off_sect && a->nsect == b->nsect &&
 	       a->op == b->op && a->fua == b->fua && a->life == b->life && a->class == b->class &&
@@ -51,7 +51,7 @@ TAP_TEST(records_are_decoded_as_encoded)
 
 		CHECK(!aftl_record_encode(&header, &record, bytes, &error));
 		CHECK(!aftl_record_decode(&header, &back, bytes, &error));
-		CHECK(is_same_record(&record, &back));
+		CHECK(are_records_equal(&record, &back));
 	}
 }
 

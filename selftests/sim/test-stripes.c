@@ -10,7 +10,7 @@
 
 static struct aftl_random random_state = { 1 };
 
-static u32 draw_stripe_random(u32 n)
+static u32 draw_stripe_u32(u32 n)
 {
 	return aftl_random_below(&random_state, n);
 }
@@ -20,7 +20,7 @@ static u32 draw_stripe_random(u32 n)
 #define UNITS 4096
 
 /* Each unit has a place of its own, which differs from the place of its row's parity. */
-static void check_unit_places(u32 members, u32 chunk)
+static void check_array_units_do_not_overlap(u32 members, u32 chunk)
 {
 	const struct stripe_layout layout = { .members = members, .chunk = chunk };
 	u8 *used = calloc((size_t)STRIPE_MEMBERS_MAX * UNITS, 1);
@@ -48,11 +48,11 @@ TAP_TEST(units_of_an_array_map_one_to_one_to_its_members)
 	u32 members;
 
 	for (members = STRIPE_MEMBERS_MIN; members <= STRIPE_MEMBERS_MAX; members++) {
-		check_unit_places(members, 64);
-		check_unit_places(members, 1);
-		check_unit_places(members, 1000);
-		check_unit_places(members, UNITS);
-		check_unit_places(members, UNITS + 1);
+		check_array_units_do_not_overlap(members, 64);
+		check_array_units_do_not_overlap(members, 1);
+		check_array_units_do_not_overlap(members, 1000);
+		check_array_units_do_not_overlap(members, UNITS);
+		check_array_units_do_not_overlap(members, UNITS + 1);
 	}
 }
 
@@ -73,7 +73,7 @@ TAP_TEST(parity_rotates_over_the_members_as_in_md)
 static u32 old[STRIPE_MEMBERS_MAX];
 static u32 new[STRIPE_MEMBERS_MAX];
 
-static u32 compute_parity_of_cells(const u32 *cells, u32 data)
+static u32 compute_parity_of_stripe_row(const u32 *cells, u32 data)
 {
 	u32 parity = 0;
 	u32 i;
@@ -83,25 +83,25 @@ static u32 compute_parity_of_cells(const u32 *cells, u32 data)
 	return parity;
 }
 
-static u32 read_cell_before_write(u32 have, u32 cell)
+static u32 get_old_unit_for_parity(u32 have, u32 cell)
 {
 	CHECK_MSG(have >> cell & 1, "cell %u is needed and was not read", cell);
 	return old[cell];
 }
 
 /* Compute the parity of a stripe row by the method, and from the units, that @plan names. */
-static u32 compute_parity_by_write_plan(const struct stripe_plan *plan, u32 have, u32 dirty,
-					u32 data)
+static u32 compute_parity_by_stripe_write_plan(const struct stripe_plan *plan, u32 have, u32 dirty,
+					       u32 data)
 {
-	u32 parity = plan->reconstruct ? 0 : read_cell_before_write(have, data);
+	u32 parity = plan->reconstruct ? 0 : get_old_unit_for_parity(have, data);
 	u32 i;
 
 	for (i = 0; i < data; i++) {
 		if (dirty >> i & 1)
 			parity ^= plan->reconstruct ? new[i] :
-						      new[i] ^ read_cell_before_write(have, i);
+						      new[i] ^ get_old_unit_for_parity(have, i);
 		else if (plan->reconstruct)
-			parity ^= read_cell_before_write(have, i);
+			parity ^= get_old_unit_for_parity(have, i);
 	}
 	return parity;
 }
@@ -121,13 +121,13 @@ static void check_stripe_write_plan(u32 members, u32 dirty, u32 known)
 		modify += (dirty & ~known) >> i & 1;
 		reconstruct += (~dirty & ~known) >> i & 1;
 	}
-	old[data] = compute_parity_of_cells(old, data);
+	old[data] = compute_parity_of_stripe_row(old, data);
 	modify += !(known >> data & 1);
 	CHECK_EQ(plan.write, dirty | 1U << data);
 	CHECK(!(plan.read & known));
 	CHECK_EQ((u32)__builtin_popcount(plan.read), min(modify, reconstruct));
-	CHECK_EQ(compute_parity_by_write_plan(&plan, known | plan.read, dirty, data),
-		 compute_parity_of_cells(new, data));
+	CHECK_EQ(compute_parity_by_stripe_write_plan(&plan, known | plan.read, dirty, data),
+		 compute_parity_of_stripe_row(new, data));
 }
 
 TAP_TEST(stripe_plans_read_the_fewest_units_and_make_the_right_parity)
@@ -141,9 +141,9 @@ TAP_TEST(stripe_plans_read_the_fewest_units_and_make_the_right_parity)
 			for (known = 0; known < 1U << members; known++)
 				check_stripe_write_plan(members, dirty, known);
 	for (dirty = 0; dirty < 20000; dirty++) {
-		members = 7 + draw_stripe_random(STRIPE_MEMBERS_MAX - 6);
-		check_stripe_write_plan(members, 1 + draw_stripe_random((1U << (members - 1)) - 1),
-					draw_stripe_random(1U << members));
+		members = 7 + draw_stripe_u32(STRIPE_MEMBERS_MAX - 6);
+		check_stripe_write_plan(members, 1 + draw_stripe_u32((1U << (members - 1)) - 1),
+					draw_stripe_u32(1U << members));
 	}
 }
 
@@ -314,12 +314,12 @@ static void write_randomly_to_array(u32 members, u32 chunk, u32 stripes, u64 hol
 	u32 i;
 
 	open_array(members, chunk, stripes, hold_ns);
-	for (i = 0; i < 400 && !tap_failures(); i++) {
-		u32 length = 1 + draw_stripe_random(40);
-		u32 unit = draw_stripe_random((u32)array.units - length);
+	for (i = 0; i < 400 && !tap_failure_count(); i++) {
+		u32 length = 1 + draw_stripe_u32(40);
+		u32 unit = draw_stripe_u32((u32)array.units - length);
 
-		raid_array_submit(&array, array.now_ns + draw_stripe_random(2) * 500000,
-				  draw_stripe_random(3) ? AFTL_OP_WRITE : AFTL_OP_READ, unit,
+		raid_array_submit(&array, array.now_ns + draw_stripe_u32(2) * 500000,
+				  draw_stripe_u32(3) ? AFTL_OP_WRITE : AFTL_OP_READ, unit,
 				  length, AFTL_PRECISE, no_hint);
 		units += length;
 		if (array.pending > 16)
@@ -357,8 +357,8 @@ TAP_TEST(member_counters_equal_a_recount)
 	u32 i;
 
 	open_array(5, 4, 100000, 0);
-	for (i = 0; i < 2000 && !tap_failures(); i++) {
-		u32 unit = draw_stripe_random((u32)array.units / 8);
+	for (i = 0; i < 2000 && !tap_failure_count(); i++) {
+		u32 unit = draw_stripe_u32((u32)array.units / 8);
 		struct stripe_plan plan;
 		u32 row;
 		u32 cell;

@@ -14,7 +14,7 @@
 static const struct aftl_geometry geo = { .units = 1U << 28, .unit_bytes = 4096, .page_units = 4 };
 
 /* Count the sixteenths of the address space that 2000 requests of a stream reach. */
-static u32 count_sixteenths_of_addresses_reached(const char *workload)
+static u32 count_address_sixteenths_with_requests(const char *workload)
 {
 	char option[] = "--workload";
 	char *argv[2] = { option, (char *)workload };
@@ -36,11 +36,11 @@ static u32 count_sixteenths_of_addresses_reached(const char *workload)
 
 TAP_TEST(random_streams_reach_all_of_64_tib)
 {
-	CHECK_EQ(count_sixteenths_of_addresses_reached("uniform"), 16);
-	CHECK_EQ(count_sixteenths_of_addresses_reached("zipf"), 16);
-	CHECK_EQ(count_sixteenths_of_addresses_reached("drift"), 2);
-	CHECK_EQ(count_sixteenths_of_addresses_reached("zones"), 1);
-	CHECK_EQ(count_sixteenths_of_addresses_reached("sequential"), 1);
+	CHECK_EQ(count_address_sixteenths_with_requests("uniform"), 16);
+	CHECK_EQ(count_address_sixteenths_with_requests("zipf"), 16);
+	CHECK_EQ(count_address_sixteenths_with_requests("drift"), 2);
+	CHECK_EQ(count_address_sixteenths_with_requests("zones"), 1);
+	CHECK_EQ(count_address_sixteenths_with_requests("sequential"), 1);
 }
 
 /* Split a request that covers the last unit of one chunk and two whole chunks, in three shards. */

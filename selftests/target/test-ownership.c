@@ -61,7 +61,7 @@ static enum kind kinds[TABLES];
 static u32 resumes[3];
 static u32 refusals;
 
-static bool table_kind_has_volume(enum kind kind)
+static bool does_store_kind_use_volume(enum kind kind)
 {
 	return kind >= KIND_VOLUME;
 }
@@ -72,7 +72,7 @@ static struct aftl_device *index_to_device(u32 index)
 	return (struct aftl_device *)(uintptr_t)(index + 1);
 }
 
-static u32 model_device_index(const struct aftl_device *device)
+static u32 get_index_of_model_device(const struct aftl_device *device)
 {
 	return (u32)(uintptr_t)device - 1;
 }
@@ -93,34 +93,34 @@ static void destroy_device(const struct aftl_device *device)
 {
 	if (!device)
 		return;
-	CHECK(model.kind[model_device_index(device)]);
-	CHECK(table_kind_has_volume(model.kind[model_device_index(device)] - 1) ||
-	      !model.data[model_device_index(device)] || !model.own.tables);
-	model.kind[model_device_index(device)] = 0;
-	model.data[model_device_index(device)] = 0;
+	CHECK(model.kind[get_index_of_model_device(device)]);
+	CHECK(does_store_kind_use_volume(model.kind[get_index_of_model_device(device)] - 1) ||
+	      !model.data[get_index_of_model_device(device)] || !model.own.tables);
+	model.kind[get_index_of_model_device(device)] = 0;
+	model.data[get_index_of_model_device(device)] = 0;
 }
 
 /* Return true if a table of @kind can take over data of kind @data. */
-static bool table_kind_can_take_over_data(enum kind data, enum kind kind)
+static bool can_store_kind_take_over_data(enum kind data, enum kind kind)
 {
-	if (table_kind_has_volume(data) || table_kind_has_volume(kind))
+	if (does_store_kind_use_volume(data) || does_store_kind_use_volume(kind))
 		return data == kind;
 	return kind != KIND_RAM_SMALL || data == KIND_RAM_SMALL;
 }
 
-static bool model_table_can_take_over_data(u32 i)
+static bool can_model_table_take_over_data(u32 i)
 {
 	struct aftl_table *predecessor;
 
 	if (!aftl_table_find_old_owner(&model.tables[i], &predecessor))
 		return true;
 	CHECK(model.born);
-	return table_kind_can_take_over_data(model.born - 1, kinds[i]);
+	return can_store_kind_take_over_data(model.born - 1, kinds[i]);
 }
 
 /* Each step function changes table @i of the model, or returns false if the state forbids it. */
 
-static bool model_begin_table_load(u32 i, u32 choice)
+static bool begin_table_load_in_model(u32 i, u32 choice)
 {
 	if (model.phase[i] != PHASE_NONE || choice)
 		return false;
@@ -128,14 +128,14 @@ static bool model_begin_table_load(u32 i, u32 choice)
 		memset(&model.own, 0, sizeof(model.own));
 		model.born = 0;
 	}
-	model.tables[i].durable = table_kind_has_volume(kinds[i]);
+	model.tables[i].durable = does_store_kind_use_volume(kinds[i]);
 	aftl_table_register(&model.tables[i], &model.own);
 	model.phase[i] = PHASE_LOADING;
 	return true;
 }
 
 /* Refuse a table whose backing device another mapped device uses, even if the table owns data. */
-static bool model_refuse_table_resume(u32 i, u32 choice)
+static bool refuse_table_resume_in_model(u32 i, u32 choice)
 {
 	if (model.phase[i] != PHASE_IDLE || choice)
 		return false;
@@ -144,19 +144,19 @@ static bool model_refuse_table_resume(u32 i, u32 choice)
 }
 
 /* End a table's load: it makes an FTL device of its own (@choice 0), or uses the existing one. */
-static bool model_end_table_load(u32 i, u32 choice)
+static bool end_table_load_in_model(u32 i, u32 choice)
 {
 	if (model.phase[i] != PHASE_LOADING || (choice && !model.own.device))
 		return false;
 	model.phase[i] = PHASE_IDLE;
-	if (!model_table_can_take_over_data(i))
+	if (!can_model_table_take_over_data(i))
 		model.phase[i] = PHASE_CLOSING;
 	else if (!choice)
 		model.tables[i].spare = make_device(kinds[i]);
 	return true;
 }
 
-static bool model_begin_table_resume(u32 i, u32 choice)
+static bool begin_table_resume_in_model(u32 i, u32 choice)
 {
 	int ret;
 
@@ -166,7 +166,7 @@ static bool model_begin_table_resume(u32 i, u32 choice)
 		CHECK_EQ(aftl_table_begin_data_takeover(&model.tables[i]), -EAGAIN);
 		return false;
 	}
-	if (!model_table_can_take_over_data(i)) {
+	if (!can_model_table_take_over_data(i)) {
 		aftl_table_record_refused_resume(&model.tables[i]);
 		refusals++;
 		return true;
@@ -194,16 +194,16 @@ static void resume_table_with_memory_store(u32 i, bool fails)
 		make_unowned_device(i);
 		aftl_table_put_new_device_in_use(table);
 	} else if (model.resume[i] == AFTL_RESUME_TAKE_OVER &&
-		   model.kind[model_device_index(model.own.device)] != kinds[i] + 1) {
+		   model.kind[get_index_of_model_device(model.own.device)] != kinds[i] + 1) {
 		make_unowned_device(i);
 		if (fails) {
 			destroy_device(table->spare);
 			table->spare = NULL;
 			return;
 		}
-		model.data[model_device_index(table->spare)] =
-			model.data[model_device_index(model.own.device)];
-		model.data[model_device_index(model.own.device)] = 0;
+		model.data[get_index_of_model_device(table->spare)] =
+			model.data[get_index_of_model_device(model.own.device)];
+		model.data[get_index_of_model_device(model.own.device)] = 0;
 		destroy_device(aftl_table_replace_device(table));
 	}
 }
@@ -222,11 +222,11 @@ static void resume_table_with_volume(u32 i, bool fails)
 }
 
 /* Do the slow part of a resume. @choice 1: this part fails; 2: the end of the resume will fail. */
-static bool model_execute_table_resume(u32 i, u32 choice)
+static bool execute_table_resume_in_model(u32 i, u32 choice)
 {
 	if (model.phase[i] != PHASE_RESUMING)
 		return false;
-	if (table_kind_has_volume(kinds[i]))
+	if (does_store_kind_use_volume(kinds[i]))
 		resume_table_with_volume(i, choice);
 	else
 		resume_table_with_memory_store(i, choice == 1);
@@ -235,7 +235,7 @@ static bool model_execute_table_resume(u32 i, u32 choice)
 	return true;
 }
 
-static bool model_end_table_resume(u32 i, u32 choice)
+static bool end_table_resume_in_model(u32 i, u32 choice)
 {
 	struct aftl_table *table = &model.tables[i];
 
@@ -248,14 +248,14 @@ static bool model_end_table_resume(u32 i, u32 choice)
 		destroy_device(table->spare);
 		table->spare = NULL;
 		model.born = kinds[i] + 1;
-		model.data[model_device_index(table->device)] = 1;
+		model.data[get_index_of_model_device(table->device)] = 1;
 	}
 	model.phase[i] = PHASE_IDLE;
 	return true;
 }
 
 /* A mapped device can be suspended whether or not its table has the data. */
-static bool model_suspend_or_unsuspend_table(u32 i, u32 choice)
+static bool suspend_or_unsuspend_table_in_model(u32 i, u32 choice)
 {
 	struct aftl_table *table = &model.tables[i];
 
@@ -268,7 +268,7 @@ static bool model_suspend_or_unsuspend_table(u32 i, u32 choice)
 	return true;
 }
 
-static bool model_begin_table_removal(u32 i, u32 choice)
+static bool begin_table_removal_in_model(u32 i, u32 choice)
 {
 	struct aftl_table *table = &model.tables[i];
 
@@ -281,7 +281,7 @@ static bool model_begin_table_removal(u32 i, u32 choice)
 	return true;
 }
 
-static bool model_end_table_removal(u32 i, u32 choice)
+static bool end_table_removal_in_model(u32 i, u32 choice)
 {
 	if (choice || model.phase[i] != PHASE_CLOSING)
 		return false;
@@ -294,9 +294,15 @@ static bool model_end_table_removal(u32 i, u32 choice)
 typedef bool (*step_fn)(u32 i, u32 choice);
 
 static const step_fn steps[] = {
-	model_begin_table_load,		  model_end_table_load,	      model_refuse_table_resume,
-	model_begin_table_resume,	  model_execute_table_resume, model_end_table_resume,
-	model_suspend_or_unsuspend_table, model_begin_table_removal,  model_end_table_removal,
+	begin_table_load_in_model,
+	end_table_load_in_model,
+	refuse_table_resume_in_model,
+	begin_table_resume_in_model,
+	execute_table_resume_in_model,
+	end_table_resume_in_model,
+	suspend_or_unsuspend_table_in_model,
+	begin_table_removal_in_model,
+	end_table_removal_in_model,
 };
 
 /* Invariants of each state */
@@ -320,14 +326,14 @@ static void check_model_devices(void)
 	for (i = 0; i < DEVICES; i++) {
 		CHECK_EQ(count_device_references(index_to_device(i)), model.kind[i] != 0);
 		volumes += index_to_device(i) == model.own.device &&
-			   table_kind_has_volume(model.kind[i] - 1);
+			   does_store_kind_use_volume(model.kind[i] - 1);
 		data += model.data[i];
 	}
 	CHECK(volumes <= 1);
 	/* The data of a closed volume are on its backing device. */
-	if (model.own.tables && model.born && !table_kind_has_volume(model.born - 1))
+	if (model.own.tables && model.born && !does_store_kind_use_volume(model.born - 1))
 		CHECK(data == 1 && model.own.device &&
-		      model.data[model_device_index(model.own.device)]);
+		      model.data[get_index_of_model_device(model.own.device)]);
 	if (volumes)
 		CHECK(model.own.state != AFTL_DATA_UNOWNED && model.own.state != AFTL_DATA_NONE);
 }
@@ -347,7 +353,7 @@ static void check_owner_of_model_data(void)
 		see++;
 		CHECK(model.own.state == AFTL_DATA_OWNED && model.own.owner == table);
 		CHECK(table->device == model.own.device &&
-		      table_kind_can_take_over_data(model.born - 1, kinds[i]));
+		      can_store_kind_take_over_data(model.born - 1, kinds[i]));
 	}
 	CHECK(model.own.state != AFTL_DATA_NONE || !model.own.exists);
 	CHECK_EQ(see, model.own.state == AFTL_DATA_OWNED && model.own.tables);
@@ -376,8 +382,8 @@ static void move_model_device_to_index(struct model *from, struct aftl_device **
 {
 	if (!*device)
 		return;
-	model.kind[index] = from->kind[model_device_index(*device)];
-	model.data[index] = from->data[model_device_index(*device)];
+	model.kind[index] = from->kind[get_index_of_model_device(*device)];
+	model.data[index] = from->data[get_index_of_model_device(*device)];
 	*device = index_to_device(index);
 }
 
@@ -415,7 +421,7 @@ static void queue_new_state(void)
 	slots[slot] = state_count;
 }
 
-static void try_all_steps_from_state(const struct model *from)
+static void queue_all_successors_of_state(const struct model *from)
 {
 	u32 i, j, choice;
 
@@ -430,10 +436,10 @@ static void try_all_steps_from_state(const struct model *from)
 
 static void print_path_to_state(u32 at)
 {
-	tap_note("kinds %u %u %u, from state %u: own %u of %d, phases %u %u %u", kinds[0], kinds[1],
-		 kinds[2], at, states[at].own.state,
-		 states[at].own.owner ? (int)(states[at].own.owner - model.tables) : -1,
-		 states[at].phase[0], states[at].phase[1], states[at].phase[2]);
+	tap_printf("kinds %u %u %u, from state %u: own %u of %d, phases %u %u %u", kinds[0],
+		   kinds[1], kinds[2], at, states[at].own.state,
+		   states[at].own.owner ? (int)(states[at].own.owner - model.tables) : -1,
+		   states[at].phase[0], states[at].phase[1], states[at].phase[2]);
 }
 
 static u32 search_all_states(void)
@@ -444,9 +450,9 @@ static u32 search_all_states(void)
 	memset(&model, 0, sizeof(model));
 	state_count = 0;
 	queue_new_state();
-	for (at = 0; at < state_count && !tap_failures(); at++) {
-		try_all_steps_from_state(&states[at]);
-		if (tap_failures())
+	for (at = 0; at < state_count && !tap_failure_count(); at++) {
+		queue_all_successors_of_state(&states[at]);
+		if (tap_failure_count())
 			print_path_to_state(at);
 	}
 	return state_count;
@@ -459,14 +465,14 @@ static void check_all_operations_on_three_tables(void)
 
 	for (i = 0; i < KINDS; i++)
 		for (j = i; j < KINDS; j++)
-			for (k = j; k < KINDS && !tap_failures(); k++) {
+			for (k = j; k < KINDS && !tap_failure_count(); k++) {
 				kinds[0] = i;
 				kinds[1] = j;
 				kinds[2] = k;
 				all += search_all_states();
 			}
-	tap_note("%u states; resumes: %u new, %u again, %u take over, %u refused", all, resumes[0],
-		 resumes[1], resumes[2], refusals);
+	tap_printf("%u states; resumes: %u new, %u again, %u take over, %u refused", all,
+		   resumes[0], resumes[1], resumes[2], refusals);
 	CHECK(resumes[AFTL_RESUME_NEW] && resumes[AFTL_RESUME_AGAIN] &&
 	      resumes[AFTL_RESUME_TAKE_OVER] && refusals);
 }

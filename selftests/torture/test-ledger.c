@@ -44,7 +44,7 @@ static u32 begin_and_end_write(u64 first, u32 count, bool forced)
 	return change.generation;
 }
 
-static bool allows_generation(u64 unit, u32 generation)
+static bool is_legal_generation(u64 unit, u32 generation)
 {
 	struct block_found found = { .kind = generation ? BLOCK_WHOLE : BLOCK_ZEROES,
 				     .name = { .device = 9, .seed = 7, .unit = unit,
@@ -59,14 +59,14 @@ TAP_TEST(the_last_write_must_be_found)
 	u32 first, second;
 
 	reopen_ledger();
-	CHECK(allows_generation(2, 0));
+	CHECK(is_legal_generation(2, 0));
 	first = begin_and_end_write(2, 2, false);
-	CHECK(allows_generation(2, first) && allows_generation(3, first));
-	CHECK(!allows_generation(2, 0) && allows_generation(1, 0) && allows_generation(4, 0));
+	CHECK(is_legal_generation(2, first) && is_legal_generation(3, first));
+	CHECK(!is_legal_generation(2, 0) && is_legal_generation(1, 0) && is_legal_generation(4, 0));
 	second = begin_and_end_write(3, 1, false);
-	CHECK(!allows_generation(3, first) && allows_generation(3, second) &&
-	      allows_generation(2, first));
-	CHECK(!allows_generation(3, second + 1));
+	CHECK(!is_legal_generation(3, first) && is_legal_generation(3, second) &&
+	      is_legal_generation(2, first));
+	CHECK(!is_legal_generation(3, second + 1));
 }
 
 TAP_TEST(a_write_in_flight_may_be_found)
@@ -77,9 +77,9 @@ TAP_TEST(a_write_in_flight_may_be_found)
 	reopen_ledger();
 	first = begin_and_end_write(0, 4, false);
 	change = begin_ledger_change(2, 4, LEDGER_WRITE);
-	CHECK(allows_generation(2, first) && allows_generation(2, change.generation));
+	CHECK(is_legal_generation(2, first) && is_legal_generation(2, change.generation));
 	ledger_end_change(ledger, &change, false);
-	CHECK(!allows_generation(2, first) && allows_generation(2, change.generation));
+	CHECK(!is_legal_generation(2, first) && is_legal_generation(2, change.generation));
 	free(change.floors);
 }
 
@@ -92,10 +92,10 @@ TAP_TEST(a_failed_write_may_be_found)
 	reopen_ledger();
 	first = begin_and_end_write(1, 1, false);
 	failed = begin_ledger_change(1, 1, LEDGER_WRITE);
-	CHECK(allows_generation(1, first) && allows_generation(1, failed.generation));
+	CHECK(is_legal_generation(1, first) && is_legal_generation(1, failed.generation));
 	last = begin_and_end_write(1, 1, false);
-	CHECK(!allows_generation(1, first) && !allows_generation(1, failed.generation) &&
-	      allows_generation(1, last));
+	CHECK(!is_legal_generation(1, first) && !is_legal_generation(1, failed.generation) &&
+	      is_legal_generation(1, last));
 	free(failed.floors);
 }
 
@@ -110,12 +110,12 @@ TAP_TEST(either_of_two_concurrent_writes_may_be_the_last)
 	other = begin_ledger_change(1, 3, LEDGER_WRITE);
 	ledger_add_concurrent_change(&other, &one);
 	ledger_end_change(ledger, &other, false);
-	CHECK(allows_generation(1, one.generation) && allows_generation(1, other.generation));
-	CHECK(!allows_generation(3, before) && !allows_generation(1, before));
-	CHECK(allows_generation(0, before));
+	CHECK(is_legal_generation(1, one.generation) && is_legal_generation(1, other.generation));
+	CHECK(!is_legal_generation(3, before) && !is_legal_generation(1, before));
+	CHECK(is_legal_generation(0, before));
 	ledger_end_change(ledger, &one, false);
-	CHECK(allows_generation(2, one.generation) && allows_generation(2, other.generation));
-	CHECK(!allows_generation(0, before) && allows_generation(0, one.generation));
+	CHECK(is_legal_generation(2, one.generation) && is_legal_generation(2, other.generation));
+	CHECK(!is_legal_generation(0, before) && is_legal_generation(0, one.generation));
 	free(one.floors);
 	free(other.floors);
 }
@@ -131,12 +131,12 @@ TAP_TEST(a_flush_covers_completed_writes)
 	second = begin_and_end_write(1, 1, false);
 	ledger_end_flush(ledger, covered);
 	third = begin_and_end_write(0, 2, false);
-	CHECK(!allows_generation(0, first) && !allows_generation(1, second));
+	CHECK(!is_legal_generation(0, first) && !is_legal_generation(1, second));
 	ledger_apply_power_failure(ledger);
-	CHECK(!allows_generation(0, 0) && !allows_generation(1, 0));
-	CHECK(allows_generation(0, first) && allows_generation(1, first));
-	CHECK(allows_generation(1, second) && allows_generation(0, third) &&
-	      allows_generation(1, third));
+	CHECK(!is_legal_generation(0, 0) && !is_legal_generation(1, 0));
+	CHECK(is_legal_generation(0, first) && is_legal_generation(1, first));
+	CHECK(is_legal_generation(1, second) && is_legal_generation(0, third) &&
+	      is_legal_generation(1, third));
 }
 
 /* Several flushes may be in progress, and complete in any order. */
@@ -153,8 +153,8 @@ TAP_TEST(concurrent_flushes_cover_different_writes)
 	ledger_end_flush(ledger, early);
 	begin_and_end_write(1, 1, false);
 	ledger_apply_power_failure(ledger);
-	CHECK(allows_generation(0, first) && !allows_generation(0, 0));
-	CHECK(allows_generation(1, 0));
+	CHECK(is_legal_generation(0, first) && !is_legal_generation(0, 0));
+	CHECK(is_legal_generation(1, 0));
 }
 
 TAP_TEST(each_flush_covers_the_writes_before_it)
@@ -171,9 +171,9 @@ TAP_TEST(each_flush_covers_the_writes_before_it)
 	begin_and_end_write(2, 1, false);
 	ledger_end_flush(ledger, two);
 	ledger_apply_power_failure(ledger);
-	CHECK(allows_generation(0, first) && !allows_generation(0, 0));
-	CHECK(allows_generation(1, second) && !allows_generation(1, 0));
-	CHECK(allows_generation(2, 0));
+	CHECK(is_legal_generation(0, first) && !is_legal_generation(0, 0));
+	CHECK(is_legal_generation(1, second) && !is_legal_generation(1, 0));
+	CHECK(is_legal_generation(2, 0));
 }
 
 /* A durable write makes older versions invalid in the units that it covers, and in no others. */
@@ -187,9 +187,9 @@ TAP_TEST(each_unit_has_its_own_oldest_valid_version)
 	ledger_add_concurrent_change(&other, &one);
 	ledger_end_change(ledger, &other, true);
 	ledger_apply_power_failure(ledger);
-	CHECK(allows_generation(1, one.generation) && allows_generation(1, other.generation) &&
-	      !allows_generation(1, 0));
-	CHECK(!allows_generation(2, one.generation) && allows_generation(2, other.generation));
+	CHECK(is_legal_generation(1, one.generation) && is_legal_generation(1, other.generation) &&
+	      !is_legal_generation(1, 0));
+	CHECK(!is_legal_generation(2, one.generation) && is_legal_generation(2, other.generation));
 	free(one.floors);
 	free(other.floors);
 }
@@ -202,8 +202,8 @@ TAP_TEST(a_fua_write_covers_itself)
 	beside = begin_and_end_write(5, 1, false);
 	forced = begin_and_end_write(6, 1, true);
 	ledger_apply_power_failure(ledger);
-	CHECK(allows_generation(6, forced) && !allows_generation(6, 0));
-	CHECK(allows_generation(5, beside) && allows_generation(5, 0));
+	CHECK(is_legal_generation(6, forced) && !is_legal_generation(6, 0));
+	CHECK(is_legal_generation(5, beside) && is_legal_generation(5, 0));
 }
 
 TAP_TEST(a_flush_during_a_power_failure_covers_nothing)
@@ -215,10 +215,10 @@ TAP_TEST(a_flush_during_a_power_failure_covers_nothing)
 	forced = begin_and_end_write(0, 1, true);
 	ledger_end_flush(ledger, ledger_begin_flush(ledger));
 	ledger_apply_power_failure(ledger);
-	CHECK(allows_generation(0, 0) && allows_generation(0, forced));
+	CHECK(is_legal_generation(0, 0) && is_legal_generation(0, forced));
 	forced = begin_and_end_write(0, 1, true);
 	ledger_apply_power_failure(ledger);
-	CHECK(!allows_generation(0, 0) && allows_generation(0, forced));
+	CHECK(!is_legal_generation(0, 0) && is_legal_generation(0, forced));
 }
 
 /* Data that are read during a power failure may be lost after it: they are not durable. */
@@ -230,10 +230,10 @@ TAP_TEST(reads_during_a_power_failure_prove_nothing_durable)
 	reopen_ledger();
 	forced = begin_and_end_write(0, 1, true);
 	ledger_freeze_after_power_failure(ledger);
-	CHECK(allows_generation(0, 0) && allows_generation(0, forced));
+	CHECK(is_legal_generation(0, 0) && is_legal_generation(0, forced));
 	ledger_record_found_block(ledger, 0, &lost, true);
 	ledger_apply_power_failure(ledger);
-	CHECK(!allows_generation(0, 0) && allows_generation(0, forced));
+	CHECK(!is_legal_generation(0, 0) && is_legal_generation(0, forced));
 }
 
 TAP_TEST(zeroes_count_as_a_version)
@@ -244,14 +244,15 @@ TAP_TEST(zeroes_count_as_a_version)
 	reopen_ledger();
 	before = begin_and_end_write(0, 2, true);
 	change = begin_ledger_change(0, 1, LEDGER_ZEROES);
-	CHECK(allows_generation(0, 0) && allows_generation(0, before) && !allows_generation(1, 0));
+	CHECK(is_legal_generation(0, 0) && is_legal_generation(0, before) &&
+	      !is_legal_generation(1, 0));
 	ledger_end_change(ledger, &change, false);
-	CHECK(allows_generation(0, 0) && !allows_generation(0, before));
+	CHECK(is_legal_generation(0, 0) && !is_legal_generation(0, before));
 	after = begin_and_end_write(0, 1, false);
-	CHECK(!allows_generation(0, 0) && allows_generation(0, after));
+	CHECK(!is_legal_generation(0, 0) && is_legal_generation(0, after));
 	ledger_apply_power_failure(ledger);
-	CHECK(allows_generation(0, 0) && allows_generation(0, before) &&
-	      allows_generation(0, after));
+	CHECK(is_legal_generation(0, 0) && is_legal_generation(0, before) &&
+	      is_legal_generation(0, after));
 	free(change.floors);
 }
 
@@ -263,13 +264,13 @@ TAP_TEST(undefined_data_may_be_anything_but_another_unit)
 	reopen_ledger();
 	change = begin_ledger_change(0, 1, LEDGER_ANYTHING);
 	ledger_end_change(ledger, &change, false);
-	CHECK(allows_generation(0, 0) && allows_generation(0, 1));
+	CHECK(is_legal_generation(0, 0) && is_legal_generation(0, 1));
 	CHECK(ledger_allows_content(ledger, 0, ledger_get_oldest_generation(ledger, 0), &found));
 	found = (struct block_found){ .kind = BLOCK_WHOLE,
 				      .name = { .device = 9, .seed = 7, .unit = 1 } };
 	CHECK(!ledger_allows_content(ledger, 0, ledger_get_oldest_generation(ledger, 0), &found));
 	begin_and_end_write(0, 1, false);
-	CHECK(!allows_generation(0, 0));
+	CHECK(!is_legal_generation(0, 0));
 	free(change.floors);
 }
 
@@ -283,13 +284,13 @@ TAP_TEST(a_version_that_was_found_must_stay)
 	first = begin_and_end_write(0, 1, false);
 	second = begin_and_end_write(0, 1, false);
 	ledger_apply_power_failure(ledger);
-	CHECK(allows_generation(0, 0) && allows_generation(0, first) &&
-	      allows_generation(0, second));
+	CHECK(is_legal_generation(0, 0) && is_legal_generation(0, first) &&
+	      is_legal_generation(0, second));
 	found.name.generation = first;
 	ledger_record_found_block(ledger, 0, &found, true);
 	ledger_apply_power_failure(ledger);
-	CHECK(!allows_generation(0, 0) && allows_generation(0, first) &&
-	      !allows_generation(0, second));
+	CHECK(!is_legal_generation(0, 0) && is_legal_generation(0, first) &&
+	      !is_legal_generation(0, second));
 }
 
 /* After a power failure a block may hold its durable contents or anything written since. */
@@ -305,11 +306,11 @@ TAP_TEST(a_version_that_was_read_must_stay_until_a_power_failure)
 	change = begin_ledger_change(0, 1, LEDGER_ZEROES);
 	ledger_end_change(ledger, &change, false);
 	ledger_record_found_block(ledger, 0, &zeroes, false);
-	CHECK(allows_generation(0, 0) && !allows_generation(0, first) &&
-	      !allows_generation(0, second));
+	CHECK(is_legal_generation(0, 0) && !is_legal_generation(0, first) &&
+	      !is_legal_generation(0, second));
 	ledger_apply_power_failure(ledger);
-	CHECK(allows_generation(0, 0) && allows_generation(0, first) &&
-	      allows_generation(0, second));
+	CHECK(is_legal_generation(0, 0) && is_legal_generation(0, first) &&
+	      is_legal_generation(0, second));
 	free(change.floors);
 }
 

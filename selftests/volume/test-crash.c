@@ -101,14 +101,14 @@ struct life {
 	bool faulty;
 };
 
-static u32 draw_crash_test_number(struct life *life, u32 n)
+static u32 draw_crash_test_u32(struct life *life, u32 n)
 {
 	return (u32)aftl_random_below(&life->random, n);
 }
 
-static bool crash_test_event_occurs(struct life *life, u32 percent)
+static bool draw_crash_test_bool(struct life *life, u32 percent)
 {
-	return draw_crash_test_number(life, 100) < percent;
+	return draw_crash_test_u32(life, 100) < percent;
 }
 
 /* Geometry */
@@ -173,7 +173,7 @@ static void configure_random_two_pass_flash(struct aftl_config *config)
 
 static void configure_small_plp_buffer(struct life *life, struct aftl_config *config)
 {
-	u64 wanted = (u64)config->unit * (1 + draw_crash_test_number(life, 40));
+	u64 wanted = (u64)config->unit * (1 + draw_crash_test_u32(life, 40));
 
 	config->buffer = max(wanted, 2 * config->page * config->bits * config->passes);
 	config->buffer_safe = true;
@@ -185,10 +185,10 @@ static void configure_random_die_failures(struct life *life, struct aftl_config 
 {
 	config->superblock = 0;
 	config->rain = false;
-	config->channels = 2 + draw_crash_test_number(life, 3);
+	config->channels = 2 + draw_crash_test_u32(life, 3);
 	config->planes = 1;
 	config->passes = 1;
-	config->blocks = 10 + draw_crash_test_number(life, 10);
+	config->blocks = 10 + draw_crash_test_u32(life, 10);
 	config->op = 6000;
 	config->erase = 1000;
 }
@@ -198,15 +198,15 @@ static void draw_error_rates(struct life *life, struct aftl_config *config)
 {
 	config->errors = !config->rain;
 	config->rber = 1000000000;
-	config->ecc_bits = 10 + draw_crash_test_number(life, 20);
-	config->ecc_levels = draw_crash_test_number(life, 3);
+	config->ecc_bits = 10 + draw_crash_test_u32(life, 20);
+	config->ecc_levels = draw_crash_test_u32(life, 3);
 }
 
 static void draw_zone_params(struct life *life, struct aftl_config *config)
 {
-	u32 units = 4U << draw_crash_test_number(life, 5);
+	u32 units = 4U << draw_crash_test_u32(life, 5);
 
-	config->blocks = 12 + draw_crash_test_number(life, 30);
+	config->blocks = 12 + draw_crash_test_u32(life, 30);
 	config->op = 6000;
 	config->bad = 0;
 	config->endurance = 0;
@@ -215,16 +215,16 @@ static void draw_zone_params(struct life *life, struct aftl_config *config)
 	config->slc_static *= life->dies_fail;
 	config->slc_dynamic *= life->dies_fail;
 	if (life->dies_fail)
-		config->channels = 2 + draw_crash_test_number(life, 3);
+		config->channels = 2 + draw_crash_test_u32(life, 3);
 	config->zoned = config->unit * units;
-	config->zone_capacity = crash_test_event_occurs(life, 50) ?
-					config->unit * (1 + draw_crash_test_number(life, units)) :
+	config->zone_capacity = draw_crash_test_bool(life, 50) ?
+					config->unit * (1 + draw_crash_test_u32(life, units)) :
 					0;
-	config->max_active_zones = 1 + draw_crash_test_number(life, 5);
-	config->max_open_zones = draw_crash_test_number(life, (u32)config->max_active_zones + 1);
+	config->max_active_zones = 1 + draw_crash_test_u32(life, 5);
+	config->max_open_zones = draw_crash_test_u32(life, (u32)config->max_active_zones + 1);
 	config->buffer_safe = AFTL_ON;
 	config->buffer = 4096 * config->unit;
-	config->wear_gap = life->tight ? 0 : draw_crash_test_number(life, 3);
+	config->wear_gap = life->tight ? 0 : draw_crash_test_u32(life, 3);
 	config->read_limit = !life->tight;
 }
 
@@ -232,21 +232,21 @@ static void draw_scenario_config(struct life *life, struct aftl_config *config)
 {
 	static const u32 units[] = { 512, 1024, 4096, 4096 };
 	struct test_device device;
-	u32 unit = units[draw_crash_test_number(life, ARRAY_SIZE(units))];
+	u32 unit = units[draw_crash_test_u32(life, ARRAY_SIZE(units))];
 
 	test_device_init(&device, "demo");
 	test_randomize_geometry(&device, &life->random);
 	test_randomize_options(&device, &life->random);
 	*config = device.config;
-	config->blocks = 5 + draw_crash_test_number(life, 36);
+	config->blocks = 5 + draw_crash_test_u32(life, 36);
 	config->chips = 1;
 	config->dies = 1;
 	config->unit = unit;
-	config->page = (u64)unit << draw_crash_test_number(life, 3);
-	config->op = 1500 + draw_crash_test_number(life, 4000);
-	config->bad = crash_test_event_occurs(life, 15) ? 30000000000ULL : 0;
+	config->page = (u64)unit << draw_crash_test_u32(life, 3);
+	config->op = 1500 + draw_crash_test_u32(life, 4000);
+	config->bad = draw_crash_test_bool(life, 15) ? 30000000000ULL : 0;
 	config->endurance =
-		crash_test_event_occurs(life, 10) ? 8 + draw_crash_test_number(life, 20) : 0;
+		draw_crash_test_bool(life, 10) ? 8 + draw_crash_test_u32(life, 20) : 0;
 	if (life->kind == ZONED) {
 		draw_zone_params(life, config);
 		return;
@@ -294,7 +294,7 @@ static const char *draw_scenario_policy(struct life *life)
 {
 	if (life->kind == ZONED)
 		return test_draw_policy(true, &life->random);
-	if (life->kind == AGAIN || crash_test_event_occurs(life, life->kind == MORTAL ? 50 : 12))
+	if (life->kind == AGAIN || draw_crash_test_bool(life, life->kind == MORTAL ? 50 : 12))
 		return "ressd";
 	return test_draw_policy(false, &life->random);
 }
@@ -311,7 +311,7 @@ static void create_random_device(struct life *life)
 			if (!strcmp(life->policy, "ressd"))
 				config.bits = 3;
 			if (config.passes > 1)
-				life->policy = crash_test_event_occurs(life, 50) ? "tlc" :
+				life->policy = draw_crash_test_bool(life, 50) ? "tlc" :
 										   "baseline";
 		} while (!is_config_small_enough(&config));
 		if (life->kind == ZONED && !shrink_write_buffer(life->policy, &config))
@@ -330,7 +330,7 @@ static void create_random_device(struct life *life)
 static void arm_power_failure(struct life *life, u32 changes)
 {
 	life->durable.disk.power_off_at =
-		life->durable.disk.changes + 1 + draw_crash_test_number(life, changes);
+		life->durable.disk.changes + 1 + draw_crash_test_u32(life, changes);
 }
 
 static bool is_buffer_persistent(const struct life *life)
@@ -340,7 +340,7 @@ static bool is_buffer_persistent(const struct life *life)
 
 static void crash_device(struct life *life)
 {
-	durable_crash(&life->durable, draw_crash_test_number(life, DISK_CRASHES), &life->random);
+	durable_crash(&life->durable, draw_crash_test_u32(life, DISK_CRASHES), &life->random);
 	tally.crashes++;
 	tally.map_crashed += life->durable.super.config.map_cache > 0;
 	tally.safe_crashed += is_buffer_persistent(life);
@@ -356,7 +356,7 @@ static bool check_error_is_power_failure(struct life *life, int ret, const char 
 }
 
 /* A power failure during a format leaves no volume, or one without data. */
-static void crash_in_format(struct life *life)
+static void crash_device_during_format(struct life *life)
 {
 	int ret;
 
@@ -366,7 +366,7 @@ static void crash_in_format(struct life *life)
 		return;
 	tally.in_format += ret != 0;
 	crash_device(life);
-	ret = durable_start(&life->durable, life->policy, false);
+	ret = durable_start_device(&life->durable, life->policy, false);
 	if (ret)
 		CHECK_MSG(strlen(life->durable.device.error.text) > 5, "%d has no sentence", ret);
 	durable_stop(&life->durable);
@@ -396,9 +396,9 @@ static void count_events_of_scenario(const struct durable_device *durable)
 static void fail_random_block(struct life *life)
 {
 	struct test_device *device = &life->durable.device;
-	u32 block = draw_crash_test_number(life, aftl_geometry(device->ftl)->blocks);
+	u32 block = draw_crash_test_u32(life, aftl_geometry(device->ftl)->blocks);
 
-	if (life->may_wear && crash_test_event_occurs(life, 20) &&
+	if (life->may_wear && draw_crash_test_bool(life, 20) &&
 	    aftl_fail_block(device->ftl, block))
 		CHECK_EQ(aftl_media(device->ftl)->blocks[block].state, AFTL_BLOCK_BAD);
 }
@@ -408,13 +408,13 @@ static void fail_random_die(struct life *life)
 {
 	struct test_device *device = &life->durable.device;
 
-	if (!device->config.rain || life->dead || !crash_test_event_occurs(life, 10))
+	if (!device->config.rain || life->dead || !draw_crash_test_bool(life, 10))
 		return;
 	life->may_wear = true;
 	life->dead = 1;
 	tally.dead++;
 	CHECK_EQ(aftl_fail_lun(device->ftl,
-			       draw_crash_test_number(life, aftl_geometry(device->ftl)->luns)),
+			       draw_crash_test_u32(life, aftl_geometry(device->ftl)->luns)),
 		 0);
 }
 
@@ -425,13 +425,13 @@ static void fail_die_then_power(struct life *life)
 	u32 luns = aftl_geometry(ftl)->luns;
 
 	if (!life->dies_fail || life->dead + 1 >= luns ||
-	    draw_crash_test_number(life, life->durable.keeps ? 30 : 300))
+	    draw_crash_test_u32(life, life->durable.keeps ? 30 : 300))
 		return;
 	life->dead++;
 	tally.dead++;
 	tally.zoned_dead += life->kind == ZONED;
-	CHECK_EQ(durable_fail_die(&life->durable, draw_crash_test_number(life, luns)), 0);
-	if (crash_test_event_occurs(life, 50))
+	CHECK_EQ(durable_fail_die(&life->durable, draw_crash_test_u32(life, luns)), 0);
+	if (draw_crash_test_bool(life, 50))
 		arm_power_failure(life, 60);
 }
 
@@ -454,28 +454,28 @@ static void place_random_unit_fault(struct life *life)
 static void draw_request_stream(struct life *life, struct test_stream *stream)
 {
 	test_stream_init(stream, aftl_random_next(&life->random));
-	stream->read = draw_crash_test_number(life, 30);
-	stream->discard = draw_crash_test_number(life, 20);
-	stream->flush = draw_crash_test_number(life, 80);
-	stream->fua = draw_crash_test_number(life, 80);
-	stream->depth = 1 + draw_crash_test_number(life, 24);
-	stream->hot = draw_crash_test_number(life, 100);
+	stream->read = draw_crash_test_u32(life, 30);
+	stream->discard = draw_crash_test_u32(life, 20);
+	stream->flush = draw_crash_test_u32(life, 80);
+	stream->fua = draw_crash_test_u32(life, 80);
+	stream->depth = 1 + draw_crash_test_u32(life, 24);
+	stream->hot = draw_crash_test_u32(life, 100);
 }
 
 /* Send random requests to a zoned device; return true if power is still on. */
-static bool run_zone_session(struct life *life)
+static bool send_requests_to_zoned_device(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
-	u32 lag = crash_test_event_occurs(life, 20) ? 0 : 1 + draw_crash_test_number(life, 30);
-	u32 steps = 1 + draw_crash_test_number(life, 300);
-	u32 depth = draw_crash_test_number(life, 20);
+	u32 lag = draw_crash_test_bool(life, 20) ? 0 : 1 + draw_crash_test_u32(life, 30);
+	u32 steps = 1 + draw_crash_test_u32(life, 300);
+	u32 depth = draw_crash_test_u32(life, 20);
 
-	while (steps-- && !tap_failures()) {
+	while (steps-- && !tap_failure_count()) {
 		zone_stream_submit_request(&life->requests, &durable->device);
-		test_drain_to_queue_depth(&durable->device, depth);
+		test_drain_requests_to_depth(&durable->device, depth);
 		fail_die_then_power(life);
 		place_random_unit_fault(life);
-		if (durable_execute_ops(durable, draw_crash_test_number(life, lag + 1)))
+		if (durable_execute_ops(durable, draw_crash_test_u32(life, lag + 1)))
 			return false;
 	}
 	return true;
@@ -485,10 +485,10 @@ static bool run_zone_session(struct life *life)
 static bool run_session_of_requests(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
-	u32 steps = 1 + draw_crash_test_number(life, life->steps);
-	u32 lag = crash_test_event_occurs(life, 20) ?
+	u32 steps = 1 + draw_crash_test_u32(life, life->steps);
+	u32 lag = draw_crash_test_bool(life, 20) ?
 			  0 :
-			  1 + draw_crash_test_number(life, life->kind == MORTAL ? 150 : 30);
+			  1 + draw_crash_test_u32(life, life->kind == MORTAL ? 150 : 30);
 	struct test_stream stream;
 
 	draw_request_stream(life, &stream);
@@ -498,11 +498,11 @@ static bool run_session_of_requests(struct life *life)
 	durable->batched = life->kind == MORTAL;
 	fail_random_block(life);
 	fail_random_die(life);
-	while (steps-- && !tap_failures()) {
+	while (steps-- && !tap_failure_count()) {
 		test_stream_submit_request(&stream, &durable->device);
 		fail_die_then_power(life);
 		place_random_unit_fault(life);
-		if (durable_execute_ops(durable, draw_crash_test_number(life, lag + 1)))
+		if (durable_execute_ops(durable, draw_crash_test_u32(life, lag + 1)))
 			return false;
 	}
 	return true;
@@ -523,7 +523,7 @@ static void check_device_health(struct life *life)
 	CHECK_EQ(test_counters(device)->policy_bugs, 0);
 }
 
-static void check_and_end_session(struct life *life, bool on)
+static void check_device_and_end_session(struct life *life, bool on)
 {
 	struct durable_device *durable = &life->durable;
 	int ret = durable->ret;
@@ -532,11 +532,11 @@ static void check_and_end_session(struct life *life, bool on)
 	check_device_health(life);
 	if (!on && check_error_is_power_failure(life, ret, "work"))
 		tally.in_work++;
-	if (!on || crash_test_event_occurs(life, 30))
+	if (!on || draw_crash_test_bool(life, 30))
 		return;
-	if (life->kind == ZONED && !life->tight && crash_test_event_occurs(life, 50))
+	if (life->kind == ZONED && !life->tight && draw_crash_test_bool(life, 50))
 		test_flush_writes(&durable->device);
-	if (crash_test_event_occurs(life, 50))
+	if (draw_crash_test_bool(life, 50))
 		arm_power_failure(life, 30);
 	ret = durable_close_cleanly(durable);
 	if (ret && check_error_is_power_failure(life, ret, "close"))
@@ -546,7 +546,7 @@ static void check_and_end_session(struct life *life, bool on)
 
 static void choose_session_policy(struct life *life)
 {
-	if (!crash_test_event_occurs(life, 10))
+	if (!draw_crash_test_bool(life, 10))
 		return;
 	tally.changed_policy++;
 	life->policy = draw_scenario_policy(life);
@@ -580,7 +580,7 @@ static void check_blocks_used_by_zones(const struct aftl *ftl)
 static int check_loaded_zones(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
-	int ret = durable_load(durable, life->policy, crash_test_event_occurs(life, 10));
+	int ret = durable_load_device(durable, life->policy, draw_crash_test_bool(life, 10));
 	const struct aftl *ftl = durable->device.ftl;
 	u32 active = 0;
 	u32 i;
@@ -601,16 +601,16 @@ static int check_loaded_zones(struct life *life)
 static int start_session(struct life *life)
 {
 	const char *policy = life->policy;
-	bool scan = crash_test_event_occurs(life, 10);
+	bool scan = draw_crash_test_bool(life, 10);
 	int ret = life->kind == ZONED ? check_loaded_zones(life) : 0;
 
 	if (ret)
 		return ret;
 	choose_session_policy(life);
-	ret = durable_start(&life->durable, life->policy, scan);
+	ret = durable_start_device(&life->durable, life->policy, scan);
 	if (ret == -EINVAL && strcmp(policy, life->policy) != 0) {
 		life->policy = policy;
-		ret = durable_start(&life->durable, life->policy, scan);
+		ret = durable_start_device(&life->durable, life->policy, scan);
 	}
 	tally.safe_units += ret ? 0 : durable_count_buffered_units(&life->durable);
 	if (!ret && !strcmp(policy, life->policy))
@@ -622,22 +622,23 @@ static void run_scenario_session(struct life *life)
 {
 	int ret;
 
-	arm_power_failure(life, crash_test_event_occurs(life, 10) ? 8 :
-				crash_test_event_occurs(life, 50) ? 60 :
+	arm_power_failure(life, draw_crash_test_bool(life, 10) ? 8 :
+				draw_crash_test_bool(life, 50) ? 60 :
 								    1000);
 	ret = start_session(life);
 	if (ret && check_error_is_power_failure(life, ret, "start"))
 		tally.in_start++;
 	if (!ret)
-		check_and_end_session(life, life->kind == ZONED ? run_zone_session(life) :
-							     run_session_of_requests(life));
+		check_device_and_end_session(life, life->kind == ZONED ?
+							   send_requests_to_zoned_device(life) :
+							   run_session_of_requests(life));
 	crash_device(life);
 }
 
 static void fill_scenario_device(struct life *life)
 {
 	struct test_stream stream;
-	int ret = durable_start(&life->durable, life->policy, false);
+	int ret = durable_start_device(&life->durable, life->policy, false);
 
 	if (ret) {
 		CHECK_MSG(false, "start: %d: %s", ret, life->durable.device.error.text);
@@ -650,18 +651,18 @@ static void fill_scenario_device(struct life *life)
 	durable_stop(&life->durable);
 }
 
-static void run_scenario_until_worn(struct life *life)
+static void run_all_sessions_of_scenario(struct life *life)
 {
 	u32 i;
 
-	if (crash_test_event_occurs(life, 40))
-		crash_in_format(life);
-	if (life->kind != ZONED && crash_test_event_occurs(life, 70))
+	if (draw_crash_test_bool(life, 40))
+		crash_device_during_format(life);
+	if (life->kind != ZONED && draw_crash_test_bool(life, 70))
 		fill_scenario_device(life);
-	for (i = 0; i < CRASHES_OF_LIFE && !tap_failures(); i++)
+	for (i = 0; i < CRASHES_OF_LIFE && !tap_failure_count(); i++)
 		run_scenario_session(life);
-	if (crash_test_event_occurs(life, 40))
-		crash_in_format(life);
+	if (draw_crash_test_bool(life, 40))
+		crash_device_during_format(life);
 }
 
 static bool run_scenario_of_seed(u64 seed, enum kind kind)
@@ -675,42 +676,42 @@ static bool run_scenario_of_seed(u64 seed, enum kind kind)
 	};
 
 	life.may_wear = life.dies_fail;
-	life.tight = kind == ZONED && !life.dies_fail && crash_test_event_occurs(&life, 50);
+	life.tight = kind == ZONED && !life.dies_fail && draw_crash_test_bool(&life, 50);
 	create_random_device(&life);
-	life.steps = 10 + draw_crash_test_number(&life, 400);
+	life.steps = 10 + draw_crash_test_u32(&life, 400);
 	if (kind == ZONED)
 		life.requests = (struct zone_stream){
 			.random = &life.random,
 			.reads = life.dies_fail ? 0 : 25,
-			.few = 1 + draw_crash_test_number(&life, 6),
-			.flushes = draw_crash_test_number(&life, 25),
+			.few = 1 + draw_crash_test_u32(&life, 6),
+			.flushes = draw_crash_test_u32(&life, 25),
 		};
-	run_scenario_until_worn(&life);
-	if (tap_failures())
+	run_all_sessions_of_scenario(&life);
+	if (tap_failure_count())
 		test_print_config(&life.durable.device, life.policy, seed);
 	durable_close(&life.durable);
-	return !tap_failures();
+	return !tap_failure_count();
 }
 
 static void report_scenario_coverage(void)
 {
-	tap_note("%u crashes: %u in format, %u in start, %u in work, %u in close; %u closed",
-		 tally.crashes, tally.in_format, tally.in_start, tally.in_work, tally.in_shut,
-		 tally.shut);
-	tap_note("%u policy changes; sessions with collection %u, reprograms %u, bad blocks %u",
-		 tally.changed_policy, tally.collected, tally.again, tally.retired);
-	tap_note("%u crashes of a map on flash; sessions that wrote it %u, moved it %u",
-		 tally.map_crashed, tally.map_written, tally.map_moved);
-	tap_note("%u crashes of a buffer that survives them, %u units found in it",
-		 tally.safe_crashed, tally.safe_units);
-	tap_note("%u of them beside a map on flash or a second pass", tally.safe_beside);
-	tap_note("%u sessions after reads beyond what ECC corrects", tally.uncorrectable);
-	tap_note("uncorrectable units: %u of zones, %u with parity, %u others", tally.zoned_faults,
-		 tally.parity_faults, tally.other_faults);
-	tap_note("%u dead dies, %u sessions with rebuilding", tally.dead, tally.rebuilt);
-	tap_note("%llu zone resets, %u starts with a cut, %llu units of zones moved",
-		 (unsigned long long)tally.zone_resets, tally.cut,
-		 (unsigned long long)tally.zones_moved);
+	tap_printf("%u crashes: %u in format, %u in start, %u in work, %u in close; %u closed",
+		   tally.crashes, tally.in_format, tally.in_start, tally.in_work, tally.in_shut,
+		   tally.shut);
+	tap_printf("%u policy changes; sessions with collection %u, reprograms %u, bad blocks %u",
+		   tally.changed_policy, tally.collected, tally.again, tally.retired);
+	tap_printf("%u crashes of a map on flash; sessions that wrote it %u, moved it %u",
+		   tally.map_crashed, tally.map_written, tally.map_moved);
+	tap_printf("%u crashes of a buffer that survives them, %u units found in it",
+		   tally.safe_crashed, tally.safe_units);
+	tap_printf("%u of them beside a map on flash or a second pass", tally.safe_beside);
+	tap_printf("%u sessions after reads beyond what ECC corrects", tally.uncorrectable);
+	tap_printf("uncorrectable units: %u of zones, %u with parity, %u others",
+		   tally.zoned_faults, tally.parity_faults, tally.other_faults);
+	tap_printf("%u dead dies, %u sessions with rebuilding", tally.dead, tally.rebuilt);
+	tap_printf("%llu zone resets, %u starts with a cut, %llu units of zones moved",
+		   (unsigned long long)tally.zone_resets, tally.cut,
+		   (unsigned long long)tally.zones_moved);
 }
 
 static void run_zoned_scenarios(void)

@@ -18,7 +18,7 @@ static void run_requests_on_slow_host(u64 seed, u32 steps)
 	struct test_stream stream;
 
 	test_stream_init(&stream, seed);
-	while (steps-- && !tap_failures()) {
+	while (steps-- && !tap_failure_count()) {
 		test_stream_submit_request(&stream, &durable.device);
 		if (steps % 3)
 			durable_execute_ops(&durable, steps % 7);
@@ -50,7 +50,7 @@ static void check_lost_unit_counts(u32 least)
 	CHECK_EQ(test_execute_request(&durable.device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	CHECK_EQ(durable_execute_ops(&durable, U32_MAX), 0);
 	test_audit_device(&durable.device);
-	durable_check(&durable);
+	durable_check_all_data(&durable);
 	CHECK_RANGE(aftl_count_lost_units(durable.device.ftl), least, durable.lost_units);
 }
 
@@ -69,9 +69,9 @@ static void relocate_block_of_each_lun(u32 block)
 	durable_drain_all_ops(&durable);
 }
 
-static void reload_and_start(const char *policy, bool scan)
+static void reload_and_start_device(const char *policy, bool scan)
 {
-	volume_exit_on_error(durable_start(&durable, policy, scan), "start again");
+	volume_exit_on_error(durable_start_device(&durable, policy, scan), "start again");
 	CHECK_EQ(durable.recovery.lost_units, aftl_count_lost_units(durable.device.ftl));
 }
 
@@ -113,17 +113,17 @@ static void check_unreadable_sectors(const char *policy, const char *shape, u64 
 	check_lost_unit_counts(1);
 	lost = aftl_count_lost_units(durable.device.ftl);
 	volume_close_cleanly();
-	reload_and_start(policy, seed % 2);
+	reload_and_start_device(policy, seed % 2);
 	CHECK_EQ(aftl_count_lost_units(durable.device.ftl), lost);
 	CHECK_EQ(durable.recovery.closed, !(seed % 2));
 	check_lost_unit_counts(lost);
 	run_requests_on_slow_host_and_drain(seed + 2, 100);
 	durable_crash(&durable, seed % DISK_CRASHES, &random);
-	reload_and_start(policy, false);
+	reload_and_start_device(policy, false);
 	check_lost_unit_counts(0);
 	write_all_units();
 	volume_close_cleanly();
-	reload_and_start(policy, false);
+	reload_and_start_device(policy, false);
 	CHECK_EQ(durable.lost_units, 0);
 }
 
@@ -132,7 +132,7 @@ static void check_unreadable_sectors_with_policy(const char *policy, const char 
 	static u64 calls;
 	u64 seed;
 
-	for (seed = 0; seed < SMALL_VOLUMES && !tap_failures(); seed++)
+	for (seed = 0; seed < SMALL_VOLUMES && !tap_failure_count(); seed++)
 		check_unreadable_sectors(policy, small_volumes[seed], seed + 5 * calls);
 	calls++;
 }
@@ -155,20 +155,20 @@ static void check_faults_survive_crash(const char *policy, const char *shape, u6
 	CHECK_RANGE(failed, HURT / 2, HURT);
 	check_lost_unit_counts(failed);
 	durable_crash(&durable, DISK_CRASH_ALL, &random);
-	reload_and_start(policy, false);
+	reload_and_start_device(policy, false);
 	check_lost_unit_counts(failed);
 	run_requests_on_slow_host_and_drain(seed + 1, 300);
 	check_lost_unit_counts(0);
 	volume_close_cleanly();
-	reload_and_start(policy, false);
+	reload_and_start_device(policy, false);
 	check_lost_unit_counts(0);
 }
 
-static void check_faults_survive_on_each_volume(const char *policy, const char *params)
+static void check_faults_survive_crash_of_each_volume(const char *policy, const char *params)
 {
 	u64 seed;
 
-	for (seed = 0; seed < SMALL_VOLUMES && !tap_failures(); seed++)
+	for (seed = 0; seed < SMALL_VOLUMES && !tap_failure_count(); seed++)
 		check_faults_survive_crash(policy, small_volumes[seed], seed);
 	if (!strcmp(policy, "baseline"))
 		check_faults_survive_crash(policy, "channels=4 blocks=40 layers=4 word_lines=2 "
@@ -185,7 +185,7 @@ static void damage_sector(u64 sector)
 static void crash_and_check_device(struct aftl_random *random)
 {
 	durable_crash(&durable, (enum disk_crash)aftl_random_below(random, DISK_CRASHES), random);
-	reload_and_start("approxftl", false);
+	reload_and_start_device("approxftl", false);
 	CHECK_EQ(durable.recovery.state + durable.recovery.tables, 0);
 }
 
@@ -193,7 +193,7 @@ static void crash_and_check_device(struct aftl_random *random)
 static void open_damaged_volume_and_crash(u64 sector, struct aftl_random *random)
 {
 	damage_sector(sector);
-	reload_and_start("approxftl", false);
+	reload_and_start_device("approxftl", false);
 	if (sector % 2)
 		run_requests_on_slow_host_and_drain(sector, 20);
 	crash_and_check_device(random);
@@ -211,7 +211,7 @@ TAP_TEST(a_closed_volume_survives_unreadable_metadata)
 	run_requests_on_slow_host_and_drain(3, 900);
 	volume_close_cleanly();
 	for (sector = 0; sector < durable.super.layout.data * AFTL_FRAME_SECTORS; sector += 7) {
-		if (tap_failures())
+		if (tap_failure_count())
 			break;
 		open_damaged_volume_and_crash(sector, &random);
 		volume_close_cleanly();
@@ -231,19 +231,19 @@ TAP_TEST(a_crashed_volume_survives_unreadable_metadata)
 	spares = durable.super.layout.spares * AFTL_FRAME_SECTORS;
 	snapshot = durable.super.layout.snapshot * AFTL_FRAME_SECTORS;
 	durable_crash(&durable, DISK_CRASH_ALL, &random);
-	for (sector = 0; sector < snapshot && !tap_failures(); sector += 7) {
+	for (sector = 0; sector < snapshot && !tap_failure_count(); sector += 7) {
 		if (sector < spares) {
 			open_damaged_volume_and_crash(sector, &random);
 			durable_crash(&durable, DISK_CRASH_ALL, &random);
 			continue;
 		}
 		damage_sector(sector);
-		refused += durable_start(&durable, "approxftl", false) == -ENODATA;
+		refused += durable_start_device(&durable, "approxftl", false) == -ENODATA;
 		durable_stop(&durable);
 		durable.disk.unreadable[sector] = false;
 	}
 	CHECK_RANGE(refused, 15, U32_MAX);
-	reload_and_start("approxftl", false);
+	reload_and_start_device("approxftl", false);
 	CHECK_EQ(aftl_count_lost_units(durable.device.ftl), 0);
 }
 
@@ -269,14 +269,14 @@ static void check_no_remap_in_retired_blocks(void)
 		CHECK(media->blocks[block].state != AFTL_BLOCK_BAD);
 }
 
-static void commit_and_check_no_unit_lost(void)
+static void commit_data_and_check_no_unit_lost(void)
 {
 	CHECK_EQ(durable_drain_all_ops(&durable), 0);
 	CHECK_EQ(test_execute_request(&durable.device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	CHECK_EQ(durable_execute_ops(&durable, U32_MAX), 0);
 	check_no_remap_in_retired_blocks();
 	test_audit_device(&durable.device);
-	durable_check(&durable);
+	durable_check_all_data(&durable);
 	CHECK_EQ(durable.lost_units, 0);
 }
 
@@ -301,7 +301,7 @@ static u32 check_unwritable_sectors(const char *policy, const char *shape, u64 s
 
 	volume_open(policy, shape);
 	run_requests_on_slow_host(seed, 300);
-	for (round = 0; round < 9 && !tap_failures(); round++) {
+	for (round = 0; round < 9 && !tap_failure_count(); round++) {
 		make_sectors_unwritable(2, &random);
 		run_requests_on_slow_host(seed + round, 250);
 		if (round % 3 == 1)
@@ -311,9 +311,9 @@ static u32 check_unwritable_sectors(const char *policy, const char *shape, u64 s
 		if (round % 3)
 			volume_start_device(policy);
 		if (round % 2)
-			commit_and_check_no_unit_lost();
+			commit_data_and_check_no_unit_lost();
 	}
-	commit_and_check_no_unit_lost();
+	commit_data_and_check_no_unit_lost();
 	displaced = durable.displaced;
 	return displaced;
 }
@@ -324,7 +324,7 @@ static void check_unwritable_sectors_with_policy(const char *policy, const char 
 	u32 displaced = 0;
 	u64 seed;
 
-	for (seed = 0; seed < 2 * SMALL_VOLUMES && !tap_failures(); seed++)
+	for (seed = 0; seed < 2 * SMALL_VOLUMES && !tap_failure_count(); seed++)
 		displaced += check_unwritable_sectors(policy, small_volumes[seed % SMALL_VOLUMES],
 						      seed + 16 * calls);
 	calls++;
@@ -335,7 +335,7 @@ int main(void)
 {
 	test_run_with_each_policy("unreadable data", NULL, check_unreadable_sectors_with_policy);
 	test_run_with_each_policy("units that a fault made uncorrectable", NULL,
-				  check_faults_survive_on_each_volume);
+				  check_faults_survive_crash_of_each_volume);
 	test_run_with_each_policy("unwritable sectors", NULL, check_unwritable_sectors_with_policy);
 	return tap_run_all();
 }

@@ -66,7 +66,7 @@ static bool is_frame_in_volume_tables(u64 number)
 	return number >= AFTL_FRAME_TABLES && number < disk.super.layout.snapshot;
 }
 
-static void fill_frame_as_after_format(u64 number, u8 *bytes)
+static void fill_frame_with_formatted_content(u64 number, u8 *bytes)
 {
 	u32 nonce = aftl_volume_header_nonce(&disk.super);
 	u32 i;
@@ -87,7 +87,7 @@ static void store_frame(u64 number, const u8 *bytes)
 
 	disk.written++;
 	if (!*index) {
-		fill_frame_as_after_format(number, formatted);
+		fill_frame_with_formatted_content(number, formatted);
 		if (!memcmp(bytes, formatted, AFTL_FRAME_BYTES))
 			return;
 		if (disk.kept == FRAMES_KEPT)
@@ -122,7 +122,7 @@ static int sparse_backing_read(void *host, u64 offset, void *bytes, u32 size)
 		if (index)
 			memcpy(to, get_stored_frame_bytes(index), AFTL_FRAME_BYTES);
 		else
-			fill_frame_as_after_format(number, to);
+			fill_frame_with_formatted_content(number, to);
 	}
 	return 0;
 }
@@ -222,7 +222,7 @@ static struct aftl *load_large_volume(struct aftl_volume *volume, struct aftl_re
 }
 
 /* Record a program of @page with the units from @unit on. */
-static void record_program_in_large_volume(struct aftl_volume *volume, u32 page, u32 unit)
+static void record_page_program_in_volume(struct aftl_volume *volume, u32 page, u32 unit)
 {
 	const struct aftl_geometry *geo = aftl_volume_geometry(volume);
 	struct aftl_spare spare = {
@@ -242,48 +242,48 @@ static void record_program_in_large_volume(struct aftl_volume *volume, u32 page,
  */
 #define SPOTS 64
 
-static u32 get_sample_unit(const struct aftl_geometry *geo, u32 spot)
+static u32 get_sampled_unit(const struct aftl_geometry *geo, u32 spot)
 {
 	u64 pages = geo->units / geo->page_units;
 
 	return (u32)(spot * (pages - 1) / (SPOTS - 1)) * geo->page_units;
 }
 
-static u32 get_sample_page(const struct aftl_geometry *geo, u32 spot)
+static u32 get_sampled_page(const struct aftl_geometry *geo, u32 spot)
 {
 	return (u32)((u64)(SPOTS - 1 - spot) * (geo->blocks - 1) / (SPOTS - 1)) * geo->pages;
 }
 
-static void record_programs_of_sampled_units(struct aftl_volume *volume)
+static void record_page_programs_of_sampled_units(struct aftl_volume *volume)
 {
 	const struct aftl_geometry *geo = aftl_volume_geometry(volume);
 	u32 spot;
 
 	for (spot = 0; spot < SPOTS; spot++)
-		record_program_in_large_volume(volume, get_sample_page(geo, spot) + geo->pages,
-					       get_sample_unit(geo, spot));
+		record_page_program_in_volume(volume, get_sampled_page(geo, spot) + geo->pages,
+					      get_sampled_unit(geo, spot));
 	for (spot = 0; spot < SPOTS; spot++) {
-		record_program_in_large_volume(volume, get_sample_page(geo, spot),
-					       get_sample_unit(geo, spot));
-		CHECK_EQ(aftl_volume_record_discard(volume, to_lpn(get_sample_unit(geo, spot) + 1),
+		record_page_program_in_volume(volume, get_sampled_page(geo, spot),
+					      get_sampled_unit(geo, spot));
+		CHECK_EQ(aftl_volume_record_discard(volume, to_lpn(get_sampled_unit(geo, spot) + 1),
 						    1),
 			 0);
 	}
 	CHECK_EQ(aftl_volume_commit(volume), 0);
 }
 
-static void check_sample_mappings(const struct aftl *ftl)
+static void check_mappings_of_sampled_units(const struct aftl *ftl)
 {
 	const struct aftl_geometry *geo = aftl_geometry(ftl);
 	u32 class;
 	u32 spot;
 
 	for (spot = 0; spot < SPOTS; spot++) {
-		u32 slot = get_sample_page(geo, spot) * geo->page_units;
-		aftl_lpn_t lpn = to_lpn(get_sample_unit(geo, spot));
+		u32 slot = get_sampled_page(geo, spot) * geo->page_units;
+		aftl_lpn_t lpn = to_lpn(get_sampled_unit(geo, spot));
 
 		CHECK_EQ(from_ppn(aftl_lookup(ftl, lpn, &class)), slot);
-		lpn = to_lpn(get_sample_unit(geo, spot) + 1);
+		lpn = to_lpn(get_sampled_unit(geo, spot) + 1);
 		CHECK_EQ(from_ppn(aftl_lookup(ftl, lpn, &class)), from_ppn(AFTL_NO_PPN));
 	}
 }
@@ -324,7 +324,7 @@ static u64 read_cpu_seconds(void)
 	return (u64)clock() / CLOCKS_PER_SEC;
 }
 
-static void crash_and_check_samples(void)
+static void crash_volume_and_check_sampled_units(void)
 {
 	struct aftl_recovery recovery;
 	struct aftl_error error = { "" };
@@ -338,18 +338,18 @@ static void crash_and_check_samples(void)
 	format_held = disk.most_held;
 	CHECK(!disk.super.lazy_tables || disk.written < 256);
 	volume = open_large_volume();
-	record_programs_of_sampled_units(volume);
+	record_page_programs_of_sampled_units(volume);
 	aftl_volume_free(volume);
 	volume = open_large_volume();
 	ftl = load_large_volume(volume, &recovery);
 	CHECK(!recovery.closed);
-	check_sample_mappings(ftl);
+	check_mappings_of_sampled_units(ftl);
 	CHECK(disk.largest <= INT_MAX);
-	tap_note("%u units: %llu s, at most %llu MiB, the largest piece %llu MiB; %llu to format",
-		 aftl_geometry(ftl)->units, (unsigned long long)(read_cpu_seconds() - begin),
-		 (unsigned long long)(disk.most_held >> 20),
-		 (unsigned long long)(disk.largest >> 20),
-		 (unsigned long long)(format_held >> 20));
+	tap_printf("%u units: %llu s, at most %llu MiB, the largest piece %llu MiB; %llu to format",
+		   aftl_geometry(ftl)->units, (unsigned long long)(read_cpu_seconds() - begin),
+		   (unsigned long long)(disk.most_held >> 20),
+		   (unsigned long long)(disk.largest >> 20),
+		   (unsigned long long)(format_held >> 20));
 	aftl_destroy(ftl);
 	aftl_volume_free(volume);
 	check_load_detects_damaged_frame();
@@ -359,7 +359,7 @@ static void crash_and_check_samples(void)
 static void test_recovery_of_4_tib_volume(void)
 {
 	configure_large_volume("1024", "16KiB");
-	crash_and_check_samples();
+	crash_volume_and_check_sampled_units();
 }
 
 /* A volume of terabytes writes only a few MiB to a sparse backing device. */
@@ -367,7 +367,7 @@ static void test_recovery_of_sparse_16_tib_volume(void)
 {
 	configure_large_volume("4096", "64KiB");
 	disk.super.lazy_tables = true;
-	crash_and_check_samples();
+	crash_volume_and_check_sampled_units();
 	CHECK(disk.written < 2 * SPOTS * 64);
 }
 
@@ -375,7 +375,7 @@ static void test_recovery_of_sparse_4_tib_volume(void)
 {
 	configure_large_volume("1024", "64KiB");
 	disk.super.lazy_tables = true;
-	crash_and_check_samples();
+	crash_volume_and_check_sampled_units();
 	CHECK(disk.written < 2 * SPOTS * 64);
 }
 
@@ -386,7 +386,7 @@ static void test_small_unit_volumes(void)
 
 	for (i = 0; i < ARRAY_SIZE(blocks); i++) {
 		configure_large_volume(blocks[i], "4KiB");
-		crash_and_check_samples();
+		crash_volume_and_check_sampled_units();
 	}
 }
 

@@ -44,7 +44,7 @@ static void start_device_with_all_units_written(const char *policy)
 
 static u64 write_first_unit(void)
 {
-	return test_get_latency(&durable.device, AFTL_OP_WRITE, 0, 1, 0);
+	return test_measure_io_ns(&durable.device, AFTL_OP_WRITE, 0, 1, 0);
 }
 
 static u32 count_trans_pages_on_flash(void)
@@ -70,7 +70,7 @@ static u32 count_trans_pages_written(void)
 }
 
 /* After recovery all translation pages are in memory, except those whose program has started. */
-static void check_recovered_table(const char *policy)
+static void check_recovered_l2p_table(const char *policy)
 {
 	volume_load(policy, false);
 	CHECK_EQ(durable.recovery.mapped_units, count_trans_pages_written());
@@ -90,7 +90,7 @@ static void check_crash_recovery(const char *policy)
 	CHECK(count_trans_pages_on_flash() > TRANS_PAGES / 2);
 	volume_crash_and_start(policy);
 	durable_stop(&durable);
-	check_recovered_table(policy);
+	check_recovered_l2p_table(policy);
 	volume_start_device(policy);
 	volume_run_requests(2, 1000);
 	CHECK(map_counters()->map_loads > 0);
@@ -98,7 +98,7 @@ static void check_crash_recovery(const char *policy)
 }
 
 /* A clean close keeps the cached translation pages; writes after it do not wait. */
-static void check_clean_close_keeps_cache(const char *policy)
+static void check_cleanly_closed_volume_keeps_cmt(const char *policy)
 {
 	u32 cached;
 	u32 flash;
@@ -158,7 +158,7 @@ int main(void)
 	tap_run_with_each_name("translation pages are recovered after a crash", policies,
 			       ARRAY_SIZE(policies), check_crash_recovery);
 	tap_run_with_each_name("an orderly close keeps the cached translation pages", policies,
-			       ARRAY_SIZE(policies), check_clean_close_keeps_cache);
+			       ARRAY_SIZE(policies), check_cleanly_closed_volume_keeps_cmt);
 	tap_run_with_each_name("translation pages survive repeated crashes", policies,
 			       ARRAY_SIZE(policies),
 			       crash_repeatedly_during_recovery);

@@ -67,14 +67,14 @@ static struct {
 	u64 displaced;
 } tally;
 
-static u32 draw_pair_number(struct life *life, u32 n)
+static u32 draw_pair_test_u32(struct life *life, u32 n)
 {
 	return (u32)aftl_random_below(&life->random, n);
 }
 
-static bool pair_test_event_occurs(struct life *life, u32 percent)
+static bool draw_pair_test_bool(struct life *life, u32 percent)
 {
-	return draw_pair_number(life, 100) < percent;
+	return draw_pair_test_u32(life, 100) < percent;
 }
 
 /* Devices */
@@ -104,7 +104,7 @@ static const char *draw_policy_for_pair_test(struct life *life, const struct aft
 	struct aftl_error error;
 	u32 i;
 
-	if (pair_test_event_occurs(life, 40))
+	if (draw_pair_test_bool(life, 40))
 		return life->set->policy;
 	for (i = 0; i < DRAWS_MAX; i++) {
 		const char *policy = test_draw_policy(false, &life->random);
@@ -121,17 +121,17 @@ static void draw_params_outside_features(struct life *life, struct aftl_config *
 	struct aftl_config drawn = *config;
 	struct aftl_error error;
 
-	drawn.wear_gap = draw_pair_number(life, 3) * 4;
-	drawn.read_limit = draw_pair_number(life, 3) * 3;
-	drawn.suspend = draw_pair_number(life, 4);
-	drawn.suspend_for_write = draw_pair_number(life, 2);
-	drawn.cache_commands = draw_pair_number(life, 4);
-	drawn.order = draw_pair_number(life, 2);
-	drawn.allocate = draw_pair_number(life, AFTL_ALLOCATES);
-	drawn.victim = pair_test_event_occurs(life, 50) ? AFTL_VICTIM_greedy :
-							  draw_pair_number(life, AFTL_VICTIMS);
-	drawn.gc_idle_valid = draw_pair_number(life, 10001);
-	drawn.buffer_hold = draw_pair_number(life, 3) * 700000;
+	drawn.wear_gap = draw_pair_test_u32(life, 3) * 4;
+	drawn.read_limit = draw_pair_test_u32(life, 3) * 3;
+	drawn.suspend = draw_pair_test_u32(life, 4);
+	drawn.suspend_for_write = draw_pair_test_u32(life, 2);
+	drawn.cache_commands = draw_pair_test_u32(life, 4);
+	drawn.order = draw_pair_test_u32(life, 2);
+	drawn.allocate = draw_pair_test_u32(life, AFTL_ALLOCATES);
+	drawn.victim = draw_pair_test_bool(life, 50) ? AFTL_VICTIM_greedy :
+							  draw_pair_test_u32(life, AFTL_VICTIMS);
+	drawn.gc_idle_valid = draw_pair_test_u32(life, 10001);
+	drawn.buffer_hold = draw_pair_test_u32(life, 3) * 700000;
 	if (!try_create_device(&drawn, life->set->policy, &error))
 		*config = drawn;
 	config->seed = aftl_random_next(&life->random);
@@ -146,21 +146,21 @@ static void create_random_device(struct life *life)
 	life->policy = draw_policy_for_pair_test(life, &config);
 	life->other = draw_policy_for_pair_test(life, &config);
 	if (durable_open_with_extents(durable, &config, life->policy,
-				      pair_test_event_occurs(life, 50)))
+				      draw_pair_test_bool(life, 50)))
 		tap_bail_out("no such device");
-	aftl_volume_header_set_shard(&durable->super, draw_pair_number(life, (u32)config.shards));
+	aftl_volume_header_set_shard(&durable->super, draw_pair_test_u32(life, (u32)config.shards));
 	life->unwritable = UNWRITABLE;
 	life->zones = (struct zone_stream){
 		.random = &life->random,
 		.reads = 25,
-		.few = 1 + draw_pair_number(life, 6),
-		.flushes = draw_pair_number(life, 25),
+		.few = 1 + draw_pair_test_u32(life, 6),
+		.flushes = draw_pair_test_u32(life, 25),
 		.approx = 50,
 	};
 	test_stream_init(&life->stream, aftl_random_next(&life->random));
-	life->stream.flush = draw_pair_number(life, 80);
-	life->stream.fua = draw_pair_number(life, 80);
-	life->stream.discard = draw_pair_number(life, 20);
+	life->stream.flush = draw_pair_test_u32(life, 80);
+	life->stream.fua = draw_pair_test_u32(life, 80);
+	life->stream.discard = draw_pair_test_u32(life, 20);
 }
 
 /* Sessions */
@@ -174,11 +174,13 @@ static void fail_random_sector(struct life *life)
 
 	if (!life->set->failing)
 		return;
-	if (pair_test_event_occurs(life, 10))
+	if (draw_pair_test_bool(life, 10))
 		tally.hurt += durable_damage_sector(durable,
-						    draw_pair_number(life, durable->unit_count), 0);
-	if (life->unwritable && pair_test_event_occurs(life, 1)) {
-		durable->disk.unwritable[first + draw_pair_number(life, (u32)(end - first))] = true;
+						    draw_pair_test_u32(life, durable->unit_count),
+						    0);
+	if (life->unwritable && draw_pair_test_bool(life, 1)) {
+		durable->disk.unwritable[first + draw_pair_test_u32(life, (u32)(end - first))] =
+			true;
 		life->unwritable--;
 	}
 }
@@ -193,9 +195,9 @@ static void send_random_request(struct life *life)
 		return;
 	}
 	if (device->config.queue_weights)
-		device->queue = (u8)draw_pair_number(life, queues + 1);
+		device->queue = (u8)draw_pair_test_u32(life, queues + 1);
 	zone_stream_submit_request(&life->zones, device);
-	test_drain_to_queue_depth(device, draw_pair_number(life, 20));
+	test_drain_requests_to_depth(device, draw_pair_test_u32(life, 20));
 }
 
 static void check_device_health(const struct life *life)
@@ -213,13 +215,13 @@ static void check_device_health(const struct life *life)
 static int run_requests_and_check_health(struct life *life, u32 steps)
 {
 	struct durable_device *durable = &life->durable;
-	u32 lag = pair_test_event_occurs(life, 20) ? 0 : 1 + draw_pair_number(life, 30);
+	u32 lag = draw_pair_test_bool(life, 20) ? 0 : 1 + draw_pair_test_u32(life, 30);
 	int ret = 0;
 
-	while (!ret && steps-- && !tap_failures()) {
+	while (!ret && steps-- && !tap_failure_count()) {
 		fail_random_sector(life);
 		send_random_request(life);
-		ret = durable_execute_ops(durable, draw_pair_number(life, lag + 1));
+		ret = durable_execute_ops(durable, draw_pair_test_u32(life, lag + 1));
 	}
 	check_device_health(life);
 	tally.collected += test_counters(&durable->device)->gc_blocks > 0;
@@ -230,10 +232,10 @@ static int run_requests_and_check_health(struct life *life, u32 steps)
 static int start_device_with_wanted_policy(struct life *life, const char *wanted)
 {
 	const char *policy = life->policy;
-	int ret = durable_start(&life->durable, wanted, pair_test_event_occurs(life, 10));
+	int ret = durable_start_device(&life->durable, wanted, draw_pair_test_bool(life, 10));
 
 	if (ret == -EINVAL && strcmp(wanted, policy) != 0)
-		return durable_start(&life->durable, policy, pair_test_event_occurs(life, 10));
+		return durable_start_device(&life->durable, policy, draw_pair_test_bool(life, 10));
 	if (ret)
 		return ret;
 	tally.changed_policy += strcmp(wanted, policy) != 0;
@@ -242,7 +244,7 @@ static int start_device_with_wanted_policy(struct life *life, const char *wanted
 }
 
 /* Write every logical page once. A zoned device is left empty. */
-static int fill_pair_device(struct life *life)
+static int fill_device_unless_zoned(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
 
@@ -252,12 +254,12 @@ static int fill_pair_device(struct life *life)
 	return durable_drain_all_ops(durable);
 }
 
-static int run_pair_session(struct life *life, const char *policy, u32 steps)
+static int run_device_until_clean_close(struct life *life, const char *policy, u32 steps)
 {
 	int ret = start_device_with_wanted_policy(life, policy);
 
 	if (!ret && !life->filled)
-		ret = fill_pair_device(life);
+		ret = fill_device_unless_zoned(life);
 	life->filled = true;
 	if (!ret)
 		ret = run_requests_and_check_health(life, steps);
@@ -272,7 +274,7 @@ static bool check_call_succeeded(struct life *life, int ret, const char *what)
 /* Recover the device after a power failure, continue, fail again, recover, close and reopen. */
 static void recover_device_twice(struct life *life, enum disk_crash crash)
 {
-	const char *policy = pair_test_event_occurs(life, 50) ? life->policy : life->other;
+	const char *policy = draw_pair_test_bool(life, 50) ? life->policy : life->other;
 
 	durable_crash(&life->durable, crash, &life->random);
 	tally.crashes++;
@@ -280,12 +282,13 @@ static void recover_device_twice(struct life *life, enum disk_crash crash)
 				  "start after a power failure") ||
 	    !check_call_succeeded(life,
 				  run_requests_and_check_health(life,
-								1 + draw_pair_number(life, 60)),
+								1 + draw_pair_test_u32(life, 60)),
 				  "work after a power failure"))
 		return;
-	durable_crash(&life->durable, draw_pair_number(life, DISK_CRASHES), &life->random);
+	durable_crash(&life->durable, draw_pair_test_u32(life, DISK_CRASHES), &life->random);
 	if (check_call_succeeded(life,
-				 run_pair_session(life, life->other, draw_pair_number(life, 30)),
+				 run_device_until_clean_close(life, life->other,
+							      draw_pair_test_u32(life, 30)),
 				 "a session after two"))
 		check_call_succeeded(life, start_device_with_wanted_policy(life, life->policy),
 				     "start after all");
@@ -313,18 +316,18 @@ static u64 run_two_device_sessions(const struct feature_set *set, u64 seed, u64 
 	check_call_succeeded(life, durable_format(&life->durable), "format");
 	formatted = life->durable.disk.changes;
 	life->durable.disk.power_off_at = change ? formatted + change : 0;
-	ret = run_pair_session(life, life->policy, 1000);
+	ret = run_device_until_clean_close(life, life->policy, 1000);
 	if (!ret)
-		ret = run_pair_session(life, life->other, 500);
+		ret = run_device_until_clean_close(life, life->other, 500);
 	changes = life->durable.disk.changes - formatted;
 	if (CHECK_MSG(!ret || life->durable.disk.off, "work: %d: %s", ret,
 		      life->durable.device.error.text))
 		recover_device_twice(life, crash);
 	tally.displaced += life->durable.displaced;
-	if (tap_failures()) {
+	if (tap_failure_count()) {
 		test_print_config(&life->durable.device, life->policy, seed);
-		tap_note("again: test-pairs %s %llu %llu %u", set->name, (unsigned long long)seed,
-			 (unsigned long long)change, crash);
+		tap_printf("again: test-pairs %s %llu %llu %u", set->name, (unsigned long long)seed,
+			   (unsigned long long)change, crash);
 	}
 	durable_close(&life->durable);
 	free(life);
@@ -339,7 +342,7 @@ static void run_sessions_with_power_failures(const struct feature_set *set, u64 
 	u64 changes = run_two_device_sessions(set, life, 0, DISK_CRASH_ALL);
 	u64 i;
 
-	for (i = 1; i <= min(samples, changes) && !tap_failures(); i++) {
+	for (i = 1; i <= min(samples, changes) && !tap_failure_count(); i++) {
 		u64 change = samples < changes ? 1 + aftl_random_below(&random, changes) : i;
 
 		run_two_device_sessions(set, life, change,
@@ -359,16 +362,16 @@ static void check_feature_pair_is_refused(const struct feature_set *set)
 		  "\"%s\" does not begin with what is wrong", error.text);
 	CHECK_MSG(strchr(error.text, ';') || strstr(error.text, " not go together with "),
 		  "\"%s\" has no remedy", error.text);
-	tap_note("%s: %s", set->name, error.text);
+	tap_printf("%s: %s", set->name, error.text);
 	tally.refused++;
 }
 
-static void try_feature_set(u32 mask, u64 seed, u64 samples)
+static void check_device_with_feature_set(u32 mask, u64 seed, u64 samples)
 {
 	struct aftl_error error = { "" };
 	struct feature_set set;
 
-	features_apply_set(&features, mask, &set);
+	features_make_set_config(&features, mask, &set);
 	tap_begin("%s", set.name);
 	if (set.refused)
 		check_feature_pair_is_refused(&set);
@@ -388,7 +391,7 @@ static u32 draw_feature_triple(struct aftl_random *random)
 		mask = 0;
 		while (hweight64(mask) < 3)
 			mask |= BIT(aftl_random_below(random, features.count));
-		features_apply_set(&features, mask, &set);
+		features_make_set_config(&features, mask, &set);
 	} while (set.refused);
 	return mask;
 }
@@ -401,15 +404,15 @@ static void try_all_feature_pairs(u64 seed, u64 samples, u32 triples)
 
 	for (i = 0; i < features.count; i++)
 		for (j = i; j < features.count; j++)
-			try_feature_set(BIT(i) | BIT(j), seed, samples);
+			check_device_with_feature_set(BIT(i) | BIT(j), seed, samples);
 	for (i = 0; i < triples; i++)
-		try_feature_set(draw_feature_triple(&random), seed, samples);
-	tap_note("%u devices accepted, %u refused", tally.accepted, tally.refused);
-	tap_note("%llu power failures; %llu policy changes, %llu sessions with collection",
-		 (unsigned long long)tally.crashes, (unsigned long long)tally.changed_policy,
-		 (unsigned long long)tally.collected);
-	tap_note("%llu unreadable units, %llu displaced ones", (unsigned long long)tally.hurt,
-		 (unsigned long long)tally.displaced);
+		check_device_with_feature_set(draw_feature_triple(&random), seed, samples);
+	tap_printf("%u devices accepted, %u refused", tally.accepted, tally.refused);
+	tap_printf("%llu power failures; %llu policy changes, %llu sessions with collection",
+		   (unsigned long long)tally.crashes, (unsigned long long)tally.changed_policy,
+		   (unsigned long long)tally.collected);
+	tap_printf("%llu unreadable units, %llu displaced ones", (unsigned long long)tally.hurt,
+		   (unsigned long long)tally.displaced);
 }
 
 TAP_TEST(the_random_runs_covered_every_case)
@@ -432,10 +435,11 @@ static void try_named_features(int argc, char **argv, u64 seed)
 	struct feature_set set;
 
 	if (argc < 4) {
-		try_feature_set(mask, argc > 2 ? parse_u64_arg(argv[2], 0) : seed, U64_MAX);
+		check_device_with_feature_set(mask, argc > 2 ? parse_u64_arg(argv[2], 0) : seed,
+					      U64_MAX);
 		return;
 	}
-	features_apply_set(&features, mask, &set);
+	features_make_set_config(&features, mask, &set);
 	tap_begin("%s", set.name);
 	run_two_device_sessions(&set, parse_u64_arg(argv[2], 0), parse_u64_arg(argv[3], 0),
 				parse_u64_arg(argc > 4 ? argv[4] : NULL, DISK_CRASH_ALL) %

@@ -146,10 +146,10 @@ static void write_unit_if_possible(struct durable_device *durable, u32 unit)
 
 	if (zones)
 		unit -= unit % count_units_per_zone(durable);
-	CHECK_EQ(test_submit(device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE,
-			     zones ? AFTL_REQUEST_APPEND : 0, aftl_device_time_ns(device->ftl)),
+	CHECK_EQ(test_submit_io(device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE,
+				zones ? AFTL_REQUEST_APPEND : 0, aftl_device_time_ns(device->ftl)),
 		 0);
-	test_drain(device);
+	test_drain_requests(device);
 	CHECK_EQ(test_execute_request(device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	CHECK_EQ(durable_drain_all_ops(durable), 0);
 	CHECK_EQ(test_execute_request(device, zones ? AFTL_OP_ZONE_RESET : AFTL_OP_DISCARD, unit,
@@ -159,27 +159,27 @@ static void write_unit_if_possible(struct durable_device *durable, u32 unit)
 }
 
 /* Write to the recovered device, and crash it again. */
-static void write_and_crash_again(struct history *history, const char *policy)
+static void write_to_recovered_device_and_crash(struct history *history, const char *policy)
 {
 	struct durable_device *judge = &history->judge;
 	u32 unit = (u32)aftl_random_below(&history->random, judge->unit_count);
-	int ret = durable_start(judge, policy, false);
+	int ret = durable_start_device(judge, policy, false);
 
 	if (!CHECK_MSG(!ret, "%s: not started: %d: %s", policy, ret, judge->device.error.text))
 		return;
 	write_unit_if_possible(judge, unit);
 	durable_crash(judge, DISK_CRASH_WRITES, &history->random);
-	ret = durable_load(judge, policy, false);
+	ret = durable_load_device(judge, policy, false);
 	if (CHECK_MSG(!ret, "%s: load: %d: %s", policy, ret, judge->device.error.text)) {
 		test_audit_device(&judge->device);
-		durable_check(judge);
+		durable_check_all_data(judge);
 	}
 	durable_stop(judge);
 	copy_disk_content(&judge->disk, history->live.disk.durable);
 	tally.went_on++;
 }
 
-static void recover_and_judge_history(struct history *history)
+static void recover_and_check_crashed_device(struct history *history)
 {
 	struct durable_device *judge = &history->judge;
 	int ret;
@@ -187,14 +187,15 @@ static void recover_and_judge_history(struct history *history)
 	copy_durability_promises(judge, &history->live);
 	tally.recovered++;
 	if (tally.recovered % GO_ON_OF == 0) {
-		write_and_crash_again(history, tally.recovered / GO_ON_OF & 1 ? history->policy :
-									     history->other);
+		write_to_recovered_device_and_crash(history, tally.recovered / GO_ON_OF & 1 ?
+								     history->policy :
+								     history->other);
 		return;
 	}
-	ret = durable_load(judge, history->policy, false);
+	ret = durable_load_device(judge, history->policy, false);
 	if (CHECK_MSG(!ret, "load: %d: %s", ret, judge->device.error.text)) {
 		test_audit_device(&judge->device);
-		durable_check(judge);
+		durable_check_all_data(judge);
 	}
 	durable_stop(judge);
 	CHECK_EQ(judge->disk.changes, 0);
@@ -210,26 +211,26 @@ static void describe_write_subset(const struct history *history, u32 writes)
 	for (i = 0; i < writes && i < sizeof(text) - 1; i++)
 		text[i] = (char)('0' + history->written[i]);
 	text[i] = '\0';
-	tap_note("test-sequences %s %llu %u %s: flush %llu, writes %s", history->policy,
-		 (unsigned long long)history->live.super.config.buffer, history->mode,
-		 history->words, (unsigned long long)history->live.disk.flushes, text);
+	tap_printf("test-sequences %s %llu %u %s: flush %llu, writes %s", history->policy,
+		   (unsigned long long)history->live.super.config.buffer, history->mode,
+		   history->words, (unsigned long long)history->live.disk.flushes, text);
 }
 
 static void try_write_subset(struct history *history, u32 writes)
 {
 	const struct lying_write *write = history->live.disk.writes;
-	unsigned int failures = tap_failures();
+	unsigned int failures = tap_failure_count();
 	u32 i;
 
 	for (i = 0; i < writes; i++, write = write->next)
 		apply_write_to_crashed_disk(history, write, history->written[i]);
-	recover_and_judge_history(history);
+	recover_and_check_crashed_device(history);
 	undo_applied_writes(history);
-	if (tap_failures() != failures)
+	if (tap_failure_count() != failures)
 		describe_write_subset(history, writes);
 }
 
-static void try_crash_with_one_write_different(struct history *history, u32 writes, u32 odd,
+static void try_crash_with_one_deviating_write(struct history *history, u32 writes, u32 odd,
 					       u8 rest, u8 how)
 {
 	memset(history->written, rest, writes);
@@ -253,15 +254,15 @@ static void try_random_subset_of_writes(struct history *history, u32 writes)
 	try_write_subset(history, writes);
 }
 
-static void try_subsets_of_writes(struct history *history, u32 writes)
+static void check_recovery_from_sampled_write_subsets(struct history *history, u32 writes)
 {
 	u32 i;
 
 	for (i = 0; i <= writes; i++)
 		try_crash_with_write_prefix(history, writes, i);
 	for (i = 0; i < writes; i++) {
-		try_crash_with_one_write_different(history, writes, i, 1, 0);
-		try_crash_with_one_write_different(history, writes, i, 0, 1);
+		try_crash_with_one_deviating_write(history, writes, i, 1, 0);
+		try_crash_with_one_deviating_write(history, writes, i, 0, 1);
 	}
 	for (i = 0; i < SAMPLES; i++)
 		try_random_subset_of_writes(history, writes);
@@ -280,7 +281,7 @@ static void try_all_subsets_of_writes(struct history *history, u32 writes)
 	}
 }
 
-static void try_torn_writes(struct history *history, u32 writes)
+static void check_recovery_from_torn_writes(struct history *history, u32 writes)
 {
 	const struct lying_write *write = history->live.disk.writes;
 	u32 i;
@@ -288,8 +289,8 @@ static void try_torn_writes(struct history *history, u32 writes)
 	for (i = 0; i < writes; i++, write = write->next) {
 		if (write->size == DISK_SECTOR)
 			continue;
-		try_crash_with_one_write_different(history, writes, i, 1, 2);
-		try_crash_with_one_write_different(history, writes, i, 1, 3);
+		try_crash_with_one_deviating_write(history, writes, i, 1, 2);
+		try_crash_with_one_deviating_write(history, writes, i, 1, 3);
 		tally.torn += 2;
 	}
 	memset(history->written, 2, writes);
@@ -305,7 +306,7 @@ static void try_crashes_before_flush(void *context)
 	struct history *history = context;
 	u32 writes = lying_disk_count_writes(&history->live.disk);
 
-	if (tap_failures())
+	if (tap_failure_count())
 		return;
 	copy_disk_content(&history->judge.disk, history->live.disk.durable);
 	history->written = realloc(history->written, writes + 1);
@@ -313,15 +314,15 @@ static void try_crashes_before_flush(void *context)
 	if (writes <= (history->all ? WRITES_ALL : WRITES_ALL_SAMPLE))
 		try_all_subsets_of_writes(history, writes);
 	else
-		try_subsets_of_writes(history, writes);
-	try_torn_writes(history, writes);
+		check_recovery_from_sampled_write_subsets(history, writes);
+	check_recovery_from_torn_writes(history, writes);
 }
 
 /* Operations */
 
 static void open_volume_for_history(struct history *history, const char *policy)
 {
-	int ret = durable_start(&history->live, policy, false);
+	int ret = durable_start_device(&history->live, policy, false);
 
 	CHECK_MSG(!ret, "%s: not started: %d: %s", policy, ret, history->live.device.error.text);
 }
@@ -331,8 +332,8 @@ static void submit_request(struct history *history, enum aftl_op op, u32 unit, u
 {
 	struct test_device *device = &history->live.device;
 
-	CHECK_EQ(test_submit(device, op, unit, units, class, flags,
-			     aftl_device_time_ns(device->ftl)),
+	CHECK_EQ(test_submit_io(device, op, unit, units, class, flags,
+				aftl_device_time_ns(device->ftl)),
 		 0);
 }
 
@@ -438,12 +439,12 @@ static void append_unit_with_fua(struct history *history)
 	submit_zone_append(history, 0, 1, AFTL_REQUEST_FUA);
 }
 
-static void append_to_other_zone(struct history *history)
+static void append_units_to_second_zone(struct history *history)
 {
 	submit_zone_append(history, 1, 3, 0);
 }
 
-static void write_at_zone_pointer(struct history *history)
+static void write_unit_at_zone_write_pointer(struct history *history)
 {
 	u32 written;
 
@@ -466,15 +467,15 @@ static const struct operation zone_operations[] = {
 	{ 'w', append_one_unit },
 	{ 'W', append_three_units },
 	{ 'u', append_unit_with_fua },
-	{ 'e', append_to_other_zone },
-	{ 'p', write_at_zone_pointer },
+	{ 'e', append_units_to_second_zone },
+	{ 'p', write_unit_at_zone_write_pointer },
 	{ 'd', reset_first_zone },
 	{ 'n', finish_first_zone },
 	{ 'f', submit_flush },
 	{ 'r', reload_device },
 };
 
-static void run_history_step(struct history *history, char word)
+static void execute_history_operation(struct history *history, char word)
 {
 	u32 i;
 
@@ -515,9 +516,9 @@ static void run_whole_history(struct history *history)
 	open_volume_for_history(history, policy);
 	history->live.disk.before_flush = try_crashes_before_flush;
 	history->live.disk.watcher = history;
-	for (word = history->words; *word && !tap_failures(); word++)
-		run_history_step(history, *word);
-	if (!tap_failures()) {
+	for (word = history->words; *word && !tap_failure_count(); word++)
+		execute_history_operation(history, *word);
+	if (!tap_failure_count()) {
 		CHECK_EQ(durable_drain_all_ops(&history->live), 0);
 		try_crashes_before_flush(history);
 	}
@@ -595,7 +596,7 @@ static const struct subject {
 	  "max_active_zones=2 buffer_safe=on" },
 };
 
-static void open_history(struct history *history, const struct subject *subject, u64 buffer)
+static void open_history_devices(struct history *history, const struct subject *subject, u64 buffer)
 {
 	const char *policy = subject->policy;
 	struct test_device device;
@@ -627,7 +628,7 @@ static void open_history(struct history *history, const struct subject *subject,
 	history->base_stamps = history->live.stamps;
 }
 
-static void close_history(struct history *history)
+static void close_history_devices(struct history *history)
 {
 	durable_close(&history->live);
 	durable_close(&history->judge);
@@ -662,7 +663,8 @@ static void try_histories_of_length(struct history *history, u32 length)
 {
 	u32 number;
 
-	for (number = 0; number < count_histories(history, length) && !tap_failures(); number++) {
+	for (number = 0; number < count_histories(history, length) && !tap_failure_count();
+	     number++) {
 		if (!is_history_selected(history, number, length))
 			continue;
 		name_history_by_number(history, number, length);
@@ -673,7 +675,7 @@ static void try_histories_of_length(struct history *history, u32 length)
 /* Histories in which a block, all of whose units are discarded, is erased without relocation. */
 static const char *const longer[] = { "uuuudc", "uuuuuuuudc" };
 
-static void draw_history(struct history *history, struct aftl_random *random)
+static void draw_random_operations_of_history(struct history *history, struct aftl_random *random)
 {
 	u32 words = WORDS_MAX + 1 + (u32)aftl_random_below(random, LONGER_WORDS_MAX - WORDS_MAX);
 
@@ -689,12 +691,12 @@ static void try_longer_histories(struct history *history)
 	u32 drawn = history->all ? 100 * LONGER_DRAWN : LONGER_DRAWN;
 	u32 i;
 
-	for (i = 0; i < ARRAY_SIZE(longer) && !tap_failures(); i++) {
+	for (i = 0; i < ARRAY_SIZE(longer) && !tap_failure_count(); i++) {
 		snprintf(history->words, sizeof(history->words), "%s", longer[i]);
 		run_whole_history(history);
 	}
-	for (i = 0; i < drawn && !tap_failures(); i++) {
-		draw_history(history, &random);
+	for (i = 0; i < drawn && !tap_failure_count(); i++) {
+		draw_random_operations_of_history(history, &random);
 		run_whole_history(history);
 	}
 }
@@ -706,25 +708,25 @@ static void try_all_histories(const struct subject *subject, u64 buffer, bool al
 
 	tap_begin("%s, changed to %s, write buffer of %llu bytes", subject->policy,
 		  subject->other, (unsigned long long)buffer);
-	open_history(&history, subject, buffer);
+	open_history_devices(&history, subject, buffer);
 	history.all = all;
 	for (history.mode = 0; history.mode < MODES; history.mode++) {
 		for (length = 1; length <= WORDS_MAX; length++)
 			try_histories_of_length(&history, length);
 		try_longer_histories(&history);
 	}
-	close_history(&history);
+	close_history_devices(&history);
 	tap_end();
 }
 
 static void print_history_counts(void)
 {
-	tap_note("%llu histories, %llu of them collect; %llu crashes, of %llu a sample",
-		 (unsigned long long)tally.histories, (unsigned long long)tally.collected,
-		 (unsigned long long)tally.crashes, (unsigned long long)tally.sampled);
-	tap_note("%llu recovered, %llu of them torn; %llu went on",
-		 (unsigned long long)tally.recovered, (unsigned long long)tally.torn,
-		 (unsigned long long)tally.went_on);
+	tap_printf("%llu histories, %llu of them collect; %llu crashes, of %llu a sample",
+		   (unsigned long long)tally.histories, (unsigned long long)tally.collected,
+		   (unsigned long long)tally.crashes, (unsigned long long)tally.sampled);
+	tap_printf("%llu recovered, %llu of them torn; %llu went on",
+		   (unsigned long long)tally.recovered, (unsigned long long)tally.torn,
+		   (unsigned long long)tally.went_on);
 }
 
 static const struct subject *find_subject_by_policy(const char *policy)
@@ -743,11 +745,12 @@ static void try_named_history(char **argv)
 	struct history history;
 
 	tap_begin("%s %s %s %s", argv[1], argv[2], argv[3], argv[4]);
-	open_history(&history, find_subject_by_policy(argv[1]), strtoull(argv[2], NULL, 10));
+	open_history_devices(&history, find_subject_by_policy(argv[1]),
+			     strtoull(argv[2], NULL, 10));
 	history.mode = strtoul(argv[3], NULL, 10) ? MODE_AT_ONCE : MODE_ONE_BY_ONE;
 	snprintf(history.words, sizeof(history.words), "%s", argv[4]);
 	run_whole_history(&history);
-	close_history(&history);
+	close_history_devices(&history);
 	tap_end();
 	print_history_counts();
 }

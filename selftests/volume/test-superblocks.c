@@ -119,7 +119,7 @@ static void check_two_die_failures(const char *policy)
 	CHECK(test_counters(&durable.device)->gc_blocks > 20);
 	record_lost_units(lost);
 	volume_crash_and_start(policy);
-	for (i = durable.unit_count / 2; i < durable.unit_count && !tap_failures(); i++)
+	for (i = durable.unit_count / 2; i < durable.unit_count && !tap_failure_count(); i++)
 		CHECK_MSG(!lost[i] || is_unit_lost(i), "unit %u was lost and is there again", i);
 	free(lost);
 }
@@ -196,7 +196,7 @@ TAP_TEST(a_die_failure_is_recorded_before_an_erase)
 }
 
 /* If a die fails that has parity of an unfinished superblock, another die takes the parity over. */
-static void check_parity_moves_to_other_die(const char *policy)
+static void check_live_die_takes_over_parity(const char *policy)
 {
 	u32 i;
 
@@ -320,6 +320,6 @@ int main(void)
 			       ARRAY_SIZE(policies),
 			       check_parity_recovered);
 	tap_run_with_each_name("another die takes over the parity of a dead die", policies,
-			       ARRAY_SIZE(policies), check_parity_moves_to_other_die);
+			       ARRAY_SIZE(policies), check_live_die_takes_over_parity);
 	return tap_run_all();
 }

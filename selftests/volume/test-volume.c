@@ -65,7 +65,7 @@ static u64 run_requests_and_digest_state(void)
 }
 
 /* Close the volume, run requests on the device without it, and return the digest of its state. */
-static u64 close_volume_and_digest_later_state(void)
+static u64 close_volume_then_run_and_digest_device(void)
 {
 	struct test_device *device = &durable.device;
 	u64 digest;
@@ -89,7 +89,7 @@ static void check_close_keeps_state(const char *policy, const char *params)
 
 	volume_open(policy, params);
 	run_requests_and_commit(7, 1500);
-	future = close_volume_and_digest_later_state();
+	future = close_volume_then_run_and_digest_device();
 	volume_load(policy, false);
 	CHECK(durable.recovery.closed);
 	CHECK_TEXT(durable.recovery.snapshot.text, "");
@@ -200,7 +200,7 @@ TAP_TEST(a_volume_is_opened_with_each_other_policy)
 	for (i = 0; aftl_policy_at(i); i++) {
 		const char *policy = aftl_policy_at(i)->name;
 
-		volume_exit_on_error(durable_start(&durable, policy, i % 2), policy);
+		volume_exit_on_error(durable_start_device(&durable, policy, i % 2), policy);
 		CHECK_TEXT(aftl_volume_get_header(durable.volume)->policy, policy);
 		CHECK_TEXT(aftl_volume_state(durable.volume)->policy, policy);
 		run_requests_and_commit(i, 200);
@@ -208,7 +208,7 @@ TAP_TEST(a_volume_is_opened_with_each_other_policy)
 	}
 }
 
-static u32 count_blocks_with_policy_note(const struct aftl *ftl)
+static u32 count_blocks_with_policy_metadata(const struct aftl *ftl)
 {
 	const struct aftl_media *media = aftl_media(ftl);
 	u32 noted = 0;
@@ -226,16 +226,16 @@ TAP_TEST(another_policy_gets_no_saved_policy_state)
 {
 	format_use_and_close_volume("approxftl", small);
 	volume_load("approxftl", true);
-	CHECK_RANGE(count_blocks_with_policy_note(durable.device.ftl), 1, U32_MAX);
+	CHECK_RANGE(count_blocks_with_policy_metadata(durable.device.ftl), 1, U32_MAX);
 	durable_stop(&durable);
-	volume_exit_on_error(durable_start(&durable, "baseline", true), "change");
+	volume_exit_on_error(durable_start_device(&durable, "baseline", true), "change");
 	durable_stop(&durable);
 	volume_load("baseline", false);
 	CHECK(!durable.recovery.closed);
-	CHECK_EQ(count_blocks_with_policy_note(durable.device.ftl), 0);
+	CHECK_EQ(count_blocks_with_policy_metadata(durable.device.ftl), 0);
 }
 
-static int load_with_changed_param(const char *key, const char *value)
+static int load_volume_with_changed_param(const char *key, const char *value)
 {
 	struct test_device *device = &durable.device;
 	const struct aftl_policy_type *type = aftl_policy_find(durable.super.policy);
@@ -260,12 +260,12 @@ TAP_TEST(only_parameters_that_may_change_are_accepted)
 	struct aftl_volume *volume;
 
 	format_use_and_close_volume("baseline", small);
-	CHECK_EQ(load_with_changed_param("seed", "5"), -EINVAL);
+	CHECK_EQ(load_volume_with_changed_param("seed", "5"), -EINVAL);
 	CHECK_CONTAINS(durable.device.error.text, "seed");
-	CHECK_EQ(load_with_changed_param("blocks", "49"), -EINVAL);
+	CHECK_EQ(load_volume_with_changed_param("blocks", "49"), -EINVAL);
 	CHECK_CONTAINS(durable.device.error.text, "blocks 48");
-	CHECK_EQ(load_with_changed_param("buffer_safe", "on"), 0);
-	CHECK_EQ(load_with_changed_param("program", "1ms"), 0);
+	CHECK_EQ(load_volume_with_changed_param("buffer_safe", "on"), 0);
+	CHECK_EQ(load_volume_with_changed_param("program", "1ms"), 0);
 	volume_exit_on_error(aftl_volume_open(&volume, &durable.disk.medium, &durable.device.error),
 			     "open");
 	CHECK_EQ(aftl_volume_get_header(volume)->config.program, 1000000);
@@ -353,7 +353,7 @@ TAP_TEST(each_shard_has_a_volume_of_its_own)
 		CHECK(!memcmp(aftl_config(durable.device.ftl), &own, sizeof(own)));
 		run_requests_and_commit(shard, 2000);
 		durable_stop(&durable);
-		volume_exit_on_error(durable_start(&durable, "baseline", true),
+		volume_exit_on_error(durable_start_device(&durable, "baseline", true),
 				     "start after a crash");
 		CHECK(!memcmp(&aftl_volume_get_header(durable.volume)->config,
 			      &durable.super.config, sizeof(own)));
@@ -363,7 +363,7 @@ TAP_TEST(each_shard_has_a_volume_of_its_own)
 		volume_start_device("baseline");
 		CHECK(durable.recovery.closed);
 		durable_stop(&durable);
-		CHECK_EQ(load_with_changed_param("shards", "1"), -EINVAL);
+		CHECK_EQ(load_volume_with_changed_param("shards", "1"), -EINVAL);
 		CHECK_CONTAINS(durable.device.error.text, "made with shards 2");
 	}
 }
@@ -429,7 +429,7 @@ TAP_TEST(the_copy_of_a_damaged_header_is_used)
 	struct aftl_volume *volume;
 
 	volume_format("baseline", small, false);
-	CHECK_EQ(load_with_changed_param("program", "1ms"), 0);
+	CHECK_EQ(load_volume_with_changed_param("program", "1ms"), 0);
 	memset(durable.disk.bytes + 600, 0xff, 512);
 	CHECK_EQ(aftl_volume_open(&volume, &durable.disk.medium, &durable.device.error), 0);
 	CHECK_EQ(aftl_volume_get_header(volume)->generation, 2);
@@ -533,7 +533,7 @@ static void check_repaired_sector(enum area area, bool scan, u32 damaged)
 		CHECK(strlen(recovery->snapshot.text) > 5);
 }
 
-static void check_damaged_load(u64 sector, bool scan, int ret)
+static void check_load_of_damaged_volume(u64 sector, bool scan, int ret)
 {
 	u64 spares = durable.super.layout.spares * AFTL_FRAME_SECTORS;
 	enum area area = area_of_sector(sector);
@@ -549,7 +549,7 @@ static void check_damaged_load(u64 sector, bool scan, int ret)
 	}
 }
 
-static void try_damaged_sector(u64 sector, struct aftl_random *random)
+static void load_volume_with_damaged_sector(u64 sector, struct aftl_random *random)
 {
 	enum area area = area_of_sector(sector);
 	bool scan = area == AREA_TABLES && aftl_random_below(random, 2);
@@ -559,10 +559,10 @@ static void try_damaged_sector(u64 sector, struct aftl_random *random)
 	int ret;
 
 	*byte ^= flip;
-	ret = durable_load(&durable, "approxftl", scan);
-	check_damaged_load(sector, scan, ret);
+	ret = durable_load_device(&durable, "approxftl", scan);
+	check_load_of_damaged_volume(sector, scan, ret);
 	if (!ret)
-		durable_check(&durable);
+		durable_check_all_data(&durable);
 	durable_stop(&durable);
 	*byte ^= flip;
 }
@@ -573,9 +573,9 @@ static void damage_each_sector(u32 tried[AREAS])
 	u64 sector;
 
 	for (sector = 0; sector < durable.super.layout.data * AFTL_FRAME_SECTORS; sector++) {
-		if (!is_sector_in_use(sector) || tap_failures())
+		if (!is_sector_in_use(sector) || tap_failure_count())
 			continue;
-		try_damaged_sector(sector, &random);
+		load_volume_with_damaged_sector(sector, &random);
 		tried[area_of_sector(sector)]++;
 	}
 	CHECK_EQ(tried[AREA_SUPER], 16);
@@ -643,7 +643,7 @@ TAP_TEST(only_initialised_extents_are_read)
 	volume_close_cleanly();
 	volume_load("approxftl", true);
 	CHECK_EQ(durable.recovery.tables, 0);
-	durable_check(&durable);
+	durable_check_all_data(&durable);
 }
 
 static void write_units_and_flush(u32 first, u32 units)
@@ -677,7 +677,7 @@ static bool crash_in_extent_init(bool zones, u32 change, u64 seed)
 	failed = durable.disk.off;
 	durable_crash(&durable, seed & 1 ? DISK_CRASH_WRITES : DISK_CRASH_SECTORS, &random);
 	volume_start_device("approxftl");
-	durable_check(&durable);
+	durable_check_all_data(&durable);
 	return failed;
 }
 
@@ -690,7 +690,8 @@ TAP_TEST(a_power_failure_while_an_extent_is_initialised_loses_nothing)
 	for (zones = 0; zones < 2; zones++)
 		for (seed = 0; seed < 24; seed++)
 			for (change = 1;
-			     !tap_failures() && crash_in_extent_init(zones, change, seed); change++)
+			     !tap_failure_count() && crash_in_extent_init(zones, change, seed);
+			     change++)
 				;
 }
 
@@ -719,7 +720,7 @@ TAP_TEST(the_extent_table_has_a_copy)
 	}
 	memset(find_extent_table_copy(0), 0, AFTL_SECTOR_BYTES);
 	memset(find_extent_table_copy(1), 0, AFTL_SECTOR_BYTES);
-	CHECK_EQ(durable_load(&durable, "approxftl", false), -EUCLEAN);
+	CHECK_EQ(durable_load_device(&durable, "approxftl", false), -EUCLEAN);
 	CHECK_CONTAINS(durable.device.error.text, "what has been written of the tables");
 }
 
@@ -767,7 +768,7 @@ TAP_TEST(a_damaged_zone_table_is_rebuilt_after_a_crash)
 	CHECK_EQ(durable.recovery.tables, 1);
 	durable_stop(&durable);
 	volume_load("approxftl", true);
-	durable_check(&durable);
+	durable_check_all_data(&durable);
 	test_audit_device(&durable.device);
 	CHECK_EQ(durable.recovery.tables, 0);
 }
@@ -798,7 +799,7 @@ TAP_TEST(zoned_volumes_record_bad_blocks)
 
 static void check_parameter_cannot_change(const char *key, const char *value)
 {
-	CHECK_EQ(load_with_changed_param(key, value), -EINVAL);
+	CHECK_EQ(load_volume_with_changed_param(key, value), -EINVAL);
 	CHECK_CONTAINS(durable.device.error.text, "that is as it was formatted");
 }
 
@@ -874,9 +875,9 @@ TAP_TEST(a_repair_keeps_the_persistent_buffer)
 	volume_crash();
 	sector = aftl_discard_place(&durable.super.layout, 3).sector;
 	durable.disk.bytes[sector * AFTL_SECTOR_BYTES] ^= 1;
-	CHECK_EQ(durable_load(&durable, "approxftl", false), -EUCLEAN);
+	CHECK_EQ(durable_load_device(&durable, "approxftl", false), -EUCLEAN);
 	durable.ignore_damage = true;
-	CHECK_EQ(durable_load(&durable, "approxftl", false), 0);
+	CHECK_EQ(durable_load_device(&durable, "approxftl", false), 0);
 	CHECK_EQ(durable.recovery.tables, 1);
 	CHECK_EQ(aftl_volume_repair_entries(durable.volume), 0);
 	durable.ignore_damage = false;
@@ -886,7 +887,7 @@ TAP_TEST(a_repair_keeps_the_persistent_buffer)
 	check_buffered_unit(3, 0);
 }
 
-static int persist_unit_of_buffer_tag(u32 tag, u32 unit)
+static int persist_unit_with_write_buffer_tag(u32 tag, u32 unit)
 {
 	struct aftl_plp_entry entry = { .what.lpn = to_lpn(unit) };
 	u64 offset;
@@ -918,7 +919,7 @@ static void take_all_plp_slots(void)
 	u32 i;
 
 	for (i = 0; i < tags; i++)
-		CHECK_EQ(persist_unit_of_buffer_tag(i, tags + i), 0);
+		CHECK_EQ(persist_unit_with_write_buffer_tag(i, tags + i), 0);
 	aftl_volume_release_plp_entry(durable.volume, 0);
 }
 
@@ -931,7 +932,7 @@ TAP_TEST(a_waiting_page_is_persisted_before_an_erase)
 	take_all_plp_slots();
 	for (i = 0; i < 2; i++) {
 		record_units_without_mapping(1);
-		CHECK_EQ(persist_unit_of_buffer_tag(i, i), -EAGAIN);
+		CHECK_EQ(persist_unit_with_write_buffer_tag(i, i), -EAGAIN);
 		record_units_without_mapping(0);
 		check_results_of_erase_and_retire(0, -EAGAIN);
 		record_units_without_mapping(2);
@@ -940,7 +941,7 @@ TAP_TEST(a_waiting_page_is_persisted_before_an_erase)
 		if (i)
 			aftl_volume_release_plp_entry(durable.volume, i);
 		else
-			CHECK_EQ(persist_unit_of_buffer_tag(i, i), 0);
+			CHECK_EQ(persist_unit_with_write_buffer_tag(i, i), 0);
 		check_results_of_erase_and_retire(0, 0);
 		aftl_volume_release_plp_entry(durable.volume, 1);
 	}
@@ -974,7 +975,7 @@ TAP_TEST(a_large_persistent_buffer_is_restored_in_linear_time)
 	tags = aftl_count_buffer_tags(device->ftl);
 	CHECK_RANGE(tags, 60000, aftl_geometry(device->ftl)->units);
 	for (; slot < tags; slot++)
-		CHECK_EQ(persist_unit_of_buffer_tag(slot, tags - 1 - slot), 0);
+		CHECK_EQ(persist_unit_with_write_buffer_tag(slot, tags - 1 - slot), 0);
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 	durable_stop(&durable);
 	begin = clock();
@@ -988,7 +989,7 @@ TAP_TEST(a_large_persistent_buffer_is_restored_in_linear_time)
 	}
 	CHECK_EQ(restored, tags);
 	begin = clock() - begin;
-	tap_note("%u pages: %ld us after a load of %ld us", tags, (long)begin, (long)load);
+	tap_printf("%u pages: %ld us after a load of %ld us", tags, (long)begin, (long)load);
 	CHECK(begin < load);
 }
 
@@ -1019,7 +1020,7 @@ TAP_TEST(plp_entries_of_too_many_zones_are_dropped_in_linear_time)
 	tags = aftl_count_buffer_tags(durable.device.ftl);
 	CHECK_RANGE(geo.zones, 100, tags / 4);
 	for (i = 0; i < tags; i++)
-		CHECK_EQ(persist_unit_of_buffer_tag(i, (i % geo.zones + 1) % geo.zones *
+		CHECK_EQ(persist_unit_with_write_buffer_tag(i, (i % geo.zones + 1) % geo.zones *
 						   geo.zone_units + i / geo.zones), 0);
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 	durable_stop(&durable);
@@ -1059,7 +1060,7 @@ static void drain_write_buffer(void)
 }
 
 /* Make a newer write of lpn 0 wait for a PLP slot; return the flash page with the older data. */
-static u32 write_version_without_plp_slot(struct aftl_spare *spare)
+static u32 rewrite_lpn_0_without_plp_slot(struct aftl_spare *spare)
 {
 	const struct aftl *ftl = durable.device.ftl;
 	aftl_ppn_t ppn;
@@ -1072,7 +1073,7 @@ static u32 write_version_without_plp_slot(struct aftl_spare *spare)
 	aftl_spare_describe_page(spare, ftl, ppn);
 	CHECK_EQ(from_ppn(ppn) % aftl_geometry(ftl)->block_ppns, 0);
 	take_all_plp_slots();
-	CHECK_EQ(persist_unit_of_buffer_tag(0, 0), -EAGAIN);
+	CHECK_EQ(persist_unit_with_write_buffer_tag(0, 0), -EAGAIN);
 	return from_ppn(ppn) / aftl_geometry(ftl)->page_units;
 }
 
@@ -1107,13 +1108,13 @@ TAP_TEST(a_waiting_page_is_persisted_before_a_die_is_retired)
 
 	volume_open("baseline", small_safe);
 	pages = aftl_geometry(durable.device.ftl)->pages;
-	page = write_version_without_plp_slot(&spare);
+	page = rewrite_lpn_0_without_plp_slot(&spare);
 	CHECK_EQ(aftl_volume_record_program(durable.volume, 20 * pages, &spare), 0);
 	CHECK_EQ(aftl_volume_record_erase(durable.volume, page / pages, &entry), 0);
 	/* lpn 1 takes the PLP slot that became free, so that lpn 0 still has to wait. */
 	aftl_volume_release_plp_entry(durable.volume, 1);
-	CHECK_EQ(persist_unit_of_buffer_tag(1, 9), 0);
-	CHECK_EQ(persist_unit_of_buffer_tag(0, 0), -EAGAIN);
+	CHECK_EQ(persist_unit_with_write_buffer_tag(1, 9), 0);
+	CHECK_EQ(persist_unit_with_write_buffer_tag(0, 0), -EAGAIN);
 	entry = (struct aftl_erase_entry){ .bad = true, .dead = true };
 	ret = aftl_volume_record_retirement(durable.volume, 20, &entry);
 	if (ret)
@@ -1243,8 +1244,8 @@ static void overwrite_pages_on_flash(void)
 		CHECK_EQ(test_execute_request(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
 	drain_write_buffer();
 	for (i = TWICE; i--;)
-		CHECK_EQ(test_submit(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0,
-				     aftl_device_time_ns(device->ftl)),
+		CHECK_EQ(test_submit_io(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0,
+					aftl_device_time_ns(device->ftl)),
 			 0);
 }
 
@@ -1267,7 +1268,7 @@ static void fail_blocks_in_use(void)
 }
 
 /* Count the pages whose reads the write buffer serves; *@last becomes the last of them. */
-static u32 count_buffered_reads(u32 *last)
+static u32 count_reads_served_by_write_buffer(u32 *last)
 {
 	const u64 *reads = &test_counters(&durable.device)->buffer_read_units;
 	u64 begin = *reads;
@@ -1296,7 +1297,7 @@ static void check_unflushable_data(const char *params, bool closed)
 	volume_open("baseline", params);
 	overwrite_pages_on_flash();
 	fail_blocks_in_use();
-	count = count_buffered_reads(&unit);
+	count = count_reads_served_by_write_buffer(&unit);
 	CHECK_RANGE(count, 8, TWICE);
 	CHECK_EQ(test_execute_request(&durable.device, AFTL_OP_DISCARD, unit, 1, AFTL_PRECISE,
 				      NULL),
@@ -1338,7 +1339,7 @@ static bool is_word_line_between_passes(const struct aftl *ftl)
 	return false;
 }
 
-static void crash_between_passes(void)
+static void crash_device_between_program_passes(void)
 {
 	struct test_device *device = &durable.device;
 	u32 i;
@@ -1349,8 +1350,8 @@ static void crash_between_passes(void)
 						      AFTL_PRECISE, NULL),
 				 0);
 	for (i = 0; i < 50; i++)
-		CHECK_EQ(test_submit(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0,
-				     aftl_device_time_ns(device->ftl)),
+		CHECK_EQ(test_submit_io(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0,
+					aftl_device_time_ns(device->ftl)),
 			 0);
 	while (!is_word_line_between_passes(device->ftl) && test_process_event(device))
 		;
@@ -1388,7 +1389,7 @@ static void collect_block_and_check_data(void)
 	CHECK(test_counters(&durable.device)->array_erases);
 	CHECK_EQ(durable_drain_all_ops(&durable), 0);
 	test_audit_device(&durable.device);
-	durable_check(&durable);
+	durable_check_all_data(&durable);
 }
 
 /*
@@ -1402,7 +1403,7 @@ TAP_TEST(a_crash_between_two_passes_leaves_room_for_gc)
 
 	volume_open("baseline", "channels=1 chips=1 blocks=24 layers=4 word_lines=2 "
 		    "bits=4 one_shot=on passes=2 op=50 buffer=256KiB");
-	crash_between_passes();
+	crash_device_between_program_passes();
 	for (noted = 2; noted--;) {
 		volume_start_device("baseline");
 		ftl = durable.device.ftl;
@@ -1426,7 +1427,7 @@ TAP_TEST(zeroed_tables_are_reported_as_damaged)
 	format_use_and_close_volume("approxftl", small);
 	spares = durable.super.layout.spares * AFTL_FRAME_BYTES;
 	memset(durable.disk.bytes + spares, 0, AFTL_FRAME_BYTES);
-	CHECK_EQ(durable_load(&durable, "approxftl", true), -EUCLEAN);
+	CHECK_EQ(durable_load_device(&durable, "approxftl", true), -EUCLEAN);
 	CHECK_CONTAINS(durable.device.error.text, "sector");
 }
 
@@ -1456,7 +1457,7 @@ static int try_to_format_use_and_close_volume(void)
 	int ret = durable_format(&durable);
 
 	if (!ret)
-		ret = durable_start(&durable, "approxftl", false);
+		ret = durable_start_device(&durable, "approxftl", false);
 	if (ret)
 		return ret;
 	/* A failed host read does not make the volume fail. */
@@ -1490,7 +1491,7 @@ static bool fail_disk_call(u64 number)
 	/* Writes that were flushed before the backing device failed must be found after a crash. */
 	durable.disk.fail_at = 0;
 	durable_crash(&durable, number % DISK_CRASHES, &random);
-	ret = durable_start(&durable, "approxftl", false);
+	ret = durable_start_device(&durable, "approxftl", false);
 	CHECK(!ret || durable.formatting);
 	return reached;
 }
@@ -1499,9 +1500,9 @@ TAP_TEST(the_failure_of_any_device_call_is_reported)
 {
 	u64 number = 1;
 
-	while (!tap_failures() && fail_disk_call(number))
+	while (!tap_failure_count() && fail_disk_call(number))
 		number++;
-	tap_note("%llu calls", (unsigned long long)number - 1);
+	tap_printf("%llu calls", (unsigned long long)number - 1);
 	CHECK_RANGE(number, 200, 100000);
 	/* The device tolerated failed reads of header, state, erase table and read-ahead chunks. */
 	CHECK_EQ(tolerated, 7);
@@ -1530,7 +1531,7 @@ static int format_and_load_volume(void)
 	int ret = durable_format(&durable);
 
 	if (!ret)
-		ret = durable_load(&durable, "approxftl", true);
+		ret = durable_load_device(&durable, "approxftl", true);
 	durable_stop(&durable);
 	return ret;
 }
@@ -1580,9 +1581,9 @@ static void open_used_volume(bool closed)
 }
 
 /* Load the device; on failure the error and its message are in @durable. */
-static int load_and_compare_digest(u64 *digest)
+static int load_volume_and_get_digest(u64 *digest)
 {
-	int ret = durable_load(&durable, durable.super.policy, false);
+	int ret = durable_load_device(&durable, durable.super.policy, false);
 
 	if (digest)
 		*digest = ret ? 0 : aftl_compute_device_digest(durable.device.ftl);
@@ -1615,14 +1616,14 @@ static void check_load_without_memory(const char *params, bool closed)
 
 	prepare_volume_to_load(params, closed);
 	durable.disk.allocations = 0;
-	CHECK_EQ(load_and_compare_digest(&expected), 0);
+	CHECK_EQ(load_volume_and_get_digest(&expected), 0);
 	all = durable.disk.allocations;
 	for (i = 1; i <= all + 1; i++) {
 		int ret;
 
 		durable.disk.allocations = 0;
 		durable.disk.no_memory_at = i;
-		ret = load_and_compare_digest(&digest);
+		ret = load_volume_and_get_digest(&digest);
 		CHECK_EQ(digest, ret ? 0 : expected);
 		CHECK_EQ(durable.disk.held, 0);
 		well += !ret;
@@ -1654,14 +1655,14 @@ static void check_concurrent_reads(bool closed)
 	u32 i;
 
 	open_used_volume(closed);
-	CHECK_EQ(load_and_compare_digest(&expected), 0);
+	CHECK_EQ(load_volume_and_get_digest(&expected), 0);
 	CHECK_EQ(durable.disk.most_reading, AFTL_READER_CHUNKS / 2 + 1);
 	all = durable.disk.begun;
 	CHECK_RANGE(all, AFTL_READER_CHUNKS / 2 + 2, 20);
 	for (i = 1; i <= all; i += 3) {
 		durable.disk.begun = 0;
 		durable.disk.not_begun_at = i;
-		CHECK_EQ(load_and_compare_digest(&digest), 0);
+		CHECK_EQ(load_volume_and_get_digest(&digest), 0);
 		CHECK_EQ(digest, expected);
 	}
 }
@@ -1686,12 +1687,12 @@ TAP_TEST(a_failure_of_read_ahead_is_harmless)
 	u64 i;
 
 	open_used_volume(false);
-	CHECK_EQ(load_and_compare_digest(&expected), 0);
+	CHECK_EQ(load_volume_and_get_digest(&expected), 0);
 	calls = durable.disk.calls;
 	for (i = 1; i <= calls; i += 2) {
 		durable.disk.calls = 0;
 		durable.disk.fail_at = i;
-		if (load_and_compare_digest(&digest))
+		if (load_volume_and_get_digest(&digest))
 			CHECK_CONTAINS(durable.device.error.text, "cannot be read");
 		else
 			well += digest == expected;
@@ -1700,7 +1701,7 @@ TAP_TEST(a_failure_of_read_ahead_is_harmless)
 }
 
 /* Fail reads of a load; then use the loaded device, and recover it after a crash. */
-static int fail_load_reads(u64 first, u64 calls, bool *reached)
+static int fail_disk_reads_during_load(u64 first, u64 calls, bool *reached)
 {
 	struct aftl_random random = { first };
 	int ret;
@@ -1708,7 +1709,7 @@ static int fail_load_reads(u64 first, u64 calls, bool *reached)
 	durable.disk.calls = 0;
 	durable.disk.fail_at = first;
 	durable.disk.fail_again = calls - 1;
-	ret = durable_load(&durable, "baseline", false);
+	ret = durable_load_device(&durable, "baseline", false);
 	*reached = durable.disk.calls >= first;
 	durable.disk.fail_at = 0;
 	durable.disk.fail_again = 0;
@@ -1717,7 +1718,7 @@ static int fail_load_reads(u64 first, u64 calls, bool *reached)
 		CHECK_EQ(durable.disk.held, 0);
 		return ret;
 	}
-	durable_check(&durable);
+	durable_check_all_data(&durable);
 	ret = aftl_volume_mark_in_use(durable.volume, aftl_policy_find("baseline"),
 				      &durable.device.config);
 	volume_exit_on_error(ret, "mark as in use");
@@ -1736,13 +1737,13 @@ TAP_TEST(a_temporary_read_failure_loses_nothing)
 	volume_open("baseline", small);
 	run_requests_and_commit(3, 300);
 	volume_close_cleanly();
-	for (first = 1; reached && !tap_failures(); first++)
-		for (calls = 1; calls <= 14 && !tap_failures(); calls++) {
-			well += !fail_load_reads(first, calls, &reached);
+	for (first = 1; reached && !tap_failure_count(); first++)
+		for (calls = 1; calls <= 14 && !tap_failure_count(); calls++) {
+			well += !fail_disk_reads_during_load(first, calls, &reached);
 			volume_start_device("baseline");
 			volume_close_cleanly();
 		}
-	tap_note("%u of %llu loads went well", well, (unsigned long long)(first - 1) * 14);
+	tap_printf("%u of %llu loads went well", well, (unsigned long long)(first - 1) * 14);
 }
 
 /* The error message names the unreadable frame, wherever the frame is. */
@@ -1760,7 +1761,7 @@ TAP_TEST(the_unreadable_frame_is_named)
 		snprintf(name, sizeof(name), "sector %llu,",
 			 (unsigned long long)frame * AFTL_FRAME_SECTORS);
 		durable.disk.unreadable[frame * AFTL_FRAME_SECTORS + 5] = true;
-		CHECK_EQ(load_and_compare_digest(&digest), -ENODATA);
+		CHECK_EQ(load_volume_and_get_digest(&digest), -ENODATA);
 		CHECK_CONTAINS(durable.device.error.text, name);
 		CHECK_CONTAINS(durable.device.error.text, "cannot be read");
 		durable.disk.unreadable[frame * AFTL_FRAME_SECTORS + 5] = false;
@@ -1769,7 +1770,7 @@ TAP_TEST(the_unreadable_frame_is_named)
 
 static u32 pauses_left;
 
-static int interrupt_load_after_yields(void *host)
+static int stop_load_after_given_pauses(void *host)
 {
 	(void)host;
 	return pauses_left-- ? 0 : -EINTR;
@@ -1782,9 +1783,9 @@ TAP_TEST(a_load_can_be_interrupted)
 	u32 i;
 
 	open_used_volume(false);
-	durable.device.ops.pause = interrupt_load_after_yields;
+	durable.device.ops.pause = stop_load_after_given_pauses;
 	pauses_left = U32_MAX;
-	CHECK_EQ(load_and_compare_digest(NULL), 0);
+	CHECK_EQ(load_volume_and_get_digest(NULL), 0);
 	pauses = U32_MAX - pauses_left;
 	/*
 	 * A load yields for each block while it reads the tables, maps the block's pages, and
@@ -1793,7 +1794,7 @@ TAP_TEST(a_load_can_be_interrupted)
 	CHECK_RANGE(pauses, 3 * 800 - 10, 3 * 900);
 	for (i = 0; i < pauses; i += i / 2 + 1) {
 		pauses_left = i;
-		CHECK_EQ(load_and_compare_digest(NULL), -EINTR);
+		CHECK_EQ(load_volume_and_get_digest(NULL), -EINTR);
 		CHECK_CONTAINS(durable.device.error.text, "interrupted while the");
 	}
 	durable.device.ops.pause = NULL;
@@ -1821,8 +1822,8 @@ TAP_TEST(many_changes_are_committed_without_a_flush)
 
 /* Encoding */
 
-static void make_random_spare_entry(struct aftl_spare *spare, const struct aftl_geometry *geo,
-				    struct aftl_random *random)
+static void make_random_oob_entry(struct aftl_spare *spare, const struct aftl_geometry *geo,
+				  struct aftl_random *random)
 {
 	u32 i;
 
@@ -1852,8 +1853,8 @@ static void make_random_spare_entry(struct aftl_spare *spare, const struct aftl_
 	}
 }
 
-static bool are_spare_entries_equal(const struct aftl_spare *a, const struct aftl_spare *b,
-				    u32 units)
+static bool are_oob_entries_equal(const struct aftl_spare *a, const struct aftl_spare *b,
+				  u32 units)
 {
 	return a->seq == b->seq && a->opened_ns == b->opened_ns && a->erases == b->erases &&
 	       a->wear == b->wear && a->first_hour == b->first_hour && a->hours == b->hours &&
@@ -1863,8 +1864,8 @@ static bool are_spare_entries_equal(const struct aftl_spare *a, const struct aft
 	       !memcmp(a->origin, b->origin, units * sizeof(*a->origin));
 }
 
-static void check_spare_entry_is_refused(const struct aftl_spare *spare,
-					 const struct aftl_geometry *geo)
+static void check_oob_entry_is_refused(const struct aftl_spare *spare,
+				       const struct aftl_geometry *geo)
 {
 	struct aftl_spare out;
 	u8 bytes[AFTL_SECTOR_BYTES];
@@ -1889,33 +1890,33 @@ TAP_TEST(entries_are_decoded_as_encoded)
 	CHECK_EQ(aftl_geometry_init(&geo, &device.config, &error), 0);
 	for (i = 0; i < 2000; i++) {
 		geo.passes = 1 + i % 2;
-		make_random_spare_entry(&in, &geo, &random);
+		make_random_oob_entry(&in, &geo, &random);
 		aftl_spare_encode(&in, &geo, bytes);
 		CHECK_EQ(aftl_spare_decode(&out, &geo, bytes), 0);
-		CHECK(are_spare_entries_equal(&in, &out, geo.page_units));
+		CHECK(are_oob_entries_equal(&in, &out, geo.page_units));
 	}
 	/* Refuse a coarse pass in a block of sequential order, and a coarse pass that is mapped. */
 	in.order = AFTL_ORDER_SEQUENTIAL;
-	check_spare_entry_is_refused(&in, &geo);
+	check_oob_entry_is_refused(&in, &geo);
 	in.order = AFTL_ORDER_FOGGY_FINE;
 	in.attr = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_FOGGY, 0);
 	in.word[0] = to_lpn(0);
 	in.mapped = 1;
-	check_spare_entry_is_refused(&in, &geo);
+	check_oob_entry_is_refused(&in, &geo);
 	/* Refuse precise data with a quality level, and a level that does not exist. */
 	in.attr = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
 	in.word[0] = aftl_lpn_word(to_lpn(0), 2);
-	check_spare_entry_is_refused(&in, &geo);
+	check_oob_entry_is_refused(&in, &geo);
 	in.attr = aftl_page_attr(AFTL_APPROX, AFTL_MODE_NORMAL, 0);
 	in.word[0] = aftl_lpn_word(to_lpn(0), AFTL_LEVELS);
-	check_spare_entry_is_refused(&in, &geo);
+	check_oob_entry_is_refused(&in, &geo);
 	in.order = AFTL_ORDERS;
-	check_spare_entry_is_refused(&in, &geo);
+	check_oob_entry_is_refused(&in, &geo);
 	/* A device that programs single pages refuses blocks in the order of in-place switches. */
 	geo.passes = 1;
 	in.order = AFTL_ORDER_SWITCHED;
 	in.attr = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_SLC, 0);
-	check_spare_entry_is_refused(&in, &geo);
+	check_oob_entry_is_refused(&in, &geo);
 }
 
 TAP_TEST(a_sector_is_valid_only_at_its_position)

@@ -689,5 +689,5 @@ void shadow_attach_to_device(struct shadow_store *store, struct test_device *dev
 	for (i = 0; i < geo->units; i++)
 		store->units[i].best = U32_MAX;
 	device->level = AFTL_LEVELS;
-	test_device_listen(device, &store->listener);
+	test_device_add_listener(device, &store->listener);
 }

@@ -19,7 +19,7 @@ void test_stream_init(struct test_stream *stream, u64 seed)
 	};
 }
 
-static u32 draw_number_for_stream(struct test_stream *stream, u32 n)
+static u32 draw_stream_u32(struct test_stream *stream, u32 n)
 {
 	return aftl_random_below(&stream->random, n);
 }
@@ -28,13 +28,13 @@ static enum aftl_op choose_request_op(struct test_stream *stream)
 {
 	u32 draw;
 
-	if (draw_number_for_stream(stream, 1000) < stream->flush)
+	if (draw_stream_u32(stream, 1000) < stream->flush)
 		return AFTL_OP_FLUSH;
-	draw = draw_number_for_stream(stream, 100);
+	draw = draw_stream_u32(stream, 100);
 	if (draw < stream->read)
 		return AFTL_OP_READ;
 	if (draw < stream->read + stream->discard)
-		return draw_number_for_stream(stream, 2) ? AFTL_OP_DISCARD : AFTL_OP_WRITE_ZEROES;
+		return draw_stream_u32(stream, 2) ? AFTL_OP_DISCARD : AFTL_OP_WRITE_ZEROES;
 	return AFTL_OP_WRITE;
 }
 
@@ -42,9 +42,9 @@ static u32 choose_request_unit(struct test_stream *stream, u32 units)
 {
 	u32 tenth = max(units / 10, 1U);
 
-	return draw_number_for_stream(stream, 100) < stream->hot ?
-		       draw_number_for_stream(stream, tenth) :
-		       draw_number_for_stream(stream, units);
+	return draw_stream_u32(stream, 100) < stream->hot ?
+		       draw_stream_u32(stream, tenth) :
+		       draw_stream_u32(stream, units);
 }
 
 /* Draw a placement id; sometimes none, or an id for which no placement handle exists. */
@@ -52,7 +52,7 @@ static void draw_placement_id(struct test_stream *stream, struct test_device *de
 {
 	if (device->config.placement_handles)
 		device->hint.stream =
-			(u8)draw_number_for_stream(stream, device->config.placement_handles + 2);
+			(u8)draw_stream_u32(stream, device->config.placement_handles + 2);
 }
 
 /* Draw a host queue; sometimes one that has no weight. */
@@ -61,7 +61,7 @@ static void draw_host_queue(struct test_stream *stream, struct test_device *devi
 	u32 queues = aftl_queue_weight_count(device->config.queue_weights);
 
 	if (device->config.queue_weights)
-		device->queue = (u8)draw_number_for_stream(stream, queues + 1);
+		device->queue = (u8)draw_stream_u32(stream, queues + 1);
 }
 
 /* Let some requests begin or end within a logical page, but not on zoned devices. */
@@ -85,13 +85,13 @@ bool test_stream_submit_request(struct test_stream *stream, struct test_device *
 	enum aftl_op op = choose_request_op(stream);
 	u32 all = test_unit_count(device);
 	u32 unit = choose_request_unit(stream, all);
-	u32 wanted = 1 + draw_number_for_stream(stream, stream->units_max);
+	u32 wanted = 1 + draw_stream_u32(stream, stream->units_max);
 	u32 units = min(wanted, all - unit);
-	u32 class = draw_number_for_stream(stream, 100) < stream->approx ? AFTL_APPROX :
+	u32 class = draw_stream_u32(stream, 100) < stream->approx ? AFTL_APPROX :
 									   AFTL_PRECISE;
-	u32 flags = draw_number_for_stream(stream, 1000) < stream->fua ? AFTL_REQUEST_FUA : 0;
+	u32 flags = draw_stream_u32(stream, 1000) < stream->fua ? AFTL_REQUEST_FUA : 0;
 	u64 at = aftl_device_time_ns(device->ftl) +
-		 (stream->gap_ns ? draw_number_for_stream(stream, stream->gap_ns) : 0);
+		 (stream->gap_ns ? draw_stream_u32(stream, stream->gap_ns) : 0);
 
 	if (op == AFTL_OP_FLUSH) {
 		unit = 0;
@@ -101,15 +101,16 @@ bool test_stream_submit_request(struct test_stream *stream, struct test_device *
 	draw_placement_id(stream, device);
 	draw_host_queue(stream, device);
 	draw_partial_request(stream, device, op, units);
-	CHECK_EQ(test_submit(device, op, unit, units, class, op == AFTL_OP_WRITE ? flags : 0, at),
+	CHECK_EQ(test_submit_io(device, op, unit, units, class, op == AFTL_OP_WRITE ? flags : 0,
+				at),
 		 0);
-	return test_drain_to_queue_depth(device, stream->depth);
+	return test_drain_requests_to_depth(device, stream->depth);
 }
 
 void test_stream_submit_requests(struct test_stream *stream, struct test_device *device,
 				 u32 requests)
 {
-	while (requests-- && !tap_failures() && test_stream_submit_request(stream, device))
+	while (requests-- && !tap_failure_count() && test_stream_submit_request(stream, device))
 		;
 }
 
@@ -119,13 +120,13 @@ bool test_stream_write_all_units(struct test_stream *stream, struct test_device 
 	u32 unit;
 
 	for (unit = 0; unit < all; unit += stream->units_max) {
-		u32 class = draw_number_for_stream(stream, 100) < stream->approx ? AFTL_APPROX :
+		u32 class = draw_stream_u32(stream, 100) < stream->approx ? AFTL_APPROX :
 										   AFTL_PRECISE;
 		u32 units = min(stream->units_max, all - unit);
 
 		stream->operations += units;
-		if (test_submit(device, AFTL_OP_WRITE, unit, units, class, 0, 0) ||
-		    !test_drain_to_queue_depth(device, stream->depth))
+		if (test_submit_io(device, AFTL_OP_WRITE, unit, units, class, 0, 0) ||
+		    !test_drain_requests_to_depth(device, stream->depth))
 			return false;
 	}
 	return true;
@@ -196,7 +197,7 @@ static void randomize_host_queues(struct aftl_config *config)
 }
 
 /* The seed decides whether writes suspend erases and whether cache commands are used. */
-static void randomize_suspension(struct aftl_config *config)
+static void randomize_suspend_and_cache_commands(struct aftl_config *config)
 {
 	struct aftl_random random = { config->seed ^ 5 };
 
@@ -236,7 +237,7 @@ static void randomize_queue_depth_and_gc(struct aftl_config *config, struct aftl
 }
 
 /* Draw the parameters of failures, and the times that requests spend outside of the flash. */
-static void randomize_failures(struct aftl_config *config, struct aftl_random *random)
+static void randomize_error_and_time_params(struct aftl_config *config, struct aftl_random *random)
 {
 	config->errors = aftl_random_below(random, 3) != 0;
 	config->cell_model = aftl_random_below(random, 2);
@@ -313,7 +314,7 @@ void test_randomize_options(struct test_device *device, struct aftl_random *rand
 
 	randomize_write_buffer(config, random);
 	randomize_queue_depth_and_gc(config, random);
-	randomize_failures(config, random);
+	randomize_error_and_time_params(config, random);
 	randomize_policy_params(config, random);
 	config->seed = aftl_random_next(random);
 	randomize_program_modes(config, random);
@@ -321,7 +322,7 @@ void test_randomize_options(struct test_device *device, struct aftl_random *rand
 	randomize_slc_cache(config);
 	randomize_read_cache(config);
 	randomize_host_queues(config);
-	randomize_suspension(config);
+	randomize_suspend_and_cache_commands(config);
 	randomize_gc_pace(config);
 	randomize_latencies(config, random);
 }
@@ -355,12 +356,12 @@ void test_print_config(const struct test_device *device, const char *policy, u64
 		used += scnprintf(line + used, sizeof(line) - used, " %s=%s", aftl_param_at(i)->key,
 				  text);
 	}
-	tap_note("replay: seed %llu, policy %s,%s", (unsigned long long)seed, policy, line);
+	tap_printf("replay: seed %llu, policy %s,%s", (unsigned long long)seed, policy, line);
 }
 
 void test_finish_device_or_print_config(struct test_device *device, const char *policy, u64 seed)
 {
 	test_device_audit_and_close(device);
-	if (tap_failures())
+	if (tap_failure_count())
 		test_print_config(device, policy, seed);
 }

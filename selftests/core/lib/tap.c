@@ -146,7 +146,7 @@ void *tap_zalloc(size_t count, size_t size)
 	return memory;
 }
 
-void tap_note(const char *format, ...)
+void tap_printf(const char *format, ...)
 {
 	va_list args;
 
@@ -171,7 +171,7 @@ bool tap_report_failure(const char *file, int line, const char *format, ...)
 	return false;
 }
 
-unsigned int tap_failures(void)
+unsigned int tap_failure_count(void)
 {
 	return tap.failures;
 }

@@ -88,13 +88,13 @@ void tap_bail_out(const char *format, ...) __printf(1, 2);
 void *tap_zalloc(size_t count, size_t size);
 
 /* Print a diagnostic line. */
-void tap_note(const char *format, ...) __printf(1, 2);
+void tap_printf(const char *format, ...) __printf(1, 2);
 
 /* Print the TAP plan; return the exit status for main(). */
 int tap_finish(void);
 
 /* Number of failed checks of the current test point. */
-unsigned int tap_failures(void);
+unsigned int tap_failure_count(void);
 
 /* Report a failed check; called by the CHECK macros. Return: false. */
 bool tap_report_failure(const char *file, int line, const char *format, ...) __printf(3, 4);
@@ -121,7 +121,8 @@ static inline bool tap_check_range(u64 got, u64 low, u64 high, const char *file,
 				  (unsigned long long)high);
 }
 
-static inline bool tap_same_text(const char *got, const char *wanted, const char *file, int line)
+static inline bool tap_check_text_equals(const char *got, const char *wanted, const char *file,
+					 int line)
 {
 	return !strcmp(got, wanted) ||
 	       tap_report_failure(file, line, "\"%s\" is not \"%s\"", got, wanted);
@@ -140,7 +141,7 @@ static inline bool tap_check_contains(const char *got, const char *part, const c
 	tap_compare((u64)(got), (u64)(wanted), __FILE__, __LINE__, #got)
 #define CHECK_RANGE(got, low, high) \
 	tap_check_range((u64)(got), (u64)(low), (u64)(high), __FILE__, __LINE__, #got)
-#define CHECK_TEXT(got, wanted) tap_same_text(got, wanted, __FILE__, __LINE__)
+#define CHECK_TEXT(got, wanted) tap_check_text_equals(got, wanted, __FILE__, __LINE__)
 #define CHECK_CONTAINS(got, part) tap_check_contains(got, part, __FILE__, __LINE__)
 
 #endif

@@ -118,7 +118,8 @@ static void test_host_complete(void *host, struct aftl_request *request)
 		test_release_request(device, mine);
 }
 
-static void test_host_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag)
+static void notify_listeners_of_accepted_unit(void *host, struct aftl_request *request,
+					      aftl_lpn_t lpn, u32 tag)
 {
 	TELL(host, accept, request ? is_test_request(request) : NULL, lpn, tag);
 }
@@ -129,54 +130,55 @@ static void count_host_call(struct test_device *device)
 	device->burst++;
 }
 
-static void test_host_program(void *host, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
+static void notify_listeners_of_program(void *host, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
 {
 	count_host_call(host);
 	TELL(host, program, tag, lpn, ppn);
 }
 
-static void test_host_program_failed(void *host, u32 tag)
+static void notify_listeners_of_unflushable_write(void *host, u32 tag)
 {
 	count_host_call(host);
 	TELL(host, unstored, tag);
 }
 
-static void test_host_release(void *host, u32 tag)
+static void notify_listeners_of_released_tag(void *host, u32 tag)
 {
 	TELL(host, release, tag);
 }
 
-static void test_host_copy(void *host, aftl_lpn_t lpn, aftl_ppn_t from, aftl_ppn_t to)
+static void notify_listeners_of_copied_unit(void *host, aftl_lpn_t lpn, aftl_ppn_t from,
+					    aftl_ppn_t to)
 {
 	count_host_call(host);
 	TELL(host, copy, lpn, from, to);
 }
 
-static void test_host_programmed(void *host, aftl_ppn_t first)
+static void notify_listeners_of_programmed_page(void *host, aftl_ppn_t first)
 {
 	count_host_call(host);
 	TELL(host, programmed, first);
 }
 
-static void test_host_unmap(void *host, aftl_lpn_t first, u32 units)
+static void notify_listeners_of_unmapped_units(void *host, aftl_lpn_t first, u32 units)
 {
 	count_host_call(host);
 	TELL(host, unmap, first, units);
 }
 
-static void test_host_zone(void *host, u32 zone, enum aftl_zone_state state)
+static void notify_listeners_of_zone_state(void *host, u32 zone, enum aftl_zone_state state)
 {
 	count_host_call(host);
 	TELL(host, zone, zone, state);
 }
 
-static void test_host_erase(void *host, aftl_ppn_t first, u32 slots)
+static void notify_listeners_of_erased_block(void *host, aftl_ppn_t first, u32 slots)
 {
 	count_host_call(host);
 	TELL(host, erase, first, slots);
 }
 
-static void test_host_retire(void *host, u32 first, u32 blocks)
+static void notify_listeners_of_retired_blocks(void *host, u32 first, u32 blocks)
 {
 	count_host_call(host);
 	TELL(host, retire, first, blocks);
@@ -192,8 +194,8 @@ static void test_host_read(void *host, struct aftl_request *request, const struc
 }
 
 /* An in-place switch programs the cells of the whole word line again. */
-static u32 first_page_of_program(const struct aftl_geometry *geo,
-				 const struct aftl_array_event *event)
+static u32 find_first_programmed_page(const struct aftl_geometry *geo,
+				      const struct aftl_array_event *event)
 {
 	if (event->mode != AFTL_MODE_SWITCHED || event->pages == geo->pages)
 		return event->page;
@@ -212,7 +214,7 @@ void test_record_array_event(void *host, const struct aftl_array_event *event)
 	else if (event->op != AFTL_ARRAY_READ)
 		*program = (struct test_program){
 			.block = event->block,
-			.page = first_page_of_program(aftl_geometry(device->ftl), event),
+			.page = find_first_programmed_page(aftl_geometry(device->ftl), event),
 			.end = event->page + event->pages,
 			.end_ns = event->begin_ns + event->array_ns,
 		};
@@ -233,16 +235,16 @@ void test_device_init(struct test_device *device, const char *profile)
 		.alloc = test_host_alloc,
 		.free = test_host_free,
 		.complete = test_host_complete,
-		.accept = test_host_accept,
-		.program = test_host_program,
-		.unstored = test_host_program_failed,
-		.release = test_host_release,
-		.copy = test_host_copy,
-		.programmed = test_host_programmed,
-		.unmap = test_host_unmap,
-		.zone = test_host_zone,
-		.erase = test_host_erase,
-		.retire = test_host_retire,
+		.accept = notify_listeners_of_accepted_unit,
+		.program = notify_listeners_of_program,
+		.unstored = notify_listeners_of_unflushable_write,
+		.release = notify_listeners_of_released_tag,
+		.copy = notify_listeners_of_copied_unit,
+		.programmed = notify_listeners_of_programmed_page,
+		.unmap = notify_listeners_of_unmapped_units,
+		.zone = notify_listeners_of_zone_state,
+		.erase = notify_listeners_of_erased_block,
+		.retire = notify_listeners_of_retired_blocks,
 		.array = test_record_array_event,
 		.read = test_host_read,
 	};
@@ -290,13 +292,13 @@ const char *test_format_params(const char *format, ...)
 	return text;
 }
 
-void test_device_listen(struct test_device *device, struct test_listener *listener)
+void test_device_add_listener(struct test_device *device, struct test_listener *listener)
 {
 	listener->next = device->listeners;
 	device->listeners = listener;
 }
 
-void test_device_unlisten(struct test_device *device, struct test_listener *listener)
+void test_device_remove_listener(struct test_device *device, struct test_listener *listener)
 {
 	struct test_listener **link = &device->listeners;
 
@@ -331,8 +333,8 @@ int test_device_create(struct test_device *device, const char *policy)
 	return create_device(device, find_policy_or_bail_out(policy));
 }
 
-void test_device_open_policy_type(struct test_device *device, const struct aftl_policy_type *type,
-				  const char *params)
+void test_device_open_with_policy_type(struct test_device *device,
+				       const struct aftl_policy_type *type, const char *params)
 {
 	int ret;
 
@@ -345,10 +347,10 @@ void test_device_open_policy_type(struct test_device *device, const struct aftl_
 
 void test_device_open(struct test_device *device, const char *policy, const char *params)
 {
-	test_device_open_policy_type(device, find_policy_or_bail_out(policy), params);
+	test_device_open_with_policy_type(device, find_policy_or_bail_out(policy), params);
 }
 
-void test_device_open_demo(struct test_device *device, const char *policy, const char *params)
+void test_open_demo_profile(struct test_device *device, const char *policy, const char *params)
 {
 	test_device_init(device, "demo");
 	test_device_open(device, policy, params);
@@ -401,7 +403,7 @@ void test_device_close(struct test_device *device)
 	while (device->listeners) {
 		struct test_listener *listener = device->listeners;
 
-		test_device_unlisten(device, listener);
+		test_device_remove_listener(device, listener);
 		if (listener->close)
 			listener->close(listener);
 	}
@@ -428,7 +430,7 @@ static int reload_device(struct test_device *device, const struct aftl_policy_ty
 	struct aftl_snapshot_source source;
 	int ret;
 
-	test_device_save(device, &bytes);
+	test_device_save_snapshot(device, &bytes);
 	aftl_destroy(device->ftl);
 	device->ftl = NULL;
 	source = test_bytes_source(&bytes);
@@ -589,8 +591,8 @@ static int submit_pooled_request(struct test_device *device, struct test_request
 	return -EINVAL;
 }
 
-int test_submit(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class,
-		u32 flags, u64 at_ns)
+int test_submit_io(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class,
+		   u32 flags, u64 at_ns)
 {
 	struct test_request *mine = fill_test_request(device, op, unit, units, class, flags, at_ns);
 
@@ -652,7 +654,7 @@ int test_execute_request(struct test_device *device, enum aftl_op op, u32 unit, 
 	return test_execute_flagged_request(device, op, unit, units, class, 0, latency_ns);
 }
 
-u64 test_get_latency(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class)
+u64 test_measure_io_ns(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class)
 {
 	u64 latency_ns = 0;
 
@@ -660,7 +662,7 @@ u64 test_get_latency(struct test_device *device, enum aftl_op op, u32 unit, u32 
 	return latency_ns;
 }
 
-bool test_drain_to_queue_depth(struct test_device *device, u32 depth)
+bool test_drain_requests_to_depth(struct test_device *device, u32 depth)
 {
 	u64 completed = device->completed;
 	u32 events = 0;
@@ -677,9 +679,9 @@ bool test_drain_to_queue_depth(struct test_device *device, u32 depth)
 	return true;
 }
 
-bool test_drain(struct test_device *device)
+bool test_drain_requests(struct test_device *device)
 {
-	bool drained = test_drain_to_queue_depth(device, 0);
+	bool drained = test_drain_requests_to_depth(device, 0);
 
 	CHECK_EQ(aftl_pending_requests(device->ftl), device->pending);
 	return drained;
@@ -713,7 +715,7 @@ void test_device_audit_and_close(struct test_device *device)
 {
 	struct test_listener *each;
 
-	if (device->ftl && !tap_failures() && test_drain(device)) {
+	if (device->ftl && !tap_failure_count() && test_drain_requests(device)) {
 		for (each = device->listeners; each; each = each->next)
 			if (each->finish)
 				each->finish(each);
@@ -723,7 +725,7 @@ void test_device_audit_and_close(struct test_device *device)
 	test_device_close(device);
 }
 
-void test_device_save(struct test_device *device, struct test_bytes *bytes)
+void test_device_save_snapshot(struct test_device *device, struct test_bytes *bytes)
 {
 	struct aftl_snapshot_sink sink = test_bytes_sink(bytes);
 
@@ -748,7 +750,7 @@ struct aftl_block *test_block_of(struct test_device *device, u32 unit)
 	return aftl_block_of_ppn(&device->ftl->media, test_lookup(device, unit));
 }
 
-u64 test_count_programs(const struct test_device *device)
+u64 test_sum_programmed_units(const struct test_device *device)
 {
 	const struct aftl_counters *c = test_counters(device);
 

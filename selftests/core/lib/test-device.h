@@ -105,7 +105,7 @@ struct test_listener {
  * @level: quality level of approximate writes; AFTL_LEVELS: cycle through all and none
  * @alone: try reads with aftl_try_read_fastpath() first
  * @fast_reads: reads for which that succeeded
- * @listeners: see test_device_listen()
+ * @listeners: see test_device_add_listener()
  * @allocations: calls of alloc so far
  * @fail_at: number, from 1, of the allocation that fails; 0: none
  * @held_bytes: bytes not freed
@@ -196,8 +196,8 @@ const char *test_format_params(const char *format, ...) __printf(1, 2);
  */
 void test_record_array_event(void *host, const struct aftl_array_event *event);
 
-void test_device_listen(struct test_device *device, struct test_listener *listener);
-void test_device_unlisten(struct test_device *device, struct test_listener *listener);
+void test_device_add_listener(struct test_device *device, struct test_listener *listener);
+void test_device_remove_listener(struct test_device *device, struct test_listener *listener);
 
 /**
  * test_device_create() - create the device and fill it as configured
@@ -212,11 +212,11 @@ int test_device_create(struct test_device *device, const char *policy);
 void test_device_open(struct test_device *device, const char *policy, const char *params);
 
 /* Like test_device_open(), but with a policy that need not be registered. */
-void test_device_open_policy_type(struct test_device *device, const struct aftl_policy_type *type,
-				  const char *params);
+void test_device_open_with_policy_type(struct test_device *device,
+				       const struct aftl_policy_type *type, const char *params);
 
 /* Like test_device_open(), with the parameters of profile "demo" changed by @params. */
-void test_device_open_demo(struct test_device *device, const char *policy, const char *params);
+void test_open_demo_profile(struct test_device *device, const char *policy, const char *params);
 
 /* Check that creating the device fails with -EINVAL and a message that contains @part. */
 void test_check_config_refused(struct test_device *device, const char *policy, const char *params,
@@ -247,13 +247,13 @@ int test_device_reload(struct test_device *device);
 int test_device_reload_with_policy(struct test_device *device, const char *policy);
 
 /**
- * test_submit() - submit a request from the pool
+ * test_submit_io() - submit a request from the pool
  * @at_ns: arrival
  *
  * Return: 0, or -EINVAL if the core refused it.
  */
-int test_submit(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class,
-		u32 flags, u64 at_ns);
+int test_submit_io(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class,
+		   u32 flags, u64 at_ns);
 
 /**
  * test_submit_kept() - submit a request that the caller owns until test_release_request()
@@ -286,7 +286,7 @@ int test_execute_flagged_request(struct test_device *device, enum aftl_op op, u3
 				 u32 class, u32 flags, u64 *latency_ns);
 
 /* Like test_execute_request(), but check that it succeeds. Return: the latency. */
-u64 test_get_latency(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class);
+u64 test_measure_io_ns(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class);
 
 /*
  * Begin and end one call of the core, during which the core must not make more host callbacks than
@@ -302,10 +302,10 @@ void test_advance_clock_to(struct test_device *device, u64 now_ns);
 bool test_process_event(struct test_device *device);
 
 /* Advance until at most @depth requests are in progress; a hang fails the test point. */
-bool test_drain_to_queue_depth(struct test_device *device, u32 depth);
+bool test_drain_requests_to_depth(struct test_device *device, u32 depth);
 
 /* Advance the device until no request is in progress. */
-bool test_drain(struct test_device *device);
+bool test_drain_requests(struct test_device *device);
 
 /* Program all buffered data, also those that do not fill a page. */
 void test_flush_writes(struct test_device *device);
@@ -323,7 +323,7 @@ bool test_audit_device(struct test_device *device);
 void test_device_audit_and_close(struct test_device *device);
 
 /* Append a snapshot of the device to @bytes. */
-void test_device_save(struct test_device *device, struct test_bytes *bytes);
+void test_device_save_snapshot(struct test_device *device, struct test_bytes *bytes);
 
 /* Write @count logical pages from @first on, each by a request of its own. */
 void test_write_each_unit(struct test_device *device, u32 first, u32 count, u32 class);
@@ -351,6 +351,6 @@ static inline struct aftl_lun_info test_lun_info(const struct test_device *devic
 }
 
 /* Return the sum of the counters programmed_*_units. */
-u64 test_count_programs(const struct test_device *device);
+u64 test_sum_programmed_units(const struct test_device *device);
 
 #endif

@@ -16,7 +16,7 @@
 
 int fuzz_input(const u8 *data, size_t size) __asm__("LLVMFuzzerTestOneInput");
 
-static inline void fuzz_demand(bool condition)
+static inline void fuzz_assert(bool condition)
 {
 	if (!condition)
 		abort();
@@ -28,7 +28,7 @@ struct fuzz_bytes {
 	size_t left;
 };
 
-static inline u32 fuzz_next_byte(struct fuzz_bytes *bytes)
+static inline u32 fuzz_take_byte(struct fuzz_bytes *bytes)
 {
 	if (!bytes->left)
 		return 0;
@@ -36,11 +36,11 @@ static inline u32 fuzz_next_byte(struct fuzz_bytes *bytes)
 	return *bytes->data++;
 }
 
-static inline u32 fuzz_next_u16(struct fuzz_bytes *bytes)
+static inline u32 fuzz_take_u16(struct fuzz_bytes *bytes)
 {
-	u32 high = fuzz_next_byte(bytes);
+	u32 high = fuzz_take_byte(bytes);
 
-	return high << 8 | fuzz_next_byte(bytes);
+	return high << 8 | fuzz_take_byte(bytes);
 }
 
 /* Bytes allocated by the device under test; if not 0 when a harness ends, memory has leaked. */
@@ -65,7 +65,7 @@ static inline void check_refusal_has_message(const struct aftl_error *error)
 {
 	size_t length = strnlen(error->text, sizeof(error->text));
 
-	fuzz_demand(length > 5 && length < sizeof(error->text));
+	fuzz_assert(length > 5 && length < sizeof(error->text));
 }
 
 #endif

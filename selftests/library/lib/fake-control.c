@@ -20,7 +20,7 @@
 
 struct fake_control fake_control = { .scope = APPROXFTL_NONE };
 
-void fake_control_reset(void)
+void reset_fake_control_device(void)
 {
 	fake_control = (struct fake_control){ .scope = APPROXFTL_NONE };
 }

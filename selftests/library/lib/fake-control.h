@@ -66,6 +66,6 @@ struct fake_control {
 extern struct fake_control fake_control;
 
 /* Reset the fake control device to its state at program start. */
-void fake_control_reset(void);
+void reset_fake_control_device(void);
 
 #endif

@@ -80,7 +80,7 @@ struct durable_op {
 
 #define NO_TAG U32_MAX
 
-static void *check_durable_alloc(void *memory)
+static void *require_durable_memory(void *memory)
 {
 	if (!memory)
 		tap_bail_out("out of memory");
@@ -137,7 +137,7 @@ static bool recognise_unit_pattern(const struct durable_device *durable, u32 uni
 static struct durable_op *queue_durable_op(struct durable_device *durable, enum durable_kind kind)
 {
 	const struct aftl *ftl = durable->device.ftl;
-	struct durable_op *op = check_durable_alloc(calloc(1, sizeof(*op)));
+	struct durable_op *op = require_durable_memory(calloc(1, sizeof(*op)));
 
 	op->kind = kind;
 	op->now_ns = aftl_device_time_ns(ftl);
@@ -515,8 +515,8 @@ static void queue_plp_persist_op(struct durable_device *durable, u32 number)
 	op->kept = (struct aftl_plp_entry){ .what = what };
 }
 
-static void durable_on_accept(struct test_listener *self, struct test_request *request,
-			      aftl_lpn_t lpn, u32 tag)
+static void record_accepted_durable_unit(struct test_listener *self, struct test_request *request,
+					 aftl_lpn_t lpn, u32 tag)
 {
 	struct durable_device *durable = durable_of_listener(self);
 	u32 index = from_lpn(lpn);
@@ -530,7 +530,7 @@ static void durable_on_accept(struct test_listener *self, struct test_request *r
 		queue_plp_persist_op(durable, tag);
 }
 
-static void durable_on_unflushable_write(struct test_listener *self, u32 tag)
+static void queue_persist_of_unflushable_write(struct test_listener *self, u32 tag)
 {
 	struct durable_device *durable = durable_of_listener(self);
 
@@ -539,7 +539,7 @@ static void durable_on_unflushable_write(struct test_listener *self, u32 tag)
 }
 
 /* Commit before the program of a page that is reprogrammed, as volume.h requires. */
-static void queue_commit_before_reprogram(struct durable_device *durable, aftl_ppn_t ppn)
+static void queue_commit_op_before_reprogramming(struct durable_device *durable, aftl_ppn_t ppn)
 {
 	const struct aftl_media *media = aftl_media(durable->device.ftl);
 
@@ -547,33 +547,34 @@ static void queue_commit_before_reprogram(struct durable_device *durable, aftl_p
 		queue_durable_op(durable, OP_AGAIN)->to = ppn;
 }
 
-static void durable_on_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
+static void queue_durable_program_op(struct test_listener *self, u32 tag, aftl_lpn_t lpn,
+				     aftl_ppn_t ppn)
 {
 	struct durable_device *durable = durable_of_listener(self);
 	struct durable_op *op;
 
 	CHECK_EQ(durable->tags[tag].unit, from_lpn(lpn));
-	queue_commit_before_reprogram(durable, ppn);
+	queue_commit_op_before_reprogramming(durable, ppn);
 	op = queue_durable_op(durable, OP_PROGRAM);
 	op->unit = from_lpn(lpn);
 	op->stamp = durable->tags[tag].stamp;
 	op->to = ppn;
 }
 
-static void durable_on_copy(struct test_listener *self, aftl_lpn_t lpn, aftl_ppn_t from,
-			    aftl_ppn_t to)
+static void queue_durable_copy_op(struct test_listener *self, aftl_lpn_t lpn, aftl_ppn_t from,
+				  aftl_ppn_t to)
 {
 	struct durable_device *durable = durable_of_listener(self);
 	struct durable_op *op;
 
-	queue_commit_before_reprogram(durable, to);
+	queue_commit_op_before_reprogramming(durable, to);
 	op = queue_durable_op(durable, OP_COPY);
 	op->unit = from_lpn(lpn);
 	op->from = from;
 	op->to = to;
 }
 
-static void durable_on_programmed(struct test_listener *self, aftl_ppn_t first)
+static void queue_durable_program_record_op(struct test_listener *self, aftl_ppn_t first)
 {
 	struct durable_device *durable = durable_of_listener(self);
 	const struct aftl *ftl = durable->device.ftl;
@@ -583,7 +584,7 @@ static void durable_on_programmed(struct test_listener *self, aftl_ppn_t first)
 	aftl_spare_describe_page(&op->spare, ftl, first);
 }
 
-static void durable_on_release(struct test_listener *self, u32 tag)
+static void release_durable_tag(struct test_listener *self, u32 tag)
 {
 	struct durable_device *durable = durable_of_listener(self);
 	struct aftl_buffered_lpn what;
@@ -603,7 +604,8 @@ static void discard_zone_units(struct durable_device *durable, u32 zone)
 		durable->units[i].zeroed = next_stamp_of_unit(durable, i);
 }
 
-static void durable_on_zone(struct test_listener *self, u32 zone, enum aftl_zone_state state)
+static void queue_durable_zone_state_op(struct test_listener *self, u32 zone,
+					enum aftl_zone_state state)
 {
 	struct durable_device *durable = durable_of_listener(self);
 	struct durable_op *op = queue_durable_op(durable, OP_ZONE);
@@ -614,7 +616,7 @@ static void durable_on_zone(struct test_listener *self, u32 zone, enum aftl_zone
 		discard_zone_units(durable, zone);
 }
 
-static void durable_on_unmap(struct test_listener *self, aftl_lpn_t first, u32 units)
+static void queue_durable_unmap_op(struct test_listener *self, aftl_lpn_t first, u32 units)
 {
 	struct durable_op *op = queue_durable_op(durable_of_listener(self), OP_UNMAP);
 
@@ -622,7 +624,7 @@ static void durable_on_unmap(struct test_listener *self, aftl_lpn_t first, u32 u
 	op->units = units;
 }
 
-static void durable_on_erase(struct test_listener *self, aftl_ppn_t first, u32 slots)
+static void queue_durable_erase_op(struct test_listener *self, aftl_ppn_t first, u32 slots)
 {
 	struct durable_device *durable = durable_of_listener(self);
 	const struct aftl *ftl = durable->device.ftl;
@@ -632,7 +634,7 @@ static void durable_on_erase(struct test_listener *self, aftl_ppn_t first, u32 s
 	aftl_erase_entry_describe_block(&op->entry, ftl, op->number);
 }
 
-static void durable_on_retire(struct test_listener *self, u32 first, u32 blocks)
+static void queue_durable_retire_ops(struct test_listener *self, u32 first, u32 blocks)
 {
 	struct durable_device *durable = durable_of_listener(self);
 
@@ -658,11 +660,11 @@ struct durable_flush {
 static void record_submitted_flush(struct durable_device *durable,
 				   const struct test_request *request)
 {
-	struct durable_flush *flush = check_durable_alloc(calloc(1, sizeof(*flush)));
+	struct durable_flush *flush = require_durable_memory(calloc(1, sizeof(*flush)));
 	u32 i;
 
 	flush->request = request;
-	flush->stamps = check_durable_alloc(calloc(durable->unit_count, sizeof(*flush->stamps)));
+	flush->stamps = require_durable_memory(calloc(durable->unit_count, sizeof(*flush->stamps)));
 	for (i = 0; i < durable->unit_count; i++)
 		flush->stamps[i] = durable->units[i].completed;
 	flush->next = durable->flushes;
@@ -692,7 +694,7 @@ static void drop_submitted_flushes(struct durable_device *durable)
 }
 
 /* On zoned devices a flush persists units that wait for a full page. */
-static void queue_persist_of_partial_pages(struct durable_device *durable)
+static void queue_persist_ops_of_partial_pages(struct durable_device *durable)
 {
 	const struct aftl *ftl = durable->device.ftl;
 	u32 i;
@@ -707,7 +709,7 @@ static void queue_durability_promise(struct durable_device *durable, u32 unit, u
 {
 	struct durable_op *op;
 
-	queue_persist_of_partial_pages(durable);
+	queue_persist_ops_of_partial_pages(durable);
 	op = queue_durable_op(durable, OP_PROMISE);
 	op->unit = unit;
 	op->promised = units;
@@ -749,13 +751,13 @@ static void complete_write_or_discard(struct durable_device *durable,
 	}
 	if (!(what->flags & AFTL_REQUEST_FUA) && !is_write_buffer_persistent(durable))
 		return;
-	stamps = check_durable_alloc(calloc(what->units, sizeof(*stamps)));
+	stamps = require_durable_memory(calloc(what->units, sizeof(*stamps)));
 	memcpy(stamps, request->floor, what->units * sizeof(*stamps));
 	queue_durability_promise(durable, what->unit, what->units, stamps);
 }
 
 /* Once a zone reset has completed, so has the last discard of each unit of the zone. */
-static void complete_reset(struct durable_device *durable, const struct test_request *request)
+static void complete_zone_reset(struct durable_device *durable, const struct test_request *request)
 {
 	u32 first = request->request.unit;
 	u32 end = first + aftl_geometry(durable->device.ftl)->zone_units;
@@ -767,19 +769,19 @@ static void complete_reset(struct durable_device *durable, const struct test_req
 						      durable->units[first].zeroed);
 }
 
-static void durable_on_complete(struct test_listener *self, struct test_request *request)
+static void complete_durable_request(struct test_listener *self, struct test_request *request)
 {
 	struct durable_device *durable = durable_of_listener(self);
 
 	if (request->request.op == AFTL_OP_FLUSH)
 		complete_flush(durable, request);
 	else if (request->request.op > AFTL_OPS)
-		complete_reset(durable, request);
+		complete_zone_reset(durable, request);
 	else if (request->request.op != AFTL_OP_READ && !request->request.status)
 		complete_write_or_discard(durable, request);
 }
 
-static void durable_on_submitted(struct test_listener *self, struct test_request *request)
+static void record_submitted_durable_io(struct test_listener *self, struct test_request *request)
 {
 	struct durable_device *durable = durable_of_listener(self);
 	const struct aftl_request *what = &request->request;
@@ -817,7 +819,7 @@ static void check_write_stamp_of_unit(const struct durable_device *durable, u32 
 }
 
 /* The core must report the level of the data that it returned; promoted data have no level. */
-static void check_unit_level(const struct durable_device *durable, u32 unit, u32 stamp)
+static void check_quality_level_of_unit(const struct durable_device *durable, u32 unit, u32 stamp)
 {
 	u32 level = aftl_lpn_quality_level(durable->device.ftl, to_lpn(unit));
 	u32 written = max_t(u32, durable->levels[stamp % DURABLE_LEVELS], AFTL_APPROX);
@@ -878,8 +880,8 @@ static bool is_read_beyond_ecc(const struct durable_device *durable, const struc
 	       aftl_cell_read_errors(&ftl->cell, read->ppn, aftl_age_in_hours(ftl)).lost;
 }
 
-static void durable_on_read(struct test_listener *self, struct test_request *request,
-			    const struct aftl_read *read)
+static void check_durable_read(struct test_listener *self, struct test_request *request,
+			       const struct aftl_read *read)
 {
 	struct durable_device *durable = durable_of_listener(self);
 	u32 unit = from_lpn(read->lpn);
@@ -927,7 +929,7 @@ static void check_durable_unit(struct durable_device *durable, u32 unit)
 		check_unit_may_be_lost(durable, unit, mine->covered);
 	} else if (read_write_stamp_at_ppn(durable, unit, ppn, mine->covered, &stamp)) {
 		check_write_stamp_of_unit(durable, unit, stamp, mine->covered);
-		check_unit_level(durable, unit, stamp);
+		check_quality_level_of_unit(durable, unit, stamp);
 		mine->covered = stamp;
 	}
 	mine->completed = mine->covered;
@@ -950,7 +952,7 @@ static void check_durable_zone(struct durable_device *durable, u32 zone)
 		  durable->recovery.closed, "zone %u is open after a crash", zone);
 	CHECK_MSG(state >= AFTL_ZONE_FULL || durable->finished[zone] != DURABLE_STAYS_FINISHED,
 		  "zone %u was finished and is in state %u", zone, state);
-	for (i = unit; i < unit + written && !tap_failures(); i++) {
+	for (i = unit; i < unit + written && !tap_failure_count(); i++) {
 		if (durable->units[i].lost)
 			continue;
 		CHECK_MSG(durable->units[i].covered != durable->units[i].zeroed,
@@ -963,7 +965,7 @@ static void check_durable_zone(struct durable_device *durable, u32 zone)
 	durable->finished[zone] = state == AFTL_ZONE_FULL ? durable->finished[zone] : 0;
 }
 
-void durable_check(struct durable_device *durable)
+void durable_check_all_data(struct durable_device *durable)
 {
 	u32 i;
 
@@ -1030,7 +1032,7 @@ static void allow_loss_of_unit_on_dead_die(struct durable_device *durable, u32 u
 int durable_fail_die(struct durable_device *durable, u32 lun)
 {
 	const struct aftl_geometry *geo = aftl_geometry(durable->device.ftl);
-	bool *there = check_durable_alloc(calloc(durable->unit_count, sizeof(*there)));
+	bool *there = require_durable_memory(calloc(durable->unit_count, sizeof(*there)));
 	u32 class;
 	u32 i;
 	int ret;
@@ -1054,21 +1056,21 @@ int durable_fail_die(struct durable_device *durable, u32 lun)
 static void register_durable_listener(struct durable_device *durable)
 {
 	durable->listener = (struct test_listener){
-		.submitted = durable_on_submitted,
-		.complete = durable_on_complete,
-		.accept = durable_on_accept,
-		.program = durable_on_program,
-		.copy = durable_on_copy,
-		.programmed = durable_on_programmed,
-		.unstored = durable_on_unflushable_write,
-		.release = durable_on_release,
-		.unmap = durable_on_unmap,
-		.zone = durable_on_zone,
-		.erase = durable_on_erase,
-		.retire = durable_on_retire,
-		.read = durable_on_read,
+		.submitted = record_submitted_durable_io,
+		.complete = complete_durable_request,
+		.accept = record_accepted_durable_unit,
+		.program = queue_durable_program_op,
+		.copy = queue_durable_copy_op,
+		.programmed = queue_durable_program_record_op,
+		.unstored = queue_persist_of_unflushable_write,
+		.release = release_durable_tag,
+		.unmap = queue_durable_unmap_op,
+		.zone = queue_durable_zone_state_op,
+		.erase = queue_durable_erase_op,
+		.retire = queue_durable_retire_ops,
+		.read = check_durable_read,
 	};
-	test_device_listen(&durable->device, &durable->listener);
+	test_device_add_listener(&durable->device, &durable->listener);
 }
 
 static void set_volume_policy_name(struct aftl_volume_header *super, const char *policy)
@@ -1102,14 +1104,14 @@ int durable_open_with_extents(struct durable_device *durable, const struct aftl_
 	lying_disk_open(&durable->disk, durable->super.layout.frames * AFTL_FRAME_BYTES);
 	durable->unit_count = geo.units;
 	durable->slots = geo.ppns;
-	durable->units = check_durable_alloc(calloc(geo.units, sizeof(*durable->units)));
-	durable->buffered = check_durable_alloc(calloc(geo.units, sizeof(*durable->buffered)));
-	durable->finished = check_durable_alloc(calloc(geo.units, 1));
-	durable->bytes = check_durable_alloc(calloc(1, geo.unit_bytes));
-	durable->late.bytes = check_durable_alloc(calloc(1, geo.unit_bytes));
+	durable->units = require_durable_memory(calloc(geo.units, sizeof(*durable->units)));
+	durable->buffered = require_durable_memory(calloc(geo.units, sizeof(*durable->buffered)));
+	durable->finished = require_durable_memory(calloc(geo.units, 1));
+	durable->bytes = require_durable_memory(calloc(1, geo.unit_bytes));
+	durable->late.bytes = require_durable_memory(calloc(1, geo.unit_bytes));
 	durable->disk.before_flush = remap_unit_of_late_failed_write;
 	durable->disk.watcher = durable;
-	durable->lost = check_durable_alloc(calloc(geo.ppns, sizeof(*durable->lost)));
+	durable->lost = require_durable_memory(calloc(geo.ppns, sizeof(*durable->lost)));
 	return 0;
 }
 
@@ -1146,7 +1148,7 @@ int durable_format(struct durable_device *durable)
 }
 
 /* Return true if the open volume is the one that the last attempt to format made. */
-static bool is_volume_of_last_format(const struct durable_device *durable)
+static bool was_volume_made_by_last_format(const struct durable_device *durable)
 {
 	return !memcmp(aftl_volume_get_header(durable->volume)->uuid, durable->super.uuid,
 		       AFTL_UUID_BYTES);
@@ -1190,14 +1192,14 @@ static int restore_persisted_buffer(struct durable_device *durable)
 	return 0;
 }
 
-int durable_load(struct durable_device *durable, const char *policy, bool scan)
+int durable_load_device(struct durable_device *durable, const char *policy, bool scan)
 {
 	struct test_device *device = &durable->device;
 	int ret = aftl_volume_open(&durable->volume, &durable->disk.medium, &device->error);
 
 	if (ret)
 		return ret;
-	if (durable->formatting && is_volume_of_last_format(durable))
+	if (durable->formatting && was_volume_made_by_last_format(durable))
 		drop_durability_promises_after_format(durable);
 	if (durable->ignore_damage)
 		aftl_volume_ignore_damage(durable->volume);
@@ -1208,8 +1210,8 @@ int durable_load(struct durable_device *durable, const char *policy, bool scan)
 		durable_stop(durable);
 		return ret;
 	}
-	durable->tags = check_durable_alloc(calloc(aftl_count_buffer_tags(device->ftl),
-						   sizeof(*durable->tags)));
+	durable->tags = require_durable_memory(calloc(aftl_count_buffer_tags(device->ftl),
+						      sizeof(*durable->tags)));
 	ret = restore_persisted_buffer(durable);
 	if (ret)
 		durable_stop(durable);
@@ -1225,15 +1227,15 @@ static void retire_remapped_blocks(struct durable_device *durable)
 		CHECK_EQ(aftl_fail_block(durable->device.ftl, block), 0);
 }
 
-int durable_start(struct durable_device *durable, const char *policy, bool scan)
+int durable_start_device(struct durable_device *durable, const char *policy, bool scan)
 {
 	struct test_device *device = &durable->device;
-	int ret = durable_load(durable, policy, scan);
+	int ret = durable_load_device(durable, policy, scan);
 
 	if (ret)
 		return ret;
 	test_audit_device(device);
-	durable_check(durable);
+	durable_check_all_data(durable);
 	aftl_volume_set_time(durable->volume, aftl_device_time_ns(device->ftl),
 			     aftl_get_device_age_ns(device->ftl),
 			     aftl_get_policy_state_word(device->ftl));
@@ -1281,7 +1283,7 @@ int durable_drain_all_ops(struct durable_device *durable)
 {
 	struct test_device *device = &durable->device;
 
-	test_drain(device);
+	test_drain_requests(device);
 	return durable_execute_ops(durable, U32_MAX);
 }
 
@@ -1298,7 +1300,7 @@ static int close_durable_volume(struct durable_device *durable)
 			;
 	}
 	aftl_quiesce(device->ftl);
-	queue_persist_of_partial_pages(durable);
+	queue_persist_ops_of_partial_pages(durable);
 	ret = durable_execute_ops(durable, U32_MAX);
 	if (!ret)
 		ret = aftl_volume_close(durable->volume, device->ftl, &device->error);

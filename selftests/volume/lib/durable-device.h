@@ -82,7 +82,7 @@ struct durable_late {
  * @slots: number of ppns
  * @displaced: number of remapped pages
  * @late: the next failed write
- * @lost_units: lost pages in the last durable_check()
+ * @lost_units: lost pages in the last durable_check_all_data()
  * @uncorrectable: pages that ECC could not correct, as the host was told
  * @formatting: a format was started and not completed
  * @ignore_damage: open a volume as `check --repair --give-up` does
@@ -143,12 +143,12 @@ void durable_close(struct durable_device *durable);
  * durable_format() - format the disk, with another UUID than the last time
  *
  * After a format no earlier data are expected. After an interrupted format the old data are
- * expected until durable_start() finds the new volume: the old volume must be intact or gone.
+ * expected until durable_start_device() finds the new volume: the old one must be intact or gone.
  */
 int durable_format(struct durable_device *durable);
 
 /**
- * durable_start() - open the volume, load the device, mark the volume as in use
+ * durable_start_device() - open the volume, load the device, mark the volume as in use
  * @policy: policy to use
  * @scan: see aftl_volume_load()
  *
@@ -156,10 +156,10 @@ int durable_format(struct durable_device *durable);
  *
  * Return: 0, or an error of volume or disk; the device is stopped then.
  */
-int durable_start(struct durable_device *durable, const char *policy, bool scan);
+int durable_start_device(struct durable_device *durable, const char *policy, bool scan);
 
-/* Like durable_start(), but without marking the volume as in use. */
-int durable_load(struct durable_device *durable, const char *policy, bool scan);
+/* Like durable_start_device(), but without marking the volume as in use. */
+int durable_load_device(struct durable_device *durable, const char *policy, bool scan);
 
 /* Free the device and the volume without closing them, as a crash does. */
 void durable_stop(struct durable_device *durable);
@@ -190,17 +190,17 @@ int durable_close_cleanly(struct durable_device *durable);
 /**
  * durable_crash() - stop the device, and turn the power of its disk off and on
  *
- * The next durable_start() must recover all data that were durable.
+ * The next durable_start_device() must recover all data that were durable.
  */
 void durable_crash(struct durable_device *durable, enum disk_crash crash,
 		   struct aftl_random *random);
 
 /**
- * durable_check() - check that each logical page has data of an allowed write
+ * durable_check_all_data() - check that each logical page has data of an allowed write
  *
  * The data found count as durable from then on, because a crash has left them.
  */
-void durable_check(struct durable_device *durable);
+void durable_check_all_data(struct durable_device *durable);
 
 /**
  * durable_damage_sector() - make a sector of the data of @unit unreadable on the disk

@@ -47,7 +47,7 @@ static u32 find_feature(const struct features *features, const char *name)
 	return 0;
 }
 
-static void read_refused_pair(struct features *features, char **rest)
+static void read_refused_feature_pair(struct features *features, char **rest)
 {
 	char first[FEATURE_WORD_SIZE];
 	char second[FEATURE_WORD_SIZE];
@@ -71,7 +71,7 @@ static void read_feature_line(struct features *features, char *line)
 	else if (!strcmp(kind, "feature"))
 		read_feature(features, &rest);
 	else if (!strcmp(kind, "refused"))
-		read_refused_pair(features, &rest);
+		read_refused_feature_pair(features, &rest);
 	else
 		tap_bail_out(TABLE ": there is no kind of line \"%s\"", kind);
 }
@@ -131,7 +131,7 @@ static void apply_feature(struct feature_set *set, struct test_device *device,
 }
 
 /* The feature table may name a refused pair of features in either order. */
-static bool features_are_refused(const struct features *features, u32 mask)
+static bool does_set_have_refused_feature_pair(const struct features *features, u32 mask)
 {
 	u32 i;
 	u32 j;
@@ -143,7 +143,7 @@ static bool features_are_refused(const struct features *features, u32 mask)
 	return false;
 }
 
-void features_apply_set(const struct features *features, u32 mask, struct feature_set *set)
+void features_make_set_config(const struct features *features, u32 mask, struct feature_set *set)
 {
 	struct test_device device;
 	u32 i;
@@ -162,5 +162,5 @@ void features_apply_set(const struct features *features, u32 mask, struct featur
 		strcat(set->name, features->all[i].name);
 	}
 	set->config = device.config;
-	set->refused = features_are_refused(features, mask);
+	set->refused = does_set_have_refused_feature_pair(features, mask);
 }

@@ -64,6 +64,6 @@ void features_read_table(struct features *features);
 u32 features_find_by_names(const struct features *features, const char *names);
 
 /* Fill @set with the parameters of the at most three features of @mask. */
-void features_apply_set(const struct features *features, u32 mask, struct feature_set *set);
+void features_make_set_config(const struct features *features, u32 mask, struct feature_set *set);
 
 #endif

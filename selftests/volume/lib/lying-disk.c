@@ -6,7 +6,7 @@
 #include "lying-disk.h"
 #include "tap.h"
 
-static void *check_disk_alloc(void *memory)
+static void *require_disk_memory(void *memory)
 {
 	if (!memory)
 		tap_bail_out("out of memory");
@@ -32,7 +32,7 @@ static void count_disk_write_or_flush(struct lying_disk *disk)
 
 static void remember_disk_write(struct lying_disk *disk, u64 offset, const void *bytes, u32 size)
 {
-	struct lying_write *write = check_disk_alloc(malloc(sizeof(*write) + size));
+	struct lying_write *write = require_disk_memory(malloc(sizeof(*write) + size));
 
 	*write = (struct lying_write){ .offset = offset, .size = size };
 	memcpy(write->bytes, bytes, size);
@@ -111,7 +111,7 @@ static void *lying_disk_backing_begin_read(void *host, u64 offset, void *bytes, 
 
 	if (++disk->begun == disk->not_begun_at)
 		return NULL;
-	read = check_disk_alloc(malloc(sizeof(*read)));
+	read = require_disk_memory(malloc(sizeof(*read)));
 	*read = (struct lying_read){ offset, bytes, size };
 	memset(bytes, 0x5a, size);
 	disk->reading++;
@@ -211,7 +211,7 @@ static void *lying_disk_backing_alloc(void *host, size_t bytes)
 	    disk->allocations - disk->no_memory_at <= disk->no_memory_again)
 		return NULL;
 	header = bytes >= LARGE_BYTES ? map_guarded_pages(bytes_with_header(bytes)) :
-					check_disk_alloc(calloc(1, sizeof(*header) + bytes));
+					require_disk_memory(calloc(1, sizeof(*header) + bytes));
 	header->bytes = bytes;
 	disk->held++;
 	disk->held_bytes += bytes;
@@ -250,10 +250,10 @@ void lying_disk_open(struct lying_disk *disk, u64 bytes)
 			.alloc = lying_disk_backing_alloc,
 			.free = lying_disk_backing_free,
 		},
-		.bytes = check_disk_alloc(calloc(1, rounded)),
-		.durable = check_disk_alloc(calloc(1, rounded)),
-		.unreadable = check_disk_alloc(calloc(rounded / DISK_SECTOR, sizeof(bool))),
-		.unwritable = check_disk_alloc(calloc(rounded / DISK_SECTOR, sizeof(bool))),
+		.bytes = require_disk_memory(calloc(1, rounded)),
+		.durable = require_disk_memory(calloc(1, rounded)),
+		.unreadable = require_disk_memory(calloc(rounded / DISK_SECTOR, sizeof(bool))),
+		.unwritable = require_disk_memory(calloc(rounded / DISK_SECTOR, sizeof(bool))),
 	};
 }
 

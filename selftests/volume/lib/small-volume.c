@@ -56,12 +56,12 @@ void volume_open(const char *policy, const char *params)
 
 void volume_start_device(const char *policy)
 {
-	volume_exit_on_error(durable_start(&durable, policy, false), "start");
+	volume_exit_on_error(durable_start_device(&durable, policy, false), "start");
 }
 
 void volume_load(const char *policy, bool scan)
 {
-	volume_exit_on_error(durable_load(&durable, policy, scan), scan ? "scan" : "load");
+	volume_exit_on_error(durable_load_device(&durable, policy, scan), scan ? "scan" : "load");
 }
 
 void volume_close_cleanly(void)
@@ -74,7 +74,7 @@ void volume_run_requests(u64 seed, u32 steps)
 	struct test_stream stream;
 
 	test_stream_init(&stream, seed);
-	while (steps-- && !tap_failures())
+	while (steps-- && !tap_failure_count())
 		test_stream_submit_request(&stream, &durable.device);
 	CHECK_EQ(durable_drain_all_ops(&durable), 0);
 }
@@ -101,8 +101,8 @@ void check_volume_keeps_policy(const char *own, const char *other)
 
 	volume_close_cleanly();
 	for (scan = 0; scan < 2; scan++) {
-		CHECK_EQ(durable_start(&durable, other, scan), -EINVAL);
+		CHECK_EQ(durable_start_device(&durable, other, scan), -EINVAL);
 		CHECK_CONTAINS(durable.device.error.text, why);
 	}
-	volume_exit_on_error(durable_start(&durable, own, true), "start");
+	volume_exit_on_error(durable_start_device(&durable, own, true), "start");
 }
