@@ -6,16 +6,16 @@ from pathlib import Path
 
 import numpy as np
 from selftests.claims import census
-from selftests.claims.real_traces import scratch_directory, trace_directory
-from selftests.claims.register import Measured, pack_figures
+from selftests.claims.real_traces import real_trace_directory, scratch_directory
+from selftests.claims.register import Measured, pack_results
 from selftests.claims.rows import (
     arithmetic_mean,
-    average_figures_of_runs,
-    compute_percent_saved,
+    compute_percent_reduction,
     format_numbers,
-    get_measure_of_run,
+    get_result_measure,
     list_mean_responses,
     mean_response_us,
+    pack_results_and_mean,
     read_counter,
     sensing_us_per_page,
 )
@@ -25,7 +25,7 @@ from selftests.claims.studies import record_files_of_trace_volumes, results_of_s
 from approxftl_tools import aft
 
 
-def compute_response_changes(state: str) -> tuple[float, float, float, float]:
+def compute_response_change_by_cost(state: str) -> tuple[float, float, float, float]:
     """Return changes (%) of read and write responses if all writes, or all reads, have low cost."""
     changes = []
     for runs in results_of_study("agcr-combinations", "trace", "costs", state=state).values():
@@ -40,18 +40,18 @@ def measure_ag2_write_costs() -> list[Measured]:
     """Measure low-cost writes with high-cost reads, and the reverse; also on worn flash."""
     result = []
     for state in ("the profile's rate of errors", "worn"):
-        read_dear, write_cheap, read_cheap, write_dear = compute_response_changes(state)
-        result += [*map(pack_figures, (write_cheap, read_cheap, write_dear - write_cheap,
+        read_dear, write_cheap, read_cheap, write_dear = compute_response_change_by_cost(state)
+        result += [*map(pack_results, (write_cheap, read_cheap, write_dear - write_cheap,
                                        read_dear - read_cheap))]
     return result
 
 
 def measure_ag3_page_classes() -> list[Measured]:
     """Count the page classes of streams; synthetic streams are made to have the paper's classes."""
-    found = [census.classify_pages(census.read_record_accesses(path))
+    found = [census.classify_pages(census.read_record_file_accesses(path))
              for path in record_files_of_trace_volumes().values()]
-    return [average_figures_of_runs(100 * one.read_only_share for one in found),
-            average_figures_of_runs(100 * one.write_only_share for one in found)]
+    return [pack_results_and_mean(100 * one.read_only_share for one in found),
+            pack_results_and_mean(100 * one.write_only_share for one in found)]
 
 
 def list_agcr_runs(state: str = "the profile's rate of errors") -> dict[str, dict[str, Json]]:
@@ -60,34 +60,34 @@ def list_agcr_runs(state: str = "the profile's rate of errors") -> dict[str, dic
     return dict(zip(record_files_of_trace_volumes(), found.values(), strict=True))
 
 
-def compute_response_savings(scheme: str, rival: str,
-                             state: str = "the profile's rate of errors") -> tuple[list[float],
-                                                                                   list[float]]:
+def compute_latency_savings(scheme: str, rival: str,
+                            state: str = "the profile's rate of errors") -> tuple[list[float],
+                                                                                  list[float]]:
     """Return by how much a scheme shortens the response of reads and of writes, by volume."""
-    pairs = [[compute_percent_saved(a, b)
+    pairs = [[compute_percent_reduction(a, b)
               for a, b in zip(list_mean_responses(runs[scheme]), list_mean_responses(runs[rival]),
                               strict=True)] for runs in list_agcr_runs(state).values()]
     reads, writes = zip(*pairs, strict=True)
     return [*reads], [*writes]
 
 
-def measure_ag4_other_policies() -> list[Measured]:
+def measure_ag4_gain_over_other_policies() -> list[Measured]:
     """Measure AGCR against other policies; in short queues policy li writes most at high cost."""
     lost = sum(read_counter(run, "read_lost_units") for runs in list_agcr_runs("aged").values()
                for run in runs.values())
-    reads, writes = compute_response_savings("agcr", "traditional", "aged")
+    reads, writes = compute_latency_savings("agcr", "traditional", "aged")
     return [
-        *map(average_figures_of_runs, compute_response_savings("agcr", "traditional")),
-        *map(average_figures_of_runs, compute_response_savings("agcr", "li")),
-        pack_figures(arithmetic_mean(reads), arithmetic_mean(writes),
+        *map(pack_results_and_mean, compute_latency_savings("agcr", "traditional")),
+        *map(pack_results_and_mean, compute_latency_savings("agcr", "li")),
+        pack_results(arithmetic_mean(reads), arithmetic_mean(writes),
                      holds=min(*reads, *writes) > 0 and not lost),
     ]
 
 
 def measure_ag5_rewrites() -> list[Measured]:
     """Count AGCR's rewrites in idle time: of any data, or only of data written at low cost."""
-    return [average_figures_of_runs([get_measure_of_run(runs[rule], "rewrite_percent")
-                                     for runs in list_agcr_runs().values()], 2)
+    return [pack_results_and_mean([get_result_measure(runs[rule], "rewrite_percent")
+                                   for runs in list_agcr_runs().values()], 2)
             for rule in ("agcr", "agcr, low")]
 
 
@@ -96,22 +96,22 @@ def measure_ag6_history_windows() -> list[Measured]:
     windows = results_of_study("agcr-windows", "trace", "history")
     accuracies, right = [], True
     for name, path in record_files_of_trace_volumes().items():
-        accesses = census.read_record_accesses(path)
+        accesses = census.read_record_file_accesses(path)
         found = [census.apply_agcr_rule(accesses, window) for window in range(3)]
         low = [run["mode_pages"]["coarse"] for run in windows[name.partition(" ")[2]].values()]
         accuracy = [100 * share_ for share_, _ in found]
         right = right and accuracy == sorted(set(accuracy)) and low == [n for _, n in found]
         accuracies.append(accuracy)
-    return [pack_figures(*map(arithmetic_mean, zip(*accuracies, strict=True)), holds=right)]
+    return [pack_results(*map(arithmetic_mean, zip(*accuracies, strict=True)), holds=right)]
 
 
-def measure_ag7_mapping_entry() -> list[Measured]:
+def measure_ag7_bytes_per_mapping_entry() -> list[Measured]:
     """Measure the bytes that AGCR adds to a mapping entry; return the device's geometry."""
     runs = results_of_study("agcr-memory")
     geo = runs["agcr"]["geometry"]
     more = (runs["agcr"]["memory_bytes"] - runs["traditional"]["memory_bytes"]) / geo["units"]
-    return [pack_figures(more, digits=3),
-            pack_figures(*(runs["agcr"]["parameters"][part]
+    return [pack_results(more, digits=3),
+            pack_results(*(runs["agcr"]["parameters"][part]
                            for part in ("channels", "chips", "planes")), digits=0)]
 
 
@@ -127,18 +127,18 @@ def measure_read_of_written_data_us(policy: str, *pace: str) -> float:
 
 def measure_ag8_slow_reads() -> list[Measured]:
     """Compare reads of data that policies agcr and li wrote, by queue depth; count cheap writes."""
-    changes = [compute_percent_saved(*(measure_read_of_written_data_us(policy, pace)
-                                       for policy in ("agcr", "li")))
+    changes = [compute_percent_reduction(*(measure_read_of_written_data_us(policy, pace)
+                                           for policy in ("agcr", "li")))
                for pace in ("--utilisation=2%", "--depth=512")]
     low = [arithmetic_mean(run["mode_pages"]["coarse"] / read_counter(run,
                                                                       "host_write_units") * 100
                            for run in (by_scheme[scheme]
                                        for by_scheme in list_agcr_runs().values()))
            for scheme in ("li", "agcr")]
-    return [*map(pack_figures, changes), pack_figures(*low)]
+    return [*map(pack_results, changes), pack_results(*low)]
 
 
-def copy_record_file_as_writes(path: Path) -> Path:
+def copy_record_with_reads_as_writes(path: Path) -> Path:
     """Return a copy of a record file in which each read has become a write."""
     records, data = aft.open_record_file(path).records, bytearray(path.read_bytes())
     np.frombuffer(data, records.dtype, offset=len(data) - records.nbytes)["op"] = census.WRITE
@@ -147,33 +147,33 @@ def copy_record_file_as_writes(path: Path) -> Path:
     return copy
 
 
-def list_runs_on_written_data(policy: str, *options: str) -> list[Json]:
+def list_results_on_prewritten_devices(policy: str, *options: str) -> list[Json]:
     """Return runs of the AGCR talk's volumes on devices where POLICY wrote all data before.
 
     The data were written by the requests of the volume, at their pace but all as writes.
     """
     common = ("--whole-units", "--fold", "--arrival=trace")
     device = ("--profile=fast16", "--allocate=static", "--order=fcfs", "--fill=none",
-              f"--blocks={2048 if trace_directory() else 16}", f"--policy={policy}", *options)
+              f"--blocks={2048 if real_trace_directory() else 16}", f"--policy={policy}", *options)
     return [run_two_streams_on_one_device((*device, *common,
-                                           f"--trace={copy_record_file_as_writes(path)}"),
+                                           f"--trace={copy_record_with_reads_as_writes(path)}"),
                                           (*common, f"--trace={path}"))
             for path in record_files_of_trace_volumes("agcr-combinations").values()]
 
 
 def measure_ag9_reads_of_written_data() -> list[Measured]:
     """Compare reads of data that AGCR wrote with those of data by two variants of policy li."""
-    ours = list_runs_on_written_data("agcr")
-    rivals = (list_runs_on_written_data("li"),
-              list_runs_on_written_data("li", "--program_fine=600us", "--read_fine=170us"))
+    ours = list_results_on_prewritten_devices("agcr")
+    rivals = (list_results_on_prewritten_devices("li"),
+              list_results_on_prewritten_devices("li", "--program_fine=600us", "--read_fine=170us"))
     pairs = [[list_mean_responses(run) for run in runs] for runs in (ours, *rivals)]
     sensing = [arithmetic_mean(map(sensing_us_per_page, runs)) for runs in (*rivals, ours)]
     return [
-        *(average_figures_of_runs(compute_percent_saved(a[kind], b[kind])
-                                  for a, b in zip(pairs[0], rival, strict=True))
+        *(pack_results_and_mean(compute_percent_reduction(a[kind], b[kind])
+                                for a, b in zip(pairs[0], rival, strict=True))
           for rival in pairs[1:] for kind in (0, 1)),
-        pack_figures(*sensing[1:], shown=format_numbers(sensing, 0)),
-        average_figures_of_runs((get_measure_of_run(run, "rewrite_percent") for run in ours), 2),
+        pack_results(*sensing[1:], shown=format_numbers(sensing, 0)),
+        pack_results_and_mean((get_result_measure(run, "rewrite_percent") for run in ours), 2),
     ]
 
 
@@ -181,7 +181,7 @@ def ablate_agcr() -> list[Measured]:
     """Ablate AGCR: mean response of reads and of writes in us, re-writes in percent."""
     steps = ("traditional", "agcr, off", "agcr, low", "agcr")
     runs = [[by_scheme[scheme] for scheme in steps] for by_scheme in list_agcr_runs().values()]
-    found = [[(*list_mean_responses(run), get_measure_of_run(run, "rewrite_percent"))
+    found = [[(*list_mean_responses(run), get_result_measure(run, "rewrite_percent"))
               for run in by_step]
              for by_step in zip(*runs, strict=True)]
     means = [tuple(map(arithmetic_mean, zip(*by_volume, strict=True))) for by_volume in found]
@@ -191,17 +191,17 @@ def ablate_agcr() -> list[Measured]:
         all(b[0] < 0.7 * a[0] for a, b in zip(found[2], found[3], strict=True)),
     )
     cells = [f"{format_numbers(one[:2], 0)} {one[2]:.2f}" for one in means]
-    return [pack_figures(holds=holds, shown=f"from {cells[at]} to {cells[at + 1]}")
+    return [pack_results(holds=holds, shown=f"from {cells[at]} to {cells[at + 1]}")
             for at, holds in enumerate(checks)]
 
 
 CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "AG-2": measure_ag2_write_costs,
     "AG-3": measure_ag3_page_classes,
-    "AG-4": measure_ag4_other_policies,
+    "AG-4": measure_ag4_gain_over_other_policies,
     "AG-5": measure_ag5_rewrites,
     "AG-6": measure_ag6_history_windows,
-    "AG-7": measure_ag7_mapping_entry,
+    "AG-7": measure_ag7_bytes_per_mapping_entry,
     "AG-8": measure_ag8_slow_reads,
     "AG-9": measure_ag9_reads_of_written_data,
     "AG-A": ablate_agcr,

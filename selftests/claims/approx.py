@@ -12,22 +12,22 @@ from itertools import pairwise
 from typing import Any
 
 from selftests.claims import classifiers
-from selftests.claims.real_traces import trace_directory
-from selftests.claims.register import Measured, pack_figures
+from selftests.claims.real_traces import real_trace_directory
+from selftests.claims.register import Measured, pack_results
 from selftests.claims.rows import (
     arithmetic_mean,
-    average_figures_of_runs,
+    array_program_us_per_host_unit,
+    compute_percent_reduction,
     compute_percent_reduction_or_nan,
-    compute_percent_saved,
-    get_measure_of_run,
+    get_result_measure,
+    host_program_us_per_page,
     lifetime_gain_percent,
     list_mutants_that_disable_rules,
     mean_response_us,
-    program_us_per_page,
-    program_us_per_unit,
+    pack_results_and_mean,
     read_counter,
 )
-from selftests.claims.runs import Json, falsified_settings, run_with_timeline
+from selftests.claims.runs import Json, falsified_settings, simulate_with_timeline
 from selftests.claims.studies import results_of_study
 
 ALL = ("baseline", "delta_b", "vth_b", "approxftl")
@@ -56,7 +56,8 @@ def solve_linear_equations(rows: list[list[Fraction]]) -> list[Fraction]:
     return [equation[-1] for equation in rows]
 
 
-def solve_mode_times_us(policy: str, modes: Sequence[str], shares: Sequence[str]) -> list[float]:
+def solve_for_program_mode_times_us(policy: str, modes: Sequence[str],
+                                    shares: Sequence[str]) -> list[float]:
     """Return the time (us) of each program mode, solved from as many runs as there are modes."""
     runs = run_policy_on_one_die(policy, shares)
     equations = [
@@ -68,7 +69,7 @@ def solve_mode_times_us(policy: str, modes: Sequence[str], shares: Sequence[str]
     return [float(value) for value in solve_linear_equations(equations)] or [math.nan] * len(modes)
 
 
-def do_page_modes_match_block_kinds(run: Json) -> bool:
+def do_program_modes_match_block_kinds(run: Json) -> bool:
     """Tell whether closed blocks have only pages in the program modes of their block kind."""
     pages = {kind: count["pages"] for kind, count in run["block_kinds"].items()}
     modes = run["mode_pages"]
@@ -86,11 +87,11 @@ def do_page_modes_match_block_kinds(run: Json) -> bool:
 def measure_ax1_program_times() -> list[Measured]:
     """Measure the program times of ApproxFTL's four program modes, and of policy delta_b."""
     modes = ("normal", "between", "after", "reduced")
-    ours = [*solve_mode_times_us("approxftl", modes, SHARES[1:-1]),
-            solve_mode_times_us("delta_b", ("normal", "coarse"), ("30%", "70%"))[1]]
-    kinds = all(map(do_page_modes_match_block_kinds, run_policy_on_one_die("approxftl")))
-    return [pack_figures(*ours),
-            pack_figures(shown="always" if kinds else "not always", holds=kinds)]
+    ours = [*solve_for_program_mode_times_us("approxftl", modes, SHARES[1:-1]),
+            solve_for_program_mode_times_us("delta_b", ("normal", "coarse"), ("30%", "70%"))[1]]
+    kinds = all(map(do_program_modes_match_block_kinds, run_policy_on_one_die("approxftl")))
+    return [pack_results(*ours),
+            pack_results(shown="always" if kinds else "not always", holds=kinds)]
 
 
 def run_approxftl_with_gc() -> Json:
@@ -104,7 +105,7 @@ def measure_ax2_illegal_placements() -> list[Measured]:
     runs = [run_approxftl_with_gc(), *run_policy_on_one_die("approxftl", ["50%"])]
     bugs = sum(read_counter(run, "policy_bugs") for run in runs)
     verified = all(run["verified"] for run in runs)
-    return [pack_figures(bugs, holds=bugs == 0 and verified,
+    return [pack_results(bugs, holds=bugs == 0 and verified,
                          shown=f"{bugs} refused, audit {'clean' if verified else 'failed'}")]
 
 
@@ -112,13 +113,14 @@ def measure_ax3_service_time() -> list[Measured]:
     """Measure the saving of service time, and the share of pages in mixed (checkerboard) blocks."""
     result = []
     for policy in ALL[1:]:
-        ours = [compute_percent_saved(program_us_per_page(run), program_us_per_page(base))
+        ours = [compute_percent_reduction(host_program_us_per_page(run),
+                                          host_program_us_per_page(base))
                 for run, base in zip(run_policy_on_one_die(policy),
                                      run_policy_on_one_die("baseline"), strict=True)]
         # Even without tags, the first position of a checkerboard block may take a precise page.
-        result.append(pack_figures(*ours, holds=abs(ours[0]) < 0.001))
+        result.append(pack_results(*ours, holds=abs(ours[0]) < 0.001))
     return result + [
-        pack_figures(*(compute_share_of_checkerboard_pages(run)
+        pack_results(*(compute_share_of_checkerboard_pages(run)
                        for share, run in results_of_study(name, "approx-share",
                                                           policy="approxftl").items()
                        if share not in ("0%", "100%")))
@@ -137,15 +139,15 @@ def measure_ax4_write_response() -> list[Measured]:
     result = []
     for use, runs in results_of_study("approx-queues", "utilisation", "policy").items():
         means = [mean_response_us(runs[policy], "write") for policy in ALL]
-        cuts = [compute_percent_saved(mean, means[0]) for mean in means]
+        cuts = [compute_percent_reduction(mean, means[0]) for mean in means]
         busy = runs["baseline"]["luns"]["mean_utilisation"]
         ordered = means == sorted(means, reverse=True) and len(set(means)) == len(means)
-        result.append(pack_figures(cuts[3], shown=f"{cuts[3]:.1f} > {cuts[2]:.1f} > {cuts[1]:.1f}",
+        result.append(pack_results(cuts[3], shown=f"{cuts[3]:.1f} > {cuts[2]:.1f} > {cuts[1]:.1f}",
                                    holds=ordered and abs(busy - float(use[:-1]) / 100) <= 0.01))
     return result
 
 
-def compare_responses(runs: dict[str, Json]) -> tuple[float, float]:
+def compute_latency_reductions(runs: dict[str, Json]) -> tuple[float, float]:
     """Return by how much ApproxFTL shortens the responses of reads and of writes in percent."""
     read, write = (compute_percent_reduction_or_nan(*(mean_response_us(runs[policy], kind)
                                                       for policy in ("approxftl", "baseline")))
@@ -156,18 +158,19 @@ def compare_responses(runs: dict[str, Json]) -> tuple[float, float]:
 def measure_ax5_read_response() -> list[Measured]:
     """Measure the response time of reads, which wait behind writes."""
     found = results_of_study("approx-reads", "utilisation", "order", "write-share", "policy")
-    by_order = {order: {share: compare_responses(runs) for share, runs in by_share.items()}
+    by_order = {order: {share: compute_latency_reductions(runs) for share, runs in by_share.items()}
                 for order, by_share in found["60%"].items()}
     busy, in_turn = by_order["read_first"], by_order["fcfs"]
-    light = {share: compare_responses(runs) for share, runs in found["2%"]["read_first"].items()}
+    light = {share: compute_latency_reductions(runs)
+             for share, runs in found["2%"]["read_first"].items()}
     less = [write - read for read, write in (busy["50%"], in_turn["50%"])]
     few, _ = busy["90%"]
     return [
-        *(pack_figures(read, shown=f"{read:.1f}; in turn {in_turn[share][0]:.1f}")
+        *(pack_results(read, shown=f"{read:.1f}; in turn {in_turn[share][0]:.1f}")
           for share, (read, _) in busy.items() if share in in_turn),
-        pack_figures(busy["0%"][0]),
-        pack_figures(few, shown=f"{few:.1f}; 2 % busy: {light['90%'][0]:.1f}"),
-        pack_figures(less[0], shown=f"{less[0]:.1f}; in turn {less[1]:.1f}"),
+        pack_results(busy["0%"][0]),
+        pack_results(few, shown=f"{few:.1f}; 2 % busy: {light['90%'][0]:.1f}"),
+        pack_results(less[0], shown=f"{less[0]:.1f}; in turn {less[1]:.1f}"),
     ]
 
 
@@ -186,8 +189,8 @@ def measure_ax6_lifetime() -> list[Measured]:
             far.append(abs(lifetime_gain_percent(run)
                            - 100 * (1 / (1 - 0.38 * compute_low_voltage_erase_share(run)) - 1)))
     over = [a - b for a, b in zip(*gains.values(), strict=True)]
-    return [pack_figures(max(far), digits=2), pack_figures(*gains["approxftl"]),
-            pack_figures(*over, holds=min(over) > 0)]
+    return [pack_results(max(far), digits=2), pack_results(*gains["approxftl"]),
+            pack_results(*over, holds=min(over) > 0)]
 
 
 def measure_ax7_energy() -> list[Measured]:
@@ -196,18 +199,19 @@ def measure_ax7_energy() -> list[Measured]:
     runs = results_of_study("approx-one-die", approx_share="50%")
     far = []
     for policy in ALL[1:]:
-        energy = compute_percent_saved(*(get_measure_of_run(runs[name], "program_energy_mean_pj")
-                                         for name in (policy, "baseline")))
-        far.append(abs(energy - compute_percent_saved(*(program_us_per_page(runs[name])
-                                                        for name in (policy, "baseline")))))
+        energy = compute_percent_reduction(*(get_result_measure(runs[name],
+                                                                "program_energy_mean_pj")
+                                             for name in (policy, "baseline")))
+        far.append(abs(energy - compute_percent_reduction(*(host_program_us_per_page(runs[name])
+                                                            for name in (policy, "baseline")))))
     tagged = results_of_study("approx-tags", "stream", "policy",
                               stream=["50 % in runs of 64", "50 % in runs of 1"])
-    total = [[compute_percent_saved(*(by_policy[name]["energy"]["total_pj"]
-                                      for name in ("approxftl", policy))) for policy in ALL[:3]]
+    total = [[compute_percent_reduction(*(by_policy[name]["energy"]["total_pj"]
+                                          for name in ("approxftl", policy))) for policy in ALL[:3]]
              for by_policy in (runs, tagged["50 % in runs of 64"], tagged["50 % in runs of 1"])]
     erase = read_counter(run, "erase_energy_pj") / read_counter(run, "array_erases") / 1e6
-    return [pack_figures(erase, digits=2), pack_figures(max(far), digits=2),
-            *(pack_figures(*cuts) for cuts in total), pack_figures(total[-1][0])]
+    return [pack_results(erase, digits=2), pack_results(max(far), digits=2),
+            *(pack_results(*cuts) for cuts in total), pack_results(total[-1][0])]
 
 
 def count_copies_per_approximate_page(run: Json) -> float:
@@ -227,8 +231,8 @@ def measure_ax8_bit_errors() -> list[Measured]:
     copies = [*map(count_copies_per_approximate_page,
                    results_of_study("approx-promotion", "promote").values())]
     bounded = all(low <= value <= low + 1 for low, value in zip((-1, 0, 1), copies, strict=True))
-    return [pack_figures(*(1e4 * rate for rate in flipped), digits=2),
-            pack_figures(*copies, digits=3, holds=bounded)]
+    return [pack_results(*(1e4 * rate for rate in flipped), digits=2),
+            pack_results(*copies, digits=3, holds=bounded)]
 
 
 def list_write_amplifications(runs: dict[str, Json]) -> list[float]:
@@ -248,8 +252,8 @@ def measure_ax9_amplification() -> list[Measured]:
     base, by_age = list_write_amplifications(results_of_study(
         "approx-skewed", given={"set": "hot_age=40s"}, stream="80 % on 20 %", blocks=1024,
         policy=["baseline", "approxftl"]))
-    return [*map(pack_figures, changes), *(pack_figures(*change) for change in unsorted),
-            pack_figures(100 * (by_age / base - 1))]
+    return [*map(pack_results, changes), *(pack_results(*change) for change in unsorted),
+            pack_results(100 * (by_age / base - 1))]
 
 
 def measure_ax10_accuracy() -> list[Measured]:
@@ -257,25 +261,25 @@ def measure_ax10_accuracy() -> list[Measured]:
     run = results_of_study("approx-fresh")["approxftl"]
     rate = read_counter(run, "read_flipped_bits") / read_counter(run,
                                                                  "read_approx_units") / 65536
-    return [pack_figures(*classifiers.measure_accuracy_losses(rate, kind, bits))
+    return [pack_results(*classifiers.measure_accuracy_losses(rate, kind, bits))
             for kind, bits in (("u1", 8), ("f4", classifiers.ALL_BITS),
                                ("f4", classifiers.MANTISSA))]
 
 
 def compute_wear_excess_percent(study: str, **where: Any) -> float:
     """Return by how many percent maximum / mean wear exceeds that of a least-worn-first choice."""
-    own = Step.extract_ablation_step(results_of_study(study, policy="approxftl",
-                                                      **where)["approxftl"])
+    own = Step.extract_ablation_measures(results_of_study(study, policy="approxftl",
+                                                          **where)["approxftl"])
     with falsified_settings(mutants=list_mutants_that_disable_rules("approx-least-worn")):
         runs = results_of_study(study, policy="approxftl", **where)
-        ideal = Step.extract_ablation_step(runs["approxftl"])
+        ideal = Step.extract_ablation_measures(runs["approxftl"])
     return 100 * (own.peak / ideal.peak - 1)
 
 
 def measure_ax12_wear_rule() -> list[Measured]:
     """Compare ApproxFTL's choice of free blocks with one that always opens the least worn block."""
-    return [pack_figures(compute_wear_excess_percent("approx-collected", tags="0.5")),
-            pack_figures(compute_wear_excess_percent("approx-rules", load="for the wear rule"))]
+    return [pack_results(compute_wear_excess_percent("approx-collected", tags="0.5")),
+            pack_results(compute_wear_excess_percent("approx-rules", load="for the wear rule"))]
 
 
 def compute_share_of_fast_writes(run: Json, limit_ns: float) -> float:
@@ -284,18 +288,18 @@ def compute_share_of_fast_writes(run: Json, limit_ns: float) -> float:
     return 100 * sum(n for top, n in bins if top <= limit_ns) / sum(n for _, n in bins)
 
 
-def measure_largest_responses(runs: dict[str, Json]) -> list[Measured]:
+def measure_largest_write_responses(runs: dict[str, Json]) -> list[Measured]:
     """Compare ApproxFTL with Baseline: largest write response, and share of short responses."""
     ours, largest = (runs[name]["timing"]["write_response"]["max_ns"]
                      for name in ("approxftl", "baseline"))
-    return [pack_figures(100 * ours / largest),
-            pack_figures(*(compute_share_of_fast_writes(runs[name], 0.269 * largest)
+    return [pack_results(100 * ours / largest),
+            pack_results(*(compute_share_of_fast_writes(runs[name], 0.269 * largest)
                            for name in ("approxftl", "baseline")))]
 
 
 def measure_ax13_burst_responses() -> list[Measured]:
     """Measure the response times of writing an image in one burst."""
-    return measure_largest_responses(results_of_study("approx-burst"))
+    return measure_largest_write_responses(results_of_study("approx-burst"))
 
 
 def measure_ax14_energy_and_lifetime() -> list[Measured]:
@@ -303,8 +307,8 @@ def measure_ax14_energy_and_lifetime() -> list[Measured]:
     found = results_of_study("approx-implied", "load", "policy")
     base, *others = (found["much space"][policy]["energy"]["total_pj"]
                      for policy in ("baseline", "delta_b", "vth_b"))
-    return [*(pack_figures(compute_percent_saved(energy, base)) for energy in others),
-            pack_figures(lifetime_gain_percent(found["a small full device"]["approxftl"]))]
+    return [*(pack_results(compute_percent_reduction(energy, base)) for energy in others),
+            pack_results(lifetime_gain_percent(found["a small full device"]["approxftl"]))]
 
 
 def list_classes_of_disturbing_neighbours(block: Json, pages_of_layer: int, page: int) -> list[str]:
@@ -341,15 +345,15 @@ def measure_ax15_disturbing_neighbours() -> list[Measured]:
 
     board = "checkerboard"
     return [
-        pack_figures(find_max_count_of_disturbing_neighbours(board, "precise"),
+        pack_results(find_max_count_of_disturbing_neighbours(board, "precise"),
                      find_max_count_of_disturbing_neighbours(board, "precise", ["precise"]),
                      digits=0),
-        pack_figures(find_max_count_of_disturbing_neighbours("two phases", "precise"), digits=0),
-        pack_figures(find_max_count_of_disturbing_neighbours("precise", "precise", ["precise"]),
+        pack_results(find_max_count_of_disturbing_neighbours("two phases", "precise"), digits=0),
+        pack_results(find_max_count_of_disturbing_neighbours("precise", "precise", ["precise"]),
                      digits=0),
-        pack_figures(find_max_count_of_disturbing_neighbours(board, "approximate", ["precise"]),
+        pack_results(find_max_count_of_disturbing_neighbours(board, "approximate", ["precise"]),
                      digits=0),
-        pack_figures(find_max_count_of_disturbing_neighbours("two phases", "approximate"),
+        pack_results(find_max_count_of_disturbing_neighbours("two phases", "approximate"),
                      digits=0),
     ]
 
@@ -366,7 +370,7 @@ def measure_ax16_open_blocks() -> list[Measured]:
     opened = [count_open_blocks_of_die(results_of_study("approx-layout", given={
         "requests": requests, "approx-run": 64})["approxftl"])
         for requests in range(2001, 30001, 1400)]
-    return [pack_figures(min(opened), max(opened), digits=0)]
+    return [pack_results(min(opened), max(opened), digits=0)]
 
 
 @dataclass
@@ -396,9 +400,9 @@ class Replay:
             self.writes[block] = max(self.writes[block], before + 1)
 
 
-def count_disturbing_neighbours_of_baseline() -> int:
+def count_disturbing_neighbours_with_baseline() -> int:
     """Return how many neighbours of a page Baseline programs after the page, at most."""
-    report, events = run_with_timeline(
+    report, events = simulate_with_timeline(
         "--profile=tcad18", "--policy=baseline", "--size=8KiB", "--channels=1", "--chips=1",
         "--blocks=128", "--fill=none", "--write-share=100%", "--requests=4000")
     row, turns = report["geometry"]["word_lines_per_layer"], {
@@ -409,9 +413,9 @@ def count_disturbing_neighbours_of_baseline() -> int:
                for (block, page), turn in turns.items())
 
 
-def measure_ax18_blocks_over_time() -> list[Measured]:
+def measure_ax18_class_changes_of_blocks() -> list[Measured]:
     """Measure class changes of a first page, and the most approximate writes of the same data."""
-    report, events = run_with_timeline(
+    report, events = simulate_with_timeline(
         "--profile=tcad18", "--policy=approxftl", "--size=8KiB", "--channels=1", "--chips=1",
         "--blocks=128", "--word_lines=4", "--op=25%", "--fill=none", "--write-share=100%",
         "--approx-share=50%", "--hot-share=95%", "--hot-range=5%", "--requests=60000")
@@ -428,8 +432,8 @@ def measure_ax18_blocks_over_time() -> list[Measured]:
             most = max(most, replay.writes[block])
     pairs = [pair for uses in replay.first.values() for pair in pairwise(uses) if all(pair)]
     changed = sum((a == "reduced") != (b == "reduced") for a, b in pairs)
-    return [pack_figures(100 * changed / len(pairs), digits=0), pack_figures(most, digits=0),
-            pack_figures(count_disturbing_neighbours_of_baseline(), digits=0)]
+    return [pack_results(100 * changed / len(pairs), digits=0), pack_results(most, digits=0),
+            pack_results(count_disturbing_neighbours_with_baseline(), digits=0)]
 
 
 APPS = ("fft", "smm", "lu", "sor", "img", "vid")
@@ -443,7 +447,7 @@ def list_application_runs(dies: str, rule: str) -> dict[str, dict[str, Json]]:
 def compute_app_response_reductions(dies: str, rule: str) -> tuple[float, float]:
     """Return by how much ApproxFTL shortens reads and writes, as a mean over six applications."""
     runs = list_application_runs(dies, rule)
-    read, write = (arithmetic_mean(cuts) for cuts in zip(*(compare_responses(runs[app])
+    read, write = (arithmetic_mean(cuts) for cuts in zip(*(compute_latency_reductions(runs[app])
                                                            for app in APPS), strict=True))
     return read, write
 
@@ -452,7 +456,7 @@ def compare_write_saving_with_policy_vth_b(runs: dict[str, Json]) -> float:
     """Return by how many percentage points more than policy vth_b ApproxFTL shortens writes."""
     base, vth_b, ours = (mean_response_us(runs[name], "write")
                          for name in ("baseline", "vth_b", "approxftl"))
-    return compute_percent_saved(ours, base) - compute_percent_saved(vth_b, base)
+    return compute_percent_reduction(ours, base) - compute_percent_reduction(vth_b, base)
 
 
 def measure_ax17_applications() -> list[Measured]:
@@ -461,33 +465,33 @@ def measure_ax17_applications() -> list[Measured]:
     cuts = [zip(*(compute_app_response_reductions(dies, rule) for dies in "1248"), strict=True)
             for rule in rules]
     by_rule = [list_application_runs("4", rule) for rule in rules]
-    energy = {app: compute_percent_saved(*(by_rule[0][app][policy]["energy"]["total_pj"]
-                                           for policy in ("approxftl", "baseline")))
+    energy = {app: compute_percent_reduction(*(by_rule[0][app][policy]["energy"]["total_pj"]
+                                               for policy in ("approxftl", "baseline")))
               for app in APPS}
     again = [list_application_runs("1, again", rule) for rule in rules]
-    many, few = (compare_responses(runs["mc"])[0]
+    many, few = (compute_latency_reductions(runs["mc"])[0]
                  for runs in (list_application_runs("32", "size"), by_rule[0]))
     return [
-        *(pack_figures(*means) for pair in cuts for means in pair),
-        *(pack_figures(cut) for cut in compute_app_response_reductions("32", "size")),
-        *(pack_figures(*(compare_write_saving_with_policy_vth_b(runs[app]) for app in APPS))
+        *(pack_results(*means) for pair in cuts for means in pair),
+        *(pack_results(cut) for cut in compute_app_response_reductions("32", "size")),
+        *(pack_results(*(compare_write_saving_with_policy_vth_b(runs[app]) for app in APPS))
           for runs in by_rule),
-        *(average_figures_of_runs(lifetime_gain_percent(runs[app]["vth_b"])
-                                  - lifetime_gain_percent(runs[app]["approxftl"]) for app in APPS)
+        *(pack_results_and_mean(lifetime_gain_percent(runs[app]["vth_b"])
+                                - lifetime_gain_percent(runs[app]["approxftl"]) for app in APPS)
           for runs in again),
-        average_figures_of_runs(energy.values()),
-        pack_figures(energy["smm"], holds=min(energy, key=energy.__getitem__) == "smm"),
-        pack_figures(*(compute_share_of_checkerboard_pages(by_rule[1][app]["approxftl"])
+        pack_results_and_mean(energy.values()),
+        pack_results(energy["smm"], holds=min(energy, key=energy.__getitem__) == "smm"),
+        pack_results(*(compute_share_of_checkerboard_pages(by_rule[1][app]["approxftl"])
                        for app in APPS)),
-        pack_figures(few, shown=f"{few:.1f}; on 32 dies: {many:.1f}"),
-        *measure_largest_responses(by_rule[0]["img"]),
+        pack_results(few, shown=f"{few:.1f}; on 32 dies: {many:.1f}"),
+        *measure_largest_write_responses(by_rule[0]["img"]),
     ]
 
 
-def measure_ax_tagged_traces() -> list[Measured]:
+def measure_ax_averages_on_tagged_traces() -> list[Measured]:
     """Measure the paper's averages on synthetic streams with tags, or on tagged real traces."""
     found: dict[str, list[float]] = {}
-    streams = (results_of_study("approx-traces", "trace", "policy") if trace_directory() else
+    streams = (results_of_study("approx-traces", "trace", "policy") if real_trace_directory() else
                results_of_study("approx-tags", "stream", "policy",
                                 policy=["baseline", "approxftl"]))
     for runs in streams.values():
@@ -507,7 +511,7 @@ def measure_ax_tagged_traces() -> list[Measured]:
         ):
             found.setdefault(what, []).append(value)
     ends = [[min(found[what]), max(found[what])] for what in ("write", "energy")]
-    return [*map(average_figures_of_runs, found.values()), *(pack_figures(*pair) for pair in ends)]
+    return [*map(pack_results_and_mean, found.values()), *(pack_results(*pair) for pair in ends)]
 
 
 # The enhancements of ApproxFTL, from the last to the first. With all of them switched off except
@@ -527,10 +531,10 @@ class Step:
     peak: float
 
     @classmethod
-    def extract_ablation_step(cls, run: Json) -> Step:
+    def extract_ablation_measures(cls, run: Json) -> Step:
         """Extract the measures of an ablation step from a run."""
         wear = run["blocks"]["wear"]
-        return cls(program_us_per_page(run), program_us_per_unit(run),
+        return cls(host_program_us_per_page(run), array_program_us_per_host_unit(run),
                    run["write_amplification"]["total"],
                    lifetime_gain_percent(run), wear["max"] / wear["mean"])
 
@@ -539,28 +543,28 @@ class Step:
         """Return the mean program time of relocated data in us."""
         return (self.all_us - self.host_us) / (self.amplification - 1)
 
-    def format_ablation_step_cell(self) -> str:
+    def format_ablation_measures(self) -> str:
         """Format the measures of an ablation step for a cell of the table."""
         return (f"{self.host_us:.1f} {self.all_us:.0f} {self.amplification:.3f} "
                 f"{self.lifetime:.1f} {self.peak:.2f}")
 
 
-def run_ablation_step(policy: str, *missing: str) -> Step:
+def run_policy_without_enhancements(policy: str, *missing: str) -> Step:
     """Run a policy without some enhancements on hot and cold data, half of it approximate."""
     with falsified_settings(mutants=list_mutants_that_disable_rules(*missing)):
-        return Step.extract_ablation_step(results_of_study("approx-skewed", policy=policy,
-                                                           stream="80 % on 20 %",
-                                                           blocks=1024)[policy])
+        return Step.extract_ablation_measures(results_of_study("approx-skewed", policy=policy,
+                                                               stream="80 % on 20 %",
+                                                               blocks=1024)[policy])
 
 
-def run_without_and_with_enhancement(rule: str, load: str) -> tuple[Step, Step]:
+def run_approxftl_without_and_with_rule(rule: str, load: str) -> tuple[Step, Step]:
     """Run ApproxFTL on a load that an enhancement affects, without and with the enhancement."""
     found = []
     for after in (0, 1):
         missing = ENHANCEMENTS[ENHANCEMENTS.index(rule) + after:]
         with falsified_settings(mutants=list_mutants_that_disable_rules(*missing)):
             runs = results_of_study("approx-rules", load=load)
-            found.append(Step.extract_ablation_step(runs["approxftl"]))
+            found.append(Step.extract_ablation_measures(runs["approxftl"]))
     return found[0], found[1]
 
 
@@ -572,21 +576,21 @@ def ablate_approxftl() -> list[Measured]:
         3: lambda a, b: a.all_us < b.all_us and a.lifetime < b.lifetime,
         6: lambda a, b: a.all_us < 0.98 * b.all_us and a.host_us < 0.95 * b.host_us,
     }
-    steps = [run_ablation_step("baseline"), run_ablation_step("vth_b")]
-    steps += [run_ablation_step("approxftl", *ENHANCEMENTS[i + 1:])
+    steps = [run_policy_without_enhancements("baseline"), run_policy_without_enhancements("vth_b")]
+    steps += [run_policy_without_enhancements("approxftl", *ENHANCEMENTS[i + 1:])
               for i in range(len(ENHANCEMENTS))]
-    shown = [f"from {a.format_ablation_step_cell()} to {b.format_ablation_step_cell()}"
+    shown = [f"from {a.format_ablation_measures()} to {b.format_ablation_measures()}"
              for a, b in pairwise(steps)]
-    without_rule, with_rule = run_without_and_with_enhancement("approx-no-wear-rule",
-                                                               "for the wear rule")
-    precise_first, approx_first = run_without_and_with_enhancement("approx-precise-copied-first",
-                                                                   "for the order of copies")
+    without_rule, with_rule = run_approxftl_without_and_with_rule("approx-no-wear-rule",
+                                                                  "for the wear rule")
+    precise_first, approx_first = run_approxftl_without_and_with_rule("approx-precise-copied-first",
+                                                                      "for the order of copies")
     return [
-        *(pack_figures(holds=holds(steps[at], steps[at - 1]), shown=shown[at - 1])
+        *(pack_results(holds=holds(steps[at], steps[at - 1]), shown=shown[at - 1])
           for at, holds in checks.items()),
-        pack_figures(without_rule.peak, with_rule.peak, digits=2,
+        pack_results(without_rule.peak, with_rule.peak, digits=2,
                      holds=with_rule.peak < 0.95 * without_rule.peak),
-        pack_figures(precise_first.relocation_program_us, approx_first.relocation_program_us,
+        pack_results(precise_first.relocation_program_us, approx_first.relocation_program_us,
                      holds=approx_first.relocation_program_us
                      < 0.99 * precise_first.relocation_program_us),
     ]
@@ -609,7 +613,7 @@ CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "AX-15": measure_ax15_disturbing_neighbours,
     "AX-16": measure_ax16_open_blocks,
     "AX-17": measure_ax17_applications,
-    "AX-18": measure_ax18_blocks_over_time,
+    "AX-18": measure_ax18_class_changes_of_blocks,
     "AX-A": ablate_approxftl,
-    "AX-T": measure_ax_tagged_traces,
+    "AX-T": measure_ax_averages_on_tagged_traces,
 }

@@ -40,7 +40,7 @@ from selftests.claims import (  # noqa: E402
     tvr,
     unequal,
 )
-from selftests.claims.real_traces import trace_directory  # noqa: E402
+from selftests.claims.real_traces import real_trace_directory  # noqa: E402
 from selftests.claims.register import Entry, Measured  # noqa: E402
 from selftests.claims.rows import Claim  # noqa: E402
 from selftests.claims.runs import get_seed_of_runs, program_under_test  # noqa: E402
@@ -76,10 +76,10 @@ class Judged:
     @property
     def verdict(self) -> str:
         """Return the verdict on an entry of the register that follows from our figures."""
-        return self.entry.judge_figures(self.ours)
+        return self.entry.judge_results(self.ours)
 
     @property
-    def describe_difference_from_register(self) -> str:
+    def describe_conflict_with_register(self) -> str:
         """Describe how our figures contradict the verdict in the register, or return ""."""
         if self.verdict != self.entry.verdict:
             return f"the register says {self.entry.verdict}"
@@ -89,7 +89,7 @@ class Judged:
 
     def make_claim_table_cells(self) -> tuple[str, ...]:
         """Return the cells of the claim's row in the table."""
-        allowed = f" [{self.entry.tolerance_text}]" if self.entry.tolerance_text else ""
+        allowed = f" [{self.entry.tolerance_of_verdict}]" if self.entry.tolerance_of_verdict else ""
         return (self.entry.id, self.verdict, self.entry.says + allowed,
                 self.entry.paper_figures_text, self.ours.shown)
 
@@ -103,19 +103,20 @@ def claim_sort_key(id_: str) -> tuple[int, int]:
 IDS = sorted(CLAIMS | OWN, key=claim_sort_key)
 
 
-def judge_claim_figures(id_: str, figures: Sequence[Measured]) -> list[Judged]:
+def judge_claim_results(id_: str, figures: Sequence[Measured]) -> list[Judged]:
     """Combine the figures of a claim function with the entries of the register."""
-    return [Judged(*pair) for pair in zip(register.entries_of_claim(id_), figures, strict=True)]
+    return [Judged(*pair)
+            for pair in zip(register.list_register_entries_of_claim(id_), figures, strict=True)]
 
 
 @functools.cache
-def measured_register_entries(id_: str) -> tuple[Judged, ...]:
+def measure_and_judge_claim(id_: str) -> tuple[Judged, ...]:
     """Return the entries of a claim function with our figures."""
-    return tuple(judge_claim_figures(id_, CLAIMS[id_]()))
+    return tuple(judge_claim_results(id_, CLAIMS[id_]()))
 
 
 @functools.cache
-def measured_claim_rows(id_: str) -> tuple[Claim, ...]:
+def measure_claim_without_paper(id_: str) -> tuple[Claim, ...]:
     """Return the rows of a claim about a design that no paper has."""
     return tuple(OWN[id_]())
 
@@ -168,12 +169,12 @@ def print_verdict_summary(papers: Sequence[Judged], unmeasured: Iterable[Entry],
           f"{counts['explained']} differ\nas docs/systems explains.")
     for one in differing:
         print(f"{one.entry.id}: {one.verdict}, {one.ours.shown}; "
-              f"{one.describe_difference_from_register}")
+              f"{one.describe_conflict_with_register}")
 
 
-def entries_without_claim(names: Sequence[str]) -> list[Entry]:
+def list_register_entries_without_claim(names: Sequence[str]) -> list[Entry]:
     """Return the entries that no claim function measures, of all papers or of the chosen ones."""
-    return [entry for entry in register.entries_by_id().values() if not entry.claim_id
+    return [entry for entry in register.register_entries_by_id().values() if not entry.claim_id
             and (not names or entry.id.startswith(tuple(names)))]
 
 
@@ -182,7 +183,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="The papers' figures beside ours.")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--seed", default=get_seed_of_runs(), metavar="N", help="seed of all runs")
-    parser.add_argument("--traces", default=trace_directory(), metavar="DIR",
+    parser.add_argument("--traces", default=real_trace_directory(), metavar="DIR",
                         help="traces for the claims about them, of 10,000 requests or more, in "
                              "any format that \"approxftl trace formats\" lists; synthetic "
                              "stand-ins otherwise")
@@ -201,21 +202,21 @@ def main() -> int:
         from selftests.claims import negative_controls
 
         return negative_controls.run_negative_controls(ids)
-    papers = [one for id_ in ids if id_ in CLAIMS for one in measured_register_entries(id_)]
-    own = [row for id_ in ids if id_ in OWN for row in measured_claim_rows(id_)]
+    papers = [one for id_ in ids if id_ in CLAIMS for one in measure_and_judge_claim(id_)]
+    own = [row for id_ in ids if id_ in OWN for row in measure_claim_without_paper(id_)]
     if args.update:
-        register.write_figures_to_register({one.entry.id: one.ours.shown for one in papers})
+        register.write_results_to_register({one.entry.id: one.ours.shown for one in papers})
         return register.main()
     # The register has the figures of seed 1 on synthetic streams.
     usual = args.seed == "1" and not args.traces
-    differing = [one for one in papers if one.describe_difference_from_register] if usual else []
+    differing = [one for one in papers if one.describe_conflict_with_register] if usual else []
     if args.json:
         found = [asdict(one) | {"judged": one.verdict} for one in papers]
         print(json.dumps({"seed": args.seed, "papers": found, "claims": [*map(asdict, own)]},
                          indent=1))
     else:
         print_claim_tables(papers, own)
-        print_verdict_summary(papers, entries_without_claim(args.ids), own, differing)
+        print_verdict_summary(papers, list_register_entries_without_claim(args.ids), own, differing)
     return 1 if differing or any(row.verdict == "fail" for row in own) else 0
 
 

@@ -5,21 +5,21 @@ import itertools
 from collections.abc import Callable
 
 from selftests.claims.models import cell
-from selftests.claims.real_traces import trace_directory
-from selftests.claims.register import Measured, pack_figures
+from selftests.claims.real_traces import real_trace_directory
+from selftests.claims.register import Measured, pack_results
 from selftests.claims.rows import (
     arithmetic_mean,
-    average_figures_of_runs,
     compute_percent_reduction_or_nan,
     format_numbers,
-    get_measure_of_run,
+    get_result_measure,
     list_mutants_that_disable_rules,
     mean_program_us,
     mean_response_us,
+    pack_results_and_mean,
     read_counter,
     sensing_us_per_page,
 )
-from selftests.claims.runs import Json, falsified_settings, run_with_timeline
+from selftests.claims.runs import Json, falsified_settings, simulate_with_timeline
 from selftests.claims.studies import results_of_study
 
 BY_LOOPS = "by the loop model"
@@ -49,14 +49,14 @@ def measure_cu2_leader_and_follower_counts() -> list[Measured]:
         limit = open_blocks * geo["luns"] * geo["pages_per_block"]
         holds = (bugs == 0 and run["verified"] and 0 <= pending <= limit
                  and opened <= open_blocks * geo["luns"])
-        result.append(pack_figures(followers / leaders, opened / geo["luns"], bugs, digits=2,
+        result.append(pack_results(followers / leaders, opened / geo["luns"], bugs, digits=2,
                                    holds=holds))
     return result
 
 
 def compute_throughput_gain(runs: dict[str, Json], policy: str = "cubeftl") -> float:
     """Return the throughput gain of cubeFTL over pageFTL in percent."""
-    rates = [get_measure_of_run(runs[name], "requests_per_second") for name in (policy, "pageftl")]
+    rates = [get_result_measure(runs[name], "requests_per_second") for name in (policy, "pageftl")]
     return 100 * (rates[0] / rates[1] - 1)
 
 
@@ -77,9 +77,9 @@ def measure_cu3_throughput() -> list[Measured]:
                               - 1))
     less = compute_follower_program_time_saving(run_saturating_writes()["cubeftl"])
     return [
-        pack_figures(max(abs(a - b) for a, b in zip(gains, implied, strict=True)),
+        pack_results(max(abs(a - b) for a, b in zip(gains, implied, strict=True)),
                      shown=f"{format_numbers(gains)}; implied {format_numbers(implied)}"),
-        pack_figures(100 * less),
+        pack_results(100 * less),
     ]
 
 
@@ -88,7 +88,7 @@ def run_write_bursts(followers: str = BY_LOOPS, interface: str = "no limit") -> 
     return results_of_study("cubeftl-write-bursts", followers=followers, interface=interface)
 
 
-def compute_burst_gain(runs: dict[str, Json], policy: str) -> float:
+def compute_burst_rate_gain(runs: dict[str, Json], policy: str) -> float:
     """Return the gain in burst throughput over pageFTL in percent.
 
     Writes between bursts complete at once; writes of a burst complete as fast as the buffer drains.
@@ -102,21 +102,22 @@ def measure_cu4_bursts() -> list[Measured]:
     result = []
     for followers in ("30 % faster", "33 % faster", BY_LOOPS):
         runs = run_write_bursts(followers)
-        gain, minus = (compute_burst_gain(runs, policy)
+        gain, minus = (compute_burst_rate_gain(runs, policy)
                        for policy in ("cubeftl", "cubeftl_minus"))
-        result.append(pack_figures(gain, shown=f"{gain:.1f} > {minus:.1f}",
+        result.append(pack_results(gain, shown=f"{gain:.1f} > {minus:.1f}",
                                    holds=gain > minus + 5))
     own, faster = (run_write_bursts(BY_LOOPS, interface) for interface in ("profile", "3200 MB/s"))
-    gain, minus = (compute_burst_gain(own, policy) for policy in ("cubeftl", "cubeftl_minus"))
-    shown = f"{gain:.1f} > {minus:.1f}; {compute_burst_gain(faster, 'cubeftl'):.1f} at 3200 MB/s"
-    return [*result, pack_figures(gain, shown=shown, holds=gain > minus)]
+    gain, minus = (compute_burst_rate_gain(own, policy) for policy in ("cubeftl", "cubeftl_minus"))
+    rise = compute_burst_rate_gain(faster, "cubeftl")
+    shown = f"{gain:.1f} > {minus:.1f}; {rise:.1f} at 3200 MB/s"
+    return [*result, pack_results(gain, shown=shown, holds=gain > minus)]
 
 
 def measure_cu5_vertftl() -> list[Measured]:
     """Measure vertFTL, which knows the layers without measuring them, against pageFTL."""
     runs = run_saturating_writes()
-    return [pack_figures(100 * (mean_program_us(runs["vertftl"]) / 700 - 1)),
-            pack_figures(compute_throughput_gain(runs, "vertftl"))]
+    return [pack_results(100 * (mean_program_us(runs["vertftl"]) / 700 - 1)),
+            pack_results(compute_throughput_gain(runs, "vertftl"))]
 
 
 def run_reads_of_old_data(state: str) -> dict[str, Json]:
@@ -140,9 +141,9 @@ def measure_cu6_read_retries() -> list[Measured]:
         pays = all(abs(us - 1 - more) <= 0.01
                    for us, more in zip(times, (plain, default, learned), strict=True))
         result += [
-            pack_figures(*times, digits=2, holds=pays and not lost and plain == default > learned),
-            pack_figures(default, digits=2),
-            pack_figures(compute_percent_reduction_or_nan(learned, default)),
+            pack_results(*times, digits=2, holds=pays and not lost and plain == default > learned),
+            pack_results(default, digits=2),
+            pack_results(compute_percent_reduction_or_nan(learned, default)),
         ]
     runs = results_of_study("cubeftl-memory")
     more = runs["cubeftl"]["memory_bytes"] - runs["pageftl"]["memory_bytes"]
@@ -151,10 +152,10 @@ def measure_cu6_read_retries() -> list[Measured]:
     # and both policies keep some bytes per die about their open blocks.
     active = geo["luns"] * 2 * geo["layers"] * 2
     layers = geo["blocks"] * geo["layers"]
-    return [*result, pack_figures((more - active) / layers, digits=2)]
+    return [*result, pack_results((more - active) / layers, digits=2)]
 
 
-def compute_gains_by_write_share(state: str) -> dict[str, float]:
+def compute_throughput_gains_by_write_ratio(state: str) -> dict[str, float]:
     """Return cubeFTL's throughput gain (%) on a half-full device, by the share of writes."""
     found = results_of_study("cubeftl-mixed", "write-share", "policy", state=state)
     return {writes: compute_throughput_gain(runs) for writes, runs in found.items()}
@@ -162,13 +163,14 @@ def compute_gains_by_write_share(state: str) -> dict[str, float]:
 
 def measure_cu7_device_states() -> list[Measured]:
     """Measure cubeFTL's throughput gains on new and old devices, by bursts and share of writes."""
-    fresh, old = ([compute_gains_by_write_share(state)[writes] for writes in ("90%", "50%", "10%")]
+    fresh, old = ([compute_throughput_gains_by_write_ratio(state)[writes]
+                   for writes in ("90%", "50%", "10%")]
                   for state in ("fresh", YEAR))
     open_queue = results_of_study("cubeftl-mixed", "write-share", "policy", state="fresh",
                                   write_share=["90%", "50%"], given={"utilisation": "50%"})
-    return [pack_figures(compute_burst_gain(run_write_bursts(), "cubeftl"), *fresh),
-            pack_figures(*old, holds=old[2] > fresh[2] + 5),
-            pack_figures(*(compute_percent_reduction_or_nan(*(mean_response_us(runs[policy], "read")
+    return [pack_results(compute_burst_rate_gain(run_write_bursts(), "cubeftl"), *fresh),
+            pack_results(*old, holds=old[2] > fresh[2] + 5),
+            pack_results(*(compute_percent_reduction_or_nan(*(mean_response_us(runs[policy], "read")
                                                               for policy in ("cubeftl", "pageftl")))
                            for runs in open_queue.values()))]
 
@@ -177,20 +179,20 @@ def measure_cu8_tail_latency() -> list[Measured]:
     """Measure the tail of write latency in ms of pageFTL, cubeFTL- and cubeFTL."""
     p90 = [run_write_bursts()[name]["timing"]["write_response"]["p90_ns"] / 1e6
            for name in ("pageftl", "cubeftl_minus", "cubeftl")]
-    return [pack_figures(*p90, holds=p90[2] < 0.95 * p90[1])]
+    return [pack_results(*p90, holds=p90[2] < 0.95 * p90[1])]
 
 
 def measure_cu9_largest_gain() -> list[Measured]:
     """Measure cubeFTL's largest throughput gain, on bursts, writes or real traces."""
-    if trace_directory():
+    if real_trace_directory():
         # No scheme can speed up writes that the write buffer absorbs. A buffer that drains faster
         # even absorbs fewer: an overwrite finds its page still buffered less often.
         gains = [*map(compute_throughput_gain,
                       results_of_study("cubeftl-traces", "trace", "policy").values())]
-        return [average_figures_of_runs(gains)] * 2
-    return [pack_figures(max(compute_burst_gain(run_write_bursts(), "cubeftl"),
-                             compute_gains_by_write_share("fresh")["100%"])),
-            pack_figures(compute_burst_gain(run_write_bursts("32.3 % faster"), "cubeftl"))]
+        return [pack_results_and_mean(gains)] * 2
+    return [pack_results(max(compute_burst_rate_gain(run_write_bursts(), "cubeftl"),
+                             compute_throughput_gains_by_write_ratio("fresh")["100%"])),
+            pack_results(compute_burst_rate_gain(run_write_bursts("32.3 % faster"), "cubeftl"))]
 
 
 def measure_cu10_misprograms() -> list[Measured]:
@@ -202,7 +204,7 @@ def measure_cu10_misprograms() -> list[Measured]:
     # Some data were overwritten before the policy could relocate them.
     holds = (run["verified"] and abs(repeated / followers / rate - 1) < 0.4
              and repeated * 0.95 <= moved <= repeated)
-    return [pack_figures(holds=holds, shown=f"{repeated} of {followers:.0f}, {moved:.0f} moved, "
+    return [pack_results(holds=holds, shown=f"{repeated} of {followers:.0f}, {moved:.0f} moved, "
                          + ("clean" if run["verified"] else "failed"))]
 
 
@@ -211,7 +213,7 @@ def measure_cu11_device_sizes() -> list[Measured]:
     result = []
     for runs in results_of_study("cubeftl-collected", "device", "policy").values():
         gains = [compute_throughput_gain(runs, policy) for policy in ("cubeftl", "cubeftl_minus")]
-        result.append(pack_figures(gains[0], shown=format_numbers(gains)))
+        result.append(pack_results(gains[0], shown=format_numbers(gains)))
     return result
 
 
@@ -223,11 +225,11 @@ def measure_cu12_workloads() -> list[Measured]:
     vert = [compute_throughput_gain(runs, "vertftl") for runs in found["fresh"].values()]
     shown = format_numbers([*fresh.values()])
     return [
-        pack_figures(fresh["oltp"], shown=shown, holds=fresh["oltp"] == max(fresh.values())),
-        pack_figures(max(vert), shown=format_numbers(vert)),
-        pack_figures(old["oltp"], old["proxy"], shown=format_numbers([*old.values()])),
-        pack_figures(*(arithmetic_mean(gains.values()) for gains in (fresh, old))),
-        pack_figures(min(collecting.values()), shown=format_numbers([*collecting.values()])),
+        pack_results(fresh["oltp"], shown=shown, holds=fresh["oltp"] == max(fresh.values())),
+        pack_results(max(vert), shown=format_numbers(vert)),
+        pack_results(old["oltp"], old["proxy"], shown=format_numbers([*old.values()])),
+        pack_results(*(arithmetic_mean(gains.values()) for gains in (fresh, old))),
+        pack_results(min(collecting.values()), shown=format_numbers([*collecting.values()])),
     ]
 
 
@@ -237,7 +239,7 @@ Order = list[tuple[int, int]]
 
 def list_word_line_orders(policy: str) -> list[Order]:
     """Return in which order a policy programs the word lines of the blocks that it fills."""
-    report, events = run_with_timeline(
+    report, events = simulate_with_timeline(
         "--profile=micro19", "--blocks=100", "--fill=none", "--write-share=100%", "--size=48KiB",
         "--requests=4000", "--rate=1000", f"--policy={policy}")
     geo = report["geometry"]
@@ -250,7 +252,7 @@ def list_word_line_orders(policy: str) -> list[Order]:
     return [order for order in orders.values() if len(order) == full]
 
 
-def compute_error_rate_of_order(order: Order) -> float:
+def compute_rber_of_word_line_order(order: Order) -> float:
     """Return word lines' mean error rate; programs on the same string disturb earlier ones.
 
     Transistors select one string of a layer at a time, so that other strings are not disturbed.
@@ -268,10 +270,10 @@ def measure_cu13_program_orders() -> list[Measured]:
     vertical = sorted(horizontal[0], key=lambda line: line[::-1])
     # In the mixed order leaders are programmed before the followers of lower layers.
     ahead = all(any(b[0] < a[0] for a, b in itertools.pairwise(order)) for order in mixed)
-    usual = arithmetic_mean(map(compute_error_rate_of_order, horizontal))
+    usual = arithmetic_mean(map(compute_rber_of_word_line_order, horizontal))
     odd = sorted(vertical, key=lambda line: (line[0] % 2, line))
-    rates = [compute_error_rate_of_order(order) / usual for order in (vertical, *mixed, odd)]
-    return [pack_figures(rates[0], max(rates[1:-1]), shown=f"{format_numbers(rates[:2], 3)}; "
+    rates = [compute_rber_of_word_line_order(order) / usual for order in (vertical, *mixed, odd)]
+    return [pack_results(rates[0], max(rates[1:-1]), shown=f"{format_numbers(rates[:2], 3)}; "
                          f"odd layers last: {rates[-1]:.3f}", holds=ahead and rates[-1] > 1.03)]
 
 
@@ -283,14 +285,14 @@ def ablate_cubeftl() -> list[Measured]:
     with falsified_settings(mutants=list_mutants_that_disable_rules("cube-references-not-learned")):
         before = count_retries_per_page_read(run_reads_of_old_data(YEAR)["cubeftl"])
     after = count_retries_per_page_read(run_reads_of_old_data(YEAR)["cubeftl"])
-    rates = [compute_burst_gain(runs | {"skips": skips}, name)
+    rates = [compute_burst_rate_gain(runs | {"skips": skips}, name)
              for name in ("vertftl", "skips", "cubeftl_minus", "cubeftl")]
     times = [mean_program_us(run) for run in (runs["pageftl"], skips, runs["cubeftl_minus"])]
     return [
-        pack_figures(rates[1], holds=rates[1] > 0 and times[1] < times[0]),
-        pack_figures(*rates[1:3], holds=rates[2] > rates[1] and times[2] < times[1]),
-        pack_figures(*rates[2:], holds=rates[3] > rates[2] + 5),
-        pack_figures(before, after, digits=2, holds=after < before / 2),
+        pack_results(rates[1], holds=rates[1] > 0 and times[1] < times[0]),
+        pack_results(*rates[1:3], holds=rates[2] > rates[1] and times[2] < times[1]),
+        pack_results(*rates[2:], holds=rates[3] > rates[2] + 5),
+        pack_results(before, after, digits=2, holds=after < before / 2),
     ]
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from selftests.claims.rows import (
     Claim,
+    host_program_us_per_page,
     make_claim_row,
-    program_us_per_page,
     read_counter,
     sensing_us_per_page,
 )
@@ -19,8 +19,8 @@ def ablate_density_classes() -> list[Claim]:
     steps = ("", "+ precise data of the host in sparse blocks",
              "+ ApproxFTL's placement on the dense side", "one bit in a sparse cell")
     runs = [*results_of_study("density-parts", "parts").values()]
-    us, sensing = [program_us_per_page(run) for run in runs], [sensing_us_per_page(run)
-                                                               for run in runs]
+    us, sensing = [host_program_us_per_page(run) for run in runs], [sensing_us_per_page(run)
+                                                                    for run in runs]
     erases = [read_counter(run, "array_erases") for run in runs]
     cells = [f"{a:.0f} {b:.1f} {c}" for a, b, c in zip(us, sensing, erases, strict=True)]
     clean = [not read_counter(run, "policy_bugs") for run in runs]

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from selftests.claims.rows import (
     Claim,
     format_numbers,
-    get_measure_of_run,
+    get_result_measure,
+    host_program_us_per_page,
     make_claim_row,
     make_deviation_row,
     mean_response_us,
-    program_us_per_page,
     read_counter,
 )
 from selftests.claims.runs import Json
@@ -23,8 +23,8 @@ def ablate_in_place_switch() -> list[Claim]:
     steps = ("", "+ word lines are switched", "+ beside what idle time moves", "+ whatever that is",
              "", "", "+ ApproxFTL's placement")
     runs = [*results_of_study("ips-parts", "parts").values()]
-    us, erases = [program_us_per_page(run) for run in runs], [read_counter(run, "array_erases")
-                                                              for run in runs]
+    us, erases = [host_program_us_per_page(run) for run in runs], [read_counter(run, "array_erases")
+                                                                   for run in runs]
     slc = [run["mode_pages"]["slc"] for run in runs]
     cells = [f"{a:.0f} {b} {c}" for a, b, c in zip(us, slc, erases, strict=True)]
     clean = [not read_counter(run, "policy_bugs") for run in runs]
@@ -40,14 +40,14 @@ def ablate_in_place_switch() -> list[Claim]:
     rows = [make_claim_row("IP-A", steps[i], "-", cells[i], orders[i], holds[i] and clean[i])
             if i in holds else Claim("IP-A", reports[i], "-", cells[i], "-", "report")
             for i in range(len(steps))]
-    return [*rows, compare_switch_with_folding(runs[1], runs[4])]
+    return [*rows, compare_in_place_switch_with_folding(runs[1], runs[4])]
 
 
-def compare_switch_with_folding(switched: Json, folded: Json) -> Claim:
+def compare_in_place_switch_with_folding(switched: Json, folded: Json) -> Claim:
     """Compare in-place switch to folding, as the abstract does without naming load or cache."""
     times = mean_response_us(switched, "write") / mean_response_us(folded, "write")
-    moves = (get_measure_of_run(switched, "write_amplification") /
-             get_measure_of_run(folded, "write_amplification"))
+    moves = (get_result_measure(switched, "write_amplification") /
+             get_result_measure(folded, "write_amplification"))
     return make_deviation_row("IP-A", "beside folded blocks: write response, write amplification",
                               "up to 0.75 0.53", format_numbers([times, moves], 2),
                               "slower: the switch is a whole program",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from selftests.claims.rows import (
     Claim,
-    compute_percent_saved,
+    compute_percent_reduction,
     format_numbers,
     make_claim_row,
     read_counter,
@@ -34,7 +34,7 @@ def ablate_lent_parity() -> list[Claim]:
           for i, what, share in ((1, "+ half as much parity as ECC has", 50),
                                  (2, "+ as much", 80))),
         Claim("PL-A", "reads faster, %: than baseline, than paired and not lent, than that with as "
-              "much", "30 on average", format_numbers([compute_percent_saved(a, b) for a, b in (
+              "much", "30 on average", format_numbers([compute_percent_reduction(a, b) for a, b in (
                   (service[1], unpaired), (service[1], service[0]), (service[2], service[0]))]),
               "-", "report"),
     ]

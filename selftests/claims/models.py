@@ -15,7 +15,7 @@ from selftests.lib.programs import TOP
 PHYSICS = TOP / "userspace/physics"
 sys.path.append(str(PHYSICS))
 
-from selftests.claims.register import Measured, pack_figures  # noqa: E402
+from selftests.claims.register import Measured, pack_results  # noqa: E402
 
 from aftl_physics import (  # noqa: E402
     cell,
@@ -51,7 +51,7 @@ def compute_correctable_page_errors(corrected: int) -> float:
 def measure_ag1_page_times() -> list[Measured]:
     """Return AGCR's times in us of writes by cost, and of reads by the write cost of their data."""
     reads = (program_time.agcr_read_ns(cost) // 1000 for cost in range(3))
-    return [pack_figures(*(ns // 1000 for ns in program_time.AGCR_WRITE_NS), *reads, digits=0)]
+    return [pack_results(*(ns // 1000 for ns in program_time.AGCR_WRITE_NS), *reads, digits=0)]
 
 
 def measure_ax11_cell_model() -> list[Measured]:
@@ -74,12 +74,12 @@ def measure_ax11_cell_model() -> list[Measured]:
     worn = (cell.cell_rber(cell.make_approxftl_cell(vmax, cell.STEP_V), shift_mv, 10_000, 1000)
             for vmax, shift_mv in ((cell.VMAX_PRECISE_V, precise),
                                    (cell.VMAX_APPROX_V, approximate)))
-    relaxed = pack_figures(1e8 * compute_rber_of_ispp_step(faster, approximate),
+    relaxed = pack_results(1e8 * compute_rber_of_ispp_step(faster, approximate),
                            1e8 * compute_rber_of_ispp_step(fastest, 0), digits=2)
     return [
-        pack_figures(*relaxed.values, shown=f"{relaxed.shown}; {shown}"),
-        pack_figures(1e4 * coarse[0], shown=f"{coarse[0]:.1e}; six times: {coarse[1]:.1e}"),
-        *(pack_figures(rate / limit, digits=3) for rate in worn),
+        pack_results(*relaxed.values, shown=f"{relaxed.shown}; {shown}"),
+        pack_results(1e4 * coarse[0], shown=f"{coarse[0]:.1e}; six times: {coarse[1]:.1e}"),
+        *(pack_results(rate / limit, digits=3) for rate in worn),
     ]
 
 
@@ -88,30 +88,30 @@ def measure_cu1_leader_program_time() -> list[Measured]:
     leader = program_time.cube_program_ns(0, False)
     skip, both = (100 * (program_time.cube_program_ns(loops, True) / leader - 1)
                   for loops in (0, 3))
-    return [pack_figures(leader / 1000), pack_figures(skip), pack_figures(both)]
+    return [pack_results(leader / 1000), pack_results(skip), pack_results(both)]
 
 
 def measure_tv1_state_half_widths() -> list[Measured]:
     """Return half widths (V) of TVR's states D0 to D5, and the sums of D0 to D3 and of D0, D1."""
     widths = tvr.distances_to_read_references()
-    return [pack_figures(*widths[:2], *widths[4:], digits=3),
-            pack_figures(*widths[2:4], digits=3),
-            pack_figures(sum(widths[:4]), sum(widths[:2]), digits=3)]
+    return [pack_results(*widths[:2], *widths[4:], digits=3),
+            pack_results(*widths[2:4], digits=3),
+            pack_results(sum(widths[:4]), sum(widths[:2]), digits=3)]
 
 
 def measure_tv2_ispp_steps() -> list[Measured]:
     """Return TVR's ISPP steps with and without margins, MSB and LSB, and the saving in percent."""
     full, bare = tvr.tvr_ispp_steps(1.0), tvr.tvr_ispp_steps(0.0)
-    return [pack_figures(*full, digits=0), pack_figures(*bare, digits=0),
-            pack_figures(100 * (sum(bare) / sum(full) - 1))]
+    return [pack_results(*full, digits=0), pack_results(*bare, digits=0),
+            pack_results(100 * (sum(bare) / sum(full) - 1))]
 
 
 def measure_tv3_endurance() -> list[Measured]:
     """Return TVR's endurance with and without margins in 1e5 cycles, and the gain in percent."""
     full, bare = tvr.endurance_cycles(1.0), tvr.endurance_cycles(0.0)
     by_state = [tvr.tvr_errors_per_page(mean, tvr.LIFE_CYCLES / 1e5) for mean in tvr.MEANS_V[1:]]
-    return [pack_figures(full, digits=3), pack_figures(bare, digits=3),
-            pack_figures(100 * (bare / full - 1), digits=2), pack_figures(*by_state, digits=2)]
+    return [pack_results(full, digits=3), pack_results(bare, digits=3),
+            pack_results(100 * (bare / full - 1), digits=2), pack_results(*by_state, digits=2)]
 
 
 def extrapolate_program_slowdown_of_state(of: int, first: int, second: int) -> float:
@@ -130,12 +130,12 @@ def measure_tv4_program_times_of_states() -> list[Measured]:
     early, late = (100 * (1 - tvr.relative_program_time(cycles))
                    for cycles in (200_000, tvr.LIFE_CYCLES))
     return [
-        pack_figures(*(time / 1000 for time in tvr.state_program_ns()), digits=0),
-        pack_figures(*(tvr.block_erase_ns(pattern, cycles) / 1e6
+        pack_results(*(time / 1000 for time in tvr.state_program_ns()), digits=0),
+        pack_results(*(tvr.block_erase_ns(pattern, cycles) / 1e6
                        for cycles in (0, tvr.LIFE_CYCLES) for pattern in (0, 1))),
-        pack_figures(early, 100 * (1 - (100 - late) / (100 - early))),
-        pack_figures(100 * (1 - sum(life) / len(life))),
-        pack_figures(*(extrapolate_program_slowdown_of_state(*states)
+        pack_results(early, 100 * (1 - (100 - late) / (100 - early))),
+        pack_results(100 * (1 - sum(life) / len(life))),
+        pack_results(*(extrapolate_program_slowdown_of_state(*states)
                        for states in ((1, 2, 3), (2, 1, 3), (3, 1, 2)))),
     ]
 
@@ -152,14 +152,14 @@ def count_misread_cells(cycles: int, erased_widths: float = 1) -> list[float]:
 
 def measure_tv10_errors_of_states() -> list[Measured]:
     """Return the cell model's errors for TVR by pair of states, by page type, and by wear."""
-    pairs = [pack_figures(*count_misread_cells(200_000, widths)) for widths in (1, 3)]
-    pages = [pack_figures((one.values[0] + one.values[2]) / one.values[1], digits=2)
+    pairs = [pack_results(*count_misread_cells(200_000, widths)) for widths in (1, 3)]
+    pages = [pack_results((one.values[0] + one.values[2]) / one.values[1], digits=2)
              for one in pairs]
     worn = [sum(count_misread_cells(cycles)) for cycles in (200_000, 400_000, 800_000, 1_200_000)]
     return [
-        *(pack_figures(*own.values, shown=f"{own.shown}; wider: {wide.shown}")
+        *(pack_results(*own.values, shown=f"{own.shown}; wider: {wide.shown}")
           for own, wide in (pairs, pages)),
-        pack_figures(*worn, digits=0),
+        pack_results(*worn, digits=0),
     ]
 
 
@@ -167,8 +167,8 @@ def measure_tv9_ecc_and_coupling_limits() -> list[Measured]:
     """Return the error rate (1e-4) that ECC corrects, and the effect (%) of 2 V on disturbance."""
     rates = [1e4 * find_corrected_rber(MLC_CODE[0], bits, 1e-16) for bits in (MLC_CODE[1], 8192)]
     lost = 100 * (1 - cell.neighbour_shift_mv(5.4 - 2) / cell.neighbour_shift_mv(5.4))
-    return [pack_figures(rates[0], shown=f"{rates[0]:.2f}; 24 bits of 1024 bytes: {rates[1]:.2f}"),
-            pack_figures(lost)]
+    return [pack_results(rates[0], shown=f"{rates[0]:.2f}; 24 bits of 1024 bytes: {rates[1]:.2f}"),
+            pack_results(lost)]
 
 
 #: Data of TVR's states in the order of their voltages, the bit of the MSB page first (2.2).
@@ -178,7 +178,7 @@ TVR_DATA = (0b11, 0b10, 0b00, 0b01)
 def measure_tv11_references_per_read() -> list[Measured]:
     """Return how many reference voltages a read of the MSB and of the LSB page compares."""
     changed = [a ^ b for a, b in pairwise(TVR_DATA)]
-    return [pack_figures(*(sum(bits >> page & 1 for bits in changed) for page in (1, 0)),
+    return [pack_results(*(sum(bits >> page & 1 for bits in changed) for page in (1, 0)),
                          digits=0)]
 
 
@@ -215,35 +215,35 @@ def measure_re1_encodings() -> list[Measured]:
     falling = list_voltage_lowering_updates(codes[reprogram_code.Code.INITIAL], 0b01)
     once, both, twice = (reprogram_code.Code[name] for name in ("L", "LM", "LL"))
     unique = does_id_determine_cell_encoding()
-    return [pack_figures(
+    return [pack_results(
         rising, gray, holds=unique,
         shown=f"{rising} of {len(paths)} paths, {gray} of 7 codes, unique: {unique}".lower()),
-        pack_figures(codes[once][0b11], codes[once][0b01], codes[both][0b00], codes[both][0b11],
+        pack_results(codes[once][0b11], codes[once][0b01], codes[both][0b00], codes[both][0b11],
                      codes[twice][0b00], digits=0),
-        pack_figures(max(max(reprogram_code.references_per_read(code)) for code in codes.values()),
+        pack_results(max(max(reprogram_code.references_per_read(code)) for code in codes.values()),
                      digits=0),
-        pack_figures(*(state(codes[code]) for code in (once, both, twice) for state in (min, max)),
+        pack_results(*(state(codes[code]) for code in (once, both, twice) for state in (min, max)),
                      digits=0),
-        pack_figures(*(int(f"{value:b}") for pair in falling for value in pair),
+        pack_results(*(int(f"{value:b}") for pair in falling for value in pair),
                      shown=", ".join(f"{old:02b} to {new:02b}" for old, new in falling)),
-        pack_figures(count_cell_updates_in_worst_order(), digits=0),
-        pack_figures(*(int(f"{value:b}") for value in reprogram_code.values_by_state(codes[once])),
+        pack_results(count_cell_updates_in_worst_order(), digits=0),
+        pack_results(*(int(f"{value:b}") for value in reprogram_code.values_by_state(codes[once])),
                      shown=" ".join(f"{value:02b}" for value in
                                     reprogram_code.values_by_state(codes[once]))),
-        pack_figures(len({(min(code), max(code)) for code in codes.values()}) - 1, digits=0)]
+        pack_results(len({(min(code), max(code)) for code in codes.values()}) - 1, digits=0)]
 
 
 def measure_re4_metadata() -> list[Measured]:
     """Return the MiB of ReSSD's metadata, and how many blocks have L2P entries of the same size."""
     size = reprogram_code.ressd_metadata_bytes()
-    return [pack_figures(size / 2**20, digits=2), pack_figures(size / 896, digits=0)]
+    return [pack_results(size / 2**20, digits=2), pack_results(size / 896, digits=0)]
 
 
 def measure_re18_correctable_errors() -> list[Measured]:
     """Return the errors per page that the paper's ECC corrects, and that a weaker ECC corrects."""
     most, half = (compute_correctable_page_errors(TLC_CODE[0] // part) for part in (1, 2))
-    return [pack_figures(most, digits=0),
-            pack_figures(most, shown=f"{most:.0f}; 40 bits of 1 KB: {half:.0f}")]
+    return [pack_results(most, digits=0),
+            pack_results(most, shown=f"{most:.0f}; 40 bits of 1 KB: {half:.0f}")]
 
 
 #: Mean errors of a page (Table 2): conventional programs, one, two, three layers in any order.
@@ -269,11 +269,11 @@ def measure_re21_largest_errors() -> list[Measured]:
 
     The text has, after a semicolon, the figures for layers that differ twice as much as modelled.
     """
-    result = [pack_figures(*map(find_largest_page_errors, ORDER_MEANS[:2]), digits=0)]
+    result = [pack_results(*map(find_largest_page_errors, ORDER_MEANS[:2]), digits=0)]
     for means in (ORDER_MEANS[2:], (*tlc.WORN_MEAN_FRESH, *tlc.WORN_MEAN_YEAR)):
         usual, more = ([find_largest_page_errors(mean, times) for mean in means]
                        for times in (1, 2))
-        result.append(pack_figures(*usual, shown=" ".join(map(str, usual)) + "; "
+        result.append(pack_results(*usual, shown=" ".join(map(str, usual)) + "; "
                                    + " ".join(map(str, more))))
     return result
 

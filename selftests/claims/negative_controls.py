@@ -13,12 +13,12 @@ from selftests.claims.claims import (
     CLAIMS,
     OWN,
     Judged,
-    judge_claim_figures,
-    measured_claim_rows,
-    measured_register_entries,
+    judge_claim_results,
+    measure_and_judge_claim,
+    measure_claim_without_paper,
 )
 from selftests.claims.models import measure_falsified_claim
-from selftests.claims.register import TESTED, is_worse_verdict
+from selftests.claims.register import TESTED, is_verdict_worse_than
 from selftests.claims.rows import Claim
 from selftests.claims.runs import falsified_settings
 
@@ -43,28 +43,28 @@ class Control:
     def falsified_setting_text(self) -> str:
         return self.arguments or self.constant or self.streams or f"mutant {self.mutant}"
 
-    def measure_claim_rows(self) -> list[Judged] | list[Claim]:
+    def measure_claim_under_falsification(self) -> list[Judged] | list[Claim]:
         """Return all rows of the claim under a falsified setting."""
         if self.constant:
-            return judge_claim_figures(self.id, measure_falsified_claim(self.id, self.constant))
+            return judge_claim_results(self.id, measure_falsified_claim(self.id, self.constant))
         mutants = (f"core/{self.mutant}",) if self.mutant else ()
         words, made_by = self.arguments.split(), self.streams.split()
         options = zip(words[::2], words[1::2], strict=True)
         with falsified_settings(tuple(f"{key}={value}" for key, value in options), mutants,
                                 dict(zip(made_by[::2], made_by[1::2], strict=True))):
-            return judge_claim_figures(self.id,
+            return judge_claim_results(self.id,
                                        CLAIMS[self.id]()) if self.id in CLAIMS else OWN[self.id]()
 
-    def find_wrongly_held_rows(self) -> list[Judged | Claim]:
-        found = self.measure_claim_rows()
-        return [found[i] for i in self.rows if is_row_confirmed(found[i])]
+    def find_claim_rows_held_despite_falsification(self) -> list[Judged | Claim]:
+        found = self.measure_claim_under_falsification()
+        return [found[i] for i in self.rows if is_claim_row_confirmed(found[i])]
 
 
-def is_row_confirmed(row: Judged | Claim) -> bool:
+def is_claim_row_confirmed(row: Judged | Claim) -> bool:
     """Tell whether a row passes, or has a verdict at least as good as the register's verdict."""
     if isinstance(row, Claim):
         return row.verdict != "fail"
-    return not is_worse_verdict(row.verdict, row.entry.verdict)
+    return not is_verdict_worse_than(row.verdict, row.entry.verdict)
 
 
 def format_claim_row(row: Judged | Claim) -> str:
@@ -260,17 +260,17 @@ SELF_CONTROLLED = ("AX-A", "AG-A", "CU-A", "TV-A", "RE-A")
 LONG = ("RE-6", "RE-7", "RE-8", "RE-10", "RE-17", "RE-19", "RE-20", "HY-3")
 
 
-def find_rows_without_control(id_: str) -> list[str]:
+def find_claim_rows_without_negative_control(id_: str) -> list[str]:
     """Return the tested rows of claims that have no negative control."""
     have = {i for control in CONTROLS if control.id == id_ for i in control.rows}
-    rows: list[Judged | Claim] = [*measured_register_entries(id_)] if id_ in CLAIMS else [
-        *measured_claim_rows(id_)]
+    rows: list[Judged | Claim] = [*measure_and_judge_claim(id_)] if id_ in CLAIMS else [
+        *measure_claim_without_paper(id_)]
     return [] if id_ in SELF_CONTROLLED else [
         format_claim_row(row) for i, row in enumerate(rows)
         if row.verdict in ("pass", *TESTED) and i not in have]
 
 
-def sample_negative_controls(size: int, turn: int) -> list[Control]:
+def choose_rotating_negative_controls(size: int, turn: int) -> list[Control]:
     """Return SIZE quick negative controls, which rotate as TURN, the number of commits, grows."""
     short = [control for control in CONTROLS if control.id not in LONG]
     return [short[(turn * size + i) % len(short)] for i in range(size)]
@@ -280,13 +280,13 @@ def run_negative_controls(ids: Sequence[str]) -> int:
     """Try the controls of claims. Return 1 if a row holds that must fail, or has no control."""
     held = 0
     for control in (control for control in CONTROLS if control.id in ids):
-        still = control.find_wrongly_held_rows()
+        still = control.find_claim_rows_held_despite_falsification()
         held += bool(still)
         rows = " ".join(str(i + 1) for i in control.rows)
         print(f"{control.id:6}{'HOLDS' if still else 'misses':8}row {rows:18}{control.false}: "
               f"{control.falsified_setting_text}",
               *(f"\n{'':14}{format_claim_row(row)}" for row in still), flush=True)
-    missing = [(id_, what) for id_ in ids for what in find_rows_without_control(id_)]
+    missing = [(id_, what) for id_ in ids for what in find_claim_rows_without_negative_control(id_)]
     for id_, what in missing:
         print(f"{id_:6}no control for: {what}")
     return 1 if held or missing else 0

@@ -13,7 +13,7 @@ from selftests.claims.runs import program_under_test
 from selftests.lib.programs import run_program
 
 
-def trace_directory() -> str:
+def real_trace_directory() -> str:
     """Return the directory of real traces, or ""."""
     return os.environ.get("CLAIMS_TRACES", "")
 
@@ -51,13 +51,13 @@ def link_record_file(path: Path) -> Path:
 
 
 @functools.cache
-def list_real_records() -> dict[str, Path]:
+def list_real_trace_files() -> dict[str, Path]:
     """Return the real traces as record files; `approxftl trace convert` finds their format."""
-    files = sorted(path for path in Path(trace_directory()).iterdir() if path.is_file())
+    files = sorted(path for path in Path(real_trace_directory()).iterdir() if path.is_file())
     records = {f"trace {path.stem}": link_record_file(path) if path.suffix == ".aft"
                else convert_real_trace(path) for path in files}
     found = {name: path for name, path in records.items() if path}
     if not found:
-        sys.exit(f"claims: {trace_directory()} has no trace")
+        sys.exit(f"claims: {real_trace_directory()} has no trace")
     return found
 

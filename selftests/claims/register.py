@@ -57,7 +57,7 @@ class Measured:
     holds: bool = True
 
 
-def pack_figures(*values: float, digits: int = 1, holds: bool = True, shown: str = "") -> Measured:
+def pack_results(*values: float, digits: int = 1, holds: bool = True, shown: str = "") -> Measured:
     """Return measured figures, printed with DIGITS decimals unless a text is given."""
     # Adding zero leaves no sign on a rounded zero.
     numbers = (f"{round(value, digits) + 0:.{digits}f}" for value in values)
@@ -107,7 +107,7 @@ class Entry:
         return " ".join(f"{value:g}" for value in self.paper_figures)
 
     @property
-    def tolerance_text(self) -> str:
+    def tolerance_of_verdict(self) -> str:
         """Describe when a figure counts as reproduced, or as the right direction."""
         parts = []
         if self.within is not None:
@@ -119,7 +119,7 @@ class Entry:
             parts.append(self.order)
         return ", ".join(parts)
 
-    def judge_figures(self, ours: Measured) -> str:
+    def judge_results(self, ours: Measured) -> str:
         """Return the verdict on our figures by the limits of the entry."""
         right = ours.holds and are_values_ordered(ours.values, self.order)
         has_limits = self.within is not None or self.band is not None
@@ -180,18 +180,18 @@ def read_register(name: str) -> list[Entry]:
 
 
 @functools.cache
-def entries_by_id() -> dict[str, Entry]:
+def register_entries_by_id() -> dict[str, Entry]:
     found = [entry for name in PAPERS.values() for entry in read_register(name)]
     return {entry.id: entry for entry in found}
 
 
-def entries_of_claim(claim: str) -> list[Entry]:
+def list_register_entries_of_claim(claim: str) -> list[Entry]:
     """Return the entries that a claim function measures, in the order of its figures."""
-    found = [entry for entry in entries_by_id().values() if entry.claim_id == claim]
+    found = [entry for entry in register_entries_by_id().values() if entry.claim_id == claim]
     return sorted(found, key=lambda entry: int(entry.id.partition(".")[2]))
 
 
-def is_worse_verdict(verdict: str, than: str) -> bool:
+def is_verdict_worse_than(verdict: str, than: str) -> bool:
     """Tell whether a verdict agrees less with the paper than another one."""
     return VERDICTS.index(verdict) > VERDICTS.index(than)
 
@@ -207,19 +207,19 @@ def count_verdicts_by_system(verdicts: Sequence[tuple[str, str]]) -> list[list[s
     return rows
 
 
-def table_as_markdown(rows: Sequence[Sequence[str]]) -> list[str]:
+def format_table_as_markdown(rows: Sequence[Sequence[str]]) -> list[str]:
     """Format a table for a document."""
     head, *body = [[cell.replace("|", "\\|") for cell in row] for row in rows]
     return ["| " + " | ".join(row) + " |"
             for row in (head, ["---"] * len(head), *body)]
 
 
-def system_page_lines(prefix: str) -> list[str]:
+def make_lines_of_system_page(prefix: str) -> list[str]:
     """Return the lines of a system's page in docs/systems that come from the register."""
     own = read_register(PAPERS[prefix])
-    lines = table_as_markdown([["", "the paper", "", "ours", "tolerance", "verdict"], *(
+    lines = format_table_as_markdown([["", "the paper", "", "ours", "tolerance", "verdict"], *(
         [entry.id, f"{entry.says} ({entry.where})", entry.paper_figures_text,
-         entry.ours or f"- {entry.cause}", entry.tolerance_text, entry.verdict]
+         entry.ours or f"- {entry.cause}", entry.tolerance_of_verdict, entry.verdict]
         for entry in own)])
     lines.append("")
     causes: dict[str, list[str]] = {}
@@ -245,19 +245,19 @@ def wrap_list_item(text: str, width: int = 100) -> Iterator[str]:
     yield line
 
 
-def register_summary_lines() -> list[str]:
+def make_verdict_summary_lines() -> list[str]:
     """Return the summary of stated verdicts as a table for a document."""
-    return table_as_markdown(count_verdicts_by_system([(entry.id[:2], entry.verdict)
-                                                       for entry in entries_by_id().values()]))
+    return format_table_as_markdown(count_verdicts_by_system(
+        [(entry.id[:2], entry.verdict) for entry in register_entries_by_id().values()]))
 
 
 def generated_lines_by_document() -> dict[Path, list[str]]:
-    systems = {TOP / f"docs/systems/{name}.md": system_page_lines(prefix)
+    systems = {TOP / f"docs/systems/{name}.md": make_lines_of_system_page(prefix)
                for prefix, name in PAPERS.items()}
-    return systems | {FOLDER / "README.md": register_summary_lines()}
+    return systems | {FOLDER / "README.md": make_verdict_summary_lines()}
 
 
-def replace_generated_part(text: str, lines: Sequence[str]) -> str:
+def replace_generated_lines_in_document(text: str, lines: Sequence[str]) -> str:
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
@@ -265,7 +265,7 @@ def replace_generated_part(text: str, lines: Sequence[str]) -> str:
     return "\n".join([before + BEGIN, "", *lines, "", END + after])
 
 
-def write_figures_to_register(found: dict[str, str]) -> None:
+def write_results_to_register(found: dict[str, str]) -> None:
     for name in PAPERS.values():
         path = FOLDER / f"{name}.toml"
         pieces = re.split(r"(?m)^(?=\[\[entry\]\])", path.read_text())
@@ -279,7 +279,7 @@ def write_figures_to_register(found: dict[str, str]) -> None:
 def main() -> int:
     """Write the generated parts of the documents."""
     for path, lines in generated_lines_by_document().items():
-        path.write_text(replace_generated_part(path.read_text(), lines))
+        path.write_text(replace_generated_lines_in_document(path.read_text(), lines))
     return 0
 
 

@@ -13,19 +13,19 @@ from typing import Any
 from selftests.claims import census
 from selftests.claims.real_traces import (
     convert_real_trace,
-    list_real_records,
+    list_real_trace_files,
+    real_trace_directory,
     scratch_directory,
-    trace_directory,
 )
-from selftests.claims.register import Measured, pack_figures
+from selftests.claims.register import Measured, pack_results
 from selftests.claims.rows import (
     arithmetic_mean,
-    average_figures_of_runs,
-    compute_percent_saved,
+    compute_percent_reduction,
     format_numbers,
-    get_measure_of_run,
+    get_result_measure,
     list_mutants_that_disable_rules,
     mean_response_us,
+    pack_results_and_mean,
     read_counter,
     sensing_us_per_page,
 )
@@ -34,7 +34,7 @@ from selftests.claims.runs import (
     falsified_settings,
     get_seed_of_runs,
     program_under_test,
-    run_with_timeline,
+    simulate_with_timeline,
 )
 from selftests.claims.studies import results_of_study
 from selftests.lib.programs import run_program
@@ -51,7 +51,7 @@ from approxftl_tools.workload_profile import (
 )
 
 
-def run_on_one_plane(**where: Any) -> dict[str, Json]:
+def simulate_one_plane(**where: Any) -> dict[str, Json]:
     """Run ReSSD and TLC on one plane with enough idle time for background collection."""
     usual: Json = {"candidates": 16, "virtual_layers": "off"}
     return results_of_study("ressd-plane", policy="tlc", **usual) | results_of_study(
@@ -70,18 +70,18 @@ class Gain:
 
 def compute_ressd_to_tlc_ratios(base: Json, run: Json) -> Gain:
     """Return the ratios of a ReSSD run to a TLC run on the same stream."""
-    def divide_measure_by_base(key: str) -> float:
-        return get_measure_of_run(run, key) / get_measure_of_run(base, key)
+    def divide_measure_by_that_of_tlc(key: str) -> float:
+        return get_result_measure(run, key) / get_result_measure(base, key)
 
     # A trace that rewrites a few pages leaves no valid pages in victims, and nothing is relocated.
-    ends = [get_measure_of_run(one, "moved_pages") for one in (base, run)]
+    ends = [get_result_measure(one, "moved_pages") for one in (base, run)]
     moved = ends[1] / ends[0] if ends[0] else math.inf if ends[1] else 1.0
-    return Gain(divide_measure_by_base("consumed_pages"), moved,
-                100 * (divide_measure_by_base("writes_per_erase") - 1),
-                divide_measure_by_base("collection_ns"))
+    return Gain(divide_measure_by_that_of_tlc("consumed_pages"), moved,
+                100 * (divide_measure_by_that_of_tlc("writes_per_erase") - 1),
+                divide_measure_by_that_of_tlc("collection_ns"))
 
 
-def compare_to_tlc(runs: dict[str, Json]) -> Gain:
+def compare_ressd_with_tlc(runs: dict[str, Json]) -> Gain:
     """Return the ratios of response times and other results of ReSSD to those of policy tlc."""
     return compute_ressd_to_tlc_ratios(runs["tlc"], runs["ressd"])
 
@@ -95,11 +95,11 @@ def compute_pages_per_word_line(run: Json) -> float:
 
 def measure_re2_pages_per_line() -> list[Measured]:
     """Count programs of each word line as the run ends; test-ressd.c counts after each program."""
-    run = run_on_one_plane()["ressd"]
+    run = simulate_one_plane()["ressd"]
     bugs = read_counter(run, "policy_bugs")
     pages = compute_pages_per_word_line(run)
     # Less than 4 pages are accepted, because the warm-up leaves some word lines half programmed.
-    return [pack_figures(pages, digits=3, holds=bugs == 0 and run["verified"] and pages > 3.9)]
+    return [pack_results(pages, digits=3, holds=bugs == 0 and run["verified"] and pages > 3.9)]
 
 
 def compute_write_service_us(run: Json) -> float:
@@ -113,26 +113,26 @@ def measure_re3_operation_times() -> list[Measured]:
     one_shot, two_of, last_two = map(compute_write_service_us,
                                      results_of_study("ressd-one-page", "warmup").values())
     cold, hot = results_of_study("ressd-reads", "data").values()
-    erased = run_on_one_plane()["tlc"]
+    erased = simulate_one_plane()["tlc"]
     erase = read_counter(erased, "array_erase_ns") / read_counter(erased, "array_erases") / 1000
-    return [pack_figures(one_shot, two_of / 2, last_two - two_of / 2, sensing_us_per_page(cold),
+    return [pack_results(one_shot, two_of / 2, last_two - two_of / 2, sensing_us_per_page(cold),
                          sensing_us_per_page(hot), erase, digits=0)]
 
 
-def list_gain_percents(gain: Gain) -> tuple[float, float, float]:
+def list_ressd_gains(gain: Gain) -> tuple[float, float, float]:
     """Return how ReSSD changes consumed pages, writes per erase and GC time of TLC, in percent."""
     return 100 * (gain.pages - 1), gain.writes_per_erase, 100 * (gain.collection - 1)
 
 
-def measure_re5_with_little_spare_space() -> list[Measured]:
+def measure_re5_writes_per_erase_in_little_space() -> list[Measured]:
     """Measure writes per erase with less spare space and a single victim candidate."""
-    at90 = compare_to_tlc(results_of_study("ressd-space", space="90 % valid"))
-    return [pack_figures(at90.writes_per_erase),
-            pack_figures(compare_to_tlc(run_on_one_plane(candidates=1)).writes_per_erase),
-            pack_figures(100 * 3 / compute_pages_per_word_line(run_on_one_plane()["ressd"]))]
+    at90 = compare_ressd_with_tlc(results_of_study("ressd-space", space="90 % valid"))
+    return [pack_results(at90.writes_per_erase),
+            pack_results(compare_ressd_with_tlc(simulate_one_plane(candidates=1)).writes_per_erase),
+            pack_results(100 * 3 / compute_pages_per_word_line(simulate_one_plane()["ressd"]))]
 
 
-def run_on_raid5(members: int = 4) -> dict[str, Json]:
+def simulate_raid5(members: int = 4) -> dict[str, Json]:
     """Run RAID-5 of TLC planes and of ReSSD planes."""
     return results_of_study("rss-raid", array=f"{members} devices")
 
@@ -145,7 +145,7 @@ def run_array_on_short_lived_data(policy: str, option: Json | None = None) -> li
         for seed in range(first, first + 3)]
 
 
-def pair_runs_of_short_lived_data(option: Json | None = None) -> list[dict[str, Json]]:
+def list_result_pairs_on_short_lived_data(option: Json | None = None) -> list[dict[str, Json]]:
     """Return runs of policies tlc and ressd on short-lived data, with each of three seeds."""
     return [{"tlc": tlc, "ressd": run} for tlc, run in zip(
         run_array_on_short_lived_data("tlc"), run_array_on_short_lived_data("ressd", option),
@@ -159,7 +159,7 @@ def run_super_layer_variants() -> list[tuple[Json, Json, Json]]:
                  strict=True)]
 
 
-def average_figures_over_seeds(figures: Iterable[Iterable[float]]) -> list[float]:
+def compute_means_over_seeds(figures: Iterable[Iterable[float]]) -> list[float]:
     return [*map(arithmetic_mean, zip(*figures, strict=True))]
 
 
@@ -167,10 +167,11 @@ def sum_free_blocks(run: Json) -> int:
     return sum(run["luns"]["free_blocks"])
 
 
-def compute_change_from_tlc(value: Callable[..., float], runs: dict[str, Json],
-                            *arguments: Any) -> float:
+def compute_percent_change_from_tlc(value: Callable[..., float], runs: dict[str, Json],
+                                    *arguments: Any) -> float:
     """Return the change of a measure from TLC to ReSSD in percent."""
-    return -compute_percent_saved(value(runs["ressd"], *arguments), value(runs["tlc"], *arguments))
+    return -compute_percent_reduction(value(runs["ressd"], *arguments),
+                                      value(runs["tlc"], *arguments))
 
 
 def count_free_pages(run: Json, blocks_at_start: int) -> float:
@@ -189,8 +190,8 @@ def measure_free_space_after_short_runs() -> tuple[list[float], list[float]]:
     """Return ReSSD's change of free blocks, and of free pages as the paper counts, in percent."""
     fresh, *later = results_of_study("ressd-array", "on", "policy", on=[
         "1 request", "15000 requests", "30000 requests", "45000 requests"]).values()
-    return ([compute_change_from_tlc(sum_free_blocks, runs) for runs in later],
-            [compute_change_from_tlc(count_free_pages, runs, sum_free_blocks(fresh["tlc"]))
+    return ([compute_percent_change_from_tlc(sum_free_blocks, runs) for runs in later],
+            [compute_percent_change_from_tlc(count_free_pages, runs, sum_free_blocks(fresh["tlc"]))
              for runs in later])
 
 
@@ -216,7 +217,7 @@ def replay_trace_on_devices(path: Path) -> Played:
         capacity = data_members * FOLDED // 2**20 * 2**20
         folded = convert_real_trace(path, f"--fold={capacity}", name=f"{path.stem}-{capacity}")
         assert folded, "it has been read before"
-        written = sum(one.pages * census.PAGE for one in census.read_record_accesses(folded)
+        written = sum(one.pages * census.PAGE for one in census.read_record_file_accesses(folded)
                       if one.write)
         repeat = max(1, 2 * capacity // max(1, written))
         return results_of_study("ressd-traces", on=on, given={
@@ -227,43 +228,43 @@ def replay_trace_on_devices(path: Path) -> Played:
                   replay_trace_on_array(3, "one device"), replay_trace_on_array(5, "6 devices"))
 
 
-def average_figures_over_real_traces(of: Callable[[Played], Sequence[float]]) -> list[Measured]:
+def compute_means_over_real_traces(of: Callable[[Played], Sequence[float]]) -> list[Measured]:
     """Average the figures that a function computes for each real trace that fills the array."""
-    found = [of(played) for played in map(replay_trace_on_devices, list_real_records().values())
+    found = [of(played) for played in map(replay_trace_on_devices, list_real_trace_files().values())
              if all(read_counter(run, "array_erases") for run in played.larger.values())]
-    return [*map(average_figures_of_runs, zip(*found, strict=True))]
+    return [*map(pack_results_and_mean, zip(*found, strict=True))]
 
 
-def response_time_change(runs: dict[str, Json], kind: str = "write") -> float:
+def response_change_from_tlc(runs: dict[str, Json], kind: str = "write") -> float:
     """Return the change of a response time from TLC to ReSSD in percent."""
-    return -compute_percent_saved(*(mean_response_us(runs[policy], kind)
-                                    for policy in ("ressd", "tlc")))
+    return -compute_percent_reduction(*(mean_response_us(runs[policy], kind)
+                                        for policy in ("ressd", "tlc")))
 
 
 def measure_re6_raid_response() -> list[Measured]:
     """Measure RSS-RAID on a synthetic load with the share of hot data of the paper's 15 traces."""
-    if trace_directory():
-        found = average_figures_over_real_traces(
-            lambda played: (*list_gain_percents(compare_to_tlc(played.raid)),
-                            *[response_time_change(played.raid)] * 2))
-        return [*found, *[pack_figures(math.nan)] * 7]
-    runs = run_on_raid5()
+    if real_trace_directory():
+        found = compute_means_over_real_traces(
+            lambda played: (*list_ressd_gains(compare_ressd_with_tlc(played.raid)),
+                            *[response_change_from_tlc(played.raid)] * 2))
+        return [*found, *[pack_results(math.nan)] * 7]
+    runs = simulate_raid5()
     moved = [read_counter(runs["ressd"], f"programmed_{cause}_units")
              for cause in ("gc", "rewrite")]
-    parts = [get_measure_of_run(runs["ressd"], "consumed_pages") - sum(moved), *moved]
+    parts = [get_result_measure(runs["ressd"], "consumed_pages") - sum(moved), *moved]
     # Without a write buffer a write waits for its program: 2675 or 2705 us instead of 3000.
     unbuffered = results_of_study("ressd-array", on="no buffer")
     blocks, pages = measure_free_space_after_short_runs()
     return [
-        *map(pack_figures, list_gain_percents(compare_to_tlc(runs))),
-        pack_figures(response_time_change(unbuffered)),
-        pack_figures(response_time_change(runs)),
-        pack_figures(*blocks, shown=f"{format_numbers(blocks)}; pages {format_numbers(pages)}"),
-        pack_figures(compute_change_from_tlc(sum_free_blocks, runs)),
-        pack_figures(100 * (compare_to_tlc(runs).moved - 1)),
-        pack_figures(compute_change_from_tlc(read_counter, runs, "array_erases")),
-        pack_figures(*(100 * part / sum(parts) for part in parts)),
-        pack_figures(100 * (count_collected_blocks_with_data(runs["ressd"])
+        *map(pack_results, list_ressd_gains(compare_ressd_with_tlc(runs))),
+        pack_results(response_change_from_tlc(unbuffered)),
+        pack_results(response_change_from_tlc(runs)),
+        pack_results(*blocks, shown=f"{format_numbers(blocks)}; pages {format_numbers(pages)}"),
+        pack_results(compute_percent_change_from_tlc(sum_free_blocks, runs)),
+        pack_results(100 * (compare_ressd_with_tlc(runs).moved - 1)),
+        pack_results(compute_percent_change_from_tlc(read_counter, runs, "array_erases")),
+        pack_results(*(100 * part / sum(parts) for part in parts)),
+        pack_results(100 * (count_collected_blocks_with_data(runs["ressd"])
                             / count_collected_blocks_with_data(runs["tlc"]) - 1)),
         measure_erases_without_copies(runs),
     ]
@@ -276,7 +277,7 @@ def measure_erases_without_copies(runs: dict[str, Json]) -> Measured:
     direct, other = ([read_counter(both[policy], "gc_empty_blocks")
                       for policy in ("tlc", "ressd")]
                      for both in (runs, roomy))
-    return pack_figures(*direct,
+    return pack_results(*direct,
                         shown=f"{format_numbers(direct, 0)}; {format_numbers(other, 0)}")
 
 
@@ -287,45 +288,46 @@ def count_collected_blocks_with_data(run: Json) -> int:
 
 def measure_re7_single_device() -> list[Measured]:
     """Compare ReSSD's gain on a single device with its gain on an array with the same user data."""
-    if trace_directory():
-        return average_figures_over_real_traces(
-            lambda played: list_gain_percents(compare_to_tlc(played.alone))[:2])
-    raid, alone = compare_to_tlc(run_on_raid5()), compare_to_tlc(results_of_study("ressd-array",
-                                                                                  on="one device"))
-    return [pack_figures(list_gain_percents(alone)[0], holds=raid.pages < alone.pages),
-            pack_figures(list_gain_percents(alone)[1],
+    if real_trace_directory():
+        return compute_means_over_real_traces(
+            lambda played: list_ressd_gains(compare_ressd_with_tlc(played.alone))[:2])
+    raid = compare_ressd_with_tlc(simulate_raid5())
+    alone = compare_ressd_with_tlc(results_of_study("ressd-array", on="one device"))
+    return [pack_results(list_ressd_gains(alone)[0], holds=raid.pages < alone.pages),
+            pack_results(list_ressd_gains(alone)[1],
                          holds=raid.writes_per_erase > alone.writes_per_erase)]
 
 
 def measure_re8_super_layers() -> list[Measured]:
     """Measure how virtual super layers change consumed pages, moved pages, writes per erase (%)."""
-    if trace_directory():
-        found = average_figures_over_real_traces(
-            lambda played: list_gain_percents(compute_ressd_to_tlc_ratios(
+    if real_trace_directory():
+        found = compute_means_over_real_traces(
+            lambda played: list_ressd_gains(compute_ressd_to_tlc_ratios(
                 played.raid["ressd"], played.virtual["ressd"]))[:2])
-        return [*found, *[pack_figures(math.nan)] * 4]
-    return [*map(pack_figures, average_figures_over_seeds(
+        return [*found, *[pack_results(math.nan)] * 4]
+    return [*map(pack_results, compute_means_over_seeds(
         compare_virtual_super_layers(plain, virtual)
         for plain, _, virtual in run_super_layer_variants()))]
 
 
 def compare_virtual_super_layers(plain: Json, virtual: Json) -> tuple[float, ...]:
     """Return how virtual super layers change an array's figures, in percent."""
-    pages, writes_per_erase, collection = list_gain_percents(compute_ressd_to_tlc_ratios(plain,
-                                                                                         virtual))
+    pages, writes_per_erase, collection = list_ressd_gains(compute_ressd_to_tlc_ratios(plain,
+                                                                                       virtual))
     displaced = [read_counter(run, "programmed_rewrite_units") for run in (plain, virtual)]
     fewer = displaced[0] - displaced[1]
-    erases = -compute_percent_saved(*(read_counter(run, "array_erases")
-                                      for run in (virtual, plain)))
+    erases = -compute_percent_reduction(*(read_counter(run, "array_erases")
+                                          for run in (virtual, plain)))
     return (pages, writes_per_erase, 100 * fewer / displaced[0],
-            100 * fewer / get_measure_of_run(plain, "consumed_pages"), erases, collection)
+            100 * fewer / get_result_measure(plain, "consumed_pages"), erases, collection)
 
 
 def measure_re9_rewritten_data() -> list[Measured]:
     """Rewrite all data after an hour; without earlier updates ReSSD and TLC are equal."""
     runs = results_of_study("ressd-cold")
     busy = [run["luns"]["mean_utilisation"] for run in runs.values()]
-    return [pack_figures(*list_gain_percents(compare_to_tlc(runs)), 100 * (busy[1] / busy[0] - 1),
+    return [pack_results(*list_ressd_gains(compare_ressd_with_tlc(runs)),
+                         100 * (busy[1] / busy[0] - 1),
                          digits=2)]
 
 
@@ -342,65 +344,66 @@ def ablate_ressd() -> list[Measured]:
     gains = []
     for candidates, missing, virtual in steps:
         with falsified_settings(mutants=list_mutants_that_disable_rules(*missing)):
-            gains.append(compare_to_tlc(run_on_one_plane(candidates=candidates,
-                                                         virtual_layers=virtual)))
+            gains.append(compare_ressd_with_tlc(simulate_one_plane(candidates=candidates,
+                                                                   virtual_layers=virtual)))
     more = [b.writes_per_erase - a.writes_per_erase for a, b in pairwise(gains)]
     holds = [gains[0].writes_per_erase < 0, more[0] > 0, more[1] > 0, more[2] < 0, more[3] > 0]
-    return [pack_figures(*list_gain_percents(gain)[:2], holds=good)
+    return [pack_results(*list_ressd_gains(gain)[:2], holds=good)
             for gain, good in zip(gains, holds, strict=True)]
 
 
 def measure_re10_array_sizes() -> list[Measured]:
     """Compare ReSSD's gains over TLC in arrays of 4 and of 6 members."""
-    if trace_directory():
-        return average_figures_over_real_traces(lambda played: [b - a for a, b in zip(
-            list_gain_percents(compare_to_tlc(played.raid))[:2],
-            list_gain_percents(compare_to_tlc(played.larger))[:2],
+    if real_trace_directory():
+        return compute_means_over_real_traces(lambda played: [b - a for a, b in zip(
+            list_ressd_gains(compare_ressd_with_tlc(played.raid))[:2],
+            list_ressd_gains(compare_ressd_with_tlc(played.larger))[:2],
 strict=True)])
-    small, large = (list_gain_percents(compare_to_tlc(run_on_raid5(members))) for members in (4, 6))
-    return [pack_figures(b - a, shown=f"{b - a:+.1f}: {a:.1f}, {b:.1f}", holds=better)
+    small, large = (list_ressd_gains(compare_ressd_with_tlc(simulate_raid5(members)))
+                    for members in (4, 6))
+    return [pack_results(b - a, shown=f"{b - a:+.1f}: {a:.1f}, {b:.1f}", holds=better)
             for a, b, better in ((small[0], large[0], large[0] < 0),
                                  (small[1], large[1], large[1] > 0))]
 
 
 def measure_re11_parity_writes() -> list[Measured]:
     """Measure parity writes; how long a stripe cache merges them is not in the paper."""
-    if trace_directory():
-        return average_figures_over_real_traces(
-            lambda played: [get_measure_of_run(played.raid["tlc"], "parity_percent")] * 2)
-    short = get_measure_of_run(run_on_raid5()["tlc"], "parity_percent")
-    longer = [get_measure_of_run(run, "parity_percent")
+    if real_trace_directory():
+        return compute_means_over_real_traces(
+            lambda played: [get_result_measure(played.raid["tlc"], "parity_percent")] * 2)
+    short = get_result_measure(simulate_raid5()["tlc"], "parity_percent")
+    longer = [get_result_measure(run, "parity_percent")
               for run in results_of_study("ressd-parity", "stripe-hold").values()]
-    return [pack_figures(short), pack_figures(longer[-1], shown=format_numbers(longer))]
+    return [pack_results(short), pack_results(longer[-1], shown=format_numbers(longer))]
 
 
 def measure_re12_mlc_mode() -> list[Measured]:
     """Compare the response and endurance of MLC mode (two bits per cell) with those of TLC."""
     runs = results_of_study("ressd-mlc-mode", "load", "bits")
     tlc, mlc = runs["an array that waits"].values()
-    ends = [get_measure_of_run(run, "writes_per_erase")
+    ends = [get_result_measure(run, "writes_per_erase")
             for run in runs["a plane that collects"].values()]
     # The paper's endurance divides erases by the largest number of cycles of a cell.
     endurance = ends[1] / ends[0] * 30000 / 1500
     with_reads = results_of_study("ressd-mlc-mode", "bits", load="an array that waits",
                                   given={"write-share": "75%"})
     return [
-        pack_figures(-compute_percent_saved(mean_response_us(mlc, "write"),
-                                            mean_response_us(tlc, "write"))),
-        pack_figures(100 * (mlc["geometry"]["units"] / tlc["geometry"]["units"] - 1)),
-        pack_figures(endurance),
-        pack_figures(endurance / (1 + arithmetic_mean(
-            compare_to_tlc(runs).writes_per_erase
-            for runs in pair_runs_of_short_lived_data()) / 100)),
-        pack_figures(-compute_percent_saved(*(mean_response_us(run, "read")
-                                              for run in (with_reads["two"],
-                                                          with_reads["three"])))),
+        pack_results(-compute_percent_reduction(mean_response_us(mlc, "write"),
+                                                mean_response_us(tlc, "write"))),
+        pack_results(100 * (mlc["geometry"]["units"] / tlc["geometry"]["units"] - 1)),
+        pack_results(endurance),
+        pack_results(endurance / (1 + arithmetic_mean(
+            compare_ressd_with_tlc(runs).writes_per_erase
+            for runs in list_result_pairs_on_short_lived_data()) / 100)),
+        pack_results(-compute_percent_reduction(*(mean_response_us(run, "read")
+                                                  for run in (with_reads["two"],
+                                                              with_reads["three"])))),
     ]
 
 
 def measure_re13_fill_thresholds() -> list[Measured]:
     """Measure writes per erase under two interpretations of the paper's fill threshold."""
-    return [pack_figures(compare_to_tlc(runs).writes_per_erase)
+    return [pack_results(compare_ressd_with_tlc(runs).writes_per_erase)
             for runs in results_of_study("ressd-full", "filled", "policy").values()]
 
 
@@ -413,30 +416,30 @@ READS: tuple[Json, ...] = (
 
 def measure_re15_read_response() -> list[Measured]:
     """Measure the response of reads among writes in an array, at two rates."""
-    return [pack_figures(response_time_change(results_of_study("ressd-array", on="4 devices",
-                                                               given=given), "read"))
+    return [pack_results(response_change_from_tlc(results_of_study("ressd-array", on="4 devices",
+                                                                   given=given), "read"))
             for given in READS]
 
 
 def measure_re16_layer_counts() -> list[Measured]:
     """Compare ReSSD's gain with super layers of 4 to 64 layers to that with two layers."""
-    gains = [compute_ressd_to_tlc_ratios(run_on_one_plane()["ressd"], results_of_study(
+    gains = [compute_ressd_to_tlc_ratios(simulate_one_plane()["ressd"], results_of_study(
         "ressd-plane", policy="ressd", candidates=16, virtual_layers="off",
         given={"super_layers": depth})["ressd"]) for depth in (4, 8, 16, 32, 64)]
     writes = [gain.writes_per_erase for gain in gains]
-    pages, writes_per_erase, response, *virtual, virtual_response = average_figures_over_seeds(
+    pages, writes_per_erase, response, *virtual, virtual_response = compute_means_over_seeds(
         [figure for run in others for figure in (
-            *list_gain_percents(compute_ressd_to_tlc_ratios(plain, run))[:2],
-            response_time_change({"tlc": plain, "ressd": run}))]
+            *list_ressd_gains(compute_ressd_to_tlc_ratios(plain, run))[:2],
+            response_change_from_tlc({"tlc": plain, "ressd": run}))]
         for plain, *others in run_super_layer_variants())
     return [
-        pack_figures(pages),
-        pack_figures(writes_per_erase),
-        pack_figures(*writes[:4], shown=format_numbers(writes),
+        pack_results(pages),
+        pack_results(writes_per_erase),
+        pack_results(*writes[:4], shown=format_numbers(writes),
                      holds=abs(writes[4] - writes[3]) < 3),
-        pack_figures(*(100 * part / whole if whole else math.nan for part, whole in zip(
+        pack_results(*(100 * part / whole if whole else math.nan for part, whole in zip(
             virtual, (pages, writes_per_erase), strict=True))),
-        *(pack_figures(change, digits=2) for change in (response, virtual_response)),
+        *(pack_results(change, digits=2) for change in (response, virtual_response)),
     ]
 
 
@@ -448,37 +451,39 @@ PAPER_LOAD: Json = {"gc": "8%", "op": "21%", "active-others": "29.4%", "active-r
                     "zone1": "3.828s", "zone2": "10.693s", "zone3": "52.805s"}
 
 
-def measure_re17_on_load_of_paper() -> list[Measured]:
+def measure_re17_rss_raid_on_paper_load() -> list[Measured]:
     """Measure RSS-RAID on a load whose settings come from the paper's tables."""
     runs = results_of_study("ressd-array", on="4 devices", given=PAPER_LOAD)
     tlc, ours = runs["tlc"], runs["ressd"]
-    consumed, host = (get_measure_of_run(ours, key) for key in ("consumed_pages", "host_pages"))
+    consumed, host = (get_result_measure(ours, key) for key in ("consumed_pages", "host_pages"))
     moved = [read_counter(ours, f"programmed_{cause}_units") for cause in ("gc", "rewrite")]
-    pages, writes_per_erase, collection = list_gain_percents(compare_to_tlc(runs))
+    pages, writes_per_erase, collection = list_ressd_gains(compare_ressd_with_tlc(runs))
     return [
-        pack_figures(get_measure_of_run(tlc, "consumed_pages")
+        pack_results(get_result_measure(tlc, "consumed_pages")
                      / count_pages_written_to_devices(tlc),
                      digits=2),
-        pack_figures(compute_change_from_tlc(get_measure_of_run, runs, "host_pages")),
-        *map(pack_figures, (pages, writes_per_erase, collection)),
-        pack_figures(compute_change_from_tlc(read_counter, runs, "array_erases")),
-        pack_figures(*(100 * part / consumed for part in (moved[0], host, moved[1]))),
-        pack_figures(100 * (compare_to_tlc(runs).moved - 1)),
+        pack_results(compute_percent_change_from_tlc(get_result_measure, runs, "host_pages")),
+        *map(pack_results, (pages, writes_per_erase, collection)),
+        pack_results(compute_percent_change_from_tlc(read_counter, runs, "array_erases")),
+        pack_results(*(100 * part / consumed for part in (moved[0], host, moved[1]))),
+        pack_results(100 * (compare_ressd_with_tlc(runs).moved - 1)),
     ]
 
 
 def measure_re19_short_lived_data() -> list[Measured]:
     """Measure RSS-RAID on hot data that get cold as soon as in the paper's Fig. 26."""
-    consumed, pages, writes_per_erase, collection, moved, erases = average_figures_over_seeds((
-        get_measure_of_run(runs["tlc"],
+    consumed, pages, writes_per_erase, collection, moved, erases = compute_means_over_seeds((
+        get_result_measure(runs["tlc"],
                            "consumed_pages") / count_pages_written_to_devices(runs["tlc"]),
-        *list_gain_percents(compare_to_tlc(runs)), 100 * (compare_to_tlc(runs).moved - 1),
-        compute_change_from_tlc(read_counter, runs, "array_erases"))
-        for runs in pair_runs_of_short_lived_data())
-    virtual = arithmetic_mean(compare_to_tlc(runs).writes_per_erase
-                              for runs in pair_runs_of_short_lived_data({"virtual_layers": "on"}))
-    return [pack_figures(consumed, digits=2),
-            *map(pack_figures, (pages, writes_per_erase, virtual, erases, moved, collection))]
+        *list_ressd_gains(compare_ressd_with_tlc(runs)),
+        100 * (compare_ressd_with_tlc(runs).moved - 1),
+        compute_percent_change_from_tlc(read_counter, runs, "array_erases"))
+        for runs in list_result_pairs_on_short_lived_data())
+    virtual = arithmetic_mean(
+        compare_ressd_with_tlc(runs).writes_per_erase
+        for runs in list_result_pairs_on_short_lived_data({"virtual_layers": "on"}))
+    return [pack_results(consumed, digits=2),
+            *map(pack_results, (pages, writes_per_erase, virtual, erases, moved, collection))]
 
 
 #: Planes of a device and KiB of a page in the paper (Table 4), and requests of its volumes.
@@ -524,34 +529,34 @@ def measure_requests_to_plane(volume: str) -> list[float]:
                              given=given | FASTER | {"requests": 1})["tlc"]
     usual, members = runs["4 devices"], runs["10 devices"]
     few = runs["4 devices, one candidate"] | {"tlc": usual["tlc"]}
-    dead, consumed = runs["4 devices, 5 % dead"], get_measure_of_run(usual["ressd"],
+    dead, consumed = runs["4 devices, 5 % dead"], get_result_measure(usual["ressd"],
                                                                      "consumed_pages")
     few_dead = runs["4 devices, 5 % dead, one candidate"] | {"tlc": dead["tlc"]}
     virtual = {"tlc": usual["ressd"]} | runs["4 devices, virtual super layers"]
 
-    def measure_change_from_tlc(both: dict[str, Json], key: str = "consumed_pages") -> float:
-        return compute_change_from_tlc(get_measure_of_run, both, key)
+    def compute_result_change_from_tlc(both: dict[str, Json], key: str = "consumed_pages") -> float:
+        return compute_percent_change_from_tlc(get_result_measure, both, key)
 
     def measure_free_space(both: dict[str, Json]) -> float:
-        return compute_change_from_tlc(count_free_pages, both, sum_free_blocks(fresh))
+        return compute_percent_change_from_tlc(count_free_pages, both, sum_free_blocks(fresh))
 
     erases = [read_counter(run, "array_erases") for run in usual.values()]
     relocated = [read_counter(usual["ressd"], f"programmed_{cause}_units")
                  for cause in ("gc", "rewrite")]
     return [
-        measure_change_from_tlc(usual), 100 * (erases[1] / erases[0] - 1),
-        measure_change_from_tlc(usual, "writes_per_erase"),
-            measure_change_from_tlc(usual, "collection_ns"),
+        compute_result_change_from_tlc(usual), 100 * (erases[1] / erases[0] - 1),
+        compute_result_change_from_tlc(usual, "writes_per_erase"),
+            compute_result_change_from_tlc(usual, "collection_ns"),
         *(100 * part / consumed for part in (consumed - sum(relocated), *relocated)),
-        response_time_change(real, "read"), response_time_change(real),
+        response_change_from_tlc(real, "read"), response_change_from_tlc(real),
         measure_free_space(usual), measure_free_space(few),
-        measure_change_from_tlc(dead), measure_change_from_tlc(few_dead),
-        measure_change_from_tlc(members) - measure_change_from_tlc(usual),
+        compute_result_change_from_tlc(dead), compute_result_change_from_tlc(few_dead),
+        compute_result_change_from_tlc(members) - compute_result_change_from_tlc(usual),
         100 * usual["ressd"]["mode_pages"]["mlc"] / count_updates_on_raid5(path),
-        measure_change_from_tlc(runs["one plane"]), measure_change_from_tlc(runs["three planes"]),
-        measure_change_from_tlc(virtual),
+        *(compute_result_change_from_tlc(runs[size]) for size in ("one plane", "three planes")),
+        compute_result_change_from_tlc(virtual),
         100 * read_counter(few["ressd"], "programmed_rewrite_units")
-        / get_measure_of_run(few["ressd"], "consumed_pages"),
+        / get_result_measure(few["ressd"], "consumed_pages"),
         *(100 * share for share in profile_of_record_file(path).zone_shares),
     ]
 
@@ -565,17 +570,17 @@ def measure_re20_single_volumes() -> list[Measured]:
     shares = host, collected, displaced
     much = sum(figures[9] >= 8 for figures in by_volume.values())
     return [
-        *map(pack_figures, (pages, erases, each, collection)),
-        pack_figures(*shares, shown=f"{format_numbers(shares)}; one candidate: "
+        *map(pack_results, (pages, erases, each, collection)),
+        pack_results(*shares, shown=f"{format_numbers(shares)}; one candidate: "
                      f"{displaced_few:.1f} displaced"),
-        pack_figures(read), pack_figures(write),
-        pack_figures(free, shown=f"{free:.1f}; one candidate: {free_few:.1f}"),
-        pack_figures(much, by_volume["PROJ_4"][9], shown=f"{much} {by_volume['PROJ_4'][9]:.2f}"),
-        pack_figures(dead, shown=f"{dead:.1f}; one candidate: {few_dead:.1f}"),
-        pack_figures(members), pack_figures(hot),
-        pack_figures(alone, shown=f"{alone:.1f}; three planes: {alone_wide:.1f}",
+        pack_results(read), pack_results(write),
+        pack_results(free, shown=f"{free:.1f}; one candidate: {free_few:.1f}"),
+        pack_results(much, by_volume["PROJ_4"][9], shown=f"{much} {by_volume['PROJ_4'][9]:.2f}"),
+        pack_results(dead, shown=f"{dead:.1f}; one candidate: {few_dead:.1f}"),
+        pack_results(members), pack_results(hot),
+        pack_results(alone, shown=f"{alone:.1f}; three planes: {alone_wide:.1f}",
                      holds=pages < alone),
-        pack_figures(virtual), pack_figures(*zones),
+        pack_results(virtual), pack_results(*zones),
     ]
 
 
@@ -584,7 +589,7 @@ def measure_re14_memory() -> list[Measured]:
     runs = results_of_study("ressd-memory")
     more = (runs["ressd"]["memory_bytes"] - runs["tlc"]["memory_bytes"]) / 2**20
     capacity = runs["ressd"]["geometry"]["physical_bytes"] / 2**30
-    return [pack_figures(more, digits=2), pack_figures(capacity, digits=0)]
+    return [pack_results(more, digits=2), pack_results(capacity, digits=0)]
 
 
 #: Options of one plane with ReSSD, and the seconds' writes of the paper's examples: pages that are
@@ -616,7 +621,7 @@ def run_super_layer_example(writes: Sequence[Sequence[int]], *options: str) -> t
                              for second, pages in enumerate(seconds) for page in pages))
     record = convert_real_trace(trace, "--from=csv", "--columns=time=1,op=2,offset=3,bytes=4",
                                 "--time-unit=s", "--offset-unit=bytes")
-    report, events = run_with_timeline(
+    report, events = simulate_with_timeline(
         *PLANE, "--blocks=256", "--op=60%", "--fill=none", "--buffer=64KiB", "--buffer_hold=10ms",
         "--candidates=1", f"--trace={record}", "--arrival=trace", f"--until={len(seconds) + 1}s",
         *options)
@@ -629,7 +634,7 @@ def measure_super_layer_rules() -> tuple[int, int]:
 
     A layer may be programmed once the layer two below has been reprogrammed twice.
     """
-    _, events = run_with_timeline(*PLANE, *HOT_UPDATES, "--fill=none", "--virtual_layers=on")
+    _, events = simulate_with_timeline(*PLANE, *HOT_UPDATES, "--fill=none", "--virtual_layers=on")
     counts: dict[int, Counter[int]] = {}
     most = early = 0
     for event in events:
@@ -650,7 +655,7 @@ def measure_re22_worked_examples() -> list[Measured]:
     lines, _ = run_super_layer_example(FIG_8)
     used, _ = run_super_layer_example(FIG_7)
     _, full = run_super_layer_example((*FIG_8[:2], (4, 5), (6, 7), (8,)))
-    _, events = run_with_timeline(*PLANE, *HOT_UPDATES, "--fill=random", "--candidates=1")
+    _, events = simulate_with_timeline(*PLANE, *HOT_UPDATES, "--fill=random", "--candidates=1")
     longest = max(event["dur"] for event in events
                   if (event["name"], event["cat"]) == ("program normal", "host"))
     virtual, plain = ([*dict.fromkeys(line for line in lines[20:] if line % 4 == 0)]
@@ -658,19 +663,19 @@ def measure_re22_worked_examples() -> list[Measured]:
                       _ in (run_super_layer_example(FIG_12, "--layers=4", "--word_lines=4", option)
                             for option in ("--virtual_layers=on",
                                            "--virtual_layers=off")))
-    return [pack_figures(*lines, digits=0), pack_figures((longest - 3000) / 53, digits=0),
-            pack_figures(full, digits=0),
-            pack_figures(*virtual, shown=f"{format_numbers(virtual, 0)}; plain: "
+    return [pack_results(*lines, digits=0), pack_results((longest - 3000) / 53, digits=0),
+            pack_results(full, digits=0),
+            pack_results(*virtual, shown=f"{format_numbers(virtual, 0)}; plain: "
                          f"{format_numbers(plain, 0)}"),
-            pack_figures(*(1 + at // 4 for at in (used[0], used[0], used[-1])), digits=0),
-            pack_figures(*measure_super_layer_rules(), digits=0),
-            pack_figures(run_super_layer_example((*FIG_8[:4], FIG_8[6]))[0][4], digits=0)]
+            pack_results(*(1 + at // 4 for at in (used[0], used[0], used[-1])), digits=0),
+            pack_results(*measure_super_layer_rules(), digits=0),
+            pack_results(run_super_layer_example((*FIG_8[:4], FIG_8[6]))[0][4], digits=0)]
 
 
 CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "RE-2": measure_re2_pages_per_line,
     "RE-3": measure_re3_operation_times,
-    "RE-5": measure_re5_with_little_spare_space,
+    "RE-5": measure_re5_writes_per_erase_in_little_space,
     "RE-6": measure_re6_raid_response,
     "RE-7": measure_re7_single_device,
     "RE-8": measure_re8_super_layers,
@@ -682,7 +687,7 @@ CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "RE-14": measure_re14_memory,
     "RE-15": measure_re15_read_response,
     "RE-16": measure_re16_layer_counts,
-    "RE-17": measure_re17_on_load_of_paper,
+    "RE-17": measure_re17_rss_raid_on_paper_load,
     "RE-19": measure_re19_short_lived_data,
     "RE-20": measure_re20_single_volumes,
     "RE-22": measure_re22_worked_examples,

@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from selftests.claims.register import Measured, pack_figures
+from selftests.claims.register import Measured, pack_results
 from selftests.claims.runs import Json
 
 from approxftl_tools.paper_measures import VALUES
@@ -44,14 +44,14 @@ def read_counter(run: Json, name: str) -> int:
     return value
 
 
-def get_measure_of_run(run: Json, key: str) -> float:
+def get_result_measure(run: Json, key: str) -> float:
     """Return a measure of a run by the name that studies use."""
     found = VALUES[key](run)
     assert found is not None, key
     return found
 
 
-def program_us_per_page(run: Json) -> float:
+def host_program_us_per_page(run: Json) -> float:
     """Return the mean array time per page of host data in us."""
     return read_counter(run, "host_program_ns") / read_counter(run, "host_program_pages") / 1000
 
@@ -62,7 +62,7 @@ def mean_response_us(run: Json, kind: str) -> float:
     return mean / 1000
 
 
-def compute_percent_saved(of: float, base: float) -> float:
+def compute_percent_reduction(of: float, base: float) -> float:
     return 100 * (1 - of / base)
 
 
@@ -74,12 +74,12 @@ def format_numbers(values: Sequence[float], digits: int = 1) -> str:
 
 def lifetime_gain_percent(run: Json) -> float:
     """Return the lifetime gained by low-voltage erases in percent, from the wear of all blocks."""
-    return 100 * (get_measure_of_run(run, "lifetime") - 1)
+    return 100 * (get_result_measure(run, "lifetime") - 1)
 
 
 def compute_percent_reduction_or_nan(ours: float, base: float) -> float:
     """Return the reduction of a response time in percent; NaN if the trace has no such requests."""
-    return compute_percent_saved(ours, base) if base else math.nan
+    return compute_percent_reduction(ours, base) if base else math.nan
 
 
 def list_mutants_that_disable_rules(*names: str) -> tuple[str, ...]:
@@ -87,7 +87,7 @@ def list_mutants_that_disable_rules(*names: str) -> tuple[str, ...]:
     return tuple(f"core/{name}" for name in names)
 
 
-def program_us_per_unit(run: Json) -> float:
+def array_program_us_per_host_unit(run: Json) -> float:
     """Return the array time of all programs per unit written by the host in us."""
     return read_counter(run, "array_program_ns") / read_counter(run, "host_write_units") / 1000
 
@@ -108,11 +108,11 @@ def arithmetic_mean(values: Iterable[float]) -> float:
 
 def sensing_us_per_page(run: Json) -> float:
     """Return the mean array time per page sensed in us."""
-    return get_measure_of_run(run, "sensing_mean_ns") / 1000
+    return get_result_measure(run, "sensing_mean_ns") / 1000
 
 
-def average_figures_of_runs(values: Iterable[float], digits: int = 1) -> Measured:
+def pack_results_and_mean(values: Iterable[float], digits: int = 1) -> Measured:
     """Return figures of several volumes or runs, and their mean, as one measured value."""
     listed = list(values)
-    return pack_figures(arithmetic_mean(listed), shown=f"{format_numbers(listed, digits)}, mean "
+    return pack_results(arithmetic_mean(listed), shown=f"{format_numbers(listed, digits)}, mean "
                         f"{arithmetic_mean(listed):.{digits}f}")

@@ -99,7 +99,7 @@ def run_two_streams_on_one_device(first: tuple[str, ...], then: tuple[str, ...])
     return run
 
 
-def run_with_timeline(*arguments: str) -> tuple[Json, list[Json]]:
+def simulate_with_timeline(*arguments: str) -> tuple[Json, list[Json]]:
     """Return what a run reports, and its operations on the flash in the order of their times."""
     with tempfile.TemporaryDirectory(prefix="claims-timeline-") as folder:
         timeline = Path(folder) / "timeline.json"

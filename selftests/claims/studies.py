@@ -29,12 +29,12 @@ def read_claim_study(name: str, given: Mapping[str, Any]) -> Plan:
     path = FOLDER / f"{name}.toml"
     path = path if path.exists() else papers.FOLDER / f"{name}.toml"
     document = study_plan.load_toml_file(path)
-    vary, real = document.get("vary", {}), bool(real_traces.trace_directory())
+    vary, real = document.get("vary", {}), bool(real_traces.real_trace_directory())
     more = {"base": {"seed": runs.get_seed_of_runs(), **given}, "vary": vary}
     if "synth" in document:
         more["synth"] = document["synth"] | runs.false_streams
     if "trace" in vary and real:
-        vary["trace"] = [volume.stem for volume in real_traces.list_real_records().values()]
+        vary["trace"] = [volume.stem for volume in real_traces.list_real_trace_files().values()]
     setting = Setting(full=real, traces=real_traces.scratch_directory() if real else None,
                       made=runs.build_directory() / "cache/claims/traces", more=more)
     return study_plan.read_study(path, runs.program_under_test(), setting=setting, sure=True)
@@ -42,7 +42,7 @@ def read_claim_study(name: str, given: Mapping[str, Any]) -> Plan:
 
 def record_files_of_trace_volumes(name: str = "agcr-windows") -> dict[str, Path]:
     """Return the record files that a study replays, by the name of their volume."""
-    kind = "trace" if real_traces.trace_directory() else "synthetic"
+    kind = "trace" if real_traces.real_trace_directory() else "synthetic"
     return {f"{kind} {dict(point.varied)['trace']}": Path(word.partition("=")[2])
             for point in read_claim_study(name, {}).points for word in point.arguments
             if word.startswith("--trace=")}

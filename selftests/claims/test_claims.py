@@ -32,10 +32,10 @@ TRACED_ARRAYS = ("RE-6", "RE-7", "RE-8", "RE-10", "RE-11")
 @pytest.mark.parametrize("id_", claims.CLAIMS)
 @pytest.mark.in_turn
 def test_figures_and_verdicts_are_those_of_the_register(id_: str) -> None:
-    assert [(one.entry.id, one.describe_difference_from_register)
-            for one in claims.measured_register_entries(id_)
-            if one.describe_difference_from_register] == []
-    assert negative_controls.find_rows_without_control(id_) == []
+    assert [(one.entry.id, one.describe_conflict_with_register)
+            for one in claims.measure_and_judge_claim(id_)
+            if one.describe_conflict_with_register] == []
+    assert negative_controls.find_claim_rows_without_negative_control(id_) == []
 
 
 @pytest.mark.parametrize("id_", claims.OWN)
@@ -43,12 +43,12 @@ def test_figures_and_verdicts_are_those_of_the_register(id_: str) -> None:
 def test_claims_about_our_designs_hold_with_fewer_requests(id_: str) -> None:
     # `make claims` runs all requests; the controls of hybrid fail with these, too.
     with runs.falsified_settings(("--requests=100000",) if id_.startswith("HY") else ()):
-        rows = claims.measured_claim_rows(id_)
+        rows = claims.measure_claim_without_paper(id_)
     assert rows and all(row.id == id_ for row in rows)
     assert [row for row in rows if row.verdict == "fail"] == []
     assert sum(row.verdict == "explained" for row in rows) == EXPLAINED.get(id_, 0)
     assert sum(row.verdict == "report" for row in rows) == REPORTED.get(id_, 0)
-    assert negative_controls.find_rows_without_control(id_) == []
+    assert negative_controls.find_claim_rows_without_negative_control(id_) == []
 
 
 def test_each_register_entry_is_complete() -> None:
@@ -70,15 +70,16 @@ def test_each_register_entry_is_complete() -> None:
 
 def test_each_claim_has_numbered_register_entries() -> None:
     assert {entry.claim_id
-            for entry in register.entries_by_id().values()} - {""} == set(claims.CLAIMS)
+            for entry in register.register_entries_by_id().values()} - {""} == set(claims.CLAIMS)
     for id_ in claims.CLAIMS:
-        own = register.entries_of_claim(id_)
+        own = register.list_register_entries_of_claim(id_)
         assert [entry.id for entry in own] == [f"{id_}.{i + 1}" for i in range(len(own))]
 
 
 def test_documents_contain_the_tables_of_the_register() -> None:
     for path, lines in register.generated_lines_by_document().items():
-        assert register.replace_generated_part(path.read_text(), lines) == path.read_text(), \
+        assert register.replace_generated_lines_in_document(path.read_text(),
+                                                            lines) == path.read_text(), \
             f"{path.name}: run selftests/claims/register.py"
 
 
@@ -107,16 +108,16 @@ ENTRY = register.Entry("XX-1.1", "1", "x", "direction", paper=10, within=1, dire
 def test_verdict_of_a_claim_follows_from_its_measured_figures(entry: register.Entry,
                                                               values: tuple[float, ...],
                                                               verdict: str) -> None:
-    assert entry.judge_figures(register.pack_figures(*values)) == verdict
-    assert entry.judge_figures(register.pack_figures(*values, holds=False)) == "contradicted"
+    assert entry.judge_results(register.pack_results(*values)) == verdict
+    assert entry.judge_results(register.pack_results(*values, holds=False)) == "contradicted"
 
 
 def test_the_table_of_claims_fits_100_columns(capsys: pytest.CaptureFixture[str]) -> None:
     shown = [claims.Judged(entry,
-                           register.pack_figures(*entry.paper_figures or (0,), shown=entry.ours))
-             for entry in register.entries_by_id().values() if entry.claim_id]
+                           register.pack_results(*entry.paper_figures or (0,), shown=entry.ours))
+             for entry in register.register_entries_by_id().values() if entry.claim_id]
     claims.print_claim_tables(shown, [])
-    claims.print_verdict_summary(shown, claims.entries_without_claim([]), [], [])
+    claims.print_verdict_summary(shown, claims.list_register_entries_without_claim([]), [], [])
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 100 and len(lines) > len(shown)
 
@@ -127,11 +128,12 @@ def count_commits() -> int:
     return int(done.out) if done.code == 0 else 0
 
 
-@pytest.mark.parametrize("control", negative_controls.sample_negative_controls(2, count_commits()),
+@pytest.mark.parametrize("control",
+                         negative_controls.choose_rotating_negative_controls(2, count_commits()),
                          ids=lambda control: control.falsified_setting_text)
 def test_a_negative_control_makes_its_claims_fail(control: negative_controls.Control) -> None:
     with runs.falsified_settings(("--requests=100000",) if control.id.startswith("HY") else ()):
-        assert control.find_wrongly_held_rows() == []
+        assert control.find_claim_rows_held_despite_falsification() == []
 
 
 def test_ineffective_and_missing_negative_controls_are_reported(
@@ -177,7 +179,7 @@ def test_each_study_is_valid_and_used_by_a_claim(tmp_path: Path) -> None:
         assert plan.text and f'"{path.stem}"' in said
 
 
-def stream_as_msr_text(stream: Stream) -> str:
+def format_stream_as_msr_trace(stream: Stream) -> str:
     """Return the lines of an MSR Cambridge trace; its clock counts 100 ns since 1601."""
     rows = zip(stream.t_ns, stream.op, stream.off_sect, stream.nsect, strict=True)
     return "".join(
@@ -192,13 +194,13 @@ def round_stream_to_pages(stream: Stream) -> Stream:
 
 
 @pytest.fixture
-def trace_volumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Stream]:
+def synthetic_traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Stream]:
     """Place synthetic streams in the directory of real traces, beside a non-trace file."""
     made = {name: round_stream_to_pages(generate_stream(
         replace(published_profile(name), reads_of_a_place=200, read_places_share=0.04), 10000, 1))
         for name in ("HM_0", "PRN_1")}
     for name, stream in made.items():
-        (tmp_path / f"{name}.csv").write_text(stream_as_msr_text(stream))
+        (tmp_path / f"{name}.csv").write_text(format_stream_as_msr_trace(stream))
     (tmp_path / "README").write_text("They are not to be passed on.\n")
     monkeypatch.setenv("CLAIMS_TRACES", str(tmp_path))
     monkeypatch.setattr(ressd, "FOLDED", ressd.FOLDED * 96 // 1024)
@@ -206,12 +208,12 @@ def trace_volumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, 
 
 
 def test_converted_real_traces_keep_their_requests(
-        trace_volumes: dict[str, Stream], capsys: pytest.CaptureFixture[str]) -> None:
-    found = real_traces.list_real_records()
+        synthetic_traces: dict[str, Stream], capsys: pytest.CaptureFixture[str]) -> None:
+    found = real_traces.list_real_trace_files()
     assert "README skipped: " in capsys.readouterr().err
-    assert set(found) == {f"trace {name}"
-                          for name in trace_volumes} == set(studies.record_files_of_trace_volumes())
-    for name, stream in trace_volumes.items():
+    names = {f"trace {name}" for name in synthetic_traces}
+    assert set(found) == names == set(studies.record_files_of_trace_volumes())
+    for name, stream in synthetic_traces.items():
         file = aft.open_record_file(found[f"trace {name}"])
         for column, wanted in (("off_sect", stream.off_sect), ("nsect", stream.nsect),
                                ("t_ns", stream.t_ns // 100 * 100)):
@@ -220,24 +222,24 @@ def test_converted_real_traces_keep_their_requests(
 
 
 @pytest.mark.parametrize("id_", TRACED)
-def test_claims_accept_traces_instead_of_synthetic_streams(trace_volumes: dict[str, Stream],
+def test_claims_accept_traces_instead_of_synthetic_streams(synthetic_traces: dict[str, Stream],
                                                            id_: str) -> None:
     # Use as small a device as the stand-ins do.
     with runs.falsified_settings(("--blocks=16",) if id_.startswith("AG") else ()):
-        found = claims.judge_claim_figures(id_, claims.CLAIMS[id_]())
+        found = claims.judge_claim_results(id_, claims.CLAIMS[id_]())
     assert any(one.ours.shown != one.entry.ours for one in found)
     lists = [one.ours.shown for one in found if ", mean " in one.ours.shown]
-    assert all(len(shown.partition(",")[0].split()) == len(trace_volumes) for shown in lists)
+    assert all(len(shown.partition(",")[0].split()) == len(synthetic_traces) for shown in lists)
     assert lists or id_ in ("AG-2", "AG-6")
 
 
 @pytest.mark.parametrize("id_", TRACED_ARRAYS)
 @pytest.mark.in_turn
-def test_claims_about_arrays_accept_traces(trace_volumes: dict[str, Stream], id_: str) -> None:
+def test_claims_about_arrays_accept_traces(synthetic_traces: dict[str, Stream], id_: str) -> None:
     # Use small planes.
     with runs.falsified_settings(("--blocks=96",)):
-        found = claims.judge_claim_figures(id_, claims.CLAIMS[id_]())
+        found = claims.judge_claim_results(id_, claims.CLAIMS[id_]())
     lists = [one.ours.shown for one in found if ", mean " in one.ours.shown]
     # Four thousand repeated requests are not a volume, so the figures need not match the paper's.
-    assert lists and all(len(shown.partition(",")[0].split()) == len(trace_volumes)
+    assert lists and all(len(shown.partition(",")[0].split()) == len(synthetic_traces)
                          for shown in lists)

@@ -34,7 +34,7 @@ def test_requests_stay_inside_the_array_and_repeat_addresses() -> None:
     assert sum(size for _, size in compare.make_requests_to_whole_array(capacity)) == capacity
 
 
-def fake_member_counters(factor: float) -> dict[str, int]:
+def make_fake_member_counters(factor: float) -> dict[str, int]:
     """Return fake counters of an array member: FACTOR times 1000 written and relocated units."""
     return {
         "host_write_units": int(1000 * factor), "programmed_host_units": int(1000 * factor),
@@ -47,12 +47,12 @@ def write_fake_results(folder: Path, policy: str, factor: float, members: int = 
     """Write results of an md array, and simulated ones whose counters are FACTOR times as large."""
     (folder / "md").mkdir(exist_ok=True)
     for number in range(1, members + 1):
-        member = {"devices": [{"counters": fake_member_counters(1)}]}
+        member = {"devices": [{"counters": make_fake_member_counters(1)}]}
         (folder / f"md/{policy}.member-{number}.json").write_text(json.dumps(member))
     write = {"io_bytes": 2000 * compare.UNIT, "clat_ns": {"mean": 1e6}}
     (folder / f"md/{policy}.fio.json").write_text(json.dumps({"jobs": [{"write": write}]}))
     run = {
-        "counters": fake_member_counters(4 * factor) | {"host_write_units": 2000},
+        "counters": make_fake_member_counters(4 * factor) | {"host_write_units": 2000},
         "raid": {"data_write_units": 2000, "parity_write_units": 2000},
         "timing": {"write_response": {"mean_ns": 5e6}},
     }
@@ -76,7 +76,7 @@ def test_arrays_with_opposite_changes_of_a_counter_do_not_agree(
     run["counters"]["array_erases"] = 220
     path.write_text(json.dumps(run))
     for number in range(1, 5):
-        member = {"devices": [{"counters": fake_member_counters(1) | {"array_erases": 46}}]}
+        member = {"devices": [{"counters": make_fake_member_counters(1) | {"array_erases": 46}}]}
         (tmp_path / f"md/ressd.member-{number}.json").write_text(json.dumps(member))
     assert compare.print_md_and_simulated_arrays(tmp_path, 4) is False
     assert "differs, up to" not in capsys.readouterr().out

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from selftests.claims.rows import (
     Claim,
+    array_program_us_per_host_unit,
+    host_program_us_per_page,
     make_claim_row,
-    program_us_per_page,
-    program_us_per_unit,
     read_counter,
 )
 from selftests.claims.runs import Json
@@ -38,7 +38,7 @@ class Price:
 
 def extract_policy_costs(run: Json) -> Price:
     """Extract the measures of a policy from a run."""
-    return Price(program_us_per_page(run), program_us_per_unit(run),
+    return Price(host_program_us_per_page(run), array_program_us_per_host_unit(run),
                  run["timing"]["read_service"]["mean_ns"] / 1000,
                  read_counter(run, "read_lost_units"), read_counter(run, "array_erases"),
                  read_counter(run, "read_flipped_bits")
