@@ -108,7 +108,7 @@ class Case:
         """Return the simulator's command line for the case."""
         return [*COMMON.split(), *self.options.split(), "--requests", str(requests)]
 
-    def measure_case_once(self) -> None:
+    def measure_benchmark_case_once(self) -> None:
         """Run the benchmark case once; the first time, also run it with a single request."""
         if not self.startups:
             self.startups.append(run_simulator(self.program, self.make_command_arguments(1)))
@@ -140,7 +140,7 @@ class Case:
         return max(sample.peak_kib for sample in self.samples) / 1024
 
     @property
-    def first_run_result(self) -> Json:
+    def first_sample_result(self) -> Json:
         first: Json = self.samples[0].result["runs"][0]
         return first
 
@@ -149,7 +149,7 @@ class Case:
         """Memory of the device per physical page."""
         geo = self.samples[0].result["geometry"]
         pages = geo["blocks"] * geo["pages_per_block"]
-        return float(self.first_run_result["memory_bytes"] / pages)
+        return float(self.first_sample_result["memory_bytes"] / pages)
 
     def convert_case_to_json(self) -> Json:
         """Return all measured values of the case as JSON members."""
@@ -157,7 +157,7 @@ class Case:
             "name": self.name,
             "args": self.make_command_arguments(self.requests),
             "profile": self.samples[0].result["profile"],
-            "policy": self.first_run_result["policy"],
+            "policy": self.first_sample_result["policy"],
             "requests": self.requests,
             "cpu_s": [s.cpu_s for s in self.samples],
             "startup_cpu_s": [s.cpu_s for s in self.startups],
@@ -165,10 +165,10 @@ class Case:
             "peak_kib": [s.peak_kib for s in self.samples],
             "cpu_s_per_million_requests": self.us_per_request,
             "requests_per_cpu_s": self.requests_per_second,
-            "memory_bytes": self.first_run_result["memory_bytes"],
+            "memory_bytes": self.first_sample_result["memory_bytes"],
             "bytes_per_page": self.memory_per_page_bytes,
-            "write_amplification": self.first_run_result["write_amplification"]["total"],
-            "unmapped_read_units": self.first_run_result["counters"]["unmapped_read_units"],
+            "write_amplification": self.first_sample_result["write_amplification"]["total"],
+            "unmapped_read_units": self.first_sample_result["counters"]["unmapped_read_units"],
         }
 
 
@@ -190,7 +190,7 @@ def run_simulator(program: Path, arguments: Sequence[str]) -> Sample:
     return Sample(usage.ru_utime + usage.ru_stime, usage.ru_maxrss, result)
 
 
-def read_names_from_verb(what: str) -> list[str]:
+def list_names_shown_by_verb(what: str) -> list[str]:
     """Return the names in a list that the simulator prints, such as its policies."""
     out = subprocess.run([BINARY, what], capture_output=True, text=True, check=True).stdout
     return [line.split()[0] for line in out.splitlines() if line.strip()]
@@ -199,13 +199,13 @@ def read_names_from_verb(what: str) -> list[str]:
 @functools.cache
 def list_policy_options() -> dict[str, str]:
     """Return the options that select each policy, and each part of the policy hybrid alone."""
-    parts = [name for name in read_names_from_verb("params") if name.startswith("hybrid_")]
+    parts = [name for name in list_names_shown_by_verb("params") if name.startswith("hybrid_")]
     only = {
         f"hybrid, only {part.removeprefix('hybrid_')}":
             " ".join(["--policy hybrid", *(f"--{p} {'on' if p == part else 'off'}" for p in parts)])
         for part in parts
     }
-    return {policy: f"--policy {policy}" for policy in read_names_from_verb("policies")} | only
+    return {policy: f"--policy {policy}" for policy in list_names_shown_by_verb("policies")} | only
 
 
 def make_device_cases(scale: float) -> dict[str, Case]:
@@ -285,12 +285,12 @@ def compare_policy_costs(cases: dict[str, Case], size: str) -> dict[str, float]:
     return {name: cost / costs["baseline"] for name, cost in costs.items()}
 
 
-def compare_costs_with_other_build(cases: dict[str, Case], beside: dict[str, Case]) -> list[Bar]:
+def compare_case_costs_of_two_builds(cases: dict[str, Case], beside: dict[str, Case]) -> list[Bar]:
     """Compare the cost of each case between the measured program and another build of it."""
-    def find_case_cost(case: Case) -> float:
+    def get_case_cost(case: Case) -> float:
         return case.median_creation_s if case.name.startswith(RANDOM_FILL) else case.us_per_request
 
-    return [Bar(f"{name}, against the other", find_case_cost(cases[name]) / find_case_cost(other),
+    return [Bar(f"{name}, against the other", get_case_cost(cases[name]) / get_case_cost(other),
                 BESIDE_LIMIT, "x cost", least=False) for name, other in beside.items()]
 
 
@@ -310,7 +310,7 @@ def print_tables_and_limits(cases: dict[str, Case], bars: Sequence[Bar]) -> None
     lines += [
         (c.name, f"{c.us_per_request:.3f}", f"{c.us_per_request / base:.2f}",
          f"{c.median_creation_s:.3f}", f"{c.peak_memory_mib:.0f}",
-         f"{c.first_run_result['write_amplification']['total']:.2f}")
+         f"{c.first_sample_result['write_amplification']['total']:.2f}")
         for c in cases.values() if c is not cases["512 GiB, empty"]
     ]
     print_table_in_columns(lines)
@@ -324,11 +324,11 @@ def measure_all_cases(cases: dict[str, Case], beside: dict[str, Case], rounds: i
     for number in range(1, rounds + 1):
         for name, case in cases.items():
             tell(f"\rround {number} of {rounds}: {name:50}")
-            case.measure_case_once()
+            case.measure_benchmark_case_once()
             # Run the program that is compared with, unless it lacks this device or policy.
             try:
                 if name in beside:
-                    beside[name].measure_case_once()
+                    beside[name].measure_benchmark_case_once()
             except RunError:
                 del beside[name]
     tell(f"\r{'':70}\r")
@@ -360,7 +360,7 @@ def main() -> int:
         measure_all_cases(cases, beside, max(1, args.rounds), print_progress)
     except RunError as why:
         sys.exit(str(why))
-    compared = compare_costs_with_other_build(cases, beside)
+    compared = compare_case_costs_of_two_builds(cases, beside)
     bars = ([] if args.only else compare_costs_with_limits(cases)) + compared
     costs = {} if args.only else {size: compare_policy_costs(cases, size) for size in SHAPES}
     version = next(iter(cases.values())).samples[0].result["tool"]["version"]

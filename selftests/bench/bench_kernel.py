@@ -59,7 +59,7 @@ class Boot:
         return self.costs[device, case] / self.costs[yardstick, case]
 
 
-def measure_request_costs_in_lab(requests: int) -> Boot:
+def measure_request_costs_in_lab_vm(requests: int) -> Boot:
     """Measure the costs of all devices and cases in the lab."""
     command = f"REQUESTS={requests} selftests/kernel/cost.py"
     return Boot({(device, (operation, int(depth))): float(ns)
@@ -67,15 +67,15 @@ def measure_request_costs_in_lab(requests: int) -> Boot:
                  in read_output_fields_of_guest_command("cost", command)})
 
 
-def compute_cost_spread(boots: list[Boot], device: str, case: Case) -> float:
+def compute_request_cost_spread(boots: list[Boot], device: str, case: Case) -> float:
     """Return the difference between a cost's extremes over all boots, relative to the mean cost."""
     seen = [boot.costs[device, case] for boot in boots]
     return (max(seen) - min(seen)) / statistics.mean(seen)
 
 
-def format_largest_spread(boots: list[Boot], case: Case, *devices: str) -> str:
+def format_largest_cost_spread(boots: list[Boot], case: Case, *devices: str) -> str:
     """Return the largest spread, over all boots, of the given devices' costs in a case."""
-    return f"{max(compute_cost_spread(boots, device, case) for device in devices):.2%}"
+    return f"{max(compute_request_cost_spread(boots, device, case) for device in devices):.2%}"
 
 
 def find_largest_cost_ratio(boots: list[Boot], case: Case, device: str,
@@ -100,7 +100,7 @@ def print_device_costs(boots: list[Boot]) -> list[Bar]:
         for device in with_ratio:
             cells += [f"{boots[0].costs[device, case]:.0f}",
                       f"{boots[0].compute_cost_ratio(device, case):.3f}"]
-        spread = format_largest_spread(boots, case, *OTHERS, *OURS)
+        spread = format_largest_cost_spread(boots, case, *OTHERS, *OURS)
         lines.append([format_case_title(case), *cells, spread])
     print_table_in_columns(lines)
     print(f"spread: between {len(boots)} boots\n")
@@ -117,7 +117,7 @@ def print_tag_costs(boots: list[Boot]) -> list[Bar]:
     lines += [[format_case_title(case), f"{boots[0].costs[UNTAGGED, case]:.0f}",
                f"{boots[0].costs[ELSEWHERE, case]:.0f}",
                f"{boots[0].compute_cost_ratio(ELSEWHERE, case, UNTAGGED):.3f}",
-               format_largest_spread(boots, case, UNTAGGED, ELSEWHERE)] for case in cases]
+               format_largest_cost_spread(boots, case, UNTAGGED, ELSEWHERE)] for case in cases]
     print_table_in_columns(lines)
     print()
     return [Bar(f"untagged {format_case_title(case)}, with tags elsewhere",
@@ -137,7 +137,7 @@ class Writers:
 Measured = dict[str, Writers]  # by device
 
 
-def parse_writer_lines(said: list[list[str]]) -> Writers:
+def parse_writer_rate_lines(said: list[list[str]]) -> Writers:
     """Parse a device's lines of writers.sh: writers, requests/s, lock waits, millionths waited."""
     one, more = ([words for words in said if (words[0] == "1") == alone] for alone in (True, False))
     return Writers(
@@ -145,12 +145,12 @@ def parse_writer_lines(said: list[list[str]]) -> Writers:
         [int(words[2]) for words in more], [int(words[3]) / 1e4 for words in more])
 
 
-def measure_writers(processors: int, rounds: int, runtime_ms: int, *how: str) -> Measured:
+def measure_writer_rates(processors: int, rounds: int, runtime_ms: int, *how: str) -> Measured:
     """Measure one writer, and one on each processor, on all devices."""
     said = read_output_fields_of_guest_command(
         "writers", f"PROCESSORS={processors} ROUNDS={rounds} RUNTIME_MS={runtime_ms} "
         "sh selftests/kernel/writers.sh", "--cpus", str(processors), "--memory", "4GiB", *how)
-    return {device: parse_writer_lines([words[1:] for words in said if words[0] == device])
+    return {device: parse_writer_rate_lines([words[1:] for words in said if words[0] == device])
             for device in WRITERS}
 
 
@@ -173,7 +173,7 @@ def make_limit_of_lock_wait_time(processors: int, measured: Measured, how: str) 
                statistics.median(measured["shards"].waited), WAITED, "%", least=False)
 
 
-def report_ratios_of_alternating_writers(processors: int, measured: Measured) -> list[Bar]:
+def report_throughput_of_alternating_writers(processors: int, measured: Measured) -> list[Bar]:
     """Report writers on emulated processors, where no writer waits for locks; return the limits."""
     print_throughput_ratios_to_one_writer(processors, measured)
     work = 1 / statistics.median(measured["shards"].ratios)
@@ -182,7 +182,7 @@ def report_ratios_of_alternating_writers(processors: int, measured: Measured) ->
             make_limit_of_lock_wait_time(processors, measured, "in turn")]
 
 
-def report_ratios_of_parallel_writers(measured: Measured) -> list[Bar]:
+def report_throughput_of_parallel_writers(measured: Measured) -> list[Bar]:
     """Report two writers on processors that work in parallel; return the limits."""
     print_throughput_ratios_to_one_writer(2, measured)
     shards, apart = measured["shards"].ratios, measured["apart"].ratios
@@ -202,14 +202,14 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=7, metavar="N",
                         help="comparisons of one writer with two (7); 0 leaves out all of writers")
     args = parser.parse_args()
-    boots = [measure_request_costs_in_lab(args.requests) for _ in range(max(1, args.boots))]
+    boots = [measure_request_costs_in_lab_vm(args.requests) for _ in range(max(1, args.boots))]
     bars = print_device_costs(boots) + print_tag_costs(boots)
-    in_turn = {processors: measure_writers(processors, 1, TURNS_MS)
+    in_turn = {processors: measure_writer_rates(processors, 1, TURNS_MS)
                for processors in MANY if args.rounds}
     for processors, measured in in_turn.items():
-        bars += report_ratios_of_alternating_writers(processors, measured)
-    at_once = measure_writers(2, args.rounds, ROUND_MS, "--parallel") if args.rounds else {}
-    bars += report_ratios_of_parallel_writers(at_once) if at_once else []
+        bars += report_throughput_of_alternating_writers(processors, measured)
+    at_once = measure_writer_rates(2, args.rounds, ROUND_MS, "--parallel") if args.rounds else {}
+    bars += report_throughput_of_parallel_writers(at_once) if at_once else []
     print_limits(bars)
     write_result_json(args.json, {
         "approxftl_bench_kernel_format": [3, 0],

@@ -80,7 +80,7 @@ def measure_plugin_request_rates(folder: Path, how: str, operations: int,
             for name in PLUGINS}
 
 
-def measure_lateness_us(folder: Path, how: str, operations: int, depth: int) -> float:
+def measure_io_lateness_us(folder: Path, how: str, operations: int, depth: int) -> float:
     """Return the median delay of completions behind their emulated times, in real time."""
     _, _, log = run_fio_on_plugin(folder, ("-v", PLUGIN, "size=64MiB"), how, operations, depth,
                                   THREADS)
@@ -109,7 +109,7 @@ def main() -> int:
                      Bar(f"{how}, beside the memory plugin", ours / memory, SHARE_LIMIT, "")]
         for how in ("randread", "randwrite"):
             bars += [Bar(f"{how}, depth {depth}: median lateness",
-                         measure_lateness_us(folder, how, max(operations // 10, 100), depth),
+                         measure_io_lateness_us(folder, how, max(operations // 10, 100), depth),
                          LATE_LIMIT_US, "us", least=False) for depth in (1, 32)]
     print_table_in_columns([["plugin", "operations/s", "cpu of the server, us"],
                             *([name, f"{case['operations_s']:.0f}", f"{case['cpu_us']:.1f}"]

@@ -60,8 +60,8 @@ def measure_library_cpu_s(work: Callable[[], object]) -> float:
     return time.process_time() - before
 
 
-def measure_least_processor_times(options: Mapping[str, Any], rounds: int,
-                                  record: Path) -> dict[str, float]:
+def find_least_simulation_cpu_s(options: Mapping[str, Any], rounds: int,
+                                record: Path) -> dict[str, float]:
     """Return the lowest processor times of command and library, without and with records."""
     ways: dict[str, Callable[[], float]] = {
         "command": lambda: measure_command_cpu_s(options),
@@ -98,7 +98,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         for name, case in CASES.items():
             options = {"profile": "demo", "requests": requests, **case}
-            found = measure_least_processor_times(options, args.rounds, Path(folder) / "record.aft")
+            found = find_least_simulation_cpu_s(options, args.rounds, Path(folder) / "record.aft")
             cases.append({"name": name, "cpu_s": list(found.values()), **found})
             bars += [Bar(f"{name}: the library beside the command", found["library"] /
                          found["command"], RATIO_LIMIT, "", least=False),

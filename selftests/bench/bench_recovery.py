@@ -30,14 +30,14 @@ class Recovery:
     elapsed_ns: int
     read: int  # bytes
 
-    def scale_time_to_tib(self, seconds: float) -> float:
+    def scale_recovery_to_tib(self, seconds: float) -> float:
         """Scale the recovery time of the volume, in seconds, to a volume of one TiB."""
         return seconds * TIB / self.flash
 
     @property
-    def elapsed_s_per_tib(self) -> float:
+    def recovery_s_per_tib(self) -> float:
         """Return the elapsed seconds of a recovery, scaled to a volume of one TiB."""
-        return self.scale_time_to_tib(self.elapsed_ns / 1e9)
+        return self.scale_recovery_to_tib(self.elapsed_ns / 1e9)
 
 
 def measure_recovery(blocks: int, runs: int) -> Recovery:
@@ -61,12 +61,13 @@ def main() -> int:
               "elapsed, s"]]
     lines += [[f"{one.flash / (1 << 30):.0f}", f"{one.cpu_ns / 1e9:.2f}",
                f"{one.elapsed_ns / 1e9:.2f}", f"{one.read / 1e9:.2f}",
-               f"{one.scale_time_to_tib(one.cpu_ns / 1e9):.1f}",
-               f"{one.scale_time_to_tib(one.read / READ_RATE):.1f}", f"{one.elapsed_s_per_tib:.1f}"]
+               f"{one.scale_recovery_to_tib(one.cpu_ns / 1e9):.1f}",
+               f"{one.scale_recovery_to_tib(one.read / READ_RATE):.1f}",
+               f"{one.recovery_s_per_tib:.1f}"]
               for one in found]
     print_table_in_columns(lines)
     print()
-    bars = [Bar("a TiB is found after a crash", max(one.elapsed_s_per_tib for one in found),
+    bars = [Bar("a TiB is found after a crash", max(one.recovery_s_per_tib for one in found),
                 LIMIT_S, "s", least=False)]
     print_limits(bars)
     write_result_json(args.json, {

@@ -108,7 +108,7 @@ class Case:
         self.shared_out = 0.0
         self.said: list[Any] = []
 
-    def measure_case_in_round(self, requests: int) -> None:
+    def run_case_and_keep_best_times(self, requests: int) -> None:
         """Run the case in one more round, and keep its best times."""
         wall, cpu, busiest, self.said = run_programs_in_parallel(self.count, *self.arguments,
                                                                  "--requests", str(requests))
@@ -120,20 +120,20 @@ class Case:
         self.empty = min(self.empty[0], wall), min(self.empty[1], cpu)
 
     @property
-    def elapsed_request_s(self) -> float:
+    def elapsed_s_of_requests(self) -> float:
         """Elapsed seconds of the requests, without the start of the run."""
         return max(1e-9, self.whole[0] - self.empty[0])
 
     @property
-    def request_processor_s(self) -> float:
+    def cpu_s_of_requests(self) -> float:
         """Processor seconds of the requests, without the start of the run."""
         return max(1e-9, self.whole[1] - self.empty[1])
 
     def convert_case_to_json(self, requests: int) -> dict[str, Any]:
         """Return all measured values of the case as JSON members."""
         return {"name": self.name, "runs": self.count, "arguments": list(self.arguments),
-                "requests": requests, "wall_s": self.elapsed_request_s,
-                "cpu_s": self.request_processor_s,
+                "requests": requests, "wall_s": self.elapsed_s_of_requests,
+                "cpu_s": self.cpu_s_of_requests,
                 "startup_wall_s": self.empty[0], "work_to_busiest_thread": self.shared_out}
 
 
@@ -153,11 +153,11 @@ def make_shard_cases(scale: float) -> dict[str, Case]:
 def compare_shard_gains_with_limits(cases: dict[str, Case]) -> list[Bar]:
     """Compare cases with limits, which are lower if unrelated runs gain little in parallel."""
     one, two = cases["one thread"], cases["two threads"]
-    most = 2 * cases["half alone"].elapsed_request_s / cases["two halves"].elapsed_request_s
-    costs = {1: cases["1 shards"].request_processor_s, 2: one.request_processor_s,
-             4: cases["4 shards"].request_processor_s, 8: cases["8 shards"].request_processor_s}
+    most = 2 * cases["half alone"].elapsed_s_of_requests / cases["two halves"].elapsed_s_of_requests
+    costs = {1: cases["1 shards"].cpu_s_of_requests, 2: one.cpu_s_of_requests,
+             4: cases["4 shards"].cpu_s_of_requests, 8: cases["8 shards"].cpu_s_of_requests}
     return [
-        Bar("one run on two processors", one.elapsed_request_s / two.elapsed_request_s,
+        Bar("one run on two processors", one.elapsed_s_of_requests / two.elapsed_s_of_requests,
             min(WANTED, OF_LIMIT * most), f"x as fast; unrelated runs: {most:.2f}"),
         Bar("the same, of their own", two.shared_out, WANTED, "x the work of the busier thread"),
         *(Bar(f"{shards} shards in one thread", costs[shards] / costs[1], 1.25, "x cost",
@@ -178,12 +178,12 @@ def main() -> int:
     with run_idle_priority_programs(0 if args.alone else os.cpu_count() or 1):
         for _ in range(max(1, args.rounds)):
             for case in cases.values():
-                case.measure_case_in_round(requests)
+                case.run_case_and_keep_best_times(requests)
     if cases["one thread"].said != cases["two threads"].said:
         sys.exit("bench: two threads do not say what one says")
     print_table_in_columns([("case", "s", "CPU-s", "us/request", "start s")] + [
-        (c.name, f"{c.elapsed_request_s:.2f}", f"{c.request_processor_s:.2f}",
-         f"{c.request_processor_s / c.count / requests * 1e6:.3f}", f"{c.empty[0]:.2f}")
+        (c.name, f"{c.elapsed_s_of_requests:.2f}", f"{c.cpu_s_of_requests:.2f}",
+         f"{c.cpu_s_of_requests / c.count / requests * 1e6:.3f}", f"{c.empty[0]:.2f}")
         for c in cases.values()])
     bars = compare_shard_gains_with_limits(cases)
     print_limits(bars)
