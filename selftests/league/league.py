@@ -104,7 +104,8 @@ class Games:
         return [*self.yardsticks.values(), *self.points.values()]
 
 
-def make_load_for_each_trace(folder: Path | None, requests: int) -> Iterator[tuple[str, Options]]:
+def make_league_workload_of_each_trace(folder: Path | None,
+                                       requests: int) -> Iterator[tuple[str, Options]]:
     """Yield a load for each trace file of a folder; a short trace is repeated."""
     if not folder:
         return
@@ -116,7 +117,7 @@ def make_load_for_each_trace(folder: Path | None, requests: int) -> Iterator[tup
                           f"--requests={requests}")
 
 
-def make_entry_for_each_policy_object(files: Sequence[Path]) -> Iterator[tuple[str, Options]]:
+def make_league_entry_of_each_policy_file(files: Sequence[Path]) -> Iterator[tuple[str, Options]]:
     """Yield an entry of the league for each policy's shared object."""
     for path in files:
         if not path.is_file():
@@ -124,18 +125,18 @@ def make_entry_for_each_policy_object(files: Sequence[Path]) -> Iterator[tuple[s
         yield path.name, (f"--policy={path.absolute()}",)
 
 
-def make_league_points(arguments: argparse.Namespace, program: Path) -> Games:
+def make_all_league_simulations(arguments: argparse.Namespace, program: Path) -> Games:
     """Return the simulations of each entry on each load with each seed, and of the optimum."""
     own = find_simulator_and_digest(program)
     length = (f"--warmup={3 * arguments.requests // 2}", f"--requests={arguments.requests}")
     loads = {name: (*options, *length) for name, options in LOADS.items()} | {
         name: (*options, length[0]) for name, options in
-        make_load_for_each_trace(arguments.traces, arguments.requests)}
+        make_league_workload_of_each_trace(arguments.traces, arguments.requests)}
     loads = {name: options for name, options in loads.items()
              if not arguments.loads or name.startswith(tuple(arguments.loads))}
     if not loads:
         raise Refusal(f"no such load; there are {', '.join(LOADS)}", command.USAGE)
-    entries = ENTRIES | dict(make_entry_for_each_policy_object(arguments.policy))
+    entries = ENTRIES | dict(make_league_entry_of_each_policy_file(arguments.policy))
     seeds = [int(seed) for seed in derive_seeds(1, arguments.seeds)]
 
     def make_league_simulation(options: Options, load: str, entry: str, seed: int) -> Point:
@@ -165,7 +166,7 @@ def estimate_measures_of_all_runs(runs: Sequence[Json]) -> dict[str, Estimate]:
     return found
 
 
-def collect_results_of_entry(games: Games, store: Store, entry: str, load: str) -> Cell:
+def collect_results_of_league_entry(games: Games, store: Store, entry: str, load: str) -> Cell:
     """Return the results of a league entry (a policy or selector) on a workload."""
     points = [games.points[entry, load, seed] for seed in games.seeds]
     runs = [run for point in points if (run := read_simulation_result(store, point))]
@@ -182,8 +183,8 @@ def collect_results_of_entry(games: Games, store: Store, entry: str, load: str) 
     return Cell(entry, load, factor, estimate_measures_of_all_runs(runs))
 
 
-def rank_entries(games: Games,
-                 cells: Mapping[tuple[str, str], Cell]) -> list[tuple[str, float, int]]:
+def rank_league_entries(games: Games,
+                        cells: Mapping[tuple[str, str], Cell]) -> list[tuple[str, float, int]]:
     """Return each entry, its mean ratio to the optimum, and on how many loads it is the best."""
     rows = []
     best = {load: min((one.factor.mean for entry in games.entries
@@ -240,7 +241,7 @@ OPTIMUM = ("load", "no less is possible", "with knowledge of the future")
 
 def format_league_text(games: Games, store: Store, cells: Mapping[tuple[str, str], Cell]) -> str:
     """Return the tables as text, with the entries in the order of the ranking."""
-    rows = rank_entries(games, cells)
+    rows = rank_league_entries(games, cells)
     order = [entry for entry, _, _ in rows]
     parts = ["Write amplification as a factor of the optimum, geometric mean over the loads\n",
              align_columns([STANDING, *make_ranking_rows(rows, len(games.loads))],
@@ -266,7 +267,8 @@ def make_league_json(games: Games, store: Store, cells: Mapping[tuple[str, str],
                      argv: Sequence[str]) -> Json:
     return {**command.make_first_keys_of_json_document("league", argv),
             "standing": [{"entry": entry, "factor": None if math.isnan(mean) else mean,
-                          "best_on": best} for entry, mean, best in rank_entries(games, cells)],
+                          "best_on": best}
+                         for entry, mean, best in rank_league_entries(games, cells)],
             "optimum": [dict(zip(("load", "lower", "reached"), row, strict=True))
                         for row in make_rows_of_optimum_bounds(games, store)],
             "cells": [{"entry": one.entry, "load": one.load,
@@ -278,7 +280,7 @@ def make_league_json(games: Games, store: Store, cells: Mapping[tuple[str, str],
 
 
 def make_league_page(games: Games, store: Store, cells: Mapping[tuple[str, str], Cell]) -> str:
-    rows = rank_entries(games, cells)
+    rows = rank_league_entries(games, cells)
     order = [entry for entry, _, _ in rows]
     figure = Figure("factors", "Write amplification as a factor of the optimum",
                     "Means over the seeds with their intervals of 95 %.",
@@ -324,14 +326,14 @@ def run_league(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     """Run the league's simulations that have no result yet, and write the outputs."""
     program = command.simulator_path()
     store = Store(arguments.output / "results")
-    games = make_league_points(arguments, program)
+    games = make_all_league_simulations(arguments, program)
     store.create_result_directory()
     missing = [point for point in games.list_league_simulations()
                if store.state_of_point(point) != DONE]
     progress = Progress(len(missing), arguments.progress or sys.stderr.isatty())
     if not run_study_points(missing, store, Processes(program, arguments.jobs), progress):
         raise KeyboardInterrupt
-    cells = {(entry, load): collect_results_of_entry(games, store, entry, load)
+    cells = {(entry, load): collect_results_of_league_entry(games, store, entry, load)
              for entry in games.entries for load in games.loads}
     text = format_league_text(games, store, cells)
     command.write_file(arguments.output / "league.txt", text)

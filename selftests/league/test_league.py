@@ -32,7 +32,7 @@ def read_league_document(folder: Path) -> Any:
     return json.loads((folder / "out/league.json").read_text())
 
 
-def read_amplification_ratios_of_load(folder: Path, load: str) -> dict[str, float]:
+def read_amplification_ratios_on_load(folder: Path, load: str) -> dict[str, float]:
     """Return each entry's mean ratio of write amplification to the offline optimum, on a load."""
     return {cell["entry"]: cell["factor"]["mean"] for cell in read_league_document(folder)["cells"]
             if cell["load"] == load and cell["factor"]}
@@ -56,16 +56,16 @@ def test_outputs_of_a_repeated_league_are_identical(league_folder: Path, tmp_pat
 def test_entries_are_ranked_by_the_mean_of_their_factors(league_folder: Path) -> None:
     rows = read_league_document(league_folder)["standing"]
     assert [row["entry"] for row in rows] == sorted(
-        league.ENTRIES, key=lambda entry: (read_amplification_ratios_of_load(league_folder,
+        league.ENTRIES, key=lambda entry: (read_amplification_ratios_on_load(league_folder,
                                                                              "uniform")[entry]
-                                           * read_amplification_ratios_of_load(league_folder,
+                                           * read_amplification_ratios_on_load(league_folder,
                                                                                "zipf 1.2")[entry],
                                            entry))
     assert sum(row["best_on"] for row in rows) >= 2
     first = rows[0]["factor"] ** 2
-    assert first == pytest.approx(read_amplification_ratios_of_load(league_folder,
+    assert first == pytest.approx(read_amplification_ratios_on_load(league_folder,
                                                                     "uniform")[rows[0]["entry"]]
-                                  * read_amplification_ratios_of_load(league_folder,
+                                  * read_amplification_ratios_on_load(league_folder,
                                                                       "zipf 1.2")[rows[0]["entry"]])
 
 
@@ -83,7 +83,7 @@ def test_the_printed_command_reproduces_the_factor_of_an_entry(league_folder: Pa
 
 
 def test_fifo_ranks_below_greedy_collection(league_folder: Path) -> None:
-    found = read_amplification_ratios_of_load(league_folder, "uniform")
+    found = read_amplification_ratios_on_load(league_folder, "uniform")
     assert 1 < found["baseline, greedy"] < found["baseline, fifo"]
     assert found["streams, greedy"] == found["baseline, greedy"]
 
@@ -93,7 +93,7 @@ def test_a_new_entry_costs_only_its_own_runs(league_folder: Path, tmp_path: Path
     before = set((tmp_path / "more/out/results").iterdir())
     mine = compile_policy(tmp_path, SOURCE.read_text())
     run_small_league(tmp_path / "more", "uniform", "zipf 1.2", "--policy", mine)
-    found = read_amplification_ratios_of_load(tmp_path / "more", "zipf 1.2")
+    found = read_amplification_ratios_on_load(tmp_path / "more", "zipf 1.2")
     assert found["mine.so"] == found["separated, greedy"]
     assert len(set((tmp_path / "more/out/results").iterdir()) - before) == 4
     # The digest of the file is part of the address: another policy of this name has runs again.
@@ -119,7 +119,7 @@ def test_each_trace_file_of_a_folder_becomes_a_load(tmp_path: Path) -> None:
     subprocess.run([PROGRAM, "sim", "--requests", "3000", "--record", traces / "mine.csv",
                     "--quiet"], check=True)
     run_small_league(tmp_path / "league", "mine", "--traces", traces)
-    assert set(read_amplification_ratios_of_load(tmp_path / "league",
+    assert set(read_amplification_ratios_on_load(tmp_path / "league",
                                                  "mine.csv")) == set(league.ENTRIES)
 
 

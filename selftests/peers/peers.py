@@ -106,7 +106,7 @@ def write_workload_file(peer: Path, pair: Pair) -> str:
             f"{flow[0]}</IO_Scenario></MQSim_IO_Scenarios>")
 
 
-def read_mqsim_figures(result: str, log: str) -> dict[str, float]:
+def read_mqsim_results(result: str, log: str) -> dict[str, float]:
     """Return the figures of MQSim's result file and of its log, a line for each request."""
     counts = {name: int(value) for name, value in re.findall(r'(Issued_Flash_\w+)="(\d+)"', result)}
     writes = re.search(r"<Write_Request_Count>(\d+)", result)
@@ -132,11 +132,11 @@ def run_mqsim(peer: Path, config: str, workload: str) -> dict[str, float]:
                               input=b"\n", capture_output=True, check=False)
         if done.returncode or not (place / "w_scenario_1.xml").exists():
             sys.exit(f"peers: MQSim failed: {done.stdout.decode()[-200:]}")
-        return read_mqsim_figures((place / "w_scenario_1.xml").read_text(),
+        return read_mqsim_results((place / "w_scenario_1.xml").read_text(),
                                   next(place.glob("*.log")).read_text())
 
 
-def run_mqsim_for_figures(peer: Path, pair: Pair, config: str, flow: Words) -> dict[str, float]:
+def measure_load_with_mqsim(peer: Path, pair: Pair, config: str, flow: Words) -> dict[str, float]:
     """Return MQSim's figures after the warm-up, as the difference of a long and a short run."""
     where: Words = {"File_Path": str((peer / f"traces/{pair.trace}.trace").absolute())}
 
@@ -153,8 +153,8 @@ def run_mqsim_for_figures(peer: Path, pair: Pair, config: str, flow: Words) -> d
     return found
 
 
-def run_approxftl_for_figures(peer: Path, pair: Pair, config: str,
-                              options: tuple[str, ...]) -> dict[str, float]:
+def measure_load_with_approxftl(peer: Path, pair: Pair, config: str,
+                                options: tuple[str, ...]) -> dict[str, float]:
     load = (["--trace", str(peer / f"traces/{pair.trace}.trace"), "--fold"] if pair.trace else
             ["--requests", str(pair.requests - pair.warmup), "--warmup", str(pair.warmup)])
     with tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
@@ -177,7 +177,7 @@ def run_approxftl_for_figures(peer: Path, pair: Pair, config: str,
             "write_amplification": counts["programmed_units"] / (counts["host_write_units"] or 1)}
 
 
-def compare_simulation_pair(peer: Path, pair: Pair) -> bool:
+def compare_mqsim_with_approxftl(peer: Path, pair: Pair) -> bool:
     """Print the rows of two simulations; return true if both agree in the last row."""
     config = set_xml_elements((peer / "ssdconfig.xml").read_text(), LOGGED)
     flow: Words = {}
@@ -186,8 +186,8 @@ def compare_simulation_pair(peer: Path, pair: Pair) -> bool:
     for step in pair.steps:
         config, flow = set_xml_elements(config, step.config), flow | step.flow
         options += step.ours
-        theirs = run_mqsim_for_figures(peer, pair, config, flow)
-        ours = run_approxftl_for_figures(peer, pair, config, options)
+        theirs = measure_load_with_mqsim(peer, pair, config, flow)
+        ours = measure_load_with_approxftl(peer, pair, config, options)
         errors = {name: ours[name] / theirs[name] - 1 for name in pair.figures}
         agrees = all(abs(error) <= BAR for error in errors.values())
         for name, error in errors.items():
@@ -209,7 +209,7 @@ def main() -> int:
     print("| load | taken away, one after another | figure | MQSim | here | difference % |\n"
           "| --- | --- | --- | ---: | ---: | ---: |")
     wrong = [pair.name for pair in PAIRS if pair.name.startswith(tuple(arguments.names))
-             and not compare_simulation_pair(arguments.peer.absolute(), pair)]
+             and not compare_mqsim_with_approxftl(arguments.peer.absolute(), pair)]
     if wrong:
         print(f"peers: differences above 5 % without a cause: {', '.join(wrong)}", file=sys.stderr)
     return 1 if wrong else 0

@@ -14,7 +14,7 @@ LOG = "Time Response Delay\n" + "".join(f"{1000 + 10 * i} {i + 1} 0\n" for i in 
 
 
 def test_results_of_mqsim_are_read() -> None:
-    assert peers.read_mqsim_figures(RESULT, LOG) == {
+    assert peers.read_mqsim_results(RESULT, LOG) == {
         "writes": 30, "programs": 58, "erases": 3, "mean_us": 50.5, "p99_us": 100,
         "iops": pytest.approx(100 / 991e-6)}
 
@@ -36,4 +36,5 @@ def test_listed_causes_explain_each_difference_from_mqsim() -> None:
     if not os.environ.get("PEERS"):
         pytest.skip("PEERS=DIR names no checkout of MQSim")
     for pair in peers.PAIRS:
-        assert peers.compare_simulation_pair(Path(os.environ["PEERS"]).absolute(), pair), pair.name
+        assert peers.compare_mqsim_with_approxftl(Path(os.environ["PEERS"]).absolute(),
+                                                  pair), pair.name

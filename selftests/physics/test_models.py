@@ -26,8 +26,8 @@ def make_published_voltage_channel(vmax_v: float) -> cell.Channel:
 
 @pytest.mark.parametrize("id_", models.CLAIMS)
 def test_physics_models_agree_with_the_papers_register(id_: str) -> None:
-    pairs = zip(register.entries_of_claim(id_), models.CLAIMS[id_](), strict=True)
-    assert all(entry.judge_figures(ours) == entry.verdict and entry.ours == ours.shown
+    pairs = zip(register.list_register_entries_of_claim(id_), models.CLAIMS[id_](), strict=True)
+    assert all(entry.judge_results(ours) == entry.verdict and entry.ours == ours.shown
                for entry, ours in pairs)
 
 # Normal distribution and rounding

@@ -44,13 +44,13 @@ def windowed_greedy_amplification(load: float, pages: int, share: float) -> floa
     written once around, then enters the window of oldest blocks, where the block with the fewest
     valid pages is collected.
     """
-    def compute_valid_pages_beyond_load(rate: float) -> float:
+    def compute_excess_of_valid_pages(rate: float) -> float:
         """Return how far a block's mean valid pages at this overwrite rate exceed load * pages."""
-        def compute_block_shares_beyond_one(turn: float) -> float:
+        def compute_excess_of_block_share_sum(turn: float) -> float:
             return turn + share - 1 + float(np.exp(-rate * turn * pages)) / (rate * pages)
 
-        turn = optimize.brentq(compute_block_shares_beyond_one, 0,
-                               1) if compute_block_shares_beyond_one(0) < 0 else 0.0
+        turn = optimize.brentq(compute_excess_of_block_share_sum, 0,
+                               1) if compute_excess_of_block_share_sum(0) < 0 else 0.0
         valid = float(np.exp(-rate * turn))
         entering = stats.binom.pmf(np.arange(pages + 1), pages, valid)
         all_valid = min(entering[pages] / (rate * pages), 1 - turn)
@@ -62,7 +62,7 @@ def windowed_greedy_amplification(load: float, pages: int, share: float) -> floa
             held, left = held + j * blocks, left - blocks
         return float(held - load * pages)
 
-    return float(1 / (load * optimize.brentq(compute_valid_pages_beyond_load, 1.0001 / pages, 50,
+    return float(1 / (load * optimize.brentq(compute_excess_of_valid_pages, 1.0001 / pages, 50,
                                              xtol=1e-13)))
 
 
@@ -72,25 +72,25 @@ def sampled_greedy_amplification(load: float, pages: int, drawn: int, *,
 
     If the device draws nothing but blocks whose pages are all valid, it takes the emptiest block.
     """
-    def compute_net_outflow_of_blocks(at_least: float, falling: float, above: float, flow: float,
-                                      drawable: int) -> float:
+    def compute_net_block_outflow(at_least: float, falling: float, above: float, flow: float,
+                                  drawable: int) -> float:
         """Return the rate of blocks that leave a level (of valid pages), minus the inflow to it."""
         return (falling * (at_least - above) - flow
                 + drawable * (at_least**drawn - above**drawn))
 
-    def compute_valid_pages_beyond_load(rate: float) -> float:
+    def compute_excess_of_valid_pages(rate: float) -> float:
         above, flow, held = 0.0, 1.0, 0.0
         for j in range(pages, 0, -1):
             level = (rate * j, above, flow, 0 if j == pages and not full else 1)
-            if compute_net_outflow_of_blocks(1, *level) <= 0:
+            if compute_net_block_outflow(1, *level) <= 0:
                 held += j
                 break
-            at_least = optimize.brentq(compute_net_outflow_of_blocks, above, 1, level, xtol=1e-15)
+            at_least = optimize.brentq(compute_net_block_outflow, above, 1, level, xtol=1e-15)
             held += at_least
             flow, above = rate * j * (at_least - above), at_least
         return float(held - load * pages)
 
-    return float(1 / (load * optimize.brentq(compute_valid_pages_beyond_load, 1.0001 / pages, 50,
+    return float(1 / (load * optimize.brentq(compute_excess_of_valid_pages, 1.0001 / pages, 50,
                                              xtol=1e-13)))
 
 
@@ -99,12 +99,12 @@ def fifo_amplification_of_mixed_data(load: float, classes: Sequence[Class]) -> f
 
     A page that is not overwritten while the log is written once around is moved once.
     """
-    def pages_programmed_per_log_pass(turn: float) -> float:
+    def count_pages_programmed_per_log_cycle(turn: float) -> float:
         """Return the pages programmed while the log is written once, `turn` of them by the host."""
         return sum(writes * turn / -float(np.expm1(-writes * turn / data)) if writes else data
                    for data, writes in classes)
 
-    turn = optimize.brentq(lambda turn: pages_programmed_per_log_pass(turn) - 1 / load, 1e-9,
+    turn = optimize.brentq(lambda turn: count_pages_programmed_per_log_cycle(turn) - 1 / load, 1e-9,
                            1 / load, xtol=1e-14)
     return float(1 / (load * turn))
 
@@ -136,7 +136,8 @@ def d_choices_amplification_of_mixed_data(load: float, pages: int, drawn: int,
             chance / chance.sum() / np.where(level > 0, level, 1))[valid]
         return found
 
-    def compute_distribution_change(_: float, blocks: NDArray[np.float64]) -> NDArray[np.float64]:
+    def compute_change_of_block_distribution(_: float,
+                                             blocks: NDArray[np.float64]) -> NDArray[np.float64]:
         victims = compute_distribution_of_victims(blocks)
         total: NDArray[np.float64] = refill @ victims - victims
         for rate, count, below in ((rates[0], hot, index[hot - 1, cold]),
@@ -147,7 +148,7 @@ def d_choices_amplification_of_mixed_data(load: float, pages: int, drawn: int,
         return total
 
     first = stats.binom.pmf(valid, pages, load) * stats.binom.pmf(hot, valid, data)
-    last = integrate.solve_ivp(compute_distribution_change, (0, 10 / rates.min()), first,
+    last = integrate.solve_ivp(compute_change_of_block_distribution, (0, 10 / rates.min()), first,
                                method="RK23", rtol=1e-5, atol=1e-8).y[:, -1]
     return float(pages / (compute_distribution_of_victims(last) @ (pages - valid)))
 
@@ -171,7 +172,7 @@ def find_best_space_split_between_classes(load: float, classes: tuple[Class, Cla
     return float(found.fun), float(found.x)
 
 
-def mean_priority_waits(arrivals: Sequence[tuple[float, float]]) -> list[float]:
+def compute_mean_wait_of_each_priority(arrivals: Sequence[tuple[float, float]]) -> list[float]:
     """Return the mean wait of each class at one die, for (rate, service time) in order of priority.
 
     Arrivals are Poisson; a service is constant and not preempted. One class is M/D/1.
@@ -182,7 +183,7 @@ def mean_priority_waits(arrivals: Sequence[tuple[float, float]]) -> list[float]:
             for before, after in pairwise(busy)]
 
 
-def busy_dies_at_constant_service(requests: int, dies: int) -> float:
+def compute_busy_dies_with_constant_service(requests: int, dies: int) -> float:
     """Return the mean number of busy dies of a closed queue, if all services take the same time.
 
     The services begin together, so that they also end together: a Markov chain of the lengths of
@@ -214,7 +215,7 @@ def busy_dies_at_constant_service(requests: int, dies: int) -> float:
     return float(sum(long_run[number[state]] * (dies - state.count(0)) for state in ways))
 
 
-def busy_dies_at_exponential_service(requests: int, dies: int) -> float:
+def compute_busy_dies_with_exponential_service(requests: int, dies: int) -> float:
     """Return the busy dies for exponential services, by mean value analysis: a lower bound."""
     rate, waiting = 0.0, 0.0
     for several in range(1, requests + 1):

@@ -58,9 +58,9 @@ def test_two_equal_data_classes_equal_a_single_class() -> None:
 
 def test_mean_waits_of_a_priority_queue_are_as_published() -> None:
     """M/D/1 waits half as long as M/M/1; priorities do not change the mean work that waits."""
-    assert forms.mean_priority_waits([(0.5, 1)]) == pytest.approx([0.5])
+    assert forms.compute_mean_wait_of_each_priority([(0.5, 1)]) == pytest.approx([0.5])
     shares = ((0.3, 1.0), (0.1, 4.0))
-    waits = forms.mean_priority_waits(shares)
+    waits = forms.compute_mean_wait_of_each_priority(shares)
     together = (0.3 + 0.1 * 16) / 2 / (1 - 0.7)
     assert waits[0] < together < waits[1]
     assert sum(rate * service * wait for (rate, service), wait in zip(shares, waits, strict=True)
@@ -69,17 +69,16 @@ def test_mean_waits_of_a_priority_queue_are_as_published() -> None:
 
 def test_closed_queue_throughput_is_as_published() -> None:
     """2 requests keep 1.5 of 2 dies busy; n of exponential length keep nk/(n+k-1) of k busy."""
-    assert forms.busy_dies_at_constant_service(2, 2) == pytest.approx(1.5)
-    assert forms.busy_dies_at_constant_service(1, 7) == pytest.approx(1)
+    assert forms.compute_busy_dies_with_constant_service(2, 2) == pytest.approx(1.5)
+    assert forms.compute_busy_dies_with_constant_service(1, 7) == pytest.approx(1)
     for requests, dies in ((4, 4), (8, 8), (16, 8)):
         half = requests + dies - 0.5
-        assert forms.busy_dies_at_constant_service(requests, dies) == pytest.approx(
+        assert forms.compute_busy_dies_with_constant_service(requests, dies) == pytest.approx(
             half - math.sqrt(half**2 - 2 * requests * dies), rel=0.02)
-        assert forms.busy_dies_at_exponential_service(requests, dies) == pytest.approx(
+        assert forms.compute_busy_dies_with_exponential_service(requests, dies) == pytest.approx(
             requests * dies / (requests + dies - 1))
-        assert forms.busy_dies_at_exponential_service(requests,
-                                                      dies) < forms.busy_dies_at_constant_service(
-            requests, dies)
+        assert (forms.compute_busy_dies_with_exponential_service(requests, dies)
+                < forms.compute_busy_dies_with_constant_service(requests, dies))
 
 
 def read_documented_table() -> str:
@@ -96,7 +95,7 @@ def test_the_theory_page_lists_all_comparisons() -> None:
 @pytest.mark.parametrize("name", SAMPLE)
 @pytest.mark.in_turn
 def test_a_comparison_is_within_its_tolerance_and_as_documented(name: str) -> None:
-    found = theory.simulate_and_compare_row(theory.make_all_theory_table_rows()[name], "1..4")
+    found = theory.simulate_theory_row(theory.make_all_theory_table_rows()[name], "1..4")
     assert found.holds
     assert theory.format_markdown_row(found) in read_documented_table()
 
@@ -113,6 +112,6 @@ def test_a_wrong_rule_or_load_exceeds_the_tolerance(name: str) -> None:
 @pytest.mark.parametrize("name", theory.make_all_theory_table_rows())
 def test_every_comparison_passes_and_its_negative_controls_fail(name: str) -> None:
     row = theory.make_all_theory_table_rows()[name]
-    found = theory.simulate_and_compare_row(row, "1..4")
+    found = theory.simulate_theory_row(row, "1..4")
     assert theory.format_markdown_row(found) in read_documented_table()
     assert theory.check_negative_controls([row]) == 0

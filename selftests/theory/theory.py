@@ -126,13 +126,13 @@ def compute_unrounded_amplification(run: Json) -> float:
     return float(counts["programmed_units"] / counts["host_write_units"])
 
 
-def compute_valid_share(run: Json, kept: float = KEPT) -> float:
+def compute_valid_page_share(run: Json, kept: float = KEPT) -> float:
     """Return the share of valid pages in blocks that are neither free nor open."""
     geometry = run["geometry"]
     return float(geometry["units"] / (geometry["pages_per_block"] * (geometry["blocks"] - kept)))
 
 
-def measure_first_run_of_row(measure: Callable[[Json], float], runs: Sequence[Json]) -> float:
+def measure_first_run(measure: Callable[[Json], float], runs: Sequence[Json]) -> float:
     return measure(runs[0])
 
 
@@ -141,7 +141,7 @@ def measure_first_run_of_row(measure: Callable[[Json], float], runs: Sequence[Js
 
 def make_valid_share_formula(form: Callable[[float], float], kept: float = KEPT) -> Form:
     """Return a Form that applies the formula `form` to the valid share of a row's first run."""
-    return lambda runs: form(compute_valid_share(runs[0], kept))
+    return lambda runs: form(compute_valid_page_share(runs[0], kept))
 
 
 def random_write_options(pages: int, op: float, rounds: tuple[int, int] = (4, 6),
@@ -167,7 +167,7 @@ def make_rows_for_uniform_writes() -> Iterator[Row]:
                 return Row(f"{rule}-{pages}-{op}", where, form,
                            (random_write_options(pages, op) | options,),
                            make_valid_share_formula(corrected),
-                           partial(measure_first_run_of_row, compute_unrounded_amplification),
+                           partial(measure_first_run, compute_unrounded_amplification),
                            bar, published, (control, wrong))
 
             yield make_row_for_selector("fifo", "FIFO", forms.fifo_amplification(load),
@@ -202,7 +202,7 @@ def make_rows_for_windowed_gc() -> Iterator[Row]:
                        | {"victim_window": 64},),
                       make_valid_share_formula(partial(forms.windowed_greedy_amplification,
                                                        pages=pages, share=64 / (blocks - KEPT))),
-                      partial(measure_first_run_of_row, compute_unrounded_amplification), 0.02,
+                      partial(measure_first_run, compute_unrounded_amplification), 0.02,
                       controls=({"victim": "fifo"}, {"op": f"{op * 1.15:g}%"}))
 
 
@@ -225,12 +225,13 @@ def make_options_of_device_per_class(pages: int, op: int, classes: tuple[forms.C
     return (made[0], made[1]), best
 
 
-def get_value_of_constant_form(value: float, _: Sequence[Json]) -> float:
+def return_constant_theory_value(value: float, _: Sequence[Json]) -> float:
     """Return a closed form whose value is the same for every device."""
     return value
 
 
-def compute_amplification_of_classes(classes: Sequence[forms.Class], runs: Sequence[Json]) -> float:
+def compute_amplification_of_data_classes(classes: Sequence[forms.Class],
+                                          runs: Sequence[Json]) -> float:
     """Return the write amplification of data classes on devices of their own."""
     pairs = zip(classes, runs, strict=True)
     return sum(writes * compute_unrounded_amplification(run) for (_, writes), run in pairs)
@@ -250,7 +251,7 @@ def make_rows_for_data_classes() -> Iterator[Row]:
                       (mixed | {"victim": "fifo"},),
                       make_valid_share_formula(partial(forms.fifo_amplification_of_mixed_data,
                                                        classes=classes)),
-                      partial(measure_first_run_of_row, compute_unrounded_amplification), 0.02,
+                      partial(measure_first_run, compute_unrounded_amplification), 0.02,
                       forms.fifo_amplification_of_mixed_data(1 - op / 100, classes),
                       ({"hot-share": f"{share * 0.8:.0%}"}, wrong))
         op, few = 10, 16
@@ -263,12 +264,12 @@ def make_rows_for_data_classes() -> Iterator[Row]:
                       make_valid_share_formula(partial(
                           forms.d_choices_amplification_of_mixed_data, pages=few, drawn=10,
                           classes=classes)),
-                      partial(measure_first_run_of_row, compute_unrounded_amplification), 0.02,
+                      partial(measure_first_run, compute_unrounded_amplification), 0.02,
                       controls=({"victim": "fifo"}, {"op": f"{op * 1.15:g}%"}))
         two, best = make_options_of_device_per_class(pages, op, classes)
         yield Row(f"optimum-{name}-{op}", f"{text}op {op} %, each alone", "optimum", two,
-                  partial(get_value_of_constant_form, best),
-                  partial(compute_amplification_of_classes, classes), 0.02,
+                  partial(return_constant_theory_value, best),
+                  partial(compute_amplification_of_data_classes, classes), 0.02,
                   controls=({"victim": "d_choices", "victim_choices": 4},))
         # The form is that of many blocks of each class. The smaller class has 205 of these.
         streams = random_write_options(pages, op, (16, 12), policy="streams", blocks=4096)
@@ -276,7 +277,7 @@ def make_rows_for_data_classes() -> Iterator[Row]:
                   (streams | skewed_write_options(data, share) | {"hot-stream": 1},),
                   make_valid_share_formula(partial(forms.windowed_greedy_amplification, pages=pages,
                                                    share=1), KEPT + 0.5),
-                  partial(measure_first_run_of_row, compute_unrounded_amplification), 0.02,
+                  partial(measure_first_run, compute_unrounded_amplification), 0.02,
                   controls=({"policy": "baseline"},))
     yield from make_rows_for_read_only_data(pages)
 
@@ -292,7 +293,7 @@ def make_rows_for_read_only_data(pages: int) -> Iterator[Row]:
                   (some | {"victim": "fifo"},),
                   make_valid_share_formula(partial(forms.fifo_amplification_of_mixed_data,
                                                    classes=classes)),
-                  partial(measure_first_run_of_row, compute_unrounded_amplification), 0.02,
+                  partial(measure_first_run, compute_unrounded_amplification), 0.02,
                   forms.fifo_amplification_of_mixed_data(1 - op / 100, classes),
                   ({"fill": "sequential"}, {"op": f"{op * 1.15:g}%"}))
 
@@ -303,7 +304,7 @@ def make_rows_for_read_only_data(pages: int) -> Iterator[Row]:
         yield Row(f"read-only-greedy-{active:g}", f"{text}, apart", "greedy",
                   (some | {"fill": "sequential"},),
                   make_valid_share_formula(amplification_of_overwritten_data),
-                  partial(measure_first_run_of_row, compute_unrounded_amplification), 0.02,
+                  partial(measure_first_run, compute_unrounded_amplification), 0.02,
                   amplification_of_overwritten_data(1 - op / 100),
                   ({"victim": "fifo"}, {"op": f"{op * 1.15:g}%"}))
 
@@ -311,7 +312,7 @@ def make_rows_for_read_only_data(pages: int) -> Iterator[Row]:
 # ---------------------------------------------------------------- waiting
 
 
-def mean_wait_us(kind: str, run: Json) -> float:
+def get_mean_request_wait_us(kind: str, run: Json) -> float:
     return float(run["timing"][f"{kind}_waiting"]["mean_ns"]) / 1000
 
 
@@ -324,11 +325,12 @@ def mean_busy_dies(run: Json) -> float:
     return float(run["requests"] * get_mean_service_us("read", run) / (run["simulated_ns"] / 1000))
 
 
-def mean_wait_of_class(rate: int, shares: dict[str, float], number: int,
-                       runs: Sequence[Json]) -> float:
+def compute_mean_wait_of_request_class(rate: int, shares: dict[str, float], number: int,
+                                       runs: Sequence[Json]) -> float:
     """Return a formula: the mean wait of a class of requests, which arrive at a rate per second."""
-    return forms.mean_priority_waits([(share * rate / 1e6, get_mean_service_us(kind, runs[0]))
-                                      for kind, share in shares.items()])[number]
+    return forms.compute_mean_wait_of_each_priority([(share * rate / 1e6,
+                                                      get_mean_service_us(kind, runs[0]))
+                                                     for kind, share in shares.items()])[number]
 
 
 def make_rows_for_waiting_times() -> Iterator[Row]:
@@ -338,8 +340,8 @@ def make_rows_for_waiting_times() -> Iterator[Row]:
     for rate in (5000, 10000, 14000):
         yield Row(f"md1-{rate}", f"reads, {rate} a second, one die", "M/D/1",
                   (reads | {"rate": rate},),
-                  partial(mean_wait_of_class, rate, {"read": 1.0}, 0),
-                  partial(measure_first_run_of_row, partial(mean_wait_us, "read")), 0.01,
+                  partial(compute_mean_wait_of_request_class, rate, {"read": 1.0}, 0),
+                  partial(measure_first_run, partial(get_mean_request_wait_us, "read")), 0.01,
                   controls=({"rate": rate * 1.05}, {"arrival-shape": "fixed"}))
     for rate in (3000, 6000, 8000):
         for number, kind in enumerate(("read", "write")):
@@ -347,17 +349,18 @@ def make_rows_for_waiting_times() -> Iterator[Row]:
                       "M/G/1",
                       (reads | {"rate": rate, "write-share": "20%", "program": "200us",
                                 "blocks": 16384, "op": "90%", "requests": 900000},),
-                      partial(mean_wait_of_class, rate, {"read": 0.8, "write": 0.2}, number),
-                      partial(measure_first_run_of_row, partial(mean_wait_us, kind)), 0.01,
+                      partial(compute_mean_wait_of_request_class, rate, {"read": 0.8, "write": 0.2},
+                              number),
+                      partial(measure_first_run, partial(get_mean_request_wait_us, kind)), 0.01,
                       controls=({"order": "fcfs"}, {"rate": rate * 1.05}))
     for dies, requests in ((4, 4), (4, 16), (8, 4), (8, 8), (8, 16)):
         yield Row(f"closed-{dies}-{requests}", f"busy dies of {dies}, {requests} reads at a time",
                   "closed", (reads | {"channels": dies, "arrival": "closed", "depth": requests,
                                       "requests": 500000},),
-                  partial(get_value_of_constant_form,
-                          forms.busy_dies_at_constant_service(requests, dies)),
-                  partial(measure_first_run_of_row, mean_busy_dies), 0.01,
-                  forms.busy_dies_at_exponential_service(requests, dies),
+                  partial(return_constant_theory_value,
+                          forms.compute_busy_dies_with_constant_service(requests, dies)),
+                  partial(measure_first_run, mean_busy_dies), 0.01,
+                  forms.compute_busy_dies_with_exponential_service(requests, dies),
                   controls=({"depth": requests * 5 // 4},))
 
 
@@ -371,7 +374,7 @@ def make_all_theory_table_rows() -> dict[str, Row]:
             for row in several()}
 
 
-def simulate_and_compare_row(row: Row, seeds: str) -> Found:
+def simulate_theory_row(row: Row, seeds: str) -> Found:
     runs = [run_simulator(options, seeds) for options in row.runs]
     ours = np.array([row.measure(several) for several in zip(*runs, strict=True)])
     theory = row.theory([one[0] for one in runs])
@@ -409,7 +412,7 @@ def format_markdown_row(one: Found) -> str:
     return f"| {' | '.join(format_cells_of_row(one)[1:])} |\n"
 
 
-def markdown_table(found: Sequence[Found]) -> str:
+def format_theory_table(found: Sequence[Found]) -> str:
     parts = []
     for form in dict.fromkeys(one.form for one in found):
         parts += ["\n", textwrap.fill(f"The formula **{form}** is {SOURCES[form]}.", 100), "\n\n",
@@ -472,7 +475,7 @@ def main() -> int:
                or row.name.startswith(tuple(names))]
     if args.controls:
         return check_negative_controls(several)
-    found = [simulate_and_compare_row(row, args.seeds) for row in several]
+    found = [simulate_theory_row(row, args.seeds) for row in several]
     if args.json:
         print(json.dumps([asdict(one) for one in found], indent=1))
     else:
@@ -488,7 +491,7 @@ def main() -> int:
     if args.document:
         path = args.document
         before, _, rest = path.read_text().partition(BEGIN)
-        path.write_text(f"{before}{BEGIN}{markdown_table(found)}{END}{rest.partition(END)[2]}")
+        path.write_text(f"{before}{BEGIN}{format_theory_table(found)}{END}{rest.partition(END)[2]}")
         save_figure(make_figure_of_uniform_writes(found), "svg", path.with_suffix(".svg"), USUAL)
     return 1 if any(one.holds is False for one in found) else 0
 
