@@ -144,7 +144,7 @@ def make_value_sort_key(value: Any) -> tuple[int, Any]:
     return (0, 0) if value is None else (1, value)
 
 
-def sort_row_numbers(verb: str, keys: list[tuple[str, bool]]) -> list[int]:
+def sort_table_row_numbers(verb: str, keys: list[tuple[str, bool]]) -> list[int]:
     """Return the row numbers in sorted order; the sort is stable."""
     table = parse_rows_with_all_columns(verb)
     found = list(range(len(table)))
@@ -190,7 +190,7 @@ class TestList:
         every = ",".join(one["key"] for one in read_help_columns(verb))
         for one in read_help_columns(verb)[:16]:
             for sign in ("", "-"):
-                order = sort_row_numbers(verb, [(one["key"], sign == "-")])
+                order = sort_table_row_numbers(verb, [(one["key"], sign == "-")])
                 assert parse_list_rows(verb, "-o", every, "-S", sign + one["key"].upper()) == [
                     parse_rows_with_all_columns(verb)[at] for at in order]
 
@@ -206,7 +206,7 @@ class TestList:
         by = [(one["key"], data.draw(st.sampled_from(["", "+", "-"]))) for one in data.draw(
             st.lists(st.sampled_from(read_help_columns(verb)), unique_by=id, max_size=3))]
         sort = [f"--sort={','.join(sign + key for key, sign in by)}"] if by else []
-        order = sort_row_numbers(verb, [(key, sign == "-") for key, sign in by])
+        order = sort_table_row_numbers(verb, [(key, sign == "-") for key, sign in by])
         keys = [one["key"] for one in chosen]
         table = parse_rows_with_all_columns(verb)
         assert parse_list_rows(verb, "-o", ",".join(names), *sort) == [

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from selftests.lib.processes import wait_until
+from selftests.lib.processes import await_true
 from selftests.lib.programs import BUILD, Done, install_verb_with_module, run_program
 from selftests.lib.verbs import Words, list_verbs_and_programs, make_verb_command, run_help_of_verb
 from selftests.traces import support as traces
@@ -135,7 +135,7 @@ def folder_of_input_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     run_verb_ok(*SMALL, "--json=a.json", "--record", "a.aft", "--histogram")
     run_verb_ok("format", "a.volume", *COMMANDS[("format",)].split()[2:])
-    traces.write_file_at(folder / "a.blktrace.0", traces.pack_events(
+    traces.write_test_file(folder / "a.blktrace.0", traces.pack_events(
         [traces.make_request_event(1, traces.QUEUE, traces.WRITE, 0, 4096, sequence=1),
          traces.make_request_event(9, traces.COMPLETE, traces.WRITE, 0, 4096, sequence=2)]))
     (folder / "fio.output").write_text(json.dumps(FIO))
@@ -483,7 +483,7 @@ def test_temporary_files_of_a_killed_run_do_not_block_the_next(copied_inputs: Pa
     alone = ["unshare", "--map-root-user", "--pid", "--fork", "--kill-child"]
     line = make_verb_command(("sim", "--quiet", "--json=out.json", "--requests"))
     process = subprocess.Popen([*alone, *line, "1000000000"], cwd=copied_inputs)
-    wait_until(lambda: make_file_existence_check(".approxftl-*")(copied_inputs), process)
+    await_true(lambda: make_file_existence_check(".approxftl-*")(copied_inputs), process)
     process.kill()
     process.wait()
     left = list_temporary_files(copied_inputs)
@@ -502,7 +502,7 @@ ANYBODY = ["setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner,-ch
 NOBODY = 65534
 
 
-def check_overwritten_in_place(old: Path, done: Done, number: int) -> None:
+def check_output_overwritten_in_place(old: Path, done: Done, number: int) -> None:
     """Assert that an output file was overwritten in place: same inode, new contents."""
     assert done.code == 0, done
     assert old.stat().st_ino == number
@@ -527,7 +527,7 @@ def test_output_overwrites_files_of_another_user_in_place(words: Words, what: st
     number = old.stat().st_ino
     done = run_command_line([*ANYBODY, *make_command_with_output(words, what, "strange/old")],
                             copied_inputs)
-    check_overwritten_in_place(old, done, number)
+    check_output_overwritten_in_place(old, done, number)
     if what == "--record" and words == ("replay",):
         read = run_command_line(make_verb_command(("replay", "--summarise", "strange/old")),
                                 copied_inputs)
@@ -548,7 +548,7 @@ def test_an_output_file_that_is_a_mount_point_is_written_in_place(words: Words, 
     script = 'mount --bind old mounted && exec "$@"'
     done = run_command_line(["unshare", "--mount", "--map-root-user", "sh", "-c", script, "sh",
                              *make_command_with_output(words, what, "mounted")], copied_inputs)
-    check_overwritten_in_place(copied_inputs / "old", done, number)
+    check_output_overwritten_in_place(copied_inputs / "old", done, number)
     assert not (copied_inputs / "mounted").read_bytes()
 
 
@@ -749,7 +749,7 @@ stderr=subprocess.DEVNULL)
                                cwd=copied_inputs,
         env=os.environ | {MARK: mark}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
-        wait_until(lambda: len(find_processes_of_command(mark)) > 2 if words == ("study", "run")
+        await_true(lambda: len(find_processes_of_command(mark)) > 2 if words == ("study", "run")
                    else long.begun(copied_inputs), process)
         time.sleep(0.2)
         process.send_signal(number)
@@ -761,7 +761,7 @@ stderr=subprocess.DEVNULL)
             endless.wait()
     assert process.returncode == 130, err
     assert "Traceback" not in err
-    wait_until(lambda: not find_processes_of_command(mark))
+    await_true(lambda: not find_processes_of_command(mark))
     assert not list_temporary_files(copied_inputs)
     assert long.kept(copied_inputs)
 
@@ -771,7 +771,7 @@ def test_outputs_of_an_interrupted_run_are_marked(copied_inputs: Path) -> None:
     line = ("sim --requests 1000000000 --quiet --json=i.json --timeline t.json --record i.aft "
             "--warmup 10")
     process = subprocess.Popen(make_verb_command(tuple(line.split())), cwd=copied_inputs)
-    wait_until(lambda: len(list_temporary_files(copied_inputs)) >= 3, process)
+    await_true(lambda: len(list_temporary_files(copied_inputs)) >= 3, process)
     time.sleep(0.5)
     process.send_signal(signal.SIGTERM)
     assert process.wait() == 130
@@ -818,7 +818,7 @@ def test_an_interrupted_log_is_marked(copied_inputs: Path) -> None:
 SLOW_PYTHON = '''
 import atexit, pathlib, sys, time
 
-def wait_until_go_file_exists():
+def wait_until_file_named_go_exists():
     pathlib.Path("paused").touch()
     while not pathlib.Path("go").exists():
         time.sleep(0.02)
@@ -826,12 +826,12 @@ def wait_until_go_file_exists():
 class Finder:
     def find_spec(self, name, path, target=None):
         if name == "WHERE":
-            wait_until_go_file_exists()
+            wait_until_file_named_go_exists()
 
 if "-m" in sys.orig_argv:
     sys.meta_path.insert(0, Finder())
     if "WHERE" == "exit":
-        atexit.register(wait_until_go_file_exists)
+        atexit.register(wait_until_file_named_go_exists)
 '''
 
 
@@ -850,7 +850,7 @@ def test_python_verbs_are_interrupted_without_a_traceback(words: Words, where: s
     process = subprocess.Popen(
         ["env", "--default-signal=INT", str(program), *arguments], cwd=copied_inputs, text=True,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    wait_until((copied_inputs / "paused").exists, process)
+    await_true((copied_inputs / "paused").exists, process)
     process.send_signal(signal.SIGINT)
     # The signal arrives before the package is imported.
     (copied_inputs / "go").touch()
@@ -870,14 +870,14 @@ def test_a_second_signal_leaves_no_temporary_file(pause: float, copied_inputs: P
             [*make_verb_command(("trace", "convert")), "--from", "spc", "endless", "out.parquet"],
                                    cwd=copied_inputs,
             env=os.environ | {MARK: mark}, stderr=subprocess.DEVNULL)
-        wait_until(lambda: make_file_existence_check(".approxftl-*.part")(copied_inputs), process)
+        await_true(lambda: make_file_existence_check(".approxftl-*.part")(copied_inputs), process)
         time.sleep(pause)
         for _ in range(2):
             process.send_signal(signal.SIGTERM)
             time.sleep(0.02)
         assert process.wait() in (130, -signal.SIGTERM)
         os.killpg(source.pid, signal.SIGKILL)
-    wait_until(lambda: not find_processes_of_command(mark))
+    await_true(lambda: not find_processes_of_command(mark))
     assert not list_temporary_files(copied_inputs)
 
 

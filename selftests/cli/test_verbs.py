@@ -32,7 +32,7 @@ def run_verb_as_json(*arguments: str | Path, code: int = 0) -> dict[str, Any]:
     return document
 
 
-def read_names_from_verb(verb: str) -> list[str]:
+def list_names_shown_by_verb(verb: str) -> list[str]:
     return [one["name"] for one in run_verb_as_json(verb)[verb]]
 
 
@@ -139,7 +139,7 @@ def test_wrong_usage_is_refused(arguments: list[str], sentence: str) -> None:
 # create --dry-run
 
 
-def read_planned_table_line(*arguments: str) -> list[str]:
+def read_dry_run_table_line(*arguments: str) -> list[str]:
     """Return the words of the table line that `approxftl create` would load."""
     done = run_approxftl("create", "ssd", "--dry-run", *arguments)
     assert (done.code, done.err) == (0, "")
@@ -155,11 +155,11 @@ def replan_table_line(table: list[str]) -> list[str]:
     assert int(count) == len(pairs)
     keys = [f"{key}={value}" for key, value in zip(pairs[::2], pairs[1::2], strict=True)]
     size = f"{int(table[1]) * 512}"
-    return read_planned_table_line("--store", store, "--size", size, *keys,
-                                   f"blocks={read_planned_block_count(pairs)}")
+    return read_dry_run_table_line("--store", store, "--size", size, *keys,
+                                   f"blocks={get_block_count_of_table_line(pairs)}")
 
 
-def read_planned_block_count(pairs: list[str]) -> str:
+def get_block_count_of_table_line(pairs: list[str]) -> str:
     known = dict(zip(pairs[::2], pairs[1::2], strict=True))
     if "blocks" in known:
         return known["blocks"]
@@ -170,7 +170,7 @@ def read_planned_block_count(pairs: list[str]) -> str:
 
 def test_create_prints_the_standard_table_line() -> None:
     line = "0 891288 approxftl ram 6 profile demo policy baseline timing real"
-    assert " ".join(read_planned_table_line()) == line
+    assert " ".join(read_dry_run_table_line()) == line
 
 
 def test_the_programs_have_one_default_policy(tmp_path: Path) -> None:
@@ -194,13 +194,13 @@ def test_create_prints_the_starting_state_of_a_device_in_memory() -> None:
     assert "starting_state" not in run_verb_as_json("create", "ssd", "-n", "--store", "/dev/null")
 
 
-@pytest.mark.parametrize("profile", read_names_from_verb("profiles"))
+@pytest.mark.parametrize("profile", list_names_shown_by_verb("profiles"))
 def test_every_profile_is_restored_from_its_table_line(profile: str) -> None:
-    table = read_planned_table_line("--profile", profile, "--policy", "baseline")
+    table = read_dry_run_table_line("--profile", profile, "--policy", "baseline")
     assert replan_table_line(table) == table
 
 
-@pytest.mark.parametrize("policy", read_names_from_verb("policies"))
+@pytest.mark.parametrize("policy", list_names_shown_by_verb("policies"))
 def test_a_dry_run_accepts_or_refuses_every_policy(policy: str) -> None:
     done = run_approxftl("create", "ssd", "-n", "--policy", policy)
     if done.code:
@@ -210,13 +210,13 @@ def test_a_dry_run_accepts_or_refuses_every_policy(policy: str) -> None:
 
 
 def test_the_profile_is_applied_before_other_options() -> None:
-    assert read_planned_table_line("op=20", "--profile",
-                                   "tcad18") == read_planned_table_line("--profile", "tcad18",
+    assert read_dry_run_table_line("op=20", "--profile",
+                                   "tcad18") == read_dry_run_table_line("--profile", "tcad18",
                                                                         "op=20")
 
 
 def test_misspelt_values_are_corrected_in_messages() -> None:
-    table = read_planned_table_line("--set", "wear-gap=50", "--tag-all=approximate", "read=50000ns")
+    table = read_dry_run_table_line("--set", "wear-gap=50", "--tag-all=approximate", "read=50000ns")
     line = "ram 12 profile demo policy baseline timing real"
     assert " ".join(table[3:]) == f"{line} tag_all approximate read 50us wear_gap 50"
 
@@ -252,7 +252,7 @@ def test_zones_have_the_requested_size(shards: int) -> None:
 def test_dry_run_writes_json() -> None:
     document = run_verb_as_json("create", "ssd", "--dry-run", "--policy", "vth_b", "--store",
                                 "none")
-    assert document["table"] == " ".join(read_planned_table_line("--policy", "vth_b", "--store",
+    assert document["table"] == " ".join(read_dry_run_table_line("--policy", "vth_b", "--store",
                                                                  "none"))
     assert (document["name"], document["created"]) == ("ssd", False)
     assert (document["policy"], document["store"]) == ("vth_b", "none")
@@ -284,34 +284,34 @@ class Machine:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.write_fake_root_file("proc/modules", "dm_mod 1 0 - Live 0x0\n")
-        self.write_fake_root_file("proc/cmdline", "root=/dev/sda1 quiet\n")
-        self.write_fake_root_file("proc/sys/kernel/modules_disabled", "0\n")
-        self.write_fake_root_file("proc/misc", "236 device-mapper\n")
-        self.write_fake_root_file("proc/meminfo",
-                                  "MemTotal: 4000000 kB\nMemAvailable: 3000000 kB\n")
-        self.write_fake_root_file("dev/mapper/control", "")
-        self.write_fake_root_file("sys/kernel/security/lockdown",
-                                  "[none] integrity confidentiality\n")
-        self.write_fake_root_file("sys/module/module/parameters/sig_enforce", "N\n")
-        self.write_fake_root_file(f"lib/modules/{RELEASE}/build/Makefile", "")
-        self.write_fake_root_file(f"lib/modules/{RELEASE}/modules.dep",
-                                  "updates/dkms/dm-approxftl.ko.xz:\n")
+        self.write_file_in_fake_root("proc/modules", "dm_mod 1 0 - Live 0x0\n")
+        self.write_file_in_fake_root("proc/cmdline", "root=/dev/sda1 quiet\n")
+        self.write_file_in_fake_root("proc/sys/kernel/modules_disabled", "0\n")
+        self.write_file_in_fake_root("proc/misc", "236 device-mapper\n")
+        self.write_file_in_fake_root("proc/meminfo",
+                                     "MemTotal: 4000000 kB\nMemAvailable: 3000000 kB\n")
+        self.write_file_in_fake_root("dev/mapper/control", "")
+        self.write_file_in_fake_root("sys/kernel/security/lockdown",
+                                     "[none] integrity confidentiality\n")
+        self.write_file_in_fake_root("sys/module/module/parameters/sig_enforce", "N\n")
+        self.write_file_in_fake_root(f"lib/modules/{RELEASE}/build/Makefile", "")
+        self.write_file_in_fake_root(f"lib/modules/{RELEASE}/modules.dep",
+                                     "updates/dkms/dm-approxftl.ko.xz:\n")
         for tool in ("dmsetup", "fio", "blktrace", "mdadm", "qemu-system-x86_64", "busybox", "cpio",
                      "modprobe", "gcc", "make"):
-            self.write_fake_root_file(f"tools/{tool}", "")
+            self.write_file_in_fake_root(f"tools/{tool}", "")
         for package in ("numpy", "jinja2"):
-            self.write_fake_root_file(f"usr/lib/python3/dist-packages/{package}", "")
+            self.write_file_in_fake_root(f"usr/lib/python3/dist-packages/{package}", "")
 
-    def write_fake_root_file(self, name: str, text: str) -> None:
+    def write_file_in_fake_root(self, name: str, text: str) -> None:
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
-    def remove_fake_root_file(self, name: str) -> None:
+    def remove_file_in_fake_root(self, name: str) -> None:
         (self.root / name).unlink()
 
-    def list_root_files(self) -> list[tuple[str, bytes]]:
+    def list_files_in_fake_root(self) -> list[tuple[str, bytes]]:
         return sorted((str(p), p.read_bytes()) for p in self.root.rglob("*") if p.is_file())
 
     def run_doctor(self, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -338,22 +338,22 @@ class Machine:
 
 
 @pytest.fixture
-def fake_root_machine(tmp_path: Path) -> Machine:
+def machine_with_root(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
-def test_doctor_reports_no_fault_on_a_good_machine(fake_root_machine: Machine) -> None:
-    code, document = fake_root_machine.run_doctor_for_json()
+def test_doctor_reports_no_fault_on_a_good_machine(machine_with_root: Machine) -> None:
+    code, document = machine_with_root.run_doctor_for_json()
     is_root = os.geteuid() == 0
-    assert fake_root_machine.list_failed_doctor_checks() == {}
+    assert machine_with_root.list_failed_doctor_checks() == {}
     assert (code, document["kernel"]) == (0 if is_root else 1, RELEASE)
     assert document["usable"] == {"native": is_root, "helpful": True, "virtual": True}
 
 
-def test_doctor_changes_nothing(fake_root_machine: Machine) -> None:
-    before = fake_root_machine.list_root_files()
-    fake_root_machine.run_doctor()
-    assert fake_root_machine.list_root_files() == before
+def test_doctor_changes_nothing(machine_with_root: Machine) -> None:
+    before = machine_with_root.list_files_in_fake_root()
+    machine_with_root.run_doctor()
+    assert machine_with_root.list_files_in_fake_root() == before
 
 
 FAULTS = [
@@ -383,49 +383,49 @@ FAULTS = [
 
 @pytest.mark.parametrize(("name", "text", "check", "remedy"), FAULTS)
 def test_doctor_finds_each_fault(
-    fake_root_machine: Machine, name: str, text: str | None, check: str, remedy: str
+    machine_with_root: Machine, name: str, text: str | None, check: str, remedy: str
 ) -> None:
     if text is None:
-        fake_root_machine.remove_fake_root_file(name)
+        machine_with_root.remove_file_in_fake_root(name)
     else:
-        fake_root_machine.write_fake_root_file(name, text)
-    lacking = fake_root_machine.list_failed_doctor_checks()
+        machine_with_root.write_file_in_fake_root(name, text)
+    lacking = machine_with_root.list_failed_doctor_checks()
     assert list(lacking) == [check]
     assert remedy in (lacking[check] or "")
-    code, document = fake_root_machine.run_doctor_for_json()
+    code, document = machine_with_root.run_doctor_for_json()
     group = next(one["group"] for one in document["checks"] if one["name"] == check)
     assert not document["usable"][group]
     assert group != "native" or code == 1
-    assert remedy in fake_root_machine.run_doctor().stdout
+    assert remedy in machine_with_root.run_doctor().stdout
 
 
-def test_doctor_reports_a_missing_module(fake_root_machine: Machine) -> None:
-    fake_root_machine.write_fake_root_file(f"lib/modules/{RELEASE}/modules.dep",
-                                           "kernel/drivers/md/dm-mod.ko:\n")
-    lacking = fake_root_machine.list_failed_doctor_checks()
+def test_doctor_reports_a_missing_module(machine_with_root: Machine) -> None:
+    machine_with_root.write_file_in_fake_root(f"lib/modules/{RELEASE}/modules.dep",
+                                              "kernel/drivers/md/dm-mod.ko:\n")
+    lacking = machine_with_root.list_failed_doctor_checks()
     assert list(lacking) == ["module", "module loaded"]
     assert f"/lib/modules/{RELEASE}/build" in (lacking["module"] or "")
-    fake_root_machine.remove_fake_root_file(f"lib/modules/{RELEASE}/build/Makefile")
-    assert fake_root_machine.list_failed_doctor_checks()["kernel headers"] \
+    machine_with_root.remove_file_in_fake_root(f"lib/modules/{RELEASE}/build/Makefile")
+    assert machine_with_root.list_failed_doctor_checks()["kernel headers"] \
         == f"apt-get install linux-headers-{RELEASE}"
 
 
-def test_doctor_accepts_a_loaded_module(fake_root_machine: Machine) -> None:
-    fake_root_machine.remove_fake_root_file(f"lib/modules/{RELEASE}/modules.dep")
-    fake_root_machine.remove_fake_root_file(f"lib/modules/{RELEASE}/build/Makefile")
-    fake_root_machine.write_fake_root_file("sys/module/dm_approxftl/version", "")
-    fake_root_machine.write_fake_root_file("sys/module/module/parameters/sig_enforce", "Y\n")
-    fake_root_machine.write_fake_root_file("dev/approxftl", "")
-    assert fake_root_machine.list_failed_doctor_checks() == {}
-    fake_root_machine.remove_fake_root_file("dev/approxftl")
-    assert fake_root_machine.list_failed_doctor_checks() == {
+def test_doctor_accepts_a_loaded_module(machine_with_root: Machine) -> None:
+    machine_with_root.remove_file_in_fake_root(f"lib/modules/{RELEASE}/modules.dep")
+    machine_with_root.remove_file_in_fake_root(f"lib/modules/{RELEASE}/build/Makefile")
+    machine_with_root.write_file_in_fake_root("sys/module/dm_approxftl/version", "")
+    machine_with_root.write_file_in_fake_root("sys/module/module/parameters/sig_enforce", "Y\n")
+    machine_with_root.write_file_in_fake_root("dev/approxftl", "")
+    assert machine_with_root.list_failed_doctor_checks() == {}
+    machine_with_root.remove_file_in_fake_root("dev/approxftl")
+    assert machine_with_root.list_failed_doctor_checks() == {
         "tags": "udevadm trigger --subsystem-match=misc"}
 
 
-def test_doctor_accepts_the_python_of_make_deps(fake_root_machine: Machine) -> None:
-    fake_root_machine.remove_fake_root_file("usr/lib/python3/dist-packages/numpy")
-    fake_root_machine.write_fake_root_file("user/.cache/approxftl/venv-0123/bin/python3", "")
-    assert fake_root_machine.list_failed_doctor_checks() == {}
+def test_doctor_accepts_the_python_of_make_deps(machine_with_root: Machine) -> None:
+    machine_with_root.remove_file_in_fake_root("usr/lib/python3/dist-packages/numpy")
+    machine_with_root.write_file_in_fake_root("user/.cache/approxftl/venv-0123/bin/python3", "")
+    assert machine_with_root.list_failed_doctor_checks() == {}
 
 
 def test_doctor_works_without_a_source_tree(tmp_path: Path) -> None:

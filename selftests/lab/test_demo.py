@@ -37,10 +37,10 @@ class Installed:
         self.place = place
         self.results = place / "results"
         for name, script in STAND_INS.items():
-            self.add_stand_in_program(name, script)
+            self.add_fake_program(name, script)
         shutil.copy(DEMO, place / "bin")
 
-    def add_stand_in_program(self, name: str, script: str) -> None:
+    def add_fake_program(self, name: str, script: str) -> None:
         path = self.place / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"#!/bin/sh\n{script}\n")
@@ -51,7 +51,7 @@ class Installed:
                            environment={"PATH": f"{self.place}/bin:/usr/bin:/bin", "RUN": number,
                                         "CODE": str(code)})
 
-    def has_booted_lab(self) -> bool:
+    def was_lab_booted(self) -> bool:
         return (self.place / "bin/booted").exists()
 
     def read_result_files(self) -> dict[str, str]:
@@ -114,7 +114,7 @@ def test_files_of_the_user_with_names_of_outputs_are_not_replaced(stubbed_demo: 
     assert f"{stubbed_demo.results}/{name} is not of a demonstration" in done.err
     assert "--output" in done.err
     assert (stubbed_demo.results / name).read_text() == "me"
-    assert not stubbed_demo.has_booted_lab()
+    assert not stubbed_demo.was_lab_booted()
 
 
 def test_a_symbolic_link_as_output_is_neither_followed_nor_replaced(
@@ -132,16 +132,16 @@ def test_a_symbolic_link_as_output_is_neither_followed_nor_replaced(
 def test_a_results_folder_that_cannot_be_made_is_named(stubbed_demo: Installed) -> None:
     stubbed_demo.results.write_text("me")
     done = stubbed_demo.run_demo()
-    assert (done.code, stubbed_demo.has_booted_lab()) == (1, False)
+    assert (done.code, stubbed_demo.was_lab_booted()) == (1, False)
     assert done.err.splitlines()[-1] == (
         f"approxftl demo: {stubbed_demo.results}: no folder can be made there; --output names "
         f"another")
 
 
 def test_missing_packages_are_reported_before_the_run(stubbed_demo: Installed) -> None:
-    stubbed_demo.add_stand_in_program("bin/approxftl-report",
-                                      "echo 'approxftl report: no numpy' >&2; exit 1")
+    stubbed_demo.add_fake_program("bin/approxftl-report",
+                                  "echo 'approxftl report: no numpy' >&2; exit 1")
     done = stubbed_demo.run_demo()
     assert (done.code, done.err,
-            stubbed_demo.has_booted_lab()) == (1, "approxftl report: no numpy\n", False)
+            stubbed_demo.was_lab_booted()) == (1, "approxftl report: no numpy\n", False)
     assert not stubbed_demo.results.exists()

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from selftests.lib.processes import wait_until
+from selftests.lib.processes import await_true
 from selftests.lib.programs import BUILD, TOP, Done, run_program
 
 LAB = BUILD / "approxftl-lab"
@@ -362,12 +362,12 @@ def test_a_signal_leaves_no_process(number: signal.Signals, status: int, fake_qe
         env={**os.environ, **fake_qemu.environment,
              "DO": 'echo a >"$share/results/a"; echo $$ >"$PLACE/pid"; exec sleep infinity'})
     pid = fake_qemu.place / "pid"
-    wait_until(lambda: pid.exists() and pid.read_text(), child)
+    await_true(lambda: pid.exists() and pid.read_text(), child)
     qemu = int(pid.read_text())
     assert is_process_alive(qemu)
     child.send_signal(number)
     assert child.wait() == status
-    wait_until(lambda: not is_process_alive(qemu))
+    await_true(lambda: not is_process_alive(qemu))
     if number != signal.SIGKILL:
         assert [*fake_qemu.temporary.iterdir()] == []
         assert (results / "a").read_text() == "a\n"

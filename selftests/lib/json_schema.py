@@ -109,13 +109,13 @@ AS_WRITTEN = {"argv", "labels", "profile", "value", "values", "smallest", "large
 NUMBER = re.compile(r"[-+]?\d+(\.\d+)?(e-?\d+)? ?[a-zA-Z%]{0,3}")
 
 
-def find_numbers_as_text(value: Any, where: str) -> list[str]:
+def find_number_strings(value: Any, where: str) -> list[str]:
     """Return JSON strings that are a number with a unit, which should be a number instead."""
     if isinstance(value, dict):
         return [line for key, one in value.items() if key not in AS_WRITTEN
-                for line in find_numbers_as_text(one, f"{where}.{key}")]
+                for line in find_number_strings(one, f"{where}.{key}")]
     if isinstance(value, list):
-        return [line for one in value for line in find_numbers_as_text(one, f"{where}[]")]
+        return [line for one in value for line in find_number_strings(one, f"{where}[]")]
     text = isinstance(value, str) and NUMBER.fullmatch(value)
     return [f"{where}: {value!r} is a number as text"] if text else []
 
@@ -123,7 +123,7 @@ def find_numbers_as_text(value: Any, where: str) -> list[str]:
 def parse_document(schema: str, text: str) -> dict[str, Any]:
     """Parse a document; assert that it matches its schema and has no numbers as text."""
     document: dict[str, Any] = json.loads(text)
-    found = make_schema_checker(schema).find_errors(document) + find_numbers_as_text(document, "$")
+    found = make_schema_checker(schema).find_errors(document) + find_number_strings(document, "$")
     assert not found, found
     return document
 

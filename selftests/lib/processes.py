@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 
-def wait_until(what: Callable[[], object], process: subprocess.Popen[Any] | None = None) -> None:
+def await_true(what: Callable[[], object], process: subprocess.Popen[Any] | None = None) -> None:
     """Wait until `what()` is true; fail when the process that has to cause it has ended.
 
     There is no deadline: the runner ends a test that neither prints nor uses the processor.

@@ -12,7 +12,7 @@ import struct
 from pathlib import Path
 
 import pytest
-from selftests.lib.processes import wait_until
+from selftests.lib.processes import await_true
 from selftests.lib.programs import PROGRAM, Done, run_program
 from selftests.nbdkit.support import PLUGIN, Server, needs_nbdkit, run_plugin, run_server
 
@@ -65,7 +65,7 @@ def test_each_connection_reads_the_latest_write() -> None:
     with run_server("timing=real") as server:
         server.run_nbdsh("""
 import threading
-def write_and_read_back(first):
+def write_and_read_back_pages(first):
     own = nbd.NBD()
     own.connect_uri(URI)
     for i in range(200):
@@ -74,7 +74,7 @@ def write_and_read_back(first):
         own.pwrite(data, offset)
         assert own.pread(4096, offset) == data
     own.flush()
-threads = [threading.Thread(target=write_and_read_back, args=(n,)) for n in range(2)]
+threads = [threading.Thread(target=write_and_read_back_pages, args=(n,)) for n in range(2)]
 [one.start() for one in threads]
 [one.join() for one in threads]
 for first in range(2):
@@ -323,7 +323,7 @@ def test_nbdkit_ends_when_its_server_is_killed() -> None:
     child = Path(f"/proc/{server.nbdkit_process_id}")
     server.process.kill()
     server.process.wait()
-    wait_until(lambda: not child.exists() or "State:\tZ" in (child / "status").read_text())
+    await_true(lambda: not child.exists() or "State:\tZ" in (child / "status").read_text())
     shutil.rmtree(server.socket.parent)
 
 

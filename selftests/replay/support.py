@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from selftests.lib.json_schema import make_schema_checker
-from selftests.lib.processes import wait_until
+from selftests.lib.processes import await_true
 from selftests.lib.programs import PROGRAM as BINARY
 from selftests.lib.programs import Done, run_program
 from selftests.sim.support import Record, crc32c
@@ -48,7 +48,7 @@ class Entry:
     approx_flips: int
 
     @property
-    def request_without_times(self) -> tuple[int, int, int, int, int]:
+    def entry_fields_without_times(self) -> tuple[int, int, int, int, int]:
         """The request and the error number of a log entry, without times."""
         return self.off_sect, self.nsect, self.op, self.klass, self.error
 
@@ -64,7 +64,7 @@ class Log:
     entries: list[Entry]
 
     @property
-    def entries_in_stream_order(self) -> list[Entry]:
+    def log_in_stream_order(self) -> list[Entry]:
         """Return the entries of a replay's log in the order of the request stream."""
         return sorted(self.entries, key=lambda entry: entry.sequence)
 
@@ -102,9 +102,9 @@ def start_replay(*arguments: str | Path) -> subprocess.Popen[str]:
     )
 
 
-def wait_for_entries(log: Path, count: int) -> None:
+def wait_for_log_entries(log: Path, count: int) -> None:
     """Wait until the log has at least `count` entries."""
-    wait_until(lambda: log.exists() and log.stat().st_size >= HEADER_BYTES + count * ENTRY.size)
+    await_true(lambda: log.exists() and log.stat().st_size >= HEADER_BYTES + count * ENTRY.size)
 
 
 def make_request_of_whole_units(t_ms: float, number: int, op: int, klass: int = 0,
@@ -112,6 +112,6 @@ def make_request_of_whole_units(t_ms: float, number: int, op: int, klass: int = 
     return Record(int(t_ms * MS), number * UNIT_SECTORS, units * UNIT_SECTORS, op, klass)
 
 
-def sum_field_of_entries(entries: Sequence[Entry], field: str) -> int:
+def sum_logged_field(entries: Sequence[Entry], field: str) -> int:
     """Return the sum of a field over the entries of a log."""
     return sum(getattr(entry, field) for entry in entries)

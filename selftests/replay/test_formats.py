@@ -58,7 +58,7 @@ WANTED = [(t, unit * UNIT_SECTORS, UNIT_SECTORS, WRITE if write else READ)
           for t, unit, write in REQUESTS]
 
 
-def extract_request_of_entry(entry: Entry) -> tuple[int, int, int, int]:
+def extract_logged_request(entry: Entry) -> tuple[int, int, int, int]:
     return entry.due_ns, entry.off_sect, entry.nsect, entry.op
 
 
@@ -69,7 +69,7 @@ def test_replayed_requests_equal_the_trace(tmp_path: Path, make: Callable[[Path]
     done = run_replay(make(tmp_path / "trace"), tmp_path / "disk", "--size", "1MiB", "--read-back",
                       "--record", log)
     assert done.code == 0, done.err
-    assert [extract_request_of_entry(e) for e in read_log(log).entries_in_stream_order
+    assert [extract_logged_request(e) for e in read_log(log).log_in_stream_order
             if e.sequence] == WANTED
     assert title in done.err
     assert "300 requests: span 89.70 ms, 66.6 % writes" in done.err
@@ -79,7 +79,7 @@ def test_replayed_requests_equal_the_trace(tmp_path: Path, make: Callable[[Path]
 def test_simulation_equals_that_of_a_converted_trace(tmp_path: Path, make: Callable[[Path], Path],
                                                      title: str) -> None:
     trace, converted = make(tmp_path / "trace"), tmp_path / "converted.aft"
-    traces.run_trace_or_fail("convert", "-q", trace, converted)
+    traces.run_trace_tool_ok("convert", "-q", trace, converted)
     own = tmp_path / "own.json"
     done = run_replay("--simulate", f"--json={own}", trace, "--", "--policy", "baseline,approxftl")
     assert done.code == 0, done.err
@@ -106,12 +106,8 @@ def test_a_flush_before_a_write_is_a_request(tmp_path: Path) -> None:
     (tmp_path / "cap.blktrace.0").write_bytes(traces.pack_events(events))
     log = tmp_path / "log"
     run_replay_for_json(tmp_path / "cap", tmp_path / "disk", "--size", "1MiB", "--record", log)
-    assert [extract_request_of_entry(e) for e in read_log(log).entries_in_stream_order] == [(0, 0,
-                                                                                             0,
-                                                                                             FLUSH),
-                                                                                            (0, 8,
-                                                                                             8,
-                                                                                             WRITE)]
+    assert [extract_logged_request(e) for e in read_log(log).log_in_stream_order] == [
+        (0, 0, 0, FLUSH), (0, 8, 8, WRITE)]
 
 
 def test_dropped_lines_of_a_trace_are_reported_once(tmp_path: Path) -> None:
@@ -130,12 +126,8 @@ def test_columns_of_a_csv_trace_are_set_by_an_option(tmp_path: Path) -> None:
                       "--columns", "time=1,offset=2,op=3,bytes=4", "--time-unit", "us",
                       "--offset-unit", "sectors")
     assert done.code == 0, done.err
-    assert [extract_request_of_entry(e) for e in read_log(log).entries_in_stream_order] == [(0, 8,
-                                                                                             8,
-                                                                                             WRITE),
-                                                                                            (4000,
-                                                                                             16, 8,
-                                                                                             READ)]
+    assert [extract_logged_request(e) for e in read_log(log).log_in_stream_order] == [
+        (0, 8, 8, WRITE), (4000, 16, 8, READ)]
 
 
 def test_compressed_record_files_are_read(tmp_path: Path) -> None:

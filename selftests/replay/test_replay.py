@@ -25,8 +25,8 @@ from selftests.replay.support import (
     run_replay,
     run_replay_for_json,
     start_replay,
-    sum_field_of_entries,
-    wait_for_entries,
+    sum_logged_field,
+    wait_for_log_entries,
 )
 from selftests.sim.support import (
     DISCARD,
@@ -65,10 +65,10 @@ def test_replayed_requests_equal_the_record(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
     document = run_replay_for_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log)
-    entries = read_log(log).entries_in_stream_order
+    entries = read_log(log).log_in_stream_order
     assert [e.sequence for e in entries] == list(range(1, 501))
     wanted = [(r.off_sect, r.nsect, r.op, r.klass, 0) for r in records]
-    assert [e.request_without_times for e in entries] == wanted
+    assert [e.entry_fields_without_times for e in entries] == wanted
     assert [e.due_ns for e in entries] == [r.t_ns for r in records]
     assert document["done_requests"] == document["planned_requests"] == 500
     assert document["failed_requests"] == 0
@@ -79,7 +79,7 @@ def test_no_request_is_early_and_the_replay_lasts_as_long_as_the_trace(tmp_path:
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
     run_replay_for_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log)
-    entries = read_log(log).entries_in_stream_order
+    entries = read_log(log).log_in_stream_order
     assert all(e.due_ns <= e.submit_ns <= e.complete_ns for e in entries)
     assert [e.due_ns for e in entries] == [r.t_ns for r in records]
 
@@ -91,11 +91,11 @@ def test_option_speed_divides_arrival_times(tmp_path: Path, speed: str, factor: 
     log = tmp_path / "log"
     run_replay_for_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log, "--speed",
                         speed)
-    assert [e.due_ns for e in read_log(log).entries_in_stream_order] == [int(r.t_ns * factor)
-                                                                         for r in records]
+    assert [e.due_ns for e in read_log(log).log_in_stream_order] == [int(r.t_ns * factor)
+                                                                     for r in records]
 
 
-def count_most_requests_in_flight(entries: list[Entry]) -> int:
+def find_max_requests_in_flight(entries: list[Entry]) -> int:
     """Return the largest number of requests in flight, from their times."""
     moments = [(e.submit_ns, 1) for e in entries] + [(e.complete_ns, -1) for e in entries]
     now = most = 0
@@ -117,7 +117,7 @@ def test_closed_loop_replays_ignore_arrival_times(tmp_path: Path, engine: str,
     )
     assert done["fidelity"]["mode"] == "closed_loop"
     assert done["elapsed_ns"] < records[-1].t_ns
-    assert 1 <= count_most_requests_in_flight(read_log(log).entries) <= 4
+    assert 1 <= find_max_requests_in_flight(read_log(log).entries) <= 4
 
 
 def test_the_depth_limit_holds_in_an_open_loop(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_the_depth_limit_holds_in_an_open_loop(tmp_path: Path) -> None:
     done = run_replay_for_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log,
                                "--limit", "3")
     assert done["fidelity"]["mode"] == "open_loop"
-    assert count_most_requests_in_flight(read_log(log).entries) <= 3
+    assert find_max_requests_in_flight(read_log(log).entries) <= 3
     assert done["fidelity"]["lag"]["max_ns"] > 0
 
 
@@ -140,7 +140,7 @@ def test_io_uring_and_threads_issue_the_same_requests(tmp_path: Path) -> None:
         run_replay_for_json(
             trace, disk, "--size", "1MiB", "--record", log, "--engine", engine, "--closed-loop", "1"
         )
-        requests = [e.request_without_times for e in read_log(log).entries_in_stream_order]
+        requests = [e.entry_fields_without_times for e in read_log(log).log_in_stream_order]
         found[engine] = (hashlib.sha256(disk.read_bytes()).hexdigest(), requests)
     assert found["io_uring"] == found["threads"]
 
@@ -175,11 +175,11 @@ def test_option_read_back_verifies_all_written_data(tmp_path: Path, engine: str,
     entries = read_log(log).entries
     assert read_log(log).about["unit_bytes"] == (UNIT if grain == 8 else 512)
     # On a busy machine, a late discard may remove data written after it was issued.
-    assert sum_field_of_entries(entries, "precise_units") > 20
-    assert sum_field_of_entries(entries, "approx_units") > 20
-    assert done["data"]["precise"]["units"] == sum_field_of_entries(entries, "precise_units")
+    assert sum_logged_field(entries, "precise_units") > 20
+    assert sum_logged_field(entries, "approx_units") > 20
+    assert done["data"]["precise"]["units"] == sum_logged_field(entries, "precise_units")
     wrong = ("precise_flips", "approx_flips", "lost", "misplaced", "stale")
-    assert {name: sum_field_of_entries(entries, name) for name in wrong} == dict.fromkeys(wrong, 0)
+    assert {name: sum_logged_field(entries, name) for name in wrong} == dict.fromkeys(wrong, 0)
 
 
 Spoil = Callable[[bytearray, bytes], None]
@@ -197,7 +197,7 @@ def wipe_unit(now: bytearray, _before: bytes) -> None:
     now[:UNIT] = bytes(UNIT)
 
 
-def overwrite_unit_by_another(now: bytearray, _before: bytes) -> None:
+def overwrite_first_unit_with_third(now: bytearray, _before: bytes) -> None:
     now[:UNIT] = now[2 * UNIT : 3 * UNIT]
 
 
@@ -212,7 +212,7 @@ def restore_unit(now: bytearray, before: bytes) -> None:
         (flip_precise_bits, {"precise_flips": 2}, 4),
         (flip_approximate_bits, {"approx_flips": 3}, 0),
         (wipe_unit, {"lost": 1}, 4),
-        (overwrite_unit_by_another, {"misplaced": 1}, 4),
+        (overwrite_first_unit_with_third, {"misplaced": 1}, 4),
         (restore_unit, {"stale": 1}, 4),
         (None, {}, 0),
     ],
@@ -229,9 +229,9 @@ def test_wrong_data_are_reported_by_kind(tmp_path: Path, spoil: Spoil | None, wr
     disk, log = tmp_path / "disk", tmp_path / "log"
     running = start_replay(trace, disk, "--size", "64KiB", "--verify", "--buffered", "--record",
                            log)
-    wait_for_entries(log, 3)
+    wait_for_log_entries(log, 3)
     before = disk.read_bytes()
-    wait_for_entries(log, 4)
+    wait_for_log_entries(log, 4)
     content = bytearray(disk.read_bytes())
     assert content[:UNIT] != before[:UNIT]
     if spoil:
@@ -242,11 +242,11 @@ def test_wrong_data_are_reported_by_kind(tmp_path: Path, spoil: Spoil | None, wr
     assert running.returncode == code, err
     entries = read_log(log).entries
     kinds = ("precise_flips", "approx_flips", "lost", "misplaced", "stale")
-    assert {name: sum_field_of_entries(entries, name) for name in kinds
-            if sum_field_of_entries(entries, name)} == wrong
+    assert {name: sum_logged_field(entries, name) for name in kinds
+            if sum_logged_field(entries, name)} == wrong
     lost = sum(wrong.get(name, 0) for name in ("lost", "misplaced", "stale"))
-    assert sum_field_of_entries(entries, "precise_units") == 2 - lost
-    assert sum_field_of_entries(entries, "approx_units") == 1
+    assert sum_logged_field(entries, "precise_units") == 2 - lost
+    assert sum_logged_field(entries, "approx_units") == 1
     assert ("data came back wrong" in err) == (code == 4)
 
 
@@ -259,14 +259,14 @@ def test_a_killed_replay_leaves_a_usable_log(tmp_path: Path) -> None:
     log = tmp_path / "log"
     running = start_replay(write_slow_trace(tmp_path), tmp_path / "disk", "--size", "1MiB",
                            "--record", log)
-    wait_for_entries(log, 50)
+    wait_for_log_entries(log, 50)
     running.kill()
     running.communicate()
     entries = read_log(log)
     assert entries.count == 0
     assert 50 <= len(entries.entries) < 4000
     # Requests in flight are missing, at most as many as the default depth.
-    numbers = [e.sequence for e in entries.entries_in_stream_order]
+    numbers = [e.sequence for e in entries.log_in_stream_order]
     assert len({*numbers}) == len(numbers) > numbers[-1] - 1024 and numbers[0] >= 1
     done = run_replay("--summarise", log, "--json")
     document = json.loads(done.out)
@@ -282,7 +282,7 @@ def test_an_interrupted_replay_reports_completed_requests(
     log = tmp_path / "log"
     running = start_replay(write_slow_trace(tmp_path), tmp_path / "disk", "--size", "1MiB",
                            "--record", log)
-    wait_for_entries(log, 20)
+    wait_for_log_entries(log, 20)
     running.send_signal(number)
     out, err = running.communicate()
     assert (running.returncode, err) == (130, "")
@@ -311,7 +311,7 @@ def test_a_log_cut_inside_an_entry_is_still_read(tmp_path: Path) -> None:
     assert "ends inside an entry" in done.err
 
 
-def remove_times_from_document(document: dict[str, object], *keys: str) -> dict[str, object]:
+def remove_keys_from_document(document: dict[str, object], *keys: str) -> dict[str, object]:
     return {key: value for key, value in document.items() if key not in keys}
 
 
@@ -322,8 +322,8 @@ def test_the_printed_summary_equals_the_report(tmp_path: Path) -> None:
                                "--read-back")
     later = run_replay_for_json("--summarise", log)
     changing = ("tool", "trace", "target", "log")
-    assert (remove_times_from_document(live, *changing)
-            == remove_times_from_document(later, *changing))
+    assert (remove_keys_from_document(live, *changing)
+            == remove_keys_from_document(later, *changing))
 
 
 @pytest.mark.parametrize("spoiled", range(6))
@@ -434,13 +434,13 @@ def test_a_failed_request_fails_the_replay(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "t.aft", records)
     disk, log = tmp_path / "disk", tmp_path / "log"
     running = start_replay(trace, disk, "--size", "64KiB", "--record", log)
-    wait_for_entries(log, 1)
+    wait_for_log_entries(log, 1)
     with disk.open("r+b") as file:
         file.truncate(UNIT)
     out, _ = running.communicate()
     assert running.returncode == 1
     assert "failed: 1, the first with: Input/output error" in out
-    assert [e.error for e in read_log(log).entries_in_stream_order] == [0, 5]
+    assert [e.error for e in read_log(log).log_in_stream_order] == [0, 5]
 
 
 def test_dry_run_changes_nothing(tmp_path: Path) -> None:
@@ -472,7 +472,7 @@ def test_folded_requests_stay_inside_the_device(
     log = place / "log"
     size = size_units * UNIT
     run_replay_for_json(trace, place / "disk", "--size", str(size), "--fold", "--record", log)
-    for (first, units), entry in zip(requests, read_log(log).entries_in_stream_order, strict=True):
+    for (first, units), entry in zip(requests, read_log(log).log_in_stream_order, strict=True):
         assert entry.nsect == units * UNIT_SECTORS
         assert entry.off_sect + entry.nsect <= size // 512
         inside = first + units <= size_units
@@ -486,7 +486,7 @@ def test_option_align_rounds_ranges_outward(tmp_path: Path) -> None:
     log = tmp_path / "log"
     run_replay_for_json(trace, tmp_path / "disk", "--size", "64KiB", "--align", "4KiB", "--record",
                         log)
-    entries = read_log(log).entries_in_stream_order
+    entries = read_log(log).log_in_stream_order
     assert [(e.off_sect, e.nsect) for e in entries] == [(0, 8), (8, 8), (8, 16)]
 
 

@@ -85,15 +85,15 @@ def test_idle_time_empties_the_slc_cache(tmp_path: Path) -> None:
     device = tmp_path / "device"
     wrote = (*SHAPE, *WRITES, *cache, "--requests", "8000", "--dump", device)
 
-    def measure_write_rate_after_rest(rest_ns: int) -> float:
+    def measure_write_rate_after_idle_time(rest_ns: int) -> float:
         run_sim(*wrote, "--until", f"{end_ns + rest_ns}ns")
         return compute_write_mb_s(get_only_run(run_sim("--load", device, *WRITES, "--requests",
                                                        "2000")))
 
     end_ns = int(get_only_run(run_sim(*wrote))["device_time_ns"])
-    assert measure_write_rate_after_rest(0) == pytest.approx(PAST, rel=0.03)
-    assert PAST * 1.2 < measure_write_rate_after_rest(2 * 10**9) < IN_CACHE * 0.9
-    assert measure_write_rate_after_rest(20 * 10**9) == pytest.approx(IN_CACHE, rel=0.03)
+    assert measure_write_rate_after_idle_time(0) == pytest.approx(PAST, rel=0.03)
+    assert PAST * 1.2 < measure_write_rate_after_idle_time(2 * 10**9) < IN_CACHE * 0.9
+    assert measure_write_rate_after_idle_time(20 * 10**9) == pytest.approx(IN_CACHE, rel=0.03)
 
 
 def test_folding_and_cached_writes_are_reported() -> None:

@@ -277,7 +277,7 @@ def test_percentage_parameters_are_given_without_a_percent_sign() -> None:
 UNCLEAR = "{}: {} may mean {}% or {}; write one of these\n"
 
 
-def list_share_options() -> list[str]:
+def list_percentage_options() -> list[str]:
     """Return the names of all options and parameters that are shares or percentages."""
     options = json.loads(run_approxftl("sim", "--help=json").out)
     shares = [one["name"] for one in options["options"] if one.get("value") == "SHARE"]
@@ -289,7 +289,7 @@ def list_share_options() -> list[str]:
 
 def test_numbers_that_may_be_shares_or_percentages_are_refused(tmp_path: Path) -> None:
     """The value 1 may mean 1 % or 100 %: all shares and percentages refuse it."""
-    for option in list_share_options():
+    for option in list_percentage_options():
         done = run_approxftl("sim", f"--{option}", "1", "--dry-run")
         assert done.code == 2 and done.err.endswith(UNCLEAR.format(option, 1, 1, "100%")), done
     (tmp_path / "own").write_text("op=0.3\n")

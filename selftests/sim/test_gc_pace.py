@@ -15,7 +15,7 @@ def simulate_writes_in_steady_state(*options: str) -> dict[str, Any]:
     return get_only_run(run_sim(*FULL, *options))
 
 
-def compute_tail_to_mean_ratio(run: dict[str, Any]) -> float:
+def get_write_tail_to_mean_ratio(run: dict[str, Any]) -> float:
     """Return the p99.9 of the write response time, as a multiple of the mean."""
     write = run["timing"]["write_response"]
     return float(write["p99_9_ns"] / write["mean_ns"])
@@ -29,8 +29,8 @@ def read_total_amplification(run: dict[str, Any]) -> float:
 def test_paced_collection_shortens_the_tail_of_write_latency(allocate: str) -> None:
     block = simulate_writes_in_steady_state("--gc_mode", "block", "--allocate", allocate)
     paced = simulate_writes_in_steady_state("--gc_mode", "paced", "--allocate", allocate)
-    assert compute_tail_to_mean_ratio(block) > 4
-    assert compute_tail_to_mean_ratio(paced) < 2.5
+    assert get_write_tail_to_mean_ratio(block) > 4
+    assert get_write_tail_to_mean_ratio(paced) < 2.5
     assert read_total_amplification(paced) == pytest.approx(read_total_amplification(block),
                                                             rel=0.02)
 
@@ -40,8 +40,8 @@ def test_the_write_tail_does_not_grow_with_the_block_size() -> None:
              for layers in ("8", "16")]
     paced = [simulate_writes_in_steady_state("--gc_mode", "paced", "--layers", layers)
              for layers in ("8", "16")]
-    assert compute_tail_to_mean_ratio(block[1]) > 1.5 * compute_tail_to_mean_ratio(block[0])
-    assert compute_tail_to_mean_ratio(paced[1]) < 1.2 * compute_tail_to_mean_ratio(paced[0])
+    assert get_write_tail_to_mean_ratio(block[1]) > 1.5 * get_write_tail_to_mean_ratio(block[0])
+    assert get_write_tail_to_mean_ratio(paced[1]) < 1.2 * get_write_tail_to_mean_ratio(paced[0])
 
 
 def test_paced_collection_needs_little_emergency_gc() -> None:

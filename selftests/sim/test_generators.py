@@ -46,7 +46,7 @@ class Generate:
         return read_trace(self.path)
 
 
-def is_share_plausible(share: float, expected: float, count: int) -> bool:
+def is_share_near_mean(share: float, expected: float, count: int) -> bool:
     """Return whether a share is within four standard deviations of a binomial mean."""
     return abs(share - expected) <= 4 * math.sqrt(expected * (1 - expected) / count) + 1e-12
 
@@ -54,7 +54,7 @@ def is_share_plausible(share: float, expected: float, count: int) -> bool:
 @pytest.mark.parametrize("share", [0, 0.125, 0.5, 0.97, 1.0])
 def test_option_write_share_sets_the_share_of_writes(share: float, run_generator: Generate) -> None:
     records = run_generator("--write-share", str(share))
-    assert is_share_plausible(sum(r.op == WRITE for r in records) / N, share, N)
+    assert is_share_near_mean(sum(r.op == WRITE for r in records) / N, share, N)
     assert {r.op for r in records} <= {READ, WRITE}
 
 
@@ -63,11 +63,11 @@ def test_only_the_given_share_of_writes_is_approximate(share: float,
                                                        run_generator: Generate) -> None:
     records = run_generator("--approx-share", str(share), "--write-share", "0.6")
     writes = [r for r in records if r.op == WRITE]
-    assert is_share_plausible(sum(r.klass for r in writes) / len(writes), share, len(writes))
+    assert is_share_near_mean(sum(r.klass for r in writes) / len(writes), share, len(writes))
     assert not any(r.klass for r in records if r.op != WRITE)
 
 
-def list_lengths_of_approximate_runs(bits: list[int]) -> list[int]:
+def list_lengths_of_approximate_sequences(bits: list[int]) -> list[int]:
     text = "".join(map(str, bits))
     return [len(run) for run in text.strip("1").split("0") if run]
 
@@ -77,7 +77,7 @@ def test_runs_of_approximate_writes_have_the_mean_length(share: float, mean: int
                                                          run_generator: Generate) -> None:
     records = run_generator("--approx-share", str(share), "--approx-run", str(mean),
                             "--write-share", "100%")  # fmt: skip
-    lengths = list_lengths_of_approximate_runs([r.klass for r in records])
+    lengths = list_lengths_of_approximate_sequences([r.klass for r in records])
     deviation = math.sqrt(mean * (mean - 1) / len(lengths))
     assert sum(lengths) / len(lengths) == pytest.approx(mean, abs=4 * deviation)
     found = sum(r.klass for r in records) / N
@@ -87,7 +87,7 @@ def test_runs_of_approximate_writes_have_the_mean_length(share: float, mean: int
 
 def test_independent_tags_have_short_runs(run_generator: Generate) -> None:
     records = run_generator("--approx-share", "0.5", "--write-share", "100%")
-    lengths = list_lengths_of_approximate_runs([r.klass for r in records])
+    lengths = list_lengths_of_approximate_sequences([r.klass for r in records])
     assert sum(lengths) / len(lengths) == pytest.approx(2, abs=0.08)
 
 
@@ -108,7 +108,7 @@ def test_requests_stay_within_the_footprint(run_generator: Generate) -> None:
 def test_the_hot_range_gets_its_share_of_requests(run_generator: Generate) -> None:
     records = run_generator("--hot-share", "0.8", "--hot-range", "0.2")
     hot = sum(r.off_sect // UNIT_SECTORS < run_generator.units * 0.2 for r in records) / N
-    assert is_share_plausible(hot, 0.8, N)
+    assert is_share_near_mean(hot, 0.8, N)
 
 
 @pytest.mark.parametrize("skew", [0.5, 0.9, 1.0, 1.3, 4.0])
@@ -119,7 +119,7 @@ def test_zipf_addresses_have_the_expected_frequencies(skew: float, run_generator
     total = sum(weights)
     found = [count for _, count in Counter(r.off_sect for r in records).most_common()]
     for top in (1, 10, 100):
-        assert is_share_plausible(sum(found[:top]) / N, sum(weights[:top]) / total, N) or skew < 0.9
+        assert is_share_near_mean(sum(found[:top]) / N, sum(weights[:top]) / total, N) or skew < 0.9
     # With low skew, ranks by count are only roughly the true ranks: compare the entropy instead.
     surprise = -sum(weight / total * math.log(weight / total) for weight in weights)
     spread = math.sqrt(sum(w / total * (math.log(w / total) + surprise) ** 2 for w in weights) / N)
@@ -175,7 +175,7 @@ def test_active_addresses_get_the_mean_number_of_requests(run_generator: Generat
     # A place stays active for 50 requests on average, unless the stream ends first.
     often = [count for count in uses.values() if count > 2]
     assert 20 < sum(often) / len(often) < 60
-    assert is_share_plausible(sum(often) / N, 0.9, N) or 0.86 < sum(often) / N < 0.92
+    assert is_share_near_mean(sum(often) / N, 0.9, N) or 0.86 < sum(often) / N < 0.92
     # Some of the first active places have been replaced by the end.
     early, late = ({r.off_sect for r in part} for part in (records[:N // 10], records[-N // 10:]))
     assert len(early & late) < len(early) / 2
@@ -189,7 +189,7 @@ def test_scattering_the_hot_range_keeps_the_requests_per_address(run_generator: 
     assert sorted(uses.values()) == sorted(dense.values())
     tenth = run_generator.units * UNIT_SECTORS // 10
     parts = Counter(place // tenth for place in uses)
-    assert all(is_share_plausible(parts[i] / len(uses), 0.1, len(uses)) for i in range(10))
+    assert all(is_share_near_mean(parts[i] / len(uses), 0.1, len(uses)) for i in range(10))
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -243,14 +243,14 @@ def test_request_sizes_follow_their_weights(run_generator: Generate) -> None:
     found = Counter(r.nsect for r in records)
     assert set(found) == {8, 12, 128}
     for sectors, share in ((8, 0.7), (12, 0.1), (128, 0.2)):
-        assert is_share_plausible(found[sectors] / N, share, N)
+        assert is_share_near_mean(found[sectors] / N, share, N)
 
 
 HOT = ("--hot-share", "0.6", "--hot-range", "0.1")
 
 
-def count_hot_and_cold_lengths(records: list[Record], units: int) -> tuple[Counter[int],
-                                                                           Counter[int]]:
+def count_hot_and_cold_request_lengths(records: list[Record], units: int) -> tuple[Counter[int],
+                                                                                   Counter[int]]:
     """Count requests by length in sectors, in the hot tenth of the device and outside of it."""
     hot = [record.off_sect // UNIT_SECTORS < units // 10 for record in records]
     return (
@@ -261,24 +261,24 @@ def count_hot_and_cold_lengths(records: list[Record], units: int) -> tuple[Count
 
 def test_hot_and_cold_sizes_follow_their_weights(run_generator: Generate) -> None:
     records = run_generator(*HOT, "--size", "16KiB:25,64KiB:75", "--hot-size", "4KiB:90,8KiB:10")
-    hot, cold = count_hot_and_cold_lengths(records, run_generator.units)
-    assert is_share_plausible(hot.total() / N, 0.6, N)
+    hot, cold = count_hot_and_cold_request_lengths(records, run_generator.units)
+    assert is_share_near_mean(hot.total() / N, 0.6, N)
     assert (set(hot), set(cold)) == ({8, 16}, {32, 128})
-    assert is_share_plausible(hot[8] / hot.total(), 0.9, hot.total())
-    assert is_share_plausible(cold[32] / cold.total(), 0.25, cold.total())
+    assert is_share_near_mean(hot[8] / hot.total(), 0.9, hot.total())
+    assert is_share_near_mean(cold[32] / cold.total(), 0.25, cold.total())
 
 
 def test_hot_requests_may_be_larger_than_cold_ones(run_generator: Generate) -> None:
-    hot, cold = count_hot_and_cold_lengths(run_generator(*HOT, "--hot-size", "32KiB"),
-                                           run_generator.units)
+    hot, cold = count_hot_and_cold_request_lengths(run_generator(*HOT, "--hot-size", "32KiB"),
+                                                   run_generator.units)
     assert (set(hot), set(cold)) == ({64}, {8})
-    assert is_share_plausible(hot.total() / N, 0.6, N)
+    assert is_share_near_mean(hot.total() / N, 0.6, N)
 
 
 def test_without_hot_size_lengths_are_the_same_everywhere(run_generator: Generate) -> None:
     records = run_generator(*HOT, "--size", "4KiB:70,16KiB:30")
-    for lengths in count_hot_and_cold_lengths(records, run_generator.units):
-        assert is_share_plausible(lengths[8] / lengths.total(), 0.7, lengths.total())
+    for lengths in count_hot_and_cold_request_lengths(records, run_generator.units):
+        assert is_share_near_mean(lengths[8] / lengths.total(), 0.7, lengths.total())
 
 
 def test_option_hot_stream_sets_the_stream_of_hot_writes(run_generator: Generate) -> None:
@@ -317,7 +317,7 @@ def test_discards_have_their_share_and_flushes_their_interval(run_generator: Gen
     records = run_generator("--discard-share", "0.2", "--flush-every", "9")
     assert [number for number, r in enumerate(records) if r.op == FLUSH] == list(range(9, N, 10))
     others = [r for r in records if r.op != FLUSH]
-    assert is_share_plausible(sum(r.op == DISCARD for r in others) / len(others), 0.2, len(others))
+    assert is_share_near_mean(sum(r.op == DISCARD for r in others) / len(others), 0.2, len(others))
 
 
 def test_poisson_intervals_are_exponential(run_generator: Generate) -> None:
@@ -327,7 +327,7 @@ def test_poisson_intervals_are_exponential(run_generator: Generate) -> None:
     assert mean == pytest.approx(500_000, rel=4 / math.sqrt(N))
     for times in (0.05, 0.3, 0.7, 1, 2, 5):
         above = sum(gap > times * 500_000 for gap in gaps) / len(gaps)
-        assert is_share_plausible(above, math.exp(-times), len(gaps))
+        assert is_share_near_mean(above, math.exp(-times), len(gaps))
     square = sum(gap * gap for gap in gaps) / len(gaps)
     assert square / mean**2 == pytest.approx(2, rel=0.06)
 
@@ -360,10 +360,10 @@ def test_requests_between_bursts_have_their_own_rate(shape: str, run_generator: 
                             "--rate-between", "1000", "--arrival-shape", shape, requests=39000)
     times = [r.t_ns % 40_000_000 for r in records]
     slow = [at - 10_000_000 for at in times if at >= 10_000_000]
-    assert is_share_plausible(len(slow) / 39000, 30 / 130, 39000)
+    assert is_share_near_mean(len(slow) / 39000, 30 / 130, 39000)
     assert records[-1].t_ns == pytest.approx(300 * 40_000_000, rel=0.02)
     for part in range(3):
-        assert is_share_plausible(sum(at // 10_000_000 == part for at in slow) / len(slow), 1 / 3,
+        assert is_share_near_mean(sum(at // 10_000_000 == part for at in slow) / len(slow), 1 / 3,
                                   len(slow))
     if shape == "fixed":
         assert Counter(r.t_ns // 40_000_000 for r in records if r.t_ns % 40_000_000 <

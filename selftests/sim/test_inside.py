@@ -14,13 +14,13 @@ BUSY = ("--fill", "random", "--fill-approx", "0.5%", "--approx-share", "0.5", "-
 LIMIT = 1000000
 
 
-def simulate_and_return_run(*arguments: str) -> tuple[Json, Json]:
+def simulate_and_return_results(*arguments: str) -> tuple[Json, Json]:
     result = run_sim(*BUSY, *arguments)
     return result, get_only_run(result)
 
 
 def test_block_table_agrees_with_the_summary() -> None:
-    result, found = simulate_and_return_run("--block-table")
+    result, found = simulate_and_return_results("--block-table")
     table, geometry = found["block_table"], result["geometry"]
     assert {len(column) for column in table.values()} == {geometry["blocks"]}
     good = [i for i, state in enumerate(table["state"]) if state != "bad"]
@@ -40,7 +40,7 @@ def test_block_table_agrees_with_the_summary() -> None:
 
 
 def test_page_maps_agree_with_the_block_table() -> None:
-    result, found = simulate_and_return_run("--block-table", "--page-map", "auto")
+    result, found = simulate_and_return_results("--block-table", "--page-map", "auto")
     table = found["block_table"]
     maps = found["page_maps"]
     assert {page_map["kind"] for page_map in maps} == {kind for kind in table["kind"] if kind}
@@ -60,12 +60,12 @@ def test_page_maps_agree_with_the_block_table() -> None:
 
 
 def test_option_page_map_shows_the_chosen_blocks() -> None:
-    _, found = simulate_and_return_run("--page-map", "511,3")
+    _, found = simulate_and_return_results("--page-map", "511,3")
     assert [page_map["block"] for page_map in found["page_maps"]] == [511, 3]
 
 
 def test_pages_of_a_page_map_have_their_age() -> None:
-    _, found = simulate_and_return_run("--page-map", "auto", "--until", "36000000s")
+    _, found = simulate_and_return_results("--page-map", "auto", "--until", "36000000s")
     ages = [age for page_map in found["page_maps"] for age in page_map["age_hours"]
             if age is not None]
     assert min(ages) >= 9000
@@ -82,8 +82,8 @@ def read_timeline_operations(path: Path) -> list[Json]:
 def test_timeline_operations_add_up_to_the_counters(tmp_path: Path, suspend: str,
                                                     for_write: str) -> None:
     path = tmp_path / "timeline.json"
-    result, found = simulate_and_return_run("--timeline", str(path), "--suspend", suspend,
-                                            "--suspend_for_write", for_write)
+    result, found = simulate_and_return_results("--timeline", str(path), "--suspend", suspend,
+                                                "--suspend_for_write", for_write)
     counters = found["counters"]
     spent: dict[str, float] = defaultdict(float)
     lanes: dict[int, list[Json]] = defaultdict(list)
@@ -107,7 +107,7 @@ def test_timeline_operations_add_up_to_the_counters(tmp_path: Path, suspend: str
 @pytest.mark.slow
 def test_timeline_names_operations(tmp_path: Path) -> None:
     path = tmp_path / "timeline.json"
-    _, found = simulate_and_return_run("--timeline", str(path))
+    _, found = simulate_and_return_results("--timeline", str(path))
     pages: Counter[str] = Counter()
     for event in read_timeline_operations(path):
         pages[event["name"]] += event["args"]["pages"]
@@ -148,6 +148,6 @@ def test_a_full_timeline_is_reported(tmp_path: Path) -> None:
 
 
 def test_recording_a_timeline_changes_no_result(tmp_path: Path) -> None:
-    with_it, _ = simulate_and_return_run("--timeline", str(tmp_path / "x"))
-    without, _ = simulate_and_return_run()
+    with_it, _ = simulate_and_return_results("--timeline", str(tmp_path / "x"))
+    without, _ = simulate_and_return_results()
     assert with_it["runs"] == without["runs"]

@@ -14,13 +14,13 @@ LEAVING = 4 * 2
 ONE = ("--fill", "sequential", "--write-share", "0", "--depth", "1", "--requests", "20000")
 
 
-def simulate_at_queue_depth_1(size: int) -> Json:
+def simulate_cmt_at_queue_depth_1(size: int) -> Json:
     return get_only_run(run_sim(*ONE, "--map_cache", str(size), "--verify"))
 
 
 @pytest.mark.parametrize("size", [64 << 10, 128 << 10, 256 << 10, 384 << 10])
 def test_a_miss_of_the_translation_page_costs_a_second_sensing(size: int) -> None:
-    result = simulate_at_queue_depth_1(size)
+    result = simulate_cmt_at_queue_depth_1(size)
     counters, mean = result["counters"], result["timing"]["read_response"]["mean_ns"]
     alone = READ_NS + UNIT / BUS
     missed = counters["map_misses"] / counters["map_lookups"]
@@ -32,7 +32,7 @@ def test_a_miss_of_the_translation_page_costs_a_second_sensing(size: int) -> Non
 
 
 def test_a_cache_for_the_whole_l2p_table_costs_no_time() -> None:
-    whole, off = simulate_at_queue_depth_1(1 << 20), simulate_at_queue_depth_1(0)
+    whole, off = simulate_cmt_at_queue_depth_1(1 << 20), simulate_cmt_at_queue_depth_1(0)
     assert whole["counters"]["map_misses"] == 0
     assert whole["timing"] == off["timing"]
     assert off["counters"]["map_lookups"] == 0

@@ -283,7 +283,7 @@ def test_an_interrupted_run_prints_its_results() -> None:
     assert 0 < get_only_run(result)["requests"] < 1000000000
 
 
-def compute_warm_up_batches(means: np.ndarray[tuple[int], np.dtype[np.float64]]) -> int:
+def compute_shortest_warm_up_in_batches(means: np.ndarray[tuple[int], np.dtype[np.float64]]) -> int:
     """Return the shortest warm-up for which the standard error is least (MSER-5), in batches."""
     errors = [((rest - rest.mean()) ** 2).sum() / len(rest) ** 2
               for rest in (means[cut:] for cut in range(len(means) - len(means) // 4))]
@@ -310,9 +310,9 @@ def test_a_response_series_contains_all_requests(command: tuple[str, ...]) -> No
         assert 0 <= left <= missing * max(t["max_ns"] for t in timing)
         sums = series["batch_response_sum_ns"]
         means = np.array(sums[:len(sums) // 5 * 5], float).reshape(-1, 5).mean(axis=1)
-        cut = compute_warm_up_batches(means)
+        cut = compute_shortest_warm_up_in_batches(means)
         late = means[cut:]
-        early = late[:len(late) - compute_warm_up_batches(late[::-1])]
+        early = late[:len(late) - compute_shortest_warm_up_in_batches(late[::-1])]
         assert series["cut_requests"] == 5 * cut * series["batch_requests"]
         assert series["settled"] == (2 * cut <= len(means)
                                      and abs(late.mean() / early.mean() - 1) < 0.02)

@@ -15,7 +15,7 @@ NO_COLLECTION = ("--profile", "tcad18", "--blocks", "64", "--op", "28", "--fill"
 UNIT = 16384
 
 
-def sum_amplification_parts(run: Json) -> float:
+def sum_write_amplification_components(run: Json) -> float:
     return sum(float(part) for name, part in run["write_amplification"].items()
                if name != "total" and not name.endswith(("_units", "_bytes")))
 
@@ -33,8 +33,8 @@ def test_write_amplification_counts_bytes() -> None:
     for run in (small, whole):
         assert run["write_amplification"]["programmed_bytes"] / run["counters"][
             "host_write_bytes"] == pytest.approx(run["write_amplification"]["total"], abs=1e-4)
-        assert sum_amplification_parts(run) == pytest.approx(run["write_amplification"]["total"],
-                                                             abs=2e-3)
+        assert sum_write_amplification_components(run) == pytest.approx(
+            run["write_amplification"]["total"], abs=2e-3)
 
 
 def test_a_write_of_half_a_unit_doubles_write_amplification() -> None:

@@ -114,23 +114,23 @@ LEVELS = ("--policy", "levels", "--cell_model", "voltage", "--approx-share", "0.
           "--requests", "6000", "--footprint", "5%")
 
 
-def read_counters_by_level(counters: dict[str, int], name: str) -> list[int]:
+def read_quality_level_counters(counters: dict[str, int], name: str) -> list[int]:
     return [counters[name.format(level)] for level in (1, 2, 3)]
 
 
 def test_quality_levels_are_drawn_counted_and_recorded_again(tmp_path: Path) -> None:
     path, copy = tmp_path / "x.aft", tmp_path / "y.aft"
     drawn = get_only_run(run_sim(*LEVELS, "--record", path))
-    units = read_counters_by_level(drawn["counters"], "host_write_level_{}_units")
+    units = read_quality_level_counters(drawn["counters"], "host_write_level_{}_units")
     assert sum(units) == drawn["counters"]["host_write_approx_units"]
     shares = [unit / sum(units) for unit in units]
     assert shares == pytest.approx([0.2, 0.3, 0.5], abs=0.03)
-    flips = read_counters_by_level(drawn["counters"], "read_level_{}_flipped_bits")
+    flips = read_quality_level_counters(drawn["counters"], "read_level_{}_flipped_bits")
     assert sum(flips) == drawn["counters"]["read_flipped_bits"]
     assert flips[0] < flips[1] < flips[2]
     played = get_only_run(run_sim("--policy", "levels", "--cell_model", "voltage", "--trace", path,
                                   "--record", copy))
-    assert read_counters_by_level(played["counters"], "host_write_level_{}_units") == units
+    assert read_quality_level_counters(played["counters"], "host_write_level_{}_units") == units
     assert {record.klass for record in read_trace(copy)} == {0, 1, 2, 3}
     assert path.read_bytes()[576:704] == b"".join(
         name.ljust(32, b"\0") for name in (b"precise", b"approximate", b"approximate_2",
@@ -144,7 +144,8 @@ WRITES = st.lists(st.tuples(st.integers(0, UNITS - 1), st.integers(1, 6), st.int
                   min_size=1, max_size=25)
 
 
-def write_requests(folder: Path, name: str, op: int, what: Iterable[tuple[int, int, int]]) -> Path:
+def write_requests_to_record_file(folder: Path, name: str, op: int,
+                                  what: Iterable[tuple[int, int, int]]) -> Path:
     """Write requests to a record file, one second apart, with a unit of 4 KiB."""
     return write_trace(folder / name, [
         Record(number * 10**9, 8 * unit, 8 * count, op, klass=level)
@@ -163,14 +164,15 @@ def test_a_saved_unit_has_the_quality_level_of_its_last_write(
     saved = folder / "saved"
     # The error rate is so high that each approximate unit has flipped bits.
     run_sim("--policy", policy, "--rber_approx", "0.01", "--channels", "1", "--trace",
-            write_requests(folder, "written.aft", WRITE, written), "--dump", saved)
+            write_requests_to_record_file(folder, "written.aft", WRITE, written), "--dump", saved)
     for level in range(4):
         units = [(unit, 1, 0) for unit, of in last.items() if of == level]
         if not units:
             continue
         read = get_only_run(run_sim("--load", saved, "--verify", "--trace",
-                                    write_requests(folder, "read.aft", READ, units)))["counters"]
-        flipped = read_counters_by_level(read, "read_level_{}_flipped_bits")
+                                    write_requests_to_record_file(folder, "read.aft", READ,
+                                                                  units)))["counters"]
+        flipped = read_quality_level_counters(read, "read_level_{}_flipped_bits")
         assert read["read_approx_units"] == (len(units) if level else 0)
         assert [bool(bits) for bits in flipped] == [of == level for of in (1, 2, 3)], flipped
 
@@ -178,7 +180,7 @@ def test_a_saved_unit_has_the_quality_level_of_its_last_write(
 def test_a_record_file_without_quality_levels_has_two_data_classes(tmp_path: Path) -> None:
     path = tmp_path / "x.aft"
     drawn = get_only_run(run_sim("--approx-share", "0.5", "--requests", "100", "--record", path))
-    assert read_counters_by_level(drawn["counters"], "host_write_level_{}_units")[1:] == [0, 0]
+    assert read_quality_level_counters(drawn["counters"], "host_write_level_{}_units")[1:] == [0, 0]
     assert path.read_bytes()[48] == 2
 
 
@@ -291,13 +293,13 @@ def test_a_trace_of_a_larger_device_is_refused(tmp_path: Path) -> None:
     assert said, done.err
     assert [int(number) for number in said.groups()[:2]] == [512 * (3 * sectors + 8), 512 * sectors]
 
-    def count_wrapped_requests(*arguments: str | Path) -> int:
+    def simulate_and_count_wrapped_requests(*arguments: str | Path) -> int:
         return int(run_sim(*arguments)["stream"]["wrapped_requests"])
 
-    assert count_wrapped_requests("--blocks", said[3], "--trace", path) == 0
-    assert count_wrapped_requests(*small, path, "--fold") == 1
+    assert simulate_and_count_wrapped_requests("--blocks", said[3], "--trace", path) == 0
+    assert simulate_and_count_wrapped_requests(*small, path, "--fold") == 1
     # Records beyond --requests are not checked; a pipe is checked while it is read.
-    assert count_wrapped_requests(*small, path, "--requests", "9") == 0
+    assert simulate_and_count_wrapped_requests(*small, path, "--requests", "9") == 0
     done = run_approxftl("sim", *small, "-", stdin=path.read_bytes())
     assert done.code == 1 and said[0] in done.err
 

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 from selftests.lib.json_schema import make_schema_checker
 from selftests.lib.processes import (
+    await_true,
     has_signal_handler,
     has_taken_signal,
     read_user_time_s,
-    wait_until,
 )
 from selftests.lib.programs import BUILD, Done, run_program
 from selftests.lib.programs import PROGRAM as BINARY
@@ -36,7 +36,7 @@ def remove_tool_key_from_result(result: Json) -> Json:
     return {key: value for key, value in result.items() if key != "tool"}
 
 
-def read_result(path: Path) -> Json:
+def read_and_check_result_file(path: Path) -> Json:
     result: Json = json.loads(path.read_text())
     assert SCHEMA.find_errors(result) == []
     return remove_tool_key_from_result(result)
@@ -50,7 +50,7 @@ def test_parallel_runs_print_what_sequential_runs_print(tmp_path: Path) -> None:
     for jobs in (1, 2, 5, 4096):
         path = tmp_path / f"{jobs}.json"
         done = run_approxftl("sim", *MANY, *ALL_OF_IT, "--jobs", str(jobs), f"--json={path}")
-        said.append((done, read_result(path)))
+        said.append((done, read_and_check_result_file(path)))
     assert said[0][0].code == 2
     assert said[0][0].err.count("policy approxftl keeps") == 3
     assert [one for one in said if one != said[0]] == []
@@ -141,7 +141,7 @@ def is_process_running(pid: int) -> bool:
 
 
 @contextmanager
-def start_running_command(*arguments: str | Path, jobs: int = 2) -> Iterator[subprocess.Popen[str]]:
+def run_parallel_command(*arguments: str | Path, jobs: int = 2) -> Iterator[subprocess.Popen[str]]:
     """Start a command, and yield it once its child processes are running."""
     process = subprocess.Popen(
         ["env", "--default-signal=INT,HUP,TERM", BINARY, "sim", "--jobs", str(jobs), "--progress",
@@ -152,7 +152,7 @@ def start_running_command(*arguments: str | Path, jobs: int = 2) -> Iterator[sub
         # A progress line proves that requests are being simulated.
         while " of " not in (seen := process.stderr.read(10)):
             assert seen
-        wait_until(lambda: len(list_child_processes(process.pid)) == jobs)
+        await_true(lambda: len(list_child_processes(process.pid)) == jobs)
         yield process
     finally:
         process.kill()
@@ -160,7 +160,7 @@ def start_running_command(*arguments: str | Path, jobs: int = 2) -> Iterator[sub
 
 
 def test_jobs_is_the_number_of_processes() -> None:
-    with start_running_command("--seed", "1..5", "--requests", ENDLESS, jobs=3) as process:
+    with run_parallel_command("--seed", "1..5", "--requests", ENDLESS, jobs=3) as process:
         assert len(list_child_processes(process.pid)) == 3
 
 
@@ -173,9 +173,9 @@ def test_the_default_number_of_processes_is_the_number_of_processors(processors:
     # With one processor the runs share the parent process.
     expected = min(64, processors) if processors > 1 else 0
     try:
-        wait_until(lambda: list_child_processes(process.pid) if expected
+        await_true(lambda: list_child_processes(process.pid) if expected
                    else read_user_time_s(process.pid) > 0.1)
-        wait_until(lambda: len(list_child_processes(process.pid)) == expected)
+        await_true(lambda: len(list_child_processes(process.pid)) == expected)
     finally:
         process.kill()
         process.wait()
@@ -188,14 +188,14 @@ def test_the_default_number_of_processes_is_the_number_of_processors(processors:
 def test_an_interrupted_command_prints_the_results_so_far(send: Callable[[int], None],
                                                           tmp_path: Path) -> None:
     path = tmp_path / "x.json"
-    with start_running_command("--policy", "baseline,vth_b,tlc", "--requests", ENDLESS,
-                               f"--json={path}") as process:
+    with run_parallel_command("--policy", "baseline,vth_b,tlc", "--requests", ENDLESS,
+                              f"--json={path}") as process:
         pids = list_child_processes(process.pid)
-        wait_until(lambda: all(read_user_time_s(pid) > 0.1 for pid in pids))
+        await_true(lambda: all(read_user_time_s(pid) > 0.1 for pid in pids))
         send(process.pid)
         out, _ = process.communicate()
         assert process.returncode == 130
-    result = read_result(path)
+    result = read_and_check_result_file(path)
     assert result["interrupted"] is True
     assert [(one["policy"], one["interrupted"]) for one in result["runs"]] == [
         ("baseline", True), ("vth_b", True)]
@@ -209,15 +209,15 @@ def test_an_interrupted_command_prints_the_results_so_far(send: Callable[[int], 
 def test_results_of_completed_runs_are_kept_on_termination(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     # One child is stopped until the other one is complete.
-    with start_running_command("--seed", "1..2", "--requests", "3M", f"--json={path}") as process:
+    with run_parallel_command("--seed", "1..2", "--requests", "3M", f"--json={path}") as process:
         first, second = list_child_processes(process.pid)
         os.kill(second, signal.SIGSTOP)
-        wait_until(lambda: first not in list_child_processes(process.pid))
+        await_true(lambda: first not in list_child_processes(process.pid))
         os.kill(process.pid, signal.SIGTERM)
         os.kill(second, signal.SIGCONT)
         process.communicate()
         assert process.returncode == 130
-    runs = read_result(path)["runs"]
+    runs = read_and_check_result_file(path)["runs"]
     assert [one["interrupted"] for one in runs] == [False, True]
     assert runs[0]["requests"] == 3000000 > runs[1]["requests"]
 
@@ -228,38 +228,38 @@ def test_a_second_signal_ends_all_processes_at_once(tmp_path: Path) -> None:
         [BINARY, "sim", "--profile", "tcad18", "--fill", "random", "--fill-overwrite", "10000",
          "--seed", "1..2", "--jobs", "2", f"--json={tmp_path}/x.json"],
         stdout=subprocess.DEVNULL, start_new_session=True)
-    wait_until(lambda: len(list_child_processes(process.pid)) == 2)
+    await_true(lambda: len(list_child_processes(process.pid)) == 2)
     pids = list_child_processes(process.pid)
     all_of_it = process.pid, *pids
-    wait_until(lambda: all(has_signal_handler(pid, signal.SIGINT) for pid in all_of_it))
+    await_true(lambda: all(has_signal_handler(pid, signal.SIGINT) for pid in all_of_it))
     os.killpg(process.pid, signal.SIGINT)
-    wait_until(lambda: all(has_taken_signal(pid, signal.SIGINT) for pid in all_of_it))
+    await_true(lambda: all(has_taken_signal(pid, signal.SIGINT) for pid in all_of_it))
     time.sleep(0.2)
     assert process.poll() is None
     os.killpg(process.pid, signal.SIGINT)
     assert process.wait() == -signal.SIGINT
-    wait_until(lambda: not any(map(is_process_running, pids)))
+    await_true(lambda: not any(map(is_process_running, pids)))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_ended_command_leaves_no_process() -> None:
-    with start_running_command("--seed", "1..2", "--requests", ENDLESS) as process:
+    with run_parallel_command("--seed", "1..2", "--requests", ENDLESS) as process:
         pids = list_child_processes(process.pid)
         process.kill()
         process.communicate()
-    wait_until(lambda: not any(map(is_process_running, pids)))
+    await_true(lambda: not any(map(is_process_running, pids)))
 
 
 @pytest.mark.slow
 def test_a_killed_simulation_is_reported_as_a_failure(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
-    with start_running_command("--policy", "baseline,vth_b", "--seed", "1,5", "--requests", "3M",
-                               f"--json={path}") as process:
+    with run_parallel_command("--policy", "baseline,vth_b", "--seed", "1,5", "--requests", "3M",
+                              f"--json={path}") as process:
         os.kill(list_child_processes(process.pid)[1], signal.SIGKILL)
         out, err = process.communicate()
         assert process.returncode == 1
     assert "approxftl sim: vth_b, seed 1: its process was ended by signal 9, Killed\n" in err
-    result = read_result(path)
+    result = read_and_check_result_file(path)
     assert [(one["policy"], one["seed"]) for one in result["runs"]] == [
         ("baseline", 1), ("baseline", 5), ("vth_b", 5)]
     assert [(one["policy"], one["seed"]) for one in result["failed"]] == [("vth_b", 1)]

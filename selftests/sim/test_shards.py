@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from selftests.lib.json_schema import make_schema_checker
-from selftests.lib.processes import has_signal_handler, read_user_time_s, wait_until
+from selftests.lib.processes import await_true, has_signal_handler, read_user_time_s
 from selftests.lib.programs import PROGRAM as BINARY
 from selftests.sim.support import (
     DISCARD,
@@ -239,7 +239,7 @@ def test_an_interrupted_run_keeps_its_results(arrival: tuple[str, ...], tmp_path
         ["env", "--default-signal=INT", BINARY, "sim", *SHAPE, *arrival, "--shards", "4",
          "--requests", "1000000000000", f"--json={path}", "--record", tmp_path / "x.aft"],
         stdout=subprocess.DEVNULL)
-    wait_until(lambda: has_signal_handler(process.pid, signal.SIGINT)
+    await_true(lambda: has_signal_handler(process.pid, signal.SIGINT)
                and read_user_time_s(process.pid) > 0.1)
     process.send_signal(signal.SIGINT)
     assert process.wait() == 130

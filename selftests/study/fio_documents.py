@@ -18,7 +18,7 @@ MANY = 1_000_000
 GROUPS = count()
 
 
-def make_fio_job_part(iops: float, size: int, times: Json | None = None) -> Json:
+def make_job_section(iops: float, size: int, times: Json | None = None) -> Json:
     """Return the read or write section of a job in fio's output; times are in microseconds."""
     done = MANY if iops else 0
     told = times or {}
@@ -32,7 +32,7 @@ def make_fio_job(name: str, group: int, options: dict[str, str], kind: str, figu
     found: Json = {"jobname": name, "groupid": group, "error": 0,
                    "job options": {"direct": "1", "ioengine": "libaio", **options}}
     for each in ("read", "write"):
-        found[each] = figures if each == kind else make_fio_job_part(0.0, 0)
+        found[each] = figures if each == kind else make_job_section(0.0, 0)
     return found
 
 
@@ -41,7 +41,7 @@ def make_fio_document(jobs: list[Json]) -> Json:
     return {"fio version": "fio-3.33", "timestamp": 1, "global options": {}, "jobs": jobs}
 
 
-def make_latencies_of_row(row: Row, prefix: str) -> Json:
+def read_table_row_latencies(row: Row, prefix: str) -> Json:
     return {what: float(row[f"{prefix}{what}_us"]) for what in ("mean", *PERCENTILES)
             if row.get(f"{prefix}{what}_us")}
 
@@ -54,8 +54,8 @@ def make_random_read_jobs(group: int, row: Row) -> list[Json]:
                "numjobs": row["streams"]}
     name = f"{row['block_kib']}k-{row['queue_depth']}x{row['streams']}"
     return [make_fio_job(name, group, options, "read",
-                         make_fio_job_part(float(row["iops"]), size,
-                                           make_latencies_of_row(row, "")))]
+                         make_job_section(float(row["iops"]), size,
+                                          read_table_row_latencies(row, "")))]
 
 
 def make_sequential_write_jobs(group: int, row: Row) -> list[Json]:
@@ -65,8 +65,8 @@ def make_sequential_write_jobs(group: int, row: Row) -> list[Json]:
     options = {"rw": "write", "bs": str(size), "iodepth": row["queue_depth"],
                "numjobs": row["streams"], "runtime": "60"}
     return [make_fio_job(f"w{row['block_kib']}k-{row['queue_depth']}x{row['streams']}", group,
-                         options, "write", make_fio_job_part(float(row["iops"]), size,
-                                                             make_latencies_of_row(row, "")))]
+                         options, "write", make_job_section(float(row["iops"]), size,
+                                                            read_table_row_latencies(row, "")))]
 
 
 def make_read_jobs_beside_writer(group: int, row: Row) -> list[Json]:
@@ -74,12 +74,12 @@ def make_read_jobs_beside_writer(group: int, row: Row) -> list[Json]:
     rate, depth = float(row["write_rate_mib"]) * (1 << 20) / BESIDE, row["read_queue_depth"]
     name = f"beside-{row['write_rate_mib']}-{depth}"
     jobs = [make_fio_job(name, group, {"rw": "randread", "bs": "4k", "iodepth": depth}, "read",
-                         make_fio_job_part(float(row["read_iops"]), 4096,
-                                           make_latencies_of_row(row, "read_")))]
+                         make_job_section(float(row["read_iops"]), 4096,
+                                          read_table_row_latencies(row, "read_")))]
     if rate:
         options = {"rw": "write", "bs": str(BESIDE), "rate_iops": str(round(rate))}
         jobs.append(make_fio_job(f"{name}-writer", group, options, "write",
-                                 make_fio_job_part(rate, BESIDE, {"mean": 100.0})))
+                                 make_job_section(rate, BESIDE, {"mean": 100.0})))
     return jobs
 
 
@@ -88,7 +88,7 @@ TABLES: dict[str, Callable[[int, Row], list[Json]]] = {
     "read-under-write": make_read_jobs_beside_writer}
 
 
-def make_jobs_of_table(drive: str, table: str) -> Iterator[list[Json]]:
+def make_fio_jobs_of_measurement_table(drive: str, table: str) -> Iterator[list[Json]]:
     """Yield the fio jobs of each row, in a table of measurements, that calibration supports."""
     with (OWN_TABLES / f"{drive}-{table}.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -97,10 +97,10 @@ def make_jobs_of_table(drive: str, table: str) -> Iterator[list[Json]]:
                 yield found
 
 
-def write_alternate_loads_to_two_files(drive: str, tables: tuple[str, ...],
-                                       folder: Path) -> tuple[Path, Path]:
+def write_fitted_and_predicted_fio_loads(drive: str, tables: tuple[str, ...],
+                                         folder: Path) -> tuple[Path, Path]:
     """Write every second load to a file that calibration fits, all others to one it predicts."""
-    loads = [one for table in tables for one in make_jobs_of_table(drive, table)]
+    loads = [one for table in tables for one in make_fio_jobs_of_measurement_table(drive, table)]
     paths = folder / "fitted.json", folder / "against.json"
     for first, path in enumerate(paths):
         path.write_text(json.dumps(make_fio_document([one for load in loads[first::2] for one

@@ -100,8 +100,8 @@ def store_measurement(job: Json, kind: str, what: str, value: float) -> None:
         job[kind]["clat_ns"]["percentile"][PERCENTILES[what]] = middle
 
 
-def measure_drive(hidden: Hidden, files: Sequence[Path], folder: Path, bench: Bench,
-                  noise: float = 0.0, seed: int = 1) -> list[Path]:
+def simulate_fio_jobs(hidden: Hidden, files: Sequence[Path], folder: Path, bench: Bench,
+                      noise: float = 0.0, seed: int = 1) -> list[Path]:
     """Simulate the drive and write one fio output for each job file."""
     paths = [folder / f"{path.stem}.json" for path in files]
     documents = {path: make_fio_output_with_placeholders(file, 10 + index)

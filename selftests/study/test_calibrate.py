@@ -14,16 +14,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from selftests.lib.json_schema import parse_document
-from selftests.lib.processes import wait_until
+from selftests.lib.processes import await_true
 from selftests.lib.programs import BUILD, TOP, run_program
 from selftests.study.analytic_drive import AnalyticBench
 from selftests.study.fio_documents import (
     make_fio_document,
     make_fio_job,
-    make_fio_job_part,
-    write_alternate_loads_to_two_files,
+    make_job_section,
+    write_fitted_and_predicted_fio_loads,
 )
-from selftests.study.hidden_drive import Hidden, measure_drive
+from selftests.study.hidden_drive import Hidden, simulate_fio_jobs
 
 from approxftl_tools.bench import Bench
 from approxftl_tools.calibrate_model import Model, Trial
@@ -82,8 +82,8 @@ def calibrate_analytic_drive(model: Model, folder: Path, jobs: tuple[Path, ...],
                              seed: int) -> Found:
     """Return parameters found for a drive that formulas describe, measured with 1 % of error."""
     bench = AnalyticBench()
-    output = read_fio_files(measure_drive(make_hidden_drive(model), jobs, folder, bench, 0.01,
-                                          seed))
+    output = read_fio_files(simulate_fio_jobs(make_hidden_drive(model), jobs, folder, bench, 0.01,
+                                              seed))
     return find_drive_model(Trial(bench, output.capacity, tuple(output.loads)), lambda _: None)
 
 
@@ -147,8 +147,9 @@ def test_noise_makes_intervals_wider(tmp_path: Path) -> None:
     widths = []
     for noise in (0.01, 0.1):
         bench = AnalyticBench()
-        output = read_fio_files(measure_drive(make_hidden_drive(DRIVES["one-shot"]),
-                                              (WRITES, READS, REWRITES), tmp_path, bench, noise, 3))
+        output = read_fio_files(simulate_fio_jobs(make_hidden_drive(DRIVES["one-shot"]),
+                                                  (WRITES, READS, REWRITES), tmp_path, bench, noise,
+                                                  3))
         found = find_drive_model(Trial(bench, output.capacity, tuple(output.loads)), lambda _: None)
         widths.append({known.name: known.high / known.low - 1 for known in found.known
                        if known.name in ("read", "program", "op")})
@@ -176,8 +177,8 @@ def test_parameters_of_a_simulated_drive_are_recovered(tmp_path: Path) -> None:
     """All parameters of a simulated drive are found from measurements with an error of 1 %."""
     hidden = list_true_parameters(DRIVES["one-shot"])
     bench = Bench(BUILD / "approxftl", 2, Store(tmp_path / "store"))
-    paths = measure_drive(make_hidden_drive(DRIVES["one-shot"]), (WRITES, READS, REWRITES),
-                          tmp_path, bench, 0.01)
+    paths = simulate_fio_jobs(make_hidden_drive(DRIVES["one-shot"]), (WRITES, READS, REWRITES),
+                              tmp_path, bench, 0.01)
     out, profile = tmp_path / "found.json", tmp_path / "found.profile"
     run_calibrate(*paths, f"--json={out}", "--output", profile)
     found = parse_document(SCHEMA, out.read_text())
@@ -202,7 +203,7 @@ def test_half_of_a_drives_measurements_predicts_the_other_half(tmp_path: Path) -
     Only percentiles at 128 reads of 8 KiB in flight are predicted wrong: there the drive schedules
     waiting reads more evenly than the model.
     """
-    fitted, against = write_alternate_loads_to_two_files("wd-zn540", ("read-grid",), tmp_path)
+    fitted, against = write_fitted_and_predicted_fio_loads("wd-zn540", ("read-grid",), tmp_path)
     out = tmp_path / "found.json"
     run_calibrate(fitted, "--against", against, f"--json={out}")
     found = parse_document(SCHEMA, out.read_text())
@@ -224,7 +225,7 @@ def test_half_of_a_drives_measurements_predicts_the_other_half(tmp_path: Path) -
 def make_fio_output_of_single_reads(**changed: Any) -> Json:
     """Return fio's output for random reads at queue depth 1."""
     found = make_fio_job("lone", 0, {"rw": "randread"}, "read",
-                         make_fio_job_part(1e4, 4096, {"mean": 100.0, "p50": 99.0, "p90": 110.0}))
+                         make_job_section(1e4, 4096, {"mean": 100.0, "p50": 99.0, "p90": 110.0}))
     return make_fio_document([{**found, **changed}])
 
 
@@ -270,13 +271,13 @@ REFUSALS: list[tuple[Json | str, str]] = [
                                            "not as its program writes it"),
     (make_fio_output_of_single_reads(read={"total_ios": float("nan")}),
      "not as its program writes it"),
-    (make_fio_output_of_single_reads(read={**make_fio_job_part(1e4, 4096), "iops": float("inf")}),
+    (make_fio_output_of_single_reads(read={**make_job_section(1e4, 4096), "iops": float("inf")}),
      "not as its program writes it"),
-    (make_fio_output_of_single_reads(read={**make_fio_job_part(1e4, 4096), "iops": -1.0}),
+    (make_fio_output_of_single_reads(read={**make_job_section(1e4, 4096), "iops": -1.0}),
      "not as its program writes it"),
-    (make_fio_output_of_single_reads(read={**make_fio_job_part(1e4, 4096), "total_ios": 10**30}),
+    (make_fio_output_of_single_reads(read={**make_job_section(1e4, 4096), "total_ios": 10**30}),
      "not as its program writes it"),
-    (make_fio_output_of_single_reads(read=make_fio_job_part(0.0, 0)), "has done nothing"),
+    (make_fio_output_of_single_reads(read=make_job_section(0.0, 0)), "has done nothing"),
     *((make_fio_output_of_single_reads(**{"job options": {**DIRECT, "direct": "1", **options}}),
        why) for options, why in (({"bssplit": "4k/50:64k/50"}, "several lengths"),
                                  ({"bs": "4k,8k"}, "several lengths"),
@@ -310,7 +311,7 @@ def test_a_missing_file_is_reported(tmp_path: Path) -> None:
 
 def test_rewrites_of_a_drive_of_unknown_capacity_are_refused(tmp_path: Path) -> None:
     rewrites = make_fio_document([make_fio_job("age", 0, {"rw": "randwrite"}, "write",
-                                               make_fio_job_part(1e4, 4096, {"mean": 100.0}))])
+                                               make_job_section(1e4, 4096, {"mean": 100.0}))])
     path = write_fio_output(tmp_path, rewrites)
     assert [one.why for one in read_fio_files([path]).unused] == [
         "how full the drive was is not known: give the output of the job that filled it, or "
@@ -327,11 +328,11 @@ def list_paths_in_document(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[A
 
 WHOLE = make_fio_document([*make_fio_output_of_single_reads()["jobs"],
                            make_fio_job("fill", 1, {"rw": "write", "bs": "128k"}, "write",
-                                        make_fio_job_part(1e4, 1 << 17)),
+                                        make_job_section(1e4, 1 << 17)),
                            make_fio_job("beside", 2, {"rw": "randread"}, "read",
-                                        make_fio_job_part(1e3, 4096)),
+                                        make_job_section(1e3, 4096)),
                            make_fio_job("writer", 2, {"rw": "write", "rate_iops": "80"}, "write",
-                                        make_fio_job_part(80, 4096))])
+                                        make_job_section(80, 4096))])
 ODD = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | \
     st.sampled_from(["4k", "-1", "0", "9" * 400, [], {}, "randrw", "write:4k"])
 
@@ -383,14 +384,14 @@ def test_output_of_a_real_fio_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_end_calibration_cleanly(tmp_path: Path, number: signal.Signals) -> None:
-    fitted, _ = write_alternate_loads_to_two_files("wd-zn540", ("read-grid",), tmp_path)
+    fitted, _ = write_fitted_and_predicted_fio_loads("wd-zn540", ("read-grid",), tmp_path)
     process = subprocess.Popen(
         ["env", "--default-signal=INT,TERM", BUILD / "approxftl-calibrate", fitted, "--progress",
          "--json=out.json"], cwd=tmp_path, env=os.environ | {"TMPDIR": str(tmp_path)},
         stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     assert "single reads" in process.stderr.readline()
-    wait_until(lambda: any(tmp_path.glob("approxftl-calibrate-*/*")))
+    await_true(lambda: any(tmp_path.glob("approxftl-calibrate-*/*")))
     process.send_signal(number)
     _, said = process.communicate()
     assert process.returncode == 130

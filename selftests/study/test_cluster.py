@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from selftests.lib.processes import wait_until
+from selftests.lib.processes import await_true
 from selftests.lib.programs import BUILD
 from selftests.study.test_study import LONG as OTHERS
 from selftests.study.test_study import (
@@ -78,7 +78,7 @@ def read_folder_contents(root: Path) -> dict[str, bytes]:
     return {path.parent.name: path.read_bytes() for path in root.glob("*/result.json")}
 
 
-def make_cluster_task_of_point(point: study_plan.Point) -> study_cluster.Task:
+def make_cluster_task_of_study_point(point: study_plan.Point) -> study_cluster.Task:
     return point.arguments, point.files[0][1], point.files[1:]
 
 
@@ -90,12 +90,12 @@ def test_workers_use_sent_file_contents(study_file_with_trace: Path,
     name, digest = point.files[1]
     sent = {digest: Path(name).read_bytes()}
     task = study_cluster.make_point_runner_for_workers(0)
-    status, out, said, attempts = task(make_cluster_task_of_point(point), sent)
+    status, out, said, attempts = task(make_cluster_task_of_study_point(point), sent)
     assert (status, said, attempts) == (0, "", 1)
     subprocess.run([*RECORD, "--seed=9", f"--record={name}"], check=True)
-    assert task(make_cluster_task_of_point(point), sent) == (0, out, "", 1)
+    assert task(make_cluster_task_of_study_point(point), sent) == (0, out, "", 1)
     Path(name).unlink()
-    assert task(make_cluster_task_of_point(point), sent) == (0, out, "", 1)
+    assert task(make_cluster_task_of_study_point(point), sent) == (0, out, "", 1)
 
 
 def test_a_worker_of_another_build_is_refused(study_file_with_trace: Path, tmp_path: Path,
@@ -103,12 +103,12 @@ def test_a_worker_of_another_build_is_refused(study_file_with_trace: Path, tmp_p
     point = study_plan.read_study(study_file_with_trace, BUILD / "approxftl").points[0]
     task = study_cluster.make_point_runner_for_workers(0)
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    assert task(make_cluster_task_of_point(point),
+    assert task(make_cluster_task_of_study_point(point),
                 {})[2] == "the worker has no approxftl in its PATH"
     (tmp_path / "approxftl").write_text("#!/bin/sh\n")
     (tmp_path / "approxftl").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert task(make_cluster_task_of_point(point),
+    assert task(make_cluster_task_of_study_point(point),
                 {})[2] == f"the worker's {tmp_path}/approxftl is of another build"
 
 
@@ -161,12 +161,12 @@ def test_an_interrupt_ends_all_simulations(tmp_path: Path, start_cluster: Start)
     file = write_study(tmp_path, LONG.replace(str(REQUESTS), str(ENDLESS)))
     driver = subprocess.Popen(["env", "--default-signal=INT", STUDY, "run", file, "--scheduler",
                                address], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    wait_until(lambda: len(find_running_simulations(ENDLESS)) == 2)
+    await_true(lambda: len(find_running_simulations(ENDLESS)) == 2)
     driver.send_signal(signal.SIGINT)
     _, said = driver.communicate()
     assert driver.returncode == 130
     assert b"the same command goes on" in said
-    wait_until(lambda: not find_running_simulations(ENDLESS))
+    await_true(lambda: not find_running_simulations(ENDLESS))
     time.sleep(1)
     assert not find_running_simulations(ENDLESS)
     assert all(worker.poll() is None for worker in workers)

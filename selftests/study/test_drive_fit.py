@@ -52,7 +52,7 @@ def ignore_progress(_done: int, _best: float) -> None:
 # ---------------------------------------------------------------- halves
 
 
-def convert_points_to_tuples(points: Iterable[Point]) -> list[tuple[object, ...]]:
+def convert_fit_points_to_tuples(points: Iterable[Point]) -> list[tuple[object, ...]]:
     return [(one.table, one.row, one.measure, one.measured, one.load, one.base, one.base_measured,
              one.half) for one in points]
 
@@ -61,9 +61,9 @@ def convert_points_to_tuples(points: Iterable[Point]) -> list[tuple[object, ...]
 def test_each_point_is_either_fitted_or_held_out(drive: Drive) -> None:
     whole = list_measured_points_of_drive(drive, SHAPE, OWN_TABLES)
     for half in (FITTED, HELD):
-        assert convert_points_to_tuples(list_measured_points_of_drive(drive, SHAPE, OWN_TABLES,
-                                                                      half)) == \
-            convert_points_to_tuples(one for one in whole if one.half != OTHER[half])
+        assert convert_fit_points_to_tuples(list_measured_points_of_drive(drive, SHAPE, OWN_TABLES,
+                                                                          half)) == \
+            convert_fit_points_to_tuples(one for one in whole if one.half != OTHER[half])
 
 
 @BY_NAME
@@ -84,7 +84,7 @@ def test_points_of_a_curve_are_fitted_and_held_out_in_turn(drive: Drive) -> None
     assert abs(sizes[0] - sizes[1]) <= 3
 
 
-def parse_count_of_total(cell: str) -> tuple[int, int]:
+def parse_count_and_total_of_cell(cell: str) -> tuple[int, int]:
     """Parse a cell such as "3 of 5"."""
     within, _, points = cell.partition(" of ")
     return (int(within), int(points)) if points else (0, 0)
@@ -100,7 +100,7 @@ def test_the_document_counts_fitted_and_held_out_points() -> None:
     wanted: dict[tuple[str, ...], list[int]] = defaultdict(lambda: [0, 0])
     for name, table, order, measure, *cells in rows[2:]:
         named = name.strip("`") or named
-        counts = [parse_count_of_total(cell) for cell in cells]
+        counts = [parse_count_and_total_of_cell(cell) for cell in cells]
         told[named, table, order, measure] = [points for _, points in counts]
         for total, count in zip(sums, counts, strict=True):
             total[:] = [one + more for one, more in zip(total, count, strict=True)]
@@ -148,14 +148,14 @@ def test_the_held_out_half_is_run_only_after_the_fit(drive: Drive, half: str) ->
             if one.half == OTHER[half]]
     other = {one.load.arguments for one in held}
 
-    def list_loads_run_so_far() -> set[tuple[str, ...]]:
+    def list_workloads_simulated_so_far() -> set[tuple[str, ...]]:
         return {load for load in other for asked in bench.asked if asked[-len(load):] == load}
     if drive.free:
         judge = Judge(drive, bench, OWN_TABLES, lambda _: True, half)
         found = fit_drive(judge, 10, ignore_progress)
-        assert found.evaluations >= 3 and not list_loads_run_so_far()
+        assert found.evaluations >= 3 and not list_workloads_simulated_so_far()
         summarise_errors_of_held_out_points(judge, found)
-        assert list_loads_run_so_far() == other
+        assert list_workloads_simulated_so_far() == other
         assert found.shares[HELD][1].points == len(held)
 
 
@@ -202,7 +202,7 @@ def run_parameter_search(errors: Callable[[Values], Vector], start: Values, budg
     return found
 
 
-def compute_errors_with_known_minimum(values: Values) -> Vector:
+def compute_model_errors_with_known_minimum(values: Values) -> Vector:
     """Return six errors, two of them constant; the sum of squares is least at (70, 13.5, 3)."""
     a, b, c = values
     return np.array([(a / 70) ** 1.5 - 1, 4 * (b / 13.5 - 1), (c - 3) / 3, a * b / 945 - 1, 2.0,
@@ -211,17 +211,17 @@ def compute_errors_with_known_minimum(values: Values) -> Vector:
 
 def test_the_search_finds_a_known_minimum() -> None:
     for start in ((10.0, 19.0, 8.0), (100.0, 10.0, 1.0), (70.0, 13.5, 3.0)):
-        found = run_parameter_search(compute_errors_with_known_minimum, start)
+        found = run_parameter_search(compute_model_errors_with_known_minimum, start)
         assert found.find_best_parameters_so_far() == (70.0, 13.5, 3.0)
         assert len(found.seen) < 60
-        assert run_parameter_search(compute_errors_with_known_minimum,
+        assert run_parameter_search(compute_model_errors_with_known_minimum,
                                     start).seen.keys() == found.seen.keys()
 
 
 def test_parameters_stay_within_their_bounds() -> None:
-    def compute_errors_with_minimum_out_of_bounds(values: Values) -> Vector:
+    def compute_model_errors_with_outside_minimum(values: Values) -> Vector:
         return np.array([(values[0] - 300) / 50, values[1] + 20, values[2] - 20])
-    found = run_parameter_search(compute_errors_with_minimum_out_of_bounds, (50.0, 15.0, 4.0))
+    found = run_parameter_search(compute_model_errors_with_outside_minimum, (50.0, 15.0, 4.0))
     assert found.find_best_parameters_so_far() == (100.0, 10.0, 8.0)
     assert all(one.low <= value <= one.high for values in found.seen
                for one, value in zip(FREE, values, strict=True))
@@ -230,7 +230,7 @@ def test_parameters_stay_within_their_bounds() -> None:
 
 
 def test_the_number_of_evaluations_is_limited() -> None:
-    assert len(run_parameter_search(compute_errors_with_known_minimum, (10.0, 19.0, 8.0),
+    assert len(run_parameter_search(compute_model_errors_with_known_minimum, (10.0, 19.0, 8.0),
                                     9).seen) == 9
 
 

@@ -29,7 +29,7 @@ def run_drives_verb(*arguments: str | Path, status: int = 0) -> Done:
 
 
 
-def write_changed_table(folder: Path, name: str, keep: int, **changed: str) -> None:
+def write_table_with_changed_row(folder: Path, name: str, keep: int, **changed: str) -> None:
     """Write a measurement table with one row of the built-in table, some fields of it changed."""
     with (OWN_TABLES / name).open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -120,8 +120,9 @@ def test_a_study_of_a_drive_equals_runs_of_its_single_loads(drive: Drive, tmp_pa
 
 def test_measurement_tables_of_users_are_compared(tmp_path: Path) -> None:
     """A user's measurement table may have loads and results that the built-in table lacks."""
-    write_changed_table(tmp_path, "samsung-pm9a3-latency-load.csv", 0, offered_write_iops="5000",
-                        offered_read_iops="5000", read_mean_us="1", saturated="no")
+    write_table_with_changed_row(tmp_path, "samsung-pm9a3-latency-load.csv", 0,
+                                 offered_write_iops="5000",
+                                 offered_read_iops="5000", read_mean_us="1", saturated="no")
     out = tmp_path / "points.json"
     run_drives_verb("--tables", tmp_path, "--only", "read mean", f"--json={out}")
     (point,) = json.loads(out.read_text())["points"]
@@ -138,7 +139,7 @@ def test_measurement_tables_of_users_are_compared(tmp_path: Path) -> None:
     ("offered_write_iops", "many"), ("offered_write_iops", ""), ("saturated", "perhaps")])
 def test_measurement_tables_with_unreadable_fields_are_refused(tmp_path: Path, column: str,
                                                                value: str) -> None:
-    write_changed_table(tmp_path, "samsung-pm9a3-latency-load.csv", 0, **{column: value})
+    write_table_with_changed_row(tmp_path, "samsung-pm9a3-latency-load.csv", 0, **{column: value})
     said = run_drives_verb("--tables", tmp_path, status=1).err
     assert "samsung-pm9a3-latency-load.csv, line 2: a field cannot be read: " in said
     assert said.count("\n") == 1
@@ -153,8 +154,8 @@ def test_a_missing_column_is_named(tmp_path: Path) -> None:
 def test_zipf_loads_are_emulated_and_unknown_loads_left_out(tmp_path: Path) -> None:
     """Neither an unknown pattern nor an unknown drive prevents the comparison of the other rows."""
     name = "samsung-pm9a3-write-steady.csv"
-    write_changed_table(tmp_path, name, 0, pattern="zipf", parameter="1.1",
-                        written_capacities="0.01")
+    write_table_with_changed_row(tmp_path, name, 0, pattern="zipf", parameter="1.1",
+                                 written_capacities="0.01")
     rows = (tmp_path / name).read_text().splitlines()
     strange = rows[1].replace("zipf", "each-once")
     (tmp_path / name).write_text("\n".join([*rows, strange, strange]) + "\n")
@@ -183,7 +184,7 @@ def test_the_page_of_drives_shows_all_measured_points(tmp_path: Path) -> None:
 
 
 def test_a_certificate_says_what_was_compared_and_is_reproducible(tmp_path: Path) -> None:
-    write_changed_table(tmp_path, "kioxia-xg6-fio.csv", 0)
+    write_table_with_changed_row(tmp_path, "kioxia-xg6-fio.csv", 0)
     options = ("kioxia-xg6", "--tables", tmp_path, "--certificate", tmp_path / "own")
     texts = []
     for _ in range(2):

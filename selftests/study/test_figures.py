@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from selftests.lib.processes import wait_until
+from selftests.lib.processes import await_true
 from selftests.lib.programs import BUILD, TOP, Done, run_program
 
 from approxftl_tools import study_pack, study_plan, study_table
@@ -401,7 +401,7 @@ def test_many_points_resume_after_a_kill(tmp_path: Path) -> None:
     environment = {"APPROXFTL": str(program), "PYTHONPATH": str(TOP / "trace-tools")}
     driver = subprocess.Popen(command, env=os.environ | environment, stdout=subprocess.DEVNULL)
     results = path.with_suffix(".results")
-    wait_until(lambda: len(list(results.glob("*/result.json"))) >= POINTS // 6, driver)
+    await_true(lambda: len(list(results.glob("*/result.json"))) >= POINTS // 6, driver)
     driver.kill()
     driver.wait()
     known = {one: one.stat().st_mtime_ns for one in results.glob("*/result.json")}
@@ -449,7 +449,7 @@ def test_a_terminated_job_is_queued_again(tmp_path: Path) -> None:
                                 "SLURM_ARRAY_JOB_ID": "7", "SLURM_ARRAY_TASK_ID": "0"}
     job = subprocess.Popen(["sh", queue], env=environment, stdout=subprocess.DEVNULL)
     results = path.with_suffix(".results")
-    wait_until(lambda: list(results.glob("*/.approxftl-*")))
+    await_true(lambda: list(results.glob("*/.approxftl-*")))
     job.terminate()
     assert job.wait() == 0
     assert (tmp_path / "told").read_text() == "requeue 7_0\n"

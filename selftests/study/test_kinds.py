@@ -122,12 +122,12 @@ def test_stacked_bars_show_the_shares_of_their_parts(finished_study: Path, tmp_p
         share, policy = mark["x"].split()
         kind = mark["series"].split()[-1]
 
-        def compute_class_share(one: Any, kind: str = kind) -> float:
+        def compute_class_page_percent(one: Any, kind: str = kind) -> float:
             pages = one["class_pages"]
             return 100 * float(pages[kind]) / float(pages["precise"] + pages["approximate"])
 
         assert float(mark["y"]) == pytest.approx(compute_mean_over_seeds(finished_study,
-                                                                         compute_class_share,
+                                                                         compute_class_page_percent,
                                                                          approx_share=share,
                                                                          policy=policy))
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from selftests.lib.json_schema import parse_document
-from selftests.lib.processes import wait_until
+from selftests.lib.processes import await_true
 from selftests.lib.programs import BUILD, TOP, run_program
 
 from approxftl_tools import study as verb
@@ -98,7 +98,7 @@ def send_signal_to_one_simulation(number: signal.Signals) -> bool:
 
 
 def wait_for_results(folder: Path, count: int) -> None:
-    wait_until(lambda: len(read_result_times(folder)) >= count)
+    await_true(lambda: len(read_result_times(folder)) >= count)
 
 
 def test_every_combination_of_varied_values_is_run_once(tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_a_killed_simulation_is_tried_again(tmp_path: Path) -> None:
     file = write_study(tmp_path, LONG)
     driver = subprocess.Popen([STUDY, "run", file, "--jobs", "2"], stdout=subprocess.DEVNULL)
     wait_for_results(tmp_path, 1)
-    wait_until(lambda: send_signal_to_one_simulation(signal.SIGKILL))
+    await_true(lambda: send_signal_to_one_simulation(signal.SIGKILL))
     assert driver.wait() == 0
     assert len(read_result_times(tmp_path)) == 8
 
@@ -359,7 +359,7 @@ def test_an_interrupted_simulation_is_tried_again(tmp_path: Path) -> None:
     driver = subprocess.Popen([STUDY, "run",
                                write_study(tmp_path, LONG.replace("0.2, 0.3, 0.4", "0.2")),
                                "--jobs", "1", "--json"], stdout=subprocess.PIPE, text=True)
-    wait_until(lambda: send_signal_to_one_simulation(signal.SIGTERM))
+    await_true(lambda: send_signal_to_one_simulation(signal.SIGTERM))
     out, _ = driver.communicate()
     assert driver.returncode == 0
     assert len(json.loads(out)["rows"]) == 4
@@ -417,7 +417,7 @@ def test_a_killed_study_leaves_no_process(tmp_path: Path) -> None:
     wait_for_results(tmp_path, 1)
     driver.kill()
     driver.wait()
-    wait_until(lambda: not find_running_simulations())
+    await_true(lambda: not find_running_simulations())
 
 
 def test_an_unclear_share_in_a_study_is_refused_once(tmp_path: Path) -> None:

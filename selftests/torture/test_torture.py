@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 from selftests.lib.processes import (
+    await_true,
     has_signal_handler,
     has_taken_signal,
     read_user_time_s,
-    wait_until,
 )
 from selftests.lib.programs import BUILD, Done, run_program
 
@@ -81,12 +81,12 @@ class Disk:
         The signal may interrupt an update of the state file, which takes less than two clock ticks.
         """
         before = self.read_durable_generations()
-        wait_until(lambda: has_signal_handler(child.pid, signal.SIGUSR1)
+        await_true(lambda: has_signal_handler(child.pid, signal.SIGUSR1)
                    and self.read_durable_generations() != before)
         child.send_signal(signal.SIGUSR1)
-        wait_until(lambda: has_taken_signal(child.pid, signal.SIGUSR1))
+        await_true(lambda: has_taken_signal(child.pid, signal.SIGUSR1))
         end_s = read_user_time_s(child.pid) + 2 / os.sysconf("SC_CLK_TCK")
-        wait_until(lambda: read_user_time_s(child.pid) >= end_s, child)
+        await_true(lambda: read_user_time_s(child.pid) >= end_s, child)
 
 
 @pytest.fixture
@@ -100,10 +100,6 @@ def torture_file(tmp_path: Path) -> Disk:
 def read_generation_of_block(block: bytes) -> int:
     """Return the generation in a block; 0 if it is zeroes."""
     return int.from_bytes(block[24:28], "little")
-
-
-def get_first_unit_found(units: Iterator[int]) -> int:
-    return next(units)
 
 
 def test_a_disk_without_faults_passes(torture_file: Disk) -> None:
@@ -134,8 +130,7 @@ def swap_blocks(disk: Disk) -> str:
 
 
 def zero_block(disk: Disk) -> str:
-    unit = get_first_unit_found(i for i, entry in enumerate(disk.read_allowed_generations())
-                                if entry[3] < entry[0])
+    unit = next(i for i, entry in enumerate(disk.read_allowed_generations()) if entry[3] < entry[0])
     disk.write_block(unit, bytes(UNIT))
     return rf"unit {unit} \(byte {unit * UNIT}\) holds zeroes; allowed: generations \d+ to \d+;"
 
@@ -155,7 +150,7 @@ def write_foreign_block_to_disk(disk: Disk) -> str:
     return r"unit 9 .* holds what nobody here has written \(43 bits are ones\); "
 
 
-def write_block_of_other_run_to_disk(disk: Disk) -> str:
+def write_block_from_second_run_to_disk(disk: Disk) -> str:
     other = Disk(disk.folder, disk.folder / "other", disk.folder / "other-state")
     shutil.copy(disk.image, other.image)
     assert other.torture_fresh_file("--requests", "1").code == 0
@@ -166,9 +161,9 @@ def write_block_of_other_run_to_disk(disk: Disk) -> str:
 def write_stale_block_to_disk(disk: Disk) -> str:
     old = {unit: disk.read_block(unit) for unit in range(UNITS)}
     assert disk.run_torture("--resume", "--requests", "500").code == 0
-    unit = get_first_unit_found(u for u in range(UNITS) if any(old[u]) and any(disk.read_block(u))
-                                and read_generation_of_block(disk.read_block(u))
-                                != read_generation_of_block(old[u]))
+    unit = next(u for u in range(UNITS) if any(old[u]) and any(disk.read_block(u))
+                and read_generation_of_block(disk.read_block(u))
+                != read_generation_of_block(old[u]))
     disk.write_block(unit, old[unit])
     return (rf"unit {unit} .* holds its generation {read_generation_of_block(old[unit])}; "
             "allowed: generations")
@@ -176,7 +171,7 @@ def write_stale_block_to_disk(disk: Disk) -> str:
 
 @pytest.mark.parametrize("damage",
                          [swap_blocks, zero_block, tear_block, write_foreign_block_to_disk,
-                          write_block_of_other_run_to_disk, write_stale_block_to_disk])
+                          write_block_from_second_run_to_disk, write_stale_block_to_disk])
 def test_a_wrong_block_is_named(torture_file: Disk, damage: Callable[[Disk], str]) -> None:
     assert torture_file.torture_fresh_file("--requests", "300").code == 0
     sentence = damage(torture_file)
@@ -296,7 +291,7 @@ def test_tmpfs_reads_may_be_torn_during_a_write(tmp_path: Path) -> None:
 
 def test_option_flips_limits_the_accepted_bit_flips_of_a_block(torture_file: Disk) -> None:
     assert torture_file.torture_fresh_file("--requests", "100").code == 0
-    unit = get_first_unit_found(u for u in range(UNITS) if any(torture_file.read_block(u)))
+    unit = next(u for u in range(UNITS) if any(torture_file.read_block(u)))
     block = bytearray(torture_file.read_block(unit))
     for at in range(1, UNIT, 40):
         block[at] ^= 4
@@ -319,7 +314,7 @@ def test_a_killed_run_is_resumed(torture_file: Disk, option: list[str]) -> None:
     for again in ["--overwrite"], ["--resume"], ["--resume"]:
         child = subprocess.Popen([TORTURE, "--state", torture_file.state, *again, "--time", "3600s",
                                   *option, torture_file.image])
-        wait_until(torture_file.count_written_units)
+        await_true(torture_file.count_written_units)
         time.sleep(0.6)
         child.kill()
         child.wait()
@@ -352,8 +347,8 @@ def test_sizes_larger_than_the_device_are_refused(torture_file: Disk) -> None:
 def test_option_zeroed_skips_filling_the_device(torture_file: Disk) -> None:
     done = torture_file.torture_fresh_file("--requests", "20", "--zeroed")
     assert done.code == 0, done.err
-    zero = get_first_unit_found(u for u, entry in enumerate(torture_file.read_allowed_generations())
-                                if entry[3] and not entry[2])
+    zero = next(u for u, entry in enumerate(torture_file.read_allowed_generations())
+                if entry[3] and not entry[2])
     assert torture_file.verify_file().code == 0
     torture_file.write_block(zero, b"x" * UNIT)
     assert torture_file.verify_file().code == 4

@@ -37,21 +37,21 @@ ACTS = {QUEUE: IS_QUEUE, ISSUE: IS_ISSUE, COMPLETE: IS_COMPLETE, SPLIT: 0, REMAP
 DEVICE = 253 << 20
 
 
-def run_trace(*arguments: str | Path, stdin: bytes = b"") -> Done:
+def run_trace_tool(*arguments: str | Path, stdin: bytes = b"") -> Done:
     """Run approxftl-trace."""
     return run_program(BINARY, *arguments, stdin=stdin)
 
 
-def run_trace_or_fail(*arguments: str | Path, stdin: bytes = b"") -> Done:
+def run_trace_tool_ok(*arguments: str | Path, stdin: bytes = b"") -> Done:
     """Run approxftl-trace and check that it succeeds."""
-    done = run_trace(*arguments, stdin=stdin)
+    done = run_trace_tool(*arguments, stdin=stdin)
     assert done.code == 0, done.err
     return done
 
 
-def run_trace_as_json(verb: str, *arguments: str | Path, stdin: bytes = b"") -> Json:
+def run_trace_tool_json(verb: str, *arguments: str | Path, stdin: bytes = b"") -> Json:
     """Run a verb of approxftl-trace, check its JSON against the schema, and return the JSON."""
-    result: Json = json.loads(run_trace_or_fail(verb, *arguments, "--json", stdin=stdin).out)
+    result: Json = json.loads(run_trace_tool_ok(verb, *arguments, "--json", stdin=stdin).out)
     assert SCHEMA.find_errors(result) == []
     assert result["tool"]["argv"][:3] == ["approxftl", "trace", verb]
     return result
@@ -158,7 +158,7 @@ class Row:
 
 
 def read_trace_rows(*arguments: str | Path, stdin: bytes = b"") -> list[Row]:
-    done = run_trace_or_fail("pair", "-q", "--requests", "-", *arguments, stdin=stdin)
+    done = run_trace_tool_ok("pair", "-q", "--requests", "-", *arguments, stdin=stdin)
     lines = done.out.splitlines()
     assert lines[0].startswith("t_ns,op,offset_bytes,bytes,latency_ns,pid,process,stream,class")
     result = []
@@ -170,7 +170,7 @@ def read_trace_rows(*arguments: str | Path, stdin: bytes = b"") -> list[Row]:
     return result
 
 
-def write_file_at(path: Path, data: bytes | str) -> Path:
+def write_test_file(path: Path, data: bytes | str) -> Path:
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
     return path
 

@@ -31,11 +31,11 @@ from selftests.traces.support import (
     pack_events,
     parse_blktrace_events_of_version_7,
     read_trace_rows,
-    run_trace,
-    run_trace_as_json,
-    run_trace_or_fail,
+    run_trace_tool,
+    run_trace_tool_json,
+    run_trace_tool_ok,
     sort_events,
-    write_file_at,
+    write_test_file,
 )
 
 US = 1000
@@ -73,7 +73,7 @@ def write_capture(directory: Path, files: list[list[Event]], version: int = 7,
                   order: str = "<") -> Path:
     """Write a blktrace capture, and return its base name."""
     for cpu, events in enumerate(files):
-        write_file_at(directory / f"cap.blktrace.{cpu}", pack_events(events, version, order))
+        write_test_file(directory / f"cap.blktrace.{cpu}", pack_events(events, version, order))
     return directory / "cap"
 
 
@@ -106,8 +106,8 @@ def test_requests_are_found_among_many_other_events(tmp_path: Path) -> None:
     plugs = [Event(t, PLUG, sequence=t) for t in range(1, 40_000)]
     ends = [make_request_event(50_000, QUEUE, READ, 8, 512),
             make_request_event(60_000, COMPLETE, READ, 8, 512)]
-    (row,) = read_trace_rows(write_file_at(tmp_path / "t", pack_events([*plugs, *ends],
-                                                                       version=8)))
+    (row,) = read_trace_rows(write_test_file(tmp_path / "t", pack_events([*plugs, *ends],
+                                                                         version=8)))
     assert row.latency_ns == 10_000
 
 
@@ -119,7 +119,7 @@ def test_requests_of_a_deep_queue_are_paired_when_they_complete_in_any_order(
               sector in enumerate(sectors)]
     ends = [make_request_event(200_000 + i, COMPLETE, WRITE, sector, 512)
             for i, sector in enumerate(draw.sample(sectors, len(sectors)))]
-    file = write_file_at(tmp_path / "t", pack_events(begins + ends))
+    file = write_test_file(tmp_path / "t", pack_events(begins + ends))
     found = [(r.t_ns, r.offset // 512, r.size, r.latency_ns) for r in read_trace_rows(file)]
     assert found == pair_events_in_python([file.read_bytes()])
 
@@ -160,7 +160,7 @@ def test_mean_latency_equals_that_of_btt(tmp_path: Path, seed: int) -> None:
     ).stdout
     q2c = re.search(r"^Q2C\S*\s+(\S+)\s+(\S+)\s+(\S+)\s+(\d+)", said, re.MULTILINE)
     assert q2c, said
-    latency = run_trace_as_json("pair", name)["requests"]["all"]["latency"]
+    latency = run_trace_tool_json("pair", name)["requests"]["all"]["latency"]
     assert latency["known"] == int(q2c[4]) == 400
     for ours, theirs in zip(("min_ns", "mean_ns", "max_ns"), q2c.groups(), strict=False):
         assert latency[ours] == pytest.approx(float(theirs) * 1e9, abs=1)
@@ -177,7 +177,7 @@ def test_events_equal_those_of_blkparse(tmp_path: Path) -> None:
     assert len(queued) == 400
     assert [(int(c[0].replace(".", "")), int(c[2]), int(c[5]), int(c[6])) for c in queued] == [
         (r.t_ns - first, r.pid, r.offset // 512, r.size) for r in ours]
-    text = write_file_at(tmp_path / "text", said)
+    text = write_test_file(tmp_path / "text", said)
     again = read_trace_rows("--from", "blkparse", "--columns", spec, text)
     assert [(r.t_ns - again[0].t_ns, r.op, r.offset, r.size, r.latency_ns) for r in again] == [
         (r.t_ns - first, r.op, r.offset, r.size, r.latency_ns) for r in ours]
@@ -186,16 +186,16 @@ def test_events_equal_those_of_blkparse(tmp_path: Path) -> None:
 def test_default_text_of_blkparse_gives_the_same_requests(tmp_path: Path) -> None:
     name = write_capture(tmp_path, make_random_capture(10))
     said = subprocess.run(["blkparse", "-i", name], check=True, capture_output=True).stdout
-    text = write_file_at(tmp_path / "text", said)
+    text = write_test_file(tmp_path / "text", said)
     ours, again = read_trace_rows(name), read_trace_rows(text)
-    assert run_trace_as_json("info", text)["losses"]["dropped_lines"] == 0
+    assert run_trace_tool_json("info", text)["losses"]["dropped_lines"] == 0
     assert [(r.t_ns - again[0].t_ns, r.op, r.offset, r.size, r.latency_ns, r.process)
             for r in again] == [
         (r.t_ns - ours[0].t_ns, r.op, r.offset, r.size, r.latency_ns, r.process) for r in ours]
 
 
 def test_the_completion_of_merged_requests_completes_each_of_them(tmp_path: Path) -> None:
-    file = write_file_at(tmp_path / "t", pack_events([
+    file = write_test_file(tmp_path / "t", pack_events([
         make_request_event(10, QUEUE, WRITE, 8, 4096),
         make_request_event(20, QUEUE, WRITE, 0, 4096),
         make_request_event(30, QUEUE, WRITE, 16, 4096),
@@ -205,7 +205,7 @@ def test_the_completion_of_merged_requests_completes_each_of_them(tmp_path: Path
 
 def test_a_split_request_completes_with_its_last_part(tmp_path: Path) -> None:
     front = (255).to_bytes(8, "big")
-    file = write_file_at(tmp_path / "t", pack_events([
+    file = write_test_file(tmp_path / "t", pack_events([
         make_request_event(10, QUEUE, READ, 0, 131072),
                                                     make_request_event(11, SPLIT, READ, 0, 255
                                                                        * 512, extra=front),
@@ -213,7 +213,7 @@ def test_a_split_request_completes_with_its_last_part(tmp_path: Path) -> None:
                                                     make_request_event(90, COMPLETE, READ, 0,
                                                                        255 * 512)]))
     assert [(r.t_ns, r.size, r.latency_ns) for r in read_trace_rows(file)] == [(10, 131072, 80)]
-    partly = write_file_at(tmp_path / "u", pack_events([
+    partly = write_test_file(tmp_path / "u", pack_events([
         make_request_event(10, QUEUE, READ, 0, 8192),
         make_request_event(30, COMPLETE, READ, 0, 4096),
         make_request_event(60, COMPLETE, READ, 8, 4096)]))
@@ -222,18 +222,18 @@ def test_a_split_request_completes_with_its_last_part(tmp_path: Path) -> None:
 
 def test_a_bio_that_was_split_completes_once(tmp_path: Path) -> None:
     """A bio-based device resubmits the rest of a split bio, and completes the bio once."""
-    file = write_file_at(tmp_path / "t", pack_events([
+    file = write_test_file(tmp_path / "t", pack_events([
         make_request_event(10, QUEUE, WRITE, 0, 65536),
         make_request_event(12, SPLIT, WRITE, 32, 49152, extra=(32).to_bytes(8, "big")),
         make_request_event(14, SPLIT, WRITE, 64, 32768, extra=(64).to_bytes(8, "big")),
         make_request_event(70, COMPLETE, WRITE, 64, 32768)]))
-    counts = run_trace_as_json("pair", file)["losses"]
+    counts = run_trace_tool_json("pair", file)["losses"]
     assert [(r.t_ns, r.size, r.latency_ns) for r in read_trace_rows(file)] == [(10, 65536, 60)]
     assert counts["unbegun_completions"] == counts["unfinished_requests"] == 0
 
 
 def test_latency_is_measured_from_issue_to_completion(tmp_path: Path) -> None:
-    file = write_file_at(tmp_path / "t", pack_events([
+    file = write_test_file(tmp_path / "t", pack_events([
         make_request_event(10, QUEUE, READ, 0, 4096), make_request_event(25, ISSUE, READ, 0, 4096),
         make_request_event(60, COMPLETE, READ, 0, 4096)]))
     assert read_trace_rows(file)[0].latency_ns == 50
@@ -241,7 +241,7 @@ def test_latency_is_measured_from_issue_to_completion(tmp_path: Path) -> None:
 
 
 def test_requests_to_one_address_are_paired_by_size(tmp_path: Path) -> None:
-    file = write_file_at(tmp_path / "t", pack_events([
+    file = write_test_file(tmp_path / "t", pack_events([
         make_request_event(10, QUEUE, READ, 0, 4096), make_request_event(20, QUEUE, READ, 0, 8192),
         make_request_event(30, COMPLETE, READ, 0, 8192),
         make_request_event(40, COMPLETE, READ, 0, 4096)]))
@@ -250,7 +250,7 @@ def test_requests_to_one_address_are_paired_by_size(tmp_path: Path) -> None:
 
 def test_flushes_fua_and_zeroes_are_recognised(tmp_path: Path) -> None:
     zeroes = make_request_event(40, QUEUE, WRITE, 64, 4096, flags=IS_WRITE_ZEROES)
-    file = write_file_at(tmp_path / "t", pack_events([
+    file = write_test_file(tmp_path / "t", pack_events([
         make_request_event(10, QUEUE, FLUSH, 0, 0),
                                                     make_request_event(20, QUEUE, WRITE, 8, 4096,
                                                                        flags=IS_FUA),
@@ -262,8 +262,8 @@ def test_flushes_fua_and_zeroes_are_recognised(tmp_path: Path) -> None:
         ("write_zeroes", False, False)]
     assert found[0].latency_ns == 40
     out = tmp_path / "out.aft"
-    run_trace_or_fail("convert", "-q", file, out)
-    assert run_trace_as_json("info", out)["requests"]["operations"]["flush"]["requests"] == 2
+    run_trace_tool_ok("convert", "-q", file, out)
+    assert run_trace_tool_json("info", out)["requests"]["operations"]["flush"]["requests"] == 2
 
 
 def test_tag_notes_are_assigned_to_their_writes(tmp_path: Path) -> None:
@@ -275,10 +275,10 @@ def test_tag_notes_are_assigned_to_their_writes(tmp_path: Path) -> None:
         make_request_event(14, QUEUE, WRITE, 16, 4096, cpu=0),
               make_request_event(15, COMPLETE, WRITE, 0, 4096),
         make_write_class_note(16, 999, 4096, "approximate", cpu=0)]
-    found = read_trace_rows(write_file_at(tmp_path / "t", pack_events(events)))
+    found = read_trace_rows(write_test_file(tmp_path / "t", pack_events(events)))
     assert [(r.name, r.by) for r in found] == [
         ("approximate", "buffer"), ("precise", "tag"), ("precise", "nobody")]
-    assert run_trace_as_json("pair", tmp_path / "t")["losses"]["untagged_notes"] == 1
+    assert run_trace_tool_json("pair", tmp_path / "t")["losses"]["untagged_notes"] == 1
 
 
 def test_write_zeroes_are_distinguished_from_writes(tmp_path: Path) -> None:
@@ -290,10 +290,10 @@ def test_write_zeroes_are_distinguished_from_writes(tmp_path: Path) -> None:
             make_request_event(12, QUEUE, WRITE, 4096, 4096),
                   make_request_event(30, COMPLETE, WRITE, 0, 1 << 20, flags=flags),
             make_request_event(40, COMPLETE, WRITE, 4096, 4096)]
-        file = write_file_at(tmp_path / "t", pack_events(events, version=version))
+        file = write_test_file(tmp_path / "t", pack_events(events, version=version))
         assert [(r.op, r.size, r.latency_ns) for r in read_trace_rows(file)] == [
             ("write_zeroes", 1 << 20, 20), ("write", 4096, 28)]
-        assert run_trace_as_json("pair", file)["losses"]["untagged_notes"] == 0
+        assert run_trace_tool_json("pair", file)["losses"]["untagged_notes"] == 0
 
 
 def test_a_write_of_two_data_classes_becomes_two_requests(tmp_path: Path) -> None:
@@ -306,7 +306,7 @@ def test_a_write_of_two_data_classes_becomes_two_requests(tmp_path: Path) -> Non
   make_write_class_note(15, 32, 8192, "approximate"),
   make_request_event(16, SPLIT, WRITE, 48, 8192, extra=(48).to_bytes(8, "big")),
   make_request_event(90, COMPLETE, WRITE, 48, 8192)]
-    found = read_trace_rows(write_file_at(tmp_path / "t", pack_events(events)))
+    found = read_trace_rows(write_test_file(tmp_path / "t", pack_events(events)))
     assert [(r.offset, r.size, r.name, r.latency_ns) for r in found] == [
         (0, 8192, "precise", 80), (8192, 16384, "approximate", 80), (24576, 8192, "precise", 80)]
 
@@ -316,7 +316,7 @@ def test_untagged_parts_of_a_write_stay_separate(tmp_path: Path) -> None:
               make_write_class_note(11, 0, 8192, "approximate"),
               make_write_class_note(12, 32, 8192, "approximate"),
               make_request_event(90, COMPLETE, WRITE, 0, 24576)]
-    found = read_trace_rows(write_file_at(tmp_path / "t", pack_events(events)))
+    found = read_trace_rows(write_test_file(tmp_path / "t", pack_events(events)))
     assert [(r.offset, r.size, r.name) for r in found] == [
         (0, 8192, "approximate"), (8192, 8192, "precise"), (16384, 8192, "approximate")]
 
@@ -324,43 +324,43 @@ def test_untagged_parts_of_a_write_stay_separate(tmp_path: Path) -> None:
 def test_regions_and_labels_are_reported(tmp_path: Path) -> None:
     texts = ["approxftl region 7 thread approximate frames", "approxftl label 7 half way",
              "cfq 7 something else"]
-    file = write_file_at(tmp_path / "t", pack_events(
+    file = write_test_file(tmp_path / "t", pack_events(
         [make_trace_note(5 + i, NOTE_MESSAGE, text.encode(), group=i == 0) for i,
          text in enumerate(texts)]
         + [make_request_event(20, QUEUE, READ, 0, 512)]))
-    remarks = run_trace_as_json("pair", file)["remarks"]
+    remarks = run_trace_tool_json("pair", file)["remarks"]
     assert [(r["t_ns"], r["text"]) for r in remarks] == [
         (5, "region 7 thread approximate frames"), (6, "label 7 half way")]
 
 
 def test_missing_events_are_counted(tmp_path: Path) -> None:
-    file = write_file_at(tmp_path / "t", pack_events([
+    file = write_test_file(tmp_path / "t", pack_events([
         make_request_event(10, QUEUE, READ, 0, 512, sequence=1),
                                                     make_request_event(20, COMPLETE, READ, 64, 512,
                                                                        sequence=2),
         make_request_event(30, QUEUE, READ, 8, 512, sequence=9),
                                                     make_request_event(40, COMPLETE, READ, 8, 512,
                                                                        error=5)]))
-    done = run_trace("pair", file, "--json")
-    losses = run_trace_as_json("pair", file)["losses"]
+    done = run_trace_tool("pair", file, "--json")
+    losses = run_trace_tool_json("pair", file)["losses"]
     assert losses["unfinished_requests"] == losses["unbegun_completions"] == 1
     assert losses["failed_requests"] == 1
     assert losses["missing_events"] == 6
     assert f"{file}: byte 96: 6 events of processor 0 before this one are missing" in done.err
-    assert run_trace("pair", "--strict", file).code == 1
+    assert run_trace_tool("pair", "--strict", file).code == 1
 
 
 def test_damaged_data_are_skipped_and_reported(tmp_path: Path) -> None:
     good = [make_request_event(10 * i, QUEUE, READ, i, 512) for i in range(1, 5)]
     data = pack_events(good[:2]) + b"\x07teA" * 5 + b"xyz" + pack_events(good[2:])
     data += pack_events(good[:1])[:30]
-    file = write_file_at(tmp_path / "t", data)
-    done = run_trace_or_fail("info", file, "--json")
+    file = write_test_file(tmp_path / "t", data)
+    done = run_trace_tool_ok("info", file, "--json")
     assert len(read_trace_rows(file)) == 4
     assert f"{file}: byte 96: no event begins here; skipped 23 bytes" in done.err
     assert f"{file}: byte 215: the file ends inside an event" in done.err
-    assert run_trace_as_json("info", file)["losses"]["skipped_bytes"] == 53
-    strict = run_trace("info", "--strict", file)
+    assert run_trace_tool_json("info", file)["losses"]["skipped_bytes"] == 53
+    strict = run_trace_tool("info", "--strict", file)
     assert (strict.code, strict.out) == (1, "")
     assert "byte 96" in strict.err
 
@@ -369,55 +369,55 @@ def test_truncation_of_a_capture_at_any_byte_is_noticed(tmp_path: Path) -> None:
     data = pack_events([make_request_event(10, QUEUE, READ, 0, 512),
                         make_write_class_note(20, 0, 512, "precise")])
     for size in range(1, len(data)):
-        done = run_trace("info", "--strict", write_file_at(tmp_path / "t", data[:size]))
+        done = run_trace_tool("info", "--strict", write_test_file(tmp_path / "t", data[:size]))
         assert done.code == (0 if size == 48 else 1), size
         assert size == 48 or "byte" in done.err or "format" in done.err
 
 
 def test_events_out_of_order_are_put_in_order(tmp_path: Path) -> None:
     events = make_random_capture(12, processors=1)[0]
-    expected = read_trace_rows(write_file_at(tmp_path / "t", pack_events(events)))
+    expected = read_trace_rows(write_test_file(tmp_path / "t", pack_events(events)))
     shuffled = [Event(**{**event.__dict__, "sequence": 0}) for event in events]
     random.Random(1).shuffle(shuffled)
-    assert read_trace_rows(write_file_at(tmp_path / "u", pack_events(shuffled))) == expected
+    assert read_trace_rows(write_test_file(tmp_path / "u", pack_events(shuffled))) == expected
 
 
 def test_events_far_out_of_order_are_reported(tmp_path: Path) -> None:
     events = [make_request_event(t, QUEUE, READ, t, 512) for t in range(1000, 14000)]
-    file = write_file_at(tmp_path / "t",
-                         pack_events([*events, make_request_event(5, QUEUE, READ, 0, 512)]))
-    assert run_trace_as_json("info", file)["losses"]["late_items"] == 1
+    file = write_test_file(tmp_path / "t",
+                           pack_events([*events, make_request_event(5, QUEUE, READ, 0, 512)]))
+    assert run_trace_tool_json("info", file)["losses"]["late_items"] == 1
     out = tmp_path / "out.aft"
-    run_trace_or_fail("convert", "-q", file, out)
-    assert run_trace("convert", "--strict", "--force", file, out).code == 1
+    run_trace_tool_ok("convert", "-q", file, out)
+    assert run_trace_tool("convert", "--strict", "--force", file, out).code == 1
 
 
 def test_processors_without_events_are_accepted(tmp_path: Path) -> None:
     name = write_capture(tmp_path, [[], *make_random_capture(14), []])
     assert len(read_trace_rows(name)) == 400
-    write_file_at(tmp_path / "cap.blktrace.0", b"")
-    alone = run_trace("info", tmp_path / "cap.blktrace.0")
+    write_test_file(tmp_path / "cap.blktrace.0", b"")
+    alone = run_trace_tool("info", tmp_path / "cap.blktrace.0")
     assert alone.code == 1
     assert "empty" in alone.err
 
 
 def test_a_partial_capture_is_reported(tmp_path: Path) -> None:
     write_capture(tmp_path, make_random_capture(16))
-    done = run_trace_or_fail("info", tmp_path / "cap.blktrace.1")
+    done = run_trace_tool_ok("info", tmp_path / "cap.blktrace.1")
     assert "1 of 3 files of this capture" in done.err
-    assert "files of this capture" not in run_trace_or_fail("info", tmp_path / "cap").err
+    assert "files of this capture" not in run_trace_tool_ok("info", tmp_path / "cap").err
 
 
 def test_one_of_several_traced_devices_must_be_chosen(tmp_path: Path) -> None:
     other = DEVICE + 1
-    file = write_file_at(tmp_path / "t", pack_events([
+    file = write_test_file(tmp_path / "t", pack_events([
         make_request_event(10, QUEUE, READ, 0, 512),
                                                     make_request_event(20, QUEUE, READ, 0, 512,
                                                                        device=other),
         make_request_event(30, COMPLETE, READ, 0, 512, device=other),
                                                     make_request_event(40, COMPLETE, READ, 0,
                                                                        512)]))
-    refused = run_trace("info", file)
+    refused = run_trace_tool("info", file)
     assert refused.code == 1
     assert "253:0 and 253:1" in refused.err
     assert "--device" in refused.err
@@ -433,8 +433,8 @@ def test_a_request_that_never_completes_does_not_delay_later_ones(tmp_path: Path
     for i in range(300_000):
         events.append(make_request_event(10 + 2 * i, QUEUE, READ, i, 512))
         events.append(make_request_event(11 + 2 * i, COMPLETE, READ, i, 512))
-    file = write_file_at(tmp_path / "t", pack_events(events))
-    result = run_trace_as_json("info", file)
+    file = write_test_file(tmp_path / "t", pack_events(events))
+    result = run_trace_tool_json("info", file)
     assert result["requests"]["all"]["requests"] == 300_001
     assert result["requests"]["all"]["latency"]["known"] == 300_000
     assert result["losses"]["unfinished_requests"] == 1

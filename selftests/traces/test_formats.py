@@ -14,10 +14,10 @@ from selftests.traces.support import (
     make_request_event,
     pack_events,
     read_trace_rows,
-    run_trace,
-    run_trace_as_json,
-    run_trace_or_fail,
-    write_file_at,
+    run_trace_tool,
+    run_trace_tool_json,
+    run_trace_tool_ok,
+    write_test_file,
 )
 
 
@@ -87,16 +87,16 @@ CASES["msr"] = (CASES["msr"][0], [
 @pytest.mark.parametrize("name", CASES)
 def test_text_formats_are_detected_and_read(tmp_path: Path, name: str) -> None:
     text, expected = CASES[name]
-    file = write_file_at(tmp_path / "trace", text.replace("4096,\n", "4096\n") if name == "msr"
-                         else text)
-    info = run_trace_as_json("info", file)
+    file = write_test_file(tmp_path / "trace", text.replace("4096,\n", "4096\n") if name == "msr"
+                           else text)
+    info = run_trace_tool_json("info", file)
     assert info["files"][0]["format"] == name
     assert info["losses"]["dropped_lines"] == 0
     assert [convert_row_to_tuple(row) for row in read_trace_rows(file)] == expected
 
 
 def test_blkparse_names_and_tags_are_read(tmp_path: Path) -> None:
-    found = read_trace_rows(write_file_at(tmp_path / "t", CASES["blkparse"][0]))
+    found = read_trace_rows(write_test_file(tmp_path / "t", CASES["blkparse"][0]))
     assert [r.process for r in found] == ["a b", "kjournald", "kjournald"]
     assert (found[2].name, found[2].by, found[2].fua) == ("approximate", "file", True)
 
@@ -110,26 +110,26 @@ def test_each_invalid_line_of_a_trace_is_reported(tmp_path: Path, name: str) -> 
     many = lines[:1] + lines[1:] * 40
     bad = {len(many) + 1: "this is not a line\n", len(many) + 2: "1,2,3,4,5,6,7,8,9\n"}
     text = "".join(many) + "".join(bad.values()) + lines[-1]
-    file = write_file_at(tmp_path / "t", text)
-    done = run_trace_or_fail("info", file)
+    file = write_test_file(tmp_path / "t", text)
+    done = run_trace_tool_ok("info", file)
     for line in bad:
         assert f"{file}: line {line}: dropped:" in done.err
     assert "2 lines were dropped" in done.out
     dropped = tmp_path / "dropped"
-    run_trace_or_fail("info", "--dropped", dropped, file)
+    run_trace_tool_ok("info", "--dropped", dropped, file)
     assert len(dropped.read_text().splitlines()) == 2
-    strict = run_trace("info", "--strict", file)
+    strict = run_trace_tool("info", "--strict", file)
     assert (strict.code, strict.out) == (1, "")
     assert f"line {len(many) + 1}" in strict.err
     out = tmp_path / "out.aft"
-    assert run_trace("convert", "--strict", file, out).code == 1
+    assert run_trace_tool("convert", "--strict", file, out).code == 1
     assert not out.exists()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["dropped", "t"]
 
 
 def test_complaints_beyond_the_tenth_are_only_counted(tmp_path: Path) -> None:
-    file = write_file_at(tmp_path / "t", CASES["spc"][0] * 300 + "junk\n" * 25)
-    done = run_trace_or_fail("info", file)
+    file = write_test_file(tmp_path / "t", CASES["spc"][0] * 300 + "junk\n" * 25)
+    done = run_trace_tool_ok("info", file)
     assert done.err.count("dropped") == 10
     assert "15 complaints were not printed" in done.out
 
@@ -143,21 +143,21 @@ def test_complaints_beyond_the_tenth_are_only_counted(tmp_path: Path) -> None:
     ("70000,0,512,w,1.0", "not a line"),
 ])
 def test_impossible_requests_are_refused(tmp_path: Path, line: str, why: str) -> None:
-    done = run_trace_or_fail("info",
-                             write_file_at(tmp_path / "t", CASES["spc"][0] * 20 + line + "\n"))
+    done = run_trace_tool_ok("info",
+                             write_test_file(tmp_path / "t", CASES["spc"][0] * 20 + line + "\n"))
     assert "line 41: dropped: " in done.err
     assert why in done.err
 
 
 def test_lines_without_an_operation_are_dropped(tmp_path: Path) -> None:
     text = CASES["systor"][0] * 8 + "1455591805.0,0.001,,0,0,512\n"
-    assert "neither read nor write" in run_trace_or_fail("info",
-                                                         write_file_at(tmp_path / "t", text)).err
+    assert "neither read nor write" in run_trace_tool_ok("info",
+                                                         write_test_file(tmp_path / "t", text)).err
 
 
 def test_times_with_decimals_need_a_unit(tmp_path: Path) -> None:
-    file = write_file_at(tmp_path / "t", "0.005859 0 6160424 16 0\n0.017578 0 2035160 16 1\n")
-    refused = run_trace("info", file)
+    file = write_test_file(tmp_path / "t", "0.005859 0 6160424 16 0\n0.017578 0 2035160 16 1\n")
+    refused = run_trace_tool("info", file)
     assert refused.code == 1
     assert "--time-unit" in refused.err
     assert [r.t_ns for r in read_trace_rows("--time-unit", "s", file)] == [5_859_000, 17_578_000]
@@ -165,7 +165,7 @@ def test_times_with_decimals_need_a_unit(tmp_path: Path) -> None:
 
 
 def test_the_unit_of_times_is_set_by_an_option(tmp_path: Path) -> None:
-    file = write_file_at(tmp_path / "t", CASES["alibaba"][0])
+    file = write_test_file(tmp_path / "t", CASES["alibaba"][0])
     assert read_trace_rows("--time-unit", "ns", file)[0].t_ns == 1577808144360767
 
 
@@ -174,7 +174,7 @@ MAP = "time=1,pid=2,op=3,offset=4,bytes=5,sep=;"
 
 
 def test_csv_columns_may_be_in_any_order(tmp_path: Path) -> None:
-    file = write_file_at(tmp_path / "t", CSV)
+    file = write_test_file(tmp_path / "t", CSV)
     found = read_trace_rows("--from", "csv", "--columns", MAP, "--time-unit", "ms", "--offset-unit",
                             "sectors", file)
     assert [convert_row_to_tuple(r) for r in found] == [
@@ -197,14 +197,14 @@ def test_csv_columns_may_be_in_any_order(tmp_path: Path) -> None:
     (["--device", "8"], "MAJOR:MINOR"),
 ])
 def test_missing_format_details_are_requested(tmp_path: Path, options: list[str], why: str) -> None:
-    done = run_trace("info", *options, write_file_at(tmp_path / "t", CSV))
+    done = run_trace_tool("info", *options, write_test_file(tmp_path / "t", CSV))
     assert done.code in {1, 2}
     assert why in done.err
     assert done.out == ""
 
 
 def test_operations_in_a_csv_trace_may_be_numbers(tmp_path: Path) -> None:
-    file = write_file_at(tmp_path / "t", "1,0,0,512\n2,1,0,512\n3,2,0,512\n")
+    file = write_test_file(tmp_path / "t", "1,0,0,512\n2,1,0,512\n3,2,0,512\n")
     columns = "time=1,op=2,offset=3,bytes=4,op-read=1"
     found = read_trace_rows("--from", "csv", "--columns", columns, "--time-unit", "s",
                             "--offset-unit", "bytes", file)
@@ -213,8 +213,8 @@ def test_operations_in_a_csv_trace_may_be_numbers(tmp_path: Path) -> None:
 
 def test_traces_in_oracle_general_format_are_read(tmp_path: Path) -> None:
     data = b"".join(struct.pack("<IQIq", t, 4096 * t, 4096, -1) for t in range(1, 4))
-    file = write_file_at(tmp_path / "t", data + b"tail")
-    done = run_trace_or_fail("info", "--from", "oracle", file)
+    file = write_test_file(tmp_path / "t", data + b"tail")
+    done = run_trace_tool_ok("info", "--from", "oracle", file)
     assert "byte 72: dropped: the file ends inside a record" in done.err
     assert [convert_row_to_tuple(r) for r in read_trace_rows("--from", "oracle", file)] == [
         (t * 10**9, "read", 4096 * t, 4096, 0, 0) for t in range(1, 4)]
@@ -233,8 +233,8 @@ def test_vscsi_traces_are_read(tmp_path: Path, version: int) -> None:
         struct.pack("<IIIHHQQ", i, size, 1, command, 0x100, block, t_us) if version == 1 else
         struct.pack("<HHIIIQQQ", command, 0x205, i, size, 1, block, t_us, took)
         for i, (command, size, block, t_us, took) in enumerate(COMMANDS))
-    file = write_file_at(tmp_path / "t", data + b"tail")
-    info = run_trace_or_fail("info", file)
+    file = write_test_file(tmp_path / "t", data + b"tail")
+    info = run_trace_tool_ok("info", file)
     assert "vscsi" in info.out
     assert f"byte {len(data)}: dropped: the file ends inside a record" in info.err
     found = read_trace_rows(file)
@@ -243,13 +243,13 @@ def test_vscsi_traces_are_read(tmp_path: Path, version: int) -> None:
         one[4] if version == 2 else 0 for one in FOUND]
     high = bytearray(data)
     high[-16:] = 16 * b"\xff"
-    done = run_trace_or_fail("info", write_file_at(tmp_path / "t", bytes(high)))
+    done = run_trace_tool_ok("info", write_test_file(tmp_path / "t", bytes(high)))
     assert "dropped: a block, or a time, is beyond 64 bits" in done.err
 
 
 def test_unknown_vscsi_versions_are_refused(tmp_path: Path) -> None:
     for data in (b"\0" * 80, b"\1" * 80, b"x"):
-        done = run_trace("info", "--from", "vscsi", write_file_at(tmp_path / "t", data))
+        done = run_trace_tool("info", "--from", "vscsi", write_test_file(tmp_path / "t", data))
         assert done.code == 1
         assert "neither version 1 nor version 2 of vscsi" in done.err
 
@@ -261,13 +261,13 @@ def test_scsi_operations_are_recognised(tmp_path: Path, base: int, codes: list[s
     wrong = ["12", "0", "", "-28", "zz", "0x00000028"]
     text = "".join(f"{i},{code},{4096 * i},512\n" for i, code in enumerate([*codes, *wrong]))
     words = ("--from", "csv", "--columns", f"time=1,op=2,offset=3,bytes=4,op-scsi={base}",
-             "--time-unit", "us", "--offset-unit", "bytes", write_file_at(tmp_path / "t", text))
+             "--time-unit", "us", "--offset-unit", "bytes", write_test_file(tmp_path / "t", text))
     assert [row.op for row in read_trace_rows(*words)] == [
         "write", "read", "write", "read", "discard", "flush", "write_zeroes", "write"]
-    assert run_trace_or_fail("info", *words).err.count(": dropped") == len(wrong)
+    assert run_trace_tool_ok("info", *words).err.count(": dropped") == len(wrong)
     other = [word.replace(f"scsi={base}", "scsi=8") if isinstance(word, str) else word
              for word in words]
-    assert "is not understood" in run_trace("info", *other).err
+    assert "is not understood" in run_trace_tool("info", *other).err
 
 
 def compress_data(data: bytes, how: str) -> bytes:
@@ -281,61 +281,61 @@ def compress_data(data: bytes, how: str) -> bytes:
 @pytest.mark.parametrize("how", ["gzip", "zstd", "xz", "bzip2"])
 def test_compressed_files_are_read(tmp_path: Path, how: str) -> None:
     text = (CASES["spc"][0] * 30_000).encode()
-    expected = run_trace_as_json("info", write_file_at(tmp_path / "plain", text))["requests"]
+    expected = run_trace_tool_json("info", write_test_file(tmp_path / "plain", text))["requests"]
     packed = compress_data(text, how)
-    assert run_trace_as_json("info", write_file_at(tmp_path / "p",
-                                                   packed))["requests"] == expected
-    assert run_trace_as_json("info", "-", stdin=packed)["requests"] == expected
-    twice = run_trace_as_json("info", write_file_at(tmp_path / "q", packed + packed))
+    assert run_trace_tool_json("info", write_test_file(tmp_path / "p",
+                                                       packed))["requests"] == expected
+    assert run_trace_tool_json("info", "-", stdin=packed)["requests"] == expected
+    twice = run_trace_tool_json("info", write_test_file(tmp_path / "q", packed + packed))
     assert twice["requests"]["all"]["requests"] == 2 * expected["all"]["requests"]
-    short = run_trace("info", write_file_at(tmp_path / "r", packed[:-9]))
+    short = run_trace_tool("info", write_test_file(tmp_path / "r", packed[:-9]))
     assert short.code == 1
     assert "end too early" in short.err
     wrong = bytearray(packed)
     wrong[len(wrong) // 2] ^= 0xFF
-    assert run_trace("info", write_file_at(tmp_path / "s", bytes(wrong))).code == 1
+    assert run_trace_tool("info", write_test_file(tmp_path / "s", bytes(wrong))).code == 1
 
 
 def test_xz_that_takes_much_memory_is_refused(tmp_path: Path) -> None:
     filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 29}]
     packed = lzma.compress(CASES["spc"][0].encode() * 20, filters=filters)
-    done = run_trace("info", write_file_at(tmp_path / "t", packed))
+    done = run_trace_tool("info", write_test_file(tmp_path / "t", packed))
     assert done.code == 1
     assert "take more than 256 MiB of memory; expand them first: xz -dc" in done.err
 
 
 def test_files_of_no_format_are_refused(tmp_path: Path) -> None:
-    assert run_trace("info", tmp_path / "no").code == 3
-    assert run_trace("info", write_file_at(tmp_path / "e", b"")).code == 1
-    assert run_trace("info", write_file_at(tmp_path / "z", bytes(5000))).code == 1
-    assert run_trace("info", tmp_path).code == 3
+    assert run_trace_tool("info", tmp_path / "no").code == 3
+    assert run_trace_tool("info", write_test_file(tmp_path / "e", b"")).code == 1
+    assert run_trace_tool("info", write_test_file(tmp_path / "z", bytes(5000))).code == 1
+    assert run_trace_tool("info", tmp_path).code == 3
 
 
 def test_files_of_events_and_files_of_requests_cannot_be_mixed(tmp_path: Path) -> None:
-    events = write_file_at(tmp_path / "a",
-                           pack_events([make_request_event(1, 1, "read", 0, 512)]))
-    requests = write_file_at(tmp_path / "b", CASES["spc"][0])
-    done = run_trace("info", events, requests)
+    events = write_test_file(tmp_path / "a",
+                             pack_events([make_request_event(1, 1, "read", 0, 512)]))
+    requests = write_test_file(tmp_path / "b", CASES["spc"][0])
+    done = run_trace_tool("info", events, requests)
     assert done.code == 1
     assert "cannot be mixed" in done.err
 
 
 def test_files_are_merged_by_time(tmp_path: Path) -> None:
     lines = [f"{i % 3},{8 * i},4096,{'rw'[i % 2]},{i / 1000:.6f}\n" for i in range(9000)]
-    whole = write_file_at(tmp_path / "whole", "".join(lines))
-    parts = [write_file_at(tmp_path / f"part{k}", "".join(lines[k::3])) for k in range(3)]
+    whole = write_test_file(tmp_path / "whole", "".join(lines))
+    parts = [write_test_file(tmp_path / f"part{k}", "".join(lines[k::3])) for k in range(3)]
     assert read_trace_rows(*parts) == read_trace_rows(whole)
 
 
 def test_lines_that_are_not_in_order_of_time_are_sorted(tmp_path: Path) -> None:
     times = [5, 3, 9, 1, 7]
-    file = write_file_at(tmp_path / "t", "".join(f"0,0,512,r,{t}.0\n" for t in times))
+    file = write_test_file(tmp_path / "t", "".join(f"0,0,512,r,{t}.0\n" for t in times))
     assert [r.t_ns for r in read_trace_rows(file)] == [t * 10**9 for t in sorted(times)]
-    assert run_trace_as_json("info", file)["losses"]["late_items"] == 0
+    assert run_trace_tool_json("info", file)["losses"]["late_items"] == 0
 
 
 def test_a_very_long_line_is_refused(tmp_path: Path) -> None:
     text = CASES["spc"][0] * 20 + "x" * 3_000_000 + "\n" + CASES["spc"][0]
-    result = run_trace_as_json("info", write_file_at(tmp_path / "t", text))
+    result = run_trace_tool_json("info", write_test_file(tmp_path / "t", text))
     assert result["requests"]["all"]["requests"] == 42
     assert result["losses"]["dropped_lines"] >= 1

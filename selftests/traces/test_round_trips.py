@@ -11,9 +11,9 @@ from selftests.sim.support import LIFE, READ, WRITE, Record, read_trace, write_t
 from selftests.traces.support import (
     read_aft_records,
     read_trace_rows,
-    run_trace,
-    run_trace_or_fail,
-    write_file_at,
+    run_trace_tool,
+    run_trace_tool_ok,
+    write_test_file,
 )
 
 CLASSES = ("precise", "approximate", "approximate_2", "approximate_3")
@@ -49,9 +49,9 @@ def convert_stream_and_read_back(stream: list[Request], form: str, *options: str
     """Write a stream of requests in a format, and read the stream back."""
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        source = write_file_at(directory / "source", write_stream_as_csv(stream))
+        source = write_test_file(directory / "source", write_stream_as_csv(stream))
         out = directory / "out"
-        run_trace_or_fail("convert", "-q", "--keep-time", "--to", form, source, out)
+        run_trace_tool_ok("convert", "-q", "--keep-time", "--to", form, source, out)
         if not out.stat().st_size:
             return []
         return [(r.t_ns, r.op, r.offset, r.size, r.latency_ns, r.pid, r.stream, r.name)
@@ -70,8 +70,8 @@ def test_csv_and_record_files_keep_all_fields_of_requests(stream: list[Request])
 def test_a_record_file_has_the_layout_that_its_manual_describes(stream: list[Request]) -> None:
     with tempfile.TemporaryDirectory() as name:
         out = Path(name) / "out.aft"
-        run_trace_or_fail("convert", "-q", "--keep-time",
-                          write_file_at(Path(name) / "source", write_stream_as_csv(stream)), out)
+        run_trace_tool_ok("convert", "-q", "--keep-time",
+                          write_test_file(Path(name) / "source", write_stream_as_csv(stream)), out)
         assert read_aft_records(out) == [
             (t, offset // 512, size // 512, OPS.index(op), CLASSES.index(kind), stream_,
              latency // 100, pid)
@@ -114,8 +114,8 @@ def test_blktrace_keeps_classes_and_latencies(stream: list[Request]) -> None:
 def test_blkparse_reads_written_blktrace_files(tmp_path: Path) -> None:
     stream = [(1000 * i, OPS[i % 2], 4096 * i, 4096, 500, 7, 0, "precise") for i in range(1, 50)]
     out = tmp_path / "x.blktrace.0"
-    source = write_file_at(tmp_path / "source", write_stream_as_csv(stream))
-    run_trace_or_fail("convert", source, out)
+    source = write_test_file(tmp_path / "source", write_stream_as_csv(stream))
+    run_trace_tool_ok("convert", source, out)
     said = subprocess.run(["blkparse", "-i", tmp_path / "x", "-q", "-f", r"%t %a %d %S %N\n"],
                           check=True, capture_output=True, text=True).stdout.splitlines()
     queued = [line.split() for line in said if " Q " in line]
@@ -128,8 +128,8 @@ def test_blkparse_reads_written_blktrace_files(tmp_path: Path) -> None:
 def test_fio_replays_written_iologs(tmp_path: Path) -> None:
     stream = [(1000 * i, OPS[i % 2], 4096 * i, 4096, 0, 0, 0, "precise") for i in range(100)]
     log = tmp_path / "log"
-    run_trace_or_fail("convert", "--to", "iolog",
-                      write_file_at(tmp_path / "source", write_stream_as_csv(stream)), log)
+    run_trace_tool_ok("convert", "--to", "iolog",
+                      write_test_file(tmp_path / "source", write_stream_as_csv(stream)), log)
     done = subprocess.run(
         ["fio", "--name=x", "--ioengine=null", f"--read_iolog={log}", "--size=1g",
          f"--replay_redirect={tmp_path / 'target'}", "--output-format=terse"],
@@ -140,25 +140,25 @@ def test_fio_replays_written_iologs(tmp_path: Path) -> None:
 
 
 def test_requests_that_a_format_cannot_store_are_reported(tmp_path: Path) -> None:
-    source = write_file_at(tmp_path / "source",
-                           HEADER + "1,flush,0,0,0,0,0,\n2,read,0,512,0,0,0,\n")
-    done = run_trace_or_fail("convert", "--to", "msr", source, tmp_path / "out")
+    source = write_test_file(tmp_path / "source",
+                             HEADER + "1,flush,0,0,0,0,0,\n2,read,0,512,0,0,0,\n")
+    done = run_trace_tool_ok("convert", "--to", "msr", source, tmp_path / "out")
     assert "1 requests left out, which msr cannot hold: flush" in done.err
     assert "1 requests written" in done.err
-    strict = run_trace("convert", "--strict", "--to", "msr", source, tmp_path / "other")
+    strict = run_trace_tool("convert", "--strict", "--to", "msr", source, tmp_path / "other")
     assert strict.code == 1
     assert not (tmp_path / "other").exists()
 
 
 def test_request_ranges_are_rounded_outward_to_sectors(tmp_path: Path) -> None:
-    source = write_file_at(tmp_path / "source", HEADER + "1,read,700,400,0,0,0,\n")
+    source = write_test_file(tmp_path / "source", HEADER + "1,read,700,400,0,0,0,\n")
     out = tmp_path / "out.aft"
-    run_trace_or_fail("convert", source, out)
+    run_trace_tool_ok("convert", source, out)
     assert read_aft_records(out)[0][1:3] == (1, 2)
 
 
 def test_conversion_keeps_lifetime_hints(tmp_path: Path) -> None:
     records = [Record(0, 8, 8, WRITE | 3 << LIFE), Record(1, 8, 8, READ)]
     out = tmp_path / "out.aft"
-    run_trace_or_fail("convert", write_trace(tmp_path / "source.aft", records), out)
+    run_trace_tool_ok("convert", write_trace(tmp_path / "source.aft", records), out)
     assert [record.op for record in read_trace(out)] == [WRITE | 3 << LIFE, READ]

@@ -6,7 +6,7 @@ import lzma
 from pathlib import Path
 
 import pytest
-from selftests.traces.support import SAMPLES, Json, run_trace_as_json, write_file_at
+from selftests.traces.support import SAMPLES, Json, run_trace_tool_json, write_test_file
 
 pytestmark = pytest.mark.skipif(not SAMPLES, reason="AFTL_TRACE_SAMPLES is not set")
 HERE = Path(SAMPLES or "")
@@ -29,7 +29,7 @@ def test_published_samples_are_read(tmp_path: Path, name: str, form: str, reques
         data = lzma.decompress(data)
     elif name.endswith(".bz2"):
         data = bz2.decompress(data)
-    result: Json = run_trace_as_json("info", write_file_at(tmp_path / "sample", data))
+    result: Json = run_trace_tool_json("info", write_test_file(tmp_path / "sample", data))
     assert result["files"][0]["format"] == form
     assert result["losses"]["dropped_lines"] == result["losses"]["skipped_bytes"] == 0
     assert result["requests"]["all"]["requests"] == requests
