@@ -71,7 +71,7 @@ def read_integer_values(path: Path) -> NDArray[np.uint64]:
     return np.fromfile(path, dtype=np.uint64, offset=HEADER)
 
 
-def list_approximate_offsets(app: str, data: NDArray[np.uint8], name: str) -> NDArray[np.intp]:
+def list_approximate_byte_offsets(app: str, data: NDArray[np.uint8], name: str) -> NDArray[np.intp]:
     """Return the offsets of all bytes of an input file in which bits may flip."""
     stride = INPUTS[app][name] or len(data)
     offsets = np.arange(len(data))
@@ -85,7 +85,7 @@ def flip_bits(app: str, folder: Path, rate: float, seed: int) -> int:
     for name in INPUTS[app]:
         data = np.fromfile(folder / name, dtype=np.uint8)
         for bit in range(8):
-            offsets = list_approximate_offsets(app, data, name)
+            offsets = list_approximate_byte_offsets(app, data, name)
             hit = offsets[random.random(len(offsets)) < rate]
             data[hit] ^= np.uint8(1 << bit)
             count += len(hit)
@@ -120,7 +120,7 @@ def test_apps_without_bit_errors_compute_the_right_result(app: str, way: str,
     assert list(tmp_path.iterdir()) == []
 
 
-def split_into_tiles(data: Words, rows: int, columns: int) -> NDArray[np.complex128]:
+def rearrange_matrix_into_tiles(data: Words, rows: int, columns: int) -> NDArray[np.complex128]:
     points = data[: 2 * rows * columns].view(np.complex128)
     return points.reshape(rows // 32, columns // 32, 32, 32).swapaxes(1, 2).reshape(rows, columns)
 
@@ -128,21 +128,22 @@ def split_into_tiles(data: Words, rows: int, columns: int) -> NDArray[np.complex
 @pytest.mark.parametrize(("size", "rows"), [(2048, 64), (16384, 128), (32768, 256)])
 def test_app_fft_computes_the_transform_of_numpy(size: int, rows: int, tmp_path: Path) -> None:
     run_app_for_report("fft", tmp_path, "--size", str(size))
-    signal = split_into_tiles(read_float_values(tmp_path / "signal"), rows, size // rows).ravel()
-    spectrum = split_into_tiles(read_float_values(tmp_path / "spectrum"), rows,
-                                size // rows).T.ravel()
+    signal = rearrange_matrix_into_tiles(read_float_values(tmp_path / "signal"), rows,
+                                         size // rows).ravel()
+    spectrum = rearrange_matrix_into_tiles(read_float_values(tmp_path / "spectrum"), rows,
+                                           size // rows).T.ravel()
     assert np.allclose(spectrum, np.fft.fft(signal), rtol=0, atol=1e-9)
     assert 0.5 < np.abs(signal.real).mean() * 2 < 1.5
 
 
-def split_into_blocks(data: Words, side: int) -> Words:
+def rearrange_matrix_into_blocks(data: Words, side: int) -> Words:
     return data.reshape(side, side, 64, 64).swapaxes(1, 2).reshape(side * 64, side * 64)
 
 
 def test_factors_of_app_lu_multiply_to_the_matrix(tmp_path: Path) -> None:
     run_app_for_report("lu", tmp_path, "--size", "192")
-    matrix = split_into_blocks(read_float_values(tmp_path / "matrix"), 3)
-    factors = split_into_blocks(read_float_values(tmp_path / "factors"), 3)
+    matrix = rearrange_matrix_into_blocks(read_float_values(tmp_path / "matrix"), 3)
+    factors = rearrange_matrix_into_blocks(read_float_values(tmp_path / "factors"), 3)
     product = (np.tril(factors, -1) + np.eye(192)) @ np.triu(factors)
     assert np.allclose(product, matrix, rtol=0, atol=1e-10)
     assert np.linalg.matrix_rank(matrix) == 192
@@ -241,7 +242,7 @@ def test_fully_damaged_input_gives_a_result(app: str, content: str, tmp_path: Pa
     write_app_files(app, tmp_path)
     for name in INPUTS[app]:
         data = np.fromfile(tmp_path / name, dtype=np.uint8)
-        offsets = list_approximate_offsets(app, data, name)
+        offsets = list_approximate_byte_offsets(app, data, name)
         pattern = np.frombuffer(bytes.fromhex("00" if content == "random" else content)[::-1],
                                 dtype=np.uint8)
         data[offsets] = np.resize(pattern, len(offsets)) if content != "random" else (

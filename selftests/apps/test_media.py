@@ -37,7 +37,7 @@ def write_media_file(app: str, folder: Path, setup: Setup, *more: str) -> Path:
     return folder / NAMES[app]
 
 
-def compute_media_result(app: str, folder: Path, code: int = 0) -> Json:
+def run_media_compute_phase(app: str, folder: Path, code: int = 0) -> Json:
     return run_app_for_report(app, folder, "--phase", "compute", code=code)
 
 
@@ -174,7 +174,7 @@ def test_media_files_are_read_back_as_written(form: tuple[str, Setup], way: str)
     with TemporaryDirectory() as place:
         folder = Path(place)
         path = write_media_file(app, folder, setup, "--io", way)
-        document = compute_media_result(app, folder)
+        document = run_media_compute_phase(app, folder)
         data = np.fromfile(path, dtype=np.uint8)
         quality = document["quality"]
         assert document["check"]["passed"]
@@ -247,7 +247,7 @@ def test_a_video_error_stays_within_its_group_of_pictures(tmp_path: Path) -> Non
         spoilt = np.flatnonzero((decode_video(data, setup) != decode_video(clean,
                                                                            setup)).any(axis=(1, 2)))
         assert spoilt.tolist() == list(range(hit, min(hit // 4 * 4 + 4, 11)))
-        squares = compute_media_result("vid", tmp_path)["quality"]["mean_square_by_position"]
+        squares = run_media_compute_phase("vid", tmp_path)["quality"]["mean_square_by_position"]
         assert [value > 0 for value in squares] == [
             position >= hit % 4 and hit // 4 * 4 + position < 11 for position in range(4)]
 
@@ -257,7 +257,7 @@ def test_errors_grow_after_the_first_picture_of_a_group(tmp_path: Path) -> None:
     path = write_media_file("vid", tmp_path, setup)
     data = np.fromfile(path, dtype=np.uint8)
     flip_bits(path, make_precise_unit_mask("vid", data, setup), 7.2e-4, 1)
-    quality = compute_media_result("vid", tmp_path)["quality"]
+    quality = run_media_compute_phase("vid", tmp_path)["quality"]
     squares = quality["mean_square_by_position"]
     assert squares[0] == 0
     assert squares == sorted(squares)
@@ -282,7 +282,7 @@ def test_media_quality_is_as_the_error_rate_predicts(app: str, setup: Setup, rat
     path = write_media_file(app, tmp_path, setup)
     precise = make_precise_unit_mask(app, np.fromfile(path, dtype=np.uint8), setup)
     flips = flip_bits(path, precise, rate, 11)
-    document = compute_media_result(app, tmp_path)
+    document = run_media_compute_phase(app, tmp_path)
     inputs, quality = document["inputs"], document["quality"]
     assert inputs["flipped_bits"] == flips
     assert inputs["damaged_precise_bits"] == 0
@@ -316,7 +316,7 @@ def test_the_predicted_error_of_a_video_equals_that_of_flipping_each_bit(tmp_pat
     data = clean.copy()
     data[clean.size // 8 + HEADER] ^= 1
     data.tofile(path)
-    document = compute_media_result("vid", tmp_path)
+    document = run_media_compute_phase("vid", tmp_path)
     rate = 1 / 8 / document["inputs"]["approximate_bytes"]
     quality = document["quality"]
     assert quality["expected_mean_square_error"] == pytest.approx(rate * total / pixels.size,
@@ -336,7 +336,7 @@ def test_a_progressive_image_is_better_than_a_raw_one(tmp_path: Path) -> None:
         precise = (make_precise_unit_mask("img", np.zeros(units * UNIT, dtype=np.uint8), setup)
                    if more else np.arange(units) == 0)
         flip_bits(path, precise, 7.2e-4, 5)
-        found[name] = compute_media_result("img", folder)["quality"]["psnr_db"]
+        found[name] = run_media_compute_phase("img", folder)["quality"]["psnr_db"]
     assert found["progressive"] > found["raw"] + 5
 
 
@@ -362,7 +362,7 @@ def test_impossible_samples_of_a_time_series_are_replaced_by_the_previous_ones(
                              random.integers(0, 256, len(data) - HEADER), data[HEADER:])
     data.tofile(path)
     values, repaired = decode_time_series(tmp_path, 5000)
-    quality = compute_media_result("log", tmp_path)["quality"]
+    quality = run_media_compute_phase("log", tmp_path)["quality"]
     assert quality["repaired_values"] == repaired > 50
     assert quality["mean_absolute_error"] == pytest.approx(
         float(np.abs(values - before).mean()), abs=1e-6)
@@ -421,7 +421,7 @@ def test_damage_to_precise_parts_is_reported(
     assert done.err.count("\n") == 1
 
 
-def change_header_numbers(path: Path, **changes: int) -> None:
+def change_numbers_in_media_header(path: Path, **changes: int) -> None:
     """Change numbers in the header of an image or log, and keep the header's length."""
     header = path.read_bytes()[:HEADER]
     for name, value in changes.items():
@@ -447,7 +447,7 @@ def change_header_numbers(path: Path, **changes: int) -> None:
 ])
 def test_media_files_with_wrong_headers_are_refused(app: str, setup: Setup, changes: dict[str, int],
                                                     sentence: str, tmp_path: Path) -> None:
-    change_header_numbers(write_media_file(app, tmp_path, setup), **changes)
+    change_numbers_in_media_header(write_media_file(app, tmp_path, setup), **changes)
     done = run_app(app, tmp_path, "--phase", "compute")
     assert done.code == 1
     assert sentence in done.err

@@ -143,7 +143,7 @@ def find_mean_without_percentiles(shown: list[str]) -> str | None:
     return None
 
 
-def find_row_cut_without_ellipsis(shown: list[str], printed: str) -> str | None:
+def find_row_omitted_without_ellipsis(shown: list[str], printed: str) -> str | None:
     """Return the first table row that a document leaves out without a "...", or None."""
     rows = [row for row in printed.splitlines() if row.strip()]
     at, marked = 0, False
@@ -210,7 +210,7 @@ def test_commands_print_the_documented_output(path: Path, tmp_path: Path) -> Non
         lost = find_first_missing_line(command.shown, done.stdout)
         assert lost is None, f"not in the output: {lost}\n{told}"
         if any(RESPONSE.match(line) for line in command.shown):
-            cut = find_row_cut_without_ellipsis(command.shown, done.stdout)
+            cut = find_row_omitted_without_ellipsis(command.shown, done.stdout)
             assert cut is None, f"left out without \"...\": {cut}\n{told}"
 
 

@@ -69,14 +69,14 @@ def check_model_refused(data: bytes, sentence: str) -> None:
 # Valid files
 
 
-def select_tensors_of_kind(kind: str) -> st.SearchStrategy[Made]:
+def generate_tensors_of_element_type(kind: str) -> st.SearchStrategy[Made]:
     shapes = st.lists(st.integers(0, 9), min_size=1, max_size=4).map(tuple)
     return shapes.flatmap(lambda shape: st.binary(
         min_size=math.prod(shape) * KINDS[kind][0], max_size=math.prod(shape) * KINDS[kind][0],
     ).map(lambda data: Made("", kind, shape, data)))
 
 
-MADE = st.sampled_from(sorted(set(KINDS) - {"bf16"})).flatmap(select_tensors_of_kind)
+MADE = st.sampled_from(sorted(set(KINDS) - {"bf16"})).flatmap(generate_tensors_of_element_type)
 TENSORS = st.lists(MADE, min_size=1, max_size=6).map(
     lambda found: [one._replace(name=f"t{number}é") for number, one in enumerate(found)])
 
@@ -140,7 +140,7 @@ def test_a_file_that_ends_too_early_is_refused(form: str) -> None:
             parse_model_bytes(data[:kept])
 
 
-def make_changed_file(**changes: Any) -> bytes:
+def make_safetensors_variant(**changes: Any) -> bytes:
     """Return a safetensors file of one tensor with changes in its header entry."""
     one = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]} | changes
     return pack_safetensors_file({"t": {key: value for key, value in one.items()
@@ -170,29 +170,29 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "not a number": (pack_safetensors_file(b'{"a":NaN}'), "a number that is none"),
     "many digits": (pack_safetensors_file(b'{"t":{"dtype":"F32","data_offsets":[0,8],"shape":['
                                           + b"9" * 5000 + b"]}}"), "no JSON"),
-    "key missing": (make_changed_file(dtype=None), "other keys"),
-    "key more": (make_changed_file(more=1), "other keys"),
-    "type": (make_changed_file(dtype="F12"), "its type F12 is unknown"),
-    "type of no text": (make_changed_file(dtype=["F32"]), "is unknown"),
-    "shape of floats": (make_changed_file(shape=[2.0]), "whole numbers"),
-    "shape of truth": (make_changed_file(shape=[True, 2]), "whole numbers"),
-    "shape negative": (make_changed_file(shape=[-2, -1]), "no shape"),
-    "shape large": (make_changed_file(shape=[2**62, 2**62]), "no number of bytes"),
-    "shape that would wrap to 8 bytes": (make_changed_file(shape=[2**62 + 2]),
+    "key missing": (make_safetensors_variant(dtype=None), "other keys"),
+    "key more": (make_safetensors_variant(more=1), "other keys"),
+    "type": (make_safetensors_variant(dtype="F12"), "its type F12 is unknown"),
+    "type of no text": (make_safetensors_variant(dtype=["F32"]), "is unknown"),
+    "shape of floats": (make_safetensors_variant(shape=[2.0]), "whole numbers"),
+    "shape of truth": (make_safetensors_variant(shape=[True, 2]), "whole numbers"),
+    "shape negative": (make_safetensors_variant(shape=[-2, -1]), "no shape"),
+    "shape large": (make_safetensors_variant(shape=[2**62, 2**62]), "no number of bytes"),
+    "shape that would wrap to 8 bytes": (make_safetensors_variant(shape=[2**62 + 2]),
                                          "no number of bytes"),
-    "shape deep": (make_changed_file(shape=[1] * 33), "no shape"),
-    "bytes too few": (make_changed_file(shape=[3]), "it has 8 bytes, its shape needs 12"),
-    "offsets reversed": (make_changed_file(data_offsets=[8, 0]), "no range"),
-    "offsets negative": (make_changed_file(data_offsets=[-8, 0]), "no range"),
-    "offsets beyond": (make_changed_file(data_offsets=[8, 16]), "should be at bytes"),
-    "offsets of one": (make_changed_file(data_offsets=[8]), "no range"),
+    "shape deep": (make_safetensors_variant(shape=[1] * 33), "no shape"),
+    "bytes too few": (make_safetensors_variant(shape=[3]), "it has 8 bytes, its shape needs 12"),
+    "offsets reversed": (make_safetensors_variant(data_offsets=[8, 0]), "no range"),
+    "offsets negative": (make_safetensors_variant(data_offsets=[-8, 0]), "no range"),
+    "offsets beyond": (make_safetensors_variant(data_offsets=[8, 16]), "should be at bytes"),
+    "offsets of one": (make_safetensors_variant(data_offsets=[8]), "no range"),
     "overlap": (pack_safetensors_file({"a": {**TWO, "data_offsets": [0, 8]},
                                        "b": {**TWO, "data_offsets": [4, 12]}}, bytes(12)),
                 'tensors "a" and "b" overlap'),
     "hole": (pack_safetensors_file({"a": {**TWO, "data_offsets": [0, 8]}}, bytes(9)),
              "belong to no tensor"),
     "metadata": (pack_safetensors_file({"__metadata__": {"a": 1}}, b""), "are not texts"),
-    "terminal": (make_changed_file(dtype="\x1b[31m\n"), "\\x1b[31m\\x0a"),
+    "terminal": (make_safetensors_variant(dtype="\x1b[31m\n"), "\\x1b[31m\\x0a"),
     "gguf version": (b"GGUF" + struct.pack("<IQQ", 1, 0, 0), "version 1"),
     "gguf big-endian": (b"GGUF" + struct.pack(">IQQ", 3, 0, 0), "little-endian"),
     "gguf tensors": (b"GGUF" + struct.pack("<IQQ", 3, 10**6, 0), "it has 1000000 tensors"),
@@ -322,7 +322,7 @@ def mutate_bytes(data: bytes, chance: random.Random) -> bytes:
 @pytest.mark.slow
 @pytest.mark.parametrize("form", [*FORMS, "planes"])
 def test_mutated_files_are_read_or_refused(form: str, tmp_path: Path) -> None:
-    data = split_model_by_plane(SOME, tmp_path) if form == "planes" else WRITERS[form](SOME)
+    data = store_model_by_bit_plane(SOME, tmp_path) if form == "planes" else WRITERS[form](SOME)
     good, seed, until = 0, 0, time.process_time() + FUZZ_SECONDS
     while seed % 64 or time.process_time() < until:
         seed += 1
@@ -350,8 +350,9 @@ def test_mutated_files_are_read_or_refused(form: str, tmp_path: Path) -> None:
 # Splitting by bit plane
 
 
-def split_model_by_plane(tensors: Sequence[Made], folder: Path, which: Callable[[str], bool] = bool,
-                         form: str = "safetensors") -> bytes:
+def store_model_by_bit_plane(tensors: Sequence[Made], folder: Path,
+                             which: Callable[[str], bool] = bool,
+                             form: str = "safetensors") -> bytes:
     """Return a file that stores by bit plane those tensors whose names `which` accepts."""
     model = parse_model_bytes(WRITERS[form](tensors))
     layout = Layout(model,
@@ -391,8 +392,8 @@ def test_every_format_is_restored_from_bit_planes(form: str, tensors: list[Made]
     original = WRITERS[form](tensors)
     names = sorted(one.name for one in parse_model_bytes(original).tensors)
     chosen = {name for number, name in enumerate(names) if bits >> number & 1}
-    stored = split_model_by_plane(tensors, tmp_path_factory.getbasetemp(), chosen.__contains__,
-                                  form)
+    stored = store_model_by_bit_plane(tensors, tmp_path_factory.getbasetemp(), chosen.__contains__,
+                                      form)
     file = PlaneFile(parse_model_bytes(stored))
     file.check_bytes_outside_planes()
     assert file.read_byte_range(0, file.size) == original
@@ -404,13 +405,13 @@ def test_every_format_is_restored_from_bit_planes(form: str, tensors: list[Made]
 
 def test_large_tensors_are_converted_in_parts(tmp_path: Path) -> None:
     large = [make_tensor("t", RANDOM.integers(0, 1 << 16, (3, 100003), dtype=np.uint16), "bf16")]
-    file = PlaneFile(parse_model_bytes(split_model_by_plane(large, tmp_path)))
+    file = PlaneFile(parse_model_bytes(store_model_by_bit_plane(large, tmp_path)))
     assert file.read_byte_range(0, file.size) == model_files.make_safetensors_file(large)
     assert all(one.at % UNIT == one.bytes_of_plane % UNIT == 0 for one in file.planes)
 
 
 def test_a_flipped_bit_of_a_bit_plane_is_a_flipped_bit_of_a_number(tmp_path: Path) -> None:
-    stored = bytearray(split_model_by_plane(SOME, tmp_path))
+    stored = bytearray(store_model_by_bit_plane(SOME, tmp_path))
     file = PlaneFile(parse_model_bytes(bytes(stored)))
     one = next(one for one in file.planes if one.tensor.name == "layer.1.weight")
     begin, length = one.range_of_low_planes(3)
@@ -428,7 +429,7 @@ def test_a_flipped_bit_of_a_bit_plane_is_a_flipped_bit_of_a_number(tmp_path: Pat
 
 
 def test_damage_outside_the_tensors_is_reported(tmp_path: Path) -> None:
-    stored = bytearray(split_model_by_plane(SOME, tmp_path))
+    stored = bytearray(store_model_by_bit_plane(SOME, tmp_path))
     rest = next(one for one in parse_model_bytes(bytes(stored)).tensors
                 if one.name == "approxftl.rest")
     stored[rest.offset + 70] ^= 1
@@ -436,7 +437,7 @@ def test_damage_outside_the_tensors_is_reported(tmp_path: Path) -> None:
         PlaneFile(parse_model_bytes(bytes(stored))).check_bytes_outside_planes()
 
 
-def change_plane_description(stored: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
+def change_bit_plane_description(stored: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
     length = struct.unpack("<Q", stored[:8])[0]
     entries = json.loads(stored[8:8 + length])
     said = json.loads(entries["__metadata__"]["approxftl.planes"])
@@ -464,10 +465,10 @@ CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_inconsistent_descriptions_of_bit_planes_are_refused(name: str, tmp_path: Path) -> None:
-    stored = split_model_by_plane(SOME, tmp_path)
-    assert PlaneFile(parse_model_bytes(change_plane_description(stored, lambda said: None)))
+    stored = store_model_by_bit_plane(SOME, tmp_path)
+    assert PlaneFile(parse_model_bytes(change_bit_plane_description(stored, lambda said: None)))
     with pytest.raises(ModelError):
-        PlaneFile(parse_model_bytes(change_plane_description(stored, CHANGES[name])))
+        PlaneFile(parse_model_bytes(change_bit_plane_description(stored, CHANGES[name])))
 
 
 # Approximate parts
@@ -548,7 +549,7 @@ def test_a_safetensors_model_is_loaded_into_arrays(tmp_path: Path) -> None:
         else:
             assert array.tobytes() == one.data
         array += 1
-    path.write_bytes(split_model_by_plane(SOME, tmp_path))
+    path.write_bytes(store_model_by_bit_plane(SOME, tmp_path))
     again = approxftl.load_safetensors(path)
     assert all(np.array_equal(again[name] + 1, found[name], equal_nan=True) for name in found)
 
@@ -560,7 +561,7 @@ def test_a_safetensors_model_is_loaded_into_arrays(tmp_path: Path) -> None:
 ])
 def test_flipped_bits_of_protected_parts_are_refused(bit: int, parts: tuple[str, ...], good: bool,
                                                      tmp_path: Path) -> None:
-    stored = bytearray(split_model_by_plane(SOME, tmp_path))
+    stored = bytearray(store_model_by_bit_plane(SOME, tmp_path))
     one = next(one for one in PlaneFile(parse_model_bytes(bytes(stored))).planes
                if one.tensor.element.name == "bf16")
     stored[one.end_of_planes - (bit + 1) * one.bytes_of_plane] ^= 1
@@ -580,7 +581,7 @@ def test_models_whose_bits_cannot_be_protected_are_refused(tmp_path: Path) -> No
     path.write_bytes(model_files.make_gguf_file(SOME))
     with pytest.raises(ModelError, match="it is gguf, not safetensors"):
         approxftl.load_safetensors(path)
-    path.write_bytes(make_changed_file(dtype="F8_E4M3", shape=[8]))
+    path.write_bytes(make_safetensors_variant(dtype="F8_E4M3", shape=[8]))
     with pytest.raises(ModelError, match="numpy has no type f8_e4m3"):
         approxftl.load_safetensors(path)
 

@@ -93,7 +93,7 @@ SAID = st.lists(st.tuples(st.integers(0, UNITS - 1), st.integers(0, 6), st.integ
                 max_size=20)
 
 
-def expand_tagged_levels(extents):
+def list_quality_level_of_each_unit(extents):
     found = [None] * UNITS
     for one in extents:
         end = UNITS * 4096 if one.length == TO_END else one.offset + one.length
@@ -120,7 +120,7 @@ def compare_levels_with_model(said):
                 device.tag(fd, first * 4096, length, Class.of_level(level))
             model[first:end] = [None if level == 4 else level] * (end - first)
         stored = [level or 0 for level in model]
-        assert expand_tagged_levels(device.query(fd)) == model
+        assert list_quality_level_of_each_unit(device.query(fd)) == model
         assert [unit.level for unit in device.stored(fd)] == stored
         assert [device.errors(fd, level=n).units for n in range(4)] == [
             stored.count(n) for n in range(4)]
@@ -128,7 +128,7 @@ def compare_levels_with_model(said):
         device.untag(fd)
         assert device.query(fd) == []
         device.recall(fd)
-        assert expand_tagged_levels(device.query(fd)) == model
+        assert list_quality_level_of_each_unit(device.query(fd)) == model
 
 
 compare_levels_with_model()

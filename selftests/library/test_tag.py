@@ -11,7 +11,7 @@ from selftests.lib.programs import BUILD, Done
 from selftests.library.support import DOUBLE, parse_call_log, run_program_with_library
 
 
-def run_tag(*words: str | Path, log: Path | None = None) -> Done:
+def run_tag_tool(*words: str | Path, log: Path | None = None) -> Done:
     return run_program_with_library(DOUBLE / "approxftl", "tag", *words, log=log)
 
 
@@ -22,7 +22,7 @@ def make_direct_write_warning(file: Path) -> str:
 
 
 def run_tag_verb_as_json(verb: str, *words: str | Path, log: Path | None = None) -> Any:
-    done = run_tag(verb, *words, "--json", log=log)
+    done = run_tag_tool(verb, *words, "--json", log=log)
     assert done.code == 0
     assert "O_DIRECT" in done.err if verb == "add" and "--precise" not in words else not done.err
     return parse_document("userspace/approxftl/verbs-output.fields", done.out)
@@ -38,8 +38,8 @@ def zeroed_file(tmp_path: Path) -> Path:
 def test_tag_add_tags_a_whole_file(zeroed_file: Path) -> None:
     assert run_tag_verb_as_json("add", zeroed_file)["ranges"] == [
         {"offset_bytes": 0, "length_bytes": None, "class": "approximate", "level": 1}]
-    assert run_tag("add", zeroed_file) == Done(0, "", make_direct_write_warning(zeroed_file))
-    assert run_tag("add", "--precise", zeroed_file) == Done(0, "", "")
+    assert run_tag_tool("add", zeroed_file) == Done(0, "", make_direct_write_warning(zeroed_file))
+    assert run_tag_tool("add", "--precise", zeroed_file) == Done(0, "", "")
 
 
 def test_tag_add_tags_ranges(zeroed_file: Path) -> None:
@@ -58,7 +58,7 @@ def test_tag_remember_stores_tags_in_an_attribute(zeroed_file: Path) -> None:
 @pytest.mark.parametrize("wrong", ["4096", "+1", "x+", "0+x", "0+1+2", "0+-1", "0+1KiX"])
 def test_invalid_ranges_make_no_tag_calls(zeroed_file: Path, tmp_path: Path, wrong: str) -> None:
     log = tmp_path / "log"
-    done = run_tag("add", zeroed_file, "0+1", wrong, log=log)
+    done = run_tag_tool("add", zeroed_file, "0+1", wrong, log=log)
     assert (done.code, done.out) == (2, "")
     assert f'"{wrong}" is no range; give OFFSET+LENGTH' in done.err
     assert parse_call_log(log) == []
@@ -70,7 +70,7 @@ def test_tag_list_prints_the_tags(zeroed_file: Path, tmp_path: Path) -> None:
     assert [f["path"] for f in run_tag_verb_as_json("list", zeroed_file,
                                                     other)["files"]] == [str(zeroed_file),
                                                                          str(other)]
-    done = run_tag("list", zeroed_file, tmp_path / "missing", other)
+    done = run_tag_tool("list", zeroed_file, tmp_path / "missing", other)
     assert done.code == 1
     assert done.out.split() == ["FILE", "RANGE", "CLASS"]
     assert done.err == f"approxftl tag list: {tmp_path}/missing: cannot open: No such file or" \
@@ -82,19 +82,20 @@ def test_tag_query_prints_the_stored_class(zeroed_file: Path) -> None:
     assert document["errors"]["units"] == len(document["units"]) == 16
     assert document["units"][3]["offset_bytes"] == 3 * 4096
     assert document["units"][3]["class"] == "precise"
-    done = run_tag("query", zeroed_file)
+    done = run_tag_tool("query", zeroed_file)
     assert done.out.splitlines()[1].split() == ["stored", "0+65536", "precise", "0"]
     assert done.out.splitlines()[2] == "0 bits are flipped in 0 of 16 units"
 
 
 def test_tag_lists_have_columns(zeroed_file: Path) -> None:
-    assert run_tag("list", zeroed_file, "-o",
-                   "offset_bytes,class").out.splitlines() == ["OFFSET  CLASS"]
-    done = run_tag("query", zeroed_file, "-j", "-o", "+length_bytes,offset", "-S", "-flips,what")
+    assert run_tag_tool("list", zeroed_file, "-o",
+                        "offset_bytes,class").out.splitlines() == ["OFFSET  CLASS"]
+    done = run_tag_tool("query", zeroed_file, "-j", "-o", "+length_bytes,offset", "-S",
+                        "-flips,what")
     assert parse_document("userspace/approxftl/verbs-output.fields", done.out)["rows"] == [
         {"what": "stored", "range": "0+65536", "class": "precise", "remark": None,
          "flipped_bits": 0, "length_bytes": 65536, "offset_bytes": 0}]
-    done = run_tag("query", zeroed_file, "-o", "range,flips")
+    done = run_tag_tool("query", zeroed_file, "-o", "range,flips")
     assert done.out.splitlines() == ["RANGE    FLIPS", "0+65536      0"]
 
 
@@ -107,7 +108,7 @@ def test_tag_scan_restores_remembered_tags(tmp_path: Path) -> None:
             os.setxattr(folder / name, "user.approxftl", text)
     (folder / "link").symlink_to(folder / "a")
     log = tmp_path / "log"
-    done = run_tag("scan", tmp_path / "folder", log=log)
+    done = run_tag_tool("scan", tmp_path / "folder", log=log)
     assert done.code == 1
     assert done.out == "2 of 4 files tagged, in 3 ranges\n"
     assert f"{folder}/d: the attribute makes no sense" in done.err
@@ -125,7 +126,7 @@ def test_tag_watch_prints_new_tags(tmp_path: Path) -> None:
     assert run_tag_verb_as_json("watch", tmp_path, "on", log=log)["watched"] is True
     assert run_tag_verb_as_json("watch", tmp_path, "off", log=log)["watched"] is False
     assert [c.what for c in parse_call_log(log)] == ["watch", "unwatch"]
-    done = run_tag("watch", tmp_path, "yes")
+    done = run_tag_tool("watch", tmp_path, "yes")
     assert (done.code, done.err) == (2, 'approxftl tag watch: "yes" is neither on nor off\n')
 
 
@@ -142,11 +143,11 @@ def test_wrong_usage_is_refused(zeroed_file: Path) -> None:
         (("add", "--level", "2", "--precise", zeroed_file), "--level is of approximate data"),
         (("list", "-o", "rnge", zeroed_file), 'no column "rnge"; did you mean range?'),
     ):
-        done = run_tag(*words)
+        done = run_tag_tool(*words)
         assert (done.code, done.out) == (2, "")
         verb = "" if words[0] == "lst" else f" {words[0]}"
         assert done.err.startswith(f"approxftl tag{verb}: {sentence}")
-    assert run_tag().code == 2
+    assert run_tag_tool().code == 2
 
 
 def test_a_missing_device_is_reported(zeroed_file: Path) -> None:

@@ -15,7 +15,7 @@ from selftests.lib.programs import BUILD, Done
 from selftests.library import model_files
 from selftests.library.model_files import Made, make_tensor
 from selftests.library.support import DOUBLE, parse_call_log, run_program_with_library
-from selftests.library.test_models import FEW, split_model_by_plane
+from selftests.library.test_models import FEW, store_model_by_bit_plane
 from selftests.library.test_models import TENSORS as TENSORS_OF_ANY
 
 from approxftl.models import parse_model
@@ -33,7 +33,7 @@ TENSORS = [
 ]
 
 
-def run_tag_model(*words: str | Path, log: Path | None = None, device: bool = True) -> Done:
+def run_tag_model_tool(*words: str | Path, log: Path | None = None, device: bool = True) -> Done:
     if not device:
         return run_program_with_library(BUILD / "approxftl", "tag", "model", *words)
     program = BUILD / "approxftl-model"
@@ -41,7 +41,7 @@ def run_tag_model(*words: str | Path, log: Path | None = None, device: bool = Tr
 
 
 def run_tag_model_as_json(*words: str | Path, log: Path | None = None) -> Any:
-    done = run_tag_model(*words, "--json", log=log)
+    done = run_tag_model_tool(*words, "--json", log=log)
     assert (done.code, done.err) == (0, ""), done.err
     return parse_document("trace-tools/approxftl_tools/tools-output.fields", done.out)
 
@@ -93,7 +93,7 @@ def test_tensors_get_quality_levels(model_file: Path, tmp_path: Path) -> None:
 def test_bit_planes_get_quality_levels(apart: bool, tensors: list[Made],
                                        said: list[tuple[int, str]],
                                        tmp_path_factory: pytest.TempPathFactory) -> None:
-    data = split_model_by_plane(tensors, tmp_path_factory.getbasetemp()) if apart else \
+    data = store_model_by_bit_plane(tensors, tmp_path_factory.getbasetemp()) if apart else \
         model_files.make_safetensors_file(tensors)
     args = command_line().parse_args(["x", *(f"--level={level}{name}" for level, name in said)])
     verdicts = decide_tensor_classes(Choice(rule="all"), parse_model(MemorySource(data)))
@@ -117,7 +117,7 @@ def test_a_dry_run_changes_nothing(model_file: Path, tmp_path: Path) -> None:
     assert said["ranges"] and not said["tagged"]
     assert parse_call_log(log) == [] and model_file.read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model"]
-    assert run_tag_model(model_file, "--dry-run", device=False).code == 0
+    assert run_tag_model_tool(model_file, "--dry-run", device=False).code == 0
 
 
 def test_neighbouring_tensors_are_tagged_as_one_range(model_file: Path, tmp_path: Path) -> None:
@@ -167,21 +167,22 @@ def test_flipped_bits_are_reported(model_file: Path, tmp_path: Path) -> None:
     found = run_tag_model_as_json(stored, "--from-planes", back)
     assert not found["unchanged"]
     assert found["changed"] == [{"name": "embed", "bits": [22]}]
-    assert "bits that have changed somewhere: 22\n" in run_tag_model(stored, "--from-planes",
-                                                                     back).out
+    assert "bits that have changed somewhere: 22\n" in run_tag_model_tool(stored, "--from-planes",
+                                                                          back).out
     differ = np.frombuffer(back.read_bytes(), np.uint8) ^ np.frombuffer(model_file.read_bytes(),
                                                                          np.uint8)
     assert np.count_nonzero(np.unpackbits(differ)) == 1
 
 
 def test_a_model_is_converted_without_a_device(model_file: Path, tmp_path: Path) -> None:
-    done = run_tag_model(model_file, device=False)
+    done = run_tag_model_tool(model_file, device=False)
     assert (done.code, done.out) == (3, "")
     assert done.err.startswith("approxftl tag model: there is no /dev/approxftl; load the module")
-    done = run_tag_model(model_file, "--to-planes", tmp_path / "planes", device=False)
+    done = run_tag_model_tool(model_file, "--to-planes", tmp_path / "planes", device=False)
     assert done.code == 0
     assert done.err.startswith("approxftl tag model: nothing is approximate: there is no /dev/")
-    assert run_tag_model(tmp_path / "planes", "--from-planes", model_file, device=False).code == 0
+    assert run_tag_model_tool(tmp_path / "planes", "--from-planes", model_file,
+                              device=False).code == 0
 
 
 def test_invalid_options_are_refused(model_file: Path, tmp_path: Path) -> None:
@@ -205,7 +206,7 @@ def test_invalid_options_are_refused(model_file: Path, tmp_path: Path) -> None:
         ((model_file, "--level", "2:"), 2, "2: is no level from 1 to 3"),
         ((model_file, "--from-planes", missing, "--level", "2"), 2, "takes no word about tags"),
     ):
-        done = run_tag_model(*words)
+        done = run_tag_model_tool(*words)
         assert (done.code, done.out) == (code, ""), done
         assert done.err.startswith("approxftl tag model: ") and sentence in done.err, done.err
         assert done.err.count("\n") == 1
@@ -213,7 +214,7 @@ def test_invalid_options_are_refused(model_file: Path, tmp_path: Path) -> None:
 
 
 def test_approximate_bytes_of_each_tensor_are_printed(model_file: Path) -> None:
-    done = run_tag_model(model_file, "--dry-run")
+    done = run_tag_model_tool(model_file, "--dry-run")
     lines = done.out.splitlines()
     assert lines[0].split() == ["TENSOR", "TYPE", "SHAPE", "BYTES", "APPROXIMATE"]
     assert lines[2].split() == ["codes", "i8", "64x512", "32768", "28672"]

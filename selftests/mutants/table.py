@@ -53,7 +53,7 @@ class Edit:
     new: str
 
     @property
-    def place_of_edit(self) -> str:
+    def edit_location(self) -> str:
         """Return file and function of the replaced text, for messages."""
         return f"{self.function} of {self.file}" if self.function else self.file
 
@@ -167,7 +167,7 @@ def apply_edit(text: str, edit: Edit) -> str:
              for match in find_text_ignoring_space(text, begin, end, edit.old)]
     if len(found) != 1:
         raise MutantError(
-            f"`old` is {len(found)} times in {edit.place_of_edit}, it has to be there once")
+            f"`old` is {len(found)} times in {edit.edit_location}, it has to be there once")
     first, last = found[0]
     margin = text[text.rfind("\n", 0, first) + 1:first]
     indent = margin if margin.isspace() else ""
@@ -185,7 +185,7 @@ def apply_mutant_edits(edits: Iterable[Edit], top: Path) -> dict[str, str]:
         text = texts.get(edit.file) or read_cached_file(top / edit.file)
         texts[edit.file] = apply_edit(text, edit)
         if texts[edit.file] == text:
-            raise MutantError(f"`new` is what {edit.place_of_edit} has")
+            raise MutantError(f"`new` is what {edit.edit_location} has")
     return texts
 
 

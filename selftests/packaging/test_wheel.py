@@ -61,23 +61,25 @@ def test_the_wheel_works_in_a_clean_environment(version: str, wheel: Path, tmp_p
     python = tmp_path / "venv/bin/python3"
     environment = {"PATH": "/usr/bin:/bin", "AFTL_BUILD": "/nowhere", "APPROXFTL": "approxftl"}
 
-    def run(*command: str | Path, code: int = 0) -> tuple[str, str]:
+    def run_wheel_command(*command: str | Path, code: int = 0) -> tuple[str, str]:
         done = run_program(*command, directory=tmp_path, environment=environment)
         assert done.code == code, done
         return done.out, done.err
 
-    run(find_python(version), "-m", "venv", tmp_path / "venv")
-    run(python, "-m", "pip", "-q", "--disable-pip-version-check", "install", "--no-index",
-        "--find-links", WHEELS, wheel)
-    place, _, found = run(python, "-c", SIMULATION)[0].partition(" ")
+    run_wheel_command(find_python(version), "-m", "venv", tmp_path / "venv")
+    run_wheel_command(python, "-m", "pip", "-q", "--disable-pip-version-check", "install",
+                      "--no-index",
+                      "--find-links", WHEELS, wheel)
+    place, _, found = run_wheel_command(python, "-c", SIMULATION)[0].partition(" ")
     assert place.startswith(f"{tmp_path}/venv/lib/python{version}/")
     line = ("sim", "--profile=demo", "--requests=1000", "--json=-")
     assert found == run_program(PROGRAM, *line).out
     own = Path(place).with_name("approxftl-sim")
-    assert run(own, *line)[0] == found
+    assert run_wheel_command(own, *line)[0] == found
     (tmp_path / "study.toml").write_text(STUDY)
-    out, _ = run(python.with_name("approxftl-study"), "run", "study.toml", "--json=-")
+    out, _ = run_wheel_command(python.with_name("approxftl-study"), "run", "study.toml", "--json=-")
     assert [one["runs"] for one in json.loads(out)["rows"]] == [1]
-    _, said = run(python.with_name("approxftl-synth"), "--like", "PRN_0", "-O", "x.aft", code=1)
+    _, said = run_wheel_command(python.with_name("approxftl-synth"), "--like", "PRN_0", "-O",
+                                "x.aft", code=1)
     assert said == ("approxftl synth: approxftl: a Python package has only the verb sim; "
                     '"make install" installs trace\n')

@@ -27,7 +27,7 @@ OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pi
            "--disable-renderer-backgrounding", "--disable-backgrounding-occluded-windows")
 
 
-def simulate_natively(*arguments: str, directory: Path | None = None) -> dict[str, Any]:
+def run_native_simulation(*arguments: str, directory: Path | None = None) -> dict[str, Any]:
     """Return the result of approxftl sim, or its error message."""
     done = run_program(PROGRAM, "sim", *arguments, "--json", directory=directory)
     if done.code:
@@ -159,7 +159,7 @@ def simulate_shown_commands(browser: Browser, directory: Path | None = None) -> 
         words = shlex.split(line)
         assert words[:2] == ["approxftl", "sim"]
         found += [run["digest"]
-                  for run in simulate_natively(*words[2:], directory=directory)["runs"]]
+                  for run in run_native_simulation(*words[2:], directory=directory)["runs"]]
     return found
 
 

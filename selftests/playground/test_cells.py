@@ -32,8 +32,8 @@ PAGES = """(() => {
 })()"""
 
 
-def describe_drawn_pages(browser: Browser, policy: str, hours: int,
-                         *options: str) -> list[dict[str, Any]]:
+def list_pages_drawn_in_playground(browser: Browser, policy: str, hours: int,
+                                   *options: str) -> list[dict[str, Any]]:
     arguments = ["--policy", policy, "--blocks", "32", "--op", "60", "--write-share", "100%",
                  "--approx-share", "0.5", *options]
     found: list[dict[str, Any]] = browser.run_script(PAGES % (json.dumps(arguments), hours))
@@ -48,8 +48,9 @@ def test_the_drawn_states_give_the_cores_error_rate(policy: str, cycles: int,
     """The drawn states imply the core's bit error rate at grid points of the tables, within 2 %."""
     open_page(browser)
     steps = ("--read_coarse", "310us", "--read_fine", "70us") if policy == "agcr" else ()
-    found = describe_drawn_pages(browser, policy, 8760, "--cell_model", "voltage", "--cycles",
-                                 str(cycles), "--bits", "2", "--refresh", "0", *steps)
+    found = list_pages_drawn_in_playground(browser, policy, 8760, "--cell_model", "voltage",
+                                           "--cycles",
+                                           str(cycles), "--bits", "2", "--refresh", "0", *steps)
     explained = [one for one in found if one["programmed"] and one["states"] and
                  one["disturb_mv"] in tables.DISTURB_AXIS_MV and one["cycles"] == cycles and
                  one["hours"] == 8760 and not one["assigned"]]

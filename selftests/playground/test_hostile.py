@@ -17,7 +17,7 @@ from selftests.playground.support import (
     needs_page,
     open_page,
     read_element_text,
-    simulate_natively,
+    run_native_simulation,
 )
 
 pytestmark = needs_page
@@ -131,7 +131,7 @@ def test_extreme_parameters_give_the_native_result(end: str, browser: Browser) -
     here = [said for at in range(0, len(runs), 20)
             for said in browser.run_script(LIMITS % json.dumps(runs[at:at + 20]))]
     for arguments, said in zip(runs, here, strict=True):
-        there = simulate_natively(*arguments, "--requests", "300")
+        there = run_native_simulation(*arguments, "--requests", "300")
         assert said == (there.get("refused") or there["runs"][0]["digest"]), arguments
 
 
@@ -254,7 +254,7 @@ def test_a_command_that_cannot_be_copied_is_selected(browser: Browser) -> None:
 @pytest.fixture(scope="module")
 def bytes_of_record_file(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     path = tmp_path_factory.mktemp("records") / "stream.aft"
-    simulate_natively("--requests", "3000", "--write-share", "0.9", "--record", str(path))
+    run_native_simulation("--requests", "3000", "--write-share", "0.9", "--record", str(path))
     return path.read_bytes()
 
 

@@ -21,14 +21,14 @@ from selftests.playground.support import (
     needs_page,
     open_page,
     read_element_text,
-    simulate_natively,
+    run_native_simulation,
     simulate_shown_commands,
 )
 
 pytestmark = needs_page
 
 
-def read_names_from_verb(verb: str) -> list[str]:
+def list_names_shown_by_verb(verb: str) -> list[str]:
     return [line.split()[0] for line in run_program(PROGRAM, verb).out.splitlines()]
 
 
@@ -41,8 +41,8 @@ def test_the_page_is_small_and_loads_nothing_external() -> None:
 
 def test_policies_profiles_and_modes_are_listed_completely(browser: Browser) -> None:
     open_page(browser)
-    assert browser.run_script("POLICIES") == read_names_from_verb("policies")
-    assert browser.run_script("Object.keys(PROFILES)") == read_names_from_verb("profiles")
+    assert browser.run_script("POLICIES") == list_names_shown_by_verb("policies")
+    assert browser.run_script("Object.keys(PROFILES)") == list_names_shown_by_verb("profiles")
     modes = len(browser.run_script("app.runs.a.device.about.modes"))
     assert browser.run_script("[new Set(LETTERS).size, LETTERS.length]") == [modes, modes]
 
@@ -68,31 +68,32 @@ WALK = """(() => {
 })()"""
 
 
-def compare_with_native(browser: Browser, **state: str) -> None:
+def compare_with_native_simulation(browser: Browser, **state: str) -> None:
     """Compare a device in the page with a native one: same digest or same error message."""
     here = browser.run_script(WALK % json.dumps(state))
-    there = simulate_natively(*here["args"], "--requests", "950")
+    there = run_native_simulation(*here["args"], "--requests", "950")
     if "refused" in here:
         assert there == {"refused": here["refused"]}
         return
-    shorter = simulate_natively(*here["args"], "--requests", "300")["runs"][0]["digest"]
+    shorter = run_native_simulation(*here["args"], "--requests", "300")["runs"][0]["digest"]
     digest = there["runs"][0]["digest"]
     assert here["digests"][1:] == [digest, shorter, digest], state
     assert digest != shorter
 
 
-@pytest.mark.parametrize("policy", read_names_from_verb("policies") if PAGE.exists() else [])
+@pytest.mark.parametrize("policy", list_names_shown_by_verb("policies") if PAGE.exists() else [])
 def test_every_policy_gives_the_native_digests(policy: str, browser: Browser) -> None:
     open_page(browser)
-    compare_with_native(browser, a=policy, fill="random", w="80", skew="0.9")
+    compare_with_native_simulation(browser, a=policy, fill="random", w="80", skew="0.9")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("profile", read_names_from_verb("profiles") if PAGE.exists() else [])
+@pytest.mark.parametrize("profile", list_names_shown_by_verb("profiles") if PAGE.exists() else [])
 def test_every_profile_gives_the_native_digests(profile: str, browser: Browser) -> None:
     open_page(browser)
     for policy in ("baseline", "approxftl", "cubeftl"):
-        compare_with_native(browser, profile=profile, a=policy, pe="500", months="2", size="64KiB")
+        compare_with_native_simulation(browser, profile=profile, a=policy, pe="500", months="2",
+                                       size="64KiB")
 
 
 @pytest.mark.parametrize("load", ["closed", "60"])
@@ -304,7 +305,7 @@ def test_a_change_to_any_policy_in_mid_run_equals_the_native_one(browser: Browse
     }))""")
     refused = 0
     for (line,), said in found:
-        there = simulate_natively(*shlex.split(line)[2:])
+        there = run_native_simulation(*shlex.split(line)[2:])
         refused += "refused" in there
         assert there.get("refused", said).endswith(said), line
         assert "refused" in there or there["runs"][0]["digest"] == said, line
@@ -566,7 +567,7 @@ def test_history_of_a_block_equals_that_of_the_simulator(browser: Browser) -> No
     """The page's history of a block agrees with the native simulator's block table."""
     open_page(browser, "#b=&a=approxftl&at=900&size=4KiB")
     words = shlex.split(read_element_text(browser, "command"))
-    table = simulate_natively(*words[2:], "--block-table")["runs"][0]["block_table"]
+    table = run_native_simulation(*words[2:], "--block-table")["runs"][0]["block_table"]
     for block in (0, 1, 2, 128):
         told = browser.run_script(f"""(() => {{ const before = app.runs.a.device.copy();
             app.runs.a.device.call("playground_complete_all_requests");
@@ -833,7 +834,7 @@ def test_playback_completes_a_task_of_the_course(browser: Browser) -> None:
 def test_the_shown_lifetime_follows_from_the_erases(browser: Browser) -> None:
     open_page(browser)
     options = "--channels 1 --chips 1 --blocks 64 --fill random --write-share 100% --op 20%"
-    counters = [simulate_natively(*options.split(), "--requests", count)["runs"][0]["counters"]
+    counters = [run_native_simulation(*options.split(), "--requests", count)["runs"][0]["counters"]
                 for count in ("8000", "24000")]
     host, erases = (counters[1][key] - counters[0][key]
                     for key in ("host_write_units", "array_erases"))
@@ -876,8 +877,8 @@ def test_each_tour_step_shows_the_device_that_it_describes(browser: Browser) -> 
 def recorded_stream_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A record file of 20000 requests."""
     path = tmp_path_factory.mktemp("records") / "stream.aft"
-    simulate_natively("--requests", "20000", "--write-share", "0.9", "--approx-share", "0.3",
-                      "--record", str(path))
+    run_native_simulation("--requests", "20000", "--write-share", "0.9", "--approx-share", "0.3",
+                          "--record", str(path))
     return path
 
 
@@ -902,7 +903,7 @@ def test_a_trace_dropped_on_the_page_equals_the_converted_trace(kind: str,
     arguments, digest, over = browser.run_script("""[argsOf(app.state, "baseline"),
         app.runs.a.device.digest(), app.runs.a.over]""")
     arguments = [str(converted) if word == "dropped.aft" else word for word in arguments]
-    assert simulate_natively(*arguments)["runs"][0]["digest"] == digest
+    assert run_native_simulation(*arguments)["runs"][0]["digest"] == digest
     assert over is True
     # The printed command names the file as it was dropped.
     browser.run_script("""setState({a: "baseline", b: "vth_b", at: "7000", do: "5000:*:age:730"});

@@ -23,7 +23,7 @@ def simulate_for_results(**options: Any) -> Any:
     return [found[key] for key in ("digest", "counters", "timing", "write_amplification")]
 
 
-def cost_benefit(blocks: aftl.Blocks) -> int:
+def select_cost_benefit_victim(blocks: aftl.Blocks) -> int:
     empty = np.flatnonzero(blocks.valid == 0)
     if len(empty):
         return int(empty[0])
@@ -34,7 +34,7 @@ def cost_benefit(blocks: aftl.Blocks) -> int:
 
 @pytest.mark.parametrize(("victim", "select"), [
     ("greedy", lambda _: None), ("fifo", lambda blocks: blocks.age_ns.argmax()),
-    ("cost_benefit", cost_benefit)])
+    ("cost_benefit", select_cost_benefit_victim)])
 @pytest.mark.parametrize("more", [{}, {"superblock": 4, "size": "16KiB"}, {"unit": 512}])
 def test_a_victim_rule_in_python_equals_the_built_in_one(
         victim: str, more: dict[str, Any], select: Callable[[aftl.Blocks], Any]) -> None:

@@ -191,13 +191,13 @@ def test_many_python_runs_share_a_parameter_file(tmp_path: Path) -> None:
 
 
 def test_simulations_in_threads_give_the_same_results() -> None:
-    def simulate_seed(seed: int) -> tuple[str, int]:
+    def run_with_seed(seed: int) -> tuple[str, int]:
         run = aftl.simulate(profile="demo", requests=20000, seed=seed, fill="random")
         return run.json, int(run.requests.response_ns.sum())
 
-    expected = {seed: simulate_seed(seed) for seed in range(1, 5)}
+    expected = {seed: run_with_seed(seed) for seed in range(1, 5)}
     found: dict[int, tuple[str, int]] = {}
-    threads = [threading.Thread(target=lambda seed=seed: found.update({seed: simulate_seed(seed)}))
+    threads = [threading.Thread(target=lambda seed=seed: found.update({seed: run_with_seed(seed)}))
                for seed in expected]
     for thread in threads:
         thread.start()
@@ -235,12 +235,12 @@ def test_other_python_threads_run_during_a_simulation() -> None:
     counted = 0
     stop = threading.Event()
 
-    def count_until_simulation_ends() -> None:
+    def increment_counter_until_simulation_ends() -> None:
         nonlocal counted
         while not stop.is_set():
             counted += 1
 
-    thread = threading.Thread(target=count_until_simulation_ends)
+    thread = threading.Thread(target=increment_counter_until_simulation_ends)
     thread.start()
     aftl.simulate(profile="demo", requests=300000, keep_requests=False)
     stop.set()

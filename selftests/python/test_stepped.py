@@ -165,7 +165,7 @@ def test_arrival_times_may_not_decrease() -> None:
 
 
 def test_two_threads_may_use_two_devices() -> None:
-    def run_on_own_device(seed: int) -> str:
+    def write_to_own_device(seed: int) -> str:
         device = make_small_device(fill="random")
         lpns = np.random.default_rng(seed).integers(0, device.logical_pages, 20000)
         device.submit("write", lpns[:10000])
@@ -173,10 +173,10 @@ def test_two_threads_may_use_two_devices() -> None:
             device.write(lpn)
         return device.digest()
 
-    expected = {seed: run_on_own_device(seed) for seed in (1, 2)}
+    expected = {seed: write_to_own_device(seed) for seed in (1, 2)}
     found: dict[int, str] = {}
     threads = [
-        threading.Thread(target=lambda seed=seed: found.update({seed: run_on_own_device(seed)}))
+        threading.Thread(target=lambda seed=seed: found.update({seed: write_to_own_device(seed)}))
         for seed in expected]
     for thread in threads:
         thread.start()
@@ -188,11 +188,11 @@ def test_two_threads_may_use_two_devices() -> None:
 def test_two_threads_may_not_use_one_device() -> None:
     device = make_small_device()
 
-    def run_on_shared_device() -> None:
+    def write_to_shared_device() -> None:
         for lpn in range(5000):
             device.write(lpn)
 
-    threads = [threading.Thread(target=run_on_shared_device) for _ in range(2)]
+    threads = [threading.Thread(target=write_to_shared_device) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:

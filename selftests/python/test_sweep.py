@@ -19,38 +19,38 @@ BASE: dict[str, Any] = {"profile": "demo", "blocks": 64, "requests": 30000, "wri
 
 
 @pytest.fixture(scope="module")
-def runs_of_sweep() -> aftl.Runs:
+def sweep_results() -> aftl.Runs:
     return aftl.sweep(policy=["baseline", "approxftl"], op=[30, 40], seeds=3, jobs=2,
                       approx_share=0.5, **BASE)
 
 
-def test_runs_of_a_sweep_equal_single_simulations(runs_of_sweep: aftl.Runs) -> None:
-    assert len(runs_of_sweep) == 12
-    assert runs_of_sweep.axes == {"policy": ["baseline", "approxftl"], "op": [30, 40],
+def test_runs_of_a_sweep_equal_single_simulations(sweep_results: aftl.Runs) -> None:
+    assert len(sweep_results) == 12
+    assert sweep_results.axes == {"policy": ["baseline", "approxftl"], "op": [30, 40],
                                   "seed": [1, 2, 3]}
-    for run in runs_of_sweep:
+    for run in sweep_results:
         assert run.json == aftl.simulate(**run.options).json
-    order = [(row["policy"], row["op"], row["seed"]) for row in runs_of_sweep.rows()]
+    order = [(row["policy"], row["op"], row["seed"]) for row in sweep_results.rows()]
     assert order == [(p, o, s) for p in ("baseline", "approxftl") for o in (30, 40)
                      for s in (1, 2, 3)]
 
 
-def list_values_of_measure(runs: aftl.Runs, policy: str, op: int, name: str) -> list[float]:
+def list_summary_values_of_runs(runs: aftl.Runs, policy: str, op: int, name: str) -> list[float]:
     return [run.summary[name] or 0 for run in runs
             if run.options["policy"] == policy and run.options["op"] == op]
 
 
-def test_means_and_paired_ratios_have_intervals(runs_of_sweep: aftl.Runs) -> None:
+def test_means_and_paired_ratios_have_intervals(sweep_results: aftl.Runs) -> None:
     name = "write_response_mean_ns"
-    found = runs_of_sweep.interval("write_mean", by="policy", relative_to="baseline")
+    found = sweep_results.interval("write_mean", by="policy", relative_to="baseline")
     assert (found["baseline"].mean, found["baseline"].half) == (1, 0)
-    each = [np.array(list_values_of_measure(runs_of_sweep, "approxftl", op, name))
-            / list_values_of_measure(runs_of_sweep, "baseline", op, name) for op in (30, 40)]
+    each = [np.array(list_summary_values_of_runs(sweep_results, "approxftl", op, name))
+            / list_summary_values_of_runs(sweep_results, "baseline", op, name) for op in (30, 40)]
     assert found["approxftl"] == estimate_mean(np.mean(each, axis=0))
-    plain = aftl.Runs({**runs_of_sweep.axes, "op": [30]},
-                      [run for run in runs_of_sweep if run.options["op"] == 30])
+    plain = aftl.Runs({**sweep_results.axes, "op": [30]},
+                      [run for run in sweep_results if run.options["op"] == 30])
     name = "write_amplification"
-    base, other = (list_values_of_measure(plain, policy, 30, name)
+    base, other = (list_summary_values_of_runs(plain, policy, 30, name)
                    for policy in ("baseline", "approxftl"))
     assert plain.interval(name, by="policy")["baseline"] == estimate_mean(base)
     ratio = plain.interval(name, by="policy", relative_to="baseline")["approxftl"]
@@ -87,14 +87,14 @@ def test_old_names_of_devices_are_accepted_with_a_warning(tmp_path: Path) -> Non
         assert getattr(aftl, "SimulatedDevice") is aftl.Device  # noqa: B009 # has no type
 
 
-def test_wrong_interval_queries_are_refused(runs_of_sweep: aftl.Runs) -> None:
+def test_wrong_interval_queries_are_refused(sweep_results: aftl.Runs) -> None:
     for measure, by, base, said in (("write_p99", "size", None, "no axis"),
                                     ("write_p99", "op", 7, "7 is no value of op"),
                                     ("read_p99", "op", None, "no value in some runs")):
         with pytest.raises(ValueError, match=said):
-            runs_of_sweep.interval(measure, by=by, relative_to=base)
+            sweep_results.interval(measure, by=by, relative_to=base)
     with pytest.raises(KeyError, match="no measure"):
-        runs_of_sweep.interval("beauty", by="op")
+        sweep_results.interval("beauty", by="op")
     with pytest.raises(aftl.OptionError, match="seeds"):
         aftl.sweep(seed=5, **BASE)
     with pytest.raises(aftl.OptionError, match="empty"):
@@ -106,17 +106,17 @@ def read_chart_rows(chart: aftl.Chart) -> list[tuple[Any, ...]]:
             for row in chart.figure.plot.csv_rows()]
 
 
-def test_a_figure_of_a_sweep_shows_the_intervals(runs_of_sweep: aftl.Runs, tmp_path: Path) -> None:
-    chart = runs_of_sweep.plot("write_mean", "op", by="policy", relative_to="baseline")
+def test_a_figure_of_a_sweep_shows_the_intervals(sweep_results: aftl.Runs, tmp_path: Path) -> None:
+    chart = sweep_results.plot("write_mean", "op", by="policy", relative_to="baseline")
     expected = []
     for op in (30, 40):
-        part = aftl.Runs({**runs_of_sweep.axes, "op": [op]},
-                         [run for run in runs_of_sweep if run.options["op"] == op])
+        part = aftl.Runs({**sweep_results.axes, "op": [op]},
+                         [run for run in sweep_results if run.options["op"] == op])
         found = part.interval("write_mean", by="policy", relative_to="baseline")
         expected += [(op, policy, one.mean, one.low, one.high, 3) for policy, one in found.items()]
     assert read_chart_rows(chart) == expected
-    means = runs_of_sweep.interval("write_p99", by="policy")
-    plain = runs_of_sweep.plot("write_p99", "policy")
+    means = sweep_results.interval("write_p99", by="policy")
+    plain = sweep_results.plot("write_p99", "policy")
     assert [row[2] * 1e6 for row in read_chart_rows(plain)] == pytest.approx(
         [means[policy].mean for policy in ("baseline", "approxftl")])
     assert "ms" in plain._repr_svg_()
@@ -128,7 +128,7 @@ def test_a_figure_of_a_sweep_shows_the_intervals(runs_of_sweep: aftl.Runs, tmp_p
         chart.save(tmp_path / "a.jpeg")
     for x, by in (("size", None), ("op", "op"), ("op", "size")):
         with pytest.raises(ValueError, match="no axis"):
-            runs_of_sweep.plot("write_p99", x, by=by)
+            sweep_results.plot("write_p99", x, by=by)
 
 
 def test_an_error_ends_a_sweep() -> None:
@@ -161,7 +161,7 @@ def list_run_results(runs: aftl.Runs) -> list[Any]:
 
 
 def test_an_interrupted_sweep_continues_from_its_kept_results(
-        runs_of_sweep: aftl.Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        sweep_results: aftl.Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("APPROXFTL", str(PROGRAM))
     told: list[tuple[int, int]] = []
 
@@ -181,8 +181,8 @@ def test_an_interrupted_sweep_continues_from_its_kept_results(
     assert told[-1] == (12, 12)
     assert len(told) - 3 == 12 - len(kept)
     assert all(path.stat().st_mtime_ns == at for path, at in kept.items())
-    assert list_run_results(runs) == list_run_results(runs_of_sweep)
-    assert runs.interval("write_mean", "policy") == runs_of_sweep.interval("write_mean", "policy")
+    assert list_run_results(runs) == list_run_results(sweep_results)
+    assert runs.interval("write_mean", "policy") == sweep_results.interval("write_mean", "policy")
     done = run_program(PROGRAM, *runs[0].command[1:])
     assert (done.out, done.code) == (runs[0].json, 0)
 
@@ -200,7 +200,7 @@ def test_requests_of_one_generator_are_used_in_all_runs_of_a_sweep(
 
 
 @pytest.mark.slow
-def test_a_dask_cluster_gives_the_same_results(runs_of_sweep: aftl.Runs, tmp_path: Path,
+def test_a_dask_cluster_gives_the_same_results(sweep_results: aftl.Runs, tmp_path: Path,
                                                monkeypatch: pytest.MonkeyPatch) -> None:
     distributed = pytest.importorskip("distributed")
     monkeypatch.setenv("APPROXFTL", str(PROGRAM))
@@ -209,7 +209,7 @@ def test_a_dask_cluster_gives_the_same_results(runs_of_sweep: aftl.Runs, tmp_pat
                                   host="tcp://127.0.0.1") as cluster:
         runs = aftl.sweep(policy=["baseline", "approxftl"], op=[30, 40], seeds=3, approx_share=0.5,
                           scheduler=cluster.scheduler_address, **BASE)
-    assert list_run_results(runs) == list_run_results(runs_of_sweep)
+    assert list_run_results(runs) == list_run_results(sweep_results)
 
 
 #: Runs the tasks of a job array one after the other; the sentence of each failure is in its output.
@@ -225,7 +225,7 @@ exit ${{failed:-0}}
 """
 
 
-def test_slurm_gives_the_same_results(runs_of_sweep: aftl.Runs, tmp_path: Path,
+def test_slurm_gives_the_same_results(sweep_results: aftl.Runs, tmp_path: Path,
                                       monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("APPROXFTL", str(PROGRAM))
     options: dict[str, Any] = {"policy": ["baseline", "approxftl"], "op": [30, 40], "seeds": 3,
@@ -238,7 +238,7 @@ def test_slurm_gives_the_same_results(runs_of_sweep: aftl.Runs, tmp_path: Path,
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{PROGRAM.parent}{os.pathsep}"
                                f"{os.environ['PATH']}")
     runs = aftl.sweep(results=tmp_path / "results", **options)
-    assert list_run_results(runs) == list_run_results(runs_of_sweep)
+    assert list_run_results(runs) == list_run_results(sweep_results)
     words = (tmp_path / "words").read_text()
     assert words == f"--parsable --wait --partition=long {tmp_path}/results/sweep.sh\n"
     assert "#SBATCH --time=8:00:00\n" in (tmp_path / "results/sweep.sh").read_text()

@@ -39,7 +39,7 @@ def simulate_to_file(path: Path, *arguments: str | Path) -> Json:
     return result
 
 
-def write_all_inputs(directory: Path) -> list[Path]:
+def write_report_input_files(directory: Path) -> list[Path]:
     """Write one input file of each kind that is made without an emulated device."""
     result, timeline = directory / "result.json", directory / "timeline.json"
     simulate_to_file(result, *STREAM, *FULL, "--policy", ",".join(POLICIES), "--timeline", timeline)
@@ -50,7 +50,7 @@ def write_all_inputs(directory: Path) -> list[Path]:
     (directory / "target").write_bytes(bytes(1 << 20))
     run_approxftl_ok("replay", records, directory / "target", "--overwrite", "--fold", "--no-stall",
                      "--buffered", "--record", log)
-    return [result, timeline, records, log, *write_device_answers(directory)]
+    return [result, timeline, records, log, *write_sample_device_files(directory)]
 
 
 COUNTERS = {"host_write_units": 1000, "read_flipped_bits": 7, "array_erases": 12,
@@ -98,11 +98,11 @@ BLOCK = ("state closed\nkind checkerboard\nvalid_units 31\napprox_units 16\nprog
          + "".join(f"page {i} class {i % 2} mode {i % 2} valid {i != 5:d}\n" for i in range(32)))
 
 
-#: The summary that the commands print for the inputs of write_all_inputs().
+#: The summary that the commands print for the inputs of write_report_input_files().
 EVERYTHING = "4 runs, 3 devices, 1 timeline, 3 answers, 1 record file, 1 replay, 1 log"
 
 
-def write_device_answers(directory: Path) -> list[Path]:
+def write_sample_device_files(directory: Path) -> list[Path]:
     """Write sample files about a device, as approxftl's verbs and the kernel module print them."""
     paths = []
     for name, content in (

@@ -17,7 +17,7 @@ from selftests.reports.support import (
     run_approxftl,
     run_approxftl_ok,
     simulate_to_file,
-    write_all_inputs,
+    write_report_input_files,
 )
 from selftests.sim.support import FUA, LIFE, READ, WRITE, Record, write_trace
 
@@ -29,7 +29,7 @@ SCHEMA = "trace-tools/approxftl_tools/tools-output.fields"
 
 @pytest.fixture(scope="module")
 def report_input_files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    return write_all_inputs(tmp_path_factory.mktemp("compare"))
+    return write_report_input_files(tmp_path_factory.mktemp("compare"))
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from selftests.reports.support import (
     run_approxftl,
     run_approxftl_ok,
     simulate_to_file,
-    write_all_inputs,
+    write_report_input_files,
 )
 
 from approxftl_tools.colours import CAUSES
@@ -46,7 +46,7 @@ from approxftl_tools.svg import choose_round_tick_values, figure_as_svg, tick_te
 
 @pytest.fixture(scope="module")
 def report_input_files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    return write_all_inputs(tmp_path_factory.mktemp("figures"))
+    return write_report_input_files(tmp_path_factory.mktemp("figures"))
 
 
 @pytest.fixture(scope="module")

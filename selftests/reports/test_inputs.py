@@ -17,7 +17,7 @@ from selftests.reports.support import (
     make_device_stat_json,
     run_approxftl,
     simulate_to_file,
-    write_all_inputs,
+    write_report_input_files,
 )
 
 from approxftl_tools import command
@@ -161,7 +161,7 @@ def test_unknown_options_of_report_verbs_are_refused(tmp_path: Path, verb: str) 
 
 
 def test_every_kind_of_input_is_recognised(tmp_path: Path) -> None:
-    found = read_inputs(write_all_inputs(tmp_path))
+    found = read_inputs(write_report_input_files(tmp_path))
     assert found.count_inputs_as_text() == EVERYTHING
     assert sorted(message.kind for message in found.messages) == ["block", "blocks", "luns"]
 

@@ -76,7 +76,7 @@ def read_csv_rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def read_results_of_figures(directory: Path) -> Iterator[Json]:
+def read_results_behind_paper_figures(directory: Path) -> Iterator[Json]:
     """Return all results from which the papers' figures were made."""
     for path in sorted((directory / "runs").glob("*/result.json")):
         yield json.loads(path.read_text())
@@ -191,7 +191,7 @@ def test_numbers_of_paper_figures_are_those_of_the_runs(figures_folder: Path) ->
     assert {row["series"] for row in table} == {"delta_b", "vth_b", "approxftl"}
     for row in table:
         share = row["x"].replace(" ", "")
-        (result,) = [r for r in read_results_of_figures(figures_folder)
+        (result,) = [r for r in read_results_behind_paper_figures(figures_folder)
                      if f"--fill-approx={share}" in r["tool"]["argv"]]
         lives = {one["policy"]: one["blocks"]["erase_count"]["mean"] / one["blocks"]["wear"]["mean"]
                  for one in result["runs"]}
@@ -204,7 +204,7 @@ def test_reductions_in_paper_figures_equal_those_of_the_runs(figures_folder: Pat
     assert len(table) == 8
     for row in table:
         argv = {f"--channels={row['x']}", f"--utilisation={row['series']}"}
-        (result,) = [r for r in read_results_of_figures(figures_folder)
+        (result,) = [r for r in read_results_behind_paper_figures(figures_folder)
                      if argv <= set(r["tool"]["argv"])]
         means = []
         for one in result["runs"]:

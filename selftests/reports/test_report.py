@@ -44,7 +44,7 @@ from selftests.reports.support import (
     run_approxftl_ok,
     run_script,
     simulate_to_file,
-    write_all_inputs,
+    write_report_input_files,
 )
 
 from approxftl_tools.inputs import Inputs, Run
@@ -60,7 +60,7 @@ FIGURES = ("response", "class-response", "cdf-read", "cdf-write", "block-kinds",
 @pytest.fixture(scope="module")
 def report_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("report")
-    inputs = write_all_inputs(directory)
+    inputs = write_report_input_files(directory)
     path = directory / "report.html"
     told = run_approxftl_ok("report", *inputs, "-O", path, "--title", "Four <policies> & a device")
     assert told == f"{path}: {EVERYTHING}\n"
@@ -948,16 +948,16 @@ def test_interactive_panels_react_to_the_filter(browser: Browser,
 def test_a_report_of_a_hundred_workloads_stays_small(report_page: Path, simulation_result: Json,
                                                      tmp_path: Path, browser: Browser) -> None:
     """A result of 500 runs with maps, made from one result by changing its numbers."""
-    def scale_numbers_of_result(value: Any, factor: float) -> Any:
+    def scale_result_numbers(value: Any, factor: float) -> Any:
         if isinstance(value, dict):
-            return {key: scale_numbers_of_result(one, factor) for key, one in value.items()}
+            return {key: scale_result_numbers(one, factor) for key, one in value.items()}
         if isinstance(value, list):
-            return [scale_numbers_of_result(one, factor) for one in value]
+            return [scale_result_numbers(one, factor) for one in value]
         return int(value * factor) if isinstance(value, int) and value > 1000 else \
             value * factor if isinstance(value, float) else value
 
     for i in range(125):
-        runs = [{**run, **{key: scale_numbers_of_result(run[key], 1 + (37 * i + 11 * j) % 100 / 100)
+        runs = [{**run, **{key: scale_result_numbers(run[key], 1 + (37 * i + 11 * j) % 100 / 100)
                            for key in ("timing", "energy", "counters", "write_amplification")}}
                 for j, run in enumerate(simulation_result["runs"])]
         (tmp_path / f"load-{i:03}.json").write_text(json.dumps({**simulation_result, "runs": runs}))

@@ -160,7 +160,7 @@ def round_to_page_digits(text: str) -> str:
     return f"{float(text):.{DIGITS}g}" if re.fullmatch(r"-?[0-9.]+(e[-+]?[0-9]+)?", text) else text
 
 
-def select_compared_mark_fields(mark: dict[str, str]) -> tuple[str, ...]:
+def round_fields_of_figure_mark(mark: dict[str, str]) -> tuple[str, ...]:
     keys = ("series", "facet", "x", "source", "y", "low", "high", "runs")
     return tuple(round_to_page_digits(mark[key]) for key in keys)
 
@@ -168,7 +168,7 @@ def select_compared_mark_fields(mark: dict[str, str]) -> tuple[str, ...]:
 @pytest.mark.parametrize("name", NAMES)
 def test_tooltips_show_the_numbers_of_the_figure_file(browser_with_study_page: Browser,
                                                       study_page: Path, name: str) -> None:
-    wanted = {select_compared_mark_fields(mark) for mark in read_figure_marks(study_page, name)}
+    wanted = {round_fields_of_figure_mark(mark) for mark in read_figure_marks(study_page, name)}
     axes = ["of", "in", "low", "high", "runs", "from"]
     found = set()
     for said in read_texts_of_marks(browser_with_study_page, name):

@@ -29,7 +29,7 @@ class Tree:
         )
         return done.returncode, done.stdout + done.stderr
 
-    def add_file(self, path: str, text: str) -> Path:
+    def add_test_script(self, path: str, text: str) -> Path:
         file = self.top / "selftests" / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
@@ -37,7 +37,7 @@ class Tree:
         return file
 
     def add_tap_script(self, area: str, script: str) -> None:
-        self.add_file(f"{area}/thing.tap.sh", f"#!/bin/sh\n{script}\n")
+        self.add_test_script(f"{area}/thing.tap.sh", f"#!/bin/sh\n{script}\n")
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def test_a_test_without_output_or_processor_time_is_stopped(tree_of_tests: Tree,
 @pytest.mark.parametrize("script", ["echo '1..0 # SKIP no disk'", "echo '1..0 # SKIP x'; exit 4"])
 def test_the_runner_fails_when_a_whole_area_was_skipped(tree_of_tests: Tree, script: str) -> None:
     tree_of_tests.add_tap_script("core", script)
-    tree_of_tests.add_file("other/fine.tap.sh", "#!/bin/sh\necho 1..1; echo ok 1 - one\n")
+    tree_of_tests.add_test_script("other/fine.tap.sh", "#!/bin/sh\necho 1..1; echo ok 1 - one\n")
     status, output = tree_of_tests.run_tests()
     assert status == 1
     assert "core: every test of the area was skipped" in output
@@ -115,32 +115,33 @@ def test_the_runner_fails_when_a_whole_area_was_skipped(tree_of_tests: Tree, scr
 def test_the_runner_prints_ktap(tree_of_tests: Tree) -> None:
     tree_of_tests.add_tap_script("core",
                                  "echo 1..2; echo ok 1 - one; echo ok 2 - two '#' SKIP no disk")
-    tree_of_tests.add_file("other/skipped.tap.sh",
-                           "#!/bin/sh\necho 1..0 '#' SKIP no root; exit 4\n")
+    tree_of_tests.add_test_script("other/skipped.tap.sh",
+                                  "#!/bin/sh\necho 1..0 '#' SKIP no root; exit 4\n")
     status, output = tree_of_tests.run_tests("--ktap", "core")
     assert (status, output.splitlines()) == (0, [
         "KTAP version 1", "1..1", "  KTAP version 1", "  1..2", "  ok 1 - one",
         "  ok 2 - two # SKIP no disk", "ok 1 - core/thing"])
     status, output = tree_of_tests.run_tests("--ktap", "other")
     assert status == 4 and read_last_output_line(output) == "ok 1 - other/skipped # SKIP no root"
-    tree_of_tests.add_file("other/broken.tap.sh",
-                           "#!/bin/sh\necho not ok 1 - one; echo 1..1; exit 1\n")
+    tree_of_tests.add_test_script("other/broken.tap.sh",
+                                  "#!/bin/sh\necho not ok 1 - one; echo 1..1; exit 1\n")
     status, output = tree_of_tests.run_tests("--ktap", "other/broken")
     assert status == 1 and read_last_output_line(output) == "not ok 1 - other/broken"
 
 
 def test_the_runner_fails_when_an_area_has_no_tests(tree_of_tests: Tree) -> None:
     tree_of_tests.add_tap_script("core", "echo 1..1; echo ok 1 - one")
-    tree_of_tests.add_file("empty/helper.py", "")
+    tree_of_tests.add_test_script("empty/helper.py", "")
     status, output = tree_of_tests.run_tests()
     assert status == 1
     assert "empty: the area ran no test" in output
 
 
 def test_tests_that_take_turns_run_in_one_of_three_commits(tree_of_tests: Tree) -> None:
-    tree_of_tests.add_file("core/settings", "in-turn=a b c d\n")
+    tree_of_tests.add_test_script("core/settings", "in-turn=a b c d\n")
     for name in "abcde":
-        tree_of_tests.add_file(f"core/{name}.tap.sh", "#!/bin/sh\necho 1..1; echo ok 1 - one\n")
+        tree_of_tests.add_test_script(f"core/{name}.tap.sh",
+                                      "#!/bin/sh\necho 1..1; echo ok 1 - one\n")
     git = ["git", "-C", str(tree_of_tests.top), "-c", "user.name=one", "-c", "user.email=one@two"]
     subprocess.run([*git, "init", "-q"], check=True)
     ran = []
@@ -162,26 +163,26 @@ def test_the_runner_refuses_an_area_that_does_not_exist(tree_of_tests: Tree) -> 
 
 
 def test_the_runner_fails_when_a_test_program_was_not_built(tree_of_tests: Tree) -> None:
-    tree_of_tests.add_file("core/test-map.c", "")
+    tree_of_tests.add_test_script("core/test-map.c", "")
     status, output = tree_of_tests.run_tests()
     assert status == 1
     assert "not built" in output
 
 
 def test_a_failed_build_is_counted_even_when_an_older_program_passes(tree_of_tests: Tree) -> None:
-    tree_of_tests.add_file("core/test-map.c", "")
-    tree_of_tests.add_file("../build/selftests/core/test-map",
-                           "#!/bin/sh\necho 1..1; echo ok 1 - m\n")
+    tree_of_tests.add_test_script("core/test-map.c", "")
+    tree_of_tests.add_test_script("../build/selftests/core/test-map",
+                                  "#!/bin/sh\necho 1..1; echo ok 1 - m\n")
     status, output = tree_of_tests.run_tests("--build-failed")
     assert status == 1
     assert read_last_output_line(output) == "1 passed, 1 failed, 0 skipped"
 
 
 def test_the_runner_limits_a_fuzz_harness_and_uses_its_exit_status(tree_of_tests: Tree) -> None:
-    tree_of_tests.add_file("fuzz/fuzz-parser.c", "")
-    tree_of_tests.add_file("fuzz/corpus/parser/seed", "x")
-    harness = tree_of_tests.add_file("../build/selftests/fuzz/fuzz-parser",
-                                     '#!/bin/sh\necho "$@" >&2\nexit 77\n')
+    tree_of_tests.add_test_script("fuzz/fuzz-parser.c", "")
+    tree_of_tests.add_test_script("fuzz/corpus/parser/seed", "x")
+    harness = tree_of_tests.add_test_script("../build/selftests/fuzz/fuzz-parser",
+                                            '#!/bin/sh\necho "$@" >&2\nexit 77\n')
     status, output = tree_of_tests.run_tests("--fuzz-seconds", "3")
     assert status == 1
     assert "-max_total_time=3" in output
@@ -192,7 +193,7 @@ def test_the_runner_limits_a_fuzz_harness_and_uses_its_exit_status(tree_of_tests
 
 @pytest.mark.slow
 def test_the_runner_counts_each_pytest_case(tree_of_tests: Tree) -> None:
-    tree_of_tests.add_file(
+    tree_of_tests.add_test_script(
         "py/test_it.py",
         "import pytest\n"
         "def test_good(): pass\n"
@@ -210,8 +211,8 @@ def test_the_runner_counts_each_pytest_case(tree_of_tests: Tree) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("text", ["import nothing_of_this_name\n", "import os\nos._exit(9)\n"])
 def test_the_runner_fails_when_pytest_cannot_collect(tree_of_tests: Tree, text: str) -> None:
-    tree_of_tests.add_file("py/test_it.py", text)
-    tree_of_tests.add_file("py/fine.tap.sh", "#!/bin/sh\necho 1..1; echo ok 1 - one\n")
+    tree_of_tests.add_test_script("py/test_it.py", text)
+    tree_of_tests.add_test_script("py/fine.tap.sh", "#!/bin/sh\necho 1..1; echo ok 1 - one\n")
     status, output = tree_of_tests.run_tests()
     assert status == 1, output
     assert "failed: pytest: exit status" in output

@@ -56,7 +56,7 @@ def find_directory_of_file(path: Path) -> str:
     return "/".join(path.parts[:-1])
 
 
-def name_module_of_file(path: Path) -> str:
+def get_module_name_of_file(path: Path) -> str:
     """Return the name that a source file and its header share."""
     return str(path.with_suffix(""))
 
@@ -116,9 +116,9 @@ def main() -> int:
         if path not in core and len(path.parts) > 1
     }
     subjects = {
-        "the core's files": merge_graph_nodes_by_name(core, name_module_of_file),
+        "the core's files": merge_graph_nodes_by_name(core, get_module_name_of_file),
         "the core's directories": merge_graph_nodes_by_name(core, lambda path: path.parts[1]),
-        "files outside the core": merge_graph_nodes_by_name(rest, name_module_of_file),
+        "files outside the core": merge_graph_nodes_by_name(rest, get_module_name_of_file),
         "directories outside the core": merge_graph_nodes_by_name(rest, lambda path: path.parts[0]),
         "includes of files": merge_graph_nodes_by_name(included, str),
         "includes of directories": merge_graph_nodes_by_name(included, find_directory_of_file),

@@ -65,12 +65,12 @@ def hash_u64(x: int) -> int:
     return x ^ x >> 31
 
 
-def probed_offset_of_format(size: int, index: int) -> int:
+def get_offset_probed_by_format(size: int, index: int) -> int:
     """Return an offset, far from a device's ends, where `approxftl format` searches for data."""
     return END + hash_u64(hash_u64(size) ^ index) % ((size - 2 * END) // 4096) * 4096
 
 
-def get_image_maker_by_program(size: int, *command: str) -> Callable[[Path], None]:
+def make_image_maker_from_command(size: int, *command: str) -> Callable[[Path], None]:
     """Return a function that makes a medium by running a formatting program."""
 
     def make_device_image(path: Path) -> None:
@@ -82,8 +82,8 @@ def get_image_maker_by_program(size: int, *command: str) -> Callable[[Path], Non
     return make_device_image
 
 
-def get_image_maker_by_pieces(*pieces: tuple[int, bytes], size: int = SIZE) -> Callable[[Path],
-                                                                                        None]:
+def make_image_maker_from_bytes(*pieces: tuple[int, bytes], size: int = SIZE) -> Callable[[Path],
+                                                                                          None]:
     """Return a function that makes a medium by writing pieces at their offsets."""
 
     def make_device_image(path: Path) -> None:
@@ -103,7 +103,7 @@ def make_raid_superblock(at: int, offset: int) -> Callable[[Path], None]:
     struct.pack_into("<Q", block, 144, offset // 512)
     words = sum(struct.unpack("<64I", block))
     struct.pack_into("<I", block, 216, ((words & 0xFFFFFFFF) + (words >> 32)) & 0xFFFFFFFF)
-    return get_image_maker_by_pieces((at, bytes(block)))
+    return make_image_maker_from_bytes((at, bytes(block)))
 
 
 def make_lvm_label() -> bytes:
@@ -143,7 +143,7 @@ def make_partition_table(kind: int) -> bytes:
     return bytes(446) + entry + bytes(48) + b"\x55\xaa"
 
 
-def list_gpt_pieces() -> list[tuple[int, bytes]]:
+def list_byte_ranges_of_gpt() -> list[tuple[int, bytes]]:
     """Return the pieces of a GPT (header, entries), then those of the backup GPT."""
     last = SIZE // 512 - 1
     first, entries = make_gpt_header(1, last)
@@ -154,18 +154,18 @@ def list_gpt_pieces() -> list[tuple[int, bytes]]:
 
 # By name: libblkid's name of the type, and the function that makes the medium.
 MEDIA: dict[str, tuple[str, Callable[[Path], None]]] = {
-    "btrfs": ("btrfs", get_image_maker_by_program(LARGE, "mkfs.btrfs", "-q", "-L", "pictures")),
-    "ext4": ("ext4", get_image_maker_by_program(SIZE, "mkfs.ext4", "-q", "-L", "pictures")),
-    "xfs": ("xfs", get_image_maker_by_program(LARGE, "mkfs.xfs", "-q", "-L", "pictures")),
-    "f2fs": ("f2fs", get_image_maker_by_program(SIZE, "mkfs.f2fs", "-q", "-l", "pictures")),
-    "swap": ("swap", get_image_maker_by_program(SIZE, "mkswap", "-q", "-L", "pictures")),
-    "luks2": ("crypto_LUKS", get_image_maker_by_program(
+    "btrfs": ("btrfs", make_image_maker_from_command(LARGE, "mkfs.btrfs", "-q", "-L", "pictures")),
+    "ext4": ("ext4", make_image_maker_from_command(SIZE, "mkfs.ext4", "-q", "-L", "pictures")),
+    "xfs": ("xfs", make_image_maker_from_command(LARGE, "mkfs.xfs", "-q", "-L", "pictures")),
+    "f2fs": ("f2fs", make_image_maker_from_command(SIZE, "mkfs.f2fs", "-q", "-l", "pictures")),
+    "swap": ("swap", make_image_maker_from_command(SIZE, "mkswap", "-q", "-L", "pictures")),
+    "luks2": ("crypto_LUKS", make_image_maker_from_command(
         SIZE, "cryptsetup", "luksFormat", "-q", "--type", "luks2", "--key-file", "-",
         "--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000")),
     "md 1.0": ("linux_raid_member", make_raid_superblock(SIZE - 8192, SIZE - 8192)),
     "md 1.2": ("linux_raid_member", make_raid_superblock(4096, 4096)),
-    "LVM": ("LVM2_member", get_image_maker_by_pieces((512, make_lvm_label()))),
-    "GPT": ("gpt", get_image_maker_by_pieces(*list_gpt_pieces())),
-    "GPT, its backup alone": ("gpt", get_image_maker_by_pieces(*list_gpt_pieces()[-2:])),
-    "MBR": ("dos", get_image_maker_by_pieces((0, make_partition_table(0x83)))),
+    "LVM": ("LVM2_member", make_image_maker_from_bytes((512, make_lvm_label()))),
+    "GPT": ("gpt", make_image_maker_from_bytes(*list_byte_ranges_of_gpt())),
+    "GPT, its backup alone": ("gpt", make_image_maker_from_bytes(*list_byte_ranges_of_gpt()[-2:])),
+    "MBR": ("dos", make_image_maker_from_bytes((0, make_partition_table(0x83)))),
 }  # fmt: skip

@@ -13,8 +13,8 @@ from selftests.volume.foreign_media import (
     PLACES,
     SIZE,
     digest_nonzero_pages,
+    get_offset_probed_by_format,
     make_sparse_file,
-    probed_offset_of_format,
     write_bytes_at_file_offset,
 )
 
@@ -58,7 +58,7 @@ def test_a_signature_with_a_wrong_checksum_is_kept(tmp_path: Path) -> None:
 
 
 ENDS = (0, 4095, END - 1, SIZE + 512 - END, SIZE - 4096, SIZE + 511)
-SAMPLES = tuple(probed_offset_of_format(SIZE + 512, i) + 4095
+SAMPLES = tuple(get_offset_probed_by_format(SIZE + 512, i) + 4095
                 for i in (0, 1, 2, 499, 500, 998, 999))
 
 
@@ -72,7 +72,7 @@ def test_a_single_nonzero_byte_is_found(tmp_path: Path, at: int) -> None:
 
 def test_the_content_check_probes_a_large_device_at_a_thousand_places(tmp_path: Path) -> None:
     make_sparse_file(tmp_path / "disk", LARGE)
-    places = sorted(probed_offset_of_format(LARGE, index) for index in range(PLACES))
+    places = sorted(get_offset_probed_by_format(LARGE, index) for index in range(PLACES))
     assert END <= places[0] < 2 * END and LARGE - 2 * END < places[-1] <= LARGE - END - 4096
     assert len(set(places)) > 980
 

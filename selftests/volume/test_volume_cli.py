@@ -41,7 +41,7 @@ def run_volume_verb_for_json(*arguments: str | Path, code: int = 0) -> Json:
     return parse_document("userspace/approxftl/verbs-output.fields", done.out)
 
 
-def change_byte_at(path: Path, offset: int, flip: int = 0x40) -> None:
+def flip_byte_bits(path: Path, offset: int, flip: int = 0x40) -> None:
     with path.open("r+b") as file:
         file.seek(offset)
         byte = file.read(1)[0]
@@ -183,7 +183,7 @@ def test_a_newer_volume_is_refused(volume_image: Path) -> None:
 @pytest.mark.parametrize("table", ["erase_table", "spare_table", "discard_table"])
 def test_damaged_tables_are_reported(volume_image: Path, table: str) -> None:
     offset = read_first_frame_offsets(volume_image)[table] * FRAME + SECTOR + 17
-    change_byte_at(volume_image, offset)
+    flip_byte_bits(volume_image, offset)
     found = run_volume_verb_for_json("check", volume_image, code=4)
     assert not found["sound"]
     assert f"sector {offset // SECTOR} has a wrong checksum" in found["listed_findings"]
@@ -232,8 +232,8 @@ def test_shards_share_the_available_space(tmp_path: Path) -> None:
 def test_damage_of_a_shard_is_reported(sharded_image: Path) -> None:
     begin = find_second_shard_offset(sharded_image)
     offset = read_first_frame_offsets(sharded_image)["spare_table"] * FRAME + SECTOR + 17
-    change_byte_at(sharded_image, begin + offset)
-    change_byte_at(sharded_image, read_first_frame_offsets(sharded_image)["erase_table"] * FRAME
+    flip_byte_bits(sharded_image, begin + offset)
+    flip_byte_bits(sharded_image, read_first_frame_offsets(sharded_image)["erase_table"] * FRAME
                    + 9)
     found = run_volume_verb_for_json("check", sharded_image, code=4)
     assert f"shard 1: sector {offset // SECTOR} has a wrong checksum" in found["listed_findings"]
@@ -244,7 +244,7 @@ def test_damage_of_a_shard_is_reported(sharded_image: Path) -> None:
 
 def test_a_long_finding_of_check_is_printed_completely(sharded_image: Path) -> None:
     """A long finding of `approxftl check` is printed up to its end, which names the remedy."""
-    change_byte_at(sharded_image, find_second_shard_offset(sharded_image)
+    flip_byte_bits(sharded_image, find_second_shard_offset(sharded_image)
                    + read_first_frame_offsets(sharded_image)["spare_table"] * FRAME + SECTOR + 17)
     findings = run_volume_verb_for_json("check", sharded_image, code=4)["listed_findings"]
     assert findings[1].startswith("shard 1: the volume is damaged")
@@ -252,9 +252,9 @@ def test_a_long_finding_of_check_is_printed_completely(sharded_image: Path) -> N
 
 
 def test_repairing_one_shard_does_not_change_the_others(sharded_image: Path) -> None:
-    change_byte_at(sharded_image,
+    flip_byte_bits(sharded_image,
                    read_first_frame_offsets(sharded_image)["spare_table"] * FRAME + SECTOR + 17)
-    change_byte_at(sharded_image, find_second_shard_offset(sharded_image) + FRAME + 300)
+    flip_byte_bits(sharded_image, find_second_shard_offset(sharded_image) + FRAME + 300)
     assert not run_volume_verb_for_json("check", sharded_image, "--repair", code=4)["repaired"]
 
 
@@ -295,7 +295,7 @@ def test_a_write_error_of_a_later_shard_is_reported(sharded_image: Path) -> None
 
 
 def test_a_damaged_saved_state_is_reported(volume_image: Path) -> None:
-    change_byte_at(volume_image, 2 * FRAME + 20)
+    flip_byte_bits(volume_image, 2 * FRAME + 20)
     done = run_approxftl("check", volume_image)
     assert done.code == 4 and "state" in done.out
     states = run_volume_verb_for_json("dump", volume_image, "--state")["states"]
@@ -303,7 +303,7 @@ def test_a_damaged_saved_state_is_reported(volume_image: Path) -> None:
 
 
 def test_a_damaged_copy_of_the_volume_header_is_reported(volume_image: Path) -> None:
-    change_byte_at(volume_image, FRAME + 300)
+    flip_byte_bits(volume_image, FRAME + 300)
     found = run_volume_verb_for_json("check", volume_image, code=4)
     assert found["findings"] == 1 and "copy" in found["listed_findings"][0]
     assert run_volume_verb_for_json("dump", volume_image)["superblock"]["uuid"] == UUID
@@ -452,7 +452,7 @@ def test_damaged_metadata_are_repaired(tmp_path: Path, end: str, area: str) -> N
     path = unpack_volume_image(tmp_path, end)
     fixed = {"superblock": 0, "copy": 1, "even": 2, "odd": 3}
     frame = fixed[area] if area in fixed else read_first_frame_offsets(path)[area]
-    change_byte_at(path, frame * FRAME + 200)
+    flip_byte_bits(path, frame * FRAME + 200)
     damaged = path.read_bytes()
     found = run_volume_verb_for_json("check", path, code=4)
     assert not found["sound"] and "repaired" not in found and path.read_bytes() == damaged

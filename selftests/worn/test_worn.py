@@ -214,18 +214,18 @@ def test_numbers_of_transactions_are_printed_as_they_are_parsed(numbers: set[int
 def test_reduce_keeps_only_the_items_that_cause_the_failure(needed: set[int]) -> None:
     tried: list[list[int]] = []
 
-    def do_items_cause_failure(items: list[int]) -> bool:
+    def contains_all_needed_items(items: list[int]) -> bool:
         tried.append(items)
         return needed <= set(items)
 
-    found = worn.find_minimal_failing_sublist(list(range(1, 91)), do_items_cause_failure)
+    found = worn.find_minimal_failing_sublist(list(range(1, 91)), contains_all_needed_items)
     assert found == sorted(needed)
     assert len(tried) < 250
 
 
 def test_a_minimised_failure_is_printed_as_a_script(monkeypatch: pytest.MonkeyPatch,
                                                     capsys: pytest.CaptureFixture[str]) -> None:
-    def simulate_run_of_cell(plan: worn.Plan, children: Children) -> dict[str, object]:
+    def make_fake_worn_cell_record(plan: worn.Plan, children: Children) -> dict[str, object]:
         events: list[dict[str, Any]] = [
             {"when": one.when, "what": one.what, "parts": [one.what]}
             for one in plan.events or ()] or [
@@ -239,7 +239,7 @@ def test_a_minimised_failure_is_printed_as_a_script(monkeypatch: pytest.MonkeyPa
         return {**record, "events": events, "again": plan.make_command_to_run_cell(),
                 "versions": {"e2fsprogs": "1.47"}}
 
-    monkeypatch.setattr(worn, "run_cell_in_virtual_machine", simulate_run_of_cell)
+    monkeypatch.setattr(worn, "run_cell_in_virtual_machine", make_fake_worn_cell_record)
     words = ["--cell", "ext4/no-spare", "--reduce"]
     assert worn.main(words) == 0
     said = capsys.readouterr().out
@@ -276,14 +276,14 @@ def test_a_bad_page_does_not_hide_the_pages_behind_it(monkeypatch: pytest.Monkey
 def test_other_cells_run_if_the_lab_of_a_later_cell_fails(
         failing: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """approxftl worn ends only if the virtual machine of the first cell fails to start."""
-    def simulate_run_of_cell(plan: worn.Plan, children: Children) -> dict[str, Any]:
+    def make_fake_worn_cell_record(plan: worn.Plan, children: Children) -> dict[str, Any]:
         assert children
         if plan.stack.name == failing:
             raise Refusal("the lab ended with 1: no memory")
         return {**worn.make_record_of_unfinished_cell(plan, "", "", ""),
                 "outcome": Outcome.CORRECT.value}
 
-    monkeypatch.setattr(worn, "run_cell_in_virtual_machine", simulate_run_of_cell)
+    monkeypatch.setattr(worn, "run_cell_in_virtual_machine", make_fake_worn_cell_record)
     code = worn.main(["--stacks", "ext4,xfs,btrfs", "--lives", "healthy"])
     out, err = capsys.readouterr()
     assert code == 1
@@ -307,7 +307,7 @@ def choose_guest_kernel() -> str:
     return "uml" if built else "6.12"
 
 
-def get_records_of_worn_cells(*words: str) -> dict[str, dict[str, Any]]:
+def run_worn_cells_for_records(*words: str) -> dict[str, dict[str, Any]]:
     """Run cells (stack and failure) in virtual machines; return each cell's JSON record."""
     done = run_program(BUILD / "approxftl", "worn", *words, "--kernel", choose_guest_kernel(),
                        "--json")
@@ -316,16 +316,16 @@ def get_records_of_worn_cells(*words: str) -> dict[str, dict[str, Any]]:
     return {cell["cell"]: cell for cell in document["cells"]}
 
 
-def get_outcomes_of_worn_cells(*words: str) -> dict[str, str]:
+def run_worn_cells_for_outcomes(*words: str) -> dict[str, str]:
     """Run cells (stack and failure) in virtual machines; return each cell's outcome."""
-    return {name: cell["outcome"] for name, cell in get_records_of_worn_cells(*words).items()}
+    return {name: cell["outcome"] for name, cell in run_worn_cells_for_records(*words).items()}
 
 
 @pytest.mark.in_turn
 def test_storage_stacks_in_a_guest_have_the_outcome_of_their_fault() -> None:
-    found = get_records_of_worn_cells("--cell", "xfs/die-death-rain", "--cell", "ext4/bad-copies",
-                                      "--cell", "sqlite-wal/power-loss", "--cell",
-                                      "ext4/read-disturb", "--cell", "btrfs-raid1/read-disturb")
+    found = run_worn_cells_for_records("--cell", "xfs/die-death-rain", "--cell", "ext4/bad-copies",
+                                       "--cell", "sqlite-wal/power-loss", "--cell",
+                                       "ext4/read-disturb", "--cell", "btrfs-raid1/read-disturb")
     mirror = found.pop("btrfs-raid1/read-disturb")
     assert mirror["outcome"] in ("correct", "detected and recovered")
     assert {name: cell["outcome"] for name, cell in found.items()} == {
@@ -388,8 +388,8 @@ def test_a_wrong_answer_below_the_workload_is_found(lie: str, tmp_path: Path) ->
 @pytest.mark.long
 @pytest.mark.parametrize("seed", ["1", "2", "3"])
 def test_sampled_stacks_and_failures_have_the_documented_outcome(seed: str) -> None:
-    found = get_outcomes_of_worn_cells("--stacks", "ext4,xfs,md-raid1", "--seed", seed,
-                                       "--lives", "healthy,die-death,power-loss")
+    found = run_worn_cells_for_outcomes("--stacks", "ext4,xfs,md-raid1", "--seed", seed,
+                                        "--lives", "healthy,die-death,power-loss")
     assert len(found) == 9
     for cell, outcome in found.items():
         if not cell.endswith("/die-death"):
