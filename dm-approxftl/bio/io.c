@@ -103,7 +103,7 @@ static bool fill_request_from_bio(const struct aftl_target *target, struct bio *
 	}
 	/* Device-mapper duplicates the bio for each shard: trace only the first duplicate. */
 	if (request->op == AFTL_OP_WRITE_ZEROES && !dm_bio_get_target_bio_nr(bio))
-		aftl_trace_note_zeroes_write(target, bio);
+		aftl_blktrace_emit_write_zeroes(target, bio);
 	request->queue = select_host_queue(target->table.device->disks[0], bio);
 	request->flags = bio->bi_opf & REQ_FUA ? AFTL_REQUEST_FUA : 0;
 	if (bio_op(bio) == REQ_OP_ZONE_APPEND)

@@ -20,8 +20,8 @@ int aftl_control_read_range(const struct approxftl_range *range, u64 *first, u64
 	return 0;
 }
 
-int aftl_control_call_with_file(struct aftl_control *control, int fd, aftl_control_file_fn fn,
-				void *argument)
+int aftl_control_call_fn_on_fd(struct aftl_control *control, int fd, aftl_control_file_fn fn,
+			       void *argument)
 {
 	struct file *file = fget(fd);
 	int ret;

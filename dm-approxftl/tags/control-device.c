@@ -118,7 +118,7 @@ int aftl_control_tag_device(struct aftl_control *control, void *argument)
 	if (range->class > APPROXFTL_LEVEL_3 || range->flags & ~APPROXFTL_SYNC_FIRST ||
 	    range->reserved)
 		return -EINVAL;
-	return aftl_control_call_with_file(control, range->fd, tag_device_file, range);
+	return aftl_control_call_fn_on_fd(control, range->fd, tag_device_file, range);
 }
 
 /**
@@ -183,7 +183,7 @@ int aftl_control_query_device(struct aftl_control *control, void *argument)
 	struct approxftl_query *query = argument;
 
 	query->count = 0;
-	return aftl_control_call_with_file(control, query->fd, query_device_file_tags, query);
+	return aftl_control_call_fn_on_fd(control, query->fd, query_device_file_tags, query);
 }
 
 /* Queries of stored data. */
@@ -391,7 +391,7 @@ static int check_stored_query_permission(struct survey *survey, struct file *fil
 	if (!aftl_file_owner_or_capable(file))
 		return -EPERM;
 	survey->stored->reason = APPROXFTL_REASON_DEVICE;
-	if (aftl_ext4_logs_data(inode->i_sb->s_magic, inode->i_mapping))
+	if (aftl_may_ext4_journal_data(inode->i_sb->s_magic, inode->i_mapping))
 		return -EPERM;
 	survey->stored->reason = APPROXFTL_REASON_NONE;
 	return 0;
@@ -434,11 +434,11 @@ static int query_stored_file(struct aftl_control *control, struct file *file, vo
 	return ret;
 }
 
-int aftl_control_query_stored(struct aftl_control *control, void *argument)
+int aftl_control_query_stored_units(struct aftl_control *control, void *argument)
 {
 	struct approxftl_stored *stored = argument;
 
 	stored->count = 0;
 	stored->reason = APPROXFTL_REASON_NONE;
-	return aftl_control_call_with_file(control, stored->fd, query_stored_file, stored);
+	return aftl_control_call_fn_on_fd(control, stored->fd, query_stored_file, stored);
 }

@@ -64,7 +64,7 @@ static int tag_range_of_file(struct aftl_control *control, struct approxftl_rang
 	range->reason = APPROXFTL_REASON_NONE;
 	if (range->flags & ~APPROXFTL_SYNC_FIRST || range->reserved)
 		return -EINVAL;
-	return aftl_control_call_with_file(control, range->fd, check_and_tag_file_range, range);
+	return aftl_control_call_fn_on_fd(control, range->fd, check_and_tag_file_range, range);
 }
 
 int aftl_control_tag_range(struct aftl_control *control, void *argument)
@@ -182,7 +182,7 @@ int aftl_control_tag_fd(struct aftl_control *control, void *argument)
 	tag->reason = APPROXFTL_REASON_NONE;
 	if (tag->class > APPROXFTL_LEVEL_3 || tag->carriers & ~known || tag->reserved)
 		return -EINVAL;
-	return aftl_control_call_with_file(control, tag->fd, tag_whole_file, tag);
+	return aftl_control_call_fn_on_fd(control, tag->fd, tag_whole_file, tag);
 }
 
 /* Copy the next tagged ranges to user space. Returns their number, or a negative error code. */
@@ -226,7 +226,7 @@ int aftl_control_query_file(struct aftl_control *control, void *argument)
 	struct approxftl_query *query = argument;
 
 	query->count = 0;
-	return aftl_control_call_with_file(control, query->fd, query_file_tags, query);
+	return aftl_control_call_fn_on_fd(control, query->fd, query_file_tags, query);
 }
 
 static int check_pwritev_argument(const struct approxftl_pwritev *pwritev, const struct file *file)
@@ -373,7 +373,7 @@ int aftl_control_pwritev(struct aftl_control *control, void *argument)
 
 	pwritev->reason = APPROXFTL_REASON_NONE;
 	pwritev->written = 0;
-	return aftl_control_call_with_file(control, pwritev->fd, import_iovec_and_write, pwritev);
+	return aftl_control_call_fn_on_fd(control, pwritev->fd, import_iovec_and_write, pwritev);
 }
 
 static int set_file_system_watch(struct aftl_control *control, struct file *file, void *argument)
@@ -393,5 +393,5 @@ int aftl_control_watch_file_system(struct aftl_control *control, void *argument)
 	watch->reason = APPROXFTL_REASON_NONE;
 	if (watch->on > 1)
 		return -EINVAL;
-	return aftl_control_call_with_file(control, watch->fd, set_file_system_watch, watch);
+	return aftl_control_call_fn_on_fd(control, watch->fd, set_file_system_watch, watch);
 }

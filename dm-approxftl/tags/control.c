@@ -104,17 +104,17 @@ static int execute_scope_ioctl(struct aftl_control *control, void *argument)
 	if (ret)
 		return ret;
 	scope->previous = aftl_tag_to_class(previous);
-	aftl_trace_note_scope(scope->whose, aftl_class_to_tag(scope->class), label);
+	aftl_blktrace_emit_task_tag_change(scope->whose, aftl_class_to_tag(scope->class), label);
 	return 0;
 }
 
-static int execute_note_ioctl(struct aftl_control *control, void *argument)
+static int execute_trace_note_ioctl(struct aftl_control *control, void *argument)
 {
 	struct approxftl_note *note = argument;
 	char label[APPROXFTL_LABEL_MAX + 1];
 	int ret = note->length ? copy_label_from_user(label, note->label, note->length) : -EINVAL;
 
-	return ret ? ret : aftl_trace_note_label(label);
+	return ret ? ret : aftl_blktrace_emit_user_label(label);
 }
 
 static int execute_stats_ioctl(struct aftl_control *control, void *argument)
@@ -146,9 +146,9 @@ static const struct call calls[] = {
 	CALL(APPROXFTL_PWRITEV, approxftl_pwritev, written, aftl_control_pwritev),
 	CALL(APPROXFTL_DEVICE_TAG, approxftl_range, reserved, aftl_control_tag_device),
 	CALL(APPROXFTL_DEVICE_QUERY, approxftl_query, count, aftl_control_query_device),
-	CALL(APPROXFTL_STORED, approxftl_stored, reason, aftl_control_query_stored),
+	CALL(APPROXFTL_STORED, approxftl_stored, reason, aftl_control_query_stored_units),
 	CALL(APPROXFTL_WATCH, approxftl_watch, reason, aftl_control_watch_file_system),
-	CALL(APPROXFTL_NOTE, approxftl_note, label, execute_note_ioctl),
+	CALL(APPROXFTL_NOTE, approxftl_note, label, execute_trace_note_ioctl),
 	CALL(APPROXFTL_STATS, approxftl_stats, splits, execute_stats_ioctl),
 	CALL(APPROXFTL_TAG_FD, approxftl_tag_fd, reserved, aftl_control_tag_fd),
 };

@@ -39,7 +39,7 @@ typedef int (*aftl_control_file_fn)(struct aftl_control *control, struct file *f
 				    void *argument);
 
 /**
- * aftl_control_call_with_file() - call @fn with the file of a descriptor
+ * aftl_control_call_fn_on_fd() - call @fn with the file of a descriptor
  * @control: first argument of @fn
  * @fd: descriptor of the caller
  * @fn: function
@@ -48,8 +48,8 @@ typedef int (*aftl_control_file_fn)(struct aftl_control *control, struct file *f
  * Context: process.
  * Return: -EBADF if there is no such descriptor, else the result of @fn.
  */
-int aftl_control_call_with_file(struct aftl_control *control, int fd, aftl_control_file_fn fn,
-				void *argument);
+int aftl_control_call_fn_on_fd(struct aftl_control *control, int fd, aftl_control_file_fn fn,
+			       void *argument);
 
 /**
  * aftl_control_check_query_cursor() - check the cursor of a query
@@ -72,6 +72,6 @@ int aftl_control_tag_fd(struct aftl_control *control, void *argument);
 
 int aftl_control_tag_device(struct aftl_control *control, void *argument);
 int aftl_control_query_device(struct aftl_control *control, void *argument);
-int aftl_control_query_stored(struct aftl_control *control, void *argument);
+int aftl_control_query_stored_units(struct aftl_control *control, void *argument);
 
 #endif

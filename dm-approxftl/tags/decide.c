@@ -62,7 +62,8 @@ static_assert(APPROXFTL_CARRIER_WRITE_STREAM == 1 << AFTL_CARRIER_WRITE_STREAM);
  * approximate, of those that the option tag_carrier of the table line enables, as bits
  * APPROXFTL_CARRIER_*.
  */
-static u32 get_bio_tag_carriers(const struct aftl_options *options, const struct bio *bio)
+static u32 get_bio_fields_declaring_approximate(const struct aftl_options *options,
+						const struct bio *bio)
 {
 	u32 found = 0;
 
@@ -140,8 +141,8 @@ static bool does_file_tag_apply(const struct tag_query *query, struct aftl_file 
 {
 	if (file->buffer)
 		return !folio_test_writeback(folio);
-	return aftl_is_file_writeback(file, folio, query->bio,
-				      get_gendisk_of_target(query->target));
+	return aftl_is_bio_file_writeback(file, folio, query->bio,
+					  get_gendisk_of_target(query->target));
 }
 
 static struct aftl_tag_decision decide_by_file(const struct tag_query *query,
@@ -305,7 +306,7 @@ static struct aftl_tag_decision decide_for_bio(const struct aftl_target *target,
 
 	if (bio->bi_opf & (REQ_META | REQ_PRIO | REQ_SWAP))
 		return nothing;
-	query.carried = get_bio_tag_carriers(&target->options, bio);
+	query.carried = get_bio_fields_declaring_approximate(&target->options, bio);
 	if (!query.carried && !atomic_read(&aftl_tags_in_use))
 		return nothing;
 	rcu_read_lock();
@@ -335,7 +336,7 @@ u32 aftl_tag_bio(const struct aftl_target *target, struct bio *bio)
 		return AFTL_PRECISE;
 	}
 	if (decision.by == AFTL_BY_PRECISE_TAG || decision.level)
-		aftl_trace_write_class(target, bio, &decision);
+		aftl_blktrace_emit_class_of_write(target, bio, &decision);
 	return decision.level;
 }
 
@@ -349,7 +350,7 @@ static u64 sum_decisions_by_source(enum aftl_tag_source by)
 	return sum;
 }
 
-static u64 sum_units_by_level(u32 level)
+static u64 sum_written_units_of_quality_level(u32 level)
 {
 	u64 sum = 0;
 	int cpu;
@@ -384,6 +385,6 @@ void aftl_get_decision_stats(struct approxftl_stats *stats)
 	stats->mixed = sum_decisions_by_source(AFTL_BY_PARTIAL_TAG);
 	stats->vetoed = sum_decisions_by_source(AFTL_BY_OTHER_WRITER);
 	stats->splits = sum_split_writes();
-	stats->level_2 = sum_units_by_level(2);
-	stats->level_3 = sum_units_by_level(3);
+	stats->level_2 = sum_written_units_of_quality_level(2);
+	stats->level_3 = sum_written_units_of_quality_level(3);
 }

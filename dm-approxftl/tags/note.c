@@ -29,8 +29,8 @@ static struct request_queue *get_queue_of_target(const struct aftl_target *targe
 	return dm_disk(dm_table_get_md(target->ti->table))->queue;
 }
 
-void aftl_trace_write_class(const struct aftl_target *target, const struct bio *bio,
-			    const struct aftl_tag_decision *decision)
+void aftl_blktrace_emit_class_of_write(const struct aftl_target *target, const struct bio *bio,
+				       const struct aftl_tag_decision *decision)
 {
 	/* A note ends with its quality level if that is above 1; old programs ignore it. */
 	static const char *const levels[] = { "", "", " 2", " 3" };
@@ -43,7 +43,7 @@ void aftl_trace_write_class(const struct aftl_target *target, const struct bio *
 				  by_names[decision->by], levels[decision->level]);
 }
 
-void aftl_trace_note_zeroes_write(const struct aftl_target *target, const struct bio *bio)
+void aftl_blktrace_emit_write_zeroes(const struct aftl_target *target, const struct bio *bio)
 {
 	struct request_queue *queue = get_queue_of_target(target);
 
@@ -75,7 +75,7 @@ static bool is_trace_note_allowed(void)
 	return ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN) || __ratelimit(&others);
 }
 
-void aftl_trace_note_scope(u32 owner, u32 tag, const char *label)
+void aftl_blktrace_emit_task_tag_change(u32 owner, u32 tag, const char *label)
 {
 	char text[BLK_TN_MAX_MSG];
 
@@ -87,7 +87,7 @@ void aftl_trace_note_scope(u32 owner, u32 tag, const char *label)
 	aftl_call_on_each_target(add_note_to_target_trace, text);
 }
 
-int aftl_trace_note_label(const char *label)
+int aftl_blktrace_emit_user_label(const char *label)
 {
 	char text[BLK_TN_MAX_MSG];
 

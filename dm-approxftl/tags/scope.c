@@ -76,7 +76,7 @@ static void count_scopes_of_mm(const struct mm_struct *mm, int scopes)
 }
 
 /* Return false if no scope has the address space @mm, true if a scope may have it. */
-static bool mm_may_have_scope(const struct mm_struct *mm)
+static bool can_mm_have_tag_scope(const struct mm_struct *mm)
 {
 	return mm && atomic_read(scope_count_of_mm(mm, 0)) && atomic_read(scope_count_of_mm(mm, 1));
 }
@@ -213,7 +213,7 @@ struct aftl_tag_decision aftl_decide_by_scopes(void)
 	u32 thread;
 	u32 process;
 
-	if (current->flags & PF_KTHREAD || !mm_may_have_scope(current->mm))
+	if (current->flags & PF_KTHREAD || !can_mm_have_tag_scope(current->mm))
 		return aftl_decide_class(AFTL_BY_THREAD, AFTL_TAG_NONE);
 	thread = find_strictest_task_tag(task_pid(current));
 	process = find_strictest_task_tag(NULL);

@@ -84,8 +84,8 @@ static struct aftl_account *find_user_account(kuid_t uid)
 }
 
 /* Charge @file to @uid, or return -ENOSPC. Set *@fresh to NULL if it becomes @uid's account. */
-static int charge_file_to_user_account(struct aftl_file *file, kuid_t uid,
-				       struct aftl_account **fresh)
+static int charge_file_to_user_quota(struct aftl_file *file, kuid_t uid,
+				     struct aftl_account **fresh)
 {
 	struct aftl_account *account = find_user_account(uid);
 
@@ -107,7 +107,7 @@ static int charge_file_to_user_account(struct aftl_file *file, kuid_t uid,
 	return 0;
 }
 
-static void release_file_account(struct aftl_file *file)
+static void uncharge_file_from_user_quota(struct aftl_file *file)
 {
 	struct aftl_account *account = file->account;
 
@@ -153,7 +153,7 @@ static void free_tagged_file(struct fsnotify_mark *mark)
 	struct aftl_file *file = mark_to_tagged_file(mark);
 
 	spin_lock(&marks.lock);
-	release_file_account(file);
+	uncharge_file_from_user_quota(file);
 	spin_unlock(&marks.lock);
 	aftl_ranges_destroy(&file->ranges);
 	kfree_rcu(file, rcu);
@@ -189,7 +189,7 @@ static struct aftl_file *alloc_tagged_file(struct inode *inode)
 	return file;
 }
 
-static int alloc_account_and_charge_file(struct aftl_file *file, kuid_t uid)
+static int alloc_user_quota_and_charge_file(struct aftl_file *file, kuid_t uid)
 {
 	struct aftl_account *fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
 	int ret;
@@ -197,7 +197,7 @@ static int alloc_account_and_charge_file(struct aftl_file *file, kuid_t uid)
 	if (!fresh)
 		return -ENOMEM;
 	spin_lock(&marks.lock);
-	ret = charge_file_to_user_account(file, uid, &fresh);
+	ret = charge_file_to_user_quota(file, uid, &fresh);
 	spin_unlock(&marks.lock);
 	kfree(fresh);
 	return ret;
@@ -238,7 +238,7 @@ static struct aftl_file *add_tagged_file(struct inode *inode, u32 *reason)
 
 	if (!file)
 		return ERR_PTR(-ENOMEM);
-	ret = alloc_account_and_charge_file(file, inode->i_uid);
+	ret = alloc_user_quota_and_charge_file(file, inode->i_uid);
 	if (ret == -ENOSPC)
 		*reason = APPROXFTL_REASON_FILES;
 	if (!ret)
@@ -250,7 +250,7 @@ static struct aftl_file *add_tagged_file(struct inode *inode, u32 *reason)
 }
 
 /* Return the number of ranges that the file's owner may still add. */
-static u32 count_ranges_left_for_account(const struct aftl_account *account)
+static u32 get_remaining_range_quota_of_user(const struct aftl_account *account)
 {
 	u32 left;
 
@@ -264,7 +264,7 @@ static int change_tagged_ranges(struct aftl_file *file, u64 first, u64 last, u32
 {
 	u32 before = file->ranges.count;
 	int ret = aftl_ranges_set_tag(&file->ranges, first, last, tag,
-				      count_ranges_left_for_account(file->account));
+				      get_remaining_range_quota_of_user(file->account));
 
 	if (ret == -ENOSPC)
 		*reason = APPROXFTL_REASON_RANGES;

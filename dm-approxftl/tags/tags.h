@@ -246,7 +246,7 @@ void aftl_get_stats_of_tagged_files(struct approxftl_stats *stats);
 void aftl_writeback_record_file_system(struct aftl_file *file, const struct inode *inode);
 
 /**
- * aftl_is_file_writeback() - check that a write certainly stores the tagged file itself
+ * aftl_is_bio_file_writeback() - check that a write certainly stores the tagged file itself
  * @file: tagged file, found by the mapping of @folio
  * @folio: folio with a page of @bio
  * @bio: write
@@ -257,8 +257,8 @@ void aftl_writeback_record_file_system(struct aftl_file *file, const struct inod
  * Context: under rcu_read_lock(), in any context of a bio; does not sleep and takes no lock.
  * Return: true if it is write-back of @file and nothing else; false if that is not certain.
  */
-bool aftl_is_file_writeback(struct aftl_file *file, struct folio *folio, const struct bio *bio,
-			    const struct gendisk *disk);
+bool aftl_is_bio_file_writeback(struct aftl_file *file, struct folio *folio, const struct bio *bio,
+				const struct gendisk *disk);
 
 /**
  * aftl_file_backs_loop_device() - return true if a loop device uses the file
@@ -274,7 +274,7 @@ static inline bool aftl_file_backs_loop_device(const struct address_space *mappi
 }
 
 /**
- * aftl_ext4_logs_data() - return true if data of a file may go through the journal of ext4
+ * aftl_may_ext4_journal_data() - return true if data of a file may go through the journal of ext4
  * @magic: magic number of the file system
  * @mapping: page cache of the file
  *
@@ -283,7 +283,8 @@ static inline bool aftl_file_backs_loop_device(const struct address_space *mappi
  *
  * Context: any.
  */
-static inline bool aftl_ext4_logs_data(unsigned long magic, const struct address_space *mapping)
+static inline bool aftl_may_ext4_journal_data(unsigned long magic,
+					      const struct address_space *mapping)
 {
 	if (magic != EXT4_SUPER_MAGIC)
 		return false;
@@ -453,29 +454,28 @@ void aftl_get_decision_stats(struct approxftl_stats *stats);
 /* note.c */
 
 /**
- * aftl_trace_write_class() - add the class of a write and its source to the block trace, if there
- * is one
+ * aftl_blktrace_emit_class_of_write() - add a write's class and its source to the block trace
  * @target: target
  * @bio: write, after it has been split
  * @decision: decision
  *
  * Context: any context of dm's map function.
  */
-void aftl_trace_write_class(const struct aftl_target *target, const struct bio *bio,
-			    const struct aftl_tag_decision *decision);
+void aftl_blktrace_emit_class_of_write(const struct aftl_target *target, const struct bio *bio,
+				       const struct aftl_tag_decision *decision);
 
 /**
- * aftl_trace_note_zeroes_write() - note in the block trace, if any, that a bio writes zeroes
+ * aftl_blktrace_emit_write_zeroes() - note in the block trace, if any, that a bio writes zeroes
  * @target: target
  * @bio: write of zeroes, which block traces of version 7 call a write
  *
  * Context: any context of dm's map function.
  */
-void aftl_trace_note_zeroes_write(const struct aftl_target *target, const struct bio *bio);
+void aftl_blktrace_emit_write_zeroes(const struct aftl_target *target, const struct bio *bio);
 
 /**
- * aftl_trace_note_scope() - add a region of the calling thread to the block traces of all devices
- * @owner: enum approxftl_whose
+ * aftl_blktrace_emit_task_tag_change() - add a region of a thread to the traces of all devices
+ * @owner: enum approxftl_whose, about the calling thread
  * @tag: tag of the region; AFTL_TAG_NONE ends it
  * @label: name of the region, or ""
  *
@@ -483,16 +483,16 @@ void aftl_trace_note_zeroes_write(const struct aftl_target *target, const struct
  *
  * Context: process; may sleep.
  */
-void aftl_trace_note_scope(u32 owner, u32 tag, const char *label);
+void aftl_blktrace_emit_task_tag_change(u32 owner, u32 tag, const char *label);
 
 /**
- * aftl_trace_note_label() - add a label of the calling thread to the block traces of all devices
+ * aftl_blktrace_emit_user_label() - add a label of this thread to the traces of all devices
  * @label: label
  *
  * Context: process; may sleep.
  * Return: 0, or -EAGAIN beyond max_notes a second for callers without CAP_SYS_ADMIN.
  */
-int __must_check aftl_trace_note_label(const char *label);
+int __must_check aftl_blktrace_emit_user_label(const char *label);
 
 /* control.c */
 

@@ -40,7 +40,7 @@ static bool is_file_system_directly_on_disk(const struct aftl_file *file,
  * and RAID-6 of Btrfs create bios without flags, so require the flag of write-back: REQ_SYNC if it
  * is waited for, else REQ_BACKGROUND.
  */
-static bool is_writeback_by_flags(const struct aftl_file *file, const struct bio *bio)
+static bool do_bio_flags_show_writeback(const struct aftl_file *file, const struct bio *bio)
 {
 	return file->magic != BTRFS_SUPER_MAGIC || bio->bi_opf & (REQ_SYNC | REQ_BACKGROUND);
 }
@@ -51,7 +51,7 @@ static bool is_writeback_by_flags(const struct aftl_file *file, const struct bio
  * it, or of the batch in which it waits for the list. A mapped folio is not given this reference,
  * because it may be the one of a page table.
  */
-static int count_known_folio_refs(const struct folio *folio)
+static int count_cache_and_map_refs_of_folio(const struct folio *folio)
 {
 	int mapped = aftl_folio_mapcount(folio);
 	bool waits = !mapped && !folio_test_lru((struct folio *)folio);
@@ -61,20 +61,20 @@ static int count_known_folio_refs(const struct folio *folio)
 }
 
 /*
- * Return true if only the references of count_known_folio_refs() exist. Users take a reference
- * before they appear in that count and drop it after; so if the count is the same before and after
- * the read of folio_ref_count(), it was valid in between. A temporary reference of the kernel makes
- * the result false.
+ * Return true if only the references of count_cache_and_map_refs_of_folio() exist. Users take a
+ * reference before they appear in that count and drop it after; so if the count is the same before
+ * and after the read of folio_ref_count(), it was valid in between. A temporary reference of the
+ * kernel makes the result false.
  */
-static bool has_folio_only_known_references(const struct folio *folio)
+static bool has_folio_only_cache_and_map_refs(const struct folio *folio)
 {
-	int known = count_known_folio_refs(folio);
+	int known = count_cache_and_map_refs_of_folio(folio);
 	int found;
 
 	smp_rmb(); /* Count the known references before reading the reference count. */
 	found = folio_ref_count((struct folio *)folio);
 	smp_rmb(); /* Read the reference count before counting the known ones again. */
-	return found == known && count_known_folio_refs(folio) == known;
+	return found == known && count_cache_and_map_refs_of_folio(folio) == known;
 }
 
 void aftl_writeback_record_file_system(struct aftl_file *file, const struct inode *inode)
@@ -98,8 +98,8 @@ static bool has_file_backed_loop_device(struct aftl_file *file, const struct add
 	return READ_ONCE(file->on_loop);
 }
 
-bool aftl_is_file_writeback(struct aftl_file *file, struct folio *folio, const struct bio *bio,
-			    const struct gendisk *disk)
+bool aftl_is_bio_file_writeback(struct aftl_file *file, struct folio *folio, const struct bio *bio,
+				const struct gendisk *disk)
 {
 	const struct address_space *mapping = READ_ONCE(folio->mapping);
 
@@ -109,7 +109,8 @@ bool aftl_is_file_writeback(struct aftl_file *file, struct folio *folio, const s
 	if (!folio_test_writeback(folio) || bio->bi_opf & REQ_IDLE ||
 	    folio_maybe_dma_pinned(folio))
 		return false;
-	if (is_file_system_directly_on_disk(file, disk) && is_writeback_by_flags(file, bio))
+	if (is_file_system_directly_on_disk(file, disk) && do_bio_flags_show_writeback(file, bio))
 		return true;
-	return !aftl_ext4_logs_data(file->magic, mapping) && has_folio_only_known_references(folio);
+	return !aftl_may_ext4_journal_data(file->magic, mapping) &&
+	       has_folio_only_cache_and_map_refs(folio);
 }
