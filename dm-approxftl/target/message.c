@@ -165,7 +165,8 @@ static unsigned int print_stats_counters(const struct snap *snap, char *result, 
 	return sz;
 }
 
-static unsigned int print_stream_units(const struct snap *snap, char *result, unsigned int maxlen)
+static unsigned int print_stream_unit_counts(const struct snap *snap, char *result,
+					     unsigned int maxlen)
 {
 	unsigned int sz = 0;
 	unsigned int i;
@@ -257,7 +258,7 @@ static int handle_stats_message(struct message *message)
 	for (; i < end; i++)
 		accumulate_disk_stats(message->device->disks[i], snap);
 	sz = print_stats_counters(snap, message->result, message->maxlen);
-	sz += print_stream_units(snap, message->result + sz, message->maxlen - sz);
+	sz += print_stream_unit_counts(snap, message->result + sz, message->maxlen - sz);
 	sz += print_counters_of_placement_handles(snap, message->result + sz, message->maxlen - sz);
 	print_lateness_histogram(&snap->late, message->result + sz, message->maxlen - sz);
 	kvfree(snap);
@@ -477,8 +478,8 @@ struct fault_place {
  * Replace *@number, the number in the device of a logical page, block or LUN, by the number in its
  * shard; @place takes the shard. @kind is an enum aftl_fault_action.
  */
-static int convert_fault_number_to_shard(struct message *message, u8 kind, u64 *number,
-					 struct fault_place *place)
+static int locate_fault_in_shard(struct message *message, u8 kind, u64 *number,
+				 struct fault_place *place)
 {
 	const struct aftl_shards *shards = &message->device->shards;
 	const u64 of_each[] = { 0, shards->geo.blocks, shards->geo.luns };
@@ -499,8 +500,8 @@ static int convert_fault_number_to_shard(struct message *message, u8 kind, u64 *
 }
 
 /* Return the number in the device of a logical page, block or LUN of shard @shard. */
-static u64 convert_fault_number_to_device(const struct message *message, u32 shard, u8 kind,
-					  u64 number)
+static u64 get_fault_address_in_device(const struct message *message, u32 shard, u8 kind,
+				       u64 number)
 {
 	const struct aftl_shards *shards = &message->device->shards;
 	const u64 of_each[] = { 0, shards->geo.blocks, shards->geo.luns };
@@ -521,8 +522,8 @@ static unsigned int print_action_of_fault(const struct message *message, u32 sha
 	if (word)
 		DMEMIT("%s", word);
 	else
-		DMEMIT("%llu", convert_fault_number_to_device(message, shard, fault->action,
-							      fault->number));
+		DMEMIT("%llu", get_fault_address_in_device(message, shard, fault->action,
+							   fault->number));
 	return sz;
 }
 
@@ -557,8 +558,8 @@ static unsigned int emit_disk_faults(const struct message *message, u32 shard, c
 		sz += print_action_of_fault(message, shard, fault, result + sz, maxlen - sz);
 		DMEMIT(" after %s %llu %s", aftl_fault_triggers[fault->trigger],
 		       fault->trigger == AFTL_FAULT_PROGRAM ?
-			       convert_fault_number_to_device(message, shard, AFTL_FAULT_UNIT,
-							      fault->after) :
+			       get_fault_address_in_device(message, shard, AFTL_FAULT_UNIT,
+							   fault->after) :
 			       fault->after,
 		       aftl_fault_states[fault->state]);
 		if (fault->state >= AFTL_FAULT_HAPPENED)
@@ -595,9 +596,9 @@ static int handle_fault_message(struct message *message)
 		ret = aftl_fail(message->error, -EINVAL,
 				"the shards of a device lose power at different times; use shards=1");
 	if (!ret && fault.action <= AFTL_FAULT_DIE)
-		ret = convert_fault_number_to_shard(message, fault.action, &fault.number, &place);
+		ret = locate_fault_in_shard(message, fault.action, &fault.number, &place);
 	if (!ret && fault.trigger == AFTL_FAULT_PROGRAM)
-		ret = convert_fault_number_to_shard(message, AFTL_FAULT_UNIT, &fault.after, &place);
+		ret = locate_fault_in_shard(message, AFTL_FAULT_UNIT, &fault.after, &place);
 	for (; !ret && place.first < place.end; place.first++)
 		ret = arm_fault_in_shard(message, place.first, &fault);
 	return ret;
@@ -894,7 +895,7 @@ static int report_wrong_argument_count(const struct verb *verb, unsigned int cou
 }
 
 /* Explain why a message cannot be executed: a table in @state does not own the device's data. */
-static const char *explain_missing_device(enum aftl_table_state state)
+static const char *get_text_why_table_owns_no_device(enum aftl_table_state state)
 {
 	switch (state) {
 	case AFTL_TABLE_RESUMING:
@@ -916,7 +917,7 @@ static int check_message_arguments(const struct verb *verb, const struct message
 		return report_wrong_argument_count(verb, message->count, message->error);
 	if (!message->device)
 		return aftl_fail(message->error, -ENXIO, "%s",
-				 explain_missing_device(table->state));
+				 get_text_why_table_owns_no_device(table->state));
 	if (verb->suspended && table->state == AFTL_TABLE_LIVE)
 		return aftl_fail(message->error, -EBUSY,
 				 "message %s needs the device at rest; suspend it first",

@@ -38,8 +38,8 @@ static const char *const key_names[TARGET_KEYS] = {
 
 static const struct aftl_store_type *const stores[] = { &aftl_store_none, &aftl_store_ram };
 
-static int parse_store_argument(struct aftl_options *options, const char *name,
-				struct aftl_error *error)
+static int parse_data_store_name(struct aftl_options *options, const char *name,
+				 struct aftl_error *error)
 {
 	unsigned int i;
 
@@ -175,7 +175,8 @@ static int parse_timing(struct aftl_options *options, const char *text, struct a
 			 text, AFTL_SCALE_MAX);
 }
 
-static int parse_tag_all(struct aftl_options *options, const char *text, struct aftl_error *error)
+static int parse_tag_all_option(struct aftl_options *options, const char *text,
+				struct aftl_error *error)
 {
 	static const char *const words[] = { "precise", "approximate", NULL };
 	struct aftl_error cause;
@@ -200,8 +201,8 @@ static int parse_ioprio_hint(struct aftl_options *options, const char *text,
 }
 
 /* Without tag_carrier the carriers are the inode and, with ioprio_hint, the I/O priority. */
-static int parse_tag_carrier(struct aftl_options *options, const char *text,
-			     struct aftl_error *error)
+static int parse_tag_carrier_option(struct aftl_options *options, const char *text,
+				    struct aftl_error *error)
 {
 	u32 named = 0;
 	int ret = text ? aftl_tag_carriers_parse(text, &named, error) : 0;
@@ -231,7 +232,7 @@ static int parse_params(struct aftl_options *options, unsigned int argc, char **
 }
 
 /* Refuse an initial fill on a block device: the result would not be in the volume. */
-static int check_durable_options(const struct aftl_options *options, struct aftl_error *error)
+static int refuse_fill_on_block_device(const struct aftl_options *options, struct aftl_error *error)
 {
 	if (options->store != &aftl_store_dev)
 		return 0;
@@ -261,7 +262,7 @@ int aftl_options_parse(struct aftl_options *options, unsigned int argc, char **a
 	if (argc < 2)
 		return aftl_fail(error, -EINVAL,
 				 "a store (none, ram or a block device) and the number of words that follow are missing");
-	ret = parse_store_argument(options, argv[0], error);
+	ret = parse_data_store_name(options, argv[0], error);
 	if (!ret)
 		ret = parse_argument_count(argc - 2, argv[1], error);
 	argc -= 2;
@@ -278,19 +279,20 @@ int aftl_options_parse(struct aftl_options *options, unsigned int argc, char **a
 		ret = parse_timing(options, find_option_value(argc, argv, KEY_TIMING, "real"),
 				   error);
 	if (!ret)
-		ret = parse_tag_all(options, find_option_value(argc, argv, KEY_TAG_ALL, "precise"),
-				    error);
+		ret = parse_tag_all_option(options,
+					   find_option_value(argc, argv, KEY_TAG_ALL, "precise"),
+					   error);
 	if (!ret)
 		ret = parse_ioprio_hint(options,
 					find_option_value(argc, argv, KEY_IOPRIO_HINT, "0"), error);
 	if (!ret)
-		ret = parse_tag_carrier(options,
-					find_option_value(argc, argv, KEY_TAG_CARRIER, NULL),
-					error);
+		ret = parse_tag_carrier_option(options,
+					       find_option_value(argc, argv, KEY_TAG_CARRIER, NULL),
+					       error);
 	if (!ret)
 		ret = parse_params(options, argc, argv, error);
 	if (!ret)
-		ret = check_durable_options(options, error);
+		ret = refuse_fill_on_block_device(options, error);
 	return ret ? ret : check_mapping_unit_option(&options->config, error);
 }
 

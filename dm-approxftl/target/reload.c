@@ -146,8 +146,8 @@ static int load_disk_from_memory(struct aftl_disk *disk, struct pieces *pieces,
  * Load the FTL of @from into @to. Both disks are stopped and not visible to other tasks, so
  * aftl_save() and aftl_load_with_policy_and_params() need no lock.
  */
-static int load_disk_from_other_disk(struct aftl_disk *to, struct aftl_disk *from,
-				     struct aftl_error *error)
+static int copy_ftl_between_disks(struct aftl_disk *to, struct aftl_disk *from,
+				  struct aftl_error *error)
 {
 	struct pieces pieces = { .list = LIST_HEAD_INIT(pieces.list) };
 	int ret = save_disk_to_memory(from, &pieces, error);
@@ -159,14 +159,14 @@ static int load_disk_from_other_disk(struct aftl_disk *to, struct aftl_disk *fro
 }
 
 /* Load all FTLs of @from into @to, then swap the stores: a failed load leaves the data in @from. */
-static int load_ftls_and_swap_stores(struct aftl_device *to, struct aftl_device *from,
-				     struct aftl_error *error)
+static int copy_ftls_and_swap_disk_stores(struct aftl_device *to, struct aftl_device *from,
+					  struct aftl_error *error)
 {
 	int ret = 0;
 	u32 i;
 
 	for (i = 0; !ret && i < to->shards.count; i++)
-		ret = load_disk_from_other_disk(to->disks[i], from->disks[i], error);
+		ret = copy_ftl_between_disks(to->disks[i], from->disks[i], error);
 	for (i = 0; !ret && i < to->shards.count; i++)
 		swap(to->disks[i]->store, from->disks[i]->store);
 	return ret;
@@ -200,7 +200,7 @@ struct run {
 	bool held;
 };
 
-static bool does_disk_store_unit(const struct aftl_disk *disk, u32 unit)
+static bool does_store_of_disk_hold_unit(const struct aftl_disk *disk, u32 unit)
 {
 	return disk->store->type->holds(disk->store, to_lpn(unit));
 }
@@ -211,7 +211,8 @@ static void take_units_from_disk_store(const struct aftl_disk *disk, u32 unit, u
 	disk->store->type->forget(disk->store, to_lpn(unit), units, bytes);
 }
 
-static void store_disk_unit(const struct aftl_disk *disk, u32 unit, struct list_head *bytes)
+static void put_unit_into_disk_store(const struct aftl_disk *disk, u32 unit,
+				     struct list_head *bytes)
 {
 	disk->store->type->accept(disk->store, to_lpn(unit), 0, bytes);
 }
@@ -222,7 +223,7 @@ static struct run read_unit_state(const struct aftl_device *from, u64 unit)
 	struct aftl_spot place = aftl_device_locate_unit(from, unit, 1);
 	struct aftl *ftl = place.disk->ftl;
 
-	run.held = does_disk_store_unit(place.disk, place.unit);
+	run.held = does_store_of_disk_hold_unit(place.disk, place.unit);
 	if (aftl_lookup(ftl, to_lpn(place.unit), &run.class) == AFTL_NO_PPN && run.held)
 		run.class = AFTL_PRECISE;
 	run.level = aftl_lpn_quality_level(ftl, to_lpn(place.unit));
@@ -248,8 +249,8 @@ static struct run find_run_to_transfer(const struct aftl_device *from, u64 first
  * Undo a transfer: give the data of @units logical pages from @first on back to @from. @bytes lists
  * the memory pages that @to has not accepted; NULL: none.
  */
-static void return_data_of_units(struct aftl_device *to, struct aftl_device *from, u64 first,
-				 u64 units, struct list_head *bytes)
+static void return_units_to_old_device(struct aftl_device *to, struct aftl_device *from, u64 first,
+				       u64 units, struct list_head *bytes)
 {
 	u64 unit;
 
@@ -257,19 +258,19 @@ static void return_data_of_units(struct aftl_device *to, struct aftl_device *fro
 		struct aftl_spot there = aftl_device_locate_unit(to, unit, 1);
 		struct aftl_spot here = aftl_device_locate_unit(from, unit, 1);
 
-		if (does_disk_store_unit(there.disk, there.unit)) {
+		if (does_store_of_disk_hold_unit(there.disk, there.unit)) {
 			LIST_HEAD(back);
 
 			take_units_from_disk_store(there.disk, there.unit, 1, &back);
-			store_disk_unit(here.disk, here.unit, &back);
+			put_unit_into_disk_store(here.disk, here.unit, &back);
 		} else if (bytes && !list_empty(bytes)) {
-			store_disk_unit(here.disk, here.unit, bytes);
+			put_unit_into_disk_store(here.disk, here.unit, bytes);
 		}
 	}
 }
 
-static int transfer_units_of_run(struct aftl_device *to, struct aftl_device *from,
-				 const struct run *run)
+static int move_contiguous_units_to_new_device(struct aftl_device *to, struct aftl_device *from,
+					       const struct run *run)
 {
 	struct aftl_spot there = aftl_device_locate_unit(to, run->first, run->units);
 	struct aftl_spot here = aftl_device_locate_unit(from, run->first, run->units);
@@ -290,7 +291,7 @@ static int transfer_units_of_run(struct aftl_device *to, struct aftl_device *fro
 	take_units_from_disk_store(here.disk, here.unit, run->units, &io.bytes);
 	ret = aftl_disk_execute_request(there.disk, &io);
 	if (ret)
-		return_data_of_units(to, from, run->first, run->units, &io.bytes);
+		return_units_to_old_device(to, from, run->first, run->units, &io.bytes);
 	there.disk->store->type->release(there.disk->store, &io.bytes);
 	return ret;
 }
@@ -348,7 +349,7 @@ static int transfer_device_data(struct aftl_device *to, struct aftl_device *from
 		u64 units = count_units_contiguous_in_both_devices(to, from, unit, end);
 		struct run run = find_run_to_transfer(from, unit, units);
 
-		ret = transfer_units_of_run(to, from, &run);
+		ret = move_contiguous_units_to_new_device(to, from, &run);
 		unit += run.units;
 		cond_resched();
 	}
@@ -357,7 +358,7 @@ static int transfer_device_data(struct aftl_device *to, struct aftl_device *from
 		ret = mark_lost_units_on_new_device(to, from, end);
 	}
 	if (ret)
-		return_data_of_units(to, from, 0, unit, NULL);
+		return_units_to_old_device(to, from, 0, unit, NULL);
 	aftl_each_disk(disk, to)
 		aftl_reset_stats((*disk)->ftl);
 	return ret;
@@ -369,7 +370,7 @@ int aftl_device_take_over_data(struct aftl_device *to, struct aftl_device *from,
 	int ret;
 
 	if (can_new_device_keep_old_flash(to, from, error))
-		return load_ftls_and_swap_stores(to, from, error);
+		return copy_ftls_and_swap_disk_stores(to, from, error);
 	ret = transfer_device_data(to, from);
 	if (ret)
 		return aftl_fail(error, ret,

@@ -157,8 +157,8 @@ static bool does_device_match_options(const struct aftl_options *options,
 }
 
 /* Refuse a read-only table on a volume, because a volume also records reads. */
-static int check_writable_mode(const struct dm_target *ti, const char *path,
-			       struct aftl_error *error)
+static int refuse_read_only_table_on_volume(const struct dm_target *ti, const char *path,
+					    struct aftl_error *error)
 {
 	if (dm_table_get_mode(ti->table) & AFTL_OPEN_WRITE)
 		return 0;
@@ -185,7 +185,7 @@ static int check_backing_dev(const struct aftl_target *target, struct aftl_error
 static int open_backing_dev(struct aftl_target *target, const char *path, struct aftl_error *error)
 {
 	struct dm_target *ti = target->ti;
-	int ret = check_writable_mode(ti, path, error);
+	int ret = refuse_read_only_table_on_volume(ti, path, error);
 
 	if (ret)
 		return ret;
@@ -219,7 +219,8 @@ static int parse_table_line(struct aftl_target *target, unsigned int argc, char 
 	return ret;
 }
 
-static int check_table_conflicts(const struct aftl_target *target, struct aftl_error *error)
+static int check_table_against_other_tables(const struct aftl_target *target,
+					    struct aftl_error *error)
 {
 	int ret = check_backing_device_unshared(target, error);
 
@@ -237,7 +238,7 @@ static int check_new_table(const struct aftl_target *target, bool *as_it_is,
 	int ret;
 
 	mutex_lock(&aftl_targets_lock);
-	ret = check_table_conflicts(target, error);
+	ret = check_table_against_other_tables(target, error);
 	*as_it_is = !ret && own->state != AFTL_DATA_RESERVED && own->device &&
 		    does_device_match_options(&target->options, own->device);
 	mutex_unlock(&aftl_targets_lock);
@@ -301,7 +302,7 @@ static void configure_dm_target(struct dm_target *ti, const struct aftl_shards *
 }
 
 /* Return true if a write buffer or a failed backing device may have lost completed writes. */
-static bool may_device_have_lost_writes(const struct aftl_device *device)
+static bool may_completed_writes_be_missing(const struct aftl_device *device)
 {
 	bool lost = false;
 
@@ -326,7 +327,7 @@ static void close_target_volume(struct aftl_target *target)
 	mutex_lock(&aftl_targets_lock);
 	mutex_lock(&target->gate);
 	if (target->table.device)
-		own->lost_writes |= may_device_have_lost_writes(target->table.device);
+		own->lost_writes |= may_completed_writes_be_missing(target->table.device);
 	volume = aftl_table_begin_free(&target->table);
 	mutex_unlock(&target->gate);
 	mutex_unlock(&aftl_targets_lock);
@@ -389,7 +390,7 @@ static void target_dtr(struct dm_target *ti)
  * aftl_targets_lock and the gate of @target are held. A message such as "audit" may hold the gate
  * for long: the lock of all targets is not held while this function waits for it.
  */
-static int lock_target_list_and_idle_target(struct aftl_target *target, struct aftl_error *error)
+static int lock_target_list_and_target(struct aftl_target *target, struct aftl_error *error)
 {
 	const struct aftl_ownership *own = &target->mapped->own;
 	int ret;
@@ -415,7 +416,7 @@ static int lock_target_list_and_idle_target(struct aftl_target *target, struct a
  * replaced its table already, and no messages, so that its gate is free. Context:
  * aftl_targets_lock and the gate of @target are held.
  */
-static int begin_table_takeover(struct aftl_target *target)
+static int reserve_device_data_for_target(struct aftl_target *target)
 {
 	struct aftl_table *owner = target->mapped->own.owner;
 	struct aftl_target *old = owner ? container_of(owner, struct aftl_target, table) : NULL;
@@ -435,15 +436,15 @@ static int begin_table_takeover(struct aftl_target *target)
 /* Repeat the checks of the load, and reserve the data. Returns enum aftl_resume, or an error. */
 static int begin_target_resume(struct aftl_target *target, struct aftl_error *error)
 {
-	int ret = lock_target_list_and_idle_target(target, error);
+	int ret = lock_target_list_and_target(target, error);
 
 	if (ret)
 		return ret;
-	ret = check_table_conflicts(target, error);
+	ret = check_table_against_other_tables(target, error);
 	if (ret)
 		aftl_table_record_refused_resume(&target->table);
 	else
-		ret = begin_table_takeover(target);
+		ret = reserve_device_data_for_target(target);
 	mutex_unlock(&target->gate);
 	mutex_unlock(&aftl_targets_lock);
 	return ret;
@@ -480,7 +481,7 @@ static int reopen_target_volume(struct aftl_target *target, struct aftl_error *e
 	return ret;
 }
 
-static int create_and_use_new_device(struct aftl_target *target, struct aftl_error *error)
+static int reopen_volume_or_create_device(struct aftl_target *target, struct aftl_error *error)
 {
 	int ret;
 
@@ -508,7 +509,7 @@ static int move_data_to_new_device_of_table(struct aftl_target *target, struct a
 }
 
 /* Take over data with new parameters. Counters continue, unless the volume was closed. */
-static int take_over_with_new_params(struct aftl_target *target, struct aftl_error *error)
+static int take_over_data_with_new_params(struct aftl_target *target, struct aftl_error *error)
 {
 	struct aftl_ownership *own = &target->mapped->own;
 	struct aftl_counts *counts = NULL;
@@ -536,7 +537,7 @@ static int take_over_device_data(struct aftl_target *target, struct aftl_error *
 	struct aftl_ownership *own = &target->mapped->own;
 
 	if (!own->device || !does_device_match_options(&target->options, own->device))
-		return take_over_with_new_params(target, error);
+		return take_over_data_with_new_params(target, error);
 	aftl_each_disk(disk, own->device)
 		(*disk)->scale = target->options.scale;
 	return 0;
@@ -594,7 +595,7 @@ static int update_queue_limits(const struct aftl_target *target, struct aftl_err
 	return ret ? aftl_fail(error, ret, "Linux refuses the queue limits: error %d", -ret) : 0;
 }
 
-static int begin_use_of_owned_device(struct aftl_target *target, struct aftl_error *error)
+static int put_owned_device_in_use(struct aftl_target *target, struct aftl_error *error)
 {
 	struct aftl_ownership *own = &target->mapped->own;
 
@@ -615,16 +616,16 @@ static int execute_resume_action_of_target(struct aftl_target *target, enum aftl
 	int ret = 0;
 
 	if (own->device)
-		own->lost_writes |= may_device_have_lost_writes(own->device);
+		own->lost_writes |= may_completed_writes_be_missing(own->device);
 	/* A table that is resumed again keeps the limits that users have set in sysfs. */
 	if (how != AFTL_RESUME_AGAIN)
 		ret = update_queue_limits(target, error);
 	if (!ret && how == AFTL_RESUME_NEW)
-		ret = create_and_use_new_device(target, error);
+		ret = reopen_volume_or_create_device(target, error);
 	else if (!ret && how == AFTL_RESUME_TAKE_OVER)
 		ret = take_over_device_data(target, error);
 	if (!ret)
-		ret = begin_use_of_owned_device(target, error);
+		ret = put_owned_device_in_use(target, error);
 	if (ret && target->below)
 		aftl_device_destroy(aftl_table_close_device(&target->table));
 	return ret;

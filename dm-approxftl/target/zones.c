@@ -17,7 +17,7 @@ static u64 zone_sectors(const struct aftl_target *target)
 	return target->options.config.zoned >> SECTOR_SHIFT;
 }
 
-static u8 get_condition_of_zone(enum aftl_zone_state state)
+static u8 blk_zone_condition(enum aftl_zone_state state)
 {
 	static const u8 conditions[] = {
 		[AFTL_ZONE_EMPTY] = BLK_ZONE_COND_EMPTY,
@@ -59,7 +59,7 @@ static int fill_zone_report(struct aftl_target *target, u32 index, struct blk_zo
 	if (disk) {
 		spin_lock_bh(&disk->lock);
 		zone->cond =
-			get_condition_of_zone(aftl_zone_state(disk->ftl, index / shards, &written));
+			blk_zone_condition(aftl_zone_state(disk->ftl, index / shards, &written));
 		spin_unlock_bh(&disk->lock);
 	}
 	mutex_unlock(&target->gate);
