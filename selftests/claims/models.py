@@ -200,7 +200,7 @@ def count_cell_updates_in_worst_order() -> int:
     codes = {reprogram_code.INITIAL}
     for count in range(reprogram_code.STATES):
         try:
-            codes = {reprogram_code.next_encoding(code, bit) for code in codes for bit in (0, 1)}
+            codes = {reprogram_code.updated_encoding(code, bit) for code in codes for bit in (0, 1)}
         except ValueError:
             return count
     return reprogram_code.STATES
@@ -220,16 +220,17 @@ def measure_re1_encodings() -> list[Measured]:
         shown=f"{rising} of {len(paths)} paths, {gray} of 7 codes, unique: {unique}".lower()),
         pack_results(codes[once][0b11], codes[once][0b01], codes[both][0b00], codes[both][0b11],
                      codes[twice][0b00], digits=0),
-        pack_results(max(max(reprogram_code.references_per_read(code)) for code in codes.values()),
-                     digits=0),
+        pack_results(max(max(reprogram_code.read_references_per_page(code))
+                         for code in codes.values()), digits=0),
         pack_results(*(state(codes[code]) for code in (once, both, twice) for state in (min, max)),
                      digits=0),
         pack_results(*(int(f"{value:b}") for pair in falling for value in pair),
                      shown=", ".join(f"{old:02b} to {new:02b}" for old, new in falling)),
         pack_results(count_cell_updates_in_worst_order(), digits=0),
-        pack_results(*(int(f"{value:b}") for value in reprogram_code.values_by_state(codes[once])),
+        pack_results(*(int(f"{value:b}") for value in
+                       reprogram_code.values_by_voltage_state(codes[once])),
                      shown=" ".join(f"{value:02b}" for value in
-                                    reprogram_code.values_by_state(codes[once]))),
+                                    reprogram_code.values_by_voltage_state(codes[once]))),
         pack_results(len({(min(code), max(code)) for code in codes.values()}) - 1, digits=0)]
 
 

@@ -47,7 +47,7 @@ def test_rounding_of_table_values_is_equal_with_a_different_libm(value: float) -
 
 def test_rounding_refuses_a_value_on_a_rounding_boundary() -> None:
     with pytest.raises(fixed.UnstableRoundingError):
-        fixed.round_significant(1.0005e-8)
+        fixed.round_to_significant_digits(1.0005e-8)
 
 # Cell model
 
@@ -101,8 +101,8 @@ def test_voltage_margins_reduce_the_error_rate_of_a_tvr_page() -> None:
     rates = [cell.cell_rber(tvr.make_tvr_cell(i / 4), 0.0, 1000, 720) for i in range(5)]
     assert rates == sorted(rates, reverse=True)
     assert cell.cell_rber(tvr.make_tvr_cell(0.0), 0.0) <= tvr.RBER_LIMIT
-    assert tvr.page_rber_without_margins() == pytest.approx((tvr.RBER_LIMIT, tvr.RBER_LIMIT),
-                                                            rel=1e-6)
+    assert tvr.page_rbers_without_state_margins() == pytest.approx((tvr.RBER_LIMIT, tvr.RBER_LIMIT),
+                                                                   rel=1e-6)
 
 # TLC
 
@@ -110,13 +110,13 @@ def test_terms_of_the_tlc_error_rate_formula_equal_the_published_ones() -> None:
     assert tlc.tlc_rber(0, 0) == pytest.approx(1.48e-3)
     assert tlc.tlc_rber(1000, 0) - tlc.tlc_rber(0, 0) == pytest.approx(5.51e-4, rel=0.01)
     assert tlc.read_disturb_rber(1000, 1000) == pytest.approx(4.9e-3, rel=0.02)
-    assert tlc.mlc_mode_rber(20000, 720) == tlc.rber_at_best_references(1000, 720)
+    assert tlc.mlc_mode_rber(20000, 720) == tlc.rber_at_best_read_references(1000, 720)
 
 def test_error_rates_at_the_best_read_references_equal_the_measured_ones() -> None:
-    more = tlc.rber_at_best_references(1000, 8760) - tlc.rber_at_best_references(1000, 0)
+    more = tlc.rber_at_best_read_references(1000, 8760) - tlc.rber_at_best_read_references(1000, 0)
     assert more * tlc.PAGE_BITS == pytest.approx(34 - 5)
-    assert tlc.rber_at_best_references(2000, 0) == tlc.tlc_rber(2000, 0)
-    assert tlc.share_of_retention_errors_left() == pytest.approx(0.01, rel=0.01)
+    assert tlc.rber_at_best_read_references(2000, 0) == tlc.tlc_rber(2000, 0)
+    assert tlc.share_of_remaining_retention_errors() == pytest.approx(0.01, rel=0.01)
 
 def test_error_rate_factor_of_reprogrammed_pages_is_as_measured() -> None:
     assert tlc.error_ratio_of_reprogrammed_page(0) == pytest.approx(9 / 5)
@@ -164,11 +164,11 @@ def test_reprogram_encodings_equal_the_papers_tables() -> None:
     }
     lowest = {"INITIAL": 0, "L": 2, "M": 1, "LL": 4, "LM": 3, "ML": 3, "MM": 2}
     for code, encoding in reprogram_code.encodings_by_update_order().items():
-        ours = " ".join(f"{v:02b}" for v in reprogram_code.values_by_state(encoding))
+        ours = " ".join(f"{v:02b}" for v in reprogram_code.values_by_voltage_state(encoding))
         assert (ours, min(encoding)) == (words[code.name], lowest[code.name]), code
 
 def test_reads_of_lsb_and_msb_pages_need_one_and_two_sensings() -> None:
     for encoding in reprogram_code.encodings_by_update_order().values():
-        assert reprogram_code.references_per_read(encoding) == (1, 2)
+        assert reprogram_code.read_references_per_page(encoding) == (1, 2)
 
 # Poisson quantiles and layers

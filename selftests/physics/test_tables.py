@@ -146,7 +146,7 @@ def test_making_error_rates_monotone_changes_them_little() -> None:
         grid = tables.rber_tables()[name]
         for i, mv in enumerate(tables.DISTURB_AXIS_MV):
             exact = tables.EXACT_DISTURB_MV.get(mv, float(mv))
-            value = tables.rate_q40(model(exact, 3000, 168))
+            value = tables.rber_as_q40(model(exact, 3000, 168))
             little = 0.15 if name == "TLC_REPROGRAM" else 0.02
             assert grid[i, 4, 3] == pytest.approx(value, rel=little), name
 

@@ -76,7 +76,7 @@ class Mass:
         return Mass(self.first + other.first, np.convolve(self.mass, other.mass))
 
 
-def _mass_from_tails(survival: Callable[[float], float], centre: float, reach: float) -> Mass:
+def _voltage_probabilities(survival: Callable[[float], float], centre: float, reach: float) -> Mass:
     """Return the exact probability in each voltage bin of a distribution that is symmetric about
     `centre`.
 
@@ -113,7 +113,7 @@ def gaussian_mass(mean: float, sigma: float) -> Mass:
     """Return a normal distribution; a vanishing sigma gives a distribution at a single voltage."""
     if sigma < GRID_V / 100:
         return point_mass(mean)
-    return _mass_from_tails(lambda x: normal_tail(x / sigma), mean, GAUSS_CUT * sigma)
+    return _voltage_probabilities(lambda x: normal_tail(x / sigma), mean, GAUSS_CUT * sigma)
 
 
 @lru_cache(maxsize=256)
@@ -121,7 +121,7 @@ def laplace_mass(scale: float) -> Mass:
     """Return a Laplace distribution with mean zero (eq 5, program/erase noise)."""
     if scale <= 0:
         return point_mass(0.0)
-    return _mass_from_tails(lambda x: 0.5 * math.exp(-x / scale), 0.0, LAPLACE_CUT * scale)
+    return _voltage_probabilities(lambda x: 0.5 * math.exp(-x / scale), 0.0, LAPLACE_CUT * scale)
 
 
 def uniform_mass(low: float, width: float) -> Mass:
@@ -159,7 +159,7 @@ def neighbour_shifts(total_mv: float) -> tuple[float, ...]:
 
 
 @lru_cache(maxsize=256)
-def distribution_of_shifts(total_mv: float) -> Mass:
+def neighbour_shift_distribution(total_mv: float) -> Mass:
     """Return the distribution of the accumulated shift (V) of a cell by its neighbours."""
     result = point_mass(0.0)
     for shift_mv in neighbour_shifts(total_mv):
@@ -247,7 +247,8 @@ def _noise_distribution(residual_v: float, swing_v: float, cycles: int, hours: i
 
 @lru_cache(maxsize=4096)
 def _disturbed_distribution(state: State, disturb_mv: float) -> Mass:
-    return state.distribution_after_program().convolve_with_mass(distribution_of_shifts(disturb_mv))
+    shifts = neighbour_shift_distribution(disturb_mv)
+    return state.distribution_after_program().convolve_with_mass(shifts)
 
 
 @lru_cache(maxsize=1024)
@@ -298,7 +299,7 @@ def neighbour_shift_mv(vmax_v: float) -> float:
     return (SHIFT_Y_MV + SHIFT_Z_MV) * vmax_v / VMAX_PRECISE_V
 
 
-def _new_page_rbers(mean_v: float, sigma_v: float) -> tuple[float, float]:
+def _fresh_page_rbers(mean_v: float, sigma_v: float) -> tuple[float, float]:
     """Return the RBERs of a precise and an approximate page without wear and age."""
     precise, approx = (
         cell_rber(make_approxftl_cell(v, STEP_V, mean_v, sigma_v), neighbour_shift_mv(v))
@@ -310,12 +311,12 @@ def _new_page_rbers(mean_v: float, sigma_v: float) -> tuple[float, float]:
 def fit_erased_sigma(mean_v: float) -> float:
     """Return the erased sigma (V) for an RBER of 1e-8 of a precise page, given the erased mean."""
     return find_root(
-        lambda s: math.log(_new_page_rbers(mean_v, s)[0] / RBER_PRECISE), 0.2, 0.5, steps=30
+        lambda s: math.log(_fresh_page_rbers(mean_v, s)[0] / RBER_PRECISE), 0.2, 0.5, steps=30
     )
 
 
 def fit_erased_state() -> tuple[float, float]:
     """Return the erased mean and sigma (V) that meet RBERs of 1e-8 and 7.2e-4; takes seconds."""
-    mean = find_root(lambda m: math.log(_new_page_rbers(m, fit_erased_sigma(m))[1] / RBER_APPROX),
+    mean = find_root(lambda m: math.log(_fresh_page_rbers(m, fit_erased_sigma(m))[1] / RBER_APPROX),
                      1.5, 2.4, steps=30)
     return mean, fit_erased_sigma(mean)

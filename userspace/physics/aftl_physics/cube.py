@@ -98,11 +98,11 @@ def vertftl_voltage_reduction_mv() -> list[float]:
     loops = (program_time.loops_skipped_by_spare_margin(worst / own) for own in errors_by_layer())
     savings = list(map(program_time.time_saved_by_removed_loops, loops))
     scale = program_time.CUBE_VERT_SAVING * len(savings) / sum(savings)
-    return [program_time.ispp_step_mv() * loops_to_remove_for_time_saving(saving * scale)
+    return [program_time.ispp_step_mv() * loop_count_for_program_time_saving(saving * scale)
             for saving in savings]
 
 
-def loops_to_remove_for_time_saving(saving: float) -> float:
+def loop_count_for_program_time_saving(saving: float) -> float:
     """Return the number of ISPP loops whose removal saves a share of the program time."""
     most = program_time.CUBE_MAX_REMOVED
     found = find_root(lambda loops: program_time.time_saved_by_removed_loops(loops) - saving,

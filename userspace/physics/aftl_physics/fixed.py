@@ -20,7 +20,7 @@ class UnstableRoundingError(ValueError):
     """A model value too close to a decimal rounding boundary to be reproducible."""
 
 
-def round_significant(value: float, digits: int = SIGNIFICANT_DIGITS) -> Fraction:
+def round_to_significant_digits(value: float, digits: int = SIGNIFICANT_DIGITS) -> Fraction:
     """Return `value` rounded to `digits` significant decimal digits, exactly."""
     if value < 0 or not math.isfinite(value):
         raise ValueError(f"not a finite non-negative number: {value!r}")
@@ -44,4 +44,4 @@ def nearest_integer(value: Fraction) -> int:
 
 def scale_to_integer(value: float, scale: int, digits: int = SIGNIFICANT_DIGITS) -> int:
     """Return `value` x `scale` as an integer, rounded to `digits` decimal digits first."""
-    return nearest_integer(round_significant(value, digits) * scale)
+    return nearest_integer(round_to_significant_digits(value, digits) * scale)

@@ -16,7 +16,7 @@ BOTTOM_EXCESS = Fraction(9, 10)
 EXPONENT = 4
 
 
-def layer_error_shape(point: int) -> Fraction:
+def relative_error_factor_of_layer(point: int) -> Fraction:
     """Return a layer's unnormalised error factor: 1 in the middle, rising outwards with power 4."""
     position = Fraction(2 * point - (POINTS - 1), POINTS - 1)
     excess = TOP_EXCESS if position < 0 else BOTTOM_EXCESS
@@ -25,7 +25,7 @@ def layer_error_shape(point: int) -> Fraction:
 
 def layer_factors_q8() -> list[int]:
     """Return the layers' error factors x 256 from top (0) to bottom, with a mean of exactly 256."""
-    shapes = [layer_error_shape(p) for p in range(POINTS)]
+    shapes = [relative_error_factor_of_layer(p) for p in range(POINTS)]
     exact = [s * POINTS * UNIT / sum(shapes) for s in shapes]
     result = [int(x) for x in exact]
     missing = POINTS * UNIT - sum(result)

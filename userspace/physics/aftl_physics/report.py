@@ -63,7 +63,7 @@ def cell_encoding_lines() -> list[str]:
     for code, encoding in reprogram_code.encodings_by_update_order().items():
         states = [
             f"{'ER' if encoding[v] == 0 else f'P{encoding[v]}'}={v:02b}"
-            for v in reprogram_code.values_by_state(encoding)
+            for v in reprogram_code.values_by_voltage_state(encoding)
         ]
         lines.append(f"  {code.name.lower():8}" + " ".join(states))
     return lines

@@ -54,18 +54,18 @@ def highest_state_before_bit_update(old: Encoding, bit: int, target: int) -> int
     return max(old[source] for source in (target, target ^ 1 << bit))
 
 
-def values_by_state(code: Encoding) -> list[int]:
+def values_by_voltage_state(code: Encoding) -> list[int]:
     """Return the two-bit values of a cell encoding in the order of their voltage states."""
     return sorted(range(VALUES), key=lambda value: code[value])
 
 
 def is_gray_code(code: Encoding) -> bool:
     """Tell whether adjacent states differ in one bit, so that a misread state is one wrong bit."""
-    values = values_by_state(code)
+    values = values_by_voltage_state(code)
     return all((a ^ b).bit_count() == 1 for a, b in itertools.pairwise(values))
 
 
-def _is_legal_update(old: Encoding, new: Encoding, bit: int) -> bool:
+def _is_legal_bit_update(old: Encoding, new: Encoding, bit: int) -> bool:
     for value in range(VALUES):
         limit = highest_state_before_bit_update(old, bit, value)
         keeps = old[value] >= limit
@@ -74,12 +74,12 @@ def _is_legal_update(old: Encoding, new: Encoding, bit: int) -> bool:
     return is_gray_code(new)
 
 
-def next_encoding(old: Encoding, bit: int) -> Encoding:
+def updated_encoding(old: Encoding, bit: int) -> Encoding:
     """Return the encoding after an update of `bit`; raise ValueError if it is not unique."""
     for start in range(STATES - VALUES + 1):
         window = range(start, start + VALUES)
         choices = [(a, b, c, d) for a, b, c, d in itertools.permutations(window, VALUES)]
-        found = [choice for choice in choices if _is_legal_update(old, choice, bit)]
+        found = [choice for choice in choices if _is_legal_bit_update(old, choice, bit)]
         if len(found) > 1:
             raise ValueError(f"rule is ambiguous after {old}: {found}")
         if found:
@@ -92,7 +92,7 @@ def encodings_by_update_order() -> dict[Code, Encoding]:
     codes = {Code.INITIAL: INITIAL}
     for code, following in NEXT.items():
         for bit in (LSB, MSB):
-            codes[following[bit]] = next_encoding(codes[code], bit)
+            codes[following[bit]] = updated_encoding(codes[code], bit)
     return codes
 
 
@@ -101,7 +101,7 @@ def reprogram_count(code: Code) -> int:
     return 0 if code == Code.INITIAL else 1 if code in (Code.L, Code.M) else 2
 
 
-def id_of_encoding_states(code: Code) -> int:
+def id_of_encoding_state_range(code: Code) -> int:
     """Return the ID of an encoding's states: 0 for ER-P3 and for P1-P4, 1 for P2-P5, up to 3."""
     return max(0, min(encodings_by_update_order()[code]) - 1)
 
@@ -111,16 +111,16 @@ def encodings_by_count_and_id() -> dict[tuple[int, int], Code]:
     codes = encodings_by_update_order()
     table: dict[tuple[int, int], Code] = {}
     for code in Code:
-        key = (reprogram_count(code), id_of_encoding_states(code))
+        key = (reprogram_count(code), id_of_encoding_state_range(code))
         known = table.setdefault(key, code)
         if codes[known] != codes[code]:
             raise ValueError(f"RPCnt and ID {key} do not identify the encoding")
     return table
 
 
-def references_per_read(code: Encoding) -> tuple[int, int]:
+def read_references_per_page(code: Encoding) -> tuple[int, int]:
     """Return the number of read references that reads of the LSB and of the MSB page need."""
-    pairs = list(itertools.pairwise(values_by_state(code)))
+    pairs = list(itertools.pairwise(values_by_voltage_state(code)))
     counts = [sum((a ^ b) >> bit & 1 for a, b in pairs) for bit in (LSB, MSB)]
     return counts[0], counts[1]
 

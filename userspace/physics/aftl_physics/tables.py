@@ -38,7 +38,7 @@ RberModel = Callable[[float, int, int], float]
 IntArray = NDArray[np.int64]
 
 
-def rate_q40(rate: float) -> int:
+def rber_as_q40(rate: float) -> int:
     """Return RBER x 2^40, at most one half (random data)."""
     return min(scale_to_integer(rate, Q40), Q40 // 2)
 
@@ -81,7 +81,7 @@ def rber_curves() -> dict[str, tuple[str, RberModel]]:
         "MLC_FINE": ("AGCR high-cost write, 0.225 V steps", model["MLC_FINE"]),
         "MLC_MEDIUM": ("AGCR medium-cost write, 0.30 V steps", model["MLC_MEDIUM"]),
         "MLC_COARSE": ("AGCR low-cost write, 0.40 V steps", model["MLC_COARSE"]),
-        "TLC": ("one-shot TLC page", lambda mv, pe, h: tlc.rber_at_best_references(pe, h)),
+        "TLC": ("one-shot TLC page", lambda mv, pe, h: tlc.rber_at_best_read_references(pe, h)),
         "TLC_MLC_MODE": ("TLC cell holding two bits", lambda mv, pe, h: tlc.mlc_mode_rber(pe, h)),
         "TLC_REPROGRAM": (
             "reprogrammed page, two-layer super layer",
@@ -96,7 +96,7 @@ def _rber_grid(model: RberModel) -> IntArray:
     """Return the RBER of a curve at all table points, made non-decreasing along each axis."""
     shape = (len(DISTURB_AXIS_MV), len(PE_AXIS), len(HOUR_AXIS))
     exact = [EXACT_DISTURB_MV.get(mv, float(mv)) for mv in DISTURB_AXIS_MV]
-    points = [rate_q40(model(*point)) for point in product(exact, PE_AXIS, HOUR_AXIS)]
+    points = [rber_as_q40(model(*point)) for point in product(exact, PE_AXIS, HOUR_AXIS)]
     grid = np.array(points, dtype=np.int64).reshape(shape)
     for axis in range(grid.ndim):
         grid = np.maximum.accumulate(grid, axis=axis)
@@ -144,7 +144,7 @@ def _neighbour_voltage_shifts_mv() -> list[list[int]]:
 def _sensing_rber_limits() -> list[int]:
     costs = (2, 1, 0)
     channels = [cell.make_agcr_cell(program_time.agcr_ispp_step_v(cost)) for cost in costs]
-    return [rate_q40(cell.cell_rber(c, 0.0, SENSE_CYCLES, SENSE_HOURS)) for c in channels]
+    return [rber_as_q40(cell.cell_rber(c, 0.0, SENSE_CYCLES, SENSE_HOURS)) for c in channels]
 
 
 def rber_section() -> Section:
@@ -186,7 +186,7 @@ def rber_section() -> Section:
         Table("aftl_read_axis", "u32", ("AFTL_READ_POINTS",), READ_AXIS,
               "average reads per page of a block since its erase"),
         Table("aftl_read_disturb_q40", "u64", (dims[2], "AFTL_READ_POINTS"),
-              [[rate_q40(tlc.read_disturb_rber(pe, r)) for r in READ_AXIS] for pe in PE_AXIS],
+              [[rber_as_q40(tlc.read_disturb_rber(pe, r)) for r in READ_AXIS] for pe in PE_AXIS],
               "RBER x 2^40 that reads add to a page, by P/E cycles and reads per page"),
     ))
 
@@ -255,7 +255,7 @@ def _tvr_rber() -> list[Any]:
     grids = []
     for i in range(TVR_POINTS):
         channel = tvr.make_tvr_cell(i / (TVR_POINTS - 1))
-        points = [rate_q40(cell.cell_rber(channel, 0.0, pe, h))
+        points = [rber_as_q40(cell.cell_rber(channel, 0.0, pe, h))
                   for pe, h in product(PE_AXIS, HOUR_AXIS)]
         grids.append(np.array(points, dtype=np.int64).reshape(len(PE_AXIS), len(HOUR_AXIS)))
     stack = np.stack(grids)
@@ -315,7 +315,7 @@ def make_state_section() -> Section:
     cells = cells_by_program_mode()
     most = max(len(channel.states) for channel in cells.values())
     none: list[list[int]] = [[0, 0, 0]] * most
-    rows = [_state_rows(cells[name], most) if name in cells else none for name in rber_curves()]
+    rows = [_states_as_rows(cells[name], most) if name in cells else none for name in rber_curves()]
     return Section("Threshold voltages behind the error curves of physics-tables.h", (
         Macro("CELL_STATES_MOST", most),
         Macro("CELL_BIN_UV", scale_to_integer(cell.GRID_V, 10**6), "Width of a voltage bin (uV)"),
@@ -340,7 +340,7 @@ def make_state_section() -> Section:
     ))
 
 
-def _state_rows(channel: cell.Channel, most: int) -> list[list[int]]:
+def _states_as_rows(channel: cell.Channel, most: int) -> list[list[int]]:
     rows = [[scale_to_integer(part, 10**6, digits=8)
              for part in (one.level_v, one.spread_v, one.swing_v)]
             for one in channel.states]

@@ -38,7 +38,7 @@ def tlc_rber(cycles: float, hours: float, reads: float = 0.0) -> float:
     return EPS + wear + retention + read_disturb_rber(cycles, reads)
 
 
-def share_of_retention_errors_left() -> float:
+def share_of_remaining_retention_errors() -> float:
     """Return the share of the retention errors that remain with the best read references.
 
     The formula is for default references, ReSSD's Table 3 for the best references: with the best
@@ -48,10 +48,10 @@ def share_of_retention_errors_left() -> float:
     return left / (tlc_rber(1000, YEAR_HOURS) - tlc_rber(1000, 0))
 
 
-def rber_at_best_references(cycles: float, hours: float) -> float:
+def rber_at_best_read_references(cycles: float, hours: float) -> float:
     """Return the RBER of a one-shot programmed TLC page, read with the best references."""
     fresh = tlc_rber(cycles, 0)
-    return fresh + share_of_retention_errors_left() * (tlc_rber(cycles, hours) - fresh)
+    return fresh + share_of_remaining_retention_errors() * (tlc_rber(cycles, hours) - fresh)
 
 
 def mlc_mode_rber(cycles: float, hours: float) -> float:
@@ -60,7 +60,7 @@ def mlc_mode_rber(cycles: float, hours: float) -> float:
     Assumption: the cell wears like a TLC cell with cycles scaled by the ratio of the two stated P/E
     limits. The constant term stays, because no measurement of it is published.
     """
-    return rber_at_best_references(cycles * TLC_PE_LIMIT / MLC_MODE_PE_LIMIT, hours)
+    return rber_at_best_read_references(cycles * TLC_PE_LIMIT / MLC_MODE_PE_LIMIT, hours)
 
 
 def qlc_rber(cycles: float, hours: float) -> float:
@@ -69,7 +69,7 @@ def qlc_rber(cycles: float, hours: float) -> float:
     Assumption: a QLC cell wears like a TLC cell with cycles scaled by the ratio of the P/E limits.
     The constant term of the RBER stays, as in mlc_mode_rber().
     """
-    return rber_at_best_references(cycles * TLC_PE_LIMIT / QLC_PE_LIMIT, hours)
+    return rber_at_best_read_references(cycles * TLC_PE_LIMIT / QLC_PE_LIMIT, hours)
 
 
 def error_ratio_of_reprogrammed_page(hours: float) -> float:
@@ -86,4 +86,4 @@ def error_ratio_of_reprogrammed_page(hours: float) -> float:
 
 def reprogram_rber(cycles: float, hours: float) -> float:
     """Return the RBER of a page in a reprogrammed word line of a two-layer super layer."""
-    return rber_at_best_references(cycles, hours) * error_ratio_of_reprogrammed_page(hours)
+    return rber_at_best_read_references(cycles, hours) * error_ratio_of_reprogrammed_page(hours)

@@ -48,7 +48,7 @@ def distances_to_read_references() -> tuple[float, ...]:
     return d0, d1, d2, d2, d1, d1
 
 
-def state_means_without_margins() -> tuple[float, ...]:
+def mean_state_voltages_without_margins() -> tuple[float, ...]:
     """Return the states' mean voltages without margins; the erased mean is unchanged (Fig 11b)."""
     d = [round(x, 2) for x in distances_to_read_references()]
     first = MEANS_V[0]
@@ -58,7 +58,7 @@ def state_means_without_margins() -> tuple[float, ...]:
 def tvr_state_means(m: float) -> tuple[float, ...]:
     """Return the states' mean voltages with a fraction `m` of their margins (linear; assumed)."""
     return tuple(low + m * (high - low)
-                 for low, high in zip(state_means_without_margins(), MEANS_V, strict=True))
+                 for low, high in zip(mean_state_voltages_without_margins(), MEANS_V, strict=True))
 
 
 def ispp_steps_of_voltage_swing(swing_v: float) -> int:
@@ -96,24 +96,24 @@ def ispp_step_ns() -> int:
     return round(sum(state_program_ns()) / 4 / (sum(tvr_ispp_steps(1.0)) / 2))
 
 
-def _interpolate_by_cycles(start: float, end: float, low: int, high: int, cycles: int) -> float:
+def _interpolate_over_cycles(start: float, end: float, low: int, high: int, cycles: int) -> float:
     share = min(1.0, max(0.0, (cycles - low) / (high - low)))
     return start + (end - start) * share
 
 
 def block_erase_ns(pattern: int, cycles: int) -> int:
     """Return the erase time of a block after P/E cycles; data `pattern`: 0 is '11', 1 is '01'."""
-    return round(_interpolate_by_cycles(ERASE_NEW_NS[pattern], ERASE_OLD_NS, 0, LIFE_CYCLES,
-                                        cycles))
+    return round(_interpolate_over_cycles(ERASE_NEW_NS[pattern], ERASE_OLD_NS, 0, LIFE_CYCLES,
+                                          cycles))
 
 
 def relative_program_time(cycles: int) -> float:
     """Return program time relative to a new device: it falls fast for 2e5 cycles, then slowly."""
     early = 1.0 - EARLY_PROGRAM_DROP
     if cycles <= EARLY_CYCLES:
-        return _interpolate_by_cycles(1.0, early, 0, EARLY_CYCLES, cycles)
-    return _interpolate_by_cycles(early, early * (1.0 - LATE_PROGRAM_DROP), EARLY_CYCLES,
-                                  LIFE_CYCLES, cycles)
+        return _interpolate_over_cycles(1.0, early, 0, EARLY_CYCLES, cycles)
+    return _interpolate_over_cycles(early, early * (1.0 - LATE_PROGRAM_DROP), EARLY_CYCLES,
+                                    LIFE_CYCLES, cycles)
 
 
 @lru_cache(maxsize=64)
@@ -123,7 +123,7 @@ def make_tvr_cell(m: float) -> cell.Channel:
     return cell.make_gaussian_cell(tvr_state_means(m), sigmas)
 
 
-def page_rber_without_margins() -> tuple[float, float]:
+def page_rbers_without_state_margins() -> tuple[float, float]:
     """Return the RBER of the MSB and of the LSB page without state margins (eqs 10 and 11)."""
     d = distances_to_read_references()
     s = (SIGMA_ERASED_V, *[SIGMA_PROGRAMMED_V] * 5)
