@@ -35,8 +35,8 @@ from approxftl.models.choice import (
     UNIT,
     Choice,
     count_bytes_in_ranges,
-    merge_ranges,
-    whole_units_in_ranges,
+    merge_extents,
+    whole_units_in_byte_ranges,
 )
 from approxftl.models.planes import Layout, PlaneFile
 from approxftl.models.source import FileSource, MemorySource, ModelError
@@ -493,7 +493,7 @@ LARGE = [
 def test_options_choose_the_tensors_to_be_approximate(choice: Choice, wanted: set[str]) -> None:
     model = parse_model_bytes(model_files.make_safetensors_file(LARGE))
     assert {one.name for one in model.tensors
-            if not choice.reason_tensor_is_precise(one, apart=False)} == wanted
+            if not choice.why_tensor_is_precise(one, apart=False)} == wanted
 
 
 @pytest.mark.parametrize(("kind", "low"), [("f32", 23), ("bf16", 7), ("f16", 10), ("i8", 4),
@@ -507,8 +507,8 @@ def test_tensors_of_truth_values_are_never_approximate() -> None:
     truth = parse_model_bytes(pack_safetensors_file({"t": {"dtype": "BOOL", "shape": [2, 4],
                                                            "data_offsets": [0, 8]}}))
     for choice in (Choice(rule="all"), Choice(names=("*",)), Choice(types=("bool",))):
-        assert choice.reason_tensor_is_precise(truth.tensors[0],
-                                               apart=False) == "a truth value has no small error"
+        assert choice.why_tensor_is_precise(truth.tensors[0],
+                                            apart=False) == "a truth value has no small error"
 
 
 RANGES = st.lists(st.tuples(st.integers(0, 300), st.integers(0, 60)), max_size=8)
@@ -520,7 +520,7 @@ def test_approximate_ranges_are_merged(ranges: list[tuple[int, int]], one: tuple
     def list_offsets_in_ranges(some: Sequence[tuple[int, int]]) -> set[int]:
         return {at for offset, length in some for at in range(offset, offset + length)}
 
-    found = merge_ranges(ranges)
+    found = merge_extents(ranges)
     assert list_offsets_in_ranges(found) == list_offsets_in_ranges(ranges)
     assert found == sorted(found)
     assert count_bytes_in_ranges(one, found) == len(list_offsets_in_ranges(found)
@@ -528,7 +528,7 @@ def test_approximate_ranges_are_merged(ranges: list[tuple[int, int]], one: tuple
 
 
 def test_ranges_are_rounded_inward_to_units() -> None:
-    assert whole_units_in_ranges([(1, 2 * UNIT), (3 * UNIT, UNIT), (5 * UNIT + 1, 50)]) == [
+    assert whole_units_in_byte_ranges([(1, 2 * UNIT), (3 * UNIT, UNIT), (5 * UNIT + 1, 50)]) == [
         (UNIT, UNIT), (3 * UNIT, UNIT)]
 
 

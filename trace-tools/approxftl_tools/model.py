@@ -21,8 +21,8 @@ from approxftl.models.choice import (
     Choice,
     Range,
     count_bytes_in_ranges,
-    merge_ranges,
-    whole_units_in_ranges,
+    merge_extents,
+    whole_units_in_byte_ranges,
 )
 from approxftl.models.planes import Layout, PlaneFile, Planes, is_stored_by_plane, read_in_pieces
 from approxftl.models.source import FileSource, ModelError, printable_name
@@ -126,13 +126,13 @@ def open_model(path: Path) -> Iterator[FileSource]:
 def decide_tensor_class(choice: Choice, tensor: Tensor) -> Verdict:
     """Decide which range of a tensor, stored in its original format, is approximate."""
     stored = tensor.offset, tensor.length
-    why_not = choice.reason_tensor_is_precise(tensor, apart=False)
+    why_not = choice.why_tensor_is_precise(tensor, apart=False)
     return Verdict(tensor, stored, None if why_not else stored, why_not)
 
 
 def decide_tensor_planes(choice: Choice, one: Planes) -> Verdict:
     """Decide which planes of a tensor, stored by bit plane, are approximate."""
-    why_not = choice.reason_tensor_is_precise(one.tensor, apart=True)
+    why_not = choice.why_tensor_is_precise(one.tensor, apart=True)
     low = 0 if why_not else choice.count_approximate_bit_planes(one.tensor.element)
     return Verdict(one.tensor, (one.at, one.end_of_planes - one.at),
                    one.range_of_low_planes(low) if low else None,
@@ -144,7 +144,7 @@ def select_tensors_to_store_by_plane(choice: Choice, model: Model) -> list[Tenso
     return [tensor for tensor in model.tensors
             if tensor.element.can_store_by_plane
             and tensor.length * 8 >= NUMBERS * tensor.element.bits
-            and not choice.reason_tensor_is_precise(tensor, apart=True)]
+            and not choice.why_tensor_is_precise(tensor, apart=True)]
 
 
 def approximate_tensor_ranges(args: argparse.Namespace,
@@ -157,13 +157,13 @@ def approximate_tensor_ranges(args: argparse.Namespace,
             said = [level for level, pattern in args.level if fnmatchcase(name, pattern)]
             levels.setdefault(int(said[-1]) if said else 1,
                               []).append(verdict.approximate)
-    return sorted((one, level) for level, ranges in levels.items() for one in merge_ranges(ranges))
+    return sorted((one, level) for level, ranges in levels.items() for one in merge_extents(ranges))
 
 
 def tag_decisions_to_json(args: argparse.Namespace, path: Path, model: Model,
                        verdicts: Sequence[Verdict], ) -> dict[str, Any]:
     ranges = approximate_tensor_ranges(args, verdicts)
-    units = whole_units_in_ranges(merge_ranges(one for one, _ in ranges))
+    units = whole_units_in_byte_ranges(merge_extents(one for one, _ in ranges))
     return {
         "path": str(path), "form": model.form, "by_plane": is_stored_by_plane(model),
         "total_bytes": model.source.size, "unit_bytes": UNIT,

@@ -69,7 +69,7 @@ class Absent:
     def __getattr__(self, name: str) -> Any:
         return lambda *_arguments: 0
 
-    def store_refusal(self, number: int, sentence: str) -> int:
+    def record_refusal_message(self, number: int, sentence: str) -> int:
         """Store the message that reason() returns, and return the negated error number."""
         self.sentence = sentence
         return -number
@@ -81,7 +81,7 @@ class Absent:
     def open(self, path: bytes | None, flags: int, out: Any) -> int:
         """Open a handle without a device; refuse if one is required or the path does not exist."""
         if flags & _REQUIRE or (path is not None and not os.access(path, os.F_OK)):
-            return self.store_refusal(errno.ENODEV, self.why)
+            return self.record_refusal_message(errno.ENODEV, self.why)
         out._obj.value = 1
         return 0
 
@@ -96,14 +96,14 @@ class Absent:
         try:
             return os.pwrite(fd, data, offset)
         except OSError as error:
-            return self.store_refusal(error.errno or errno.EIO, f"write: {error.strerror}")
+            return self.record_refusal_message(error.errno or errno.EIO, f"write: {error.strerror}")
 
     def arena_create(self, _device: Any, fd: int, out: Any) -> int:
         """Create an arena of memory that the file backs."""
         try:
             arena = _Arena(fd)
         except OSError as error:
-            return self.store_refusal(error.errno or errno.EIO, f"arena: {error.strerror}")
+            return self.record_refusal_message(error.errno or errno.EIO, f"arena: {error.strerror}")
         out._obj.value = id(arena)
         self.arenas[id(arena)] = arena
         return 0
@@ -125,7 +125,7 @@ class Absent:
         for piece in self.arenas[handle.value].pieces:
             if 0 <= address - piece.address < len(piece.memory):
                 return piece.offset + address - piece.address
-        return self.store_refusal(errno.EINVAL, "that is not of this arena")
+        return self.record_refusal_message(errno.EINVAL, "that is not of this arena")
 
     def arena_at(self, handle: Any, offset: int) -> int | None:
         """Return the address of a file offset. Map the whole file, so that it is contiguous."""
@@ -146,5 +146,5 @@ class Absent:
                 piece.memory.flush()
             os.fdatasync(arena.fd)
         except OSError as error:
-            return self.store_refusal(error.errno or errno.EIO, f"arena: {error.strerror}")
+            return self.record_refusal_message(error.errno or errno.EIO, f"arena: {error.strerror}")
         return 0

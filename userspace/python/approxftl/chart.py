@@ -33,8 +33,8 @@ class Chart:
                                render_figure(self.figure, kind))
 
 
-def chart_means(measure: str, x: str, relative_to: object,
-                found: Iterable[tuple[object, str, Estimate]]) -> Chart:
+def make_chart_of_means(measure: str, x: str, relative_to: object,
+                        found: Iterable[tuple[object, str, Estimate]]) -> Chart:
     """Return a figure of means; `found` has the x value, series and mean of each point."""
     every = list(found)
     scale, unit = (1.0, f"{relative_to} = 1") if relative_to is not None else \

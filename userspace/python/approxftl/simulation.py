@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 
-from approxftl.chart import Chart, chart_means
+from approxftl.chart import Chart, make_chart_of_means
 from approxftl.policy import Policy, replace_policy_by_name
 from approxftl.simlib import (
     USAGE,
@@ -350,7 +350,7 @@ class Runs(Sequence[Run]):
                      for series, one in Runs({**self.axes, x: [at]}, [
                          run for run in self._runs if run.options[x] == at])
                      .interval(measure, by, relative_to).items()]
-        return chart_means(measure_name(measure), x, relative_to, found)
+        return make_chart_of_means(measure_name(measure), x, relative_to, found)
 
 
 def _run_sweep_in_threads(plan: Sequence[dict[str, object]], jobs: int,

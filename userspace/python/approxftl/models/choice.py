@@ -42,7 +42,7 @@ class Choice:
             return min(self.planes, element.bits)
         return element.mantissa_bits if element.exponent else element.bits // 2
 
-    def reason_tensor_is_precise(self, tensor: Tensor, apart: bool) -> str:
+    def why_tensor_is_precise(self, tensor: Tensor, apart: bool) -> str:
         """Return why a tensor stays precise, else ""; `apart` if it is stored by bit plane."""
         if tensor.exact or not tensor.length:
             return tensor.exact or "it has no numbers"
@@ -56,9 +56,9 @@ class Choice:
             return ""
         if len(tensor.shape) < 2:
             return "no weights: one dimension"
-        return self._reason_error_is_unbounded(tensor.element, apart)
+        return self._why_error_is_unbounded(tensor.element, apart)
 
-    def _reason_error_is_unbounded(self, element: Element, apart: bool) -> str:
+    def _why_error_is_unbounded(self, element: Element, apart: bool) -> str:
         if self.types or element.name in BOUNDED:
             return ""
         if element.block > 1:
@@ -72,7 +72,7 @@ def _matches_any_pattern(name: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def merge_ranges(ranges: Iterable[Range]) -> list[Range]:
+def merge_extents(ranges: Iterable[Range]) -> list[Range]:
     """Return the ranges (offset, length) in order, with adjacent and overlapping ones merged."""
     found: list[Range] = []
     for offset, length in sorted(ranges):
@@ -84,7 +84,7 @@ def merge_ranges(ranges: Iterable[Range]) -> list[Range]:
     return found
 
 
-def whole_units_in_ranges(ranges: Iterable[Range]) -> list[Range]:
+def whole_units_in_byte_ranges(ranges: Iterable[Range]) -> list[Range]:
     """Return the whole mapping units inside merged ranges; these units become approximate."""
     inward = ((-(-offset // UNIT) * UNIT, (offset + length) // UNIT * UNIT)
               for offset, length in ranges)
