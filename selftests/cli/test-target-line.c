@@ -13,7 +13,7 @@ static char text[TARGET_LINE_SIZE];
 
 static void set_table_line_key(const char *key, const char *value)
 {
-	CHECK_MSG(!target_line_set(&line, key, value, &error), "%s=%s: %s", key, value,
+	CHECK_MSG(!target_line_set_option(&line, key, value, &error), "%s=%s: %s", key, value,
 		  error.text);
 }
 
@@ -109,7 +109,7 @@ static void check_table_line_refused(const char *key, const char *value, const c
 {
 	target_line_init(&line);
 	again = line;
-	CHECK_MSG(target_line_set(&line, key, value, &error) < 0, "%s=%s", key, value);
+	CHECK_MSG(target_line_set_option(&line, key, value, &error) < 0, "%s=%s", key, value);
 	CHECK_CONTAINS(error.text, part);
 	CHECK(!memcmp(&line, &again, sizeof(line)));
 }
@@ -203,7 +203,7 @@ static void check_profile_has_size(const char *profile, u64 mib)
 
 	target_line_init(&line);
 	set_table_line_key("profile", profile);
-	CHECK_MSG(!target_line_set_fewest_blocks(&line, sectors, &error), "%s %llu MiB: %s",
+	CHECK_MSG(!target_line_fit_block_count(&line, sectors, &error), "%s %llu MiB: %s",
 		  profile, (unsigned long long)mib, error.text);
 	CHECK(!target_line_compute_device_size(&line, &size, &error));
 	CHECK_MSG(size.sectors >= sectors, "%s %llu MiB", profile, (unsigned long long)mib);
@@ -228,6 +228,6 @@ TAP_TEST(the_number_of_blocks_follows_from_the_size)
 TAP_TEST(sizes_without_a_number_of_blocks_are_refused)
 {
 	target_line_init(&line);
-	CHECK_EQ(target_line_set_fewest_blocks(&line, 1ULL << 50, &error), -EINVAL);
+	CHECK_EQ(target_line_fit_block_count(&line, 1ULL << 50, &error), -EINVAL);
 	CHECK_CONTAINS(error.text, "is out of range");
 }

@@ -172,7 +172,7 @@ static void check_stats_difference(void)
 
 	make_stats_values(&before, 2);
 	make_stats_values(&stats, 5);
-	target_stats_subtract_earlier(&stats, &before);
+	target_stats_subtract_earlier_counts(&stats, &before);
 	for (i = 0; i < AFTL_COUNTERS; i++)
 		CHECK_EQ(aftl_counter_get(&stats.counters, i), 3 * (i + 1));
 	for (i = 0; i < AFTL_STREAMS; i++) {
@@ -196,7 +196,7 @@ static void check_stats_after_reset(void)
 	make_stats_values(&after, 2);
 	after.since_ns = 9;
 	stats = after;
-	target_stats_subtract_earlier(&stats, &before);
+	target_stats_subtract_earlier_counts(&stats, &before);
 	CHECK(!memcmp(&stats, &after, sizeof(after)));
 }
 
@@ -222,13 +222,13 @@ static void check_block_survey_is_parsed(void)
 	struct block_survey survey = { 0 };
 	u32 next;
 
-	CHECK(!parse_answer_about_blocks(&survey,
-					 "0 free - 7 70000 0 1\n1 bad page 99 1 0 0\n"
-					 "2 open page 3 1 4 5\nnext 3",
-					 &next, &error));
+	CHECK(!parse_block_list_reply(&survey,
+				      "0 free - 7 70000 0 1\n1 bad page 99 1 0 0\n"
+				      "2 open page 3 1 4 5\nnext 3",
+				      &next, &error));
 	CHECK_EQ(next, 3);
-	CHECK(!parse_answer_about_blocks(&survey, "3 closed checkerboard 5 9 4 5\n", &next,
-					 &error));
+	CHECK(!parse_block_list_reply(&survey, "3 closed checkerboard 5 9 4 5\n", &next,
+				      &error));
 	CHECK_EQ(next, 0);
 	CHECK_EQ(survey.blocks, 4);
 	CHECK_EQ(survey.bad, 1);
@@ -249,11 +249,11 @@ static void check_malformed_block_survey_is_refused(void)
 	u32 next;
 
 	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
-		CHECK_MSG(parse_answer_about_blocks(&survey, wrong[i], &next, &error) == -EINVAL,
+		CHECK_MSG(parse_block_list_reply(&survey, wrong[i], &next, &error) == -EINVAL,
 			  "\"%s\"", wrong[i]);
 		CHECK_CONTAINS(error.text, "is no block");
 	}
-	CHECK(!parse_answer_about_blocks(&survey, "", &next, &error));
+	CHECK(!parse_block_list_reply(&survey, "", &next, &error));
 	CHECK_EQ(survey.blocks, 0);
 }
 
@@ -262,8 +262,8 @@ static void check_lost_unit_ranges_are_parsed(void)
 {
 	struct lost_runs runs;
 
-	parse_answer_about_lost_units(&runs,
-				      "7 1\n1073741825 3\n5368709121 4096\nnext 5368713217\n");
+	parse_lost_units_reply(&runs,
+			       "7 1\n1073741825 3\n5368709121 4096\nnext 5368713217\n");
 	CHECK_EQ(runs.count, 3);
 	CHECK_EQ(runs.first[0], 7);
 	CHECK_EQ(runs.units[0], 1);
@@ -271,14 +271,14 @@ static void check_lost_unit_ranges_are_parsed(void)
 	CHECK_EQ(runs.units[1], 3);
 	CHECK_EQ(runs.first[2], 5368709121);
 	CHECK_EQ(runs.units[2], 4096);
-	parse_answer_about_lost_units(&runs, "");
+	parse_lost_units_reply(&runs, "");
 	CHECK_EQ(runs.count, 0);
 }
 
 static void check_log_text(const char *record, const char *wanted)
 {
 	struct aftl_error found = { "" };
-	bool is_one = kernel_log_get_message(record, &found);
+	bool is_one = kernel_log_get_target_message(record, &found);
 
 	CHECK_MSG(is_one == !!wanted, "\"%s\"", record);
 	CHECK_TEXT(found.text, wanted ? wanted : "");

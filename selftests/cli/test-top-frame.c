@@ -219,15 +219,15 @@ TAP_TEST(activity_of_luns_is_the_difference_of_two_samples)
 	struct target_lun new[] = { { .busy_ns = 500, .queued = 4 } };
 	struct target_luns before = { old, 1 }, now = { new, 1 };
 
-	target_luns_subtract_earlier(&now, &before);
+	target_luns_subtract_earlier_counts(&now, &before);
 	CHECK_EQ(new[0].busy_ns, 200);
 	CHECK_EQ(new[0].queued, 4);
 	/* Counters restart at 0 when a device of the same name is created anew. */
 	old[0].busy_ns = 1000;
-	target_luns_subtract_earlier(&now, &before);
+	target_luns_subtract_earlier_counts(&now, &before);
 	CHECK_EQ(new[0].busy_ns, 200);
 	before.count = 0;
-	target_luns_subtract_earlier(&now, &before);
+	target_luns_subtract_earlier_counts(&now, &before);
 	CHECK_EQ(new[0].busy_ns, 200);
 }
 

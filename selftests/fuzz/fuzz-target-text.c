@@ -44,10 +44,10 @@ int fuzz_input(const u8 *data, size_t size)
 	text[size] = '\0';
 	check_refusal_message(target_status_parse(&status, text, &error), &error);
 	check_refusal_message(target_stats_parse(&stats, text, &error), &error);
-	check_refusal_message(parse_answer_about_blocks(&survey, text, &next, &error), &error);
+	check_refusal_message(parse_block_list_reply(&survey, text, &next, &error), &error);
 	fuzz_assert(survey.bad <= survey.blocks && survey.erases_min <= survey.erases_max);
 	check_decoded_line(text, &error);
-	kernel_log_get_message(text, &error);
+	kernel_log_get_target_message(text, &error);
 	free(text);
 	return 0;
 }

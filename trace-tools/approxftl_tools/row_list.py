@@ -126,7 +126,7 @@ def split_column_names(names: str) -> list[str]:
     return names.removesuffix(",").split(",")
 
 
-def choose_sort_columns(columns: Sequence[Column], names: str | None) -> tuple[tuple[Column, bool],
+def choose_sort_keys(columns: Sequence[Column], names: str | None) -> tuple[tuple[Column, bool],
                                                                            ...]:
     """Return the list columns by which the option -S sorts."""
     found: list[tuple[Column, bool]] = []
@@ -151,5 +151,5 @@ def choose_list_columns(arguments: argparse.Namespace, columns: Sequence[Column]
                                         note in zip(columns, notes, strict=True)]))
         raise SystemExit(command.DONE)
     return Choice(choose_shown_columns(columns, arguments.show),
-                  choose_sort_columns(columns, arguments.sort), not arguments.no_head,
+                  choose_sort_keys(columns, arguments.sort), not arguments.no_head,
                   arguments.show is not None or arguments.sort is not None)

@@ -142,7 +142,7 @@ static void write_capture_stats_json(struct json_writer *json, const char *stats
 	unsigned long long value;
 	int used;
 
-	json_object(json, "stats");
+	json_begin_object(json, "stats");
 	while (sscanf(stats, "%63s %llu%n", name, &value, &used) == 2) {
 		json_u64(json, name, value);
 		stats += used;
@@ -153,7 +153,7 @@ static void write_capture_stats_json(struct json_writer *json, const char *stats
 static void write_capture_state_json(struct json_writer *json, const char *key,
 				     const struct capture_state *state)
 {
-	json_object(json, key);
+	json_begin_object(json, key);
 	json_string(json, "table", state->table);
 	json_string(json, "status", state->status);
 	write_capture_stats_json(json, state->stats);
@@ -170,7 +170,7 @@ static void write_target_json(struct json_writer *json, const struct capture_sta
 	target_line_init(line);
 	if (!target_line_parse(line, state->table, &unused)) {
 		target_line_format_timing(line, timing);
-		json_object(json, "target");
+		json_begin_object(json, "target");
 		json_string(json, "store", line->store);
 		json_string(json, "profile", line->profile);
 		json_string(json, "policy", line->policy->name);
@@ -187,7 +187,7 @@ void capture_device_write_json(const struct capture_device *device,
 {
 	struct utsname machine;
 
-	json_object(json, "device");
+	json_begin_object(json, "device");
 	json_string(json, "name", device->emulated ? device->dm.name : device->name);
 	json_u64(json, "major", device->major);
 	json_u64(json, "minor", device->minor);

@@ -115,7 +115,7 @@ void capture_program_write_json(const struct capture_program *program, struct js
 {
 	char directory[PATH_MAX];
 
-	json_inline_array(json, "argv");
+	json_begin_inline_array(json, "argv");
 	for (unsigned int i = 0; program->argv[i]; i++)
 		json_string(json, NULL, program->argv[i]);
 	json_end_array(json);

@@ -192,7 +192,7 @@ static int write_device_json(const struct capture *capture, struct aftl_error *e
 	if (ret)
 		return ret;
 	capture_device_write_json(&capture->device, &capture->before, &capture->after, json);
-	json_object(json, "trace");
+	json_begin_object(json, "trace");
 	json_u64(json, "events", capture->blktrace.events);
 	json_u64(json, "dropped_events", capture->blktrace.dropped);
 	json_u64(json, "hidden_write_sectors", capture->hidden_sectors);
@@ -207,7 +207,7 @@ static int write_program_json(const struct capture *capture, struct aftl_error *
 
 	if (ret)
 		return ret;
-	json_object(&document.json, "program");
+	json_begin_object(&document.json, "program");
 	capture_program_write_json(&capture->program, &document.json);
 	json_end_object(&document.json);
 	return close_capture_document(&document, error);

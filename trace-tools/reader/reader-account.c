@@ -31,7 +31,7 @@ static const char *const action_names[] = {
 
 static void write_actions_json(struct json_writer *json, const struct trace_file *file)
 {
-	json_inline_object(json, "actions");
+	json_begin_inline_object(json, "actions");
 	for (u32 i = 0; i < ARRAY_SIZE(action_names); i++)
 		if (action_names[i] && file->actions[i])
 			json_u64(json, action_names[i], file->actions[i]);
@@ -41,11 +41,11 @@ static void write_actions_json(struct json_writer *json, const struct trace_file
 
 void trace_reader_write_json(const struct trace_reader *reader, struct json_writer *json)
 {
-	json_array(json, "files");
+	json_begin_array(json, "files");
 	for (u32 i = 0; i < reader->merge.count; i++) {
 		const struct trace_file *file = &reader->merge.sources[i].file;
 
-		json_object(json, NULL);
+		json_begin_object(json, NULL);
 		json_string(json, "name", file->input.name);
 		json_string(json, "format", file->format->name);
 		json_string(json, "units", file->format->units);
@@ -94,7 +94,7 @@ void trace_reader_write_losses_json(const struct trace_reader *reader, struct js
 	const struct trace_losses *losses = &reader->losses;
 	const struct trace_pairing_counts *counts;
 
-	json_object(json, "losses");
+	json_begin_object(json, "losses");
 	json_u64(json, "dropped_lines", losses->lines);
 	json_u64(json, "skipped_bytes", losses->skipped_bytes);
 	json_u64(json, "missing_events", losses->missing_events);

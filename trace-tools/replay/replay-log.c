@@ -169,7 +169,7 @@ static int prefix_error_with_log_path(struct replay_log *log, struct output_file
 	}
 	log->file = NULL;
 	aftl_fail(error, -errno, "%.120s: cannot write: %s", log->path, strerror(errno));
-	output_file_drop(file);
+	output_file_abandon(file);
 	return -EIO;
 }
 

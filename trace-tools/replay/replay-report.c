@@ -119,12 +119,12 @@ static void write_timing_fidelity_json(const struct replay_report *report, struc
 {
 	bool closed = report->header.closed_depth;
 
-	json_object(json, "fidelity");
+	json_begin_object(json, "fidelity");
 	json_string(json, "mode", closed ? "closed_loop" : "open_loop");
 	if (closed) {
 		json_u64(json, "depth", report->header.closed_depth);
 	} else {
-		json_object(json, "lag");
+		json_begin_object(json, "lag");
 		write_time_statistics_json(json, &report->lag);
 		json_end_object(json);
 		json_u64(json, "late_ns", report->late_ns);
@@ -141,14 +141,14 @@ static void write_timing_fidelity_json(const struct replay_report *report, struc
 
 static void write_replay_latency_json(const struct replay_report *report, struct json_writer *json)
 {
-	json_array(json, "latency");
+	json_begin_array(json, "latency");
 	for (unsigned int op = 0; op < AFTL_OPS; op++)
 		for (unsigned int class = 0; class < AFTL_RECORD_CLASSES; class++) {
 			const struct replay_latency *latency = report->latency[op][class];
 
 			if (!latency)
 				continue;
-			json_object(json, NULL);
+			json_begin_object(json, NULL);
 			json_string(json, "op", op_names[op]);
 			json_string(json, "class", report->header.class_names[class]);
 			json_u64(json, "requests", latency->ns.count);
@@ -162,7 +162,7 @@ static void write_replay_latency_json(const struct replay_report *report, struct
 static void write_latency_kind_json(const struct replay_report *report, enum data_kind kind,
 				    const char *key, struct json_writer *json)
 {
-	json_object(json, key);
+	json_begin_object(json, key);
 	json_u64(json, "units", report->units[kind]);
 	json_u64(json, "flipped_bits", report->flips[kind]);
 	json_end_object(json);
@@ -180,7 +180,7 @@ void replay_report_write_json(const struct replay_report *report, struct json_wr
 	json_u64(json, "elapsed_ns", report->last_complete_ns);
 	write_timing_fidelity_json(report, json);
 	write_replay_latency_json(report, json);
-	json_object(json, "data");
+	json_begin_object(json, "data");
 	write_latency_kind_json(report, DATA_PRECISE, "precise", json);
 	write_latency_kind_json(report, DATA_APPROXIMATE, "approximate", json);
 	json_u64(json, "lost_units", report->lost);
@@ -199,7 +199,7 @@ static void add_mean_and_quantile_cells(struct text_table *table,
 	human_format_time(text, histogram_mean(histogram));
 	text_table_add_cell(table, "%s", text);
 	for (unsigned int i = 0; i < ARRAY_SIZE(quantiles); i++) {
-		quantile_format(text, get_histogram_quantile_ns(histogram, quantiles[i].share));
+		format_quantile(text, get_histogram_quantile_ns(histogram, quantiles[i].share));
 		text_table_add_cell(table, "%s", text);
 	}
 	human_format_time(text, histogram->largest);

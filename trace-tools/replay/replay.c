@@ -275,7 +275,7 @@ static void write_replay_description(struct replay *replay)
 	if (!out)
 		return;
 	json_begin_document(&json, out);
-	json_object(&json, NULL);
+	json_begin_object(&json, NULL);
 	json_string(&json, "trace", replay->options.trace);
 	json_string(&json, "target", replay->options.target);
 	json_u64(&json, "target_bytes", replay->run.target.size);
@@ -493,7 +493,7 @@ static void release_replay(struct replay *replay)
 {
 	struct replay_run *run = &replay->run;
 
-	output_file_drop(&json_file);
+	output_file_abandon(&json_file);
 	replay_run_release(run);
 	replay_report_free(run->report);
 	expected_data_free(&run->expected);

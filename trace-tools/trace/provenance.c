@@ -14,7 +14,7 @@ static void write_words_to_provenance_json(struct json_writer *json, const char 
 {
 	char word[WORD_BYTES];
 
-	json_inline_array(json, key);
+	json_begin_inline_array(json, key);
 	for (u32 i = 0; i < min(count, most); i++) {
 		scnprintf(word, sizeof(word), "%s", words[i]);
 		json_string(json, NULL, word);
@@ -34,7 +34,7 @@ static char *render_provenance(const struct trace_run *run, u32 words)
 	if (!file)
 		return memory_copy_text("");
 	json_begin_document(&json, file);
-	json_inline_object(&json, NULL);
+	json_begin_inline_object(&json, NULL);
 	json_string(&json, "source_format", trace_reader_format(&run->reader)->name);
 	json_u64(&json, "source_files_count", run->reader.paths.count);
 	write_words_to_provenance_json(&json, "source_files", run->reader.paths.list,
@@ -42,7 +42,7 @@ static char *render_provenance(const struct trace_run *run, u32 words)
 	write_words_to_provenance_json(&json, "arguments", run->options.argv,
 				       (u32)run->options.argc, words);
 	if (run->options.fact_count) {
-		json_inline_object(&json, "about");
+		json_begin_inline_object(&json, "about");
 		for (u32 i = 0; i < run->options.fact_count; i++) {
 			char *key = memory_copy_text(run->options.facts[i]);
 			char *value = strchr(key, '=');

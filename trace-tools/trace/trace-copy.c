@@ -226,10 +226,10 @@ static int write_copy_json(const struct copy *copy, struct aftl_error *error)
 		return ret;
 	trace_reader_write_json(&copy->run->reader, &json);
 	trace_reader_write_losses_json(&copy->run->reader, &json);
-	json_object(&json, "written");
+	json_begin_object(&json, "written");
 	json_string(&json, "format", copy->output.format->name);
 	json_u64(&json, "requests", copy->output.written);
-	json_inline_object(&json, "left_out");
+	json_begin_inline_object(&json, "left_out");
 	for (u32 op = 0; op < AFTL_OPS; op++)
 		if (copy->output.unfit[op])
 			json_u64(&json, trace_op_names[op], copy->output.unfit[op]);
@@ -248,7 +248,7 @@ static int run_trace_copy(struct copy *copy, const char *path, struct aftl_error
 	int closed;
 
 	if (ret) {
-		output_file_drop(&copy->file);
+		output_file_abandon(&copy->file);
 		return ret;
 	}
 	ret = write_all_requests(copy, error);
@@ -262,7 +262,7 @@ static int run_trace_copy(struct copy *copy, const char *path, struct aftl_error
 		ret = refuse_lossy_copy_in_strict_mode(copy, error);
 	if (!ret)
 		return output_file_commit(&copy->file, error);
-	output_file_drop(&copy->file);
+	output_file_abandon(&copy->file);
 	return ret;
 }
 

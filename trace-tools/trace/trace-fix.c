@@ -137,7 +137,7 @@ static int fix_trace_file(struct fix *fix, const char *in, const char *out,
 		fix->out = file.stream;
 		ret = copy_fixed_events(fix, error);
 		if (ret)
-			output_file_drop(&file);
+			output_file_abandon(&file);
 		else
 			ret = output_file_close(&file, error);
 	}

@@ -48,7 +48,7 @@ static int print_format_list(struct trace_run *run, struct aftl_error *error)
 	ret = trace_run_begin_json(run, &json, error);
 	if (ret)
 		return ret;
-	json_array(&json, "rows");
+	json_begin_array(&json, "rows");
 	list_write_json(&list, &json);
 	json_end_array(&json);
 	return trace_run_end_json(run, &json, error);
@@ -73,9 +73,9 @@ static int write_formats_json(struct trace_run *run, struct aftl_error *error)
 
 	if (ret)
 		return ret;
-	json_array(&json, "formats");
+	json_begin_array(&json, "formats");
 	for (format = trace_formats; *format; format++) {
-		json_object(&json, NULL);
+		json_begin_object(&json, NULL);
 		json_string(&json, "name", (*format)->name);
 		json_string(&json, "title", (*format)->title);
 		json_string(&json, "units", (*format)->units);

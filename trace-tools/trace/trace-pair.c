@@ -59,7 +59,7 @@ static int write_rows_of_paired_requests(struct trace_run *run, struct trace_sum
 	ret = read_paired_requests(run, summary, file.stream, error);
 	if (!ret)
 		return output_file_close(&file, error);
-	output_file_drop(&file);
+	output_file_abandon(&file);
 	return ret;
 }
 
@@ -72,9 +72,9 @@ static int write_pair_json(struct trace_run *run, const struct trace_summary *su
 	if (ret)
 		return ret;
 	trace_run_write_summary_json(run, &json, summary);
-	json_array(&json, "remarks");
+	json_begin_array(&json, "remarks");
 	for (u32 i = 0; i < run->reader.remark_count; i++) {
-		json_inline_object(&json, NULL);
+		json_begin_inline_object(&json, NULL);
 		json_u64(&json, "t_ns", run->reader.remarks[i].t_ns);
 		json_string(&json, "text", run->reader.remarks[i].text);
 		json_end_object(&json);

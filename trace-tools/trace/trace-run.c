@@ -115,7 +115,7 @@ static enum exit_code begin_trace_run(struct trace_run *run, const struct trace_
 	ret = open_trace_source(run, run->options.word_count - verb->targets, &open_options,
 				&error);
 	if (ret) {
-		output_file_drop(&run->dropped);
+		output_file_abandon(&run->dropped);
 		return trace_complain(ret, &error);
 	}
 	warn_of_unread_capture_files(run);
@@ -132,7 +132,7 @@ static enum exit_code end_trace_run(struct trace_run *run, enum exit_code code)
 	progress_end(&run->progress);
 	if (run->reader.names)
 		trace_reader_close(&run->reader);
-	output_file_drop(&run->json);
+	output_file_abandon(&run->json);
 	trace_options_free(&run->options);
 	/* Keep the output file of option --dropped even if the run failed. */
 	if (!run->dropped.stream || !output_file_close(&run->dropped, &error))
@@ -180,7 +180,7 @@ void trace_run_write_summary_json(const struct trace_run *run, struct json_write
 
 	trace_reader_write_json(&run->reader, json);
 	trace_reader_write_losses_json(&run->reader, json);
-	json_object(json, "requests");
+	json_begin_object(json, "requests");
 	trace_summary_write_json(json, summary, &classes);
 	json_end_object(json);
 }

@@ -194,7 +194,7 @@ static const struct quantile quantiles[] = {
 
 static void write_latency_json(struct json_writer *json, const struct latency_histogram *latency)
 {
-	json_inline_object(json, "latency");
+	json_begin_inline_object(json, "latency");
 	json_u64(json, "known", latency->count);
 	if (latency->count) {
 		json_u64(json, "mean_ns", latency_histogram_mean(latency));
@@ -214,7 +214,7 @@ static void write_selected_statistics_json(struct json_writer *json, const char 
 	struct trace_share share = sum_selected_leaves(summary, wanted);
 
 	if (share.requests || wanted == &everything) {
-		json_object(json, key);
+		json_begin_object(json, key);
 		json_u64(json, "requests", share.requests);
 		json_u64(json, "bytes", share.bytes);
 		write_latency_json(json, &share.latency);
@@ -225,7 +225,7 @@ static void write_selected_statistics_json(struct json_writer *json, const char 
 
 static void write_operations_json(struct json_writer *json, const struct trace_summary *summary)
 {
-	json_object(json, "operations");
+	json_begin_object(json, "operations");
 	for (int op = 0; op < AFTL_OPS; op++)
 		write_selected_statistics_json(json, trace_op_names[op], summary,
 					       &(struct selection){ -1, op, -1, -1 });
@@ -235,12 +235,12 @@ static void write_operations_json(struct json_writer *json, const struct trace_s
 static void write_classes_json(struct json_writer *json, const struct trace_summary *summary,
 			       const struct trace_classes *classes)
 {
-	json_object(json, "write_classes");
+	json_begin_object(json, "write_classes");
 	for (int i = 0; i < (int)classes->count; i++)
 		write_selected_statistics_json(json, classes->names[i], summary,
 					       &(struct selection){ -1, AFTL_OP_WRITE, i, -1 });
 	json_end_object(json);
-	json_object(json, "write_classes_said_by");
+	json_begin_object(json, "write_classes_said_by");
 	for (int i = 0; i < TRACE_BYS; i++)
 		write_selected_statistics_json(json, trace_by_names[i], summary,
 					       &(struct selection){ -1, AFTL_OP_WRITE, -1, i });
@@ -249,7 +249,7 @@ static void write_classes_json(struct json_writer *json, const struct trace_summ
 
 static void write_processes_json(struct json_writer *json, const struct trace_summary *summary)
 {
-	json_object(json, "processes");
+	json_begin_object(json, "processes");
 	for (u32 i = 0; i < summary->processes; i++)
 		write_selected_statistics_json(json, summary->names[i], summary,
 					       &(struct selection){ (int)i, -1, -1, -1 });
@@ -269,7 +269,7 @@ void trace_summary_write_json(struct json_writer *json, const struct trace_summa
 	write_operations_json(json, summary);
 	write_classes_json(json, summary, classes);
 	write_processes_json(json, summary);
-	json_inline_object(json, "depth");
+	json_begin_inline_object(json, "depth");
 	json_decimal(json, "met_mean", scaled_ratio(summary->depth_sum, summary->depth_known, 1000),
 		     3);
 	json_u64(json, "max", summary->depth_max);

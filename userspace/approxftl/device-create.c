@@ -38,7 +38,7 @@ static int set_table_line_keys(const struct device_options *options, bool profil
 		if (!strcmp(options->keys[i], "profile") != profiles)
 			continue;
 		*blocks |= !strcmp(options->keys[i], "blocks");
-		ret = target_line_set(line, options->keys[i], options->values[i], error);
+		ret = target_line_set_option(line, options->keys[i], options->values[i], error);
 	}
 	return ret;
 }
@@ -98,7 +98,7 @@ int device_make_table_line(const struct device_options *options, struct target_l
 	if (!ret && options->size)
 		ret = parse_device_size_option(options, sectors, error);
 	if (!ret && options->size && !blocks)
-		ret = target_line_set_fewest_blocks(line, *sectors, error);
+		ret = target_line_fit_block_count(line, *sectors, error);
 	if (!ret)
 		ret = target_line_compute_device_size(line, size, error);
 	return ret ? ret : check_device_size(options, size, sectors, error);

@@ -73,7 +73,7 @@ static void print_fault_table(const struct device_options *options, const struct
 	}
 	device_begin_verb_json(options, &json);
 	json_string(&json, "name", table->device.name);
-	json_array(&json, "faults");
+	json_begin_array(&json, "faults");
 	list_write_json(&list, &json);
 	json_end_array(&json);
 	json_envelope_end(&json);

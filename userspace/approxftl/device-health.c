@@ -22,7 +22,7 @@ static int query_block_states(const struct dm_device *device, struct block_surve
 	ret = dm_device_message(device, message, &answer, error);
 	if (ret)
 		return ret;
-	ret = parse_answer_about_blocks(survey, answer, next, error);
+	ret = parse_block_list_reply(survey, answer, next, error);
 	free(answer);
 	return ret;
 }
@@ -48,7 +48,7 @@ static int query_runs_of_lost_units(const struct dm_device *device, struct lost_
 
 	if (ret)
 		return ret;
-	parse_answer_about_lost_units(runs, answer);
+	parse_lost_units_reply(runs, answer);
 	free(answer);
 	return 0;
 }
@@ -85,25 +85,25 @@ static void add_health_rows_about_blocks(struct text_table *table, const struct 
 	const struct block_survey *survey = &health->survey;
 	u64 good = block_survey_count_good_blocks(survey);
 
-	table_add_titled_row(table, "blocks", "%llu, %llu free, %llu bad",
-			     (unsigned long long)survey->blocks,
-			     (unsigned long long)health->status.free_blocks,
-			     (unsigned long long)survey->bad);
-	table_add_titled_row(table, "gone bad in use", "%llu blocks",
-			     (unsigned long long)health->counters.retired_blocks);
+	table_add_titled_value(table, "blocks", "%llu, %llu free, %llu bad",
+			       (unsigned long long)survey->blocks,
+			       (unsigned long long)health->status.free_blocks,
+			       (unsigned long long)survey->bad);
+	table_add_titled_value(table, "gone bad in use", "%llu blocks",
+			       (unsigned long long)health->counters.retired_blocks);
 	format_fixed_point(mean, scaled_ratio(survey->erases_sum, good, 10), 1, "");
-	table_add_titled_row(table, "erases of a block",
-			     "%llu at least, %s on average, %llu at most",
-			     (unsigned long long)survey->erases_min, mean,
-			     (unsigned long long)survey->erases_max);
+	table_add_titled_value(table, "erases of a block",
+			       "%llu at least, %s on average, %llu at most",
+			       (unsigned long long)survey->erases_min, mean,
+			       (unsigned long long)survey->erases_max);
 	format_fixed_point(wear, scaled_ratio(survey->wear_sum, good, 1), 4, "");
-	table_add_titled_row(table, "wear of a block", "%s full erases on average", wear);
+	table_add_titled_value(table, "wear of a block", "%s full erases on average", wear);
 	format_fixed_point(used, health_compute_used_endurance(health), 2, "%");
 	if (health->endurance)
-		table_add_titled_row(table, "endurance", "%s of %llu erases used", used,
-				     (unsigned long long)health->endurance);
+		table_add_titled_value(table, "endurance", "%s of %llu erases used", used,
+				       (unsigned long long)health->endurance);
 	else
-		table_add_titled_row(table, "endurance", "without end; endurance=N sets one");
+		table_add_titled_value(table, "endurance", "without end; endurance=N sets one");
 }
 
 static void print_health_report(const struct device_view *view, const struct health *health,
@@ -116,23 +116,23 @@ static void print_health_report(const struct device_view *view, const struct hea
 
 	human_format_bytes(size, view->device.sectors * TARGET_SECTOR);
 	text_table_begin(&table, 2, 2);
-	table_add_titled_row(&table, "device", "%s, %s, profile %s, policy %s", view->device.name,
-			     size, view->line.profile, health->status.policy);
-	table_add_titled_row(&table, "mode", "%s", health->status.mode);
+	table_add_titled_value(&table, "device", "%s, %s, profile %s, policy %s", view->device.name,
+			       size, view->line.profile, health->status.policy);
+	table_add_titled_value(&table, "mode", "%s", health->status.mode);
 	add_health_rows_about_blocks(&table, health);
 	counters = &health->counters;
 	format_fixed_point(text, sim_get_write_amplification(counters, 0), 4, "");
-	table_add_titled_row(&table, "write amplification", "%s", text);
-	table_add_titled_row(&table, "errors corrected", "%llu bits, %llu further sensing levels",
-			     (unsigned long long)counters->read_corrected_bits,
-			     (unsigned long long)counters->read_retry_levels);
-	table_add_titled_row(&table, "errors returned", "%llu bits in approximate data",
-			     (unsigned long long)counters->read_flipped_bits);
-	table_add_titled_row(&table, "lost", "%llu units when read, %llu when moved",
-			     (unsigned long long)counters->read_lost_units,
-			     (unsigned long long)counters->moved_lost_units);
-	table_add_titled_row(&table, "failed requests", "%llu",
-			     (unsigned long long)counters->host_failed_requests);
+	table_add_titled_value(&table, "write amplification", "%s", text);
+	table_add_titled_value(&table, "errors corrected", "%llu bits, %llu further sensing levels",
+			       (unsigned long long)counters->read_corrected_bits,
+			       (unsigned long long)counters->read_retry_levels);
+	table_add_titled_value(&table, "errors returned", "%llu bits in approximate data",
+			       (unsigned long long)counters->read_flipped_bits);
+	table_add_titled_value(&table, "lost", "%llu units when read, %llu when moved",
+			       (unsigned long long)counters->read_lost_units,
+			       (unsigned long long)counters->moved_lost_units);
+	table_add_titled_value(&table, "failed requests", "%llu",
+			       (unsigned long long)counters->host_failed_requests);
 	text_table_print_and_free(&table, stdout);
 	printf("verdict: %s\n", health_verdict_words[health->verdict]);
 	for (unsigned int i = 0; i < health->reason_count; i++)
@@ -151,7 +151,7 @@ static void write_blocks_json(struct json_writer *json, const struct health *hea
 	const struct block_survey *survey = &health->survey;
 	u64 good = block_survey_count_good_blocks(survey);
 
-	json_object(json, "blocks");
+	json_begin_object(json, "blocks");
 	json_u64(json, "total", survey->blocks);
 	json_u64(json, "free", health->status.free_blocks);
 	json_u64(json, "bad", survey->bad);
@@ -173,10 +173,10 @@ static void print_health_json(const struct device_options *options,
 	const struct aftl_counters *counters;
 
 	device_begin_verb_json(options, &json);
-	json_array(&json, "devices");
+	json_begin_array(&json, "devices");
 	device_write_common_json_keys(&json, view);
 	json_string(&json, "verdict", health_verdict_words[health->verdict]);
-	json_array(&json, "reasons");
+	json_begin_array(&json, "reasons");
 	for (unsigned int i = 0; i < health->reason_count; i++)
 		json_string(&json, NULL, health->reasons[i]);
 	json_end_array(&json);
@@ -184,7 +184,7 @@ static void print_health_json(const struct device_options *options,
 		     sim_get_write_amplification(&health->counters, 0), 4);
 	write_blocks_json(&json, health);
 	counters = &health->counters;
-	json_object(&json, "errors");
+	json_begin_object(&json, "errors");
 	json_u64(&json, "read_corrected_bits", counters->read_corrected_bits);
 	json_u64(&json, "read_retry_levels", counters->read_retry_levels);
 	json_u64(&json, "read_flipped_bits", counters->read_flipped_bits);
@@ -193,9 +193,9 @@ static void print_health_json(const struct device_options *options,
 	json_u64(&json, "host_failed_requests", counters->host_failed_requests);
 	json_u64(&json, "policy_bugs", counters->policy_bugs);
 	json_end_object(&json);
-	json_array(&json, "lost");
+	json_begin_array(&json, "lost");
 	for (unsigned int i = 0; i < runs->count; i++) {
-		json_object(&json, NULL);
+		json_begin_object(&json, NULL);
 		json_u64(&json, "unit", runs->first[i]);
 		json_u64(&json, "units", runs->units[i]);
 		json_end_object(&json);

@@ -76,7 +76,7 @@ static void print_device_list_json(const struct device_options *options,
 	struct json_writer json;
 
 	device_begin_verb_json(options, &json);
-	json_array(&json, "devices");
+	json_begin_array(&json, "devices");
 	for (unsigned int i = 0; i < count; i++) {
 		device_write_common_json_keys(&json, &views[i]);
 		json_end_object(&json);
@@ -157,7 +157,7 @@ static void add_status_bytes_row(struct text_table *table, const char *title, u6
 	char text[HUMAN_SIZE];
 
 	human_format_bytes(text, bytes);
-	table_add_titled_row(table, title, "%s", text);
+	table_add_titled_value(table, title, "%s", text);
 }
 
 static void add_status_time_row(struct text_table *table, const char *title, u64 ns)
@@ -165,7 +165,7 @@ static void add_status_time_row(struct text_table *table, const char *title, u64
 	char text[HUMAN_SIZE];
 
 	human_format_time(text, ns);
-	table_add_titled_row(table, title, "%s", text);
+	table_add_titled_value(table, title, "%s", text);
 }
 
 static void add_status_percentage_row(struct text_table *table, const char *title, u64 part,
@@ -174,14 +174,14 @@ static void add_status_percentage_row(struct text_table *table, const char *titl
 	char share[HUMAN_SIZE];
 
 	format_fixed_point(share, scaled_ratio(part, whole, 1000), 1, "%");
-	table_add_titled_row(table, title, "%s: %llu of %llu %s", share, (unsigned long long)part,
-			     (unsigned long long)whole, what);
+	table_add_titled_value(table, title, "%s: %llu of %llu %s", share, (unsigned long long)part,
+			       (unsigned long long)whole, what);
 }
 
 static void add_status_count_row(struct text_table *table, const char *title, u64 count,
 				 const char *what)
 {
-	table_add_titled_row(table, title, "%llu %s", (unsigned long long)count, what);
+	table_add_titled_value(table, title, "%llu %s", (unsigned long long)count, what);
 }
 
 static void print_device_status(const struct device_view *view)
@@ -193,12 +193,13 @@ static void print_device_status(const struct device_view *view)
 	text_table_begin(&table, 2, 2);
 	human_format_bytes(size, view->device.sectors * TARGET_SECTOR);
 	target_line_format_timing(&view->line, timing);
-	table_add_titled_row(&table, "device", "%s (%u:%u), %s, open %u times", view->device.name,
-			     view->device.major, view->device.minor, size, view->device.open_count);
-	table_add_titled_row(&table, "profile", "%s, store %s, timing %s", view->line.profile,
-			     view->line.store, timing);
-	table_add_titled_row(&table, "policy", "%s", view->status.policy);
-	table_add_titled_row(&table, "mode", "%s", get_access_mode_of_device(view));
+	table_add_titled_value(&table, "device", "%s (%u:%u), %s, open %u times", view->device.name,
+			       view->device.major, view->device.minor, size,
+			       view->device.open_count);
+	table_add_titled_value(&table, "profile", "%s, store %s, timing %s", view->line.profile,
+			       view->line.store, timing);
+	table_add_titled_value(&table, "policy", "%s", view->status.policy);
+	table_add_titled_value(&table, "mode", "%s", get_access_mode_of_device(view));
 	add_status_percentage_row(&table, "holds data", status->valid_units, status->units,
 				  "units");
 	add_status_percentage_row(&table, "free blocks", status->free_blocks, status->blocks,

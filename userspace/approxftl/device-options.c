@@ -110,7 +110,7 @@ static int add_table_line_key(struct device_options *options, const char *key, s
 	copy_key_with_underscores(options->keys[at], key, length);
 	options->values[at] = value;
 	options->key_count++;
-	return check_percentage_is_clear(options->keys[at], value, error);
+	return check_percentage_is_unambiguous(options->keys[at], value, error);
 }
 
 static int parse_table_line_key_value(void *fields, const char *pair, struct aftl_error *error)
@@ -143,8 +143,8 @@ static int set_table_line_key_of_option(void *fields, const struct command_optio
 {
 	if (option->kind == KIND_KEY)
 		return add_table_line_key(fields, option->name, strlen(option->name), value, error);
-	return *value == '@' ? parameter_file_pass_each_pair(value + 1, parse_table_line_key_value,
-							     fields, error) :
+	return *value == '@' ? parameter_file_call_per_pair(value + 1, parse_table_line_key_value,
+							    fields, error) :
 			       parse_table_line_key_value(fields, value, error);
 }
 
@@ -224,7 +224,7 @@ static enum exit_code run_verb_with_json_file(const struct device_verb *verb,
 	options->out = file.stream;
 	code = verb->run(options);
 	if (ftell(file.stream) <= 0)
-		output_file_drop(&file);
+		output_file_abandon(&file);
 	else if (output_file_close(&file, &error))
 		return print_verb_error(verb, &error, EXIT_FAILED);
 	return code;
@@ -266,7 +266,7 @@ void device_print_list_of_verb(const struct device_options *options, struct text
 		return;
 	}
 	device_begin_verb_json(options, &json);
-	json_array(&json, "rows");
+	json_begin_array(&json, "rows");
 	list_write_json(list, &json);
 	json_end_array(&json);
 	json_envelope_end(&json);

@@ -111,11 +111,11 @@ static void print_message_answer(const struct device_options *options,
 	}
 	device_begin_verb_json(options, &json);
 	json_string(&json, "name", device->name);
-	json_inline_array(&json, "message");
+	json_begin_inline_array(&json, "message");
 	for (unsigned int i = 1; i < options->word_count; i++)
 		json_string(&json, NULL, options->words[i]);
 	json_end_array(&json);
-	json_array(&json, "answer");
+	json_begin_array(&json, "answer");
 	while ((line = strsep(&rest, "\n")) && (rest || *line))
 		json_string(&json, NULL, line);
 	json_end_array(&json);

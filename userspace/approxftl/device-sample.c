@@ -38,9 +38,9 @@ void device_sample_compute_difference(struct sample *between, const struct sampl
 	memcpy(between->luns.list, now->luns.list, bytes);
 	between->at_ns -= before->at_ns;
 	between->device_ns -= before->device_ns;
-	target_stats_subtract_earlier(&between->stats, &before->stats);
+	target_stats_subtract_earlier_counts(&between->stats, &before->stats);
 	block_layer_subtract_earlier(&between->layer, &before->layer);
-	target_luns_subtract_earlier(&between->luns, &before->luns);
+	target_luns_subtract_earlier_counts(&between->luns, &before->luns);
 }
 
 void device_sample_free(struct sample *sample)

@@ -121,7 +121,7 @@ static unsigned int count_placement_handles_in_use(const struct aftl_handle_stat
 
 static void write_block_layer_json(struct json_writer *json, const struct block_layer *layer)
 {
-	json_object(json, "block_layer");
+	json_begin_object(json, "block_layer");
 	json_u64(json, "read_requests", layer->reads);
 	json_u64(json, "read_bytes", layer->read_sectors * TARGET_SECTOR);
 	json_u64(json, "read_response_ms", layer->read_ms);
@@ -145,7 +145,7 @@ static void write_sample_json(struct json_writer *json, const struct sample *sam
 	json_decimal(json, "write_amplification", sim_get_write_amplification(&stats->counters, 0),
 		     4);
 	late = &stats->late;
-	json_object(json, "late");
+	json_begin_object(json, "late");
 	json_u64(json, "count", late->count);
 	json_u64(json, "sum_ns", late->sum);
 	json_u64(json, "p50_ns", aftl_histogram_quantile(late, 5000));
@@ -153,11 +153,11 @@ static void write_sample_json(struct json_writer *json, const struct sample *sam
 	json_u64(json, "max_ns", late->largest);
 	json_end_object(json);
 	write_block_layer_json(json, &sample->layer);
-	json_inline_array(json, "luns");
+	json_begin_inline_array(json, "luns");
 	for (unsigned int i = 0; i < sample->luns.count; i++) {
 		const struct target_lun *lun = &sample->luns.list[i];
 
-		json_object(json, NULL);
+		json_begin_object(json, NULL);
 		json_u64(json, "good_blocks", lun->good_blocks);
 		json_u64(json, "free_blocks", lun->free_blocks);
 		json_u64(json, "valid_units", lun->valid_units);
@@ -168,9 +168,9 @@ static void write_sample_json(struct json_writer *json, const struct sample *sam
 	}
 	json_end_array(json);
 	streams = stats->streams;
-	json_object(json, "streams");
+	json_begin_object(json, "streams");
 	for (unsigned int i = 0; i < AFTL_STREAMS && streams[i].name[0]; i++) {
-		json_object(json, streams[i].name);
+		json_begin_object(json, streams[i].name);
 		json_u64(json, "host_units", streams[i].units[0]);
 		json_u64(json, "moved_units", streams[i].units[1]);
 		json_end_object(json);
@@ -194,13 +194,13 @@ static void print_stat_line(struct series *series, const struct sample *sample, 
 	}
 	if (number % HEAD_EVERY == 0)
 		list_print_head(&options->list, CELL_WIDTH, options->out);
-	list_print_rows_with_cell_width(&line, CELL_WIDTH, options->out);
+	list_print_rows_in_fixed_width(&line, CELL_WIDTH, options->out);
 }
 
 static void print_stat_sample(struct series *series, const struct sample *sample, u64 number)
 {
 	if (device_is_full_json_wanted(series->options)) {
-		json_object(&series->json, NULL);
+		json_begin_object(&series->json, NULL);
 		json_u64(&series->json, "interval_ns", sample->at_ns);
 		json_u64(&series->json, "device_interval_ns", sample->device_ns);
 		write_sample_json(&series->json, sample);
@@ -240,12 +240,12 @@ static void begin_sample_series_json(struct series *series)
 {
 	device_begin_verb_json(series->options, &series->json);
 	if (series->options->list.chosen) {
-		json_array(&series->json, "rows");
+		json_begin_array(&series->json, "rows");
 		return;
 	}
-	json_array(&series->json, "devices");
+	json_begin_array(&series->json, "devices");
 	device_write_common_json_keys(&series->json, &series->view);
-	json_array(&series->json, "samples");
+	json_begin_array(&series->json, "samples");
 }
 
 /* Complete the JSON document even if a failure or a signal ends the series of samples. */
@@ -305,7 +305,7 @@ static void print_placement_handle_row(struct text_table *table,
 static void print_stat_totals_json(struct series *series, const struct sample *sample)
 {
 	device_begin_verb_json(series->options, &series->json);
-	json_array(&series->json, "devices");
+	json_begin_array(&series->json, "devices");
 	device_write_common_json_keys(&series->json, &series->view);
 	write_sample_json(&series->json, sample);
 	json_end_object(&series->json);
@@ -328,19 +328,19 @@ static enum exit_code print_totals_of_device(struct series *series)
 
 		text_table_begin(&table, 3, 1);
 		for (unsigned int i = 0; i < AFTL_COUNTERS; i++)
-			table_add_titled_row(&table, aftl_counter_info[i].name, "%llu",
-					     (unsigned long long)aftl_counter_get(&stats->counters,
-										  i));
+			table_add_titled_value(&table, aftl_counter_info[i].name, "%llu",
+					       (unsigned long long)
+						       aftl_counter_get(&stats->counters, i));
 		for (unsigned int i = 0; i < AFTL_STREAMS && stats->streams[i].name[0]; i++)
 			print_stream_row(&table, &stats->streams[i]);
 		for (unsigned int i = 0; i < count_placement_handles_in_use(stats->handles); i++)
 			print_placement_handle_row(&table, stats->handles, i);
 		format_fixed_point(text, sim_get_write_amplification(&stats->counters, 0), 4, "");
-		table_add_titled_row(&table, "write amplification", "%s", text);
+		table_add_titled_value(&table, "write amplification", "%s", text);
 		human_format_time(text, sample_get_completion_lateness_ns(&sample));
-		table_add_titled_row(&table, "late, mean", "%s", text);
+		table_add_titled_value(&table, "late, mean", "%s", text);
 		human_format_time(text, aftl_histogram_quantile(&stats->late, 9900));
-		table_add_titled_row(&table, "late, 99%", "%s", text);
+		table_add_titled_value(&table, "late, 99%", "%s", text);
 		text_table_print_and_free(&table, stdout);
 	}
 	device_sample_free(&sample);

@@ -75,7 +75,7 @@ int device_read_luns(const struct dm_device *device, struct target_luns *luns,
 
 static void write_status_json(struct json_writer *json, const struct target_status *status)
 {
-	json_object(json, "status");
+	json_begin_object(json, "status");
 #define STATUS_TEXT(name, help) json_string(json, #name, status->name);
 #define STATUS_NUMBER(name, help) json_u64(json, #name, status->name);
 #define STATUS_PAIR(part, whole, help) \
@@ -92,7 +92,7 @@ void device_write_common_json_keys(struct json_writer *json, const struct device
 	char timing[AFTL_VALUE_SIZE];
 
 	target_line_format_timing(&view->line, timing);
-	json_object(json, NULL);
+	json_begin_object(json, NULL);
 	json_string(json, "name", view->device.name);
 	json_u64(json, "major", view->device.major);
 	json_u64(json, "minor", view->device.minor);

@@ -151,15 +151,15 @@ static void print_examination_json(const struct device_options *options,
 
 	device_begin_verb_json(options, &json);
 	json_string(&json, "kernel", examination->machine.release);
-	json_object(&json, "usable");
+	json_begin_object(&json, "usable");
 	for (unsigned int i = 0; i < DOCTOR_GROUPS; i++)
 		json_bool(&json, group_names[i], examination->usable[i]);
 	json_end_object(&json);
-	json_array(&json, "checks");
+	json_begin_array(&json, "checks");
 	for (unsigned int i = 0; i < doctor_check_count; i++) {
 		const struct diagnosis *diagnosis = &examination->diagnoses[i];
 
-		json_object(&json, NULL);
+		json_begin_object(&json, NULL);
 		json_string(&json, "name", doctor_checks[i].name);
 		json_string(&json, "group", group_names[doctor_checks[i].group]);
 		json_string(&json, "finding", finding_names[diagnosis->finding]);

@@ -29,7 +29,7 @@ bool kernel_log_read_refusal(int log, struct aftl_error *sentence)
 	while ((length = read(log, record, sizeof(record) - 1)) > 0 ||
 	       (length < 0 && errno == EPIPE)) {
 		record[max(length, (ssize_t)0)] = '\0';
-		found |= kernel_log_get_message(record, sentence);
+		found |= kernel_log_get_target_message(record, sentence);
 	}
 	close(log);
 	return found;

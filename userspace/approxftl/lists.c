@@ -184,7 +184,7 @@ static void write_param_json(struct json_writer *json, unsigned int index, u64 v
 {
 	const struct aftl_param *param = aftl_param_at(index);
 
-	json_object(json, NULL);
+	json_begin_object(json, NULL);
 	json_string(json, "key", param->key);
 	add_param_cell(json, "value", param, value);
 	json_u64(json, "stored_value", value);
@@ -193,7 +193,7 @@ static void write_param_json(struct json_writer *json, unsigned int index, u64 v
 	add_param_cell(json, "smallest", param, param->smallest);
 	add_param_cell(json, "largest", param, param->largest);
 	if (param->words) {
-		json_inline_array(json, "words");
+		json_begin_inline_array(json, "words");
 		for (unsigned int i = 0; param->words[i]; i++)
 			json_string(json, NULL, param->words[i]);
 		json_end_array(json);
@@ -210,7 +210,7 @@ static void print_params_json(const struct device_options *options, const char *
 
 	device_begin_verb_json(options, &json);
 	json_string(&json, "profile", profile);
-	json_array(&json, "parameters");
+	json_begin_array(&json, "parameters");
 	for (unsigned int i = 0; i < aftl_param_count(); i++)
 		if (is_name_requested(options, aftl_param_at(i)->key))
 			write_param_json(&json, i, aftl_param_get(config, i));
@@ -262,9 +262,9 @@ static void print_requested_names_json(const struct device_options *options, lis
 	unsigned int i = 0;
 
 	device_begin_verb_json(options, &json);
-	json_array(&json, options->verb);
+	json_begin_array(&json, options->verb);
 	while (find_next_requested_name(options, at, &i, &listed)) {
-		json_object(&json, NULL);
+		json_begin_object(&json, NULL);
 		json_string(&json, "name", listed.name);
 		json_string(&json, "about", listed.about);
 		json_end_object(&json);

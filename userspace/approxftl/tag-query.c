@@ -189,7 +189,7 @@ static void print_sums_of_stored_units(const struct query *query)
 
 static void write_stored_unit_json(struct json_writer *json, const struct approxftl_unit *unit)
 {
-	json_inline_object(json, NULL);
+	json_begin_inline_object(json, NULL);
 	json_u64(json, "offset_bytes", unit->offset);
 	json_u64(json, "device_offset_bytes", unit->device_offset);
 	json_string(json, "class", approxftl_class_name(unit->kind));
@@ -210,7 +210,7 @@ static void print_query_json(const struct device_options *options, const struct 
 	json_string(&json, "path", options->words[0]);
 	write_tagged_ranges_json(&json, "ranges", query->extents, query->extent_count);
 	errors = &query->errors;
-	json_inline_object(&json, "errors");
+	json_begin_inline_object(&json, "errors");
 	json_u64(&json, "unit_bytes", errors->unit_bytes);
 	json_u64(&json, "units", errors->units);
 	json_u64(&json, "approximate_units", errors->approximate_units);
@@ -221,7 +221,7 @@ static void print_query_json(const struct device_options *options, const struct 
 	json_u64(&json, "raw_errors_bits", errors->raw_errors);
 	json_end_object(&json);
 	json_u64(&json, "untagged_approximate_units", count_untagged_units(query));
-	json_array(&json, "units");
+	json_begin_array(&json, "units");
 	for (unsigned int i = 0; i < query->unit_count; i++)
 		write_stored_unit_json(&json, &query->units[i]);
 	json_end_array(&json);

@@ -99,9 +99,9 @@ const char *get_class_name_of_range(const struct approxftl_extent *extent)
 void write_tagged_ranges_json(struct json_writer *json, const char *key,
 			      const struct approxftl_extent *extents, unsigned int count)
 {
-	json_array(json, key);
+	json_begin_array(json, key);
 	for (unsigned int i = 0; i < count; i++) {
-		json_inline_object(json, NULL);
+		json_begin_inline_object(json, NULL);
 		json_u64(json, "offset_bytes", extents[i].offset);
 		if (extents[i].length == APPROXFTL_TO_END)
 			json_null(json, "length_bytes");
@@ -367,7 +367,7 @@ static void add_file_to_listing(struct listing *listing, const char *path,
 			add_range_row(&listing->list, path, &extents[i]);
 		return;
 	}
-	json_object(&listing->json, NULL);
+	json_begin_object(&listing->json, NULL);
 	json_string(&listing->json, "path", path);
 	write_tagged_ranges_json(&listing->json, "ranges", extents, count);
 	json_end_object(&listing->json);
@@ -419,7 +419,7 @@ static enum exit_code run_tag_list(struct approxftl *library, const struct devic
 	list_begin(&listing.list, &listing.options->list);
 	if (device_is_full_json_wanted(listing.options)) {
 		device_begin_verb_json(listing.options, &listing.json);
-		json_array(&listing.json, "files");
+		json_begin_array(&listing.json, "files");
 	}
 	for (unsigned int i = 0; i < options->word_count; i++) {
 		enum exit_code one = list_tags_of_file(&listing, library, options->words[i]);

@@ -475,9 +475,9 @@ static void write_lost_units_json(struct json_writer *json, const struct checkup
 {
 	json_u64(json, "displaced_units", checkup->total.displaced_units);
 	json_u64(json, "lost_units", checkup->total.lost_units);
-	json_array(json, "lost");
+	json_begin_array(json, "lost");
 	for (u32 i = 0; i < checkup->lost_runs; i++) {
-		json_object(json, NULL);
+		json_begin_object(json, NULL);
 		if (has_several_shards(checkup))
 			json_u64(json, "shard", checkup->lost[i][2]);
 		json_u64(json, "unit", checkup->lost[i][0]);
@@ -498,7 +498,7 @@ static void print_checkup_json(const struct checkup *checkup)
 	json_u64(&json, "findings", checkup->found);
 	if (checkup->options->repair)
 		json_bool(&json, "repaired", checkup->mended);
-	json_array(&json, "listed_findings");
+	json_begin_array(&json, "listed_findings");
 	for (u32 i = 0; i < count_listed_findings(checkup); i++)
 		json_string(&json, NULL, checkup->findings[i]);
 	json_end_array(&json);
@@ -508,7 +508,7 @@ static void print_checkup_json(const struct checkup *checkup)
 		json_u64(&json, "bad_blocks", checkup->total.bad_blocks);
 		write_lost_units_json(&json, checkup);
 	}
-	json_object(&json, "superblock");
+	json_begin_object(&json, "superblock");
 	volume_write_header_json(&json, &checkup->super);
 	json_end_object(&json);
 	json_envelope_end(&json);

@@ -116,7 +116,7 @@ static void dump_volume_header(struct dump *dump)
 		volume_print_header(&dump->super);
 		return;
 	}
-	json_object(&dump->json, "superblock");
+	json_begin_object(&dump->json, "superblock");
 	volume_write_header_json(&dump->json, &dump->super);
 	json_end_object(&dump->json);
 }
@@ -129,7 +129,7 @@ static void dump_state_record(struct dump *dump, u32 frame)
 	bool sound = payload && !aftl_volume_state_decode(&state, payload);
 
 	if (dump->options->json) {
-		json_object(&dump->json, NULL);
+		json_begin_object(&dump->json, NULL);
 		json_u64(&dump->json, "frame", frame);
 		json_bool(&dump->json, "sound", sound);
 		if (sound) {
@@ -203,7 +203,7 @@ static void dump_block_summary(struct dump *dump, u32 block)
 		       !sound || tally.damaged ? ", damaged entries" : "");
 		return;
 	}
-	json_object(&dump->json, NULL);
+	json_begin_object(&dump->json, NULL);
 	json_u64(&dump->json, "block", block);
 	json_bool(&dump->json, "sound", sound && !tally.damaged);
 	json_u64(&dump->json, "erases", tally.erases);
@@ -262,9 +262,9 @@ static void write_dumped_page_json(struct dump *dump, u32 page, const struct aft
 	json_u64(json, "order", spare->order);
 	json_u64(json, "kind", spare->kind);
 	json_u64(json, "note", spare->note);
-	json_array(&dump->json, "slots");
+	json_begin_array(&dump->json, "slots");
 	for (u32 i = 0; i < dump->geo.page_units; i++) {
-		json_object(&dump->json, NULL);
+		json_begin_object(&dump->json, NULL);
 		json_u64(&dump->json, "slot", (u64)page * dump->geo.page_units + i);
 		write_unit_json(dump, spare->word[i]);
 		json_u64(&dump->json, "level", get_quality_level_of_oob_entry(spare, i));
@@ -303,7 +303,7 @@ static void dump_page_entry(struct dump *dump, u32 page, const struct aftl_spare
 		print_dumped_page(dump, page, spare);
 		return;
 	}
-	json_object(&dump->json, NULL);
+	json_begin_object(&dump->json, NULL);
 	write_dumped_page_json(dump, page, spare);
 	json_end_object(&dump->json);
 }
@@ -315,7 +315,7 @@ static void dump_damaged_page(struct dump *dump, u32 page)
 		       page % dump->geo.pages);
 		return;
 	}
-	json_object(&dump->json, NULL);
+	json_begin_object(&dump->json, NULL);
 	json_u64(&dump->json, "block", page / dump->geo.pages);
 	json_u64(&dump->json, "page", page % dump->geo.pages);
 	json_bool(&dump->json, "sound", false);
@@ -336,7 +336,7 @@ static void dump_page_range(struct dump *dump, u32 first, u32 end, const u32 *un
 	struct aftl_spare spare;
 
 	if (dump->options->json)
-		json_array(&dump->json, "pages");
+		json_begin_array(&dump->json, "pages");
 	for (u32 page = first; !dump->ret && page < end; page++) {
 		if (read_oob_entry_of_page(dump, page, &spare))
 			dump_damaged_page(dump, page);
@@ -430,7 +430,7 @@ static void dump_requested_volume_parts(struct dump *dump, u32 block, u32 unit)
 		dump_volume_header(dump);
 	if (options->state) {
 		if (dump->options->json)
-			json_array(&dump->json, "states");
+			json_begin_array(&dump->json, "states");
 		dump_state_record(dump, AFTL_FRAME_STATE);
 		dump_state_record(dump, AFTL_FRAME_STATE + 1);
 		if (dump->options->json)
@@ -438,7 +438,7 @@ static void dump_requested_volume_parts(struct dump *dump, u32 block, u32 unit)
 	}
 	if (options->blocks) {
 		if (dump->options->json)
-			json_array(&dump->json, "blocks");
+			json_begin_array(&dump->json, "blocks");
 		for (u32 i = 0; !dump->ret && i < dump->geo.blocks; i++)
 			dump_block_summary(dump, i);
 		if (dump->options->json)

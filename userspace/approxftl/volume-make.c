@@ -356,7 +356,7 @@ static void print_made_volume(const struct making *making)
 		device_begin_verb_json(options, &json);
 		json_string(&json, "path", making->file.path);
 		json_bool(&json, "made", !options->dry_run);
-		json_object(&json, "superblock");
+		json_begin_object(&json, "superblock");
 		volume_write_header_json(&json, &making->super);
 		json_end_object(&json);
 		json_envelope_end(&json);

@@ -41,7 +41,7 @@ void volume_write_header_json(struct json_writer *json, const struct aftl_volume
 	json_string(json, "profile", super->profile);
 	json_string(json, "policy", super->policy);
 	json_u64(json, "bytes", layout->frames * AFTL_FRAME_BYTES);
-	json_object(json, "first_frames");
+	json_begin_object(json, "first_frames");
 	json_u64(json, "erase_table", layout->erases);
 	json_u64(json, "spare_table", layout->spares);
 	json_u64(json, "discard_table", layout->discards);

@@ -48,41 +48,41 @@ static double square_error_of_position(const struct app_run *run, u64 position)
 static void print_picture_quality(struct text_table *table, const struct app_run *run)
 {
 	if (run->result.squared > 0)
-		table_add_titled_row(table, "PSNR", "%.2f dB",
-				     compute_psnr_db(get_mean_square_error(&run->result)));
+		table_add_titled_value(table, "PSNR", "%.2f dB",
+				       compute_psnr_db(get_mean_square_error(&run->result)));
 	else
-		table_add_titled_row(table, "PSNR", "infinite");
+		table_add_titled_value(table, "PSNR", "infinite");
 	if (run->expected > 0)
-		table_add_titled_row(table, "  to be expected of the flipped bits", "%.2f dB",
-				     compute_psnr_db(run->expected));
-	table_add_titled_row(table, "SSIM", "%.5f", get_mean_window_similarity(&run->result));
+		table_add_titled_value(table, "  to be expected of the flipped bits", "%.2f dB",
+				       compute_psnr_db(run->expected));
+	table_add_titled_value(table, "SSIM", "%.5f", get_mean_window_similarity(&run->result));
 	if (run->result.coding > 0)
-		table_add_titled_row(table, "PSNR of the form without errors", "%.2f dB",
-				     compute_psnr_db(get_mean_square_coding_error(&run->result)));
+		table_add_titled_value(table, "PSNR of the form without errors", "%.2f dB",
+				       compute_psnr_db(get_mean_square_coding_error(&run->result)));
 	if (run->setup.group)
-		table_add_titled_row(table, "mean square of the first and the last of a group",
-				     "%.4g, %.4g", square_error_of_position(run, 0),
-				     square_error_of_position(run,
-							      count_frames_of_longest_gop(run) -
-								      1));
+		table_add_titled_value(table, "mean square of the first and the last of a group",
+				       "%.4g, %.4g", square_error_of_position(run, 0),
+				       square_error_of_position(run,
+								count_frames_of_longest_gop(run) -
+									1));
 }
 
 static void print_series_quality(struct text_table *table, const struct app_run *run)
 {
-	table_add_titled_row(table, "samples that could not be", "%llu",
-			     (unsigned long long)run->result.repaired);
-	table_add_titled_row(table, "mean absolute error", "%.5g",
-			     mean_absolute_error(&run->result));
+	table_add_titled_value(table, "samples that could not be", "%llu",
+			       (unsigned long long)run->result.repaired);
+	table_add_titled_value(table, "mean absolute error", "%.5g",
+			       mean_absolute_error(&run->result));
 	if (run->expected > 0)
-		table_add_titled_row(table, "  to be expected of the flipped bits", "%.5g",
-				     run->expected);
+		table_add_titled_value(table, "  to be expected of the flipped bits", "%.5g",
+				       run->expected);
 }
 
 static void print_relative_error(struct text_table *table, const struct app_run *run)
 {
-	table_add_titled_row(table, "values that were no values", "%llu",
-			     (unsigned long long)run->result.repaired);
-	table_add_titled_row(table, "relative error of the result", "%.3g", run->result.distance);
+	table_add_titled_value(table, "values that were no values", "%llu",
+			       (unsigned long long)run->result.repaired);
+	table_add_titled_value(table, "relative error of the result", "%.3g", run->result.distance);
 }
 
 static void print_result_quality(struct text_table *table, const struct app_run *run)
@@ -101,7 +101,7 @@ static void print_app_time(struct text_table *table, const char *title, u64 ns)
 	char text[HUMAN_SIZE];
 
 	human_format_time(text, ns);
-	table_add_titled_row(table, title, "%s", text);
+	table_add_titled_value(table, title, "%s", text);
 }
 
 void app_run_print(const struct app_run *run)
@@ -120,14 +120,14 @@ void app_run_print(const struct app_run *run)
 		print_app_time(&table, run->options->app->output ? "compute" : "read",
 			       run->compute_ns);
 		human_format_bytes(text, run->flips.approximate_bytes);
-		table_add_titled_row(&table, "approximate data", "%s", text);
-		table_add_titled_row(&table, "flipped bits in them", "%llu",
-				     (unsigned long long)run->flips.flipped);
+		table_add_titled_value(&table, "approximate data", "%s", text);
+		table_add_titled_value(&table, "flipped bits in them", "%llu",
+				       (unsigned long long)run->flips.flipped);
 		if (run->active)
-			table_add_titled_row(&table, "  as the device reports", "%llu",
-					     (unsigned long long)run->reported.flipped_bits);
-		table_add_titled_row(&table, "flipped bits in headers and indices", "%llu",
-				     (unsigned long long)run->flips.damaged);
+			table_add_titled_value(&table, "  as the device reports", "%llu",
+					       (unsigned long long)run->reported.flipped_bits);
+		table_add_titled_value(&table, "flipped bits in headers and indices", "%llu",
+				       (unsigned long long)run->flips.damaged);
 		print_result_quality(&table, run);
 	}
 	text_table_print_and_free(&table, stdout);
@@ -157,7 +157,7 @@ static void write_setup_json(struct json_writer *json, const struct app_run *run
 {
 	struct app_setup setup = run->setup;
 
-	json_object(json, "parameters");
+	json_begin_object(json, "parameters");
 	for (unsigned int i = 0; i < APP_PARAMETERS; i++)
 		if (*get_setup_parameter(&setup, i))
 			json_u64(json, app_parameters[i].name, *get_setup_parameter(&setup, i));
@@ -166,7 +166,7 @@ static void write_setup_json(struct json_writer *json, const struct app_run *run
 
 static void write_flips_json(struct json_writer *json, const struct app_run *run)
 {
-	json_object(json, "inputs");
+	json_begin_object(json, "inputs");
 	json_u64(json, "total_bytes", run->flips.bytes);
 	json_u64(json, "approximate_bytes", run->flips.approximate_bytes);
 	json_u64(json, "flipped_bits", run->flips.flipped);
@@ -174,7 +174,7 @@ static void write_flips_json(struct json_writer *json, const struct app_run *run
 	json_end_object(json);
 	if (!run->active)
 		return;
-	json_object(json, "reported");
+	json_begin_object(json, "reported");
 	json_u64(json, "units", run->reported.units);
 	json_u64(json, "approximate_units", run->reported.approximate_units);
 	json_u64(json, "flipped_units", run->reported.flipped_units);
@@ -203,7 +203,7 @@ static void write_picture_quality_json(struct json_writer *json, const struct ap
 		write_decibel_json(json, "coding_psnr_db",
 				   get_mean_square_coding_error(&run->result));
 	if (run->setup.group) {
-		json_array(json, "mean_square_by_position");
+		json_begin_array(json, "mean_square_by_position");
 		for (u64 position = 0; position < count_frames_of_longest_gop(run); position++)
 			write_double_json(json, NULL, square_error_of_position(run, position), 6);
 		json_end_array(json);
@@ -228,7 +228,7 @@ static void write_quality_json(struct json_writer *json, const struct app_run *r
 		[MEASURE_SERIES] = write_series_quality_json,
 	};
 
-	json_object(json, "quality");
+	json_begin_object(json, "quality");
 	write[run->options->app->measure](json, run);
 	json_end_object(json);
 }
@@ -251,7 +251,7 @@ void app_run_print_json(const struct app_run *run, FILE *out, int argc, char **a
 		json_u64(&json, "compute_ns", run->compute_ns);
 		write_flips_json(&json, run);
 		write_quality_json(&json, run);
-		json_object(&json, "check");
+		json_begin_object(&json, "check");
 		json_string(&json, "of", run->options->app->check);
 		write_double_json(&json, "error", run->precise.error, 15);
 		write_double_json(&json, "tolerance", run->precise.tolerance, 15);

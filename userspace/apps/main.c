@@ -50,7 +50,7 @@ static enum exit_code run_app_and_report(const struct app_options *options, int 
 	ret = run_app(&run, options, &error);
 	if (!ret)
 		return report_app_run(&run, &json, argc, argv);
-	output_file_drop(&json);
+	output_file_abandon(&json);
 	return report_app_error(&error, get_exit_code_of_input_error(ret));
 }
 

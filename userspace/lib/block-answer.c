@@ -5,7 +5,7 @@
 #define LINE_SIZE 160
 
 /* Parse a line of the answer: "number state kind erases wear valid reads" or "next number". */
-static bool parse_line_about_block(struct block_survey *survey, const char *line, u32 *next)
+static bool parse_block_list_line(struct block_survey *survey, const char *line, u32 *next)
 {
 	unsigned int number, erases, wear;
 	char state[16];
@@ -29,8 +29,8 @@ static bool parse_line_about_block(struct block_survey *survey, const char *line
 	return true;
 }
 
-int parse_answer_about_blocks(struct block_survey *survey, const char *text, u32 *next,
-			      struct aftl_error *error)
+int parse_block_list_reply(struct block_survey *survey, const char *text, u32 *next,
+			   struct aftl_error *error)
 {
 	char line[LINE_SIZE];
 
@@ -39,7 +39,7 @@ int parse_answer_about_blocks(struct block_survey *survey, const char *text, u32
 		size_t length = strcspn(text, "\n");
 
 		scnprintf(line, sizeof(line), "%.*s", (int)min(length, sizeof(line) - 1), text);
-		if (!parse_line_about_block(survey, line, next))
+		if (!parse_block_list_line(survey, line, next))
 			return aftl_fail(error, -EINVAL,
 					 "\"%.60s\" in the answer to \"blocks\" is no block; the module is not of this program's version",
 					 line);
@@ -48,7 +48,7 @@ int parse_answer_about_blocks(struct block_survey *survey, const char *text, u32
 	return 0;
 }
 
-void parse_answer_about_lost_units(struct lost_runs *runs, const char *text)
+void parse_lost_units_reply(struct lost_runs *runs, const char *text)
 {
 	u32 *count = &runs->count;
 

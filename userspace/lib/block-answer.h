@@ -24,13 +24,13 @@ struct block_survey {
 };
 
 /**
- * parse_answer_about_blocks() - add the blocks of an answer to @survey
+ * parse_block_list_reply() - add the blocks of an answer to @survey
  * @next: receives the first block of the next query; 0 after the last answer
  *
  * Return: 0, or -EINVAL with an error message.
  */
-int __must_check parse_answer_about_blocks(struct block_survey *survey, const char *text, u32 *next,
-					   struct aftl_error *error);
+int __must_check parse_block_list_reply(struct block_survey *survey, const char *text, u32 *next,
+					struct aftl_error *error);
 
 static inline u64 block_survey_count_good_blocks(const struct block_survey *survey)
 {
@@ -53,8 +53,8 @@ struct lost_runs {
 };
 
 /**
- * parse_answer_about_lost_units() - parse the first LOST_RUNS_LISTED runs of an answer
+ * parse_lost_units_reply() - parse the first LOST_RUNS_LISTED runs of an answer
  */
-void parse_answer_about_lost_units(struct lost_runs *runs, const char *text);
+void parse_lost_units_reply(struct lost_runs *runs, const char *text);
 
 #endif

@@ -133,7 +133,7 @@ void command_help_json_begin(struct json_writer *json, const char *name)
 {
 	json_envelope_begin_without_arguments(json, stdout);
 	json_string(json, "command", name);
-	json_array(json, "options");
+	json_begin_array(json, "options");
 }
 
 void command_help_json_add_option(struct json_writer *json, const char *name, char letter,
@@ -141,7 +141,7 @@ void command_help_json_add_option(struct json_writer *json, const char *name, ch
 {
 	char letters[] = { letter, '\0' };
 
-	json_inline_object(json, NULL);
+	json_begin_inline_object(json, NULL);
 	json_string(json, "name", name);
 	json_string(json, "letter", letters);
 	json_string(json, "value", value ? value : "");
@@ -176,7 +176,7 @@ static int print_help_json_and_exit(const struct command_line *line, const char 
 	exit(standard_streams_end(line->name, command_help_json_end(&json)));
 }
 
-static int apply_option_value_to_fields(const struct command_line *line, void *fields,
+static int set_struct_field_from_option(const struct command_line *line, void *fields,
 					const struct command_option *option, const char *value,
 					struct aftl_error *error)
 {
@@ -209,7 +209,7 @@ static int handle_getopt_code(const struct command_line *line, void *fields, int
 
 	return is_option_abbreviated(argument, option) ?
 		       report_unknown_option(line, argument, error) :
-		       apply_option_value_to_fields(line, fields, option, optarg, error);
+		       set_struct_field_from_option(line, fields, option, optarg, error);
 }
 
 int command_report_extra_operand(const char *name, const char *word, struct aftl_error *error)

@@ -53,7 +53,7 @@ int report_command_failure(const char *verb, const struct aftl_error *error, int
 
 #define WORD_MAX 40
 
-static bool is_same_letter_or_dash(char a, char b)
+static bool are_name_characters_equal(char a, char b)
 {
 	return (a == '_' ? '-' : a) == (b == '_' ? '-' : b);
 }
@@ -70,7 +70,7 @@ static unsigned int compute_edit_distance(const char *a, const char *b)
 	for (size_t i = 1; a[i - 1]; i++) {
 		row[0] = i;
 		for (size_t j = 1; j <= length; j++) {
-			row[j] = above[j - 1] + !is_same_letter_or_dash(a[i - 1], b[j - 1]);
+			row[j] = above[j - 1] + !are_name_characters_equal(a[i - 1], b[j - 1]);
 			row[j] = min(row[j], min(above[j], row[j - 1]) + 1);
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
 				row[j] = min(row[j], before[j - 2] + 1);

@@ -22,7 +22,7 @@ struct reader {
 	char words[5][FAULT_WORD];
 };
 
-static int add_fault_of_script(struct reader *reader, struct aftl_error *error)
+static int add_fault_from_script_entry(struct reader *reader, struct aftl_error *error)
 {
 	struct fault_script *script = reader->script;
 	char *words[5];
@@ -88,7 +88,7 @@ static int parse_fault_toml_line(struct reader *reader, const char *line, struct
 	unsigned int at = 0;
 
 	if (!strncmp(line, table, sizeof(table) - 1)) {
-		int ret = add_fault_of_script(reader, error);
+		int ret = add_fault_from_script_entry(reader, error);
 
 		line += sizeof(table) - 1;
 		line += strspn(line, " \t");
@@ -135,8 +135,8 @@ int fault_script_read(struct fault_script *script, const char *path, struct aftl
 	int ret;
 
 	script->count = 0;
-	ret = parameter_file_pass_each_pair(path, parse_fault_script_line, &reader, error);
-	if (ret || !add_fault_of_script(&reader, &cause))
+	ret = parameter_file_call_per_pair(path, parse_fault_script_line, &reader, error);
+	if (ret || !add_fault_from_script_entry(&reader, &cause))
 		return ret;
 	return aftl_fail(error, -EINVAL, "%.80s: %.150s", path, cause.text);
 }

@@ -51,7 +51,7 @@ static char *resolve_parent_directory(const char *path)
 }
 
 /* Return the target of the symbolic link @path; NULL if it is not a link. */
-static char *read_link_target(const char *path)
+static char *read_symlink_target(const char *path)
 {
 	char link[PATH_MAX], *next;
 	ssize_t length = readlink(path, link, sizeof(link) - 1);
@@ -67,11 +67,11 @@ static char *read_link_target(const char *path)
 }
 
 /* Follow links one by one, because realpath() fails if the last target does not exist yet. */
-static char *resolve_final_target(const char *path)
+static char *resolve_symlink_chain(const char *path)
 {
 	char *at = memory_copy_text(path), *next, *place;
 
-	for (unsigned int links = 0; links < LINKS && (next = read_link_target(at)); links++) {
+	for (unsigned int links = 0; links < LINKS && (next = read_symlink_target(at)); links++) {
 		free(at);
 		at = next;
 	}
@@ -115,7 +115,7 @@ static struct claim *identify_claimed_path(const char *path, const char *option)
 	 * path, too.
 	 */
 	if (!standard && (!found || S_ISREG(state.st_mode)))
-		claim->place = resolve_final_target(path);
+		claim->place = resolve_symlink_chain(path);
 	return claim;
 }
 
@@ -126,7 +126,7 @@ static void free_file_claim(struct claim *claim)
 	free(claim);
 }
 
-static bool is_same_claimed_file(const struct claim *a, const struct claim *b)
+static bool do_claims_name_same_file(const struct claim *a, const struct claim *b)
 {
 	if (a->there && b->there && a->device == b->device && a->number == b->number)
 		return true;
@@ -134,7 +134,7 @@ static bool is_same_claimed_file(const struct claim *a, const struct claim *b)
 }
 
 /* True if two claims of a file are no conflict: both are inputs, or outputs of one option. */
-static bool is_claim_compatible(const struct claim *a, const struct claim *b)
+static bool are_file_claims_compatible(const struct claim *a, const struct claim *b)
 {
 	if (!a->option || !b->option)
 		return a->option == b->option;
@@ -159,14 +159,14 @@ static int add_file_claim(struct claim *claim, struct aftl_error *error)
 	const struct claim *old = claims;
 	int ret = 0;
 
-	while (old && !is_same_claimed_file(claim, old))
+	while (old && !do_claims_name_same_file(claim, old))
 		old = old->next;
 	if (!old) {
 		claim->next = claims;
 		claims = claim;
 		return 0;
 	}
-	if (!is_claim_compatible(claim, old))
+	if (!are_file_claims_compatible(claim, old))
 		ret = report_claim_conflict(claim, old, error);
 	free_file_claim(claim);
 	return ret;

@@ -30,7 +30,7 @@ u64 health_compute_used_endurance(const struct health *health)
 			    10000);
 }
 
-static void add_health_reasons_of_blocks(struct health *health)
+static void add_health_reasons_about_blocks(struct health *health)
 {
 	u64 used = health_compute_used_endurance(health);
 
@@ -51,7 +51,7 @@ static void add_health_reasons_of_blocks(struct health *health)
 			   (unsigned long long)used / 100);
 }
 
-static void add_health_reasons_of_errors(struct health *health)
+static void add_health_reasons_about_errors(struct health *health)
 {
 	const struct aftl_counters *counters = &health->counters;
 	u64 lost = counters->read_lost_units + counters->moved_lost_units;
@@ -76,6 +76,6 @@ void health_judge_device(struct health *health)
 {
 	health->verdict = HEALTH_GOOD;
 	health->reason_count = 0;
-	add_health_reasons_of_blocks(health);
-	add_health_reasons_of_errors(health);
+	add_health_reasons_about_blocks(health);
+	add_health_reasons_about_errors(health);
 }

@@ -3,8 +3,8 @@
 
 #include "human-units.h"
 
-static void print_scaled_digits(char text[HUMAN_SIZE], u64 value, u64 unit, const char *name,
-				unsigned int digits)
+static void format_scaled_number(char text[HUMAN_SIZE], u64 value, u64 unit, const char *name,
+				 unsigned int digits)
 {
 	u64 whole = value / unit;
 	unsigned int before = whole >= 1000 ? 4 : whole >= 100 ? 3 : whole >= 10 ? 2 : 1;
@@ -22,19 +22,19 @@ static void print_scaled_digits(char text[HUMAN_SIZE], u64 value, u64 unit, cons
 		scnprintf(text, HUMAN_SIZE, "%llu %s", (unsigned long long)rounded, name);
 }
 
-void human_format_scaled(char text[HUMAN_SIZE], u64 value, u64 unit, const char *name)
+void human_format_scaled_number(char text[HUMAN_SIZE], u64 value, u64 unit, const char *name)
 {
-	print_scaled_digits(text, value, unit, name, 4);
+	format_scaled_number(text, value, unit, name, 4);
 }
 
 static void format_time_digits(char text[HUMAN_SIZE], u64 ns, unsigned int digits)
 {
 	if (ns < 1000000)
-		print_scaled_digits(text, ns, 1000, "us", digits);
+		format_scaled_number(text, ns, 1000, "us", digits);
 	else if (ns < 1000000000)
-		print_scaled_digits(text, ns, 1000000, "ms", digits);
+		format_scaled_number(text, ns, 1000000, "ms", digits);
 	else
-		print_scaled_digits(text, ns, 1000000000, "s ", digits);
+		format_scaled_number(text, ns, 1000000000, "s ", digits);
 }
 
 void human_format_time(char text[HUMAN_SIZE], u64 ns)
@@ -60,9 +60,9 @@ void human_format_time_without_padding(char text[HUMAN_SIZE], u64 ns)
 void human_format_bytes(char text[HUMAN_SIZE], u64 bytes)
 {
 	if (bytes < 1 << 30)
-		human_format_scaled(text, bytes, 1 << 20, "MiB");
+		human_format_scaled_number(text, bytes, 1 << 20, "MiB");
 	else
-		human_format_scaled(text, bytes, 1 << 30, "GiB");
+		human_format_scaled_number(text, bytes, 1 << 30, "GiB");
 }
 
 void format_fixed_point(char text[HUMAN_SIZE], u64 value, unsigned int decimals, const char *end)

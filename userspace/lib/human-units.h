@@ -8,7 +8,7 @@
 #define HUMAN_SIZE 32
 
 /* Print @value / @unit with four digits, followed by the unit's @name. */
-void human_format_scaled(char text[HUMAN_SIZE], u64 value, u64 unit, const char *name);
+void human_format_scaled_number(char text[HUMAN_SIZE], u64 value, u64 unit, const char *name);
 
 void human_format_time(char text[HUMAN_SIZE], u64 ns);
 

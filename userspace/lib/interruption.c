@@ -58,7 +58,7 @@ void interruption_catch_stop_signals(void)
 
 bool is_stop_requested(void)
 {
-	return atomic_load(&seen) || is_stop_of_thread_requested();
+	return atomic_load(&seen) || is_stop_requested_for_this_thread();
 }
 
 void interruption_disable_signal_handlers(void)
@@ -76,7 +76,7 @@ const atomic_bool *get_stop_flag_of_thread(void)
 	return stop;
 }
 
-bool is_stop_of_thread_requested(void)
+bool is_stop_requested_for_this_thread(void)
 {
 	return stop && atomic_load(stop);
 }

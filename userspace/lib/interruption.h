@@ -27,7 +27,7 @@ void interruption_set_stop_flag_of_thread(const atomic_bool *flag);
 const atomic_bool *get_stop_flag_of_thread(void);
 
 /* True if the stop flag of this thread is set: the caller then ends without partial results. */
-bool is_stop_of_thread_requested(void);
+bool is_stop_requested_for_this_thread(void);
 
 /*
  * Call this in a forked child after interruption_catch_stop_signals(): a second signal then ends

@@ -5,8 +5,8 @@
 void json_envelope_begin_without_arguments(struct json_writer *json, FILE *out)
 {
 	json_begin_document(json, out);
-	json_object(json, NULL);
-	json_inline_array(json, "approxftl_json_format");
+	json_begin_object(json, NULL);
+	json_begin_inline_array(json, "approxftl_json_format");
 	json_u64(json, NULL, JSON_FORMAT_MAJOR);
 	json_u64(json, NULL, JSON_FORMAT_MINOR);
 	json_end_array(json);
@@ -18,7 +18,7 @@ static void write_arguments_json(struct json_writer *json, const char *verb, int
 	char words[64], *rest = words, *word;
 
 	scnprintf(words, sizeof(words), "approxftl%s%s", *verb ? " " : "", verb);
-	json_inline_array(json, "argv");
+	json_begin_inline_array(json, "argv");
 	while ((word = strsep(&rest, " ")))
 		json_string(json, NULL, word);
 	for (int i = 1; i < argc; i++)
@@ -30,7 +30,7 @@ void json_envelope_begin_for_verb(struct json_writer *json, FILE *out, const cha
 				  char **argv)
 {
 	json_envelope_begin_without_arguments(json, out);
-	json_object(json, "tool");
+	json_begin_object(json, "tool");
 	json_string(json, "version", approxftl_version());
 	write_arguments_json(json, verb, argc, argv);
 	json_end_object(json);

@@ -31,7 +31,7 @@ static const char *get_unit_name_of_param(const struct aftl_param *param)
 /* Write the weights of the host queues: byte i of @weights is for queue i; 0 ends the list. */
 static void write_queue_weights_json(struct json_writer *json, const char *key, u64 weights)
 {
-	json_inline_array(json, key);
+	json_begin_inline_array(json, key);
 	for (; weights; weights >>= 8)
 		json_u64(json, NULL, weights & 255);
 	json_end_array(json);
@@ -58,7 +58,7 @@ void json_write_parameters(struct json_writer *json, const struct aftl_config *c
 {
 	char key[64];
 
-	json_object(json, "parameters");
+	json_begin_object(json, "parameters");
 	for (unsigned int i = 0; i < aftl_param_count(); i++) {
 		const struct aftl_param *param = aftl_param_at(i);
 
@@ -70,7 +70,7 @@ void json_write_parameters(struct json_writer *json, const struct aftl_config *c
 
 void json_write_counters(struct json_writer *json, const struct aftl_counters *counters)
 {
-	json_object(json, "counters");
+	json_begin_object(json, "counters");
 	for (unsigned int i = 0; i < AFTL_COUNTERS; i++)
 		json_u64(json, aftl_counter_info[i].name, aftl_counter_get(counters, i));
 	json_end_object(json);
@@ -79,9 +79,9 @@ void json_write_counters(struct json_writer *json, const struct aftl_counters *c
 void json_write_placement_handles(struct json_writer *json, const struct aftl_handle_stats *handles,
 				  u64 count)
 {
-	json_inline_array(json, "placement_handles");
+	json_begin_inline_array(json, "placement_handles");
 	for (unsigned int i = 0; i < count; i++) {
-		json_object(json, NULL);
+		json_begin_object(json, NULL);
 		for (unsigned int j = 0; j < AFTL_HANDLE_COUNTERS; j++)
 			json_u64(json, aftl_handle_counter_info[j].name,
 				 aftl_handle_counter_get(&handles[i], j));

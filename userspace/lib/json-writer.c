@@ -88,8 +88,8 @@ static void begin_json_value(struct json_writer *writer, const char *key)
 	}
 }
 
-static void open_json_level(struct json_writer *writer, const char *key, char bracket,
-			    bool inline_items)
+static void open_json_bracket(struct json_writer *writer, const char *key, char bracket,
+			      bool inline_items)
 {
 	begin_json_value(writer, key);
 	assert(writer->depth < JSON_DEPTH);
@@ -99,7 +99,7 @@ static void open_json_level(struct json_writer *writer, const char *key, char br
 	writer->depth++;
 }
 
-static void close_json_level(struct json_writer *writer, char bracket)
+static void close_json_bracket(struct json_writer *writer, char bracket)
 {
 	assert(writer->depth);
 	writer->depth--;
@@ -108,34 +108,34 @@ static void close_json_level(struct json_writer *writer, char bracket)
 	fputc(bracket, writer->out);
 }
 
-void json_object(struct json_writer *writer, const char *key)
+void json_begin_object(struct json_writer *writer, const char *key)
 {
-	open_json_level(writer, key, '{', false);
+	open_json_bracket(writer, key, '{', false);
 }
 
-void json_inline_object(struct json_writer *writer, const char *key)
+void json_begin_inline_object(struct json_writer *writer, const char *key)
 {
-	open_json_level(writer, key, '{', true);
+	open_json_bracket(writer, key, '{', true);
 }
 
 void json_end_object(struct json_writer *writer)
 {
-	close_json_level(writer, '}');
+	close_json_bracket(writer, '}');
 }
 
-void json_array(struct json_writer *writer, const char *key)
+void json_begin_array(struct json_writer *writer, const char *key)
 {
-	open_json_level(writer, key, '[', false);
+	open_json_bracket(writer, key, '[', false);
 }
 
-void json_inline_array(struct json_writer *writer, const char *key)
+void json_begin_inline_array(struct json_writer *writer, const char *key)
 {
-	open_json_level(writer, key, '[', true);
+	open_json_bracket(writer, key, '[', true);
 }
 
 void json_end_array(struct json_writer *writer)
 {
-	close_json_level(writer, ']');
+	close_json_bracket(writer, ']');
 }
 
 void json_u64(struct json_writer *writer, const char *key, u64 value)

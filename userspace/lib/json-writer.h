@@ -33,21 +33,21 @@ void json_begin_document(struct json_writer *writer, FILE *out);
 /* End the document with a newline. All objects and arrays must have been closed. */
 void json_end_document(struct json_writer *writer);
 
-void json_object(struct json_writer *writer, const char *key);
+void json_begin_object(struct json_writer *writer, const char *key);
 
 /* Begin an object with all its members on one line. */
-void json_inline_object(struct json_writer *writer, const char *key);
+void json_begin_inline_object(struct json_writer *writer, const char *key);
 
-/* Close an object that json_object() or json_inline_object() began. */
+/* Close an object that json_begin_object() or json_begin_inline_object() began. */
 void json_end_object(struct json_writer *writer);
 
 /* Begin an array with each item on its own line. */
-void json_array(struct json_writer *writer, const char *key);
+void json_begin_array(struct json_writer *writer, const char *key);
 
 /* Begin an array of numbers or short strings, on one line. */
-void json_inline_array(struct json_writer *writer, const char *key);
+void json_begin_inline_array(struct json_writer *writer, const char *key);
 
-/* Close an array of json_array() or json_inline_array(). */
+/* Close an array of json_begin_array() or json_begin_inline_array(). */
 void json_end_array(struct json_writer *writer);
 
 void json_u64(struct json_writer *writer, const char *key, u64 value);

@@ -24,7 +24,7 @@ static size_t get_kernel_message_length(const char *text)
  * Skip the origin of a kernel message: "table: 253:0: approxftl: 253:0: " if a constructor failed,
  * "approxftl: 253:0: " in other messages of the target.
  */
-static const char *skip_origin_of_kernel_message(const char *text)
+static const char *skip_prefix_of_kernel_message(const char *text)
 {
 	if (!strncmp(text, "table: ", 7)) {
 		text += 7;
@@ -36,11 +36,11 @@ static const char *skip_origin_of_kernel_message(const char *text)
 	return text + get_device_prefix_length(text);
 }
 
-bool kernel_log_get_message(const char *record, struct aftl_error *sentence)
+bool kernel_log_get_target_message(const char *record, struct aftl_error *sentence)
 {
 	const char *text = strstr(record, "device-mapper: ");
 
-	text = text ? skip_origin_of_kernel_message(text + 15) : NULL;
+	text = text ? skip_prefix_of_kernel_message(text + 15) : NULL;
 	if (!text)
 		return false;
 	scnprintf(sentence->text, sizeof(sentence->text), "%.*s",

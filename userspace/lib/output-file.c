@@ -120,7 +120,7 @@ static int resolve_output_links(struct output_file *file, struct aftl_error *err
 	return 0;
 }
 
-static int write_output_in_place(struct output_file *file, const char *name)
+static int use_output_path_directly(struct output_file *file, const char *name)
 {
 	scnprintf(file->temporary, sizeof(file->temporary), "%s", name);
 	file->target[0] = '\0';
@@ -245,12 +245,12 @@ int output_file_begin(struct output_file *file, const char *path, const char *op
 		return ret;
 	there = !stat(path, &state);
 	if (is_path_standard_output(path, there ? &state : NULL))
-		return write_output_in_place(file, "-");
+		return use_output_path_directly(file, "-");
 	ret = resolve_output_links(file, error);
 	if (ret)
 		return ret;
 	if (is_descriptor_path(file->target) || (there && !S_ISREG(state.st_mode)))
-		return write_output_in_place(file, path);
+		return use_output_path_directly(file, path);
 	if (there && !force)
 		return aftl_fail(error, -EEXIST, "%.120s is there already; --force replaces it",
 				 path);
@@ -258,7 +258,7 @@ int output_file_begin(struct output_file *file, const char *path, const char *op
 }
 
 /* Copy file @from, from its position on, to file @to. Return: 0 or a positive error number. */
-static int copy_file_from_position_on(int from, int to)
+static int copy_file_from_current_offset(int from, int to)
 {
 	char bytes[COPIED];
 	off_t size = 0;
@@ -278,7 +278,7 @@ static int overwrite_output_target(const struct output_file *file)
 {
 	int from = open(file->temporary, O_RDONLY | O_CLOEXEC);
 	int to = from < 0 ? -1 : open(file->target, O_WRONLY | O_CLOEXEC);
-	int code = to < 0 ? errno : copy_file_from_position_on(from, to);
+	int code = to < 0 ? errno : copy_file_from_current_offset(from, to);
 
 	if (to >= 0 && close(to) && !code)
 		code = errno;
@@ -288,7 +288,7 @@ static int overwrite_output_target(const struct output_file *file)
 }
 
 /* Another user's file in a sticky directory, or a mount point, cannot be replaced by rename(). */
-static bool is_rename_impossible(int code)
+static bool does_error_forbid_rename(int code)
 {
 	return is_permission_error(code) || code == EBUSY || code == EXDEV;
 }
@@ -299,7 +299,7 @@ static int rename_output_to_target(struct output_file *file, struct aftl_error *
 
 	if (!file->apart && !code)
 		return 0;
-	if (code && (!is_rename_impossible(code) || access(file->target, F_OK))) {
+	if (code && (!does_error_forbid_rename(code) || access(file->target, F_OK))) {
 		unlink(file->temporary);
 		return report_output_error(file, "rename to it", code, error);
 	}
@@ -323,7 +323,7 @@ int output_file_commit(struct output_file *file, struct aftl_error *error)
 	return ret;
 }
 
-void output_file_drop(struct output_file *file)
+void output_file_abandon(struct output_file *file)
 {
 	if (file->stream && file->stream != stdout)
 		fclose(file->stream);
@@ -345,7 +345,7 @@ int output_file_open(struct output_file *file, const char *path, const char *opt
 	if (file->stream)
 		return 0;
 	ret = report_output_error(file, "create", errno, error);
-	output_file_drop(file);
+	output_file_abandon(file);
 	return ret;
 }
 
@@ -373,6 +373,6 @@ int output_file_close(struct output_file *file, struct aftl_error *error)
 
 	if (!code)
 		return output_file_commit(file, error);
-	output_file_drop(file);
+	output_file_abandon(file);
 	return report_output_error(file, "write", code, error);
 }

@@ -48,12 +48,12 @@ int __must_check output_file_begin(struct output_file *file, const char *path, c
 int __must_check output_file_commit(struct output_file *file, struct aftl_error *error);
 
 /* Discard the output. Does nothing if it was never begun. */
-void output_file_drop(struct output_file *file);
+void output_file_abandon(struct output_file *file);
 
 /**
  * output_file_open() - call output_file_begin() and open the file for writing
  *
- * Return: 0 and a stream that output_file_close() or output_file_drop() closes.
+ * Return: 0 and a stream that output_file_close() or output_file_abandon() closes.
  */
 int __must_check output_file_open(struct output_file *file, const char *path, const char *option,
 				  bool force, struct aftl_error *error);

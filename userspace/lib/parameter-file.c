@@ -28,10 +28,10 @@ static int read_parameter_text(const char *path, struct aftl_error *error)
 	return 0;
 }
 
-int parameter_file_pass_each_pair(const char *path,
-				  int (*take)(void *context, const char *pair,
-					      struct aftl_error *error),
-				  void *context, struct aftl_error *error)
+int parameter_file_call_per_pair(const char *path,
+				 int (*take)(void *context, const char *pair,
+					     struct aftl_error *error),
+				 void *context, struct aftl_error *error)
 {
 	int ret = claim_input_file(path, error);
 	char *line, *next;
@@ -56,7 +56,7 @@ int parameter_file_pass_each_pair(const char *path,
 	return ret;
 }
 
-void parameter_file_release_all(void)
+void parameter_file_reset_text_buffer(void)
 {
 	used = 0;
 }

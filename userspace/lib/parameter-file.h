@@ -9,20 +9,20 @@
 #include "core/base/params.h"
 
 /**
- * parameter_file_pass_each_pair() - pass the lines of a file on as if they were on the command line
+ * parameter_file_call_per_pair() - pass the lines of a file on as if they were on the command line
  * @path: path of the file
- * @take: called for each KEY=VALUE; the string stays valid until parameter_file_release_all()
+ * @take: called for each KEY=VALUE; the string stays valid until parameter_file_reset_text_buffer()
  * @context: first argument of @take
  *
  * Return: 0, or an error code with an error message: -ENOENT if the file cannot be opened, or
  * the error of @take.
  */
-int __must_check parameter_file_pass_each_pair(const char *path,
-					       int (*take)(void *context, const char *pair,
-							   struct aftl_error *error),
-					       void *context, struct aftl_error *error);
+int __must_check parameter_file_call_per_pair(const char *path,
+					      int (*take)(void *context, const char *pair,
+							  struct aftl_error *error),
+					      void *context, struct aftl_error *error);
 
 /* Free the texts of the files that this thread has read; its command has ended. */
-void parameter_file_release_all(void);
+void parameter_file_reset_text_buffer(void);
 
 #endif

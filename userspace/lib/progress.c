@@ -67,7 +67,7 @@ void progress_report(struct progress *progress, u64 done)
 	progress->printed = true;
 }
 
-void progress_store_count(u64 *to)
+void progress_set_count_receiver(u64 *to)
 {
 	receiver = to;
 }

@@ -36,11 +36,10 @@ void progress_begin(struct progress *progress, enum progress_when when, const ch
 void progress_report(struct progress *progress, u64 done);
 
 /**
- * progress_store_count() - from now on store the number of completed steps in a variable and print
- * nothing
+ * progress_set_count_receiver() - store the number of completed steps, and print nothing
  * @to: variable that another thread or process polls; applies to activities of the calling thread
  */
-void progress_store_count(u64 *to);
+void progress_set_count_receiver(u64 *to);
 
 /* Erase the progress line. */
 void progress_end(struct progress *progress);

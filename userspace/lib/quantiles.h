@@ -27,7 +27,7 @@ static inline u64 get_histogram_quantile_ns(const struct aftl_histogram *histogr
 }
 
 /* Print a quantile, or "-" if it is QUANTILE_UNKNOWN. */
-static inline void quantile_format(char text[HUMAN_SIZE], u64 ns)
+static inline void format_quantile(char text[HUMAN_SIZE], u64 ns)
 {
 	if (ns == QUANTILE_UNKNOWN)
 		scnprintf(text, HUMAN_SIZE, "-");

@@ -39,8 +39,8 @@ static int report_record_file_error(const char *name, int code, const char *what
 	return aftl_fail(error, code, "%.120s: %s: %s", name, what, strerror(-code));
 }
 
-static int report_bad_record_at(const struct record_reader *reader, u64 offset, const char *cause,
-				struct aftl_error *error)
+static int report_invalid_record(const struct record_reader *reader, u64 offset, const char *cause,
+				 struct aftl_error *error)
 {
 	return aftl_fail(error, -EINVAL, "%.80s: byte %llu: %.120s", reader->name,
 			 (unsigned long long)offset, cause);
@@ -62,7 +62,7 @@ static int read_record_header(struct record_reader *reader, struct aftl_error *e
 	if (got < AFTL_RECORD_HEADER_BYTES) {
 		scnprintf(cause.text, sizeof(cause.text),
 			  "the file ends inside its header of %u bytes", AFTL_RECORD_HEADER_BYTES);
-		return report_bad_record_at(reader, got, cause.text, error);
+		return report_invalid_record(reader, got, cause.text, error);
 	}
 	reader->offset = AFTL_RECORD_HEADER_BYTES;
 	if (aftl_record_header_decode(&reader->header, reader->buffer, &cause))
@@ -117,14 +117,14 @@ static int check_number_of_records(const struct record_reader *reader, struct af
 	char cause[120];
 
 	if (reader->end)
-		return report_bad_record_at(reader, reader->offset,
-					    "the file ends inside a record of 32 bytes", error);
+		return report_invalid_record(reader, reader->offset,
+					     "the file ends inside a record of 32 bytes", error);
 	if (!reader->header.records)
 		return 0;
 	scnprintf(cause, sizeof(cause), "the file ends after %llu of %llu records",
 		  (unsigned long long)reader->records,
 		  (unsigned long long)reader->header.records);
-	return report_bad_record_at(reader, reader->offset, cause, error);
+	return report_invalid_record(reader, reader->offset, cause, error);
 }
 
 int record_read_next(struct record_reader *reader, struct aftl_record *record,
@@ -143,11 +143,11 @@ int record_read_next(struct record_reader *reader, struct aftl_record *record,
 			return check_number_of_records(reader, error);
 	}
 	if (aftl_record_decode(&reader->header, record, reader->buffer + reader->begin, &cause))
-		return report_bad_record_at(reader, reader->offset, cause.text, error);
+		return report_invalid_record(reader, reader->offset, cause.text, error);
 	if (record->t_ns < reader->last_ns)
-		return report_bad_record_at(reader, reader->offset,
-					    "the time is before that of the previous record",
-					    error);
+		return report_invalid_record(reader, reader->offset,
+					     "the time is before that of the previous record",
+					     error);
 	reader->begin += AFTL_RECORD_BYTES;
 	reader->offset += AFTL_RECORD_BYTES;
 	reader->last_ns = record->t_ns;

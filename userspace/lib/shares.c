@@ -45,7 +45,7 @@ bool parse_fraction_or_percentage(const char *text, struct share *share)
 	return true;
 }
 
-int check_percentage_is_clear(const char *key, const char *value, struct aftl_error *error)
+int check_percentage_is_unambiguous(const char *key, const char *value, struct aftl_error *error)
 {
 	int index = aftl_param_find(key);
 	char fraction[AFTL_VALUE_SIZE];
@@ -64,13 +64,13 @@ void format_fraction_or_percentage(u64 value, bool percent, char text[AFTL_VALUE
 {
 	size_t length;
 
-	decimal_format(value, percent ? PERCENT_DECIMALS : FRACTION_DECIMALS, text);
+	format_decimal_number(value, percent ? PERCENT_DECIMALS : FRACTION_DECIMALS, text);
 	length = strlen(text);
 	if (percent)
 		scnprintf(text + length, AFTL_VALUE_SIZE - length, "%%");
 }
 
-void decimal_format(u64 value, unsigned int decimals, char text[AFTL_VALUE_SIZE])
+void format_decimal_number(u64 value, unsigned int decimals, char text[AFTL_VALUE_SIZE])
 {
 	u64 scale = 1;
 	int length;

@@ -31,13 +31,13 @@ bool parse_fraction_or_percentage(const char *text, struct share *share);
  * Refuse a percentage such as op=1, which may mean 1 % or, as a fraction, 100 %. The target accepts
  * it in a table line, which is a stable format.
  */
-int __must_check check_percentage_is_clear(const char *key, const char *value,
-					   struct aftl_error *error);
+int __must_check check_percentage_is_unambiguous(const char *key, const char *value,
+						 struct aftl_error *error);
 
 /* Print @value, in 1 / SHARE_WHOLE, as a percentage or a fraction. */
 void format_fraction_or_percentage(u64 value, bool percent, char text[AFTL_VALUE_SIZE]);
 
 /* Print @value / 10^@decimals without trailing zeroes. */
-void decimal_format(u64 value, unsigned int decimals, char text[AFTL_VALUE_SIZE]);
+void format_decimal_number(u64 value, unsigned int decimals, char text[AFTL_VALUE_SIZE]);
 
 #endif

@@ -8,7 +8,7 @@
 #include "sibling-program.h"
 
 /* Find the directory of this program, without a trailing slash. */
-static bool get_own_directory(char *directory, size_t size)
+static bool get_directory_of_this_program(char *directory, size_t size)
 {
 	ssize_t length = readlink("/proc/self/exe", directory, size - 1);
 	char *slash;
@@ -26,7 +26,7 @@ void find_sibling_program(const char *name, char *path, size_t size)
 {
 	char own[PATH_MAX];
 
-	if (!get_own_directory(own, sizeof(own)) ||
+	if (!get_directory_of_this_program(own, sizeof(own)) ||
 	    snprintf(path, size, "%s/%s", own, name) >= (int)size || access(path, X_OK))
 		snprintf(path, size, "%s", name);
 }

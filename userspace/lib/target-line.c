@@ -90,8 +90,8 @@ static int set_timing_of_table_line(struct target_line *line, const char *value,
 	return 0;
 }
 
-static int set_tag_all_of_table_line(struct target_line *line, const char *value,
-				     struct aftl_error *error)
+static int set_tag_all_option_of_table_line(struct target_line *line, const char *value,
+					    struct aftl_error *error)
 {
 	static const char *const words[] = { "precise", "approximate", NULL };
 	struct aftl_error cause;
@@ -117,8 +117,8 @@ static int set_ioprio_hint_of_table_line(struct target_line *line, const char *v
 	return 0;
 }
 
-static int set_tag_carrier_of_table_line(struct target_line *line, const char *value,
-					 struct aftl_error *error)
+static int set_tag_carrier_option_of_table_line(struct target_line *line, const char *value,
+						struct aftl_error *error)
 {
 	return aftl_tag_carriers_parse(value, &line->carriers, error);
 }
@@ -132,13 +132,13 @@ static const struct target_key {
 	{ "profile", set_profile_of_table_line },
 	{ "policy", set_policy_of_table_line },
 	{ "timing", set_timing_of_table_line },
-	{ "tag_all", set_tag_all_of_table_line },
+	{ "tag_all", set_tag_all_option_of_table_line },
 	{ "ioprio_hint", set_ioprio_hint_of_table_line },
-	{ "tag_carrier", set_tag_carrier_of_table_line },
+	{ "tag_carrier", set_tag_carrier_option_of_table_line },
 };
 
-int target_line_set(struct target_line *line, const char *key, const char *value,
-		    struct aftl_error *error)
+int target_line_set_option(struct target_line *line, const char *key, const char *value,
+			   struct aftl_error *error)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(keys); i++)
 		if (!strcmp(keys[i].name, key))
@@ -276,7 +276,7 @@ static int estimate_block_count(const struct target_line *line, u64 sectors, u64
 	return 0;
 }
 
-int target_line_set_fewest_blocks(struct target_line *line, u64 sectors, struct aftl_error *error)
+int target_line_fit_block_count(struct target_line *line, u64 sectors, struct aftl_error *error)
 {
 	struct aftl_error unused;
 	u64 blocks;
@@ -307,8 +307,8 @@ void target_line_format_timing(const struct target_line *line, char text[AFTL_VA
 }
 
 /* Print the parameters that differ from the profile; return the number of printed words. */
-static unsigned int print_changed_line_params(const struct target_line *line, char *text,
-					      size_t size)
+static unsigned int print_nondefault_line_params(const struct target_line *line, char *text,
+						 size_t size)
 {
 	char value[AFTL_VALUE_SIZE];
 	unsigned int i, words = 0;
@@ -334,7 +334,7 @@ void target_line_print(const struct target_line *line, char text[TARGET_LINE_SIZ
 	char carriers[AFTL_CARRIERS_SIZE] = "";
 	unsigned int words = 6 + (tagged ? 2 : 0) + (line->ioprio_hint ? 2 : 0) +
 			     (line->carriers ? 2 : 0) +
-			     print_changed_line_params(line, params, sizeof(params));
+			     print_nondefault_line_params(line, params, sizeof(params));
 
 	target_line_format_timing(line, timing);
 	if (line->ioprio_hint)
@@ -380,7 +380,7 @@ static int parse_key_value_pairs(struct target_line *line, const char *at, bool 
 			return aftl_fail(error, -EINVAL, "option %s has no value", key);
 		if (!strcmp(key, "profile") != profile)
 			continue;
-		ret = target_line_set(line, key, value, error);
+		ret = target_line_set_option(line, key, value, error);
 		if (ret == -ENOENT)
 			ret = 0;
 	}

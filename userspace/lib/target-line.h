@@ -67,7 +67,7 @@ struct target_size {
 void target_line_init(struct target_line *line);
 
 /**
- * target_line_set() - set the store or any key of the line
+ * target_line_set_option() - set the store or any key of the line
  * @line: the line; "profile" must be set before the parameters that modify it
  * @key: "store", a key of the target or a parameter
  * @value: as it stands on a command line
@@ -75,8 +75,8 @@ void target_line_init(struct target_line *line);
  *
  * Return: 0, -EINVAL, or -ENOENT for an unknown key.
  */
-int __must_check target_line_set(struct target_line *line, const char *key, const char *value,
-				 struct aftl_error *error);
+int __must_check target_line_set_option(struct target_line *line, const char *key,
+					const char *value, struct aftl_error *error);
 
 /**
  * target_line_compute_device_size() - compute the size of the device with the core's own code
@@ -88,10 +88,10 @@ int __must_check target_line_compute_device_size(const struct target_line *line,
 						 struct aftl_error *error);
 
 /**
- * target_line_set_fewest_blocks() - set the smallest number of blocks that provides @sectors
+ * target_line_fit_block_count() - set the smallest number of blocks that provides @sectors
  */
-int __must_check target_line_set_fewest_blocks(struct target_line *line, u64 sectors,
-					       struct aftl_error *error);
+int __must_check target_line_fit_block_count(struct target_line *line, u64 sectors,
+					     struct aftl_error *error);
 
 /**
  * target_line_print() - print the target's arguments in the target's own format

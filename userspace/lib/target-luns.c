@@ -46,7 +46,7 @@ int target_luns_parse(struct target_luns *luns, const char *text, struct aftl_er
 	return 0;
 }
 
-void target_luns_subtract_earlier(struct target_luns *now, const struct target_luns *before)
+void target_luns_subtract_earlier_counts(struct target_luns *now, const struct target_luns *before)
 {
 	for (unsigned int i = 0; i < now->count && i < before->count; i++)
 		if (now->list[i].busy_ns >= before->list[i].busy_ns)

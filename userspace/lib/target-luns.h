@@ -44,6 +44,6 @@ int __must_check target_luns_parse(struct target_luns *luns, const char *text,
 				   struct aftl_error *error);
 
 /* Subtract busy_ns in @before from busy_ns in @now, LUN by LUN; keep all other members. */
-void target_luns_subtract_earlier(struct target_luns *now, const struct target_luns *before);
+void target_luns_subtract_earlier_counts(struct target_luns *now, const struct target_luns *before);
 
 #endif

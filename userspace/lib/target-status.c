@@ -135,7 +135,7 @@ static void list_fields_of_mandatory_statistics(struct target_stats *stats,
 }
 
 /* Compare @name, which has @length bytes and no terminating zero, with @known. */
-static bool is_same_name(const char *name, size_t length, const char *known)
+static bool is_unterminated_name_equal(const char *name, size_t length, const char *known)
 {
 	return strlen(known) == length && !memcmp(name, known, length);
 }
@@ -161,7 +161,7 @@ static struct target_stream *find_stream_counters(struct target_stats *stats, co
 
 		if (!stream->name[0])
 			memcpy(stream->name, name, length);
-		if (is_same_name(name, length, stream->name))
+		if (is_unterminated_name_equal(name, length, stream->name))
 			return stream;
 	}
 	return NULL;
@@ -200,7 +200,7 @@ static bool parse_handle_statistics(struct target_stats *stats, const char *name
 		return false;
 	length -= (size_t)(++rest - name);
 	for (unsigned int i = 0; i < AFTL_HANDLE_COUNTERS; i++)
-		if (is_same_name(rest, length, aftl_handle_counter_info[i].name))
+		if (is_unterminated_name_equal(rest, length, aftl_handle_counter_info[i].name))
 			((u64 *)&stats->handles[handle])[i] = value;
 	return true;
 }
@@ -213,7 +213,7 @@ static void parse_status_value(struct target_stats *stats, const struct place *p
 	    parse_handle_statistics(stats, name, length, value))
 		return;
 	for (unsigned int i = 0; i < PLACES; i++) {
-		if (is_same_name(name, length, places[i].name)) {
+		if (is_unterminated_name_equal(name, length, places[i].name)) {
 			*places[i].value = value;
 			seen[i] = true;
 		}
@@ -253,7 +253,8 @@ int target_stats_parse(struct target_stats *stats, const char *text, struct aftl
 	return report_missing_status_value(places, seen, error);
 }
 
-void target_stats_subtract_earlier(struct target_stats *now, const struct target_stats *before)
+void target_stats_subtract_earlier_counts(struct target_stats *now,
+					  const struct target_stats *before)
 {
 	u64 *counters = (u64 *)&now->counters;
 

@@ -77,12 +77,13 @@ int __must_check target_stats_parse(struct target_stats *stats, const char *text
 				    struct aftl_error *error);
 
 /**
- * target_stats_subtract_earlier() - compute the difference between two answers
+ * target_stats_subtract_earlier_counts() - compute the difference between two answers
  * @now: the later answer; receives the difference
  * @before: the earlier answer; if the statistics were reset in between, @now is unchanged
  *
  * The maximum lateness in a difference is up to 1/32 too high. device_ns and since_ns stay as is.
  */
-void target_stats_subtract_earlier(struct target_stats *now, const struct target_stats *before);
+void target_stats_subtract_earlier_counts(struct target_stats *now,
+					  const struct target_stats *before);
 
 #endif

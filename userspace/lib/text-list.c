@@ -91,8 +91,8 @@ static int choose_shown_columns(struct list_choice *choice, const char *list,
 	return ret;
 }
 
-static int choose_sort_columns(struct list_choice *choice, const char *list,
-			       struct aftl_error *error)
+static int choose_sort_keys(struct list_choice *choice, const char *list,
+			    struct aftl_error *error)
 {
 	char item[LIST_ITEM] = "";
 	int ret = 0;
@@ -119,7 +119,7 @@ int list_choose_columns(struct list_choice *choice, const struct list_column *co
 	choice->chosen = show || sort;
 	choice->explain = show && !strcmp(show, "help");
 	ret = choice->explain ? 0 : choose_shown_columns(choice, show, error);
-	return ret ? ret : choose_sort_columns(choice, sort, error);
+	return ret ? ret : choose_sort_keys(choice, sort, error);
 }
 
 void list_print_column_help(const struct list_choice *choice, FILE *out)
@@ -266,7 +266,7 @@ void list_print_head(const struct list_choice *choice, int width, FILE *out)
 	fputc('\n', out);
 }
 
-void list_print_rows_with_cell_width(struct text_list *list, int width, FILE *out)
+void list_print_rows_in_fixed_width(struct text_list *list, int width, FILE *out)
 {
 	const struct list_choice *choice = list->choice;
 
@@ -296,7 +296,7 @@ void list_write_json(struct text_list *list, struct json_writer *json)
 
 	sort_list_rows(list);
 	for (unsigned int i = 0; i < list->count; i++) {
-		json_inline_object(json, NULL);
+		json_begin_inline_object(json, NULL);
 		for (unsigned int j = 0; j < choice->shown_count; j++)
 			write_cell_json(json, choice->columns[choice->shown[j]].key,
 					&list->rows[i].cells[choice->shown[j]]);

@@ -96,7 +96,7 @@ void list_print(struct text_list *list, FILE *out);
 
 /* Print the titles of a list, or its buffered rows, in cells that are @width characters wide. */
 void list_print_head(const struct list_choice *choice, int width, FILE *out);
-void list_print_rows_with_cell_width(struct text_list *list, int width, FILE *out);
+void list_print_rows_in_fixed_width(struct text_list *list, int width, FILE *out);
 
 /* Print the selected columns as objects into an open JSON array and free the rows. */
 void list_write_json(struct text_list *list, struct json_writer *json);

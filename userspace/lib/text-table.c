@@ -49,7 +49,7 @@ void text_table_add_cell(struct text_table *table, const char *format, ...)
 	va_end(args);
 }
 
-void table_add_titled_row(struct text_table *table, const char *title, const char *format, ...)
+void table_add_titled_value(struct text_table *table, const char *title, const char *format, ...)
 {
 	va_list args;
 

@@ -36,8 +36,8 @@ void text_table_add_row(struct text_table *table);
 __printf(2, 3) void text_table_add_cell(struct text_table *table, const char *format, ...);
 
 /* Add a row of two cells. */
-__printf(3, 4) void table_add_titled_row(struct text_table *table, const char *title,
-					 const char *format, ...);
+__printf(3, 4) void table_add_titled_value(struct text_table *table, const char *title,
+					   const char *format, ...);
 
 /* Add a heading line above the rows that follow. */
 __printf(2, 3) void text_table_add_heading(struct text_table *table, const char *format, ...);

@@ -64,7 +64,7 @@ static void record_simlib_completion(void *host, struct aftl_request *request)
 static int stop_fill_if_requested(void *host)
 {
 	(void)host;
-	return is_stop_of_thread_requested() ? -EINTR : 0;
+	return is_stop_requested_for_this_thread() ? -EINTR : 0;
 }
 
 /* Without alloc_later() the core allocates all memory at once, so that no request can lack it. */
@@ -265,7 +265,7 @@ static int submit_request_batch(struct simlib_job *job, const struct batch *batc
 {
 	struct simlib_device *device = batch->device;
 
-	for (u64 i = 0; i < batch->count && !is_stop_of_thread_requested(); i++) {
+	for (u64 i = 0; i < batch->count && !is_stop_requested_for_this_thread(); i++) {
 		struct device_request *own;
 
 		while (!device->free)
@@ -280,7 +280,7 @@ static int submit_request_batch(struct simlib_job *job, const struct batch *batc
 	while (aftl_pending_requests(device->ftl))
 		if (!wait_for_simlib_completion(device))
 			return EXIT_FAILED;
-	return is_stop_of_thread_requested() ? EXIT_INTERRUPTED : EXIT_DONE;
+	return is_stop_requested_for_this_thread() ? EXIT_INTERRUPTED : EXIT_DONE;
 }
 
 static int execute_request_batch(struct simlib_job *job, void *context)

@@ -92,7 +92,7 @@ int job_call_with_captured_messages(struct simlib_job *job,
 	redirect_messages_to_function(append_job_message, job);
 	memory_set_failure_handler(abort_job_without_memory);
 	interruption_set_stop_flag_of_thread(&job->stop);
-	progress_store_count(&job->progress);
+	progress_set_count_receiver(&job->progress);
 	set_policy_of_thread(job->policy ? &job->policy->type : NULL);
 	if (setjmp(job->no_memory)) {
 		append_job_message(job, "out of memory");
@@ -101,12 +101,12 @@ int job_call_with_captured_messages(struct simlib_job *job,
 		code = work(job, context);
 	}
 	set_policy_of_thread(NULL);
-	progress_store_count(NULL);
+	progress_set_count_receiver(NULL);
 	interruption_set_stop_flag_of_thread(NULL);
 	memory_set_failure_handler(NULL);
 	redirect_messages_to_function(NULL, NULL);
 	release_file_claims();
-	parameter_file_release_all();
+	parameter_file_reset_text_buffer();
 	return code;
 }
 

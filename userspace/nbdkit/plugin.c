@@ -73,8 +73,8 @@ static int set_plugin_parameter(const struct plugin_pair *pair, struct aftl_erro
 		return aftl_fail(error, -EINVAL,
 				 "%s: NBD requests have no I/O priority and no inode; leave it out, tag_all is for all data",
 				 pair->key);
-	return check_percentage_is_clear(pair->key, pair->value, error) ? :
-	       target_line_set(&device.line, pair->key, pair->value, error);
+	return check_percentage_is_unambiguous(pair->key, pair->value, error) ? :
+	       target_line_set_option(&device.line, pair->key, pair->value, error);
 }
 
 static int set_plugin_size(const char *text, struct aftl_error *error)
@@ -90,7 +90,7 @@ static int set_plugin_size(const char *text, struct aftl_error *error)
 				 NBD_SECTOR);
 	if (get_plugin_parameter_value("blocks") || device.volume)
 		return 0;
-	return target_line_set_fewest_blocks(&device.line, device.bytes / NBD_SECTOR, error);
+	return target_line_fit_block_count(&device.line, device.bytes / NBD_SECTOR, error);
 }
 
 static int check_plugin_table_line(struct aftl_error *error)
@@ -144,7 +144,7 @@ static int set_plugin_table_line(struct aftl_error *error)
 	target_line_init(&device.line);
 	device.line.policy = aftl_policy_find(TARGET_LINE_POLICY);
 	if (profile)
-		ret = target_line_set(&device.line, "profile", profile, error);
+		ret = target_line_set_option(&device.line, "profile", profile, error);
 	if (!ret && store && *store == '/')
 		ret = set_table_line_from_volume(store, error);
 	for (unsigned int i = 0; !ret && i < pair_count; i++)

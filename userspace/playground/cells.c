@@ -243,7 +243,7 @@ static void write_cells_json(struct json_writer *json, const struct look *look)
 			 0 :
 			 aftl_cell_rber_q40(cell, look->block, look->page,
 					    aftl_age_in_hours(play.drive.ftl)));
-	json_inline_array(json, "references_mv");
+	json_begin_inline_array(json, "references_mv");
 	for (u32 i = 1; i < seen->count; i++) {
 		s32 half_bins = 2 * ((s32)seen->crossings[i - 1].reference + VOLTAGE_FIRST) - 1;
 

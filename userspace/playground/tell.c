@@ -33,7 +33,7 @@ static_assert(ARRAY_SIZE(order_words) == AFTL_ORDERS, "a word for each order");
 static void write_word_list_json(struct json_writer *json, const char *key,
 				 const char *const *words, u32 count)
 {
-	json_inline_array(json, key);
+	json_begin_inline_array(json, key);
 	for (u32 i = 0; i < count && words[i]; i++)
 		json_string(json, NULL, words[i]);
 	json_end_array(json);
@@ -74,7 +74,7 @@ int playground_describe_device(void)
 static void write_histogram_json(struct json_writer *json, const char *key,
 				 const struct aftl_histogram *times)
 {
-	json_inline_object(json, key);
+	json_begin_inline_object(json, key);
 	json_u64(json, "count", times->count);
 	json_u64(json, "sum_ns", times->sum);
 	json_u64(json, "p99_ns", aftl_histogram_quantile(times, 9900));
@@ -122,14 +122,14 @@ int playground_describe_state(void)
 	json_bool(&json, "read_only", aftl_is_read_only(ftl));
 	json_u64(&json, "events", play.event_count);
 	write_block_counts_json(&json);
-	json_inline_object(&json, "counters");
+	json_begin_inline_object(&json, "counters");
 	for (u32 i = 0; i < AFTL_COUNTERS; i++)
 		json_u64(&json, aftl_counter_info[i].name, aftl_counter_get(&stats->counters, i));
 	json_end_object(&json);
 	write_histogram_json(&json, "read_response", &stats->read_response);
 	write_histogram_json(&json, "write_response", &stats->write_response);
 	write_histogram_json(&json, "write_service", &stats->write_service);
-	json_inline_array(&json, "mode_pages");
+	json_begin_inline_array(&json, "mode_pages");
 	for (u32 i = 0; i < AFTL_MODES; i++)
 		json_u64(&json, NULL, stats->mode_pages[i]);
 	json_end_array(&json);
@@ -140,7 +140,7 @@ int playground_describe_state(void)
 
 static void write_event_json(struct json_writer *json, const struct play_event *event)
 {
-	json_inline_object(json, NULL);
+	json_begin_inline_object(json, NULL);
 	json_u64(json, "ns", event->begin_ns);
 	json_u64(json, "request", event->request);
 	json_u64(json, "block", event->block);
@@ -165,7 +165,7 @@ int playground_list_events(u32 since)
 
 	playground_json_begin(&json);
 	json_u64(&json, "next", play.event_count);
-	json_array(&json, "events");
+	json_begin_array(&json, "events");
 	for (; n < play.event_count; n++)
 		write_event_json(&json, &play.events[n % PLAY_EVENTS]);
 	json_end_array(&json);
@@ -179,7 +179,7 @@ static void write_page_history_json(struct json_writer *json, u32 block, u32 pag
 	u32 told = 0;
 
 	json_bool(json, "history_complete", !oldest);
-	json_array(json, "history");
+	json_begin_array(json, "history");
 	for (u32 n = play.event_count; n > oldest && told < TOLD_HISTORY; n--) {
 		const struct play_event *event = &play.events[(n - 1) % PLAY_EVENTS];
 
@@ -231,7 +231,7 @@ int playground_describe_block(u32 index)
 	json_decimal(&json, "wear", block->wear, 4);
 	json_u64(&json, "reads", block->reads);
 	json_u64(&json, "first_colour", aftl_first_checkerboard_colour(block));
-	json_inline_array(&json, "pages");
+	json_begin_inline_array(&json, "pages");
 	for (u32 page = 0; page < media->geo->pages; page++) {
 		u16 attr = aftl_block_page_attr(media, block, page);
 
@@ -247,7 +247,7 @@ int playground_describe_block(u32 index)
 static void write_play_flips_json(struct json_writer *json, aftl_lpn_t lpn, u16 generation,
 				  u32 flips)
 {
-	json_inline_array(json, "flipped");
+	json_begin_inline_array(json, "flipped");
 	for (u32 i = 0; i < min(flips, (u32)TOLD_FLIPS); i++)
 		json_u64(json, NULL,
 			 aftl_get_bit_flip_position(aftl_cell(play.drive.ftl), lpn, generation, i));
@@ -283,11 +283,11 @@ static void write_page_detail_json(struct json_writer *json, const struct aftl_m
 	json_u64(json, "disturb_mv", aftl_compute_page_disturbance_mv(media, block, page));
 	json_u64(json, "rber_q40",
 		 aftl_cell_rber_q40(aftl_cell(play.drive.ftl), block, page, hour));
-	json_array(json, "slots");
+	json_begin_array(json, "slots");
 	for (u32 i = 0; i < media->geo->page_units; i++) {
 		aftl_ppn_t ppn = to_ppn(from_ppn(aftl_page_ppn(media, block, page)) + i);
 
-		json_inline_object(json, NULL);
+		json_begin_inline_object(json, NULL);
 		json_bool(json, "valid", aftl_ppn_is_valid(media, ppn));
 		if (from_lpn(aftl_ppn_lpn(media, ppn)) < media->geo->units) {
 			json_u64(json, "unit", from_lpn(aftl_ppn_lpn(media, ppn)));

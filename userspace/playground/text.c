@@ -29,7 +29,7 @@ void playground_json_begin(struct json_writer *json)
 {
 	answer = open_memstream(&answer_text, &text_bytes);
 	json_begin_document(json, answer);
-	json_object(json, NULL);
+	json_begin_object(json, NULL);
 }
 
 /* Enlarge the text buffer, which is never smaller than the longest text from the page. */

@@ -14,7 +14,7 @@ int parse_device_change(struct sim_change *change, const char *pair, struct aftl
 	if (strcmp(change->key, "policy") != 0) {
 		struct aftl_config unused;
 
-		return check_percentage_is_clear(change->key, change->value, error) ? :
+		return check_percentage_is_unambiguous(change->key, change->value, error) ? :
 		       aftl_param_set(&unused, change->key, change->value, error);
 	}
 	change->policy = aftl_policy_find(change->value);

@@ -72,7 +72,7 @@ int set_parameter_option(struct sim_options *options, const char *text, size_t l
 	options->param_given = text;
 	if (!strcmp(key, "fill"))
 		options->fill_given = true;
-	return check_percentage_is_clear(key, value, error) ? :
+	return check_percentage_is_unambiguous(key, value, error) ? :
 	       aftl_param_set(&options->params, key, value, error);
 }
 
@@ -91,8 +91,8 @@ int set_parameters_from_text_or_file(struct sim_options *options, const char *va
 				     struct aftl_error *error)
 {
 	return *value == '@' ?
-		       parameter_file_pass_each_pair(value + 1, set_parameter_from_key_value,
-						     options, error) :
+		       parameter_file_call_per_pair(value + 1, set_parameter_from_key_value,
+						    options, error) :
 		       set_parameter_from_key_value(options, value, error);
 }
 

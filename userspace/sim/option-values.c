@@ -21,7 +21,7 @@ static void format_option_number(const struct option_row *row, bool percent, u64
 	struct aftl_param like = { .type = (enum aftl_param_type)row->kind };
 
 	if (row->kind == KIND_RATE)
-		decimal_format(value, SIM_RATE_DECIMALS, text);
+		format_decimal_number(value, SIM_RATE_DECIMALS, text);
 	else if (row->kind == KIND_SHARE)
 		format_fraction_or_percentage(value, percent, text);
 	else

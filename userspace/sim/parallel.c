@@ -69,7 +69,7 @@ static bool start_child_process(struct pool *pool)
 		if (getppid() != parent)
 			_exit(EXIT_FAILED);
 		interruption_survive_second_signal();
-		progress_store_count(&pool->done[child->index]);
+		progress_set_count_receiver(&pool->done[child->index]);
 		work->run(work->options, child->index, outcome);
 		_exit(sim_outcome_write(outcome, child->fd) ? EXIT_DONE : EXIT_FAILED);
 	}

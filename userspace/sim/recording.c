@@ -187,7 +187,7 @@ enum exit_code recording_finish(struct recording *recording, enum exit_code code
 		ret = recording_get_error(recording, &own);
 	if (!ret && any && (!code || code >= EXIT_NOT_VERIFIED))
 		ret = output_file_commit(&recording->file, &own);
-	output_file_drop(&recording->file);
+	output_file_abandon(&recording->file);
 	if (!ret || code)
 		return code;
 	*error = own;

@@ -8,9 +8,9 @@
 static void write_request_sizes_json(struct json_writer *json, const char *key,
 				     const struct sim_size_list *list)
 {
-	json_array(json, key);
+	json_begin_array(json, key);
 	for (u32 i = 0; i < list->count; i++) {
-		json_object(json, NULL);
+		json_begin_object(json, NULL);
 		json_u64(json, "bytes", list->sizes[i].bytes);
 		json_u64(json, "weight", list->sizes[i].weight);
 		json_end_object(json);
@@ -50,11 +50,11 @@ static void write_workload_json(struct json_writer *json, const struct sim_optio
 
 static void write_tenants_json(struct json_writer *json, const struct sim_options *options)
 {
-	json_array(json, "tenants");
+	json_begin_array(json, "tenants");
 	for (u32 i = 0; i < options->tenant_count; i++) {
 		const struct sim_tenant_choice *choice = &options->tenant_choices[i];
 
-		json_object(json, NULL);
+		json_begin_object(json, NULL);
 		json_u64(json, "queue_depth", choice->depth);
 		if (options->tenant_size)
 			json_u64(json, "bytes", choice->bytes);
@@ -96,7 +96,7 @@ static void write_generator_json(struct json_writer *json, const struct sim_opti
 static void write_stream_json(struct json_writer *json, const struct sim_options *options,
 			      const struct sim_result *result)
 {
-	json_object(json, "stream");
+	json_begin_object(json, "stream");
 	if (options->trace) {
 		const struct sim_notes *notes = &result->notes;
 
@@ -141,11 +141,11 @@ static void write_stream_json(struct json_writer *json, const struct sim_options
 static void write_histogram_bins_json(struct json_writer *json,
 				      const struct aftl_histogram *histogram)
 {
-	json_array(json, "bins");
+	json_begin_array(json, "bins");
 	for (u32 i = 0; i < AFTL_HISTOGRAM_BINS; i++) {
 		if (!histogram->bins[i])
 			continue;
-		json_inline_array(json, NULL);
+		json_begin_inline_array(json, NULL);
 		json_u64(json, NULL, aftl_histogram_max_of_bin(i));
 		json_u64(json, NULL, histogram->bins[i]);
 		json_end_array(json);
@@ -156,7 +156,7 @@ static void write_histogram_bins_json(struct json_writer *json,
 static void write_timing_json(struct json_writer *json, const char *key,
 			      const struct aftl_histogram *histogram, bool bins)
 {
-	json_object(json, key);
+	json_begin_object(json, key);
 	json_u64(json, "count", histogram->count);
 	json_u64(json, "sum_ns", histogram->sum);
 	json_decimal(json, "mean_ns", scaled_ratio(histogram->sum, histogram->count, 1000), 3);
@@ -179,7 +179,7 @@ static void write_waiting_times_json(struct json_writer *json, const char *key,
 {
 	u64 sum = response->sum - min(service->sum, response->sum);
 
-	json_object(json, key);
+	json_begin_object(json, key);
 	json_u64(json, "count", response->count);
 	json_u64(json, "sum_ns", sum);
 	json_decimal(json, "mean_ns", scaled_ratio(sum, response->count, 1000), 3);
@@ -191,7 +191,7 @@ static void write_all_timings_json(struct json_writer *json, const struct sim_re
 {
 	const struct aftl_stats *stats = &result->stats;
 
-	json_object(json, "timing");
+	json_begin_object(json, "timing");
 	for (unsigned int i = 0; i < sim_timing_count; i++)
 		write_timing_json(json, sim_timings[i].name, sim_get_timing_histogram(result, i),
 				  bins);
@@ -209,11 +209,11 @@ static void write_steady_state_json(struct json_writer *json, const struct settl
 {
 	struct settling_verdict verdict = settling_judge(settling);
 
-	json_object(json, "settling");
+	json_begin_object(json, "settling");
 	json_u64(json, "cut_requests", verdict.cut);
 	json_bool(json, "settled", verdict.settled);
 	json_u64(json, "batch_requests", settling->batch);
-	json_inline_array(json, "batch_response_sum_ns");
+	json_begin_inline_array(json, "batch_response_sum_ns");
 	for (u32 i = 0; i < settling->count; i++)
 		json_u64(json, NULL, settling->sums_ns[i]);
 	json_end_array(json);
@@ -229,7 +229,7 @@ static void write_unsteady_json(struct json_writer *json, const struct sim_resul
 
 	if (!biased && !fresh)
 		return;
-	json_inline_array(json, "unsteady");
+	json_begin_inline_array(json, "unsteady");
 	if (biased)
 		json_string(json, NULL, verdict.settled ? "begin" : "drifting");
 	if (fresh)
@@ -243,7 +243,7 @@ static void write_energy_json(struct json_writer *json, const struct aftl_counte
 	u64 program = counters->program_energy_pj;
 	u64 erase = counters->erase_energy_pj;
 
-	json_object(json, "energy");
+	json_begin_object(json, "energy");
 	json_u64(json, "total_pj", read + program + erase);
 	json_u64(json, "read_pj", read);
 	json_u64(json, "program_pj", program);
@@ -262,7 +262,7 @@ static void write_distribution_json(struct json_writer *json, const char *key,
 
 	for (unsigned int i = 0; i < decimals; i++)
 		scale *= 10;
-	json_object(json, key);
+	json_begin_object(json, key);
 	json_decimal(json, "min", spread->smallest * scale / per, decimals);
 	json_decimal(json, "mean", scaled_ratio(spread->sum, spread->count * per, scale), decimals);
 	json_decimal(json, "max", spread->largest * scale / per, decimals);
@@ -274,7 +274,7 @@ static void write_lifetime_json(struct json_writer *json, const struct aftl_coun
 {
 	u64 erases = counters->array_erases;
 
-	json_object(json, "lifetime");
+	json_begin_object(json, "lifetime");
 	json_u64(json, "erases", erases);
 	json_u64(json, "low_erases", counters->array_low_erases);
 	json_decimal(json, "low_erase_share",
@@ -290,17 +290,17 @@ static void write_page_counts_json(struct json_writer *json, const struct sim_re
 	u64 handles = result->config.placement_handles;
 	unsigned int i;
 
-	json_object(json, "block_kinds");
+	json_begin_object(json, "block_kinds");
 	for (i = 0; i < AFTL_KINDS_MAX && result->policy->kinds[i]; i++) {
-		json_object(json, result->policy->kinds[i]);
+		json_begin_object(json, result->policy->kinds[i]);
 		json_u64(json, "blocks", result->stats.kind_blocks[i]);
 		json_u64(json, "pages", result->stats.kind_pages[i]);
 		json_end_object(json);
 	}
 	json_end_object(json);
-	json_object(json, "streams");
+	json_begin_object(json, "streams");
 	for (i = 0; i < AFTL_STREAMS && result->policy->streams[i]; i++) {
-		json_object(json, result->policy->streams[i]);
+		json_begin_object(json, result->policy->streams[i]);
 		json_u64(json, "host_units", result->stats.stream_units[0][i]);
 		json_u64(json, "moved_units", result->stats.stream_units[1][i]);
 		json_end_object(json);
@@ -308,15 +308,15 @@ static void write_page_counts_json(struct json_writer *json, const struct sim_re
 	json_end_object(json);
 	/* Print an empty list if there is only the default placement handle. */
 	json_write_placement_handles(json, result->stats.handles, handles ? handles + 1 : 0);
-	json_object(json, "zones");
+	json_begin_object(json, "zones");
 	for (i = 0; i < AFTL_ZONE_STATES; i++)
 		json_u64(json, sim_zone_names[i], result->zone_states[i]);
 	json_end_object(json);
-	json_object(json, "mode_pages");
+	json_begin_object(json, "mode_pages");
 	for (i = 0; i < AFTL_MODES; i++)
 		json_u64(json, sim_mode_names[i], result->stats.mode_pages[i]);
 	json_end_object(json);
-	json_object(json, "class_pages");
+	json_begin_object(json, "class_pages");
 	for (i = 0; i < AFTL_CLASSES; i++)
 		json_u64(json, sim_class_names[i], result->stats.class_pages[i]);
 	json_end_object(json);
@@ -328,7 +328,7 @@ static void write_queue_json(struct json_writer *json, const struct sim_result *
 	const struct sim_queue *queue = &result->queues[index];
 	u64 requests = queue->read_response.count + queue->write_response.count;
 
-	json_object(json, NULL);
+	json_begin_object(json, NULL);
 	json_u64(json, "weight", aftl_queue_weight_at(result->config.queue_weights, index));
 	json_decimal(json, "requests_per_s",
 		     scaled_ratio(requests, result->elapsed_ns, 1000000000000ULL), 3);
@@ -343,7 +343,7 @@ static void write_queues_json(struct json_writer *json, const struct sim_result 
 {
 	if (!result->queue_count)
 		return;
-	json_array(json, "queues");
+	json_begin_array(json, "queues");
 	for (u32 i = 0; i < result->queue_count; i++)
 		write_queue_json(json, result, i, bins);
 	json_end_array(json);
@@ -355,20 +355,20 @@ static void write_luns_json(struct json_writer *json, const struct sim_result *r
 
 	for (u32 i = 0; i < result->geo.luns; i++)
 		busy_ns += result->luns[i].busy_ns;
-	json_object(json, "luns");
+	json_begin_object(json, "luns");
 	json_u64(json, "busy_ns", busy_ns);
 	json_decimal(json, "mean_utilisation",
 		     scaled_ratio(busy_ns, result->elapsed_ns * result->geo.luns, 10000), 4);
-	json_inline_array(json, "utilisation");
+	json_begin_inline_array(json, "utilisation");
 	for (u32 i = 0; i < result->geo.luns; i++)
 		json_decimal(json, NULL,
 			     scaled_ratio(result->luns[i].busy_ns, result->elapsed_ns, 10000), 4);
 	json_end_array(json);
-	json_inline_array(json, "free_blocks");
+	json_begin_inline_array(json, "free_blocks");
 	for (u32 i = 0; i < result->geo.luns; i++)
 		json_u64(json, NULL, result->luns[i].free_blocks);
 	json_end_array(json);
-	json_inline_array(json, "cached_blocks");
+	json_begin_inline_array(json, "cached_blocks");
 	for (u32 i = 0; i < result->geo.luns; i++)
 		json_u64(json, NULL, result->luns[i].cached_blocks);
 	json_end_array(json);
@@ -384,7 +384,7 @@ static void write_seed_json(struct json_writer *json, const struct sim_options *
 
 static void write_raid_member_json(struct json_writer *json, u64 units, u64 erases)
 {
-	json_object(json, NULL);
+	json_begin_object(json, NULL);
 	json_u64(json, "write_units", units);
 	json_u64(json, "erases", erases);
 	json_decimal(json, "writes_per_erase", scaled_ratio(units, erases, 100), 2);
@@ -395,7 +395,7 @@ static void write_raid_json(struct json_writer *json, const struct sim_raid *rai
 {
 	const struct raid_counters *counters = &raid->counters;
 
-	json_object(json, "raid");
+	json_begin_object(json, "raid");
 	json_u64(json, "data_write_units", counters->data_units);
 	json_u64(json, "parity_write_units", counters->parity_units);
 	json_u64(json, "parity_read_units", counters->old_units);
@@ -403,7 +403,7 @@ static void write_raid_json(struct json_writer *json, const struct sim_raid *rai
 	json_u64(json, "full_rows", counters->full_rows);
 	json_u64(json, "modified_rows", counters->modified_rows);
 	json_u64(json, "reconstructed_rows", counters->reconstructed_rows);
-	json_array(json, "members");
+	json_begin_array(json, "members");
 	for (u32 i = 0; i < raid->members; i++)
 		write_raid_member_json(json, raid->member_units[i], raid->member_erases[i]);
 	json_end_array(json);
@@ -415,7 +415,7 @@ static void write_offline_optimum_json(struct json_writer *json, const struct si
 	const struct optimum *optimum = &result->yardstick.optimum;
 	u64 reached = sim_get_offline_gc_amplification(result);
 
-	json_object(json, "yardstick");
+	json_begin_object(json, "yardstick");
 	json_u64(json, "host_write_units", optimum->writes);
 	json_u64(json, "buffered_units", optimum->kept);
 	json_decimal(json, "lower", sim_get_min_write_amplification(result), 4);
@@ -438,7 +438,7 @@ static void write_result_json(struct json_writer *json, const struct sim_options
 	const struct aftl_counters *counters;
 	char text[17];
 
-	json_object(json, NULL);
+	json_begin_object(json, NULL);
 	json_string(json, "policy", result->policy->name);
 	write_seed_json(json, options, result->config.seed);
 	json_bool(json, "interrupted", result->interrupted);
@@ -461,7 +461,7 @@ static void write_result_json(struct json_writer *json, const struct sim_options
 	if (options->series)
 		write_steady_state_json(json, &result->settling);
 	counters = &result->stats.counters;
-	json_object(json, "write_amplification");
+	json_begin_object(json, "write_amplification");
 	json_u64(json, "host_write_units", counters->host_write_units);
 	json_u64(json, "programmed_units", sim_sum_programmed_units(counters));
 	json_u64(json, "host_write_bytes", counters->host_write_bytes);
@@ -476,7 +476,7 @@ static void write_result_json(struct json_writer *json, const struct sim_options
 	if (result->yardstick.known)
 		write_offline_optimum_json(json, result);
 	write_energy_json(json, &result->stats.counters);
-	json_object(json, "blocks");
+	json_begin_object(json, "blocks");
 	json_u64(json, "good", result->erases.count);
 	json_u64(json, "bad", result->bad_blocks);
 	write_distribution_json(json, "erase_count", &result->erases, 1, 4);
@@ -512,7 +512,7 @@ void sim_report_write_json(const struct sim_report *report, FILE *out)
 		    first->profile ? starting_state_get_name(&first->config) : "saved");
 	json_write_parameters(&json, &first->config);
 	geo = &first->geo;
-	json_object(&json, "geometry");
+	json_begin_object(&json, "geometry");
 	json_u64(&json, "channels", geo->channels);
 	json_u64(&json, "luns", geo->luns);
 	json_u64(&json, "blocks_per_lun", geo->blocks_per_lun);
@@ -529,13 +529,13 @@ void sim_report_write_json(const struct sim_report *report, FILE *out)
 	json_u64(&json, "physical_bytes", first->slots * geo->unit_bytes);
 	json_end_object(&json);
 	write_stream_json(&json, report->options, first);
-	json_array(&json, "runs");
+	json_begin_array(&json, "runs");
 	for (unsigned int i = 0; i < report->count; i++)
 		write_result_json(&json, report->options, &report->results[i]);
 	json_end_array(&json);
-	json_array(&json, "failed");
+	json_begin_array(&json, "failed");
 	for (unsigned int i = 0; i < report->failed; i++) {
-		json_inline_object(&json, NULL);
+		json_begin_inline_object(&json, NULL);
 		json_string(&json, "policy", report->failures[i].policy);
 		write_seed_json(&json, report->options, report->failures[i].seed);
 		json_string(&json, "why", report->failures[i].why);

@@ -38,11 +38,11 @@ struct line {
 static void format_energy(char text[HUMAN_SIZE], u64 pj)
 {
 	if (pj < 1000000000)
-		human_format_scaled(text, pj, 1000000, "uJ");
+		human_format_scaled_number(text, pj, 1000000, "uJ");
 	else if (pj < 1000000000000ULL)
-		human_format_scaled(text, pj, 1000000000, "mJ");
+		human_format_scaled_number(text, pj, 1000000000, "mJ");
 	else
-		human_format_scaled(text, pj, 1000000000000ULL, "J ");
+		human_format_scaled_number(text, pj, 1000000000000ULL, "J ");
 }
 
 static void format_table_value(char text[HUMAN_SIZE], enum unit unit, u64 value)
@@ -52,7 +52,7 @@ static void format_table_value(char text[HUMAN_SIZE], enum unit unit, u64 value)
 		human_format_time(text, value);
 		break;
 	case UNIT_QUANTILE:
-		quantile_format(text, value);
+		format_quantile(text, value);
 		break;
 	case UNIT_FIXED4:
 		format_fixed_point(text, value, 4, "");

@@ -72,7 +72,7 @@ static void complete_run_request(void *host, struct aftl_request *request)
 static int stop_run_if_requested(void *host)
 {
 	(void)host;
-	return is_stop_of_thread_requested() ? -EINTR : 0;
+	return is_stop_requested_for_this_thread() ? -EINTR : 0;
 }
 
 static const struct aftl_host_ops host_ops = {
@@ -550,7 +550,7 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 	if (!code)
 		code = run_device_stream(&run, result, error);
 	code = recording_finish(&run.record, code, error);
-	output_file_drop(&run.dump);
+	output_file_abandon(&run.dump);
 	sim_drive_close(&run.drive);
 	aftl_destroy(run.drive.ftl);
 	free(run.queues);

@@ -196,9 +196,9 @@ static void print_note_about_write_padding(const struct sim_report *all)
 		return;
 	counters = &result->stats.counters;
 	unit_bytes = result->geo.unit_bytes;
-	decimal_format(sim_get_waf_of_program_cause(counters, SIM_PADDING, unit_bytes) / 100, 2,
-		       padding);
-	decimal_format(sim_get_write_amplification(counters, unit_bytes) / 100, 2, sum);
+	format_decimal_number(sim_get_waf_of_program_cause(counters, SIM_PADDING, unit_bytes) / 100,
+			      2, padding);
+	format_decimal_number(sim_get_write_amplification(counters, unit_bytes) / 100, 2, sum);
 	aftl_param_format(aftl_param_at(aftl_param_find("page")), result->config.page, page);
 	complain_as("sim",
 		    "note: %s: padding is %s of the write amplification of %s: without a write buffer, data that do not fill pages of %s are programmed at once; --buffer 1MiB collects them",
@@ -236,8 +236,8 @@ static void warn_of_gc_watermark(const struct sim_report *all)
 		find_first_matching_run(all, is_gc_watermark_unreachable, name);
 
 	if (result) {
-		decimal_format(result->config.gc, 2, gc);
-		decimal_format(result->config.op, 2, op);
+		format_decimal_number(result->config.gc, 2, gc);
+		format_decimal_number(result->config.op, 2, op);
 		complain_as("sim",
 			    "warning: %s: gc %s %% of free blocks cannot be reached with op %s %%: garbage is collected without an end; lower gc or raise op",
 			    name, gc, op);
@@ -558,7 +558,7 @@ enum exit_code sim_perform(struct sim_options *options, int argc, char **argv, F
 		run.worst = run.worst ? run.worst : code;
 		code = report_all_runs(&run, &outputs, options, argc, argv);
 	}
-	output_file_drop(&outputs.json);
+	output_file_abandon(&outputs.json);
 	for (i = 0; i < run.count; i++)
 		sim_result_release(&run.results[i]);
 	free(run.results);

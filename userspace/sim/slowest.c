@@ -105,14 +105,14 @@ void slowest_print(const struct sim_slowest *slowest, const char *title, FILE *o
 
 static void write_slowest_request_json(struct json_writer *json, const struct sim_slow *slow)
 {
-	json_inline_object(json, NULL);
+	json_begin_inline_object(json, NULL);
 	json_u64(json, "arrival_ns", slow->arrival_ns);
 	json_string(json, "op", aftl_op_names[slow->op]);
 	json_u64(json, "lpn", slow->lpn);
 	json_u64(json, "bytes", slow->bytes);
 	json_u64(json, "response_ns", slow->response_ns);
 	json_u64(json, "waiting_ns", slow->response_ns - slow->service_ns);
-	json_inline_object(json, "waits_ns");
+	json_begin_inline_object(json, "waits_ns");
 	for (u32 i = 0; i < AFTL_WAITS; i++)
 		if (slow->waits_ns[i])
 			json_u64(json, aftl_wait_names[i], slow->waits_ns[i]);
@@ -122,7 +122,7 @@ static void write_slowest_request_json(struct json_writer *json, const struct si
 
 void slowest_write_json(const struct sim_slowest *slowest, struct json_writer *json)
 {
-	json_array(json, "slowest");
+	json_begin_array(json, "slowest");
 	for (u32 i = 0; i < slowest->count; i++)
 		write_slowest_request_json(json, &slowest->requests[i]);
 	json_end_array(json);

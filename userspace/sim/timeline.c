@@ -53,7 +53,7 @@ int timeline_create(struct timeline **out, const char *path, int argc, char **ar
 	}
 	json_envelope_begin(&timeline->json, timeline->file.stream, argc, argv);
 	json_string(&timeline->json, "displayTimeUnit", "ns");
-	json_array(&timeline->json, "traceEvents");
+	json_begin_array(&timeline->json, "traceEvents");
 	*out = timeline;
 	return 0;
 }
@@ -64,12 +64,12 @@ static void write_timeline_track_name(struct timeline *timeline, const char *wha
 {
 	struct json_writer *json = &timeline->json;
 
-	json_inline_object(json, NULL);
+	json_begin_inline_object(json, NULL);
 	json_string(json, "ph", "M");
 	json_u64(json, "pid", timeline->device);
 	json_u64(json, "tid", lun);
 	json_string(json, "name", what);
-	json_inline_object(json, "args");
+	json_begin_inline_object(json, "args");
 	json_string(json, "name", name);
 	json_end_object(json);
 	json_end_object(json);
@@ -109,7 +109,7 @@ static void write_timeline_event(struct timeline *timeline, const struct lane *l
 		scnprintf(name, 32, "program %s", sim_mode_names[event->mode]);
 	else
 		scnprintf(name, 32, "%s", event->op == AFTL_ARRAY_READ ? "read" : "erase");
-	json_inline_object(json, NULL);
+	json_begin_inline_object(json, NULL);
 	json_string(json, "ph", "X");
 	json_u64(json, "pid", timeline->device);
 	json_u64(json, "tid", event->lun);
@@ -117,7 +117,7 @@ static void write_timeline_event(struct timeline *timeline, const struct lane *l
 	json_decimal(json, "dur", end_ns - event->begin_ns, 3);
 	json_string(json, "name", name);
 	json_string(json, "cat", sim_cause_names[event->cause]);
-	json_inline_object(json, "args");
+	json_begin_inline_object(json, "args");
 	json_u64(json, "block", event->block);
 	json_u64(json, "page", event->page);
 	json_u64(json, "pages", event->pages);

@@ -35,7 +35,7 @@ bool is_stop_requested(void)
 	return false;
 }
 
-bool is_stop_of_thread_requested(void)
+bool is_stop_requested_for_this_thread(void)
 {
 	return false;
 }
@@ -75,7 +75,7 @@ int output_file_commit(struct output_file *file, struct aftl_error *error)
 	return 0;
 }
 
-void output_file_drop(struct output_file *file)
+void output_file_abandon(struct output_file *file)
 {
 	if (file->stream && file->stream != stdout)
 		fclose(file->stream);
